@@ -1,0 +1,187 @@
+/* ferry_call.h: how the macros of ferry.h pass a call's place, its lists and its arguments.
+ * Included by ferry.h; nothing here is meant to be read in order to use Ferry.
+ *
+ * A call site is one static object a macro expansion. It carries the text of its arguments, so that
+ * a message can say 'mat1' without the source, and a word in which the log keeps its number. */
+#ifndef FERRY_CALL_H
+#define FERRY_CALL_H
+
+typedef struct fy_site {
+    const char *file;
+    int line;
+    const char *fn;   /* the learner's function */
+    const char *call; /* "fy_add" */
+    const char *args; /* "a, b", as written */
+    uint64_t interned; /* log generation and site number, written once by the log */
+} fy_site;
+
+/* __extension__: a statement expression is the one way to a static object inside an expression. */
+#define FY_AT(call, args) \
+    (__extension__({ \
+        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0}; \
+        &fy_site_; \
+    }))
+
+/* Lists in parentheses. FY_IS_PAREN(x) is 1 if x is written (...), else 0. */
+#define FY_CAT_(a, b) a##b
+#define FY_CAT(a, b) FY_CAT_(a, b)
+#define FY_FIRST_(a, ...) a
+#define FY_FIRST(...) FY_FIRST_(__VA_ARGS__, ~)
+#define FY_SECOND_(a, b, ...) b
+#define FY_SECOND(...) FY_SECOND_(__VA_ARGS__, ~, ~)
+#define FY_REST_(a, ...) __VA_ARGS__
+#define FY_REST(...) FY_REST_(__VA_ARGS__) /* always called with a closing .fy_end_ = 0 */
+#define FY_PAREN_PROBE(...) ~, 1
+#define FY_IS_PAREN(x) FY_SECOND(FY_PAREN_PROBE x, 0)
+
+#define FY_COUNT(...) (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define FY_DIMS(...) fy_dims(FY_COUNT(__VA_ARGS__), __extension__(const int64_t[]){__VA_ARGS__})
+#define FY_SHAPE(x) FY_CAT(FY_SHAPE_, FY_IS_PAREN(x))(x)
+#define FY_SHAPE_1(x) FY_DIMS x
+#define FY_SHAPE_0(x) \
+    fy_dims(sizeof(struct { \
+                _Static_assert(0, "the shape needs parentheses of its own: fy_zeros((2, 3)); (3) for one " \
+                                  "dimension, () for a 0-dim tensor"); \
+                int none; \
+            }), 0)
+
+static inline fy_shape fy_dims(size_t n, const int64_t *dims)
+{
+    fy_shape s = {n > FY_MAX_DIMS ? FY_MAX_DIMS + 1 : (int)n, {0}}; /* 9 dimensions: refused by the call */
+    for (size_t i = 0; i < n && i < FY_MAX_DIMS; i++) s.dims[i] = dims[i];
+    return s;
+}
+
+/* A tensor or a number, and which kind of number: PyTorch's result types depend on it. */
+typedef struct fy_arg {
+    fy_tensor *tensor; /* NULL for a number */
+    bool is_int;
+    double real;
+    int64_t integer;
+    bool is_tensor; /* tells a NULL tensor (a failed call) from a number */
+} fy_arg;
+
+static inline fy_arg fy_arg_tensor(fy_tensor *x) { fy_arg a = {x, false, 0, 0, true}; return a; }
+static inline fy_arg fy_arg_real(double x) { fy_arg a = {0, false, x, 0, false}; return a; }
+static inline fy_arg fy_arg_int(int64_t x) { fy_arg a = {0, true, (double)x, x, false}; return a; }
+
+/* Where fy_to goes: a device, a dtype or another tensor's both. */
+typedef struct fy_target {
+    const char *device; /* NULL: stay */
+    fy_dtype dtype;     /* FY_DTYPE_UNSET: keep */
+    fy_tensor *like;    /* its device and dtype */
+    bool is_like;
+} fy_target;
+
+static inline fy_target fy_target_device(const char *d) { fy_target t = {d, FY_DTYPE_UNSET, 0, false}; return t; }
+static inline fy_target fy_target_dtype(fy_dtype d) { fy_target t = {0, d, 0, false}; return t; }
+static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYPE_UNSET, x, true}; return t; }
+
+#define FY_ARG(x) \
+    _Generic((x), fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, default: fy_arg_int)(x)
+#define FY_TARGET(x) \
+    _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
+             default: fy_target_dtype)(x)
+
+/* FY_MAKE: site, shape and options of one of the plain factories. */
+#define FY_OPTS(...) (__extension__(fy_opts){FY_REST(__VA_ARGS__, .fy_end_ = 0)})
+#define FY_MAKE(call, text, ...) FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__)
+
+/* FY_LIST (1, 2.5): number of values, and each as a fy_arg. Up to 32; a 33rd is a compile error. */
+#define FY_COUNT32(...) FY_COUNT32_(__VA_ARGS__, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+#define FY_COUNT32_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, n, ...) n
+#define FY_EACH_1(x) FY_ARG(x)
+#define FY_EACH_2(x, ...) FY_ARG(x), FY_EACH_1(__VA_ARGS__)
+#define FY_EACH_3(x, ...) FY_ARG(x), FY_EACH_2(__VA_ARGS__)
+#define FY_EACH_4(x, ...) FY_ARG(x), FY_EACH_3(__VA_ARGS__)
+#define FY_EACH_5(x, ...) FY_ARG(x), FY_EACH_4(__VA_ARGS__)
+#define FY_EACH_6(x, ...) FY_ARG(x), FY_EACH_5(__VA_ARGS__)
+#define FY_EACH_7(x, ...) FY_ARG(x), FY_EACH_6(__VA_ARGS__)
+#define FY_EACH_8(x, ...) FY_ARG(x), FY_EACH_7(__VA_ARGS__)
+#define FY_EACH_9(x, ...) FY_ARG(x), FY_EACH_8(__VA_ARGS__)
+#define FY_EACH_10(x, ...) FY_ARG(x), FY_EACH_9(__VA_ARGS__)
+#define FY_EACH_11(x, ...) FY_ARG(x), FY_EACH_10(__VA_ARGS__)
+#define FY_EACH_12(x, ...) FY_ARG(x), FY_EACH_11(__VA_ARGS__)
+#define FY_EACH_13(x, ...) FY_ARG(x), FY_EACH_12(__VA_ARGS__)
+#define FY_EACH_14(x, ...) FY_ARG(x), FY_EACH_13(__VA_ARGS__)
+#define FY_EACH_15(x, ...) FY_ARG(x), FY_EACH_14(__VA_ARGS__)
+#define FY_EACH_16(x, ...) FY_ARG(x), FY_EACH_15(__VA_ARGS__)
+#define FY_EACH_17(x, ...) FY_ARG(x), FY_EACH_16(__VA_ARGS__)
+#define FY_EACH_18(x, ...) FY_ARG(x), FY_EACH_17(__VA_ARGS__)
+#define FY_EACH_19(x, ...) FY_ARG(x), FY_EACH_18(__VA_ARGS__)
+#define FY_EACH_20(x, ...) FY_ARG(x), FY_EACH_19(__VA_ARGS__)
+#define FY_EACH_21(x, ...) FY_ARG(x), FY_EACH_20(__VA_ARGS__)
+#define FY_EACH_22(x, ...) FY_ARG(x), FY_EACH_21(__VA_ARGS__)
+#define FY_EACH_23(x, ...) FY_ARG(x), FY_EACH_22(__VA_ARGS__)
+#define FY_EACH_24(x, ...) FY_ARG(x), FY_EACH_23(__VA_ARGS__)
+#define FY_EACH_25(x, ...) FY_ARG(x), FY_EACH_24(__VA_ARGS__)
+#define FY_EACH_26(x, ...) FY_ARG(x), FY_EACH_25(__VA_ARGS__)
+#define FY_EACH_27(x, ...) FY_ARG(x), FY_EACH_26(__VA_ARGS__)
+#define FY_EACH_28(x, ...) FY_ARG(x), FY_EACH_27(__VA_ARGS__)
+#define FY_EACH_29(x, ...) FY_ARG(x), FY_EACH_28(__VA_ARGS__)
+#define FY_EACH_30(x, ...) FY_ARG(x), FY_EACH_29(__VA_ARGS__)
+#define FY_EACH_31(x, ...) FY_ARG(x), FY_EACH_30(__VA_ARGS__)
+#define FY_EACH_32(x, ...) FY_ARG(x), FY_EACH_31(__VA_ARGS__)
+#define FY_LIST(...) \
+    FY_COUNT32(__VA_ARGS__), __extension__(const fy_arg[]){FY_CAT(FY_EACH_, FY_COUNT32(__VA_ARGS__))(__VA_ARGS__)}
+
+#define FY_OPTS2(...) (__extension__(fy_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))})
+#define FY_FULL(call, text, ...) \
+    fy_full_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_ARG(FY_SECOND(__VA_ARGS__)), FY_OPTS2(__VA_ARGS__))
+#define FY_ARANGE(call, text, ...) \
+    fy_arange_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+#define FY_TENSOR(call, text, ...) \
+    fy_tensor_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+#define FY_TO(call, text, ...) \
+    fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_TARGET(FY_SECOND(__VA_ARGS__)), \
+             (__extension__(fy_to_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))}))
+#define FY_LIST_OF(x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(x)
+#define FY_LIST_OF_1(x) FY_LIST x
+#define FY_LIST_OF_0(x) \
+    sizeof(struct { _Static_assert(0, "the values need parentheses of their own: fy_tensor((1, 2, 3))"); int none; }), 0
+
+/* A scope is a list of references; the cleanup attribute closes it on break and return as well. */
+typedef struct fy_scope {
+    bool open;
+    void *outer;
+} fy_scope;
+
+fy_scope fy_scope_begin(void);
+void fy_scope_end(fy_scope *scope);
+#define FY_SCOPE_ FY_SCOPE_NAMED(FY_CAT(fy_scope_, __COUNTER__))
+#define FY_SCOPE_NAMED(s) \
+    for (fy_scope s __attribute__((cleanup(fy_scope_end))) = fy_scope_begin(); s.open; s.open = false)
+
+/* The functions behind the macros. A site first; the rest as documented in ferry.h. */
+void fy_cuda_synchronize_at(fy_site *at);
+fy_tensor *fy_zeros_at(fy_site *at, fy_shape shape, fy_opts o);
+fy_tensor *fy_ones_at(fy_site *at, fy_shape shape, fy_opts o);
+fy_tensor *fy_randn_at(fy_site *at, fy_shape shape, fy_opts o);
+fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o);
+fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o);
+fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o);
+fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target target, fy_to_opts o);
+fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_cpu_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_add_at(fy_site *at, fy_tensor *a, fy_arg b);
+fy_tensor *fy_mul_at(fy_site *at, fy_tensor *a, fy_arg b);
+fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b);
+fy_tensor *fy_relu_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_sum_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape shape);
+fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int d0, int d1);
+fy_tensor *fy_t_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int dim, int64_t start, int64_t length);
+fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int dim, int64_t index);
+fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_clone_at(fy_site *at, fy_tensor *x);
+void fy_print_at(fy_site *at, fy_tensor *x);
+double fy_item_at(fy_site *at, fy_tensor *x);
+void *fy_data_at(fy_site *at, fy_tensor *x);
+void fy_free_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x);
+void fy_mark_at(fy_site *at, const char *text);
+fy_tensor *fy_given_at(fy_site *at, const char *name);
+void fy_answer_at(fy_site *at, const char *name, fy_tensor *x);
+
+#endif

@@ -1,0 +1,29 @@
+/* trace.h: a finished run, parsed, for those who judge it. */
+#ifndef FERRY_TRACE_H
+#define FERRY_TRACE_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct trace {
+    cJSON **events; /* one object an event, in order of seq */
+    int count;
+    cJSON *root;
+} trace;
+
+/* Parse JSON lines. On a bad line: false, and err says its number, what is wrong and the fix. */
+bool trace_parse(trace *t, const char *lines, size_t size, char *err, size_t room);
+void trace_free(trace *t);
+
+/* Fields of an event: "src.device" reaches into objects. Missing: "" and -1. */
+const char *event_kind(const cJSON *e);
+const char *event_text(const cJSON *e, const char *field);
+int64_t event_int(const cJSON *e, const char *field);
+int64_t event_seq(const cJSON *e);
+
+/* Does one line (an object) follow the schema? false, with what is wrong in err. Unknown kinds and
+ * fields are refused. (validate.c; generated from lib/schema.h) */
+bool event_is_valid(const cJSON *e, char *err, size_t room);
+
+#endif
