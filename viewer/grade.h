@@ -1,32 +1,82 @@
-/* grade.h: what a lesson's check.c may use. A check judges events and answers, never source text and
- * never what the program printed. It calls `check` once for each thing that it demands, in the order
- * in which a learner should mend them. */
+/* grade.h: judging a run. Two readers: whoever wants a verdict (the first part), and a lesson's
+ * check.c (the rest).
+ *
+ * A check judges events and answers, never source text, never what the program printed, never the
+ * names of its variables. It calls `check` once for each thing that it demands, in the order in
+ * which a learner should mend them: numbers before places, places before costs. */
 #ifndef FERRY_GRADE_H
 #define FERRY_GRADE_H
 
 #include "trace.h"
 
+/* ---- verdicts --------------------------------------------------------------------------------- */
+
+enum { VERDICT_CHECKS = 32 };
+
+typedef struct verdict {
+    bool pass; /* every check held, and there was at least one */
+    int passed, checks;
+    struct verdict_check {
+        char name[64]; /* kebab-case, stable */
+        bool pass;
+        int64_t seq;   /* the deciding event; -1: none */
+        int line;      /* its line in the learner's source; -1: none */
+        char expected[256], got[256], message[512];
+    } check[VERDICT_CHECKS];
+} verdict;
+
+/* Judge a finished run: JSON lines of its log, the seed and the inputs ("mat1:float32:4x3 ...") that it
+ * was given. false, with a sentence in err, when there is nothing to judge: no such lesson, or lines
+ * that are not a log. A run that says nothing, or crashed, is judged: it fails. */
+bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given,
+                 verdict *out, char *err, size_t room);
+
+/* Append the verdict to the log this process writes to (fy_log_write_to): one `check` event each, then
+ * `grade`. false when no log is open. */
+bool grade_emit(const char *lesson, const verdict *v);
+
+/* One plain sentence: the first thing that did not hold, or that all did. */
+const char *verdict_message(const verdict *v);
+/* The first check that failed; NULL when all held. */
+const struct verdict_check *verdict_failure(const verdict *v);
+
+/* ---- for check.c ------------------------------------------------------------------------------ */
+
 typedef struct grading grading; /* one run under judgement, and the verdicts so far */
 
 typedef struct lesson_check {
-    const char *id;                /* the lesson's folder name */
+    const char *id;             /* the lesson's folder name */
     void (*judge)(grading *g);
 } lesson_check;
+
+extern const lesson_check *const lesson_checks[]; /* all there are; NULL ends the list */
+const lesson_check *lesson_check_find(const char *id);
 
 const trace *grade_trace(const grading *g);
 uint64_t grade_seed(const grading *g);
 
-/* Record a verdict. name: stable, kebab-case. at: the deciding event, or NULL. expected and got are
- * short, message is one plain sentence for the learner; all three as printf would make them
- * beforehand (see grade_say). Returns pass. */
+/* Record a verdict. at: the deciding event, or NULL. expected and got are short; message is one plain
+ * sentence: what happened, with the line, and what the lesson wanted. Returns pass. */
 bool check(grading *g, const char *name, bool pass, const cJSON *at,
            const char *expected, const char *got, const char *message);
 /* Text that lives as long as the grading. */
 const char *grade_say(grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "fy_matmul at line 14", "the copy at line 9 (48 bytes, h2d)". */
+const char *grade_where(grading *g, const cJSON *e);
 
-/* The n-th event (from 0) of a kind whose field equals value (NULL: any); NULL if there is none. */
+/* Three checks that every lesson needs; each records one verdict and returns it. */
+bool check_same_device(grading *g);                     /* "same-device": no call met two memories */
+bool check_answered(grading *g, const char *answer);    /* "answered": it came; else why it did not */
+bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape);
+                                                        /* "right-numbers": float32's precision, NaN never */
+
+/* Events whose field equals value (NULL: any; a number is compared as written). The n-th, from 0, or
+ * NULL; the one after `last` (NULL: the first), or NULL; how many. */
 const cJSON *find_event(const grading *g, const char *kind, const char *field, const char *value, int n);
+const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, const char *field,
+                        const char *value);
 int count_events(const grading *g, const char *kind, const char *field, const char *value);
+bool is_on_card(const char *device); /* "cuda:0", also simulated */
 
 /* Inputs and answers. Values are doubles, row-major; the arrays live as long as the grading. */
 typedef struct grade_array {
@@ -35,16 +85,23 @@ typedef struct grade_array {
     int64_t shape[8];
     int ndim;
     const char *dtype, *device; /* an answer's device when it was handed in */
-    const cJSON *event;         /* the given or answer event */
+    const cJSON *event;         /* the given or answer event; of several answers the last */
 } grade_array;
 grade_array grade_given(grading *g, const char *name);  /* made again from seed, name, shape and dtype */
 grade_array grade_answer(grading *g, const char *name);
 /* |a - b| <= atol + rtol |b| for every element; on failure `where` is the first differing index, -1 if
- * the counts differ. NaN never matches. */
+ * the counts differ. NaN never matches, nor does infinity match a number. */
 bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where);
 
-/* Follow bytes: the storage of the answer's tensor, and whether `storage` descends, through copies and
- * ops, from the input `given`. */
+/* Follow bytes backwards in time, through copies and ops. Does the content of `storage` at the end of
+ * the run descend from `ancestor`? Did this op or copy contribute to what was handed in by `answer`
+ * (an answer event)? Did the bytes of `answer` ever lie in `ancestor`'s care? A storage descends from
+ * itself. */
 bool storage_comes_from(const grading *g, int64_t storage, int64_t ancestor);
+bool leads_to(grading *g, const cJSON *event, const cJSON *answer);
+bool answer_comes_from(grading *g, const cJSON *answer, int64_t ancestor);
+/* Was the content of the copy's destination ever used: read by an op or by the host, handed in, or
+ * copied on to something used? If not, the copy was for nothing. */
+bool copy_is_used(const grading *g, const cJSON *copy);
 
 #endif
