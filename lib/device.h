@@ -39,7 +39,7 @@ typedef struct fy_layout {
 } fy_layout;
 
 typedef struct fy_operand {
-    void *data;        /* element 0 of the view, in the device's memory */
+    void *data;        /* element 0 of the view, in the device's memory; NULL: a number (op.h) */
     fy_dtype dtype;
     fy_layout layout;
 } fy_operand;

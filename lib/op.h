@@ -10,7 +10,13 @@ typedef enum fy_dtype_rule { FY_SAME_DTYPE, FY_GIVEN_DTYPE } fy_dtype_rule;
 typedef enum fy_shape_rule { FY_BROADCAST, FY_SAME_SHAPE, FY_MATRIX_PRODUCT, FY_SCALAR, FY_GIVEN_SHAPE } fy_shape_rule;
 
 /* X(name, operands, dtype rule, shape rule, flops for one element of the result, scalars)
- * flops: matmul counts 2k an element; see fy_op_cost. */
+ * flops: matmul counts 2k an element, sum one an element of its operand; see fy_op_cost.
+ *
+ * Layouts: inputs of a broadcasting op arrive already expanded to the result's shape (stride 0 where a
+ * size was 1), inputs of a matrix product as two matrices, and the result of sum is one element.
+ * Numbers: an input of add or mul whose data is NULL is a number, real[i] or integer[i] for in[i] by
+ * its dtype: what a learner wrote (x + 2.5) or a 0-dim CPU tensor, passed as a kernel argument.
+ * randn: element i (row-major) of the result depends on integer[0] and integer[1] + i alone. */
 #define FY_OPS(X) \
     X(fill,   0, FY_GIVEN_DTYPE, FY_GIVEN_SHAPE,    0, "real[0], integer[0]: the value") \
     X(arange, 0, FY_GIVEN_DTYPE, FY_GIVEN_SHAPE,    1, "[0] start, [1] step") \
@@ -39,6 +45,9 @@ typedef struct fy_op {
 } fy_op;
 
 extern const fy_op fy_ops[FY_OP_COUNT];
+
+/* Fill flops and bytes of a call whose operands are set. (op.c) */
+void fy_op_cost(fy_run_work *w);
 
 /* Host versions, by op and dtype; strided, any layout. (cpu_*.c) */
 typedef void (*fy_host_op)(fy_run_work *w);
