@@ -1,0 +1,124 @@
+/* trace.c: JSON lines to events that can be asked. A trace is whole or it is refused: the i-th event
+ * is the one with seq i, so that nobody judges half a run. Empty lines are skipped. */
+#include "trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_EVENTS = 200000 }; /* about 400 MB once parsed; a lesson makes some hundred */
+
+static bool refuse(trace *t, char *err, size_t room, int line, const char *what, const char *fix)
+{
+    trace_free(t);
+    snprintf(err, room, "line %d %s; %s", line, what, fix);
+    return false;
+}
+
+static bool keep(trace *t, cJSON *event, int *space)
+{
+    if (t->count == *space) {
+        int more = *space ? *space * 2 : 256;
+        cJSON **grown = realloc(t->events, (size_t)more * sizeof *grown);
+        if (!grown) return false;
+        t->events = grown;
+        *space = more;
+    }
+    if (!cJSON_AddItemToArray(t->root, event)) return false;
+    t->events[t->count++] = event;
+    return true;
+}
+
+/* An event has a kind and the next seq. Says what is wrong, or NULL. */
+static const char *wrong_event(const cJSON *e, int seq)
+{
+    if (!cJSON_IsObject(e)) return "is not a JSON object";
+    if (!*event_kind(e)) return "has no \"kind\"";
+    if (event_seq(e) < 0) return "has no \"seq\"";
+    if (event_seq(e) != seq) return "does not follow the line before: its \"seq\" is not the next number";
+    return NULL;
+}
+
+static bool add_line(trace *t, const char *text, size_t size, int number, int *space, char *err, size_t room)
+{
+    const char *end = NULL;
+    cJSON *e = cJSON_ParseWithLengthOpts(text, size, &end, false);
+    while (e && end < text + size && strchr(" \t\r", *end)) end++;
+    if (!e || end != text + size) {
+        cJSON_Delete(e);
+        return refuse(t, err, room, number, "is not JSON",
+                      "it may be cut short: save the run again, or take the line out if it is the last");
+    }
+    const char *wrong = wrong_event(e, t->count);
+    if (wrong || t->count == MOST_EVENTS) {
+        cJSON_Delete(e);
+        if (!wrong) return refuse(t, err, room, number, "is beyond 200000 events", "make the run shorter");
+        return refuse(t, err, room, number, wrong, "open a log that Ferry wrote and nobody edited");
+    }
+    if (!keep(t, e, space)) {
+        cJSON_Delete(e);
+        return refuse(t, err, room, number, "does not fit into memory", "make the run shorter");
+    }
+    return true;
+}
+
+bool trace_parse(trace *t, const char *lines, size_t size, char *err, size_t room)
+{
+    *t = (trace){.root = cJSON_CreateArray()};
+    if (!t->root) return refuse(t, err, room, 0, "does not fit into memory", "close other programs");
+    int space = 0, number = 0;
+    for (const char *p = lines, *end = lines + size; p < end; number++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        size_t length = (size_t)((stop ? stop : end) - p);
+        size_t blank = 0;
+        while (blank < length && (p[blank] == ' ' || p[blank] == '\t' || p[blank] == '\r')) blank++;
+        if (blank < length && !add_line(t, p, length, number + 1, &space, err, room)) return false;
+        p += length + 1;
+    }
+    return true;
+}
+
+void trace_free(trace *t)
+{
+    cJSON_Delete(t->root);
+    free(t->events);
+    *t = (trace){0};
+}
+
+/* "src.device" reaches into the object src. */
+static const cJSON *field_of(const cJSON *e, const char *path)
+{
+    for (const char *dot; e && (dot = strchr(path, '.')); path = dot + 1) {
+        char name[32];
+        size_t n = (size_t)(dot - path);
+        if (n >= sizeof name) return NULL;
+        memcpy(name, path, n);
+        name[n] = 0;
+        e = cJSON_GetObjectItemCaseSensitive(e, name);
+    }
+    return cJSON_GetObjectItemCaseSensitive(e, path);
+}
+
+const char *event_text(const cJSON *e, const char *field)
+{
+    const cJSON *f = field_of(e, field);
+    return cJSON_IsString(f) ? f->valuestring : "";
+}
+
+int64_t event_int(const cJSON *e, const char *field)
+{
+    const cJSON *f = field_of(e, field);
+    double most = 9007199254740992.0; /* 2^53; beyond it a double is not every integer */
+    if (!cJSON_IsNumber(f) || !(f->valuedouble >= -most && f->valuedouble <= most)) return -1;
+    return (int64_t)f->valuedouble;
+}
+
+const char *event_kind(const cJSON *e)
+{
+    return event_text(e, "kind");
+}
+
+int64_t event_seq(const cJSON *e)
+{
+    return event_int(e, "seq");
+}
