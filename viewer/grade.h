@@ -93,15 +93,15 @@ grade_array grade_answer(grading *g, const char *name);
  * the counts differ. NaN never matches, nor does infinity match a number. */
 bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where);
 
-/* Follow bytes backwards in time, through copies and ops. Does the content of `storage` at the end of
- * the run descend from `ancestor`? Did this op or copy contribute to what was handed in by `answer`
- * (an answer event)? Did the bytes of `answer` ever lie in `ancestor`'s care? A storage descends from
- * itself. */
+/* Follow bytes backwards in time, through copies and ops; a write that is overwritten later still
+ * counts. Does the content of `storage` at the end of the run descend from `ancestor`? Likewise for what
+ * `answer` (an answer event) handed in at its moment. Did this op or copy contribute to it? A storage
+ * descends from itself. */
 bool storage_comes_from(const grading *g, int64_t storage, int64_t ancestor);
+bool answer_comes_from(const grading *g, const cJSON *answer, int64_t ancestor);
 bool leads_to(grading *g, const cJSON *event, const cJSON *answer);
-bool answer_comes_from(grading *g, const cJSON *answer, int64_t ancestor);
 /* Was the content of the copy's destination ever used: read by an op or by the host, handed in, or
  * copied on to something used? If not, the copy was for nothing. */
-bool copy_is_used(const grading *g, const cJSON *copy);
+bool copy_is_used(grading *g, const cJSON *copy);
 
 #endif

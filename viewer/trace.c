@@ -43,7 +43,7 @@ static bool add_line(trace *t, const char *text, size_t size, int number, int *s
 {
     const char *end = NULL;
     cJSON *e = cJSON_ParseWithLengthOpts(text, size, &end, false);
-    while (e && end < text + size && strchr(" \t\r", *end)) end++;
+    while (e && end < text + size && *end && strchr(" \t\r", *end)) end++;
     if (!e || end != text + size) {
         cJSON_Delete(e);
         return refuse(t, err, room, number, "is not JSON",
@@ -67,7 +67,7 @@ bool trace_parse(trace *t, const char *lines, size_t size, char *err, size_t roo
     *t = (trace){.root = cJSON_CreateArray()};
     if (!t->root) return refuse(t, err, room, 0, "does not fit into memory", "close other programs");
     int space = 0, number = 0;
-    for (const char *p = lines, *end = lines + size; p < end; number++) {
+    for (const char *p = lines, *end = size ? lines + size : lines; p < end; number++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         size_t length = (size_t)((stop ? stop : end) - p);
         size_t blank = 0;

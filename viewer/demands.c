@@ -1,0 +1,128 @@
+/* demands.c: the checks that every lesson makes, and how an event is named to the learner. */
+#include "grading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *at_line(grading *g, const cJSON *e)
+{
+    return event_int(e, "line") > 0 ? grade_say(g, " at line %lld", (long long)event_int(e, "line")) : "";
+}
+
+/* The call that a learner wrote for an op. */
+static const char *call_of(grading *g, const char *op)
+{
+    if (!strcmp(op, "fill")) return "the tensor made";
+    if (!strcmp(op, "cast")) return "the change of dtype";
+    return grade_say(g, "fy_%s", op);
+}
+
+const char *grade_where(grading *g, const cJSON *e)
+{
+    const char *kind = event_kind(e);
+    if (!strcmp(kind, "op")) return grade_say(g, "%s%s", call_of(g, event_text(e, "name")), at_line(g, e));
+    if (!strcmp(kind, "copy"))
+        return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)event_int(e, "bytes"),
+                         event_text(e, "src.device"), event_text(e, "dst.device"));
+    return grade_say(g, "the %s event%s", kind, at_line(g, e));
+}
+
+bool check_same_device(grading *g)
+{
+    const cJSON *e = find_event(g, "error", "code", "device_mismatch", 0);
+    if (!e) return check(g, "same-device", true, NULL, "operands together", "operands together",
+                         "Every call found its tensors in one memory.");
+    const char *call = event_text(e, "call");
+    return check(g, "same-device", false, e, "operands in one memory", event_text(e, "message"),
+                 grade_say(g, "The call%s%s%s was given tensors that live in two memories, and Ferry, like PyTorch, "
+                              "never moves one for you: bring them together first.",
+                           at_line(g, e), *call ? ", " : "", call));
+}
+
+/* Why there is no answer: the most telling event first. */
+static bool no_answer(grading *g, const char *want, const char *name)
+{
+    const cJSON *error = find_event(g, "error", NULL, NULL, 0), *other = find_event(g, "answer", NULL, NULL, 0);
+    const cJSON *full = find_event(g, "log_full", NULL, NULL, 0), *end = find_event(g, "end", NULL, NULL, 0);
+    if (error)
+        return check(g, name, false, error, want, event_text(error, "code"),
+                     grade_say(g, "The program stopped%s: %s %s", at_line(g, error), event_text(error, "message"),
+                               event_text(error, "hint")));
+    if (full)
+        return check(g, name, false, full, want, "a full log",
+                     "The program made more events than a lesson's log holds: is there a loop that never ends?");
+    if (!end) {
+        const cJSON *last = g->run->events[g->run->count - 1];
+        return check(g, name, false, last, want, "no orderly end",
+                     grade_say(g, "The program broke off before its end; the last thing that it did was %s.",
+                               grade_where(g, last)));
+    }
+    if (other)
+        return check(g, name, false, other, want, grade_say(g, "answer \"%s\"", event_text(other, "name")),
+                     grade_say(g, "An answer called \"%s\" came%s, but the lesson asks for %s.",
+                               event_text(other, "name"), at_line(g, other), want));
+    return check(g, name, false, NULL, want, "nothing",
+                 grade_say(g, "The program ended without handing in its result: it lacks %s.", want));
+}
+
+bool check_answered(grading *g, const char *answer)
+{
+    const char *want = grade_say(g, "fy_answer(\"%s\", ...)", answer);
+    grade_array a = grade_answer(g, answer);
+    const cJSON *end = find_event(g, "end", NULL, NULL, 0);
+    if (!a.event || !end) return no_answer(g, want, "answered");
+    if (!a.data)
+        return check(g, "answered", false, a.event, want, "an answer without values",
+                     grade_say(g, "The answer handed in%s is too large to be read; the lesson wants all of its values.",
+                               at_line(g, a.event)));
+    return check(g, "answered", true, a.event, want, want, "The result was handed in.");
+}
+
+static const char *shape_text(grading *g, int ndim, const int64_t *shape)
+{
+    const char *s = "(";
+    for (int i = 0; i < ndim; i++) s = grade_say(g, "%s%s%lld", s, i ? ", " : "", (long long)shape[i]);
+    return grade_say(g, "%s)", s);
+}
+
+/* "y[2][1]" for the element at a row-major index. */
+static const char *element_text(grading *g, const char *name, int ndim, const int64_t *shape, int64_t index)
+{
+    const char *s = "";
+    for (int i = ndim - 1; i >= 0; i--) {
+        s = grade_say(g, "[%lld]%s", (long long)(index % shape[i]), s);
+        index /= shape[i];
+    }
+    return grade_say(g, "%s%s", name, s);
+}
+
+static bool same_shape(const grade_array *a, int ndim, const int64_t *shape)
+{
+    if (a->ndim != ndim) return false;
+    for (int i = 0; i < ndim; i++)
+        if (a->shape[i] != shape[i]) return false;
+    return true;
+}
+
+bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape)
+{
+    const char *name = "right-numbers";
+    grade_array a = grade_answer(g, answer);
+    int64_t count = 1, where;
+    for (int i = 0; i < ndim; i++) count *= shape[i];
+    if (!same_shape(&a, ndim, shape))
+        return check(g, name, false, a.event, shape_text(g, ndim, shape), shape_text(g, a.ndim, a.shape),
+                     grade_say(g, "%s has shape %s; with this input it must have %s.", answer,
+                               shape_text(g, a.ndim, a.shape), shape_text(g, ndim, shape)));
+    if (arrays_close(a.data, a.count, want, count, 1e-5, 1e-5, &where))
+        return check(g, name, true, a.event, "the right values", "the right values", "The numbers are right.");
+    if (where < 0)
+        return check(g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
+                     grade_say(g, "%lld values", (long long)a.count),
+                     grade_say(g, "%s was handed in with only a part of its values: it is too large.", answer));
+    const char *element = element_text(g, answer, ndim, shape, where);
+    return check(g, name, false, a.event, grade_say(g, "%s = %g", element, want[where]),
+                 grade_say(g, "%s = %g", element, a.data[where]),
+                 grade_say(g, "%s is %g and must be %g. Its place may be right, its numbers are not.", element,
+                           a.data[where], want[where]));
+}
