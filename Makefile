@@ -1,22 +1,29 @@
 # Ferry. `make run` shows the first lesson, `make test` tests everything, `make help` lists the rest.
 
-CC  ?= gcc
-CXX ?= g++
+CC  = gcc
+CXX = g++
 B   ?= build
 OPT ?= -O2 -g
 SAN ?=
 PREFIX ?= /usr/local
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+LESSON ?= 01-where-am-i
 
 # ---- nothing below needs changing -------------------------------------------------------------
 
 VERSION = 0.1.0
-WARN    = -Wall -Wextra -Wshadow -Wconversion
+WARN    = -Wall -Wextra -Wshadow -Wconversion $(if $(filter true,$(CI)),-Werror)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(SAN) -MMD -MP -DFERRY_VERSION='"$(VERSION)"'
 # Kernels are CUDA, read as C++ by g++ for the simulated card; no C++ runtime is linked.
 CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(SAN) -MMD -MP -fno-exceptions -fno-rtti
 CORE_LIBS = -lopenblas -lm -lpthread
-VIEW_LIBS = -lcivetweb -lcjson
+ASAN = B=$(B)/asan OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer' NVCC=
+TSAN = B=$(B)/tsan OPT='-O1 -g' SAN=-fsanitize=thread NVCC=
+CLANG = B=$(B)/clang CC=clang CI=true NVCC=
+HAVE := $(shell $(CC) -E -P -x c .ci/have.h 2>/dev/null) # cjson civetweb openblas cmocka
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc) --no-print-directory
+endif
 
 # libferry.a: tensors, events, devices and the kernels of the simulated card. No web in it.
 LIB = $(patsubst %.c,$(B)/%.o,$(wildcard lib/*.c))
@@ -30,58 +37,148 @@ else
 $(B)/lib/cuda.o: CFLAGS += -DFERRY_NO_NVCC
 endif
 
-# libferry-view.a: the server and the page. `ferry`: that, the lesson runner and the grader.
-VIEW_NAMES = server gate stream feed view assets browser trace validate
+# libferry-view.a: the server and the page. Without civetweb, a word in their place.
+WEB = server gate stream view assets browser
+ifneq ($(filter civetweb,$(HAVE)),)
+VIEW_NAMES = $(WEB) feed trace validate
+VIEW_LIBS  = -lcivetweb -lcjson
+VIEW_HOOK  = -Wl,-u,fy_viewer
+else
+VIEW_NAMES = no_server feed trace validate
+VIEW_LIBS  = -lcjson
+endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
-COMMAND = $(filter-out $(VIEW) $(B)/viewer/lesson_program.o,$(patsubst %.c,$(B)/%.o,$(wildcard viewer/*.c)))
+LINK_VIEW = -L$(B) $(VIEW_HOOK) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS)
+
+# `ferry`: all that, the lesson runner and the grader.
+COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) no_server lesson_program),\
+            $(patsubst %.c,$(B)/%.o,$(wildcard viewer/*.c)))
 CHECKS  = $(patsubst %.c,$(B)/%.o,$(wildcard lessons/*/check.c))
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
+SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
+BENCHES = $(patsubst tests/%.c,$(B)/%,$(wildcard tests/bench/*.c))
 
-all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(LESSONS)
+ifneq ($(filter cjson,$(HAVE)),)
+all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(LESSONS) ## build everything that users get
+else
+all: $(B)/libferry.a
+	@echo 'ferry: built the library alone: cJSON is missing (.ci/deps says how to install it)'
+endif
+ifeq ($(filter civetweb,$(HAVE)),)
+	@echo 'ferry: built without the browser view: civetweb is missing (.ci/deps says how to install it)'
+endif
 
+ifndef V
+.SILENT:
+endif
 $(B)/libferry.a: $(LIB) $(SIM) $(REAL)
 $(B)/libferry-view.a: $(VIEW)
 $(B)/%.a:
+	echo '  ar   $@'
 	rm -f $@ && ar rcs $@ $^
-
 $(B)/%.o: %.c
-	@mkdir -p $(@D)
+	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib -c $< -o $@
 $(B)/%.cu.o: %.cu
-	@mkdir -p $(@D)
+	mkdir -p $(@D) && echo '  c++  $<'
 	$(CXX) $(CXXFLAGS) -Ilib -x c++ -c $< -o $@
 $(B)/%.cc.o: %.cc
-	@mkdir -p $(@D)
+	mkdir -p $(@D) && echo '  c++  $<'
 	$(CXX) $(CXXFLAGS) -U_FORTIFY_SOURCE -Ilib -c $< -o $@
 $(B)/cuda/%.o: kernels/%.cu
-	@mkdir -p $(@D)
+	mkdir -p $(@D) && echo '  nvcc $<'
 	$(NVCC) -O2 -arch=sm_75 -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -Ilib -c $< -o $@
 # The page, as bytes in the library: assets.S names the files of www/.
 $(B)/viewer/assets.o: viewer/assets.S $(wildcard www/*)
-	@mkdir -p $(@D)
+	mkdir -p $(@D) && echo '  as   $<'
 	$(CC) -c $< -o $@
 
 $(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
-	$(CC) $(SAN) $(COMMAND) $(CHECKS) -L$(B) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS) -o $@
+	echo '  ld   $@'
+	$(CC) $(SAN) $(COMMAND) $(CHECKS) $(LINK_VIEW) -o $@
 
-# A lesson executable carries its source, its inputs and the viewer.
-$(B)/lessons/%: lessons/%/demo.c lessons/%/lesson.json viewer/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' \
-	  -DLESSON_GIVEN='"$(shell sed -n 's/^ *"given": *"\(.*\)",*$$/\1/p' lessons/$*/lesson.json)"' \
-	  -Ilib $< viewer/lesson_program.c -L$(B) -Wl,-u,fy_viewer -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS) -o $@
+# A lesson executable carries its source, its inputs and the viewer. Solutions are built the same way.
+GIVEN = $(shell sed -n 's/^ *"given": *"\(.*\)",*$$/\1/p' lessons/$*/lesson.json)
+LESSON_NEEDS = lessons/%/lesson.json viewer/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
+MAKE_LESSON = mkdir -p $(@D) && echo '  cc   $<' && \
+  $(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' -DLESSON_GIVEN='"$(GIVEN)"' -Ilib $< viewer/lesson_program.c $(LINK_VIEW) -o $@
+$(B)/lessons/%: lessons/%/demo.c $(LESSON_NEEDS)
+	$(MAKE_LESSON)
+$(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
+	$(MAKE_LESSON)
 
 $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
-	@mkdir -p $(@D)
+	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib -Iviewer -Itests $< $(filter-out $(B)/viewer/ferry.o,$(COMMAND)) $(CHECKS) \
-	  -L$(B) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS) -lcmocka -o $@
+	  $(LINK_VIEW) -lcmocka -o $@
+$(B)/bench/%: tests/bench/%.c $(B)/libferry.a
+	mkdir -p $(@D) && echo '  cc   $<'
+	$(CC) $(CFLAGS) -Ilib $< -L$(B) -lferry $(CORE_LIBS) -o $@
 
-tests: $(TESTS)
+tests: all $(TESTS) $(SOLVED) # what tests/run runs
 
-clean:
-	rm -rf build
+run: ## install what is missing, build, and open the lessons in the browser
+	.ci/deps run
+	$(MAKE) all
+	$(B)/ferry serve
+lesson: all ## one lesson on the terminal: make lesson LESSON=02-to-returns
+	$(B)/lessons/$(LESSON)
+test: ## every test, with gcc and under ASan and UBSan; under 10 minutes
+	.ci/deps test
+	$(MAKE) tests
+	$(MAKE) $(ASAN) tests
+	tests/run c:$(B) sh:$(B) page:$(B) c:$(B)/asan
+test-long: ## that, and clang, TSan, valgrind and the sabotage list
+	.ci/deps long
+	$(MAKE) tests
+	$(MAKE) $(ASAN) tests
+	$(MAKE) $(CLANG) tests
+	$(MAKE) $(TSAN) tests
+	LONG=1 tests/run c:$(B) sh:$(B) page:$(B) c:$(B)/asan c:$(B)/clang c:$(B)/tsan valgrind:$(B) sabotage:$(B)
+asan: ## build and run the C tests under ASan and UBSan
+	$(MAKE) $(ASAN) tests
+	tests/run c:$(B)/asan
+clang: ## build with clang, warnings being errors, and run the C tests
+	$(MAKE) $(CLANG) tests
+	tests/run c:$(B)/clang
+tsan: ## build and run the C tests under TSan
+	$(MAKE) $(TSAN) tests
+	tests/run c:$(B)/tsan
+valgrind: tests ## run the C tests that tests/valgrind.txt names under valgrind
+	tests/run valgrind:$(B)
+sabotage: tests ## break Ferry in each of the listed ways; a test must notice
+	tests/run sabotage:$(B)
+bench: all $(BENCHES) ## cost and speed beside peers measured in the same run
+	tests/bench/run $(B)
+bench-peers: all $(BENCHES) ## that, with PyTorch among the peers where it is installed
+	PEERS=1 tests/bench/run $(B)
+golden: tests ## make the golden logs of the solutions again, after a wanted change
+	tests/golden_test.sh remake
+deps: ## install what tests need
+	.ci/deps long
+fmt: ## format the C files
+	clang-format -i $(filter-out lib/ferry.h lib/ferry_call.h lib/schema.h lib/op.h,$(wildcard */*.[ch] */*/*.[ch]))
+TO = $(DESTDIR)$(PREFIX)
+install: all ## to PREFIX=/usr/local, under DESTDIR= if given
+	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
+	install -m 755 $(B)/ferry $(TO)/bin
+	install -m 755 $(LESSONS) $(TO)/libexec/ferry
+	install -m 644 $(B)/libferry.a $(B)/libferry-view.a $(TO)/lib
+	install -m 644 lib/ferry.h lib/ferry_call.h $(TO)/include
+	cp -r lessons $(TO)/share/ferry
+	for pc in ferry ferry-core; do sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' -e 's|@VIEW_HOOK@|$(VIEW_HOOK)|' \
+	  -e 's|@VIEW_LIBS@|$(VIEW_LIBS)|; s|@CORE_LIBS@|$(CORE_LIBS)|' lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
+uninstall: ## what install put there
+	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry
+	rm -f $(TO)/bin/ferry $(TO)/lib/libferry.a $(TO)/lib/libferry-view.a $(TO)/lib/pkgconfig/ferry.pc \
+	  $(TO)/lib/pkgconfig/ferry-core.pc $(TO)/include/ferry.h $(TO)/include/ferry_call.h
+clean: ## throw the build folder away
+	rm -rf $(B)
+help: ## this list
+	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-.PHONY: all tests clean
+.PHONY: all tests run lesson test test-long asan clang tsan valgrind sabotage bench bench-peers golden deps fmt \
+  install uninstall clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
