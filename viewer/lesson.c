@@ -1,0 +1,181 @@
+/* lesson.c: the catalogue, read from lessons/NN-name/lesson.json, and the files in my/. */
+#include "lesson.h"
+
+#include <cjson/cJSON.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- paths ------------------------------------------------------------------------------------- */
+
+void lesson_path(const home *h, const lesson *l, const char *file, char out[HOME_PATH])
+{
+    snprintf(out, HOME_PATH, "%.2900s/%s/%.64s", h->lessons, l->id, file);
+}
+
+void lesson_mine(const home *h, const lesson *l, char out[HOME_PATH])
+{
+    snprintf(out, HOME_PATH, "%.2900s/%s.c", h->my, l->id);
+}
+
+void lesson_demo(const home *h, const lesson *l, char out[HOME_PATH])
+{
+    snprintf(out, HOME_PATH, "%.2900s/%s", h->demos, l->id);
+}
+
+void lesson_name(const home *h, const lesson *l, char out[256])
+{
+    const char *slash = strrchr(h->my, '/');
+    snprintf(out, 256, "%.150s/%s.c", slash ? slash + 1 : h->my, l->id);
+}
+
+/* ---- the catalogue ----------------------------------------------------------------------------- */
+
+static char *text_of(const cJSON *json, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+    return strdup(cJSON_IsString(item) ? item->valuestring : "");
+}
+
+static void read_fields(lesson *l, const cJSON *json)
+{
+    l->title = text_of(json, "title");
+    l->summary = text_of(json, "summary");
+    l->budget = text_of(json, "budget");
+    l->given = text_of(json, "given");
+    l->given2 = text_of(json, "given2");
+    const cJSON *hint;
+    cJSON_ArrayForEach(hint, cJSON_GetObjectItemCaseSensitive(json, "hints"))
+    {
+        if (!cJSON_IsString(hint) || l->hint_count == LESSON_HINTS) continue;
+        l->hints[l->hint_count++] = strdup(hint->valuestring);
+    }
+}
+
+static bool read_lesson(lesson *l, const home *h, const char *id, char *err, size_t room)
+{
+    char path[HOME_PATH];
+    memset(l, 0, sizeof *l);
+    snprintf(l->id, sizeof l->id, "%.63s", id);
+    lesson_path(h, l, "lesson.json", path);
+    char *text = file_read(path, NULL);
+    if (!text) {
+        snprintf(err, room, "cannot read %s: %s; the folder of a lesson needs this file", path, strerror(errno));
+        return false;
+    }
+    cJSON *json = cJSON_Parse(text);
+    free(text);
+    if (json) read_fields(l, json);
+    else snprintf(err, room, "%s is not valid JSON; mend it, or restore it from the repository", path);
+    cJSON_Delete(json);
+    return json != NULL;
+}
+
+static bool is_id(const char *name)
+{
+    return isdigit((unsigned char)name[0]) && isdigit((unsigned char)name[1]) && name[2] == '-' && strlen(name) < 64;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const lesson *)a)->id, ((const lesson *)b)->id);
+}
+
+bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
+{
+    *c = (catalogue){0};
+    DIR *folder = opendir(h->lessons);
+    if (!folder) {
+        snprintf(err, room, "cannot open %s: %s", h->lessons, strerror(errno));
+        return false;
+    }
+    bool ok = true;
+    for (struct dirent *e; ok && (e = readdir(folder));) {
+        if (!is_id(e->d_name)) continue;
+        lesson *more = realloc(c->lessons, (size_t)(c->count + 1) * sizeof *more);
+        ok = more != NULL;
+        if (!ok) break;
+        c->lessons = more;
+        ok = read_lesson(&c->lessons[c->count++], h, e->d_name, err, room);
+    }
+    closedir(folder);
+    if (ok && c->count == 0) {
+        snprintf(err, room, "no lesson in %s; a lesson is a folder like 01-where-am-i", h->lessons);
+        ok = false;
+    }
+    if (ok) qsort(c->lessons, (size_t)c->count, sizeof *c->lessons, by_id);
+    else catalogue_close(c);
+    return ok;
+}
+
+void catalogue_close(catalogue *c)
+{
+    for (int i = 0; i < c->count; i++) {
+        lesson *l = &c->lessons[i];
+        free(l->title), free(l->summary), free(l->budget), free(l->given), free(l->given2);
+        for (int k = 0; k < l->hint_count; k++) free(l->hints[k]);
+    }
+    free(c->lessons);
+    *c = (catalogue){0};
+}
+
+/* "1" and "01" name the lesson whose id begins with that number. */
+static bool answers_to(const lesson *l, const char *asked)
+{
+    size_t digits = strspn(asked, "0123456789");
+    if (digits > 0 && digits < 6 && !asked[digits]) return atoi(asked) == atoi(l->id);
+    return *asked && !strncmp(l->id, asked, strlen(asked));
+}
+
+const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size_t room)
+{
+    for (int i = 0; i < c->count; i++)
+        if (!strcmp(c->lessons[i].id, asked)) return &c->lessons[i];
+    for (int i = 0; i < c->count; i++)
+        if (answers_to(&c->lessons[i], asked)) return &c->lessons[i];
+    size_t n = (size_t)snprintf(err, room, "there is no lesson '%.60s'; there are", asked);
+    for (int i = 0; i < c->count && n < room; i++)
+        n += (size_t)snprintf(err + n, room - n, "%s %s", i ? "," : "", c->lessons[i].id);
+    return NULL;
+}
+
+/* ---- the learner's file ------------------------------------------------------------------------ */
+
+static bool put_starter(const home *h, const lesson *l, const char *mine, char *err, size_t room)
+{
+    char starter[HOME_PATH];
+    size_t size;
+    lesson_path(h, l, "starter.c", starter);
+    char *text = file_read(starter, &size);
+    if (!text) {
+        snprintf(err, room, "cannot read %s: %s", starter, strerror(errno));
+        return false;
+    }
+    bool ok = folder_make(h->my) && file_write(mine, text, size);
+    if (!ok) snprintf(err, room, "cannot write %s: %s; make the folder writable", mine, strerror(errno));
+    free(text);
+    return ok;
+}
+
+bool lesson_begin(const home *h, const lesson *l, char *err, size_t room)
+{
+    char mine[HOME_PATH];
+    lesson_mine(h, l, mine);
+    return access(mine, F_OK) == 0 || put_starter(h, l, mine, err, room);
+}
+
+bool lesson_reset(const home *h, const lesson *l, char *err, size_t room)
+{
+    char mine[HOME_PATH], kept[HOME_PATH + 8];
+    lesson_mine(h, l, mine);
+    snprintf(kept, sizeof kept, "%s.bak", mine);
+    if (rename(mine, kept) != 0 && errno != ENOENT) {
+        snprintf(err, room, "cannot keep the old %s as %s: %s; nothing was changed", mine, kept, strerror(errno));
+        return false;
+    }
+    return put_starter(h, l, mine, err, room);
+}

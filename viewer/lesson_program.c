@@ -1,0 +1,72 @@
+/* lesson_program.c: what makes a lesson's worked example a program of its own.
+ *
+ * Linked into build/lessons/ID beside demo.c. Before main, and before the library looks at the
+ * environment (session.c, priority 102), it turns the command line into Ferry's settings, says which
+ * inputs the lesson has, and hands over the source text, so that the page can show it where no source
+ * tree is left. Compiled with LESSON_SOURCE (path of demo.c) and LESSON_GIVEN (the inputs). */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/source.h"
+
+__asm__(".section .rodata\n"
+        "lesson_source: .incbin \"" LESSON_SOURCE "\"\n"
+        "lesson_source_end: .byte 0\n"
+        ".previous\n");
+extern const char lesson_source[] __asm__("lesson_source");
+extern const char lesson_source_end[] __asm__("lesson_source_end");
+
+static void print_usage(FILE *to, const char *program)
+{
+    fprintf(to,
+            "usage: %s [--view | --trace FILE]\n"
+            "  --view        show this run in the browser; stays until the page has it all, or Ctrl-C\n"
+            "  --trace FILE  write its events to FILE, one JSON object a line\n"
+            "  without       one line an event on the terminal\n",
+            program);
+}
+
+static void refuse(const char *program, const char *what, const char *argument)
+{
+    fprintf(stderr, "%s: %s '%s'\n", program, what, argument);
+    print_usage(stderr, program);
+    exit(2);
+}
+
+/* Returns how many further arguments the option took. */
+static int read_option(const char *program, const char *option, const char *next)
+{
+    if (!strcmp(option, "--help") || !strcmp(option, "-h")) {
+        print_usage(stdout, program);
+        exit(0);
+    }
+    if (!strcmp(option, "--view")) {
+        setenv("FERRY_VIEW", "1", 1);
+        return 0;
+    }
+    if (!strncmp(option, "--trace=", 8) && option[8]) {
+        setenv("FERRY_TRACE", option + 8, 1);
+        return 0;
+    }
+    if (strcmp(option, "--trace")) refuse(program, "unknown option", option);
+    if (!next || !*next) refuse(program, "a file name is missing after", option);
+    setenv("FERRY_TRACE", next, 1);
+    return 1;
+}
+
+static bool is_watched(void)
+{
+    return getenv("FERRY_LOG_FD") || getenv("FERRY_TRACE") || getenv("FERRY_VIEW") || getenv("FERRY_NARRATE");
+}
+
+/* glibc hands main's arguments to constructors as well. */
+__attribute__((constructor(101))) static void lesson_start(int argc, char **argv)
+{
+    const char *program = argc > 0 && argv[0] ? argv[0] : "lesson";
+    for (int i = 1; i < argc; i++) i += read_option(program, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+    if (!is_watched()) setenv("FERRY_NARRATE", "1", 1);
+    setenv("FERRY_GIVEN", LESSON_GIVEN, 0);
+    fy_source_embed(LESSON_SOURCE, lesson_source, (size_t)(lesson_source_end - lesson_source));
+}

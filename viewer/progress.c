@@ -1,0 +1,84 @@
+/* progress.c: my/progress.json, {"01-where-am-i": {"done": true, "attempts": 3}}. One lock for the
+ * threads of `ferry serve`; between processes the last writer wins, and nobody sees half a file. */
+#include "progress.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void path_of(const home *h, char out[HOME_PATH + 32])
+{
+    snprintf(out, HOME_PATH + 32, "%s/progress.json", h->my);
+}
+
+static void keep_aside(const char *path)
+{
+    char bad[HOME_PATH + 64];
+    snprintf(bad, sizeof bad, "%s.bad", path);
+    if (rename(path, bad) == 0)
+        fprintf(stderr, "ferry: %s could not be read as JSON; it is kept as %s, and progress starts afresh\n", path,
+                bad);
+}
+
+/* Always an object; the caller deletes it. */
+static cJSON *load(const home *h)
+{
+    char path[HOME_PATH + 32];
+    path_of(h, path);
+    char *text = file_read(path, NULL);
+    cJSON *all = text ? cJSON_Parse(text) : NULL;
+    free(text);
+    if (cJSON_IsObject(all)) return all;
+    cJSON_Delete(all);
+    if (text) keep_aside(path);
+    return cJSON_CreateObject();
+}
+
+static bool store(const home *h, const cJSON *all)
+{
+    char path[HOME_PATH + 32];
+    path_of(h, path);
+    char *text = cJSON_Print(all);
+    bool ok = text && folder_make(h->my) && file_write(path, text, strlen(text));
+    free(text);
+    if (!ok) fprintf(stderr, "ferry: cannot write %s: %s; progress is not kept\n", path, strerror(errno));
+    return ok;
+}
+
+static progress read_entry(const cJSON *entry)
+{
+    const cJSON *attempts = cJSON_GetObjectItemCaseSensitive(entry, "attempts");
+    progress p = {cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "done")), 0};
+    if (cJSON_IsNumber(attempts) && attempts->valueint > 0) p.attempts = attempts->valueint;
+    return p;
+}
+
+progress progress_of(const home *h, const lesson *l)
+{
+    pthread_mutex_lock(&lock);
+    cJSON *all = load(h);
+    progress p = read_entry(cJSON_GetObjectItemCaseSensitive(all, l->id));
+    cJSON_Delete(all);
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+
+bool progress_note(const home *h, const lesson *l, bool pass)
+{
+    pthread_mutex_lock(&lock);
+    cJSON *all = load(h);
+    progress p = read_entry(cJSON_GetObjectItemCaseSensitive(all, l->id));
+    cJSON_DeleteItemFromObjectCaseSensitive(all, l->id);
+    cJSON *entry = cJSON_AddObjectToObject(all, l->id);
+    cJSON_AddBoolToObject(entry, "done", p.done || pass);
+    cJSON_AddNumberToObject(entry, "attempts", p.attempts + 1);
+    bool ok = store(h, all);
+    cJSON_Delete(all);
+    pthread_mutex_unlock(&lock);
+    return ok;
+}

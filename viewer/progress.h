@@ -1,0 +1,17 @@
+/* progress.h: which lessons are done, in my/progress.json, keyed by lesson id. */
+#ifndef FERRY_PROGRESS_H
+#define FERRY_PROGRESS_H
+
+#include "lesson.h"
+
+typedef struct progress {
+    bool done;
+    int attempts; /* graded runs so far */
+} progress;
+
+progress progress_of(const home *h, const lesson *l);
+/* One more graded run; done stays done. False when the file cannot be written. A file that cannot be
+ * read is kept aside as progress.json.bad and said on stderr; then counting starts afresh. */
+bool progress_note(const home *h, const lesson *l, bool pass);
+
+#endif
