@@ -157,8 +157,10 @@ golden: tests ## make the golden logs of the solutions again, after a wanted cha
 	tests/golden_test.sh remake
 deps: ## install what tests need
 	.ci/deps long
+# Tables that read better as they were laid out by hand.
+UNFORMATTED = lib/ferry.h lib/ferry_call.h lib/schema.h lib/op.h
 fmt: ## format the C files
-	clang-format -i $(filter-out lib/ferry.h lib/ferry_call.h lib/schema.h lib/op.h,$(wildcard */*.[ch] */*/*.[ch]))
+	clang-format -i $(filter-out $(UNFORMATTED),$(wildcard */*.[ch] */*/*.[ch]))
 TO = $(DESTDIR)$(PREFIX)
 install: all ## to PREFIX=/usr/local, under DESTDIR= if given
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
@@ -173,12 +175,14 @@ uninstall: ## what install put there
 	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry
 	rm -f $(TO)/bin/ferry $(TO)/lib/libferry.a $(TO)/lib/libferry-view.a $(TO)/lib/pkgconfig/ferry.pc \
 	  $(TO)/lib/pkgconfig/ferry-core.pc $(TO)/include/ferry.h $(TO)/include/ferry_call.h
+core-libs: # what a program links beside libferry.a
+	echo $(CORE_LIBS)
 clean: ## throw the build folder away
 	rm -rf $(B)
 help: ## this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 .PHONY: all tests run lesson test test-long asan clang tsan valgrind sabotage bench bench-peers golden deps fmt \
-  install uninstall clean help
+  install uninstall core-libs clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

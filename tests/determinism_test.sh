@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The same program makes the same log, byte for byte: from another checkout, with and without address
+# randomisation, in another environment and folder, under load, with one BLAS thread and two, and in
+# the ASan build. `values` events are outside the promise. LONG=1 repeats the loaded runs.
+. "$(dirname "$0")/shell.sh"
+export FERRY_GPU=sim
+B=$(realpath "$B")
+
+trace() { # trace OUT COMMAND...: the log of that run without its values
+    local out=$1
+    shift
+    rm -f "$out.all"
+    timeout 120 "$@" --trace "$out.all" >/dev/null 2>"$out.err" || { cat "$out.err"; return 1; }
+    grep -v '"kind":"values"' "$out.all" >"$out"
+}
+equal() { # equal COMMAND...: its log is the first one's
+    trace "$work/other" "$@" && cmp "$work/first" "$work/other"
+}
+elsewhere() (cd / && equal env -i PATH=/usr/bin:/bin HOME=/nonexistent LC_ALL=C.UTF-8 TZ=Asia/Tokyo \
+    COLUMNS=7 TMPDIR=/tmp XDG_STATE_HOME="$work/odd" FERRY_GPU=sim OTHER="$(printf 'x%.0s' {1..5000})" "$@")
+loaded() {
+    local busy=() status=0 i
+    for i in 1 2 3; do
+        timeout 60 bash -c 'while :; do :; done' &
+        busy+=($!)
+    done
+    for ((i = 0; i < ${LONG:+20} + 3; i++)); do equal "$@" || { status=1; break; }; done
+    kill "${busy[@]}" 2>/dev/null
+    wait "${busy[@]}" 2>/dev/null
+    return $status
+}
+
+# A second checkout in a folder of another name and depth, built there.
+other=$work/a/deeper/checkout
+checkout() {
+    mkdir -p "$other" && cp -r Makefile .ci lib kernels viewer lessons www "$other" &&
+        (cd "$other" && make -s NVCC= B=out tests SOLVED="$(printf 'out/solutions/%s ' "${ids[@]}")" TESTS=)
+}
+
+ids=()
+for solution in "$B"/solutions/*; do
+    [[ -x $solution && $solution != *.d ]] && ids+=("${solution##*/}")
+done
+holds "there are solutions to compare" test "${#ids[@]}" -gt 0
+holds "a second checkout builds" checkout
+for id in "${ids[@]}"; do
+    program=$B/solutions/$id
+    holds "$id: a first run" trace "$work/first" "$program"
+    holds "$id: a second run" equal "$program"
+    holds "$id: without address randomisation" equal setarch -R "$program"
+    holds "$id: another environment and folder" elsewhere "$program"
+    holds "$id: one BLAS thread" equal env OPENBLAS_NUM_THREADS=1 "$program"
+    holds "$id: two BLAS threads" equal env OPENBLAS_NUM_THREADS=2 "$program"
+    holds "$id: another checkout" equal "$other/out/solutions/$id"
+    if [[ -x $B/asan/solutions/$id ]]; then
+        holds "$id: the ASan build" equal "$B/asan/solutions/$id"
+    else
+        skips "$id: the ASan build" "not built"
+    fi
+    holds "$id: under load" loaded "$program"
+done
+finish

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# `make install` into an empty folder; then a program of one's own is built against what lies there,
+# by pkg-config alone, and the installed command works with the source tree out of sight.
+. "$(dirname "$0")/shell.sh"
+prefix=$work/prefix
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+export FERRY_GPU=sim
+unset FERRY_HOME
+
+installs() { make -s B="$B" PREFIX="$prefix" install; }
+stages() { # DESTDIR is where it goes, PREFIX is what the files say
+    make -s B="$B" PREFIX=/opt/ferry DESTDIR="$work/stage" install &&
+        grep -qx 'prefix=/opt/ferry' "$work/stage/opt/ferry/lib/pkgconfig/ferry.pc" &&
+        ! grep -rq "$work" "$work/stage/opt/ferry/lib/pkgconfig"
+}
+uninstalls() {
+    make -s B="$B" PREFIX=/opt/ferry DESTDIR="$work/stage" uninstall && [[ -z $(find "$work/stage" -type f) ]]
+}
+
+mkdir -p "$work/own"
+cat >"$work/own/a.c" <<'C'
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_ones((2, 3));
+    fy_tensor *b = fy_to(a, "cuda");
+    fy_tensor *c = fy_add(b, b);
+    fy_print(fy_cpu(c));
+}
+C
+cat >"$work/own/b.cc" <<'C'
+#include <ferry.h>
+
+int main()
+{
+    return fy_cuda_device_count() >= 0 ? 0 : 1;
+}
+C
+builds() { # builds MODULE OUT
+    (cd "$work/own" && gcc -Wall -Wextra -Werror a.c $(pkg-config --cflags --libs "$1") -o "$2")
+}
+runs() { (cd "$work/own" && "$1" | grep -q 2); }
+traces() {
+    (cd "$work/own" && FERRY_TRACE=run.jsonl ./a.out >/dev/null && head -n 1 run.jsonl | grep -q '"kind":"session"' &&
+        grep -q '"kind":"copy"' run.jsonl && tail -n 1 run.jsonl | grep -q '"kind":"end"')
+}
+cplusplus() {
+    (cd "$work/own" && g++ -std=c++17 -Wall -Wextra -Werror b.cc $(pkg-config --cflags --libs ferry-core) -o b.out && ./b.out)
+}
+webless() { ! ldd "$work/own/core.out" | grep -qE 'civetweb|cjson'; }
+lists() { (cd "$work/own" && "$prefix/bin/ferry" list | grep -q 01-where-am-i); }
+grades() { # the learner's file lands in the current folder
+    (cd "$work/own" && XDG_CACHE_HOME=$work/cache && export XDG_CACHE_HOME && mkdir -p my &&
+        cp "$OLDPWD/lessons/01-where-am-i/solution.c" my/01-where-am-i.c && "$prefix/bin/ferry" grade 01-where-am-i)
+}
+
+holds "make install PREFIX=" installs
+holds "make install DESTDIR= stages" stages
+holds "make uninstall leaves no file" uninstalls
+holds "a program builds by pkg-config ferry" builds ferry a.out
+holds "a program builds by pkg-config ferry-core" builds ferry-core core.out
+holds "the program runs" runs ./a.out
+holds "the program without the viewer runs" runs ./core.out
+holds "ferry-core needs no web library" webless
+holds "FERRY_TRACE writes the run" traces
+holds "C++ may include ferry.h" cplusplus
+holds "the installed ferry lists the lessons" lists
+holds "the installed ferry grades" grades
+finish

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# The rules of the house: what lies where, who includes whom, how long a file may be, what the README
+# says. Style is not judged here beyond what .clang-format says.
+. "$(dirname "$0")/shell.sh"
+
+sources() { find lib kernels viewer lessons www tests -path tests/page/node_modules -prune -o -type f "$@" -print; }
+includes() { sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"]([^>"]+)[>"].*/\1/p' "$@"; }
+none() { # none PATTERN FILE...: no line matches; shows those that do
+    local pattern=$1
+    shift
+    ! grep -nE "$pattern" "$@" /dev/null
+}
+
+seven_entries() {
+    diff <(ls | grep -vxE 'build|my' | sort) \
+        <(printf '%s\n' CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md kernels lessons lib tests viewer www)
+}
+no_web_in_lib() { none '#[[:space:]]*include.*(viewer/|civetweb|cJSON|cjson)' lib/*.[ch] kernels/*; }
+no_web_in_archive() {
+    ! nm "$B/libferry.a" 2>/dev/null | grep -E ' U (mg_|cJSON_|server_)'
+}
+civetweb_in_server_alone() { # one include of civetweb.h outside the server's own files would be one too many
+    ! grep -lE 'include.*civetweb' viewer/*.[ch] | grep -vxE 'viewer/(server|gate|stream|http)[a-z_]*\.[ch]'
+}
+lessons_include_ferry() {
+    ! includes $(sources -name '*.c' | grep '^lessons/' | grep -v '/check.c$') | grep -vxE 'ferry\.h|std[a-z]+\.h|math\.h|string\.h|unistd\.h|sys/[a-z]+\.h'
+}
+checks_include_grade() {
+    ! includes lessons/*/check.c | grep -vxE '(.*/)?grade\.h|std[a-z]+\.h|math\.h|string\.h|cjson/cJSON\.h'
+}
+kernels_include_shim() {
+    ! includes kernels/*.cu kernels/*.cc kernels/*.h 2>/dev/null |
+        grep -vxE '[a-z]+\.h|(\.\./lib/|lib/)?(op|device)\.h|cuda_runtime\.h'
+}
+page_stands_alone() { # the page fetches nothing from elsewhere and knows nothing but events
+    none "(src|href|from|import|fetch|url)[ (=]*['\"(]*(https?:)?//" $(sources -name '*.js' -o -name '*.html' -o -name '*.css' | grep '^www/')
+}
+emitters() { # each family of events has one emitting function; back ends and kernels never emit
+    none 'FY_EMIT|fy_emit' lib/cpu*.c lib/sim*.c lib/cuda*.c lib/clock.c lib/card.c kernels/* &&
+        ! grep -lE 'FY_EMIT|fy_emit *\(' viewer/*.[ch] | grep -vx viewer/grade.c
+}
+short_files() {
+    local long
+    long=$(sources \( -name '*.[chS]' -o -name '*.cu' -o -name '*.cc' -o -name '*.js' -o -name '*.mjs' -o -name '*.css' \) |
+        xargs wc -l | awk '$1 > 400 && $2 != "total"')
+    echo "$long"
+    [[ -z $long ]]
+}
+no_paths() { none '/(root|home/[a-z]+|work|tmp/[a-z]-)/' $(sources -name '*.[ch]' -o -name '*.cu' -o -name '*.md' -o -name '*.json' | grep -v package-lock) *.md Makefile; }
+finished() { none '\b(TODO|FIXME|XXX)\b' $(sources -name '*.[chS]' -o -name '*.cu' -o -name '*.js' -o -name '*.md') *.md; }
+formatted() {
+    local files
+    files=$(ls */*.[ch] */*/*.[ch] | grep -vE "$(sed -n 's/^fmt:.*//; s/^UNFORMATTED = //p' Makefile | tr ' ' '|')")
+    clang-format --dry-run --Werror $files
+}
+built_once() { make -q B="$B" all tests; }
+readme_program() { # the first C block of the README, as a learner would copy it
+    awk '/^```c/ { on = 1; next } /^```/ { if (on) exit } on' README.md >"$work/readme.c"
+    [[ $(wc -l <"$work/readme.c") -ge 8 ]] && make -s B="$B" all &&
+        gcc -Wall -Wextra -Werror -Ilib "$work/readme.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/readme" &&
+        FERRY_GPU=sim "$work/readme" | grep -q .
+}
+readme_links() { # every file that the guides name is there
+    local missing=0 guide target
+    for guide in *.md */README.md; do
+        [[ -f $guide ]] || continue
+        while read -r target; do
+            [[ -e $target || -e $(dirname "$guide")/$target ]] || { echo "$guide: $target"; missing=1; }
+        done < <(grep -oE '\]\([^)#:]+\)' "$guide" | sed 's/^](//; s/)$//')
+    done
+    return $missing
+}
+variables_documented() { # every variable that Ferry reads is in the README
+    local missing=0 name
+    for name in $(grep -rhoE 'getenv\("FERRY_[A-Z_]+"' lib viewer | grep -oE 'FERRY_[A-Z_]+' | sort -u); do
+        grep -q "\`$name" README.md lib/README.md CONTRIBUTING.md || { echo "$name"; missing=1; }
+    done
+    return $missing
+}
+
+holds "seven entries and what every project has" seven_entries
+holds "lib knows nothing of the web" no_web_in_lib
+holds "libferry.a needs no web library" no_web_in_archive
+holds "civetweb is the server's alone" civetweb_in_server_alone
+holds "lessons include ferry.h alone" lessons_include_ferry
+holds "checks include grade.h alone" checks_include_grade
+holds "kernels include their shim alone" kernels_include_shim
+holds "the page fetches nothing from elsewhere" page_stands_alone
+holds "back ends and kernels never emit" emitters
+holds "no file is longer than 400 lines" short_files
+holds "no path of one machine" no_paths
+holds "nothing is left to do" finished
+holds "make twice does nothing" built_once
+holds "the README's program compiles and runs" readme_program
+holds "what the guides link to is there" readme_links
+holds "every environment variable is documented" variables_documented
+if command -v clang-format >/dev/null; then
+    holds "C files are formatted" formatted
+else
+    skips "C files are formatted" "no clang-format"
+fi
+finish
