@@ -117,6 +117,13 @@ fy_dev *fy_dev_parse(fy_site *at, const char *name);
 int64_t fy_clock_now(void);
 void fy_clock_spend(int64_t ns);
 void fy_clock_at_least(int64_t t); /* the host waited until t */
+void fy_clock_measure(void);       /* from now on time is read from the machine (a real card is used) */
+
+/* card.c: figures by key ("h200"); NULL if there are none. FERRY_SIM's list of keys is for messages. */
+const fy_card *fy_card_host(void);
+const fy_card *fy_card_find(const char *key);
+const char *fy_card_keys(void);
+#define FY_SIM_CAPACITY ((int64_t)512 << 20) /* VRAM of a simulated card unless told, the same everywhere */
 
 /* range.c: first fit over an address range that need not exist; for VRAM and for modelled addresses. */
 struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align);

@@ -1,0 +1,317 @@
+/* simt.cc: runs a CUDA kernel on the CPU, one block after another, the threads of a block in order.
+ *
+ * A thread is a call of the kernel. As long as none meets __syncthreads the threads of a block run one
+ * after another on one fiber (a stack of its own): a plain loop. The thread that meets a barrier is
+ * parked with its fiber, and the next thread starts on another; when all are parked, each goes on to
+ * the next barrier. A barrier that some threads of the block never reach is a fault with a name, not
+ * a program that hangs.
+ *
+ * Called by the launchers through kernel.h. Every thread of the host has a machine of its own. Fibers
+ * switch by fifteen instructions on x86-64 and by swapcontext elsewhere. */
+#ifdef FERRY_NO_FIBER_ASM
+#define BY_ASSEMBLY 0
+#elif defined(__x86_64__)
+#define BY_ASSEMBLY 1
+#else
+#define BY_ASSEMBLY 0
+#endif
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "kernel.h"
+
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_STACK_REGISTER(low, high) ((void)0)
+#endif
+
+#ifdef __SANITIZE_THREAD__
+#define UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifdef UNDER_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+__thread fy_simt_place fy_simt_at;
+
+namespace {
+
+enum { STACK_BYTES = 128 << 10 }; /* reserved a fiber; what is not touched costs nothing */
+
+struct fiber {
+#if BY_ASSEMBLY
+    void *stack_pointer;
+#else
+    ucontext_t context;
+#endif
+    char *stack;       /* its low end */
+    bool idle;         /* waits in fiber_main for threads to run */
+    bool parked;       /* its thread waits at a barrier */
+    fy_simt_place at;  /* which thread that is */
+    const char *file;  /* where the barrier is */
+    int line;
+#ifdef UNDER_TSAN
+    void *tsan;
+#endif
+};
+
+struct machine {
+    fiber *fibers[1024]; /* CUDA's most threads a block */
+    fiber scheduler;     /* the caller's own stack */
+    fiber *running;
+    void (*body)(void *);
+    void *arguments;
+    unsigned threads, started, returned; /* of the current block */
+    bool faulty;
+    char fault[400];
+};
+
+__thread machine *mine;
+__thread bool starved; /* no memory for a machine */
+pthread_key_t machines;
+pthread_once_t machines_made = PTHREAD_ONCE_INIT;
+
+#if BY_ASSEMBLY
+extern "C" void fy_simt_switch(void **save, void *to);
+/* Push what a call must preserve, change the stack, pop. */
+asm(".text\n.p2align 4\n.globl fy_simt_switch\n.type fy_simt_switch, @function\nfy_simt_switch:\n"
+    "    pushq %rbp\n    pushq %rbx\n    pushq %r12\n    pushq %r13\n    pushq %r14\n    pushq %r15\n"
+    "    movq %rsp, (%rdi)\n    movq %rsi, %rsp\n"
+    "    popq %r15\n    popq %r14\n    popq %r13\n    popq %r12\n    popq %rbx\n    popq %rbp\n    ret\n"
+    ".size fy_simt_switch, .-fy_simt_switch\n");
+#endif
+
+void go_to(fiber *to)
+{
+    fiber *from = mine->running;
+    mine->running = to;
+#ifdef UNDER_TSAN
+    if (from == &mine->scheduler) from->tsan = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(to->tsan, 0);
+#endif
+#if BY_ASSEMBLY
+    fy_simt_switch(&from->stack_pointer, to->stack_pointer);
+#else
+    swapcontext(&from->context, &to->context);
+#endif
+}
+
+/* Thread number n of the block becomes the running one. */
+void place(unsigned n)
+{
+    dim3 d = fy_simt_at.block_dim;
+    fy_simt_at.thread = dim3(n % d.x, n / d.x % d.y, n / d.x / d.y);
+}
+
+/* A fiber runs threads until one parks it; it starts no second thread for as long as it is parked. */
+void fiber_main()
+{
+    for (;;) {
+        while (mine->started < mine->threads) {
+            place(mine->started++);
+            mine->body(mine->arguments);
+            mine->returned++;
+        }
+        mine->running->idle = true;
+        go_to(&mine->scheduler);
+    }
+}
+
+/* Give the fiber an empty stack whose first instruction is fiber_main's. */
+void prepare(fiber *f, unsigned number)
+{
+    /* Equal offsets of all stacks would fall into the same few lines of the cache. */
+    char *top = f->stack + STACK_BYTES - 192 * (number % 61);
+#if BY_ASSEMBLY
+    uintptr_t aligned = (uintptr_t)top & ~(uintptr_t)15;
+    void **slots = (void **)aligned;
+    *--slots = NULL;               /* fiber_main never returns; this ends a debugger's walk */
+    *--slots = (void *)fiber_main; /* where the switch's ret goes */
+    for (int i = 0; i < 6; i++) *--slots = NULL;
+    f->stack_pointer = slots;
+#else
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = (size_t)(top - f->stack);
+    f->context.uc_link = NULL;
+    makecontext(&f->context, fiber_main, 0);
+#endif
+    f->idle = true;
+    f->parked = false;
+}
+
+void end_machine(void *p)
+{
+    machine *m = (machine *)p;
+    for (fiber *f : m->fibers) {
+        if (!f) continue;
+#ifdef UNDER_TSAN
+        __tsan_destroy_fiber(f->tsan);
+#endif
+        munmap(f->stack, STACK_BYTES);
+        free(f);
+    }
+    free(m);
+}
+
+void make_key() { pthread_key_create(&machines, end_machine); }
+
+machine *this_machine()
+{
+    if (mine) return mine;
+    pthread_once(&machines_made, make_key);
+    mine = (machine *)calloc(1, sizeof *mine);
+    if (!mine) return NULL;
+    mine->running = &mine->scheduler;
+    pthread_setspecific(machines, mine);
+    return mine;
+}
+
+fiber *fiber_number(unsigned i)
+{
+    fiber *f = mine->fibers[i];
+    if (!f) {
+        f = (fiber *)calloc(1, sizeof *f);
+        if (!f) return NULL;
+        void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (stack == MAP_FAILED) {
+            free(f);
+            return NULL;
+        }
+        f->stack = (char *)stack;
+        (void)VALGRIND_STACK_REGISTER(f->stack, f->stack + STACK_BYTES);
+#ifdef UNDER_TSAN
+        f->tsan = __tsan_create_fiber(0);
+#endif
+        mine->fibers[i] = f;
+    }
+    if (!f->idle) prepare(f, i);
+    return f;
+}
+
+void resume(fiber *f)
+{
+    if (f->parked) fy_simt_at = f->at;
+    f->idle = f->parked = false;
+    go_to(f);
+}
+
+const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void set_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void set_fault(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(mine->fault, sizeof mine->fault, format, list);
+    va_end(list);
+    mine->faulty = true;
+}
+
+/* Do all threads of the block wait at one barrier? If not: say who is where. */
+bool all_at_one_barrier(const char *kernel, unsigned used)
+{
+    const fiber *first = NULL;
+    unsigned waiting = 0;
+    for (unsigned i = 0; i < used; i++) {
+        const fiber *f = mine->fibers[i];
+        if (!f->parked) continue;
+        if (!first) first = f;
+        if (f->line == first->line && f->file == first->file) {
+            waiting++;
+            continue;
+        }
+        set_fault("kernel %s: thread (%u,%u,%u) of block (%u,%u,%u) waits at __syncthreads, %s line %d, but "
+                  "thread (%u,%u,%u) waits at another, line %d; all threads of a block must meet at the same one",
+                  kernel, first->at.thread.x, first->at.thread.y, first->at.thread.z, first->at.block.x,
+                  first->at.block.y, first->at.block.z, base_name(first->file), first->line, f->at.thread.x,
+                  f->at.thread.y, f->at.thread.z, f->line);
+        return false;
+    }
+    if (mine->returned == 0) return true;
+    set_fault("kernel %s: %u thread%s of block (%u,%u,%u) wait%s at __syncthreads, %s line %d (the first is thread "
+              "(%u,%u,%u)), but %u ha%s already returned; every thread of a block must reach it",
+              kernel, waiting, waiting == 1 ? "" : "s", first->at.block.x, first->at.block.y, first->at.block.z,
+              waiting == 1 ? "s" : "", base_name(first->file), first->line, first->at.thread.x,
+              first->at.thread.y, first->at.thread.z, mine->returned, mine->returned == 1 ? "s" : "ve");
+    return false;
+}
+
+/* Run one block; false: a fault. Parked fibers are then simply begun anew by the next block. */
+bool run_block(const char *kernel)
+{
+    unsigned used = 0;
+    mine->started = mine->returned = 0;
+    while (mine->started < mine->threads) {
+        fiber *f = fiber_number(used);
+        if (!f) {
+            set_fault("kernel %s: no memory for the stack of thread %u of a block; use smaller blocks", kernel, used);
+            return false;
+        }
+        used++;
+        resume(f);
+    }
+    while (mine->returned < mine->threads) {
+        if (!all_at_one_barrier(kernel, used)) return false;
+        for (unsigned i = 0; i < used; i++)
+            if (mine->fibers[i]->parked) resume(mine->fibers[i]);
+    }
+    return true;
+}
+
+} /* namespace */
+
+extern "C" void fy_simt_barrier(const char *file, int line)
+{
+    fiber *f = mine->running;
+    f->at = fy_simt_at;
+    f->file = file;
+    f->line = line;
+    f->parked = true;
+    go_to(&mine->scheduler);
+}
+
+extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments)
+{
+    starved = !this_machine();
+    if (starved) return;
+    mine->faulty = false;
+    mine->threads = block.x * block.y * block.z;
+    if (mine->threads == 0 || mine->threads > 1024 || block.z > 64) {
+        set_fault("kernel %s: a block of (%u,%u,%u) threads; a card takes 1 to 1024 threads a block", kernel, block.x,
+                  block.y, block.z);
+        return;
+    }
+    mine->body = body;
+    mine->arguments = arguments;
+    fy_simt_at.block_dim = block;
+    fy_simt_at.grid_dim = grid;
+    for (unsigned z = 0; z < grid.z; z++)
+        for (unsigned y = 0; y < grid.y; y++)
+            for (unsigned x = 0; x < grid.x; x++) {
+                fy_simt_at.block = dim3(x, y, z);
+                if (!run_block(kernel)) return;
+            }
+}
+
+extern "C" const char *fy_sim_kernel_fault(void)
+{
+    if (starved) return "no memory to run kernels with";
+    if (!mine || !mine->faulty) return NULL;
+    mine->faulty = false;
+    return mine->fault;
+}

@@ -1,0 +1,42 @@
+/* clock.c: the session's clock, in ns from the start.
+ *
+ * Under the model it is a number that only Ferry's own calls move, so that a program takes the same
+ * time on every machine. Once a real card is used it is the machine's monotonic clock, and spending
+ * modelled time does nothing. Any thread may call; nothing here waits. */
+#include <stdatomic.h>
+#include <time.h>
+
+#include "device.h"
+
+static _Atomic int64_t modelled;
+static _Atomic int64_t started; /* CLOCK_MONOTONIC at fy_clock_measure; 0 under the model */
+
+static int64_t monotonic(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void fy_clock_measure(void)
+{
+    int64_t unset = 0;
+    atomic_compare_exchange_strong(&started, &unset, monotonic());
+}
+
+int64_t fy_clock_now(void)
+{
+    int64_t start = atomic_load_explicit(&started, memory_order_relaxed);
+    return start ? monotonic() - start : atomic_load_explicit(&modelled, memory_order_relaxed);
+}
+
+void fy_clock_spend(int64_t ns)
+{
+    if (ns > 0) atomic_fetch_add_explicit(&modelled, ns, memory_order_relaxed);
+}
+
+void fy_clock_at_least(int64_t t)
+{
+    int64_t now = atomic_load_explicit(&modelled, memory_order_relaxed);
+    while (now < t && !atomic_compare_exchange_weak(&modelled, &now, t)) continue;
+}

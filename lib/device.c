@@ -1,0 +1,252 @@
+/* device.c: the devices of this process, opened once, by FERRY_GPU and FERRY_SIM.
+ *
+ *   FERRY_GPU=auto   cuda:0 is a real card when one answers, else simulated (the default)
+ *            =sim    simulated, even where there is a card
+ *            =real   a real card; where there is none there is no cuda device
+ *            =none   no cuda device
+ *   FERRY_SIM=h200[:capacity=64MiB]   which card is simulated, with how much VRAM
+ *
+ * A value that cannot be understood ends the program with status 1: to guess would show a learner
+ * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process. */
+#include <ctype.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "log.h"
+#include "tensor.h"
+
+enum { MOST_DEVICES = 2 };
+static const uint64_t host_base = 0x5500000000, card_base = 0x7000000000; /* modelled, recognisable */
+static const uint64_t host_room = (uint64_t)1 << 36;
+
+typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
+
+static fy_dev devices[MOST_DEVICES];
+static int count;
+static char why_not_real[128];
+static char mistake[400]; /* what is wrong with the environment; empty if nothing */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void set_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void set_mistake(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(mistake, sizeof mistake, format, list);
+    va_end(list);
+}
+
+static gpu_mode read_gpu(void)
+{
+    static const char *const names[] = {"auto", "sim", "real", "none"};
+    const char *value = getenv("FERRY_GPU");
+    if (!value || !*value) return AUTO;
+    for (int i = 0; i < 4; i++)
+        if (strcmp(value, names[i]) == 0) return (gpu_mode)i;
+    set_mistake("FERRY_GPU=%.60s is not a choice; set FERRY_GPU to auto, sim, real or none, or unset it", value);
+    return NONE;
+}
+
+/* "64MiB" to bytes; -1 if it is not a size. A unit is demanded: 64 of what? */
+static int64_t read_size(const char *s)
+{
+    static const struct { const char *name; int64_t bytes; } units[] = {
+        {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1000}, {"MB", 1000000}, {"GB", 1000000000}};
+    int64_t n = 0;
+    const char *p = s;
+    for (; isdigit((unsigned char)*p) && n < 1000000000; p++) n = n * 10 + (*p - '0');
+    for (size_t i = 0; p > s && i < sizeof units / sizeof *units; i++)
+        if (strcmp(p, units[i].name) == 0 && n <= ((int64_t)1 << 46) / units[i].bytes) return n * units[i].bytes;
+    return -1;
+}
+
+/* Read FERRY_SIM into the card's figures and capacity. */
+static void read_sim(fy_dev *d)
+{
+    const char *value = getenv("FERRY_SIM");
+    if (!value || !*value) value = "h200";
+    size_t n = strcspn(value, ":");
+    const char *option = value[n] ? value + n + 1 : NULL;
+    char key[32];
+    snprintf(key, sizeof key, "%.*s", (int)n, value);
+    d->card = fy_card_find(key);
+    d->capacity = FY_SIM_CAPACITY;
+    if (!d->card)
+        set_mistake("FERRY_SIM=%.60s names no card that is known; known: %s, as in FERRY_SIM=h200", value, fy_card_keys());
+    if (!option || mistake[0]) return;
+    d->capacity = strncmp(option, "capacity=", 9) == 0 ? read_size(option + 9) : -1;
+    if (d->capacity < 1 << 20)
+        set_mistake("FERRY_SIM=%.60s: '%.60s' is not understood; write FERRY_SIM=h200:capacity=64MiB "
+                    "(a whole number, KiB, MiB or GiB, at least 1MiB)", value, option);
+}
+
+static bool open_device(fy_dev *d, int number, const char *name, const fy_backend *backend, char *why, size_t room)
+{
+    d->backend = backend;
+    d->number = number;
+    snprintf(d->name, sizeof d->name, "%s", name);
+    if (!backend->open(d, why, room)) return false;
+    backend->info(d);
+    bool host = number == 0;
+    uint64_t bytes = d->card && !host ? (uint64_t)d->capacity : host_room; /* a real card decides itself when it is full */
+    d->addresses = fy_ranges_make(host ? host_base : card_base, bytes, host ? 64 : 512);
+    count = number + 1;
+    return true;
+}
+
+static void open_sim(void)
+{
+    fy_dev *d = &devices[1];
+    char why[100] = "";
+    *d = (fy_dev){0};
+    read_sim(d);
+    if (mistake[0] || open_device(d, 1, "cuda:0", &fy_backend_sim, why, sizeof why)) return;
+    set_mistake("the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB", why);
+}
+
+static void open_all(void)
+{
+    char why[100] = "";
+    gpu_mode mode = read_gpu();
+    devices[0].card = fy_card_host();
+    devices[0].capacity = fy_card_host()->capacity;
+    open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why);
+    if (mode == NONE) return;
+    bool real = mode != SIM && open_device(&devices[1], 1, "cuda:0", &fy_backend_cuda, why, sizeof why);
+    if (real) {
+        devices[0].card = devices[1].card = NULL; /* times are measured, on the host too */
+        fy_clock_measure();
+    } else {
+        snprintf(why_not_real, sizeof why_not_real, "%s", mode == SIM ? "asked for the simulated card" : why);
+        if (mode != REAL) open_sim();
+    }
+    if (count > 1) fy_guard_start();
+}
+
+static void say_once(void)
+{
+    const char *value = getenv("FERRY_GPU");
+    if (value && strcmp(value, "real") == 0 && count == 1)
+        fprintf(stderr, "ferry: FERRY_GPU=real, but: %s; there is no cuda device. FERRY_GPU=auto simulates one\n",
+                why_not_real);
+}
+
+/* Open on first use. Leaving the process from within pthread_once would lock up its exit handlers. */
+static void ready(void)
+{
+    static pthread_once_t said = PTHREAD_ONCE_INIT;
+    static _Thread_local bool leaving;
+    pthread_once(&once, open_all);
+    if (mistake[0] && !leaving) {
+        leaving = true;
+        fprintf(stderr, "ferry: %s\n", mistake);
+        exit(1);
+    }
+    pthread_once(&said, say_once);
+}
+
+int fy_dev_count(void)
+{
+    ready();
+    return count;
+}
+
+fy_dev *fy_dev_at(int number)
+{
+    ready();
+    return number >= 0 && number < count ? &devices[number] : NULL;
+}
+
+bool fy_dev_model_clock(void)
+{
+    ready();
+    return devices[0].card != NULL;
+}
+
+const char *fy_dev_why_not_real(void)
+{
+    ready();
+    return why_not_real[0] ? why_not_real : NULL;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------- */
+
+typedef struct spelling {
+    char type[16];
+    const char *index; /* its digits, or NULL */
+} spelling;
+
+/* letters and digits, then at most one ':' with a number that has no leading zero; PyTorch's rule. */
+static bool spell(const char *s, spelling *out)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+    snprintf(out->type, sizeof out->type, "%.*s", (int)n, s);
+    out->index = s[n] == ':' ? s + n + 1 : NULL;
+    if (n == 0) return false;
+    if (!out->index) return s[n] == 0;
+    size_t digits = strspn(out->index, "0123456789");
+    return digits > 0 && out->index[digits] == 0 && (out->index[0] != '0' || digits == 1);
+}
+
+static fy_dev *cuda_number(fy_site *at, const char *name, long index)
+{
+    if (count == 1 && why_not_real[0])
+        return fy_fail(at, "device", "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
+                       "No CUDA GPUs are available (%s)", why_not_real);
+    if (count == 1)
+        return fy_fail(at, "device", "unset FERRY_GPU, or compute on \"cpu\"", "No CUDA GPUs are available (FERRY_GPU=none)");
+    if (index + 1 < count) return &devices[index + 1];
+    return fy_fail(at, "device", "write \"cuda\", or \"cuda:0\"; ordinals count from 0",
+                   "CUDA error: invalid device ordinal (\"%.40s\", but there %s %d card%s)", name,
+                   count == 2 ? "is" : "are", count - 1, count == 2 ? "" : "s");
+}
+
+fy_dev *fy_dev_parse(fy_site *at, const char *name)
+{
+    static const char *const fix = "devices are \"cpu\", \"cuda\" and \"cuda:0\"";
+    spelling s;
+    ready();
+    if (!name) return fy_fail(at, "device", fix, "Device string must not be empty (it is NULL)");
+    if (!*name) return fy_fail(at, "device", fix, "Device string must not be empty");
+    if (!spell(name, &s)) return fy_fail(at, "device", fix, "Invalid device string: '%.60s'", name);
+    if (s.index && strlen(s.index) > 9)
+        return fy_fail(at, "device", fix, "Could not parse device index '%.40s' in device string '%.60s'", s.index, name);
+    long index = s.index ? strtol(s.index, NULL, 10) : 0;
+    if (strcmp(s.type, "cuda") == 0) return cuda_number(at, name, index);
+    if (strcmp(s.type, "cpu") == 0 && index == 0) return &devices[0];
+    if (strcmp(s.type, "cpu") == 0)
+        return fy_fail(at, "device", "write \"cpu\"", "CPU device index must be -1 or zero, got %ld ('%.40s')", index, name);
+    return fy_fail(at, "device", fix, "Expected one of cpu, cuda device type at start of device string: %.60s", s.type);
+}
+
+/* ---- the session event ---------------------------------------------------------------------------- */
+
+static void add_figures(fy_text *out, const fy_card *c)
+{
+    fy_text_printf(out, ",\"model\":{\"flops_f32\":%.0f,\"memory_bandwidth\":%.0f,\"bus_bandwidth\":%.0f,"
+                        "\"staging_bandwidth\":%.0f,\"staging_chunk\":%lld,",
+                   c->flops_f32, c->memory_bandwidth, c->bus_bandwidth, c->staging_bandwidth,
+                   (long long)c->staging_chunk);
+    fy_text_printf(out, "\"bus_latency\":%lld,\"call_overhead\":%lld,\"launch_overhead\":%lld,\"kernel_latency\":%lld}",
+                   (long long)c->bus_latency, (long long)c->call_overhead, (long long)c->launch_overhead,
+                   (long long)c->kernel_latency);
+}
+
+/* No word here hangs on the machine while the card is simulated: not even why it is. */
+void fy_dev_session_json(fy_text *out)
+{
+    ready();
+    fy_text_printf(out, "[");
+    for (int i = 0; i < count; i++) {
+        const fy_dev *d = &devices[i];
+        fy_text_printf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"card\":", i ? "," : "", d->name, d->backend->kind);
+        fy_text_json(out, d->card_name, strlen(d->card_name));
+        fy_text_printf(out, ",\"capacity\":%lld", (long long)d->capacity);
+        if (d->card) add_figures(out, d->card);
+        fy_text_printf(out, "}");
+    }
+    fy_text_printf(out, "]");
+}
