@@ -22,35 +22,42 @@ const char *grade_where(grading *g, const cJSON *e)
     const char *kind = event_kind(e);
     if (!strcmp(kind, "op")) return grade_say(g, "%s%s", call_of(g, event_text(e, "name")), at_line(g, e));
     if (!strcmp(kind, "copy"))
-        return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)event_int(e, "bytes"),
-                         event_text(e, "src.device"), event_text(e, "dst.device"));
+        return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e),
+                         (long long)event_int(e, "bytes"), event_text(e, "src.device"),
+                         event_text(e, "dst.device"));
     return grade_say(g, "the %s event%s", kind, at_line(g, e));
 }
 
 bool check_same_device(grading *g)
 {
     const cJSON *e = find_event(g, "error", "code", "device_mismatch", 0);
-    if (!e) return check(g, "same-device", true, NULL, "operands together", "operands together",
-                         "Every call found its tensors in one memory.");
+    if (!e)
+        return check(g, "same-device", true, NULL, "operands together", "operands together",
+                     "Every call found its tensors in one memory.");
     const char *call = event_text(e, "call");
-    return check(g, "same-device", false, e, "operands in one memory", event_text(e, "message"),
-                 grade_say(g, "The call%s%s%s was given tensors that live in two memories, and Ferry, like PyTorch, "
-                              "never moves one for you: bring them together first.",
-                           at_line(g, e), *call ? ", " : "", call));
+    return check(
+        g, "same-device", false, e, "operands in one memory", event_text(e, "message"),
+        grade_say(g,
+                  "The call%s%s%s was given tensors that live in two memories, and Ferry, like PyTorch, "
+                  "never moves one for you: bring them together first.",
+                  at_line(g, e), *call ? ", " : "", call));
 }
 
 /* Why there is no answer: the most telling event first. */
 static bool no_answer(grading *g, const char *want, const char *name)
 {
-    const cJSON *error = find_event(g, "error", NULL, NULL, 0), *other = find_event(g, "answer", NULL, NULL, 0);
-    const cJSON *full = find_event(g, "log_full", NULL, NULL, 0), *end = find_event(g, "end", NULL, NULL, 0);
+    const cJSON *error = find_event(g, "error", NULL, NULL, 0);
+    const cJSON *other = find_event(g, "answer", NULL, NULL, 0);
+    const cJSON *full = find_event(g, "log_full", NULL, NULL, 0);
+    const cJSON *end = find_event(g, "end", NULL, NULL, 0);
     if (error)
         return check(g, name, false, error, want, event_text(error, "code"),
-                     grade_say(g, "The program stopped%s: %s %s", at_line(g, error), event_text(error, "message"),
-                               event_text(error, "hint")));
+                     grade_say(g, "The program stopped%s: %s %s", at_line(g, error),
+                               event_text(error, "message"), event_text(error, "hint")));
     if (full)
-        return check(g, name, false, full, want, "a full log",
-                     "The program made more events than a lesson's log holds: is there a loop that never ends?");
+        return check(
+            g, name, false, full, want, "a full log",
+            "The program made more events than a lesson's log holds: is there a loop that never ends?");
     if (!end) {
         const cJSON *last = g->run->events[g->run->count - 1];
         return check(g, name, false, last, want, "no orderly end",
@@ -72,9 +79,11 @@ bool check_answered(grading *g, const char *answer)
     const cJSON *end = find_event(g, "end", NULL, NULL, 0);
     if (!a.event || !end) return no_answer(g, want, "answered");
     if (!a.data)
-        return check(g, "answered", false, a.event, want, "an answer without values",
-                     grade_say(g, "The answer handed in%s is too large to be read; the lesson wants all of its values.",
-                               at_line(g, a.event)));
+        return check(
+            g, "answered", false, a.event, want, "an answer without values",
+            grade_say(g,
+                      "The answer handed in%s is too large to be read; the lesson wants all of its values.",
+                      at_line(g, a.event)));
     return check(g, "answered", true, a.event, want, want, "The result was handed in.");
 }
 
@@ -108,21 +117,109 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
 {
     const char *name = "right-numbers";
     grade_array a = grade_answer(g, answer);
-    int64_t count = 1, where;
-    for (int i = 0; i < ndim; i++) count *= shape[i];
+    if (!want)
+        return check(g, name, false, a.event, "other inputs", "these inputs",
+                     "The run was given inputs that this lesson is not made for: start it with `ferry run`.");
     if (!same_shape(&a, ndim, shape))
         return check(g, name, false, a.event, shape_text(g, ndim, shape), shape_text(g, a.ndim, a.shape),
                      grade_say(g, "%s has shape %s; with this input it must have %s.", answer,
                                shape_text(g, a.ndim, a.shape), shape_text(g, ndim, shape)));
+    int64_t count = 1, where;
+    for (int i = 0; i < ndim; i++) count *= shape[i];
     if (arrays_close(a.data, a.count, want, count, 1e-5, 1e-5, &where))
-        return check(g, name, true, a.event, "the right values", "the right values", "The numbers are right.");
+        return check(g, name, true, a.event, "the right values", "the right values",
+                     "The numbers are right.");
     if (where < 0)
-        return check(g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
-                     grade_say(g, "%lld values", (long long)a.count),
-                     grade_say(g, "%s was handed in with only a part of its values: it is too large.", answer));
+        return check(
+            g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
+            grade_say(g, "%lld values", (long long)a.count),
+            grade_say(g, "%s was handed in with only a part of its values: it is too large.", answer));
     const char *element = element_text(g, answer, ndim, shape, where);
     return check(g, name, false, a.event, grade_say(g, "%s = %g", element, want[where]),
                  grade_say(g, "%s = %g", element, a.data[where]),
-                 grade_say(g, "%s is %g and must be %g. Its place may be right, its numbers are not.", element,
-                           a.data[where], want[where]));
+                 grade_say(g, "%s is %g and must be %g. Its place may be right, its numbers are not.",
+                           element, a.data[where], want[where]));
+}
+
+/* The first op on the way to the answer that had operands and did not run on a card. */
+static const cJSON *op_off_card(grading *g, const cJSON *answer)
+{
+    for (const cJSON *e = NULL; (e = next_event(g, e, "op", NULL, NULL));) {
+        const cJSON *in = cJSON_GetObjectItemCaseSensitive(e, "in");
+        if (in && in->child && leads_to(g, e, answer) && !is_on_card(event_text(e, "device"))) return e;
+    }
+    return NULL;
+}
+
+static const cJSON *copy_to_card(const grading *g, int64_t storage)
+{
+    const cJSON *c = NULL;
+    do c = next_event(g, c, "copy", "dir", "h2d");
+    while (c && event_int(c, "src.storage") != storage);
+    return c;
+}
+
+/* Why the op met its operands on the CPU: the input never went, or its copy was not the one used. */
+static const char *stayed_behind(grading *g, const cJSON *op, const char *given)
+{
+    const cJSON *copy = copy_to_card(g, given_storage(g, given));
+    const char *where = grade_where(g, op), *device = event_text(op, "device");
+    if (!copy)
+        return grade_say(g, "%s never crossed the bus: %s ran on %s, and the lesson wants it on the card.",
+                         given, where, device);
+    if (!copy_is_used(g, copy))
+        return grade_say(
+            g,
+            "%s ran on %s: the copy of %s made at line %lld was never used, since a copy leaves the "
+            "tensor itself where it is.",
+            where, device, given, (long long)event_int(copy, "line"));
+    return grade_say(g, "%s ran on %s, although a copy of %s is on the card: the work belongs there.", where,
+                     device, given);
+}
+
+bool check_ran_on_card(grading *g, const char *answer, const char *given)
+{
+    const char *name = "ran-on-the-card", *want = "every operation on the card";
+    const cJSON *a = grade_answer(g, answer).event, *off = op_off_card(g, a);
+    if (off)
+        return check(g, name, false, off, want,
+                     grade_say(g, "%s ran on %s", grade_where(g, off), event_text(off, "device")),
+                     stayed_behind(g, off, given));
+    if (!answer_comes_from(g, a, given_storage(g, given)))
+        return check(
+            g, name, false, a, grade_say(g, "%s made from %s", answer, given), "bytes of another origin",
+            grade_say(g,
+                      "No copy and no operation leads from %s to %s: the lesson wants %s to be computed "
+                      "from it, on the card.",
+                      given, answer, answer));
+    return check(g, name, true, a, want, want, "Every operation ran on the card.");
+}
+
+bool check_copies(grading *g, const char *name, const char *dir, int most, bool looks)
+{
+    int n = 0;
+    const cJSON *over = NULL;
+    for (const cJSON *c = NULL; (c = next_event(g, c, "copy", "dir", dir));) {
+        bool look = !strcmp(event_text(c, "why"), "print") || !strcmp(event_text(c, "why"), "item");
+        if ((looks || !look) && ++n == most + 1) over = c;
+    }
+    const char *way = strcmp(dir, "h2d") ? strcmp(dir, "d2h") ? "within a memory" : "home" : "to the card";
+    const char *want = grade_say(g, "at most %d %s", most, way), *got = grade_say(g, "%d %s", n, way);
+    if (!over)
+        return check(g, name, true, NULL, want, got,
+                     grade_say(g, "Copies %s: %d. The budget is %d.", way, n, most));
+    return check(g, name, false, over, want, got,
+                 grade_say(g, "Copies %s: %d, and the budget is %d. The first one too many is %s.", way, n,
+                           most, grade_where(g, over)));
+}
+
+bool check_answer_on(grading *g, const char *answer, const char *device)
+{
+    grade_array a = grade_answer(g, answer);
+    bool card = is_on_card(device), pass = is_on_card(a.device) == card;
+    const char *place = card ? "on the card" : "in CPU RAM";
+    return check(g, card ? "answer-on-the-card" : "answer-at-home", pass, a.event, device, a.device,
+                 pass ? grade_say(g, "%s was handed in %s.", answer, place)
+                      : grade_say(g, "%s was on %s when it was handed in%s; the lesson wants it %s.", answer,
+                                  a.device, at_line(g, a.event), place));
 }

@@ -51,6 +51,20 @@ bool is_on_card(const char *device)
     return !strncmp(device, "cuda", 4);
 }
 
+const cJSON *storage_birth(const grading *g, int64_t storage)
+{
+    const cJSON *e = NULL;
+    do e = next_event(g, e, "alloc", NULL, NULL);
+    while (e && event_int(e, "storage") != storage);
+    return e;
+}
+
+int64_t given_storage(const grading *g, const char *name)
+{
+    const cJSON *e = find_event(g, "given", "name", name, 0);
+    return e ? event_int(e, "storage") : -1;
+}
+
 /* ---- inputs and answers ----------------------------------------------------------------------- */
 
 /* A malformed or very large entry in the list of inputs counts as none: nothing is allocated for it. */
@@ -73,7 +87,7 @@ grade_array grade_given(grading *g, const char *name)
     if (!g->given || !fy_given_spec(g->given, name, &dtype, &shape)) return a;
     int64_t n = count_of(shape.ndim, shape.dims);
     if (n < 0) return a;
-    double *data = grade_keep(g, (size_t)(n + 1) * sizeof *data);
+    double *data = grade_numbers(g, n);
     fy_given_values(g->seed, name, dtype, n, data);
     a.data = data;
     a.count = n;
@@ -81,6 +95,11 @@ grade_array grade_given(grading *g, const char *name)
     memcpy(a.shape, shape.dims, sizeof a.shape);
     a.dtype = dtype == FY_INT64 ? "int64" : "float32";
     return a;
+}
+
+double *grade_numbers(grading *g, int64_t n)
+{
+    return n < 0 || n > 1 << 24 ? NULL : grade_keep(g, (size_t)(n + 1) * sizeof(double));
 }
 
 static double number_of(const cJSON *v)
@@ -128,7 +147,8 @@ grade_array grade_answer(grading *g, const char *name)
     return a;
 }
 
-bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where)
+bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol,
+                  int64_t *where)
 {
     *where = -1;
     if (!a || !b || na != nb) return false;

@@ -64,11 +64,18 @@ const char *grade_say(grading *g, const char *format, ...) __attribute__((format
 /* "fy_matmul at line 14", "the copy at line 9 (48 bytes, h2d)". */
 const char *grade_where(grading *g, const cJSON *e);
 
-/* Three checks that every lesson needs; each records one verdict and returns it. */
+/* Checks that lessons share; each records one verdict and returns it. */
 bool check_same_device(grading *g);                     /* "same-device": no call met two memories */
 bool check_answered(grading *g, const char *answer);    /* "answered": it came; else why it did not */
 bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape);
                                                         /* "right-numbers": float32's precision, NaN never */
+/* "ran-on-the-card": the answer descends from the input `given`, and every op with operands on its way ran
+ * on a card. */
+bool check_ran_on_card(grading *g, const char *answer, const char *given);
+/* At most so many copies of a direction ("h2d"). looks: do fy_print and fy_item count as well? */
+bool check_copies(grading *g, const char *name, const char *dir, int most, bool looks);
+/* "answer-on-the-card" or "answer-at-home": where it was handed in; device: "cuda" (any card) or "cpu". */
+bool check_answer_on(grading *g, const char *answer, const char *device);
 
 /* Events whose field equals value (NULL: any; a number is compared as written). The n-th, from 0, or
  * NULL; the one after `last` (NULL: the first), or NULL; how many. */
@@ -77,6 +84,8 @@ const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, c
                         const char *value);
 int count_events(const grading *g, const char *kind, const char *field, const char *value);
 bool is_on_card(const char *device); /* "cuda:0", also simulated */
+const cJSON *storage_birth(const grading *g, int64_t storage); /* its alloc event, or NULL */
+int64_t given_storage(const grading *g, const char *name);     /* of the input when it was asked for, or -1 */
 
 /* Inputs and answers. Values are doubles, row-major; the arrays live as long as the grading. */
 typedef struct grade_array {
@@ -89,6 +98,9 @@ typedef struct grade_array {
 } grade_array;
 grade_array grade_given(grading *g, const char *name);  /* made again from seed, name, shape and dtype */
 grade_array grade_answer(grading *g, const char *name);
+/* Room for n expected values, all 0; NULL when there is no sense in so many. check_values with NULL fails
+ * and says that the lesson was given inputs that it is not made for. */
+double *grade_numbers(grading *g, int64_t n);
 /* |a - b| <= atol + rtol |b| for every element; on failure `where` is the first differing index, -1 if
  * the counts differ. NaN never matches, nor does infinity match a number. */
 bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where);

@@ -1,0 +1,46 @@
+/* Lesson 1: the product runs on the card, the input crosses once, constants are born there. */
+#include "../../viewer/grade.h"
+
+/* y = mat1 x w + b with w all 0.5 and b all 1: two equal columns. */
+static bool numbers(grading *g)
+{
+    grade_array mat1 = grade_given(g, "mat1");
+    int64_t rows = mat1.shape[0], columns = mat1.shape[1], shape[2] = {rows, 2};
+    double *want = mat1.ndim == 2 ? grade_numbers(g, 2 * rows) : NULL;
+    for (int64_t i = 0; want && i < rows; i++) {
+        double sum = 0;
+        for (int64_t k = 0; k < columns; k++) sum += 0.5 * mat1.data[i * columns + k];
+        want[2 * i] = want[2 * i + 1] = sum + 1;
+    }
+    return check_values(g, "y", want, 2, shape);
+}
+
+/* A copy to the card of anything but mat1 carries a constant that could have been born there. */
+static bool constants_were_born_there(grading *g)
+{
+    int64_t mat1 = given_storage(g, "mat1");
+    const cJSON *c = next_event(g, NULL, "copy", "dir", "h2d");
+    while (c && event_int(c, "src.storage") == mat1) c = next_event(g, c, "copy", "dir", "h2d");
+    const char *name = "born-on-the-card", *want = "only mat1 crosses the bus";
+    if (!c) return check(g, name, true, NULL, want, want, "Nothing but mat1 crossed the bus.");
+    return check(
+        g, name, false, c, want, grade_where(g, c),
+        grade_say(g,
+                  "A tensor born in CPU RAM at line %lld was carried over the bus at line %lld; a constant "
+                  "like this can be born on the card, with .device.",
+                  (long long)event_int(storage_birth(g, event_int(c, "src.storage")), "line"),
+                  (long long)event_int(c, "line")));
+}
+
+static void judge(grading *g)
+{
+    if (!check_same_device(g) || !check_answered(g, "y")) return;
+    numbers(g);
+    check_ran_on_card(g, "y", "mat1");
+    constants_were_born_there(g);
+    check_copies(g, "one-crossing", "h2d", 1, false);
+    check_copies(g, "nothing-home", "d2h", 0, false);
+    check_answer_on(g, "y", "cuda");
+}
+
+const lesson_check lesson_check_01 = {"01-where-am-i", judge};

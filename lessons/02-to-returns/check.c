@@ -1,0 +1,42 @@
+/* Lesson 2: the copies that fy_to returns are the ones that are used; nothing crosses twice. */
+#include "../../viewer/grade.h"
+
+/* relu(a x b), in double: the inputs are multiples of 1/64, so float32 sums are exact too. */
+static bool numbers(grading *g)
+{
+    grade_array a = grade_given(g, "mat1"), b = grade_given(g, "mat2");
+    int64_t n = a.shape[0], k = a.shape[1], m = b.shape[1], shape[2] = {n, m};
+    bool fit = a.ndim == 2 && b.ndim == 2 && b.shape[0] == k;
+    double *want = fit ? grade_numbers(g, n * m) : NULL;
+    for (int64_t at = 0; want && at < n * m; at++) {
+        double sum = 0;
+        for (int64_t i = 0; i < k; i++) sum += a.data[at / m * k + i] * b.data[i * m + at % m];
+        want[at] = sum > 0 ? sum : 0;
+    }
+    return check_values(g, "y", want, 2, shape);
+}
+
+static bool no_orphans(grading *g)
+{
+    const char *name = "no-orphans", *want = "every copy used";
+    const cJSON *c = next_event(g, NULL, "copy", NULL, NULL);
+    while (c && copy_is_used(g, c)) c = next_event(g, c, "copy", NULL, NULL);
+    if (!c) return check(g, name, true, NULL, want, want, "Every copy was used.");
+    return check(g, name, false, c, want, "a copy that nobody reads",
+                 grade_say(g, "Nothing ever reads what %s brought: fy_to returned it and it was not kept.",
+                           grade_where(g, c)));
+}
+
+static void judge(grading *g)
+{
+    if (!check_same_device(g) || !check_answered(g, "y")) return;
+    numbers(g);
+    check_ran_on_card(g, "y", "mat1");
+    no_orphans(g);
+    check_copies(g, "copies-in-budget", "h2d", 2, false);
+    check_copies(g, "nothing-home", "d2h", 0, false);
+    check_copies(g, "nothing-copied-twice", "d2d", 0, false);
+    check_answer_on(g, "y", "cuda");
+}
+
+const lesson_check lesson_check_02 = {"02-to-returns", judge};

@@ -1,0 +1,43 @@
+/* Lesson 3: the work stays on the card; one crossing there, one home, no byte more than needed. */
+#include "../../viewer/grade.h"
+
+/* Five turns of h = relu(h / 2 + 1). */
+static bool numbers(grading *g)
+{
+    grade_array x = grade_given(g, "x");
+    double *want = x.data ? grade_numbers(g, x.count) : NULL;
+    for (int64_t i = 0; want && i < x.count; i++) {
+        want[i] = x.data[i];
+        for (int turn = 0; turn < 5; turn++) want[i] = want[i] > -2 ? want[i] / 2 + 1 : 0;
+    }
+    return check_values(g, "h", want, x.ndim, x.shape);
+}
+
+/* Both ways together, looks included. */
+static bool few_bytes(grading *g)
+{
+    double bytes = 0, budget = 2.0 * 4 * (double)grade_given(g, "x").count;
+    const cJSON *over = NULL;
+    for (const cJSON *c = NULL; (c = next_event(g, c, "copy", NULL, NULL));) {
+        bool crosses = is_on_card(event_text(c, "src.device")) != is_on_card(event_text(c, "dst.device"));
+        bytes += crosses ? (double)event_int(c, "bytes") : 0;
+        if (!over && bytes > budget) over = c;
+    }
+    return check(g, "few-bytes", !over, over, grade_say(g, "at most %.0f bytes on the bus", budget),
+                 grade_say(g, "%.0f bytes on the bus", bytes),
+                 grade_say(g, "Bytes on the bus: %.0f. The budget is %.0f: x there and the result home.",
+                           bytes, budget));
+}
+
+static void judge(grading *g)
+{
+    if (!check_same_device(g) || !check_answered(g, "h")) return;
+    numbers(g);
+    check_ran_on_card(g, "h", "x");
+    check_answer_on(g, "h", "cpu");
+    check_copies(g, "crossings-there", "h2d", 1, true);
+    check_copies(g, "crossings-home", "d2h", 1, true);
+    few_bytes(g);
+}
+
+const lesson_check lesson_check_03 = {"03-round-trip", judge};

@@ -1,0 +1,20 @@
+// Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result at home.
+//
+// The numbers are right, but look at the bus. The budget: one crossing there, one crossing home.
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *x = fy_given("x");
+
+    // --- your code ---
+    fy_tensor *h = x;
+    for (int turn = 0; turn < 5; turn++) {
+        h = fy_to(h, "cuda");
+        h = fy_relu(fy_add(fy_mul(h, 0.5), 1.0));
+        h = fy_to(h, "cpu");
+    }
+    // --- end ---
+
+    fy_answer("h", h);
+}
