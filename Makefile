@@ -15,7 +15,7 @@ VERSION = 0.1.0
 WARN    = -Wall -Wextra -Wshadow -Wconversion $(if $(filter true,$(CI)),-Werror)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(SAN) -MMD -MP -DFERRY_VERSION='"$(VERSION)"'
 # Kernels are CUDA, read as C++ by g++ for the simulated card; no C++ runtime is linked.
-CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(SAN) -MMD -MP -fno-exceptions -fno-rtti
+CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(SAN) -MMD -MP -fno-exceptions -fno-rtti -fwrapv
 CORE_LIBS = -lopenblas -lm -lpthread
 ASAN = B=$(B)/asan OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer' NVCC=
 TSAN = B=$(B)/tsan OPT='-O1 -g' SAN=-fsanitize=thread NVCC=
@@ -30,7 +30,7 @@ LIB = $(patsubst %.c,$(B)/%.o,$(wildcard lib/*.c))
 SIM = $(patsubst %,$(B)/%.o,$(wildcard kernels/*.cu kernels/*.cc))
 ifneq ($(NVCC),)
 CUDA_HOME = $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
-REAL = $(patsubst kernels/%.cu,$(B)/cuda/%.o,$(wildcard kernels/*.cu))
+REAL = $(patsubst kernels/%.cu,$(B)/cuda/%.nv.o,$(wildcard kernels/*.cu))
 CORE_LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt
 $(B)/lib/cuda.o: CFLAGS += -isystem $(CUDA_HOME)/include
 else
@@ -86,9 +86,9 @@ $(B)/%.cu.o: %.cu
 $(B)/%.cc.o: %.cc
 	mkdir -p $(@D) && echo '  c++  $<'
 	$(CXX) $(CXXFLAGS) -U_FORTIFY_SOURCE -Ilib -c $< -o $@
-$(B)/cuda/%.o: kernels/%.cu
+$(B)/cuda/%.nv.o: kernels/%.cu
 	mkdir -p $(@D) && echo '  nvcc $<'
-	$(NVCC) -O2 -arch=sm_75 -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -Ilib -c $< -o $@
+	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -Ilib -c $< -o $@
 # The page, as bytes in the library: assets.S names the files of www/.
 $(B)/viewer/assets.o: viewer/assets.S $(wildcard www/*)
 	mkdir -p $(@D) && echo '  as   $<'

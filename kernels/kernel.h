@@ -93,6 +93,12 @@ __device__ inline int64_t at(const fy_layout &l, int64_t i)
     return l.ndim ? offset + i * l.strides[0] : 0;
 }
 
+/* Element i of an operand; one without data is a number, the same everywhere. */
+template <typename T> __device__ inline T element(const T *data, const fy_layout &l, T number, int64_t i)
+{
+    return data ? data[at(l, i)] : number;
+}
+
 /* The thread's number in a one-dimensional grid. */
 __device__ inline int64_t thread_number() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 
@@ -109,6 +115,10 @@ static inline fy_layout flat(fy_layout l)
     l.strides[0] = 1;
     return l;
 }
+
+/* What stands for input i where it is a number. */
+static inline void number_of(const fy_run_work *w, int i, float *x) { *x = (float)w->real[i]; }
+static inline void number_of(const fy_run_work *w, int i, int64_t *x) { *x = w->integer[i]; }
 
 /* Note the shape of a launch in the work order. */
 static inline void note(fy_run_work *w, const char *kernel, dim3 grid, dim3 block)

@@ -16,7 +16,8 @@ typedef enum fy_shape_rule { FY_BROADCAST, FY_SAME_SHAPE, FY_MATRIX_PRODUCT, FY_
  * size was 1), inputs of a matrix product as two matrices, and the result of sum is one element.
  * Numbers: an input of add or mul whose data is NULL is a number, real[i] or integer[i] for in[i] by
  * its dtype: what a learner wrote (x + 2.5) or a 0-dim CPU tensor, passed as a kernel argument.
- * randn: element i (row-major) of the result depends on integer[0] and integer[1] + i alone. */
+ * randn on a card: one counter makes four elements (row-major); a call uses (numel + 3) / 4 counters from
+ * integer[1] on. The host draws from its own generator (random.c). */
 #define FY_OPS(X) \
     X(fill,   0, FY_GIVEN_DTYPE, FY_GIVEN_SHAPE,    0, "real[0], integer[0]: the value") \
     X(arange, 0, FY_GIVEN_DTYPE, FY_GIVEN_SHAPE,    1, "[0] start, [1] step") \
@@ -62,6 +63,7 @@ typedef struct fy_kernel {
     void (*launch)(fy_run_work *w);
 } fy_kernel;
 const fy_kernel *fy_sim_kernel(int op, fy_dtype dtype);  /* from the objects made by g++ */
+const char *fy_sim_kernel_fault(void); /* what the last kernel of this thread did wrong, or NULL */
 const fy_kernel *fy_cuda_kernel(int op, fy_dtype dtype); /* from the objects made by nvcc */
 
 #endif
