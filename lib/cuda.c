@@ -1,0 +1,288 @@
+/* cuda.c: the real card, thin, on the same table as the simulated one: static CUDA runtime, the kernels
+ * that nvcc made from the same sources, measured times.
+ *
+ * Times come from CUDA events, as distances from an event whose host time is known; that anchor moves
+ * forward at every use, since the distance is a float in milliseconds and loses microseconds after
+ * some seconds. While a log is open a launch is waited for, so that its times can be recorded with
+ * it; without a log it is not. Launches and copies use the default stream. One lock: calls take turns.
+ *
+ * Without nvcc (FERRY_NO_NVCC) this is a back end that never opens. The tests compile this file
+ * against a recording fake of the runtime (tests/fake_cuda). */
+#include <stdio.h>
+
+#include "device.h"
+#include "op.h"
+
+#ifdef FERRY_NO_NVCC
+
+static bool absent_open(fy_dev *d, char *why, size_t room)
+{
+    (void)d;
+    snprintf(why, room, "built without nvcc");
+    return false;
+}
+
+const fy_backend fy_backend_cuda = {.kind = "real", .open = absent_open};
+
+#else
+
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { FRESH = 0xff, FREED = 0xf5, POINTS = 64 };
+
+typedef struct cuda {
+    pthread_mutex_t lock;
+    cudaEvent_t anchor, start, stop; /* anchor: an event that has passed */
+    int64_t anchor_time;             /* and when, on the host's clock */
+    cudaEvent_t points[POINTS];      /* the last points recorded */
+    int64_t recorded;
+} cuda;
+
+/* Is e an error? Then d->fault says in which call. The runtime's own memory of it is cleared. */
+static bool failed(fy_dev *d, cudaError_t e, const char *call)
+{
+    if (e == cudaSuccess) return false;
+    snprintf(d->fault, sizeof d->fault, "CUDA error: %s (%s, in %s)", cudaGetErrorString(e), cudaGetErrorName(e), call);
+    cudaGetLastError();
+    return true;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+/* What the count of cards tells, in a few words. Without a driver the count is left unwritten. */
+static const char *why_no_card(cudaError_t e, int cards)
+{
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    cudaGetLastError();
+    if (e == cudaErrorInsufficientDriver) return driver ? "driver too old" : "no driver";
+    if (e == cudaErrorNoDevice || (e == cudaSuccess && cards == 0)) return "no card";
+    if (e == cudaErrorOperatingSystem) return "no permission";
+    return e == cudaSuccess ? NULL : cudaGetErrorString(e);
+}
+
+static bool make_events(fy_dev *d, cuda *c)
+{
+    if (failed(d, cudaEventCreate(&c->anchor), "cudaEventCreate")) return false;
+    if (failed(d, cudaEventCreate(&c->start), "cudaEventCreate")) return false;
+    if (failed(d, cudaEventCreate(&c->stop), "cudaEventCreate")) return false;
+    for (int i = 0; i < POINTS; i++)
+        if (failed(d, cudaEventCreate(&c->points[i]), "cudaEventCreate")) return false;
+    if (failed(d, cudaEventRecord(c->anchor, 0), "cudaEventRecord")) return false;
+    if (failed(d, cudaEventSynchronize(c->anchor), "cudaEventSynchronize")) return false;
+    c->anchor_time = 0; /* the clock starts when the card has opened: now */
+    return true;
+}
+
+static void cuda_close(fy_dev *d)
+{
+    cuda *c = d->state;
+    if (!c) return;
+    cudaDeviceSynchronize();
+    if (c->anchor) cudaEventDestroy(c->anchor);
+    if (c->start) cudaEventDestroy(c->start);
+    if (c->stop) cudaEventDestroy(c->stop);
+    for (int i = 0; i < POINTS; i++)
+        if (c->points[i]) cudaEventDestroy(c->points[i]);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    d->state = NULL;
+}
+
+static bool cuda_open(fy_dev *d, char *why, size_t room)
+{
+    int cards = 0;
+    cudaError_t e = cudaGetDeviceCount(&cards);
+    const char *reason = why_no_card(e, cards);
+    if (reason) return snprintf(why, room, "%s", reason), false;
+    cuda *c = d->state = calloc(1, sizeof *c);
+    if (!c) return snprintf(why, room, "no memory"), false;
+    pthread_mutex_init(&c->lock, NULL);
+    if (!failed(d, cudaSetDevice(0), "cudaSetDevice") && make_events(d, c)) return true;
+    snprintf(why, room, "%s", d->fault);
+    cuda_close(d);
+    return false;
+}
+
+static void cuda_info(fy_dev *d)
+{
+    struct cudaDeviceProp p;
+    if (failed(d, cudaGetDeviceProperties(&p, 0), "cudaGetDeviceProperties")) return;
+    snprintf(d->card_name, sizeof d->card_name, "%.120s", p.name);
+    d->capacity = (int64_t)p.totalGlobalMem;
+}
+
+/* The runtime's current card is per thread. */
+static bool enter(fy_dev *d)
+{
+    if (failed(d, cudaSetDevice(0), "cudaSetDevice")) return false;
+    pthread_mutex_lock(&((cuda *)d->state)->lock);
+    return true;
+}
+
+static bool leave(fy_dev *d, bool result)
+{
+    pthread_mutex_unlock(&((cuda *)d->state)->lock);
+    return result;
+}
+
+/* ---- times -------------------------------------------------------------------------------------- */
+
+/* When an event that has passed did so; it is the anchor from now on, and the old one is free. */
+static bool time_of(fy_dev *d, cudaEvent_t *event, int64_t *t)
+{
+    cuda *c = d->state;
+    float ms = 0;
+    if (failed(d, cudaEventElapsedTime(&ms, c->anchor, *event), "cudaEventElapsedTime")) return false;
+    cudaEvent_t passed = *event;
+    *t = c->anchor_time += (int64_t)((double)ms * 1e6);
+    *event = c->anchor;
+    c->anchor = passed;
+    return true;
+}
+
+/* Wait for the work between start and stop and fill its times, none of them in the future. */
+static bool finish(fy_dev *d, fy_time *t)
+{
+    cuda *c = d->state;
+    if (failed(d, cudaEventSynchronize(c->stop), "cudaEventSynchronize")) return false;
+    int64_t now = fy_clock_now();
+    if (!time_of(d, &c->start, &t->start) || !time_of(d, &c->stop, &t->end)) return false;
+    if (t->end > now) {
+        t->start -= t->end - now;
+        t->end = c->anchor_time = now;
+    }
+    return true;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------- */
+
+static void *cuda_alloc(fy_dev *d, size_t bytes, fy_time *t)
+{
+    void *p = NULL;
+    int64_t before = fy_clock_now();
+    if (!enter(d)) return NULL;
+    if (failed(d, cudaMalloc(&p, bytes), "cudaMalloc")) p = NULL;
+    else if (failed(d, cudaMemsetAsync(p, FRESH, bytes, 0), "cudaMemset")) cudaFree(p), p = NULL;
+    *t = (fy_time){.start = before, .end = fy_clock_now()};
+    t->held = t->overhead = t->end - before;
+    leave(d, true);
+    return p;
+}
+
+static void cuda_release(fy_dev *d, void *p, size_t bytes)
+{
+    if (!p || !enter(d)) return;
+    failed(d, cudaMemsetAsync(p, FREED, bytes, 0), "cudaMemset");
+    failed(d, cudaFree(p), "cudaFree");
+    leave(d, true);
+}
+
+static bool copy(fy_dev *d, fy_copy_work *w)
+{
+    cuda *c = d->state;
+    enum cudaMemcpyKind kind = w->dir == FY_WORD_h2d   ? cudaMemcpyHostToDevice
+                               : w->dir == FY_WORD_d2h ? cudaMemcpyDeviceToHost
+                                                       : cudaMemcpyDeviceToDevice;
+    if (failed(d, cudaEventRecord(c->start, 0), "cudaEventRecord")) return false;
+    if (failed(d, cudaMemcpyAsync(w->dst, w->src, w->bytes, kind, 0), "cudaMemcpyAsync")) return false;
+    if (failed(d, cudaEventRecord(c->stop, 0), "cudaEventRecord")) return false;
+    return finish(d, &w->time);
+}
+
+/* Waited for at once, whatever was asked: nothing in Ferry gives page-locked memory yet. */
+static bool cuda_copy(fy_dev *d, fy_copy_work *w)
+{
+    int64_t before = fy_clock_now();
+    w->time = (fy_time){0};
+    w->was_async = false;
+    w->route = w->pinned || w->dir == FY_WORD_d2d ? FY_WORD_direct : FY_WORD_staged;
+    if (!enter(d)) return false;
+    bool ok = copy(d, w);
+    w->time.held = fy_clock_now() - before;
+    w->time.wire = w->time.end - w->time.start;
+    return leave(d, ok);
+}
+
+static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
+{
+    cuda *c = d->state;
+    bool timed = fy_log_is_on();
+    if (timed && failed(d, cudaEventRecord(c->start, 0), "cudaEventRecord")) return false;
+    k->launch(w);
+    if (failed(d, cudaGetLastError(), k->name)) return false;
+    w->time.end = fy_clock_now();
+    w->time.held = w->time.end - w->time.start;
+    if (!timed) return true;
+    if (failed(d, cudaEventRecord(c->stop, 0), "cudaEventRecord")) return false;
+    return finish(d, &w->time);
+}
+
+static bool cuda_run(fy_dev *d, fy_run_work *w)
+{
+    const fy_kernel *k = fy_cuda_kernel(w->op, w->op == FY_OP_cast ? w->in[0].dtype : w->out.dtype);
+    if (!k) {
+        snprintf(d->fault, sizeof d->fault, "there is no kernel for %s of this dtype", fy_ops[w->op].name);
+        return false;
+    }
+    if (!enter(d)) return false;
+    w->time = (fy_time){.start = fy_clock_now()};
+    return leave(d, launch(d, k, w));
+}
+
+static int64_t cuda_record(fy_dev *d, int stream)
+{
+    cuda *c = d->state;
+    (void)stream;
+    if (!enter(d)) return -1;
+    int64_t point = c->recorded;
+    if (failed(d, cudaEventRecord(c->points[point % POINTS], 0), "cudaEventRecord")) point = -1;
+    else c->recorded++;
+    leave(d, true);
+    return point;
+}
+
+/* The event of a point. Events are used again: an older point has the later work of its event, so a
+ * wait may take longer than asked and never ends too early. */
+static cudaEvent_t event_of(const cuda *c, int64_t point) { return c->points[point % POINTS]; }
+
+static bool cuda_wait(fy_dev *d, int64_t point, fy_time *t)
+{
+    cuda *c = d->state;
+    *t = (fy_time){.start = fy_clock_now()};
+    if (!enter(d)) return false;
+    bool all = point < 0 || point >= c->recorded;
+    cudaError_t e = all ? cudaDeviceSynchronize() : cudaEventSynchronize(event_of(c, point));
+    bool ok = !failed(d, e, all ? "cudaDeviceSynchronize" : "cudaEventSynchronize");
+    t->end = fy_clock_now();
+    t->held = t->end - t->start;
+    return leave(d, ok);
+}
+
+static bool cuda_done(fy_dev *d, int64_t point)
+{
+    cuda *c = d->state;
+    if (!enter(d)) return false;
+    cudaError_t e = point < 0 || point >= c->recorded ? cudaStreamQuery(0) : cudaEventQuery(event_of(c, point));
+    bool yes = e == cudaSuccess;
+    if (e != cudaErrorNotReady) failed(d, e, "cudaEventQuery");
+    return leave(d, yes);
+}
+
+const fy_backend fy_backend_cuda = {
+    .kind = "real",
+    .open = cuda_open,
+    .close = cuda_close,
+    .info = cuda_info,
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .copy = cuda_copy,
+    .run = cuda_run,
+    .record = cuda_record,
+    .wait = cuda_wait,
+    .done = cuda_done,
+};
+
+#endif
