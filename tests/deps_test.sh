@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Missing packages: installed by root or password-less sudo, else the command to type; never a download
+# when nothing is missing. And what is built where civetweb is missing: everything but the page.
+. "$(dirname "$0")/shell.sh"
+unset NO_INSTALL CI
+mkdir -p "$work/bin"
+
+hide() { # hide WORD...: a compiler that does not find these headers
+    printf '#!/bin/bash\nfor a; do [[ $a == .ci/have.h ]] && { gcc "$@" | grep -vxE "%s"; exit; }; done\nexec gcc "$@"\n' \
+        "$(IFS='|'; echo "$*")" >"$work/bin/hiding"
+    chmod +x "$work/bin/hiding"
+}
+fake() { printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1"; chmod +x "$work/bin/$1"; }
+deps() { PATH=$work/bin:$PATH CC=hiding .ci/deps "$@" >"$work/deps.out" 2>&1; }
+fake apt-get "echo apt-get \"\$@\" >>$work/asked"
+fake dnf "echo dnf \"\$@\" >>$work/asked"
+asked() { [[ -f $work/asked ]] && grep -q "$1" "$work/asked"; }
+
+nothing_missing() { hide none; rm -f "$work/asked"; deps run && [[ ! -s $work/deps.out && ! -e $work/asked ]]; }
+root_installs() { hide cjson; rm -f "$work/asked"; fake id 'echo 0'; deps run; asked 'install.* libcjson-dev'; }
+sudo_installs() {
+    hide cjson civetweb; rm -f "$work/asked"; fake id 'echo 1000'; fake sudo 'shift; exec "$@"'
+    deps run; asked 'install.* libcivetweb-dev libcjson-dev'
+}
+no_sudo_advises() {
+    hide cjson openblas; rm -f "$work/asked"; fake id 'echo 1000'; fake sudo 'exit 1'
+    ! deps run && [[ ! -e $work/asked ]] && grep -q 'apt-get install -y libcjson-dev libopenblas-dev' "$work/deps.out" &&
+        grep -q 'dnf install -y cjson-devel openblas-devel' "$work/deps.out"
+}
+forbidden() {
+    hide cjson; rm -f "$work/asked"; fake id 'echo 0'
+    ! NO_INSTALL=1 deps run && [[ ! -e $work/asked ]] && grep -q libcjson-dev "$work/deps.out"
+}
+bearable() { hide civetweb; NO_INSTALL=1 deps run && grep -q libcivetweb-dev "$work/deps.out"; }
+
+# The library's objects are the same without civetweb; only the command is linked anew.
+built_without_web() {
+    hide civetweb
+    mkdir "$work/b" && cp -a "$B/lib" "$B/kernels" "$work/b" || return 1
+    [[ ! -d $B/cuda ]] || cp -a "$B/cuda" "$work/b"
+    find "$work/b" -name '*.d' -delete
+    make -s CC="$work/bin/hiding" B="$work/b" all >"$work/build.out" 2>&1 || { cat "$work/build.out"; return 1; }
+    [[ $(grep -c 'without the browser view' "$work/build.out") == 1 ]] && ! ldd "$work/b/ferry" | grep -q civetweb
+}
+webless() { FERRY_GPU=sim FERRY_HOME=$PWD FERRY_MY=$work/my timeout 60 "$work/b/ferry" "$@" 2>&1; }
+lists() { webless list | grep -q 01-where-am-i; }
+grades() {
+    mkdir -p "$work/my" && cp lessons/01-where-am-i/solution.c "$work/my/01-where-am-i.c" && webless grade 01-where-am-i
+}
+serve_says_why() { webless serve | grep -q 'without civetweb'; }
+demo_narrates() { FERRY_GPU=sim "$work/b/lessons/01-where-am-i" 2>&1 | grep -q matmul; }
+
+holds "nothing missing: no word, no download" nothing_missing
+holds "root installs what is missing" root_installs
+holds "password-less sudo installs what is missing" sudo_installs
+holds "without either the commands for apt and dnf are printed" no_sudo_advises
+holds "NO_INSTALL=1 forbids and advises" forbidden
+holds "without civetweb NO_INSTALL=1 goes on" bearable
+holds "without civetweb all but the page is built, said once" built_without_web
+holds "without civetweb: ferry list" lists
+holds "without civetweb: ferry grade" grades
+holds "without civetweb: ferry serve says why not" serve_says_why
+holds "without civetweb: a lesson narrates" demo_narrates
+finish
