@@ -80,8 +80,9 @@ bool check(grading *g, const char *name, bool pass, const cJSON *at, const char 
            const char *message)
 {
     verdict *v = g->out;
-    if (v->checks < VERDICT_CHECKS) {
-        struct verdict_check *c = &v->check[v->checks];
+    bool fits = v->checks < VERDICT_CHECKS;
+    if (fits || (v->pass && !pass)) { /* the first failure is always told, in the last place if need be */
+        struct verdict_check *c = &v->check[fits ? v->checks : VERDICT_CHECKS - 1];
         *c = (struct verdict_check){.pass = pass, .seq = -1, .line = -1};
         snprintf(c->name, sizeof c->name, "%s", name);
         snprintf(c->expected, sizeof c->expected, "%s", expected);
@@ -90,8 +91,8 @@ bool check(grading *g, const char *name, bool pass, const cJSON *at, const char 
         if (at) c->seq = event_seq(at);
         if (at && event_int(at, "line") > 0 && event_int(at, "line") < 1000000)
             c->line = (int)event_int(at, "line");
-        v->checks++;
-        v->passed += pass;
+        v->checks += fits;
+        v->passed += fits ? pass : -1;
     }
     v->pass = v->pass && pass;
     return pass;
