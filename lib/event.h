@@ -83,6 +83,8 @@ fy_ref fy_ref_str(const char *s);                 /* interned by content; NULL g
 
 bool fy_log_is_on(void); /* one load; is anyone recording? */
 void fy_session_start(void); /* idempotent, called by whatever emits first: log, devices, session event */
+uint64_t fy_session_seed(void); /* FERRY_SEED, or 0 */
+void fy_narrate_flush(void);    /* tell what has happened so far, under FERRY_NARRATE; at ordering points */
 
 /* The name left of '=' if `at` is the outermost call of its statement, else NULL. Interned in the site. */
 const char *fy_site_variable(fy_site *at);

@@ -13,12 +13,13 @@ typedef struct fy_site {
     const char *call; /* "fy_add" */
     const char *args; /* "a, b", as written */
     uint64_t interned; /* log generation and site number, written once by the log */
+    const char *variable; /* the name left of '=', found once; "" if there is none */
 } fy_site;
 
 /* __extension__: a statement expression is the one way to a static object inside an expression. */
 #define FY_AT(call, args) \
     (__extension__({ \
-        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0}; \
+        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0, 0}; \
         &fy_site_; \
     }))
 
@@ -140,17 +141,19 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_LIST_OF_0(x) \
     sizeof(struct { _Static_assert(0, "the values need parentheses of their own: fy_tensor((1, 2, 3))"); int none; }), 0
 
-/* A scope is a list of references; the cleanup attribute closes it on break and return as well. */
+/* A scope is a stretch of the thread's list of references; the cleanup attribute closes it on break and
+ * return as well. */
 typedef struct fy_scope {
     bool open;
-    void *outer;
+    fy_site *at;
 } fy_scope;
 
-fy_scope fy_scope_begin(void);
+fy_scope fy_scope_begin(fy_site *at);
 void fy_scope_end(fy_scope *scope);
 #define FY_SCOPE_ FY_SCOPE_NAMED(FY_CAT(fy_scope_, __COUNTER__))
 #define FY_SCOPE_NAMED(s) \
-    for (fy_scope s __attribute__((cleanup(fy_scope_end))) = fy_scope_begin(); s.open; s.open = false)
+    for (fy_scope s __attribute__((cleanup(fy_scope_end))) = fy_scope_begin(FY_AT("FY_SCOPE", "")); s.open; \
+         s.open = false)
 
 /* The functions behind the macros. A site first; the rest as documented in ferry.h. */
 void fy_cuda_synchronize_at(fy_site *at);

@@ -54,6 +54,10 @@ bool fy_log_adopt(int fd, char *err, size_t room);
 /* One event a line for people, from `cursor` on; returns the number of lines. (narrate.c) */
 size_t fy_narrate(fy_log *log, uint64_t *cursor, fy_text *out);
 
+/* A tool that reads other programs' logs defines this as true: it has no session of its own, whatever
+ * FERRY_VIEW or FERRY_TRACE say. Undefined: false. */
+extern const bool fy_session_none __attribute__((weak));
+
 /* The whole schema as one JSON object {kind: {"doc":..., "fields":[{"name","type","doc"}]}}. (format.c) */
 void fy_schema_json(fy_text *out);
 

@@ -1,0 +1,108 @@
+/* follow.c: readers of a slot log. They trust nothing in it: every count is clamped to what the file
+ * holds, every reference is checked, and an event that does not make sense reads as `lost`. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "slots.h"
+
+/* ---- is the writer alive? ---- */
+
+/* When the process was started, from /proc/PID/stat: field 22; the state is field 3. */
+uint64_t fy_process_born(int64_t pid)
+{
+    char path[48], line[1024];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t n = read(fd, line, sizeof line - 1);
+    close(fd);
+    if (n <= 0) return 0;
+    line[n] = 0;
+    char *p = strrchr(line, ')'); /* the name before it may hold anything */
+    if (!p || !p[1] || strchr("ZXx", p[2])) return 0;
+    p++;
+    for (int field = 3; field < 22; field++)
+        if (!(p = strchr(p + 1, ' '))) return 0;
+    return strtoull(p, NULL, 10);
+}
+
+/* A log that nobody has adopted yet has a writer to come. */
+static bool writer_lives(const fy_log *log)
+{
+    if (log->gone || log->cut) return false;
+    int64_t pid = atomic_load(&log->head->writer);
+    uint64_t born = atomic_load(&log->head->born);
+    if (!pid) return true;
+    return born ? fy_process_born(pid) == born : !kill((pid_t)pid, 0);
+}
+
+void fy_log_writer_gone(fy_log *log) { log->gone = true; }
+
+/* ---- what is there ---- */
+
+uint64_t fy_log_count(const fy_log *log)
+{
+    if (log->cut) return 0;
+    uint64_t next = atomic_load_explicit(&log->head->next, memory_order_acquire);
+    uint64_t full = atomic_load_explicit(&log->head->full, memory_order_acquire);
+    uint64_t count = full && full < next ? full : next;
+    return count < log->slot_count ? count : log->slot_count;
+}
+
+const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size)
+{
+    uint64_t from = 8ull * ref;
+    fy_entry entry;
+    if (!ref || from + sizeof entry > log->arena_bytes) return NULL;
+    memcpy(&entry, log->arena + from, sizeof entry);
+    if (entry.mark != (entry.size ^ FY_ENTRY_MARK)) return NULL;
+    if (entry.size > log->arena_bytes - from - sizeof entry) return NULL;
+    *size = entry.size;
+    return log->arena + from + sizeof entry;
+}
+
+const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind)
+{
+    if (seq >= log->slot_count) return NULL;
+    const fy_slot *slot = &log->slots[seq];
+    *kind = atomic_load_explicit(&slot->kind, memory_order_acquire);
+    return *kind == FY_KIND_unpublished ? NULL : slot;
+}
+
+fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
+{
+    uint16_t kind;
+    if (fy_log_slot(log, seq, &kind)) return FY_HERE;
+    if (writer_lives(log)) return FY_LATER;
+    return fy_log_slot(log, seq, &kind) ? FY_HERE : FY_NEVER; /* it may have come just before the end */
+}
+
+/* ---- reading ---- */
+
+size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
+{
+    fy_log_check_size(log);
+    size_t lines = 0;
+    for (; *cursor < fy_log_count(log) && (out->size < bytes || !lines); lines++, ++*cursor) {
+        fy_arrival arrival = fy_log_arrival(log, *cursor);
+        if (arrival == FY_LATER) break;
+        uint16_t kind;
+        const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
+        if (slot)
+            fy_format(log, *cursor, slot, kind, out);
+        else
+            fy_format_lost(*cursor, out);
+    }
+    return lines;
+}
+
+bool fy_log_drained(fy_log *log, uint64_t cursor)
+{
+    fy_log_check_size(log);
+    if (log->cut) return true;
+    bool over = atomic_load_explicit(&log->head->ended, memory_order_acquire) || !writer_lives(log);
+    return over && cursor >= fy_log_count(log);
+}

@@ -1,0 +1,95 @@
+/* source.c: source files, each read at most once. A list: programs have few files, and only the first
+ * event of a call site comes here. Texts live as long as the program. */
+#define _GNU_SOURCE
+#include "source.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "site.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static fy_source *files;
+static bool embedded;
+
+static fy_source *find(const char *path)
+{
+    for (fy_source *s = files; s; s = s->next)
+        if (!strcmp(s->path, path)) return s;
+    return NULL;
+}
+
+static fy_source *add(const char *path, const char *text, size_t size)
+{
+    fy_source *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    *s = (fy_source){.path = path, .text = text, .size = size, .next = files};
+    return files = s;
+}
+
+void fy_source_embed(const char *path, const char *text, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    embedded = true;
+    if (size <= FY_SOURCE_MOST && !find(path)) add(path, text, size);
+    pthread_mutex_unlock(&lock);
+}
+
+bool fy_source_is_embedded(void) { return embedded; }
+
+/* The text of a plain file of at most FY_SOURCE_MOST bytes, else NULL. */
+static char *slurp(const char *path, size_t *size)
+{
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return NULL;
+    char *text = NULL;
+    if (!fstat(fd, &s) && S_ISREG(s.st_mode) && s.st_size <= FY_SOURCE_MOST) text = malloc((size_t)s.st_size + 1);
+    ssize_t n = text ? read(fd, text, (size_t)s.st_size) : -1;
+    close(fd);
+    if (n < 0) {
+        free(text);
+        return NULL;
+    }
+    text[n] = 0;
+    *size = (size_t)n;
+    return text;
+}
+
+static fy_source *find_or_read(const char *path)
+{
+    fy_source *s = find(path);
+    if (s) return s;
+    size_t size = 0;
+    char *text = slurp(path, &size);
+    return add(path, text, size);
+}
+
+const fy_source *fy_source_of(const char *path)
+{
+    pthread_mutex_lock(&lock);
+    const fy_source *s = find_or_read(path);
+    pthread_mutex_unlock(&lock);
+    return s && s->text ? s : NULL;
+}
+
+void fy_source_tell(const char *path)
+{
+    pthread_mutex_lock(&lock);
+    fy_source *s = find_or_read(path);
+    unsigned generation = __atomic_load_n((uint32_t *)&fy_log_generation, __ATOMIC_RELAXED);
+    bool tell = s && s->text && s->generation != generation;
+    if (tell) s->generation = generation;
+    pthread_mutex_unlock(&lock);
+    if (!tell) return;
+    char hash[24];
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < s->size; i++) h = (h ^ (unsigned char)s->text[i]) * 1099511628211u;
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)h);
+    FY_EMIT(NULL, source, .path = fy_ref_str(fy_site_file(path)), .hash = fy_ref_str(hash),
+            .text = fy_ref_bytes(s->text, s->size));
+}

@@ -1,0 +1,27 @@
+/* source.h: the program's source text, for names, messages and the page. */
+#ifndef FERRY_SOURCE_H
+#define FERRY_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FY_SOURCE_MOST = 1 << 20 }; /* longer files are not read */
+
+typedef struct fy_source {
+    const char *path; /* as compiled */
+    const char *text; /* NULL: could not be read */
+    size_t size;
+    unsigned generation; /* of the log that has it */
+    struct fy_source *next;
+} fy_source;
+
+/* Carry a source file in the executable: `path` is what __FILE__ says there. The text is not copied. */
+void fy_source_embed(const char *path, const char *text, size_t size);
+bool fy_source_is_embedded(void); /* is any? then the program is a lesson */
+
+/* The file's text: embedded, else read from the disk, once. NULL if it cannot be had. */
+const fy_source *fy_source_of(const char *path);
+/* Emit its source event, unless this log has it. */
+void fy_source_tell(const char *path);
+
+#endif
