@@ -37,6 +37,9 @@ else
 $(B)/lib/cuda.o: CFLAGS += -DFERRY_NO_NVCC
 endif
 
+# What a learner's program is linked with, for compile.c.
+$(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(CORE_LIBS))"'
+
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = server gate stream view assets browser
 ifneq ($(filter civetweb,$(HAVE)),)
