@@ -41,7 +41,7 @@ endif
 $(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(CORE_LIBS))"'
 
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
-WEB = server gate stream view assets browser
+WEB = server http client socket gate stream view assets browser
 ifneq ($(filter civetweb,$(HAVE)),)
 VIEW_NAMES = $(WEB) feed trace validate
 VIEW_LIBS  = -lcivetweb -lcjson
