@@ -1,0 +1,202 @@
+/* compile_test.c: each beginner's mistake in tests/mistakes is answered in plain words that name the
+ * learner's line, by gcc and by clang, and no line of Ferry's headers appears. The first line of such a
+ * file says what is expected: line, a part of the message, a part of the hint. */
+#define _GNU_SOURCE 1
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compile.h"
+#include "proofread.h"
+
+static char folder[64] = "/tmp/ferry-compile-XXXXXX";
+static home where;
+
+static int make_folder(void **state)
+{
+    (void)state;
+    char my[80], err[512];
+    if (!mkdtemp(folder)) return -1;
+    snprintf(my, sizeof my, "%s/my", folder);
+    setenv("FERRY_HOME", ".", 0);
+    setenv("FERRY_MY", my, 1);
+    if (home_find(&where, err, sizeof err) && folder_make(my)) return 0;
+    fprintf(stderr, "%s\n", err);
+    return -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static compile_end build(const char *text, diagnosis *d)
+{
+    char file[HOME_PATH + 16], program[HOME_PATH + 16];
+    snprintf(file, sizeof file, "%s/it.c", where.my);
+    snprintf(program, sizeof program, "%s/it", where.made);
+    assert_true(file_write(file, text, strlen(text)));
+    compile_order o = {.home = &where, .name = "my/it.c", .program = program, .stop_fd = -1};
+    return compile(&o, d);
+}
+
+/* ---- the fixtures -------------------------------------------------------------------------------- */
+
+typedef struct wanted {
+    int line;
+    char message[160], hint[160];
+} wanted;
+
+static bool read_wanted(const char *text, wanted *w)
+{
+    return sscanf(text, "/* line %d | %159[^|] | %159[^\n]", &w->line, w->message, w->hint) == 3;
+}
+
+static void trim(char *text, const char *tail)
+{
+    size_t n = strlen(text), m = strlen(tail);
+    if (n >= m && !strcmp(text + n - m, tail)) text[n - m] = '\0';
+}
+
+static bool shows_a_header(const diagnosis *d)
+{
+    char all[3000];
+    snprintf(all, sizeof all, "%s\n%s\n%s", d->message, d->raw, d->source);
+    return strstr(all, "ferry.h:") || strstr(all, "ferry_call.h") || strstr(all, "in expansion") ||
+           strstr(all, "expanded from") || strstr(d->message, "_at'");
+}
+
+/* Prints what is wrong with one answer; returns how many things are. */
+static int judge_answer(const char *name, compile_end end, const diagnosis *d, const wanted *w)
+{
+    bool right = end == COMPILE_REFUSED && d->line == w->line && strstr(d->message, w->message) &&
+                 strstr(d->hint, w->hint) && !shows_a_header(d);
+    if (right) return 0;
+    fprintf(stderr, "%s: end %d, line %d (wanted %d)\n  message: %s\n  hint:    %s\n  source:  %s\n  raw: %s\n", name, end,
+            d->line, w->line, d->message, d->hint, d->source, d->raw);
+    return 1;
+}
+
+static int answer_one(const char *name)
+{
+    char path[512];
+    wanted w;
+    diagnosis d;
+    snprintf(path, sizeof path, "tests/mistakes/%.200s", name);
+    char *text = file_read(path, NULL);
+    assert_non_null(text);
+    if (!read_wanted(text, &w)) fail_msg("%s does not begin with its expectation", path);
+    trim(w.hint, " */"), trim(w.message, " ");
+    int wrong = judge_answer(name, build(text, &d), &d, &w);
+    free(text);
+    return wrong;
+}
+
+static void answer_all(const char *compiler)
+{
+    setenv("CC", compiler, 1);
+    DIR *mistakes = opendir("tests/mistakes");
+    assert_non_null(mistakes);
+    int seen = 0, wrong = 0;
+    for (struct dirent *e; (e = readdir(mistakes));) {
+        if (!strstr(e->d_name, ".c")) continue;
+        seen++;
+        wrong += answer_one(e->d_name);
+    }
+    closedir(mistakes);
+    unsetenv("CC");
+    assert_true(seen >= 20);
+    assert_int_equal(wrong, 0);
+}
+
+static void gcc_mistakes_are_told_in_plain_words(void **state)
+{
+    (void)state;
+    if (system("command -v gcc >/dev/null")) skip();
+    answer_all("gcc");
+}
+
+static void clang_mistakes_are_told_in_plain_words(void **state)
+{
+    (void)state;
+    if (system("command -v clang >/dev/null")) skip();
+    answer_all("clang");
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------ */
+
+static void a_good_file_becomes_a_program(void **state)
+{
+    (void)state;
+    diagnosis d;
+    compile_end end = build("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)));\n    return 0;\n}\n", &d);
+    if (end != COMPILE_DONE) fail_msg("%s\n%s\n%s", d.message, d.hint, d.raw);
+    char program[HOME_PATH + 16];
+    snprintf(program, sizeof program, "%s/it", where.made);
+    assert_int_equal(access(program, X_OK), 0);
+    assert_string_equal(d.message, "");
+}
+
+static void a_warning_is_a_note(void **state)
+{
+    (void)state;
+    diagnosis d;
+    compile_end end = build("int main(void)\n{\n    int x;\n    return x;\n}\n", &d);
+    assert_int_equal(end, COMPILE_DONE);
+    assert_int_equal(d.line, 4);
+    assert_non_null(strstr(d.message, "uninitialized"));
+}
+
+static void a_missing_compiler_is_named(void **state)
+{
+    (void)state;
+    diagnosis d;
+    setenv("CC", "no-such-compiler", 1);
+    compile_end end = build("int main(void) { return 0; }\n", &d);
+    unsetenv("CC");
+    assert_int_equal(end, COMPILE_BROKEN);
+    assert_non_null(strstr(d.message, "no-such-compiler"));
+    assert_non_null(strstr(d.hint, "gcc"));
+}
+
+static void the_proofreader_accepts_good_code(void **state)
+{
+    (void)state;
+    assert_int_equal(proofread("#define X(a) (a\nint f(void)\n{\n    for (int i = 0; i < 2; i++) { char c = ')'; }\n"
+                               "    // it's fine (\n    /* so ( is { this */\n    return g(\"a;(\\\"\", 'x', '\\n');\n}\n").what,
+                     PROOF_FINE);
+}
+
+static void the_proofreader_names_the_block_that_stays_open(void **state)
+{
+    (void)state;
+    finding f = proofread("int main(void)\n{\n    if (x) {\n        y();\n    return 0;\n}\n");
+    assert_int_equal(f.what, PROOF_OPEN_BRACE);
+    assert_int_equal(f.line, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gcc_mistakes_are_told_in_plain_words),
+        cmocka_unit_test(clang_mistakes_are_told_in_plain_words),
+        cmocka_unit_test(a_good_file_becomes_a_program),
+        cmocka_unit_test(a_warning_is_a_note),
+        cmocka_unit_test(a_missing_compiler_is_named),
+        cmocka_unit_test(the_proofreader_accepts_good_code),
+        cmocka_unit_test(the_proofreader_names_the_block_that_stays_open),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,9 @@
+/* line 6 | quote is opened on this line | missing " */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros((2, 3), .device = "cuda);
+    fy_print(a);
+    return 0;
+}

@@ -1,0 +1,9 @@
+/* line 6 | one ) too many | every ) needs */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros((2, 3)));
+    fy_print(a);
+    return 0;
+}

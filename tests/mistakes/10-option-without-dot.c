@@ -1,0 +1,9 @@
+/* line 6 | begins with a dot: .device | .device = "cuda" */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros((2, 3), device = "cuda");
+    fy_print(a);
+    return 0;
+}

@@ -1,0 +1,9 @@
+/* line 6 | 'a' is used, and was never declared | fy_tensor *a = fy_zeros */
+#include <ferry.h>
+
+int main(void)
+{
+    a = fy_zeros((2, 3));
+    fy_print(a);
+    return 0;
+}

@@ -1,0 +1,7 @@
+/* line 4 | not included | #include <ferry.h> */
+int main(void)
+{
+    fy_tensor *a = fy_zeros((2, 3));
+    fy_print(a);
+    return 0;
+}

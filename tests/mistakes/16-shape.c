@@ -1,0 +1,9 @@
+/* line 6 | parentheses of its own | fy_zeros((2, 3)) */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros(2, 3);
+    fy_print(a);
+    return 0;
+}

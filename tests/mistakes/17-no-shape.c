@@ -1,0 +1,9 @@
+/* line 6 | fy_zeros is not told how large | fy_zeros((2, 3)) */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros();
+    fy_print(a);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* line 7 | cannot compute with tensors by '*' | write fy_mul(a, a) */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros((2, 3));
+    fy_tensor *b = a * a;
+    fy_print(b);
+    return 0;
+}

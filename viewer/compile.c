@@ -1,0 +1,200 @@
+/* compile.c: finds a compiler ($CC, cc, gcc, clang), runs it where my/ lies, so that the log's file is
+ * my/ID.c, and hands what it printed to diagnose.c. Links the core alone: no web in a learner's program. */
+#include "compile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef FERRY_CORE_LIBS
+#define FERRY_CORE_LIBS "-lopenblas -lm -lpthread"
+#endif
+
+enum { MOST_ARGUMENTS = 64 };
+
+/* argv, and the text its words were cut from. */
+typedef struct command {
+    const char *argv[MOST_ARGUMENTS];
+    int count;
+    char words[4096];
+    size_t used;
+} command;
+
+static void add(command *c, const char *word)
+{
+    if (c->count < MOST_ARGUMENTS - 1) c->argv[c->count++] = word;
+    c->argv[c->count] = NULL;
+}
+
+/* Each blank-separated word of text. */
+static void add_words(command *c, const char *text)
+{
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        size_t n = strcspn(text, " ");
+        if (c->used + n + 1 > sizeof c->words) return;
+        char *word = c->words + c->used;
+        memcpy(word, text, n);
+        word[n] = '\0';
+        c->used += n + 1;
+        add(c, word);
+        text += n;
+    }
+}
+
+/* ---- finding a compiler -------------------------------------------------------------------------- */
+
+static bool find_in(const char *folder, size_t n, const char *name, char out[HOME_PATH])
+{
+    if (snprintf(out, HOME_PATH, "%.*s/%s", (int)n, folder, name) >= HOME_PATH) return false;
+    return access(out, X_OK) == 0 && !folder_exists(out);
+}
+
+static bool find_program(const char *name, char out[HOME_PATH])
+{
+    if (strchr(name, '/')) return snprintf(out, HOME_PATH, "%s", name) < HOME_PATH && access(out, X_OK) == 0;
+    const char *path = getenv("PATH");
+    for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
+        size_t n = strcspn(p, ":");
+        if (find_in(p, n, name, out)) return true;
+        p += n + (p[n] == ':');
+    }
+    return false;
+}
+
+/* "cc" may be either; what it links to tells. */
+static bool is_clang(const char *path)
+{
+    char *real = realpath(path, NULL);
+    bool yes = strstr(path, "clang") || (real && strstr(real, "clang"));
+    free(real);
+    return yes;
+}
+
+static bool choose_compiler(command *c, bool *clang, diagnosis *d)
+{
+    static const char *const usual[] = {"cc", "gcc", "clang"};
+    const char *told = getenv("CC");
+    char path[HOME_PATH], first[256];
+    if (told && *told) {
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(told, " "), told);
+        add_words(c, told);
+        *clang = strstr(told, "clang") || (find_program(first, path) && is_clang(path));
+        if (find_program(first, path)) return true;
+        snprintf(d->message, sizeof d->message, "CC is '%.200s', and there is no such compiler", told);
+        snprintf(d->hint, sizeof d->hint, "unset CC, or set it to gcc or clang");
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!find_program(usual[i], path)) continue;
+        add(c, usual[i]);
+        *clang = is_clang(path);
+        return true;
+    }
+    snprintf(d->message, sizeof d->message, "there is no C compiler here (looked for cc, gcc and clang)");
+    snprintf(d->hint, sizeof d->hint, "install one: apt install gcc, or dnf install gcc");
+    return false;
+}
+
+/* ---- the command ----------------------------------------------------------------------------------- */
+
+/* What can only be a mistake stops the build; the rest of -Wall is told as a note. */
+static const char strict[] = "-Werror=implicit-function-declaration -Werror=incompatible-pointer-types "
+                             "-Werror=int-conversion -Werror=parentheses -Werror=multichar";
+
+static void make_command(command *c, const compile_order *o, bool clang, const char *out, char *paths)
+{
+    add_words(c, "-std=gnu11 -g -O1 -Wall -Wno-unused-variable -Wno-unused-but-set-variable");
+    add_words(c, strict);
+    if (!clang) add(c, "-ftrack-macro-expansion=0"); /* else gcc points into ferry.h */
+    char *include = paths, *lib = paths + HOME_PATH + 8;
+    snprintf(include, HOME_PATH + 8, "-I%s", o->home->include);
+    snprintf(lib, HOME_PATH + 8, "-L%s", o->home->lib);
+    add(c, include);
+    add(c, o->name);
+    add(c, "-o");
+    add(c, out);
+    add(c, lib);
+    add(c, "-lferry");
+    add_words(c, FERRY_CORE_LIBS);
+}
+
+static compile_end broken(diagnosis *d, const char *what, const char *name, const char *why, const char *hint)
+{
+    *d = (diagnosis){0};
+    snprintf(d->message, sizeof d->message, "%s %.250s%s%s", what, name, *why ? ": " : "", why);
+    snprintf(d->hint, sizeof d->hint, "%s", hint);
+    return COMPILE_BROKEN;
+}
+
+static bool prepare(const compile_order *o, diagnosis *d)
+{
+    char path[HOME_PATH + 32], folder[HOME_PATH];
+    snprintf(path, sizeof path, "%s/libferry.a", o->home->lib);
+    if (access(path, R_OK) != 0) {
+        broken(d, "the library is not built: there is no", path, "", "run make");
+        return false;
+    }
+    snprintf(folder, sizeof folder, "%s", o->program);
+    if (strrchr(folder, '/')) *strrchr(folder, '/') = '\0';
+    if (folder_make(folder)) return true;
+    broken(d, "cannot make the folder", folder, strerror(errno), "make room, or make the folder above it writable");
+    return false;
+}
+
+static compile_end conclude(const compile_order *o, const child_result *r, const char *source, const char *header,
+                            diagnosis *d)
+{
+    child_limits none = {0};
+    if (r->end == CHILD_STOPPED) return COMPILE_STOPPED;
+    if (r->end == CHILD_EXITED && r->code == 0) {
+        if (diagnose_quiet(d, source)) return COMPILE_REFUSED;
+        diagnose_warning(d, o->name, source, r->output);
+        return COMPILE_DONE;
+    }
+    if (r->end == CHILD_EXITED) {
+        diagnose(d, o->name, source, r->output, header);
+        return COMPILE_REFUSED;
+    }
+    char words[256], hint[256];
+    child_words(r, &none, words, sizeof words, hint, sizeof hint);
+    return broken(d, "the compiler did not get through", o->name, words, "take out what was added last, and save again");
+}
+
+static compile_end run_compiler(const compile_order *o, const char *source, const char *header, diagnosis *d)
+{
+    static const char *const english[] = {"LC_ALL=C", "GCC_COLORS=", NULL};
+    command c = {.count = 0};
+    char paths[2 * (HOME_PATH + 8)], out[HOME_PATH + 32], err[256] = "";
+    bool clang = false;
+    if (!choose_compiler(&c, &clang, d)) return COMPILE_BROKEN;
+    snprintf(out, sizeof out, "%s.%ld.new", o->program, (long)getpid());
+    make_command(&c, o, clang, out, paths);
+    child_order order = {.argv = c.argv, .folder = o->home->beside, .env = english, .log_fd = -1, .stop_fd = o->stop_fd,
+                         .limits = {.seconds = 60}};
+    child_result r;
+    if (!child_run(&order, &r, err, sizeof err)) return broken(d, "cannot run", c.argv[0], err, "close other programs");
+    compile_end end = conclude(o, &r, source, header, d);
+    free(r.output);
+    if (end == COMPILE_DONE && rename(out, o->program) != 0)
+        end = broken(d, "cannot write", o->program, strerror(errno), "make room, or make its folder writable");
+    unlink(out);
+    return end;
+}
+
+compile_end compile(const compile_order *o, diagnosis *d)
+{
+    char path[HOME_PATH + 256];
+    *d = (diagnosis){0};
+    if (!prepare(o, d)) return COMPILE_BROKEN;
+    snprintf(path, sizeof path, "%s/%s", o->home->beside, o->name);
+    char *source = file_read(path, NULL);
+    if (!source) return broken(d, "cannot read", path, strerror(errno), "ferry reset ID brings the starter back");
+    snprintf(path, sizeof path, "%s/ferry.h", o->home->include);
+    char *header = file_read(path, NULL);
+    compile_end end = run_compiler(o, source, header ? header : "", d);
+    free(header);
+    free(source);
+    return end;
+}
