@@ -92,10 +92,13 @@ $(B)/%.cc.o: %.cc
 $(B)/cuda/%.nv.o: kernels/%.cu
 	mkdir -p $(@D) && echo '  nvcc $<'
 	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -Ilib -c $< -o $@
-# The page, as bytes in the library: assets.S names the files of www/.
-$(B)/viewer/assets.o: viewer/assets.S $(wildcard www/*)
-	mkdir -p $(@D) && echo '  as   $<'
-	$(CC) -c $< -o $@
+# The page, as bytes in the library: a table of all that lies in www/.
+PAGE = $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/*))
+$(B)/viewer/assets.S: www $(PAGE)
+	mkdir -p $(@D)
+	viewer/assets.sh $(PAGE) > $@.new && mv $@.new $@
+$(B)/viewer/assets.o: $(B)/viewer/assets.S
+	echo '  as   www' && $(CC) -c $< -o $@
 
 $(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
 	echo '  ld   $@'

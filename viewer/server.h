@@ -18,6 +18,9 @@ feed *feed_of_file(const char *path, char *err, size_t room); /* a .jsonl or a s
 void feed_writer_gone(feed *f);
 size_t feed_read(feed *f, uint64_t *cursor, fy_text *out, size_t bytes);
 bool feed_drained(feed *f, uint64_t cursor);
+uint64_t feed_count(feed *f);      /* lines so far */
+bool feed_ended(feed *f);          /* nothing more will come: its writer ended in order or is dead */
+const char *feed_note(const feed *f); /* what was left out of a damaged file, in words; NULL: nothing */
 void feed_free(feed *f);
 
 /* A request on a route of the command's own, already through the gate. */

@@ -1,0 +1,97 @@
+/* gate.c: the server trusts nobody.
+ *
+ * A page of a foreign site can reach a loopback port in three ways, and each meets a wall of its own:
+ * DNS rebinding comes with a foreign Host, scripts and WebSockets come with a foreign Origin, plain
+ * links and forms come without a token. The port in Host is not compared with ours, so that a
+ * forwarded port (ssh -L 9999:127.0.0.1:8700) works. */
+#include "gate.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define LONGEST_PATH 1024
+
+static const gate_verdict welcome = {0, ""};
+
+/* Bytes after the name: nothing, or ":" and a port number. */
+static bool is_port(const char *s)
+{
+    if (!*s) return true;
+    size_t digits = strspn(s + 1, "0123456789");
+    return *s == ':' && digits >= 1 && digits <= 5 && !s[1 + digits];
+}
+
+static bool host_is(const char *host, const char *name)
+{
+    size_t n = strlen(name);
+    return n && !strncasecmp(host, name, n) && is_port(host + n);
+}
+
+static bool host_is_known(const char *host, const char *allow_host)
+{
+    return host_is(host, "127.0.0.1") || host_is(host, "localhost") || host_is(host, "[::1]") ||
+           (allow_host && host_is(host, allow_host));
+}
+
+static bool origin_is_ours(const char *origin, const char *host)
+{
+    static const char scheme[] = "http://";
+    return !strncmp(origin, scheme, sizeof scheme - 1) && !strcasecmp(origin + sizeof scheme - 1, host);
+}
+
+/* Plain names only: whatever could be decoded or resolved into another path is refused as it stands. */
+static bool path_is_plain(const char *path)
+{
+    if (path[0] != '/' || strlen(path) > LONGEST_PATH || strstr(path, "..") || strstr(path, "//")) return false;
+    for (const char *p = path; *p; p++)
+        if (*p <= ' ' || *p == 0x7f || strchr("%\\;\"<>", *p)) return false;
+    return true;
+}
+
+/* Takes the same time wherever the first difference lies. */
+static bool token_is(const char *given, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    if (!n || strlen(given) != n) return false;
+    volatile unsigned char difference = 0;
+    for (size_t i = 0; i < n; i++) difference = (unsigned char)(difference | (given[i] ^ wanted[i]));
+    return !difference;
+}
+
+static bool is_under(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+    return !strncmp(path, folder, n) && (!path[n] || path[n] == '/');
+}
+
+/* What belongs to the user. The page itself is the same for everyone. */
+static bool is_data(const char *path) { return is_under(path, "/api") || is_under(path, "/ws"); }
+
+static gate_verdict check_shape(const gate_request *r, const char *allow_host)
+{
+    if (r->doubled) return (gate_verdict){400, "Host, Origin or token is given twice; send each once"};
+    if (!r->host || !*r->host) return (gate_verdict){400, "there is no Host header; open the printed URL in a browser"};
+    if (!host_is_known(r->host, allow_host))
+        return (gate_verdict){403, "this Host name is not served; open the printed URL (127.0.0.1 or localhost), "
+                                   "or start ferry with --allow-host NAME"};
+    if (!r->path || !path_is_plain(r->path))
+        return (gate_verdict){400, "this path is not plain; no path here has dots in a row, escapes or blanks"};
+    if (!r->method || (strcmp(r->method, "GET") && strcmp(r->method, "POST")))
+        return (gate_verdict){405, "only GET and POST are answered here"};
+    return welcome;
+}
+
+gate_verdict gate_check(const gate_request *r, const char *token, const char *allow_host)
+{
+    gate_verdict shape = check_shape(r, allow_host);
+    if (shape.status) return shape;
+    bool post = !strcmp(r->method, "POST");
+    if (r->websocket && post) return (gate_verdict){405, "a WebSocket is opened by GET"};
+    if ((post || r->websocket) && !r->origin)
+        return (gate_verdict){403, "there is no Origin header; only the page itself may do this"};
+    if (r->origin && !origin_is_ours(r->origin, r->host))
+        return (gate_verdict){403, "this Origin is another site; only the page itself may ask"};
+    if ((post || r->websocket || is_data(r->path)) && !(r->token && token_is(r->token, token)))
+        return (gate_verdict){403, "the token is missing or wrong; open the URL that the terminal printed last"};
+    return welcome;
+}

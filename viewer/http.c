@@ -1,0 +1,256 @@
+/* http.c: answers requests: the page from its table, the lines of a run, the command's own routes.
+ * The gate comes first. There is no document root: no path ever reaches the file system. */
+#define _GNU_SOURCE
+#include <civetweb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "assets.h"
+#include "gate.h"
+#include "serving.h"
+
+#define BODY_MAX (1 << 20)
+#define DRAIN_MAX (4 << 20) /* bytes of a refused body that are read, so that its sender reads our answer */
+#define LINES_AT_ONCE (256 * 1024)
+
+/* What a browser may do with our pages: load them from here and talk to here, nothing else. */
+#define POLICY                                                                                              \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; worker-src 'self'; "    \
+    "connect-src 'self' ws://%s; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/* ---- answers ---- */
+
+/* The status line and the headers that every answer has. size < 0: chunks follow. */
+static void send_head(struct mg_connection *conn, int status, const char *type, long long size, const char *more)
+{
+    char length[64] = "Transfer-Encoding: chunked\r\n";
+    const char *host = status < 400 ? mg_get_header(conn, "Host") : NULL; /* the gate has seen it */
+    if (size >= 0) snprintf(length, sizeof length, "Content-Length: %lld\r\n", size);
+    if (!host) host = "127.0.0.1";
+    mg_printf(conn,
+              "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n%sCache-Control: no-store\r\n"
+              "Content-Security-Policy: " POLICY "\r\n"
+              "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n"
+              "Cross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n"
+              "%sConnection: close\r\n\r\n",
+              status, mg_get_response_code_text(conn, status), type, length, host, more);
+}
+
+static int send_body(struct mg_connection *conn, int status, const char *type, const char *more, const void *data,
+                     size_t size)
+{
+    send_head(conn, status, type, (long long)size, more);
+    if (size && strcmp(mg_get_request_info(conn)->request_method, "HEAD")) mg_write(conn, data, size);
+    return status;
+}
+
+/* Takes the object over. */
+static int send_json(struct mg_connection *conn, int status, cJSON *json)
+{
+    char *text = cJSON_PrintUnformatted(json);
+    const char *more = status == 405 ? "Allow: GET, POST\r\n" : "";
+    cJSON_Delete(json);
+    if (!text) return send_body(conn, 500, "text/plain", "", "no memory\n", 10);
+    send_body(conn, status, "application/json; charset=utf-8", more, text, strlen(text));
+    free(text);
+    return status;
+}
+
+static int send_problem(struct mg_connection *conn, int status, const char *message)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "error", message);
+    return send_json(conn, status, json);
+}
+
+/* Read and forget what the sender of a refused body still sends, for a short while. */
+static void drain(struct mg_connection *conn)
+{
+    char buffer[8192];
+    time_t until = time(NULL) + 2;
+    long long left = mg_get_request_info(conn)->content_length;
+    if (left > DRAIN_MAX) return;
+    for (int n = 1; left > 0 && n > 0 && time(NULL) <= until; left -= n) n = mg_read(conn, buffer, sizeof buffer);
+}
+
+/* civetweb must not wait for the rest of a request that was refused: a negative value says so. */
+static int refuse(struct mg_connection *conn, int status, const char *message)
+{
+    send_problem(conn, status, message);
+    drain(conn);
+    return -1;
+}
+
+/* ---- the page ---- */
+
+const asset *asset_find(const char *path)
+{
+    if (!strcmp(path, "/")) path = "/index.html";
+    for (const asset *a = fy_assets; a->path; a++)
+        if (!strcmp(a->path, path)) return a;
+    return NULL;
+}
+
+const char *asset_type(const char *path)
+{
+    static const char *const types[][2] = {
+        {".html", "text/html; charset=utf-8"}, {".css", "text/css; charset=utf-8"},
+        {".js", "text/javascript; charset=utf-8"}, {".svg", "image/svg+xml"},
+        {".json", "application/json; charset=utf-8"}, {".png", "image/png"},
+    };
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof types / sizeof types[0]; i++)
+        if (!strcmp(dot, types[i][0])) return types[i][1];
+    return "application/octet-stream";
+}
+
+/* ---- the lines of a run, as a file ---- */
+
+static int send_lines(struct mg_connection *conn, stream *r)
+{
+    char name[96];
+    snprintf(name, sizeof name, "Content-Disposition: attachment; filename=\"run-%d.jsonl\"\r\n", r->number);
+    send_head(conn, 200, "application/x-ndjson; charset=utf-8", -1, name);
+    fy_text text = {0};
+    uint64_t cursor = 0, end = feed_count(r->feed);
+    bool ok = true;
+    while (ok && cursor < end && feed_read(r->feed, &cursor, &text, LINES_AT_ONCE)) {
+        ok = mg_send_chunk(conn, text.data, (unsigned)text.size) > 0;
+        text.size = 0;
+    }
+    if (ok) mg_send_chunk(conn, "", 0);
+    free(text.data);
+    return 200;
+}
+
+/* "/api/runs/N/log" gives N, else 0. */
+static int run_of_path(const char *path)
+{
+    int number = 0, end = 0;
+    if (sscanf(path, "/api/runs/%6d/log%n", &number, &end) != 1 || !end || path[end]) return 0;
+    return number;
+}
+
+static int answer_lines(server *s, struct mg_connection *conn, int number)
+{
+    stream *r = hub_hold_run(&s->hub, number);
+    if (!r) return send_problem(conn, 404, "there is no such run; the last 16 are kept");
+    int status = send_lines(conn, r);
+    hub_let_go(&s->hub, r);
+    return status;
+}
+
+/* ---- the command's own routes ---- */
+
+static const char *below(const char *path, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(path, prefix, n) || (path[n] && path[n] != '/') ? NULL : path + n;
+}
+
+/* The object that a POST carries; NULL after an answer that says what is wrong with it. */
+static cJSON *read_object(struct mg_connection *conn, long long size)
+{
+    char *text = malloc((size_t)size + 1);
+    long long have = 0;
+    for (int n = 1; text && have < size && n > 0; have += n > 0 ? n : 0)
+        n = mg_read(conn, text + have, (size_t)(size - have));
+    const char *end = NULL;
+    cJSON *body = text && have == size ? cJSON_ParseWithLengthOpts(text, (size_t)size, &end, false) : NULL;
+    bool whole = body && end + strspn(end, " \t\r\n") >= text + size;
+    free(text);
+    if (whole && cJSON_IsObject(body)) return body;
+    cJSON_Delete(body);
+    return NULL;
+}
+
+static int answer_post(struct mg_connection *conn, const route *to, request *r)
+{
+    long long size = mg_get_request_info(conn)->content_length;
+    if (size < 0) return refuse(conn, 411, "say Content-Length; the body is a JSON object");
+    if (size > BODY_MAX) return refuse(conn, 413, "the body is longer than 1 MiB; send less");
+    r->body = read_object(conn, size);
+    if (!r->body) return refuse(conn, 400, "the body is not a JSON object; send one, {} at least");
+    reply answer = to->handle(r);
+    cJSON_Delete(r->body);
+    return send_json(conn, answer.status, answer.json);
+}
+
+static int answer_route(server *s, struct mg_connection *conn, const route *to, const char *rest)
+{
+    request r = {.method = to->method, .rest = rest, .user = s->user};
+    if (!strcmp(to->method, "POST")) return answer_post(conn, to, &r);
+    reply answer = to->handle(&r);
+    return send_json(conn, answer.status, answer.json);
+}
+
+static int answer(server *s, struct mg_connection *conn, const char *method, const char *path)
+{
+    bool get = !strcmp(method, "GET"), known = false;
+    const asset *a = asset_find(path);
+    if (a && get) return send_body(conn, 200, asset_type(a->path), "", a->data, a->size);
+    int number = run_of_path(path);
+    if (number && get) return answer_lines(s, conn, number);
+    known = a || number;
+    for (const route *to = s->routes; to && to->method; to++) {
+        const char *rest = below(path, to->prefix);
+        if (rest && !strcmp(to->method, method)) return answer_route(s, conn, to, rest);
+        known |= rest != NULL;
+    }
+    if (known) return refuse(conn, 405, "this path is not answered to this method");
+    return refuse(conn, 404, "there is nothing here; open the printed URL");
+}
+
+/* ---- the gate ---- */
+
+/* The value of a header that must not come twice. */
+static const char *only(const struct mg_request_info *info, const char *name, bool *doubled)
+{
+    const char *value = NULL;
+    for (int i = 0; i < info->num_headers; i++) {
+        if (strcasecmp(info->http_headers[i].name, name)) continue;
+        *doubled |= value != NULL;
+        value = info->http_headers[i].value;
+    }
+    return value;
+}
+
+static gate_verdict pass_gate(const server *s, struct mg_connection *conn, bool *websocket)
+{
+    const struct mg_request_info *info = mg_get_request_info(conn);
+    const char *query = info->query_string ? info->query_string : "";
+    char token[64];
+    gate_request r = {.method = info->request_method, .path = info->local_uri_raw};
+    r.websocket = only(info, "Upgrade", &r.doubled) || only(info, "Sec-WebSocket-Key", &r.doubled);
+    r.host = only(info, "Host", &r.doubled);
+    r.origin = only(info, "Origin", &r.doubled);
+    r.token = only(info, "X-Ferry-Token", &r.doubled);
+    if (r.websocket && mg_get_var(query, strlen(query), "token", token, sizeof token) >= 0) r.token = token;
+    *websocket = r.websocket;
+    return gate_check(&r, s->token, s->allow_host);
+}
+
+int http_answer(struct mg_connection *conn)
+{
+    const struct mg_request_info *info = mg_get_request_info(conn);
+    server *s = info->user_data;
+    bool websocket;
+    gate_verdict verdict = pass_gate(s, conn, &websocket);
+    if (verdict.status) return refuse(conn, verdict.status, verdict.reason);
+    bool upgrade = !strcmp(info->local_uri_raw, "/ws");
+    if (websocket != upgrade) return refuse(conn, 400, "WebSockets live at /ws, and nothing else does");
+    if (!upgrade) return answer(s, conn, info->request_method, info->local_uri_raw);
+    if (hub_count_clients(&s->hub) >= CLIENTS_MAX) return refuse(conn, 503, "too many pages are open; close some");
+    return 0;
+}
+
+/* What civetweb refuses by itself: garbage, half requests, other protocols. */
+int http_error(struct mg_connection *conn, int status, const char *message)
+{
+    send_head(conn, status, "text/plain; charset=utf-8", (long long)strlen(message) + 1, "");
+    mg_printf(conn, "%s\n", message);
+    return 0;
+}

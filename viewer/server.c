@@ -1,0 +1,166 @@
+/* server.c: starts and stops the server. civetweb listens on the loopback interface only, has no
+ * document root and hands every request to http.c. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <civetweb.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "serving.h"
+
+static bool make_token(char *hex)
+{
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return false;
+    for (size_t i = 0; i < sizeof bytes; i++) sprintf(hex + 2 * i, "%02x", bytes[i]);
+    return true;
+}
+
+/* civetweb would print to stderr what it does not like about requests, tokens in their queries included. */
+static int say_nothing(const struct mg_connection *conn, const char *message)
+{
+    (void)conn, (void)message;
+    return 1;
+}
+
+/* civetweb ignores SIGPIPE for the whole process, and its threads would catch the program's signals:
+ * both are put back as they were. It needs neither: it sends with MSG_NOSIGNAL. */
+static struct mg_context *start_quietly(struct mg_init_data *init, struct mg_error_data *error)
+{
+    struct sigaction pipe_action;
+    sigset_t all, before;
+    sigfillset(&all);
+    sigaction(SIGPIPE, NULL, &pipe_action);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    struct mg_context *web = mg_start2(init, error);
+    int problem = errno;
+    sigaction(SIGPIPE, &pipe_action, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = problem;
+    return web;
+}
+
+static struct mg_context *start_on(server *s, int port, char *err, size_t room)
+{
+    char where[32];
+    snprintf(where, sizeof where, "127.0.0.1:%d", port);
+    /* Headers and payload are two writes: without nodelay every answer takes 44 ms. An open page keeps a
+     * thread. Writes to a peer that stalls give up after request_timeout_ms; pings find the vanished. */
+    const char *options[] = {"listening_ports", where, "num_threads", "64", "tcp_nodelay", "1",
+                             "request_timeout_ms", "5000", "websocket_timeout_ms", "5000",
+                             "enable_websocket_ping_pong", "yes", "enable_keep_alive", "no",
+                             "decode_url", "no", "enable_directory_listing", "no",
+                             "access_control_allow_origin", "", "access_control_allow_methods", "",
+                             "access_control_allow_headers", "", NULL};
+    struct mg_callbacks callbacks = {.begin_request = http_answer, .http_error = http_error,
+                                     .log_message = say_nothing, .log_access = say_nothing};
+    struct mg_init_data init = {.callbacks = &callbacks, .user_data = s, .configuration_options = options};
+    struct mg_error_data error = {.text = err, .text_buffer_size = room};
+    errno = 0;
+    return start_quietly(&init, &error);
+}
+
+/* The port asked for, the next nine, then any that is free. */
+static bool start_somewhere(server *s, int port, char *err, size_t room)
+{
+    for (int i = 0; i <= 10 && !s->web; i++) {
+        int try = i < 10 && port > 0 ? port + i : 0;
+        if (try > 65535) continue;
+        s->web = start_on(s, try, err, room);
+        if (!s->web && errno != EADDRINUSE && errno != EACCES) break;
+    }
+    struct mg_server_port bound[1];
+    if (!s->web || mg_get_server_ports(s->web, 1, bound) != 1) return false;
+    s->port = bound[0].port;
+    return true;
+}
+
+server *server_start(const server_options *o, char *err, size_t room)
+{
+    server *s = calloc(1, sizeof *s);
+    char why[160] = "no memory or no random numbers";
+    if (s) *s = (server){.routes = o->routes, .user = o->user};
+    if (s && o->allow_host) s->allow_host = strdup(o->allow_host);
+    bool hub_ok = s && make_token(s->token) && hub_start(&s->hub, o->mode);
+    if (!hub_ok || !start_somewhere(s, o->port, why, sizeof why)) {
+        snprintf(err, room, "cannot serve the page on 127.0.0.1: %s", why);
+        if (hub_ok && s->web) mg_stop(s->web);
+        if (hub_ok) hub_end(&s->hub);
+        if (s) free(s->allow_host);
+        free(s);
+        return NULL;
+    }
+    clients_attach(s->web, &s->hub);
+    snprintf(s->url, sizeof s->url, "http://127.0.0.1:%d/#token=%s", s->port, s->token);
+    return s;
+}
+
+/* ---- stopping ---- */
+
+typedef struct waker {
+    int port;
+    atomic_bool done;
+} waker;
+
+/* civetweb's threads sleep in poll for up to two seconds. A connection wakes the one that accepts, a
+ * shut socket those that read and write. */
+static void *keep_waking(void *arg)
+{
+    waker *w = arg;
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons((uint16_t)w->port)};
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    while (!atomic_load(&w->done)) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd >= 0 && connect(fd, (struct sockaddr *)&here, sizeof here)) errno = 0;
+        usleep(2000);
+        if (fd >= 0) close(fd);
+        shut_connections(w->port, 0, SHUT_RDWR);
+    }
+    return NULL;
+}
+
+void server_stop(server *s)
+{
+    if (!s) return;
+    clients_dismiss(&s->hub);
+    waker w = {.port = s->port};
+    pthread_t thread;
+    bool waking = !pthread_create(&thread, NULL, keep_waking, &w);
+    mg_stop(s->web);
+    atomic_store(&w.done, true);
+    if (waking) pthread_join(thread, NULL);
+    hub_end(&s->hub);
+    free(s->allow_host);
+    free(s);
+}
+
+/* ---- what the command says ---- */
+
+int server_port(const server *s) { return s->port; }
+
+const char *server_url(const server *s) { return s->url; }
+
+int server_add_run(server *s, feed *f, const char *lesson, const char *what, const char *label)
+{
+    return hub_add_run(&s->hub, f, lesson, what, label);
+}
+
+void server_run_ended(server *s, int run) { hub_run_ended(&s->hub, run); }
+
+void server_status(server *s, cJSON *status)
+{
+    if (!cJSON_HasObjectItem(status, "type")) cJSON_AddStringToObject(status, "type", "status");
+    hub_tell(&s->hub, cJSON_PrintUnformatted(status));
+    cJSON_Delete(status);
+}
+
+bool server_seen_all(server *s) { return hub_seen_all(&s->hub); }
+
+int server_clients(server *s) { return hub_count_clients(&s->hub); }

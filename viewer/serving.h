@@ -1,0 +1,21 @@
+/* serving.h: the server's insides, shared by server.c (start, stop) and http.c (requests). */
+#ifndef FERRY_SERVING_H
+#define FERRY_SERVING_H
+
+#include "stream.h"
+
+struct server {
+    struct mg_context *web;
+    hub hub;
+    int port;
+    char token[33], url[96];
+    char *allow_host;
+    const route *routes;
+    void *user;
+};
+
+/* civetweb's callbacks. Every request begins here; only a WebSocket that the gate let in goes on. */
+int http_answer(struct mg_connection *conn);
+int http_error(struct mg_connection *conn, int status, const char *message);
+
+#endif
