@@ -19,8 +19,8 @@ typedef struct verdict {
     struct verdict_check {
         char name[64]; /* kebab-case, stable */
         bool pass;
-        int64_t seq;   /* the deciding event; -1: none */
-        int line;      /* its line in the learner's source; -1: none */
+        int64_t seq; /* the deciding event; -1: none */
+        int line;    /* its line in the learner's source; -1: none */
         char expected[256], got[256], message[512];
     } check[VERDICT_CHECKS];
 } verdict;
@@ -45,7 +45,7 @@ const struct verdict_check *verdict_failure(const verdict *v);
 typedef struct grading grading; /* one run under judgement, and the verdicts so far */
 
 typedef struct lesson_check {
-    const char *id;             /* the lesson's folder name */
+    const char *id; /* the lesson's folder name */
     void (*judge)(grading *g);
 } lesson_check;
 
@@ -57,18 +57,18 @@ uint64_t grade_seed(const grading *g);
 
 /* Record a verdict. at: the deciding event, or NULL. expected and got are short; message is one plain
  * sentence: what happened, with the line, and what the lesson wanted. Returns pass. */
-bool check(grading *g, const char *name, bool pass, const cJSON *at,
-           const char *expected, const char *got, const char *message);
+bool check(grading *g, const char *name, bool pass, const cJSON *at, const char *expected, const char *got,
+           const char *message);
 /* Text that lives as long as the grading. */
 const char *grade_say(grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "fy_matmul at line 14", "the copy at line 9 (48 bytes, h2d)". */
 const char *grade_where(grading *g, const cJSON *e);
 
 /* Checks that lessons share; each records one verdict and returns it. */
-bool check_same_device(grading *g);                     /* "same-device": no call met two memories */
-bool check_answered(grading *g, const char *answer);    /* "answered": it came; else why it did not */
+bool check_same_device(grading *g);                  /* "same-device": no call met two memories */
+bool check_answered(grading *g, const char *answer); /* "answered": it came; else why it did not */
+/* "right-numbers": shape and values, to float32's precision. */
 bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape);
-                                                        /* "right-numbers": float32's precision, NaN never */
 /* "ran-on-the-card": the answer descends from the input `given`, and every op with operands on its way ran
  * on a card. */
 bool check_ran_on_card(grading *g, const char *answer, const char *given);
@@ -83,7 +83,7 @@ const cJSON *find_event(const grading *g, const char *kind, const char *field, c
 const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, const char *field,
                         const char *value);
 int count_events(const grading *g, const char *kind, const char *field, const char *value);
-bool is_on_card(const char *device); /* "cuda:0", also simulated */
+bool is_on_card(const char *device);                           /* "cuda:0", also simulated */
 const cJSON *storage_birth(const grading *g, int64_t storage); /* its alloc event, or NULL */
 int64_t given_storage(const grading *g, const char *name);     /* of the input when it was asked for, or -1 */
 
@@ -96,14 +96,15 @@ typedef struct grade_array {
     const char *dtype, *device; /* an answer's device when it was handed in */
     const cJSON *event;         /* the given or answer event; of several answers the last */
 } grade_array;
-grade_array grade_given(grading *g, const char *name);  /* made again from seed, name, shape and dtype */
+grade_array grade_given(grading *g, const char *name); /* made again from seed, name, shape and dtype */
 grade_array grade_answer(grading *g, const char *name);
 /* Room for n expected values, all 0; NULL when there is no sense in so many. check_values with NULL fails
  * and says that the lesson was given inputs that it is not made for. */
 double *grade_numbers(grading *g, int64_t n);
 /* |a - b| <= atol + rtol |b| for every element; on failure `where` is the first differing index, -1 if
  * the counts differ. NaN never matches, nor does infinity match a number. */
-bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where);
+bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol,
+                  int64_t *where);
 
 /* Follow bytes backwards in time, through copies and ops; a write that is overwritten later still
  * counts. Does the content of `storage` at the end of the run descend from `ancestor`? Likewise for what

@@ -7,12 +7,12 @@
 struct grading {
     const trace *run;
     uint64_t seed;
-    const char *given;    /* "mat1:float32:4x3 ..." */
+    const char *given; /* "mat1:float32:4x3 ..." */
     verdict *out;
-    struct kept *kept;    /* text and arrays that live as long as the grading */
+    struct kept *kept;       /* text and arrays that live as long as the grading */
     const cJSON *lineage_of; /* the answer that `lineage` is about */
-    bool *lineage;        /* by seq: did the event contribute to it? */
-    bool *used;           /* by seq: was the copy's destination read later? NULL: not looked yet */
+    bool *lineage;           /* by seq: did the event contribute to it? */
+    bool *used;              /* by seq: was the copy's destination read later? NULL: not looked yet */
 };
 
 /* Zeroed memory that grading_end frees; ends the process when there is none. */

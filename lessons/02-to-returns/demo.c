@@ -4,11 +4,11 @@
 
 int main(void)
 {
-    fy_tensor *here = fy_randn((64, 32));        // born in CPU RAM
-    fy_tensor *there = fy_to(here, "cuda");      // a copy; here stays where it is
-    fy_tensor *again = fy_to(there, "cuda");     // nothing to change: no event at all
-    fy_tensor *total = fy_sum(again);            // runs on the card
-    fy_tensor *home = fy_cpu(total);             // one number comes home
+    fy_tensor *here = fy_randn((64, 32));    // born in CPU RAM
+    fy_tensor *there = fy_to(here, "cuda");  // a copy; here stays where it is
+    fy_tensor *again = fy_to(there, "cuda"); // nothing to change: no event at all
+    fy_tensor *total = fy_sum(again);        // runs on the card
+    fy_tensor *home = fy_cpu(total);         // one number comes home
 
     printf("here is on %s, there is on %s\n", fy_device(here), fy_device(there));
     printf("there and again are %s\n", there == again ? "one tensor" : "two tensors");

@@ -8,9 +8,9 @@ int main(void)
     fy_tensor *parcel = fy_ones((256, 128));
 
     int64_t start = fy_now();
-    fy_tensor *letter_there = fy_cuda(letter);       // over the bus
-    fy_tensor *letter_done = fy_relu(letter_there);  // a little work on the card
-    fy_tensor *letter_home = fy_cpu(letter_done);    // and back
+    fy_tensor *letter_there = fy_cuda(letter);      // over the bus
+    fy_tensor *letter_done = fy_relu(letter_there); // a little work on the card
+    fy_tensor *letter_home = fy_cpu(letter_done);   // and back
     int64_t between = fy_now();
     fy_tensor *parcel_there = fy_cuda(parcel);
     fy_tensor *parcel_done = fy_relu(parcel_there);
