@@ -12,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "site.h"
 #include "tensor.h"
 
 static struct sigaction before_segv, before_bus;
@@ -111,7 +112,7 @@ static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
     add(l, " ('");
     add_name(l, s);
     add(l, "' was made at ");
-    add(l, s->born->file);
+    add(l, fy_site_file(s->born->file));
     add(l, ":");
     add_number(l, (uint64_t)s->born->line, 10);
     add(l, ")");
