@@ -1,0 +1,210 @@
+/* view.c: serves one run: a saved one (view_file), or a program's own while it runs (fy_viewer). */
+#define _GNU_SOURCE
+#include "view.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "browser.h"
+#include "server.h"
+
+#define FIRST_PORT 8700
+#define LOOK_MS 50
+#define GRACE_MS 1000             /* after the last acknowledgement: a page may still be drawing */
+#define RELOAD_MS 5000            /* a page that went may come back */
+#define NOBODY_MS (10 * 60 * 1000)
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The signals that end a server. Blocked, so that they are taken where nap waits for them. */
+static sigset_t enders(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    return set;
+}
+
+static void block_enders(void)
+{
+    sigset_t set = enders();
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Sleep a little; true when we were told to end. */
+static bool nap(int ms)
+{
+    sigset_t set = enders();
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000L};
+    return sigtimedwait(&set, NULL, &t) > 0;
+}
+
+/* One run in a server of its own. */
+typedef struct show {
+    server *server;
+    feed *feed; /* the server's */
+    int run;
+    bool ended; /* the server knows that the run has ended */
+} show;
+
+static bool show_start(show *s, feed *f, const char *label, int port, const char *allow_host)
+{
+    char err[256];
+    const server_options options = {.port = port, .mode = "view", .allow_host = allow_host};
+    s->server = server_start(&options, err, sizeof err);
+    if (!s->server) {
+        fprintf(stderr, "ferry: %s\n", err);
+        feed_free(f);
+        return false;
+    }
+    s->feed = f;
+    s->run = server_add_run(s->server, f, NULL, "view", label);
+    return true;
+}
+
+static void show_end_of_run(show *s)
+{
+    if (!s->ended) server_run_ended(s->server, s->run);
+    s->ended = true;
+}
+
+/* ---- a saved run ---- */
+
+int view_file(const char *path, int port, const char *allow_host)
+{
+    char err[512];
+    feed *f = feed_of_file(path, err, sizeof err);
+    if (!f) {
+        fprintf(stderr, "ferry: %s\n", err);
+        return 1;
+    }
+    if (feed_note(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_note(f));
+    const char *slash = strrchr(path, '/');
+    show s = {0};
+    block_enders();
+    if (!show_start(&s, f, slash ? slash + 1 : path, port, allow_host)) return 1;
+    browser_show(s.server, port, stdout);
+    do
+        if (!s.ended && feed_ended(f)) show_end_of_run(&s);
+    while (!nap(LOOK_MS));
+    server_stop(s.server);
+    return 0;
+}
+
+/* ---- a program's own run ---- */
+
+/* The program's files are not ours to keep open: a pipe's reader would wait for us. */
+static void close_the_rest(int keep)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    if (!fds) return;
+    int own = dirfd(fds);
+    for (struct dirent *e; (e = readdir(fds));) {
+        int fd = atoi(e->d_name);
+        if (fd > STDERR_FILENO && fd != keep && fd != own) close(fd);
+    }
+    closedir(fds);
+}
+
+static void leave_stdio(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0) return;
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    close(null);
+}
+
+/* Does the log end in order? Asked when its writer is dead. */
+static bool has_end(feed *f)
+{
+    fy_text line = {0};
+    uint64_t count = feed_count(f), cursor = count ? count - 1 : 0;
+    bool end = count && feed_read(f, &cursor, &line, 1) && memmem(line.data, line.size, "\"kind\":\"end\"", 12);
+    free(line.data);
+    return end;
+}
+
+static void tell_end(const show *s, const char *program, bool died)
+{
+    if (died && !has_end(s->feed))
+        fprintf(stderr, "ferry: %s died (a crash, a kill or _exit); its run is still at %s ; `kill %d` ends that\n",
+                program, server_url(s->server), (int)getpid());
+    else if (!server_clients(s->server))
+        fprintf(stderr, "ferry: %s has ended; its run stays at %s until a page has it all (Ctrl-C ends it)\n", program,
+                server_url(s->server));
+}
+
+/* When a run that has ended may go. All times in ms; 0: not so. */
+typedef struct patience {
+    int64_t ended, all_seen, alone;
+    bool visited;
+} patience;
+
+static bool is_done(patience *p, server *s)
+{
+    int64_t now = now_ms();
+    bool all_seen = server_seen_all(s), alone = !server_clients(s);
+    p->visited |= !alone;
+    p->all_seen = !all_seen ? 0 : p->all_seen ? p->all_seen : now;
+    p->alone = !alone ? 0 : p->alone ? p->alone : now;
+    if (!p->ended) return false;
+    if (!p->visited) return now - p->ended >= NOBODY_MS;
+    return (all_seen && now - p->all_seen >= GRACE_MS) || (alone && now - p->alone >= RELOAD_MS);
+}
+
+static void serve_until_done(show *s, const char *program, pid_t parent)
+{
+    patience p = {0};
+    do {
+        bool died = getppid() != parent;
+        if (s->ended || !(died || feed_ended(s->feed))) continue;
+        show_end_of_run(s);
+        tell_end(s, program, died);
+        p.ended = now_ms();
+    } while (!is_done(&p, s->server) && !nap(LOOK_MS));
+}
+
+/* Never returns: nothing of the program may run here, its exit handlers included. */
+static _Noreturn void serve_program(int log_fd, const char *program, pid_t parent)
+{
+    char err[256];
+    show s = {0};
+    block_enders();
+    close_the_rest(log_fd);
+    feed *f = feed_of_log(log_fd, err, sizeof err);
+    if (!f) fprintf(stderr, "ferry: cannot show this run: %s\n", err);
+    if (!f || !show_start(&s, f, program, FIRST_PORT, NULL)) _exit(1);
+    browser_show(s.server, FIRST_PORT, stderr);
+    leave_stdio();
+    serve_until_done(&s, program, parent);
+    server_stop(s.server);
+    _exit(0);
+}
+
+int fy_viewer(int log_fd, const char *program)
+{
+    pid_t parent = getpid();
+    int fd = fcntl(log_fd, F_DUPFD_CLOEXEC, 3); /* the library closes its own when it sees the fork */
+    pid_t pid = fd < 0 ? -1 : fork();
+    if (!pid) serve_program(fd, program, parent);
+    if (pid < 0) fprintf(stderr, "ferry: cannot show this run: %s; it goes on unseen\n", strerror(errno));
+    if (fd >= 0) close(fd);
+    return pid;
+}
