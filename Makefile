@@ -56,7 +56,7 @@ LINK_VIEW = -L$(B) $(VIEW_HOOK) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS)
 # `ferry`: all that, the lesson runner and the grader.
 COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) no_server lesson_program),\
             $(patsubst %.c,$(B)/%.o,$(wildcard viewer/*.c)))
-CHECKS  = $(patsubst %.c,$(B)/%.o,$(wildcard lessons/*/check.c))
+CHECKS  = $(patsubst lessons/%/check.c,$(B)/checks/%.o,$(wildcard lessons/*/check.c))
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
 SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
@@ -81,6 +81,9 @@ $(B)/%.a:
 	echo '  ar   $@'
 	rm -f $@ && ar rcs $@ $^
 $(B)/%.o: %.c
+	mkdir -p $(@D) && echo '  cc   $<'
+	$(CC) $(CFLAGS) -Ilib -c $< -o $@
+$(B)/checks/%.o: lessons/%/check.c
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib -c $< -o $@
 $(B)/%.cu.o: %.cu
