@@ -5,20 +5,24 @@
 #include "device.h"
 #include "op.h"
 
+/* Bytes in one memory, shared by all the tensors that look at them. */
 typedef struct fy_storage {
-    uint32_t id;
+    uint32_t id;         /* 0 until it is announced */
     uint32_t refs;
     uint32_t version;    /* writes so far */
     uint32_t tenant;
     fy_dev *dev;
-    void *data;          /* host pointer, or the guarded device pointer */
+    void *data;          /* host pointer, or the guarded device pointer; NULL where bytes is 0 */
     uint64_t addr;       /* modelled address */
     size_t asked, bytes;
     fy_word mem;
     fy_site *born;
     const char *name;    /* of its first handle; may be NULL */
-    struct fy_storage *next, *prev; /* all that live */
+    fy_dtype dtype;      /* its first handle's; guard.c counts elements by it */
+    struct fy_storage *next, *prev; /* all that live, oldest first */
 } fy_storage;
+
+enum { FY_ALIVE = 0x46794f4b, FY_DEAD = 0x46794445 };
 
 struct fy_tensor {
     uint32_t magic;      /* FY_ALIVE or FY_DEAD: a freed handle stays recognisable */
@@ -29,25 +33,121 @@ struct fy_tensor {
     int64_t offset;      /* elements */
     int ndim;
     int64_t shape[FY_MAX_DIMS], strides[FY_MAX_DIMS];
-    const char *name;
+    const char *name;    /* lives as long as the program; NULL where there is none */
     fy_site *born, *freed;
+    fy_word gone;        /* how it was freed: free or scope */
+    fy_tensor *next;     /* among the dead slots */
 };
 
-/* storage.c */
-fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* NULL after an oom error */
-void fy_storage_drop(fy_site *at, fy_storage *s);
-const fy_storage *fy_storage_holding(const void *p);               /* for guard.c; may run in a signal handler */
+/* storage.c. To reserve takes the bytes and says nothing, so that a call that fails later can cancel
+ * and leave no trace; to announce emits the alloc event. */
+fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes); /* NULL after an oom error */
+void fy_storage_announce(fy_site *at, fy_storage *s);
+void fy_storage_cancel(fy_storage *s);
+fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes);    /* both; NULL after an oom error */
+void fy_storage_drop(fy_site *at, fy_storage *s);                     /* one reference less */
+const fy_storage *fy_storage_holding(const void *p); /* for guard.c; may run in a signal handler */
+fy_ref fy_live_storages(void); /* ids of the storages alive, for the `live` field of the end event */
 
-/* tensor.c */
+/* A view of a storage, before it has a handle. */
+typedef struct fy_geometry {
+    fy_dtype dtype;
+    int64_t offset;
+    fy_shape shape;
+    int64_t strides[FY_MAX_DIMS];
+} fy_geometry;
+
+/* tensor.c. A new tensor carries one reference; what a public call returns goes through fy_hand_out,
+ * which enters that reference in the innermost open scope of the thread. */
+fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of);
+fy_tensor *fy_tensor_again(fy_tensor *x);                        /* one more reference */
+void fy_tensor_drop(fy_site *at, fy_tensor *x, fy_word why);     /* one less; NULL is fine */
+const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room); /* name, or "tensor 7" */
+const char *fy_name_keep(const char *name); /* the same text, for as long as the program lives */
+const char *fy_name_for(fy_site *at, const char *given); /* what a new tensor of this call is called */
+
+/* scope.c */
+fy_tensor *fy_hand_out(fy_tensor *x);
+
+/* dtype.c */
 size_t fy_dtype_size(fy_dtype d);
-const char *fy_tensor_label(const fy_tensor *x); /* name, or "tensor 7" */
+const char *fy_dtype_torch(fy_dtype d);  /* "Float", "Long": what PyTorch's messages say */
+const char *fy_dtype_c(fy_dtype d);      /* "float", "long int" */
+fy_word fy_dtype_word(fy_dtype d);
+bool fy_dtype_ok(fy_site *at, fy_dtype d); /* false after an error */
 
-/* dispatch.c: check, allocate, run and record one op. at may be NULL for internal work. */
-fy_tensor *fy_dispatch(fy_site *at, int op, int nin, fy_tensor **in, fy_tensor *out, fy_run_work *scalars);
+/* shape.c */
+int64_t fy_shape_numel(const fy_shape *s);
+bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel); /* false after an error */
+void fy_shape_rows(const fy_shape *s, int64_t *strides);         /* row-major strides */
+fy_geometry fy_geometry_of(const fy_tensor *x);
+bool fy_is_dense(const fy_geometry *g); /* without holes and overlaps, in whatever order */
+/* Strides of a result that follows its operands' order of dimensions, as PyTorch's do. */
+void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, int64_t *strides);
+fy_layout fy_layout_of(const fy_geometry *g);
+const char *fy_shape_text(const int64_t *dims, int n, const char *ends, char *buf, size_t room); /* "[2, 3]" */
 
-/* fail.c: emit the error event, print, and exit or return (see ferry.h). Always returns NULL.
- * code: a word of the schema; message: PyTorch's words with the real values; hint: the fix. */
+/* dispatch.c: one call of one op, from the check of its operands to its events. */
+typedef struct fy_call {
+    fy_site *at;         /* NULL for internal work */
+    int op;
+    fy_arg in[FY_MAX_INPUTS];
+    fy_dev *dev;         /* fill, arange, randn: where */
+    fy_dtype dtype;      /* fill, arange, randn, cast: of the result */
+    fy_shape shape;      /* fill, arange, randn: of the result */
+    bool row_major;      /* clone: to row-major order, whatever the operand's is */
+    double real[FY_MAX_SCALARS];
+    int64_t integer[FY_MAX_SCALARS];
+    const char *name;    /* of the result; kept for good */
+} fy_call;
+
+/* What a call will do, decided before anything is allocated. (plan.c) */
+typedef struct fy_plan {
+    fy_dev *dev;
+    fy_dtype dtype;      /* the op computes in */
+    fy_geometry result;
+    fy_layout in[FY_MAX_INPUTS], out; /* as the kernel sees them */
+    bool number[FY_MAX_INPUTS];       /* passed as a kernel argument */
+} fy_plan;
+
+bool fy_plan_make(const fy_call *c, fy_plan *p);           /* false after an error */
+bool fy_plan_product(const fy_call *c, fy_plan *p);        /* its part for matmul (product.c) */
+fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
+fy_tensor *fy_dispatch(const fy_call *c);                  /* NULL after an error */
+uint32_t fy_work_id(void);                                 /* number of a copy or an op */
+
+/* move.c */
+fy_tensor *fy_move(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name);
+/* All elements on the host, row-major, in x's dtype; free() it. why: print or item, which shows in the
+ * log; answer: nothing is recorded. NULL after an error. */
+void *fy_bring_home(fy_site *at, fy_tensor *x, fy_word why);
+enum { FY_SAMPLE = 16, FY_WHOLE_ANSWER = 65536 }; /* elements that a values event holds */
+void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit);
+void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via);
+void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via); /* a new version */
+
+/* make.c: a row-major tensor in RAM whose values the caller sets; NULL after an error. */
+fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, const char *name);
+
+/* random.c: the generators. The host's is MT19937, each card's is a counter. */
+typedef struct fy_philox {
+    uint64_t seed, offset;
+} fy_philox;
+fy_philox fy_random_take(int device, int64_t numel); /* advances the card's counter */
+void fy_random_normal(float *out, int64_t n);        /* PyTorch's order, one-by-one below 16 */
+
+/* fail.c: emit the error event, print, and exit or return (see ferry.h). Always return NULL.
+ * code: a word of the schema; message: PyTorch's words with the real values; hint: the fix.
+ * fy_fail_about adds what was given: the tensors of the call, in the order of its arguments. */
 void *fy_fail(fy_site *at, const char *code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,
+                    ...) __attribute__((format(printf, 6, 7)));
+/* Is argument i a tensor that lives? False after an error; after FY_RETURN a NULL passes through silently. */
+bool fy_check(fy_site *at, int i, const fy_tensor *x);
+/* The i-th argument as written, or "argument 2". */
+const char *fy_argument(const fy_site *at, int i, char *buf, size_t room);
+/* A hint put together: valid until the thread's next. */
+const char *fy_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

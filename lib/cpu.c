@@ -1,0 +1,102 @@
+/* cpu.c: the host as a back end. Everything is done when the call returns; under the model each call
+ * costs what the host's figures say (card.c), beside a real card what it took. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "op.h"
+
+enum { ALIGN = 64 };
+
+static bool cpu_open(fy_dev *d, char *why, size_t room)
+{
+    (void)d, (void)why, (void)room;
+    return true;
+}
+
+static void cpu_close(fy_dev *d) { (void)d; }
+
+static void cpu_info(fy_dev *d)
+{
+    strcpy(d->card_name, fy_card_host()->name);
+    d->capacity = fy_card_host()->capacity;
+}
+
+/* Full is where the model says so, and not where this machine does: the same on every machine. */
+static void *cpu_alloc(fy_dev *d, size_t bytes, fy_time *t)
+{
+    t->start = t->end = fy_clock_now();
+    int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
+    if (bytes > (size_t)d->capacity || (int64_t)bytes > d->capacity - live) return NULL;
+    return aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
+}
+
+static void cpu_release(fy_dev *d, void *p, size_t bytes)
+{
+    (void)d, (void)bytes;
+    free(p);
+}
+
+/* Spend what work that began at `before` costs, and say when it ran. */
+static void spend(const fy_dev *d, fy_time *t, int64_t before, double seconds)
+{
+    int64_t overhead = d->card ? d->card->call_overhead : 0;
+    if (d->card) fy_clock_spend(overhead + llround(seconds * 1e9));
+    *t = (fy_time){.start = before + overhead, .end = fy_clock_now(), .overhead = overhead};
+    t->held = t->end - before;
+}
+
+static bool cpu_copy(fy_dev *d, fy_copy_work *w)
+{
+    int64_t before = fy_clock_now();
+    if (w->bytes) memmove(w->dst, w->src, w->bytes);
+    w->route = FY_WORD_host;
+    w->was_async = false;
+    spend(d, &w->time, before, d->card ? (double)w->bytes / d->card->memory_bandwidth : 0);
+    return true;
+}
+
+/* The slower of arithmetic and memory decides. */
+static bool cpu_run(fy_dev *d, fy_run_work *w)
+{
+    int64_t before = fy_clock_now();
+    fy_host_op op = fy_host_op_find(w->op, w->op == FY_OP_cast ? w->in[0].dtype : w->out.dtype);
+    if (!op) return strcpy(d->fault, "no host version for this dtype"), false;
+    op(w);
+    double work = 0;
+    if (d->card) work = fmax((double)w->flops / d->card->flops_f32, (double)w->bytes / d->card->memory_bandwidth);
+    spend(d, &w->time, before, work);
+    return true;
+}
+
+static int64_t cpu_record(fy_dev *d, int stream)
+{
+    (void)d, (void)stream;
+    return 0;
+}
+
+static bool cpu_wait(fy_dev *d, int64_t point, fy_time *t)
+{
+    (void)d, (void)point;
+    *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
+    return true;
+}
+
+static bool cpu_done(fy_dev *d, int64_t point)
+{
+    (void)d, (void)point;
+    return true;
+}
+
+const fy_backend fy_backend_cpu = {
+    .kind = "cpu",
+    .open = cpu_open,
+    .close = cpu_close,
+    .info = cpu_info,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .copy = cpu_copy,
+    .run = cpu_run,
+    .record = cpu_record,
+    .wait = cpu_wait,
+    .done = cpu_done,
+};

@@ -1,0 +1,150 @@
+/* plan.c: what a call will do: device, types, shapes, layouts. Everything that a learner can get wrong is
+ * found here, before anything is allocated. */
+#include "tensor.h"
+
+static bool is_zero_dim_host(const fy_tensor *x) { return x->ndim == 0 && x->storage->dev->number == 0; }
+
+/* The tensors among the operands, in the order of the call's arguments; a number's place is NULL. */
+static int operands(const fy_call *c, fy_tensor **x)
+{
+    for (int i = 0; i < fy_ops[c->op].nin; i++) x[i] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
+    return fy_ops[c->op].nin;
+}
+
+static bool fail_device(const fy_call *c, const fy_dev *common, int stray, int n, fy_tensor *const *x)
+{
+    char name[200];
+    const char *to = common->number == 1 ? "cuda" : common->name;
+    fy_argument(c->at, stray, name, sizeof name);
+    return fy_fail_about(c->at, "device_mismatch",
+                         fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name,
+                                 name, to, to),
+                         n, x, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+                         common->name, x[stray]->storage->dev->name);
+}
+
+/* The first operand off the CPU decides; a 0-dim tensor on the CPU goes along as a number. */
+static bool plan_device(const fy_call *c, fy_plan *p)
+{
+    fy_tensor *x[FY_MAX_INPUTS];
+    int n = operands(c, x), first = -1;
+    for (int i = 0; i < n; i++)
+        if (x[i] && (first < 0 || (x[first]->storage->dev->number == 0 && x[i]->storage->dev->number > 0))) first = i;
+    p->dev = x[first]->storage->dev;
+    for (int i = 0; i < n; i++) {
+        p->number[i] = !x[i];
+        if (!x[i] || x[i]->storage->dev == p->dev) continue;
+        if (!is_zero_dim_host(x[i])) return fail_device(c, p->dev, i, n, x);
+        p->number[i] = true;
+    }
+    return true;
+}
+
+/* Any float among the operands makes the result float; a number counts like a tensor here, since a
+ * higher category is all that it can add. */
+static fy_dtype promoted(const fy_call *c)
+{
+    for (int i = 0; i < fy_ops[c->op].nin; i++) {
+        bool is_int = c->in[i].is_tensor ? c->in[i].tensor->dtype == FY_INT64 : c->in[i].is_int;
+        if (!is_int) return FY_FLOAT32;
+    }
+    return FY_INT64;
+}
+
+static bool fail_broadcast(const fy_call *c, int dim, int64_t sa, int64_t sb)
+{
+    fy_tensor *x[] = {c->in[0].tensor, c->in[1].tensor};
+    return fy_fail_about(c->at, "shape",
+                         "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_view can "
+                         "put a 1 in)",
+                         2, x,
+                         "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
+                         (long long)sa, (long long)sb, dim);
+}
+
+/* Sizes are matched from the right; a missing one counts as 1. */
+static bool broadcast(const fy_call *c, const fy_tensor *a, const fy_tensor *b, fy_shape *out)
+{
+    out->ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
+    for (int i = out->ndim - 1; i >= 0; i--) {
+        int ia = i - (out->ndim - a->ndim), ib = i - (out->ndim - b->ndim);
+        int64_t sa = ia < 0 ? 1 : a->shape[ia], sb = ib < 0 ? 1 : b->shape[ib];
+        if (sa != sb && sa != 1 && sb != 1) return fail_broadcast(c, i, sa, sb);
+        out->dims[i] = sa == 1 ? sb : sa;
+    }
+    return true;
+}
+
+/* x as if it had shape s: a size that was 1 or missing is walked with stride 0. */
+fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s)
+{
+    fy_layout l = {.ndim = s->ndim, .numel = fy_shape_numel(s)};
+    for (int i = 0; i < s->ndim; i++) {
+        int own = i - (s->ndim - x->ndim);
+        l.shape[i] = s->dims[i];
+        l.strides[i] = own < 0 || (x->shape[own] == 1 && s->dims[i] != 1) ? 0 : x->strides[own];
+    }
+    return l;
+}
+
+static bool plan_elementwise(const fy_call *c, fy_plan *p)
+{
+    fy_layout told[FY_MAX_INPUTS];
+    int n = 0, nin = fy_ops[c->op].nin;
+    fy_tensor *x[FY_MAX_INPUTS];
+    operands(c, x);
+    if (nin == 2 && x[0] && x[1]) {
+        if (!broadcast(c, x[0], x[1], &p->result.shape)) return false;
+    } else {
+        p->result.shape = fy_geometry_of(x[0] ? x[0] : x[1]).shape;
+    }
+    for (int i = 0; i < nin; i++) {
+        if (!p->number[i]) told[n++] = p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
+    }
+    if (c->row_major) fy_shape_rows(&p->result.shape, p->result.strides);
+    else fy_shape_follow(&p->result.shape, n, told, p->result.strides);
+    return true;
+}
+
+static bool plan_given(const fy_call *c, fy_plan *p)
+{
+    p->dev = c->dev;
+    p->result.shape = c->shape;
+    fy_shape_rows(&p->result.shape, p->result.strides);
+    return true;
+}
+
+static bool plan_scalar(const fy_call *c, fy_plan *p)
+{
+    fy_geometry g = fy_geometry_of(c->in[0].tensor);
+    p->in[0] = fy_layout_of(&g);
+    return true;
+}
+
+static bool plan_shape(const fy_call *c, fy_plan *p)
+{
+    switch (fy_ops[c->op].shape) {
+    case FY_GIVEN_SHAPE: return plan_given(c, p);
+    case FY_SCALAR: return plan_scalar(c, p);
+    case FY_MATRIX_PRODUCT: return fy_plan_product(c, p);
+    case FY_BROADCAST:
+    case FY_SAME_SHAPE: break;
+    }
+    return plan_elementwise(c, p);
+}
+
+bool fy_plan_make(const fy_call *c, fy_plan *p)
+{
+    fy_tensor *x[FY_MAX_INPUTS];
+    int64_t numel;
+    *p = (fy_plan){0};
+    for (int i = 0, n = operands(c, x); i < n; i++)
+        if (c->in[i].is_tensor && !fy_check(c->at, i, x[i])) return false;
+    const fy_op *op = &fy_ops[c->op];
+    if (op->shape != FY_GIVEN_SHAPE && op->shape != FY_MATRIX_PRODUCT && !plan_device(c, p)) return false;
+    p->dtype = op->dtype == FY_GIVEN_DTYPE ? c->dtype : promoted(c);
+    p->result.dtype = p->dtype;
+    if (!plan_shape(c, p) || !fy_shape_ok(c->at, &p->result.shape, p->dtype, &numel)) return false;
+    if (p->out.ndim == 0) p->out = fy_layout_of(&p->result);
+    return true;
+}

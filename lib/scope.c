@@ -1,0 +1,133 @@
+/* scope.c: who gives a reference back. Each thread has a list of the references that its calls returned
+ * while a scope was open; a scope is the stretch of that list from where it began.
+ *
+ *     references:  a b c | d e | f      fy_free(f) takes its entry out, fy_keep(f) moves it to the end of
+ *     starts:      0       3     5      the stretch before: a b c | d e f |
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tensor.h"
+
+typedef struct entry {
+    fy_tensor *x;
+    uint32_t id; /* the slot of a freed handle may be used again */
+} entry;
+
+typedef struct list {
+    entry *entries;
+    size_t count, room;
+    size_t *starts; /* of each open scope, outermost first */
+    size_t depth, starts_room;
+} list;
+
+static _Thread_local list *mine;
+static pthread_key_t key; /* frees the list of a thread that ends */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void free_list(void *p)
+{
+    list *l = p;
+    free(l->entries);
+    free(l->starts);
+    free(l);
+}
+
+static void make_key(void) { pthread_key_create(&key, free_list); }
+
+/* Without memory for its books a scope cannot keep its promise. */
+static void *room_for(void *p, size_t bytes)
+{
+    p = realloc(p, bytes);
+    if (p) return p;
+    fputs("ferry: no memory for the list of a scope\n", stderr);
+    exit(1);
+}
+
+static void start_list(void)
+{
+    pthread_once(&once, make_key);
+    mine = room_for(NULL, sizeof *mine);
+    *mine = (list){0};
+    pthread_setspecific(key, mine);
+}
+
+static void push(fy_tensor *x)
+{
+    if (mine->count == mine->room) {
+        mine->room = mine->room ? mine->room * 2 : 64;
+        mine->entries = room_for(mine->entries, mine->room * sizeof(entry));
+    }
+    mine->entries[mine->count++] = (entry){x, x->id};
+}
+
+fy_tensor *fy_hand_out(fy_tensor *x)
+{
+    if (x && mine && mine->depth > 0) push(x);
+    return x;
+}
+
+static size_t innermost(void) { return mine->starts[mine->depth - 1]; }
+
+/* Index of the youngest entry of x from `from` on, or -1. */
+static ptrdiff_t find(const fy_tensor *x, size_t from)
+{
+    for (size_t i = mine->count; i > from; i--)
+        if (mine->entries[i - 1].x == x && mine->entries[i - 1].id == x->id) return (ptrdiff_t)i - 1;
+    return -1;
+}
+
+static void take_out(size_t i)
+{
+    memmove(&mine->entries[i], &mine->entries[i + 1], (mine->count - i - 1) * sizeof(entry));
+    mine->count--;
+    for (size_t d = mine->depth; d > 0 && mine->starts[d - 1] > i; d--) mine->starts[d - 1]--;
+}
+
+fy_scope fy_scope_begin(fy_site *at)
+{
+    if (!mine) start_list();
+    if (mine->depth == mine->starts_room) {
+        mine->starts_room = mine->starts_room ? mine->starts_room * 2 : 16;
+        mine->starts = room_for(mine->starts, mine->starts_room * sizeof(size_t));
+    }
+    mine->starts[mine->depth++] = mine->count;
+    return (fy_scope){true, at};
+}
+
+/* The youngest goes first. An entry whose handle was freed by another thread is passed over. */
+void fy_scope_end(fy_scope *s)
+{
+    while (mine->count > innermost()) {
+        entry e = mine->entries[--mine->count];
+        if (e.x->magic == FY_ALIVE && e.x->id == e.id) fy_tensor_drop(s->at, e.x, FY_WORD_scope);
+    }
+    mine->depth--;
+}
+
+void fy_free_at(fy_site *at, fy_tensor *x)
+{
+    if (!x || !fy_check(at, 0, x)) return;
+    ptrdiff_t i = mine ? find(x, 0) : -1;
+    if (i >= 0) take_out((size_t)i);
+    fy_tensor_drop(at, x, FY_WORD_free);
+}
+
+/* The entry moves to the enclosing scope's stretch; without one it is the caller's to free. */
+fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x)
+{
+    if (!fy_check(at, 0, x)) return NULL;
+    ptrdiff_t i = mine && mine->depth ? find(x, innermost()) : -1;
+    if (i < 0) return x;
+    size_t start = innermost();
+    if (mine->depth == 1) {
+        take_out((size_t)i);
+        return x;
+    }
+    entry kept = mine->entries[i];
+    memmove(&mine->entries[start + 1], &mine->entries[start], ((size_t)i - start) * sizeof(entry));
+    mine->entries[start] = kept;
+    mine->starts[mine->depth - 1]++;
+    return x;
+}

@@ -1,0 +1,140 @@
+/* shape.c: sizes and strides, the arithmetic of layouts. */
+#include <stdio.h>
+
+#include "tensor.h"
+
+int64_t fy_shape_numel(const fy_shape *s)
+{
+    int64_t n = 1;
+    for (int i = 0; i < s->ndim; i++) n *= s->dims[i];
+    return n;
+}
+
+/* "[2, 3]" with ends "[]", "(2, 3)" with "()", "2x3" with "x". */
+const char *fy_shape_text(const int64_t *dims, int n, const char *ends, char *buf, size_t room)
+{
+    bool by = ends[0] == 'x';
+    size_t used = 0;
+    buf[0] = 0;
+    if (!by) used += (size_t)snprintf(buf, room, "%c", ends[0]);
+    for (int i = 0; i < n && used < room; i++)
+        used += (size_t)snprintf(buf + used, room - used, "%s%lld", i == 0 ? "" : by ? "x" : ", ", (long long)dims[i]);
+    if (!by && used < room) snprintf(buf + used, room - used, "%c", ends[1]);
+    return buf;
+}
+
+/* Sizes below zero, too many of them, or more bytes than there are numbers for. */
+bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
+{
+    char text[256];
+    int64_t bytes = (int64_t)fy_dtype_size(d);
+    if (s->ndim < 0 || s->ndim > FY_MAX_DIMS)
+        return fy_fail(at, "shape", fy_hint("fold some dimensions together: at most %d fit", FY_MAX_DIMS),
+                       "a shape has at most %d dimensions", FY_MAX_DIMS);
+    fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text);
+    for (int i = 0; i < s->ndim; i++)
+        if (s->dims[i] < 0)
+            return fy_fail(at, "shape", "sizes are 0 or more", "Trying to create tensor with negative dimension %lld: %s",
+                           (long long)s->dims[i], text);
+    bool empty = false, huge = false;
+    for (int i = 0; i < s->ndim; i++) {
+        empty |= s->dims[i] == 0;
+        huge |= __builtin_mul_overflow(bytes, s->dims[i] > 0 ? s->dims[i] : 1, &bytes);
+    }
+    if (huge && !empty)
+        return fy_fail(at, "shape", "ask for fewer elements", "Storage size calculation overflowed with sizes=%s", text);
+    *numel = empty ? 0 : fy_shape_numel(s);
+    return true;
+}
+
+void fy_shape_rows(const fy_shape *s, int64_t *strides)
+{
+    int64_t step = 1;
+    for (int i = s->ndim - 1; i >= 0; i--) {
+        strides[i] = step;
+        step *= s->dims[i] > 1 ? s->dims[i] : 1;
+    }
+}
+
+fy_geometry fy_geometry_of(const fy_tensor *x)
+{
+    fy_geometry g = {.dtype = x->dtype, .offset = x->offset, .shape.ndim = x->ndim};
+    memcpy(g.shape.dims, x->shape, sizeof g.shape.dims);
+    memcpy(g.strides, x->strides, sizeof g.strides);
+    return g;
+}
+
+fy_layout fy_layout_of(const fy_geometry *g)
+{
+    fy_layout l = {.ndim = g->shape.ndim, .numel = fy_shape_numel(&g->shape)};
+    memcpy(l.shape, g->shape.dims, sizeof l.shape);
+    memcpy(l.strides, g->strides, sizeof l.strides);
+    return l;
+}
+
+/* Take the dimensions from the smallest stride up: each must begin where the one before ended. */
+bool fy_is_dense(const fy_geometry *g)
+{
+    bool used[FY_MAX_DIMS] = {0};
+    int64_t expected = 1;
+    if (fy_shape_numel(&g->shape) == 0) return true;
+    for (int round = 0; round < g->shape.ndim; round++) {
+        int next = -1;
+        for (int i = 0; i < g->shape.ndim; i++) {
+            if (used[i]) continue;
+            if (g->shape.dims[i] == 1) used[i] = true;
+            else if (next < 0 || g->strides[i] < g->strides[next]) next = i;
+        }
+        if (next < 0) return true;
+        if (g->strides[next] != expected) return false;
+        used[next] = true;
+        expected *= g->shape.dims[next];
+    }
+    return true;
+}
+
+/* Does dimension a belong outside dimension b (1), inside (-1), or does no operand tell (0)? */
+static int compare(const fy_shape *s, int n, const fy_layout *in, int a, int b)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t sa = in[i].strides[a], sb = in[i].strides[b];
+        if (sa == 0 || sb == 0) continue;
+        if (sa != sb) return sa < sb ? -1 : 1;
+        if (s->dims[a] > s->dims[b]) return 1;
+    }
+    return 0;
+}
+
+/* The operands are expanded to s. When they agree on dense strides those are kept; else dimensions are
+ * sorted by the operands' strides (insertion sort, undecided pairs keep row-major order). */
+void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, int64_t *strides)
+{
+    fy_geometry g = {.shape = *s};
+    bool same = n > 0;
+    for (int i = 1; i < n; i++)
+        same = same && memcmp(in[i].strides, in[0].strides, sizeof(int64_t) * (size_t)s->ndim) == 0;
+    if (same) memcpy(g.strides, in[0].strides, sizeof g.strides);
+    if (same && fy_is_dense(&g) && fy_shape_numel(s) > 0) {
+        memcpy(strides, g.strides, sizeof g.strides);
+        return;
+    }
+    int order[FY_MAX_DIMS]; /* innermost first */
+    for (int i = 0; i < s->ndim; i++) order[i] = s->ndim - 1 - i;
+    for (int i = 1; i < s->ndim; i++) {
+        int moving = i;
+        for (int j = i - 1; j >= 0; j--) {
+            int c = compare(s, n, in, order[j], order[moving]);
+            if (c < 0) break;
+            if (c == 0) continue;
+            int swap = order[j];
+            order[j] = order[moving];
+            order[moving] = swap;
+            moving = j;
+        }
+    }
+    int64_t step = 1;
+    for (int i = 0; i < s->ndim; i++) {
+        strides[order[i]] = step;
+        step *= s->dims[order[i]] > 1 ? s->dims[order[i]] : 1;
+    }
+}

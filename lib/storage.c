@@ -1,0 +1,166 @@
+/* storage.c: bytes in one memory, counted, and the list of all that live.
+ *
+ * The only caller of a back end's alloc and release, and the only emitter of alloc, free and oom. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tensor.h"
+
+enum { HOST_ALIGN = 64, CARD_ALIGN = 512 }; /* what malloc_aligned and the card's allocator round to */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list, ids, addresses and live_bytes */
+static fy_storage *oldest, *newest;
+static uint32_t last_id;
+
+static bool is_host(const fy_dev *d) { return d->number == 0; }
+
+static size_t round_up(const fy_dev *d, size_t bytes)
+{
+    size_t align = is_host(d) ? HOST_ALIGN : CARD_ALIGN;
+    return (bytes + align - 1) / align * align;
+}
+
+/* "22.00 MiB", in PyTorch's steps. */
+static const char *size_text(double bytes, char *buf, size_t room)
+{
+    if (bytes <= 1024) snprintf(buf, room, "%.0f bytes", bytes);
+    else if (bytes <= 1048576) snprintf(buf, room, "%.2f KiB", bytes / 1024);
+    else if (bytes <= 1073741824) snprintf(buf, room, "%.2f MiB", bytes / 1048576);
+    else snprintf(buf, room, "%.2f GiB", bytes / 1073741824);
+    return buf;
+}
+
+static void fail_full(fy_site *at, fy_dev *d, size_t bytes)
+{
+    char asked[32], total[32], left[32], used[32];
+    int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED), room = d->capacity - live;
+    FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = (int64_t)bytes, .allocated = live, .reserved = live,
+            .free = room, .largest = (int64_t)fy_ranges_largest(d->addresses));
+    if (is_host(d)) {
+        fy_fail(at, "oom", "ask for a smaller tensor, or free some first with fy_free or FY_SCOPE",
+                "DefaultCPUAllocator: can't allocate memory: you tried to allocate %zu bytes.", bytes);
+        return;
+    }
+    fy_fail(at, "oom", "free tensors that are no longer needed (fy_free, FY_SCOPE), or work in smaller pieces",
+            "CUDA out of memory. Tried to allocate %s. GPU %d has a total capacity of %s of which %s is free. "
+            "Of the allocated memory %s is allocated by Ferry.",
+            size_text((double)bytes, asked, sizeof asked), d->number - 1,
+            size_text((double)d->capacity, total, sizeof total), size_text((double)room, left, sizeof left),
+            size_text((double)live, used, sizeof used));
+}
+
+static void link_in(fy_storage *s)
+{
+    s->prev = newest;
+    if (newest) __atomic_store_n(&newest->next, s, __ATOMIC_RELEASE);
+    else __atomic_store_n(&oldest, s, __ATOMIC_RELEASE);
+    newest = s;
+}
+
+static void link_out(fy_storage *s)
+{
+    if (s->prev) __atomic_store_n(&s->prev->next, s->next, __ATOMIC_RELEASE);
+    else __atomic_store_n(&oldest, s->next, __ATOMIC_RELEASE);
+    if (s->next) s->next->prev = s->prev;
+    else newest = s->prev;
+}
+
+/* Take real memory and a modelled address; false when either is full. */
+static bool take(fy_storage *s)
+{
+    if (s->bytes == 0) return true;
+    fy_time t = {0};
+    if (s->asked > SIZE_MAX - CARD_ALIGN) return false;
+    pthread_mutex_lock(&lock);
+    s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant);
+    pthread_mutex_unlock(&lock);
+    if (!s->addr) return false;
+    s->data = s->dev->backend->alloc(s->dev, s->bytes, &t);
+    if (s->data) return true;
+    pthread_mutex_lock(&lock);
+    fy_ranges_give(s->dev->addresses, s->addr);
+    pthread_mutex_unlock(&lock);
+    return false;
+}
+
+fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
+{
+    fy_storage *s = calloc(1, sizeof *s);
+    if (s) {
+        s->refs = 1;
+        s->dev = d;
+        s->asked = bytes;
+        s->bytes = round_up(d, bytes);
+        s->mem = is_host(d) ? FY_WORD_pageable : FY_WORD_device;
+        s->born = at;
+    }
+    if (!s || !take(s)) {
+        free(s);
+        fail_full(at, d, bytes);
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    __atomic_add_fetch(&d->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
+    link_in(s);
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+void fy_storage_announce(fy_site *at, fy_storage *s)
+{
+    pthread_mutex_lock(&lock);
+    s->id = ++last_id;
+    pthread_mutex_unlock(&lock);
+    FY_EMIT(at, alloc, .storage = s->id, .device = (uint8_t)s->dev->number, .mem = (uint8_t)s->mem, .addr = s->addr,
+            .asked = (int64_t)s->asked, .bytes = (int64_t)s->bytes, .stream = is_host(s->dev) ? FY_ABSENT : 0,
+            .tenant = s->tenant);
+}
+
+fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
+{
+    fy_storage *s = fy_storage_reserve(at, d, bytes);
+    if (s) fy_storage_announce(at, s);
+    return s;
+}
+
+void fy_storage_cancel(fy_storage *s)
+{
+    if (s->bytes) s->dev->backend->release(s->dev, s->data, s->bytes);
+    pthread_mutex_lock(&lock);
+    if (s->bytes) fy_ranges_give(s->dev->addresses, s->addr);
+    __atomic_sub_fetch(&s->dev->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
+    link_out(s);
+    pthread_mutex_unlock(&lock);
+    free(s);
+}
+
+void fy_storage_drop(fy_site *at, fy_storage *s)
+{
+    if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+    FY_EMIT(at, free, .storage = s->id, .bytes = (int64_t)s->bytes);
+    fy_storage_cancel(s);
+}
+
+/* No lock: the caller may be the handler of the very fault that it explains. */
+const fy_storage *fy_storage_holding(const void *p)
+{
+    for (const fy_storage *s = __atomic_load_n(&oldest, __ATOMIC_ACQUIRE); s;
+         s = __atomic_load_n(&s->next, __ATOMIC_ACQUIRE))
+        if ((uintptr_t)p - (uintptr_t)s->data < s->bytes) return s;
+    return NULL;
+}
+
+fy_ref fy_live_storages(void)
+{
+    size_t n = 0, i = 0;
+    pthread_mutex_lock(&lock);
+    for (fy_storage *s = oldest; s; s = s->next) n++;
+    uint32_t *ids = n ? malloc(n * sizeof *ids) : NULL;
+    for (fy_storage *s = oldest; s && ids; s = s->next)
+        if (s->id) ids[i++] = s->id; /* else it is only reserved */
+    pthread_mutex_unlock(&lock);
+    fy_ref list = fy_ref_bytes(ids, i * sizeof *ids);
+    free(ids);
+    return list;
+}

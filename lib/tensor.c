@@ -1,0 +1,154 @@
+/* tensor.c: handles. They are counted, come from a slab, and stay recognisable for a while after they
+ * were freed, so that a use after free is explained instead of crashing. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tensor.h"
+
+enum {
+    CHUNK = 128,       /* handles allocated at a time */
+    QUARANTINE = 4096, /* dead handles kept before the oldest is used again */
+};
+
+typedef struct chunk {
+    struct chunk *next;
+    fy_tensor slots[CHUNK];
+} chunk;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* everything below */
+static chunk *chunks;
+static size_t used = CHUNK; /* slots of the newest chunk */
+static fy_tensor *oldest_dead, *newest_dead;
+static size_t dead;
+static uint32_t last_id;
+
+static fy_tensor *take_dead(void)
+{
+    fy_tensor *x = oldest_dead;
+    oldest_dead = x->next;
+    dead--;
+    return x;
+}
+
+static fy_tensor *take_fresh(void)
+{
+    if (used == CHUNK) {
+        chunk *c = calloc(1, sizeof *c);
+        if (!c) return oldest_dead ? take_dead() : NULL;
+        c->next = chunks;
+        chunks = c;
+        used = 0;
+    }
+    return &chunks->slots[used++];
+}
+
+static fy_tensor *take_slot(void)
+{
+    pthread_mutex_lock(&lock);
+    fy_tensor *x = dead > QUARANTINE ? take_dead() : take_fresh();
+    uint32_t id = ++last_id;
+    pthread_mutex_unlock(&lock);
+    if (!x) {
+        fputs("ferry: no memory for another tensor handle\n", stderr);
+        exit(1);
+    }
+    *x = (fy_tensor){.magic = FY_ALIVE, .id = id, .refs = 1};
+    return x;
+}
+
+static void give_slot(fy_tensor *x)
+{
+    pthread_mutex_lock(&lock);
+    x->magic = FY_DEAD;
+    x->next = NULL;
+    if (dead++ == 0) oldest_dead = x;
+    else newest_dead->next = x;
+    newest_dead = x;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The storage's reference passes to the new tensor. */
+fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of)
+{
+    fy_tensor *x = take_slot();
+    size_t dims = (size_t)g->shape.ndim * sizeof(int64_t);
+    x->dtype = g->dtype;
+    x->storage = s;
+    x->offset = g->offset;
+    x->ndim = g->shape.ndim;
+    memcpy(x->shape, g->shape.dims, sizeof x->shape);
+    memcpy(x->strides, g->strides, sizeof x->strides);
+    x->name = name;
+    x->born = at;
+    if (!s->name) s->name = name;
+    if (!s->dtype) s->dtype = g->dtype;
+    if (fy_log_is_on())
+        FY_EMIT(at, tensor, .tensor = x->id, .name = fy_ref_str(name), .storage = s->id,
+                .shape = fy_ref_bytes(x->shape, dims), .strides = fy_ref_bytes(x->strides, dims), .offset = x->offset,
+                .dtype = (uint8_t)fy_dtype_word(x->dtype), .device = (uint8_t)s->dev->number, .view_of = view_of);
+    return x;
+}
+
+fy_tensor *fy_tensor_again(fy_tensor *x)
+{
+    __atomic_add_fetch(&x->refs, 1, __ATOMIC_RELAXED);
+    return x;
+}
+
+void fy_tensor_drop(fy_site *at, fy_tensor *x, fy_word why)
+{
+    if (!x || __atomic_sub_fetch(&x->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+    fy_storage *s = x->storage;
+    x->freed = at;
+    x->gone = why;
+    FY_EMIT(at, drop, .tensor = x->id, .why = (uint8_t)why);
+    give_slot(x);
+    fy_storage_drop(at, s);
+}
+
+const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room)
+{
+    if (x->name) snprintf(buf, room, "%s", x->name);
+    else snprintf(buf, room, "tensor %u", x->id);
+    return buf;
+}
+
+/* Names, once each; they are few, and live as long as the program. */
+typedef struct kept {
+    struct kept *next;
+    char text[];
+} kept;
+
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+static kept *names[64];
+
+static kept *keep(const char *name, size_t length)
+{
+    kept *k = malloc(sizeof *k + length + 1);
+    if (k) memcpy(k->text, name, length + 1);
+    return k;
+}
+
+const char *fy_name_keep(const char *name)
+{
+    if (!name || !*name) return NULL;
+    unsigned hash = 5381;
+    size_t length = 0;
+    for (; name[length]; length++) hash = hash * 33 + (unsigned char)name[length];
+    kept **bucket = &names[hash % 64], *k;
+    pthread_mutex_lock(&names_lock);
+    for (k = *bucket; k && strcmp(k->text, name) != 0;) k = k->next;
+    if (!k && (k = keep(name, length))) {
+        k->next = *bucket;
+        *bucket = k;
+    }
+    pthread_mutex_unlock(&names_lock);
+    return k ? k->text : NULL;
+}
+
+const char *fy_name_for(fy_site *at, const char *given)
+{
+    if (given) return fy_name_keep(given);
+    return at ? fy_site_variable(at) : NULL;
+}

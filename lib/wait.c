@@ -1,0 +1,33 @@
+/* wait.c: what a program asks of the cards and of the clock, and its own notes. */
+#include "tensor.h"
+
+bool fy_cuda_is_available(void) { return fy_cuda_device_count() > 0; }
+int fy_cuda_device_count(void) { return fy_dev_count() - 1; }
+
+void fy_cuda_synchronize_at(fy_site *at)
+{
+    fy_time t = {0};
+    fy_session_start();
+    fy_dev *card = fy_dev_parse(at, "cuda");
+    if (!card) return;
+    if (!card->backend->wait(card, -1, &t)) {
+        fy_fail(at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
+                "%s could not finish its work: %s", card->name, card->fault);
+        return;
+    }
+    FY_EMIT(at, sync, .scope = FY_WORD_device, .device = (uint8_t)card->number, .stream = FY_ABSENT,
+            .why = FY_WORD_user, .held = t.held);
+    fy_narrate_flush();
+}
+
+int64_t fy_now(void)
+{
+    fy_session_start();
+    return fy_clock_now();
+}
+
+void fy_mark_at(fy_site *at, const char *text)
+{
+    fy_session_start();
+    FY_EMIT(at, mark, .text = fy_ref_str(text ? text : ""), .now = fy_clock_now());
+}
