@@ -234,9 +234,9 @@ static bool sim_copy(fy_dev *d, fy_copy_work *w)
     sim *s = d->state;
     if (!ends_fit(d, w) || !enter(d)) return false;
     schedule(s, d->card, w);
-    void *to = w->dir == FY_WORD_d2h ? w->dst : alias_of(s, w->dst);
-    const void *from = w->dir == FY_WORD_h2d ? w->src : alias_of(s, w->src);
-    if (w->bytes) memmove(to, from, w->bytes);
+    if (w->bytes)
+        memmove(w->dir == FY_WORD_d2h ? w->dst : alias_of(s, w->dst),
+                w->dir == FY_WORD_h2d ? w->src : alias_of(s, w->src), w->bytes);
     leave(d);
     return true;
 }
