@@ -5,10 +5,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "event.h"
 #include "given.h"
 #include "grading.h"
 #include "handmade.h"
+#include "log.h"
 
 #define LESSON "03-round-trip"
 #define GIVEN "x:float32:2x3"
@@ -479,6 +483,62 @@ static void long_texts_are_cut_not_overrun(void **state)
     grading_end(&g);
 }
 
+/* A log whose writer, another process, recorded one event and is gone. */
+static fy_log *finished_log(int *fd)
+{
+    char err[256];
+    *fd = fy_log_file(NULL, 0, err, sizeof err);
+    assert_true(*fd >= 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (!fy_log_adopt(*fd, err, sizeof err)) _exit(1);
+        FY_EMIT(NULL, session, .schema = 1, .clock = FY_WORD_model, .seed = SEED);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    fy_log *log = fy_log_open(*fd, err, sizeof err);
+    assert_non_null(log);
+    fy_log_writer_gone(log);
+    return log;
+}
+
+static void a_verdict_is_appended_to_the_run_it_is_about(void **state)
+{
+    (void)state;
+    int fd;
+    fy_log *log = finished_log(&fd);
+    verdict v = {.pass = true};
+    grading g = {.out = &v};
+    check(&g, "fine", true, NULL, "a", "a", "Fine.");
+    check(&g, "not-fine", false, NULL, "one \"copy\"", "two", "Line 3 is not fine.");
+    v.check[1].seq = 0;
+    assert_false(grade_emit(LESSON, &v));
+    fy_log_write_to(log);
+    assert_true(grade_emit(LESSON, &v));
+
+    uint64_t cursor = 0;
+    fy_text text = {0};
+    while (fy_log_read(log, &cursor, &text, 65536)) continue;
+    trace t;
+    char err[256];
+    if (!trace_parse(&t, text.data, text.size, err, sizeof err)) fail_msg("%s", err);
+    for (int i = 0; i < t.count; i++)
+        if (!event_is_valid(t.events[i], err, sizeof err)) fail_msg("event %d: %s", i, err);
+    const cJSON *last = t.events[t.count - 1], *second = t.events[t.count - 2];
+    assert_string_equal(event_kind(last), "grade");
+    assert_string_equal(event_text(last, "message"), "Line 3 is not fine.");
+    assert_int_equal(event_int(last, "checks"), 2);
+    assert_int_equal(event_int(last, "passed"), 1);
+    assert_string_equal(event_text(second, "expected"), "one \"copy\"");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(second, "at")), 1);
+    trace_free(&t);
+    free(text.data);
+    fy_log_close(log);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +566,7 @@ int main(void)
         cmocka_unit_test(arrays_are_compared_element_by_element),
         cmocka_unit_test(more_checks_than_fit_still_decide),
         cmocka_unit_test(long_texts_are_cut_not_overrun),
+        cmocka_unit_test(a_verdict_is_appended_to_the_run_it_is_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

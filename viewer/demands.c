@@ -34,13 +34,12 @@ bool check_same_device(grading *g)
     if (!e)
         return check(g, "same-device", true, NULL, "operands together", "operands together",
                      "Every call found its tensors in one memory.");
-    const char *call = event_text(e, "call");
-    return check(
-        g, "same-device", false, e, "operands in one memory", event_text(e, "message"),
-        grade_say(g,
-                  "The call%s%s%s was given tensors that live in two memories, and Ferry, like PyTorch, "
-                  "never moves one for you: bring them together first.",
-                  at_line(g, e), *call ? ", " : "", call));
+    const char *call = *event_text(e, "call") ? event_text(e, "call") : "A call";
+    return check(g, "same-device", false, e, "operands in one memory", event_text(e, "message"),
+                 grade_say(g,
+                           "%s%s was given tensors that live in two memories. Nothing is moved for you: "
+                           "bring them together first, or make them in the same place.",
+                           call, at_line(g, e)));
 }
 
 /* Why there is no answer: the most telling event first. */
