@@ -15,6 +15,7 @@ static _Atomic(fy_head *) head; /* NULL: nothing is recorded */
 static fy_slot *slots;
 static unsigned char *arena;
 static fy_log *mine;
+static pid_t owner; /* whose helper thread it is */
 static _Atomic uint32_t threads; /* numbers given out in this log */
 
 /* A thread's number in the log of that generation. */
@@ -129,12 +130,21 @@ fy_ref fy_ref_str(const char *s)
 
 /* ---- whose log ---- */
 
+void fy_log_forked(void)
+{
+    atomic_store(&head, NULL);
+    fy_reserve_forked();
+    mine = NULL; /* the mapping stays: another of the parent's threads may have been writing */
+}
+
 static void let_go(void)
 {
+    if (owner != getpid()) fy_log_forked();
     atomic_store(&head, NULL);
     fy_reserve_end();
     fy_log_close(mine);
     mine = NULL;
+    owner = getpid();
 }
 
 static bool take(fy_log *log, bool verdicts, char *err, size_t room)
@@ -192,11 +202,4 @@ void fy_log_end(void)
     fy_head *h = atomic_exchange(&head, NULL);
     if (h) atomic_store_explicit(&h->ended, 1, memory_order_release);
     fy_reserve_end();
-}
-
-void fy_log_forked(void)
-{
-    atomic_store(&head, NULL);
-    fy_reserve_forked();
-    mine = NULL; /* the mapping stays: another of its threads may have been writing when it forked */
 }
