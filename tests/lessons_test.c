@@ -114,6 +114,8 @@ static const char *program_of(const char *lesson, const char *file)
     return system(command) ? "" : path;
 }
 
+static int exit_status; /* of the last run */
+
 /* The log of one run. Limits only guard this test; what a learner meets is the runner's affair. */
 static char *run(const char *program, uint64_t seed, const char *given, size_t *size)
 {
@@ -121,11 +123,12 @@ static char *run(const char *program, uint64_t seed, const char *given, size_t *
     snprintf(log, sizeof log, "%s/run.jsonl", work);
     unlink(log);
     snprintf(command, sizeof command,
-             "FERRY_GPU=sim FERRY_SEED=%llu FERRY_GIVEN='%s' FERRY_TRACE=%s timeout 120 %s >%s/said 2>&1",
+             "ASAN_OPTIONS=detect_leaks=0 FERRY_GPU=sim FERRY_SEED=%llu FERRY_GIVEN='%s' FERRY_TRACE=%s "
+             "timeout 120 %s >%s/said 2>&1",
              (unsigned long long)seed, given, log, program, work);
-    int status = system(command);
+    exit_status = system(command);
     char *text = file_read(log, size);
-    if (!text) fail_msg("%s left no log (status %d)", program, status);
+    if (!text) fail_msg("%s left no log (status %d)", program, exit_status);
     return text;
 }
 
@@ -293,6 +296,7 @@ static void pass_solution(const char *lesson, const cJSON *facts, const char *fi
         if (!v.pass)
             fail_msg("lessons/%s/%s fails with seed %llu and %s: %s", lesson, file,
                      (unsigned long long)seeds[i / 2], given[i % 2], verdict_message(&v));
+        if (exit_status) fail_msg("lessons/%s/%s ended with status %d", lesson, file, exit_status);
         if (v.checks < 4) fail_msg("lessons/%s makes only %d checks", lesson, v.checks);
     }
 }
@@ -373,6 +377,7 @@ static void watch_demo(const char *lesson, const cJSON *facts, const char *file)
     size_t size;
     char *lines = run(program_of(lesson, file), 0, fact(lesson, facts, "given"), &size), err[256];
     trace t;
+    if (exit_status) fail_msg("lessons/%s/%s ended with status %d", lesson, file, exit_status);
     if (!trace_parse(&t, lines, size, err, sizeof err)) fail_msg("lessons/%s/%s: %s", lesson, file, err);
     bool there = false, worked = false, back = false;
     for (int i = 0; i < t.count; i++) {
