@@ -1,0 +1,159 @@
+// dev.mjs: a small server that speaks Ferry's protocol, for working on the page and for tests of what
+// the real server cannot be made to do on demand: dying, lagging, sending nonsense. It trusts anyone
+// on loopback who has the token.
+//
+//     node dev.mjs [--mode lessons|view] [--port N] LOG.jsonl ...      the first log is sent at once
+
+import { createServer } from 'node:http';
+import { readFileSync, readdirSync, existsSync } from 'node:fs';
+import { dirname, join, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { WebSocketServer } from 'ws';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '..', '..');
+const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
+const CSP = "default-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** {url, port, send(message), add(run), lines(run, lines), end(run), close()}. */
+export async function serve({ mode = 'view', port = 0, runs = [], www = join(root, 'www'), token = 'dev0token' } = {}) {
+  const kept = [];
+  const sockets = new Set();
+  const saved = new Map();
+  const asked = [];
+
+  const http = createServer((request, response) => {
+    const url = new URL(request.url, 'http://x');
+    if (url.pathname.startsWith('/api/')) return api(request, response, url.pathname);
+    const file = join(www, url.pathname === '/' ? 'index.html' : url.pathname.replaceAll('..', ''));
+    if (!existsSync(file)) return response.writeHead(404).end();
+    response.writeHead(200, { 'Content-Type': types[extname(file)] ?? 'text/plain', 'Content-Security-Policy': CSP, 'Cache-Control': 'no-store' });
+    return response.end(readFileSync(file));
+  });
+
+  function api(request, response, path) {
+    asked.push({ method: request.method, path, token: request.headers['x-ferry-token'] });
+    let body = '';
+    request.on('data', (chunk) => { body += chunk; });
+    request.on('end', () => {
+      const answer = request.headers['x-ferry-token'] === token ? route(request.method, path, body) : [403, { error: 'wrong token' }];
+      response.writeHead(answer[0], { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify(answer[1]));
+    });
+  }
+
+  function route(method, path, body) {
+    const [, id, what, n] = /^\/api\/lessons\/?([^/]*)\/?([^/]*)\/?(\d*)$/.exec(path) ?? [];
+    if (id === undefined) return [404, { error: `no such path: ${path}` }];
+    if (id === '') return [200, lessonsOnDisk().map(({ id: name, title, summary }) => ({ id: name, title, summary, done: false, attempts: 0 }))];
+    const lesson = lessonsOnDisk().find((l) => l.id === id);
+    if (!lesson) return [404, { error: `there is no lesson ${id}` }];
+    if (method === 'GET' && what === 'hints') return [200, { hint: lesson.hints[n - 1] }];
+    if (method === 'GET') return [200, detail(lesson)];
+    if (what === 'save') saved.set(id, JSON.parse(body).source);
+    if (what === 'reset') saved.delete(id);
+    if (what === 'run') setTimeout(() => kept.length < runs.length && add(runs[kept.length]), 30);
+    return [200, what === 'reset' ? { source: detail(lesson).source } : { ok: true }];
+  }
+
+  function detail(lesson) {
+    const read = (name) => readFileSync(join(root, 'lessons', lesson.id, name), 'utf8');
+    return {
+      id: lesson.id, title: lesson.title, text: read('README.md'), demo: read('demo.c'), source: saved.get(lesson.id) ?? read('starter.c'),
+      path: `my/${lesson.id}.c`, hints: lesson.hints.length, done: false, budget: lesson.budget,
+    };
+  }
+
+  const ws = new WebSocketServer({ noServer: true });
+  http.on('upgrade', (request, socket, head) => {
+    if (new URL(request.url, 'http://x').searchParams.get('token') !== token) return socket.destroy();
+    return ws.handleUpgrade(request, socket, head, (client) => welcome(client));
+  });
+
+  function welcome(client) {
+    sockets.add(client);
+    client.cursor = 0;
+    client.acked = -1;
+    client.on('close', () => sockets.delete(client));
+    client.on('message', (data) => hear(client, JSON.parse(data)));
+    const known = kept.map(({ run, lesson, what, label }) => ({ run, lesson, what, label }));
+    client.send(JSON.stringify({ type: 'hello', mode, runs: known, current: known.at(-1)?.run ?? 0 }));
+  }
+
+  function hear(client, message) {
+    if (message.watch) {
+      client.run = message.watch;
+      client.cursor = message.from;
+      pump(client);
+    }
+    if (message.ack) client.acked = message.ack.seq;
+  }
+
+  function pump(client) {
+    const run = kept.find((r) => r.run === client.run);
+    if (!run) return;
+    if (client.cursor < run.lines.length) {
+      const part = run.lines.slice(client.cursor);
+      client.send(`${JSON.stringify({ type: 'events', run: run.run, from: client.cursor, count: part.length })}\n${part.join('\n')}`);
+      client.cursor = run.lines.length;
+    }
+    if (run.ended) client.send(JSON.stringify({ type: 'ended', run: run.run, count: run.lines.length }));
+  }
+
+  const all = (message) => sockets.forEach((client) => client.send(typeof message === 'string' ? message : JSON.stringify(message)));
+
+  function add({ lines = [], ended = true, lesson = '', what = 'view', label = '' }) {
+    const run = { run: kept.length + 1, lines: lines.slice(), ended, lesson, what, label };
+    kept.push(run);
+    all({ type: 'run', run: run.run, lesson, what, label });
+    for (const client of sockets) {
+      client.run = run.run;
+      client.cursor = 0;
+      pump(client);
+    }
+    return run;
+  }
+
+  function more(run, lines) {
+    run.lines.push(...lines);
+    for (const client of sockets) if (client.run === run.run) pump(client);
+  }
+
+  function end(run) {
+    run.ended = true;
+    for (const client of sockets) if (client.run === run.run) pump(client);
+  }
+
+  function close() {
+    for (const client of sockets) client.terminate();
+    return new Promise((done) => {
+      http.close(done);
+      http.closeAllConnections?.();
+    });
+  }
+
+  if (mode === 'view') runs.forEach(add);
+  await new Promise((done) => http.listen(port, '127.0.0.1', done));
+  const at = http.address().port;
+  return { url: `http://127.0.0.1:${at}/#token=${token}`, port: at, all, add, more, end, close, asked, saved, sockets };
+}
+
+export function logLines(path) {
+  return readFileSync(path, 'utf8').split('\n').filter(Boolean);
+}
+
+function lessonsOnDisk() {
+  const folder = join(root, 'lessons');
+  const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'lesson.json'))).sort();
+  return names.map((name) => JSON.parse(readFileSync(join(folder, name, 'lesson.json'), 'utf8')));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const given = process.argv.slice(2);
+  const option = (name, or) => (given.includes(name) ? given.splice(given.indexOf(name), 2)[1] : or);
+  const mode = option('--mode', 'view');
+  const port = Number(option('--port', '8790'));
+  const runs = given.map((path) => ({ lines: logLines(path), what: mode === 'view' ? 'view' : 'demo', label: mode === 'view' ? path.split('/').pop() : '' }));
+  const server = await serve({ mode, port, runs });
+  console.log(server.url);
+}

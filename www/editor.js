@@ -1,0 +1,142 @@
+// editor.js: the learner's file, in a plain text area with line numbers. Saving writes my/ID.c on disk;
+// the server's watcher builds, runs and grades from there, exactly as for any other editor.
+
+const $ = (id) => document.getElementById(id);
+
+/** on: {saved(), failed(error)}. */
+export function editor(api, on) {
+  const area = $('code');
+  const gutter = $('gutter');
+  let lesson = null;
+  let saved = '';
+  let wrong = 0; // line of the last compile error, 0 for none
+
+  function show(next) {
+    lesson = next;
+    saved = next.source ?? '';
+    area.value = saved;
+    $('path').textContent = next.path ?? '';
+    mistake(null);
+    refresh();
+  }
+
+  /** The file changed on disk, and nothing here is unsaved. */
+  function update(source) {
+    if (isDirty() || source === saved) return;
+    const at = area.selectionStart;
+    saved = area.value = source;
+    area.setSelectionRange(at, at);
+    refresh();
+  }
+
+  const isDirty = () => area.value !== saved;
+
+  function refresh() {
+    const count = area.value.split('\n').length;
+    if (gutter.childElementCount !== count) {
+      gutter.replaceChildren(...Array.from({ length: count }, (_, i) => Object.assign(document.createElement('span'), { textContent: i + 1 })));
+    }
+    [...gutter.children].forEach((n, i) => n.classList.toggle('wrong', i + 1 === wrong));
+    $('save').disabled = !lesson;
+    $('dirty').textContent = isDirty() ? 'not saved' : 'saved';
+    $('dirty').className = isDirty() ? 'dirty' : '';
+    gutter.scrollTop = area.scrollTop;
+  }
+
+  async function save() {
+    if (!lesson) return;
+    const source = area.value;
+    try {
+      await api.post(`/api/lessons/${encodeURIComponent(lesson.id)}/save`, { source });
+      saved = source;
+      mistake(null);
+      refresh();
+      on.saved();
+    } catch (error) {
+      on.failed(error);
+    }
+  }
+
+  async function reset() {
+    if (!lesson) return;
+    try {
+      const { source } = await api.post(`/api/lessons/${encodeURIComponent(lesson.id)}/reset`);
+      if (typeof source === 'string') saved = area.value = source;
+      mistake(null);
+      refresh();
+    } catch (error) {
+      on.failed(error);
+    }
+  }
+
+  /** Show a compile error at its line; null takes it away. */
+  function mistake(error) {
+    wrong = error?.line ?? 0;
+    $('mistake').hidden = !error;
+    if (error) {
+      $('mistake-line').textContent = error.line ? `Line ${error.line}` : 'Error';
+      $('mistake-words').textContent = error.message ?? '';
+      $('mistake-hint').textContent = error.hint ?? '';
+      $('mistake-raw').textContent = error.compiler ?? '';
+      $('mistake-more').hidden = !error.compiler;
+    }
+    area.setAttribute('aria-invalid', error ? 'true' : 'false');
+    refresh();
+  }
+
+  /** Put the caret on a line. */
+  function goTo(line) {
+    const start = area.value.split('\n').slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
+    area.focus();
+    area.setSelectionRange(start, start + (area.value.split('\n')[line - 1] ?? '').length);
+    const height = area.scrollHeight / Math.max(1, gutter.childElementCount);
+    area.scrollTop = Math.max(0, (line - 4) * height);
+  }
+
+  let leaving = false; // after Escape, Tab leaves the editor as it leaves any field
+
+  function key(event) {
+    if (event.key === 'Escape') leaving = true;
+    else if (event.key === 'Tab' && !leaving && !event.shiftKey) indent(event);
+    else if (event.key === 'Enter' && !event.ctrlKey) newLine(event);
+    if (event.key !== 'Escape' && event.key !== 'Shift') leaving = false;
+  }
+
+  function indent(event) {
+    event.preventDefault();
+    insert('    ');
+  }
+
+  // A new line starts where the last one started.
+  function newLine(event) {
+    const before = area.value.slice(0, area.selectionStart).split('\n').at(-1);
+    const blank = /^\s*/.exec(before)[0];
+    if (!blank) return;
+    event.preventDefault();
+    insert(`\n${blank}`);
+  }
+
+  function insert(words) {
+    area.setRangeText(words, area.selectionStart, area.selectionEnd, 'end');
+    refresh();
+  }
+
+  area.addEventListener('input', refresh);
+  area.addEventListener('scroll', () => { gutter.scrollTop = area.scrollTop; });
+  area.addEventListener('keydown', key);
+  $('save').addEventListener('click', save);
+  $('reset').addEventListener('click', () => {
+    if ($('reset').dataset.sure === 'yes') reset();
+    sure($('reset').dataset.sure !== 'yes');
+  });
+  $('reset').addEventListener('blur', () => sure(false));
+
+  // Starting over asks once more, in place.
+  function sure(asking) {
+    $('reset').dataset.sure = asking ? 'yes' : '';
+    $('reset').textContent = asking ? 'Really? The old file is kept as .bak' : 'Start over';
+  }
+  $('mistake-line').addEventListener('click', () => goTo(wrong));
+
+  return { show, update, save, mistake, goTo };
+}

@@ -1,0 +1,170 @@
+// layout.js: state in, boxes out. Pure: it measures nothing and draws nothing.
+//
+// CPU RAM lies on the left (or on top, where the page is narrow), the cards' VRAM on the right (or
+// below), the bus between. Within a memory the boxes stand in the order of their addresses; a freed
+// one keeps its place as an outline until another storage takes the address.
+
+import { handleOf, isStale } from './state.js';
+
+const GAP = 10;
+const BOX = 62; // height of a box at scale 1
+const SCALES = [1, 0.88, 0.76, 0.64, 0.52, 0.4, 0.3, 0.22];
+
+/** Where everything is: {memories, bus, boxes, more, lanes, tall}. */
+export function layout(state, width, height) {
+  const tall = width < 620;
+  const lanes = { x: 0, y: height - (tall ? 66 : 74), w: width, h: tall ? 66 : 74 };
+  const area = { x: 0, y: 0, w: width, h: Math.max(120, lanes.y - 12) };
+  const { host, bus, cards } = tall ? stacked(area) : sideBySide(area);
+  const devices = state.devices.filter((d) => d.name !== 'cpu');
+  const shown = devices.length ? devices : [{ name: 'cuda:0', kind: 'none', card: '', capacity: 0 }];
+  const memories = [memory(state, state.devices.find((d) => d.name === 'cpu') ?? { name: 'cpu', kind: 'cpu' }, host, tall)];
+  split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall)));
+  const packed = memories.map((m) => place(state, m, tall));
+  return {
+    width, height, tall, lanes, memories, bus: wires(bus, tall),
+    boxes: packed.flatMap((p) => p.boxes), more: packed.map((p) => p.more).filter(Boolean),
+  };
+}
+
+// ---- the three regions ----------------------------------------------------------------------------
+
+function sideBySide({ w, h }) {
+  const middle = Math.round(Math.min(230, Math.max(150, w * 0.2)));
+  const side = Math.floor((w - middle) / 2);
+  return {
+    host: { x: 0, y: 0, w: side, h },
+    bus: { x: side, y: 0, w: w - 2 * side, h },
+    cards: { x: w - side, y: 0, w: side, h },
+  };
+}
+
+function stacked({ w, h }) {
+  const middle = 84;
+  const side = Math.floor((h - middle) / 2);
+  return {
+    host: { x: 0, y: 0, w, h: side },
+    bus: { x: 0, y: side, w, h: h - 2 * side },
+    cards: { x: 0, y: h - side, w, h: side },
+  };
+}
+
+function split(rect, n) {
+  const gap = 12;
+  const h = (rect.h - gap * (n - 1)) / n;
+  return Array.from({ length: n }, (_, i) => ({ ...rect, y: rect.y + i * (h + gap), h }));
+}
+
+function memory(state, device, rect, tall) {
+  const head = tall ? 34 : 50;
+  const foot = tall ? 30 : 44;
+  const pad = tall ? 10 : 16;
+  const used = [...state.storages.values()]
+    .filter((s) => s.freed === null && s.device === device.name)
+    .reduce((sum, s) => sum + s.bytes, 0);
+  return {
+    device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, used, rect,
+    head: { x: rect.x + pad, y: rect.y, w: rect.w - 2 * pad, h: head },
+    inner: { x: rect.x + pad, y: rect.y + head, w: rect.w - 2 * pad, h: Math.max(20, rect.h - head - foot - 8) },
+    compute: { x: rect.x + pad, y: rect.y + rect.h - foot, w: rect.w - 2 * pad, h: foot - (tall ? 6 : 12) },
+  };
+}
+
+// A lane each way; pageable memory passes a staging slot at the host's end of it.
+function wires(rect, tall) {
+  const slot = tall ? { w: 54, h: 22 } : { w: 58, h: 34 };
+  const lane = (t) => {
+    if (tall) {
+      const x = rect.x + rect.w * t;
+      return { from: [x, rect.y], to: [x, rect.y + rect.h], slot: centred(x, rect.y + 22, slot) };
+    }
+    const y = rect.y + rect.h * t;
+    return { from: [rect.x, y], to: [rect.x + rect.w, y], slot: centred(rect.x + 46, y, slot) };
+  };
+  return { rect, tall, h2d: lane(tall ? 0.3 : 0.38), d2h: lane(tall ? 0.7 : 0.62) };
+}
+
+const centred = (x, y, { w, h }) => ({ x: x - w / 2, y: y - h / 2, w, h });
+
+// ---- boxes in one memory --------------------------------------------------------------------------
+
+function place(state, memory, tall) {
+  const all = [...state.storages.values()].filter((s) => s.device === memory.device);
+  const live = all.filter((s) => s.freed === null);
+  const freed = vacant(all, live);
+  const sorted = (list) => list.slice().sort((a, b) => address(a) - address(b) || a.id - b.id);
+  for (const [list, smallest] of [[sorted([...live, ...freed]), 0.6], [sorted(live), 0]]) {
+    for (const scale of SCALES.filter((s) => s >= smallest)) {
+      const rects = pack(list, memory.inner, scale * (tall ? 0.86 : 1));
+      if (rects) return { boxes: list.map((s, i) => box(state, s, rects[i], scale)), more: null };
+    }
+  }
+  return crowd(state, memory, live, sorted);
+}
+
+// Freed storages whose address nobody has taken since; of several at one address, the last.
+function vacant(all, live) {
+  const freed = all.filter((s) => s.freed !== null).sort((a, b) => b.freed - a.freed);
+  const taken = live.slice();
+  return freed.filter((s) => !taken.some((t) => overlap(s, t)) && taken.push(s)).slice(0, 12);
+}
+
+const address = (s) => Number.parseInt(s.addr, 16) || 0;
+
+function overlap(a, b) {
+  return address(a) < address(b) + Math.max(1, b.bytes) && address(b) < address(a) + Math.max(1, a.bytes);
+}
+
+// Too many for one screen: the newest that fit, and how many there are besides.
+function crowd(state, memory, live, sorted) {
+  const scale = SCALES.at(-1);
+  const newest = live.slice().sort((a, b) => b.bornSeq - a.bornSeq);
+  const well = { ...memory.inner, h: memory.inner.h - 18 };
+  let n = newest.length;
+  let rects = null;
+  while (!rects && n > 0) {
+    n = Math.floor(n * 0.8);
+    rects = pack(sorted(newest.slice(0, n)), well, scale);
+  }
+  const boxes = sorted(newest.slice(0, n)).map((s, i) => box(state, s, rects[i], scale));
+  const more = { x: well.x, y: well.y + well.h, w: well.w, h: 18, count: newest.length - n };
+  return { boxes, more };
+}
+
+/** Rows of equal height, widths by the logarithm of the bytes: so area is too. Null if they do not fit. */
+function pack(list, well, scale) {
+  const rects = [];
+  const gap = Math.max(3, GAP * scale);
+  const h = BOX * scale;
+  let x = well.x;
+  let y = well.y;
+  for (const s of list) {
+    const w = Math.min(well.w, boxWidth(s.bytes) * scale);
+    if (x > well.x && x + w > well.x + well.w) {
+      x = well.x;
+      y += h + gap;
+    }
+    if (y + h > well.y + well.h) return null;
+    rects.push({ x, y, w, h });
+    x += w + gap;
+  }
+  return rects;
+}
+
+function boxWidth(bytes) {
+  return 112 + 6 * Math.min(26, Math.max(0, Math.log2(Math.max(1, bytes)) - 9));
+}
+
+function box(state, storage, rect, scale) {
+  const handle = handleOf(state, storage);
+  const lineage = state.lineages.get(storage.lineage);
+  return {
+    ...rect, scale,
+    storage: storage.id, device: storage.device, bytes: storage.bytes,
+    index: lineage?.index ?? 0,
+    name: handle?.name || lineage?.name || `#${storage.id}`,
+    shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
+    empty: storage.rev === 0, stale: isStale(state, storage), freed: storage.freed !== null,
+    orphan: storage.freed === null && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
+  };
+}

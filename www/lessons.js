@@ -1,0 +1,130 @@
+// lessons.js: the list of lessons, the text of the open one, its hints, and the two buttons that run
+// something. It asks the server through `api` and tells main.js what was chosen; it draws no tensor.
+
+import { render } from './markdown.js';
+import { prediction } from './predict.js';
+
+const $ = (id) => document.getElementById(id);
+
+/** on: {opened(lesson), ran(what), failed(error)}. */
+export function lessons(api, on) {
+  let all = [];
+  let open = null; // the lesson on show, as the server tells it
+  let question = null;
+  let hintsShown = 0;
+
+  async function load() {
+    all = await api.get('/api/lessons');
+    list();
+    return all;
+  }
+
+  function list() {
+    $('lesson-list').replaceChildren(...all.map(entry));
+  }
+
+  function entry(lesson, i) {
+    const li = document.createElement('li');
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = lesson.done ? 'done' : '';
+    if (lesson.id === open?.id) button.setAttribute('aria-current', 'true');
+    const mark = Object.assign(document.createElement('span'), { className: 'mark', textContent: lesson.done ? '✓' : i + 1 });
+    mark.setAttribute('aria-hidden', 'true');
+    const title = Object.assign(document.createElement('span'), { className: 'title', textContent: lesson.title });
+    button.append(mark, title);
+    if (lesson.done) button.append(Object.assign(document.createElement('span'), { className: 'hidden', textContent: ' (done)' }));
+    button.title = lesson.summary ?? '';
+    button.addEventListener('click', () => attempt(() => choose(lesson.id, true)));
+    li.append(button);
+    return li;
+  }
+
+  /** Open a lesson; with `play` its worked example runs at once. */
+  async function choose(id, play) {
+    open = await api.get(`/api/lessons/${encodeURIComponent(id)}`);
+    hintsShown = 0;
+    list();
+    text();
+    hints();
+    on.opened(open);
+    if (play) await run('demo');
+  }
+
+  function text() {
+    const article = $('lesson-text');
+    article.replaceChildren(render(open.text ?? `# ${open.title}`));
+    if (open.budget) article.querySelector('h2')?.after(budget(open.budget));
+    question = prediction(article, () => on.guessed());
+    $('learn').scrollTop = 0;
+  }
+
+  function budget(words) {
+    const p = document.createElement('p');
+    p.className = 'budget';
+    const b = document.createElement('b');
+    b.textContent = 'Your budget: ';
+    p.append(b, words);
+    return p;
+  }
+
+  function hints() {
+    const total = open.hints ?? 0;
+    $('hints').replaceChildren();
+    $('more-hint').hidden = total === 0;
+    $('more-hint').textContent = `Show a hint (${total} left)`;
+    $('more-hint').disabled = false;
+  }
+
+  async function hint() {
+    const { hint: words } = await api.get(`/api/lessons/${encodeURIComponent(open.id)}/hints/${hintsShown + 1}`);
+    hintsShown++;
+    const li = document.createElement('li');
+    li.append(render(words));
+    $('hints').append(li);
+    const left = (open.hints ?? 0) - hintsShown;
+    $('more-hint').textContent = left > 0 ? `Show another hint (${left} left)` : 'That was the last hint';
+    $('more-hint').disabled = left <= 0;
+  }
+
+  async function run(what) {
+    if (!open) return;
+    on.ran(what);
+    await api.post(`/api/lessons/${encodeURIComponent(open.id)}/run`, { what });
+  }
+
+  async function attempt(action) {
+    try {
+      await action();
+    } catch (error) {
+      on.failed(error);
+    }
+  }
+
+  $('more-hint').addEventListener('click', () => attempt(hint));
+  $('play-demo').addEventListener('click', () => attempt(() => run('demo')));
+  $('run-mine').addEventListener('click', () => attempt(() => run('mine')));
+  $('next-lesson').addEventListener('click', () => {
+    const next = all[all.findIndex((l) => l.id === open?.id) + 1];
+    if (next) attempt(() => choose(next.id, true));
+  });
+
+  return {
+    load,
+    choose,
+    run,
+    attempt,
+    /** The example has been watched to its end. */
+    watched: (ledger) => question?.reveal(ledger),
+    /** A verdict came: is the lesson done, and is there another? */
+    graded(pass) {
+      const lesson = all.find((l) => l.id === open?.id);
+      if (lesson && pass) lesson.done = true;
+      $('next-lesson').hidden = !pass || all.at(-1)?.id === open?.id;
+      list();
+    },
+    get open() {
+      return open;
+    },
+  };
+}

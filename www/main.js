@@ -1,0 +1,287 @@
+// main.js: the only wiring. Events come in from net.js and go to the run they belong to; clock.js says
+// which step is on; everything that shows something is told about that step, and only when it changed.
+
+import { clock } from './clock.js';
+import { editor } from './editor.js';
+import { ledger } from './ledger.js';
+import { lessons } from './lessons.js';
+import { api as ask, connect, takeToken } from './net.js';
+import { panes } from './panes.js';
+import { run as makeRun, title } from './run.js';
+import { actions, heldIn } from './scene.js';
+import { sourcePane } from './source.js';
+import { stage } from './stage.js';
+import { badge, live } from './status.js';
+import { duration } from './steps.js';
+import { eventTable } from './table.js';
+import { transport } from './transport.js';
+import { verdict } from './verdict.js';
+import { sentence, stepSentence } from './words.js';
+
+const FIRST_MOVE = 1200; // ms: no more than this passes before the first copy sets off
+
+const $ = (id) => document.getElementById(id);
+const token = takeToken();
+const api = ask(token);
+
+const runs = new Map(); // number -> run
+let shown = null; // the run on show
+let drawn = { run: null, step: -1, to: -1 }; // what the panes show
+let mode = '';
+let link = 'connecting';
+let scene = { actions: [] };
+
+const views = {
+  stage: stage(() => time.poke()),
+  source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
+  ledger: ledger($('figures')),
+  table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
+  verdict: verdict({ event: (seq) => jump(seq), line: (n) => showLine(n) }),
+};
+const pane = panes(() => refresh());
+
+const time = clock({
+  count: () => shown?.steps.length ?? 0,
+  duration(i) {
+    const ms = duration(shown.steps[i] ?? {});
+    return shown.firstCopy > i ? Math.min(ms, FIRST_MOVE / shown.firstCopy) : ms;
+  },
+  changed: frame,
+});
+
+const controls = transport(time, () => shown, pane);
+
+// ---- showing --------------------------------------------------------------------------------------
+
+function frame(position) {
+  if (!shown?.steps.length) return;
+  const step = shown.steps[position.step];
+  const state = shown.at(step.to);
+  if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to) {
+    arrange(state, step, position);
+  }
+  const { spans, t } = state;
+  views.stage.paint({
+    actions: scene.actions, m: position.m, held: scene.held, line: scene.line, spans, t, from: step.from, to: step.to,
+    total: shown.total, clock: state.session?.clock, indexOf: (id) => state.lineages.get(id)?.index ?? 0,
+  });
+  controls.show(position, shown);
+  live($('live'), { position, run: shown, link });
+  if (position.atEnd && position.progress >= 1 && shown.ended && shown.what === 'demo') course?.watched(state.ledger);
+}
+
+// A new step: lay it out, light its line, say its sentence.
+function arrange(state, step) {
+  const list = actions(shown.events, step.from, step.to, state);
+  const line = step.line || (state.site?.line ?? 0);
+  scene = { actions: list, held: heldIn(list), line };
+  views.stage.arrange(state);
+  views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.held > 0 });
+  views.ledger.show(state);
+  badge($('badge'), state);
+  const said = stepSentence(shown.events, step, shown.names);
+  if ($('say').textContent !== said) $('say').textContent = said;
+  if (pane.table) views.table.show(shown.events, shown.names, step);
+  if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
+  drawn = { run: shown, step: drawn.step, to: step.to };
+  drawn.step = shown.steps.indexOf(step);
+}
+
+function refresh() {
+  drawn.step = -1;
+  views.table.reset();
+  time.poke();
+}
+
+function showLoggedVerdict(state) {
+  const pass = state.grade?.pass ?? state.checks.every((c) => c.pass);
+  views.verdict.graded({ pass, message: state.grade?.message, checks: state.checks, seed: state.session?.seed }, lineOf);
+}
+
+const lineOf = (seq) => shown?.events[seq]?.line ?? null;
+
+function jump(seq) {
+  if (!shown || seq >= shown.events.length) return;
+  pane.show('watch');
+  time.go(shown.stepOf(seq), true);
+}
+
+function jumpToLine(line) {
+  const i = shown?.steps.findIndex((s) => s.line === line) ?? -1;
+  if (i >= 0) time.go(i, true);
+}
+
+// A line of the learner's own file: in the editor where it can be mended, else in the run.
+function showLine(line) {
+  if (mode === 'lessons' && shown?.what !== 'demo') {
+    pane.show('watch');
+    pane.program('editor');
+    write.goTo(line);
+  } else jumpToLine(line);
+}
+
+function select(run, play) {
+  shown = run;
+  $('runs').value = run.number;
+  time.follow(!run.ended);
+  views.table.reset();
+  if (play) time.restart();
+  else time.poke();
+}
+
+function notice(words, kind = '') {
+  $('notice').textContent = words;
+  $('notice').dataset.kind = kind;
+  $('notice').hidden = !words;
+}
+
+// ---- runs and their events --------------------------------------------------------------------------
+
+function addRun(info) {
+  if (runs.has(info.run)) return runs.get(info.run);
+  const run = makeRun(info);
+  runs.set(info.run, run);
+  const option = Object.assign(document.createElement('option'), { value: info.run, textContent: title(run) });
+  $('runs').append(option);
+  return run;
+}
+
+$('runs').addEventListener('change', () => {
+  const run = runs.get(Number($('runs').value));
+  if (!run) return;
+  select(run, true);
+  wire.watch(run.number);
+});
+
+const on = {
+  hello(head) {
+    document.body.dataset.mode = mode = head.mode;
+    for (const info of head.runs ?? []) addRun(info);
+    const run = runs.get(head.current);
+    if (run && run !== shown) select(run, true);
+    if (mode === 'lessons' && !course) begin(!run);
+  },
+
+  run(head) {
+    if (head.what === 'demo' || head.what === 'view') views.verdict.hide();
+    select(addRun(head), true);
+  },
+
+  events(head, events) {
+    const run = runs.get(head.run) ?? addRun(head);
+    if (!run.take(head.from, events)) wire.watch(run.number);
+    if (run === shown) time.poke();
+    else if (!shown) select(run, true);
+    wire.ack(run.number, run.events.length - 1);
+  },
+
+  ended(head) {
+    const run = runs.get(head.run);
+    if (!run) return;
+    run.ended = true;
+    if (run !== shown) return;
+    time.follow(false);
+    if (run.killed && run.what !== 'demo') notice('The program was killed. The log holds everything up to that instant.', 'bad');
+    time.poke();
+  },
+
+  status(head) {
+    if (head.lesson && course?.open && head.lesson !== course.open.id) return;
+    if (head.state === 'compiling') views.verdict.busy('Building your program …');
+    else if (head.state === 'running') views.verdict.busy('Running your program …');
+    else if (head.state === 'error') failed(head);
+    else if (head.state === 'done' && head.verdict) graded(head);
+    if (head.state === 'compiling') reload();
+  },
+
+  link(state) {
+    const before = link;
+    link = state;
+    if (state === 'open' && before !== 'open') notice('');
+    if (state === 'lost') notice('The server is gone; trying to reach it again. Everything that has arrived stays usable.');
+    if (state === 'refused') {
+      notice(token ? 'No connection. Open the address that the terminal printed last; this one may be from an earlier start.'
+        : 'This page needs the whole address that the terminal printed, with #token= at its end.', 'bad');
+    }
+    time.poke();
+  },
+};
+
+function failed(head) {
+  write.mistake(head.line ? head : null);
+  views.verdict.broken(head);
+}
+
+function graded(head) {
+  write.mistake(null);
+  views.verdict.graded(head.verdict, lineOf);
+  course?.graded(head.verdict.pass);
+}
+
+// The file may have been saved in another editor: show what is on disk.
+function reload() {
+  const id = course?.open?.id;
+  if (id) api.get(`/api/lessons/${id}`).then((l) => course.open.id === id && write.update(l.source ?? ''), () => {});
+}
+
+// ---- lessons ------------------------------------------------------------------------------------------
+
+let course = null;
+const write = editor(api, { saved: () => notice(''), failed: (error) => notice(error.message, 'bad') });
+
+/** Open the first lesson that is not done; without a run to show, play its example. */
+async function begin(play) {
+  course = lessons(api, {
+    opened(lesson) {
+      write.show(lesson);
+      views.verdict.hide();
+    },
+    ran: () => pane.show('watch'),
+    guessed: () => shown && time.restart(),
+    failed: (error) => notice(error.message, 'bad'),
+  });
+  await course.attempt(async () => {
+    const all = await course.load();
+    const current = shown?.lesson && all.some((l) => l.id === shown.lesson) ? shown.lesson : null;
+    const first = current ?? (all.find((l) => !l.done) ?? all[0])?.id;
+    if (first) await course.choose(first, play);
+  });
+}
+
+controls.keys({
+  save: () => mode === 'lessons' && write.save(),
+  edit: () => mode === 'lessons' && pane.program('editor', true),
+});
+
+const wire = connect(token, on, (number) => runs.get(number)?.events.length ?? 0);
+
+new ResizeObserver(() => time.poke()).observe($('stage'));
+for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)']) {
+  matchMedia(query).addEventListener('change', () => {
+    views.stage.repaint();
+    time.poke();
+  });
+}
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+calm.addEventListener('change', () => time.reduced(calm.matches));
+time.reduced(calm.matches);
+
+/* For tests: is drawing settled, which event is on, what is the state, where are the boxes. */
+window.ferry = {
+  get idle() {
+    return !!shown?.steps.length && drawn.run === shown && time.settled;
+  },
+  get seq() {
+    return shown?.steps[time.position.step]?.to ?? -1;
+  },
+  get position() {
+    return time.position;
+  },
+  get events() {
+    return shown?.events ?? [];
+  },
+  state: () => shown?.at(window.ferry.seq) ?? null,
+  boxes: () => views.stage.boxes(),
+  go: (seq) => shown && time.go(shown.stepOf(seq)),
+  sentence: (seq) => sentence(shown.events[seq], shown.names),
+};

@@ -1,0 +1,109 @@
+// net.js: the only network. The token leaves the address bar before anything else happens; requests
+// carry it in a header, the WebSocket in its query. A lost connection is tried again and goes on from
+// the event after the last one that arrived.
+
+/** The token of this tab: from the address (which is cleaned at once), else from this tab's memory. */
+export function takeToken(place = location, memory = sessionStorage, past = history) {
+  const found = /[#&]token=([0-9A-Za-z_-]+)/.exec(place.hash);
+  if (found) {
+    memory.setItem('ferry-token', found[1]);
+    past.replaceState(null, '', place.pathname + place.search);
+  }
+  return memory.getItem('ferry-token') ?? '';
+}
+
+/** Ask the server: JSON in, JSON out. Throws an Error whose message can be shown. */
+export function api(token) {
+  async function ask(path, body) {
+    const headers = { 'X-Ferry-Token': token };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    const options = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+    let answer;
+    try {
+      answer = await fetch(path, options);
+    } catch {
+      throw new Error('The server does not answer. Is `make run` still running in the terminal?');
+    }
+    const said = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new Error(said.error ?? said.message ?? `The server answered ${answer.status} to ${path}.`);
+    return said;
+  }
+  return { get: (path) => ask(path), post: (path, body = {}) => ask(path, body) };
+}
+
+/**
+ * Follow the server's runs. on: {hello, run, events, ended, status, link}; `link` hears "open",
+ * "lost" (trying again) and "refused" (never got in). resume(run) says how many events of it we have.
+ */
+export function connect(token, on, resume) {
+  let socket = null;
+  let current = 0;
+  let wait = 250;
+  let been = false;
+  let acked = -1;
+
+  function open() {
+    const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+    socket = new WebSocket(`${scheme}://${location.host}/ws?token=${encodeURIComponent(token)}`);
+    socket.onopen = () => {
+      been = true;
+      wait = 250;
+      on.link('open');
+    };
+    socket.onmessage = (message) => receive(String(message.data));
+    socket.onclose = () => {
+      on.link(been ? 'lost' : 'refused');
+      setTimeout(open, wait);
+      wait = Math.min(4000, wait * 2);
+    };
+  }
+
+  function receive(data) {
+    const end = data.indexOf('\n');
+    const head = parse(end < 0 ? data : data.slice(0, end));
+    if (head?.type === 'events') return on.events(head, lines(data, end));
+    if (head?.type === 'hello') {
+      on.hello(head);
+      if (head.current) watch(head.current);
+    } else if (head?.type === 'run') {
+      current = head.run;
+      acked = -1;
+      on.run(head);
+    } else if (head?.type === 'ended') on.ended(head);
+    else if (head?.type === 'status') on.status(head);
+    return undefined;
+  }
+
+  function send(message) {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  }
+
+  function watch(run) {
+    current = run;
+    acked = -1;
+    send({ watch: run, from: resume(run) });
+  }
+
+  /** Tell the server what has been applied; it lets a finished program go after that. */
+  function ack(run, seq) {
+    if (run !== current || seq <= acked) return;
+    acked = seq;
+    send({ ack: { run, seq } });
+  }
+
+  open();
+  return { watch, ack };
+}
+
+function lines(data, end) {
+  return end < 0 ? [] : data.slice(end + 1).split('\n').filter(Boolean).map(parse);
+}
+
+// A line that is no JSON keeps its place, so that the numbering stays right.
+function parse(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}

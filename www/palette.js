@@ -1,0 +1,88 @@
+// palette.js: a hue and a pattern for every tensor, and the colours of the theme.
+//
+// The hues are Okabe and Ito's, which colour-blind people tell apart; the pattern says the same
+// without any colour. A tensor and all copies of it share both.
+
+const HUES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b3a400'];
+export const PATTERNS = ['solid', 'stripes', 'dots', 'bars', 'checks', 'waves', 'cross'];
+
+/** Look of the index-th tensor of a run: {hue, pattern}. The 8th has the first hue and another pattern. */
+export function look(index) {
+  const round = Math.floor(index / HUES.length);
+  return { hue: HUES[index % HUES.length], pattern: PATTERNS[(index + round) % PATTERNS.length] };
+}
+
+/** The theme's colours and fonts, from the style sheet's custom properties. */
+export function theme(style) {
+  const get = (name) => style.getPropertyValue(`--${name}`).trim();
+  const names = [
+    'paper', 'panel', 'well', 'line', 'ink', 'soft', 'faint', 'accent', 'cpu', 'gpu', 'bad', 'good', 'wait',
+  ];
+  const colors = Object.fromEntries(names.map((name) => [name, get(name)]));
+  return { ...colors, sans: get('sans') || 'sans-serif', mono: get('mono') || 'monospace' };
+}
+
+const tiles = new Map();
+
+/** A canvas pattern: `kind` drawn in `ink` over `hue`. Made once for each scale of the screen. */
+export function tile(ctx, kind, hue, ink, scale) {
+  const key = `${kind} ${hue} ${ink} ${scale}`;
+  if (!tiles.has(key)) tiles.set(key, makeTile(kind, hue, ink, scale));
+  const pattern = ctx.createPattern(tiles.get(key), 'repeat');
+  pattern.setTransform(new DOMMatrix().scale(1 / scale));
+  return pattern;
+}
+
+function makeTile(kind, hue, ink, scale) {
+  const size = 8;
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = Math.round(size * scale);
+  const c = canvas.getContext('2d');
+  c.scale(canvas.width / size, canvas.width / size);
+  if (hue) {
+    c.fillStyle = hue;
+    c.fillRect(0, 0, size, size);
+  }
+  c.fillStyle = c.strokeStyle = ink;
+  c.lineWidth = 1.6;
+  (drawings[kind] ?? drawings.solid)(c);
+  return canvas;
+}
+
+const stroke = (c, ...points) => {
+  c.beginPath();
+  points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
+  c.stroke();
+};
+
+const drawings = {
+  solid() {},
+  stripes(c) {
+    for (const x of [-8, 0, 8]) stroke(c, [x - 1, 9], [x + 9, -1]);
+  },
+  dots(c) {
+    for (const [x, y] of [[2, 2], [6, 6]]) {
+      c.beginPath();
+      c.arc(x, y, 1.3, 0, 7);
+      c.fill();
+    }
+  },
+  bars(c) {
+    stroke(c, [-1, 4], [9, 4]);
+  },
+  checks(c) {
+    c.fillRect(0, 0, 4, 4);
+    c.fillRect(4, 4, 4, 4);
+  },
+  waves(c) {
+    stroke(c, [-1, 5], [2, 2], [6, 6], [9, 3]);
+  },
+  cross(c) {
+    stroke(c, [4, -1], [4, 9]);
+    stroke(c, [-1, 4], [9, 4]);
+  },
+  hatch(c) {
+    c.lineWidth = 1;
+    for (const x of [-8, 0, 8]) stroke(c, [x - 1, -1], [x + 9, 9]);
+  },
+};

@@ -1,0 +1,69 @@
+// panes.js: what is shown where: on a narrow page the run or the lesson, in the program's pane the run's
+// source or the learner's file, on the stage the picture or the table.
+
+const $ = (id) => document.getElementById(id);
+
+/** changed(): the picture must be arranged again. */
+export function panes(changed) {
+  let table = false;
+
+  function tabs(pairs, chosen) {
+    for (const id of pairs) $(id).setAttribute('aria-selected', id === chosen);
+    for (const id of pairs) $(id).tabIndex = id === chosen ? 0 : -1;
+  }
+
+  function show(which) {
+    document.body.dataset.pane = which;
+    tabs(['tab-watch', 'tab-learn'], `tab-${which}`);
+    changed();
+  }
+
+  function program(which, focus = false) {
+    tabs(['tab-source', 'tab-editor'], `tab-${which}`);
+    $('source').hidden = which !== 'source';
+    $('editor').hidden = which !== 'editor';
+    if (focus) {
+      show('watch');
+      $('code').focus();
+    }
+  }
+
+  function toggleTable() {
+    table = !table;
+    $('events').hidden = !table;
+    $('stage').hidden = table;
+    $('as-table').setAttribute('aria-pressed', table);
+    $('as-table').textContent = table ? 'Picture' : 'Table';
+    changed();
+  }
+
+  // Arrow keys go from tab to tab, as in every list of tabs.
+  function arrows(list) {
+    list.addEventListener('keydown', (event) => {
+      if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+      event.stopPropagation();
+      const all = [...list.querySelectorAll('[role="tab"]')].filter((t) => t.offsetParent);
+      const next = all[(all.indexOf(document.activeElement) + 1) % all.length];
+      next?.focus();
+      next?.click();
+    });
+  }
+
+  $('tab-watch').addEventListener('click', () => show('watch'));
+  $('tab-learn').addEventListener('click', () => show('learn'));
+  $('tab-source').addEventListener('click', () => program('source'));
+  $('tab-editor').addEventListener('click', () => program('editor'));
+  $('as-table').addEventListener('click', toggleTable);
+  document.querySelectorAll('[role="tablist"]').forEach(arrows);
+  program('source');
+  tabs(['tab-watch', 'tab-learn'], 'tab-watch');
+
+  return {
+    show,
+    program,
+    toggleTable,
+    get table() {
+      return table;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+// pen.js: the few shapes that every drawing file needs. Nothing here knows about tensors.
+
+export function rounded(c, { x, y, w, h }, r) {
+  c.beginPath();
+  c.roundRect(x, y, w, h, Math.min(r, w / 2, h / 2));
+}
+
+/** Text at (x, y), cut with an ellipsis where it would be wider than `max`. Returns its width. */
+export function text(c, words, x, y, { font, color, align = 'left', max = Infinity }) {
+  c.font = font;
+  c.fillStyle = color;
+  c.textAlign = align;
+  c.textBaseline = 'middle';
+  const shown = fit(c, String(words), max);
+  c.fillText(shown, x, y);
+  return c.measureText(shown).width;
+}
+
+function fit(c, words, max) {
+  if (max === Infinity || c.measureText(words).width <= max) return words;
+  let n = words.length - 1;
+  while (n > 0 && c.measureText(`${words.slice(0, n)}…`).width > max) n--;
+  return n > 0 ? `${words.slice(0, n)}…` : '';
+}
+
+/** The point at share `t` (0..1) of the way along a polyline. */
+export function along(points, t) {
+  const lengths = points.slice(1).map((p, i) => Math.hypot(p[0] - points[i][0], p[1] - points[i][1]));
+  let left = lengths.reduce((a, b) => a + b, 0) * t;
+  for (let i = 0; i < lengths.length; i++) {
+    if (left <= lengths[i] || i === lengths.length - 1) {
+      const f = lengths[i] ? Math.min(1, left / lengths[i]) : 1;
+      const [a, b] = [points[i], points[i + 1]];
+      return { x: a[0] + (b[0] - a[0]) * f, y: a[1] + (b[1] - a[1]) * f, segment: i };
+    }
+    left -= lengths[i];
+  }
+  return { x: points[0][0], y: points[0][1], segment: 0 };
+}
+
+/** A polyline with softly turned corners, up to share `t` of its length. */
+export function path(c, points, t = 1) {
+  const end = along(points, t);
+  c.beginPath();
+  c.moveTo(points[0][0], points[0][1]);
+  for (let i = 1; i <= end.segment; i++) {
+    const next = i === end.segment ? [end.x, end.y] : points[i + 1];
+    const room = Math.hypot(next[0] - points[i][0], next[1] - points[i][1]);
+    c.arcTo(points[i][0], points[i][1], next[0], next[1], Math.min(14, room / 2));
+  }
+  c.lineTo(end.x, end.y);
+  c.stroke();
+}
+
+export function arrow(c, from, to, size) {
+  const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
+  c.beginPath();
+  c.moveTo(to[0], to[1]);
+  for (const side of [-1, 1]) {
+    c.lineTo(to[0] - size * Math.cos(angle + side * 0.45), to[1] - size * Math.sin(angle + side * 0.45));
+  }
+  c.closePath();
+  c.fill();
+}
+
+/** Slow, fast, slow. */
+export function ease(t) {
+  const x = Math.min(1, Math.max(0, t));
+  return x < 0.5 ? 4 * x * x * x : 1 - (-2 * x + 2) ** 3 / 2;
+}
+
+/** The share of the stretch a..b that t has covered, 0 before and 1 after. */
+export function part(t, a, b) {
+  return Math.min(1, Math.max(0, (t - a) / (b - a)));
+}
+
+export const middle = (r) => [r.x + r.w / 2, r.y + r.h / 2];

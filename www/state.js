@@ -1,0 +1,328 @@
+// state.js: events in, plain data out. No DOM and no clock, so that it runs under plain node.
+//
+// `apply(state, event)` changes the state and returns it. It takes anything: an event with missing,
+// foreign or malformed fields changes what it can and never throws. `history()` keeps the events of
+// a run and answers "what was it like after event n", with a copy of the state every 1024 events.
+
+const GHOSTS = 48; // freed storages that are remembered, so that the place they left can be shown
+const SPANS = 400; // stretches of work that are remembered for the lanes
+const SNAPSHOT = 1024;
+
+export function initial() {
+  return {
+    seq: -1, // last event applied
+    t: 0, // the program's clock, ns
+    session: null, // {program, clock, seed, args, ferry}
+    devices: [{ name: 'cpu', kind: 'cpu', card: '', capacity: 0, why: '' }],
+    sources: new Map(), // path -> text
+    storages: new Map(), // id -> storage, alive and lately freed
+    ghosts: [], // ids of the freed ones, oldest first
+    tensors: new Map(), // id -> handle
+    lineages: new Map(), // id -> {id, index, rev, name}: a tensor and the copies of it
+    work: new Map(), // copies and ops under way: id -> event
+    spans: [], // finished work, for the lanes: {lane, start, end, seq, lineage, name}
+    site: null, // {file, line} of the newest event that names one
+    ledger: { h2d: flow(), d2h: flow(), other: flow(), held: 0, ops: {}, busy: 0, live: {} },
+    lines: new Map(), // "file:line" -> {bytes, held, trips}
+    marks: [],
+    answers: [],
+    checks: [],
+    grade: null,
+    errors: [],
+    lost: 0,
+    full: false,
+    ended: null, // {status, live}
+  };
+}
+
+const flow = () => ({ trips: 0, bytes: 0, time: 0 });
+
+// ---- reading fields that may not be what they should be ---------------------------------------
+
+const int = (v, or = 0) => (Number.isFinite(v) ? v : or);
+const text = (v, or = '') => (typeof v === 'string' ? v : or);
+const list = (v) => (Array.isArray(v) ? v : []);
+const object = (v) => (v && typeof v === 'object' && !Array.isArray(v) ? v : {});
+const dims = (v) => list(v).filter(Number.isFinite);
+
+function put(map, key, make) {
+  if (!map.has(key)) map.set(key, make());
+  return map.get(key);
+}
+
+// ---- the kinds ----------------------------------------------------------------------------------
+
+const on = {
+  session(s, e) {
+    s.session = {
+      program: text(e.program), clock: text(e.clock, 'model'), seed: int(e.seed), ferry: text(e.ferry),
+    };
+    const devices = list(e.devices).map(object).filter((d) => typeof d.name === 'string');
+    if (devices.length) s.devices = devices.map(device);
+  },
+
+  source(s, e) {
+    s.sources.set(text(e.path), text(e.text));
+  },
+
+  alloc(s, e) {
+    const id = int(e.storage);
+    const lineage = id;
+    s.storages.set(id, {
+      id, device: text(e.device, 'cpu'), mem: text(e.mem), addr: text(e.addr, '0x0'),
+      asked: int(e.asked), bytes: Math.max(0, int(e.bytes)), tenant: int(e.tenant),
+      born: site(e), bornSeq: s.seq, freed: null, lineage, rev: 0, version: 0, tensors: [], sample: null,
+    });
+    s.lineages.set(lineage, { id: lineage, index: s.lineages.size, rev: 0, name: '' });
+    const live = text(e.device, 'cpu');
+    s.ledger.live[live] = (s.ledger.live[live] ?? 0) + Math.max(0, int(e.bytes));
+  },
+
+  free(s, e) {
+    const storage = s.storages.get(int(e.storage));
+    if (!storage || storage.freed !== null) return;
+    storage.freed = s.seq;
+    s.ledger.live[storage.device] -= storage.bytes;
+    s.ghosts.push(storage.id);
+    while (s.ghosts.length > GHOSTS) forget(s, s.ghosts.shift());
+  },
+
+  tensor(s, e) {
+    const id = int(e.tensor);
+    const storage = s.storages.get(int(e.storage));
+    s.tensors.set(id, {
+      id, name: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
+      offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
+      born: site(e), dropped: null,
+    });
+    storage?.tensors.push(id);
+    if (storage && text(e.name)) nameLineage(s, storage, e.name);
+  },
+
+  name(s, e) {
+    const tensor = s.tensors.get(int(e.tensor));
+    if (!tensor) return;
+    tensor.name = text(e.name);
+    const storage = s.storages.get(tensor.storage);
+    if (storage) nameLineage(s, storage, tensor.name);
+  },
+
+  drop(s, e) {
+    const tensor = s.tensors.get(int(e.tensor));
+    if (tensor) tensor.dropped = text(e.why, 'free');
+  },
+
+  copy(s, e) {
+    const src = object(e.src);
+    const dst = object(e.dst);
+    const from = s.storages.get(int(src.storage));
+    const to = s.storages.get(int(dst.storage));
+    if (from && to) follow(s, from, to);
+    if (to) to.version = int(dst.version, to.version);
+    const dir = text(e.dir);
+    const sum = flowOf(s, dir);
+    sum.trips++;
+    sum.bytes += int(e.bytes);
+    hold(s, e);
+    const cost = lineCost(s, e);
+    if (cost && sum !== s.ledger.other) {
+      cost.bytes += int(e.bytes);
+      cost.trips++;
+    }
+    s.work.set(int(e.id), { kind: 'copy', dir, seq: s.seq, lineage: to?.lineage, name: 'copy' });
+  },
+
+  op(s, e) {
+    for (const use of list(e.out).map(object)) {
+      const storage = s.storages.get(int(use.storage));
+      if (storage) write(s, storage, int(use.version));
+    }
+    hold(s, e);
+    lineCost(s, e);
+    const where = text(e.device, 'cpu') === 'cpu' ? 'cpu' : 'gpu';
+    s.ledger.ops[where] = (s.ledger.ops[where] ?? 0) + 1;
+    const out = s.storages.get(int(object(list(e.out)[0]).storage));
+    s.work.set(int(e.id), { kind: 'op', seq: s.seq, lineage: out?.lineage, name: text(e.name) });
+  },
+
+  complete(s, e) {
+    const id = int(e.id);
+    const work = s.work.get(id);
+    if (!work) return;
+    s.work.delete(id);
+    const start = int(e.start);
+    const end = Math.max(start, int(e.end));
+    const lanes = { host: 'host', compute: 'gpu' };
+    span(s, { lane: lanes[text(e.engine)] ?? 'bus', start, end, seq: work.seq, lineage: work.lineage, name: work.name });
+    if (work.kind === 'copy') flowOf(s, work.dir).time += end - start;
+    else s.ledger.busy += end - start;
+  },
+
+  sync(s, e) {
+    hold(s, e);
+    lineCost(s, e);
+  },
+
+  host_write(s, e) {
+    const storage = s.storages.get(int(e.storage));
+    if (storage) write(s, storage, int(e.version));
+  },
+
+  values(s, e) {
+    const tensor = s.tensors.get(int(e.tensor));
+    const storage = tensor && s.storages.get(tensor.storage);
+    if (!storage) return;
+    storage.sample = {
+      data: list(e.data).slice(0, 8), count: int(e.count), min: int(e.min, null), max: int(e.max, null),
+      mean: int(e.mean, null), nan: int(e.nan),
+    };
+  },
+
+  oom(s, e) {
+    s.errors.push({ seq: s.seq, code: 'oom', message: `${text(e.device)} is out of memory`, hint: '', ...site(e) });
+  },
+
+  mark(s, e) {
+    s.marks.push({ seq: s.seq, text: text(e.text) });
+  },
+
+  answer(s, e) {
+    s.answers.push({ seq: s.seq, name: text(e.name), tensor: int(e.tensor), device: text(e.device) });
+  },
+
+  error(s, e) {
+    s.errors.push({ seq: s.seq, code: text(e.code), message: text(e.message), hint: text(e.hint), ...site(e) });
+  },
+
+  check(s, e) {
+    s.checks.push({
+      check: text(e.check), pass: e.pass === true, at: dims(e.at), expected: text(e.expected), got: text(e.got),
+      message: text(e.message), seq: dims(e.at)[0] ?? null, lesson: text(e.lesson),
+    });
+  },
+
+  grade(s, e) {
+    s.grade = { pass: e.pass === true, passed: int(e.passed), checks: int(e.checks), message: text(e.message) };
+  },
+
+  lost(s) {
+    s.lost++;
+  },
+
+  log_full(s) {
+    s.full = true;
+  },
+
+  end(s, e) {
+    s.ended = { status: int(e.status), live: dims(e.live) };
+  },
+};
+
+// Kinds that change nothing that is drawn: they have a sentence, and that is all.
+export const silent = new Set(['host_read', 'given']);
+
+export const kinds = new Set([...Object.keys(on), ...silent]);
+
+function device(d) {
+  return {
+    name: d.name, kind: text(d.kind), card: text(d.card), capacity: Math.max(0, int(d.capacity)), why: text(d.why),
+  };
+}
+
+function site(e) {
+  return { file: text(e.file), line: int(e.line) };
+}
+
+// Only what crosses the bus counts as a trip.
+function flowOf(s, dir) {
+  if (dir === 'h2d') return s.ledger.h2d;
+  return dir === 'd2h' ? s.ledger.d2h : s.ledger.other;
+}
+
+function hold(s, e) {
+  const held = Math.max(0, int(e.held));
+  s.ledger.held += held;
+  if (held) span(s, { lane: 'wait', start: s.t - held, end: s.t, seq: s.seq, name: text(e.name, text(e.kind)) });
+}
+
+function lineCost(s, e) {
+  const { file, line } = site(e);
+  if (!line) return null;
+  const cost = put(s.lines, `${file}:${line}`, () => ({ bytes: 0, held: 0, trips: 0 }));
+  cost.held += Math.max(0, int(e.held));
+  return cost;
+}
+
+function span(s, one) {
+  s.spans.push(one);
+  if (s.spans.length > SPANS) s.spans.shift();
+}
+
+// The copy's far end belongs to the same tensor, at the same age.
+function follow(s, from, to) {
+  to.lineage = from.lineage;
+  to.rev = from.rev;
+}
+
+// New content: every other copy of this tensor is stale from now on. A storage that was a copy and
+// is written alone becomes the newest of its line.
+function write(s, storage, version) {
+  const lineage = put(s.lineages, storage.lineage, () => ({ id: storage.lineage, index: 0, rev: 0, name: '' }));
+  lineage.rev++;
+  storage.rev = lineage.rev;
+  storage.version = version || storage.version + 1;
+}
+
+function nameLineage(s, storage, name) {
+  const lineage = s.lineages.get(storage.lineage);
+  if (lineage && !lineage.name) lineage.name = name;
+}
+
+function forget(s, id) {
+  for (const tensor of s.storages.get(id)?.tensors ?? []) s.tensors.delete(tensor);
+  s.storages.delete(id);
+}
+
+/** Does another copy of this tensor hold newer content? */
+export function isStale(s, storage) {
+  return storage.rev < (s.lineages.get(storage.lineage)?.rev ?? 0) && storage.rev > 0;
+}
+
+/** The handle that names a storage: the first that is still held, else the last that was. */
+export function handleOf(s, storage) {
+  const handles = storage.tensors.map((id) => s.tensors.get(id)).filter(Boolean);
+  return handles.find((h) => !h.dropped && !h.viewOf) ?? handles.find((h) => !h.dropped) ?? handles.at(-1) ?? null;
+}
+
+/** Fold one event in. */
+export function apply(s, event) {
+  const e = object(event);
+  s.seq++;
+  if (Number.isFinite(e.t) && e.t > s.t) s.t = e.t;
+  if (Number.isFinite(e.line) && e.line > 0) s.site = site(e);
+  if (Object.hasOwn(on, text(e.kind))) on[e.kind](s, e);
+  return s;
+}
+
+/** The events of one run, and the state after any of them. */
+export function history(interval = SNAPSHOT) {
+  const events = [];
+  const copies = [initial()]; // copies[i]: the state after i * interval events
+  let state = initial(); // the one handed out: a reader may keep it until the next call
+
+  function at(n) {
+    const seq = Math.min(Math.max(n, -1), events.length - 1);
+    const copy = copies[Math.min(Math.floor((seq + 1) / interval), copies.length - 1)];
+    if (seq < state.seq || copy.seq > state.seq) state = structuredClone(copy);
+    while (state.seq < seq) advance();
+    return state;
+  }
+
+  function advance() {
+    apply(state, events[state.seq + 1]);
+    const done = state.seq + 1;
+    if (done % interval === 0 && done / interval === copies.length) copies.push(structuredClone(state));
+  }
+
+  return { events, at, push: (e) => events.push(e) };
+}

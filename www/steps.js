@@ -1,0 +1,70 @@
+// steps.js: which events are shown as one step. An allocation, the handle made on it and the first
+// values belong together; so do a copy and its completion. Pure.
+
+// How long a step is shown at speed 1, in ms; half of it and more is motion, the rest is a pause.
+const TIMES = {
+  copy: 2000, op: 1600, sync: 800, error: 1500, grade: 900, alloc: 560, tensor: 560, host_read: 700, answer: 800,
+  session: 250, mark: 900, drop: 650, free: 650, check: 450, end: 900,
+};
+
+export function duration(step) {
+  return TIMES[step.kind] ?? 500;
+}
+
+/** An empty list of steps; `add` them event by event. A step is {from, to, kind, line, storages}. */
+export function steps() {
+  const all = [];
+
+  function add(e, seq) {
+    const last = all.at(-1);
+    if (last && joins(last, e)) extend(last, e, seq);
+    else all.push(extend({ from: seq, to: seq, kind: kindOf(e), file: '', line: 0, storages: new Set() }, e, seq));
+  }
+
+  /** The step that shows event seq. */
+  function of(seq) {
+    let low = 0;
+    let high = all.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (all[middle].to < seq) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low);
+  }
+
+  return { all, add, of };
+}
+
+const kindOf = (e) => (e && typeof e.kind === 'string' ? e.kind : '');
+const leaving = new Set(['drop', 'free']);
+const births = new Set(['tensor', 'host_write', 'given']);
+const always = new Set(['source', 'complete', 'values', 'name']);
+
+function joins(step, e) {
+  const kind = kindOf(e);
+  if (always.has(kind)) return true;
+  if (kind === 'lost') return step.kind === 'lost';
+  if (leaving.has(kind)) return leaving.has(step.kind) && (!e.line || e.line === step.line);
+  if (leaving.has(step.kind)) return false;
+  if (births.has(kind)) return step.kind === 'alloc' && step.storages.has(e.storage);
+  if (kind === 'host_read') return step.kind === 'answer';
+  if (kind === 'op') return isBirth(step, e);
+  return false;
+}
+
+// randn and its like: an op without operands that fills what was just made.
+function isBirth(step, e) {
+  const out = Array.isArray(e.out) ? e.out[0] : null;
+  return Array.isArray(e.in) && e.in.length === 0 && step.kind === 'alloc' && step.storages.has(out?.storage);
+}
+
+function extend(step, e, seq) {
+  step.to = seq;
+  if (e && Number.isFinite(e.line) && e.line > 0 && !step.line) {
+    step.line = e.line;
+    step.file = typeof e.file === 'string' ? e.file : '';
+  }
+  if (kindOf(e) === 'alloc' || kindOf(e) === 'tensor') step.storages.add(e.storage);
+  return step;
+}

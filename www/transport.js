@@ -1,0 +1,78 @@
+// transport.js: the controls of playback and the keys.
+
+const $ = (id) => document.getElementById(id);
+
+const PLAY = 'M4 2.5v11l9-5.5z';
+const PAUSE = 'M4 3h3v10H4zM9 3h3v10H9z';
+
+/** time: the clock; current(): the run on show. */
+export function transport(time, current, pane) {
+  const step = (by) => time.go(time.position.step + by, by > 0);
+  const toggle = () => (time.position.playing ? time.pause() : time.play());
+
+  // To the nearest step of another line.
+  function line(by) {
+    const steps = current()?.steps ?? [];
+    let i = time.position.step;
+    const from = steps[i]?.line;
+    while (steps[i + by] && (steps[i].line === from || !steps[i].line)) i += by;
+    time.go(i, by > 0);
+  }
+
+  $('back').addEventListener('click', () => step(-1));
+  $('forward').addEventListener('click', () => step(1));
+  $('play').addEventListener('click', toggle);
+  $('scrub').addEventListener('input', () => time.go(Number($('scrub').value)));
+  $('speed').addEventListener('change', () => time.speed(Number($('speed').value)));
+  $('help').addEventListener('click', () => $('keys').showModal());
+
+  const write = (node, key, value) => node[key] !== value && (node[key] = value);
+
+  /** Show the clock's position; writes only what changed. */
+  function show(position, run) {
+    const last = Math.max(0, run.steps.length - 1);
+    write($('scrub'), 'max', String(last));
+    write($('scrub'), 'value', String(position.step));
+    write($('where'), 'textContent', `${position.step + 1} / ${last + 1}`);
+    const shape = position.playing ? PAUSE : PLAY;
+    if ($('play-shape').getAttribute('d') !== shape) {
+      $('play-shape').setAttribute('d', shape);
+      $('play').setAttribute('aria-label', position.playing ? 'Pause' : 'Play');
+    }
+    write($('back'), 'disabled', position.step === 0);
+    write($('forward'), 'disabled', position.step >= last);
+  }
+
+  const busy = (target) => target.closest?.('input:not([type="range"]), textarea, select, dialog, [contenteditable]');
+
+  /** on: {save(), edit()}. */
+  function keys(on) {
+    document.addEventListener('keydown', (event) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 's') {
+        event.preventDefault();
+        on.save();
+        return;
+      }
+      if (busy(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      const act = action(event, on);
+      if (!act) return;
+      event.preventDefault();
+      act();
+    });
+  }
+
+  function action(event, on) {
+    const { key, shiftKey, target } = event;
+    if (key === 'ArrowRight') return shiftKey ? () => line(1) : () => step(1);
+    if (key === 'ArrowLeft') return shiftKey ? () => line(-1) : () => step(-1);
+    if (key === 'Home') return () => time.go(0);
+    if (key === 'End') return () => time.go(Infinity);
+    if (key === ' ') return target.closest?.('button, summary, a') && !target.dataset.storage ? null : toggle;
+    if (key === '?') return () => $('keys').showModal();
+    if (key === 't' || key === 'T') return pane.toggleTable;
+    if (key === 'e' || key === 'E') return on.edit;
+    return null;
+  }
+
+  return { show, keys };
+}

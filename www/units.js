@@ -1,0 +1,53 @@
+// units.js: numbers as people read them. Pure; used by every module that shows a number.
+
+/** 262144 -> "256 KiB". Binary prefixes, as memory has them. */
+export function bytes(n) {
+  if (!Number.isFinite(n)) return '?';
+  const names = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let i = 0;
+  while (n >= 1024 && i < names.length - 1) {
+    n /= 1024;
+    i++;
+  }
+  return `${round(n)} ${names[i]}`;
+}
+
+/** 41230 ns -> "41.2 µs". */
+export function time(ns) {
+  if (!Number.isFinite(ns)) return '?';
+  if (ns < 1000) return `${round(ns)} ns`;
+  if (ns < 1e6) return `${round(ns / 1e3)} µs`;
+  if (ns < 1e9) return `${round(ns / 1e6)} ms`;
+  return `${round(ns / 1e9)} s`;
+}
+
+/** [256, 256] -> "256×256"; a 0-dim tensor is a "scalar". */
+export function shape(dims) {
+  return dims.length ? dims.join('×') : 'scalar';
+}
+
+/** [4, 3] -> "(4, 3)", as PyTorch writes a shape. */
+export function tuple(dims) {
+  return `(${dims.join(', ')}${dims.length === 1 ? ',' : ''})`;
+}
+
+export function plural(n, one, many = `${one}s`) {
+  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+}
+
+/** A tensor's value: short, and the words "nan" and "inf" stay words. */
+export function value(x) {
+  if (typeof x !== 'number') return String(x);
+  if (Number.isInteger(x)) return String(x);
+  const size = Math.abs(x);
+  return size >= 1e5 || size < 1e-3 ? x.toExponential(2) : String(+x.toPrecision(4));
+}
+
+/** "lessons/01-where-am-i/demo.c" -> "demo.c". */
+export function baseName(path) {
+  return String(path).split('/').pop();
+}
+
+function round(x) {
+  return x >= 100 || Number.isInteger(x) ? String(Math.round(x)) : String(+x.toPrecision(3));
+}

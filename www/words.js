@@ -1,0 +1,181 @@
+// words.js: one plain sentence for every event. The narration, the live region, the table and the
+// hover text all speak through this file, so that they never say different things. Pure.
+
+import * as units from './units.js';
+
+/** What the events have called things. `learn` each event once, in order. */
+export function names() {
+  const tensors = new Map();
+  const storages = new Map();
+
+  function learn(e) {
+    if (!e || typeof e !== 'object') return;
+    if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.bytes, name: '' });
+    if (e.kind === 'tensor') {
+      tensors.set(e.tensor, { name: e.name, shape: e.shape, dtype: e.dtype });
+      const storage = storages.get(e.storage);
+      if (storage && !storage.name && e.name) storage.name = e.name;
+    }
+    if (e.kind === 'name' && tensors.has(e.tensor)) tensors.get(e.tensor).name = e.name;
+  }
+
+  const tensor = (id) => tensors.get(id)?.name || `tensor ${id ?? '?'}`;
+  const storage = (id) => storages.get(id)?.name || `storage ${id ?? '?'}`;
+  const deviceOf = (id) => storages.get(id)?.device;
+  return { learn, tensor, storage, deviceOf };
+}
+
+/** "cpu" -> "CPU RAM", "cuda:0" -> "GPU VRAM". */
+export function memoryName(device) {
+  if (!device) return 'memory';
+  if (device === 'cpu') return 'CPU RAM';
+  return device === 'cuda:0' ? 'GPU VRAM' : `GPU VRAM of ${device}`;
+}
+
+const processor = (device) => (!device || device === 'cpu' ? 'the CPU' : device === 'cuda:0' ? 'the GPU' : device);
+const list = (v) => (Array.isArray(v) ? v : []);
+const quoted = (v) => `“${v ?? ''}”`;
+const heldFor = (e) => (e.held > 0 ? ` The program waits ${units.time(e.held)}.` : '');
+const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);
+
+const because = {
+  op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is asked for',
+  policy: ', because the policy says so',
+};
+
+const sentences = {
+  session: (e) => `${e.program ?? 'The program'} starts${cards(e)}.`,
+  source: (e) => `Its source is ${units.baseName(e.path ?? 'unknown')}.`,
+  alloc: (e) => `${units.bytes(e.bytes)} are reserved in ${memoryName(e.device)}${rounding(e)}.`,
+  free: (e, n) => `${units.bytes(e.bytes)} of ${n.storage(e.storage)} are given back to ${memoryName(n.deviceOf(e.storage))}.`,
+  tensor: (e, n) => (e.view_of
+    ? `${n.tensor(e.tensor)} is a view of ${n.tensor(e.view_of)}: same bytes, nothing copied.`
+    : `${n.tensor(e.tensor)}, ${units.tuple(list(e.shape))} of ${e.dtype}, lives in ${memoryName(e.device)}.`),
+  name: (e) => `The tensor is called ${e.name} from now on.`,
+  drop: (e, n) => `The handle ${n.tensor(e.tensor)} is gone (${whyGone[e.why] ?? 'released'}).`,
+  copy: (e, n) => copied(e, n) + heldFor(e),
+  op: (e, n) => operated(e, n),
+  complete: (e) => `Done after ${units.time(e.end - e.start)}${parts(e)}.`,
+  sync: (e) => `The program waits for ${processor(e.device)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
+  host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
+  host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
+  oom: (e) => `${memoryName(e.device)} is full: ${units.bytes(e.asked)} asked for, ${units.bytes(e.free)} free.`,
+  mark: (e) => `The program notes: ${quoted(e.text)}.`,
+  given: (e) => `The lesson hands in ${quoted(e.name)}, in ${memoryName(e.device)}.`,
+  answer: (e) => `${quoted(e.name)} is handed in as an answer, from ${memoryName(e.device)}.`,
+  values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e)}.`,
+  error: (e) => `Error: ${e.message ?? e.code ?? 'a call failed'}${e.hint ? ` Hint: ${e.hint}` : ''}`,
+  check: (e) => `Check ${e.check ?? ''}: ${e.pass ? 'holds' : 'does not hold'}. ${e.message ?? ''}`,
+  grade: (e) => `${e.pass ? 'Passed' : 'Not passed'}: ${e.passed ?? 0} of ${e.checks ?? 0} checks hold. ${e.message ?? ''}`,
+  lost: () => 'The program was killed while it recorded this event.',
+  log_full: (e) => `The log is full at ${units.plural(e.limit ?? 0, 'event')}; nothing later is recorded.`,
+  end: (e) => `The program ends${e.status > 0 ? ` with exit status ${e.status}` : ''}${living(e)}.`,
+};
+
+const whyGone = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
+const whySync = {
+  item: ', to know a value', print: ', to print', copy: ', before the bytes can come home', free: ', before it frees memory',
+  oom: ', to make room',
+};
+
+export const spoken = new Set(Object.keys(sentences));
+
+/** The sentence of an event. Unknown kinds are named, never hidden. */
+export function sentence(e, n) {
+  if (!e || typeof e !== 'object') return 'This line of the log cannot be read.';
+  const say = Object.hasOwn(sentences, e.kind) ? sentences[e.kind] : null;
+  return say ? say(e, n).trim() : `An event of kind ${quoted(e.kind)}, which this page does not know.`;
+}
+
+// What matters most in a step says what the step is about.
+const WEIGHT = ['error', 'oom', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'free', 'drop',
+  'end', 'lost', 'log_full', 'session', 'alloc'];
+
+/** The sentence of a step: its weightiest event's, or one for many. */
+export function stepSentence(events, step, n) {
+  const inside = events.slice(step.from, step.to + 1);
+  const frees = inside.filter((e) => e?.kind === 'free');
+  const drops = inside.filter((e) => e?.kind === 'drop');
+  if (step.kind === 'drop' || step.kind === 'free') return leaving(inside, frees, drops, n);
+  const kind = WEIGHT.find((k) => k !== 'op' || !inside.some((e) => e?.kind === 'alloc') ? inside.some((e) => e?.kind === k) : false);
+  const found = inside.find((e) => e?.kind === kind) ?? inside[0];
+  const alloc = inside.find((e) => e?.kind === 'alloc');
+  return kind === 'tensor' && alloc ? born(found, alloc, inside, n) : sentence(found, n);
+}
+
+function born(tensor, alloc, inside, n) {
+  const empty = !inside.some((e) => e?.kind === 'op' || e?.kind === 'host_write' || e?.kind === 'values');
+  const where = `${units.tuple(list(tensor.shape))} of ${tensor.dtype}, ${units.bytes(alloc.bytes)}`;
+  return empty
+    ? `Room for ${n.tensor(tensor.tensor)} is reserved in ${memoryName(alloc.device)}: ${where}.`
+    : `${n.tensor(tensor.tensor)} is born in ${memoryName(alloc.device)}: ${where}.`;
+}
+
+function leaving(inside, frees, drops, n) {
+  const gone = drops.map((e) => n.tensor(e.tensor));
+  const bytes = frees.reduce((sum, e) => sum + (e.bytes || 0), 0);
+  if (drops.length === 0) return frees.length === 1 ? sentence(frees[0], n) : `${units.bytes(bytes)} are given back.`;
+  const why = whyGone[drops[0].why] ?? 'released';
+  const who = gone.length > 4 ? units.plural(gone.length, 'tensor') : and(gone);
+  const given = bytes ? `; ${units.bytes(bytes)} are given back` : '; other handles keep the bytes';
+  return `${who} ${gone.length > 1 ? 'go' : 'goes'} (${why})${given}.`;
+}
+
+/** All that is known about a box, for hover and keyboard alike. */
+export function about(storage, handle, name, stale) {
+  const born = storage.born?.line ? `, born at line ${storage.born.line}` : '';
+  const rounded = storage.asked !== storage.bytes ? `${storage.asked.toLocaleString('en')} bytes asked, ${storage.bytes.toLocaleString('en')} taken`
+    : `${storage.bytes.toLocaleString('en')} bytes`;
+  const what = handle ? `${units.tuple(handle.shape)} ${handle.dtype}` : 'no tensor yet';
+  const reuse = storage.tenant ? `; tenant ${storage.tenant + 1} of this address` : '';
+  const marks = [storage.freed !== null && 'freed', storage.rev === 0 && storage.freed === null && 'not written yet', stale && 'stale: another copy is newer'];
+  const state = marks.filter(Boolean).join(', ');
+  const values = storage.sample?.data.length ? `Values: ${storage.sample.data.map(units.value).join(', ')}${storage.sample.count > storage.sample.data.length ? ' …' : ''}` : '';
+  return [
+    `${name} in ${memoryName(storage.device)} (${storage.device})${state ? `, ${state}` : ''}`,
+    what, `${rounded} at ${storage.addr}${reuse}${born}`, values,
+  ].filter(Boolean);
+}
+
+function cards(e) {
+  const card = list(e.devices).find((d) => d && d.kind !== 'cpu');
+  if (!card) return ' without a GPU';
+  return card.kind === 'sim' ? ` with a simulated GPU (${card.card ?? card.name}); times are modelled` : ` on ${card.card ?? card.name}; times are ${e.clock ?? 'measured'}`;
+}
+
+const rounding = (e) => (e.asked !== undefined && e.asked !== e.bytes ? ` (${units.bytes(e.asked)} asked for, rounded up)` : '');
+
+function copied(e, n) {
+  const from = e.src?.device;
+  const to = e.dst?.device;
+  const name = n.tensor(e.src?.tensor);
+  const over = (from === 'cpu') !== (to === 'cpu') ? 'over the bus ' : '';
+  const via = e.route === 'staged' ? ', through the staging buffer' : '';
+  return `${units.bytes(e.bytes)} of ${name} go ${over}from ${memoryName(from)} to ${memoryName(to)}${via}${because[e.why] ?? ''}.`;
+}
+
+function operated(e, n) {
+  const ins = list(e.in).map((u) => n.tensor(u?.tensor));
+  const outs = list(e.out).map((u) => n.tensor(u?.tensor));
+  const from = ins.length ? ` of ${and(ins)}` : '';
+  const into = e.inplace ? 'in place' : outs.length ? `into ${and(outs)}` : '';
+  const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${e.blas}` : '';
+  return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)} ${into}`.trim() + `${by}.`;
+}
+
+function parts(e) {
+  const named = [['overhead', 'overhead'], ['staging', 'staging'], ['wire', 'on the wire']];
+  const said = named.filter(([key]) => e[key] > 0).map(([key, label]) => `${units.time(e[key])} ${label}`);
+  return said.length > 1 ? ` (${said.join(', ')})` : '';
+}
+
+function sample(e) {
+  const data = list(e.data);
+  const shown = data.slice(0, 6).map(units.value).join(', ');
+  return `${shown || 'nothing'}${(e.count ?? data.length) > 6 ? ' …' : ''}`;
+}
+
+function living(e) {
+  const live = list(e.live);
+  return live.length ? `; ${units.plural(live.length, 'storage')} still alive` : '';
+}
