@@ -1,0 +1,248 @@
+/* A program that touches VRAM from the host dies of it, as on a real card, and is told why. Each test
+ * runs such a program in a child and reads what it left: its last words, its status, its log. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "ferry.h"
+#include "log.h"
+
+static char words[4096]; /* what the child wrote to stderr */
+static char trace[64];
+static int status;
+static int made_at;      /* line on which the child makes its tensor; the same in both processes */
+
+static void run_in_child(void (*program)(void))
+{
+    int ends[2];
+    size_t n = 0;
+    ssize_t got;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGSEGV, SIG_DFL); /* not the test framework's */
+        setenv("FERRY_GPU", "sim", 1);
+        setenv("FERRY_TRACE", trace, 1);
+        program();
+        _exit(0);
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], words + n, sizeof words - 1 - n)) > 0) n += (size_t)got;
+    words[n] = 0;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+}
+
+static void assert_killed_by(int signal_number)
+{
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), signal_number);
+}
+
+static void assert_said(const char *text)
+{
+    if (strstr(words, text)) return;
+    print_error("not said: %s\nin: %s\n", text, words);
+    fail();
+}
+
+/* Does a line of the log hold all of these? */
+static bool logged(const char *a, const char *b, const char *c)
+{
+    char err[200];
+    uint64_t cursor = 0;
+    fy_text lines = {0};
+    bool found = false;
+    int fd = open(trace, O_RDWR);
+    fy_log *log = fy_log_open(fd, err, sizeof err);
+    if (!log) fail_msg("%s", err);
+    fy_log_writer_gone(log);
+    while (fy_log_read(log, &cursor, &lines, 1 << 20)) continue;
+    for (char *line = strtok(lines.data, "\n"); line && !found; line = strtok(NULL, "\n"))
+        found = strstr(line, a) && strstr(line, b) && strstr(line, c);
+    free(lines.data);
+    fy_log_close(log);
+    close(fd);
+    return found;
+}
+
+/* ---- programs ---- */
+
+static float *weights_on_cuda(void)
+{
+    made_at = __LINE__ + 1;
+    fy_tensor *weights = fy_zeros((4, 3), .device = "cuda");
+    return fy_data(weights);
+}
+
+static void read_element_5(void)
+{
+    volatile float *w = weights_on_cuda();
+    if (w[5] == 0) puts("?");
+}
+
+static void write_element_0(void)
+{
+    volatile float *w = weights_on_cuda();
+    w[0] = 1;
+}
+
+static void read_integers(void)
+{
+    volatile int64_t *p = fy_data(fy_arange((10), .device = "cuda", .name = "steps"));
+    if (p[7] == 7) puts("?");
+}
+
+static void read_after_free(void)
+{
+    fy_tensor *gone = fy_zeros((4), .device = "cuda");
+    volatile float *p = fy_data(gone);
+    fy_free(gone);
+    if (p[0] == 0) puts("?");
+}
+
+static void read_nowhere(void)
+{
+    volatile int *volatile nowhere = (volatile int *)16;
+    fy_free(fy_zeros((4), .device = "cuda"));
+    if (*nowhere) puts("?");
+}
+
+static void raise_it(void)
+{
+    fy_free(fy_zeros((4), .device = "cuda"));
+    raise(SIGSEGV);
+}
+
+static void own_handler(int signal_number)
+{
+    (void)signal_number;
+    if (write(STDERR_FILENO, "mine\n", 5) != 5) _exit(2);
+    _exit(42);
+}
+
+static void read_nowhere_with_a_handler(void)
+{
+    signal(SIGSEGV, own_handler);
+    read_nowhere();
+}
+
+static void read_vram_with_a_handler(void)
+{
+    signal(SIGSEGV, own_handler);
+    read_element_5();
+}
+
+/* ---- tests ---- */
+
+static void a_read_is_explained_by_name_element_and_line(void **state)
+{
+    char made[80];
+    (void)state;
+    run_in_child(read_element_5);
+    weights_on_cuda(); /* for the line number */
+    assert_killed_by(SIGSEGV);
+    assert_said("the host read element 5 of 'weights', which lives on cuda:0");
+    snprintf(made, sizeof made, "made at tests/guard_test.c:%d)", made_at);
+    assert_said(made);
+    assert_said("0x7000000014 in the log, 0x");
+    assert_said("fix: bring it home first: fy_cpu(weights)");
+}
+
+static void a_write_is_explained_as_a_write(void **state)
+{
+    (void)state;
+    run_in_child(write_element_0);
+    assert_killed_by(SIGSEGV);
+#if defined(__x86_64__) || defined(__aarch64__)
+    assert_said("the host wrote to element 0 of 'weights'");
+    assert_said("fix: write on the CPU, then move it there");
+#endif
+}
+
+static void elements_are_counted_in_their_own_size(void **state)
+{
+    (void)state;
+    run_in_child(read_integers);
+    assert_said("element 7 of 'steps'");
+}
+
+static void freed_vram_is_explained_too(void **state)
+{
+    (void)state;
+    run_in_child(read_after_free);
+    assert_killed_by(SIGSEGV);
+    assert_said("VRAM in which no tensor lives; was it freed?");
+}
+
+static void the_log_holds_the_error_and_all_before_it(void **state)
+{
+    (void)state;
+    run_in_child(read_element_5);
+    assert_true(logged("\"kind\":\"alloc\"", "\"device\":\"cuda:0\"", ""));
+    assert_true(logged("\"kind\":\"error\"", "\"code\":\"device_pointer\"", "element 5 of 'weights'"));
+    assert_true(logged("\"kind\":\"error\"", "fy_cpu(weights)", ""));
+    assert_false(logged("\"kind\":\"end\"", "", ""));
+}
+
+static void other_faults_are_not_ferrys_to_explain(void **state)
+{
+    (void)state;
+    run_in_child(read_nowhere);
+    assert_null(strstr(words, "ferry: the host"));
+    assert_killed_by(SIGSEGV);
+    run_in_child(raise_it);
+    assert_null(strstr(words, "ferry: the host"));
+    assert_killed_by(SIGSEGV);
+}
+
+static void a_programs_own_handler_still_gets_its_faults(void **state)
+{
+    (void)state;
+    run_in_child(read_nowhere_with_a_handler);
+    assert_string_equal(words, "mine\n");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 42);
+    run_in_child(read_vram_with_a_handler);
+    assert_said("the host read element 5 of 'weights'");
+    assert_killed_by(SIGSEGV);
+}
+
+static int make_trace(void **state)
+{
+    (void)state;
+    snprintf(trace, sizeof trace, "/tmp/ferry-guard-%d.jsonl", (int)getpid());
+    return 0;
+}
+
+static int remove_trace(void **state)
+{
+    (void)state;
+    unlink(trace);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_write_is_explained_as_a_write),
+        cmocka_unit_test(elements_are_counted_in_their_own_size),
+        cmocka_unit_test(freed_vram_is_explained_too),
+        cmocka_unit_test(the_log_holds_the_error_and_all_before_it),
+        cmocka_unit_test(other_faults_are_not_ferrys_to_explain),
+        cmocka_unit_test(a_programs_own_handler_still_gets_its_faults),
+        cmocka_unit_test(a_read_is_explained_by_name_element_and_line), /* last: opens a card in this process */
+    };
+    return cmocka_run_group_tests(tests, make_trace, remove_trace);
+}
