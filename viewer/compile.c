@@ -123,7 +123,7 @@ static void make_command(command *c, const compile_order *o, bool clang, const c
 static compile_end broken(diagnosis *d, const char *what, const char *name, const char *why, const char *hint)
 {
     *d = (diagnosis){0};
-    snprintf(d->message, sizeof d->message, "%s %.250s%s%s", what, name, *why ? ": " : "", why);
+    snprintf(d->message, sizeof d->message, "%s %.150s%s%.180s", what, name, *why ? ": " : "", why);
     snprintf(d->hint, sizeof d->hint, "%s", hint);
     return COMPILE_BROKEN;
 }

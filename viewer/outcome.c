@@ -1,0 +1,59 @@
+/* outcome.c: an outcome as JSON, for the page and for `ferry grade --json`. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/log.h"
+#include "run.h"
+
+enum { OUTPUT_SHOWN = 16384 };
+
+/* Text of unknown origin: made valid UTF-8 by the one writer that does so, then read back. */
+void json_text(cJSON *to, const char *key, const char *text, size_t size)
+{
+    fy_text quoted = {0};
+    fy_text_json(&quoted, text, size);
+    fy_text_add(&quoted, "", 1);
+    cJSON *item = quoted.data ? cJSON_Parse(quoted.data) : NULL;
+    cJSON_AddItemToObject(to, key, item ? item : cJSON_CreateString(""));
+    free(quoted.data);
+}
+
+static void add_place(cJSON *to, const char *key, long long value)
+{
+    if (value >= 0) cJSON_AddNumberToObject(to, key, (double)value);
+    else cJSON_AddNullToObject(to, key);
+}
+
+static cJSON *check_json(const struct verdict_check *c)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_text(json, "check", c->name, strlen(c->name));
+    cJSON_AddBoolToObject(json, "pass", c->pass);
+    json_text(json, "expected", c->expected, strlen(c->expected));
+    json_text(json, "got", c->got, strlen(c->got));
+    json_text(json, "message", c->message, strlen(c->message));
+    add_place(json, "seq", c->seq);
+    add_place(json, "line", c->line);
+    return json;
+}
+
+cJSON *outcome_json(const outcome *out)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddBoolToObject(json, "pass", out->end == RUN_FINE);
+    json_text(json, "message", out->message, strlen(out->message));
+    json_text(json, "hint", out->hint, strlen(out->hint));
+    json_text(json, "file", out->file, strlen(out->file));
+    json_text(json, "source", out->source, strlen(out->source));
+    add_place(json, "line", out->line);
+    add_place(json, "seq", out->seq);
+    cJSON *checks = cJSON_AddArrayToObject(json, "checks");
+    int n = out->graded ? out->verdict.checks : 0;
+    for (int i = 0; i < n && i < VERDICT_CHECKS; i++) cJSON_AddItemToArray(checks, check_json(&out->verdict.check[i]));
+    json_text(json, "output", out->output, out->kept < OUTPUT_SHOWN ? out->kept : OUTPUT_SHOWN);
+    cJSON_AddNumberToObject(json, "printed", (double)out->printed);
+    cJSON_AddNumberToObject(json, "seconds", out->seconds);
+    cJSON_AddNumberToObject(json, "seed", (double)out->seed);
+    cJSON_AddBoolToObject(json, "second", out->second);
+    return json;
+}

@@ -1,0 +1,16 @@
+/* report.h: an outcome on the terminal. */
+#ifndef FERRY_REPORT_H
+#define FERRY_REPORT_H
+
+#include <stdio.h>
+
+#include "run.h"
+
+/* Short: the checks, what failed, at which event and line, expected and got, and what to do next.
+ * Coloured on a terminal, unless NO_COLOR is set. */
+void report(FILE *to, const lesson *l, const outcome *out);
+
+/* What the program printed, cut after `most` bytes. */
+void report_output(FILE *to, const outcome *out, size_t most);
+
+#endif
