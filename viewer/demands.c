@@ -32,10 +32,10 @@ bool check_same_device(grading *g)
 {
     const cJSON *e = find_event(g, "error", "code", "device_mismatch", 0);
     if (!e)
-        return check(g, "same-device", true, NULL, "operands together", "operands together",
+        return check(g, "same-device", true, NULL, "operands in one memory", "operands in one memory",
                      "Every call found its tensors in one memory.");
     const char *call = *event_text(e, "call") ? event_text(e, "call") : "A call";
-    return check(g, "same-device", false, e, "operands in one memory", event_text(e, "message"),
+    return check(g, "same-device", false, e, "operands in one memory", "operands in two memories",
                  grade_say(g,
                            "%s%s was given tensors that live in two memories. Nothing is moved for you: "
                            "bring them together first, or make them in the same place.",
