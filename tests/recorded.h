@@ -1,0 +1,173 @@
+/* recorded.h: for tests that look at what their own calls recorded. The log is an unlinked file that the
+ * test reads back; `since` begins anew, and the events after it are asked for by kind. */
+#ifndef RECORDED_H
+#define RECORDED_H
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ferry.h"
+#include "log.h"
+
+static fy_log *recorded_log;
+static uint64_t recorded_cursor;
+static cJSON *recorded_events; /* since the last `since` */
+
+/* Before the first call of Ferry: record into a log of our own. */
+static inline void recorded_start(void)
+{
+    char err[256] = "", text[16];
+    int fd = fy_log_file(NULL, 0, err, sizeof err), mine = dup(fd);
+    if (fd < 0 || mine < 0) {
+        fprintf(stderr, "no log: %s\n", err);
+        exit(1);
+    }
+    snprintf(text, sizeof text, "%d", fd);
+    setenv("FERRY_LOG_FD", text, 1);
+    fy_mark("start");
+    recorded_log = fy_log_open(mine, err, sizeof err);
+    close(mine);
+    if (!recorded_log) {
+        fprintf(stderr, "no log: %s\n", err);
+        exit(1);
+    }
+}
+
+static inline void recorded_end(void)
+{
+    cJSON_Delete(recorded_events);
+    recorded_events = NULL;
+    fy_log_close(recorded_log);
+}
+
+static inline void recorded_read(void)
+{
+    fy_text lines = {0};
+    while (fy_log_read(recorded_log, &recorded_cursor, &lines, 1 << 16)) continue;
+    if (!recorded_events) recorded_events = cJSON_CreateArray();
+    for (const char *p = lines.data; p && p < lines.data + lines.size;) {
+        cJSON *e = cJSON_ParseWithOpts(p, &p, 0);
+        if (!e) abort();
+        if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(e, "kind")), "source") != 0)
+            cJSON_AddItemToArray(recorded_events, e);
+        else cJSON_Delete(e);
+        while (p < lines.data + lines.size && *p == '\n') p++;
+    }
+    free(lines.data);
+}
+
+static inline void since(void)
+{
+    recorded_read();
+    cJSON_Delete(recorded_events);
+    recorded_events = NULL;
+}
+
+static inline const char *event_kind_of(const cJSON *e) { return cJSON_GetStringValue(cJSON_GetObjectItem(e, "kind")); }
+
+/* The kinds since then, as in "alloc tensor op complete". */
+static inline const char *kinds(void)
+{
+    static char text[4096];
+    const cJSON *e;
+    recorded_read();
+    text[0] = 0;
+    cJSON_ArrayForEach(e, recorded_events)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? " " : "", event_kind_of(e));
+    return text;
+}
+
+/* The n-th event of a kind since then, or NULL. */
+static inline const cJSON *event_of(const char *kind, int n)
+{
+    const cJSON *e;
+    recorded_read();
+    cJSON_ArrayForEach(e, recorded_events)
+        if (strcmp(event_kind_of(e), kind) == 0 && n-- == 0) return e;
+    return NULL;
+}
+
+/* A field, where "src.device" reaches into objects and "in.0.storage" into arrays. */
+static inline const cJSON *field(const cJSON *e, const char *path)
+{
+    char name[64];
+    while (e && *path) {
+        size_t n = strcspn(path, ".");
+        snprintf(name, sizeof name, "%.*s", (int)n, path);
+        e = cJSON_IsArray(e) ? cJSON_GetArrayItem(e, atoi(name)) : cJSON_GetObjectItem(e, name);
+        path += path[n] ? n + 1 : n;
+    }
+    return e;
+}
+
+static inline const char *text_of(const cJSON *e, const char *path)
+{
+    const char *s = cJSON_GetStringValue(field(e, path));
+    return s ? s : "";
+}
+
+static inline double number_of(const cJSON *e, const char *path)
+{
+    const cJSON *f = field(e, path);
+    return cJSON_IsNumber(f) ? f->valuedouble : -1;
+}
+
+/* Element i, row-major, wherever x lives. */
+static inline double element(fy_tensor *x, int64_t i)
+{
+    double value = 0;
+    FY_SCOPE {
+        fy_tensor *home = fy_contiguous(fy_cpu(x));
+        const void *p = fy_data(home);
+        value = fy_dtype_of(home) == FY_INT64 ? (double)((const int64_t *)p)[i] : (double)((const float *)p)[i];
+    }
+    return value;
+}
+
+/* Do x's elements, row-major, equal the list? */
+static inline bool holds(fy_tensor *x, size_t n, const double *want)
+{
+    if (!x || fy_numel(x) != (int64_t)n) return false;
+    for (size_t i = 0; i < n; i++)
+        if (element(x, (int64_t)i) != want[i]) {
+            fprintf(stderr, "element %zu is %.9g, not %.9g\n", i, element(x, (int64_t)i), want[i]);
+            return false;
+        }
+    return true;
+}
+#define HOLDS(x, ...) holds(x, sizeof((const double[]){__VA_ARGS__}) / sizeof(double), (const double[]){__VA_ARGS__})
+
+/* Is the shape of x the list? */
+static inline bool has_shape(fy_tensor *x, size_t n, const int64_t *want)
+{
+    if (!x || fy_dim(x) != (int)n) return false;
+    for (size_t i = 0; i < n; i++)
+        if (fy_size(x, (int)i) != want[i]) return false;
+    return true;
+}
+#define HAS_SHAPE(x, ...) \
+    has_shape(x, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+static inline bool has_strides(fy_tensor *x, size_t n, const int64_t *want)
+{
+    if (!x || fy_dim(x) != (int)n) return false;
+    for (size_t i = 0; i < n; i++)
+        if (fy_stride(x, (int)i) != want[i]) return false;
+    return true;
+}
+#define HAS_STRIDES(x, ...) \
+    has_strides(x, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+/* For tests of mistakes: did the last call fail with these words? Clears the error. */
+static inline bool failed_with(const char *words)
+{
+    bool found = fy_error() && strstr(fy_error(), words);
+    if (!found) fprintf(stderr, "wanted: %s\nfound:  %s\n", words, fy_error() ? fy_error() : "no error");
+    fy_clear_error();
+    return found;
+}
+
+#endif

@@ -1,0 +1,473 @@
+/* Tensors: making them, what they are, views of them, moving them, looking into them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "given.h"
+#include "recorded.h"
+
+#define TEST(name) static void name(void **state)
+
+/* ---- making ---- */
+
+TEST(a_tensor_is_born_on_the_cpu_as_float32)
+{
+    (void)state;
+    FY_SCOPE {
+        since();
+        fy_tensor *x = fy_zeros((2, 3));
+        assert_string_equal(kinds(), "alloc tensor op complete");
+        assert_string_equal(fy_device(x), "cpu");
+        assert_false(fy_is_cuda(x));
+        assert_int_equal(fy_dtype_of(x), FY_FLOAT32);
+        assert_int_equal(fy_dim(x), 2);
+        assert_int_equal(fy_numel(x), 6);
+        assert_int_equal(fy_size(x, -1), 3);
+        assert_int_equal(fy_size(x, 2), -1);
+        assert_true(HAS_STRIDES(x, 3, 1));
+        assert_true(HOLDS(x, 0, 0, 0, 0, 0, 0));
+        assert_string_equal(text_of(event_of("alloc", 0), "mem"), "pageable");
+        assert_int_equal(number_of(event_of("alloc", 0), "asked"), 24);
+        assert_int_equal(number_of(event_of("alloc", 0), "bytes"), 64);
+        assert_string_equal(text_of(event_of("tensor", 0), "name"), "x");
+    }
+}
+
+TEST(a_tensor_is_made_on_the_device_that_is_asked_for)
+{
+    (void)state;
+    FY_SCOPE {
+        since();
+        fy_tensor *x = fy_ones((3), .device = "cuda", .name = "weights");
+        assert_string_equal(kinds(), "alloc tensor op complete");
+        assert_string_equal(fy_device(x), "cuda:0");
+        assert_true(fy_is_cuda(x));
+        assert_string_equal(text_of(event_of("alloc", 0), "device"), "cuda:0");
+        assert_int_equal(number_of(event_of("alloc", 0), "bytes"), 512);
+        assert_string_equal(text_of(event_of("tensor", 0), "name"), "weights");
+        assert_string_equal(text_of(event_of("op", 0), "name"), "fill");
+        assert_true(HOLDS(x, 1, 1, 1));
+    }
+}
+
+TEST(values_decide_the_dtype_as_in_pytorch)
+{
+    (void)state;
+    FY_SCOPE {
+        assert_int_equal(fy_dtype_of(fy_tensor((1, 2, 3))), FY_INT64);
+        assert_int_equal(fy_dtype_of(fy_tensor((1, 2.5, 3))), FY_FLOAT32);
+        assert_int_equal(fy_dtype_of(fy_tensor((1, 2), .dtype = FY_FLOAT32)), FY_FLOAT32);
+        assert_int_equal(fy_dtype_of(fy_full((2), 7)), FY_INT64);
+        assert_int_equal(fy_dtype_of(fy_full((2), 7.5)), FY_FLOAT32);
+        assert_true(HOLDS(fy_full((2), 7.5, .dtype = FY_INT64), 7, 7));
+        assert_true(HOLDS(fy_tensor((1, -2.5)), 1, -2.5));
+        assert_true(HOLDS(fy_tensor((4, 5), .device = "cuda"), 4, 5));
+        assert_int_equal(fy_dtype_of(fy_arange((4))), FY_INT64);
+        assert_int_equal(fy_dtype_of(fy_arange((0, 1, 0.5))), FY_FLOAT32);
+    }
+}
+
+TEST(arange_counts_up_and_down_and_stops_before_the_end)
+{
+    (void)state;
+    FY_SCOPE {
+        assert_true(HOLDS(fy_arange((4)), 0, 1, 2, 3));
+        assert_true(HOLDS(fy_arange((2, 5)), 2, 3, 4));
+        assert_true(HOLDS(fy_arange((5, 0, -2)), 5, 3, 1));
+        assert_true(HOLDS(fy_arange((0, 1, 0.25)), 0, 0.25, 0.5, 0.75));
+        assert_true(HOLDS(fy_arange((1, 2.2, 0.5), .device = "cuda"), 1, 1.5, 2));
+        assert_true(HAS_SHAPE(fy_arange((3, 3)), 0));
+    }
+}
+
+TEST(the_cpu_generator_draws_pytorchs_numbers)
+{
+    const double few[] = {1.5409960746765137, -0.293428897857666, -2.1787893772125244};
+    (void)state;
+    FY_SCOPE {
+        fy_manual_seed(0);
+        fy_tensor *x = fy_randn((3));
+        for (int i = 0; i < 3; i++) assert_true(fabs(element(x, i) - few[i]) < 1e-6);
+        fy_manual_seed(0);
+        fy_tensor *one = fy_randn(()), *two = fy_randn((2)); /* 3 = 1 + 2 */
+        assert_true(fabs(fy_item(one) - few[0]) < 1e-6);
+        assert_true(fabs(element(two, 1) - few[2]) < 1e-6);
+        fy_manual_seed(0);
+        assert_true(fabs(element(fy_randn((16)), 0) + 1.1258398294448853) < 1e-6);
+    }
+}
+
+TEST(seeds_repeat_on_every_device_and_devices_differ)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_manual_seed(7);
+        fy_tensor *a = fy_randn((20)), *b = fy_randn((20), .device = "cuda"), *c = fy_randn((20), .device = "cuda");
+        fy_manual_seed(7);
+        fy_tensor *d = fy_randn((20)), *e = fy_randn((20), .device = "cuda");
+        for (int i = 0; i < 20; i++) {
+            assert_true(element(a, i) == element(d, i));
+            assert_true(element(b, i) == element(e, i));
+            assert_false(element(b, i) == element(c, i));
+            assert_false(element(a, i) == element(b, i));
+        }
+    }
+}
+
+TEST(an_empty_tensor_takes_no_bytes_and_has_a_storage)
+{
+    (void)state;
+    FY_SCOPE {
+        since();
+        fy_tensor *x = fy_zeros((0, 3), .device = "cuda");
+        assert_int_equal(fy_numel(x), 0);
+        assert_int_equal(number_of(event_of("alloc", 0), "bytes"), 0);
+        assert_true(number_of(event_of("alloc", 0), "storage") > 0);
+        assert_true(HAS_SHAPE(fy_cpu(x), 0, 3));
+        assert_true(HOLDS(fy_sum(x), 0));
+        assert_true(HAS_SHAPE(fy_add(x, fy_ones((1, 3), .device = "cuda")), 0, 3));
+    }
+}
+
+/* ---- views ---- */
+
+TEST(views_share_the_storage_and_copy_nothing)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *x = fy_arange((6));
+        since();
+        fy_tensor *m = fy_view(x, (2, 3)), *t = fy_t(m);
+        assert_string_equal(kinds(), "tensor tensor");
+        assert_int_equal(number_of(event_of("tensor", 1), "view_of"), number_of(event_of("tensor", 0), "tensor"));
+        assert_int_equal(number_of(event_of("tensor", 1), "storage"), number_of(event_of("tensor", 0), "storage"));
+        assert_true(HAS_SHAPE(t, 3, 2));
+        assert_true(HAS_STRIDES(t, 1, 3));
+        assert_true(HOLDS(t, 0, 3, 1, 4, 2, 5));
+        assert_false(fy_is_contiguous(t));
+        ((int64_t *)fy_data(x))[1] = 10; /* writing the base shows in the view */
+        assert_true(HOLDS(t, 0, 3, 10, 4, 2, 5));
+        assert_true(HAS_STRIDES(fy_view(t, (3, 2, 1)), 1, 3, 3));
+        assert_true(HAS_SHAPE(fy_view(m, (-1)), 6));
+        assert_true(HOLDS(fy_narrow(m, 1, 1, 2), 10, 2, 4, 5));
+        assert_true(HOLDS(fy_select(m, 0, -1), 3, 4, 5));
+        assert_true(HOLDS(fy_select(fy_narrow(t, 0, 1, 2), 1, 1), 4, 5));
+        assert_true(HAS_SHAPE(fy_transpose(fy_zeros((2, 3, 4)), 0, -1), 4, 3, 2));
+        assert_true(HAS_SHAPE(fy_view(fy_ones(()), (1, 1)), 1, 1));
+        assert_int_equal(fy_dim(fy_view(fy_ones((1)), ())), 0);
+    }
+}
+
+TEST(a_storage_lives_until_its_last_view_goes)
+{
+    (void)state;
+    fy_tensor *x = fy_arange((6)), *v = fy_narrow(x, 0, 2, 2);
+    since();
+    fy_free(x);
+    assert_string_equal(kinds(), "drop");
+    assert_true(HOLDS(v, 2, 3));
+    since();
+    fy_free(v);
+    assert_string_equal(kinds(), "drop free");
+}
+
+TEST(contiguous_is_itself_or_a_row_major_copy)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *m = fy_view(fy_arange((6)), (2, 3)), *t = fy_t(m);
+        since();
+        assert_ptr_equal(fy_contiguous(m), m);
+        assert_string_equal(kinds(), "");
+        fy_tensor *c = fy_contiguous(t);
+        assert_string_equal(kinds(), "alloc tensor op complete");
+        assert_true(HAS_STRIDES(c, 2, 1));
+        assert_true(HOLDS(c, 0, 3, 1, 4, 2, 5));
+        assert_true(HAS_STRIDES(fy_clone(t), 1, 3)); /* clone keeps dense strides */
+        assert_true(HAS_STRIDES(fy_clone(fy_narrow(m, 1, 0, 2)), 2, 1));
+    }
+}
+
+/* ---- moving ---- */
+
+TEST(to_returns_x_itself_when_nothing_changes)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *x = fy_zeros((2)), *g = fy_to(x, "cuda");
+        since();
+        assert_ptr_equal(fy_to(x, "cpu"), x);
+        assert_ptr_equal(fy_to(x, "cpu:0"), x);
+        assert_ptr_equal(fy_cpu(x), x);
+        assert_ptr_equal(fy_to(x, FY_FLOAT32), x);
+        assert_ptr_equal(fy_to(x, x), x);
+        assert_ptr_equal(fy_to(g, "cuda"), g);
+        assert_ptr_equal(fy_cuda(g), g);
+        assert_string_equal(kinds(), "");
+        fy_tensor *copy = fy_to(x, "cpu", .copy = true);
+        assert_ptr_not_equal(copy, x);
+        assert_string_equal(kinds(), "alloc tensor op complete");
+    }
+}
+
+TEST(each_reference_that_to_returned_is_given_back)
+{
+    (void)state;
+    fy_tensor *x = fy_full((2), 3.0), *same = fy_to(x, "cpu");
+    fy_free(x);
+    assert_true(HOLDS(same, 3, 3));
+    since();
+    fy_free(same);
+    assert_string_equal(kinds(), "drop free");
+}
+
+TEST(a_crossing_is_an_alloc_a_tensor_a_copy_and_its_end)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *x = fy_view(fy_arange((6)), (2, 3));
+        since();
+        fy_tensor *g = fy_to(x, "cuda");
+        assert_string_equal(kinds(), "alloc tensor copy complete");
+        const cJSON *c = event_of("copy", 0);
+        assert_string_equal(text_of(c, "dir"), "h2d");
+        assert_string_equal(text_of(c, "route"), "staged");
+        assert_int_equal(number_of(c, "bytes"), 48);
+        assert_string_equal(text_of(c, "src.device"), "cpu");
+        assert_string_equal(text_of(c, "dst.device"), "cuda:0");
+        assert_int_equal(number_of(c, "dst.version"), 1);
+        since();
+        fy_tensor *home = fy_cpu(g);
+        assert_string_equal(kinds(), "alloc tensor copy complete sync");
+        assert_string_equal(text_of(event_of("sync", 0), "why"), "copy");
+        assert_int_equal(number_of(event_of("sync", 0), "cause"), number_of(event_of("copy", 0), "seq"));
+        assert_true(HOLDS(home, 0, 1, 2, 3, 4, 5));
+        assert_string_equal(fy_device(x), "cpu"); /* the argument stays where it was */
+    }
+}
+
+TEST(dense_strides_survive_the_bus_and_holes_do_not)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *m = fy_view(fy_arange((12)), (3, 4)), *t = fy_t(m);
+        assert_true(HAS_STRIDES(fy_to(t, "cuda"), 1, 4));
+        assert_true(HOLDS(fy_select(fy_to(t, "cuda"), 0, 1), 1, 5, 9));
+        fy_tensor *holes = fy_narrow(m, 1, 1, 2);
+        since();
+        fy_tensor *g = fy_to(holes, "cuda");
+        assert_string_equal(kinds(), "alloc tensor op complete alloc tensor copy complete drop free");
+        assert_string_equal(text_of(event_of("op", 0), "device"), "cpu");
+        assert_int_equal(number_of(event_of("copy", 0), "bytes"), 48); /* six elements, not twelve */
+        assert_true(HAS_STRIDES(g, 2, 1));
+        since();
+        assert_true(HOLDS(fy_cpu(fy_narrow(fy_to(m, "cuda"), 1, 1, 2)), 1, 2, 5, 6, 9, 10));
+        assert_string_equal(text_of(event_of("op", 0), "device"), "cuda:0"); /* compacted where it lived */
+    }
+}
+
+TEST(a_dtype_changes_on_the_cpu_before_the_bus_and_after_it)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *x = fy_tensor((1, 2, 3));
+        since();
+        fy_tensor *g = fy_to(x, "cuda", .dtype = FY_FLOAT32);
+        assert_string_equal(kinds(), "alloc tensor op complete alloc tensor copy complete drop free");
+        assert_string_equal(text_of(event_of("op", 0), "name"), "cast");
+        assert_string_equal(text_of(event_of("op", 0), "device"), "cpu");
+        assert_int_equal(number_of(event_of("copy", 0), "bytes"), 12);
+        assert_int_equal(fy_dtype_of(g), FY_FLOAT32);
+        since();
+        fy_tensor *home = fy_to(g, x); /* device and dtype of x */
+        assert_string_equal(kinds(), "alloc tensor copy complete sync alloc tensor op complete drop free");
+        assert_int_equal(number_of(event_of("copy", 0), "bytes"), 12);
+        assert_string_equal(text_of(event_of("op", 0), "device"), "cpu");
+        assert_int_equal(fy_dtype_of(home), FY_INT64);
+        assert_true(HOLDS(home, 1, 2, 3));
+        assert_true(HOLDS(fy_to(fy_tensor((1.9, -1.9)), FY_INT64), 1, -1)); /* toward zero */
+        assert_true(HAS_STRIDES(fy_to(fy_t(fy_zeros((2, 3))), FY_INT64), 1, 3));
+        assert_true(HAS_STRIDES(fy_to(fy_narrow(fy_zeros((3, 4)), 1, 0, 2), FY_INT64), 2, 1));
+    }
+}
+
+/* ---- looking ---- */
+
+TEST(item_brings_one_element_home)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *g = fy_full((4, 4), 2.5, .device = "cuda"), *one = fy_select(fy_select(g, 0, 1), 0, 2);
+        since();
+        assert_true(fy_item(one) == 2.5);
+        assert_string_equal(kinds(), "copy complete sync host_read values");
+        assert_int_equal(number_of(event_of("copy", 0), "bytes"), 4);
+        assert_string_equal(text_of(event_of("copy", 0), "why"), "item");
+        assert_string_equal(text_of(event_of("sync", 0), "why"), "item");
+        since();
+        assert_true(fy_item(fy_tensor((41))) == 41);
+        assert_non_null(event_of("host_read", 0));
+        assert_null(event_of("copy", 0));
+    }
+}
+
+TEST(data_points_at_the_first_element_of_a_view)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *x = fy_arange((6)), *v = fy_narrow(x, 0, 4, 2);
+        since();
+        assert_int_equal(((const int64_t *)fy_data(v))[0], 4);
+        assert_string_equal(kinds(), "host_read");
+        assert_string_equal(text_of(event_of("host_read", 0), "via"), "data");
+        fy_tensor *g = fy_to(x, "cuda");
+        since();
+        assert_non_null(fy_data(g)); /* into VRAM: handed out, never touched */
+        assert_string_equal(kinds(), "");
+        assert_null(fy_data(fy_zeros((0))));
+    }
+}
+
+/* What fy_print writes. */
+static const char *printed(fy_tensor *x)
+{
+    static char text[8192];
+    char path[] = "/tmp/ferry-print-XXXXXX";
+    int fd = mkstemp(path), saved = dup(1);
+    fflush(stdout);
+    dup2(fd, 1);
+    fy_print(x);
+    dup2(saved, 1);
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    close(fd);
+    close(saved);
+    unlink(path);
+    return text;
+}
+
+TEST(print_looks_like_pytorchs)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *m = fy_view(fy_tensor((1, 2.5, -3, 4)), (2, 2));
+        assert_string_equal(printed(m), "tensor([[ 1.0000,  2.5000],\n        [-3.0000,  4.0000]])\n");
+        assert_string_equal(printed(fy_ones((2))), "tensor([1., 1.])\n");
+        assert_string_equal(printed(fy_tensor((1, -20))), "tensor([  1, -20])\n");
+        assert_string_equal(printed(fy_full((), 2.5)), "tensor(2.5000)\n");
+        assert_string_equal(printed(fy_full((), 3)), "tensor(3)\n");
+        assert_string_equal(printed(fy_ones((1), .device = "cuda")), "tensor([1.], device='cuda:0')\n");
+        assert_string_equal(printed(fy_zeros((0))), "tensor([])\n");
+        assert_string_equal(printed(fy_zeros((0, 3), .dtype = FY_INT64)), "tensor([], size=(0, 3), dtype=int64)\n");
+        assert_string_equal(printed(fy_tensor((1e-5, 1))), "tensor([1.0000e-05, 1.0000e+00])\n");
+        assert_string_equal(printed(fy_zeros((1, 2, 1))), "tensor([[[0.],\n         [0.]]])\n");
+        assert_string_equal(printed(fy_zeros((2, 1, 1))), "tensor([[[0.]],\n\n        [[0.]]])\n");
+        assert_string_equal(printed(fy_arange((2000))), "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])\n");
+        assert_string_equal(printed(fy_arange((22))),
+                            "tensor([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16, 17,\n"
+                            "        18, 19, 20, 21])\n");
+        since();
+        printed(fy_t(fy_ones((2, 3), .device = "cuda")));
+        assert_string_equal(text_of(event_of("copy", 0), "why"), "print");
+        assert_string_equal(text_of(event_of("host_read", 0), "via"), "print");
+        assert_int_equal(number_of(event_of("values", 0), "count"), 6);
+    }
+}
+
+/* ---- lessons ---- */
+
+TEST(given_inputs_follow_the_list_and_the_seed)
+{
+    double want[12];
+    fy_dtype dtype;
+    fy_shape shape;
+    (void)state;
+    setenv("FERRY_GIVEN", "mat1:float32:4x3 n:int64: v:int64:5", 1);
+    FY_SCOPE {
+        since();
+        fy_tensor *m = fy_given("mat1");
+        assert_string_equal(kinds(), "alloc tensor host_write given values");
+        assert_string_equal(text_of(event_of("tensor", 0), "name"), "mat1");
+        assert_true(HAS_SHAPE(m, 4, 3));
+        fy_given_values(0, "mat1", FY_FLOAT32, 12, want);
+        assert_true(holds(m, 12, want));
+        assert_int_equal(fy_dim(fy_given("n")), 0);
+        assert_int_equal(fy_dtype_of(fy_given("v")), FY_INT64);
+        assert_int_equal(fy_numel(fy_given("v")), 5);
+    }
+    assert_false(fy_given_spec("mat1:float32:4x", "mat1", &dtype, &shape));
+    assert_false(fy_given_spec("mat1:float16:4", "mat1", &dtype, &shape));
+    assert_false(fy_given_spec("mat1", "mat1", &dtype, &shape));
+    assert_true(fy_given_spec("a:int64:1 mat1:float32:2x0", "mat1", &dtype, &shape));
+    assert_int_equal(shape.dims[1], 0);
+    double other[12];
+    fy_given_values(1, "mat1", FY_FLOAT32, 12, other);
+    assert_memory_not_equal(want, other, sizeof want);
+}
+
+TEST(an_answer_is_recorded_whole_without_a_copy_of_the_users)
+{
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *x = fy_view(fy_arange((0, 40), .device = "cuda"), (4, 10));
+        since();
+        fy_answer("c", fy_narrow(x, 1, 8, 2));
+        assert_string_equal(kinds(), "tensor answer host_read values");
+        assert_string_equal(text_of(event_of("answer", 0), "device"), "cuda:0");
+        assert_int_equal(cJSON_GetArraySize(field(event_of("values", 0), "data")), 8);
+        assert_int_equal(number_of(event_of("values", 0), "data.2"), 18);
+        since();
+        fy_answer("all", x);
+        assert_int_equal(cJSON_GetArraySize(field(event_of("values", 0), "data")), 40);
+    }
+}
+
+TEST(notes_and_waits_are_recorded)
+{
+    (void)state;
+    since();
+    int64_t before = fy_now();
+    fy_mark("here");
+    fy_cuda_synchronize();
+    assert_string_equal(kinds(), "mark sync");
+    assert_string_equal(text_of(event_of("mark", 0), "text"), "here");
+    assert_string_equal(text_of(event_of("sync", 0), "scope"), "device");
+    assert_true(fy_now() > before);
+    assert_true(fy_cuda_is_available());
+    assert_int_equal(fy_cuda_device_count(), 1);
+}
+
+int main(void)
+{
+    setenv("FERRY_GPU", "sim", 1);
+    recorded_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tensor_is_born_on_the_cpu_as_float32),
+        cmocka_unit_test(a_tensor_is_made_on_the_device_that_is_asked_for),
+        cmocka_unit_test(values_decide_the_dtype_as_in_pytorch),
+        cmocka_unit_test(arange_counts_up_and_down_and_stops_before_the_end),
+        cmocka_unit_test(the_cpu_generator_draws_pytorchs_numbers),
+        cmocka_unit_test(seeds_repeat_on_every_device_and_devices_differ),
+        cmocka_unit_test(an_empty_tensor_takes_no_bytes_and_has_a_storage),
+        cmocka_unit_test(views_share_the_storage_and_copy_nothing),
+        cmocka_unit_test(a_storage_lives_until_its_last_view_goes),
+        cmocka_unit_test(contiguous_is_itself_or_a_row_major_copy),
+        cmocka_unit_test(to_returns_x_itself_when_nothing_changes),
+        cmocka_unit_test(each_reference_that_to_returned_is_given_back),
+        cmocka_unit_test(a_crossing_is_an_alloc_a_tensor_a_copy_and_its_end),
+        cmocka_unit_test(dense_strides_survive_the_bus_and_holes_do_not),
+        cmocka_unit_test(a_dtype_changes_on_the_cpu_before_the_bus_and_after_it),
+        cmocka_unit_test(item_brings_one_element_home),
+        cmocka_unit_test(data_points_at_the_first_element_of_a_view),
+        cmocka_unit_test(print_looks_like_pytorchs),
+        cmocka_unit_test(given_inputs_follow_the_list_and_the_seed),
+        cmocka_unit_test(an_answer_is_recorded_whole_without_a_copy_of_the_users),
+        cmocka_unit_test(notes_and_waits_are_recorded),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    recorded_end();
+    return failed;
+}
