@@ -49,10 +49,12 @@ static bool no_answer(grading *g, const char *want, const char *name)
     const cJSON *other = find_event(g, "answer", NULL, NULL, 0);
     const cJSON *full = find_event(g, "log_full", NULL, NULL, 0);
     const cJSON *end = find_event(g, "end", NULL, NULL, 0);
-    if (error)
+    if (error) {
+        const char *hint = event_text(error, "hint");
         return check(g, name, false, error, want, event_text(error, "code"),
-                     grade_say(g, "The program stopped%s: %s %s", at_line(g, error),
-                               event_text(error, "message"), event_text(error, "hint")));
+                     grade_say(g, "The program stopped%s: %s%s%s", at_line(g, error),
+                               event_text(error, "message"), *hint ? "; fix: " : "", hint));
+    }
     if (full)
         return check(
             g, name, false, full, want, "a full log",
