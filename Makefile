@@ -41,10 +41,10 @@ endif
 $(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(CORE_LIBS))"'
 
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
-WEB = server http client socket gate stream view assets browser
+WEB = server http client socket threads gate stream view assets browser
 ifneq ($(filter civetweb,$(HAVE)),)
 VIEW_NAMES = $(WEB) feed trace validate
-VIEW_LIBS  = -lcivetweb -lcjson
+VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
 VIEW_NAMES = no_server feed trace validate

@@ -39,12 +39,20 @@ static struct mg_context *start_quietly(struct mg_init_data *init, struct mg_err
     sigfillset(&all);
     sigaction(SIGPIPE, NULL, &pipe_action);
     pthread_sigmask(SIG_BLOCK, &all, &before);
+    threads_need_room(1);
     struct mg_context *web = mg_start2(init, error);
     int problem = errno;
+    if (!web) threads_need_room(-1);
     sigaction(SIGPIPE, &pipe_action, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = problem;
     return web;
+}
+
+static void stop_web(struct mg_context *web)
+{
+    mg_stop(web);
+    threads_need_room(-1);
 }
 
 static struct mg_context *start_on(server *s, int port, char *err, size_t room)
@@ -91,7 +99,7 @@ server *server_start(const server_options *o, char *err, size_t room)
     bool hub_ok = s && make_token(s->token) && hub_start(&s->hub, o->mode);
     if (!hub_ok || !start_somewhere(s, o->port, why, sizeof why)) {
         snprintf(err, room, "cannot serve the page on 127.0.0.1: %s", why);
-        if (hub_ok && s->web) mg_stop(s->web);
+        if (hub_ok && s->web) stop_web(s->web);
         if (hub_ok) hub_end(&s->hub);
         if (s) free(s->allow_host);
         free(s);
@@ -133,7 +141,7 @@ void server_stop(server *s)
     waker w = {.port = s->port};
     pthread_t thread;
     bool waking = !pthread_create(&thread, NULL, keep_waking, &w);
-    mg_stop(s->web);
+    stop_web(s->web);
     atomic_store(&w.done, true);
     if (waking) pthread_join(thread, NULL);
     hub_end(&s->hub);

@@ -14,6 +14,9 @@ struct server {
     void *user;
 };
 
+/* +1 before civetweb starts, -1 when it has stopped. (threads.c) */
+void threads_need_room(int more);
+
 /* civetweb's callbacks. Every request begins here; only a WebSocket that the gate let in goes on. */
 int http_answer(struct mg_connection *conn);
 int http_error(struct mg_connection *conn, int status, const char *message);

@@ -1,0 +1,493 @@
+/* The server over HTTP: who is refused, what is answered, how it starts and stops. */
+#include "logs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <time.h>
+
+#include "assets.h"
+#include "http_client.h"
+#include "server.h"
+
+static reply list_things(const request *r)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "rest", r->rest);
+    cJSON_AddStringToObject(json, "user", r->user);
+    return (reply){200, json};
+}
+
+static reply make_thing(const request *r)
+{
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "rest", r->rest);
+    cJSON_AddItemToObject(json, "body", cJSON_Duplicate(r->body, true));
+    return (reply){201, json};
+}
+
+/* As deep as handlers may go: civetweb alone would give them a few KiB. */
+static reply use_stack(const request *r)
+{
+    volatile char room[200 * 1024];
+    for (size_t i = 0; i < sizeof room; i += 1024) room[i] = 1;
+    (void)r;
+    return (reply){200, cJSON_CreateNumber(room[1024])};
+}
+
+static const route routes[] = {
+    {"GET", "/api/stack", use_stack},
+    {"GET", "/api/things", list_things},
+    {"POST", "/api/things", make_thing},
+    {"POST", "/api/make", make_thing},
+    {NULL, NULL, NULL},
+};
+
+static server *here;
+static char host[32], origin[48], token[33];
+
+static server *start(int port)
+{
+    char err[256];
+    const server_options o = {.port = port, .mode = "view", .routes = routes, .user = "somebody"};
+    server *s = server_start(&o, err, sizeof err);
+    if (!s) fail_msg("%s", err);
+    return s;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    here = start(18700);
+    snprintf(host, sizeof host, "127.0.0.1:%d", server_port(here));
+    snprintf(origin, sizeof origin, "http://%s", host);
+    const char *found = strstr(server_url(here), "#token=");
+    assert_non_null(found);
+    snprintf(token, sizeof token, "%s", found + 7);
+    char err[256];
+    int fd = log_to_write(100);
+    feed *f = feed_of_log(dup(fd), err, sizeof err);
+    FY_EMIT(NULL, mark, .text = fy_ref_str("kept"), .now = FY_ABSENT);
+    close(fd);
+    assert_non_null(f);
+    assert_int_equal(server_add_run(here, f, NULL, "view", "a run"), 1);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_stop(here);
+    return 0;
+}
+
+static int status(asking a) { return ask_status(server_port(here), a); }
+
+/* ---- what is answered ---- */
+
+static void every_asset_is_served_with_a_strict_policy(void **state)
+{
+    (void)state;
+    for (const asset *a = fy_assets; a->path; a++) {
+        char *answer = ask(server_port(here), (asking){.method = "GET", .path = a->path, .host = host});
+        const char *body = strstr(answer, "\r\n\r\n");
+        assert_int_equal(status_of(answer), 200);
+        assert_non_null(strstr(answer, "Content-Security-Policy: default-src 'none'; script-src 'self'"));
+        assert_non_null(strstr(answer, "frame-ancestors 'none'"));
+        assert_non_null(strstr(answer, "X-Content-Type-Options: nosniff"));
+        assert_non_null(strstr(answer, "Referrer-Policy: no-referrer"));
+        assert_non_null(strstr(answer, "Cache-Control: no-store"));
+        assert_non_null(strstr(answer, asset_type(a->path)));
+        assert_null(strstr(answer, "Access-Control"));
+        assert_null(strstr(answer, "unsafe-inline"));
+        assert_memory_equal(body + 4, a->data, a->size);
+        free(answer);
+    }
+}
+
+static void every_file_of_www_is_in_the_table(void **state)
+{
+    (void)state;
+    const char *home = getenv("FERRY_HOME");
+    char folder[4096], path[4400];
+    snprintf(folder, sizeof folder, "%s/www", home ? home : ".");
+    DIR *www = opendir(folder);
+    assert_non_null(www);
+    int files = 0;
+    for (struct dirent *e; (e = readdir(www));) {
+        const char *dot = strrchr(e->d_name, '.');
+        if (e->d_name[0] == '.' || !dot || !strcmp(dot, ".md")) continue;
+        snprintf(path, sizeof path, "/%s", e->d_name);
+        if (!asset_find(path)) fail_msg("%s is not in the library", path);
+        assert_string_not_equal(asset_type(path), "application/octet-stream");
+        files++;
+    }
+    closedir(www);
+    assert_true(files > 0);
+}
+
+static void the_root_is_the_index(void **state)
+{
+    (void)state;
+    if (!asset_find("/index.html")) skip();
+    char *answer = ask(server_port(here), (asking){.method = "GET", .path = "/", .host = host});
+    assert_int_equal(status_of(answer), 200);
+    assert_non_null(strstr(answer, "Content-Type: text/html; charset=utf-8"));
+    free(answer);
+}
+
+static void the_lines_of_a_run_can_be_downloaded(void **state)
+{
+    (void)state;
+    char *answer = ask(server_port(here), (asking){.method = "GET", .path = "/api/runs/1/log", .host = host, .token = token});
+    assert_int_equal(status_of(answer), 200);
+    assert_non_null(strstr(answer, "application/x-ndjson"));
+    assert_non_null(strstr(answer, "\"kind\":\"mark\""));
+    free(answer);
+    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/7/log", .host = host, .token = token}), 404);
+    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/1/logs", .host = host, .token = token}), 404);
+    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/-1/log", .host = host, .token = token}), 404);
+}
+
+static void routes_get_the_rest_of_the_path_and_the_body(void **state)
+{
+    (void)state;
+    char *answer = ask(server_port(here), (asking){.method = "GET", .path = "/api/things/01-a/b", .host = host, .token = token});
+    assert_int_equal(status_of(answer), 200);
+    assert_non_null(strstr(answer, "{\"rest\":\"/01-a/b\",\"user\":\"somebody\"}"));
+    free(answer);
+    answer = ask(server_port(here), (asking){"POST", "/api/things", host, origin, token, "{\"a\":[1,2]}"});
+    assert_int_equal(status_of(answer), 201);
+    assert_non_null(strstr(answer, "{\"rest\":\"\",\"body\":{\"a\":[1,2]}}"));
+    free(answer);
+    assert_int_equal(status((asking){.method = "GET", .path = "/api/thingsandmore", .host = host, .token = token}), 404);
+    assert_int_equal(status((asking){.method = "GET", .path = "/api/make", .host = host, .token = token}), 405);
+    assert_int_equal(status((asking){"POST", "/style.css", host, origin, token, "{}"}), asset_find("/style.css") ? 405 : 404);
+}
+
+static void a_body_must_be_a_json_object_of_at_most_a_mebibyte(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "[]", "1", "null", "\"x\"", "{", "{}{}", "{\"a\":}", "{} x"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, bad[i]}), 400);
+    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, " {} \n"}), 201);
+    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, NULL}), 411);
+
+    size_t most = 1 << 20;
+    char *body = malloc(most + 2);
+    memset(body, ' ', most + 1);
+    memcpy(body, "{}", 2);
+    body[most] = 0;
+    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, body}), 201);
+    body[most] = ' ';
+    body[most + 1] = 0;
+    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, body}), 413);
+    free(body);
+}
+
+static void handlers_have_stack_enough(void **state)
+{
+    (void)state;
+    assert_int_equal(status((asking){"GET", "/api/stack", host, NULL, token, NULL}), 200);
+}
+
+/* ---- who is refused, on every route there is ---- */
+
+typedef void on_path(const char *method, const char *path);
+
+static void walk(on_path *visit)
+{
+    visit("GET", "/");
+    for (const asset *a = fy_assets; a->path; a++) visit("GET", a->path);
+    for (const route *r = routes; r->method; r++) visit(r->method, r->prefix);
+    visit("GET", "/api/runs/1/log");
+    visit("GET", "/ws");
+    visit("GET", "/nothing/here");
+}
+
+static const char *body_for(const char *method) { return strcmp(method, "POST") ? NULL : "{}"; }
+
+static void expect(int wanted, asking a)
+{
+    int got = status(a);
+    if (got != wanted)
+        fail_msg("%s %s, Host %s, Origin %s, token %s: %d instead of %d", a.method, a.path, a.host ? a.host : "-",
+                 a.origin ? a.origin : "-", a.token ? "some" : "none", got, wanted);
+}
+
+static void from_foreign_hosts(const char *method, const char *path)
+{
+    static const char *const bad[] = {"evil.example", "localhost.evil.example:8700", "127.0.0.2", "127.0.0.1.nip.io"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char theirs[80];
+        snprintf(theirs, sizeof theirs, "http://%s", bad[i]);
+        expect(403, (asking){method, path, bad[i], theirs, token, body_for(method)});
+    }
+    expect(400, (asking){method, path, NULL, origin, token, body_for(method)});
+}
+
+static void from_foreign_origins(const char *method, const char *path)
+{
+    static const char *const bad[] = {"http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        expect(403, (asking){method, path, host, bad[i], token, body_for(method)});
+}
+
+static bool wants_token(const char *path) { return !strncmp(path, "/api/", 5) || !strcmp(path, "/ws"); }
+
+static void without_the_token(const char *method, const char *path)
+{
+    if (!wants_token(path)) return;
+    char wrong[33];
+    snprintf(wrong, sizeof wrong, "%s", token);
+    wrong[31] = wrong[31] == '0' ? '1' : '0';
+    expect(403, (asking){method, path, host, origin, wrong, body_for(method)});
+    expect(403, (asking){method, path, host, origin, NULL, body_for(method)});
+    expect(403, (asking){method, path, host, origin, "", body_for(method)});
+}
+
+static void without_an_origin(const char *method, const char *path)
+{
+    if (!strcmp(method, "POST")) expect(403, (asking){method, path, host, NULL, token, "{}"});
+}
+
+static void by_odd_methods(const char *method, const char *path)
+{
+    (void)method;
+    static const char *const odd[] = {"PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) expect(405, (asking){odd[i], path, host, origin, token, NULL});
+}
+
+static void by_dotted_ways(const char *method, const char *path)
+{
+    static const char *const ways[] = {"/..%s", "/../..%s", "/%%2e%%2e%s", "/x/..%s", "//%s", "/.%%2e%s", "%s/../Makefile",
+                                       "%s/%%2e%%2e/Makefile", "%s\\..\\Makefile", "%s%%00"};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        char dotted[300];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(dotted, sizeof dotted, ways[i], path);
+#pragma GCC diagnostic pop
+        expect(400, (asking){method, dotted, host, origin, token, body_for(method)});
+    }
+}
+
+static void a_foreign_host_is_refused_on_every_route(void **state) { (void)state, walk(from_foreign_hosts); }
+static void a_foreign_origin_is_refused_on_every_route(void **state) { (void)state, walk(from_foreign_origins); }
+static void a_missing_or_wrong_token_is_refused_on_every_data_route(void **state) { (void)state, walk(without_the_token); }
+static void a_post_without_origin_is_refused_on_every_route(void **state) { (void)state, walk(without_an_origin); }
+static void odd_methods_are_refused_on_every_route(void **state) { (void)state, walk(by_odd_methods); }
+static void dotted_and_escaped_paths_are_refused_on_every_route(void **state) { (void)state, walk(by_dotted_ways); }
+
+static int upgrade(const char *path, const char *from_host, const char *from_origin, const char *with)
+{
+    int got = 0, fd = ws_dial(server_port(here), path, from_host, from_origin, with, &got);
+    if (fd >= 0) close(fd);
+    return got;
+}
+
+static void a_websocket_wants_host_origin_and_token(void **state)
+{
+    (void)state;
+    assert_int_equal(upgrade("/ws", host, origin, token), 101);
+    assert_int_equal(upgrade("/ws", host, NULL, token), 403);
+    assert_int_equal(upgrade("/ws", host, "null", token), 403);
+    assert_int_equal(upgrade("/ws", host, "http://evil.example", token), 403);
+    assert_int_equal(upgrade("/ws", "evil.example", "http://evil.example", token), 403);
+    assert_int_equal(upgrade("/ws", NULL, origin, token), 400);
+    assert_int_equal(upgrade("/ws", host, origin, NULL), 403);
+    assert_int_equal(upgrade("/ws", host, origin, "0123456789abcdef0123456789abcdef"), 403);
+    assert_int_equal(upgrade("/", host, origin, token), 400);
+    assert_int_equal(upgrade("/api/things", host, origin, token), 400);
+    assert_int_equal(upgrade("/../ws", host, origin, token), 400);
+}
+
+static void a_forwarded_port_works(void **state)
+{
+    (void)state;
+    assert_int_equal(upgrade("/ws", "localhost:9999", "http://localhost:9999", token), 101);
+    expect(200, (asking){"GET", "/api/things", "localhost:9999", NULL, token, NULL});
+    expect(201, (asking){"POST", "/api/make", "localhost:9999", "http://localhost:9999", token, "{}"});
+    expect(403, (asking){"POST", "/api/make", "localhost:9999", origin, token, "{}"});
+}
+
+static void doubled_headers_are_refused(void **state)
+{
+    (void)state;
+    char text[256];
+    int n = snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: %s\r\nhost: evil.example\r\n\r\n", host);
+    char *answer = ask_bytes(server_port(here), text, (size_t)n);
+    assert_int_equal(status_of(answer), 400);
+    free(answer);
+}
+
+static void look_for_token(const char *method, const char *path)
+{
+    asking asked[] = {{method, path, host, NULL, NULL, NULL}, {method, path, host, origin, token, body_for(method)},
+                      {method, path, "evil.example", NULL, token, NULL}, {"PUT", path, host, NULL, token, NULL}};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        char *answer = ask(server_port(here), asked[i]);
+        assert_null(strstr(answer, token));
+        free(answer);
+    }
+}
+
+static void the_token_is_in_no_answer(void **state)
+{
+    (void)state;
+    walk(look_for_token);
+    assert_int_equal(strlen(token), 32);
+    for (const char *p = token; *p; p++) assert_true(isxdigit((unsigned char)*p));
+}
+
+/* ---- rough treatment ---- */
+
+static void garbage_hurts_nobody(void **state)
+{
+    (void)state;
+    static const char nul[] = "GET /\0/../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    static const char *const garbage[] = {
+        "\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "GET\r\n\r\n", "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost localhost\r\n\r\n", "BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n", "CONNECT evil.example:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /api/make HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        "POST /api/make HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof garbage / sizeof garbage[0]; i++) {
+        int fd = dial(server_port(here));
+        assert_true(fd >= 0);
+        send_bytes(fd, garbage[i], strlen(garbage[i]));
+        shutdown(fd, SHUT_WR);
+        char *answer = read_to_end(fd);
+        assert_int_not_equal(status_of(answer), 200);
+        free(answer);
+        close(fd);
+    }
+    char *answer = ask_bytes(server_port(here), nul, sizeof nul - 1);
+    assert_int_not_equal(status_of(answer), 200);
+    free(answer);
+    size_t size = 100000;
+    char *lengthy = malloc(size);
+    memset(lengthy, 'A', size);
+    memcpy(lengthy, "GET /", 5);
+    answer = ask_bytes(server_port(here), lengthy, size);
+    assert_int_not_equal(status_of(answer), 200);
+    free(answer);
+    free(lengthy);
+    expect(404, (asking){"GET", "/nothing", host, NULL, NULL, NULL});
+}
+
+static void half_requests_keep_nobody_waiting(void **state)
+{
+    (void)state;
+    int slow[32];
+    for (int i = 0; i < 32; i++) {
+        slow[i] = dial(server_port(here));
+        assert_true(slow[i] >= 0);
+        send_bytes(slow[i], "GET / HTTP/1.1\r\nHost: loc", 25);
+    }
+    expect(404, (asking){"GET", "/nothing", host, NULL, NULL, NULL});
+    for (int i = 0; i < 32; i++) close(slow[i]);
+}
+
+/* ---- starting and stopping ---- */
+
+static void only_the_loopback_address_listens(void **state)
+{
+    (void)state;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server_port(here))};
+    inet_pton(AF_INET, "127.0.0.2", &to.sin_addr);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), -1);
+    close(fd);
+}
+
+static void a_taken_port_gives_the_next(void **state)
+{
+    (void)state;
+    server *next = start(server_port(here));
+    assert_int_not_equal(server_port(next), server_port(here));
+    assert_true(server_port(next) < server_port(here) + 10 || server_port(next) > 1024);
+    assert_null(strstr(server_url(next), token)); /* a token of its own */
+    assert_int_equal(ask_status(server_port(next), (asking){"GET", "/api/things", host, NULL, token, NULL}), 403);
+    server_stop(next);
+}
+
+static int threads(void)
+{
+    int n = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; (e = readdir(tasks));) n += e->d_name[0] != '.';
+    closedir(tasks);
+    return n;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void stopping_is_quick_and_leaves_no_thread(void **state)
+{
+    (void)state;
+    int before = threads();
+    server *s = start(18750);
+    int half = dial(server_port(s)), idle = dial(server_port(s)), port = server_port(s);
+    assert_true(threads() > before);
+    send_bytes(half, "POST /", 6);
+    usleep(20000); /* let both be accepted: they are what used to hold mg_stop for seconds */
+    double from = seconds();
+    server_stop(s);
+    double took = seconds() - from;
+    print_message("stopped in %.0f ms\n", took * 1000);
+    assert_true(took < 1.5); /* without the waker: two seconds and more */
+    assert_int_equal(threads(), before);
+    close(half);
+    close(idle);
+    assert_int_equal(dial(port), -1);
+}
+
+static void the_programs_sigpipe_stays_as_it_was(void **state)
+{
+    (void)state;
+    struct sigaction a;
+    signal(SIGPIPE, SIG_DFL);
+    server_stop(start(18760));
+    sigaction(SIGPIPE, NULL, &a);
+    assert_true(a.sa_handler == SIG_DFL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_asset_is_served_with_a_strict_policy),
+        cmocka_unit_test(every_file_of_www_is_in_the_table),
+        cmocka_unit_test(the_root_is_the_index),
+        cmocka_unit_test(the_lines_of_a_run_can_be_downloaded),
+        cmocka_unit_test(routes_get_the_rest_of_the_path_and_the_body),
+        cmocka_unit_test(a_body_must_be_a_json_object_of_at_most_a_mebibyte),
+        cmocka_unit_test(handlers_have_stack_enough),
+        cmocka_unit_test(a_foreign_host_is_refused_on_every_route),
+        cmocka_unit_test(a_foreign_origin_is_refused_on_every_route),
+        cmocka_unit_test(a_missing_or_wrong_token_is_refused_on_every_data_route),
+        cmocka_unit_test(a_post_without_origin_is_refused_on_every_route),
+        cmocka_unit_test(odd_methods_are_refused_on_every_route),
+        cmocka_unit_test(dotted_and_escaped_paths_are_refused_on_every_route),
+        cmocka_unit_test(a_websocket_wants_host_origin_and_token),
+        cmocka_unit_test(a_forwarded_port_works),
+        cmocka_unit_test(doubled_headers_are_refused),
+        cmocka_unit_test(the_token_is_in_no_answer),
+        cmocka_unit_test(garbage_hurts_nobody),
+        cmocka_unit_test(half_requests_keep_nobody_waiting),
+        cmocka_unit_test(only_the_loopback_address_listens),
+        cmocka_unit_test(a_taken_port_gives_the_next),
+        cmocka_unit_test(stopping_is_quick_and_leaves_no_thread),
+        cmocka_unit_test(the_programs_sigpipe_stays_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
