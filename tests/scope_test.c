@@ -1,0 +1,241 @@
+/* Who gives a reference back: scopes left in every way, fy_keep, fy_free, handles that are dead. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "device.h"
+#include "recorded.h"
+
+#define TEST(name) static void name(void **state)
+
+static int64_t live(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
+
+TEST(what_a_scope_made_is_freed_at_its_end)
+{
+    int64_t before = live();
+    (void)state;
+    since();
+    FY_SCOPE {
+        fy_tensor *a = fy_ones((100));
+        fy_add(a, a);
+        assert_true(live() > before);
+    }
+    assert_int_equal(live(), before);
+    assert_string_equal(kinds(), "alloc tensor op complete alloc tensor op complete drop free drop free");
+    assert_string_equal(text_of(event_of("drop", 0), "why"), "scope");
+    assert_int_equal(number_of(event_of("drop", 0), "tensor"), 1 + number_of(event_of("drop", 1), "tensor")); /* youngest first */
+    assert_true(number_of(event_of("drop", 0), "line") > 0);
+}
+
+TEST(break_and_continue_close_a_scope)
+{
+    int64_t before = live();
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        FY_SCOPE {
+            fy_ones((10));
+            if (i == 1) break;
+            fy_ones((10));
+        }
+        assert_int_equal(live(), before);
+        FY_SCOPE {
+            fy_ones((10));
+            continue;
+        }
+        assert_int_equal(live(), before);
+    }
+}
+
+static fy_tensor *kept_by_return(void)
+{
+    FY_SCOPE {
+        fy_tensor *a = fy_full((2), 3.0), *b = fy_mul(a, a);
+        return fy_keep(b);
+    }
+    return NULL;
+}
+
+TEST(return_closes_a_scope_and_keep_carries_one_out)
+{
+    int64_t before = live();
+    (void)state;
+    fy_tensor *b = kept_by_return();
+    assert_true(HOLDS(b, 9, 9));
+    fy_free(b);
+    assert_int_equal(live(), before);
+}
+
+TEST(kept_tensors_belong_to_the_enclosing_scope)
+{
+    int64_t before = live();
+    fy_tensor *last = NULL;
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *outer = fy_ones((4));
+        FY_SCOPE {
+            fy_tensor *x = fy_add(outer, 1), *y = fy_add(x, 1);
+            assert_ptr_equal(fy_keep(x), x);
+            assert_ptr_equal(fy_keep(outer), outer); /* not this scope's: stays where it is */
+            last = y;
+        }
+        since();
+        assert_null(event_of("drop", 0));
+        FY_SCOPE {
+            fy_tensor *copies[20];
+            for (int i = 0; i < 20; i++) copies[i] = fy_add(outer, i);
+            fy_keep(copies[3]);
+            fy_keep(copies[19]);
+            fy_free(copies[0]);
+            fy_free(outer); /* an outer scope's reference, given back within */
+            last = copies[19];
+        }
+        assert_true(HOLDS(last, 20, 20, 20, 20));
+        assert_int_equal(live() - before, 3 * 64); /* x, copies[3], copies[19] */
+    }
+    assert_int_equal(live(), before);
+}
+
+TEST(a_loop_that_frees_its_old_value_grows_nothing)
+{
+    int64_t before = live();
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *x = fy_zeros((4));
+        for (int i = 0; i < 1000; i++) {
+            fy_tensor *old = x;
+            FY_SCOPE {
+                x = fy_keep(fy_add(fy_mul(old, 1), 1));
+            }
+            fy_free(old);
+        }
+        assert_true(HOLDS(x, 1000, 1000, 1000, 1000));
+        assert_int_equal(live() - before, 64);
+    }
+    assert_int_equal(live(), before);
+}
+
+TEST(a_tensor_returned_twice_is_given_back_twice)
+{
+    int64_t before = live();
+    (void)state;
+    fy_tensor *x = fy_ones((4));
+    FY_SCOPE {
+        fy_tensor *same = fy_cpu(x);
+        assert_ptr_equal(same, x);
+    }
+    assert_true(HOLDS(x, 1, 1, 1, 1)); /* ours is still there */
+    fy_free(x);
+    assert_int_equal(live(), before);
+}
+
+TEST(an_explicit_free_takes_the_tensor_out_of_its_scope)
+{
+    int64_t before = live();
+    (void)state;
+    FY_SCOPE {
+        fy_tensor *a = fy_ones((4)), *b = fy_ones((4));
+        since();
+        fy_free(a);
+        assert_string_equal(kinds(), "drop free");
+        assert_string_equal(text_of(event_of("drop", 0), "why"), "free");
+        assert_true(HOLDS(b, 1, 1, 1, 1));
+    }
+    assert_int_equal(live(), before);
+    fy_free(NULL); /* fine */
+}
+
+TEST(a_dead_handle_is_recognised_and_its_end_is_named)
+{
+    (void)state;
+    fy_on_error(FY_RETURN);
+    fy_tensor *x = fy_ones((4), .name = "weights"), *y = fy_ones((4)), *gone = NULL;
+    FY_SCOPE {
+        gone = fy_add(y, 1);
+    }
+    fy_free(x);
+    int line = __LINE__ - 1;
+    char where[64];
+    snprintf(where, sizeof where, "scope_test.c:%d", line);
+    assert_null(fy_add(y, x));
+    assert_non_null(strstr(fy_error(), where));
+    assert_true(failed_with("fy_add: 'x' (weights) was already freed by fy_free at "));
+    fy_free(x);
+    assert_true(failed_with("fy_free: 'x' (weights) was already freed by fy_free at "));
+    assert_null(fy_relu(gone));
+    assert_true(failed_with("fy_relu: 'gone' (gone) went with its FY_SCOPE at "));
+    assert_null(fy_keep(gone));
+    assert_true(failed_with("fix: carry it out of the scope with fy_keep(gone)"));
+    assert_string_equal(fy_device(x), "none");
+    assert_true(failed_with("was already freed"));
+    since();
+    fy_print(x);
+    assert_string_equal(kinds(), "error");
+    assert_string_equal(text_of(event_of("error", 0), "code"), "use_after_free");
+    fy_clear_error();
+    fy_free(y);
+    fy_on_error(FY_EXIT);
+}
+
+TEST(dead_handles_are_recognised_long_after)
+{
+    (void)state;
+    fy_on_error(FY_RETURN);
+    fy_tensor *x = fy_ones((1));
+    fy_free(x);
+    for (int i = 0; i < 4000; i++) fy_free(fy_ones((1)));
+    assert_null(fy_relu(x));
+    assert_true(failed_with("was already freed"));
+    fy_on_error(FY_EXIT);
+}
+
+static void *work(void *count)
+{
+    for (int i = 0; i < *(int *)count; i++)
+        FY_SCOPE {
+            fy_tensor *a = fy_full((8), i), *b = fy_add(fy_cpu(fy_relu(fy_cuda(a))), a);
+            if (fy_item(fy_select(b, 0, 3)) != 2 * i) return "wrong value";
+        }
+    fy_on_error(FY_RETURN);
+    fy_add(fy_ones((2)), fy_ones((3)));
+    return fy_error() ? NULL : "no error of its own";
+}
+
+TEST(threads_have_scopes_and_errors_of_their_own)
+{
+    pthread_t threads[4];
+    int count = 20;
+    int64_t before = live();
+    (void)state;
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, &count);
+    for (int i = 0; i < 4; i++) {
+        void *complaint;
+        pthread_join(threads[i], &complaint);
+        if (complaint) fail_msg("%s", (char *)complaint);
+    }
+    assert_null(fy_error());
+    assert_int_equal(live(), before + 4 * 2 * 64); /* what they made outside scopes lives on */
+}
+
+int main(void)
+{
+    setenv("FERRY_GPU", "sim", 1);
+    recorded_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_scope_made_is_freed_at_its_end),
+        cmocka_unit_test(break_and_continue_close_a_scope),
+        cmocka_unit_test(return_closes_a_scope_and_keep_carries_one_out),
+        cmocka_unit_test(kept_tensors_belong_to_the_enclosing_scope),
+        cmocka_unit_test(a_loop_that_frees_its_old_value_grows_nothing),
+        cmocka_unit_test(a_tensor_returned_twice_is_given_back_twice),
+        cmocka_unit_test(an_explicit_free_takes_the_tensor_out_of_its_scope),
+        cmocka_unit_test(a_dead_handle_is_recognised_and_its_end_is_named),
+        cmocka_unit_test(dead_handles_are_recognised_long_after),
+        cmocka_unit_test(threads_have_scopes_and_errors_of_their_own),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    recorded_end();
+    return failed;
+}
