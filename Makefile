@@ -127,6 +127,18 @@ $(B)/bench/%: tests/bench/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib $< -L$(B) -lferry $(CORE_LIBS) -o $@
 
+# What goes to a machine with a card: programs, the libraries that they need, the script.
+CARRIED = $(patsubst lessons/%.c,$(B)/gpu/bin/%,$(wildcard lessons/*/solution.c lessons/*/wrong_*.c)) $(B)/gpu/bin/ops
+LINK_CARRIED = -L$(B) -lferry $(CORE_LIBS)
+$(B)/gpu/bin/%: lessons/%.c $(B)/libferry.a
+	mkdir -p $(@D) && echo '  cc   $<'
+	$(CC) $(CFLAGS) -MF $@.d -Ilib $< $(LINK_CARRIED) -o $@
+$(B)/gpu/bin/%: tests/gpu/%.c $(B)/libferry.a
+	mkdir -p $(@D) && echo '  cc   $<'
+	$(CC) $(CFLAGS) -MF $@.d -Ilib $< $(LINK_CARRIED) -o $@
+gpu-check: $(CARRIED) ## build a folder that compares a real card with the simulated one
+	tests/gpu/pack $(B)/gpu
+
 tests: all $(TESTS) $(SOLVED) # what tests/run runs
 
 run: ## install what is missing, build, and open the lessons in the browser
@@ -194,6 +206,6 @@ help: ## this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 .PHONY: all tests run lesson test test-long asan clang tsan valgrind sabotage bench bench-peers golden deps fmt \
-  install uninstall core-libs clean help
+  install uninstall core-libs clean help gpu-check
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
