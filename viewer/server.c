@@ -30,20 +30,26 @@ static int say_nothing(const struct mg_connection *conn, const char *message)
     return 1;
 }
 
-/* civetweb ignores SIGPIPE for the whole process, and its threads would catch the program's signals:
- * both are put back as they were. It needs neither: it sends with MSG_NOSIGNAL. */
+/* Each of civetweb's threads ignores SIGPIPE for the whole process as it starts: put back what was. They
+ * send with MSG_NOSIGNAL anyway. */
+static void *restore_sigpipe(const struct mg_context *web, int type)
+{
+    const server *s = mg_get_user_data(web);
+    (void)type;
+    sigaction(SIGPIPE, &s->pipe_action, NULL);
+    return NULL;
+}
+
+/* civetweb's threads must not catch the program's signals. */
 static struct mg_context *start_quietly(struct mg_init_data *init, struct mg_error_data *error)
 {
-    struct sigaction pipe_action;
     sigset_t all, before;
     sigfillset(&all);
-    sigaction(SIGPIPE, NULL, &pipe_action);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     threads_need_room(1);
     struct mg_context *web = mg_start2(init, error);
     int problem = errno;
     if (!web) threads_need_room(-1);
-    sigaction(SIGPIPE, &pipe_action, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = problem;
     return web;
@@ -68,9 +74,11 @@ static struct mg_context *start_on(server *s, int port, char *err, size_t room)
                              "access_control_allow_origin", "", "access_control_allow_methods", "",
                              "access_control_allow_headers", "", NULL};
     struct mg_callbacks callbacks = {.begin_request = http_answer, .http_error = http_error,
-                                     .log_message = say_nothing, .log_access = say_nothing};
+                                     .log_message = say_nothing, .log_access = say_nothing,
+                                     .init_thread = restore_sigpipe};
     struct mg_init_data init = {.callbacks = &callbacks, .user_data = s, .configuration_options = options};
     struct mg_error_data error = {.text = err, .text_buffer_size = room};
+    sigaction(SIGPIPE, NULL, &s->pipe_action);
     errno = 0;
     return start_quietly(&init, &error);
 }

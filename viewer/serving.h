@@ -2,9 +2,12 @@
 #ifndef FERRY_SERVING_H
 #define FERRY_SERVING_H
 
+#include <signal.h>
+
 #include "stream.h"
 
 struct server {
+    struct sigaction pipe_action; /* the program's, for SIGPIPE */
     struct mg_context *web;
     hub hub;
     int port;
