@@ -1,0 +1,215 @@
+/* What FERRY_GPU and FERRY_SIM choose, what they answer to nonsense, and which names devices have.
+ * Devices are opened once a process, so each case is a child. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "device.h"
+#include "log.h"
+
+static char words[4096]; /* what the child wrote */
+static int status;
+
+static void run_with(const char *gpu, const char *sim, void (*program)(void))
+{
+    int ends[2];
+    size_t n = 0;
+    ssize_t got;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        dup2(ends[1], STDERR_FILENO);
+        dup2(ends[1], STDOUT_FILENO);
+        gpu ? setenv("FERRY_GPU", gpu, 1) : unsetenv("FERRY_GPU");
+        sim ? setenv("FERRY_SIM", sim, 1) : unsetenv("FERRY_SIM");
+        program();
+        exit(0);
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], words + n, sizeof words - 1 - n)) > 0) n += (size_t)got;
+    words[n] = 0;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+}
+
+static void assert_said(const char *text)
+{
+    if (strstr(words, text)) return;
+    print_error("not said: %s\nin: %s\n", text, words);
+    fail();
+}
+
+static void assert_refused(const char *text)
+{
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_said(text);
+}
+
+/* ---- programs ---- */
+
+static void tell(void)
+{
+    fy_text json = {0};
+    fy_dev_session_json(&json);
+    printf("count %d available %d\n%.*s\n", fy_cuda_device_count(), fy_cuda_is_available(), (int)json.size, json.data);
+    printf("why %s\n", fy_dev_why_not_real() ? fy_dev_why_not_real() : "none");
+    if (fy_dev_at(1)) printf("capacity %lld\n", (long long)fy_dev_at(1)->capacity);
+    free(json.data);
+}
+
+static void use_cuda(void) { fy_zeros((2), .device = "cuda"); }
+
+static void fill_the_card(void)
+{
+    fy_tensor *half = fy_zeros((8, 1 << 20)); /* 32 MiB */
+    fy_tensor *there = fy_cuda(half);
+    (void)there;
+    fy_on_error(FY_RETURN);
+    fy_tensor *again = fy_ones((8, 1 << 20), .device = "cuda"), *small = fy_ones((3), .device = "cuda");
+    printf("%s\n%s, then sum %g\n", fy_error(), again ? "fits" : "full", fy_item(fy_sum(small)));
+}
+
+static const char *const names[] = {"cpu", "cpu:0", "cuda", "cuda:0", "", "gpu", "CUDA", "other:0", "cuda:", "cuda:-1",
+    "cuda:01", "cuda:1a", "cuda 0", "cuda:0 ", "cuda:99999999999", "cuda:300", "cuda:7", "cpu:1", "meta", ":0"};
+
+static void parse_names(void)
+{
+    fy_on_error(FY_RETURN);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        fy_dev *d = fy_dev_parse(NULL, names[i]);
+        printf("[%s] %s\n", names[i], d ? d->name : fy_error());
+        fy_clear_error();
+    }
+    printf("[NULL] %s\n", fy_dev_parse(NULL, NULL) ? "?" : fy_error());
+}
+
+/* ---- tests ---- */
+
+static void sim_is_512_mib_of_an_h200_and_says_so(void **state)
+{
+    (void)state;
+    run_with("sim", NULL, tell);
+    assert_said("count 1 available 1");
+    assert_said("\"kind\":\"sim\",\"card\":\"NVIDIA H200 (simulated)\",\"capacity\":536870912,\"model\":{");
+    assert_said("why asked for the simulated card");
+}
+
+static void none_means_no_cuda_and_the_cpu_works(void **state)
+{
+    (void)state;
+    run_with("none", NULL, tell);
+    assert_said("count 0 available 0");
+    assert_null(strstr(words, "cuda:0"));
+    run_with("none", NULL, use_cuda);
+    assert_refused("No CUDA GPUs are available (FERRY_GPU=none)");
+    assert_said("fix: ");
+}
+
+/* On a machine with a card the real one is used, and this says so as well. */
+static void auto_uses_a_card_or_tells_why_not(void **state)
+{
+    (void)state;
+    run_with(NULL, NULL, tell);
+    assert_said("count 1 available 1");
+    if (!strstr(words, "\"kind\":\"real\"")) assert_true(strstr(words, "why no") || strstr(words, "why built") || strstr(words, "why driver"));
+}
+
+static void the_log_of_a_simulated_card_does_not_hang_on_the_machine(void **state)
+{
+    char asked[4096];
+    (void)state;
+    run_with("sim", NULL, tell);
+    memcpy(asked, strchr(words, '['), sizeof asked - 100);
+    *strchr(asked, '\n') = 0;
+    run_with("auto", NULL, tell);
+    if (!strstr(words, "\"kind\":\"real\"")) assert_said(asked);
+}
+
+static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
+{
+    (void)state;
+    run_with("sim", "h200:capacity=64MiB", tell);
+    assert_said("capacity 67108864");
+    run_with("sim", "h200:capacity=1GB", tell);
+    assert_said("capacity 1000000000");
+    run_with("sim", "", tell);
+    assert_said("capacity 536870912");
+    run_with("sim", "h200:capacity=48MiB", fill_the_card);
+    assert_said("CUDA out of memory. Tried to allocate 32.00 MiB. GPU 0 has a total capacity of 48.00 MiB of which 16.00 MiB is free.");
+    assert_said("full, then sum 3");
+}
+
+static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **state)
+{
+    static const char *const sims[] = {"h200:capacity=64", "h200:capacity=", "h200:capacity=-1MiB", "h200:capacity=1KiB",
+        "h200:capacity=99999999999999999999GiB", "h200:memory=1GiB", "h200:", "h200:capacity=1.5GiB", "h200:capacity=64MiB,x"};
+    (void)state;
+    run_with("fake", NULL, tell);
+    assert_refused("FERRY_GPU=fake is not a choice; set FERRY_GPU to auto, sim, real or none");
+    run_with("sim", "h201", tell);
+    assert_refused("FERRY_SIM=h201 names no card that is known; known: h200");
+    run_with("sim", ":capacity=1GiB", tell);
+    assert_refused("names no card that is known");
+    for (size_t i = 0; i < sizeof sims / sizeof *sims; i++) {
+        run_with("sim", sims[i], tell);
+        assert_refused("is not understood; write FERRY_SIM=h200:capacity=64MiB");
+        assert_said(sims[i]);
+    }
+}
+
+static void a_card_too_large_for_this_machine_is_refused_with_a_fix(void **state)
+{
+    (void)state;
+    run_with("sim", "h200:capacity=60000GiB", tell);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return; /* a machine with that many addresses */
+    assert_refused("the simulated card cannot be made");
+}
+
+static void names_are_read_as_pytorch_reads_them(void **state)
+{
+    static const char *const lines[] = {
+        "[cpu] cpu\n", "[cpu:0] cpu\n", "[cuda] cuda:0\n", "[cuda:0] cuda:0\n",
+        "[] Device string must not be empty\n",
+        "[gpu] Expected one of cpu, cuda device type at start of device string: gpu\n",
+        "[CUDA] Expected one of cpu, cuda device type at start of device string: CUDA\n",
+        "[other:0] Expected one of cpu, cuda device type at start of device string: other\n",
+        "[cuda:] Invalid device string: 'cuda:'\n", "[cuda:-1] Invalid device string: 'cuda:-1'\n",
+        "[cuda:01] Invalid device string: 'cuda:01'\n", "[cuda:1a] Invalid device string: 'cuda:1a'\n",
+        "[cuda 0] Invalid device string: 'cuda 0'\n", "[cuda:0 ] Invalid device string: 'cuda:0 '\n",
+        "[cuda:99999999999] Could not parse device index '99999999999' in device string 'cuda:99999999999'\n",
+        "[cuda:300] CUDA error: invalid device ordinal (\"cuda:300\", but there is 1 card)\n",
+        "[cuda:7] CUDA error: invalid device ordinal (\"cuda:7\", but there is 1 card)\n",
+        "[cpu:1] CPU device index must be -1 or zero, got 1 ('cpu:1')\n",
+        "[meta] Expected one of cpu, cuda device type at start of device string: meta\n",
+        "[:0] Invalid device string: ':0'\n", "[NULL] Device string must not be empty (it is NULL)\n",
+    };
+    (void)state;
+    run_with("sim", NULL, parse_names);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_said(lines[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sim_is_512_mib_of_an_h200_and_says_so),
+        cmocka_unit_test(none_means_no_cuda_and_the_cpu_works),
+        cmocka_unit_test(auto_uses_a_card_or_tells_why_not),
+        cmocka_unit_test(the_log_of_a_simulated_card_does_not_hang_on_the_machine),
+        cmocka_unit_test(capacity_is_what_ferry_sim_says_and_no_more),
+        cmocka_unit_test(nonsense_in_the_environment_is_refused_with_value_and_fix),
+        cmocka_unit_test(a_card_too_large_for_this_machine_is_refused_with_a_fix),
+        cmocka_unit_test(names_are_read_as_pytorch_reads_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
