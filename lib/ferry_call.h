@@ -30,21 +30,23 @@ typedef struct fy_site {
 #define FY_FIRST(...) FY_FIRST_(__VA_ARGS__, ~)
 #define FY_SECOND_(a, b, ...) b
 #define FY_SECOND(...) FY_SECOND_(__VA_ARGS__, ~, ~)
+#define FY_SECOND_OR(otherwise, ...) FY_SECOND_(__VA_ARGS__, otherwise, ~)
 #define FY_REST_(a, ...) __VA_ARGS__
 #define FY_REST(...) FY_REST_(__VA_ARGS__) /* always called with a closing .fy_end_ = 0 */
 #define FY_PAREN_PROBE(...) ~, 1
 #define FY_IS_PAREN(x) FY_SECOND(FY_PAREN_PROBE x, 0)
 
-#define FY_COUNT(...) (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
-#define FY_DIMS(...) fy_dims(FY_COUNT(__VA_ARGS__), __extension__(const int64_t[]){__VA_ARGS__})
+/* The 0 in front makes an array of an empty list, too. */
+#define FY_COUNT(...) (sizeof((const int64_t[]){0, __VA_ARGS__}) / sizeof(int64_t) - 1)
+#define FY_DIMS(...) fy_dims(FY_COUNT(__VA_ARGS__), (const int64_t[]){0, __VA_ARGS__} + 1)
 #define FY_SHAPE(x) FY_CAT(FY_SHAPE_, FY_IS_PAREN(x))(x)
 #define FY_SHAPE_1(x) FY_DIMS x
 #define FY_SHAPE_0(x) \
-    fy_dims(sizeof(struct { \
-                _Static_assert(0, "the shape needs parentheses of its own: fy_zeros((2, 3)); (3) for one " \
-                                  "dimension, () for a 0-dim tensor"); \
-                int none; \
-            }), 0)
+    fy_dims(FY_REFUSE("the shape needs parentheses of its own: fy_zeros((2, 3)); (3) for one dimension, " \
+                      "() for a 0-dim tensor"), 0)
+
+/* An int expression that does not compile, and says why. */
+#define FY_REFUSE(words) (int)sizeof(struct { _Static_assert(0, words); int none; })
 
 static inline fy_shape fy_dims(size_t n, const int64_t *dims)
 {
@@ -82,7 +84,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     _Generic((x), fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, default: fy_arg_int)(x)
 #define FY_TARGET(x) \
     _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
-             default: fy_target_dtype)(x)
+             int: fy_target_dtype, unsigned: fy_target_dtype)(x)
 
 /* FY_MAKE: site, shape and options of one of the plain factories. */
 #define FY_OPTS(...) (__extension__(fy_opts){FY_REST(__VA_ARGS__, .fy_end_ = 0)})
@@ -128,18 +130,21 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 
 #define FY_OPTS2(...) (__extension__(fy_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))})
 #define FY_FULL(call, text, ...) \
-    fy_full_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_ARG(FY_SECOND(__VA_ARGS__)), FY_OPTS2(__VA_ARGS__))
+    fy_full_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), \
+               FY_ARG(FY_SECOND_OR(FY_REFUSE("the value comes second: fy_full((2, 3), 7.5)"), __VA_ARGS__)), \
+               FY_OPTS2(__VA_ARGS__))
 #define FY_ARANGE(call, text, ...) \
     fy_arange_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
 #define FY_TENSOR(call, text, ...) \
     fy_tensor_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
 #define FY_TO(call, text, ...) \
-    fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_TARGET(FY_SECOND(__VA_ARGS__)), \
+    fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
+             FY_TARGET(FY_SECOND_OR(FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
              (__extension__(fy_to_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))}))
 #define FY_LIST_OF(x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(x)
 #define FY_LIST_OF_1(x) FY_LIST x
 #define FY_LIST_OF_0(x) \
-    sizeof(struct { _Static_assert(0, "the values need parentheses of their own: fy_tensor((1, 2, 3))"); int none; }), 0
+    FY_REFUSE("the values need parentheses of their own: fy_tensor((1, 2, 3)), fy_arange((5))"), 0
 
 /* A scope is a stretch of the thread's list of references; the cleanup attribute closes it on break and
  * return as well. */

@@ -1,0 +1,155 @@
+/* Lists in parentheses: each shape is what it looks like, and what is no shape does not compile, in our
+ * words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "recorded.h"
+
+#define TEST(name) static void name(void **state)
+
+static bool is_shape(fy_shape s, int ndim, int64_t a, int64_t b)
+{
+    return s.ndim == ndim && (ndim < 1 || s.dims[0] == a) && (ndim < 2 || s.dims[1] == b);
+}
+
+TEST(lists_of_every_length_are_distinct)
+{
+    (void)state;
+    FY_SCOPE {
+        assert_true(is_shape(fy_shape_of(fy_zeros((3))), 1, 3, 0));
+        assert_true(is_shape(fy_shape_of(fy_zeros((3, 0))), 2, 3, 0));
+        assert_true(is_shape(fy_shape_of(fy_zeros((0, 3))), 2, 0, 3));
+        assert_true(is_shape(fy_shape_of(fy_zeros((0))), 1, 0, 0));
+        assert_true(is_shape(fy_shape_of(fy_zeros(())), 0, 0, 0));
+        assert_true(is_shape(fy_shape_of(fy_zeros((3), .device = "cuda")), 1, 3, 0));
+        assert_true(is_shape(fy_shape_of(fy_zeros((3, 0), .device = "cuda")), 2, 3, 0));
+        assert_true(is_shape(fy_shape_of(fy_zeros((0), .device = "cuda")), 1, 0, 0));
+        assert_true(is_shape(fy_shape_of(fy_zeros((), .device = "cuda")), 0, 0, 0));
+        assert_true(is_shape(fy_shape_of(fy_full((), 2, .device = "cuda")), 0, 0, 0));
+        assert_int_equal(fy_dim(fy_zeros((1, 2, 1, 2, 1, 2, 1, 2))), 8);
+    }
+}
+
+TEST(sizes_may_be_expressions_of_any_integer_type)
+{
+    int n = 2;
+    int64_t m = 3;
+    (void)state;
+    FY_SCOPE {
+        assert_true(is_shape(fy_shape_of(fy_ones((n, m))), 2, 2, 3));
+        assert_true(is_shape(fy_shape_of(fy_ones((n * 2, (int)m - 1), .dtype = FY_INT64)), 2, 4, 2));
+        assert_true(is_shape(fy_shape_of(fy_view(fy_arange((n * m)), (m, n))), 2, 3, 2));
+        assert_true(HOLDS(fy_tensor((n, m, 7)), 2, 3, 7));
+        assert_int_equal(fy_numel(fy_tensor((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+                                             24, 25, 26, 27, 28, 29, 30, 31, 32))), 32);
+    }
+}
+
+TEST(a_call_within_a_call_has_its_own_place)
+{
+    (void)state;
+    FY_SCOPE {
+        since();
+        int line = __LINE__ + 2;
+        fy_add(
+            fy_ones((2)),
+            fy_ones((2)));
+        int first = (int)number_of(event_of("alloc", 0), "line");
+        assert_true(first >= line - 1 && first <= line + 1);
+        assert_string_equal(text_of(event_of("alloc", 0), "fn"), "a_call_within_a_call_has_its_own_place");
+    }
+}
+
+/* Compile one expression as a learner would; what the compiler says. */
+static const char *compiled(const char *compiler, const char *flags, const char *expression)
+{
+    static char text[16384];
+    char command[1000], path[] = "/tmp/ferry-shape-XXXXXX.c";
+    int fd = mkstemps(path, 2);
+    assert_true(fd >= 0);
+    dprintf(fd, "#include <ferry.h>\n\nint main(void)\n{\n    int n = 2;\n    fy_tensor *y = fy_ones((n, 3));\n"
+                "    FY_SCOPE {\n        FY_SCOPE {\n            fy_tensor *x = %s;\n            fy_print(fy_add(x, fy_mul(y, n)));\n"
+                "        }\n    }\n}\n", expression);
+    close(fd);
+    snprintf(command, sizeof command, "%s -std=gnu11 %s -Ilib -fsyntax-only %s 2>&1", compiler, flags, path);
+    FILE *p = popen(command, "r");
+    size_t n = p ? fread(text, 1, sizeof text - 1, p) : 0;
+    text[n] = 0;
+    if (p) pclose(p);
+    unlink(path);
+    return text;
+}
+
+static bool is_there(const char *compiler)
+{
+    char command[100];
+    snprintf(command, sizeof command, "command -v %s >/dev/null", compiler);
+    return system(command) == 0;
+}
+
+static void wrong_lists(const char *compiler, const char *flags)
+{
+    static const char *const wrong[][2] = {
+        {"fy_zeros()", "the shape needs parentheses of its own: fy_zeros((2, 3))"},
+        {"fy_zeros(3)", "the shape needs parentheses of its own"},
+        {"fy_zeros(2, 3)", "the shape needs parentheses of its own"},
+        {"fy_zeros(.device = \"cuda\")", "the shape needs parentheses of its own"},
+        {"fy_randn(n)", "the shape needs parentheses of its own"},
+        {"fy_view(y, 6)", "the shape needs parentheses of its own"},
+        {"fy_full(2, 7.5)", "the shape needs parentheses of its own"},
+        {"fy_full((2))", "the value comes second: fy_full((2, 3), 7.5)"},
+        {"fy_tensor(1, 2)", "the values need parentheses of their own: fy_tensor((1, 2, 3))"},
+        {"fy_arange(5)", "the values need parentheses of their own"},
+        {"fy_to(y)", "say where to: fy_to(x, "},
+        {"fy_to(y, 3.5)", "error:"},
+        {"fy_zeros((2), .devise = 0)", "devise"},
+    };
+    if (!is_there(compiler)) skip();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *said = compiled(compiler, flags, wrong[i][0]);
+        if (!strstr(said, ".c:9:") || !strstr(said, "error:") || !strstr(said, wrong[i][1]))
+            fail_msg("%s of %s: %s", compiler, wrong[i][0], said);
+        if (*flags && strstr(said, "ferry_call.h")) fail_msg("%s shows our header: %s", compiler, said);
+    }
+}
+
+static void right_lists(const char *compiler)
+{
+    static const char *const right[] = {
+        "fy_zeros(())", "fy_zeros((n, 3))", "fy_ones((0), .device = 0, .name = 0)", "fy_full((), n)", "fy_full((2, 3), 7.5)",
+        "fy_tensor((1, 2.5, n))", "fy_arange((0, n, 2), .dtype = FY_FLOAT32)", "fy_to(y, y)", "fy_to(y, FY_INT64, .copy = true)",
+        "fy_to(y, fy_device(y))", "fy_view(y, (-1))", "fy_to(y, fy_dtype_of(y))",
+    };
+    if (!is_there(compiler)) skip();
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        const char *said = compiled(compiler, "-Wall -Wextra -Wpedantic -Wshadow -Wconversion", right[i]);
+        if (*said) fail_msg("%s of %s: %s", compiler, right[i], said);
+    }
+}
+
+/* With the flag that the lesson runner passes, gcc names no line of ours. */
+TEST(gcc_refuses_what_is_no_list_in_our_words) { (void)state; wrong_lists("gcc", "-ftrack-macro-expansion=0"); }
+TEST(clang_refuses_what_is_no_list_in_our_words) { (void)state; wrong_lists("clang", ""); }
+TEST(gcc_takes_what_is_right_without_a_warning) { (void)state; right_lists("gcc"); }
+TEST(clang_takes_what_is_right_without_a_warning) { (void)state; right_lists("clang"); }
+
+int main(void)
+{
+    setenv("FERRY_GPU", "sim", 1);
+    recorded_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_of_every_length_are_distinct),
+        cmocka_unit_test(sizes_may_be_expressions_of_any_integer_type),
+        cmocka_unit_test(a_call_within_a_call_has_its_own_place),
+        cmocka_unit_test(gcc_refuses_what_is_no_list_in_our_words),
+        cmocka_unit_test(clang_refuses_what_is_no_list_in_our_words),
+        cmocka_unit_test(gcc_takes_what_is_right_without_a_warning),
+        cmocka_unit_test(clang_takes_what_is_right_without_a_warning),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    recorded_end();
+    return failed;
+}
