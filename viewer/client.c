@@ -156,6 +156,7 @@ static size_t send_events(client *c, fy_text *text)
     stream_let_go(r);
     if (!count || c->quit || c->turn != turn) return 0;
     c->cursor = cursor;
+    c->told_end = 0;
     send_frame(c, frame, (size_t)(end - frame));
     return bytes;
 }
