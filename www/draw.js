@@ -15,7 +15,7 @@ export function draw(c, scene) {
   for (const memory of layout.memories) drawMemory(c, th, memory, layout.tall);
   drawProgram(c, scene);
   for (const a of scene.actions) drawTrailBelow(c, scene, a);
-  for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
+  for (const box of layout.boxes) drawBox(c, scene, placed(box, scene.m), stateOf(scene, box));
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) {
     if (a.type === 'copy') drawCopy(c, scene, a);
@@ -40,13 +40,13 @@ function drawMemory(c, th, memory, tall) {
   c.stroke();
   c.setLineDash([]);
   c.fillStyle = host ? th.cpu : th.gpu;
-  rounded(c, { x: head.x, y: head.y + (tall ? 11 : 15), w: 4, h: tall ? 14 : 24 }, 2);
+  rounded(c, { x: head.x, y: head.y + (tall ? 11 : 13), w: 4, h: tall ? 14 : 32 }, 2);
   c.fill();
   const y = head.y + (tall ? 18 : 20);
   const name = host ? 'CPU RAM' : `GPU VRAM${memory.device === 'cuda:0' ? '' : ` ${memory.device}`}`;
   const w = text(c, none ? 'No GPU' : name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
   const about = summary(memory, none);
-  const place = tall ? [head.x + 24 + w, y, head.w - w - 24] : [head.x + 12, y + 18, head.w - 12];
+  const place = tall ? [head.x + 24 + w, y, head.w - w - 24] : [head.x + 12, y + 20, head.w - 12];
   text(c, about, place[0], place[1], { font: `12px ${th.sans}`, color: th.soft, max: place[2] });
   drawCores(c, th, memory, host, none);
 }
@@ -119,13 +119,14 @@ function drawChevrons(c, th, { from, to }, way) {
 }
 
 // The program's own place: the line it is at, and whether it goes on or waits.
-function drawProgram(c, { layout, theme: th, line, held, scale }) {
+function drawProgram(c, { layout, theme: th, line, waits, scale }) {
   const host = layout.memories[0];
   if (!line || layout.tall) return;
-  const words = held ? `line ${line} waits ${units.time(held)}` : `at line ${line}`;
+  const held = waits > 0;
+  const words = held ? `line ${line} waits ${units.time(waits)}` : `at line ${line}`;
   c.font = `600 12px ${th.sans}`;
   const w = c.measureText(words).width + 22;
-  const r = { x: host.head.x + host.head.w - w, y: host.head.y + 13, w, h: 24 };
+  const r = { x: host.head.x + host.head.w - w, y: host.head.y + 7, w, h: 24 };
   rounded(c, r, 12);
   c.fillStyle = held ? th.paper : th.well;
   c.fill();
@@ -141,10 +142,18 @@ function drawProgram(c, { layout, theme: th, line, held, scale }) {
 
 // ---- tensors --------------------------------------------------------------------------------------
 
+// A box that the new layout has put elsewhere slides there first.
+function placed(box, m) {
+  if (!box.before || m >= 0.35) return box;
+  const t = ease(m / 0.35);
+  const mix = (key) => box.before[key] + (box[key] - box.before[key]) * t;
+  return { ...box, x: mix('x'), y: mix('y'), w: mix('w'), h: mix('h'), scale: mix('scale') };
+}
+
 // How a box looks at this moment of the step.
 function stateOf(scene, box) {
   const { actions, m } = scene;
-  const s = { alpha: 1, empty: box.empty, glow: 0 };
+  const s = { alpha: 1, empty: box.empty, unused: box.empty, glow: 0 };
   for (const a of actions) {
     if (a.type === 'alloc' && a.storage === box.storage) s.alpha = ease(part(m, 0, 0.7));
     if (a.type === 'free' && a.storage === box.storage) s.leaving = 1 - ease(m);
@@ -179,7 +188,7 @@ function drawBox(c, scene, box, s) {
   c.globalAlpha = gone ? 0.55 : s.alpha;
   const r = Math.max(3, 9 * box.scale);
   if (s.glow > 0 && !gone) drawGlow(c, box, r, hue, s.glow);
-  if (gone || s.empty) drawOutline(c, th, box, r, gone ? th.faint : hue);
+  if (gone || s.empty) drawOutline(c, th, box, r, gone || s.unused ? th.faint : hue);
   else drawFilled(c, { th, scale, box, r, hue, pattern, leaving: s.leaving });
   drawLabel(c, th, box, s, gone);
   if (scene.focus === box.storage) drawFocus(c, th, box, r);
@@ -239,19 +248,20 @@ function drawLabel(c, th, box, s, gone) {
   const x = box.x + bandWidth(box) + 8 * box.scale;
   const max = box.x + box.w - x - 5;
   const color = gone || s.empty ? th.soft : th.ink;
-  const small = { font: `11px ${th.sans}`, color: th.soft, max };
   if (box.h < 17) return;
-  const name = { font: `600 ${box.h < 30 ? 11 : 13.5}px ${th.mono}`, color, max };
+  const size = box.h < 30 ? 11 : box.h < 70 ? 13.5 : 15;
+  const name = { font: `600 ${size}px ${th.mono}`, color, max };
   if (box.h < 46) {
     text(c, box.name, x, box.y + box.h / 2 + 0.5, name);
     return;
   }
-  const step = box.h / 3.5;
-  text(c, box.name, x, box.y + step * 0.83, name);
-  text(c, `${units.shape(box.shape)} ${box.dtype}`, x, box.y + step * 1.82, small);
+  const small = { font: `${box.h < 70 ? 11 : 12}px ${th.sans}`, color: th.soft, max };
+  const step = box.h / 3.6;
+  text(c, box.name, x, box.y + step * 0.86, name);
+  text(c, `${units.shape(box.shape)} ${box.dtype}`, x, box.y + step * 1.86, small);
   const note = gone ? 'freed' : s.empty ? 'reserved' : box.stale ? 'stale' : '';
   const bytes = units.bytes(box.bytes);
-  text(c, note ? `${bytes} · ${note}` : bytes, x, box.y + step * 2.75, small);
+  text(c, note ? `${bytes} · ${note}` : bytes, x, box.y + step * 2.76, small);
 }
 
 function drawFocus(c, th, box, r) {

@@ -8,13 +8,13 @@ import { handleOf, isStale } from './state.js';
 
 const GAP = 10;
 const BOX = 62; // height of a box at scale 1
-const SCALES = [1, 0.88, 0.76, 0.64, 0.52, 0.4, 0.3, 0.22];
+const SCALES = [1.3, 1.15, 1, 0.88, 0.76, 0.64, 0.52, 0.4, 0.3, 0.22];
 
 /** Where everything is: {memories, bus, boxes, more, lanes, tall}. */
 export function layout(state, width, height) {
   const tall = width < 620;
   const lanes = { x: 0, y: height - (tall ? 66 : 74), w: width, h: tall ? 66 : 74 };
-  const area = { x: 0, y: 0, w: width, h: Math.max(120, lanes.y - 12) };
+  const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, lanes.y - 14) };
   const { host, bus, cards } = tall ? stacked(area) : sideBySide(area);
   const devices = state.devices.filter((d) => d.name !== 'cpu');
   const shown = devices.length ? devices : [{ name: 'cuda:0', kind: 'none', card: '', capacity: 0 }];
@@ -29,23 +29,23 @@ export function layout(state, width, height) {
 
 // ---- the three regions ----------------------------------------------------------------------------
 
-function sideBySide({ w, h }) {
+function sideBySide({ x, y, w, h }) {
   const middle = Math.round(Math.min(230, Math.max(150, w * 0.2)));
   const side = Math.floor((w - middle) / 2);
   return {
-    host: { x: 0, y: 0, w: side, h },
-    bus: { x: side, y: 0, w: w - 2 * side, h },
-    cards: { x: w - side, y: 0, w: side, h },
+    host: { x, y, w: side, h },
+    bus: { x: x + side, y, w: w - 2 * side, h },
+    cards: { x: x + w - side, y, w: side, h },
   };
 }
 
-function stacked({ w, h }) {
+function stacked({ x, y, w, h }) {
   const middle = 84;
   const side = Math.floor((h - middle) / 2);
   return {
-    host: { x: 0, y: 0, w, h: side },
-    bus: { x: 0, y: side, w, h: h - 2 * side },
-    cards: { x: 0, y: h - side, w, h: side },
+    host: { x, y, w, h: side },
+    bus: { x, y: y + side, w, h: h - 2 * side },
+    cards: { x, y: y + h - side, w, h: side },
   };
 }
 
@@ -56,15 +56,15 @@ function split(rect, n) {
 }
 
 function memory(state, device, rect, tall) {
-  const head = tall ? 34 : 50;
+  const head = tall ? 40 : 64;
   const foot = tall ? 30 : 44;
-  const pad = tall ? 10 : 16;
+  const pad = tall ? 12 : 20;
   const used = [...state.storages.values()]
     .filter((s) => s.freed === null && s.device === device.name)
     .reduce((sum, s) => sum + s.bytes, 0);
   return {
     device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, used, rect,
-    head: { x: rect.x + pad, y: rect.y, w: rect.w - 2 * pad, h: head },
+    head: { x: rect.x + pad, y: rect.y + (tall ? 0 : 2), w: rect.w - 2 * pad, h: head },
     inner: { x: rect.x + pad, y: rect.y + head, w: rect.w - 2 * pad, h: Math.max(20, rect.h - head - foot - 8) },
     compute: { x: rect.x + pad, y: rect.y + rect.h - foot, w: rect.w - 2 * pad, h: foot - (tall ? 6 : 12) },
   };
@@ -161,7 +161,7 @@ function box(state, storage, rect, scale) {
   return {
     ...rect, scale,
     storage: storage.id, device: storage.device, bytes: storage.bytes,
-    index: lineage?.index ?? 0,
+    index: Math.max(0, lineage?.index ?? 0),
     name: handle?.name || lineage?.name || `#${storage.id}`,
     shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, stale: isStale(state, storage), freed: storage.freed !== null,

@@ -8,7 +8,7 @@ import { lessons } from './lessons.js';
 import { api as ask, connect, takeToken } from './net.js';
 import { panes } from './panes.js';
 import { run as makeRun, title } from './run.js';
-import { actions, heldIn } from './scene.js';
+import { actions, waitIn } from './scene.js';
 import { sourcePane } from './source.js';
 import { stage } from './stage.js';
 import { badge, live } from './status.js';
@@ -43,6 +43,7 @@ const pane = panes(() => refresh());
 const time = clock({
   count: () => shown?.steps.length ?? 0,
   duration(i) {
+    if (!shown) return 1;
     const ms = duration(shown.steps[i] ?? {});
     return shown.firstCopy > i ? Math.min(ms, FIRST_MOVE / shown.firstCopy) : ms;
   },
@@ -62,8 +63,8 @@ function frame(position) {
   }
   const { spans, t } = state;
   views.stage.paint({
-    actions: scene.actions, m: position.m, held: scene.held, line: scene.line, spans, t, from: step.from, to: step.to,
-    total: shown.total, clock: state.session?.clock, indexOf: (id) => state.lineages.get(id)?.index ?? 0,
+    actions: scene.actions, m: position.m, waits: scene.waits, line: scene.line, spans, t, from: step.from, to: step.to,
+    total: shown.total, clock: state.session?.clock, indexOf: (id) => Math.max(0, state.lineages.get(id)?.index ?? 0),
   });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
@@ -74,9 +75,9 @@ function frame(position) {
 function arrange(state, step) {
   const list = actions(shown.events, step.from, step.to, state);
   const line = step.line || (state.site?.line ?? 0);
-  scene = { actions: list, held: heldIn(list), line };
+  scene = { actions: list, waits: waitIn(list), line };
   views.stage.arrange(state);
-  views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.held > 0 });
+  views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
   views.ledger.show(state);
   badge($('badge'), state);
   const said = stepSentence(shown.events, step, shown.names);

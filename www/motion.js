@@ -4,7 +4,7 @@
 
 import * as units from './units.js';
 import { look, tile } from './palette.js';
-import { along, arrow, ease, middle, part, path, rounded, text } from './pen.js';
+import { along, arrow, distance, ease, middle, part, path, rounded, text } from './pen.js';
 
 const boxOf = (layout, storage) => layout.boxes.find((b) => b.storage === storage);
 const memoryOf = (layout, device) => layout.memories.find((m) => m.device === device);
@@ -16,34 +16,47 @@ export function route(layout, a) {
   if (!src || !dst) return [];
   const lane = a.dir === 'h2d' ? layout.bus.h2d : a.dir === 'd2h' ? layout.bus.d2h : null;
   if (!lane) return [middle(src), middle(dst)];
-  const stops = layout.tall ? down(src, dst, lane) : across(src, dst, lane);
+  const stops = layout.tall ? down(src, dst, lane) : across(layout, src, dst, lane);
   return a.dir === 'h2d' ? stops : stops.reverse();
 }
 
 // Both are written from the host's end to the card's; `route` turns them round for d2h.
-function across(src, dst, lane) {
+function across(layout, src, dst, lane) {
   const host = src.device === 'cpu' ? src : dst;
   const card = src.device === 'cpu' ? dst : src;
-  const [y, gutter] = [lane.from[1], 10];
+  const gutter = 9;
+  const [left, right] = [lane.from[0] - gutter, lane.to[0] + gutter];
   return [
-    [host.x + host.w, host.y + host.h / 2], [lane.from[0] - gutter, host.y + host.h / 2],
-    [lane.from[0] - gutter, y], middle(lane.slot), [lane.to[0] + gutter, y],
-    [lane.to[0] + gutter, card.y + card.h / 2], [card.x, card.y + card.h / 2],
+    ...doorstep(layout, host, left), [left, lane.from[1]], middle(lane.slot), [right, lane.from[1]],
+    ...doorstep(layout, card, right).reverse(),
   ];
+}
+
+// From a box to the wall at x: straight where nothing stands between, else through the gap above.
+function doorstep(layout, box, x) {
+  const y = box.y + box.h / 2;
+  const side = x > box.x ? box.x + box.w : box.x;
+  const between = (b) => b !== box && b.y < y && b.y + b.h > y && b.x < Math.max(x, side) && b.x + b.w > Math.min(x, side);
+  if (!layout.boxes.some(between)) return [[side, y], [x, y]];
+  const above = box.y - 6;
+  return [[box.x + box.w / 2, box.y], [box.x + box.w / 2, above], [x, above]];
 }
 
 function down(src, dst, lane) {
   const host = src.device === 'cpu' ? src : dst;
   const card = src.device === 'cpu' ? dst : src;
   const x = lane.from[0];
+  const h = host.x + host.w / 2;
+  const c = card.x + card.w / 2;
   return [
-    [host.x + host.w / 2, host.y + host.h], [host.x + host.w / 2, lane.from[1] - 8], [x, lane.from[1] - 8],
-    middle(lane.slot), [x, lane.to[1] + 8], [card.x + card.w / 2, lane.to[1] + 8], [card.x + card.w / 2, card.y],
+    [h, host.y + host.h], [h, lane.from[1] + 6], [x, lane.from[1] + 6],
+    middle(lane.slot), [x, lane.to[1] - 6], [c, lane.to[1] - 6], [c, card.y],
   ];
 }
 
-/** What lies under the boxes: the lines between an op's operands, its chip and its result. */
+/** What lies under the boxes: the way of a copy, the lines between an op's operands, its chip and its result. */
 export function drawTrailBelow(c, scene, a) {
+  if (a.type === 'copy') drawWay(c, scene, a);
   if (a.type !== 'op' || a.birth) return;
   const chip = chipRect(scene.layout, a);
   if (!chip) return;
@@ -92,42 +105,58 @@ export function drawOp(c, scene, a) {
   c.restore();
 }
 
-/** The packet on its way, or the trail it left. */
-export function drawCopy(c, scene, a) {
-  const points = route(scene.layout, a);
-  if (points.length < 2) return;
-  const { theme: th, m } = scene;
-  const box = boxOf(scene.layout, a.dst);
-  const { hue } = look(box.index);
-  const t = travel(scene.layout, a, points, part(m, 0.04, 0.88));
-  c.save();
-  c.lineWidth = 2.25;
-  c.strokeStyle = c.fillStyle = hue;
-  c.globalAlpha = 0.85;
-  if (t > 0) path(c, points, t);
-  if (t === 1) arrow(c, points.at(-2), points.at(-1), 9);
-  c.restore();
-  if (a.route === 'staged') drawSlot(c, scene, a, t, points, hue);
-  if (m < 1 && t < 1) drawPacket(c, scene, a, along(points, t), box);
-  if (t === 1) drawCost(c, scene, a);
+// Where a copy is now: its way, the share of it that lies behind, and the stop on it.
+function progress({ layout, m }, a) {
+  const points = route(layout, a);
+  if (points.length < 2) return null;
+  const stop = stopShare(layout, a, points);
+  return { points, stop, t: travel(stop, part(m, 0.04, 0.88)), hue: look(boxOf(layout, a.dst).index).hue };
 }
 
-// Share of the way at share `m` of the motion: pageable memory stops in the staging slot.
-function travel(layout, a, points, m) {
-  if (a.route !== 'staged' || points.length < 7) return ease(m);
-  const stop = shareAt(points, 3);
+function drawWay(c, scene, a) {
+  const { points, t, hue } = progress(scene, a) ?? { t: 0 };
+  if (t <= 0) return;
+  c.save();
+  c.lineWidth = 2.25;
+  c.strokeStyle = hue;
+  path(c, points, t);
+  c.restore();
+}
+
+/** The packet on its way, or what it leaves: an arrow, a full slot, and what it cost. */
+export function drawCopy(c, scene, a) {
+  const { points, stop, t, hue } = progress(scene, a) ?? {};
+  if (!points) return;
+  if (stop) drawSlot(c, scene, a, t >= stop * 0.96, hue);
+  if (t < 1) {
+    drawPacket(c, scene, a, along(points, t), boxOf(scene.layout, a.src));
+    return;
+  }
+  c.fillStyle = hue;
+  arrow(c, points.at(-2), points.at(-1), 9);
+  drawCost(c, scene, a);
+}
+
+// Pageable memory stops in the staging slot: at which share of the way that is, or 0.
+function stopShare(layout, a, points) {
+  const lane = layout.bus[a.dir];
+  if (a.route !== 'staged' || !lane) return 0;
+  const [x, y] = middle(lane.slot);
+  const n = points.findIndex((p) => p[0] === x && p[1] === y);
+  const upTo = (k) => points.slice(1, k + 1).reduce((sum, p, i) => sum + distance(points[i], p), 0);
+  return n > 0 ? upTo(n) / upTo(points.length - 1) : 0;
+}
+
+// Share of the way at share `m` of the motion, with a rest at the stop.
+function travel(stop, m) {
+  if (!stop) return ease(m);
   if (m < 0.45) return stop * ease(m / 0.45);
   return m < 0.55 ? stop : stop + (1 - stop) * ease((m - 0.55) / 0.45);
 }
 
-function shareAt(points, index) {
-  const upTo = (n) => points.slice(1, n + 1).reduce((sum, p, i) => sum + Math.hypot(p[0] - points[i][0], p[1] - points[i][1]), 0);
-  return upTo(index) / upTo(points.length - 1);
-}
-
-function drawSlot(c, { layout, theme: th }, a, t, points, hue) {
+function drawSlot(c, { layout, theme: th }, a, filled, hue) {
   const lane = layout.bus[a.dir];
-  if (!lane || t < shareAt(points, 3) * 0.9) return;
+  if (!lane || !filled) return;
   c.save();
   rounded(c, lane.slot, 7);
   c.fillStyle = th.paper;

@@ -23,9 +23,11 @@ function fit(c, words, max) {
   return n > 0 ? `${words.slice(0, n)}…` : '';
 }
 
+export const distance = (a, b) => Math.hypot(b[0] - a[0], b[1] - a[1]);
+
 /** The point at share `t` (0..1) of the way along a polyline. */
 export function along(points, t) {
-  const lengths = points.slice(1).map((p, i) => Math.hypot(p[0] - points[i][0], p[1] - points[i][1]));
+  const lengths = points.slice(1).map((p, i) => distance(points[i], p));
   let left = lengths.reduce((a, b) => a + b, 0) * t;
   for (let i = 0; i < lengths.length; i++) {
     if (left <= lengths[i] || i === lengths.length - 1) {
@@ -45,7 +47,7 @@ export function path(c, points, t = 1) {
   c.moveTo(points[0][0], points[0][1]);
   for (let i = 1; i <= end.segment; i++) {
     const next = i === end.segment ? [end.x, end.y] : points[i + 1];
-    const room = Math.hypot(next[0] - points[i][0], next[1] - points[i][1]);
+    const room = Math.min(distance(points[i - 1], points[i]), distance(points[i], next));
     c.arcTo(points[i][0], points[i][1], next[0], next[1], Math.min(14, room / 2));
   }
   c.lineTo(end.x, end.y);

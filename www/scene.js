@@ -1,8 +1,6 @@
 // scene.js: what happens in one step, as plain data for the drawing: which storages a copy joins,
 // which ones an op reads and writes, who waits for whom. Pure.
 
-import { handleOf } from './state.js';
-
 /** The actions of the events from..to, seen from the state after them. */
 export function actions(events, from, to, state) {
   const list = [];
@@ -76,13 +74,7 @@ function detail(e) {
   return e.grid ? `${e.kernel} · ${grid} blocks × ${block} threads` : e.kernel;
 }
 
-/** How long the program was held in this step, in ns. */
-export function heldIn(list) {
-  return list.reduce((sum, a) => sum + (Number.isFinite(a.held) ? a.held : 0), 0);
-}
-
-/** The name to show for a storage. */
-export function nameOf(state, id) {
-  const storage = state.storages.get(id);
-  return (storage && handleOf(state, storage)?.name) || `#${id}`;
+/** How long the program stood still in this step, in ns: for a copy or a sync, not for its own work. */
+export function waitIn(list) {
+  return list.reduce((sum, a) => sum + (a.type !== 'op' && Number.isFinite(a.held) ? a.held : 0), 0);
 }

@@ -21,7 +21,12 @@ export function stage(changed) {
 
   /** Lay the state out: once a step, not once a frame. */
   function arrange(state) {
+    const before = new Map((plan?.width === size.w ? plan.boxes : []).map((box) => [box.storage, box]));
     plan = layout(state, size.w, size.h);
+    for (const box of plan.boxes) {
+      const { x, y, w, h, scale } = before.get(box.storage) ?? box;
+      if (x !== box.x || y !== box.y || scale !== box.scale) box.before = { x, y, w, h, scale };
+    }
     told = new Map(plan.boxes.map((box) => [box.storage, tell(state, box)]));
     place();
   }
@@ -101,6 +106,7 @@ export function stage(changed) {
     size = { w: Math.floor(width), h: Math.floor(height), scale };
     canvas.width = Math.round(size.w * scale);
     canvas.height = Math.round(size.h * scale);
+    Object.assign(canvas.style, { width: `${size.w}px`, height: `${size.h}px` }); // whole pixels: crisp text
     return true;
   }
 

@@ -18,7 +18,8 @@ export function initial() {
     storages: new Map(), // id -> storage, alive and lately freed
     ghosts: [], // ids of the freed ones, oldest first
     tensors: new Map(), // id -> handle
-    lineages: new Map(), // id -> {id, index, rev, name}: a tensor and the copies of it
+    lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
+    looks: 0, // lineages that have a hue and a pattern: all that were ever written
     work: new Map(), // copies and ops under way: id -> event
     spans: [], // finished work, for the lanes: {lane, start, end, seq, lineage, name}
     site: null, // {file, line} of the newest event that names one
@@ -67,13 +68,13 @@ const on = {
 
   alloc(s, e) {
     const id = int(e.storage);
-    const lineage = id;
+    if (s.storages.has(id)) forget(s, id);
     s.storages.set(id, {
       id, device: text(e.device, 'cpu'), mem: text(e.mem), addr: text(e.addr, '0x0'),
       asked: int(e.asked), bytes: Math.max(0, int(e.bytes)), tenant: int(e.tenant),
-      born: site(e), bornSeq: s.seq, freed: null, lineage, rev: 0, version: 0, tensors: [], sample: null,
+      born: site(e), bornSeq: s.seq, freed: null, lineage: id, rev: 0, version: 0, tensors: [], sample: null,
     });
-    s.lineages.set(lineage, { id: lineage, index: s.lineages.size, rev: 0, name: '' });
+    put(s.lineages, id, () => ({ id, index: -1, rev: 0, name: '', uses: 0 })).uses++;
     const live = text(e.device, 'cpu');
     s.ledger.live[live] = (s.ledger.live[live] ?? 0) + Math.max(0, int(e.bytes));
   },
@@ -242,7 +243,9 @@ function flowOf(s, dir) {
 function hold(s, e) {
   const held = Math.max(0, int(e.held));
   s.ledger.held += held;
-  if (held) span(s, { lane: 'wait', start: s.t - held, end: s.t, seq: s.seq, name: text(e.name, text(e.kind)) });
+  if (!held || (e.kind === 'op' && e.device === 'cpu')) return; // a host op's own `complete` tells of it
+  const lane = e.kind === 'op' ? 'host' : 'wait';
+  span(s, { lane, start: s.t - held, end: s.t, seq: s.seq, name: text(e.name, text(e.kind)) });
 }
 
 function lineCost(s, e) {
@@ -260,26 +263,47 @@ function span(s, one) {
 
 // The copy's far end belongs to the same tensor, at the same age.
 function follow(s, from, to) {
-  to.lineage = from.lineage;
-  to.rev = from.rev;
+  if (to.lineage !== from.lineage) {
+    leave(s, to);
+    to.lineage = from.lineage;
+    lineageOf(s, from).uses++;
+  }
+  to.rev = Math.max(1, from.rev);
+  seen(s, lineageOf(s, from));
 }
 
-// New content: every other copy of this tensor is stale from now on. A storage that was a copy and
-// is written alone becomes the newest of its line.
+// New content: every other copy of this tensor is stale from now on.
 function write(s, storage, version) {
-  const lineage = put(s.lineages, storage.lineage, () => ({ id: storage.lineage, index: 0, rev: 0, name: '' }));
+  const lineage = lineageOf(s, storage);
   lineage.rev++;
   storage.rev = lineage.rev;
   storage.version = version || storage.version + 1;
+  seen(s, lineage);
+}
+
+const lineageOf = (s, storage) => s.lineages.get(storage.lineage);
+
+function seen(s, lineage) {
+  if (lineage.index < 0) lineage.index = s.looks++;
+  lineage.rev = Math.max(1, lineage.rev);
+}
+
+function leave(s, storage) {
+  const lineage = lineageOf(s, storage);
+  lineage.uses--;
+  if (lineage.uses === 0) s.lineages.delete(lineage.id);
 }
 
 function nameLineage(s, storage, name) {
-  const lineage = s.lineages.get(storage.lineage);
-  if (lineage && !lineage.name) lineage.name = name;
+  const lineage = lineageOf(s, storage);
+  if (!lineage.name) lineage.name = name;
 }
 
 function forget(s, id) {
-  for (const tensor of s.storages.get(id)?.tensors ?? []) s.tensors.delete(tensor);
+  const storage = s.storages.get(id);
+  if (!storage) return;
+  for (const tensor of storage.tensors) s.tensors.delete(tensor);
+  leave(s, storage);
   s.storages.delete(id);
 }
 

@@ -49,6 +49,7 @@ function joins(step, e) {
   if (leaving.has(step.kind)) return false;
   if (births.has(kind)) return step.kind === 'alloc' && step.storages.has(e.storage);
   if (kind === 'host_read') return step.kind === 'answer';
+  if (kind === 'sync') return e.cause >= step.from && e.cause <= step.to; // the wait that a copy is made of
   if (kind === 'op') return isBirth(step, e);
   return false;
 }
@@ -56,7 +57,7 @@ function joins(step, e) {
 // randn and its like: an op without operands that fills what was just made.
 function isBirth(step, e) {
   const out = Array.isArray(e.out) ? e.out[0] : null;
-  return Array.isArray(e.in) && e.in.length === 0 && step.kind === 'alloc' && step.storages.has(out?.storage);
+  return !e.in?.length && step.kind === 'alloc' && step.storages.has(out?.storage);
 }
 
 function extend(step, e, seq) {

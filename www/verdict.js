@@ -33,14 +33,20 @@ export function verdict(on) {
   function graded(v, linkOf) {
     const checks = v.checks ?? [];
     const failed = checks.filter((c) => !c.pass);
-    const title = v.pass ? 'Passed' : failed.length ? `Not yet: ${failed.length} of ${checks.length} checks do not hold` : 'Not yet';
     const parts = [];
-    if (v.message) parts.push(make('p', 'message', v.message));
+    if (v.message && !failed.some((c) => c.message === v.message)) parts.push(make('p', 'message', v.message));
     if (!checks.length && (v.line || Number.isFinite(v.seq))) parts.push(links(v, linkOf));
     parts.push(make('ul', 'checks', ...checks.map((c) => check(c, linkOf))));
+    if (v.hint) parts.push(make('p', 'hint', `Fix: ${v.hint}`));
     if (v.output) parts.push(output(v.output));
     if (v.seed !== undefined) parts.push(make('p', 'small', `Inputs made from seed ${v.seed}.`));
-    show(title, v.pass ? 'pass' : 'fail', ...parts);
+    show(titleOf(v.pass, failed.length, checks.length), v.pass ? 'pass' : 'fail', ...parts);
+  }
+
+  function titleOf(pass, failed, all) {
+    if (pass) return 'Passed';
+    if (failed < 2) return failed ? 'Not yet: one check fails' : 'Not yet';
+    return `Not yet: ${failed} of ${all} checks fail`;
   }
 
   function check(c, linkOf) {

@@ -64,7 +64,7 @@ const sentences = {
   given: (e) => `The lesson hands in ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is handed in as an answer, from ${memoryName(e.device)}.`,
   values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e)}.`,
-  error: (e) => `Error: ${e.message ?? e.code ?? 'a call failed'}${e.hint ? ` Hint: ${e.hint}` : ''}`,
+  error: (e) => `Error: ${lines(e.message ?? e.code ?? 'a call failed')}${e.hint ? ` Fix: ${lines(e.hint)}` : ''}`,
   check: (e) => `Check ${e.check ?? ''}: ${e.pass ? 'holds' : 'does not hold'}. ${e.message ?? ''}`,
   grade: (e) => `${e.pass ? 'Passed' : 'Not passed'}: ${e.passed ?? 0} of ${e.checks ?? 0} checks hold. ${e.message ?? ''}`,
   lost: () => 'The program was killed while it recorded this event.',
@@ -161,6 +161,12 @@ function operated(e, n) {
   const into = e.inplace ? 'in place' : outs.length ? `into ${and(outs)}` : '';
   const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${e.blas}` : '';
   return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)} ${into}`.trim() + `${by}.`;
+}
+
+// A message of several lines, as sentences.
+function lines(words) {
+  const all = String(words).split('\n').map((line) => line.trim()).filter(Boolean);
+  return all.map((line) => (/[.!?:)]$/.test(line) ? line : `${line}.`)).join(' ');
 }
 
 function parts(e) {

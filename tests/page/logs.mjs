@@ -1,0 +1,34 @@
+// logs.mjs: what the page's tests share: the golden logs, the schema's kinds, a seeded generator.
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+export const golden = (name) => `${root}tests/golden/${name}.jsonl`;
+
+let read = null;
+
+/** name -> events, for every log in tests/golden. */
+export function logs() {
+  read ??= new Map(readdirSync(`${root}tests/golden`).filter((f) => f.endsWith('.jsonl')).sort().map((file) => {
+    const text = readFileSync(`${root}tests/golden/${file}`, 'utf8');
+    return [file.replace('.jsonl', ''), text.split('\n').filter(Boolean).map((line) => JSON.parse(line))];
+  }));
+  return read;
+}
+
+/** The kinds of lib/schema.h, read from the table itself. */
+export function kindsOfSchema() {
+  const table = readFileSync(`${root}lib/schema.h`, 'utf8');
+  return [...table.matchAll(/^\s*KIND\((\w+),/gm)].map((m) => m[1]);
+}
+
+/** Numbers in [0, 1) that are the same in every run. */
+export function random(seed) {
+  let x = seed;
+  return () => {
+    x = (x + 0x6d2b79f5) | 0;
+    let t = Math.imul(x ^ (x >>> 15), 1 | x);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,157 @@
+// state.test.mjs: the reducer on logs, without a browser.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { apply, history, initial, kinds } from '../../www/state.js';
+import { run } from '../../www/run.js';
+import { actions } from '../../www/scene.js';
+import { logs, kindsOfSchema, random } from './logs.mjs';
+
+const fold = (events) => events.reduce(apply, initial());
+const live = (state) => [...state.storages.values()].filter((s) => s.freed === null);
+
+for (const [name, events] of logs()) {
+  test(`${name}: bytes are conserved after every event`, () => {
+    const state = initial();
+    const expected = {};
+    for (const e of events) {
+      apply(state, e);
+      if (e.kind === 'alloc') expected[e.device] = (expected[e.device] ?? 0) + e.bytes;
+      if (e.kind === 'free') expected[device(events, e.storage)] -= e.bytes;
+      for (const [where, bytes] of Object.entries(expected)) {
+        assert.equal(sum(live(state).filter((s) => s.device === where)), bytes, `event ${e.seq}, ${where}`);
+        assert.equal(state.ledger.live[where], bytes, `event ${e.seq}, ${where}`);
+      }
+    }
+  });
+
+  test(`${name}: bytes and trips over the bus are those of the log's copies`, () => {
+    const { ledger } = fold(events);
+    for (const dir of ['h2d', 'd2h']) {
+      const copies = events.filter((e) => e.kind === 'copy' && e.dir === dir);
+      assert.equal(ledger[dir].trips, copies.length);
+      assert.equal(ledger[dir].bytes, sum(copies));
+    }
+    assert.equal(ledger.held, events.reduce((total, e) => total + (e.held ?? 0), 0));
+  });
+
+  test(`${name}: stepping back gives what folding forward gave`, () => {
+    for (const interval of [1, 3, 7, 1024]) {
+      const past = history(interval);
+      events.forEach((e) => past.push(e));
+      const forward = events.map((_, n) => structuredClone(past.at(n)));
+      for (let n = events.length - 1; n >= 0; n--) assert.deepEqual(past.at(n), forward[n], `interval ${interval}, event ${n}`);
+      for (const n of [5, 0, events.length - 1, 2]) assert.deepEqual(past.at(n), forward[n]);
+      assert.deepEqual(past.at(events.length - 1), fold(events));
+    }
+  });
+
+  test(`${name}: steps cover every event once, in order`, () => {
+    const one = run({ run: 1 });
+    one.take(0, events);
+    assert.equal(one.steps[0].from, 0);
+    assert.equal(one.steps.at(-1).to, events.length - 1);
+    one.steps.forEach((s, i) => i && assert.equal(s.from, one.steps[i - 1].to + 1));
+    events.forEach((_, seq) => {
+      const s = one.steps[one.stepOf(seq)];
+      assert.ok(s.from <= seq && seq <= s.to);
+    });
+  });
+}
+
+const device = (events, storage) => events.find((e) => e.kind === 'alloc' && e.storage === storage).device;
+const sum = (list) => list.reduce((total, s) => total + s.bytes, 0);
+
+test('every kind of lib/schema.h is handled, or listed as silent', () => {
+  const known = kindsOfSchema();
+  assert.ok(known.length > 20);
+  assert.deepEqual(known.filter((kind) => !kinds.has(kind)), []);
+  assert.deepEqual([...kinds].filter((kind) => !known.includes(kind)), [], 'the page knows kinds that the schema has not');
+});
+
+test('a copy is the same tensor; an op makes another', () => {
+  const state = fold(logs().get('handmade-demo'));
+  const by = (name) => state.storages.get([...state.tensors.values()].find((t) => t.name === name).storage);
+  assert.equal(by('x').lineage, by('x_gpu').lineage);
+  assert.equal(by('r').lineage, by('home').lineage);
+  assert.notEqual(by('x').lineage, by('y').lineage);
+});
+
+test('writing one copy makes the other stale', async () => {
+  const { isStale } = await import('../../www/state.js');
+  const state = fold(logs().get('handmade-demo').slice(0, 14));
+  const [x, gpu] = [state.storages.get(1), state.storages.get(3)];
+  assert.equal(isStale(state, x) || isStale(state, gpu), false);
+  apply(state, { seq: 14, kind: 'host_write', tensor: 1, storage: 1, version: 2, count: 1 });
+  assert.equal(isStale(state, x), false);
+  assert.equal(isStale(state, gpu), true);
+});
+
+test('a run ended without `end` was killed; one that ended in order was not', () => {
+  const ended = (name) => {
+    const one = run({ run: 1 });
+    one.take(0, logs().get(name));
+    one.ended = true;
+    return one.killed;
+  };
+  assert.equal(ended('handmade-killed'), true);
+  assert.equal(ended('handmade-demo'), false);
+});
+
+test('events that come twice count once, and a hole is noticed', () => {
+  const events = logs().get('handmade-demo');
+  const one = run({ run: 1 });
+  assert.equal(one.take(0, events.slice(0, 10)), true);
+  assert.equal(one.take(4, events.slice(4, 20)), true);
+  assert.equal(one.events.length, 20);
+  assert.equal(one.take(25, events.slice(25)), false);
+  assert.deepEqual(one.events, events.slice(0, 20));
+});
+
+test('random prefixes and malformed events never throw', () => {
+  const next = random(7);
+  const all = [...logs().values()];
+  const junk = [null, undefined, 0, -1, 1e300, NaN, '', '__proto__', 'cuda:0', [], {}, [null], [{}], { storage: {} }, true];
+  const names = [...kinds, 'no such kind', '__proto__', 'constructor', 7];
+  const pick = (list) => list[Math.floor(next() * list.length)];
+  for (let round = 0; round < 300; round++) {
+    const events = pick(all);
+    const one = run({ run: 1 });
+    one.take(0, events.slice(0, next() * events.length));
+    for (let i = 0; i < 25; i++) one.take(one.events.length, [bad(events)]);
+    const state = one.at(Infinity);
+    for (const s of one.steps) actions(one.events, s.from, s.to, state);
+    one.at(Math.floor(next() * one.events.length));
+  }
+
+  function bad(events) {
+    if (next() < 0.1) return pick(junk);
+    const e = structuredClone(pick(events));
+    const fields = Object.keys(e);
+    for (let i = 0; i < 3; i++) e[pick(fields)] = pick(junk);
+    if (next() < 0.5) e.kind = pick(names);
+    if (next() < 0.5) delete e[pick(fields)];
+    return e;
+  }
+});
+
+test('the page keeps nothing of a long run but what is alive and a few ghosts', () => {
+  const state = initial();
+  for (let i = 1; i <= 5000; i++) {
+    apply(state, { kind: 'alloc', storage: i, device: 'cpu', addr: '0x1000', asked: 4, bytes: 64 });
+    apply(state, { kind: 'tensor', tensor: i, storage: i, shape: [1], dtype: 'float32', device: 'cpu' });
+    apply(state, { kind: 'drop', tensor: i, why: 'free' });
+    apply(state, { kind: 'free', storage: i, bytes: 64 });
+  }
+  assert.ok(state.storages.size < 100);
+  assert.ok(state.tensors.size < 100);
+  assert.ok(state.lineages.size < 100);
+  assert.equal(state.ledger.live.cpu, 0);
+});
+
+test('state.js, layout.js and their kin touch neither document nor clock', () => {
+  for (const file of ['state', 'steps', 'run', 'scene', 'layout', 'words', 'units']) {
+    const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');
+    assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
+  }
+});

@@ -1,0 +1,65 @@
+// words.test.mjs: every event has a sentence, and the sentences say what the log says.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { about, names, sentence, spoken, stepSentence } from '../../www/words.js';
+import { run } from '../../www/run.js';
+import { handleOf } from '../../www/state.js';
+import * as units from '../../www/units.js';
+import { kindsOfSchema, logs } from './logs.mjs';
+
+test('every kind of lib/schema.h has a sentence of its own', () => {
+  assert.deepEqual(kindsOfSchema().filter((kind) => !spoken.has(kind)), []);
+  for (const kind of kindsOfSchema()) {
+    const said = sentence({ kind }, names());
+    assert.match(said, /^\S.*\S$/s, kind);
+    assert.doesNotMatch(said, /does not know/, kind);
+  }
+});
+
+test('an unknown kind and an unreadable line are named, not hidden', () => {
+  assert.match(sentence({ kind: 'teleport' }, names()), /teleport/);
+  assert.match(sentence(null, names()), /cannot be read/);
+});
+
+for (const [name, events] of logs()) {
+  test(`${name}: each event and each step has a whole sentence`, () => {
+    const one = run({ run: 1 });
+    one.take(0, events);
+    const all = [...events.map((e) => sentence(e, one.names)), ...one.steps.map((s) => stepSentence(events, s, one.names))];
+    for (const said of all) {
+      assert.doesNotMatch(said, /undefined|NaN|null|\[object/, said);
+      assert.match(said, /[.!?)”"]$/, said);
+    }
+  });
+
+  test(`${name}: a copy's sentence names the tensor, the bytes, both memories and the wait`, () => {
+    const one = run({ run: 1 });
+    one.take(0, events);
+    for (const e of events.filter((x) => x.kind === 'copy')) {
+      const said = sentence(e, one.names);
+      assert.ok(said.includes(one.names.tensor(e.src.tensor)), said);
+      assert.ok(said.includes(units.bytes(e.bytes)), said);
+      assert.ok(said.includes('CPU RAM') && said.includes('GPU VRAM'), said);
+      if (e.held) assert.ok(said.includes(units.time(e.held)), said);
+    }
+  });
+}
+
+test('hover text tells name, memory, address, bytes asked and taken, and the line', () => {
+  const one = run({ run: 1 });
+  one.take(0, logs().get('handmade-graded'));
+  const state = one.at(6);
+  const storage = [...state.storages.values()][0];
+  const said = about(storage, handleOf(state, storage), 'mat1', false).join(' ');
+  for (const part of ['mat1', 'CPU RAM', 'cpu', storage.addr, '48 bytes asked', '512 taken', 'line 5', '(4, 3)', 'float32', '1.5']) {
+    assert.ok(said.includes(part), `${part} in: ${said}`);
+  }
+});
+
+test('numbers are written as people read them', () => {
+  assert.deepEqual([0, 1, 1023, 1024, 1536, 262144, 5 << 20, 3 * 2 ** 30].map(units.bytes),
+    ['0 B', '1 B', '1023 B', '1 KiB', '1.5 KiB', '256 KiB', '5 MiB', '3 GiB']);
+  assert.deepEqual([0, 999, 1000, 41230, 1234567, 2e9].map(units.time), ['0 ns', '999 ns', '1 µs', '41.2 µs', '1.23 ms', '2 s']);
+  assert.deepEqual([[], [3], [4, 3]].map(units.tuple), ['()', '(3,)', '(4, 3)']);
+  assert.equal(units.bytes(undefined), '?');
+});
