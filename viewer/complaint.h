@@ -18,6 +18,17 @@ typedef struct complaint {
 /* Explains by the rules (rules.c); false if none fits. May move d->line. */
 bool explain(const complaint *c, diagnosis *d);
 
+/* meant.c: false when the line does not tell. */
+bool meant_semicolon(const complaint *c, diagnosis *d);
+bool meant_not_an_object(const complaint *c, diagnosis *d);
+bool meant_operand(const complaint *c, diagnosis *d);
+bool meant_function_unknown(const complaint *c, diagnosis *d);
+bool meant_name_unknown(const complaint *c, diagnosis *d);
+bool meant_too_few(const complaint *c, diagnosis *d);
+bool meant_too_many(const complaint *c, diagnosis *d);
+bool meant_value_missing(const complaint *c, diagnosis *d);
+bool meant_assertion(const complaint *c, diagnosis *d);
+
 /* names.c: does ferry.h have this name as a call? The nearest one to a misspelt name, or "". The way its
  * macro is called, "fy_add(a, b)", or "". */
 bool name_known(const char *header, const char *name);

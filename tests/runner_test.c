@@ -1,0 +1,405 @@
+/* runner_test.c: a learner's program may do what it likes: there is a verdict, what it had emitted is in
+ * the log, and the runner goes on. And a run that passes by luck does not pass. */
+#define _GNU_SOURCE 1
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../lib/log.h"
+#include "progress.h"
+#include "run.h"
+#include "school.h"
+#include "watch.h"
+
+static home where;
+static catalogue lessons;
+static const lesson *first;
+
+static int open_school(void **state)
+{
+    char err[2048] = "";
+    if (school_make(state)) return -1;
+    if (home_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err)) {
+        first = &lessons.lessons[0];
+        return 0;
+    }
+    fprintf(stderr, "%s\n", err);
+    return -1;
+}
+
+static int close_school(void **state)
+{
+    catalogue_close(&lessons);
+    return school_remove(state);
+}
+
+/* Limits that end a test soon; the machine may be slow, so the time is not among the tight ones. */
+static run_order order(void)
+{
+    return (run_order){.home = &where, .lesson = first, .grade = true, .stop_fd = -1,
+                       .limits = {.seconds = 30, .memory = (size_t)1 << 30, .processes = 16}};
+}
+
+static outcome run_text(const char *text, double seconds)
+{
+    outcome out;
+    run_order o = order();
+    if (seconds > 0) o.limits.seconds = seconds;
+    assert_true(school_write(first->id, text));
+    run(&o, &out);
+    return out;
+}
+
+static outcome run_file(const char *file)
+{
+    outcome out;
+    run_order o = order();
+    assert_true(school_hand_in(first->id, file));
+    run(&o, &out);
+    return out;
+}
+
+/* Lines of the outcome's log that hold `part`. */
+static int lines_with(const outcome *out, const char *part)
+{
+    char err[256];
+    fy_text lines = {0};
+    uint64_t cursor = 0;
+    int found = 0;
+    fy_log *log = fy_log_open(out->log_fd, err, sizeof err);
+    if (!log) fail_msg("%s", err);
+    fy_log_writer_gone(log);
+    while (fy_log_read(log, &cursor, &lines, 1 << 20) > 0) continue;
+    fy_text_add(&lines, "", 1);
+    for (const char *p = lines.data; (p = strstr(p, part)); p++) found++;
+    free(lines.data);
+    fy_log_close(log);
+    return found;
+}
+
+static void assert_says(const outcome *out, const char *part)
+{
+    if (!strstr(out->message, part)) fail_msg("'%s' is not in '%s' (output: %s)", part, out->message, out->output);
+}
+
+/* ---- verdicts ---------------------------------------------------------------------------------------- */
+
+static void the_solution_passes_and_the_log_says_so(void **state)
+{
+    (void)state;
+    outcome out = run_file("solution.c");
+    if (out.end != RUN_FINE) fail_msg("%s", out.message);
+    assert_true(out.graded && out.verdict.pass);
+    assert_int_equal(lines_with(&out, "\"kind\":\"grade\""), 1);
+    assert_int_equal(lines_with(&out, "\"kind\":\"check\""), out.verdict.checks);
+    assert_true(progress_of(&where, first).done);
+    outcome_free(&out);
+}
+
+static void the_starter_fails_at_a_line_with_expected_and_got(void **state)
+{
+    (void)state;
+    outcome out = run_file("starter.c");
+    assert_int_equal(out.end, RUN_FAILED);
+    assert_true(out.line > 0 && out.seq > 0);
+    assert_non_null(strstr(out.source, "fy_matmul"));
+    const struct verdict_check *failed = verdict_failure(&out.verdict);
+    assert_non_null(failed);
+    assert_string_equal(failed->name, "same-device");
+    assert_true(*failed->expected && *failed->got);
+    outcome_free(&out);
+}
+
+/* Right for the sizes shown, wrong for others. */
+static void a_lucky_answer_fails_in_the_second_run(void **state)
+{
+    (void)state;
+    char path[HOME_PATH];
+    lesson_path(&where, first, "solution.c", path);
+    char *text = file_read(path, NULL), *at = strstr(text, "(columns, 2)");
+    assert_non_null(at);
+    memcpy(at, "(5,       2)", 12);
+    outcome out = run_text(text, 0);
+    free(text);
+    assert_int_equal(out.end, RUN_FAILED);
+    assert_true(out.second);
+    assert_says(&out, "not for others");
+    outcome_free(&out);
+}
+
+static void the_seed_is_the_programs(void **state)
+{
+    (void)state;
+    outcome out;
+    run_order o = order();
+    o.seed = 77;
+    assert_true(school_hand_in(first->id, "solution.c"));
+    run(&o, &out);
+    assert_int_equal(out.end, RUN_FINE);
+    assert_int_equal(lines_with(&out, "\"seed\":77"), 1);
+    outcome_free(&out);
+}
+
+static void the_example_runs_and_is_not_graded(void **state)
+{
+    (void)state;
+    outcome out;
+    run_order o = order();
+    o.demo = true;
+    run(&o, &out);
+    if (out.end != RUN_FINE) fail_msg("%s", out.message);
+    assert_false(out.graded);
+    assert_true(lines_with(&out, "\"kind\":\"copy\"") > 0);
+    outcome_free(&out);
+}
+
+static void a_mistake_is_told_before_anything_runs(void **state)
+{
+    (void)state;
+    outcome out = run_text("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)))\n}\n", 0);
+    assert_int_equal(out.end, RUN_REFUSED);
+    assert_int_equal(out.line, 5);
+    assert_says(&out, "semicolon");
+    outcome_free(&out);
+}
+
+/* ---- what programs do --------------------------------------------------------------------------------- */
+
+#define BEGIN "#include <ferry.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" \
+              "#include <unistd.h>\n\nint main(void)\n{\n    fy_tensor *a = fy_given(\"mat1\");\n" \
+              "    fy_tensor *b = fy_to(a, \"cuda\");\n"
+
+/* The copy of line 11 was emitted before: it is there, whatever came after. */
+static void assert_failed(outcome *out, const char *part)
+{
+    assert_says(out, part);
+    assert_int_equal(out->end, RUN_FAILED);
+    if (out->log_fd >= 0) assert_int_equal(lines_with(out, "\"dir\":\"h2d\""), 1);
+    outcome_free(out);
+}
+
+static void a_null_pointer_is_a_crash(void **state)
+{
+    (void)state;
+    outcome out = run_text(BEGIN "    volatile int *p = (int *)(long)(fy_dim(b) - 2);\n    *p = 1;\n}\n", 0);
+    assert_int_equal(out.line, 11);
+    assert_failed(&out, "memory that is not its own");
+}
+
+static void a_device_pointer_is_explained_by_name(void **state)
+{
+    (void)state;
+    outcome out = run_text(BEGIN "    float *p = fy_data(b);\n    return (int)p[0];\n}\n", 0);
+    assert_true(lines_with(&out, "\"code\":\"device_pointer\"") == 1);
+    if (!strstr(out.message, "b") || !strstr(out.message, "cuda")) fail_msg("%s", out.message);
+    assert_true(*out.hint);
+    assert_failed(&out, "");
+}
+
+static void a_loop_without_end_is_stopped(void **state)
+{
+    (void)state;
+    outcome out = run_text(BEGIN "    for (volatile int i = 0;;) i = fy_dim(b);\n}\n", 3);
+    assert_failed(&out, "still running after 3 s");
+}
+
+static void a_gigabyte_of_output_is_stopped(void **state)
+{
+    (void)state;
+    outcome out = run_text(BEGIN "    static char text[65536];\n    memset(text, 'x', sizeof text);\n"
+                                 "    for (int i = 0; i < 16384; i++) fwrite(text, 1, sizeof text, stdout);\n}\n", 0);
+    assert_true(out.kept <= 1 << 20);
+    assert_failed(&out, "printed more than 64 MiB");
+}
+
+static void allocation_without_end_is_stopped(void **state)
+{
+    (void)state;
+    outcome out = run_text(BEGIN "    for (;;) {\n        char *p = malloc(1 << 20);\n"
+                                 "        if (p) memset(p, 1, 1 << 20);\n    }\n}\n", 0);
+    assert_failed(&out, "1024 MiB of memory");
+}
+
+static void a_fork_bomb_is_stopped(void **state)
+{
+    (void)state;
+    outcome out = run_text(BEGIN "    for (;;) {\n        fork();\n        usleep(20000);\n    }\n}\n", 0);
+    assert_failed(&out, "more than 16 processes");
+}
+
+static void killing_the_parent_is_noticed(void **state)
+{
+    (void)state;
+    outcome out = run_text(BEGIN "    kill(getppid(), SIGKILL);\n    pause();\n}\n", 0);
+    assert_failed(&out, "watches over it");
+}
+
+static void leaving_early_is_not_answering(void **state)
+{
+    (void)state;
+    outcome out = run_text(BEGIN "    exit(fy_dim(b) - 2);\n}\n", 0);
+    assert_int_equal(out.end, RUN_FAILED);
+    const struct verdict_check *failed = verdict_failure(&out.verdict);
+    assert_string_equal(failed->name, "answered");
+    assert_failed(&out, "");
+}
+
+static void an_exit_status_is_no_pass(void **state)
+{
+    (void)state;
+    outcome out = run_text("#include <ferry.h>\n\nint main(void)\n{\n    return 3;\n}\n", 0);
+    assert_int_equal(out.end, RUN_FAILED);
+    assert_says(&out, "exit status 3");
+    outcome_free(&out);
+}
+
+/* Descriptors closed and the answer handed in after: the mapping is enough. */
+static void closing_every_descriptor_loses_nothing(void **state)
+{
+    (void)state;
+    char path[HOME_PATH], text[8192];
+    lesson_path(&where, first, "solution.c", path);
+    char *solution = file_read(path, NULL), *body = strstr(solution, "{\n");
+    assert_non_null(body);
+    snprintf(text, sizeof text, "#include <unistd.h>\n%.*s{\n    for (int i = 0; i < 1024; i++) close(i);\n%s",
+             (int)(body - solution), solution, body + 2);
+    free(solution);
+    outcome out = run_text(text, 0);
+    if (out.end != RUN_FINE) fail_msg("%s", out.message);
+    outcome_free(&out);
+}
+
+static void judging_what_is_no_log_is_said(void **state)
+{
+    (void)state;
+    judgement j;
+    FILE *file = tmpfile();
+    judge(fileno(file), first->id, 0, first->given, &j);
+    fclose(file);
+    assert_false(j.judged);
+    assert_true(*j.trouble);
+}
+
+/* ---- progress ----------------------------------------------------------------------------------------- */
+
+static void corrupt_progress_is_kept_aside(void **state)
+{
+    (void)state;
+    char path[256], bad[256];
+    snprintf(path, sizeof path, "%s/my/progress.json", school_folder);
+    snprintf(bad, sizeof bad, "%s/my/progress.json.bad", school_folder);
+    assert_true(folder_make(where.my) && file_write(path, "{\"01-wh", 7));
+    assert_int_equal(progress_of(&where, first).attempts, 0);
+    assert_int_equal(access(bad, R_OK), 0);
+    assert_true(progress_note(&where, first, false));
+    assert_int_equal(progress_of(&where, first).attempts, 1);
+    assert_false(progress_of(&where, first).done);
+    assert_true(progress_note(&where, first, true));
+    assert_true(progress_note(&where, first, false));
+    assert_true(progress_of(&where, first).done);
+    unlink(bad);
+}
+
+/* ---- watching ------------------------------------------------------------------------------------------ */
+
+static char watched_path[256];
+
+static void put(const char *text)
+{
+    FILE *f = fopen(watched_path, "w"); /* truncate and write, as some editors do */
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Looks until a save is told, `most` times at most; how many looks it took, 0 for none. */
+static int looks(watched *w, int most)
+{
+    for (int i = 1; i <= most; i++)
+        if (watch_look(w)) return i;
+    return 0;
+}
+
+static void start_watching(watched *w)
+{
+    snprintf(watched_path, sizeof watched_path, "%s/watched.c", school_folder);
+    put("int main(void)\n{\n    return 0;\n}\n");
+    watch_begin(w, watched_path);
+    assert_int_equal(looks(w, 10), 0);
+}
+
+static void every_way_of_saving_is_noticed_within_a_second(void **state)
+{
+    (void)state;
+    watched w;
+    int most = 1000 / WATCH_MS;
+    start_watching(&w);
+    put("int main(void)\n{\n    return 1;\n}\n");
+    assert_in_range(looks(&w, most), 1, most);
+    assert_int_equal(looks(&w, 10), 0);
+    assert_true(file_write(watched_path, "int main(void)\n{\n    return 2;\n}\n", 32)); /* by rename */
+    assert_in_range(looks(&w, most), 1, most);
+    unlink(watched_path);
+    assert_int_equal(looks(&w, 3), 0);
+    put("int main(void)\n{\n    return 3;\n}\n");
+    assert_in_range(looks(&w, most), 1, most);
+}
+
+static void a_half_written_file_is_waited_for(void **state)
+{
+    (void)state;
+    watched w;
+    start_watching(&w);
+    put("");
+    assert_int_equal(looks(&w, 6), 0);
+    put("int main(void)\n{\n    ret");
+    assert_int_equal(looks(&w, 3), 0);
+    put("int main(void)\n{\n    return 1;\n}\n");
+    assert_in_range(looks(&w, 6), 1, 6);
+    assert_int_equal(looks(&w, 10), 0);
+}
+
+static void a_file_that_changes_at_every_look_is_not_told(void **state)
+{
+    (void)state;
+    watched w;
+    char text[64];
+    start_watching(&w);
+    for (int i = 0; i < 8; i++) {
+        snprintf(text, sizeof text, "int main(void)\n{\n    return %d;\n}\n", i + 10);
+        put(text);
+        assert_false(watch_look(&w));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_solution_passes_and_the_log_says_so),
+        cmocka_unit_test(the_starter_fails_at_a_line_with_expected_and_got),
+        cmocka_unit_test(a_lucky_answer_fails_in_the_second_run),
+        cmocka_unit_test(the_seed_is_the_programs),
+        cmocka_unit_test(the_example_runs_and_is_not_graded),
+        cmocka_unit_test(a_mistake_is_told_before_anything_runs),
+        cmocka_unit_test(a_null_pointer_is_a_crash),
+        cmocka_unit_test(a_device_pointer_is_explained_by_name),
+        cmocka_unit_test(a_loop_without_end_is_stopped),
+        cmocka_unit_test(a_gigabyte_of_output_is_stopped),
+        cmocka_unit_test(allocation_without_end_is_stopped),
+        cmocka_unit_test(a_fork_bomb_is_stopped),
+        cmocka_unit_test(killing_the_parent_is_noticed),
+        cmocka_unit_test(leaving_early_is_not_answering),
+        cmocka_unit_test(an_exit_status_is_no_pass),
+        cmocka_unit_test(closing_every_descriptor_loses_nothing),
+        cmocka_unit_test(judging_what_is_no_log_is_said),
+        cmocka_unit_test(corrupt_progress_is_kept_aside),
+        cmocka_unit_test(every_way_of_saving_is_noticed_within_a_second),
+        cmocka_unit_test(a_half_written_file_is_waited_for),
+        cmocka_unit_test(a_file_that_changes_at_every_look_is_not_told),
+    };
+    return cmocka_run_group_tests(tests, open_school, close_school);
+}
