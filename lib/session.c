@@ -117,6 +117,7 @@ static int inherited(const char *text)
     long fd = strtol(text, &end, 10);
     if (!*end && fd > 2 && fd < 1 << 20 && fy_log_is_log((int)fd)) {
         fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+        setvbuf(stdout, NULL, _IOLBF, 0); /* the runner shows what was printed before a crash, too */
         return (int)fd;
     }
     snprintf(message, sizeof message, "FERRY_LOG_FD=%.40s is no open Ferry log; unset it. Nothing is recorded", text);
