@@ -19,7 +19,7 @@ CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(SAN) -MMD -MP -fno-exceptions -f
 CORE_LIBS = -lopenblas -lm -lpthread
 ASAN = B=$(B)/asan OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer' NVCC=
 TSAN = B=$(B)/tsan OPT='-O1 -g' SAN=-fsanitize=thread NVCC=
-CLANG = B=$(B)/clang CC=clang CI=true NVCC=
+CLANG = B=$(B)/clang CC=clang CXX=clang++ CI=true NVCC=
 HAVE := $(shell $(CC) -E -P -x c .ci/have.h 2>/dev/null) # cjson civetweb openblas cmocka
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc) --no-print-directory
