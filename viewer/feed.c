@@ -201,7 +201,10 @@ feed *feed_of_file(const char *path, char *err, size_t room)
         snprintf(err, room, "%s is %s; name a file that --trace wrote", path,
                  S_ISDIR(s.st_mode) ? "a folder" : "not a regular file");
     } else if (fy_log_is_log(fd)) {
-        return feed_of_log(fd, err, room);
+        char why[256];
+        feed *f = feed_of_log(fd, why, sizeof why);
+        if (!f) snprintf(err, room, "%s: %s", path, why);
+        return f;
     } else {
         feed *f = feed_of_lines(path, fd, (size_t)s.st_size, err, room);
         close(fd);

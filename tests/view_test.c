@@ -1,0 +1,365 @@
+/* One run in a server of its own: programs that show themselves, and crash, and files. Each test works
+ * on a forked program; what the viewer says comes through a pipe. */
+#include "logs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "browser.h"
+#include "http_client.h"
+#include "view.h"
+
+typedef struct program {
+    pid_t pid, viewer;
+    int heard, told; /* what it and its viewer say on stderr; tells it to go on */
+    int port;
+    char token[33], said[8192];
+} program;
+
+/* The program's side: its main, between the start of the viewer and its end. */
+typedef void body(int go_on);
+
+static void wait_for_word(int go_on)
+{
+    char c;
+    while (read(go_on, &c, 1) < 0 && errno == EINTR) continue;
+}
+
+static void wait_for_viewer(pid_t viewer)
+{
+    int status;
+    while (waitpid(viewer, &status, 0) < 0 && errno == EINTR) continue;
+}
+
+static void note(int64_t n) { FY_EMIT(NULL, mark, .text = fy_ref_str("n"), .now = n); }
+
+static _Noreturn void run_program(body *b, int err, int go_on, int pid_out)
+{
+    char why[256];
+    dup2(err, STDERR_FILENO);
+    int fd = fy_log_file(NULL, 10000, why, sizeof why);
+    if (fd < 0 || !fy_log_adopt(fd, why, sizeof why)) _exit(99);
+    pid_t viewer = fy_viewer(fd, "the-program");
+    if (write(pid_out, &viewer, sizeof viewer) != sizeof viewer) _exit(98);
+    close(fd);
+    b(go_on);
+    FY_EMIT(NULL, end, .status = 7);
+    fy_log_end();
+    wait_for_viewer(viewer);
+    _exit(7);
+}
+
+/* Read what is said until it holds `what`. */
+static bool hear(program *p, const char *what)
+{
+    size_t n = strlen(p->said);
+    while (!strstr(p->said, what) && n < sizeof p->said - 1) {
+        struct pollfd ready = {.fd = p->heard, .events = POLLIN};
+        if (poll(&ready, 1, PATIENCE_S * 1000) <= 0) return false;
+        ssize_t got = read(p->heard, p->said + n, sizeof p->said - 1 - n);
+        if (got <= 0) break;
+        p->said[n += (size_t)got] = 0;
+    }
+    return strstr(p->said, what);
+}
+
+static program start(body *b)
+{
+    program p = {0};
+    int err[2], go_on[2], pids[2];
+    assert_int_equal(pipe2(err, O_CLOEXEC) | pipe2(go_on, O_CLOEXEC) | pipe2(pids, O_CLOEXEC), 0);
+    p.pid = fork();
+    if (!p.pid) run_program(b, err[1], go_on[0], pids[1]);
+    close(err[1]);
+    close(go_on[0]);
+    close(pids[1]);
+    p.heard = err[0];
+    p.told = go_on[1];
+    assert_int_equal(read(pids[0], &p.viewer, sizeof p.viewer), sizeof p.viewer);
+    close(pids[0]);
+    assert_true(p.viewer > 0);
+    if (!hear(&p, "#token=")) fail_msg("no URL: %s", p.said);
+    while (!strchr(strstr(p.said, "#token="), '\n')) hear(&p, "\nnever said");
+    assert_int_equal(sscanf(strstr(p.said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p.port, p.token), 2);
+    return p;
+}
+
+static int join(const program *p)
+{
+    char host[32], origin[48];
+    int status = 0;
+    snprintf(host, sizeof host, "127.0.0.1:%d", p->port);
+    snprintf(origin, sizeof origin, "http://%s", host);
+    int fd = ws_dial(p->port, "/ws", host, origin, p->token, &status);
+    assert_int_equal(status, 101);
+    return fd;
+}
+
+/* Wait for the program; returns what waitpid says. */
+static int status_of_program(program *p)
+{
+    int status = 0;
+    assert_int_equal(waitpid(p->pid, &status, 0), p->pid);
+    return status;
+}
+
+static void finish(program *p)
+{
+    close(p->told);
+    close(p->heard);
+}
+
+/* The viewer of a dead program is nobody's child here: its end shows at the end of its stderr. */
+static bool viewer_goes(program *p)
+{
+    hear(p, "\nnever said");
+    struct pollfd ready = {.fd = p->heard, .events = POLLIN};
+    char c;
+    return poll(&ready, 1, 0) == 1 && !read(p->heard, &c, 1);
+}
+
+/* Read events until `ended`; acknowledge them; returns how many there were. */
+static int take_all(int fd)
+{
+    int opcode, run = 0, events = 0;
+    size_t size;
+    unsigned long long from, count;
+    char ack[80];
+    for (char *text; (text = ws_read(fd, &opcode, &size)) && opcode == 1; free(text)) {
+        if (sscanf(text, "{\"type\":\"events\",\"run\":%d,\"from\":%llu,\"count\":%llu}", &run, &from, &count) == 3)
+            events = (int)(from + count);
+        if (strncmp(text, "{\"type\":\"ended\"", 15)) continue;
+        free(text);
+        break;
+    }
+    snprintf(ack, sizeof ack, "{\"ack\":{\"run\":%d,\"seq\":%d}}", run, events - 1);
+    ws_send(fd, ack);
+    return events;
+}
+
+/* ---- programs ---- */
+
+static void emit_wait_emit(int go_on)
+{
+    note(1);
+    wait_for_word(go_on);
+    note(2);
+}
+
+static void a_program_is_shown_live_and_waits_for_the_page(void **state)
+{
+    (void)state;
+    program p = start(emit_wait_emit);
+    int fd = join(&p);
+    char *first = ws_read_until(fd, "{\"type\":\"events\"");
+    assert_non_null(first); /* while the program waits for our word */
+    assert_non_null(strstr(first, "\"now\":1"));
+    assert_null(strstr(first, "\"now\":2"));
+    free(first);
+    assert_int_equal(write(p.told, "x", 1), 1);
+    assert_true(take_all(fd) >= 3);
+    assert_int_equal(ws_read_close(fd), 1001); /* the page has it all: the viewer goes, then the program */
+    close(fd);
+    int status = status_of_program(&p);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 7); /* the program's own */
+    finish(&p);
+}
+
+static void crash(int go_on)
+{
+    note(1);
+    note(2);
+    wait_for_word(go_on);
+    signal(SIGSEGV, SIG_DFL); /* not the library's explanation, nor a sanitizer's */
+    raise(SIGSEGV);
+}
+
+static void a_crash_does_not_take_the_page_with_it(void **state)
+{
+    (void)state;
+    program p = start(crash);
+    assert_int_equal(write(p.told, "x", 1), 1);
+    int status = status_of_program(&p);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+    assert_true(hear(&p, "the-program died"));
+    char *again = strstr(strstr(p.said, "died"), "http://127.0.0.1:"); /* where the page still is */
+    assert_non_null(again);
+    int fd = join(&p);
+    assert_true(take_all(fd) >= 2);
+    close(fd);
+    assert_true(viewer_goes(&p));
+    finish(&p);
+}
+
+static void sleep_for_ever(int go_on)
+{
+    (void)go_on;
+    note(1);
+    for (;;) pause();
+}
+
+static void a_killed_program_stays_visible(void **state)
+{
+    (void)state;
+    program p = start(sleep_for_ever);
+    int fd = join(&p);
+    free(ws_read_until(fd, "{\"type\":\"events\""));
+    kill(p.pid, SIGKILL);
+    assert_true(WIFSIGNALED(status_of_program(&p)));
+    assert_true(hear(&p, "the-program died"));
+    char *end = ws_read_until(fd, "{\"type\":\"ended\"");
+    assert_non_null(end);
+    free(end);
+    kill(p.viewer, SIGTERM);
+    assert_int_equal(ws_read_close(fd), 1001);
+    assert_true(viewer_goes(&p));
+    close(fd);
+    finish(&p);
+}
+
+static void return_at_once(int go_on) { (void)go_on, note(1); }
+
+static void ctrl_c_ends_program_and_viewer(void **state)
+{
+    (void)state;
+    program p = start(return_at_once);
+    assert_true(hear(&p, "the-program has ended"));
+    kill(p.viewer, SIGINT); /* Ctrl-C reaches both; the program waits for its viewer */
+    int status = status_of_program(&p);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 7);
+    assert_true(viewer_goes(&p));
+    finish(&p);
+}
+
+static int kept; /* a descriptor of the program's own */
+
+static void hold_a_pipe(int go_on)
+{
+    close(kept);
+    note(1);
+    wait_for_word(go_on);
+}
+
+static void the_viewer_holds_no_descriptor_of_the_program(void **state)
+{
+    (void)state;
+    int fds[2];
+    char c;
+    assert_int_equal(pipe(fds), 0);
+    kept = fds[1];
+    program p = start(hold_a_pipe);
+    close(fds[1]);
+    struct pollfd ready = {.fd = fds[0], .events = POLLIN};
+    assert_int_equal(poll(&ready, 1, PATIENCE_S * 1000), 1); /* its end, though the viewer lives */
+    assert_int_equal(read(fds[0], &c, 1), 0);
+    close(fds[0]);
+    kill(p.viewer, SIGTERM);
+    assert_int_equal(write(p.told, "x", 1), 1);
+    status_of_program(&p);
+    finish(&p);
+}
+
+/* ---- files ---- */
+
+static pid_t view_in_child(const char *path, int out, int err)
+{
+    pid_t pid = fork();
+    if (pid) return pid;
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    _exit(view_file(path, 18790, NULL));
+}
+
+static void a_saved_run_is_served_until_sigterm(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/ferry-view-XXXXXX";
+    static const char lines[] =
+        "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\"0.1.0\",\"program\":\"p\",\"args\":[],"
+        "\"clock\":\"model\",\"seed\":0,\"devices\":[]}\n{\"seq\":1,\"t\":0,\"kind\":\"mark\",\"th\":0,\"text\":\"saved\"}\n";
+    int file = mkstemp(path), out[2], status;
+    assert_int_equal(write(file, lines, sizeof lines - 1), sizeof lines - 1);
+    close(file);
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    program p = {.heard = out[0], .told = -1};
+    p.pid = view_in_child(path, out[1], out[1]);
+    close(out[1]);
+    assert_true(hear(&p, "#token="));
+    while (!strchr(strstr(p.said, "#token="), '\n')) hear(&p, "\nnever said");
+    assert_int_equal(sscanf(strstr(p.said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p.port, p.token), 2);
+    int fd = join(&p);
+    assert_int_equal(take_all(fd), 2);
+    usleep(100000);
+    kill(p.pid, SIGTERM);
+    assert_int_equal(ws_read_close(fd), 1001);
+    assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
+    assert_int_equal(status, 0);
+    close(fd);
+    close(out[0]);
+    unlink(path);
+}
+
+static void a_bad_file_ends_with_status_one_and_a_reason(void **state)
+{
+    (void)state;
+    int out[2], status;
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    program p = {.heard = out[0]};
+    p.pid = view_in_child("/nonexistent.jsonl", out[1], out[1]);
+    close(out[1]);
+    assert_true(hear(&p, "ferry: cannot open /nonexistent.jsonl"));
+    assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
+    assert_int_equal(WEXITSTATUS(status), 1);
+    close(out[0]);
+}
+
+/* ---- where to look ---- */
+
+static void clean_environment(void)
+{
+    static const char *const names[] = {"SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
+}
+
+static void a_browser_is_opened_on_desktops_only(void **state)
+{
+    (void)state;
+    char line[256];
+    clean_environment();
+    assert_false(browser_has_desktop());
+    assert_false(browser_forwarding(8700, line, sizeof line));
+    setenv("DISPLAY", ":0", 1);
+    assert_true(browser_has_desktop());
+    setenv("SSH_CONNECTION", "10.0.0.5 51000 10.0.0.9 22", 1);
+    setenv("USER", "ada", 1);
+    assert_false(browser_has_desktop());
+    assert_true(browser_forwarding(8701, line, sizeof line));
+    assert_string_equal(line, "ssh -L 8701:127.0.0.1:8701 ada@10.0.0.9");
+    clean_environment();
+    setenv("WSL_DISTRO_NAME", "Debian", 1);
+    assert_true(browser_has_desktop());
+    clean_environment();
+}
+
+int main(void)
+{
+    clean_environment();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_is_shown_live_and_waits_for_the_page),
+        cmocka_unit_test(a_crash_does_not_take_the_page_with_it),
+        cmocka_unit_test(a_killed_program_stays_visible),
+        cmocka_unit_test(ctrl_c_ends_program_and_viewer),
+        cmocka_unit_test(the_viewer_holds_no_descriptor_of_the_program),
+        cmocka_unit_test(a_saved_run_is_served_until_sigterm),
+        cmocka_unit_test(a_bad_file_ends_with_status_one_and_a_reason),
+        cmocka_unit_test(a_browser_is_opened_on_desktops_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
