@@ -41,13 +41,13 @@ endif
 $(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(CORE_LIBS))"'
 
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
-WEB = server http client socket threads gate stream view assets browser
+WEB = server http client socket threads gate stream view assets
 ifneq ($(filter civetweb,$(HAVE)),)
-VIEW_NAMES = $(WEB) feed trace validate
+VIEW_NAMES = $(WEB) browser feed trace validate
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = no_server feed trace validate
+VIEW_NAMES = no_server browser feed trace validate
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
@@ -181,9 +181,9 @@ golden: tests ## make the golden logs of the solutions again, after a wanted cha
 deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
-UNFORMATTED = lib/ferry.h lib/ferry_call.h lib/schema.h lib/op.h
+UNFORMATTED = lib/ferry.h lib/ferry_call.h lib/schema.h lib/op.h lib/cpu_elementwise.c
 fmt: ## format the C files
-	clang-format -i $(filter-out $(UNFORMATTED),$(wildcard */*.[ch] */*/*.[ch]))
+	clang-format -i $(filter-out $(UNFORMATTED) kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 TO = $(DESTDIR)$(PREFIX)
 install: all ## to PREFIX=/usr/local, under DESTDIR= if given
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
