@@ -24,7 +24,8 @@ static const char child_program[] =
     "    if (!strcmp(how, \"memory\")) for (;;) { char *p = malloc(1 << 20); if (p) memset(p, 1, 1 << 20); }\n"
     "    if (!strcmp(how, \"forks\")) for (;;) { fork(); usleep(20000); }\n"
     "    if (!strcmp(how, \"hidden-forks\")) for (;;) { fork(); setsid(); usleep(20000); }\n"
-    "    if (!strcmp(how, \"orphan\")) { pid_t p = fork(); if (!p) { setsid(); for (;;) pause(); } printf(\"%d\\n\", (int)p); return 0; }\n"
+    "    if (!strcmp(how, \"orphan\")) { pid_t p = fork(); if (!p) { setsid(); for (;;) pause(); } printf(\"%d\\n\", "
+    "(int)p); return 0; }\n"
     "    if (!strcmp(how, \"kill-parent\")) { kill(getppid(), SIGKILL); for (;;) pause(); }\n"
     "    if (!strcmp(how, \"stop-parent\")) { kill(getppid(), SIGSTOP); for (;;) pause(); }\n"
     "    if (!strcmp(how, \"close\")) { for (int i = 0; i < 1024; i++) close(i); usleep(50000); return 3; }\n"
@@ -33,6 +34,7 @@ static const char child_program[] =
     "        const char *s = getenv(\"FERRY_SEED\"), *v = getenv(\"FERRY_VIEW\"), *p = getenv(\"PATH\");\n"
     "        printf(\"%s %s %s\\n\", s ? s : \"-\", v ? v : \"-\", p ? \"path\" : \"-\");\n"
     "    }\n"
-    "    if (!strcmp(how, \"fds\")) { int n = 0; for (int i = 3; i < 256; i++) n += lseek(i, 0, SEEK_CUR) != -1 || write(i, \"\", 0) == 0; return n; }\n"
+    "    if (!strcmp(how, \"fds\")) { int n = 0; for (int i = 3; i < 256; i++) n += lseek(i, 0, SEEK_CUR) != -1 || "
+    "write(i, \"\", 0) == 0; return n; }\n"
     "    return 0;\n"
     "}\n";

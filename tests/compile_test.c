@@ -84,8 +84,8 @@ static int judge_answer(const char *name, compile_end end, const diagnosis *d, c
     bool right = end == COMPILE_REFUSED && d->line == w->line && strstr(d->message, w->message) &&
                  strstr(d->hint, w->hint) && !shows_a_header(d);
     if (right) return 0;
-    fprintf(stderr, "%s: end %d, line %d (wanted %d)\n  message: %s\n  hint:    %s\n  source:  %s\n  raw: %s\n", name, end,
-            d->line, w->line, d->message, d->hint, d->source, d->raw);
+    fprintf(stderr, "%s: end %d, line %d (wanted %d)\n  message: %s\n  hint:    %s\n  source:  %s\n  raw: %s\n", name,
+            end, d->line, w->line, d->message, d->hint, d->source, d->raw);
     return 1;
 }
 
@@ -141,7 +141,8 @@ static void a_good_file_becomes_a_program(void **state)
 {
     (void)state;
     diagnosis d;
-    compile_end end = build("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)));\n    return 0;\n}\n", &d);
+    compile_end end =
+        build("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)));\n    return 0;\n}\n", &d);
     if (end != COMPILE_DONE) fail_msg("%s\n%s\n%s", d.message, d.hint, d.raw);
     char program[HOME_PATH + 16];
     snprintf(program, sizeof program, "%s/it", where.made);
@@ -174,9 +175,11 @@ static void a_missing_compiler_is_named(void **state)
 static void the_proofreader_accepts_good_code(void **state)
 {
     (void)state;
-    assert_int_equal(proofread("#define X(a) (a\nint f(void)\n{\n    for (int i = 0; i < 2; i++) { char c = ')'; }\n"
-                               "    // it's fine (\n    /* so ( is { this */\n    return g(\"a;(\\\"\", 'x', '\\n');\n}\n").what,
-                     PROOF_FINE);
+    assert_int_equal(
+        proofread("#define X(a) (a\nint f(void)\n{\n    for (int i = 0; i < 2; i++) { char c = ')'; }\n"
+                  "    // it's fine (\n    /* so ( is { this */\n    return g(\"a;(\\\"\", 'x', '\\n');\n}\n")
+            .what,
+        PROOF_FINE);
 }
 
 static void the_proofreader_names_the_block_that_stays_open(void **state)

@@ -40,7 +40,10 @@ static int close_school(void **state)
 /* Limits that end a test soon; the machine may be slow, so the time is not among the tight ones. */
 static run_order order(void)
 {
-    return (run_order){.home = &where, .lesson = first, .grade = true, .stop_fd = -1,
+    return (run_order){.home = &where,
+                       .lesson = first,
+                       .grade = true,
+                       .stop_fd = -1,
                        .limits = {.seconds = 30, .memory = (size_t)1 << 30, .processes = 16}};
 }
 
@@ -169,9 +172,10 @@ static void a_mistake_is_told_before_anything_runs(void **state)
 
 /* ---- what programs do --------------------------------------------------------------------------------- */
 
-#define BEGIN "#include <ferry.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" \
-              "#include <unistd.h>\n\nint main(void)\n{\n    fy_tensor *a = fy_given(\"mat1\");\n" \
-              "    fy_tensor *b = fy_to(a, \"cuda\");\n"
+#define BEGIN \
+    "#include <ferry.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" \
+    "#include <unistd.h>\n\nint main(void)\n{\n    fy_tensor *a = fy_given(\"mat1\");\n" \
+    "    fy_tensor *b = fy_to(a, \"cuda\");\n"
 
 /* The copy of line 11 was emitted before: it is there, whatever came after. */
 static void assert_failed(outcome *out, const char *part)
@@ -211,7 +215,8 @@ static void a_gigabyte_of_output_is_stopped(void **state)
 {
     (void)state;
     outcome out = run_text(BEGIN "    static char text[65536];\n    memset(text, 'x', sizeof text);\n"
-                                 "    for (int i = 0; i < 16384; i++) fwrite(text, 1, sizeof text, stdout);\n}\n", 0);
+                                 "    for (int i = 0; i < 16384; i++) fwrite(text, 1, sizeof text, stdout);\n}\n",
+                           0);
     assert_true(out.kept <= 1 << 20);
     assert_failed(&out, "printed more than 64 MiB");
 }
@@ -220,7 +225,8 @@ static void allocation_without_end_is_stopped(void **state)
 {
     (void)state;
     outcome out = run_text(BEGIN "    for (;;) {\n        char *p = malloc(1 << 20);\n"
-                                 "        if (p) memset(p, 1, 1 << 20);\n    }\n}\n", 0);
+                                 "        if (p) memset(p, 1, 1 << 20);\n    }\n}\n",
+                           0);
     assert_failed(&out, "1024 MiB of memory");
 }
 

@@ -10,8 +10,8 @@
 
 #include "home.h"
 
-static char school_folder[64];  /* holds my/ and state/ */
-static char school_ferry[512];  /* the command */
+static char school_folder[64]; /* holds my/ and state/ */
+static char school_ferry[512]; /* the command */
 
 /* The test lies in BUILD/tests, the command in BUILD. */
 static inline int school_make(void **state)

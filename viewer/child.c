@@ -140,8 +140,9 @@ static const struct {
     {SIGBUS, "the program crashed: it touched memory that is not there (bus error)",
      "look for a pointer into memory that was given back"},
     {SIGFPE, "the program crashed: it divided an integer by zero", "look for / and % with a divisor that can be 0"},
-    {SIGABRT, "the program stopped itself (abort)", "its last words are in the output: a failed assert, or a heap "
-                                                    "that was written past its end"},
+    {SIGABRT, "the program stopped itself (abort)",
+     "its last words are in the output: a failed assert, or a heap "
+     "that was written past its end"},
     {SIGILL, "the program crashed: it ran into something that is not an instruction",
      "look for a function without a return, or a call through a wild pointer"},
     {SIGKILL, "the program was killed from outside", "the system may have run out of memory"},

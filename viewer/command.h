@@ -9,8 +9,8 @@ enum { FINE = 0, NOT_PASSED = 1, NOT_UNDERSTOOD = 2 };
 
 typedef struct command {
     const char *name;
-    const char *arguments;  /* "ID [--json]" */
-    const char *help;       /* one line */
+    const char *arguments; /* "ID [--json]" */
+    const char *help;      /* one line */
     int (*run)(const struct command *c, int argc, char **argv);
 } command;
 
@@ -34,11 +34,11 @@ int command_schema(const command *c, int argc, char **argv);
 /* ---- options.c: what the subcommands share ---------------------------------------------------------- */
 
 typedef struct options {
-    const char *word[2];    /* what is no option, in order; NULL: not given */
+    const char *word[2]; /* what is no option, in order; NULL: not given */
     bool demo, json, yes, no_browser;
-    int port;               /* 8700 */
+    int port; /* 8700 */
     const char *allow_host;
-    double seconds;         /* wall time of a program; 0: the default */
+    double seconds; /* wall time of a program; 0: the default */
 } options;
 
 /* allowed: the options a command knows, "--json --port"; words: how many other arguments at most.

@@ -159,7 +159,8 @@ static compile_end conclude(const compile_order *o, const child_result *r, const
     }
     char words[256], hint[256];
     child_words(r, &none, words, sizeof words, hint, sizeof hint);
-    return broken(d, "the compiler did not get through", o->name, words, "take out what was added last, and save again");
+    return broken(d, "the compiler did not get through", o->name, words,
+                  "take out what was added last, and save again");
 }
 
 static compile_end run_compiler(const compile_order *o, const char *source, const char *header, diagnosis *d)
@@ -171,7 +172,11 @@ static compile_end run_compiler(const compile_order *o, const char *source, cons
     if (!choose_compiler(&c, &clang, d)) return COMPILE_BROKEN;
     snprintf(out, sizeof out, "%s.%ld.new", o->program, (long)getpid());
     make_command(&c, o, clang, out, paths);
-    child_order order = {.argv = c.argv, .folder = o->home->beside, .env = english, .log_fd = -1, .stop_fd = o->stop_fd,
+    child_order order = {.argv = c.argv,
+                         .folder = o->home->beside,
+                         .env = english,
+                         .log_fd = -1,
+                         .stop_fd = o->stop_fd,
                          .limits = {.seconds = 60}};
     child_result r;
     if (!child_run(&order, &r, err, sizeof err)) return broken(d, "cannot run", c.argv[0], err, "close other programs");

@@ -6,13 +6,13 @@
 
 typedef struct complaint {
     int line, col;
-    char text[400];       /* without file, place and [-Woption] */
-    char macro[48];       /* the macro that a note below it names */
-    const char *source;   /* the learner's file */
-    const char *header;   /* ferry.h */
-    char here[240];       /* text of the line, without indentation */
+    char text[400];     /* without file, place and [-Woption] */
+    char macro[48];     /* the macro that a note below it names */
+    const char *source; /* the learner's file */
+    const char *header; /* ferry.h */
+    char here[240];     /* text of the line, without indentation */
     int indent;
-    char part[4][96];     /* what the * of the rule stood for */
+    char part[4][96]; /* what the * of the rule stood for */
 } complaint;
 
 /* Explains by the rules (rules.c); false if none fits. May move d->line. */

@@ -86,15 +86,17 @@ static const struct {
     proof what;
     const char *message, *hint;
 } proofs[] = {
-    {PROOF_QUOTE, "a quote is opened on this line and not closed", "put the missing \" at the end of the text, "
-                                                                   "as in \"cuda\""},
+    {PROOF_QUOTE, "a quote is opened on this line and not closed",
+     "put the missing \" at the end of the text, "
+     "as in \"cuda\""},
     {PROOF_COMMENT, "a comment begins here and does not end", "end it with */"},
     {PROOF_OPEN_PAREN, "a closing parenthesis is missing: this line opens more ( than are closed",
      "count them: every ( needs its ), as in fy_zeros((2, 3));"},
     {PROOF_CLOSE_PAREN, "there is one ) too many on this line", "count them: every ) needs its ("},
     {PROOF_OPEN_BRACE, "the brace { that is opened here is never closed", "put the missing } where the block ends"},
-    {PROOF_CLOSE_BRACE, "this } closes nothing: there is one } more than {", "look for a { that is missing above, "
-                                                                             "or take this } away"},
+    {PROOF_CLOSE_BRACE, "this } closes nothing: there is one } more than {",
+     "look for a { that is missing above, "
+     "or take this } away"},
 };
 
 static bool explain_proof(diagnosis *d, const char *source)
@@ -143,8 +145,9 @@ static bool explain_link(diagnosis *d, const char *output)
     word_after(p + strcspn(p, "`':") + 1, name, sizeof name);
     if (!strcmp(name, "main")) {
         snprintf(d->message, sizeof d->message, "the program has no main: C begins with int main(void)");
-        snprintf(d->hint, sizeof d->hint, "look whether main is misspelt, or put the statements into "
-                                          "int main(void) { ... return 0; }");
+        snprintf(d->hint, sizeof d->hint,
+                 "look whether main is misspelt, or put the statements into "
+                 "int main(void) { ... return 0; }");
     } else {
         snprintf(d->message, sizeof d->message, "nothing by the name of %s was found when linking", name);
         snprintf(d->hint, sizeof d->hint, "look whether the name is spelt as in ferry.h");

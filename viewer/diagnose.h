@@ -8,11 +8,11 @@
 #include <stdbool.h>
 
 typedef struct diagnosis {
-    int line;           /* of the learner's file; 0: of no line */
-    char message[400];  /* "a semicolon is missing at the end of this line" */
-    char source[240];   /* the line */
+    int line;          /* of the learner's file; 0: of no line */
+    char message[400]; /* "a semicolon is missing at the end of this line" */
+    char source[240];  /* the line */
     char hint[400];
-    char raw[1600];     /* the compiler's own first lines about the learner's file */
+    char raw[1600]; /* the compiler's own first lines about the learner's file */
 } diagnosis;
 
 /* shown: the file as the compiler names it; source: its text; output: all that the compiler printed;

@@ -14,7 +14,8 @@
 const bool fy_session_none = true;
 
 const command commands[] = {
-    {"serve", "[--port N] [--no-browser] [--allow-host NAME]", "the lessons in the browser; what `make run` starts", command_serve},
+    {"serve", "[--port N] [--no-browser] [--allow-host NAME]", "the lessons in the browser; what `make run` starts",
+     command_serve},
     {"list", "", "the lessons, and which are done", command_list},
     {"run", "ID [--demo] [--seconds N]", "run my/ID.c, or the worked example: one line an event", command_run},
     {"grade", "ID [--json] [--seconds N]", "build, run and judge my/ID.c", command_grade},
@@ -30,7 +31,8 @@ const command commands[] = {
 static void print_usage(FILE *to)
 {
     fprintf(to, "usage: ferry COMMAND ...\n\n");
-    for (const command *c = commands; c->name; c++) fprintf(to, "  %-7s %s%s%s\n", c->name, c->arguments, *c->arguments ? "\n          " : "", c->help);
+    for (const command *c = commands; c->name; c++)
+        fprintf(to, "  %-7s %s%s%s\n", c->name, c->arguments, *c->arguments ? "\n          " : "", c->help);
     fprintf(to, "\nID is a lesson: 1, 01 or 01-where-am-i. Your files are in my/; FERRY_MY names another folder.\n"
                 "Exit status: 0 all is well, 1 not passed or an error, 2 not understood.\n");
 }
@@ -39,7 +41,7 @@ int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
-        print_usage(stdout);
+        print_usage(argc > 1 ? stdout : stderr);
         return argc > 1 ? FINE : NOT_UNDERSTOOD;
     }
     if (!strcmp(name, "--version") || !strcmp(name, "version")) {

@@ -134,15 +134,20 @@ static bool find_root(char *root, char *err, size_t room)
         char *real = realpath(told, NULL);
         bool ok = real && holds(real, "lessons") && set(root, "%s", real);
         free(real);
-        if (!ok) snprintf(err, room, "FERRY_HOME is '%s', and there is no folder lessons/ in it; name the folder "
-                                     "that holds lessons/, or unset FERRY_HOME", told);
+        if (!ok)
+            snprintf(err, room,
+                     "FERRY_HOME is '%s', and there is no folder lessons/ in it; name the folder "
+                     "that holds lessons/, or unset FERRY_HOME",
+                     told);
         return ok;
     }
     if (!own_folder(above, 1)) above[0] = '\0';
     if (holds(above, "lessons") && set(root, "%s", above)) return true;
     if (snprintf(root, HOME_PATH, "%.3000s/share/ferry", above) > 0 && holds(root, "lessons")) return true;
-    snprintf(err, room, "no lessons found beside this program (looked in %.900s/lessons and %.900s); "
-                        "set FERRY_HOME to the folder that holds lessons/", above, root);
+    snprintf(err, room,
+             "no lessons found beside this program (looked in %.900s/lessons and %.900s); "
+             "set FERRY_HOME to the folder that holds lessons/",
+             above, root);
     return false;
 }
 
@@ -201,7 +206,8 @@ bool home_find(home *h, char *err, size_t room)
     if (!find_root(root, err, room)) return false;
     find_library(h, root);
     if (set(h->lessons, "%.3000s/lessons", root) && find_my(h, root) && find_made(h, root)) return true;
-    snprintf(err, room, "the path of the folder my/ is too long, or the current folder is gone; "
-                        "run ferry in another folder");
+    snprintf(err, room,
+             "the path of the folder my/ is too long, or the current folder is gone; "
+             "run ferry in another folder");
     return false;
 }

@@ -79,8 +79,7 @@ static void say_crash(judgement *out, int status)
         snprintf(out->trouble, sizeof out->trouble, "the check itself did not end within %d s", SECONDS);
     else if (WIFSIGNALED(status))
         snprintf(out->trouble, sizeof out->trouble, "the check itself crashed (%s)", strsignal(WTERMSIG(status)));
-    else
-        snprintf(out->trouble, sizeof out->trouble, "the check itself ended with status %d", WEXITSTATUS(status));
+    else snprintf(out->trouble, sizeof out->trouble, "the check itself ended with status %d", WEXITSTATUS(status));
 }
 
 void judge(int log_fd, const char *lesson, uint64_t seed, const char *given, judgement *out)

@@ -6,12 +6,12 @@
 #include "grade.h"
 
 typedef struct judgement {
-    bool judged;            /* verdict is whole, and was appended to the log */
+    bool judged; /* verdict is whole, and was appended to the log */
     verdict verdict;
-    char trouble[512];      /* why it was not judged, for the learner */
-    long long events;       /* in the log, without the verdict's own */
-    int last_line;          /* line of the last event that has one; -1: none */
-    struct {                /* the last `error` event; code is "" if there is none */
+    char trouble[512]; /* why it was not judged, for the learner */
+    long long events;  /* in the log, without the verdict's own */
+    int last_line;     /* line of the last event that has one; -1: none */
+    struct {           /* the last `error` event; code is "" if there is none */
         char code[48], message[512], hint[512];
         int line;
         int64_t seq;

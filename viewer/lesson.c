@@ -80,10 +80,7 @@ static bool is_id(const char *name)
     return isdigit((unsigned char)name[0]) && isdigit((unsigned char)name[1]) && name[2] == '-' && strlen(name) < 64;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    return strcmp(((const lesson *)a)->id, ((const lesson *)b)->id);
-}
+static int by_id(const void *a, const void *b) { return strcmp(((const lesson *)a)->id, ((const lesson *)b)->id); }
 
 bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
 {

@@ -13,7 +13,7 @@ enum { LESSON_HINTS = 8 };
 typedef struct lesson {
     char id[64];
     char *title, *summary, *budget;
-    char *given, *given2;     /* inputs of the shown run and of the second one (FERRY_GIVEN) */
+    char *given, *given2; /* inputs of the shown run and of the second one (FERRY_GIVEN) */
     char *hints[LESSON_HINTS];
     int hint_count;
 } lesson;

@@ -19,10 +19,7 @@ static bool say(diagnosis *d, const char *message, const char *hint)
 
 /* ---- semicolons -------------------------------------------------------------------------------- */
 
-static char last_letter(const char *line)
-{
-    return *line ? line[strlen(line) - 1] : '\0';
-}
+static char last_letter(const char *line) { return *line ? line[strlen(line) - 1] : '\0'; }
 
 /* gcc complains where the next statement begins: the line before it is the one to mend. */
 bool meant_semicolon(const complaint *c, diagnosis *d)
@@ -54,9 +51,15 @@ static void inside(const char *p, char *out, int room)
 static const struct {
     const char *python, *c;
 } attributes[] = {
-    {"shape", "fy_shape_of(%s)"}, {"size", "fy_shape_of(%s)"},   {"device", "fy_device(%s)"},
-    {"dtype", "fy_dtype_of(%s)"}, {"ndim", "fy_dim(%s)"},        {"dim", "fy_dim(%s)"},
-    {"T", "fy_t(%s)"},            {"is_cuda", "fy_is_cuda(%s)"}, {"data", "fy_data(%s)"},
+    {"shape", "fy_shape_of(%s)"},
+    {"size", "fy_shape_of(%s)"},
+    {"device", "fy_device(%s)"},
+    {"dtype", "fy_dtype_of(%s)"},
+    {"ndim", "fy_dim(%s)"},
+    {"dim", "fy_dim(%s)"},
+    {"T", "fy_t(%s)"},
+    {"is_cuda", "fy_is_cuda(%s)"},
+    {"data", "fy_data(%s)"},
 };
 
 static bool explain_method(const complaint *c, diagnosis *d, const char *object, const char *method, const char *after)
@@ -82,8 +85,9 @@ static bool explain_attribute(diagnosis *d, const char *object, const char *name
     }
     SAY(message, "a tensor in C has no fields: '%s' cannot be read with a dot or an arrow", name);
     if (*form) SAY(hint, "write %s", form);
-    else SAY(hint, "ferry.h lists what can be asked: fy_device(%s), fy_shape_of(%s), fy_size(%s, 0) ...", object, object,
-             object);
+    else
+        SAY(hint, "ferry.h lists what can be asked: fy_device(%s), fy_shape_of(%s), fy_size(%s, 0) ...", object, object,
+            object);
     return true;
 }
 
@@ -128,7 +132,8 @@ static bool arithmetic(const complaint *c, diagnosis *d)
     word_before(c->here, p, left, sizeof left);
     word_after(p + 1, right, sizeof right);
     if (!*left || !*right) return false;
-    if (*p == '+' || *p == '*') snprintf(call, sizeof call, "fy_%s(%.20s, %.20s)", *p == '+' ? "add" : "mul", left, right);
+    if (*p == '+' || *p == '*')
+        snprintf(call, sizeof call, "fy_%s(%.20s, %.20s)", *p == '+' ? "add" : "mul", left, right);
     if (*p == '-') snprintf(call, sizeof call, "fy_add(%.16s, fy_mul(%.16s, -1))", left, right);
     SAY(message, "C cannot compute with tensors by '%c': '%s' and '%s' are handles, not numbers", *p, left, right);
     if (*call) SAY(hint, "write %s", call);
@@ -141,20 +146,17 @@ bool meant_not_an_object(const complaint *c, diagnosis *d)
     return member(c, d) || subscript(c, d) || arithmetic(c, d);
 }
 
-bool meant_operand(const complaint *c, diagnosis *d)
-{
-    return arithmetic(c, d) || meant_not_an_object(c, d);
-}
+bool meant_operand(const complaint *c, diagnosis *d) { return arithmetic(c, d) || meant_not_an_object(c, d); }
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
 /* A header for what is used without it. */
 static bool standard_call(diagnosis *d, const char *name)
 {
-    static const char *const calls[][2] = {{"printf", "stdio.h"},  {"puts", "stdio.h"},   {"fprintf", "stdio.h"},
-                                           {"malloc", "stdlib.h"}, {"free", "stdlib.h"},  {"exit", "stdlib.h"},
+    static const char *const calls[][2] = {{"printf", "stdio.h"},  {"puts", "stdio.h"},    {"fprintf", "stdio.h"},
+                                           {"malloc", "stdlib.h"}, {"free", "stdlib.h"},   {"exit", "stdlib.h"},
                                            {"strcmp", "string.h"}, {"memcpy", "string.h"}, {"memset", "string.h"},
-                                           {"strlen", "string.h"}, {"sqrt", "math.h"},    {"sqrtf", "math.h"},
+                                           {"strlen", "string.h"}, {"sqrt", "math.h"},     {"sqrtf", "math.h"},
                                            {"assert", "assert.h"}, {"usleep", "unistd.h"}, {"sleep", "unistd.h"}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i][0], name)) continue;
@@ -183,7 +185,8 @@ bool meant_function_unknown(const complaint *c, diagnosis *d)
     if (!strncmp(name, "fy_", 3) && include_missing(d, c)) return true;
     if (standard_call(d, name)) return true;
     if (!strcmp(name, "print"))
-        return say(d, "C has no print", "fy_print(a) shows a tensor; printf(\"...\\n\") shows text, with #include <stdio.h>");
+        return say(d, "C has no print",
+                   "fy_print(a) shows a tensor; printf(\"...\\n\") shows text, with #include <stdio.h>");
     name_nearest(c->header, name, near, sizeof near);
     SAY(message, "there is no function '%s'", name);
     if (*near) SAY(hint, "did you mean %s?", near);
@@ -243,15 +246,9 @@ static bool argument_count(const complaint *c, diagnosis *d, const char *words)
     return true;
 }
 
-bool meant_too_few(const complaint *c, diagnosis *d)
-{
-    return argument_count(c, d, "few");
-}
+bool meant_too_few(const complaint *c, diagnosis *d) { return argument_count(c, d, "few"); }
 
-bool meant_too_many(const complaint *c, diagnosis *d)
-{
-    return argument_count(c, d, "many");
-}
+bool meant_too_many(const complaint *c, diagnosis *d) { return argument_count(c, d, "many"); }
 
 /* Nothing where a value should be: fy_to(a) without a target, fy_add(a, ) */
 bool meant_value_missing(const complaint *c, diagnosis *d)

@@ -6,10 +6,7 @@
 
 #include "complaint.h"
 
-static bool is_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static size_t name_length(const char *p)
 {

@@ -6,10 +6,7 @@
 
 #include "command.h"
 
-void complain(const char *message)
-{
-    fprintf(stderr, "ferry: %s\n", message);
-}
+void complain(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
 
 static bool refuse(const command *c, const char *what, const char *argument)
 {
@@ -91,10 +88,7 @@ bool school_open(school *s)
     return ok;
 }
 
-void school_close(school *s)
-{
-    catalogue_close(&s->catalogue);
-}
+void school_close(school *s) { catalogue_close(&s->catalogue); }
 
 const lesson *school_lesson(const school *s, const command *c, const char *asked)
 {

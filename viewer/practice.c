@@ -12,8 +12,13 @@
 
 static run_order order_for(const school *s, const lesson *l, const options *o)
 {
-    return (run_order){.home = &s->home, .lesson = l, .demo = o->demo, .grade = true, .seed = seed_asked(),
-                       .limits = {.seconds = o->seconds}, .stop_fd = -1};
+    return (run_order){.home = &s->home,
+                       .lesson = l,
+                       .demo = o->demo,
+                       .grade = true,
+                       .seed = seed_asked(),
+                       .limits = {.seconds = o->seconds},
+                       .stop_fd = -1};
 }
 
 /* ---- run: one line an event ---------------------------------------------------------------------------- */
@@ -106,7 +111,8 @@ static void watch_forever(const school *s, const lesson *first, int count, const
         watch_begin(&files[i], path);
     }
     if (count == 1) grade_once(s, first, o);
-    printf("\nwatching %s; save a file there to have it graded, or run `ferry grade ID` by hand. Ctrl-C ends.\n", s->home.my);
+    printf("\nwatching %s; save a file there to have it graded, or run `ferry grade ID` by hand. Ctrl-C ends.\n",
+           s->home.my);
     fflush(stdout);
     while (files && nanosleep(&pause, NULL) == 0)
         for (int i = 0; i < count; i++)

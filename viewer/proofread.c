@@ -9,19 +9,19 @@
 enum { DEEPEST = 256 };
 
 typedef struct bracket {
-    char kind;   /* ( [ { */
+    char kind; /* ( [ { */
     int line, indent;
-    bool loop;   /* the ( of a for, where ; is at home */
+    bool loop; /* the ( of a for, where ; is at home */
 } bracket;
 
 typedef struct reader {
     const char *p, *line_start;
     int line, indent;
-    bool blank;          /* nothing but blanks on this line so far */
+    bool blank; /* nothing but blanks on this line so far */
     bracket open[DEEPEST];
     int depth;
-    finding suspect;     /* a { whose } stands further left than it should */
-    char word[16];       /* the identifier just read */
+    finding suspect; /* a { whose } stands further left than it should */
+    char word[16];   /* the identifier just read */
     finding found;
 } reader;
 

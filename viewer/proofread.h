@@ -18,8 +18,8 @@ typedef enum proof {
 
 typedef struct finding {
     proof what;
-    int line;       /* from 1 */
-    char text[64];  /* PROOF_CHARS: what stands in the quotes */
+    int line;      /* from 1 */
+    char text[64]; /* PROOF_CHARS: what stands in the quotes */
 } finding;
 
 /* The first such mistake. */

@@ -31,10 +31,7 @@ static reply fine(cJSON *json)
     return (reply){200, json};
 }
 
-static void add(cJSON *to, const char *key, const char *text)
-{
-    json_text(to, key, text, strlen(text));
-}
+static void add(cJSON *to, const char *key, const char *text) { json_text(to, key, text, strlen(text)); }
 
 /* ---- GET ----------------------------------------------------------------------------------------------- */
 
@@ -167,10 +164,7 @@ static const lesson *split(const studio *s, const char *rest, const char **below
     return NULL;
 }
 
-static reply no_lesson(void)
-{
-    return problem(404, "there is no such lesson; GET /api/lessons lists those there are");
-}
+static reply no_lesson(void) { return problem(404, "there is no such lesson; GET /api/lessons lists those there are"); }
 
 static reply get_lessons(const request *r)
 {

@@ -22,8 +22,10 @@ static const rule rules[] = {
     {"expected '=', ',', ';', 'asm'*", NULL, NULL, meant_semicolon},
     {"extraneous ')'*", "there is one ) too many on this line", "count them: every ) needs its (", NULL},
     {"*has no member named '*'; did you mean '*'?", "there is no option '.$2'", "did you mean .$3?", NULL},
-    {"'fy_opts' has no member named '*'", "there is no option '.$1'", "the options are .device, .dtype and .name", NULL},
-    {"'fy_to_opts' has no member named '*'", "there is no option '.$1'", "the options of fy_to are .dtype and .copy", NULL},
+    {"'fy_opts' has no member named '*'", "there is no option '.$1'", "the options are .device, .dtype and .name",
+     NULL},
+    {"'fy_to_opts' has no member named '*'", "there is no option '.$1'", "the options of fy_to are .dtype and .copy",
+     NULL},
     {"field designator '*' does not refer to any field in type '*; did you mean '*'?", "there is no option '.$1'",
      "did you mean .$3?", NULL},
     {"field designator '*' does not refer to any field in type 'fy_to_opts'*", "there is no option '.$1'",
@@ -40,12 +42,14 @@ static const rule rules[] = {
     {"use of undeclared identifier '*'", NULL, NULL, meant_name_unknown},
     {"unknown type name 'fy_tensor'*", "ferry.h is not included: the compiler does not know what fy_tensor is",
      "put #include <ferry.h> as the first line", NULL},
-    {"unknown type name '*'*", "the compiler does not know the type '$1'", "look at its spelling: fy_tensor *a, int n, double x", NULL},
+    {"unknown type name '*'*", "the compiler does not know the type '$1'",
+     "look at its spelling: fy_tensor *a, int n, double x", NULL},
     {"variable '*' has initializer but incomplete type", "the star is missing: a tensor is held by a pointer",
      "write fy_tensor *$1 = ...", NULL},
     {"variable has incomplete type 'fy_tensor'*", "the star is missing: a tensor is held by a pointer",
      "write fy_tensor *a = ...", NULL},
-    {"storage size of '*' isn*", "the star is missing: a tensor is held by a pointer", "write fy_tensor *$1 = ...", NULL},
+    {"storage size of '*' isn*", "the star is missing: a tensor is held by a pointer", "write fy_tensor *$1 = ...",
+     NULL},
     {"macro \"*\" requires * arguments, but only * given", NULL, NULL, meant_too_few},
     {"too few arguments*'*'*", NULL, NULL, meant_too_few},
     {"too few arguments*", NULL, NULL, meant_too_few},
@@ -62,25 +66,27 @@ static const rule rules[] = {
     {"*incomplete type 'fy_tensor'*", NULL, NULL, meant_not_an_object},
     {"*from incompatible pointer type 'fy_tensor *", "a tensor is a handle, not an array of numbers",
      "fy_data(x) is the pointer to its elements, and only for a tensor on the cpu", NULL},
-    {"incompatible pointer types * with an expression of type 'fy_tensor *", "a tensor is a handle, not an array of numbers",
+    {"incompatible pointer types * with an expression of type 'fy_tensor *",
+     "a tensor is a handle, not an array of numbers",
      "fy_data(x) is the pointer to its elements, and only for a tensor on the cpu", NULL},
-    {"incompatible types when * type '*' using type 'fy_tensor *", "a tensor is not a number, not even one of one element",
-     "fy_item(x) gives the number in it", NULL},
-    {"* '*' with an expression of incompatible type 'fy_tensor *", "a tensor is not a number, not even one of one element",
-     "fy_item(x) gives the number in it", NULL},
+    {"incompatible types when * type '*' using type 'fy_tensor *",
+     "a tensor is not a number, not even one of one element", "fy_item(x) gives the number in it", NULL},
+    {"* '*' with an expression of incompatible type 'fy_tensor *",
+     "a tensor is not a number, not even one of one element", "fy_item(x) gives the number in it", NULL},
     {"incompatible type for argument * of 'fy_*_at'", "this call wants a tensor, and gets something else",
      "look at the kind of each argument in ferry.h", NULL},
     {"passing '*' to parameter of incompatible type 'fy_*", "this call wants a tensor, and gets something else",
      "look at the kind of each argument in ferry.h", NULL},
     {"suggest parentheses around assignment*", "= stores a value; a comparison is written ==", "write == here", NULL},
-    {"using the result of an assignment as a condition*", "= stores a value; a comparison is written ==", "write == here",
-     NULL},
+    {"using the result of an assignment as a condition*",
+     "= stores a value; a comparison is written ==", "write == here", NULL},
     {"*: No such file or directory", "there is no header '$1'", "Ferry's own is #include <ferry.h>", NULL},
     {"'*' file not found*", "there is no header '$1'", "Ferry's own is #include <ferry.h>", NULL},
     {"redefinition of '*'*", "the name '$1' is declared twice", "the second time, leave out the type: $1 = ...", NULL},
     {"expected declaration or statement at end of input", "a closing brace } is missing at the end of the file",
      "put the missing } where the block ends", NULL},
-    {"expected '}'*", "a closing brace } is missing at the end of the file", "put the missing } where the block ends", NULL},
+    {"expected '}'*", "a closing brace } is missing at the end of the file", "put the missing } where the block ends",
+     NULL},
 };
 
 /* Matches all of text; each * takes as little as it can. */
@@ -102,7 +108,8 @@ static void fill_in(char *out, size_t room, const char *words, const char part[4
     *out = '\0';
     for (const char *p = words; *p && used + 1 < room; p++) {
         bool blank = *p == '$' && p[1] >= '1' && p[1] <= '4';
-        int n = blank ? snprintf(out + used, room - used, "%s", part[p[1] - '1']) : snprintf(out + used, room - used, "%c", *p);
+        int n = blank ? snprintf(out + used, room - used, "%s", part[p[1] - '1'])
+                      : snprintf(out + used, room - used, "%c", *p);
         used += (size_t)n;
         p += blank;
     }

@@ -83,7 +83,11 @@ static bool start(const run_order *o, const char *program, attempt *a, outcome *
     snprintf(given, sizeof given, "FERRY_GIVEN=%s", a->given);
     snprintf(gpu, sizeof gpu, "FERRY_GPU=%s", asked && !strcmp(asked, "real") ? "real" : "sim");
     const char *env[] = {seed, given, gpu, NULL};
-    child_order c = {.argv = argv, .folder = o->home->beside, .env = env, .log_fd = a->log_fd, .stop_fd = o->stop_fd,
+    child_order c = {.argv = argv,
+                     .folder = o->home->beside,
+                     .env = env,
+                     .log_fd = a->log_fd,
+                     .stop_fd = o->stop_fd,
                      .limits = o->limits};
     if (child_run(&c, &a->child, out->message, sizeof out->message)) return true;
     out->end = RUN_TROUBLE;
@@ -188,8 +192,9 @@ static void tell_second(const run_order *o, const attempt *a, outcome *out)
     tell_attempt(o, a, &second);
     if (second.end == RUN_FINE) return;
     char message[sizeof out->message];
-    snprintf(message, sizeof message, "it holds for the inputs shown, and not for others (seed %" PRIu64 ", %s): %.600s",
-             a->seed, a->given, second.message);
+    snprintf(message, sizeof message,
+             "it holds for the inputs shown, and not for others (seed %" PRIu64 ", %s): %.600s", a->seed, a->given,
+             second.message);
     *out = second;
     out->second = true;
     SAY(message, "%s", message);
@@ -223,7 +228,8 @@ static uint64_t random_seed(void)
 
 static void run_again(const run_order *o, const char *program, outcome *out)
 {
-    attempt a = {.seed = random_seed(), .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given, .log_fd = -1};
+    attempt a = {
+        .seed = random_seed(), .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given, .log_fd = -1};
     if (!attempt_run(o, program, &a, false, out)) {
         drop(&a);
         return;

@@ -17,39 +17,39 @@ typedef enum run_stage {
 typedef struct run_order {
     const home *home;
     const lesson *lesson;
-    bool demo;              /* the worked example, which is not graded */
-    bool grade;             /* judge the learner's program, and note the attempt */
+    bool demo;  /* the worked example, which is not graded */
+    bool grade; /* judge the learner's program, and note the attempt */
     uint64_t seed;
-    child_limits limits;    /* 0: the defaults */
-    int stop_fd;            /* see child.h; -1: none */
+    child_limits limits;                                    /* 0: the defaults */
+    int stop_fd;                                            /* see child.h; -1: none */
     void (*stage)(void *user, run_stage stage, int log_fd); /* may be NULL */
     void *user;
 } run_order;
 
 typedef enum run_end {
-    RUN_FINE,     /* passed; or, where nothing is graded, ran to its end */
-    RUN_FAILED,   /* a check failed, or the program crashed, hung ... */
-    RUN_REFUSED,  /* it did not compile: d says why */
-    RUN_STOPPED,  /* stop_fd */
-    RUN_TROUBLE,  /* the surroundings: no compiler, no library, no disk ... */
+    RUN_FINE,    /* passed; or, where nothing is graded, ran to its end */
+    RUN_FAILED,  /* a check failed, or the program crashed, hung ... */
+    RUN_REFUSED, /* it did not compile: d says why */
+    RUN_STOPPED, /* stop_fd */
+    RUN_TROUBLE, /* the surroundings: no compiler, no library, no disk ... */
 } run_end;
 
 typedef struct outcome {
     run_end end;
-    char file[256];        /* "my/01-where-am-i.c" */
-    char message[1024];    /* one plain sentence or two */
-    char hint[640];        /* what to do next; may be "" */
-    char source[240];      /* text of the line; may be "" */
-    int line;              /* -1: none */
-    int64_t seq;           /* event; -1: none */
-    diagnosis diagnosis;   /* after compiling: the refusal, or the first warning */
-    bool graded, second;   /* second: the message is about the run with other inputs */
+    char file[256];      /* "my/01-where-am-i.c" */
+    char message[1024];  /* one plain sentence or two */
+    char hint[640];      /* what to do next; may be "" */
+    char source[240];    /* text of the line; may be "" */
+    int line;            /* -1: none */
+    int64_t seq;         /* event; -1: none */
+    diagnosis diagnosis; /* after compiling: the refusal, or the first warning */
+    bool graded, second; /* second: the message is about the run with other inputs */
     verdict verdict;
-    uint64_t seed;         /* of the run that the message is about */
-    double seconds;        /* the program's wall time */
-    char *output;          /* what it printed; never NULL */
+    uint64_t seed;  /* of the run that the message is about */
+    double seconds; /* the program's wall time */
+    char *output;   /* what it printed; never NULL */
     size_t kept, printed;
-    int log_fd;            /* of the run that the message is about, or -1; outcome_free closes it */
+    int log_fd; /* of the run that the message is about, or -1; outcome_free closes it */
 } outcome;
 
 void run(const run_order *o, outcome *out);

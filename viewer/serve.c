@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,8 +58,7 @@ static int point_to_first(const char *there)
     char url[128] = "";
     if (sscanf(there, "%d %ld %127s", &port, &pid, url) == 3)
         printf("ferry: the lessons are open already, on port %d (process %ld):\nferry: open %s\n", port, pid, url);
-    else
-        printf("ferry: the lessons are being opened by another ferry\n");
+    else printf("ferry: the lessons are being opened by another ferry\n");
     return FINE;
 }
 
@@ -83,24 +82,39 @@ static void greet(const server *web, int asked_port, const char *my)
 
 /* ---- serving ------------------------------------------------------------------------------------------- */
 
-static sigset_t block_enders(void)
+/* Handlers and a pipe, not a blocked mask and sigwait: OpenBLAS has threads of its own before main, and
+ * a signal that finds one of them would end the process. */
+static int ender[2];
+
+static void on_end(int signal_number)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT), sigaddset(&set, SIGTERM), sigaddset(&set, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    (void)signal_number;
+    int error = errno;
+    if (write(ender[1], "", 1) < 0) errno = error; /* full: it is ending already */
+    errno = error;
+}
+
+static bool catch_enders(void)
+{
+    const struct sigaction end = {.sa_handler = on_end, .sa_flags = SA_RESTART};
+    if (pipe2(ender, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+    sigaction(SIGINT, &end, NULL), sigaction(SIGTERM, &end, NULL), sigaction(SIGHUP, &end, NULL);
     signal(SIGPIPE, SIG_IGN);
-    return set;
+    return true;
+}
+
+static void wait_for_end(void)
+{
+    struct pollfd p = {.fd = ender[0], .events = POLLIN};
+    while (poll(&p, 1, -1) < 0 && errno == EINTR) continue;
 }
 
 static int serve(const school *s, const options *o, int state)
 {
     char err[512] = "";
-    int signal_number;
-    sigset_t enders = block_enders(); /* before the first thread, which inherits it */
-    studio *st = studio_open(&s->home, &s->catalogue);
-    server_options so = {.port = o->port, .mode = "lessons", .allow_host = o->allow_host, .routes = studio_routes,
-                         .user = st};
+    studio *st = catch_enders() ? studio_open(&s->home, &s->catalogue) : NULL;
+    server_options so = {
+        .port = o->port, .mode = "lessons", .allow_host = o->allow_host, .routes = studio_routes, .user = st};
     server *web = st ? server_start(&so, err, sizeof err) : NULL;
     if (!web) {
         complain(*err ? err : "no memory left to open the lessons");
@@ -110,7 +124,7 @@ static int serve(const school *s, const options *o, int state)
     write_state(state, web);
     greet(web, o->port, s->home.my);
     bool ok = studio_start(st, web);
-    if (ok) sigwait(&enders, &signal_number);
+    if (ok) wait_for_end();
     else complain("no thread could be started; close other programs");
     studio_stop(st);
     server_stop(web);

@@ -9,10 +9,7 @@
 
 /* ---- list -------------------------------------------------------------------------------------------- */
 
-static const char *state_of(progress p)
-{
-    return p.done ? "done" : p.attempts ? "begun" : "new";
-}
+static const char *state_of(progress p) { return p.done ? "done" : p.attempts ? "begun" : "new"; }
 
 int command_list(const command *c, int argc, char **argv)
 {
@@ -36,7 +33,8 @@ static int show_hint(const command *c, const lesson *l, const char *asked)
     char *end = NULL;
     long n = asked ? strtol(asked, &end, 10) : 1;
     if ((end && *end) || n < 1 || n > l->hint_count) {
-        fprintf(stderr, "ferry %s: %s has the hints 1 to %d, not '%s'\n", c->name, l->id, l->hint_count, asked ? asked : "1");
+        fprintf(stderr, "ferry %s: %s has the hints 1 to %d, not '%s'\n", c->name, l->id, l->hint_count,
+                asked ? asked : "1");
         return NOT_UNDERSTOOD;
     }
     printf("%s\n", l->hints[n - 1]);
@@ -81,7 +79,8 @@ static int reset(const home *h, const lesson *l, bool sure)
         complain(err);
         return NOT_PASSED;
     }
-    printf("%s is the starter again%s%s%s\n", name, there ? "; the old one is " : "", there ? name : "", there ? ".bak" : "");
+    printf("%s is the starter again%s%s%s\n", name, there ? "; the old one is " : "", there ? name : "",
+           there ? ".bak" : "");
     return FINE;
 }
 

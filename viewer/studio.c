@@ -21,10 +21,10 @@ struct desk {
     const lesson *lesson;
     pthread_t thread;
     watched file;
-    wish wished;        /* what to do next */
-    int stopper;        /* closing it stops what runs now; -1: nothing runs */
-    int shown;          /* the server's number of the run that is on; 0: none */
-    bool demo;          /* is it the example's? */
+    wish wished; /* what to do next */
+    int stopper; /* closing it stops what runs now; -1: nothing runs */
+    int shown;   /* the server's number of the run that is on; 0: none */
+    bool demo;   /* is it the example's? */
 };
 
 struct studio {
@@ -32,11 +32,11 @@ struct studio {
     const catalogue *catalogue;
     server *web;
     desk *desks;
-    pthread_mutex_t lock;      /* guards the desks */
-    pthread_mutex_t terminal;  /* one report at a time */
+    pthread_mutex_t lock;     /* guards the desks */
+    pthread_mutex_t terminal; /* one report at a time */
     pthread_cond_t changed;
     pthread_t watcher;
-    int threads;               /* desks whose thread runs */
+    int threads; /* desks whose thread runs */
     bool started, closing;
 };
 
@@ -114,8 +114,14 @@ static void work(desk *d, wish what, int stop_fd)
     outcome out;
     d->demo = what == WISH_DEMO;
     d->shown = 0;
-    run_order o = {.home = d->studio->home, .lesson = d->lesson, .demo = d->demo, .grade = true, .seed = seed_asked(),
-                   .stop_fd = stop_fd, .stage = on_stage, .user = d};
+    run_order o = {.home = d->studio->home,
+                   .lesson = d->lesson,
+                   .demo = d->demo,
+                   .grade = true,
+                   .seed = seed_asked(),
+                   .stop_fd = stop_fd,
+                   .stage = on_stage,
+                   .user = d};
     run(&o, &out);
     tell_outcome(d, &out);
     outcome_free(&out);

@@ -26,8 +26,8 @@ typedef struct watch {
     pid_t program;
     int control, output, exited; /* exited: a pidfd, or -1 on old kernels, where the ticks do it */
     size_t page;
-    double started, looked;      /* looked: when the family was last counted */
-    unsigned calm;               /* processes in the system at the start */
+    double started, looked; /* looked: when the family was last counted */
+    unsigned calm;          /* processes in the system at the start */
 } watch;
 
 static double now(void)

@@ -10,9 +10,9 @@ enum { WARDEN_KEEPS = 1 << 20 }; /* bytes of output kept */
 
 /* In memory shared by the caller, the warden and, until exec, the program. */
 typedef struct findings {
-    volatile pid_t program;    /* 0 until it was started; leads a process group of its own */
-    volatile int no_start;     /* errno of a failed exec */
-    volatile int finished;     /* the fields below are whole */
+    volatile pid_t program; /* 0 until it was started; leads a process group of its own */
+    volatile int no_start;  /* errno of a failed exec */
+    volatile int finished;  /* the fields below are whole */
     child_end end;
     int code;
     double seconds;
