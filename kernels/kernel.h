@@ -63,7 +63,8 @@ template <typename... P> struct fy_launch {
     void operator()(P... arguments) const
     {
         auto one_thread = [&] { kernel(arguments...); };
-        fy_simt_run(name, grid, block, [](void *f) { (*(decltype(one_thread) *)f)(); }, &one_thread);
+        fy_simt_run(
+            name, grid, block, [](void *f) { (*(decltype(one_thread) *)f)(); }, &one_thread);
     }
 };
 
@@ -100,7 +101,10 @@ template <typename T> __device__ inline T element(const T *data, const fy_layout
 }
 
 /* The thread's number in a one-dimensional grid. */
-__device__ inline int64_t thread_number() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ inline int64_t thread_number()
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
 
 /* One dimension where the elements lie without gaps: `at` then needs no division. */
 static inline fy_layout flat(fy_layout l)
@@ -117,8 +121,14 @@ static inline fy_layout flat(fy_layout l)
 }
 
 /* What stands for input i where it is a number. */
-static inline void number_of(const fy_run_work *w, int i, float *x) { *x = (float)w->real[i]; }
-static inline void number_of(const fy_run_work *w, int i, int64_t *x) { *x = w->integer[i]; }
+static inline void number_of(const fy_run_work *w, int i, float *x)
+{
+    *x = (float)w->real[i];
+}
+static inline void number_of(const fy_run_work *w, int i, int64_t *x)
+{
+    *x = w->integer[i];
+}
 
 /* Note the shape of a launch in the work order. */
 static inline void note(fy_run_work *w, const char *kernel, dim3 grid, dim3 block)

@@ -24,20 +24,23 @@ static const fy_card cards[] = {
     {
         .name = "NVIDIA H200",
         .key = "h200",
-        .capacity = 141000000000,    /* data sheet, H200 SXM: 141 GB HBM3e */
-        .flops_f32 = 67e12,          /* data sheet: 67 TFLOPS FP32, outside tensor cores */
-        .memory_bandwidth = 4.8e12,  /* data sheet: 4.8 TB/s */
-        .bus_bandwidth = 50e9,       /* assumed: of PCIe Gen5 x16, 128 GB/s both ways by the data sheet */
-        .staging_bandwidth = 10e9,   /* assumed: one core copying into page-locked memory */
-        .staging_chunk = 4 << 20,    /* assumed; the driver's own figure is not published */
-        .bus_latency = 2000,         /* assumed: start of one DMA transfer */
-        .call_overhead = 3000,       /* assumed: a copy, an allocation or a wait as the host sees it */
-        .launch_overhead = 4000,     /* assumed: a launch as the host sees it */
-        .kernel_latency = 3000,      /* assumed: head of the queue to first instruction, and back */
+        .capacity = 141000000000,   /* data sheet, H200 SXM: 141 GB HBM3e */
+        .flops_f32 = 67e12,         /* data sheet: 67 TFLOPS FP32, outside tensor cores */
+        .memory_bandwidth = 4.8e12, /* data sheet: 4.8 TB/s */
+        .bus_bandwidth = 50e9,      /* assumed: of PCIe Gen5 x16, 128 GB/s both ways by the data sheet */
+        .staging_bandwidth = 10e9,  /* assumed: one core copying into page-locked memory */
+        .staging_chunk = 4 << 20,   /* assumed; the driver's own figure is not published */
+        .bus_latency = 2000,        /* assumed: start of one DMA transfer */
+        .call_overhead = 3000,      /* assumed: a copy, an allocation or a wait as the host sees it */
+        .launch_overhead = 4000,    /* assumed: a launch as the host sees it */
+        .kernel_latency = 3000,     /* assumed: head of the queue to first instruction, and back */
     },
 };
 
-const fy_card *fy_card_host(void) { return &host; }
+const fy_card *fy_card_host(void)
+{
+    return &host;
+}
 
 const fy_card *fy_card_find(const char *key)
 {
@@ -46,4 +49,7 @@ const fy_card *fy_card_find(const char *key)
     return NULL;
 }
 
-const char *fy_card_keys(void) { return "h200"; }
+const char *fy_card_keys(void)
+{
+    return "h200";
+}

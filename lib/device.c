@@ -45,20 +45,25 @@ static gpu_mode read_gpu(void)
     if (!value || !*value) return AUTO;
     for (int i = 0; i < 4; i++)
         if (strcmp(value, names[i]) == 0) return (gpu_mode)i;
-    set_mistake("FERRY_GPU=%.60s is not a choice; set FERRY_GPU to auto, sim, real or none, or unset it", value);
+    set_mistake("FERRY_GPU=%.60s is not a choice; set FERRY_GPU to auto, sim, real or none, or unset it",
+                value);
     return NONE;
 }
 
 /* "64MiB" to bytes; -1 if it is not a size. A unit is demanded: 64 of what? */
 static int64_t read_size(const char *s)
 {
-    static const struct { const char *name; int64_t bytes; } units[] = {
-        {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1000}, {"MB", 1000000}, {"GB", 1000000000}};
+    static const struct {
+        const char *name;
+        int64_t bytes;
+    } units[] = {{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
+                 {"KB", 1000},     {"MB", 1000000},  {"GB", 1000000000}};
     int64_t n = 0;
     const char *p = s;
     for (; isdigit((unsigned char)*p) && n < 1000000000; p++) n = n * 10 + (*p - '0');
     for (size_t i = 0; p > s && i < sizeof units / sizeof *units; i++)
-        if (strcmp(p, units[i].name) == 0 && n <= ((int64_t)1 << 46) / units[i].bytes) return n * units[i].bytes;
+        if (strcmp(p, units[i].name) == 0 && n <= ((int64_t)1 << 46) / units[i].bytes)
+            return n * units[i].bytes;
     return -1;
 }
 
@@ -74,15 +79,18 @@ static void read_sim(fy_dev *d)
     d->card = fy_card_find(key);
     d->capacity = FY_SIM_CAPACITY;
     if (!d->card)
-        set_mistake("FERRY_SIM=%.60s names no card that is known; known: %s, as in FERRY_SIM=h200", value, fy_card_keys());
+        set_mistake("FERRY_SIM=%.60s names no card that is known; known: %s, as in FERRY_SIM=h200", value,
+                    fy_card_keys());
     if (!option || mistake[0]) return;
     d->capacity = strncmp(option, "capacity=", 9) == 0 ? read_size(option + 9) : -1;
     if (d->capacity < 1 << 20)
         set_mistake("FERRY_SIM=%.60s: '%.60s' is not understood; write FERRY_SIM=h200:capacity=64MiB "
-                    "(a whole number, KiB, MiB or GiB, at least 1MiB)", value, option);
+                    "(a whole number, KiB, MiB or GiB, at least 1MiB)",
+                    value, option);
 }
 
-static bool open_device(fy_dev *d, int number, const char *name, const fy_backend *backend, char *why, size_t room)
+static bool open_device(fy_dev *d, int number, const char *name, const fy_backend *backend, char *why,
+                        size_t room)
 {
     d->backend = backend;
     d->number = number;
@@ -90,7 +98,8 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     if (!backend->open(d, why, room)) return false;
     backend->info(d);
     bool host = number == 0;
-    uint64_t bytes = d->card && !host ? (uint64_t)d->capacity : host_room; /* a real card decides itself when it is full */
+    uint64_t bytes =
+        d->card && !host ? (uint64_t)d->capacity : host_room; /* a real card decides itself when it is full */
     d->addresses = fy_ranges_make(host ? host_base : card_base, bytes, host ? 64 : 512);
     count = number + 1;
     return true;
@@ -103,7 +112,8 @@ static void open_sim(void)
     *d = (fy_dev){0};
     read_sim(d);
     if (mistake[0] || open_device(d, 1, "cuda:0", &fy_backend_sim, why, sizeof why)) return;
-    set_mistake("the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB", why);
+    set_mistake(
+        "the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB", why);
 }
 
 static void open_all(void)
@@ -131,11 +141,12 @@ static void say_once(void)
     const char *gpu = getenv("FERRY_GPU"), *narrate = getenv("FERRY_NARRATE");
     bool asked = gpu && *gpu && strcmp(gpu, "auto") != 0;
     if (asked && strcmp(gpu, "real") == 0 && count == 1)
-        fprintf(stderr, "ferry: FERRY_GPU=real, but: %s; there is no cuda device. FERRY_GPU=auto simulates one\n",
+        fprintf(stderr,
+                "ferry: FERRY_GPU=real, but: %s; there is no cuda device. FERRY_GPU=auto simulates one\n",
                 why_not_real);
     if (!asked && count > 1 && why_not_real[0] && narrate && *narrate && strcmp(narrate, "0") != 0)
-        fprintf(stderr, "ferry: cuda:0 is simulated (%s) and its times are modelled: %s\n", devices[1].card->name,
-                why_not_real);
+        fprintf(stderr, "ferry: cuda:0 is simulated (%s) and its times are modelled: %s\n",
+                devices[1].card->name, why_not_real);
 }
 
 /* Open on first use. Leaving the process from within pthread_once would lock up its exit handlers. */
@@ -202,7 +213,8 @@ static fy_dev *cuda_number(fy_site *at, const char *name, long index)
         return fy_fail(at, "device", "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
                        "No CUDA GPUs are available (%s)", why_not_real);
     if (count == 1)
-        return fy_fail(at, "device", "unset FERRY_GPU, or compute on \"cpu\"", "No CUDA GPUs are available (FERRY_GPU=none)");
+        return fy_fail(at, "device", "unset FERRY_GPU, or compute on \"cpu\"",
+                       "No CUDA GPUs are available (FERRY_GPU=none)");
     if (index + 1 < count) return &devices[index + 1];
     return fy_fail(at, "device", "write \"cuda\", or \"cuda:0\"; ordinals count from 0",
                    "CUDA error: invalid device ordinal (\"%.40s\", but there %s %d card%s)", name,
@@ -218,26 +230,31 @@ fy_dev *fy_dev_parse(fy_site *at, const char *name)
     if (!*name) return fy_fail(at, "device", fix, "Device string must not be empty");
     if (!spell(name, &s)) return fy_fail(at, "device", fix, "Invalid device string: '%.60s'", name);
     if (s.index && strlen(s.index) > 9)
-        return fy_fail(at, "device", fix, "Could not parse device index '%.40s' in device string '%.60s'", s.index, name);
+        return fy_fail(at, "device", fix, "Could not parse device index '%.40s' in device string '%.60s'",
+                       s.index, name);
     long index = s.index ? strtol(s.index, NULL, 10) : 0;
     if (strcmp(s.type, "cuda") == 0) return cuda_number(at, name, index);
     if (strcmp(s.type, "cpu") == 0 && index == 0) return &devices[0];
     if (strcmp(s.type, "cpu") == 0)
-        return fy_fail(at, "device", "write \"cpu\"", "CPU device index must be -1 or zero, got %ld ('%.40s')", index, name);
-    return fy_fail(at, "device", fix, "Expected one of cpu, cuda device type at start of device string: %.60s", s.type);
+        return fy_fail(at, "device", "write \"cpu\"",
+                       "CPU device index must be -1 or zero, got %ld ('%.40s')", index, name);
+    return fy_fail(at, "device", fix,
+                   "Expected one of cpu, cuda device type at start of device string: %.60s", s.type);
 }
 
 /* ---- the session event ---------------------------------------------------------------------------- */
 
 static void add_figures(fy_text *out, const fy_card *c)
 {
-    fy_text_printf(out, ",\"model\":{\"flops_f32\":%.0f,\"memory_bandwidth\":%.0f,\"bus_bandwidth\":%.0f,"
-                        "\"staging_bandwidth\":%.0f,\"staging_chunk\":%lld,",
+    fy_text_printf(out,
+                   ",\"model\":{\"flops_f32\":%.0f,\"memory_bandwidth\":%.0f,\"bus_bandwidth\":%.0f,"
+                   "\"staging_bandwidth\":%.0f,\"staging_chunk\":%lld,",
                    c->flops_f32, c->memory_bandwidth, c->bus_bandwidth, c->staging_bandwidth,
                    (long long)c->staging_chunk);
-    fy_text_printf(out, "\"bus_latency\":%lld,\"call_overhead\":%lld,\"launch_overhead\":%lld,\"kernel_latency\":%lld}",
-                   (long long)c->bus_latency, (long long)c->call_overhead, (long long)c->launch_overhead,
-                   (long long)c->kernel_latency);
+    fy_text_printf(
+        out, "\"bus_latency\":%lld,\"call_overhead\":%lld,\"launch_overhead\":%lld,\"kernel_latency\":%lld}",
+        (long long)c->bus_latency, (long long)c->call_overhead, (long long)c->launch_overhead,
+        (long long)c->kernel_latency);
 }
 
 /* No word here hangs on the machine while the card is simulated: not even why it is. */
@@ -247,7 +264,8 @@ void fy_dev_session_json(fy_text *out)
     fy_text_printf(out, "[");
     for (int i = 0; i < count; i++) {
         const fy_dev *d = &devices[i];
-        fy_text_printf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"card\":", i ? "," : "", d->name, d->backend->kind);
+        fy_text_printf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"card\":", i ? "," : "", d->name,
+                       d->backend->kind);
         fy_text_json(out, d->card_name, strlen(d->card_name));
         fy_text_printf(out, ",\"capacity\":%lld", (long long)d->capacity);
         if (d->card) add_figures(out, d->card);

@@ -68,12 +68,18 @@ static int teardown(void **state)
     return fake.blocks || fake.events;
 }
 
-static void fail_next(const char *call, cudaError_t e) { fake.fail = call, fake.error = e; }
+static void fail_next(const char *call, cudaError_t e)
+{
+    fake.fail = call, fake.error = e;
+}
 
 static fy_run_work add_work(float *a, float *b, float *out, int64_t n)
 {
     fy_layout l = {.ndim = 1, .numel = n, .shape = {n}, .strides = {1}};
-    return (fy_run_work){.op = FY_OP_add, .nin = 2, .in = {{a, FY_FLOAT32, l}, {b, FY_FLOAT32, l}}, .out = {out, FY_FLOAT32, l}};
+    return (fy_run_work){.op = FY_OP_add,
+                         .nin = 2,
+                         .in = {{a, FY_FLOAT32, l}, {b, FY_FLOAT32, l}},
+                         .out = {out, FY_FLOAT32, l}};
 }
 
 static bool copy_way(fy_word dir, void *dst, const void *src, size_t bytes, fy_copy_work *w)
@@ -112,7 +118,8 @@ static void a_card_that_fails_while_opening_leaves_nothing_behind(void **state)
     memset(&fake, 0, sizeof fake);
     fake.cards = 1;
     fail_next("EventRecord", cudaErrorLaunchFailure);
-    assert_string_equal(opening(), "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventRecord)");
+    assert_string_equal(
+        opening(), "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventRecord)");
     assert_null(dev.state);
     assert_int_equal(fake.events, 0);
 }
@@ -132,7 +139,8 @@ static void numbers_go_up_are_added_and_come_home(void **state)
     fy_time t;
     fy_copy_work c;
     (void)state;
-    float *x = fy_backend_cuda.alloc(&dev, 512, &t), *y = fy_backend_cuda.alloc(&dev, 512, &t), *z = fy_backend_cuda.alloc(&dev, 512, &t);
+    float *x = fy_backend_cuda.alloc(&dev, 512, &t), *y = fy_backend_cuda.alloc(&dev, 512, &t),
+          *z = fy_backend_cuda.alloc(&dev, 512, &t);
     assert_true(isnan(z[0])); /* fresh memory is junk */
     assert_true(copy_way(FY_WORD_h2d, x, a, sizeof a, &c) && copy_way(FY_WORD_h2d, y, b, sizeof b, &c));
     fy_run_work w = add_work(x, y, z, 3);
@@ -155,8 +163,9 @@ static void calls_come_in_the_order_that_times_need(void **state)
     (void)state;
     char *p = fy_backend_cuda.alloc(&dev, 4, &t);
     copy_way(FY_WORD_h2d, p, host, 4, &c);
-    assert_string_equal(fake.calls, "SetDevice Malloc MemsetAsync SetDevice EventRecord MemcpyHostToDevice EventRecord "
-                                    "EventSynchronize EventElapsedTime EventElapsedTime");
+    assert_string_equal(fake.calls,
+                        "SetDevice Malloc MemsetAsync SetDevice EventRecord MemcpyHostToDevice EventRecord "
+                        "EventSynchronize EventElapsedTime EventElapsedTime");
     fake.calls[0] = 0;
     fy_run_work w = add_work((float *)p, (float *)p, (float *)p, 1);
     assert_true(fy_backend_cuda.run(&dev, &w));
@@ -210,7 +219,9 @@ static void points_pass_and_waiting_asks_the_right_event(void **state)
     assert_true(fy_backend_cuda.wait(&dev, -1, &t));
     assert_true(fy_backend_cuda.done(&dev, point));
     assert_true(fy_backend_cuda.done(&dev, -1));
-    assert_string_equal(fake.calls, "SetDevice EventSynchronize SetDevice DeviceSynchronize SetDevice EventQuery SetDevice StreamQuery");
+    assert_string_equal(
+        fake.calls,
+        "SetDevice EventSynchronize SetDevice DeviceSynchronize SetDevice EventQuery SetDevice StreamQuery");
     fail_next("EventQuery", cudaErrorNotReady);
     assert_false(fy_backend_cuda.done(&dev, point));
 }
@@ -246,10 +257,13 @@ static void a_failed_launch_names_the_kernel(void **state)
     fy_run_work w = add_work(p, p, p, 1);
     fail_next("Launch", cudaErrorLaunchFailure);
     assert_false(fy_backend_cuda.run(&dev, &w));
-    assert_string_equal(dev.fault, "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in add_f32)");
+    assert_string_equal(dev.fault,
+                        "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in add_f32)");
     fail_next("EventSynchronize", cudaErrorLaunchFailure);
     assert_false(fy_backend_cuda.run(&dev, &w));
-    assert_string_equal(dev.fault, "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventSynchronize)");
+    assert_string_equal(
+        dev.fault,
+        "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventSynchronize)");
     assert_true(fy_backend_cuda.run(&dev, &w)); /* and the lock was let go each time */
     w.op = FY_OP_randn, w.out.dtype = FY_INT64;
     assert_false(fy_backend_cuda.run(&dev, &w));

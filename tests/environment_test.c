@@ -62,13 +62,17 @@ static void tell(void)
 {
     fy_text json = {0};
     fy_dev_session_json(&json);
-    printf("count %d available %d\n%.*s\n", fy_cuda_device_count(), fy_cuda_is_available(), (int)json.size, json.data);
+    printf("count %d available %d\n%.*s\n", fy_cuda_device_count(), fy_cuda_is_available(), (int)json.size,
+           json.data);
     printf("why %s\n", fy_dev_why_not_real() ? fy_dev_why_not_real() : "none");
     if (fy_dev_at(1)) printf("capacity %lld\n", (long long)fy_dev_at(1)->capacity);
     free(json.data);
 }
 
-static void use_cuda(void) { fy_zeros((2), .device = "cuda"); }
+static void use_cuda(void)
+{
+    fy_zeros((2), .device = "cuda");
+}
 
 static void fill_the_card(void)
 {
@@ -80,8 +84,10 @@ static void fill_the_card(void)
     printf("%s\n%s, then sum %g\n", fy_error(), again ? "fits" : "full", fy_item(fy_sum(small)));
 }
 
-static const char *const names[] = {"cpu", "cpu:0", "cuda", "cuda:0", "", "gpu", "CUDA", "other:0", "cuda:", "cuda:-1",
-    "cuda:01", "cuda:1a", "cuda 0", "cuda:0 ", "cuda:99999999999", "cuda:300", "cuda:7", "cpu:1", "meta", ":0"};
+static const char *const names[] = {"cpu",      "cpu:0",   "cuda",    "cuda:0",  "",
+                                    "gpu",      "CUDA",    "other:0", "cuda:",   "cuda:-1",
+                                    "cuda:01",  "cuda:1a", "cuda 0",  "cuda:0 ", "cuda:99999999999",
+                                    "cuda:300", "cuda:7",  "cpu:1",   "meta",    ":0"};
 
 static void parse_names(void)
 {
@@ -122,7 +128,8 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
     (void)state;
     run_with(NULL, NULL, tell);
     assert_said("count 1 available 1");
-    if (!strstr(words, "\"kind\":\"real\"")) assert_true(strstr(words, "why no") || strstr(words, "why built") || strstr(words, "why driver"));
+    if (!strstr(words, "\"kind\":\"real\""))
+        assert_true(strstr(words, "why no") || strstr(words, "why built") || strstr(words, "why driver"));
 }
 
 static void the_log_of_a_simulated_card_does_not_hang_on_the_machine(void **state)
@@ -146,14 +153,22 @@ static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
     run_with("sim", "", tell);
     assert_said("capacity 536870912");
     run_with("sim", "h200:capacity=48MiB", fill_the_card);
-    assert_said("CUDA out of memory. Tried to allocate 32.00 MiB. GPU 0 has a total capacity of 48.00 MiB of which 16.00 MiB is free.");
+    assert_said("CUDA out of memory. Tried to allocate 32.00 MiB. GPU 0 has a total capacity of 48.00 MiB of "
+                "which 16.00 MiB is free.");
     assert_said("full, then sum 3");
 }
 
 static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **state)
 {
-    static const char *const sims[] = {"h200:capacity=64", "h200:capacity=", "h200:capacity=-1MiB", "h200:capacity=1KiB",
-        "h200:capacity=99999999999999999999GiB", "h200:memory=1GiB", "h200:", "h200:capacity=1.5GiB", "h200:capacity=64MiB,x"};
+    static const char *const sims[] = {"h200:capacity=64",
+                                       "h200:capacity=",
+                                       "h200:capacity=-1MiB",
+                                       "h200:capacity=1KiB",
+                                       "h200:capacity=99999999999999999999GiB",
+                                       "h200:memory=1GiB",
+                                       "h200:",
+                                       "h200:capacity=1.5GiB",
+                                       "h200:capacity=64MiB,x"};
     (void)state;
     run_with("fake", NULL, tell);
     assert_refused("FERRY_GPU=fake is not a choice; set FERRY_GPU to auto, sim, real or none");
@@ -179,20 +194,27 @@ static void a_card_too_large_for_this_machine_is_refused_with_a_fix(void **state
 static void names_are_read_as_pytorch_reads_them(void **state)
 {
     static const char *const lines[] = {
-        "[cpu] cpu\n", "[cpu:0] cpu\n", "[cuda] cuda:0\n", "[cuda:0] cuda:0\n",
+        "[cpu] cpu\n",
+        "[cpu:0] cpu\n",
+        "[cuda] cuda:0\n",
+        "[cuda:0] cuda:0\n",
         "[] Device string must not be empty\n",
         "[gpu] Expected one of cpu, cuda device type at start of device string: gpu\n",
         "[CUDA] Expected one of cpu, cuda device type at start of device string: CUDA\n",
         "[other:0] Expected one of cpu, cuda device type at start of device string: other\n",
-        "[cuda:] Invalid device string: 'cuda:'\n", "[cuda:-1] Invalid device string: 'cuda:-1'\n",
-        "[cuda:01] Invalid device string: 'cuda:01'\n", "[cuda:1a] Invalid device string: 'cuda:1a'\n",
-        "[cuda 0] Invalid device string: 'cuda 0'\n", "[cuda:0 ] Invalid device string: 'cuda:0 '\n",
+        "[cuda:] Invalid device string: 'cuda:'\n",
+        "[cuda:-1] Invalid device string: 'cuda:-1'\n",
+        "[cuda:01] Invalid device string: 'cuda:01'\n",
+        "[cuda:1a] Invalid device string: 'cuda:1a'\n",
+        "[cuda 0] Invalid device string: 'cuda 0'\n",
+        "[cuda:0 ] Invalid device string: 'cuda:0 '\n",
         "[cuda:99999999999] Could not parse device index '99999999999' in device string 'cuda:99999999999'\n",
         "[cuda:300] CUDA error: invalid device ordinal (\"cuda:300\", but there is 1 card)\n",
         "[cuda:7] CUDA error: invalid device ordinal (\"cuda:7\", but there is 1 card)\n",
         "[cpu:1] CPU device index must be -1 or zero, got 1 ('cpu:1')\n",
         "[meta] Expected one of cpu, cuda device type at start of device string: meta\n",
-        "[:0] Invalid device string: ':0'\n", "[NULL] Device string must not be empty (it is NULL)\n",
+        "[:0] Invalid device string: ':0'\n",
+        "[NULL] Device string must not be empty (it is NULL)\n",
     };
     (void)state;
     run_with("sim", NULL, parse_names);

@@ -19,7 +19,7 @@
 static char words[4096]; /* what the child wrote to stderr */
 static char trace[64];
 static int status;
-static int made_at;      /* line on which the child makes its tensor; the same in both processes */
+static int made_at; /* line on which the child makes its tensor; the same in both processes */
 
 static void run_in_child(void (*program)(void))
 {
@@ -242,7 +242,8 @@ int main(void)
         cmocka_unit_test(the_log_holds_the_error_and_all_before_it),
         cmocka_unit_test(other_faults_are_not_ferrys_to_explain),
         cmocka_unit_test(a_programs_own_handler_still_gets_its_faults),
-        cmocka_unit_test(a_read_is_explained_by_name_element_and_line), /* last: opens a card in this process */
+        cmocka_unit_test(
+            a_read_is_explained_by_name_element_and_line), /* last: opens a card in this process */
     };
     return cmocka_run_group_tests(tests, make_trace, remove_trace);
 }

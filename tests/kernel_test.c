@@ -1,5 +1,4 @@
-/* The kernels of the simulated card, each against a plain loop, and what runs them: barriers met and
- * barriers missed. */
+/* The kernels of the simulated card, each against a plain loop. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -12,17 +11,6 @@
 
 #include "op.h"
 
-/* kernels/kernel.h, as C sees it. */
-typedef struct dim3 {
-    unsigned x, y, z;
-} dim3;
-typedef struct place {
-    dim3 thread, block, block_dim, grid_dim;
-} place;
-extern __thread place fy_simt_at;
-void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);
-void fy_simt_barrier(const char *file, int line);
-
 static fy_operand operand(void *data, fy_dtype dtype, int ndim, const int64_t *shape)
 {
     fy_operand o = {data, dtype, {.ndim = ndim, .numel = 1}};
@@ -33,7 +21,11 @@ static fy_operand operand(void *data, fy_dtype dtype, int ndim, const int64_t *s
     }
     return o;
 }
-#define DIMS(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (const int64_t[]){__VA_ARGS__}
+#define DIMS(...) \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (const int64_t[]) \
+    { \
+        __VA_ARGS__ \
+    }
 
 static void swap_dims(fy_operand *o)
 {
@@ -56,10 +48,12 @@ static void add_and_mul_follow_any_layout(void **state)
 {
     float a[6] = {1, 2, 3, 4, 5, 6}, row[3] = {10, 20, 30}, out[6];
     (void)state;
-    fy_run_work w = {.op = FY_OP_add, .nin = 2, .in = {operand(a, FY_FLOAT32, DIMS(3, 2)), operand(row, FY_FLOAT32, DIMS(2, 3))},
+    fy_run_work w = {.op = FY_OP_add,
+                     .nin = 2,
+                     .in = {operand(a, FY_FLOAT32, DIMS(3, 2)), operand(row, FY_FLOAT32, DIMS(2, 3))},
                      .out = operand(out, FY_FLOAT32, DIMS(2, 3))};
-    swap_dims(&w.in[0]);              /* a is read as its transpose, 2 x 3 */
-    w.in[1].layout.strides[0] = 0;    /* row is broadcast over both rows */
+    swap_dims(&w.in[0]);           /* a is read as its transpose, 2 x 3 */
+    w.in[1].layout.strides[0] = 0; /* row is broadcast over both rows */
     run(&w);
     const float sums[6] = {11, 23, 35, 12, 24, 36};
     assert_memory_equal(out, sums, sizeof sums);
@@ -77,11 +71,17 @@ static void a_number_stands_for_an_operand_on_either_side(void **state)
     float a[3] = {1, 2, 3}, out[3];
     int64_t b[2] = {5, -7}, long_out[2];
     (void)state;
-    fy_run_work w = {.op = FY_OP_mul, .nin = 2, .real = {0, 2.5}, .in = {operand(a, FY_FLOAT32, DIMS(3)), {.dtype = FY_FLOAT32}},
+    fy_run_work w = {.op = FY_OP_mul,
+                     .nin = 2,
+                     .real = {0, 2.5},
+                     .in = {operand(a, FY_FLOAT32, DIMS(3)), {.dtype = FY_FLOAT32}},
                      .out = operand(out, FY_FLOAT32, DIMS(3))};
     run(&w);
     assert_true(out[0] == 2.5f && out[1] == 5 && out[2] == 7.5f);
-    fy_run_work v = {.op = FY_OP_add, .nin = 2, .integer = {100}, .in = {{.dtype = FY_INT64}, operand(b, FY_INT64, DIMS(2))},
+    fy_run_work v = {.op = FY_OP_add,
+                     .nin = 2,
+                     .integer = {100},
+                     .in = {{.dtype = FY_INT64}, operand(b, FY_INT64, DIMS(2))},
                      .out = operand(long_out, FY_INT64, DIMS(2))};
     run(&v);
     assert_true(long_out[0] == 105 && long_out[1] == 93);
@@ -91,7 +91,9 @@ static void integers_wrap_as_on_a_card(void **state)
 {
     int64_t a[1] = {INT64_MAX}, b[1] = {1}, out[1];
     (void)state;
-    fy_run_work w = {.op = FY_OP_add, .nin = 2, .in = {operand(a, FY_INT64, DIMS(1)), operand(b, FY_INT64, DIMS(1))},
+    fy_run_work w = {.op = FY_OP_add,
+                     .nin = 2,
+                     .in = {operand(a, FY_INT64, DIMS(1)), operand(b, FY_INT64, DIMS(1))},
                      .out = operand(out, FY_INT64, DIMS(1))};
     run(&w);
     assert_true(out[0] == INT64_MIN);
@@ -101,7 +103,10 @@ static void relu_keeps_what_is_positive_and_nan(void **state)
 {
     float a[4] = {-1, 0, 2, NAN}, out[4];
     (void)state;
-    fy_run_work w = {.op = FY_OP_relu, .nin = 1, .in = {operand(a, FY_FLOAT32, DIMS(4))}, .out = operand(out, FY_FLOAT32, DIMS(4))};
+    fy_run_work w = {.op = FY_OP_relu,
+                     .nin = 1,
+                     .in = {operand(a, FY_FLOAT32, DIMS(4))},
+                     .out = operand(out, FY_FLOAT32, DIMS(4))};
     run(&w);
     assert_true(out[0] == 0 && out[1] == 0 && out[2] == 2 && isnan(out[3]));
 }
@@ -111,12 +116,18 @@ static void cast_drops_fractions_and_keeps_to_the_range(void **state)
     float a[7] = {1.9f, -1.9f, 1e30f, -1e30f, INFINITY, NAN, 0}, back[3];
     int64_t out[7], n[3] = {7, -8, 1 << 24};
     (void)state;
-    fy_run_work w = {.op = FY_OP_cast, .nin = 1, .in = {operand(a, FY_FLOAT32, DIMS(7))}, .out = operand(out, FY_INT64, DIMS(7))};
+    fy_run_work w = {.op = FY_OP_cast,
+                     .nin = 1,
+                     .in = {operand(a, FY_FLOAT32, DIMS(7))},
+                     .out = operand(out, FY_INT64, DIMS(7))};
     run(&w);
     const int64_t expected[7] = {1, -1, INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN, 0};
     assert_memory_equal(out, expected, sizeof expected);
     assert_string_equal(w.kernel, "cast_f32_i64");
-    fy_run_work v = {.op = FY_OP_cast, .nin = 1, .in = {operand(n, FY_INT64, DIMS(3))}, .out = operand(back, FY_FLOAT32, DIMS(3))};
+    fy_run_work v = {.op = FY_OP_cast,
+                     .nin = 1,
+                     .in = {operand(n, FY_INT64, DIMS(3))},
+                     .out = operand(back, FY_FLOAT32, DIMS(3))};
     run(&v);
     assert_true(back[0] == 7 && back[1] == -8 && back[2] == 16777216);
 }
@@ -125,7 +136,10 @@ static void clone_turns_columns_into_rows(void **state)
 {
     int64_t a[6] = {1, 2, 3, 4, 5, 6}, out[6];
     (void)state;
-    fy_run_work w = {.op = FY_OP_clone, .nin = 1, .in = {operand(a, FY_INT64, DIMS(2, 3))}, .out = operand(out, FY_INT64, DIMS(3, 2))};
+    fy_run_work w = {.op = FY_OP_clone,
+                     .nin = 1,
+                     .in = {operand(a, FY_INT64, DIMS(2, 3))},
+                     .out = operand(out, FY_INT64, DIMS(3, 2))};
     swap_dims(&w.in[0]);
     run(&w);
     const int64_t expected[6] = {1, 4, 2, 5, 3, 6};
@@ -163,7 +177,8 @@ static void randn_is_philox_and_box_muller(void **state)
     fy_run_work w = {.op = FY_OP_randn, .out = operand(out, FY_FLOAT32, DIMS(4))};
     run(&w);
     for (int i = 0; i < 4; i += 2) {
-        double radius = sqrt(-2 * log(((word[i] >> 8) + 0.5) / 16777216)), angle = 2 * acos(-1) * (word[i + 1] >> 8) / 16777216;
+        double radius = sqrt(-2 * log(((word[i] >> 8) + 0.5) / 16777216)),
+               angle = 2 * acos(-1) * (word[i + 1] >> 8) / 16777216;
         assert_true(fabs(out[i] - radius * cos(angle)) < 1e-5);
         assert_true(fabs(out[i + 1] - radius * sin(angle)) < 1e-5);
     }
@@ -202,15 +217,24 @@ static void sum_is_right_for_odd_sizes_and_layouts(void **state)
         int64_t n = sizes[s], expected = 0, out = -1;
         float real = -1;
         for (int64_t i = 0; i < n; i++) expected += a[i] = i * 7 % 101 - 50, b[i] = (float)a[i];
-        fy_run_work w = {.op = FY_OP_sum, .nin = 1, .in = {operand(a, FY_INT64, DIMS(n))}, .out = {&out, FY_INT64, {.numel = 1}}};
+        fy_run_work w = {.op = FY_OP_sum,
+                         .nin = 1,
+                         .in = {operand(a, FY_INT64, DIMS(n))},
+                         .out = {&out, FY_INT64, {.numel = 1}}};
         run(&w);
         assert_true(out == expected);
-        fy_run_work v = {.op = FY_OP_sum, .nin = 1, .in = {operand(b, FY_FLOAT32, DIMS(n))}, .out = {&real, FY_FLOAT32, {.numel = 1}}};
+        fy_run_work v = {.op = FY_OP_sum,
+                         .nin = 1,
+                         .in = {operand(b, FY_FLOAT32, DIMS(n))},
+                         .out = {&real, FY_FLOAT32, {.numel = 1}}};
         run(&v);
         assert_true(real == (float)expected);
     }
     int64_t grid[4] = {1, 2, 3, 4}, out = 0;
-    fy_run_work w = {.op = FY_OP_sum, .nin = 1, .in = {operand(grid, FY_INT64, DIMS(2, 2))}, .out = {&out, FY_INT64, {.numel = 1}}};
+    fy_run_work w = {.op = FY_OP_sum,
+                     .nin = 1,
+                     .in = {operand(grid, FY_INT64, DIMS(2, 2))},
+                     .out = {&out, FY_INT64, {.numel = 1}}};
     w.in[0].layout.strides[0] = 0; /* the first row twice */
     run(&w);
     assert_true(out == 6);
@@ -225,7 +249,9 @@ static void multiply(int64_t n, int64_t k, int64_t m, bool transposed)
         b[i] = (float)(whole_b[i] = i * 3 % 11 - 5);
         out[i] = -1, whole[i] = -1;
     }
-    fy_run_work w = {.op = FY_OP_matmul, .nin = 2, .in = {operand(a, FY_FLOAT32, DIMS(n, k)), operand(b, FY_FLOAT32, DIMS(k, m))},
+    fy_run_work w = {.op = FY_OP_matmul,
+                     .nin = 2,
+                     .in = {operand(a, FY_FLOAT32, DIMS(n, k)), operand(b, FY_FLOAT32, DIMS(k, m))},
                      .out = operand(out, FY_FLOAT32, DIMS(n, m))};
     if (transposed) {
         w.in[0] = operand(a, FY_FLOAT32, DIMS(k, n)), swap_dims(&w.in[0]);
@@ -241,7 +267,8 @@ static void multiply(int64_t n, int64_t k, int64_t m, bool transposed)
         for (int64_t j = 0; j < m; j++) {
             int64_t dot = 0;
             for (int64_t x = 0; x < k; x++)
-                dot += whole_a[i * la->strides[0] + x * la->strides[1]] * whole_b[x * lb->strides[0] + j * lb->strides[1]];
+                dot += whole_a[i * la->strides[0] + x * la->strides[1]] *
+                       whole_b[x * lb->strides[0] + j * lb->strides[1]];
             assert_true(out[i * m + j] == (float)dot && whole[i * m + j] == dot);
         }
     assert_true(out[n * m] == -1 && whole[n * m] == -1);
@@ -249,121 +276,11 @@ static void multiply(int64_t n, int64_t k, int64_t m, bool transposed)
 
 static void matmul_is_right_for_odd_sizes_and_layouts(void **state)
 {
-    static const int64_t sizes[][3] = {{1, 1, 1}, {2, 3, 4}, {16, 16, 16}, {17, 16, 15}, {1, 33, 1}, {35, 7, 20}, {3, 0, 2}, {0, 4, 3}};
+    static const int64_t sizes[][3] = {{1, 1, 1},  {2, 3, 4},   {16, 16, 16}, {17, 16, 15},
+                                       {1, 33, 1}, {35, 7, 20}, {3, 0, 2},    {0, 4, 3}};
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int t = 0; t < 2; t++) multiply(sizes[i][0], sizes[i][1], sizes[i][2], t);
-}
-
-/* ---- the machine under them ---- */
-
-static unsigned thread_number(void)
-{
-    const place *p = &fy_simt_at;
-    return (p->thread.z * p->block_dim.y + p->thread.y) * p->block_dim.x + p->thread.x;
-}
-
-static void reverse(void *p)
-{
-    static int shared[1024];
-    int *out = p;
-    unsigned t = thread_number(), n = fy_simt_at.block_dim.x * fy_simt_at.block_dim.y * fy_simt_at.block_dim.z;
-    unsigned block = (fy_simt_at.block.z * fy_simt_at.grid_dim.y + fy_simt_at.block.y) * fy_simt_at.grid_dim.x + fy_simt_at.block.x;
-    shared[t] = (int)(block * 1000 + t);
-    fy_simt_barrier(__FILE__, __LINE__);
-    out[block * n + t] = shared[n - 1 - t];
-    fy_simt_barrier(__FILE__, __LINE__);
-}
-
-static void every_thread_of_every_block_knows_its_place_across_a_barrier(void **state)
-{
-    static int out[12 * 60];
-    (void)state;
-    fy_simt_run("reverse", (dim3){2, 3, 2}, (dim3){5, 4, 3}, reverse, out);
-    assert_null(fy_sim_kernel_fault());
-    for (int block = 0; block < 12; block++)
-        for (int t = 0; t < 60; t++) assert_int_equal(out[block * 60 + t], block * 1000 + 59 - t);
-}
-
-static void the_largest_block_meets_at_its_barriers(void **state)
-{
-    static int out[1024];
-    (void)state;
-    fy_simt_run("reverse", (dim3){1, 1, 1}, (dim3){1024, 1, 1}, reverse, out);
-    assert_null(fy_sim_kernel_fault());
-    assert_int_equal(out[0], 1023);
-    assert_int_equal(out[1023], 0);
-}
-
-static int line_of_barrier;
-
-static void some_return_early(void *p)
-{
-    (void)p;
-    if (thread_number() < 3) return;
-    line_of_barrier = __LINE__ + 1;
-    fy_simt_barrier(__FILE__, __LINE__);
-}
-
-static void some_leave_at_the_end(void *p)
-{
-    (void)p;
-    if (thread_number() >= 6) return;
-    fy_simt_barrier(__FILE__, __LINE__);
-}
-
-static void odd_and_even_meet_apart(void *p)
-{
-    (void)p;
-    if (thread_number() % 2) fy_simt_barrier(__FILE__, __LINE__);
-    else
-        fy_simt_barrier(__FILE__, __LINE__);
-}
-
-static void a_barrier_that_some_threads_never_reach_is_named(void **state)
-{
-    char expected[300];
-    (void)state;
-    fy_simt_run("early", (dim3){2, 1, 1}, (dim3){8, 1, 1}, some_return_early, NULL);
-    const char *fault = fy_sim_kernel_fault();
-    assert_non_null(fault);
-    snprintf(expected, sizeof expected,
-             "kernel early: 5 threads of block (0,0,0) wait at __syncthreads, kernel_test.c line %d (the first is thread "
-             "(3,0,0)), but 3 have already returned; every thread of a block must reach it", line_of_barrier);
-    assert_string_equal(fault, expected);
-    assert_null(fy_sim_kernel_fault()); /* told once */
-    fy_simt_run("late", (dim3){1, 1, 1}, (dim3){8, 1, 1}, some_leave_at_the_end, NULL);
-    fault = fy_sim_kernel_fault();
-    assert_non_null(fault);
-    assert_non_null(strstr(fault, "6 threads of block (0,0,0) wait"));
-    assert_non_null(strstr(fault, "but 2 have already returned"));
-}
-
-static void two_barriers_are_not_one(void **state)
-{
-    (void)state;
-    fy_simt_run("apart", (dim3){1, 1, 1}, (dim3){4, 1, 1}, odd_and_even_meet_apart, NULL);
-    const char *fault = fy_sim_kernel_fault();
-    assert_non_null(fault);
-    assert_non_null(strstr(fault, "thread (0,0,0) of block (0,0,0) waits at __syncthreads"));
-    assert_non_null(strstr(fault, "thread (1,0,0) waits at another"));
-}
-
-static void a_fault_leaves_the_machine_fit_for_the_next_kernel(void **state)
-{
-    (void)state;
-    fy_simt_run("early", (dim3){1, 1, 1}, (dim3){256, 1, 1}, some_return_early, NULL);
-    assert_non_null(fy_sim_kernel_fault());
-    sum_is_right_for_odd_sizes_and_layouts(state);
-}
-
-static void a_block_that_no_card_takes_is_refused(void **state)
-{
-    (void)state;
-    fy_simt_run("huge", (dim3){1, 1, 1}, (dim3){1025, 1, 1}, some_return_early, NULL);
-    assert_non_null(strstr(fy_sim_kernel_fault(), "1 to 1024 threads a block"));
-    fy_simt_run("none", (dim3){1, 1, 1}, (dim3){0, 1, 1}, some_return_early, NULL);
-    assert_non_null(fy_sim_kernel_fault());
 }
 
 static void *in_a_thread(void *state)
@@ -405,12 +322,6 @@ int main(void)
         cmocka_unit_test(randn_hangs_on_seed_and_counter_alone),
         cmocka_unit_test(sum_is_right_for_odd_sizes_and_layouts),
         cmocka_unit_test(matmul_is_right_for_odd_sizes_and_layouts),
-        cmocka_unit_test(every_thread_of_every_block_knows_its_place_across_a_barrier),
-        cmocka_unit_test(the_largest_block_meets_at_its_barriers),
-        cmocka_unit_test(a_barrier_that_some_threads_never_reach_is_named),
-        cmocka_unit_test(two_barriers_are_not_one),
-        cmocka_unit_test(a_fault_leaves_the_machine_fit_for_the_next_kernel),
-        cmocka_unit_test(a_block_that_no_card_takes_is_refused),
         cmocka_unit_test(threads_of_the_host_run_kernels_of_their_own),
         cmocka_unit_test(every_op_has_a_kernel_for_its_dtypes),
     };

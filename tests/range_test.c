@@ -14,7 +14,8 @@ static void pieces_come_from_the_lowest_hole_that_is_large_enough(void **state)
 {
     (void)state;
     struct fy_ranges *r = fy_ranges_make(BASE, 10 * 512, 512);
-    uint64_t a = fy_ranges_take(r, 1, NULL), b = fy_ranges_take(r, 513, NULL), c = fy_ranges_take(r, 512, NULL);
+    uint64_t a = fy_ranges_take(r, 1, NULL), b = fy_ranges_take(r, 513, NULL),
+             c = fy_ranges_take(r, 512, NULL);
     assert_int_equal(a, BASE);
     assert_int_equal(b, BASE + 512);
     assert_int_equal(c, BASE + 512 + 1024);
@@ -85,7 +86,9 @@ static void a_long_mixed_run_agrees_with_a_plain_map(void **state)
 {
     enum { GRANULES = 128, PIECES = 40 };
     static uint8_t taken[GRANULES];
-    static struct { uint64_t at, n; } piece[PIECES];
+    static struct {
+        uint64_t at, n;
+    } piece[PIECES];
     struct fy_ranges *r = fy_ranges_make(BASE, GRANULES * 64, 64);
     uint32_t random = 1;
     (void)state;
@@ -100,8 +103,10 @@ static void a_long_mixed_run_agrees_with_a_plain_map(void **state)
         }
         uint64_t n = 1 + (random >> 16 & 15), first = 0, run = 0;
         for (; first + run < GRANULES && run < n;)
-            if (taken[first + run]) first += run + 1, run = 0;
-            else run++;
+            if (taken[first + run])
+                first += run + 1, run = 0;
+            else
+                run++;
         uint64_t got = fy_ranges_take(r, n * 64, NULL);
         assert_int_equal(got, run < n ? 0 : BASE + first * 64);
         if (!got) continue;

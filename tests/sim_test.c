@@ -1,86 +1,5 @@
-/* The simulated card by itself: its memory, and its timetable worked out by hand.
- *
- * The card of these tests has round figures: the bus carries 1 byte a ns, staging copies 2 bytes a ns
- * in chunks of 1000 bytes, VRAM moves 4 bytes a ns; a call costs 10, a launch 20, a transfer 5 and a
- * kernel 7 ns; 1 flop takes 1 ns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
-
-#include "device.h"
-#include "op.h"
-
-static fy_card round_card = {
-    .name = "Round", .key = "round", .capacity = 1 << 20, .flops_f32 = 1e9, .memory_bandwidth = 4e9,
-    .bus_bandwidth = 1e9, .staging_bandwidth = 2e9, .staging_chunk = 1000, .bus_latency = 5, .call_overhead = 10,
-    .launch_overhead = 20, .kernel_latency = 7,
-};
-
-static fy_dev *open_card(const fy_card *card, int64_t capacity)
-{
-    static fy_dev d;
-    char why[100] = "";
-    d = (fy_dev){.backend = &fy_backend_sim, .number = 1, .name = "cuda:0", .card = card, .capacity = capacity};
-    if (!fy_backend_sim.open(&d, why, sizeof why)) return NULL;
-    fy_backend_sim.info(&d);
-    return &d;
-}
-
-static int setup(void **state)
-{
-    *state = open_card(&round_card, 1 << 20);
-    return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    fy_backend_sim.close(*state);
-    return 0;
-}
-
-static void *alloc(fy_dev *d, size_t bytes)
-{
-    fy_time t;
-    return fy_backend_sim.alloc(d, bytes, &t);
-}
-
-static fy_copy_work copy_way(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes, bool pinned, bool async)
-{
-    fy_copy_work w = {.dst = dst, .src = src, .bytes = bytes, .dir = dir, .pinned = pinned, .async = async};
-    assert_true(fy_backend_sim.copy(d, &w));
-    return w;
-}
-
-static fy_copy_work up(fy_dev *d, void *dst, const void *src, size_t bytes)
-{
-    return copy_way(d, FY_WORD_h2d, dst, src, bytes, false, false);
-}
-
-static fy_copy_work down(fy_dev *d, void *dst, const void *src, size_t bytes)
-{
-    return copy_way(d, FY_WORD_d2h, dst, src, bytes, false, false);
-}
-
-static void wait_for_all(fy_dev *d)
-{
-    fy_time t;
-    assert_true(fy_backend_sim.wait(d, -1, &t));
-}
-
-static fy_run_work fill_work(void *out, int64_t n, int64_t flops)
-{
-    fy_run_work w = {.op = FY_OP_fill, .real = {2.5}, .flops = flops, .bytes = n * 4};
-    w.out = (fy_operand){out, FY_FLOAT32, {.ndim = 1, .numel = n, .shape = {n}, .strides = {1}}};
-    return w;
-}
-
-/* ---- times ---- */
+/* The timetable of the simulated card, worked out by hand. */
+#include "round_card.h"
 
 static void a_small_copy_takes_the_time_worked_out_by_hand(void **state)
 {
@@ -236,119 +155,6 @@ static void asking_again_and_again_gets_an_answer(void **state)
     assert_int_equal(asked, 101); /* 1007 ns, 10 a question */
 }
 
-/* ---- memory ---- */
-
-static void full_is_null_and_the_rest_stays_usable(void **state)
-{
-    fy_dev *d = *state;
-    char *all = alloc(d, 1 << 20), home[4];
-    assert_non_null(all);
-    assert_null(alloc(d, 1));
-    fy_backend_sim.release(d, all, 1 << 20);
-    char *p = alloc(d, 1), *q = alloc(d, 513), *r = alloc(d, 1);
-    assert_int_equal(q - p, 512);
-    assert_int_equal(r - q, 1024);
-    up(d, r, "abc", 4);
-    assert_null(alloc(d, SIZE_MAX / 2));
-    down(d, home, r, 4);
-    assert_string_equal(home, "abc");
-}
-
-static void fresh_and_freed_memory_hold_different_junk(void **state)
-{
-    fy_dev *d = *state;
-    unsigned char home[600], *p = alloc(d, 600);
-    down(d, home, p, 600);
-    for (int i = 0; i < 600; i++) assert_int_equal(home[i], 0xff);
-    float f;
-    memcpy(&f, home, 4);
-    assert_true(f != f); /* unwritten VRAM reads as NaN */
-    fy_backend_sim.release(d, p, 600);
-    down(d, home, p, 600);
-    for (int i = 0; i < 600; i++) assert_int_equal(home[i], 0xf5);
-}
-
-/* Of shared memory, which simulated VRAM is, and a sanitizer's own is not. */
-static int64_t resident_mib(void)
-{
-    long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%*s %*s %ld", &pages) != 1) pages = 0;
-    if (f) fclose(f);
-    return pages * sysconf(_SC_PAGESIZE) >> 20;
-}
-
-static void a_20_gib_tensor_on_a_large_card_eats_no_ram(void **state)
-{
-    (void)state;
-    fy_dev *d = open_card(&round_card, (int64_t)24 << 30);
-    if (!d) skip(); /* address space is limited here */
-    int64_t before = resident_mib();
-    char *p = alloc(d, (size_t)20 << 30), last[4], *end = p + ((size_t)20 << 30) - 4;
-    assert_non_null(p);
-    assert_null(alloc(d, (size_t)5 << 30));
-    assert_true(resident_mib() - before < 100);
-    up(d, end, "end", 4);
-    down(d, last, end, 4);
-    assert_string_equal(last, "end");
-    fy_backend_sim.release(d, p, (size_t)20 << 30);
-    assert_true(resident_mib() - before < 100);
-    fy_backend_sim.close(d);
-}
-
-static void wrong_ends_of_a_copy_are_refused_by_name(void **state)
-{
-    fy_dev *d = *state;
-    char host[16] = {0}, *p = alloc(d, 16);
-    fy_copy_work a = {.dst = host, .src = host, .bytes = 16, .dir = FY_WORD_h2d};
-    assert_false(fy_backend_sim.copy(d, &a));
-    assert_string_equal(d->fault, "invalid argument: the destination of this copy is not in VRAM");
-    fy_copy_work b = {.dst = p, .src = p, .bytes = 16, .dir = FY_WORD_h2d};
-    assert_false(fy_backend_sim.copy(d, &b));
-    assert_string_equal(d->fault, "invalid argument: the source of this copy is not host memory");
-    fy_copy_work c = {.dst = host, .src = p, .bytes = (size_t)2 << 20, .dir = FY_WORD_d2h};
-    assert_false(fy_backend_sim.copy(d, &c));
-    assert_string_equal(d->fault, "invalid argument: the source of this copy is not in VRAM");
-    fy_copy_work nothing = {.dst = NULL, .src = host, .bytes = 0, .dir = FY_WORD_h2d};
-    assert_true(fy_backend_sim.copy(d, &nothing));
-}
-
-static void a_host_pointer_given_to_a_kernel_is_refused_by_name(void **state)
-{
-    fy_dev *d = *state;
-    float host[4] = {1, 2, 3, 4};
-    fy_run_work w = fill_work(host, 4, 0);
-    assert_false(fy_backend_sim.run(d, &w));
-    assert_non_null(strstr(d->fault, "kernel fill_f32 was given a host pointer as output 0"));
-    assert_true(host[0] == 1);
-    w = fill_work(alloc(d, 16), 1 << 20, 0);
-    assert_false(fy_backend_sim.run(d, &w));
-    assert_non_null(strstr(d->fault, "more than VRAM holds"));
-}
-
-static void only_vram_is_guarded(void **state)
-{
-    fy_dev *d = *state;
-    char host, *p = alloc(d, 16);
-    assert_true(fy_sim_owns(p));
-    assert_true(fy_sim_owns(p + 15));
-    assert_false(fy_sim_owns(&host));
-    assert_false(fy_sim_owns(NULL));
-}
-
-static void a_forked_child_has_no_card(void **state)
-{
-    fy_dev *d = *state;
-    int status = 0;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) _exit(!alloc(d, 4) && strstr(d->fault, "Cannot re-initialize CUDA in forked subprocess") ? 7 : 1);
-    waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 7);
-    assert_non_null(alloc(d, 4));
-}
-
 /* ---- the whole ---- */
 
 /* Every time and every place of a small program, relative to its start, in one number. */
@@ -378,8 +184,6 @@ static void the_same_calls_take_the_same_times_and_places(void **state)
     assert_int_equal(digest_of_a_program(*state), once);
 }
 
-#define WITH_CARD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,13 +197,6 @@ int main(void)
         WITH_CARD(within_vram_bytes_are_read_and_written_and_the_host_goes_on),
         WITH_CARD(points_pass_in_order_and_waiting_brings_the_clock_there),
         WITH_CARD(asking_again_and_again_gets_an_answer),
-        WITH_CARD(full_is_null_and_the_rest_stays_usable),
-        WITH_CARD(fresh_and_freed_memory_hold_different_junk),
-        cmocka_unit_test(a_20_gib_tensor_on_a_large_card_eats_no_ram),
-        WITH_CARD(wrong_ends_of_a_copy_are_refused_by_name),
-        WITH_CARD(a_host_pointer_given_to_a_kernel_is_refused_by_name),
-        WITH_CARD(only_vram_is_guarded),
-        WITH_CARD(a_forked_child_has_no_card),
         WITH_CARD(the_same_calls_take_the_same_times_and_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,12 @@ typedef enum cudaError {
     cudaErrorLaunchFailure = 719,
 } cudaError_t;
 
-enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice
+};
 
 struct cudaDeviceProp {
     char name[256];

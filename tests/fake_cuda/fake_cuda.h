@@ -10,14 +10,14 @@
 #include "cuda_runtime_api.h"
 
 static struct {
-    int cards, driver;      /* what the machine has */
+    int cards, driver;       /* what the machine has */
     cudaError_t count_error; /* cudaGetDeviceCount's answer; then it leaves the count unwritten */
-    const char *fail;       /* the call that fails next ... */
-    cudaError_t error;      /* ... and how */
-    cudaError_t last;       /* what cudaGetLastError will say */
-    double ms;              /* the device's clock */
-    int blocks, events;     /* not yet freed */
-    char calls[8192];       /* names, blanks between */
+    const char *fail;        /* the call that fails next ... */
+    cudaError_t error;       /* ... and how */
+    cudaError_t last;        /* what cudaGetLastError will say */
+    double ms;               /* the device's clock */
+    int blocks, events;      /* not yet freed */
+    char calls[8192];        /* names, blanks between */
 } fake = {.cards = 1, .driver = 13000};
 
 struct fake_event {
@@ -55,16 +55,23 @@ static inline cudaError_t fake_GetDeviceProperties(struct cudaDeviceProp *p, int
     return called("GetDeviceProperties");
 }
 
-static inline cudaError_t fake_SetDevice(int card) { return called(card == 0 ? "SetDevice" : "SetDevice?"); }
+static inline cudaError_t fake_SetDevice(int card)
+{
+    return called(card == 0 ? "SetDevice" : "SetDevice?");
+}
 
 static inline const char *fake_GetErrorString(cudaError_t e)
 {
-    return e == cudaErrorMemoryAllocation ? "out of memory" : e == cudaErrorLaunchFailure ? "unspecified launch failure" : "some error";
+    return e == cudaErrorMemoryAllocation ? "out of memory"
+           : e == cudaErrorLaunchFailure  ? "unspecified launch failure"
+                                          : "some error";
 }
 
 static inline const char *fake_GetErrorName(cudaError_t e)
 {
-    return e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation" : e == cudaErrorLaunchFailure ? "cudaErrorLaunchFailure" : "cudaErrorX";
+    return e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
+           : e == cudaErrorLaunchFailure  ? "cudaErrorLaunchFailure"
+                                          : "cudaErrorX";
 }
 
 static inline cudaError_t fake_GetLastError(void)
@@ -100,9 +107,11 @@ static inline cudaError_t fake_MemsetAsync(void *p, int value, size_t bytes, cud
     return called("MemsetAsync");
 }
 
-static inline cudaError_t fake_MemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+static inline cudaError_t fake_MemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                           cudaStream_t stream)
 {
-    static const char *const names[] = {"MemcpyHostToHost", "MemcpyHostToDevice", "MemcpyDeviceToHost", "MemcpyDeviceToDevice"};
+    static const char *const names[] = {"MemcpyHostToHost", "MemcpyHostToDevice", "MemcpyDeviceToHost",
+                                        "MemcpyDeviceToDevice"};
     cudaError_t e = called(names[kind]);
     (void)stream;
     if (e) return e;
@@ -134,8 +143,14 @@ static inline cudaError_t fake_EventRecord(cudaEvent_t event, cudaStream_t strea
     return called("EventRecord");
 }
 
-static inline cudaError_t fake_EventSynchronize(cudaEvent_t event) { return (void)event, called("EventSynchronize"); }
-static inline cudaError_t fake_EventQuery(cudaEvent_t event) { return (void)event, called("EventQuery"); }
+static inline cudaError_t fake_EventSynchronize(cudaEvent_t event)
+{
+    return (void)event, called("EventSynchronize");
+}
+static inline cudaError_t fake_EventQuery(cudaEvent_t event)
+{
+    return (void)event, called("EventQuery");
+}
 
 static inline cudaError_t fake_EventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
@@ -143,7 +158,13 @@ static inline cudaError_t fake_EventElapsedTime(float *ms, cudaEvent_t from, cud
     return called("EventElapsedTime");
 }
 
-static inline cudaError_t fake_StreamQuery(cudaStream_t stream) { return (void)stream, called("StreamQuery"); }
-static inline cudaError_t fake_DeviceSynchronize(void) { return called("DeviceSynchronize"); }
+static inline cudaError_t fake_StreamQuery(cudaStream_t stream)
+{
+    return (void)stream, called("StreamQuery");
+}
+static inline cudaError_t fake_DeviceSynchronize(void)
+{
+    return called("DeviceSynchronize");
+}
 
 #endif

@@ -16,7 +16,8 @@ static void compare(const char *what, fy_tensor *on_card, fy_tensor *on_cpu)
     const float *a = fy_data(home), *b = fy_data(here);
     const int64_t *c = fy_data(home), *d = fy_data(here);
     for (int64_t i = 0; i < n && !bad; i++)
-        bad = fy_dtype_of(here) == FY_INT64 ? c[i] != d[i] : !(fabsf(a[i] - b[i]) <= 1e-4f + 1e-4f * fabsf(b[i]));
+        bad = fy_dtype_of(here) == FY_INT64 ? c[i] != d[i]
+                                            : !(fabsf(a[i] - b[i]) <= 1e-4f + 1e-4f * fabsf(b[i]));
     printf("%s: %s\n", what, bad ? "differs" : "equal");
     wrong += bad != 0;
 }
@@ -41,8 +42,8 @@ static void try_size(int64_t n, int64_t k, int64_t m, fy_dtype dtype)
 int main(void)
 {
     static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 2}, {16, 16, 16}, {33, 17, 40}, {257, 3, 5}};
-    for (int i = 0; i < 5; i++)
-        FY_SCOPE {
+    for (int i = 0; i < 5; i++) FY_SCOPE
+        {
             try_size(sizes[i][0], sizes[i][1], sizes[i][2], FY_FLOAT32);
             try_size(sizes[i][0], sizes[i][1], sizes[i][2], FY_INT64);
         }

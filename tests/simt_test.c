@@ -1,0 +1,150 @@
+/* kernels/simt.cc, which runs kernels for the simulated card: threads and blocks in their places,
+ * barriers met and barriers missed. The kernels here are C functions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "op.h"
+
+/* kernels/kernel.h, as C sees it. */
+typedef struct dim3 {
+    unsigned x, y, z;
+} dim3;
+typedef struct place {
+    dim3 thread, block, block_dim, grid_dim;
+} place;
+extern __thread place fy_simt_at;
+void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);
+void fy_simt_barrier(const char *file, int line);
+
+static unsigned thread_number(void)
+{
+    const place *p = &fy_simt_at;
+    return (p->thread.z * p->block_dim.y + p->thread.y) * p->block_dim.x + p->thread.x;
+}
+
+static void reverse(void *p)
+{
+    static int shared[1024];
+    int *out = p;
+    unsigned t = thread_number(),
+             n = fy_simt_at.block_dim.x * fy_simt_at.block_dim.y * fy_simt_at.block_dim.z;
+    unsigned block =
+        (fy_simt_at.block.z * fy_simt_at.grid_dim.y + fy_simt_at.block.y) * fy_simt_at.grid_dim.x +
+        fy_simt_at.block.x;
+    shared[t] = (int)(block * 1000 + t);
+    fy_simt_barrier(__FILE__, __LINE__);
+    out[block * n + t] = shared[n - 1 - t];
+    fy_simt_barrier(__FILE__, __LINE__);
+}
+
+static void every_thread_of_every_block_knows_its_place_across_a_barrier(void **state)
+{
+    static int out[12 * 60];
+    (void)state;
+    fy_simt_run("reverse", (dim3){2, 3, 2}, (dim3){5, 4, 3}, reverse, out);
+    assert_null(fy_sim_kernel_fault());
+    for (int block = 0; block < 12; block++)
+        for (int t = 0; t < 60; t++) assert_int_equal(out[block * 60 + t], block * 1000 + 59 - t);
+}
+
+static void the_largest_block_meets_at_its_barriers(void **state)
+{
+    static int out[1024];
+    (void)state;
+    fy_simt_run("reverse", (dim3){1, 1, 1}, (dim3){1024, 1, 1}, reverse, out);
+    assert_null(fy_sim_kernel_fault());
+    assert_int_equal(out[0], 1023);
+    assert_int_equal(out[1023], 0);
+}
+
+static int line_of_barrier;
+
+static void some_return_early(void *p)
+{
+    (void)p;
+    if (thread_number() < 3) return;
+    line_of_barrier = __LINE__ + 1;
+    fy_simt_barrier(__FILE__, __LINE__);
+}
+
+static void some_leave_at_the_end(void *p)
+{
+    (void)p;
+    if (thread_number() >= 6) return;
+    fy_simt_barrier(__FILE__, __LINE__);
+}
+
+static void odd_and_even_meet_apart(void *p)
+{
+    (void)p;
+    if (thread_number() % 2)
+        fy_simt_barrier(__FILE__, __LINE__);
+    else
+        fy_simt_barrier(__FILE__, __LINE__);
+}
+
+static void a_barrier_that_some_threads_never_reach_is_named(void **state)
+{
+    char expected[300];
+    (void)state;
+    fy_simt_run("early", (dim3){2, 1, 1}, (dim3){8, 1, 1}, some_return_early, NULL);
+    const char *fault = fy_sim_kernel_fault();
+    assert_non_null(fault);
+    snprintf(expected, sizeof expected,
+             "kernel early: 5 threads of block (0,0,0) wait at __syncthreads, simt_test.c line %d (the first "
+             "is thread "
+             "(3,0,0)), but 3 have already returned; every thread of a block must reach it",
+             line_of_barrier);
+    assert_string_equal(fault, expected);
+    assert_null(fy_sim_kernel_fault()); /* told once */
+    fy_simt_run("late", (dim3){1, 1, 1}, (dim3){8, 1, 1}, some_leave_at_the_end, NULL);
+    fault = fy_sim_kernel_fault();
+    assert_non_null(fault);
+    assert_non_null(strstr(fault, "6 threads of block (0,0,0) wait"));
+    assert_non_null(strstr(fault, "but 2 have already returned"));
+}
+
+static void two_barriers_are_not_one(void **state)
+{
+    (void)state;
+    fy_simt_run("apart", (dim3){1, 1, 1}, (dim3){4, 1, 1}, odd_and_even_meet_apart, NULL);
+    const char *fault = fy_sim_kernel_fault();
+    assert_non_null(fault);
+    assert_non_null(strstr(fault, "thread (0,0,0) of block (0,0,0) waits at __syncthreads"));
+    assert_non_null(strstr(fault, "thread (1,0,0) waits at another"));
+}
+
+static void a_fault_leaves_the_machine_fit_for_the_next_kernel(void **state)
+{
+    (void)state;
+    fy_simt_run("early", (dim3){1, 1, 1}, (dim3){256, 1, 1}, some_return_early, NULL);
+    assert_non_null(fy_sim_kernel_fault());
+    every_thread_of_every_block_knows_its_place_across_a_barrier(state);
+}
+
+static void a_block_that_no_card_takes_is_refused(void **state)
+{
+    (void)state;
+    fy_simt_run("huge", (dim3){1, 1, 1}, (dim3){1025, 1, 1}, some_return_early, NULL);
+    assert_non_null(strstr(fy_sim_kernel_fault(), "1 to 1024 threads a block"));
+    fy_simt_run("none", (dim3){1, 1, 1}, (dim3){0, 1, 1}, some_return_early, NULL);
+    assert_non_null(fy_sim_kernel_fault());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_thread_of_every_block_knows_its_place_across_a_barrier),
+        cmocka_unit_test(the_largest_block_meets_at_its_barriers),
+        cmocka_unit_test(a_barrier_that_some_threads_never_reach_is_named),
+        cmocka_unit_test(two_barriers_are_not_one),
+        cmocka_unit_test(a_fault_leaves_the_machine_fit_for_the_next_kernel),
+        cmocka_unit_test(a_block_that_no_card_takes_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
