@@ -33,10 +33,10 @@ forbidden() {
 }
 bearable() { hide civetweb; NO_INSTALL=1 deps run && grep -q libcivetweb-dev "$work/deps.out"; }
 
-# The library's objects are the same without civetweb; only the command is linked anew.
+# The objects are the same without civetweb; only the command is linked anew.
 built_without_web() {
     hide civetweb
-    mkdir "$work/b" && cp -a "$B/lib" "$B/kernels" "$work/b" || return 1
+    mkdir "$work/b" && cp -a "$B/lib" "$B/kernels" "$B/viewer" "$B/checks" "$work/b" || return 1
     [[ ! -d $B/cuda ]] || cp -a "$B/cuda" "$work/b"
     find "$work/b" -name '*.d' -delete
     make -s CC="$work/bin/hiding" B="$work/b" all >"$work/build.out" 2>&1 || { cat "$work/build.out"; return 1; }
