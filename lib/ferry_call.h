@@ -33,7 +33,7 @@ typedef struct fy_site {
 #define FY_SECOND_OR(otherwise, ...) FY_SECOND_(__VA_ARGS__, otherwise, ~)
 #define FY_REST_(a, ...) __VA_ARGS__
 #define FY_REST(...) FY_REST_(__VA_ARGS__) /* always called with a closing .fy_end_ = 0 */
-#define FY_PAREN_PROBE(...) ~, 1
+#define FY_PAREN_PROBE(...) ~, 1, ~ /* what follows the list is cut off */
 #define FY_IS_PAREN(x) FY_SECOND(FY_PAREN_PROBE x, 0)
 
 /* The 0 in front makes an array of an empty list, too. */
@@ -90,7 +90,11 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_OPTS(...) (__extension__(fy_opts){FY_REST(__VA_ARGS__, .fy_end_ = 0)})
 #define FY_MAKE(call, text, ...) FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__)
 
-/* FY_LIST (1, 2.5): number of values, and each as a fy_arg. Up to 32; a 33rd is a compile error. */
+/* FY_LIST (1, 2.5): number of values, and each as a fy_arg. Up to 32; a 33rd is a compile error.
+ * An empty list is told by its first value: nothing, followed by (), is the call of a probe. */
+#define FY_IS_EMPTY(x) FY_CAT(FY_IS_EMPTY_, FY_IS_PAREN(x))(x)
+#define FY_IS_EMPTY_1(x) 0
+#define FY_IS_EMPTY_0(x) FY_SECOND(FY_PAREN_PROBE x (), 0)
 #define FY_COUNT32(...) FY_COUNT32_(__VA_ARGS__, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
 #define FY_COUNT32_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, n, ...) n
 #define FY_EACH_1(x) FY_ARG(x)
@@ -125,7 +129,9 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_EACH_30(x, ...) FY_ARG(x), FY_EACH_29(__VA_ARGS__)
 #define FY_EACH_31(x, ...) FY_ARG(x), FY_EACH_30(__VA_ARGS__)
 #define FY_EACH_32(x, ...) FY_ARG(x), FY_EACH_31(__VA_ARGS__)
-#define FY_LIST(...) \
+#define FY_LIST(...) FY_CAT(FY_LIST_, FY_IS_EMPTY(FY_FIRST(__VA_ARGS__)))(__VA_ARGS__)
+#define FY_LIST_1(...) 0, 0
+#define FY_LIST_0(...) \
     FY_COUNT32(__VA_ARGS__), __extension__(const fy_arg[]){FY_CAT(FY_EACH_, FY_COUNT32(__VA_ARGS__))(__VA_ARGS__)}
 
 #define FY_OPTS2(...) (__extension__(fy_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))})

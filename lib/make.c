@@ -127,7 +127,7 @@ static void set_values(fy_tensor *x, size_t n, const fy_arg *values)
 fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
 {
     fy_call c = {.at = at};
-    bool ints = true;
+    bool ints = n > 0;
     for (size_t i = 0; i < n; i++) {
         if (values[i].is_tensor)
             return fy_fail(at, "value", "take the number out with fy_item", "the values must be numbers, not tensors");

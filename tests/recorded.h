@@ -12,6 +12,12 @@
 #include "ferry.h"
 #include "log.h"
 
+#if defined(__SANITIZE_THREAD__)
+/* OpenBLAS's threads are not compiled with TSan: it sees their writes and not their waiting. */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void) { return "race:libopenblas\n"; }
+#endif
+
 static fy_log *recorded_log;
 static uint64_t recorded_cursor;
 static cJSON *recorded_events; /* since the last `since` */

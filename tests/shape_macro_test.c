@@ -43,6 +43,10 @@ TEST(sizes_may_be_expressions_of_any_integer_type)
         assert_true(is_shape(fy_shape_of(fy_ones((n * 2, (int)m - 1), .dtype = FY_INT64)), 2, 4, 2));
         assert_true(is_shape(fy_shape_of(fy_view(fy_arange((n * m)), (m, n))), 2, 3, 2));
         assert_true(HOLDS(fy_tensor((n, m, 7)), 2, 3, 7));
+        assert_true(HOLDS(fy_tensor(((n + 1) * 2, (7))), 6, 7));
+        assert_true(HOLDS(fy_tensor(((n))), 2));
+        assert_true(is_shape(fy_shape_of(fy_tensor(())), 1, 0, 0));
+        assert_int_equal(fy_dtype_of(fy_tensor((), .device = "cuda")), FY_FLOAT32);
         assert_int_equal(fy_numel(fy_tensor((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
                                              24, 25, 26, 27, 28, 29, 30, 31, 32))), 32);
     }
@@ -120,7 +124,7 @@ static void right_lists(const char *compiler)
 {
     static const char *const right[] = {
         "fy_zeros(())", "fy_zeros((n, 3))", "fy_ones((0), .device = 0, .name = 0)", "fy_full((), n)", "fy_full((2, 3), 7.5)",
-        "fy_tensor((1, 2.5, n))", "fy_arange((0, n, 2), .dtype = FY_FLOAT32)", "fy_to(y, y)", "fy_to(y, FY_INT64, .copy = true)",
+        "fy_tensor((1, 2.5, n))", "fy_tensor(())", "fy_tensor(((n + 1) * 2, (n)))", "fy_arange((0, n, 2), .dtype = FY_FLOAT32)", "fy_to(y, y)", "fy_to(y, FY_INT64, .copy = true)",
         "fy_to(y, fy_device(y))", "fy_view(y, (-1))", "fy_to(y, fy_dtype_of(y))",
     };
     if (!is_there(compiler)) skip();
