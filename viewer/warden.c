@@ -20,6 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A sanitizer's shadow is terabytes of data asked for. Programs are built as this file is. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define HAS_SHADOW
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SHADOW
+#endif
+#endif
+
 typedef struct watch {
     const child_order *order;
     findings *f;
@@ -55,12 +64,12 @@ static void limit(int what, rlim_t most)
 }
 
 /* A second wall behind the watch, for what it is too slow to see. RLIMIT_AS would break the reserved
- * mapping of a card's memory, and AddressSanitizer's shadow counts as data. */
+ * mapping of a card's memory. */
 static void set_limits(const child_limits *l, unsigned processes)
 {
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, (rlim_t)(l->seconds * 16) + 2);
-#ifndef __SANITIZE_ADDRESS__
+#ifndef HAS_SHADOW
     limit(RLIMIT_DATA, (rlim_t)l->memory + ((rlim_t)1 << 30));
 #endif
     /* Counts the user's threads everywhere; more than the system has now is never too few. */
@@ -118,7 +127,7 @@ static bool too_large(watch *w, child_end *end)
     const child_limits *l = &w->order->limits;
     size_t used, asked;
     memory_of(w->program, w->page, &used, &asked);
-#ifdef __SANITIZE_ADDRESS__
+#ifdef HAS_SHADOW
     asked = 0;
 #endif
     *end = CHILD_MEMORY;
