@@ -103,7 +103,8 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 #define fy_add(a, b)    fy_add_at(FY_AT("fy_add", #a ", " #b), a, FY_ARG(b))  /* a + b, broadcast; number ok */
 #define fy_mul(a, b)    fy_mul_at(FY_AT("fy_mul", #a ", " #b), a, FY_ARG(b))  /* a * b, broadcast; number ok */
 #define fy_matmul(a, b) fy_matmul_at(FY_AT("fy_matmul", #a ", " #b), a, b)    /* (n, k) x (k, m) -> (n, m);
-                                                                1-D operands as in PyTorch */
+                                                                1-D operands as in PyTorch; int64 on
+                                                                the CPU alone, as there */
 #define fy_relu(x)      fy_relu_at(FY_AT("fy_relu", #x), x)   /* max(x, 0) */
 #define fy_sum(x)       fy_sum_at(FY_AT("fy_sum", #x), x)     /* 0-dim; int64 stays int64 */
 
@@ -123,8 +124,9 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 
 #define fy_print(x) fy_print_at(FY_AT("fy_print", #x), x)   /* values to stdout; brings them home first */
 #define fy_item(x)  fy_item_at(FY_AT("fy_item", #x), x)     /* the one element, as double; waits */
-#define fy_data(x)  fy_data_at(FY_AT("fy_data", #x), x)     /* borrowed pointer to element 0; on "cuda"
-                                                               it points into VRAM: not for the host */
+#define fy_data(x)  fy_data_at(FY_AT("fy_data", #x), x)     /* borrowed pointer to element 0, noted as a
+                                                               read; on "cuda" it points into VRAM: not
+                                                               for the host */
 const char *fy_device(const fy_tensor *x);    /* "cpu", "cuda:0" ...; lives as long as the program */
 bool fy_is_cuda(const fy_tensor *x);
 fy_dtype fy_dtype_of(const fy_tensor *x);

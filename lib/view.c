@@ -26,7 +26,7 @@ static bool infer(fy_site *at, fy_tensor *x, fy_shape *s)
     char text[256];
     int unknown = -1;
     int64_t known = 1, numel = fy_numel(x);
-    fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text);
+    fy_shape asked = *s;
     for (int i = 0; i < s->ndim; i++) {
         int64_t d = s->dims[i];
         if (d < -1)
@@ -41,7 +41,8 @@ static bool infer(fy_site *at, fy_tensor *x, fy_shape *s)
     if (unknown >= 0 && known > 0 && numel % known == 0) s->dims[unknown] = numel / known;
     else if (unknown >= 0 || known != numel)
         return fy_fail_about(at, "shape", "the sizes must multiply to the number of elements", 1, &x,
-                             "shape '%s' is invalid for input of size %lld", text, (long long)numel);
+                             "shape '%s' is invalid for input of size %lld",
+                             fy_shape_text(asked.dims, asked.ndim, "[]", text, sizeof text), (long long)numel);
     return true;
 }
 
