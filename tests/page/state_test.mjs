@@ -1,4 +1,4 @@
-// state.test.mjs: the reducer on logs, without a browser.
+// state_test.mjs: the reducer on logs, without a browser.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// layout.test.mjs: boxes stand in the right memory and apart from each other, whatever happens.
+// layout_test.mjs: boxes stand in the right memory and apart from each other, whatever happens.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { apply, initial } from '../../www/state.js';

@@ -1,4 +1,4 @@
-// words.test.mjs: every event has a sentence, and the sentences say what the log says.
+// words_test.mjs: every event has a sentence, and the sentences say what the log says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { about, names, sentence, spoken, stepSentence } from '../../www/words.js';

@@ -1,0 +1,87 @@
+// browser.mjs: a browser and a real server for the page's tests, both ended by their own handles.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
+import { root } from './logs.mjs';
+
+export const FERRY = resolve(root, process.env.FERRY_BIN ?? `${process.env.B ?? 'build'}/ferry`);
+const CHROMIUM = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => p && existsSync(p));
+
+export const missing = !CHROMIUM ? 'no chromium on this machine' : !existsSync(FERRY) ? `${FERRY} is not built` : '';
+
+/** One browser for a whole file of tests. */
+export function launch() {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    timeout: 60000,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'],
+  });
+}
+
+/** A page of its own at `url`. Scripts that fail and anything that the policy blocks end up in page.troubles. */
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30000);
+  page.troubles = [];
+  page.on('pageerror', (error) => page.troubles.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && page.troubles.push(message.text()));
+  if (url) await page.goto(url);
+  return page;
+}
+
+/** Wait until drawing is settled; `playing` runs are paused first. */
+export async function settle(page) {
+  await page.waitForFunction(() => window.ferry?.idle);
+}
+
+/** Show the step of event `seq`, and wait until it is drawn. */
+export async function go(page, seq) {
+  await page.waitForFunction((n) => window.ferry?.events.length > n, seq);
+  await page.evaluate((n) => window.ferry.go(n), seq);
+  await settle(page);
+}
+
+/** Run a lesson's worked example as built: {path, lines, events, remove()} of its log. */
+export function trace(lesson) {
+  const folder = mkdtempSync(join(tmpdir(), 'ferry-trace-'));
+  const path = join(folder, `${lesson}.jsonl`);
+  execFileSync(join(dirname(FERRY), 'lessons', lesson), ['--trace', path], { stdio: 'ignore', timeout: 60000 });
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  return { path, lines, events: lines.map((line) => JSON.parse(line)), remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/** Start `ferry ...args` and read its address: {url, my, output(), stop()}. */
+export async function ferry(...args) {
+  const folder = mkdtempSync(join(tmpdir(), 'ferry-page-'));
+  const env = { ...process.env, FERRY_HOME: root, FERRY_MY: join(folder, 'my'), XDG_STATE_HOME: join(folder, 'state') };
+  const child = spawn(FERRY, [...args, '--no-browser'], { cwd: root, env });
+  const ended = new Promise((done) => child.on('exit', done));
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { said += data; });
+  const address = async () => {
+    for (let i = 0; i < 600; i++) {
+      const found = /http:\/\/\S+#token=\w+/.exec(said);
+      if (found) return found[0];
+      if (child.exitCode !== null) break;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    throw new Error(`${FERRY} ${args.join(' ')} printed no address: ${said}`);
+  };
+  async function stop() {
+    child.kill('SIGINT');
+    const late = setTimeout(() => child.kill('SIGKILL'), 5000);
+    await ended;
+    clearTimeout(late);
+    rmSync(folder, { recursive: true, force: true });
+  }
+  try {
+    return { url: await address(), my: join(folder, 'my'), output: () => said, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
