@@ -53,7 +53,7 @@ static _Noreturn void run_program(body *b, int err, int go_on, int pid_out)
     _exit(7);
 }
 
-/* Read what is said until it holds `what`. */
+/* Read what is said until it holds `what`; false at its end. */
 static bool hear(program *p, const char *what)
 {
     size_t n = strlen(p->said);
@@ -187,7 +187,7 @@ static void a_crash_does_not_take_the_page_with_it(void **state)
     int status = status_of_program(&p);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGSEGV);
-    assert_true(hear(&p, "the-program died"));
+    if (!hear(&p, "the-program died")) fail_msg("the viewer said: %s", p.said);
     char *again = strstr(strstr(p.said, "died"), "http://127.0.0.1:"); /* where the page still is */
     assert_non_null(again);
     int fd = join(&p);
@@ -212,7 +212,7 @@ static void a_killed_program_stays_visible(void **state)
     free(ws_read_until(fd, "{\"type\":\"events\""));
     kill(p.pid, SIGKILL);
     assert_true(WIFSIGNALED(status_of_program(&p)));
-    assert_true(hear(&p, "the-program died"));
+    if (!hear(&p, "the-program died")) fail_msg("the viewer said: %s", p.said);
     char *end = ws_read_until(fd, "{\"type\":\"ended\"");
     assert_non_null(end);
     free(end);

@@ -151,20 +151,27 @@ static const char *below(const char *path, const char *prefix)
     return strncmp(path, prefix, n) || (path[n] && path[n] != '/') ? NULL : path + n;
 }
 
-/* The object that a POST carries; NULL after an answer that says what is wrong with it. */
+/* The bytes as one JSON object, or NULL. text has room for one byte more. */
+static cJSON *parse_object(char *text, size_t size)
+{
+    const char *end = NULL;
+    text[size] = 0;
+    cJSON *o = cJSON_ParseWithLengthOpts(text, size, &end, false);
+    if (cJSON_IsObject(o) && end + strspn(end, " \t\r\n") == text + size) return o;
+    cJSON_Delete(o);
+    return NULL;
+}
+
+/* The object that a POST carries, or NULL. */
 static cJSON *read_object(struct mg_connection *conn, long long size)
 {
     char *text = malloc((size_t)size + 1);
     long long have = 0;
     for (int n = 1; text && have < size && n > 0; have += n > 0 ? n : 0)
         n = mg_read(conn, text + have, (size_t)(size - have));
-    const char *end = NULL;
-    cJSON *body = text && have == size ? cJSON_ParseWithLengthOpts(text, (size_t)size, &end, false) : NULL;
-    bool whole = body && end + strspn(end, " \t\r\n") >= text + size;
+    cJSON *body = text && have == size ? parse_object(text, (size_t)size) : NULL;
     free(text);
-    if (whole && cJSON_IsObject(body)) return body;
-    cJSON_Delete(body);
-    return NULL;
+    return body;
 }
 
 static int answer_post(struct mg_connection *conn, const route *to, request *r)

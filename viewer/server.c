@@ -74,8 +74,7 @@ static struct mg_context *start_on(server *s, int port, char *err, size_t room)
                              "access_control_allow_origin", "", "access_control_allow_methods", "",
                              "access_control_allow_headers", "", NULL};
     struct mg_callbacks callbacks = {.begin_request = http_answer, .http_error = http_error,
-                                     .log_message = say_nothing, .log_access = say_nothing,
-                                     .init_thread = restore_sigpipe};
+                                     .log_message = say_nothing, .init_thread = restore_sigpipe};
     struct mg_init_data init = {.callbacks = &callbacks, .user_data = s, .configuration_options = options};
     struct mg_error_data error = {.text = err, .text_buffer_size = room};
     sigaction(SIGPIPE, NULL, &s->pipe_action);

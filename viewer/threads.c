@@ -12,7 +12,7 @@
 
 #include "serving.h"
 
-#define ROOM ((size_t)512 * 1024)
+#define ROOM ((size_t)2 << 20) /* of address space; what is not touched costs nothing */
 
 static atomic_int servers;
 

@@ -131,19 +131,20 @@ static void leave_stdio(void)
     close(null);
 }
 
-/* Does the log end in order? Asked when its writer is dead. */
-static bool has_end(feed *f)
+/* Does the log end in order? Asked when nothing more will come. In a full log there is no room to say. */
+static bool ends_in_order(feed *f)
 {
     fy_text line = {0};
     uint64_t count = feed_count(f), cursor = count ? count - 1 : 0;
-    bool end = count && feed_read(f, &cursor, &line, 1) && memmem(line.data, line.size, "\"kind\":\"end\"", 12);
+    bool end = count && feed_read(f, &cursor, &line, 1) &&
+               (memmem(line.data, line.size, "\"kind\":\"end\"", 12) || memmem(line.data, line.size, "\"log_full\"", 10));
     free(line.data);
     return end;
 }
 
-static void tell_end(const show *s, const char *program, bool died)
+static void tell_end(const show *s, const char *program)
 {
-    if (died && !has_end(s->feed))
+    if (!ends_in_order(s->feed))
         fprintf(stderr, "ferry: %s died (a crash, a kill or _exit); its run is still at %s ; `kill %d` ends that\n",
                 program, server_url(s->server), (int)getpid());
     else if (!server_clients(s->server))
@@ -173,10 +174,9 @@ static void serve_until_done(show *s, const char *program, pid_t parent)
 {
     patience p = {0};
     do {
-        bool died = getppid() != parent;
-        if (s->ended || !(died || feed_ended(s->feed))) continue;
+        if (s->ended || !(getppid() != parent || feed_ended(s->feed))) continue;
         show_end_of_run(s);
-        tell_end(s, program, died);
+        tell_end(s, program);
         p.ended = now_ms();
     } while (!is_done(&p, s->server) && !nap(LOOK_MS));
 }
