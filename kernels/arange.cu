@@ -13,7 +13,7 @@ static void launch(fy_run_work *w, const char *name, Wide start, Wide step)
     fy_operand *out = &w->out;
     if (out->layout.numel == 0) return;
     dim3 grid = grid_for(w, name, out->layout.numel);
-    auto *kernel = arange<Wide, T>;
+    constexpr auto *kernel = arange<Wide, T>;
     LAUNCH(kernel, grid, FY_THREADS)(start, step, (T *)out->data, flat(out->layout));
 }
 

@@ -24,7 +24,7 @@ template <typename From, typename To> static void launch(fy_run_work *w, const c
     fy_operand *a = &w->in[0], *out = &w->out;
     if (out->layout.numel == 0) return;
     dim3 grid = grid_for(w, name, out->layout.numel);
-    auto *kernel = cast<From, To>;
+    constexpr auto *kernel = cast<From, To>;
     LAUNCH(kernel, grid, FY_THREADS)((const From *)a->data, flat(a->layout), (To *)out->data, flat(out->layout));
 }
 

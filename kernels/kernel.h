@@ -54,27 +54,21 @@ extern __thread fy_simt_place fy_simt_at;
 extern "C" void fy_simt_barrier(const char *file, int line);
 extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);
 
-/* A kernel with its grid; calling it runs every thread. */
-template <typename... P> struct fy_launch {
+/* A kernel with its grid; calling it runs every thread. The kernel is part of the type, so that the
+ * compiler sees it in the loop over threads. */
+template <auto kernel> struct fy_launch;
+template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
     const char *name;
-    void (*kernel)(P...);
     dim3 grid, block;
 
     void operator()(P... arguments) const
     {
         auto one_thread = [&] { kernel(arguments...); };
-        fy_simt_run(
-            name, grid, block, [](void *f) { (*(decltype(one_thread) *)f)(); }, &one_thread);
+        fy_simt_run(name, grid, block, [](void *f) { (*(decltype(one_thread) *)f)(); }, &one_thread);
     }
 };
 
-template <typename... P>
-static inline fy_launch<P...> fy_launch_of(const char *name, void (*kernel)(P...), dim3 grid, dim3 block)
-{
-    return {name, kernel, grid, block};
-}
-
-#define LAUNCH(kernel, grid, block) fy_launch_of(#kernel, kernel, grid, block)
+#define LAUNCH(kernel, grid, block) (fy_launch<kernel>{#kernel, grid, block})
 #define LAUNCHER(name) extern "C" void fy_sim_launch_##name(fy_run_work *w)
 
 #endif

@@ -72,6 +72,7 @@ struct machine {
     void (*body)(void *);
     void *arguments;
     unsigned threads, started, returned; /* of the current block */
+    dim3 next;                           /* the thread to start next */
     bool faulty;
     char fault[400];
 };
@@ -106,11 +107,15 @@ void go_to(fiber *to)
 #endif
 }
 
-/* Thread number n of the block becomes the running one. */
-void place(unsigned n)
+/* The next thread of the block is the running one: x fastest, then y, then z. */
+void step(dim3 *at)
 {
-    dim3 d = fy_simt_at.block_dim;
-    fy_simt_at.thread = dim3(n % d.x, n / d.x % d.y, n / d.x / d.y);
+    const dim3 &size = fy_simt_at.block_dim;
+    if (++at->x < size.x) return;
+    at->x = 0;
+    if (++at->y < size.y) return;
+    at->y = 0;
+    at->z++;
 }
 
 /* A fiber runs threads until one parks it; it starts no second thread for as long as it is parked. */
@@ -118,7 +123,9 @@ void fiber_main()
 {
     for (;;) {
         while (mine->started < mine->threads) {
-            place(mine->started++);
+            fy_simt_at.thread = mine->next;
+            step(&mine->next);
+            mine->started++;
             mine->body(mine->arguments);
             mine->returned++;
         }
@@ -256,6 +263,7 @@ bool run_block(const char *kernel)
 {
     unsigned used = 0;
     mine->started = mine->returned = 0;
+    mine->next = dim3(0, 0, 0);
     while (mine->started < mine->threads) {
         fiber *f = fiber_number(used);
         if (!f) {

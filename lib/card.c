@@ -37,10 +37,7 @@ static const fy_card cards[] = {
     },
 };
 
-const fy_card *fy_card_host(void)
-{
-    return &host;
-}
+const fy_card *fy_card_host(void) { return &host; }
 
 const fy_card *fy_card_find(const char *key)
 {
@@ -49,7 +46,4 @@ const fy_card *fy_card_find(const char *key)
     return NULL;
 }
 
-const char *fy_card_keys(void)
-{
-    return "h200";
-}
+const char *fy_card_keys(void) { return "h200"; }

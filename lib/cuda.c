@@ -44,8 +44,7 @@ typedef struct cuda {
 static bool failed(fy_dev *d, cudaError_t e, const char *call)
 {
     if (e == cudaSuccess) return false;
-    snprintf(d->fault, sizeof d->fault, "CUDA error: %s (%s, in %s)", cudaGetErrorString(e),
-             cudaGetErrorName(e), call);
+    snprintf(d->fault, sizeof d->fault, "CUDA error: %s (%s, in %s)", cudaGetErrorString(e), cudaGetErrorName(e), call);
     cudaGetLastError();
     return true;
 }
@@ -165,10 +164,8 @@ static void *cuda_alloc(fy_dev *d, size_t bytes, fy_time *t)
     void *p = NULL;
     int64_t before = fy_clock_now();
     if (!enter(d)) return NULL;
-    if (failed(d, cudaMalloc(&p, bytes), "cudaMalloc"))
-        p = NULL;
-    else if (failed(d, cudaMemsetAsync(p, FRESH, bytes, 0), "cudaMemset"))
-        cudaFree(p), p = NULL;
+    if (failed(d, cudaMalloc(&p, bytes), "cudaMalloc")) p = NULL;
+    else if (failed(d, cudaMemsetAsync(p, FRESH, bytes, 0), "cudaMemset")) cudaFree(p), p = NULL;
     *t = (fy_time){.start = before, .end = fy_clock_now()};
     t->held = t->overhead = t->end - before;
     leave(d, true);
@@ -241,20 +238,15 @@ static int64_t cuda_record(fy_dev *d, int stream)
     (void)stream;
     if (!enter(d)) return -1;
     int64_t point = c->recorded;
-    if (failed(d, cudaEventRecord(c->points[point % POINTS], 0), "cudaEventRecord"))
-        point = -1;
-    else
-        c->recorded++;
+    if (failed(d, cudaEventRecord(c->points[point % POINTS], 0), "cudaEventRecord")) point = -1;
+    else c->recorded++;
     leave(d, true);
     return point;
 }
 
 /* The event of a point. Events are used again: an older point has the later work of its event, so a
  * wait may take longer than asked and never ends too early. */
-static cudaEvent_t event_of(const cuda *c, int64_t point)
-{
-    return c->points[point % POINTS];
-}
+static cudaEvent_t event_of(const cuda *c, int64_t point) { return c->points[point % POINTS]; }
 
 static bool cuda_wait(fy_dev *d, int64_t point, fy_time *t)
 {
@@ -273,8 +265,7 @@ static bool cuda_done(fy_dev *d, int64_t point)
 {
     cuda *c = d->state;
     if (!enter(d)) return false;
-    cudaError_t e =
-        point < 0 || point >= c->recorded ? cudaStreamQuery(0) : cudaEventQuery(event_of(c, point));
+    cudaError_t e = point < 0 || point >= c->recorded ? cudaStreamQuery(0) : cudaEventQuery(event_of(c, point));
     bool yes = e == cudaSuccess;
     if (e != cudaErrorNotReady) failed(d, e, "cudaEventQuery");
     return leave(d, yes);

@@ -45,8 +45,7 @@ static gpu_mode read_gpu(void)
     if (!value || !*value) return AUTO;
     for (int i = 0; i < 4; i++)
         if (strcmp(value, names[i]) == 0) return (gpu_mode)i;
-    set_mistake("FERRY_GPU=%.60s is not a choice; set FERRY_GPU to auto, sim, real or none, or unset it",
-                value);
+    set_mistake("FERRY_GPU=%.60s is not a choice; set FERRY_GPU to auto, sim, real or none, or unset it", value);
     return NONE;
 }
 
@@ -62,8 +61,7 @@ static int64_t read_size(const char *s)
     const char *p = s;
     for (; isdigit((unsigned char)*p) && n < 1000000000; p++) n = n * 10 + (*p - '0');
     for (size_t i = 0; p > s && i < sizeof units / sizeof *units; i++)
-        if (strcmp(p, units[i].name) == 0 && n <= ((int64_t)1 << 46) / units[i].bytes)
-            return n * units[i].bytes;
+        if (strcmp(p, units[i].name) == 0 && n <= ((int64_t)1 << 46) / units[i].bytes) return n * units[i].bytes;
     return -1;
 }
 
@@ -89,8 +87,7 @@ static void read_sim(fy_dev *d)
                     value, option);
 }
 
-static bool open_device(fy_dev *d, int number, const char *name, const fy_backend *backend, char *why,
-                        size_t room)
+static bool open_device(fy_dev *d, int number, const char *name, const fy_backend *backend, char *why, size_t room)
 {
     d->backend = backend;
     d->number = number;
@@ -112,8 +109,7 @@ static void open_sim(void)
     *d = (fy_dev){0};
     read_sim(d);
     if (mistake[0] || open_device(d, 1, "cuda:0", &fy_backend_sim, why, sizeof why)) return;
-    set_mistake(
-        "the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB", why);
+    set_mistake("the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB", why);
 }
 
 static void open_all(void)
@@ -141,12 +137,11 @@ static void say_once(void)
     const char *gpu = getenv("FERRY_GPU"), *narrate = getenv("FERRY_NARRATE");
     bool asked = gpu && *gpu && strcmp(gpu, "auto") != 0;
     if (asked && strcmp(gpu, "real") == 0 && count == 1)
-        fprintf(stderr,
-                "ferry: FERRY_GPU=real, but: %s; there is no cuda device. FERRY_GPU=auto simulates one\n",
+        fprintf(stderr, "ferry: FERRY_GPU=real, but: %s; there is no cuda device. FERRY_GPU=auto simulates one\n",
                 why_not_real);
     if (!asked && count > 1 && why_not_real[0] && narrate && *narrate && strcmp(narrate, "0") != 0)
-        fprintf(stderr, "ferry: cuda:0 is simulated (%s) and its times are modelled: %s\n",
-                devices[1].card->name, why_not_real);
+        fprintf(stderr, "ferry: cuda:0 is simulated (%s) and its times are modelled: %s\n", devices[1].card->name,
+                why_not_real);
 }
 
 /* Open on first use. Leaving the process from within pthread_once would lock up its exit handlers. */
@@ -230,16 +225,15 @@ fy_dev *fy_dev_parse(fy_site *at, const char *name)
     if (!*name) return fy_fail(at, "device", fix, "Device string must not be empty");
     if (!spell(name, &s)) return fy_fail(at, "device", fix, "Invalid device string: '%.60s'", name);
     if (s.index && strlen(s.index) > 9)
-        return fy_fail(at, "device", fix, "Could not parse device index '%.40s' in device string '%.60s'",
-                       s.index, name);
+        return fy_fail(at, "device", fix, "Could not parse device index '%.40s' in device string '%.60s'", s.index,
+                       name);
     long index = s.index ? strtol(s.index, NULL, 10) : 0;
     if (strcmp(s.type, "cuda") == 0) return cuda_number(at, name, index);
     if (strcmp(s.type, "cpu") == 0 && index == 0) return &devices[0];
     if (strcmp(s.type, "cpu") == 0)
-        return fy_fail(at, "device", "write \"cpu\"",
-                       "CPU device index must be -1 or zero, got %ld ('%.40s')", index, name);
-    return fy_fail(at, "device", fix,
-                   "Expected one of cpu, cuda device type at start of device string: %.60s", s.type);
+        return fy_fail(at, "device", "write \"cpu\"", "CPU device index must be -1 or zero, got %ld ('%.40s')", index,
+                       name);
+    return fy_fail(at, "device", fix, "Expected one of cpu, cuda device type at start of device string: %.60s", s.type);
 }
 
 /* ---- the session event ---------------------------------------------------------------------------- */
@@ -251,10 +245,9 @@ static void add_figures(fy_text *out, const fy_card *c)
                    "\"staging_bandwidth\":%.0f,\"staging_chunk\":%lld,",
                    c->flops_f32, c->memory_bandwidth, c->bus_bandwidth, c->staging_bandwidth,
                    (long long)c->staging_chunk);
-    fy_text_printf(
-        out, "\"bus_latency\":%lld,\"call_overhead\":%lld,\"launch_overhead\":%lld,\"kernel_latency\":%lld}",
-        (long long)c->bus_latency, (long long)c->call_overhead, (long long)c->launch_overhead,
-        (long long)c->kernel_latency);
+    fy_text_printf(out, "\"bus_latency\":%lld,\"call_overhead\":%lld,\"launch_overhead\":%lld,\"kernel_latency\":%lld}",
+                   (long long)c->bus_latency, (long long)c->call_overhead, (long long)c->launch_overhead,
+                   (long long)c->kernel_latency);
 }
 
 /* No word here hangs on the machine while the card is simulated: not even why it is. */
@@ -264,8 +257,7 @@ void fy_dev_session_json(fy_text *out)
     fy_text_printf(out, "[");
     for (int i = 0; i < count; i++) {
         const fy_dev *d = &devices[i];
-        fy_text_printf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"card\":", i ? "," : "", d->name,
-                       d->backend->kind);
+        fy_text_printf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"card\":", i ? "," : "", d->name, d->backend->kind);
         fy_text_json(out, d->card_name, strlen(d->card_name));
         fy_text_printf(out, ",\"capacity\":%lld", (long long)d->capacity);
         if (d->card) add_figures(out, d->card);

@@ -79,10 +79,7 @@ static access_kind access_of(const void *context)
 #endif
 }
 
-static const char *verb(access_kind k)
-{
-    return k == WROTE ? "wrote to" : k == READ ? "read" : "touched";
-}
+static const char *verb(access_kind k) { return k == WROTE ? "wrote to" : k == READ ? "read" : "touched"; }
 
 static void add_name(line *l, const fy_storage *s)
 {
@@ -125,10 +122,8 @@ static void add_fix(line *l, const fy_storage *s, access_kind k)
 {
     add(l, k == WROTE ? "write on the CPU, then move it there: fy_cuda(x)" : "bring it home first: fy_cpu(");
     if (k == WROTE) return;
-    if (s)
-        add_name(l, s);
-    else
-        add(l, "x");
+    if (s) add_name(l, s);
+    else add(l, "x");
     add(l, ") is a copy that the host may read");
 }
 
@@ -166,12 +161,9 @@ static void die_of(int signal_number)
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
     const struct sigaction *b = signal_number == SIGSEGV ? &before_segv : &before_bus;
-    if (b->sa_flags & SA_SIGINFO && b->sa_sigaction)
-        b->sa_sigaction(signal_number, info, context);
-    else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN)
-        b->sa_handler(signal_number);
-    else
-        die_of(signal_number);
+    if (b->sa_flags & SA_SIGINFO && b->sa_sigaction) b->sa_sigaction(signal_number, info, context);
+    else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) b->sa_handler(signal_number);
+    else die_of(signal_number);
 }
 
 static void on_fault(int signal_number, siginfo_t *info, void *context)

@@ -42,19 +42,10 @@ bool fy_sim_owns(const void *p)
     return (const char *)p >= atomic_load(&guarded_from) && (const char *)p < atomic_load(&guarded_to);
 }
 
-static void note_fork(void)
-{
-    atomic_store(&forked, true);
-}
+static void note_fork(void) { atomic_store(&forked, true); }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-static int64_t ns_for(int64_t amount, double rate)
-{
-    return llround((double)amount * 1e9 / rate);
-}
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t ns_for(int64_t amount, double rate) { return llround((double)amount * 1e9 / rate); }
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
@@ -101,29 +92,22 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
     return true;
 }
 
-static void sim_info(fy_dev *d)
-{
-    snprintf(d->card_name, sizeof d->card_name, "%s (simulated)", d->card->name);
-}
+static void sim_info(fy_dev *d) { snprintf(d->card_name, sizeof d->card_name, "%s (simulated)", d->card->name); }
 
 /* Take the card's lock; false in a forked child, which has no card. */
 static bool enter(fy_dev *d)
 {
     if (atomic_load_explicit(&forked, memory_order_relaxed)) {
-        snprintf(
-            d->fault, sizeof d->fault,
-            "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, start the "
-            "process anew (exec) instead of forking it");
+        snprintf(d->fault, sizeof d->fault,
+                 "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, start the "
+                 "process anew (exec) instead of forking it");
         return false;
     }
     pthread_mutex_lock(&((sim *)d->state)->lock);
     return true;
 }
 
-static void leave(fy_dev *d)
-{
-    pthread_mutex_unlock(&((sim *)d->state)->lock);
-}
+static void leave(fy_dev *d) { pthread_mutex_unlock(&((sim *)d->state)->lock); }
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
@@ -134,10 +118,7 @@ static bool inside(const sim *s, const void *p, size_t bytes)
 }
 
 /* The address under which the simulator may touch what a device pointer names. */
-static void *alias_of(const sim *s, const void *p)
-{
-    return s->alias + ((const char *)p - s->window);
-}
+static void *alias_of(const sim *s, const void *p) { return s->alias + ((const char *)p - s->window); }
 
 static void *sim_alloc(fy_dev *d, size_t bytes, fy_time *t)
 {
@@ -172,10 +153,7 @@ static void sim_release(fy_dev *d, void *p, size_t bytes)
 /* ---- the timetable of copies -------------------------------------------------------------------- */
 
 /* When byte n has passed at `rate`. Chunks take differences of this, so that their sum is exact. */
-static int64_t part(int64_t from, int64_t to, double rate)
-{
-    return ns_for(to, rate) - ns_for(from, rate);
-}
+static int64_t part(int64_t from, int64_t to, double rate) { return ns_for(to, rate) - ns_for(from, rate); }
 
 /* A staged copy that begins at `begin`: two stages a chunk (into the buffer, out of the buffer) and
  * two buffers, so that chunk i+1 enters one while chunk i leaves the other:
@@ -216,9 +194,7 @@ static int64_t direct(const fy_card *card, fy_copy_work *w, int64_t begin, doubl
 
 static void schedule(sim *s, const fy_card *card, fy_copy_work *w)
 {
-    int64_t *engine = w->dir == FY_WORD_h2d   ? &s->to_device
-                      : w->dir == FY_WORD_d2h ? &s->to_host
-                                              : &s->compute;
+    int64_t *engine = w->dir == FY_WORD_h2d ? &s->to_device : w->dir == FY_WORD_d2h ? &s->to_host : &s->compute;
     int64_t before = fy_clock_now();
     w->time = (fy_time){.overhead = card->call_overhead};
     fy_clock_spend(card->call_overhead);
@@ -281,9 +257,8 @@ static bool map(fy_dev *d, const char *kernel, const char *role, int number, fy_
     sim *s = d->state;
     if (o->layout.numel == 0) return true;
     if (!inside(s, o->data, extent(o))) {
-        snprintf(d->fault, sizeof d->fault,
-                 "an illegal memory access was encountered: kernel %s was given %s as %s %d", kernel,
-                 inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
+        snprintf(d->fault, sizeof d->fault, "an illegal memory access was encountered: kernel %s was given %s as %s %d",
+                 kernel, inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
         return false;
     }
     o->data = alias_of(s, o->data);

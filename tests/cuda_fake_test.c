@@ -68,18 +68,13 @@ static int teardown(void **state)
     return fake.blocks || fake.events;
 }
 
-static void fail_next(const char *call, cudaError_t e)
-{
-    fake.fail = call, fake.error = e;
-}
+static void fail_next(const char *call, cudaError_t e) { fake.fail = call, fake.error = e; }
 
 static fy_run_work add_work(float *a, float *b, float *out, int64_t n)
 {
     fy_layout l = {.ndim = 1, .numel = n, .shape = {n}, .strides = {1}};
-    return (fy_run_work){.op = FY_OP_add,
-                         .nin = 2,
-                         .in = {{a, FY_FLOAT32, l}, {b, FY_FLOAT32, l}},
-                         .out = {out, FY_FLOAT32, l}};
+    return (fy_run_work){
+        .op = FY_OP_add, .nin = 2, .in = {{a, FY_FLOAT32, l}, {b, FY_FLOAT32, l}}, .out = {out, FY_FLOAT32, l}};
 }
 
 static bool copy_way(fy_word dir, void *dst, const void *src, size_t bytes, fy_copy_work *w)
@@ -118,8 +113,8 @@ static void a_card_that_fails_while_opening_leaves_nothing_behind(void **state)
     memset(&fake, 0, sizeof fake);
     fake.cards = 1;
     fail_next("EventRecord", cudaErrorLaunchFailure);
-    assert_string_equal(
-        opening(), "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventRecord)");
+    assert_string_equal(opening(),
+                        "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventRecord)");
     assert_null(dev.state);
     assert_int_equal(fake.events, 0);
 }
@@ -163,9 +158,8 @@ static void calls_come_in_the_order_that_times_need(void **state)
     (void)state;
     char *p = fy_backend_cuda.alloc(&dev, 4, &t);
     copy_way(FY_WORD_h2d, p, host, 4, &c);
-    assert_string_equal(fake.calls,
-                        "SetDevice Malloc MemsetAsync SetDevice EventRecord MemcpyHostToDevice EventRecord "
-                        "EventSynchronize EventElapsedTime EventElapsedTime");
+    assert_string_equal(fake.calls, "SetDevice Malloc MemsetAsync SetDevice EventRecord MemcpyHostToDevice EventRecord "
+                                    "EventSynchronize EventElapsedTime EventElapsedTime");
     fake.calls[0] = 0;
     fy_run_work w = add_work((float *)p, (float *)p, (float *)p, 1);
     assert_true(fy_backend_cuda.run(&dev, &w));
@@ -257,13 +251,11 @@ static void a_failed_launch_names_the_kernel(void **state)
     fy_run_work w = add_work(p, p, p, 1);
     fail_next("Launch", cudaErrorLaunchFailure);
     assert_false(fy_backend_cuda.run(&dev, &w));
-    assert_string_equal(dev.fault,
-                        "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in add_f32)");
+    assert_string_equal(dev.fault, "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in add_f32)");
     fail_next("EventSynchronize", cudaErrorLaunchFailure);
     assert_false(fy_backend_cuda.run(&dev, &w));
-    assert_string_equal(
-        dev.fault,
-        "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventSynchronize)");
+    assert_string_equal(dev.fault,
+                        "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventSynchronize)");
     assert_true(fy_backend_cuda.run(&dev, &w)); /* and the lock was let go each time */
     w.op = FY_OP_randn, w.out.dtype = FY_INT64;
     assert_false(fy_backend_cuda.run(&dev, &w));

@@ -62,17 +62,13 @@ static void tell(void)
 {
     fy_text json = {0};
     fy_dev_session_json(&json);
-    printf("count %d available %d\n%.*s\n", fy_cuda_device_count(), fy_cuda_is_available(), (int)json.size,
-           json.data);
+    printf("count %d available %d\n%.*s\n", fy_cuda_device_count(), fy_cuda_is_available(), (int)json.size, json.data);
     printf("why %s\n", fy_dev_why_not_real() ? fy_dev_why_not_real() : "none");
     if (fy_dev_at(1)) printf("capacity %lld\n", (long long)fy_dev_at(1)->capacity);
     free(json.data);
 }
 
-static void use_cuda(void)
-{
-    fy_zeros((2), .device = "cuda");
-}
+static void use_cuda(void) { fy_zeros((2), .device = "cuda"); }
 
 static void fill_the_card(void)
 {

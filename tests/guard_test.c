@@ -242,8 +242,7 @@ int main(void)
         cmocka_unit_test(the_log_holds_the_error_and_all_before_it),
         cmocka_unit_test(other_faults_are_not_ferrys_to_explain),
         cmocka_unit_test(a_programs_own_handler_still_gets_its_faults),
-        cmocka_unit_test(
-            a_read_is_explained_by_name_element_and_line), /* last: opens a card in this process */
+        cmocka_unit_test(a_read_is_explained_by_name_element_and_line), /* last: opens a card in this process */
     };
     return cmocka_run_group_tests(tests, make_trace, remove_trace);
 }

@@ -22,10 +22,7 @@ static fy_operand operand(void *data, fy_dtype dtype, int ndim, const int64_t *s
     return o;
 }
 #define DIMS(...) \
-    (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (const int64_t[]) \
-    { \
-        __VA_ARGS__ \
-    }
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (const int64_t[]) { __VA_ARGS__ }
 
 static void swap_dims(fy_operand *o)
 {
@@ -103,10 +100,8 @@ static void relu_keeps_what_is_positive_and_nan(void **state)
 {
     float a[4] = {-1, 0, 2, NAN}, out[4];
     (void)state;
-    fy_run_work w = {.op = FY_OP_relu,
-                     .nin = 1,
-                     .in = {operand(a, FY_FLOAT32, DIMS(4))},
-                     .out = operand(out, FY_FLOAT32, DIMS(4))};
+    fy_run_work w = {
+        .op = FY_OP_relu, .nin = 1, .in = {operand(a, FY_FLOAT32, DIMS(4))}, .out = operand(out, FY_FLOAT32, DIMS(4))};
     run(&w);
     assert_true(out[0] == 0 && out[1] == 0 && out[2] == 2 && isnan(out[3]));
 }
@@ -116,18 +111,14 @@ static void cast_drops_fractions_and_keeps_to_the_range(void **state)
     float a[7] = {1.9f, -1.9f, 1e30f, -1e30f, INFINITY, NAN, 0}, back[3];
     int64_t out[7], n[3] = {7, -8, 1 << 24};
     (void)state;
-    fy_run_work w = {.op = FY_OP_cast,
-                     .nin = 1,
-                     .in = {operand(a, FY_FLOAT32, DIMS(7))},
-                     .out = operand(out, FY_INT64, DIMS(7))};
+    fy_run_work w = {
+        .op = FY_OP_cast, .nin = 1, .in = {operand(a, FY_FLOAT32, DIMS(7))}, .out = operand(out, FY_INT64, DIMS(7))};
     run(&w);
     const int64_t expected[7] = {1, -1, INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN, 0};
     assert_memory_equal(out, expected, sizeof expected);
     assert_string_equal(w.kernel, "cast_f32_i64");
-    fy_run_work v = {.op = FY_OP_cast,
-                     .nin = 1,
-                     .in = {operand(n, FY_INT64, DIMS(3))},
-                     .out = operand(back, FY_FLOAT32, DIMS(3))};
+    fy_run_work v = {
+        .op = FY_OP_cast, .nin = 1, .in = {operand(n, FY_INT64, DIMS(3))}, .out = operand(back, FY_FLOAT32, DIMS(3))};
     run(&v);
     assert_true(back[0] == 7 && back[1] == -8 && back[2] == 16777216);
 }
@@ -217,10 +208,8 @@ static void sum_is_right_for_odd_sizes_and_layouts(void **state)
         int64_t n = sizes[s], expected = 0, out = -1;
         float real = -1;
         for (int64_t i = 0; i < n; i++) expected += a[i] = i * 7 % 101 - 50, b[i] = (float)a[i];
-        fy_run_work w = {.op = FY_OP_sum,
-                         .nin = 1,
-                         .in = {operand(a, FY_INT64, DIMS(n))},
-                         .out = {&out, FY_INT64, {.numel = 1}}};
+        fy_run_work w = {
+            .op = FY_OP_sum, .nin = 1, .in = {operand(a, FY_INT64, DIMS(n))}, .out = {&out, FY_INT64, {.numel = 1}}};
         run(&w);
         assert_true(out == expected);
         fy_run_work v = {.op = FY_OP_sum,
@@ -231,10 +220,8 @@ static void sum_is_right_for_odd_sizes_and_layouts(void **state)
         assert_true(real == (float)expected);
     }
     int64_t grid[4] = {1, 2, 3, 4}, out = 0;
-    fy_run_work w = {.op = FY_OP_sum,
-                     .nin = 1,
-                     .in = {operand(grid, FY_INT64, DIMS(2, 2))},
-                     .out = {&out, FY_INT64, {.numel = 1}}};
+    fy_run_work w = {
+        .op = FY_OP_sum, .nin = 1, .in = {operand(grid, FY_INT64, DIMS(2, 2))}, .out = {&out, FY_INT64, {.numel = 1}}};
     w.in[0].layout.strides[0] = 0; /* the first row twice */
     run(&w);
     assert_true(out == 6);
@@ -267,8 +254,8 @@ static void multiply(int64_t n, int64_t k, int64_t m, bool transposed)
         for (int64_t j = 0; j < m; j++) {
             int64_t dot = 0;
             for (int64_t x = 0; x < k; x++)
-                dot += whole_a[i * la->strides[0] + x * la->strides[1]] *
-                       whole_b[x * lb->strides[0] + j * lb->strides[1]];
+                dot +=
+                    whole_a[i * la->strides[0] + x * la->strides[1]] * whole_b[x * lb->strides[0] + j * lb->strides[1]];
             assert_true(out[i * m + j] == (float)dot && whole[i * m + j] == dot);
         }
     assert_true(out[n * m] == -1 && whole[n * m] == -1);

@@ -14,8 +14,7 @@ static void pieces_come_from_the_lowest_hole_that_is_large_enough(void **state)
 {
     (void)state;
     struct fy_ranges *r = fy_ranges_make(BASE, 10 * 512, 512);
-    uint64_t a = fy_ranges_take(r, 1, NULL), b = fy_ranges_take(r, 513, NULL),
-             c = fy_ranges_take(r, 512, NULL);
+    uint64_t a = fy_ranges_take(r, 1, NULL), b = fy_ranges_take(r, 513, NULL), c = fy_ranges_take(r, 512, NULL);
     assert_int_equal(a, BASE);
     assert_int_equal(b, BASE + 512);
     assert_int_equal(c, BASE + 512 + 1024);
@@ -103,10 +102,8 @@ static void a_long_mixed_run_agrees_with_a_plain_map(void **state)
         }
         uint64_t n = 1 + (random >> 16 & 15), first = 0, run = 0;
         for (; first + run < GRANULES && run < n;)
-            if (taken[first + run])
-                first += run + 1, run = 0;
-            else
-                run++;
+            if (taken[first + run]) first += run + 1, run = 0;
+            else run++;
         uint64_t got = fy_ranges_take(r, n * 64, NULL);
         assert_int_equal(got, run < n ? 0 : BASE + first * 64);
         if (!got) continue;

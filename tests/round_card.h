@@ -34,8 +34,7 @@ static inline fy_dev *open_card(const fy_card *card, int64_t capacity)
 {
     static fy_dev d;
     char why[100] = "";
-    d = (fy_dev){
-        .backend = &fy_backend_sim, .number = 1, .name = "cuda:0", .card = card, .capacity = capacity};
+    d = (fy_dev){.backend = &fy_backend_sim, .number = 1, .name = "cuda:0", .card = card, .capacity = capacity};
     if (!fy_backend_sim.open(&d, why, sizeof why)) return NULL;
     fy_backend_sim.info(&d);
     return &d;
@@ -59,8 +58,8 @@ static inline void *alloc(fy_dev *d, size_t bytes)
     return fy_backend_sim.alloc(d, bytes, &t);
 }
 
-static inline fy_copy_work copy_way(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes,
-                                    bool pinned, bool async)
+static inline fy_copy_work copy_way(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes, bool pinned,
+                                    bool async)
 {
     fy_copy_work w = {.dst = dst, .src = src, .bytes = bytes, .dir = dir, .pinned = pinned, .async = async};
     assert_true(fy_backend_sim.copy(d, &w));

@@ -31,11 +31,9 @@ static void reverse(void *p)
 {
     static int shared[1024];
     int *out = p;
-    unsigned t = thread_number(),
-             n = fy_simt_at.block_dim.x * fy_simt_at.block_dim.y * fy_simt_at.block_dim.z;
+    unsigned t = thread_number(), n = fy_simt_at.block_dim.x * fy_simt_at.block_dim.y * fy_simt_at.block_dim.z;
     unsigned block =
-        (fy_simt_at.block.z * fy_simt_at.grid_dim.y + fy_simt_at.block.y) * fy_simt_at.grid_dim.x +
-        fy_simt_at.block.x;
+        (fy_simt_at.block.z * fy_simt_at.grid_dim.y + fy_simt_at.block.y) * fy_simt_at.grid_dim.x + fy_simt_at.block.x;
     shared[t] = (int)(block * 1000 + t);
     fy_simt_barrier(__FILE__, __LINE__);
     out[block * n + t] = shared[n - 1 - t];
@@ -82,10 +80,8 @@ static void some_leave_at_the_end(void *p)
 static void odd_and_even_meet_apart(void *p)
 {
     (void)p;
-    if (thread_number() % 2)
-        fy_simt_barrier(__FILE__, __LINE__);
-    else
-        fy_simt_barrier(__FILE__, __LINE__);
+    if (thread_number() % 2) fy_simt_barrier(__FILE__, __LINE__);
+    else fy_simt_barrier(__FILE__, __LINE__);
 }
 
 static void a_barrier_that_some_threads_never_reach_is_named(void **state)

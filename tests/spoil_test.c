@@ -22,14 +22,8 @@ static void spoiled_add(fy_run_work *w)
     for (int64_t i = 0; i < w->out.layout.numel; i++) ((float *)w->out.data)[i] += 1;
 }
 
-static void counted_fill(fy_run_work *w)
-{
-    launches++, fy_sim_launch_fill_f32(w);
-}
-static void counted_sum(fy_run_work *w)
-{
-    launches++, fy_sim_launch_sum_f32(w);
-}
+static void counted_fill(fy_run_work *w) { launches++, fy_sim_launch_fill_f32(w); }
+static void counted_sum(fy_run_work *w) { launches++, fy_sim_launch_sum_f32(w); }
 
 const fy_kernel *fy_sim_kernel(int op, fy_dtype dtype)
 {

@@ -109,8 +109,7 @@ static void a_forked_child_has_no_card(void **state)
     int status = 0;
     fflush(NULL);
     pid_t child = fork();
-    if (child == 0)
-        _exit(!alloc(d, 4) && strstr(d->fault, "Cannot re-initialize CUDA in forked subprocess") ? 7 : 1);
+    if (child == 0) _exit(!alloc(d, 4) && strstr(d->fault, "Cannot re-initialize CUDA in forked subprocess") ? 7 : 1);
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 7);

@@ -55,10 +55,7 @@ static inline cudaError_t fake_GetDeviceProperties(struct cudaDeviceProp *p, int
     return called("GetDeviceProperties");
 }
 
-static inline cudaError_t fake_SetDevice(int card)
-{
-    return called(card == 0 ? "SetDevice" : "SetDevice?");
-}
+static inline cudaError_t fake_SetDevice(int card) { return called(card == 0 ? "SetDevice" : "SetDevice?"); }
 
 static inline const char *fake_GetErrorString(cudaError_t e)
 {
@@ -143,14 +140,8 @@ static inline cudaError_t fake_EventRecord(cudaEvent_t event, cudaStream_t strea
     return called("EventRecord");
 }
 
-static inline cudaError_t fake_EventSynchronize(cudaEvent_t event)
-{
-    return (void)event, called("EventSynchronize");
-}
-static inline cudaError_t fake_EventQuery(cudaEvent_t event)
-{
-    return (void)event, called("EventQuery");
-}
+static inline cudaError_t fake_EventSynchronize(cudaEvent_t event) { return (void)event, called("EventSynchronize"); }
+static inline cudaError_t fake_EventQuery(cudaEvent_t event) { return (void)event, called("EventQuery"); }
 
 static inline cudaError_t fake_EventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
@@ -158,13 +149,7 @@ static inline cudaError_t fake_EventElapsedTime(float *ms, cudaEvent_t from, cud
     return called("EventElapsedTime");
 }
 
-static inline cudaError_t fake_StreamQuery(cudaStream_t stream)
-{
-    return (void)stream, called("StreamQuery");
-}
-static inline cudaError_t fake_DeviceSynchronize(void)
-{
-    return called("DeviceSynchronize");
-}
+static inline cudaError_t fake_StreamQuery(cudaStream_t stream) { return (void)stream, called("StreamQuery"); }
+static inline cudaError_t fake_DeviceSynchronize(void) { return called("DeviceSynchronize"); }
 
 #endif

@@ -16,8 +16,7 @@ static void compare(const char *what, fy_tensor *on_card, fy_tensor *on_cpu)
     const float *a = fy_data(home), *b = fy_data(here);
     const int64_t *c = fy_data(home), *d = fy_data(here);
     for (int64_t i = 0; i < n && !bad; i++)
-        bad = fy_dtype_of(here) == FY_INT64 ? c[i] != d[i]
-                                            : !(fabsf(a[i] - b[i]) <= 1e-4f + 1e-4f * fabsf(b[i]));
+        bad = fy_dtype_of(here) == FY_INT64 ? c[i] != d[i] : !(fabsf(a[i] - b[i]) <= 1e-4f + 1e-4f * fabsf(b[i]));
     printf("%s: %s\n", what, bad ? "differs" : "equal");
     wrong += bad != 0;
 }
