@@ -34,6 +34,7 @@ static const char child_program[] =
     "        const char *s = getenv(\"FERRY_SEED\"), *v = getenv(\"FERRY_VIEW\"), *p = getenv(\"PATH\");\n"
     "        printf(\"%s %s %s\\n\", s ? s : \"-\", v ? v : \"-\", p ? \"path\" : \"-\");\n"
     "    }\n"
+    "    if (!strcmp(how, \"pid\")) { FILE *f = fopen(\"pid\", \"w\"); fprintf(f, \"%d\\n\", (int)getpid()); fclose(f); for (;;) pause(); }\n"
     "    if (!strcmp(how, \"fds\")) { int n = 0; for (int i = 3; i < 256; i++) n += lseek(i, 0, SEEK_CUR) != -1 || "
     "write(i, \"\", 0) == 0; return n; }\n"
     "    return 0;\n"

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -222,6 +223,37 @@ static void a_stop_ends_the_program(void **state)
     free(r.output);
 }
 
+/* The pid that a program wrote to a file, once it is there. */
+static pid_t read_pid(const char *path)
+{
+    for (int i = 0; i < 2000; i++) {
+        char *text = file_read(path, NULL);
+        pid_t pid = text && strchr(text, '\n') ? (pid_t)atoi(text) : 0;
+        free(text);
+        if (pid) return pid;
+        usleep(10000);
+    }
+    return 0;
+}
+
+static void the_program_ends_with_its_caller(void **state)
+{
+    (void)state;
+    char path[96];
+    snprintf(path, sizeof path, "%s/pid", folder);
+    pid_t caller = fork();
+    if (caller == 0) {
+        run_with("pid", (child_limits){.seconds = 60}, -1);
+        _exit(0);
+    }
+    pid_t program_pid = read_pid(path);
+    assert_true(program_pid > 1);
+    kill(caller, SIGKILL);
+    assert_int_equal(waitpid(caller, NULL, 0), caller);
+    for (int i = 0; i < 2000 && kill(program_pid, 0) == 0; i++) usleep(10000);
+    assert_int_equal(kill(program_pid, 0), -1);
+}
+
 static void a_missing_program_is_said(void **state)
 {
     (void)state;
@@ -253,6 +285,7 @@ int main(void)
         cmocka_unit_test(input_is_empty_and_settings_are_clean),
         cmocka_unit_test(no_descriptor_of_the_caller_is_inherited),
         cmocka_unit_test(a_stop_ends_the_program),
+        cmocka_unit_test(the_program_ends_with_its_caller),
         cmocka_unit_test(a_missing_program_is_said),
     };
     return cmocka_run_group_tests(tests, build_program, remove_program);
