@@ -11,8 +11,7 @@ typedef void (*fy_row)(int64_t n, char *const *p, const int64_t *step, void *con
  * NULL is the number that its place in `numbers` points to. */
 void fy_walk(int count, const fy_operand *const *x, const void *const *numbers, fy_row row, void *context);
 
-#define FY_HOST_OPS(X) \
-    X(fill) X(arange) X(cast) X(clone) X(add) X(mul) X(relu) X(sum) X(matmul)
+#define FY_HOST_OPS(X) X(fill) X(arange) X(cast) X(clone) X(add) X(mul) X(relu) X(sum) X(matmul)
 #define X(op) \
     void fy_host_##op##_f32(fy_run_work *w); \
     void fy_host_##op##_i64(fy_run_work *w);

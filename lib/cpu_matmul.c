@@ -60,7 +60,8 @@ static bool fits_blas(const fy_operand *x) { return x->layout.shape[0] <= INT_MA
             for (int64_t j = 0; j < b->shape[1]; j++) { \
                 Sum dot = 0; \
                 for (int64_t l = 0; l < a->shape[1]; l++) \
-                    dot += (Sum)pa[i * a->strides[0] + l * a->strides[1]] * (Sum)pb[l * b->strides[0] + j * b->strides[1]]; \
+                    dot += (Sum)pa[i * a->strides[0] + l * a->strides[1]] * \
+                           (Sum)pb[l * b->strides[0] + j * b->strides[1]]; \
                 *out++ = (T)dot; \
             } \
     }

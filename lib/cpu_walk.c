@@ -3,7 +3,7 @@
 
 typedef struct walk {
     int ndim;
-    int64_t shape[FY_MAX_DIMS];             /* innermost first */
+    int64_t shape[FY_MAX_DIMS];                   /* innermost first */
     int64_t step[FY_MAX_INPUTS + 1][FY_MAX_DIMS]; /* bytes */
 } walk;
 
@@ -74,7 +74,7 @@ fy_host_op fy_host_op_find(int op, fy_dtype dtype)
 #define X(name) [FY_OP_##name] = {fy_host_##name##_f32, fy_host_##name##_i64},
         FY_HOST_OPS(X)
 #undef X
-        [FY_OP_randn] = {fy_host_randn_f32, NULL},
+            [FY_OP_randn] = {fy_host_randn_f32, NULL},
     };
     return op >= 0 && op < FY_OP_COUNT && dtype != FY_DTYPE_UNSET ? table[op][dtype == FY_INT64] : NULL;
 }

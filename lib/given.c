@@ -15,8 +15,9 @@ static size_t entry_length(const char *p) { return strcspn(p, " \t"); }
 
 static bool read_dtype(const char *p, size_t n, fy_dtype *dtype)
 {
-    *dtype = n == 7 && strncmp(p, "float32", n) == 0 ? FY_FLOAT32 : n == 5 && strncmp(p, "int64", n) == 0 ? FY_INT64
-                                                                                                   : FY_DTYPE_UNSET;
+    *dtype = n == 7 && strncmp(p, "float32", n) == 0 ? FY_FLOAT32
+             : n == 5 && strncmp(p, "int64", n) == 0 ? FY_INT64
+                                                     : FY_DTYPE_UNSET;
     return *dtype != FY_DTYPE_UNSET;
 }
 

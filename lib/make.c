@@ -42,7 +42,8 @@ fy_tensor *fy_ones_at(fy_site *at, fy_shape shape, fy_opts o) { return filled(at
 fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o)
 {
     if (value.is_tensor)
-        return fy_fail(at, "value", "take the number out with fy_item", "the fill value must be a number, not a tensor");
+        return fy_fail(at, "value", "take the number out with fy_item",
+                       "the fill value must be a number, not a tensor");
     return filled(at, shape, value, &o);
 }
 
@@ -74,8 +75,7 @@ static int64_t count_steps(fy_site *at, double start, double end, double step)
                 "upper bound and larger bound inconsistent with step sign");
     else if (ceil((end - start) / step) >= 9e15)
         fy_fail(at, "value", "a shorter range", "invalid size, possible overflow?");
-    else
-        return (int64_t)ceil((end - start) / step);
+    else return (int64_t)ceil((end - start) / step);
     return -1;
 }
 
@@ -88,7 +88,8 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o)
                        "a range has 1 to 3 numbers, not %zu", n);
     for (size_t i = 0; i < n; i++) {
         if (range[i].is_tensor)
-            return fy_fail(at, "value", "take the number out with fy_item", "a range is made of numbers, not of tensors");
+            return fy_fail(at, "value", "take the number out with fy_item",
+                           "a range is made of numbers, not of tensors");
         ints &= range[i].is_int;
     }
     if (!begin(&c, &o, ints ? FY_INT64 : FY_FLOAT32)) return NULL;

@@ -25,7 +25,10 @@ static fy_side side_of(const fy_tensor *x)
 {
     const fy_storage *s = x->storage;
     return (fy_side){.addr = s->addr ? s->addr + (uint64_t)x->offset * fy_dtype_size(x->dtype) : 0,
-                     .tensor = x->id, .storage = s->id, .version = s->version, .device = (uint8_t)s->dev->number,
+                     .tensor = x->id,
+                     .storage = s->id,
+                     .version = s->version,
+                     .device = (uint8_t)s->dev->number,
                      .mem = (uint8_t)s->mem};
 }
 
@@ -46,9 +49,9 @@ static void emit_copy(fy_site *at, const fy_dev *card, const fy_copy_work *w, fy
     bool home = w->dir == FY_WORD_d2h;
     uint32_t id = fy_work_id();
     int64_t wait = home ? waited(card, w, before) : 0;
-    uint64_t seq = FY_EMIT(at, copy, .id = id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
-                           .stream = 0, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
-                           .why = (uint8_t)why, .held = w->time.held - wait);
+    uint64_t seq = FY_EMIT(at, copy, .id = id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes,
+                           .dir = (uint8_t)w->dir, .stream = 0, .async = w->async, .was_async = w->was_async,
+                           .route = (uint8_t)w->route, .why = (uint8_t)why, .held = w->time.held - wait);
     FY_EMIT(at, complete, .id = id, .start = w->time.start, .end = w->time.end,
             .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : (uint8_t)w->dir, .wire = w->time.wire,
             .staging = w->time.staging, .overhead = w->time.overhead);
@@ -123,7 +126,8 @@ static fy_tensor *cross(fy_site *at, fy_tensor *x, fy_storage *s, const char *na
     g.offset = 0;
     fy_storage_announce(at, s);
     fy_tensor *out = fy_tensor_make(at, s, &g, name, 0);
-    fy_copy_work w = {.dst = s->data, .src = data_of(x), .bytes = bytes_of(x), .dir = direction(x->storage->dev, s->dev)};
+    fy_copy_work w = {
+        .dst = s->data, .src = data_of(x), .bytes = bytes_of(x), .dir = direction(x->storage->dev, s->dev)};
     int64_t before = fy_clock_now();
     if (w.bytes == 0) return out;
     if (!card->backend->copy(card, &w)) {
@@ -182,7 +186,8 @@ fy_tensor *fy_move(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const 
 /* ---- the calls ---- */
 
 /* Where x goes; false after an error. */
-static bool target_of(fy_site *at, const fy_tensor *x, const fy_target *t, fy_dtype option, fy_dev **to, fy_dtype *dtype)
+static bool target_of(fy_site *at, const fy_tensor *x, const fy_target *t, fy_dtype option, fy_dev **to,
+                      fy_dtype *dtype)
 {
     *to = x->storage->dev;
     *dtype = x->dtype;

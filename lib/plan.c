@@ -16,11 +16,11 @@ static bool fail_device(const fy_call *c, const fy_dev *common, int stray, int n
     char name[200];
     const char *to = common->number == 1 ? "cuda" : common->name;
     fy_argument(c->at, stray, name, sizeof name);
-    return fy_fail_about(c->at, "device_mismatch",
-                         fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name,
-                                 name, to, to),
-                         n, x, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                         common->name, x[stray]->storage->dev->name);
+    return fy_fail_about(
+        c->at, "device_mismatch",
+        fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to), n,
+        x, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", common->name,
+        x[stray]->storage->dev->name);
 }
 
 /* The first operand off the CPU decides; a 0-dim tensor on the CPU goes along as a number. */
@@ -54,12 +54,12 @@ static fy_dtype promoted(const fy_call *c)
 static bool fail_broadcast(const fy_call *c, int dim, int64_t sa, int64_t sb)
 {
     fy_tensor *x[] = {c->in[0].tensor, c->in[1].tensor};
-    return fy_fail_about(c->at, "shape",
-                         "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_view can "
-                         "put a 1 in)",
-                         2, x,
-                         "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
-                         (long long)sa, (long long)sb, dim);
+    return fy_fail_about(
+        c->at, "shape",
+        "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_view can "
+        "put a 1 in)",
+        2, x, "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
+        (long long)sa, (long long)sb, dim);
 }
 
 /* Sizes are matched from the right; a missing one counts as 1. */

@@ -11,8 +11,9 @@ static bool check_dims(const fy_call *c, fy_tensor **x)
 {
     int a = x[0]->ndim, b = x[1]->ndim;
     if (a == 0 || b == 0)
-        return fy_fail_about(c->at, "shape", "multiply by a number with fy_mul, or give the operand a dimension with fy_view",
-                             2, x, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a, b);
+        return fy_fail_about(c->at, "shape",
+                             "multiply by a number with fy_mul, or give the operand a dimension with fy_view", 2, x,
+                             "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a, b);
     if (a > 2 || b > 2)
         return fy_fail_about(c->at, "shape", "take the matrices one by one with fy_select(x, 0, i)", 2, x,
                              "matmul takes operands of 1 and 2 dimensions here, but they are %dD and %dD", a, b);
@@ -28,26 +29,28 @@ static bool check_device(const fy_call *c, fy_tensor **x)
     const fy_dev *other = stray ? a : b;
     const char *to = other->number == 1 ? "cuda" : other->name;
     fy_argument(c->at, stray, name, sizeof name);
-    return fy_fail_about(c->at, "device_mismatch",
-                         fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name,
-                                 name, to, to),
-                         2, x,
-                         "Expected all tensors to be on the same device, but found at least two devices, %s and %s! "
-                         "(when checking argument for argument %s in method wrapper_CUDA_%s)",
-                         a->name, b->name, argument_name(x[0]->ndim, x[1]->ndim), method_name(x[0]->ndim, x[1]->ndim));
+    return fy_fail_about(
+        c->at, "device_mismatch",
+        fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to), 2,
+        x,
+        "Expected all tensors to be on the same device, but found at least two devices, %s and %s! "
+        "(when checking argument for argument %s in method wrapper_CUDA_%s)",
+        a->name, b->name, argument_name(x[0]->ndim, x[1]->ndim), method_name(x[0]->ndim, x[1]->ndim));
 }
 
 static bool fail_inner(const fy_call *c, fy_tensor **x)
 {
     const int64_t *a = x[0]->shape, *b = x[1]->shape;
     long long a0 = a[0], a1 = x[0]->ndim == 2 ? a[1] : 0, b0 = b[0], b1 = x[1]->ndim == 2 ? b[1] : 0;
-    const char *hint = fy_hint("the last size of the first must equal the first size of the second; fy_t turns a matrix round");
+    const char *hint =
+        fy_hint("the last size of the first must equal the first size of the second; fy_t turns a matrix round");
     if (x[1]->ndim == 2)
-        return fy_fail_about(c->at, "shape", hint, 2, x, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+        return fy_fail_about(c->at, "shape", hint, 2, x,
+                             "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
                              x[0]->ndim == 2 ? a0 : 1, x[0]->ndim == 2 ? a1 : a0, b0, b1);
     if (x[0]->ndim == 2)
-        return fy_fail_about(c->at, "shape", hint, 2, x, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)", a0,
-                             a0, a1, b0);
+        return fy_fail_about(c->at, "shape", hint, 2, x, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
+                             a0, a0, a1, b0);
     return fy_fail_about(c->at, "shape", hint, 2, x,
                          "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
                          "elements, but got %lld and %lld elements respectively",
@@ -62,7 +65,8 @@ static bool check_types(const fy_call *c, fy_tensor **x)
     const char *hint = fy_hint("convert with fy_to(%s, FY_FLOAT32)", fy_argument(c->at, stray, name, sizeof name));
     if (x[0]->dtype != x[1]->dtype)
         return fy_fail_about(c->at, "dtype", hint, 2, x, "expected %s and %s to have the same dtype, but got: %s != %s",
-                             host ? "m1" : "mat1", host ? "m2" : "mat2", fy_dtype_c(x[0]->dtype), fy_dtype_c(x[1]->dtype));
+                             host ? "m1" : "mat1", host ? "m2" : "mat2", fy_dtype_c(x[0]->dtype),
+                             fy_dtype_c(x[1]->dtype));
     if (x[0]->dtype == FY_INT64 && !host)
         return fy_fail_about(c->at, "dtype", "convert both with fy_to(x, FY_FLOAT32)", 2, x,
                              "\"addmm_cuda\" not implemented for 'Long'");

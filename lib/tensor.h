@@ -7,36 +7,36 @@
 
 /* Bytes in one memory, shared by all the tensors that look at them. */
 typedef struct fy_storage {
-    uint32_t id;         /* 0 until it is announced */
+    uint32_t id; /* 0 until it is announced */
     uint32_t refs;
-    uint32_t version;    /* writes so far */
+    uint32_t version; /* writes so far */
     uint32_t tenant;
     fy_dev *dev;
-    void *data;          /* host pointer, or the guarded device pointer; NULL where bytes is 0 */
-    uint64_t addr;       /* modelled address */
+    void *data;    /* host pointer, or the guarded device pointer; NULL where bytes is 0 */
+    uint64_t addr; /* modelled address */
     size_t asked, bytes;
     fy_word mem;
     fy_site *born;
-    const char *name;    /* of its first handle; may be NULL */
-    fy_dtype dtype;      /* its first handle's; guard.c counts elements by it */
+    const char *name;               /* of its first handle; may be NULL */
+    fy_dtype dtype;                 /* its first handle's; guard.c counts elements by it */
     struct fy_storage *next, *prev; /* all that live, oldest first */
 } fy_storage;
 
 enum { FY_ALIVE = 0x46794f4b, FY_DEAD = 0x46794445 };
 
 struct fy_tensor {
-    uint32_t magic;      /* FY_ALIVE or FY_DEAD: a freed handle stays recognisable */
+    uint32_t magic; /* FY_ALIVE or FY_DEAD: a freed handle stays recognisable */
     uint32_t id;
     uint32_t refs;
     fy_dtype dtype;
     fy_storage *storage;
-    int64_t offset;      /* elements */
+    int64_t offset; /* elements */
     int ndim;
     int64_t shape[FY_MAX_DIMS], strides[FY_MAX_DIMS];
-    const char *name;    /* lives as long as the program; NULL where there is none */
+    const char *name; /* lives as long as the program; NULL where there is none */
     fy_site *born, *freed;
-    fy_word gone;        /* how it was freed: free or scope */
-    fy_tensor *next;     /* among the dead slots */
+    fy_word gone;    /* how it was freed: free or scope */
+    fy_tensor *next; /* among the dead slots */
 };
 
 /* storage.c. To reserve takes the bytes and says nothing, so that a call that fails later can cancel
@@ -44,9 +44,9 @@ struct fy_tensor {
 fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes); /* NULL after an oom error */
 void fy_storage_announce(fy_site *at, fy_storage *s);
 void fy_storage_cancel(fy_storage *s);
-fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes);    /* both; NULL after an oom error */
-void fy_storage_drop(fy_site *at, fy_storage *s);                     /* one reference less */
-const fy_storage *fy_storage_holding(const void *p); /* for guard.c; may run in a signal handler */
+fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL after an oom error */
+void fy_storage_drop(fy_site *at, fy_storage *s);                  /* one reference less */
+const fy_storage *fy_storage_holding(const void *p);               /* for guard.c; may run in a signal handler */
 fy_ref fy_live_storages(void); /* ids of the storages alive, for the `live` field of the end event */
 
 /* A view of a storage, before it has a handle. */
@@ -60,10 +60,10 @@ typedef struct fy_geometry {
 /* tensor.c. A new tensor carries one reference; what a public call returns goes through fy_hand_out,
  * which enters that reference in the innermost open scope of the thread. */
 fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of);
-fy_tensor *fy_tensor_again(fy_tensor *x);                        /* one more reference */
-void fy_tensor_drop(fy_site *at, fy_tensor *x, fy_word why);     /* one less; NULL is fine */
+fy_tensor *fy_tensor_again(fy_tensor *x);                                /* one more reference */
+void fy_tensor_drop(fy_site *at, fy_tensor *x, fy_word why);             /* one less; NULL is fine */
 const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room); /* name, or "tensor 7" */
-const char *fy_name_keep(const char *name); /* the same text, for as long as the program lives */
+const char *fy_name_keep(const char *name);              /* the same text, for as long as the program lives */
 const char *fy_name_for(fy_site *at, const char *given); /* what a new tensor of this call is called */
 
 /* scope.c */
@@ -71,15 +71,15 @@ fy_tensor *fy_hand_out(fy_tensor *x);
 
 /* dtype.c */
 size_t fy_dtype_size(fy_dtype d);
-const char *fy_dtype_torch(fy_dtype d);  /* "Float", "Long": what PyTorch's messages say */
-const char *fy_dtype_c(fy_dtype d);      /* "float", "long int" */
+const char *fy_dtype_torch(fy_dtype d); /* "Float", "Long": what PyTorch's messages say */
+const char *fy_dtype_c(fy_dtype d);     /* "float", "long int" */
 fy_word fy_dtype_word(fy_dtype d);
 bool fy_dtype_ok(fy_site *at, fy_dtype d); /* false after an error */
 
 /* shape.c */
 int64_t fy_shape_numel(const fy_shape *s);
 bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel); /* false after an error */
-void fy_shape_rows(const fy_shape *s, int64_t *strides);         /* row-major strides */
+void fy_shape_rows(const fy_shape *s, int64_t *strides);                      /* row-major strides */
 fy_geometry fy_geometry_of(const fy_tensor *x);
 bool fy_is_dense(const fy_geometry *g); /* without holes and overlaps, in whatever order */
 /* Strides of a result that follows its operands' order of dimensions, as PyTorch's do. */
@@ -89,32 +89,32 @@ const char *fy_shape_text(const int64_t *dims, int n, const char *ends, char *bu
 
 /* dispatch.c: one call of one op, from the check of its operands to its events. */
 typedef struct fy_call {
-    fy_site *at;         /* NULL for internal work */
+    fy_site *at; /* NULL for internal work */
     int op;
     fy_arg in[FY_MAX_INPUTS];
-    fy_dev *dev;         /* fill, arange, randn: where */
-    fy_dtype dtype;      /* fill, arange, randn, cast: of the result */
-    fy_shape shape;      /* fill, arange, randn: of the result */
-    bool row_major;      /* clone: to row-major order, whatever the operand's is */
+    fy_dev *dev;    /* fill, arange, randn: where */
+    fy_dtype dtype; /* fill, arange, randn, cast: of the result */
+    fy_shape shape; /* fill, arange, randn: of the result */
+    bool row_major; /* clone: to row-major order, whatever the operand's is */
     double real[FY_MAX_SCALARS];
     int64_t integer[FY_MAX_SCALARS];
-    const char *name;    /* of the result; kept for good */
+    const char *name; /* of the result; kept for good */
 } fy_call;
 
 /* What a call will do, decided before anything is allocated. (plan.c) */
 typedef struct fy_plan {
     fy_dev *dev;
-    fy_dtype dtype;      /* the op computes in */
+    fy_dtype dtype; /* the op computes in */
     fy_geometry result;
     fy_layout in[FY_MAX_INPUTS], out; /* as the kernel sees them */
     bool number[FY_MAX_INPUTS];       /* passed as a kernel argument */
 } fy_plan;
 
-bool fy_plan_make(const fy_call *c, fy_plan *p);           /* false after an error */
-bool fy_plan_product(const fy_call *c, fy_plan *p);        /* its part for matmul (product.c) */
+bool fy_plan_make(const fy_call *c, fy_plan *p);    /* false after an error */
+bool fy_plan_product(const fy_call *c, fy_plan *p); /* its part for matmul (product.c) */
 fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
-fy_tensor *fy_dispatch(const fy_call *c);                  /* NULL after an error */
-uint32_t fy_work_id(void);                                 /* number of a copy or an op */
+fy_tensor *fy_dispatch(const fy_call *c); /* NULL after an error */
+uint32_t fy_work_id(void);                /* number of a copy or an op */
 
 /* move.c */
 fy_tensor *fy_move(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name);

@@ -15,7 +15,8 @@ static bool wrap_dim(fy_site *at, fy_tensor *x, int *dim)
     int n = x->ndim ? x->ndim : 1;
     if (*dim < -n || *dim >= n)
         return fy_fail_about(at, "index", "dimensions count from 0, or from -1 backwards", 1, &x,
-                             "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n - 1, *dim);
+                             "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n - 1,
+                             *dim);
     if (*dim < 0) *dim += n;
     return true;
 }
@@ -83,7 +84,8 @@ fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape s)
     fy_geometry g = fy_geometry_of(x);
     g.shape = s;
     if (!restride(x, &s, g.strides))
-        return fy_fail_about(at, "view", fy_hint("lay it out anew first: fy_contiguous(%s)", fy_argument(at, 0, name, sizeof name)),
+        return fy_fail_about(at, "view",
+                             fy_hint("lay it out anew first: fy_contiguous(%s)", fy_argument(at, 0, name, sizeof name)),
                              1, &x,
                              "view size is not compatible with input tensor's size and stride (at least one dimension "
                              "spans across two contiguous subspaces). Use .reshape(...) instead.");
@@ -120,8 +122,8 @@ fy_tensor *fy_t_at(fy_site *at, fy_tensor *x)
 static bool has_dims(fy_site *at, fy_tensor *x, const char *call)
 {
     if (x->ndim > 0) return true;
-    return fy_fail_about(at, "shape", "fy_view(x, (1)) makes it 1-D", 1, &x, "%s() cannot be applied to a 0-dim tensor.",
-                         call);
+    return fy_fail_about(at, "shape", "fy_view(x, (1)) makes it 1-D", 1, &x,
+                         "%s() cannot be applied to a 0-dim tensor.", call);
 }
 
 fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int dim, int64_t start, int64_t length)
@@ -152,8 +154,8 @@ fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int dim, int64_t index)
     int64_t size = x->shape[dim], wrapped = index < 0 ? index + size : index;
     if (wrapped < 0 || wrapped >= size)
         return fy_fail_about(at, "index", "indices count from 0, or from -1 backwards", 1, &x,
-                             "select(): index %lld out of range for tensor of size %s at dimension %d", (long long)index,
-                             fy_shape_text(x->shape, x->ndim, "[]", text, sizeof text), dim);
+                             "select(): index %lld out of range for tensor of size %s at dimension %d",
+                             (long long)index, fy_shape_text(x->shape, x->ndim, "[]", text, sizeof text), dim);
     fy_geometry g = fy_geometry_of(x);
     g.offset += wrapped * x->strides[dim];
     g.shape.ndim--;

@@ -32,7 +32,8 @@ static int returning(void **state)
 TEST(the_report_has_place_line_operands_words_and_fix)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *mat1 = fy_ones((4, 3), .device = "cuda"), *mat2 = fy_ones((3, 2));
         fy_tensor *c = fy_matmul(mat1, mat2);
         int line = __LINE__ - 1;
@@ -54,12 +55,14 @@ TEST(the_report_has_place_line_operands_words_and_fix)
 TEST(devices_are_named_in_pytorchs_order)
 {
     (void)state;
-    FY_SCOPE {
-        fy_tensor *c = fy_ones((2)), *g = fy_ones((2), .device = "cuda"), *m = fy_ones((2, 2)), *one = fy_ones((), .device = "cuda");
+    FY_SCOPE
+    {
+        fy_tensor *c = fy_ones((2)), *g = fy_ones((2), .device = "cuda"), *m = fy_ones((2, 2)),
+                  *one = fy_ones((), .device = "cuda");
         fy_tensor *first = fy_narrow(c, 0, 0, 1);
         FAILS(fy_add(c, g), "found at least two devices, cuda:0 and cpu!"); /* element-wise: the card first */
         FAILS(fy_add(g, c), "found at least two devices, cuda:0 and cpu!");
-        FAILS(fy_mul(c, one), "found at least two devices, cuda:0 and cpu!");       /* a 0-dim card tensor does not come */
+        FAILS(fy_mul(c, one), "found at least two devices, cuda:0 and cpu!"); /* a 0-dim card tensor does not come */
         FAILS(fy_mul(g, first), "cuda:0 and cpu!");
         fy_tensor *mg = fy_to(m, "cuda"), *n = fy_tensor((1, 2, 3)), *ng = fy_cuda(n);
         FAILS(fy_matmul(m, mg), "devices, cpu and cuda:0! (when checking argument for argument mat2");
@@ -81,20 +84,28 @@ TEST(devices_are_named_in_pytorchs_order)
 TEST(shapes_that_do_not_fit)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *m = fy_ones((2, 3));
-        FAILS(fy_add(m, fy_ones((4))), "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
-        FAILS(fy_add(m, fy_ones((2))), "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 1");
-        FAILS(fy_mul(fy_ones((0, 3)), fy_ones((2, 3))), "tensor a (0) must match the size of tensor b (2) at non-singleton dimension 0");
+        FAILS(fy_add(m, fy_ones((4))),
+              "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1");
+        FAILS(fy_add(m, fy_ones((2))),
+              "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 1");
+        FAILS(fy_mul(fy_ones((0, 3)), fy_ones((2, 3))),
+              "tensor a (0) must match the size of tensor b (2) at non-singleton dimension 0");
         FAILS(fy_matmul(m, m), "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)");
         FAILS(fy_matmul(fy_ones((4)), fy_ones((3, 2))), "mat1 and mat2 shapes cannot be multiplied (1x4 and 3x2)");
         FAILS(fy_matmul(m, fy_ones((4))), "size mismatch, got input (2), mat (2x3), vec (4)");
-        FAILS(fy_matmul(fy_ones((3)), fy_ones((4))), "inconsistent tensor size, expected tensor [3] and src [4] to have the same number of elements, but got 3 and 4 elements respectively");
-        FAILS(fy_matmul(fy_ones(()), fy_ones((3))), "both arguments to matmul need to be at least 1D, but they are 0D and 1D");
+        FAILS(fy_matmul(fy_ones((3)), fy_ones((4))),
+              "inconsistent tensor size, expected tensor [3] and src [4] to have the same number of elements, but got "
+              "3 and 4 elements respectively");
+        FAILS(fy_matmul(fy_ones(()), fy_ones((3))),
+              "both arguments to matmul need to be at least 1D, but they are 0D and 1D");
         FAILS(fy_matmul(fy_ones((2, 2, 2)), m), "1 and 2 dimensions here, but they are 3D and 2D");
         FAILS(fy_zeros((2, -1)), "Trying to create tensor with negative dimension -1: [2, -1]");
         FAILS(fy_zeros((1, 1, 1, 1, 1, 1, 1, 1, 1)), "a shape has at most 8 dimensions");
-        FAILS(fy_zeros((1L << 40, 1L << 40)), "Storage size calculation overflowed with sizes=[1099511627776, 1099511627776]");
+        FAILS(fy_zeros((1L << 40, 1L << 40)),
+              "Storage size calculation overflowed with sizes=[1099511627776, 1099511627776]");
         FAILS(fy_randn((1L << 40, 1L << 40), .device = "cuda"), "Storage size calculation overflowed");
     }
 }
@@ -102,10 +113,12 @@ TEST(shapes_that_do_not_fit)
 TEST(dtypes_that_do_not_fit)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_ones((2, 2)), *n = fy_to(x, FY_INT64);
         FAILS(fy_matmul(x, n), "expected m1 and m2 to have the same dtype, but got: float != long int");
-        FAILS(fy_matmul(fy_cuda(n), fy_cuda(x)), "expected mat1 and mat2 to have the same dtype, but got: long int != float");
+        FAILS(fy_matmul(fy_cuda(n), fy_cuda(x)),
+              "expected mat1 and mat2 to have the same dtype, but got: long int != float");
         FAILS(fy_matmul(fy_cuda(n), fy_cuda(n)), "\"addmm_cuda\" not implemented for 'Long'");
         FAILS(fy_randn((2), .dtype = FY_INT64), "\"normal_kernel_cpu\" not implemented for 'Long'");
         FAILS(fy_randn((2), .dtype = FY_INT64, .device = "cuda"), "\"normal_kernel_cuda\" not implemented for 'Long'");
@@ -117,9 +130,11 @@ TEST(dtypes_that_do_not_fit)
 TEST(views_that_cannot_be)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_view(fy_arange((6)), (2, 3));
-        FAILS(fy_view(fy_t(x), (6)), "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
+        FAILS(fy_view(fy_t(x), (6)), "view size is not compatible with input tensor's size and stride (at least one "
+                                     "dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
         FAILS(fy_view(x, (4, 2)), "shape '[4, 2]' is invalid for input of size 6");
         FAILS(fy_view(x, (-1, 4)), "shape '[-1, 4]' is invalid for input of size 6");
         FAILS(fy_view(x, (-1, -1)), "only one dimension can be inferred");
@@ -137,7 +152,8 @@ TEST(views_that_cannot_be)
 TEST(devices_that_are_not)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_ones((2));
         FAILS(fy_to(x, "gpu"), "device type at start of device string: gpu");
         FAILS(fy_to(x, ""), "Device string must not be empty");
@@ -151,7 +167,8 @@ TEST(devices_that_are_not)
 TEST(values_that_make_no_sense)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_ones((2));
         FAILS(fy_arange((0, 3, 0)), "step must be nonzero");
         FAILS(fy_arange((0, 3, -1)), "upper bound and larger bound inconsistent with step sign");
@@ -173,7 +190,8 @@ TEST(values_that_make_no_sense)
 TEST(a_full_card_says_how_full)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_ones((1024, 1024), .device = "cuda"), *big = fy_zeros((1024, 1024));
         int64_t before = fy_dev_at(1)->live_bytes;
         since();
@@ -181,7 +199,8 @@ TEST(a_full_card_says_how_full)
         assert_string_equal(kinds(), "oom error");
         assert_int_equal(number_of(event_of("oom", 0), "asked"), 67108864);
         assert_int_equal(number_of(event_of("oom", 0), "allocated"), before);
-        assert_true(failed_with("CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacity of 16.00 MiB of which "));
+        assert_true(failed_with(
+            "CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacity of 16.00 MiB of which "));
         fy_tensor *second = fy_ones((2, 1024, 1024), .device = "cuda");
         since();
         assert_null(fy_to(big, "cuda", .dtype = FY_INT64)); /* the copy would need a cast first: not begun */
@@ -199,7 +218,8 @@ TEST(a_full_card_says_how_full)
 TEST(a_failed_call_changes_nothing)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *a = fy_tensor((1, 2)), *g = fy_ones((2), .device = "cuda"), *m = fy_ones((3));
         int64_t host = fy_dev_at(0)->live_bytes, card = fy_dev_at(1)->live_bytes;
         since();
@@ -215,7 +235,8 @@ TEST(a_failed_call_changes_nothing)
         assert_string_equal(text_of(event_of("error", 0), "code"), "device_mismatch");
         assert_string_equal(text_of(event_of("error", 0), "call"), "fy_add(a, g)");
         assert_true(strstr(text_of(event_of("error", 0), "hint"), "fy_to(a, \"cuda\")") != NULL);
-        assert_true(strstr(text_of(event_of("error", 0), "message"), "a is on cpu (2) int64; g is on cuda:0 (2) float32") != NULL);
+        assert_true(strstr(text_of(event_of("error", 0), "message"),
+                           "a is on cpu (2) int64; g is on cuda:0 (2) float32") != NULL);
         fy_clear_error();
     }
 }
@@ -223,7 +244,8 @@ TEST(a_failed_call_changes_nothing)
 TEST(the_first_error_is_kept_and_null_passes_through)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_ones((2)), *bad = fy_add(x, fy_ones((3)));
         since();
         fy_tensor *y = fy_relu(fy_mul(bad, 2)), *z = fy_matmul(fy_t(fy_view(y, (1, 2))), fy_to(y, "cuda"));
@@ -246,10 +268,12 @@ TEST(the_first_error_is_kept_and_null_passes_through)
 TEST(operands_are_called_what_the_source_calls_them)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_ones((2)), *list[2] = {x, x};
         fy_add(list[0], fy_view(fy_ones((6)), (2, 3))); /* commas inside brackets do not end an argument */
-        assert_true(failed_with("list[0] is on cpu (2) float32; fy_view(fy_ones((6)), (2, 3)) is on cpu (2, 3) float32"));
+        assert_true(
+            failed_with("list[0] is on cpu (2) float32; fy_view(fy_ones((6)), (2, 3)) is on cpu (2, 3) float32"));
     }
 }
 
@@ -271,7 +295,8 @@ static const char *child(void (*f)(void), int *status)
         _exit(0);
     }
     close(ends[1]);
-    for (ssize_t got; n < sizeof text - 1 && (got = read(ends[0], text + n, sizeof text - 1 - n)) > 0;) n += (size_t)got;
+    for (ssize_t got; n < sizeof text - 1 && (got = read(ends[0], text + n, sizeof text - 1 - n)) > 0;)
+        n += (size_t)got;
     text[n] = 0;
     close(ends[0]);
     waitpid(pid, status, 0);

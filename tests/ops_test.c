@@ -37,7 +37,10 @@ static fy_tensor *example(int op, fy_dtype dtype, const char *device)
 }
 
 /* PyTorch has neither: random integers by randn, integer products on a card. */
-static bool is_refused(int op, fy_dtype dtype) { return dtype == FY_INT64 && (op == FY_OP_randn || op == FY_OP_matmul); }
+static bool is_refused(int op, fy_dtype dtype)
+{
+    return dtype == FY_INT64 && (op == FY_OP_randn || op == FY_OP_matmul);
+}
 
 static void agree(int op, fy_dtype dtype)
 {
@@ -58,7 +61,8 @@ static void agree(int op, fy_dtype dtype)
     for (int64_t i = 0; i < fy_numel(host); i++) {
         double x = element(host, i), y = element(card, i);
         if (op == FY_OP_randn) assert_true(isfinite(x) && isfinite(y) && fabs(x) < 10 && fabs(y) < 10);
-        else if (fabs(x - y) > 1e-5 * fabs(x)) fail_msg("%s: element %lld is %g on cpu, %g on cuda", fy_ops[op].name, (long long)i, x, y);
+        else if (fabs(x - y) > 1e-5 * fabs(x))
+            fail_msg("%s: element %lld is %g on cpu, %g on cuda", fy_ops[op].name, (long long)i, x, y);
     }
 }
 
@@ -67,8 +71,8 @@ TEST(every_op_of_the_table_agrees_on_cpu_and_cuda)
     static const fy_dtype dtypes[] = {FY_FLOAT32, FY_INT64};
     (void)state;
     for (int op = 0; op < FY_OP_COUNT; op++)
-        for (int d = 0; d < 2; d++)
-            FY_SCOPE {
+        for (int d = 0; d < 2; d++) FY_SCOPE
+            {
                 if (!is_refused(op, dtypes[d])) agree(op, dtypes[d]);
             }
 }
@@ -92,7 +96,8 @@ TEST(every_op_has_a_host_version_and_a_kernel)
 TEST(an_op_on_the_card_is_exactly_four_records)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *a = fy_ones((2, 3), .device = "cuda"), *b = fy_ones((3), .device = "cuda");
         since();
         fy_tensor *c = fy_add(a, b);
@@ -115,7 +120,8 @@ TEST(an_op_on_the_card_is_exactly_four_records)
 TEST(the_host_is_busy_while_it_computes)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *a = fy_ones((100, 100));
         int64_t before = fy_now();
         since();
@@ -133,7 +139,8 @@ TEST(the_host_is_busy_while_it_computes)
 TEST(integers_and_floats_promote_as_in_pytorch)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *n = fy_tensor((1, 2)), *x = fy_tensor((0.5, 0.25));
         assert_int_equal(fy_dtype_of(fy_add(n, 2)), FY_INT64);
         assert_int_equal(fy_dtype_of(fy_add(n, 2.5)), FY_FLOAT32);
@@ -154,7 +161,8 @@ TEST(integers_and_floats_promote_as_in_pytorch)
 TEST(a_cast_for_promotion_is_recorded_and_leaves_nothing)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *n = fy_to(fy_tensor((1, 2)), "cuda"), *x = fy_ones((2), .device = "cuda");
         since();
         fy_add(n, x);
@@ -169,7 +177,8 @@ TEST(a_cast_for_promotion_is_recorded_and_leaves_nothing)
 TEST(a_0_dim_cpu_tensor_goes_to_the_card_as_a_kernel_argument)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *g = fy_arange((0, 3, 1), .device = "cuda", .dtype = FY_FLOAT32), *two = fy_full((), 2);
         since();
         fy_tensor *sum = fy_add(g, two);
@@ -192,8 +201,10 @@ TEST(a_0_dim_cpu_tensor_goes_to_the_card_as_a_kernel_argument)
 TEST(sizes_are_broadcast_from_the_right)
 {
     (void)state;
-    FY_SCOPE {
-        fy_tensor *m = fy_view(fy_arange((6)), (2, 3)), *row = fy_tensor((10, 20, 30)), *column = fy_view(fy_tensor((100, 200)), (2, 1));
+    FY_SCOPE
+    {
+        fy_tensor *m = fy_view(fy_arange((6)), (2, 3)), *row = fy_tensor((10, 20, 30)),
+                  *column = fy_view(fy_tensor((100, 200)), (2, 1));
         assert_true(HOLDS(fy_add(m, row), 10, 21, 32, 13, 24, 35));
         assert_true(HOLDS(fy_add(m, column), 100, 101, 102, 203, 204, 205));
         assert_true(HOLDS(fy_add(row, column), 110, 120, 130, 210, 220, 230));
@@ -206,7 +217,8 @@ TEST(sizes_are_broadcast_from_the_right)
 TEST(results_follow_the_strides_of_their_operands)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *m = fy_view(fy_arange((6)), (2, 3)), *t = fy_t(m);
         assert_true(HAS_STRIDES(fy_relu(t), 1, 3));
         assert_true(HAS_STRIDES(fy_add(t, t), 1, 3));
@@ -221,7 +233,8 @@ TEST(results_follow_the_strides_of_their_operands)
 TEST(sums_reach_every_element_of_any_layout)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_view(fy_arange((24)), (2, 3, 4));
         assert_true(HOLDS(fy_sum(x), 276));
         assert_true(HOLDS(fy_sum(fy_transpose(x, 0, 2)), 276));
@@ -235,7 +248,8 @@ TEST(sums_reach_every_element_of_any_layout)
 TEST(relu_keeps_nan)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_relu(fy_tensor((-1.5, NAN, 2.0)));
         assert_true(element(x, 0) == 0 && isnan(element(x, 1)) && element(x, 2) == 2);
     }
@@ -247,34 +261,42 @@ TEST(matmul_takes_vectors_as_rows_and_columns)
 {
     static const char *const devices[] = {"cpu", "cuda"};
     (void)state;
-    for (int d = 0; d < 2; d++) FY_SCOPE {
-        fy_tensor *m = fy_view(fy_arange((6), .dtype = FY_FLOAT32, .device = devices[d]), (2, 3));
-        fy_tensor *v = fy_arange((3), .dtype = FY_FLOAT32, .device = devices[d]);
-        fy_tensor *u = fy_ones((2), .device = devices[d]);
-        assert_true(HOLDS(fy_matmul(m, v), 5, 14));
-        assert_true(HAS_SHAPE(fy_matmul(m, v), 2));
-        assert_true(HOLDS(fy_matmul(u, m), 3, 5, 7));
-        assert_true(HAS_SHAPE(fy_matmul(u, m), 3));
-        assert_true(HOLDS(fy_matmul(v, v), 5));
-        assert_int_equal(fy_dim(fy_matmul(v, v)), 0);
-        assert_true(HOLDS(fy_matmul(m, fy_t(m)), 5, 14, 14, 50));
-        assert_true(HOLDS(fy_matmul(fy_t(m), m), 9, 12, 15, 12, 17, 22, 15, 22, 29));
-        assert_true(HOLDS(fy_matmul(fy_zeros((2, 0), .device = devices[d]), fy_zeros((0, 3), .device = devices[d])), 0, 0, 0, 0, 0, 0));
-        assert_true(HAS_SHAPE(fy_matmul(fy_zeros((0, 2), .device = devices[d]), m), 0, 3));
-    }
+    for (int d = 0; d < 2; d++) FY_SCOPE
+        {
+            fy_tensor *m = fy_view(fy_arange((6), .dtype = FY_FLOAT32, .device = devices[d]), (2, 3));
+            fy_tensor *v = fy_arange((3), .dtype = FY_FLOAT32, .device = devices[d]);
+            fy_tensor *u = fy_ones((2), .device = devices[d]);
+            assert_true(HOLDS(fy_matmul(m, v), 5, 14));
+            assert_true(HAS_SHAPE(fy_matmul(m, v), 2));
+            assert_true(HOLDS(fy_matmul(u, m), 3, 5, 7));
+            assert_true(HAS_SHAPE(fy_matmul(u, m), 3));
+            assert_true(HOLDS(fy_matmul(v, v), 5));
+            assert_int_equal(fy_dim(fy_matmul(v, v)), 0);
+            assert_true(HOLDS(fy_matmul(m, fy_t(m)), 5, 14, 14, 50));
+            assert_true(HOLDS(fy_matmul(fy_t(m), m), 9, 12, 15, 12, 17, 22, 15, 22, 29));
+            assert_true(HOLDS(fy_matmul(fy_zeros((2, 0), .device = devices[d]), fy_zeros((0, 3), .device = devices[d])),
+                              0, 0, 0, 0, 0, 0));
+            assert_true(HAS_SHAPE(fy_matmul(fy_zeros((0, 2), .device = devices[d]), m), 0, 3));
+        }
 }
 
 /* Every pair of layouts that views can give, against plain sums. */
 TEST(matmul_reads_any_layout)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *big = fy_view(fy_arange((120), .dtype = FY_FLOAT32), (10, 12));
-        fy_tensor *left[] = {fy_narrow(big, 0, 2, 3), fy_narrow(fy_narrow(big, 0, 0, 3), 1, 2, 5),
-                             fy_narrow(fy_t(fy_narrow(big, 1, 1, 3)), 1, 3, 5), fy_select(fy_view(big, (3, 5, 8)), 2, 1),
-                             fy_narrow(big, 1, 3, 1), fy_narrow(fy_t(big), 0, 4, 1), fy_narrow(big, 0, 1, 1)};
+        fy_tensor *left[] = {fy_narrow(big, 0, 2, 3),
+                             fy_narrow(fy_narrow(big, 0, 0, 3), 1, 2, 5),
+                             fy_narrow(fy_t(fy_narrow(big, 1, 1, 3)), 1, 3, 5),
+                             fy_select(fy_view(big, (3, 5, 8)), 2, 1),
+                             fy_narrow(big, 1, 3, 1),
+                             fy_narrow(fy_t(big), 0, 4, 1),
+                             fy_narrow(big, 0, 1, 1)};
         for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-            fy_tensor *a = left[i], *b = fy_t(a), *c = fy_matmul(a, b), *g = fy_matmul(fy_to(a, "cuda"), fy_to(b, "cuda"));
+            fy_tensor *a = left[i], *b = fy_t(a), *c = fy_matmul(a, b),
+                      *g = fy_matmul(fy_to(a, "cuda"), fy_to(b, "cuda"));
             int64_t n = fy_size(a, 0), k = fy_size(a, 1);
             for (int64_t r = 0; r < n; r++)
                 for (int64_t s = 0; s < n; s++) {
@@ -290,7 +312,8 @@ TEST(matmul_reads_any_layout)
 TEST(integers_multiply_on_the_cpu)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *m = fy_view(fy_arange((4)), (2, 2));
         assert_int_equal(fy_dtype_of(fy_matmul(m, m)), FY_INT64);
         assert_true(HOLDS(fy_matmul(m, fy_t(m)), 1, 3, 3, 13));

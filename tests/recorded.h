@@ -91,8 +91,7 @@ static inline const cJSON *event_of(const char *kind, int n)
 {
     const cJSON *e;
     recorded_read();
-    cJSON_ArrayForEach(e, recorded_events)
-        if (strcmp(event_kind_of(e), kind) == 0 && n-- == 0) return e;
+    cJSON_ArrayForEach(e, recorded_events) if (strcmp(event_kind_of(e), kind) == 0 && n-- == 0) return e;
     return NULL;
 }
 
@@ -125,7 +124,8 @@ static inline double number_of(const cJSON *e, const char *path)
 static inline double element(fy_tensor *x, int64_t i)
 {
     double value = 0;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *home = fy_contiguous(fy_cpu(x));
         const void *p = fy_data(home);
         value = fy_dtype_of(home) == FY_INT64 ? (double)((const int64_t *)p)[i] : (double)((const float *)p)[i];

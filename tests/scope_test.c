@@ -18,7 +18,8 @@ TEST(what_a_scope_made_is_freed_at_its_end)
     int64_t before = live();
     (void)state;
     since();
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *a = fy_ones((100));
         fy_add(a, a);
         assert_true(live() > before);
@@ -26,7 +27,8 @@ TEST(what_a_scope_made_is_freed_at_its_end)
     assert_int_equal(live(), before);
     assert_string_equal(kinds(), "alloc tensor op complete alloc tensor op complete drop free drop free");
     assert_string_equal(text_of(event_of("drop", 0), "why"), "scope");
-    assert_int_equal(number_of(event_of("drop", 0), "tensor"), 1 + number_of(event_of("drop", 1), "tensor")); /* youngest first */
+    assert_int_equal(number_of(event_of("drop", 0), "tensor"),
+                     1 + number_of(event_of("drop", 1), "tensor")); /* youngest first */
     assert_true(number_of(event_of("drop", 0), "line") > 0);
 }
 
@@ -35,13 +37,15 @@ TEST(break_and_continue_close_a_scope)
     int64_t before = live();
     (void)state;
     for (int i = 0; i < 3; i++) {
-        FY_SCOPE {
+        FY_SCOPE
+        {
             fy_ones((10));
             if (i == 1) break;
             fy_ones((10));
         }
         assert_int_equal(live(), before);
-        FY_SCOPE {
+        FY_SCOPE
+        {
             fy_ones((10));
             continue;
         }
@@ -51,7 +55,8 @@ TEST(break_and_continue_close_a_scope)
 
 static fy_tensor *kept_by_return(void)
 {
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *a = fy_full((2), 3.0), *b = fy_mul(a, a);
         return fy_keep(b);
     }
@@ -73,9 +78,11 @@ TEST(kept_tensors_belong_to_the_enclosing_scope)
     int64_t before = live();
     fy_tensor *last = NULL;
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *outer = fy_ones((4));
-        FY_SCOPE {
+        FY_SCOPE
+        {
             fy_tensor *x = fy_add(outer, 1), *y = fy_add(x, 1);
             assert_ptr_equal(fy_keep(x), x);
             assert_ptr_equal(fy_keep(outer), outer); /* not this scope's: stays where it is */
@@ -83,7 +90,8 @@ TEST(kept_tensors_belong_to_the_enclosing_scope)
         }
         since();
         assert_null(event_of("drop", 0));
-        FY_SCOPE {
+        FY_SCOPE
+        {
             fy_tensor *copies[20];
             for (int i = 0; i < 20; i++) copies[i] = fy_add(outer, i);
             fy_keep(copies[3]);
@@ -102,13 +110,12 @@ TEST(a_loop_that_frees_its_old_value_grows_nothing)
 {
     int64_t before = live();
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_zeros((4));
         for (int i = 0; i < 1000; i++) {
             fy_tensor *old = x;
-            FY_SCOPE {
-                x = fy_keep(fy_add(fy_mul(old, 1), 1));
-            }
+            FY_SCOPE { x = fy_keep(fy_add(fy_mul(old, 1), 1)); }
             fy_free(old);
         }
         assert_true(HOLDS(x, 1000, 1000, 1000, 1000));
@@ -122,7 +129,8 @@ TEST(a_tensor_returned_twice_is_given_back_twice)
     int64_t before = live();
     (void)state;
     fy_tensor *x = fy_ones((4));
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *same = fy_cpu(x);
         assert_ptr_equal(same, x);
     }
@@ -135,7 +143,8 @@ TEST(an_explicit_free_takes_the_tensor_out_of_its_scope)
 {
     int64_t before = live();
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *a = fy_ones((4)), *b = fy_ones((4));
         since();
         fy_free(a);
@@ -152,9 +161,7 @@ TEST(a_dead_handle_is_recognised_and_its_end_is_named)
     (void)state;
     fy_on_error(FY_RETURN);
     fy_tensor *x = fy_ones((4), .name = "weights"), *y = fy_ones((4)), *gone = NULL;
-    FY_SCOPE {
-        gone = fy_add(y, 1);
-    }
+    FY_SCOPE { gone = fy_add(y, 1); }
     fy_free(x);
     int line = __LINE__ - 1;
     char where[64];
@@ -193,8 +200,8 @@ TEST(dead_handles_are_recognised_long_after)
 
 static void *work(void *count)
 {
-    for (int i = 0; i < *(int *)count; i++)
-        FY_SCOPE {
+    for (int i = 0; i < *(int *)count; i++) FY_SCOPE
+        {
             fy_tensor *a = fy_full((8), i), *b = fy_add(fy_cpu(fy_relu(fy_cuda(a))), a);
             if (fy_item(fy_select(b, 0, 3)) != 2 * i) return "wrong value";
         }

@@ -18,7 +18,8 @@ static bool is_shape(fy_shape s, int ndim, int64_t a, int64_t b)
 TEST(lists_of_every_length_are_distinct)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         assert_true(is_shape(fy_shape_of(fy_zeros((3))), 1, 3, 0));
         assert_true(is_shape(fy_shape_of(fy_zeros((3, 0))), 2, 3, 0));
         assert_true(is_shape(fy_shape_of(fy_zeros((0, 3))), 2, 0, 3));
@@ -38,7 +39,8 @@ TEST(sizes_may_be_expressions_of_any_integer_type)
     int n = 2;
     int64_t m = 3;
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         assert_true(is_shape(fy_shape_of(fy_ones((n, m))), 2, 2, 3));
         assert_true(is_shape(fy_shape_of(fy_ones((n * 2, (int)m - 1), .dtype = FY_INT64)), 2, 4, 2));
         assert_true(is_shape(fy_shape_of(fy_view(fy_arange((n * m)), (m, n))), 2, 3, 2));
@@ -47,20 +49,20 @@ TEST(sizes_may_be_expressions_of_any_integer_type)
         assert_true(HOLDS(fy_tensor(((n))), 2));
         assert_true(is_shape(fy_shape_of(fy_tensor(())), 1, 0, 0));
         assert_int_equal(fy_dtype_of(fy_tensor((), .device = "cuda")), FY_FLOAT32);
-        assert_int_equal(fy_numel(fy_tensor((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-                                             24, 25, 26, 27, 28, 29, 30, 31, 32))), 32);
+        assert_int_equal(fy_numel(fy_tensor((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                             22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32))),
+                         32);
     }
 }
 
 TEST(a_call_within_a_call_has_its_own_place)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         since();
         int line = __LINE__ + 2;
-        fy_add(
-            fy_ones((2)),
-            fy_ones((2)));
+        fy_add(fy_ones((2)), fy_ones((2)));
         int first = (int)number_of(event_of("alloc", 0), "line");
         assert_true(first >= line - 1 && first <= line + 1);
         assert_string_equal(text_of(event_of("alloc", 0), "fn"), "a_call_within_a_call_has_its_own_place");
@@ -74,9 +76,12 @@ static const char *compiled(const char *compiler, const char *flags, const char 
     char command[1000], path[] = "/tmp/ferry-shape-XXXXXX.c";
     int fd = mkstemps(path, 2);
     assert_true(fd >= 0);
-    dprintf(fd, "#include <ferry.h>\n\nint main(void)\n{\n    int n = 2;\n    fy_tensor *y = fy_ones((n, 3));\n"
-                "    FY_SCOPE {\n        FY_SCOPE {\n            fy_tensor *x = %s;\n            fy_print(fy_add(x, fy_mul(y, n)));\n"
-                "        }\n    }\n}\n", expression);
+    dprintf(fd,
+            "#include <ferry.h>\n\nint main(void)\n{\n    int n = 2;\n    fy_tensor *y = fy_ones((n, 3));\n"
+            "    FY_SCOPE {\n        FY_SCOPE {\n            fy_tensor *x = %s;\n            fy_print(fy_add(x, "
+            "fy_mul(y, n)));\n"
+            "        }\n    }\n}\n",
+            expression);
     close(fd);
     snprintf(command, sizeof command, "%s -std=gnu11 %s -Ilib -fsyntax-only %s 2>&1", compiler, flags, path);
     FILE *p = popen(command, "r");
@@ -123,9 +128,20 @@ static void wrong_lists(const char *compiler, const char *flags)
 static void right_lists(const char *compiler)
 {
     static const char *const right[] = {
-        "fy_zeros(())", "fy_zeros((n, 3))", "fy_ones((0), .device = 0, .name = 0)", "fy_full((), n)", "fy_full((2, 3), 7.5)",
-        "fy_tensor((1, 2.5, n))", "fy_tensor(())", "fy_tensor(((n + 1) * 2, (n)))", "fy_arange((0, n, 2), .dtype = FY_FLOAT32)", "fy_to(y, y)", "fy_to(y, FY_INT64, .copy = true)",
-        "fy_to(y, fy_device(y))", "fy_view(y, (-1))", "fy_to(y, fy_dtype_of(y))",
+        "fy_zeros(())",
+        "fy_zeros((n, 3))",
+        "fy_ones((0), .device = 0, .name = 0)",
+        "fy_full((), n)",
+        "fy_full((2, 3), 7.5)",
+        "fy_tensor((1, 2.5, n))",
+        "fy_tensor(())",
+        "fy_tensor(((n + 1) * 2, (n)))",
+        "fy_arange((0, n, 2), .dtype = FY_FLOAT32)",
+        "fy_to(y, y)",
+        "fy_to(y, FY_INT64, .copy = true)",
+        "fy_to(y, fy_device(y))",
+        "fy_view(y, (-1))",
+        "fy_to(y, fy_dtype_of(y))",
     };
     if (!is_there(compiler)) skip();
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
@@ -135,10 +151,26 @@ static void right_lists(const char *compiler)
 }
 
 /* With the flag that the lesson runner passes, gcc names no line of ours. */
-TEST(gcc_refuses_what_is_no_list_in_our_words) { (void)state; wrong_lists("gcc", "-ftrack-macro-expansion=0"); }
-TEST(clang_refuses_what_is_no_list_in_our_words) { (void)state; wrong_lists("clang", ""); }
-TEST(gcc_takes_what_is_right_without_a_warning) { (void)state; right_lists("gcc"); }
-TEST(clang_takes_what_is_right_without_a_warning) { (void)state; right_lists("clang"); }
+TEST(gcc_refuses_what_is_no_list_in_our_words)
+{
+    (void)state;
+    wrong_lists("gcc", "-ftrack-macro-expansion=0");
+}
+TEST(clang_refuses_what_is_no_list_in_our_words)
+{
+    (void)state;
+    wrong_lists("clang", "");
+}
+TEST(gcc_takes_what_is_right_without_a_warning)
+{
+    (void)state;
+    right_lists("gcc");
+}
+TEST(clang_takes_what_is_right_without_a_warning)
+{
+    (void)state;
+    right_lists("clang");
+}
 
 int main(void)
 {

@@ -16,7 +16,8 @@
 TEST(a_tensor_is_born_on_the_cpu_as_float32)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         since();
         fy_tensor *x = fy_zeros((2, 3));
         assert_string_equal(kinds(), "alloc tensor op complete");
@@ -39,7 +40,8 @@ TEST(a_tensor_is_born_on_the_cpu_as_float32)
 TEST(a_tensor_is_made_on_the_device_that_is_asked_for)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         since();
         fy_tensor *x = fy_ones((3), .device = "cuda", .name = "weights");
         assert_string_equal(kinds(), "alloc tensor op complete");
@@ -56,7 +58,8 @@ TEST(a_tensor_is_made_on_the_device_that_is_asked_for)
 TEST(values_decide_the_dtype_as_in_pytorch)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         assert_int_equal(fy_dtype_of(fy_tensor((1, 2, 3))), FY_INT64);
         assert_int_equal(fy_dtype_of(fy_tensor((1, 2.5, 3))), FY_FLOAT32);
         assert_int_equal(fy_dtype_of(fy_tensor((1, 2), .dtype = FY_FLOAT32)), FY_FLOAT32);
@@ -73,7 +76,8 @@ TEST(values_decide_the_dtype_as_in_pytorch)
 TEST(arange_counts_up_and_down_and_stops_before_the_end)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         assert_true(HOLDS(fy_arange((4)), 0, 1, 2, 3));
         assert_true(HOLDS(fy_arange((2, 5)), 2, 3, 4));
         assert_true(HOLDS(fy_arange((5, 0, -2)), 5, 3, 1));
@@ -87,7 +91,8 @@ TEST(the_cpu_generator_draws_pytorchs_numbers)
 {
     const double few[] = {1.5409960746765137, -0.293428897857666, -2.1787893772125244};
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_manual_seed(0);
         fy_tensor *x = fy_randn((3));
         for (int i = 0; i < 3; i++) assert_true(fabs(element(x, i) - few[i]) < 1e-6);
@@ -103,7 +108,8 @@ TEST(the_cpu_generator_draws_pytorchs_numbers)
 TEST(seeds_repeat_on_every_device_and_devices_differ)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_manual_seed(7);
         fy_tensor *a = fy_randn((20)), *b = fy_randn((20), .device = "cuda"), *c = fy_randn((20), .device = "cuda");
         fy_manual_seed(7);
@@ -120,7 +126,8 @@ TEST(seeds_repeat_on_every_device_and_devices_differ)
 TEST(an_empty_tensor_takes_no_bytes_and_has_a_storage)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         since();
         fy_tensor *x = fy_zeros((0, 3), .device = "cuda");
         assert_int_equal(fy_numel(x), 0);
@@ -137,7 +144,8 @@ TEST(an_empty_tensor_takes_no_bytes_and_has_a_storage)
 TEST(views_share_the_storage_and_copy_nothing)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_arange((6));
         since();
         fy_tensor *m = fy_view(x, (2, 3)), *t = fy_t(m);
@@ -177,7 +185,8 @@ TEST(a_storage_lives_until_its_last_view_goes)
 TEST(contiguous_is_itself_or_a_row_major_copy)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *m = fy_view(fy_arange((6)), (2, 3)), *t = fy_t(m);
         since();
         assert_ptr_equal(fy_contiguous(m), m);
@@ -196,7 +205,8 @@ TEST(contiguous_is_itself_or_a_row_major_copy)
 TEST(to_returns_x_itself_when_nothing_changes)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_zeros((2)), *g = fy_to(x, "cuda");
         since();
         assert_ptr_equal(fy_to(x, "cpu"), x);
@@ -227,7 +237,8 @@ TEST(each_reference_that_to_returned_is_given_back)
 TEST(a_crossing_is_an_alloc_a_tensor_a_copy_and_its_end)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_view(fy_arange((6)), (2, 3));
         since();
         fy_tensor *g = fy_to(x, "cuda");
@@ -252,7 +263,8 @@ TEST(a_crossing_is_an_alloc_a_tensor_a_copy_and_its_end)
 TEST(dense_strides_survive_the_bus_and_holes_do_not)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *m = fy_view(fy_arange((12)), (3, 4)), *t = fy_t(m);
         assert_true(HAS_STRIDES(fy_to(t, "cuda"), 1, 4));
         assert_true(HOLDS(fy_select(fy_to(t, "cuda"), 0, 1), 1, 5, 9));
@@ -272,7 +284,8 @@ TEST(dense_strides_survive_the_bus_and_holes_do_not)
 TEST(a_dtype_changes_on_the_cpu_before_the_bus_and_after_it)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_tensor((1, 2, 3));
         since();
         fy_tensor *g = fy_to(x, "cuda", .dtype = FY_FLOAT32);
@@ -299,7 +312,8 @@ TEST(a_dtype_changes_on_the_cpu_before_the_bus_and_after_it)
 TEST(item_brings_one_element_home)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *g = fy_full((4, 4), 2.5, .device = "cuda"), *one = fy_select(fy_select(g, 0, 1), 0, 2);
         since();
         assert_true(fy_item(one) == 2.5);
@@ -317,7 +331,8 @@ TEST(item_brings_one_element_home)
 TEST(data_points_at_the_first_element_of_a_view)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_arange((6)), *v = fy_narrow(x, 0, 4, 2);
         since();
         assert_int_equal(((const int64_t *)fy_data(v))[0], 4);
@@ -352,7 +367,8 @@ static const char *printed(fy_tensor *x)
 TEST(print_looks_like_pytorchs)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *m = fy_view(fy_tensor((1, 2.5, -3, 4)), (2, 2));
         assert_string_equal(printed(m), "tensor([[ 1.0000,  2.5000],\n        [-3.0000,  4.0000]])\n");
         assert_string_equal(printed(fy_ones((2))), "tensor([1., 1.])\n");
@@ -386,7 +402,8 @@ TEST(given_inputs_follow_the_list_and_the_seed)
     fy_shape shape;
     (void)state;
     setenv("FERRY_GIVEN", "mat1:float32:4x3 n:int64: v:int64:5", 1);
-    FY_SCOPE {
+    FY_SCOPE
+    {
         since();
         fy_tensor *m = fy_given("mat1");
         assert_string_equal(kinds(), "alloc tensor host_write given values");
@@ -411,7 +428,8 @@ TEST(given_inputs_follow_the_list_and_the_seed)
 TEST(an_answer_is_recorded_whole_without_a_copy_of_the_users)
 {
     (void)state;
-    FY_SCOPE {
+    FY_SCOPE
+    {
         fy_tensor *x = fy_view(fy_arange((0, 40), .device = "cuda"), (4, 10));
         since();
         fy_answer("c", fy_narrow(x, 1, 8, 2));
