@@ -22,7 +22,8 @@ static fy_log *recorded_log;
 static uint64_t recorded_cursor;
 static cJSON *recorded_events; /* since the last `since` */
 
-/* Before the first call of Ferry: record into a log of our own. */
+/* Before the first call of Ferry: record into a log of our own. A mistake returns NULL, so that it fails
+ * the test that made it and not the whole program. */
 static inline void recorded_start(void)
 {
     char err[256] = "", text[16];
@@ -33,6 +34,7 @@ static inline void recorded_start(void)
     }
     snprintf(text, sizeof text, "%d", fd);
     setenv("FERRY_LOG_FD", text, 1);
+    fy_on_error(FY_RETURN);
     fy_mark("start");
     recorded_log = fy_log_open(mine, err, sizeof err);
     close(mine);
