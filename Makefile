@@ -177,7 +177,7 @@ bench: all $(BENCHES) ## cost and speed beside peers measured in the same run
 bench-peers: all $(BENCHES) ## that, with PyTorch among the peers where it is installed
 	PEERS=1 tests/bench/run $(B)
 golden: tests ## make the golden logs of the solutions again, after a wanted change
-	tests/golden_test.sh remake
+	B=$(B) tests/golden_test.sh remake
 deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
