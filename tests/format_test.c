@@ -1,0 +1,337 @@
+/* format_test.c: the one formatter. Every kind is printed with all its fields and with none, and found
+ * valid; numbers and strings come out as JSON wants them; the README's table is the schema. */
+#include "logs.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "trace.h"
+
+static int fd = -1;
+
+static int fresh_log(void **state)
+{
+    (void)state;
+    fd = log_to_write(0);
+    return 0;
+}
+
+static int close_log(void **state)
+{
+    (void)state;
+    return close(fd);
+}
+
+static void assert_valid(const char *line)
+{
+    char err[200] = "";
+    cJSON *e = cJSON_Parse(line);
+    if (!e || !event_is_valid(e, err, sizeof err)) fail_msg("%s: %s", err, line);
+    cJSON_Delete(e);
+}
+
+/* ---- every kind ---- */
+
+static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
+
+#define TEXT(s) fy_ref_str(s)
+#define LIST(type, ...) bytes_of((const type[]){__VA_ARGS__}, sizeof((const type[]){__VA_ARGS__}))
+#define USES(...) LIST(fy_use, __VA_ARGS__)
+
+/* Each kind with all fields, and its line after the common fields. In the order of the schema. */
+#define GOLDEN(G) \
+    G(session, "\"schema\":1,\"ferry\":\"0.1.0\",\"program\":\"a.out\",\"args\":[\"-v\"],\"clock\":\"model\"," \
+      "\"seed\":7,\"devices\":[{\"name\":\"cpu\"}],\"parent_seq\":4", \
+      .schema = 1, .ferry = TEXT("0.1.0"), .program = TEXT("a.out"), .args = bytes_of("[\"-v\"]", 6), \
+      .clock = FY_WORD_model, .seed = 7, .devices = bytes_of("[{\"name\":\"cpu\"}]", 16), .parent_seq = 5) \
+    G(source, "\"path\":\"a.c\",\"hash\":\"00ff\",\"text\":\"int main(void)\\n{\\n\\treturn 0;\\n}\\n\"", \
+      .path = TEXT("a.c"), .hash = TEXT("00ff"), .text = TEXT("int main(void)\n{\n\treturn 0;\n}\n")) \
+    G(alloc, "\"storage\":3,\"device\":\"cuda:0\",\"mem\":\"device\",\"addr\":\"0x7f0000000200\",\"asked\":48," \
+      "\"bytes\":512,\"stream\":0,\"tenant\":1", \
+      .storage = 3, .device = 1, .mem = FY_WORD_device, .addr = 0x7f0000000200, .asked = 48, .bytes = 512, \
+      .stream = 0, .tenant = 1) \
+    G(free, "\"storage\":3,\"bytes\":512,\"deferred\":true", .storage = 3, .bytes = 512, .deferred = 1) \
+    G(tensor, "\"tensor\":2,\"name\":\"mat1\",\"storage\":3,\"shape\":[4,3],\"strides\":[3,1],\"offset\":0," \
+      "\"dtype\":\"float32\",\"device\":\"cpu\",\"view_of\":1", \
+      .tensor = 2, .name = TEXT("mat1"), .storage = 3, .shape = LIST(int64_t, 4, 3), \
+      .strides = LIST(int64_t, 3, 1), .dtype = FY_WORD_float32, .view_of = 1) \
+    G(name, "\"tensor\":2,\"name\":\"w\"", .tensor = 2, .name = TEXT("w")) \
+    G(drop, "\"tensor\":2,\"why\":\"scope\"", .tensor = 2, .why = FY_WORD_scope) \
+    G(copy, "\"id\":9,\"src\":{\"tensor\":1,\"storage\":1,\"device\":\"cpu\",\"mem\":\"pageable\",\"addr\":\"0x40\"," \
+      "\"version\":2},\"dst\":{\"tensor\":2,\"storage\":3,\"device\":\"cuda:0\",\"mem\":\"device\"," \
+      "\"addr\":\"0x200\",\"version\":1},\"bytes\":48,\"dir\":\"h2d\",\"stream\":0,\"async\":false," \
+      "\"was_async\":true,\"route\":\"staged\",\"why\":\"user\",\"cause\":0,\"held\":9100", \
+      .id = 9, .src = {0x40, 1, 1, 2, 0, FY_WORD_pageable}, .dst = {0x200, 2, 3, 1, 1, FY_WORD_device}, \
+      .bytes = 48, .dir = FY_WORD_h2d, .stream = 0, .was_async = 1, .route = FY_WORD_staged, .why = FY_WORD_user, \
+      .cause = 1, .held = 9100) \
+    G(op, "\"id\":10,\"name\":\"add\",\"device\":\"cuda:1\",\"stream\":0,\"in\":[{\"tensor\":1,\"storage\":1," \
+      "\"version\":1},{\"tensor\":2,\"storage\":3,\"version\":0}],\"out\":[{\"tensor\":4,\"storage\":4," \
+      "\"version\":1}],\"dtype\":\"int64\",\"flops\":12,\"bytes\":144,\"kernel\":\"add_i64\",\"grid\":[1,1,1]," \
+      "\"block\":[256,1,1],\"blas\":\"sgemm\",\"held\":5000,\"inplace\":true", \
+      .id = 10, .name = TEXT("add"), .device = 2, .stream = 0, .in = USES({1, 1, 1}, {2, 3, 0}), \
+      .out = USES({4, 4, 1}), .dtype = FY_WORD_int64, .flops = 12, .bytes = 144, .kernel = TEXT("add_i64"), \
+      .grid = {1, 1, 1}, .block = {256, 1, 1}, .blas = TEXT("sgemm"), .held = 5000, .inplace = 1) \
+    G(complete, "\"id\":10,\"start\":100,\"end\":250,\"engine\":\"compute\",\"wire\":1,\"staging\":2,\"overhead\":3", \
+      .id = 10, .start = 100, .end = 250, .engine = FY_WORD_compute, .wire = 1, .staging = 2, .overhead = 3) \
+    G(sync, "\"scope\":\"stream\",\"device\":\"cuda:0\",\"stream\":0,\"why\":\"item\",\"cause\":6,\"held\":70", \
+      .scope = FY_WORD_stream, .device = 1, .stream = 0, .why = FY_WORD_item, .cause = 7, .held = 70) \
+    G(host_read, "\"tensor\":4,\"storage\":4,\"version\":1,\"first\":2,\"count\":1,\"via\":\"item\"", \
+      .tensor = 4, .storage = 4, .version = 1, .first = 2, .count = 1, .via = FY_WORD_item) \
+    G(host_write, "\"tensor\":4,\"storage\":4,\"version\":2,\"first\":0,\"count\":12,\"via\":\"set\"", \
+      .tensor = 4, .storage = 4, .version = 2, .count = 12, .via = FY_WORD_set) \
+    G(oom, "\"device\":\"cuda:0\",\"asked\":9,\"allocated\":8,\"reserved\":7,\"free\":6,\"largest\":5", \
+      .device = 1, .asked = 9, .allocated = 8, .reserved = 7, .free = 6, .largest = 5) \
+    G(mark, "\"text\":\"phase 2\",\"now\":-1", .text = TEXT("phase 2"), .now = -1) \
+    G(given, "\"name\":\"mat1\",\"tensor\":1,\"storage\":1,\"device\":\"cpu\"", \
+      .name = TEXT("mat1"), .tensor = 1, .storage = 1) \
+    G(answer, "\"name\":\"c\",\"tensor\":4,\"storage\":4,\"device\":\"cuda:0\"", \
+      .name = TEXT("c"), .tensor = 4, .storage = 4, .device = 1) \
+    G(values, "\"tensor\":4,\"version\":1,\"first\":0,\"data\":[1,-2.5,\"nan\",\"inf\",\"-inf\"],\"count\":5," \
+      "\"min\":-2.5,\"max\":\"inf\",\"mean\":0.1,\"nan\":1", \
+      .tensor = 4, .version = 1, .data = LIST(double, 1, -2.5, (double)NAN, (double)INFINITY, -(double)INFINITY), \
+      .count = 5, .min = -2.5, .max = (double)INFINITY, .mean = 0.1, .nan = 1) \
+    G(error, "\"code\":\"shape\",\"message\":\"no \\\"fit\\\"\",\"hint\":\"reshape\",\"call\":\"fy_add(a, b)\"," \
+      "\"caused_by\":3", \
+      .code = TEXT("shape"), .message = TEXT("no \"fit\""), .hint = TEXT("reshape"), .call = TEXT("fy_add(a, b)"), \
+      .caused_by = 4) \
+    G(check, "\"lesson\":\"01\",\"check\":\"born-on-cpu\",\"pass\":false,\"points\":0,\"at\":[3,5]," \
+      "\"expected\":\"cpu\",\"got\":\"cuda:0\",\"message\":\"It was born elsewhere.\"", \
+      .lesson = TEXT("01"), .check = TEXT("born-on-cpu"), .at = LIST(uint32_t, 3, 5), .expected = TEXT("cpu"), \
+      .got = TEXT("cuda:0"), .message = TEXT("It was born elsewhere.")) \
+    G(grade, "\"lesson\":\"01\",\"pass\":true,\"passed\":4,\"checks\":4,\"message\":\"Done.\"", \
+      .lesson = TEXT("01"), .pass = 1, .passed = 4, .checks = 4, .message = TEXT("Done.")) \
+    G(lost, "", .empty_ = 0) \
+    G(log_full, "\"limit\":100", .limit = 100) \
+    G(end, "\"status\":-1,\"live\":[1,3]", .status = -1, .live = LIST(uint32_t, 1, 3))
+
+static fy_site place = {"lessons/01.c", 12, "main", "fy_add", "a, b", 0, 0};
+
+#define CHECK_GOLDEN(kind, fields, ...) \
+    { \
+        uint64_t seq = FY_EMIT(&place, kind, __VA_ARGS__); \
+        assert_golden(seq, #kind, fields); \
+        kinds++; \
+    }
+
+static void assert_golden(uint64_t seq, const char *kind, const char *fields)
+{
+    char common[160];
+    fy_text line = {0};
+    fy_log *log = log_to_read(fd);
+    assert_int_equal(fy_log_read(log, &seq, &line, 1), 1);
+    snprintf(common, sizeof common, "\"kind\":\"%s\",\"th\":0,\"file\":\"lessons/01.c\",\"line\":12,\"fn\":\"main\"%s", kind,
+             *fields ? "," : "");
+    const char *at = strstr(line.data, common);
+    if (!at) fail_msg("%s is not in %s", common, line.data);
+    at += strlen(common);
+    line.data[line.size - 2] = 0; /* the closing "}\n" */
+    assert_string_equal(at, fields);
+    line.data[line.size - 2] = '}';
+    assert_valid(line.data);
+    free(line.data);
+    fy_log_close(log);
+}
+
+static void every_kind_prints_all_its_fields_in_the_order_of_the_schema(void **state)
+{
+    (void)state;
+    int kinds = 1;
+    GOLDEN(CHECK_GOLDEN)
+    assert_int_equal(kinds, FY_KIND_COUNT);
+}
+
+static void every_kind_is_valid_with_none_of_its_optional_fields(void **state)
+{
+    (void)state;
+    static const unsigned char zeros[FY_PAYLOAD_BYTES];
+    for (fy_kind kind = 1; kind < FY_KIND_COUNT; kind++) fy_emit(NULL, kind, zeros, sizeof zeros);
+    fy_text text = lines_of(fd);
+    assert_int_equal(assert_lines_are_whole(&text), FY_KIND_COUNT - 1);
+    for (char *p = text.data, *line; (line = next_line(&p));) assert_valid(line);
+    free(text.data);
+}
+
+/* ---- what the validator refuses ---- */
+
+static void refused(const char *line, const char *word)
+{
+    char err[200] = "";
+    cJSON *e = cJSON_Parse(line);
+    assert_non_null(e);
+    assert_false(event_is_valid(e, err, sizeof err));
+    if (!strstr(err, word)) fail_msg("'%s' is not in: %s", word, err);
+    cJSON_Delete(e);
+}
+
+static void the_validator_names_what_is_wrong(void **state)
+{
+    (void)state;
+#define FREE "{\"seq\":1,\"t\":0,\"kind\":\"free\",\"th\":0"
+    assert_valid(FREE ",\"storage\":1,\"bytes\":4}");
+    refused("{\"seq\":1,\"t\":0,\"kind\":\"teleport\",\"th\":0}", "teleport");
+    refused("[]", "kind");
+    refused(FREE ",\"storage\":1,\"bytes\":4,\"colour\":1}", "\"colour\" is not in the schema");
+    refused(FREE ",\"storage\":1}", "\"bytes\" is missing");
+    refused(FREE ",\"storage\":1,\"storage\":2,\"bytes\":4}", "\"storage\" is there twice");
+    refused(FREE ",\"storage\":0,\"bytes\":4}", "\"storage\" must be a number from 1");
+    refused(FREE ",\"storage\":1,\"bytes\":0.5}", "\"bytes\" must be an integer");
+    refused(FREE ",\"storage\":1,\"bytes\":1e300}", "\"bytes\" must be an integer");
+    refused(FREE ",\"storage\":1,\"bytes\":4,\"deferred\":false}", "\"deferred\" must be true");
+    refused("{\"seq\":1,\"t\":0,\"kind\":\"drop\",\"th\":0,\"why\":\"bored\"}", "\"why\" must be one of");
+    refused("{\"seq\":1,\"t\":0,\"kind\":\"drop\",\"th\":0,\"why\":\"none\"}", "\"why\" must be one of");
+    refused("{\"seq\":1,\"t\":0,\"kind\":\"given\",\"th\":0,\"device\":\"gpu\"}", "\"device\" must be a device");
+    refused("{\"seq\":-1,\"t\":0,\"kind\":\"lost\",\"th\":0}", "\"seq\"");
+    refused("{\"seq\":1,\"kind\":\"lost\",\"th\":0}", "\"t\" is missing");
+#undef FREE
+}
+
+/* ---- numbers and strings ---- */
+
+static void assert_real(double value, const char *expected)
+{
+    fy_text t = {0};
+    fy_text_real(&t, value);
+    assert_string_equal(t.data, expected);
+    free(t.data);
+}
+
+static void doubles_are_the_shortest_that_read_back(void **state)
+{
+    (void)state;
+    assert_real(0, "0");
+    assert_real(-0.0, "-0");
+    assert_real(0.1, "0.1");
+    assert_real((double)0.1f, "0.10000000149011612");
+    assert_real(1.0 / 3, "0.3333333333333333");
+    assert_real(-2.5e-300, "-2.5e-300");
+    assert_real(123456789012345678.0, "1.2345678901234568e+17");
+    assert_real(DBL_MAX, "1.7976931348623157e+308");
+    assert_real(DBL_TRUE_MIN, "4.94065645841247e-324");
+    assert_real((double)NAN, "\"nan\"");
+    assert_real(-(double)INFINITY, "\"-inf\"");
+}
+
+static void integers_print_whole(void **state)
+{
+    (void)state;
+    fy_text t = {0};
+    fy_text_int(&t, INT64_MIN);
+    fy_text_add(&t, " ", 1);
+    fy_text_int(&t, INT64_MAX);
+    assert_string_equal(t.data, "-9223372036854775808 9223372036854775807");
+    free(t.data);
+}
+
+static void strings_are_always_valid_utf8_and_json(void **state)
+{
+    (void)state;
+    static const struct { const char *in, *out; } cases[] = {
+        {"", "\"\""},
+        {"a\"b\\c/\b\f\n\r\t\x01\x7f", "\"a\\\"b\\\\c/\\b\\f\\n\\r\\t\\u0001\x7f\""},
+        {"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x9a\xa2", "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x9a\xa2\""},
+        {"\xff", "\"\xef\xbf\xbd\""},
+        {"\xc3", "\"\xef\xbf\xbd\""},
+        {"\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xf4\x90\x80\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fy_text t = {0};
+        fy_text_json(&t, cases[i].in, strlen(cases[i].in));
+        assert_string_equal(t.data, cases[i].out);
+        assert_true(fy_json_is_well_formed(t.data, t.size));
+        free(t.data);
+    }
+}
+
+static void what_is_no_json_is_told_from_what_is(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"[]", "{}", " [1, -0.5e+3, \"\\u00ff\", {\"a\": null}] ", "true", "0"};
+    static const char *const bad[] = {"", "[", "[1,]", "{\"a\"}", "01", "[1]x", "\"\n\"", "\"\\x\"", "nul", "-", "\"\xff\""};
+    char deep[200];
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) assert_true(fy_json_is_well_formed(good[i], strlen(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(fy_json_is_well_formed(bad[i], strlen(bad[i])));
+    memset(deep, '[', sizeof deep);
+    assert_false(fy_json_is_well_formed(deep, sizeof deep));
+}
+
+/* ---- documentation ---- */
+
+static char *slurp(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) fail_msg("cannot read %s; run the test in the project's folder", path);
+    fy_text t = {0};
+    char piece[4096];
+    for (size_t n; (n = fread(piece, 1, sizeof piece, f));) fy_text_add(&t, piece, n);
+    fclose(f);
+    return t.data;
+}
+
+/* The schema as the README shows it. */
+static void table(fy_text *out)
+{
+    fy_text json = {0};
+    fy_schema_json(&json);
+    cJSON *schema = cJSON_Parse(json.data), *kind, *field;
+    assert_non_null(schema);
+    cJSON_ArrayForEach(kind, schema) {
+        fy_text_printf(out, "\n**%s**: %s\n", kind->string, cJSON_GetStringValue(cJSON_GetObjectItem(kind, "doc")));
+        cJSON *fields = cJSON_GetObjectItem(kind, "fields");
+        if (cJSON_GetArraySize(fields)) fy_text_str(out, "\n| field | type | what |\n| --- | --- | --- |\n");
+        cJSON_ArrayForEach(field, fields)
+            fy_text_printf(out, "| `%s` | %s | %s |\n", cJSON_GetStringValue(cJSON_GetObjectItem(field, "name")),
+                           cJSON_GetStringValue(cJSON_GetObjectItem(field, "type")),
+                           cJSON_GetStringValue(cJSON_GetObjectItem(field, "doc")));
+    }
+    fy_text_str(out, "\n");
+    cJSON_Delete(schema);
+    free(json.data);
+}
+
+static void rewrite(const char *begin, const char *end, const char *readme, const fy_text *expected)
+{
+    FILE *f = fopen("lib/README.md", "w");
+    assert_non_null(f);
+    fwrite(readme, 1, (size_t)(begin - readme), f);
+    fwrite(expected->data, 1, expected->size, f);
+    fputs(end, f);
+    fclose(f);
+}
+
+/* FERRY_DOCS=1 writes the table anew. */
+static void the_readme_shows_the_schema(void **state)
+{
+    (void)state;
+    char *readme = slurp("lib/README.md");
+    char *begin = strstr(readme, "<!-- schema -->\n"), *end = strstr(readme, "<!-- end of schema -->");
+    assert_true(begin && end);
+    begin += strlen("<!-- schema -->\n");
+    fy_text expected = {0};
+    table(&expected);
+    if (getenv("FERRY_DOCS")) {
+        rewrite(begin, end, readme, &expected);
+    } else {
+        char *shown = strndup(begin, (size_t)(end - begin));
+        if (strcmp(shown, expected.data)) fail_msg("lib/README.md differs from lib/schema.h; run `make docs`");
+        free(shown);
+    }
+    free(expected.data);
+    free(readme);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_kind_prints_all_its_fields_in_the_order_of_the_schema, fresh_log, close_log),
+        cmocka_unit_test_setup_teardown(every_kind_is_valid_with_none_of_its_optional_fields, fresh_log, close_log),
+        cmocka_unit_test(the_validator_names_what_is_wrong),
+        cmocka_unit_test(doubles_are_the_shortest_that_read_back),
+        cmocka_unit_test(integers_print_whole),
+        cmocka_unit_test(strings_are_always_valid_utf8_and_json),
+        cmocka_unit_test(what_is_no_json_is_told_from_what_is),
+        cmocka_unit_test(the_readme_shows_the_schema),
+    };
+    return cmocka_run_group_tests_name("format", tests, NULL, NULL);
+}
