@@ -71,14 +71,14 @@ export function editor(api, on) {
 
   /** Show a compile error at its line; null takes it away. */
   function mistake(error) {
-    wrong = error?.line ?? 0;
+    const here = error?.line > 0 ? error.line : 0;
+    if (!error && !wrong && $('mistake').hidden) return;
+    wrong = here;
     $('mistake').hidden = !error;
     if (error) {
       $('mistake-line').textContent = error.line ? `Line ${error.line}` : 'Error';
-      $('mistake-words').textContent = error.message ?? '';
-      $('mistake-hint').textContent = error.hint ?? '';
-      $('mistake-raw').textContent = error.compiler ?? '';
-      $('mistake-more').hidden = !error.compiler;
+      $('mistake-words').textContent = [error.message, error.hint].filter(Boolean).join(': ');
+      scrollTo(wrong);
     }
     area.setAttribute('aria-invalid', error ? 'true' : 'false');
     refresh();
@@ -89,8 +89,12 @@ export function editor(api, on) {
     const start = area.value.split('\n').slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
     area.focus();
     area.setSelectionRange(start, start + (area.value.split('\n')[line - 1] ?? '').length);
-    const height = area.scrollHeight / Math.max(1, gutter.childElementCount);
-    area.scrollTop = Math.max(0, (line - 4) * height);
+    scrollTo(line);
+  }
+
+  function scrollTo(line) {
+    const height = area.scrollHeight / Math.max(1, area.value.split('\n').length);
+    if (line) area.scrollTop = Math.max(0, (line - 4) * height);
   }
 
   let leaving = false; // after Escape, Tab leaves the editor as it leaves any field

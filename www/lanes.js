@@ -8,7 +8,7 @@ import { rounded, text } from './pen.js';
 const ROWS = [['host', 'program'], ['bus', 'bus'], ['gpu', 'GPU']];
 
 export function drawLanes(c, scene) {
-  const { layout, theme: th, total, clock } = scene;
+  const { layout, theme: th, total, clock, since } = scene;
   const { x, y, w, h } = layout.lanes;
   const left = layout.tall ? 58 : 70;
   const track = { x: x + left, w: w - left, h: (h - 20) / 3 };
@@ -22,17 +22,17 @@ export function drawLanes(c, scene) {
   for (const span of scene.spans) drawSpan(c, scene, span, track, y);
   drawNow(c, scene, track, y);
   const small = { font: `11px ${th.sans}`, color: th.soft };
-  text(c, '0', track.x, y + h - 9, small);
+  text(c, since ? units.time(since) : '0', track.x, y + h - 9, small);
   const end = `${units.time(total)} ${clock === 'measured' ? 'measured' : 'modelled'}`;
   text(c, end, track.x + track.w, y + h - 9, { ...small, align: 'right' });
 }
 
 function drawSpan(c, scene, span, track, top) {
-  const { theme: th, total, from, to, scale } = scene;
+  const { theme: th, from, to, scale } = scene;
   const waits = span.lane === 'wait';
   const row = waits || span.lane === 'host' ? 0 : span.lane === 'bus' ? 1 : 2;
-  const x = track.x + (span.start / total) * track.w;
-  const w = Math.max(2, ((span.end - span.start) / total) * track.w);
+  const x = track.x + shareOf(scene, span.start) * track.w;
+  const w = Math.max(2, (shareOf(scene, span.end) - shareOf(scene, span.start)) * track.w);
   const r = { x: Math.min(x, track.x + track.w - w), y: top + row * track.h + 3, w, h: track.h - 6 };
   const now = span.seq >= from && span.seq <= to;
   const index = scene.indexOf(span.lineage);
@@ -49,8 +49,12 @@ function drawSpan(c, scene, span, track, top) {
   c.restore();
 }
 
-function drawNow(c, { theme: th, total, t }, track, top) {
-  const x = track.x + Math.min(1, t / total) * track.w;
+// A very long run shows the stretch of time that is still remembered, up to its end.
+const shareOf = ({ since, total }, t) => Math.min(1, Math.max(0, (t - since) / Math.max(1, total - since)));
+
+function drawNow(c, scene, track, top) {
+  const { theme: th, t } = scene;
+  const x = track.x + shareOf(scene, t) * track.w;
   c.fillStyle = th.accent;
   c.fillRect(x - 0.75, top, 1.5, track.h * 3);
 }

@@ -152,7 +152,7 @@ function pack(list, well, scale) {
 }
 
 function boxWidth(bytes) {
-  return 112 + 6 * Math.min(26, Math.max(0, Math.log2(Math.max(1, bytes)) - 9));
+  return 128 + 5 * Math.min(26, Math.max(0, Math.log2(Math.max(1, bytes)) - 9));
 }
 
 function box(state, storage, rect, scale) {

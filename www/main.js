@@ -59,12 +59,12 @@ function frame(position) {
   const step = shown.steps[position.step];
   const state = shown.at(step.to);
   if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to) {
-    arrange(state, step, position);
+    arrange(state, step, position.step);
   }
-  const { spans, t } = state;
+  const { spans, t, spansFrom: since } = state;
   views.stage.paint({
-    actions: scene.actions, m: position.m, waits: scene.waits, line: scene.line, spans, t, from: step.from, to: step.to,
-    total: shown.total, clock: state.session?.clock, indexOf: (id) => Math.max(0, state.lineages.get(id)?.index ?? 0),
+    actions: scene.actions, m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
+    total: since ? Math.max(t, spans.at(-1).end) : shown.total, clock: state.session?.clock, indexOf: (id) => Math.max(0, state.lineages.get(id)?.index ?? 0),
   });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
@@ -72,7 +72,7 @@ function frame(position) {
 }
 
 // A new step: lay it out, light its line, say its sentence.
-function arrange(state, step) {
+function arrange(state, step, index) {
   const list = actions(shown.events, step.from, step.to, state);
   const line = step.line || (state.site?.line ?? 0);
   scene = { actions: list, waits: waitIn(list), line };
@@ -84,8 +84,7 @@ function arrange(state, step) {
   if ($('say').textContent !== said) $('say').textContent = said;
   if (pane.table) views.table.show(shown.events, shown.names, step);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
-  drawn = { run: shown, step: drawn.step, to: step.to };
-  drawn.step = shown.steps.indexOf(step);
+  drawn = { run: shown, step: index, to: step.to };
 }
 
 function refresh() {
@@ -237,7 +236,10 @@ async function begin(play) {
       write.show(lesson);
       views.verdict.hide();
     },
-    ran: () => pane.show('watch'),
+    ran(what) {
+      pane.show('watch');
+      if (what === 'demo') pane.program('source');
+    },
     guessed: () => shown && time.restart(),
     failed: (error) => notice(error.message, 'bad'),
   });

@@ -9,6 +9,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
   const past = history();
   const parts = steps();
   const called = names();
+  let closed = false; // the program or its log said that this is all
   const self = {
     number, lesson, what, label,
     events: past.events, steps: parts.all, names: called,
@@ -27,7 +28,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
 
     /** Was it killed? Only a run that ended without saying so was. */
     get killed() {
-      return self.ended && past.events.length > 0 && !past.events.some((e) => e?.kind === 'end' || e?.kind === 'log_full');
+      return self.ended && past.events.length > 0 && !closed;
     },
   };
 
@@ -35,6 +36,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     past.push(e);
     parts.add(e, past.events.length - 1);
     called.learn(e);
+    if (e?.kind === 'end' || e?.kind === 'log_full') closed = true;
     if (self.firstCopy < 0 && e?.kind === 'copy') self.firstCopy = parts.all.length - 1;
     for (const t of [e?.t, e?.end]) if (Number.isFinite(t) && t > self.total) self.total = t;
   }

@@ -45,7 +45,12 @@ const readers = {
     if (work && Number.isFinite(e.end - e.start)) Object.assign(work, { time: e.end - e.start, end: e.end });
   },
 
-  sync: (list, e) => list.push({ type: 'sync', device: e.device, held: e.held ?? 0, why: e.why }),
+  // The wait that a copy home begins with is part of that copy.
+  sync(list, e) {
+    const copy = last(list, 'copy');
+    if (copy) copy.held += e.held > 0 ? e.held : 0;
+    else list.push({ type: 'sync', device: e.device, held: e.held ?? 0, why: e.why });
+  },
 
   host_read(list, e) {
     if (!last(list, 'answer')) list.push({ type: 'read', storage: e.storage, via: e.via });

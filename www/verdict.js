@@ -79,11 +79,13 @@ export function verdict(on) {
     return b;
   }
 
-  function output(words) {
+  function folded(title, words) {
     const pre = make('pre', '', words);
     pre.tabIndex = 0;
-    return make('details', '', make('summary', '', 'What the program printed'), pre);
+    return make('details', '', make('summary', '', title), pre);
   }
+
+  const output = (words) => folded('What the program printed', words);
 
   /** A program that could not be built, or died without a word. */
   function broken(e) {
@@ -91,6 +93,7 @@ export function verdict(on) {
     if (e.source) parts.push(make('pre', 'quoted', e.source));
     if (e.hint) parts.push(make('p', 'hint', e.hint));
     if (e.line) parts.push(links({ line: e.line }));
+    if (e.compiler) parts.push(folded('What the compiler wrote', e.compiler));
     if (e.output) parts.push(output(e.output));
     show(e.line ? `It does not build yet: line ${e.line}` : 'It did not run', 'fail', ...parts);
   }

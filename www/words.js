@@ -55,7 +55,7 @@ const sentences = {
   drop: (e, n) => `The handle ${n.tensor(e.tensor)} is gone (${whyGone[e.why] ?? 'released'}).`,
   copy: (e, n) => copied(e, n) + heldFor(e),
   op: (e, n) => operated(e, n),
-  complete: (e) => `Done after ${units.time(e.end - e.start)}${parts(e)}.`,
+  complete: (e) => `It is done, ${units.time(e.end - e.start)} after it began.${parts(e)}`,
   sync: (e) => `The program waits for ${processor(e.device)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
@@ -172,7 +172,7 @@ function lines(words) {
 function parts(e) {
   const named = [['overhead', 'overhead'], ['staging', 'staging'], ['wire', 'on the wire']];
   const said = named.filter(([key]) => e[key] > 0).map(([key, label]) => `${units.time(e[key])} ${label}`);
-  return said.length > 1 ? ` (${said.join(', ')})` : '';
+  return said.length > 1 ? ` Its cost: ${said.join(', ')}.` : '';
 }
 
 function sample(e) {

@@ -45,6 +45,13 @@ export async function go(page, seq) {
   await settle(page);
 }
 
+/** The moment of the documentation's pictures: the example's result has just come home over the bus. */
+export async function pose(page) {
+  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+  const home = await page.evaluate(() => window.ferry.events.findIndex((e) => e.kind === 'copy' && e.dir === 'd2h'));
+  await go(page, home);
+}
+
 /** Run a lesson's worked example as built: {path, lines, events, remove()} of its log. */
 export function trace(lesson) {
   const folder = mkdtempSync(join(tmpdir(), 'ferry-trace-'));

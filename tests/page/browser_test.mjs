@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { ferry, go, launch, missing, open, settle, trace } from './browser.mjs';
+import { ferry, go, launch, missing, open, pose, settle, trace } from './browser.mjs';
 import { logLines, serve } from './dev.mjs';
 import { golden, logs } from './logs.mjs';
 
@@ -490,5 +490,16 @@ check('nothing in a lesson or a log becomes markup', async () => {
   assert.deepEqual(found.links, ['https://example.org/']);
   assert.match(found.text, /<script>alert\(1\)<\/script>/);
   assert.deepEqual([found.em, found.li, found.pre], [1, 2, 'code *here*']);
+  await done(page);
+});
+
+check('the README’s picture is one of this page', async () => {
+  const page = await open(browser, view.url);
+  await pose(page);
+  const shot = await page.screenshot();
+  const kept = readFileSync(new URL('../golden/screenshot.png', import.meta.url));
+  const size = (png) => [png.readUInt32BE(16), png.readUInt32BE(20)];
+  assert.deepEqual(size(kept), size(shot));
+  assert.ok(shot.length > 20000 && kept.length > 20000, 'neither is blank');
   await done(page);
 });

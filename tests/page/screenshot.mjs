@@ -6,7 +6,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ferry, launch, missing, open, settle } from './browser.mjs';
+import { ferry, launch, missing, open, pose } from './browser.mjs';
 
 const sizes = { desktop: { viewport: { width: 1440, height: 900 } }, phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 } };
 
@@ -18,14 +18,6 @@ const [first, second] = process.argv.slice(2);
 if (!first || (first === '--readme' && !second)) {
   console.error('usage: node screenshot.mjs FOLDER | --readme FILE');
   process.exit(2);
-}
-
-/** The example's result on its way home: a packet on the bus, the op's operands and result on the card. */
-async function pose(page) {
-  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
-  const home = await page.evaluate(() => window.ferry.events.findIndex((e) => e.kind === 'copy' && e.dir === 'd2h'));
-  await page.evaluate((seq) => window.ferry.go(seq), home);
-  await settle(page);
 }
 
 async function shoot(browser, url, path, options) {
