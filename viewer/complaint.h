@@ -18,16 +18,12 @@ typedef struct complaint {
 /* Explains by the rules (rules.c); false if none fits. May move d->line. */
 bool explain(const complaint *c, diagnosis *d);
 
-/* meant.c: false when the line does not tell. */
-bool meant_semicolon(const complaint *c, diagnosis *d);
-bool meant_not_an_object(const complaint *c, diagnosis *d);
-bool meant_operand(const complaint *c, diagnosis *d);
-bool meant_function_unknown(const complaint *c, diagnosis *d);
-bool meant_name_unknown(const complaint *c, diagnosis *d);
-bool meant_too_few(const complaint *c, diagnosis *d);
-bool meant_too_many(const complaint *c, diagnosis *d);
-bool meant_value_missing(const complaint *c, diagnosis *d);
-bool meant_assertion(const complaint *c, diagnosis *d);
+/* What a line tells; false when it tells nothing. */
+typedef bool looking(const complaint *c, diagnosis *d);
+looking meant_semicolon, meant_at_sign, meant_mark, meant_keyword, meant_else, meant_curly_quotes; /* meant.c */
+looking meant_too_few, meant_too_many, meant_value_missing, meant_text, meant_assertion;           /* meant.c */
+looking meant_function_unknown, meant_name_unknown;                                                /* unknown.c */
+looking meant_not_an_object, meant_operand;                                                        /* objects.c */
 
 /* names.c: does ferry.h have this name as a call? The nearest one to a misspelt name, or "". The way its
  * macro is called, "fy_add(a, b)", or "". */
@@ -37,5 +33,11 @@ void name_form(const char *header, const char *name, char *out, int room);
 /* The identifier that ends at or before / begins at p, inside line; "" if there is none. */
 void word_before(const char *line, const char *p, char *out, int room);
 void word_after(const char *p, char *out, int room);
+
+/* What stands inside the parentheses that open at p. */
+void text_inside(const char *p, char *out, int room);
+/* Says just this; true. */
+bool plainly(diagnosis *d, const char *message, const char *hint);
+#define SAY(field, ...) snprintf(d->field, sizeof d->field, __VA_ARGS__)
 
 #endif

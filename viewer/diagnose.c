@@ -177,11 +177,18 @@ static complaint make_complaint(const message *m, const char *at, const char *sh
     return c;
 }
 
+/* Calls are macros over fy_NAME_at: that is nobody's name. */
+static void hide_inner_names(char *text)
+{
+    for (char *p = text; (p = strstr(p, "_at'")); p++) memmove(p, p + 3, strlen(p + 3) + 1);
+}
+
 static void explain_message(diagnosis *d, const complaint *c)
 {
     d->line = c->line;
     if (explain_python(d, c) || explain_proof(d, c->source) || explain(c, d)) return;
     snprintf(d->message, sizeof d->message, "%s", c->text);
+    hide_inner_names(d->message);
     snprintf(d->hint, sizeof d->hint, "these are the compiler's words; compare the line with the lesson's example");
 }
 

@@ -31,8 +31,14 @@ bool folder_make(const char *path)
 
 char *file_read(const char *path, size_t *size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return NULL;
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) { /* a pipe would wait, a device may never end */
+        close(fd);
+        errno = EINVAL;
+        return NULL;
+    }
     size_t have = 0, room = 4096;
     char *text = malloc(room);
     for (ssize_t n; text && (n = read(fd, text + have, room - have - 1)) != 0;) {

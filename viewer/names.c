@@ -96,3 +96,21 @@ void word_before(const char *line, const char *p, char *out, int room)
     while (p > line && is_name(p[-1])) p--;
     snprintf(out, (size_t)room, "%.*s", (int)(end - p), p);
 }
+
+/* Text inside the parentheses that open at p. */
+void text_inside(const char *p, char *out, int room)
+{
+    int depth = 0, n = 0;
+    for (; p[n]; n++) {
+        depth += p[n] == '(' ? 1 : p[n] == ')' ? -1 : 0;
+        if (depth == 0) break;
+    }
+    snprintf(out, (size_t)room, "%.*s", n > 1 ? n - 1 : 0, p + 1);
+}
+
+bool plainly(diagnosis *d, const char *message, const char *hint)
+{
+    SAY(message, "%s", message);
+    SAY(hint, "%s", hint);
+    return true;
+}

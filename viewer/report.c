@@ -87,7 +87,8 @@ void report(FILE *to, const lesson *l, const outcome *out)
     put_note(to, out);
     if (*out->hint) fprintf(to, "  hint: %s\n", out->hint);
     if (out->end == RUN_FAILED || out->end == RUN_TROUBLE) report_output(to, out, 2048);
-    if (out->end == RUN_FINE && out->graded) fprintf(to, "\n  %sPassed.%s\n", p.good, p.plain);
+    if (out->end == RUN_FINE && out->graded)
+        fprintf(to, "\n  %sPassed.%s It held for another seed and other sizes as well.\n", p.good, p.plain);
     if (out->end == RUN_FAILED && l->hint_count) fprintf(to, "\n  for a hint: ferry hint %.2s\n", l->id);
     fflush(to);
 }

@@ -64,18 +64,22 @@ static int point_to_first(const char *there)
 
 /* ---- the words at the start ------------------------------------------------------------------------------ */
 
-static bool is_simulated(const char **why)
+/* Learners' programs run on the simulated card unless a real one is asked for (run.c). */
+static void say_which_card(void)
 {
-    *why = NULL;
-    for (int i = 1; i < fy_dev_count(); i++) *why = fy_dev_why_not_real();
-    return *why != NULL;
+    const char *asked = getenv("FERRY_GPU"), *why = fy_dev_count() > 1 ? fy_dev_why_not_real() : NULL;
+    bool real = asked && !strcmp(asked, "real");
+    if (real && !why) return;
+    printf("ferry: the GPU is simulated (%s), and its times are modelled\n",
+           why    ? why
+           : real ? "no card"
+                  : "lessons do not need a real one; FERRY_GPU=real asks for it");
 }
 
 static void greet(const server *web, int asked_port, const char *my)
 {
-    const char *why;
     browser_show(web, asked_port, stdout);
-    if (is_simulated(&why)) printf("ferry: the GPU is simulated (%s), and its times are modelled\n", why);
+    say_which_card();
     printf("ferry: your files are in %s; save one, and it is graded. Ctrl-C ends.\n", my);
     fflush(stdout);
 }

@@ -1,0 +1,9 @@
+/* line 6 | = is missing after .device | write .device = "cuda" */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros((2, 3), .device "cuda");
+    fy_print(a);
+    return 0;
+}

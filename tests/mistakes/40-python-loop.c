@@ -1,0 +1,10 @@
+/* line 7 | loop in C counts by itself | for (int i = 0 */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros((2, 3));
+    for i in range(3):
+        fy_print(a);
+    return 0;
+}

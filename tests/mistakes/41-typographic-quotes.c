@@ -1,0 +1,9 @@
+/* line 6 | typographic | type them anew */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *a = fy_zeros((2, 3), .device = “cuda”);
+    fy_print(a);
+    return 0;
+}

@@ -1,0 +1,121 @@
+/* unknown.c: a name that the compiler does not know. */
+#include <stdio.h>
+#include <string.h>
+
+#include "complaint.h"
+
+/* A header for what is used without it. */
+static bool standard_call(diagnosis *d, const char *name)
+{
+    static const char *const calls[][2] = {{"printf", "stdio.h"},  {"puts", "stdio.h"},    {"fprintf", "stdio.h"},
+                                           {"malloc", "stdlib.h"}, {"free", "stdlib.h"},   {"exit", "stdlib.h"},
+                                           {"strcmp", "string.h"}, {"memcpy", "string.h"}, {"memset", "string.h"},
+                                           {"strlen", "string.h"}, {"sqrt", "math.h"},     {"sqrtf", "math.h"},
+                                           {"assert", "assert.h"}, {"usleep", "unistd.h"}, {"sleep", "unistd.h"}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(calls[i][0], name)) continue;
+        SAY(message, "'%s' is used, and its header is not included", name);
+        SAY(hint, "put #include <%s> at the top of the file", calls[i][1]);
+        return true;
+    }
+    return false;
+}
+
+static bool include_missing(diagnosis *d, const complaint *c)
+{
+    for (const char *p = c->source; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        const char *include = *p == '#' ? strstr(p, "ferry.h") : NULL;
+        if (include && include < p + strcspn(p, "\n")) return false;
+    }
+    return plainly(d, "ferry.h is not included: the compiler does not know what fy_... is",
+                   "put #include <ferry.h> as the first line");
+}
+
+/* implicit declaration of function '$1' */
+bool meant_function_unknown(const complaint *c, diagnosis *d)
+{
+    const char *name = c->part[0];
+    char near[64];
+    if (!strncmp(name, "fy_", 3) && include_missing(d, c)) return true;
+    if (standard_call(d, name)) return true;
+    if (!strcmp(name, "print"))
+        return plainly(d, "C has no print",
+                       "fy_print(a) shows a tensor; printf(\"...\\n\") shows text, with #include <stdio.h>");
+    name_nearest(c->header, name, near, sizeof near);
+    SAY(message, "there is no function '%s'", name);
+    if (*near) SAY(hint, "did you mean %s?", near);
+    else SAY(hint, "ferry.h lists all calls; they begin with fy_");
+    return true;
+}
+
+/* "total = fy_zeros((2))": made without saying what it is. */
+static bool is_first_use(const complaint *c, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(c->here, name, n)) return false;
+    const char *p = c->here + n + strspn(c->here + n, " ");
+    return *p == '=' && p[1] != '=';
+}
+
+/* Words that Python people bring along, and what they are here. */
+static const struct {
+    const char *name, *message, *hint;
+} foreign[] = {
+    {"cuda", "a device's name is text and stands in quotes: \"cuda\"", "write \"cuda\" instead of cuda"},
+    {"cpu", "a device's name is text and stands in quotes: \"cpu\"", "write \"cpu\" instead of cpu"},
+    {"device", "an option begins with a dot: .device = ...", "for example fy_zeros((2, 3), .device = \"cuda\")"},
+    {"dtype", "an option begins with a dot: .dtype = ...", "for example fy_zeros((2, 3), .dtype = FY_INT64)"},
+    {"name", "an option begins with a dot: .name = ...", "for example fy_zeros((2, 3), .name = \"weights\")"},
+    {"copy", "an option begins with a dot: .copy = ...", "for example fy_to(a, \"cpu\", .copy = true)"},
+    {"int64", "'int64' is Python's name for it", "write FY_INT64"},
+    {"float32", "'float32' is Python's name for it", "write FY_FLOAT32"},
+    {"torch", "'torch.' is Python", "in C the calls begin with fy_: fy_zeros((2, 3)), fy_matmul(a, b)"},
+    {"np", "'np.' is Python", "in C the calls begin with fy_: fy_zeros((2, 3)), fy_matmul(a, b)"},
+    {"True", "'True' is Python", "in C: true"},
+    {"False", "'False' is Python", "in C: false"},
+    {"None", "'None' is Python", "in C: NULL"},
+    {"tensor", "the compiler does not know the type 'tensor'", "it is called fy_tensor: fy_tensor *a = ..."},
+    {"string", "C has no type 'string'", "text is const char *, as in const char *device = \"cuda\""},
+};
+
+static bool is_foreign(diagnosis *d, const char *name)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (!strcmp(foreign[i].name, name)) return plainly(d, foreign[i].message, foreign[i].hint);
+    return false;
+}
+
+/* fy_given(mat1) */
+static bool wants_quotes(const complaint *c, diagnosis *d, const char *name)
+{
+    char given[64], answer[64];
+    snprintf(given, sizeof given, "fy_given(%.40s)", name);
+    snprintf(answer, sizeof answer, "fy_answer(%.40s,", name);
+    if (!strstr(c->here, given) && !strstr(c->here, answer)) return false;
+    SAY(message, "a name is text and stands in quotes: \"%s\"", name);
+    SAY(hint, "write \"%s\" instead of %s", name, name);
+    return true;
+}
+
+/* '$1' undeclared; $2 is the compiler's suggestion, or "" */
+bool meant_name_unknown(const complaint *c, diagnosis *d)
+{
+    const char *name = c->part[0], *other = c->part[1];
+    char call[64];
+    snprintf(call, sizeof call, "%.40s(", name);
+    if (!strncmp(name, "fy_", 3) && include_missing(d, c)) return true;
+    if (wants_quotes(c, d, name) || is_foreign(d, name)) return true;
+    if (strstr(c->here, call)) return meant_function_unknown(c, d);
+    if (name_known(c->header, name)) {
+        SAY(message, "%s is a call, and its arguments stand in parentheses", name);
+        SAY(hint, "ferry.h shows how it is called");
+    } else if (is_first_use(c, name)) {
+        SAY(message, "the variable '%s' is used, and was never declared", name);
+        SAY(hint, "the first time, say what it is: fy_tensor *%s", c->here);
+    } else {
+        SAY(message, "the name '%s' was never declared", name);
+        if (*other && strncmp(other, "fy_", 3) && strcmp(other, "main")) SAY(hint, "did you mean %s?", other);
+        else SAY(hint, "look at its spelling, or declare it before this line: fy_tensor *%s = ...", name);
+    }
+    return true;
+}
