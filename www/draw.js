@@ -159,7 +159,7 @@ function stateOf(scene, box) {
     if (a.type === 'free' && a.storage === box.storage) s.leaving = 1 - ease(m);
     if (a.type === 'copy') markCopy(s, a, box, m);
     if (a.type === 'op') markOp(s, a, box, m);
-    if (['read', 'answer', 'view'].includes(a.type) && a.storage === box.storage) s.glow = part(m, 0, 0.4);
+    if (['read', 'write', 'answer', 'view'].includes(a.type) && a.storage === box.storage) s.glow = part(m, 0, 0.4);
   }
   return s;
 }
@@ -230,8 +230,11 @@ function drawFilled(c, { th, scale, box, r, hue, pattern, leaving = 1 }) {
   c.fillRect(box.x, box.y, box.w, box.h);
   c.restore();
   if (box.stale) {
+    c.save();
+    c.globalAlpha *= 0.4;
     c.fillStyle = tile(c, 'hatch', '', th.faint, scale);
     c.fillRect(box.x, box.y, box.w, box.h);
+    c.restore();
   }
   c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
   c.fillRect(box.x, box.y, bandWidth(box), box.h);

@@ -163,7 +163,8 @@ const on = {
   },
 
   run(head) {
-    if (head.what === 'demo' || head.what === 'view') views.verdict.hide();
+    notice('');
+    if (head.what !== 'mine') views.verdict.hide();
     select(addRun(head), true);
   },
 
@@ -198,7 +199,10 @@ const on = {
     const before = link;
     link = state;
     if (state === 'open' && before !== 'open') notice('');
-    if (state === 'lost') notice('The server is gone; trying to reach it again. Everything that has arrived stays usable.');
+    if (state === 'lost') {
+      notice(mode === 'view' && shown?.ended ? 'The program is over, and its server with it. Everything here stays usable.'
+        : 'The server is gone; trying to reach it again. Everything that has arrived stays usable.');
+    }
     if (state === 'refused') {
       notice(token ? 'No connection. Open the address that the terminal printed last; this one may be from an earlier start.'
         : 'This page needs the whole address that the terminal printed, with #token= at its end.', 'bad');

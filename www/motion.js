@@ -224,7 +224,8 @@ export function drawWait(c, scene, a) {
   const words = saying(a);
   if (!words) return;
   const { layout, theme: th, scale, m } = scene;
-  const r = layout.memories[0].compute;
+  const full = a.type === 'error' ? memoryOf(layout, a.device) : null; // the memory that has no room
+  const r = (full ?? layout.memories[0]).compute;
   c.save();
   c.globalAlpha = part(m, 0, 0.3);
   rounded(c, r, 8);
@@ -243,6 +244,7 @@ export function drawWait(c, scene, a) {
 
 function saying(a) {
   if (a.type === 'sync') return `the program waits for ${a.device || 'the card'}${a.held ? ` · ${units.time(a.held)}` : ''}`;
+  if (a.type === 'write') return `written by ${a.via || 'the program'}`;
   if (a.type === 'read') return `read by ${a.via || 'the program'}`;
   if (a.type === 'answer') return `answer “${a.name}” handed in`;
   if (a.type === 'error') return `error: ${String(a.code).replaceAll('_', ' ')}`;

@@ -82,6 +82,7 @@ export function connect(token, on, resume) {
     current = run;
     acked = -1;
     send({ watch: run, from: resume(run) });
+    if (resume(run) > 0) ack(run, resume(run) - 1); // what came before the break is here
   }
 
   /** Tell the server what has been applied; it lets a finished program go after that. */

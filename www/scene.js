@@ -56,6 +56,10 @@ const readers = {
     if (!last(list, 'answer')) list.push({ type: 'read', storage: e.storage, via: e.via });
   },
 
+  host_write(list, e) {
+    if (!last(list, 'alloc')) list.push({ type: 'write', storage: e.storage, via: e.via });
+  },
+
   tensor(list, e, state) {
     if (e.view_of) list.push({ type: 'view', storage: e.storage, name: e.name });
     else if (!last(list, 'alloc')) touch(list, state, e);
