@@ -10,11 +10,14 @@ export function editor(api, on) {
   let lesson = null;
   let saved = '';
   let wrong = 0; // line of the last compile error, 0 for none
+  const drafts = new Map(); // lesson -> text that was never saved
 
   function show(next) {
+    if (lesson && isDirty()) drafts.set(lesson.id, area.value);
     lesson = next;
     saved = next.source ?? '';
-    area.value = saved;
+    area.value = drafts.get(next.id) ?? saved;
+    drafts.delete(next.id);
     $('path').textContent = next.path ?? '';
     mistake(null);
     refresh();
@@ -142,5 +145,9 @@ export function editor(api, on) {
   }
   $('mistake-line').addEventListener('click', () => goTo(wrong));
 
-  return { show, update, save, mistake, goTo };
+  window.addEventListener('beforeunload', (event) => {
+    if (isDirty() || drafts.size) event.preventDefault();
+  });
+
+  return { show, update, save, mistake, goTo, isDirty };
 }

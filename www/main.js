@@ -187,12 +187,13 @@ const on = {
   },
 
   status(head) {
-    if (head.lesson && course?.open && head.lesson !== course.open.id) return;
+    if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
     if (head.state === 'compiling') views.verdict.busy('Building your program …');
     else if (head.state === 'running') views.verdict.busy('Running your program …');
     else if (head.state === 'error') failed(head);
     else if (head.state === 'done' && head.verdict) graded(head);
     if (head.state === 'compiling') reload();
+    return undefined;
   },
 
   link(state) {
@@ -210,6 +211,11 @@ const on = {
     time.poke();
   },
 };
+
+// Another lesson's file was saved in another editor: follow the learner there.
+function elsewhere(head) {
+  if (head.state === 'compiling' && !write.isDirty()) course.attempt(() => course.choose(head.lesson, false));
+}
 
 function failed(head) {
   write.mistake(head.line ? head : null);

@@ -1,6 +1,6 @@
 // browser_test.mjs: the page in Chromium, on logs served by the real `ferry`.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { ferry, go, launch, missing, open, pose, settle, trace } from './browser.mjs';
 import { logLines, serve } from './dev.mjs';
@@ -430,6 +430,30 @@ check('a lesson: the starter is refused with its event and line, the solution pa
     await page.locator('#verdict[data-kind="pass"]').waitFor();
     assert.equal(await page.locator('#lesson-list .done').count(), 1);
     assert.equal(await page.locator('#next-lesson').isVisible(), true);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
+check('a file saved in another editor is graded and shown; unsaved text survives a look elsewhere', async () => {
+  const lessons = await ferry('serve', '--port', '8890');
+  try {
+    const page = await open(browser, lessons.url);
+    await page.waitForFunction(() => window.ferry?.events.length);
+    const solution = readFileSync(new URL('../../lessons/02-to-returns/solution.c', import.meta.url), 'utf8');
+    writeFileSync(`${lessons.my}/02-to-returns.c`, solution);
+    await page.locator('#verdict[data-kind="pass"]').waitFor();
+    assert.match(await page.locator('#lesson-list [aria-current]').innerText(), /returns/);
+    await page.locator('#tab-editor').click();
+    assert.equal(await page.locator('#code').inputValue(), solution);
+    await page.locator('#code').fill('// half a thought');
+    await page.locator('#lesson-list button').first().click();
+    await page.waitForFunction(() => document.getElementById('path').textContent.includes('01-'));
+    assert.equal(await page.locator('#dirty').innerText(), 'saved');
+    await page.locator('#lesson-list button').nth(1).click();
+    await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
+    assert.equal(await page.locator('#code').inputValue(), '// half a thought');
     await done(page);
   } finally {
     await lessons.stop();
