@@ -136,7 +136,7 @@ static bool explain_python(diagnosis *d, const complaint *c)
     return false;
 }
 
-static bool explain_link(diagnosis *d, const char *output)
+static bool explain_link(diagnosis *d, const char *source, const char *output)
 {
     const char *p = strstr(output, "undefined reference to ");
     if (!p) p = strstr(output, "undefined symbol: ");
@@ -148,6 +148,9 @@ static bool explain_link(diagnosis *d, const char *output)
         snprintf(d->hint, sizeof d->hint,
                  "look whether main is misspelt, or put the statements into "
                  "int main(void) { ... return 0; }");
+    } else if (!strstr(source, name)) {
+        snprintf(d->message, sizeof d->message, "Ferry's library is not whole: %s is missing in it", name);
+        snprintf(d->hint, sizeof d->hint, "this is not your mistake; run make");
     } else {
         snprintf(d->message, sizeof d->message, "nothing by the name of %s was found when linking", name);
         snprintf(d->hint, sizeof d->hint, "look whether the name is spelt as in ferry.h");
@@ -203,7 +206,7 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
         explain_message(d, &c);
     } else if (explain_proof(d, source)) {
         ; /* the compiler did not mind, the linker did */
-    } else if (explain_link(d, output)) {
+    } else if (explain_link(d, source, output)) {
         if (strstr(d->message, "no main")) d->line = find_main_line(source);
     } else {
         snprintf(d->message, sizeof d->message, "the compiler failed without a word about this file");
