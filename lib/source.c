@@ -26,8 +26,13 @@ static fy_source *find(const char *path)
 static fy_source *add(const char *path, const char *text, size_t size)
 {
     fy_source *s = calloc(1, sizeof *s);
-    if (!s) return NULL;
-    *s = (fy_source){.path = path, .text = text, .size = size, .next = files};
+    char *own = strdup(path);
+    if (!s || !own) {
+        free(s);
+        free(own);
+        return NULL;
+    }
+    *s = (fy_source){.path = own, .text = text, .size = size, .next = files};
     return files = s;
 }
 

@@ -18,7 +18,7 @@ enum { LONGEST_NAME = 64 };
 typedef struct part {
     const char *begin, *end;
     const char *equals; /* the last plain '=' outside parentheses, or NULL */
-    int first_line, last_line;
+    int first_line, last_line; /* of its code */
 } part;
 
 typedef struct walk {
@@ -81,7 +81,7 @@ static bool next_part(walk *w, part *p)
 {
     int depth = 0;
     bool blank = true; /* so far on this line */
-    *p = (part){.begin = w->at, .first_line = w->line};
+    *p = (part){.begin = w->at};
     while (w->at < w->end) {
         char c = *w->at;
         p->last_line = w->line;
@@ -89,6 +89,7 @@ static bool next_part(walk *w, part *p)
             blank = false;
             continue;
         }
+        if (!p->first_line && !isspace((unsigned char)c)) p->first_line = w->line;
         if (c == '(' || c == '[') depth++;
         if ((c == ')' || c == ']') && depth) depth--;
         if (!depth && plain_equals(w->at, p->begin)) p->equals = w->at;

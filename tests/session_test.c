@@ -1,0 +1,268 @@
+/* session_test.c: a program's log from its first event to its exit, as the environment asks. Each program
+ * is a function, run in a fresh process. */
+#define _GNU_SOURCE
+#include "logs.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char folder[] = "/tmp/ferry-session-XXXXXX";
+static char path[64]; /* folder/run.jsonl */
+
+static char *slurp(const char *name)
+{
+    fy_text t = {0};
+    char piece[4096];
+    FILE *f = fopen(name, "r");
+    if (!f) return NULL;
+    for (size_t n; (n = fread(piece, 1, sizeof piece, f));) fy_text_add(&t, piece, n);
+    fclose(f);
+    if (!t.data) fy_text_add(&t, "", 0);
+    return t.data;
+}
+
+/* Run `program` in a child whose stderr goes to folder/err; it exits with 3 unless it does otherwise. */
+static int run(void (*program)(void))
+{
+    char err[80];
+    int status;
+    snprintf(err, sizeof err, "%s/err", folder);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        alarm(60);
+        int fd = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(fd, 2);
+        program();
+        exit(3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void assert_exits(void (*program)(void), int code)
+{
+    int status = run(program);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), code);
+}
+
+static char *said(void)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s/err", folder);
+    return slurp(name);
+}
+
+static void trace_here(void)
+{
+    setenv("FERRY_TRACE", path, 1);
+    setenv("FERRY_SEED", "42", 1);
+    fy_session_start();
+    fy_session_start(); /* once is enough */
+    FY_EMIT(NULL, mark, .text = fy_ref_str("one"), .now = FY_ABSENT);
+}
+
+static void a_trace_begins_with_the_session_and_ends_with_the_exit_status(void **state)
+{
+    (void)state;
+    assert_exits(trace_here, 3);
+    char *lines = slurp(path), *errors = said();
+    fy_text text = {lines, strlen(lines), 0};
+    assert_int_equal(assert_lines_are_whole(&text), 3);
+    assert_non_null(strstr(lines, "\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\""));
+    assert_non_null(strstr(lines, "\"seed\":42,\"devices\":["));
+    assert_non_null(strstr(lines, "\"kind\":\"end\",\"th\":0,\"status\":3}"));
+    assert_null(strstr(errors, "trace"));
+    free(lines);
+    free(errors);
+}
+
+static void trace_and_die(void)
+{
+    trace_here();
+    raise(SIGKILL);
+}
+
+static void a_killed_program_leaves_its_slot_log(void **state)
+{
+    (void)state;
+    char err[200] = "";
+    assert_true(WIFSIGNALED(run(trace_and_die)));
+    int fd = open(path, O_RDONLY);
+    assert_true(fy_log_is_log(fd));
+    fy_log *log = fy_log_open(fd, err, sizeof err);
+    assert_non_null(log);
+    fy_text text = {0};
+    uint64_t cursor = 0;
+    assert_int_equal(fy_log_read(log, &cursor, &text, SIZE_MAX), 2);
+    assert_true(fy_log_drained(log, cursor));
+    assert_non_null(strstr(text.data, "\"text\":\"one\""));
+    free(text.data);
+    fy_log_close(log);
+    close(fd);
+}
+
+static void trace_and_close_everything(void)
+{
+    trace_here();
+    for (int fd = 3; fd < 64; fd++) close(fd);
+    assert_int_equal(open("/dev/null", O_RDWR), 3); /* the log's old number means another file now */
+    for (int i = 0; i < 20000; i++) FY_EMIT(NULL, mark, .now = i);
+}
+
+static void closing_descriptors_loses_nothing(void **state)
+{
+    (void)state;
+    assert_exits(trace_and_close_everything, 3);
+    char *lines = slurp(path);
+    assert_int_equal(count_of(lines, "\"kind\":\"mark\""), 20001);
+    free(lines);
+}
+
+static void fork_one_child(void)
+{
+    trace_here();
+    pid_t child = fork();
+    if (!child) {
+        FY_EMIT(NULL, mark, .text = fy_ref_str("child"), .now = FY_ABSENT);
+        exit(5);
+    }
+    waitpid(child, NULL, 0);
+    pid_t silent = fork();
+    if (!silent) exit(6);
+    waitpid(silent, NULL, 0);
+    FY_EMIT(NULL, mark, .text = fy_ref_str("parent"), .now = FY_ABSENT);
+}
+
+static void a_forked_child_has_a_log_of_its_own_that_names_its_parents_last_event(void **state)
+{
+    (void)state;
+    char name[90];
+    assert_exits(fork_one_child, 3);
+    char *lines = slurp(path);
+    assert_int_equal(count_of(lines, "\"text\":\"child\""), 0);
+    assert_int_equal(count_of(lines, "\"kind\":\"end\""), 1);
+    assert_int_equal(count_of(lines, "\"text\":\"parent\""), 1);
+    free(lines);
+    snprintf(name, sizeof name, "%s.child1", path);
+    lines = slurp(name);
+    assert_non_null(lines);
+    assert_non_null(strstr(lines, "\"parent_seq\":1}"));
+    assert_int_equal(count_of(lines, "\"text\":\"child\""), 1);
+    assert_non_null(strstr(lines, "\"status\":5}"));
+    free(lines);
+    unlink(name);
+    snprintf(name, sizeof name, "%s.child2", path);
+    assert_int_not_equal(access(name, F_OK), 0); /* it emitted nothing */
+}
+
+static int lent = -1;
+
+static void write_to_a_lent_log(void)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", lent);
+    setenv("FERRY_LOG_FD", number, 1);
+    fy_session_start();
+    if (getenv("FERRY_LOG_FD")) exit(9);
+    FY_EMIT(NULL, mark, .now = 1);
+}
+
+static void a_program_writes_to_the_log_that_it_was_lent(void **state)
+{
+    (void)state;
+    char err[200];
+    lent = fy_log_file(NULL, 0, err, sizeof err);
+    assert_exits(write_to_a_lent_log, 3);
+    fy_text text = lines_of(lent);
+    assert_int_equal(assert_lines_are_whole(&text), 3);
+    free(text.data);
+    close(lent);
+    lent = 77;
+    assert_exits(write_to_a_lent_log, 3);
+    char *errors = said();
+    assert_non_null(strstr(errors, "FERRY_LOG_FD=77 is no open Ferry log"));
+    free(errors);
+}
+
+static void trace_nowhere(void)
+{
+    setenv("FERRY_TRACE", "/nowhere/run.jsonl", 1);
+    setenv("FERRY_SEED", "many", 1);
+    fy_session_start();
+    if (fy_session_seed()) exit(9);
+    if (FY_EMIT(NULL, mark, .now = 1) || fy_log_is_on()) exit(9);
+}
+
+static void what_cannot_be_had_is_named_and_the_program_goes_on(void **state)
+{
+    (void)state;
+    assert_exits(trace_nowhere, 3);
+    char *errors = said();
+    assert_non_null(strstr(errors, "cannot write /nowhere/run.jsonl"));
+    assert_non_null(strstr(errors, "FERRY_SEED=many"));
+    free(errors);
+}
+
+static void narrate(void)
+{
+    setenv("FERRY_NARRATE", "1", 1);
+    fy_session_start();
+    FY_EMIT(NULL, mark, .text = fy_ref_str("hello"), .now = FY_ABSENT);
+}
+
+static void narration_goes_to_stderr(void **state)
+{
+    (void)state;
+    assert_exits(narrate, 3);
+    char *errors = said();
+    assert_non_null(strstr(errors, "note    hello"));
+    assert_non_null(strstr(errors, "exit status 3"));
+    free(errors);
+}
+
+static void say_nothing(void)
+{
+    fy_session_start();
+    if (FY_EMIT(NULL, mark, .now = 1) || fy_log_is_on() || fy_ref_str("x")) exit(9);
+}
+
+static void without_being_asked_nothing_is_recorded(void **state)
+{
+    (void)state;
+    assert_exits(say_nothing, 3);
+    char *errors = said();
+    assert_string_equal(errors, "");
+    free(errors);
+}
+
+static int clean_up(void **state)
+{
+    char name[90];
+    (void)state;
+    snprintf(name, sizeof name, "%s/err", folder);
+    unlink(name);
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trace_begins_with_the_session_and_ends_with_the_exit_status),
+        cmocka_unit_test(a_killed_program_leaves_its_slot_log),
+        cmocka_unit_test(closing_descriptors_loses_nothing),
+        cmocka_unit_test(a_forked_child_has_a_log_of_its_own_that_names_its_parents_last_event),
+        cmocka_unit_test(a_program_writes_to_the_log_that_it_was_lent),
+        cmocka_unit_test(what_cannot_be_had_is_named_and_the_program_goes_on),
+        cmocka_unit_test(narration_goes_to_stderr),
+        cmocka_unit_test(without_being_asked_nothing_is_recorded),
+    };
+    if (!mkdtemp(folder)) return 1;
+    snprintf(path, sizeof path, "%s/run.jsonl", folder);
+    return cmocka_run_group_tests_name("session", tests, NULL, clean_up);
+}
