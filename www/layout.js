@@ -162,7 +162,7 @@ function box(state, storage, rect, scale) {
     ...rect, scale,
     storage: storage.id, device: storage.device, bytes: storage.bytes,
     index: Math.max(0, lineage?.index ?? 0),
-    name: handle?.name || lineage?.name || `#${storage.id}`,
+    name: handle?.name || lineage?.name || (handle ? `tensor ${handle.id}` : `storage ${storage.id}`),
     shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, stale: isStale(state, storage), freed: storage.freed !== null,
     orphan: storage.freed === null && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
