@@ -67,6 +67,19 @@ static bool hear(program *p, const char *what)
     return strstr(p->said, what);
 }
 
+/* What a failed test leaves behind; its viewer would stay for ten minutes. */
+static pid_t running, serving;
+
+static int clean_up(void **state)
+{
+    (void)state;
+    if (serving > 0) kill(serving, SIGTERM);
+    if (running > 0) kill(running, SIGKILL);
+    if (running > 0) waitpid(running, NULL, 0);
+    running = serving = 0;
+    return 0;
+}
+
 static program start(body *b)
 {
     program p = {0};
@@ -81,6 +94,8 @@ static program start(body *b)
     p.told = go_on[1];
     assert_int_equal(read(pids[0], &p.viewer, sizeof p.viewer), sizeof p.viewer);
     close(pids[0]);
+    running = p.pid;
+    serving = p.viewer;
     assert_true(p.viewer > 0);
     if (!hear(&p, "#token=")) fail_msg("no URL: %s", p.said);
     while (!strchr(strstr(p.said, "#token="), '\n')) hear(&p, "\nnever said");
@@ -104,11 +119,13 @@ static int status_of_program(program *p)
 {
     int status = 0;
     assert_int_equal(waitpid(p->pid, &status, 0), p->pid);
+    running = 0;
     return status;
 }
 
 static void finish(program *p)
 {
+    serving = 0;
     close(p->told);
     close(p->heard);
 }
@@ -352,11 +369,11 @@ int main(void)
 {
     clean_environment();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_is_shown_live_and_waits_for_the_page),
-        cmocka_unit_test(a_crash_does_not_take_the_page_with_it),
-        cmocka_unit_test(a_killed_program_stays_visible),
-        cmocka_unit_test(ctrl_c_ends_program_and_viewer),
-        cmocka_unit_test(the_viewer_holds_no_descriptor_of_the_program),
+        cmocka_unit_test_teardown(a_program_is_shown_live_and_waits_for_the_page, clean_up),
+        cmocka_unit_test_teardown(a_crash_does_not_take_the_page_with_it, clean_up),
+        cmocka_unit_test_teardown(a_killed_program_stays_visible, clean_up),
+        cmocka_unit_test_teardown(ctrl_c_ends_program_and_viewer, clean_up),
+        cmocka_unit_test_teardown(the_viewer_holds_no_descriptor_of_the_program, clean_up),
         cmocka_unit_test(a_saved_run_is_served_until_sigterm),
         cmocka_unit_test(a_bad_file_ends_with_status_one_and_a_reason),
         cmocka_unit_test(a_browser_is_opened_on_desktops_only),
