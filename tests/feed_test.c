@@ -27,7 +27,8 @@ static int teardown(void **state)
 static handmade good_run(int n)
 {
     handmade h = {0};
-    hand(&h, "'kind':'session','schema':1,'ferry':'0.1.0','program':'p','args':[],'clock':'model','seed':0,'devices':[]");
+    hand(&h,
+         "'kind':'session','schema':1,'ferry':'0.1.0','program':'p','args':[],'clock':'model','seed':0,'devices':[]");
     for (int i = 0; i < n; i++) hand(&h, "'kind':'mark','text':'note %d'", i);
     hand(&h, "'kind':'end','status':0,'live':[]");
     return h;
@@ -66,7 +67,8 @@ static void a_whole_file_is_read_back_byte_for_byte(void **state)
     fy_text all = {0};
     uint64_t cursor = 0;
     size_t lines = 0;
-    for (size_t n; !feed_drained(f, cursor) && (n = feed_read(f, &cursor, &all, all.size + 1000)); lines += n) assert_true(n < 30);
+    for (size_t n; !feed_drained(f, cursor) && (n = feed_read(f, &cursor, &all, all.size + 1000)); lines += n)
+        assert_true(n < 30);
     assert_int_equal(lines, 1002);
     assert_int_equal(cursor, 1002);
     assert_int_equal(all.size, h.size);
@@ -86,7 +88,8 @@ static void a_line_longer_than_a_batch_comes_alone(void **state)
     memset(note, 'x', 5000);
     note[5000] = 0;
     handmade h = {0};
-    hand(&h, "'kind':'session','schema':1,'ferry':'0.1.0','program':'p','args':[],'clock':'model','seed':0,'devices':[]");
+    hand(&h,
+         "'kind':'session','schema':1,'ferry':'0.1.0','program':'p','args':[],'clock':'model','seed':0,'devices':[]");
     hand(&h, "'kind':'mark','text':'%s'", note);
     hand(&h, "'kind':'mark','text':'after'");
     feed *f = open_bytes(h.text, h.size, err, sizeof err);
@@ -129,8 +132,12 @@ static void bad_lines_are_named_with_number_and_fix(void **state)
 {
     (void)state;
     static const char *const lines[][2] = {
-        {"{\"seq\":2,", "not JSON"}, {"", "not JSON"}, {"[]", "not a JSON object"}, {"17", "not a JSON object"},
-        {"{\"seq\":2} {}", "not JSON"}, {"{\"seq\":3,\"t\":0,\"th\":0,\"kind\":\"mark\"}", "seq is 3 and should be 2"},
+        {"{\"seq\":2,", "not JSON"},
+        {"", "not JSON"},
+        {"[]", "not a JSON object"},
+        {"17", "not a JSON object"},
+        {"{\"seq\":2} {}", "not JSON"},
+        {"{\"seq\":3,\"t\":0,\"th\":0,\"kind\":\"mark\"}", "seq is 3 and should be 2"},
         {"{\"t\":0,\"th\":0,\"kind\":\"mark\"}", "seq is -1 and should be 2"},
         {"{\"seq\":2,\"t\":0,\"th\":0,\"kind\":\"no_such_kind\"}", "no_such_kind"},
         {"{\"seq\":2,\"t\":0,\"th\":0,\"kind\":\"mark\",\"colour\":1}", "colour"},

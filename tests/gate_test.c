@@ -25,7 +25,8 @@ static void a_plain_visit_gets_the_page(void **state)
 static void loopback_names_are_welcome_on_any_port(void **state)
 {
     (void)state;
-    static const char *const good[] = {"localhost", "LOCALHOST:9999", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:65535"};
+    static const char *const good[] = {"localhost",   "LOCALHOST:9999", "127.0.0.1",
+                                       "127.0.0.1:1", "[::1]",          "[::1]:65535"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_int_equal(gate((gate_request){"GET", "/", good[i], NULL, NULL, false, false}), 0);
 }
@@ -33,9 +34,22 @@ static void loopback_names_are_welcome_on_any_port(void **state)
 static void other_hosts_are_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"evil.example", "evil.example:8700", "localhost.evil.example", "127.0.0.1.evil.example",
-                                      "localhost:", "localhost:80a", "localhost:123456", "localhost.", "127.0.0.2", "::1",
-                                      "[::1].evil", "xlocalhost", "127.0.0.1@evil.example", "0.0.0.0", "127.1", " localhost"};
+    static const char *const bad[] = {"evil.example",
+                                      "evil.example:8700",
+                                      "localhost.evil.example",
+                                      "127.0.0.1.evil.example",
+                                      "localhost:",
+                                      "localhost:80a",
+                                      "localhost:123456",
+                                      "localhost.",
+                                      "127.0.0.2",
+                                      "::1",
+                                      "[::1].evil",
+                                      "xlocalhost",
+                                      "127.0.0.1@evil.example",
+                                      "0.0.0.0",
+                                      "127.1",
+                                      " localhost"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(gate((gate_request){"GET", "/", bad[i], NULL, NULL, false, false}), 403);
     assert_int_equal(gate((gate_request){"GET", "/", NULL, NULL, NULL, false, false}), 400);
@@ -56,9 +70,16 @@ static void one_more_host_can_be_allowed(void **state)
 static void a_foreign_origin_is_refused_even_with_the_token(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"null", "", "http://evil.example", "https://127.0.0.1:8700", "http://127.0.0.1:8701",
-                                      "http://localhost:8700", "http://127.0.0.1:8700.evil", "127.0.0.1:8700",
-                                      "http://127.0.0.1:8700/", "http://127.0.0.1"};
+    static const char *const bad[] = {"null",
+                                      "",
+                                      "http://evil.example",
+                                      "https://127.0.0.1:8700",
+                                      "http://127.0.0.1:8701",
+                                      "http://localhost:8700",
+                                      "http://127.0.0.1:8700.evil",
+                                      "127.0.0.1:8700",
+                                      "http://127.0.0.1:8700/",
+                                      "http://127.0.0.1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(gate((gate_request){"GET", "/", HOST, bad[i], NULL, false, false}), 403);
         assert_int_equal(gate((gate_request){"GET", "/api/lessons", HOST, bad[i], TOKEN, false, false}), 403);
@@ -70,8 +91,8 @@ static void a_foreign_origin_is_refused_even_with_the_token(void **state)
 static void data_wants_the_token(void **state)
 {
     (void)state;
-    static const char *const bad[] = {NULL, "", "0", TOKEN "0", "0123456789abcdef0123456789abcdee",
-                                      "0123456789ABCDEF0123456789ABCDEF"};
+    static const char *const bad[] = {
+        NULL, "", "0", TOKEN "0", "0123456789abcdef0123456789abcdee", "0123456789ABCDEF0123456789ABCDEF"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(gate((gate_request){"GET", "/api/lessons", HOST, NULL, bad[i], false, false}), 403);
         assert_int_equal(gate((gate_request){"GET", "/api", HOST, NULL, bad[i], false, false}), 403);
@@ -97,16 +118,34 @@ static void post_and_websocket_want_an_origin_too(void **state)
 static void a_forwarded_port_works(void **state)
 {
     (void)state;
-    assert_int_equal(gate((gate_request){"GET", "/ws", "localhost:9999", "http://localhost:9999", TOKEN, true, false}), 0);
-    assert_int_equal(gate((gate_request){"POST", "/api/x", "localhost:9999", "http://localhost:9999", TOKEN, false, false}), 0);
+    assert_int_equal(gate((gate_request){"GET", "/ws", "localhost:9999", "http://localhost:9999", TOKEN, true, false}),
+                     0);
+    assert_int_equal(
+        gate((gate_request){"POST", "/api/x", "localhost:9999", "http://localhost:9999", TOKEN, false, false}), 0);
     assert_int_equal(gate((gate_request){"POST", "/api/x", "localhost:9999", ORIGIN, TOKEN, false, false}), 403);
 }
 
 static void paths_that_are_not_plain_are_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "index.html", "/../etc/passwd", "/..", "/a/../b", "/%2e%2e/x", "/%2E./x", "//x", "/a//b",
-                                      "/a\\..\\b", "/a b", "/a\tb", "/%00", "/a%2fb", "/\xc3\xa4", "/x;y", "http://evil.example/", "*"};
+    static const char *const bad[] = {"",
+                                      "index.html",
+                                      "/../etc/passwd",
+                                      "/..",
+                                      "/a/../b",
+                                      "/%2e%2e/x",
+                                      "/%2E./x",
+                                      "//x",
+                                      "/a//b",
+                                      "/a\\..\\b",
+                                      "/a b",
+                                      "/a\tb",
+                                      "/%00",
+                                      "/a%2fb",
+                                      "/\xc3\xa4",
+                                      "/x;y",
+                                      "http://evil.example/",
+                                      "*"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(gate((gate_request){"GET", bad[i], HOST, NULL, TOKEN, false, false}), 400);
     assert_int_equal(gate((gate_request){"GET", NULL, HOST, NULL, TOKEN, false, false}), 400);

@@ -140,7 +140,10 @@ static inline bool ws_send_claiming(int fd, int first, const void *data, size_t 
     return send_bytes(fd, head, n + 4) && send_bytes(fd, data, size); /* the mask is zero */
 }
 
-static inline bool ws_send(int fd, const char *text) { return ws_send_claiming(fd, 0x81, text, strlen(text), strlen(text)); }
+static inline bool ws_send(int fd, const char *text)
+{
+    return ws_send_claiming(fd, 0x81, text, strlen(text), strlen(text));
+}
 
 static inline bool read_exactly(int fd, void *to, size_t size)
 {

@@ -139,7 +139,8 @@ static void the_root_is_the_index(void **state)
 static void the_lines_of_a_run_can_be_downloaded(void **state)
 {
     (void)state;
-    char *answer = ask(server_port(here), (asking){.method = "GET", .path = "/api/runs/1/log", .host = host, .token = token});
+    char *answer =
+        ask(server_port(here), (asking){.method = "GET", .path = "/api/runs/1/log", .host = host, .token = token});
     assert_int_equal(status_of(answer), 200);
     assert_non_null(strstr(answer, "application/x-ndjson"));
     assert_non_null(strstr(answer, "\"kind\":\"mark\""));
@@ -152,7 +153,8 @@ static void the_lines_of_a_run_can_be_downloaded(void **state)
 static void routes_get_the_rest_of_the_path_and_the_body(void **state)
 {
     (void)state;
-    char *answer = ask(server_port(here), (asking){.method = "GET", .path = "/api/things/01-a/b", .host = host, .token = token});
+    char *answer =
+        ask(server_port(here), (asking){.method = "GET", .path = "/api/things/01-a/b", .host = host, .token = token});
     assert_int_equal(status_of(answer), 200);
     assert_non_null(strstr(answer, "{\"rest\":\"/01-a/b\",\"user\":\"somebody\"}"));
     free(answer);
@@ -160,9 +162,11 @@ static void routes_get_the_rest_of_the_path_and_the_body(void **state)
     assert_int_equal(status_of(answer), 201);
     assert_non_null(strstr(answer, "{\"rest\":\"\",\"body\":{\"a\":[1,2]}}"));
     free(answer);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/thingsandmore", .host = host, .token = token}), 404);
+    assert_int_equal(status((asking){.method = "GET", .path = "/api/thingsandmore", .host = host, .token = token}),
+                     404);
     assert_int_equal(status((asking){.method = "GET", .path = "/api/make", .host = host, .token = token}), 405);
-    assert_int_equal(status((asking){"POST", "/style.css", host, origin, token, "{}"}), asset_find("/style.css") ? 405 : 404);
+    assert_int_equal(status((asking){"POST", "/style.css", host, origin, token, "{}"}),
+                     asset_find("/style.css") ? 405 : 404);
 }
 
 static void a_body_must_be_a_json_object_of_at_most_a_mebibyte(void **state)
@@ -256,13 +260,15 @@ static void by_odd_methods(const char *method, const char *path)
 {
     (void)method;
     static const char *const odd[] = {"PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"};
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) expect(405, (asking){odd[i], path, host, origin, token, NULL});
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
+        expect(405, (asking){odd[i], path, host, origin, token, NULL});
 }
 
 static void by_dotted_ways(const char *method, const char *path)
 {
-    static const char *const ways[] = {"/..%s", "/../..%s", "/%%2e%%2e%s", "/x/..%s", "//%s", "/.%%2e%s", "%s/../Makefile",
-                                       "%s/%%2e%%2e/Makefile", "%s\\..\\Makefile", "%s%%00"};
+    static const char *const ways[] = {
+        "/..%s",    "/../..%s",       "/%%2e%%2e%s",          "/x/..%s",          "//%s",
+        "/.%%2e%s", "%s/../Makefile", "%s/%%2e%%2e/Makefile", "%s\\..\\Makefile", "%s%%00"};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         char dotted[300];
 #pragma GCC diagnostic push
@@ -275,7 +281,10 @@ static void by_dotted_ways(const char *method, const char *path)
 
 static void a_foreign_host_is_refused_on_every_route(void **state) { (void)state, walk(from_foreign_hosts); }
 static void a_foreign_origin_is_refused_on_every_route(void **state) { (void)state, walk(from_foreign_origins); }
-static void a_missing_or_wrong_token_is_refused_on_every_data_route(void **state) { (void)state, walk(without_the_token); }
+static void a_missing_or_wrong_token_is_refused_on_every_data_route(void **state)
+{
+    (void)state, walk(without_the_token);
+}
 static void a_post_without_origin_is_refused_on_every_route(void **state) { (void)state, walk(without_an_origin); }
 static void odd_methods_are_refused_on_every_route(void **state) { (void)state, walk(by_odd_methods); }
 static void dotted_and_escaped_paths_are_refused_on_every_route(void **state) { (void)state, walk(by_dotted_ways); }
@@ -324,8 +333,10 @@ static void doubled_headers_are_refused(void **state)
 
 static void look_for_token(const char *method, const char *path)
 {
-    asking asked[] = {{method, path, host, NULL, NULL, NULL}, {method, path, host, origin, token, body_for(method)},
-                      {method, path, "evil.example", NULL, token, NULL}, {"PUT", path, host, NULL, token, NULL}};
+    asking asked[] = {{method, path, host, NULL, NULL, NULL},
+                      {method, path, host, origin, token, body_for(method)},
+                      {method, path, "evil.example", NULL, token, NULL},
+                      {"PUT", path, host, NULL, token, NULL}};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
         char *answer = ask(server_port(here), asked[i]);
         assert_null(strstr(answer, token));
@@ -348,10 +359,16 @@ static void garbage_hurts_nobody(void **state)
     (void)state;
     static const char nul[] = "GET /\0/../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
     static const char *const garbage[] = {
-        "\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "GET\r\n\r\n", "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost localhost\r\n\r\n", "BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        "GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n", "CONNECT evil.example:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "\r\n\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost localhost\r\n\r\n",
+        "BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "CONNECT evil.example:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "POST /api/make HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
         "POST /api/make HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
         "TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n",

@@ -63,8 +63,8 @@ static void wait_until_nobody_is_here(void)
 /* What one client has got of a run. */
 typedef struct following {
     int fd, run;
-    uint64_t next;   /* seq that comes next */
-    uint64_t ended;  /* what "ended" said, plus 1 */
+    uint64_t next;  /* seq that comes next */
+    uint64_t ended; /* what "ended" said, plus 1 */
 } following;
 
 /* Take one frame in; false at the end of the connection. */
@@ -75,8 +75,10 @@ static bool take_frame(following *f)
     unsigned long long from, count;
     char *text = ws_read(f->fd, &opcode, &size);
     if (!text || opcode != 1) return free(text), false;
-    if (sscanf(text, "{\"type\":\"ended\",\"run\":%d,\"count\":%llu}", &run, &count) == 2 && run == f->run) f->ended = count + 1;
-    if (sscanf(text, "{\"type\":\"events\",\"run\":%d,\"from\":%llu,\"count\":%llu}", &run, &from, &count) == 3 && run == f->run) {
+    if (sscanf(text, "{\"type\":\"ended\",\"run\":%d,\"count\":%llu}", &run, &count) == 2 && run == f->run)
+        f->ended = count + 1;
+    if (sscanf(text, "{\"type\":\"events\",\"run\":%d,\"from\":%llu,\"count\":%llu}", &run, &from, &count) == 3 &&
+        run == f->run) {
         assert_int_equal(from, f->next);
         assert_true(size < 512 * 1024);
         char *line = strchr(text, '\n');
@@ -189,7 +191,8 @@ static void hello_lists_the_runs_and_new_runs_are_announced(void **state)
     cJSON *hello = cJSON_Parse(text);
     assert_string_equal(cJSON_GetObjectItem(hello, "mode")->valuestring, "lessons");
     assert_int_equal(cJSON_GetObjectItem(hello, "current")->valueint, run);
-    const cJSON *runs = cJSON_GetObjectItem(hello, "runs"), *last = cJSON_GetArrayItem(runs, cJSON_GetArraySize(runs) - 1);
+    const cJSON *runs = cJSON_GetObjectItem(hello, "runs"),
+                *last = cJSON_GetArrayItem(runs, cJSON_GetArraySize(runs) - 1);
     assert_int_equal(cJSON_GetObjectItem(last, "run")->valueint, run);
     assert_string_equal(cJSON_GetObjectItem(last, "lesson")->valuestring, "01-where-am-i");
     assert_string_equal(cJSON_GetObjectItem(last, "what")->valuestring, "demo");
@@ -326,13 +329,24 @@ static void expect_close(int code, int first, const char *data, size_t size)
 static void frames_that_are_not_understood_close_the_connection(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "x", "[]", "{}", "null", "{\"watch\":\"1\"}", "{\"watch\":-1}", "{\"watch\":1.5}",
-                                      "{\"watch\":1,\"from\":-2}", "{\"ack\":1}", "{\"ack\":{\"run\":1}}", "{\"ack\":{\"seq\":1}}",
-                                      "{\"watch\":1e300}", "\xff\xfe"};
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "[]",
+                                      "{}",
+                                      "null",
+                                      "{\"watch\":\"1\"}",
+                                      "{\"watch\":-1}",
+                                      "{\"watch\":1.5}",
+                                      "{\"watch\":1,\"from\":-2}",
+                                      "{\"ack\":1}",
+                                      "{\"ack\":{\"run\":1}}",
+                                      "{\"ack\":{\"seq\":1}}",
+                                      "{\"watch\":1e300}",
+                                      "\xff\xfe"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) expect_close(1003, 0x81, bad[i], strlen(bad[i]));
-    expect_close(1003, 0x82, "{\"watch\":1}", 11);  /* binary */
-    expect_close(1003, 0x01, "{\"watch\":1}", 11);  /* a fragment */
-    expect_close(1003, 0xc1, "{\"watch\":1}", 11);  /* a bit that nobody agreed on */
+    expect_close(1003, 0x82, "{\"watch\":1}", 11); /* binary */
+    expect_close(1003, 0x01, "{\"watch\":1}", 11); /* a fragment */
+    expect_close(1003, 0xc1, "{\"watch\":1}", 11); /* a bit that nobody agreed on */
     char *big = malloc(5000);
     memset(big, ' ', 5000);
     expect_close(1009, 0x81, big, 5000);

@@ -99,7 +99,8 @@ static program start(body *b)
     assert_true(p.viewer > 0);
     if (!hear(&p, "#token=")) fail_msg("no URL: %s", p.said);
     while (!strchr(strstr(p.said, "#token="), '\n')) hear(&p, "\nnever said");
-    assert_int_equal(sscanf(strstr(p.said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p.port, p.token), 2);
+    assert_int_equal(sscanf(strstr(p.said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p.port, p.token),
+                     2);
     return p;
 }
 
@@ -298,9 +299,10 @@ static void a_saved_run_is_served_until_sigterm(void **state)
 {
     (void)state;
     char path[] = "/tmp/ferry-view-XXXXXX";
-    static const char lines[] =
-        "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\"0.1.0\",\"program\":\"p\",\"args\":[],"
-        "\"clock\":\"model\",\"seed\":0,\"devices\":[]}\n{\"seq\":1,\"t\":0,\"kind\":\"mark\",\"th\":0,\"text\":\"saved\"}\n";
+    static const char lines[] = "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\"0.1.0\","
+                                "\"program\":\"p\",\"args\":[],"
+                                "\"clock\":\"model\",\"seed\":0,\"devices\":[]}\n{\"seq\":1,\"t\":0,\"kind\":\"mark\","
+                                "\"th\":0,\"text\":\"saved\"}\n";
     int file = mkstemp(path), out[2], status;
     assert_int_equal(write(file, lines, sizeof lines - 1), sizeof lines - 1);
     close(file);
@@ -310,7 +312,8 @@ static void a_saved_run_is_served_until_sigterm(void **state)
     close(out[1]);
     assert_true(hear(&p, "#token="));
     while (!strchr(strstr(p.said, "#token="), '\n')) hear(&p, "\nnever said");
-    assert_int_equal(sscanf(strstr(p.said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p.port, p.token), 2);
+    assert_int_equal(sscanf(strstr(p.said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p.port, p.token),
+                     2);
     int fd = join(&p);
     assert_int_equal(take_all(fd), 2);
     usleep(100000);

@@ -22,10 +22,7 @@ static bool over_ssh(void) { return is_set("SSH_CONNECTION") || is_set("SSH_TTY"
 
 static bool on_wsl(void) { return is_set("WSL_DISTRO_NAME"); }
 
-bool browser_has_desktop(void)
-{
-    return !over_ssh() && (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") || on_wsl());
-}
+bool browser_has_desktop(void) { return !over_ssh() && (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") || on_wsl()); }
 
 /* SSH_CONNECTION holds: client address, client port, server address, server port. */
 bool browser_forwarding(int port, char *line, size_t room)
@@ -80,8 +77,7 @@ void browser_show(const server *s, int asked_port, FILE *out)
     int port = server_port(s);
     if (port != asked_port) fprintf(out, "ferry: port %d is taken; the page is on port %d\n", asked_port, port);
     fprintf(out, "ferry: open %s\n", server_url(s));
-    if (browser_forwarding(port, line, sizeof line))
-        fprintf(out, "ferry: on your own machine, first: %s\n", line);
+    if (browser_forwarding(port, line, sizeof line)) fprintf(out, "ferry: on your own machine, first: %s\n", line);
     else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !is_forbidden() && !open_page(server_url(s)))
         fprintf(out, "ferry: no browser could be started here; open that address yourself\n");
     fflush(out);

@@ -15,13 +15,13 @@
 
 #include "stream.h"
 
-#define BATCH (256 * 1024)  /* bytes of events a frame, about */
-#define FULL (16 * 1024)    /* a smaller batch had all there was: rest before the next */
+#define BATCH (256 * 1024) /* bytes of events a frame, about */
+#define FULL (16 * 1024)   /* a smaller batch had all there was: rest before the next */
 #define REST_MS 16
-#define HOLD_MS 100         /* a page that comes back says within this time from where to go on */
-#define HEAD 96             /* room for the line before the events */
-#define MESSAGE_MAX 4096    /* bytes that a page may say at once */
-#define UNSENT_MAX 256      /* messages that a stalled client may have waiting */
+#define HOLD_MS 100      /* a page that comes back says within this time from where to go on */
+#define HEAD 96          /* room for the line before the events */
+#define MESSAGE_MAX 4096 /* bytes that a page may say at once */
+#define UNSENT_MAX 256   /* messages that a stalled client may have waiting */
 
 enum { GOING_AWAY = 1001, NOT_UNDERSTOOD = 1003, TOO_BIG = 1009, NORMAL = 1000, BROKEN = 1 };
 
@@ -37,13 +37,13 @@ struct client {
     pthread_t sender;
     message *unsent, **last_unsent;
     int unsent_count;
-    stream *run;              /* held; NULL while there is none */
-    uint64_t cursor;       /* next event to send */
-    uint64_t seen;         /* events that the page has applied */
-    uint64_t told_end;     /* cursor at which "ended" was said, plus 1 */
-    int64_t hold;          /* send no event before this time, in ms */
-    unsigned turn;         /* grows whenever run or cursor are set from outside */
-    int quit;              /* close code; 0 while it lives */
+    stream *run;       /* held; NULL while there is none */
+    uint64_t cursor;   /* next event to send */
+    uint64_t seen;     /* events that the page has applied */
+    uint64_t told_end; /* cursor at which "ended" was said, plus 1 */
+    int64_t hold;      /* send no event before this time, in ms */
+    unsigned turn;     /* grows whenever run or cursor are set from outside */
+    int quit;          /* close code; 0 while it lives */
 };
 
 static int64_t now_ms(void)
@@ -244,7 +244,8 @@ static bool acknowledge(client *c, const cJSON *said)
     const cJSON *ack = cJSON_GetObjectItemCaseSensitive(said, "ack");
     uint64_t number, seq;
     if (!whole_number(ack, "run", &number) || !whole_number(ack, "seq", &seq)) return false;
-    if (c->run && number == (uint64_t)c->run->number && seq >= c->seen && seq < feed_count(c->run->feed)) c->seen = seq + 1;
+    if (c->run && number == (uint64_t)c->run->number && seq >= c->seen && seq < feed_count(c->run->feed))
+        c->seen = seq + 1;
     return true;
 }
 

@@ -96,7 +96,8 @@ static bool check_first(const reading *r, const cJSON *e)
 static bool check_event(const reading *r, const cJSON *e)
 {
     char what[200];
-    if (!cJSON_IsObject(e)) return bad_line(r, "this is not a JSON object", "every line of a log is one; restore the line");
+    if (!cJSON_IsObject(e))
+        return bad_line(r, "this is not a JSON object", "every line of a log is one; restore the line");
     if (!r->f->count && !check_first(r, e)) return false;
     if (event_seq(e) != (int64_t)r->f->count) {
         snprintf(what, sizeof what, "seq is %lld and should be %llu", (long long)event_seq(e),
@@ -115,12 +116,15 @@ static bool is_blank(const char *s, const char *end)
 
 static bool check_line(const reading *r, const char *line, size_t size)
 {
-    if (size > LONGEST_LINE) return bad_line(r, "the line is longer than 16 MiB", "this is hardly a log of Ferry's; open another file");
-    if (!fy_utf8_is_valid(line, size)) return bad_line(r, "this is not UTF-8 text", "open a file of JSON lines or a log");
+    if (size > LONGEST_LINE)
+        return bad_line(r, "the line is longer than 16 MiB", "this is hardly a log of Ferry's; open another file");
+    if (!fy_utf8_is_valid(line, size))
+        return bad_line(r, "this is not UTF-8 text", "open a file of JSON lines or a log");
     const char *rest = NULL;
     cJSON *e = cJSON_ParseWithLengthOpts(line, size, &rest, false);
     bool ok = e && is_blank(rest, line + size);
-    ok = ok ? check_event(r, e) : bad_line(r, "this is not JSON", "every line of a log is one JSON object; restore the line");
+    ok = ok ? check_event(r, e)
+            : bad_line(r, "this is not JSON", "every line of a log is one JSON object; restore the line");
     cJSON_Delete(e);
     return ok;
 }

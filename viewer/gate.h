@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 typedef struct gate_request {
-    const char *method, *path;          /* the path as it was sent: not decoded, without the query */
-    const char *host, *origin, *token;  /* NULL where the request has none */
-    bool websocket;                     /* it asks for an upgrade */
-    bool doubled;                       /* Host, Origin or token is given twice */
+    const char *method, *path;         /* the path as it was sent: not decoded, without the query */
+    const char *host, *origin, *token; /* NULL where the request has none */
+    bool websocket;                    /* it asks for an upgrade */
+    bool doubled;                      /* Host, Origin or token is given twice */
 } gate_request;
 
 typedef struct gate_verdict {

@@ -17,8 +17,8 @@
 #define LINES_AT_ONCE (256 * 1024)
 
 /* What a browser may do with our pages: load them from here and talk to here, nothing else. */
-#define POLICY                                                                                              \
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; worker-src 'self'; "    \
+#define POLICY \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; worker-src 'self'; " \
     "connect-src 'self' ws://%s; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /* ---- answers ---- */
@@ -97,8 +97,8 @@ const asset *asset_find(const char *path)
 const char *asset_type(const char *path)
 {
     static const char *const types[][2] = {
-        {".html", "text/html; charset=utf-8"}, {".css", "text/css; charset=utf-8"},
-        {".js", "text/javascript; charset=utf-8"}, {".svg", "image/svg+xml"},
+        {".html", "text/html; charset=utf-8"},        {".css", "text/css; charset=utf-8"},
+        {".js", "text/javascript; charset=utf-8"},    {".svg", "image/svg+xml"},
         {".json", "application/json; charset=utf-8"}, {".png", "image/png"},
     };
     const char *dot = strrchr(path, '.');

@@ -67,14 +67,19 @@ static struct mg_context *start_on(server *s, int port, char *err, size_t room)
     snprintf(where, sizeof where, "127.0.0.1:%d", port);
     /* Headers and payload are two writes: without nodelay every answer takes 44 ms. An open page keeps a
      * thread. Writes to a peer that stalls give up after request_timeout_ms; pings find the vanished. */
-    const char *options[] = {"listening_ports", where, "num_threads", "64", "tcp_nodelay", "1",
-                             "request_timeout_ms", "5000", "websocket_timeout_ms", "5000",
-                             "enable_websocket_ping_pong", "yes", "enable_keep_alive", "no",
-                             "decode_url", "no", "enable_directory_listing", "no",
-                             "access_control_allow_origin", "", "access_control_allow_methods", "",
-                             "access_control_allow_headers", "", NULL};
-    struct mg_callbacks callbacks = {.begin_request = http_answer, .http_error = http_error,
-                                     .log_message = say_nothing, .init_thread = restore_sigpipe};
+    /* clang-format off */
+    const char *options[] = {
+        "listening_ports", where, "num_threads", "64", "tcp_nodelay", "1",
+        "request_timeout_ms", "5000", "websocket_timeout_ms", "5000", "enable_websocket_ping_pong", "yes",
+        "enable_keep_alive", "no", "decode_url", "no", "enable_directory_listing", "no",
+        "access_control_allow_origin", "", "access_control_allow_methods", "", "access_control_allow_headers", "",
+        NULL,
+    };
+    /* clang-format on */
+    struct mg_callbacks callbacks = {.begin_request = http_answer,
+                                     .http_error = http_error,
+                                     .log_message = say_nothing,
+                                     .init_thread = restore_sigpipe};
     struct mg_init_data init = {.callbacks = &callbacks, .user_data = s, .configuration_options = options};
     struct mg_error_data error = {.text = err, .text_buffer_size = room};
     sigaction(SIGPIPE, NULL, &s->pipe_action);

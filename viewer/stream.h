@@ -32,18 +32,18 @@ typedef struct hub {
     int run_count, last_number;
     client *clients;
     int client_count;
-    char *last_status;      /* for pages that come late */
+    char *last_status; /* for pages that come late */
     bool stopping;
 } hub;
 
 bool hub_start(hub *h, const char *mode);
-void hub_end(hub *h);       /* no client is left */
+void hub_end(hub *h); /* no client is left */
 
 int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label);
 void hub_run_ended(hub *h, int number);
 stream *hub_hold_run(hub *h, int number); /* NULL: there is no such run */
 void hub_let_go(hub *h, stream *r);
-void hub_tell(hub *h, char *text);     /* to every client, and to those that come later; takes the text over */
+void hub_tell(hub *h, char *text); /* to every client, and to those that come later; takes the text over */
 bool hub_seen_all(hub *h);
 int hub_count_clients(hub *h);
 

@@ -18,8 +18,8 @@
 
 #define FIRST_PORT 8700
 #define LOOK_MS 50
-#define GRACE_MS 1000             /* after the last acknowledgement: a page may still be drawing */
-#define RELOAD_MS 5000            /* a page that went may come back */
+#define GRACE_MS 1000  /* after the last acknowledgement: a page may still be drawing */
+#define RELOAD_MS 5000 /* a page that went may come back */
 #define NOBODY_MS (10 * 60 * 1000)
 
 static int64_t now_ms(void)
@@ -136,8 +136,9 @@ static bool ends_in_order(feed *f)
 {
     fy_text line = {0};
     uint64_t count = feed_count(f), cursor = count ? count - 1 : 0;
-    bool end = count && feed_read(f, &cursor, &line, 1) &&
-               (memmem(line.data, line.size, "\"kind\":\"end\"", 12) || memmem(line.data, line.size, "\"log_full\"", 10));
+    bool end =
+        count && feed_read(f, &cursor, &line, 1) &&
+        (memmem(line.data, line.size, "\"kind\":\"end\"", 12) || memmem(line.data, line.size, "\"log_full\"", 10));
     free(line.data);
     return end;
 }
