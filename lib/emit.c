@@ -134,7 +134,8 @@ void fy_log_forked(void)
 {
     atomic_store(&head, NULL);
     fy_reserve_forked();
-    mine = NULL; /* the mapping stays: another of the parent's threads may have been writing */
+    fy_log_close(mine); /* this mapping of it; the parent has its own */
+    mine = NULL;
 }
 
 static void let_go(void)

@@ -216,6 +216,14 @@ bool fy_reserve_arena(uint64_t from, uint64_t to)
 
 /* ---- begin and end ---- */
 
+/* Blocks alone, where the file system gives them: a small program touches few of its pages. */
+static bool reserve_blocks(unsigned char *from, uint64_t bytes)
+{
+    off_t offset = from - (unsigned char *)log_->head;
+    if (!fallocate(log_->fd, 0, offset, (off_t)bytes)) return true;
+    return errno != ENOSPC && populate(from, bytes);
+}
+
 static bool first_room(void)
 {
     struct stat s;
@@ -228,7 +236,7 @@ static bool first_room(void)
     arena_bytes = arena_bytes / FY_LOG_PIECE * FY_LOG_PIECE;
     slot_bytes = slot_bytes < slots.cap ? slot_bytes / FY_LOG_PIECE * FY_LOG_PIECE : slot_bytes;
     if (!populate((unsigned char *)log_->head, 4096)) return false;
-    if (!populate(slots.base, slot_bytes) || !populate(arena.base, arena_bytes)) return false;
+    if (!reserve_blocks(slots.base, slot_bytes) || !reserve_blocks(arena.base, arena_bytes)) return false;
     slots.ready = slot_bytes;
     arena.ready = arena_bytes;
     return true;
