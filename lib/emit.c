@@ -15,7 +15,7 @@ static _Atomic(fy_head *) head; /* NULL: nothing is recorded */
 static fy_slot *slots;
 static unsigned char *arena;
 static fy_log *mine;
-static pid_t owner; /* whose helper thread it is */
+static pid_t owner;              /* whose helper thread it is */
 static _Atomic uint32_t threads; /* numbers given out in this log */
 
 /* A thread's number in the log of that generation. */
@@ -24,8 +24,7 @@ static _Thread_local struct {
     uint16_t number;
 } self;
 
-#define KIND(kind, doc) \
-    _Static_assert(sizeof(fy_ev_##kind) <= FY_PAYLOAD_BYTES, "a " #kind " record fits its slot");
+#define KIND(kind, doc) _Static_assert(sizeof(fy_ev_##kind) <= FY_PAYLOAD_BYTES, "a " #kind " record fits its slot");
 #define FIELD(kind, type, name, doc)
 #define END(kind)
 FY_SCHEMA(KIND, FIELD, END)
@@ -165,7 +164,8 @@ bool fy_log_adopt(int fd, char *err, size_t room)
     fy_log *log = fy_log_open(fd, err, room);
     if (!log) return false;
     if (!log->writable || log->arena_bytes < log->head->arena_bytes + FY_VERDICT_ARENA) {
-        snprintf(err, room, "the log on descriptor %d cannot be written; make it with fy_log_file and keep it whole", fd);
+        snprintf(err, room, "the log on descriptor %d cannot be written; make it with fy_log_file and keep it whole",
+                 fd);
         fy_log_close(log);
         return false;
     }
@@ -195,8 +195,6 @@ void fy_log_write_to(fy_log *log)
 }
 
 fy_log *fy_log_mine(void) { return mine; }
-
-void fy_log_stop(void) { atomic_store(&head, NULL); }
 
 void fy_log_end(void)
 {

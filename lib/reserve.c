@@ -41,8 +41,8 @@ static region slots, arena;
 static dev_t file_device; /* the log's file, to know its descriptor by */
 static ino_t file_number;
 static bool frozen;
-static bool helped;    /* the helper runs */
-static bool hopeless;  /* the helper met a full disk, or could not be started: writers help themselves */
+static bool helped;   /* the helper runs */
+static bool hopeless; /* the helper met a full disk, or could not be started: writers help themselves */
 static bool ending;
 static pthread_t helper;
 static sem_t wanted;
@@ -166,7 +166,7 @@ static void start_helper(void)
 
 static void wake_helper(void)
 {
-    if (!helped && !hopeless) start_helper();
+    if (!helped && !hopeless && !ending) start_helper();
     if (helped && !hopeless) sem_post(&wanted);
     set_marks(true);
 }
@@ -188,8 +188,7 @@ bool fy_reserve_slot(uint64_t seq)
     pthread_mutex_lock(&lock);
     if (!frozen && seq >= usable() && !(extend(&slots, (seq + 2) * sizeof(fy_slot)) && seq < usable()))
         freeze(usable());
-    else if (!frozen)
-        wake_helper();
+    else if (!frozen) wake_helper();
     bool mine = frozen ? seq + 1 < atomic_load(&log_->head->full) : true;
     pthread_mutex_unlock(&lock);
     return mine;
@@ -227,7 +226,8 @@ static bool reserve_blocks(unsigned char *from, uint64_t bytes)
 static bool first_room(void)
 {
     struct stat s;
-    uint64_t used_slots = atomic_load(&log_->head->next) * sizeof(fy_slot), used_arena = atomic_load(&log_->head->arena);
+    uint64_t used_slots = atomic_load(&log_->head->next) * sizeof(fy_slot),
+             used_arena = atomic_load(&log_->head->arena);
     if (fstat(log_->fd, &s)) return false;
     file_device = s.st_dev;
     file_number = s.st_ino;
@@ -255,8 +255,10 @@ bool fy_reserve_begin(fy_log *log, bool verdicts, char *err, size_t room)
     frozen = helped = ending = false;
     hopeless = verdicts; /* few events: no thread for them */
     if (!first_room()) {
-        snprintf(err, room, "no room for the log: %s; free some space, or choose another disk with XDG_STATE_HOME "
-                            "or FERRY_TRACE", strerror(errno == EFAULT ? ENOSPC : errno));
+        snprintf(err, room,
+                 "no room for the log: %s; free some space, or choose another disk with XDG_STATE_HOME "
+                 "or FERRY_TRACE",
+                 strerror(errno == EFAULT ? ENOSPC : errno));
         return false;
     }
     set_marks(false);

@@ -108,8 +108,7 @@ void fy_reserve_forked(void);                    /* in a child: forget the paren
 /* emit.c */
 extern _Atomic uint32_t fy_log_generation; /* counts logs that this process wrote to; 0: none yet */
 fy_log *fy_log_mine(void);         /* the log being written, or NULL */
-void fy_log_stop(void);            /* no event is recorded from now on */
-void fy_log_end(void);             /* likewise, and readers are told that no more will come */
+void fy_log_end(void);             /* no event is recorded from now on, and readers are told so */
 void fy_log_forked(void);          /* in a child: let go of the parent's log */
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes); /* fill a claimed slot */
 

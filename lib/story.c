@@ -88,19 +88,15 @@ void fy_say_label(const fy_log *log, fy_text *out, uint32_t tensor)
 {
     fy_ref name = fy_told(log->story, tensor)->name;
     size_t size;
-    if (fy_log_bytes(log, name, &size))
-        fy_say_string(log, out, name);
-    else
-        fy_text_printf(out, "tensor %u", tensor);
+    if (fy_log_bytes(log, name, &size)) fy_say_string(log, out, name);
+    else fy_text_printf(out, "tensor %u", tensor);
 }
 
 void fy_say_storage(const fy_log *log, fy_text *out, uint32_t storage)
 {
     uint32_t tensor = fy_told_bytes(log->story, storage)->tensor;
-    if (tensor)
-        fy_say_label(log, out, tensor);
-    else
-        fy_text_printf(out, "storage %u", storage);
+    if (tensor) fy_say_label(log, out, tensor);
+    else fy_text_printf(out, "storage %u", storage);
 }
 
 void fy_say_shape(const fy_log *log, fy_text *out, const fy_told_tensor *t)
@@ -118,7 +114,10 @@ void fy_say_shape(const fy_log *log, fy_text *out, const fy_told_tensor *t)
 
 void fy_say_time(fy_text *out, int64_t ns)
 {
-    static const struct { double from; const char *unit; } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+    static const struct {
+        double from;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
     double value = (double)ns;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (value < units[i].from * 0.99995) continue;
@@ -150,6 +149,16 @@ void fy_say_device(fy_text *out, uint8_t device)
 
 /* ---- the line ---- */
 
+/* lessons/01/demo.c is demo.c to the reader of a terminal. */
+static void say_file(const fy_log *log, fy_text *out, fy_ref file)
+{
+    fy_text path = {0};
+    fy_say_string(log, &path, file);
+    const char *slash = path.data ? strrchr(path.data, '/') : NULL;
+    if (path.data) fy_text_str(out, slash ? slash + 1 : path.data);
+    free(path.data);
+}
+
 /* Characters, not bytes. */
 static int width(const char *s, size_t size)
 {
@@ -169,7 +178,7 @@ static void right(fy_text *out, int columns, const fy_text *t)
     fy_text_add(out, t->data, t->size);
 }
 
-enum { TIME = 10, VERB = 19, SUBJECT = 45, SIZE = 10, REST = 106 };
+enum { TIME = 10, VERB = 19, SUBJECT = 50, SIZE = 10, REST = 112 };
 
 void fy_say_line(const fy_log *log, fy_text *out, fy_line *line)
 {
@@ -196,7 +205,7 @@ void fy_say_line(const fy_log *log, fy_text *out, fy_line *line)
     if (line->place.file) {
         pad(out, from, REST);
         fy_text_str(out, "  ");
-        fy_say_string(log, out, line->place.file);
+        say_file(log, out, line->place.file);
         fy_text_printf(out, ":%u", line->place.line);
     }
     if (line->th) fy_text_printf(out, " (thread %u)", line->th);

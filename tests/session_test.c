@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -121,6 +122,32 @@ static void closing_descriptors_loses_nothing(void **state)
     char *lines = slurp(path);
     assert_int_equal(count_of(lines, "\"kind\":\"mark\""), 20001);
     free(lines);
+}
+
+static void trace_to_a_full_disk(void)
+{
+    trace_here();
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){100, 100});
+}
+
+static void a_trace_that_cannot_be_written_keeps_its_slot_log_and_says_so(void **state)
+{
+    (void)state;
+    char name[90], err[200];
+    assert_exits(trace_to_a_full_disk, 3);
+    char *errors = said(); /* at most 100 bytes of it */
+    assert_non_null(strstr(errors, "cannot write"));
+    assert_non_null(strstr(errors, path));
+    free(errors);
+    int fd = open(path, O_RDONLY);
+    fy_log *log = fy_log_open(fd, err, sizeof err);
+    assert_non_null(log);
+    assert_int_equal(fy_log_count(log), 3);
+    fy_log_close(log);
+    close(fd);
+    snprintf(name, sizeof name, "%s.tmp", path);
+    assert_int_not_equal(access(name, F_OK), 0);
 }
 
 static void fork_one_child(void)
@@ -256,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_trace_begins_with_the_session_and_ends_with_the_exit_status),
         cmocka_unit_test(a_killed_program_leaves_its_slot_log),
         cmocka_unit_test(closing_descriptors_loses_nothing),
+        cmocka_unit_test(a_trace_that_cannot_be_written_keeps_its_slot_log_and_says_so),
         cmocka_unit_test(a_forked_child_has_a_log_of_its_own_that_names_its_parents_last_event),
         cmocka_unit_test(a_program_writes_to_the_log_that_it_was_lent),
         cmocka_unit_test(what_cannot_be_had_is_named_and_the_program_goes_on),
