@@ -2,6 +2,7 @@
  * valid; numbers and strings come out as JSON wants them; the README's table is the schema. */
 #include "logs.h"
 
+#include <dirent.h>
 #include <float.h>
 #include <math.h>
 
@@ -321,6 +322,20 @@ static void the_readme_shows_the_schema(void **state)
     free(readme);
 }
 
+static void the_readme_names_every_file_of_its_folder(void **state)
+{
+    (void)state;
+    char *readme = slurp("lib/README.md"), name[300];
+    DIR *folder = opendir("lib");
+    for (struct dirent *f; (f = readdir(folder));) {
+        snprintf(name, sizeof name, "`%s`", f->d_name);
+        if (f->d_name[0] != '.' && strcmp(f->d_name, "README.md") && !strstr(readme, name))
+            fail_msg("lib/README.md does not name %s; add a line that says what it is", f->d_name);
+    }
+    closedir(folder);
+    free(readme);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +347,7 @@ int main(void)
         cmocka_unit_test(strings_are_always_valid_utf8_and_json),
         cmocka_unit_test(what_is_no_json_is_told_from_what_is),
         cmocka_unit_test(the_readme_shows_the_schema),
+        cmocka_unit_test(the_readme_names_every_file_of_its_folder),
     };
     return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }
