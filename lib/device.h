@@ -10,18 +10,18 @@
 
 /* The figures of a card or of the host, each with its source in card.c. */
 typedef struct fy_card {
-    const char *name;        /* "NVIDIA H200" */
-    const char *key;         /* "h200" */
-    int64_t capacity;        /* bytes of VRAM on the product */
-    double flops_f32;        /* per second, outside tensor cores */
-    double memory_bandwidth; /* bytes per second, VRAM (RAM for the host) */
-    double bus_bandwidth;    /* bytes per second each way, pinned */
-    double staging_bandwidth;/* bytes per second, memcpy into the pinned staging buffer */
-    int64_t staging_chunk;   /* bytes of one staging buffer */
-    int64_t bus_latency;     /* ns, one transfer */
-    int64_t call_overhead;   /* ns the host spends in a copy, alloc or sync call */
-    int64_t launch_overhead; /* ns the host spends in a launch */
-    int64_t kernel_latency;  /* ns from the head of the queue to the first instruction, and back */
+    const char *name;         /* "NVIDIA H200" */
+    const char *key;          /* "h200" */
+    int64_t capacity;         /* bytes of VRAM on the product */
+    double flops_f32;         /* per second, outside tensor cores */
+    double memory_bandwidth;  /* bytes per second, VRAM (RAM for the host) */
+    double bus_bandwidth;     /* bytes per second each way, pinned */
+    double staging_bandwidth; /* bytes per second, memcpy into the pinned staging buffer */
+    int64_t staging_chunk;    /* bytes of one staging buffer */
+    int64_t bus_latency;      /* ns, one transfer */
+    int64_t call_overhead;    /* ns the host spends in a copy, alloc or sync call */
+    int64_t launch_overhead;  /* ns the host spends in a launch */
+    int64_t kernel_latency;   /* ns from the head of the queue to the first instruction, and back */
 } fy_card;
 
 typedef struct fy_time {
@@ -39,7 +39,7 @@ typedef struct fy_layout {
 } fy_layout;
 
 typedef struct fy_operand {
-    void *data;        /* element 0 of the view, in the device's memory; NULL: a number (op.h) */
+    void *data; /* element 0 of the view, in the device's memory; NULL: a number (op.h) */
     fy_dtype dtype;
     fy_layout layout;
 } fy_operand;
@@ -48,54 +48,54 @@ typedef struct fy_copy_work {
     void *dst;
     const void *src;
     size_t bytes;
-    fy_word dir;       /* FY_WORD_h2d ... */
-    bool pinned;       /* is the host side page-locked? */
-    bool async;        /* may return before it is done */
-    fy_word route;     /* out: direct, staged, host */
-    bool was_async;    /* out */
-    fy_time time;      /* out */
+    fy_word dir;    /* FY_WORD_h2d ... */
+    bool pinned;    /* is the host side page-locked? */
+    bool async;     /* may return before it is done */
+    fy_word route;  /* out: direct, staged, host */
+    bool was_async; /* out */
+    fy_time time;   /* out */
 } fy_copy_work;
 
 enum { FY_MAX_INPUTS = 3, FY_MAX_SCALARS = 4 };
 
 typedef struct fy_run_work {
-    int op;            /* index into fy_ops (op.h) */
+    int op; /* index into fy_ops (op.h) */
     int nin;
     fy_operand in[FY_MAX_INPUTS], out; /* inputs already have the op's dtype */
     double real[FY_MAX_SCALARS];       /* op.h says what they mean */
     int64_t integer[FY_MAX_SCALARS];
-    int64_t flops, bytes;              /* cost, from the op table */
-    const char *kernel, *blas;         /* out: what did it */
-    uint32_t grid[3], block[3];        /* out */
-    fy_time time;                      /* out */
+    int64_t flops, bytes;       /* cost, from the op table */
+    const char *kernel, *blas;  /* out: what did it */
+    uint32_t grid[3], block[3]; /* out */
+    fy_time time;               /* out */
 } fy_run_work;
 
 typedef struct fy_dev fy_dev;
 
 /* Ten functions; none is optional. Streams: 0 is the default stream, the only one so far. */
 typedef struct fy_backend {
-    const char *kind; /* "cpu", "sim", "real" */
+    const char *kind;                                /* "cpu", "sim", "real" */
     bool (*open)(fy_dev *d, char *why, size_t room); /* false: why not, in a few words ("no driver") */
     void (*close)(fy_dev *d);
-    void (*info)(fy_dev *d);                        /* fill d->card_name, capacity, free_bytes */
-    void *(*alloc)(fy_dev *d, size_t bytes, fy_time *t);  /* NULL: full */
+    void (*info)(fy_dev *d);                             /* fill d->card_name, capacity, free_bytes */
+    void *(*alloc)(fy_dev *d, size_t bytes, fy_time *t); /* NULL: full */
     void (*release)(fy_dev *d, void *p, size_t bytes);
-    bool (*copy)(fy_dev *d, fy_copy_work *w);       /* false: the device failed; d->fault says how */
-    bool (*run)(fy_dev *d, fy_run_work *w);         /* false: likewise */
-    int64_t (*record)(fy_dev *d, int stream);       /* a point in the stream; returns its number */
+    bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed; d->fault says how */
+    bool (*run)(fy_dev *d, fy_run_work *w);             /* false: likewise */
+    int64_t (*record)(fy_dev *d, int stream);           /* a point in the stream; returns its number */
     bool (*wait)(fy_dev *d, int64_t point, fy_time *t); /* host waits for a point; -1 for everything */
-    bool (*done)(fy_dev *d, int64_t point);         /* has it passed? Does not wait */
+    bool (*done)(fy_dev *d, int64_t point);             /* has it passed? Does not wait */
 } fy_backend;
 
 struct fy_dev {
     const fy_backend *backend;
-    int number;           /* 0 cpu, 1 cuda:0, 2 cuda:1: what DEV fields hold */
-    char name[16];        /* "cpu", "cuda:0" */
+    int number;    /* 0 cpu, 1 cuda:0, 2 cuda:1: what DEV fields hold */
+    char name[16]; /* "cpu", "cuda:0" */
     char card_name[128];
-    char fault[256];      /* why the last call failed */
-    const fy_card *card;  /* figures of the model; NULL where times are measured */
-    int64_t capacity;     /* bytes */
-    void *state;          /* the back end's own */
+    char fault[256];             /* why the last call failed */
+    const fy_card *card;         /* figures of the model; NULL where times are measured */
+    int64_t capacity;            /* bytes */
+    void *state;                 /* the back end's own */
     struct fy_ranges *addresses; /* modelled addresses (range.c) */
     int64_t live_bytes;
 };
@@ -105,8 +105,8 @@ extern const fy_backend fy_backend_cpu, fy_backend_sim, fy_backend_cuda;
 /* device.c: opened once, by FERRY_GPU and FERRY_SIM; device 0 is the CPU. */
 int fy_dev_count(void);
 fy_dev *fy_dev_at(int number);
-bool fy_dev_model_clock(void);          /* is time modelled? */
-const char *fy_dev_why_not_real(void);  /* "no driver", "built without nvcc" ...; NULL when a real card is used */
+bool fy_dev_model_clock(void);         /* is time modelled? */
+const char *fy_dev_why_not_real(void); /* "no driver", "built without nvcc" ...; NULL when a real card is used */
 struct fy_text;
 void fy_dev_session_json(struct fy_text *out); /* the `devices` field of the session event */
 
@@ -134,6 +134,6 @@ void fy_ranges_free(struct fy_ranges *r);
 
 /* guard.c: explains a host access to VRAM; asks the sim back end for the range and storage.c for the tensor. */
 void fy_guard_start(void);
-bool fy_sim_owns(const void *p);  /* inside simulated VRAM's guarded addresses? */
+bool fy_sim_owns(const void *p); /* inside simulated VRAM's guarded addresses? */
 
 #endif

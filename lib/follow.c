@@ -91,10 +91,8 @@ size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
         if (arrival == FY_LATER) break;
         uint16_t kind;
         const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
-        if (slot)
-            fy_format(log, *cursor, slot, kind, out);
-        else
-            fy_format_lost(*cursor, out);
+        if (slot) fy_format(log, *cursor, slot, kind, out);
+        else fy_format_lost(*cursor, out);
     }
     return lines;
 }

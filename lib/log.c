@@ -62,11 +62,10 @@ static int nameless(char *err, size_t room)
     if (fd >= 0) return fd;
     snprintf(path, sizeof path, "%s/log-XXXXXX", dir);
     fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
+    if (fd >= 0) unlink(path);
     else
-        snprintf(err, room, "cannot make a log file in %s: %s; set XDG_STATE_HOME to a folder you may write to",
-                 dir, strerror(errno));
+        snprintf(err, room, "cannot make a log file in %s: %s; set XDG_STATE_HOME to a folder you may write to", dir,
+                 strerror(errno));
     return fd;
 }
 

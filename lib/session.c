@@ -37,9 +37,9 @@ static _Atomic int state = IDLE;
 
 static int argc_;
 static char **argv_;
-static char *trace;         /* absolute path of the JSON lines to write at exit, or NULL */
+static char *trace; /* absolute path of the JSON lines to write at exit, or NULL */
 static bool narrates;
-static uint64_t told;       /* narrated up to here */
+static uint64_t told; /* narrated up to here */
 static pid_t viewer;
 static int forks;           /* children so far */
 static uint64_t parent_seq; /* in a child: events its parent had, else 0 */
@@ -202,10 +202,8 @@ bool fy_session_late(void)
     if (now == FORKED && atomic_compare_exchange_strong(&state, &now, RUNNING)) {
         char err[512] = "";
         int fd = fy_log_file(trace, 0, err, sizeof err);
-        if (fd >= 0 && open_log(fd, err, sizeof err))
-            emit_session();
-        else
-            say(err);
+        if (fd >= 0 && open_log(fd, err, sizeof err)) emit_session();
+        else say(err);
     }
     return fy_log_mine() != NULL;
 }
@@ -295,8 +293,10 @@ static void write_trace(fy_log *log)
     if (good && rename(path, trace)) good = false, error = errno;
     if (!good) {
         unlink(path);
-        fprintf(stderr, "ferry: cannot write %s as JSON lines: %s; free some space. No event is lost: the file holds "
-                        "them in binary form, and `ferry view %s` reads that too\n", trace, strerror(error), trace);
+        fprintf(stderr,
+                "ferry: cannot write %s as JSON lines: %s; free some space. No event is lost: the file holds "
+                "them in binary form, and `ferry view %s` reads that too\n",
+                trace, strerror(error), trace);
     }
     free(path);
 }

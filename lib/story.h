@@ -27,12 +27,12 @@ typedef struct fy_story {
     int64_t pending_time;
 } fy_story;
 
-fy_story *fy_story_of(fy_log *log);                         /* NULL without memory */
-fy_told_tensor *fy_told(fy_story *s, uint32_t tensor);      /* never NULL; what is unknown is zero */
+fy_story *fy_story_of(fy_log *log);                    /* NULL without memory */
+fy_told_tensor *fy_told(fy_story *s, uint32_t tensor); /* never NULL; what is unknown is zero */
 fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage);
 
 /* Pieces of a line. Control characters of the program's strings become '?'. */
-void fy_say_label(const fy_log *log, fy_text *out, uint32_t tensor);   /* its name, or "tensor 7" */
+void fy_say_label(const fy_log *log, fy_text *out, uint32_t tensor); /* its name, or "tensor 7" */
 void fy_say_storage(const fy_log *log, fy_text *out, uint32_t storage);
 void fy_say_string(const fy_log *log, fy_text *out, fy_ref s);
 void fy_say_shape(const fy_log *log, fy_text *out, const fy_told_tensor *t); /* float32 [64, 64] */

@@ -241,4 +241,3 @@ void fy_tell_host_write(fy_telling *t)
     }
     end(t);
 }
-

@@ -78,14 +78,11 @@ static void shortest(fy_text *t, double value)
 
 void fy_text_real(fy_text *t, double value)
 {
-    if (isnan(value))
-        fy_text_str(t, "\"nan\"");
-    else if (isinf(value))
-        fy_text_str(t, value < 0 ? "\"-inf\"" : "\"inf\"");
+    if (isnan(value)) fy_text_str(t, "\"nan\"");
+    else if (isinf(value)) fy_text_str(t, value < 0 ? "\"-inf\"" : "\"inf\"");
     else if (fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value)))
         fy_text_int(t, (int64_t)value);
-    else
-        shortest(t, value);
+    else shortest(t, value);
 }
 
 /* Bytes of the UTF-8 character at s, at most n; 0 if it is not one (overlong, surrogate, cut off ...). */
@@ -128,12 +125,9 @@ void fy_text_json(fy_text *t, const char *s, size_t n)
         fy_text_add(t, (const char *)plain, (size_t)(p - plain));
         if (p == end) break;
         size_t length = utf8(p, (size_t)(end - p));
-        if (length == 1)
-            escaped(t, *p);
-        else if (length)
-            fy_text_add(t, (const char *)p, length);
-        else
-            fy_text_str(t, "\xef\xbf\xbd");
+        if (length == 1) escaped(t, *p);
+        else if (length) fy_text_add(t, (const char *)p, length);
+        else fy_text_str(t, "\xef\xbf\xbd");
         p += length ? length : 1;
     }
     fy_text_add(t, "\"", 1);

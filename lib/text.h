@@ -4,9 +4,9 @@
 
 #include "log.h"
 
-void fy_text_str(fy_text *t, const char *s);      /* as it is */
+void fy_text_str(fy_text *t, const char *s); /* as it is */
 void fy_text_int(fy_text *t, int64_t value);
-void fy_text_real(fy_text *t, double value);      /* shortest that reads back; "nan", "inf", "-inf" as strings */
+void fy_text_real(fy_text *t, double value); /* shortest that reads back; "nan", "inf", "-inf" as strings */
 
 bool fy_utf8_is_valid(const char *s, size_t n);
 

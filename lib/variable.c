@@ -17,7 +17,7 @@ enum { LONGEST_NAME = 64 };
 /* A part of the text, between two of ; { } , outside parentheses. */
 typedef struct part {
     const char *begin, *end;
-    const char *equals; /* the last plain '=' outside parentheses, or NULL */
+    const char *equals;        /* the last plain '=' outside parentheses, or NULL */
     int first_line, last_line; /* of its code */
 } part;
 
@@ -60,14 +60,10 @@ static void skip_comment(walk *w)
 static bool skip_other(walk *w, bool line_is_blank)
 {
     char c = peek(w, 0);
-    if (c == '"' || c == '\'')
-        skip_quoted(w);
-    else if (c == '/' && peek(w, 1) == '*')
-        skip_comment(w);
-    else if ((c == '/' && peek(w, 1) == '/') || (c == '#' && line_is_blank))
-        skip_line(w);
-    else
-        return false;
+    if (c == '"' || c == '\'') skip_quoted(w);
+    else if (c == '/' && peek(w, 1) == '*') skip_comment(w);
+    else if ((c == '/' && peek(w, 1) == '/') || (c == '#' && line_is_blank)) skip_line(w);
+    else return false;
     return true;
 }
 
@@ -112,12 +108,9 @@ static const char *code(const char *p, const char *end)
 {
     walk w = {p, end, 0};
     while (w.at < w.end) {
-        if (isspace((unsigned char)*w.at))
-            w.at++;
-        else if (*w.at == '/' && (peek(&w, 1) == '*' || peek(&w, 1) == '/'))
-            skip_other(&w, false);
-        else
-            break;
+        if (isspace((unsigned char)*w.at)) w.at++;
+        else if (*w.at == '/' && (peek(&w, 1) == '*' || peek(&w, 1) == '/')) skip_other(&w, false);
+        else break;
     }
     return w.at;
 }
@@ -148,12 +141,9 @@ static const char *target(const char *begin, const char *end)
         char c = p[-1];
         if (c == ']')
             while (p > begin && *--p != '[') continue;
-        else if (isalnum((unsigned char)c) || c == '_' || c == '.')
-            p--;
-        else if (c == '>' && p - begin > 1 && p[-2] == '-')
-            p -= 2;
-        else
-            break;
+        else if (isalnum((unsigned char)c) || c == '_' || c == '.') p--;
+        else if (c == '>' && p - begin > 1 && p[-2] == '-') p -= 2;
+        else break;
     }
     return p;
 }
@@ -232,7 +222,6 @@ const char *fy_site_line(const fy_site *at)
     const fy_source *source = at->file ? fy_source_of(at->file) : NULL;
     if (source && line_of(source, at->line, &begin, &end) && mentions(begin, end, at->call))
         snprintf(text, sizeof text, "%.*s", (int)(end - begin), begin);
-    else
-        snprintf(text, sizeof text, "%s(%s)", at->call, at->args ? at->args : "");
+    else snprintf(text, sizeof text, "%s(%s)", at->call, at->args ? at->args : "");
     return text;
 }

@@ -24,8 +24,7 @@ static void begin(handmade *h)
 {
     hand(h, "'kind':'session','schema':1,'seed':%d", SEED);
     hand(h, "'kind':'alloc','storage':1,'device':'cpu','line':11");
-    hand(h,
-         "'kind':'tensor','tensor':1,'storage':1,'shape':[2,3],'dtype':'float32','device':'cpu','line':11");
+    hand(h, "'kind':'tensor','tensor':1,'storage':1,'shape':[2,3],'dtype':'float32','device':'cpu','line':11");
     hand(h, "'kind':'given','name':'x','tensor':1,'storage':1,'device':'cpu','line':11");
 }
 
@@ -59,10 +58,10 @@ static void right_value(char *text, size_t room, int index)
 static void answer(handmade *h, const char *name, int tensor, const char *device, const char *spoilt)
 {
     char data[512] = "", value[64];
-    hand(h, "'kind':'tensor','tensor':%d,'storage':%d,'shape':[2,3],'dtype':'float32','device':'%s'", tensor,
-         tensor, device);
-    hand(h, "'kind':'answer','name':'%s','tensor':%d,'storage':%d,'device':'%s','line':19", name, tensor,
-         tensor, device);
+    hand(h, "'kind':'tensor','tensor':%d,'storage':%d,'shape':[2,3],'dtype':'float32','device':'%s'", tensor, tensor,
+         device);
+    hand(h, "'kind':'answer','name':'%s','tensor':%d,'storage':%d,'device':'%s','line':19", name, tensor, tensor,
+         device);
     for (int i = 0; i < COUNT; i++) {
         right_value(value, sizeof value, i);
         const char *v = spoilt && i == 4 ? spoilt : value;
@@ -86,8 +85,7 @@ static verdict judge(const handmade *h)
 {
     verdict v;
     char err[256] = "";
-    if (!grade_lines(LESSON, h->text, h->size, SEED, GIVEN, &v, err, sizeof err))
-        fail_msg("not judged: %s", err);
+    if (!grade_lines(LESSON, h->text, h->size, SEED, GIVEN, &v, err, sizeof err)) fail_msg("not judged: %s", err);
     for (int i = 0; i < v.checks; i++) {
         assert_true(v.check[i].name[0] && v.check[i].message[0] && v.check[i].expected[0]);
         assert_null(strstr(v.check[i].message, "(null)"));
@@ -341,8 +339,8 @@ static void an_unknown_lesson_or_a_broken_log_is_not_judged(void **state)
 static void inputs_that_do_not_fit_fail_and_do_not_crash(void **state)
 {
     (void)state;
-    const char *given[] = {
-        NULL, "", "y:float32:2x3", "x:float32:", "x", "x:float32:99999999999x99999999999", "x:what:2x3"};
+    const char *given[] = {NULL,        "", "y:float32:2x3", "x:float32:", "x", "x:float32:99999999999x99999999999",
+                           "x:what:2x3"};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         handmade h = {0};
         right_run(&h);
@@ -437,8 +435,7 @@ static void a_copy_that_is_only_looked_at_is_used(void **state)
 static void arrays_are_compared_element_by_element(void **state)
 {
     (void)state;
-    double a[] = {1, 2, 3}, b[] = {1, 2.5, 3}, n[] = {1, NAN, 3}, i[] = {1, INFINITY, 3},
-           j[] = {1, -INFINITY, 3};
+    double a[] = {1, 2, 3}, b[] = {1, 2.5, 3}, n[] = {1, NAN, 3}, i[] = {1, INFINITY, 3}, j[] = {1, -INFINITY, 3};
     int64_t where;
     assert_true(arrays_close(a, 3, a, 3, 0, 0, &where));
     assert_false(arrays_close(a, 3, b, 3, 0, 0.4, &where));

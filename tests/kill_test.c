@@ -17,7 +17,7 @@ enum { KILLS = 200, THREADS = 2 };
 static struct page {
     _Atomic uint64_t returned[THREADS]; /* last seq plus 1 */
     _Atomic int running;
-} *page;
+} * page;
 
 static void *emit_for_ever(void *number)
 {

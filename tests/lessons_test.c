@@ -107,9 +107,8 @@ static const char *program_of(const char *lesson, const char *file)
     snprintf(path, sizeof path, "%s/%s-%.*s", work, lesson, (int)strcspn(file, "."), file);
     if (!access(path, X_OK)) return path;
     snprintf(command, sizeof command,
-             COMPILER
-             " -std=gnu11 -O1 -g -Wall -Wextra -Wshadow -Wconversion -Werror -Wno-unused-variable " SANITIZER
-             " -Ilib lessons/%s/%s -L%s -lferry %s -o %s",
+             COMPILER " -std=gnu11 -O1 -g -Wall -Wextra -Wshadow -Wconversion -Werror -Wno-unused-variable " SANITIZER
+                      " -Ilib lessons/%s/%s -L%s -lferry %s -o %s",
              lesson, file, build, libs, path);
     return system(command) ? "" : path;
 }
@@ -154,8 +153,7 @@ static void assert_fails_first(const char *lesson, const char *file, const char 
     const struct verdict_check *c = verdict_failure(&v);
     if (v.pass || !c) fail_msg("lessons/%s/%s passes; it must fail with '%s'", lesson, file, name);
     if (strcmp(c->name, name))
-        fail_msg("lessons/%s/%s fails with '%s' (%s); it must fail with '%s'", lesson, file, c->name,
-                 c->message, name);
+        fail_msg("lessons/%s/%s fails with '%s' (%s); it must fail with '%s'", lesson, file, c->name, c->message, name);
     if (getenv("SHOW")) print_message("%s/%s [%s] %s\n", lesson, file, c->name, c->message);
     if (c->seq < 0) fail_msg("lessons/%s/%s: '%s' names no event", lesson, file, name);
 }
@@ -191,8 +189,7 @@ static void check_words(const char *lesson, const cJSON *facts, const char *file
     const cJSON *hints = cJSON_GetObjectItemCaseSensitive(facts, "hints");
     if (cJSON_GetArraySize(hints) != 3) fail_msg("lessons/%s must have three hints", lesson);
     for (const cJSON *h = hints->child; h; h = h->next)
-        if (!cJSON_IsString(h) || strlen(h->valuestring) < 40)
-            fail_msg("lessons/%s: a hint says nothing", lesson);
+        if (!cJSON_IsString(h) || strlen(h->valuestring) < 40) fail_msg("lessons/%s: a hint says nothing", lesson);
     char *text = text_of(lesson, "README.md");
     const char *parts[] = {"# ", "## Before you run", "## What to watch", "## Your turn", "## In PyTorch"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -241,8 +238,7 @@ static void starter_and_solution_differ_only_between_the_marks(void **state)
 static void check_style(const char *lesson, const cJSON *facts, const char *file)
 {
     (void)facts;
-    static const char *const unwanted[] = {"malloc", "#define",  "(int)", "(float *)",
-                                           "(long)", "(double)", "goto"};
+    static const char *const unwanted[] = {"malloc", "#define", "(int)", "(float *)", "(long)", "(double)", "goto"};
     char *text = text_of(lesson, file);
     int lines = 0, functions = 0;
     for (char *p = text; *p; p++) {
@@ -250,8 +246,8 @@ static void check_style(const char *lesson, const cJSON *facts, const char *file
         functions += p[0] == '\n' && p[1] == '{';
     }
     if (lines > 60 || functions != 1)
-        fail_msg("lessons/%s/%s: at most 60 lines and main alone (%d lines, %d functions)", lesson, file,
-                 lines, functions);
+        fail_msg("lessons/%s/%s: at most 60 lines and main alone (%d lines, %d functions)", lesson, file, lines,
+                 functions);
     for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
         if (strstr(text, unwanted[i])) fail_msg("lessons/%s/%s contains %s", lesson, file, unwanted[i]);
     free(text);
@@ -294,8 +290,8 @@ static void pass_solution(const char *lesson, const cJSON *facts, const char *fi
     for (size_t i = 0; i < 2 * sizeof seeds / sizeof *seeds; i++) {
         verdict v = judged(lesson, file, seeds[i / 2], fact(lesson, facts, given[i % 2]));
         if (!v.pass)
-            fail_msg("lessons/%s/%s fails with seed %llu and %s: %s", lesson, file,
-                     (unsigned long long)seeds[i / 2], given[i % 2], verdict_message(&v));
+            fail_msg("lessons/%s/%s fails with seed %llu and %s: %s", lesson, file, (unsigned long long)seeds[i / 2],
+                     given[i % 2], verdict_message(&v));
         if (exit_status) fail_msg("lessons/%s/%s ended with status %d", lesson, file, exit_status);
         if (v.checks < 4) fail_msg("lessons/%s makes only %d checks", lesson, v.checks);
     }
@@ -331,8 +327,7 @@ static void every_wrong_answer_fails_with_its_check_and_one_has_the_right_number
         cJSON *facts = facts_of(lesson);
         int declared = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(facts, "wrong"));
         cJSON_Delete(facts);
-        if (n < 2 || n != declared)
-            fail_msg("lessons/%s: %d wrong answers, %d declared", lesson, n, declared);
+        if (n < 2 || n != declared) fail_msg("lessons/%s: %d wrong answers, %d declared", lesson, n, declared);
         if (!right_numbers_wrong_place) fail_msg("lessons/%s: no wrong answer has the right numbers", lesson);
     }
 }
@@ -385,8 +380,7 @@ static void watch_demo(const char *lesson, const cJSON *facts, const char *file)
         there |= !strcmp(event_text(e, "dir"), "h2d");
         worked |= there && !strcmp(event_kind(e), "op") && is_on_card(event_text(e, "device"));
         back |= worked && !strcmp(event_text(e, "dir"), "d2h");
-        if (!strcmp(event_kind(e), "error"))
-            fail_msg("lessons/%s/%s: %s", lesson, file, event_text(e, "message"));
+        if (!strcmp(event_kind(e), "error")) fail_msg("lessons/%s/%s: %s", lesson, file, event_text(e, "message"));
     }
     if (!back) fail_msg("lessons/%s/%s: nothing goes to the card, is worked on and comes home", lesson, file);
     if (t.count > 80) fail_msg("lessons/%s/%s: %d events are too many to watch", lesson, file, t.count);

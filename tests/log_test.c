@@ -14,10 +14,7 @@
 
 enum { WRITERS = 4, EACH = 12000 };
 
-static void note(int64_t now)
-{
-    FY_EMIT(FY_AT("fy_mark", "now"), mark, .text = fy_ref_str("note"), .now = now);
-}
+static void note(int64_t now) { FY_EMIT(FY_AT("fy_mark", "now"), mark, .text = fy_ref_str("note"), .now = now); }
 
 static void *write_notes(void *which)
 {
@@ -30,7 +27,8 @@ static void every_event_of_many_threads_is_there_once_and_in_its_threads_order(v
     (void)state;
     int fd = log_to_write(0);
     pthread_t threads[WRITERS];
-    for (intptr_t i = 0; i < WRITERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, write_notes, (void *)i), 0);
+    for (intptr_t i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_notes, (void *)i), 0);
     for (int i = 0; i < WRITERS; i++) pthread_join(threads[i], NULL);
 
     fy_text text = lines_of(fd);
@@ -144,7 +142,7 @@ static void a_full_disk_ends_the_log_and_not_the_program(void **state)
     int status;
     const char *preload = getenv("LD_PRELOAD");
     if (preload && strstr(preload, "vgpreload")) skip(); /* valgrind does not survive a full disk of its own */
-    fy_log_write_to(NULL); /* no helper thread, when it forks */
+    fy_log_write_to(NULL);                               /* no helper thread, when it forks */
     fflush(NULL);
     pid_t child = fork();
     if (!child) _exit(fill_a_small_disk());
@@ -169,7 +167,8 @@ static void verdicts_are_appended_to_a_full_log_of_a_dead_program(void **state)
     uint64_t cursor = 0;
     assert_int_equal(fy_log_read(log, &cursor, &text, SIZE_MAX), 21);
     assert_lines_are_whole(&text);
-    assert_non_null(strstr(text.data, "\"kind\":\"check\",\"th\":0,\"lesson\":\"01\",\"check\":\"born\",\"pass\":true"));
+    assert_non_null(
+        strstr(text.data, "\"kind\":\"check\",\"th\":0,\"lesson\":\"01\",\"check\":\"born\",\"pass\":true"));
     assert_true(fy_log_drained(log, cursor));
     free(text.data);
     fy_log_close(log);
@@ -323,8 +322,10 @@ typedef struct image {
 
 static image image_of(const fy_log *log)
 {
-    image m = {.head = sizeof(fy_head), .slots = fy_log_count(log) * sizeof(fy_slot),
-               .arena = atomic_load(&log->head->arena), .arena_at = log->arena - (unsigned char *)log->head,
+    image m = {.head = sizeof(fy_head),
+               .slots = fy_log_count(log) * sizeof(fy_slot),
+               .arena = atomic_load(&log->head->arena),
+               .arena_at = log->arena - (unsigned char *)log->head,
                .size = log->arena - (unsigned char *)log->head + 65536}; /* the rest would be a hole */
     m.bytes = malloc(m.head + m.slots + m.arena);
     memcpy(m.bytes, log->head, m.head);

@@ -62,7 +62,7 @@ static char *words_of(const char *told)
     for (const char *p = told; *p; p++) {
         bool line = p == told || p[-1] == '\n';
         if (line && *p == ' ') {
-            p += strspn(p, " ");         /* "    1.3 us  make" */
+            p += strspn(p, " "); /* "    1.3 us  make" */
             p += strcspn(p, " ");
             p += strspn(p, " ");
             p += strcspn(p, " ");

@@ -4,24 +4,23 @@
 
 #include "source.h"
 
-static const char program[] =
-    "#define MAKE(x) x = fy_zeros((1))\n"                       /* 1 */
-    "int main(void)\n"                                          /* 2 */
-    "{\n"                                                       /* 3 */
-    "    fy_tensor *a = fy_zeros((2, 3)), *b = fy_ones((3));\n" /* 4 */
-    "    c = fy_add(fy_mul(a, b), d);\n"                        /* 5 */
-    "    fy_tensor *sum = fy_add(a, /* the\n"                   /* 6 */
-    "                            other */ b);\n"                /* 7 */
-    "    w[1] = fy_relu(x); net->bias.v = fy_relu(y);\n"        /* 8 */
-    "    if (a == b) e = fy_cuda(a); // f = fy_cuda(a);\n"      /* 9 */
-    "    MAKE(z);\n"                                            /* 10 */
-    "    fy_print(fy_sum(a));\n"                                /* 11 */
-    "    p = fy_zeros((2)); q = fy_zeros((2));\n"               /* 12 */
-    "    g = fy_to(a, \"cu;da\");\n"                            /* 13 */
-    "    fy_tensor *x = fy_view(a, (-1)), *y = x;\n"            /* 14 */
-    "    FY_SCOPE { h = fy_t(fy_t(a)); }\n"                     /* 15 */
-    "    return fy_item(a) > 1;\n"                              /* 16 */
-    "}\n";
+static const char program[] = "#define MAKE(x) x = fy_zeros((1))\n"                       /* 1 */
+                              "int main(void)\n"                                          /* 2 */
+                              "{\n"                                                       /* 3 */
+                              "    fy_tensor *a = fy_zeros((2, 3)), *b = fy_ones((3));\n" /* 4 */
+                              "    c = fy_add(fy_mul(a, b), d);\n"                        /* 5 */
+                              "    fy_tensor *sum = fy_add(a, /* the\n"                   /* 6 */
+                              "                            other */ b);\n"                /* 7 */
+                              "    w[1] = fy_relu(x); net->bias.v = fy_relu(y);\n"        /* 8 */
+                              "    if (a == b) e = fy_cuda(a); // f = fy_cuda(a);\n"      /* 9 */
+                              "    MAKE(z);\n"                                            /* 10 */
+                              "    fy_print(fy_sum(a));\n"                                /* 11 */
+                              "    p = fy_zeros((2)); q = fy_zeros((2));\n"               /* 12 */
+                              "    g = fy_to(a, \"cu;da\");\n"                            /* 13 */
+                              "    fy_tensor *x = fy_view(a, (-1)), *y = x;\n"            /* 14 */
+                              "    FY_SCOPE { h = fy_t(fy_t(a)); }\n"                     /* 15 */
+                              "    return fy_item(a) > 1;\n"                              /* 16 */
+                              "}\n";
 
 static const char *name_at(int line, const char *call, const char *args)
 {
@@ -129,7 +128,8 @@ static void a_file_that_cannot_be_read_or_is_too_large_has_no_source_event(void 
     char path[] = "/tmp/ferry-large-XXXXXX";
     int large = mkstemp(path);
     assert_int_equal(ftruncate(large, FY_SOURCE_MOST + 1), 0);
-    static fy_site unreadable = {"/nowhere/x.c", 1, "main", "fy_add", "a", 0, 0}, folder = {"/tmp", 1, "main", "f", "a", 0, 0};
+    static fy_site unreadable = {"/nowhere/x.c", 1, "main", "fy_add", "a", 0, 0},
+                   folder = {"/tmp", 1, "main", "f", "a", 0, 0};
     fy_site too_large = {path, 1, "main", "fy_add", "a", 0, 0};
     int fd = log_to_write(0);
     FY_EMIT(&unreadable, mark, .now = 1);

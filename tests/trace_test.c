@@ -60,8 +60,7 @@ static void a_missing_field_is_empty_or_minus_one(void **state)
     (void)state;
     trace t;
     char err[256];
-    assert_true(
-        parse(&t, "{\"seq\":0,\"kind\":\"op\",\"in\":[1],\"name\":5,\"bytes\":\"x\",\"src\":3}", err));
+    assert_true(parse(&t, "{\"seq\":0,\"kind\":\"op\",\"in\":[1],\"name\":5,\"bytes\":\"x\",\"src\":3}", err));
     const cJSON *e = t.events[0];
     assert_string_equal(event_text(e, "device"), "");
     assert_string_equal(event_text(e, "name"), "");

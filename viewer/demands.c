@@ -22,9 +22,8 @@ const char *grade_where(grading *g, const cJSON *e)
     const char *kind = event_kind(e);
     if (!strcmp(kind, "op")) return grade_say(g, "%s%s", call_of(g, event_text(e, "name")), at_line(g, e));
     if (!strcmp(kind, "copy"))
-        return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e),
-                         (long long)event_int(e, "bytes"), event_text(e, "src.device"),
-                         event_text(e, "dst.device"));
+        return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)event_int(e, "bytes"),
+                         event_text(e, "src.device"), event_text(e, "dst.device"));
     return grade_say(g, "the %s event%s", kind, at_line(g, e));
 }
 
@@ -52,13 +51,12 @@ static bool no_answer(grading *g, const char *want, const char *name)
     if (error) {
         const char *hint = event_text(error, "hint");
         return check(g, name, false, error, want, event_text(error, "code"),
-                     grade_say(g, "The program stopped%s: %s%s%s", at_line(g, error),
-                               event_text(error, "message"), *hint ? "; fix: " : "", hint));
+                     grade_say(g, "The program stopped%s: %s%s%s", at_line(g, error), event_text(error, "message"),
+                               *hint ? "; fix: " : "", hint));
     }
     if (full)
-        return check(
-            g, name, false, full, want, "a full log",
-            "The program made more events than a lesson's log holds: is there a loop that never ends?");
+        return check(g, name, false, full, want, "a full log",
+                     "The program made more events than a lesson's log holds: is there a loop that never ends?");
     if (!end) {
         const cJSON *last = g->run->events[g->run->count - 1];
         return check(g, name, false, last, want, "no orderly end",
@@ -80,11 +78,9 @@ bool check_answered(grading *g, const char *answer)
     const cJSON *end = find_event(g, "end", NULL, NULL, 0);
     if (!a.event || !end) return no_answer(g, want, "answered");
     if (!a.data)
-        return check(
-            g, "answered", false, a.event, want, "an answer without values",
-            grade_say(g,
-                      "The answer handed in%s is too large to be read; the lesson wants all of its values.",
-                      at_line(g, a.event)));
+        return check(g, "answered", false, a.event, want, "an answer without values",
+                     grade_say(g, "The answer handed in%s is too large to be read; the lesson wants all of its values.",
+                               at_line(g, a.event)));
     return check(g, "answered", true, a.event, want, want, "The result was handed in.");
 }
 
@@ -128,18 +124,16 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
     int64_t count = 1, where;
     for (int i = 0; i < ndim; i++) count *= shape[i];
     if (arrays_close(a.data, a.count, want, count, 1e-5, 1e-5, &where))
-        return check(g, name, true, a.event, "the right values", "the right values",
-                     "The numbers are right.");
+        return check(g, name, true, a.event, "the right values", "the right values", "The numbers are right.");
     if (where < 0)
-        return check(
-            g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
-            grade_say(g, "%lld values", (long long)a.count),
-            grade_say(g, "%s was handed in with only a part of its values: it is too large.", answer));
+        return check(g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
+                     grade_say(g, "%lld values", (long long)a.count),
+                     grade_say(g, "%s was handed in with only a part of its values: it is too large.", answer));
     const char *element = element_text(g, answer, ndim, shape, where);
     return check(g, name, false, a.event, grade_say(g, "%s = %g", element, want[where]),
                  grade_say(g, "%s = %g", element, a.data[where]),
-                 grade_say(g, "%s is %g and must be %g. Its place may be right, its numbers are not.",
-                           element, a.data[where], want[where]));
+                 grade_say(g, "%s is %g and must be %g. Its place may be right, its numbers are not.", element,
+                           a.data[where], want[where]));
 }
 
 /* The first op on the way to the answer that had operands and did not run on a card. */
@@ -166,16 +160,15 @@ static const char *stayed_behind(grading *g, const cJSON *op, const char *given)
     const cJSON *copy = copy_to_card(g, given_storage(g, given));
     const char *where = grade_where(g, op), *device = event_text(op, "device");
     if (!copy)
-        return grade_say(g, "%s never crossed the bus: %s ran on %s, and the lesson wants it on the card.",
-                         given, where, device);
+        return grade_say(g, "%s never crossed the bus: %s ran on %s, and the lesson wants it on the card.", given,
+                         where, device);
     if (!copy_is_used(g, copy))
-        return grade_say(
-            g,
-            "%s ran on %s: the copy of %s made at line %lld was never used, since a copy leaves the "
-            "tensor itself where it is.",
-            where, device, given, (long long)event_int(copy, "line"));
-    return grade_say(g, "%s ran on %s, although a copy of %s is on the card: the work belongs there.", where,
-                     device, given);
+        return grade_say(g,
+                         "%s ran on %s: the copy of %s made at line %lld was never used, since a copy leaves the "
+                         "tensor itself where it is.",
+                         where, device, given, (long long)event_int(copy, "line"));
+    return grade_say(g, "%s ran on %s, although a copy of %s is on the card: the work belongs there.", where, device,
+                     given);
 }
 
 bool check_ran_on_card(grading *g, const char *answer, const char *given)
@@ -187,12 +180,11 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given)
                      grade_say(g, "%s ran on %s", grade_where(g, off), event_text(off, "device")),
                      stayed_behind(g, off, given));
     if (!answer_comes_from(g, a, given_storage(g, given)))
-        return check(
-            g, name, false, a, grade_say(g, "%s made from %s", answer, given), "bytes of another origin",
-            grade_say(g,
-                      "No copy and no operation leads from %s to %s: the lesson wants %s to be computed "
-                      "from it, on the card.",
-                      given, answer, answer));
+        return check(g, name, false, a, grade_say(g, "%s made from %s", answer, given), "bytes of another origin",
+                     grade_say(g,
+                               "No copy and no operation leads from %s to %s: the lesson wants %s to be computed "
+                               "from it, on the card.",
+                               given, answer, answer));
     return check(g, name, true, a, want, want, "Every operation ran on the card.");
 }
 
@@ -207,11 +199,10 @@ bool check_copies(grading *g, const char *name, const char *dir, int most, bool 
     const char *way = strcmp(dir, "h2d") ? strcmp(dir, "d2h") ? "within a memory" : "home" : "to the card";
     const char *want = grade_say(g, "at most %d %s", most, way), *got = grade_say(g, "%d %s", n, way);
     if (!over)
-        return check(g, name, true, NULL, want, got,
-                     grade_say(g, "Copies %s: %d. The budget is %d.", way, n, most));
+        return check(g, name, true, NULL, want, got, grade_say(g, "Copies %s: %d. The budget is %d.", way, n, most));
     return check(g, name, false, over, want, got,
-                 grade_say(g, "Copies %s: %d, and the budget is %d. The first one too many is %s.", way, n,
-                           most, grade_where(g, over)));
+                 grade_say(g, "Copies %s: %d, and the budget is %d. The first one too many is %s.", way, n, most,
+                           grade_where(g, over)));
 }
 
 bool check_answer_on(grading *g, const char *answer, const char *device)
@@ -221,6 +212,6 @@ bool check_answer_on(grading *g, const char *answer, const char *device)
     const char *place = card ? "on the card" : "in CPU RAM";
     return check(g, card ? "answer-on-the-card" : "answer-at-home", pass, a.event, device, a.device,
                  pass ? grade_say(g, "%s was handed in %s.", answer, place)
-                      : grade_say(g, "%s was on %s when it was handed in%s; the lesson wants it %s.", answer,
-                                  a.device, at_line(g, a.event), place));
+                      : grade_say(g, "%s was on %s when it was handed in%s; the lesson wants it %s.", answer, a.device,
+                                  at_line(g, a.event), place));
 }

@@ -21,8 +21,7 @@ static bool has_field(const cJSON *e, const char *field, const char *value)
     return event_int(e, field) >= 0 && !strcmp(number, value);
 }
 
-const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, const char *field,
-                        const char *value)
+const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, const char *field, const char *value)
 {
     for (int64_t i = last ? event_seq(last) + 1 : 0; i < g->run->count; i++) {
         const cJSON *e = g->run->events[i];
@@ -46,10 +45,7 @@ int count_events(const grading *g, const char *kind, const char *field, const ch
     return n;
 }
 
-bool is_on_card(const char *device)
-{
-    return !strncmp(device, "cuda", 4);
-}
+bool is_on_card(const char *device) { return !strncmp(device, "cuda", 4); }
 
 const cJSON *storage_birth(const grading *g, int64_t storage)
 {
@@ -147,8 +143,7 @@ grade_array grade_answer(grading *g, const char *name)
     return a;
 }
 
-bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol,
-                  int64_t *where)
+bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where)
 {
     *where = -1;
     if (!a || !b || na != nb) return false;
@@ -182,10 +177,7 @@ static void put(storages *s, int64_t id)
     if (id >= 0 && id < s->room) s->in[id] = true;
 }
 
-static bool holds(const storages *s, int64_t id)
-{
-    return id >= 0 && id < s->room && s->in[id];
-}
+static bool holds(const storages *s, int64_t id) { return id >= 0 && id < s->room && s->in[id]; }
 
 /* Does a list of uses ("in", "out") touch the set? */
 static bool uses(const cJSON *op, const char *side, const storages *s)

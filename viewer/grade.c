@@ -33,8 +33,7 @@ void *grade_keep(grading *g, size_t bytes)
 {
     struct kept *k = calloc(1, sizeof *k + bytes);
     if (!k) {
-        fprintf(stderr, "ferry: no memory left while grading (%zu bytes asked); close other programs\n",
-                bytes);
+        fprintf(stderr, "ferry: no memory left while grading (%zu bytes asked); close other programs\n", bytes);
         exit(1);
     }
     k->next = g->kept;
@@ -66,15 +65,9 @@ const char *grade_say(grading *g, const char *format, ...)
 
 /* ---- verdicts --------------------------------------------------------------------------------- */
 
-const trace *grade_trace(const grading *g)
-{
-    return g->run;
-}
+const trace *grade_trace(const grading *g) { return g->run; }
 
-uint64_t grade_seed(const grading *g)
-{
-    return g->seed;
-}
+uint64_t grade_seed(const grading *g) { return g->seed; }
 
 bool check(grading *g, const char *name, bool pass, const cJSON *at, const char *expected, const char *got,
            const char *message)
@@ -89,8 +82,7 @@ bool check(grading *g, const char *name, bool pass, const cJSON *at, const char 
         snprintf(c->got, sizeof c->got, "%s", got);
         snprintf(c->message, sizeof c->message, "%s", message);
         if (at) c->seq = event_seq(at);
-        if (at && event_int(at, "line") > 0 && event_int(at, "line") < 1000000)
-            c->line = (int)event_int(at, "line");
+        if (at && event_int(at, "line") > 0 && event_int(at, "line") < 1000000) c->line = (int)event_int(at, "line");
         v->checks += fits;
         v->passed += fits ? pass : -1;
     }
@@ -119,18 +111,15 @@ static bool log_is_whole(grading *g)
     const cJSON *first = find_event(g, "session", NULL, NULL, 0);
     const cJSON *second = find_event(g, "session", NULL, NULL, 1);
     if (!g->run->count)
-        return check(
-            g, "answered", false, NULL, "events", "none",
-            "The program left no events: its main never called Ferry, or it was stopped before it could.");
+        return check(g, "answered", false, NULL, "events", "none",
+                     "The program left no events: its main never called Ferry, or it was stopped before it could.");
     if (!first || event_seq(first) != 0)
-        return check(
-            g, "log-intact", false, g->run->events[0], "a session event first", event_kind(g->run->events[0]),
-            "The log does not begin with its session event, so it is not the whole run: run it again.");
+        return check(g, "log-intact", false, g->run->events[0], "a session event first", event_kind(g->run->events[0]),
+                     "The log does not begin with its session event, so it is not the whole run: run it again.");
     if (second)
-        return check(
-            g, "log-intact", false, second, "one session", "two",
-            "The log holds a second session event, which Ferry never writes: run the lesson again and "
-            "leave the log to Ferry.");
+        return check(g, "log-intact", false, second, "one session", "two",
+                     "The log holds a second session event, which Ferry never writes: run the lesson again and "
+                     "leave the log to Ferry.");
     if (g->seed < UINT64_C(1) << 53 && event_int(first, "seed") != (int64_t)g->seed)
         return check(g, "log-intact", false, first, grade_say(g, "seed %llu", (unsigned long long)g->seed),
                      grade_say(g, "seed %lld", (long long)event_int(first, "seed")),
@@ -138,8 +127,8 @@ static bool log_is_whole(grading *g)
     return true;
 }
 
-bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given,
-                 verdict *out, char *err, size_t room)
+bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given, verdict *out,
+                 char *err, size_t room)
 {
     memset(out, 0, sizeof *out);
     const lesson_check *l = lesson_check_find(lesson);
@@ -161,17 +150,16 @@ bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t se
 static void emit_check(const char *lesson, const struct verdict_check *c)
 {
     uint32_t at = (uint32_t)c->seq;
-    FY_EMIT(NULL, check, .lesson = fy_ref_str(lesson), .check = fy_ref_str(c->name), .pass = c->pass,
-            .points = c->pass, .at = c->seq < 0 ? 0 : fy_ref_bytes(&at, sizeof at),
-            .expected = fy_ref_str(c->expected), .got = fy_ref_str(c->got),
-            .message = fy_ref_str(c->message));
+    FY_EMIT(NULL, check, .lesson = fy_ref_str(lesson), .check = fy_ref_str(c->name), .pass = c->pass, .points = c->pass,
+            .at = c->seq < 0 ? 0 : fy_ref_bytes(&at, sizeof at), .expected = fy_ref_str(c->expected),
+            .got = fy_ref_str(c->got), .message = fy_ref_str(c->message));
 }
 
 bool grade_emit(const char *lesson, const verdict *v)
 {
     if (!fy_log_is_on()) return false;
     for (int i = 0; i < v->checks; i++) emit_check(lesson, &v->check[i]);
-    FY_EMIT(NULL, grade, .lesson = fy_ref_str(lesson), .pass = v->pass, .passed = v->passed,
-            .checks = v->checks, .message = fy_ref_str(verdict_message(v)));
+    FY_EMIT(NULL, grade, .lesson = fy_ref_str(lesson), .pass = v->pass, .passed = v->passed, .checks = v->checks,
+            .message = fy_ref_str(verdict_message(v)));
     return true;
 }

@@ -28,8 +28,8 @@ typedef struct verdict {
 /* Judge a finished run: JSON lines of its log, the seed and the inputs ("mat1:float32:4x3 ...") that it
  * was given. false, with a sentence in err, when there is nothing to judge: no such lesson, or lines
  * that are not a log. A run that says nothing, or crashed, is judged: it fails. */
-bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given,
-                 verdict *out, char *err, size_t room);
+bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given, verdict *out,
+                 char *err, size_t room);
 
 /* Append the verdict to the log this process writes to (fy_log_write_to): one `check` event each, then
  * `grade`. false when no log is open. */
@@ -80,8 +80,7 @@ bool check_answer_on(grading *g, const char *answer, const char *device);
 /* Events whose field equals value (NULL: any; a number is compared as written). The n-th, from 0, or
  * NULL; the one after `last` (NULL: the first), or NULL; how many. */
 const cJSON *find_event(const grading *g, const char *kind, const char *field, const char *value, int n);
-const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, const char *field,
-                        const char *value);
+const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, const char *field, const char *value);
 int count_events(const grading *g, const char *kind, const char *field, const char *value);
 bool is_on_card(const char *device);                           /* "cuda:0", also simulated */
 const cJSON *storage_birth(const grading *g, int64_t storage); /* its alloc event, or NULL */
@@ -103,8 +102,7 @@ grade_array grade_answer(grading *g, const char *name);
 double *grade_numbers(grading *g, int64_t n);
 /* |a - b| <= atol + rtol |b| for every element; on failure `where` is the first differing index, -1 if
  * the counts differ. NaN never matches, nor does infinity match a number. */
-bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol,
-                  int64_t *where);
+bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where);
 
 /* Follow bytes backwards in time, through copies and ops; a write that is overwritten later still
  * counts. Does the content of `storage` at the end of the run descend from `ancestor`? Likewise for what

@@ -41,10 +41,7 @@ int server_add_run(server *s, feed *f, const char *lesson, const char *what, con
     return 0;
 }
 
-void server_run_ended(server *s, int run)
-{
-    (void)s, (void)run;
-}
+void server_run_ended(server *s, int run) { (void)s, (void)run; }
 
 void server_status(server *s, cJSON *status)
 {
@@ -64,7 +61,4 @@ int server_clients(server *s)
     return 0;
 }
 
-void server_stop(server *s)
-{
-    (void)s;
-}
+void server_stop(server *s) { (void)s; }

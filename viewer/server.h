@@ -12,14 +12,14 @@
 
 /* Where the lines of a run come from: a slot log, or a saved file of JSON lines. (feed.c) */
 typedef struct feed feed;
-feed *feed_of_log(int fd, char *err, size_t room);   /* takes the descriptor over */
+feed *feed_of_log(int fd, char *err, size_t room);            /* takes the descriptor over */
 feed *feed_of_file(const char *path, char *err, size_t room); /* a .jsonl or a slot log, told by its beginning;
                                    a bad line is named with its number, what is wrong and the fix */
 void feed_writer_gone(feed *f);
 size_t feed_read(feed *f, uint64_t *cursor, fy_text *out, size_t bytes);
 bool feed_drained(feed *f, uint64_t cursor);
-uint64_t feed_count(feed *f);      /* lines so far */
-bool feed_ended(feed *f);          /* nothing more will come: its writer ended in order or is dead */
+uint64_t feed_count(feed *f);         /* lines so far */
+bool feed_ended(feed *f);             /* nothing more will come: its writer ended in order or is dead */
 const char *feed_note(const feed *f); /* what was left out of a damaged file, in words; NULL: nothing */
 void feed_free(feed *f);
 
@@ -44,16 +44,16 @@ typedef struct route {
 
 typedef struct server server;
 typedef struct server_options {
-    int port;                 /* first port to try (8700); the next nine follow, then any */
-    const char *mode;         /* "lessons" or "view" */
-    const char *allow_host;   /* one more Host name, or NULL */
-    const route *routes;      /* ends with a NULL method; may be NULL */
-    void *user;               /* handed to the handlers */
+    int port;               /* first port to try (8700); the next nine follow, then any */
+    const char *mode;       /* "lessons" or "view" */
+    const char *allow_host; /* one more Host name, or NULL */
+    const route *routes;    /* ends with a NULL method; may be NULL */
+    void *user;             /* handed to the handlers */
 } server_options;
 
 server *server_start(const server_options *o, char *err, size_t room);
 int server_port(const server *s);
-const char *server_url(const server *s);   /* http://127.0.0.1:8700/#token=... */
+const char *server_url(const server *s); /* http://127.0.0.1:8700/#token=... */
 
 /* A new run; every open page follows it. Takes the feed over. lesson and what ("demo", "mine", "view")
  * may be NULL. Returns its number, from 1. The last 16 runs are kept. */
@@ -65,6 +65,6 @@ void server_status(server *s, cJSON *status);
 /* Have the open pages acknowledged all of the newest run? False while no page is open. */
 bool server_seen_all(server *s);
 int server_clients(server *s);
-void server_stop(server *s);               /* closes with 1001; well under 0.1 s */
+void server_stop(server *s); /* closes with 1001; well under 0.1 s */
 
 #endif

@@ -113,12 +113,6 @@ int64_t event_int(const cJSON *e, const char *field)
     return (int64_t)f->valuedouble;
 }
 
-const char *event_kind(const cJSON *e)
-{
-    return event_text(e, "kind");
-}
+const char *event_kind(const cJSON *e) { return event_text(e, "kind"); }
 
-int64_t event_seq(const cJSON *e)
-{
-    return event_int(e, "seq");
-}
+int64_t event_seq(const cJSON *e) { return event_int(e, "seq"); }

@@ -23,13 +23,12 @@ static bool constants_were_born_there(grading *g)
     while (c && event_int(c, "src.storage") == mat1) c = next_event(g, c, "copy", "dir", "h2d");
     const char *name = "born-on-the-card", *want = "only mat1 crosses the bus";
     if (!c) return check(g, name, true, NULL, want, want, "Nothing but mat1 crossed the bus.");
-    return check(
-        g, name, false, c, want, grade_where(g, c),
-        grade_say(g,
-                  "A tensor born in CPU RAM at line %lld was carried over the bus at line %lld; a constant "
-                  "like this can be born on the card, with .device.",
-                  (long long)event_int(storage_birth(g, event_int(c, "src.storage")), "line"),
-                  (long long)event_int(c, "line")));
+    return check(g, name, false, c, want, grade_where(g, c),
+                 grade_say(g,
+                           "A tensor born in CPU RAM at line %lld was carried over the bus at line %lld; a constant "
+                           "like this can be born on the card, with .device.",
+                           (long long)event_int(storage_birth(g, event_int(c, "src.storage")), "line"),
+                           (long long)event_int(c, "line")));
 }
 
 static void judge(grading *g)

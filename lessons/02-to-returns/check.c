@@ -22,9 +22,9 @@ static bool no_orphans(grading *g)
     const cJSON *c = next_event(g, NULL, "copy", NULL, NULL);
     while (c && copy_is_used(g, c)) c = next_event(g, c, "copy", NULL, NULL);
     if (!c) return check(g, name, true, NULL, want, want, "Every copy was used.");
-    return check(g, name, false, c, want, "a copy that nobody reads",
-                 grade_say(g, "Nothing ever reads what %s brought: fy_to returned it and it was not kept.",
-                           grade_where(g, c)));
+    return check(
+        g, name, false, c, want, "a copy that nobody reads",
+        grade_say(g, "Nothing ever reads what %s brought: fy_to returned it and it was not kept.", grade_where(g, c)));
 }
 
 static void judge(grading *g)

@@ -23,10 +23,10 @@ static bool few_bytes(grading *g)
         bytes += crosses ? (double)event_int(c, "bytes") : 0;
         if (!over && bytes > budget) over = c;
     }
-    return check(g, "few-bytes", !over, over, grade_say(g, "at most %.0f bytes on the bus", budget),
-                 grade_say(g, "%.0f bytes on the bus", bytes),
-                 grade_say(g, "Bytes on the bus: %.0f. The budget is %.0f: x there and the result home.",
-                           bytes, budget));
+    return check(
+        g, "few-bytes", !over, over, grade_say(g, "at most %.0f bytes on the bus", budget),
+        grade_say(g, "%.0f bytes on the bus", bytes),
+        grade_say(g, "Bytes on the bus: %.0f. The budget is %.0f: x there and the result home.", bytes, budget));
 }
 
 static void judge(grading *g)
