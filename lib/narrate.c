@@ -25,7 +25,8 @@ static void say_devices(fy_telling *t, const char *json, size_t size)
 {
     static const char first[] = "{\"name\":";
     for (size_t i = 0, next; i < size; i = next) {
-        for (next = i + 1; next + sizeof first <= size && memcmp(json + next, first, sizeof first - 1); next++) continue;
+        next = i + 1;
+        while (next + sizeof first <= size && memcmp(json + next, first, sizeof first - 1)) next++;
         if (next + sizeof first > size) next = size;
         fy_text name = {0}, kind = {0}, card = {0}, why = {0};
         say_value(&name, json + i, next - i, "\"name\":\"");
@@ -147,13 +148,26 @@ static void tell_lost(fy_telling *t)
 
 /* Kinds that are not here are part of another's line, or of no interest to people. */
 static void (*const tellers[FY_KIND_COUNT])(fy_telling *) = {
-    [FY_KIND_session] = tell_session, [FY_KIND_alloc] = fy_tell_alloc,         [FY_KIND_tensor] = fy_tell_tensor,
-    [FY_KIND_name] = fy_tell_name,       [FY_KIND_free] = fy_tell_free,           [FY_KIND_given] = fy_tell_given,
-    [FY_KIND_answer] = fy_tell_answer,   [FY_KIND_copy] = fy_tell_copy,           [FY_KIND_op] = fy_tell_op,
-    [FY_KIND_sync] = fy_tell_sync,       [FY_KIND_host_read] = fy_tell_host_read, [FY_KIND_host_write] = fy_tell_host_write,
-    [FY_KIND_oom] = tell_oom,         [FY_KIND_error] = tell_error,         [FY_KIND_check] = tell_check,
-    [FY_KIND_mark] = tell_mark,       [FY_KIND_grade] = tell_grade,         [FY_KIND_log_full] = tell_log_full,
-    [FY_KIND_lost] = tell_lost,       [FY_KIND_end] = tell_end,
+    [FY_KIND_session] = tell_session,
+    [FY_KIND_alloc] = fy_tell_alloc,
+    [FY_KIND_tensor] = fy_tell_tensor,
+    [FY_KIND_name] = fy_tell_name,
+    [FY_KIND_free] = fy_tell_free,
+    [FY_KIND_given] = fy_tell_given,
+    [FY_KIND_answer] = fy_tell_answer,
+    [FY_KIND_copy] = fy_tell_copy,
+    [FY_KIND_op] = fy_tell_op,
+    [FY_KIND_sync] = fy_tell_sync,
+    [FY_KIND_host_read] = fy_tell_host_read,
+    [FY_KIND_host_write] = fy_tell_host_write,
+    [FY_KIND_oom] = tell_oom,
+    [FY_KIND_error] = tell_error,
+    [FY_KIND_check] = tell_check,
+    [FY_KIND_mark] = tell_mark,
+    [FY_KIND_grade] = tell_grade,
+    [FY_KIND_log_full] = tell_log_full,
+    [FY_KIND_lost] = tell_lost,
+    [FY_KIND_end] = tell_end,
 };
 
 /* May this event still say how the pending tensor came to be? */

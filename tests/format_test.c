@@ -120,8 +120,8 @@ static void assert_golden(uint64_t seq, const char *kind, const char *fields)
     fy_text line = {0};
     fy_log *log = log_to_read(fd);
     assert_int_equal(fy_log_read(log, &seq, &line, 1), 1);
-    snprintf(common, sizeof common, "\"kind\":\"%s\",\"th\":0,\"file\":\"lessons/01.c\",\"line\":12,\"fn\":\"main\"%s", kind,
-             *fields ? "," : "");
+    snprintf(common, sizeof common,
+             "\"kind\":\"%s\",\"th\":0,\"file\":\"lessons/01.c\",\"line\":12,\"fn\":\"main\"%s", kind, *fields ? "," : "");
     const char *at = strstr(line.data, common);
     if (!at) fail_msg("%s is not in %s", common, line.data);
     at += strlen(common);
@@ -249,10 +249,13 @@ static void what_is_no_json_is_told_from_what_is(void **state)
 {
     (void)state;
     static const char *const good[] = {"[]", "{}", " [1, -0.5e+3, \"\\u00ff\", {\"a\": null}] ", "true", "0"};
-    static const char *const bad[] = {"", "[", "[1,]", "{\"a\"}", "01", "[1]x", "\"\n\"", "\"\\x\"", "nul", "-", "\"\xff\""};
+    static const char *const bad[] = {"",       "[",         "[1,]", "{\"a\"}",  "01", "[1]x",
+                                      "\"\n\"", "\"\\x\"", "nul",  "-",        "\"\xff\""};
     char deep[200];
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) assert_true(fy_json_is_well_formed(good[i], strlen(good[i])));
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(fy_json_is_well_formed(bad[i], strlen(bad[i])));
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_true(fy_json_is_well_formed(good[i], strlen(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(fy_json_is_well_formed(bad[i], strlen(bad[i])));
     memset(deep, '[', sizeof deep);
     assert_false(fy_json_is_well_formed(deep, sizeof deep));
 }
