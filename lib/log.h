@@ -61,6 +61,10 @@ extern const bool fy_session_none __attribute__((weak));
 /* The whole schema as one JSON object {kind: {"doc":..., "fields":[{"name","type","doc"}]}}. (format.c) */
 void fy_schema_json(fy_text *out);
 
+/* When a process was born, in the kernel's ticks; 0 if it does not live, or is a zombie. Tells a process
+ * from a later one with its number. (follow.c) */
+uint64_t fy_process_born(int64_t pid);
+
 void fy_text_add(fy_text *t, const char *s, size_t n);
 void fy_text_printf(fy_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fy_text_json(fy_text *t, const char *s, size_t n); /* quoted and escaped; bad UTF-8 becomes U+FFFD */

@@ -16,7 +16,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -306,7 +305,7 @@ static void wait_for_viewer(void)
 {
     fflush(stdout);
     signal(SIGINT, SIG_IGN);
-    while (waitpid(viewer, NULL, 0) < 0 && errno == EINTR) continue;
+    for (uint64_t born = fy_process_born(viewer); born && fy_process_born(viewer) == born;) usleep(20000);
 }
 
 static void at_exit(int status, void *unused)

@@ -87,7 +87,6 @@ const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind);
 typedef enum fy_arrival { FY_HERE, FY_LATER, FY_NEVER } fy_arrival;
 fy_arrival fy_log_arrival(fy_log *log, uint64_t seq);
 
-uint64_t fy_process_born(int64_t pid); /* 0 if it does not live, or is a zombie */
 
 /* format.c */
 uint64_t fy_layout_hash(void);

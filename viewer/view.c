@@ -5,11 +5,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,30 +29,31 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* The signals that end a server. Blocked, so that they are taken where nap waits for them. */
-static sigset_t enders(void)
+static volatile sig_atomic_t told_to_end;
+
+static void note_the_end(int signal)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    return set;
+    (void)signal;
+    told_to_end = 1;
 }
 
-static void block_enders(void)
+/* Handlers, not a blocked mask: threads older than main (OpenBLAS has some) may be the ones to be hit. */
+static void catch_enders(void)
 {
-    sigset_t set = enders();
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    const struct sigaction end = {.sa_handler = note_the_end};
+    told_to_end = 0;
+    sigaction(SIGINT, &end, NULL);
+    sigaction(SIGTERM, &end, NULL);
+    sigaction(SIGHUP, &end, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 
 /* Sleep a little; true when we were told to end. */
 static bool nap(int ms)
 {
-    sigset_t set = enders();
     const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000L};
-    return sigtimedwait(&set, NULL, &t) > 0;
+    if (!told_to_end) nanosleep(&t, NULL);
+    return told_to_end;
 }
 
 /* One run in a server of its own. */
@@ -97,7 +98,7 @@ int view_file(const char *path, int port, const char *allow_host)
     if (feed_note(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_note(f));
     const char *slash = strrchr(path, '/');
     show s = {0};
-    block_enders();
+    catch_enders();
     if (!show_start(&s, f, slash ? slash + 1 : path, port, allow_host)) return 1;
     browser_show(s.server, port, stdout);
     do
@@ -171,11 +172,11 @@ static bool is_done(patience *p, server *s)
     return (all_seen && now - p->all_seen >= GRACE_MS) || (alone && now - p->alone >= RELOAD_MS);
 }
 
-static void serve_until_done(show *s, const char *program, pid_t parent)
+static void serve_until_done(show *s, const char *program, pid_t pid, uint64_t born)
 {
     patience p = {0};
     do {
-        if (s->ended || !(getppid() != parent || feed_ended(s->feed))) continue;
+        if (s->ended || !(fy_process_born(pid) != born || feed_ended(s->feed))) continue;
         show_end_of_run(s);
         tell_end(s, program);
         p.ended = now_ms();
@@ -183,29 +184,49 @@ static void serve_until_done(show *s, const char *program, pid_t parent)
 }
 
 /* Never returns: nothing of the program may run here, its exit handlers included. */
-static _Noreturn void serve_program(int log_fd, const char *program, pid_t parent)
+static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, uint64_t born)
 {
     char err[256];
     show s = {0};
-    block_enders();
+    catch_enders();
     close_the_rest(log_fd);
     feed *f = feed_of_log(log_fd, err, sizeof err);
     if (!f) fprintf(stderr, "ferry: cannot show this run: %s\n", err);
     if (!f || !show_start(&s, f, program, FIRST_PORT, NULL)) _exit(1);
     browser_show(s.server, FIRST_PORT, stderr);
     leave_stdio();
-    serve_until_done(&s, program, parent);
+    serve_until_done(&s, program, pid, born);
     server_stop(s.server);
     _exit(0);
 }
 
+/* Fork twice: a program that waits for children of its own must not meet ours among them. */
+static pid_t fork_away(int *is_viewer)
+{
+    int ids[2];
+    pid_t viewer = -1;
+    if (pipe2(ids, O_CLOEXEC)) return -1;
+    pid_t between = fork();
+    if (!between) {
+        viewer = fork();
+        if ((*is_viewer = !viewer)) return 0;
+        _exit(write(ids[1], &viewer, sizeof viewer) != sizeof viewer);
+    }
+    close(ids[1]);
+    if (between > 0 && read(ids[0], &viewer, sizeof viewer) != sizeof viewer) viewer = -1;
+    close(ids[0]);
+    while (between > 0 && waitpid(between, NULL, 0) < 0 && errno == EINTR) continue;
+    return viewer;
+}
+
 int fy_viewer(int log_fd, const char *program)
 {
-    pid_t parent = getpid();
-    int fd = fcntl(log_fd, F_DUPFD_CLOEXEC, 3); /* the library closes its own when it sees the fork */
-    pid_t pid = fd < 0 ? -1 : fork();
-    if (!pid) serve_program(fd, program, parent);
-    if (pid < 0) fprintf(stderr, "ferry: cannot show this run: %s; it goes on unseen\n", strerror(errno));
+    pid_t self = getpid();
+    uint64_t born = fy_process_born(self);
+    int is_viewer = 0, fd = fcntl(log_fd, F_DUPFD_CLOEXEC, 3); /* the library closes its own when it sees a fork */
+    pid_t viewer = fd < 0 ? -1 : fork_away(&is_viewer);
+    if (is_viewer) serve_program(fd, program, self, born);
+    if (viewer < 0) fprintf(stderr, "ferry: cannot show this run: %s; it goes on unseen\n", strerror(errno));
     if (fd >= 0) close(fd);
-    return pid;
+    return viewer;
 }
