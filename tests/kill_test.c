@@ -1,6 +1,7 @@
-/* kill_test.c: a program is killed 200 times, at any instant, while two of its threads emit. What
- * fy_emit had returned is in the log, in its place, whole; no more than the slots that were being
- * filled are lost. Each thread keeps the last returned seq in a page that outlives it. */
+/* kill_test.c: a program is killed 200 times, at any instant, while two of its threads emit and a viewer
+ * shows it. What fy_emit had returned is in the log, in its place, whole; no more than the slots that were
+ * being filled are lost; the page gets all of it; and the viewer, a process of its own, lives to the last.
+ * Each thread keeps the last returned seq in a page of memory that outlives it. */
 #define _GNU_SOURCE
 #include "logs.h"
 
@@ -8,8 +9,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
+
+#include "page_client.h"
+#include "server.h"
 
 enum { KILLS = 200, THREADS = 2 };
 
@@ -18,6 +23,8 @@ static struct page {
     _Atomic uint64_t returned[THREADS]; /* last seq plus 1 */
     _Atomic int running;
 } * page;
+
+/* ---- the program ---- */
 
 static void *emit_for_ever(void *number)
 {
@@ -51,6 +58,111 @@ static void wait_a_little(unsigned round)
     nanosleep(&some, NULL);
 }
 
+/* ---- the viewer ---- */
+
+static struct viewer {
+    pid_t pid;
+    int line; /* a log to show goes there, or the number of a run that has ended; a run's number comes back */
+    door door;
+    int page; /* a page that is open all the time */
+} viewer;
+
+/* A number, and a descriptor unless it is -1. */
+static bool pass(int line, int number, int fd)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof fd)];
+    } c = {0};
+    struct iovec data = {&number, sizeof number};
+    struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
+    if (fd >= 0) {
+        m.msg_control = &c;
+        m.msg_controllen = sizeof c.room;
+        c.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&c.head), &fd, sizeof fd);
+    }
+    return sendmsg(line, &m, MSG_NOSIGNAL) == sizeof number;
+}
+
+static bool receive(int line, int *number, int *fd)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof *fd)];
+    } c = {0};
+    struct iovec data = {number, sizeof *number};
+    struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c.room};
+    if (recvmsg(line, &m, MSG_CMSG_CLOEXEC) != sizeof *number) return false;
+    *fd = -1;
+    if (m.msg_controllen >= CMSG_LEN(sizeof *fd)) memcpy(fd, CMSG_DATA(&c.head), sizeof *fd);
+    return true;
+}
+
+/* Ends in order when the test hangs up. */
+static _Noreturn void show_logs(int line)
+{
+    char err[256];
+    int number, fd;
+    const server_options o = {.port = 18800, .mode = "view"};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    server *s = server_start(&o, err, sizeof err);
+    if (!s || send(line, server_url(s), strlen(server_url(s)) + 1, 0) < 0) _exit(1);
+    while (receive(line, &number, &fd)) {
+        if (fd < 0) {
+            server_run_ended(s, number);
+            continue;
+        }
+        feed *f = feed_of_log(fd, err, sizeof err);
+        if (!f || !pass(line, server_add_run(s, f, NULL, "view", "a victim"), -1)) _exit(2);
+    }
+    server_stop(s);
+    _exit(0);
+}
+
+static void start_viewer(void)
+{
+    int ends[2];
+    char url[128] = "";
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    fflush(NULL);
+    viewer.pid = fork();
+    assert_true(viewer.pid >= 0);
+    if (!viewer.pid) {
+        close(ends[0]);
+        show_logs(ends[1]);
+    }
+    close(ends[1]);
+    viewer.line = ends[0];
+    assert_true(recv(viewer.line, url, sizeof url - 1, 0) > 0);
+    viewer.door = door_of(url);
+    viewer.page = door_join(&viewer.door);
+}
+
+/* The viewer's number of a run from now on. */
+static int show(int log_fd)
+{
+    int run, none;
+    assert_true(pass(viewer.line, 0, log_fd));
+    assert_true(receive(viewer.line, &run, &none));
+    assert_true(run > 0);
+    return run;
+}
+
+static void viewer_lives(void) { assert_int_equal(waitpid(viewer.pid, NULL, WNOHANG), 0); }
+
+static void viewer_ends_in_order(void)
+{
+    int status;
+    viewer_lives();
+    close(viewer.page);
+    close(viewer.line);
+    assert_int_equal(waitpid(viewer.pid, &status, 0), viewer.pid);
+    assert_int_equal(status, 0);
+}
+
+/* ---- what is there after a kill ---- */
+
 /* Every slot is published, but for one a thread that was being filled. */
 static void judge_slots(const fy_log *log)
 {
@@ -78,12 +190,25 @@ static void judge_lines(fy_log *log)
     free(text.data);
 }
 
+/* The open page has followed since before the first event; it gets each, once, in its place. */
+static void judge_page(const fy_log *log, int run)
+{
+    following f = {.fd = viewer.page, .run = run};
+    assert_true(pass(viewer.line, run, -1)); /* it has ended */
+    follow_to_the_end(&f);
+    assert_int_equal(f.next, fy_log_count(log));
+    for (int i = 0; i < THREADS; i++) assert_true(f.next >= atomic_load(&page->returned[i]));
+    free(door_get(&viewer.door, "/"));
+    viewer_lives();
+}
+
 static void one_kill(unsigned round)
 {
     char err[256];
     memset(page, 0, sizeof *page);
     int fd = fy_log_file(NULL, round % 10 == 3 ? 500 : 0, err, sizeof err); /* some reach their limit */
     if (fd < 0) fail_msg("%s", err);
+    int run = show(fd);
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
@@ -94,6 +219,7 @@ static void one_kill(unsigned round)
     fy_log *log = log_to_read(fd);
     judge_slots(log);
     if (round % 20 == 3 || round % 20 == 7) judge_lines(log);
+    judge_page(log, run);
     fy_log_close(log);
     close(fd);
 }
@@ -101,7 +227,9 @@ static void one_kill(unsigned round)
 static void after_200_kills_the_log_holds_all_that_was_emitted_without_a_hole(void **state)
 {
     (void)state;
+    start_viewer();
     for (unsigned round = 0; round < KILLS; round++) one_kill(round);
+    viewer_ends_in_order();
 }
 
 int main(void)

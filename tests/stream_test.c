@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "http_client.h"
+#include "page_client.h"
 #include "server.h"
 
 static server *here;
@@ -58,47 +58,6 @@ static void wait_until_nobody_is_here(void)
 {
     for (int i = 0; i < 2000 && server_clients(here); i++) usleep(10000);
     assert_int_equal(server_clients(here), 0);
-}
-
-/* What one client has got of a run. */
-typedef struct following {
-    int fd, run;
-    uint64_t next;  /* seq that comes next */
-    uint64_t ended; /* what "ended" said, plus 1 */
-} following;
-
-/* Take one frame in; false at the end of the connection. */
-static bool take_frame(following *f)
-{
-    int opcode, run;
-    size_t size;
-    unsigned long long from, count;
-    char *text = ws_read(f->fd, &opcode, &size);
-    if (!text || opcode != 1) return free(text), false;
-    if (sscanf(text, "{\"type\":\"ended\",\"run\":%d,\"count\":%llu}", &run, &count) == 2 && run == f->run)
-        f->ended = count + 1;
-    if (sscanf(text, "{\"type\":\"events\",\"run\":%d,\"from\":%llu,\"count\":%llu}", &run, &from, &count) == 3 &&
-        run == f->run) {
-        assert_int_equal(from, f->next);
-        assert_true(size < 512 * 1024);
-        char *line = strchr(text, '\n');
-        for (uint64_t i = 0; i < count; i++, line = strchr(line + 1, '\n')) {
-            unsigned long long seq;
-            assert_non_null(line);
-            assert_int_equal(sscanf(line + 1, "{\"seq\":%llu,", &seq), 1);
-            assert_int_equal(seq, f->next++);
-        }
-        assert_null(line); /* as many lines as announced */
-    }
-    free(text);
-    return true;
-}
-
-static void follow_to_the_end(following *f)
-{
-    while (!f->ended && take_frame(f)) continue;
-    assert_true(f->ended);
-    assert_int_equal(f->ended - 1, f->next);
 }
 
 /* ---- all events ---- */

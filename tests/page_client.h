@@ -1,0 +1,91 @@
+/* page_client.h: what a page does, for tests: it comes in by the printed URL and follows a run to its end. */
+#ifndef PAGE_CLIENT_H
+#define PAGE_CLIENT_H
+
+#include "http_client.h"
+
+/* How to get in. */
+typedef struct door {
+    int port;
+    char host[32], origin[48], token[33];
+} door;
+
+/* From the text that holds the URL; port is 0 if there is none. */
+static inline door door_of(const char *text)
+{
+    door d = {0};
+    const char *url = strstr(text, "http://127.0.0.1:");
+    if (!url || sscanf(url, "http://127.0.0.1:%d/#token=%32[0-9a-f]", &d.port, d.token) != 2) return (door){0};
+    snprintf(d.host, sizeof d.host, "127.0.0.1:%d", d.port);
+    snprintf(d.origin, sizeof d.origin, "http://%s", d.host);
+    return d;
+}
+
+static inline int door_join(const door *d)
+{
+    int status = 0, fd = ws_dial(d->port, "/ws", d->host, d->origin, d->token, &status);
+    if (status != 101) fail_msg("the WebSocket was answered with %d", status);
+    return fd;
+}
+
+/* The whole answer to a GET with the token; fails on another status than 200. Free it. */
+static inline char *door_get(const door *d, const char *path)
+{
+    char *answer = ask(d->port, (asking){.method = "GET", .path = path, .host = d->host, .token = d->token});
+    if (status_of(answer) != 200) fail_msg("GET %s: %.200s", path, answer);
+    return answer;
+}
+
+/* What one page has got of a run. */
+typedef struct following {
+    int fd, run;
+    uint64_t next;  /* seq that comes next */
+    uint64_t ended; /* what "ended" said, plus 1 */
+} following;
+
+/* The next frame that is no ping; pings are answered, as browsers do. */
+static inline char *next_frame(int fd, int *opcode, size_t *size)
+{
+    char *text;
+    while ((text = ws_read(fd, opcode, size)) && *opcode == 9) {
+        ws_send_claiming(fd, 0x8a, text, *size, *size);
+        free(text);
+    }
+    return text;
+}
+
+/* Take one frame in; false at the end of the connection. */
+static inline bool take_frame(following *f)
+{
+    int opcode, run;
+    size_t size;
+    unsigned long long from, count;
+    char *text = next_frame(f->fd, &opcode, &size);
+    if (!text || opcode != 1) return free(text), false;
+    if (sscanf(text, "{\"type\":\"ended\",\"run\":%d,\"count\":%llu}", &run, &count) == 2 && run == f->run)
+        f->ended = count + 1;
+    if (sscanf(text, "{\"type\":\"events\",\"run\":%d,\"from\":%llu,\"count\":%llu}", &run, &from, &count) == 3 &&
+        run == f->run) {
+        assert_int_equal(from, f->next);
+        assert_true(size < 512 * 1024);
+        char *line = strchr(text, '\n');
+        for (uint64_t i = 0; i < count; i++, line = strchr(line + 1, '\n')) {
+            unsigned long long seq;
+            assert_non_null(line);
+            assert_int_equal(sscanf(line + 1, "{\"seq\":%llu,", &seq), 1);
+            assert_int_equal(seq, f->next++);
+        }
+        assert_null(line); /* as many lines as announced */
+    }
+    free(text);
+    return true;
+}
+
+static inline void follow_to_the_end(following *f)
+{
+    while (!f->ended && take_frame(f)) continue;
+    assert_true(f->ended);
+    assert_int_equal(f->ended - 1, f->next);
+}
+
+#endif
