@@ -1,13 +1,18 @@
-// browser.mjs: a browser and a real server for the page's tests, both ended by their own handles.
+// browser.mjs: a browser and a real server for the page's tests, both ended by their own handles; and what
+// the tests ask of a page.
+import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { root } from './logs.mjs';
 
 export const FERRY = resolve(root, process.env.FERRY_BIN ?? `${process.env.B ?? 'build'}/ferry`);
 const CHROMIUM = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => p && existsSync(p));
+
+export const DEMO = '01-where-am-i';
 
 export const missing = !CHROMIUM ? 'no chromium on this machine' : !existsSync(FERRY) ? `${FERRY} is not built` : '';
 
@@ -91,4 +96,66 @@ export async function ferry(...args) {
     await stop();
     throw error;
   }
+}
+
+/**
+ * What each file of tests starts with, filled in before its first one: the browser, the log of the first
+ * lesson's example, and `ferry view` of it.
+ */
+export function bench() {
+  const stage = {
+    browser: null,
+    demo: null,
+    view: null,
+    /** A page of its own at `url`. */
+    open: (url, options) => open(stage.browser, url, options),
+    /** The number of the example's first event of a kind that passes `test`. */
+    seqOf: (kind, wanted = () => true) => stage.demo.events.find((e) => e.kind === kind && wanted(e)).seq,
+  };
+  before(async () => {
+    if (missing) return;
+    stage.browser = await launch();
+    stage.demo = trace(DEMO);
+    stage.view = await ferry('view', stage.demo.path, '--port', '8830');
+  });
+  after(async () => {
+    await stage.browser?.close();
+    await stage.view?.stop();
+    stage.demo?.remove();
+  });
+  return stage;
+}
+
+/** A test that needs the browser. The limit is a guard, not a claim. */
+export const check = (name, run) => test(name, { skip: missing || false, timeout: 120000 }, run);
+
+/** The end of a test whose page had no trouble. */
+export async function done(page) {
+  assert.deepEqual(page.troubles, []);
+  await page.context().close();
+}
+
+/** Pixels of one colour in a rectangle of the canvas (page coordinates), by share of its area. */
+export function share(page, rect, hue) {
+  return page.evaluate(({ x, y, w, h, hue: wanted }) => {
+    const canvas = document.getElementById('canvas');
+    const at = canvas.getBoundingClientRect();
+    const scale = canvas.width / at.width;
+    const data = canvas.getContext('2d').getImageData((x - at.x) * scale, (y - at.y) * scale, w * scale, h * scale).data;
+    const [r, g, b] = [1, 3, 5].map((i) => parseInt(wanted.slice(i, i + 2), 16));
+    let same = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      if (Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 24) same++;
+    }
+    return same / (data.length / 4);
+  }, { ...rect, hue });
+}
+
+/** The boxes on show, each with its hue and a band within it that is painted in that hue. */
+export async function boxesOf(page) {
+  const boxes = await page.evaluate(async () => {
+    const { look } = await import('./palette.js');
+    return window.ferry.boxes().map((b) => ({ ...b, hue: look(b.index).hue }));
+  });
+  return boxes.map((b) => ({ ...b, band: { x: b.pageX + 3, y: b.pageY + 12, w: 10, h: b.h - 24 } }));
 }

@@ -1,0 +1,116 @@
+// access_test.mjs: sizes, roles, names and contrast; nothing becomes markup; badges.
+import assert from 'node:assert/strict';
+import { DEMO, bench, check, done, go } from './browser.mjs';
+import { logLines, serve } from './dev.mjs';
+import { golden } from './logs.mjs';
+
+const stage = bench();
+
+check('on a phone nothing is wider than the screen, in either pane', async () => {
+  const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+  for (const width of [390, 320]) {
+    const page = await stage.open(server.url, { viewport: { width, height: 844 } });
+    await go(page, 8);
+    for (const tab of ['learn', 'watch']) {
+      await page.locator(`#tab-${tab}`).click();
+      assert.equal(await page.locator(`#${tab}`).isVisible(), true);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wide <= 0, `${tab} at ${width}: ${wide} px too wide`);
+    }
+    await done(page);
+  }
+  await server.close();
+});
+
+check('roles, names, labels, language and contrast', async () => {
+  const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await stage.open(server.url, { colorScheme });
+    await go(page, 8);
+    const faults = await page.evaluate(faultsOfPage);
+    assert.deepEqual(faults, [], colorScheme);
+    await done(page);
+  }
+  await server.close();
+});
+
+// Runs in the page: what an accessibility checker would say of the basics.
+function faultsOfPage() {
+  const faults = [];
+  const seen = (node) => node.offsetParent !== null || node.getClientRects().length > 0;
+  const name = (node) => node.getAttribute('aria-label') || node.getAttribute('title') || node.textContent.trim()
+    || [...(node.labels ?? [])].map((l) => l.textContent.trim()).join('');
+  if (!document.documentElement.lang) faults.push('no language');
+  if (document.querySelectorAll('h1').length !== 1) faults.push('not exactly one h1');
+  for (const node of document.querySelectorAll('button, input, select, textarea, [role="tab"], canvas')) {
+    if (seen(node) && !name(node)) faults.push(`no name: ${node.outerHTML.slice(0, 80)}`);
+  }
+  for (const id of ['say', 'dirty', 'notice', 'hints']) {
+    const node = document.getElementById(id);
+    if (!node.getAttribute('aria-live') && node.getAttribute('role') !== 'status') faults.push(`${id} is not live`);
+  }
+  const ids = [...document.querySelectorAll('[id]')].map((n) => n.id);
+  ids.filter((id, i) => ids.indexOf(id) !== i).forEach((id) => faults.push(`two of id ${id}`));
+  for (const node of document.querySelectorAll('[aria-controls], [aria-labelledby]')) {
+    for (const id of (node.getAttribute('aria-controls') ?? node.getAttribute('aria-labelledby')).split(' ')) {
+      if (!document.getElementById(id)) faults.push(`${node.id} points to ${id}, which is not there`);
+    }
+  }
+  const rgb = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
+  const light = (color) => rgb(color).slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (node) => {
+    for (let n = node; n; n = n.parentElement) {
+      const color = getComputedStyle(n).backgroundColor;
+      if (rgb(color)[3] !== 0) return color;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  for (const node of document.querySelectorAll('body *')) {
+    const own = [...node.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !seen(node) || node.disabled || node.closest('.hidden, #spots, option, .skip')) continue;
+    const [a, b] = [light(getComputedStyle(node).color), light(ground(node))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) faults.push(`contrast ${ratio.toFixed(2)}: ${node.tagName} .${node.className} “${node.textContent.trim().slice(0, 30)}”`);
+  }
+  return faults;
+}
+
+check('the badge says whose times these are; the ledger what was moved', async () => {
+  const page = await stage.open(stage.view.url);
+  await go(page, stage.demo.events.length - 1);
+  assert.equal(await page.locator('#badge').innerText(), 'Simulated GPU — times are modelled');
+  const copies = stage.demo.events.filter((e) => e.kind === 'copy');
+  const figures = await page.locator('#figures').innerText();
+  assert.ok(figures.includes(`${copies.length} trips`), figures);
+  assert.equal(await page.locator('#learn').isVisible(), false);
+  await done(page);
+});
+
+check('a measured log says measured', async () => {
+  const lines = logLines(golden('handmade-demo'));
+  const first = JSON.parse(lines[0]);
+  first.clock = 'measured';
+  Object.assign(first.devices[1], { kind: 'real', card: 'NVIDIA H200' });
+  const server = await serve({ runs: [{ lines: [JSON.stringify(first), ...lines.slice(1)] }] });
+  const page = await stage.open(server.url);
+  await go(page, 5);
+  assert.equal(await page.locator('#badge').innerText(), 'NVIDIA H200 — times are measured');
+  await done(page);
+  await server.close();
+});
+
+check('nothing in a lesson or a log becomes markup', async () => {
+  const page = await stage.open(stage.view.url);
+  const found = await page.evaluate(async () => {
+    const { render } = await import('./markdown.js');
+    const host = document.createElement('div');
+    host.append(render('# <img src=x onerror=alert(1)>\n\n<script>alert(1)</script> **<b>bold</b>** [x](javascript:alert(1)) [y](https://example.org) `a_b_c` and *this*\n\n- one\n- two\n\n    code *here*\n'));
+    return { bad: host.querySelectorAll('img, script, b').length, links: [...host.querySelectorAll('a')].map((a) => a.href), text: host.textContent, em: host.querySelectorAll('em').length, li: host.querySelectorAll('li').length, pre: host.querySelector('pre').textContent };
+  });
+  assert.equal(found.bad, 0);
+  assert.deepEqual(found.links, ['https://example.org/']);
+  assert.match(found.text, /<script>alert\(1\)<\/script>/);
+  assert.deepEqual([found.em, found.li, found.pre], [1, 2, 'code *here*']);
+  await done(page);
+});

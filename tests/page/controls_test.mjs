@@ -1,0 +1,79 @@
+// controls_test.mjs: keys, the scrubber, the table, the lit line.
+import assert from 'node:assert/strict';
+import { bench, check, done, go, settle } from './browser.mjs';
+
+const stage = bench();
+
+check('keys: steps, lines, ends, play and pause, table, list of keys', async () => {
+  const page = await stage.open(stage.view.url);
+  await go(page, 0);
+  const step = () => page.evaluate(() => window.ferry.position.step);
+  const press = async (key) => {
+    await page.keyboard.press(key);
+    return step();
+  };
+  assert.equal(await step(), 0);
+  assert.equal(await press('ArrowRight'), 1);
+  assert.equal(await press('ArrowRight'), 2);
+  assert.equal(await press('ArrowLeft'), 1);
+  const line = await page.evaluate(() => document.querySelector('#lines .lit .number').textContent);
+  await press('Shift+ArrowRight');
+  assert.notEqual(await page.evaluate(() => document.querySelector('#lines .lit .number').textContent), line);
+  assert.equal(await press('Home'), 0);
+  await press(' ');
+  assert.equal(await page.evaluate(() => window.ferry.position.playing), true);
+  assert.equal(await page.locator('#play').getAttribute('aria-label'), 'Pause');
+  await press(' ');
+  assert.equal(await page.evaluate(() => window.ferry.position.playing), false);
+  await press('End');
+  assert.equal(await page.evaluate(() => window.ferry.seq), stage.demo.events.length - 1);
+  await press('t');
+  assert.equal(await page.locator('#events').isVisible(), true);
+  await press('t');
+  assert.equal(await page.locator('#stage').isVisible(), true);
+  await press('?');
+  assert.equal(await page.locator('#keys').isVisible(), true);
+  await press('Escape');
+  assert.equal(await page.locator('#keys').isVisible(), false);
+  await done(page);
+});
+
+check('a tensor that is reached by keyboard tells all that hovering tells', async () => {
+  const page = await stage.open(stage.view.url);
+  await go(page, stage.seqOf('copy'));
+  const reached = [];
+  await page.locator('#help').focus();
+  for (let i = 0; i < 6; i++) {
+    await page.keyboard.press('Tab');
+    const label = await page.evaluate(() => document.activeElement.closest('#spots') && document.activeElement.getAttribute('aria-label'));
+    if (!label) continue;
+    reached.push(label);
+    const tip = await page.locator('#tip').innerText();
+    assert.equal(tip.split('\n').filter(Boolean).join('. '), label);
+  }
+  assert.deepEqual(reached.map((l) => l.split(' ')[0]), ['rows', 'moved']);
+  await done(page);
+});
+
+check('the table says the same as the log and as the live region', async () => {
+  const page = await stage.open(stage.view.url);
+  await go(page, 8);
+  const said = await page.locator('#say').innerText();
+  await page.locator('#as-table').click();
+  const rows = await page.locator('#rows tr').evaluateAll((list) => list.map((tr) => [...tr.cells].map((c) => c.textContent)));
+  const events = stage.demo.events;
+  assert.equal(rows.length, events.length);
+  const sentences = await page.evaluate(() => window.ferry.events.map((_, i) => window.ferry.sentence(i)));
+  events.forEach((e, i) => {
+    assert.equal(rows[i][0], String(e.seq));
+    assert.equal(rows[i][2], e.kind);
+    if (e.line) assert.match(rows[i][3], new RegExp(`:${e.line}$`));
+    assert.equal(rows[i][4], sentences[i]);
+  });
+  const current = await page.locator('#rows tr[aria-current]').evaluateAll((list) => list.map((tr) => tr.cells[4].textContent));
+  assert.ok(current.includes(said), `${said} among ${current}`);
+  await page.locator('#rows tr[data-seq="20"] button').click();
+  await settle(page);
+  assert.ok(await page.evaluate(() => window.ferry.seq >= 20));
+  await done(page);
+});

@@ -1,0 +1,99 @@
+// lesson_test.mjs: lessons, the editor, verdicts and hints, with the real `ferry serve`.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { DEMO, bench, check, done, ferry, settle } from './browser.mjs';
+import { serve } from './dev.mjs';
+
+const stage = bench();
+
+check('a lesson: the starter is refused with its event and line, the solution passes', async () => {
+  const lessons = await ferry('serve', '--port', '8860');
+  try {
+    const page = await stage.open(lessons.url);
+    await page.waitForFunction(() => window.ferry?.events.length);
+    assert.equal(await page.locator('#lesson-list button').count(), 3);
+    await page.locator('#run-mine').click();
+    await page.locator('#verdict[data-kind="fail"]').waitFor();
+    assert.match(await page.locator('#verdict').innerText(), /expected[\s\S]*got/);
+    await page.locator('#verdict .links button').first().click();
+    await settle(page);
+    const seq = Number(/event (\d+)/.exec(await page.locator('#verdict .links').first().innerText())[1]);
+    const [from, to] = await page.evaluate(() => [window.ferry.seq, window.ferry.events.length]);
+    assert.ok(seq <= from && from < to);
+    await page.locator('#tab-editor').click();
+    await page.locator('#code').fill(readFileSync(new URL(`../../lessons/${DEMO}/solution.c`, import.meta.url), 'utf8'));
+    await page.keyboard.press('Control+s');
+    await page.locator('#verdict[data-kind="pass"]').waitFor();
+    assert.equal(await page.locator('#lesson-list .done').count(), 1);
+    assert.equal(await page.locator('#next-lesson').isVisible(), true);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
+check('a file saved in another editor is graded and shown; unsaved text survives a look elsewhere', async () => {
+  const lessons = await ferry('serve', '--port', '8890');
+  try {
+    const page = await stage.open(lessons.url);
+    await page.waitForFunction(() => window.ferry?.events.length);
+    const solution = readFileSync(new URL('../../lessons/02-to-returns/solution.c', import.meta.url), 'utf8');
+    writeFileSync(`${lessons.my}/02-to-returns.c`, solution);
+    await page.locator('#verdict[data-kind="pass"]').waitFor();
+    assert.match(await page.locator('#lesson-list [aria-current]').innerText(), /returns/);
+    await page.locator('#tab-editor').click();
+    assert.equal(await page.locator('#code').inputValue(), solution);
+    await page.locator('#code').fill('// half a thought');
+    await page.locator('#lesson-list button').first().click();
+    await page.waitForFunction(() => document.getElementById('path').textContent.includes('01-'));
+    assert.equal(await page.locator('#dirty').innerText(), 'saved');
+    await page.locator('#lesson-list button').nth(1).click();
+    await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
+    assert.equal(await page.locator('#code').inputValue(), '// half a thought');
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
+check('a compile error is shown at its line, and a hint is given one at a time', async () => {
+  const lessons = await ferry('serve', '--port', '8870');
+  try {
+    const page = await stage.open(lessons.url);
+    await page.waitForFunction(() => window.ferry?.events.length);
+    await page.locator('#tab-editor').click();
+    const starter = await page.locator('#code').inputValue();
+    const broken = starter.split('\n');
+    const at = broken.findIndex((line) => line.includes('fy_add')) + 1;
+    broken[at - 1] = broken[at - 1].replace(';', '');
+    await page.locator('#code').fill(broken.join('\n'));
+    await page.keyboard.press('Control+s');
+    await page.locator('#mistake:not([hidden])').waitFor();
+    assert.equal(await page.locator('#gutter .wrong').innerText(), String(at));
+    assert.equal(await page.locator('#code').getAttribute('aria-invalid'), 'true');
+    await page.locator('#more-hint').click();
+    await page.locator('#hints li').first().waitFor();
+    assert.equal(await page.locator('#hints li').count(), 1);
+    assert.match(await page.locator('#more-hint').innerText(), /2 left/);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
+check('a guess is held against the trace itself', async () => {
+  const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+  const page = await stage.open(server.url, { reducedMotion: 'reduce' });
+  await page.waitForFunction(() => window.ferry?.events.length);
+  for (const [guess, expected] of [[['1', '1'], /so it was/], [['5', '0'], /It was 1 to|It was 1 /]]) {
+    const fields = page.locator('.predict input');
+    for (let i = 0; i < 2; i++) await fields.nth(i).fill(guess[i]);
+    await page.locator('.predict button').click();
+    await page.locator('#play').focus();
+    await page.keyboard.press('End');
+    await page.waitForFunction(() => /It was|so it was/.test(document.querySelector('.predict .answer').textContent));
+    assert.match(await page.locator('.predict .answer').innerText(), expected);
+  }
+  await done(page);
+  await server.close();
+});
