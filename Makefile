@@ -11,6 +11,9 @@ LESSON ?= 01-where-am-i
 
 # ---- nothing below needs changing -------------------------------------------------------------
 
+NVCC := $(NVCC)
+export NVCC # tests call make as well
+
 VERSION = 0.1.0
 WARN    = -Wall -Wextra -Wshadow -Wconversion $(if $(filter true,$(CI)),-Werror)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(SAN) -MMD -MP -DFERRY_VERSION='"$(VERSION)"'
