@@ -131,15 +131,21 @@ static void open_all(void)
     if (count > 1) fy_guard_start();
 }
 
-/* Where events are told on the terminal, so is why they are not a card's; and a wish that failed. */
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value && strcmp(value, "0") != 0;
+}
+
+/* Where events are told, on the terminal or in a page, so is why they are not a card's; and a wish that failed. */
 static void say_once(void)
 {
-    const char *gpu = getenv("FERRY_GPU"), *narrate = getenv("FERRY_NARRATE");
+    const char *gpu = getenv("FERRY_GPU");
     bool asked = gpu && *gpu && strcmp(gpu, "auto") != 0;
     if (asked && strcmp(gpu, "real") == 0 && count == 1)
         fprintf(stderr, "ferry: FERRY_GPU=real, but: %s; there is no cuda device. FERRY_GPU=auto simulates one\n",
                 why_not_real);
-    if (!asked && count > 1 && why_not_real[0] && narrate && *narrate && strcmp(narrate, "0") != 0)
+    if (!asked && count > 1 && why_not_real[0] && (is_set("FERRY_NARRATE") || is_set("FERRY_VIEW")))
         fprintf(stderr, "ferry: cuda:0 is simulated (%s) and its times are modelled: %s\n", devices[1].card->name,
                 why_not_real);
 }

@@ -29,6 +29,7 @@
 
 /* libferry-view, where it is linked. Returns the serving process, or -1 after saying why not. */
 extern int fy_viewer(int log_fd, const char *program) __attribute__((weak));
+extern void fy_viewer_why(const char *why) __attribute__((weak));
 extern fy_ref fy_live_storages(void) __attribute__((weak)); /* no tensors linked: none live */
 
 enum { IDLE, RUNNING, FORKED, OVER };
@@ -191,6 +192,8 @@ void fy_session_start(void)
     register_handlers();
     start_viewer(); /* forks, so before anything that may start a thread */
     emit_session();
+    const char *why = fy_dev_why_not_real();
+    if (viewer > 0 && fy_viewer_why) fy_viewer_why(why ? why : "");
 }
 
 bool fy_session_late(void)

@@ -44,6 +44,7 @@ static _Noreturn void run_program(body *b, int err, int go_on, int pid_out)
     int fd = fy_log_file(NULL, 10000, why, sizeof why);
     if (fd < 0 || !fy_log_adopt(fd, why, sizeof why)) _exit(99);
     pid_t viewer = fy_viewer(fd, "the-program");
+    fy_viewer_why("no driver");
     if (write(pid_out, &viewer, sizeof viewer) != sizeof viewer) _exit(98);
     close(fd);
     b(go_on);
@@ -173,6 +174,10 @@ static void a_program_is_shown_live_and_waits_for_the_page(void **state)
     (void)state;
     program p = start(emit_wait_emit);
     int fd = join(&p);
+    char *hello = ws_read_until(fd, "{\"type\":\"hello\"");
+    assert_non_null(hello);
+    assert_non_null(strstr(hello, "\"mode\":\"view\",\"why\":\"no driver\""));
+    free(hello);
     char *first = ws_read_until(fd, "{\"type\":\"events\"");
     assert_non_null(first); /* while the program waits for our word */
     assert_non_null(strstr(first, "\"now\":1"));

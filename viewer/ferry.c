@@ -14,8 +14,8 @@
 const bool fy_session_none = true;
 
 const command commands[] = {
-    {"serve", "[--port N] [--no-browser] [--allow-host NAME]", "the lessons in the browser; what `make run` starts",
-     command_serve},
+    {"serve", "[--port N] [--no-browser] [--allow-host NAME] [--seconds N]",
+     "the lessons in the browser; what `make run` starts", command_serve},
     {"list", "", "the lessons, and which are done", command_list},
     {"run", "ID [--demo] [--seconds N]", "run my/ID.c, or the worked example: one line an event", command_run},
     {"grade", "ID [--json] [--seconds N]", "build, run and judge my/ID.c", command_grade},

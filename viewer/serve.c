@@ -64,22 +64,20 @@ static int point_to_first(const char *there)
 
 /* ---- the words at the start ------------------------------------------------------------------------------ */
 
-/* Learners' programs run on the simulated card unless a real one is asked for (run.c). */
-static void say_which_card(void)
+/* Why learners' programs run on the simulated card, as they do unless a real one is asked for (run.c);
+ * NULL: they do not. */
+static const char *why_simulated(void)
 {
     const char *asked = getenv("FERRY_GPU"), *why = fy_dev_count() > 1 ? fy_dev_why_not_real() : NULL;
-    bool real = asked && !strcmp(asked, "real");
-    if (real && !why) return;
-    printf("ferry: the GPU is simulated (%s), and its times are modelled\n",
-           why    ? why
-           : real ? "no card"
-                  : "lessons do not need a real one; FERRY_GPU=real asks for it");
+    if (why) return why;
+    if (!asked || strcmp(asked, "real") != 0) return "lessons do not need a real one; FERRY_GPU=real asks for it";
+    return fy_dev_count() > 1 ? NULL : "no card";
 }
 
 static void greet(const server *web, int asked_port, const char *my)
 {
     browser_show(web, asked_port, stdout);
-    say_which_card();
+    if (why_simulated()) printf("ferry: the GPU is simulated (%s), and its times are modelled\n", why_simulated());
     printf("ferry: your files are in %s; save one, and it is graded. Ctrl-C ends.\n", my);
     fflush(stdout);
 }
@@ -116,9 +114,13 @@ static void wait_for_end(void)
 static int serve(const school *s, const options *o, int state)
 {
     char err[512] = "";
-    studio *st = catch_enders() ? studio_open(&s->home, &s->catalogue) : NULL;
-    server_options so = {
-        .port = o->port, .mode = "lessons", .allow_host = o->allow_host, .routes = studio_routes, .user = st};
+    studio *st = catch_enders() ? studio_open(&s->home, &s->catalogue, o->seconds) : NULL;
+    server_options so = {.port = o->port,
+                         .mode = "lessons",
+                         .why = why_simulated(),
+                         .allow_host = o->allow_host,
+                         .routes = studio_routes,
+                         .user = st};
     server *web = st ? server_start(&so, err, sizeof err) : NULL;
     if (!web) {
         complain(*err ? err : "no memory left to open the lessons");
@@ -141,7 +143,7 @@ int command_serve(const command *c, int argc, char **argv)
     options o;
     school s;
     char there[512] = "";
-    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host", 0)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return NOT_UNDERSTOOD;
     if (o.no_browser) setenv("BROWSER", "none", 1);
     int state = lock_state(there, sizeof there);
     if (state == -2) return point_to_first(there);

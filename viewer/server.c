@@ -108,7 +108,7 @@ server *server_start(const server_options *o, char *err, size_t room)
     char why[160] = "no memory or no random numbers";
     if (s) *s = (server){.routes = o->routes, .user = o->user};
     if (s && o->allow_host) s->allow_host = strdup(o->allow_host);
-    bool hub_ok = s && make_token(s->token) && hub_start(&s->hub, o->mode);
+    bool hub_ok = s && make_token(s->token) && hub_start(&s->hub, o->mode, o->why);
     if (!hub_ok || !start_somewhere(s, o->port, why, sizeof why)) {
         snprintf(err, room, "cannot serve the page on 127.0.0.1: %s", why);
         if (hub_ok && s->web) stop_web(s->web);

@@ -46,6 +46,7 @@ typedef struct server server;
 typedef struct server_options {
     int port;               /* first port to try (8700); the next nine follow, then any */
     const char *mode;       /* "lessons" or "view" */
+    const char *why;        /* why the GPU is simulated, "no driver"; NULL: it is not, or nobody knows */
     const char *allow_host; /* one more Host name, or NULL */
     const route *routes;    /* ends with a NULL method; may be NULL */
     void *user;             /* handed to the handlers */

@@ -8,9 +8,9 @@
 
 #include "../lib/text.h"
 
-bool hub_start(hub *h, const char *mode)
+bool hub_start(hub *h, const char *mode, const char *why)
 {
-    *h = (hub){.mode = mode};
+    *h = (hub){.mode = mode, .why = why};
     pthread_condattr_t steady;
     if (pthread_condattr_init(&steady)) return false;
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
@@ -173,6 +173,7 @@ char *hub_hello(hub *h)
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "type", "hello");
     cJSON_AddStringToObject(o, "mode", h->mode);
+    add_text(o, "why", h->why);
     cJSON *runs = cJSON_AddArrayToObject(o, "runs");
     for (int i = 0; i < h->run_count; i++) {
         cJSON *one = cJSON_CreateObject();

@@ -27,7 +27,7 @@ typedef struct client client;
 typedef struct hub {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a run, a message, a wish of a client, an end; on the monotonic clock */
-    const char *mode;
+    const char *mode, *why;  /* why: see server_options */
     stream *runs[RUNS_KEPT]; /* oldest first */
     int run_count, last_number;
     client *clients;
@@ -36,7 +36,7 @@ typedef struct hub {
     bool stopping;
 } hub;
 
-bool hub_start(hub *h, const char *mode);
+bool hub_start(hub *h, const char *mode, const char *why);
 void hub_end(hub *h); /* no client is left */
 
 int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label);

@@ -30,6 +30,7 @@ struct desk {
 struct studio {
     const home *home;
     const catalogue *catalogue;
+    child_limits limits;
     server *web;
     desk *desks;
     pthread_mutex_t lock;     /* guards the desks */
@@ -119,6 +120,7 @@ static void work(desk *d, wish what, int stop_fd)
                    .demo = d->demo,
                    .grade = true,
                    .seed = seed_asked(),
+                   .limits = d->studio->limits,
                    .stop_fd = stop_fd,
                    .stage = on_stage,
                    .user = d};
@@ -214,7 +216,7 @@ static void *watch_files(void *user)
 
 /* ---- open and close --------------------------------------------------------------------------------------- */
 
-studio *studio_open(const home *h, const catalogue *c)
+studio *studio_open(const home *h, const catalogue *c, double seconds)
 {
     studio *s = calloc(1, sizeof *s);
     desk *desks = calloc((size_t)c->count, sizeof *desks);
@@ -223,7 +225,7 @@ studio *studio_open(const home *h, const catalogue *c)
         free(desks);
         return NULL;
     }
-    *s = (studio){.home = h, .catalogue = c, .desks = desks};
+    *s = (studio){.home = h, .catalogue = c, .limits = {.seconds = seconds}, .desks = desks};
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->terminal, NULL);
     pthread_cond_init(&s->changed, NULL);

@@ -10,7 +10,8 @@
 
 typedef struct studio studio;
 
-studio *studio_open(const home *h, const catalogue *c);
+/* seconds: wall time that a program has; 0: the default. */
+studio *studio_open(const home *h, const catalogue *c, double seconds);
 /* From here on runs go to the server's pages and saves are noticed. */
 bool studio_start(studio *s, server *web);
 /* Stops what runs, and waits for it. Before server_stop. */

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #define GRACE_MS 1000  /* after the last acknowledgement: a page may still be drawing */
 #define RELOAD_MS 5000 /* a page that went may come back */
 #define NOBODY_MS (10 * 60 * 1000)
+#define WORDS_MS 5000
 
 static int64_t now_ms(void)
 {
@@ -64,11 +66,10 @@ typedef struct show {
     bool ended; /* the server knows that the run has ended */
 } show;
 
-static bool show_start(show *s, feed *f, const char *label, int port, const char *allow_host)
+static bool show_start(show *s, feed *f, const char *label, const server_options *options)
 {
     char err[256];
-    const server_options options = {.port = port, .mode = "view", .allow_host = allow_host};
-    s->server = server_start(&options, err, sizeof err);
+    s->server = server_start(options, err, sizeof err);
     if (!s->server) {
         fprintf(stderr, "ferry: %s\n", err);
         feed_free(f);
@@ -97,9 +98,10 @@ int view_file(const char *path, int port, const char *allow_host)
     }
     if (feed_note(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_note(f));
     const char *slash = strrchr(path, '/');
+    const server_options options = {.port = port, .mode = "view", .allow_host = allow_host};
     show s = {0};
     catch_enders();
-    if (!show_start(&s, f, slash ? slash + 1 : path, port, allow_host)) return 1;
+    if (!show_start(&s, f, slash ? slash + 1 : path, &options)) return 1;
     browser_show(s.server, port, stdout);
     do
         if (!s.ended && feed_ended(f)) show_end_of_run(&s);
@@ -183,16 +185,39 @@ static void serve_until_done(show *s, const char *program, pid_t pid, uint64_t b
     } while (!is_done(&p, s->server) && !nap(LOOK_MS));
 }
 
+/* Why the program's GPU is simulated is known once it has opened its devices, which is after the fork. */
+static int words[2] = {-1, -1};
+
+void fy_viewer_why(const char *why)
+{
+    if (words[1] < 0) return;
+    ssize_t written = write(words[1], why, strlen(why)); /* the reading end is open here, too: no SIGPIPE */
+    (void)written;
+    close(words[0]), close(words[1]);
+    words[0] = words[1] = -1;
+}
+
+/* "" when nothing is said soon: the program has ended, or does not know. */
+static void hear_why(char *why, size_t room)
+{
+    struct pollfd ready = {.fd = words[0], .events = POLLIN};
+    if (words[1] >= 0) close(words[1]);
+    ssize_t n = words[0] >= 0 && poll(&ready, 1, WORDS_MS) > 0 ? read(words[0], why, room - 1) : 0;
+    why[n > 0 ? n : 0] = '\0';
+}
+
 /* Never returns: nothing of the program may run here, its exit handlers included. */
 static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, uint64_t born)
 {
-    char err[256];
+    char err[256], why[128];
     show s = {0};
     catch_enders();
+    hear_why(why, sizeof why);
     close_the_rest(log_fd);
+    const server_options options = {.port = FIRST_PORT, .mode = "view", .why = *why ? why : NULL};
     feed *f = feed_of_log(log_fd, err, sizeof err);
     if (!f) fprintf(stderr, "ferry: cannot show this run: %s\n", err);
-    if (!f || !show_start(&s, f, program, FIRST_PORT, NULL)) _exit(1);
+    if (!f || !show_start(&s, f, program, &options)) _exit(1);
     browser_show(s.server, FIRST_PORT, stderr);
     leave_stdio();
     serve_until_done(&s, program, pid, born);
@@ -224,6 +249,7 @@ int fy_viewer(int log_fd, const char *program)
     pid_t self = getpid();
     uint64_t born = fy_process_born(self);
     int is_viewer = 0, fd = fcntl(log_fd, F_DUPFD_CLOEXEC, 3); /* the library closes its own when it sees a fork */
+    if (pipe2(words, O_CLOEXEC)) words[0] = words[1] = -1;
     pid_t viewer = fd < 0 ? -1 : fork_away(&is_viewer);
     if (is_viewer) serve_program(fd, program, self, born);
     if (viewer < 0) fprintf(stderr, "ferry: cannot show this run: %s; it goes on unseen\n", strerror(errno));

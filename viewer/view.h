@@ -12,4 +12,8 @@ int view_file(const char *path, int port, const char *allow_host);
  * it all, or on Ctrl-C, or ten minutes after the program if nobody ever came. */
 int fy_viewer(int log_fd, const char *program);
 
+/* Said by the program once it knows: why its GPU is simulated, "" if it is not. The viewer waits for this
+ * word, some seconds at most, and tells it to its pages. */
+void fy_viewer_why(const char *why);
+
 #endif
