@@ -30,6 +30,18 @@ static inline int dial(int port)
     return -1;
 }
 
+/* A socket that listens on the loopback port, or -1. */
+static inline int listen_on(int port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (!bind(fd, (struct sockaddr *)&at, sizeof at) && !listen(fd, 1)) return fd;
+    close(fd);
+    return -1;
+}
+
 static inline bool send_bytes(int fd, const void *data, size_t size)
 {
     const char *p = data;

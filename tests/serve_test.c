@@ -1,0 +1,268 @@
+/* serve_test.c: `ferry serve` and `ferry watch`, as they are started from a shell: each save is graded, the
+ * page edits and runs, a second one points to the first, a taken port and a browser are said once. */
+#define _GNU_SOURCE 1
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pty.h>
+#include <sys/stat.h>
+
+#include "ferry_process.h"
+
+#define ID "01-where-am-i"
+
+static void expect(const char *arguments, int status, const char *part)
+{
+    char *printed;
+    int got = school_run(arguments, &printed);
+    if (got != status || !strstr(printed, part))
+        fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
+    free(printed);
+}
+
+/* ---- the watcher ---------------------------------------------------------------------------------------- */
+
+static void watch_grades_each_save(void **state)
+{
+    (void)state;
+    running r;
+    char path[256];
+    assert_true(school_hand_in(ID, "starter.c"));
+    start_ferry(&r, (const char *[]){"watch", "1", NULL});
+    await(&r, "FAIL same-device");
+    await(&r, "Ctrl-C ends");
+    forget(&r);
+    assert_true(school_hand_in(ID, "solution.c")); /* by rename */
+    await(&r, "Passed.");
+    forget(&r);
+    snprintf(path, sizeof path, "%s/my/%s.c", school_folder, ID);
+    FILE *f = fopen(path, "w"); /* in place, and slowly */
+    assert_non_null(f);
+    fputs("#include <ferry.h>\n\nint main(void)\n{\n", f);
+    fflush(f);
+    usleep(300000);
+    fputs("    fy_print(fy_ones((2)))\n}\n", f);
+    fclose(f);
+    await(&r, "a semicolon is missing");
+    assert_null(strstr(r.text, "brace"));
+    end_ferry(&r, SIGTERM);
+}
+
+/* ---- the lessons, served -------------------------------------------------------------------------------- */
+
+static void lessons_come_over_http(const page *p)
+{
+    cJSON *all = api(p, "GET", "/api/lessons", NULL, 200);
+    assert_true(cJSON_GetArraySize(all) >= 3);
+    cJSON_Delete(all);
+    cJSON *one = api(p, "GET", "/api/lessons/" ID, NULL, 200);
+    assert_non_null(strstr(field(one, "demo"), "#include <ferry.h>"));
+    assert_non_null(strstr(field(one, "source"), "fy_answer"));
+    assert_string_equal(field(one, "path"), "my/" ID ".c");
+    assert_true(*field(one, "text"));
+    cJSON_Delete(one);
+    cJSON *hint = api(p, "GET", "/api/lessons/" ID "/hints/2", NULL, 200);
+    assert_true(*field(hint, "hint"));
+    cJSON_Delete(hint);
+}
+
+static void bad_requests_are_told_apart(const page *p)
+{
+    api_fails(p, "GET", "/api/lessons/1", NULL, 404);
+    api_fails(p, "GET", "/api/lessons/..%2f..%2fetc", NULL, 400);
+    api_fails(p, "GET", "/api/lessons/" ID "/hints/0", NULL, 404);
+    api_fails(p, "GET", "/api/lessons/" ID "/solution", NULL, 404);
+    api_fails(p, "POST", "/api/lessons/" ID "/run", "{\"what\":\"rm\"}", 400);
+    api_fails(p, "POST", "/api/lessons/" ID "/run", "{\"what\":7}", 400);
+    api_fails(p, "POST", "/api/lessons/" ID "/save", "{}", 400);
+    api_fails(p, "POST", "/api/lessons/" ID "/save", "[1]", 400);
+    api_fails(p, "POST", "/api/lessons/none/run", "{\"what\":\"demo\"}", 404);
+    api_fails(p, "POST", "/api/lessons/" ID "/destroy", "{}", 404);
+}
+
+/* A save in the page is built, run and judged: the terminal says so too. */
+static void a_save_in_the_page_is_graded(page *p)
+{
+    char *text = file_read("lessons/" ID "/solution.c", NULL);
+    cJSON *body = cJSON_CreateObject();
+    cJSON_AddStringToObject(body, "source", text);
+    char *json = cJSON_PrintUnformatted(body);
+    forget(&p->ferry);
+    cJSON_Delete(api(p, "POST", "/api/lessons/" ID "/save", json, 200));
+    await(&p->ferry, "Passed.");
+    cJSON *one = api(p, "GET", "/api/lessons/" ID, NULL, 200);
+    assert_string_equal(field(one, "source"), text);
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItem(one, "done")));
+    cJSON_Delete(one);
+    cJSON_free(json);
+    cJSON_Delete(body);
+    free(text);
+}
+
+static void the_last_run_is_there_to_download(const page *p)
+{
+    char *answer = door_get(&p->door, "/api/runs/1/log");
+    assert_non_null(strstr(answer, "\"kind\":\"grade\""));
+    free(answer);
+}
+
+static void the_page_edits_runs_and_resets(void **state)
+{
+    (void)state;
+    page p;
+    expect("reset 1 --yes", 0, "starter");
+    open_page(&p);
+    lessons_come_over_http(&p);
+    bad_requests_are_told_apart(&p);
+    a_save_in_the_page_is_graded(&p);
+    the_last_run_is_there_to_download(&p);
+    forget(&p.ferry);
+    assert_true(school_hand_in(ID, "starter.c")); /* an editor beside the page */
+    await(&p.ferry, "FAIL same-device");
+    cJSON_Delete(api(&p, "POST", "/api/lessons/" ID "/run", "{\"what\":\"demo\"}", 200));
+    cJSON *fresh = api(&p, "POST", "/api/lessons/" ID "/reset", "{}", 200);
+    assert_non_null(strstr(field(fresh, "source"), "fy_answer"));
+    cJSON_Delete(fresh);
+    assert_int_equal(end_ferry(&p.ferry, SIGINT), 0);
+}
+
+static void a_newer_save_supersedes_a_run_that_hangs(void **state)
+{
+    (void)state;
+    page p;
+    open_page(&p);
+    cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200));
+    forget(&p.ferry);
+    assert_true(school_write(ID, "int main(void)\n{\n    for (volatile int i = 0;;) i = 1;\n}\n"));
+    usleep(1500000); /* it runs by now; if not, the newer save comes first, which is no failure */
+    assert_true(school_hand_in(ID, "solution.c"));
+    await(&p.ferry, "Passed.");
+    assert_null(strstr(p.ferry.text, "still running"));
+    assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
+}
+
+static void a_second_serve_points_to_the_first(void **state)
+{
+    (void)state;
+    page p;
+    char path[256], port[64];
+    struct stat st;
+    open_page(&p);
+    snprintf(path, sizeof path, "%s/state/ferry/serve.lock", school_folder);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    snprintf(port, sizeof port, "on port %d", p.door.port);
+    expect("serve --no-browser", 0, port);
+    assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
+    page again;
+    open_page(&again); /* the lock went with its owner */
+    assert_int_equal(end_ferry(&again.ferry, SIGTERM), 0);
+}
+
+/* ---- where the page is ----------------------------------------------------------------------------------- */
+
+static int times_said(const char *text, const char *part)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, part)); p++) n++;
+    return n;
+}
+
+/* A port that this test listens on, with the next one free; -1: none in a hundred. */
+static int occupy(int *port)
+{
+    for (*port = 18900; *port < 19000; ++*port) {
+        int fd = listen_on(*port), next = listen_on(*port + 1);
+        if (next >= 0) close(next);
+        if (fd >= 0 && next >= 0) return fd;
+        if (fd >= 0) close(fd);
+    }
+    return -1;
+}
+
+static void a_taken_port_gives_the_next_and_is_said_once(void **state)
+{
+    (void)state;
+    page p;
+    int port, fd = occupy(&port);
+    char asked[16], words[80];
+    assert_true(fd >= 0);
+    snprintf(asked, sizeof asked, "%d", port);
+    snprintf(words, sizeof words, "ferry: port %d is taken; the page is on port %d\n", port, port + 1);
+    start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", asked, NULL});
+    enter_page(&p);
+    assert_int_equal(p.door.port, port + 1);
+    assert_int_equal(times_said(p.ferry.text, words), 1);
+    assert_int_equal(times_said(p.ferry.text, "is taken"), 1);
+    cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
+    assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
+    close(fd);
+}
+
+/* From a terminal of its own, on a desktop. */
+static void open_page_on_a_desktop(page *p, const char *browser)
+{
+    int here, there;
+    struct termios raw = {0}; /* no echo, and \n stays as it is */
+    setenv("DISPLAY", ":99", 1);
+    unsetenv("SSH_CONNECTION"), unsetenv("SSH_TTY");
+    setenv("BROWSER", browser, 1);
+    assert_int_equal(openpty(&here, &there, NULL, &raw, NULL), 0);
+    fcntl(here, F_SETFD, FD_CLOEXEC);
+    start_ferry_on(&p->ferry, here, there, (const char *[]){"serve", "--port", "8780", NULL});
+    enter_page(p);
+    unsetenv("DISPLAY");
+    setenv("BROWSER", "none", 1);
+}
+
+static void a_browser_that_is_not_there_is_said_once_and_stops_nothing(void **state)
+{
+    (void)state;
+    page p;
+    open_page_on_a_desktop(&p, "/nonexistent");
+    assert_int_equal(times_said(p.ferry.text, "ferry: no browser could be started here; open that address yourself"), 1);
+    assert_int_equal(times_said(p.ferry.text, "browser"), 1);
+    cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
+    close(door_join(&p.door));
+    assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
+}
+
+/* A browser of ours, which keeps what it is told to open. */
+static void a_browser_gets_the_url(void **state)
+{
+    (void)state;
+    page p;
+    char script[128], kept[128], text[512], url[128];
+    snprintf(script, sizeof script, "%s/browser", school_folder);
+    snprintf(kept, sizeof kept, "%s/opened", school_folder);
+    snprintf(text, sizeof text, "#!/bin/sh\necho \"$#\" \"$1\" >%s.new\nmv %s.new %s\n", kept, kept, kept);
+    assert_true(file_write(script, text, strlen(text)));
+    assert_int_equal(chmod(script, 0700), 0);
+    open_page_on_a_desktop(&p, script);
+    assert_null(strstr(p.ferry.text, "no browser"));
+    for (int i = 0; i < GUARD_MS / 10 && access(kept, R_OK); i++) usleep(10000);
+    char *opened = file_read(kept, NULL);
+    assert_non_null(opened);
+    snprintf(url, sizeof url, "1 http://127.0.0.1:%d/#token=%s\n", p.door.port, p.door.token);
+    assert_string_equal(opened, url);
+    free(opened);
+    assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(watch_grades_each_save),
+        cmocka_unit_test(the_page_edits_runs_and_resets),
+        cmocka_unit_test(a_newer_save_supersedes_a_run_that_hangs),
+        cmocka_unit_test(a_second_serve_points_to_the_first),
+        cmocka_unit_test(a_taken_port_gives_the_next_and_is_said_once),
+        cmocka_unit_test(a_browser_that_is_not_there_is_said_once_and_stops_nothing),
+        cmocka_unit_test(a_browser_gets_the_url),
+    };
+    return cmocka_run_group_tests(tests, school_make, school_remove);
+}

@@ -1,0 +1,116 @@
+/* unharmed_test.c: one `ferry serve`, and a learner who saves, one after the other, programs that crash,
+ * hang, print, allocate and fork without end. The page hears a verdict for each, in words; the log of each
+ * holds the copy that was made before; the lessons are there all the time; and the solution passes after. */
+#define _GNU_SOURCE 1
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ferry_process.h"
+
+#define ID "01-where-am-i"
+
+/* A copy to the card, on line 11, and then ... */
+#define PROGRAM(rest) \
+    "#include <ferry.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\n\n" \
+    "int main(void)\n{\n    fy_tensor *a = fy_given(\"mat1\");\n" \
+    "    fy_tensor *b = fy_to(a, \"cuda\");\n" rest "}\n"
+
+static const char device_pointer[] = PROGRAM("    float *p = fy_data(b);\n    return (int)p[0];\n");
+
+static const char endless_loop[] = PROGRAM("    for (volatile int i = 0;;) i = fy_dim(b);\n");
+
+static const char gigabyte[] = PROGRAM("    static char text[65536];\n    memset(text, 'x', sizeof text);\n"
+                                       "    for (int i = 0; i < 16384; i++) fwrite(text, 1, sizeof text, stdout);\n"
+                                       "    return fy_dim(b) - 2;\n");
+
+static const char allocation[] = PROGRAM("    for (size_t n = fy_dim(b) * (8 << 20);;) {\n        char *p = malloc(n);\n"
+                                         "        for (size_t i = 0; p && i < n; i += 4096) p[i] = 1;\n    }\n");
+
+static const char fork_bomb[] = PROGRAM("    for (;;) {\n        fork();\n        usleep(20000 * fy_dim(b));\n    }\n");
+
+static const struct deed {
+    const char *source, *words, *in_log;
+} deeds[] = {
+    {device_pointer, "read element 0 of 'b', which lives on cuda:0", "\"code\":\"device_pointer\""},
+    {endless_loop, "still running after 12 s", "\"dir\":\"h2d\""},
+    {gigabyte, "printed more than 64 MiB", "\"dir\":\"h2d\""},
+    {allocation, "2048 MiB of memory", "\"dir\":\"h2d\""},
+    {fork_bomb, "more than 64 processes", "\"dir\":\"h2d\""},
+};
+
+/* The status that ends the run of what was just saved. Free it. */
+static cJSON *hear_verdict(int fd)
+{
+    int opcode;
+    size_t size;
+    for (char *text; (text = next_frame(fd, &opcode, &size)) && opcode == 1; free(text)) {
+        if (strncmp(text, "{\"type\":\"status\"", 16)) continue;
+        cJSON *status = cJSON_Parse(text);
+        if (!strcmp(field(status, "state"), "done")) return free(text), status;
+        if (!strcmp(field(status, "state"), "error")) fail_msg("%s", text);
+        cJSON_Delete(status);
+    }
+    fail_msg("the connection has ended");
+    return NULL;
+}
+
+static void assert_lessons_are_there(const page *p)
+{
+    cJSON *all = api(p, "GET", "/api/lessons", NULL, 200);
+    assert_int_equal(cJSON_GetArraySize(all), 3);
+    cJSON_Delete(all);
+}
+
+static void assert_log_holds(const page *p, int run, const char *part)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/api/runs/%d/log", run);
+    char *log = door_get(&p->door, path);
+    int copies = 0;
+    for (const char *at = log; (at = strstr(at, "\"dir\":\"h2d\"")); at++) copies++;
+    assert_int_equal(copies, 1);
+    if (!strstr(log, part)) fail_msg("%s is not in the log of run %d", part, run);
+    free(log);
+}
+
+static void save_and_hear(const page *p, int fd, const struct deed *d)
+{
+    assert_true(school_write(ID, d->source)); /* as an editor does */
+    cJSON *status = hear_verdict(fd), *verdict = cJSON_GetObjectItem(status, "verdict");
+    if (!cJSON_IsFalse(cJSON_GetObjectItem(verdict, "pass")) || !strstr(field(verdict, "message"), d->words))
+        fail_msg("'%s' was wanted, not: %s", d->words, field(verdict, "message"));
+    assert_log_holds(p, cJSON_GetObjectItem(status, "run")->valueint, d->in_log);
+    assert_lessons_are_there(p);
+    cJSON_Delete(status);
+}
+
+static void five_programs_that_misbehave_leave_the_server_unharmed(void **state)
+{
+    (void)state;
+    page p;
+    start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", "8740", "--seconds", "12", NULL});
+    enter_page(&p);
+    cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200)); /* makes the file */
+    int fd = door_join(&p.door);
+    for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) save_and_hear(&p, fd, &deeds[i]);
+    assert_true(school_hand_in(ID, "solution.c"));
+    cJSON *status = hear_verdict(fd);
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItem(cJSON_GetObjectItem(status, "verdict"), "pass")));
+    cJSON_Delete(status);
+    assert_lessons_are_there(&p);
+    close(fd);
+    assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(five_programs_that_misbehave_leave_the_server_unharmed),
+    };
+    return cmocka_run_group_tests_name("unharmed", tests, school_make, school_remove);
+}
