@@ -15,6 +15,9 @@
 #include "device.h"
 #include "log.h"
 
+/* There only where Ferry was built with nvcc. */
+extern int cudaGetDeviceCount(int *) __attribute__((weak));
+
 static char words[4096]; /* what the child wrote */
 static int status;
 
@@ -124,8 +127,31 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
     (void)state;
     run_with(NULL, NULL, tell);
     assert_said("count 1 available 1");
-    if (!strstr(words, "\"kind\":\"real\""))
-        assert_true(strstr(words, "why no") || strstr(words, "why built") || strstr(words, "why driver"));
+    if (strstr(words, "\"kind\":\"real\"")) return;
+    if (!&cudaGetDeviceCount) return assert_said("why built without nvcc\n");
+    static const char *const reasons[] = {"no driver", "driver too old", "no card", "no permission"};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (!strncmp(strstr(words, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
+    fail_msg("%s", words);
+}
+
+/* Every run opens its devices; those that look at what it does are told, and others are not bothered. */
+static void why_the_card_is_simulated_is_said_once_to_those_who_look(void **state)
+{
+    static const char *const looking[][2] = {
+        {NULL, NULL}, {"FERRY_NARRATE", NULL}, {"FERRY_VIEW", NULL}, {"FERRY_NARRATE", "FERRY_VIEW"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof looking / sizeof *looking; i++) {
+        for (int k = 0; k < 2; k++)
+            if (looking[i][k]) setenv(looking[i][k], "1", 1);
+        run_with(NULL, NULL, tell);
+        unsetenv("FERRY_NARRATE"), unsetenv("FERRY_VIEW");
+        if (strstr(words, "\"kind\":\"real\"")) return;
+        int said = 0;
+        for (const char *p = words; (p = strstr(p, "is simulated (NVIDIA H200) and its times are modelled: ")); p++)
+            said++;
+        assert_int_equal(said, i > 0);
+    }
 }
 
 static void the_log_of_a_simulated_card_does_not_hang_on_the_machine(void **state)
@@ -223,6 +249,7 @@ int main(void)
         cmocka_unit_test(sim_is_512_mib_of_an_h200_and_says_so),
         cmocka_unit_test(none_means_no_cuda_and_the_cpu_works),
         cmocka_unit_test(auto_uses_a_card_or_tells_why_not),
+        cmocka_unit_test(why_the_card_is_simulated_is_said_once_to_those_who_look),
         cmocka_unit_test(the_log_of_a_simulated_card_does_not_hang_on_the_machine),
         cmocka_unit_test(capacity_is_what_ferry_sim_says_and_no_more),
         cmocka_unit_test(nonsense_in_the_environment_is_refused_with_value_and_fix),

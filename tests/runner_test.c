@@ -8,12 +8,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <signal.h>
 
 #include "../lib/log.h"
+#include "grade.h"
 #include "progress.h"
 #include "run.h"
 #include "school.h"
-#include "watch.h"
 
 static home where;
 static catalogue lessons;
@@ -290,6 +291,35 @@ static void judging_what_is_no_log_is_said(void **state)
     assert_true(*j.trouble);
 }
 
+/* ---- the check's own mistakes --------------------------------------------------------------------------- */
+
+static void crash_in_check(grading *g)
+{
+    (void)g;
+    signal(SIGSEGV, SIG_DFL); /* not a sanitizer's report */
+    raise(SIGSEGV);
+}
+
+static void a_check_that_crashes_is_said_and_harms_nobody(void **state)
+{
+    (void)state;
+    const lesson_check *good = lesson_checks[0], bad = {.id = good->id, .judge = crash_in_check};
+    assert_string_equal(good->id, first->id);
+    lesson_checks[0] = &bad;
+    outcome out = run_file("solution.c");
+    lesson_checks[0] = good;
+    assert_int_equal(out.end, RUN_TROUBLE);
+    assert_says(&out, "the check itself crashed");
+    assert_non_null(strstr(out.hint, "this is not your mistake"));
+    assert_false(out.graded);
+    assert_int_equal(lines_with(&out, "\"kind\":\"end\""), 1); /* the run itself is whole */
+    assert_int_equal(lines_with(&out, "\"kind\":\"grade\""), 0);
+    outcome_free(&out);
+    out = run_file("solution.c");
+    assert_int_equal(out.end, RUN_FINE);
+    outcome_free(&out);
+}
+
 /* ---- progress ----------------------------------------------------------------------------------------- */
 
 static void corrupt_progress_is_kept_aside(void **state)
@@ -308,78 +338,6 @@ static void corrupt_progress_is_kept_aside(void **state)
     assert_true(progress_note(&where, first, false));
     assert_true(progress_of(&where, first).done);
     unlink(bad);
-}
-
-/* ---- watching ------------------------------------------------------------------------------------------ */
-
-static char watched_path[256];
-
-static void put(const char *text)
-{
-    FILE *f = fopen(watched_path, "w"); /* truncate and write, as some editors do */
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
-/* Looks until a save is told, `most` times at most; how many looks it took, 0 for none. */
-static int looks(watched *w, int most)
-{
-    for (int i = 1; i <= most; i++)
-        if (watch_look(w)) return i;
-    return 0;
-}
-
-static void start_watching(watched *w)
-{
-    snprintf(watched_path, sizeof watched_path, "%s/watched.c", school_folder);
-    put("int main(void)\n{\n    return 0;\n}\n");
-    watch_begin(w, watched_path);
-    assert_int_equal(looks(w, 10), 0);
-}
-
-static void every_way_of_saving_is_noticed_within_a_second(void **state)
-{
-    (void)state;
-    watched w;
-    int most = 1000 / WATCH_MS;
-    start_watching(&w);
-    put("int main(void)\n{\n    return 1;\n}\n");
-    assert_in_range(looks(&w, most), 1, most);
-    assert_int_equal(looks(&w, 10), 0);
-    assert_true(file_write(watched_path, "int main(void)\n{\n    return 2;\n}\n", 32)); /* by rename */
-    assert_in_range(looks(&w, most), 1, most);
-    unlink(watched_path);
-    assert_int_equal(looks(&w, 3), 0);
-    put("int main(void)\n{\n    return 3;\n}\n");
-    assert_in_range(looks(&w, most), 1, most);
-}
-
-static void a_half_written_file_is_waited_for(void **state)
-{
-    (void)state;
-    watched w;
-    start_watching(&w);
-    put("");
-    assert_int_equal(looks(&w, 6), 0);
-    put("int main(void)\n{\n    ret");
-    assert_int_equal(looks(&w, 3), 0);
-    put("int main(void)\n{\n    return 1;\n}\n");
-    assert_in_range(looks(&w, 6), 1, 6);
-    assert_int_equal(looks(&w, 10), 0);
-}
-
-static void a_file_that_changes_at_every_look_is_not_told(void **state)
-{
-    (void)state;
-    watched w;
-    char text[64];
-    start_watching(&w);
-    for (int i = 0; i < 8; i++) {
-        snprintf(text, sizeof text, "int main(void)\n{\n    return %d;\n}\n", i + 10);
-        put(text);
-        assert_false(watch_look(&w));
-    }
 }
 
 int main(void)
@@ -402,10 +360,8 @@ int main(void)
         cmocka_unit_test(an_exit_status_is_no_pass),
         cmocka_unit_test(closing_every_descriptor_loses_nothing),
         cmocka_unit_test(judging_what_is_no_log_is_said),
+        cmocka_unit_test(a_check_that_crashes_is_said_and_harms_nobody),
         cmocka_unit_test(corrupt_progress_is_kept_aside),
-        cmocka_unit_test(every_way_of_saving_is_noticed_within_a_second),
-        cmocka_unit_test(a_half_written_file_is_waited_for),
-        cmocka_unit_test(a_file_that_changes_at_every_look_is_not_told),
     };
     return cmocka_run_group_tests(tests, open_school, close_school);
 }

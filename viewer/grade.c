@@ -13,7 +13,7 @@
 
 extern const lesson_check lesson_check_01, lesson_check_02, lesson_check_03;
 
-const lesson_check *const lesson_checks[] = {&lesson_check_01, &lesson_check_02, &lesson_check_03, NULL};
+const lesson_check *lesson_checks[] = {&lesson_check_01, &lesson_check_02, &lesson_check_03, NULL};
 
 const lesson_check *lesson_check_find(const char *id)
 {

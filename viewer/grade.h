@@ -49,7 +49,7 @@ typedef struct lesson_check {
     void (*judge)(grading *g);
 } lesson_check;
 
-extern const lesson_check *const lesson_checks[]; /* all there are; NULL ends the list */
+extern const lesson_check *lesson_checks[]; /* all there are; NULL ends the list; a test puts a bad check in */
 const lesson_check *lesson_check_find(const char *id);
 
 const trace *grade_trace(const grading *g);

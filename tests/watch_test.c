@@ -1,0 +1,137 @@
+/* watch_test.c: a save is noticed, however it was made, and only when it is whole. Polls are counted at the
+ * watcher: WATCH_MS each. Nothing else is asked of the system, so that a mount without inotify is no worse. */
+#define _GNU_SOURCE 1
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "school.h"
+#include "watch.h"
+
+static char watched_path[256];
+
+static void put(const char *text)
+{
+    FILE *f = fopen(watched_path, "w"); /* truncate and write, as some editors do */
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Looks until a save is told, `most` times at most; how many looks it took, 0 for none. */
+static int looks(watched *w, int most)
+{
+    for (int i = 1; i <= most; i++)
+        if (watch_look(w)) return i;
+    return 0;
+}
+
+static void start_watching(watched *w)
+{
+    snprintf(watched_path, sizeof watched_path, "%s/watched.c", school_folder);
+    put("int main(void)\n{\n    return 0;\n}\n");
+    watch_begin(w, watched_path);
+    assert_int_equal(looks(w, 10), 0);
+}
+
+/* Within a second of polls. */
+static void assert_noticed(watched *w)
+{
+    int most = 1000 / WATCH_MS;
+    assert_in_range(looks(w, most), 1, most);
+    assert_int_equal(looks(w, 10), 0); /* and once */
+}
+
+static void every_way_of_saving_is_noticed_within_a_second(void **state)
+{
+    (void)state;
+    watched w;
+    start_watching(&w);
+    put("int main(void)\n{\n    return 1;\n}\n");
+    assert_noticed(&w);
+    assert_true(file_write(watched_path, "int main(void)\n{\n    return 2;\n}\n", 32)); /* by rename */
+    assert_noticed(&w);
+    unlink(watched_path);
+    assert_int_equal(looks(&w, 3), 0);
+    put("int main(void)\n{\n    return 3;\n}\n");
+    assert_noticed(&w);
+}
+
+/* On some mounts only the contents tell: same file, same size, same time. */
+static void contents_alone_are_enough(void **state)
+{
+    (void)state;
+    watched w;
+    struct stat before, after;
+    start_watching(&w);
+    assert_int_equal(stat(watched_path, &before), 0);
+    int fd = open(watched_path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "7", 1, (off_t)strlen("int main(void)\n{\n    return ")), 1);
+    const struct timespec times[] = {before.st_atim, before.st_mtim};
+    assert_int_equal(futimens(fd, times), 0);
+    close(fd);
+    assert_int_equal(stat(watched_path, &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+    assert_int_equal(after.st_size, before.st_size);
+    assert_int_equal(after.st_mtim.tv_sec, before.st_mtim.tv_sec);
+    assert_int_equal(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+    assert_noticed(&w);
+}
+
+/* Not even its name is in the command. */
+static void no_inotify_is_asked_for(void **state)
+{
+    (void)state;
+    size_t size;
+    char *binary = file_read(school_ferry, &size);
+    assert_non_null(binary);
+    assert_non_null(memmem(binary, size, "pthread_create", 14)); /* names can be seen */
+    assert_null(memmem(binary, size, "inotify_init", 12));
+    assert_null(memmem(binary, size, "inotify_add_watch", 17));
+    free(binary);
+}
+
+static void a_half_written_file_is_waited_for(void **state)
+{
+    (void)state;
+    watched w;
+    start_watching(&w);
+    put("");
+    assert_int_equal(looks(&w, 6), 0);
+    put("int main(void)\n{\n    ret");
+    assert_int_equal(looks(&w, 3), 0);
+    put("int main(void)\n{\n    return 1;\n}\n");
+    assert_in_range(looks(&w, 6), 1, 6);
+    assert_int_equal(looks(&w, 10), 0);
+}
+
+static void a_file_that_changes_at_every_look_is_not_told(void **state)
+{
+    (void)state;
+    watched w;
+    char text[64];
+    start_watching(&w);
+    for (int i = 0; i < 8; i++) {
+        snprintf(text, sizeof text, "int main(void)\n{\n    return %d;\n}\n", i + 10);
+        put(text);
+        assert_false(watch_look(&w));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way_of_saving_is_noticed_within_a_second),
+        cmocka_unit_test(contents_alone_are_enough),
+        cmocka_unit_test(no_inotify_is_asked_for),
+        cmocka_unit_test(a_half_written_file_is_waited_for),
+        cmocka_unit_test(a_file_that_changes_at_every_look_is_not_told),
+    };
+    return cmocka_run_group_tests_name("watch", tests, school_make, school_remove);
+}
