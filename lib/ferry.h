@@ -55,6 +55,7 @@ typedef struct fy_shape {
 
 /* Options of every call that makes a tensor. What is left out is the default. */
 typedef struct fy_opts {
+    const struct fy_options_by_name *fy_begin_; /* refuses fy_ones((2), "cuda"); not for use */
     const char *device; /* "cpu" unless told */
     fy_dtype dtype;     /* float32 unless told or implied by the values */
     const char *name;   /* what messages and the page call it; else the variable's name */
@@ -63,6 +64,7 @@ typedef struct fy_opts {
 
 /* Options of fy_to. */
 typedef struct fy_to_opts {
+    const struct fy_options_by_name *fy_begin_;
     fy_dtype dtype; /* convert as well */
     bool copy;      /* copy even when nothing changes */
     int fy_end_;

@@ -8,7 +8,7 @@ typedef struct complaint {
     int line, col;
     char text[400];     /* without file, place and [-Woption] */
     char macro[48];     /* the macro that a note below it names */
-    const char *source; /* the learner's file */
+    const char *source; /* the learner's file, without its comments */
     const char *header; /* ferry.h */
     char here[240];     /* text of the line, without indentation */
     int indent;
@@ -21,9 +21,11 @@ bool explain(const complaint *c, diagnosis *d);
 /* What a line tells; false when it tells nothing. */
 typedef bool looking(const complaint *c, diagnosis *d);
 looking meant_semicolon, meant_at_sign, meant_mark, meant_keyword, meant_else, meant_curly_quotes; /* meant.c */
+looking meant_hash;                                                                               /* meant.c */
+looking meant_address, meant_swapped, meant_option;                                               /* meant.c */
 looking meant_too_few, meant_too_many, meant_value_missing, meant_text, meant_assertion;           /* meant.c */
-looking meant_function_unknown, meant_name_unknown;                                                /* unknown.c */
-looking meant_not_an_object, meant_operand;                                                        /* objects.c */
+looking meant_function_unknown, meant_name_unknown, meant_dot;                                     /* unknown.c */
+looking meant_not_an_object, meant_operand, meant_star, meant_stars;                               /* objects.c */
 
 /* names.c: does ferry.h have this name as a call? The nearest one to a misspelt name, or "". The way its
  * macro is called, "fy_add(a, b)", or "". */

@@ -108,6 +108,13 @@ static bool explain_proof(diagnosis *d, const char *source)
         snprintf(d->message, sizeof d->message, "text stands in double quotes in C: \"%s\", not '%s'", f.text, f.text);
         snprintf(d->hint, sizeof d->hint, "single quotes are for one letter; write \"%s\"", f.text);
     }
+    if (f.what == PROOF_DIVISION) {
+        double half = strtod(f.text, NULL) / strtod(strchr(f.text, '/') + 1, NULL);
+        snprintf(d->message, sizeof d->message, "%s is %d in C: whole numbers, divided, give a whole number", f.text,
+                 (int)half);
+        snprintf(d->hint, sizeof d->hint, "write %.6g, or %.*s.0%s", half, (int)strcspn(f.text, "/"), f.text,
+                 strchr(f.text, '/'));
+    }
     for (size_t i = 0; i < sizeof proofs / sizeof *proofs; i++) {
         if (proofs[i].what != f.what) continue;
         snprintf(d->message, sizeof d->message, "%s", proofs[i].message);
@@ -189,7 +196,7 @@ static void hide_inner_names(char *text)
 static void explain_message(diagnosis *d, const complaint *c)
 {
     d->line = c->line;
-    if (explain_python(d, c) || explain_proof(d, c->source) || explain(c, d)) return;
+    if (meant_hash(c, d) || explain_python(d, c) || explain_proof(d, c->source) || explain(c, d)) return;
     snprintf(d->message, sizeof d->message, "%s", c->text);
     hide_inner_names(d->message);
     snprintf(d->hint, sizeof d->hint, "these are the compiler's words; compare the line with the lesson's example");
@@ -200,9 +207,10 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
     message m;
     const char *at;
     *d = (diagnosis){0};
+    char *code = without_comments(source);
     keep_raw(d, shown, output);
     if (first_message(&m, shown, output, true, &at)) {
-        complaint c = make_complaint(&m, at, shown, source, header);
+        complaint c = make_complaint(&m, at, shown, code ? code : source, header);
         explain_message(d, &c);
     } else if (explain_proof(d, source)) {
         ; /* the compiler did not mind, the linker did */
@@ -214,6 +222,7 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
         snprintf(d->hint, sizeof d->hint, "%.*s", n < 380 ? (int)n : 380, output);
     }
     source_line(source, d->line, d->source, sizeof d->source);
+    free(code);
 }
 
 bool diagnose_warning(diagnosis *d, const char *shown, const char *source, const char *output)
@@ -232,7 +241,9 @@ bool diagnose_warning(diagnosis *d, const char *shown, const char *source, const
 bool diagnose_quiet(diagnosis *d, const char *source)
 {
     *d = (diagnosis){0};
-    if (proofread(source).what != PROOF_CHARS || !explain_proof(d, source)) return false;
+    proof what = proofread(source).what;
+    if (what != PROOF_CHARS && what != PROOF_DIVISION) return false;
+    explain_proof(d, source);
     source_line(source, d->line, d->source, sizeof d->source);
     return true;
 }

@@ -22,7 +22,7 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
 /* For a file that compiles: its first warning in d->message, with line and source; false if there is none. */
 bool diagnose_warning(diagnosis *d, const char *shown, const char *source, const char *output);
 
-/* For a file that compiles although it is certainly wrong: text in single quotes. */
+/* For a file that compiles although it is certainly wrong: text in single quotes, 1/2 for a half. */
 bool diagnose_quiet(diagnosis *d, const char *source);
 
 #endif

@@ -38,6 +38,29 @@ bool meant_semicolon(const complaint *c, diagnosis *d)
     return plainly(d, "a semicolon is missing at the end of this line", "every statement ends in ;");
 }
 
+static bool is_directive(const char *word)
+{
+    static const char *const words[] = {"include", "define", "undef", "if",     "ifdef", "ifndef",
+                                        "else",    "elif",   "endif", "pragma", "error", "line"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], word)) return true;
+    return false;
+}
+
+/* x = fy_cpu(y);  # bring it home */
+bool meant_hash(const complaint *c, diagnosis *d)
+{
+    char word[16];
+    const char *p = c->here;
+    for (bool text = false; *p && (*p != '#' || text); p++) text ^= *p == '"';
+    word_after(p + (*p == '#'), word, sizeof word);
+    if (*p != '#' || (p == c->here && is_directive(word))) return false;
+    p += 1 + strspn(p + 1, "# ");
+    SAY(message, "a comment in C begins with //");
+    SAY(hint, "write // %.200s", p);
+    return true;
+}
+
 /* ---- marks ------------------------------------------------------------------------------------- */
 
 /* A word and a text with nothing between them: fy_to(a "cuda"), .device "cuda". */
@@ -113,9 +136,62 @@ bool meant_value_missing(const complaint *c, diagnosis *d)
     return true;
 }
 
-/* fy_answer(c, "c") */
+/* fy_matmul(&x, w) */
+bool meant_address(const complaint *c, diagnosis *d)
+{
+    char name[48], call[48], arguments[96];
+    const char *p = strchr(c->here, '&'), *open = p;
+    while (open && open > c->here && *open != '(') open--;
+    if (!p || *open != '(') return false;
+    word_after(p + 1, name, sizeof name);
+    word_before(c->here, open, call, sizeof call);
+    text_inside(open, arguments, sizeof arguments);
+    char *rest = strchr(arguments, '&');
+    if (!*name || !rest) return false;
+    *rest++ = '\0';
+    SAY(message, "%s is a pointer already", name);
+    SAY(hint, "drop the &: %s(%s%s)", call, arguments, rest);
+    return true;
+}
+
+/* fy_to("cuda", x) */
+bool meant_swapped(const complaint *c, diagnosis *d)
+{
+    char arguments[96];
+    const char *p = strstr(c->here, "fy_to(");
+    if (!p) return false;
+    text_inside(p + 5, arguments, sizeof arguments);
+    size_t n = strcspn(arguments, ",");
+    if (*arguments != '"' || !arguments[n]) return false;
+    const char *second = arguments + n + 1;
+    second += strspn(second, " ");
+    SAY(message, "the two arguments of fy_to are swapped: the tensor comes first");
+    SAY(hint, "write fy_to(%s, %.*s)", second, (int)n, arguments);
+    return true;
+}
+
+/* fy_ones((2), "cuda") */
+bool meant_option(const complaint *c, diagnosis *d)
+{
+    bool moves = strstr(c->here, "fy_to(");
+    return plainly(d, "options are given by name, with a dot in front",
+                   moves ? "for example fy_to(a, \"cpu\", .copy = true)" : "for example fy_ones((2), .device = \"cuda\")");
+}
+
+static bool takes_text(const char *line)
+{
+    static const char *const calls[] = {"fy_to(", "fy_given(", "fy_mark(", ".device", ".name"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strstr(line, calls[i])) return true;
+    return false;
+}
+
+/* fy_answer(c, "c"), fy_print("hello") */
 bool meant_text(const complaint *c, diagnosis *d)
 {
+    if (!strstr(c->here, "fy_answer(") && !takes_text(c->here) && strchr(c->here, '"'))
+        return plainly(d, "a tensor is wanted here, and text is given",
+                       "printf(\"...\\n\") shows text, with #include <stdio.h>");
     if (strstr(c->here, "fy_answer("))
         return plainly(d, "fy_answer takes the name first, then the tensor", "write fy_answer(\"y\", y)");
     return plainly(d, "text is wanted here, and a tensor is given", "text stands in quotes: \"cuda\"");

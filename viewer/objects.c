@@ -1,7 +1,9 @@
 /* objects.c: a line that treats a tensor as an object, an array or a number. A tensor in C is a handle:
  * what can be done with it are calls. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "complaint.h"
@@ -76,6 +78,15 @@ static bool subscript(const complaint *c, diagnosis *d)
     return *object != '\0';
 }
 
+/* x / 2 is x times 0.5; a half is told as such, a third as 1.0 / 3. */
+static void by_number(char *call, size_t room, const char *left, const char *right)
+{
+    double n = strtod(right, NULL), inverse = n > 0 ? 1e4 / n : 0.5;
+    if (n <= 0) return;
+    if (inverse >= 1 && inverse == floor(inverse)) snprintf(call, room, "fy_mul(%.20s, %g)", left, inverse / 1e4);
+    else snprintf(call, room, "fy_mul(%.20s, 1.0 / %g)", left, n);
+}
+
 /* a + b, a * 2: the operator stands at the complaint's column, or is the first one between two words. */
 static bool arithmetic(const complaint *c, diagnosis *d)
 {
@@ -94,6 +105,7 @@ static bool arithmetic(const complaint *c, diagnosis *d)
     if (!*left || !*right) return false;
     if (*p == '+' || *p == '*')
         snprintf(call, sizeof call, "fy_%s(%.20s, %.20s)", *p == '+' ? "add" : "mul", left, right);
+    if (*p == '/') by_number(call, sizeof call, left, p + (p[1] == '=' ? 2 : 1));
     if (*p == '-') snprintf(call, sizeof call, "fy_add(%.16s, fy_mul(%.16s, -1))", left, right);
     SAY(message, "C cannot compute with tensors by '%c': a tensor is a handle, not a number", *p);
     if (*call) SAY(hint, "write %s%s%s", p[1] == '=' ? left : "", p[1] == '=' ? " = " : "", call);
@@ -112,6 +124,35 @@ static bool dereference(const complaint *c, diagnosis *d)
     if (!*name || *before) return false;
     SAY(message, "the star takes the tensor out of its handle, and calls want the handle");
     SAY(hint, "write %s instead of *%s", name, name);
+    return true;
+}
+
+/* The name in "fy_tensor x = ..." or "fy_tensor **x = ...". */
+static bool declared(const complaint *c, char *name, int room)
+{
+    const char *p = strstr(c->here, "fy_tensor");
+    *name = '\0';
+    if (!p) return false;
+    p += strlen("fy_tensor");
+    word_after(p + strspn(p, " *"), name, room);
+    return *name != '\0';
+}
+
+bool meant_star(const complaint *c, diagnosis *d)
+{
+    char name[48];
+    if (!declared(c, name, sizeof name)) snprintf(name, sizeof name, "a");
+    SAY(message, "the star is missing: a tensor is held by a pointer");
+    SAY(hint, "write fy_tensor *%s = ...", name);
+    return true;
+}
+
+bool meant_stars(const complaint *c, diagnosis *d)
+{
+    char name[48];
+    if (!declared(c, name, sizeof name)) return false;
+    SAY(message, "there is one star too many: a tensor is held by a pointer, and not by a pointer to one");
+    SAY(hint, "write fy_tensor *%s = ...", name);
     return true;
 }
 

@@ -12,6 +12,7 @@ typedef struct bracket {
     char kind; /* ( [ { */
     int line, indent;
     bool loop; /* the ( of a for, where ; is at home */
+    bool fill; /* the ( of a call that takes a number for a tensor's values */
 } bracket;
 
 typedef struct reader {
@@ -90,7 +91,8 @@ static void read_chars(reader *r)
 static void open_bracket(reader *r)
 {
     if (r->depth == DEEPEST) return;
-    r->open[r->depth++] = (bracket){*r->p, r->line, r->indent, !strcmp(r->word, "for")};
+    bool fill = !strcmp(r->word, "fy_full") || !strcmp(r->word, "fy_add") || !strcmp(r->word, "fy_mul");
+    r->open[r->depth++] = (bracket){*r->p, r->line, r->indent, !strcmp(r->word, "for"), fill};
 }
 
 /* A } further left than the line of its { means that the { before it took this }. */
@@ -132,6 +134,21 @@ static void read_word(reader *r)
     r->p += n - 1;
 }
 
+/* fy_full((2), 1/2): two whole numbers, divided as such, are not the half that was meant. */
+static void read_number(reader *r)
+{
+    const char *end = r->p;
+    while (isalnum((unsigned char)*end) || *end == '.' || *end == '_') end++;
+    int n = 0;
+    long a, b;
+    bool found = r->depth > 0 && r->open[r->depth - 1].fill && sscanf(r->p, "%9ld / %9ld%n", &a, &b, &n) == 2 && n > 0;
+    if (found && !isalnum((unsigned char)r->p[n]) && r->p[n] != '.' && b > 0 && a % b) {
+        find(r, PROOF_DIVISION, r->line);
+        snprintf(r->found.text, sizeof r->found.text, "%ld/%ld", a, b);
+    }
+    r->p = end - 1;
+}
+
 static void read_one(reader *r)
 {
     char c = *r->p;
@@ -149,6 +166,7 @@ static void read_one(reader *r)
     else if (c == '"') read_string(r);
     else if (c == '\'') read_chars(r);
     else if (isalpha((unsigned char)c) || c == '_') read_word(r);
+    else if (isdigit((unsigned char)c)) read_number(r);
     else if (strchr("([{", c)) open_bracket(r);
     else if (c == '}') close_brace(r, first);
     else if (strchr(")]", c)) close_paren(r);
@@ -167,6 +185,32 @@ finding proofread(const char *source)
         else find(&r, PROOF_OPEN_BRACE, b->line);
     }
     return r.found;
+}
+
+/* Past a text in quotes, which may hold what looks like a comment. */
+static char *after_quoted(char *p)
+{
+    char quote = *p++;
+    for (; *p && *p != '\n' && *p != quote; p++) p += *p == '\\' && p[1] && p[1] != '\n';
+    return p + (*p == quote);
+}
+
+char *without_comments(const char *source)
+{
+    char *code = strdup(source);
+    for (char *p = code; p && *p;) {
+        if (*p == '"' || *p == '\'') {
+            p = after_quoted(p);
+            continue;
+        }
+        bool line = p[0] == '/' && p[1] == '/', block = p[0] == '/' && p[1] == '*';
+        char *end = line ? p + strcspn(p, "\n") : block ? strstr(p + 2, "*/") : NULL;
+        if (end && block) end += 2;
+        if (!end) p++;
+        for (; end && p < end; p++)
+            if (*p != '\n') *p = ' ';
+    }
+    return code;
 }
 
 void source_line(const char *source, int line, char *out, int room)

@@ -1,4 +1,5 @@
 /* unknown.c: a name that the compiler does not know. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,6 +98,31 @@ static bool wants_quotes(const complaint *c, diagnosis *d, const char *name)
     return true;
 }
 
+/* fy.ones((2)) */
+bool meant_dot(const complaint *c, diagnosis *d)
+{
+    char name[48], arguments[96];
+    const char *p = strstr(c->here, "fy.");
+    if (!p || (p > c->here && (isalnum((unsigned char)p[-1]) || p[-1] == '_'))) return false;
+    word_after(p + 3, name, sizeof name);
+    text_inside(p + 3 + strlen(name), arguments, sizeof arguments);
+    SAY(message, "fy_%s is one name, with an underscore, and not a dot", name);
+    SAY(hint, "write fy_%s(%s)", name, arguments);
+    return *name && p[3 + strlen(name)] == '(';
+}
+
+/* fy_cuda x */
+static bool call_without_parentheses(const complaint *c, diagnosis *d, const char *name)
+{
+    char argument[48] = "";
+    const char *p = strstr(c->here, name);
+    if (p) word_after(p + strlen(name), argument, sizeof argument);
+    SAY(message, "%s is a call, and its arguments stand in parentheses", name);
+    if (*argument) SAY(hint, "write %s(%s)", name, argument);
+    else SAY(hint, "ferry.h shows how it is called");
+    return true;
+}
+
 /* '$1' undeclared; $2 is the compiler's suggestion, or "" */
 bool meant_name_unknown(const complaint *c, diagnosis *d)
 {
@@ -104,11 +130,11 @@ bool meant_name_unknown(const complaint *c, diagnosis *d)
     char call[64];
     snprintf(call, sizeof call, "%.40s(", name);
     if (!strncmp(name, "fy_", 3) && include_missing(d, c)) return true;
+    if (meant_dot(c, d)) return true;
     if (wants_quotes(c, d, name) || is_foreign(d, name)) return true;
     if (strstr(c->here, call)) return meant_function_unknown(c, d);
     if (name_known(c->header, name)) {
-        SAY(message, "%s is a call, and its arguments stand in parentheses", name);
-        SAY(hint, "ferry.h shows how it is called");
+        call_without_parentheses(c, d, name);
     } else if (is_first_use(c, name)) {
         SAY(message, "the variable '%s' is used, and was never declared", name);
         SAY(hint, "the first time, say what it is: fy_tensor *%s", c->here);

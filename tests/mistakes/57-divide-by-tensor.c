@@ -1,0 +1,10 @@
+/* line 7 | cannot compute with tensors by | no call for */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *x = fy_ones((2, 2));
+    x = x / x;
+    fy_print(x);
+    return 0;
+}
