@@ -4,6 +4,7 @@
 #define HTTP_CLIENT_H
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -111,6 +112,22 @@ static inline int ask_status(int port, asking a)
     int status = status_of(answer);
     free(answer);
     return status;
+}
+
+/* Threads of this process that belong to the server: civetweb's, and those that they started. */
+static inline int serving_threads(void)
+{
+    int n = 0;
+    char path[300], name[32];
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks && (e = readdir(tasks));) {
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", e->d_name);
+        FILE *f = fopen(path, "r");
+        n += f && fgets(name, sizeof name, f) && !strncmp(name, "civetweb", 8);
+        if (f) fclose(f);
+    }
+    if (tasks) closedir(tasks);
+    return n;
 }
 
 /* ---- WebSocket ---- */

@@ -1,64 +1,5 @@
-/* The server over its WebSocket: every event, once, in order, to everyone; live; and rough clients. */
-#include "logs.h"
-
-#include <pthread.h>
-#include <time.h>
-
-#include "page_client.h"
-#include "server.h"
-
-static server *here;
-static char host[32], origin[48], token[33];
-
-static int setup(void **state)
-{
-    (void)state;
-    char err[256];
-    const server_options o = {.port = 18770, .mode = "lessons"};
-    here = server_start(&o, err, sizeof err);
-    if (!here) fail_msg("%s", err);
-    snprintf(host, sizeof host, "localhost:%d", server_port(here));
-    snprintf(origin, sizeof origin, "http://%s", host);
-    snprintf(token, sizeof token, "%s", strstr(server_url(here), "#token=") + 7);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_stop(here);
-    return 0;
-}
-
-static int join(void)
-{
-    int status = 0, fd = ws_dial(server_port(here), "/ws", host, origin, token, &status);
-    assert_int_equal(status, 101);
-    return fd;
-}
-
-/* A run whose writer is this test. */
-static int new_run(void)
-{
-    char err[256] = "";
-    int fd = log_to_write(200000);
-    feed *f = feed_of_log(fd, err, sizeof err);
-    if (!f) fail_msg("%s", err);
-    int run = server_add_run(here, f, "01-where-am-i", "demo", "a label");
-    assert_true(run > 0);
-    return run;
-}
-
-static void emit(int n)
-{
-    for (int i = 0; i < n; i++) FY_EMIT(NULL, mark, .text = fy_ref_str("a note of some length"), .now = i);
-}
-
-static void wait_until_nobody_is_here(void)
-{
-    for (int i = 0; i < 2000 && server_clients(here); i++) usleep(10000);
-    assert_int_equal(server_clients(here), 0);
-}
+/* The server over its WebSocket: every event, once, in order, to everyone; live; and what pages say. */
+#include "live_server.h"
 
 /* ---- all events ---- */
 
@@ -149,6 +90,7 @@ static void hello_lists_the_runs_and_new_runs_are_announced(void **state)
     assert_non_null(text);
     cJSON *hello = cJSON_Parse(text);
     assert_string_equal(cJSON_GetObjectItem(hello, "mode")->valuestring, "lessons");
+    assert_string_equal(cJSON_GetObjectItem(hello, "why")->valuestring, "no card");
     assert_int_equal(cJSON_GetObjectItem(hello, "current")->valueint, run);
     const cJSON *runs = cJSON_GetObjectItem(hello, "runs"),
                 *last = cJSON_GetArrayItem(runs, cJSON_GetArraySize(runs) - 1);
@@ -275,118 +217,6 @@ static void statuses_reach_open_and_late_pages_as_valid_utf8(void **state)
     wait_until_nobody_is_here();
 }
 
-/* ---- rough clients ---- */
-
-static void expect_close(int code, int first, const char *data, size_t size)
-{
-    int fd = join();
-    ws_send_claiming(fd, first, data, size, size);
-    assert_int_equal(ws_read_close(fd), code);
-    close(fd);
-}
-
-static void frames_that_are_not_understood_close_the_connection(void **state)
-{
-    (void)state;
-    static const char *const bad[] = {"",
-                                      "x",
-                                      "[]",
-                                      "{}",
-                                      "null",
-                                      "{\"watch\":\"1\"}",
-                                      "{\"watch\":-1}",
-                                      "{\"watch\":1.5}",
-                                      "{\"watch\":1,\"from\":-2}",
-                                      "{\"ack\":1}",
-                                      "{\"ack\":{\"run\":1}}",
-                                      "{\"ack\":{\"seq\":1}}",
-                                      "{\"watch\":1e300}",
-                                      "\xff\xfe"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) expect_close(1003, 0x81, bad[i], strlen(bad[i]));
-    expect_close(1003, 0x82, "{\"watch\":1}", 11); /* binary */
-    expect_close(1003, 0x01, "{\"watch\":1}", 11); /* a fragment */
-    expect_close(1003, 0xc1, "{\"watch\":1}", 11); /* a bit that nobody agreed on */
-    char *big = malloc(5000);
-    memset(big, ' ', 5000);
-    expect_close(1009, 0x81, big, 5000);
-    free(big);
-    wait_until_nobody_is_here();
-}
-
-static void huge_and_unfinished_frames_hurt_nobody(void **state)
-{
-    (void)state;
-    int fds[4];
-    static const uint64_t claims[] = {1u << 20, 1u << 30, 0x7fff0000, UINT64_MAX};
-    for (int i = 0; i < 4; i++) ws_send_claiming(fds[i] = join(), 0x81, "{\"wat", 5, claims[i]);
-    following f = {.fd = join()};
-    f.run = new_run();
-    emit(100);
-    server_run_ended(here, f.run);
-    follow_to_the_end(&f);
-    for (int i = 0; i < 4; i++) close(fds[i]);
-    close(f.fd);
-    wait_until_nobody_is_here();
-}
-
-static void deep_nesting_is_only_not_understood(void **state)
-{
-    (void)state;
-    char deep[4000];
-    memset(deep, '[', sizeof deep);
-    expect_close(1003, 0x81, deep, sizeof deep);
-    wait_until_nobody_is_here();
-}
-
-static void pages_beyond_the_limit_are_told_so(void **state)
-{
-    (void)state;
-    int fds[80], open = 0, status = 0;
-    for (; open < 80; open++) {
-        fds[open] = ws_dial(server_port(here), "/ws", host, origin, token, &status);
-        if (fds[open] < 0) break;
-        free(ws_read_until(fds[open], "{\"type\":\"hello\""));
-    }
-    assert_int_equal(status, 503);
-    assert_int_equal(open, 48);
-    assert_int_equal(ask_status(server_port(here), (asking){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
-    for (int i = 0; i < open; i++) close(fds[i]);
-    wait_until_nobody_is_here();
-}
-
-static void *hear_goodbye(void *arg)
-{
-    int *fd = arg;
-    int code = ws_read_close(*fd);
-    close(*fd);
-    *fd = code;
-    return NULL;
-}
-
-static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
-{
-    teardown(state);
-    setup(state);
-    int stalled = join(), fds[2] = {join(), join()}, run = new_run();
-    pthread_t listeners[2];
-    for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, hear_goodbye, &fds[i]);
-    emit(150000);
-    (void)run;
-    usleep(300000); /* the stalled one's sender is now stuck in a write */
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    server_stop(here);
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    double took = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
-    print_message("stopped in %.0f ms\n", took * 1000);
-    assert_true(took < 1.8); /* a stuck write alone would hold it for two seconds and more */
-    for (int i = 0; i < 2; i++) pthread_join(listeners[i], NULL);
-    assert_int_equal(fds[0], 1001);
-    assert_int_equal(fds[1], 1001);
-    close(stalled);
-    setup(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,11 +229,6 @@ int main(void)
         cmocka_unit_test(a_page_that_comes_back_goes_on_where_it_was),
         cmocka_unit_test(all_is_seen_when_every_page_has_acknowledged_the_last_event),
         cmocka_unit_test(statuses_reach_open_and_late_pages_as_valid_utf8),
-        cmocka_unit_test(frames_that_are_not_understood_close_the_connection),
-        cmocka_unit_test(huge_and_unfinished_frames_hurt_nobody),
-        cmocka_unit_test(deep_nesting_is_only_not_understood),
-        cmocka_unit_test(pages_beyond_the_limit_are_told_so),
-        cmocka_unit_test(stopping_says_goodbye_also_beside_a_stalled_client),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

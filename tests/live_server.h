@@ -1,0 +1,63 @@
+/* live_server.h: a server for a group of tests, pages that join it, and runs whose writer is the test. */
+#ifndef LIVE_SERVER_H
+#define LIVE_SERVER_H
+
+#include "logs.h"
+
+#include "page_client.h"
+#include "server.h"
+
+static server *here;
+static char host[32], origin[48], token[33];
+
+static inline int setup(void **state)
+{
+    (void)state;
+    char err[256];
+    const server_options o = {.port = 18770, .mode = "lessons", .why = "no card"};
+    here = server_start(&o, err, sizeof err);
+    if (!here) fail_msg("%s", err);
+    snprintf(host, sizeof host, "localhost:%d", server_port(here));
+    snprintf(origin, sizeof origin, "http://%s", host);
+    snprintf(token, sizeof token, "%s", strstr(server_url(here), "#token=") + 7);
+    return 0;
+}
+
+static inline int teardown(void **state)
+{
+    (void)state;
+    server_stop(here);
+    return 0;
+}
+
+static inline int join(void)
+{
+    int status = 0, fd = ws_dial(server_port(here), "/ws", host, origin, token, &status);
+    assert_int_equal(status, 101);
+    return fd;
+}
+
+/* A run whose writer is this test. */
+static inline int new_run(void)
+{
+    char err[256] = "";
+    int fd = log_to_write(200000);
+    feed *f = feed_of_log(fd, err, sizeof err);
+    if (!f) fail_msg("%s", err);
+    int run = server_add_run(here, f, "01-where-am-i", "demo", "a label");
+    assert_true(run > 0);
+    return run;
+}
+
+static inline void emit(int n)
+{
+    for (int i = 0; i < n; i++) FY_EMIT(NULL, mark, .text = fy_ref_str("a note of some length"), .now = i);
+}
+
+static inline void wait_until_nobody_is_here(void)
+{
+    for (int i = 0; i < 2000 && server_clients(here); i++) usleep(10000);
+    assert_int_equal(server_clients(here), 0);
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* Clients of the WebSocket that send nonsense, stall, or are too many; and the goodbye at the end. */
+#include "live_server.h"
+
+#include <pthread.h>
+
+static void expect_close(int code, int first, const char *data, size_t size)
+{
+    int fd = join();
+    ws_send_claiming(fd, first, data, size, size);
+    assert_int_equal(ws_read_close(fd), code);
+    close(fd);
+}
+
+static void frames_that_are_not_understood_close_the_connection(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "[]",
+                                      "{}",
+                                      "null",
+                                      "{\"watch\":\"1\"}",
+                                      "{\"watch\":-1}",
+                                      "{\"watch\":1.5}",
+                                      "{\"watch\":1,\"from\":-2}",
+                                      "{\"ack\":1}",
+                                      "{\"ack\":{\"run\":1}}",
+                                      "{\"ack\":{\"seq\":1}}",
+                                      "{\"watch\":1e300}",
+                                      "\xff\xfe"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) expect_close(1003, 0x81, bad[i], strlen(bad[i]));
+    expect_close(1003, 0x82, "{\"watch\":1}", 11); /* binary */
+    expect_close(1003, 0x01, "{\"watch\":1}", 11); /* a fragment */
+    expect_close(1003, 0xc1, "{\"watch\":1}", 11); /* a bit that nobody agreed on */
+    char *big = malloc(5000);
+    memset(big, ' ', 5000);
+    expect_close(1009, 0x81, big, 5000);
+    free(big);
+    wait_until_nobody_is_here();
+}
+
+static void huge_and_unfinished_frames_hurt_nobody(void **state)
+{
+    (void)state;
+    int fds[4];
+    static const uint64_t claims[] = {1u << 20, 1u << 30, 0x7fff0000, UINT64_MAX};
+    for (int i = 0; i < 4; i++) ws_send_claiming(fds[i] = join(), 0x81, "{\"wat", 5, claims[i]);
+    following f = {.fd = join()};
+    f.run = new_run();
+    emit(100);
+    server_run_ended(here, f.run);
+    follow_to_the_end(&f);
+    for (int i = 0; i < 4; i++) close(fds[i]);
+    close(f.fd);
+    wait_until_nobody_is_here();
+}
+
+static void deep_nesting_is_only_not_understood(void **state)
+{
+    (void)state;
+    char deep[4000];
+    memset(deep, '[', sizeof deep);
+    expect_close(1003, 0x81, deep, sizeof deep);
+    wait_until_nobody_is_here();
+}
+
+static void pages_beyond_the_limit_are_told_so(void **state)
+{
+    (void)state;
+    int fds[80], open = 0, status = 0;
+    for (; open < 80; open++) {
+        fds[open] = ws_dial(server_port(here), "/ws", host, origin, token, &status);
+        if (fds[open] < 0) break;
+        free(ws_read_until(fds[open], "{\"type\":\"hello\""));
+    }
+    assert_int_equal(status, 503);
+    assert_int_equal(open, 48);
+    assert_int_equal(ask_status(server_port(here), (asking){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
+    for (int i = 0; i < open; i++) close(fds[i]);
+    wait_until_nobody_is_here();
+}
+
+static void *hear_goodbye(void *arg)
+{
+    int *fd = arg;
+    int code = ws_read_close(*fd);
+    close(*fd);
+    *fd = code;
+    return NULL;
+}
+
+static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
+{
+    teardown(state);
+    setup(state);
+    int stalled = join(), fds[2] = {join(), join()}, run = new_run(), port = server_port(here);
+    pthread_t listeners[2];
+    for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, hear_goodbye, &fds[i]);
+    emit(150000);
+    (void)run;
+    assert_true(serving_threads() > 0);
+    usleep(300000); /* the stalled one's sender is now stuck in a write */
+    server_stop(here);
+    assert_int_equal(dial(port), -1);
+    for (int i = 0; i < 2; i++) pthread_join(listeners[i], NULL);
+    assert_int_equal(fds[0], 1001);
+    assert_int_equal(fds[1], 1001);
+    assert_int_equal(serving_threads(), 0); /* the stuck sender, too, is gone */
+    close(stalled);
+    setup(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_that_are_not_understood_close_the_connection),
+        cmocka_unit_test(huge_and_unfinished_frames_hurt_nobody),
+        cmocka_unit_test(deep_nesting_is_only_not_understood),
+        cmocka_unit_test(pages_beyond_the_limit_are_told_so),
+        cmocka_unit_test(stopping_says_goodbye_also_beside_a_stalled_client),
+    };
+    return cmocka_run_group_tests_name("rough_client", tests, setup, teardown);
+}
