@@ -49,10 +49,10 @@ export function editor(api, on) {
   async function save() {
     if (!lesson) return;
     const source = area.value;
+    mistake(null); // now: the compiler may answer over the socket before the reply to this comes
     try {
       await api.post(`/api/lessons/${encodeURIComponent(lesson.id)}/save`, { source });
       saved = source;
-      mistake(null);
       refresh();
       on.saved();
     } catch (error) {
