@@ -14,6 +14,7 @@ typedef struct command {
     int (*run)(const struct command *c, int argc, char **argv);
 } command;
 
+extern const char *called_as;    /* options.c: how the user wrote `ferry`, so that what we advise can be typed */
 extern const command commands[]; /* ferry.c; ends with a NULL name */
 
 /* shelf.c */

@@ -20,7 +20,7 @@ const command commands[] = {
     {"run", "ID [--demo] [--seconds N]", "run my/ID.c, or the worked example: one line an event", command_run},
     {"grade", "ID [--json] [--seconds N]", "build, run and judge my/ID.c", command_grade},
     {"watch", "[ID] [--json] [--seconds N]", "grade at each save", command_watch},
-    {"hint", "ID [N]", "a hint: 1, 2 or 3", command_hint},
+    {"hint", "ID [N]", "the next hint; or hint 1, 2 or 3", command_hint},
     {"reset", "ID [--yes]", "start my/ID.c anew; the old file is kept", command_reset},
     {"view", "FILE [--port N] [--no-browser] [--allow-host NAME]", "a saved run in the browser", command_view},
     {"log", "FILE", "a saved run as JSON lines", command_log},
@@ -39,6 +39,7 @@ static void print_usage(FILE *to)
 
 int main(int argc, char **argv)
 {
+    if (argc > 0 && *argv[0]) called_as = argv[0];
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
         print_usage(argc > 1 ? stdout : stderr);

@@ -6,6 +6,8 @@
 
 #include "command.h"
 
+const char *called_as = "ferry";
+
 void complain(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
 
 static bool refuse(const command *c, const char *what, const char *argument)

@@ -111,8 +111,8 @@ static void watch_forever(const school *s, const lesson *first, int count, const
         watch_begin(&files[i], path);
     }
     if (count == 1) grade_once(s, first, o);
-    printf("\nwatching %s; save a file there to have it graded, or run `ferry grade ID` by hand. Ctrl-C ends.\n",
-           s->home.my);
+    printf("\nwatching %s; save a file there to have it graded, or run `%s grade ID` by hand. Ctrl-C ends.\n",
+           s->home.my, called_as);
     fflush(stdout);
     while (files && nanosleep(&pause, NULL) == 0)
         for (int i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* progress.c: my/progress.json, {"01-where-am-i": {"done": true, "attempts": 3}}. One lock for the
+/* progress.c: my/progress.json, {"01-where-am-i": {"done": true, "attempts": 3, "hints": 1}}. One lock for the
  * threads of `ferry serve`; between processes the last writer wins, and nobody sees half a file. */
 #include "progress.h"
 
@@ -50,19 +50,34 @@ static bool store(const home *h, const cJSON *all)
     return ok;
 }
 
-static progress read_entry(const cJSON *entry)
+static int count_in(const cJSON *entry, const char *key)
 {
-    const cJSON *attempts = cJSON_GetObjectItemCaseSensitive(entry, "attempts");
-    progress p = {cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "done")), 0};
-    if (cJSON_IsNumber(attempts) && attempts->valueint > 0) p.attempts = attempts->valueint;
-    return p;
+    const cJSON *n = cJSON_GetObjectItemCaseSensitive(entry, key);
+    return cJSON_IsNumber(n) && n->valueint > 0 ? n->valueint : 0;
+}
+
+static progress read_entry(const cJSON *all, const lesson *l)
+{
+    const cJSON *entry = cJSON_GetObjectItemCaseSensitive(all, l->id);
+    return (progress){.done = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "done")),
+                      .attempts = count_in(entry, "attempts"),
+                      .hints = count_in(entry, "hints")};
+}
+
+static void write_entry(cJSON *all, const lesson *l, progress p)
+{
+    cJSON_DeleteItemFromObjectCaseSensitive(all, l->id);
+    cJSON *entry = cJSON_AddObjectToObject(all, l->id);
+    cJSON_AddBoolToObject(entry, "done", p.done);
+    cJSON_AddNumberToObject(entry, "attempts", p.attempts);
+    cJSON_AddNumberToObject(entry, "hints", p.hints);
 }
 
 progress progress_of(const home *h, const lesson *l)
 {
     pthread_mutex_lock(&lock);
     cJSON *all = load(h);
-    progress p = read_entry(cJSON_GetObjectItemCaseSensitive(all, l->id));
+    progress p = read_entry(all, l);
     cJSON_Delete(all);
     pthread_mutex_unlock(&lock);
     return p;
@@ -72,11 +87,23 @@ bool progress_note(const home *h, const lesson *l, bool pass)
 {
     pthread_mutex_lock(&lock);
     cJSON *all = load(h);
-    progress p = read_entry(cJSON_GetObjectItemCaseSensitive(all, l->id));
-    cJSON_DeleteItemFromObjectCaseSensitive(all, l->id);
-    cJSON *entry = cJSON_AddObjectToObject(all, l->id);
-    cJSON_AddBoolToObject(entry, "done", p.done || pass);
-    cJSON_AddNumberToObject(entry, "attempts", p.attempts + 1);
+    progress p = read_entry(all, l);
+    p.done = p.done || pass;
+    p.attempts++;
+    write_entry(all, l, p);
+    bool ok = store(h, all);
+    cJSON_Delete(all);
+    pthread_mutex_unlock(&lock);
+    return ok;
+}
+
+bool progress_hint(const home *h, const lesson *l, int n)
+{
+    pthread_mutex_lock(&lock);
+    cJSON *all = load(h);
+    progress p = read_entry(all, l);
+    p.hints = n;
+    write_entry(all, l, p);
     bool ok = store(h, all);
     cJSON_Delete(all);
     pthread_mutex_unlock(&lock);

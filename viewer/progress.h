@@ -7,11 +7,14 @@
 typedef struct progress {
     bool done;
     int attempts; /* graded runs so far */
+    int hints;    /* the last hint that was asked for on the terminal; 0: none */
 } progress;
 
 progress progress_of(const home *h, const lesson *l);
 /* One more graded run; done stays done. False when the file cannot be written. A file that cannot be
  * read is kept aside as progress.json.bad and said on stderr; then counting starts afresh. */
 bool progress_note(const home *h, const lesson *l, bool pass);
+/* Hint n was given. */
+bool progress_hint(const home *h, const lesson *l, int n);
 
 #endif

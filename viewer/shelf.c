@@ -21,24 +21,27 @@ int command_list(const command *c, int argc, char **argv)
         const lesson *l = &s.catalogue.lessons[i];
         printf("%-5s  %-16s  %s\n", state_of(progress_of(&s.home, l)), l->id, l->title);
     }
-    printf("\nread lessons/ID/README.md, work in my/ID.c, then: ferry grade ID\n");
+    printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n", called_as);
     school_close(&s);
     return FINE;
 }
 
 /* ---- hint -------------------------------------------------------------------------------------------- */
 
-static int show_hint(const command *c, const lesson *l, const char *asked)
+/* The one that was asked for, or the one after the last. */
+static int show_hint(const command *c, const home *h, const lesson *l, const char *asked)
 {
     char *end = NULL;
-    long n = asked ? strtol(asked, &end, 10) : 1;
+    int next = progress_of(h, l).hints + 1;
+    long n = asked ? strtol(asked, &end, 10) : next < l->hint_count ? next : l->hint_count;
     if ((end && *end) || n < 1 || n > l->hint_count) {
         fprintf(stderr, "ferry %s: %s has the hints 1 to %d, not '%s'\n", c->name, l->id, l->hint_count,
                 asked ? asked : "1");
         return NOT_UNDERSTOOD;
     }
-    printf("%s\n", l->hints[n - 1]);
-    if (n < l->hint_count) printf("\nthe next one: ferry hint %.2s %ld\n", l->id, n + 1);
+    printf("hint %ld of %d: %s\n", n, l->hint_count, l->hints[n - 1]);
+    if (n < l->hint_count) printf("\nthe next one: %s hint %.2s\n", called_as, l->id);
+    progress_hint(h, l, (int)n);
     return FINE;
 }
 
@@ -49,7 +52,7 @@ int command_hint(const command *c, int argc, char **argv)
     if (!options_read(&o, c, argc, argv, "", 2)) return NOT_UNDERSTOOD;
     if (!school_open(&s)) return NOT_PASSED;
     const lesson *l = school_lesson(&s, c, o.word[0]);
-    int status = l ? show_hint(c, l, o.word[1]) : NOT_UNDERSTOOD;
+    int status = l ? show_hint(c, &s.home, l, o.word[1]) : NOT_UNDERSTOOD;
     school_close(&s);
     return status;
 }
