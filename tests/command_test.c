@@ -61,7 +61,24 @@ static void grade_passes_a_solution(void **state)
     (void)state;
     assert_true(school_hand_in(ID, "solution.c"));
     expect("grade 1", 0, "Passed.");
+    expect("grade 1", 0, "copies to the card             1        1\n");
     expect("list", 0, "done");
+}
+
+static void a_mistake_in_a_call_is_no_missing_answer(void **state)
+{
+    (void)state;
+    char *printed;
+    assert_true(school_write(ID, "#include <ferry.h>\n\nint main(void)\n{\n"
+                                 "    fy_tensor *y = fy_matmul(fy_ones((2, 3)), fy_ones((2, 3)));\n"
+                                 "    fy_answer(\"y\", y);\n}\n"));
+    assert_int_equal(school_run("grade 1", &printed), 1);
+    assert_non_null(strstr(printed, "FAIL stopped by an error"));
+    assert_non_null(strstr(printed, "  fix: "));
+    assert_null(strstr(strstr(printed, "fix: ") + 1, "fix: "));
+    assert_null(strstr(printed, "expected"));
+    assert_null(strstr(printed, "event "));
+    free(printed);
 }
 
 static void grade_json_is_one_object(void **state)
@@ -95,8 +112,12 @@ static void run_tells_the_events_and_what_was_printed(void **state)
 static void hints_come_one_by_one(void **state)
 {
     (void)state;
-    expect("hint 1", 0, "the next one: ferry hint 01 2");
-    expect("hint 1 3", 0, "");
+    expect("hint 1", 0, "hint 1 of 3: ");
+    expect("hint 1", 0, "hint 2 of 3: ");
+    expect("hint 1 1", 0, school_ferry); /* the advice can be typed: it names the command as it was called */
+    expect("hint 1", 0, "hint 2 of 3: ");
+    expect("hint 1", 0, "hint 3 of 3: ");
+    expect("hint 1", 0, "hint 3 of 3: "); /* and there it stays */
     expect("hint 1 9", 2, "hints 1 to 3");
     expect("hint 1 x", 2, "hints 1 to 3");
 }
@@ -137,6 +158,7 @@ int main(void)
         cmocka_unit_test(list_names_every_lesson),
         cmocka_unit_test(grade_makes_the_file_and_says_what_failed),
         cmocka_unit_test(grade_passes_a_solution),
+        cmocka_unit_test(a_mistake_in_a_call_is_no_missing_answer),
         cmocka_unit_test(grade_json_is_one_object),
         cmocka_unit_test(run_tells_the_events_and_what_was_printed),
         cmocka_unit_test(hints_come_one_by_one),

@@ -5,8 +5,6 @@
 #include "../lib/log.h"
 #include "run.h"
 
-enum { OUTPUT_SHOWN = 16384 };
-
 /* Text of unknown origin: made valid UTF-8 by the one writer that does so, then read back. */
 void json_text(cJSON *to, const char *key, const char *text, size_t size)
 {
@@ -55,5 +53,6 @@ cJSON *outcome_json(const outcome *out)
     cJSON_AddNumberToObject(json, "seconds", out->seconds);
     cJSON_AddNumberToObject(json, "seed", (double)out->seed);
     cJSON_AddBoolToObject(json, "second", out->second);
+    cJSON_AddBoolToObject(json, "stopped", out->stopped);
     return json;
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command.h"
+
 typedef struct paint {
     const char *good, *bad, *dim, *plain;
 } paint;
@@ -49,12 +51,40 @@ void report_output(FILE *to, const outcome *out, size_t most)
     if (size > shown) fprintf(to, "  | ... and %zu bytes more\n", out->printed - shown);
 }
 
-static void put_checks(FILE *to, paint p, const verdict *v)
+/* Where a call's mistake ended the program, it is no matter of an answer that did not come. */
+static const char *title_of(const outcome *out, const struct verdict_check *c)
 {
+    return out->stopped && !strcmp(c->name, "answered") ? "stopped by an error" : c->name;
+}
+
+static void put_checks(FILE *to, paint p, const outcome *out)
+{
+    const verdict *v = &out->verdict;
     for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) {
         const struct verdict_check *c = &v->check[i];
-        fprintf(to, "  %s%s%s %s\n", c->pass ? p.good : p.bad, c->pass ? "ok  " : "FAIL", p.plain, c->name);
+        fprintf(to, "  %s%s%s %s\n", c->pass ? p.good : p.bad, c->pass ? "ok  " : "FAIL", p.plain,
+                c->pass ? c->name : title_of(out, c));
     }
+}
+
+/* What had a budget: "at most 1 to the card" against "2 to the card". */
+static bool put_score(FILE *to, const struct verdict_check *c, bool first)
+{
+    static const char most[] = "at most ";
+    if (strncmp(c->expected, most, sizeof most - 1) != 0) return false;
+    const char *budget = c->expected + sizeof most - 1, *what = strchr(budget, ' ');
+    if (!what) return false;
+    char words[80];
+    snprintf(words, sizeof words, "%s%.60s", strncmp(what + 1, "bytes", 5) ? "copies " : "", what + 1);
+    if (first) fprintf(to, "\n  %-24s %7s %8s\n", "what", "yours", "budget");
+    fprintf(to, "  %-24s %7.*s %8.*s\n", words, (int)strcspn(c->got, " "), c->got, (int)(what - budget), budget);
+    return true;
+}
+
+static void put_scores(FILE *to, const verdict *v)
+{
+    bool first = true;
+    for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) first = !put_score(to, &v->check[i], first) && first;
 }
 
 /* my/01-where-am-i.c:14: message, the line itself, then what is known beside it. */
@@ -65,10 +95,10 @@ static void put_message(FILE *to, paint p, const outcome *out)
     if (out->line > 0) fprintf(to, "%s:%d: ", out->file, out->line);
     fprintf(to, "%s%s%s\n", out->end == RUN_FINE ? p.good : p.bad, out->message, p.plain);
     if (*out->source) fprintf(to, "      %s%s%s\n", p.dim, out->source, p.plain);
-    if (!failed || out->end != RUN_FAILED) return;
+    if (!failed || out->end != RUN_FAILED || out->stopped) return;
     if (*failed->expected) fprintf(to, "  expected  %s\n", failed->expected);
     if (*failed->got) fprintf(to, "  got       %s\n", failed->got);
-    if (failed->seq >= 0) fprintf(to, "  event     %" PRId64 " (%s)\n", failed->seq, failed->name);
+    if (failed->seq >= 0 && out->line <= 0) fprintf(to, "  event     %" PRId64 "\n", failed->seq);
 }
 
 static void put_note(FILE *to, const outcome *out)
@@ -82,13 +112,14 @@ void report(FILE *to, const lesson *l, const outcome *out)
 {
     paint p = paint_for(to);
     fprintf(to, "\n%s%s%s  %s%s, seed %" PRIu64 "%s\n", p.dim, l->id, p.plain, p.dim, out->file, out->seed, p.plain);
-    if (out->graded) put_checks(to, p, &out->verdict);
+    if (out->graded) put_checks(to, p, out);
+    if (out->graded) put_scores(to, &out->verdict);
     put_message(to, p, out);
     put_note(to, out);
-    if (*out->hint) fprintf(to, "  hint: %s\n", out->hint);
+    if (*out->hint) fprintf(to, "  %s: %s\n", out->stopped ? "fix" : "hint", out->hint);
     if (out->end == RUN_FAILED || out->end == RUN_TROUBLE) report_output(to, out, 2048);
     if (out->end == RUN_FINE && out->graded)
         fprintf(to, "\n  %sPassed.%s It held for another seed and other sizes as well.\n", p.good, p.plain);
-    if (out->end == RUN_FAILED && l->hint_count) fprintf(to, "\n  for a hint: ferry hint %.2s\n", l->id);
+    if (out->end == RUN_FAILED && l->hint_count) fprintf(to, "\n  for a hint: %s hint %.2s\n", called_as, l->id);
     fflush(to);
 }

@@ -6,8 +6,8 @@
 
 #include "run.h"
 
-/* Short: the checks, what failed, at which event and line, expected and got, and what to do next.
- * Coloured on a terminal, unless NO_COLOR is set. */
+/* Short: the checks, the score beside the budget, what failed and at which line, expected and got, and
+ * what to do next. Coloured on a terminal, unless NO_COLOR is set. */
 void report(FILE *to, const lesson *l, const outcome *out);
 
 /* What the program printed, cut after `most` bytes. */

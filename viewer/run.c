@@ -146,7 +146,9 @@ static void tell_end(const run_order *o, const attempt *a, outcome *out)
         return;
     }
     const struct verdict_check *failed = j->judged ? verdict_failure(&j->verdict) : NULL;
-    bool explained = failed && failed->seq == j->error.seq; /* the check speaks of that very event */
+    /* The check speaks of that very event, and says more than that no answer came. */
+    bool explained = failed && failed->seq == j->error.seq && strcmp(failed->name, "answered") != 0;
+    out->stopped = true;
     SAY(message, "%s", explained ? failed->message : j->error.message);
     SAY(hint, "%s", j->error.hint);
     out->line = j->error.line;

@@ -44,6 +44,7 @@ typedef struct outcome {
     int64_t seq;         /* event; -1: none */
     diagnosis diagnosis; /* after compiling: the refusal, or the first warning */
     bool graded, second; /* second: the message is about the run with other inputs */
+    bool stopped;        /* by a mistake in a call, which the message is about; the hint is the fix */
     verdict verdict;
     uint64_t seed;  /* of the run that the message is about */
     double seconds; /* the program's wall time */
@@ -54,6 +55,8 @@ typedef struct outcome {
 
 void run(const run_order *o, outcome *out);
 void outcome_free(outcome *out);
+
+enum { OUTPUT_SHOWN = 16384 }; /* what the page gets of it */
 
 /* The verdict as the page and `ferry grade --json` get it: pass, message, line, seq, checks, output ... */
 cJSON *outcome_json(const outcome *out);

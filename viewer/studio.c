@@ -53,6 +53,7 @@ static cJSON *status_of(const desk *d, const char *state)
     cJSON_AddStringToObject(status, "type", "status");
     cJSON_AddStringToObject(status, "lesson", d->lesson->id);
     cJSON_AddStringToObject(status, "state", state);
+    cJSON_AddStringToObject(status, "what", d->demo ? "demo" : "mine");
     if (d->shown) cJSON_AddNumberToObject(status, "run", d->shown);
     return status;
 }
@@ -94,11 +95,22 @@ static void add_error(cJSON *status, const outcome *out)
     else cJSON_AddNullToObject(status, "line");
 }
 
-/* An example that ran needs no word. */
+/* Of an example that ran: what it printed, as a verdict has it. */
+static void tell_demo(const desk *d, const outcome *out)
+{
+    cJSON *status = status_of(d, "done");
+    json_text(status, "output", out->output, out->kept < OUTPUT_SHOWN ? out->kept : OUTPUT_SHOWN);
+    server_status(d->studio->web, status);
+}
+
 static void tell_outcome(desk *d, const outcome *out)
 {
     bool error = out->end == RUN_REFUSED || out->end == RUN_TROUBLE || (d->demo && out->end == RUN_FAILED);
-    if (out->end == RUN_STOPPED || (d->demo && !error)) return;
+    if (out->end == RUN_STOPPED) return;
+    if (d->demo && !error) {
+        tell_demo(d, out);
+        return;
+    }
     cJSON *status = status_of(d, error ? "error" : "done");
     if (error) add_error(status, out);
     else cJSON_AddItemToObject(status, "verdict", outcome_json(out));
