@@ -82,7 +82,9 @@ static void record(fy_site *at, const char *code, const char *message, const cha
     char call[600], whole[2600];
     if (!fy_log_is_on()) return;
     snprintf(call, sizeof call, "%s(%s)", at ? at->call : "", at ? at->args : "");
-    snprintf(whole, sizeof whole, "%s%s%s", message, *given ? " " : "", given);
+    size_t n = strlen(message);
+    const char *stop = !*given ? "" : n && strchr(".!?", message[n - 1]) ? " " : ". ";
+    snprintf(whole, sizeof whole, "%s%s%s", message, stop, given);
     FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(whole), .hint = fy_ref_str(hint),
             .call = at ? fy_ref_str(call) : 0);
 }

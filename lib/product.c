@@ -3,10 +3,6 @@
 
 #include "tensor.h"
 
-/* Which of PyTorch's functions a pair of dimensions ends in, and what its messages call the second operand. */
-static const char *argument_name(int na, int nb) { return nb == 2 ? "mat2" : na == 2 ? "vec" : "tensor"; }
-static const char *method_name(int na, int nb) { return nb == 2 ? "mm" : na == 2 ? "addmv_" : "dot"; }
-
 static bool check_dims(const fy_call *c, fy_tensor **x)
 {
     int a = x[0]->ndim, b = x[1]->ndim;
@@ -20,6 +16,7 @@ static bool check_dims(const fy_call *c, fy_tensor **x)
     return true;
 }
 
+/* PyTorch's words, without the method of its own that they end with. */
 static bool check_device(const fy_call *c, fy_tensor **x)
 {
     char name[200];
@@ -33,9 +30,7 @@ static bool check_device(const fy_call *c, fy_tensor **x)
         c->at, "device_mismatch",
         fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to), 2,
         x,
-        "Expected all tensors to be on the same device, but found at least two devices, %s and %s! "
-        "(when checking argument for argument %s in method wrapper_CUDA_%s)",
-        a->name, b->name, argument_name(x[0]->ndim, x[1]->ndim), method_name(x[0]->ndim, x[1]->ndim));
+        "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name, b->name);
 }
 
 static bool fail_inner(const fy_call *c, fy_tensor **x)
