@@ -98,11 +98,11 @@ static inline void open_page(page *p)
 static inline cJSON *api(const page *p, const char *method, const char *path, const char *body, int status)
 {
     char *answer = ask(p->door.port, (asking){.method = method,
-                                         .path = path,
-                                         .host = p->door.host,
-                                         .token = p->door.token,
-                                         .origin = body ? p->door.origin : NULL,
-                                         .body = body});
+                                              .path = path,
+                                              .host = p->door.host,
+                                              .token = p->door.token,
+                                              .origin = body ? p->door.origin : NULL,
+                                              .body = body});
     const char *json = strstr(answer, "\r\n\r\n");
     if (status_of(answer) != status || !json) fail_msg("%s %s: %s", method, path, answer);
     cJSON *parsed = cJSON_Parse(json + 4);

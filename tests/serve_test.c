@@ -224,7 +224,8 @@ static void a_browser_that_is_not_there_is_said_once_and_stops_nothing(void **st
     (void)state;
     page p;
     open_page_on_a_desktop(&p, "/nonexistent");
-    assert_int_equal(times_said(p.ferry.text, "ferry: no browser could be started here; open that address yourself"), 1);
+    assert_int_equal(times_said(p.ferry.text, "ferry: no browser could be started here; open that address yourself"),
+                     1);
     assert_int_equal(times_said(p.ferry.text, "browser"), 1);
     cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     close(door_join(&p.door));

@@ -28,8 +28,9 @@ static const char gigabyte[] = PROGRAM("    static char text[65536];\n    memset
                                        "    for (int i = 0; i < 16384; i++) fwrite(text, 1, sizeof text, stdout);\n"
                                        "    return fy_dim(b) - 2;\n");
 
-static const char allocation[] = PROGRAM("    for (size_t n = fy_dim(b) * (8 << 20);;) {\n        char *p = malloc(n);\n"
-                                         "        for (size_t i = 0; p && i < n; i += 4096) p[i] = 1;\n    }\n");
+static const char allocation[] =
+    PROGRAM("    for (size_t n = fy_dim(b) * (8 << 20);;) {\n        char *p = malloc(n);\n"
+            "        for (size_t i = 0; p && i < n; i += 4096) p[i] = 1;\n    }\n");
 
 static const char fork_bomb[] = PROGRAM("    for (;;) {\n        fork();\n        usleep(20000 * fy_dim(b));\n    }\n");
 
