@@ -3,6 +3,8 @@
  * "data sheet" means the vendor's published figure. "assumed" means our choice of a round number in
  * the range that such machines show; nothing here was measured by Ferry. The figures are data: a new
  * card is a new row. */
+#include <strings.h>
+
 #include "device.h"
 
 static const fy_card host = {
@@ -42,7 +44,7 @@ const fy_card *fy_card_host(void) { return &host; }
 const fy_card *fy_card_find(const char *key)
 {
     for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
-        if (strcmp(cards[i].key, key) == 0) return &cards[i];
+        if (strcasecmp(cards[i].key, key) == 0) return &cards[i];
     return NULL;
 }
 

@@ -66,6 +66,21 @@ uint64_t fy_session_seed(void)
     return 0;
 }
 
+/* A variable that nobody knows does nothing: most likely it is misspelt. Those of `ferry` are known here too. */
+static void warn_of_unknown(void)
+{
+    static const char *const known[] = {"VIEW=", "TRACE=", "NARRATE=", "GPU=",  "SIM=",
+                                        "SEED=", "GIVEN=", "LOG_FD=",  "HOME=", "MY="};
+    for (char **e = environ; e && *e; e++) {
+        size_t i = 0, n = sizeof known / sizeof *known;
+        if (strncmp(*e, "FERRY_", 6) != 0) continue;
+        while (i < n && strncmp(*e + 6, known[i], strlen(known[i])) != 0) i++;
+        if (i == n)
+            fprintf(stderr, "ferry: %.*s is no variable that Ferry knows, and does nothing; README.md lists them\n",
+                    (int)strcspn(*e, "="), *e);
+    }
+}
+
 /* ---- the session event ---- */
 
 /* Lessons take --view and --trace FILE for Ferry: those are not the program's own. */
@@ -183,6 +198,7 @@ void fy_session_start(void)
     int idle = IDLE;
     char err[512] = "";
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
+    warn_of_unknown();
     narrates = is_set("FERRY_NARRATE");
     int fd = choose(err, sizeof err);
     if (fd < 0 || !open_log(fd, err, sizeof err)) {

@@ -170,7 +170,7 @@ static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
     (void)state;
     run_with("sim", "h200:capacity=64MiB", tell);
     assert_said("capacity 67108864");
-    run_with("sim", "h200:capacity=1GB", tell);
+    run_with("sim", "H200:capacity=1GB", tell);
     assert_said("capacity 1000000000");
     run_with("sim", "", tell);
     assert_said("capacity 536870912");

@@ -252,6 +252,24 @@ static void narration_goes_to_stderr(void **state)
     free(errors);
 }
 
+static void misspell(void)
+{
+    setenv("FERRY_NARATE", "1", 1);
+    fy_session_start();
+    fy_session_start();
+}
+
+static void a_misspelt_variable_is_named_once(void **state)
+{
+    (void)state;
+    assert_exits(misspell, 3);
+    char *errors = said();
+    char *at = strstr(errors, "ferry: FERRY_NARATE is no variable that Ferry knows");
+    assert_non_null(at);
+    assert_null(strstr(at + 1, "FERRY_NARATE"));
+    free(errors);
+}
+
 static void say_nothing(void)
 {
     fy_session_start();
@@ -288,6 +306,7 @@ int main(void)
         cmocka_unit_test(a_program_writes_to_the_log_that_it_was_lent),
         cmocka_unit_test(what_cannot_be_had_is_named_and_the_program_goes_on),
         cmocka_unit_test(narration_goes_to_stderr),
+        cmocka_unit_test(a_misspelt_variable_is_named_once),
         cmocka_unit_test(without_being_asked_nothing_is_recorded),
     };
     if (!mkdtemp(folder)) return 1;
