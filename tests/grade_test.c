@@ -195,6 +195,8 @@ static void copies_beyond_the_budget_are_counted_and_the_first_is_named(void **s
     copy(&h, 1, 2, "h2d", 24);
     copy(&h, 1, 3, "h2d", 24);
     op(&h, "mul", "cuda:0", 2, 4);
+    turns(&h, 4);
+    op(&h, "add", "cuda:0", 4, 4);
     copy(&h, 4, 5, "d2h", 24);
     answer(&h, "h", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");

@@ -40,6 +40,12 @@ static inline void op(handmade *h, const char *name, const char *device, int in,
          name, device, in, in, out, out);
 }
 
+/* What is left of five turns of three operations, after two of them: written over itself. */
+static inline void turns(handmade *h, int storage)
+{
+    for (int i = 2; i < 15; i++) op(h, i % 3 == 0 ? "mul" : i % 3 == 1 ? "add" : "relu", "cuda:0", storage, storage);
+}
+
 static inline void right_value(char *text, size_t room, int index)
 {
     double x[COUNT];
@@ -69,7 +75,8 @@ static inline void right_run(handmade *h)
     begin(h);
     copy(h, 1, 2, "h2d", 24);
     op(h, "mul", "cuda:0", 2, 3);
-    op(h, "relu", "cuda:0", 3, 4);
+    op(h, "add", "cuda:0", 3, 4);
+    turns(h, 4);
     copy(h, 4, 5, "d2h", 24);
     answer(h, "h", 5, "cpu", NULL);
     hand(h, "'kind':'end','status':0");

@@ -188,6 +188,63 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given)
     return check(g, name, true, a, want, want, "Every operation ran on the card.");
 }
 
+/* How many operations with operands ran on a card and lead to the answer; op NULL: of any name. */
+static int work_on_card(grading *g, const cJSON *answer, const char *op)
+{
+    int n = 0;
+    for (const cJSON *e = NULL; (e = next_event(g, e, "op", "name", op));) {
+        const cJSON *in = cJSON_GetObjectItemCaseSensitive(e, "in");
+        n += in && in->child && is_on_card(event_text(e, "device")) && leads_to(g, e, answer);
+    }
+    return n;
+}
+
+/* The first call of fy_data on bytes that the answer is made from: what came of it, nobody saw. */
+static const cJSON *bare_pointer(grading *g, const cJSON *answer)
+{
+    for (int64_t i = 0; answer && i < event_seq(answer); i++) {
+        const cJSON *e = g->run->events[i];
+        bool host = !strcmp(event_kind(e), "host_read") || !strcmp(event_kind(e), "host_write");
+        if (host && !strcmp(event_text(e, "via"), "data") && leads_to(g, e, answer)) return e;
+    }
+    return NULL;
+}
+
+/* The first of the operations named in `ops` that is not among the work; NULL: all are. */
+static const char *missing_op(grading *g, const cJSON *answer, const char *ops)
+{
+    for (const char *p = ops; *p; p += strspn(p, " ")) {
+        size_t n = strcspn(p, " ");
+        const char *op = grade_say(g, "%.*s", (int)n, p);
+        if (!work_on_card(g, answer, op)) return op;
+        p += n;
+    }
+    return NULL;
+}
+
+bool check_computed(grading *g, const char *answer, const char *ops, int least)
+{
+    const char *name = "computed-by-ferry", *want = grade_say(g, "%d operations on the card, %s among them", least, ops);
+    const cJSON *a = grade_answer(g, answer).event, *bare = bare_pointer(g, a);
+    int n = work_on_card(g, a, NULL);
+    const char *got = grade_say(g, "%d on the card", n), *missing = missing_op(g, a, ops);
+    if (bare)
+        return check(g, name, false, bare, "no pointer into the way", grade_say(g, "fy_data%s", at_line(g, bare)),
+                     grade_say(g,
+                               "fy_data%s handed out a pointer to bytes that %s is made from; what C does through it "
+                               "is no work of the card. Compute with fy_ calls, and look with fy_print.",
+                               at_line(g, bare), answer));
+    if (missing)
+        return check(g, name, false, a, want, got,
+                     grade_say(g, "No fy_%s on the card is on the way to %s: the lesson wants the card to compute it.",
+                               missing, answer));
+    if (n < least)
+        return check(g, name, false, a, want, got,
+                     grade_say(g, "Operations on the card on the way to %s: %d. The work of this lesson makes %d.",
+                               answer, n, least));
+    return check(g, name, true, a, want, got, "The operations on the card made the answer.");
+}
+
 bool check_copies(grading *g, const char *name, const char *dir, int most, bool looks)
 {
     int n = 0;

@@ -72,6 +72,10 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
 /* "ran-on-the-card": the answer descends from the input `given`, and every op with operands on its way ran
  * on a card. */
 bool check_ran_on_card(grading *g, const char *answer, const char *given);
+/* "computed-by-ferry": of the operations with operands that ran on a card and lead to the answer there are
+ * at least `least`, each of `ops` ("matmul add") among them; and nobody was handed a bare pointer
+ * (fy_data) to bytes that the answer is made from. */
+bool check_computed(grading *g, const char *answer, const char *ops, int least);
 /* At most so many copies of a direction ("h2d"). looks: do fy_print and fy_item count as well? */
 bool check_copies(grading *g, const char *name, const char *dir, int most, bool looks);
 /* "answer-on-the-card" or "answer-at-home": where it was handed in; device: "cuda" (any card) or "cpu". */
@@ -106,8 +110,8 @@ bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, doub
 
 /* Follow bytes backwards in time, through copies and ops; a write that is overwritten later still
  * counts. Does the content of `storage` at the end of the run descend from `ancestor`? Likewise for what
- * `answer` (an answer event) handed in at its moment. Did this op or copy contribute to it? A storage
- * descends from itself. */
+ * `answer` (an answer event) handed in at its moment. Did this op or copy contribute to it, or this
+ * host_read or host_write touch bytes that did? A storage descends from itself. */
 bool storage_comes_from(const grading *g, int64_t storage, int64_t ancestor);
 bool answer_comes_from(const grading *g, const cJSON *answer, int64_t ancestor);
 bool leads_to(grading *g, const cJSON *event, const cJSON *answer);

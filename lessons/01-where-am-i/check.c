@@ -36,6 +36,7 @@ static void judge(grading *g)
     if (!check_same_device(g) || !check_answered(g, "y")) return;
     numbers(g);
     check_ran_on_card(g, "y", "mat1");
+    check_computed(g, "y", "matmul add", 2);
     constants_were_born_there(g);
     check_copies(g, "one-crossing", "h2d", 1, false);
     check_copies(g, "nothing-home", "d2h", 0, false);

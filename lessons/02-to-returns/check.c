@@ -32,6 +32,7 @@ static void judge(grading *g)
     if (!check_same_device(g) || !check_answered(g, "y")) return;
     numbers(g);
     check_ran_on_card(g, "y", "mat1");
+    check_computed(g, "y", "matmul relu", 2);
     no_orphans(g);
     check_copies(g, "copies-in-budget", "h2d", 2, false);
     check_copies(g, "nothing-home", "d2h", 0, false);

@@ -34,6 +34,7 @@ static void judge(grading *g)
     if (!check_same_device(g) || !check_answered(g, "h")) return;
     numbers(g);
     check_ran_on_card(g, "h", "x");
+    check_computed(g, "h", "relu", 15); /* five turns of three */
     check_answer_on(g, "h", "cpu");
     check_copies(g, "crossings-there", "h2d", 1, true);
     check_copies(g, "crossings-home", "d2h", 1, true);
