@@ -18,10 +18,9 @@ VERSION = 0.1.0
 WARN    = -Wall -Wextra -Wshadow -Wconversion $(if $(filter true,$(CI)),-Werror)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(SAN) -MMD -MP -DFERRY_VERSION='"$(VERSION)"'
 # Kernels are CUDA, read as C++ by g++ for the simulated card; no C++ runtime is linked.
-CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(SAN) -MMD -MP -fno-exceptions -fno-rtti -fwrapv
+CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(if $(filter true,$(CI)),-Werror) $(SAN) -MMD -MP -fno-exceptions -fno-rtti -fwrapv
 CORE_LIBS = -lopenblas -lm -lpthread
-# Not null: a null pointer crashes by itself, and tests look at how.
-ASAN = B=$(B)/asan OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize=null -fno-omit-frame-pointer' NVCC=
+ASAN = B=$(B)/asan OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer' NVCC=
 TSAN = B=$(B)/tsan OPT='-O1 -g' SAN=-fsanitize=thread NVCC=
 CLANG = B=$(B)/clang CC=clang CXX=clang++ CI=true NVCC=
 HAVE := $(shell $(CC) -E -P -x c .ci/have.h 2>/dev/null) # cjson civetweb openblas cmocka
@@ -41,8 +40,9 @@ else
 $(B)/lib/cuda.o: CFLAGS += -DFERRY_NO_NVCC
 endif
 
-# What a learner's program is linked with, for compile.c.
-$(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(CORE_LIBS))"'
+# What a learner's program is linked with, for compile.c. Its null pointers crash as they do anywhere.
+LEARNER_SAN = $(if $(findstring undefined,$(SAN)),-fno-sanitize=null)
+$(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LEARNER_SAN) $(CORE_LIBS))"'
 
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = server http client socket threads gate stream view assets
@@ -67,7 +67,7 @@ TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 BENCHES = $(patsubst tests/%.c,$(B)/%,$(wildcard tests/bench/*.c))
 
 ifneq ($(filter cjson,$(HAVE)),)
-all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(LESSONS) ## build everything that users get
+all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc ## build everything that users get
 else
 all: $(B)/libferry.a
 	@echo 'ferry: built the library alone: cJSON is missing (.ci/deps says how to install it)'
@@ -81,6 +81,12 @@ ifndef V
 endif
 $(B)/libferry.a: $(LIB) $(SIM) $(REAL)
 $(B)/libferry-view.a: $(VIEW)
+# For pkg-config: as installed, and as built (PKG_CONFIG_PATH=build).
+MAKE_PC = sed -e 's|@VERSION@|$(VERSION)|; s|@VIEW_HOOK@|$(VIEW_HOOK)|; s|@VIEW_LIBS@|$(VIEW_LIBS)|' \
+  -e 's|@CORE_LIBS@|$(CORE_LIBS)|; s|@PREFIX@|$(PREFIX)|'
+$(B)/%.pc: lib/%.pc.in Makefile
+	mkdir -p $(@D)
+	$(MAKE_PC) -e 's|^libdir=.*|libdir=$(abspath $(B))|; s|^includedir=.*|includedir=$(CURDIR)/lib|' $< >$@
 $(B)/%.a:
 	echo '  ar   $@'
 	rm -f $@ && ar rcs $@ $^
@@ -180,6 +186,8 @@ bench: all $(BENCHES) ## cost and speed beside peers measured in the same run
 	tests/bench/run $(B)
 bench-peers: all $(BENCHES) ## that, with PyTorch among the peers where it is installed
 	PEERS=1 tests/bench/run $(B)
+docs: $(B)/tests/format_test ## write the table of events in lib/README.md anew
+	FERRY_DOCS=1 $(B)/tests/format_test >/dev/null
 golden: tests ## make the golden logs of the solutions again, after a wanted change
 	B=$(B) tests/golden_test.sh remake
 deps: ## install what tests need
@@ -200,8 +208,7 @@ install: all ## to PREFIX=/usr/local, under DESTDIR= if given
 	install -m 644 $(B)/libferry.a $(B)/libferry-view.a $(TO)/lib
 	install -m 644 lib/ferry.h lib/ferry_call.h $(TO)/include
 	cp -r lessons $(TO)/share/ferry
-	for pc in ferry ferry-core; do sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' -e 's|@VIEW_HOOK@|$(VIEW_HOOK)|' \
-	  -e 's|@VIEW_LIBS@|$(VIEW_LIBS)|; s|@CORE_LIBS@|$(CORE_LIBS)|' lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
+	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
 uninstall: ## what install put there
 	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry
 	rm -f $(TO)/bin/ferry $(TO)/lib/libferry.a $(TO)/lib/libferry-view.a $(TO)/lib/pkgconfig/ferry.pc \
@@ -213,7 +220,7 @@ clean: ## throw the build folder away
 help: ## this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-.PHONY: all tests run lesson test test-long asan clang tsan valgrind sabotage bench bench-peers golden deps fmt \
+.PHONY: all tests run lesson test test-long asan clang tsan valgrind sabotage bench bench-peers golden docs deps fmt \
   install uninstall core-libs clean help fmt-check gpu-check
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,5 +1,9 @@
 /* cpu_matmul.c: matrix products on the host: OpenBLAS for floats, plain loops for integers. */
+#if __has_include(<cblas.h>)
 #include <cblas.h>
+#else
+#include <openblas/cblas.h> /* Fedora's place */
+#endif
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

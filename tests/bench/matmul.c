@@ -1,6 +1,10 @@
 /* matmul.c: a matrix product through Ferry beside the BLAS routine that does the work, and the cost of
  * a call on a tiny tensor. */
+#if __has_include(<cblas.h>)
 #include <cblas.h>
+#else
+#include <openblas/cblas.h> /* Fedora's place */
+#endif
 
 #include "../../lib/ferry.h"
 #include "bench.h"
