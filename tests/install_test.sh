@@ -55,6 +55,53 @@ grades() { # the learner's file lands in the current folder
         cp "$OLDPWD/lessons/01-where-am-i/solution.c" my/01-where-am-i.c && "$prefix/bin/ferry" grade 01-where-am-i)
 }
 
+# Fetch the page that a program under view announced in $1; its URL must come while the program may be gone.
+page_of() {
+    local i url
+    for ((i = 0; i < 100; i++)); do
+        url=$(grep -o 'http://127[^ #]*' "$1" | head -n 1) && break
+        sleep 0.1
+    done
+    [[ -n $url ]] && exec 3<>"/dev/tcp/127.0.0.1/$(sed 's/.*://; s|/.*||' <<<"$url")" &&
+        printf 'GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n' >&3 && grep -q '<title>Ferry' <&3
+}
+# Start a command whose viewer announces itself in $work/seen, fetch the page, end both.
+seen() {
+    local status=0 pid
+    : >"$work/seen"
+    BROWSER=none XDG_STATE_HOME=$work/state timeout 60 "$@" >"$work/printed" 2>"$work/seen" &
+    pid=$!
+    page_of "$work/seen" || status=1
+    kill -INT "$pid" 2>/dev/null # to the program and, through timeout, to nobody else: its viewer is told below
+    sed -n 's/.*`kill \([0-9]*\)`.*/\1/p' "$work/seen" | while read -r viewer; do kill "$viewer"; done
+    wait "$pid" 2>/dev/null
+    cat "$work/seen"
+    return $status
+}
+cat >"$work/own/args.c" <<'C'
+#include <ferry.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    fy_print(fy_cuda(fy_ones((2))));
+    for (int i = 1; i < argc; i++) printf("[%s]", argv[i]);
+    fflush(stdout);
+}
+C
+views() { # its arguments are its own, also those that a lesson would take
+    (cd "$work/own" && gcc args.c $(pkg-config --cflags --libs ferry) -o args.out) &&
+        seen env FERRY_VIEW=1 "$work/own/args.out" --view --trace zzz && grep -F '[--view][--trace][zzz]' "$work/printed"
+}
+lone_lesson() { # one file, copied away from everything
+    mkdir -p "$work/lone" && cp "$B/lessons/01-where-am-i" "$work/lone/lesson" &&
+        (cd "$work/lone" && seen env -i PATH=/usr/bin:/bin HOME="$work/lone" BROWSER=none ./lesson --view)
+}
+uninstalled() {
+    (export PKG_CONFIG_PATH=$(realpath "$B") && cd "$work/own" &&
+        gcc -Wall -Werror a.c $(pkg-config --cflags --libs ferry) -o b.out && ./b.out | grep 2)
+}
+
 holds "make install PREFIX=" installs
 holds "make install DESTDIR= stages" stages
 holds "make uninstall leaves no file" uninstalls
@@ -64,6 +111,9 @@ holds "the program runs" runs ./a.out
 holds "the program without the viewer runs" runs ./core.out
 holds "ferry-core needs no web library" webless
 holds "FERRY_TRACE writes the run" traces
+holds "FERRY_VIEW=1 shows a program of one's own and leaves its arguments alone" views
+holds "a lesson executable alone serves its run" lone_lesson
+holds "a program builds against build/ by pkg-config" uninstalled
 holds "C++ may include ferry.h" cplusplus
 holds "the installed ferry lists the lessons" lists
 holds "the installed ferry grades" grades
