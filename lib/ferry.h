@@ -46,6 +46,8 @@ typedef enum fy_dtype {
     FY_FLOAT32,
     FY_INT64,
 } fy_dtype;
+#define FY_FLOAT32 ((fy_dtype)FY_FLOAT32) /* else an int in C: fy_to(x, 1) would be no mistake */
+#define FY_INT64   ((fy_dtype)FY_INT64)
 
 /* The shape of a tensor: ndim sizes, row-major meaning (first is outermost). */
 typedef struct fy_shape {
@@ -115,10 +117,16 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 #define fy_view(x, dims)         fy_view_at(FY_AT("fy_view", #x ", " #dims), x, FY_SHAPE(dims))
                                               /* same elements, other shape; one size may be -1 */
 #define fy_transpose(x, d0, d1)  fy_transpose_at(FY_AT("fy_transpose", #x ", " #d0 ", " #d1), x, d0, d1)
+                                              /* the two dimensions swapped; negative ones count from the end */
 #define fy_t(x)                  fy_t_at(FY_AT("fy_t", #x), x)                     /* at most 2-D */
 #define fy_narrow(x, dim, start, length) \
     fy_narrow_at(FY_AT("fy_narrow", #x ", " #dim ", " #start ", " #length), x, dim, start, length)
+                                              /* start to start + length - 1 of dim, as many dimensions as x;
+                                                 negative dim and start count from the end; start + length is
+                                                 at most the size of dim */
 #define fy_select(x, dim, index) fy_select_at(FY_AT("fy_select", #x ", " #dim ", " #index), x, dim, index)
+                                              /* one index of dim, which goes: (2, 3) gives (3) or (2); negative
+                                                 dim and index count from the end */
 #define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x)   /* x itself if it is */
 #define fy_clone(x)              fy_clone_at(FY_AT("fy_clone", #x), x)             /* always a new storage */
 
@@ -130,15 +138,15 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
                                                                read; on "cuda" it points into VRAM: not
                                                                for the host */
 const char *fy_device(const fy_tensor *x);    /* "cpu", "cuda:0" ...; lives as long as the program */
-bool fy_is_cuda(const fy_tensor *x);
-fy_dtype fy_dtype_of(const fy_tensor *x);
+bool fy_is_cuda(const fy_tensor *x);          /* does it live on a card? false of NULL */
+fy_dtype fy_dtype_of(const fy_tensor *x);     /* FY_DTYPE_UNSET of NULL */
 const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" */
-fy_shape fy_shape_of(const fy_tensor *x);
-int fy_dim(const fy_tensor *x);               /* number of dimensions */
+fy_shape fy_shape_of(const fy_tensor *x);     /* a copy; 0-dim of NULL */
+int fy_dim(const fy_tensor *x);               /* number of dimensions; 0 of NULL */
 int64_t fy_size(const fy_tensor *x, int dim); /* negative dim counts from the end; -1 if there is none */
-int64_t fy_stride(const fy_tensor *x, int dim); /* in elements; negative dim counts from the end */
-int64_t fy_numel(const fy_tensor *x);         /* number of elements */
-bool fy_is_contiguous(const fy_tensor *x);
+int64_t fy_stride(const fy_tensor *x, int dim); /* in elements; negative dim as above; -1 if there is none */
+int64_t fy_numel(const fy_tensor *x);         /* number of elements; 0 of NULL */
+bool fy_is_contiguous(const fy_tensor *x);    /* row-major without holes; sizes of 1 do not matter; false of NULL */
 
 /* ---- ownership ------------------------------------------------------------------------------ */
 

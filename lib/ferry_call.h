@@ -82,9 +82,16 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 
 #define FY_ARG(x) \
     _Generic((x), fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, default: fy_arg_int)(x)
+#define FY_NO_NUMBER(x) \
+    (void)sizeof(struct { \
+        _Static_assert(_Generic((x), int: 0, default: 1), \
+                       "a number is no target: write fy_to(x, FY_FLOAT32), FY_INT64 or a device, as \"cuda\""); \
+        int none; \
+    })
 #define FY_TARGET(x) \
-    _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
-             int: fy_target_dtype, unsigned: fy_target_dtype)(x)
+    (FY_NO_NUMBER(x), \
+     _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
+              fy_dtype: fy_target_dtype, int: fy_target_dtype)(x))
 
 /* FY_MAKE: site, shape and options of one of the plain factories. */
 #define FY_OPTS(...) (__extension__(fy_opts){FY_REST(__VA_ARGS__, .fy_end_ = 0)})
@@ -145,7 +152,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     fy_tensor_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
 #define FY_TO(call, text, ...) \
     fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
-             FY_TARGET(FY_SECOND_OR(FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
+             FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
              (__extension__(fy_to_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))}))
 #define FY_LIST_OF(x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(x)
 #define FY_LIST_OF_1(x) FY_LIST x

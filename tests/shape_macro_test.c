@@ -115,6 +115,8 @@ static void wrong_lists(const char *compiler, const char *flags)
         {"fy_arange(5)", "the values need parentheses of their own"},
         {"fy_to(y)", "say where to: fy_to(x, "},
         {"fy_to(y, 3.5)", "error:"},
+        {"fy_to(y, 1)", "a number is no target: write fy_to(x, FY_FLOAT32)"},
+        {"fy_to(y, FY_DTYPE_UNSET)", "a number is no target"},
         {"fy_zeros((2), .devise = 0)", "devise"},
     };
     if (!is_there(compiler)) skip();
@@ -143,6 +145,8 @@ static void right_lists(const char *compiler)
         "fy_to(y, fy_device(y))",
         "fy_view(y, (-1))",
         "fy_to(y, fy_dtype_of(y))",
+        "fy_to(y, fy_to(y, FY_INT64))",
+        "fy_to(fy_cpu(y), fy_cpu(fy_to(y, n > 2 ? FY_INT64 : FY_FLOAT32)))",
     };
     if (!is_there(compiler)) skip();
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
