@@ -2,7 +2,7 @@
 // the tests ask of a page.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -66,11 +66,28 @@ export function trace(lesson) {
   return { path, lines, events: lines.map((line) => JSON.parse(line)), remove: () => rmSync(folder, { recursive: true }) };
 }
 
-/** Start `ferry ...args` and read its address: {url, my, output(), stop()}. */
+/** Start `ferry ...args` and read its address: {url, my, output(), stop(), ...}, as serving() tells. */
 export async function ferry(...args) {
   const folder = mkdtempSync(join(tmpdir(), 'ferry-page-'));
   const env = { ...process.env, FERRY_HOME: root, FERRY_MY: join(folder, 'my'), XDG_STATE_HOME: join(folder, 'state') };
-  const child = spawn(FERRY, [...args, '--no-browser'], { cwd: root, env });
+  return { my: join(folder, 'my'), ...await serving(FERRY, [...args, '--no-browser'], folder, env) };
+}
+
+/** Build a C program as a user of the library does, with the viewer, and start it under FERRY_VIEW=1. */
+export async function program(source) {
+  const folder = mkdtempSync(join(tmpdir(), 'ferry-program-'));
+  const [code, binary, built] = [join(folder, 'program.c'), join(folder, 'program'), dirname(FERRY)];
+  writeFileSync(code, source);
+  const core = execFileSync('make', ['-s', 'core-libs', `B=${built}`], { cwd: root, encoding: 'utf8' }).trim().split(/\s+/);
+  execFileSync(process.env.CC ?? 'cc', ['-g', '-I', join(root, 'lib'), code, '-o', binary, `-L${built}`, '-Wl,-u,fy_viewer',
+    '-lferry-view', '-lferry', '-lcivetweb', '-lcjson', '-ldl', ...core], { stdio: 'inherit', timeout: 60000 });
+  return serving(binary, [], folder, { ...process.env, FERRY_VIEW: '1', BROWSER: 'none', FERRY_GPU: 'sim' }, true);
+}
+
+// Start a program that serves a page, and read its address: {url, child, ended, output(), stop()}. The
+// folder goes when it has ended. A detached one has a viewer beside it: stop() ends their whole group.
+async function serving(binary, args, folder, env, detached = false) {
+  const child = spawn(binary, args, { cwd: root, env, detached });
   const ended = new Promise((done) => child.on('exit', done));
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { said += data; });
@@ -81,17 +98,23 @@ export async function ferry(...args) {
       if (child.exitCode !== null) break;
       await new Promise((done) => setTimeout(done, 50));
     }
-    throw new Error(`${FERRY} ${args.join(' ')} printed no address: ${said}`);
+    throw new Error(`${[binary, ...args].join(' ')} printed no address: ${said}`);
   };
   async function stop() {
-    child.kill('SIGINT');
-    const late = setTimeout(() => child.kill('SIGKILL'), 5000);
+    const signal = (name) => {
+      try {
+        process.kill(detached ? -child.pid : child.pid, name);
+      } catch {} // it has ended already
+    };
+    signal('SIGINT');
+    const late = setTimeout(signal, 5000, 'SIGKILL');
     await ended;
     clearTimeout(late);
+    for (const stream of child.stdio) stream.destroy();
     rmSync(folder, { recursive: true, force: true });
   }
   try {
-    return { url: await address(), my: join(folder, 'my'), output: () => said, stop };
+    return { url: await address(), child, ended, output: () => said, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -77,3 +77,57 @@ check('the table says the same as the log and as the live region', async () => {
   assert.ok(await page.evaluate(() => window.ferry.seq >= 20));
   await done(page);
 });
+
+const lit = (page) => page.evaluate(() => [...document.querySelectorAll('#lines .lit .number')].map((n) => Number(n.textContent)));
+
+check('at every event the lit line is the event’s line', async () => {
+  const page = await stage.open(stage.view.url);
+  const lines = new Set();
+  for (const e of stage.demo.events.filter((one) => one.line)) {
+    await go(page, e.seq);
+    assert.deepEqual(await lit(page), [e.line], `event ${e.seq}, ${e.kind}`);
+    lines.add(e.line);
+  }
+  assert.ok(lines.size >= 5, `${[...lines]}`);
+  await done(page);
+});
+
+check('the scrubber, by value and by keyboard, shows what stepping shows', async () => {
+  const page = await stage.open(stage.view.url);
+  await go(page, 0);
+  const look = async () => {
+    await settle(page);
+    return page.evaluate(() => JSON.stringify({
+      step: window.ferry.position.step,
+      state: window.ferry.state(),
+      storages: [...window.ferry.state().storages.values()],
+      picture: document.getElementById('canvas').toDataURL(),
+      say: document.getElementById('say').textContent,
+      where: document.getElementById('where').textContent,
+      lit: document.querySelector('#lines .lit .number')?.textContent,
+    }));
+  };
+  const count = await page.evaluate(() => Number(document.getElementById('scrub').max)) + 1;
+  assert.ok(count >= 6, `${count} steps`);
+  const stepped = [await look()];
+  while (stepped.length < count) {
+    await page.locator('#forward').click();
+    stepped.push(await look());
+  }
+  assert.equal(new Set(stepped).size, count, 'no two steps look the same');
+  const scrub = page.locator('#scrub');
+  for (const step of [3, count - 1, 0, Math.floor(count / 2)]) {
+    await scrub.fill(String(step));
+    assert.equal(await look(), stepped[step], `set to ${step}`);
+  }
+  await scrub.focus();
+  for (const [key, step] of [['Home', 0], ['ArrowRight', 1], ['ArrowRight', 2], ['ArrowLeft', 1], ['End', count - 1], ['ArrowLeft', count - 2]]) {
+    await page.keyboard.press(key);
+    assert.equal(await look(), stepped[step], `${key} to ${step}`);
+  }
+  await page.keyboard.press('PageDown');
+  const paged = await page.evaluate(() => Number(document.getElementById('scrub').value));
+  assert.ok(paged < count - 2);
+  assert.equal(await look(), stepped[paged], 'PageDown');
+  await done(page);
+});

@@ -1,7 +1,7 @@
 // lesson_test.mjs: lessons, the editor, verdicts and hints, with the real `ferry serve`.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { DEMO, bench, check, done, ferry, settle } from './browser.mjs';
+import { DEMO, bench, boxesOf, check, done, ferry, go, settle, share } from './browser.mjs';
 import { serve } from './dev.mjs';
 
 const stage = bench();
@@ -50,6 +50,42 @@ check('a file saved in another editor is graded and shown; unsaved text survives
     await page.locator('#lesson-list button').nth(1).click();
     await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
     assert.equal(await page.locator('#code').inputValue(), '// half a thought');
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
+check('a program that crashes is named; what it did before is drawn; the next run works', async () => {
+  const lessons = await ferry('serve', '--port', '8875');
+  try {
+    const page = await stage.open(lessons.url);
+    await page.waitForFunction(() => window.ferry?.events.length);
+    await page.locator('#tab-editor').click();
+    await page.locator('#code').fill(`#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *doomed = fy_to(fy_ones((8, 8)), "cuda");
+    int *nowhere = 0;
+    *nowhere = 1;
+    fy_print(doomed);
+}
+`);
+    await page.locator('#save').click();
+    await page.locator('#verdict[data-kind="fail"]').waitFor();
+    assert.match(await page.locator('#verdict').innerText(), /crash/i);
+    await page.keyboard.press('Escape');
+    const last = await page.evaluate(() => window.ferry.events.length - 1);
+    await go(page, last);
+    const boxes = await boxesOf(page);
+    assert.deepEqual(boxes.map((b) => b.device).sort(), ['cpu', 'cuda:0']);
+    assert.ok(boxes.some((b) => b.name === 'doomed'));
+    for (const box of boxes) assert.ok(await share(page, box.band, box.hue) > 0.3, `${box.name} is painted`);
+
+    await page.locator('#code').fill(readFileSync(new URL(`../../lessons/${DEMO}/solution.c`, import.meta.url), 'utf8'));
+    await page.keyboard.press('Control+s');
+    await page.locator('#verdict[data-kind="pass"]').waitFor();
     await done(page);
   } finally {
     await lessons.stop();

@@ -1,6 +1,6 @@
 // live_test.mjs: runs that are still going on, were killed, or lost their server.
 import assert from 'node:assert/strict';
-import { bench, check, done, ferry, go, settle } from './browser.mjs';
+import { bench, boxesOf, check, done, ferry, go, program, settle, share } from './browser.mjs';
 import { logLines, serve } from './dev.mjs';
 import { golden, logs } from './logs.mjs';
 
@@ -35,6 +35,46 @@ check('a killed program’s log says so and stays usable', async () => {
     await done(page);
   } finally {
     await killed.stop();
+  }
+});
+
+// The program is held by a pipe, so nothing here hangs on time: what the page shows while it is held cannot
+// come from what the program does afterwards.
+check('a C program’s first tensor is drawn before its second exists', async () => {
+  const held = await program(`#include <ferry.h>
+#include <unistd.h>
+int main(void)
+{
+    fy_tensor *first = fy_ones((64, 64));
+    char go;
+    if (read(0, &go, 1) != 1) return 3;
+    fy_tensor *second = fy_to(first, "cuda");
+    return second ? 0 : 4;
+}
+`);
+  try {
+    const page = await stage.open(held.url);
+    await page.waitForFunction(() => window.ferry?.boxes().some((b) => b.name === 'first'));
+    await page.waitForFunction(() => document.getElementById('live').textContent === 'Live');
+    const drawn = async () => {
+      await page.waitForFunction(() => window.ferry.position.m === 1);
+      const boxes = await boxesOf(page);
+      for (const box of boxes) assert.ok(await share(page, box.band, box.hue) > 0.3, `${box.name} is painted`);
+      return boxes.map((b) => `${b.name} ${b.device}`);
+    };
+    assert.deepEqual(await drawn(), ['first cpu']);
+    assert.equal(await page.locator('#lines .lit .number').innerText(), '5');
+    assert.deepEqual(await page.evaluate(() => window.ferry.events.filter((e) => e.kind === 'copy' || e.kind === 'end')), []);
+    assert.equal(held.child.exitCode, null);
+
+    held.child.stdin.write('x');
+    await page.waitForFunction(() => window.ferry.boxes().some((b) => b.name === 'second'));
+    assert.equal(await held.ended, 0);
+    await page.waitForFunction(() => window.ferry.events.at(-1).kind === 'end');
+    assert.match(await page.locator('#notice').innerText(), /program is over/);
+    await page.context().close();
+  } finally {
+    await held.stop();
   }
 });
 
