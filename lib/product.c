@@ -29,8 +29,8 @@ static bool check_device(const fy_call *c, fy_tensor **x)
     return fy_fail_about(
         c->at, "device_mismatch",
         fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to), 2,
-        x,
-        "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name, b->name);
+        x, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name,
+        b->name);
 }
 
 static bool fail_inner(const fy_call *c, fy_tensor **x)

@@ -264,7 +264,7 @@ static void a_misspelt_variable_is_named_once(void **state)
     (void)state;
     assert_exits(misspell, 3);
     char *errors = said();
-    char *at = strstr(errors, "ferry: FERRY_NARATE is no variable that Ferry knows");
+    char *at = strstr(errors, "FERRY_NARATE is no variable that Ferry knows");
     assert_non_null(at);
     assert_null(strstr(at + 1, "FERRY_NARATE"));
     free(errors);

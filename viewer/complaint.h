@@ -21,8 +21,8 @@ bool explain(const complaint *c, diagnosis *d);
 /* What a line tells; false when it tells nothing. */
 typedef bool looking(const complaint *c, diagnosis *d);
 looking meant_semicolon, meant_at_sign, meant_mark, meant_keyword, meant_else, meant_curly_quotes; /* meant.c */
-looking meant_hash;                                                                               /* meant.c */
-looking meant_address, meant_swapped, meant_option;                                               /* meant.c */
+looking meant_hash;                                                                                /* meant.c */
+looking meant_address, meant_swapped, meant_option;                                                /* meant.c */
 looking meant_too_few, meant_too_many, meant_value_missing, meant_text, meant_assertion;           /* meant.c */
 looking meant_function_unknown, meant_name_unknown, meant_dot;                                     /* unknown.c */
 looking meant_not_an_object, meant_operand, meant_star, meant_stars;                               /* objects.c */

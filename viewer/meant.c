@@ -175,7 +175,8 @@ bool meant_option(const complaint *c, diagnosis *d)
 {
     bool moves = strstr(c->here, "fy_to(");
     return plainly(d, "options are given by name, with a dot in front",
-                   moves ? "for example fy_to(a, \"cpu\", .copy = true)" : "for example fy_ones((2), .device = \"cuda\")");
+                   moves ? "for example fy_to(a, \"cpu\", .copy = true)"
+                         : "for example fy_ones((2), .device = \"cuda\")");
 }
 
 static bool takes_text(const char *line)
