@@ -1,13 +1,18 @@
-// Lesson 1, to watch: three tensors of different size, two memories, one bus.
+// Lesson 1, to watch: tensors of three sizes, two memories, one bus.
 #include <ferry.h>
 
 int main(void)
 {
-    fy_tensor *rows = fy_randn((96, 32));                     // born in CPU RAM
-    fy_tensor *moved = fy_to(rows, "cuda");                   // a copy crosses the bus
-    fy_tensor *weights = fy_randn((32, 8), .device = "cuda"); // born in VRAM
-    fy_tensor *result = fy_matmul(moved, weights);            // computed where both live
-    fy_tensor *home = fy_cpu(result);                         // the result comes home
+    // born in CPU RAM
+    fy_tensor *rows = fy_randn((96, 32));
+    // a copy crosses the bus
+    fy_tensor *moved = fy_to(rows, "cuda");
+    // born in VRAM
+    fy_tensor *weights = fy_randn((32, 8), .device = "cuda");
+    // computed where both live
+    fy_tensor *result = fy_matmul(moved, weights);
+    // the result comes home
+    fy_tensor *home = fy_cpu(result);
 
     fy_print(fy_sum(home));
 }

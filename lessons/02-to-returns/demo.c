@@ -1,12 +1,12 @@
-// Lesson 2, to watch: one tensor becomes two, and a third name costs nothing.
+// Lesson 2, to watch: one tensor becomes two, a third name is free.
 #include <ferry.h>
 #include <stdio.h>
 
 int main(void)
 {
     fy_tensor *here = fy_randn((64, 32));    // born in CPU RAM
-    fy_tensor *there = fy_to(here, "cuda");  // a copy; here stays where it is
-    fy_tensor *again = fy_to(there, "cuda"); // nothing to change: no event at all
+    fy_tensor *there = fy_to(here, "cuda");  // a copy; here stays
+    fy_tensor *again = fy_to(there, "cuda"); // nothing to do: no event
     fy_tensor *total = fy_sum(again);        // runs on the card
     fy_tensor *home = fy_cpu(total);         // one number comes home
 

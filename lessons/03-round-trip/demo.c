@@ -1,4 +1,5 @@
-// Lesson 3, to watch: a letter and a parcel make the same round trip. What does each pay?
+// Lesson 3, to watch: a letter and a parcel make the same round trip.
+// What does each pay?
 #include <ferry.h>
 #include <stdio.h>
 
@@ -8,15 +9,16 @@ int main(void)
     fy_tensor *parcel = fy_ones((256, 128));
 
     int64_t start = fy_now();
-    fy_tensor *letter_there = fy_cuda(letter);      // over the bus
-    fy_tensor *letter_done = fy_relu(letter_there); // a little work on the card
-    fy_tensor *letter_home = fy_cpu(letter_done);   // and back
+    // over the bus, a little work on the card, and back
+    fy_tensor *letter_there = fy_cuda(letter);
+    fy_tensor *letter_done = fy_relu(letter_there);
+    fy_tensor *letter_home = fy_cpu(letter_done);
     int64_t between = fy_now();
     fy_tensor *parcel_there = fy_cuda(parcel);
     fy_tensor *parcel_done = fy_relu(parcel_there);
     fy_tensor *parcel_home = fy_cpu(parcel_done);
     int64_t end = fy_now();
 
-    printf("letter, %ld numbers: %ld ns on Ferry's clock\n", fy_numel(letter_home), between - start);
-    printf("parcel, %ld numbers: %ld ns on Ferry's clock\n", fy_numel(parcel_home), end - between);
+    printf("letter: %ld numbers, %ld ns\n", fy_numel(letter_home), between - start);
+    printf("parcel: %ld numbers, %ld ns\n", fy_numel(parcel_home), end - between);
 }
