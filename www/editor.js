@@ -10,6 +10,7 @@ export function editor(api, on) {
   let lesson = null;
   let saved = '';
   let wrong = 0; // line of the last compile error, 0 for none
+  let fresh = false; // shown, but not looked at yet
   const drafts = new Map(); // lesson -> text that was never saved
 
   function show(next) {
@@ -18,6 +19,8 @@ export function editor(api, on) {
     saved = next.source ?? '';
     area.value = drafts.get(next.id) ?? saved;
     drafts.delete(next.id);
+    fresh = true;
+    settle();
     $('path').textContent = next.path ?? '';
     mistake(null);
     refresh();
@@ -30,6 +33,15 @@ export function editor(api, on) {
     saved = area.value = source;
     area.setSelectionRange(at, at);
     refresh();
+  }
+
+  // The caret starts where the learner's part starts; a text area can scroll there only once it is seen.
+  function settle() {
+    const mark = area.value.indexOf('// --- your code ---');
+    if (!fresh || !area.clientHeight || mark < 0) return;
+    fresh = false;
+    area.setSelectionRange(mark, mark);
+    scrollTo(area.value.slice(0, mark).split('\n').length);
   }
 
   const isDirty = () => area.value !== saved;
@@ -128,6 +140,7 @@ export function editor(api, on) {
     refresh();
   }
 
+  new ResizeObserver(settle).observe(area);
   area.addEventListener('input', refresh);
   area.addEventListener('scroll', () => { gutter.scrollTop = area.scrollTop; });
   area.addEventListener('keydown', key);

@@ -6,7 +6,7 @@ import { prediction } from './predict.js';
 
 const $ = (id) => document.getElementById(id);
 
-/** on: {opened(lesson), ran(what), failed(error)}. */
+/** on: {opened(lesson), ran(what), unsaved(), save(), guessed(), failed(error)}. */
 export function lessons(api, on) {
   let all = [];
   let open = null; // the lesson on show, as the server tells it
@@ -93,6 +93,13 @@ export function lessons(api, on) {
     await api.post(`/api/lessons/${encodeURIComponent(open.id)}/run`, { what });
   }
 
+  // What stands in the editor is what runs: saving is enough, the server runs what was saved.
+  async function mine() {
+    if (!open || !on.unsaved()) return run('mine');
+    on.ran('mine');
+    return on.save();
+  }
+
   async function attempt(action) {
     try {
       await action();
@@ -103,7 +110,7 @@ export function lessons(api, on) {
 
   $('more-hint').addEventListener('click', () => attempt(hint));
   $('play-demo').addEventListener('click', () => attempt(() => run('demo')));
-  $('run-mine').addEventListener('click', () => attempt(() => run('mine')));
+  $('run-mine').addEventListener('click', () => attempt(mine));
   $('next-lesson').addEventListener('click', () => {
     const next = all[all.findIndex((l) => l.id === open?.id) + 1];
     if (next) attempt(() => choose(next.id, true));

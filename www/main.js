@@ -250,6 +250,8 @@ async function begin(play) {
       pane.show('watch');
       if (what === 'demo') pane.program('source');
     },
+    unsaved: () => write.isDirty(),
+    save: () => write.save(),
     guessed: () => shown && time.restart(),
     failed: (error) => notice(error.message, 'bad'),
   });
