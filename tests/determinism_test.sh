@@ -16,6 +16,10 @@ trace() { # trace OUT COMMAND...: the log of that run without its values
 equal() { # equal COMMAND...: its log is the first one's
     trace "$work/other" "$@" && cmp "$work/first" "$work/other"
 }
+seeded() { # another seed gives another log, and the same one from both checkouts
+    trace "$work/seed.1" env FERRY_SEED=41 "$1" && trace "$work/seed.2" env FERRY_SEED=41 "$2" &&
+        cmp "$work/seed.1" "$work/seed.2" && ! cmp -s "$work/first" "$work/seed.1"
+}
 elsewhere() (cd / && equal env -i PATH=/usr/bin:/bin HOME=/nonexistent LC_ALL=C.UTF-8 TZ=Asia/Tokyo \
     COLUMNS=7 TMPDIR=/tmp XDG_STATE_HOME="$work/odd" FERRY_GPU=sim OTHER="$(printf 'x%.0s' {1..5000})" "$@")
 loaded() {
@@ -52,6 +56,7 @@ for id in "${ids[@]}"; do
     holds "$id: one BLAS thread" equal env OPENBLAS_NUM_THREADS=1 "$program"
     holds "$id: two BLAS threads" equal env OPENBLAS_NUM_THREADS=2 "$program"
     holds "$id: another checkout" equal "$other/out/solutions/$id"
+    holds "$id: another seed" seeded "$program" "$other/out/solutions/$id"
     if [[ -x $B/asan/solutions/$id ]]; then
         holds "$id: the ASan build" equal "$B/asan/solutions/$id"
     else

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# `make run` as a user types it, where everything is installed: it prints one address, over SSH also the
+# forwarding line; the second one points to the first. No network, no install.
+. "$(dirname "$0")/shell.sh"
+export XDG_STATE_HOME=$work/state FERRY_MY=$work/my BROWSER=none NO_INSTALL=1 FERRY_GPU=sim
+export FERRY_HOME=$PWD
+unset DISPLAY WAYLAND_DISPLAY SSH_CONNECTION
+mkdir -p "$FERRY_MY"
+
+address() { grep -o 'http://127[^ ]*#token=[0-9a-f]*' "$1" | head -n 1; }
+await() { # await FILE: its address, within a minute
+    for ((i = 0; i < 600; i++)); do
+        [[ -n $(address "$1") ]] && return
+        sleep 0.1
+    done
+    cat "$1"
+    return 1
+}
+first() {
+    SSH_CONNECTION='10.0.0.1 50000 10.0.0.2 22' timeout 240 make -s B="$B" run >"$work/first" 2>&1 &
+    echo $! >"$work/pid"
+    await "$work/first"
+}
+one_address() { [[ $(grep -o 'http://[^ ]*' "$work/first" | sort -u | wc -l) == 1 ]]; }
+forwards() { local port; port=$(address "$work/first" | sed 's/.*127.0.0.1://; s|/.*||'); grep -q "ssh -L $port:127.0.0.1:$port" "$work/first"; }
+simulated() { [[ $(grep -c 'simulated' "$work/first") == 1 ]]; }
+second() {
+    timeout 60 make -s B="$B" run >"$work/second" 2>&1
+    [[ -n $(address "$work/first") && $(address "$work/second") == "$(address "$work/first")" ]]
+}
+ends() { # Ctrl-C
+    [[ -n $(address "$work/first") ]] || return 1
+    kill -INT "$(cat "$work/pid")" && wait "$(cat "$work/pid")"
+    ! { exec 3<>"/dev/tcp/127.0.0.1/$(address "$work/first" | sed 's/.*127.0.0.1://; s|/.*||')"; } 2>/dev/null
+}
+
+holds "make run prints an address" first
+holds "and only one" one_address
+holds "over SSH it prints the forwarding line" forwards
+holds "it says once that the GPU is simulated" simulated
+holds "a second make run points to the first" second
+holds "Ctrl-C ends it" ends
+finish

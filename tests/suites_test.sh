@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# tests/run counts what it is told to run, and is red when it must be: a failure, a suite that dies on
+# its way, one that runs nothing, a skip that nobody has listed.
+. "$(dirname "$0")/shell.sh"
+mkdir -p "$work/b/tests"
+
+fake() { # fake NAME LINES...: a suite that prints these
+    local name=$1
+    shift
+    { echo '#!/bin/sh'; printf "echo '%s'\n" "$@"; } >"$work/b/tests/${name}_test"
+    chmod +x "$work/b/tests/${name}_test"
+}
+ran() { tests/run "c:$work/b:$1_test" >"$work/said" 2>&1; }
+last() { [[ $(tail -n 1 "$work/said") == "$1" ]]; }
+
+green() { fake good '1..2' 'ok 1 - a' 'ok 2 - b' && ran good && last '2 passed, 0 failed, 0 skipped'; }
+red() { fake bad '1..2' 'ok 1 - a' 'not ok 2 - b' && ! ran bad && last '1 passed, 1 failed, 0 skipped' && grep -q 'failed: .*bad_test: b' "$work/said"; }
+cut() { fake cut '1..3' 'ok 1 - a' && ! ran cut && last '1 passed, 2 failed, 0 skipped'; }
+empty() { fake none '' && ! ran none && last '0 passed, 1 failed, 0 skipped'; }
+status() { fake quits '1..1' 'ok 1 - a' && echo 'exit 3' >>"$work/b/tests/quits_test" && ! ran quits; }
+missing() { ! ran absent && grep -q '1 failed' "$work/said"; }
+skip() { fake skips '1..2' 'ok 1 - a' 'ok 2 - odd # SKIP no reason'; }
+skip_local() { skip && CI=false ran skips && last '1 passed, 0 failed, 1 skipped' && grep -q 'skipped: .*skips_test: odd' "$work/said"; }
+skip_ci() { skip && ! CI=true ran skips && grep -q 'not in tests/skips.txt' "$work/said"; }
+
+holds "passes are counted" green
+holds "a failure is named and makes it red" red
+holds "a suite that dies on its way is red" cut
+holds "a suite that runs nothing is red" empty
+holds "a bad exit status is red" status
+holds "a suite that is not there is red" missing
+holds "a skip is named" skip_local
+holds "under CI a skip that is not listed is red" skip_ci
+finish
