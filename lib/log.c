@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,11 +82,41 @@ static int named(const char *path, char *err, size_t room)
     return fd;
 }
 
+/* Beyond the largest file that this process may make (ulimit -f) a program is killed, not told: the log is
+ * made to fit. Half of what is left goes to slots, half to the arena. False when that is too little. */
+static bool fit_file_limit(fy_head *h)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur == RLIM_INFINITY || file_bytes(h) <= most.rlim_cur) return true;
+    uint64_t fixed = FY_LOG_PIECE + FY_VERDICT_SLOTS * sizeof(fy_slot) + FY_VERDICT_ARENA;
+    uint64_t room = most.rlim_cur > fixed ? (most.rlim_cur - fixed) / FY_LOG_PIECE * FY_LOG_PIECE : 0;
+    uint64_t slots = room / 2 / FY_LOG_PIECE * FY_LOG_PIECE;
+    if (!slots) return false;
+    if (slots / sizeof(fy_slot) < h->limit) h->limit = slots / sizeof(fy_slot);
+    h->arena_bytes = room - fy_log_slot_bytes(h->limit);
+    return true;
+}
+
+static void say_less_room(uint64_t limit)
+{
+    static _Atomic bool said;
+    if (atomic_exchange(&said, true)) return;
+    fprintf(stderr,
+            "ferry: files may not grow as a log wants (ulimit -f), so it holds %llu events; "
+            "`ulimit -f unlimited` makes room for %u\n",
+            (unsigned long long)limit, FY_LOG_DEFAULT);
+}
+
 static bool lay_out(int fd, uint64_t limit)
 {
     fy_head h = {.version = FY_LOG_VERSION, .layout = fy_layout_hash(), .limit = limit, .arena = 8};
     memcpy(h.magic, magic, sizeof magic);
     h.arena_bytes = pieces(limit * sizeof(fy_slot)) + 1024 * FY_LOG_PIECE;
+    if (!fit_file_limit(&h)) {
+        errno = EFBIG;
+        return false;
+    }
+    if (h.limit < limit) say_less_room(h.limit);
     return !ftruncate(fd, (off_t)file_bytes(&h)) && pwrite(fd, &h, sizeof h, 0) == sizeof h;
 }
 
@@ -96,8 +127,9 @@ int fy_log_file(const char *path, uint64_t limit, char *err, size_t room)
     if (limit > FY_LOG_MOST) limit = FY_LOG_MOST;
     int fd = path ? named(path, err, room) : nameless(err, room);
     if (fd < 0 || lay_out(fd, limit)) return fd;
-    snprintf(err, room, "cannot lay out the log %s: %s; free some space or choose another disk",
-             path ? path : "(in the state folder)", strerror(errno));
+    snprintf(err, room, "cannot lay out the log %s: %s; %s", path ? path : "(in the state folder)", strerror(errno),
+             errno == EFBIG ? "files may hardly grow here: raise ulimit -f" : "free some space or choose another disk");
+    if (path) unlink(path);
     close(fd);
     return -1;
 }

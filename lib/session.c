@@ -41,8 +41,9 @@ static char *trace; /* absolute path of the JSON lines to write at exit, or NULL
 static bool narrates;
 static uint64_t told; /* narrated up to here */
 static pid_t viewer;
-static int forks;           /* children so far */
-static uint64_t parent_seq; /* in a child: events its parent had, else 0 */
+static _Atomic int forks;           /* children so far */
+static _Thread_local int forked_as; /* the number of the child that this thread is making */
+static uint64_t parent_seq;         /* in a child: events its parent had, else 0 */
 
 static bool is_set(const char *name)
 {
@@ -69,8 +70,8 @@ uint64_t fy_session_seed(void)
 /* A variable that nobody knows does nothing: most likely it is misspelt. Those of `ferry` are known here too. */
 static void warn_of_unknown(void)
 {
-    static const char *const known[] = {"VIEW=", "TRACE=", "NARRATE=", "GPU=",  "SIM=",
-                                        "SEED=", "GIVEN=", "LOG_FD=",  "HOME=", "MY="};
+    static const char *const known[] = {
+        "VIEW=", "TRACE=", "NARRATE=", "GPU=", "SIM=", "SEED=", "GIVEN=", "LOG_FD=", "HOME=", "MY="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;
@@ -181,7 +182,7 @@ static void start_viewer(void)
 }
 
 static void at_exit(int status, void *unused);
-static void before_fork(void) { forks++; }
+static void before_fork(void) { forked_as = atomic_fetch_add(&forks, 1) + 1; }
 static void in_child(void);
 
 static void register_handlers(void)
@@ -262,7 +263,7 @@ static void in_child(void)
     trace = NULL;
     narrates = false;
     viewer = 0;
-    if (!file || asprintf(&trace, "%s.child%d", file, forks) < 0) trace = NULL;
+    if (!file || asprintf(&trace, "%s.child%d", file, forked_as) < 0) trace = NULL;
     free(file);
     forks = 0;
     atomic_store(&state, trace ? FORKED : OVER);
@@ -300,21 +301,39 @@ static bool copy_lines(fy_log *log, int fd)
     return good;
 }
 
+/* A file that may not grow further is an error like others here, not a signal that kills. */
+static bool copy_lines_unharmed(fy_log *log, int fd)
+{
+    sigset_t too_large, before;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    bool good = copy_lines(log, fd);
+    int error = errno;
+    if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&too_large, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return good;
+}
+
 static void write_trace(fy_log *log)
 {
     char *path = NULL;
     if (asprintf(&path, "%s.tmp", trace) < 0) return;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good = fd >= 0 && copy_lines(log, fd);
+    bool good = fd >= 0 && copy_lines_unharmed(log, fd);
     int error = errno;
     if (fd >= 0 && close(fd)) good = false, error = errno;
     if (good && rename(path, trace)) good = false, error = errno;
     if (!good) {
         unlink(path);
         fprintf(stderr,
-                "ferry: cannot write %s as JSON lines: %s; free some space. No event is lost: the file holds "
+                "ferry: cannot write %s as JSON lines: %s; %s. %s: the file holds "
                 "them in binary form, and `ferry view %s` reads that too\n",
-                trace, strerror(error), trace);
+                trace, strerror(error), error == EFBIG ? "raise ulimit -f" : "free some space",
+                atomic_load(&log->head->full) ? "What was recorded before the log was full is kept"
+                                              : "No event is lost",
+                trace);
     }
     free(path);
 }

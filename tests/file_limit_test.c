@@ -1,0 +1,115 @@
+/* Where files may not grow (ulimit -f) a log is smaller or absent, and it is said; no program is killed. */
+#define _GNU_SOURCE
+#include "logs.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char folder[] = "/tmp/ferry-limit-XXXXXX";
+static char path[64], err[64];
+
+static rlim_t most;
+static size_t text_bytes;
+
+static void program(void)
+{
+    int fd = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(fd, 2);
+    signal(SIGXFSZ, SIG_DFL);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){most, most});
+    setenv("FERRY_TRACE", path, 1);
+    fy_session_start();
+    char *text = malloc(text_bytes + 1);
+    memset(text, 1, text_bytes);
+    FY_EMIT(NULL, mark, .text = fy_ref_bytes(text, text_bytes), .now = FY_ABSENT);
+    free(text);
+    exit(3);
+}
+
+static char *slurp(const char *name)
+{
+    fy_text t = {0};
+    char piece[4096];
+    FILE *f = fopen(name, "r");
+    for (size_t n; f && (n = fread(piece, 1, sizeof piece, f));) fy_text_add(&t, piece, n);
+    if (f) fclose(f);
+    fy_text_add(&t, "", 0);
+    return t.data;
+}
+
+/* Ends with its own status, whatever the limit; what it said. */
+static char *run_with(rlim_t bytes, size_t text)
+{
+    int status;
+    most = bytes;
+    text_bytes = text;
+    unlink(path);
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) program();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status)) fail_msg("killed by signal %d", WTERMSIG(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+    return slurp(err);
+}
+
+static void a_log_fits_the_largest_file_allowed_and_says_so(void **state)
+{
+    (void)state;
+    char *said = run_with(8 << 20, 10), *lines = slurp(path);
+    assert_non_null(strstr(said, "ulimit -f"));
+    assert_int_equal(count_of(lines, "\"kind\":\"mark\""), 1);
+    assert_int_equal(count_of(lines, "\"kind\":\"end\""), 1);
+    free(said);
+    free(lines);
+}
+
+static void too_small_a_limit_leaves_no_file_and_a_sentence(void **state)
+{
+    (void)state;
+    char *said = run_with(100 << 10, 10);
+    assert_non_null(strstr(said, "raise ulimit -f"));
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(said);
+}
+
+static void lines_that_outgrow_the_limit_leave_the_slot_log(void **state)
+{
+    (void)state;
+    char *said = run_with(2 << 20, 500000); /* as JSON six times as long */
+    assert_non_null(strstr(said, "raise ulimit -f"));
+    int fd = open(path, O_RDONLY);
+    assert_true(fy_log_is_log(fd));
+    close(fd);
+    free(said);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/run.jsonl", folder);
+    snprintf(err, sizeof err, "%s/err", folder);
+    return 0;
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    unlink(path);
+    unlink(err);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_log_fits_the_largest_file_allowed_and_says_so),
+        cmocka_unit_test(too_small_a_limit_leaves_no_file_and_a_sentence),
+        cmocka_unit_test(lines_that_outgrow_the_limit_leave_the_slot_log),
+    };
+    return cmocka_run_group_tests_name("file_limit", tests, prepare, clear);
+}
