@@ -164,10 +164,12 @@ static void *cuda_alloc(fy_dev *d, size_t bytes, fy_time *t)
     void *p = NULL;
     int64_t before = fy_clock_now();
     if (!enter(d)) return NULL;
-    if (failed(d, cudaMalloc(&p, bytes), "cudaMalloc")) p = NULL;
+    cudaError_t e = cudaMalloc(&p, bytes);
+    if (failed(d, e, "cudaMalloc")) p = NULL;
     else if (failed(d, cudaMemsetAsync(p, FRESH, bytes, 0), "cudaMemset")) cudaFree(p), p = NULL;
     *t = (fy_time){.start = before, .end = fy_clock_now()};
     t->held = t->overhead = t->end - before;
+    if (e == cudaErrorMemoryAllocation) d->fault[0] = 0; /* full, and nothing else is wrong */
     leave(d, true);
     return p;
 }

@@ -78,7 +78,7 @@ typedef struct fy_backend {
     bool (*open)(fy_dev *d, char *why, size_t room); /* false: why not, in a few words ("no driver") */
     void (*close)(fy_dev *d);
     void (*info)(fy_dev *d);                             /* fill d->card_name, capacity, free_bytes */
-    void *(*alloc)(fy_dev *d, size_t bytes, fy_time *t); /* NULL: full */
+    void *(*alloc)(fy_dev *d, size_t bytes, fy_time *t); /* NULL: full, or what d->fault says */
     void (*release)(fy_dev *d, void *p, size_t bytes);
     bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed; d->fault says how */
     bool (*run)(fy_dev *d, fy_run_work *w);             /* false: likewise */

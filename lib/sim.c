@@ -10,6 +10,7 @@
  * one stream in order, one engine for each direction of the bus, one for kernels. Copies of pageable
  * memory go through two page-locked buffers, the copy of one chunk beside the transfer of another.
  * One lock a card: calls of several threads take turns. */
+#define _GNU_SOURCE 1 /* MAP_FIXED_NOREPLACE */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,6 +28,7 @@ typedef struct sim {
     pthread_mutex_t lock;
     char *window, *alias;
     size_t bytes;
+    _Atomic bool used; /* there is, or was, something in VRAM, or work */
     struct fy_ranges *holes;
     int64_t tail;                        /* when the work queued so far will have ended */
     int64_t to_device, to_host, compute; /* when each engine is free */
@@ -35,14 +37,13 @@ typedef struct sim {
 
 /* For the guard's signal handler and for forks. One simulated card. */
 static _Atomic(char *) guarded_from, guarded_to;
-static _Atomic bool forked;
+static sim *the_card;
+static _Atomic bool forked; /* from a process that used the card */
 
 bool fy_sim_owns(const void *p)
 {
     return (const char *)p >= atomic_load(&guarded_from) && (const char *)p < atomic_load(&guarded_to);
 }
-
-static void note_fork(void) { atomic_store(&forked, true); }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t ns_for(int64_t amount, double rate) { return llround((double)amount * 1e9 / rate); }
@@ -57,10 +58,30 @@ static char *reserve(size_t bytes, int protection, int sharing)
     return p;
 }
 
+/* In a child: the card stays with its parent if that has used it; else it is as new here too, but for the
+ * addresses, which the fork took away. */
+static void note_fork(void)
+{
+    sim *s = the_card;
+    if (!s || atomic_load(&s->used)) {
+        atomic_store(&forked, true);
+        return;
+    }
+    int flags = MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    bool window = mmap(s->window, s->bytes, PROT_NONE, MAP_PRIVATE | flags, -1, 0) == s->window;
+    bool alias = mmap(s->alias, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | flags, -1, 0) == s->alias;
+    if (!window || !alias) atomic_store(&forked, true);
+    else {
+        madvise(s->window, s->bytes, MADV_DONTFORK);
+        madvise(s->alias, s->bytes, MADV_DONTFORK);
+    }
+}
+
 static void sim_close(fy_dev *d)
 {
     sim *s = d->state;
     if (!s) return;
+    if (the_card == s) the_card = NULL;
     atomic_store(&guarded_to, NULL);
     if (s->window) munmap(s->window, s->bytes);
     if (s->alias) munmap(s->alias, s->bytes);
@@ -88,6 +109,7 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
     }
     atomic_store(&guarded_from, s->window);
     atomic_store(&guarded_to, s->window + s->bytes);
+    the_card = s;
     pthread_atfork(NULL, NULL, note_fork);
     return true;
 }
@@ -103,7 +125,9 @@ static bool enter(fy_dev *d)
                  "process anew (exec) instead of forking it");
         return false;
     }
-    pthread_mutex_lock(&((sim *)d->state)->lock);
+    sim *s = d->state;
+    atomic_store_explicit(&s->used, true, memory_order_relaxed);
+    pthread_mutex_lock(&s->lock);
     return true;
 }
 
@@ -127,6 +151,7 @@ static void *sim_alloc(fy_dev *d, size_t bytes, fy_time *t)
     int64_t before = fy_clock_now();
     fy_clock_spend(d->card->call_overhead);
     void *p = (void *)(uintptr_t)fy_ranges_take(s->holes, bytes, NULL);
+    d->fault[0] = 0;
     if (p) memset(alias_of(s, p), FRESH, bytes < poison_most ? bytes : poison_most);
     *t = (fy_time){.start = before, .end = fy_clock_now(), .overhead = d->card->call_overhead};
     t->held = t->end - before;

@@ -50,6 +50,15 @@ static void fail_full(fy_site *at, fy_dev *d, size_t bytes)
             size_text((double)live, used, sizeof used));
 }
 
+static void *fail_fault(fy_site *at, const fy_dev *d, const char *fault)
+{
+    bool forked = strstr(fault, "forked") != NULL;
+    return fy_fail(at, "device",
+                   forked ? "use the card in one process alone, or fork before its first use"
+                          : "run it again with FERRY_GPU=sim to see whether the card is at fault",
+                   "%s could not make room: %s", d->name, fault);
+}
+
 static void link_in(fy_storage *s)
 {
     s->prev = newest;
@@ -66,8 +75,11 @@ static void link_out(fy_storage *s)
     else newest = s->prev;
 }
 
-/* Take real memory and a modelled address; false when either is full. */
-static bool take(fy_storage *s)
+/* What the card says that is more than "full"; NULL if there is nothing. */
+static const char *fault_of(const fy_dev *d) { return !is_host(d) && d->fault[0] ? d->fault : NULL; }
+
+/* Take real memory and a modelled address; false when either is full, or the card does not answer. */
+static bool take(fy_storage *s, const char **fault)
 {
     if (s->bytes == 0) return true;
     fy_time t = {0};
@@ -78,6 +90,7 @@ static bool take(fy_storage *s)
     if (!s->addr) return false;
     s->data = s->dev->backend->alloc(s->dev, s->bytes, &t);
     if (s->data) return true;
+    *fault = fault_of(s->dev);
     pthread_mutex_lock(&lock);
     fy_ranges_give(s->dev->addresses, s->addr);
     pthread_mutex_unlock(&lock);
@@ -86,6 +99,7 @@ static bool take(fy_storage *s)
 
 fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
 {
+    const char *fault = NULL;
     fy_storage *s = calloc(1, sizeof *s);
     if (s) {
         s->refs = 1;
@@ -95,8 +109,9 @@ fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
         s->mem = is_host(d) ? FY_WORD_pageable : FY_WORD_device;
         s->born = at;
     }
-    if (!s || !take(s)) {
+    if (!s || !take(s, &fault)) {
         free(s);
+        if (fault) return fail_fault(at, d, fault);
         fail_full(at, d, bytes);
         return NULL;
     }
