@@ -64,9 +64,21 @@ fy_tensor *fy_randn_at(fy_site *at, fy_shape shape, fy_opts o)
     return finish(&c);
 }
 
-/* How many steps fit before end; -1 after an error. */
-static int64_t count_steps(fy_site *at, double start, double end, double step)
+/* How many steps fit between whole numbers, to the last: doubles skip some beyond 2^53. */
+static __int128 whole_steps(__int128 start, __int128 end, __int128 step)
 {
+    __int128 way = end - start, beyond = way > 0 ? step - 1 : step + 1;
+    return way == 0 ? 0 : (way + beyond) / step;
+}
+
+/* How many steps fit before end; -1 after an error. */
+static int64_t count_steps(fy_site *at, const fy_arg *range, bool ints)
+{
+    double start = range[0].real, end = range[1].real, step = range[2].real;
+    if (ints && step != 0 && (step > 0 ? range[1].integer >= range[0].integer : range[1].integer <= range[0].integer)) {
+        __int128 steps = whole_steps(range[0].integer, range[1].integer, range[2].integer);
+        if (steps < (__int128)9000000000000000) return (int64_t)steps;
+    }
     if (step == 0) fy_fail(at, "value", "a step of 1 or -1", "step must be nonzero");
     else if (!isfinite(start) || !isfinite(end) || !isfinite(step))
         fy_fail(at, "value", "finite numbers", "unsupported range: %g -> %g", start, end);
@@ -94,7 +106,7 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o)
     }
     if (!begin(&c, &o, ints ? FY_INT64 : FY_FLOAT32)) return NULL;
     fy_arg start = n > 1 ? range[0] : fy_arg_int(0), end = range[n > 1], step = n > 2 ? range[2] : fy_arg_int(1);
-    int64_t count = count_steps(at, start.real, end.real, step.real);
+    int64_t count = count_steps(at, (fy_arg[]){start, end, step}, ints);
     if (count < 0) return NULL;
     c.shape = (fy_shape){1, {count}};
     c.real[0] = start.real;

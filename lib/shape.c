@@ -6,6 +6,8 @@
 int64_t fy_shape_numel(const fy_shape *s)
 {
     int64_t n = 1;
+    for (int i = 0; i < s->ndim; i++)
+        if (s->dims[i] == 0) return 0; /* however large the others are */
     for (int i = 0; i < s->ndim; i++) n *= s->dims[i];
     return n;
 }
@@ -55,12 +57,18 @@ bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
     return true;
 }
 
+/* The next stride. Where nothing lies, huge sizes may stand beside a 0: their strides stop at the largest. */
+static int64_t times(int64_t step, int64_t size)
+{
+    return size > 1 && __builtin_mul_overflow(step, size, &step) ? INT64_MAX : step;
+}
+
 void fy_shape_rows(const fy_shape *s, int64_t *strides)
 {
     int64_t step = 1;
     for (int i = s->ndim - 1; i >= 0; i--) {
         strides[i] = step;
-        step *= s->dims[i] > 1 ? s->dims[i] : 1;
+        step = times(step, s->dims[i]);
     }
 }
 
@@ -143,6 +151,6 @@ void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, int64_t *str
     int64_t step = 1;
     for (int i = 0; i < s->ndim; i++) {
         strides[order[i]] = step;
-        step *= s->dims[order[i]] > 1 ? s->dims[order[i]] : 1;
+        step = times(step, s->dims[order[i]]);
     }
 }

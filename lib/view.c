@@ -26,6 +26,7 @@ static bool infer(fy_site *at, fy_tensor *x, fy_shape *s)
 {
     char text[256];
     int unknown = -1;
+    bool huge = false, none = false;
     int64_t known = 1, numel = fy_numel(x);
     fy_shape asked = *s;
     for (int i = 0; i < s->ndim; i++) {
@@ -37,8 +38,11 @@ static bool infer(fy_site *at, fy_tensor *x, fy_shape *s)
             return fy_fail_about(at, "shape", "leave one -1 and spell the others out", 1, &x,
                                  "only one dimension can be inferred");
         if (d == -1) unknown = i;
-        else if (__builtin_mul_overflow(known, d, &known)) known = 0;
+        else huge |= __builtin_mul_overflow(known, d, &known);
+        none |= d == 0;
     }
+    if (none) known = 0;
+    else if (huge) known = -1; /* more than any tensor has */
     if (unknown >= 0 && known > 0 && numel % known == 0) s->dims[unknown] = numel / known;
     else if (unknown >= 0 || known != numel)
         return fy_fail_about(at, "shape", "the sizes must multiply to the number of elements", 1, &x,

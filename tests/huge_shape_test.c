@@ -1,0 +1,75 @@
+/* Sizes and ranges at the edge of int64: exact, or refused; never wrapped around. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ferry.h"
+
+#define HUGE_SIZE (INT64_C(1) << 40)
+
+static int returning(void **state)
+{
+    (void)state;
+    fy_on_error(FY_RETURN);
+    return 0;
+}
+
+static void a_shape_with_a_0_holds_nothing_however_large_the_rest(void **state)
+{
+    (void)state;
+    fy_tensor *x = fy_zeros((HUGE_SIZE, HUGE_SIZE, 0)), *y = fy_zeros((0, HUGE_SIZE, HUGE_SIZE), .device = "cuda");
+    assert_non_null(x);
+    assert_int_equal(fy_numel(x), 0);
+    assert_int_equal(fy_numel(fy_add(x, 1)), 0);
+    assert_int_equal(fy_numel(y), 0);
+    assert_int_equal(fy_numel(fy_relu(fy_t(fy_select(y, 1, 5)))), 0);
+    assert_true(fy_stride(y, 0) > 0);
+    assert_null(fy_error());
+}
+
+static void nothing_cannot_be_viewed_as_more_than_int64_counts(void **state)
+{
+    (void)state;
+    fy_tensor *x = fy_zeros((0, 3));
+    assert_null(fy_view(x, (HUGE_SIZE, HUGE_SIZE)));
+    assert_non_null(fy_error());
+    fy_clear_error();
+    assert_null(fy_view(x, (INT64_C(1) << 32, INT64_C(1) << 32))); /* 2^64 wraps around to 0 */
+    fy_clear_error();
+    fy_tensor *y = fy_view(x, (HUGE_SIZE, HUGE_SIZE, 0));
+    assert_int_equal(fy_numel(y), 0);
+    assert_null(fy_error());
+}
+
+static void a_range_of_whole_numbers_is_exact_beyond_2_to_the_53(void **state)
+{
+    (void)state;
+    const int64_t big = INT64_C(1) << 53;
+    fy_tensor *x = fy_arange((big, big + 3)), *one = fy_arange((INT64_MAX - 1, INT64_MAX));
+    assert_int_equal(fy_numel(x), 3);
+    assert_int_equal(((int64_t *)fy_data(x))[2], big + 2);
+    assert_int_equal(fy_numel(fy_arange((big + 1, big, -1))), 1);
+    assert_int_equal(fy_numel(one), 1);
+    assert_int_equal(*(int64_t *)fy_data(one), INT64_MAX - 1);
+    assert_int_equal(fy_numel(fy_arange((INT64_MIN, INT64_MAX, INT64_MAX))), 3);
+    assert_int_equal(fy_numel(fy_arange((0, 10, 3))), 4);
+    assert_int_equal(fy_numel(fy_arange((10, 0, -3))), 4);
+    assert_int_equal(fy_numel(fy_arange((5, 5))), 0);
+    assert_null(fy_error());
+    assert_null(fy_arange((INT64_MIN, INT64_MAX)));
+    fy_clear_error();
+    assert_null(fy_arange((3, 1)));
+    fy_clear_error();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shape_with_a_0_holds_nothing_however_large_the_rest),
+        cmocka_unit_test(nothing_cannot_be_viewed_as_more_than_int64_counts),
+        cmocka_unit_test(a_range_of_whole_numbers_is_exact_beyond_2_to_the_53),
+    };
+    return cmocka_run_group_tests_name("huge_shape", tests, returning, NULL);
+}
