@@ -44,8 +44,8 @@ static void looks_and_pointers_elsewhere_pass(void **state)
     static const struct {
         const char *kind, *via;
         int storage;
-    } fine[] = {{"host_read", "print", 5}, {"host_read", "item", 5}, {"host_read", "data", 77},
-                {"host_write", "given", 1}};
+    } fine[] = {
+        {"host_read", "print", 5}, {"host_read", "item", 5}, {"host_read", "data", 77}, {"host_write", "given", 1}};
     for (size_t i = 0; i < 2 * sizeof fine / sizeof *fine; i++) {
         handmade h = {0};
         touched_run(&h, i % 2, fine[i / 2].kind, fine[i / 2].via, fine[i / 2].storage);

@@ -224,7 +224,8 @@ static const char *missing_op(grading *g, const cJSON *answer, const char *ops)
 
 bool check_computed(grading *g, const char *answer, const char *ops, int least)
 {
-    const char *name = "computed-by-ferry", *want = grade_say(g, "%d operations on the card, %s among them", least, ops);
+    const char *name = "computed-by-ferry",
+               *want = grade_say(g, "%d operations on the card, %s among them", least, ops);
     const cJSON *a = grade_answer(g, answer).event, *bare = bare_pointer(g, a);
     int n = work_on_card(g, a, NULL);
     const char *got = grade_say(g, "%d on the card", n), *missing = missing_op(g, a, ops);
