@@ -26,14 +26,26 @@ export function ledger(root) {
     return { figure, note };
   }
 
-  function show(state) {
+  /** veiled: the copies are still to be guessed, and not told. */
+  function show(state, veiled = false) {
     const { h2d, d2h, held, ops } = state.ledger;
     const share = state.t > 0 ? Math.min(100, Math.round((100 * held) / state.t)) : 0;
+    if (veiled) veil();
+    else crossings(h2d, d2h);
+    set('Program held', units.time(held), held ? `${share} % of ${units.time(state.t)}` : 'not yet');
+    set('Operations', units.plural((ops.cpu ?? 0) + (ops.gpu ?? 0), 'op'), `${ops.cpu ?? 0} on CPU, ${ops.gpu ?? 0} on GPU`);
+  }
+
+  function crossings(h2d, d2h) {
     set('Over the bus', units.bytes(h2d.bytes + d2h.bytes), units.plural(h2d.trips + d2h.trips, 'trip'));
     set('To the GPU', units.bytes(h2d.bytes), units.plural(h2d.trips, 'copy', 'copies'));
     set('Back home', units.bytes(d2h.bytes), units.plural(d2h.trips, 'copy', 'copies'));
-    set('Program held', units.time(held), held ? `${share} % of ${units.time(state.t)}` : 'not yet');
-    set('Operations', units.plural((ops.cpu ?? 0) + (ops.gpu ?? 0), 'op'), `${ops.cpu ?? 0} on CPU, ${ops.gpu ?? 0} on GPU`);
+  }
+
+  function veil() {
+    set('Over the bus', '?', 'told after your guess');
+    set('To the GPU', '?', 'copies');
+    set('Back home', '?', 'copies');
   }
 
   return { show };

@@ -6,7 +6,7 @@ import { prediction } from './predict.js';
 
 const $ = (id) => document.getElementById(id);
 
-/** on: {opened(lesson), ran(what), unsaved(), save(), guessed(), failed(error)}. */
+/** on: {opened(lesson), ran(what, stay), unsaved(), save(), guessed(), known(), failed(error)}. */
 export function lessons(api, on) {
   let all = [];
   let open = null; // the lesson on show, as the server tells it
@@ -48,14 +48,15 @@ export function lessons(api, on) {
     text();
     hints();
     on.opened(open);
-    if (play) await run('demo');
+    if (play) await run('demo', true);
   }
 
   function text() {
     const article = $('lesson-text');
     article.replaceChildren(render(open.text ?? `# ${open.title}`));
-    if (open.budget) article.querySelector('h2')?.after(budget(open.budget));
-    question = prediction(article, () => on.guessed());
+    const turn = [...article.querySelectorAll('h2, h3')].find((h) => /your turn/i.test(h.textContent));
+    if (open.budget) (turn ?? article.querySelector('h2'))?.after(budget(open.budget));
+    question = prediction(article, open.done, on);
     $('learn').scrollTop = 0;
   }
 
@@ -74,6 +75,7 @@ export function lessons(api, on) {
     $('more-hint').hidden = total === 0;
     $('more-hint').textContent = `Show a hint (${total} left)`;
     $('more-hint').disabled = false;
+    $('hint-section').hidden = !!open.done;
   }
 
   async function hint() {
@@ -87,9 +89,10 @@ export function lessons(api, on) {
     $('more-hint').disabled = left <= 0;
   }
 
-  async function run(what) {
+  // `stay`: the reader did not ask to watch, so a narrow page keeps what it shows.
+  async function run(what, stay = false) {
     if (!open) return;
-    on.ran(what);
+    on.ran(what, stay);
     await api.post(`/api/lessons/${encodeURIComponent(open.id)}/run`, { what });
   }
 
@@ -123,10 +126,17 @@ export function lessons(api, on) {
     attempt,
     /** The example has been watched to its end. */
     watched: (ledger) => question?.reveal(ledger),
+    /** The learner went through the example by hand: nothing is left to guess. */
+    stepped: () => question?.show(),
+    /** Is the learner still to say how many copies there will be? */
+    get guessing() {
+      return !!question?.open;
+    },
     /** A verdict came: is the lesson done, and is there another? */
     graded(pass) {
       const lesson = all.find((l) => l.id === open?.id);
       if (lesson && pass) lesson.done = true;
+      $('hint-section').hidden = pass;
       $('next-lesson').hidden = !pass || all.at(-1)?.id === open?.id;
       list();
     },

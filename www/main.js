@@ -50,7 +50,7 @@ const time = clock({
   changed: frame,
 });
 
-const controls = transport(time, () => shown, pane);
+const controls = transport(time, () => shown, pane, () => shown?.what === 'demo' && course?.stepped());
 
 // ---- showing --------------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ function frame(position) {
   });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
-  if (position.atEnd && position.progress >= 1 && shown.ended && shown.what === 'demo') course?.watched(state.ledger);
+  if (position.atEnd && shown.ended && shown.what === 'demo') course?.watched(state.ledger);
 }
 
 // A new step: lay it out, light its line, say its sentence.
@@ -78,7 +78,7 @@ function arrange(state, step, index) {
   scene = { actions: list, waits: waitIn(list), line };
   views.stage.arrange(state);
   views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
-  views.ledger.show(state);
+  views.ledger.show(state, shown.what === 'demo' && !!course?.guessing);
   badge($('badge'), state);
   const said = stepSentence(shown.events, step, shown.names);
   if ($('say').textContent !== said) $('say').textContent = said;
@@ -128,6 +128,11 @@ function select(run, play) {
   if (play) time.restart();
   else time.poke();
 }
+
+const KILLED = 'The program was killed. The log holds everything up to that instant.';
+const OVER = 'The program is over, and its server with it. Everything here stays usable.';
+
+const died = (run) => run.killed && run.what !== 'demo';
 
 function notice(words, kind = '') {
   $('notice').textContent = words;
@@ -182,7 +187,7 @@ const on = {
     run.ended = true;
     if (run !== shown) return;
     time.follow(false);
-    if (run.killed && run.what !== 'demo') notice('The program was killed. The log holds everything up to that instant.', 'bad');
+    if (died(run)) notice(KILLED, 'bad');
     time.poke();
   },
 
@@ -201,10 +206,11 @@ const on = {
     link = state;
     if (state === 'open' && before !== 'open') notice('');
     if (state === 'lost') {
-      notice(mode === 'view' && shown?.ended ? 'The program is over, and its server with it. Everything here stays usable.'
-        : 'The server is gone; trying to reach it again. Everything that has arrived stays usable.');
+      if (mode === 'view' && shown && died(shown)) notice(KILLED, 'bad');
+      else notice(mode === 'view' && shown?.ended ? OVER : 'The server is gone; trying to reach it again. Everything that has arrived stays usable.');
     }
-    if (state === 'refused') {
+    if (state === 'anew' && token) notice('Ferry was started anew: open the address that it printed. What this page has stays usable.');
+    else if (state === 'anew' || state === 'refused') {
       notice(token ? 'No connection. Open the address that the terminal printed last; this one may be from an earlier start.'
         : 'This page needs the whole address that the terminal printed, with #token= at its end.', 'bad');
     }
@@ -246,13 +252,14 @@ async function begin(play) {
       write.show(lesson);
       views.verdict.hide();
     },
-    ran(what) {
-      pane.show('watch');
+    ran(what, stay) {
+      if (!stay) pane.show('watch');
       if (what === 'demo') pane.program('source');
     },
     unsaved: () => write.isDirty(),
     save: () => write.save(),
     guessed: () => shown && time.restart(),
+    known: refresh,
     failed: (error) => notice(error.message, 'bad'),
   });
   await course.attempt(async () => {

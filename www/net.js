@@ -1,6 +1,6 @@
 // net.js: the only network. The token leaves the address bar before anything else happens; requests
 // carry it in a header, the WebSocket in its query. A lost connection is tried again and goes on from
-// the event after the last one that arrived.
+// the event after the last one that arrived; a server that turns our token away is not asked again.
 
 /** The token of this tab: from the address (which is cleaned at once), else from this tab's memory. */
 export function takeToken(place = location, memory = sessionStorage, past = history) {
@@ -33,7 +33,8 @@ export function api(token) {
 
 /**
  * Follow the server's runs. on: {hello, run, events, ended, status, link}; `link` hears "open",
- * "lost" (trying again) and "refused" (never got in). resume(run) says how many events of it we have.
+ * "lost" (trying again), "refused" (never got in, trying again) and "anew" (another server answers
+ * there, one that does not know our token: that is final). resume(run) says how many events of it we have.
  */
 export function connect(token, on, resume) {
   let socket = null;
@@ -53,9 +54,14 @@ export function connect(token, on, resume) {
     socket.onmessage = (message) => receive(String(message.data));
     socket.onclose = () => {
       on.link(been ? 'lost' : 'refused');
-      setTimeout(open, wait);
+      setTimeout(again, wait);
       wait = Math.min(4000, wait * 2);
     };
+  }
+
+  async function again() {
+    if (await turnedAway(token)) on.link('anew');
+    else open();
   }
 
   function receive(data) {
@@ -94,6 +100,16 @@ export function connect(token, on, resume) {
 
   open();
   return { watch, ack };
+}
+
+// Does a server answer that lets nobody in with this token?
+async function turnedAway(token) {
+  try {
+    const answer = await fetch('/api/lessons', { headers: { 'X-Ferry-Token': token } });
+    return answer.status === 403;
+  } catch {
+    return false;
+  }
 }
 
 function lines(data, end) {

@@ -5,9 +5,14 @@ const $ = (id) => document.getElementById(id);
 const PLAY = 'M4 2.5v11l9-5.5z';
 const PAUSE = 'M4 3h3v10H4zM9 3h3v10H9z';
 
-/** time: the clock; current(): the run on show. */
-export function transport(time, current, pane) {
-  const step = (by) => time.go(time.position.step + by, by > 0);
+/** time: the clock; current(): the run on show; byHand(): the learner chose a step. */
+export function transport(time, current, pane, byHand) {
+  function go(step, move) {
+    time.go(step, move);
+    byHand();
+  }
+
+  const step = (by) => go(time.position.step + by, by > 0);
   const toggle = () => (time.position.playing ? time.pause() : time.play());
 
   // To the nearest step of another line.
@@ -16,13 +21,13 @@ export function transport(time, current, pane) {
     let i = time.position.step;
     const from = steps[i]?.line;
     while (steps[i + by] && (steps[i].line === from || !steps[i].line)) i += by;
-    time.go(i, by > 0);
+    go(i, by > 0);
   }
 
   $('back').addEventListener('click', () => step(-1));
   $('forward').addEventListener('click', () => step(1));
   $('play').addEventListener('click', toggle);
-  $('scrub').addEventListener('input', () => time.go(Number($('scrub').value)));
+  $('scrub').addEventListener('input', () => go(Number($('scrub').value)));
   $('speed').addEventListener('change', () => time.speed(Number($('speed').value)));
   $('help').addEventListener('click', () => $('keys').showModal());
 
@@ -65,8 +70,8 @@ export function transport(time, current, pane) {
     const { key, shiftKey, target } = event;
     if (key === 'ArrowRight') return shiftKey ? () => line(1) : () => step(1);
     if (key === 'ArrowLeft') return shiftKey ? () => line(-1) : () => step(-1);
-    if (key === 'Home') return () => time.go(0);
-    if (key === 'End') return () => time.go(Infinity);
+    if (key === 'Home') return () => go(0);
+    if (key === 'End') return () => go(Infinity);
     if (key === ' ') return target.closest?.('button, summary, a') && !target.dataset.storage ? null : toggle;
     if (key === '?') return () => $('keys').showModal();
     if (key === 't' || key === 'T') return pane.toggleTable;

@@ -124,7 +124,7 @@ check('a guess is held against the trace itself', async () => {
   for (const [guess, expected] of [[['1', '1'], /so it was/], [['5', '0'], /It was 1 to|It was 1 /]]) {
     const fields = page.locator('.predict input');
     for (let i = 0; i < 2; i++) await fields.nth(i).fill(guess[i]);
-    await page.locator('.predict button').click();
+    await page.locator('.predict [type=submit]').click();
     await page.locator('#play').focus();
     await page.keyboard.press('End');
     await page.waitForFunction(() => /It was|so it was/.test(document.querySelector('.predict .answer').textContent));
