@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ char *file_read(const char *path, size_t *size)
     if (fd < 0) return NULL;
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) { /* a pipe would wait, a device may never end */
         close(fd);
-        errno = EINVAL;
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
         return NULL;
     }
     size_t have = 0, room = 4096;
@@ -74,17 +75,59 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
+/* A new file beside `path`, of its own name: several threads and processes may save at once. */
+static int open_beside(const char *path, char *beside, size_t room)
+{
+    static atomic_uint count;
+    int fd;
+    do {
+        int n = snprintf(beside, room, "%s.%ld.%u.new", path, (long)getpid(), atomic_fetch_add(&count, 1));
+        if (n < 0 || (size_t)n >= room) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
+}
+
+static bool replace(const char *path, const char *text, size_t size)
+{
+    char beside[HOME_PATH + 48];
+    struct stat old;
+    bool there = stat(path, &old) == 0;
+    int fd = open_beside(path, beside, sizeof beside);
+    if (fd < 0) return false;
+    bool ok = write_all(fd, text, size) && (!there || fchmod(fd, old.st_mode & 07777) == 0);
+    int why = errno;
+    if (close(fd) != 0 && ok) ok = false, why = errno;
+    if (ok && rename(beside, path) == 0) return true;
+    if (ok) why = errno;
+    unlink(beside);
+    errno = why;
+    return false;
+}
+
 bool file_write(const char *path, const char *text, size_t size)
 {
-    char beside[HOME_PATH + 16];
-    if (snprintf(beside, sizeof beside, "%s.%ld.new", path, (long)getpid()) >= (int)sizeof beside) return false;
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    char *target = realpath(path, NULL); /* a link stays a link */
+    bool ok = replace(target ? target : path, text, size);
+    int why = errno;
+    free(target);
+    errno = why;
+    return ok;
+}
+
+bool file_keep(const char *path, const char *text, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return false;
     bool ok = write_all(fd, text, size);
-    ok = close(fd) == 0 && ok;
-    if (ok && rename(beside, path) == 0) return true;
-    unlink(beside);
-    return false;
+    int why = errno;
+    if (close(fd) != 0 && ok) ok = false, why = errno;
+    if (!ok) unlink(path);
+    errno = why;
+    return ok;
 }
 
 bool state_folder(char *out, size_t room)
@@ -173,7 +216,8 @@ static bool find_my(home *h, const char *root)
     }
     while (strlen(h->my) > 1 && h->my[strlen(h->my) - 1] == '/') h->my[strlen(h->my) - 1] = '\0';
     if (!set(h->beside, "%s", h->my)) return false;
-    *strrchr(h->beside, '/') = '\0';
+    char *slash = strrchr(h->beside, '/');
+    slash[slash == h->beside] = '\0'; /* /my lies in / */
     return true;
 }
 

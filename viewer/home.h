@@ -26,8 +26,10 @@ bool folder_make(const char *path);
 bool folder_exists(const char *path);
 /* Whole file, ended by a NUL that size does not count; NULL with errno set. free() it. */
 char *file_read(const char *path, size_t *size);
-/* Write beside `path` and rename over it, so that nobody sees half a file. */
+/* Write beside `path` and rename over it, so that nobody sees half a file. A link's target is replaced. */
 bool file_write(const char *path, const char *text, size_t size);
+/* Write a file that is not there yet; false with errno EEXIST if it is. */
+bool file_keep(const char *path, const char *text, size_t size);
 /* $XDG_STATE_HOME/ferry, made with mode 0700; false if it cannot be had. */
 bool state_folder(char *out, size_t room);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- paths ------------------------------------------------------------------------------------- */
@@ -142,16 +143,20 @@ const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size
 
 /* ---- the learner's file ------------------------------------------------------------------------ */
 
+static char *starter_of(const home *h, const lesson *l, size_t *size, char *err, size_t room)
+{
+    char path[HOME_PATH];
+    lesson_path(h, l, "starter.c", path);
+    char *text = file_read(path, size);
+    if (!text) snprintf(err, room, "cannot read %s: %s", path, strerror(errno));
+    return text;
+}
+
 static bool put_starter(const home *h, const lesson *l, const char *mine, char *err, size_t room)
 {
-    char starter[HOME_PATH];
     size_t size;
-    lesson_path(h, l, "starter.c", starter);
-    char *text = file_read(starter, &size);
-    if (!text) {
-        snprintf(err, room, "cannot read %s: %s", starter, strerror(errno));
-        return false;
-    }
+    char *text = starter_of(h, l, &size, err, room);
+    if (!text) return false;
     bool ok = folder_make(h->my) && file_write(mine, text, size);
     if (!ok) snprintf(err, room, "cannot write %s: %s; make the folder writable", mine, strerror(errno));
     free(text);
@@ -161,18 +166,45 @@ static bool put_starter(const home *h, const lesson *l, const char *mine, char *
 bool lesson_begin(const home *h, const lesson *l, char *err, size_t room)
 {
     char mine[HOME_PATH];
+    struct stat there;
     lesson_mine(h, l, mine);
-    return access(mine, F_OK) == 0 || put_starter(h, l, mine, err, room);
+    if (lstat(mine, &there) != 0) return put_starter(h, l, mine, err, room);
+    if (stat(mine, &there) == 0 && S_ISREG(there.st_mode)) return true;
+    snprintf(err, room, "%s is %s; move it away, and start the lesson again", mine,
+             S_ISDIR(there.st_mode)   ? "a folder"
+             : S_ISLNK(there.st_mode) ? "a link to a file that is not there"
+                                      : "no plain file");
+    return false;
 }
 
-bool lesson_reset(const home *h, const lesson *l, char *err, size_t room)
+/* my/ID.c.bak, .bak2, .bak3 ...: the first that is free. */
+static bool keep_work(const char *mine, const char *text, size_t size, char kept[HOME_PATH])
 {
-    char mine[HOME_PATH], kept[HOME_PATH + 8];
-    lesson_mine(h, l, mine);
-    snprintf(kept, sizeof kept, "%s.bak", mine);
-    if (rename(mine, kept) != 0 && errno != ENOENT) {
-        snprintf(err, room, "cannot keep the old %s as %s: %s; nothing was changed", mine, kept, strerror(errno));
-        return false;
+    for (int n = 1; n < 10000; n++) {
+        if (n == 1) snprintf(kept, HOME_PATH, "%.3000s.bak", mine);
+        else snprintf(kept, HOME_PATH, "%.3000s.bak%d", mine, n);
+        if (file_keep(kept, text, size)) return true;
+        if (errno != EEXIST) return false;
     }
-    return put_starter(h, l, mine, err, room);
+    return false;
+}
+
+bool lesson_reset(const home *h, const lesson *l, char kept[HOME_PATH], char *err, size_t room)
+{
+    char mine[HOME_PATH];
+    size_t size, starter_size;
+    *kept = '\0';
+    lesson_mine(h, l, mine);
+    char *starter = starter_of(h, l, &starter_size, err, room);
+    if (!starter) return false;
+    char *text = file_read(mine, &size);
+    bool gone = !text && errno == ENOENT;
+    bool same = text && size == starter_size && !memcmp(text, starter, size);
+    bool ok = gone || same || (text && keep_work(mine, text, size, kept));
+    if (!ok)
+        snprintf(err, room, "cannot keep the old %s%s%s: %s; nothing was changed", mine, *kept ? " as " : "", kept,
+                 strerror(errno));
+    free(text);
+    free(starter);
+    return ok && (same || put_starter(h, l, mine, err, room));
 }

@@ -2,7 +2,7 @@
  *
  * A lesson is a folder lessons/NN-name/ with lesson.json, README.md, demo.c, starter.c and others. Its
  * id is the folder's name. The learner works in my/ID.c, which is made from starter.c on first use and
- * never overwritten: a reset keeps the old file as my/ID.c.bak. */
+ * never overwritten: a reset keeps the old file as my/ID.c.bak, .bak2 ... */
 #ifndef FERRY_LESSON_H
 #define FERRY_LESSON_H
 
@@ -38,7 +38,8 @@ void lesson_name(const home *h, const lesson *l, char out[256]);
 
 /* Make my/ID.c from starter.c unless it is there. */
 bool lesson_begin(const home *h, const lesson *l, char *err, size_t room);
-/* Start anew; the old file is kept as my/ID.c.bak. */
-bool lesson_reset(const home *h, const lesson *l, char *err, size_t room);
+/* Start anew; the old file is kept as my/ID.c.bak, or .bak2, ... if that is taken: its path is in `kept`,
+ * "" if there was nothing but the starter. */
+bool lesson_reset(const home *h, const lesson *l, char kept[HOME_PATH], char *err, size_t room);
 
 #endif

@@ -57,7 +57,7 @@ static int read_option(options *o, const command *c, char **argv, const char *al
     size_t n = strcspn(argv[0], "=");
     snprintf(name, sizeof name, "%.*s", (int)(n < 31 ? n : 31), argv[0]);
     if (!is_allowed(allowed, name, n)) return refuse(c, "unknown option", argv[0]);
-    if (!argv[0][n] && set_flag(o, name)) return 1;
+    if (set_flag(o, name)) return argv[0][n] ? refuse(c, "this option takes no value:", argv[0]) : 1;
     const char *value = argv[0][n] ? argv[0] + n + 1 : argv[1];
     if (!value) return refuse(c, "a value is missing after", argv[0]);
     if (!set_value(o, name, value)) return refuse(c, "this value cannot be used:", value);

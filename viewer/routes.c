@@ -142,8 +142,8 @@ static reply post_save(studio *s, const lesson *l, const cJSON *body)
 
 static reply post_reset(studio *s, const lesson *l)
 {
-    char path[HOME_PATH], err[HOME_PATH * 3];
-    if (!lesson_reset(studio_home(s), l, err, sizeof err)) return problem(500, err);
+    char path[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
+    if (!lesson_reset(studio_home(s), l, kept, err, sizeof err)) return problem(500, err);
     desk_know(studio_desk(s, l));
     cJSON *json = cJSON_CreateObject();
     lesson_mine(studio_home(s), l, path);

@@ -66,24 +66,25 @@ static bool is_sure(const char *name)
         complain("say --yes to reset without being asked; nothing was changed");
         return false;
     }
-    printf("start %s anew? The old file is kept as %s.bak [y/N] ", name, name);
+    printf("start %s anew? The old file is kept beside it, as .bak [y/N] ", name);
     fflush(stdout);
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
 static int reset(const home *h, const lesson *l, bool sure)
 {
-    char name[256], mine[HOME_PATH], err[HOME_PATH * 3];
+    char name[256], mine[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
     lesson_name(h, l, name);
     lesson_mine(h, l, mine);
     bool there = access(mine, F_OK) == 0;
     if (there && !sure && !is_sure(name)) return NOT_PASSED;
-    if (!lesson_reset(h, l, err, sizeof err)) {
+    if (!lesson_reset(h, l, kept, err, sizeof err)) {
         complain(err);
         return NOT_PASSED;
     }
-    printf("%s is the starter again%s%s%s\n", name, there ? "; the old one is " : "", there ? name : "",
-           there ? ".bak" : "");
+    const char *slash = strrchr(kept, '/');
+    printf("%s is the starter again%s%s\n", name, *kept ? "; the old one is beside it, as " : "",
+           slash ? slash + 1 : kept);
     return FINE;
 }
 
