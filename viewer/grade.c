@@ -104,6 +104,17 @@ const char *verdict_message(const verdict *v)
     return v->pass ? "Every check holds." : "Nothing was checked.";
 }
 
+/* What most often makes so many events, and no check could read on. */
+static bool too_many(grading *g)
+{
+    const cJSON *last = g->run->events[g->run->count - 1];
+    return check(g, "few-events", false, last, "some hundred events", grade_say(g, "more than %d", TRACE_MOST),
+                 grade_say(g,
+                           "The program made more than %d events, and this lesson needs some hundred: is there a loop "
+                           "that goes round too often? The last one that was read is %s.",
+                           TRACE_MOST, grade_where(g, last)));
+}
+
 /* Is the log the one of this run, from its first line? A second session, or another seed, was put there
  * by the program or comes from another run. */
 static bool log_is_whole(grading *g)
@@ -140,7 +151,7 @@ bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t se
     if (!trace_parse(&run, lines, size, err, room)) return false;
     grading g = {.run = &run, .seed = seed, .given = given, .out = out};
     out->pass = true;
-    if (log_is_whole(&g)) l->judge(&g);
+    if (log_is_whole(&g) && (!run.over || too_many(&g))) l->judge(&g);
     out->pass = out->pass && out->checks > 0;
     grading_end(&g);
     trace_free(&run);

@@ -48,7 +48,7 @@ static void look(int fd, const char *lesson, uint64_t seed, const char *given, j
     fy_log *log = fy_log_open(fd, j->trouble, sizeof j->trouble);
     if (!log) return;
     fy_log_writer_gone(log);
-    while (fy_log_read(log, &cursor, &lines, (size_t)1 << 20) > 0) continue;
+    while (cursor <= TRACE_MOST && fy_log_read(log, &cursor, &lines, lines.size + (1 << 20)) > 0) continue;
     read_events(j, &lines);
     if (!lesson) return;
     j->judged = grade_lines(lesson, lines.data ? lines.data : "", lines.size, seed, given, &j->verdict, j->trouble,

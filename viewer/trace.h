@@ -6,9 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { TRACE_MOST = 200000 }; /* about 400 MB once parsed; a lesson makes some hundred */
+
 typedef struct trace {
     cJSON **events; /* one object an event, in order of seq */
     int count;
+    bool over; /* there are more than TRACE_MOST; the first so many are here */
     cJSON *root;
 } trace;
 

@@ -1,0 +1,40 @@
+/* A run of more events than a grader reads fails by one check of its own, in plain words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "right_run.h"
+
+static void a_run_of_too_many_events_fails_and_says_what_it_may_be(void **state)
+{
+    (void)state;
+    handmade h = {0};
+    begin(&h);
+    char *all = malloc((size_t)TRACE_MOST * 60 + h.size);
+    assert_non_null(all);
+    memcpy(all, h.text, h.size);
+    size_t size = h.size;
+    for (int seq = h.seq; seq <= TRACE_MOST; seq++)
+        size += (size_t)sprintf(all + size, "{\"seq\":%d,\"kind\":\"mark\",\"line\":7}\n", seq);
+    verdict v;
+    char err[256] = "";
+    if (!grade_lines(LESSON, all, size, SEED, GIVEN, &v, err, sizeof err)) fail_msg("not judged: %s", err);
+    assert_false(v.pass);
+    assert_int_equal(v.checks, 1);
+    assert_string_equal(v.check[0].name, "few-events");
+    assert_int_equal(v.check[0].line, 7);
+    assert_non_null(strstr(verdict_message(&v), "more than 200000 events"));
+    assert_non_null(strstr(verdict_message(&v), "a loop"));
+    free(all);
+    hand_end(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_of_too_many_events_fails_and_says_what_it_may_be),
+    };
+    return cmocka_run_group_tests_name("many_events", tests, NULL, NULL);
+}
