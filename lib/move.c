@@ -197,6 +197,9 @@ static bool target_of(fy_site *at, const fy_tensor *x, const fy_target *t, fy_dt
         *dtype = t->like->dtype;
     } else if (t->dtype != FY_DTYPE_UNSET) {
         *dtype = t->dtype;
+    } else if (!t->device) {
+        return fy_fail(at, "device", "name a device, as \"cuda\", or a dtype, as FY_INT64",
+                       "Device string must not be empty (it is NULL, or a dtype that is 0)");
     } else {
         *to = fy_dev_parse(at, t->device);
     }
