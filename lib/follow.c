@@ -8,6 +8,8 @@
 
 #include "slots.h"
 
+enum { MOST_LOST = 4096 };
+
 /* ---- is the writer alive? ---- */
 
 /* When the process was started, from /proc/PID/stat: field 22; the state is field 3. */
@@ -49,6 +51,7 @@ uint64_t fy_log_count(const fy_log *log)
     uint64_t next = atomic_load_explicit(&log->head->next, memory_order_acquire);
     uint64_t full = atomic_load_explicit(&log->head->full, memory_order_acquire);
     uint64_t count = full && full < next ? full : next;
+    if (log->stops && log->stops < count) count = log->stops;
     return count < log->slot_count ? count : log->slot_count;
 }
 
@@ -77,7 +80,21 @@ fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
     uint16_t kind;
     if (fy_log_slot(log, seq, &kind)) return FY_HERE;
     if (writer_lives(log)) return FY_LATER;
+    log->gone = true;                                         /* it does not come back, and /proc is slow to ask */
     return fy_log_slot(log, seq, &kind) ? FY_HERE : FY_NEVER; /* it may have come just before the end */
+}
+
+/* A dead program leaves at most one claimed slot a thread. If so many are missing that the counter of claims
+ * must be damaged, the log stops here. */
+static bool stops_here(fy_log *log, uint64_t seq)
+{
+    uint64_t count = fy_log_count(log);
+    uint16_t kind;
+    if (count - seq <= MOST_LOST) return false;
+    for (uint64_t i = seq; i <= seq + MOST_LOST && i < count; i++)
+        if (fy_log_slot(log, i, &kind)) return false;
+    log->stops = seq ? seq : 1;
+    return true;
 }
 
 /* ---- reading ---- */
@@ -88,7 +105,7 @@ size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
     size_t lines = 0;
     for (; *cursor < fy_log_count(log) && (out->size < bytes || !lines); lines++, ++*cursor) {
         fy_arrival arrival = fy_log_arrival(log, *cursor);
-        if (arrival == FY_LATER) break;
+        if (arrival == FY_LATER || (arrival == FY_NEVER && stops_here(log, *cursor))) break;
         uint16_t kind;
         const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
         if (slot) fy_format(log, *cursor, slot, kind, out);

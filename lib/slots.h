@@ -70,7 +70,8 @@ struct fy_log {
     size_t mapped;
     int fd;
     bool writable;
-    bool gone;                /* the writer was waited for */
+    bool gone;                /* the writer was waited for, or found dead */
+    uint64_t stops;           /* where a damaged counter claims what nobody wrote; 0: nowhere */
     bool cut;                 /* the file was cut off before the end of the head */
     struct fy_story *story;   /* narrate.c's memory */
 };

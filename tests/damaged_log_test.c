@@ -147,12 +147,34 @@ static void damaged_and_truncated_logs_never_crash_a_reader(void **state)
     close(fd);
 }
 
+/* The counter of claims says more than a dead program can have left: nobody is flooded with lost events. */
+static void a_damaged_counter_ends_the_log_at_its_last_event(void **state)
+{
+    (void)state;
+    int fd = log_to_write(0);
+    for (int i = 0; i < 3; i++) FY_EMIT(NULL, mark, .now = i);
+    atomic_store(&fy_log_mine()->head->next, 3000000);
+    fy_log_write_to(NULL);
+    fy_log *log = log_to_read(fd);
+    fy_text text = {0};
+    uint64_t cursor = 0;
+    fy_log_writer_gone(log);
+    while (fy_log_read(log, &cursor, &text, SIZE_MAX)) continue;
+    assert_int_equal(assert_lines_are_whole(&text), 3);
+    assert_int_equal(fy_log_count(log), 3);
+    assert_true(fy_log_drained(log, cursor));
+    free(text.data);
+    fy_log_close(log);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_of_another_layout_and_other_files_are_refused_with_a_word),
         cmocka_unit_test(a_folder_that_cannot_be_written_is_named),
         cmocka_unit_test(damaged_and_truncated_logs_never_crash_a_reader),
+        cmocka_unit_test(a_damaged_counter_ends_the_log_at_its_last_event),
     };
     return cmocka_run_group_tests_name("damaged_log", tests, NULL, NULL);
 }
