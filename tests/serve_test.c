@@ -80,6 +80,7 @@ static void bad_requests_are_told_apart(const page *p)
     api_fails(p, "POST", "/api/lessons/" ID "/run", "{\"what\":7}", 400);
     api_fails(p, "POST", "/api/lessons/" ID "/save", "{}", 400);
     api_fails(p, "POST", "/api/lessons/" ID "/save", "[1]", 400);
+    api_fails(p, "POST", "/api/lessons/" ID "/save", "{\"source\":\"int a;\\u0000int b;\"}", 400);
     api_fails(p, "POST", "/api/lessons/none/run", "{\"what\":\"demo\"}", 404);
     api_fails(p, "POST", "/api/lessons/" ID "/destroy", "{}", 404);
 }

@@ -151,11 +151,21 @@ static const char *below(const char *path, const char *prefix)
     return strncmp(path, prefix, n) || (path[n] && path[n] != '/') ? NULL : path + n;
 }
 
+/* A NUL would end a text early: what is behind it would be lost, and nobody told. */
+static bool holds_nul(const char *text, size_t size)
+{
+    if (memchr(text, 0, size)) return true;
+    for (const char *p = text; (p = strchr(p, '\\')); p += 2) /* an escaped backslash escapes nothing */
+        if (!strncmp(p, "\\u0000", 6)) return true;
+    return false;
+}
+
 /* The bytes as one JSON object, or NULL. text has room for one byte more. */
 static cJSON *parse_object(char *text, size_t size)
 {
     const char *end = NULL;
     text[size] = 0;
+    if (holds_nul(text, size)) return NULL;
     cJSON *o = cJSON_ParseWithLengthOpts(text, size, &end, false);
     if (cJSON_IsObject(o) && end + strspn(end, " \t\r\n") == text + size) return o;
     cJSON_Delete(o);
@@ -180,7 +190,9 @@ static int answer_post(struct mg_connection *conn, const route *to, request *r)
     if (size < 0) return refuse(conn, 411, "say Content-Length; the body is a JSON object");
     if (size > BODY_MAX) return refuse(conn, 413, "the body is longer than 1 MiB; send less");
     r->body = read_object(conn, size);
-    if (!r->body) return refuse(conn, 400, "the body is not a JSON object; send one, {} at least");
+    if (!r->body)
+        return refuse(conn, 400,
+                      "the body is not a JSON object, or holds a NUL character; send one without, {} at least");
     reply answer = to->handle(r);
     cJSON_Delete(r->body);
     return send_json(conn, answer.status, answer.json);
