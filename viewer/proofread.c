@@ -177,7 +177,10 @@ static void read_one(reader *r)
 finding proofread(const char *source)
 {
     reader r = {.p = source, .line_start = source, .line = 1, .blank = true};
-    for (; *r.p && r.found.what == PROOF_FINE; r.p++) read_one(&r);
+    while (*r.p && r.found.what == PROOF_FINE) {
+        read_one(&r);
+        if (*r.p) r.p++; /* a comment or a text may have ended with the file */
+    }
     while (r.depth > 0 && r.found.what == PROOF_FINE) {
         const bracket *b = &r.open[--r.depth];
         if (b->kind != '{') find(&r, PROOF_OPEN_PAREN, b->line);
