@@ -38,7 +38,7 @@ static const struct deed {
     const char *source, *words, *in_log;
 } deeds[] = {
     {device_pointer, "read element 0 of 'b', which lives on cuda:0", "\"code\":\"device_pointer\""},
-    {endless_loop, "still running after 12 s", "\"dir\":\"h2d\""},
+    {endless_loop, "still running after 20 s", "\"dir\":\"h2d\""},
     {gigabyte, "printed more than 64 MiB", "\"dir\":\"h2d\""},
     {allocation, "2048 MiB of memory", "\"dir\":\"h2d\""},
     {fork_bomb, "more than 64 processes", "\"dir\":\"h2d\""},
@@ -94,7 +94,7 @@ static void five_programs_that_misbehave_leave_the_server_unharmed(void **state)
 {
     (void)state;
     page p;
-    start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", "8740", "--seconds", "12", NULL});
+    start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", "8740", "--seconds", "20", NULL});
     enter_page(&p);
     cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200)); /* makes the file */
     int fd = door_join(&p.door);
