@@ -18,4 +18,5 @@ static void launch(fy_run_work *w, const char *name, Wide start, Wide step)
 }
 
 LAUNCHER(arange_f32) { launch<double, float>(w, "arange_f32", w->real[0], w->real[1]); }
-LAUNCHER(arange_i64) { launch<int64_t, int64_t>(w, "arange_i64", w->integer[0], w->integer[1]); }
+/* i * step may wrap around; the sum does not. */
+LAUNCHER(arange_i64) { launch<uint64_t, int64_t>(w, "arange_i64", (uint64_t)w->integer[0], (uint64_t)w->integer[1]); }

@@ -54,6 +54,8 @@ static void a_range_of_whole_numbers_is_exact_beyond_2_to_the_53(void **state)
     assert_int_equal(fy_numel(one), 1);
     assert_int_equal(*(int64_t *)fy_data(one), INT64_MAX - 1);
     assert_int_equal(fy_numel(fy_arange((INT64_MIN, INT64_MAX, INT64_MAX))), 3);
+    fy_tensor *wide = fy_cpu(fy_arange((INT64_MIN, INT64_MAX, INT64_MAX), .device = "cuda"));
+    assert_int_equal(((int64_t *)fy_data(wide))[2], INT64_MAX - 1);
     assert_int_equal(fy_numel(fy_arange((0, 10, 3))), 4);
     assert_int_equal(fy_numel(fy_arange((10, 0, -3))), 4);
     assert_int_equal(fy_numel(fy_arange((5, 5))), 0);
