@@ -23,7 +23,8 @@ void fy_host_arange_f32(fy_run_work *w)
 void fy_host_arange_i64(fy_run_work *w)
 {
     int64_t *out = w->out.data;
-    for (int64_t i = 0; i < w->out.layout.numel; i++) out[i] = w->integer[0] + i * w->integer[1];
+    uint64_t start = (uint64_t)w->integer[0], step = (uint64_t)w->integer[1]; /* i * step may wrap, the sum fits */
+    for (int64_t i = 0; i < w->out.layout.numel; i++) out[i] = (int64_t)(start + (uint64_t)i * step);
 }
 
 void fy_host_randn_f32(fy_run_work *w) { fy_random_normal(w->out.data, w->out.layout.numel); }
