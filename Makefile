@@ -128,7 +128,7 @@ $(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
 	$(MAKE_LESSON)
 
 # lib/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
-$(B)/tests/cuda_fake_test: CFLAGS += -Itests/fake_cuda
+$(B)/tests/cuda_fake_test: private CFLAGS += -Itests/fake_cuda
 $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib -Iviewer -Itests $< $(filter-out $(B)/viewer/ferry.o,$(COMMAND)) $(CHECKS) \
