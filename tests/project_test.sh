@@ -53,6 +53,17 @@ short_files() {
 no_paths() { none '/(root|home/[a-z]+|work|tmp/[a-z]-)/' $(sources -name '*.[ch]' -o -name '*.cu' -o -name '*.md' -o -name '*.json' | grep -v package-lock) *.md Makefile; }
 finished() { none '\b(TODO|FIXME|XXX)\b' $(sources -name '*.[chS]' -o -name '*.cu' -o -name '*.js' -o -name '*.md') *.md; }
 formatted() { make -s fmt-check; }
+sabotage_fits() { # each way to break Ferry still changes one line, and the test that it names is there
+    local sab file suite name changed wrong=0
+    for sab in tests/sabotage/*.sab; do
+        file=$(sed -n 's/^file: *//p' "$sab") suite=$(sed -n 's/^suite: *//p' "$sab") name=$(sed -n 's/^test: *//p' "$sab")
+        changed=$(sed -E -e "$(sed -n 's/^sed: *//p' "$sab")" "$file" | diff "$file" - | grep -c '^[<>]')
+        [[ $changed == 1 || $changed == 2 ]] || { echo "$sab changes $changed lines of $file"; wrong=1; }
+        [[ $suite == sh:* || $name == 'ended after'* ]] || grep -qF -- "${name##*: }" tests/"${suite#*:}".c tests/page/"${suite#*:}".mjs 2>/dev/null ||
+            { echo "$sab: there is no '$name' in $suite"; wrong=1; }
+    done
+    return $wrong
+}
 built_once() { make -q B="$B" all tests; }
 readme_program() { # the first C block of the README, as a learner would copy it
     awk '/^```c/ { on = 1; next } /^```/ { if (on) exit } on' README.md >"$work/readme.c"
@@ -90,6 +101,7 @@ holds "each kind of event is emitted in one file, and by no back end" emitters
 holds "no file is longer than 400 lines, no test longer than 600" short_files
 holds "no path of one machine" no_paths
 holds "nothing is left to do" finished
+holds "each sabotage changes one line and names a test" sabotage_fits
 holds "make twice does nothing" built_once
 holds "the README's program compiles and runs" readme_program
 holds "what the guides link to is there" readme_links

@@ -25,9 +25,10 @@ typedef struct verdict {
     } check[VERDICT_CHECKS];
 } verdict;
 
-/* Judge a finished run (of more than TRACE_MOST events: it fails): JSON lines of its log, the seed and the inputs ("mat1:float32:4x3 ...") that it
- * was given. false, with a sentence in err, when there is nothing to judge: no such lesson, or lines
- * that are not a log. A run that says nothing, or crashed, is judged: it fails. */
+/* Judge a finished run (of more than TRACE_MOST events: it fails): JSON lines of its log, the seed and
+ * the inputs ("mat1:float32:4x3 ...") that it was given. false, with a sentence in err, when there is
+ * nothing to judge: no such lesson, or lines that are not a log. A run that says nothing, or crashed,
+ * is judged: it fails. */
 bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given, verdict *out,
                  char *err, size_t room);
 

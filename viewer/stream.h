@@ -26,7 +26,7 @@ typedef struct client client;
 /* All that pages can follow. `lock` guards everything but the feeds, which guard themselves. */
 typedef struct hub {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a run, a message, a wish of a client, an end; on the monotonic clock */
+    pthread_cond_t changed;  /* a run, a message, a wish of a client, an end; on the monotonic clock */
     const char *mode, *why;  /* why: see server_options */
     stream *runs[RUNS_KEPT]; /* oldest first */
     int run_count, last_number;
