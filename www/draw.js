@@ -12,7 +12,7 @@ export function draw(c, scene) {
   const { layout, theme: th } = scene;
   c.clearRect(0, 0, layout.width, layout.height);
   drawBus(c, th, layout.bus, scene);
-  for (const memory of layout.memories) drawMemory(c, th, memory, layout.tall);
+  for (const memory of layout.memories) drawMemory(c, th, memory, layout);
   drawProgram(c, scene);
   for (const a of scene.actions) drawTrailBelow(c, scene, a);
   for (const box of layout.boxes) drawBox(c, scene, placed(box, scene.m), stateOf(scene, box));
@@ -27,7 +27,7 @@ export function draw(c, scene) {
 
 // ---- memories and the bus -------------------------------------------------------------------------
 
-function drawMemory(c, th, memory, tall) {
+function drawMemory(c, th, memory, { tall, low }) {
   const { rect, head } = memory;
   const none = memory.kind === 'none';
   const host = memory.device === 'cpu';
@@ -40,23 +40,24 @@ function drawMemory(c, th, memory, tall) {
   c.stroke();
   c.setLineDash([]);
   c.fillStyle = host ? th.cpu : th.gpu;
-  rounded(c, { x: head.x, y: head.y + (tall ? 11 : 13), w: 4, h: tall ? 14 : 32 }, 2);
+  rounded(c, { x: head.x, y: head.y + (tall || low ? 11 : 13), w: 4, h: tall || low ? 14 : 32 }, 2);
   c.fill();
-  const y = head.y + (tall ? 18 : 20);
+  const y = head.y + (tall || low ? 18 : 20);
   const name = host ? 'CPU RAM' : `GPU VRAM${memory.device === 'cuda:0' ? '' : ` ${memory.device}`}`;
   const w = text(c, none ? 'No GPU' : name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
-  const about = summary(memory, none);
-  const place = tall ? [head.x + 24 + w, y, head.w - w - 24] : [head.x + 12, y + 20, head.w - 12];
+  const about = summary(memory, none, tall || low);
+  const badge = low && host ? 150 : 0; // where the program's line is told
+  const place = tall || low ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
   text(c, about, place[0], place[1], { font: `12px ${th.sans}`, color: th.soft, max: place[2] });
   drawCores(c, th, memory, host, none);
 }
 
-function summary(memory, none) {
+function summary(memory, none, brief) {
   if (none) return 'this run has no card';
   const used = units.bytes(memory.used);
-  if (memory.device === 'cpu') return `host memory · ${used} in use`;
+  if (memory.device === 'cpu') return `${brief ? '' : 'host memory · '}${used} in use`;
   const of = memory.capacity ? ` of ${units.bytes(memory.capacity)}` : ' in use';
-  return `${memory.card ? `${memory.card} · ` : ''}${used}${of}`;
+  return `${memory.card && !brief ? `${memory.card} · ` : ''}${used}${of}`;
 }
 
 function drawCores(c, th, memory, host, none) {
@@ -126,7 +127,7 @@ function drawProgram(c, { layout, theme: th, line, waits, scale }) {
   const words = held ? `line ${line} waits ${units.time(waits)}` : `at line ${line}`;
   c.font = `600 12px ${th.sans}`;
   const w = c.measureText(words).width + 22;
-  const r = { x: host.head.x + host.head.w - w, y: host.head.y + 7, w, h: 24 };
+  const r = { x: host.head.x + host.head.w - w, y: host.head.y + (layout.low ? 6 : 7), w, h: 24 };
   rounded(c, r, 12);
   c.fillStyle = held ? th.paper : th.well;
   c.fill();
@@ -252,13 +253,13 @@ function drawLabel(c, th, box, s, gone) {
   const max = box.x + box.w - x - 5;
   const color = gone || s.empty ? th.soft : th.ink;
   if (box.h < 17) return;
-  const size = box.h < 30 ? 11 : box.h < 70 ? 13.5 : 15;
+  const size = box.h < 30 ? 11 : box.scale < 1.1 ? 13.5 : 15;
   const name = { font: `600 ${size}px ${th.mono}`, color, max };
   if (box.h < 46) {
     text(c, box.name, x, box.y + box.h / 2 + 0.5, name);
     return;
   }
-  const small = { font: `${box.h < 70 ? 11 : 12}px ${th.sans}`, color: th.soft, max };
+  const small = { font: `${box.scale < 1.1 ? 11 : 12}px ${th.sans}`, color: th.soft, max };
   const step = box.h / 3.6;
   text(c, box.name, x, box.y + step * 0.86, name);
   text(c, `${units.shape(box.shape)} ${box.dtype}`, x, box.y + step * 1.86, small);

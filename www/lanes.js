@@ -10,6 +10,7 @@ const ROWS = [['host', 'program'], ['bus', 'bus'], ['gpu', 'GPU']];
 export function drawLanes(c, scene) {
   const { layout, theme: th, total, clock, since } = scene;
   const { x, y, w, h } = layout.lanes;
+  if (!h) return;
   const left = layout.tall ? 58 : 70;
   const track = { x: x + left, w: w - left, h: (h - 20) / 3 };
   ROWS.forEach(([, label], i) => {

@@ -7,22 +7,24 @@
 import { handleOf, isStale } from './state.js';
 
 const GAP = 10;
-const BOX = 62; // height of a box at scale 1
+const LOW = 330; // px: less than this is too low for heads of two lines
 const SCALES = [1.3, 1.15, 1, 0.88, 0.76, 0.64, 0.52, 0.4, 0.3, 0.22];
 
-/** Where everything is: {memories, bus, boxes, more, lanes, tall}. */
+/** Where everything is: {memories, bus, boxes, more, lanes, tall, low}. A low picture leaves the lanes out. */
 export function layout(state, width, height) {
   const tall = width < 620;
-  const lanes = { x: 0, y: height - (tall ? 66 : 74), w: width, h: tall ? 66 : 74 };
-  const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, lanes.y - 14) };
+  const low = !tall && height < LOW;
+  const strip = low ? 0 : tall ? 66 : 74;
+  const lanes = { x: 0, y: height - strip, w: width, h: strip };
+  const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, lanes.y - (low ? 2 : 14)) };
   const { host, bus, cards } = tall ? stacked(area) : sideBySide(area);
   const devices = state.devices.filter((d) => d.name !== 'cpu');
   const shown = devices.length ? devices : [{ name: 'cuda:0', kind: 'none', card: '', capacity: 0 }];
-  const memories = [memory(state, state.devices.find((d) => d.name === 'cpu') ?? { name: 'cpu', kind: 'cpu' }, host, tall)];
-  split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall)));
+  const memories = [memory(state, state.devices.find((d) => d.name === 'cpu') ?? { name: 'cpu', kind: 'cpu' }, host, tall || low)];
+  split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall || low)));
   const packed = memories.map((m) => place(state, m, tall));
   return {
-    width, height, tall, lanes, memories, bus: wires(bus, tall),
+    width, height, tall, low, lanes, memories, bus: wires(bus, tall),
     boxes: packed.flatMap((p) => p.boxes), more: packed.map((p) => p.more).filter(Boolean),
   };
 }
@@ -55,18 +57,18 @@ function split(rect, n) {
   return Array.from({ length: n }, (_, i) => ({ ...rect, y: rect.y + i * (h + gap), h }));
 }
 
-function memory(state, device, rect, tall) {
-  const head = tall ? 40 : 64;
-  const foot = tall ? 30 : 44;
-  const pad = tall ? 12 : 20;
+function memory(state, device, rect, tight) {
+  const head = tight ? 40 : 64;
+  const foot = tight ? 30 : 44;
+  const pad = tight ? 12 : 20;
   const used = [...state.storages.values()]
     .filter((s) => s.freed === null && s.device === device.name)
-    .reduce((sum, s) => sum + s.bytes, 0);
+    .reduce((sum, s) => sum + s.asked, 0);
   return {
     device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, used, rect,
-    head: { x: rect.x + pad, y: rect.y + (tall ? 0 : 2), w: rect.w - 2 * pad, h: head },
+    head: { x: rect.x + pad, y: rect.y + (tight ? 0 : 2), w: rect.w - 2 * pad, h: head },
     inner: { x: rect.x + pad, y: rect.y + head, w: rect.w - 2 * pad, h: Math.max(20, rect.h - head - foot - 8) },
-    compute: { x: rect.x + pad, y: rect.y + rect.h - foot, w: rect.w - 2 * pad, h: foot - (tall ? 6 : 12) },
+    compute: { x: rect.x + pad, y: rect.y + rect.h - foot, w: rect.w - 2 * pad, h: foot - (tight ? 6 : 12) },
   };
 }
 
@@ -131,18 +133,20 @@ function crowd(state, memory, live, sorted) {
   return { boxes, more };
 }
 
-/** Rows of equal height, widths by the logarithm of the bytes: so area is too. Null if they do not fit. */
+/** In rows; a box's area grows with the logarithm of its bytes. Null if they do not fit. */
 function pack(list, well, scale) {
   const rects = [];
   const gap = Math.max(3, GAP * scale);
-  const h = BOX * scale;
+  const row = Math.max(0, ...list.map((s) => boxSize(s.asked).h)) * scale;
   let x = well.x;
   let y = well.y;
   for (const s of list) {
-    const w = Math.min(well.w, boxWidth(s.bytes) * scale);
+    const size = boxSize(s.asked);
+    const w = Math.min(well.w, size.w * scale);
+    const h = size.h * scale;
     if (x > well.x && x + w > well.x + well.w) {
       x = well.x;
-      y += h + gap;
+      y += row + gap;
     }
     if (y + h > well.y + well.h) return null;
     rects.push({ x, y, w, h });
@@ -151,8 +155,10 @@ function pack(list, well, scale) {
   return rects;
 }
 
-function boxWidth(bytes) {
-  return 128 + 5 * Math.min(26, Math.max(0, Math.log2(Math.max(1, bytes)) - 9));
+// From 32 B to 64 MiB each doubling shows; the least one still holds its words.
+function boxSize(bytes) {
+  const doublings = Math.min(21, Math.max(0, Math.log2(Math.max(1, bytes)) - 5));
+  return { w: 98 + 12 * doublings, h: 58 + 1.1 * doublings };
 }
 
 function box(state, storage, rect, scale) {
@@ -160,9 +166,9 @@ function box(state, storage, rect, scale) {
   const lineage = state.lineages.get(storage.lineage);
   return {
     ...rect, scale,
-    storage: storage.id, device: storage.device, bytes: storage.bytes,
+    storage: storage.id, device: storage.device, bytes: storage.asked,
     index: Math.max(0, lineage?.index ?? 0),
-    name: handle?.name || lineage?.name || (handle ? `tensor ${handle.id}` : `storage ${storage.id}`),
+    name: handle?.name || lineage?.name || (handle ? `t${handle.id}` : `storage ${storage.id}`),
     shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, stale: isStale(state, storage), freed: storage.freed !== null,
     orphan: storage.freed === null && storage.tensors.every((id) => state.tensors.get(id)?.dropped),

@@ -124,12 +124,19 @@ function select(run, play) {
   shown = run;
   $('runs').value = run.number;
   time.follow(!run.ended);
+  showOutput();
   views.table.reset();
   if (play) time.restart();
   else time.poke();
 }
 
 const KILLED = 'The program was killed. The log holds everything up to that instant.';
+function showOutput() {
+  $('printed').hidden = !shown?.output;
+  $('printed').dataset.what = shown?.what ?? '';
+  $('output').textContent = shown?.output ?? '';
+}
+
 const OVER = 'The program is over, and its server with it. Everything here stays usable.';
 
 const died = (run) => run.killed && run.what !== 'demo';
@@ -194,6 +201,7 @@ const on = {
   status(head) {
     if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
     if (head.state === 'compiling') views.verdict.busy('Building your program …');
+    printed(head);
     else if (head.state === 'running') views.verdict.busy('Running your program …');
     else if (head.state === 'error') failed(head);
     else if (head.state === 'done' && head.verdict) graded(head);
@@ -220,6 +228,15 @@ const on = {
 
 // Another lesson's file was saved in another editor: follow the learner there.
 function elsewhere(head) {
+// What a run's program printed comes with its end.
+function printed(head) {
+  const run = runs.get(head.run);
+  const words = head.output ?? head.verdict?.output;
+  if (!run || typeof words !== 'string') return;
+  run.output = words;
+  showOutput();
+}
+
   if (head.state === 'compiling' && !write.isDirty()) course.attempt(() => course.choose(head.lesson, false));
 }
 

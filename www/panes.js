@@ -22,6 +22,7 @@ export function panes(changed) {
     tabs(['tab-source', 'tab-editor'], `tab-${which}`);
     $('source').hidden = which !== 'source';
     $('editor').hidden = which !== 'editor';
+    document.body.dataset.program = which; // the open editor takes room from the picture
     if (focus) {
       show('watch');
       $('code').focus();

@@ -20,10 +20,11 @@ export function prediction(article, known, on) {
   const { form, fields, just } = makeForm();
   const verdict = make('p', 'answer');
   verdict.setAttribute('role', 'status');
-  card.append(make('p', 'invite', 'Guess first, or just play'), ...inside, form, verdict);
+  const invite = make('p', 'invite', 'Guess first, or just play');
+  card.append(invite, ...inside, form, verdict);
   const self = { open: !known, reveal, show };
   let guess = null;
-  just.hidden = !self.open;
+  just.hidden = invite.hidden = !self.open;
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -38,7 +39,7 @@ export function prediction(article, known, on) {
   function show() {
     if (!self.open) return;
     self.open = false;
-    just.hidden = true;
+    just.hidden = invite.hidden = true;
     on.known();
   }
 

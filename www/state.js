@@ -72,7 +72,7 @@ const on = {
     if (s.storages.has(id)) forget(s, id);
     s.storages.set(id, {
       id, device: text(e.device, 'cpu'), mem: text(e.mem), addr: text(e.addr, '0x0'),
-      asked: int(e.asked), bytes: Math.max(0, int(e.bytes)), tenant: int(e.tenant),
+      asked: Math.max(0, int(e.asked, int(e.bytes))), bytes: Math.max(0, int(e.bytes)), tenant: int(e.tenant),
       born: site(e), bornSeq: s.seq, freed: null, lineage: id, rev: 0, version: 0, tensors: [], sample: null,
     });
     put(s.lineages, id, () => ({ id, index: -1, rev: 0, name: '', uses: 0 })).uses++;

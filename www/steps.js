@@ -4,7 +4,7 @@
 // How long a step is shown at speed 1, in ms; half of it and more is motion, the rest is a pause.
 const TIMES = {
   copy: 2000, op: 1600, sync: 800, error: 1500, grade: 900, alloc: 560, tensor: 560, host_read: 700, answer: 800,
-  session: 250, mark: 900, drop: 650, free: 650, check: 450, end: 900,
+  session: 250, mark: 900, drop: 650, free: 650, check: 900, end: 900,
 };
 
 export function duration(step) {
@@ -45,6 +45,7 @@ function joins(step, e) {
   const kind = kindOf(e);
   if (always.has(kind)) return true;
   if (kind === 'lost') return step.kind === 'lost';
+  if (kind === 'check' || kind === 'grade') return step.kind === 'check'; // one verdict
   if (leaving.has(kind)) return leaving.has(step.kind) && (!e.line || e.line === step.line);
   if (leaving.has(step.kind)) return false;
   if (births.has(kind)) return step.kind === 'alloc' && step.storages.has(e.storage);

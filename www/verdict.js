@@ -1,5 +1,5 @@
-// verdict.js: what the grader said: each check, and for one that failed what was expected, what came
-// instead, and the event and line that decided. A click leads there.
+// verdict.js: what the grader said: a table of the checks, what came and what was wanted, and for one that
+// failed why, with the event and line that decided. A click leads there.
 
 const $ = (id) => document.getElementById(id);
 
@@ -36,9 +36,8 @@ export function verdict(on) {
     const parts = [];
     if (v.message && !failed.some((c) => c.message === v.message)) parts.push(make('p', 'message', v.message));
     if (!checks.length && (v.line || Number.isFinite(v.seq))) parts.push(links(v, linkOf));
-    parts.push(make('ul', 'checks', ...checks.map((c) => check(c, linkOf))));
+    if (checks.length) parts.push(table(checks, linkOf));
     if (v.hint) parts.push(make('p', 'hint', `Fix: ${v.hint}`));
-    if (v.output) parts.push(output(v.output));
     if (v.seed !== undefined) parts.push(make('p', 'small', `Inputs made from seed ${v.seed}.`));
     show(titleOf(v.pass, failed.length, checks.length), v.pass ? 'pass' : 'fail', ...parts);
   }
@@ -49,19 +48,25 @@ export function verdict(on) {
     return `Not yet: ${failed} of ${all} checks fail`;
   }
 
-  function check(c, linkOf) {
-    const li = make('li', c.pass ? 'pass' : 'fail');
+  function table(checks, linkOf) {
+    const heads = ['what', 'yours', 'budget'].map((words) => make('th', '', words));
+    for (const head of heads) head.scope = 'col';
+    const rows = checks.flatMap((c) => (c.pass ? [row(c)] : [row(c), why(c, linkOf)]));
+    return make('table', 'checks', make('thead', '', make('tr', '', ...heads)), make('tbody', '', ...rows));
+  }
+
+  function row(c) {
     const mark = make('span', 'mark', c.pass ? '✓' : '✗');
     mark.setAttribute('aria-hidden', 'true');
-    const name = make('b', '', String(c.check ?? '').replaceAll('-', ' '));
-    li.append(mark, make('span', 'hidden', c.pass ? 'holds: ' : 'does not hold: '), name);
-    if (c.pass) return li;
-    if (c.message) li.append(make('p', '', c.message));
-    if (c.expected || c.got) {
-      li.append(make('dl', '', make('dt', '', 'expected'), make('dd', '', c.expected || 'nothing'), make('dt', '', 'got'), make('dd', '', c.got || 'nothing')));
-    }
-    li.append(links(c, linkOf));
-    return li;
+    const name = make('th', '', mark, make('span', 'hidden', c.pass ? 'holds: ' : 'does not hold: '), String(c.check ?? '').replaceAll('-', ' '));
+    name.scope = 'row';
+    return make('tr', c.pass ? 'pass' : 'fail', name, make('td', 'yours', c.got || ''), make('td', '', c.expected || ''));
+  }
+
+  function why(c, linkOf) {
+    const cell = make('td', '', ...(c.message ? [make('p', '', c.message)] : []), links(c, linkOf));
+    cell.colSpan = 3;
+    return make('tr', 'why', cell);
   }
 
   function links(c, linkOf) {
@@ -85,8 +90,6 @@ export function verdict(on) {
     return make('details', '', make('summary', '', title), pre);
   }
 
-  const output = (words) => folded('What the program printed', words);
-
   /** A program that could not be built, or died without a word. */
   function broken(e) {
     const parts = [make('p', 'message', e.message ?? 'The program did not run.')];
@@ -94,7 +97,6 @@ export function verdict(on) {
     if (e.hint) parts.push(make('p', 'hint', e.hint));
     if (e.line) parts.push(links({ line: e.line }));
     if (e.compiler) parts.push(folded('What the compiler wrote', e.compiler));
-    if (e.output) parts.push(output(e.output));
     show(e.line ? `It does not build yet: line ${e.line}` : 'It did not run', 'fail', ...parts);
   }
 

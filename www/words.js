@@ -10,7 +10,7 @@ export function names() {
 
   function learn(e) {
     if (!e || typeof e !== 'object') return;
-    if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.bytes, name: '' });
+    if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
       tensors.set(e.tensor, { name: e.name, shape: e.shape, dtype: e.dtype });
       const storage = storages.get(e.storage);
@@ -19,10 +19,11 @@ export function names() {
     if (e.kind === 'name' && tensors.has(e.tensor)) tensors.get(e.tensor).name = e.name;
   }
 
-  const tensor = (id) => tensors.get(id)?.name || `tensor ${id ?? '?'}`;
+  const tensor = (id) => tensors.get(id)?.name || `t${id ?? '?'}`;
   const storage = (id) => storages.get(id)?.name || `storage ${id ?? '?'}`;
   const deviceOf = (id) => storages.get(id)?.device;
-  return { learn, tensor, storage, deviceOf };
+  const bytesOf = (id) => storages.get(id)?.bytes;
+  return { learn, tensor, storage, deviceOf, bytesOf };
 }
 
 /** "cpu" -> "CPU RAM", "cuda:0" -> "GPU VRAM". */
@@ -47,7 +48,7 @@ const sentences = {
   session: (e) => `${e.program ?? 'The program'} starts${cards(e)}.`,
   source: (e) => `Its source is ${units.baseName(e.path ?? 'unknown')}.`,
   alloc: (e) => `${units.bytes(e.bytes)} are reserved in ${memoryName(e.device)}${rounding(e)}.`,
-  free: (e, n) => `${units.bytes(e.bytes)} of ${n.storage(e.storage)} are given back to ${memoryName(n.deviceOf(e.storage))}.`,
+  free: (e, n) => `${units.bytes(n.bytesOf(e.storage) ?? e.bytes)} of ${n.storage(e.storage)} are given back to ${memoryName(n.deviceOf(e.storage))}.`,
   tensor: (e, n) => (e.view_of
     ? `${n.tensor(e.tensor)} is a view of ${n.tensor(e.view_of)}: same bytes, nothing copied.`
     : `${n.tensor(e.tensor)}, ${units.tuple(list(e.shape))} of ${e.dtype}, lives in ${memoryName(e.device)}.`),
@@ -69,7 +70,7 @@ const sentences = {
   grade: (e) => `${e.pass ? 'Passed' : 'Not passed'}: ${e.passed ?? 0} of ${e.checks ?? 0} checks hold. ${e.message ?? ''}`,
   lost: () => 'The program was killed while it recorded this event.',
   log_full: (e) => `The log is full at ${units.plural(e.limit ?? 0, 'event')}; nothing later is recorded.`,
-  end: (e) => `The program ends${e.status > 0 ? ` with exit status ${e.status}` : ''}${living(e)}.`,
+  end: (e) => `${ended(e)}${living(e)}`,
 };
 
 const whyGone = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
@@ -97,6 +98,7 @@ export function stepSentence(events, step, n) {
   const frees = inside.filter((e) => e?.kind === 'free');
   const drops = inside.filter((e) => e?.kind === 'drop');
   if (step.kind === 'drop' || step.kind === 'free') return leaving(inside, frees, drops, n);
+  if (step.kind === 'end') return ended(inside[0]);
   const kind = WEIGHT.find((k) => k !== 'op' || !inside.some((e) => e?.kind === 'alloc') ? inside.some((e) => e?.kind === k) : false);
   const found = inside.find((e) => e?.kind === kind) ?? inside[0];
   const alloc = inside.find((e) => e?.kind === 'alloc');
@@ -105,7 +107,7 @@ export function stepSentence(events, step, n) {
 
 function born(tensor, alloc, inside, n) {
   const empty = !inside.some((e) => e?.kind === 'op' || e?.kind === 'host_write' || e?.kind === 'values');
-  const where = `${units.tuple(list(tensor.shape))} of ${tensor.dtype}, ${units.bytes(alloc.bytes)}`;
+  const where = `${units.tuple(list(tensor.shape))} of ${tensor.dtype}, ${units.bytes(alloc.asked ?? alloc.bytes)}`;
   return empty
     ? `Room for ${n.tensor(tensor.tensor)} is reserved in ${memoryName(alloc.device)}: ${where}.`
     : `${n.tensor(tensor.tensor)} is born in ${memoryName(alloc.device)}: ${where}.`;
@@ -113,7 +115,7 @@ function born(tensor, alloc, inside, n) {
 
 function leaving(inside, frees, drops, n) {
   const gone = drops.map((e) => n.tensor(e.tensor));
-  const bytes = frees.reduce((sum, e) => sum + (e.bytes || 0), 0);
+  const bytes = frees.reduce((sum, e) => sum + (n.bytesOf(e.storage) ?? e.bytes ?? 0), 0);
   if (drops.length === 0) return frees.length === 1 ? sentence(frees[0], n) : `${units.bytes(bytes)} are given back.`;
   const why = whyGone[drops[0].why] ?? 'released';
   const who = gone.length > 4 ? units.plural(gone.length, 'tensor') : and(gone);
@@ -181,7 +183,9 @@ function sample(e) {
   return `${shown || 'nothing'}${(e.count ?? data.length) > 6 ? ' …' : ''}`;
 }
 
+const ended = (e) => `The program ends${e.status > 0 ? ` with exit status ${e.status}` : ''}.`;
+
 function living(e) {
   const live = list(e.live);
-  return live.length ? `; ${units.plural(live.length, 'storage')} still alive` : '';
+  return live.length ? ` ${units.plural(live.length, 'tensor')} still ${live.length === 1 ? 'held its' : 'held their'} memory.` : '';
 }

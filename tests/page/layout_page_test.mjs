@@ -1,9 +1,17 @@
 // layout_page_test.mjs: the page fits its window; the editor's numbers stand beside their lines.
 import assert from 'node:assert/strict';
-import { DEMO, bench, check, done } from './browser.mjs';
+import { readFileSync } from 'node:fs';
+import { DEMO, bench, check, done, ferry } from './browser.mjs';
 import { serve } from './dev.mjs';
 
 const stage = bench();
+
+// The first lesson, its example ready to play; the server goes with the test.
+async function served(t) {
+  const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+  t.after(() => server.close());
+  return server;
+}
 
 const overflow = (page) => page.evaluate(() => [document.documentElement.scrollHeight - innerHeight, document.documentElement.scrollWidth - innerWidth]);
 
@@ -16,11 +24,11 @@ function verdict() {
   return { pass: false, message: checks[1].message, checks, output: 'line\n'.repeat(60), seconds: 0.1, seed: 0 };
 }
 
-check('a long verdict scrolls in its own place: the document never does', async () => {
-  const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+check('a long verdict scrolls in its own place: the document never does', async (t) => {
+  const server = await served(t);
   for (const height of [900, 720, 620]) {
     const page = await stage.open(server.url, { viewport: { width: 1440, height } });
-    await page.waitForFunction(() => window.ferry?.events.length);
+    await page.waitForFunction(() => document.getElementById('path').textContent && window.ferry.events.length);
     server.all({ type: 'status', lesson: DEMO, what: 'mine', state: 'done', verdict: verdict() });
     await page.locator('#verdict[data-kind="fail"]').waitFor({ state: 'attached' });
     assert.deepEqual(await overflow(page), [0, 0], `${height} px high`);
@@ -31,11 +39,10 @@ check('a long verdict scrolls in its own place: the document never does', async 
     assert.deepEqual(await overflow(page), [0, 0], `${height} px high, scrolled`);
     await done(page);
   }
-  await server.close();
 });
 
-check('the editor opens at the learner’s part, and its numbers keep beside their lines', async () => {
-  const server = await serve({ mode: 'lessons', runs: [{ lines: stage.demo.lines, what: 'demo', lesson: DEMO }] });
+check('the editor opens at the learner’s part, and its numbers keep beside their lines', async (t) => {
+  const server = await served(t);
   const page = await stage.open(server.url);
   await page.waitForFunction(() => document.getElementById('path').textContent);
   await page.locator('#tab-editor').click();
@@ -55,5 +62,71 @@ check('the editor opens at the learner’s part, and its numbers keep beside the
   const [, text, numbers] = await at();
   assert.equal(numbers, text);
   await done(page);
-  await server.close();
+});
+
+check('the counts are kept back until a guess, a step by hand, or a wish to be shown', async (t) => {
+  const server = await served(t);
+  const figures = (page) => page.locator('#figures').innerText();
+  const ways = [
+    (page) => page.locator('.predict button', { hasText: 'Just show me' }).click(),
+    (page) => page.locator('#forward').click(),
+    async (page) => {
+      for (const field of await page.locator('.predict input').all()) await field.fill('1');
+      await page.locator('.predict [type=submit]').click();
+    },
+  ];
+  for (const way of ways) {
+    const page = await stage.open(server.url);
+    await page.waitForFunction(() => window.ferry?.events.length && /\?/.test(document.getElementById('figures').textContent));
+    assert.doesNotMatch(await figures(page), /trip/);
+    await way(page);
+    await page.waitForFunction(() => /trip/.test(document.getElementById('figures').textContent));
+    assert.doesNotMatch(await figures(page), /\?/);
+    await done(page);
+  }
+});
+
+check('on a phone a lesson that is chosen stays on show', async (t) => {
+  const server = await served(t);
+  const page = await stage.open(server.url, { viewport: { width: 390, height: 844 } });
+  await page.waitForFunction(() => document.getElementById('path').textContent);
+  await page.locator('#tab-learn').click();
+  await page.locator('#lesson-list button').nth(1).click();
+  await page.waitForFunction(() => document.getElementById('path').textContent.includes('02-'));
+  assert.equal(await page.locator('#lesson-text').isVisible(), true);
+  await page.locator('#play-demo').click();
+  await page.locator('#stage').waitFor();
+  await done(page);
+});
+
+check('“Run my program” runs what stands in the editor; what it printed is shown', async () => {
+  const lessons = await ferry('serve', '--port', '8897');
+  try {
+    const page = await stage.open(lessons.url);
+    await page.waitForFunction(() => window.ferry?.events.length);
+    await page.locator('#tab-editor').click();
+    await page.locator('#code').fill('#include <ferry.h>\nint main(void)\n{\n    fy_print(fy_full((2), 7.0));\n}\n');
+    await page.locator('#run-mine').click();
+    await page.locator('#verdict[data-kind="fail"]').waitFor();
+    assert.match(readFileSync(`${lessons.my}/${DEMO}.c`, 'utf8'), /7\.0/);
+    assert.equal(await page.locator('#dirty').innerText(), 'saved');
+    assert.match(await page.locator('#printed').innerText(), /It printed[\s\S]*7/);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
+check('another server at the old address: the page says so, and stops asking', async (t) => {
+  const first = await serve({ runs: [{ lines: stage.demo.lines }] });
+  const page = await stage.open(first.url);
+  await page.waitForFunction(() => window.ferry?.events.length);
+  await first.close();
+  const second = await serve({ port: first.port, token: 'another' });
+  t.after(() => second.close());
+  await page.waitForFunction(() => /started anew/.test(document.getElementById('notice').textContent));
+  const asked = second.asked.length;
+  await page.waitForTimeout(1500);
+  assert.equal(second.asked.length, asked);
+  await page.context().close();
 });
