@@ -68,7 +68,7 @@ function frame(position) {
   });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
-  if (position.atEnd && shown.ended && shown.what === 'demo') course?.watched(state.ledger);
+  if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
 // A new step: lay it out, light its line, say its sentence.
@@ -132,7 +132,7 @@ function select(run, play) {
 
 const KILLED = 'The program was killed. The log holds everything up to that instant.';
 function showOutput() {
-  $('printed').hidden = !shown?.output;
+  $('printed').hidden = !shown?.output || (shown.what === 'demo' && !shown.watched);
   $('printed').dataset.what = shown?.what ?? '';
   $('output').textContent = shown?.output ?? '';
 }
@@ -202,6 +202,7 @@ const on = {
     if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
     if (head.state === 'compiling') views.verdict.busy('Building your program …');
     printed(head);
+    printed(head);
     else if (head.state === 'running') views.verdict.busy('Running your program …');
     else if (head.state === 'error') failed(head);
     else if (head.state === 'done' && head.verdict) graded(head);
@@ -226,8 +227,14 @@ const on = {
   },
 };
 
-// Another lesson's file was saved in another editor: follow the learner there.
-function elsewhere(head) {
+// An example has come to its end.
+function watched(state) {
+  course?.watched(state.ledger);
+  if (shown.watched) return;
+  shown.watched = true;
+  showOutput();
+}
+
 // What a run's program printed comes with its end.
 function printed(head) {
   const run = runs.get(head.run);

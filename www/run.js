@@ -14,6 +14,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     number, lesson, what, label,
     events: past.events, steps: parts.all, names: called,
     ended: false, // nothing more will come
+    watched: false, // it was seen to its end
     output: '', // what the program printed, told when it has ended
     total: 1, // ns: the latest time that any event tells of
     firstCopy: -1, // the step in which something first moves
