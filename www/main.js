@@ -123,20 +123,21 @@ function showLine(line) {
 function select(run, play) {
   shown = run;
   $('runs').value = run.number;
-  time.follow(!run.ended);
   showOutput();
+  time.follow(!run.ended);
   views.table.reset();
   if (play) time.restart();
   else time.poke();
 }
 
-const KILLED = 'The program was killed. The log holds everything up to that instant.';
+// An example's words wait for its end: they may answer what is to be guessed.
 function showOutput() {
   $('printed').hidden = !shown?.output || (shown.what === 'demo' && !shown.watched);
   $('printed').dataset.what = shown?.what ?? '';
   $('output').textContent = shown?.output ?? '';
 }
 
+const KILLED = 'The program was killed. The log holds everything up to that instant.';
 const OVER = 'The program is over, and its server with it. Everything here stays usable.';
 
 const died = (run) => run.killed && run.what !== 'demo';
@@ -199,10 +200,9 @@ const on = {
   },
 
   status(head) {
+    printed(head);
     if (course?.open && head.lesson && head.lesson !== course.open.id) return elsewhere(head);
     if (head.state === 'compiling') views.verdict.busy('Building your program …');
-    printed(head);
-    printed(head);
     else if (head.state === 'running') views.verdict.busy('Running your program …');
     else if (head.state === 'error') failed(head);
     else if (head.state === 'done' && head.verdict) graded(head);
@@ -244,6 +244,8 @@ function printed(head) {
   showOutput();
 }
 
+// Another lesson's file was saved in another editor: follow the learner there.
+function elsewhere(head) {
   if (head.state === 'compiling' && !write.isDirty()) course.attempt(() => course.choose(head.lesson, false));
 }
 
