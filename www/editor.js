@@ -1,9 +1,10 @@
 // editor.js: the learner's file, in a plain text area with line numbers. Saving writes my/ID.c on disk;
-// the server's watcher builds, runs and grades from there, exactly as for any other editor.
+// the server's watcher builds, runs and grades from there, exactly as for any other editor. A file that another
+// editor changed is never written over unasked.
 
 const $ = (id) => document.getElementById(id);
 
-/** on: {saved(), failed(error)}. */
+/** on: {saved(), clash(path), failed(error)}; an empty path: it is settled. */
 export function editor(api, on) {
   const area = $('code');
   const gutter = $('gutter');
@@ -11,28 +12,57 @@ export function editor(api, on) {
   let saved = '';
   let wrong = 0; // line of the last compile error, 0 for none
   let fresh = false; // shown, but not looked at yet
-  const drafts = new Map(); // lesson -> text that was never saved
+  let theirs = null; // what the file holds, while the text here is unsaved and began from another
+  let writing = 0; // requests under way that write the file
+  const drafts = new Map(); // lesson -> {text, base}: text that was never saved, and the file that it began from
 
   function show(next) {
-    if (lesson && isDirty()) drafts.set(lesson.id, area.value);
+    if (lesson && isDirty()) drafts.set(lesson.id, { text: area.value, base: saved });
+    const draft = drafts.get(next.id);
     lesson = next;
-    saved = next.source ?? '';
-    area.value = drafts.get(next.id) ?? saved;
+    saved = draft?.base ?? next.source ?? '';
+    area.value = draft?.text ?? saved;
     drafts.delete(next.id);
     fresh = true;
     settle();
     $('path').textContent = next.path ?? '';
+    clash(null);
     mistake(null);
+    update(next.source ?? '');
     refresh();
   }
 
-  /** The file changed on disk, and nothing here is unsaved. */
+  /** What the file holds now. Text that was never saved stays until the learner has chosen. */
   function update(source) {
-    if (isDirty() || source === saved) return;
+    if (writing) return;
+    if (isDirty() && source !== area.value) {
+      clash(source === saved ? null : source);
+      return;
+    }
     const at = area.selectionStart;
-    saved = area.value = source;
-    area.setSelectionRange(at, at);
+    saved = source;
+    if (area.value !== source) {
+      area.value = source;
+      area.setSelectionRange(at, at);
+    }
+    clash(null);
     refresh();
+  }
+
+  function clash(source) {
+    if (source === null && theirs === null) return;
+    theirs = source;
+    $('clash').hidden = source === null;
+    on.clash(source === null ? '' : lesson.path ?? lesson.id);
+  }
+
+  function choose(mine) {
+    if (theirs === null) return;
+    saved = theirs;
+    if (!mine) area.value = theirs;
+    clash(null);
+    refresh();
+    area.focus();
   }
 
   // The caret starts where the learner's part starts; a text area can scroll there only once it is seen.
@@ -59,28 +89,46 @@ export function editor(api, on) {
   }
 
   async function save() {
-    if (!lesson) return;
-    const source = area.value;
-    mistake(null); // now: the compiler may answer over the socket before the reply to this comes
-    try {
-      await api.post(`/api/lessons/${encodeURIComponent(lesson.id)}/save`, { source });
-      saved = source;
+    if (!lesson || writing) return;
+    const [mine, source, place] = [lesson, area.value, `/api/lessons/${encodeURIComponent(lesson.id)}`];
+    await write(async () => {
+      const { source: there } = await api.get(place);
+      if (lesson !== mine) return;
+      if (typeof there === 'string' && there !== saved && there !== source) {
+        clash(there);
+        return;
+      }
+      mistake(null); // now: the compiler may answer over the socket before the reply to this comes
+      await api.post(`${place}/save`, { source });
+      if (lesson === mine) saved = source;
+      else if (drafts.get(mine.id)?.text === source) drafts.delete(mine.id);
+      clash(null);
       refresh();
       on.saved();
-    } catch (error) {
-      on.failed(error);
-    }
+    });
   }
 
   async function reset() {
-    if (!lesson) return;
-    try {
-      const { source } = await api.post(`/api/lessons/${encodeURIComponent(lesson.id)}/reset`);
-      if (typeof source === 'string') saved = area.value = source;
+    const mine = lesson;
+    if (!mine || writing) return;
+    await write(async () => {
+      const { source } = await api.post(`/api/lessons/${encodeURIComponent(mine.id)}/reset`);
+      if (typeof source !== 'string' || lesson !== mine) return;
+      saved = area.value = source;
+      clash(null);
       mistake(null);
       refresh();
+    });
+  }
+
+  async function write(action) {
+    writing++;
+    try {
+      await action();
     } catch (error) {
       on.failed(error);
+    } finally {
+      writing--;
     }
   }
 
@@ -145,6 +193,8 @@ export function editor(api, on) {
   area.addEventListener('scroll', () => { gutter.scrollTop = area.scrollTop; });
   area.addEventListener('keydown', key);
   $('save').addEventListener('click', save);
+  $('keep-mine').addEventListener('click', () => choose(true));
+  $('take-file').addEventListener('click', () => choose(false));
   $('reset').addEventListener('click', () => {
     if ($('reset').dataset.sure === 'yes') reset();
     sure($('reset').dataset.sure !== 'yes');

@@ -11,7 +11,7 @@ import { run as makeRun, title } from './run.js';
 import { actions, waitIn } from './scene.js';
 import { sourcePane } from './source.js';
 import { stage } from './stage.js';
-import { badge, live } from './status.js';
+import { badge, behind, live } from './status.js';
 import { duration } from './steps.js';
 import { eventTable } from './table.js';
 import { transport } from './transport.js';
@@ -28,6 +28,7 @@ const runs = new Map(); // number -> run
 let shown = null; // the run on show
 let drawn = { run: null, step: -1, to: -1 }; // what the panes show
 let mode = '';
+let why = ''; // no real card is used, as the server tells it
 let link = 'connecting';
 let scene = { actions: [] };
 
@@ -79,7 +80,7 @@ function arrange(state, step, index) {
   views.stage.arrange(state);
   views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
   views.ledger.show(state, shown.what === 'demo' && !!course?.guessing);
-  badge($('badge'), state);
+  badge($('badge'), state, why);
   const said = stepSentence(shown.events, step, shown.names);
   if ($('say').textContent !== said) $('say').textContent = said;
   if (pane.table) views.table.show(shown.events, shown.names, step);
@@ -169,6 +170,7 @@ $('runs').addEventListener('change', () => {
 const on = {
   hello(head) {
     document.body.dataset.mode = mode = head.mode;
+    why = typeof head.why === 'string' ? head.why : '';
     for (const info of head.runs ?? []) addRun(info);
     const run = runs.get(head.current);
     if (run && run !== shown) select(run, true);
@@ -269,7 +271,11 @@ function reload() {
 // ---- lessons ------------------------------------------------------------------------------------------
 
 let course = null;
-const write = editor(api, { saved: () => notice(''), failed: (error) => notice(error.message, 'bad') });
+const write = editor(api, {
+  saved: () => notice(''),
+  clash: (path) => notice(path && `${path} has changed on disk while “Your file” holds unsaved text. Choose there which one to keep.`),
+  failed: (error) => notice(error.message, 'bad'),
+});
 
 /** Open the first lesson that is not done; without a run to show, play its example. */
 async function begin(play) {
@@ -299,6 +305,15 @@ async function begin(play) {
 controls.keys({
   save: () => mode === 'lessons' && write.save(),
   edit: () => mode === 'lessons' && pane.program('editor', true),
+});
+
+$('badge').addEventListener('click', () => {
+  if (!shown?.events.length) return;
+  const { words, figures } = behind(shown.at(window.ferry.seq), why);
+  const pair = ([name, value]) => ['dt', 'dd'].map((tag, i) => Object.assign(document.createElement(tag), { textContent: [name, value][i] }));
+  $('times-words').textContent = words;
+  $('times-figures').replaceChildren(...figures.flatMap(pair));
+  $('times').showModal();
 });
 
 const wire = connect(token, on, (number) => runs.get(number)?.events.length ?? 0);

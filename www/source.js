@@ -55,13 +55,18 @@ export function sourcePane(root, title, jump) {
     if (top < pane.scrollTop + 30 || top > pane.scrollTop + pane.clientHeight - 60) pane.scrollTop = top - pane.clientHeight / 2;
   }
 
+  // The margin is as wide as its longest entry on every line, and code scrolls beneath it.
   function cost(lines, path) {
+    let longest = 0;
     rows.forEach(({ cost: cell }, i) => {
       const spent = lines.get(`${path}:${i + 1}`);
       const words = spent ? [spent.bytes && units.bytes(spent.bytes), spent.held && units.time(spent.held)].filter(Boolean).join(' · ') : '';
       if (cell.textContent !== words) cell.textContent = words;
       cell.classList.toggle('moved', !!spent?.bytes);
+      longest = Math.max(longest, words.length);
     });
+    root.classList.toggle('costed', longest > 0);
+    root.style.setProperty('--cost', `${longest * 0.57}em`);
   }
 
   /** Show the state after a step: its file, its line, and whether that line is waiting. */

@@ -228,6 +228,7 @@ export const kinds = new Set([...Object.keys(on), ...silent]);
 function device(d) {
   return {
     name: d.name, kind: text(d.kind), card: text(d.card), capacity: Math.max(0, int(d.capacity)), why: text(d.why),
+    model: object(d.model),
   };
 }
 

@@ -87,6 +87,34 @@ check('the badge says whose times these are; the ledger what was moved', async (
   await done(page);
 });
 
+check('why the GPU is simulated is told behind the badge, with the model’s figures', async () => {
+  const lines = logLines(golden('handmade-demo'));
+  const server = await serve({ runs: [{ lines }] });
+  const page = await stage.open(server.url);
+  await go(page, 5);
+  assert.match(await page.locator('#badge').getAttribute('title'), /no driver/);
+  await page.locator('#badge').focus();
+  await page.keyboard.press('Enter');
+  const words = await page.locator('#times').innerText();
+  for (const part of ['Simulated RTX 4090', 'no driver', '25 GB/s', '8 µs']) assert.ok(words.includes(part), `${part} in: ${words}`);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('#times').isVisible(), false);
+  await done(page);
+  await server.close();
+});
+
+check('the server’s word on why there is no card stands where the log has none', async () => {
+  const lines = logLines(golden('handmade-demo'));
+  const first = JSON.parse(lines[0]);
+  delete first.devices[1].why;
+  const server = await serve({ why: 'FERRY_GPU=sim', runs: [{ lines: [JSON.stringify(first), ...lines.slice(1)] }] });
+  const page = await stage.open(server.url);
+  await go(page, 5);
+  assert.match(await page.locator('#badge').getAttribute('title'), /No real card is used: FERRY_GPU=sim/);
+  await done(page);
+  await server.close();
+});
+
 check('a measured log says measured', async () => {
   const lines = logLines(golden('handmade-demo'));
   const first = JSON.parse(lines[0]);

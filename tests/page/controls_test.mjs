@@ -1,6 +1,7 @@
 // controls_test.mjs: keys, the scrubber, the table, the lit line.
 import assert from 'node:assert/strict';
 import { bench, check, done, go, settle } from './browser.mjs';
+import { serve } from './dev.mjs';
 
 const stage = bench();
 
@@ -130,4 +131,33 @@ check('the scrubber, by value and by keyboard, shows what stepping shows', async
   assert.ok(paged < count - 2);
   assert.equal(await look(), stepped[paged], 'PageDown');
   await done(page);
+});
+
+check('what lines cost stands in a margin of its own; code scrolls beneath it to its end', async () => {
+  const lines = stage.demo.lines.slice();
+  const at = stage.seqOf('source');
+  const text = stage.demo.events[at].text.replaceAll(');', '); // and a remark that is longer than any pane is wide, to its very end');
+  lines[at] = JSON.stringify({ ...stage.demo.events[at], text });
+  const server = await serve({ runs: [{ lines }] });
+  for (const width of [1440, 390]) {
+    const page = await stage.open(server.url, { viewport: { width, height: 844 } });
+    await go(page, lines.length - 1);
+    const seen = (left) => page.evaluate((by) => {
+      document.getElementById('source').scrollLeft = by;
+      const right = document.getElementById('source').getBoundingClientRect().right;
+      return [...document.querySelectorAll('#lines li')].map((li) => {
+        const cost = li.querySelector('.cost').getBoundingClientRect();
+        const code = document.createRange();
+        code.selectNodeContents(li.querySelector('code'));
+        return { from: cost.left, to: cost.right, pane: right, end: code.getBoundingClientRect().right };
+      });
+    }, left);
+    const before = await seen(0);
+    assert.equal(new Set(before.map((b) => Math.round(b.from))).size, 1, `one margin: ${before.map((b) => b.from)}`);
+    assert.ok(before.every((b) => b.to <= b.pane + 1));
+    assert.ok(before.some((b) => b.end > b.from), 'long lines go on beneath it');
+    for (const b of await seen(100000)) assert.ok(b.end <= b.from + 1 && b.to <= b.pane + 1, JSON.stringify(b));
+    await done(page);
+  }
+  await server.close();
 });

@@ -16,7 +16,7 @@ const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '
 const CSP = "default-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** {url, port, send(message), add(run), lines(run, lines), end(run), close()}. */
-export async function serve({ mode = 'view', port = 0, runs = [], www = join(root, 'www'), token = 'dev0token' } = {}) {
+export async function serve({ mode = 'view', port = 0, why, runs = [], www = join(root, 'www'), token = 'dev0token' } = {}) {
   const kept = [];
   const sockets = new Set();
   const saved = new Map();
@@ -77,7 +77,7 @@ export async function serve({ mode = 'view', port = 0, runs = [], www = join(roo
     client.on('close', () => sockets.delete(client));
     client.on('message', (data) => hear(client, JSON.parse(data)));
     const known = kept.map(({ run, lesson, what, label }) => ({ run, lesson, what, label }));
-    client.send(JSON.stringify({ type: 'hello', mode, runs: known, current: known.at(-1)?.run ?? 0 }));
+    client.send(JSON.stringify({ type: 'hello', mode, why, runs: known, current: known.at(-1)?.run ?? 0 }));
   }
 
   function hear(client, message) {
@@ -135,7 +135,8 @@ export async function serve({ mode = 'view', port = 0, runs = [], www = join(roo
   if (mode === 'view') runs.forEach(add);
   await new Promise((done) => http.listen(port, '127.0.0.1', done));
   const at = http.address().port;
-  return { url: `http://127.0.0.1:${at}/#token=${token}`, port: at, all, add, more, end, close, asked, saved, sockets };
+  http.unref(); // a test that failed before it closed this must not keep its file from ending
+  return { ref: () => http.ref(), url: `http://127.0.0.1:${at}/#token=${token}`, port: at, all, add, more, end, close, asked, saved, sockets };
 }
 
 export function logLines(path) {
@@ -155,5 +156,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const port = Number(option('--port', '8790'));
   const runs = given.map((path) => ({ lines: logLines(path), what: mode === 'view' ? 'view' : 'demo', label: mode === 'view' ? path.split('/').pop() : '' }));
   const server = await serve({ mode, port, runs });
+  server.ref();
   console.log(server.url);
 }

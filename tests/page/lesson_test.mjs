@@ -56,6 +56,37 @@ check('a file saved in another editor is graded and shown; unsaved text survives
   }
 });
 
+check('a file that changes on disk under unsaved text is never written over unasked', async () => {
+  const lessons = await ferry('serve', '--port', '8895');
+  const file = `${lessons.my}/${DEMO}.c`;
+  const solution = readFileSync(new URL(`../../lessons/${DEMO}/solution.c`, import.meta.url), 'utf8');
+  try {
+    const page = await stage.open(lessons.url);
+    await page.waitForFunction(() => window.ferry?.events.length);
+    await page.locator('#tab-editor').click();
+    for (const [mine, theirs, choice] of [['// mine', `${solution}// 1\n`, '#take-file'], ['// mine again', `${solution}// 2\n`, '#keep-mine']]) {
+      await page.locator('#code').fill(mine);
+      writeFileSync(file, theirs);
+      await page.locator('#clash:not([hidden])').waitFor();
+      assert.match(await page.locator('#notice').innerText(), /changed on disk/);
+      await page.keyboard.press('Control+s'); // asks again
+      await page.locator('#clash:not([hidden])').waitFor();
+      assert.equal(readFileSync(file, 'utf8'), theirs);
+      assert.equal(await page.locator('#code').inputValue(), mine);
+      await page.locator(choice).click();
+      assert.equal(await page.locator('#clash').isVisible(), false);
+      assert.equal(await page.locator('#code').inputValue(), choice === '#keep-mine' ? mine : theirs);
+      assert.equal(readFileSync(file, 'utf8'), theirs);
+    }
+    await page.keyboard.press('Control+s');
+    await page.waitForFunction(() => document.getElementById('dirty').textContent === 'saved');
+    assert.equal(readFileSync(file, 'utf8'), '// mine again');
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
 check('a program that crashes is named; what it did before is drawn; the next run works', async () => {
   const lessons = await ferry('serve', '--port', '8875');
   try {
