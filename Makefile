@@ -11,7 +11,19 @@ LESSON ?= 01-where-am-i
 
 # ---- nothing below needs changing -------------------------------------------------------------
 
+# A toolkit by nvcc's own word: its path may be a link or a wrapper, and headers may be missing.
 NVCC := $(NVCC)
+CUDA := $(if $(NVCC),$(shell $(NVCC) -dryrun -x cu -c /dev/null 2>&1 | sed -n 's/"//g; s/^.*\(INCLUDES\|LIBRARIES\)=//p'))
+CUDA_INCLUDE := $(addprefix -isystem ,$(realpath $(patsubst -I%,%,$(filter -I%,$(CUDA)))))
+CUDA_LIBS := $(addprefix -L,$(realpath $(filter-out %/stubs,$(patsubst -L%,%,$(filter -L%,$(CUDA)))))) -lcudart_static -ldl -lrt
+ifneq ($(NVCC),)
+CUDA_LACKS := $(shell echo 'int main(void) { return cudaFree(0); }' | \
+  $(CC) $(CUDA_INCLUDE) -include cuda_runtime_api.h -x c - $(CUDA_LIBS) -lpthread -o /dev/null 2>&1 | head -1)
+ifneq ($(CUDA_LACKS),)
+$(info ferry: built without the real card: $(NVCC) has no usable runtime: $(CUDA_LACKS))
+override NVCC :=
+endif
+endif
 export NVCC # tests call make as well
 
 VERSION = 0.1.0
@@ -32,10 +44,9 @@ endif
 LIB = $(patsubst %.c,$(B)/%.o,$(wildcard lib/*.c))
 SIM = $(patsubst %,$(B)/%.o,$(wildcard kernels/*.cu kernels/*.cc))
 ifneq ($(NVCC),)
-CUDA_HOME = $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
 REAL = $(patsubst kernels/%.cu,$(B)/cuda/%.nv.o,$(wildcard kernels/*.cu))
-CORE_LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt
-$(B)/lib/cuda.o: CFLAGS += -isystem $(CUDA_HOME)/include
+CORE_LIBS += $(CUDA_LIBS)
+$(B)/lib/cuda.o: CFLAGS += $(CUDA_INCLUDE)
 else
 $(B)/lib/cuda.o: CFLAGS += -DFERRY_NO_NVCC
 endif

@@ -50,6 +50,23 @@ grades() {
 serve_says_why() { ! webless serve >"$work/said" && grep 'without civetweb' "$work/said"; }
 demo_narrates() { FERRY_GPU=sim "$work/b/lessons/01-where-am-i" 2>&1 | grep matmul >/dev/null; }
 
+# A toolkit is where its nvcc says, not where its nvcc lies; without its headers it is none.
+toolkit() { # toolkit WORD...: an nvcc that says so of itself
+    fake nvcc "printf '%s\n' $(printf '%q ' "$@") >&2"
+}
+compiles_cuda() { make -n B="$work/c" NVCC="$work/bin/nvcc" "$work/c/lib/cuda.o" 2>&1; }
+wrapped_nvcc() {
+    mkdir -p "$work/kit/include" "$work/kit/lib" && echo 'int cudaFree(void *);' >"$work/kit/include/cuda_runtime_api.h"
+    echo 'int cudaFree(void *p); int cudaFree(void *p) { return p != 0; }' | gcc -x c -c - -o "$work/kit/kit.o"
+    ar rcs "$work/kit/lib/libcudart_static.a" "$work/kit/kit.o"
+    toolkit '#$ TOP=x' "#\$ INCLUDES=\"-I$work/kit/include\"  " "#\$ LIBRARIES=  \"-L$work/kit/lib/stubs\" \"-L$work/kit/lib\""
+    compiles_cuda | grep -F -- "-isystem $work/kit/include -Ilib -c lib/cuda.c"
+}
+half_toolkit() {
+    toolkit "#\$ INCLUDES=\"-I$work/none\"  " "#\$ LIBRARIES=  \"-L$work/none\""
+    compiles_cuda >"$work/half.out" && grep -F "$work/bin/nvcc has no usable runtime" "$work/half.out" && grep DFERRY_NO_NVCC "$work/half.out"
+}
+
 holds "nothing missing: no word, no download" nothing_missing
 holds "root installs what is missing" root_installs
 holds "password-less sudo installs what is missing" sudo_installs
@@ -61,4 +78,6 @@ holds "without civetweb: ferry list" lists
 holds "without civetweb: ferry grade" grades
 holds "without civetweb: ferry serve says why not" serve_says_why
 holds "without civetweb: a lesson narrates" demo_narrates
+holds "a toolkit is found by its nvcc's own word" wrapped_nvcc
+holds "an nvcc without headers is said and done without" half_toolkit
 finish
