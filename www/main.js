@@ -143,10 +143,12 @@ const OVER = 'The program is over, and its server with it. Everything here stays
 
 const died = (run) => run.killed && run.what !== 'demo';
 
+let unsettled = ''; // a choice that the learner has to make; it outlasts what comes and goes
+
 function notice(words, kind = '') {
-  $('notice').textContent = words;
+  $('notice').textContent = words || unsettled;
   $('notice').dataset.kind = kind;
-  $('notice').hidden = !words;
+  $('notice').hidden = !$('notice').textContent;
 }
 
 // ---- runs and their events --------------------------------------------------------------------------
@@ -273,7 +275,10 @@ function reload() {
 let course = null;
 const write = editor(api, {
   saved: () => notice(''),
-  clash: (path) => notice(path && `${path} has changed on disk while “Your file” holds unsaved text. Choose there which one to keep.`),
+  clash(path) {
+    unsettled = path && `${path} has changed on disk while “Your file” holds unsaved text. Choose there which one to keep.`;
+    notice('');
+  },
   failed: (error) => notice(error.message, 'bad'),
 });
 

@@ -65,9 +65,11 @@ check('a file that changes on disk under unsaved text is never written over unas
     await page.waitForFunction(() => window.ferry?.events.length);
     await page.locator('#tab-editor').click();
     for (const [mine, theirs, choice] of [['// mine', `${solution}// 1\n`, '#take-file'], ['// mine again', `${solution}// 2\n`, '#keep-mine']]) {
+      const runs = await page.evaluate(() => document.getElementById('runs').length);
       await page.locator('#code').fill(mine);
       writeFileSync(file, theirs);
       await page.locator('#clash:not([hidden])').waitFor();
+      await page.waitForFunction((n) => document.getElementById('runs').length > n, runs); // the file's run has begun: the warning stays
       assert.match(await page.locator('#notice').innerText(), /changed on disk/);
       await page.keyboard.press('Control+s'); // asks again
       await page.locator('#clash:not([hidden])').waitFor();
