@@ -7,7 +7,7 @@ typedef struct walk {
     int64_t step[FY_MAX_INPUTS + 1][FY_MAX_DIMS]; /* bytes */
 } walk;
 
-static int64_t size_of(const fy_operand *x) { return x->dtype == FY_INT64 ? 8 : 4; }
+static int64_t size_of(const fy_operand *x) { return (int64_t)fy_dtype_size(x->dtype); }
 
 /* Dimensions from the result's smallest stride up, so that it is written in the order of memory. */
 static void sort_dims(const fy_layout *l, int *order)
@@ -68,13 +68,25 @@ void fy_walk(int count, const fy_operand *const *x, const void *const *numbers, 
     }
 }
 
-fy_host_op fy_host_op_find(int op, fy_dtype dtype)
-{
-    static const fy_host_op table[FY_OP_COUNT][2] = {
-#define X(name) [FY_OP_##name] = {fy_host_##name##_f32, fy_host_##name##_i64},
-        FY_HOST_OPS(X)
+#define X(name, ...) void fy_host_##name(fy_run_work *w) __attribute__((weak));
+FY_OPS(X)
 #undef X
-            [FY_OP_randn] = {fy_host_randn_f32, NULL},
+
+/* The first ops, a function a type: until each has its one function. */
+static const fy_host_op by_dtype[FY_OP_COUNT][2] = {
+#define X(name) [FY_OP_##name] = {fy_host_##name##_f32, fy_host_##name##_i64},
+    FY_HOST_OPS(X)
+#undef X
+        [FY_OP_randn] = {fy_host_randn_f32, NULL},
+};
+static void old(fy_run_work *w) { by_dtype[w->op][w->dtype == FY_INT64](w); }
+
+fy_host_op fy_host_op_find(int op)
+{
+    static const fy_host_op table[FY_OP_COUNT] = {
+#define X(name, ...) fy_host_##name,
+        FY_OPS(X)
+#undef X
     };
-    return op >= 0 && op < FY_OP_COUNT && dtype != FY_DTYPE_UNSET ? table[op][dtype == FY_INT64] : NULL;
+    return table[op] ? table[op] : by_dtype[op][0] ? old : NULL;
 }

@@ -224,9 +224,9 @@ static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 
 static bool cuda_run(fy_dev *d, fy_run_work *w)
 {
-    const fy_kernel *k = fy_cuda_kernel(w->op, w->op == FY_OP_cast ? w->in[0].dtype : w->out.dtype);
+    const fy_kernel *k = fy_cuda_kernel(w->op);
     if (!k) {
-        snprintf(d->fault, sizeof d->fault, "there is no kernel for %s of this dtype", fy_ops[w->op].name);
+        snprintf(d->fault, sizeof d->fault, "there is no kernel for %s", fy_ops[w->op].name);
         return false;
     }
     if (!enter(d)) return false;

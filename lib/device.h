@@ -61,6 +61,8 @@ enum { FY_MAX_INPUTS = 3, FY_MAX_SCALARS = 4 };
 typedef struct fy_run_work {
     int op; /* index into fy_ops (op.h) */
     int nin;
+    fy_dtype dtype;                    /* the type that the op computes in; for cast the operand's */
+    int reduced;                       /* dimensions of in[0] that are gone through for one element (op.h) */
     fy_operand in[FY_MAX_INPUTS], out; /* inputs already have the op's dtype */
     double real[FY_MAX_SCALARS];       /* op.h says what they mean */
     int64_t integer[FY_MAX_SCALARS];

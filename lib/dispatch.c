@@ -18,65 +18,82 @@ static void *first_element(const fy_tensor *x)
 /* An operand that travels as a kernel argument: a number, or the one element of a tensor on the CPU. */
 static void set_number(fy_run_work *w, int i, const fy_arg *arg)
 {
-    w->real[i] = arg->real;
-    w->integer[i] = arg->is_int ? arg->integer : (int64_t)arg->real;
-    if (!arg->is_tensor) return;
-    if (arg->tensor->dtype == FY_INT64) {
-        w->integer[i] = *(const int64_t *)first_element(arg->tensor);
-        w->real[i] = (double)w->integer[i];
-    } else {
-        w->real[i] = *(const float *)first_element(arg->tensor);
-        w->integer[i] = 0; /* such a call computes in float32 */
-    }
+    fy_arg n = arg->is_tensor ? fy_number_at(arg->tensor->dtype, first_element(arg->tensor), 0) : *arg;
+    w->real[i] = n.real;
+    w->integer[i] = n.is_int ? n.integer : 0; /* a call with a float computes in a float type */
 }
 
-/* Operands of another type than the op computes in are cast first, where they live. */
+/* Operands of another type than the op takes are cast first, where they live. */
 static bool convert(const fy_call *c, fy_plan *p, fy_tensor **in, fy_tensor **made)
 {
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
         in[i] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
-        if (p->number[i] || c->op == FY_OP_cast || in[i]->dtype == p->dtype) continue;
-        made[i] = fy_dispatch(&(fy_call){.at = c->at, .op = FY_OP_cast, .in = {c->in[i]}, .dtype = p->dtype});
+        if (p->number[i] || in[i]->dtype == p->takes[i]) continue;
+        made[i] = fy_dispatch(&(fy_call){.at = c->at, .op = FY_OP_cast, .in = {c->in[i]}, .dtype = p->takes[i]});
         if (!made[i]) return false;
         in[i] = made[i];
-        p->in[i] = fy_layout_expanded(in[i], &p->result.shape);
     }
+    return true;
+}
+
+/* The layouts were planned for the operands as given; those that were cast may lie otherwise. */
+static bool plan_again(const fy_call *c, fy_plan *p, fy_tensor *const *in, fy_tensor *const *made)
+{
+    fy_call again = *c;
+    bool any = false;
+    for (int i = 0; i < fy_ops[c->op].nin; i++) {
+        if (!made[i]) continue;
+        again.in[i] = fy_arg_tensor(in[i]);
+        any = true;
+    }
+    fy_plan anew;
+    if (!any) return true;
+    if (!fy_plan_make(&again, &anew)) return false;
+    memcpy(p->in, anew.in, sizeof p->in);
     return true;
 }
 
 static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out, fy_run_work *w)
 {
-    *w = (fy_run_work){.op = c->op, .nin = fy_ops[c->op].nin};
+    *w = (fy_run_work){.op = c->op, .nin = fy_ops[c->op].nin, .dtype = p->dtype, .reduced = p->reduced};
     memcpy(w->real, c->real, sizeof w->real);
     memcpy(w->integer, c->integer, sizeof w->integer);
     for (int i = 0; i < w->nin; i++) {
-        w->in[i].dtype = p->dtype;
+        w->in[i].dtype = p->takes[i];
         if (p->number[i]) {
             set_number(w, i, &c->in[i]);
             continue;
         }
         w->in[i] = (fy_operand){first_element(in[i]), in[i]->dtype, p->in[i]};
     }
-    w->out = (fy_operand){first_element(out), p->dtype, p->out};
+    w->out = (fy_operand){first_element(out), p->result.dtype, p->out};
     fy_op_cost(w);
 }
 
 static fy_use use_of(const fy_tensor *x) { return (fy_use){x->id, x->storage->id, x->storage->version}; }
 
-static void emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, fy_tensor *const *in, const fy_tensor *out)
+/* What the op reads, as it was before the op. */
+static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *reads)
 {
-    fy_use reads[FY_MAX_INPUTS], writes = use_of(out);
     size_t n = 0;
-    bool host = p->dev->number == 0;
-    if (!fy_log_is_on()) return;
     for (int i = 0; i < w->nin; i++)
         if (in[i]) reads[n++] = use_of(in[i]);
+    return n;
+}
+
+static void emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, const fy_use *reads, size_t n,
+                 const fy_tensor *out)
+{
+    fy_use writes = use_of(out);
+    bool host = p->dev->number == 0;
+    if (!fy_log_is_on()) return;
     uint32_t id = fy_work_id();
     FY_EMIT(c->at, op, .id = id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)p->dev->number,
             .stream = host ? FY_ABSENT : 0, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
-            .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(p->dtype), .flops = w->flops,
-            .bytes = w->bytes, .kernel = fy_ref_str(w->kernel), .grid = {w->grid[0], w->grid[1], w->grid[2]},
-            .block = {w->block[0], w->block[1], w->block[2]}, .blas = fy_ref_str(w->blas), .held = w->time.held);
+            .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(p->result.dtype),
+            .flops = w->flops, .bytes = w->bytes, .kernel = fy_ref_str(w->kernel),
+            .grid = {w->grid[0], w->grid[1], w->grid[2]}, .block = {w->block[0], w->block[1], w->block[2]},
+            .blas = fy_ref_str(w->blas), .held = w->time.held);
     FY_EMIT(c->at, complete, .id = id, .start = w->time.start, .end = w->time.end,
             .engine = host ? FY_WORD_host : FY_WORD_compute, .wire = FY_ABSENT, .staging = FY_ABSENT,
             .overhead = w->time.overhead);
@@ -90,33 +107,66 @@ static bool run(const fy_plan *p, fy_run_work *w)
     return true;
 }
 
-static fy_tensor *perform(const fy_call *c, fy_plan *p, fy_storage *s, fy_tensor *const *in)
+/* Run into `out`, whose reference is the caller's; false after an error. */
+static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out)
 {
     fy_run_work w;
-    fy_storage_announce(c->at, s);
-    fy_tensor *out = fy_tensor_make(c->at, s, &p->result, c->name, 0);
+    fy_use reads[FY_MAX_INPUTS];
     set_work(c, p, in, out, &w);
-    if (!run(p, &w)) {
-        fy_tensor_drop(c->at, out, FY_WORD_free);
+    size_t n = note_reads(&w, in, reads);
+    if (!run(p, &w))
         return fy_fail(c->at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
                        "%s could not run %s: %s", p->dev->name, fy_ops[c->op].name, p->dev->fault);
+    out->storage->version++;
+    emit(c, p, &w, reads, n, out);
+    return true;
+}
+
+static fy_tensor *into_new(const fy_call *c, fy_plan *p)
+{
+    fy_tensor *in[FY_MAX_INPUTS] = {0}, *made[FY_MAX_INPUTS] = {0}, *out = NULL;
+    size_t bytes = (size_t)fy_shape_numel(&p->result.shape) * fy_dtype_size(p->result.dtype);
+    fy_storage *s = fy_storage_reserve(c->at, p->dev, bytes);
+    if (!s) return NULL;
+    if (convert(c, p, in, made) && plan_again(c, p, in, made)) {
+        fy_storage_announce(c->at, s);
+        out = fy_tensor_make(c->at, s, &p->result, c->name, 0);
+    } else {
+        fy_storage_cancel(s);
     }
-    s->version++;
-    emit(c, p, &w, in, out);
+    bool ok = out && perform(c, p, in, out);
+    if (out && !ok) fy_tensor_drop(c->at, out, FY_WORD_free);
+    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_drop(c->at, made[i], FY_WORD_free);
+    return ok ? out : NULL;
+}
+
+static fy_tensor *at_once(const fy_call *c, fy_plan *p)
+{
+    fy_tensor *in[FY_MAX_INPUTS] = {0}, *made[FY_MAX_INPUTS] = {0};
+    bool ok = convert(c, p, in, made) && plan_again(c, p, in, made) && perform(c, p, in, c->out);
+    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_drop(c->at, made[i], FY_WORD_free);
+    return ok ? fy_tensor_again(c->out) : NULL;
+}
+
+/* Computed in another type than the target's: by way of a tensor of that type. */
+static fy_tensor *by_way_of_new(const fy_call *c)
+{
+    fy_call first = *c;
+    first.out = NULL;
+    first.name = NULL;
+    fy_tensor *value = fy_dispatch(&first);
+    if (!value) return NULL;
+    fy_tensor *out = fy_dispatch(&(fy_call){
+        .at = c->at, .op = FY_OP_cast, .in = {fy_arg_tensor(value)}, .dtype = c->out->dtype, .out = c->out});
+    fy_tensor_drop(c->at, value, FY_WORD_free);
     return out;
 }
 
 fy_tensor *fy_dispatch(const fy_call *c)
 {
     fy_plan p;
-    fy_tensor *in[FY_MAX_INPUTS] = {0}, *made[FY_MAX_INPUTS] = {0}, *out = NULL;
     fy_session_start();
     if (!fy_plan_make(c, &p)) return NULL;
-    size_t bytes = (size_t)fy_shape_numel(&p.result.shape) * fy_dtype_size(p.dtype);
-    fy_storage *s = fy_storage_reserve(c->at, p.dev, bytes);
-    if (!s) return NULL;
-    if (convert(c, &p, in, made)) out = perform(c, &p, s, in);
-    else fy_storage_cancel(s);
-    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_drop(c->at, made[i], FY_WORD_free);
-    return out;
+    if (!c->out) return into_new(c, &p);
+    return p.result.dtype == c->out->dtype ? at_once(c, &p) : by_way_of_new(c);
 }

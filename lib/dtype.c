@@ -1,14 +1,24 @@
-/* dtype.c: what each element type is called and how large it is. */
+/* dtype.c: what each element type is called, how large it is, and one element of each as a number. */
+#include "half.h"
 #include "tensor.h"
+
+typedef enum category { NONE, BOOLEAN, INTEGER, REAL } category;
 
 static const struct {
     const char *name, *torch, *c;
     size_t size;
     fy_word word;
+    category category;
 } types[] = {
-    [FY_DTYPE_UNSET] = {"unset", "Undefined", "void", 0, FY_WORD_none},
-    [FY_FLOAT32] = {"float32", "Float", "float", sizeof(float), FY_WORD_float32},
-    [FY_INT64] = {"int64", "Long", "long int", sizeof(int64_t), FY_WORD_int64},
+    [FY_DTYPE_UNSET] = {"unset", "Undefined", "void", 0, FY_WORD_none, NONE},
+    [FY_FLOAT32] = {"float32", "Float", "float", sizeof(float), FY_WORD_float32, REAL},
+    [FY_INT64] = {"int64", "Long", "long int", sizeof(int64_t), FY_WORD_int64, INTEGER},
+    [FY_FLOAT16] = {"float16", "Half", "c10::Half", sizeof(fy_half), FY_WORD_float16, REAL},
+    [FY_BFLOAT16] = {"bfloat16", "BFloat16", "c10::BFloat16", sizeof(fy_bfloat), FY_WORD_bfloat16, REAL},
+    [FY_FLOAT64] = {"float64", "Double", "double", sizeof(double), FY_WORD_float64, REAL},
+    [FY_INT32] = {"int32", "Int", "int", sizeof(int32_t), FY_WORD_int32, INTEGER},
+    [FY_UINT8] = {"uint8", "Byte", "unsigned char", sizeof(uint8_t), FY_WORD_uint8, INTEGER},
+    [FY_BOOL] = {"bool", "Bool", "bool", sizeof(bool), FY_WORD_bool, BOOLEAN},
 };
 
 static unsigned row(fy_dtype d) { return (unsigned)d < sizeof types / sizeof *types ? (unsigned)d : 0; }
@@ -18,10 +28,64 @@ const char *fy_dtype_name(fy_dtype d) { return types[row(d)].name; }
 const char *fy_dtype_torch(fy_dtype d) { return types[row(d)].torch; }
 const char *fy_dtype_c(fy_dtype d) { return types[row(d)].c; }
 fy_word fy_dtype_word(fy_dtype d) { return types[row(d)].word; }
+bool fy_dtype_is_real(fy_dtype d) { return types[row(d)].category == REAL; }
+bool fy_dtype_is_integer(fy_dtype d) { return types[row(d)].category == INTEGER; }
+int fy_dtype_category(fy_dtype d) { return (int)types[row(d)].category; }
+
+fy_dtype fy_dtype_named(const char *name, size_t length)
+{
+    for (unsigned d = 1; d < sizeof types / sizeof *types; d++)
+        if (strlen(types[d].name) == length && memcmp(types[d].name, name, length) == 0) return (fy_dtype)d;
+    return FY_DTYPE_UNSET;
+}
 
 bool fy_dtype_ok(fy_site *at, fy_dtype d)
 {
     if (row(d) != FY_DTYPE_UNSET) return true;
-    fy_fail(at, "dtype", "say FY_FLOAT32 or FY_INT64", "%d is not a dtype", (int)d);
+    fy_fail(at, "dtype", "say FY_FLOAT32, FY_INT64 or another dtype of ferry.h", "%d is not a dtype", (int)d);
     return false;
+}
+
+double fy_real_at(fy_dtype d, const void *p, int64_t i)
+{
+    switch (d) {
+    case FY_FLOAT32: return (double)((const float *)p)[i];
+    case FY_FLOAT64: return ((const double *)p)[i];
+    case FY_FLOAT16: return (double)fy_half_float(((const fy_half *)p)[i]);
+    case FY_BFLOAT16: return (double)fy_bfloat_float(((const fy_bfloat *)p)[i]);
+    default: return (double)fy_integer_at(d, p, i);
+    }
+}
+
+int64_t fy_integer_at(fy_dtype d, const void *p, int64_t i)
+{
+    switch (d) {
+    case FY_INT64: return ((const int64_t *)p)[i];
+    case FY_INT32: return ((const int32_t *)p)[i];
+    case FY_UINT8:
+    case FY_BOOL: return ((const uint8_t *)p)[i];
+    default: return fy_to_int64(fy_real_at(d, p, i));
+    }
+}
+
+fy_arg fy_number_at(fy_dtype d, const void *p, int64_t i)
+{
+    return fy_dtype_is_real(d) ? fy_arg_real(fy_real_at(d, p, i)) : fy_arg_int(fy_integer_at(d, p, i));
+}
+
+void fy_number_put(fy_dtype d, void *p, int64_t i, fy_arg x)
+{
+    int64_t whole = x.is_int ? x.integer : fy_to_int64(x.real);
+    double real = x.is_int ? (double)x.integer : x.real;
+    switch (d) {
+    case FY_FLOAT32: ((float *)p)[i] = (float)real; break;
+    case FY_FLOAT64: ((double *)p)[i] = real; break;
+    case FY_FLOAT16: ((fy_half *)p)[i] = fy_half_of(real); break;
+    case FY_BFLOAT16: ((fy_bfloat *)p)[i] = fy_bfloat_of(real); break;
+    case FY_INT64: ((int64_t *)p)[i] = whole; break;
+    case FY_INT32: ((int32_t *)p)[i] = (int32_t)whole; break;
+    case FY_UINT8: ((uint8_t *)p)[i] = (uint8_t)whole; break;
+    case FY_BOOL: ((bool *)p)[i] = x.is_int ? x.integer != 0 : x.real != 0; break;
+    case FY_DTYPE_UNSET: break;
+    }
 }

@@ -25,6 +25,7 @@
  * "cuda" is simulated, and every surface says so. What Ferry does is set from outside:
  *   FERRY_VIEW=1        show this run in the browser     FERRY_TRACE=FILE  write events as JSON lines
  *   FERRY_NARRATE=1     one line an event on stderr      FERRY_GPU=auto|sim|real|none
+ *   FERRY_POLICY=silent copies operands to one device unasked, each copy flagged, where PyTorch refuses
  */
 #ifndef FERRY_H
 #define FERRY_H
@@ -43,11 +44,23 @@ typedef struct fy_tensor fy_tensor; /* a counted handle: shape, strides and a sh
 
 typedef enum fy_dtype {
     FY_DTYPE_UNSET, /* the default of the call: float32, or what the values say */
-    FY_FLOAT32,
-    FY_INT64,
+    FY_FLOAT32,     /* float */
+    FY_INT64,       /* int64_t */
+    FY_FLOAT16,     /* IEEE 754 binary16, in 2 bytes */
+    FY_BFLOAT16,    /* the upper half of a float32, in 2 bytes */
+    FY_FLOAT64,     /* double */
+    FY_INT32,       /* int32_t */
+    FY_UINT8,       /* uint8_t */
+    FY_BOOL,        /* bool, in 1 byte */
 } fy_dtype;
-#define FY_FLOAT32 ((fy_dtype)FY_FLOAT32) /* else an int in C: fy_to(x, 1) would be no mistake */
-#define FY_INT64   ((fy_dtype)FY_INT64)
+#define FY_FLOAT32  ((fy_dtype)FY_FLOAT32) /* else an int in C: fy_to(x, 1) would be no mistake */
+#define FY_INT64    ((fy_dtype)FY_INT64)
+#define FY_FLOAT16  ((fy_dtype)FY_FLOAT16)
+#define FY_BFLOAT16 ((fy_dtype)FY_BFLOAT16)
+#define FY_FLOAT64  ((fy_dtype)FY_FLOAT64)
+#define FY_INT32    ((fy_dtype)FY_INT32)
+#define FY_UINT8    ((fy_dtype)FY_UINT8)
+#define FY_BOOL     ((fy_dtype)FY_BOOL)
 
 /* The shape of a tensor: ndim sizes, row-major meaning (first is outermost). */
 typedef struct fy_shape {
@@ -61,6 +74,7 @@ typedef struct fy_opts {
     const char *device; /* "cpu" unless told */
     fy_dtype dtype;     /* float32 unless told or implied by the values */
     const char *name;   /* what messages and the page call it; else the variable's name */
+    bool pin_memory;    /* page-locked, on the CPU alone */
     int fy_end_;        /* closes the list; not for use */
 } fy_opts;
 
@@ -69,8 +83,28 @@ typedef struct fy_to_opts {
     const struct fy_options_by_name *fy_begin_;
     fy_dtype dtype; /* convert as well */
     bool copy;      /* copy even when nothing changes */
+    bool non_blocking; /* do not wait, where the CPU side is pinned */
     int fy_end_;
 } fy_to_opts;
+
+/* Options of reductions over dimensions. */
+typedef struct fy_reduce_opts {
+    const struct fy_options_by_name *fy_begin_;
+    bool keepdim;        /* leave a size of 1 where a dimension was */
+    fy_dtype dtype;      /* sum, prod, mean: convert to it first */
+    bool biased;         /* var: divide by n, where n - 1 is usual */
+    fy_tensor **indices; /* max, min over one dimension: where they are, int64; yours to free */
+    int fy_end_;
+} fy_reduce_opts;
+
+/* Options of the losses. */
+typedef enum fy_reduction { FY_MEAN, FY_SUM, FY_NONE } fy_reduction;
+typedef struct fy_loss_opts {
+    const struct fy_options_by_name *fy_begin_;
+    fy_reduction reduction; /* over the rows; FY_MEAN unless told */
+    double label_smoothing; /* cross_entropy: 0 to 1 */
+    int fy_end_;
+} fy_loss_opts;
 
 #include "ferry_call.h" /* call sites, lists and arguments: how the macros below are made */
 
@@ -78,6 +112,9 @@ typedef struct fy_to_opts {
 
 bool fy_cuda_is_available(void);              /* Is there a card, real or simulated? No event. */
 int fy_cuda_device_count(void);               /* Number of cards; 0 under FERRY_GPU=none. */
+int fy_cuda_current_device(void);             /* The card that "cuda" means in this thread; 0 at start. */
+#define fy_cuda_set_device(i) fy_cuda_set_device_at(FY_AT("fy_cuda_set_device", #i), i)
+                                              /* Make card i the current one of this thread. */
 #define fy_cuda_synchronize() fy_cuda_synchronize_at(FY_AT("fy_cuda_synchronize", ""))
                                               /* Wait until the current card has finished. */
 
@@ -92,43 +129,36 @@ int fy_cuda_device_count(void);               /* Number of cards; 0 under FERRY_
                                                              ((start, end, step)); 1-D, end excluded */
 #define fy_tensor(...) FY_TENSOR("fy_tensor", #__VA_ARGS__, __VA_ARGS__) /* fy_tensor((1, 2, 3)): 1-D, int64 if all
                                                              are integers, else float32; at most 32 */
+#define fy_linspace(...) FY_LINSPACE("fy_linspace", #__VA_ARGS__, __VA_ARGS__) /* fy_linspace((start, end, steps)):
+                                                             1-D, both ends included */
+#define fy_eye(...)     FY_EYE("fy_eye", #__VA_ARGS__, __VA_ARGS__) /* fy_eye((n)) or ((n, m)): 1 on the diagonal */
+#define fy_rand(...)    fy_rand_at(FY_MAKE("fy_rand", #__VA_ARGS__, __VA_ARGS__)) /* uniform in [0, 1), seeded */
+#define fy_randint(...) FY_RANDINT("fy_randint", #__VA_ARGS__, __VA_ARGS__) /* fy_randint((low, high), (2, 3)):
+                                                             int64 in [low, high) */
+#define fy_randperm(...) FY_RANDPERM("fy_randperm", #__VA_ARGS__, __VA_ARGS__) /* fy_randperm((n)): 0 to n - 1, shuffled */
+#define fy_empty_like(x) fy_empty_like_at(FY_AT("fy_empty_like", #x), x) /* x's shape, dtype, device; any values */
+#define fy_zeros_like(x) fy_zeros_like_at(FY_AT("fy_zeros_like", #x), x)
+#define fy_ones_like(x)  fy_ones_like_at(FY_AT("fy_ones_like", #x), x)
 void fy_manual_seed(uint64_t seed);           /* Seed the generator of every device. */
 
 /* ---- moving: the argument stays where it is ----------------------------------------------- */
 
 #define fy_to(...)   FY_TO("fy_to", #__VA_ARGS__, __VA_ARGS__) /* fy_to(x, "cuda"), fy_to(x, FY_INT64), fy_to(x, other):
                                              a new tensor there; x itself when nothing changes.
-                                             Options: .dtype, .copy = true */
-#define fy_cuda(x)   fy_cuda_at(FY_AT("fy_cuda", #x), x)   /* to the current card */
+                                             Options: .dtype, .copy = true, .non_blocking = true */
+#define fy_cuda(...) FY_CUDA("fy_cuda", #__VA_ARGS__, __VA_ARGS__) /* fy_cuda(x) to the current card, fy_cuda(x, 1)
+                                             to card 1 */
 #define fy_cpu(x)    fy_cpu_at(FY_AT("fy_cpu", #x), x)     /* home to CPU RAM; waits for the card */
+#define fy_copy_(dst, src) fy_copy__at(FY_AT("fy_copy_", #dst ", " #src), dst, src) /* src's values into dst, which
+                                             keeps its dtype and device; src is broadcast; returns dst */
+#define fy_pin_memory(x) fy_pin_memory_at(FY_AT("fy_pin_memory", #x), x) /* a page-locked copy in RAM; x if it is */
+#define fy_is_pinned(x)  fy_is_pinned_at(FY_AT("fy_is_pinned", #x), x)
 
-/* ---- operations: run where their operands live; b may be a number where it says so --------- */
+/* ---- operations and views: a header each ---------------------------------------------------- */
 
-#define fy_add(a, b)    fy_add_at(FY_AT("fy_add", #a ", " #b), a, FY_ARG(b))  /* a + b, broadcast; number ok */
-#define fy_mul(a, b)    fy_mul_at(FY_AT("fy_mul", #a ", " #b), a, FY_ARG(b))  /* a * b, broadcast; number ok */
-#define fy_matmul(a, b) fy_matmul_at(FY_AT("fy_matmul", #a ", " #b), a, b)    /* (n, k) x (k, m) -> (n, m);
-                                                                1-D operands as in PyTorch; int64 on
-                                                                the CPU alone, as there */
-#define fy_relu(x)      fy_relu_at(FY_AT("fy_relu", #x), x)   /* max(x, 0) */
-#define fy_sum(x)       fy_sum_at(FY_AT("fy_sum", #x), x)     /* 0-dim; int64 stays int64 */
-
-/* ---- views: share the storage, copy nothing ------------------------------------------------ */
-
-#define fy_view(x, dims)         fy_view_at(FY_AT("fy_view", #x ", " #dims), x, FY_SHAPE(dims))
-                                              /* same elements, other shape; one size may be -1 */
-#define fy_transpose(x, d0, d1)  fy_transpose_at(FY_AT("fy_transpose", #x ", " #d0 ", " #d1), x, d0, d1)
-                                              /* the two dimensions swapped; negative ones count from the end */
-#define fy_t(x)                  fy_t_at(FY_AT("fy_t", #x), x)                     /* at most 2-D */
-#define fy_narrow(x, dim, start, length) \
-    fy_narrow_at(FY_AT("fy_narrow", #x ", " #dim ", " #start ", " #length), x, dim, start, length)
-                                              /* start to start + length - 1 of dim, as many dimensions as x;
-                                                 negative dim and start count from the end; start + length is
-                                                 at most the size of dim */
-#define fy_select(x, dim, index) fy_select_at(FY_AT("fy_select", #x ", " #dim ", " #index), x, dim, index)
-                                              /* one index of dim, which goes: (2, 3) gives (3) or (2); negative
-                                                 dim and index count from the end */
-#define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x)   /* x itself if it is */
-#define fy_clone(x)              fy_clone_at(FY_AT("fy_clone", #x), x)             /* always a new storage */
+#include "ferry_math.h" /* fy_add ... fy_cross_entropy, and types that meet */
+#include "ferry_view.h" /* fy_view ... fy_stack: shapes, slices, joining */
+#include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: NumPy's arrays and your own */
 
 /* ---- looking ------------------------------------------------------------------------------- */
 
@@ -140,7 +170,7 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 const char *fy_device(const fy_tensor *x);    /* "cpu", "cuda:0" ...; lives as long as the program */
 bool fy_is_cuda(const fy_tensor *x);          /* does it live on a card? false of NULL */
 fy_dtype fy_dtype_of(const fy_tensor *x);     /* FY_DTYPE_UNSET of NULL */
-const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" */
+const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" ... */
 fy_shape fy_shape_of(const fy_tensor *x);     /* a copy; 0-dim of NULL */
 int fy_dim(const fy_tensor *x);               /* number of dimensions; 0 of NULL */
 int64_t fy_size(const fy_tensor *x, int dim); /* negative dim counts from the end; -1 if there is none */

@@ -154,6 +154,40 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
              FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
              (__extension__(fy_to_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))}))
+#define FY_LINSPACE(call, text, ...) \
+    fy_linspace_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+#define FY_EYE(call, text, ...) fy_eye_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+#define FY_RANDPERM(call, text, ...) \
+    fy_randperm_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+#define FY_RANDINT(call, text, ...) \
+    fy_randint_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), \
+                  FY_SHAPE(FY_SECOND_OR(FY_MISSING, __VA_ARGS__)), FY_OPTS2(__VA_ARGS__))
+#define FY_CUDA(call, text, ...) \
+    fy_cuda_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(-1, __VA_ARGS__))
+
+/* An optional third number, as alpha in fy_add(a, b, alpha). */
+#define FY_THIRD_(a, b, c, ...) c
+#define FY_THIRD_OR(otherwise, ...) FY_THIRD_(__VA_ARGS__, otherwise, otherwise, ~)
+#define FY_FOURTH_(a, b, c, d, ...) d
+#define FY_FOURTH_OR(otherwise, ...) FY_FOURTH_(__VA_ARGS__, otherwise, otherwise, ~)
+#define FY_FIFTH_(a, b, c, d, e, ...) e
+#define FY_FIFTH_OR(otherwise, ...) FY_FIFTH_(__VA_ARGS__, otherwise, otherwise, otherwise, ~)
+
+/* Reductions: fy_sum(x), fy_sum(x, (0, 1)), fy_sum(x, (1), .keepdim = true). No list means all. */
+#define FY_REDUCE(call, text, ...) \
+    FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_REDUCE_DIMS(FY_SECOND_OR((), __VA_ARGS__)), \
+        (__extension__(fy_reduce_opts){FY_CAT(FY_REDUCE_OPTS_, FY_ALONE(__VA_ARGS__))(__VA_ARGS__)})
+#define FY_ALONE(...) FY_ALONE_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 1, ~) /* 1 for one argument, else 0; up to 8 */
+#define FY_ALONE_(a, b, c, d, e, f, g, h, i, ...) i
+#define FY_REDUCE_OPTS_1(x) .fy_end_ = 0
+#define FY_REDUCE_OPTS_0(...) FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))
+#define FY_REDUCE_DIMS(x) FY_CAT(FY_REDUCE_DIMS_, FY_IS_PAREN(x))(x)
+#define FY_REDUCE_DIMS_1(x) FY_DIMS x
+#define FY_REDUCE_DIMS_0(x) \
+    fy_dims(FY_REFUSE("the dimensions need parentheses of their own: fy_sum(x, (0)); () for all: " \
+                      "fy_sum(x, (), .keepdim = true)"), 0)
+#define FY_LOSS_OPTS(...) (__extension__(fy_loss_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))})
+
 #define FY_LIST_OF(x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(x)
 #define FY_LIST_OF_1(x) FY_LIST x
 #define FY_LIST_OF_0(x) \
@@ -182,20 +216,20 @@ fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o);
 fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o);
 fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o);
 fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target target, fy_to_opts o);
-fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, int device);
+fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src);
+fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x);
+bool fy_is_pinned_at(fy_site *at, fy_tensor *x);
+void fy_cuda_set_device_at(fy_site *at, int device);
+fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o);
+fy_tensor *fy_eye_at(fy_site *at, fy_shape shape, fy_opts o);
+fy_tensor *fy_rand_at(fy_site *at, fy_shape shape, fy_opts o);
+fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape shape, fy_opts o);
+fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o);
+fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_zeros_like_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_cpu_at(fy_site *at, fy_tensor *x);
-fy_tensor *fy_add_at(fy_site *at, fy_tensor *a, fy_arg b);
-fy_tensor *fy_mul_at(fy_site *at, fy_tensor *a, fy_arg b);
-fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b);
-fy_tensor *fy_relu_at(fy_site *at, fy_tensor *x);
-fy_tensor *fy_sum_at(fy_site *at, fy_tensor *x);
-fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape shape);
-fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int d0, int d1);
-fy_tensor *fy_t_at(fy_site *at, fy_tensor *x);
-fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int dim, int64_t start, int64_t length);
-fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int dim, int64_t index);
-fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x);
-fy_tensor *fy_clone_at(fy_site *at, fy_tensor *x);
 void fy_print_at(fy_site *at, fy_tensor *x);
 double fy_item_at(fy_site *at, fy_tensor *x);
 void *fy_data_at(fy_site *at, fy_tensor *x);

@@ -73,10 +73,6 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
             .count = fy_numel(x), .via = (uint8_t)via);
 }
 
-static double value_at(fy_dtype d, const void *home, int64_t i)
-{
-    return d == FY_INT64 ? (double)((const int64_t *)home)[i] : (double)((const float *)home)[i];
-}
 
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit)
 {
@@ -85,7 +81,7 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t l
     double *data = fy_log_is_on() ? malloc((size_t)(shown > 0 ? shown : 1) * sizeof *data) : NULL;
     if (!data) return;
     for (int64_t i = 0; i < n; i++) {
-        double v = value_at(x->dtype, home, i);
+        double v = fy_real_at(x->dtype, home, i);
         if (i < shown) data[i] = v;
         if (isnan(v)) {
             nans++;
@@ -220,7 +216,7 @@ fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target target, fy_to_opts o)
     return fy_hand_out(out);
 }
 
-fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x) { return fy_to_at(at, x, fy_target_device("cuda"), (fy_to_opts){0}); }
+fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, int device) { (void)device; return fy_to_at(at, x, fy_target_device("cuda"), (fy_to_opts){0}); }
 fy_tensor *fy_cpu_at(fy_site *at, fy_tensor *x) { return fy_to_at(at, x, fy_target_device("cpu"), (fy_to_opts){0}); }
 
 /* ---- looking from the host ---- */

@@ -1,11 +1,23 @@
 /* op.c: the op table, and what a call of each op costs. */
 #include "op.h"
 
+#include "tensor.h"
+
 const fy_op fy_ops[FY_OP_COUNT] = {
-#define X(name, nin, dtype, shape, flops, scalars) {#name, nin, dtype, shape, flops},
+#define X(name, nin, types, dtype, shape, flops, gradient, scalars) {#name, nin, types, dtype, shape, flops, gradient},
     FY_OPS(X)
 #undef X
 };
+
+bool fy_op_takes(int op, fy_dtype dtype)
+{
+    switch (fy_ops[op].types) {
+    case FY_ALL_TYPES: return true;
+    case FY_NOT_BOOL: return dtype != FY_BOOL;
+    case FY_REALS: break;
+    }
+    return fy_dtype_is_real(dtype);
+}
 
 /* Bytes that walking an operand touches: a dimension of stride 0 is read once. */
 static int64_t bytes_of(const fy_operand *x)
@@ -14,14 +26,21 @@ static int64_t bytes_of(const fy_operand *x)
     int64_t n = 1;
     for (int i = 0; i < x->layout.ndim; i++)
         if (x->layout.strides[i] != 0 || x->layout.shape[i] == 0) n *= x->layout.shape[i];
-    return n * (x->dtype == FY_INT64 ? 8 : 4);
+    return n * (int64_t)fy_dtype_size(x->dtype);
+}
+
+/* The size over which a product sums. */
+static int64_t inner_size(const fy_run_work *w)
+{
+    const fy_layout *left = &w->in[w->nin - 2].layout;
+    return left->shape[left->ndim - 1];
 }
 
 static int64_t flops_of(const fy_run_work *w)
 {
     const fy_op *op = &fy_ops[w->op];
-    if (op->shape == FY_MATRIX_PRODUCT) return op->flops * w->out.layout.numel * w->in[0].layout.shape[1];
-    if (op->shape == FY_SCALAR) return op->flops * w->in[0].layout.numel;
+    if (op->shape == FY_MATRIX_PRODUCT) return op->flops * w->out.layout.numel * inner_size(w);
+    if (op->shape == FY_REDUCED) return op->flops * w->in[0].layout.numel;
     return op->flops * w->out.layout.numel;
 }
 

@@ -1,45 +1,260 @@
-/* ops.c: the operations of ferry.h, each one call of the dispatcher. */
+/* ops.c: the operations of ferry_math.h that are one call of the dispatcher. */
 #include "tensor.h"
 
 static fy_tensor *call(fy_call c)
 {
-    c.name = fy_name_for(c.at, NULL);
+    if (!c.out) c.name = fy_name_for(c.at, NULL);
     return fy_hand_out(fy_dispatch(&c));
 }
 
-fy_tensor *fy_add_at(fy_site *at, fy_tensor *a, fy_arg b)
+/* ---- element by element -------------------------------------------------------------------------- */
+
+static bool has_tensor(fy_site *at, fy_arg a, fy_arg b)
 {
-    return call((fy_call){.at = at, .op = FY_OP_add, .in = {fy_arg_tensor(a), b}});
+    if (a.is_tensor || b.is_tensor) return true;
+    return fy_fail(at, "value", "C adds numbers by itself; one operand must be a tensor", "both operands are numbers");
 }
 
-fy_tensor *fy_mul_at(fy_site *at, fy_tensor *a, fy_arg b)
+static fy_tensor *two(fy_site *at, int op, fy_arg a, fy_arg b)
 {
-    return call((fy_call){.at = at, .op = FY_OP_mul, .in = {fy_arg_tensor(a), b}});
+    return has_tensor(at, a, b) ? call((fy_call){.at = at, .op = op, .in = {a, b}}) : NULL;
 }
 
-fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b)
+/* In place: the first operand is the target. */
+static fy_tensor *two_into(fy_site *at, int op, fy_arg a, fy_arg b)
 {
-    return call((fy_call){.at = at, .op = FY_OP_matmul, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}});
+    if (!a.is_tensor)
+        return fy_fail(at, "value", "swap the operands, or use the operation without _",
+                       "the first operand of an operation in place must be a tensor, not a number");
+    if (!fy_check(at, 0, a.tensor)) return NULL;
+    return call((fy_call){.at = at, .op = op, .in = {a, b}, .out = a.tensor});
 }
 
-fy_tensor *fy_relu_at(fy_site *at, fy_tensor *x)
+#define TWO(name) fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_##name, a, b); }
+TWO(mul)
+TWO(div)
+TWO(remainder)
+TWO(pow)
+TWO(maximum)
+TWO(minimum)
+TWO(eq)
+TWO(ne)
+TWO(lt)
+TWO(le)
+TWO(gt)
+TWO(ge)
+TWO(logical_and)
+TWO(logical_or)
+
+fy_tensor *fy_mul__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_OP_mul, a, b); }
+fy_tensor *fy_div__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_OP_div, a, b); }
+
+fy_tensor *fy_floor_divide_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_floor_divide, a, b); }
+
+/* alpha scales the second operand; whole numbers stay whole. False after an error. */
+static bool set_alpha(fy_call *c, fy_arg alpha)
 {
-    return call((fy_call){.at = at, .op = FY_OP_relu, .in = {fy_arg_tensor(x)}});
+    for (int i = 0; i < 2; i++)
+        if (c->in[i].is_tensor && !fy_check(c->at, i, c->in[i].tensor)) return false;
+    if (alpha.is_tensor)
+        return fy_fail(c->at, "value", "take the number out with fy_item", "alpha must be a number, not a tensor");
+    if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)))
+        return fy_fail(c->at, "value", "an integer as alpha, or float operands",
+                       "For integral input tensors, argument alpha must not be a floating point number.");
+    c->real[2] = alpha.real;
+    c->integer[2] = alpha.is_int ? alpha.integer : 0;
+    return true;
 }
 
-fy_tensor *fy_sum_at(fy_site *at, fy_tensor *x)
+static fy_tensor *sum_of(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg alpha, bool in_place)
 {
-    return call((fy_call){.at = at, .op = FY_OP_sum, .in = {fy_arg_tensor(x)}});
+    fy_call c = {.at = at, .op = op, .in = {a, b}, .out = in_place ? a.tensor : NULL};
+    if (in_place && !a.is_tensor) return two_into(at, op, a, b); /* which says what is wrong */
+    return has_tensor(at, a, b) && set_alpha(&c, alpha) ? call(c) : NULL;
 }
 
-fy_tensor *fy_clone_at(fy_site *at, fy_tensor *x)
+fy_tensor *fy_add_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) { return sum_of(at, FY_OP_add, a, b, alpha, false); }
+fy_tensor *fy_sub_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) { return sum_of(at, FY_OP_sub, a, b, alpha, false); }
+fy_tensor *fy_add__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) { return sum_of(at, FY_OP_add, a, b, alpha, true); }
+fy_tensor *fy_sub__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) { return sum_of(at, FY_OP_sub, a, b, alpha, true); }
+
+#define ONE(name) \
+    fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x) \
+    { \
+        return call((fy_call){.at = at, .op = FY_OP_##name, .in = {fy_arg_tensor(x)}}); \
+    }
+ONE(neg)
+ONE(abs)
+ONE(sign)
+ONE(relu)
+ONE(floor)
+ONE(ceil)
+ONE(round)
+ONE(exp)
+ONE(log)
+ONE(sqrt)
+ONE(sin)
+ONE(cos)
+ONE(tanh)
+ONE(sigmoid)
+ONE(logical_not)
+ONE(clone)
+
+static fy_tensor *one_into(fy_site *at, int op, fy_tensor *x)
 {
-    return call((fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}});
+    if (!fy_check(at, 0, x)) return NULL;
+    return call((fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .out = x});
 }
+
+fy_tensor *fy_relu__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_relu, x); }
+fy_tensor *fy_neg__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_neg, x); }
+fy_tensor *fy_exp__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_exp, x); }
 
 fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
     if (fy_is_contiguous(x)) return fy_hand_out(fy_tensor_again(x));
     return call((fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true});
+}
+
+/* ---- reductions ------------------------------------------------------------------------------------ */
+
+static fy_tensor *reduced(fy_site *at, int op, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
+{
+    fy_call c = {.at = at,
+                 .op = op,
+                 .in = {fy_arg_tensor(x)},
+                 .dims = dims,
+                 .keepdim = o->keepdim,
+                 .dtype = o->dtype,
+                 .real = {o->biased ? 0 : 1}};
+    if (dims.ndim > FY_MAX_DIMS)
+        return fy_fail(at, "shape", "name each dimension once", "a tensor has at most %d dimensions", FY_MAX_DIMS);
+    return o->dtype == FY_DTYPE_UNSET || fy_dtype_ok(at, o->dtype) ? call(c) : NULL;
+}
+
+#define REDUCTION(name) \
+    fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o) \
+    { \
+        return reduced(at, FY_OP_##name, x, dims, &o); \
+    }
+REDUCTION(sum)
+REDUCTION(prod)
+REDUCTION(mean)
+REDUCTION(var)
+REDUCTION(any)
+REDUCTION(all)
+
+static bool at_most_one(fy_site *at, fy_tensor *x, fy_shape dims, const char *op)
+{
+    if (dims.ndim <= 1) return fy_check(at, 0, x);
+    return fy_fail_about(at, "shape", "one after the other, with .keepdim = true", 1, &x,
+                         "%s() goes over all dimensions or over one, not over %d", op, dims.ndim);
+}
+
+fy_tensor *fy_argmax_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
+{
+    return at_most_one(at, x, dims, "argmax") ? reduced(at, FY_OP_argmax, x, dims, &o) : NULL;
+}
+
+fy_tensor *fy_argmin_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
+{
+    return at_most_one(at, x, dims, "argmin") ? reduced(at, FY_OP_argmin, x, dims, &o) : NULL;
+}
+
+/* The values, and where they are if that is wanted. */
+static fy_tensor *extreme(fy_site *at, int op, int where, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
+{
+    if (!at_most_one(at, x, dims, fy_ops[op].name)) return NULL;
+    if (o->indices && dims.ndim == 0)
+        return fy_fail_about(at, "value", "name the dimension: fy_max(x, (1), .indices = &i)", 1, &x,
+                             ".indices needs a dimension to count in");
+    fy_tensor *values = reduced(at, op, x, dims, o);
+    if (!o->indices) return values;
+    *o->indices = values ? reduced(at, where, x, dims, o) : NULL;
+    return values;
+}
+
+fy_tensor *fy_max_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
+{
+    return extreme(at, FY_OP_max, FY_OP_argmax, x, dims, &o);
+}
+
+fy_tensor *fy_min_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
+{
+    return extreme(at, FY_OP_min, FY_OP_argmin, x, dims, &o);
+}
+
+static fy_tensor *along(fy_site *at, int op, fy_tensor *x, int64_t dim)
+{
+    return call((fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .dims = {1, {dim}}});
+}
+
+fy_tensor *fy_softmax_at(fy_site *at, fy_tensor *x, int64_t dim) { return along(at, FY_OP_softmax, x, dim); }
+fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim) { return along(at, FY_OP_log_softmax, x, dim); }
+
+/* ---- products -------------------------------------------------------------------------------------- */
+
+static fy_tensor *product(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    return call((fy_call){.at = at, .op = FY_OP_matmul, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}});
+}
+
+fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b) { return product(at, a, b); }
+
+static bool has_ndim(fy_site *at, int i, fy_tensor *x, int ndim, const char *message)
+{
+    if (!fy_check(at, i, x)) return false;
+    return x->ndim == ndim || fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 1, &x, "%s", message);
+}
+
+fy_tensor *fy_mm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    if (!has_ndim(at, 0, a, 2, "self must be a matrix") || !has_ndim(at, 1, b, 2, "mat2 must be a matrix")) return NULL;
+    return product(at, a, b);
+}
+
+fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    if (!has_ndim(at, 0, a, 3, "batch1 must be a 3D tensor") || !has_ndim(at, 1, b, 3, "batch2 must be a 3D tensor"))
+        return NULL;
+    if (a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1]) return product(at, a, b);
+    return fy_fail_about(at, "shape", "both hold as many matrices; the inner sizes must be equal", 2,
+                         (fy_tensor *[]){a, b},
+                         "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
+                         "[%lld, %lld].",
+                         (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0],
+                         (long long)b->shape[1]);
+}
+
+fy_tensor *fy_mv_at(fy_site *at, fy_tensor *a, fy_tensor *x)
+{
+    const char *message = "vector + matrix @ vector expected, got other dimensions: a matrix and a vector";
+    return has_ndim(at, 0, a, 2, message) && has_ndim(at, 1, x, 1, message) ? product(at, a, x) : NULL;
+}
+
+fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return NULL;
+    if (a->ndim == 1 && b->ndim == 1) return product(at, a, b);
+    return fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 2, (fy_tensor *[]){a, b},
+                         "1D tensors expected, but got %dD and %dD tensors", a->ndim, b->ndim);
+}
+
+static void set_factors(fy_call *c, fy_arg beta, fy_arg alpha)
+{
+    c->real[0] = beta.real, c->integer[0] = beta.is_int ? beta.integer : 0;
+    c->real[1] = alpha.real, c->integer[1] = alpha.is_int ? alpha.integer : 0;
+}
+
+fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy_arg beta, fy_arg alpha)
+{
+    fy_call k = {.at = at, .op = FY_OP_addmm, .in = {fy_arg_tensor(c), fy_arg_tensor(a), fy_arg_tensor(b)}};
+    if (!fy_check(at, 0, c) || !has_ndim(at, 1, a, 2, "mat1 must be a matrix, got another tensor") ||
+        !has_ndim(at, 2, b, 2, "mat2 must be a matrix, got another tensor"))
+        return NULL;
+    if (beta.is_tensor || alpha.is_tensor)
+        return fy_fail(at, "value", "take the number out with fy_item", "beta and alpha must be numbers, not tensors");
+    set_factors(&k, beta, alpha);
+    return call(k);
 }

@@ -1,5 +1,5 @@
-/* plan.c: what a call will do: device, types, shapes, layouts. Everything that a learner can get wrong is
- * found here, before anything is allocated. */
+/* plan.c: what a call will do: device, types (types.c), shapes, layouts. Everything that a learner can get
+ * wrong is found here, before anything is allocated. */
 #include "tensor.h"
 
 static bool is_zero_dim_host(const fy_tensor *x) { return x->ndim == 0 && x->storage->dev->number == 0; }
@@ -40,36 +40,24 @@ static bool plan_device(const fy_call *c, fy_plan *p)
     return true;
 }
 
-/* Any float among the operands makes the result float; a number counts like a tensor here, since a
- * higher category is all that it can add. */
-static fy_dtype promoted(const fy_call *c)
+static bool fail_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, int dim, int64_t sa, int64_t sb)
 {
-    for (int i = 0; i < fy_ops[c->op].nin; i++) {
-        bool is_int = c->in[i].is_tensor ? c->in[i].tensor->dtype == FY_INT64 : c->in[i].is_int;
-        if (!is_int) return FY_FLOAT32;
-    }
-    return FY_INT64;
-}
-
-static bool fail_broadcast(const fy_call *c, int dim, int64_t sa, int64_t sb)
-{
-    fy_tensor *x[] = {c->in[0].tensor, c->in[1].tensor};
     return fy_fail_about(
-        c->at, "shape",
-        "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_view can "
-        "put a 1 in)",
-        2, x, "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
+        at, "shape",
+        "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_unsqueeze puts a 1 in)", 2,
+        (fy_tensor *[]){a, b},
+        "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
         (long long)sa, (long long)sb, dim);
 }
 
 /* Sizes are matched from the right; a missing one counts as 1. */
-static bool broadcast(const fy_call *c, const fy_tensor *a, const fy_tensor *b, fy_shape *out)
+bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out)
 {
     out->ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
     for (int i = out->ndim - 1; i >= 0; i--) {
         int ia = i - (out->ndim - a->ndim), ib = i - (out->ndim - b->ndim);
         int64_t sa = ia < 0 ? 1 : a->shape[ia], sb = ib < 0 ? 1 : b->shape[ib];
-        if (sa != sb && sa != 1 && sb != 1) return fail_broadcast(c, i, sa, sb);
+        if (sa != sb && sa != 1 && sb != 1) return fail_broadcast(at, a, b, i, sa, sb);
         out->dims[i] = sa == 1 ? sb : sa;
     }
     return true;
@@ -91,12 +79,13 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
 {
     fy_layout told[FY_MAX_INPUTS];
     int n = 0, nin = fy_ops[c->op].nin;
-    fy_tensor *x[FY_MAX_INPUTS];
+    fy_tensor *x[FY_MAX_INPUTS] = {0};
     operands(c, x);
     if (nin == 2 && x[0] && x[1]) {
-        if (!broadcast(c, x[0], x[1], &p->result.shape)) return false;
+        if (!fy_broadcast(c->at, x[0], x[1], &p->result.shape)) return false;
     } else {
         p->result.shape = fy_geometry_of(x[0] ? x[0] : x[1]).shape;
+        if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
     }
     for (int i = 0; i < nin; i++) {
         if (!p->number[i]) told[n++] = p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
@@ -114,24 +103,20 @@ static bool plan_given(const fy_call *c, fy_plan *p)
     return true;
 }
 
-static bool plan_scalar(const fy_call *c, fy_plan *p)
-{
-    fy_geometry g = fy_geometry_of(c->in[0].tensor);
-    p->in[0] = fy_layout_of(&g);
-    return true;
-}
-
 static bool plan_shape(const fy_call *c, fy_plan *p)
 {
     switch (fy_ops[c->op].shape) {
     case FY_GIVEN_SHAPE: return plan_given(c, p);
-    case FY_SCALAR: return plan_scalar(c, p);
+    case FY_REDUCED: return fy_plan_reduced(c, p);
+    case FY_ALONG:
+    case FY_ROWS: return fy_plan_along(c, p);
     case FY_MATRIX_PRODUCT: return fy_plan_product(c, p);
-    case FY_BROADCAST:
-    case FY_SAME_SHAPE: break;
+    case FY_BROADCAST: break;
     }
     return plan_elementwise(c, p);
 }
+
+static bool is_free_of_devices(const fy_op *op) { return op->shape == FY_GIVEN_SHAPE || op->shape == FY_MATRIX_PRODUCT; }
 
 bool fy_plan_make(const fy_call *c, fy_plan *p)
 {
@@ -140,11 +125,10 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
     *p = (fy_plan){0};
     for (int i = 0, n = operands(c, x); i < n; i++)
         if (c->in[i].is_tensor && !fy_check(c->at, i, x[i])) return false;
-    const fy_op *op = &fy_ops[c->op];
-    if (op->shape != FY_GIVEN_SHAPE && op->shape != FY_MATRIX_PRODUCT && !plan_device(c, p)) return false;
-    p->dtype = op->dtype == FY_GIVEN_DTYPE ? c->dtype : promoted(c);
-    p->result.dtype = p->dtype;
-    if (!plan_shape(c, p) || !fy_shape_ok(c->at, &p->result.shape, p->dtype, &numel)) return false;
-    if (p->out.ndim == 0) p->out = fy_layout_of(&p->result);
+    if (!is_free_of_devices(&fy_ops[c->op]) && !plan_device(c, p)) return false;
+    if (!fy_plan_types(c, p) || !plan_shape(c, p)) return false;
+    if (!fy_shape_ok(c->at, &p->result.shape, p->result.dtype, &numel)) return false;
+    if (c->out && !fy_plan_in_place(c, p)) return false;
+    if (!p->out.numel && !p->out.ndim) p->out = fy_layout_of(&p->result);
     return true;
 }

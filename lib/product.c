@@ -1,31 +1,32 @@
-/* product.c: matmul's own rules: both operands on one device and of one type, 1-D operands made 2-D. */
+/* product.c: the rules of matrix products: operands on one device and of one type, 1-D operands made 2-D,
+ * stacks of matrices broadcast. */
 #include <stdio.h>
 
 #include "tensor.h"
 
+/* The matrices of a call: the last two operands. addmm's first one is added to their product. */
+static fy_tensor *left_of(const fy_call *c) { return c->in[fy_ops[c->op].nin - 2].tensor; }
+static fy_tensor *right_of(const fy_call *c) { return c->in[fy_ops[c->op].nin - 1].tensor; }
+
 static bool check_dims(const fy_call *c, fy_tensor **x)
 {
     int a = x[0]->ndim, b = x[1]->ndim;
-    if (a == 0 || b == 0)
-        return fy_fail_about(c->at, "shape",
-                             "multiply by a number with fy_mul, or give the operand a dimension with fy_view", 2, x,
-                             "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a, b);
-    if (a > 2 || b > 2)
-        return fy_fail_about(c->at, "shape", "take the matrices one by one with fy_select(x, 0, i)", 2, x,
-                             "matmul takes operands of 1 and 2 dimensions here, but they are %dD and %dD", a, b);
-    return true;
+    if (a > 0 && b > 0) return true;
+    return fy_fail_about(c->at, "shape", "multiply by a number with fy_mul, or give the operand a dimension with fy_view",
+                         2, x, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a, b);
 }
 
 /* PyTorch's words, without the method of its own that they end with. */
-static bool check_device(const fy_call *c, fy_tensor **x)
+static bool check_device(const fy_call *c, int i, int j)
 {
     char name[200];
+    fy_tensor *x[] = {c->in[i].tensor, c->in[j].tensor};
     const fy_dev *a = x[0]->storage->dev, *b = x[1]->storage->dev;
     if (a == b) return true;
-    int stray = a->number == 0 ? 0 : 1; /* what is on the CPU goes to the card */
-    const fy_dev *other = stray ? a : b;
+    bool first = a->number == 0; /* what is on the CPU goes to the card */
+    const fy_dev *other = first ? b : a;
     const char *to = other->number == 1 ? "cuda" : other->name;
-    fy_argument(c->at, stray, name, sizeof name);
+    fy_argument(c->at, first ? i : j, name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
         fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to), 2,
@@ -33,75 +34,154 @@ static bool check_device(const fy_call *c, fy_tensor **x)
         b->name);
 }
 
+static const char *how_inner_sizes_meet =
+    "the last size of the first must equal the next to last of the second; fy_t turns a matrix round";
+
+/* A vector on the left is one row; on the right PyTorch says what it wants of it. */
 static bool fail_inner(const fy_call *c, fy_tensor **x)
 {
     const int64_t *a = x[0]->shape, *b = x[1]->shape;
-    long long a0 = a[0], a1 = x[0]->ndim == 2 ? a[1] : 0, b0 = b[0], b1 = x[1]->ndim == 2 ? b[1] : 0;
-    const char *hint =
-        fy_hint("the last size of the first must equal the first size of the second; fy_t turns a matrix round");
-    if (x[1]->ndim == 2)
+    const char *hint = how_inner_sizes_meet;
+    int na = x[0]->ndim, nb = x[1]->ndim;
+    long long a0 = na > 1 ? a[na - 2] : 1, a1 = a[na - 1], b0 = nb > 1 ? b[nb - 2] : b[0], b1 = b[nb - 1];
+    if (na == 1 && nb == 1)
         return fy_fail_about(c->at, "shape", hint, 2, x,
-                             "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-                             x[0]->ndim == 2 ? a0 : 1, x[0]->ndim == 2 ? a1 : a0, b0, b1);
-    if (x[0]->ndim == 2)
-        return fy_fail_about(c->at, "shape", hint, 2, x, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
-                             a0, a0, a1, b0);
+                             "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number "
+                             "of elements, but got %lld and %lld elements respectively",
+                             a1, b0, a1, b0);
+    if (nb == 1 && na == 2)
+        return fy_fail_about(c->at, "shape", hint, 2, x,
+                             "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)", a0, a0, a1, b0);
+    if (na > 2 && nb > 2)
+        return fy_fail_about(c->at, "shape", hint, 2, x,
+                             "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
+                             "[%lld, %lld].",
+                             (long long)(fy_numel(x[0]) / (a0 * a1 > 0 ? a0 * a1 : 1)), a1,
+                             (long long)(fy_numel(x[1]) / (b0 * b1 > 0 ? b0 * b1 : 1)), b0);
+    for (int d = 0; na > 2 && d < na - 2; d++) a0 *= a[d]; /* the stack is worked on as one tall matrix */
     return fy_fail_about(c->at, "shape", hint, 2, x,
-                         "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
-                         "elements, but got %lld and %lld elements respectively",
-                         a0, b0, a0, b0);
+                         "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", a0, a1, b0,
+                         nb > 1 ? b1 : 1);
 }
 
-static bool check_types(const fy_call *c, fy_tensor **x)
+static bool fail_type(const fy_call *c, int i, fy_dtype d)
 {
     char name[200];
+    const char *hint = fy_hint("convert with fy_to(%s, FY_FLOAT32)", fy_argument(c->at, i, name, sizeof name));
+    bool host = c->in[i].tensor->storage->dev->number == 0;
+    return fy_fail_about(c->at, "dtype", hint, 1, &c->in[i].tensor, "\"addmm_%s\" not implemented for '%s'",
+                         host ? "impl_cpu_" : "cuda", fy_dtype_torch(d));
+}
+
+/* Nothing is promoted; and integers are multiplied on the CPU alone, as in PyTorch. */
+static bool check_types(const fy_call *c, int i, int j, const char *first, const char *second)
+{
+    char name[200];
+    fy_tensor *x[] = {c->in[i].tensor, c->in[j].tensor};
     bool host = x[0]->storage->dev->number == 0;
-    int stray = x[0]->dtype == FY_INT64 ? 0 : 1;
-    const char *hint = fy_hint("convert with fy_to(%s, FY_FLOAT32)", fy_argument(c->at, stray, name, sizeof name));
+    int stray = fy_dtype_is_real(x[0]->dtype) && x[0]->dtype != FY_FLOAT64 ? j : i;
+    fy_dtype wanted = c->in[stray == i ? j : i].tensor->dtype;
+    const char *hint = fy_hint("convert with fy_to(%s, %s)", fy_argument(c->at, stray, name, sizeof name),
+                               wanted == FY_FLOAT32 ? "FY_FLOAT32" : "another's dtype");
     if (x[0]->dtype != x[1]->dtype)
         return fy_fail_about(c->at, "dtype", hint, 2, x, "expected %s and %s to have the same dtype, but got: %s != %s",
-                             host ? "m1" : "mat1", host ? "m2" : "mat2", fy_dtype_c(x[0]->dtype),
-                             fy_dtype_c(x[1]->dtype));
-    if (x[0]->dtype == FY_INT64 && !host)
-        return fy_fail_about(c->at, "dtype", "convert both with fy_to(x, FY_FLOAT32)", 2, x,
-                             "\"addmm_cuda\" not implemented for 'Long'");
+                             first, second, fy_dtype_c(x[0]->dtype), fy_dtype_c(x[1]->dtype));
+    if (x[0]->dtype == FY_BOOL || (!host && !fy_dtype_is_real(x[0]->dtype))) return fail_type(c, i, x[0]->dtype);
     return true;
 }
 
-/* x as a matrix: a vector is one row on the left, one column on the right. */
-static fy_layout as_matrix(const fy_tensor *x, bool left)
+/* The matrices of x, expanded to the stack `batch`; a vector is one row on the left, one column on the right. */
+static fy_layout as_matrices(const fy_tensor *x, const fy_shape *batch, bool left)
 {
-    fy_layout l = {.ndim = 2};
-    int own = x->ndim == 2 ? 0 : left ? 1 : 0, missing = left ? 0 : 1;
-    for (int i = 0; i < x->ndim; i++) {
-        l.shape[own + i] = x->shape[i];
-        l.strides[own + i] = x->strides[i];
+    fy_layout l = {.ndim = batch->ndim + 2};
+    int own = x->ndim > 2 ? x->ndim - 2 : 0, row = batch->ndim, column = row + 1;
+    for (int d = 0; d < batch->ndim; d++) {
+        int mine = d - (batch->ndim - own);
+        l.shape[d] = batch->dims[d];
+        l.strides[d] = mine < 0 || x->shape[mine] == 1 ? 0 : x->strides[mine];
     }
     if (x->ndim == 1) {
+        int along = left ? column : row, missing = left ? row : column;
+        l.shape[along] = x->shape[0];
+        l.strides[along] = x->strides[0];
         l.shape[missing] = 1;
         l.strides[missing] = left ? x->shape[0] : 1;
     }
-    l.numel = l.shape[0] * l.shape[1];
+    for (int d = 0; x->ndim > 1 && d < 2; d++) {
+        l.shape[row + d] = x->shape[own + d];
+        l.strides[row + d] = x->strides[own + d];
+    }
+    fy_shape all = {.ndim = l.ndim};
+    memcpy(all.dims, l.shape, sizeof all.dims);
+    l.numel = fy_shape_numel(&all);
     return l;
 }
 
-bool fy_plan_product(const fy_call *c, fy_plan *p)
+/* The stack's sizes: what stands before the last two, broadcast. */
+static bool plan_batch(const fy_call *c, fy_tensor **x, fy_shape *batch)
 {
-    fy_tensor *x[] = {c->in[0].tensor, c->in[1].tensor};
-    if (!check_dims(c, x) || !check_device(c, x)) return false;
-    if (x[0]->shape[x[0]->ndim - 1] != x[1]->shape[0]) return fail_inner(c, x);
-    if (!check_types(c, x)) return false;
-    fy_shape full = {.ndim = 2}, *s = &p->result.shape;
+    fy_tensor a = *x[0], b = *x[1];
+    a.ndim = a.ndim > 2 ? a.ndim - 2 : 0;
+    b.ndim = b.ndim > 2 ? b.ndim - 2 : 0;
+    return fy_broadcast(c->at, &a, &b, batch);
+}
+
+static bool plan_product(const fy_call *c, fy_plan *p)
+{
+    int first = fy_ops[c->op].nin - 2;
+    fy_tensor *x[] = {left_of(c), right_of(c)};
+    fy_shape batch = {0}, *s = &p->result.shape;
+    if (x[0]->shape[x[0]->ndim - 1] != x[1]->shape[x[1]->ndim > 1 ? x[1]->ndim - 2 : 0]) return fail_inner(c, x);
+    if (!plan_batch(c, x, &batch)) return false;
     p->dev = x[0]->storage->dev;
-    p->in[0] = as_matrix(x[0], true);
-    p->in[1] = as_matrix(x[1], false);
-    full.dims[0] = p->in[0].shape[0];
-    full.dims[1] = p->in[1].shape[1];
-    if (x[0]->ndim == 2) s->dims[s->ndim++] = full.dims[0];
-    if (x[1]->ndim == 2) s->dims[s->ndim++] = full.dims[1];
+    p->in[first] = as_matrices(x[0], &batch, true);
+    p->in[first + 1] = as_matrices(x[1], &batch, false);
+    fy_shape full = batch;
+    full.dims[full.ndim++] = p->in[first].shape[batch.ndim];
+    full.dims[full.ndim++] = p->in[first + 1].shape[batch.ndim + 1];
+    *s = batch;
+    if (x[0]->ndim > 1) s->dims[s->ndim++] = full.dims[batch.ndim];
+    if (x[1]->ndim > 1) s->dims[s->ndim++] = full.dims[batch.ndim + 1];
     fy_shape_rows(s, p->result.strides);
     fy_geometry g = {.shape = full};
     fy_shape_rows(&full, g.strides);
     p->out = fy_layout_of(&g);
     return true;
+}
+
+/* What is added: expanded to the product's shape, never beyond it. */
+static bool plan_added(const fy_call *c, fy_plan *p)
+{
+    fy_tensor *x = c->in[0].tensor, result = *right_of(c);
+    fy_shape both = {0};
+    result.ndim = p->result.shape.ndim;
+    memcpy(result.shape, p->result.shape.dims, sizeof result.shape);
+    bool larger = x->ndim > result.ndim;
+    for (int i = 1; !larger && i <= x->ndim; i++) {
+        int64_t own = x->shape[x->ndim - i], there = result.shape[result.ndim - i];
+        if (own == there || own == 1) continue;
+        return fy_fail_about(c->at, "shape", "what is added must fit the product, or have sizes of 1", 1, &x,
+                             "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
+                             "non-singleton dimension %d.",
+                             (long long)there, (long long)own, result.ndim - i);
+    }
+    if (larger)
+        return fy_fail_about(c->at, "shape", "what is added must fit the product, or have sizes of 1", 1, &x,
+                             "expand: the number of sizes provided (%d) must be greater or equal to the number of "
+                             "dimensions in the tensor (%d)",
+                             result.ndim, x->ndim);
+    both = p->result.shape;
+    p->in[0] = fy_layout_expanded(x, &both);
+    return true;
+}
+
+bool fy_plan_product(const fy_call *c, fy_plan *p)
+{
+    int first = fy_ops[c->op].nin - 2;
+    bool addmm = first == 1, host = c->in[0].tensor->storage->dev->number == 0;
+    fy_tensor *x[] = {left_of(c), right_of(c)};
+    if (!check_dims(c, x) || (addmm && !check_device(c, 0, 1)) || !check_device(c, first, first + 1)) return false;
+    if (!plan_product(c, p) || (addmm && !plan_added(c, p))) return false;
+    if (addmm && !check_types(c, 0, 1, "self", "mat2")) return false;
+    return check_types(c, first, first + 1, host ? "m1" : "mat1", host ? "m2" : "mat2");
 }

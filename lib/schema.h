@@ -29,7 +29,7 @@
     W(user) W(op) W(print) W(item) W(copy) W(free) W(scope) W(exit) W(oom) W(policy) \
     W(stream) W(event) W(compute) \
     W(at) W(set) W(data) W(save) W(load) W(blob) W(given) W(answer) \
-    W(float32) W(int64)
+    W(float32) W(int64) W(float16) W(bfloat16) W(float64) W(int32) W(uint8) W(bool)
 
 #define FY_SCHEMA(KIND, FIELD, END) \
     KIND(session, "the first line: what runs, and on what") \

@@ -273,7 +273,7 @@ static size_t extent(const fy_operand *o)
 {
     int64_t last = 0;
     for (int i = 0; i < o->layout.ndim; i++) last += (o->layout.shape[i] - 1) * o->layout.strides[i];
-    return (size_t)(last + 1) * (o->dtype == FY_INT64 ? 8 : 4);
+    return (size_t)(last + 1) * fy_dtype_size(o->dtype);
 }
 
 /* Turn a device pointer into one that the kernel may use here; anything else is a fault. */
@@ -294,8 +294,8 @@ static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
     fy_run_work mapped = *w;
     for (int i = 0; i < w->nin; i++)
-        if (!map(d, k->name, "input", i, &mapped.in[i])) return false;
-    if (!map(d, k->name, "output", 0, &mapped.out)) return false;
+        if (!map(d, fy_ops[k->op].name, "input", i, &mapped.in[i])) return false;
+    if (!map(d, fy_ops[k->op].name, "output", 0, &mapped.out)) return false;
     k->launch(&mapped);
     w->kernel = mapped.kernel;
     memcpy(w->grid, mapped.grid, sizeof w->grid);
@@ -309,9 +309,9 @@ static bool sim_run(fy_dev *d, fy_run_work *w)
 {
     sim *s = d->state;
     const fy_card *card = d->card;
-    const fy_kernel *k = fy_sim_kernel(w->op, w->op == FY_OP_cast ? w->in[0].dtype : w->out.dtype);
+    const fy_kernel *k = fy_sim_kernel(w->op);
     if (!k) {
-        snprintf(d->fault, sizeof d->fault, "there is no kernel for %s of this dtype", fy_ops[w->op].name);
+        snprintf(d->fault, sizeof d->fault, "there is no kernel for %s", fy_ops[w->op].name);
         return false;
     }
     if (!enter(d)) return false;

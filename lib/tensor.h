@@ -70,11 +70,22 @@ const char *fy_name_for(fy_site *at, const char *given); /* what a new tensor of
 fy_tensor *fy_hand_out(fy_tensor *x);
 
 /* dtype.c */
-size_t fy_dtype_size(fy_dtype d);
 const char *fy_dtype_torch(fy_dtype d); /* "Float", "Long": what PyTorch's messages say */
 const char *fy_dtype_c(fy_dtype d);     /* "float", "long int" */
 fy_word fy_dtype_word(fy_dtype d);
 bool fy_dtype_ok(fy_site *at, fy_dtype d); /* false after an error */
+bool fy_dtype_is_real(fy_dtype d);
+bool fy_dtype_is_integer(fy_dtype d); /* bool is none */
+int fy_dtype_category(fy_dtype d);    /* 0 unset, 1 bool, 2 integer, 3 float */
+fy_dtype fy_dtype_named(const char *name, size_t length); /* "float32"; FY_DTYPE_UNSET if there is none */
+/* Element i of an array on the host, as a number, and back: rounded once, cut off, wrapped. */
+double fy_real_at(fy_dtype d, const void *p, int64_t i);
+int64_t fy_integer_at(fy_dtype d, const void *p, int64_t i);
+fy_arg fy_number_at(fy_dtype d, const void *p, int64_t i);
+void fy_number_put(fy_dtype d, void *p, int64_t i, fy_arg x);
+
+/* promote.c */
+fy_dtype fy_result_of(int n, const fy_arg *x); /* the operands' common type */
 
 /* shape.c */
 int64_t fy_shape_numel(const fy_shape *s);
@@ -92,10 +103,13 @@ typedef struct fy_call {
     fy_site *at; /* NULL for internal work */
     int op;
     fy_arg in[FY_MAX_INPUTS];
-    fy_dev *dev;    /* fill, arange, randn: where */
-    fy_dtype dtype; /* fill, arange, randn, cast: of the result */
-    fy_shape shape; /* fill, arange, randn: of the result */
-    bool row_major; /* clone: to row-major order, whatever the operand's is */
+    fy_tensor *out; /* written in place and returned with one more reference; NULL: a new tensor */
+    fy_dev *dev;    /* given shapes: where */
+    fy_dtype dtype; /* given dtypes: of the result; reductions: to compute in, if it is set */
+    fy_shape shape; /* given shapes: of the result */
+    fy_shape dims;  /* reductions: which ones (none: all); FY_ALONG: the one */
+    bool keepdim;
+    bool row_major; /* the result in row-major order, whatever the operands' is */
     double real[FY_MAX_SCALARS];
     int64_t integer[FY_MAX_SCALARS];
     const char *name; /* of the result; kept for good */
@@ -106,13 +120,21 @@ typedef struct fy_plan {
     fy_dev *dev;
     fy_dtype dtype; /* the op computes in */
     fy_geometry result;
-    fy_layout in[FY_MAX_INPUTS], out; /* as the kernel sees them */
+    fy_dtype takes[FY_MAX_INPUTS];    /* the type of each operand */
+    fy_layout in[FY_MAX_INPUTS], out; /* as the kernel sees them; out for row-major results of another form */
     bool number[FY_MAX_INPUTS];       /* passed as a kernel argument */
+    int reduced;
 } fy_plan;
 
 bool fy_plan_make(const fy_call *c, fy_plan *p);    /* false after an error */
-bool fy_plan_product(const fy_call *c, fy_plan *p); /* its part for matmul (product.c) */
+bool fy_plan_types(const fy_call *c, fy_plan *p);   /* its parts: types.c */
+bool fy_plan_product(const fy_call *c, fy_plan *p); /* product.c */
+bool fy_plan_reduced(const fy_call *c, fy_plan *p); /* reduce.c */
+bool fy_plan_along(const fy_call *c, fy_plan *p);   /* reduce.c */
+bool fy_plan_in_place(const fy_call *c, fy_plan *p); /* inplace.c: may it be written, and how */
 fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
+bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
+bool fy_wrap_dim(fy_site *at, fy_tensor *x, int64_t *dim); /* a dimension counted from either end; false after an error */
 fy_tensor *fy_dispatch(const fy_call *c); /* NULL after an error */
 uint32_t fy_work_id(void);                /* number of a copy or an op */
 

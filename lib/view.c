@@ -10,13 +10,13 @@ static fy_tensor *make_view(fy_site *at, fy_tensor *x, const fy_geometry *g)
 }
 
 /* A dimension counted from either end; false after an error. A 0-dim tensor has dimension 0 here. */
-static bool wrap_dim(fy_site *at, fy_tensor *x, int *dim)
+bool fy_wrap_dim(fy_site *at, fy_tensor *x, int64_t *dim)
 {
     int n = x->ndim ? x->ndim : 1;
     if (*dim < -n || *dim >= n)
         return fy_fail_about(at, "index", "dimensions count from 0, or from -1 backwards", 1, &x,
                              "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n - 1,
-                             *dim);
+                             (int)*dim);
     if (*dim < 0) *dim += n;
     return true;
 }
@@ -96,7 +96,7 @@ fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape s)
     return make_view(at, x, &g);
 }
 
-static fy_tensor *swapped(fy_site *at, fy_tensor *x, int a, int b)
+static fy_tensor *swapped(fy_site *at, fy_tensor *x, int64_t a, int64_t b)
 {
     fy_geometry g = fy_geometry_of(x);
     if (x->ndim > 0) {
@@ -108,9 +108,9 @@ static fy_tensor *swapped(fy_site *at, fy_tensor *x, int a, int b)
     return make_view(at, x, &g);
 }
 
-fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int d0, int d1)
+fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int64_t d0, int64_t d1)
 {
-    if (!fy_check(at, 0, x) || !wrap_dim(at, x, &d0) || !wrap_dim(at, x, &d1)) return NULL;
+    if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &d0) || !fy_wrap_dim(at, x, &d1)) return NULL;
     return swapped(at, x, d0, d1);
 }
 
@@ -130,9 +130,9 @@ static bool has_dims(fy_site *at, fy_tensor *x, const char *call)
                          "%s() cannot be applied to a 0-dim tensor.", call);
 }
 
-fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int dim, int64_t start, int64_t length)
+fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length)
 {
-    if (!fy_check(at, 0, x) || !has_dims(at, x, "narrow") || !wrap_dim(at, x, &dim)) return NULL;
+    if (!fy_check(at, 0, x) || !has_dims(at, x, "narrow") || !fy_wrap_dim(at, x, &dim)) return NULL;
     int64_t size = x->shape[dim];
     if (length < 0)
         return fy_fail_about(at, "index", "a length is 0 or more", 1, &x, "narrow(): length must be non-negative.");
@@ -151,19 +151,19 @@ fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int dim, int64_t start, int64
     return make_view(at, x, &g);
 }
 
-fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int dim, int64_t index)
+fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index)
 {
     char text[256];
-    if (!fy_check(at, 0, x) || !has_dims(at, x, "select") || !wrap_dim(at, x, &dim)) return NULL;
+    if (!fy_check(at, 0, x) || !has_dims(at, x, "select") || !fy_wrap_dim(at, x, &dim)) return NULL;
     int64_t size = x->shape[dim], wrapped = index < 0 ? index + size : index;
     if (wrapped < 0 || wrapped >= size)
         return fy_fail_about(at, "index", "indices count from 0, or from -1 backwards", 1, &x,
                              "select(): index %lld out of range for tensor of size %s at dimension %d",
-                             (long long)index, fy_shape_text(x->shape, x->ndim, "[]", text, sizeof text), dim);
+                             (long long)index, fy_shape_text(x->shape, x->ndim, "[]", text, sizeof text), (int)dim);
     fy_geometry g = fy_geometry_of(x);
     g.offset += wrapped * x->strides[dim];
     g.shape.ndim--;
-    for (int i = dim; i < g.shape.ndim; i++) {
+    for (int i = (int)dim; i < g.shape.ndim; i++) {
         g.shape.dims[i] = x->shape[i + 1];
         g.strides[i] = x->strides[i + 1];
     }

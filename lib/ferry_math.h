@@ -1,0 +1,153 @@
+/* ferry_math.h: the operations. Included by ferry.h.
+ *
+ * An operation runs where its operands live and gives a new tensor there; in place (fy_add_) it writes
+ * into its first operand and returns it. Operands must share a device; a 0-dim tensor on the CPU and a
+ * number may meet a card's. Sizes broadcast, types are promoted as in PyTorch. */
+#ifndef FERRY_MATH_H
+#define FERRY_MATH_H
+
+/* ---- two operands: tensors of any shapes that broadcast; one of them may be a number ------- */
+
+#define fy_add(...) FY_ALPHA(fy_add_at, "fy_add", #__VA_ARGS__, __VA_ARGS__) /* a + b; fy_add(a, b, alpha): a + alpha * b */
+#define fy_sub(...) FY_ALPHA(fy_sub_at, "fy_sub", #__VA_ARGS__, __VA_ARGS__) /* a - b; fy_sub(a, b, alpha): a - alpha * b */
+#define fy_mul(a, b)          FY_TWO(mul, a, b)          /* a * b */
+#define fy_div(a, b)          FY_TWO(div, a, b)          /* a / b, a float also of integers */
+#define fy_floor_divide(a, b) FY_TWO(floor_divide, a, b) /* the quotient, rounded down; an integer 0 as b is an error */
+#define fy_remainder(a, b)    FY_TWO(remainder, a, b)    /* what floor_divide leaves; of b's sign */
+#define fy_pow(a, b)          FY_TWO(pow, a, b)          /* a to the power of b */
+#define fy_maximum(a, b)      FY_TWO(maximum, a, b)      /* the larger; NaN if either is */
+#define fy_minimum(a, b)      FY_TWO(minimum, a, b)
+#define fy_eq(a, b)           FY_TWO(eq, a, b)           /* comparisons give bool */
+#define fy_ne(a, b)           FY_TWO(ne, a, b)
+#define fy_lt(a, b)           FY_TWO(lt, a, b)
+#define fy_le(a, b)           FY_TWO(le, a, b)
+#define fy_gt(a, b)           FY_TWO(gt, a, b)
+#define fy_ge(a, b)           FY_TWO(ge, a, b)
+#define fy_logical_and(a, b)  FY_TWO(logical_and, a, b)  /* bool; what is not 0 is true */
+#define fy_logical_or(a, b)   FY_TWO(logical_or, a, b)
+
+/* In place: the result must fit a's shape, and its type must not be of a higher kind than a's. */
+#define fy_add_(...) FY_ALPHA(fy_add__at, "fy_add_", #__VA_ARGS__, __VA_ARGS__)
+#define fy_sub_(...) FY_ALPHA(fy_sub__at, "fy_sub_", #__VA_ARGS__, __VA_ARGS__)
+#define fy_mul_(a, b)         FY_TWO(mul_, a, b)
+#define fy_div_(a, b)         FY_TWO(div_, a, b)
+#define fy_fill_(x, value) fy_fill__at(FY_AT("fy_fill_", #x ", " #value), x, FY_ARG(value)) /* every element */
+#define fy_zero_(x)        fy_fill__at(FY_AT("fy_zero_", #x), x, fy_arg_int(0))
+
+/* ---- one operand, element by element --------------------------------------------------------- */
+
+#define fy_neg(x)         FY_ONE(neg, x)
+#define fy_abs(x)         FY_ONE(abs, x)
+#define fy_sign(x)        FY_ONE(sign, x)        /* -1, 0 or 1 */
+#define fy_relu(x)        FY_ONE(relu, x)        /* max(x, 0) */
+#define fy_floor(x)       FY_ONE(floor, x)
+#define fy_ceil(x)        FY_ONE(ceil, x)
+#define fy_round(x)       FY_ONE(round, x)       /* halves to even */
+#define fy_exp(x)         FY_ONE(exp, x)         /* this and the next six give a float also of integers */
+#define fy_log(x)         FY_ONE(log, x)         /* natural */
+#define fy_sqrt(x)        FY_ONE(sqrt, x)
+#define fy_sin(x)         FY_ONE(sin, x)
+#define fy_cos(x)         FY_ONE(cos, x)
+#define fy_tanh(x)        FY_ONE(tanh, x)
+#define fy_sigmoid(x)     FY_ONE(sigmoid, x)     /* 1 / (1 + exp(-x)) */
+#define fy_logical_not(x) FY_ONE(logical_not, x) /* bool */
+#define fy_relu_(x)       FY_ONE(relu_, x)       /* in place */
+#define fy_neg_(x)        FY_ONE(neg_, x)
+#define fy_exp_(x)        FY_ONE(exp_, x)
+
+/* ---- reductions: fy_sum(x) over all, fy_sum(x, (0, 1)) over these; .keepdim = true ------------ */
+
+#define fy_sum(...)    fy_sum_at(FY_REDUCE("fy_sum", #__VA_ARGS__, __VA_ARGS__))   /* integers give int64; .dtype */
+#define fy_prod(...)   fy_prod_at(FY_REDUCE("fy_prod", #__VA_ARGS__, __VA_ARGS__)) /* likewise */
+#define fy_mean(...)   fy_mean_at(FY_REDUCE("fy_mean", #__VA_ARGS__, __VA_ARGS__)) /* floats alone; .dtype */
+#define fy_var(...)    fy_var_at(FY_REDUCE("fy_var", #__VA_ARGS__, __VA_ARGS__))   /* sum((x - mean)^2) / (n - 1);
+                                                                                   .biased: / n */
+#define fy_max(...)    fy_max_at(FY_REDUCE("fy_max", #__VA_ARGS__, __VA_ARGS__))   /* over all or one; .indices = &i */
+#define fy_min(...)    fy_min_at(FY_REDUCE("fy_min", #__VA_ARGS__, __VA_ARGS__))
+#define fy_argmax(...) fy_argmax_at(FY_REDUCE("fy_argmax", #__VA_ARGS__, __VA_ARGS__)) /* where; int64 */
+#define fy_argmin(...) fy_argmin_at(FY_REDUCE("fy_argmin", #__VA_ARGS__, __VA_ARGS__))
+#define fy_any(...)    fy_any_at(FY_REDUCE("fy_any", #__VA_ARGS__, __VA_ARGS__))   /* bool */
+#define fy_all(...)    fy_all_at(FY_REDUCE("fy_all", #__VA_ARGS__, __VA_ARGS__))
+#define fy_softmax(x, dim)     fy_softmax_at(FY_AT("fy_softmax", #x ", " #dim), x, dim) /* exp(x) / sum(exp(x)) along dim */
+#define fy_log_softmax(x, dim) fy_log_softmax_at(FY_AT("fy_log_softmax", #x ", " #dim), x, dim)
+
+/* ---- products: both of one float type, nothing is promoted; integers on the CPU alone --------- */
+
+#define fy_matmul(a, b) fy_matmul_at(FY_AT("fy_matmul", #a ", " #b), a, b) /* (..., n, k) x (..., k, m) -> (..., n, m);
+                                                                           a 1-D operand is a row or a column */
+#define fy_mm(a, b)     fy_mm_at(FY_AT("fy_mm", #a ", " #b), a, b)    /* (n, k) x (k, m) */
+#define fy_bmm(a, b)    fy_bmm_at(FY_AT("fy_bmm", #a ", " #b), a, b)  /* (b, n, k) x (b, k, m) */
+#define fy_mv(a, x)     fy_mv_at(FY_AT("fy_mv", #a ", " #x), a, x)    /* (n, k) x (k) -> (n) */
+#define fy_dot(a, b)    fy_dot_at(FY_AT("fy_dot", #a ", " #b), a, b)  /* (n) x (n) -> () */
+#define fy_addmm(...)   FY_ADDMM("fy_addmm", #__VA_ARGS__, __VA_ARGS__)   /* fy_addmm(c, a, b[, beta, alpha]):
+                                                                           beta * c + alpha * (a @ b) */
+#define fy_linear(...)  FY_LINEAR("fy_linear", #__VA_ARGS__, __VA_ARGS__) /* fy_linear(x, weight[, bias]):
+                                                                           x @ weight.t() + bias; weight (out, in) */
+
+/* ---- losses: FY_MEAN over the rows unless .reduction = FY_SUM or FY_NONE ---------------------- */
+
+#define fy_cross_entropy(...) fy_cross_entropy_at(FY_LOSS("fy_cross_entropy", #__VA_ARGS__, __VA_ARGS__))
+                              /* scores (N, C, ...) or (C), classes int64 (N, ...) or (): -log_softmax at the class;
+                                 class -100 is left out; .label_smoothing */
+#define fy_mse_loss(...)      fy_mse_loss_at(FY_LOSS("fy_mse_loss", #__VA_ARGS__, __VA_ARGS__)) /* (a - b)^2 */
+
+/* ---- types that meet ------------------------------------------------------------------------------ */
+
+#define fy_result_type(a, b) fy_result_type_at(FY_AT("fy_result_type", #a ", " #b), FY_ARG(a), FY_ARG(b))
+                              /* the type of a + b; tensors or numbers */
+fy_dtype fy_promote_types(fy_dtype a, fy_dtype b); /* that of two tensors with dimensions */
+bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be written into a tensor of `to`? */
+
+/* ---- how the macros are made --------------------------------------------------------------------- */
+
+#define FY_TWO(op, a, b) fy_##op##_at(FY_AT("fy_" #op, #a ", " #b), FY_ARG(a), FY_ARG(b))
+#define FY_ONE(op, x) fy_##op##_at(FY_AT("fy_" #op, #x), x)
+#define FY_ALPHA(f, call, text, ...) \
+    f(FY_AT(call, text), FY_ARG(FY_FIRST(__VA_ARGS__)), FY_ARG(FY_SECOND_OR(FY_TWO_OPERANDS, __VA_ARGS__)), \
+      FY_ARG(FY_THIRD_OR(1, __VA_ARGS__)))
+#define FY_TWO_OPERANDS FY_REFUSE("two operands: fy_add(a, b)")
+#define FY_ADDMM(call, text, ...) \
+    fy_addmm_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), \
+                FY_THIRD_OR(0, __VA_ARGS__), FY_ARG(FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)), \
+                FY_ARG(FY_FIFTH_OR(1, __VA_ARGS__, 1, 1, 1)))
+#define FY_LINEAR(call, text, ...) \
+    fy_linear_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), FY_THIRD_OR(0, __VA_ARGS__))
+#define FY_LOSS(call, text, ...) \
+    FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), FY_LOSS_OPTS(__VA_ARGS__)
+
+/* The functions behind them. */
+#define FY_TWO_OPERAND_OPS(X) \
+    X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) \
+    X(logical_and) X(logical_or) X(mul_) X(div_)
+#define FY_ONE_OPERAND_OPS(X) \
+    X(neg) X(abs) X(sign) X(relu) X(floor) X(ceil) X(round) X(exp) X(log) X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) \
+    X(logical_not) X(relu_) X(neg_) X(exp_)
+#define FY_REDUCTIONS(X) X(sum) X(prod) X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all)
+#define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_arg a, fy_arg b);
+FY_TWO_OPERAND_OPS(X)
+#undef X
+#define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_tensor *x);
+FY_ONE_OPERAND_OPS(X)
+#undef X
+#define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o);
+FY_REDUCTIONS(X)
+#undef X
+fy_tensor *fy_add_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha);
+fy_tensor *fy_sub_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha);
+fy_tensor *fy_add__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha);
+fy_tensor *fy_sub__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha);
+fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value);
+fy_tensor *fy_softmax_at(fy_site *at, fy_tensor *x, int64_t dim);
+fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim);
+fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b);
+fy_tensor *fy_mm_at(fy_site *at, fy_tensor *a, fy_tensor *b);
+fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b);
+fy_tensor *fy_mv_at(fy_site *at, fy_tensor *a, fy_tensor *x);
+fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b);
+fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy_arg beta, fy_arg alpha);
+fy_tensor *fy_linear_at(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias);
+fy_tensor *fy_cross_entropy_at(fy_site *at, fy_tensor *x, fy_tensor *target, fy_loss_opts o);
+fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts o);
+fy_dtype fy_result_type_at(fy_site *at, fy_arg a, fy_arg b);
+
+#endif

@@ -1,0 +1,89 @@
+/* ferry_view.h: other shapes of the same elements, and joining. Included by ferry.h.
+ *
+ * A view shares its tensor's storage and copies nothing; writing into one shows in the other. Dimensions
+ * count from 0, or from -1 backwards. */
+#ifndef FERRY_VIEW_H
+#define FERRY_VIEW_H
+
+#define FY_END INT64_MAX /* to the end of the dimension */
+
+#define fy_view(x, ...)          FY_VIEW("fy_view", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
+                                 /* fy_view(x, (2, 3)): same elements, other shape; one size may be -1.
+                                    fy_view(x, FY_INT32): same bytes, another dtype */
+#define fy_reshape(x, dims)      fy_reshape_at(FY_AT("fy_reshape", #x ", " #dims), x, FY_SHAPE(dims))
+                                 /* a view where one is possible, else a copy */
+#define fy_flatten(...)          FY_FLATTEN("fy_flatten", #__VA_ARGS__, __VA_ARGS__)
+                                 /* fy_flatten(x[, first, last]): dimensions first to last become one; reshape */
+#define fy_transpose(x, d0, d1)  fy_transpose_at(FY_AT("fy_transpose", #x ", " #d0 ", " #d1), x, d0, d1)
+                                 /* the two dimensions swapped */
+#define fy_t(x)                  fy_t_at(FY_AT("fy_t", #x), x)   /* at most 2-D */
+#define fy_permute(x, dims)      fy_permute_at(FY_AT("fy_permute", #x ", " #dims), x, FY_SHAPE(dims))
+                                 /* dimension dims[i] becomes dimension i */
+#define fy_expand(x, dims)       fy_expand_at(FY_AT("fy_expand", #x ", " #dims), x, FY_SHAPE(dims))
+                                 /* sizes of 1 grow, without a copy; -1 keeps a size */
+#define fy_squeeze(...)          FY_SQUEEZE("fy_squeeze", #__VA_ARGS__, __VA_ARGS__)
+                                 /* fy_squeeze(x): without sizes of 1; fy_squeeze(x, dim): that one, if it is 1 */
+#define fy_unsqueeze(x, dim)     fy_unsqueeze_at(FY_AT("fy_unsqueeze", #x ", " #dim), x, dim)
+                                 /* a size of 1 before dimension dim */
+#define fy_select(x, dim, index) fy_select_at(FY_AT("fy_select", #x ", " #dim ", " #index), x, dim, index)
+                                 /* one index of dim, which goes: (2, 3) gives (3) or (2) */
+#define fy_narrow(x, dim, start, length) \
+    fy_narrow_at(FY_AT("fy_narrow", #x ", " #dim ", " #start ", " #length), x, dim, start, length)
+                                 /* start to start + length - 1 of dim; start + length is at most its size */
+#define fy_slice(x, dim, start, end, step) \
+    fy_slice_at(FY_AT("fy_slice", #x ", " #dim ", " #start ", " #end ", " #step), x, dim, start, end, step)
+                                 /* start, start + step ... before end of dim; start and end are cut to its size,
+                                    FY_END is its end */
+#define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x) /* x itself if it is row-major */
+#define fy_clone(x)              fy_clone_at(FY_AT("fy_clone", #x), x)           /* always a new storage */
+#define fy_detach(x)             fy_detach_at(FY_AT("fy_detach", #x), x)         /* a view, out of any gradient's sight */
+#define fy_cat(tensors, dim)     fy_cat_at(FY_AT("fy_cat", #tensors ", " #dim), FY_TENSORS(tensors), dim)
+                                 /* fy_cat((a, b, c), 0): one behind the other along dim; a new tensor */
+#define fy_stack(tensors, dim)   fy_stack_at(FY_AT("fy_stack", #tensors ", " #dim), FY_TENSORS(tensors), dim)
+                                 /* likewise, along a new dimension */
+#define fy_same_storage(a, b)    fy_same_storage_at(FY_AT("fy_same_storage", #a ", " #b), a, b)
+int64_t fy_storage_offset(const fy_tensor *x); /* elements from the storage's start to element 0; 0 of NULL */
+
+/* ---- how the macros are made --------------------------------------------------------------------- */
+
+#define FY_TENSORS(list) FY_CAT(FY_TENSORS_, FY_IS_PAREN(list))(list)
+#define FY_TENSORS_1(list) FY_TENSOR_COUNT list, FY_TENSOR_ARRAY list
+#define FY_TENSORS_0(list) FY_REFUSE("the tensors need parentheses of their own: fy_cat((a, b), 0)"), 0
+#define FY_TENSOR_COUNT(...) (sizeof((fy_tensor *[]){__VA_ARGS__}) / sizeof(fy_tensor *))
+#define FY_TENSOR_ARRAY(...) (__extension__(fy_tensor *[]){__VA_ARGS__})
+#define FY_VIEW(call, text, x, ...) FY_CAT(FY_VIEW_, FY_IS_PAREN(FY_FIRST(__VA_ARGS__)))(call, text, x, __VA_ARGS__)
+#define FY_VIEW_1(call, text, x, dims) fy_view_at(FY_AT(call, text), x, FY_DIMS dims)
+#define FY_VIEW_0(call, text, x, ...) \
+    fy_view_dtype_at(FY_AT(call, text), x, FY_DTYPE_OF_VIEW(FY_FIRST(__VA_ARGS__)))
+#define FY_DTYPE_OF_VIEW(x) \
+    ((void)sizeof(struct { \
+         _Static_assert(_Generic((x), fy_dtype: 1, default: 0), \
+                        "the shape needs parentheses of its own: fy_view(x, (2, 3))"); \
+         int none; \
+     }), (x))
+#define FY_FLATTEN(call, text, ...) \
+    fy_flatten_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), FY_THIRD_OR(-1, __VA_ARGS__))
+#define FY_SQUEEZE(call, text, ...) \
+    fy_squeeze_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_END, __VA_ARGS__))
+
+fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape shape);
+fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype);
+fy_tensor *fy_reshape_at(fy_site *at, fy_tensor *x, fy_shape shape);
+fy_tensor *fy_flatten_at(fy_site *at, fy_tensor *x, int64_t first, int64_t last);
+fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int64_t d0, int64_t d1);
+fy_tensor *fy_t_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_permute_at(fy_site *at, fy_tensor *x, fy_shape dims);
+fy_tensor *fy_expand_at(fy_site *at, fy_tensor *x, fy_shape shape);
+fy_tensor *fy_squeeze_at(fy_site *at, fy_tensor *x, int64_t dim); /* FY_END: every size of 1 */
+fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim);
+fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index);
+fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length);
+fy_tensor *fy_slice_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step);
+fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_clone_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_detach_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_cat_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim);
+fy_tensor *fy_stack_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim);
+bool fy_same_storage_at(fy_site *at, fy_tensor *a, fy_tensor *b);
+
+#endif

@@ -1,0 +1,117 @@
+/* reduce.c: the shapes of reductions, and of ops that work along one dimension. */
+#include "tensor.h"
+
+static bool fail_empty(const fy_call *c, const char *format, long long dim)
+{
+    fy_tensor *x = c->in[0].tensor;
+    const char *hint = "an empty tensor has no largest element";
+    if (dim < 0)
+        return fy_fail_about(c->at, "shape", hint, 1, &x,
+                             "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                             "reduction dim with the 'dim' argument.",
+                             fy_ops[c->op].name);
+    return fy_fail_about(c->at, "index", hint, 1, &x, format, fy_ops[c->op].name, dim);
+}
+
+static bool needs_elements(int op)
+{
+    return op == FY_OP_max || op == FY_OP_min || op == FY_OP_argmax || op == FY_OP_argmin;
+}
+
+/* Which dimensions are gone through; false after an error. An empty list means all. */
+static bool mark(const fy_call *c, bool *gone)
+{
+    fy_tensor *x = c->in[0].tensor;
+    memset(gone, 0, FY_MAX_DIMS * sizeof *gone);
+    for (int i = 0; i < c->dims.ndim && i < FY_MAX_DIMS; i++) {
+        int64_t dim = c->dims.dims[i];
+        if (!fy_wrap_dim(c->at, x, &dim)) return false;
+        if (gone[dim])
+            return fy_fail_about(c->at, "index", "name each dimension once", 1, &x,
+                                 "dim %d appears multiple times in the list of dims", (int)dim);
+        gone[dim] = true;
+    }
+    if (c->dims.ndim == 0) memset(gone, 1, FY_MAX_DIMS * sizeof *gone);
+    return true;
+}
+
+static bool check_elements(const fy_call *c, const bool *gone)
+{
+    fy_tensor *x = c->in[0].tensor;
+    if (!needs_elements(c->op)) return true;
+    if (c->dims.ndim == 0) return fy_numel(x) > 0 || fail_empty(c, NULL, -1);
+    for (int d = 0; d < x->ndim; d++)
+        if (gone[d] && x->shape[d] == 0)
+            return fail_empty(c, "%s(): Expected reduction dim %lld to have non-zero size.", d);
+    return true;
+}
+
+static void append(fy_layout *l, int64_t size, int64_t stride)
+{
+    l->shape[l->ndim] = size;
+    l->strides[l->ndim++] = stride;
+}
+
+static fy_geometry rows(fy_shape s)
+{
+    fy_geometry g = {.shape = s};
+    fy_shape_rows(&g.shape, g.strides);
+    return g;
+}
+
+bool fy_plan_reduced(const fy_call *c, fy_plan *p)
+{
+    bool gone[FY_MAX_DIMS];
+    fy_tensor *x = c->in[0].tensor;
+    fy_shape kept = {0}, *s = &p->result.shape;
+    if (!mark(c, gone) || !check_elements(c, gone)) return false;
+    p->in[0] = (fy_layout){.numel = fy_numel(x)};
+    for (int d = 0; d < x->ndim; d++) {
+        if (!gone[d]) append(&p->in[0], kept.dims[kept.ndim++] = x->shape[d], x->strides[d]);
+        if (!gone[d] || c->keepdim) s->dims[s->ndim++] = gone[d] ? 1 : x->shape[d];
+    }
+    for (int d = 0; d < x->ndim; d++)
+        if (gone[d]) append(&p->in[0], x->shape[d], x->strides[d]);
+    p->reduced = p->in[0].ndim - kept.ndim;
+    fy_shape_rows(s, p->result.strides);
+    fy_geometry g = rows(kept);
+    p->out = fy_layout_of(&g);
+    return true;
+}
+
+/* The layout with dimension d last. */
+static fy_layout last(const fy_geometry *g, int d)
+{
+    fy_layout l = {.numel = fy_shape_numel(&g->shape)};
+    for (int i = 0; i < g->shape.ndim; i++)
+        if (i != d) append(&l, g->shape.dims[i], g->strides[i]);
+    append(&l, g->shape.ndim ? g->shape.dims[d] : 1, g->shape.ndim ? g->strides[d] : 1);
+    return l;
+}
+
+/* The losses' rows: (N, C, ...) classes are dimension 1, of (C) dimension 0; targets have the others. */
+static bool plan_rows(const fy_call *c, fy_plan *p)
+{
+    fy_tensor *x = c->in[0].tensor, *target = c->in[1].tensor;
+    fy_geometry g = fy_geometry_of(x), t = fy_geometry_of(target);
+    p->in[0] = last(&g, x->ndim > 1 ? 1 : 0);
+    p->in[1] = fy_layout_of(&t);
+    p->result.shape = t.shape;
+    fy_shape_rows(&t.shape, p->result.strides);
+    return true;
+}
+
+bool fy_plan_along(const fy_call *c, fy_plan *p)
+{
+    fy_tensor *x = c->in[0].tensor;
+    int64_t dim = c->dims.dims[0];
+    p->reduced = 1;
+    if (fy_ops[c->op].shape == FY_ROWS) return plan_rows(c, p);
+    if (!fy_wrap_dim(c->at, x, &dim)) return false;
+    fy_geometry g = fy_geometry_of(x), r = rows(g.shape);
+    p->result.shape = g.shape;
+    memcpy(p->result.strides, r.strides, sizeof r.strides);
+    p->in[0] = last(&g, (int)dim);
+    p->out = last(&r, (int)dim);
+    return true;
+}
