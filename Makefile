@@ -204,7 +204,7 @@ golden: tests ## make the golden logs of the solutions again, after a wanted cha
 deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
-UNFORMATTED = lib/ferry.h lib/ferry_call.h lib/schema.h lib/op.h lib/event.h lib/format.c lib/narrate.c lib/slots.h \
+UNFORMATTED = $(wildcard lib/ferry*.h) lib/schema.h lib/op.h lib/event.h lib/format.c lib/narrate.c lib/slots.h \
   lib/cpu_elementwise.c viewer/validate.c tests/format_test.c
 FORMATTED = $(filter-out $(UNFORMATTED) kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
@@ -212,18 +212,19 @@ fmt: ## format the C files
 fmt-check:
 	clang-format --dry-run --Werror $(FORMATTED)
 TO = $(DESTDIR)$(PREFIX)
+HEADERS = $(wildcard lib/ferry.h lib/ferry_*.h)
 install: all ## to PREFIX=/usr/local, under DESTDIR= if given
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
 	install -m 755 $(B)/ferry $(TO)/bin
 	install -m 755 $(LESSONS) $(TO)/libexec/ferry
 	install -m 644 $(B)/libferry.a $(B)/libferry-view.a $(TO)/lib
-	install -m 644 lib/ferry.h lib/ferry_call.h $(TO)/include
+	install -m 644 $(HEADERS) $(TO)/include
 	cp -r lessons $(TO)/share/ferry
 	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
 uninstall: ## what install put there
 	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry
 	rm -f $(TO)/bin/ferry $(TO)/lib/libferry.a $(TO)/lib/libferry-view.a $(TO)/lib/pkgconfig/ferry.pc \
-	  $(TO)/lib/pkgconfig/ferry-core.pc $(TO)/include/ferry.h $(TO)/include/ferry_call.h
+	  $(TO)/lib/pkgconfig/ferry-core.pc $(patsubst lib/%,$(TO)/include/%,$(HEADERS))
 core-libs: # what a program links beside libferry.a
 	echo $(CORE_LIBS)
 clean: ## throw the build folder away
