@@ -103,9 +103,9 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
 #define FY_TWO(op, a, b) fy_##op##_at(FY_AT("fy_" #op, #a ", " #b), FY_ARG(a), FY_ARG(b))
 #define FY_ONE(op, x) fy_##op##_at(FY_AT("fy_" #op, #x), x)
 #define FY_ALPHA(f, call, text, ...) \
-    f(FY_AT(call, text), FY_ARG(FY_FIRST(__VA_ARGS__)), FY_ARG(FY_SECOND_OR(FY_TWO_OPERANDS, __VA_ARGS__)), \
+    f(FY_AT(call, text), FY_ARG(FY_FIRST(__VA_ARGS__)), FY_ARG(FY_SECOND_OR(FY_TOO_FEW(call), __VA_ARGS__)), \
       FY_ARG(FY_THIRD_OR(1, __VA_ARGS__)))
-#define FY_TWO_OPERANDS FY_REFUSE("two operands: fy_add(a, b)")
+#define FY_TOO_FEW(call) FY_REFUSE(call " gets too few arguments: " call "(a, b)")
 #define FY_ADDMM(call, text, ...) \
     fy_addmm_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), \
                 FY_THIRD_OR(0, __VA_ARGS__), FY_ARG(FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)), \

@@ -188,6 +188,24 @@ static compile_end run_compiler(const compile_order *o, const char *source, cons
     return end;
 }
 
+/* What a learner may call: the headers' text, less how their macros are made. NULL without memory. */
+static char *read_manual(const home *h)
+{
+    static const char *const parts[] = {"ferry.h", "ferry_math.h", "ferry_view.h", "ferry_io.h"};
+    char path[HOME_PATH + 256], *manual = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&manual, &size);
+    for (size_t i = 0; out && i < sizeof parts / sizeof *parts; i++) {
+        snprintf(path, sizeof path, "%s/%s", h->include, parts[i]);
+        char *text = file_read(path, NULL), *end = text ? strstr(text, "how the macros are made") : NULL;
+        if (end) *end = '\0';
+        if (text) fputs(text, out);
+        free(text);
+    }
+    if (out) fclose(out);
+    return manual;
+}
+
 compile_end compile(const compile_order *o, diagnosis *d)
 {
     char path[HOME_PATH + 256];
@@ -196,10 +214,9 @@ compile_end compile(const compile_order *o, diagnosis *d)
     snprintf(path, sizeof path, "%s/%s", o->home->beside, o->name);
     char *source = file_read(path, NULL);
     if (!source) return broken(d, "cannot read", path, strerror(errno), "ferry reset ID brings the starter back");
-    snprintf(path, sizeof path, "%s/ferry.h", o->home->include);
-    char *header = file_read(path, NULL);
-    compile_end end = run_compiler(o, source, header ? header : "", d);
-    free(header);
+    char *manual = read_manual(o->home);
+    compile_end end = run_compiler(o, source, manual ? manual : "", d);
+    free(manual);
     free(source);
     return end;
 }
