@@ -195,7 +195,8 @@ sabotage: tests ## break Ferry in each of the listed ways; a test must notice
 	tests/run sabotage:$(B)
 bench: all $(BENCHES) ## cost and speed beside peers measured in the same run
 	tests/bench/run $(B)
-bench-peers: all $(BENCHES) ## that, with PyTorch among the peers where it is installed
+bench-peers: all $(BENCHES) ## that, beside PyTorch: installs Debian's libtorch-dev
+	.ci/deps peers
 	PEERS=1 tests/bench/run $(B)
 docs: $(B)/tests/format_test ## write the table of events in lib/README.md anew
 	FERRY_DOCS=1 $(B)/tests/format_test >/dev/null

@@ -1,0 +1,37 @@
+// torch_peer.cc: what PyTorch's C++ library takes for the rows of tensors.c, a line each: name, ns.
+// Usage: torch_peer THREADS
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <torch/torch.h>
+
+using clock_type = std::chrono::steady_clock;
+
+// The median of fifteen turns, each of `count` calls, in ns a call; as bench.h measures.
+template <typename F> static void measure(const char *name, int count, F call)
+{
+    std::vector<double> turns;
+    for (int turn = 0; turn < 16; turn++) {
+        auto start = clock_type::now();
+        for (int i = 0; i < count; i++) call();
+        std::chrono::duration<double, std::nano> took = clock_type::now() - start;
+        if (turn > 0) turns.push_back(took.count() / count); // the first one warms up
+    }
+    std::nth_element(turns.begin(), turns.begin() + 7, turns.end());
+    std::printf("%s %.1f\n", name, turns[7]);
+}
+
+int main(int argc, char **argv)
+{
+    torch::NoGradGuard no_grad;
+    torch::set_num_threads(argc > 1 ? std::atoi(argv[1]) : 1);
+    auto small = torch::ones({4}), large = torch::rand({10000000}), rows = torch::rand({10000, 1000});
+    measure("add_4", 20000, [&] { torch::add(small, small); });
+    measure("add_10M", 5, [&] { torch::add(large, large); });
+    measure("sum_10M", 5, [&] { torch::sum(large); });
+    measure("exp_10M", 5, [&] { torch::exp(large); });
+    measure("softmax_10M", 2, [&] { torch::softmax(rows, 1); });
+}
