@@ -71,6 +71,12 @@ readme_program() { # the first C block of the README, as a learner would copy it
         gcc -Wall -Wextra -Werror -Ilib "$work/readme.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/readme" &&
         FERRY_GPU=sim "$work/readme" | grep .
 }
+readme_twin() { # the block that stands beside its PyTorch twin, as the body of a program
+    awk '/^```python/ { twin = 1 } /^```c/ { on = twin; next } /^```/ { if (on) exit } on' README.md >"$work/twin"
+    [[ $(wc -l <"$work/twin") -ge 5 ]] && { echo '#include <ferry.h>'; echo 'int main(void) {'; cat "$work/twin"; echo '}'; } >"$work/twin.c" &&
+        gcc -Wall -Wextra -Werror -Ilib "$work/twin.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/twin" &&
+        FERRY_GPU=sim "$work/twin" | grep -F "device='cuda:0'"
+}
 readme_links() { # every file that the guides name is there
     local missing=0 guide target
     for guide in *.md */README.md; do
@@ -104,6 +110,7 @@ holds "nothing is left to do" finished
 holds "each sabotage changes one line and names a test" sabotage_fits
 holds "make twice does nothing" built_once
 holds "the README's program compiles and runs" readme_program
+holds "the README's twin of a PyTorch program compiles and runs" readme_twin
 holds "what the guides link to is there" readme_links
 holds "every environment variable is documented" variables_documented
 if command -v clang-format >/dev/null; then
