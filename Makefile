@@ -144,6 +144,12 @@ $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib -Iviewer -Itests $< $(filter-out $(B)/viewer/ferry.o,$(COMMAND)) $(CHECKS) \
 	  $(LINK_VIEW) -lcmocka -o $@
+# Runs programs that PyTorch ran, and compares.
+ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compare)
+$(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle/refused.txt"'
+$(B)/tests/oracle: $(ORACLE) $(B)/libferry.a
+	echo '  ld   $@'
+	$(CC) $(SAN) $(ORACLE) -L$(B) -lferry -lcjson $(CORE_LIBS) -o $@
 $(B)/bench/%: tests/bench/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib $< -L$(B) -lferry $(CORE_LIBS) -o $@
@@ -160,7 +166,7 @@ $(B)/gpu/bin/%: tests/gpu/%.c $(B)/libferry.a
 gpu-check: $(CARRIED) ## build a folder that compares a real card with the simulated one
 	tests/gpu/pack $(B)/gpu
 
-tests: all $(TESTS) $(SOLVED) # what tests/run runs
+tests: all $(TESTS) $(B)/tests/oracle $(SOLVED) # what tests/run runs
 
 run: ## install what is missing, build, and open the lessons in the browser
 	.ci/deps run

@@ -62,11 +62,13 @@ typedef struct fy_arg {
     double real;
     int64_t integer;
     bool is_tensor; /* tells a NULL tensor (a failed call) from a number */
+    bool is_bool;   /* a bool variable; C11's true is an int */
 } fy_arg;
 
-static inline fy_arg fy_arg_tensor(fy_tensor *x) { fy_arg a = {x, false, 0, 0, true}; return a; }
-static inline fy_arg fy_arg_real(double x) { fy_arg a = {0, false, x, 0, false}; return a; }
-static inline fy_arg fy_arg_int(int64_t x) { fy_arg a = {0, true, (double)x, x, false}; return a; }
+static inline fy_arg fy_arg_tensor(fy_tensor *x) { fy_arg a = {x, false, 0, 0, true, false}; return a; }
+static inline fy_arg fy_arg_real(double x) { fy_arg a = {0, false, x, 0, false, false}; return a; }
+static inline fy_arg fy_arg_int(int64_t x) { fy_arg a = {0, true, (double)x, x, false, false}; return a; }
+static inline fy_arg fy_arg_bool(bool x) { fy_arg a = {0, true, (double)x, x, false, true}; return a; }
 
 /* Where fy_to goes: a device, a dtype or another tensor's both. */
 typedef struct fy_target {
@@ -81,7 +83,8 @@ static inline fy_target fy_target_dtype(fy_dtype d) { fy_target t = {0, d, 0, fa
 static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYPE_UNSET, x, true}; return t; }
 
 #define FY_ARG(x) \
-    _Generic((x), fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, default: fy_arg_int)(x)
+    _Generic((x), fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, bool: fy_arg_bool, \
+             default: fy_arg_int)(x)
 #define FY_NO_NUMBER(x) \
     (void)sizeof(struct { \
         _Static_assert(_Generic((x), int: 0, default: 1), \

@@ -1,0 +1,337 @@
+/* oracle_ops.c: from PyTorch's names to ferry.h's functions. Nothing is computed here: a row calls one
+ * function, with the arguments that the case gives. */
+#include <math.h>
+#include <string.h>
+
+#include "oracle.h"
+
+#define AT(call) FY_AT(call, "")
+
+/* ---- what a case gives ---- */
+
+static const cJSON *given(const call *c, const char *name)
+{
+    const cJSON *j = cJSON_GetObjectItem(c->args, name);
+    return cJSON_IsNull(j) ? NULL : j;
+}
+
+static int64_t integer(const call *c, const char *name, int64_t otherwise)
+{
+    const cJSON *j = given(c, name);
+    return j ? integer_of(j) : otherwise;
+}
+
+static bool flag(const call *c, const char *name) { return cJSON_IsTrue(given(c, name)); }
+static const char *word(const call *c, const char *name) { return cJSON_GetStringValue(given(c, name)); }
+
+static fy_arg operand(const call *c, int i)
+{
+    const cJSON *j = cJSON_GetArrayItem(c->operands, i);
+    if (!cJSON_IsString(j) || is_number(j)) return arg_of(j);
+    for (int n = c->p->n - 1; n >= 0; n--)
+        if (!strcmp(c->p->names[n].text, j->valuestring)) return FY_ARG(c->p->names[n].v.tensor);
+    return arg_of(j); /* "nan", "inf" */
+}
+
+static fy_tensor *tensor(const call *c, int i) { return operand(c, i).tensor; }
+
+static const char *device(const call *c)
+{
+    const char *told = word(c, "device");
+    if (told && !strcmp(told, "other")) return "cuda";
+    return told ? told : c->p->on_card ? "cuda" : "cpu";
+}
+
+static fy_opts options(const call *c)
+{
+    fy_opts o = {.device = device(c), .dtype = dtype_of(word(c, "dtype"))};
+    if (given(c, "seed")) fy_manual_seed((uint64_t)integer(c, "seed", 0));
+    return o;
+}
+
+static int numbers(const call *c, fy_arg *to, const char *const *names)
+{
+    int n = 0;
+    for (; *names; names++)
+        if (given(c, *names)) to[n++] = arg_of(given(c, *names));
+    return n;
+}
+
+/* ---- what an op gives ---- */
+
+static value of_tensor(fy_tensor *x) { return (value){.kind = TENSOR, .tensor = x}; }
+static value of_truth(bool b) { return (value){.kind = TRUTH, .truth = b}; }
+static value of_number(double x) { return (value){.kind = NUMBER, .number = x}; }
+static value of_dtype(fy_dtype d) { return (value){.kind = DTYPE, .dtype = d}; }
+
+#define OP(name) static value run_##name(call *c)
+
+/* ---- families ---- */
+
+#define X(op) \
+    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1))); }
+FY_TWO_OPERAND_OPS(X)
+#undef X
+#define X(op) \
+    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0))); }
+FY_ONE_OPERAND_OPS(X)
+X(t)
+X(contiguous) X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
+#undef X
+#define X(op) \
+    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1))); }
+    X(matmul) X(mm) X(bmm) X(mv) X(dot) X(copy_)
+#undef X
+#define X(op) \
+    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), integer(c, "dim", 0))); }
+        X(softmax) X(log_softmax) X(unsqueeze)
+#undef X
+
+/* The number comes first: 1 - a. */
+#define X(op) \
+    OP(r##op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 1), operand(c, 0))); }
+            X(div) X(mul) X(floor_divide) X(remainder) X(pow)
+#undef X
+                static fy_arg alpha(const call *c)
+{
+    return given(c, "alpha") ? arg_of(given(c, "alpha")) : FY_ARG(1);
+}
+#define X(op) \
+    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1), alpha(c))); }
+X(add)
+X(sub) X(add_) X(sub_)
+#undef X
+    OP(radd)
+{
+    return of_tensor(fy_add_at(AT("fy_add"), operand(c, 1), operand(c, 0), alpha(c)));
+}
+OP(rsub) { return of_tensor(fy_sub_at(AT("fy_sub"), operand(c, 1), operand(c, 0), alpha(c))); }
+
+static value reduce(call *c, fy_tensor *(*f)(fy_site *, fy_tensor *, fy_shape, fy_reduce_opts), fy_site *at,
+                    bool with_indices)
+{
+    fy_tensor *indices = NULL;
+    fy_reduce_opts o = {.keepdim = flag(c, "keepdim"), .dtype = dtype_of(word(c, "dtype"))};
+    o.biased = cJSON_IsFalse(given(c, "unbiased"));
+    if (with_indices && given(c, "dim")) o.indices = &indices;
+    value v = of_tensor(f(at, tensor(c, 0), given(c, "dim") ? shape_of(given(c, "dim")) : fy_dims(0, NULL), o));
+    c->second = of_tensor(indices);
+    return v;
+}
+#define X(op) \
+    OP(op) { return reduce(c, fy_##op##_at, AT("fy_" #op), !strcmp(#op, "max") || !strcmp(#op, "min")); }
+FY_REDUCTIONS(X)
+#undef X
+
+#define X(op) \
+    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(given(c, "shape")), options(c))); }
+X(zeros)
+X(ones) X(rand) X(randn)
+#undef X
+#define X(op) \
+    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
+    X(view) X(reshape) X(expand)
+#undef X
+
+    /* ---- one by one ---- */
+
+    OP(fill_)
+{
+    return of_tensor(
+        fy_fill__at(AT("fy_fill_"), tensor(c, 0), given(c, "value") ? arg_of(given(c, "value")) : operand(c, 1)));
+}
+OP(zero_) { return of_tensor(fy_zero_(tensor(c, 0))); }
+OP(addmm)
+{
+    fy_arg beta = given(c, "beta") ? arg_of(given(c, "beta")) : FY_ARG(1);
+    return of_tensor(fy_addmm_at(AT("fy_addmm"), tensor(c, 0), tensor(c, 1), tensor(c, 2), beta, alpha(c)));
+}
+OP(linear)
+{
+    fy_tensor *bias = cJSON_GetArraySize(c->operands) > 2 ? tensor(c, 2) : NULL;
+    return of_tensor(fy_linear_at(AT("fy_linear"), tensor(c, 0), tensor(c, 1), bias));
+}
+
+static fy_loss_opts loss(const call *c)
+{
+    fy_loss_opts o = {.reduction = FY_MEAN};
+    const char *told = word(c, "reduction");
+    if (told && !strcmp(told, "sum")) o.reduction = FY_SUM;
+    if (told && !strcmp(told, "none")) o.reduction = FY_NONE;
+    if (given(c, "label_smoothing")) o.label_smoothing = real_of(given(c, "label_smoothing"));
+    return o;
+}
+OP(cross_entropy)
+{
+    return of_tensor(fy_cross_entropy_at(AT("fy_cross_entropy"), tensor(c, 0), tensor(c, 1), loss(c)));
+}
+OP(mse_loss) { return of_tensor(fy_mse_loss_at(AT("fy_mse_loss"), tensor(c, 0), tensor(c, 1), loss(c))); }
+
+/* A value alone is a 0-dim tensor, which C spells fy_full((), value). */
+OP(full)
+{
+    return of_tensor(fy_full_at(AT("fy_full"), shape_of(given(c, "shape")), arg_of(given(c, "value")), options(c)));
+}
+static fy_tensor *rows(const call *c, const cJSON *values);
+OP(tensor)
+{
+    const cJSON *values = given(c, "values");
+    if (cJSON_IsArray(values)) return of_tensor(rows(c, values));
+    return of_tensor(fy_full_at(AT("fy_full"), fy_dims(0, NULL), arg_of(values), options(c)));
+}
+/* Lists in lists are stacked. */
+static fy_tensor *rows(const call *c, const cJSON *values)
+{
+    fy_arg args[64];
+    fy_tensor *parts[64];
+    size_t n = 0;
+    const cJSON *j;
+    bool nested = cJSON_IsArray(cJSON_GetArrayItem(values, 0));
+    cJSON_ArrayForEach(j, values)
+    {
+        if (n == 64) break;
+        if (nested) parts[n++] = rows(c, j);
+        else args[n++] = arg_of(j);
+    }
+    return nested ? fy_stack_at(AT("fy_stack"), n, parts, 0) : fy_tensor_at(AT("fy_tensor"), n, args, options(c));
+}
+OP(arange)
+{
+    fy_arg range[3];
+    int n = numbers(c, range, (const char *const[]){"start", "end", "step", NULL});
+    return of_tensor(fy_arange_at(AT("fy_arange"), (size_t)n, range, options(c)));
+}
+OP(linspace)
+{
+    fy_arg range[3];
+    int n = numbers(c, range, (const char *const[]){"start", "end", "steps", NULL});
+    return of_tensor(fy_linspace_at(AT("fy_linspace"), (size_t)n, range, options(c)));
+}
+OP(randint)
+{
+    fy_arg range[2] = {FY_ARG(0)};
+    int n = numbers(c, range + !given(c, "low"), (const char *const[]){"low", "high", NULL});
+    return of_tensor(fy_randint_at(AT("fy_randint"), (size_t)(n + !given(c, "low")), range,
+                                   shape_of(given(c, given(c, "shape") ? "shape" : "size")), options(c)));
+}
+OP(randperm)
+{
+    int64_t n = integer(c, "n", 0);
+    return of_tensor(fy_randperm_at(AT("fy_randperm"), fy_dims(1, &n), options(c)));
+}
+OP(eye)
+{
+    int64_t dims[] = {integer(c, "n", 0), integer(c, "m", 0)};
+    return of_tensor(fy_eye_at(AT("fy_eye"), fy_dims(given(c, "m") ? 2 : 1, dims), options(c)));
+}
+
+OP(to)
+{
+    fy_to_opts o = {
+        .dtype = dtype_of(word(c, "dtype")), .copy = flag(c, "copy"), .non_blocking = flag(c, "non_blocking")};
+    fy_tensor *x = tensor(c, 0);
+    fy_target target = word(c, "device") ? FY_TARGET(device(c))
+                       : o.dtype         ? FY_TARGET(o.dtype)
+                                         : FY_TARGET(fy_device(x));
+    return of_tensor(fy_to_at(AT("fy_to"), x, target, o));
+}
+OP(to_like)
+{
+    fy_to_opts o = {.copy = flag(c, "copy"), .non_blocking = flag(c, "non_blocking")};
+    fy_tensor *other = tensor(c, 1);
+    return of_tensor(fy_to_at(AT("fy_to"), tensor(c, 0), FY_TARGET(other), o));
+}
+OP(cuda) { return of_tensor(fy_cuda_at(AT("fy_cuda"), tensor(c, 0), (int)integer(c, "device", -1))); }
+
+OP(view_as_dtype) { return of_tensor(fy_view_dtype_at(AT("fy_view"), tensor(c, 0), dtype_of(word(c, "dtype")))); }
+OP(flatten)
+{
+    return of_tensor(
+        fy_flatten_at(AT("fy_flatten"), tensor(c, 0), integer(c, "start_dim", 0), integer(c, "end_dim", -1)));
+}
+OP(transpose)
+{
+    return of_tensor(fy_transpose_at(AT("fy_transpose"), tensor(c, 0), integer(c, "dim0", 0), integer(c, "dim1", 1)));
+}
+OP(permute) { return of_tensor(fy_permute_at(AT("fy_permute"), tensor(c, 0), shape_of(given(c, "dims")))); }
+OP(squeeze) { return of_tensor(fy_squeeze_at(AT("fy_squeeze"), tensor(c, 0), integer(c, "dim", FY_END))); }
+OP(select)
+{
+    return of_tensor(fy_select_at(AT("fy_select"), tensor(c, 0), integer(c, "dim", 0), integer(c, "index", 0)));
+}
+OP(narrow)
+{
+    return of_tensor(fy_narrow_at(AT("fy_narrow"), tensor(c, 0), integer(c, "dim", 0), integer(c, "start", 0),
+                                  integer(c, "length", 0)));
+}
+OP(slice)
+{
+    return of_tensor(fy_slice_at(AT("fy_slice"), tensor(c, 0), integer(c, "dim", 0), integer(c, "start", 0),
+                                 integer(c, "end", FY_END), integer(c, "step", 1)));
+}
+static value join(call *c, fy_site *at, fy_tensor *(*f)(fy_site *, size_t, fy_tensor *const *, int64_t))
+{
+    fy_tensor *x[64];
+    int n = cJSON_GetArraySize(c->operands);
+    for (int i = 0; i < n && i < 64; i++) x[i] = tensor(c, i);
+    return of_tensor(f(at, (size_t)n, x, integer(c, "dim", 0)));
+}
+OP(cat) { return join(c, AT("fy_cat"), fy_cat_at); }
+OP(stack) { return join(c, AT("fy_stack"), fy_stack_at); }
+
+/* ---- questions ---- */
+
+OP(same_storage) { return of_truth(fy_same_storage_at(AT("fy_same_storage"), tensor(c, 0), tensor(c, 1))); }
+OP(same_tensor) { return of_truth(tensor(c, 0) == tensor(c, 1)); }
+OP(is_contiguous) { return of_truth(fy_is_contiguous(tensor(c, 0))); }
+OP(is_pinned) { return of_truth(fy_is_pinned(tensor(c, 0))); }
+OP(is_cuda) { return of_truth(fy_is_cuda(tensor(c, 0))); }
+OP(storage_offset) { return of_number((double)fy_storage_offset(tensor(c, 0))); }
+OP(numel) { return of_number((double)fy_numel(tensor(c, 0))); }
+OP(dim) { return of_number(fy_dim(tensor(c, 0))); }
+OP(size) { return of_number((double)fy_size(tensor(c, 0), (int)integer(c, "dim", 0))); }
+OP(stride) { return of_number((double)fy_stride(tensor(c, 0), (int)integer(c, "dim", 0))); }
+OP(item) { return of_number(fy_item(tensor(c, 0))); }
+OP(dtype) { return of_dtype(fy_dtype_of(tensor(c, 0))); }
+OP(result_type) { return of_dtype(fy_result_type_at(AT("fy_result_type"), operand(c, 0), operand(c, 1))); }
+OP(promote_types) { return of_dtype(fy_promote_types(dtype_of(word(c, "a")), dtype_of(word(c, "b")))); }
+OP(can_cast) { return of_truth(fy_can_cast(dtype_of(word(c, "from")), dtype_of(word(c, "to")))); }
+
+#define ROW(name, args) {#name, " " args " ", run_##name},
+#define WAITS(name) {#name, "", NULL},
+#define PLAIN(name) ROW(name, "")
+#define REDUCES(name) ROW(name, "dim keepdim dtype unbiased")
+#define MAKES(name) ROW(name, "shape size value values dtype device seed start end step steps low high n m")
+
+static const oracle_op ops[] = {
+    FY_TWO_OPERAND_OPS(PLAIN) FY_ONE_OPERAND_OPS(PLAIN) FY_REDUCTIONS(REDUCES) ROW(add, "alpha") ROW(sub, "alpha")
+        ROW(add_, "alpha") ROW(sub_, "alpha") ROW(radd, "alpha") ROW(rsub, "alpha") PLAIN(rdiv) PLAIN(rmul) PLAIN(
+            rfloor_divide) PLAIN(rremainder) PLAIN(rpow) ROW(fill_, "value") PLAIN(zero_) PLAIN(matmul) PLAIN(mm)
+            PLAIN(bmm) PLAIN(mv) PLAIN(dot) ROW(addmm, "beta alpha") PLAIN(linear) ROW(softmax, "dim") ROW(
+                log_softmax, "dim") ROW(cross_entropy, "reduction label_smoothing") ROW(mse_loss, "reduction")
+                MAKES(zeros) MAKES(ones) MAKES(full) MAKES(tensor) MAKES(arange) MAKES(linspace) MAKES(eye) MAKES(rand)
+                    MAKES(randn) MAKES(randint) MAKES(randperm) PLAIN(empty_like) PLAIN(zeros_like) PLAIN(ones_like)
+                        ROW(to, "dtype device copy non_blocking") ROW(to_like, "copy non_blocking") ROW(cuda, "device")
+                            PLAIN(cpu) PLAIN(copy_) PLAIN(pin_memory) PLAIN(is_pinned) PLAIN(is_cuda) ROW(view, "shape")
+                                ROW(view_as_dtype, "dtype") ROW(reshape, "shape") ROW(flatten, "start_dim end_dim")
+                                    ROW(transpose, "dim0 dim1") PLAIN(t) ROW(permute, "dims") ROW(expand, "shape")
+                                        ROW(squeeze, "dim") ROW(unsqueeze, "dim") ROW(select, "dim index")
+                                            ROW(narrow, "dim start length") ROW(slice, "dim start end step")
+                                                PLAIN(contiguous) PLAIN(clone) PLAIN(detach) ROW(cat, "dim")
+                                                    ROW(stack, "dim") PLAIN(same_storage) PLAIN(same_tensor)
+                                                        PLAIN(is_contiguous) PLAIN(storage_offset) PLAIN(numel)
+                                                            PLAIN(dim) ROW(size, "dim") ROW(stride, "dim") PLAIN(item)
+                                                                PLAIN(dtype) PLAIN(result_type)
+                                                                    ROW(promote_types, "a b") ROW(can_cast, "from to")
+                                                                        WAITS(requires_grad_) WAITS(requires_grad)
+                                                                            WAITS(backward) WAITS(grad) WAITS(is_leaf)
+                                                                                WAITS(no_grad_add_) WAITS(retain_grad)
+                                                                                    WAITS(zero_grad) WAITS(sgd)
+                                                                                        WAITS(adam) WAITS(adamw)};
+
+const oracle_op *find_op(const char *name)
+{
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (!strcmp(ops[i].name, name)) return &ops[i];
+    return NULL;
+}
