@@ -1,45 +1,111 @@
-/* matmul.cu: out = a b, with a (n, k), b (k, m), out (n, m), of any strides.
+/* matmul.cu: out = a b, with a (n, k), b (k, m), out (n, m), of any strides; of stacks of matrices each with
+ * its partner. addmm: out = beta * c + alpha * a b.
  *
  * A block makes a tile of 16 x 16 results. It walks along k in steps of 16: its threads bring one tile
  * of a and one of b into shared memory, a number each, wait for each other, and then each number is
  * used 16 times from there instead of being read 16 times from VRAM. */
-#include "kernel.h"
+#include "reduce.h"
 
 enum { TILE = 16 };
-static const int64_t most_blocks_y = 65535; /* CUDA's limit */
+static const int64_t most_blocks = 65535; /* CUDA's limit in y and z */
 
+/* One result: row `row` of a times column `column` of b. All threads of a block work on one tile, those
+ * beyond the edge too. */
 template <typename T>
-__global__ void matmul(const T *a, fy_layout la, const T *b, fy_layout lb, T *out, fy_layout lo)
+__device__ inline total<T> dot(const T *a, const fy_layout &la, int64_t row, const T *b, const fy_layout &lb,
+                               int64_t column)
 {
-    __shared__ T tile_a[TILE][TILE], tile_b[TILE][TILE];
-    int64_t n = la.shape[0], k = la.shape[1], m = lb.shape[1];
-    int64_t x = threadIdx.x, y = threadIdx.y, column = (int64_t)blockIdx.x * TILE + x;
+    __shared__ total<T> tile_a[TILE][TILE], tile_b[TILE][TILE];
+    int64_t n = la.shape[0], k = la.shape[1], m = lb.shape[1], x = threadIdx.x, y = threadIdx.y;
+    total<T> sum = 0;
+    for (int64_t left = 0; left < k; left += TILE) {
+        bool a_is_there = row < n && left + x < k, b_is_there = left + y < k && column < m;
+        tile_a[y][x] = a_is_there ? wide(a[row * la.strides[0] + (left + x) * la.strides[1]]) : 0;
+        tile_b[y][x] = b_is_there ? wide(b[(left + y) * lb.strides[0] + column * lb.strides[1]]) : 0;
+        __syncthreads(); /* the tiles are complete */
+        for (int i = 0; i < TILE; i++) sum += tile_a[y][i] * tile_b[i][x];
+        __syncthreads(); /* nobody reads them any more */
+    }
+    return sum;
+}
 
-    for (int64_t top = (int64_t)blockIdx.y * TILE; top < n; top += (int64_t)gridDim.y * TILE) {
-        int64_t row = top + y;
-        T dot = 0;
-        for (int64_t left = 0; left < k; left += TILE) {
-            bool a_is_there = row < n && left + x < k, b_is_there = left + y < k && column < m;
-            tile_a[y][x] = a_is_there ? a[row * la.strides[0] + (left + x) * la.strides[1]] : 0;
-            tile_b[y][x] = b_is_there ? b[(left + y) * lb.strides[0] + column * lb.strides[1]] : 0;
-            __syncthreads(); /* the tiles are complete */
-            for (int i = 0; i < TILE; i++) dot += tile_a[y][i] * tile_b[i][x];
-            __syncthreads(); /* nobody reads them any more */
+/* blockIdx.z counts the matrices of the stack. */
+template <typename T>
+__global__ void matmul(const T *a, fy_layout stack_a, fy_layout la, const T *b, fy_layout stack_b, fy_layout lb,
+                       T *out, fy_layout stack_out, fy_layout lo)
+{
+    int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x;
+    for (int64_t i = blockIdx.z; i < stack_out.numel; i += gridDim.z)
+        for (int64_t top = (int64_t)blockIdx.y * TILE; top < lo.shape[0]; top += (int64_t)gridDim.y * TILE) {
+            int64_t row = top + threadIdx.y;
+            total<T> sum = dot(a + at(stack_a, i), la, row, b + at(stack_b, i), lb, column);
+            if (row < lo.shape[0] && column < lo.shape[1])
+                put(&out[at(stack_out, i) + row * lo.strides[0] + column * lo.strides[1]], sum);
         }
-        if (row < n && column < m) out[row * lo.strides[0] + column * lo.strides[1]] = dot;
+}
+
+/* With beta 0 nothing of c counts, not even a NaN. */
+template <typename T>
+__global__ void addmm(const T *c, fy_layout lc, const T *a, fy_layout la, const T *b, fy_layout lb, total<T> beta,
+                      total<T> alpha, T *out, fy_layout lo)
+{
+    int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x;
+    for (int64_t top = (int64_t)blockIdx.y * TILE; top < lo.shape[0]; top += (int64_t)gridDim.y * TILE) {
+        int64_t row = top + threadIdx.y;
+        total<T> sum = alpha * dot(a, la, row, b, lb, column);
+        if (row >= lo.shape[0] || column >= lo.shape[1]) continue;
+        if (beta != 0) sum += beta * wide(c[row * lc.strides[0] + column * lc.strides[1]]);
+        put(&out[row * lo.strides[0] + column * lo.strides[1]], sum);
     }
 }
 
-template <typename T> static void launch(fy_run_work *w, const char *name)
+/* The last two dimensions, and those before. */
+static fy_layout matrix_of(const fy_operand *x)
 {
-    fy_operand *a = &w->in[0], *b = &w->in[1], *out = &w->out;
-    int64_t columns = (b->layout.shape[1] + TILE - 1) / TILE, rows = (a->layout.shape[0] + TILE - 1) / TILE;
-    if (rows == 0 || columns == 0) return;
-    dim3 grid((unsigned)columns, (unsigned)(rows < most_blocks_y ? rows : most_blocks_y)), block(TILE, TILE);
-    note(w, name, grid, block);
-    LAUNCH(matmul<T>, grid, block)
-    ((const T *)a->data, a->layout, (const T *)b->data, b->layout, (T *)out->data, out->layout);
+    fy_layout l = x->layout;
+    int row = l.ndim - 2;
+    for (int d = 0; d < 2; d++) l.shape[d] = l.shape[row + d], l.strides[d] = l.strides[row + d];
+    l.ndim = 2;
+    return l;
+}
+static fy_layout stack_of(const fy_operand *x) { return part_of(x->layout, 0, x->layout.ndim - 2); }
+
+/* Blocks of TILE x TILE threads that cover the result: noted. */
+static dim3 grid_of_tiles(fy_run_work *w, const char *name)
+{
+    fy_layout lo = matrix_of(&w->out);
+    int64_t columns = (lo.shape[1] + TILE - 1) / TILE, rows = (lo.shape[0] + TILE - 1) / TILE;
+    int64_t matrices = stack_of(&w->out).numel;
+    dim3 grid((unsigned)columns, (unsigned)(rows < most_blocks ? rows : most_blocks),
+              (unsigned)(matrices < most_blocks ? matrices : most_blocks));
+    note(w, name, grid, dim3(TILE, TILE));
+    return grid;
 }
 
-LAUNCHER(matmul_f32) { launch<float>(w, "matmul_f32"); }
-LAUNCHER(matmul_i64) { launch<int64_t>(w, "matmul_i64"); }
+template <typename T> static void launch_matmul(fy_run_work *w, const char *name)
+{
+    fy_operand *a = &w->in[0], *b = &w->in[1], *out = &w->out;
+    dim3 grid = grid_of_tiles(w, name);
+    LAUNCH(matmul<T>, grid, dim3(TILE, TILE))
+    ((const T *)a->data, stack_of(a), matrix_of(a), (const T *)b->data, stack_of(b), matrix_of(b), (T *)out->data,
+     stack_of(out), matrix_of(out));
+}
+
+template <typename T> static void launch_addmm(fy_run_work *w, const char *name)
+{
+    fy_operand *c = &w->in[0], *a = &w->in[1], *b = &w->in[2], *out = &w->out;
+    dim3 grid = grid_of_tiles(w, name);
+    LAUNCH(addmm<T>, grid, dim3(TILE, TILE))
+    ((const T *)c->data, matrix_of(c), (const T *)a->data, matrix_of(a), (const T *)b->data, matrix_of(b),
+     (total<T>)w->real[0], (total<T>)w->real[1], (T *)out->data, matrix_of(out));
+}
+
+LAUNCHER(matmul)
+{
+    FOR_REALS("matmul", launch_matmul<T>(w, name))
+}
+
+LAUNCHER(addmm)
+{
+    FOR_REALS("addmm", launch_addmm<T>(w, name))
+}

@@ -232,6 +232,7 @@ void set_fault(const char *format, ...)
 /* Do all threads of the block wait at one barrier? If not: say who is where. */
 bool all_at_one_barrier(const char *kernel, unsigned used)
 {
+    if (mine->faulty) return false; /* an assertion ended some */
     const fiber *first = NULL;
     unsigned waiting = 0;
     for (unsigned i = 0; i < used; i++) {
@@ -278,7 +279,7 @@ bool run_block(const char *kernel)
         for (unsigned i = 0; i < used; i++)
             if (mine->fibers[i]->parked) resume(mine->fibers[i]);
     }
-    return true;
+    return !mine->faulty; /* an assertion */
 }
 
 } /* namespace */
@@ -290,6 +291,17 @@ extern "C" void fy_simt_barrier(const char *file, int line)
     f->file = file;
     f->line = line;
     f->parked = true;
+    go_to(&mine->scheduler);
+}
+
+/* The thread ends here, as it does on a card; its fiber is begun anew by the next block. */
+extern "C" void fy_simt_assert(const char *fact, const char *file, int line)
+{
+    const dim3 &block = fy_simt_at.block, &thread = fy_simt_at.thread;
+    if (!mine->faulty)
+        set_fault("device-side assert triggered: %s:%d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.",
+                  base_name(file), line, block.x, block.y, block.z, thread.x, thread.y, thread.z, fact);
+    mine->returned++;
     go_to(&mine->scheduler);
 }
 

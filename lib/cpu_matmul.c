@@ -1,4 +1,5 @@
-/* cpu_matmul.c: matrix products on the host: OpenBLAS for floats, plain loops for integers. */
+/* cpu_matmul.c: matmul and addmm on the host, one product of two matrices after another: OpenBLAS for
+ * floats, plain loops for integers. The 16-bit floats are multiplied as float32 and rounded once. */
 #if __has_include(<cblas.h>)
 #include <cblas.h>
 #else
@@ -8,84 +9,227 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cpu.h"
+#include "half.h"
+#include "tensor.h"
 
-/* A matrix as BLAS wants it: row-major, or the transpose of one, with a step between rows. */
+/* A matrix of any layout; steps in elements. */
 typedef struct matrix {
-    const float *data;
-    CBLAS_TRANSPOSE transposed;
-    int step;
-    float *packed; /* free it */
+    void *data;
+    int64_t rows, columns, down, right;
 } matrix;
+
+/* out = alpha * a b + beta * out; of integers the wrapping ones. */
+typedef struct product {
+    matrix a, b, out;
+    double alpha, beta;
+    int64_t whole_alpha, whole_beta;
+} product;
 
 static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
 
-static void *copy_rows(const fy_operand *x)
+static void *room(int64_t elements, size_t size)
 {
-    int64_t rows = x->layout.shape[0], columns = x->layout.shape[1];
-    const float *from = x->data;
-    float *to = malloc((size_t)at_least_1(rows * columns) * sizeof *to);
-    if (!to) {
-        fputs("ferry: no memory to lay out a matrix for BLAS\n", stderr);
-        exit(1);
-    }
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++)
-            to[i * columns + j] = from[i * x->layout.strides[0] + j * x->layout.strides[1]];
-    return to;
+    void *p = malloc((size_t)at_least_1(elements) * size);
+    if (p) return p;
+    fputs("ferry: no memory to lay out a matrix for BLAS\n", stderr);
+    exit(1);
 }
+
+/* ---- floats: by BLAS ------------------------------------------------------------------------------- */
+
+/* How BLAS walks a matrix: row-major, or the transpose of one, with a step between rows. */
+typedef struct walk {
+    const void *data;
+    CBLAS_TRANSPOSE transposed;
+    int step;
+    void *packed; /* free it */
+} walk;
+
+#define PACK(T, name) \
+    static void *pack_##name(const matrix *x) \
+    { \
+        const T *from = x->data; \
+        T *to = room(x->rows * x->columns, sizeof *to), *next = to; \
+        for (int64_t i = 0; i < x->rows; i++) \
+            for (int64_t j = 0; j < x->columns; j++) *next++ = from[i * x->down + j * x->right]; \
+        return to; \
+    }
+PACK(float, f32)
+PACK(double, f64)
 
 /* A transposed view needs no copy; other strides (narrowed columns both ways, stride 0) do. */
-static matrix matrix_of(const fy_operand *x)
+static walk walk_of(const matrix *x, bool wide)
 {
-    int64_t rows = x->layout.shape[0], columns = x->layout.shape[1];
-    int64_t down = x->layout.strides[0], right = x->layout.strides[1];
-    if (rows <= 1) down = at_least_1(columns); /* the step of a size of 1 is never taken */
-    if (columns <= 1) right = right == 1 || rows <= 1 ? 1 : right;
-    if (right == 1 && down >= at_least_1(columns) && down <= INT_MAX)
-        return (matrix){x->data, CblasNoTrans, (int)down, NULL};
-    if (columns <= 1) right = at_least_1(rows);
-    if (down == 1 && right >= at_least_1(rows) && right <= INT_MAX)
-        return (matrix){x->data, CblasTrans, (int)right, NULL};
-    float *packed = copy_rows(x);
-    return (matrix){packed, CblasNoTrans, (int)at_least_1(columns), packed};
+    int64_t down = x->rows > 1 ? x->down : at_least_1(x->columns); /* the step of a size of 1 is never taken */
+    int64_t right = x->columns > 1 ? x->right : 1;
+    if (right == 1 && down >= at_least_1(x->columns) && down <= INT_MAX)
+        return (walk){x->data, CblasNoTrans, (int)down, NULL};
+    right = x->columns > 1 ? x->right : at_least_1(x->rows);
+    down = x->rows > 1 ? x->down : 1;
+    if (down == 1 && right >= at_least_1(x->rows) && right <= INT_MAX)
+        return (walk){x->data, CblasTrans, (int)right, NULL};
+    void *packed = wide ? pack_f64(x) : pack_f32(x);
+    return (walk){packed, CblasNoTrans, (int)at_least_1(x->columns), packed};
 }
 
-static bool fits_blas(const fy_operand *x) { return x->layout.shape[0] <= INT_MAX && x->layout.shape[1] <= INT_MAX; }
-
-/* out[i][j] = sum over l of a[i][l] b[l][j], in the order of l. */
-#define PRODUCT(name, T, Sum) \
-    static void name(const fy_run_work *w) \
-    { \
-        const fy_layout *a = &w->in[0].layout, *b = &w->in[1].layout; \
-        const T *pa = w->in[0].data, *pb = w->in[1].data; \
-        T *out = w->out.data; \
-        for (int64_t i = 0; i < a->shape[0]; i++) \
-            for (int64_t j = 0; j < b->shape[1]; j++) { \
-                Sum dot = 0; \
-                for (int64_t l = 0; l < a->shape[1]; l++) \
-                    dot += (Sum)pa[i * a->strides[0] + l * a->strides[1]] * \
-                           (Sum)pb[l * b->strides[0] + j * b->strides[1]]; \
-                *out++ = (T)dot; \
-            } \
-    }
-
-PRODUCT(product_f32, float, double)
-PRODUCT(product_i64, int64_t, uint64_t) /* wraps */
-
-void fy_host_matmul_f32(fy_run_work *w)
+static void gemm(const product *p, bool wide)
 {
-    int64_t n = w->in[0].layout.shape[0], k = w->in[0].layout.shape[1], m = w->in[1].layout.shape[1];
-    if (k == 0 || !fits_blas(&w->in[0]) || !fits_blas(&w->in[1])) {
-        product_f32(w);
-        return;
-    }
-    matrix a = matrix_of(&w->in[0]), b = matrix_of(&w->in[1]);
-    cblas_sgemm(CblasRowMajor, a.transposed, b.transposed, (int)n, (int)m, (int)k, 1, a.data, a.step, b.data, b.step, 0,
-                w->out.data, (int)m);
-    w->blas = "cblas_sgemm";
+    walk a = walk_of(&p->a, wide), b = walk_of(&p->b, wide);
+    int n = (int)p->a.rows, k = (int)p->a.columns, m = (int)p->b.columns, step = (int)at_least_1(p->out.down);
+    if (wide)
+        cblas_dgemm(CblasRowMajor, a.transposed, b.transposed, n, m, k, p->alpha, a.data, a.step, b.data, b.step,
+                    p->beta, p->out.data, step);
+    else
+        cblas_sgemm(CblasRowMajor, a.transposed, b.transposed, n, m, k, (float)p->alpha, a.data, a.step, b.data,
+                    b.step, (float)p->beta, p->out.data, step);
     free(a.packed);
     free(b.packed);
 }
 
-void fy_host_matmul_i64(fy_run_work *w) { product_i64(w); }
+/* ---- 16-bit floats: as float32 ------------------------------------------------------------------- */
+
+static matrix widened(const matrix *x, fy_dtype d)
+{
+    matrix to = {room(x->rows * x->columns, sizeof(float)), x->rows, x->columns, x->columns, 1};
+    float *next = to.data;
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t j = 0; j < x->columns; j++) {
+            int64_t at = i * x->down + j * x->right;
+            *next++ = d == FY_FLOAT16 ? fy_half_float(((fy_half *)x->data)[at])
+                                      : fy_bfloat_float(((fy_bfloat *)x->data)[at]);
+        }
+    return to;
+}
+
+static void narrow(const matrix *from, const matrix *x, fy_dtype d)
+{
+    const float *next = from->data;
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t j = 0; j < x->columns; j++, next++) {
+            int64_t at = i * x->down + j * x->right;
+            if (d == FY_FLOAT16) ((fy_half *)x->data)[at] = fy_half_of((double)*next);
+            else ((fy_bfloat *)x->data)[at] = fy_bfloat_of_float(*next);
+        }
+}
+
+static void gemm_16(const product *p, fy_dtype d)
+{
+    product wide = *p;
+    wide.a = widened(&p->a, d);
+    wide.b = widened(&p->b, d);
+    wide.out = widened(&p->out, d);
+    gemm(&wide, false);
+    narrow(&wide.out, &p->out, d);
+    free(wide.a.data);
+    free(wide.b.data);
+    free(wide.out.data);
+}
+
+/* ---- integers -------------------------------------------------------------------------------------- */
+
+/* Row by row of b, so that neighbours are added to neighbours. U is T without a sign: it wraps. */
+#define WHOLE(T, U, name) \
+    static void whole_##name(const product *p) \
+    { \
+        U alpha = (U)p->whole_alpha, beta = (U)p->whole_beta; \
+        for (int64_t i = 0; i < p->a.rows; i++) { \
+            const T *a = (const T *)p->a.data + i * p->a.down; \
+            T *out = (T *)p->out.data + i * p->out.down; \
+            for (int64_t j = 0; j < p->b.columns; j++) out[j] = (T)(U)(beta * (U)out[j]); \
+            for (int64_t l = 0; l < p->a.columns; l++) { \
+                U factor = (U)(alpha * (U)a[l * p->a.right]); \
+                const T *b = (const T *)p->b.data + l * p->b.down; \
+                for (int64_t j = 0; j < p->b.columns; j++) \
+                    out[j] = (T)(U)((U)out[j] + factor * (U)b[j * p->b.right]); \
+            } \
+        } \
+    }
+WHOLE(int64_t, uint64_t, i64)
+WHOLE(int32_t, uint32_t, i32)
+WHOLE(uint8_t, uint32_t, u8)
+
+/* ---- stacks of matrices ---------------------------------------------------------------------------- */
+
+/* Matrix i of an operand that holds a stack of them, in the order of the stack. */
+static matrix matrix_of(const fy_operand *x, int64_t i)
+{
+    const fy_layout *l = &x->layout;
+    int row = l->ndim - 2;
+    int64_t offset = 0;
+    for (int d = row - 1; d >= 0; d--) {
+        offset += i % l->shape[d] * l->strides[d];
+        i /= l->shape[d];
+    }
+    return (matrix){(char *)x->data + offset * (int64_t)fy_dtype_size(x->dtype), l->shape[row], l->shape[row + 1],
+                    l->strides[row], l->strides[row + 1]};
+}
+
+static void one_product(const product *p, fy_dtype d)
+{
+    switch (d) {
+    case FY_FLOAT32: gemm(p, false); break;
+    case FY_FLOAT64: gemm(p, true); break;
+    case FY_FLOAT16:
+    case FY_BFLOAT16: gemm_16(p, d); break;
+    case FY_INT32: whole_i32(p); break;
+    case FY_INT64: whole_i64(p); break;
+    default: whole_u8(p); break;
+    }
+}
+
+static int64_t stack_size(const fy_layout *l)
+{
+    int64_t n = 1;
+    for (int d = 0; d < l->ndim - 2; d++) n *= l->shape[d];
+    return n;
+}
+
+/* The two last operands are multiplied. */
+static void multiply(fy_run_work *w, product p)
+{
+    const fy_operand *a = &w->in[w->nin - 2], *b = &w->in[w->nin - 1];
+    for (int64_t i = 0, n = stack_size(&w->out.layout); i < n; i++) {
+        p.a = matrix_of(a, i);
+        p.b = matrix_of(b, i);
+        p.out = matrix_of(&w->out, i);
+        one_product(&p, w->dtype);
+    }
+    if (fy_dtype_is_real(w->dtype)) w->blas = w->dtype == FY_FLOAT64 ? "cblas_dgemm" : "cblas_sgemm";
+}
+
+static void clear(const fy_operand *x) { memset(x->data, 0, (size_t)x->layout.numel * fy_dtype_size(x->dtype)); }
+
+void fy_host_matmul(fy_run_work *w)
+{
+    clear(&w->out);
+    multiply(w, (product){.alpha = 1, .whole_alpha = 1, .beta = 0, .whole_beta = 1});
+}
+
+/* What is added is laid into the result first; with beta 0 nothing of it counts, not even a NaN. */
+static void lay_down(const fy_operand *x, const fy_operand *out)
+{
+    matrix from = matrix_of(x, 0), to = matrix_of(out, 0);
+    size_t size = fy_dtype_size(x->dtype);
+    for (int64_t i = 0; i < to.rows; i++)
+        for (int64_t j = 0; j < to.columns; j++)
+            memcpy((char *)to.data + (size_t)(i * to.down + j * to.right) * size,
+                   (char *)from.data + (size_t)(i * from.down + j * from.right) * size, size);
+}
+
+void fy_host_addmm(fy_run_work *w)
+{
+    product p = {
+        .alpha = w->real[1], .beta = w->real[0], .whole_alpha = w->integer[1], .whole_beta = w->integer[0]};
+    if (p.beta == 0) clear(&w->out);
+    else lay_down(&w->in[0], &w->out);
+    multiply(w, p);
+}
+
+void fy_host_matmul_f32(fy_run_work *w) { fy_host_matmul(w); }
+void fy_host_matmul_i64(fy_run_work *w) { fy_host_matmul(w); }
+
+/* Until cpu_walk.c names each op: what brings their files out of the archive. */
+void fy_host_sum(fy_run_work *w);
+void fy_host_softmax(fy_run_work *w);
+void fy_host_nll_loss(fy_run_work *w);
+const fy_host_op fy_host_others[] = {fy_host_sum, fy_host_softmax, fy_host_nll_loss};
