@@ -53,14 +53,14 @@ typedef enum fy_dtype {
     FY_UINT8,       /* uint8_t */
     FY_BOOL,        /* bool, in 1 byte */
 } fy_dtype;
-#define FY_FLOAT32  ((fy_dtype)FY_FLOAT32) /* else an int in C: fy_to(x, 1) would be no mistake */
-#define FY_INT64    ((fy_dtype)FY_INT64)
-#define FY_FLOAT16  ((fy_dtype)FY_FLOAT16)
-#define FY_BFLOAT16 ((fy_dtype)FY_BFLOAT16)
-#define FY_FLOAT64  ((fy_dtype)FY_FLOAT64)
-#define FY_INT32    ((fy_dtype)FY_INT32)
-#define FY_UINT8    ((fy_dtype)FY_UINT8)
-#define FY_BOOL     ((fy_dtype)FY_BOOL)
+#define FY_FLOAT32  __extension__(fy_dtype)FY_FLOAT32 /* else an int in C: fy_to(x, 1) would be no mistake */
+#define FY_INT64    __extension__(fy_dtype)FY_INT64
+#define FY_FLOAT16  __extension__(fy_dtype)FY_FLOAT16
+#define FY_BFLOAT16 __extension__(fy_dtype)FY_BFLOAT16
+#define FY_FLOAT64  __extension__(fy_dtype)FY_FLOAT64
+#define FY_INT32    __extension__(fy_dtype)FY_INT32
+#define FY_UINT8    __extension__(fy_dtype)FY_UINT8
+#define FY_BOOL     __extension__(fy_dtype)FY_BOOL
 
 /* The shape of a tensor: ndim sizes, row-major meaning (first is outermost). */
 typedef struct fy_shape {

@@ -49,6 +49,13 @@ bool fy_is_contiguous(const fy_tensor *x)
     return true;
 }
 
+int64_t fy_storage_offset(const fy_tensor *x) { return alive(x) ? x->offset : 0; }
+
+bool fy_same_storage_at(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    return fy_check(at, 0, a) && fy_check(at, 1, b) && a->storage == b->storage;
+}
+
 double fy_item_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NAN;
@@ -59,7 +66,7 @@ double fy_item_at(fy_site *at, fy_tensor *x)
     }
     void *home = fy_bring_home(at, x, FY_WORD_item);
     if (!home) return NAN;
-    double value = x->dtype == FY_INT64 ? (double)*(int64_t *)home : (double)*(float *)home;
+    double value = fy_real_at(x->dtype, home, 0);
     fy_emit_read(at, x, FY_WORD_item);
     fy_emit_values(at, x, home, 1);
     free(home);

@@ -14,7 +14,7 @@
 
 enum { EDGE = 3, THRESHOLD = 1000, LINE = 80, INDENT = 7 /* "tensor(" */ };
 
-typedef enum style { INTEGER, WHOLE, FIXED, SCIENTIFIC } style;
+typedef enum style { TRUTH, INTEGER, WHOLE, FIXED, SCIENTIFIC } style;
 
 typedef struct printer {
     const fy_tensor *x;
@@ -27,12 +27,15 @@ typedef struct printer {
     fy_text out;
 } printer;
 
-static double real_at(const printer *p, int64_t i) { return (double)((const float *)p->home)[i]; }
+static bool is_real(const printer *p) { return p->style > INTEGER; }
+static double real_at(const printer *p, int64_t i) { return fy_real_at(p->x->dtype, p->home, i); }
+static int64_t integer_at(const printer *p, int64_t i) { return fy_integer_at(p->x->dtype, p->home, i); }
 
 /* One value, not padded; returns its length. */
 static int format(const printer *p, int64_t i, char *buf, size_t room)
 {
-    if (p->style == INTEGER) return snprintf(buf, room, "%lld", (long long)((const int64_t *)p->home)[i]);
+    if (p->style == TRUTH) return snprintf(buf, room, integer_at(p, i) ? "True" : "False");
+    if (p->style == INTEGER) return snprintf(buf, room, "%lld", (long long)integer_at(p, i));
     double v = real_at(p, i);
     if (isnan(v)) return snprintf(buf, room, "nan");
     if (isinf(v)) return snprintf(buf, room, v < 0 ? "-inf" : "inf");
@@ -44,7 +47,7 @@ static int format(const printer *p, int64_t i, char *buf, size_t room)
 
 static void range(printer *p, int64_t i)
 {
-    double v = p->style == INTEGER ? 0 : fabs(real_at(p, i));
+    double v = is_real(p) ? fabs(real_at(p, i)) : 0;
     if (v == 0 || !isfinite(v)) return;
     p->low = p->found && p->low < v ? p->low : v;
     p->high = p->found && p->high > v ? p->high : v;
@@ -54,8 +57,8 @@ static void range(printer *p, int64_t i)
 
 static void widen(printer *p, int64_t i)
 {
-    char buf[64];
-    if (p->style != INTEGER && (real_at(p, i) == 0 || !isfinite(real_at(p, i)))) return;
+    char buf[400];
+    if (is_real(p) && (real_at(p, i) == 0 || !isfinite(real_at(p, i)))) return;
     int n = format(p, i, buf, sizeof buf);
     p->width = n > p->width ? n : p->width;
 }
@@ -83,11 +86,11 @@ static void visit(printer *p, int dim, int64_t first, void (*f)(printer *, int64
 
 static void measure(printer *p)
 {
-    p->style = p->x->dtype == FY_INT64 ? INTEGER : WHOLE;
+    p->style = fy_dtype_is_real(p->x->dtype) ? WHOLE : p->x->dtype == FY_BOOL ? TRUTH : INTEGER;
     p->width = 1;
     visit(p, 0, 0, range);
     bool wide = p->found && (p->high / p->low > 1000 || p->high > 1e8 || (p->fraction && p->low < 1e-4));
-    if (p->style != INTEGER && p->found) p->style = wide ? SCIENTIFIC : p->fraction ? FIXED : WHOLE;
+    if (is_real(p) && p->found) p->style = wide ? SCIENTIFIC : p->fraction ? FIXED : WHOLE;
     visit(p, 0, 0, widen);
 }
 
@@ -97,7 +100,7 @@ static void add(printer *p, const char *s) { fy_text_add(&p->out, s, strlen(s));
 
 static void add_element(printer *p, int64_t i)
 {
-    char buf[64];
+    char buf[400];
     format(p, i, buf, sizeof buf);
     fy_text_printf(&p->out, "%*s", p->x->ndim ? p->width : 0, buf);
 }
@@ -151,32 +154,48 @@ static void add_block(printer *p, int dim, int64_t first, int indent)
     add(p, "]");
 }
 
-static void add_suffix(printer *p, const char *suffix)
+/* ", suffix", on a line of its own where the last one is full. `length` is the last line's, as PyTorch
+ * counts it. */
+static void add_suffix(printer *p, size_t *length, const char *suffix)
 {
-    const char *line = p->out.data + p->out.size;
-    while (line > p->out.data && line[-1] != '\n') line--;
-    size_t length = (size_t)(p->out.data + p->out.size - line);
-    if (length + strlen(suffix) + 2 > LINE) fy_text_printf(&p->out, ",\n%*s%s", INDENT, "", suffix);
+    size_t n = strlen(suffix);
+    bool full = *length + n + 2 > LINE;
+    if (full) fy_text_printf(&p->out, ",\n%*s%s", INDENT, "", suffix);
     else fy_text_printf(&p->out, ", %s", suffix);
+    *length = full ? INDENT + n : *length + n + 2;
+}
+
+/* Two more than there are: PyTorch counts the line's own break, and one for the bracket to come. */
+static size_t last_line(const printer *p)
+{
+    const char *end = p->out.data + p->out.size, *line = end;
+    while (line > p->out.data && line[-1] != '\n') line--;
+    return (size_t)(end - line) + 2;
+}
+
+/* A dtype that the values tell is left out. */
+static bool is_plain(const fy_tensor *x)
+{
+    if (fy_numel(x) == 0) return x->dtype == FY_FLOAT32;
+    return x->dtype == FY_FLOAT32 || x->dtype == FY_INT64 || x->dtype == FY_BOOL;
 }
 
 static void add_suffixes(printer *p)
 {
     char buf[300], shape[256];
     const fy_tensor *x = p->x;
+    size_t length = last_line(p);
     if (x->storage->dev->number > 0) {
         snprintf(buf, sizeof buf, "device='%s'", x->storage->dev->name);
-        add_suffix(p, buf);
+        add_suffix(p, &length, buf);
     }
-    if (fy_numel(x) > 0) return;
-    if (x->ndim != 1) {
+    if (fy_numel(x) == 0 && x->ndim != 1) {
         snprintf(buf, sizeof buf, "size=%s", fy_shape_text(x->shape, x->ndim, "()", shape, sizeof shape));
-        add_suffix(p, buf);
+        add_suffix(p, &length, buf);
     }
-    if (x->dtype != FY_FLOAT32) {
-        snprintf(buf, sizeof buf, "dtype=%s", fy_dtype_name(x->dtype));
-        add_suffix(p, buf);
-    }
+    if (is_plain(x)) return;
+    snprintf(buf, sizeof buf, "dtype=%s", fy_dtype_name(x->dtype));
+    add_suffix(p, &length, buf);
 }
 
 static void write_out(const fy_tensor *x, const void *home)

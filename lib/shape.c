@@ -57,11 +57,11 @@ bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
     return true;
 }
 
-/* The next stride. Where nothing lies, huge sizes may stand beside a 0: their strides stop at the largest. */
-static int64_t times(int64_t step, int64_t size)
-{
-    return size > 1 && __builtin_mul_overflow(step, size, &step) ? INT64_MAX : step;
-}
+/* Where nothing lies, huge sizes may stand beside a 0: their strides stop at the largest. */
+int64_t fy_step_over(int64_t step, int64_t size) { return __builtin_mul_overflow(step, size, &step) ? INT64_MAX : step; }
+
+/* The next stride. */
+static int64_t times(int64_t step, int64_t size) { return fy_step_over(step, size > 1 ? size : 1); }
 
 void fy_shape_rows(const fy_shape *s, int64_t *strides)
 {

@@ -78,16 +78,20 @@ static void link_out(fy_storage *s)
 /* What the card says that is more than "full"; NULL if there is nothing. */
 static const char *fault_of(const fy_dev *d) { return !is_host(d) && d->fault[0] ? d->fault : NULL; }
 
+static bool take_address(fy_storage *s)
+{
+    pthread_mutex_lock(&lock);
+    s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant);
+    pthread_mutex_unlock(&lock);
+    return s->addr != 0;
+}
+
 /* Take real memory and a modelled address; false when either is full, or the card does not answer. */
 static bool take(fy_storage *s, const char **fault)
 {
     if (s->bytes == 0) return true;
     fy_time t = {0};
-    if (s->asked > SIZE_MAX - CARD_ALIGN) return false;
-    pthread_mutex_lock(&lock);
-    s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant);
-    pthread_mutex_unlock(&lock);
-    if (!s->addr) return false;
+    if (s->asked > SIZE_MAX - CARD_ALIGN || !take_address(s)) return false;
     s->data = s->dev->backend->alloc(s->dev, s->bytes, &t);
     if (s->data) return true;
     *fault = fault_of(s->dev);
@@ -95,6 +99,18 @@ static bool take(fy_storage *s, const char **fault)
     fy_ranges_give(s->dev->addresses, s->addr);
     pthread_mutex_unlock(&lock);
     return false;
+}
+
+/* What Ferry took itself; foreign bytes are the program's. */
+static int64_t own_bytes(const fy_storage *s) { return s->mem == FY_WORD_foreign ? 0 : (int64_t)s->bytes; }
+
+static fy_storage *enter(fy_storage *s)
+{
+    pthread_mutex_lock(&lock);
+    __atomic_add_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
+    link_in(s);
+    pthread_mutex_unlock(&lock);
+    return s;
 }
 
 fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
@@ -115,11 +131,29 @@ fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
         fail_full(at, d, bytes);
         return NULL;
     }
-    pthread_mutex_lock(&lock);
-    __atomic_add_fetch(&d->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
-    link_in(s);
-    pthread_mutex_unlock(&lock);
-    return s;
+    return enter(s);
+}
+
+/* Nothing is taken but a modelled address: the bytes are there. */
+fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context)
+{
+    fy_dev *host = fy_dev_at(0);
+    fy_storage *s = calloc(1, sizeof *s);
+    if (s)
+        *s = (fy_storage){.refs = 1,
+                          .dev = host,
+                          .asked = bytes,
+                          .bytes = bytes,
+                          .data = bytes ? data : NULL,
+                          .mem = FY_WORD_foreign,
+                          .born = at,
+                          .deleter = deleter,
+                          .given = data,
+                          .context = context};
+    if (s && (bytes == 0 || take_address(s))) return enter(s);
+    free(s);
+    fail_full(at, host, bytes);
+    return NULL;
 }
 
 void fy_storage_announce(fy_site *at, fy_storage *s)
@@ -141,10 +175,10 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
 
 void fy_storage_cancel(fy_storage *s)
 {
-    if (s->bytes) s->dev->backend->release(s->dev, s->data, s->bytes);
+    if (own_bytes(s)) s->dev->backend->release(s->dev, s->data, s->bytes);
     pthread_mutex_lock(&lock);
     if (s->bytes) fy_ranges_give(s->dev->addresses, s->addr);
-    __atomic_sub_fetch(&s->dev->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
     link_out(s);
     pthread_mutex_unlock(&lock);
     free(s);
@@ -154,7 +188,9 @@ void fy_storage_drop(fy_site *at, fy_storage *s)
 {
     if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
     FY_EMIT(at, free, .storage = s->id, .bytes = (int64_t)s->bytes);
+    fy_storage gone = *s;
     fy_storage_cancel(s);
+    if (gone.deleter) gone.deleter(gone.given, gone.context);
 }
 
 /* No lock: the caller may be the handler of the very fault that it explains. */

@@ -19,6 +19,8 @@ typedef struct fy_storage {
     fy_site *born;
     const char *name;               /* of its first handle; may be NULL */
     fy_dtype dtype;                 /* its first handle's; guard.c counts elements by it */
+    fy_deleter deleter;             /* foreign memory alone: called once when nobody looks at it any more */
+    void *given, *context;          /* with these */
     struct fy_storage *next, *prev; /* all that live, oldest first */
 } fy_storage;
 
@@ -45,6 +47,8 @@ fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes); /* NULL af
 void fy_storage_announce(fy_site *at, fy_storage *s);
 void fy_storage_cancel(fy_storage *s);
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL after an oom error */
+/* Host memory of the program's, likewise; the deleter may be NULL. */
+fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context);
 void fy_storage_drop(fy_site *at, fy_storage *s);                  /* one reference less */
 const fy_storage *fy_storage_holding(const void *p);               /* for guard.c; may run in a signal handler */
 fy_ref fy_live_storages(void); /* ids of the storages alive, for the `live` field of the end event */
@@ -98,6 +102,16 @@ void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, int64_t *str
 fy_layout fy_layout_of(const fy_geometry *g);
 const char *fy_shape_text(const int64_t *dims, int n, const char *ends, char *buf, size_t room); /* "[2, 3]" */
 
+int64_t fy_step_over(int64_t step, int64_t size); /* step * size, or the largest there is */
+
+/* view.c */
+fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g); /* of x's storage; handed out */
+/* Strides of s over x's elements in their order; false where no view can have that shape. */
+bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides);
+/* A dimension counted from either end, of x or of n; false after an error. */
+bool fy_wrap_dim(fy_site *at, fy_tensor *x, int64_t *dim);
+bool fy_wrap_dim_of(fy_site *at, fy_tensor *x, int n, int64_t *dim);
+
 /* dispatch.c: one call of one op, from the check of its operands to its events. */
 typedef struct fy_call {
     fy_site *at; /* NULL for internal work */
@@ -134,7 +148,6 @@ bool fy_plan_along(const fy_call *c, fy_plan *p);   /* reduce.c */
 bool fy_plan_in_place(const fy_call *c, fy_plan *p); /* inplace.c: may it be written, and how */
 fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
-bool fy_wrap_dim(fy_site *at, fy_tensor *x, int64_t *dim); /* a dimension counted from either end; false after an error */
 fy_tensor *fy_dispatch(const fy_call *c); /* NULL after an error */
 uint32_t fy_work_id(void);                /* number of a copy or an op */
 

@@ -1,64 +1,104 @@
-/* view.c: tensors that look at the bytes of another one. Nothing is copied; only a tensor event tells. */
+/* view.c: tensors that look at the bytes of another one in another shape. Nothing is copied; only a tensor
+ * event tells. The dimensions one by one are in dims.c, parts of them in slice.c, other dtypes in retype.c. */
 #include <stdio.h>
 
 #include "tensor.h"
 
-static fy_tensor *make_view(fy_site *at, fy_tensor *x, const fy_geometry *g)
+fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g)
 {
     __atomic_add_fetch(&x->storage->refs, 1, __ATOMIC_RELAXED);
     return fy_hand_out(fy_tensor_make(at, x->storage, g, fy_name_for(at, NULL), x->id));
 }
 
-/* A dimension counted from either end; false after an error. A 0-dim tensor has dimension 0 here. */
-bool fy_wrap_dim(fy_site *at, fy_tensor *x, int64_t *dim)
+/* A dimension of n, counted from either end; false after an error. No dimensions count as one. */
+bool fy_wrap_dim_of(fy_site *at, fy_tensor *x, int n, int64_t *dim)
 {
-    int n = x->ndim ? x->ndim : 1;
+    if (n == 0) n = 1;
     if (*dim < -n || *dim >= n)
         return fy_fail_about(at, "index", "dimensions count from 0, or from -1 backwards", 1, &x,
-                             "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n - 1,
-                             (int)*dim);
+                             "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n, n - 1,
+                             (long long)*dim);
     if (*dim < 0) *dim += n;
     return true;
 }
 
-/* Fill in the one size that is -1; false after an error. */
-static bool infer(fy_site *at, fy_tensor *x, fy_shape *s)
+bool fy_wrap_dim(fy_site *at, fy_tensor *x, int64_t *dim) { return fy_wrap_dim_of(at, x, x->ndim, dim); }
+
+/* ---- the shape that is asked for ---- */
+
+/* What is known of it: the place of the one -1 (or -1), and the product of the others; -1 where that is
+ * more than any tensor has. False after an error. */
+static bool read_sizes(fy_site *at, fy_tensor *x, const fy_shape *s, int *unknown, int64_t *known)
 {
-    char text[256];
-    int unknown = -1;
     bool huge = false, none = false;
-    int64_t known = 1, numel = fy_numel(x);
-    fy_shape asked = *s;
+    *unknown = -1;
+    *known = 1;
     for (int i = 0; i < s->ndim; i++) {
         int64_t d = s->dims[i];
         if (d < -1)
             return fy_fail_about(at, "shape", "a size is 0 or more; -1 means whatever is left", 1, &x,
                                  "invalid shape dimension %lld", (long long)d);
-        if (d == -1 && unknown >= 0)
+        if (d == -1 && *unknown >= 0)
             return fy_fail_about(at, "shape", "leave one -1 and spell the others out", 1, &x,
                                  "only one dimension can be inferred");
-        if (d == -1) unknown = i;
-        else huge |= __builtin_mul_overflow(known, d, &known);
+        if (d == -1) *unknown = i;
+        else huge |= __builtin_mul_overflow(*known, d, known);
         none |= d == 0;
     }
-    if (none) known = 0;
-    else if (huge) known = -1; /* more than any tensor has */
-    if (unknown >= 0 && known > 0 && numel % known == 0) s->dims[unknown] = numel / known;
-    else if (unknown >= 0 || known != numel)
-        return fy_fail_about(at, "shape", "the sizes must multiply to the number of elements", 1, &x,
-                             "shape '%s' is invalid for input of size %lld",
-                             fy_shape_text(asked.dims, asked.ndim, "[]", text, sizeof text), (long long)numel);
+    if (none) *known = 0;
+    else if (huge) *known = -1;
     return true;
 }
 
-/* Strides of shape s over x's elements in their order, if there are any: each stretch of x's dimensions
- * that lies without gaps is cut up anew on its own. */
-static bool restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
+static bool fail_count(fy_site *at, fy_tensor *x, const fy_shape *s)
+{
+    char text[256];
+    return fy_fail_about(at, "shape", "the sizes must multiply to the number of elements", 1, &x,
+                         "shape '%s' is invalid for input of size %lld",
+                         fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text), (long long)fy_numel(x));
+}
+
+static bool fail_ambiguous(fy_site *at, fy_tensor *x, const fy_shape *s)
+{
+    char text[256];
+    return fy_fail_about(at, "shape", "spell every size out", 1, &x,
+                         "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 "
+                         "can be any value and is ambiguous",
+                         fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
+}
+
+/* Fill in the one size that is -1; false after an error. */
+static bool infer(fy_site *at, fy_tensor *x, fy_shape *s)
+{
+    int unknown;
+    int64_t known, numel = fy_numel(x);
+    if (s->ndim > FY_MAX_DIMS)
+        return fy_fail_about(at, "shape", "fold some dimensions together", 1, &x, "a shape has at most %d dimensions",
+                             FY_MAX_DIMS);
+    if (!read_sizes(at, x, s, &unknown, &known)) return false;
+    bool fits = known == numel || (unknown >= 0 && known > 0 && numel % known == 0);
+    if (!fits) return fail_count(at, x, s);
+    if (unknown < 0) return true;
+    if (known == 0) return fail_ambiguous(at, x, s);
+    s->dims[unknown] = numel / known;
+    return true;
+}
+
+/* ---- strides for it ---- */
+
+static bool same_sizes(const fy_tensor *x, const fy_shape *s)
+{
+    return s->ndim == x->ndim && memcmp(s->dims, x->shape, (size_t)s->ndim * sizeof *s->dims) == 0;
+}
+
+/* Each stretch of x's dimensions that lies without gaps is cut up anew on its own. */
+bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
 {
     int64_t base = x->ndim ? x->strides[x->ndim - 1] : 1, stretch = 1, cut = 1;
     int to = s->ndim - 1;
     if (fy_numel(x) == 0) {
-        fy_shape_rows(s, strides);
+        if (same_sizes(x, s)) memcpy(strides, x->strides, sizeof x->strides);
+        else fy_shape_rows(s, strides);
         return true;
     }
     for (int i = x->ndim - 1; i >= 0; i--) {
@@ -77,95 +117,67 @@ static bool restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
     return true;
 }
 
+/* ---- the calls ---- */
+
 fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape s)
 {
     char name[200];
-    if (!fy_check(at, 0, x)) return NULL;
-    if (s.ndim > FY_MAX_DIMS)
-        return fy_fail_about(at, "shape", "fold some dimensions together", 1, &x, "a shape has at most %d dimensions",
-                             FY_MAX_DIMS);
-    if (!infer(at, x, &s)) return NULL;
+    if (!fy_check(at, 0, x) || !infer(at, x, &s)) return NULL;
     fy_geometry g = fy_geometry_of(x);
     g.shape = s;
-    if (!restride(x, &s, g.strides))
-        return fy_fail_about(at, "view",
-                             fy_hint("lay it out anew first: fy_contiguous(%s)", fy_argument(at, 0, name, sizeof name)),
-                             1, &x,
-                             "view size is not compatible with input tensor's size and stride (at least one dimension "
-                             "spans across two contiguous subspaces). Use .reshape(...) instead.");
-    return make_view(at, x, &g);
+    if (fy_restride(x, &s, g.strides)) return fy_view_make(at, x, &g);
+    fy_argument(at, 0, name, sizeof name);
+    return fy_fail_about(at, "view", fy_hint("lay it out anew first: fy_contiguous(%s), or fy_reshape", name), 1, &x,
+                         "view size is not compatible with input tensor's size and stride (at least one dimension "
+                         "spans across two contiguous subspaces). Use .reshape(...) instead.");
 }
 
-static fy_tensor *swapped(fy_site *at, fy_tensor *x, int64_t a, int64_t b)
+/* No view is possible: a row-major copy, and that in the new shape. The copy is the result's alone, so
+ * its handle is given the shape before anyone sees it. */
+static fy_tensor *copied(fy_site *at, fy_tensor *x, const fy_shape *s)
+{
+    fy_call c = {.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true};
+    fy_tensor *rows = fy_dispatch(&c);
+    if (!rows) return NULL;
+    fy_geometry g = fy_geometry_of(rows);
+    g.shape = *s;
+    fy_shape_rows(s, g.strides);
+    fy_tensor *out = fy_view_make(at, rows, &g);
+    fy_tensor_drop(at, rows, FY_WORD_free);
+    return out;
+}
+
+static fy_tensor *reshaped(fy_site *at, fy_tensor *x, const fy_shape *s)
 {
     fy_geometry g = fy_geometry_of(x);
-    if (x->ndim > 0) {
-        g.shape.dims[a] = x->shape[b];
-        g.shape.dims[b] = x->shape[a];
-        g.strides[a] = x->strides[b];
-        g.strides[b] = x->strides[a];
-    }
-    return make_view(at, x, &g);
+    g.shape = *s;
+    return fy_restride(x, s, g.strides) ? fy_view_make(at, x, &g) : copied(at, x, s);
 }
 
-fy_tensor *fy_transpose_at(fy_site *at, fy_tensor *x, int64_t d0, int64_t d1)
+fy_tensor *fy_reshape_at(fy_site *at, fy_tensor *x, fy_shape s)
 {
-    if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &d0) || !fy_wrap_dim(at, x, &d1)) return NULL;
-    return swapped(at, x, d0, d1);
+    return fy_check(at, 0, x) && infer(at, x, &s) ? reshaped(at, x, &s) : NULL;
 }
 
-fy_tensor *fy_t_at(fy_site *at, fy_tensor *x)
+fy_tensor *fy_flatten_at(fy_site *at, fy_tensor *x, int64_t first, int64_t last)
+{
+    if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &first) || !fy_wrap_dim(at, x, &last)) return NULL;
+    if (first > last)
+        return fy_fail_about(at, "index", "swap them: the first comes first", 1, &x,
+                             "flatten() has invalid args: start_dim cannot come after end_dim");
+    if (x->ndim == 0) return reshaped(at, x, &(fy_shape){1, {1}});
+    if (first == last) return fy_hand_out(fy_tensor_again(x));
+    fy_shape s = {(int)(x->ndim - (last - first)), {0}}, folded = {(int)(last - first + 1), {0}};
+    memcpy(folded.dims, x->shape + first, (size_t)folded.ndim * sizeof *s.dims);
+    memcpy(s.dims, x->shape, (size_t)first * sizeof *s.dims);
+    s.dims[first] = fy_shape_numel(&folded);
+    memcpy(s.dims + first + 1, x->shape + last + 1, (size_t)(x->ndim - 1 - last) * sizeof *s.dims);
+    return reshaped(at, x, &s);
+}
+
+fy_tensor *fy_detach_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
-    if (x->ndim > 2)
-        return fy_fail_about(at, "shape", "fy_transpose(x, d0, d1) swaps two dimensions of any tensor", 1, &x,
-                             "t() expects a tensor with <= 2 dimensions, but self is %dD", x->ndim);
-    return swapped(at, x, 0, x->ndim == 2 ? 1 : 0);
-}
-
-static bool has_dims(fy_site *at, fy_tensor *x, const char *call)
-{
-    if (x->ndim > 0) return true;
-    return fy_fail_about(at, "shape", "fy_view(x, (1)) makes it 1-D", 1, &x,
-                         "%s() cannot be applied to a 0-dim tensor.", call);
-}
-
-fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length)
-{
-    if (!fy_check(at, 0, x) || !has_dims(at, x, "narrow") || !fy_wrap_dim(at, x, &dim)) return NULL;
-    int64_t size = x->shape[dim];
-    if (length < 0)
-        return fy_fail_about(at, "index", "a length is 0 or more", 1, &x, "narrow(): length must be non-negative.");
-    if (start < -size || start > size)
-        return fy_fail_about(at, "index", "start counts from 0, or from -1 backwards", 1, &x,
-                             "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
-                             (long long)-size, (long long)size, (long long)start);
-    if (start < 0) start += size;
-    if (length > size - start)
-        return fy_fail_about(at, "index", "start plus length may reach the size, not pass it", 1, &x,
-                             "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start,
-                             (long long)length, (long long)size);
     fy_geometry g = fy_geometry_of(x);
-    g.shape.dims[dim] = length;
-    g.offset += start * x->strides[dim];
-    return make_view(at, x, &g);
-}
-
-fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index)
-{
-    char text[256];
-    if (!fy_check(at, 0, x) || !has_dims(at, x, "select") || !fy_wrap_dim(at, x, &dim)) return NULL;
-    int64_t size = x->shape[dim], wrapped = index < 0 ? index + size : index;
-    if (wrapped < 0 || wrapped >= size)
-        return fy_fail_about(at, "index", "indices count from 0, or from -1 backwards", 1, &x,
-                             "select(): index %lld out of range for tensor of size %s at dimension %d",
-                             (long long)index, fy_shape_text(x->shape, x->ndim, "[]", text, sizeof text), (int)dim);
-    fy_geometry g = fy_geometry_of(x);
-    g.offset += wrapped * x->strides[dim];
-    g.shape.ndim--;
-    for (int i = (int)dim; i < g.shape.ndim; i++) {
-        g.shape.dims[i] = x->shape[i + 1];
-        g.strides[i] = x->strides[i + 1];
-    }
-    return make_view(at, x, &g);
+    return fy_view_make(at, x, &g);
 }

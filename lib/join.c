@@ -1,0 +1,194 @@
+/* join.c: several tensors as one: a new tensor, into whose parts the operands are written one after the
+ * other, each by an op of its own. Everything is checked before anything is allocated. */
+#include <stdlib.h>
+
+#include "tensor.h"
+
+/* A join that is asked for, and what it will make. */
+typedef struct joint {
+    fy_site *at;
+    size_t n;
+    fy_tensor *const *x;
+    int64_t dim;
+    bool stack;        /* along a new dimension */
+    fy_tensor *first;  /* the first that counts; NULL if none does */
+    fy_geometry whole; /* of the result */
+} joint;
+
+/* An empty 1-D tensor joins with anything, as in PyTorch. */
+static bool is_skipped(const fy_tensor *x) { return x->ndim == 1 && x->shape[0] == 0; }
+
+static bool check_tensors(joint *j)
+{
+    if (j->n == 0)
+        return fy_fail(j->at, "value", "name at least one tensor",
+                       j->stack ? "stack expects a non-empty TensorList"
+                                : "torch.cat(): expected a non-empty list of Tensors");
+    for (size_t i = 0; i < j->n; i++)
+        if (!fy_check(j->at, (int)i, j->x[i])) return false;
+    return true;
+}
+
+static bool check_devices(const joint *j)
+{
+    const fy_dev *dev = j->x[0]->storage->dev, *other = dev;
+    for (size_t i = 1; i < j->n && other == dev; i++) other = j->x[i]->storage->dev;
+    if (other == dev) return true;
+    const fy_dev *card = dev->number ? dev : other, *rest = dev->number ? other : dev;
+    return fy_fail(j->at, "device_mismatch", fy_hint("bring the others over first: fy_to(x, \"%s\")", card->name),
+                   "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+                   card->name, rest->name);
+}
+
+/* ---- the types ---- */
+
+static fy_dtype common_type(const joint *j)
+{
+    fy_dtype dims = FY_DTYPE_UNSET, zero = FY_DTYPE_UNSET;
+    for (size_t i = 0; i < j->n; i++) {
+        fy_dtype *class = j->x[i]->ndim ? &dims : &zero;
+        *class = fy_promote_types(*class, j->x[i]->dtype);
+    }
+    return dims == FY_DTYPE_UNSET ? zero : dims; /* a join has 0-dim tensors alone, or none */
+}
+
+/* ---- the shapes ---- */
+
+static bool fail_size(const joint *j, size_t i, int64_t expected, int64_t got)
+{
+    return fy_fail(
+        j->at, "shape", "all sizes but that of the joined dimension must be equal",
+        "Sizes of tensors must match except in dimension %d. Expected size %lld but got size %lld for tensor "
+        "number %zu in the list.",
+        (int)j->dim, (long long)expected, (long long)got, i);
+}
+
+/* Does tensor i fit the first? */
+static bool check_part(const joint *j, size_t i)
+{
+    const fy_tensor *x = j->x[i], *first = j->first;
+    if (x->ndim != first->ndim)
+        return fy_fail(j->at, "shape", "fy_unsqueeze puts a size of 1 in",
+                       "Tensors must have same number of dimensions: got %d and %d", first->ndim, x->ndim);
+    for (int d = 0; d < x->ndim; d++)
+        if (d != j->dim && x->shape[d] != first->shape[d]) return fail_size(j, i, first->shape[d], x->shape[d]);
+    return true;
+}
+
+static bool plan_cat(joint *j)
+{
+    fy_shape *s = &j->whole.shape;
+    for (size_t i = 0; i < j->n; i++) {
+        if (j->x[i]->ndim == 0)
+            return fy_fail(j->at, "shape", "fy_stack joins 0-dim tensors",
+                           "zero-dimensional tensor (at position %zu) cannot be concatenated", i);
+        if (!j->first && !is_skipped(j->x[i])) j->first = j->x[i];
+    }
+    fy_tensor *like = j->first ? j->first : j->x[0];
+    if (!fy_wrap_dim(j->at, like, &j->dim)) return false;
+    *s = fy_geometry_of(like).shape;
+    s->dims[j->dim] = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        if (is_skipped(j->x[i])) continue;
+        if (!check_part(j, i)) return false;
+        if (__builtin_add_overflow(s->dims[j->dim], j->x[i]->shape[j->dim], &s->dims[j->dim]))
+            return fy_fail(j->at, "shape", "join fewer", "the joined size is more than any tensor has");
+    }
+    return true;
+}
+
+static bool fail_unequal(const joint *j, size_t i)
+{
+    char first[256], text[256];
+    const fy_tensor *a = j->x[0], *b = j->x[i];
+    return fy_fail(j->at, "shape", "fy_cat joins tensors of other sizes along a dimension that they have",
+                   "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %zu",
+                   fy_shape_text(a->shape, a->ndim, "[]", first, sizeof first),
+                   fy_shape_text(b->shape, b->ndim, "[]", text, sizeof text), i);
+}
+
+static bool plan_stack(joint *j)
+{
+    const fy_tensor *first = j->x[0];
+    fy_shape *s = &j->whole.shape;
+    if (!fy_wrap_dim_of(j->at, j->x[0], first->ndim + 1, &j->dim)) return false;
+    if (first->ndim == FY_MAX_DIMS)
+        return fy_fail(j->at, "shape", "fold some dimensions together first: fy_flatten",
+                       "a tensor has at most %d dimensions", FY_MAX_DIMS);
+    for (size_t i = 1; i < j->n; i++) {
+        bool equal = j->x[i]->ndim == first->ndim &&
+                     memcmp(j->x[i]->shape, first->shape, (size_t)first->ndim * sizeof *first->shape) == 0;
+        if (!equal) return fail_unequal(j, i);
+    }
+    s->ndim = first->ndim + 1;
+    for (int d = 0; d < s->ndim; d++)
+        s->dims[d] = d < j->dim ? first->shape[d] : d == j->dim ? (int64_t)j->n : first->shape[d - 1];
+    return true;
+}
+
+/* ---- the writing ---- */
+
+/* The result as operand i will see it: the same handle's number, so that the log shows the result itself
+ * written part by part. `from` is where the part begins along the dimension. */
+static fy_tensor part_of(const joint *j, const fy_tensor *whole, size_t i, int64_t from)
+{
+    fy_tensor part = *whole;
+    part.offset += from * whole->strides[j->dim];
+    if (!j->stack) {
+        part.shape[j->dim] = j->x[i]->shape[j->dim];
+        return part;
+    }
+    part.ndim--;
+    for (int d = (int)j->dim; d < part.ndim; d++) {
+        part.shape[d] = whole->shape[d + 1];
+        part.strides[d] = whole->strides[d + 1];
+    }
+    return part;
+}
+
+static bool write_part(const joint *j, const fy_tensor *whole, size_t i, int64_t from)
+{
+    fy_tensor part = part_of(j, whole, i, from);
+    int op = j->x[i]->dtype == whole->dtype ? FY_OP_clone : FY_OP_cast;
+    return fy_dispatch(
+        &(fy_call){.at = j->at, .op = op, .in = {fy_arg_tensor(j->x[i])}, .out = &part, .dtype = whole->dtype});
+}
+
+static bool write_parts(const joint *j, const fy_tensor *whole)
+{
+    int64_t from = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        if (fy_numel(j->x[i]) > 0 && !write_part(j, whole, i, from)) return false;
+        if (j->stack) from++;
+        else if (!is_skipped(j->x[i])) from += j->x[i]->shape[j->dim];
+    }
+    return true;
+}
+
+static fy_tensor *make(joint *j)
+{
+    int64_t numel;
+    j->whole.dtype = common_type(j);
+    if (!fy_shape_ok(j->at, &j->whole.shape, j->whole.dtype, &numel)) return NULL;
+    fy_shape_rows(&j->whole.shape, j->whole.strides);
+    fy_storage *s = fy_storage_make(j->at, j->x[0]->storage->dev, (size_t)numel * fy_dtype_size(j->whole.dtype));
+    if (!s) return NULL;
+    fy_tensor *whole = fy_tensor_make(j->at, s, &j->whole, fy_name_for(j->at, NULL), 0);
+    if (write_parts(j, whole)) return fy_hand_out(whole);
+    fy_tensor_drop(j->at, whole, FY_WORD_free);
+    return NULL;
+}
+
+fy_tensor *fy_cat_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
+{
+    joint j = {.at = at, .n = n, .x = x, .dim = dim};
+    fy_session_start();
+    return check_tensors(&j) && check_devices(&j) && plan_cat(&j) ? make(&j) : NULL;
+}
+
+fy_tensor *fy_stack_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
+{
+    joint j = {.at = at, .n = n, .x = x, .dim = dim, .stack = true};
+    fy_session_start();
+    return check_tensors(&j) && check_devices(&j) && plan_stack(&j) ? make(&j) : NULL;
+}

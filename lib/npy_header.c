@@ -1,0 +1,217 @@
+/* npy_header.c: the header of a .npy file, read and written. What is read may be anything: every byte is
+ * looked at within the text's bounds, and whatever is not understood is said. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "npy.h"
+
+enum { HOST_IS_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+
+static const struct {
+    char code[4]; /* kind and bytes, as NumPy writes them */
+    fy_dtype dtype;
+} types[] = {
+    {"f4", FY_FLOAT32}, {"f8", FY_FLOAT64}, {"f2", FY_FLOAT16}, {"i8", FY_INT64},
+    {"i4", FY_INT32},   {"u1", FY_UINT8},   {"b1", FY_BOOL},
+};
+
+bool fy_npy_wrong(fy_npy *h, const char *fix, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(h->wrong, sizeof h->wrong, format, list);
+    va_end(list);
+    snprintf(h->fix, sizeof h->fix, "%s", fix);
+    return false;
+}
+
+/* ---- reading ---- */
+
+typedef struct cursor {
+    const char *p, *end;
+    fy_npy *h;
+    bool descr, order, shape; /* keys seen */
+} cursor;
+
+static bool unreadable(cursor *c, const char *expected)
+{
+    char near[24];
+    size_t n = 0;
+    for (const char *p = c->p; p < c->end && n < sizeof near - 1; p++)
+        near[n++] = *p >= ' ' && *p < 127 && *p != '\'' ? *p : '?';
+    near[n] = 0;
+    return fy_npy_wrong(c->h, "write it again with np.save",
+                        "has a header that cannot be read: %s should stand before '%s'", expected, near);
+}
+
+static void skip_blanks(cursor *c)
+{
+    while (c->p < c->end && (*c->p == ' ' || *c->p == '\t' || *c->p == '\n' || *c->p == '\r')) c->p++;
+}
+
+/* The character, if it comes next. */
+static bool take(cursor *c, char wanted)
+{
+    skip_blanks(c);
+    if (c->p == c->end || *c->p != wanted) return false;
+    c->p++;
+    return true;
+}
+
+static bool take_word(cursor *c, const char *word)
+{
+    size_t n = strlen(word);
+    skip_blanks(c);
+    if ((size_t)(c->end - c->p) < n || memcmp(c->p, word, n) != 0) return false;
+    c->p += n;
+    return true;
+}
+
+/* 'text' or "text" of at most room - 1 characters. */
+static bool read_string(cursor *c, char *buf, size_t room)
+{
+    char quote = take(c, '\'') ? '\'' : take(c, '"') ? '"' : 0;
+    size_t n = 0;
+    if (!quote) return unreadable(c, "a quoted word");
+    for (; c->p < c->end && *c->p != quote; c->p++) {
+        if (*c->p == '\\' || *c->p < ' ' || n == room - 1) return unreadable(c, "a plain word");
+        buf[n++] = *c->p;
+    }
+    buf[n] = 0;
+    return take(c, quote) || unreadable(c, "a closing quote");
+}
+
+static bool is_type(fy_npy *h, const char *code)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(types[i].code, code) != 0) continue;
+        h->dtype = types[i].dtype;
+        return true;
+    }
+    return false;
+}
+
+static bool read_descr(cursor *c)
+{
+    char text[32];
+    if (take(c, '['))
+        return fy_npy_wrong(c->h, "save one field alone: np.save(path, a['name'])",
+                            "holds records (a structured dtype), not plain numbers");
+    if (!read_string(c, text, sizeof text)) return false;
+    char order = strchr("<>=|", text[0]) && text[0] ? text[0] : '|';
+    const char *code = text + (text[0] && strchr("<>=|", text[0]) != NULL);
+    c->h->swapped = order == (HOST_IS_BIG ? '<' : '>');
+    if (is_type(c->h, code)) return true;
+    if (*code == 'O')
+        return fy_npy_wrong(c->h, "make numbers of them first: np.save(path, a.astype('float32'))",
+                            "holds Python objects (dtype '%s'), not numbers", text);
+    return fy_npy_wrong(c->h,
+                        "convert it first: np.save(path, a.astype('float32')), or 'float64', 'float16', 'int64', "
+                        "'int32', 'uint8', 'bool'",
+                        "holds elements of dtype '%s', which Ferry does not have", text);
+}
+
+static bool read_order(cursor *c)
+{
+    c->h->fortran = take_word(c, "True");
+    return c->h->fortran || take_word(c, "False") || unreadable(c, "True or False");
+}
+
+static bool read_size(cursor *c)
+{
+    fy_shape *s = &c->h->shape;
+    bool negative = take(c, '-'), huge = false;
+    int64_t n = 0;
+    const char *first = c->p;
+    for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++)
+        huge |= __builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *c->p - '0', &n);
+    int digits = c->p - first < 40 ? (int)(c->p - first) : 40;
+    if (digits == 0) return unreadable(c, "a size");
+    if (negative || huge)
+        return fy_npy_wrong(c->h, "write it again with np.save", "has a size of %s%.*s in its shape: %s",
+                            negative ? "-" : "", digits, first,
+                            negative ? "sizes are 0 or more" : "too large a number");
+    if (s->ndim == FY_MAX_DIMS)
+        return fy_npy_wrong(c->h, "fold some first: np.save(path, a.reshape(...))",
+                            "has more than %d dimensions, the most that a tensor has", FY_MAX_DIMS);
+    s->dims[s->ndim++] = n;
+    take(c, 'L'); /* as Python 2 wrote long ones */
+    return true;
+}
+
+/* (), (3,), (3, 4) */
+static bool read_shape(cursor *c)
+{
+    c->h->shape = (fy_shape){0};
+    if (!take(c, '(')) return unreadable(c, "a shape in parentheses");
+    while (!take(c, ')')) {
+        if (!read_size(c)) return false;
+        if (take(c, ',')) continue;
+        if (c->h->shape.ndim == 1) return unreadable(c, "a comma");
+        return take(c, ')') || unreadable(c, "a comma or a parenthesis");
+    }
+    return true;
+}
+
+static bool read_entry(cursor *c)
+{
+    char key[32];
+    if (!read_string(c, key, sizeof key)) return false;
+    if (!take(c, ':')) return unreadable(c, "a colon");
+    bool *seen = !strcmp(key, "descr")           ? &c->descr
+                 : !strcmp(key, "fortran_order") ? &c->order
+                 : !strcmp(key, "shape")         ? &c->shape
+                                                 : NULL;
+    if (!seen || *seen)
+        return fy_npy_wrong(c->h, "write it again with np.save", "has %s '%s' in its header",
+                            seen ? "a second" : "an unknown key", key);
+    *seen = true;
+    return seen == &c->descr ? read_descr(c) : seen == &c->order ? read_order(c) : read_shape(c);
+}
+
+bool fy_npy_read_header(const char *text, size_t n, fy_npy *h)
+{
+    cursor c = {.p = text, .end = text + n, .h = h};
+    *h = (fy_npy){0};
+    if (!take(&c, '{')) return unreadable(&c, "a brace");
+    while (!take(&c, '}')) {
+        if (!read_entry(&c)) return false;
+        if (take(&c, ',')) continue;
+        if (!take(&c, '}')) return unreadable(&c, "a comma or a brace");
+        break;
+    }
+    skip_blanks(&c);
+    if (c.p < c.end) return unreadable(&c, "nothing more");
+    if (c.descr && c.order && c.shape) return true;
+    return fy_npy_wrong(h, "write it again with np.save", "lacks '%s' in its header",
+                        !c.descr   ? "descr"
+                        : !c.order ? "fortran_order"
+                                   : "shape");
+}
+
+/* ---- writing ---- */
+
+static const char *code_of(fy_dtype dtype)
+{
+    size_t i = 0;
+    while (types[i].dtype != dtype) i++;
+    return types[i].code;
+}
+
+/* Version 1, in this machine's byte order; blanks before the line's end, so that the elements begin at a multiple
+ * of 64. */
+size_t fy_npy_write_header(fy_dtype dtype, const fy_shape *shape, char *buf)
+{
+    enum { FIXED = 10, ALIGN = 64 };
+    char *text = buf + FIXED;
+    int n = sprintf(text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", fy_dtype_size(dtype) == 1 ? '|' : '<',
+                    code_of(dtype));
+    for (int i = 0; i < shape->ndim; i++) n += sprintf(text + n, "%s%lld", i ? ", " : "", (long long)shape->dims[i]);
+    n += sprintf(text + n, "%s), }", shape->ndim == 1 ? "," : "");
+    while ((FIXED + n + 1) % ALIGN) text[n++] = ' ';
+    text[n++] = '\n';
+    memcpy(buf, "\x93NUMPY\1\0", 8);
+    buf[8] = (char)(n & 255);
+    buf[9] = (char)(n >> 8);
+    return (size_t)(FIXED + n);
+}

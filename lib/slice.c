@@ -1,0 +1,77 @@
+/* slice.c: views of a part: one index of a dimension, a stretch of it, every n-th. */
+#include "tensor.h"
+
+static bool has_dims(fy_site *at, fy_tensor *x, const char *call)
+{
+    if (x->ndim > 0) return true;
+    return fy_fail_about(at, "shape", "fy_view(x, (1)) makes it 1-D", 1, &x,
+                         "%s() cannot be applied to a 0-dim tensor.", call);
+}
+
+/* `length` elements of dim from start on, each `step` after the one before. */
+static fy_tensor *part(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length, int64_t step)
+{
+    fy_geometry g = fy_geometry_of(x);
+    g.shape.dims[dim] = length;
+    g.offset += start * x->strides[dim];
+    g.strides[dim] = fy_step_over(x->strides[dim], step);
+    return fy_view_make(at, x, &g);
+}
+
+fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length)
+{
+    if (!fy_check(at, 0, x) || !has_dims(at, x, "narrow")) return NULL;
+    if (length < 0)
+        return fy_fail_about(at, "index", "a length is 0 or more", 1, &x, "narrow(): length must be non-negative.");
+    if (!fy_wrap_dim(at, x, &dim)) return NULL;
+    int64_t size = x->shape[dim];
+    if (start < -size || start > size)
+        return fy_fail_about(at, "index", "start counts from 0, or from -1 backwards", 1, &x,
+                             "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
+                             (long long)-size, (long long)size, (long long)start);
+    if (start < 0) start += size;
+    if (length > size - start)
+        return fy_fail_about(at, "index", "start plus length may reach the size, not pass it", 1, &x,
+                             "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start,
+                             (long long)length, (long long)size);
+    return part(at, x, dim, start, length, 1);
+}
+
+/* An end of a slice, counted from either end and cut to [low, size]. */
+static int64_t cut(int64_t i, int64_t low, int64_t size)
+{
+    if (i < 0) i += size;
+    return i < low ? low : i > size ? size : i;
+}
+
+fy_tensor *fy_slice_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step)
+{
+    if (!fy_check(at, 0, x) || !has_dims(at, x, "slice") || !fy_wrap_dim(at, x, &dim)) return NULL;
+    if (step <= 0)
+        return fy_fail_about(at, "value", "a step of 1 takes every element; PyTorch has no backward slices either", 1,
+                             &x, "slice step must be positive: step must be greater than zero, but got %lld",
+                             (long long)step);
+    int64_t size = x->shape[dim];
+    start = cut(start, 0, size);
+    end = cut(end, start, size);
+    return part(at, x, dim, start, end > start ? (end - start - 1) / step + 1 : 0, step);
+}
+
+fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index)
+{
+    char text[256];
+    if (!fy_check(at, 0, x) || !has_dims(at, x, "select") || !fy_wrap_dim(at, x, &dim)) return NULL;
+    int64_t size = x->shape[dim], wrapped = index < 0 ? index + size : index;
+    if (wrapped < 0 || wrapped >= size)
+        return fy_fail_about(at, "index", "indices count from 0, or from -1 backwards", 1, &x,
+                             "select(): index %lld out of range for tensor of size %s at dimension %d",
+                             (long long)index, fy_shape_text(x->shape, x->ndim, "[]", text, sizeof text), (int)dim);
+    fy_geometry g = fy_geometry_of(x);
+    g.offset += wrapped * x->strides[dim];
+    g.shape.ndim--;
+    for (int i = (int)dim; i < g.shape.ndim; i++) {
+        g.shape.dims[i] = x->shape[i + 1];
+        g.strides[i] = x->strides[i + 1];
+    }
+    return fy_view_make(at, x, &g);
+}
