@@ -36,6 +36,15 @@ static void cpu_release(fy_dev *d, void *p, size_t bytes)
     free(p);
 }
 
+/* What is to be page-locked, and how, is a card's business. */
+static void *cpu_pin(fy_dev *d, size_t bytes)
+{
+    (void)bytes;
+    return strcpy(d->fault, "only a card pins memory"), NULL;
+}
+
+static void cpu_unpin(fy_dev *d, void *p) { (void)d, (void)p; }
+
 /* Spend what work that began at `before` costs, and say when it ran. */
 static void spend(const fy_dev *d, fy_time *t, int64_t before, double seconds)
 {
@@ -94,6 +103,8 @@ const fy_backend fy_backend_cpu = {
     .info = cpu_info,
     .alloc = cpu_alloc,
     .release = cpu_release,
+    .pin = cpu_pin,
+    .unpin = cpu_unpin,
     .copy = cpu_copy,
     .run = cpu_run,
     .record = cpu_record,

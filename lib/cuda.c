@@ -182,6 +182,25 @@ static void cuda_release(fy_dev *d, void *p, size_t bytes)
     leave(d, true);
 }
 
+static void *cuda_pin(fy_dev *d, size_t bytes)
+{
+    void *p = NULL;
+    if (!enter(d)) return NULL;
+    cudaError_t e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
+    if (failed(d, e, "cudaHostAlloc")) p = NULL;
+    if (e == cudaErrorMemoryAllocation) d->fault[0] = 0;
+    leave(d, true);
+    return p;
+}
+
+/* The runtime waits for copies that still use it. */
+static void cuda_unpin(fy_dev *d, void *p)
+{
+    if (!p || !enter(d)) return;
+    failed(d, cudaFreeHost(p), "cudaFreeHost");
+    leave(d, true);
+}
+
 static bool copy(fy_dev *d, fy_copy_work *w)
 {
     cuda *c = d->state;
@@ -280,6 +299,8 @@ const fy_backend fy_backend_cuda = {
     .info = cuda_info,
     .alloc = cuda_alloc,
     .release = cuda_release,
+    .pin = cuda_pin,
+    .unpin = cuda_unpin,
     .copy = cuda_copy,
     .run = cuda_run,
     .record = cuda_record,

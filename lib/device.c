@@ -222,6 +222,26 @@ static fy_dev *cuda_number(fy_site *at, const char *name, long index)
                    count == 2 ? "is" : "are", count - 1, count == 2 ? "" : "s");
 }
 
+static _Thread_local int current; /* the card that "cuda" means in this thread */
+
+int fy_cuda_current_device(void) { return current; }
+
+fy_dev *fy_dev_card(fy_site *at, int index)
+{
+    char name[32];
+    ready();
+    snprintf(name, sizeof name, "cuda:%d", index);
+    return index < 0 ? cuda_number(at, "cuda", current) : cuda_number(at, name, index);
+}
+
+void fy_cuda_set_device_at(fy_site *at, int device)
+{
+    fy_session_start();
+    if (device < 0)
+        fy_fail(at, "device", "cards are counted from 0", "Device index must not be negative: %d", device);
+    else if (fy_dev_card(at, device)) current = device;
+}
+
 fy_dev *fy_dev_parse(fy_site *at, const char *name)
 {
     static const char *const fix = "devices are \"cpu\", \"cuda\" and \"cuda:0\"";
@@ -234,7 +254,7 @@ fy_dev *fy_dev_parse(fy_site *at, const char *name)
         return fy_fail(at, "device", fix, "Could not parse device index '%.40s' in device string '%.60s'", s.index,
                        name);
     long index = s.index ? strtol(s.index, NULL, 10) : 0;
-    if (strcmp(s.type, "cuda") == 0) return cuda_number(at, name, index);
+    if (strcmp(s.type, "cuda") == 0) return cuda_number(at, name, s.index ? index : current);
     if (strcmp(s.type, "cpu") == 0 && index == 0) return &devices[0];
     if (strcmp(s.type, "cpu") == 0)
         return fy_fail(at, "device", "write \"cpu\"", "CPU device index must be -1 or zero, got %ld ('%.40s')", index,

@@ -1,4 +1,4 @@
-/* device.h: devices and the table of ten functions that each back end fills.
+/* device.h: devices and the table of twelve functions that each back end fills.
  *
  * Back ends do the work and say how long it took; they never emit events. Only storage.c (alloc,
  * release), move.c (copy) and dispatch.c (run) call them, and those emit. Times are ns on the
@@ -74,7 +74,7 @@ typedef struct fy_run_work {
 
 typedef struct fy_dev fy_dev;
 
-/* Ten functions; none is optional. Streams: 0 is the default stream, the only one so far. */
+/* Twelve functions; none is optional. Streams: 0 is the default stream, the only one so far. */
 typedef struct fy_backend {
     const char *kind;                                /* "cpu", "sim", "real" */
     bool (*open)(fy_dev *d, char *why, size_t room); /* false: why not, in a few words ("no driver") */
@@ -82,6 +82,8 @@ typedef struct fy_backend {
     void (*info)(fy_dev *d);                             /* fill d->card_name, capacity, free_bytes */
     void *(*alloc)(fy_dev *d, size_t bytes, fy_time *t); /* NULL: full, or what d->fault says */
     void (*release)(fy_dev *d, void *p, size_t bytes);
+    void *(*pin)(fy_dev *d, size_t bytes); /* page-locked memory on the host, for copies that need no staging; or NULL */
+    void (*unpin)(fy_dev *d, void *p);
     bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed; d->fault says how */
     bool (*run)(fy_dev *d, fy_run_work *w);             /* false: likewise */
     int64_t (*record)(fy_dev *d, int stream);           /* a point in the stream; returns its number */
@@ -114,6 +116,7 @@ void fy_dev_session_json(struct fy_text *out); /* the `devices` field of the ses
 
 /* "cpu", "cuda", "cuda:1" to a device; NULL, "" and mistakes report at `at` with PyTorch's words. */
 fy_dev *fy_dev_parse(fy_site *at, const char *name);
+fy_dev *fy_dev_card(fy_site *at, int index); /* card 0, 1 ...; -1: the thread's current one; NULL after an error */
 
 /* clock.c: the host's time on the session's clock. Under the model it moves only by fy_clock_spend. */
 int64_t fy_clock_now(void);

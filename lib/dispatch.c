@@ -126,7 +126,7 @@ static fy_tensor *into_new(const fy_call *c, fy_plan *p)
 {
     fy_tensor *in[FY_MAX_INPUTS] = {0}, *made[FY_MAX_INPUTS] = {0}, *out = NULL;
     size_t bytes = (size_t)fy_shape_numel(&p->result.shape) * fy_dtype_size(p->result.dtype);
-    fy_storage *s = fy_storage_reserve(c->at, p->dev, bytes);
+    fy_storage *s = c->pinned ? fy_storage_reserve_pinned(c->at, bytes) : fy_storage_reserve(c->at, p->dev, bytes);
     if (!s) return NULL;
     if (convert(c, p, in, made) && plan_again(c, p, in, made)) {
         fy_storage_announce(c->at, s);

@@ -11,13 +11,14 @@ static bool fail_cast(const fy_call *c, const fy_plan *p)
                          fy_dtype_torch(p->result.dtype), fy_dtype_torch(c->out->dtype));
 }
 
-static bool fail_shape(const fy_call *c, const fy_plan *p)
+static bool check_shape(fy_site *at, fy_tensor *out, const fy_shape *s)
 {
     char own[256], result[256];
-    return fy_fail_about(c->at, "shape", "a tensor that is written in place keeps its shape: make a new one instead", 1,
-                         &c->out, "output with shape %s doesn't match the broadcast shape %s",
-                         fy_shape_text(c->out->shape, c->out->ndim, "[]", own, sizeof own),
-                         fy_shape_text(p->result.shape.dims, p->result.shape.ndim, "[]", result, sizeof result));
+    if (s->ndim == out->ndim && memcmp(s->dims, out->shape, (size_t)s->ndim * sizeof *s->dims) == 0) return true;
+    return fy_fail_about(at, "shape", "a tensor that is written in place keeps its shape: make a new one instead", 1,
+                         &out, "output with shape %s doesn't match the broadcast shape %s",
+                         fy_shape_text(out->shape, out->ndim, "[]", own, sizeof own),
+                         fy_shape_text(s->dims, s->ndim, "[]", result, sizeof result));
 }
 
 static bool fail_device(const fy_call *c, const fy_plan *p)
@@ -34,6 +35,14 @@ static bool is_expanded(const fy_tensor *x)
     for (int d = 0; d < x->ndim; d++)
         if (x->strides[d] == 0 && x->shape[d] > 1) return fy_numel(x) > 0;
     return false;
+}
+
+/* Every place once: what several elements share is one of them. */
+static fy_layout once(fy_geometry g)
+{
+    for (int d = 0; d < g.shape.ndim; d++)
+        if (g.strides[d] == 0 && g.shape.dims[d] > 1) g.shape.dims[d] = 1;
+    return fy_layout_of(&g);
 }
 
 static int64_t span_of(const fy_tensor *x)
@@ -63,12 +72,17 @@ static bool overlaps(const fy_tensor *out, const fy_tensor *x)
     return from_a != from_b || size_a != size_b || !same_layout(out, x);
 }
 
+static bool check_expanded(fy_site *at, fy_tensor *out)
+{
+    if (!is_expanded(out)) return true;
+    return fy_fail_about(at, "memory", "fy_clone gives every element a place of its own", 1, &out,
+                         "unsupported operation: more than one element of the written-to tensor refers to a single "
+                         "memory location. Please clone() the tensor before performing the operation.");
+}
+
 static bool check_memory(const fy_call *c)
 {
-    if (is_expanded(c->out))
-        return fy_fail_about(c->at, "memory", "fy_clone gives every element a place of its own", 1, &c->out,
-                             "unsupported operation: more than one element of the written-to tensor refers to a single "
-                             "memory location. Please clone() the tensor before performing the operation.");
+    if (c->op != FY_OP_fill && !check_expanded(c->at, c->out)) return false; /* to fill a place twice does no harm */
     for (int i = 0; i < fy_ops[c->op].nin; i++)
         if (c->in[i].is_tensor && c->in[i].tensor != c->out && overlaps(c->out, c->in[i].tensor))
             return fy_fail_about(c->at, "memory", "fy_clone the operand first", 1, &c->out,
@@ -81,12 +95,16 @@ static bool check_memory(const fy_call *c)
 bool fy_plan_in_place(const fy_call *c, fy_plan *p)
 {
     fy_geometry own = fy_geometry_of(c->out);
-    const fy_shape *s = &p->result.shape;
     if (p->dev != c->out->storage->dev) return fail_device(c, p);
     if (c->op != FY_OP_cast && !fy_can_cast(p->result.dtype, own.dtype)) return fail_cast(c, p);
-    if (s->ndim != own.shape.ndim || memcmp(s->dims, own.shape.dims, (size_t)s->ndim * sizeof *s->dims) != 0)
-        return fail_shape(c, p);
-    if (!check_memory(c)) return false;
+    if (!check_shape(c->at, c->out, &p->result.shape) || !check_memory(c)) return false;
     if (p->result.dtype == own.dtype) memcpy(p->result.strides, own.strides, sizeof own.strides);
+    if (c->op == FY_OP_fill) p->out = once(own);
     return true;
+}
+
+bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src)
+{
+    fy_shape s;
+    return fy_broadcast(at, dst, src, &s) && check_shape(at, dst, &s) && check_expanded(at, dst);
 }

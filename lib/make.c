@@ -1,39 +1,118 @@
-/* make.c: the factories of ferry.h. A tensor is made on the device that the options name. */
+/* make.c: the factories of one value: zeros, ones, full, those like another tensor, and fy_tensor's list.
+ * A tensor is made on the device that the options name. */
+#include "make.h"
+
+#include <float.h>
 #include <math.h>
 
-#include "tensor.h"
+#include "half.h"
 
-/* Device, dtype and name of a call, from its options. False after an error. */
-static bool begin(fy_call *c, const fy_opts *o, fy_dtype usual)
+static bool check_pinned(const fy_call *c)
+{
+    if (c->pinned && c->dev->number > 0)
+        return fy_fail(c->at, "device", "leave .pin_memory or .device out", "Only dense CPU tensors can be pinned");
+    return true;
+}
+
+bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual)
 {
     fy_session_start();
     c->dtype = o->dtype == FY_DTYPE_UNSET ? usual : o->dtype;
     if (!fy_dtype_ok(c->at, c->dtype)) return false;
     c->dev = fy_dev_parse(c->at, o->device ? o->device : "cpu");
     c->name = fy_name_for(c->at, o->name);
-    return c->dev != NULL;
+    c->pinned = o->pin_memory;
+    return c->dev && check_pinned(c);
 }
 
-static fy_tensor *finish(const fy_call *c)
+fy_tensor *fy_make_finish(const fy_call *c)
 {
     int64_t numel;
     if (!fy_shape_ok(c->at, &c->shape, c->dtype, &numel)) return NULL;
     return fy_hand_out(fy_dispatch(c));
 }
 
-static int64_t whole(double x)
+bool fy_make_numbers(fy_site *at, const char *what, size_t n, const fy_arg *values, bool *ints)
 {
-    if (x >= 9223372036854775808.0) return INT64_MAX;
-    return x >= -9223372036854775808.0 ? (int64_t)x : INT64_MIN;
+    *ints = n > 0;
+    for (size_t i = 0; i < n; i++) {
+        if (values[i].is_tensor)
+            return fy_fail(at, "value", "take the number out with fy_item", "%s numbers, not tensors", what);
+        *ints &= values[i].is_int;
+    }
+    return true;
+}
+
+/* ---- does a type hold a value? ---- */
+
+typedef struct limits {
+    double low, high;
+    int64_t lowest, highest; /* of integer types */
+} limits;
+
+static limits limits_of(fy_dtype d)
+{
+    switch (d) {
+    case FY_FLOAT16: return (limits){.low = -65504, .high = 65504};
+    case FY_BFLOAT16: return (limits){.low = -3.3895313892515355e38, .high = 3.3895313892515355e38};
+    case FY_FLOAT32: return (limits){.low = -FLT_MAX, .high = FLT_MAX};
+    case FY_INT32: return (limits){INT32_MIN, INT32_MAX, INT32_MIN, INT32_MAX};
+    case FY_UINT8: return (limits){0, UINT8_MAX, -UINT8_MAX, UINT8_MAX};
+    case FY_INT64: return (limits){-0x1p63, 0x1p63, INT64_MIN, INT64_MAX};
+    default: return (limits){.low = -DBL_MAX, .high = DBL_MAX};
+    }
+}
+
+static bool holds(fy_dtype d, const fy_arg *x)
+{
+    limits l = limits_of(d);
+    if (d == FY_BOOL) return true;
+    if (fy_dtype_is_integer(d) && x->is_int) return x->integer >= l.lowest && x->integer <= l.highest;
+    if (fy_dtype_is_real(d) && !isfinite(x->real)) return true;
+    return x->real >= l.low && x->real <= l.high;
+}
+
+const char *fy_dtype_scalar(fy_dtype d)
+{
+    switch (d) {
+    case FY_UINT8: return "uint8_t";
+    case FY_INT32: return "int";
+    case FY_INT64: return "int64_t";
+    case FY_FLOAT16: return "at::Half";
+    case FY_BFLOAT16: return "at::BFloat16";
+    case FY_FLOAT64: return "double";
+    default: return d == FY_BOOL ? "bool" : "float";
+    }
+}
+
+static const char *range_hint(fy_dtype d)
+{
+    limits l = limits_of(d);
+    return fy_hint("%s holds %.6g to %.6g: choose another .dtype, or another value", fy_dtype_name(d), l.low, l.high);
+}
+
+bool fy_fits(fy_site *at, fy_dtype d, fy_arg value, const char *type)
+{
+    if (holds(d, &value)) return true;
+    return fy_fail(at, "value", range_hint(d), "value cannot be converted to type %s without overflow", type);
+}
+
+/* ---- one value everywhere ---- */
+
+void fy_make_scalar(fy_call *c, int i, fy_arg value)
+{
+    c->real[i] = value.real;
+    c->integer[i] = value.is_int ? value.integer : fy_to_int64(value.real);
+    if (c->dtype == FY_BOOL) c->real[i] = (double)(c->integer[i] = value.real != 0); /* 0.5 and NaN are true */
 }
 
 static fy_tensor *filled(fy_site *at, fy_shape shape, fy_arg value, const fy_opts *o)
 {
     fy_call c = {.at = at, .op = FY_OP_fill, .shape = shape};
-    if (!begin(&c, o, value.is_int ? FY_INT64 : FY_FLOAT32)) return NULL;
-    c.real[0] = value.real;
-    c.integer[0] = value.is_int ? value.integer : whole(value.real);
-    return finish(&c);
+    if (!fy_make_begin(&c, o, value.is_int ? FY_INT64 : FY_FLOAT32)) return NULL;
+    if (!fy_fits(at, c.dtype, value, fy_dtype_scalar(c.dtype))) return NULL;
+    fy_make_scalar(&c, 0, value);
+    return fy_make_finish(&c);
 }
 
 fy_tensor *fy_zeros_at(fy_site *at, fy_shape shape, fy_opts o) { return filled(at, shape, fy_arg_real(0), &o); }
@@ -41,80 +120,51 @@ fy_tensor *fy_ones_at(fy_site *at, fy_shape shape, fy_opts o) { return filled(at
 
 fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o)
 {
-    if (value.is_tensor)
-        return fy_fail(at, "value", "take the number out with fy_item",
-                       "the fill value must be a number, not a tensor");
+    bool ints;
+    if (!fy_make_numbers(at, "the fill value must be one of", 1, &value, &ints)) return NULL;
     return filled(at, shape, value, &o);
 }
 
-fy_tensor *fy_randn_at(fy_site *at, fy_shape shape, fy_opts o)
+/* ---- like another tensor ---- */
+
+/* x's layout where it is dense, else one without holes in the same order of dimensions. */
+static fy_geometry geometry_like(const fy_tensor *x)
 {
-    int64_t numel;
-    fy_call c = {.at = at, .op = FY_OP_randn, .shape = shape};
-    if (!begin(&c, &o, FY_FLOAT32) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
-    if (c.dtype != FY_FLOAT32)
-        return fy_fail(at, "dtype", "leave .dtype out, and convert with fy_to(x, FY_INT64) if need be",
-                       "\"normal_kernel_%s\" not implemented for '%s'", c.dev->number ? "cuda" : "cpu",
-                       fy_dtype_torch(c.dtype));
-    if (c.dev->number > 0) {
-        fy_philox p = fy_random_take(c.dev->number, numel);
-        c.integer[0] = (int64_t)p.seed;
-        c.integer[1] = (int64_t)p.offset;
-    }
-    return finish(&c);
+    fy_geometry g = fy_geometry_of(x);
+    fy_layout l = fy_layout_of(&g);
+    g.offset = 0;
+    if (!fy_is_dense(&g)) fy_shape_follow(&g.shape, 1, &l, g.strides);
+    return g;
 }
 
-/* How many steps fit between whole numbers, to the last: doubles skip some beyond 2^53. */
-static __int128 whole_steps(__int128 start, __int128 end, __int128 step)
+static fy_tensor *filled_like(fy_site *at, fy_tensor *x, int64_t value)
 {
-    __int128 way = end - start, beyond = way > 0 ? step - 1 : step + 1;
-    return way == 0 ? 0 : (way + beyond) / step;
+    fy_session_start();
+    if (!fy_check(at, 0, x)) return NULL;
+    fy_geometry g = geometry_like(x);
+    fy_call c = {.at = at, .op = FY_OP_fill, .shape = g.shape, .strides = g.strides, .dtype = g.dtype};
+    c.dev = x->storage->dev;
+    c.name = fy_name_for(at, NULL);
+    fy_make_scalar(&c, 0, fy_arg_int(value));
+    return fy_make_finish(&c);
 }
 
-/* How many steps fit before end; -1 after an error. */
-static int64_t count_steps(fy_site *at, const fy_arg *range, bool ints)
+fy_tensor *fy_zeros_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x, 0); }
+fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x, 1); }
+
+/* Memory as it comes: on the host that is set to what fresh VRAM holds, so that every run is the same. */
+fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x)
 {
-    double start = range[0].real, end = range[1].real, step = range[2].real;
-    if (ints && step != 0 && (step > 0 ? range[1].integer >= range[0].integer : range[1].integer <= range[0].integer)) {
-        __int128 steps = whole_steps(range[0].integer, range[1].integer, range[2].integer);
-        if (steps < (__int128)9000000000000000) return (int64_t)steps;
-    }
-    if (step == 0) fy_fail(at, "value", "a step of 1 or -1", "step must be nonzero");
-    else if (!isfinite(start) || !isfinite(end) || !isfinite(step))
-        fy_fail(at, "value", "finite numbers", "unsupported range: %g -> %g", start, end);
-    else if ((step > 0 && end < start) || (step < 0 && end > start))
-        fy_fail(at, "value", "turn the sign of the step round, or swap start and end",
-                "upper bound and larger bound inconsistent with step sign");
-    else if (ceil((end - start) / step) >= 9e15)
-        fy_fail(at, "value", "a shorter range", "invalid size, possible overflow?");
-    else return (int64_t)ceil((end - start) / step);
-    return -1;
+    fy_session_start();
+    if (!fy_check(at, 0, x)) return NULL;
+    fy_geometry g = geometry_like(x);
+    fy_storage *s = fy_storage_make(at, x->storage->dev, (size_t)fy_numel(x) * fy_dtype_size(x->dtype));
+    if (!s) return NULL;
+    if (s->dev->number == 0 && s->data) memset(s->data, x->dtype == FY_BOOL ? 1 : 0xff, s->asked);
+    return fy_hand_out(fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0));
 }
 
-fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o)
-{
-    fy_call c = {.at = at, .op = FY_OP_arange};
-    bool ints = true;
-    if (n < 1 || n > 3)
-        return fy_fail(at, "value", "fy_arange((end)), ((start, end)) or ((start, end, step))",
-                       "a range has 1 to 3 numbers, not %zu", n);
-    for (size_t i = 0; i < n; i++) {
-        if (range[i].is_tensor)
-            return fy_fail(at, "value", "take the number out with fy_item",
-                           "a range is made of numbers, not of tensors");
-        ints &= range[i].is_int;
-    }
-    if (!begin(&c, &o, ints ? FY_INT64 : FY_FLOAT32)) return NULL;
-    fy_arg start = n > 1 ? range[0] : fy_arg_int(0), end = range[n > 1], step = n > 2 ? range[2] : fy_arg_int(1);
-    int64_t count = count_steps(at, (fy_arg[]){start, end, step}, ints);
-    if (count < 0) return NULL;
-    c.shape = (fy_shape){1, {count}};
-    c.real[0] = start.real;
-    c.real[1] = step.real;
-    c.integer[0] = start.is_int ? start.integer : whole(start.real);
-    c.integer[1] = step.is_int ? step.integer : whole(step.real);
-    return finish(&c);
-}
+/* ---- a list of values ---- */
 
 fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, const char *name)
 {
@@ -127,32 +177,37 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
     return fy_tensor_make(at, s, &g, name, 0);
 }
 
-static void set_values(fy_tensor *x, size_t n, const fy_arg *values)
+/* A float takes what it does not hold as infinity here; an integer refuses it. */
+static bool all_fit(const fy_call *c, size_t n, const fy_arg *values)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (x->dtype == FY_INT64)
-            ((int64_t *)x->storage->data)[i] = values[i].is_int ? values[i].integer : whole(values[i].real);
-        else ((float *)x->storage->data)[i] = (float)values[i].real;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (fy_dtype_is_integer(c->dtype) && !fy_fits(c->at, c->dtype, values[i], fy_dtype_name(c->dtype))) return false;
+    return true;
+}
+
+static fy_tensor *listed(const fy_call *c, size_t n, const fy_arg *values, bool pinned, const char *name)
+{
+    fy_geometry g = {.dtype = c->dtype, .shape = {1, {(int64_t)n}}, .strides = {1}};
+    size_t bytes = n * fy_dtype_size(c->dtype);
+    fy_storage *s = pinned ? fy_storage_reserve_pinned(c->at, bytes) : fy_storage_reserve(c->at, fy_dev_at(0), bytes);
+    if (!s) return NULL;
+    fy_storage_announce(c->at, s);
+    fy_tensor *x = fy_tensor_make(c->at, s, &g, name, 0);
+    for (size_t i = 0; i < n; i++) fy_number_put(c->dtype, s->data, (int64_t)i, values[i]);
+    fy_emit_write(c->at, x, FY_WORD_set);
+    return x;
 }
 
 /* The program's values are in host memory: they are written there, and moved if a card is asked for. */
 fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
 {
     fy_call c = {.at = at};
-    bool ints = n > 0;
-    for (size_t i = 0; i < n; i++) {
-        if (values[i].is_tensor)
-            return fy_fail(at, "value", "take the number out with fy_item", "the values must be numbers, not tensors");
-        ints &= values[i].is_int;
-    }
-    if (!begin(&c, &o, ints ? FY_INT64 : FY_FLOAT32)) return NULL;
+    bool ints;
+    if (!fy_make_numbers(at, "the values must be", n, values, &ints)) return NULL;
+    if (!fy_make_begin(&c, &o, ints ? FY_INT64 : FY_FLOAT32) || !all_fit(&c, n, values)) return NULL;
     bool host = c.dev->number == 0;
-    fy_tensor *x = fy_make_host(at, c.dtype, &(fy_shape){1, {(int64_t)n}}, host ? c.name : NULL);
-    if (!x) return NULL;
-    set_values(x, n, values);
-    fy_emit_write(at, x, FY_WORD_set);
-    if (host) return fy_hand_out(x);
+    fy_tensor *x = listed(&c, n, values, c.pinned, host ? c.name : NULL);
+    if (!x || host) return fy_hand_out(x);
     fy_tensor *moved = fy_move(at, x, c.dev, c.dtype, c.name);
     fy_tensor_drop(at, x, FY_WORD_free);
     return fy_hand_out(moved);

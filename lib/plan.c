@@ -97,9 +97,9 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
 
 static bool plan_given(const fy_call *c, fy_plan *p)
 {
-    p->dev = c->dev;
     p->result.shape = c->shape;
-    fy_shape_rows(&p->result.shape, p->result.strides);
+    if (c->strides) memcpy(p->result.strides, c->strides, (size_t)c->shape.ndim * sizeof *c->strides);
+    else fy_shape_rows(&p->result.shape, p->result.strides);
     return true;
 }
 
@@ -122,7 +122,7 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x[FY_MAX_INPUTS];
     int64_t numel;
-    *p = (fy_plan){0};
+    *p = (fy_plan){.dev = c->dev};
     for (int i = 0, n = operands(c, x); i < n; i++)
         if (c->in[i].is_tensor && !fy_check(c->at, i, x[i])) return false;
     if (!is_free_of_devices(&fy_ops[c->op]) && !plan_device(c, p)) return false;

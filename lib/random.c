@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "half.h"
 #include "tensor.h"
 
 enum { N = 624, M = 397, MOST_DEVICES = 256 };
@@ -27,27 +28,42 @@ static void reseed(uint64_t s)
     next_word = N;
 }
 
-static void start(void)
+static void enter(void)
 {
+    pthread_mutex_lock(&lock);
     if (!seeded) reseed(fy_session_seed());
 }
+
+static void leave(void) { pthread_mutex_unlock(&lock); }
 
 void fy_manual_seed(uint64_t s)
 {
     pthread_mutex_lock(&lock);
     reseed(s);
-    pthread_mutex_unlock(&lock);
+    leave();
 }
+
+/* ---- the cards' counters: one for four elements ---- */
+
+static uint64_t counters(int64_t numel) { return (uint64_t)(numel + 3) / 4; }
 
 fy_philox fy_random_take(int device, int64_t numel)
 {
-    pthread_mutex_lock(&lock);
-    start();
+    enter();
     fy_philox p = {seed, offsets[device]};
-    offsets[device] += (uint64_t)(numel + 3) / 4;
-    pthread_mutex_unlock(&lock);
+    offsets[device] += counters(numel);
+    leave();
     return p;
 }
+
+void fy_random_give(int device, fy_philox p, int64_t numel)
+{
+    enter();
+    if (seed == p.seed && offsets[device] == p.offset + counters(numel)) offsets[device] = p.offset;
+    leave();
+}
+
+/* ---- the host's words ---- */
 
 static void twist(void)
 {
@@ -68,53 +84,141 @@ static uint32_t word(void)
     return y ^ (y >> 18);
 }
 
-/* In [0, 1): 24 bits for a float, 53 for a double. */
-static float uniform_float(void) { return (float)(word() & 0xffffff) / 16777216.0f; }
-
-static double uniform_double(void)
+static uint64_t two_words(void)
 {
-    uint64_t high = word(), both = high << 32 | word();
-    return (double)(both & (((uint64_t)1 << 53) - 1)) / 9007199254740992.0;
+    uint64_t high = word();
+    return high << 32 | word();
 }
 
-/* One number at a time: a pair of uniform ones becomes a pair of normal ones (Box and Muller). */
-static float one_normal(void)
+/* ---- rand: as many bits as the type's fraction has ---- */
+
+static float uniform_bits(int bits) { return (float)(word() & ((1u << bits) - 1)) / (float)(1u << bits); }
+static double uniform_double(void) { return (double)(two_words() & (((uint64_t)1 << 53) - 1)) / 0x1p53; }
+
+static void fill_uniform(fy_dtype d, void *out, int64_t n)
+{
+    switch (d) {
+    case FY_FLOAT16:
+        for (int64_t i = 0; i < n; i++) ((fy_half *)out)[i] = fy_half_of((double)uniform_bits(11));
+        break;
+    case FY_BFLOAT16:
+        for (int64_t i = 0; i < n; i++) ((fy_bfloat *)out)[i] = fy_bfloat_of((double)uniform_bits(8));
+        break;
+    case FY_FLOAT64:
+        for (int64_t i = 0; i < n; i++) ((double *)out)[i] = uniform_double();
+        break;
+    default:
+        for (int64_t i = 0; i < n; i++) ((float *)out)[i] = uniform_bits(24);
+    }
+}
+
+void fy_host_rand(fy_run_work *w)
+{
+    enter();
+    fill_uniform(w->dtype, w->out.data, w->out.layout.numel);
+    leave();
+}
+
+/* ---- randn: uniform numbers by twos become normal ones (Box and Muller) ---- */
+
+static double one_normal(void)
 {
     if (has_spare) {
         has_spare = false;
-        return (float)spare;
+        return spare;
     }
     double u1 = uniform_double(), u2 = uniform_double();
     double radius = sqrt(-2.0 * log1p(-u2)), angle = 2.0 * M_PI * u1;
     has_spare = true;
     spare = radius * sin(angle);
-    return (float)(radius * cos(angle));
+    return radius * cos(angle);
 }
 
-/* Sixteen uniform numbers become sixteen normal ones: the first eight are radii, the others angles. */
-static void sixteen_normal(float *x)
+/* Every step is rounded to the type, as in PyTorch. */
+static double rounded(fy_dtype d, double x)
 {
-    for (int j = 0; j < 8; j++) {
-        float u1 = 1 - x[j], u2 = x[j + 8];
-        float radius = sqrtf(-2 * logf(u1)), angle = 2.0f * (float)M_PI * u2;
-        x[j] = radius * cosf(angle);
-        x[j + 8] = radius * sinf(angle);
+    return d == FY_BFLOAT16 ? (double)fy_bfloat_float(fy_bfloat_of(x))
+           : d == FY_FLOAT16 ? (double)fy_half_float(fy_half_of(x))
+           : d == FY_FLOAT32 ? (double)(float)x
+                             : x;
+}
+
+static void put(fy_dtype d, void *out, int64_t i, double x) { fy_number_put(d, out, i, fy_arg_real(x)); }
+
+/* Sixteen uniform numbers become sixteen normal ones: the first eight are radii, the others angles. */
+static void sixteen_normal(fy_dtype d, void *x, int64_t from)
+{
+    for (int64_t j = from; j < from + 8; j++) {
+        double u1 = rounded(d, 1 - fy_real_at(d, x, j)), u2 = fy_real_at(d, x, j + 8);
+        double radius = rounded(d, sqrt(rounded(d, -2 * rounded(d, log(u1))))), angle = rounded(d, 2 * M_PI * u2);
+        put(d, x, j, radius * rounded(d, cos(angle)));
+        put(d, x, j + 8, radius * rounded(d, sin(angle)));
     }
+}
+
+static void *element(fy_dtype d, void *x, int64_t i) { return (char *)x + i * (int64_t)fy_dtype_size(d); }
+
+static void fill_normal(fy_dtype d, void *out, int64_t n)
+{
+    if (n < 16) {
+        for (int64_t i = 0; i < n; i++) put(d, out, i, one_normal());
+        return;
+    }
+    fill_uniform(d, out, n);
+    for (int64_t i = 0; i + 16 <= n; i += 16) sixteen_normal(d, out, i);
+    if (n % 16 == 0) return;
+    fill_uniform(d, element(d, out, n - 16), 16); /* the last sixteen are drawn anew */
+    sixteen_normal(d, out, n - 16);
+}
+
+void fy_host_randn(fy_run_work *w)
+{
+    enter();
+    fill_normal(w->dtype, w->out.data, w->out.layout.numel);
+    leave();
+}
+
+/* ---- randint, randperm ---- */
+
+/* Two words where one has too few bits; types of no such range take one. */
+void fy_host_randint(fy_run_work *w)
+{
+    uint64_t low = (uint64_t)w->integer[2], range = (uint64_t)w->integer[3] - low;
+    bool wide = range > UINT32_MAX && w->dtype != FY_FLOAT16;
+    enter();
+    for (int64_t i = 0; i < w->out.layout.numel; i++) {
+        uint64_t drawn = wide ? two_words() : word();
+        fy_number_put(w->dtype, w->out.data, i, fy_arg_int((int64_t)(drawn % range + low)));
+    }
+    leave();
+}
+
+static void swap(char *a, char *b, size_t size)
+{
+    char kept[8];
+    memcpy(kept, a, size);
+    memcpy(a, b, size);
+    memcpy(b, kept, size);
+}
+
+/* Fisher and Yates; long ones need more bits than a word has. */
+void fy_host_randperm(fy_run_work *w)
+{
+    int64_t n = w->out.layout.numel;
+    fy_dtype d = w->dtype;
+    bool wide = n >= UINT32_MAX / 20;
+    for (int64_t i = 0; i < n; i++) fy_number_put(d, w->out.data, i, fy_arg_int(i));
+    enter();
+    for (int64_t i = 0; i < n - 1; i++) {
+        uint64_t z = (wide ? two_words() : word()) % (uint64_t)(n - i);
+        swap(element(d, w->out.data, i), element(d, w->out.data, i + (int64_t)z), fy_dtype_size(d));
+    }
+    leave();
 }
 
 void fy_random_normal(float *out, int64_t n)
 {
-    pthread_mutex_lock(&lock);
-    start();
-    if (n < 16) {
-        for (int64_t i = 0; i < n; i++) out[i] = one_normal();
-    } else {
-        for (int64_t i = 0; i < n; i++) out[i] = uniform_float();
-        for (int64_t i = 0; i + 16 <= n; i += 16) sixteen_normal(out + i);
-        if (n % 16) { /* the last sixteen are drawn anew */
-            for (int i = 0; i < 16; i++) out[n - 16 + i] = uniform_float();
-            sixteen_normal(out + n - 16);
-        }
-    }
-    pthread_mutex_unlock(&lock);
+    enter();
+    fill_normal(FY_FLOAT32, out, n);
+    leave();
 }

@@ -88,6 +88,14 @@ fy_layout fy_layout_of(const fy_geometry *g)
     return l;
 }
 
+int64_t fy_span(const fy_geometry *g)
+{
+    int64_t last = 0;
+    if (fy_shape_numel(&g->shape) == 0) return 0;
+    for (int d = 0; d < g->shape.ndim; d++) last += (g->shape.dims[d] - 1) * g->strides[d];
+    return last + 1;
+}
+
 /* Take the dimensions from the smallest stride up: each must begin where the one before ended. */
 bool fy_is_dense(const fy_geometry *g)
 {

@@ -21,7 +21,7 @@
 #include "device.h"
 #include "op.h"
 
-enum { GRANULE = 512, FRESH = 0xff, FREED = 0xf5, POINTS = 1024, PAGE = 65536 };
+enum { GRANULE = 512, FRESH = 0xff, FREED = 0xf5, POINTS = 1024, PAGE = 65536, HOST_PAGE = 4096 };
 static const size_t poison_most = (size_t)64 << 20;
 
 typedef struct sim {
@@ -173,6 +173,23 @@ static void sim_release(fy_dev *d, void *p, size_t bytes)
     }
     fy_ranges_give(s->holes, (uint64_t)(uintptr_t)p);
     leave(d);
+}
+
+/* Ordinary memory: the timetable alone treats it otherwise. */
+static void *sim_pin(fy_dev *d, size_t bytes)
+{
+    if (!enter(d)) return NULL;
+    fy_clock_spend(d->card->call_overhead);
+    d->fault[0] = 0;
+    void *p = aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
+    leave(d);
+    return p;
+}
+
+static void sim_unpin(fy_dev *d, void *p)
+{
+    (void)d;
+    free(p);
 }
 
 /* ---- the timetable of copies -------------------------------------------------------------------- */
@@ -383,6 +400,8 @@ const fy_backend fy_backend_sim = {
     .info = sim_info,
     .alloc = sim_alloc,
     .release = sim_release,
+    .pin = sim_pin,
+    .unpin = sim_unpin,
     .copy = sim_copy,
     .run = sim_run,
     .record = sim_record,

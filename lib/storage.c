@@ -86,15 +86,32 @@ static bool take_address(fy_storage *s)
     return s->addr != 0;
 }
 
+/* Page-locked memory comes from the first card, and counts as the host's. */
+static void *real_memory(fy_storage *s)
+{
+    fy_time t = {0};
+    if (s->mem != FY_WORD_pinned) return s->dev->backend->alloc(s->dev, s->bytes, &t);
+    fy_dev *card = fy_dev_at(1);
+    card->fault[0] = 0;
+    int64_t live = __atomic_load_n(&s->dev->live_bytes, __ATOMIC_RELAXED);
+    bool full = s->bytes > (size_t)s->dev->capacity || (int64_t)s->bytes > s->dev->capacity - live;
+    return full ? NULL : card->backend->pin(card, s->bytes);
+}
+
+static void give_back(fy_storage *s)
+{
+    if (s->mem == FY_WORD_pinned) fy_dev_at(1)->backend->unpin(fy_dev_at(1), s->data);
+    else s->dev->backend->release(s->dev, s->data, s->bytes);
+}
+
 /* Take real memory and a modelled address; false when either is full, or the card does not answer. */
 static bool take(fy_storage *s, const char **fault)
 {
     if (s->bytes == 0) return true;
-    fy_time t = {0};
     if (s->asked > SIZE_MAX - CARD_ALIGN || !take_address(s)) return false;
-    s->data = s->dev->backend->alloc(s->dev, s->bytes, &t);
+    s->data = real_memory(s);
     if (s->data) return true;
-    *fault = fault_of(s->dev);
+    *fault = fault_of(s->mem == FY_WORD_pinned ? fy_dev_at(1) : s->dev);
     pthread_mutex_lock(&lock);
     fy_ranges_give(s->dev->addresses, s->addr);
     pthread_mutex_unlock(&lock);
@@ -113,7 +130,7 @@ static fy_storage *enter(fy_storage *s)
     return s;
 }
 
-fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
+static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
 {
     const char *fault = NULL;
     fy_storage *s = calloc(1, sizeof *s);
@@ -122,7 +139,7 @@ fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
         s->dev = d;
         s->asked = bytes;
         s->bytes = round_up(d, bytes);
-        s->mem = is_host(d) ? FY_WORD_pageable : FY_WORD_device;
+        s->mem = mem;
         s->born = at;
     }
     if (!s || !take(s, &fault)) {
@@ -156,6 +173,20 @@ fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter
     return NULL;
 }
 
+fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
+{
+    return reserve(at, d, bytes, is_host(d) ? FY_WORD_pageable : FY_WORD_device);
+}
+
+/* Without a card there is nobody to pin for. */
+fy_storage *fy_storage_reserve_pinned(fy_site *at, size_t bytes)
+{
+    if (fy_dev_count() > 1) return reserve(at, fy_dev_at(0), bytes, FY_WORD_pinned);
+    const char *why = fy_dev_why_not_real();
+    return fy_fail(at, "device", "leave the memory pageable: without a card nothing is gained by pinning it",
+                   "Pinned memory requires CUDA. No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
+}
+
 void fy_storage_announce(fy_site *at, fy_storage *s)
 {
     pthread_mutex_lock(&lock);
@@ -175,7 +206,7 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
 
 void fy_storage_cancel(fy_storage *s)
 {
-    if (own_bytes(s)) s->dev->backend->release(s->dev, s->data, s->bytes);
+    if (own_bytes(s)) give_back(s);
     pthread_mutex_lock(&lock);
     if (s->bytes) fy_ranges_give(s->dev->addresses, s->addr);
     __atomic_sub_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);

@@ -44,6 +44,7 @@ struct fy_tensor {
 /* storage.c. To reserve takes the bytes and says nothing, so that a call that fails later can cancel
  * and leave no trace; to announce emits the alloc event. */
 fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes); /* NULL after an oom error */
+fy_storage *fy_storage_reserve_pinned(fy_site *at, size_t bytes);     /* page-locked, on the CPU; NULL likewise */
 void fy_storage_announce(fy_site *at, fy_storage *s);
 void fy_storage_cancel(fy_storage *s);
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL after an oom error */
@@ -96,6 +97,7 @@ int64_t fy_shape_numel(const fy_shape *s);
 bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel); /* false after an error */
 void fy_shape_rows(const fy_shape *s, int64_t *strides);                      /* row-major strides */
 fy_geometry fy_geometry_of(const fy_tensor *x);
+int64_t fy_span(const fy_geometry *g);  /* elements from the first to the last, holes and all */
 bool fy_is_dense(const fy_geometry *g); /* without holes and overlaps, in whatever order */
 /* Strides of a result that follows its operands' order of dimensions, as PyTorch's do. */
 void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, int64_t *strides);
@@ -121,6 +123,8 @@ typedef struct fy_call {
     fy_dev *dev;    /* given shapes: where */
     fy_dtype dtype; /* given dtypes: of the result; reductions: to compute in, if it is set */
     fy_shape shape; /* given shapes: of the result */
+    const int64_t *strides; /* given shapes: of the result; NULL: row-major */
+    bool pinned;            /* the result in page-locked memory, on the CPU */
     fy_shape dims;  /* reductions: which ones (none: all); FY_ALONG: the one */
     bool keepdim;
     bool row_major; /* the result in row-major order, whatever the operands' is */
@@ -146,13 +150,25 @@ bool fy_plan_product(const fy_call *c, fy_plan *p); /* product.c */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p); /* reduce.c */
 bool fy_plan_along(const fy_call *c, fy_plan *p);   /* reduce.c */
 bool fy_plan_in_place(const fy_call *c, fy_plan *p); /* inplace.c: may it be written, and how */
+bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
 fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
 fy_tensor *fy_dispatch(const fy_call *c); /* NULL after an error */
 uint32_t fy_work_id(void);                /* number of a copy or an op */
 
-/* move.c */
+/* cross.c: a tensor's elements, dense, into one that lies alike in another memory; false after an error. */
+bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, bool async, fy_word why);
+/* Bytes of a card from x's first element on. */
+bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why);
+
+/* move.c; all NULL or false after an error */
 fy_tensor *fy_move(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name);
+fy_tensor *fy_move_unasked(fy_site *at, fy_tensor *x, fy_dev *to); /* FERRY_POLICY=silent; the log says so */
+fy_tensor *fy_compact(fy_site *at, fy_tensor *x);
+/* src's values, broadcast and converted, into dst on the same device. */
+bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
+
+/* home.c */
 /* All elements on the host, row-major, in x's dtype; free() it. why: print or item, which shows in the
  * log; answer: nothing is recorded. NULL after an error. */
 void *fy_bring_home(fy_site *at, fy_tensor *x, fy_word why);
@@ -168,8 +184,9 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
 typedef struct fy_philox {
     uint64_t seed, offset;
 } fy_philox;
+void fy_random_normal(float *out, int64_t n); /* goes when cpu_make.c has no randn left */
 fy_philox fy_random_take(int device, int64_t numel); /* advances the card's counter */
-void fy_random_normal(float *out, int64_t n);        /* PyTorch's order, one-by-one below 16 */
+void fy_random_give(int device, fy_philox p, int64_t numel); /* and back, if nobody has drawn since */
 
 /* fail.c: emit the error event, print, and exit or return (see ferry.h). Always return NULL.
  * code: a word of the schema; message: PyTorch's words with the real values; hint: the fix.

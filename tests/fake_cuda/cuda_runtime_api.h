@@ -37,6 +37,9 @@ typedef struct fake_stream *cudaStream_t;
 #define cudaGetLastError FAKE(GetLastError)
 #define cudaMalloc FAKE(Malloc)
 #define cudaFree FAKE(Free)
+#define cudaHostAlloc FAKE(HostAlloc)
+#define cudaFreeHost FAKE(FreeHost)
+#define cudaHostAllocPortable 1
 #define cudaMemsetAsync FAKE(MemsetAsync)
 #define cudaMemcpyAsync FAKE(MemcpyAsync)
 #define cudaEventCreate FAKE(EventCreate)

@@ -17,6 +17,7 @@ static struct {
     cudaError_t last;        /* what cudaGetLastError will say */
     double ms;               /* the device's clock */
     int blocks, events;      /* not yet freed */
+    int pinned;              /* likewise, on the host */
     char calls[8192];        /* names, blanks between */
 } fake = {.cards = 1, .driver = 13000};
 
@@ -94,6 +95,22 @@ static inline cudaError_t fake_Free(void *p)
     if (p) fake.blocks--;
     free(p);
     return called("Free");
+}
+
+static inline cudaError_t fake_HostAlloc(void **p, size_t bytes, unsigned flags)
+{
+    cudaError_t e = called("HostAlloc");
+    if (e || flags != cudaHostAllocPortable) return e ? e : cudaErrorLaunchFailure;
+    *p = malloc(bytes);
+    fake.pinned++;
+    return cudaSuccess;
+}
+
+static inline cudaError_t fake_FreeHost(void *p)
+{
+    fake.pinned--;
+    free(p);
+    return called("FreeHost");
 }
 
 static inline cudaError_t fake_MemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)

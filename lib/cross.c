@@ -1,0 +1,94 @@
+/* cross.c: bytes from one memory to another, and what the log says of it. The only caller of a back end's
+ * copy, and the only emitter of copy. What crosses is one piece: move.c and home.c see to that. */
+#include "tensor.h"
+
+static bool is_host(const fy_dev *d) { return d->number == 0; }
+
+static void *data_of(const fy_tensor *x)
+{
+    return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
+}
+
+static size_t bytes_of(const fy_tensor *x) { return (size_t)fy_numel(x) * fy_dtype_size(x->dtype); }
+
+static fy_side side_of(const fy_tensor *x)
+{
+    const fy_storage *s = x->storage;
+    return (fy_side){.addr = s->addr ? s->addr + (uint64_t)x->offset * fy_dtype_size(x->dtype) : 0,
+                     .tensor = x->id,
+                     .storage = s->id,
+                     .version = s->version,
+                     .device = (uint8_t)s->dev->number,
+                     .mem = (uint8_t)s->mem};
+}
+
+/* Memory of Ferry's own, where an item or a print goes. */
+static const fy_side nowhere = {.device = 0, .mem = FY_WORD_pageable};
+
+/* The wait for the card's earlier work, and the rest: a copy's `held` and its sync's add up to the whole. */
+static int64_t waited(const fy_dev *card, const fy_copy_work *w, int64_t before)
+{
+    int64_t n = w->time.start - before - (card->card ? card->card->call_overhead : 0);
+    return n < 0 ? 0 : n < w->time.held ? n : w->time.held;
+}
+
+static void emit_copy(fy_site *at, const fy_dev *card, const fy_copy_work *w, fy_side src, fy_side dst, fy_word why,
+                      int64_t before)
+{
+    if (!fy_log_is_on()) return;
+    bool home = w->dir == FY_WORD_d2h;
+    uint32_t id = fy_work_id();
+    int64_t wait = home && !w->was_async ? waited(card, w, before) : 0;
+    uint64_t seq = FY_EMIT(at, copy, .id = id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes,
+                           .dir = (uint8_t)w->dir, .stream = 0, .async = w->async, .was_async = w->was_async,
+                           .route = (uint8_t)w->route, .why = (uint8_t)why, .held = w->time.held - wait);
+    FY_EMIT(at, complete, .id = id, .start = w->time.start, .end = w->time.end,
+            .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : (uint8_t)w->dir, .wire = w->time.wire,
+            .staging = w->time.staging, .overhead = w->time.overhead);
+    if (home && !w->was_async)
+        FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = 0,
+                .why = why == FY_WORD_user ? FY_WORD_copy : (uint8_t)why, .cause = seq + 1, .held = wait);
+}
+
+static void *fail_copy(fy_site *at, const fy_dev *d)
+{
+    return fy_fail(at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
+                   "%s could not copy: %s", d->name, d->fault);
+}
+
+static fy_word direction(const fy_dev *from, const fy_dev *to)
+{
+    if (is_host(from)) return is_host(to) ? FY_WORD_h2h : FY_WORD_h2d;
+    return is_host(to) ? FY_WORD_d2h : from == to ? FY_WORD_d2d : FY_WORD_p2p;
+}
+
+/* Is the host's side of the way page-locked? Between cards there is none. */
+static bool is_pinned_way(const fy_storage *src, const fy_storage *dst)
+{
+    return src->mem == FY_WORD_pinned || dst->mem == FY_WORD_pinned;
+}
+
+bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, bool async, fy_word why)
+{
+    fy_dev *from = src->storage->dev, *to = dst->storage->dev, *card = is_host(from) ? to : from;
+    fy_copy_work w = {.dst = data_of(dst), .src = data_of(src), .bytes = bytes_of(dst), .dir = direction(from, to)};
+    w.async = async;
+    w.pinned = is_pinned_way(src->storage, dst->storage);
+    int64_t before = fy_clock_now();
+    if (w.bytes == 0) return true;
+    if (!card->backend->copy(card, &w)) return fail_copy(at, card);
+    dst->storage->version++;
+    emit_copy(at, card, &w, side_of(src), side_of(dst), why, before);
+    return true;
+}
+
+bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why)
+{
+    fy_dev *card = x->storage->dev;
+    fy_copy_work w = {.dst = to, .src = data_of(x), .bytes = bytes, .dir = FY_WORD_d2h};
+    int64_t before = fy_clock_now();
+    if (bytes == 0) return true;
+    if (!card->backend->copy(card, &w)) return fail_copy(at, card);
+    if (why != FY_WORD_answer) emit_copy(at, card, &w, side_of(x), nowhere, why, before);
+    return true;
+}
