@@ -1,27 +1,57 @@
-/* add.cu: out = a + b, element by element. A broadcast operand has strides of 0; an operand without
- * data is a number. */
+/* add.cu: out = a + alpha * b, element by element; sub is the same with -alpha. A broadcast operand has
+ * strides of 0; an operand without data is a number. */
 #include "kernel.h"
 
+/* x + alpha * y, rounded once; integers wrap around. */
+__device__ inline float sum(float x, float alpha, float y)
+{
+    return fmaf(alpha, y, x);
+}
+__device__ inline double sum(double x, double alpha, double y)
+{
+    return fma(alpha, y, x);
+}
+__device__ inline bool sum(bool x, bool alpha, bool y)
+{
+    return x || (alpha && y);
+}
+template <typename T> __device__ inline T sum(T x, T alpha, T y)
+{
+    using U = typename unsigned_of<T>::type;
+    return (T)((U)x + (U)alpha * (U)y);
+}
+
 template <typename T>
-__global__ void add(const T *a, fy_layout la, T a_number, const T *b, fy_layout lb, T b_number, T *out, fy_layout lo)
+__global__ void add(const T *a, fy_layout la, T a_number, const T *b, fy_layout lb, T b_number, wide_of<T> alpha,
+                    T *out, fy_layout lo)
 {
     int64_t i = thread_number();
     if (i >= lo.numel) return;
-    out[at(lo, i)] = element(a, la, a_number, i) + element(b, lb, b_number, i);
+    auto x = wide(element(a, la, a_number, i)), y = wide(element(b, lb, b_number, i));
+    put(&out[at(lo, i)], sum(x, alpha, y));
 }
 
-template <typename T> static void launch(fy_run_work *w, const char *name)
+template <typename T> static void launch(fy_run_work *w, const char *name, wide_of<T> alpha)
 {
     fy_operand *a = &w->in[0], *b = &w->in[1], *out = &w->out;
-    if (out->layout.numel == 0) return;
     dim3 grid = grid_for(w, name, out->layout.numel);
-    T a_number, b_number;
-    number_of(w, 0, &a_number);
-    number_of(w, 1, &b_number);
     LAUNCH(add<T>, grid, FY_THREADS)
-    ((const T *)a->data, flat(a->layout), a_number, (const T *)b->data, flat(b->layout), b_number, (T *)out->data,
-     flat(out->layout));
+    ((const T *)a->data, flat(a->layout), number_of<T>(w, 0), (const T *)b->data, flat(b->layout), number_of<T>(w, 1),
+     alpha, (T *)out->data, flat(out->layout));
 }
 
-LAUNCHER(add_f32) { launch<float>(w, "add_f32"); }
-LAUNCHER(add_i64) { launch<int64_t>(w, "add_i64"); }
+template <typename T> static wide_of<T> minus(T x)
+{
+    using W = wide_of<T>;
+    return (W)(0 - (typename unsigned_of<W>::type)wide(x));
+}
+
+LAUNCHER(add)
+{
+    FOR_ALL("add", launch<T>(w, name, wide(number_of<T>(w, 2))))
+}
+
+LAUNCHER(sub)
+{
+    FOR_NUMBERS("sub", launch<T>(w, name, minus(number_of<T>(w, 2))))
+}

@@ -1,41 +1,71 @@
 /* cast.cu: out = a, converted. A float becomes an integer by dropping its fraction; what does not fit
- * becomes the nearest integer that there is, NaN the smallest (as the card's own instruction does). */
+ * becomes the nearest int64 that there is, NaN the smallest, and then a smaller integer by wrapping
+ * around. Floats are rounded once. Everything but 0 is true. */
 #include "kernel.h"
 
-__device__ inline void convert(float *to, float x) { *to = x; }
-__device__ inline void convert(float *to, int64_t x) { *to = (float)x; }
-__device__ inline void convert(int64_t *to, int64_t x) { *to = x; }
-__device__ inline void convert(int64_t *to, float x)
+template <typename From> __device__ inline void convert(fy_half *to, From x)
 {
-    if (x >= 9223372036854775808.0f) *to = INT64_MAX;
-    else if (x >= -9223372036854775808.0f) *to = (int64_t)x;
-    else *to = INT64_MIN;
+    *to = fy_half_of((double)x);
+}
+template <typename From> __device__ inline void convert(fy_bfloat *to, From x)
+{
+    *to = fy_bfloat_of((double)x);
+}
+template <typename From> __device__ inline void convert(bool *to, From x)
+{
+    *to = x != 0;
+}
+template <typename To, typename From> __device__ inline void convert(To *to, From x)
+{
+    if constexpr (is_real<From> && !is_real<To>) *to = (To)fy_to_int64((double)x);
+    else *to = (To)x;
 }
 
 template <typename From, typename To>
-__global__ void cast(const From *a, fy_layout la, To *out, fy_layout lo)
+__global__ void cast(const From *a, fy_layout la, From a_number, To *out, fy_layout lo)
 {
     int64_t i = thread_number();
-    if (i < lo.numel) convert(&out[at(lo, i)], a[at(la, i)]);
+    if (i < lo.numel) convert(&out[at(lo, i)], wide(element(a, la, a_number, i)));
 }
 
 template <typename From, typename To> static void launch(fy_run_work *w, const char *name)
 {
     fy_operand *a = &w->in[0], *out = &w->out;
-    if (out->layout.numel == 0) return;
     dim3 grid = grid_for(w, name, out->layout.numel);
     constexpr auto *kernel = cast<From, To>;
-    LAUNCH(kernel, grid, FY_THREADS)((const From *)a->data, flat(a->layout), (To *)out->data, flat(out->layout));
+    LAUNCH(kernel, grid, FY_THREADS)
+    ((const From *)a->data, flat(a->layout), number_of<From>(w, 0), (To *)out->data, flat(out->layout));
 }
 
-LAUNCHER(cast_f32)
-{
-    if (w->out.dtype == FY_INT64) launch<float, int64_t>(w, "cast_f32_i64");
-    else launch<float, float>(w, "cast_f32_f32");
-}
+#define TO(tag, type, words) \
+    if (w->out.dtype == tag) launch<From, type>(w, words);
+#define TO_EACH(words) \
+    { \
+        using From = T; \
+        TO(FY_FLOAT32, float, words "_f32") \
+        TO(FY_FLOAT64, double, words "_f64") \
+        TO(FY_FLOAT16, fy_half, words "_f16") \
+        TO(FY_BFLOAT16, fy_bfloat, words "_bf16") \
+        TO(FY_INT64, int64_t, words "_i64") \
+        TO(FY_INT32, int32_t, words "_i32") \
+        TO(FY_UINT8, uint8_t, words "_u8") \
+        TO(FY_BOOL, bool, words "_bool") \
+    }
 
-LAUNCHER(cast_i64)
+#define FROM(tag, type, words) \
+    if (w->dtype == tag) { \
+        using T = type; \
+        TO_EACH(words) \
+    }
+
+LAUNCHER(cast)
 {
-    if (w->out.dtype == FY_INT64) launch<int64_t, int64_t>(w, "cast_i64_i64");
-    else launch<int64_t, float>(w, "cast_i64_f32");
+    FROM(FY_FLOAT32, float, "cast_f32")
+    FROM(FY_FLOAT64, double, "cast_f64")
+    FROM(FY_FLOAT16, fy_half, "cast_f16")
+    FROM(FY_BFLOAT16, fy_bfloat, "cast_bf16")
+    FROM(FY_INT64, int64_t, "cast_i64")
+    FROM(FY_INT32, int32_t, "cast_i32")
+    FROM(FY_UINT8, uint8_t, "cast_u8")
+    FROM(FY_BOOL, bool, "cast_bool")
 }

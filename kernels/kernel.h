@@ -4,14 +4,16 @@
  * they make kernels for the simulated card: a launch runs its blocks one after another on the CPU, and
  * the threads of a block in order, each up to its next __syncthreads (simt.cc).
  *
- * The one word that is not CUDA:  LAUNCH(kernel, grid, block)(arguments)
- * which is  kernel<<<grid, block>>>(arguments)  under nvcc.
+ * The word that is not CUDA:  LAUNCH(kernel, grid, block)(arguments)
+ * which is  kernel<<<grid, block>>>(arguments)  under nvcc. MEMBER marks a __device__ function of a structure;
+ * the structure stands in a nameless namespace, as the objects made by nvcc hold one of the same name.
  *
  * Not there under g++: warp shuffles, __shared__ of a size known only at launch. Pointers inside
  * structures are not looked at: give a kernel its pointers as arguments. */
 #ifndef FERRY_KERNEL_H
 #define FERRY_KERNEL_H
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,11 +23,13 @@
 extern "C" {
 #include "op.h" /* fy_run_work and fy_layout: plain structures */
 }
+#include "half.h"
 
 #ifdef __CUDACC__
 
 #define LAUNCH(kernel, grid, block) kernel<<<grid, block>>>
 #define LAUNCHER(name) extern "C" void fy_cuda_launch_##name(fy_run_work *w)
+#define MEMBER __device__ static
 
 #else
 
@@ -50,8 +54,11 @@ extern __thread fy_simt_place fy_simt_at;
 #define __host__
 #define __shared__ static __thread
 #define __syncthreads() fy_simt_barrier(__FILE__, __LINE__)
+#undef assert
+#define assert(fact) ((fact) ? (void)0 : fy_simt_assert(#fact, __FILE__, __LINE__))
 
 extern "C" void fy_simt_barrier(const char *file, int line);
+extern "C" void fy_simt_assert(const char *fact, const char *file, int line); /* ends the thread, and the kernel */
 extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);
 
 /* A kernel with its grid; calling it runs every thread. The kernel is part of the type, so that the
@@ -70,6 +77,7 @@ template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
 
 #define LAUNCH(kernel, grid, block) (fy_launch<kernel>{#kernel, grid, block})
 #define LAUNCHER(name) extern "C" void fy_sim_launch_##name(fy_run_work *w)
+#define MEMBER static
 
 #endif
 
@@ -114,15 +122,110 @@ static inline fy_layout flat(fy_layout l)
     return l;
 }
 
-/* What stands for input i where it is a number. */
-static inline void number_of(const fy_run_work *w, int i, float *x)
+/* ---- element types ------------------------------------------------------------------------------ */
+
+/* An element as it is computed with: the 16-bit floats as float, all others as they are. */
+__host__ __device__ inline float wide(fy_half x)
 {
-    *x = (float)w->real[i];
+    return fy_half_float(x);
 }
-static inline void number_of(const fy_run_work *w, int i, int64_t *x)
+__host__ __device__ inline float wide(fy_bfloat x)
 {
-    *x = w->integer[i];
+    return fy_bfloat_float(x);
 }
+template <typename T> __host__ __device__ inline T wide(T x)
+{
+    return x;
+}
+template <typename T> using wide_of = decltype(wide(T()));
+
+/* And back: rounded once. */
+__device__ inline void put(fy_half *to, float x)
+{
+    *to = fy_half_of(x);
+}
+__device__ inline void put(fy_bfloat *to, float x)
+{
+    *to = fy_bfloat_of_float(x);
+}
+template <typename T> __device__ inline void put(T *to, T x)
+{
+    *to = x;
+}
+
+template <typename T> constexpr bool is_real = false;
+template <> constexpr bool is_real<fy_half> = true;
+template <> constexpr bool is_real<fy_bfloat> = true;
+template <> constexpr bool is_real<float> = true;
+template <> constexpr bool is_real<double> = true;
+
+/* The unsigned type of an integer's size: in it arithmetic wraps around, in the integer's own it must not. */
+template <typename T> struct unsigned_of {
+    using type = T;
+};
+template <> struct unsigned_of<int32_t> {
+    using type = uint32_t;
+};
+template <> struct unsigned_of<int64_t> {
+    using type = uint64_t;
+};
+
+/* A number of the call as an element. */
+static inline void set_number(fy_half *to, double real, int64_t)
+{
+    *to = fy_half_of(real);
+}
+static inline void set_number(fy_bfloat *to, double real, int64_t)
+{
+    *to = fy_bfloat_of(real);
+}
+static inline void set_number(float *to, double real, int64_t)
+{
+    *to = (float)real;
+}
+static inline void set_number(double *to, double real, int64_t)
+{
+    *to = real;
+}
+static inline void set_number(bool *to, double real, int64_t integer)
+{
+    *to = real != 0 || integer != 0;
+}
+template <typename T> static inline void set_number(T *to, double, int64_t integer)
+{
+    *to = (T)integer;
+}
+template <typename T> static inline T number_of(const fy_run_work *w, int i)
+{
+    T x;
+    set_number(&x, w->real[i], w->integer[i]);
+    return x;
+}
+
+/* In a launcher: `...` for the type that the op computes in, called T there; `name` is "OP_f32".
+ *
+ *     LAUNCHER(relu) { FOR_NUMBERS("relu", launch<T>(w, name)) }
+ *
+ * REALS are the four floats, NUMBERS those and the integers, ALL those and bool. */
+#define FOR_REALS(op, ...) \
+    FOR_TYPE(FY_FLOAT32, float, op "_f32", __VA_ARGS__) \
+    FOR_TYPE(FY_FLOAT64, double, op "_f64", __VA_ARGS__) \
+    FOR_TYPE(FY_FLOAT16, fy_half, op "_f16", __VA_ARGS__) \
+    FOR_TYPE(FY_BFLOAT16, fy_bfloat, op "_bf16", __VA_ARGS__)
+#define FOR_INTEGERS(op, ...) \
+    FOR_TYPE(FY_INT64, int64_t, op "_i64", __VA_ARGS__) \
+    FOR_TYPE(FY_INT32, int32_t, op "_i32", __VA_ARGS__) \
+    FOR_TYPE(FY_UINT8, uint8_t, op "_u8", __VA_ARGS__)
+#define FOR_NUMBERS(op, ...) FOR_REALS(op, __VA_ARGS__) FOR_INTEGERS(op, __VA_ARGS__)
+#define FOR_ALL(op, ...) FOR_NUMBERS(op, __VA_ARGS__) FOR_TYPE(FY_BOOL, bool, op "_bool", __VA_ARGS__)
+#define FOR_TYPE(tag, type, words, ...) \
+    if (w->dtype == tag) { \
+        using T = type; \
+        const char *name = words; \
+        __VA_ARGS__; \
+    }
+
+/* ---- launching ---------------------------------------------------------------------------------- */
 
 /* Note the shape of a launch in the work order. */
 static inline void note(fy_run_work *w, const char *kernel, dim3 grid, dim3 block)

@@ -1,22 +1,70 @@
-/* cpu.h: the host versions of the ops, one function an op and dtype, and the walk they share. */
+/* cpu.h: the host versions of the ops (op.h: one function an op), and what the element-wise ones share. */
 #ifndef FERRY_CPU_H
 #define FERRY_CPU_H
 
+#include "half.h"
 #include "op.h"
 
-/* One row: n elements of each operand, p[0] the result; steps in bytes. */
-typedef void (*fy_row)(int64_t n, char *const *p, const int64_t *step, void *context);
+/* n elements of each operand, side by side in memory: out[i] from a[i] and b[i]. `out` may be a or b. The
+ * two 16-bit floats come as float and go as float. */
+typedef void (*fy_loop)(int64_t n, void *out, const void *a, const void *b, const fy_run_work *w);
 
-/* Call row for every row of the operands, x[0] the result, all of one shape. An operand whose data is
- * NULL is the number that its place in `numbers` points to. */
-void fy_walk(int count, const fy_operand *const *x, const void *const *numbers, fy_row row, void *context);
+/* Run it over operands of any layout, from a size on in several threads: parts must not hang on each
+ * other. (cpu_elementwise.c) */
+void fy_map(fy_run_work *w, fy_loop loop);
+void fy_map_raw(fy_run_work *w, fy_loop loop); /* 16-bit floats as they are */
 
-#define FY_HOST_OPS(X) X(fill) X(arange) X(cast) X(clone) X(add) X(mul) X(relu) X(sum) X(matmul)
-#define X(op) \
-    void fy_host_##op##_f32(fy_run_work *w); \
-    void fy_host_##op##_i64(fy_run_work *w);
-FY_HOST_OPS(X)
-#undef X
-void fy_host_randn_f32(fy_run_work *w);
+/* A loop for each type that ops are computed in; those that an op has not are NULL. */
+typedef struct fy_loops {
+    fy_loop f32, f64, i64, i32, u8, boolean;
+} fy_loops;
+void fy_map_any(fy_run_work *w, const fy_loops *loops);
+
+/* n 16-bit floats to float and back. (cpu_half.c) */
+void fy_half_widen(int64_t n, float *to, const fy_half *from);
+void fy_half_narrow(int64_t n, fy_half *to, const float *from);
+void fy_bfloat_widen(int64_t n, float *to, const fy_bfloat *from);
+void fy_bfloat_narrow(int64_t n, fy_bfloat *to, const float *from);
+
+/* Compiled for plain machines and for those with wider vectors; the program picks when it starts. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define FY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define FY_CLONES
+#endif
+
+/* Before a loop whose output may be one of its inputs: it is then the same element, never another. */
+#ifdef __clang__
+#define FY_EACH _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define FY_EACH _Pragma("GCC ivdep")
+#endif
+
+/* A fy_loop called `name`: the result, of type R, from x and y of type T. */
+#define FY_LOOP(name, T, R, ...) \
+    FY_CLONES static void name(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
+    { \
+        R *out = to; \
+        const T *a = from_a, *b = from_b; \
+        (void)w, (void)b; \
+        FY_EACH for (int64_t i = 0; i < n; i++) \
+        { \
+            T x = a[i]; \
+            out[i] = (R)(__VA_ARGS__); \
+        } \
+    }
+#define FY_LOOP2(name, T, R, ...) \
+    FY_CLONES static void name(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
+    { \
+        R *out = to; \
+        const T *a = from_a, *b = from_b; \
+        (void)w; \
+        FY_EACH for (int64_t i = 0; i < n; i++) \
+        { \
+            T x = a[i], y = b[i]; \
+            out[i] = (R)(__VA_ARGS__); \
+        } \
+    }
 
 #endif

@@ -1,111 +1,248 @@
-/* cpu_elementwise.c: add, mul, relu, cast, clone and sum on the host. */
+/* cpu_elementwise.c: an element-wise op over operands of any layout. A loop knows only elements side by side;
+ * what lies otherwise, is a 16-bit float or a number goes through a small buffer, a block at a time. */
 #include "cpu.h"
+#include "team.h"
+#include "tensor.h"
 
-/* A function that walks one row: `expr` says the result from x (and y), elements of type From. The first
- * loop is for operands without gaps, which the compiler can turn into vector instructions. */
-#define UNARY_ROW(name, From, To, expr) \
-    static void name(int64_t n, char *const *p, const int64_t *step, void *context) \
-    { \
-        (void)context; \
-        if (step[0] == sizeof(To) && step[1] == sizeof(From)) { \
-            To *restrict out = (To *)(void *)p[0]; \
-            const From *restrict a = (const From *)(void *)p[1]; \
-            for (int64_t i = 0; i < n; i++) { From x = a[i]; out[i] = expr; } \
-            return; \
-        } \
-        for (int64_t i = 0; i < n; i++) { \
-            From x = *(const From *)(void *)(p[1] + i * step[1]); \
-            *(To *)(void *)(p[0] + i * step[0]) = expr; \
-        } \
+enum { BLOCK = 512, GRAIN = 32 * BLOCK, WIDEST = 8 };
+
+/* One operand, its dimensions in the order in which the result lies in memory, innermost first. */
+typedef struct side {
+    char *data; /* NULL: a number */
+    int64_t size;
+    fy_dtype dtype;
+    bool flat;   /* element i is at data + i * size */
+    bool halves; /* 16-bit floats, which the loop wants as float */
+    int64_t step[FY_MAX_DIMS];
+} side;
+
+typedef struct map {
+    const fy_run_work *w;
+    fy_loop loop;
+    int ndim;
+    int64_t shape[FY_MAX_DIMS];
+    side out, in[2];
+    bool direct; /* nothing goes through a buffer */
+} map;
+
+typedef union block {
+    char bytes[BLOCK * WIDEST];
+    double align;
+} block;
+
+/* ---- planning ------------------------------------------------------------------------------------ */
+
+/* Dimensions from the result's smallest stride up, so that it is written in the order of memory. */
+static void sort_dims(const fy_layout *l, int *order)
+{
+    for (int i = 0; i < l->ndim; i++) {
+        int d = l->ndim - 1 - i, j = i;
+        for (; j > 0 && l->strides[d] < l->strides[order[j - 1]]; j--) order[j] = order[j - 1];
+        order[j] = d;
     }
+}
 
-#define BINARY_ROW(name, T, expr) \
-    static void name(int64_t n, char *const *p, const int64_t *step, void *context) \
-    { \
-        (void)context; \
-        if (step[0] == sizeof(T) && step[1] == sizeof(T) && step[2] == sizeof(T)) { \
-            T *restrict out = (T *)(void *)p[0]; \
-            const T *restrict a = (const T *)(void *)p[1], *restrict b = (const T *)(void *)p[2]; \
-            for (int64_t i = 0; i < n; i++) { T x = a[i], y = b[i]; out[i] = expr; } \
-            return; \
-        } \
-        for (int64_t i = 0; i < n; i++) { \
-            T x = *(const T *)(void *)(p[1] + i * step[1]), y = *(const T *)(void *)(p[2] + i * step[2]); \
-            *(T *)(void *)(p[0] + i * step[0]) = expr; \
-        } \
+static void set_side(side *s, const fy_operand *x, int ndim, const int *order, bool raw)
+{
+    int64_t run = 1;
+    s->data = x->data;
+    s->dtype = x->dtype;
+    s->size = (int64_t)fy_dtype_size(x->dtype);
+    s->flat = x->data != NULL;
+    s->halves = !raw && (x->dtype == FY_FLOAT16 || x->dtype == FY_BFLOAT16);
+    if (!x->data) return;
+    for (int i = 0; i < ndim; i++) {
+        s->step[i] = x->layout.strides[order[i]] * s->size;
+        if (x->layout.shape[order[i]] != 1 && x->layout.strides[order[i]] != run) s->flat = false;
+        run *= x->layout.shape[order[i]];
     }
-
-/* A float that is no int64 becomes the nearest one, NaN the smallest, as on the card. */
-static int64_t truncated(float x)
-{
-    if (x >= 9223372036854775808.0f) return INT64_MAX;
-    return x >= -9223372036854775808.0f ? (int64_t)x : INT64_MIN;
 }
 
-UNARY_ROW(relu_f32, float, float, x < 0 ? 0 : x) /* NaN stays NaN */
-UNARY_ROW(relu_i64, int64_t, int64_t, x < 0 ? 0 : x)
-UNARY_ROW(same_f32, float, float, x)
-UNARY_ROW(same_i64, int64_t, int64_t, x)
-UNARY_ROW(f32_to_i64, float, int64_t, truncated(x))
-UNARY_ROW(i64_to_f32, int64_t, float, (float)x)
-BINARY_ROW(add_f32, float, x + y)
-BINARY_ROW(mul_f32, float, x * y)
-BINARY_ROW(add_i64, int64_t, (int64_t)((uint64_t)x + (uint64_t)y)) /* wraps */
-BINARY_ROW(mul_i64, int64_t, (int64_t)((uint64_t)x * (uint64_t)y))
-
-static void unary(fy_run_work *w, fy_row row)
+/* Dimensions that every operand walks as one become one. */
+static void join_dims(map *m)
 {
-    const fy_operand *x[] = {&w->out, &w->in[0]};
-    fy_walk(2, x, NULL, row, NULL);
+    side *s[] = {&m->out, &m->in[0], &m->in[1]};
+    int kept = 0;
+    for (int d = 0; d < m->ndim; d++) {
+        bool joins = kept > 0;
+        if (m->shape[d] == 1) continue;
+        for (int k = 0; k < 3 && joins; k++)
+            if (s[k]->data && s[k]->step[d] != s[k]->step[kept - 1] * m->shape[kept - 1]) joins = false;
+        if (joins) {
+            m->shape[kept - 1] *= m->shape[d];
+            continue;
+        }
+        m->shape[kept] = m->shape[d];
+        for (int k = 0; k < 3; k++) s[k]->step[kept] = s[k]->step[d];
+        kept++;
+    }
+    m->ndim = kept;
 }
 
-static void binary(fy_run_work *w, fy_row row)
+static void plan(map *m, const fy_run_work *w, bool raw)
 {
-    const fy_operand *x[] = {&w->out, &w->in[0], &w->in[1]};
-    float real[2] = {(float)w->real[0], (float)w->real[1]};
-    bool ints = w->out.dtype == FY_INT64;
-    const void *numbers[] = {NULL, ints ? (void *)&w->integer[0] : &real[0], ints ? (void *)&w->integer[1] : &real[1]};
-    fy_walk(3, x, numbers, row, NULL);
+    const fy_layout *l = &w->out.layout;
+    int order[FY_MAX_DIMS];
+    sort_dims(l, order);
+    m->w = w;
+    m->ndim = l->ndim;
+    for (int i = 0; i < l->ndim; i++) m->shape[i] = l->shape[order[i]];
+    set_side(&m->out, &w->out, l->ndim, order, raw);
+    m->direct = m->out.flat && !m->out.halves;
+    for (int k = 0; k < 2; k++) {
+        m->in[k] = (side){.data = NULL};
+        if (k >= w->nin) continue;
+        set_side(&m->in[k], &w->in[k], l->ndim, order, raw);
+        m->direct = m->direct && m->in[k].flat && !m->in[k].halves;
+    }
+    if (!m->direct) join_dims(m);
 }
 
-void fy_host_relu_f32(fy_run_work *w) { unary(w, relu_f32); }
-void fy_host_relu_i64(fy_run_work *w) { unary(w, relu_i64); }
-void fy_host_clone_f32(fy_run_work *w) { unary(w, same_f32); }
-void fy_host_clone_i64(fy_run_work *w) { unary(w, same_i64); }
-void fy_host_cast_f32(fy_run_work *w) { unary(w, w->out.dtype == FY_INT64 ? f32_to_i64 : same_f32); }
-void fy_host_cast_i64(fy_run_work *w) { unary(w, w->out.dtype == FY_INT64 ? same_i64 : i64_to_f32); }
-void fy_host_add_f32(fy_run_work *w) { binary(w, add_f32); }
-void fy_host_add_i64(fy_run_work *w) { binary(w, add_i64); }
-void fy_host_mul_f32(fy_run_work *w) { binary(w, mul_f32); }
-void fy_host_mul_i64(fy_run_work *w) { binary(w, mul_i64); }
+/* ---- blocks -------------------------------------------------------------------------------------- */
 
-/* Summed in double, rounded once: close to PyTorch's cascade, and in no need of one. */
-static void sum_row_f32(int64_t n, char *const *p, const int64_t *step, void *total)
+#define COPY_STEPS(T) \
+    for (int64_t i = 0; i < n; i++) *(T *)(void *)(to + i * to_step) = *(const T *)(const void *)(from + i * from_step);
+
+static void copy_row(int64_t n, int64_t size, char *to, int64_t to_step, const char *from, int64_t from_step)
 {
-    double part = 0;
-    for (int64_t i = 0; i < n; i++) part += *(const float *)(void *)(p[0] + i * step[0]);
-    *(double *)total += part;
+    if (to_step == size && from_step == size) {
+        memcpy(to, from, (size_t)(n * size));
+        return;
+    }
+    switch (size) {
+    case 1: COPY_STEPS(uint8_t) break;
+    case 2: COPY_STEPS(uint16_t) break;
+    case 4: COPY_STEPS(uint32_t) break;
+    default: COPY_STEPS(uint64_t) break;
+    }
 }
 
-static void sum_row_i64(int64_t n, char *const *p, const int64_t *step, void *total)
+/* Elements from .. from + n of an operand to a buffer, or from it. */
+static void exchange(const map *m, const side *s, int64_t from, int64_t n, char *buffer, bool fetch)
 {
-    uint64_t part = 0;
-    for (int64_t i = 0; i < n; i++) part += *(const uint64_t *)(void *)(p[0] + i * step[0]);
-    *(uint64_t *)total += part;
+    int64_t at[FY_MAX_DIMS] = {0};
+    char *p = s->data;
+    for (int d = 0; d < m->ndim; d++) {
+        at[d] = from % m->shape[d];
+        from /= m->shape[d];
+        p += at[d] * s->step[d];
+    }
+    int64_t width = m->ndim ? m->shape[0] : 1, step = m->ndim ? s->step[0] : 0;
+    for (;;) {
+        int64_t row = width - at[0] < n ? width - at[0] : n;
+        if (fetch) copy_row(row, s->size, buffer, s->size, p, step);
+        else copy_row(row, s->size, p, step, buffer, s->size);
+        buffer += row * s->size;
+        if ((n -= row) == 0) return;
+        p -= at[0] * step;
+        at[0] = 0;
+        for (int d = 1; d < m->ndim; d++) {
+            p += s->step[d];
+            if (++at[d] < m->shape[d]) break;
+            p -= s->step[d] * m->shape[d];
+            at[d] = 0;
+        }
+    }
 }
 
-void fy_host_sum_f32(fy_run_work *w)
+static void widen(const side *s, int64_t n, void *to, const void *from)
 {
-    const fy_operand *x[] = {&w->in[0]};
-    double total = 0;
-    fy_walk(1, x, NULL, sum_row_f32, &total);
-    *(float *)w->out.data = (float)total;
+    if (s->dtype == FY_FLOAT16) fy_half_widen(n, to, from);
+    else fy_bfloat_widen(n, to, from);
 }
 
-void fy_host_sum_i64(fy_run_work *w)
+static void narrow(const side *s, int64_t n, void *to, const void *from)
 {
-    const fy_operand *x[] = {&w->in[0]};
-    uint64_t total = 0;
-    fy_walk(1, x, NULL, sum_row_i64, &total);
-    *(uint64_t *)w->out.data = total;
+    if (s->dtype == FY_FLOAT16) fy_half_narrow(n, to, from);
+    else fy_bfloat_narrow(n, to, from);
+}
+
+/* A number, n times. */
+static void repeat(const map *m, int k, int64_t n, block *b)
+{
+    const side *s = &m->in[k];
+    fy_arg number = fy_dtype_is_real(s->dtype) ? fy_arg_real(m->w->real[k]) : fy_arg_int(m->w->integer[k]);
+    union {
+        uint64_t whole;
+        char bytes[8];
+    } x = {0};
+    fy_number_put(s->dtype, &x, 0, number);
+    char *p = b->bytes;
+    int64_t size = s->size;
+    if (s->halves) {
+        float wide;
+        widen(s, 1, &wide, &x);
+        memcpy(&x, &wide, sizeof wide);
+        size = sizeof wide;
+    }
+    copy_row(n, size, p, size, x.bytes, 0);
+}
+
+/* Where the loop reads elements from .. from + n of input k. */
+static const void *input(const map *m, int k, int64_t from, int64_t n, block *raw, block *wide)
+{
+    const side *s = &m->in[k];
+    const char *p = raw->bytes;
+    if (k >= m->w->nin) return NULL;
+    if (!s->data) return wide; /* repeated there */
+    if (s->flat) p = s->data + from * s->size;
+    else exchange(m, s, from, n, raw->bytes, true);
+    if (!s->halves) return p;
+    widen(s, n, wide, p);
+    return wide;
+}
+
+static void run_block(const map *m, int64_t from, int64_t n, block *raw, block *wide)
+{
+    const side *out = &m->out;
+    const void *a = input(m, 0, from, n, raw, &wide[0]), *b = input(m, 1, from, n, raw + 1, &wide[1]);
+    char *place = out->flat ? out->data + from * out->size : raw[2].bytes;
+    if (!out->halves) {
+        m->loop(n, place, a, b, m->w);
+    } else {
+        m->loop(n, wide[2].bytes, a, b, m->w);
+        narrow(out, n, place, wide[2].bytes);
+    }
+    if (!out->flat) exchange(m, out, from, n, place, false);
+}
+
+static void run_part(int64_t from, int64_t to, void *context)
+{
+    const map *m = context;
+    block raw[3], wide[3];
+    if (m->direct) {
+        const void *in[2] = {NULL, NULL};
+        for (int k = 0; k < m->w->nin; k++) in[k] = m->in[k].data + from * m->in[k].size;
+        m->loop(to - from, m->out.data + from * m->out.size, in[0], in[1], m->w);
+        return;
+    }
+    for (int k = 0; k < m->w->nin; k++)
+        if (!m->in[k].data) repeat(m, k, to - from < BLOCK ? to - from : BLOCK, &wide[k]);
+    for (; from < to; from += BLOCK) run_block(m, from, to - from < BLOCK ? to - from : BLOCK, raw, wide);
+}
+
+static void run(fy_run_work *w, fy_loop loop, bool raw)
+{
+    map m;
+    plan(&m, w, raw);
+    m.loop = loop;
+    fy_team_run(w->out.layout.numel, GRAIN, run_part, &m);
+}
+
+void fy_map(fy_run_work *w, fy_loop loop) { run(w, loop, false); }
+void fy_map_raw(fy_run_work *w, fy_loop loop) { run(w, loop, true); }
+
+void fy_map_any(fy_run_work *w, const fy_loops *loops)
+{
+    switch (w->dtype) {
+    case FY_FLOAT16:
+    case FY_BFLOAT16:
+    case FY_FLOAT32: fy_map(w, loops->f32); break;
+    case FY_FLOAT64: fy_map(w, loops->f64); break;
+    case FY_INT64: fy_map(w, loops->i64); break;
+    case FY_INT32: fy_map(w, loops->i32); break;
+    case FY_UINT8: fy_map(w, loops->u8); break;
+    case FY_BOOL: fy_map(w, loops->boolean); break;
+    case FY_DTYPE_UNSET: break;
+    }
 }

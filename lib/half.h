@@ -78,6 +78,19 @@ FY_BOTH fy_bfloat fy_bfloat_of_float(float x)
     return b;
 }
 
+/* The same for binary16, without branches, so that a loop of it becomes vector instructions. What is too
+ * small for an exponent of its own is rounded by the addition of a number whose last bit is worth 2^-24. */
+FY_BOTH fy_half fy_half_of_float(float x)
+{
+    uint32_t bits = fy_float_bits(x), sign = bits & 0x80000000, rest = bits ^ sign;
+    uint32_t normal = (rest + 0xc8000fff + (rest >> 13 & 1)) >> 13;
+    uint32_t small = fy_float_bits(fy_float_from(rest) + 0.5f) - 0x3f000000;
+    uint32_t beyond = rest > 0x7f800000 ? 0x7e00 : 0x7c00;
+    uint32_t magnitude = rest >= 0x47800000 ? beyond : rest < 0x38800000 ? small : normal;
+    fy_half h = {(uint16_t)(sign >> 16 | magnitude)};
+    return h;
+}
+
 FY_BOTH fy_bfloat fy_bfloat_of(double x)
 {
     fy_bfloat b = {fy_narrowed(x, 8, 7)};

@@ -1,0 +1,129 @@
+/* binary.cu: the arithmetic of two operands, element by element, but for add.cu's. An operand without data
+ * is a number. */
+#include "kernel.h"
+
+template <typename Op, typename T>
+__global__ void binary(const T *a, fy_layout la, T a_number, const T *b, fy_layout lb, T b_number, T *out,
+                       fy_layout lo)
+{
+    int64_t i = thread_number();
+    if (i >= lo.numel) return;
+    put(&out[at(lo, i)], Op::of(wide(element(a, la, a_number, i)), wide(element(b, lb, b_number, i))));
+}
+
+template <typename Op, typename T> static void launch(fy_run_work *w, const char *name)
+{
+    fy_operand *a = &w->in[0], *b = &w->in[1], *out = &w->out;
+    dim3 grid = grid_for(w, name, out->layout.numel);
+    constexpr auto *kernel = binary<Op, T>;
+    LAUNCH(kernel, grid, FY_THREADS)
+    ((const T *)a->data, flat(a->layout), number_of<T>(w, 0), (const T *)b->data, flat(b->layout), number_of<T>(w, 1),
+     (T *)out->data, flat(out->layout));
+}
+
+namespace {
+
+/* Integers wrap around; of two bool it is "and". */
+struct product {
+    template <typename T> MEMBER T of(T x, T y)
+    {
+        if constexpr (is_real<T>) return x * y;
+        else return (T)((typename unsigned_of<T>::type)x * y);
+    }
+};
+
+struct quotient {
+    template <typename T> MEMBER T of(T x, T y) { return x / y; }
+};
+
+/* Rounded toward minus infinity. From the remainder, which is exact; the quotient is then whole but for
+ * its own rounding. An integer by 0 gives -1, all bits set. */
+struct floor_quotient {
+    template <typename T> MEMBER T of(T x, T y)
+    {
+        if constexpr (is_real<T>) {
+            if (y == 0) return x / y;
+            T rest = fmod(x, y), q = (x - rest) / y;
+            if (rest != 0 && (rest < 0) != (y < 0)) q -= 1;
+            if (q == 0) return copysign((T)0, x / y);
+            T whole = floor(q);
+            return q - whole > (T)0.5 ? whole + 1 : whole;
+        } else {
+            using U = typename unsigned_of<T>::type;
+            if (y == 0) return (T)-1;
+            if (y == (T)-1 && (T)-1 < 0) return (T)(0 - (U)x); /* the smallest by -1 wraps around */
+            T q = (T)(x / y);
+            return (T)(q - (x % y != 0 && (x < 0) != (y < 0)));
+        }
+    }
+};
+
+/* Of the divisor's sign. An integer by 0 gives -1. */
+struct modulus {
+    template <typename T> MEMBER T of(T x, T y)
+    {
+        if constexpr (is_real<T>) {
+            T rest = fmod(x, y);
+            return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+        } else {
+            if (y == 0) return (T)-1;
+            if (y == (T)-1 && (T)-1 < 0) return 0;
+            T rest = (T)(x % y);
+            return (T)(rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest);
+        }
+    }
+};
+
+/* An integer to a negative power is 1 / x^n with its fraction dropped: 0, but for 1 and -1. */
+struct power {
+    template <typename T> MEMBER T of(T x, T y)
+    {
+        if constexpr (is_real<T>) return pow(x, y);
+        else {
+            if (y < 0) return (T)(x == 1 ? 1 : x == (T)-1 ? (y % 2 ? -1 : 1) : 0);
+            typename unsigned_of<T>::type r = 1, base = x, n = y;
+            for (; n; n >>= 1, base = (decltype(base))(base * base))
+                if (n & 1) r = (decltype(r))(r * base);
+            return (T)r;
+        }
+    }
+};
+
+/* NaN if either is. */
+struct larger {
+    template <typename T> MEMBER T of(T x, T y) { return x != x || x > y ? x : y; }
+};
+struct smaller {
+    template <typename T> MEMBER T of(T x, T y) { return x != x || x < y ? x : y; }
+};
+
+} /* namespace */
+
+LAUNCHER(mul)
+{
+    FOR_ALL("mul", launch<product, T>(w, name))
+}
+LAUNCHER(div)
+{
+    FOR_REALS("div", launch<quotient, T>(w, name))
+}
+LAUNCHER(floor_divide)
+{
+    FOR_NUMBERS("floor_divide", launch<floor_quotient, T>(w, name))
+}
+LAUNCHER(remainder)
+{
+    FOR_NUMBERS("remainder", launch<modulus, T>(w, name))
+}
+LAUNCHER(pow)
+{
+    FOR_NUMBERS("pow", launch<power, T>(w, name))
+}
+LAUNCHER(maximum)
+{
+    FOR_ALL("maximum", launch<larger, T>(w, name))
+}
+LAUNCHER(minimum)
+{
+    FOR_ALL("minimum", launch<smaller, T>(w, name))
+}

@@ -1,0 +1,97 @@
+/* make.cu: tensors from numbers: fill, arange, linspace and eye. */
+#include "kernel.h"
+
+template <typename T> __global__ void fill(T value, T *out, fy_layout lo)
+{
+    int64_t i = thread_number();
+    if (i < lo.numel) out[at(lo, i)] = value;
+}
+
+LAUNCHER(fill)
+{
+    dim3 grid = grid_for(w, NULL, w->out.layout.numel);
+    FOR_ALL("fill", w->kernel = name;
+            LAUNCH(fill<T>, grid, FY_THREADS)(number_of<T>(w, 0), (T *)w->out.data, flat(w->out.layout)))
+}
+
+/* ---- one number after another ---------------------------------------------------------------------- */
+
+/* A real as an element; the fraction of an integer's is dropped. */
+__device__ inline void put_real(fy_half *to, double x)
+{
+    *to = fy_half_of(x);
+}
+__device__ inline void put_real(fy_bfloat *to, double x)
+{
+    *to = fy_bfloat_of(x);
+}
+template <typename T> __device__ inline void put_real(T *to, double x)
+{
+    *to = is_real<T> ? (T)x : (T)fy_to_int64(x);
+}
+
+/* start + i * step, a float's computed in double and rounded once. */
+template <typename T> __global__ void arange_reals(double start, double step, T *out, fy_layout lo)
+{
+    int64_t i = thread_number();
+    if (i < lo.numel) put_real(&out[at(lo, i)], start + (double)i * step);
+}
+
+/* i * step may wrap around; the sum does not. */
+template <typename T> __global__ void arange_integers(uint64_t start, uint64_t step, T *out, fy_layout lo)
+{
+    int64_t i = thread_number();
+    if (i < lo.numel) out[at(lo, i)] = (T)(start + (uint64_t)i * step);
+}
+
+LAUNCHER(arange)
+{
+    dim3 grid = grid_for(w, NULL, w->out.layout.numel);
+    FOR_REALS("arange", w->kernel = name;
+              LAUNCH(arange_reals<T>, grid, FY_THREADS)(w->real[0], w->real[1], (T *)w->out.data, flat(w->out.layout)))
+    FOR_INTEGERS("arange", w->kernel = name;
+                 LAUNCH(arange_integers<T>, grid, FY_THREADS)((uint64_t)w->integer[0], (uint64_t)w->integer[1],
+                                                              (T *)w->out.data, flat(w->out.layout)))
+}
+
+/* The first half is counted from the start, the second from the end, so that both are met exactly. W: the
+ * type of the step. */
+template <typename T, typename W> __global__ void linspace(W start, W end, W step, T *out, fy_layout lo)
+{
+    int64_t i = thread_number(), n = lo.numel;
+    if (i < n) put_real(&out[at(lo, i)], i < n / 2 ? start + step * (W)i : end - step * (W)(n - 1 - i));
+}
+
+/* Of integers in double; of floats in their own type, as the step is rounded to that. */
+template <typename T> static void launch_linspace(fy_run_work *w, dim3 grid, const char *name)
+{
+    using W = decltype(is_real<T> ? wide_of<T>() : double());
+    T first = number_of<T>(w, 0), last = number_of<T>(w, 1), step;
+    W start = (W)wide(first), end = (W)wide(last), steps = (W)(w->out.layout.numel - 1);
+    set_number(&step, steps > 0 ? (end - start) / steps : 0, 0);
+    w->kernel = name;
+    constexpr auto *kernel = linspace<T, W>;
+    LAUNCH(kernel, grid, FY_THREADS)
+    (start, end, is_real<T> ? (W)wide(step) : (end - start) / steps, (T *)w->out.data, flat(w->out.layout));
+}
+
+LAUNCHER(linspace)
+{
+    dim3 grid = grid_for(w, NULL, w->out.layout.numel);
+    FOR_NUMBERS("linspace", launch_linspace<T>(w, grid, name))
+}
+
+/* ---- eye: 1 on the diagonal ------------------------------------------------------------------------ */
+
+template <typename T> __global__ void eye(T one, T *out, fy_layout lo)
+{
+    int64_t i = thread_number();
+    if (i < lo.numel) out[at(lo, i)] = i / lo.shape[1] == i % lo.shape[1] ? one : T();
+}
+
+LAUNCHER(eye)
+{
+    dim3 grid = grid_for(w, NULL, w->out.layout.numel);
+    w->real[0] = 1, w->integer[0] = 1;
+    FOR_ALL("eye", w->kernel = name; LAUNCH(eye<T>, grid, FY_THREADS)(number_of<T>(w, 0), (T *)w->out.data, w->out.layout))
+}

@@ -1,0 +1,178 @@
+/* cpu_binary.c: the ops of two operands on the host, element by element. Integers wrap around: they are
+ * computed with as unsigned ones. */
+#include <math.h>
+
+#include "cpu.h"
+
+#define MAP(op, ...) \
+    void fy_host_##op(fy_run_work *w) { fy_map_any(w, &(fy_loops){__VA_ARGS__}); }
+#define ALL_OF(op) .f32 = op##_f32, .f64 = op##_f64, .i64 = op##_i64, .i32 = op##_i32, .u8 = op##_u8
+
+/* ---- sums: x + alpha * y, rounded once ----------------------------------------------------------- */
+
+#define SUM(name, T, R, alpha_is, ...) \
+    FY_CLONES static void name(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
+    { \
+        T *out = to; \
+        const T *a = from_a, *b = from_b; \
+        const R alpha = (R)(alpha_is); \
+        FY_EACH for (int64_t i = 0; i < n; i++) \
+        { \
+            R x = (R)a[i], y = (R)b[i]; \
+            out[i] = (T)(__VA_ARGS__); \
+        } \
+    }
+
+/* alpha as an element of the op's type, where that is a 16-bit float. */
+static float small_alpha(const fy_run_work *w)
+{
+    switch (w->dtype) {
+    case FY_FLOAT16: return fy_half_float(fy_half_of(w->real[2]));
+    case FY_BFLOAT16: return fy_bfloat_float(fy_bfloat_of(w->real[2]));
+    default: return (float)w->real[2];
+    }
+}
+
+FY_LOOP2(plus_f32, float, float, x + y)
+FY_LOOP2(plus_f64, double, double, x + y)
+FY_LOOP2(minus_f32, float, float, x - y)
+FY_LOOP2(minus_f64, double, double, x - y)
+SUM(add_f32, float, float, small_alpha(w), fmaf(alpha, y, x))
+SUM(sub_f32, float, float, small_alpha(w), fmaf(-alpha, y, x))
+SUM(add_f64, double, double, w->real[2], fma(alpha, y, x))
+SUM(sub_f64, double, double, w->real[2], fma(-alpha, y, x))
+SUM(add_i64, int64_t, uint64_t, w->integer[2], x + alpha * y)
+SUM(sub_i64, int64_t, uint64_t, w->integer[2], x - alpha * y)
+SUM(add_i32, int32_t, uint32_t, w->integer[2], x + alpha * y)
+SUM(sub_i32, int32_t, uint32_t, w->integer[2], x - alpha * y)
+SUM(add_u8, uint8_t, uint8_t, w->integer[2], x + alpha * y)
+SUM(sub_u8, uint8_t, uint8_t, w->integer[2], x - alpha * y)
+SUM(add_bool, bool, bool, w->integer[2] != 0 || w->real[2] != 0, x | (alpha & y))
+
+void fy_host_add(fy_run_work *w)
+{
+    bool plain = w->real[2] == 1;
+    fy_map_any(w, &(fy_loops){.f32 = plain ? plus_f32 : add_f32,
+                              .f64 = plain ? plus_f64 : add_f64,
+                              .i64 = add_i64,
+                              .i32 = add_i32,
+                              .u8 = add_u8,
+                              .boolean = add_bool});
+}
+
+void fy_host_sub(fy_run_work *w)
+{
+    bool plain = w->real[2] == 1;
+    fy_map_any(w, &(fy_loops){.f32 = plain ? minus_f32 : sub_f32,
+                              .f64 = plain ? minus_f64 : sub_f64,
+                              .i64 = sub_i64,
+                              .i32 = sub_i32,
+                              .u8 = sub_u8});
+}
+
+/* ---- products and quotients ---------------------------------------------------------------------- */
+
+FY_LOOP2(mul_f32, float, float, x *y)
+FY_LOOP2(mul_f64, double, double, x *y)
+FY_LOOP2(mul_i64, uint64_t, uint64_t, x *y)
+FY_LOOP2(mul_i32, uint32_t, uint32_t, x *y)
+FY_LOOP2(mul_u8, uint8_t, uint8_t, x *y)
+FY_LOOP2(mul_bool, bool, bool, x &y)
+MAP(mul, ALL_OF(mul), .boolean = mul_bool)
+
+FY_LOOP2(div_f32, float, float, x / y)
+FY_LOOP2(div_f64, double, double, x / y)
+MAP(div, .f32 = div_f32, .f64 = div_f64)
+
+/* Rounded toward minus infinity. From the remainder, which is exact; the quotient is then whole but for its
+ * own rounding. */
+#define FLOOR_QUOTIENT(T, f) \
+    static T floor_quotient##f(T x, T y) \
+    { \
+        if (y == 0) return x / y; \
+        T rest = fmod##f(x, y), q = (x - rest) / y; \
+        if (rest != 0 && (rest < 0) != (y < 0)) q -= 1; \
+        if (q == 0) return copysign##f(0, x / y); \
+        T whole = floor##f(q); \
+        return q - whole > (T)0.5 ? whole + 1 : whole; \
+    } \
+    static T modulus##f(T x, T y) \
+    { \
+        T rest = fmod##f(x, y); \
+        return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest; \
+    }
+FLOOR_QUOTIENT(float, f)
+FLOOR_QUOTIENT(double, )
+
+/* A zero as divisor was refused before (divisor.c). The smallest integer by -1 wraps around. */
+#define INTEGER_QUOTIENT(T, U, type) \
+    static T floor_quotient_##type(T x, T y) \
+    { \
+        if (y == 0) return (T)-1; \
+        if (y == (T)-1) return (T)(0 - (U)x); \
+        return (T)(x / y - (x % y != 0 && (x < 0) != (y < 0))); \
+    } \
+    static T modulus_##type(T x, T y) \
+    { \
+        if (y == 0) return (T)-1; \
+        if (y == (T)-1) return 0; \
+        T rest = x % y; \
+        return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest; \
+    }
+INTEGER_QUOTIENT(int64_t, uint64_t, i64)
+INTEGER_QUOTIENT(int32_t, uint32_t, i32)
+
+#define LOOPS_OF(op, of) \
+    FY_LOOP2(op##_f32, float, float, of##f(x, y)) \
+    FY_LOOP2(op##_f64, double, double, of(x, y)) \
+    FY_LOOP2(op##_i64, int64_t, int64_t, of##_i64(x, y)) \
+    FY_LOOP2(op##_i32, int32_t, int32_t, of##_i32(x, y))
+LOOPS_OF(floor_divide, floor_quotient)
+LOOPS_OF(remainder, modulus)
+FY_LOOP2(floor_divide_u8, uint8_t, uint8_t, y == 0 ? 255 : x / y)
+FY_LOOP2(remainder_u8, uint8_t, uint8_t, y == 0 ? 255 : x % y)
+MAP(floor_divide, ALL_OF(floor_divide))
+MAP(remainder, ALL_OF(remainder))
+
+/* ---- powers -------------------------------------------------------------------------------------- */
+
+/* An integer to a negative power is 1 / x^n with its fraction dropped: 0, but for 1 and -1. */
+#define INTEGER_POWER(T, U, type) \
+    static T power_##type(T x, T y) \
+    { \
+        U r = 1, base = (U)x; \
+        if (y < 0) return x == 1 ? 1 : x == (T)-1 ? (y % 2 ? (T)-1 : 1) : 0; \
+        for (U n = (U)y; n; n >>= 1, base = (U)(base * base)) \
+            if (n & 1) r = (U)(r * base); \
+        return (T)r; \
+    }
+INTEGER_POWER(int64_t, uint64_t, i64)
+INTEGER_POWER(int32_t, uint32_t, i32)
+
+static uint8_t power_u8(uint8_t x, uint8_t n)
+{
+    uint8_t r = 1;
+    for (; n; n >>= 1, x = (uint8_t)(x * x))
+        if (n & 1) r = (uint8_t)(r * x);
+    return r;
+}
+
+FY_LOOP2(pow_f32, float, float, powf(x, y))
+FY_LOOP2(pow_f64, double, double, pow(x, y))
+FY_LOOP2(pow_i64, int64_t, int64_t, power_i64(x, y))
+FY_LOOP2(pow_i32, int32_t, int32_t, power_i32(x, y))
+FY_LOOP2(pow_u8, uint8_t, uint8_t, power_u8(x, y))
+MAP(pow, ALL_OF(pow))
+
+/* ---- the larger and the smaller: NaN if either is ------------------------------------------------ */
+
+#define LARGER(op, T, type) FY_LOOP2(op##_##type, T, T, op##_OF(x, y))
+#define maximum_OF(x, y) ((x) != (x) || (x) > (y) ? (x) : (y))
+#define minimum_OF(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))
+#define LARGERS(op) \
+    LARGER(op, float, f32) \
+    LARGER(op, double, f64) LARGER(op, int64_t, i64) LARGER(op, int32_t, i32) LARGER(op, uint8_t, u8)
+LARGERS(maximum)
+LARGERS(minimum)
+MAP(maximum, ALL_OF(maximum), .boolean = maximum_u8)
+MAP(minimum, ALL_OF(minimum), .boolean = minimum_u8)

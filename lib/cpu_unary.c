@@ -1,0 +1,69 @@
+/* cpu_unary.c: the ops of one operand on the host, element by element. */
+#include <math.h>
+
+#include "cpu.h"
+
+#define MAP(op, ...) \
+    void fy_host_##op(fy_run_work *w) { fy_map_any(w, &(fy_loops){__VA_ARGS__}); }
+#define REALS(op) .f32 = op##_f32, .f64 = op##_f64
+#define INTEGERS(op) .i64 = op##_i64, .i32 = op##_i32, .u8 = op##_u8
+
+/* ---- for floats and integers ---------------------------------------------------------------------- */
+
+FY_LOOP(neg_f32, float, float, -x)
+FY_LOOP(neg_f64, double, double, -x)
+FY_LOOP(neg_i64, uint64_t, uint64_t, 0 - x)
+FY_LOOP(neg_i32, uint32_t, uint32_t, 0 - x)
+FY_LOOP(neg_u8, uint8_t, uint8_t, 0 - x)
+MAP(neg, REALS(neg), INTEGERS(neg))
+
+FY_LOOP(same_i64, int64_t, int64_t, x)
+FY_LOOP(same_i32, int32_t, int32_t, x)
+FY_LOOP(same_u8, uint8_t, uint8_t, x)
+
+FY_LOOP(abs_f32, float, float, fabsf(x))
+FY_LOOP(abs_f64, double, double, fabs(x))
+FY_LOOP(abs_i64, int64_t, int64_t, x < 0 ? 0 - (uint64_t)x : (uint64_t)x)
+FY_LOOP(abs_i32, int32_t, int32_t, x < 0 ? 0 - (uint32_t)x : (uint32_t)x)
+MAP(abs, REALS(abs), .i64 = abs_i64, .i32 = abs_i32, .u8 = same_u8)
+
+/* Of NaN: 0. */
+FY_LOOP(sign_f32, float, float, (x > 0) - (x < 0))
+FY_LOOP(sign_f64, double, double, (x > 0) - (x < 0))
+FY_LOOP(sign_i64, int64_t, int64_t, (x > 0) - (x < 0))
+FY_LOOP(sign_i32, int32_t, int32_t, (x > 0) - (x < 0))
+FY_LOOP(sign_u8, uint8_t, uint8_t, x > 0)
+MAP(sign, REALS(sign), INTEGERS(sign), .boolean = sign_u8)
+
+/* Of NaN: NaN. */
+FY_LOOP(relu_f32, float, float, x < 0 ? 0 : x)
+FY_LOOP(relu_f64, double, double, x < 0 ? 0 : x)
+FY_LOOP(relu_i64, int64_t, int64_t, x < 0 ? 0 : x)
+FY_LOOP(relu_i32, int32_t, int32_t, x < 0 ? 0 : x)
+MAP(relu, REALS(relu), .i64 = relu_i64, .i32 = relu_i32, .u8 = same_u8)
+
+#define ROUNDING(op, of_float, of_double) \
+    FY_LOOP(op##_f32, float, float, of_float(x)) \
+    FY_LOOP(op##_f64, double, double, of_double(x)) \
+    MAP(op, REALS(op), INTEGERS(same))
+ROUNDING(floor, floorf, floor)
+ROUNDING(ceil, ceilf, ceil)
+ROUNDING(round, rintf, rint) /* halves to even */
+
+/* ---- for floats alone ------------------------------------------------------------------------------ */
+
+#define REAL_FUNCTION(op, of_float, of_double) \
+    FY_LOOP(op##_f32, float, float, of_float(x)) \
+    FY_LOOP(op##_f64, double, double, of_double(x)) \
+    MAP(op, REALS(op))
+
+static float sigmoid_f(float x) { return 1 / (1 + expf(-x)); }
+static double sigmoid_d(double x) { return 1 / (1 + exp(-x)); }
+
+REAL_FUNCTION(exp, expf, exp)
+REAL_FUNCTION(log, logf, log)
+REAL_FUNCTION(sqrt, sqrtf, sqrt)
+REAL_FUNCTION(sin, sinf, sin)
+REAL_FUNCTION(cos, cosf, cos)
+REAL_FUNCTION(tanh, tanhf, tanh)
+REAL_FUNCTION(sigmoid, sigmoid_f, sigmoid_d)
