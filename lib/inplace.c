@@ -5,9 +5,8 @@ static bool fail_cast(const fy_call *c, const fy_plan *p)
 {
     char name[200];
     const char *to = fy_argument(c->at, 0, name, sizeof name);
-    return fy_fail_about(c->at, "dtype",
-                         fy_hint("write into a new tensor instead, or convert %s first with fy_to", to), 1, &c->out,
-                         "result type %s can't be cast to the desired output type %s",
+    return fy_fail_about(c->at, "dtype", fy_hint("write into a new tensor instead, or convert %s first with fy_to", to),
+                         1, &c->out, "result type %s can't be cast to the desired output type %s",
                          fy_dtype_torch(p->result.dtype), fy_dtype_torch(c->out->dtype));
 }
 
@@ -96,8 +95,8 @@ bool fy_plan_in_place(const fy_call *c, fy_plan *p)
 {
     fy_geometry own = fy_geometry_of(c->out);
     if (p->dev != c->out->storage->dev) return fail_device(c, p);
+    if (!check_memory(c) || !check_shape(c->at, c->out, &p->result.shape)) return false;
     if (c->op != FY_OP_cast && !fy_can_cast(p->result.dtype, own.dtype)) return fail_cast(c, p);
-    if (!check_shape(c->at, c->out, &p->result.shape) || !check_memory(c)) return false;
     if (p->result.dtype == own.dtype) memcpy(p->result.strides, own.strides, sizeof own.strides);
     if (c->op == FY_OP_fill) p->out = once(own);
     return true;

@@ -133,7 +133,7 @@ static fy_geometry geometry_like(const fy_tensor *x)
     fy_geometry g = fy_geometry_of(x);
     fy_layout l = fy_layout_of(&g);
     g.offset = 0;
-    if (!fy_is_dense(&g)) fy_shape_follow(&g.shape, 1, &l, g.strides);
+    if (!fy_is_dense(&g)) fy_shape_follow(&g.shape, 1, &l, true, g.strides);
     return g;
 }
 

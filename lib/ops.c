@@ -34,7 +34,6 @@ static fy_tensor *two_into(fy_site *at, int op, fy_arg a, fy_arg b)
 TWO(mul)
 TWO(div)
 TWO(remainder)
-TWO(pow)
 TWO(maximum)
 TWO(minimum)
 TWO(eq)
@@ -45,6 +44,16 @@ TWO(gt)
 TWO(ge)
 TWO(logical_and)
 TWO(logical_or)
+
+/* An integer to a negative power is no integer; a tensor of powers gives 0, 1 or -1, as in PyTorch. */
+fy_tensor *fy_pow_at(fy_site *at, fy_arg a, fy_arg b)
+{
+    if (a.is_tensor && fy_check(at, 0, a.tensor) && !b.is_tensor && b.is_int && b.integer < 0 &&
+        !fy_dtype_is_real(a.tensor->dtype))
+        return fy_fail(at, "value", "convert the base to a float type, or write the power as a float: -2.0",
+                       "Integers to negative integer powers are not allowed.");
+    return two(at, FY_OP_pow, a, b);
+}
 
 fy_tensor *fy_mul__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_OP_mul, a, b); }
 fy_tensor *fy_div__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_OP_div, a, b); }

@@ -2,7 +2,11 @@
  * wrong is found here, before anything is allocated. */
 #include "tensor.h"
 
-static bool is_zero_dim_host(const fy_tensor *x) { return x->ndim == 0 && x->storage->dev->number == 0; }
+/* A class is no number: it must be where the scores are. */
+static bool may_be_a_number(const fy_call *c, const fy_tensor *x)
+{
+    return x->ndim == 0 && x->storage->dev->number == 0 && fy_ops[c->op].shape != FY_ROWS;
+}
 
 /* The tensors among the operands, in the order of the call's arguments; a number's place is NULL. */
 static int operands(const fy_call *c, fy_tensor **x)
@@ -34,7 +38,7 @@ static bool plan_device(const fy_call *c, fy_plan *p)
     for (int i = 0; i < n; i++) {
         p->number[i] = !x[i];
         if (!x[i] || x[i]->storage->dev == p->dev) continue;
-        if (!is_zero_dim_host(x[i])) return fail_device(c, p->dev, i, n, x);
+        if (!may_be_a_number(c, x[i])) return fail_device(c, p->dev, i, n, x);
         p->number[i] = true;
     }
     return true;
@@ -75,9 +79,17 @@ fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s)
     return l;
 }
 
+/* A number has the shape (). */
+static bool has_shape(const fy_tensor *x, const fy_shape *s)
+{
+    if (!x) return s->ndim == 0;
+    return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
+}
+
 static bool plan_elementwise(const fy_call *c, fy_plan *p)
 {
     fy_layout told[FY_MAX_INPUTS];
+    bool alike = true;
     int n = 0, nin = fy_ops[c->op].nin;
     fy_tensor *x[FY_MAX_INPUTS] = {0};
     operands(c, x);
@@ -88,10 +100,11 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
         if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
     }
     for (int i = 0; i < nin; i++) {
+        alike = alike && has_shape(x[i], &p->result.shape);
         if (!p->number[i]) told[n++] = p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
     }
     if (c->row_major) fy_shape_rows(&p->result.shape, p->result.strides);
-    else fy_shape_follow(&p->result.shape, n, told, p->result.strides);
+    else fy_shape_follow(&p->result.shape, n, told, alike, p->result.strides);
     return true;
 }
 
@@ -116,7 +129,10 @@ static bool plan_shape(const fy_call *c, fy_plan *p)
     return plan_elementwise(c, p);
 }
 
-static bool is_free_of_devices(const fy_op *op) { return op->shape == FY_GIVEN_SHAPE || op->shape == FY_MATRIX_PRODUCT; }
+static bool is_free_of_devices(const fy_op *op)
+{
+    return op->shape == FY_GIVEN_SHAPE || op->shape == FY_MATRIX_PRODUCT;
+}
 
 bool fy_plan_make(const fy_call *c, fy_plan *p)
 {

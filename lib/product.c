@@ -12,8 +12,9 @@ static bool check_dims(const fy_call *c, fy_tensor **x)
 {
     int a = x[0]->ndim, b = x[1]->ndim;
     if (a > 0 && b > 0) return true;
-    return fy_fail_about(c->at, "shape", "multiply by a number with fy_mul, or give the operand a dimension with fy_view",
-                         2, x, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a, b);
+    return fy_fail_about(c->at, "shape",
+                         "multiply by a number with fy_mul, or give the operand a dimension with fy_view", 2, x,
+                         "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a, b);
 }
 
 /* PyTorch's words, without the method of its own that they end with. */
@@ -50,8 +51,8 @@ static bool fail_inner(const fy_call *c, fy_tensor **x)
                              "of elements, but got %lld and %lld elements respectively",
                              a1, b0, a1, b0);
     if (nb == 1 && na == 2)
-        return fy_fail_about(c->at, "shape", hint, 2, x,
-                             "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)", a0, a0, a1, b0);
+        return fy_fail_about(c->at, "shape", hint, 2, x, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
+                             a0, a0, a1, b0);
     if (na > 2 && nb > 2)
         return fy_fail_about(c->at, "shape", hint, 2, x,
                              "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
@@ -154,6 +155,7 @@ static bool plan_added(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x = c->in[0].tensor, result = *right_of(c);
     fy_shape both = {0};
+    char target[256], sizes[256];
     result.ndim = p->result.shape.ndim;
     memcpy(result.shape, p->result.shape.dims, sizeof result.shape);
     bool larger = x->ndim > result.ndim;
@@ -162,8 +164,10 @@ static bool plan_added(const fy_call *c, fy_plan *p)
         if (own == there || own == 1) continue;
         return fy_fail_about(c->at, "shape", "what is added must fit the product, or have sizes of 1", 1, &x,
                              "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
-                             "non-singleton dimension %d.",
-                             (long long)there, (long long)own, result.ndim - i);
+                             "non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+                             (long long)there, (long long)own, result.ndim - i,
+                             fy_shape_text(result.shape, result.ndim, "[]", target, sizeof target),
+                             fy_shape_text(x->shape, x->ndim, "[]", sizes, sizeof sizes));
     }
     if (larger)
         return fy_fail_about(c->at, "shape", "what is added must fit the product, or have sizes of 1", 1, &x,

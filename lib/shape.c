@@ -58,7 +58,10 @@ bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
 }
 
 /* Where nothing lies, huge sizes may stand beside a 0: their strides stop at the largest. */
-int64_t fy_step_over(int64_t step, int64_t size) { return __builtin_mul_overflow(step, size, &step) ? INT64_MAX : step; }
+int64_t fy_step_over(int64_t step, int64_t size)
+{
+    return __builtin_mul_overflow(step, size, &step) ? INT64_MAX : step;
+}
 
 /* The next stride. */
 static int64_t times(int64_t step, int64_t size) { return fy_step_over(step, size > 1 ? size : 1); }
@@ -129,20 +132,38 @@ static int compare(const fy_shape *s, int n, const fy_layout *in, int a, int b)
     return 0;
 }
 
-/* The operands are expanded to s. When they agree on dense strides those are kept; else dimensions are
- * sorted by the operands' strides (insertion sort, undecided pairs keep row-major order). */
-void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, int64_t *strides)
+/* Does row-major order say it already? A size of 1 may have any stride. */
+static bool is_rows(const fy_shape *s, const fy_layout *l)
 {
-    fy_geometry g = {.shape = *s};
-    bool same = n > 0;
-    for (int i = 1; i < n; i++)
-        same = same && memcmp(in[i].strides, in[0].strides, sizeof(int64_t) * (size_t)s->ndim) == 0;
-    if (same) memcpy(g.strides, in[0].strides, sizeof g.strides);
-    if (same && fy_is_dense(&g) && fy_shape_numel(s) > 0) {
-        memcpy(strides, g.strides, sizeof g.strides);
-        return;
+    int64_t step = 1;
+    for (int d = s->ndim - 1; d >= 0; d--) {
+        if (s->dims[d] != 1 && l->strides[d] != step) return false;
+        step = times(step, s->dims[d]);
     }
-    int order[FY_MAX_DIMS]; /* innermost first */
+    return true;
+}
+
+/* Operands of the result's own shape: row-major if all are, their strides if they agree on dense ones. */
+static bool follow_alike(const fy_shape *s, int n, const fy_layout *in, int64_t *strides)
+{
+    bool rows = true, same = true;
+    fy_geometry g = {.shape = *s};
+    for (int i = 0; i < n; i++) {
+        rows = rows && is_rows(s, &in[i]);
+        same = same && memcmp(in[i].strides, in[0].strides, sizeof(int64_t) * (size_t)s->ndim) == 0;
+    }
+    memcpy(g.strides, in[0].strides, sizeof g.strides);
+    if (rows || fy_shape_numel(s) == 0) fy_shape_rows(s, strides);
+    else if (same && fy_is_dense(&g)) memcpy(strides, g.strides, sizeof g.strides);
+    else return false;
+    return true;
+}
+
+/* Dimensions from the innermost out: sorted by the operands' strides (insertion sort; undecided pairs keep
+ * row-major order, which is told by false). */
+static bool sort_dims(const fy_shape *s, int n, const fy_layout *in, int *order)
+{
+    bool moved = false;
     for (int i = 0; i < s->ndim; i++) order[i] = s->ndim - 1 - i;
     for (int i = 1; i < s->ndim; i++) {
         int moving = i;
@@ -156,9 +177,21 @@ void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, int64_t *str
             moving = j;
         }
     }
+    for (int i = 0; i < s->ndim; i++) moved = moved || order[i] != s->ndim - 1 - i;
+    return moved;
+}
+
+void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, bool alike, int64_t *strides)
+{
+    int order[FY_MAX_DIMS];
     int64_t step = 1;
+    if (n > 0 && alike && follow_alike(s, n, in, strides)) return;
+    if (!sort_dims(s, n, in, order)) {
+        fy_shape_rows(s, strides);
+        return;
+    }
     for (int i = 0; i < s->ndim; i++) {
         strides[order[i]] = step;
-        step = times(step, s->dims[order[i]]);
+        step = fy_step_over(step, s->dims[order[i]]);
     }
 }

@@ -99,8 +99,9 @@ void fy_shape_rows(const fy_shape *s, int64_t *strides);                      /*
 fy_geometry fy_geometry_of(const fy_tensor *x);
 int64_t fy_span(const fy_geometry *g);  /* elements from the first to the last, holes and all */
 bool fy_is_dense(const fy_geometry *g); /* without holes and overlaps, in whatever order */
-/* Strides of a result that follows its operands' order of dimensions, as PyTorch's do. */
-void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, int64_t *strides);
+/* Strides of a result that follows its operands' order of dimensions, as PyTorch's do. Operands are expanded
+ * to s; alike: all had that shape of their own, and none is a number. */
+void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, bool alike, int64_t *strides);
 fy_layout fy_layout_of(const fy_geometry *g);
 const char *fy_shape_text(const int64_t *dims, int n, const char *ends, char *buf, size_t room); /* "[2, 3]" */
 

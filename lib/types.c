@@ -51,9 +51,9 @@ static bool fail_real_only(const fy_call *c, fy_dtype d)
     fy_tensor *x = c->in[0].tensor;
     if (c->op == FY_OP_mean)
         return fy_fail_about(c->at, "dtype", to_float(c), 1, &x,
-                             "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+                             "mean(): could not infer output dtype. %s dtype must be either a floating point or "
                              "complex dtype. Got: %s",
-                             fy_dtype_torch(d));
+                             c->dtype ? "Optional" : "Input", fy_dtype_torch(d));
     if (c->op == FY_OP_var) return fail(c, to_float(c), "std and var only support floating point and complex dtypes");
     return fy_fail_about(c->at, "dtype", to_float(c), 1, &x, "\"%s\" not implemented for '%s'", fy_ops[c->op].name,
                          fy_dtype_torch(d));
@@ -86,6 +86,9 @@ static bool check_mask(const fy_call *c, const fy_plan *p)
                 "mask, use the `~` or `logical_not()` operator instead.");
 }
 
+/* any and all of uint8 are uint8, 0 or 1: PyTorch's one exception. */
+static bool is_fold_of_bytes(const fy_call *c, fy_dtype own) { return own == FY_UINT8 && c->op != FY_OP_logical_not; }
+
 /* What the op computes in, and what that makes. */
 static void decide(const fy_call *c, fy_plan *p)
 {
@@ -111,7 +114,7 @@ static void decide(const fy_call *c, fy_plan *p)
     case FY_TOTAL: p->dtype = p->result.dtype = fy_dtype_is_real(told) || c->dtype ? told : FY_INT64; break;
     case FY_REAL_ONLY: p->dtype = p->result.dtype = told; break;
     case FY_POSITION: p->result.dtype = FY_INT64; break;
-    case FY_TRUTH: p->result.dtype = FY_BOOL; break;
+    case FY_TRUTH: p->result.dtype = is_fold_of_bytes(c, own) ? own : FY_BOOL; break;
     }
 }
 
@@ -122,7 +125,7 @@ bool fy_plan_types(const fy_call *c, fy_plan *p)
     for (int i = 0; i < op->nin; i++) p->takes[i] = p->dtype;
     if (op->dtype == FY_CLASSIFIED) {
         p->takes[1] = FY_INT64;
-        if (c->in[1].tensor->dtype != FY_INT64) return fail_target(c);
+        if (c->in[1].tensor->dtype != FY_INT64 && c->in[1].tensor->dtype != FY_UINT8) return fail_target(c);
     }
     if (op->dtype == FY_REAL_ONLY && !fy_dtype_is_real(p->dtype)) return fail_real_only(c, p->dtype);
     if (op->dtype == FY_EQUAL_DTYPES) return true; /* product.c tells, once the shapes are right */

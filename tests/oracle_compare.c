@@ -179,6 +179,9 @@ static const struct {
     {"expected scalar type", "to have the same dtype"},
     {"mat1 and mat2 must have the same dtype", "to have the same dtype"},
     {"permute(sparse_coo): number of dimensions", "number of dimensions in the tensor input does not match"},
+    {"expected sequence of length", "stack expects each tensor to be equal size"}, /* lists in lists are stacked */
+    {"size mismatch, got ", "size mismatch, got input ("},
+    {"expand(torch.", "expand: the number of sizes provided ("},
     {"only one element tensors can be converted to Python scalars", "elements cannot be converted to Scalar"},
 };
 
@@ -186,8 +189,8 @@ static const struct {
 const char *said(void)
 {
     static char message[4096];
-    const char *error = fy_error() ? fy_error() : "", *call = strstr(error, ": fy_");
-    snprintf(message, sizeof message, "%s", call ? call + 2 : error);
+    const char *error = fy_error() ? fy_error() : "", *message_at = strstr(error, ": fy_");
+    snprintf(message, sizeof message, "%s", message_at ? message_at + 2 : error);
     message[strcspn(message, "\n")] = 0;
     return message;
 }

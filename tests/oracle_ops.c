@@ -76,7 +76,8 @@ FY_TWO_OPERAND_OPS(X)
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0))); }
 FY_ONE_OPERAND_OPS(X)
 X(t)
-X(contiguous) X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
+X(contiguous)
+X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
 #undef X
 #define X(op) \
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1))); }
@@ -99,7 +100,8 @@ X(contiguous) X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu)
 #define X(op) \
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1), alpha(c))); }
 X(add)
-X(sub) X(add_) X(sub_)
+X(sub)
+X(add_) X(sub_)
 #undef X
     OP(radd)
 {
@@ -126,7 +128,8 @@ FY_REDUCTIONS(X)
 #define X(op) \
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(given(c, "shape")), options(c))); }
 X(zeros)
-X(ones) X(rand) X(randn)
+X(ones)
+X(rand) X(randn)
 #undef X
 #define X(op) \
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
