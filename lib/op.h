@@ -57,7 +57,7 @@ typedef enum fy_shape_rule {
     X(eye,          0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, "", "") \
     X(rand,         0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", "integer[0] seed, [1] first counter") \
     X(randn,        0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 20, "", "integer[0] seed, [1] first counter") \
-    X(randint,      0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", "integer[0] seed, [1] first counter, [2] low, [3] high") \
+    X(randint,      0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", "integer[0] seed, [1] first counter, [2] low, [3] high") \
     X(randperm,     0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 40, "", "integer[0] seed, [1] first counter") \
     X(cast,         1, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_BROADCAST,    0, "g", "") \
     X(clone,        1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    0, "g", "strided to strided") \

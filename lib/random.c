@@ -215,10 +215,3 @@ void fy_host_randperm(fy_run_work *w)
     }
     leave();
 }
-
-void fy_random_normal(float *out, int64_t n)
-{
-    enter();
-    fill_normal(FY_FLOAT32, out, n);
-    leave();
-}
