@@ -29,7 +29,7 @@
         for (int l = 0; l < LANES && n >= LANES; l++) all = STEP(all, lane[l]); \
         return all; \
     } \
-    static void NAME(op)(fy_part *part, const fy_tile *t) \
+    static void NAME(op)(fy_part * part, const fy_tile *t) \
     { \
         const T *p = t->data; \
         W column[FY_TILE]; \
@@ -69,7 +69,7 @@ static void NAME(squares)(fy_part *part, const fy_tile *t)
 
 /* The place of the first element that no other surpasses; a NaN surpasses all numbers. */
 #define FOLD_PLACE(op, SURPASSES) \
-    static void NAME(op)(fy_part *part, const fy_tile *t) \
+    static void NAME(op)(fy_part * part, const fy_tile *t) \
     { \
         for (int64_t k = 0; k < t->kept; k++) { \
             const T *p = (const T *)t->data + k * t->kept_step; \

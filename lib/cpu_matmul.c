@@ -80,8 +80,8 @@ static void gemm(const product *p, bool wide)
         cblas_dgemm(CblasRowMajor, a.transposed, b.transposed, n, m, k, p->alpha, a.data, a.step, b.data, b.step,
                     p->beta, p->out.data, step);
     else
-        cblas_sgemm(CblasRowMajor, a.transposed, b.transposed, n, m, k, (float)p->alpha, a.data, a.step, b.data,
-                    b.step, (float)p->beta, p->out.data, step);
+        cblas_sgemm(CblasRowMajor, a.transposed, b.transposed, n, m, k, (float)p->alpha, a.data, a.step, b.data, b.step,
+                    (float)p->beta, p->out.data, step);
     free(a.packed);
     free(b.packed);
 }
@@ -95,8 +95,8 @@ static matrix widened(const matrix *x, fy_dtype d)
     for (int64_t i = 0; i < x->rows; i++)
         for (int64_t j = 0; j < x->columns; j++) {
             int64_t at = i * x->down + j * x->right;
-            *next++ = d == FY_FLOAT16 ? fy_half_float(((fy_half *)x->data)[at])
-                                      : fy_bfloat_float(((fy_bfloat *)x->data)[at]);
+            *next++ =
+                d == FY_FLOAT16 ? fy_half_float(((fy_half *)x->data)[at]) : fy_bfloat_float(((fy_bfloat *)x->data)[at]);
         }
     return to;
 }
@@ -139,8 +139,7 @@ static void gemm_16(const product *p, fy_dtype d)
             for (int64_t l = 0; l < p->a.columns; l++) { \
                 U factor = (U)(alpha * (U)a[l * p->a.right]); \
                 const T *b = (const T *)p->b.data + l * p->b.down; \
-                for (int64_t j = 0; j < p->b.columns; j++) \
-                    out[j] = (T)(U)((U)out[j] + factor * (U)b[j * p->b.right]); \
+                for (int64_t j = 0; j < p->b.columns; j++) out[j] = (T)(U)((U)out[j] + factor * (U)b[j * p->b.right]); \
             } \
         } \
     }
@@ -218,18 +217,8 @@ static void lay_down(const fy_operand *x, const fy_operand *out)
 
 void fy_host_addmm(fy_run_work *w)
 {
-    product p = {
-        .alpha = w->real[1], .beta = w->real[0], .whole_alpha = w->integer[1], .whole_beta = w->integer[0]};
+    product p = {.alpha = w->real[1], .beta = w->real[0], .whole_alpha = w->integer[1], .whole_beta = w->integer[0]};
     if (p.beta == 0) clear(&w->out);
     else lay_down(&w->in[0], &w->out);
     multiply(w, p);
 }
-
-void fy_host_matmul_f32(fy_run_work *w) { fy_host_matmul(w); }
-void fy_host_matmul_i64(fy_run_work *w) { fy_host_matmul(w); }
-
-/* Until cpu_walk.c names each op: what brings their files out of the archive. */
-void fy_host_sum(fy_run_work *w);
-void fy_host_softmax(fy_run_work *w);
-void fy_host_nll_loss(fy_run_work *w);
-const fy_host_op fy_host_others[] = {fy_host_sum, fy_host_softmax, fy_host_nll_loss};

@@ -188,8 +188,14 @@ static void go_through(const reduction *r, int64_t k, int64_t count, fy_part *pa
 static void begin(const fy_run_work *w, fy_part *part, int64_t count)
 {
     bool product = w->op == FY_OP_prod || w->op == FY_OP_all, max = w->op == FY_OP_max, min = w->op == FY_OP_min;
-    fy_part first = {.real = product ? 1 : max ? -(double)INFINITY : min ? (double)INFINITY : 0,
-                     .whole = product ? 1 : max ? INT64_MIN : min ? INT64_MAX : 0,
+    fy_part first = {.real = product ? 1
+                             : max   ? -(double)INFINITY
+                             : min   ? (double)INFINITY
+                                     : 0,
+                     .whole = product ? 1
+                              : max   ? INT64_MIN
+                              : min   ? INT64_MAX
+                                      : 0,
                      .place = -1};
     for (int64_t k = 0; k < count; k++) part[k] = first;
 }
@@ -221,8 +227,7 @@ static void find_means(const reduction *r, int64_t k, int64_t count, fy_part *pa
     reduction sum = *r;
     sum.fold = folds[r->w->dtype][0];
     go_through(&sum, k, count, part);
-    for (int64_t i = 0; i < count; i++)
-        part[i] = (fy_part){.mean = part[i].real / (double)r->gone.numel};
+    for (int64_t i = 0; i < count; i++) part[i] = (fy_part){.mean = part[i].real / (double)r->gone.numel};
 }
 
 static void reduce_tile(const reduction *r, const dims *out, int64_t k, int64_t count)
@@ -250,7 +255,8 @@ static void reduce(fy_run_work *w)
     }
 }
 
-#define HOST(op) void fy_host_##op(fy_run_work *w) { reduce(w); }
+#define HOST(op) \
+    void fy_host_##op(fy_run_work *w) { reduce(w); }
 HOST(sum)
 HOST(prod)
 HOST(mean)

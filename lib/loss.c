@@ -1,7 +1,7 @@
-/* loss.c: operations that are several calls of the dispatcher, each of which shows in the log. */
-#include "tensor.h"
+/* loss.c: losses: several calls of the dispatcher, each of which shows in the log. */
+#include "loss.h"
 
-/* The value of a step, handed on; what it was made of is freed. */
+/* One step: its value, named if it is the result; what it was made of is freed. */
 static fy_tensor *step(fy_site *at, fy_call c, bool last, fy_tensor *used)
 {
     c.at = at;
@@ -11,20 +11,126 @@ static fy_tensor *step(fy_site *at, fy_call c, bool last, fy_tensor *used)
     return out;
 }
 
+static fy_call of_one(int op, fy_tensor *x) { return (fy_call){.op = op, .in = {fy_arg_tensor(x)}}; }
+
+static fy_call of_two(int op, fy_tensor *a, fy_arg b)
+{
+    return (fy_call){.op = op, .in = {fy_arg_tensor(a), b}, .real = {0, 0, 1}, .integer = {0, 0, 1}};
+}
+
+static bool can(fy_site *at, fy_call c)
+{
+    fy_plan p;
+    c.at = at;
+    return fy_plan_make(&c, &p);
+}
+
 /* Each loss as it is, their sum or their mean; `loss` is used up. */
 static fy_tensor *finish(fy_site *at, fy_tensor *loss, fy_reduction how)
 {
     if (!loss || how == FY_NONE) return fy_hand_out(loss);
-    int op = how == FY_SUM ? FY_OP_sum : FY_OP_mean;
-    return fy_hand_out(step(at, (fy_call){.op = op, .in = {fy_arg_tensor(loss)}}, true, loss));
+    return fy_hand_out(step(at, of_one(how == FY_SUM ? FY_OP_sum : FY_OP_mean, loss), true, loss));
 }
+
+/* ---- mean squared error ---------------------------------------------------------------------------- */
 
 fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts o)
 {
-    fy_call difference = {.op = FY_OP_sub, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}, .real = {0, 0, 1}, .integer = {0, 0, 1}};
-    fy_tensor *d = step(at, difference, false, NULL);
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return NULL;
+    if (!fy_loss_check_real(at, a, b)) return NULL;
+    fy_tensor *d = step(at, of_two(FY_OP_sub, a, fy_arg_tensor(b)), false, NULL);
     if (!d) return NULL;
-    fy_tensor *square =
-        step(at, (fy_call){.op = FY_OP_mul, .in = {fy_arg_tensor(d), fy_arg_tensor(d)}}, o.reduction == FY_NONE, d);
-    return finish(at, square, o.reduction);
+    return finish(at, step(at, of_two(FY_OP_mul, d, fy_arg_tensor(d)), o.reduction == FY_NONE, d), o.reduction);
+}
+
+/* ---- cross entropy of classes ------------------------------------------------------------------------ */
+
+static fy_call scores_call(fy_tensor *x)
+{
+    fy_call c = of_one(FY_OP_log_softmax, x);
+    c.dims = (fy_shape){1, {x->ndim > 1}};
+    return c;
+}
+
+static fy_call rows_call(fy_tensor *x, fy_tensor *target, double smoothing)
+{
+    fy_call c = of_two(FY_OP_nll_loss, x, fy_arg_tensor(target));
+    c.real[0] = smoothing > 0 ? smoothing : 0;
+    return c;
+}
+
+static bool is_short(const fy_tensor *x) { return x->dtype == FY_FLOAT16 || x->dtype == FY_BFLOAT16; }
+
+/* The sum over the number of rows that are not left out. 16-bit floats are added up in float32. */
+static fy_tensor *mean_of_rows(fy_site *at, fy_tensor *loss, fy_tensor *target)
+{
+    fy_dtype own = loss->dtype;
+    bool narrow = is_short(loss);
+    fy_call total = of_one(FY_OP_sum, loss);
+    if (narrow) total.dtype = FY_FLOAT32;
+    fy_tensor *sum = step(at, total, false, loss);
+    fy_tensor *kept = sum ? step(at, of_two(FY_OP_ne, target, fy_arg_int(FY_LEFT_OUT)), false, NULL) : NULL;
+    fy_tensor *count = kept ? step(at, of_one(FY_OP_sum, kept), false, kept) : NULL;
+    fy_tensor *mean = count ? step(at, of_two(FY_OP_div, sum, fy_arg_tensor(count)), !narrow, sum) : NULL;
+    if (!count) fy_tensor_drop(at, sum, FY_WORD_free);
+    fy_tensor_drop(at, count, FY_WORD_free);
+    fy_call back = of_one(FY_OP_cast, mean);
+    back.dtype = own;
+    return fy_hand_out(mean && narrow ? step(at, back, true, mean) : mean);
+}
+
+static fy_tensor *of_classes(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
+{
+    fy_call rows = rows_call(x, target, o->label_smoothing);
+    if (!can(at, scores_call(x)) || !fy_loss_check_rows(at, x, target) ||
+        !fy_loss_check_smoothing(at, o->label_smoothing) || !can(at, rows) || !fy_loss_check_classes(at, x, target))
+        return NULL;
+    fy_tensor *scores = step(at, scores_call(x), false, NULL);
+    if (!scores) return NULL;
+    rows.in[0] = fy_arg_tensor(scores);
+    fy_tensor *loss = step(at, rows, o->reduction == FY_NONE, scores);
+    if (!loss || o->reduction != FY_MEAN) return finish(at, loss, o->reduction);
+    return mean_of_rows(at, loss, target);
+}
+
+/* ---- cross entropy of probabilities: a target of the scores' own shape ------------------------------------- */
+
+/* target * (1 - smoothing) + smoothing / classes; a new reference. */
+static fy_tensor *smoothed(fy_site *at, fy_tensor *target, double smoothing, int64_t classes)
+{
+    if (!(smoothing > 0)) return fy_tensor_again(target);
+    fy_tensor *less = step(at, of_two(FY_OP_mul, target, fy_arg_real(1 - smoothing)), false, NULL);
+    return less ? step(at, of_two(FY_OP_add, less, fy_arg_real(smoothing / (double)classes)), false, less) : NULL;
+}
+
+static fy_tensor *of_probabilities(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
+{
+    if (!fy_loss_check_probabilities(at, target) || !can(at, scores_call(x)) ||
+        !fy_loss_check_smoothing(at, o->label_smoothing) || !can(at, of_two(FY_OP_mul, x, fy_arg_tensor(target))))
+        return NULL;
+    int64_t classes = x->ndim ? x->shape[x->ndim > 1] : 1, rows = classes ? fy_numel(x) / classes : 0;
+    fy_tensor *scores = step(at, scores_call(x), false, NULL);
+    fy_tensor *weights = scores ? smoothed(at, target, o->label_smoothing, classes) : NULL;
+    fy_tensor *parts = weights ? step(at, of_two(FY_OP_mul, scores, fy_arg_tensor(weights)), false, weights) : NULL;
+    fy_tensor_drop(at, scores, FY_WORD_free);
+    if (!parts) return NULL;
+    fy_call sum = of_one(FY_OP_sum, parts);
+    if (o->reduction == FY_NONE) sum.dims = scores_call(x).dims;
+    fy_tensor *total = step(at, sum, false, parts);
+    if (!total) return NULL;
+    fy_call last = of_one(FY_OP_neg, total);
+    if (o->reduction == FY_MEAN) last = of_two(FY_OP_div, total, fy_arg_real(-(double)rows));
+    return fy_hand_out(step(at, last, true, total));
+}
+
+static bool same_shape(const fy_tensor *a, const fy_tensor *b)
+{
+    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
+}
+
+/* uint8 classes are taken as int64. */
+fy_tensor *fy_cross_entropy_at(fy_site *at, fy_tensor *x, fy_tensor *target, fy_loss_opts o)
+{
+    if (!fy_check(at, 0, x) || !fy_check(at, 1, target)) return NULL;
+    return same_shape(x, target) ? of_probabilities(at, x, target, &o) : of_classes(at, x, target, &o);
 }

@@ -1,0 +1,56 @@
+/* layers.c: what a layer does to its input. */
+#include "tensor.h"
+
+/* weight turned round, as a view; a weight of fewer dimensions as it is. NULL after an error. */
+static fy_tensor *turned(fy_site *at, fy_tensor *weight)
+{
+    if (weight->ndim > 2)
+        return fy_fail_about(at, "shape", "weight is a matrix, (out, in)", 1, &weight,
+                             "t() expects a tensor with <= 2 dimensions, but self is %dD", weight->ndim);
+    fy_geometry g = fy_geometry_of(weight);
+    for (int d = 0; d < weight->ndim; d++) {
+        g.shape.dims[d] = weight->shape[weight->ndim - 1 - d];
+        g.strides[d] = weight->strides[weight->ndim - 1 - d];
+    }
+    __atomic_add_fetch(&weight->storage->refs, 1, __ATOMIC_RELAXED);
+    return fy_tensor_make(at, weight->storage, &g, NULL, weight->id);
+}
+
+static fy_tensor *multiplied(fy_site *at, fy_tensor *x, fy_tensor *weight, const char *name)
+{
+    return fy_dispatch(
+        &(fy_call){.at = at, .op = FY_OP_matmul, .in = {fy_arg_tensor(x), fy_arg_tensor(weight)}, .name = name});
+}
+
+/* A matrix takes the bias in the same step. */
+static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias, const char *name)
+{
+    fy_call all = {.at = at,
+                   .op = FY_OP_addmm,
+                   .in = {fy_arg_tensor(bias), fy_arg_tensor(x), fy_arg_tensor(weight)},
+                   .real = {1, 1},
+                   .integer = {1, 1},
+                   .name = name};
+    if (x->ndim == 2 && weight->ndim == 2) return fy_dispatch(&all);
+    fy_tensor *product = multiplied(at, x, weight, NULL);
+    if (!product) return NULL;
+    fy_tensor *out = fy_dispatch(&(fy_call){.at = at,
+                                            .op = FY_OP_add,
+                                            .in = {fy_arg_tensor(product), fy_arg_tensor(bias)},
+                                            .real = {0, 0, 1},
+                                            .integer = {0, 0, 1},
+                                            .name = name});
+    fy_tensor_drop(at, product, FY_WORD_free);
+    return out;
+}
+
+fy_tensor *fy_linear_at(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias)
+{
+    if (!fy_check(at, 0, x) || !fy_check(at, 1, weight) || (bias && !fy_check(at, 2, bias))) return NULL;
+    const char *name = fy_name_for(at, NULL);
+    fy_tensor *w = turned(at, weight);
+    if (!w) return NULL;
+    fy_tensor *out = bias ? multiplied_and_added(at, x, w, bias, name) : multiplied(at, x, w, name);
+    fy_tensor_drop(at, w, FY_WORD_free);
+    return fy_hand_out(out);
+}

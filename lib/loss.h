@@ -1,0 +1,15 @@
+/* loss.h: what the losses check before anything runs (loss_check.c); each false after an error. */
+#ifndef FERRY_LOSS_H
+#define FERRY_LOSS_H
+
+#include "tensor.h"
+
+enum { FY_LEFT_OUT = -100 }; /* the class of a row that does not count: PyTorch's ignore_index */
+
+bool fy_loss_check_real(fy_site *at, fy_tensor *a, fy_tensor *b);
+bool fy_loss_check_rows(fy_site *at, fy_tensor *x, fy_tensor *target);
+bool fy_loss_check_classes(fy_site *at, fy_tensor *x, fy_tensor *target);
+bool fy_loss_check_smoothing(fy_site *at, double smoothing);
+bool fy_loss_check_probabilities(fy_site *at, fy_tensor *target);
+
+#endif
