@@ -109,7 +109,7 @@ void fy_make_scalar(fy_call *c, int i, fy_arg value)
 static fy_tensor *filled(fy_site *at, fy_shape shape, fy_arg value, const fy_opts *o)
 {
     fy_call c = {.at = at, .op = FY_OP_fill, .shape = shape};
-    if (!fy_make_begin(&c, o, value.is_int ? FY_INT64 : FY_FLOAT32)) return NULL;
+    if (!fy_make_begin(&c, o, fy_result_of(1, &value))) return NULL;
     if (!fy_fits(at, c.dtype, value, fy_dtype_scalar(c.dtype))) return NULL;
     fy_make_scalar(&c, 0, value);
     return fy_make_finish(&c);
@@ -204,7 +204,7 @@ fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
     fy_call c = {.at = at};
     bool ints;
     if (!fy_make_numbers(at, "the values must be", n, values, &ints)) return NULL;
-    if (!fy_make_begin(&c, &o, ints ? FY_INT64 : FY_FLOAT32) || !all_fit(&c, n, values)) return NULL;
+    if (!fy_make_begin(&c, &o, n ? fy_result_of((int)n, values) : FY_FLOAT32) || !all_fit(&c, n, values)) return NULL;
     bool host = c.dev->number == 0;
     fy_tensor *x = listed(&c, n, values, c.pinned, host ? c.name : NULL);
     if (!x || host) return fy_hand_out(x);

@@ -86,6 +86,16 @@ static bool has_shape(const fy_tensor *x, const fy_shape *s)
     return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
 }
 
+/* A copy has its operand's strides, if they are dense. */
+static void plan_strides(const fy_call *c, fy_plan *p, int n, const fy_layout *told, bool alike)
+{
+    fy_geometry own = p->result;
+    if (n == 1) memcpy(own.strides, told[0].strides, sizeof own.strides);
+    if (c->row_major) fy_shape_rows(&p->result.shape, p->result.strides);
+    else if (c->op == FY_OP_clone && fy_is_dense(&own)) memcpy(p->result.strides, own.strides, sizeof own.strides);
+    else fy_shape_follow(&p->result.shape, n, told, alike, p->result.strides);
+}
+
 static bool plan_elementwise(const fy_call *c, fy_plan *p)
 {
     fy_layout told[FY_MAX_INPUTS];
@@ -103,8 +113,7 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
         alike = alike && has_shape(x[i], &p->result.shape);
         if (!p->number[i]) told[n++] = p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
     }
-    if (c->row_major) fy_shape_rows(&p->result.shape, p->result.strides);
-    else fy_shape_follow(&p->result.shape, n, told, alike, p->result.strides);
+    plan_strides(c, p, n, told, alike);
     return true;
 }
 
