@@ -22,5 +22,5 @@ static const fy_kernel table[] = {
 
 extern "C" const fy_kernel *FIND(int op)
 {
-    return &table[op];
+    return op >= 0 && op < FY_OP_COUNT ? &table[op] : NULL;
 }

@@ -150,6 +150,7 @@ bool fy_plan_types(const fy_call *c, fy_plan *p);   /* its parts: types.c */
 bool fy_plan_product(const fy_call *c, fy_plan *p); /* product.c */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p); /* reduce.c */
 bool fy_plan_along(const fy_call *c, fy_plan *p);   /* reduce.c */
+bool fy_divisor_ok(const fy_call *c, const fy_plan *p); /* divisor.c: no integer by 0 on the CPU */
 bool fy_plan_in_place(const fy_call *c, fy_plan *p); /* inplace.c: may it be written, and how */
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
 fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
@@ -185,7 +186,6 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
 typedef struct fy_philox {
     uint64_t seed, offset;
 } fy_philox;
-void fy_random_normal(float *out, int64_t n); /* goes when cpu_make.c has no randn left */
 fy_philox fy_random_take(int device, int64_t numel); /* advances the card's counter */
 void fy_random_give(int device, fy_philox p, int64_t numel); /* and back, if nobody has drawn since */
 
