@@ -96,11 +96,12 @@ static bool cuda_open(fy_dev *d, char *why, size_t room)
     int cards = 0;
     cudaError_t e = cudaGetDeviceCount(&cards);
     const char *reason = why_no_card(e, cards);
+    if (!reason && d->number > cards) reason = "no such card";
     if (reason) return snprintf(why, room, "%s", reason), false;
     cuda *c = d->state = calloc(1, sizeof *c);
     if (!c) return snprintf(why, room, "no memory"), false;
     pthread_mutex_init(&c->lock, NULL);
-    if (!failed(d, cudaSetDevice(0), "cudaSetDevice") && make_events(d, c)) return true;
+    if (!failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice") && make_events(d, c)) return true;
     snprintf(why, room, "%s", d->fault);
     cuda_close(d);
     return false;
@@ -109,7 +110,7 @@ static bool cuda_open(fy_dev *d, char *why, size_t room)
 static void cuda_info(fy_dev *d)
 {
     struct cudaDeviceProp p;
-    if (failed(d, cudaGetDeviceProperties(&p, 0), "cudaGetDeviceProperties")) return;
+    if (failed(d, cudaGetDeviceProperties(&p, d->number - 1), "cudaGetDeviceProperties")) return;
     snprintf(d->card_name, sizeof d->card_name, "%.120s", p.name);
     d->capacity = (int64_t)p.totalGlobalMem;
 }
@@ -117,7 +118,7 @@ static void cuda_info(fy_dev *d)
 /* The runtime's current card is per thread. */
 static bool enter(fy_dev *d)
 {
-    if (failed(d, cudaSetDevice(0), "cudaSetDevice")) return false;
+    if (failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice")) return false;
     pthread_mutex_lock(&((cuda *)d->state)->lock);
     return true;
 }
@@ -201,28 +202,35 @@ static void cuda_unpin(fy_dev *d, void *p)
     leave(d, true);
 }
 
-static bool copy(fy_dev *d, fy_copy_work *w)
+/* Waited for, unless that was not asked and the host's side is page-locked. The time it then takes is waited
+ * for while a log is open, as a launch's, and is not counted as the host's. */
+static bool copy(fy_dev *d, fy_copy_work *w, int64_t before)
 {
     cuda *c = d->state;
     enum cudaMemcpyKind kind = w->dir == FY_WORD_h2d   ? cudaMemcpyHostToDevice
                                : w->dir == FY_WORD_d2h ? cudaMemcpyDeviceToHost
                                                        : cudaMemcpyDeviceToDevice;
-    if (failed(d, cudaEventRecord(c->start, 0), "cudaEventRecord")) return false;
+    bool timed = !w->was_async || fy_log_is_on();
+    if (timed && failed(d, cudaEventRecord(c->start, 0), "cudaEventRecord")) return false;
     if (failed(d, cudaMemcpyAsync(w->dst, w->src, w->bytes, kind, 0), "cudaMemcpyAsync")) return false;
+    w->time.end = fy_clock_now();
+    w->time.held = w->time.end - before;
+    if (!timed) return true;
     if (failed(d, cudaEventRecord(c->stop, 0), "cudaEventRecord")) return false;
-    return finish(d, &w->time);
+    bool ok = finish(d, &w->time);
+    if (!w->was_async) w->time.held = fy_clock_now() - before;
+    return ok;
 }
 
-/* Waited for at once, whatever was asked: nothing in Ferry gives page-locked memory yet. */
 static bool cuda_copy(fy_dev *d, fy_copy_work *w)
 {
     int64_t before = fy_clock_now();
-    w->time = (fy_time){0};
-    w->was_async = false;
-    w->route = w->pinned || w->dir == FY_WORD_d2d ? FY_WORD_direct : FY_WORD_staged;
+    bool within = w->dir == FY_WORD_d2d || w->dir == FY_WORD_p2p;
+    w->time = (fy_time){.start = before};
+    w->was_async = w->async && w->pinned;
+    w->route = w->pinned || within ? FY_WORD_direct : FY_WORD_staged;
     if (!enter(d)) return false;
-    bool ok = copy(d, w);
-    w->time.held = fy_clock_now() - before;
+    bool ok = copy(d, w, before);
     w->time.wire = w->time.end - w->time.start;
     return leave(d, ok);
 }
@@ -233,7 +241,7 @@ static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
     bool timed = fy_log_is_on();
     if (timed && failed(d, cudaEventRecord(c->start, 0), "cudaEventRecord")) return false;
     k->launch(w);
-    if (failed(d, cudaGetLastError(), k->name)) return false;
+    if (failed(d, cudaGetLastError(), w->kernel ? w->kernel : fy_ops[w->op].name)) return false;
     w->time.end = fy_clock_now();
     w->time.held = w->time.end - w->time.start;
     if (!timed) return true;

@@ -4,7 +4,7 @@
  *            =sim    simulated, even where there is a card
  *            =real   a real card; where there is none there is no cuda device
  *            =none   no cuda device
- *   FERRY_SIM=h200[:capacity=64MiB]   which card is simulated, with how much VRAM
+ *   FERRY_SIM=h200[:capacity=64MiB][,gpus=2]   which card is simulated, with how much VRAM, and how many
  *
  * A value that cannot be understood ends the program with status 1: to guess would show a learner
  * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process. */
@@ -17,14 +17,14 @@
 #include "log.h"
 #include "tensor.h"
 
-enum { MOST_DEVICES = 2 };
+enum { MOST_CARDS = 8, MOST_DEVICES = 1 + MOST_CARDS };
 static const uint64_t host_base = 0x5500000000, card_base = 0x7000000000; /* modelled, recognisable */
 static const uint64_t host_room = (uint64_t)1 << 36;
 
 typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
 static fy_dev devices[MOST_DEVICES];
-static int count;
+static int count, simulated = 1; /* devices that are open; cards to simulate */
 static char why_not_real[128];
 static char mistake[400]; /* what is wrong with the environment; empty if nothing */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -65,13 +65,25 @@ static int64_t read_size(const char *s)
     return -1;
 }
 
+/* One option of FERRY_SIM, n characters; false if it is not understood. */
+static bool read_option(const char *p, size_t n, fy_dev *d)
+{
+    char option[40];
+    if (n >= sizeof option) return false;
+    snprintf(option, sizeof option, "%.*s", (int)n, p);
+    if (strncmp(option, "gpus=", 5) == 0 && option[5] >= '1' && option[5] <= '0' + MOST_CARDS && !option[6])
+        return simulated = option[5] - '0', true;
+    if (strncmp(option, "capacity=", 9) != 0) return false;
+    d->capacity = read_size(option + 9);
+    return d->capacity >= 1 << 20;
+}
+
 /* Read FERRY_SIM into the card's figures and capacity. */
 static void read_sim(fy_dev *d)
 {
     const char *value = getenv("FERRY_SIM");
     if (!value || !*value) value = "h200";
     size_t n = strcspn(value, ":");
-    const char *option = value[n] ? value + n + 1 : NULL;
     char key[32];
     snprintf(key, sizeof key, "%.*s", (int)n, value);
     d->card = fy_card_find(key);
@@ -79,12 +91,14 @@ static void read_sim(fy_dev *d)
     if (!d->card)
         set_mistake("FERRY_SIM=%.60s names no card that is known; known: %s, as in FERRY_SIM=h200", value,
                     fy_card_keys());
-    if (!option || mistake[0]) return;
-    d->capacity = strncmp(option, "capacity=", 9) == 0 ? read_size(option + 9) : -1;
-    if (d->capacity < 1 << 20)
-        set_mistake("FERRY_SIM=%.60s: '%.60s' is not understood; write FERRY_SIM=h200:capacity=64MiB "
-                    "(a whole number, KiB, MiB or GiB, at least 1MiB)",
-                    value, option);
+    for (const char *p = value + n; *p && !mistake[0]; p += n) {
+        n = strcspn(++p, ",");
+        if (!read_option(p, n, d))
+            set_mistake("FERRY_SIM=%.60s: '%.60s' is not understood; write FERRY_SIM=h200:capacity=64MiB "
+                        "(a whole number, KiB, MiB or GiB, at least 1MiB), FERRY_SIM=h200:gpus=2 (1 to %d), or both "
+                        "with a comma between",
+                        value, p, MOST_CARDS);
+    }
 }
 
 static bool open_device(fy_dev *d, int number, const char *name, const fy_backend *backend, char *why, size_t room)
@@ -97,19 +111,38 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     bool host = number == 0;
     uint64_t bytes =
         d->card && !host ? (uint64_t)d->capacity : host_room; /* a real card decides itself when it is full */
-    d->addresses = fy_ranges_make(host ? host_base : card_base, bytes, host ? 64 : 512);
+    uint64_t base = host ? host_base : card_base + ((uint64_t)(number - 1) << 40);
+    d->addresses = fy_ranges_make(base, bytes, host ? 64 : 512);
     count = number + 1;
     return true;
 }
 
-static void open_sim(void)
+/* All of them are alike. */
+static void open_sims(void)
 {
-    fy_dev *d = &devices[1];
-    char why[100] = "";
-    *d = (fy_dev){0};
-    read_sim(d);
-    if (mistake[0] || open_device(d, 1, "cuda:0", &fy_backend_sim, why, sizeof why)) return;
-    set_mistake("the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB", why);
+    fy_dev like = {0};
+    char why[100] = "", name[16];
+    read_sim(&like);
+    for (int i = 1; i <= simulated && !mistake[0]; i++) {
+        devices[i] = like;
+        snprintf(name, sizeof name, "cuda:%d", i - 1);
+        if (!open_device(&devices[i], i, name, &fy_backend_sim, why, sizeof why))
+            set_mistake("the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB",
+                        why);
+    }
+}
+
+/* As many as answer. */
+static bool open_real(char *why, size_t room)
+{
+    char name[16], none_left[100];
+    for (int i = 1; i < MOST_DEVICES; i++) {
+        snprintf(name, sizeof name, "cuda:%d", i - 1);
+        if (!open_device(&devices[i], i, name, &fy_backend_cuda, i == 1 ? why : none_left,
+                         i == 1 ? room : sizeof none_left))
+            break;
+    }
+    return count > 1;
 }
 
 static void open_all(void)
@@ -120,13 +153,12 @@ static void open_all(void)
     devices[0].capacity = fy_card_host()->capacity;
     open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why);
     if (mode == NONE) return;
-    bool real = mode != SIM && open_device(&devices[1], 1, "cuda:0", &fy_backend_cuda, why, sizeof why);
-    if (real) {
-        devices[0].card = devices[1].card = NULL; /* times are measured, on the host too */
+    if (mode != SIM && open_real(why, sizeof why)) {
+        for (int i = 0; i < count; i++) devices[i].card = NULL; /* times are measured, on the host too */
         fy_clock_measure();
     } else {
         snprintf(why_not_real, sizeof why_not_real, "%s", mode == SIM ? "asked for the simulated card" : why);
-        if (mode != REAL) open_sim();
+        if (mode != REAL) open_sims();
     }
     if (count > 1) fy_guard_start();
 }
@@ -186,80 +218,6 @@ const char *fy_dev_why_not_real(void)
 {
     ready();
     return why_not_real[0] ? why_not_real : NULL;
-}
-
-/* ---- names ---------------------------------------------------------------------------------------- */
-
-typedef struct spelling {
-    char type[16];
-    const char *index; /* its digits, or NULL */
-} spelling;
-
-/* letters and digits, then at most one ':' with a number that has no leading zero; PyTorch's rule. */
-static bool spell(const char *s, spelling *out)
-{
-    size_t n = 0;
-    while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
-    snprintf(out->type, sizeof out->type, "%.*s", (int)n, s);
-    out->index = s[n] == ':' ? s + n + 1 : NULL;
-    if (n == 0) return false;
-    if (!out->index) return s[n] == 0;
-    size_t digits = strspn(out->index, "0123456789");
-    return digits > 0 && out->index[digits] == 0 && (out->index[0] != '0' || digits == 1);
-}
-
-static fy_dev *cuda_number(fy_site *at, const char *name, long index)
-{
-    if (count == 1 && why_not_real[0])
-        return fy_fail(at, "device", "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
-                       "No CUDA GPUs are available (%s)", why_not_real);
-    if (count == 1)
-        return fy_fail(at, "device", "unset FERRY_GPU, or compute on \"cpu\"",
-                       "No CUDA GPUs are available (FERRY_GPU=none)");
-    if (index + 1 < count) return &devices[index + 1];
-    return fy_fail(at, "device", "write \"cuda\", or \"cuda:0\"; ordinals count from 0",
-                   "CUDA error: invalid device ordinal (\"%.40s\", but there %s %d card%s)", name,
-                   count == 2 ? "is" : "are", count - 1, count == 2 ? "" : "s");
-}
-
-static _Thread_local int current; /* the card that "cuda" means in this thread */
-
-int fy_cuda_current_device(void) { return current; }
-
-fy_dev *fy_dev_card(fy_site *at, int index)
-{
-    char name[32];
-    ready();
-    snprintf(name, sizeof name, "cuda:%d", index);
-    return index < 0 ? cuda_number(at, "cuda", current) : cuda_number(at, name, index);
-}
-
-void fy_cuda_set_device_at(fy_site *at, int device)
-{
-    fy_session_start();
-    if (device < 0)
-        fy_fail(at, "device", "cards are counted from 0", "Device index must not be negative: %d", device);
-    else if (fy_dev_card(at, device)) current = device;
-}
-
-fy_dev *fy_dev_parse(fy_site *at, const char *name)
-{
-    static const char *const fix = "devices are \"cpu\", \"cuda\" and \"cuda:0\"";
-    spelling s;
-    ready();
-    if (!name) return fy_fail(at, "device", fix, "Device string must not be empty (it is NULL)");
-    if (!*name) return fy_fail(at, "device", fix, "Device string must not be empty");
-    if (!spell(name, &s)) return fy_fail(at, "device", fix, "Invalid device string: '%.60s'", name);
-    if (s.index && strlen(s.index) > 9)
-        return fy_fail(at, "device", fix, "Could not parse device index '%.40s' in device string '%.60s'", s.index,
-                       name);
-    long index = s.index ? strtol(s.index, NULL, 10) : 0;
-    if (strcmp(s.type, "cuda") == 0) return cuda_number(at, name, s.index ? index : current);
-    if (strcmp(s.type, "cpu") == 0 && index == 0) return &devices[0];
-    if (strcmp(s.type, "cpu") == 0)
-        return fy_fail(at, "device", "write \"cpu\"", "CPU device index must be -1 or zero, got %ld ('%.40s')", index,
-                       name);
-    return fy_fail(at, "device", fix, "Expected one of cpu, cuda device type at start of device string: %.60s", s.type);
 }
 
 /* ---- the session event ---------------------------------------------------------------------------- */

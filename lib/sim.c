@@ -7,8 +7,7 @@
  * with another, as far as POISON_MOST, so that a large allocation eats no RAM.
  *
  * Work is done at the call; when it would have been done on a card is the timetable's business:
- * one stream in order, one engine for each direction of the bus, one for kernels. Copies of pageable
- * memory go through two page-locked buffers, the copy of one chunk beside the transfer of another.
+ * one stream in order, one engine for each direction of the bus (sim_copy.c), one for kernels.
  * One lock a card: calls of several threads take turns. */
 #define _GNU_SOURCE 1 /* MAP_FIXED_NOREPLACE */
 #include <math.h>
@@ -18,35 +17,26 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "device.h"
 #include "op.h"
+#include "sim.h"
 
-enum { GRANULE = 512, FRESH = 0xff, FREED = 0xf5, POINTS = 1024, PAGE = 65536, HOST_PAGE = 4096 };
+enum { MOST_CARDS = 8, GRANULE = 512, FRESH = 0xff, FREED = 0xf5, PAGE = 65536, HOST_PAGE = 4096 };
 static const size_t poison_most = (size_t)64 << 20;
 
-typedef struct sim {
-    pthread_mutex_t lock;
-    char *window, *alias;
-    size_t bytes;
-    _Atomic bool used; /* there is, or was, something in VRAM, or work */
-    struct fy_ranges *holes;
-    int64_t tail;                        /* when the work queued so far will have ended */
-    int64_t to_device, to_host, compute; /* when each engine is free */
-    int64_t points[POINTS], recorded;    /* the last points and where they stand in time */
-} sim;
+/* For the guard's signal handler, for forks and for copies from card to card. */
+static _Atomic(fy_sim *) cards[MOST_CARDS];
+static _Atomic bool forked; /* from a process that used a card */
 
-/* For the guard's signal handler and for forks. One simulated card. */
-static _Atomic(char *) guarded_from, guarded_to;
-static sim *the_card;
-static _Atomic bool forked; /* from a process that used the card */
-
-bool fy_sim_owns(const void *p)
+fy_sim *fy_sim_owner(const void *p, size_t bytes)
 {
-    return (const char *)p >= atomic_load(&guarded_from) && (const char *)p < atomic_load(&guarded_to);
+    for (int i = 0; i < MOST_CARDS; i++) {
+        fy_sim *s = atomic_load(&cards[i]);
+        if (s && fy_sim_inside(s, p, bytes)) return s;
+    }
+    return NULL;
 }
 
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t ns_for(int64_t amount, double rate) { return llround((double)amount * 1e9 / rate); }
+bool fy_sim_owns(const void *p) { return fy_sim_owner(p, 1) != NULL; }
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
@@ -58,31 +48,32 @@ static char *reserve(size_t bytes, int protection, int sharing)
     return p;
 }
 
-/* In a child: the card stays with its parent if that has used it; else it is as new here too, but for the
- * addresses, which the fork took away. */
-static void note_fork(void)
+/* In a child the card is as new, but for the addresses, which the fork took away. */
+static bool map_again(fy_sim *s)
 {
-    sim *s = the_card;
-    if (!s || atomic_load(&s->used)) {
-        atomic_store(&forked, true);
-        return;
-    }
     int flags = MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     bool window = mmap(s->window, s->bytes, PROT_NONE, MAP_PRIVATE | flags, -1, 0) == s->window;
     bool alias = mmap(s->alias, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | flags, -1, 0) == s->alias;
-    if (!window || !alias) atomic_store(&forked, true);
-    else {
-        madvise(s->window, s->bytes, MADV_DONTFORK);
-        madvise(s->alias, s->bytes, MADV_DONTFORK);
+    if (!window || !alias) return false;
+    madvise(s->window, s->bytes, MADV_DONTFORK);
+    madvise(s->alias, s->bytes, MADV_DONTFORK);
+    return true;
+}
+
+/* The cards stay with the parent if it has used one. */
+static void note_fork(void)
+{
+    for (int i = 0; i < MOST_CARDS; i++) {
+        fy_sim *s = atomic_load(&cards[i]);
+        if (s && (atomic_load(&s->used) || !map_again(s))) atomic_store(&forked, true);
     }
 }
 
 static void sim_close(fy_dev *d)
 {
-    sim *s = d->state;
+    fy_sim *s = d->state;
     if (!s) return;
-    if (the_card == s) the_card = NULL;
-    atomic_store(&guarded_to, NULL);
+    if (atomic_load(&cards[d->number - 1]) == s) atomic_store(&cards[d->number - 1], NULL);
     if (s->window) munmap(s->window, s->bytes);
     if (s->alias) munmap(s->alias, s->bytes);
     fy_ranges_free(s->holes);
@@ -95,7 +86,7 @@ static void sim_close(fy_dev *d)
  * of that can be given back in parts (MADV_REMOVE). */
 static bool sim_open(fy_dev *d, char *why, size_t room)
 {
-    sim *s = d->state = calloc(1, sizeof *s);
+    fy_sim *s = d->state = calloc(1, sizeof *s);
     if (!s) return snprintf(why, room, "no memory"), false;
     s->bytes = ((size_t)d->capacity + PAGE - 1) / PAGE * PAGE;
     pthread_mutex_init(&s->lock, NULL);
@@ -107,17 +98,15 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
         snprintf(why, room, "cannot reserve %lld MiB of addresses", (long long)(d->capacity >> 20));
         return false;
     }
-    atomic_store(&guarded_from, s->window);
-    atomic_store(&guarded_to, s->window + s->bytes);
-    the_card = s;
-    pthread_atfork(NULL, NULL, note_fork);
+    atomic_store(&cards[d->number - 1], s);
+    if (d->number == 1) pthread_atfork(NULL, NULL, note_fork);
     return true;
 }
 
 static void sim_info(fy_dev *d) { snprintf(d->card_name, sizeof d->card_name, "%s (simulated)", d->card->name); }
 
 /* Take the card's lock; false in a forked child, which has no card. */
-static bool enter(fy_dev *d)
+bool fy_sim_enter(fy_dev *d)
 {
     if (atomic_load_explicit(&forked, memory_order_relaxed)) {
         snprintf(d->fault, sizeof d->fault,
@@ -125,46 +114,37 @@ static bool enter(fy_dev *d)
                  "process anew (exec) instead of forking it");
         return false;
     }
-    sim *s = d->state;
+    fy_sim *s = d->state;
     atomic_store_explicit(&s->used, true, memory_order_relaxed);
     pthread_mutex_lock(&s->lock);
     return true;
 }
 
-static void leave(fy_dev *d) { pthread_mutex_unlock(&((sim *)d->state)->lock); }
+void fy_sim_leave(fy_dev *d) { pthread_mutex_unlock(&((fy_sim *)d->state)->lock); }
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-static bool inside(const sim *s, const void *p, size_t bytes)
-{
-    const char *at = p;
-    return at >= s->window && at <= s->window + s->bytes && bytes <= (size_t)(s->window + s->bytes - at);
-}
-
-/* The address under which the simulator may touch what a device pointer names. */
-static void *alias_of(const sim *s, const void *p) { return s->alias + ((const char *)p - s->window); }
-
 static void *sim_alloc(fy_dev *d, size_t bytes, fy_time *t)
 {
-    sim *s = d->state;
-    if (!enter(d)) return NULL;
+    fy_sim *s = d->state;
+    if (!fy_sim_enter(d)) return NULL;
     int64_t before = fy_clock_now();
     fy_clock_spend(d->card->call_overhead);
     void *p = (void *)(uintptr_t)fy_ranges_take(s->holes, bytes, NULL);
     d->fault[0] = 0;
-    if (p) memset(alias_of(s, p), FRESH, bytes < poison_most ? bytes : poison_most);
+    if (p) memset(fy_sim_alias(s, p), FRESH, bytes < poison_most ? bytes : poison_most);
     *t = (fy_time){.start = before, .end = fy_clock_now(), .overhead = d->card->call_overhead};
     t->held = t->end - before;
-    leave(d);
+    fy_sim_leave(d);
     return p;
 }
 
 /* Junk over the front; whole pages behind it go back to the system. */
 static void sim_release(fy_dev *d, void *p, size_t bytes)
 {
-    sim *s = d->state;
-    if (!p || !enter(d)) return;
-    char *at = alias_of(s, p), *end = at + bytes;
+    fy_sim *s = d->state;
+    if (!p || !fy_sim_enter(d)) return;
+    char *at = fy_sim_alias(s, p), *end = at + bytes;
     memset(at, FREED, bytes < poison_most ? bytes : poison_most);
     if (bytes > poison_most) {
         size_t from = (size_t)(at + poison_most - s->alias + PAGE - 1) / PAGE * PAGE;
@@ -172,17 +152,17 @@ static void sim_release(fy_dev *d, void *p, size_t bytes)
         if (to > from) madvise(s->alias + from, to - from, MADV_REMOVE);
     }
     fy_ranges_give(s->holes, (uint64_t)(uintptr_t)p);
-    leave(d);
+    fy_sim_leave(d);
 }
 
 /* Ordinary memory: the timetable alone treats it otherwise. */
 static void *sim_pin(fy_dev *d, size_t bytes)
 {
-    if (!enter(d)) return NULL;
+    if (!fy_sim_enter(d)) return NULL;
     fy_clock_spend(d->card->call_overhead);
     d->fault[0] = 0;
     void *p = aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
-    leave(d);
+    fy_sim_leave(d);
     return p;
 }
 
@@ -190,97 +170,6 @@ static void sim_unpin(fy_dev *d, void *p)
 {
     (void)d;
     free(p);
-}
-
-/* ---- the timetable of copies -------------------------------------------------------------------- */
-
-/* When byte n has passed at `rate`. Chunks take differences of this, so that their sum is exact. */
-static int64_t part(int64_t from, int64_t to, double rate) { return ns_for(to, rate) - ns_for(from, rate); }
-
-/* A staged copy that begins at `begin`: two stages a chunk (into the buffer, out of the buffer) and
- * two buffers, so that chunk i+1 enters one while chunk i leaves the other:
- *
- *      memcpy   [ 0 ][ 1 ]     [ 2 ]            host to device; the other way round the transfer
- *      transfer      [   0   ][   1   ][  2  ]  comes first
- *
- * Fills start, end, staging, wire and the latencies in overhead; returns when the bus is free. */
-static int64_t staged(const fy_card *card, fy_copy_work *w, int64_t begin, int64_t bus_free)
-{
-    bool up = w->dir == FY_WORD_h2d;
-    int64_t in_free = up ? begin : later(begin, bus_free), out_free = up ? later(begin, bus_free) : begin;
-    int64_t buffer_free[2] = {begin, begin}, bytes = (int64_t)w->bytes;
-    fy_time *t = &w->time;
-    t->start = t->end = begin;
-    for (int64_t from = 0, i = 0; from < bytes; from += card->staging_chunk, i++) {
-        int64_t to = bytes - from < card->staging_chunk ? bytes : from + card->staging_chunk;
-        int64_t wire = part(from, to, card->bus_bandwidth), copy = part(from, to, card->staging_bandwidth);
-        int64_t transfer = wire + card->bus_latency;
-        in_free = later(in_free, buffer_free[i % 2]) + (up ? copy : transfer);
-        out_free = later(out_free, in_free) + (up ? transfer : copy);
-        buffer_free[i % 2] = t->end = out_free;
-        t->wire += wire;
-        t->staging += copy;
-        t->overhead += card->bus_latency;
-    }
-    return up ? out_free : in_free;
-}
-
-/* Straight from or to page-locked memory, or within VRAM (`rate` is then what a copy there makes). */
-static int64_t direct(const fy_card *card, fy_copy_work *w, int64_t begin, double rate)
-{
-    w->time.start = begin;
-    w->time.wire = ns_for((int64_t)w->bytes, rate);
-    w->time.overhead += card->bus_latency;
-    return w->time.end = begin + card->bus_latency + w->time.wire;
-}
-
-static void schedule(sim *s, const fy_card *card, fy_copy_work *w)
-{
-    int64_t *engine = w->dir == FY_WORD_h2d ? &s->to_device : w->dir == FY_WORD_d2h ? &s->to_host : &s->compute;
-    int64_t before = fy_clock_now();
-    w->time = (fy_time){.overhead = card->call_overhead};
-    fy_clock_spend(card->call_overhead);
-    if (w->dir == FY_WORD_d2d) {
-        w->route = FY_WORD_direct;
-        w->was_async = true; /* within one card the host never waits, asked or not */
-        *engine = direct(card, w, later(later(fy_clock_now(), s->tail), *engine), card->memory_bandwidth / 2);
-    } else if (w->pinned) {
-        w->route = FY_WORD_direct;
-        w->was_async = w->async;
-        *engine = direct(card, w, later(later(fy_clock_now(), s->tail), *engine), card->bus_bandwidth);
-    } else {
-        w->route = FY_WORD_staged;
-        w->was_async = false; /* pageable memory: the host does the staging, whatever was asked */
-        *engine = staged(card, w, later(fy_clock_now(), s->tail), *engine);
-    }
-    s->tail = later(s->tail, w->time.end);
-    if (!w->was_async) fy_clock_at_least(w->time.end);
-    w->time.held = fy_clock_now() - before;
-}
-
-/* Is each end where the direction says? */
-static bool ends_fit(fy_dev *d, const fy_copy_work *w)
-{
-    const sim *s = d->state;
-    bool src = inside(s, w->src, w->bytes) == (w->dir != FY_WORD_h2d);
-    bool dst = inside(s, w->dst, w->bytes) == (w->dir != FY_WORD_d2h);
-    if (w->bytes == 0 || (src && dst)) return true;
-    bool in_vram = w->dir != (src ? FY_WORD_d2h : FY_WORD_h2d);
-    snprintf(d->fault, sizeof d->fault, "invalid argument: the %s of this copy is not %s",
-             src ? "destination" : "source", in_vram ? "in VRAM" : "host memory");
-    return false;
-}
-
-static bool sim_copy(fy_dev *d, fy_copy_work *w)
-{
-    sim *s = d->state;
-    if (!ends_fit(d, w) || !enter(d)) return false;
-    schedule(s, d->card, w);
-    if (w->bytes)
-        memmove(w->dir == FY_WORD_d2h ? w->dst : alias_of(s, w->dst),
-                w->dir == FY_WORD_h2d ? w->src : alias_of(s, w->src), w->bytes);
-    leave(d);
-    return true;
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------ */
@@ -296,14 +185,14 @@ static size_t extent(const fy_operand *o)
 /* Turn a device pointer into one that the kernel may use here; anything else is a fault. */
 static bool map(fy_dev *d, const char *kernel, const char *role, int number, fy_operand *o)
 {
-    sim *s = d->state;
+    fy_sim *s = d->state;
     if (o->layout.numel == 0) return true;
-    if (!inside(s, o->data, extent(o))) {
+    if (!fy_sim_inside(s, o->data, extent(o))) {
         snprintf(d->fault, sizeof d->fault, "an illegal memory access was encountered: kernel %s was given %s as %s %d",
-                 kernel, inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
+                 kernel, fy_sim_inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
         return false;
     }
-    o->data = alias_of(s, o->data);
+    o->data = fy_sim_alias(s, o->data);
     return true;
 }
 
@@ -324,25 +213,25 @@ static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 
 static bool sim_run(fy_dev *d, fy_run_work *w)
 {
-    sim *s = d->state;
+    fy_sim *s = d->state;
     const fy_card *card = d->card;
     const fy_kernel *k = fy_sim_kernel(w->op);
     if (!k) {
         snprintf(d->fault, sizeof d->fault, "there is no kernel for %s", fy_ops[w->op].name);
         return false;
     }
-    if (!enter(d)) return false;
+    if (!fy_sim_enter(d)) return false;
     int64_t before = fy_clock_now();
     bool ok = launch(d, k, w);
     fy_clock_spend(card->launch_overhead);
-    int64_t begin = later(later(fy_clock_now(), s->tail), s->compute);
-    int64_t work = later(ns_for(w->flops, card->flops_f32), ns_for(w->bytes, card->memory_bandwidth));
+    int64_t begin = fy_later(fy_later(fy_clock_now(), s->tail), s->compute);
+    int64_t work = fy_later(fy_ns_for(w->flops, card->flops_f32), fy_ns_for(w->bytes, card->memory_bandwidth));
     w->time = (fy_time){.start = begin,
                         .end = begin + card->kernel_latency + work,
                         .overhead = card->launch_overhead + card->kernel_latency};
     w->time.held = fy_clock_now() - before;
     s->tail = s->compute = w->time.end;
-    leave(d);
+    fy_sim_leave(d);
     return ok;
 }
 
@@ -350,27 +239,27 @@ static bool sim_run(fy_dev *d, fy_run_work *w)
 
 static int64_t sim_record(fy_dev *d, int stream)
 {
-    sim *s = d->state;
+    fy_sim *s = d->state;
     (void)stream;
-    if (!enter(d)) return -1;
+    if (!fy_sim_enter(d)) return -1;
     int64_t point = s->recorded++;
-    s->points[point % POINTS] = s->tail;
-    leave(d);
+    s->points[point % FY_SIM_POINTS] = s->tail;
+    fy_sim_leave(d);
     return point;
 }
 
 /* When a point is reached; one older than the table remembers counts as its oldest. -1: everything. */
-static int64_t time_of(const sim *s, int64_t point)
+static int64_t time_of(const fy_sim *s, int64_t point)
 {
     if (point < 0 || point >= s->recorded) return s->tail;
-    if (point < s->recorded - POINTS) point = s->recorded - POINTS;
-    return s->points[point % POINTS];
+    if (point < s->recorded - FY_SIM_POINTS) point = s->recorded - FY_SIM_POINTS;
+    return s->points[point % FY_SIM_POINTS];
 }
 
 static bool sim_wait(fy_dev *d, int64_t point, fy_time *t)
 {
-    sim *s = d->state;
-    if (!enter(d)) return false;
+    fy_sim *s = d->state;
+    if (!fy_sim_enter(d)) return false;
     t->start = fy_clock_now();
     fy_clock_spend(d->card->call_overhead);
     fy_clock_at_least(time_of(s, point));
@@ -378,18 +267,18 @@ static bool sim_wait(fy_dev *d, int64_t point, fy_time *t)
     t->held = t->end - t->start;
     t->wire = t->staging = 0;
     t->overhead = d->card->call_overhead;
-    leave(d);
+    fy_sim_leave(d);
     return true;
 }
 
 /* Asking costs a call, so that a program that asks in a loop gets its answer. */
 static bool sim_done(fy_dev *d, int64_t point)
 {
-    sim *s = d->state;
-    if (!enter(d)) return false;
+    fy_sim *s = d->state;
+    if (!fy_sim_enter(d)) return false;
     fy_clock_spend(d->card->call_overhead);
     bool yes = fy_clock_now() >= time_of(s, point);
-    leave(d);
+    fy_sim_leave(d);
     return yes;
 }
 
@@ -402,7 +291,7 @@ const fy_backend fy_backend_sim = {
     .release = sim_release,
     .pin = sim_pin,
     .unpin = sim_unpin,
-    .copy = sim_copy,
+    .copy = fy_sim_copy,
     .run = sim_run,
     .record = sim_record,
     .wait = sim_wait,

@@ -84,7 +84,7 @@ static inline void wait_for_all(fy_dev *d)
 
 static inline fy_run_work fill_work(void *out, int64_t n, int64_t flops)
 {
-    fy_run_work w = {.op = FY_OP_fill, .real = {2.5}, .flops = flops, .bytes = n * 4};
+    fy_run_work w = {.op = FY_OP_fill, .dtype = FY_FLOAT32, .real = {2.5}, .flops = flops, .bytes = n * 4};
     w.out = (fy_operand){out, FY_FLOAT32, {.ndim = 1, .numel = n, .shape = {n}, .strides = {1}}};
     return w;
 }
