@@ -51,6 +51,9 @@ else
 $(B)/lib/cuda.o: CFLAGS += -DFERRY_NO_NVCC
 endif
 
+# Loops over elements: vectorised, and with the same results on every machine.
+$(B)/lib/cpu_%.o: CFLAGS += $(if $(SAN),,-O3) -fno-trapping-math -fno-math-errno -ffp-contract=off
+
 # What a learner's program is linked with, for compile.c. Its null pointers crash as they do anywhere.
 LEARNER_SAN = $(if $(findstring undefined,$(SAN)),-fno-sanitize=null)
 $(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LEARNER_SAN) $(CORE_LIBS))"'

@@ -4,7 +4,7 @@
 #include "team.h"
 #include "tensor.h"
 
-enum { BLOCK = 512, GRAIN = 32 * BLOCK, WIDEST = 8 };
+enum { BLOCK = 512, GRAIN = 128 * BLOCK, WIDEST = 8 };
 
 /* One operand, its dimensions in the order in which the result lies in memory, innermost first. */
 typedef struct side {

@@ -4,12 +4,14 @@
 
 #include <stdint.h>
 
-/* Call body for parts [from, to) of 0 .. n, each of `grain` or more, from several threads at once; back when
- * all are done. Small work, and work while the team is busy, is one part in the caller's thread. Part
- * borders are multiples of `grain`, so that results cannot hang on the number of threads unless body
- * sums up across its part. OMP_NUM_THREADS says how many threads, else the machine. */
+/* Call body for parts [from, to) of 0 .. n, from several threads at once; back when all are done. A part
+ * begins at a multiple of `grain` and ends at one, or at n. Work of less than two grains, and work that
+ * comes while the team is busy, is one part in the caller's thread: where parts are cut hangs on the
+ * number of threads, so no result may hang on that. */
 typedef void (*fy_team_body)(int64_t from, int64_t to, void *context);
 void fy_team_run(int64_t n, int64_t grain, fy_team_body body, void *context);
+
+/* FERRY_THREADS, or as many as the process may use cores. */
 int fy_team_size(void);
 
 #endif
