@@ -38,31 +38,44 @@ static bool check_device(const fy_call *c, int i, int j)
 static const char *how_inner_sizes_meet =
     "the last size of the first must equal the next to last of the second; fy_t turns a matrix round";
 
-/* A vector on the left is one row; on the right PyTorch says what it wants of it. */
-static bool fail_inner(const fy_call *c, fy_tensor **x)
+/* The elements of x in all its dimensions but one. */
+static long long without(const fy_tensor *x, int dim)
 {
-    const int64_t *a = x[0]->shape, *b = x[1]->shape;
+    long long n = 1;
+    for (int d = 0; d < x->ndim; d++) n *= d == dim ? 1 : x->shape[d];
+    return n;
+}
+
+static bool fail_vector(const fy_call *c, fy_tensor **x, long long rows, long long columns, long long vector)
+{
+    return fy_fail_about(c->at, "shape", how_inner_sizes_meet, 2, x,
+                         "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)", rows, rows, columns, vector);
+}
+
+/* A stack by one matrix is worked on as one tall matrix, and PyTorch's words show it; a matrix by a stack as
+ * the stack turned round by the matrix turned round; a vector on the left of a matrix is one row. */
+static bool fail_inner(const fy_call *c, fy_tensor **x, const fy_shape *batch)
+{
     const char *hint = how_inner_sizes_meet;
-    int na = x[0]->ndim, nb = x[1]->ndim;
-    long long a0 = na > 1 ? a[na - 2] : 1, a1 = a[na - 1], b0 = nb > 1 ? b[nb - 2] : b[0], b1 = b[nb - 1];
+    int na = x[0]->ndim, nb = x[1]->ndim, inner = nb > 1 ? nb - 2 : 0;
+    long long a = x[0]->shape[na - 1], b = x[1]->shape[inner], rows = without(x[0], na - 1);
+    long long columns = without(x[1], inner);
     if (na == 1 && nb == 1)
         return fy_fail_about(c->at, "shape", hint, 2, x,
                              "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number "
                              "of elements, but got %lld and %lld elements respectively",
-                             a1, b0, a1, b0);
-    if (nb == 1 && na == 2)
-        return fy_fail_about(c->at, "shape", hint, 2, x, "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
-                             a0, a0, a1, b0);
+                             a, b, a, b);
+    if (nb == 1) return fail_vector(c, x, rows, a, b);
+    if (na == 1 && nb > 2) return fail_vector(c, x, columns, b, a);
     if (na > 2 && nb > 2)
         return fy_fail_about(c->at, "shape", hint, 2, x,
                              "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
                              "[%lld, %lld].",
-                             (long long)(fy_numel(x[0]) / (a0 * a1 > 0 ? a0 * a1 : 1)), a1,
-                             (long long)(fy_numel(x[1]) / (b0 * b1 > 0 ? b0 * b1 : 1)), b0);
-    for (int d = 0; na > 2 && d < na - 2; d++) a0 *= a[d]; /* the stack is worked on as one tall matrix */
+                             (long long)fy_shape_numel(batch), a, (long long)fy_shape_numel(batch), b);
+    bool turned = na == 2 && nb > 2;
     return fy_fail_about(c->at, "shape", hint, 2, x,
-                         "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", a0, a1, b0,
-                         nb > 1 ? b1 : 1);
+                         "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                         turned ? columns : rows, turned ? b : a, turned ? a : b, turned ? rows : columns);
 }
 
 static bool fail_type(const fy_call *c, int i, fy_dtype d)
@@ -84,6 +97,13 @@ static bool check_types(const fy_call *c, int i, int j, const char *first, const
     fy_dtype wanted = c->in[stray == i ? j : i].tensor->dtype;
     const char *hint = fy_hint("convert with fy_to(%s, %s)", fy_argument(c->at, stray, name, sizeof name),
                                wanted == FY_FLOAT32 ? "FY_FLOAT32" : "another's dtype");
+    if (x[0]->dtype != x[1]->dtype && x[0]->ndim == 1 && x[1]->ndim == 1)
+        return fy_fail_about(c->at, "dtype", hint, 2, x,
+                             "dot : expected both vectors to have same dtype, but found %s and %s",
+                             fy_dtype_torch(x[0]->dtype), fy_dtype_torch(x[1]->dtype));
+    if (x[0]->dtype != x[1]->dtype && c->op == FY_OP_addmm)
+        return fy_fail_about(c->at, "dtype", hint, 2, x, "%s and %s must have the same dtype, but got %s and %s", first,
+                             second, fy_dtype_torch(x[0]->dtype), fy_dtype_torch(x[1]->dtype));
     if (x[0]->dtype != x[1]->dtype)
         return fy_fail_about(c->at, "dtype", hint, 2, x, "expected %s and %s to have the same dtype, but got: %s != %s",
                              first, second, fy_dtype_c(x[0]->dtype), fy_dtype_c(x[1]->dtype));
@@ -132,8 +152,8 @@ static bool plan_product(const fy_call *c, fy_plan *p)
     int first = fy_ops[c->op].nin - 2;
     fy_tensor *x[] = {left_of(c), right_of(c)};
     fy_shape batch = {0}, *s = &p->result.shape;
-    if (x[0]->shape[x[0]->ndim - 1] != x[1]->shape[x[1]->ndim > 1 ? x[1]->ndim - 2 : 0]) return fail_inner(c, x);
     if (!plan_batch(c, x, &batch)) return false;
+    if (x[0]->shape[x[0]->ndim - 1] != x[1]->shape[x[1]->ndim > 1 ? x[1]->ndim - 2 : 0]) return fail_inner(c, x, &batch);
     p->dev = x[0]->storage->dev;
     p->in[first] = as_matrices(x[0], &batch, true);
     p->in[first + 1] = as_matrices(x[1], &batch, false);

@@ -181,7 +181,10 @@ static const struct {
     {"permute(sparse_coo): number of dimensions", "number of dimensions in the tensor input does not match"},
     {"expected sequence of length", "stack expects each tensor to be equal size"}, /* lists in lists are stacked */
     {"size mismatch, got ", "size mismatch, got input ("},
-    {"expand(torch.", "expand: the number of sizes provided ("},
+    {"expand(torch.", "the number of sizes provided ("},
+    {"slice step cannot be zero", "slice step must be positive"},
+    {"+ length (-", "narrow(): length must be non-negative."},
+    {"Dimension out of range", "start out of range"}, /* narrow's start */
     {"only one element tensors can be converted to Python scalars", "elements cannot be converted to Scalar"},
 };
 

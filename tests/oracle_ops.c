@@ -1,6 +1,6 @@
 /* oracle_ops.c: from PyTorch's names to ferry.h's functions. Nothing is computed here: a row calls one
  * function, with the arguments that the case gives. */
-#include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "oracle.h"
@@ -77,7 +77,8 @@ FY_TWO_OPERAND_OPS(X)
 FY_ONE_OPERAND_OPS(X)
 X(t)
 X(contiguous)
-X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
+X(clone)
+X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
 #undef X
 #define X(op) \
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1))); }
@@ -101,7 +102,8 @@ X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1), alpha(c))); }
 X(add)
 X(sub)
-X(add_) X(sub_)
+X(add_)
+X(sub_)
 #undef X
     OP(radd)
 {
@@ -129,7 +131,8 @@ FY_REDUCTIONS(X)
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(given(c, "shape")), options(c))); }
 X(zeros)
 X(ones)
-X(rand) X(randn)
+X(rand)
+X(randn)
 #undef X
 #define X(op) \
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
@@ -300,37 +303,55 @@ OP(result_type) { return of_dtype(fy_result_type_at(AT("fy_result_type"), operan
 OP(promote_types) { return of_dtype(fy_promote_types(dtype_of(word(c, "a")), dtype_of(word(c, "b")))); }
 OP(can_cast) { return of_truth(fy_can_cast(dtype_of(word(c, "from")), dtype_of(word(c, "to")))); }
 
+/* What a crash of Ferry would be: for the runner's own test. */
+OP(crash)
+{
+    (void)c;
+    raise(SIGKILL);
+    return of_truth(false);
+}
+
+/* clang-format off */
 #define ROW(name, args) {#name, " " args " ", run_##name},
-#define WAITS(name) {#name, "", NULL},
 #define PLAIN(name) ROW(name, "")
-#define REDUCES(name) ROW(name, "dim keepdim dtype unbiased")
-#define MAKES(name) ROW(name, "shape size value values dtype device seed start end step steps low high n m")
+#define WAITS(name) {#name, "", NULL},
 
 static const oracle_op ops[] = {
-    FY_TWO_OPERAND_OPS(PLAIN) FY_ONE_OPERAND_OPS(PLAIN) FY_REDUCTIONS(REDUCES) ROW(add, "alpha") ROW(sub, "alpha")
-        ROW(add_, "alpha") ROW(sub_, "alpha") ROW(radd, "alpha") ROW(rsub, "alpha") PLAIN(rdiv) PLAIN(rmul) PLAIN(
-            rfloor_divide) PLAIN(rremainder) PLAIN(rpow) ROW(fill_, "value") PLAIN(zero_) PLAIN(matmul) PLAIN(mm)
-            PLAIN(bmm) PLAIN(mv) PLAIN(dot) ROW(addmm, "beta alpha") PLAIN(linear) ROW(softmax, "dim") ROW(
-                log_softmax, "dim") ROW(cross_entropy, "reduction label_smoothing") ROW(mse_loss, "reduction")
-                MAKES(zeros) MAKES(ones) MAKES(full) MAKES(tensor) MAKES(arange) MAKES(linspace) MAKES(eye) MAKES(rand)
-                    MAKES(randn) MAKES(randint) MAKES(randperm) PLAIN(empty_like) PLAIN(zeros_like) PLAIN(ones_like)
-                        ROW(to, "dtype device copy non_blocking") ROW(to_like, "copy non_blocking") ROW(cuda, "device")
-                            PLAIN(cpu) PLAIN(copy_) PLAIN(pin_memory) PLAIN(is_pinned) PLAIN(is_cuda) ROW(view, "shape")
-                                ROW(view_as_dtype, "dtype") ROW(reshape, "shape") ROW(flatten, "start_dim end_dim")
-                                    ROW(transpose, "dim0 dim1") PLAIN(t) ROW(permute, "dims") ROW(expand, "shape")
-                                        ROW(squeeze, "dim") ROW(unsqueeze, "dim") ROW(select, "dim index")
-                                            ROW(narrow, "dim start length") ROW(slice, "dim start end step")
-                                                PLAIN(contiguous) PLAIN(clone) PLAIN(detach) ROW(cat, "dim")
-                                                    ROW(stack, "dim") PLAIN(same_storage) PLAIN(same_tensor)
-                                                        PLAIN(is_contiguous) PLAIN(storage_offset) PLAIN(numel)
-                                                            PLAIN(dim) ROW(size, "dim") ROW(stride, "dim") PLAIN(item)
-                                                                PLAIN(dtype) PLAIN(result_type)
-                                                                    ROW(promote_types, "a b") ROW(can_cast, "from to")
-                                                                        WAITS(requires_grad_) WAITS(requires_grad)
-                                                                            WAITS(backward) WAITS(grad) WAITS(is_leaf)
-                                                                                WAITS(no_grad_add_) WAITS(retain_grad)
-                                                                                    WAITS(zero_grad) WAITS(sgd)
-                                                                                        WAITS(adam) WAITS(adamw)};
+    FY_TWO_OPERAND_OPS(PLAIN) FY_ONE_OPERAND_OPS(PLAIN)
+    ROW(add, "alpha") ROW(sub, "alpha") ROW(add_, "alpha") ROW(sub_, "alpha") ROW(radd, "alpha") ROW(rsub, "alpha")
+    PLAIN(rdiv) PLAIN(rmul) PLAIN(rfloor_divide) PLAIN(rremainder) PLAIN(rpow) ROW(fill_, "value") PLAIN(zero_)
+
+    ROW(sum, "dim keepdim dtype") ROW(prod, "dim keepdim dtype") ROW(mean, "dim keepdim dtype")
+    ROW(var, "dim keepdim unbiased") ROW(max, "dim keepdim") ROW(min, "dim keepdim") ROW(argmax, "dim keepdim")
+    ROW(argmin, "dim keepdim") ROW(any, "dim keepdim") ROW(all, "dim keepdim")
+    ROW(softmax, "dim") ROW(log_softmax, "dim")
+
+    PLAIN(matmul) PLAIN(mm) PLAIN(bmm) PLAIN(mv) PLAIN(dot) ROW(addmm, "beta alpha") PLAIN(linear)
+    ROW(cross_entropy, "reduction label_smoothing") ROW(mse_loss, "reduction")
+
+    ROW(zeros, "shape dtype device") ROW(ones, "shape dtype device") ROW(full, "shape value dtype device")
+    ROW(tensor, "values dtype device") ROW(arange, "start end step dtype device")
+    ROW(linspace, "start end steps dtype device") ROW(eye, "n m dtype device")
+    ROW(rand, "shape seed dtype device") ROW(randn, "shape seed dtype device")
+    ROW(randint, "low high shape size seed dtype device") ROW(randperm, "n seed dtype device")
+    PLAIN(empty_like) PLAIN(zeros_like) PLAIN(ones_like)
+
+    ROW(to, "dtype device copy non_blocking") ROW(to_like, "copy non_blocking") ROW(cuda, "device") PLAIN(cpu)
+    PLAIN(copy_) PLAIN(pin_memory) PLAIN(is_pinned) PLAIN(is_cuda)
+
+    ROW(view, "shape") ROW(view_as_dtype, "dtype") ROW(reshape, "shape") ROW(flatten, "start_dim end_dim")
+    ROW(transpose, "dim0 dim1") PLAIN(t) ROW(permute, "dims") ROW(expand, "shape") ROW(squeeze, "dim")
+    ROW(unsqueeze, "dim") ROW(select, "dim index") ROW(narrow, "dim start length") ROW(slice, "dim start end step")
+    PLAIN(contiguous) PLAIN(clone) PLAIN(detach) ROW(cat, "dim") ROW(stack, "dim")
+
+    PLAIN(same_storage) PLAIN(same_tensor) PLAIN(is_contiguous) PLAIN(storage_offset) PLAIN(numel) PLAIN(dim)
+    ROW(size, "dim") ROW(stride, "dim") PLAIN(item) PLAIN(dtype)
+    PLAIN(result_type) ROW(promote_types, "a b") ROW(can_cast, "from to") PLAIN(crash)
+
+    WAITS(requires_grad_) WAITS(requires_grad) WAITS(backward) WAITS(grad) WAITS(is_leaf) WAITS(no_grad_add_)
+    WAITS(retain_grad) WAITS(zero_grad) WAITS(sgd) WAITS(adam) WAITS(adamw)
+};
+/* clang-format on */
 
 const oracle_op *find_op(const char *name)
 {

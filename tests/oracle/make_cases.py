@@ -8,6 +8,7 @@ import json
 import random
 import sys
 
+from torch_errors import ERRORS
 from torch_runner import DTYPES, FLOATS, answer, literal
 
 R = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
@@ -381,8 +382,15 @@ def randomness():
         c.done('x', 'y')
 
 
+def errors():
+    for inputs, program in ERRORS:
+        c = Case('error')
+        c.inputs, c.program = inputs, program
+        c.done()
+
+
 for group in (binary, numbers, in_place, unary, reductions, products, losses, views, creation, conversion, promotion,
-              randomness):
+              randomness, errors):
     group()
 for case in cases:
     print(json.dumps(case, separators=(',', ':')))

@@ -36,11 +36,14 @@ def make(spec):
     dtype = DTYPES[spec['dtype']]
     data = [float(v) if isinstance(v, str) else v for v in spec['data']]
     wide = torch.float64 if dtype.is_floating_point else dtype
-    return torch.tensor(data, dtype=wide).to(dtype).reshape(spec['shape'])
+    x = torch.tensor(data, dtype=wide).to(dtype).reshape(spec['shape'])
+    return x.to('meta') if spec.get('device') else x
 
 
 def write(x, strides=True):
     out = {'dtype': NAMES[x.dtype], 'shape': list(x.shape)}
+    if x.is_meta:
+        return dict(out, device='other')
     if strides:
         out['strides'] = list(x.stride())
     if x.dtype in (torch.float16, torch.bfloat16):
