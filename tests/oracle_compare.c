@@ -176,7 +176,8 @@ static const struct {
     const char *torch, *ferry;
 } other_words[] = {
     {"but found at least two devices, meta and cpu!", "but found at least two devices, cuda:0 and cpu!"},
-    {"expected scalar type", "to have the same dtype"},
+    {"expected scalar type", "to have the same dtype, but got"},
+    {"mat1 and mat2 must have the same dtype", "must have the same dtype, but got"},
     {"mat1 and mat2 must have the same dtype", "to have the same dtype"},
     {"permute(sparse_coo): number of dimensions", "number of dimensions in the tensor input does not match"},
     {"expected sequence of length", "stack expects each tensor to be equal size"}, /* lists in lists are stacked */
