@@ -132,10 +132,10 @@ static bool expand_dim(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, fy
         return fy_fail_about(at, "shape", "a size is 0 or more; -1 keeps a size", 1, &x,
                              "Trying to create tensor with negative dimension %lld", (long long)target);
     g->shape.dims[dim] = target;
-    g->strides[dim] = target != size       ? 0
-                      : own >= 0           ? x->strides[own]
-                      : dim == s->ndim - 1 ? 1
-                                           : fy_step_over(g->strides[dim + 1], g->shape.dims[dim + 1]);
+    g->strides[dim] = target != size || x->ndim == 0 ? 0
+                      : own >= 0                     ? x->strides[own]
+                      : dim == s->ndim - 1           ? 1
+                                                     : fy_step_over(g->strides[dim + 1], g->shape.dims[dim + 1]);
     return true;
 }
 

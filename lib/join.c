@@ -84,9 +84,9 @@ static bool plan_cat(joint *j)
                            "zero-dimensional tensor (at position %zu) cannot be concatenated", i);
         if (!j->first && !is_skipped(j->x[i])) j->first = j->x[i];
     }
-    fy_tensor *like = j->first ? j->first : j->x[0];
-    if (!fy_wrap_dim(j->at, like, &j->dim)) return false;
-    *s = fy_geometry_of(like).shape;
+    if (!j->first) j->dim = 0; /* nothing to count in: any dimension will do, as in PyTorch */
+    if (j->first && !fy_wrap_dim(j->at, j->first, &j->dim)) return false;
+    *s = fy_geometry_of(j->first ? j->first : j->x[0]).shape;
     s->dims[j->dim] = 0;
     for (size_t i = 0; i < j->n; i++) {
         if (is_skipped(j->x[i])) continue;
@@ -124,6 +124,70 @@ static bool plan_stack(joint *j)
     for (int d = 0; d < s->ndim; d++)
         s->dims[d] = d < j->dim ? first->shape[d] : d == j->dim ? (int64_t)j->n : first->shape[d - 1];
     return true;
+}
+
+/* ---- the layout ---- */
+
+/* An operand as it is joined: stacked behind its last dimension it gets one more. */
+static fy_geometry operand(const joint *j, const fy_tensor *x)
+{
+    fy_geometry g = fy_geometry_of(x);
+    if (!j->stack || j->dim < x->ndim) return g;
+    g.shape.dims[x->ndim] = g.strides[x->ndim] = 1;
+    g.shape.ndim++;
+    return g;
+}
+
+/* Do pictures (4-D) or volumes (5-D) have their channels, dimension 1, innermost? PyTorch guesses it from
+ * the strides, and so do we. */
+static bool is_channels_last(const fy_geometry *g)
+{
+    int64_t least = 0;
+    int n = g->shape.ndim;
+    if ((n != 4 && n != 5) || g->strides[1] == 0) return false;
+    for (int i = 0; i < n; i++) {
+        int d = i == 0 ? 1 : i == n - 1 ? 0 : n - i; /* 1, then from the last back to 2, then 0 */
+        if (g->shape.dims[d] == 0 || g->strides[d] < least || (d == 0 && least == g->strides[1])) return false;
+        least = fy_step_over(g->strides[d], g->shape.dims[d]);
+    }
+    return true;
+}
+
+static void set_channels_last(const fy_shape *s, int64_t *strides)
+{
+    int64_t step = 1;
+    for (int i = 0; i < s->ndim; i++) {
+        int d = i == 0 ? 1 : i == s->ndim - 1 ? 0 : s->ndim - i;
+        strides[d] = step;
+        step = fy_step_over(step, s->dims[d] > 1 ? s->dims[d] : 1);
+    }
+}
+
+/* Row-major, unless every operand has its channels last. */
+static void set_strides(const joint *j, const fy_shape *s, int64_t *strides)
+{
+    bool last = true;
+    for (size_t i = 0; i < j->n && last; i++) {
+        fy_geometry g = operand(j, j->x[i]);
+        last = is_channels_last(&g);
+    }
+    if (last) set_channels_last(s, strides);
+    else fy_shape_rows(s, strides);
+}
+
+/* PyTorch stacks by joining along a dimension that is there, and cuts that one up afterwards. */
+static void lay_out(joint *j)
+{
+    if (!j->stack || j->dim == j->x[0]->ndim) {
+        set_strides(j, &j->whole.shape, j->whole.strides);
+        return;
+    }
+    fy_shape s = fy_geometry_of(j->x[0]).shape;
+    s.dims[j->dim] *= (int64_t)j->n;
+    fy_tensor joined = {.magic = FY_ALIVE, .ndim = s.ndim};
+    memcpy(joined.shape, s.dims, sizeof joined.shape);
+    set_strides(j, &s, joined.strides);
+    fy_restride(&joined, &j->whole.shape, j->whole.strides);
 }
 
 /* ---- the writing ---- */
@@ -170,7 +234,7 @@ static fy_tensor *make(joint *j)
     int64_t numel;
     j->whole.dtype = common_type(j);
     if (!fy_shape_ok(j->at, &j->whole.shape, j->whole.dtype, &numel)) return NULL;
-    fy_shape_rows(&j->whole.shape, j->whole.strides);
+    lay_out(j);
     fy_storage *s = fy_storage_make(j->at, j->x[0]->storage->dev, (size_t)numel * fy_dtype_size(j->whole.dtype));
     if (!s) return NULL;
     fy_tensor *whole = fy_tensor_make(j->at, s, &j->whole, fy_name_for(j->at, NULL), 0);

@@ -21,9 +21,9 @@ static fy_tensor *part(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, in
 fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length)
 {
     if (!fy_check(at, 0, x) || !has_dims(at, x, "narrow")) return NULL;
+    if (!fy_wrap_dim(at, x, &dim)) return NULL;
     if (length < 0)
         return fy_fail_about(at, "index", "a length is 0 or more", 1, &x, "narrow(): length must be non-negative.");
-    if (!fy_wrap_dim(at, x, &dim)) return NULL;
     int64_t size = x->shape[dim];
     if (start < -size || start > size)
         return fy_fail_about(at, "index", "start counts from 0, or from -1 backwards", 1, &x,
