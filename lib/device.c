@@ -1,10 +1,12 @@
-/* device.c: the devices of this process, opened once, by FERRY_GPU and FERRY_SIM.
+/* device.c: the devices of this process, opened once, by FERRY_GPU, FERRY_SIM and FERRY_POLICY.
  *
  *   FERRY_GPU=auto   cuda:0 is a real card when one answers, else simulated (the default)
  *            =sim    simulated, even where there is a card
  *            =real   a real card; where there is none there is no cuda device
  *            =none   no cuda device
  *   FERRY_SIM=h200[:capacity=64MiB][,gpus=2]   which card is simulated, with how much VRAM, and how many
+ *   FERRY_POLICY=refuse   operands on different devices are an error, as in PyTorch (the default)
+ *               =silent   they are copied to one unasked (policy.c)
  *
  * A value that cannot be understood ends the program with status 1: to guess would show a learner
  * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process. */
@@ -25,6 +27,7 @@ typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
 static fy_dev devices[MOST_DEVICES];
 static int count, simulated = 1; /* devices that are open; cards to simulate */
+static bool unasked; /* FERRY_POLICY=silent */
 static char why_not_real[128];
 static char mistake[400]; /* what is wrong with the environment; empty if nothing */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -145,6 +148,16 @@ static bool open_real(char *why, size_t room)
     return count > 1;
 }
 
+static void read_policy(void)
+{
+    const char *value = getenv("FERRY_POLICY");
+    unasked = value && strcmp(value, "silent") == 0;
+    if (value && *value && !unasked && strcmp(value, "refuse") != 0)
+        set_mistake("FERRY_POLICY=%.60s is not a choice; set FERRY_POLICY to silent (operands on different devices are "
+                    "copied unasked) or refuse (as PyTorch does), or unset it",
+                    value);
+}
+
 static void open_all(void)
 {
     char why[100] = "";
@@ -152,6 +165,7 @@ static void open_all(void)
     devices[0].card = fy_card_host();
     devices[0].capacity = fy_card_host()->capacity;
     open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why);
+    read_policy();
     if (mode == NONE) return;
     if (mode != SIM && open_real(why, sizeof why)) {
         for (int i = 0; i < count; i++) devices[i].card = NULL; /* times are measured, on the host too */
@@ -206,6 +220,12 @@ fy_dev *fy_dev_at(int number)
 {
     ready();
     return number >= 0 && number < count ? &devices[number] : NULL;
+}
+
+bool fy_dev_copies_unasked(void)
+{
+    ready();
+    return unasked;
 }
 
 bool fy_dev_model_clock(void)

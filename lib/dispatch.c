@@ -166,6 +166,7 @@ fy_tensor *fy_dispatch(const fy_call *c)
 {
     fy_plan p;
     fy_session_start();
+    if (fy_policy_applies(c)) return fy_policy_dispatch(c);
     if (!fy_plan_make(c, &p)) return NULL;
     if (!c->out) return into_new(c, &p);
     return p.result.dtype == c->out->dtype ? at_once(c, &p) : by_way_of_new(c);

@@ -71,7 +71,7 @@ uint64_t fy_session_seed(void)
 static void warn_of_unknown(void)
 {
     static const char *const known[] = {
-        "VIEW=", "TRACE=", "NARRATE=", "GPU=", "SIM=", "SEED=", "THREADS=", "GIVEN=", "LOG_FD=", "HOME=", "MY="};
+        "VIEW=", "TRACE=", "NARRATE=", "GPU=", "SIM=", "SEED=", "THREADS=", "POLICY=", "GIVEN=", "LOG_FD=", "HOME=", "MY="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;

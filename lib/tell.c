@@ -141,7 +141,8 @@ void fy_tell_copy(fy_telling *t)
     fy_say_device(rest(t), e.dst.device);
     const char *route = fy_word_name(e.route), *why = fy_word_name(e.why);
     if (route && e.route == FY_WORD_staged) fy_text_str(rest(t), ", staged");
-    if (why && e.why != FY_WORD_user) fy_text_printf(rest(t), ", for %s", why);
+    if (e.why == FY_WORD_policy) fy_text_str(rest(t), ", UNASKED: FERRY_POLICY=silent copies");
+    else if (why && e.why != FY_WORD_user) fy_text_printf(rest(t), ", for %s", why);
     say_held(t, e.held);
     end(t);
 }

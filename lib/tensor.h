@@ -163,6 +163,10 @@ bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, bool async, fy_
 /* Bytes of a card from x's first element on. */
 bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why);
 
+/* policy.c: operands that are apart, where FERRY_POLICY=silent lets them meet unasked. */
+bool fy_policy_applies(const fy_call *c);
+fy_tensor *fy_policy_dispatch(const fy_call *c);
+
 /* move.c; all NULL or false after an error */
 fy_tensor *fy_move(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name);
 fy_tensor *fy_move_unasked(fy_site *at, fy_tensor *x, fy_dev *to); /* FERRY_POLICY=silent; the log says so */
