@@ -2,14 +2,13 @@
  *
  * It hands out VRAM, and it makes the modelled addresses of the log: the lowest hole that is large
  * enough is taken from its front; what is given back merges with its neighbours at once. So the same
- * calls get the same addresses on every machine. Any thread may call.
+ * calls get the same addresses on every machine. Whoever has a range holds a lock while calling.
  *
  *      base                                              base + bytes
  *       | taken | hole | taken | hole ................... |
  *
  * Holes are a list in order of address. Every address ever handed out has an entry in a hash table:
  * how long the piece is now (0: given back) and how many tenants it has had. */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "device.h"
@@ -26,7 +25,6 @@ typedef struct place {
 } place;
 
 struct fy_ranges {
-    pthread_mutex_t lock;
     uint64_t align;
     hole *holes;
     place *places; /* open addressing, room is a power of two */
@@ -65,7 +63,6 @@ struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align)
         return NULL;
     }
     *all = (hole){base, bytes / align * align, NULL};
-    pthread_mutex_init(&r->lock, NULL);
     r->align = align;
     r->holes = all;
     r->places = places;
@@ -97,7 +94,6 @@ uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
     if (bytes > UINT64_MAX - r->align) return 0;
     bytes = (bytes + r->align - 1) / r->align * r->align;
     if (bytes == 0) bytes = r->align;
-    pthread_mutex_lock(&r->lock);
     if (r->used * 2 < r->room || grow(r)) addr = take_first_fit(r, bytes);
     if (addr) {
         place *p = &r->places[slot_of(r, addr)];
@@ -107,7 +103,6 @@ uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
         if (tenant) *tenant = p->tenants;
         p->tenants++;
     }
-    pthread_mutex_unlock(&r->lock);
     return addr;
 }
 
@@ -136,22 +131,18 @@ static void put_back(struct fy_ranges *r, uint64_t addr, uint64_t bytes)
 void fy_ranges_give(struct fy_ranges *r, uint64_t addr)
 {
     if (!addr) return;
-    pthread_mutex_lock(&r->lock);
     place *p = &r->places[slot_of(r, addr)];
     if (p->addr == addr && p->bytes) {
         put_back(r, addr, p->bytes);
         p->bytes = 0;
     }
-    pthread_mutex_unlock(&r->lock);
 }
 
 uint64_t fy_ranges_largest(const struct fy_ranges *r)
 {
     uint64_t most = 0;
-    pthread_mutex_lock((pthread_mutex_t *)&r->lock);
     for (const hole *h = r->holes; h; h = h->next)
         if (h->bytes > most) most = h->bytes;
-    pthread_mutex_unlock((pthread_mutex_t *)&r->lock);
     return most;
 }
 
@@ -163,7 +154,6 @@ void fy_ranges_free(struct fy_ranges *r)
         free(r->holes);
         r->holes = next;
     }
-    pthread_mutex_destroy(&r->lock);
     free(r->places);
     free(r);
 }

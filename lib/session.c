@@ -70,8 +70,8 @@ uint64_t fy_session_seed(void)
 /* A variable that nobody knows does nothing: most likely it is misspelt. Those of `ferry` are known here too. */
 static void warn_of_unknown(void)
 {
-    static const char *const known[] = {
-        "VIEW=", "TRACE=", "NARRATE=", "GPU=", "SIM=", "SEED=", "THREADS=", "POLICY=", "GIVEN=", "LOG_FD=", "HOME=", "MY="};
+    static const char *const known[] = {"VIEW=",    "TRACE=",  "NARRATE=", "GPU=",    "SIM=",  "SEED=",
+                                        "THREADS=", "POLICY=", "GIVEN=",   "LOG_FD=", "HOME=", "MY="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;
@@ -197,8 +197,10 @@ static void register_handlers(void)
 void fy_session_start(void)
 {
     int idle = IDLE;
-    char err[512] = "";
+    char err[512];
+    if (atomic_load_explicit(&state, memory_order_relaxed) != IDLE) return; /* as nearly always */
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
+    *err = '\0';
     warn_of_unknown();
     narrates = is_set("FERRY_NARRATE");
     int fd = choose(err, sizeof err);

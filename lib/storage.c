@@ -35,8 +35,11 @@ static void fail_full(fy_site *at, fy_dev *d, size_t bytes)
 {
     char asked[32], total[32], left[32], used[32];
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED), room = d->capacity - live;
+    pthread_mutex_lock(&lock);
+    int64_t largest = (int64_t)fy_ranges_largest(d->addresses);
+    pthread_mutex_unlock(&lock);
     FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = (int64_t)bytes, .allocated = live, .reserved = live,
-            .free = room, .largest = (int64_t)fy_ranges_largest(d->addresses));
+            .free = room, .largest = largest);
     if (is_host(d)) {
         fy_fail(at, "oom", "ask for a smaller tensor, or free some first with fy_free or FY_SCOPE",
                 "DefaultCPUAllocator: can't allocate memory: you tried to allocate %zu bytes.", bytes);
@@ -78,12 +81,58 @@ static void link_out(fy_storage *s)
 /* What the card says that is more than "full"; NULL if there is nothing. */
 static const char *fault_of(const fy_dev *d) { return !is_host(d) && d->fault[0] ? d->fault : NULL; }
 
-static bool take_address(fy_storage *s)
+/* ---- slots: a storage, and the bytes of a small one beside it ---- */
+
+enum { CHUNK = 64 }; /* slots taken at a time */
+
+/* A tensor of a few numbers costs no allocation. Not under ASan, which could not watch over such bytes. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SMALL = 0 };
+#else
+enum { SMALL = HOST_ALIGN };
+#endif
+
+typedef struct slot {
+    _Alignas(HOST_ALIGN) char bytes[HOST_ALIGN];
+    fy_storage s; /* next: among the free ones */
+} slot;
+
+static fy_storage *free_slots;
+
+static bool add_slots(void)
 {
-    pthread_mutex_lock(&lock);
-    s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant);
-    pthread_mutex_unlock(&lock);
-    return s->addr != 0;
+    slot *chunk = aligned_alloc(HOST_ALIGN, CHUNK * sizeof *chunk);
+    for (int i = 0; chunk && i < CHUNK; i++) {
+        chunk[i].s.next = free_slots;
+        free_slots = &chunk[i].s;
+    }
+    return chunk != NULL;
+}
+
+/* With the lock held. */
+static fy_storage *take_slot(const fy_storage *as)
+{
+    if (!free_slots && !add_slots()) return NULL;
+    fy_storage *s = free_slots;
+    free_slots = s->next;
+    *s = *as;
+    return s;
+}
+
+static void give_slot(fy_storage *s)
+{
+    s->next = free_slots;
+    free_slots = s;
+}
+
+static void *bytes_beside(fy_storage *s) { return (char *)s - offsetof(slot, s); }
+static bool is_beside(fy_storage *s) { return s->data == bytes_beside(s); }
+
+/* Is there room by the device's count? Real memory is asked after that. */
+static bool has_room(const fy_dev *d, size_t bytes)
+{
+    int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
+    return bytes <= (size_t)d->capacity && (int64_t)bytes <= d->capacity - live;
 }
 
 /* Page-locked memory comes from the first card, and counts as the host's. */
@@ -93,84 +142,76 @@ static void *real_memory(fy_storage *s)
     if (s->mem != FY_WORD_pinned) return s->dev->backend->alloc(s->dev, s->bytes, &t);
     fy_dev *card = fy_dev_at(1);
     card->fault[0] = 0;
-    int64_t live = __atomic_load_n(&s->dev->live_bytes, __ATOMIC_RELAXED);
-    bool full = s->bytes > (size_t)s->dev->capacity || (int64_t)s->bytes > s->dev->capacity - live;
-    return full ? NULL : card->backend->pin(card, s->bytes);
+    return has_room(s->dev, s->bytes) ? card->backend->pin(card, s->bytes) : NULL;
 }
 
 static void give_back(fy_storage *s)
 {
+    if (is_beside(s)) return;
     if (s->mem == FY_WORD_pinned) fy_dev_at(1)->backend->unpin(fy_dev_at(1), s->data);
     else s->dev->backend->release(s->dev, s->data, s->bytes);
-}
-
-/* Take real memory and a modelled address; false when either is full, or the card does not answer. */
-static bool take(fy_storage *s, const char **fault)
-{
-    if (s->bytes == 0) return true;
-    if (s->asked > SIZE_MAX - CARD_ALIGN || !take_address(s)) return false;
-    s->data = real_memory(s);
-    if (s->data) return true;
-    *fault = fault_of(s->mem == FY_WORD_pinned ? fy_dev_at(1) : s->dev);
-    pthread_mutex_lock(&lock);
-    fy_ranges_give(s->dev->addresses, s->addr);
-    pthread_mutex_unlock(&lock);
-    return false;
 }
 
 /* What Ferry took itself; foreign bytes are the program's. */
 static int64_t own_bytes(const fy_storage *s) { return s->mem == FY_WORD_foreign ? 0 : (int64_t)s->bytes; }
 
-static fy_storage *enter(fy_storage *s)
+/* A slot, a modelled address and a place in the list; NULL when any is full. */
+static fy_storage *enter(const fy_storage *as)
 {
     pthread_mutex_lock(&lock);
-    __atomic_add_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
-    link_in(s);
+    fy_storage *s = as->asked > SIZE_MAX - CARD_ALIGN ? NULL : take_slot(as);
+    if (s && s->bytes) s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant);
+    if (s && s->bytes && !s->addr) {
+        give_slot(s);
+        s = NULL;
+    }
+    if (s) link_in(s);
     pthread_mutex_unlock(&lock);
     return s;
 }
 
+static void leave(fy_storage *s)
+{
+    pthread_mutex_lock(&lock);
+    if (s->bytes) fy_ranges_give(s->dev->addresses, s->addr);
+    link_out(s);
+    give_slot(s);
+    pthread_mutex_unlock(&lock);
+}
+
 static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
 {
-    const char *fault = NULL;
-    fy_storage *s = calloc(1, sizeof *s);
-    if (s) {
-        s->refs = 1;
-        s->dev = d;
-        s->asked = bytes;
-        s->bytes = round_up(d, bytes);
-        s->mem = mem;
-        s->born = at;
+    size_t rounded = round_up(d, bytes);
+    bool small = rounded <= SMALL && mem == FY_WORD_pageable && has_room(d, rounded);
+    fy_storage *s = enter(&(fy_storage){.refs = 1, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
+    if (s && bytes) s->data = small ? bytes_beside(s) : real_memory(s);
+    if (s && (s->data || !bytes)) {
+        __atomic_add_fetch(&d->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
+        return s;
     }
-    if (!s || !take(s, &fault)) {
-        free(s);
-        if (fault) return fail_fault(at, d, fault);
-        fail_full(at, d, bytes);
-        return NULL;
-    }
-    return enter(s);
+    const char *fault = s ? fault_of(mem == FY_WORD_pinned ? fy_dev_at(1) : d) : NULL;
+    if (s) leave(s);
+    if (fault) return fail_fault(at, d, fault);
+    fail_full(at, d, bytes);
+    return NULL;
 }
 
 /* Nothing is taken but a modelled address: the bytes are there. */
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context)
 {
     fy_dev *host = fy_dev_at(0);
-    fy_storage *s = calloc(1, sizeof *s);
-    if (s)
-        *s = (fy_storage){.refs = 1,
-                          .dev = host,
-                          .asked = bytes,
-                          .bytes = bytes,
-                          .data = bytes ? data : NULL,
-                          .mem = FY_WORD_foreign,
-                          .born = at,
-                          .deleter = deleter,
-                          .given = data,
-                          .context = context};
-    if (s && (bytes == 0 || take_address(s))) return enter(s);
-    free(s);
-    fail_full(at, host, bytes);
-    return NULL;
+    fy_storage *s = enter(&(fy_storage){.refs = 1,
+                                        .dev = host,
+                                        .asked = bytes,
+                                        .bytes = bytes,
+                                        .data = bytes ? data : NULL,
+                                        .mem = FY_WORD_foreign,
+                                        .born = at,
+                                        .deleter = deleter,
+                                        .given = data,
+                                        .context = context});
+    if (!s) fail_full(at, host, bytes);
+    return s;
 }
 
 fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
@@ -189,9 +230,7 @@ fy_storage *fy_storage_reserve_pinned(fy_site *at, size_t bytes)
 
 void fy_storage_announce(fy_site *at, fy_storage *s)
 {
-    pthread_mutex_lock(&lock);
-    s->id = ++last_id;
-    pthread_mutex_unlock(&lock);
+    __atomic_store_n(&s->id, __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     FY_EMIT(at, alloc, .storage = s->id, .device = (uint8_t)s->dev->number, .mem = (uint8_t)s->mem, .addr = s->addr,
             .asked = (int64_t)s->asked, .bytes = (int64_t)s->bytes, .stream = is_host(s->dev) ? FY_ABSENT : 0,
             .tenant = s->tenant);
@@ -207,12 +246,8 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
 void fy_storage_cancel(fy_storage *s)
 {
     if (own_bytes(s)) give_back(s);
-    pthread_mutex_lock(&lock);
-    if (s->bytes) fy_ranges_give(s->dev->addresses, s->addr);
     __atomic_sub_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
-    link_out(s);
-    pthread_mutex_unlock(&lock);
-    free(s);
+    leave(s);
 }
 
 void fy_storage_drop(fy_site *at, fy_storage *s)
@@ -240,7 +275,7 @@ fy_ref fy_live_storages(void)
     for (fy_storage *s = oldest; s; s = s->next) n++;
     uint32_t *ids = n ? malloc(n * sizeof *ids) : NULL;
     for (fy_storage *s = oldest; s && ids; s = s->next)
-        if (s->id) ids[i++] = s->id; /* else it is only reserved */
+        if (__atomic_load_n(&s->id, __ATOMIC_RELAXED)) ids[i++] = s->id; /* else it is only reserved */
     pthread_mutex_unlock(&lock);
     fy_ref list = fy_ref_bytes(ids, i * sizeof *ids);
     free(ids);
