@@ -141,6 +141,8 @@ $(B)/lessons/%: lessons/%/demo.c $(LESSON_NEEDS)
 $(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
 	$(MAKE_LESSON)
 
+# Random programs, a program of its own: fuzz_test runs it.
+$(B)/tests/fuzz_test: $(B)/tests/fuzz
 # lib/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
 $(B)/tests/cuda_fake_test: private CFLAGS += -Itests/fake_cuda
 $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a

@@ -1,0 +1,379 @@
+/* fuzz.c: random programs over the op table and the public API, each on the CPU and on the simulated card.
+ *
+ *     fuzz [--programs N] [--seed S] [--keep-on] [--show]
+ *
+ * Program i is made from seed S + i, so `fuzz --seed X --programs 1` runs the one with seed X again. After
+ * every step: the results agree, nothing else has changed, what the log says is alive is what is alive, and
+ * every reference has a holder. A step that fails changes nothing. At the end nothing is left. A program that
+ * breaks one of these laws, crashes or hangs is made shorter and shown. Status 1 then, and also when an op or
+ * a type was never seen, or too few programs ran to their end. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "fuzz_check.h"
+#include "fuzz_choose.h"
+#include "fuzz_show.h"
+
+enum { BATCH = 250, SECONDS = 60, MOST_WORKERS = 8, MOST_SHOWN = 8 };
+
+/* What a worker leaves for its parent, in shared memory. */
+typedef struct report {
+    program current;
+    char words[1024];
+    bool busy, told;
+} report;
+
+typedef struct shared {
+    coverage seen[MOST_WORKERS];
+    tally score[MOST_WORKERS];
+    report reports[MOST_WORKERS];
+} shared;
+
+static shared *memory;
+static bool show; /* each step as it runs */
+
+/* ---- one program ---- */
+
+static bool is_expected(const char *a, const char *b)
+{
+    const char *only = a ? a : b;
+    return !(a && b) &&
+           (strstr(only, "not implemented for") || strstr(only, "same dtype") || strstr(only, "ZeroDivisionError"));
+}
+
+/* In both worlds or in none; integer products are refused on the card alone, and a zero among the elements of an
+ * integer divisor is seen on the CPU alone. */
+static void check_outcome(const step *s, fy_tensor **out, const char *host_words, const char *card_words)
+{
+    (void)s;
+    if (!host_words == !card_words) return;
+    if (!is_expected(host_words, card_words))
+        broken("it %s on the CPU and %s on the card: %s", host_words ? "fails" : "works",
+               card_words ? "fails" : "works", host_words ? host_words : card_words);
+    for (int w = 0; w < 2; w++) {
+        if (out[w]) fy_free_at(&sites[s->deed], out[w]);
+        out[w] = NULL;
+    }
+}
+
+static const char *words_of_error(char *buf, size_t room)
+{
+    const char *words = fy_error();
+    if (!words) return NULL;
+    snprintf(buf, room, "%s", words);
+    fy_clear_error();
+    return buf;
+}
+
+/* What the step gave, entered in its slot; the storages' contents compared. */
+static const fy_storage *enter(const step *s, int slot, fy_tensor **out)
+{
+    bool fresh;
+    for (int w = 0; w < 2; w++) worlds[w].slot[slot] = out[w];
+    check_handles(out[0], out[1]);
+    check_inside(out[0]);
+    check_inside(out[1]);
+    cell *c = pair_cells(out[0], out[1], &fresh);
+    slack free = slack_of(s, out[0]);
+    if (!fresh && !is_in_place(s)) return NULL; /* a view: nothing was written */
+    score->compared++;
+    if (free.skip) score->skipped++;
+    if (free.skip && !is_random(s) && !is_named(s, "empty_like"))
+        snprintf(score->why_skipped, sizeof score->why_skipped, "%s", free.skip);
+    read_cell(c);
+    if (is_random(s)) check_random(s, out[0]);
+    settle(c, out[0]->dtype, &free);
+    return c->s[0];
+}
+
+static bool run_step(const step *s, int i)
+{
+    fy_tensor *out[2] = {0}, *second[2] = {0};
+    char words[2][1200];
+    const char *error[2] = {0};
+    bool split = is_split(s);
+    follow_log();
+    uint64_t before = ledger.digest;
+    for (int w = split; w < 2; w++) {
+        out[w] = perform(&worlds[w], s, &second[w]);
+        error[w] = words_of_error(words[w], sizeof words[w]);
+    }
+    if (split && !error[1]) broken("operands on two devices were accepted");
+    if (!split) check_outcome(s, out, error[0], error[1]);
+    deed_kind k = deed_of(s)->kind;
+    bool silent = k == FREE || k == ITEM || k == DEVICE; /* gives no tensor; NULL operands pass through in silence */
+    bool failed = error[0] || error[1] || (!silent && !out[1]);
+    const fy_storage *written = NULL, *also = NULL;
+    if (out[0] && out[1]) written = enter(s, i, out);
+    if (second[0] && second[1]) also = enter(s, MOST_STEPS + i, second);
+    if (!out[0] != !out[1] || !second[0] != !second[1]) broken("a result is missing in one world");
+    sweep_cells();
+    check_others(written, also);
+    check_counts(&worlds[0]);
+    check_counts(&worlds[1]);
+    check_books();
+    if (failed && ledger.digest != before)
+        broken("a call failed, and the log's tensors are not as before: %s", error[1] ? error[1] : "NULL was given");
+    score->steps++;
+    score->failed += failed;
+    return !failed;
+}
+
+/* A step whose operands were left out, or whose maker failed, is left out as well. */
+static bool is_runnable(const step *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->in[i] >= 0 && !is_live(s->in[i]) && !(worlds[0].dead[s->in[i]] && worlds[1].dead[s->in[i]]))
+            return false;
+    return !s->dropped;
+}
+
+static void end_program(fy_scope *scope)
+{
+    for (int w = 0; w < 2; w++)
+        for (int i = 0; i < MOST_SLOTS && !scope; i++)
+            if (worlds[w].slot[i]) fy_free_at(&sites[0], worlds[w].slot[i]);
+    if (scope) fy_scope_end(scope);
+    memset(worlds[0].slot, 0, sizeof worlds[0].slot);
+    memset(worlds[1].slot, 0, sizeof worlds[1].slot);
+    sweep_cells();
+    check_books();
+    if (ledger.bytes[0] || ledger.bytes[1])
+        broken("%lld bytes are left on the CPU, %lld on the card", (long long)ledger.bytes[0],
+               (long long)ledger.bytes[1]);
+}
+
+static void begin_program(const program *p)
+{
+    for (int w = 0; w < 2; w++) worlds[w] = (world){.which = w};
+    fy_manual_seed(p->seed);
+    fy_clear_error();
+    follow_log();
+}
+
+/* Make the program, unless it is made, and run it. False after words about a broken law. */
+static bool run_program(program *p, bool made, bool loud)
+{
+    static fy_scope scope;
+    static volatile bool whole;
+    whole = true;
+    if (setjmp(broken_law)) return false;
+    begin_program(p);
+    if (p->scoped) scope = fy_scope_begin(&sites[0]);
+    for (int i = 0; i < (made ? p->n : p->planned); i++) {
+        if (!made) choose_step(p);
+        if (!made) p->n = i + 1;
+        if (!is_runnable(&p->steps[i])) continue;
+        if (loud) show_step(p, i, stderr);
+        whole &= run_step(&p->steps[i], i);
+    }
+    end_program(p->scoped ? &scope : NULL);
+    score->programs++;
+    score->to_the_end += whole;
+    return true;
+}
+
+static program program_of(uint64_t seed)
+{
+    dice = (chance){seed};
+    draw(&dice);
+    program p = {.seed = seed, .careful = percent(&dice, 75), .scoped = percent(&dice, 25)};
+    p.planned = (int)between(&dice, 3, MOST_STEPS - 6);
+    return p;
+}
+
+/* ---- processes: a crash is the end of one worker, not of the search ---- */
+
+static void start_ferry(void)
+{
+    char err[256] = "", text[16];
+    int fd = fy_log_file(NULL, 0, err, sizeof err);
+    if (fd < 0) fprintf(stderr, "fuzz: no log: %s\n", err), _exit(2);
+    snprintf(text, sizeof text, "%d", fd);
+    setenv("FERRY_LOG_FD", text, 1);
+    setenv("FERRY_GPU", "sim", 1);
+    fy_on_error(FY_RETURN);
+    fy_mark("start");
+    close(fd);
+    set_sites();
+}
+
+static void finish_worker(report *r, bool good)
+{
+    if (!good) snprintf(r->words, sizeof r->words, "%s", broken_words);
+    r->told = !good;
+    _exit(good ? 0 : 1);
+}
+
+static void work_through(int worker, uint64_t from, uint64_t to)
+{
+    report *r = &memory->reports[worker];
+    seen = &memory->seen[worker];
+    score = &memory->score[worker];
+    start_ferry();
+    for (uint64_t seed = from; seed < to; seed++) {
+        alarm(SECONDS);
+        r->current = program_of(seed);
+        if (!run_program(&r->current, false, show)) finish_worker(r, false);
+    }
+    finish_worker(r, true);
+}
+
+static pid_t start_worker(int worker, uint64_t from, uint64_t to)
+{
+    memory->reports[worker].told = false;
+    pid_t pid = fork();
+    if (pid == 0) work_through(worker, from, to);
+    return pid;
+}
+
+/* Does the program, as it is now, still fail? Its words stay in the report. */
+static bool still_fails(report *r, bool loud)
+{
+    int status;
+    r->told = false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        coverage nothing = {0};
+        tally none = {0};
+        seen = &nothing, score = &none;
+        if (!loud && !freopen("/dev/null", "w", stderr)) _exit(2);
+        start_ferry();
+        alarm(SECONDS);
+        finish_worker(r, run_program(&r->current, true, loud));
+    }
+    waitpid(pid, &status, 0);
+    return status != 0;
+}
+
+static void explain(report *r, int status)
+{
+    bool told = r->told;
+    char words[sizeof r->words];
+    snprintf(words, sizeof words, "%s", r->words);
+    fprintf(stderr, "\nseed %llu: ", (unsigned long long)r->current.seed);
+    if (told) fprintf(stderr, "%s\n", words);
+    else if (WIFSIGNALED(status))
+        fprintf(stderr, "%s\n", WTERMSIG(status) == SIGALRM ? "it hangs" : strsignal(WTERMSIG(status)));
+    else fprintf(stderr, "the process ended with status %d\n", WEXITSTATUS(status));
+    if (still_fails(r, false)) {
+        for (int i = r->current.n - 1; i >= 0; i--) {
+            r->current.steps[i].dropped = true;
+            r->current.steps[i].dropped = still_fails(r, false);
+        }
+    }
+    fprintf(stderr, "    // made shorter, as it runs:\n");
+    still_fails(r, true);
+    if (r->told) fprintf(stderr, "    // %s\n", r->words);
+}
+
+/* ---- the search ---- */
+
+static int64_t total(size_t offset)
+{
+    int64_t n = 0;
+    for (int i = 0; i < MOST_WORKERS; i++) n += *(int64_t *)((char *)&memory->score[i] + offset);
+    return n;
+}
+#define TOTAL(field) total(offsetof(tally, field))
+
+static bool check_seen(void)
+{
+    bool all = true;
+    for (int card = 0; card < 2; card++) {
+        for (int op = 0; op < FY_OP_COUNT; op++) {
+            int64_t n = 0;
+            for (int i = 0; i < MOST_WORKERS; i++) n += memory->seen[i].ops[card][op];
+            if (!n) all = false, fprintf(stderr, "%s never ran on the %s\n", fy_ops[op].name, card ? "card" : "CPU");
+        }
+        for (int d = 0; d < DTYPES; d++) {
+            int64_t n = 0;
+            for (int i = 0; i < MOST_WORKERS; i++) n += memory->seen[i].dtypes[card][d];
+            if (!n)
+                all = false, fprintf(stderr, "nothing of %s was ever made on the %s\n", fy_dtype_name(dtypes[d]),
+                                     card ? "card" : "CPU");
+        }
+    }
+    return all;
+}
+
+static void count_pairs(int *pairs)
+{
+    *pairs = 0;
+    for (int op = 0; op < FY_OP_COUNT; op++)
+        for (int d = 0; d < DTYPES; d++) {
+            int64_t n = 0;
+            for (int i = 0; i < MOST_WORKERS; i++) n += memory->seen[i].pairs[op][d];
+            *pairs += n > 0;
+        }
+}
+
+static bool summarise(void)
+{
+    int pairs;
+    int64_t programs = TOTAL(programs), whole = TOTAL(to_the_end);
+    count_pairs(&pairs);
+    printf("%lld programs, %lld %% ran to the end without a mistake; %lld steps, %lld of them failed as they should\n",
+           (long long)programs, (long long)(programs ? 100 * whole / programs : 0), (long long)TOTAL(steps),
+           (long long)TOTAL(failed));
+    printf("%lld results compared, %lld of them by shape alone; %d pairs of op and result type on the card\n",
+           (long long)TOTAL(compared), (long long)TOTAL(skipped), pairs);
+    if (programs < 1000) return true; /* too few to judge */
+    if (100 * whole < 60 * programs) fprintf(stderr, "fewer than 60 %% ran to the end\n");
+    return check_seen() && 100 * whole >= 60 * programs;
+}
+
+typedef struct search {
+    uint64_t next, end;
+    int workers, failures;
+    bool keep_on;
+    pid_t pids[MOST_WORKERS];
+} search;
+
+static void feed(search *s, int worker)
+{
+    uint64_t to = s->next + BATCH < s->end ? s->next + BATCH : s->end;
+    s->pids[worker] = 0;
+    if (s->next >= s->end || (s->failures && !s->keep_on)) return;
+    s->pids[worker] = start_worker(worker, s->next, to);
+    s->next = to;
+}
+
+static void run_search(search *s)
+{
+    int status;
+    for (int i = 0; i < s->workers; i++) feed(s, i);
+    for (pid_t pid; (pid = wait(&status)) > 0;)
+        for (int i = 0; i < s->workers; i++) {
+            if (s->pids[i] != pid) continue;
+            if (status && ++s->failures <= MOST_SHOWN) explain(&memory->reports[i], status);
+            feed(s, i);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t programs = 3000, seed = 1;
+    search s = {.keep_on = false};
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--programs") && i + 1 < argc) programs = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--seed") && i + 1 < argc) seed = strtoull(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--keep-on")) s.keep_on = true;
+        else if (!strcmp(argv[i], "--show")) show = true;
+        else return fprintf(stderr, "fuzz [--programs N] [--seed S] [--keep-on] [--show]\n"), 2;
+    }
+    memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return 2;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    s.workers = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
+    s.next = seed;
+    s.end = seed + programs;
+    printf("fuzz: %llu programs from seed %llu\n", (unsigned long long)programs, (unsigned long long)seed);
+    fflush(stdout);
+    run_search(&s);
+    bool good = summarise() && s.failures == 0;
+    printf("%s\n", good ? "every law held" : "FAILED");
+    return good ? 0 : 1;
+}

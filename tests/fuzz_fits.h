@@ -1,0 +1,250 @@
+/* fuzz_fits.h: will a step work? Asked before it is made, so that most programs run to their end. It may say
+ * no too often; when it says yes and the call fails, the program has merely met a mistake. */
+#ifndef FUZZ_FITS_H
+#define FUZZ_FITS_H
+
+#include "fuzz_memory.h"
+
+/* Operand i on the CPU: its shape, dtype and values are those of the card's. */
+static fy_tensor *host(const step *s, int i)
+{
+    return i < s->n && is_live(s->in[i]) ? worlds[HOST_WORLD].slot[s->in[i]] : NULL;
+}
+
+static int operand_op(const step *s) { return op_of(s); }
+
+/* As plan.c sees it: a 0-dim tensor on the CPU goes along with the card's. */
+static bool devices_meet(const step *s, bool strict)
+{
+    bool card = false, stray = false;
+    for (int i = 0; i < s->n; i++) card |= is_live(s->in[i]) && is_on_card(s->in[i]);
+    for (int i = 0; i < s->n; i++)
+        stray |= is_live(s->in[i]) && !is_on_card(s->in[i]) &&
+                 (strict || fy_dim(host(s, i)) > 0 || (i == 0 && is_in_place(s)));
+    return !card || !stray;
+}
+
+/* Must the step fail in the program as written because of where its operands live? */
+static bool is_split(const step *s)
+{
+    switch (deed_of(s)->kind) {
+    case TWO:
+    case ALPHA:
+    case MSE: return !devices_meet(s, false);
+    case PRODUCT:
+    case ADDMM:
+    case LINEAR:
+    case CROSS_ENTROPY:
+    case JOIN: return !devices_meet(s, true);
+    default: break;
+    }
+    if (deed_of(s)->kind == CUDA) return false;
+    return is_named(s, "pin_memory") && is_live(s->in[0]) && is_on_card(s->in[0]);
+}
+
+static bool broadcast(const fy_tensor *a, const fy_tensor *b, fy_shape *out)
+{
+    out->ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
+    for (int i = 0; i < out->ndim; i++) {
+        int ia = i - (out->ndim - a->ndim), ib = i - (out->ndim - b->ndim);
+        int64_t x = ia < 0 ? 1 : a->shape[ia], y = ib < 0 ? 1 : b->shape[ib];
+        if (x != y && x != 1 && y != 1) return false;
+        out->dims[i] = x == 1 ? y : x;
+    }
+    return fy_shape_numel(out) <= MOST_ELEMENTS;
+}
+
+static bool has_shape_of(const fy_tensor *x, const fy_shape *s)
+{
+    return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof(int64_t)) == 0;
+}
+
+static bool is_writable(const fy_tensor *x)
+{
+    for (int d = 0; d < x->ndim; d++)
+        if (x->strides[d] == 0 && x->shape[d] > 1) return false;
+    return true;
+}
+
+static bool is_dim(int64_t dim, int n) { return dim >= -(n ? n : 1) && dim < (n ? n : 1); }
+
+/* Element i of a tensor of the first world, row by row. */
+static const unsigned char *element_of(const fy_tensor *x, int64_t i)
+{
+    int64_t offset = x->offset;
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        offset += i % x->shape[d] * x->strides[d];
+        i /= x->shape[d];
+    }
+    return (const unsigned char *)x->storage->data + offset * (int64_t)fy_dtype_size(x->dtype);
+}
+
+static bool has_zero(const step *s, int i)
+{
+    fy_tensor *x = host(s, i);
+    if (!x) return s->number.real == 0;
+    for (int64_t k = 0; k < fy_numel(x); k++)
+        if (fy_real_at(x->dtype, element_of(x, k), 0) == 0) return true;
+    return false;
+}
+
+static bool is_mask(const step *s, int i) { return host(s, i) && host(s, i)->dtype == FY_BOOL; }
+
+/* The types of an operation of two operands. */
+static bool types_fit(const step *s, fy_dtype *result)
+{
+    int op = operand_op(s);
+    fy_arg x[2] = {argument(&worlds[HOST_WORLD], s, 0), argument(&worlds[HOST_WORLD], s, 1)};
+    fy_dtype d = fy_result_of(2, x);
+    if (fy_ops[op].dtype == FY_PROMOTED_REAL && !fy_dtype_is_real(d)) d = FY_FLOAT32;
+    *result = fy_ops[op].dtype == FY_COMPARED ? FY_BOOL : d;
+    if (!fy_op_takes(op, d)) return false;
+    if (op == FY_OP_sub && (is_mask(s, 0) || is_mask(s, 1))) return false;
+    if ((op == FY_OP_floor_divide || op == FY_OP_remainder) && !fy_dtype_is_real(d) && has_zero(s, 1)) return false;
+    if (op == FY_OP_pow && !fy_dtype_is_real(d) && !host(s, 1) && s->number.integer < 0) return false;
+    if (deed_of(s)->kind == ALPHA && !s->value[0].is_int && !fy_dtype_is_real(d)) return false;
+    return true;
+}
+
+static bool two_fit(const step *s)
+{
+    fy_tensor *a = host(s, 0), *b = host(s, 1);
+    fy_shape shape;
+    fy_dtype result;
+    if ((!a && !b) || !devices_meet(s, false) || !types_fit(s, &result)) return false;
+    if (!is_in_place(s)) return !a || !b || broadcast(a, b, &shape);
+    if (!a || !is_writable(a) || !fy_can_cast(result, a->dtype)) return false;
+    if (!b) return true;
+    return broadcast(a, b, &shape) && has_shape_of(a, &shape) && (a == b || a->storage != b->storage);
+}
+
+static bool one_fits(const step *s)
+{
+    fy_tensor *x = host(s, 0);
+    int op = operand_op(s);
+    fy_dtype d = x->dtype;
+    if (fy_ops[op].dtype == FY_PROMOTED_REAL && !fy_dtype_is_real(d)) d = FY_FLOAT32;
+    if (!fy_op_takes(op, d)) return false;
+    return !is_in_place(s) || (is_writable(x) && fy_can_cast(d, x->dtype));
+}
+
+static bool dims_fit(const fy_shape *dims, int n)
+{
+    bool used[FY_MAX_DIMS] = {0};
+    for (int i = 0; i < dims->ndim; i++) {
+        if (!is_dim(dims->dims[i], n)) return false;
+        int64_t d = dims->dims[i] < 0 ? dims->dims[i] + (n ? n : 1) : dims->dims[i];
+        if (used[d]) return false;
+        used[d] = true;
+    }
+    return true;
+}
+
+static bool reduction_fits(const step *s)
+{
+    fy_tensor *x = host(s, 0);
+    int op = operand_op(s);
+    fy_dtype d = s->dtype ? s->dtype : x->dtype;
+    bool extreme = op == FY_OP_max || op == FY_OP_min || op == FY_OP_argmax || op == FY_OP_argmin;
+    if (!dims_fit(&s->shape, x->ndim) || !fy_op_takes(op, d)) return false;
+    if (extreme && (s->shape.ndim > 1 || fy_numel(x) == 0)) return false;
+    if (s->dtype && fy_ops[op].dtype != FY_TOTAL && fy_ops[op].dtype != FY_REAL_ONLY) return false;
+    return !s->indices || (s->shape.ndim == 1 && (op == FY_OP_max || op == FY_OP_min) && x->dtype != FY_BOOL);
+}
+
+static bool join_fits(const step *s)
+{
+    bool stack = is_named(s, "stack");
+    fy_tensor *x = host(s, 0);
+    int64_t dim = s->at[0], total = 0;
+    if (!devices_meet(s, true) || (stack && x->ndim == FY_MAX_DIMS) || (!stack && x->ndim == 0)) return false;
+    if (!is_dim(dim, x->ndim + stack)) return false;
+    if (dim < 0) dim += x->ndim + stack;
+    for (int i = 0; i < s->n; i++) {
+        fy_tensor *y = host(s, i);
+        total += fy_numel(y);
+        if (y->ndim != x->ndim) return false;
+        for (int d = 0; d < x->ndim; d++)
+            if ((stack || d != dim) && x->shape[d] != y->shape[d]) return false;
+    }
+    return total <= MOST_ELEMENTS;
+}
+
+static bool copy_fits(const step *s)
+{
+    fy_tensor *a = host(s, 0), *b = host(s, 1);
+    fy_shape shape;
+    return is_writable(a) && broadcast(a, b, &shape) && has_shape_of(a, &shape) && a->storage != b->storage;
+}
+
+static bool shape_fits(const step *s)
+{
+    fy_tensor *x = host(s, 0);
+    if (!is_named(s, "view")) return true; /* made to fit */
+    return fy_is_contiguous(x) || has_shape_of(x, &s->shape);
+}
+
+static bool dtype_fits(const step *s)
+{
+    fy_tensor *x = host(s, 0);
+    return fy_dtype_size(s->dtype) == fy_dtype_size(x->dtype) && s->dtype != FY_BOOL;
+}
+
+static bool part_fits(const step *s)
+{
+    fy_tensor *x = host(s, 0);
+    const int64_t *at = s->at;
+    int n = x->ndim;
+    if (is_named(s, "flatten") || is_named(s, "transpose")) {
+        int64_t a = at[0] < 0 ? at[0] + (n ? n : 1) : at[0], b = at[1] < 0 ? at[1] + (n ? n : 1) : at[1];
+        return is_dim(at[0], n) && is_dim(at[1], n) && (a <= b || is_named(s, "transpose"));
+    }
+    if (n == 0 || !is_dim(at[0], n)) return false;
+    int64_t size = x->shape[at[0] < 0 ? at[0] + n : at[0]];
+    if (is_named(s, "select")) return at[1] >= -size && at[1] < size;
+    if (is_named(s, "slice")) return at[3] > 0;
+    return at[1] >= 0 && at[2] >= 0 && at[1] + at[2] <= size;
+}
+
+static bool losses_fit(const step *s)
+{
+    fy_tensor *a = host(s, 0), *b = host(s, 1);
+    fy_shape shape;
+    fy_dtype result = fy_promote_types(a->dtype, b->dtype);
+    return deed_of(s)->kind == CROSS_ENTROPY ||
+           (devices_meet(s, false) && broadcast(a, b, &shape) && fy_dtype_is_real(result) &&
+            fy_dtype_is_real(a->dtype) && fy_dtype_is_real(b->dtype));
+}
+
+static bool fits(const step *s)
+{
+    fy_tensor *x = host(s, 0);
+    deed_kind k = deed_of(s)->kind;
+    if (k < ONE || k == DEVICE) return true;
+    for (int i = 0; i < s->n; i++)
+        if (s->in[i] != NUMBER && !host(s, i)) return false;
+    switch (k) {
+    case TWO:
+    case ALPHA: return two_fit(s);
+    case ONE: return one_fits(s);
+    case FILL: return is_writable(x);
+    case REDUCE: return reduction_fits(s);
+    case ALONG: return is_dim(s->at[0], x->ndim) && fy_dtype_is_real(x->dtype);
+    case DIM: return is_dim(s->at[0], x->ndim + is_named(s, "unsqueeze")) && x->ndim < FY_MAX_DIMS;
+    case CROSS_ENTROPY:
+    case MSE: return losses_fit(s);
+    case SHAPED: return shape_fits(s);
+    case DTYPED: return dtype_fits(s);
+    case PAIR:
+    case NARROW:
+    case SLICE: return part_fits(s);
+    case JOIN: return join_fits(s);
+    case COPY: return copy_fits(s);
+    case NPY: return x->dtype != FY_BFLOAT16;
+    case ITEM: return fy_numel(x) == 1;
+    case SAME: return is_named(s, "t") ? x->ndim <= 2 : !is_named(s, "pin_memory") || !is_on_card(s->in[0]);
+    default: return true;
+    }
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* fuzz_ledger.h: what the log says is alive, kept from its events one after the other, and what it has seen
+ * run. The library's own books must say the same. */
+#ifndef FUZZ_LEDGER_H
+#define FUZZ_LEDGER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include "fuzz_program.h"
+#include "slots.h"
+
+/* A law is broken: the program ends here. */
+static jmp_buf broken_law;
+static char broken_words[1024];
+
+__attribute__((format(printf, 1, 2), noreturn)) static void broken(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(broken_words, sizeof broken_words, format, list);
+    va_end(list);
+    longjmp(broken_law, 1);
+}
+
+typedef struct entry {
+    bool live;
+    uint8_t device;
+    uint32_t version;
+    int64_t bytes;
+} entry;
+
+/* What was seen, in memory that the processes share. */
+typedef struct coverage {
+    int64_t ops[2][FY_OP_COUNT], dtypes[2][DTYPES + 1], pairs[FY_OP_COUNT][DTYPES + 1];
+} coverage;
+
+static struct {
+    uint64_t cursor;
+    entry *tensors, *storages;
+    size_t tensor_room, storage_room;
+    int64_t tensor_count, storage_count, bytes[2];
+    uint64_t digest; /* of all that lives, with versions */
+} ledger;
+
+static coverage *seen;
+
+static entry *entry_of(entry **list, size_t *room, uint32_t id)
+{
+    if (id >= *room) {
+        size_t wanted = 2 * (size_t)id + 1024;
+        *list = realloc(*list, wanted * sizeof **list);
+        if (!*list) abort();
+        memset(*list + *room, 0, (wanted - *room) * sizeof **list);
+        *room = wanted;
+    }
+    return *list + id;
+}
+
+static entry *tensor_entry(uint32_t id) { return entry_of(&ledger.tensors, &ledger.tensor_room, id); }
+static entry *storage_entry(uint32_t id) { return entry_of(&ledger.storages, &ledger.storage_room, id); }
+
+static uint64_t mixed(uint64_t kind, uint64_t id, uint64_t version)
+{
+    chance r = {kind << 62 | id << 31 | version};
+    return draw(&r);
+}
+
+static void mix_storage(uint32_t id) { ledger.digest ^= mixed(1, id, storage_entry(id)->version); }
+
+static void note_write(uint32_t id, uint32_t version)
+{
+    entry *s = storage_entry(id);
+    if (!s->live) broken("the log writes to storage %u, which is not alive", id);
+    if (version != s->version + 1) broken("storage %u goes from version %u to %u", id, s->version, version);
+    mix_storage(id);
+    s->version = version;
+    mix_storage(id);
+}
+
+static void note_alloc(const fy_ev_alloc *e)
+{
+    entry *s = storage_entry(e->storage);
+    if (s->live || s->bytes) broken("the log allocates storage %u twice", e->storage);
+    *s = (entry){.live = true, .device = e->device, .bytes = e->bytes};
+    ledger.bytes[e->device] += e->bytes;
+    ledger.storage_count++;
+    mix_storage(e->storage);
+}
+
+static void note_free(const fy_ev_free *e)
+{
+    entry *s = storage_entry(e->storage);
+    if (!s->live) broken("the log frees storage %u, which is not alive", e->storage);
+    mix_storage(e->storage);
+    s->live = false;
+    ledger.bytes[s->device] -= e->bytes;
+    ledger.storage_count--;
+}
+
+static void note_tensor(const fy_ev_tensor *e)
+{
+    entry *x = tensor_entry(e->tensor);
+    if (x->live) broken("the log makes tensor %u twice", e->tensor);
+    if (!storage_entry(e->storage)->live)
+        broken("tensor %u looks at storage %u, which is not alive", e->tensor, e->storage);
+    x->live = true;
+    ledger.tensor_count++;
+    ledger.digest ^= mixed(2, e->tensor, 0);
+}
+
+static void note_drop(const fy_ev_drop *e)
+{
+    entry *x = tensor_entry(e->tensor);
+    if (!x->live) broken("the log drops tensor %u, which is not alive", e->tensor);
+    x->live = false;
+    ledger.tensor_count--;
+    ledger.digest ^= mixed(2, e->tensor, 0);
+}
+
+static int op_named(const char *name, size_t n)
+{
+    for (int op = 0; op < FY_OP_COUNT; op++)
+        if (strlen(fy_ops[op].name) == n && memcmp(fy_ops[op].name, name, n) == 0) return op;
+    return -1;
+}
+
+static int dtype_of_word(unsigned word)
+{
+    for (int d = 0; d < DTYPES; d++)
+        if (fy_dtype_word(dtypes[d]) == (fy_word)word) return d;
+    return DTYPES;
+}
+
+/* On the card a kernel has a grid. */
+static void note_op(const fy_ev_op *e)
+{
+    size_t size = 0, length = 0;
+    const fy_use *out = fy_log_bytes(fy_log_mine(), e->out, &size);
+    const char *name = fy_log_bytes(fy_log_mine(), e->name, &length);
+    int op = name ? op_named(name, length) : -1, dtype = dtype_of_word(e->dtype);
+    if (op < 0) broken("the log has an op that is not in the table");
+    if (!out || size != sizeof *out) broken("%s writes %zu bytes of uses", fy_ops[op].name, size);
+    note_write(out->storage, out->version);
+    if (e->device > 0 && (e->kernel != 0) != (e->grid[0] > 0))
+        broken("%s on the card has a kernel without a grid, or a grid without a kernel", fy_ops[op].name);
+    seen->ops[e->device > 0][op]++;
+    seen->dtypes[e->device > 0][dtype]++;
+    if (e->device > 0) seen->pairs[op][dtype]++;
+}
+
+static void note_event(const fy_slot *slot, uint16_t kind)
+{
+    const void *record = slot->record;
+    switch (kind) {
+    case FY_KIND_alloc: note_alloc(record); break;
+    case FY_KIND_free: note_free(record); break;
+    case FY_KIND_tensor: note_tensor(record); break;
+    case FY_KIND_drop: note_drop(record); break;
+    case FY_KIND_op: note_op(record); break;
+    case FY_KIND_copy: {
+        const fy_ev_copy *e = record;
+        if (e->dst.storage) note_write(e->dst.storage, e->dst.version);
+        break;
+    }
+    case FY_KIND_host_write:
+        note_write(((const fy_ev_host_write *)record)->storage, (uint32_t)((const fy_ev_host_write *)record)->version);
+        break;
+    default: break;
+    }
+}
+
+/* Read on to the end of the log. */
+static void follow_log(void)
+{
+    uint16_t kind;
+    const fy_slot *slot;
+    while ((slot = fy_log_slot(fy_log_mine(), ledger.cursor, &kind))) {
+        ledger.cursor++;
+        note_event(slot, kind);
+    }
+}
+
+static void check_bytes(void)
+{
+    for (int d = 0; d < 2; d++)
+        if (fy_dev_at(d)->live_bytes != ledger.bytes[d])
+            broken("%s holds %lld bytes, the log says %lld", fy_dev_at(d)->name, (long long)fy_dev_at(d)->live_bytes,
+                   (long long)ledger.bytes[d]);
+}
+
+#endif

@@ -1,0 +1,175 @@
+/* fuzz_program.h: what a random program is made of: steps, each one call of the public API, as plain data
+ * that can be made again from a seed, run again without some of its steps, and shown. */
+#ifndef FUZZ_PROGRAM_H
+#define FUZZ_PROGRAM_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tensor.h"
+
+enum {
+    MOST_STEPS = 20,
+    MOST_SLOTS = 2 * MOST_STEPS, /* step i's result, and from MOST_STEPS on its second one (.indices) */
+    MOST_ELEMENTS = 300,         /* of a tensor; small ones make many programs a second */
+    NUMBER = -1,                 /* in place of a slot */
+    NOTHING = -2,                /* NULL in place of a tensor */
+};
+
+/* How a function is called, and what it wants. */
+typedef enum deed_kind {
+    MAKE,
+    FULL,
+    RANGE,
+    VALUES,
+    EYE,
+    RANDINT,
+    RANDPERM, /* from nothing */
+    ONE,
+    TWO,
+    ALPHA,
+    FILL,
+    REDUCE,
+    ALONG, /* element by element, over dimensions */
+    PRODUCT,
+    ADDMM,
+    LINEAR,
+    CROSS_ENTROPY,
+    MSE, /* from several */
+    SAME,
+    SHAPED,
+    DTYPED,
+    PAIR,
+    DIM,
+    NARROW,
+    SLICE,
+    JOIN, /* views, and what may be one */
+    TO,
+    CUDA,
+    COPY,
+    NPY,
+    FREE,
+    ITEM,
+    DEVICE,
+} deed_kind;
+
+/* A public function. */
+typedef struct deed {
+    const char *name; /* without fy_ */
+    deed_kind kind;
+    int weight; /* how often it is tried */
+    void (*call)(void);
+} deed;
+
+#define DEED(name, kind, weight) {#name, kind, weight, (void (*)(void))fy_##name##_at},
+static const deed deeds[] = {
+#define X(op) DEED(op, TWO, 4)
+    FY_TWO_OPERAND_OPS(X)
+#undef X
+#define X(op) DEED(op, ONE, 3)
+        FY_ONE_OPERAND_OPS(X)
+#undef X
+#define X(op) DEED(op, REDUCE, 5)
+            FY_REDUCTIONS(X)
+#undef X
+                DEED(zeros, MAKE, 2) DEED(ones, MAKE, 2) DEED(rand, MAKE, 3) DEED(randn, MAKE, 4) DEED(full, FULL, 4)
+                    DEED(arange, RANGE, 4) DEED(linspace, RANGE, 3) DEED(tensor, VALUES, 4) DEED(eye, EYE, 3)
+                        DEED(randint, RANDINT, 4) DEED(randperm, RANDPERM, 3) DEED(empty_like, SAME, 1) DEED(
+                            zeros_like, SAME, 1) DEED(ones_like, SAME, 1) DEED(add, ALPHA, 10) DEED(sub, ALPHA, 10)
+                            DEED(add_, ALPHA, 8) DEED(sub_, ALPHA, 8) DEED(fill_, FILL, 4) DEED(softmax, ALONG, 6)
+                                DEED(log_softmax, ALONG, 6) DEED(matmul, PRODUCT, 16) DEED(mm, PRODUCT, 3) DEED(
+                                    bmm, PRODUCT, 3) DEED(mv, PRODUCT, 3) DEED(dot, PRODUCT, 3) DEED(addmm, ADDMM, 8)
+                                    DEED(linear, LINEAR, 6) DEED(cross_entropy, CROSS_ENTROPY, 10) DEED(
+                                        mse_loss, MSE, 6) DEED(view, SHAPED, 8) DEED(reshape, SHAPED, 8)
+                                        DEED(permute, SHAPED, 10) DEED(expand, SHAPED, 8) DEED(view_dtype, DTYPED, 4)
+                                            DEED(flatten, PAIR, 4) DEED(transpose, PAIR, 8) DEED(select, PAIR, 8)
+                                                DEED(squeeze, DIM, 4) DEED(unsqueeze, DIM, 5) DEED(narrow, NARROW, 8)
+                                                    DEED(slice, SLICE, 12) DEED(t, SAME, 4) DEED(contiguous, SAME, 5)
+                                                        DEED(clone, SAME, 5) DEED(detach, SAME, 2) DEED(cat, JOIN, 8)
+                                                            DEED(stack, JOIN, 8) DEED(to, TO, 30) DEED(cuda, CUDA, 4)
+                                                                DEED(cpu, SAME, 4) DEED(copy_, COPY, 12)
+                                                                    DEED(pin_memory, SAME, 2) DEED(save_npy, NPY, 1)
+                                                                        DEED(free, FREE, 10) DEED(item, ITEM, 3)
+                                                                            DEED(cuda_set_device, DEVICE, 1)};
+enum { DEEDS = sizeof deeds / sizeof *deeds };
+
+/* Devices as a program may name them; the first three are right. */
+static const char *const places[] = {"cpu",    "cuda",    "cuda:0",  "",      "gpu",   "CUDA",
+                                     "cuda:7", "cuda:-1", "cuda:01", "cpu:1", "cuda:", "cuda:99999999999",
+                                     "cuda 0", NULL};
+enum { RIGHT_PLACES = 3, PLACES = sizeof places / sizeof *places };
+
+static const fy_dtype dtypes[] = {FY_FLOAT32, FY_INT64, FY_FLOAT16, FY_BFLOAT16,
+                                  FY_FLOAT64, FY_INT32, FY_UINT8,   FY_BOOL};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+typedef struct step {
+    int deed, n;
+    int in[3];       /* slots, NUMBER or NOTHING */
+    fy_arg number;   /* the operand that is one */
+    fy_arg value[3]; /* alpha; the value; a range; beta and alpha */
+    int values;
+    fy_shape shape; /* or dimensions */
+    int64_t at[4];
+    fy_dtype dtype; /* an option, or a target */
+    int place;      /* likewise: index into places; -1: not said */
+    int reduction;
+    bool keepdim, biased, indices, copy, non_blocking;
+    bool dropped; /* left out when a failing program is made shorter */
+} step;
+
+typedef struct program {
+    uint64_t seed;
+    bool careful, scoped; /* without deliberate mistakes; inside one FY_SCOPE */
+    int n, planned;       /* steps so far, and how many there shall be */
+    step steps[MOST_STEPS];
+    int ready; /* steps[n] to steps[ready - 1] were decided together with an earlier one */
+} program;
+
+/* ---- chance ---- */
+
+typedef struct chance {
+    uint64_t state;
+} chance;
+
+static uint64_t draw(chance *r)
+{
+    uint64_t x = r->state += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static int64_t below(chance *r, int64_t n) { return n > 0 ? (int64_t)(draw(r) % (uint64_t)n) : 0; }
+static int64_t between(chance *r, int64_t low, int64_t high) { return low + below(r, high - low + 1); }
+static bool percent(chance *r, int n) { return below(r, 100) < n; }
+
+/* ---- what a step is ---- */
+
+static const deed *deed_of(const step *s) { return &deeds[s->deed]; }
+static bool is_named(const step *s, const char *name) { return strcmp(deed_of(s)->name, name) == 0; }
+
+static bool is_in_place(const step *s)
+{
+    const char *name = deed_of(s)->name;
+    return name[strlen(name) - 1] == '_';
+}
+
+/* The op that a step is named after; -1 if it is not named after one. */
+static int op_of(const step *s)
+{
+    const char *name = deed_of(s)->name;
+    size_t n = strlen(name) - (size_t)is_in_place(s);
+    if (deed_of(s)->kind == PRODUCT) return FY_OP_matmul;
+    for (int op = 0; op < FY_OP_COUNT; op++)
+        if (strlen(fy_ops[op].name) == n && strncmp(fy_ops[op].name, name, n) == 0) return op;
+    return -1;
+}
+
+/* Values that two devices draw differently. */
+static bool is_random(const step *s)
+{
+    return is_named(s, "rand") || is_named(s, "randn") || is_named(s, "randint") || is_named(s, "randperm");
+}
+
+#endif

@@ -1,0 +1,202 @@
+/* fuzz_run.h: one step in one world. There are two: in the first every device is the CPU; the second is the
+ * program as written. What moves between devices in the second is copied in the first, so that tensors share
+ * memory in one world if they do in the other. */
+#ifndef FUZZ_RUN_H
+#define FUZZ_RUN_H
+
+#include <unistd.h>
+
+#include "fuzz_program.h"
+
+enum { HOST_WORLD, CARD_WORLD };
+
+typedef struct world {
+    int which;
+    fy_tensor *slot[MOST_SLOTS];
+    fy_tensor *dead[MOST_SLOTS]; /* freed by the program: a use of it is a mistake to be told */
+} world;
+
+static world worlds[2];
+static fy_site sites[DEEDS]; /* the calls' places; set up once */
+static char scratch_path[64];
+
+static void set_sites(void)
+{
+    const char *folder = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"; /* where fsync costs nothing */
+    snprintf(scratch_path, sizeof scratch_path, "%s/ferry-fuzz-%d.npy", folder, (int)getpid());
+    for (int i = 0; i < DEEDS; i++)
+        sites[i] = (fy_site){
+            .file = "fuzz", .line = 1, .fn = "main", .call = deeds[i].name, .args = "x, y, z", .variable = ""};
+}
+
+static bool is_live(int slot) { return slot >= 0 && worlds[HOST_WORLD].slot[slot] && worlds[CARD_WORLD].slot[slot]; }
+
+/* Where a slot lives in the program as written. */
+static bool is_on_card(int slot) { return slot >= 0 && fy_is_cuda(worlds[CARD_WORLD].slot[slot]); }
+
+static fy_tensor *operand(const world *w, const step *s, int i)
+{
+    int slot = i < s->n ? s->in[i] : NOTHING;
+    if (slot < 0) return NULL;
+    return w->slot[slot] ? w->slot[slot] : w->dead[slot];
+}
+
+static fy_arg argument(const world *w, const step *s, int i)
+{
+    return s->in[i] == NUMBER ? s->number : fy_arg_tensor(operand(w, s, i));
+}
+
+static const char *device_in(const world *w, int place)
+{
+    if (place < 0) return NULL;
+    return w->which == HOST_WORLD && place < RIGHT_PLACES ? "cpu" : places[place];
+}
+
+static fy_opts options(const world *w, const step *s)
+{
+    const char *device = device_in(w, s->place);
+    return (fy_opts){.device = device, .dtype = s->dtype};
+}
+
+/* ---- calls by the shape of their arguments ---- */
+
+#define CALL(...) ((fy_tensor * (*)(__VA_ARGS__)) deed_of(s)->call)
+#define SITE (&sites[s->deed])
+
+static fy_tensor *make(const world *w, const step *s)
+{
+    fy_opts o = options(w, s);
+    switch (deed_of(s)->kind) {
+    case FULL: return CALL(fy_site *, fy_shape, fy_arg, fy_opts)(SITE, s->shape, s->value[0], o);
+    case RANGE:
+    case VALUES: return CALL(fy_site *, size_t, const fy_arg *, fy_opts)(SITE, (size_t)s->values, s->value, o);
+    case RANDINT:
+        return CALL(fy_site *, size_t, const fy_arg *, fy_shape, fy_opts)(SITE, (size_t)s->values, s->value, s->shape,
+                                                                          o);
+    default: return CALL(fy_site *, fy_shape, fy_opts)(SITE, s->shape, o);
+    }
+}
+
+static fy_tensor *join(const world *w, const step *s)
+{
+    fy_tensor *x[3];
+    for (int i = 0; i < s->n; i++) x[i] = operand(w, s, i);
+    return CALL(fy_site *, size_t, fy_tensor *const *, int64_t)(SITE, (size_t)s->n, x, s->at[0]);
+}
+
+static fy_tensor *reduce(const world *w, const step *s, fy_tensor **second)
+{
+    fy_reduce_opts o = {.keepdim = s->keepdim, .biased = s->biased, .dtype = s->dtype};
+    if (s->indices) o.indices = second;
+    return CALL(fy_site *, fy_tensor *, fy_shape, fy_reduce_opts)(SITE, operand(w, s, 0), s->shape, o);
+}
+
+static fy_tensor *lose(const world *w, const step *s)
+{
+    fy_loss_opts o = {.reduction = (fy_reduction)s->reduction, .label_smoothing = s->values ? s->value[0].real : 0};
+    return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_loss_opts)(SITE, operand(w, s, 0), operand(w, s, 1), o);
+}
+
+/* ---- moving ---- */
+
+/* Does the step take its operand to another device in the program as written? */
+static bool crosses(const step *s)
+{
+    bool from = is_on_card(s->in[0]);
+    if (is_named(s, "cpu")) return from;
+    if (is_named(s, "cuda")) return !from;
+    if (s->n > 1) return is_on_card(s->in[1]) != from;
+    return s->place >= 0 && s->place < RIGHT_PLACES && (s->place > 0) != from;
+}
+
+/* A copy that did not wait lands in pinned memory. */
+static fy_tensor *pinned_instead(fy_site *at, fy_tensor *x)
+{
+    fy_tensor *pinned = x ? fy_pin_memory_at(at, x) : NULL;
+    if (x) fy_free_at(at, x);
+    return pinned;
+}
+
+static fy_tensor *move(const world *w, const step *s)
+{
+    fy_tensor *x = operand(w, s, 0);
+    bool host = w->which == HOST_WORLD, away = crosses(s);
+    fy_to_opts o = {.copy = s->copy || (host && away), .non_blocking = s->non_blocking && !host, .dtype = s->dtype};
+    fy_target to = s->n > 1 ? fy_target_like(operand(w, s, 1)) : fy_target_device(device_in(w, s->place));
+    if (s->n < 2 && s->place < 0) {
+        to = fy_target_dtype(s->dtype);
+        o.dtype = FY_DTYPE_UNSET;
+    }
+    fy_tensor *out = fy_to_at(SITE, x, to, o);
+    return host && away && s->non_blocking && is_on_card(s->in[0]) ? pinned_instead(SITE, out) : out;
+}
+
+/* fy_cuda(x, i), fy_cpu(x) */
+static fy_tensor *move_home_or_away(const world *w, const step *s)
+{
+    fy_tensor *x = operand(w, s, 0);
+    if (w->which == HOST_WORLD && s->at[0] <= 0)
+        return fy_to_at(SITE, x, fy_target_device("cpu"), (fy_to_opts){.copy = crosses(s)});
+    return is_named(s, "cpu") ? fy_cpu_at(SITE, x) : fy_cuda_at(SITE, x, (int)s->at[0]);
+}
+
+/* ---- the rest ---- */
+
+/* Saved and loaded again; home again where x lives on the card. */
+static fy_tensor *through_file(const world *w, const step *s)
+{
+    fy_tensor *x = operand(w, s, 0);
+    if (!fy_save_npy_at(SITE, scratch_path, x)) return NULL;
+    fy_tensor *out = fy_load_npy_at(SITE, scratch_path);
+    unlink(scratch_path);
+    return out;
+}
+
+static fy_tensor *free_slot(world *w, const step *s)
+{
+    int slot = s->in[0];
+    fy_free_at(SITE, operand(w, s, 0));
+    if (slot < 0 || !w->slot[slot]) return NULL;
+    w->dead[slot] = w->slot[slot];
+    for (int i = 0; i < MOST_SLOTS; i++) /* other references of the handle keep it alive */
+        if (i != slot && w->slot[i] == w->slot[slot]) w->dead[slot] = NULL;
+    w->slot[slot] = NULL;
+    return NULL;
+}
+
+/* The step's result in that world: a new reference, or NULL. */
+static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
+{
+    fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
+    switch (deed_of(s)->kind) {
+    case ONE:
+    case SAME: return is_named(s, "cpu") ? move_home_or_away(w, s) : CALL(fy_site *, fy_tensor *)(SITE, x);
+    case TWO: return CALL(fy_site *, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1));
+    case ALPHA: return CALL(fy_site *, fy_arg, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1), s->value[0]);
+    case FILL: return CALL(fy_site *, fy_tensor *, fy_arg)(SITE, x, s->value[0]);
+    case REDUCE: return reduce(w, s, second);
+    case ALONG:
+    case DIM: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
+    case PRODUCT:
+    case COPY: return CALL(fy_site *, fy_tensor *, fy_tensor *)(SITE, x, y);
+    case ADDMM: return fy_addmm_at(SITE, x, y, operand(w, s, 2), s->value[0], s->value[1]);
+    case LINEAR: return fy_linear_at(SITE, x, y, operand(w, s, 2));
+    case CROSS_ENTROPY:
+    case MSE: return lose(w, s);
+    case SHAPED: return CALL(fy_site *, fy_tensor *, fy_shape)(SITE, x, s->shape);
+    case DTYPED: return fy_view_dtype_at(SITE, x, s->dtype);
+    case PAIR: return CALL(fy_site *, fy_tensor *, int64_t, int64_t)(SITE, x, s->at[0], s->at[1]);
+    case NARROW: return fy_narrow_at(SITE, x, s->at[0], s->at[1], s->at[2]);
+    case SLICE: return fy_slice_at(SITE, x, s->at[0], s->at[1], s->at[2], s->at[3]);
+    case JOIN: return join(w, s);
+    case TO: return move(w, s);
+    case CUDA: return move_home_or_away(w, s);
+    case NPY: return through_file(w, s);
+    case FREE: return free_slot(w, s);
+    case ITEM: return (void)fy_item_at(SITE, x), NULL;
+    case DEVICE: return fy_cuda_set_device_at(SITE, (int)s->at[0]), NULL;
+    default: return make(w, s);
+    }
+}
+
+#endif
