@@ -22,7 +22,7 @@ static fy_tensor *multiplied(fy_site *at, fy_tensor *x, fy_tensor *weight, const
         &(fy_call){.at = at, .op = FY_OP_matmul, .in = {fy_arg_tensor(x), fy_arg_tensor(weight)}, .name = name});
 }
 
-/* A matrix takes the bias in the same step. */
+/* A matrix takes the bias in the same step; to other products it is added in place. */
 static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias, const char *name)
 {
     fy_call all = {.at = at,
@@ -31,15 +31,15 @@ static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *wei
                    .real = {1, 1},
                    .integer = {1, 1},
                    .name = name};
-    if (x->ndim == 2 && weight->ndim == 2) return fy_dispatch(&all);
-    fy_tensor *product = multiplied(at, x, weight, NULL);
+    if (x->ndim == 2) return fy_dispatch(&all);
+    fy_tensor *product = multiplied(at, x, weight, name);
     if (!product) return NULL;
     fy_tensor *out = fy_dispatch(&(fy_call){.at = at,
                                             .op = FY_OP_add,
                                             .in = {fy_arg_tensor(product), fy_arg_tensor(bias)},
+                                            .out = product,
                                             .real = {0, 0, 1},
-                                            .integer = {0, 0, 1},
-                                            .name = name});
+                                            .integer = {0, 0, 1}});
     fy_tensor_drop(at, product, FY_WORD_free);
     return out;
 }

@@ -34,11 +34,25 @@ static fy_tensor *finish(fy_site *at, fy_tensor *loss, fy_reduction how)
 
 /* ---- mean squared error ---------------------------------------------------------------------------- */
 
+/* x as it is subtracted: PyTorch expands both operands first, so that a 0-dim one counts in full; a mask is
+ * taken as numbers. A new reference. */
+static fy_tensor *as_told(fy_site *at, fy_tensor *x, fy_dtype common)
+{
+    fy_call c = of_one(FY_OP_cast, x);
+    c.dtype = common;
+    return x->dtype == FY_BOOL || (x->ndim == 0 && x->dtype != common) ? step(at, c, false, NULL) : fy_tensor_again(x);
+}
+
 fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts o)
 {
-    if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return NULL;
+    fy_shape both;
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !fy_broadcast(at, a, b, &both)) return NULL;
     if (!fy_loss_check_real(at, a, b)) return NULL;
-    fy_tensor *d = step(at, of_two(FY_OP_sub, a, fy_arg_tensor(b)), false, NULL);
+    fy_dtype common = fy_promote_types(a->dtype, b->dtype);
+    fy_tensor *x = as_told(at, a, common), *y = x ? as_told(at, b, common) : NULL;
+    fy_tensor *d = y ? step(at, of_two(FY_OP_sub, x, fy_arg_tensor(y)), false, x) : NULL;
+    if (!y) fy_tensor_drop(at, x, FY_WORD_free);
+    fy_tensor_drop(at, y, FY_WORD_free);
     if (!d) return NULL;
     return finish(at, step(at, of_two(FY_OP_mul, d, fy_arg_tensor(d)), o.reduction == FY_NONE, d), o.reduction);
 }

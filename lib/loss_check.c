@@ -4,7 +4,7 @@
 bool fy_loss_check_real(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     fy_tensor *x[] = {a, b};
-    fy_dtype d = fy_result_of(2, (fy_arg[]){fy_arg_tensor(a), fy_arg_tensor(b)});
+    fy_dtype d = fy_promote_types(a->dtype, b->dtype);
     if (fy_dtype_is_real(d)) return true;
     return fy_fail_about(at, "dtype", "convert one of them first: fy_to(x, FY_FLOAT32)", 2, x,
                          "\"mse_%s\" not implemented for '%s'", a->storage->dev->number ? "cuda" : "cpu",

@@ -161,14 +161,27 @@ static bool at_most_one(fy_site *at, fy_tensor *x, fy_shape dims, const char *op
                          "%s() goes over all dimensions or over one, not over %d", op, dims.ndim);
 }
 
+/* A mask's maximum has a place (max with .indices), but argmax refuses masks where there is a choice. */
+static fy_tensor *place_of(fy_site *at, int op, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
+{
+    if (!at_most_one(at, x, dims, fy_ops[op].name)) return NULL;
+    int64_t dim = dims.dims[0];
+    if (dims.ndim == 1 && !fy_wrap_dim(at, x, &dim)) return NULL;
+    if (x->dtype == FY_BOOL && (dims.ndim && x->ndim ? x->shape[dim] : fy_numel(x)) > 1)
+        return fy_fail_about(at, "dtype", "convert it first: fy_to(x, FY_UINT8)", 1, &x,
+                             "\"%s_%s\" not implemented for 'Bool'", fy_ops[op].name,
+                             x->storage->dev->number ? "cuda" : "cpu");
+    return reduced(at, op, x, dims, o);
+}
+
 fy_tensor *fy_argmax_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
 {
-    return at_most_one(at, x, dims, "argmax") ? reduced(at, FY_OP_argmax, x, dims, &o) : NULL;
+    return place_of(at, FY_OP_argmax, x, dims, &o);
 }
 
 fy_tensor *fy_argmin_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
 {
-    return at_most_one(at, x, dims, "argmin") ? reduced(at, FY_OP_argmin, x, dims, &o) : NULL;
+    return place_of(at, FY_OP_argmin, x, dims, &o);
 }
 
 /* The values, and where they are if that is wanted. */
@@ -196,6 +209,7 @@ fy_tensor *fy_min_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
 
 static fy_tensor *along(fy_site *at, int op, fy_tensor *x, int64_t dim)
 {
+    if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &dim)) return NULL;
     return call((fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .dims = {1, {dim}}});
 }
 
@@ -238,8 +252,10 @@ fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 
 fy_tensor *fy_mv_at(fy_site *at, fy_tensor *a, fy_tensor *x)
 {
-    const char *message = "vector + matrix @ vector expected, got other dimensions: a matrix and a vector";
-    return has_ndim(at, 0, a, 2, message) && has_ndim(at, 1, x, 1, message) ? product(at, a, x) : NULL;
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, x)) return NULL;
+    if (a->ndim == 2 && x->ndim == 1) return product(at, a, x);
+    return fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 2, (fy_tensor *[]){a, x},
+                         "vector + matrix @ vector expected, got 1, %d, %d", a->ndim, x->ndim);
 }
 
 fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b)
@@ -259,9 +275,7 @@ static void set_factors(fy_call *c, fy_arg beta, fy_arg alpha)
 fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy_arg beta, fy_arg alpha)
 {
     fy_call k = {.at = at, .op = FY_OP_addmm, .in = {fy_arg_tensor(c), fy_arg_tensor(a), fy_arg_tensor(b)}};
-    if (!fy_check(at, 0, c) || !has_ndim(at, 1, a, 2, "mat1 must be a matrix, got another tensor") ||
-        !has_ndim(at, 2, b, 2, "mat2 must be a matrix, got another tensor"))
-        return NULL;
+    if (!fy_check(at, 0, c) || !fy_check(at, 1, a) || !fy_check(at, 2, b)) return NULL;
     if (beta.is_tensor || alpha.is_tensor)
         return fy_fail(at, "value", "take the number out with fy_item", "beta and alpha must be numbers, not tensors");
     set_factors(&k, beta, alpha);

@@ -74,8 +74,8 @@ static bool fail_inner(const fy_call *c, fy_tensor **x, const fy_shape *batch)
                              (long long)fy_shape_numel(batch), a, (long long)fy_shape_numel(batch), b);
     bool turned = na == 2 && nb > 2;
     return fy_fail_about(c->at, "shape", hint, 2, x,
-                         "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-                         turned ? columns : rows, turned ? b : a, turned ? a : b, turned ? rows : columns);
+                         "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", turned ? columns : rows,
+                         turned ? b : a, turned ? a : b, turned ? rows : columns);
 }
 
 static bool fail_type(const fy_call *c, int i, fy_dtype d)
@@ -87,28 +87,35 @@ static bool fail_type(const fy_call *c, int i, fy_dtype d)
                          host ? "impl_cpu_" : "cuda", fy_dtype_torch(d));
 }
 
-/* Nothing is promoted; and integers are multiplied on the CPU alone, as in PyTorch. */
+/* Nothing is promoted. */
 static bool check_types(const fy_call *c, int i, int j, const char *first, const char *second)
 {
     char name[200];
     fy_tensor *x[] = {c->in[i].tensor, c->in[j].tensor};
-    bool host = x[0]->storage->dev->number == 0;
+    if (x[0]->dtype == x[1]->dtype) return true;
     int stray = fy_dtype_is_real(x[0]->dtype) && x[0]->dtype != FY_FLOAT64 ? j : i;
     fy_dtype wanted = c->in[stray == i ? j : i].tensor->dtype;
     const char *hint = fy_hint("convert with fy_to(%s, %s)", fy_argument(c->at, stray, name, sizeof name),
                                wanted == FY_FLOAT32 ? "FY_FLOAT32" : "another's dtype");
-    if (x[0]->dtype != x[1]->dtype && x[0]->ndim == 1 && x[1]->ndim == 1)
+    if (c->op == FY_OP_addmm)
+        return fy_fail_about(c->at, "dtype", hint, 2, x, "%s and %s must have the same dtype, but got %s and %s", first,
+                             second, fy_dtype_torch(x[0]->dtype), fy_dtype_torch(x[1]->dtype));
+    if (x[0]->ndim == 1 && x[1]->ndim == 1)
         return fy_fail_about(c->at, "dtype", hint, 2, x,
                              "dot : expected both vectors to have same dtype, but found %s and %s",
                              fy_dtype_torch(x[0]->dtype), fy_dtype_torch(x[1]->dtype));
-    if (x[0]->dtype != x[1]->dtype && c->op == FY_OP_addmm)
-        return fy_fail_about(c->at, "dtype", hint, 2, x, "%s and %s must have the same dtype, but got %s and %s", first,
-                             second, fy_dtype_torch(x[0]->dtype), fy_dtype_torch(x[1]->dtype));
-    if (x[0]->dtype != x[1]->dtype)
-        return fy_fail_about(c->at, "dtype", hint, 2, x, "expected %s and %s to have the same dtype, but got: %s != %s",
-                             first, second, fy_dtype_c(x[0]->dtype), fy_dtype_c(x[1]->dtype));
-    if (x[0]->dtype == FY_BOOL || (!host && !fy_dtype_is_real(x[0]->dtype))) return fail_type(c, i, x[0]->dtype);
-    return true;
+    return fy_fail_about(c->at, "dtype", hint, 2, x, "expected %s and %s to have the same dtype, but got: %s != %s",
+                         first, second, fy_dtype_c(x[0]->dtype), fy_dtype_c(x[1]->dtype));
+}
+
+/* Integers are multiplied on the CPU alone, as in PyTorch, and masks nowhere; an empty result is made anyway. */
+static bool check_taken(const fy_call *c, const fy_plan *p)
+{
+    int first = fy_ops[c->op].nin - 2;
+    bool host = c->in[first].tensor->storage->dev->number == 0;
+    fy_dtype d = c->in[first].tensor->dtype;
+    if (fy_dtype_is_real(d) || (host && d != FY_BOOL) || fy_shape_numel(&p->result.shape) == 0) return true;
+    return fail_type(c, first, d);
 }
 
 /* The matrices of x, expanded to the stack `batch`; a vector is one row on the left, one column on the right. */
@@ -153,7 +160,8 @@ static bool plan_product(const fy_call *c, fy_plan *p)
     fy_tensor *x[] = {left_of(c), right_of(c)};
     fy_shape batch = {0}, *s = &p->result.shape;
     if (!plan_batch(c, x, &batch)) return false;
-    if (x[0]->shape[x[0]->ndim - 1] != x[1]->shape[x[1]->ndim > 1 ? x[1]->ndim - 2 : 0]) return fail_inner(c, x, &batch);
+    if (x[0]->shape[x[0]->ndim - 1] != x[1]->shape[x[1]->ndim > 1 ? x[1]->ndim - 2 : 0])
+        return fail_inner(c, x, &batch);
     p->dev = x[0]->storage->dev;
     p->in[first] = as_matrices(x[0], &batch, true);
     p->in[first + 1] = as_matrices(x[1], &batch, false);
@@ -199,13 +207,30 @@ static bool plan_added(const fy_call *c, fy_plan *p)
     return true;
 }
 
+/* addmm's mat1 or mat2. */
+static bool check_matrix(const fy_call *c, int i)
+{
+    fy_tensor *x = c->in[i].tensor;
+    return x->ndim == 2 || fy_fail_about(c->at, "shape", "fy_matmul takes operands of any dimensions", 1, &x,
+                                         "mat%d must be a matrix, got %d-D tensor", i, x->ndim);
+}
+
+static bool plan_matmul(const fy_call *c, fy_plan *p)
+{
+    bool host = c->in[0].tensor->storage->dev->number == 0;
+    fy_tensor *x[] = {left_of(c), right_of(c)};
+    return check_dims(c, x) && check_device(c, 0, 1) && plan_product(c, p) &&
+           check_types(c, 0, 1, host ? "m1" : "mat1", host ? "m2" : "mat2");
+}
+
+static bool plan_addmm(const fy_call *c, fy_plan *p)
+{
+    return check_device(c, 0, 1) && check_device(c, 1, 2) && check_types(c, 0, 2, "self", "mat2") &&
+           check_types(c, 1, 2, "mat1", "mat2") && check_matrix(c, 1) && check_matrix(c, 2) && plan_product(c, p) &&
+           plan_added(c, p);
+}
+
 bool fy_plan_product(const fy_call *c, fy_plan *p)
 {
-    int first = fy_ops[c->op].nin - 2;
-    bool addmm = first == 1, host = c->in[0].tensor->storage->dev->number == 0;
-    fy_tensor *x[] = {left_of(c), right_of(c)};
-    if (!check_dims(c, x) || (addmm && !check_device(c, 0, 1)) || !check_device(c, first, first + 1)) return false;
-    if (!plan_product(c, p) || (addmm && !plan_added(c, p))) return false;
-    if (addmm && !check_types(c, 0, 1, "self", "mat2")) return false;
-    return check_types(c, first, first + 1, host ? "m1" : "mat1", host ? "m2" : "mat2");
+    return (c->op == FY_OP_addmm ? plan_addmm(c, p) : plan_matmul(c, p)) && check_taken(c, p);
 }

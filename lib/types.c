@@ -118,6 +118,12 @@ static void decide(const fy_call *c, fy_plan *p)
     }
 }
 
+/* PyTorch takes bytes too, but only for (N, C). */
+static bool holds_classes(const fy_tensor *x, int ndim)
+{
+    return x->dtype == FY_INT64 || (x->dtype == FY_UINT8 && ndim <= 2);
+}
+
 bool fy_plan_types(const fy_call *c, fy_plan *p)
 {
     const fy_op *op = &fy_ops[c->op];
@@ -125,7 +131,7 @@ bool fy_plan_types(const fy_call *c, fy_plan *p)
     for (int i = 0; i < op->nin; i++) p->takes[i] = p->dtype;
     if (op->dtype == FY_CLASSIFIED) {
         p->takes[1] = FY_INT64;
-        if (c->in[1].tensor->dtype != FY_INT64 && c->in[1].tensor->dtype != FY_UINT8) return fail_target(c);
+        if (!holds_classes(c->in[1].tensor, c->in[0].tensor->ndim)) return fail_target(c);
     }
     if (op->dtype == FY_REAL_ONLY && !fy_dtype_is_real(p->dtype)) return fail_real_only(c, p->dtype);
     if (op->dtype == FY_EQUAL_DTYPES) return true; /* product.c tells, once the shapes are right */
