@@ -59,7 +59,7 @@ LAUNCHER(arange)
 template <typename T, typename W> __global__ void linspace(W start, W end, W step, T *out, fy_layout lo)
 {
     int64_t i = thread_number(), n = lo.numel;
-    if (i < n) put_real(&out[at(lo, i)], i < n / 2 ? start + step * (W)i : end - step * (W)(n - 1 - i));
+    if (i < n) put_real(&out[at(lo, i)], i < n / 2 || n == 1 ? start + step * (W)i : end - step * (W)(n - 1 - i));
 }
 
 /* Of integers in double; of floats in their own type, as the step is rounded to that. */
@@ -67,12 +67,13 @@ template <typename T> static void launch_linspace(fy_run_work *w, dim3 grid, con
 {
     using W = decltype(is_real<T> ? wide_of<T>() : double());
     T first = number_of<T>(w, 0), last = number_of<T>(w, 1), step;
-    W start = (W)wide(first), end = (W)wide(last), steps = (W)(w->out.layout.numel - 1);
-    set_number(&step, steps > 0 ? (end - start) / steps : 0, 0);
+    W start = (W)wide(first), end = (W)wide(last), way = end - start;
+    if (w->out.layout.numel > 1) way /= (W)(w->out.layout.numel - 1);
+    set_number(&step, (double)way, 0);
     w->kernel = name;
     constexpr auto *kernel = linspace<T, W>;
     LAUNCH(kernel, grid, FY_THREADS)
-    (start, end, is_real<T> ? (W)wide(step) : (end - start) / steps, (T *)w->out.data, flat(w->out.layout));
+    (start, end, is_real<T> ? (W)wide(step) : way, (T *)w->out.data, flat(w->out.layout));
 }
 
 LAUNCHER(linspace)

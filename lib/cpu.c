@@ -1,11 +1,13 @@
 /* cpu.c: the host as a back end. Everything is done when the call returns; under the model each call
  * costs what the host's figures say (card.c), beside a real card what it took. */
+#define _GNU_SOURCE 1 /* MADV_HUGEPAGE */
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "op.h"
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, LARGE_PAGE = 2 << 20, LARGE = 2 * LARGE_PAGE };
 
 static bool cpu_open(fy_dev *d, char *why, size_t room)
 {
@@ -21,13 +23,23 @@ static void cpu_info(fy_dev *d)
     d->capacity = fy_card_host()->capacity;
 }
 
+/* What is large begins at a large page and asks for such: fresh memory then comes 2 MiB at a time instead of
+ * 4 KiB, which otherwise takes far longer than most ops. */
+static void *take(size_t bytes)
+{
+    size_t align = bytes < LARGE ? ALIGN : LARGE_PAGE, whole = (bytes + align - 1) / align * align;
+    void *p = aligned_alloc(align, whole);
+    if (p && align == LARGE_PAGE) madvise(p, whole, MADV_HUGEPAGE);
+    return p;
+}
+
 /* Full is where the model says so, and not where this machine does: the same on every machine. */
 static void *cpu_alloc(fy_dev *d, size_t bytes, fy_time *t)
 {
     t->start = t->end = fy_clock_now();
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
     if (bytes > (size_t)d->capacity || (int64_t)bytes > d->capacity - live) return NULL;
-    return aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
+    return take(bytes);
 }
 
 static void cpu_release(fy_dev *d, void *p, size_t bytes)

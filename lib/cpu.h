@@ -20,6 +20,9 @@ typedef struct fy_loops {
 } fy_loops;
 void fy_map_any(fy_run_work *w, const fy_loops *loops);
 
+/* Converts n elements; 16-bit floats are taken and given as they are. (cpu_cast.c) */
+fy_loop fy_cast_loop(fy_dtype from, fy_dtype to);
+
 /* n 16-bit floats to float and back. (cpu_half.c) */
 void fy_half_widen(int64_t n, float *to, const fy_half *from);
 void fy_half_narrow(int64_t n, fy_half *to, const float *from);

@@ -122,8 +122,60 @@ FLOOR_QUOTIENT(double, )
 INTEGER_QUOTIENT(int64_t, uint64_t, i64)
 INTEGER_QUOTIENT(int32_t, uint32_t, i32)
 
+/* A float's remainder by way of double, without branches: with a quotient below 2^28 all of it is exact, but
+ * for a quotient that was rounded up to the next whole. */
+#define NEAR 268435456.0
+static inline double rest_of(double x, double y, double q)
+{
+    double whole = trunc(q), rest = x - whole * y;
+    return (x < 0) != (rest < 0) && rest != 0 ? rest + copysign(y, x) : rest;
+}
+
+static inline float modulus_near(float x, float y)
+{
+    double rest = rest_of(x, y, (double)x / (double)y);
+    double result = rest != 0 && (rest < 0) != (y < 0) ? (double)(float)rest + (double)y : rest;
+    return rest == 0 ? copysignf(0, x) : (float)result;
+}
+
+static inline float floor_quotient_near(float x, float y)
+{
+    float rest = (float)rest_of(x, y, (double)x / (double)y), q = (x - rest) / y;
+    q = rest != 0 && (rest < 0) != (y < 0) ? q - 1 : q;
+    float whole = floorf(q), result = q - whole > 0.5f ? whole + 1 : whole;
+    return q == 0 ? copysignf(0, x / y) : result;
+}
+
+/* What is not near (a large quotient, a divisor 0, infinities, NaN) is gone through again, from a copy. */
+enum { PIECE = 256 };
+#define NEAR_LOOP(op, of) \
+    FY_CLONES static bool op##_near(int64_t n, float *out, const float *a, const float *b) \
+    { \
+        int far = 0; \
+        FY_EACH for (int64_t i = 0; i < n; i++) \
+        { \
+            float x = a[i], y = b[i]; \
+            far |= !(fabs((double)x / (double)y) < NEAR) | !(fabsf(y) < HUGE_VALF); \
+            out[i] = of##_near(x, y); \
+        } \
+        return !far; \
+    } \
+    static void op##_f32(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
+    { \
+        float near[PIECE], *out = to; \
+        const float *a = from_a, *b = from_b; \
+        (void)w; \
+        for (int64_t at = 0, count; at < n; at += count) { \
+            count = n - at < PIECE ? n - at : PIECE; \
+            if (!op##_near(count, near, a + at, b + at)) \
+                for (int64_t i = 0; i < count; i++) near[i] = of##f(a[at + i], b[at + i]); \
+            memcpy(out + at, near, (size_t)count * sizeof *near); \
+        } \
+    }
+NEAR_LOOP(floor_divide, floor_quotient)
+NEAR_LOOP(remainder, modulus)
+
 #define LOOPS_OF(op, of) \
-    FY_LOOP2(op##_f32, float, float, of##f(x, y)) \
     FY_LOOP2(op##_f64, double, double, of(x, y)) \
     FY_LOOP2(op##_i64, int64_t, int64_t, of##_i64(x, y)) \
     FY_LOOP2(op##_i32, int32_t, int32_t, of##_i32(x, y))

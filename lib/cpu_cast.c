@@ -4,28 +4,27 @@
 #include "cpu.h"
 
 #define SAME(x) (x)
-#define WHOLE(T, x) (T) fy_to_int64((double)(x))
-#define F16_BITS(x) (fy_half_of(x).bits)
-#define BF16_BITS(x) (fy_bfloat_of(x).bits)
+#define ODD(x) fy_float_odd((double)(x)) /* where a float cannot hold what is to be rounded */
 
-/* Loops to every type from one; `read` makes a C number of an element, `whole` an integer of that. */
-#define FROM(from, T, read, whole) \
+/* Loops to every type from one; `read` makes a C number of an element, `whole` an integer of that, and `once` a
+ * float, from which a 16-bit one is rounded. */
+#define FROM(from, T, read, whole, once) \
     FY_LOOP(from##_to_f32, T, float, read(x)) \
     FY_LOOP(from##_to_f64, T, double, read(x)) \
-    FY_LOOP(from##_to_f16, T, uint16_t, fy_half_of((double)read(x)).bits) \
-    FY_LOOP(from##_to_bf16, T, uint16_t, fy_bfloat_of((double)read(x)).bits) \
+    FY_LOOP(from##_to_f16, T, uint16_t, fy_half_of_float(once(read(x))).bits) \
+    FY_LOOP(from##_to_bf16, T, uint16_t, fy_bfloat_of_float(once(read(x))).bits) \
     FY_LOOP(from##_to_i64, T, int64_t, whole(read(x))) \
     FY_LOOP(from##_to_i32, T, int32_t, whole(read(x))) \
     FY_LOOP(from##_to_u8, T, uint8_t, whole(read(x))) \
     FY_LOOP(from##_to_bool, T, bool, read(x) != 0)
 
-FROM(f32, float, SAME, fy_to_int64)
-FROM(f64, double, SAME, fy_to_int64)
-FROM(f16, fy_half, fy_half_float, fy_to_int64)
-FROM(bf16, fy_bfloat, fy_bfloat_float, fy_to_int64)
-FROM(i64, int64_t, SAME, SAME)
-FROM(i32, int32_t, SAME, SAME)
-FROM(u8, uint8_t, SAME, SAME)
+FROM(f32, float, SAME, fy_to_int64, SAME)
+FROM(f64, double, SAME, fy_to_int64, ODD)
+FROM(f16, fy_half, fy_half_float, fy_to_int64, SAME)
+FROM(bf16, fy_bfloat, fy_bfloat_float, fy_to_int64, SAME)
+FROM(i64, int64_t, SAME, SAME, ODD)
+FROM(i32, int32_t, SAME, SAME, ODD)
+FROM(u8, uint8_t, SAME, SAME, SAME)
 
 #define ROW(from) \
     { \
@@ -34,14 +33,16 @@ FROM(u8, uint8_t, SAME, SAME)
         [FY_UINT8] = from##_to_u8, [FY_BOOL] = from##_to_bool, \
     }
 
-void fy_host_cast(fy_run_work *w)
+fy_loop fy_cast_loop(fy_dtype from, fy_dtype to)
 {
     static const fy_loop loops[][FY_BOOL + 1] = {
         [FY_FLOAT32] = ROW(f32), [FY_FLOAT64] = ROW(f64), [FY_FLOAT16] = ROW(f16), [FY_BFLOAT16] = ROW(bf16),
         [FY_INT64] = ROW(i64),   [FY_INT32] = ROW(i32),   [FY_UINT8] = ROW(u8),    [FY_BOOL] = ROW(u8),
     };
-    fy_map_raw(w, loops[w->dtype][w->out.dtype]);
+    return loops[from][to];
 }
+
+void fy_host_cast(fy_run_work *w) { fy_map_raw(w, fy_cast_loop(w->dtype, w->out.dtype)); }
 
 static void copy(int64_t n, void *out, const void *a, const void *b, const fy_run_work *w)
 {

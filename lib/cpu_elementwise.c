@@ -4,7 +4,7 @@
 #include "team.h"
 #include "tensor.h"
 
-enum { BLOCK = 512, GRAIN = 128 * BLOCK, WIDEST = 8 };
+enum { BLOCK = 512, GRAIN = 128 * BLOCK, WIDEST = 8, LONG_ROW = 64 };
 
 /* One operand, its dimensions in the order in which the result lies in memory, innermost first. */
 typedef struct side {
@@ -23,6 +23,7 @@ typedef struct map {
     int64_t shape[FY_MAX_DIMS];
     side out, in[2];
     bool direct; /* nothing goes through a buffer */
+    bool by_row; /* blocks end with rows: within a row, what has no gaps needs no buffer */
 } map;
 
 typedef union block {
@@ -85,6 +86,7 @@ static void plan(map *m, const fy_run_work *w, bool raw)
     int order[FY_MAX_DIMS];
     sort_dims(l, order);
     m->w = w;
+    m->by_row = false;
     m->ndim = l->ndim;
     for (int i = 0; i < l->ndim; i++) m->shape[i] = l->shape[order[i]];
     set_side(&m->out, &w->out, l->ndim, order, raw);
@@ -95,7 +97,9 @@ static void plan(map *m, const fy_run_work *w, bool raw)
         set_side(&m->in[k], &w->in[k], l->ndim, order, raw);
         m->direct = m->direct && m->in[k].flat && !m->in[k].halves;
     }
-    if (!m->direct) join_dims(m);
+    if (m->direct) return;
+    join_dims(m);
+    m->by_row = m->ndim > 0 && m->shape[0] >= LONG_ROW;
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------- */
@@ -178,15 +182,27 @@ static void repeat(const map *m, int k, int64_t n, block *b)
     copy_row(n, size, p, size, x.bytes, 0);
 }
 
+/* Where element `from` is, if the elements after it lie side by side to the end of the block. */
+static char *place_of(const map *m, const side *s, int64_t from)
+{
+    if (s->flat) return s->data + from * s->size;
+    if (!m->by_row || s->step[0] != s->size) return NULL;
+    char *p = s->data;
+    for (int d = 0; d < m->ndim; d++) {
+        p += from % m->shape[d] * s->step[d];
+        from /= m->shape[d];
+    }
+    return p;
+}
+
 /* Where the loop reads elements from .. from + n of input k. */
 static const void *input(const map *m, int k, int64_t from, int64_t n, block *raw, block *wide)
 {
     const side *s = &m->in[k];
-    const char *p = raw->bytes;
     if (k >= m->w->nin) return NULL;
     if (!s->data) return wide; /* repeated there */
-    if (s->flat) p = s->data + from * s->size;
-    else exchange(m, s, from, n, raw->bytes, true);
+    const char *p = place_of(m, s, from);
+    if (!p) exchange(m, s, from, n, raw->bytes, true), p = raw->bytes;
     if (!s->halves) return p;
     widen(s, n, wide, p);
     return wide;
@@ -196,14 +212,14 @@ static void run_block(const map *m, int64_t from, int64_t n, block *raw, block *
 {
     const side *out = &m->out;
     const void *a = input(m, 0, from, n, raw, &wide[0]), *b = input(m, 1, from, n, raw + 1, &wide[1]);
-    char *place = out->flat ? out->data + from * out->size : raw[2].bytes;
+    char *there = place_of(m, out, from), *place = there ? there : raw[2].bytes;
     if (!out->halves) {
         m->loop(n, place, a, b, m->w);
     } else {
         m->loop(n, wide[2].bytes, a, b, m->w);
         narrow(out, n, place, wide[2].bytes);
     }
-    if (!out->flat) exchange(m, out, from, n, place, false);
+    if (!there) exchange(m, out, from, n, place, false);
 }
 
 static void run_part(int64_t from, int64_t to, void *context)
@@ -218,7 +234,12 @@ static void run_part(int64_t from, int64_t to, void *context)
     }
     for (int k = 0; k < m->w->nin; k++)
         if (!m->in[k].data) repeat(m, k, to - from < BLOCK ? to - from : BLOCK, &wide[k]);
-    for (; from < to; from += BLOCK) run_block(m, from, to - from < BLOCK ? to - from : BLOCK, raw, wide);
+    for (int64_t n; from < to; from += n) {
+        int64_t row = m->by_row ? m->shape[0] - from % m->shape[0] : BLOCK, left = to - from;
+        n = left < BLOCK ? left : BLOCK;
+        if (row < n) n = row;
+        run_block(m, from, n, raw, wide);
+    }
 }
 
 static void run(fy_run_work *w, fy_loop loop, bool raw)

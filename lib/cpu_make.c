@@ -1,5 +1,6 @@
 /* cpu_make.c: fill, arange, linspace and eye on the host. */
 #include "cpu.h"
+#include "team.h"
 #include "tensor.h"
 
 /* ---- fill: a copy of a number ---------------------------------------------------------------------- */
@@ -21,19 +22,56 @@ void fy_host_fill(fy_run_work *w)
 
 /* ---- one number after another: their results lie row by row without gaps ---------------------------- */
 
-static void put_real(const fy_run_work *w, int64_t i, double x)
+enum { PIECE = 512, GRAIN = 64 * PIECE };
+
+typedef struct series {
+    fy_run_work *w;
+    fy_loop convert; /* from what `make` writes to the result's type */
+    void (*make)(const struct series *s, int64_t from, int64_t n, void *to);
+    double start, end, step;
+    uint64_t first, gap;
+} series;
+
+static void run_part(int64_t from, int64_t to, void *context)
 {
-    fy_number_put(w->out.dtype, w->out.data, i, fy_arg_real(x));
+    const series *s = context;
+    uint64_t piece[PIECE];
+    char *out = s->w->out.data;
+    int64_t size = (int64_t)fy_dtype_size(s->w->out.dtype);
+    for (int64_t n; from < to; from += n) {
+        n = to - from < PIECE ? to - from : PIECE;
+        s->make(s, from, n, piece);
+        s->convert(n, out + from * size, piece, NULL, s->w);
+    }
 }
 
-/* i * step may wrap around; the sum does not. A float's is computed in double and rounded once. */
+static void run(series *s, fy_run_work *w, fy_dtype made)
+{
+    s->w = w;
+    s->convert = fy_cast_loop(made, w->out.dtype);
+    fy_team_run(w->out.layout.numel, GRAIN, run_part, s);
+}
+
+static void reals(const series *s, int64_t from, int64_t n, void *to)
+{
+    double *out = to;
+    for (int64_t i = 0; i < n; i++) out[i] = s->start + (double)(from + i) * s->step;
+}
+
+/* i * gap may wrap around; the sum does not. */
+static void integers(const series *s, int64_t from, int64_t n, void *to)
+{
+    uint64_t *out = to;
+    for (int64_t i = 0; i < n; i++) out[i] = s->first + (uint64_t)(from + i) * s->gap;
+}
+
+/* A float's is computed in double and rounded once. */
 void fy_host_arange(fy_run_work *w)
 {
-    uint64_t start = (uint64_t)w->integer[0], step = (uint64_t)w->integer[1];
-    for (int64_t i = 0; i < w->out.layout.numel; i++) {
-        if (fy_dtype_is_real(w->out.dtype)) put_real(w, i, w->real[0] + (double)i * w->real[1]);
-        else fy_number_put(w->out.dtype, w->out.data, i, fy_arg_int((int64_t)(start + (uint64_t)i * step)));
-    }
+    bool real = fy_dtype_is_real(w->out.dtype);
+    series s = {.make = real ? reals : integers, .start = w->real[0], .step = w->real[1]};
+    s.first = (uint64_t)w->integer[0], s.gap = (uint64_t)w->integer[1];
+    run(&s, w, real ? FY_FLOAT64 : FY_INT64);
 }
 
 /* A number as an element of that type, which is then computed with. */
@@ -47,20 +85,36 @@ static double as_element(fy_dtype d, double real, int64_t integer)
     return fy_real_at(d, &x, 0);
 }
 
-/* The first half is counted from the start, the second from the end, so that both are met exactly. Computed
- * in the type itself: the step is rounded to it. Of integers in double. */
+/* The first half is counted from the start, the second from the end, so that both are met exactly. */
+static void spaced_floats(const series *s, int64_t from, int64_t n, void *to)
+{
+    float *out = to, start = (float)s->start, end = (float)s->end, step = (float)s->step;
+    int64_t all = s->w->out.layout.numel;
+    for (int64_t i = from; i < from + n; i++)
+        out[i - from] = i < all / 2 ? start + step * (float)i : end - step * (float)(all - 1 - i);
+}
+
+static void spaced_doubles(const series *s, int64_t from, int64_t n, void *to)
+{
+    double *out = to;
+    int64_t all = s->w->out.layout.numel;
+    for (int64_t i = from; i < from + n; i++)
+        out[i - from] = i < all / 2 ? s->start + s->step * (double)i : s->end - s->step * (double)(all - 1 - i);
+}
+
+/* Computed in the type itself, the 16-bit floats in float: the step is rounded to it. Of integers in double. */
 void fy_host_linspace(fy_run_work *w)
 {
     fy_dtype d = w->out.dtype;
     int64_t n = w->out.layout.numel;
-    double start = as_element(d, w->real[0], w->integer[0]), end = as_element(d, w->real[1], w->integer[1]);
-    bool small = fy_dtype_is_real(d) && d != FY_FLOAT64;
-    double step = small ? (double)(((float)end - (float)start) / (float)(n - 1)) : (end - start) / (double)(n - 1);
-    if (fy_dtype_is_real(d)) step = as_element(d, step, 0);
-    for (int64_t i = 0; i < n; i++) {
-        double base = i < n / 2 ? start : end, way = (double)(i < n / 2 ? i : i - n + 1);
-        put_real(w, i, small ? (double)((float)base + (float)((float)step * (float)way)) : base + step * way);
-    }
+    bool floats = fy_dtype_is_real(d) && d != FY_FLOAT64;
+    series s = {.make = floats ? spaced_floats : spaced_doubles};
+    s.start = as_element(d, w->real[0], w->integer[0]), s.end = as_element(d, w->real[1], w->integer[1]);
+    double way = floats ? (double)((float)s.end - (float)s.start) : s.end - s.start;
+    s.step = n < 2 ? 0 : floats ? (double)((float)way / (float)(n - 1)) : way / (double)(n - 1);
+    if (fy_dtype_is_real(d)) s.step = as_element(d, s.step, 0);
+    if (n == 1) s.end = s.start;
+    run(&s, w, floats ? FY_FLOAT32 : FY_FLOAT64);
 }
 
 /* ---- eye: 1 on the diagonal ---------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* cpu_unary.c: the ops of one operand on the host, element by element. */
-#include <math.h>
-
 #include "cpu.h"
+#include "cpu_float.h"
 
 #define MAP(op, ...) \
     void fy_host_##op(fy_run_work *w) { fy_map_any(w, &(fy_loops){__VA_ARGS__}); }
@@ -57,13 +56,45 @@ ROUNDING(round, rintf, rint) /* halves to even */
     FY_LOOP(op##_f64, double, double, of_double(x)) \
     MAP(op, REALS(op))
 
-static float sigmoid_f(float x) { return 1 / (1 + expf(-x)); }
-static double sigmoid_d(double x) { return 1 / (1 + exp(-x)); }
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
-REAL_FUNCTION(exp, expf, exp)
-REAL_FUNCTION(log, logf, log)
+REAL_FUNCTION(exp, fy_exp_float, exp)
+REAL_FUNCTION(log, fy_log_float, log)
 REAL_FUNCTION(sqrt, sqrtf, sqrt)
-REAL_FUNCTION(sin, sinf, sin)
-REAL_FUNCTION(cos, cosf, cos)
-REAL_FUNCTION(tanh, tanhf, tanh)
-REAL_FUNCTION(sigmoid, sigmoid_f, sigmoid_d)
+REAL_FUNCTION(tanh, fy_tanh_float, tanh)
+REAL_FUNCTION(sigmoid, fy_sigmoid_float, sigmoid)
+
+/* Few elements, if any, are too large for the short way: they are gone through again, from a copy, as `out`
+ * may be `a`. */
+enum { PIECE = 256 };
+#define SINE(name, quarters, of_float) \
+    FY_CLONES static bool name##_near(int64_t n, float *out, const float *a) \
+    { \
+        int far = 0; \
+        FY_EACH for (int64_t i = 0; i < n; i++) \
+        { \
+            float x = a[i]; \
+            far |= !(fabsf(x) < FY_SINE_LIMIT); \
+            out[i] = fy_sine_float(x, quarters); \
+        } \
+        return !far; \
+    } \
+    static void name(int64_t n, void *to, const void *from, const void *none, const fy_run_work *w) \
+    { \
+        float near[PIECE], *out = to; \
+        const float *a = from; \
+        (void)none, (void)w; \
+        for (int64_t at = 0, count; at < n; at += count) { \
+            count = n - at < PIECE ? n - at : PIECE; \
+            bool all = name##_near(count, near, a + at); \
+            for (int64_t i = 0; i < count && !all; i++) \
+                if (!(fabsf(a[at + i]) < FY_SINE_LIMIT)) near[i] = of_float(a[at + i]); \
+            memcpy(out + at, near, (size_t)count * sizeof *near); \
+        } \
+    }
+SINE(sin_f32, 0, sinf)
+SINE(cos_f32, 1, cosf)
+FY_LOOP(sin_f64, double, double, sin(x))
+FY_LOOP(cos_f64, double, double, cos(x))
+MAP(sin, REALS(sin))
+MAP(cos, REALS(cos))

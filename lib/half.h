@@ -15,8 +15,12 @@
 #define FY_BOTH static inline
 #endif
 
-typedef struct fy_half { uint16_t bits; } fy_half;
-typedef struct fy_bfloat { uint16_t bits; } fy_bfloat;
+typedef struct fy_half {
+    uint16_t bits;
+} fy_half;
+typedef struct fy_bfloat {
+    uint16_t bits;
+} fy_bfloat;
 
 FY_BOTH uint64_t fy_bits_of(double x)
 {
@@ -89,6 +93,17 @@ FY_BOTH fy_half fy_half_of_float(float x)
     uint32_t magnitude = rest >= 0x47800000 ? beyond : rest < 0x38800000 ? small : normal;
     fy_half h = {(uint16_t)(sign >> 16 | magnitude)};
     return h;
+}
+
+/* A double as a float whose last bit says whether anything was lost ("rounded to odd"): rounded once more, to
+ * fewer bits, it gives what the double itself would have given. */
+FY_BOTH float fy_float_odd(double x)
+{
+    float near = (float)x;
+    uint32_t bits = fy_float_bits(near);
+    double back = (double)near, size = x < 0 ? -x : x, found = back < 0 ? -back : back;
+    uint32_t toward_zero = found > size, lost = back != x && x == x; /* beyond a float's range as well */
+    return fy_float_from((bits - toward_zero) | lost);
 }
 
 FY_BOTH fy_bfloat fy_bfloat_of(double x)
