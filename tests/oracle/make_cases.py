@@ -8,7 +8,7 @@ import json
 import random
 import sys
 
-from torch_errors import ERRORS
+from torch_rules import PROGRAMS
 from torch_runner import DTYPES, FLOATS, answer, literal
 
 R = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
@@ -51,7 +51,7 @@ class Case:
     """A program under way."""
 
     def __init__(self, group):
-        self.group, self.inputs, self.program, self.watch, self.tol, self.lacks = group, {}, [], [], None, False
+        self.group, self.inputs, self.program, self.watch, self.tol, self.lacks, self.note = group, {}, [], [], None, False, ''
 
     def step(self, dst, op, operands=(), **args):
         self.program.append([dst, op, list(operands), args])
@@ -86,6 +86,8 @@ class Case:
         case = {'id': 'own_%s_%03d' % (self.group, count[self.group]), 'group': self.group, 'inputs': self.inputs,
                 'program': self.program, 'watch': list(watch) or ['y'], 'lacks_too': self.lacks,
                 'any_strides': self.group in ('matmul', 'product')} # of nothing: an accident of the way taken
+        if self.note:
+            case['note'] = self.note
         if self.tol:
             case['tol'] = {'rtol': self.tol[0], 'atol': self.tol[1]}
         case = answer(case)
@@ -382,15 +384,16 @@ def randomness():
         c.done('x', 'y')
 
 
-def errors():
-    for inputs, program in ERRORS:
-        c = Case('error')
-        c.inputs, c.program = inputs, program
+def rules():
+    for rule, inputs, program in PROGRAMS:
+        c = Case('rule')
+        c.inputs, c.program, c.note = inputs, program, rule
+        c.tol = (1e-6, 0) if program[-1][1] in ('exp', 'softmax', 'mse_loss') else None
         c.done()
 
 
 for group in (binary, numbers, in_place, unary, reductions, products, losses, views, creation, conversion, promotion,
-              randomness, errors):
+              randomness, rules):
     group()
 for case in cases:
     print(json.dumps(case, separators=(',', ':')))

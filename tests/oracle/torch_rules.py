@@ -1,0 +1,203 @@
+"""Programs for single rules (tests/rules.txt), one a line: the rule, the inputs, the steps. Most are refused. The
+table names them by their numbers: add new ones at the end."""
+
+F, I, B = 'f32', 'i64', 'bool'
+
+
+def t(dtype, *shape, device=None):
+    n = 1
+    for s in shape:
+        n *= s
+    spec = {'dtype': dtype, 'shape': list(shape), 'data': [True if dtype == B else 1] * n}
+    return dict(spec, device='other') if device else spec
+
+
+def n(dtype, *shape):
+    """Counted from 1, so that an order shows."""
+    spec = t(dtype, *shape)
+    spec['data'] = [i + 1 for i in range(len(spec['data']))]
+    return spec
+
+
+def s(dst, op, *operands, **args):
+    return [dst, op, list(operands), args]
+
+
+PROGRAMS = [
+    # broadcasting and in place: C4, C7
+    ('C7.1', {'a': t(F, 2, 3), 'b': t(F, 2)}, [s('y', 'add', 'a', 'b')]),
+    ('C7.1', {'a': t(F, 2, 3), 'b': t(F, 4)}, [s('y', 'mul', 'b', 'a')]),
+    ('C7.1', {'a': t(F, 4, 1, 2), 'b': t(F, 3, 3)}, [s('y', 'eq', 'a', 'b')]),
+    ('C7.2', {'a': t(F, 0, 3), 'b': t(F, 2, 3)}, [s('y', 'maximum', 'a', 'b')]),
+    ('C4.2', {'a': t(F, 1, 3), 'b': t(F, 2, 3)}, [s('y', 'add_', 'a', 'b')]),
+    ('C4.2', {'a': t(F, 3), 'b': t(F, 2, 3)}, [s('y', 'copy_', 'a', 'b')]),
+    ('C4.8', {'a': t(F, 3), 'b': t(F, 4)}, [s('y', 'copy_', 'a', 'b')]),
+    ('C4.3', {'a': t(I, 2)}, [s('y', 'mul_', 'a', 0.5)]),
+    ('C4.3', {'a': t(I, 2)}, [s('y', 'div_', 'a', 2)]),
+    ('C4.4', {'a': t(B, 2), 'b': t(I, 2)}, [s('y', 'add_', 'a', 'b')]),
+    ('C4.3', {'a': t('u8', 2), 'b': t('bf16', 2)}, [s('y', 'sub_', 'a', 'b')]),
+    ('C4.3', {'a': t(I, 2)}, [s('y', 'exp_', 'a')]),
+    ('C5.8', {'a': t(B, 2)}, [s('y', 'neg_', 'a')]),
+    ('C4.6', {'a': t(F, 1, 2)}, [s('e', 'expand', 'a', shape=[3, 2]), s('y', 'mul_', 'e', 2)]),
+    ('C4.6', {'a': t(F, 1, 2)}, [s('e', 'expand', 'a', shape=[3, 2]), s('y', 'relu_', 'e')]),
+    ('C4.6', {'a': t(F, 1, 2), 'b': t(F, 3, 2)}, [s('e', 'expand', 'a', shape=[3, 2]), s('y', 'copy_', 'e', 'b')]),
+    ('C4.6', {'a': t(F, 4)}, [s('v', 'slice', 'a', dim=0, start=1), s('w', 'slice', 'a', dim=0, end=3), s('y', 'add_', 'v', 'w')]),
+    ('C7.3', {'a': t(F, 3, 2)}, [s('y', 'expand', 'a', shape=[3, 4])]),
+    ('C7.4', {'a': t(F, 3, 2)}, [s('y', 'expand', 'a', shape=[3])]),
+    ('C7.5', {'a': t(F, 3)}, [s('y', 'expand', 'a', shape=[-1, 3])]),
+    # types: C5
+    ('C5.7', {'a': t(I, 2)}, [s('y', 'add', 'a', 'a', alpha=0.5)]),
+    ('C5.8', {'a': t(B, 2)}, [s('y', 'sub', 'a', 'a')]),
+    ('C5.8', {'a': t(B, 2), 'b': t(F, 2)}, [s('y', 'sub', 'b', 'a')]),
+    ('C5.8', {'a': t(B, 2)}, [s('y', 'neg', 'a')]),
+    ('C18.8', {'a': t(I, 2)}, [s('y', 'mean', 'a')]),
+    ('C18.8', {'a': t(F, 2)}, [s('y', 'mean', 'a', dtype=I)]),
+    ('C5.5', {'a': t(I, 2)}, [s('y', 'var', 'a')]),
+    ('C5.5', {'a': t(I, 2)}, [s('y', 'pow', 'a', -1)]),
+    ('C18.6', {'a': t(I, 2), 'b': t(I, 2)}, [s('c', 'sub', 'b', 1), s('y', 'remainder', 'a', 'c')]),
+    ('C18.6', {'a': t('i32', 2)}, [s('y', 'floor_divide', 'a', 0)]),
+    # products: C6
+    ('C6.2', {'a': t(F, 2, 3)}, [s('y', 'matmul', 'a', 'a')]),
+    ('C6.3', {'a': t(F, 4), 'b': t(F, 3, 2)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C6.4', {'a': t(F, 2, 3), 'b': t(F, 4)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C6.5', {'a': t(F, 3), 'b': t(F, 4)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C6.6', {'a': t(F, 2, 2, 3), 'b': t(F, 3, 3, 2)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C6.6', {'a': t(F, 2, 2, 3), 'b': t(F, 2, 4, 2)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C6.6', {'a': t(F, 2, 2, 3), 'b': t(F, 4, 2)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C6.7', {'a': t(F), 'b': t(F, 3)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C6.8', {'a': t(F, 3)}, [s('y', 'mm', 'a', 'a')]),
+    ('C6.2', {'a': t(F, 2, 3)}, [s('y', 'mm', 'a', 'a')]),
+    ('C6.8', {'a': t(F, 2, 2), 'b': t(F, 2)}, [s('y', 'mm', 'a', 'b')]),
+    ('C6.8', {'a': t(F, 2, 2), 'b': t(F, 2, 2, 2)}, [s('y', 'bmm', 'a', 'b')]),
+    ('C6.6', {'a': t(F, 2, 2, 2), 'b': t(F, 3, 2, 2)}, [s('y', 'bmm', 'a', 'b')]),
+    ('C6.9', {'a': t(F, 2, 2), 'b': t('f64', 2, 2)}, [s('y', 'mm', 'a', 'b')]),
+    ('C6.9', {'a': t(F, 2, 2), 'b': t(I, 2, 2)}, [s('y', 'mm', 'b', 'a')]),
+    ('C6.10', {'a': t(F, 2), 'b': t('f64', 2)}, [s('y', 'dot', 'a', 'b')]),
+    ('C6.5', {'a': t(F, 2), 'b': t(F, 3)}, [s('y', 'dot', 'a', 'b')]),
+    ('C6.10', {'a': t(F, 2, 2), 'b': t(F, 2)}, [s('y', 'dot', 'a', 'b')]),
+    ('C6.4', {'a': t(F, 2, 2), 'b': t(F, 3)}, [s('y', 'mv', 'a', 'b')]),
+    ('C6.2', {'a': t(F, 2, 3), 'w': t(F, 4, 2), 'c': t(F, 4)}, [s('y', 'linear', 'a', 'w', 'c')]),
+    ('C6.9', {'a': t('f64', 2, 3), 'w': t(F, 4, 3)}, [s('y', 'linear', 'a', 'w')]),
+    ('C7.3', {'c': t(F, 3, 3), 'a': t(F, 2, 2)}, [s('y', 'addmm', 'c', 'a', 'a')]),
+    ('C7.4', {'c': t(F, 1, 2, 2), 'a': t(F, 2, 2)}, [s('y', 'addmm', 'c', 'a', 'a')]),
+    # views: C8
+    ('C8.2', {'a': t(F, 2, 3)}, [s('v', 't', 'a'), s('y', 'view', 'v', shape=[6])]),
+    ('C8.5', {'a': t(F, 2, 3)}, [s('y', 'view', 'a', shape=[-1, -1])]),
+    ('C8.5', {'a': t(F, 2, 3)}, [s('y', 'reshape', 'a', shape=[-2, 3])]),
+    ('C8.5', {'a': t(F, 2, 3)}, [s('y', 'reshape', 'a', shape=[4, -1])]),
+    ('C8.5', {'a': t(F, 0, 3)}, [s('y', 'reshape', 'a', shape=[-1, 0])]),
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'transpose', 'a', dim0=0, dim1=-3)]),
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'unsqueeze', 'a', dim=4)]),
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'squeeze', 'a', dim=2)]),
+    ('C8.10', {'a': t(F, 2, 3)}, [s('y', 'permute', 'a', dims=[0, 0])]),
+    ('C8.10', {'a': t(F, 2, 3)}, [s('y', 'permute', 'a', dims=[0, 1, 2])]),
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'permute', 'a', dims=[0, 2])]),
+    ('C8.11', {'a': t(F, 2, 3)}, [s('y', 'select', 'a', dim=1, index=3)]),
+    ('C8.11', {'a': t(F, 2, 3)}, [s('y', 'select', 'a', dim=0, index=-3)]),
+    ('C8.11', {'a': t(F)}, [s('y', 'select', 'a', dim=0, index=0)]),
+    ('C8.12', {'a': t(F, 2, 3)}, [s('y', 'narrow', 'a', dim=1, start=2, length=2)]),
+    ('C8.12', {'a': t(F, 2, 3)}, [s('y', 'narrow', 'a', dim=1, start=0, length=-1)]),
+    ('C8.12', {'a': t(F, 2, 3)}, [s('y', 'narrow', 'a', dim=1, start=4, length=0)]),
+    ('C8.13', {'a': t(F, 2, 3)}, [s('y', 'slice', 'a', dim=1, start=0, end=2, step=0)]),
+    ('C8.14', {'a': t(F, 2, 2, 2)}, [s('y', 't', 'a')]),
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'flatten', 'a', start_dim=1, end_dim=0)]),
+    ('C8.15', {'a': t(F, 2, 3), 'b': t(F, 2, 4)}, [s('y', 'cat', 'a', 'b')]),
+    ('C8.15', {'a': t(F, 2, 3), 'b': t(F, 3)}, [s('y', 'cat', 'a', 'b')]),
+    ('C8.15', {'a': t(F), 'b': t(F)}, [s('y', 'cat', 'a', 'b')]),
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'cat', 'a', 'a', dim=2)]),
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'stack', 'a', 'a', dim=3)]),
+    ('C8.5', {'a': t('f16', 3)}, [s('y', 'view_as_dtype', 'a', dtype='f32')]),
+    ('C8.5', {'a': t('f16')}, [s('y', 'view_as_dtype', 'a', dtype='f32')]),
+    # reductions and losses: C8.16, C14.13, C18
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'sum', 'a', dim=2)]),
+    ('C8.16', {'a': t(F, 2, 3)}, [s('y', 'mean', 'a', dim=[0, 0])]),
+    ('C8.16', {'a': t(F, 2, 3)}, [s('y', 'sum', 'a', dim=[1, -1])]),
+    ('C8.9', {'a': t(F, 2, 3)}, [s('y', 'softmax', 'a', dim=-3)]),
+    ('C18.7', {'a': t(F, 0)}, [s('y', 'max', 'a')]),
+    ('C18.7', {'a': t(F, 0)}, [s('y', 'argmax', 'a')]),
+    ('C18.7', {'a': t(F, 2, 0)}, [s(['y', 'i'], 'min', 'a', dim=1)]),
+    ('C18.7', {'a': t(F, 2, 0)}, [s('y', 'argmin', 'a', dim=1)]),
+    ('C14.13', {'a': t(F, 2, 3), 'b': t(I, 3)}, [s('y', 'cross_entropy', 'a', 'b')]),
+    ('C14.13', {'a': t(F, 2, 1), 'b': t(I, 2)}, [s('y', 'cross_entropy', 'a', 'b')]),
+    ('C14.13', {'a': t(F, 2, 3, 4), 'b': t(I, 2, 3)}, [s('y', 'cross_entropy', 'a', 'b')]),
+    ('C7.1', {'a': t(F, 2, 3), 'b': t(F, 4)}, [s('y', 'mse_loss', 'a', 'b')]),
+    ('C15.2', {'a': t(F, 2)}, [s('y', 'item', 'a')]),
+    # making: C16.9, C18.5
+    ('', {}, [s('y', 'zeros', shape=[2, -3])]),
+    ('', {}, [s('y', 'arange', start=0, end=5, step=0)]),
+    ('', {}, [s('y', 'arange', start=5, end=0)]),
+    ('', {}, [s('y', 'linspace', start=0, end=1, steps=-1)]),
+    ('', {}, [s('y', 'eye', n=-1)]),
+    ('C18.5', {}, [s('y', 'full', shape=[2], value=300, dtype='u8')]),
+    ('C18.5', {}, [s('y', 'full', shape=[2], value=2**31, dtype='i32')]),
+    ('C18.5', {}, [s('y', 'tensor', values=[256], dtype='u8')]),
+    ('', {}, [s('y', 'randint', low=3, high=3, shape=[2])]),
+    ('', {}, [s('y', 'randperm', n=-1)]),
+    # devices, `other` being meta: C3
+    *[('C3.1', {'a': t(F, 2, 2), 'b': t(F, 2, 2, device=1)}, [s('y', op, x, y)])
+      for op in ('add', 'div', 'pow', 'eq', 'lt', 'add_', 'mul_', 'mse_loss') for x, y in (('a', 'b'), ('b', 'a'))],
+    ('C3.4', {'a': t(F, 2), 'b': t(F, device=1)}, [s('y', 'add', 'a', 'b')]),
+    ('C3.5', {'a': t(F, 2, device=1), 'b': t(F, 1)}, [s('y', 'add', 'a', 'b')]),
+    ('C3.7', {'a': t(F, device=1), 'b': t(F)}, [s('y', 'add_', 'b', 'a')]),
+    # and what they allow
+    ('C3.3', {'a': t(F, 2, device=1), 'b': t(F)}, [s('y', 'add', 'a', 'b')]),
+    ('C3.3', {'a': t(I, 2, device=1), 'b': t('f64')}, [s('y', 'mul', 'b', 'a')]),
+    ('C3.6', {'a': t(F, device=1), 'b': t('f64')}, [s('y', 'div', 'b', 'a')]),
+    ('C3.8', {'a': t(F, 2, device=1), 'b': t('f64')}, [s('y', 'add_', 'a', 'b')]),
+    ('C4.8', {'a': t(F, 2, device=1), 'b': t(I, 2)}, [s('y', 'copy_', 'a', 'b')]),
+    ('C2.15', {'a': t(F, 2, 3, device=1)}, [s('v', 't', 'a'), s('y', 'sum', 'v', dim=0)]),
+    # what works
+    ('C4.1', {'a': t(F, 2, 3), 'b': t(F, 3)}, [s('v', 't', 'a'), s('w', 't', 'v'), s('r', 'add_', 'w', 'b'),
+                                               s('y', 'same_tensor', 'r', 'w'), s('z', 'same_storage', 'r', 'a')]),
+    *[('C4.5', {'a': n(a, 3), 'b': n(b, 3)}, [s('y', 'add_', 'a', 'b')])
+      for a, b in ((F, 'f64'), ('f16', F), ('i32', I), ('u8', I), ('bf16', 'f16'))],
+    ('C4.7', {'a': n(F, 2, 3)}, [s('v', 'select', 'a', dim=1, index=2), s('w', 'mul_', 'v', 10), s('y', 'add', 'a', 0)]),
+    ('C4.8', {'a': t(I, 2, 2), 'b': {'dtype': F, 'shape': [2], 'data': [1.75, -1.75]}}, [s('y', 'copy_', 'a', 'b')]),
+    ('C5.4', {'a': t(I), 'b': t('f16')}, [s('y', 'add', 'a', 'b')]),
+    ('C5.4', {'a': t('bf16'), 'b': t('f16')}, [s('y', 'add', 'a', 'b')]),
+    ('C5.3', {'a': t(I, 1), 'b': t('f64')}, [s('y', 'add', 'a', 'b')]),
+    ('C5.3', {'a': t('u8', 1), 'b': t(I)}, [s('y', 'add', 'b', 'a')]),
+    ('C5.2', {'a': t('u8', 1)}, [s('y', 'mul', 'a', 2.5)]),
+    ('C5.2', {'a': t(B, 1)}, [s('y', 'mul', 'a', True)]),
+    ('C5.5', {'a': n(I, 3)}, [s('y', 'div', 'a', 'a')]),
+    ('C5.5', {'a': n('u8', 3)}, [s('y', 'sum', 'a')]),
+    ('C5.8', {'a': t(B, 2)}, [s('y', 'add', 'a', 'a')]),
+    ('C5.9', {'a': n(F, 2), 'b': n(I, 3)}, [s('y', 'cat', 'a', 'b')]),
+    *[('C6.1', {'a': n(F, *a), 'b': n(F, *b)}, [s('y', 'matmul', 'a', 'b')])
+      for a, b in (((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 1, 3, 4), (2, 4, 6)))],
+    ('C6.11', {'a': n(I, 2, 3), 'b': n(I, 3, 2)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C6.12', {'a': n(F, 2, 0), 'b': n(F, 0, 3)}, [s('y', 'matmul', 'a', 'b')]),
+    ('C7.2', {'a': n(F, 0, 3), 'b': n(F, 1, 3)}, [s('y', 'add', 'a', 'b')]),
+    ('C7.7', {'a': n(F, 2, 3), 'b': n(F, 3)}, [s('y', 'mse_loss', 'a', 'b')]),
+    ('C8.1', {'a': n(F, 2, 3)}, [s('v', 'view', 'a', shape=[3, 2]), s('y', 'same_storage', 'v', 'a')]),
+    ('C8.3', {'a': n(F, 2, 3)}, [s('v', 't', 'a'), s('w', 'reshape', 'v', shape=[6]), s('y', 'same_storage', 'w', 'a')]),
+    ('C8.4', {'a': n(F, 2, 3)}, [s('v', 't', 'a'), s('y', 'view', 'v', shape=[3, 2, 1])]),
+    ('C8.6', {'a': n(F, 2, 3)}, [s('v', 'contiguous', 'a'), s('y', 'same_tensor', 'v', 'a')]),
+    ('C8.6', {'a': n(F, 2, 3)}, [s('v', 't', 'a'), s('y', 'contiguous', 'v')]),
+    ('C8.7', {'a': n(F, 2, 3)}, [s('v', 't', 'a'), s('y', 'clone', 'v')]),
+    ('C8.7', {'a': n(F, 3, 1)}, [s('v', 'expand', 'a', shape=[3, 4]), s('y', 'clone', 'v')]),
+    ('C8.8', {'a': n(F, 2, 3)}, [s('v', 't', 'a'), s('y', 'exp', 'v')]),
+    ('C8.12', {'a': n(F, 3)}, [s('y', 'slice', 'a', dim=0, start=-9, end=99)]),
+    ('C14.13', {'a': n(F, 2, 3), 'b': {'dtype': I, 'shape': [2], 'data': [-100, -100]}}, [s('y', 'cross_entropy', 'a', 'b')]),
+    ('C14.13', {'a': n(F, 2, 3), 'b': t(F, 2)}, [s('y', 'cross_entropy', 'a', 'b')]),
+    ('C18.1', {'a': {'dtype': 'f64', 'shape': [5], 'data': [65519.0, 65520.0, 2.0**-24, 2.98e-8, 2.99e-8]}},
+     [s('y', 'to', 'a', dtype='f16')]),
+    ('C18.2', {'a': {'dtype': F, 'shape': [4], 'data': [65504.0, 'nan', '-0', 1.00390625]}}, [s('y', 'to', 'a', dtype='bf16')]),
+    ('C18.3', {'a': {'dtype': 'f64', 'shape': [4], 'data': [1.9, -1.9, -0.5, 4e9]}}, [s('y', 'to', 'a', dtype=I)]),
+    ('C18.4', {'a': {'dtype': I, 'shape': [3], 'data': [256, -1, 2**40 + 7]}}, [s('y', 'to', 'a', dtype='u8')]),
+    ('C18.4', {'a': {'dtype': F, 'shape': [3], 'data': ['nan', 0.0, '-0']}}, [s('y', 'to', 'a', dtype=B)]),
+    ('C18.6', {'a': {'dtype': F, 'shape': [3], 'data': [1.0, -1.0, 0.0]}}, [s('y', 'div', 'a', 0)]),
+    ('C18.6', {'a': {'dtype': I, 'shape': [4], 'data': [7, -7, 7, -7]}, 'b': {'dtype': I, 'shape': [4], 'data': [2, 2, -2, -2]}},
+     [s('y', 'remainder', 'a', 'b')]),
+    ('C18.7', {'a': t(F, 0)}, [s('y', 'sum', 'a')]),
+    ('C18.7', {'a': t(F, 0)}, [s('y', 'mean', 'a')]),
+    ('C18.9', {'a': {'dtype': F, 'shape': [3], 'data': [1.0, 'nan', 2.0]}}, [s('y', 'max', 'a')]),
+    ('C18.9', {'a': {'dtype': F, 'shape': [2], 'data': [1000.0, 1000.0]}}, [s('y', 'softmax', 'a', dim=0)]),
+    ('C18.9', {'a': {'dtype': F, 'shape': [2], 'data': ['-inf', '-inf']}}, [s('y', 'softmax', 'a', dim=0)]),
+    ('C18.10', {'a': {'dtype': 'f16', 'shape': [1], 'data': [2048.0]}}, [s('y', 'add', 'a', 1)]),
+    ('C18.10', {'a': {'dtype': 'bf16', 'shape': [1], 'data': [256.0]}}, [s('y', 'add', 'a', 1)]),
+    ('C16.3', {}, [s('y', 'rand', seed=0, shape=[3])]),
+    ('C16.4', {}, [s('y', 'rand', seed=0, shape=[2], dtype='f64')]),
+    ('C16.4', {}, [s('y', 'randint', seed=0, low=0, high=10, shape=[8])]),
+    ('C16.4', {}, [s('y', 'randperm', seed=0, n=8)]),
+]
