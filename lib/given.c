@@ -13,14 +13,6 @@
 static const char *skip_blanks(const char *p) { return p + strspn(p, " \t"); }
 static size_t entry_length(const char *p) { return strcspn(p, " \t"); }
 
-static bool read_dtype(const char *p, size_t n, fy_dtype *dtype)
-{
-    *dtype = n == 7 && strncmp(p, "float32", n) == 0 ? FY_FLOAT32
-             : n == 5 && strncmp(p, "int64", n) == 0 ? FY_INT64
-                                                     : FY_DTYPE_UNSET;
-    return *dtype != FY_DTYPE_UNSET;
-}
-
 /* "4x3", or nothing for a 0-dim tensor. */
 static bool read_sizes(const char *p, const char *end, fy_shape *shape)
 {
@@ -43,8 +35,8 @@ bool fy_given_spec(const char *spec, const char *name, fy_dtype *dtype, fy_shape
         if (strncmp(p, name, length) != 0 || p[length] != ':') continue;
         const char *type = p + length + 1;
         size_t n = strcspn(type, ": \t");
-        if (!read_dtype(type, n, dtype)) return false;
-        return type + n < end && read_sizes(type + n + 1, end, shape);
+        *dtype = fy_dtype_named(type, n);
+        return *dtype != FY_DTYPE_UNSET && type + n < end && read_sizes(type + n + 1, end, shape);
     }
     return false;
 }
@@ -70,15 +62,20 @@ static uint64_t stir(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* Few enough digits for every type: floats in steps of 1/64 below 4, whole numbers from -8 to 8. */
+static double value_of(fy_dtype d, uint64_t r)
+{
+    if (fy_dtype_is_real(d)) return ((double)(r % 512) - 256) / 64;
+    if (d == FY_BOOL) return (double)(r % 2);
+    return (double)(int64_t)(r % 17) - (d == FY_UINT8 ? 0 : 8);
+}
+
 void fy_given_values(uint64_t seed, const char *name, fy_dtype dtype, int64_t n, double *out)
 {
     uint64_t start = stir(seed);
     for (const char *p = name; *p; p++) start = stir(start ^ (unsigned char)*p);
     start = stir(start ^ (uint64_t)dtype);
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t r = stir(start + (uint64_t)i) >> 20;
-        out[i] = dtype == FY_INT64 ? (double)(int64_t)(r % 17) - 8 : ((double)(r % 512) - 256) / 64;
-    }
+    for (int64_t i = 0; i < n; i++) out[i] = value_of(dtype, stir(start + (uint64_t)i) >> 20);
 }
 
 /* ---- the calls ---- */
@@ -99,10 +96,7 @@ static bool fill(fy_tensor *x, const char *name)
     double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);
     if (!values) return false;
     fy_given_values(fy_session_seed(), name, x->dtype, n, values);
-    for (int64_t i = 0; i < n; i++) {
-        if (x->dtype == FY_INT64) ((int64_t *)x->storage->data)[i] = (int64_t)values[i];
-        else ((float *)x->storage->data)[i] = (float)values[i];
-    }
+    for (int64_t i = 0; i < n; i++) fy_number_put(x->dtype, x->storage->data, i, fy_arg_real(values[i]));
     free(values);
     return true;
 }

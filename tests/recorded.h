@@ -122,6 +122,8 @@ static inline double number_of(const cJSON *e, const char *path)
     return cJSON_IsNumber(f) ? f->valuedouble : -1;
 }
 
+double fy_real_at(fy_dtype dtype, const void *p, int64_t i); /* dtype.c */
+
 /* Element i, row-major, wherever x lives. */
 static inline double element(fy_tensor *x, int64_t i)
 {
@@ -129,8 +131,7 @@ static inline double element(fy_tensor *x, int64_t i)
     FY_SCOPE
     {
         fy_tensor *home = fy_contiguous(fy_cpu(x));
-        const void *p = fy_data(home);
-        value = fy_dtype_of(home) == FY_INT64 ? (double)((const int64_t *)p)[i] : (double)((const float *)p)[i];
+        value = fy_real_at(fy_dtype_of(home), fy_data(home), i);
     }
     return value;
 }

@@ -89,7 +89,7 @@ grade_array grade_given(grading *g, const char *name)
     a.count = n;
     a.ndim = shape.ndim;
     memcpy(a.shape, shape.dims, sizeof a.shape);
-    a.dtype = dtype == FY_INT64 ? "int64" : "float32";
+    a.dtype = fy_dtype_name(dtype);
     return a;
 }
 

@@ -179,6 +179,32 @@ bool meant_option(const complaint *c, diagnosis *d)
                          : "for example fy_ones((2), .device = \"cuda\")");
 }
 
+/* What the options of a call may be, by the name of their structure. */
+static const char *options_of(const char *type)
+{
+    static const char *const options[][2] = {
+        {"opts", "the options are .device, .dtype, .name and .pin_memory"},
+        {"to_opts", "the options of fy_to are .dtype, .copy and .non_blocking"},
+        {"reduce_opts", "the options are .keepdim, .dtype, .biased and .indices"},
+        {"loss_opts", "the options are .reduction and .label_smoothing"},
+        {"blob_opts", "the options are .dtype, .strides, .deleter, .context and .name"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (!strcmp(options[i][0], type)) return options[i][1];
+    return "ferry.h shows the options of each call";
+}
+
+static bool no_option(const char *type, const char *name, diagnosis *d)
+{
+    SAY(message, "there is no option '.%s'", name);
+    SAY(hint, "%s", options_of(type));
+    return true;
+}
+
+/* gcc names the structure first, clang the option. */
+bool meant_no_option(const complaint *c, diagnosis *d) { return no_option(c->part[0], c->part[1], d); }
+bool meant_no_option_of(const complaint *c, diagnosis *d) { return no_option(c->part[1], c->part[0], d); }
+
 static bool takes_text(const char *line)
 {
     static const char *const calls[] = {"fy_to(", "fy_given(", "fy_mark(", ".device", ".name"};

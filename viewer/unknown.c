@@ -68,8 +68,12 @@ static const struct {
     {"dtype", "an option begins with a dot: .dtype = ...", "for example fy_zeros((2, 3), .dtype = FY_INT64)"},
     {"name", "an option begins with a dot: .name = ...", "for example fy_zeros((2, 3), .name = \"weights\")"},
     {"copy", "an option begins with a dot: .copy = ...", "for example fy_to(a, \"cpu\", .copy = true)"},
-    {"int64", "'int64' is Python's name for it", "write FY_INT64"},
-    {"float32", "'float32' is Python's name for it", "write FY_FLOAT32"},
+    {"non_blocking", "an option begins with a dot: .non_blocking = ...",
+     "for example fy_to(a, \"cuda\", .non_blocking = true)"},
+    {"pin_memory", "an option begins with a dot: .pin_memory = ...",
+     "for example fy_zeros((2, 3), .pin_memory = true)"},
+    {"keepdim", "an option begins with a dot: .keepdim = ...", "for example fy_sum(a, (1), .keepdim = true)"},
+    {"dim", "the dimensions stand in a list, without a name", "for example fy_sum(a, (1))"},
     {"torch", "'torch.' is Python", "in C the calls begin with fy_: fy_zeros((2, 3)), fy_matmul(a, b)"},
     {"np", "'np.' is Python", "in C the calls begin with fy_: fy_zeros((2, 3)), fy_matmul(a, b)"},
     {"True", "'True' is Python", "in C: true"},
@@ -131,7 +135,8 @@ bool meant_name_unknown(const complaint *c, diagnosis *d)
     snprintf(call, sizeof call, "%.40s(", name);
     if (!strncmp(name, "fy_", 3) && include_missing(d, c)) return true;
     if (meant_dot(c, d)) return true;
-    if (wants_quotes(c, d, name) || is_foreign(d, name)) return true;
+    if (wants_quotes(c, d, name) || meant_python_dtype(c, d) || meant_dtype_name(name, d)) return true;
+    if (is_foreign(d, name)) return true;
     if (strstr(c->here, call)) return meant_function_unknown(c, d);
     if (name_known(c->header, name)) {
         call_without_parentheses(c, d, name);
