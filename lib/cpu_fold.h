@@ -16,33 +16,43 @@
 
 /* The elements that one result goes through: in LANES strands, which are joined at the end. The order hangs
  * on n alone. Then two ways through a tile, whichever walks along memory: result by result, or element by
- * element of all results. */
+ * element of all results. A step of 1 is told to the compiler, for its vectors. */
 #define FOLD(op, start, STEP) \
-    static W NAME(op##_run)(const T *p, int64_t n, int64_t step) \
+    static inline ALWAYS W NAME(op##_run)(const T *p, int64_t n, int64_t step) \
     { \
         W lane[LANES], all = (start); \
         int64_t i = 0; \
-        for (int l = 0; l < LANES; l++) lane[l] = (start); \
-        for (; i + LANES <= n; i += LANES) \
-            for (int l = 0; l < LANES; l++) lane[l] = STEP(lane[l], READ(p[(i + l) * step])); \
+        if (n >= LANES) { \
+            for (int l = 0; l < LANES; l++) lane[l] = (start); \
+            for (; i + LANES <= n; i += LANES) \
+                for (int l = 0; l < LANES; l++) lane[l] = STEP(lane[l], READ(p[(i + l) * step])); \
+            for (int half = LANES / 2; half > 0; half /= 2) \
+                for (int l = 0; l < half; l++) lane[l] = STEP(lane[l], lane[l + half]); \
+            all = lane[0]; \
+        } \
         for (; i < n; i++) all = STEP(all, READ(p[i * step])); \
-        for (int l = 0; l < LANES && n >= LANES; l++) all = STEP(all, lane[l]); \
         return all; \
     } \
-    static void NAME(op)(fy_part * part, const fy_tile *t) \
+    static inline ALWAYS void NAME(op##_row)(W * column, const T *p, int64_t kept, int64_t step) \
+    { \
+        for (int64_t k = 0; k < kept; k++) column[k] = STEP(column[k], READ(p[k * step])); \
+    } \
+    FY_CLONES static void NAME(op)(fy_part * part, const fy_tile *t) \
     { \
         const T *p = t->data; \
         W column[FY_TILE]; \
         if (!t->across) { \
-            for (int64_t k = 0; k < t->kept; k++) { \
-                W run = NAME(op##_run)(p + k * t->kept_step, t->n, t->step); \
+            for (int64_t k = 0; k < t->kept; k++, p += t->kept_step) { \
+                W run = t->step == 1 ? NAME(op##_run)(p, t->n, 1) : NAME(op##_run)(p, t->n, t->step); \
                 part[k].PART = STEP(part[k].PART, run); \
             } \
             return; \
         } \
         for (int64_t k = 0; k < t->kept; k++) column[k] = (start); \
-        for (int64_t i = 0; i < t->n; i++, p += t->step) \
-            for (int64_t k = 0; k < t->kept; k++) column[k] = STEP(column[k], READ(p[k * t->kept_step])); \
+        for (int64_t i = 0; i < t->n; i++, p += t->step) { \
+            if (t->kept_step == 1) NAME(op##_row)(column, p, t->kept, 1); \
+            else NAME(op##_row)(column, p, t->kept, t->kept_step); \
+        } \
         for (int64_t k = 0; k < t->kept; k++) part[k].PART = STEP(part[k].PART, column[k]); \
     }
 

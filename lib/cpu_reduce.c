@@ -5,11 +5,15 @@
  * of up to FY_TILE neighbouring results by up to FY_TILE elements; the float sum of a tile is made in the
  * element's own type, in strands, and tiles are added up in double: the error stays that of a tile. */
 #include <math.h>
+#include <stdlib.h>
 
+#include "cpu.h"
 #include "half.h"
+#include "team.h"
 #include "tensor.h"
 
-enum { FY_TILE = 256, LANES = 32 };
+enum { FY_TILE = 256, LANES = 32, CHUNK = 1 << 16 /* elements that one thread goes through at a time */ };
+#define ALWAYS __attribute__((always_inline))
 
 /* What came of a result's elements so far; the fold says which fields count. */
 typedef struct fy_part {
@@ -128,6 +132,19 @@ typedef struct dims {
     int64_t numel, shape[FY_MAX_DIMS], step[FY_MAX_DIMS];
 } dims;
 
+static bool is_search(int op) { return op == FY_OP_argmax || op == FY_OP_argmin; }
+
+/* Dimensions from..to from the largest step down: in the order of memory. Places need the order as it is. */
+static void sort_dims(fy_layout *l, int from, int to)
+{
+    for (int i = from + 1; i < to; i++)
+        for (int j = i; j > from && l->strides[j] > l->strides[j - 1]; j--) {
+            int64_t size = l->shape[j], step = l->strides[j];
+            l->shape[j] = l->shape[j - 1], l->strides[j] = l->strides[j - 1];
+            l->shape[j - 1] = size, l->strides[j - 1] = step;
+        }
+}
+
 /* Two neighbouring dimensions that can be walked as one are one. */
 static dims collected(const fy_layout *l, int from, int to)
 {
@@ -164,26 +181,10 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 /* One reduction: what is walked, and what is made of it. */
 typedef struct reduction {
     const fy_run_work *w;
-    dims kept, gone;
+    dims kept, gone, out;
     size_t size; /* of an element */
     fy_fold fold;
 } reduction;
-
-/* Results k to k + count, all in one innermost row of the kept dimensions; each goes through all elements. */
-static void go_through(const reduction *r, int64_t k, int64_t count, fy_part *part)
-{
-    const dims *kept = &r->kept, *gone = &r->gone;
-    int64_t inner = gone->shape[gone->ndim - 1];
-    fy_tile t = {.kept = count, .kept_step = kept->step[kept->ndim - 1], .step = gone->step[gone->ndim - 1]};
-    t.across = count > 1 && t.kept_step < t.step;
-    const char *start = (const char *)r->w->in[0].data + offset_of(kept, k) * (int64_t)r->size;
-    for (int64_t i = 0; i < gone->numel; i += t.n) {
-        t.data = start + offset_of(gone, i) * (int64_t)r->size;
-        t.n = smaller(inner - i % inner, FY_TILE);
-        t.first = i;
-        r->fold(part, &t);
-    }
-}
 
 static void begin(const fy_run_work *w, fy_part *part, int64_t count)
 {
@@ -198,6 +199,81 @@ static void begin(const fy_run_work *w, fy_part *part, int64_t count)
                                       : 0,
                      .place = -1};
     for (int64_t k = 0; k < count; k++) part[k] = first;
+}
+
+/* Some results, next to each other in one innermost row of the kept dimensions, and what came of each. */
+typedef struct batch {
+    const reduction *r;
+    const char *start; /* the first result's element 0 */
+    int64_t count, chunk;
+    fy_part *part; /* of each chunk, `count` */
+} batch;
+
+/* Elements from..to of each result. */
+static void go_through(const batch *b, int64_t from, int64_t to, fy_part *part)
+{
+    const dims *kept = &b->r->kept, *gone = &b->r->gone;
+    int64_t inner = gone->shape[gone->ndim - 1];
+    fy_tile t = {.kept = b->count, .kept_step = kept->step[kept->ndim - 1], .step = gone->step[gone->ndim - 1]};
+    t.across = b->count > 1 && t.kept_step < t.step;
+    for (int64_t i = from; i < to; i += t.n) {
+        t.data = b->start + offset_of(gone, i) * (int64_t)b->r->size;
+        t.n = smaller(smaller(inner - i % inner, FY_TILE), to - i);
+        t.first = i;
+        b->r->fold(part, &t);
+    }
+}
+
+static void go_through_chunks(int64_t from, int64_t to, void *context)
+{
+    const batch *b = context;
+    for (int64_t i = from; i < to; i++)
+        go_through(b, i * b->chunk, smaller((i + 1) * b->chunk, b->r->gone.numel), b->part + i * b->count);
+}
+
+/* A later part of the same result into an earlier one. */
+static void join(const fy_run_work *w, fy_part *to, const fy_part *from)
+{
+    bool real = fy_dtype_is_real(w->dtype), more = real ? from->real > to->real : from->whole > to->whole;
+    bool less = real ? from->real < to->real : from->whole < to->whole, nan = real && isnan(from->real);
+    bool stays = real && isnan(to->real);
+    switch (w->op) {
+    case FY_OP_prod:
+    case FY_OP_all: /* of 0 and 1 */
+        to->real *= from->real;
+        to->whole = WRAP_MUL(to->whole, from->whole);
+        break;
+    case FY_OP_max:
+    case FY_OP_argmax:
+        if (!stays && (more || nan)) *to = *from;
+        break;
+    case FY_OP_min:
+    case FY_OP_argmin:
+        if (!stays && (less || nan)) *to = *from;
+        break;
+    default: to->real += from->real; to->whole = WRAP_ADD(to->whole, from->whole);
+    }
+}
+
+/* Few results of many elements: in chunks, several at once. How many hangs on the sizes alone, and so does
+ * the order of the sums. Without memory for the parts: one after another, into the same. */
+static void go_through_all(batch *b, fy_part *part)
+{
+    int64_t n = b->r->gone.numel, chunks;
+    b->chunk = (CHUNK / b->count + FY_TILE - 1) / FY_TILE * FY_TILE;
+    chunks = (n + b->chunk - 1) / b->chunk;
+    b->part = chunks > 1 ? malloc((size_t)(chunks * b->count) * sizeof *b->part) : NULL;
+    if (!b->part) {
+        go_through(b, 0, n, part);
+        return;
+    }
+    for (int64_t i = 0; i < chunks; i++) memcpy(b->part + i * b->count, part, (size_t)b->count * sizeof *part);
+    fy_team_run(chunks, 1, go_through_chunks, b);
+    for (int64_t i = 0; i < chunks; i++)
+        for (int64_t k = 0; k < b->count; k++)
+            if (i == 0) part[k] = b->part[k];
+            else join(b->r->w, &part[k], &b->part[i * b->count + k]);
+    free(b->part);
 }
 
 /* The sum as the type would hold it, over the count: divided in float unless the type is double. */
@@ -222,37 +298,52 @@ static fy_arg value_of(const reduction *r, const fy_part *part)
 }
 
 /* The variance needs the mean first. */
-static void find_means(const reduction *r, int64_t k, int64_t count, fy_part *part)
+static void find_means(batch *b, fy_part *part)
 {
-    reduction sum = *r;
-    sum.fold = folds[r->w->dtype][0];
-    go_through(&sum, k, count, part);
-    for (int64_t i = 0; i < count; i++) part[i] = (fy_part){.mean = part[i].real / (double)r->gone.numel};
+    reduction sum = *b->r, *own = (reduction *)(uintptr_t)b->r;
+    sum.fold = folds[sum.w->dtype][0];
+    b->r = &sum;
+    go_through_all(b, part);
+    b->r = own;
+    for (int64_t i = 0; i < b->count; i++) part[i] = (fy_part){.mean = part[i].real / (double)own->gone.numel};
 }
 
-static void reduce_tile(const reduction *r, const dims *out, int64_t k, int64_t count)
+/* Results k to k + count. */
+static void reduce_some(const reduction *r, int64_t k, int64_t count)
 {
     fy_part part[FY_TILE];
+    batch b = {.r = r, .count = count};
+    b.start = (const char *)r->w->in[0].data + offset_of(&r->kept, k) * (int64_t)r->size;
     begin(r->w, part, count);
-    if (r->w->op == FY_OP_var) find_means(r, k, count, part);
-    go_through(r, k, count, part);
+    if (r->w->op == FY_OP_var) find_means(&b, part);
+    go_through_all(&b, part);
     for (int64_t i = 0; i < count; i++)
-        fy_number_put(r->w->out.dtype, r->w->out.data, offset_of(out, k + i), value_of(r, &part[i]));
+        fy_number_put(r->w->out.dtype, r->w->out.data, offset_of(&r->out, k + i), value_of(r, &part[i]));
 }
 
+/* Results from..to, in stretches of one innermost row. */
+static void reduce_from_to(int64_t from, int64_t to, void *context)
+{
+    const reduction *r = context;
+    int64_t inner = r->kept.shape[r->kept.ndim - 1];
+    for (int64_t k = from, count; k < to; k += count) {
+        count = smaller(smaller(inner - k % inner, FY_TILE), to - k);
+        reduce_some(r, k, count);
+    }
+}
+
+/* The threads share the results; where those are few, their elements (go_through_all). */
 static void reduce(fy_run_work *w)
 {
-    const fy_layout *l = &w->in[0].layout;
-    int kept = l->ndim - w->reduced;
-    reduction r = {.w = w, .kept = collected(l, 0, kept), .gone = collected(l, kept, l->ndim)};
-    dims out = collected(&w->out.layout, 0, w->out.layout.ndim);
+    fy_layout l = w->in[0].layout;
+    int kept = l.ndim - w->reduced;
+    if (!is_search(w->op)) sort_dims(&l, kept, l.ndim);
+    reduction r = {.w = w, .kept = collected(&l, 0, kept), .gone = collected(&l, kept, l.ndim)};
+    r.out = collected(&w->out.layout, 0, w->out.layout.ndim);
     r.size = fy_dtype_size(w->dtype);
     r.fold = folds[w->dtype][w->op - FY_OP_sum];
-    int64_t inner = r.kept.shape[r.kept.ndim - 1];
-    for (int64_t k = 0, count; k < r.kept.numel; k += count) {
-        count = smaller(inner - k % inner, FY_TILE);
-        reduce_tile(&r, &out, k, count);
-    }
+    int64_t grain = (CHUNK / (r.gone.numel > 0 ? r.gone.numel : 1) + FY_TILE) / FY_TILE * FY_TILE;
+    fy_team_run(r.kept.numel, grain, reduce_from_to, &r);
 }
 
 #define HOST(op) \

@@ -60,6 +60,14 @@ fy_tensor *fy_div__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_
 
 fy_tensor *fy_floor_divide_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_floor_divide, a, b); }
 
+/* That is the worse mistake, and told by the plan. */
+static bool subtracts_mask(const fy_call *c)
+{
+    bool mask = false;
+    for (int i = 0; i < 2; i++) mask = mask || (c->in[i].is_tensor && c->in[i].tensor->dtype == FY_BOOL);
+    return mask && c->op == FY_OP_sub;
+}
+
 /* alpha scales the second operand; whole numbers stay whole. False after an error. */
 static bool set_alpha(fy_call *c, fy_arg alpha)
 {
@@ -67,7 +75,7 @@ static bool set_alpha(fy_call *c, fy_arg alpha)
         if (c->in[i].is_tensor && !fy_check(c->at, i, c->in[i].tensor)) return false;
     if (alpha.is_tensor)
         return fy_fail(c->at, "value", "take the number out with fy_item", "alpha must be a number, not a tensor");
-    if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)))
+    if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !subtracts_mask(c))
         return fy_fail(c->at, "value", "an integer as alpha, or float operands",
                        "For integral input tensors, argument alpha must not be a floating point number.");
     c->real[2] = alpha.real;
