@@ -1,0 +1,317 @@
+/* op_table_test.c: walks the op table. For every op and every type that it takes, one call on the card: one
+ * op event, with a kernel and a grid or a BLAS routine, and nothing else but the result's alloc and tensor;
+ * the same values as on the CPU. For every type that it does not take: an error in plain words, or the cast
+ * that the op's dtype rule announces. An op that is added to the table fails here until it has a call. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "recorded.h"
+#include "tensor.h"
+
+static const fy_dtype dtypes[] = {FY_FLOAT32, FY_INT64, FY_FLOAT16, FY_BFLOAT16,
+                                  FY_FLOAT64, FY_INT32, FY_UINT8,   FY_BOOL};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+/* The operands, made before the call whose events are looked at. */
+typedef struct given {
+    const char *device;
+    fy_dtype dtype;
+    fy_tensor *a, *b, *c, *d; /* (3, 4), (4), (4, 2), (3, 2) */
+    fy_tensor *classes;       /* (3) */
+} given;
+
+static given given_of(fy_dtype dtype, const char *device)
+{
+    given g = {.device = device, .dtype = dtype};
+    g.a = fy_to(fy_to(fy_div(fy_view(fy_arange((-6, 6)), (3, 4)), 2), dtype), device);
+    g.b = fy_to(fy_to(fy_arange((1, 5)), dtype), device);
+    g.c = fy_to(fy_to(fy_view(fy_arange((-4, 4)), (4, 2)), dtype), device);
+    g.d = fy_to(fy_to(fy_view(fy_arange((6)), (3, 2)), dtype), device);
+    g.classes = fy_to(fy_tensor((1, 0, 3)), device);
+    return g;
+}
+
+/* ---- a call of each op ---- */
+
+static fy_tensor *make(int op, const given *g)
+{
+    switch ((fy_op_index)op) {
+    case FY_OP_fill: return fy_full((3, 4), 1, .device = g->device, .dtype = g->dtype);
+    case FY_OP_arange: return fy_arange((1, 20, 3), .device = g->device, .dtype = g->dtype);
+    case FY_OP_linspace: return fy_linspace((1, 9, 5), .device = g->device, .dtype = g->dtype);
+    case FY_OP_eye: return fy_eye((3, 4), .device = g->device, .dtype = g->dtype);
+    case FY_OP_rand: return fy_rand((3, 5), .device = g->device, .dtype = g->dtype);
+    case FY_OP_randn: return fy_randn((3, 5), .device = g->device, .dtype = g->dtype);
+    case FY_OP_randint:
+        return fy_randint((0, g->dtype == FY_BOOL ? 2 : 9), (3, 5), .device = g->device, .dtype = g->dtype);
+    case FY_OP_randperm: return fy_randperm((9), .device = g->device, .dtype = g->dtype);
+    default: return NULL;
+    }
+}
+
+static fy_tensor *meet(int op, const given *g)
+{
+    switch ((fy_op_index)op) {
+#define X(name) \
+    case FY_OP_##name: return fy_##name(g->a, g->b);
+        X(add)
+        X(sub) X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt)
+            X(ge) X(logical_and) X(logical_or)
+#undef X
+                default : return NULL;
+    }
+}
+
+static fy_tensor *map(int op, const given *g)
+{
+    switch ((fy_op_index)op) {
+#define X(name) \
+    case FY_OP_##name: return fy_##name(g->a);
+        X(clone)
+        X(logical_not) X(neg) X(abs) X(sign) X(relu) X(floor) X(ceil) X(round) X(exp) X(log) X(sqrt) X(sin) X(cos)
+            X(tanh) X(sigmoid)
+#undef X
+                case FY_OP_cast : return fy_to(g->a, g->dtype == FY_FLOAT64 ? FY_FLOAT16 : FY_FLOAT64);
+    default: return NULL;
+    }
+}
+
+static fy_tensor *fold(int op, const given *g)
+{
+    switch ((fy_op_index)op) {
+#define X(name) \
+    case FY_OP_##name: return fy_##name(g->a, (1));
+        X(sum)
+        X(prod) X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all)
+#undef X
+            case FY_OP_softmax : return fy_softmax(g->a, 1);
+    case FY_OP_log_softmax: return fy_log_softmax(g->a, 1);
+    case FY_OP_matmul: return fy_matmul(g->a, g->c);
+    case FY_OP_addmm: return fy_addmm(g->d, g->a, g->c, 2, 3);
+    case FY_OP_nll_loss: return fy_cross_entropy(g->a, g->classes, .reduction = FY_NONE);
+    default: return NULL;
+    }
+}
+
+static fy_tensor *call(int op, const given *g)
+{
+    fy_tensor *out = make(op, g);
+    if (!out) out = meet(op, g);
+    if (!out) out = map(op, g);
+    return out ? out : fold(op, g);
+}
+
+/* Calls that are two ops: the loss goes by way of log_softmax; totals of integers are computed in int64. */
+static const char *op_before(int op, fy_dtype d)
+{
+    if (op == FY_OP_nll_loss) return "log_softmax";
+    return fy_ops[op].dtype == FY_TOTAL && !fy_dtype_is_real(d) && d != FY_INT64 ? "cast" : NULL;
+}
+
+/* Taken by the op on the CPU, and refused on the card, as PyTorch does. */
+static bool is_refused_on_card(int op, fy_dtype d)
+{
+    return (op == FY_OP_matmul || op == FY_OP_addmm) && !fy_dtype_is_real(d);
+}
+
+/* PyTorch's argmax takes no mask, but the one inside its max does. */
+static bool is_inner_alone(int op, fy_dtype d) { return (op == FY_OP_argmax || op == FY_OP_argmin) && d == FY_BOOL; }
+
+/* ---- what the log says ---- */
+
+static void check_op_event(const cJSON *e, const char *name)
+{
+    assert_non_null(e);
+    assert_string_equal(text_of(e, "name"), name);
+    assert_string_equal(text_of(e, "device"), "cuda:0");
+    bool kernel = text_of(e, "kernel")[0], blas = text_of(e, "blas")[0];
+    if (!kernel && !blas) fail_msg("%s names neither a kernel nor a BLAS routine", name);
+    if (kernel && !(number_of(e, "grid.0") >= 1)) fail_msg("%s: kernel %s has no grid", name, text_of(e, "kernel"));
+    if (kernel && !(number_of(e, "block.0") >= 1)) fail_msg("%s: kernel %s has no block", name, text_of(e, "kernel"));
+}
+
+/* Exactly the result's alloc and tensor and one op; before it, what `before` and `temporary` name. */
+static void check_events(int op, fy_dtype d, const char *before)
+{
+    const char *one = "alloc tensor op complete", *two = "alloc tensor op complete alloc tensor op complete drop free";
+    const char *inner =
+        "alloc tensor alloc tensor op complete op complete drop free"; /* the result's room is taken first */
+    const char *found = kinds();
+    if (before ? strcmp(found, two) && strcmp(found, inner) : strcmp(found, one))
+        fail_msg("%s of %s on the card is recorded as: %s", fy_ops[op].name, fy_dtype_name(d), found);
+    if (before) check_op_event(event_of("op", 0), before);
+    check_op_event(event_of("op", before ? 1 : 0), fy_ops[op].name);
+}
+
+/* ---- the values ---- */
+
+static bool is_random(int op)
+{
+    return op == FY_OP_rand || op == FY_OP_randn || op == FY_OP_randint || op == FY_OP_randperm;
+}
+
+/* Not one rounding of an exact result: some units in the last place. */
+static double tolerance(int op, fy_dtype d)
+{
+    double unit = d == FY_FLOAT64 ? 0x1p-52 : d == FY_FLOAT32 ? 0x1p-23 : d == FY_FLOAT16 ? 0x1p-10 : 0x1p-7;
+    switch ((fy_op_index)op) {
+    case FY_OP_linspace:
+    case FY_OP_pow:
+    case FY_OP_exp:
+    case FY_OP_log:
+    case FY_OP_sin:
+    case FY_OP_cos:
+    case FY_OP_tanh:
+    case FY_OP_sigmoid:
+    case FY_OP_sum:
+    case FY_OP_prod:
+    case FY_OP_mean:
+    case FY_OP_var:
+    case FY_OP_softmax:
+    case FY_OP_log_softmax:
+    case FY_OP_matmul:
+    case FY_OP_addmm:
+    case FY_OP_nll_loss: return fy_dtype_is_real(d) ? (d == FY_FLOAT16 || d == FY_BFLOAT16 ? unit : 16 * unit) : 0;
+    default: return 0;
+    }
+}
+
+static void check_same_form(int op, const fy_tensor *x, const fy_tensor *y)
+{
+    assert_int_equal(x->dtype, y->dtype);
+    assert_int_equal(x->ndim, y->ndim);
+    for (int i = 0; i < x->ndim; i++)
+        if (x->shape[i] != y->shape[i] || x->strides[i] != y->strides[i])
+            fail_msg("%s: another form on the card", fy_ops[op].name);
+}
+
+static void check_same_values(int op, const fy_tensor *x, fy_tensor *y)
+{
+    fy_tensor *home = fy_to(y, "cpu");
+    check_same_form(op, x, y);
+    for (int64_t i = 0; i < fy_numel(x) && !is_random(op); i++) {
+        double a = fy_real_at(x->dtype, (char *)x->storage->data, i),
+               b = fy_real_at(x->dtype, (char *)home->storage->data, i);
+        if (!(a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= tolerance(op, x->dtype) * fmax(fabs(a), 1)))
+            fail_msg("%s of %s: element %d is %.17g on the CPU and %.17g on the card", fy_ops[op].name,
+                     fy_dtype_name(x->dtype), (int)i, a, b);
+    }
+}
+
+/* ---- the walk ---- */
+
+static void check_taken(int op, fy_dtype d)
+{
+    given host = given_of(d, "cpu"), card = given_of(d, "cuda");
+    fy_tensor *x = call(op, &host);
+    if (!x)
+        fail_msg("%s of %s: %s", fy_ops[op].name, fy_dtype_name(d),
+                 fy_error() ? fy_error() : "this test has no call of it");
+    since();
+    fy_tensor *y = call(op, &card);
+    if (!y) fail_msg("%s of %s on the card: %s", fy_ops[op].name, fy_dtype_name(d), fy_error());
+    check_events(op, d, op_before(op, d));
+    check_same_values(op, x, y);
+}
+
+/* An error that names the type, and nothing but the error recorded. */
+static void check_refused(int op, fy_dtype d, const char *device)
+{
+    given g = given_of(d, device);
+    since();
+    fy_clear_error();
+    if (call(op, &g)) fail_msg("%s of %s on %s is no error", fy_ops[op].name, fy_dtype_name(d), device);
+    if (!fy_error())
+        fail_msg("%s of %s on %s: neither a result nor an error", fy_ops[op].name, fy_dtype_name(d), device);
+    bool named =
+        strstr(fy_error(), fy_dtype_torch(d)) || strstr(fy_error(), "bool") || strstr(fy_error(), "floating point");
+    if (!named || !strstr(fy_error(), "fix:"))
+        fail_msg("%s of %s on %s: %s", fy_ops[op].name, fy_dtype_name(d), device, fy_error());
+    assert_string_equal(kinds(), "error");
+    fy_clear_error();
+}
+
+static void every_op_takes_every_type_of_its_row(void **state)
+{
+    int taken = 0, expected = 0;
+    (void)state;
+    for (int op = 0; op < FY_OP_COUNT; op++)
+        for (int i = 0; i < DTYPES; i++) FY_SCOPE
+            {
+                bool takes =
+                    fy_op_takes(op, dtypes[i]) && !is_refused_on_card(op, dtypes[i]) && !is_inner_alone(op, dtypes[i]);
+                expected += takes;
+                if (!takes) continue;
+                check_taken(op, dtypes[i]);
+                taken++;
+            }
+    assert_int_equal(taken, expected);
+    assert_true(taken > 4 * FY_OP_COUNT);
+}
+
+/* Integers given to exp and its kin are cast first, in the open. */
+static void other_types_are_cast_in_the_open_or_refused_in_plain_words(void **state)
+{
+    (void)state;
+    for (int op = 0; op < FY_OP_COUNT; op++)
+        for (int i = 0; i < DTYPES; i++) FY_SCOPE
+            {
+                fy_dtype d = dtypes[i];
+                bool takes = fy_op_takes(op, d) && !is_inner_alone(op, d);
+                if (takes && !is_refused_on_card(op, d)) continue;
+                if (fy_ops[op].dtype == FY_PROMOTED_REAL) {
+                    given g = given_of(d, "cuda");
+                    since();
+                    fy_tensor *out = call(op, &g);
+                    assert_int_equal(fy_dtype_of(out), FY_FLOAT32);
+                    for (int k = 0; k < fy_ops[op].nin; k++) check_op_event(event_of("op", k), "cast");
+                    check_op_event(event_of("op", fy_ops[op].nin), fy_ops[op].name);
+                    assert_null(event_of("copy", 0));
+                    continue;
+                }
+                check_refused(op, d, "cuda");
+                if (!takes) check_refused(op, d, "cpu");
+            }
+}
+
+/* A host version and a kernel for each row. */
+static void every_row_of_the_table_has_a_host_version_and_a_kernel(void **state)
+{
+    (void)state;
+    for (int op = 0; op < FY_OP_COUNT; op++) {
+        assert_non_null(fy_ops[op].name);
+        assert_true(fy_ops[op].nin >= 0 && fy_ops[op].nin <= FY_MAX_INPUTS);
+        assert_non_null(fy_host_op_find(op));
+        assert_non_null(fy_sim_kernel(op));
+    }
+}
+
+static int start(void **state)
+{
+    (void)state;
+    setenv("FERRY_GPU", "sim", 1);
+    recorded_start();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    recorded_end();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_of_the_table_has_a_host_version_and_a_kernel),
+        cmocka_unit_test(every_op_takes_every_type_of_its_row),
+        cmocka_unit_test(other_types_are_cast_in_the_open_or_refused_in_plain_words),
+    };
+    return cmocka_run_group_tests_name("op_table", tests, start, end);
+}
