@@ -91,10 +91,10 @@ struct power {
 
 /* NaN if either is. */
 struct larger {
-    template <typename T> MEMBER T of(T x, T y) { return x != x || x > y ? x : y; }
+    template <typename T> MEMBER T of(T x, T y) { return x != x || x >= y ? x : y; }
 };
 struct smaller {
-    template <typename T> MEMBER T of(T x, T y) { return x != x || x < y ? x : y; }
+    template <typename T> MEMBER T of(T x, T y) { return x != x || x <= y ? x : y; }
 };
 
 } /* namespace */

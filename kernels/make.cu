@@ -54,24 +54,37 @@ LAUNCHER(arange)
                                                               (T *)w->out.data, flat(w->out.layout)))
 }
 
-/* The first half is counted from the start, the second from the end, so that both are met exactly. W: the
- * type of the step. */
-template <typename T, typename W> __global__ void linspace(W start, W end, W step, T *out, fy_layout lo)
+__device__ inline float fused(float a, float b, float c)
 {
-    int64_t i = thread_number(), n = lo.numel;
-    if (i < n) put_real(&out[at(lo, i)], i < n / 2 || n == 1 ? start + step * (W)i : end - step * (W)(n - 1 - i));
+    return fmaf(a, b, c);
+}
+__device__ inline double fused(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+
+/* The first half is counted from the start, the second from the end, so that both are met exactly. Floats are
+ * rounded as on the host: `lanes` of them count from the first. W: the type of the step. */
+template <typename T, typename W, int lanes> __global__ void linspace(W start, W end, W step, T *out, fy_layout lo)
+{
+    int64_t i = thread_number(), n = lo.numel, in_vectors = n / (2 * lanes) * (2 * lanes);
+    if (i >= n) return;
+    int64_t first = i < in_vectors ? i / lanes * lanes : i;
+    W base = first < n / 2 ? fused(step, (W)first, start) : fused(-step, (W)(n - 1 - first), end);
+    W more = step * (W)(i - first);
+    put_real(&out[at(lo, i)], base + more);
 }
 
 /* Of integers in double; of floats in their own type, as the step is rounded to that. */
 template <typename T> static void launch_linspace(fy_run_work *w, dim3 grid, const char *name)
 {
     using W = decltype(is_real<T> ? wide_of<T>() : double());
-    T first = number_of<T>(w, 0), last = number_of<T>(w, 1), step;
+    T first = number_of<T>(w, 0), last = w->out.layout.numel == 1 ? first : number_of<T>(w, 1), step;
     W start = (W)wide(first), end = (W)wide(last), way = end - start;
     if (w->out.layout.numel > 1) way /= (W)(w->out.layout.numel - 1);
     set_number(&step, (double)way, 0);
     w->kernel = name;
-    constexpr auto *kernel = linspace<T, W>;
+    constexpr auto *kernel = linspace<T, W, sizeof(T) == 4 && is_real<T> ? 8 : sizeof(T) == 8 && is_real<T> ? 4 : 1>;
     LAUNCH(kernel, grid, FY_THREADS)
     (start, end, is_real<T> ? (W)wide(step) : way, (T *)w->out.data, flat(w->out.layout));
 }

@@ -38,9 +38,9 @@ FY_LOOP2(plus_f64, double, double, x + y)
 FY_LOOP2(minus_f32, float, float, x - y)
 FY_LOOP2(minus_f64, double, double, x - y)
 SUM(add_f32, float, float, small_alpha(w), fmaf(alpha, y, x))
-SUM(sub_f32, float, float, small_alpha(w), fmaf(-alpha, y, x))
+SUM(sub_f32, float, float, 0 - small_alpha(w), fmaf(alpha, y, x)) /* 0 stays 0 */
 SUM(add_f64, double, double, w->real[2], fma(alpha, y, x))
-SUM(sub_f64, double, double, w->real[2], fma(-alpha, y, x))
+SUM(sub_f64, double, double, 0 - w->real[2], fma(alpha, y, x))
 SUM(add_i64, int64_t, uint64_t, w->integer[2], x + alpha * y)
 SUM(sub_i64, int64_t, uint64_t, w->integer[2], x - alpha * y)
 SUM(add_i32, int32_t, uint32_t, w->integer[2], x + alpha * y)
@@ -219,8 +219,8 @@ MAP(pow, ALL_OF(pow))
 /* ---- the larger and the smaller: NaN if either is ------------------------------------------------ */
 
 #define LARGER(op, T, type) FY_LOOP2(op##_##type, T, T, op##_OF(x, y))
-#define maximum_OF(x, y) ((x) != (x) || (x) > (y) ? (x) : (y))
-#define minimum_OF(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))
+#define maximum_OF(x, y) ((x) != (x) || (x) >= (y) ? (x) : (y))
+#define minimum_OF(x, y) ((x) != (x) || (x) <= (y) ? (x) : (y))
 #define LARGERS(op) \
     LARGER(op, float, f32) \
     LARGER(op, double, f64) LARGER(op, int64_t, i64) LARGER(op, int32_t, i32) LARGER(op, uint8_t, u8)

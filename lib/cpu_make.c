@@ -1,4 +1,6 @@
 /* cpu_make.c: fill, arange, linspace and eye on the host. */
+#include <math.h>
+
 #include "cpu.h"
 #include "team.h"
 #include "tensor.h"
@@ -85,21 +87,29 @@ static double as_element(fy_dtype d, double real, int64_t integer)
     return fy_real_at(d, &x, 0);
 }
 
-/* The first half is counted from the start, the second from the end, so that both are met exactly. */
-static void spaced_floats(const series *s, int64_t from, int64_t n, void *to)
-{
-    float *out = to, start = (float)s->start, end = (float)s->end, step = (float)s->step;
-    int64_t all = s->w->out.layout.numel;
-    for (int64_t i = from; i < from + n; i++)
-        out[i - from] = i < all / 2 ? start + step * (float)i : end - step * (float)(all - 1 - i);
-}
+/* The first half is counted from the start, the second from the end, so that both are met exactly. Floats are
+ * rounded as PyTorch's vectors round them: eight, or four doubles, count from the first of them. */
+#define SPACED(name, T, fused, lanes) \
+    static void name(const series *s, int64_t from, int64_t n, void *to) \
+    { \
+        T *out = to, start = (T)s->start, end = (T)s->end, step = (T)s->step; \
+        int64_t all = s->w->out.layout.numel, in_vectors = all / (2 * lanes) * (2 * lanes); \
+        for (int64_t i = from; i < from + n; i++) { \
+            int64_t first = i < in_vectors ? i / lanes * lanes : i; \
+            T base = first < all / 2 ? fused(step, (T)first, start) : fused(-step, (T)(all - 1 - first), end); \
+            out[i - from] = base + step * (T)(i - first); \
+        } \
+    }
+SPACED(spaced_floats, float, fmaf, 8)
+SPACED(spaced_doubles, double, fma, 4)
+SPACED(spaced_one_by_one, float, fmaf, 1)
+SPACED(spaced_integers, double, fma, 1)
 
-static void spaced_doubles(const series *s, int64_t from, int64_t n, void *to)
+static void (*spaced(fy_dtype d))(const series *s, int64_t from, int64_t n, void *to)
 {
-    double *out = to;
-    int64_t all = s->w->out.layout.numel;
-    for (int64_t i = from; i < from + n; i++)
-        out[i - from] = i < all / 2 ? s->start + s->step * (double)i : s->end - s->step * (double)(all - 1 - i);
+    if (d == FY_FLOAT32) return spaced_floats;
+    if (d == FY_FLOAT64) return spaced_doubles;
+    return fy_dtype_is_real(d) ? spaced_one_by_one : spaced_integers;
 }
 
 /* Computed in the type itself, the 16-bit floats in float: the step is rounded to it. Of integers in double. */
@@ -108,7 +118,7 @@ void fy_host_linspace(fy_run_work *w)
     fy_dtype d = w->out.dtype;
     int64_t n = w->out.layout.numel;
     bool floats = fy_dtype_is_real(d) && d != FY_FLOAT64;
-    series s = {.make = floats ? spaced_floats : spaced_doubles};
+    series s = {.make = spaced(d)};
     s.start = as_element(d, w->real[0], w->integer[0]), s.end = as_element(d, w->real[1], w->integer[1]);
     double way = floats ? (double)((float)s.end - (float)s.start) : s.end - s.start;
     s.step = n < 2 ? 0 : floats ? (double)((float)way / (float)(n - 1)) : way / (double)(n - 1);
