@@ -91,7 +91,7 @@
         FIELD(copy, BOOL, async, "asked not to wait") \
         FIELD(copy, BOOL, was_async, "did not wait") \
         FIELD(copy, ENUM, route, "direct, staged or host") \
-        FIELD(copy, ENUM, why, "user, op, print, item, policy") \
+        FIELD(copy, ENUM, why, "user, op, print, item, save, policy") \
         FIELD(copy, SEQ, cause, "event that needed it") \
         FIELD(copy, INT, held, "ns the host was held") \
     END(copy) \
@@ -125,7 +125,7 @@
         FIELD(sync, ENUM, scope, "device, stream, event, copy") \
         FIELD(sync, DEV, device, "for which card") \
         FIELD(sync, OPT, stream, "for which stream") \
-        FIELD(sync, ENUM, why, "user, item, print, copy, free, oom") \
+        FIELD(sync, ENUM, why, "user, item, print, save, copy, free, oom") \
         FIELD(sync, SEQ, cause, "event that needed it") \
         FIELD(sync, INT, held, "ns the host was held") \
     END(sync) \

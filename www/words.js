@@ -41,13 +41,15 @@ const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1
 
 const because = {
   op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is asked for',
-  policy: ', because the policy says so',
+  save: ', because it is saved', policy: ', because the policy says so',
 };
 
 const sentences = {
   session: (e) => `${e.program ?? 'The program'} starts${cards(e)}.`,
   source: (e) => `Its source is ${units.baseName(e.path ?? 'unknown')}.`,
-  alloc: (e) => `${units.bytes(e.bytes)} are reserved in ${memoryName(e.device)}${rounding(e)}.`,
+  alloc: (e) => (e.mem === 'foreign'
+    ? `${units.bytes(e.bytes)} of the program's own memory become a tensor's: nothing is reserved, nothing copied.`
+    : `${units.bytes(e.bytes)} are reserved in ${memoryName(e.device)}${rounding(e)}.`),
   free: (e, n) => `${units.bytes(n.bytesOf(e.storage) ?? e.bytes)} of ${n.storage(e.storage)} are given back to ${memoryName(n.deviceOf(e.storage))}.`,
   tensor: (e, n) => (e.view_of
     ? `${n.tensor(e.tensor)} is a view of ${n.tensor(e.view_of)}: same bytes, nothing copied.`
@@ -75,7 +77,7 @@ const sentences = {
 
 const whyGone = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
 const whySync = {
-  item: ', to know a value', print: ', to print', copy: ', before the bytes can come home', free: ', before it frees memory',
+  item: ', to know a value', print: ', to print', save: ', to save', copy: ', before the bytes can come home', free: ', before it frees memory',
   oom: ', to make room',
 };
 
