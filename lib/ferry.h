@@ -199,6 +199,7 @@ int64_t fy_now(void);                         /* ns since start on the session's
 #define fy_answer(name, x) fy_answer_at(FY_AT("fy_answer", #name ", " #x), name, x) /* hand the result in */
 
 #ifdef __cplusplus
+#include "ferry_cpp.h"
 }
 #endif
 #endif

@@ -97,7 +97,8 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
               fy_dtype: fy_target_dtype, int: fy_target_dtype)(x))
 
 /* FY_MAKE: site, shape and options of one of the plain factories. */
-#define FY_OPTS(...) (__extension__(fy_opts){FY_REST(__VA_ARGS__, .fy_end_ = 0)})
+#define FY_OPTIONS(type, ...) (__extension__(type){__VA_ARGS__})
+#define FY_OPTS(...) FY_OPTIONS(fy_opts, FY_REST(__VA_ARGS__, .fy_end_ = 0))
 #define FY_MAKE(call, text, ...) FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__)
 
 /* FY_LIST (1, 2.5): number of values, and each as a fy_arg. Up to 32; a 33rd is a compile error.
@@ -144,7 +145,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_LIST_0(...) \
     FY_COUNT32(__VA_ARGS__), __extension__(const fy_arg[]){FY_CAT(FY_EACH_, FY_COUNT32(__VA_ARGS__))(__VA_ARGS__)}
 
-#define FY_OPTS2(...) (__extension__(fy_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))})
+#define FY_OPTS2(...) FY_OPTIONS(fy_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 #define FY_FULL(call, text, ...) \
     fy_full_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), \
                FY_ARG(FY_SECOND_OR(FY_REFUSE("the value comes second: fy_full((2, 3), 7.5)"), __VA_ARGS__)), \
@@ -156,7 +157,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_TO(call, text, ...) \
     fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
              FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
-             (__extension__(fy_to_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))}))
+             FY_OPTIONS(fy_to_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 #define FY_LINSPACE(call, text, ...) \
     fy_linspace_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
 #define FY_EYE(call, text, ...) fy_eye_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
@@ -179,7 +180,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 /* Reductions: fy_sum(x), fy_sum(x, (0, 1)), fy_sum(x, (1), .keepdim = true). No list means all. */
 #define FY_REDUCE(call, text, ...) \
     FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_REDUCE_DIMS(FY_SECOND_OR((), __VA_ARGS__)), \
-        (__extension__(fy_reduce_opts){FY_CAT(FY_REDUCE_OPTS_, FY_ALONE(__VA_ARGS__))(__VA_ARGS__)})
+        FY_OPTIONS(fy_reduce_opts, FY_CAT(FY_REDUCE_OPTS_, FY_ALONE(__VA_ARGS__))(__VA_ARGS__))
 #define FY_ALONE(...) FY_ALONE_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 1, ~) /* 1 for one argument, else 0; up to 8 */
 #define FY_ALONE_(a, b, c, d, e, f, g, h, i, ...) i
 #define FY_REDUCE_OPTS_1(x) .fy_end_ = 0
@@ -189,7 +190,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_REDUCE_DIMS_0(x) \
     fy_dims(FY_REFUSE("the dimensions need parentheses of their own: fy_sum(x, (0)); () for all: " \
                       "fy_sum(x, (), .keepdim = true)"), 0)
-#define FY_LOSS_OPTS(...) (__extension__(fy_loss_opts){FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))})
+#define FY_LOSS_OPTS(...) FY_OPTIONS(fy_loss_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 
 #define FY_LIST_OF(x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(x)
 #define FY_LIST_OF_1(x) FY_LIST x

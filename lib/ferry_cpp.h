@@ -1,0 +1,62 @@
+/* ferry_cpp.h: the parts of the macros that C++ writes in another way. Included at the end of ferry.h by C++17
+ * and later. A program says the same as in C; options must come in the order of their structure. */
+#ifndef FERRY_CPP_H
+#define FERRY_CPP_H
+
+#pragma GCC system_header /* what macros make of a call is no matter for the warnings of the caller */
+
+extern "C++" {
+
+template <typename T, size_t n> struct fy_pack {
+    T x[n + 1];
+    const T *begin() const { return x; } /* lives to the end of the call */
+};
+
+template <typename... T> inline fy_shape fy_dims_of(T... sizes)
+{
+    const int64_t d[] = {0, (int64_t)sizes...};
+    return fy_dims(sizeof...(sizes), d + 1);
+}
+
+inline fy_arg fy_arg_of(fy_tensor *x) { return fy_arg_tensor(x); }
+inline fy_arg fy_arg_of(float x) { return fy_arg_real(x); }
+inline fy_arg fy_arg_of(double x) { return fy_arg_real(x); }
+inline fy_arg fy_arg_of(bool x) { return fy_arg_bool(x); }
+inline fy_arg fy_arg_of(int x) { return fy_arg_int(x); }
+inline fy_arg fy_arg_of(unsigned x) { return fy_arg_int(x); }
+inline fy_arg fy_arg_of(long x) { return fy_arg_int(x); }
+inline fy_arg fy_arg_of(long long x) { return fy_arg_int(x); }
+inline fy_arg fy_arg_of(unsigned long x) { return fy_arg_int((int64_t)x); }
+inline fy_arg fy_arg_of(unsigned long long x) { return fy_arg_int((int64_t)x); }
+
+inline fy_target fy_target_of(const char *device) { return fy_target_device(device); }
+inline fy_target fy_target_of(fy_tensor *like) { return fy_target_like(like); }
+inline fy_target fy_target_of(fy_dtype dtype) { return fy_target_dtype(dtype); }
+fy_target fy_target_of(int) = delete; /* a number is no target: FY_FLOAT32, FY_INT64 or a device, as "cuda" */
+
+template <typename... T> constexpr size_t fy_count_of(T...) { return sizeof...(T); }
+
+} /* extern "C++" */
+
+#undef FY_OPTIONS
+#define FY_OPTIONS(type, ...) (type{__VA_ARGS__})
+#undef FY_DIMS
+#define FY_DIMS(...) fy_dims_of(__VA_ARGS__)
+#undef FY_ARG
+#define FY_ARG(x) fy_arg_of(x)
+#undef FY_TARGET
+#define FY_TARGET(x) fy_target_of(x)
+#undef FY_REFUSE
+#define FY_REFUSE(words) ([] { static_assert(false, words); return 0; }())
+#undef FY_LIST_0
+#define FY_LIST_0(...) \
+    FY_COUNT32(__VA_ARGS__), \
+        (fy_pack<fy_arg, FY_COUNT32(__VA_ARGS__)>{{FY_CAT(FY_EACH_, FY_COUNT32(__VA_ARGS__))(__VA_ARGS__)}}.begin())
+#undef FY_TENSOR_COUNT
+#define FY_TENSOR_COUNT(...) fy_count_of(__VA_ARGS__)
+#undef FY_TENSOR_ARRAY
+#define FY_TENSOR_ARRAY(...) (fy_pack<fy_tensor *, FY_COUNT32(__VA_ARGS__)>{{__VA_ARGS__}}.begin())
+#undef FY_DTYPE_OF_VIEW
+#define FY_DTYPE_OF_VIEW(x) (x) /* the function takes a dtype alone */
+
+#endif

@@ -1,0 +1,88 @@
+// The headers in C++: a program that says what its twin in C would, built by g++ and clang++ without a warning
+// (cpp_test.sh). It prints what is not as it should be.
+#include <ferry.h>
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+static int wrong;
+#define IS(x) ((x) ? (void)0 : (wrong++, (void)std::printf("line %d: %s\n", __LINE__, #x)))
+
+static double sum(fy_tensor *x) { return fy_item(fy_sum(x)); }
+
+static void lists_numbers_and_options()
+{
+    int n = 2;
+    size_t m = 3;
+    fy_tensor *a = fy_zeros((n, m)), *zero = fy_full((), 2.5f);
+    IS(fy_dim(a) == 2 && fy_size(a, 1) == 3 && fy_dim(zero) == 0 && fy_item(zero) == 2.5);
+    IS(fy_dtype_of(fy_tensor((1, 2, 3))) == FY_INT64 && fy_dtype_of(fy_tensor((1, 2.5))) == FY_FLOAT32);
+    fy_tensor *b = fy_ones((2, 3), .device = "cuda", .dtype = FY_FLOAT64, .name = "weights");
+    IS(!std::strcmp(fy_device(b), "cuda:0") && fy_dtype_of(b) == FY_FLOAT64 && sum(b) == 6);
+    IS(sum(fy_arange((4))) == 6 && sum(fy_linspace((0, 1, 5))) == 2.5 && sum(fy_eye((3))) == 3);
+    IS(fy_numel(fy_rand((2, 2))) == 4 && fy_numel(fy_randint((0, 10), (3))) == 3 && sum(fy_randperm((4))) == 6);
+    IS(fy_numel(fy_tensor(())) == 0);
+}
+
+static void operations()
+{
+    fy_tensor *a = fy_tensor((1, 2, 3), .dtype = FY_FLOAT32), *b = fy_tensor((4, 5, 6), .dtype = FY_FLOAT32);
+    IS(sum(fy_add(a, b)) == 21 && sum(fy_add(a, b, 2)) == 36 && sum(fy_mul(a, 2)) == 12 && sum(fy_sub(1.5, a)) == -1.5);
+    IS(sum(fy_maximum(a, 2L)) == 7 && sum(fy_eq(a, 2)) == 1 && sum(fy_relu(fy_neg(a))) == 0);
+    fy_tensor *x = fy_view(fy_arange((6)), (2, 3)), *where = nullptr;
+    IS(fy_numel(fy_sum(x, (1))) == 2 && fy_dim(fy_sum(x, (0, 1), .keepdim = true)) == 2);
+    IS(sum(fy_max(x, (1), .indices = &where)) == 7 && sum(where) == 4);
+    IS(fy_item(fy_matmul(a, b)) == 32 && fy_item(fy_dot(a, b)) == 32);
+    fy_fill_(a, 7);
+    fy_add_(a, 1);
+    IS(sum(a) == 24);
+    fy_tensor *w = fy_ones((2, 3)), *bias = fy_ones((2));
+    IS(fy_numel(fy_linear(w, w)) == 4 && sum(fy_linear(w, w, bias)) == 16 && sum(fy_addmm(bias, w, fy_t(w))) == 16);
+    IS(fy_item(fy_mse_loss(a, b, .reduction = FY_SUM)) == 29);
+    IS(fy_result_type(x, 2.5) == FY_FLOAT32);
+}
+
+static void views_and_joining()
+{
+    fy_tensor *x = fy_view(fy_arange((6)), (2, 3)), *parts[] = {x, x};
+    IS(fy_size(fy_permute(x, (1, 0)), 0) == 3 && fy_dim(fy_flatten(x)) == 1 && fy_dim(fy_squeeze(fy_unsqueeze(x, 0))) == 2);
+    IS(fy_size(fy_cat((x, x, x), 0), 0) == 6 && fy_dim(fy_stack((parts[0], parts[1]), 0)) == 3);
+    IS(fy_size(fy_slice(x, 1, 0, FY_END, 2), 1) == 2 && fy_same_storage(x, fy_t(x)));
+    IS(fy_dtype_of(fy_view(x, FY_FLOAT64)) == FY_FLOAT64);
+}
+
+static void moving()
+{
+    fy_tensor *x = fy_arange((3)), *g = fy_to(x, "cuda"), *f = fy_to(x, FY_FLOAT16);
+    IS(fy_is_cuda(g) && fy_to(x, "cpu") == x && fy_dtype_of(f) == FY_FLOAT16);
+    IS(fy_dtype_of(fy_to(x, g, .dtype = FY_FLOAT32, .copy = true)) == FY_FLOAT32);
+    IS(sum(fy_cpu(fy_cuda(x))) == 3 && sum(fy_copy_(f, g)) == 3);
+    IS(fy_is_pinned(fy_pin_memory(x)));
+    FY_SCOPE
+    {
+        fy_tensor *y = fy_keep(fy_add(x, 1));
+        IS(sum(y) == 6);
+    }
+    std::vector<float> mine = {1, 2, 3, 4};
+    fy_tensor *blob = fy_from_blob(mine.data(), (2, 2), .strides = FY_STRIDES(1, 2));
+    mine[1] = 7;
+    IS(sum(blob) == 15 && fy_stride(blob, 1) == 2);
+}
+
+static void mistakes()
+{
+    fy_on_error(FY_RETURN);
+    IS(!fy_add(fy_ones((2)), fy_ones((3))) && std::strstr(fy_error(), "must match the size"));
+    fy_clear_error();
+}
+
+int main()
+{
+    lists_numbers_and_options();
+    operations();
+    views_and_joining();
+    moving();
+    mistakes();
+    return wrong != 0;
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# ferry.h in C++: tests/cpp.cc is built without a warning and finds everything as it should be; what is no
+# mistake in C only is none there either, and a mistake is told.
+. "$(dirname "$0")/shell.sh"
+export FERRY_GPU=sim
+libs=$(make -s B="$B" core-libs)
+
+builds_and_runs() { # builds_and_runs CXX
+    # shellcheck disable=SC2086 # libraries are words
+    "$1" -std=c++17 -Wall -Wextra -Wshadow -Werror -Ilib tests/cpp.cc -L"$B" -lferry $libs -o "$work/cpp" && "$work/cpp"
+}
+refuses() { # refuses WORDS STATEMENT
+    printf '#include <ferry.h>\nint main() { %s; }\n' "$2" >"$work/bad.cc"
+    ! g++ -std=c++17 -Ilib -c "$work/bad.cc" -o /dev/null 2>"$work/bad.out" && grep -q "$1" "$work/bad.out"
+}
+a_shape_without_parentheses() { refuses 'the shape needs parentheses' 'fy_zeros(2)'; }
+a_number_as_a_target() { refuses 'deleted' 'fy_to(fy_ones((2)), 1)'; }
+
+for cxx in g++ clang++; do
+    if command -v $cxx >/dev/null; then holds "a program in C++ is built by $cxx and runs" builds_and_runs $cxx
+    else skips "a program in C++ is built by $cxx and runs" "no $cxx"; fi
+done
+holds "a shape without parentheses is refused in words" a_shape_without_parentheses
+holds "a number is no target in C++ either" a_number_as_a_target
+finish
