@@ -64,40 +64,50 @@ FOLD(any, 0, ANY_STEP)
 FOLD(all, 1, ALL_STEP)
 
 /* Squares of distances from the mean, which is known from an earlier walk. */
-static void NAME(squares)(fy_part *part, const fy_tile *t)
+FY_CLONES static void NAME(squares)(fy_part *part, const fy_tile *t)
 {
-    const T *p = t->data;
     for (int64_t k = 0; k < t->kept; k++) {
-        double sum = 0;
-        for (int64_t i = 0; i < t->n; i++) {
-            double x = (double)READ(p[k * t->kept_step + i * t->step]) - part[k].mean;
+        const T *p = (const T *)t->data + k * t->kept_step;
+        double lane[DOUBLES] = {0}, mean = part[k].mean, sum = 0;
+        int64_t i = 0;
+        if (t->step == 1)
+            for (; i + DOUBLES <= t->n; i += DOUBLES)
+                for (int l = 0; l < DOUBLES; l++) {
+                    double x = (double)READ(p[i + l]) - mean;
+                    lane[l] += x * x;
+                }
+        for (; i < t->n; i++) {
+            double x = (double)READ(p[i * t->step]) - mean;
             sum += x * x;
         }
+        for (int l = 0; l < DOUBLES; l++) sum += lane[l];
         part[k].real += sum;
     }
 }
 
-/* The place of the first element that no other surpasses; a NaN surpasses all numbers. */
-#define FOLD_PLACE(op, SURPASSES) \
-    static void NAME(op)(fy_part * part, const fy_tile *t) \
+/* The place of the first element that no other surpasses; a NaN surpasses all numbers. First the extreme of
+ * the tile, in vectors; its place is looked for only where it is a new one. */
+#define FOLD_PLACE(op, extreme, SURPASSES) \
+    static void NAME(op##_at)(fy_part * part, const T *p, const fy_tile *t, W x) \
+    { \
+        W best = (W)part->PART; \
+        if (part->place >= 0 && (IS_NAN(best) || !(SURPASSES || IS_NAN(x)))) return; \
+        int64_t i = 0; \
+        while (!(READ(p[i * t->step]) == x) && !(IS_NAN(x) && IS_NAN(READ(p[i * t->step])))) i++; \
+        part->PART = x; \
+        part->place = t->first + i; \
+    } \
+    FY_CLONES static void NAME(op)(fy_part * part, const fy_tile *t) \
     { \
         for (int64_t k = 0; k < t->kept; k++) { \
             const T *p = (const T *)t->data + k * t->kept_step; \
-            W best = (W)part[k].PART; \
-            int64_t place = part[k].place; \
-            for (int64_t i = 0; i < t->n; i++) { \
-                W x = READ(p[i * t->step]); \
-                if (place >= 0 && (IS_NAN(best) || !(SURPASSES || IS_NAN(x)))) continue; \
-                best = x; \
-                place = t->first + i; \
-            } \
-            part[k].PART = best; \
-            part[k].place = place; \
+            W x = t->step == 1 ? NAME(extreme##_run)(p, t->n, 1) : NAME(extreme##_run)(p, t->n, t->step); \
+            NAME(op##_at)(&part[k], p, t, x); \
         } \
     }
 
-FOLD_PLACE(argmax, x > best)
-FOLD_PLACE(argmin, x < best)
+FOLD_PLACE(argmax, max, x > best)
+FOLD_PLACE(argmin, min, x < best)
 
 static const fy_fold NAME(folds)[] = {
     [FY_OP_sum - FY_OP_sum] = NAME(sum),       [FY_OP_prod - FY_OP_sum] = NAME(prod),

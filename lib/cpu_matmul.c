@@ -72,9 +72,45 @@ static walk walk_of(const matrix *x, bool wide)
     return (walk){packed, CblasNoTrans, (int)at_least_1(x->columns), packed};
 }
 
+/* With beta 0 what is in out does not count; some versions of gemv multiply it by 0, and NaN stays NaN. */
+static void forget(const product *p, bool wide)
+{
+    size_t size = wide ? sizeof(double) : sizeof(float);
+    for (int64_t i = 0; i < p->out.rows && p->beta == 0; i++)
+        memset((char *)p->out.data + (size_t)(i * p->out.down) * size, 0, size);
+}
+
+/* One column on the right: a matrix by a vector. BLAS is quicker with what it knows to be one. */
+static void gemv(const walk *a, const product *p, bool wide)
+{
+    bool turned = a->transposed == CblasTrans;
+    int rows = (int)(turned ? p->a.columns : p->a.rows), columns = (int)(turned ? p->a.rows : p->a.columns);
+    forget(p, wide);
+    int step_b = p->b.rows > 1 ? (int)p->b.down : 1, step_out = p->out.rows > 1 ? (int)p->out.down : 1;
+    if (wide)
+        cblas_dgemv(CblasRowMajor, a->transposed, rows, columns, p->alpha, a->data, a->step, p->b.data, step_b, p->beta,
+                    p->out.data, step_out);
+    else
+        cblas_sgemv(CblasRowMajor, a->transposed, rows, columns, (float)p->alpha, a->data, a->step, p->b.data, step_b,
+                    (float)p->beta, p->out.data, step_out);
+}
+
+/* Does it end in a vector that BLAS can walk? Steps of 0 and backwards it cannot. */
+static bool is_column(const product *p)
+{
+    return p->b.columns == 1 && p->a.columns > 0 && (p->b.rows == 1 || (p->b.down > 0 && p->b.down <= INT_MAX)) &&
+           p->out.down > 0;
+}
+
 static void gemm(const product *p, bool wide)
 {
-    walk a = walk_of(&p->a, wide), b = walk_of(&p->b, wide);
+    walk a = walk_of(&p->a, wide);
+    if (is_column(p)) {
+        gemv(&a, p, wide);
+        free(a.packed);
+        return;
+    }
+    walk b = walk_of(&p->b, wide);
     int n = (int)p->a.rows, k = (int)p->a.columns, m = (int)p->b.columns, step = (int)at_least_1(p->out.down);
     if (wide)
         cblas_dgemm(CblasRowMajor, a.transposed, b.transposed, n, m, k, p->alpha, a.data, a.step, b.data, b.step,
@@ -84,6 +120,38 @@ static void gemm(const product *p, bool wide)
                     (float)p->beta, p->out.data, step);
     free(a.packed);
     free(b.packed);
+}
+
+/* ---- integers, and floats too few for BLAS ---------------------------------------------------------- */
+
+/* Row by row of b, so that neighbours are added to neighbours. U is what is computed in: of integers one
+ * without a sign, which wraps. With beta 0 what was in out does not count. */
+#define PLAIN(T, U, name, given_alpha, given_beta) \
+    static void plain_##name(const product *p) \
+    { \
+        U alpha = (U)p->given_alpha, beta = (U)p->given_beta; \
+        for (int64_t i = 0; i < p->a.rows; i++) { \
+            const T *a = (const T *)p->a.data + i * p->a.down; \
+            T *out = (T *)p->out.data + i * p->out.down; \
+            for (int64_t j = 0; j < p->b.columns; j++) out[j] = beta == 0 ? 0 : (T)(U)(beta * (U)out[j]); \
+            for (int64_t l = 0; l < p->a.columns; l++) { \
+                U factor = (U)(alpha * (U)a[l * p->a.right]); \
+                const T *b = (const T *)p->b.data + l * p->b.down; \
+                for (int64_t j = 0; j < p->b.columns; j++) out[j] = (T)(U)((U)out[j] + factor * (U)b[j * p->b.right]); \
+            } \
+        } \
+    }
+PLAIN(int64_t, uint64_t, i64, whole_alpha, whole_beta)
+PLAIN(int32_t, uint32_t, i32, whole_alpha, whole_beta)
+PLAIN(uint8_t, uint32_t, u8, whole_alpha, whole_beta)
+PLAIN(float, float, f32, alpha, beta)
+PLAIN(double, double, f64, alpha, beta)
+
+/* No products at all BLAS leaves as they are; and for a few the call costs more than the work. */
+static bool is_small(const product *p)
+{
+    return p->a.columns == 0 || (p->a.columns <= 8 && p->a.rows <= 8 && p->b.columns <= 8) || p->a.rows > INT_MAX ||
+           p->a.columns > INT_MAX || p->b.columns > INT_MAX;
 }
 
 /* ---- 16-bit floats: as float32 ------------------------------------------------------------------- */
@@ -118,34 +186,13 @@ static void gemm_16(const product *p, fy_dtype d)
     wide.a = widened(&p->a, d);
     wide.b = widened(&p->b, d);
     wide.out = widened(&p->out, d);
-    gemm(&wide, false);
+    if (is_small(&wide)) plain_f32(&wide);
+    else gemm(&wide, false);
     narrow(&wide.out, &p->out, d);
     free(wide.a.data);
     free(wide.b.data);
     free(wide.out.data);
 }
-
-/* ---- integers -------------------------------------------------------------------------------------- */
-
-/* Row by row of b, so that neighbours are added to neighbours. U is T without a sign: it wraps. */
-#define WHOLE(T, U, name) \
-    static void whole_##name(const product *p) \
-    { \
-        U alpha = (U)p->whole_alpha, beta = (U)p->whole_beta; \
-        for (int64_t i = 0; i < p->a.rows; i++) { \
-            const T *a = (const T *)p->a.data + i * p->a.down; \
-            T *out = (T *)p->out.data + i * p->out.down; \
-            for (int64_t j = 0; j < p->b.columns; j++) out[j] = (T)(U)(beta * (U)out[j]); \
-            for (int64_t l = 0; l < p->a.columns; l++) { \
-                U factor = (U)(alpha * (U)a[l * p->a.right]); \
-                const T *b = (const T *)p->b.data + l * p->b.down; \
-                for (int64_t j = 0; j < p->b.columns; j++) out[j] = (T)(U)((U)out[j] + factor * (U)b[j * p->b.right]); \
-            } \
-        } \
-    }
-WHOLE(int64_t, uint64_t, i64)
-WHOLE(int32_t, uint32_t, i32)
-WHOLE(uint8_t, uint32_t, u8)
 
 /* ---- stacks of matrices ---------------------------------------------------------------------------- */
 
@@ -166,14 +213,28 @@ static matrix matrix_of(const fy_operand *x, int64_t i)
 static void one_product(const product *p, fy_dtype d)
 {
     switch (d) {
-    case FY_FLOAT32: gemm(p, false); break;
-    case FY_FLOAT64: gemm(p, true); break;
+    case FY_FLOAT32: is_small(p) ? plain_f32(p) : gemm(p, false); break;
+    case FY_FLOAT64: is_small(p) ? plain_f64(p) : gemm(p, true); break;
     case FY_FLOAT16:
     case FY_BFLOAT16: gemm_16(p, d); break;
-    case FY_INT32: whole_i32(p); break;
-    case FY_INT64: whole_i64(p); break;
-    default: whole_u8(p); break;
+    case FY_INT32: plain_i32(p); break;
+    case FY_INT64: plain_i64(p); break;
+    default: plain_u8(p); break;
     }
+}
+
+/* The matrices of a stack that all meet one matrix on the right are one tall matrix, where they lie so. */
+static bool is_tall(const fy_layout *a, const fy_layout *b, const fy_layout *out)
+{
+    int64_t step = a->strides[a->ndim - 2] * a->shape[a->ndim - 2];
+    int64_t step_out = out->strides[out->ndim - 2] * out->shape[out->ndim - 2];
+    for (int d = a->ndim - 3; d >= 0; d--) {
+        if (a->shape[d] == 1) continue;
+        if (b->strides[d] != 0 || a->strides[d] != step || out->strides[d] != step_out) return false;
+        step *= a->shape[d];
+        step_out *= a->shape[d];
+    }
+    return true;
 }
 
 static int64_t stack_size(const fy_layout *l)
@@ -187,22 +248,19 @@ static int64_t stack_size(const fy_layout *l)
 static void multiply(fy_run_work *w, product p)
 {
     const fy_operand *a = &w->in[w->nin - 2], *b = &w->in[w->nin - 1];
-    for (int64_t i = 0, n = stack_size(&w->out.layout); i < n; i++) {
+    int64_t n = stack_size(&w->out.layout), tall = is_tall(&a->layout, &b->layout, &w->out.layout) ? n : 1;
+    for (int64_t i = 0; i < n; i += tall) {
         p.a = matrix_of(a, i);
         p.b = matrix_of(b, i);
         p.out = matrix_of(&w->out, i);
+        p.a.rows *= tall;
+        p.out.rows *= tall;
         one_product(&p, w->dtype);
     }
     if (fy_dtype_is_real(w->dtype)) w->blas = w->dtype == FY_FLOAT64 ? "cblas_dgemm" : "cblas_sgemm";
 }
 
-static void clear(const fy_operand *x) { memset(x->data, 0, (size_t)x->layout.numel * fy_dtype_size(x->dtype)); }
-
-void fy_host_matmul(fy_run_work *w)
-{
-    clear(&w->out);
-    multiply(w, (product){.alpha = 1, .whole_alpha = 1, .beta = 0, .whole_beta = 1});
-}
+void fy_host_matmul(fy_run_work *w) { multiply(w, (product){.alpha = 1, .whole_alpha = 1}); }
 
 /* What is added is laid into the result first; with beta 0 nothing of it counts, not even a NaN. */
 static void lay_down(const fy_operand *x, const fy_operand *out)
@@ -218,7 +276,6 @@ static void lay_down(const fy_operand *x, const fy_operand *out)
 void fy_host_addmm(fy_run_work *w)
 {
     product p = {.alpha = w->real[1], .beta = w->real[0], .whole_alpha = w->integer[1], .whole_beta = w->integer[0]};
-    if (p.beta == 0) clear(&w->out);
-    else lay_down(&w->in[0], &w->out);
+    if (p.beta != 0) lay_down(&w->in[0], &w->out);
     multiply(w, p);
 }

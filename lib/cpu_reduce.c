@@ -1,9 +1,9 @@
 /* cpu_reduce.c: reductions on the host.
  *
  * The operand's dimensions are those that are kept, then those gone through. Each result has a part, what
- * came of the elements gone through so far. The walk hands the fold of the op and type (cpu_fold.h) tiles
- * of up to FY_TILE neighbouring results by up to FY_TILE elements; the float sum of a tile is made in the
- * element's own type, in strands, and tiles are added up in double: the error stays that of a tile. */
+ * came of the elements gone through so far. The walk hands the fold of the op and type (cpu_fold.h) tiles:
+ * some neighbouring results by some elements of each. A tile's float sum is made in float, in strands, and
+ * tiles are added up in double: the error stays that of a tile. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +12,13 @@
 #include "team.h"
 #include "tensor.h"
 
-enum { FY_TILE = 256, LANES = 32, CHUNK = 1 << 16 /* elements that one thread goes through at a time */ };
+enum {
+    FY_TILE = 256,  /* results of a tile, and elements of each where there are several */
+    LONGEST = 4096, /* elements of one result */
+    LANES = 32,
+    DOUBLES = 16,
+    CHUNK = 1 << 16, /* elements that one thread goes through at a time */
+};
 #define ALWAYS __attribute__((always_inline))
 
 /* What came of a result's elements so far; the fold says which fields count. */
@@ -218,7 +224,7 @@ static void go_through(const batch *b, int64_t from, int64_t to, fy_part *part)
     t.across = b->count > 1 && t.kept_step < t.step;
     for (int64_t i = from; i < to; i += t.n) {
         t.data = b->start + offset_of(gone, i) * (int64_t)b->r->size;
-        t.n = smaller(smaller(inner - i % inner, FY_TILE), to - i);
+        t.n = smaller(smaller(inner - i % inner, t.across ? FY_TILE : LONGEST), to - i);
         t.first = i;
         b->r->fold(part, &t);
     }
@@ -260,7 +266,7 @@ static void join(const fy_run_work *w, fy_part *to, const fy_part *from)
 static void go_through_all(batch *b, fy_part *part)
 {
     int64_t n = b->r->gone.numel, chunks;
-    b->chunk = (CHUNK / b->count + FY_TILE - 1) / FY_TILE * FY_TILE;
+    b->chunk = (CHUNK / b->count + LONGEST - 1) / LONGEST * LONGEST;
     chunks = (n + b->chunk - 1) / b->chunk;
     b->part = chunks > 1 ? malloc((size_t)(chunks * b->count) * sizeof *b->part) : NULL;
     if (!b->part) {
