@@ -30,7 +30,8 @@ static fy_tensor *two_into(fy_site *at, int op, fy_arg a, fy_arg b)
     return call((fy_call){.at = at, .op = op, .in = {a, b}, .out = a.tensor});
 }
 
-#define TWO(name) fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_##name, a, b); }
+#define TWO(name) \
+    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_##name, a, b); }
 TWO(mul)
 TWO(div)
 TWO(remainder)
@@ -90,10 +91,22 @@ static fy_tensor *sum_of(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg alpha, 
     return has_tensor(at, a, b) && set_alpha(&c, alpha) ? call(c) : NULL;
 }
 
-fy_tensor *fy_add_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) { return sum_of(at, FY_OP_add, a, b, alpha, false); }
-fy_tensor *fy_sub_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) { return sum_of(at, FY_OP_sub, a, b, alpha, false); }
-fy_tensor *fy_add__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) { return sum_of(at, FY_OP_add, a, b, alpha, true); }
-fy_tensor *fy_sub__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) { return sum_of(at, FY_OP_sub, a, b, alpha, true); }
+fy_tensor *fy_add_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
+{
+    return sum_of(at, FY_OP_add, a, b, alpha, false);
+}
+fy_tensor *fy_sub_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
+{
+    return sum_of(at, FY_OP_sub, a, b, alpha, false);
+}
+fy_tensor *fy_add__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
+{
+    return sum_of(at, FY_OP_add, a, b, alpha, true);
+}
+fy_tensor *fy_sub__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
+{
+    return sum_of(at, FY_OP_sub, a, b, alpha, true);
+}
 
 #define ONE(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x) \
@@ -236,7 +249,8 @@ fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b) { return produc
 static bool has_ndim(fy_site *at, int i, fy_tensor *x, int ndim, const char *message)
 {
     if (!fy_check(at, i, x)) return false;
-    return x->ndim == ndim || fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 1, &x, "%s", message);
+    return x->ndim == ndim ||
+           fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 1, &x, "%s", message);
 }
 
 fy_tensor *fy_mm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
@@ -250,12 +264,11 @@ fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
     if (!has_ndim(at, 0, a, 3, "batch1 must be a 3D tensor") || !has_ndim(at, 1, b, 3, "batch2 must be a 3D tensor"))
         return NULL;
     if (a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1]) return product(at, a, b);
-    return fy_fail_about(at, "shape", "both hold as many matrices; the inner sizes must be equal", 2,
-                         (fy_tensor *[]){a, b},
-                         "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
-                         "[%lld, %lld].",
-                         (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0],
-                         (long long)b->shape[1]);
+    return fy_fail_about(
+        at, "shape", "both hold as many matrices; the inner sizes must be equal", 2, (fy_tensor *[]){a, b},
+        "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
+        "[%lld, %lld].",
+        (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0], (long long)b->shape[1]);
 }
 
 fy_tensor *fy_mv_at(fy_site *at, fy_tensor *a, fy_tensor *x)

@@ -86,13 +86,29 @@ static bool has_shape(const fy_tensor *x, const fy_shape *s)
     return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
 }
 
+/* PyTorch takes x to the power of a number for an operation on x alone. */
+static bool is_power(const fy_call *c, int i) { return c->op == FY_OP_pow && i == 1 && !c->in[1].is_tensor; }
+
+/* The layout of an operand once it has the type that is computed in: the conversion leaves no holes. */
+static fy_layout as_converted(const fy_call *c, const fy_plan *p, int i)
+{
+    const fy_tensor *x = c->in[i].tensor;
+    if (x->dtype == p->dtype || c->op == FY_OP_cast) return p->in[i];
+    fy_geometry own = fy_geometry_of(x);
+    if (fy_is_dense(&own)) return p->in[i];
+    fy_tensor made = *x;
+    fy_shape_rows(&own.shape, made.strides);
+    return fy_layout_expanded(&made, &p->result.shape);
+}
+
 /* A copy has its operand's strides, if they are dense. */
 static void plan_strides(const fy_call *c, fy_plan *p, int n, const fy_layout *told, bool alike)
 {
     fy_geometry own = p->result;
     if (n == 1) memcpy(own.strides, told[0].strides, sizeof own.strides);
     if (c->row_major) fy_shape_rows(&p->result.shape, p->result.strides);
-    else if (c->op == FY_OP_clone && fy_is_dense(&own)) memcpy(p->result.strides, own.strides, sizeof own.strides);
+    else if ((c->op == FY_OP_clone || c->op == FY_OP_cast) && fy_is_dense(&own))
+        memcpy(p->result.strides, own.strides, sizeof own.strides);
     else fy_shape_follow(&p->result.shape, n, told, alike, p->result.strides);
 }
 
@@ -110,8 +126,10 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
         if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
     }
     for (int i = 0; i < nin; i++) {
-        alike = alike && has_shape(x[i], &p->result.shape);
-        if (!p->number[i]) told[n++] = p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
+        alike = alike && (is_power(c, i) || has_shape(x[i], &p->result.shape));
+        if (p->number[i]) continue;
+        p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
+        told[n++] = as_converted(c, p, i);
     }
     plan_strides(c, p, n, told, alike);
     return true;
@@ -155,5 +173,5 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
     if (!fy_shape_ok(c->at, &p->result.shape, p->result.dtype, &numel)) return false;
     if (c->out && !fy_plan_in_place(c, p)) return false;
     if (!p->out.numel && !p->out.ndim) p->out = fy_layout_of(&p->result);
-    return true;
+    return fy_divisor_ok(c, p);
 }

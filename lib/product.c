@@ -219,8 +219,10 @@ static bool plan_matmul(const fy_call *c, fy_plan *p)
 {
     bool host = c->in[0].tensor->storage->dev->number == 0;
     fy_tensor *x[] = {left_of(c), right_of(c)};
-    return check_dims(c, x) && check_device(c, 0, 1) && plan_product(c, p) &&
-           check_types(c, 0, 1, host ? "m1" : "mat1", host ? "m2" : "mat2");
+    const char *first = host ? "m1" : "mat1", *second = host ? "m2" : "mat2";
+    bool vectors = x[0]->ndim == 1 && x[1]->ndim == 1; /* of which dot looks at the types first */
+    return check_dims(c, x) && check_device(c, 0, 1) && (!vectors || check_types(c, 0, 1, first, second)) &&
+           plan_product(c, p) && check_types(c, 0, 1, first, second);
 }
 
 static bool plan_addmm(const fy_call *c, fy_plan *p)

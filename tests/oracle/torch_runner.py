@@ -91,6 +91,12 @@ def var(x, dim=None, unbiased=True, keepdim=False):
     return x.var(unbiased=unbiased) if dim is None else x.var(dim, unbiased=unbiased, keepdim=keepdim)
 
 
+def rdiv(a, b):
+    """One division: b / a would multiply by the reciprocal."""
+    dtype = torch.result_type(a, b)
+    return torch.div(torch.tensor(b, dtype=dtype if dtype.is_floating_point else torch.float32), a)
+
+
 def arange(start, end, step=1, **k):
     return torch.arange(start, end, step, **k)
 
@@ -100,7 +106,7 @@ def named(x):
 
 
 OPS = {
-    'rsub': lambda a, b: b - a, 'rdiv': lambda a, b: b / a, 'radd': lambda a, b: b + a, 'rmul': lambda a, b: b * a,
+    'rsub': lambda a, b: b - a, 'rdiv': rdiv, 'radd': lambda a, b: b + a, 'rmul': lambda a, b: b * a,
     'rpow': lambda a, b: b ** a, 'rfloor_divide': lambda a, b: b // a, 'rremainder': lambda a, b: b % a,
     'to': lambda a, **k: a.to(k.pop('dtype', a.dtype), **k), 'to_like': lambda a, b: a.to(b),
     'view_as_dtype': lambda a, dtype: a.view(dtype), 'slice': slice_of,
@@ -153,8 +159,9 @@ def answer(case):
         for name, value in zip(dst, got) if isinstance(dst, list) else [(dst, got)]:
             names[name] = value
     else:
-        case['expect'] = {n: write(names[n], not case.get('any_strides') or names[n].numel()) if torch.is_tensor(names[n]) else {'value': literal(named(names[n]))}
-                          for n in case['watch']}
+        strides = {n: not case.get('any_strides') or min(names[n].shape, default=2) > 1 for n in case['watch']}
+        case['expect'] = {n: write(names[n], strides[n]) if torch.is_tensor(names[n])
+                          else {'value': literal(named(names[n]))} for n in case['watch']}
     case.pop('lacks_too', None)
     case.pop('any_strides', None)
     return case
