@@ -51,9 +51,9 @@ struct floor_quotient {
         } else {
             using U = typename unsigned_of<T>::type;
             if (y == 0) return (T)-1;
-            if (y == (T)-1 && (T)-1 < 0) return (T)(0 - (U)x); /* the smallest by -1 wraps around */
+            if (y == (T)-1 && is_negative(y)) return (T)(0 - (U)x); /* the smallest by -1 wraps around */
             T q = (T)(x / y);
-            return (T)(q - (x % y != 0 && (x < 0) != (y < 0)));
+            return (T)(q - (x % y != 0 && is_negative(x) != is_negative(y)));
         }
     }
 };
@@ -67,9 +67,9 @@ struct modulus {
             return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
         } else {
             if (y == 0) return (T)-1;
-            if (y == (T)-1 && (T)-1 < 0) return 0;
+            if (y == (T)-1 && is_negative(y)) return 0;
             T rest = (T)(x % y);
-            return (T)(rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest);
+            return (T)(rest != 0 && is_negative(rest) != is_negative(y) ? rest + y : rest);
         }
     }
 };
@@ -80,7 +80,7 @@ struct power {
     {
         if constexpr (is_real<T>) return pow(x, y);
         else {
-            if (y < 0) return (T)(x == 1 ? 1 : x == (T)-1 ? (y % 2 ? -1 : 1) : 0);
+            if (is_negative(y)) return (T)(x == 1 ? 1 : x == (T)-1 ? (y % 2 ? -1 : 1) : 0);
             typename unsigned_of<T>::type r = 1, base = x, n = y;
             for (; n; n >>= 1, base = (decltype(base))(base * base))
                 if (n & 1) r = (decltype(r))(r * base);

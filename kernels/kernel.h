@@ -159,6 +159,13 @@ template <> constexpr bool is_real<fy_bfloat> = true;
 template <> constexpr bool is_real<float> = true;
 template <> constexpr bool is_real<double> = true;
 
+/* x < 0, without a word from the compiler where nothing is. */
+template <typename T> __device__ inline bool is_negative(T x)
+{
+    if constexpr ((T)-1 > (T)1) return false;
+    else return x < 0;
+}
+
 /* The unsigned type of an integer's size: in it arithmetic wraps around, in the integer's own it must not. */
 template <typename T> struct unsigned_of {
     using type = T;

@@ -27,10 +27,10 @@ namespace {
 
 FUNCTION(neg, return (T)(0 - (typename unsigned_of<T>::type)x))
 FUNCTION(minus, return -x) /* a float's: of 0 it is -0 */
-FUNCTION(abs, return (T)(x < 0 ? 0 - (typename unsigned_of<T>::type)x : x))
+FUNCTION(abs, return (T)(is_negative(x) ? 0 - (typename unsigned_of<T>::type)x : x))
 FUNCTION(magnitude, return fabs(x))
-FUNCTION(sign, return (T)((0 < x) - (x < 0))) /* of NaN: 0 */
-FUNCTION(relu, return x < 0 ? (T)0 : x)       /* of NaN: NaN */
+FUNCTION(sign, return (T)((0 < x) - is_negative(x))) /* of NaN: 0 */
+FUNCTION(relu, return is_negative(x) ? (T)0 : x)       /* of NaN: NaN */
 FUNCTION(same, return x)
 FUNCTION(floor, return floor(x))
 FUNCTION(ceil, return ceil(x))

@@ -19,7 +19,7 @@ run_with() { # run_with FOLDER: the program against the library there
 }
 spoiled() {
     mkdir -p "$work/kernels" "$work/b" && cp kernels/*.h kernels/add.cu "$work/kernels" && cp "$B/libferry.a" "$work/b" &&
-        sed -i 's/i) + element/i) - element/' "$work/kernels/add.cu" && ! cmp -s kernels/add.cu "$work/kernels/add.cu" &&
+        sed -i 's/sum(x, alpha, y));/sum(x, x, y));/' "$work/kernels/add.cu" && ! cmp -s kernels/add.cu "$work/kernels/add.cu" &&
         g++ -std=gnu++17 -O2 -fno-exceptions -fno-rtti -fwrapv -Ilib -x c++ -c "$work/kernels/add.cu" -o "$work/b/add.cu.o" &&
         ar r "$work/b/libferry.a" "$work/b/add.cu.o"
 }
