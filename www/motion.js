@@ -119,6 +119,7 @@ function drawWay(c, scene, a) {
   c.save();
   c.lineWidth = 2.25;
   c.strokeStyle = hue;
+  if (a.why === 'policy') c.setLineDash([4, 5]); // a copy that nobody asked for
   path(c, points, t);
   c.restore();
 }
@@ -203,7 +204,7 @@ function drawPacket(c, scene, a, at, box) {
 function drawCost(c, { layout, theme: th }, a) {
   const lane = layout.bus[a.dir];
   if (!lane) return;
-  const words = units.bytes(a.bytes);
+  const words = `${units.bytes(a.bytes)}${a.why === 'policy' ? ', unasked' : ''}`;
   const took = a.time ? units.time(a.time) : '';
   const bold = { font: `700 13px ${th.sans}`, color: th.ink, align: 'center' };
   const thin = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };

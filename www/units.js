@@ -36,8 +36,9 @@ export function plural(n, one, many = `${one}s`) {
 }
 
 /** A tensor's value: short, and the words "nan" and "inf" stay words. */
-export function value(x) {
+export function value(x, dtype) {
   if (typeof x !== 'number') return String(x);
+  if (dtype === 'bool') return x ? 'true' : 'false';
   if (Number.isInteger(x)) return String(x);
   const size = Math.abs(x);
   return size >= 1e5 || size < 1e-3 ? x.toExponential(2) : String(+x.toPrecision(4));

@@ -23,7 +23,8 @@ export function names() {
   const storage = (id) => storages.get(id)?.name || `storage ${id ?? '?'}`;
   const deviceOf = (id) => storages.get(id)?.device;
   const bytesOf = (id) => storages.get(id)?.bytes;
-  return { learn, tensor, storage, deviceOf, bytesOf };
+  const dtypeOf = (id) => tensors.get(id)?.dtype;
+  return { learn, tensor, storage, deviceOf, bytesOf, dtypeOf };
 }
 
 /** "cpu" -> "CPU RAM", "cuda:0" -> "GPU VRAM". */
@@ -41,7 +42,7 @@ const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1
 
 const because = {
   op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is asked for',
-  save: ', because it is saved', policy: ', because the policy says so',
+  save: ', because it is saved', policy: ': nobody asked for it, FERRY_POLICY=silent copies unasked',
 };
 
 const sentences = {
@@ -66,7 +67,7 @@ const sentences = {
   mark: (e) => `The program notes: ${quoted(e.text)}.`,
   given: (e) => `The lesson hands in ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is handed in as an answer, from ${memoryName(e.device)}.`,
-  values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e)}.`,
+  values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e, n.dtypeOf(e.tensor))}.`,
   error: (e) => `Error: ${lines(e.message ?? e.code ?? 'a call failed')}${e.hint ? ` Fix: ${lines(e.hint)}` : ''}`,
   check: (e) => `Check ${e.check ?? ''}: ${e.pass ? 'holds' : 'does not hold'}. ${e.message ?? ''}`,
   grade: (e) => `${e.pass ? 'Passed' : 'Not passed'}: ${e.passed ?? 0} of ${e.checks ?? 0} checks hold. ${e.message ?? ''}`,
@@ -134,7 +135,7 @@ export function about(storage, handle, name, stale) {
   const reuse = storage.tenant ? `; tenant ${storage.tenant + 1} of this address` : '';
   const marks = [storage.freed !== null && 'freed', storage.rev === 0 && storage.freed === null && 'not written yet', stale && 'stale: another copy is newer'];
   const state = marks.filter(Boolean).join(', ');
-  const values = storage.sample?.data.length ? `Values: ${storage.sample.data.map(units.value).join(', ')}${storage.sample.count > storage.sample.data.length ? ' …' : ''}` : '';
+  const values = storage.sample?.data.length ? `Values: ${storage.sample.data.map((x) => units.value(x, handle?.dtype)).join(', ')}${storage.sample.count > storage.sample.data.length ? ' …' : ''}` : '';
   return [
     `${name} in ${memoryName(storage.device)} (${storage.device})${state ? `, ${state}` : ''}`,
     what, `${rounded} at ${storage.addr}${reuse}${born}`, values,
@@ -179,9 +180,9 @@ function parts(e) {
   return said.length > 1 ? ` Its cost: ${said.join(', ')}.` : '';
 }
 
-function sample(e) {
+function sample(e, dtype) {
   const data = list(e.data);
-  const shown = data.slice(0, 6).map(units.value).join(', ');
+  const shown = data.slice(0, 6).map((x) => units.value(x, dtype)).join(', ');
   return `${shown || 'nothing'}${(e.count ?? data.length) > 6 ? ' …' : ''}`;
 }
 

@@ -45,6 +45,16 @@ for (const [name, events] of logs()) {
   });
 }
 
+test('a mask holds true and false, and a copy that nobody asked for says so', () => {
+  const n = names();
+  n.learn({ kind: 'tensor', tensor: 1, name: 'mask', shape: [2], dtype: 'bool' });
+  n.learn({ kind: 'tensor', tensor: 2, name: 'n', shape: [2], dtype: 'uint8' });
+  assert.equal(sentence({ kind: 'values', tensor: 1, data: [0, 1], count: 2 }, n), 'mask holds false, true.');
+  assert.equal(sentence({ kind: 'values', tensor: 2, data: [0, 255], count: 2 }, n), 'n holds 0, 255.');
+  const copy = { kind: 'copy', bytes: 4, why: 'policy', src: { tensor: 1, device: 'cpu' }, dst: { device: 'cuda:0' } };
+  assert.match(sentence(copy, n), /nobody asked for it/);
+});
+
 test('hover text tells name, memory, address, bytes asked and taken, and the line', () => {
   const one = run({ run: 1 });
   one.take(0, logs().get('handmade-graded'));
