@@ -27,7 +27,7 @@ typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
 static fy_dev devices[MOST_DEVICES];
 static int count, simulated = 1; /* devices that are open; cards to simulate */
-static bool unasked; /* FERRY_POLICY=silent */
+static bool unasked;             /* FERRY_POLICY=silent */
 static char why_not_real[128];
 static char mistake[400]; /* what is wrong with the environment; empty if nothing */
 static pthread_once_t once = PTHREAD_ONCE_INIT;

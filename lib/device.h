@@ -82,7 +82,8 @@ typedef struct fy_backend {
     void (*info)(fy_dev *d);                             /* fill d->card_name, capacity, free_bytes */
     void *(*alloc)(fy_dev *d, size_t bytes, fy_time *t); /* NULL: full, or what d->fault says */
     void (*release)(fy_dev *d, void *p, size_t bytes);
-    void *(*pin)(fy_dev *d, size_t bytes); /* page-locked memory on the host, for copies that need no staging; or NULL */
+    void *(*pin)(fy_dev *d,
+                 size_t bytes); /* page-locked memory on the host, for copies that need no staging; or NULL */
     void (*unpin)(fy_dev *d, void *p);
     bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed; d->fault says how */
     bool (*run)(fy_dev *d, fy_run_work *w);             /* false: likewise */

@@ -45,10 +45,7 @@ typedef struct bounds {
 } bounds;
 
 /* Bits of a float's fraction, the leading one counted. */
-static int digits(fy_dtype d)
-{
-    return d == FY_FLOAT16 ? 11 : d == FY_BFLOAT16 ? 8 : d == FY_FLOAT32 ? 24 : 53;
-}
+static int digits(fy_dtype d) { return d == FY_FLOAT16 ? 11 : d == FY_BFLOAT16 ? 8 : d == FY_FLOAT32 ? 24 : 53; }
 
 static int64_t through(fy_dtype d, int64_t x)
 {
@@ -124,7 +121,7 @@ fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape sh
 static bool check_precision(const fy_call *c, int64_t n)
 {
     const char *most = c->dtype == FY_FLOAT16 && n > 2049              ? "2049 for Half"
-                       : c->dtype == FY_FLOAT32 && n > (1 << 24) + 1    ? "2^24+1 for Float"
+                       : c->dtype == FY_FLOAT32 && n > (1 << 24) + 1   ? "2^24+1 for Float"
                        : c->dtype == FY_FLOAT64 && n > (1LL << 53) + 1 ? "2^53+1 for Double"
                                                                        : NULL;
     if (!most) return true;
@@ -138,8 +135,7 @@ fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
     if (shape.ndim != 1)
         return fy_fail(at, "shape", "fy_randperm((5))", "a permutation has one size, not %d", shape.ndim);
     if (!fy_make_begin(&c, &o, FY_INT64) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
-    if (c.dtype == FY_BOOL)
-        return fy_fail(at, "dtype", "leave .dtype out", "\"randperm\" not implemented for 'Bool'");
+    if (c.dtype == FY_BOOL) return fy_fail(at, "dtype", "leave .dtype out", "\"randperm\" not implemented for 'Bool'");
     if (n > 0 && !fy_fits(at, c.dtype, fy_arg_int(n - 1), fy_dtype_scalar(c.dtype))) return NULL;
     return check_precision(&c, n) ? drawn(&c) : NULL;
 }

@@ -181,7 +181,8 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
 static bool all_fit(const fy_call *c, size_t n, const fy_arg *values)
 {
     for (size_t i = 0; i < n; i++)
-        if (fy_dtype_is_integer(c->dtype) && !fy_fits(c->at, c->dtype, values[i], fy_dtype_name(c->dtype))) return false;
+        if (fy_dtype_is_integer(c->dtype) && !fy_fits(c->at, c->dtype, values[i], fy_dtype_name(c->dtype)))
+            return false;
     return true;
 }
 

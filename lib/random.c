@@ -138,7 +138,7 @@ static double one_normal(void)
  * computes as float. */
 static double rounded(fy_dtype d, double x)
 {
-    return d == FY_BFLOAT16 ? (double)fy_bfloat_float(fy_bfloat_of(x))
+    return d == FY_BFLOAT16  ? (double)fy_bfloat_float(fy_bfloat_of(x))
            : d == FY_FLOAT16 ? (double)fy_half_float(fy_half_of(x))
                              : x;
 }

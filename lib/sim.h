@@ -16,9 +16,9 @@ typedef struct fy_sim {
     size_t bytes;
     _Atomic bool used; /* there is, or was, something in VRAM, or work */
     struct fy_ranges *holes;
-    int64_t tail;                        /* when the work queued so far will have ended */
-    int64_t to_device, to_host, compute; /* when each engine is free */
-    int64_t points[FY_SIM_POINTS], recorded;    /* the last points and where they stand in time */
+    int64_t tail;                            /* when the work queued so far will have ended */
+    int64_t to_device, to_host, compute;     /* when each engine is free */
+    int64_t points[FY_SIM_POINTS], recorded; /* the last points and where they stand in time */
 } fy_sim;
 
 bool fy_sim_enter(fy_dev *d); /* take the card's lock; false in a forked child, which has no card */

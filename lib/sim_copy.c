@@ -78,7 +78,8 @@ static void schedule_peers(fy_sim *from, fy_sim *to, const fy_card *card, fy_cop
     fy_clock_spend(card->call_overhead);
     w->route = FY_WORD_direct;
     w->was_async = true; /* the host has no part in it */
-    int64_t begin = fy_later(fy_later(fy_clock_now(), fy_later(from->tail, to->tail)), fy_later(from->to_host, to->to_device));
+    int64_t begin =
+        fy_later(fy_later(fy_clock_now(), fy_later(from->tail, to->tail)), fy_later(from->to_host, to->to_device));
     from->tail = to->tail = from->to_host = to->to_device = direct(card, w, begin, card->bus_bandwidth);
     w->time.held = fy_clock_now() - before;
 }

@@ -50,8 +50,7 @@ fy_dev *fy_dev_card(fy_site *at, int index)
 void fy_cuda_set_device_at(fy_site *at, int device)
 {
     fy_session_start();
-    if (device < 0)
-        fy_fail(at, "device", "cards are counted from 0", "Device index must not be negative: %d", device);
+    if (device < 0) fy_fail(at, "device", "cards are counted from 0", "Device index must not be negative: %d", device);
     else if (fy_dev_card(at, device)) current = device;
 }
 

@@ -21,8 +21,7 @@ TEST(every_pair_of_devices_and_types_is_copied)
     const char *devices[] = {"cpu", "cuda:0", "cuda:1"};
     for (int d = 0; d < 9; d++)
         for (fy_dtype from = FY_FLOAT32; from <= FY_BOOL; from++)
-            for (fy_dtype to = FY_FLOAT32; to <= FY_BOOL; to++)
-                FY_SCOPE
+            for (fy_dtype to = FY_FLOAT32; to <= FY_BOOL; to++) FY_SCOPE
                 {
                     double two = to == FY_BOOL || from == FY_BOOL ? 1 : 2;
                     fy_tensor *src = fy_tensor((0, 1, 2), .dtype = from, .device = devices[d % 3]);
@@ -102,7 +101,8 @@ TEST(a_copy_onto_itself_does_nothing_and_one_onto_a_part_of_itself_fails)
         fy_copy_(x, fy_view(x, (3, 3)));
         assert_null(event_of("op", 0));
         assert_null(fy_copy_(x, fy_t(x)));
-        assert_true(failed_with("some elements of the input tensor and the written-to tensor refer to a single memory"));
+        assert_true(
+            failed_with("some elements of the input tensor and the written-to tensor refer to a single memory"));
         assert_true(HOLDS(x, 0, 1, 2, 3, 4, 5, 6, 7, 8));
         fy_tensor *y = fy_arange((8));
         fy_copy_(fy_slice(y, 0, 0, FY_END, 2), fy_slice(y, 0, 1, FY_END, 2)); /* side by side: fine */
@@ -117,7 +117,8 @@ TEST(a_failed_copy_changes_nothing)
     for (int i = 0; i < 4; i++) FY_SCOPE
         {
             fy_tensor *dst = fy_ones((3), .device = devices[i % 2]);
-            fy_tensor *two = fy_zeros((2), .device = devices[i / 2]), *wide = fy_zeros((2, 3), .device = devices[i / 2]);
+            fy_tensor *two = fy_zeros((2), .device = devices[i / 2]),
+                      *wide = fy_zeros((2, 3), .device = devices[i / 2]);
             fy_tensor *spread = fy_expand(fy_ones((1), .device = devices[i % 2]), (2));
             since();
             assert_null(fy_copy_(dst, two));
@@ -125,7 +126,8 @@ TEST(a_failed_copy_changes_nothing)
             assert_null(fy_copy_(dst, wide));
             assert_true(failed_with("output with shape [3] doesn't match the broadcast shape [2, 3]"));
             assert_null(fy_copy_(spread, two));
-            assert_true(failed_with("more than one element of the written-to tensor refers to a single memory location"));
+            assert_true(
+                failed_with("more than one element of the written-to tensor refers to a single memory location"));
             assert_string_equal(kinds(), "error error error");
             assert_true(HOLDS(dst, 1, 1, 1));
         }

@@ -73,8 +73,12 @@ static void fail_next(const char *call, cudaError_t e) { fake.fail = call, fake.
 static fy_run_work add_work(float *a, float *b, float *out, int64_t n)
 {
     fy_layout l = {.ndim = 1, .numel = n, .shape = {n}, .strides = {1}};
-    return (fy_run_work){
-        .op = FY_OP_add, .dtype = FY_FLOAT32, .nin = 2, .real = {0, 0, 1}, .in = {{a, FY_FLOAT32, l}, {b, FY_FLOAT32, l}}, .out = {out, FY_FLOAT32, l}};
+    return (fy_run_work){.op = FY_OP_add,
+                         .dtype = FY_FLOAT32,
+                         .nin = 2,
+                         .real = {0, 0, 1},
+                         .in = {{a, FY_FLOAT32, l}, {b, FY_FLOAT32, l}},
+                         .out = {out, FY_FLOAT32, l}};
 }
 
 static bool copy_way(fy_word dir, void *dst, const void *src, size_t bytes, fy_copy_work *w)

@@ -21,7 +21,8 @@ static const char *way(void)
     {
         bool copy = strcmp(event_kind_of(e), "copy") == 0, op = strcmp(event_kind_of(e), "op") == 0;
         size_t n = strlen(text);
-        if (copy) snprintf(text + n, sizeof text - n, "%s%s %g", n ? " > " : "", text_of(e, "dir"), number_of(e, "bytes"));
+        if (copy)
+            snprintf(text + n, sizeof text - n, "%s%s %g", n ? " > " : "", text_of(e, "dir"), number_of(e, "bytes"));
         if (op)
             snprintf(text + n, sizeof text - n, "%s%s %s %s", n ? " > " : "", text_of(e, "name"), text_of(e, "dtype"),
                      text_of(e, "device"));
@@ -116,8 +117,7 @@ TEST(every_pair_of_types_survives_the_way_there_and_back)
 {
     (void)state;
     for (fy_dtype from = FY_FLOAT32; from <= FY_BOOL; from++)
-        for (fy_dtype to = FY_FLOAT32; to <= FY_BOOL; to++)
-            FY_SCOPE
+        for (fy_dtype to = FY_FLOAT32; to <= FY_BOOL; to++) FY_SCOPE
             {
                 double two = to == FY_BOOL || from == FY_BOOL ? 1 : 2;
                 fy_tensor *x = fy_tensor((0, 1, 2), .dtype = from);

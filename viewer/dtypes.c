@@ -6,12 +6,12 @@
 
 /* C's int is Python's, of any size: an int64 here. */
 static const char *const words[][2] = {
-    {"float32", "FY_FLOAT32"}, {"float", "FY_FLOAT32"},      {"FY_FLOAT", "FY_FLOAT32"}, {"float64", "FY_FLOAT64"},
-    {"double", "FY_FLOAT64"},  {"FY_DOUBLE", "FY_FLOAT64"},  {"float16", "FY_FLOAT16"},  {"half", "FY_FLOAT16"},
-    {"FY_HALF", "FY_FLOAT16"}, {"bfloat16", "FY_BFLOAT16"},  {"int64", "FY_INT64"},      {"int64_t", "FY_INT64"},
-    {"long", "FY_INT64"},      {"FY_LONG", "FY_INT64"},      {"int", "FY_INT64"},        {"FY_INT", "FY_INT64"},
-    {"int32", "FY_INT32"},     {"int32_t", "FY_INT32"},      {"uint8", "FY_UINT8"},      {"uint8_t", "FY_UINT8"},
-    {"char", "FY_UINT8"},      {"unsigned", "FY_UINT8"},     {"FY_BYTE", "FY_UINT8"},    {"bool", "FY_BOOL"},
+    {"float32", "FY_FLOAT32"}, {"float", "FY_FLOAT32"},     {"FY_FLOAT", "FY_FLOAT32"}, {"float64", "FY_FLOAT64"},
+    {"double", "FY_FLOAT64"},  {"FY_DOUBLE", "FY_FLOAT64"}, {"float16", "FY_FLOAT16"},  {"half", "FY_FLOAT16"},
+    {"FY_HALF", "FY_FLOAT16"}, {"bfloat16", "FY_BFLOAT16"}, {"int64", "FY_INT64"},      {"int64_t", "FY_INT64"},
+    {"long", "FY_INT64"},      {"FY_LONG", "FY_INT64"},     {"int", "FY_INT64"},        {"FY_INT", "FY_INT64"},
+    {"int32", "FY_INT32"},     {"int32_t", "FY_INT32"},     {"uint8", "FY_UINT8"},      {"uint8_t", "FY_UINT8"},
+    {"char", "FY_UINT8"},      {"unsigned", "FY_UINT8"},    {"FY_BYTE", "FY_UINT8"},    {"bool", "FY_BOOL"},
     {"_Bool", "FY_BOOL"},
 };
 
