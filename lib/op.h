@@ -99,8 +99,8 @@ typedef enum fy_shape_rule {
     X(var,          1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      4, "g * 2 * (a - mean(a)) / (n - correction)", "real[0] correction: divides by n - correction") \
     X(max,          1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REDUCED,      1, "g at the position of the maximum", "NaN if any is") \
     X(min,          1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REDUCED,      1, "g at the position of the minimum", "NaN if any is") \
-    X(argmax,       1, FY_ALL_TYPES, FY_POSITION,      FY_REDUCED,      1, "", "the first of equals; a NaN is the largest") \
-    X(argmin,       1, FY_ALL_TYPES, FY_POSITION,      FY_REDUCED,      1, "", "the first of equals; a NaN is the smallest") \
+    X(argmax,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", "the first of equals; a NaN is the largest") \
+    X(argmin,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", "the first of equals; a NaN is the smallest") \
     X(any,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", "") \
     X(all,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", "") \
     X(softmax,      1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "r * (g - sum(g * r))", "") \

@@ -182,27 +182,25 @@ static bool at_most_one(fy_site *at, fy_tensor *x, fy_shape dims, const char *op
                          "%s() goes over all dimensions or over one, not over %d", op, dims.ndim);
 }
 
-/* A mask's maximum has a place (max with .indices), but argmax refuses masks where there is a choice. */
-static fy_tensor *place_of(fy_site *at, int op, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
-{
-    if (!at_most_one(at, x, dims, fy_ops[op].name)) return NULL;
-    int64_t dim = dims.dims[0];
-    if (dims.ndim == 1 && !fy_wrap_dim(at, x, &dim)) return NULL;
-    if (x->dtype == FY_BOOL && (dims.ndim && x->ndim ? x->shape[dim] : fy_numel(x)) > 1)
-        return fy_fail_about(at, "dtype", "convert it first: fy_to(x, FY_UINT8)", 1, &x,
-                             "\"%s_%s\" not implemented for 'Bool'", fy_ops[op].name,
-                             x->storage->dev->number ? "cuda" : "cpu");
-    return reduced(at, op, x, dims, o);
-}
-
 fy_tensor *fy_argmax_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
 {
-    return place_of(at, FY_OP_argmax, x, dims, &o);
+    return at_most_one(at, x, dims, "argmax") ? reduced(at, FY_OP_argmax, x, dims, &o) : NULL;
 }
 
 fy_tensor *fy_argmin_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
 {
-    return place_of(at, FY_OP_argmin, x, dims, &o);
+    return at_most_one(at, x, dims, "argmin") ? reduced(at, FY_OP_argmin, x, dims, &o) : NULL;
+}
+
+/* argmax refuses a mask, but the maximum of one has a place: it is looked for among bytes. */
+static fy_tensor *places(fy_site *at, int op, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
+{
+    if (x->dtype != FY_BOOL) return reduced(at, op, x, dims, o);
+    fy_tensor *bytes =
+        fy_dispatch(&(fy_call){.at = at, .op = FY_OP_cast, .in = {fy_arg_tensor(x)}, .dtype = FY_UINT8});
+    fy_tensor *out = bytes ? reduced(at, op, bytes, dims, o) : NULL;
+    fy_tensor_drop(at, bytes, FY_WORD_free);
+    return out;
 }
 
 /* The values, and where they are if that is wanted. */
@@ -214,7 +212,7 @@ static fy_tensor *extreme(fy_site *at, int op, int where, fy_tensor *x, fy_shape
                              ".indices needs a dimension to count in");
     fy_tensor *values = reduced(at, op, x, dims, o);
     if (!o->indices) return values;
-    *o->indices = values ? reduced(at, where, x, dims, o) : NULL;
+    *o->indices = values ? places(at, where, x, dims, o) : NULL;
     return values;
 }
 
