@@ -11,6 +11,7 @@ typedef struct joint {
     fy_tensor *const *x;
     int64_t dim;
     bool stack;        /* along a new dimension */
+    fy_dev *dev;       /* of the result */
     fy_tensor *first;  /* the first that counts; NULL if none does */
     fy_geometry whole; /* of the result */
 } joint;
@@ -29,15 +30,16 @@ static bool check_tensors(joint *j)
     return true;
 }
 
-static bool check_devices(const joint *j)
+/* The first card among the operands' devices, else the CPU; under FERRY_POLICY=silent the others come over. */
+static bool set_device(joint *j)
 {
-    const fy_dev *dev = j->x[0]->storage->dev, *other = dev;
-    for (size_t i = 1; i < j->n && other == dev; i++) other = j->x[i]->storage->dev;
-    if (other == dev) return true;
-    const fy_dev *card = dev->number ? dev : other, *rest = dev->number ? other : dev;
-    return fy_fail(j->at, "device_mismatch", fy_hint("bring the others over first: fy_to(x, \"%s\")", card->name),
+    fy_dev *first = j->x[0]->storage->dev, *other = first;
+    for (size_t i = 1; i < j->n && other == first; i++) other = j->x[i]->storage->dev;
+    j->dev = first->number ? first : other;
+    if (other == first || fy_dev_copies_unasked()) return true;
+    return fy_fail(j->at, "device_mismatch", fy_hint("bring the others over first: fy_to(x, \"%s\")", j->dev->name),
                    "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                   card->name, rest->name);
+                   j->dev->name, first->number ? other->name : first->name);
 }
 
 /* ---- the types ---- */
@@ -212,10 +214,13 @@ static fy_tensor part_of(const joint *j, const fy_tensor *whole, size_t i, int64
 
 static bool write_part(const joint *j, const fy_tensor *whole, size_t i, int64_t from)
 {
-    fy_tensor part = part_of(j, whole, i, from);
-    int op = j->x[i]->dtype == whole->dtype ? FY_OP_clone : FY_OP_cast;
-    return fy_dispatch(
-        &(fy_call){.at = j->at, .op = op, .in = {fy_arg_tensor(j->x[i])}, .out = &part, .dtype = whole->dtype});
+    fy_tensor part = part_of(j, whole, i, from), *x = j->x[i], *copy = NULL;
+    if (x->storage->dev != j->dev && !(x = copy = fy_move_unasked(j->at, x, j->dev))) return false;
+    int op = x->dtype == whole->dtype ? FY_OP_clone : FY_OP_cast;
+    bool ok =
+        fy_dispatch(&(fy_call){.at = j->at, .op = op, .in = {fy_arg_tensor(x)}, .out = &part, .dtype = whole->dtype});
+    fy_tensor_drop(j->at, copy, FY_WORD_free);
+    return ok;
 }
 
 static bool write_parts(const joint *j, const fy_tensor *whole)
@@ -235,7 +240,7 @@ static fy_tensor *make(joint *j)
     j->whole.dtype = common_type(j);
     if (!fy_shape_ok(j->at, &j->whole.shape, j->whole.dtype, &numel)) return NULL;
     lay_out(j);
-    fy_storage *s = fy_storage_make(j->at, j->x[0]->storage->dev, (size_t)numel * fy_dtype_size(j->whole.dtype));
+    fy_storage *s = fy_storage_make(j->at, j->dev, (size_t)numel * fy_dtype_size(j->whole.dtype));
     if (!s) return NULL;
     fy_tensor *whole = fy_tensor_make(j->at, s, &j->whole, fy_name_for(j->at, NULL), 0);
     if (write_parts(j, whole)) return fy_hand_out(whole);
@@ -247,12 +252,12 @@ fy_tensor *fy_cat_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
 {
     joint j = {.at = at, .n = n, .x = x, .dim = dim};
     fy_session_start();
-    return check_tensors(&j) && check_devices(&j) && plan_cat(&j) ? make(&j) : NULL;
+    return check_tensors(&j) && set_device(&j) && plan_cat(&j) ? make(&j) : NULL;
 }
 
 fy_tensor *fy_stack_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
 {
     joint j = {.at = at, .n = n, .x = x, .dim = dim, .stack = true};
     fy_session_start();
-    return check_tensors(&j) && check_devices(&j) && plan_stack(&j) ? make(&j) : NULL;
+    return check_tensors(&j) && set_device(&j) && plan_stack(&j) ? make(&j) : NULL;
 }
