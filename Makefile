@@ -6,6 +6,7 @@ B   ?= build
 OPT ?= -O2 -g
 SAN ?=
 PREFIX ?= /usr/local
+RUNS ?= 20000
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 LESSON ?= 01-where-am-i
 
@@ -143,6 +144,11 @@ $(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
 
 # Random programs, a program of its own: fuzz_test runs it.
 $(B)/tests/fuzz_test: $(B)/tests/fuzz
+# libFuzzer's targets: the library alone, built for it.
+FUZZ = B=$(B)/fuzz CC=clang CXX=clang++ OPT='-O1 -g' NVCC= SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=function -fno-sanitize-recover=undefined'
+$(B)/files/%: tests/%.c $(B)/libferry.a
+	mkdir -p $(@D) && echo '  cc   $<'
+	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer -Ilib $< $(LINK_CARRIED) -o $@
 # lib/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
 $(B)/tests/cuda_fake_test: private CFLAGS += -Itests/fake_cuda
 $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
@@ -190,6 +196,7 @@ test-long: ## that, and clang, TSan, valgrind and the sabotage list
 	$(MAKE) $(ASAN) tests
 	$(MAKE) $(CLANG) tests
 	$(MAKE) $(TSAN) tests
+	$(MAKE) fuzz-files
 	LONG=1 tests/run c:$(B) sh:$(B) page:$(B) c:$(B)/asan c:$(B)/clang c:$(B)/tsan valgrind:$(B) sabotage:$(B)
 asan: ## build and run the C tests under ASan and UBSan
 	$(MAKE) $(ASAN) tests
@@ -200,6 +207,12 @@ clang: ## build with clang, warnings being errors, and run the C tests
 tsan: ## build and run the C tests under TSan
 	$(MAKE) $(TSAN) tests
 	tests/run c:$(B)/tsan
+fuzz-files: ## NumPy files and device strings that libFuzzer makes up; RUNS=100000 for more
+	$(MAKE) $(FUZZ) $(B)/fuzz/files/fuzz_npy $(B)/fuzz/files/fuzz_device
+	$(B)/fuzz/files/fuzz_npy -runs=$(RUNS) -seed=1 -max_len=600 -dict=tests/fuzz_npy.dict -verbosity=0
+	$(B)/fuzz/files/fuzz_device -runs=$(RUNS) -seed=1 -max_len=24 -only_ascii=1 -verbosity=0
+fuzz-selftest: tests ## five planted bugs, each of which fuzzing must find
+	tests/sabotage/run $(B) $(basename $(notdir $(wildcard tests/sabotage/fuzz-*.sab)))
 valgrind: tests ## run the C tests that tests/valgrind.txt names under valgrind
 	tests/run valgrind:$(B)
 sabotage: tests ## break Ferry in each of the listed ways; a test must notice
@@ -244,7 +257,7 @@ clean: ## throw the build folder away
 help: ## this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-.PHONY: all tests run lesson test test-long asan clang tsan valgrind sabotage bench bench-peers golden docs deps fmt \
-  install uninstall core-libs clean help fmt-check gpu-check
+.PHONY: all tests run lesson test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
+  fmt install uninstall core-libs clean help fmt-check gpu-check
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -84,6 +84,7 @@ static const fy_storage *enter(const step *s, int slot, fy_tensor **out)
         snprintf(score->why_skipped, sizeof score->why_skipped, "%s", free.skip);
     read_cell(c);
     if (is_random(s)) check_random(s, out[0]);
+    if (is_named(s, "pin_memory")) fill_holes(c, out[1]);
     settle(c, out[0]->dtype, &free);
     return c->s[0];
 }

@@ -134,7 +134,7 @@ static bool choose_once(program *p)
     else if (k == PRODUCT || k == LINEAR) take_slots(&s, 2);
     else if (k == ADDMM) take_slots(&s, 3), add_value(&s, any_number()), add_value(&s, any_number());
     else take_slots(&s, 1), choose_rest(&s);
-    if (k == DTYPED && s.dtype == FY_BOOL) return false; /* bytes that are no bool would be one */
+    if (k == DTYPED && (s.dtype == FY_BOOL || is_mask(&s, 0))) return false; /* other bytes than a bool's */
     if (!wild && !fits(&s)) return false;
     p->ready = p->n;
     plan_step(p, s);

@@ -136,6 +136,23 @@ static void remember(cell *c)
     if (c->s[0]->asked) memcpy(c->was, read_into[0], c->s[0]->asked);
 }
 
+/* Between the elements of a pinned copy of a view with holes lies anything: made alike. */
+static void fill_holes(cell *c, const fy_tensor *x)
+{
+    size_t size = fy_dtype_size(x->dtype), n = c->s[0]->asked;
+    unsigned char *alike = malloc(n + 1);
+    if (!alike) abort();
+    if (n) memcpy(alike, read_into[0], n);
+    for (int64_t i = 0; i < fy_numel(x); i++) {
+        int64_t at = x->offset, left = i;
+        for (int d = x->ndim - 1; d >= 0; left /= x->shape[d--]) at += left % x->shape[d] * x->strides[d];
+        memcpy(alike + (size_t)at * size, read_into[1] + (size_t)at * size, size);
+    }
+    if (n) write_storage(c->s[1], alike);
+    if (n) memcpy(read_into[1], alike, n);
+    free(alike);
+}
+
 /* What a step made or wrote: the same in both worlds, and from here on to the bit. */
 static void settle(cell *c, fy_dtype d, const slack *free)
 {
