@@ -1,0 +1,29 @@
+/* values.h: for tests that compare a tensor's elements with what they should be, on the CPU and on the card. */
+#ifndef VALUES_H
+#define VALUES_H
+
+#include <math.h>
+
+#include "tensor.h"
+
+/* In logical order, within a part of each; NaN equals NaN. */
+static inline void check_values(fy_tensor *x, size_t n, const double *expected, double part, int line)
+{
+    fy_tensor *home = x ? fy_contiguous(fy_cpu(x)) : NULL;
+    if (!home || fy_numel(home) != (int64_t)n) fail_msg("line %d: not %zu elements", line, n);
+    for (size_t i = 0; home && i < n; i++) {
+        double got = fy_real_at(fy_dtype_of(home), fy_data(home), (int64_t)i), want = expected[i];
+        if ((isnan(got) && isnan(want)) || got == want || fabs(got - want) <= part * fabs(want)) continue;
+        fail_msg("line %d, %s: element %zu is %.17g, not %.17g", line, fy_device(x), i, got, want);
+    }
+}
+#define DOUBLES(...) \
+    sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]) { __VA_ARGS__ }
+#define GIVES(x, ...) check_values(x, DOUBLES(__VA_ARGS__), 0, __LINE__)
+#define NEARLY(part, x, ...) check_values(x, DOUBLES(__VA_ARGS__), part, __LINE__)
+#define ON_BOTH(device) \
+    for (size_t place_ = 0; place_ < 2; place_++) FY_SCOPE \
+    for (const char *device = ((const char *[]){"cpu", "cuda"})[place_], *once_ = device; once_; once_ = NULL)
+#define OF(d, dtype_, ...) fy_to(fy_to(fy_tensor((__VA_ARGS__)), dtype_), d)
+
+#endif
