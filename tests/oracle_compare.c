@@ -26,8 +26,8 @@ static double half_value(unsigned bits)
 {
     double sign = bits & 0x8000 ? -1 : 1, m = bits & 0x3ff;
     int e = (int)(bits >> 10 & 0x1f);
-    if (e == 31) return m ? (double)NAN : sign * (double)INFINITY;
-    return sign * ldexp(e ? m + 1024 : m, (e ? e : 1) - 25);
+    if (e == 31) return m > 0 ? (double)NAN : sign * (double)INFINITY;
+    return sign * ldexp(e > 0 ? m + 1024 : m, (e > 0 ? e : 1) - 25);
 }
 
 static double bfloat_value(unsigned bits)

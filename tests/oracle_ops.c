@@ -68,6 +68,7 @@ static value of_dtype(fy_dtype d) { return (value){.kind = DTYPE, .dtype = d}; }
 
 /* ---- families ---- */
 
+/* clang-format off */
 #define X(op) \
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1))); }
 FY_TWO_OPERAND_OPS(X)
@@ -138,6 +139,8 @@ X(randn)
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
     X(view) X(reshape) X(expand)
 #undef X
+
+    /* clang-format on */
 
     /* ---- one by one ---- */
 
