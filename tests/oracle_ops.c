@@ -69,47 +69,36 @@ static value of_dtype(fy_dtype d) { return (value){.kind = DTYPE, .dtype = d}; }
 /* ---- families ---- */
 
 /* clang-format off */
-#define X(op) \
-    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1))); }
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1))); }
 FY_TWO_OPERAND_OPS(X)
 #undef X
-#define X(op) \
-    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0))); }
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0))); }
 FY_ONE_OPERAND_OPS(X)
-X(t)
-X(contiguous)
-X(clone)
-X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
+X(t) X(contiguous) X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
 #undef X
-#define X(op) \
-    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1))); }
-    X(matmul) X(mm) X(bmm) X(mv) X(dot) X(copy_)
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1))); }
+X(matmul) X(mm) X(bmm) X(mv) X(dot) X(copy_)
 #undef X
-#define X(op) \
-    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), integer(c, "dim", 0))); }
-        X(softmax) X(log_softmax) X(unsqueeze)
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), integer(c, "dim", 0))); }
+X(softmax) X(log_softmax) X(unsqueeze)
+#undef X
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
+X(view) X(reshape) X(expand)
+#undef X
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(given(c, "shape")), options(c))); }
+X(zeros) X(ones) X(rand) X(randn)
 #undef X
 
-/* The number comes first: 1 - a. */
-#define X(op) \
-    OP(r##op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 1), operand(c, 0))); }
-            X(div) X(mul) X(floor_divide) X(remainder) X(pow)
+/* The number comes first: 1 / a. */
+#define X(op) OP(r##op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 1), operand(c, 0))); }
+X(div) X(mul) X(floor_divide) X(remainder) X(pow)
 #undef X
-                static fy_arg alpha(const call *c)
-{
-    return given(c, "alpha") ? arg_of(given(c, "alpha")) : FY_ARG(1);
-}
-#define X(op) \
-    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1), alpha(c))); }
-X(add)
-X(sub)
-X(add_)
-X(sub_)
+
+static fy_arg alpha(const call *c) { return given(c, "alpha") ? arg_of(given(c, "alpha")) : FY_ARG(1); }
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1), alpha(c))); }
+X(add) X(sub) X(add_) X(sub_)
 #undef X
-    OP(radd)
-{
-    return of_tensor(fy_add_at(AT("fy_add"), operand(c, 1), operand(c, 0), alpha(c)));
-}
+OP(radd) { return of_tensor(fy_add_at(AT("fy_add"), operand(c, 1), operand(c, 0), alpha(c))); }
 OP(rsub) { return of_tensor(fy_sub_at(AT("fy_sub"), operand(c, 1), operand(c, 0), alpha(c))); }
 
 static value reduce(call *c, fy_tensor *(*f)(fy_site *, fy_tensor *, fy_shape, fy_reduce_opts), fy_site *at,
@@ -123,26 +112,12 @@ static value reduce(call *c, fy_tensor *(*f)(fy_site *, fy_tensor *, fy_shape, f
     c->second = of_tensor(indices);
     return v;
 }
-#define X(op) \
-    OP(op) { return reduce(c, fy_##op##_at, AT("fy_" #op), !strcmp(#op, "max") || !strcmp(#op, "min")); }
+#define X(op) OP(op) { return reduce(c, fy_##op##_at, AT("fy_" #op), !strcmp(#op, "max") || !strcmp(#op, "min")); }
 FY_REDUCTIONS(X)
 #undef X
+/* clang-format on */
 
-#define X(op) \
-    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(given(c, "shape")), options(c))); }
-X(zeros)
-X(ones)
-X(rand)
-X(randn)
-#undef X
-#define X(op) \
-    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
-    X(view) X(reshape) X(expand)
-#undef X
-
-    /* clang-format on */
-
-    /* ---- one by one ---- */
+/* ---- one by one ---- */
 
     OP(fill_)
 {
