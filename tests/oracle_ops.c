@@ -119,11 +119,8 @@ FY_REDUCTIONS(X)
 
 /* ---- one by one ---- */
 
-    OP(fill_)
-{
-    return of_tensor(
-        fy_fill__at(AT("fy_fill_"), tensor(c, 0), given(c, "value") ? arg_of(given(c, "value")) : operand(c, 1)));
-}
+static fy_arg fill_value(const call *c) { return given(c, "value") ? arg_of(given(c, "value")) : operand(c, 1); }
+OP(fill_) { return of_tensor(fy_fill__at(AT("fy_fill_"), tensor(c, 0), fill_value(c))); }
 OP(zero_) { return of_tensor(fy_zero_(tensor(c, 0))); }
 OP(addmm)
 {
