@@ -120,11 +120,16 @@ $(B)/%.cc.o: %.cc
 $(B)/cuda/%.nv.o: kernels/%.cu
 	mkdir -p $(@D) && echo '  nvcc $<'
 	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -Ilib -c $< -o $@
-# The page, as bytes in the library: a table of all that lies in www/.
-PAGE = $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/*))
-$(B)/viewer/assets.S: www $(PAGE)
+# The page, as bytes in the library: a table of all that lies in www/. It hangs on the files and on the list of
+# them: the folder's own time changes whenever an editor saves there, and a file that is gone is newer than nothing.
+PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/*)))
+PAGE_WAS := $(shell cat $(B)/viewer/page.list 2>/dev/null)
+ifneq ($(PAGE),$(PAGE_WAS))
+.PHONY: $(B)/viewer/assets.S
+endif
+$(B)/viewer/assets.S: viewer/assets.sh $(PAGE)
 	mkdir -p $(@D)
-	viewer/assets.sh $(PAGE) > $@.new && mv $@.new $@
+	viewer/assets.sh $(PAGE) > $@.new && mv $@.new $@ && echo '$(PAGE)' >$(B)/viewer/page.list
 $(B)/viewer/assets.o: $(B)/viewer/assets.S
 	echo '  as   www' && $(CC) -c $< -o $@
 

@@ -250,7 +250,7 @@ static void the_program_ends_with_its_caller(void **state)
     assert_true(program_pid > 1);
     kill(caller, SIGKILL);
     assert_int_equal(waitpid(caller, NULL, 0), caller);
-    for (int i = 0; i < 2000 && kill(program_pid, 0) == 0; i++) usleep(10000);
+    for (int i = 0; i < 6000 && kill(program_pid, 0) == 0; i++) usleep(10000);
     assert_int_equal(kill(program_pid, 0), -1);
 }
 

@@ -56,7 +56,7 @@ static inline void emit(int n)
 
 static inline void wait_until_nobody_is_here(void)
 {
-    for (int i = 0; i < 2000 && server_clients(here); i++) usleep(10000);
+    for (int i = 0; i < PATIENCE_S * 100 && server_clients(here); i++) usleep(10000);
     assert_int_equal(server_clients(here), 0);
 }
 

@@ -34,6 +34,13 @@ ends() { # Ctrl-C
     ! { exec 3<>"/dev/tcp/127.0.0.1/$(address "$work/first" | sed 's/.*127.0.0.1://; s|/.*||')"; } 2>/dev/null
 }
 
+in_order() { # as it would go in a fresh checkout
+    make -n B="$work/fresh" run >"$work/would" 2>&1
+    [[ $(grep -oE '^\.ci/deps run|-o [^ ]*/fresh/ferry|[^ ]*/fresh/ferry serve' "$work/would" | tr '\n' ' ') == \
+        ".ci/deps run -o $work/fresh/ferry $work/fresh/ferry serve " ]] || { tail -n 5 "$work/would"; return 1; }
+}
+
+holds "make run installs, builds and then serves" in_order
 holds "make run prints an address" first
 holds "and only one" one_address
 holds "over SSH it prints the forwarding line" forwards

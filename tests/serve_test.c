@@ -147,6 +147,21 @@ static void the_page_edits_runs_and_resets(void **state)
     assert_int_equal(end_ferry(&p.ferry, SIGINT), 0);
 }
 
+/* Not the first one's alone. */
+static void the_files_of_all_lessons_are_watched(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"03-round-trip", "02-to-returns"};
+    page p;
+    open_page(&p);
+    for (int i = 0; i < 2; i++) {
+        forget(&p.ferry);
+        assert_true(school_hand_in(others[i], "solution.c"));
+        await(&p.ferry, "Passed.");
+    }
+    assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
+}
+
 static void a_newer_save_supersedes_a_run_that_hangs(void **state)
 {
     (void)state;
@@ -276,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watch_grades_each_save),
         cmocka_unit_test(the_page_edits_runs_and_resets),
+        cmocka_unit_test(the_files_of_all_lessons_are_watched),
         cmocka_unit_test(a_newer_save_supersedes_a_run_that_hangs),
         cmocka_unit_test(a_second_serve_points_to_the_first),
         cmocka_unit_test(a_taken_port_gives_the_next_and_is_said_once),

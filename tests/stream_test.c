@@ -155,7 +155,7 @@ static void a_page_that_comes_back_goes_on_where_it_was(void **state)
 
 static bool soon(bool wanted)
 {
-    for (int i = 0; i < 2000 && server_seen_all(here) != wanted; i++) usleep(5000);
+    for (int i = 0; i < PATIENCE_S * 200 && server_seen_all(here) != wanted; i++) usleep(5000);
     return server_seen_all(here) == wanted;
 }
 

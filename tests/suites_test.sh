@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/run counts what it is told to run, and is red when it must be: a failure, a suite that dies on
-# its way, one that runs nothing, a skip that nobody has listed.
+# its way, one that runs nothing, a skip that nobody has listed. And it knows of every C suite for valgrind.
 . "$(dirname "$0")/shell.sh"
 mkdir -p "$work/b/tests"
 
@@ -22,6 +22,22 @@ missing() { ! ran absent && grep -q '1 failed' "$work/said"; }
 skip() { fake skips '1..2' 'ok 1 - a' 'ok 2 - odd # SKIP no reason'; }
 skip_local() { skip && CI=false ran skips && last '1 passed, 0 failed, 1 skipped' && grep -q 'skipped: .*skips_test: odd' "$work/said"; }
 skip_ci() { skip && ! CI=true ran skips && grep -q 'not in tests/skips.txt' "$work/said"; }
+child_complains() { # a suite that is green itself, under a valgrind that only runs it
+    fake log '1..1' '==7== Invalid read of size 4' 'ok 1 - a'
+    printf '#!/bin/sh\nfor last; do :; done\nexec "$last"\n' >"$work/valgrind" && chmod +x "$work/valgrind"
+    ! PATH=$work:$PATH tests/run "valgrind:$work/b:log_test" >"$work/said" 2>&1 && last '1 passed, 1 failed, 0 skipped'
+}
+under_valgrind() { # every C suite is in tests/valgrind.txt, to run or with the reason why not; and no other
+    local file name wrong=0
+    for file in tests/*_test.c; do
+        name=$(basename "$file" .c)
+        [[ $(grep -cE "^$name( |$)|^# $name: ." tests/valgrind.txt) == 1 ]] || { echo "$name"; wrong=1; }
+    done
+    for name in $(sed -nE 's/^(# )?([a-z_]+_test)(:? .*)?$/\2/p' tests/valgrind.txt); do
+        [[ -f tests/$name.c ]] || { echo "$name is not there"; wrong=1; }
+    done
+    return $wrong
+}
 
 holds "passes are counted" green
 holds "a failure is named and makes it red" red
@@ -31,4 +47,6 @@ holds "a bad exit status is red" status
 holds "a suite that is not there is red" missing
 holds "a skip is named" skip_local
 holds "under CI a skip that is not listed is red" skip_ci
+holds "what valgrind says of a suite's children makes it red" child_complains
+holds "every C suite runs under valgrind, or it is said why not" under_valgrind
 finish

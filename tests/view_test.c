@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "browser.h"
 #include "http_client.h"
 #include "view.h"
 
@@ -68,6 +67,14 @@ static bool hear(program *p, const char *what)
     return strstr(p->said, what);
 }
 
+static void hear_address(program *p)
+{
+    if (!hear(p, "#token=")) fail_msg("no URL: %s", p->said);
+    while (!strchr(strstr(p->said, "#token="), '\n')) hear(p, "\nnever said");
+    assert_int_equal(
+        sscanf(strstr(p->said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p->port, p->token), 2);
+}
+
 /* What a failed test leaves behind; its viewer would stay for ten minutes. */
 static pid_t running, serving;
 
@@ -98,10 +105,7 @@ static program start(body *b)
     running = p.pid;
     serving = p.viewer;
     assert_true(p.viewer > 0);
-    if (!hear(&p, "#token=")) fail_msg("no URL: %s", p.said);
-    while (!strchr(strstr(p.said, "#token="), '\n')) hear(&p, "\nnever said");
-    assert_int_equal(sscanf(strstr(p.said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p.port, p.token),
-                     2);
+    hear_address(&p);
     return p;
 }
 
@@ -291,13 +295,34 @@ static void the_viewer_holds_no_descriptor_of_the_program(void **state)
 
 /* ---- files ---- */
 
-static pid_t view_in_child(const char *path, int out, int err)
+static program view_in_child(const char *path)
 {
-    pid_t pid = fork();
-    if (pid) return pid;
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    _exit(view_file(path, 18790, NULL));
+    int said[2];
+    assert_int_equal(pipe2(said, O_CLOEXEC), 0);
+    program p = {.heard = said[0], .told = -1, .pid = fork()};
+    if (!p.pid) {
+        dup2(said[1], STDOUT_FILENO);
+        dup2(said[1], STDERR_FILENO);
+        _exit(view_file(path, 18790, NULL));
+    }
+    close(said[1]);
+    running = p.pid;
+    return p;
+}
+
+/* All of its events, its end, and then until SIGTERM. */
+static void assert_served(const char *path, int events)
+{
+    program p = view_in_child(path);
+    hear_address(&p);
+    int fd = join(&p);
+    assert_int_equal(take_all(fd), events);
+    usleep(100000);
+    kill(p.pid, SIGTERM);
+    assert_int_equal(ws_read_close(fd), 1001);
+    assert_int_equal(status_of_program(&p), 0);
+    close(fd);
+    close(p.heard);
 }
 
 static void a_saved_run_is_served_until_sigterm(void **state)
@@ -308,69 +333,52 @@ static void a_saved_run_is_served_until_sigterm(void **state)
                                 "\"program\":\"p\",\"args\":[],"
                                 "\"clock\":\"model\",\"seed\":0,\"devices\":[]}\n{\"seq\":1,\"t\":0,\"kind\":\"mark\","
                                 "\"th\":0,\"text\":\"saved\"}\n";
-    int file = mkstemp(path), out[2], status;
+    int file = mkstemp(path);
     assert_int_equal(write(file, lines, sizeof lines - 1), sizeof lines - 1);
     close(file);
-    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    program p = {.heard = out[0], .told = -1};
-    p.pid = view_in_child(path, out[1], out[1]);
-    close(out[1]);
-    assert_true(hear(&p, "#token="));
-    while (!strchr(strstr(p.said, "#token="), '\n')) hear(&p, "\nnever said");
-    assert_int_equal(sscanf(strstr(p.said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p.port, p.token),
-                     2);
-    int fd = join(&p);
-    assert_int_equal(take_all(fd), 2);
-    usleep(100000);
-    kill(p.pid, SIGTERM);
-    assert_int_equal(ws_read_close(fd), 1001);
-    assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
-    assert_int_equal(status, 0);
-    close(fd);
-    close(out[0]);
+    assert_served(path, 2);
+    unlink(path);
+}
+
+static _Noreturn void log_and_die(const char *path)
+{
+    char why[256];
+    int fd = fy_log_file(path, 0, why, sizeof why);
+    if (fd < 0 || !fy_log_adopt(fd, why, sizeof why)) _exit(99);
+    for (int i = 0; i < 3; i++) note(i);
+    raise(SIGKILL);
+    _exit(98);
+}
+
+/* What FERRY_TRACE leaves then is no JSON. */
+static void the_log_of_a_killed_program_is_served_to_its_end(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/ferry-view-XXXXXX";
+    int status;
+    close(mkstemp(path));
+    pid_t victim = fork();
+    if (!victim) log_and_die(path);
+    assert_int_equal(waitpid(victim, &status, 0), victim);
+    assert_true(WIFSIGNALED(status));
+    assert_served(path, 3);
     unlink(path);
 }
 
 static void a_bad_file_ends_with_status_one_and_a_reason(void **state)
 {
     (void)state;
-    int out[2], status;
-    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    program p = {.heard = out[0]};
-    p.pid = view_in_child("/nonexistent.jsonl", out[1], out[1]);
-    close(out[1]);
+    program p = view_in_child("/nonexistent.jsonl");
     assert_true(hear(&p, "ferry: cannot open /nonexistent.jsonl"));
-    assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
-    assert_int_equal(WEXITSTATUS(status), 1);
-    close(out[0]);
+    assert_int_equal(WEXITSTATUS(status_of_program(&p)), 1);
+    close(p.heard);
 }
 
-/* ---- where to look ---- */
-
+/* Nothing of the machine's decides what is said and opened. */
 static void clean_environment(void)
 {
     static const char *const names[] = {"SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
-}
-
-static void a_browser_is_opened_on_desktops_only(void **state)
-{
-    (void)state;
-    char line[256];
-    clean_environment();
-    assert_false(browser_has_desktop());
-    assert_false(browser_forwarding(8700, line, sizeof line));
-    setenv("DISPLAY", ":0", 1);
-    assert_true(browser_has_desktop());
-    setenv("SSH_CONNECTION", "10.0.0.5 51000 10.0.0.9 22", 1);
-    setenv("USER", "ada", 1);
-    assert_false(browser_has_desktop());
-    assert_true(browser_forwarding(8701, line, sizeof line));
-    assert_string_equal(line, "ssh -L 8701:127.0.0.1:8701 ada@10.0.0.9");
-    clean_environment();
-    setenv("WSL_DISTRO_NAME", "Debian", 1);
-    assert_true(browser_has_desktop());
-    clean_environment();
 }
 
 int main(void)
@@ -382,9 +390,9 @@ int main(void)
         cmocka_unit_test_teardown(a_killed_program_stays_visible, clean_up),
         cmocka_unit_test_teardown(ctrl_c_ends_program_and_viewer, clean_up),
         cmocka_unit_test_teardown(the_viewer_holds_no_descriptor_of_the_program, clean_up),
-        cmocka_unit_test(a_saved_run_is_served_until_sigterm),
-        cmocka_unit_test(a_bad_file_ends_with_status_one_and_a_reason),
-        cmocka_unit_test(a_browser_is_opened_on_desktops_only),
+        cmocka_unit_test_teardown(a_saved_run_is_served_until_sigterm, clean_up),
+        cmocka_unit_test_teardown(the_log_of_a_killed_program_is_served_to_its_end, clean_up),
+        cmocka_unit_test_teardown(a_bad_file_ends_with_status_one_and_a_reason, clean_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

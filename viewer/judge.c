@@ -50,10 +50,13 @@ static void look(int fd, const char *lesson, uint64_t seed, const char *given, j
     fy_log_writer_gone(log);
     while (cursor <= TRACE_MOST && fy_log_read(log, &cursor, &lines, lines.size + (1 << 20)) > 0) continue;
     read_events(j, &lines);
-    if (!lesson) return;
-    j->judged = grade_lines(lesson, lines.data ? lines.data : "", lines.size, seed, given, &j->verdict, j->trouble,
-                            sizeof j->trouble);
-    if (!j->judged) return;
+    j->judged = lesson && grade_lines(lesson, lines.data ? lines.data : "", lines.size, seed, given, &j->verdict,
+                                      j->trouble, sizeof j->trouble);
+    free(lines.data);
+    if (!j->judged) {
+        fy_log_close(log);
+        return;
+    }
     fy_log_write_to(log);
     grade_emit(lesson, &j->verdict);
 }
