@@ -101,7 +101,10 @@ TEST(shapes_that_do_not_fit)
               "3 and 4 elements respectively");
         FAILS(fy_matmul(fy_ones(()), fy_ones((3))),
               "both arguments to matmul need to be at least 1D, but they are 0D and 1D");
-        FAILS(fy_matmul(fy_ones((2, 2, 2)), m), "1 and 2 dimensions here, but they are 3D and 2D");
+        FAILS(fy_matmul(fy_ones((2, 2, 2)), fy_ones((3, 2))),
+              "mat1 and mat2 shapes cannot be multiplied (4x2 and 3x2)");
+        FAILS(fy_matmul(fy_ones((2, 2, 2)), fy_ones((2, 3, 2))),
+              "Expected size for first two dimensions of batch2 tensor to be: [2, 2] but got: [2, 3].");
         FAILS(fy_zeros((2, -1)), "Trying to create tensor with negative dimension -1: [2, -1]");
         FAILS(fy_zeros((1, 1, 1, 1, 1, 1, 1, 1, 1)), "a shape has at most 8 dimensions");
         FAILS(fy_zeros((1L << 40, 1L << 40)),
