@@ -13,7 +13,10 @@ static fy_tensor *small, *large, *rows;
 #define REPEAT(name, call) \
     static void name(int count) \
     { \
-        for (int i = 0; i < count; i++) FY_SCOPE { call; } \
+        for (int i = 0; i < count; i++) FY_SCOPE \
+            { \
+                call; \
+            } \
     }
 REPEAT(add_small, fy_add(small, small))
 REPEAT(add_large, fy_add(large, large))
