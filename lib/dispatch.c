@@ -156,8 +156,8 @@ static fy_tensor *by_way_of_new(const fy_call *c)
     first.name = NULL;
     fy_tensor *value = fy_dispatch(&first);
     if (!value) return NULL;
-    fy_tensor *out = fy_dispatch(&(fy_call){
-        .at = c->at, .op = FY_OP_cast, .in = {fy_arg_tensor(value)}, .dtype = c->out->dtype, .out = c->out});
+    fy_tensor *out = fy_dispatch(
+        &(fy_call){.at = c->at, .op = FY_OP_cast, .in = {fy_arg_tensor(value)}, .dtype = c->out->dtype, .out = c->out});
     fy_tensor_drop(c->at, value, FY_WORD_free);
     return out;
 }

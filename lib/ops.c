@@ -196,8 +196,7 @@ fy_tensor *fy_argmin_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts
 static fy_tensor *places(fy_site *at, int op, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
 {
     if (x->dtype != FY_BOOL) return reduced(at, op, x, dims, o);
-    fy_tensor *bytes =
-        fy_dispatch(&(fy_call){.at = at, .op = FY_OP_cast, .in = {fy_arg_tensor(x)}, .dtype = FY_UINT8});
+    fy_tensor *bytes = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_cast, .in = {fy_arg_tensor(x)}, .dtype = FY_UINT8});
     fy_tensor *out = bytes ? reduced(at, op, bytes, dims, o) : NULL;
     fy_tensor_drop(at, bytes, FY_WORD_free);
     return out;

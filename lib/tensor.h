@@ -50,8 +50,8 @@ void fy_storage_cancel(fy_storage *s);
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL after an oom error */
 /* Host memory of the program's, likewise; the deleter may be NULL. */
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context);
-void fy_storage_drop(fy_site *at, fy_storage *s);                  /* one reference less */
-const fy_storage *fy_storage_holding(const void *p);               /* for guard.c; may run in a signal handler */
+void fy_storage_drop(fy_site *at, fy_storage *s);    /* one reference less */
+const fy_storage *fy_storage_holding(const void *p); /* for guard.c; may run in a signal handler */
 fy_ref fy_live_storages(void); /* ids of the storages alive, for the `live` field of the end event */
 
 /* A view of a storage, before it has a handle. */
@@ -80,8 +80,8 @@ const char *fy_dtype_c(fy_dtype d);     /* "float", "long int" */
 fy_word fy_dtype_word(fy_dtype d);
 bool fy_dtype_ok(fy_site *at, fy_dtype d); /* false after an error */
 bool fy_dtype_is_real(fy_dtype d);
-bool fy_dtype_is_integer(fy_dtype d); /* bool is none */
-int fy_dtype_category(fy_dtype d);    /* 0 unset, 1 bool, 2 integer, 3 float */
+bool fy_dtype_is_integer(fy_dtype d);                     /* bool is none */
+int fy_dtype_category(fy_dtype d);                        /* 0 unset, 1 bool, 2 integer, 3 float */
 fy_dtype fy_dtype_named(const char *name, size_t length); /* "float32"; FY_DTYPE_UNSET if there is none */
 /* Element i of an array on the host, as a number, and back: rounded once, cut off, wrapped. */
 double fy_real_at(fy_dtype d, const void *p, int64_t i);
@@ -120,13 +120,13 @@ typedef struct fy_call {
     fy_site *at; /* NULL for internal work */
     int op;
     fy_arg in[FY_MAX_INPUTS];
-    fy_tensor *out; /* written in place and returned with one more reference; NULL: a new tensor */
-    fy_dev *dev;    /* given shapes: where */
-    fy_dtype dtype; /* given dtypes: of the result; reductions: to compute in, if it is set */
-    fy_shape shape; /* given shapes: of the result */
+    fy_tensor *out;         /* written in place and returned with one more reference; NULL: a new tensor */
+    fy_dev *dev;            /* given shapes: where */
+    fy_dtype dtype;         /* given dtypes: of the result; reductions: to compute in, if it is set */
+    fy_shape shape;         /* given shapes: of the result */
     const int64_t *strides; /* given shapes: of the result; NULL: row-major */
     bool pinned;            /* the result in page-locked memory, on the CPU */
-    fy_shape dims;  /* reductions: which ones (none: all); FY_ALONG: the one */
+    fy_shape dims;          /* reductions: which ones (none: all); FY_ALONG: the one */
     bool keepdim;
     bool row_major; /* the result in row-major order, whatever the operands' is */
     double real[FY_MAX_SCALARS];
@@ -145,18 +145,18 @@ typedef struct fy_plan {
     int reduced;
 } fy_plan;
 
-bool fy_plan_make(const fy_call *c, fy_plan *p);    /* false after an error */
-bool fy_plan_types(const fy_call *c, fy_plan *p);   /* its parts: types.c */
-bool fy_plan_product(const fy_call *c, fy_plan *p); /* product.c */
-bool fy_plan_reduced(const fy_call *c, fy_plan *p); /* reduce.c */
-bool fy_plan_along(const fy_call *c, fy_plan *p);   /* reduce.c */
-bool fy_divisor_ok(const fy_call *c, const fy_plan *p); /* divisor.c: no integer by 0 on the CPU */
-bool fy_plan_in_place(const fy_call *c, fy_plan *p); /* inplace.c: may it be written, and how */
+bool fy_plan_make(const fy_call *c, fy_plan *p);                    /* false after an error */
+bool fy_plan_types(const fy_call *c, fy_plan *p);                   /* its parts: types.c */
+bool fy_plan_product(const fy_call *c, fy_plan *p);                 /* product.c */
+bool fy_plan_reduced(const fy_call *c, fy_plan *p);                 /* reduce.c */
+bool fy_plan_along(const fy_call *c, fy_plan *p);                   /* reduce.c */
+bool fy_divisor_ok(const fy_call *c, const fy_plan *p);             /* divisor.c: no integer by 0 on the CPU */
+bool fy_plan_in_place(const fy_call *c, fy_plan *p);                /* inplace.c: may it be written, and how */
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
 fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
-fy_tensor *fy_dispatch(const fy_call *c); /* NULL after an error */
-uint32_t fy_work_id(void);                /* number of a copy or an op */
+fy_tensor *fy_dispatch(const fy_call *c);                                  /* NULL after an error */
+uint32_t fy_work_id(void);                                                 /* number of a copy or an op */
 
 /* cross.c: a tensor's elements, dense, into one that lies alike in another memory; false after an error. */
 bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, bool async, fy_word why);
@@ -190,7 +190,7 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
 typedef struct fy_philox {
     uint64_t seed, offset;
 } fy_philox;
-fy_philox fy_random_take(int device, int64_t numel); /* advances the card's counter */
+fy_philox fy_random_take(int device, int64_t numel);         /* advances the card's counter */
 void fy_random_give(int device, fy_philox p, int64_t numel); /* and back, if nobody has drawn since */
 
 /* fail.c: emit the error event, print, and exit or return (see ferry.h). Always return NULL.
