@@ -235,7 +235,7 @@ deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
 UNFORMATTED = $(wildcard lib/ferry*.h) lib/schema.h lib/op.h lib/event.h lib/format.c lib/narrate.c lib/slots.h \
-  lib/cpu_elementwise.c viewer/validate.c tests/format_test.c
+  lib/cpu_elementwise.c viewer/validate.c tests/format_test.c tests/op_table_test.c
 FORMATTED = $(filter-out $(UNFORMATTED) kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
 	clang-format -i $(FORMATTED)

@@ -60,9 +60,8 @@ static fy_tensor *meet(int op, const given *g)
 #define X(name) \
     case FY_OP_##name: return fy_##name(g->a, g->b);
         X(add)
-        X(sub)
-        X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
-            X(logical_and) X(logical_or)
+        X(sub) X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt)
+            X(ge) X(logical_and) X(logical_or)
 #undef X
                 default : return NULL;
     }
@@ -74,10 +73,10 @@ static fy_tensor *map(int op, const given *g)
 #define X(name) \
     case FY_OP_##name: return fy_##name(g->a);
         X(clone)
-        X(logical_not)
-        X(neg) X(abs) X(sign) X(relu) X(floor) X(ceil) X(round) X(exp) X(log) X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid)
+        X(logical_not) X(neg) X(abs) X(sign) X(relu) X(floor) X(ceil) X(round) X(exp) X(log) X(sqrt) X(sin) X(cos)
+            X(tanh) X(sigmoid)
 #undef X
-            case FY_OP_cast : return fy_to(g->a, g->dtype == FY_FLOAT64 ? FY_FLOAT16 : FY_FLOAT64);
+                case FY_OP_cast : return fy_to(g->a, g->dtype == FY_FLOAT64 ? FY_FLOAT16 : FY_FLOAT64);
     default: return NULL;
     }
 }
@@ -88,8 +87,7 @@ static fy_tensor *fold(int op, const given *g)
 #define X(name) \
     case FY_OP_##name: return fy_##name(g->a, (1));
         X(sum)
-        X(prod)
-        X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all)
+        X(prod) X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all)
 #undef X
             case FY_OP_softmax : return fy_softmax(g->a, 1);
     case FY_OP_log_softmax: return fy_log_softmax(g->a, 1);
