@@ -16,6 +16,14 @@
 #include "fuzz_choose.h"
 #include "fuzz_show.h"
 
+#if defined(__SANITIZE_THREAD__)
+/* Workers are forked, and OpenBLAS's threads are not compiled with TSan. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "die_after_fork=0"; }
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void) { return "race:libopenblas\n"; }
+#endif
+
 enum { BATCH = 250, SECONDS = 60, MOST_WORKERS = 8, MOST_SHOWN = 8 };
 
 /* What a worker leaves for its parent, in shared memory. */

@@ -12,7 +12,7 @@
 
 /* Under a sanitizer a program takes a multiple of the time. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { FEW = 300, MANY = 5000 };
+enum { FEW = 1000, MANY = 10000 };
 #else
 enum { FEW = 4000, MANY = 200000 };
 #endif

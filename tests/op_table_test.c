@@ -54,6 +54,7 @@ static fy_tensor *make(int op, const given *g)
     }
 }
 
+// clang-format off
 static fy_tensor *meet(int op, const given *g)
 {
     switch ((fy_op_index)op) {
@@ -98,6 +99,7 @@ static fy_tensor *fold(int op, const given *g)
     }
 }
 
+// clang-format on
 static fy_tensor *call(int op, const given *g)
 {
     fy_tensor *out = make(op, g);

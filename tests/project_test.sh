@@ -81,6 +81,14 @@ readme_twin() { # the block that stands beside its PyTorch twin, as the body of 
         gcc -Wall -Wextra -Werror -Ilib "$work/twin.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/twin" &&
         FERRY_GPU=sim "$work/twin" | grep -F "device='cuda:0'"
 }
+guide_example() { # the operation that CONTRIBUTING.md adds: its lines still fit; the long run builds and tests them
+    awk '/^```diff/ { on = 1; next } /^```/ { if (on) exit } on' CONTRIBUTING.md >"$work/example.diff"
+    git apply --check -C1 --recount "$work/example.diff" || return 1
+    [[ -n ${LONG:-} ]] || return 0
+    mkdir "$work/example" && git ls-files -z | xargs -0 cp --parents -t "$work/example" || return 1
+    (cd "$work/example" && git apply -C1 --recount "$work/example.diff" && make -s NVCC= B=b b/tests/op_table_test &&
+        b/tests/op_table_test)
+}
 readme_links() { # every file that the guides name is there
     local missing=0 guide target
     for guide in *.md */README.md; do
@@ -115,6 +123,7 @@ holds "each sabotage changes one line and names a test" sabotage_fits
 holds "make twice does nothing" built_once
 holds "the README's program compiles and runs" readme_program
 holds "the README's twin of a PyTorch program compiles and runs" readme_twin
+holds "the operation that CONTRIBUTING.md adds fits, and works" guide_example
 holds "what the guides link to is there" readme_links
 holds "every environment variable is documented" variables_documented
 if command -v clang-format >/dev/null; then
