@@ -205,14 +205,17 @@ static fy_tensor *places(fy_site *at, int op, fy_tensor *x, fy_shape dims, const
 /* The values, and where they are if that is wanted. */
 static fy_tensor *extreme(fy_site *at, int op, int where, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
 {
+    if (o->indices) *o->indices = NULL;
     if (!at_most_one(at, x, dims, fy_ops[op].name)) return NULL;
     if (o->indices && dims.ndim == 0)
         return fy_fail_about(at, "value", "name the dimension: fy_max(x, (1), .indices = &i)", 1, &x,
                              ".indices needs a dimension to count in");
     fy_tensor *values = reduced(at, op, x, dims, o);
-    if (!o->indices) return values;
-    *o->indices = values ? places(at, where, x, dims, o) : NULL;
-    return values;
+    if (!o->indices || !values) return values;
+    *o->indices = places(at, where, x, dims, o);
+    if (*o->indices) return values;
+    fy_free_at(at, values); /* both or none */
+    return NULL;
 }
 
 fy_tensor *fy_max_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
