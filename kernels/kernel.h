@@ -153,11 +153,11 @@ template <typename T> __device__ inline void put(T *to, T x)
     *to = x;
 }
 
-template <typename T> constexpr bool is_real = false;
-template <> constexpr bool is_real<fy_half> = true;
-template <> constexpr bool is_real<fy_bfloat> = true;
-template <> constexpr bool is_real<float> = true;
-template <> constexpr bool is_real<double> = true;
+template <typename T> inline constexpr bool is_real = false;
+template <> inline constexpr bool is_real<fy_half> = true;
+template <> inline constexpr bool is_real<fy_bfloat> = true;
+template <> inline constexpr bool is_real<float> = true;
+template <> inline constexpr bool is_real<double> = true;
 
 /* x < 0, without a word from the compiler where nothing is. */
 template <typename T> __device__ inline bool is_negative(T x)
