@@ -179,7 +179,7 @@ $(B)/gpu/bin/%: lessons/%.c $(B)/libferry.a
 $(B)/gpu/bin/%: tests/gpu/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -MF $@.d -Ilib $< $(LINK_CARRIED) -o $@
-gpu-check: $(CARRIED) ## build a folder that compares a real card with the simulated one
+gpu-check: $(CARRIED) $(B)/tests/oracle ## build a folder that compares a real card with the simulated one
 	tests/gpu/pack $(B)/gpu
 
 tests: all $(TESTS) $(B)/tests/oracle $(SOLVED) # what tests/run runs

@@ -5,6 +5,7 @@
 B=$(realpath "$B")
 
 agrees() { "$B/gpu/run" sim | tee /dev/stderr | grep -q '^[1-9][0-9]* passed, 0 failed$'; }
+answers() { "$B/gpu/run" sim | grep "^ok      PyTorch's answers: [1-9][0-9]* passed, 0 failed"; }
 sees() { # sees PLANT: with this change to the second log every case with a log line it hits must fail
     ! PLANT=$1 "$B/gpu/run" sim >"$work/planted" && grep -q '^not ok' "$work/planted"
 }
@@ -24,6 +25,7 @@ carries() {
 holds "make gpu-check builds its folder" make -s B="$B" gpu-check
 holds "it carries every solution and every wrong answer, with inputs" carries
 holds "the simulated card agrees with itself on every case" agrees
+holds "it gives PyTorch's answers there" answers
 holds "every operation agrees with the CPU" equal_ops
 holds "a copy that is missing is seen" sees '/"kind":"copy"/d'
 holds "another kernel is seen" sees 's/"kernel":"[a-z]*_f32"/"kernel":"other"/'

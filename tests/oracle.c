@@ -164,7 +164,8 @@ static const char *waits(const cJSON *json)
 static void find_refusal(const char *id, char *reason, size_t room)
 {
     char line[1000], key[200];
-    FILE *f = fopen(ORACLE_REFUSED, "r");
+    const char *path = getenv("ORACLE_REFUSED"); /* carried elsewhere, with the list beside it */
+    FILE *f = fopen(path ? path : ORACLE_REFUSED, "r");
     reason[0] = 0;
     snprintf(key, sizeof key, "%s\t", id);
     while (f && fgets(line, sizeof line, f)) {
