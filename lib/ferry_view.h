@@ -2,8 +2,8 @@
  *
  * A view shares its tensor's storage and copies nothing; writing into one shows in the other. Dimensions
  * count from 0, or from -1 backwards. */
-#ifndef FERRY_VIEW_H
-#define FERRY_VIEW_H
+#ifndef FERRY_TENSOR_VIEW_H
+#define FERRY_TENSOR_VIEW_H
 
 #define FY_END INT64_MAX /* to the end of the dimension */
 
