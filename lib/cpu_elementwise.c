@@ -53,8 +53,9 @@ static void set_side(side *s, const fy_operand *x, int ndim, const int *order, b
     s->halves = !raw && (x->dtype == FY_FLOAT16 || x->dtype == FY_BFLOAT16);
     if (!x->data) return;
     for (int i = 0; i < ndim; i++) {
-        s->step[i] = x->layout.strides[order[i]] * s->size;
-        if (x->layout.shape[order[i]] != 1 && x->layout.strides[order[i]] != run) s->flat = false;
+        bool walked = x->layout.shape[order[i]] != 1; /* else its stride may be anything */
+        s->step[i] = walked ? x->layout.strides[order[i]] * s->size : 0;
+        if (walked && x->layout.strides[order[i]] != run) s->flat = false;
         run *= x->layout.shape[order[i]];
     }
 }

@@ -155,6 +155,8 @@ static void sort_dims(fy_layout *l, int from, int to)
 static dims collected(const fy_layout *l, int from, int to)
 {
     dims d = {.numel = 1};
+    for (int i = from; i < to; i++)
+        if (l->shape[i] == 0) return (dims){.ndim = 1}; /* nothing, however large the others are */
     for (int i = from; i < to; i++) {
         int64_t size = l->shape[i], step = l->strides[i];
         int last = d.ndim - 1;

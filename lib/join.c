@@ -185,7 +185,7 @@ static void lay_out(joint *j)
         return;
     }
     fy_shape s = fy_geometry_of(j->x[0]).shape;
-    s.dims[j->dim] *= (int64_t)j->n;
+    s.dims[j->dim] = fy_step_over(s.dims[j->dim], (int64_t)j->n);
     fy_tensor joined = {.magic = FY_ALIVE, .ndim = s.ndim};
     memcpy(joined.shape, s.dims, sizeof joined.shape);
     set_strides(j, &s, joined.strides);

@@ -22,7 +22,7 @@ bool fy_op_takes(int op, fy_dtype dtype)
 /* Bytes that walking an operand touches: a dimension of stride 0 is read once. */
 static int64_t bytes_of(const fy_operand *x)
 {
-    if (!x->data) return 0;
+    if (!x->data || x->layout.numel == 0) return 0;
     int64_t n = 1;
     for (int i = 0; i < x->layout.ndim; i++)
         if (x->layout.strides[i] != 0 || x->layout.shape[i] == 0) n *= x->layout.shape[i];

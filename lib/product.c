@@ -42,7 +42,7 @@ static const char *how_inner_sizes_meet =
 static long long without(const fy_tensor *x, int dim)
 {
     long long n = 1;
-    for (int d = 0; d < x->ndim; d++) n *= d == dim ? 1 : x->shape[d];
+    for (int d = 0; d < x->ndim; d++) n = d == dim ? n : fy_step_over(n, x->shape[d]);
     return n;
 }
 

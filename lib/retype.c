@@ -31,13 +31,22 @@ static bool fail_zero_dim(const retyping *r)
                          fy_dtype_torch(r->x->dtype), fy_dtype_torch(r->dtype));
 }
 
+static bool fail_huge(const retyping *r)
+{
+    char text[256];
+    return fy_fail_about(r->at, "view", "a tensor of fewer elements", 1, (fy_tensor *[]){r->x},
+                         "the last size of %s is too large to view %s as %s",
+                         fy_shape_text(r->x->shape, r->x->ndim, "[]", text, sizeof text), fy_dtype_torch(r->x->dtype),
+                         fy_dtype_torch(r->dtype));
+}
+
 /* Each element becomes `ratio` smaller ones. */
 static bool split(const retyping *r, int64_t ratio, fy_geometry *g)
 {
     int last = g->shape.ndim - 1;
     if (g->strides[last] != 1) return fail(r, "self.stride(-1)", 1, g->strides[last]);
+    if (__builtin_mul_overflow(g->shape.dims[last], ratio, &g->shape.dims[last])) return fail_huge(r);
     for (int i = 0; i < last; i++) g->strides[i] = fy_step_over(g->strides[i], ratio);
-    g->shape.dims[last] *= ratio;
     g->offset *= ratio;
     return true;
 }

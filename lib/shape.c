@@ -8,7 +8,7 @@ int64_t fy_shape_numel(const fy_shape *s)
     int64_t n = 1;
     for (int i = 0; i < s->ndim; i++)
         if (s->dims[i] == 0) return 0; /* however large the others are */
-    for (int i = 0; i < s->ndim; i++) n *= s->dims[i];
+    for (int i = 0; i < s->ndim; i++) n = fy_step_over(n, s->dims[i]);
     return n;
 }
 
@@ -61,6 +61,15 @@ bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
 int64_t fy_step_over(int64_t step, int64_t size)
 {
     return __builtin_mul_overflow(step, size, &step) ? INT64_MAX : step;
+}
+
+/* Nothing lies in an empty tensor, so that an index of it may be out of all reach: then its offset stays. */
+int64_t fy_offset_over(int64_t offset, int64_t step, int64_t index)
+{
+    const int64_t reach = INT64_MAX / 16; /* what is in reach can be counted in bytes of any dtype */
+    int64_t to;
+    if (__builtin_mul_overflow(step, index, &to) || __builtin_add_overflow(offset, to, &to)) return offset;
+    return to > reach ? offset : to;
 }
 
 /* The next stride. */

@@ -170,7 +170,7 @@ fy_tensor *fy_flatten_at(fy_site *at, fy_tensor *x, int64_t first, int64_t last)
     fy_shape s = {(int)(x->ndim - (last - first)), {0}}, folded = {(int)(last - first + 1), {0}};
     memcpy(folded.dims, x->shape + first, (size_t)folded.ndim * sizeof *s.dims);
     memcpy(s.dims, x->shape, (size_t)first * sizeof *s.dims);
-    s.dims[first] = fy_shape_numel(&folded);
+    if (!fy_shape_ok(at, &folded, FY_UINT8, &s.dims[first])) return NULL; /* beside a 0 it may be too large */
     memcpy(s.dims + first + 1, x->shape + last + 1, (size_t)(x->ndim - 1 - last) * sizeof *s.dims);
     return reshaped(at, x, &s);
 }

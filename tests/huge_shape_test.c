@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "ferry.h"
@@ -43,6 +44,51 @@ static void nothing_cannot_be_viewed_as_more_than_int64_counts(void **state)
     assert_null(fy_error());
 }
 
+/* Sizes, strides and places that no number holds are refused, or stop where numbers do. */
+static void views_of_nothing_never_wrap_around(void **state)
+{
+    (void)state;
+    fy_tensor *x = fy_zeros((0, INT64_MAX, 3)), *y = fy_zeros((0, INT64_MAX));
+    assert_true(fy_storage_offset(fy_narrow(x, 1, INT64_MAX - 1, 1)) >= 0);
+    assert_true(fy_storage_offset(fy_select(x, 1, INT64_MAX - 1)) >= 0);
+    assert_true(fy_storage_offset(fy_slice(x, 1, INT64_MAX - 2, FY_END, INT64_MAX)) >= 0);
+    assert_int_equal(fy_storage_offset(fy_narrow(fy_zeros((0, 5)), 1, 2, 1)), 2);
+    assert_int_equal(fy_numel(fy_stack((y, y), 0)), 0);
+    assert_int_equal(fy_numel(fy_stack((y, y), 1)), 0);
+    assert_int_equal(fy_size(fy_flatten(x, 0, 1), 0), 0);
+    assert_null(fy_error());
+    assert_null(fy_flatten(x, 1, 2));
+    fy_clear_error();
+    assert_null(fy_view(y, FY_UINT8));
+    assert_non_null(strstr(fy_error(), "too large to view Float as Byte"));
+    fy_clear_error();
+}
+
+static void what_is_computed_of_nothing_is_right_beside_huge_sizes(void **state)
+{
+    (void)state;
+    fy_tensor *x = fy_reshape(fy_narrow(fy_ones((3)), 0, 0, 0), (INT64_MAX, 3, 0)); /* its storage is not empty */
+    assert_true(fy_item(fy_sum(x)) == 0);
+    assert_true(fy_item(fy_all(x)) == 1);
+    assert_int_equal(fy_numel(fy_add(x, 1)), 0);
+    assert_null(fy_error());
+    assert_null(fy_matmul(x, fy_ones((2, 3))));
+    fy_clear_error();
+}
+
+/* The step of a size of 1 is never taken. */
+static void a_size_of_1_may_have_any_stride(void **state)
+{
+    (void)state;
+    float one = 1;
+    fy_tensor *x = fy_from_blob(&one, (1, 1), .strides = FY_STRIDES(INT64_MAX, INT64_MAX));
+    assert_true(fy_item(fy_add(x, x)) == 2);
+    assert_true(fy_item(fy_sum(fy_matmul(x, fy_cpu(fy_to(x, "cuda"))), (0))) == 1);
+    assert_true(fy_item(fy_sum(fy_stack((x, fy_narrow(fy_t(x), 0, -1, 1)), 2))) == 2);
+    assert_int_equal(fy_numel(fy_exp(fy_narrow(x, 0, 1, 0))), 0);
+    assert_null(fy_error());
+}
+
 static void a_range_of_whole_numbers_is_exact_beyond_2_to_the_53(void **state)
 {
     (void)state;
@@ -71,6 +117,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shape_with_a_0_holds_nothing_however_large_the_rest),
         cmocka_unit_test(nothing_cannot_be_viewed_as_more_than_int64_counts),
+        cmocka_unit_test(views_of_nothing_never_wrap_around),
+        cmocka_unit_test(what_is_computed_of_nothing_is_right_beside_huge_sizes),
+        cmocka_unit_test(a_size_of_1_may_have_any_stride),
         cmocka_unit_test(a_range_of_whole_numbers_is_exact_beyond_2_to_the_53),
     };
     return cmocka_run_group_tests_name("huge_shape", tests, returning, NULL);
