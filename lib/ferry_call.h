@@ -39,14 +39,20 @@ typedef struct fy_site {
 /* The 0 in front makes an array of an empty list, too. */
 #define FY_COUNT(...) (sizeof((const int64_t[]){0, __VA_ARGS__}) / sizeof(int64_t) - 1)
 #define FY_DIMS(...) fy_dims(FY_COUNT(__VA_ARGS__), (const int64_t[]){0, __VA_ARGS__} + 1)
-#define FY_SHAPE(x) FY_CAT(FY_SHAPE_, FY_IS_PAREN(x))(x)
-#define FY_SHAPE_1(x) FY_DIMS x
-#define FY_SHAPE_0(x) \
-    fy_dims(FY_REFUSE("the shape needs parentheses of its own: fy_zeros((2, 3)); (3) for one dimension, " \
-                      "() for a 0-dim tensor"), 0)
+#define FY_SHAPE(x) \
+    FY_SHAPE_IN("the shape needs parentheses of its own: fy_zeros((2, 3)); (3) for one dimension, () for a 0-dim " \
+                "tensor", x)
+#define FY_SHAPE_IN(words, x) FY_CAT(FY_SHAPE_, FY_IS_PAREN(x))(words, x)
+#define FY_SHAPE_1(words, x) FY_DIMS x
+#define FY_SHAPE_0(words, x) fy_dims(FY_REFUSE(words), 0)
 
-/* An int expression that does not compile, and says why. */
-#define FY_REFUSE(words) (int)sizeof(struct { _Static_assert(0, words); int none; })
+/* An int expression that compiles only where something holds, else says why. */
+#define FY_DEMAND(holds, words) (int)sizeof(struct { _Static_assert(holds, words); int none; })
+#define FY_REFUSE(words) FY_DEMAND(0, words)
+#define FY_TOO_FEW(call, form) FY_REFUSE(call " gets too few arguments: " call form)
+#define FY_NO_TENSOR(call, form) (fy_tensor *)(intptr_t)FY_TOO_FEW(call, form)
+#define FY_AT_MOST(most, call, form, ...) \
+    (void)FY_DEMAND(FY_COUNT32(__VA_ARGS__) <= most, call " gets too many arguments: " call form)
 
 static inline fy_shape fy_dims(size_t n, const int64_t *dims)
 {
@@ -147,27 +153,37 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 
 #define FY_OPTS2(...) FY_OPTIONS(fy_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 #define FY_FULL(call, text, ...) \
-    fy_full_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), \
+    fy_full_at(FY_AT(call, text), \
+               FY_SHAPE_IN("the shape needs parentheses of its own: fy_full((2, 3), 7.5)", FY_FIRST(__VA_ARGS__)), \
                FY_ARG(FY_SECOND_OR(FY_REFUSE("the value comes second: fy_full((2, 3), 7.5)"), __VA_ARGS__)), \
                FY_OPTS2(__VA_ARGS__))
 #define FY_ARANGE(call, text, ...) \
-    fy_arange_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+    fy_arange_at(FY_AT(call, text), FY_LIST_OF("fy_arange((5)), fy_arange((0, 5))", FY_FIRST(__VA_ARGS__)), \
+                 FY_OPTS(__VA_ARGS__))
 #define FY_TENSOR(call, text, ...) \
-    fy_tensor_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+    fy_tensor_at(FY_AT(call, text), FY_LIST_OF("fy_tensor((1, 2, 3))", FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
 #define FY_TO(call, text, ...) \
     fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
              FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
              FY_OPTIONS(fy_to_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 #define FY_LINSPACE(call, text, ...) \
-    fy_linspace_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
-#define FY_EYE(call, text, ...) fy_eye_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+    fy_linspace_at(FY_AT(call, text), FY_LIST_OF("fy_linspace((0, 1, 5))", FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+#define FY_EYE(call, text, ...) \
+    fy_eye_at(FY_AT(call, text), \
+        FY_SHAPE_IN("the size needs parentheses of its own: fy_eye((3)), fy_eye((3, 4))", FY_FIRST(__VA_ARGS__)), \
+        FY_OPTS(__VA_ARGS__))
 #define FY_RANDPERM(call, text, ...) \
-    fy_randperm_at(FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+    fy_randperm_at(FY_AT(call, text), \
+        FY_SHAPE_IN("the size needs parentheses of its own: fy_randperm((5))", FY_FIRST(__VA_ARGS__)), \
+        FY_OPTS(__VA_ARGS__))
 #define FY_RANDINT(call, text, ...) \
-    fy_randint_at(FY_AT(call, text), FY_LIST_OF(FY_FIRST(__VA_ARGS__)), \
-                  FY_SHAPE(FY_SECOND_OR(FY_MISSING, __VA_ARGS__)), FY_OPTS2(__VA_ARGS__))
+    fy_randint_at(FY_AT(call, text), FY_LIST_OF("fy_randint((0, 10), (2, 3))", FY_FIRST(__VA_ARGS__)), \
+                  FY_SHAPE_IN("the shape comes second, in parentheses of its own: fy_randint((0, 10), (2, 3))", \
+                              FY_SECOND_OR(FY_MISSING, __VA_ARGS__)), \
+                  FY_OPTS2(__VA_ARGS__))
 #define FY_CUDA(call, text, ...) \
-    fy_cuda_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(-1, __VA_ARGS__))
+    fy_cuda_at((FY_AT_MOST(2, call, "(x, 1)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
+               FY_SECOND_OR(-1, __VA_ARGS__))
 
 /* An optional third number, as alpha in fy_add(a, b, alpha). */
 #define FY_THIRD_(a, b, c, ...) c
@@ -192,10 +208,9 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
                       "fy_sum(x, (), .keepdim = true)"), 0)
 #define FY_LOSS_OPTS(...) FY_OPTIONS(fy_loss_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 
-#define FY_LIST_OF(x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(x)
-#define FY_LIST_OF_1(x) FY_LIST x
-#define FY_LIST_OF_0(x) \
-    FY_REFUSE("the values need parentheses of their own: fy_tensor((1, 2, 3)), fy_arange((5))"), 0
+#define FY_LIST_OF(form, x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(form, x)
+#define FY_LIST_OF_1(form, x) FY_LIST x
+#define FY_LIST_OF_0(form, x) FY_REFUSE("the values need parentheses of their own: " form), 0
 
 /* A scope is a stretch of the thread's list of references; the cleanup attribute closes it on break and
  * return as well. */

@@ -14,7 +14,7 @@ template <typename T, size_t n> struct fy_pack {
 
 template <typename... T> inline fy_shape fy_dims_of(T... sizes)
 {
-    const int64_t d[] = {0, (int64_t)sizes...};
+    const int64_t d[] = {0, static_cast<int64_t>(sizes)...};
     return fy_dims(sizeof...(sizes), d + 1);
 }
 
@@ -28,6 +28,7 @@ inline fy_arg fy_arg_of(long x) { return fy_arg_int(x); }
 inline fy_arg fy_arg_of(long long x) { return fy_arg_int(x); }
 inline fy_arg fy_arg_of(unsigned long x) { return fy_arg_int((int64_t)x); }
 inline fy_arg fy_arg_of(unsigned long long x) { return fy_arg_int((int64_t)x); }
+fy_arg fy_arg_of(const void *) = delete; /* a text is neither tensor nor number; else it would be true */
 
 inline fy_target fy_target_of(const char *device) { return fy_target_device(device); }
 inline fy_target fy_target_of(fy_tensor *like) { return fy_target_like(like); }
@@ -46,8 +47,8 @@ template <typename... T> constexpr size_t fy_count_of(T...) { return sizeof...(T
 #define FY_ARG(x) fy_arg_of(x)
 #undef FY_TARGET
 #define FY_TARGET(x) fy_target_of(x)
-#undef FY_REFUSE
-#define FY_REFUSE(words) ([] { static_assert(false, words); return 0; }())
+#undef FY_DEMAND
+#define FY_DEMAND(holds, words) ([] { static_assert(holds, words); return 0; }())
 #undef FY_LIST_0
 #define FY_LIST_0(...) \
     FY_COUNT32(__VA_ARGS__), \

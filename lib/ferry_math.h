@@ -10,50 +10,50 @@
 
 #define fy_add(...) FY_ALPHA(fy_add_at, "fy_add", #__VA_ARGS__, __VA_ARGS__) /* a + b; fy_add(a, b, alpha): a + alpha * b */
 #define fy_sub(...) FY_ALPHA(fy_sub_at, "fy_sub", #__VA_ARGS__, __VA_ARGS__) /* a - b; fy_sub(a, b, alpha): a - alpha * b */
-#define fy_mul(a, b)          FY_TWO(mul, a, b)          /* a * b */
-#define fy_div(a, b)          FY_TWO(div, a, b)          /* a / b, a float also of integers */
-#define fy_floor_divide(a, b) FY_TWO(floor_divide, a, b) /* the quotient, rounded down; an integer 0 as b is an error */
-#define fy_remainder(a, b)    FY_TWO(remainder, a, b)    /* what floor_divide leaves; of b's sign */
-#define fy_pow(a, b)          FY_TWO(pow, a, b)          /* a to the power of b */
-#define fy_maximum(a, b)      FY_TWO(maximum, a, b)      /* the larger; NaN if either is */
-#define fy_minimum(a, b)      FY_TWO(minimum, a, b)
-#define fy_eq(a, b)           FY_TWO(eq, a, b)           /* comparisons give bool */
-#define fy_ne(a, b)           FY_TWO(ne, a, b)
-#define fy_lt(a, b)           FY_TWO(lt, a, b)
-#define fy_le(a, b)           FY_TWO(le, a, b)
-#define fy_gt(a, b)           FY_TWO(gt, a, b)
-#define fy_ge(a, b)           FY_TWO(ge, a, b)
-#define fy_logical_and(a, b)  FY_TWO(logical_and, a, b)  /* bool; what is not 0 is true */
-#define fy_logical_or(a, b)   FY_TWO(logical_or, a, b)
+#define fy_mul(a, b)          FY_TWO(mul, #a ", " #b, a, b)    /* a * b */
+#define fy_div(a, b)          FY_TWO(div, #a ", " #b, a, b)    /* a / b, a float also of integers */
+#define fy_floor_divide(a, b) FY_TWO(floor_divide, #a ", " #b, a, b) /* rounded down; an integer 0 as b is an error */
+#define fy_remainder(a, b)    FY_TWO(remainder, #a ", " #b, a, b) /* what floor_divide leaves; of b's sign */
+#define fy_pow(a, b)          FY_TWO(pow, #a ", " #b, a, b)    /* a to the power of b */
+#define fy_maximum(a, b)      FY_TWO(maximum, #a ", " #b, a, b) /* the larger; NaN if either is */
+#define fy_minimum(a, b)      FY_TWO(minimum, #a ", " #b, a, b)
+#define fy_eq(a, b)           FY_TWO(eq, #a ", " #b, a, b)     /* comparisons give bool */
+#define fy_ne(a, b)           FY_TWO(ne, #a ", " #b, a, b)
+#define fy_lt(a, b)           FY_TWO(lt, #a ", " #b, a, b)
+#define fy_le(a, b)           FY_TWO(le, #a ", " #b, a, b)
+#define fy_gt(a, b)           FY_TWO(gt, #a ", " #b, a, b)
+#define fy_ge(a, b)           FY_TWO(ge, #a ", " #b, a, b)
+#define fy_logical_and(a, b)  FY_TWO(logical_and, #a ", " #b, a, b) /* bool; what is not 0 is true */
+#define fy_logical_or(a, b)   FY_TWO(logical_or, #a ", " #b, a, b)
 
 /* In place: the result must fit a's shape, and its type must not be of a higher kind than a's. */
 #define fy_add_(...) FY_ALPHA(fy_add__at, "fy_add_", #__VA_ARGS__, __VA_ARGS__)
 #define fy_sub_(...) FY_ALPHA(fy_sub__at, "fy_sub_", #__VA_ARGS__, __VA_ARGS__)
-#define fy_mul_(a, b)         FY_TWO(mul_, a, b)
-#define fy_div_(a, b)         FY_TWO(div_, a, b)
+#define fy_mul_(a, b)         FY_TWO(mul_, #a ", " #b, a, b)
+#define fy_div_(a, b)         FY_TWO(div_, #a ", " #b, a, b)
 #define fy_fill_(x, value) fy_fill__at(FY_AT("fy_fill_", #x ", " #value), x, FY_ARG(value)) /* every element */
 #define fy_zero_(x)        fy_fill__at(FY_AT("fy_zero_", #x), x, fy_arg_int(0))
 
 /* ---- one operand, element by element --------------------------------------------------------- */
 
-#define fy_neg(x)         FY_ONE(neg, x)
-#define fy_abs(x)         FY_ONE(abs, x)
-#define fy_sign(x)        FY_ONE(sign, x)        /* -1, 0 or 1 */
-#define fy_relu(x)        FY_ONE(relu, x)        /* max(x, 0) */
-#define fy_floor(x)       FY_ONE(floor, x)
-#define fy_ceil(x)        FY_ONE(ceil, x)
-#define fy_round(x)       FY_ONE(round, x)       /* halves to even */
-#define fy_exp(x)         FY_ONE(exp, x)         /* this and the next six give a float also of integers */
-#define fy_log(x)         FY_ONE(log, x)         /* natural */
-#define fy_sqrt(x)        FY_ONE(sqrt, x)
-#define fy_sin(x)         FY_ONE(sin, x)
-#define fy_cos(x)         FY_ONE(cos, x)
-#define fy_tanh(x)        FY_ONE(tanh, x)
-#define fy_sigmoid(x)     FY_ONE(sigmoid, x)     /* 1 / (1 + exp(-x)) */
-#define fy_logical_not(x) FY_ONE(logical_not, x) /* bool */
-#define fy_relu_(x)       FY_ONE(relu_, x)       /* in place */
-#define fy_neg_(x)        FY_ONE(neg_, x)
-#define fy_exp_(x)        FY_ONE(exp_, x)
+#define fy_neg(x)         FY_ONE(neg, #x, x)
+#define fy_abs(x)         FY_ONE(abs, #x, x)
+#define fy_sign(x)        FY_ONE(sign, #x, x)       /* -1, 0 or 1 */
+#define fy_relu(x)        FY_ONE(relu, #x, x)       /* max(x, 0) */
+#define fy_floor(x)       FY_ONE(floor, #x, x)
+#define fy_ceil(x)        FY_ONE(ceil, #x, x)
+#define fy_round(x)       FY_ONE(round, #x, x)      /* halves to even */
+#define fy_exp(x)         FY_ONE(exp, #x, x)        /* this and the next six give a float also of integers */
+#define fy_log(x)         FY_ONE(log, #x, x)        /* natural */
+#define fy_sqrt(x)        FY_ONE(sqrt, #x, x)
+#define fy_sin(x)         FY_ONE(sin, #x, x)
+#define fy_cos(x)         FY_ONE(cos, #x, x)
+#define fy_tanh(x)        FY_ONE(tanh, #x, x)
+#define fy_sigmoid(x)     FY_ONE(sigmoid, #x, x)    /* 1 / (1 + exp(-x)) */
+#define fy_logical_not(x) FY_ONE(logical_not, #x, x) /* bool */
+#define fy_relu_(x)       FY_ONE(relu_, #x, x)      /* in place */
+#define fy_neg_(x)        FY_ONE(neg_, #x, x)
+#define fy_exp_(x)        FY_ONE(exp_, #x, x)
 
 /* ---- reductions: fy_sum(x) over all, fy_sum(x, (0, 1)) over these; .keepdim = true ------------ */
 
@@ -100,20 +100,24 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
 
 /* ---- how the macros are made --------------------------------------------------------------------- */
 
-#define FY_TWO(op, a, b) fy_##op##_at(FY_AT("fy_" #op, #a ", " #b), FY_ARG(a), FY_ARG(b))
-#define FY_ONE(op, x) fy_##op##_at(FY_AT("fy_" #op, #x), x)
+/* The text comes from the outermost macro: an inner one would see its arguments expanded. */
+#define FY_TWO(op, text, a, b) fy_##op##_at(FY_AT("fy_" #op, text), FY_ARG(a), FY_ARG(b))
+#define FY_ONE(op, text, x) fy_##op##_at(FY_AT("fy_" #op, text), x)
 #define FY_ALPHA(f, call, text, ...) \
-    f(FY_AT(call, text), FY_ARG(FY_FIRST(__VA_ARGS__)), FY_ARG(FY_SECOND_OR(FY_TOO_FEW(call), __VA_ARGS__)), \
+    f((FY_AT_MOST(3, call, "(a, b, alpha)", __VA_ARGS__), FY_AT(call, text)), FY_ARG(FY_FIRST(__VA_ARGS__)), \
+      FY_ARG(FY_SECOND_OR(FY_TOO_FEW(call, "(a, b)"), __VA_ARGS__)), \
       FY_ARG(FY_THIRD_OR(1, __VA_ARGS__)))
-#define FY_TOO_FEW(call) FY_REFUSE(call " gets too few arguments: " call "(a, b)")
 #define FY_ADDMM(call, text, ...) \
-    fy_addmm_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), \
-                FY_THIRD_OR(0, __VA_ARGS__), FY_ARG(FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)), \
+    fy_addmm_at((FY_AT_MOST(5, call, "(c, a, b, beta, alpha)", __VA_ARGS__), FY_AT(call, text)), \
+                FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(c, a, b)"), __VA_ARGS__), \
+                FY_THIRD_OR(FY_NO_TENSOR(call, "(c, a, b)"), __VA_ARGS__), FY_ARG(FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)), \
                 FY_ARG(FY_FIFTH_OR(1, __VA_ARGS__, 1, 1, 1)))
 #define FY_LINEAR(call, text, ...) \
-    fy_linear_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), FY_THIRD_OR(0, __VA_ARGS__))
+    fy_linear_at((FY_AT_MOST(3, call, "(x, weight, bias)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
+                 FY_SECOND_OR(FY_NO_TENSOR(call, "(x, weight)"), __VA_ARGS__), FY_THIRD_OR(0, __VA_ARGS__))
 #define FY_LOSS(call, text, ...) \
-    FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), FY_LOSS_OPTS(__VA_ARGS__)
+    FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(x, target)"), __VA_ARGS__), \
+        FY_LOSS_OPTS(__VA_ARGS__)
 
 /* The functions behind them. */
 #define FY_TWO_OPERAND_OPS(X) \

@@ -10,17 +10,17 @@
 #define fy_view(x, ...)          FY_VIEW("fy_view", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
                                  /* fy_view(x, (2, 3)): same elements, other shape; one size may be -1.
                                     fy_view(x, FY_INT32): same bytes, another dtype */
-#define fy_reshape(x, dims)      fy_reshape_at(FY_AT("fy_reshape", #x ", " #dims), x, FY_SHAPE(dims))
-                                 /* a view where one is possible, else a copy */
+#define fy_reshape(x, ...)       FY_RESHAPE(reshape, "(2, 3)", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
+                                 /* fy_reshape(x, (2, 3)): a view where one is possible, else a copy */
 #define fy_flatten(...)          FY_FLATTEN("fy_flatten", #__VA_ARGS__, __VA_ARGS__)
                                  /* fy_flatten(x[, first, last]): dimensions first to last become one; reshape */
 #define fy_transpose(x, d0, d1)  fy_transpose_at(FY_AT("fy_transpose", #x ", " #d0 ", " #d1), x, d0, d1)
                                  /* the two dimensions swapped */
 #define fy_t(x)                  fy_t_at(FY_AT("fy_t", #x), x)   /* at most 2-D */
-#define fy_permute(x, dims)      fy_permute_at(FY_AT("fy_permute", #x ", " #dims), x, FY_SHAPE(dims))
-                                 /* dimension dims[i] becomes dimension i */
-#define fy_expand(x, dims)       fy_expand_at(FY_AT("fy_expand", #x ", " #dims), x, FY_SHAPE(dims))
-                                 /* sizes of 1 grow, without a copy; -1 keeps a size */
+#define fy_permute(x, ...)       FY_RESHAPE(permute, "(1, 0)", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
+                                 /* fy_permute(x, (2, 0, 1)): what was dimension 2 comes first */
+#define fy_expand(x, ...)        FY_RESHAPE(expand, "(2, 3)", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
+                                 /* fy_expand(x, (2, 3)): sizes of 1 grow, without a copy; -1 keeps a size */
 #define fy_squeeze(...)          FY_SQUEEZE("fy_squeeze", #__VA_ARGS__, __VA_ARGS__)
                                  /* fy_squeeze(x): without sizes of 1; fy_squeeze(x, dim): that one, if it is 1 */
 #define fy_unsqueeze(x, dim)     fy_unsqueeze_at(FY_AT("fy_unsqueeze", #x ", " #dim), x, dim)
@@ -37,18 +37,23 @@
 #define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x) /* x itself if it is row-major */
 #define fy_clone(x)              fy_clone_at(FY_AT("fy_clone", #x), x)           /* always a new storage */
 #define fy_detach(x)             fy_detach_at(FY_AT("fy_detach", #x), x)         /* a view, out of any gradient's sight */
-#define fy_cat(tensors, dim)     fy_cat_at(FY_AT("fy_cat", #tensors ", " #dim), FY_TENSORS(tensors), dim)
+#define fy_cat(tensors, dim)     fy_cat_at(FY_AT("fy_cat", #tensors ", " #dim), FY_TENSORS("fy_cat", tensors), dim)
                                  /* fy_cat((a, b, c), 0): one behind the other along dim; a new tensor */
-#define fy_stack(tensors, dim)   fy_stack_at(FY_AT("fy_stack", #tensors ", " #dim), FY_TENSORS(tensors), dim)
+#define fy_stack(tensors, dim) \
+    fy_stack_at(FY_AT("fy_stack", #tensors ", " #dim), FY_TENSORS("fy_stack", tensors), dim)
                                  /* likewise, along a new dimension */
 #define fy_same_storage(a, b)    fy_same_storage_at(FY_AT("fy_same_storage", #a ", " #b), a, b)
 int64_t fy_storage_offset(const fy_tensor *x); /* elements from the storage's start to element 0; 0 of NULL */
 
 /* ---- how the macros are made --------------------------------------------------------------------- */
 
-#define FY_TENSORS(list) FY_CAT(FY_TENSORS_, FY_IS_PAREN(list))(list)
-#define FY_TENSORS_1(list) FY_TENSOR_COUNT list, FY_TENSOR_ARRAY list
-#define FY_TENSORS_0(list) FY_REFUSE("the tensors need parentheses of their own: fy_cat((a, b), 0)"), 0
+#define FY_RESHAPE(op, form, text, x, ...) \
+    fy_##op##_at(((void)FY_DEMAND(FY_COUNT32(__VA_ARGS__) == 1, FY_LOOSE(op, form)), FY_AT("fy_" #op, text)), x, \
+                 FY_SHAPE_IN(FY_LOOSE(op, form), FY_FIRST(__VA_ARGS__)))
+#define FY_LOOSE(op, form) "the list needs parentheses of its own: fy_" #op "(x, " form ")"
+#define FY_TENSORS(call, list) FY_CAT(FY_TENSORS_, FY_IS_PAREN(list))(call, list)
+#define FY_TENSORS_1(call, list) FY_TENSOR_COUNT list, FY_TENSOR_ARRAY list
+#define FY_TENSORS_0(call, list) FY_REFUSE("the tensors need parentheses of their own: " call "((a, b), 0)"), 0
 #define FY_TENSOR_COUNT(...) (sizeof((fy_tensor *[]){__VA_ARGS__}) / sizeof(fy_tensor *))
 #define FY_TENSOR_ARRAY(...) (__extension__(fy_tensor *[]){__VA_ARGS__})
 #define FY_VIEW(call, text, x, ...) FY_CAT(FY_VIEW_, FY_IS_PAREN(FY_FIRST(__VA_ARGS__)))(call, text, x, __VA_ARGS__)
@@ -62,9 +67,11 @@ int64_t fy_storage_offset(const fy_tensor *x); /* elements from the storage's st
          int none; \
      }), (x))
 #define FY_FLATTEN(call, text, ...) \
-    fy_flatten_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), FY_THIRD_OR(-1, __VA_ARGS__))
+    fy_flatten_at((FY_AT_MOST(3, call, "(x, first, last)", __VA_ARGS__), FY_AT(call, text)), \
+                  FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), FY_THIRD_OR(-1, __VA_ARGS__))
 #define FY_SQUEEZE(call, text, ...) \
-    fy_squeeze_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_END, __VA_ARGS__))
+    fy_squeeze_at((FY_AT_MOST(2, call, "(x, dim)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
+                  FY_SECOND_OR(FY_END, __VA_ARGS__))
 
 fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape shape);
 fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype);

@@ -14,6 +14,9 @@ refuses() { # refuses WORDS STATEMENT
     ! g++ -std=c++17 -Ilib -c "$work/bad.cc" -o /dev/null 2>"$work/bad.out" && grep -q "$1" "$work/bad.out"
 }
 a_shape_without_parentheses() { refuses 'the shape needs parentheses' 'fy_zeros(2)'; }
+a_text_as_an_operand() { refuses 'deleted' 'fy_add(fy_ones((2)), "1")'; }
+a_tensor_as_a_size() { refuses 'static_cast' 'fy_tensor *x = fy_ones((2)); fy_ones((x))'; }
+a_third_operand_too_many() { refuses 'fy_add gets too many arguments' 'fy_add(fy_ones((2)), 1, 2, 3)'; }
 a_number_as_a_target() { refuses 'deleted' 'fy_to(fy_ones((2)), 1)'; }
 
 for cxx in g++ clang++; do
@@ -22,4 +25,7 @@ for cxx in g++ clang++; do
 done
 holds "a shape without parentheses is refused in words" a_shape_without_parentheses
 holds "a number is no target in C++ either" a_number_as_a_target
+holds "a text is no operand in C++ either" a_text_as_an_operand
+holds "a tensor is no size in C++ either" a_tensor_as_a_size
+holds "an argument too many is told in C++ too" a_third_operand_too_many
 finish

@@ -70,6 +70,21 @@ TEST(a_call_within_a_call_has_its_own_place)
     }
 }
 
+TEST(a_call_within_a_call_is_shown_as_it_was_written)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *m = fy_ones((2, 3));
+        assert_null(fy_neg(fy_gt(m, 0)));
+        assert_true(failed_with("\n  fy_gt(m, 0) is on cpu (2, 3) bool\n"));
+        assert_null(fy_mul(m, fy_cuda(fy_neg(m))));
+        assert_true(failed_with("; fy_cuda(fy_neg(m)) is on cuda:0 (2, 3) float32\n"));
+        assert_null(fy_reshape(fy_mul_(m, fy_relu(m)), (4)));
+        assert_true(failed_with("\n  fy_mul_(m, fy_relu(m)) is on cpu (2, 3) float32\n"));
+    }
+}
+
 /* Compile one expression as a learner would; what the compiler says. */
 static const char *compiled(const char *compiler, const char *flags, const char *expression)
 {
@@ -185,6 +200,7 @@ int main(void)
         cmocka_unit_test(lists_of_every_length_are_distinct),
         cmocka_unit_test(sizes_may_be_expressions_of_any_integer_type),
         cmocka_unit_test(a_call_within_a_call_has_its_own_place),
+        cmocka_unit_test(a_call_within_a_call_is_shown_as_it_was_written),
         cmocka_unit_test(gcc_refuses_what_is_no_list_in_our_words),
         cmocka_unit_test(clang_refuses_what_is_no_list_in_our_words),
         cmocka_unit_test(gcc_takes_what_is_right_without_a_warning),

@@ -16,6 +16,7 @@ typedef struct rule {
 static const rule rules[] = {
     {"static assertion failed: \"*", NULL, NULL, meant_assertion},
     {"static_assert failed \"*", NULL, NULL, meant_assertion},
+    {"static_assert failed due to requirement *", NULL, NULL, meant_assertion},
     {"static assertion failed due to requirement *", NULL, NULL, meant_assertion},
     {"*fy_options_by_name*", NULL, NULL, meant_option},
     {"expected ',' or ';'*", NULL, NULL, meant_semicolon},
