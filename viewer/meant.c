@@ -242,9 +242,9 @@ bool meant_assertion(const complaint *c, diagnosis *d)
 {
     char words[240];
     size_t n = 0;
-    const char *p = strchr(c->text, '"');
+    const char *p = strchr(c->text, '"'), *colon = strstr(c->text, ": ");
     if (shape_missing(c, d) || meant_value_missing(c, d)) return true;
-    for (p = p ? p + 1 : c->text; *p && *p != '"' && n + 1 < sizeof words; p++) {
+    for (p = p ? p + 1 : colon ? colon + 2 : c->text; *p && *p != '"' && n + 1 < sizeof words; p++) {
         if (*p == '\\' && p[1]) p++;
         words[n++] = *p;
     }

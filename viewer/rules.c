@@ -18,6 +18,7 @@ static const rule rules[] = {
     {"static_assert failed \"*", NULL, NULL, meant_assertion},
     {"static_assert failed due to requirement *", NULL, NULL, meant_assertion},
     {"static assertion failed due to requirement *", NULL, NULL, meant_assertion},
+    {"static assertion failed: *", NULL, NULL, meant_assertion}, /* newer clang, without quotes */
     {"*fy_options_by_name*", NULL, NULL, meant_option},
     {"expected ',' or ';'*", NULL, NULL, meant_semicolon},
     {"expected ';'*", NULL, NULL, meant_semicolon},
