@@ -96,10 +96,20 @@ __device__ inline int64_t at(const fy_layout &l, int64_t i)
     return l.ndim ? offset + i * l.strides[0] : 0;
 }
 
+/* An element as it is read. A bool is a byte, which may be a view of anything: what is not 0 is true. */
+template <typename T> __device__ inline T load(const T *p)
+{
+    return *p;
+}
+__device__ inline bool load(const bool *p)
+{
+    return *(const unsigned char *)p != 0;
+}
+
 /* Element i of an operand; one without data is a number, the same everywhere. */
 template <typename T> __device__ inline T element(const T *data, const fy_layout &l, T number, int64_t i)
 {
-    return data ? data[at(l, i)] : number;
+    return data ? load(&data[at(l, i)]) : number;
 }
 
 /* The thread's number in a one-dimensional grid. */

@@ -64,7 +64,7 @@ __global__ void block_each(const typename F::element *a, fy_layout kept, fy_layo
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
         const typename F::element *mine = a + at(kept, k);
         part[t] = fold.start();
-        for (int64_t i = t; i < gone.numel; i += FY_THREADS) fold.add(part[t], (typename F::number)wide(mine[at(gone, i)]), i);
+        for (int64_t i = t; i < gone.numel; i += FY_THREADS) fold.add(part[t], (typename F::number)wide(load(&mine[at(gone, i)])), i);
         for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
             __syncthreads(); /* nobody joins before everybody has stored */
             if (t < half) fold.join(part[t], part[t + half]);
@@ -82,7 +82,7 @@ __global__ void thread_each(const typename F::element *a, fy_layout kept, fy_lay
     a += at(kept, k);
     F fold;
     typename F::part part = fold.start();
-    for (int64_t i = 0; i < gone.numel; i++) fold.add(part, (typename F::number)wide(a[at(gone, i)]), i);
+    for (int64_t i = 0; i < gone.numel; i++) fold.add(part, (typename F::number)wide(load(&a[at(gone, i)])), i);
     fold.finish(part, &out[at(lo, k)], gone.numel);
 }
 

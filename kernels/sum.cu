@@ -19,7 +19,7 @@ __global__ void sum(const T *a, fy_layout kept, fy_layout gone, T *out, fy_layou
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
         const T *row = a + at(kept, k);
         total<T> mine = 0;
-        for (int64_t i = t; i < gone.numel; i += FY_THREADS) mine = sum_of(mine, (total<T>)wide(row[at(gone, i)]));
+        for (int64_t i = t; i < gone.numel; i += FY_THREADS) mine = sum_of(mine, (total<T>)wide(load(&row[at(gone, i)])));
         partial[t] = mine;
         for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
             __syncthreads(); /* nobody adds before everybody has stored */
@@ -37,7 +37,7 @@ __global__ void short_sums(const T *a, fy_layout kept, fy_layout gone, T *out, f
     if (k >= lo.numel) return;
     const T *row = a + at(kept, k);
     total<T> mine = 0;
-    for (int64_t i = 0; i < gone.numel; i++) mine = sum_of(mine, (total<T>)wide(row[at(gone, i)]));
+    for (int64_t i = 0; i < gone.numel; i++) mine = sum_of(mine, (total<T>)wide(load(&row[at(gone, i)])));
     put_total(&out[at(lo, k)], mine);
 }
 

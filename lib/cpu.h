@@ -57,15 +57,18 @@ void fy_bfloat_narrow(int64_t n, fy_bfloat *to, const float *from);
             out[i] = (R)(__VA_ARGS__); \
         } \
     }
-#define FY_LOOP2(name, T, R, ...) \
+#define FY_LOOP2(name, T, R, ...) FY_LOOP2_AS(name, T, T, R, __VA_ARGS__)
+
+/* The same of elements of type E that are taken as T: a bool is a byte, and what is not 0 is true. */
+#define FY_LOOP2_AS(name, E, T, R, ...) \
     FY_CLONES static void name(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
     { \
         R *out = to; \
-        const T *a = from_a, *b = from_b; \
+        const E *a = from_a, *b = from_b; \
         (void)w; \
         FY_EACH for (int64_t i = 0; i < n; i++) \
         { \
-            T x = a[i], y = b[i]; \
+            T x = (T)a[i], y = (T)b[i]; \
             out[i] = (R)(__VA_ARGS__); \
         } \
     }

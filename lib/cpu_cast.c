@@ -4,6 +4,7 @@
 #include "cpu.h"
 
 #define SAME(x) (x)
+#define TRUTH(x) ((x) != 0)              /* of a byte that may be a view of anything */
 #define ODD(x) fy_float_odd((double)(x)) /* where a float cannot hold what is to be rounded */
 
 /* Loops to every type from one; `read` makes a C number of an element, `whole` an integer of that, and `once` a
@@ -25,6 +26,7 @@ FROM(bf16, fy_bfloat, fy_bfloat_float, fy_to_int64, SAME)
 FROM(i64, int64_t, SAME, SAME, ODD)
 FROM(i32, int32_t, SAME, SAME, ODD)
 FROM(u8, uint8_t, SAME, SAME, SAME)
+FROM(truth, uint8_t, TRUTH, SAME, SAME)
 
 #define ROW(from) \
     { \
@@ -37,7 +39,7 @@ fy_loop fy_cast_loop(fy_dtype from, fy_dtype to)
 {
     static const fy_loop loops[][FY_BOOL + 1] = {
         [FY_FLOAT32] = ROW(f32), [FY_FLOAT64] = ROW(f64), [FY_FLOAT16] = ROW(f16), [FY_BFLOAT16] = ROW(bf16),
-        [FY_INT64] = ROW(i64),   [FY_INT32] = ROW(i32),   [FY_UINT8] = ROW(u8),    [FY_BOOL] = ROW(u8),
+        [FY_INT64] = ROW(i64),   [FY_INT32] = ROW(i32),   [FY_UINT8] = ROW(u8),    [FY_BOOL] = ROW(truth),
     };
     return loops[from][to];
 }
@@ -50,4 +52,4 @@ static void copy(int64_t n, void *out, const void *a, const void *b, const fy_ru
     memmove(out, a, (size_t)n * fy_dtype_size(w->dtype));
 }
 
-void fy_host_clone(fy_run_work *w) { fy_map_raw(w, copy); }
+void fy_host_clone(fy_run_work *w) { fy_map_raw(w, w->dtype == FY_BOOL ? truth_to_bool : copy); }

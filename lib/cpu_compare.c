@@ -7,9 +7,10 @@
     FY_LOOP2(op##_i64, int64_t, bool, __VA_ARGS__) \
     FY_LOOP2(op##_i32, int32_t, bool, __VA_ARGS__) \
     FY_LOOP2(op##_u8, uint8_t, bool, __VA_ARGS__) \
+    FY_LOOP2_AS(op##_bool, uint8_t, bool, bool, __VA_ARGS__) \
     void fy_host_##op(fy_run_work *w) \
     { \
-        fy_map_any(w, &(fy_loops){op##_f32, op##_f64, op##_i64, op##_i32, op##_u8, op##_u8}); \
+        fy_map_any(w, &(fy_loops){op##_f32, op##_f64, op##_i64, op##_i32, op##_u8, op##_bool}); \
     }
 
 QUESTION(eq, x == y)

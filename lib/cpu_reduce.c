@@ -41,6 +41,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define PLAIN_ADD(a, x) ((a) + (x))
 #define PLAIN_MUL(a, x) ((a) * (x))
 #define NEVER_NAN(x) false
+#define TRUTH(x) ((x) != 0)
 #define SAME(x) (x)
 
 #define T fy_half
@@ -115,7 +116,6 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define MOST INT64_MAX
 #include "cpu_fold.h"
 
-/* uint8, and bool, whose bytes are 0 and 1. */
 #define T uint8_t
 #define W int64_t
 #define READ SAME
@@ -128,9 +128,22 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define MOST INT64_MAX
 #include "cpu_fold.h"
 
+/* A bool is a byte, and what is not 0 is true. */
+#define T uint8_t
+#define W int64_t
+#define READ TRUTH
+#define IS_NAN NEVER_NAN
+#define ADD WRAP_ADD
+#define MUL WRAP_MUL
+#define PART whole
+#define NAME(f) f##_bool
+#define LEAST INT64_MIN
+#define MOST INT64_MAX
+#include "cpu_fold.h"
+
 static const fy_fold *const folds[] = {
     [FY_FLOAT16] = folds_f16, [FY_BFLOAT16] = folds_bf16, [FY_FLOAT32] = folds_f32, [FY_FLOAT64] = folds_f64,
-    [FY_INT32] = folds_i32,   [FY_INT64] = folds_i64,     [FY_UINT8] = folds_u8,    [FY_BOOL] = folds_u8};
+    [FY_INT32] = folds_i32,   [FY_INT64] = folds_i64,     [FY_UINT8] = folds_u8,    [FY_BOOL] = folds_bool};
 
 /* Dimensions, outermost first; steps in elements. */
 typedef struct dims {

@@ -62,8 +62,8 @@ int64_t fy_integer_at(fy_dtype d, const void *p, int64_t i)
     switch (d) {
     case FY_INT64: return ((const int64_t *)p)[i];
     case FY_INT32: return ((const int32_t *)p)[i];
-    case FY_UINT8:
-    case FY_BOOL: return ((const uint8_t *)p)[i];
+    case FY_UINT8: return ((const uint8_t *)p)[i];
+    case FY_BOOL: return ((const uint8_t *)p)[i] != 0;
     default: return fy_to_int64(fy_real_at(d, p, i));
     }
 }

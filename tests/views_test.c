@@ -267,6 +267,30 @@ TEST(views_on_a_card_are_as_on_the_cpu)
     }
 }
 
+/* Bytes seen as bool may be anything. */
+TEST(a_bool_is_true_where_its_byte_is_not_0)
+{
+    (void)state;
+    for (int card = 0; card < 2; card++) {
+        FY_SCOPE
+        {
+            fy_tensor *bytes = fy_to(fy_tensor((0, 1, 2, 255), .dtype = FY_UINT8), card ? "cuda" : "cpu");
+            fy_tensor *x = fy_view(bytes, FY_BOOL), *yes = fy_ne(bytes, 0), *some = fy_narrow(x, 0, 1, 3);
+            assert_true(HOLDS(fy_to(x, FY_INT64), 0, 1, 1, 1));
+            assert_true(HOLDS(fy_eq(x, yes), 1, 1, 1, 1));
+            assert_true(HOLDS(fy_view(fy_add(x, x), FY_UINT8), 0, 1, 1, 1));
+            assert_true(HOLDS(fy_view(fy_mul(x, x), FY_UINT8), 0, 1, 1, 1));
+            assert_true(HOLDS(fy_view(fy_maximum(x, x), FY_UINT8), 0, 1, 1, 1));
+            assert_true(HOLDS(fy_view(fy_minimum(x, x), FY_UINT8), 0, 1, 1, 1));
+            assert_true(HOLDS(fy_view(fy_clone(x), FY_UINT8), 0, 1, 1, 1));
+            assert_true(HOLDS(fy_logical_not(x), 1, 0, 0, 0));
+            assert_true(HOLDS(fy_mul(fy_ones((2), .device = fy_device(x)), fy_select(x, 0, 3)), 1, 1));
+            assert_true(fy_item(fy_sum(x)) == 3 && fy_item(fy_prod(some)) == 1);
+            assert_true(fy_item(fy_all(some)) == 1 && fy_item(fy_min(some)) == 1 && fy_item(fy_select(x, 0, 2)) == 1);
+        }
+    }
+}
+
 int main(void)
 {
     setenv("FERRY_GPU", "sim", 1);
@@ -283,6 +307,7 @@ int main(void)
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
         cmocka_unit_test(dimensions_that_are_not_there_are_refused),
         cmocka_unit_test(views_on_a_card_are_as_on_the_cpu),
+        cmocka_unit_test(a_bool_is_true_where_its_byte_is_not_0),
     };
     int failed = cmocka_run_group_tests_name("views", tests, NULL, NULL);
     recorded_end();
