@@ -89,13 +89,6 @@ guide_example() { # the operation that CONTRIBUTING.md adds: its lines still fit
     (cd "$work/example" && git apply -C1 --recount "$work/example.diff" && make -s NVCC= B=b b/tests/op_table_test &&
         b/tests/op_table_test)
 }
-map_of_lib() { # every file of lib/ is on its map, by name or as one of a family
-    local missing=0 file
-    for file in lib/*.[ch]; do
-        grep -qE "\`(${file#lib/}|$(sed 's|lib/||; s/_.*\./_\\*\\./' <<<"$file"))\`" lib/README.md || { echo "$file"; missing=1; }
-    done
-    return $missing
-}
 readme_links() { # every file that the guides name is there
     local missing=0 guide target
     for guide in *.md */README.md; do
@@ -131,7 +124,6 @@ holds "make twice does nothing" built_once
 holds "the README's program compiles and runs" readme_program
 holds "the README's twin of a PyTorch program compiles and runs" readme_twin
 holds "the operation that CONTRIBUTING.md adds fits, and works" guide_example
-holds "every file of lib is on its map" map_of_lib
 holds "what the guides link to is there" readme_links
 holds "every environment variable is documented" variables_documented
 if command -v clang-format >/dev/null; then
