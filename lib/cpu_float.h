@@ -64,7 +64,7 @@ static inline float fy_tanh_float(float x)
     p = p * square + 1.33314422036e-1f;
     p = p * square - 3.33332819422e-1f;
     float small = p * square * x + x, large = 1.0f - 2.0f / (fy_exp_float(2.0f * size) + 1.0f);
-    return size < 0.625f ? small : copysignf(large, x); /* NaN is not small */
+    return copysignf(size < 0.625f ? small : large, x); /* of -0 too; NaN is not small */
 }
 
 /* Where fy_sine_float may be used: beyond, the distance from the next quarter turn loses its digits. */

@@ -47,7 +47,7 @@ fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts 
 {
     fy_shape both;
     if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !fy_broadcast(at, a, b, &both)) return NULL;
-    if (!fy_loss_check_real(at, a, b)) return NULL;
+    if (!fy_loss_check_real(at, a, b) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
     fy_dtype common = fy_promote_types(a->dtype, b->dtype);
     fy_tensor *x = as_told(at, a, common), *y = x ? as_told(at, b, common) : NULL;
     fy_tensor *d = y ? step(at, of_two(FY_OP_sub, x, fy_arg_tensor(y)), false, x) : NULL;
@@ -145,6 +145,6 @@ static bool same_shape(const fy_tensor *a, const fy_tensor *b)
 /* uint8 classes are taken as int64. */
 fy_tensor *fy_cross_entropy_at(fy_site *at, fy_tensor *x, fy_tensor *target, fy_loss_opts o)
 {
-    if (!fy_check(at, 0, x) || !fy_check(at, 1, target)) return NULL;
+    if (!fy_check(at, 0, x) || !fy_check(at, 1, target) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
     return same_shape(x, target) ? of_probabilities(at, x, target, &o) : of_classes(at, x, target, &o);
 }

@@ -109,3 +109,9 @@ bool fy_loss_check_probabilities(fy_site *at, fy_tensor *target)
                          1, &target, "Expected floating point type for target with class probabilities, got %s",
                          fy_dtype_torch(target->dtype));
 }
+
+bool fy_loss_check_reduction(fy_site *at, fy_reduction how)
+{
+    if (how == FY_MEAN || how == FY_SUM || how == FY_NONE) return true;
+    return fy_fail(at, "value", "say FY_MEAN, FY_SUM or FY_NONE", "%d is not a valid value for reduction", (int)how);
+}

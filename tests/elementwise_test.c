@@ -320,6 +320,7 @@ static void functions_are_right_to_two_units_of_the_last_place(void **state)
         GIVES(fy_exp(x), NAN, INFINITY, 0, 1, (double)expf(-1));
         GIVES(fy_log(x), NAN, INFINITY, NAN, -INFINITY, NAN);
         GIVES(fy_tanh(fy_slice(x, 0, 0, 4, 1)), NAN, 1, -1, 0);
+        GIVES(fy_tanh(fy_tensor((-0.0, 0.0))), -0.0, 0);
         GIVES(fy_sin(fy_slice(x, 0, 0, 4, 1)), NAN, NAN, NAN, 0);
     }
 }

@@ -95,6 +95,7 @@ static void what_losses_refuse_before_anything_runs(void **state)
         fy_tensor *away = fy_to(z, "cuda"), *row = fy_zeros((3)), *row_away = fy_to(row, "cuda"), *one = fy_full((), 1);
         fy_tensor *good = fy_tensor((0, 1)), *single = fy_tensor((0)), *like = fy_zeros((2, 3), .dtype = FY_INT64);
         FAILS(fy_cross_entropy(z, class), "Target 3 is out of bounds.");
+        FAILS(fy_mse_loss(z, z, .reduction = (fy_reduction)9), "9 is not a valid value for reduction");
         FAILS(fy_cross_entropy(z, three), "Expected input batch_size (2) to match target batch_size (3).");
         FAILS(fy_cross_entropy(z, real), "expected scalar type Long but found Float");
         FAILS(fy_cross_entropy(row, single), "size mismatch (got input: [3], target: [1])");
