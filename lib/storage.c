@@ -97,16 +97,25 @@ typedef struct slot {
     fy_storage s; /* next: among the free ones */
 } slot;
 
+typedef struct chunk {
+    slot slots[CHUNK];
+    struct chunk *next;
+} chunk;
+
+static chunk *chunks; /* kept for good: a fault may be explained by a storage that is gone */
 static fy_storage *free_slots;
 
 static bool add_slots(void)
 {
-    slot *chunk = aligned_alloc(HOST_ALIGN, CHUNK * sizeof *chunk);
-    for (int i = 0; chunk && i < CHUNK; i++) {
-        chunk[i].s.next = free_slots;
-        free_slots = &chunk[i].s;
+    chunk *c = aligned_alloc(HOST_ALIGN, sizeof *c);
+    if (!c) return false;
+    c->next = chunks;
+    chunks = c;
+    for (int i = 0; i < CHUNK; i++) {
+        c->slots[i].s.next = free_slots;
+        free_slots = &c->slots[i].s;
     }
-    return chunk != NULL;
+    return true;
 }
 
 /* With the lock held. */
