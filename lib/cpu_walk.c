@@ -12,5 +12,5 @@ fy_host_op fy_host_op_find(int op)
         FY_OPS(X)
 #undef X
     };
-    return table[op];
+    return op >= 0 && op < FY_OP_COUNT ? table[op] : NULL;
 }
