@@ -156,9 +156,14 @@ static bool is_small(const product *p)
 
 /* ---- 16-bit floats: as float32 ------------------------------------------------------------------- */
 
+static matrix floats_for(const matrix *x)
+{
+    return (matrix){room(x->rows * x->columns, sizeof(float)), x->rows, x->columns, x->columns, 1};
+}
+
 static matrix widened(const matrix *x, fy_dtype d)
 {
-    matrix to = {room(x->rows * x->columns, sizeof(float)), x->rows, x->columns, x->columns, 1};
+    matrix to = floats_for(x);
     float *next = to.data;
     for (int64_t i = 0; i < x->rows; i++)
         for (int64_t j = 0; j < x->columns; j++) {
@@ -185,7 +190,7 @@ static void gemm_16(const product *p, fy_dtype d)
     product wide = *p;
     wide.a = widened(&p->a, d);
     wide.b = widened(&p->b, d);
-    wide.out = widened(&p->out, d);
+    wide.out = p->beta != 0 ? widened(&p->out, d) : floats_for(&p->out); /* else nothing is there yet */
     if (is_small(&wide)) plain_f32(&wide);
     else gemm(&wide, false);
     narrow(&wide.out, &p->out, d);
