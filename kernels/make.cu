@@ -75,10 +75,17 @@ template <typename T, typename W, int lanes> __global__ void linspace(W start, W
     put_real(&out[at(lo, i)], base + more);
 }
 
-/* Of integers in double; of floats in their own type, as the step is rounded to that. */
+/* The type that steps are counted in: of integers double; of floats their own, as the step is rounded to that. */
+template <typename T, bool real = is_real<T>> struct step_of {
+    using type = double;
+};
+template <typename T> struct step_of<T, true> {
+    using type = wide_of<T>;
+};
+
 template <typename T> static void launch_linspace(fy_run_work *w, dim3 grid, const char *name)
 {
-    using W = decltype(is_real<T> ? wide_of<T>() : double());
+    using W = typename step_of<T>::type;
     T first = number_of<T>(w, 0), last = w->out.layout.numel == 1 ? first : number_of<T>(w, 1), step;
     W start = (W)wide(first), end = (W)wide(last), way = end - start;
     if (w->out.layout.numel > 1) way /= (W)(w->out.layout.numel - 1);
