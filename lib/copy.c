@@ -66,12 +66,18 @@ static fy_tensor *temporary(const crossing *c, fy_storage *s)
     return fy_tensor_make(c->at, s, &c->wire, NULL, 0);
 }
 
+static fy_word where_converted(const crossing *c)
+{
+    if (c->src->dtype == c->dst->dtype) return FY_WORD_none;
+    return c->wire.dtype == c->dst->dtype ? FY_WORD_source : FY_WORD_destination;
+}
+
 static bool perform(const crossing *c, fy_storage *packed, fy_storage *landed)
 {
     fy_tensor *from = packed ? temporary(c, packed) : c->src;
     bool ok = !packed || fy_write_into(c->at, from, c->src);
     fy_tensor *to = landed ? temporary(c, landed) : c->dst;
-    ok = ok && fy_cross(c->at, from, to, false, FY_WORD_user);
+    ok = ok && fy_cross(c->at, from, to, &(fy_crossing){.cast = where_converted(c), .why = FY_WORD_user});
     if (packed) fy_tensor_drop(c->at, from, FY_WORD_free);
     ok = ok && (!landed || fy_write_into(c->at, c->dst, to));
     if (landed) fy_tensor_drop(c->at, to, FY_WORD_free);

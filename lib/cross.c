@@ -32,22 +32,23 @@ static int64_t waited(const fy_dev *card, const fy_copy_work *w, int64_t before)
     return n < 0 ? 0 : n < w->time.held ? n : w->time.held;
 }
 
-static void emit_copy(fy_site *at, const fy_dev *card, const fy_copy_work *w, fy_side src, fy_side dst, fy_word why,
-                      int64_t before)
+static void emit_copy(fy_site *at, const fy_dev *card, const fy_copy_work *w, fy_side src, fy_side dst,
+                      const fy_crossing *how, int64_t before)
 {
     if (!fy_log_is_on()) return;
     bool home = w->dir == FY_WORD_d2h;
     uint32_t id = fy_work_id();
     int64_t wait = home && !w->was_async ? waited(card, w, before) : 0;
-    uint64_t seq = FY_EMIT(at, copy, .id = id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes,
-                           .dir = (uint8_t)w->dir, .stream = 0, .async = w->async, .was_async = w->was_async,
-                           .route = (uint8_t)w->route, .why = (uint8_t)why, .held = w->time.held - wait);
+    uint64_t seq =
+        FY_EMIT(at, copy, .id = id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
+                .stream = 0, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
+                .cast = (uint8_t)how->cast, .why = (uint8_t)how->why, .held = w->time.held - wait);
     FY_EMIT(at, complete, .id = id, .start = w->time.start, .end = w->time.end,
             .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : (uint8_t)w->dir, .wire = w->time.wire,
             .staging = w->time.staging, .overhead = w->time.overhead);
     if (home && !w->was_async)
         FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = 0,
-                .why = why == FY_WORD_user ? FY_WORD_copy : (uint8_t)why, .cause = seq + 1, .held = wait);
+                .why = how->why == FY_WORD_user ? FY_WORD_copy : (uint8_t)how->why, .cause = seq + 1, .held = wait);
 }
 
 static void *fail_copy(fy_site *at, const fy_dev *d)
@@ -68,17 +69,17 @@ static bool is_pinned_way(const fy_storage *src, const fy_storage *dst)
     return src->mem == FY_WORD_pinned || dst->mem == FY_WORD_pinned;
 }
 
-bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, bool async, fy_word why)
+bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossing *how)
 {
     fy_dev *from = src->storage->dev, *to = dst->storage->dev, *card = is_host(from) ? to : from;
     fy_copy_work w = {.dst = data_of(dst), .src = data_of(src), .bytes = bytes_of(dst), .dir = direction(from, to)};
-    w.async = async;
+    w.async = how->async;
     w.pinned = is_pinned_way(src->storage, dst->storage);
     int64_t before = fy_clock_now();
     if (w.bytes == 0) return true;
     if (!card->backend->copy(card, &w)) return fail_copy(at, card);
     dst->storage->version++;
-    emit_copy(at, card, &w, side_of(src), side_of(dst), why, before);
+    emit_copy(at, card, &w, side_of(src), side_of(dst), how, before);
     return true;
 }
 
@@ -89,6 +90,6 @@ bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word w
     int64_t before = fy_clock_now();
     if (bytes == 0) return true;
     if (!card->backend->copy(card, &w)) return fail_copy(at, card);
-    if (why != FY_WORD_answer) emit_copy(at, card, &w, side_of(x), nowhere, why, before);
+    if (why != FY_WORD_answer) emit_copy(at, card, &w, side_of(x), nowhere, &(fy_crossing){.why = why}, before);
     return true;
 }

@@ -71,13 +71,20 @@ static fy_geometry arrival(const fy_tensor *leaving, fy_dtype dtype)
     return g;
 }
 
+/* x has been converted before it leaves, or `dtype` is made of it when it has come. */
+static fy_crossing crossing_of(const way *m, const fy_tensor *x, fy_dtype wire, fy_dtype dtype)
+{
+    fy_word cast = x->dtype == dtype ? FY_WORD_none : wire == dtype ? FY_WORD_source : FY_WORD_destination;
+    return (fy_crossing){.async = m->async, .cast = cast, .why = m->why};
+}
+
 /* Into storage `to`; by way of `step`, in the type of the crossing, if there is one. */
-static fy_tensor *cross(const way *m, fy_tensor *leaving, fy_storage *to, fy_storage *step, fy_dtype dtype,
-                        const char *name)
+static fy_tensor *cross(const way *m, const fy_crossing *how, fy_tensor *leaving, fy_storage *to, fy_storage *step,
+                        fy_dtype dtype, const char *name)
 {
     fy_geometry g = arrival(leaving, leaving->dtype), last = arrival(leaving, dtype);
     fy_tensor *first = announced(m->at, step ? step : to, &g, step ? NULL : name);
-    if (!fy_cross(m->at, leaving, first, m->async, m->why)) {
+    if (!fy_cross(m->at, leaving, first, how)) {
         fy_tensor_drop(m->at, first, FY_WORD_free);
         if (step) fy_storage_cancel(to);
         return NULL;
@@ -94,12 +101,13 @@ static fy_tensor *cross(const way *m, fy_tensor *leaving, fy_storage *to, fy_sto
 static fy_tensor *across(const way *m, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name)
 {
     fy_dtype wire = wire_type(x->storage->dev, to, x->dtype, dtype, m->async);
+    fy_crossing how = crossing_of(m, x, wire, dtype);
     fy_tensor *leaving = NULL, *out = NULL;
     fy_storage *step = NULL, *s = room_for(m->at, to, fy_numel(x), dtype, m->async && is_host(to));
     if (!s) return NULL;
     if (wire == dtype || (step = room_for(m->at, to, fy_numel(x), wire, false)))
         leaving = ready_to_leave(m->at, x, wire);
-    if (leaving) out = cross(m, leaving, s, step, dtype, name);
+    if (leaving) out = cross(m, &how, leaving, s, step, dtype, name);
     else {
         if (step) fy_storage_cancel(step);
         fy_storage_cancel(s);

@@ -28,6 +28,7 @@
     W(direct) W(staged) W(host) \
     W(user) W(op) W(print) W(item) W(copy) W(free) W(scope) W(exit) W(oom) W(policy) \
     W(stream) W(event) W(compute) \
+    W(source) W(destination) \
     W(at) W(set) W(data) W(save) W(load) W(blob) W(given) W(answer) \
     W(float32) W(int64) W(float16) W(bfloat16) W(float64) W(int32) W(uint8) W(bool)
 
@@ -91,6 +92,7 @@
         FIELD(copy, BOOL, async, "asked not to wait") \
         FIELD(copy, BOOL, was_async, "did not wait") \
         FIELD(copy, ENUM, route, "direct, staged or host") \
+        FIELD(copy, ENUM, cast, "source or destination: where the dtype was converted, if it was") \
         FIELD(copy, ENUM, why, "user, op, print, item, save, policy") \
         FIELD(copy, SEQ, cause, "event that needed it") \
         FIELD(copy, INT, held, "ns the host was held") \

@@ -160,7 +160,12 @@ fy_tensor *fy_dispatch(const fy_call *c);                                  /* NU
 uint32_t fy_work_id(void);                                                 /* number of a copy or an op */
 
 /* cross.c: a tensor's elements, dense, into one that lies alike in another memory; false after an error. */
-bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, bool async, fy_word why);
+typedef struct fy_crossing {
+    bool async;
+    fy_word cast; /* FY_WORD_source, FY_WORD_destination: where the dtype is converted; FY_WORD_none */
+    fy_word why;
+} fy_crossing;
+bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossing *how);
 /* Bytes of a card from x's first element on. */
 bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why);
 

@@ -22,7 +22,8 @@ static const char *way(void)
         bool copy = strcmp(event_kind_of(e), "copy") == 0, op = strcmp(event_kind_of(e), "op") == 0;
         size_t n = strlen(text);
         if (copy)
-            snprintf(text + n, sizeof text - n, "%s%s %g", n ? " > " : "", text_of(e, "dir"), number_of(e, "bytes"));
+            snprintf(text + n, sizeof text - n, "%s%s %g%s%s", n ? " > " : "", text_of(e, "dir"), number_of(e, "bytes"),
+                     *text_of(e, "cast") ? " cast at " : "", text_of(e, "cast"));
         if (op)
             snprintf(text + n, sizeof text - n, "%s%s %s %s", n ? " > " : "", text_of(e, "name"), text_of(e, "dtype"),
                      text_of(e, "device"));
@@ -96,19 +97,19 @@ TEST(a_type_is_converted_on_the_side_where_pytorch_does_it)
         fy_tensor *x = fy_pin_memory(fy_arange((4))), *g = fy_cuda(x);
         since();
         fy_tensor *y = fy_to(x, "cuda", .dtype = FY_FLOAT32);
-        assert_string_equal(way(), "cast float32 cpu > h2d 16");
+        assert_string_equal(way(), "cast float32 cpu > h2d 16 cast at source");
         assert_true(HOLDS(y, 0, 1, 2, 3));
         since();
         y = fy_to(x, "cuda", .dtype = FY_FLOAT32, .non_blocking = true);
-        assert_string_equal(way(), "h2d 32 > cast float32 cuda:0");
+        assert_string_equal(way(), "h2d 32 cast at destination > cast float32 cuda:0");
         assert_true(HOLDS(y, 0, 1, 2, 3));
         since();
         y = fy_to(g, "cpu", .dtype = FY_FLOAT32);
-        assert_string_equal(way(), "d2h 32 > cast float32 cpu");
+        assert_string_equal(way(), "d2h 32 cast at destination > cast float32 cpu");
         assert_true(HOLDS(y, 0, 1, 2, 3));
         since();
         y = fy_to(g, "cpu", .dtype = FY_FLOAT32, .non_blocking = true);
-        assert_string_equal(way(), "cast float32 cuda:0 > d2h 16");
+        assert_string_equal(way(), "cast float32 cuda:0 > d2h 16 cast at source");
         assert_true(HOLDS(y, 0, 1, 2, 3));
     }
 }
@@ -254,7 +255,7 @@ TEST(tensors_cross_from_card_to_card_and_convert_on_the_first)
         assert_true(HAS_STRIDES(h, 1, 3) && HOLDS(h, 0, 3, 1, 4, 2, 5));
         since();
         fy_tensor *f = fy_to(g, "cuda:1", .dtype = FY_FLOAT32);
-        assert_string_equal(way(), "cast float32 cuda:0 > p2p 24");
+        assert_string_equal(way(), "cast float32 cuda:0 > p2p 24 cast at source");
         assert_true(HOLDS(f, 0, 1, 2, 3, 4, 5));
         assert_null(fy_add(g, h));
         assert_true(failed_with("found at least two devices, cuda:0 and cuda:1!"));
