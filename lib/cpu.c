@@ -33,29 +33,23 @@ static void *take(size_t bytes)
     return p;
 }
 
-/* Full is where the model says so, and not where this machine does: the same on every machine. */
-static void *cpu_alloc(fy_dev *d, size_t bytes, fy_time *t)
+/* Full is where the model says so, and not where this machine does: the same on every machine. What is to be
+ * page-locked, and how, is a card's business. */
+static void *cpu_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
 {
-    t->start = t->end = fy_clock_now();
+    *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
+    if (mem == FY_WORD_pinned) return strcpy(d->fault, "only a card pins memory"), NULL;
     if (bytes > (size_t)d->capacity || (int64_t)bytes > d->capacity - live) return NULL;
     return take(bytes);
 }
 
-static void cpu_release(fy_dev *d, void *p, size_t bytes)
+static void cpu_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
 {
-    (void)d, (void)bytes;
+    (void)d, (void)bytes, (void)mem;
+    *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     free(p);
 }
-
-/* What is to be page-locked, and how, is a card's business. */
-static void *cpu_pin(fy_dev *d, size_t bytes)
-{
-    (void)bytes;
-    return strcpy(d->fault, "only a card pins memory"), NULL;
-}
-
-static void cpu_unpin(fy_dev *d, void *p) { (void)d, (void)p; }
 
 /* Spend what work that began at `before` costs, and say when it ran. */
 static void spend(const fy_dev *d, fy_time *t, int64_t before, double seconds)
@@ -89,22 +83,24 @@ static bool cpu_run(fy_dev *d, fy_run_work *w)
     return true;
 }
 
-static int64_t cpu_record(fy_dev *d, int stream)
+static bool cpu_record(fy_dev *d, int stream, fy_point *p)
 {
     (void)d, (void)stream;
-    return 0;
+    p->when = fy_clock_now();
+    return true;
 }
 
-static bool cpu_wait(fy_dev *d, int64_t point, fy_time *t)
+static bool cpu_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
 {
-    (void)d, (void)point;
+    (void)d, (void)p, (void)waiter, (void)stream;
     *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     return true;
 }
 
-static bool cpu_done(fy_dev *d, int64_t point)
+static bool cpu_done(fy_dev *d, const fy_point *p, int64_t *when)
 {
-    (void)d, (void)point;
+    (void)d;
+    *when = p->when;
     return true;
 }
 
@@ -115,8 +111,6 @@ const fy_backend fy_backend_cpu = {
     .info = cpu_info,
     .alloc = cpu_alloc,
     .release = cpu_release,
-    .pin = cpu_pin,
-    .unpin = cpu_unpin,
     .copy = cpu_copy,
     .run = cpu_run,
     .record = cpu_record,

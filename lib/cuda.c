@@ -30,14 +30,12 @@ const fy_backend fy_backend_cuda = {.kind = "real", .open = absent_open};
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { FRESH = 0xff, FREED = 0xf5, POINTS = 64 };
+enum { FRESH = 0xff, FREED = 0xf5 };
 
 typedef struct cuda {
     pthread_mutex_t lock;
     cudaEvent_t anchor, start, stop; /* anchor: an event that has passed */
     int64_t anchor_time;             /* and when, on the host's clock */
-    cudaEvent_t points[POINTS];      /* the last points recorded */
-    int64_t recorded;
 } cuda;
 
 /* Is e an error? Then d->fault says in which call. The runtime's own memory of it is cleared. */
@@ -68,8 +66,6 @@ static bool make_events(fy_dev *d, cuda *c)
     if (failed(d, cudaEventCreate(&c->anchor), "cudaEventCreate")) return false;
     if (failed(d, cudaEventCreate(&c->start), "cudaEventCreate")) return false;
     if (failed(d, cudaEventCreate(&c->stop), "cudaEventCreate")) return false;
-    for (int i = 0; i < POINTS; i++)
-        if (failed(d, cudaEventCreate(&c->points[i]), "cudaEventCreate")) return false;
     if (failed(d, cudaEventRecord(c->anchor, 0), "cudaEventRecord")) return false;
     if (failed(d, cudaEventSynchronize(c->anchor), "cudaEventSynchronize")) return false;
     c->anchor_time = 0; /* the clock starts when the card has opened: now */
@@ -84,8 +80,6 @@ static void cuda_close(fy_dev *d)
     if (c->anchor) cudaEventDestroy(c->anchor);
     if (c->start) cudaEventDestroy(c->start);
     if (c->stop) cudaEventDestroy(c->stop);
-    for (int i = 0; i < POINTS; i++)
-        if (c->points[i]) cudaEventDestroy(c->points[i]);
     pthread_mutex_destroy(&c->lock);
     free(c);
     d->state = NULL;
@@ -160,45 +154,42 @@ static bool finish(fy_dev *d, fy_time *t)
 
 /* ---- the table ---------------------------------------------------------------------------------- */
 
-static void *cuda_alloc(fy_dev *d, size_t bytes, fy_time *t)
+static void *take(fy_dev *d, size_t bytes, fy_word mem)
 {
     void *p = NULL;
+    bool pinned = mem == FY_WORD_pinned;
+    cudaError_t e = pinned ? cudaHostAlloc(&p, bytes, cudaHostAllocPortable) : cudaMalloc(&p, bytes);
+    if (failed(d, e, pinned ? "cudaHostAlloc" : "cudaMalloc")) p = NULL;
+    else if (!pinned && failed(d, cudaMemsetAsync(p, FRESH, bytes, 0), "cudaMemset")) cudaFree(p), p = NULL;
+    if (e == cudaErrorMemoryAllocation) d->fault[0] = 0; /* full, and nothing else is wrong */
+    return p;
+}
+
+static void *cuda_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
+{
     int64_t before = fy_clock_now();
     if (!enter(d)) return NULL;
-    cudaError_t e = cudaMalloc(&p, bytes);
-    if (failed(d, e, "cudaMalloc")) p = NULL;
-    else if (failed(d, cudaMemsetAsync(p, FRESH, bytes, 0), "cudaMemset")) cudaFree(p), p = NULL;
+    void *p = take(d, bytes, mem);
     *t = (fy_time){.start = before, .end = fy_clock_now()};
     t->held = t->overhead = t->end - before;
-    if (e == cudaErrorMemoryAllocation) d->fault[0] = 0; /* full, and nothing else is wrong */
     leave(d, true);
     return p;
 }
 
-static void cuda_release(fy_dev *d, void *p, size_t bytes)
+/* The runtime waits for work that still uses it. */
+static void cuda_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
 {
+    int64_t before = fy_clock_now();
+    *t = (fy_time){.start = before, .end = before};
     if (!p || !enter(d)) return;
-    failed(d, cudaMemsetAsync(p, FREED, bytes, 0), "cudaMemset");
-    failed(d, cudaFree(p), "cudaFree");
-    leave(d, true);
-}
-
-static void *cuda_pin(fy_dev *d, size_t bytes)
-{
-    void *p = NULL;
-    if (!enter(d)) return NULL;
-    cudaError_t e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
-    if (failed(d, e, "cudaHostAlloc")) p = NULL;
-    if (e == cudaErrorMemoryAllocation) d->fault[0] = 0;
-    leave(d, true);
-    return p;
-}
-
-/* The runtime waits for copies that still use it. */
-static void cuda_unpin(fy_dev *d, void *p)
-{
-    if (!p || !enter(d)) return;
-    failed(d, cudaFreeHost(p), "cudaFreeHost");
+    if (mem == FY_WORD_pinned) {
+        failed(d, cudaFreeHost(p), "cudaFreeHost");
+    } else {
+        failed(d, cudaMemsetAsync(p, FREED, bytes, 0), "cudaMemset");
+        failed(d, cudaFree(p), "cudaFree");
+    }
+    t->end = fy_clock_now();
+    t->held = t->overhead = t->end - before;
     leave(d, true);
 }
 
@@ -261,40 +252,39 @@ static bool cuda_run(fy_dev *d, fy_run_work *w)
     return leave(d, launch(d, k, w));
 }
 
-static int64_t cuda_record(fy_dev *d, int stream)
+static bool cuda_record(fy_dev *d, int stream, fy_point *p)
 {
-    cuda *c = d->state;
-    (void)stream;
-    if (!enter(d)) return -1;
-    int64_t point = c->recorded;
-    if (failed(d, cudaEventRecord(c->points[point % POINTS], 0), "cudaEventRecord")) point = -1;
-    else c->recorded++;
-    leave(d, true);
-    return point;
+    cudaEvent_t event = p->native;
+    if (!enter(d)) return false;
+    if (stream < 0) {
+        if (event) failed(d, cudaEventDestroy(event), "cudaEventDestroy");
+        p->native = NULL;
+        return leave(d, true);
+    }
+    if (!event && failed(d, cudaEventCreate(&event), "cudaEventCreate")) return leave(d, false);
+    p->native = event;
+    p->stream = stream;
+    p->when = -1;
+    return leave(d, !failed(d, cudaEventRecord(event, 0), "cudaEventRecord"));
 }
 
-/* The event of a point. Events are used again: an older point has the later work of its event, so a
- * wait may take longer than asked and never ends too early. */
-static cudaEvent_t event_of(const cuda *c, int64_t point) { return c->points[point % POINTS]; }
-
-static bool cuda_wait(fy_dev *d, int64_t point, fy_time *t)
+static bool cuda_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
 {
-    cuda *c = d->state;
+    (void)waiter, (void)stream;
     *t = (fy_time){.start = fy_clock_now()};
     if (!enter(d)) return false;
-    bool all = point < 0 || point >= c->recorded;
-    cudaError_t e = all ? cudaDeviceSynchronize() : cudaEventSynchronize(event_of(c, point));
-    bool ok = !failed(d, e, all ? "cudaDeviceSynchronize" : "cudaEventSynchronize");
+    cudaError_t e = p ? cudaEventSynchronize(p->native) : cudaDeviceSynchronize();
+    bool ok = !failed(d, e, p ? "cudaEventSynchronize" : "cudaDeviceSynchronize");
     t->end = fy_clock_now();
     t->held = t->end - t->start;
     return leave(d, ok);
 }
 
-static bool cuda_done(fy_dev *d, int64_t point)
+static bool cuda_done(fy_dev *d, const fy_point *p, int64_t *when)
 {
-    cuda *c = d->state;
+    *when = -1;
     if (!enter(d)) return false;
-    cudaError_t e = point < 0 || point >= c->recorded ? cudaStreamQuery(0) : cudaEventQuery(event_of(c, point));
+    cudaError_t e = cudaEventQuery(p->native);
     bool yes = e == cudaSuccess;
     if (e != cudaErrorNotReady) failed(d, e, "cudaEventQuery");
     return leave(d, yes);
@@ -307,8 +297,6 @@ const fy_backend fy_backend_cuda = {
     .info = cuda_info,
     .alloc = cuda_alloc,
     .release = cuda_release,
-    .pin = cuda_pin,
-    .unpin = cuda_unpin,
     .copy = cuda_copy,
     .run = cuda_run,
     .record = cuda_record,

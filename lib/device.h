@@ -1,4 +1,4 @@
-/* device.h: devices and the table of twelve functions that each back end fills.
+/* device.h: devices and the table of ten functions that each back end fills.
  *
  * Back ends do the work and say how long it took; they never emit events. Only storage.c (alloc,
  * release), move.c (copy) and dispatch.c (run) call them, and those emit. Times are ns on the
@@ -44,9 +44,37 @@ typedef struct fy_operand {
     fy_layout layout;
 } fy_operand;
 
+/* Accesses of a piece of work that nothing orders with those of earlier work (hazard.c). On the simulated card
+ * they find poison, whatever the timetable says. Bit i of a mask: input i (0 is a copy's source); FY_RACE_OUT:
+ * the output. `earlier`: works that may not have been done yet, by their numbers. */
+enum { FY_RACE_OUT = 1 << 7, FY_MOST_RACES = 8 };
+typedef struct fy_races {
+    uint8_t own;
+    uint8_t n;
+    struct {
+        uint32_t id;
+        uint8_t bits;
+    } earlier[FY_MOST_RACES];
+} fy_races;
+
+/* Streams are numbered within their card: 0 is the default stream, 1 to 32 are PyTorch's pool. */
+enum { FY_STREAMS = 33 };
+
+/* A place in a stream: all work that was queued before it. */
+typedef struct fy_point {
+    int stream;
+    int64_t when;   /* when the stream gets there, where that is known; -1 */
+    uint64_t queue; /* the back end's own: the simulated card's place in its queue */
+    void *native;   /* and the real card's event, used again by the next record */
+} fy_point;
+
 typedef struct fy_copy_work {
+    uint32_t id; /* number of the work; 0: nobody will name it */
+    int stream;  /* of the card that copies; between two cards of both */
     void *dst;
-    const void *src;
+    const void *src; /* NULL: nothing moves, dst's contents become junk (`junk`) */
+    uint8_t junk;    /* the byte that fills it then */
+    fy_races races;
     size_t bytes;
     fy_word dir;    /* FY_WORD_h2d ... */
     bool pinned;    /* is the host side page-locked? */
@@ -59,6 +87,9 @@ typedef struct fy_copy_work {
 enum { FY_MAX_INPUTS = 3, FY_MAX_SCALARS = 4 };
 
 typedef struct fy_run_work {
+    uint32_t id; /* number of the work */
+    int stream;
+    fy_races races;
     int op; /* index into fy_ops (op.h) */
     int nin;
     fy_dtype dtype;                    /* the type that the op computes in; for cast the operand's */
@@ -74,22 +105,22 @@ typedef struct fy_run_work {
 
 typedef struct fy_dev fy_dev;
 
-/* Twelve functions; none is optional. Streams: 0 is the default stream, the only one so far. */
+/* Ten functions; none is optional. `mem` is device, or pinned: page-locked memory on the host, for copies that
+ * need no staging. Work on a card may be done at any time up to the wait that covers it, in the order of its
+ * stream; a fault in it is told by that wait. */
 typedef struct fy_backend {
     const char *kind;                                /* "cpu", "sim", "real" */
     bool (*open)(fy_dev *d, char *why, size_t room); /* false: why not, in a few words ("no driver") */
     void (*close)(fy_dev *d);
     void (*info)(fy_dev *d);                             /* fill d->card_name, capacity, free_bytes */
-    void *(*alloc)(fy_dev *d, size_t bytes, fy_time *t); /* NULL: full, or what d->fault says */
-    void (*release)(fy_dev *d, void *p, size_t bytes);
-    void *(*pin)(fy_dev *d,
-                 size_t bytes); /* page-locked memory on the host, for copies that need no staging; or NULL */
-    void (*unpin)(fy_dev *d, void *p);
+    void *(*alloc)(fy_dev *d, size_t bytes, fy_word mem, fy_time *t); /* NULL: full, or what d->fault says */
+    void (*release)(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t);
     bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed; d->fault says how */
     bool (*run)(fy_dev *d, fy_run_work *w);             /* false: likewise */
-    int64_t (*record)(fy_dev *d, int stream);           /* a point in the stream; returns its number */
-    bool (*wait)(fy_dev *d, int64_t point, fy_time *t); /* host waits for a point; -1 for everything */
-    bool (*done)(fy_dev *d, int64_t point);             /* has it passed? Does not wait */
+    bool (*record)(fy_dev *d, int stream, fy_point *p); /* fill p; stream -1: p is needed no more */
+    /* A stream of `waiter` waits for a point of d, or the host does (waiter NULL); p NULL: for all of d's work. */
+    bool (*wait)(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t);
+    bool (*done)(fy_dev *d, const fy_point *p, int64_t *when); /* has it passed, and when? Does not wait */
 } fy_backend;
 
 struct fy_dev {
@@ -103,6 +134,8 @@ struct fy_dev {
     void *state;                 /* the back end's own */
     struct fy_ranges *addresses; /* modelled addresses (range.c) */
     int64_t live_bytes;
+    struct fy_pool *pool; /* the caching allocator's segments of this card (pool.h) */
+    uint32_t peers;       /* bit i: the card with number i can be read and written directly */
 };
 
 extern const fy_backend fy_backend_cpu, fy_backend_sim, fy_backend_cuda;

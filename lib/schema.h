@@ -29,6 +29,7 @@
     W(user) W(op) W(print) W(item) W(copy) W(free) W(scope) W(exit) W(oom) W(policy) \
     W(stream) W(event) W(compute) \
     W(source) W(destination) \
+    W(small) W(large) W(read_early) W(write_early) W(race) W(reuse) \
     W(at) W(set) W(data) W(save) W(load) W(blob) W(given) W(answer) \
     W(float32) W(int64) W(float16) W(bfloat16) W(float64) W(int32) W(uint8) W(bool)
 
@@ -48,6 +49,22 @@
         FIELD(source, STR, hash, "FNV-1a of the text") \
         FIELD(source, STR, text, "the file") \
     END(source) \
+    KIND(segment, "the caching allocator took memory from a card, or page-locked some") \
+        FIELD(segment, DEV, device, "where") \
+        FIELD(segment, ENUM, mem, "device or pinned") \
+        FIELD(segment, ADDR, addr, "modelled address") \
+        FIELD(segment, INT, bytes, "how many") \
+        FIELD(segment, ENUM, pool, "small (blocks up to 1 MiB) or large") \
+        FIELD(segment, OPT, stream, "stream whose blocks it holds") \
+        FIELD(segment, INT, held, "ns the host was held") \
+    END(segment) \
+    KIND(segment_free, "and gave it back") \
+        FIELD(segment_free, DEV, device, "where") \
+        FIELD(segment_free, ADDR, addr, "modelled address") \
+        FIELD(segment_free, INT, bytes, "how many") \
+        FIELD(segment_free, ENUM, why, "user (empty_cache) or oom") \
+        FIELD(segment_free, INT, held, "ns the host was held") \
+    END(segment_free) \
     KIND(alloc, "a storage was born") \
         FIELD(alloc, ID, storage, "its number, never used again") \
         FIELD(alloc, DEV, device, "where") \
@@ -127,10 +144,60 @@
         FIELD(sync, ENUM, scope, "device, stream, event, copy") \
         FIELD(sync, DEV, device, "for which card") \
         FIELD(sync, OPT, stream, "for which stream") \
+        FIELD(sync, ID, event, "for which event") \
         FIELD(sync, ENUM, why, "user, item, print, save, copy, free, oom") \
         FIELD(sync, SEQ, cause, "event that needed it") \
         FIELD(sync, INT, held, "ns the host was held") \
     END(sync) \
+    KIND(event_record, "an event was put into a stream") \
+        FIELD(event_record, ID, event, "its number, from 1") \
+        FIELD(event_record, DEV, device, "card") \
+        FIELD(event_record, OPT, stream, "stream") \
+        FIELD(event_record, INT, when, "ns: when the stream gets there, as far as is known") \
+    END(event_record) \
+    KIND(event_wait, "a stream was told to wait for an event") \
+        FIELD(event_wait, ID, event, "its number") \
+        FIELD(event_wait, DEV, device, "card of the stream that waits") \
+        FIELD(event_wait, OPT, stream, "stream that waits") \
+    END(event_wait) \
+    KIND(query, "the program asked whether work has ended, without waiting") \
+        FIELD(query, ENUM, scope, "stream or event") \
+        FIELD(query, DEV, device, "card") \
+        FIELD(query, OPT, stream, "stream") \
+        FIELD(query, ID, event, "event") \
+        FIELD(query, BOOL, done, "the answer; a yes orders as a wait does") \
+    END(query) \
+    KIND(record_stream, "a storage is used on another stream than its own (fy_record_stream)") \
+        FIELD(record_stream, ID, tensor, "which") \
+        FIELD(record_stream, ID, storage, "its bytes") \
+        FIELD(record_stream, DEV, device, "card") \
+        FIELD(record_stream, OPT, stream, "stream") \
+    END(record_stream) \
+    KIND(hazard, "two accesses that nothing orders") \
+        FIELD(hazard, ENUM, type, "read_early, write_early, race or reuse") \
+        FIELD(hazard, ID, storage, "bytes of the later access") \
+        FIELD(hazard, INT, first, "first byte in it") \
+        FIELD(hazard, INT, bytes, "how many both touch") \
+        FIELD(hazard, SEQ, a, "the earlier access: a copy, op, host_read or host_write") \
+        FIELD(hazard, SEQ, b, "the later one") \
+        FIELD(hazard, STR, fix, "the call that would order them") \
+    END(hazard) \
+    KIND(set_device, "the thread's current card changed") \
+        FIELD(set_device, DEV, device, "to this") \
+    END(set_device) \
+    KIND(set_stream, "the thread's current stream of a card changed") \
+        FIELD(set_stream, DEV, device, "card") \
+        FIELD(set_stream, OPT, stream, "to this") \
+    END(set_stream) \
+    KIND(peer, "may one card read another's memory directly? Said before the first copy between them") \
+        FIELD(peer, DEV, from, "card") \
+        FIELD(peer, DEV, to, "card") \
+        FIELD(peer, BOOL, can, "no: copies go through the host") \
+    END(peer) \
+    KIND(mode, "a way of working was set") \
+        FIELD(mode, STR, mode, "launch_blocking") \
+        FIELD(mode, BOOL, on, "is it on") \
+    END(mode) \
     KIND(host_read, "the program read tensor data through the API") \
         FIELD(host_read, ID, tensor, "which") \
         FIELD(host_read, ID, storage, "its bytes") \

@@ -124,15 +124,20 @@ void fy_sim_leave(fy_dev *d) { pthread_mutex_unlock(&((fy_sim *)d->state)->lock)
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-static void *sim_alloc(fy_dev *d, size_t bytes, fy_time *t)
+static void *sim_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
 {
     fy_sim *s = d->state;
+    void *p;
     if (!fy_sim_enter(d)) return NULL;
     int64_t before = fy_clock_now();
     fy_clock_spend(d->card->call_overhead);
-    void *p = (void *)(uintptr_t)fy_ranges_take(s->holes, bytes, NULL);
     d->fault[0] = 0;
-    if (p) memset(fy_sim_alias(s, p), FRESH, bytes < poison_most ? bytes : poison_most);
+    if (mem == FY_WORD_pinned) {
+        p = aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
+    } else {
+        p = (void *)(uintptr_t)fy_ranges_take(s->holes, bytes, NULL);
+        if (p) memset(fy_sim_alias(s, p), FRESH, bytes < poison_most ? bytes : poison_most);
+    }
     *t = (fy_time){.start = before, .end = fy_clock_now(), .overhead = d->card->call_overhead};
     t->held = t->end - before;
     fy_sim_leave(d);
@@ -140,10 +145,12 @@ static void *sim_alloc(fy_dev *d, size_t bytes, fy_time *t)
 }
 
 /* Junk over the front; whole pages behind it go back to the system. */
-static void sim_release(fy_dev *d, void *p, size_t bytes)
+static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
 {
     fy_sim *s = d->state;
-    if (!p || !fy_sim_enter(d)) return;
+    *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
+    if (mem == FY_WORD_pinned) free(p);
+    if (!p || mem == FY_WORD_pinned || !fy_sim_enter(d)) return;
     char *at = fy_sim_alias(s, p), *end = at + bytes;
     memset(at, FREED, bytes < poison_most ? bytes : poison_most);
     if (bytes > poison_most) {
@@ -153,23 +160,6 @@ static void sim_release(fy_dev *d, void *p, size_t bytes)
     }
     fy_ranges_give(s->holes, (uint64_t)(uintptr_t)p);
     fy_sim_leave(d);
-}
-
-/* Ordinary memory: the timetable alone treats it otherwise. */
-static void *sim_pin(fy_dev *d, size_t bytes)
-{
-    if (!fy_sim_enter(d)) return NULL;
-    fy_clock_spend(d->card->call_overhead);
-    d->fault[0] = 0;
-    void *p = aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
-    fy_sim_leave(d);
-    return p;
-}
-
-static void sim_unpin(fy_dev *d, void *p)
-{
-    (void)d;
-    free(p);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------ */
@@ -237,32 +227,25 @@ static bool sim_run(fy_dev *d, fy_run_work *w)
 
 /* ---- order -------------------------------------------------------------------------------------- */
 
-static int64_t sim_record(fy_dev *d, int stream)
+static bool sim_record(fy_dev *d, int stream, fy_point *p)
 {
     fy_sim *s = d->state;
-    (void)stream;
-    if (!fy_sim_enter(d)) return -1;
-    int64_t point = s->recorded++;
-    s->points[point % FY_SIM_POINTS] = s->tail;
+    if (stream < 0) return true;
+    if (!fy_sim_enter(d)) return false;
+    p->stream = stream;
+    p->when = s->tail;
     fy_sim_leave(d);
-    return point;
+    return true;
 }
 
-/* When a point is reached; one older than the table remembers counts as its oldest. -1: everything. */
-static int64_t time_of(const fy_sim *s, int64_t point)
-{
-    if (point < 0 || point >= s->recorded) return s->tail;
-    if (point < s->recorded - FY_SIM_POINTS) point = s->recorded - FY_SIM_POINTS;
-    return s->points[point % FY_SIM_POINTS];
-}
-
-static bool sim_wait(fy_dev *d, int64_t point, fy_time *t)
+static bool sim_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
 {
     fy_sim *s = d->state;
+    (void)waiter, (void)stream;
     if (!fy_sim_enter(d)) return false;
     t->start = fy_clock_now();
     fy_clock_spend(d->card->call_overhead);
-    fy_clock_at_least(time_of(s, point));
+    fy_clock_at_least(p ? p->when : s->tail);
     t->end = fy_clock_now();
     t->held = t->end - t->start;
     t->wire = t->staging = 0;
@@ -272,12 +255,12 @@ static bool sim_wait(fy_dev *d, int64_t point, fy_time *t)
 }
 
 /* Asking costs a call, so that a program that asks in a loop gets its answer. */
-static bool sim_done(fy_dev *d, int64_t point)
+static bool sim_done(fy_dev *d, const fy_point *p, int64_t *when)
 {
-    fy_sim *s = d->state;
     if (!fy_sim_enter(d)) return false;
     fy_clock_spend(d->card->call_overhead);
-    bool yes = fy_clock_now() >= time_of(s, point);
+    *when = p->when;
+    bool yes = fy_clock_now() >= p->when;
     fy_sim_leave(d);
     return yes;
 }
@@ -289,8 +272,6 @@ const fy_backend fy_backend_sim = {
     .info = sim_info,
     .alloc = sim_alloc,
     .release = sim_release,
-    .pin = sim_pin,
-    .unpin = sim_unpin,
     .copy = fy_sim_copy,
     .run = sim_run,
     .record = sim_record,

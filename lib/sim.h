@@ -8,8 +8,6 @@
 
 #include "device.h"
 
-enum { FY_SIM_POINTS = 1024 };
-
 typedef struct fy_sim {
     pthread_mutex_t lock;
     char *window, *alias;
@@ -18,7 +16,6 @@ typedef struct fy_sim {
     struct fy_ranges *holes;
     int64_t tail;                            /* when the work queued so far will have ended */
     int64_t to_device, to_host, compute;     /* when each engine is free */
-    int64_t points[FY_SIM_POINTS], recorded; /* the last points and where they stand in time */
 } fy_sim;
 
 bool fy_sim_enter(fy_dev *d); /* take the card's lock; false in a forked child, which has no card */

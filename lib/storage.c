@@ -148,17 +148,18 @@ static bool has_room(const fy_dev *d, size_t bytes)
 static void *real_memory(fy_storage *s)
 {
     fy_time t = {0};
-    if (s->mem != FY_WORD_pinned) return s->dev->backend->alloc(s->dev, s->bytes, &t);
+    if (s->mem != FY_WORD_pinned) return s->dev->backend->alloc(s->dev, s->bytes, s->mem, &t);
     fy_dev *card = fy_dev_at(1);
     card->fault[0] = 0;
-    return has_room(s->dev, s->bytes) ? card->backend->pin(card, s->bytes) : NULL;
+    return has_room(s->dev, s->bytes) ? card->backend->alloc(card, s->bytes, s->mem, &t) : NULL;
 }
 
 static void give_back(fy_storage *s)
 {
     if (is_beside(s)) return;
-    if (s->mem == FY_WORD_pinned) fy_dev_at(1)->backend->unpin(fy_dev_at(1), s->data);
-    else s->dev->backend->release(s->dev, s->data, s->bytes);
+    fy_dev *d = s->mem == FY_WORD_pinned ? fy_dev_at(1) : s->dev;
+    fy_time t;
+    d->backend->release(d, s->data, s->bytes, s->mem, &t);
 }
 
 /* What Ferry took itself; foreign bytes are the program's. */

@@ -10,7 +10,7 @@ void fy_cuda_synchronize_at(fy_site *at)
     fy_session_start();
     fy_dev *card = fy_dev_parse(at, "cuda");
     if (!card) return;
-    if (!card->backend->wait(card, -1, &t)) {
+    if (!card->backend->wait(card, NULL, NULL, 0, &t)) {
         fy_fail(at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
                 "%s could not finish its work: %s", card->name, card->fault);
         return;
