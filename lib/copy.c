@@ -105,7 +105,7 @@ fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src)
     bool apart = dst->storage->dev != src->storage->dev;
     bool ok = is_same(dst, src) || (apart ? across(at, dst, src) : fy_write_into(at, dst, src));
     if (ok && apart && is_host(dst->storage->dev)) fy_narrate_flush();
-    return ok ? fy_hand_out(fy_tensor_again(dst)) : NULL;
+    return ok ? dst : NULL;
 }
 
 /* ---- page-locked memory ---- */

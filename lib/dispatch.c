@@ -140,12 +140,13 @@ static fy_tensor *into_new(const fy_call *c, fy_plan *p)
     return ok ? out : NULL;
 }
 
+/* In place: c->out is returned borrowed, with the references that it had. */
 static fy_tensor *at_once(const fy_call *c, fy_plan *p)
 {
     fy_tensor *in[FY_MAX_INPUTS] = {0}, *made[FY_MAX_INPUTS] = {0};
     bool ok = convert(c, p, in, made) && plan_again(c, p, in, made) && perform(c, p, in, c->out);
     for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_drop(c->at, made[i], FY_WORD_free);
-    return ok ? fy_tensor_again(c->out) : NULL;
+    return ok ? c->out : NULL;
 }
 
 /* Computed in another type than the target's: by way of a tensor of that type. */

@@ -13,9 +13,10 @@
  * Lists stand in parentheses of their own: (64, 64) is a shape, (3) one dimension, () a 0-dim
  * tensor. Options follow by name: fy_zeros((2, 3), .device = "cuda", .dtype = FY_INT64).
  *
- * Ownership: every call that returns a fy_tensor * gives you one reference, also when it returns
- * its own argument. It is given back by fy_free, by the end of the FY_SCOPE it was made in, or by
- * the end of the program. Arguments are never consumed.
+ * Ownership: a call that returns a fy_tensor * gives you one reference, also when it returns its
+ * own argument. It is given back by fy_free, by the end of the FY_SCOPE it was made in, or by the
+ * end of the program. Names that end in _ (fy_add_) alone return their first argument borrowed, not
+ * to be freed for that. Arguments are never consumed.
  *
  * Errors: a mistake in a call prints where, what and how to mend it, and exits with status 1.
  * After fy_on_error(FY_RETURN) the call returns NULL (NaN, 0) instead, fy_error() keeps the first

@@ -27,7 +27,7 @@
 #define fy_logical_or(a, b)   FY_TWO(logical_or, #a ", " #b, a, b)
 
 /* In place: the result must fit a's shape, and its type must not be of a higher kind than a's. What is returned
- * is a, with one more reference, as from every call: a loop of them stands in a FY_SCOPE. */
+ * is a, borrowed: it needs no fy_free and no FY_SCOPE. */
 #define fy_add_(...) FY_ALPHA(fy_add__at, "fy_add_", #__VA_ARGS__, __VA_ARGS__)
 #define fy_sub_(...) FY_ALPHA(fy_sub__at, "fy_sub_", #__VA_ARGS__, __VA_ARGS__)
 #define fy_mul_(a, b)         FY_TWO(mul_, #a ", " #b, a, b)

@@ -41,5 +41,5 @@ fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
     fy_call c = {.at = at, .op = FY_OP_fill, .out = x, .dev = x->storage->dev, .dtype = x->dtype};
     c.shape = fy_geometry_of(x).shape;
     fy_make_scalar(&c, 0, value);
-    return fy_hand_out(fy_dispatch(&c));
+    return fy_dispatch(&c);
 }

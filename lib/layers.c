@@ -40,7 +40,7 @@ static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *wei
                                             .out = product,
                                             .real = {0, 0, 1},
                                             .integer = {0, 0, 1}});
-    fy_tensor_drop(at, product, FY_WORD_free);
+    if (!out) fy_tensor_drop(at, product, FY_WORD_free);
     return out;
 }
 

@@ -29,10 +29,7 @@ fy_tensor *fy_compact(fy_site *at, fy_tensor *x) { return clone(at, x, NULL); }
 bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src)
 {
     int op = src->dtype == dst->dtype ? FY_OP_clone : FY_OP_cast;
-    fy_tensor *out =
-        fy_dispatch(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(src)}, .dtype = dst->dtype, .out = dst});
-    if (out) fy_tensor_drop(at, out, FY_WORD_free); /* the reference that came with it */
-    return out != NULL;
+    return fy_dispatch(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(src)}, .dtype = dst->dtype, .out = dst});
 }
 
 static fy_tensor *announced(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name)

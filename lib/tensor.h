@@ -62,8 +62,8 @@ typedef struct fy_geometry {
     int64_t strides[FY_MAX_DIMS];
 } fy_geometry;
 
-/* tensor.c. A new tensor carries one reference; what a public call returns goes through fy_hand_out,
- * which enters that reference in the innermost open scope of the thread. */
+/* tensor.c. A new tensor carries one reference; a reference that a public call gives goes through fy_hand_out,
+ * which enters it in the innermost open scope of the thread. */
 fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of);
 fy_tensor *fy_tensor_again(fy_tensor *x);                                /* one more reference */
 void fy_tensor_drop(fy_site *at, fy_tensor *x, fy_word why);             /* one less; NULL is fine */
@@ -121,7 +121,7 @@ typedef struct fy_call {
     fy_site *at; /* NULL for internal work */
     int op;
     fy_arg in[FY_MAX_INPUTS];
-    fy_tensor *out;         /* written in place and returned with one more reference; NULL: a new tensor */
+    fy_tensor *out;         /* written in place and returned borrowed; NULL: a new tensor */
     fy_dev *dev;            /* given shapes: where */
     fy_dtype dtype;         /* given dtypes: of the result; reductions: to compute in, if it is set */
     fy_shape shape;         /* given shapes: of the result */

@@ -208,7 +208,7 @@ TEST(a_silent_policy_copies_operands_and_flags_each_copy)
         assert_string_equal(fy_device(fy_matmul(a, g)), "cuda:0");
         assert_string_equal(text_of(event_of("copy", 0), "why"), "policy");
         since();
-        fy_add_(a, g); /* where it is written */
+        assert_ptr_equal(fy_add_(a, g), a); /* where it is written */
         assert_string_equal(text_of(event_of("copy", 0), "dir"), "d2h");
         assert_string_equal(text_of(event_of("copy", 0), "why"), "policy");
         assert_true(HOLDS(a, 2, 2, 2, 2));
@@ -216,6 +216,9 @@ TEST(a_silent_policy_copies_operands_and_flags_each_copy)
         fy_add(fy_full((), 1.0), g); /* a number goes along as ever */
         fy_to(a, "cuda");
         assert_string_equal(text_of(event_of("copy", 0), "why"), "user");
+        since();
+        fy_free(a); /* it has one reference still */
+        assert_string_equal(kinds(), "drop free");
     }
 }
 

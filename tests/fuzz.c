@@ -97,6 +97,14 @@ static const fy_storage *enter(const step *s, int slot, fy_tensor **out)
     return c->s[0];
 }
 
+/* In place the first operand comes back, borrowed: its new slot takes a reference of its own. */
+static fy_tensor *held(const world *w, const step *s, fy_tensor *out)
+{
+    if (!out || !is_in_place(s)) return out;
+    if (out != operand(w, s, 0)) broken("it gives another tensor than the one that it writes into");
+    return fy_hand_out(fy_tensor_again(out));
+}
+
 static bool run_step(const step *s, int i)
 {
     fy_tensor *out[2] = {0}, *second[2] = {0};
@@ -106,7 +114,7 @@ static bool run_step(const step *s, int i)
     follow_log();
     uint64_t before = ledger.digest;
     for (int w = split; w < 2; w++) {
-        out[w] = perform(&worlds[w], s, &second[w]);
+        out[w] = held(&worlds[w], s, perform(&worlds[w], s, &second[w]));
         error[w] = words_of_error(words[w], sizeof words[w]);
     }
     if (split && !error[1]) broken("operands on two devices were accepted");

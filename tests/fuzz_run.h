@@ -164,7 +164,7 @@ static fy_tensor *free_slot(world *w, const step *s)
     return NULL;
 }
 
-/* The step's result in that world: a new reference, or NULL. */
+/* The step's result in that world: a new reference, in place a borrowed one, or NULL. */
 static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
 {
     fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);

@@ -1,0 +1,229 @@
+/* Calls whose names end in _ return their first argument borrowed: whatever way they take, they make no
+ * reference, nothing in the log tells of a handle, and no scope gives one back. */
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "recorded.h"
+#include "tensor.h"
+
+#define TEST(name) static void name(void **state)
+
+enum { TURNS = 20 };
+
+static fy_tensor *x, *y, *doubles, *point, *wide, *away, *gone;
+
+// clang-format off
+/* X(what writes into x, a mistake in the same call) */
+#define IN_PLACE(X) \
+    X(fy_add_(x, 1), fy_add_(wide, 1)) \
+    X(fy_add_(x, doubles, 2), fy_add_(wide, doubles, 2))  /* by way of a tensor of another type */ \
+    X(fy_sub_(x, y), fy_sub_(point, y)) \
+    X(fy_mul_(x, x), fy_mul_(wide, x)) \
+    X(fy_div_(x, 2), fy_div_(wide, 2)) \
+    X(fy_relu_(x), fy_relu_(wide)) \
+    X(fy_neg_(x), fy_neg_(wide)) \
+    X(fy_exp_(x), fy_exp_(wide)) \
+    X(fy_fill_(x, 2), fy_fill_(x, y)) \
+    X(fy_fill_(x, point), fy_fill_(x, gone)) \
+    X(fy_zero_(x), fy_zero_(gone)) \
+    X(fy_copy_(x, y), fy_copy_(point, y)) \
+    X(fy_copy_(x, x), fy_copy_(x, gone)) \
+    X(fy_copy_(x, doubles), fy_copy_(wide, doubles)) \
+    X(fy_copy_(x, away), fy_copy_(wide, away))            /* by way of temporaries in both memories */
+// clang-format on
+
+static const char *const calls[] = {
+#define X(right, wrong) #right,
+    IN_PLACE(X)
+#undef X
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+static fy_tensor *call(int n, bool right_one)
+{
+    int i = 0;
+#define X(right, wrong) \
+    if (n == i++) return right_one ? (right) : (wrong);
+    IN_PLACE(X)
+#undef X
+    return NULL;
+}
+
+static fy_tensor **const operands[] = {&x, &y, &doubles, &point, &wide, &away};
+enum { OPERANDS = sizeof operands / sizeof *operands };
+
+/* Each with one reference, and in no scope. */
+static void make_operands(const char *here, const char *there)
+{
+    x = fy_ones((2, 3), .device = here);
+    y = fy_ones((2, 3), .device = here);
+    doubles = fy_ones((2, 3), .device = here, .dtype = FY_FLOAT64);
+    point = fy_full((), 2.0, .device = here);
+    gone = fy_ones((2, 3), .device = here);
+    FY_SCOPE
+    {
+        wide = fy_keep(fy_expand(fy_ones((3), .device = here), (2, 3)));
+        away = fy_keep(fy_t(fy_ones((3, 2), .device = there, .dtype = FY_FLOAT64)));
+    }
+    fy_free(gone);
+}
+
+static void on_both(void (*test)(void))
+{
+    for (int card = 0; card < 2; card++) {
+        make_operands(card ? "cuda" : "cpu", card ? "cpu" : "cuda");
+        test();
+        for (int i = 0; i < OPERANDS; i++) fy_free(*operands[i]);
+        assert_null(fy_error());
+    }
+}
+
+static int64_t live(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
+
+/* Events of that kind since then: all of them, or those about x. */
+static int count(const char *kind, bool of_x)
+{
+    int n = 0;
+    const cJSON *e;
+    for (int i = 0; (e = event_of(kind, i)); i++) n += !of_x || number_of(e, "tensor") == x->id;
+    return n;
+}
+
+/* Temporaries come and go; x stays as it is. */
+static void repeat(int n)
+{
+    int64_t before = live();
+    since();
+    for (int i = 0; i < TURNS; i++)
+        if (call(n, true) != x) fail_msg("%s does not return x", calls[n]);
+    if (x->refs != 1 || x->storage->refs != 1) fail_msg("%s: x has %u references", calls[n], x->refs);
+    if (count("tensor", true) || count("drop", true)) fail_msg("%s: the log tells of the handle", calls[n]);
+    if (count("tensor", false) != count("drop", false) || count("alloc", false) != count("free", false))
+        fail_msg("%s leaves a temporary", calls[n]);
+    assert_int_equal(live(), before);
+}
+
+static void repeat_all(void)
+{
+    for (int n = 0; n < CALLS; n++) {
+        repeat(n);
+        FY_SCOPE { repeat(n); }
+        assert_int_equal(x->refs, 1);
+    }
+    since();
+    fy_free(x);
+    assert_string_equal(kinds(), "drop free");
+    x = NULL;
+}
+
+TEST(a_loop_of_calls_takes_no_reference)
+{
+    (void)state;
+    on_both(repeat_all);
+}
+
+static void fail_all(void)
+{
+    int64_t before = live();
+    for (int n = 0; n < CALLS; n++) {
+        since();
+        if (call(n, false)) fail_msg("the mistake beside %s is none", calls[n]);
+        assert_string_equal(kinds(), "error");
+        fy_clear_error();
+        for (int i = 0; i < OPERANDS; i++) assert_int_equal((*operands[i])->refs, 1);
+    }
+    assert_int_equal(live(), before);
+}
+
+TEST(a_call_that_fails_returns_null_and_takes_no_reference)
+{
+    (void)state;
+    on_both(fail_all);
+}
+
+TEST(what_was_made_outside_a_scope_outlives_it)
+{
+    (void)state;
+    fy_tensor *a = fy_ones((2)), *b = NULL;
+    since();
+    FY_SCOPE { b = fy_add_(a, 1); }
+    FY_SCOPE { fy_keep(fy_mul_(a, 2)); }
+    assert_null(event_of("drop", 0));
+    assert_true(b == a && HOLDS(a, 4, 4));
+    FY_SCOPE
+    {
+        fy_tensor *c = fy_ones((2));
+        FY_SCOPE { fy_keep(fy_add_(c, a)); }
+        assert_true(HOLDS(c, 5, 5));
+    }
+    fy_free(a);
+    assert_null(fy_add_(b, 1));
+    assert_true(failed_with("was already freed"));
+}
+
+static fy_tensor *made_inside(void)
+{
+    FY_SCOPE { return fy_keep(fy_add_(fy_ones((2)), 1)); }
+    return NULL;
+}
+
+TEST(what_was_made_inside_goes_with_its_scope_unless_it_is_kept)
+{
+    int64_t before = live();
+    (void)state;
+    FY_SCOPE { fy_neg_(fy_add_(fy_ones((2)), 1)); }
+    assert_int_equal(live(), before);
+    fy_tensor *kept = made_inside();
+    assert_true(HOLDS(kept, 2, 2));
+    fy_free(kept);
+    assert_int_equal(live(), before);
+}
+
+/* Is a call of this name, as in "fy_add_", in the table? */
+static bool is_listed(const char *name)
+{
+    for (int n = 0; n < CALLS; n++)
+        if (strncmp(calls[n], name, strlen(name)) == 0 && calls[n][strlen(name)] == '(') return true;
+    return false;
+}
+
+TEST(every_name_of_the_headers_that_ends_so_is_tried)
+{
+    glob_t headers;
+    char line[400], name[100], paren;
+    int found = 0;
+    (void)state;
+    assert_int_equal(glob("lib/ferry*.h", 0, NULL, &headers), 0);
+    for (size_t i = 0; i < headers.gl_pathc; i++) {
+        FILE *f = fopen(headers.gl_pathv[i], "r");
+        while (f && fgets(line, sizeof line, f)) {
+            if (sscanf(line, "#define %99[a-z0-9_]%c", name, &paren) < 2 || paren != '(') continue;
+            if (strncmp(name, "fy_", 3) != 0 || name[strlen(name) - 1] != '_') continue;
+            if (!is_listed(name)) fail_msg("%s is not in the table", name);
+            found++;
+        }
+        if (f) fclose(f);
+    }
+    globfree(&headers);
+    assert_true(found >= 10);
+}
+
+int main(void)
+{
+    setenv("FERRY_GPU", "sim", 1);
+    recorded_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop_of_calls_takes_no_reference),
+        cmocka_unit_test(a_call_that_fails_returns_null_and_takes_no_reference),
+        cmocka_unit_test(what_was_made_outside_a_scope_outlives_it),
+        cmocka_unit_test(what_was_made_inside_goes_with_its_scope_unless_it_is_kept),
+        cmocka_unit_test(every_name_of_the_headers_that_ends_so_is_tried),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    recorded_end();
+    return failed;
+}
