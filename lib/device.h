@@ -129,6 +129,7 @@ struct fy_dev {
     char name[16]; /* "cpu", "cuda:0" */
     char card_name[128];
     char fault[256];             /* why the last call failed */
+    uint32_t fault_work;         /* the work at fault, where a later call tells of it; 0 */
     const fy_card *card;         /* figures of the model; NULL where times are measured */
     int64_t capacity;            /* bytes */
     void *state;                 /* the back end's own */

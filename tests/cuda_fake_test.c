@@ -138,8 +138,8 @@ static void numbers_go_up_are_added_and_come_home(void **state)
     fy_time t;
     fy_copy_work c;
     (void)state;
-    float *x = fy_backend_cuda.alloc(&dev, 512, &t), *y = fy_backend_cuda.alloc(&dev, 512, &t),
-          *z = fy_backend_cuda.alloc(&dev, 512, &t);
+    float *x = fy_backend_cuda.alloc(&dev, 512, FY_WORD_device, &t), *y = fy_backend_cuda.alloc(&dev, 512, FY_WORD_device, &t),
+          *z = fy_backend_cuda.alloc(&dev, 512, FY_WORD_device, &t);
     assert_true(isnan(z[0])); /* fresh memory is junk */
     assert_true(copy_way(FY_WORD_h2d, x, a, sizeof a, &c) && copy_way(FY_WORD_h2d, y, b, sizeof b, &c));
     fy_run_work w = add_work(x, y, z, 3);
@@ -149,9 +149,9 @@ static void numbers_go_up_are_added_and_come_home(void **state)
     assert_true(home[0] == 11 && home[1] == 22 && home[2] == 33);
     assert_int_equal(c.route, FY_WORD_staged);
     assert_false(c.was_async);
-    fy_backend_cuda.release(&dev, x, 512);
-    fy_backend_cuda.release(&dev, y, 512);
-    fy_backend_cuda.release(&dev, z, 512);
+    fy_backend_cuda.release(&dev, x, 512, FY_WORD_device, &t);
+    fy_backend_cuda.release(&dev, y, 512, FY_WORD_device, &t);
+    fy_backend_cuda.release(&dev, z, 512, FY_WORD_device, &t);
 }
 
 /* Three ways to ask: no page-locked side, one, and one with the wish not to wait. */
@@ -161,8 +161,8 @@ static void only_a_copy_of_pinned_memory_does_not_wait(void **state)
     fy_copy_work c = {.bytes = 4, .dir = FY_WORD_h2d, .async = true};
     char pageable[4] = "abc";
     (void)state;
-    c.dst = fy_backend_cuda.alloc(&dev, 4, &t);
-    char *pinned = fy_backend_cuda.pin(&dev, 4);
+    c.dst = fy_backend_cuda.alloc(&dev, 4, FY_WORD_device, &t);
+    char *pinned = fy_backend_cuda.alloc(&dev, 4, FY_WORD_pinned, &t);
     memcpy(pinned, pageable, 4);
     recording = false;
     c.src = pageable;
@@ -177,10 +177,10 @@ static void only_a_copy_of_pinned_memory_does_not_wait(void **state)
     assert_true(fy_backend_cuda.copy(&dev, &c));
     assert_false(c.was_async);
     fail_next("HostAlloc", cudaErrorLaunchFailure);
-    assert_null(fy_backend_cuda.pin(&dev, 4));
+    assert_null(fy_backend_cuda.alloc(&dev, 4, FY_WORD_pinned, &t));
     assert_non_null(strstr(dev.fault, "in cudaHostAlloc"));
-    fy_backend_cuda.unpin(&dev, pinned);
-    fy_backend_cuda.release(&dev, c.dst, 4);
+    fy_backend_cuda.release(&dev, pinned, 4, FY_WORD_pinned, &t);
+    fy_backend_cuda.release(&dev, c.dst, 4, FY_WORD_device, &t);
 }
 
 static void calls_come_in_the_order_that_times_need(void **state)
@@ -189,7 +189,7 @@ static void calls_come_in_the_order_that_times_need(void **state)
     fy_time t;
     fy_copy_work c;
     (void)state;
-    char *p = fy_backend_cuda.alloc(&dev, 4, &t);
+    char *p = fy_backend_cuda.alloc(&dev, 4, FY_WORD_device, &t);
     copy_way(FY_WORD_h2d, p, host, 4, &c);
     assert_string_equal(fake.calls, "SetDevice Malloc MemsetAsync SetDevice EventRecord MemcpyHostToDevice EventRecord "
                                     "EventSynchronize EventElapsedTime EventElapsedTime");
@@ -199,7 +199,7 @@ static void calls_come_in_the_order_that_times_need(void **state)
     assert_string_equal(fake.calls, "SetDevice EventRecord Launch GetLastError EventRecord EventSynchronize "
                                     "EventElapsedTime EventElapsedTime");
     fake.calls[0] = 0;
-    fy_backend_cuda.release(&dev, p, 4);
+    fy_backend_cuda.release(&dev, p, 4, FY_WORD_device, &t);
     assert_string_equal(fake.calls, "SetDevice MemsetAsync Free");
 }
 
@@ -207,13 +207,13 @@ static void a_launch_is_waited_for_only_while_a_log_is_open(void **state)
 {
     fy_time t;
     (void)state;
-    float *p = fy_backend_cuda.alloc(&dev, 4, &t);
+    float *p = fy_backend_cuda.alloc(&dev, 4, FY_WORD_device, &t);
     fy_run_work w = add_work(p, p, p, 1);
     recording = false;
     fake.calls[0] = 0;
     assert_true(fy_backend_cuda.run(&dev, &w));
     assert_string_equal(fake.calls, "SetDevice Launch GetLastError");
-    fy_backend_cuda.release(&dev, p, 4);
+    fy_backend_cuda.release(&dev, p, 4, FY_WORD_device, &t);
 }
 
 static void times_are_the_cards_and_never_in_the_future(void **state)
@@ -223,7 +223,7 @@ static void times_are_the_cards_and_never_in_the_future(void **state)
     fy_copy_work c;
     int64_t last = 0;
     (void)state;
-    char *p = fy_backend_cuda.alloc(&dev, 4, &t);
+    char *p = fy_backend_cuda.alloc(&dev, 4, FY_WORD_device, &t);
     fy_clock_measure();
     for (int i = 0; i < 5; i++) { /* the fake's clock runs ahead of ours: each copy claims 1 ms */
         assert_true(copy_way(FY_WORD_h2d, p, host, 4, &c));
@@ -232,25 +232,25 @@ static void times_are_the_cards_and_never_in_the_future(void **state)
         assert_true(c.time.end >= last && c.time.end <= fy_clock_now());
         last = c.time.end;
     }
-    fy_backend_cuda.release(&dev, p, 4);
+    fy_backend_cuda.release(&dev, p, 4, FY_WORD_device, &t);
 }
 
 static void points_pass_and_waiting_asks_the_right_event(void **state)
 {
     fy_time t;
     (void)state;
-    int64_t point = fy_backend_cuda.record(&dev, 0);
-    assert_int_equal(fy_backend_cuda.record(&dev, 0), point + 1);
+    fy_point point = {0};
+    int64_t when;
+    assert_true(fy_backend_cuda.record(&dev, 0, &point));
     fake.calls[0] = 0;
-    assert_true(fy_backend_cuda.wait(&dev, point, &t));
-    assert_true(fy_backend_cuda.wait(&dev, -1, &t));
-    assert_true(fy_backend_cuda.done(&dev, point));
-    assert_true(fy_backend_cuda.done(&dev, -1));
+    assert_true(fy_backend_cuda.wait(&dev, &point, NULL, 0, &t));
+    assert_true(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
+    assert_true(fy_backend_cuda.done(&dev, &point, &when));
     assert_string_equal(
         fake.calls,
-        "SetDevice EventSynchronize SetDevice DeviceSynchronize SetDevice EventQuery SetDevice StreamQuery");
+        "SetDevice EventSynchronize SetDevice DeviceSynchronize SetDevice EventQuery");
     fail_next("EventQuery", cudaErrorNotReady);
-    assert_false(fy_backend_cuda.done(&dev, point));
+    assert_false(fy_backend_cuda.done(&dev, &point, &when));
 }
 
 /* ---- failures ---- */
@@ -259,12 +259,12 @@ static void a_full_card_is_null_and_forgotten(void **state)
 {
     fy_time t;
     (void)state;
-    assert_null(fy_backend_cuda.alloc(&dev, 9 << 20, &t));
+    assert_null(fy_backend_cuda.alloc(&dev, 9 << 20, FY_WORD_device, &t));
     assert_string_equal(dev.fault, ""); /* full, and nothing else is wrong */
     assert_int_equal(fake.last, cudaSuccess);
-    void *p = fy_backend_cuda.alloc(&dev, 4, &t);
+    void *p = fy_backend_cuda.alloc(&dev, 4, FY_WORD_device, &t);
     assert_non_null(p);
-    fy_backend_cuda.release(&dev, p, 4);
+    fy_backend_cuda.release(&dev, p, 4, FY_WORD_device, &t);
 }
 
 static void memory_that_cannot_be_filled_is_given_back(void **state)
@@ -272,7 +272,7 @@ static void memory_that_cannot_be_filled_is_given_back(void **state)
     fy_time t;
     (void)state;
     fail_next("MemsetAsync", cudaErrorLaunchFailure);
-    assert_null(fy_backend_cuda.alloc(&dev, 4, &t));
+    assert_null(fy_backend_cuda.alloc(&dev, 4, FY_WORD_device, &t));
     assert_int_equal(fake.blocks, 0);
 }
 
@@ -280,7 +280,7 @@ static void a_failed_launch_names_the_kernel(void **state)
 {
     fy_time t;
     (void)state;
-    float *p = fy_backend_cuda.alloc(&dev, 4, &t);
+    float *p = fy_backend_cuda.alloc(&dev, 4, FY_WORD_device, &t);
     fy_run_work w = add_work(p, p, p, 1);
     fail_next("Launch", cudaErrorLaunchFailure);
     assert_false(fy_backend_cuda.run(&dev, &w));
@@ -290,7 +290,7 @@ static void a_failed_launch_names_the_kernel(void **state)
     assert_string_equal(dev.fault,
                         "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaEventSynchronize)");
     assert_true(fy_backend_cuda.run(&dev, &w)); /* and the lock was let go each time */
-    fy_backend_cuda.release(&dev, p, 4);
+    fy_backend_cuda.release(&dev, p, 4, FY_WORD_device, &t);
 }
 
 static void a_failed_copy_says_so(void **state)
@@ -299,12 +299,12 @@ static void a_failed_copy_says_so(void **state)
     fy_time t;
     fy_copy_work c;
     (void)state;
-    char *p = fy_backend_cuda.alloc(&dev, 4, &t);
+    char *p = fy_backend_cuda.alloc(&dev, 4, FY_WORD_device, &t);
     fail_next("MemcpyDeviceToHost", cudaErrorLaunchFailure);
     assert_false(copy_way(FY_WORD_d2h, host, p, 4, &c));
     assert_non_null(strstr(dev.fault, "in cudaMemcpyAsync"));
     assert_string_equal(host, "abc");
-    fy_backend_cuda.release(&dev, p, 4);
+    fy_backend_cuda.release(&dev, p, 4, FY_WORD_device, &t);
 }
 
 #define WITH_CARD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

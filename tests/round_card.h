@@ -55,7 +55,13 @@ static inline int teardown(void **state)
 static inline void *alloc(fy_dev *d, size_t bytes)
 {
     fy_time t;
-    return fy_backend_sim.alloc(d, bytes, &t);
+    return fy_backend_sim.alloc(d, bytes, FY_WORD_device, &t);
+}
+
+static inline void give(fy_dev *d, void *p, size_t bytes)
+{
+    fy_time t;
+    fy_backend_sim.release(d, p, bytes, FY_WORD_device, &t);
 }
 
 static inline fy_copy_work copy_way(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes, bool pinned,
@@ -79,7 +85,7 @@ static inline fy_copy_work down(fy_dev *d, void *dst, const void *src, size_t by
 static inline void wait_for_all(fy_dev *d)
 {
     fy_time t;
-    assert_true(fy_backend_sim.wait(d, -1, &t));
+    assert_true(fy_backend_sim.wait(d, NULL, NULL, 0, &t));
 }
 
 static inline fy_run_work fill_work(void *out, int64_t n, int64_t flops)

@@ -131,17 +131,19 @@ static void points_pass_in_order_and_waiting_brings_the_clock_there(void **state
     fy_time t;
     fy_run_work first = fill_work(p, 1, 1000), second = fill_work(p, 1, 1000);
     assert_true(fy_backend_sim.run(d, &first));
-    int64_t point = fy_backend_sim.record(d, 0);
+    fy_point point = {0}, later = {0};
+    int64_t when;
+    assert_true(fy_backend_sim.record(d, 0, &point));
     assert_true(fy_backend_sim.run(d, &second));
-    int64_t later = fy_backend_sim.record(d, 0);
-    assert_false(fy_backend_sim.done(d, point));
-    assert_true(fy_backend_sim.wait(d, point, &t));
+    assert_true(fy_backend_sim.record(d, 0, &later));
+    assert_false(fy_backend_sim.done(d, &point, &when));
+    assert_true(fy_backend_sim.wait(d, &point, NULL, 0, &t));
     assert_int_equal(fy_clock_now(), first.time.end);
-    assert_true(fy_backend_sim.done(d, point));
-    assert_false(fy_backend_sim.done(d, later));
+    assert_true(fy_backend_sim.done(d, &point, &when));
+    assert_false(fy_backend_sim.done(d, &later, &when));
     wait_for_all(d);
     assert_int_equal(fy_clock_now(), second.time.end);
-    assert_true(fy_backend_sim.done(d, later));
+    assert_true(fy_backend_sim.done(d, &later, &when));
 }
 
 static void asking_again_and_again_gets_an_answer(void **state)
@@ -149,9 +151,11 @@ static void asking_again_and_again_gets_an_answer(void **state)
     fy_dev *d = *state;
     fy_run_work w = fill_work(alloc(d, 4), 1, 1000);
     assert_true(fy_backend_sim.run(d, &w));
-    int64_t point = fy_backend_sim.record(d, 0);
+    fy_point point = {0};
+    int64_t when;
+    assert_true(fy_backend_sim.record(d, 0, &point));
     int asked = 1;
-    while (!fy_backend_sim.done(d, point)) asked++;
+    while (!fy_backend_sim.done(d, &point, &when)) asked++;
     assert_int_equal(asked, 101); /* 1007 ns, 10 a question */
 }
 
@@ -169,7 +173,7 @@ static int64_t digest_of_a_program(fy_dev *d)
         fy_run_work w = fill_work(p, 1000 - i, i * 37);
         assert_true(fy_backend_sim.run(d, &w));
         fy_copy_work c = down(d, host, p, sizeof host);
-        if (i % 3) fy_backend_sim.release(d, p, sizeof host);
+        if (i % 3) give(d, p, sizeof host);
         digest = digest * 31 % 1000003 + (w.time.end - t) * 7 + (c.time.end - t) + ((char *)p - first);
     }
     wait_for_all(d);

@@ -11,7 +11,7 @@ static void full_is_null_and_the_rest_stays_usable(void **state)
     char *all = alloc(d, 1 << 20), home[4];
     assert_non_null(all);
     assert_null(alloc(d, 1));
-    fy_backend_sim.release(d, all, 1 << 20);
+    give(d, all, 1 << 20);
     char *p = alloc(d, 1), *q = alloc(d, 513), *r = alloc(d, 1);
     assert_int_equal(q - p, 512);
     assert_int_equal(r - q, 1024);
@@ -30,7 +30,7 @@ static void fresh_and_freed_memory_hold_different_junk(void **state)
     float f;
     memcpy(&f, home, 4);
     assert_true(f != f); /* unwritten VRAM reads as NaN */
-    fy_backend_sim.release(d, p, 600);
+    give(d, p, 600);
     down(d, home, p, 600);
     for (int i = 0; i < 600; i++) assert_int_equal(home[i], 0xf5);
 }
@@ -58,7 +58,7 @@ static void a_20_gib_tensor_on_a_large_card_eats_no_ram(void **state)
     up(d, end, "end", 4);
     down(d, last, end, 4);
     assert_string_equal(last, "end");
-    fy_backend_sim.release(d, p, (size_t)20 << 30);
+    give(d, p, (size_t)20 << 30);
     assert_true(resident_mib() - before < 100);
     fy_backend_sim.close(d);
 }
