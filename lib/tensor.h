@@ -21,6 +21,7 @@ typedef struct fy_storage {
     fy_dtype dtype;                 /* its first handle's; guard.c counts elements by it */
     fy_deleter deleter;             /* foreign memory alone: called once when nobody looks at it any more */
     void *given, *context;          /* with these */
+    struct fy_seen *seen;           /* accesses by streams (hazard.c); NULL: none */
     struct fy_storage *next, *prev; /* all that live, oldest first */
 } fy_storage;
 
