@@ -37,12 +37,12 @@ typedef struct crossing {
     fy_site *at;
     fy_tensor *dst, *src;
     fy_geometry wire; /* what crosses */
-    bool pack, unpack;
+    bool pack, unpack, async;
 } crossing;
 
-static crossing plan(fy_site *at, fy_tensor *dst, fy_tensor *src)
+static crossing plan(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
-    crossing c = {at, dst, src, spread(src, dst), false, false};
+    crossing c = {at, dst, src, spread(src, dst), false, false, async};
     fy_geometry own = fy_geometry_of(dst);
     fy_dtype wire = is_host(dst->storage->dev) ? src->dtype : dst->dtype; /* from a card home: converted there */
     c.pack = src->dtype != wire || !fy_is_dense(&c.wire);
@@ -77,18 +77,19 @@ static bool perform(const crossing *c, fy_storage *packed, fy_storage *landed)
     fy_tensor *from = packed ? temporary(c, packed) : c->src;
     bool ok = !packed || fy_write_into(c->at, from, c->src);
     fy_tensor *to = landed ? temporary(c, landed) : c->dst;
-    ok = ok && fy_cross(c->at, from, to, &(fy_crossing){.cast = where_converted(c), .why = FY_WORD_user});
+    ok = ok &&
+         fy_cross(c->at, from, to, &(fy_crossing){.async = c->async, .cast = where_converted(c), .why = FY_WORD_user});
     if (packed) fy_tensor_drop(c->at, from, FY_WORD_free);
     ok = ok && (!landed || fy_write_into(c->at, c->dst, to));
     if (landed) fy_tensor_drop(c->at, to, FY_WORD_free);
     return ok;
 }
 
-static bool across(fy_site *at, fy_tensor *dst, fy_tensor *src)
+static bool across(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
     if (!fy_check_written(at, dst, src)) return false;
     if (fy_numel(dst) == 0) return true;
-    crossing c = plan(at, dst, src);
+    crossing c = plan(at, dst, src, async);
     fy_storage *packed = NULL, *landed = NULL;
     if (c.pack && !(packed = room(&c, src->storage->dev))) return false;
     if (c.unpack && !(landed = room(&c, dst->storage->dev))) {
@@ -98,13 +99,13 @@ static bool across(fy_site *at, fy_tensor *dst, fy_tensor *src)
     return perform(&c, packed, landed);
 }
 
-fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src)
+fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o)
 {
     fy_session_start();
     if (!fy_check(at, 0, dst) || !fy_check(at, 1, src)) return NULL;
     bool apart = dst->storage->dev != src->storage->dev;
-    bool ok = is_same(dst, src) || (apart ? across(at, dst, src) : fy_write_into(at, dst, src));
-    if (ok && apart && is_host(dst->storage->dev)) fy_narrate_flush();
+    bool ok = is_same(dst, src) || (apart ? across(at, dst, src, o.non_blocking) : fy_write_into(at, dst, src));
+    if (ok && apart && !o.non_blocking && is_host(dst->storage->dev)) fy_narrate_flush();
     return ok ? dst : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* cross.c: bytes from one memory to another, and what the log says of it. The only caller of a back end's
  * copy, and the only emitter of copy. What crosses is one piece: move.c and home.c see to that. */
+#include "stream.h"
 #include "tensor.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
@@ -41,13 +42,13 @@ static void emit_copy(fy_site *at, const fy_dev *card, const fy_copy_work *w, fy
     int64_t wait = home && !w->was_async ? waited(card, w, before) : 0;
     uint64_t seq =
         FY_EMIT(at, copy, .id = id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
-                .stream = 0, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
+                .stream = w->stream, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
                 .cast = (uint8_t)how->cast, .why = (uint8_t)how->why, .held = w->time.held - wait);
     FY_EMIT(at, complete, .id = id, .start = w->time.start, .end = w->time.end,
             .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : (uint8_t)w->dir, .wire = w->time.wire,
             .staging = w->time.staging, .overhead = w->time.overhead);
     if (home && !w->was_async)
-        FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = 0,
+        FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = w->stream,
                 .why = how->why == FY_WORD_user ? FY_WORD_copy : (uint8_t)how->why, .cause = seq + 1, .held = wait);
 }
 
@@ -74,6 +75,7 @@ bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossi
     fy_dev *from = src->storage->dev, *to = dst->storage->dev, *card = is_host(from) ? to : from;
     fy_copy_work w = {.dst = data_of(dst), .src = data_of(src), .bytes = bytes_of(dst), .dir = direction(from, to)};
     w.async = how->async;
+    w.stream = fy_stream_current(card);
     w.pinned = is_pinned_way(src->storage, dst->storage);
     int64_t before = fy_clock_now();
     if (w.bytes == 0) return true;
@@ -87,6 +89,7 @@ bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word w
 {
     fy_dev *card = x->storage->dev;
     fy_copy_work w = {.dst = to, .src = data_of(x), .bytes = bytes, .dir = FY_WORD_d2h};
+    w.stream = fy_stream_current(card);
     int64_t before = fy_clock_now();
     if (bytes == 0) return true;
     if (!card->backend->copy(card, &w)) return fail_copy(at, card);

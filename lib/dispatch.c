@@ -1,5 +1,6 @@
 /* dispatch.c: one call of one op: checked and planned (plan.c), allocated, run by the device's back end,
  * and recorded as alloc, tensor, op, complete. The only caller of a back end's run. */
+#include "stream.h"
 #include "tensor.h"
 
 uint32_t fy_work_id(void)
@@ -56,6 +57,7 @@ static bool plan_again(const fy_call *c, fy_plan *p, fy_tensor *const *in, fy_te
 static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out, fy_run_work *w)
 {
     *w = (fy_run_work){.op = c->op, .nin = fy_ops[c->op].nin, .dtype = p->dtype, .reduced = p->reduced};
+    w->stream = fy_stream_current(p->dev);
     memcpy(w->real, c->real, sizeof w->real);
     memcpy(w->integer, c->integer, sizeof w->integer);
     for (int i = 0; i < w->nin; i++) {
@@ -89,7 +91,7 @@ static void emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, const
     if (!fy_log_is_on()) return;
     uint32_t id = fy_work_id();
     FY_EMIT(c->at, op, .id = id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)p->dev->number,
-            .stream = host ? FY_ABSENT : 0, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
+            .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
             .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(p->result.dtype),
             .flops = w->flops, .bytes = w->bytes, .kernel = fy_ref_str(w->kernel),
             .grid = {w->grid[0], w->grid[1], w->grid[2]}, .block = {w->block[0], w->block[1], w->block[2]},

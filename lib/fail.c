@@ -139,13 +139,21 @@ static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
                 "'%s' (%s) was already freed by fy_free%s", name, label, where);
 }
 
+void *fy_fail_null(fy_site *at, int i, const char *kind)
+{
+    char name[200];
+    if (mode == FY_RETURN) return NULL; /* the call that gave it has told why */
+    fy_argument(at, i, name, sizeof name);
+    return fy_fail(at, "null", fy_hint("give %s a%s %s first", name, strchr("aeiou", *kind) ? "n" : "", kind),
+                   "'%s' is NULL, not a%s %s", name, strchr("aeiou", *kind) ? "n" : "", kind);
+}
+
 bool fy_check(fy_site *at, int i, const fy_tensor *x)
 {
     char name[200];
     if (x && x->magic == FY_ALIVE) return true;
     fy_argument(at, i, name, sizeof name);
     if (x) fail_dead(at, name, x);
-    else if (mode == FY_EXIT)
-        fy_fail(at, "null", fy_hint("give %s a tensor first", name), "'%s' is NULL, not a tensor", name);
+    else fy_fail_null(at, i, "tensor");
     return false;
 }

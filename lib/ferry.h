@@ -88,6 +88,13 @@ typedef struct fy_to_opts {
     int fy_end_;
 } fy_to_opts;
 
+/* Options of fy_copy_. */
+typedef struct fy_copy_opts {
+    const struct fy_options_by_name *fy_begin_;
+    bool non_blocking; /* do not wait, where the CPU side is pinned */
+    int fy_end_;
+} fy_copy_opts;
+
 /* Options of reductions over dimensions. */
 typedef struct fy_reduce_opts {
     const struct fy_options_by_name *fy_begin_;
@@ -150,8 +157,9 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 #define fy_cuda(...) FY_CUDA("fy_cuda", #__VA_ARGS__, __VA_ARGS__) /* fy_cuda(x) to the current card, fy_cuda(x, 1)
                                              to card 1 */
 #define fy_cpu(x)    fy_cpu_at(FY_AT("fy_cpu", #x), x)     /* home to CPU RAM; waits for the card */
-#define fy_copy_(dst, src) fy_copy__at(FY_AT("fy_copy_", #dst ", " #src), dst, src) /* src's values into dst, which
-                                             keeps its dtype and device; src is broadcast; returns dst */
+#define fy_copy_(dst, ...) FY_COPY("fy_copy_", #dst ", " #__VA_ARGS__, dst, __VA_ARGS__) /* fy_copy_(dst, src): src's
+                                             values into dst, which keeps its dtype and device; src is broadcast;
+                                             returns dst. Option: .non_blocking = true */
 #define fy_pin_memory(x) fy_pin_memory_at(FY_AT("fy_pin_memory", #x), x) /* a page-locked copy in RAM; x if it is */
 #define fy_is_pinned(x)  fy_is_pinned_at(FY_AT("fy_is_pinned", #x), x)
 
@@ -160,6 +168,7 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 #include "ferry_math.h" /* fy_add ... fy_cross_entropy, and types that meet */
 #include "ferry_view.h" /* fy_view ... fy_stack: shapes, slices, joining */
 #include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: NumPy's arrays and your own */
+#include "ferry_stream.h" /* fy_cuda_stream, fy_cuda_event: work in several queues, and its order */
 
 /* ---- looking ------------------------------------------------------------------------------- */
 

@@ -177,6 +177,9 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
              FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
              FY_OPTIONS(fy_to_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
+#define FY_COPY(call, text, dst, ...) \
+    fy_copy__at(FY_AT(call, text), dst, FY_FIRST(__VA_ARGS__), \
+                FY_OPTIONS(fy_copy_opts, FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 #define FY_LINSPACE(call, text, ...) \
     fy_linspace_at(FY_AT(call, text), FY_LIST_OF("fy_linspace((0, 1, 5))", FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
 #define FY_EYE(call, text, ...) \
@@ -245,7 +248,7 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o);
 fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o);
 fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target target, fy_to_opts o);
 fy_tensor *fy_cuda_at(fy_site *at, fy_tensor *x, int device);
-fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src);
+fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o);
 fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x);
 bool fy_is_pinned_at(fy_site *at, fy_tensor *x);
 void fy_cuda_set_device_at(fy_site *at, int device);

@@ -71,13 +71,15 @@ const char *fy_stream_device(const fy_stream *s); /* "cuda:0"; NULL of NULL */
 
 /* ---- how the macros are made ----------------------------------------------------------------------- */
 
-#define FY_STREAM_OR(...) FY_SECOND_OR((fy_stream *)0, __VA_ARGS__)
-#define FY_STREAM_(s) FY_STREAM_WITH(s, FY_CONCAT_(fy_with_, __LINE__))
+extern fy_stream fy_stream_left_out; /* not NULL, which is what a call that failed gave */
+#define FY_STREAM_OR(...) FY_SECOND_OR(&fy_stream_left_out, __VA_ARGS__)
+#define FY_STREAM_(s) FY_STREAM_WITH(s, FY_CAT(fy_with_, __COUNTER__))
 #define FY_STREAM_WITH(s, with) \
     for (fy_with_stream with __attribute__((cleanup(fy_with_stream_end))) = \
              fy_with_stream_at(FY_AT("FY_STREAM", #s), s); \
          with.turns-- > 0;)
 typedef struct fy_with_stream {
+    fy_site *at;
     fy_stream *before; /* the current stream of that card; NULL: nothing is to be put back */
     int device, turns; /* the current card */
 } fy_with_stream;

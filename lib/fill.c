@@ -34,7 +34,7 @@ fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
     if (!fy_check(at, 0, x)) return NULL;
     if (value.is_tensor) {
         if (!check_value(at, value.tensor)) return NULL;
-        if (stays_on_card(x, value.tensor)) return fy_copy__at(at, x, value.tensor);
+        if (stays_on_card(x, value.tensor)) return fy_copy__at(at, x, value.tensor, (fy_copy_opts){0});
         if (!take_number(at, value.tensor, &value)) return NULL;
     }
     if (!fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "stream.h"
 #include "tensor.h"
 
 enum { HOST_ALIGN = 64, CARD_ALIGN = 512 }; /* what malloc_aligned and the card's allocator round to */
@@ -242,8 +243,8 @@ void fy_storage_announce(fy_site *at, fy_storage *s)
 {
     __atomic_store_n(&s->id, __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     FY_EMIT(at, alloc, .storage = s->id, .device = (uint8_t)s->dev->number, .mem = (uint8_t)s->mem, .addr = s->addr,
-            .asked = (int64_t)s->asked, .bytes = (int64_t)s->bytes, .stream = is_host(s->dev) ? FY_ABSENT : 0,
-            .tenant = s->tenant);
+            .asked = (int64_t)s->asked, .bytes = (int64_t)s->bytes,
+            .stream = is_host(s->dev) ? FY_ABSENT : fy_stream_current(s->dev), .tenant = s->tenant);
 }
 
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)

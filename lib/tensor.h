@@ -209,6 +209,8 @@ void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_t
                     ...) __attribute__((format(printf, 6, 7)));
 /* Is argument i a tensor that lives? False after an error; after FY_RETURN a NULL passes through silently. */
 bool fy_check(fy_site *at, int i, const fy_tensor *x);
+/* Argument i is NULL where a tensor, stream or event belongs: silent after FY_RETURN, where NULL passes through. */
+void *fy_fail_null(fy_site *at, int i, const char *kind);
 /* The i-th argument as written, or "argument 2". */
 const char *fy_argument(const fy_site *at, int i, char *buf, size_t room);
 /* A hint put together: valid until the thread's next. */

@@ -191,7 +191,7 @@ static compile_end run_compiler(const compile_order *o, const char *source, cons
 /* What a learner may call: the headers' text, less how their macros are made. NULL without memory. */
 static char *read_manual(const home *h)
 {
-    static const char *const parts[] = {"ferry.h", "ferry_math.h", "ferry_view.h", "ferry_io.h"};
+    static const char *const parts[] = {"ferry.h", "ferry_math.h", "ferry_view.h", "ferry_io.h", "ferry_stream.h"};
     char path[HOME_PATH + 256], *manual = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&manual, &size);
