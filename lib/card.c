@@ -36,6 +36,13 @@ static const fy_card cards[] = {
         .call_overhead = 3000,      /* assumed: a copy, an allocation or a wait as the host sees it */
         .launch_overhead = 4000,    /* assumed: a launch as the host sees it */
         .kernel_latency = 3000,     /* assumed: head of the queue to first instruction, and back */
+        .peer_bandwidth = 450e9,    /* data sheet: NVLink, 900 GB/s, both ways together */
+        .launch_queue = 1024,       /* assumed: what launch loops show on CUDA cards; not documented */
+        .malloc_overhead = 100000,  /* assumed: cudaMalloc, 0.1 ms */
+        .free_overhead = 100000,    /* assumed: cudaFree */
+        .pin_overhead = 50000,      /* assumed: cudaHostAlloc, one call into the kernel */
+        .pin_bandwidth = 4e9,       /* assumed: 1 us for each page of 4 KiB: to fault it in, clear and map it */
+        .unpin_bandwidth = 16e9,    /* assumed: a quarter of that to let it go */
     },
 };
 

@@ -16,12 +16,19 @@ typedef struct fy_card {
     double flops_f32;         /* per second, outside tensor cores */
     double memory_bandwidth;  /* bytes per second, VRAM (RAM for the host) */
     double bus_bandwidth;     /* bytes per second each way, pinned */
+    double peer_bandwidth;    /* bytes per second to another card of the kind; 0: the bus's */
     double staging_bandwidth; /* bytes per second, memcpy into the pinned staging buffer */
     int64_t staging_chunk;    /* bytes of one staging buffer */
     int64_t bus_latency;      /* ns, one transfer */
-    int64_t call_overhead;    /* ns the host spends in a copy, alloc or sync call */
+    int64_t call_overhead;    /* ns the host spends in a copy, record, query or sync call */
     int64_t launch_overhead;  /* ns the host spends in a launch */
     int64_t kernel_latency;   /* ns from the head of the queue to the first instruction, and back */
+    int64_t launch_queue;     /* pieces of work of a stream that may be to come; 0: any number */
+    int64_t malloc_overhead;  /* ns, cudaMalloc */
+    int64_t free_overhead;    /* ns, cudaFree, cudaFreeHost, once the card is idle */
+    int64_t pin_overhead;     /* ns, cudaHostAlloc of any size */
+    double pin_bandwidth;     /* bytes per second that it page-locks; 0: that costs nothing */
+    double unpin_bandwidth;   /* and gives free; 0 likewise */
 } fy_card;
 
 typedef struct fy_time {

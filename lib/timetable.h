@@ -23,7 +23,7 @@ void fy_timetable_copy(fy_timetable *t, int64_t now, fy_copy_work *w);
  * streams w->stream of both; begins when both have got there, and holds both. */
 void fy_timetable_copy_peer(fy_timetable *from, fy_timetable *to, int64_t now, bool peer, fy_copy_work *w);
 void fy_timetable_run(fy_timetable *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out);
-/* A call that takes or gives back memory: pinned or device. */
+/* A call that takes memory, pinned or device; or gives it back, which waits for all the card's work first. */
 void fy_timetable_alloc(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 void fy_timetable_release(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 
