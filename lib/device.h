@@ -67,7 +67,8 @@ typedef struct fy_races {
 /* Streams are numbered within their card: 0 is the default stream, 1 to 32 are PyTorch's pool. */
 enum { FY_STREAMS = 33 };
 
-/* A place in a stream: all work that was queued before it. */
+/* A place in a stream: all work that was queued before it. One that no record has filled (queue 0, native NULL)
+ * stands for all of its stream so far, in wait and in done; record leaves one or the other set. */
 typedef struct fy_point {
     int stream;
     int64_t when;   /* when the stream gets there, where that is known; -1 */
@@ -127,7 +128,7 @@ typedef struct fy_backend {
     bool (*record)(fy_dev *d, int stream, fy_point *p); /* fill p; stream -1: p is needed no more */
     /* A stream of `waiter` waits for a point of d, or the host does (waiter NULL); p NULL: for all of d's work. */
     bool (*wait)(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t);
-    bool (*done)(fy_dev *d, const fy_point *p, int64_t *when); /* has it passed, and when? Does not wait */
+    bool (*done)(fy_dev *d, const fy_point *p, int64_t *when); /* has it passed, and when? Does not wait; false and d->fault: the card failed */
 } fy_backend;
 
 struct fy_dev {

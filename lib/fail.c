@@ -77,7 +77,8 @@ static void compose(fy_site *at, const char *message, const char *given, const c
     if (hint && n < room) snprintf(buf + n, room - n, "\n  fix: %s", hint);
 }
 
-static void record(fy_site *at, const char *code, const char *message, const char *given, const char *hint)
+static void record(fy_site *at, uint64_t cause, const char *code, const char *message, const char *given,
+                   const char *hint)
 {
     char call[600], whole[2600];
     if (!fy_log_is_on()) return;
@@ -86,17 +87,17 @@ static void record(fy_site *at, const char *code, const char *message, const cha
     const char *stop = !*given ? "" : n && strchr(".!?", message[n - 1]) ? " " : ". ";
     snprintf(whole, sizeof whole, "%s%s%s", message, stop, given);
     FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(whole), .hint = fy_ref_str(hint),
-            .call = at ? fy_ref_str(call) : 0);
+            .call = at ? fy_ref_str(call) : 0, .caused_by = cause);
 }
 
-static void *report(fy_site *at, const char *code, const char *hint, const char *given, const char *format,
-                    va_list list)
+static void *report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given,
+                    const char *format, va_list list)
 {
     char message[1400], whole[4096];
     fy_session_start();
     vsnprintf(message, sizeof message, format, list);
     compose(at, message, given, hint, whole, sizeof whole);
-    record(at, code, message, given, hint);
+    record(at, cause, code, message, given, hint);
     if (!first[0]) memcpy(first, whole, sizeof first);
     if (mode == FY_RETURN) return NULL;
     fflush(stdout);
@@ -109,7 +110,7 @@ void *fy_fail(fy_site *at, const char *code, const char *hint, const char *forma
 {
     va_list list;
     va_start(list, format);
-    report(at, code, hint, "", format, list);
+    report(at, 0, code, hint, "", format, list);
     va_end(list);
     return NULL;
 }
@@ -121,7 +122,17 @@ void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_t
     va_list list;
     describe(at, n, x, given, sizeof given);
     va_start(list, format);
-    report(at, code, hint, given, format, list);
+    report(at, 0, code, hint, given, format, list);
+    va_end(list);
+    return NULL;
+}
+
+void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given,
+                     const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    report(at, cause, code, hint, given, format, list);
     va_end(list);
     return NULL;
 }

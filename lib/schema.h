@@ -145,7 +145,7 @@
         FIELD(sync, DEV, device, "for which card") \
         FIELD(sync, OPT, stream, "for which stream") \
         FIELD(sync, ID, event, "for which event") \
-        FIELD(sync, ENUM, why, "user, item, print, save, copy, free, oom") \
+        FIELD(sync, ENUM, why, "user, item, print, save, copy, free, oom; policy: launch blocking") \
         FIELD(sync, SEQ, cause, "event that needed it") \
         FIELD(sync, INT, held, "ns the host was held") \
     END(sync) \
@@ -153,7 +153,7 @@
         FIELD(event_record, ID, event, "its number, from 1") \
         FIELD(event_record, DEV, device, "card") \
         FIELD(event_record, OPT, stream, "stream") \
-        FIELD(event_record, INT, when, "ns: when the stream gets there, as far as is known") \
+        FIELD(event_record, OPT, when, "ns: when the stream gets there, where that is known") \
     END(event_record) \
     KIND(event_wait, "a stream was told to wait for an event") \
         FIELD(event_wait, ID, event, "its number") \

@@ -5,6 +5,7 @@
  *   FERRY_TRACE=FILE   FILE is a slot log while the program runs, and JSON lines once it has ended
  *   FERRY_VIEW=1       serve this run to the browser, from a process of its own
  *   FERRY_NARRATE=1    tell it on stderr
+ *   FERRY_LAUNCH_BLOCKING=1  wait for each piece of a card's work; CUDA_LAUNCH_BLOCKING=1 means the same
  *   FERRY_SEED=N       where random numbers and given inputs start
  *
  * A child made by fork() writes to a log of its own, FILE.child1, .child2 ..., when its parent has a
@@ -22,6 +23,7 @@
 #include "slots.h"
 #include "source.h"
 #include "text.h"
+#include "work.h"
 
 #ifndef FERRY_VERSION
 #define FERRY_VERSION "0.1.0"
@@ -67,11 +69,24 @@ uint64_t fy_session_seed(void)
     return 0;
 }
 
+/* Ferry's own word goes before CUDA's. */
+bool fy_launch_blocking(void)
+{
+    static _Atomic int known;
+    int is = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!is) {
+        const char *own = getenv("FERRY_LAUNCH_BLOCKING");
+        is = is_set(own && *own ? "FERRY_LAUNCH_BLOCKING" : "CUDA_LAUNCH_BLOCKING") ? 2 : 1;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is == 2;
+}
+
 /* A variable that nobody knows does nothing: most likely it is misspelt. Those of `ferry` are known here too. */
 static void warn_of_unknown(void)
 {
-    static const char *const known[] = {"VIEW=",    "TRACE=",  "NARRATE=", "GPU=",    "SIM=",  "SEED=",
-                                        "THREADS=", "POLICY=", "GIVEN=",   "LOG_FD=", "HOME=", "MY="};
+    static const char *const known[] = {"VIEW=",   "TRACE=", "NARRATE=", "GPU=",  "SIM=", "SEED=",           "THREADS=",
+                                        "POLICY=", "GIVEN=", "LOG_FD=",  "HOME=", "MY=",  "LAUNCH_BLOCKING="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;
@@ -114,6 +129,7 @@ static void emit_session(void)
             .devices = fy_ref_bytes(devices.data, devices.size), .parent_seq = parent_seq);
     free(args.data);
     free(devices.data);
+    if (fy_launch_blocking()) FY_EMIT(NULL, mode, .mode = fy_ref_str("launch_blocking"), .on = true);
 }
 
 /* ---- start ---- */

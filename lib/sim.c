@@ -234,6 +234,7 @@ static bool sim_record(fy_dev *d, int stream, fy_point *p)
     if (!fy_sim_enter(d)) return false;
     p->stream = stream;
     p->when = s->tail;
+    p->queue = 1;
     fy_sim_leave(d);
     return true;
 }
@@ -241,11 +242,11 @@ static bool sim_record(fy_dev *d, int stream, fy_point *p)
 static bool sim_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
 {
     fy_sim *s = d->state;
-    (void)waiter, (void)stream;
+    (void)stream;
     if (!fy_sim_enter(d)) return false;
     t->start = fy_clock_now();
     fy_clock_spend(d->card->call_overhead);
-    fy_clock_at_least(p ? p->when : s->tail);
+    if (!waiter) fy_clock_at_least(p && p->queue ? p->when : s->tail);
     t->end = fy_clock_now();
     t->held = t->end - t->start;
     t->wire = t->staging = 0;
@@ -259,8 +260,8 @@ static bool sim_done(fy_dev *d, const fy_point *p, int64_t *when)
 {
     if (!fy_sim_enter(d)) return false;
     fy_clock_spend(d->card->call_overhead);
-    *when = p->when;
-    bool yes = fy_clock_now() >= p->when;
+    *when = p->queue ? p->when : ((fy_sim *)d->state)->tail;
+    bool yes = fy_clock_now() >= *when;
     fy_sim_leave(d);
     return yes;
 }

@@ -207,6 +207,9 @@ void *fy_fail(fy_site *at, const char *code, const char *hint, const char *forma
     __attribute__((format(printf, 4, 5)));
 void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,
                     ...) __attribute__((format(printf, 6, 7)));
+/* Of work that failed after its call: cause is the seq of its event, plus one, or 0; given: more about it. */
+void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given,
+                     const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Is argument i a tensor that lives? False after an error; after FY_RETURN a NULL passes through silently. */
 bool fy_check(fy_site *at, int i, const fy_tensor *x);
 /* Argument i is NULL where a tensor, stream or event belongs: silent after FY_RETURN, where NULL passes through. */

@@ -1,5 +1,7 @@
 /* wait.c: what a program asks of the cards and of the clock, and its own notes. */
+#include "order.h"
 #include "tensor.h"
+#include "work.h"
 
 bool fy_cuda_is_available(void) { return fy_cuda_device_count() > 0; }
 int fy_cuda_device_count(void) { return fy_dev_count() - 1; }
@@ -11,10 +13,10 @@ void fy_cuda_synchronize_at(fy_site *at)
     fy_dev *card = fy_dev_parse(at, "cuda");
     if (!card) return;
     if (!card->backend->wait(card, NULL, NULL, 0, &t)) {
-        fy_fail(at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
-                "%s could not finish its work: %s", card->name, card->fault);
+        fy_fail_device(at, card, "finish its work");
         return;
     }
+    fy_order_wait_card(card->number);
     FY_EMIT(at, sync, .scope = FY_WORD_device, .device = (uint8_t)card->number, .stream = FY_ABSENT,
             .why = FY_WORD_user, .held = t.held);
     fy_narrate_flush();

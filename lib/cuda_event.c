@@ -1,0 +1,268 @@
+/* cuda_event.c: events, PyTorch's torch.cuda.Event, and what streams, events and the host wait for.
+ *
+ * An event stands for the place in a stream where it was last recorded; before that it stands for nothing, has
+ * been reached, and nobody waits for it. It belongs to the card of its first recording. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "order.h"
+#include "stream.h"
+#include "tensor.h"
+#include "work.h"
+
+enum { ALIVE = 0x45764f4b, DEAD = 0x45764445, QUARANTINE = 1024 };
+
+struct fy_event {
+    int magic;
+    uint32_t id;
+    fy_dev *card; /* NULL: never recorded */
+    bool timing;
+    fy_point point;
+    fy_order order;
+    fy_site *freed;
+    fy_event *next; /* among the dead, oldest first */
+};
+
+/* ---- handles ---------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* everything in this part */
+static fy_event *oldest_dead, *newest_dead;
+static int dead;
+static uint32_t last_id;
+
+/* The dead are kept for a while, so that a use after free is explained. */
+static fy_event *take(void)
+{
+    pthread_mutex_lock(&lock);
+    fy_event *e = dead > QUARANTINE ? oldest_dead : calloc(1, sizeof *e);
+    if (e && e == oldest_dead) {
+        oldest_dead = e->next;
+        dead--;
+    }
+    uint32_t id = ++last_id;
+    pthread_mutex_unlock(&lock);
+    if (e) *e = (fy_event){.magic = ALIVE, .id = id};
+    return e;
+}
+
+static void bury(fy_event *e, fy_site *at)
+{
+    pthread_mutex_lock(&lock);
+    e->magic = DEAD;
+    e->freed = at;
+    e->next = NULL;
+    if (dead++ == 0) oldest_dead = e;
+    else newest_dead->next = e;
+    newest_dead = e;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Is argument i an event that lives? False after an error. */
+static bool is_given(fy_site *at, int i, const fy_event *e)
+{
+    char name[200], where[300] = "";
+    if (e && e->magic == ALIVE) return true;
+    if (!e) return fy_fail_null(at, i, "event");
+    fy_argument(at, i, name, sizeof name);
+    if (e->magic != DEAD) return fy_fail(at, "event", "fy_cuda_event() gives one", "'%s' is not an event", name);
+    if (e->freed) snprintf(where, sizeof where, " at %s:%d", e->freed->file, e->freed->line);
+    return fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name),
+                   "'%s' (event %u) was already freed by fy_event_free%s", name, e->id, where);
+}
+
+fy_event *fy_cuda_event_at(fy_site *at, fy_event_opts o)
+{
+    fy_session_start();
+    fy_event *e = take();
+    if (!e) return fy_fail(at, "oom", "free events with fy_event_free", "no memory for another event");
+    e->timing = o.enable_timing;
+    return e;
+}
+
+/* What it stood for is forgotten. */
+static void forget(fy_event *e)
+{
+    if (e->card) e->card->backend->record(e->card, -1, &e->point);
+    fy_order_free(&e->order);
+    e->card = NULL;
+}
+
+void fy_event_free_at(fy_site *at, fy_event *e)
+{
+    if (!e || !is_given(at, 0, e)) return;
+    forget(e);
+    bury(e, at);
+}
+
+/* ---- into a stream, and a stream that waits ----------------------------------------------------------- */
+
+static bool record(fy_site *at, fy_event *e, const fy_stream *s)
+{
+    fy_dev *card = s->card;
+    if (e->card && e->card != card)
+        return fy_fail(
+            at, "device", "make an event for each card; one belongs to the card that it was first recorded on",
+            "Event device %d does not match recording stream's device %d.", e->card->number - 1, card->number - 1);
+    if (!card->backend->record(card, s->number, &e->point)) return fy_fail_device(at, card, "record an event");
+    e->card = card;
+    fy_order_record(fy_agent_of(card, s->number), &e->order);
+    FY_EMIT(at, event_record, .event = e->id, .device = (uint8_t)card->number, .stream = s->number,
+            .when = e->point.when < 0 ? FY_ABSENT : e->point.when);
+    return true;
+}
+
+static bool wait_in(fy_site *at, const fy_stream *s, const fy_event *e)
+{
+    fy_time t = {0};
+    if (e->card) {
+        if (!e->card->backend->wait(e->card, &e->point, s->card, s->number, &t))
+            return fy_fail_device(at, e->card, "let a stream wait for an event");
+        fy_order_wait(fy_agent_of(s->card, s->number), &e->order);
+    }
+    FY_EMIT(at, event_wait, .event = e->id, .device = (uint8_t)s->card->number, .stream = s->number);
+    return true;
+}
+
+void fy_event_record_at(fy_site *at, fy_event *e, fy_stream *s)
+{
+    fy_session_start();
+    if (is_given(at, 0, e) && (s = fy_stream_given(at, 1, s))) record(at, e, s);
+}
+
+void fy_event_wait_at(fy_site *at, fy_event *e, fy_stream *s)
+{
+    fy_session_start();
+    if (is_given(at, 0, e) && (s = fy_stream_given(at, 1, s))) wait_in(at, s, e);
+}
+
+void fy_stream_wait_event_at(fy_site *at, fy_stream *s, fy_event *e)
+{
+    fy_session_start();
+    if ((s = fy_stream_given(at, 0, s)) && is_given(at, 1, e)) wait_in(at, s, e);
+}
+
+/* PyTorch's own way: an event that is recorded now. */
+void fy_stream_wait_stream_at(fy_site *at, fy_stream *s, fy_stream *other)
+{
+    fy_session_start();
+    if (!(s = fy_stream_given(at, 0, s)) || !(other = fy_stream_given(at, 1, other))) return;
+    fy_event *e = fy_cuda_event_at(at, (fy_event_opts){0});
+    if (!e) return;
+    if (record(at, e, other)) wait_in(at, s, e);
+    fy_event_free_at(at, e);
+}
+
+fy_event *fy_stream_record_event_at(fy_site *at, fy_stream *s)
+{
+    fy_session_start();
+    if (!(s = fy_stream_given(at, 0, s))) return NULL;
+    fy_event *e = fy_cuda_event_at(at, (fy_event_opts){0});
+    if (!e || record(at, e, s)) return e;
+    fy_event_free_at(at, e);
+    return NULL;
+}
+
+/* ---- the host waits ------------------------------------------------------------------------------------- */
+
+void fy_event_synchronize_at(fy_site *at, fy_event *e)
+{
+    fy_time t = {0};
+    fy_session_start();
+    if (!is_given(at, 0, e)) return;
+    if (e->card && !e->card->backend->wait(e->card, &e->point, NULL, 0, &t)) {
+        fy_fail_device(at, e->card, "reach an event");
+        return;
+    }
+    fy_order_wait(FY_HOST, &e->order);
+    FY_EMIT(at, sync, .scope = FY_WORD_event, .device = e->card ? (uint8_t)e->card->number : FY_NO_DEVICE,
+            .stream = e->card ? e->point.stream : FY_ABSENT, .event = e->id, .why = FY_WORD_user, .held = t.held);
+    fy_narrate_flush();
+}
+
+void fy_stream_synchronize_at(fy_site *at, fy_stream *s)
+{
+    fy_time t = {0};
+    fy_session_start();
+    if (!(s = fy_stream_given(at, 0, s))) return;
+    if (!s->card->backend->wait(s->card, &(fy_point){.stream = s->number}, NULL, 0, &t)) {
+        fy_fail_device(at, s->card, "finish the work of a stream");
+        return;
+    }
+    fy_order_join(FY_HOST, fy_agent_of(s->card, s->number));
+    FY_EMIT(at, sync, .scope = FY_WORD_stream, .device = (uint8_t)s->card->number, .stream = s->number,
+            .why = FY_WORD_user, .held = t.held);
+    fy_narrate_flush();
+}
+
+/* ---- asking, without waiting ---------------------------------------------------------------------------- */
+
+/* -1 after an error; a no and a failure look alike to a back end's done, but for the card's word. */
+static int is_done(fy_site *at, fy_dev *card, const fy_point *p, int64_t *when)
+{
+    card->fault[0] = 0;
+    if (card->backend->done(card, p, when)) return 1;
+    if (!card->fault[0]) return 0;
+    fy_fail_device(at, card, "say whether its work has ended");
+    return -1;
+}
+
+static int ask(fy_site *at, const fy_event *e, int64_t *when)
+{
+    int yes = e->card ? is_done(at, e->card, &e->point, when) : 1;
+    if (yes < 0) return yes;
+    if (yes) fy_order_wait(FY_HOST, &e->order);
+    FY_EMIT(at, query, .scope = FY_WORD_event, .device = e->card ? (uint8_t)e->card->number : FY_NO_DEVICE,
+            .stream = e->card ? e->point.stream : FY_ABSENT, .event = e->id, .done = (uint8_t)yes);
+    return yes;
+}
+
+bool fy_event_query_at(fy_site *at, fy_event *e)
+{
+    int64_t when;
+    fy_session_start();
+    return is_given(at, 0, e) && ask(at, e, &when) == 1;
+}
+
+bool fy_stream_query_at(fy_site *at, fy_stream *s)
+{
+    int64_t when;
+    fy_session_start();
+    if (!(s = fy_stream_given(at, 0, s))) return false;
+    int yes = is_done(at, s->card, &(fy_point){.stream = s->number}, &when);
+    if (yes < 0) return false;
+    if (yes) fy_order_join(FY_HOST, fy_agent_of(s->card, s->number));
+    FY_EMIT(at, query, .scope = FY_WORD_stream, .device = (uint8_t)s->card->number, .stream = s->number,
+            .done = (uint8_t)yes);
+    return yes;
+}
+
+/* ---- how long -------------------------------------------------------------------------------------------- */
+
+static bool can_be_timed(fy_site *at, const fy_event *start, const fy_event *end)
+{
+    if (!start->timing || !end->timing)
+        return fy_fail(at, "event", "make both with fy_cuda_event(.enable_timing = true)",
+                       "Both events must be created with argument 'enable_timing=True'.");
+    if (!start->card || !end->card)
+        return fy_fail(at, "event", "fy_event_record before and after the work that is to be timed",
+                       "Both events must be recorded before calculating elapsed time.");
+    if (start->card != end->card)
+        return fy_fail(at, "event", "record both on streams of one card",
+                       "CUDA error: invalid resource handle (the events are of %s and %s)", start->card->name,
+                       end->card->name);
+    return true;
+}
+
+double fy_event_elapsed_time_at(fy_site *at, fy_event *start, fy_event *end)
+{
+    int64_t from = 0, to = 0;
+    fy_session_start();
+    if (!is_given(at, 0, start) || !is_given(at, 1, end) || !can_be_timed(at, start, end)) return NAN;
+    int begun = ask(at, start, &from), over = begun == 1 ? ask(at, end, &to) : begun;
+    if (over == 0)
+        fy_fail(at, "event", "wait for the later one first: fy_event_synchronize",
+                "Both events must be completed before calculating elapsed time.");
+    return over == 1 ? (double)(to - from) / 1e6 : NAN;
+}
