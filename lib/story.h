@@ -79,9 +79,23 @@ void fy_tell_given(fy_telling *t);
 void fy_tell_answer(fy_telling *t);
 void fy_tell_copy(fy_telling *t);
 void fy_tell_op(fy_telling *t);
-void fy_tell_sync(fy_telling *t);
 void fy_tell_host_read(fy_telling *t);
 void fy_tell_host_write(fy_telling *t);
 void fy_tell_pending(fy_telling *t); /* a tensor of which nothing more was said than that it was made */
+
+/* tell_order.c: those about order and segments. */
+void fy_say_side_stream(fy_text *out, int64_t stream); /* ", stream 1"; nothing of the default stream */
+void fy_tell_sync(fy_telling *t);
+void fy_tell_set_device(fy_telling *t);
+void fy_tell_set_stream(fy_telling *t);
+void fy_tell_event_record(fy_telling *t);
+void fy_tell_event_wait(fy_telling *t);
+void fy_tell_query(fy_telling *t);
+void fy_tell_record_stream(fy_telling *t);
+void fy_tell_mode(fy_telling *t);
+void fy_tell_hazard(fy_telling *t);
+void fy_tell_peer(fy_telling *t);
+void fy_tell_segment(fy_telling *t);
+void fy_tell_segment_free(fy_telling *t);
 
 #endif

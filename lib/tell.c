@@ -92,6 +92,7 @@ void fy_tell_free(fy_telling *t)
     t->line.bytes = fy_told_bytes(t->log->story, e.storage)->bytes;
     fy_text_str(rest(t), "on ");
     fy_say_device(rest(t), fy_told_bytes(t->log->story, e.storage)->device);
+    if (e.deferred) fy_text_str(rest(t), ", once another stream is done with it");
     end(t);
 }
 
@@ -140,6 +141,7 @@ void fy_tell_copy(fy_telling *t)
     fy_text_str(rest(t), " -> ");
     fy_say_device(rest(t), e.dst.device);
     const char *route = fy_word_name(e.route), *why = fy_word_name(e.why);
+    fy_say_side_stream(rest(t), e.stream);
     if (route && e.route == FY_WORD_staged) fy_text_str(rest(t), ", staged");
     if (e.why == FY_WORD_policy) fy_text_str(rest(t), ", UNASKED: FERRY_POLICY=silent copies");
     else if (why && e.why != FY_WORD_user) fy_text_printf(rest(t), ", for %s", why);
@@ -182,23 +184,12 @@ void fy_tell_op(fy_telling *t)
     } else {
         say_made(t, made.tensor);
     }
+    fy_say_side_stream(rest(t), e.stream);
     if (took >= 0) {
         fy_text_str(rest(t), ", takes ");
         fy_say_time(rest(t), took);
     }
     if (e.device) say_held(t, e.held); /* on the host that is the same */
-    end(t);
-}
-
-void fy_tell_sync(fy_telling *t)
-{
-    READ(sync, e, t);
-    if (e.scope == FY_WORD_copy) return; /* the copy's line says how long the program was held */
-    fy_begin(t, "wait");
-    fy_text_str(subject(t), "for ");
-    fy_say_device(subject(t), e.device);
-    fy_say_time(rest(t), e.held);
-    fy_text_str(rest(t), " until it had finished");
     end(t);
 }
 

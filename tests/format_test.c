@@ -47,6 +47,11 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .clock = FY_WORD_model, .seed = 7, .devices = bytes_of("[{\"name\":\"cpu\"}]", 16), .parent_seq = 5) \
     G(source, "\"path\":\"a.c\",\"hash\":\"00ff\",\"text\":\"int main(void)\\n{\\n\\treturn 0;\\n}\\n\"", \
       .path = TEXT("a.c"), .hash = TEXT("00ff"), .text = TEXT("int main(void)\n{\n\treturn 0;\n}\n")) \
+    G(segment, "\"device\":\"cuda:0\",\"mem\":\"device\",\"addr\":\"0x200\",\"bytes\":2097152,\"pool\":\"small\"," \
+      "\"stream\":1,\"held\":9", \
+      .device = 1, .mem = FY_WORD_device, .addr = 0x200, .bytes = 2097152, .pool = FY_WORD_small, .stream = 1, .held = 9) \
+    G(segment_free, "\"device\":\"cuda:0\",\"addr\":\"0x200\",\"bytes\":2097152,\"why\":\"oom\",\"held\":9", \
+      .device = 1, .addr = 0x200, .bytes = 2097152, .why = FY_WORD_oom, .held = 9) \
     G(alloc, "\"storage\":3,\"device\":\"cuda:0\",\"mem\":\"device\",\"addr\":\"0x7f0000000200\",\"asked\":48," \
       "\"bytes\":512,\"stream\":0,\"tenant\":1", \
       .storage = 3, .device = 1, .mem = FY_WORD_device, .addr = 0x7f0000000200, .asked = 48, .bytes = 512, \
@@ -76,6 +81,19 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .id = 10, .start = 100, .end = 250, .engine = FY_WORD_compute, .wire = 1, .staging = 2, .overhead = 3) \
     G(sync, "\"scope\":\"stream\",\"device\":\"cuda:0\",\"stream\":0,\"why\":\"item\",\"cause\":6,\"held\":70", \
       .scope = FY_WORD_stream, .device = 1, .stream = 0, .why = FY_WORD_item, .cause = 7, .held = 70) \
+    G(event_record, "\"event\":3,\"device\":\"cuda:0\",\"stream\":1,\"when\":700", \
+      .event = 3, .device = 1, .stream = 1, .when = 700) \
+    G(event_wait, "\"event\":3,\"device\":\"cuda:1\",\"stream\":2", .event = 3, .device = 2, .stream = 2) \
+    G(query, "\"scope\":\"event\",\"device\":\"cuda:0\",\"stream\":1,\"event\":3,\"done\":false", \
+      .scope = FY_WORD_event, .device = 1, .stream = 1, .event = 3) \
+    G(record_stream, "\"tensor\":4,\"storage\":4,\"device\":\"cuda:0\",\"stream\":2", \
+      .tensor = 4, .storage = 4, .device = 1, .stream = 2) \
+    G(hazard, "\"type\":\"race\",\"storage\":4,\"first\":8,\"bytes\":16,\"a\":5,\"b\":0,\"fix\":\"wait\"", \
+      .type = FY_WORD_race, .storage = 4, .first = 8, .bytes = 16, .a = 6, .b = 1, .fix = TEXT("wait")) \
+    G(set_device, "\"device\":\"cuda:1\"", .device = 2) \
+    G(set_stream, "\"device\":\"cuda:1\",\"stream\":32", .device = 2, .stream = 32) \
+    G(peer, "\"from\":\"cuda:0\",\"to\":\"cuda:1\",\"can\":true", .from = 1, .to = 2, .can = 1) \
+    G(mode, "\"mode\":\"launch_blocking\",\"on\":true", .mode = TEXT("launch_blocking"), .on = 1) \
     G(host_read, "\"tensor\":4,\"storage\":4,\"version\":1,\"first\":2,\"count\":1,\"via\":\"item\"", \
       .tensor = 4, .storage = 4, .version = 1, .first = 2, .count = 1, .via = FY_WORD_item) \
     G(host_write, "\"tensor\":4,\"storage\":4,\"version\":2,\"first\":0,\"count\":12,\"via\":\"set\"", \

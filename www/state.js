@@ -31,6 +31,7 @@ export function initial() {
     checks: [],
     grade: null,
     errors: [],
+    hazards: [],
     lost: 0,
     full: false,
     ended: null, // {status, live}
@@ -184,6 +185,10 @@ const on = {
     s.errors.push({ seq: s.seq, code: 'oom', message: `${text(e.device)} is out of memory`, hint: '', ...site(e) });
   },
 
+  hazard(s, e) {
+    s.hazards.push({ seq: s.seq, type: text(e.type), storage: int(e.storage), fix: text(e.fix), ...site(e) });
+  },
+
   mark(s, e) {
     s.marks.push({ seq: s.seq, text: text(e.text) });
   },
@@ -221,7 +226,10 @@ const on = {
 };
 
 // Kinds that change nothing that is drawn: they have a sentence, and that is all.
-export const silent = new Set(['host_read', 'given']);
+export const silent = new Set([
+  'host_read', 'given', 'segment', 'segment_free', 'event_record', 'event_wait', 'query', 'record_stream', 'set_device', 'set_stream',
+  'peer', 'mode',
+]);
 
 export const kinds = new Set([...Object.keys(on), ...silent]);
 
@@ -347,7 +355,7 @@ function copyOf(s) {
     lines: each(s.lines, flat),
     work: new Map(s.work),
     ghosts: s.ghosts.slice(), spans: s.spans.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
-    checks: s.checks.slice(), errors: s.errors.slice(),
+    checks: s.checks.slice(), errors: s.errors.slice(), hazards: s.hazards.slice(),
     ledger: { ...s.ledger, h2d: flat(h2d), d2h: flat(d2h), other: flat(other), ops: flat(ops), live: flat(live) },
   };
 }

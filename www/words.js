@@ -60,9 +60,20 @@ const sentences = {
   copy: (e, n) => copied(e, n) + heldFor(e),
   op: (e, n) => operated(e, n),
   complete: (e) => `It is done, ${units.time(e.end - e.start)} after it began.${parts(e)}`,
-  sync: (e) => `The program waits for ${processor(e.device)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
+  sync: (e) => `The program waits for ${awaited(e)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
+  segment: (e) => `${units.bytes(e.bytes)} are taken from ${memoryName(e.mem === 'pinned' ? 'cpu' : e.device)} in one piece: a segment, for the tensors to come.`,
+  segment_free: (e) => `A segment of ${units.bytes(e.bytes)} is given back to ${memoryName(e.device)}.`,
+  event_record: (e) => `Event ${e.event ?? '?'} is put into ${stream(e)}: it stands for all that is queued there by now.`,
+  event_wait: (e) => `What follows in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
+  query: (e) => `The program asks whether ${e.scope === 'event' ? `event ${e.event ?? '?'} was reached` : `${stream(e)} has finished`}: ${e.done ? 'yes' : 'not yet'}.`,
+  record_stream: (e, n) => `${n.tensor(e.tensor)} is used in ${stream(e)} too: its memory is kept until that stream is done with it.`,
+  hazard: (e, n) => `Hazard: ${hazards[e.type] ?? 'two accesses that nothing orders'}, at ${n.storage(e.storage)}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
+  set_device: (e) => `${e.device ?? 'Another card'} is the current card from here on.`,
+  set_stream: (e) => `Work goes to ${stream(e)} from here on.`,
+  peer: (e) => `${e.from ?? 'A card'} can ${e.can ? '' : 'not '}reach ${e.to ?? 'another'} directly${e.can ? '' : ': copies between them go through CPU RAM'}.`,
+  mode: (e) => `${e.mode === 'launch_blocking' ? 'Launch blocking' : e.mode ?? 'A mode'} is ${e.on ? 'on' : 'off'}.`,
   oom: (e) => `${memoryName(e.device)} is full: ${units.bytes(e.asked)} asked for, ${units.bytes(e.free)} free.`,
   mark: (e) => `The program notes: ${quoted(e.text)}.`,
   given: (e) => `The lesson hands in ${quoted(e.name)}, in ${memoryName(e.device)}.`,
@@ -76,10 +87,17 @@ const sentences = {
   end: (e) => `${ended(e)}${living(e)}`,
 };
 
+const stream = (e) => (e.stream > 0 ? `stream ${e.stream}` : 'the default stream') + (e.device && e.device !== 'cuda:0' ? ` of ${e.device}` : '');
+const side = (e) => (e.stream > 0 ? ` in stream ${e.stream}` : '');
+const hazards = {
+  read_early: 'the program reads what the card may not have written yet', write_early: 'the program writes what the card may still need',
+  race: 'two streams touch the same bytes and nothing orders them', reuse: 'another stream may still use what these bytes were before',
+};
+const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
 const whyGone = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
 const whySync = {
   item: ', to know a value', print: ', to print', save: ', to save', copy: ', before the bytes can come home', free: ', before it frees memory',
-  oom: ', to make room',
+  oom: ', to make room', policy: ', because of launch blocking',
 };
 
 export const spoken = new Set(Object.keys(sentences));
@@ -92,8 +110,9 @@ export function sentence(e, n) {
 }
 
 // What matters most in a step says what the step is about.
-const WEIGHT = ['error', 'oom', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'free', 'drop',
-  'end', 'lost', 'log_full', 'session', 'alloc'];
+const WEIGHT = ['error', 'oom', 'hazard', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'free', 'drop',
+  'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream', 'set_stream', 'set_device', 'peer', 'mode', 'segment',
+  'segment_free'];
 
 /** The sentence of a step: its weightiest event's, or one for many. */
 export function stepSentence(events, step, n) {
@@ -156,7 +175,7 @@ function copied(e, n) {
   const name = n.tensor(e.src?.tensor);
   const over = (from === 'cpu') !== (to === 'cpu') ? 'over the bus ' : '';
   const via = e.route === 'staged' ? ', through the staging buffer' : '';
-  return `${units.bytes(e.bytes)} of ${name} go ${over}from ${memoryName(from)} to ${memoryName(to)}${via}${because[e.why] ?? ''}.`;
+  return `${units.bytes(e.bytes)} of ${name} go ${over}from ${memoryName(from)} to ${memoryName(to)}${side(e)}${via}${because[e.why] ?? ''}.`;
 }
 
 function operated(e, n) {
@@ -165,7 +184,7 @@ function operated(e, n) {
   const from = ins.length ? ` of ${and(ins)}` : '';
   const into = e.inplace ? 'in place' : outs.length ? `into ${and(outs)}` : '';
   const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${e.blas}` : '';
-  return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)} ${into}`.trim() + `${by}.`;
+  return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }
 
 // A message of several lines, as sentences.
