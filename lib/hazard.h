@@ -3,69 +3,99 @@
  * either writes, is a hazard.
  *
  * What the host did is never the earlier one: whatever is issued later comes after it. So only accesses by streams
- * are remembered, each with its storage, until the host has waited for it or a later one stands for it: one that
- * comes after it, covers its bytes, and writes (or both read). A storage that no stream has touched costs one test.
+ * are remembered (seen.h), each with its storage. A storage that no stream has touched costs one test.
  *
- * An access is the bytes from the first to the last element of a view, holes included, except where the holes repeat
- * at an even distance (columns of a matrix): those are told apart by their place within that distance. */
+ * A pair of works is told once. Of several earlier works only the last ones count: none is told of where a later one
+ * stands for it, that comes after it, covers its bytes and conflicts with whatever it would conflict with. */
 #ifndef FERRY_HAZARD_H
 #define FERRY_HAZARD_H
 
 #include "order.h"
 #include "tensor.h"
 
-/* Bytes of a storage. step: `run` bytes at every `step`-th from first on; 0: all of them. */
+/* Bytes of a storage: from the first to the last element of a view, holes included, except where holes repeat at an
+ * even distance: then `run` bytes at every `step`-th from first on (columns of a matrix). Two reaches that are
+ * said to meet may still miss each other, if views of three or more dimensions interleave. (reach.c) */
 typedef struct fy_reach {
     int64_t first, end;
-    int64_t step, run;
+    int64_t step, run; /* step 0: no holes are known of */
+    bool exact;        /* are all these bytes touched? */
 } fy_reach;
+
+fy_reach fy_reach_of(const fy_tensor *x); /* of a tensor with elements */
+bool fy_reach_meet(const fy_reach *a, const fy_reach *b, int64_t *first, int64_t *bytes);
+bool fy_reach_covers(const fy_reach *a, const fy_reach *b); /* is all of b for certain in a? */
 
 typedef struct fy_access {
     const fy_tensor *tensor;
-    fy_reach bytes;
     int agent; /* who does it: of a copy between cards each end is its own card's */
+    uint32_t epoch;
     bool write;
     uint8_t bit; /* of fy_races: 1 << input, or FY_RACE_OUT */
+    fy_reach bytes;
 } fy_access;
 
 enum { FY_MOST_ACCESSES = FY_MAX_INPUTS + 1 };
 
-/* A work that is about to be done, and what was found about it. Filled from zeros. */
+/* A work that is about to be done, and what was found about it. */
 typedef struct fy_deed {
     uint32_t id;
     int n, nfound;
-    uint32_t epochs[FY_MOST_ACCESSES];
+    struct fy_found *found;
     fy_access access[FY_MOST_ACCESSES];
-    struct fy_found {
-        uint32_t storage, id; /* of the later access; of the earlier work */
-        uint8_t later;        /* which of access[] */
-        uint8_t type;         /* FY_WORD_race ... */
-        bool written;         /* the earlier one wrote */
-        int agent;            /* which did it */
-        uint64_t seq;         /* of its event */
-        int64_t first, bytes; /* touched by both */
-        const char *name;     /* of the tensor that the earlier one touched; NULL */
-        uint32_t tensor;
-    } *found, few[4];
 } fy_deed;
 
-/* The whole of x, by an agent. The first forms cost one test for host memory that no stream has touched. */
-void fy_deed_read(fy_deed *w, int agent, const fy_tensor *x, uint8_t bit);
-void fy_deed_write(fy_deed *w, int agent, const fy_tensor *x);
-void fy_deed_check(fy_deed *w, fy_races *races);     /* before it is done; races may be NULL */
-void fy_deed_done(fy_deed *w, fy_site *at, uint64_t seq); /* its event has that seq: hazard events, and remember */
-void fy_deed_failed(fy_deed *w);                     /* it was not done */
+/* In this order: begin; read and write, what each agent does with the whole of x; check, before it is done: the
+ * streams' clocks tick, hazards are looked for (races may be NULL), the accesses remembered; and in the end done,
+ * when its event has a seq (hazard events are emitted), or failed, when there is none. */
+static inline void fy_deed_begin(fy_deed *w, uint32_t id)
+{
+    w->id = id;
+    w->n = w->nfound = 0;
+    w->found = NULL;
+}
+void fy_deed_add(fy_deed *w, int agent, const fy_tensor *x, bool write, uint8_t bit);
+static inline void fy_deed_read(fy_deed *w, int agent, const fy_tensor *x, uint8_t bit)
+{
+    if (agent != FY_HOST || x->storage->seen) fy_deed_add(w, agent, x, false, bit);
+}
+static inline void fy_deed_write(fy_deed *w, int agent, const fy_tensor *x)
+{
+    if (agent != FY_HOST || x->storage->seen) fy_deed_add(w, agent, x, true, FY_RACE_OUT);
+}
+void fy_deed_check(fy_deed *w, fy_races *races);
+void fy_deed_done(fy_deed *w, fy_site *at, uint64_t seq);
+void fy_deed_failed(fy_deed *w);
 
-/* The host's own, at once: a host_read or host_write has that seq. */
+/* An access that a host_read or host_write with that seq tells of: by the host, or, of an answer on a card, by
+ * its current stream. It changes no clock. */
 void fy_host_access(fy_site *at, const fy_tensor *x, bool write, uint64_t seq);
 
-/* For the allocator. leave: s dies and its bytes go back to blocks of `stream`; what other streams may still do
- * there stays with the card's addresses, for the next that gets them. recorded: bit i: stream i of the card was
- * waited for (fy_record_stream), and leaves nothing. To be called when the bytes may be taken anew, s->addr still
- * its own; for host memory as well, which leaves nothing. inherit: s, which has just got its address, takes over
- * what the dead left there; the first unordered use is a hazard of type reuse. The block's own junk fillings are
- * no accesses. */
+/* For the allocator, once for each storage. leave: s dies and its bytes go back to blocks of `stream`; what may
+ * still be done there stays with the card's addresses. recorded: bit i: stream i of the card was waited for
+ * (fy_record_stream) and leaves nothing. Call it when the bytes may be taken anew, while s->addr is still its own;
+ * for every storage, of the host too. inherit: s, which has just got its address, takes over what is there: the
+ * first use without an order is a hazard of type reuse. Memory that goes back to the card itself leaves nothing if
+ * the host has waited for the card then (fy_order_wait_card), as the real calls do. Ferry's own fillings of fresh
+ * and freed memory are no accesses: they must not undo what a stream still does in a freed block. */
 void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded);
 void fy_hazard_inherit(fy_storage *s);
+
+/* One hazard, from check to done. */
+typedef struct fy_found {
+    uint32_t id;   /* of the earlier work */
+    int later;     /* which of access[] */
+    fy_word type;  /* FY_WORD_race ... */
+    bool written;  /* did the earlier one write? */
+    bool home;     /* reuse: of a block of the very stream that did the earlier one */
+    int agent;     /* which did it */
+    uint64_t seq;  /* of its event, and one more; 0: not told yet */
+    int64_t first, bytes; /* touched by both */
+    const char *name;     /* of the tensor that the earlier one touched; NULL */
+    uint32_t tensor;
+} fy_found;
+
+/* The call that would order them, in words; valid until the buffer goes. (remedy.c) */
+const char *fy_remedy(const fy_found *f, const fy_access *later, char *buf, size_t room);
 
 #endif
