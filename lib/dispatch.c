@@ -1,5 +1,6 @@
 /* dispatch.c: one call of one op: checked and planned (plan.c), allocated, run by the device's back end,
  * and recorded as alloc, tensor, op, complete. The only caller of a back end's run. */
+#include "hazard.h"
 #include "stream.h"
 #include "tensor.h"
 
@@ -57,6 +58,7 @@ static bool plan_again(const fy_call *c, fy_plan *p, fy_tensor *const *in, fy_te
 static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out, fy_run_work *w)
 {
     *w = (fy_run_work){.op = c->op, .nin = fy_ops[c->op].nin, .dtype = p->dtype, .reduced = p->reduced};
+    w->id = fy_work_id();
     w->stream = fy_stream_current(p->dev);
     memcpy(w->real, c->real, sizeof w->real);
     memcpy(w->integer, c->integer, sizeof w->integer);
@@ -83,22 +85,37 @@ static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *rea
     return n;
 }
 
-static void emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, const fy_use *reads, size_t n,
-                 const fy_tensor *out)
+/* Who reads and writes what: the card's current stream, or the host, which also reads the numbers itself. */
+static void note_accesses(const fy_call *c, const fy_plan *p, const fy_run_work *w, fy_tensor *const *in,
+                          const fy_tensor *out, fy_deed *deed)
+{
+    int agent = fy_agent_of(p->dev, w->stream);
+    fy_deed_begin(deed, w->id);
+    if (w->out.layout.numel == 0) return;
+    for (int i = 0; i < w->nin; i++) {
+        if (p->number[i] && c->in[i].is_tensor) fy_deed_read(deed, FY_HOST, c->in[i].tensor, 0);
+        else if (in[i]) fy_deed_read(deed, agent, in[i], (uint8_t)(1 << i));
+    }
+    fy_deed_write(deed, agent, out);
+}
+
+static uint64_t emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, const fy_use *reads, size_t n,
+                     const fy_tensor *out)
 {
     fy_use writes = use_of(out);
     bool host = p->dev->number == 0;
-    if (!fy_log_is_on()) return;
-    uint32_t id = fy_work_id();
-    FY_EMIT(c->at, op, .id = id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)p->dev->number,
-            .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
-            .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(p->result.dtype),
-            .flops = w->flops, .bytes = w->bytes, .kernel = fy_ref_str(w->kernel),
-            .grid = {w->grid[0], w->grid[1], w->grid[2]}, .block = {w->block[0], w->block[1], w->block[2]},
-            .blas = fy_ref_str(w->blas), .held = w->time.held);
-    FY_EMIT(c->at, complete, .id = id, .start = w->time.start, .end = w->time.end,
+    if (!fy_log_is_on()) return 0;
+    uint64_t seq =
+        FY_EMIT(c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)p->dev->number,
+                .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
+                .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(p->result.dtype),
+                .flops = w->flops, .bytes = w->bytes, .kernel = fy_ref_str(w->kernel),
+                .grid = {w->grid[0], w->grid[1], w->grid[2]}, .block = {w->block[0], w->block[1], w->block[2]},
+                .blas = fy_ref_str(w->blas), .held = w->time.held);
+    FY_EMIT(c->at, complete, .id = w->id, .start = w->time.start, .end = w->time.end,
             .engine = host ? FY_WORD_host : FY_WORD_compute, .wire = FY_ABSENT, .staging = FY_ABSENT,
             .overhead = w->time.overhead);
+    return seq;
 }
 
 /* Nothing to write is nothing to run. */
@@ -113,14 +130,19 @@ static bool run(const fy_plan *p, fy_run_work *w)
 static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out)
 {
     fy_run_work w;
+    fy_deed deed;
     fy_use reads[FY_MAX_INPUTS];
     set_work(c, p, in, out, &w);
     size_t n = note_reads(&w, in, reads);
-    if (!run(p, &w))
+    note_accesses(c, p, &w, in, out, &deed);
+    fy_deed_check(&deed, &w.races);
+    if (!run(p, &w)) {
+        fy_deed_failed(&deed);
         return fy_fail(c->at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
                        "%s could not run %s: %s", p->dev->name, fy_ops[c->op].name, p->dev->fault);
+    }
     out->storage->version++;
-    emit(c, p, &w, reads, n, out);
+    fy_deed_done(&deed, c->at, emit(c, p, &w, reads, n, out));
     return true;
 }
 

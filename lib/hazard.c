@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "seen.h"
+#include "stream.h"
 
 void fy_deed_add(fy_deed *w, int agent, const fy_tensor *x, bool write, uint8_t bit)
 {
     if (fy_numel(x) == 0) return;
-    w->access[w->n++] =
-        (fy_access){.tensor = x, .agent = agent, .write = write, .bit = bit, .bytes = fy_reach_of(x)};
+    w->access[w->n++] = (fy_access){.tensor = x, .agent = agent, .write = write, .bit = bit, .bytes = fy_reach_of(x)};
 }
 
 /* ---- finding ---- */
@@ -129,8 +129,7 @@ static void tell(const fy_deed *w, fy_site *at, uint64_t seq)
         const fy_found *f = &w->found[i];
         const fy_access *later = &w->access[f->later];
         FY_EMIT(at, hazard, .type = (uint8_t)f->type, .storage = later->tensor->storage->id, .first = f->first,
-                .bytes = f->bytes, .a = f->seq, .b = seq + 1,
-                .fix = fy_ref_str(fy_remedy(f, later, fix, sizeof fix)));
+                .bytes = f->bytes, .a = f->seq, .b = seq + 1, .fix = fy_ref_str(fy_remedy(f, later, fix, sizeof fix)));
     }
 }
 
@@ -168,7 +167,7 @@ void fy_deed_failed(fy_deed *w)
 void fy_host_access(fy_site *at, const fy_tensor *x, bool write, uint64_t seq)
 {
     fy_deed w;
-    if (!x->storage->seen) return;
+    if (!fy_is_seen(x)) return;
     fy_deed_begin(&w, 0);
     fy_deed_add(&w, fy_agent_of(x->storage->dev, fy_stream_current(x->storage->dev)), x, write, 0);
     fy_order_lock();

@@ -54,14 +54,15 @@ static inline void fy_deed_begin(fy_deed *w, uint32_t id)
     w->n = w->nfound = 0;
     w->found = NULL;
 }
+static inline bool fy_is_seen(const fy_tensor *x) { return __atomic_load_n(&x->storage->seen, __ATOMIC_RELAXED); }
 void fy_deed_add(fy_deed *w, int agent, const fy_tensor *x, bool write, uint8_t bit);
 static inline void fy_deed_read(fy_deed *w, int agent, const fy_tensor *x, uint8_t bit)
 {
-    if (agent != FY_HOST || x->storage->seen) fy_deed_add(w, agent, x, false, bit);
+    if (agent != FY_HOST || fy_is_seen(x)) fy_deed_add(w, agent, x, false, bit);
 }
 static inline void fy_deed_write(fy_deed *w, int agent, const fy_tensor *x)
 {
-    if (agent != FY_HOST || x->storage->seen) fy_deed_add(w, agent, x, true, FY_RACE_OUT);
+    if (agent != FY_HOST || fy_is_seen(x)) fy_deed_add(w, agent, x, true, FY_RACE_OUT);
 }
 void fy_deed_check(fy_deed *w, fy_races *races);
 void fy_deed_done(fy_deed *w, fy_site *at, uint64_t seq);

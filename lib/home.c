@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "hazard.h"
 #include "tensor.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
@@ -16,17 +17,20 @@ static size_t bytes_of(const fy_tensor *x) { return (size_t)fy_numel(x) * fy_dty
 
 /* ---- events ---- */
 
+/* What was brought home from a card was judged as a copy; an answer was not. */
 void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via)
 {
-    FY_EMIT(at, host_read, .tensor = x->id, .storage = x->storage->id, .version = x->storage->version, .first = 0,
-            .count = fy_numel(x), .via = (uint8_t)via);
+    uint64_t seq = FY_EMIT(at, host_read, .tensor = x->id, .storage = x->storage->id, .version = x->storage->version,
+                           .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
+    if (is_host(x->storage->dev) || via == FY_WORD_answer) fy_host_access(at, x, false, seq);
 }
 
 void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
 {
     x->storage->version++;
-    FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = x->storage->version, .first = 0,
-            .count = fy_numel(x), .via = (uint8_t)via);
+    uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = x->storage->version,
+                           .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
+    fy_host_access(at, x, true, seq);
 }
 
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit)

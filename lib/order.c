@@ -43,14 +43,25 @@ static void take_in_host(uint32_t stream)
     seen_host[stream] = host_learnt;
 }
 
+uint32_t fy_order_issue_locked(int agent)
+{
+    uint32_t at = place_of(agent);
+    take_in_host(at);
+    return at ? ++clocks[at][at] : 0;
+}
+
 uint32_t fy_order_issue(int agent)
 {
     fy_order_lock();
-    uint32_t at = place_of(agent);
-    take_in_host(at);
-    uint32_t epoch = at ? ++clocks[at][at] : 0;
+    uint32_t epoch = fy_order_issue_locked(agent);
     fy_order_unlock();
     return epoch;
+}
+
+void fy_order_meet_locked(int a, int b)
+{
+    take_in(place_of(a), clocks[place_of(b)], used);
+    take_in(place_of(b), clocks[place_of(a)], used);
 }
 
 /* Without memory for it the event would seem to come after nothing, and hazards would be made up. */

@@ -30,8 +30,8 @@ typedef struct fy_order {
     uint32_t *epochs;
 } fy_order;
 
-/* The host gives a stream work, which comes after all that the host has seen by now. Its epoch. (The host's own
- * deeds need none: whatever is issued later comes after them.) dispatch.c and cross.c alone call this. */
+/* The host gives a stream work, which comes after all that the host has seen by now. Its epoch. (What the
+ * host does itself needs none: whatever is issued later comes after it.) hazard.c does this for every work. */
 uint32_t fy_order_issue(int agent);
 
 /* An event is put into a stream, or the host notes where it stands: all that the agent's next work comes after.
@@ -56,6 +56,8 @@ bool fy_order_reaches(int agent, int other, uint32_t epoch);
 /* For hazard.c, which looks at several at once: the same with the lock held. */
 void fy_order_lock(void);
 void fy_order_unlock(void);
+uint32_t fy_order_issue_locked(int agent);
+void fy_order_meet_locked(int a, int b); /* what was given to either by now comes before what both are given next */
 bool fy_order_reaches_locked(int agent, int other, uint32_t epoch);
 
 #endif

@@ -30,7 +30,8 @@ static fy_seen *seen_of(fy_storage *s)
     made->n = 0;
     made->room = FY_FEW;
     made->list = made->few;
-    return s->seen = made;
+    __atomic_store_n(&s->seen, made, __ATOMIC_RELAXED);
+    return made;
 }
 
 static void give_back(fy_seen *s)
@@ -165,7 +166,6 @@ void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded)
         bool waited = here && (recorded >> fy_agent_stream(p.agent) & 1);
         if (waited || is_over(&p)) continue;
         p.home = fy_order_reaches_locked(fy_agent_of(s->dev, stream), p.agent, p.epoch);
-        if (!p.dead) p.tensor = 0;
         p.dead = true;
         shift(&p, (int64_t)s->addr);
         bury(&graves[s->dev->number], &p);

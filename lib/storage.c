@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hazard.h"
 #include "stream.h"
 #include "tensor.h"
 
@@ -198,6 +199,7 @@ static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
     if (s && bytes) s->data = small ? bytes_beside(s) : real_memory(s);
     if (s && (s->data || !bytes)) {
         __atomic_add_fetch(&d->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
+        fy_hazard_inherit(s);
         return s;
     }
     const char *fault = s ? fault_of(mem == FY_WORD_pinned ? fy_dev_at(1) : d) : NULL;
@@ -258,6 +260,7 @@ void fy_storage_cancel(fy_storage *s)
 {
     if (own_bytes(s)) give_back(s);
     __atomic_sub_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
+    fy_hazard_leave(s, 0, 0);
     leave(s);
 }
 
