@@ -3,6 +3,7 @@
 #include "hazard.h"
 #include "stream.h"
 #include "tensor.h"
+#include "work.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 
@@ -53,12 +54,6 @@ static uint64_t emit_copy(fy_site *at, const fy_dev *card, const fy_copy_work *w
     return seq;
 }
 
-static void *fail_copy(fy_site *at, const fy_dev *d)
-{
-    return fy_fail(at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
-                   "%s could not copy: %s", d->name, d->fault);
-}
-
 static fy_word direction(const fy_dev *from, const fy_dev *to)
 {
     if (is_host(from)) return is_host(to) ? FY_WORD_h2h : FY_WORD_h2d;
@@ -87,7 +82,7 @@ static bool copy(fy_site *at, fy_dev *card, fy_copy_work *w, fy_deed *deed)
     fy_deed_check(deed, &w->races);
     if (!card->backend->copy(card, w)) {
         fy_deed_failed(deed);
-        return fail_copy(at, card);
+        return fy_fail_work(at, card, w->id, "copy");
     }
     return true;
 }
@@ -108,8 +103,9 @@ bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossi
     if (!copy(at, card, &w, &deed)) return false;
     dst->storage->version++;
     if (has_waited(&w)) fy_order_join(FY_HOST, fy_agent_of(card, w.stream));
-    fy_deed_done(&deed, at, emit_copy(at, card, &w, side_of(src), side_of(dst), how, before));
-    return true;
+    uint64_t seq = emit_copy(at, card, &w, side_of(src), side_of(dst), how, before);
+    fy_deed_done(&deed, at, seq);
+    return !w.was_async || fy_work_issued(at, card, w.stream, w.id, seq);
 }
 
 /* An answer is looked at, and that is no copy of the program's: it orders nothing and is not remembered. */

@@ -1,8 +1,11 @@
 /* dispatch.c: one call of one op: checked and planned (plan.c), allocated, run by the device's back end,
  * and recorded as alloc, tensor, op, complete. The only caller of a back end's run. */
+#include <stdio.h>
+
 #include "hazard.h"
 #include "stream.h"
 #include "tensor.h"
+#include "work.h"
 
 uint32_t fy_work_id(void)
 {
@@ -126,6 +129,13 @@ static bool run(const fy_plan *p, fy_run_work *w)
     return true;
 }
 
+static void *fail_run(const fy_call *c, const fy_plan *p, const fy_run_work *w)
+{
+    char what[40];
+    snprintf(what, sizeof what, "run %s", fy_ops[c->op].name);
+    return fy_fail_work(c->at, p->dev, w->id, what);
+}
+
 /* Run into `out`, whose reference is the caller's; false after an error. */
 static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out)
 {
@@ -138,12 +148,12 @@ static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy
     fy_deed_check(&deed, &w.races);
     if (!run(p, &w)) {
         fy_deed_failed(&deed);
-        return fy_fail(c->at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
-                       "%s could not run %s: %s", p->dev->name, fy_ops[c->op].name, p->dev->fault);
+        return fail_run(c, p, &w);
     }
     out->storage->version++;
-    fy_deed_done(&deed, c->at, emit(c, p, &w, reads, n, out));
-    return true;
+    uint64_t seq = emit(c, p, &w, reads, n, out);
+    fy_deed_done(&deed, c->at, seq);
+    return p->dev->number == 0 || fy_work_issued(c->at, p->dev, w.stream, w.id, seq);
 }
 
 static fy_tensor *into_new(const fy_call *c, fy_plan *p)
