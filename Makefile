@@ -168,6 +168,10 @@ $(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle
 $(B)/tests/oracle: $(ORACLE) $(B)/libferry.a
 	echo '  ld   $@'
 	$(CC) $(SAN) $(ORACLE) -L$(B) -lferry -lcjson $(CORE_LIBS) -o $@
+# Runs scenarios for the caching allocator, without a card.
+$(B)/tests/allocator: $(B)/tests/allocator.o $(B)/libferry.a
+	echo '  ld   $@'
+	$(CC) $(SAN) $< -L$(B) -lferry -lcjson $(CORE_LIBS) -o $@
 $(B)/bench/%: tests/bench/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib $< -L$(B) -lferry $(CORE_LIBS) -o $@
@@ -184,7 +188,7 @@ $(B)/gpu/bin/%: tests/gpu/%.c $(B)/libferry.a
 gpu-check: $(CARRIED) $(B)/tests/oracle ## build a folder that compares a real card with the simulated one
 	tests/gpu/pack $(B)/gpu
 
-tests: all $(TESTS) $(B)/tests/oracle $(SOLVED) # what tests/run runs
+tests: all $(TESTS) $(B)/tests/oracle $(B)/tests/allocator $(SOLVED) # what tests/run runs
 
 run: ## install what is missing, build, and open the lessons in the browser
 	.ci/deps run
