@@ -79,6 +79,7 @@ struct machine {
 
 __thread machine *mine;
 __thread bool starved; /* no memory for a machine */
+__thread bool dry;     /* nothing runs: only the shape of a launch is wanted */
 pthread_key_t machines;
 pthread_once_t machines_made = PTHREAD_ONCE_INIT;
 
@@ -307,6 +308,7 @@ extern "C" void fy_simt_assert(const char *fact, const char *file, int line)
 
 extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments)
 {
+    if (dry) return;
     starved = !this_machine();
     if (starved) return;
     mine->faulty = false;
@@ -327,6 +329,8 @@ extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*bo
                 if (!run_block(kernel)) return;
             }
 }
+
+extern "C" void fy_sim_dry(bool on) { dry = on; }
 
 extern "C" const char *fy_sim_kernel_fault(void)
 {

@@ -147,6 +147,7 @@ typedef struct fy_kernel {
     void (*launch)(fy_run_work *w);
 } fy_kernel;
 const fy_kernel *fy_sim_kernel(int op);  /* from the objects made by g++ */
+void fy_sim_dry(bool on);                /* from now on this thread's launches run nothing, and fill in the rest */
 const char *fy_sim_kernel_fault(void);   /* what the last kernel of this thread did wrong, or NULL */
 const fy_kernel *fy_cuda_kernel(int op); /* from the objects made by nvcc */
 

@@ -4,32 +4,34 @@
  * VRAM is reserved twice. Device pointers lie in the window, which nobody may touch: a program that
  * dereferences one is stopped and told why (guard.c). The memory itself is the alias, a fixed
  * distance away; only copies and kernels use it. Fresh VRAM is filled with one junk and freed VRAM
- * with another, as far as POISON_MOST, so that a large allocation eats no RAM.
+ * with another, though not all of a large piece (sim_task.c), so that it eats no RAM.
  *
- * Work is done at the call; when it would have been done on a card is the timetable's business:
- * one stream in order, one engine for each direction of the bus (sim_copy.c), one for kernels.
- * One lock a card: calls of several threads take turns. */
+ * Work is timed at the call, by the timetable, and done late: when somebody waits for it (sim_queue.c). What a
+ * kernel does wrong comes to light then, and from then on the card fails at every call, as CUDA's do. */
 #define _GNU_SOURCE 1 /* MAP_FIXED_NOREPLACE */
-#include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "op.h"
 #include "sim.h"
 
-enum { MOST_CARDS = 8, GRANULE = 512, FRESH = 0xff, FREED = 0xf5, PAGE = 65536, HOST_PAGE = 4096 };
-static const size_t poison_most = (size_t)64 << 20;
+enum { GRANULE = 512, FREED = 0xf5, PAGE = 65536, HOST_PAGE = 4096 };
 
-/* For the guard's signal handler, for forks and for copies from card to card. */
-static _Atomic(fy_sim *) cards[MOST_CARDS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all cards', and their tasks' */
+
+/* For the guard's signal handler, for forks and for work that touches another card. */
+static _Atomic(fy_sim *) cards[FY_SIM_CARDS];
 static _Atomic bool forked; /* from a process that used a card */
+
+fy_sim *fy_sim_card(int number) { return atomic_load_explicit(&cards[number], memory_order_relaxed); }
 
 fy_sim *fy_sim_owner(const void *p, size_t bytes)
 {
-    for (int i = 0; i < MOST_CARDS; i++) {
+    for (int i = 0; i < FY_SIM_CARDS; i++) {
         fy_sim *s = atomic_load(&cards[i]);
         if (s && fy_sim_inside(s, p, bytes)) return s;
     }
@@ -37,6 +39,47 @@ fy_sim *fy_sim_owner(const void *p, size_t bytes)
 }
 
 bool fy_sim_owns(const void *p) { return fy_sim_owner(p, 1) != NULL; }
+
+/* ---- faults, and the lock ------------------------------------------------------------------------- */
+
+bool fy_sim_refuse(fy_dev *d, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(d->fault, sizeof d->fault, format, list);
+    va_end(list);
+    d->fault_work = 0;
+    return false;
+}
+
+bool fy_sim_tell(fy_dev *d, const fy_sim *s)
+{
+    fy_sim_refuse(d, "%s", s->fault);
+    d->fault_work = s->fault_work;
+    return false;
+}
+
+static void take_lock(fy_sim *s)
+{
+    atomic_store_explicit(&s->used, true, memory_order_relaxed);
+    pthread_mutex_lock(&lock);
+}
+
+bool fy_sim_enter(fy_dev *d)
+{
+    if (atomic_load_explicit(&forked, memory_order_relaxed))
+        return fy_sim_refuse(d, "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, "
+                                "start the process anew (exec) instead of forking it");
+    take_lock(d->state);
+    return fy_sim_healthy(d->state) || fy_sim_leave(d, true);
+}
+
+bool fy_sim_leave(fy_dev *d, bool ok)
+{
+    if (ok && !fy_sim_healthy(d->state)) ok = fy_sim_tell(d, d->state);
+    pthread_mutex_unlock(&lock);
+    return ok;
+}
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
@@ -63,7 +106,7 @@ static bool map_again(fy_sim *s)
 /* The cards stay with the parent if it has used one. */
 static void note_fork(void)
 {
-    for (int i = 0; i < MOST_CARDS; i++) {
+    for (int i = 0; i < FY_SIM_CARDS; i++) {
         fy_sim *s = atomic_load(&cards[i]);
         if (s && (atomic_load(&s->used) || !map_again(s))) atomic_store(&forked, true);
     }
@@ -73,11 +116,14 @@ static void sim_close(fy_dev *d)
 {
     fy_sim *s = d->state;
     if (!s) return;
-    if (atomic_load(&cards[d->number - 1]) == s) atomic_store(&cards[d->number - 1], NULL);
+    pthread_mutex_lock(&lock);
+    fy_sim_forget(s);
+    if (fy_sim_card(s->number) == s) atomic_store(&cards[s->number], NULL);
     if (s->window) munmap(s->window, s->bytes);
     if (s->alias) munmap(s->alias, s->bytes);
+    pthread_mutex_unlock(&lock);
+    fy_timetable_free(s->timetable);
     fy_ranges_free(s->holes);
-    pthread_mutex_destroy(&s->lock);
     free(s);
     d->state = NULL;
 }
@@ -88,182 +134,198 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
 {
     fy_sim *s = d->state = calloc(1, sizeof *s);
     if (!s) return snprintf(why, room, "no memory"), false;
+    s->number = d->number - 1;
     s->bytes = ((size_t)d->capacity + PAGE - 1) / PAGE * PAGE;
-    pthread_mutex_init(&s->lock, NULL);
+    s->timetable = fy_timetable_make(d->card);
     s->window = reserve(s->bytes, PROT_NONE, MAP_PRIVATE);
     s->alias = reserve(s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (s->window) s->holes = fy_ranges_make((uint64_t)(uintptr_t)s->window, (uint64_t)d->capacity, GRANULE);
-    if (!s->alias || !s->holes) {
+    if (!s->alias || !s->holes || !s->timetable) {
         sim_close(d);
         snprintf(why, room, "cannot reserve %lld MiB of addresses", (long long)(d->capacity >> 20));
         return false;
     }
-    atomic_store(&cards[d->number - 1], s);
+    atomic_store(&cards[s->number], s);
     if (d->number == 1) pthread_atfork(NULL, NULL, note_fork);
     return true;
 }
 
 static void sim_info(fy_dev *d) { snprintf(d->card_name, sizeof d->card_name, "%s (simulated)", d->card->name); }
 
-/* Take the card's lock; false in a forked child, which has no card. */
-bool fy_sim_enter(fy_dev *d)
+/* ---- memory ------------------------------------------------------------------------------------- */
+
+/* What was here before has been given back, and all work on it was done then. */
+static void *take_vram(fy_sim *s, size_t bytes)
 {
-    if (atomic_load_explicit(&forked, memory_order_relaxed)) {
-        snprintf(d->fault, sizeof d->fault,
-                 "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, start the "
-                 "process anew (exec) instead of forking it");
-        return false;
-    }
-    fy_sim *s = d->state;
-    atomic_store_explicit(&s->used, true, memory_order_relaxed);
-    pthread_mutex_lock(&s->lock);
-    return true;
+    void *p = (void *)(uintptr_t)fy_ranges_take(s->holes, bytes, NULL);
+    if (p) fy_sim_junk(s, p, bytes, FY_SIM_POISON);
+    return p;
 }
 
-void fy_sim_leave(fy_dev *d) { pthread_mutex_unlock(&((fy_sim *)d->state)->lock); }
-
-/* ---- memory ------------------------------------------------------------------------------------- */
+static void *take_host(size_t bytes)
+{
+    return aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
+}
 
 static void *sim_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
 {
     fy_sim *s = d->state;
-    void *p;
     if (!fy_sim_enter(d)) return NULL;
-    int64_t before = fy_clock_now();
-    fy_clock_spend(d->card->call_overhead);
     d->fault[0] = 0;
-    if (mem == FY_WORD_pinned) {
-        p = aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
-    } else {
-        p = (void *)(uintptr_t)fy_ranges_take(s->holes, bytes, NULL);
-        if (p) memset(fy_sim_alias(s, p), FRESH, bytes < poison_most ? bytes : poison_most);
-    }
-    *t = (fy_time){.start = before, .end = fy_clock_now(), .overhead = d->card->call_overhead};
-    t->held = t->end - before;
-    fy_sim_leave(d);
+    fy_timetable_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
+    fy_clock_spend(t->held);
+    void *p = mem == FY_WORD_pinned ? take_host(bytes) : take_vram(s, bytes);
+    fy_sim_leave(d, true);
     return p;
 }
 
-/* Junk over the front; whole pages behind it go back to the system. */
+/* After all work of the card, as cudaFree: and of any card, where host memory is given back that it touches. */
 static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
 {
     fy_sim *s = d->state;
     *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
-    if (mem == FY_WORD_pinned) free(p);
-    if (!p || mem == FY_WORD_pinned || !fy_sim_enter(d)) return;
-    char *at = fy_sim_alias(s, p), *end = at + bytes;
-    memset(at, FREED, bytes < poison_most ? bytes : poison_most);
-    if (bytes > poison_most) {
-        size_t from = (size_t)(at + poison_most - s->alias + PAGE - 1) / PAGE * PAGE;
-        size_t to = (size_t)(end - s->alias) / PAGE * PAGE;
-        if (to > from) madvise(s->alias + from, to - from, MADV_REMOVE);
+    if (!p || atomic_load_explicit(&forked, memory_order_relaxed)) return;
+    take_lock(s);
+    fy_timetable_release(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
+    fy_clock_spend(t->held);
+    if (mem == FY_WORD_pinned) {
+        fy_sim_pinned_end(p, bytes);
+        free(p);
+    } else {
+        fy_sim_do_all(s);
+        fy_sim_junk(s, p, bytes, FREED);
+        fy_ranges_give(s->holes, (uint64_t)(uintptr_t)p);
     }
-    fy_ranges_give(s->holes, (uint64_t)(uintptr_t)p);
-    fy_sim_leave(d);
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------ */
-
-/* Bytes from an operand's element 0 to the end of its last. */
-static size_t extent(const fy_operand *o)
-{
-    int64_t last = 0;
-    for (int i = 0; i < o->layout.ndim; i++) last += (o->layout.shape[i] - 1) * o->layout.strides[i];
-    return (size_t)(last + 1) * fy_dtype_size(o->dtype);
-}
 
 /* Turn a device pointer into one that the kernel may use here; anything else is a fault. */
 static bool map(fy_dev *d, const char *kernel, const char *role, int number, fy_operand *o)
 {
     fy_sim *s = d->state;
     if (o->layout.numel == 0) return true;
-    if (!fy_sim_inside(s, o->data, extent(o))) {
-        snprintf(d->fault, sizeof d->fault, "an illegal memory access was encountered: kernel %s was given %s as %s %d",
-                 kernel, fy_sim_inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
-        return false;
-    }
+    if (!fy_sim_inside(s, o->data, fy_sim_extent(o)))
+        return fy_sim_refuse(d, "an illegal memory access was encountered: kernel %s was given %s as %s %d", kernel,
+                             fy_sim_inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
     o->data = fy_sim_alias(s, o->data);
     return true;
 }
 
-static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
+static bool map_all(fy_dev *d, fy_run_work *w)
 {
-    fy_run_work mapped = *w;
+    const char *kernel = fy_ops[w->op].name;
     for (int i = 0; i < w->nin; i++)
-        if (!map(d, fy_ops[k->op].name, "input", i, &mapped.in[i])) return false;
-    if (!map(d, fy_ops[k->op].name, "output", 0, &mapped.out)) return false;
-    k->launch(&mapped);
-    w->kernel = mapped.kernel;
-    memcpy(w->grid, mapped.grid, sizeof w->grid);
-    memcpy(w->block, mapped.block, sizeof w->block);
-    const char *fault = fy_sim_kernel_fault();
-    if (fault) snprintf(d->fault, sizeof d->fault, "%s", fault);
-    return !fault;
+        if (!map(d, kernel, "input", i, &w->in[i])) return false;
+    return map(d, kernel, "output", 0, &w->out);
+}
+
+/* Which kernel it will be, and of how many threads: its launcher says so without running it. */
+static void ask_launcher(const fy_kernel *k, fy_run_work *w, fy_task *t)
+{
+    fy_sim_dry(true);
+    k->launch(&t->run);
+    fy_sim_dry(false);
+    w->kernel = t->run.kernel;
+    memcpy(w->grid, t->run.grid, sizeof w->grid);
+    memcpy(w->block, t->run.block, sizeof w->block);
+}
+
+static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
+{
+    fy_sim *s = d->state;
+    fy_task *t = fy_sim_task(s, FY_TASK_RUN, w->stream, w->id);
+    if (!t) return fy_sim_refuse(d, "no memory to queue the work in");
+    t->run = *w;
+    if (!map_all(d, &t->run)) return fy_sim_task_drop(t), false;
+    ask_launcher(k, w, t);
+    fy_timetable_run(s->timetable, fy_clock_now(), w->stream, w->flops, w->bytes, &w->time);
+    fy_clock_spend(w->time.held);
+    fy_sim_race(&w->races, t);
+    fy_sim_queue(s, t);
+    return true;
 }
 
 static bool sim_run(fy_dev *d, fy_run_work *w)
 {
-    fy_sim *s = d->state;
-    const fy_card *card = d->card;
     const fy_kernel *k = fy_sim_kernel(w->op);
-    if (!k) {
-        snprintf(d->fault, sizeof d->fault, "there is no kernel for %s", fy_ops[w->op].name);
-        return false;
-    }
-    if (!fy_sim_enter(d)) return false;
-    int64_t before = fy_clock_now();
-    bool ok = launch(d, k, w);
-    fy_clock_spend(card->launch_overhead);
-    int64_t begin = fy_later(fy_later(fy_clock_now(), s->tail), s->compute);
-    int64_t work = fy_later(fy_ns_for(w->flops, card->flops_f32), fy_ns_for(w->bytes, card->memory_bandwidth));
-    w->time = (fy_time){.start = begin,
-                        .end = begin + card->kernel_latency + work,
-                        .overhead = card->launch_overhead + card->kernel_latency};
-    w->time.held = fy_clock_now() - before;
-    s->tail = s->compute = w->time.end;
-    fy_sim_leave(d);
-    return ok;
+    if (!k) return fy_sim_refuse(d, "there is no kernel for %s", fy_ops[w->op].name);
+    return fy_sim_enter(d) && fy_sim_leave(d, run_later(d, k, w));
 }
 
 /* ---- order -------------------------------------------------------------------------------------- */
 
+/* Spend what a call costs the host: nothing but its own time. */
+static void spend_call(fy_sim *s, fy_time *t)
+{
+    fy_timetable_call(s->timetable, fy_clock_now(), t);
+    fy_clock_spend(t->held);
+}
+
+/* The end of a stream now. */
+static fy_point here(const fy_sim *s, int stream)
+{
+    int64_t now = fy_clock_now(), tail = fy_timetable_tail(s->timetable, stream);
+    return (fy_point){.stream = stream, .when = tail > now ? tail : now, .queue = fy_sim_issued()};
+}
+
 static bool sim_record(fy_dev *d, int stream, fy_point *p)
 {
-    fy_sim *s = d->state;
+    fy_time t;
     if (stream < 0) return true;
     if (!fy_sim_enter(d)) return false;
-    p->stream = stream;
-    p->when = s->tail;
-    p->queue = 1;
-    fy_sim_leave(d);
+    spend_call(d->state, &t);
+    *p = here(d->state, stream);
+    return fy_sim_leave(d, true);
+}
+
+static bool host_waits(fy_dev *d, const fy_point *p, fy_time *t)
+{
+    fy_sim *s = d->state;
+    int64_t until = p ? p->when : fy_timetable_tail(s->timetable, -1);
+    fy_timetable_host_waits(s->timetable, fy_clock_now(), until, t);
+    fy_clock_spend(t->held);
+    if (p) fy_sim_do_until(s, p->stream, p->queue);
+    else fy_sim_do_all(s);
     return true;
 }
 
-static bool sim_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
+static bool stream_waits(fy_dev *d, const fy_point *p, fy_sim *waiter, int stream, fy_time *t)
 {
     fy_sim *s = d->state;
-    (void)stream;
+    int first = p ? p->stream : 0, last = p ? p->stream : FY_STREAMS - 1;
+    bool ok = true;
+    if (!fy_sim_healthy(waiter)) return fy_sim_tell(d, waiter);
+    atomic_store_explicit(&waiter->used, true, memory_order_relaxed);
+    spend_call(waiter, t);
+    fy_timetable_stream_waits(waiter->timetable, stream, p ? p->when : fy_timetable_tail(s->timetable, -1));
+    for (int i = first; ok && i <= last; i++)
+        ok = fy_sim_stream_waits(waiter, stream, s, i, p ? p->queue : fy_sim_issued());
+    return ok || fy_sim_refuse(d, "no memory to queue the work in");
+}
+
+/* A point that no record has filled stands for all of its stream. */
+static bool sim_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
+{
     if (!fy_sim_enter(d)) return false;
-    t->start = fy_clock_now();
-    fy_clock_spend(d->card->call_overhead);
-    if (!waiter) fy_clock_at_least(p && p->queue ? p->when : s->tail);
-    t->end = fy_clock_now();
-    t->held = t->end - t->start;
-    t->wire = t->staging = 0;
-    t->overhead = d->card->call_overhead;
-    fy_sim_leave(d);
-    return true;
+    fy_point all = p && !p->queue ? here(d->state, p->stream) : (fy_point){0};
+    if (all.queue) p = &all;
+    return fy_sim_leave(d, waiter ? stream_waits(d, p, waiter->state, stream, t) : host_waits(d, p, t));
 }
 
 /* Asking costs a call, so that a program that asks in a loop gets its answer. */
 static bool sim_done(fy_dev *d, const fy_point *p, int64_t *when)
 {
+    fy_time t;
     if (!fy_sim_enter(d)) return false;
-    fy_clock_spend(d->card->call_overhead);
-    *when = p->queue ? p->when : ((fy_sim *)d->state)->tail;
-    bool yes = fy_clock_now() >= *when;
-    fy_sim_leave(d);
-    return yes;
+    if (d->fault[0]) d->fault[0] = 0; /* "no" is no fault */
+    fy_point until = p->queue ? *p : here(d->state, p->stream);
+    spend_call(d->state, &t);
+    *when = until.when;
+    bool yes = fy_clock_now() >= until.when;
+    if (yes) fy_sim_do_until(d->state, until.stream, until.queue);
+    return fy_sim_leave(d, yes);
 }
 
 const fy_backend fy_backend_sim = {

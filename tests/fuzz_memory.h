@@ -39,8 +39,18 @@ static const double largest[] = {[FY_FLOAT32] = 3.4028234e38,
                                  [FY_BFLOAT16] = 3.38e38,
                                  [FY_BOOL] = 0};
 
+/* What crosses without waiting comes home when somebody waits. */
+static void finish_work(void)
+{
+    fy_time t;
+    for (int i = 1; i < fy_dev_count(); i++)
+        if (!fy_dev_at(i)->backend->wait(fy_dev_at(i), NULL, NULL, 0, &t))
+            broken("the card did not finish its work: %s", fy_dev_at(i)->fault);
+}
+
 static void read_storage(const fy_storage *s, unsigned char *to)
 {
+    if (s->mem == FY_WORD_pinned) finish_work();
     if (s->dev->number == 0) memcpy(to, s->data, s->bytes);
     else if (!s->dev->backend->copy(s->dev,
                                     &(fy_copy_work){.dst = to, .src = s->data, .bytes = s->bytes, .dir = FY_WORD_d2h}))

@@ -1,0 +1,171 @@
+/* sim_queue.c: the simulated card's work that is issued and not done.
+ *
+ * Every stream of a card is a list of tasks. A task is done when somebody waits for it, and no sooner: whoever
+ * looks early finds what was there before, every time. A stream's tasks are done in order; one that waits for
+ * another stream first has that stream's tasks done up to the point, on whatever card it is.
+ *
+ *      stream 0   [ copy 1 ][ run 3 ][ run 6 ]          doing stream 7 up to number 5 does
+ *      stream 7   [ run 2 ][ wait: 0 up to 3 ][ run 5 ]       2, 1, 3, 5
+ *
+ * What is queued is bounded: beyond MOST_TASKS on a card, or MOST_SIDE bytes kept for them, the oldest are done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+enum { MOST_TASKS = 4096, CHUNK = 32 };
+static const size_t most_side = (size_t)256 << 20;
+
+static fy_task *free_tasks; /* chunks are kept for good: the next work takes them */
+static uint64_t issued = 1; /* a point's number is never 0 */
+
+uint64_t fy_sim_issued(void) { return issued; }
+
+/* ---- the tasks' memory ---- */
+
+static bool add_tasks(void)
+{
+    fy_task *chunk = malloc(CHUNK * sizeof *chunk);
+    for (int i = 0; chunk && i < CHUNK; i++) {
+        chunk[i].next = free_tasks;
+        free_tasks = &chunk[i];
+    }
+    return chunk;
+}
+
+fy_task *fy_sim_task(fy_sim *s, fy_task_kind kind, int stream, uint32_t id)
+{
+    if (!free_tasks && !add_tasks()) return NULL;
+    fy_task *t = free_tasks;
+    free_tasks = t->next;
+    t->at = (fy_task_place){s->number, stream, 0};
+    t->next = t->pinned_next = t->pinned_was = NULL;
+    t->id = id;
+    t->kind = (uint8_t)kind;
+    t->races = 0;
+    t->is_pinned = false;
+    t->side = NULL;
+    return t;
+}
+
+bool fy_sim_task_keep(fy_task *t)
+{
+    t->side = malloc(t->copy.bytes);
+    if (!t->side) return false;
+    memcpy(t->side, t->copy.src, t->copy.bytes);
+    fy_sim_card(t->at.card)->side += t->copy.bytes;
+    return true;
+}
+
+void fy_sim_task_drop(fy_task *t)
+{
+    if (t->side) fy_sim_card(t->at.card)->side -= t->copy.bytes;
+    free(t->side);
+    t->next = free_tasks;
+    free_tasks = t;
+}
+
+/* ---- in and out of a stream ---- */
+
+static void put_last(fy_sim *s, fy_task *t)
+{
+    fy_task_list *l = &s->streams[t->at.stream];
+    if (l->first) l->last->next = t;
+    else l->first = t;
+    l->last = t;
+    s->waiting |= (uint64_t)1 << t->at.stream;
+    s->tasks++;
+}
+
+static void take_first(fy_sim *s, int stream)
+{
+    fy_task_list *l = &s->streams[stream];
+    fy_task *t = l->first;
+    l->first = t->next;
+    if (!l->first) s->waiting &= ~((uint64_t)1 << stream);
+    s->tasks--;
+    fy_sim_pinned_drop(t);
+    fy_sim_task_drop(t);
+}
+
+/* ---- doing ---- */
+
+/* The first task stays in the list while it is done: a wait below it that comes back here ends at once. All that
+ * it could be waiting for is done, as waits look back only. */
+static void do_first(fy_sim *s, int stream)
+{
+    fy_task_list *l = &s->streams[stream];
+    fy_task *t = l->first;
+    fy_sim *other = t->kind == FY_TASK_WAIT ? fy_sim_card(t->wait.card) : NULL;
+    l->busy = true;
+    if (fy_sim_healthy(s) && other) fy_sim_do_until(other, t->wait.stream, t->wait.number);
+    else if (fy_sim_healthy(s) && t->kind != FY_TASK_WAIT) fy_sim_do(s, t);
+    l->busy = false;
+    take_first(s, stream);
+}
+
+void fy_sim_do_until(fy_sim *s, int stream, uint64_t number)
+{
+    fy_task_list *l = &s->streams[stream];
+    while (l->first && !l->busy && l->first->at.number <= number) do_first(s, stream);
+}
+
+/* The stream whose first task was issued first, or last; -1: none. */
+static int stream_with_the(bool oldest, const fy_sim *s)
+{
+    int found = -1;
+    for (uint64_t left = s->waiting; left; left &= left - 1) {
+        int i = __builtin_ctzll(left);
+        uint64_t number = s->streams[i].first->at.number;
+        if (found < 0 || (number < s->streams[found].first->at.number) == oldest) found = i;
+    }
+    return found;
+}
+
+/* Any order would be right that streams and waits allow. Of two that race the later is done first, so that the
+ * mistake shows. */
+void fy_sim_do_all(fy_sim *s)
+{
+    while (s->waiting) fy_sim_do_until(s, stream_with_the(false, s), UINT64_MAX);
+}
+
+void fy_sim_queue(fy_sim *s, fy_task *t)
+{
+    t->at.number = ++issued;
+    put_last(s, t);
+    while (s->tasks > MOST_TASKS || s->side > most_side) do_first(s, stream_with_the(true, s));
+}
+
+void fy_sim_forget(fy_sim *s)
+{
+    for (int i = 0; i < FY_STREAMS; i++)
+        while (s->streams[i].first) take_first(s, i);
+}
+
+bool fy_sim_stream_waits(fy_sim *s, int stream, const fy_sim *other, int of, uint64_t number)
+{
+    const fy_task *first = other->streams[of].first;
+    if ((s == other && stream == of) || !first || first->at.number > number) return true;
+    fy_task *t = fy_sim_task(s, FY_TASK_WAIT, stream, 0);
+    if (!t) return false;
+    t->wait = (fy_task_place){other->number, of, number};
+    fy_sim_queue(s, t);
+    return true;
+}
+
+/* ---- races ---- */
+
+static void note_race(fy_sim *s, uint32_t id, uint8_t bits)
+{
+    for (uint64_t left = s->waiting; left; left &= left - 1)
+        for (fy_task *t = s->streams[__builtin_ctzll(left)].first; t; t = t->next)
+            if (t->id == id) t->races |= bits;
+}
+
+void fy_sim_race(const fy_races *r, fy_task *own)
+{
+    if (own) own->races |= r->own;
+    for (int i = 0; i < r->n; i++)
+        for (int card = 0; card < FY_SIM_CARDS && r->earlier[i].id; card++)
+            if (fy_sim_card(card)) note_race(fy_sim_card(card), r->earlier[i].id, r->earlier[i].bits);
+}
