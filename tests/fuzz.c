@@ -44,11 +44,15 @@ static bool show; /* each step as it runs */
 
 /* ---- one program ---- */
 
+/* A class that is not there is found by the kernel, and the card does nothing any more: not asked of it. */
+static bool stops_a_card(const char *words) { return words && strstr(words, "is out of bounds"); }
+
 static bool is_expected(const char *a, const char *b)
 {
     const char *only = a ? a : b;
     return !(a && b) &&
-           (strstr(only, "not implemented for") || strstr(only, "same dtype") || strstr(only, "ZeroDivisionError"));
+           (strstr(only, "not implemented for") || strstr(only, "same dtype") || strstr(only, "ZeroDivisionError") ||
+            stops_a_card(only));
 }
 
 /* In both worlds or in none; integer products are refused on the card alone, and a zero among the elements of an
@@ -113,7 +117,7 @@ static bool run_step(const step *s, int i)
     bool split = is_split(s);
     follow_log();
     uint64_t before = ledger.digest;
-    for (int w = split; w < 2; w++) {
+    for (int w = split; w < 2 && !stops_a_card(error[0]); w++) {
         out[w] = held(&worlds[w], s, perform(&worlds[w], s, &second[w]));
         error[w] = words_of_error(words[w], sizeof words[w]);
     }

@@ -121,7 +121,7 @@ static void a_class_that_is_not_there_stops_the_card(void **state)
     {
         fy_tensor *z = fy_zeros((300, 3), .device = "cuda"), *class = fy_zeros((300), .dtype = FY_INT64);
         fy_fill_(fy_narrow(class, 0, 290, 2), 3);
-        fy_tensor *loss = fy_cross_entropy(z, fy_cuda(class), .reduction = "none");
+        fy_tensor *loss = fy_cross_entropy(z, fy_cuda(class), .reduction = FY_NONE);
         if (loss) fy_cuda_synchronize();
         assert_non_null(strstr(fy_error(), "CUDA error: device-side assert triggered: nll_loss.cu:"));
         assert_true(failed_with("block: [1,0,0], thread: [34,0,0] Assertion"));
