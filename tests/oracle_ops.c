@@ -77,7 +77,7 @@ FY_ONE_OPERAND_OPS(X)
 X(t) X(contiguous) X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
 #undef X
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1))); }
-X(matmul) X(mm) X(bmm) X(mv) X(dot) X(copy_)
+X(matmul) X(mm) X(bmm) X(mv) X(dot)
 #undef X
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), integer(c, "dim", 0))); }
 X(softmax) X(log_softmax) X(unsqueeze)
@@ -206,6 +206,7 @@ OP(eye)
     return of_tensor(fy_eye_at(AT("fy_eye"), fy_dims(given(c, "m") ? 2 : 1, dims), options(c)));
 }
 
+OP(copy_) { return of_tensor(fy_copy__at(AT("fy_copy_"), tensor(c, 0), tensor(c, 1), (fy_copy_opts){0})); }
 OP(to)
 {
     fy_to_opts o = {
