@@ -4,32 +4,33 @@
  *            =sim    simulated, even where there is a card
  *            =real   a real card; where there is none there is no cuda device
  *            =none   no cuda device
- *   FERRY_SIM=h200[:capacity=64MiB][,gpus=2]   which card is simulated, with how much VRAM, and how many
+ *   FERRY_SIM, CUDA_VISIBLE_DEVICES   which cards are simulated: choose.c
  *   FERRY_POLICY=refuse   operands on different devices are an error, as in PyTorch (the default)
  *               =silent   they are copied to one unasked (policy.c)
  *
  * A value that cannot be understood ends the program with status 1: to guess would show a learner
  * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process. */
-#include <ctype.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "choose.h"
+#include "figure.h"
 #include "log.h"
 #include "tensor.h"
 
-enum { MOST_CARDS = 8, MOST_DEVICES = 1 + MOST_CARDS };
+enum { MOST_DEVICES = 1 + FY_MOST_SIMS };
 static const uint64_t host_base = 0x5500000000, card_base = 0x7000000000; /* modelled, recognisable */
 static const uint64_t host_room = (uint64_t)1 << 36;
 
 typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
 static fy_dev devices[MOST_DEVICES];
-static int count, simulated = 1; /* devices that are open; cards to simulate */
-static bool unasked;             /* FERRY_POLICY=silent */
+static int count;    /* devices that are open */
+static bool unasked; /* FERRY_POLICY=silent */
 static char why_not_real[128];
-static char mistake[400]; /* what is wrong with the environment; empty if nothing */
+static char mistake[600]; /* what is wrong with the environment; empty if nothing */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void set_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -52,58 +53,6 @@ static gpu_mode read_gpu(void)
     return NONE;
 }
 
-/* "64MiB" to bytes; -1 if it is not a size. A unit is demanded: 64 of what? */
-static int64_t read_size(const char *s)
-{
-    static const struct {
-        const char *name;
-        int64_t bytes;
-    } units[] = {{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
-                 {"KB", 1000},     {"MB", 1000000},  {"GB", 1000000000}};
-    int64_t n = 0;
-    const char *p = s;
-    for (; isdigit((unsigned char)*p) && n < 1000000000; p++) n = n * 10 + (*p - '0');
-    for (size_t i = 0; p > s && i < sizeof units / sizeof *units; i++)
-        if (strcmp(p, units[i].name) == 0 && n <= ((int64_t)1 << 46) / units[i].bytes) return n * units[i].bytes;
-    return -1;
-}
-
-/* One option of FERRY_SIM, n characters; false if it is not understood. */
-static bool read_option(const char *p, size_t n, fy_dev *d)
-{
-    char option[40];
-    if (n >= sizeof option) return false;
-    snprintf(option, sizeof option, "%.*s", (int)n, p);
-    if (strncmp(option, "gpus=", 5) == 0 && option[5] >= '1' && option[5] <= '0' + MOST_CARDS && !option[6])
-        return simulated = option[5] - '0', true;
-    if (strncmp(option, "capacity=", 9) != 0) return false;
-    d->capacity = read_size(option + 9);
-    return d->capacity >= 1 << 20;
-}
-
-/* Read FERRY_SIM into the card's figures and capacity. */
-static void read_sim(fy_dev *d)
-{
-    const char *value = getenv("FERRY_SIM");
-    if (!value || !*value) value = "h200";
-    size_t n = strcspn(value, ":");
-    char key[32];
-    snprintf(key, sizeof key, "%.*s", (int)n, value);
-    d->card = fy_card_find(key);
-    d->capacity = FY_SIM_CAPACITY;
-    if (!d->card)
-        set_mistake("FERRY_SIM=%.60s names no card that is known; known: %s, as in FERRY_SIM=h200", value,
-                    fy_card_keys());
-    for (const char *p = value + n; *p && !mistake[0]; p += n) {
-        n = strcspn(++p, ",");
-        if (!read_option(p, n, d))
-            set_mistake("FERRY_SIM=%.60s: '%.60s' is not understood; write FERRY_SIM=h200:capacity=64MiB "
-                        "(a whole number, KiB, MiB or GiB, at least 1MiB), FERRY_SIM=h200:gpus=2 (1 to %d), or both "
-                        "with a comma between",
-                        value, p, MOST_CARDS);
-    }
-}
-
 static bool open_device(fy_dev *d, int number, const char *name, const fy_backend *backend, char *why, size_t room)
 {
     d->backend = backend;
@@ -120,19 +69,28 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     return true;
 }
 
-/* All of them are alike. */
+/* Every card sees every other, or none does. */
+static void introduce(const fy_choice *c)
+{
+    uint32_t all = 0;
+    for (int i = 1; i < count; i++) all |= 1u << i;
+    for (int i = 1; i < count && c->peers; i++) devices[i].peers = all & ~(1u << i);
+}
+
 static void open_sims(void)
 {
-    fy_dev like = {0};
+    fy_choice c;
     char why[100] = "", name[16];
-    read_sim(&like);
-    for (int i = 1; i <= simulated && !mistake[0]; i++) {
-        devices[i] = like;
+    if (!fy_choose_sims(&c, mistake, sizeof mistake)) return;
+    if (c.count == 0) snprintf(why_not_real, sizeof why_not_real, "CUDA_VISIBLE_DEVICES leaves none of them visible");
+    for (int i = 1; i <= c.count && !mistake[0]; i++) {
+        devices[i] = (fy_dev){.card = c.card, .capacity = c.capacity, .physical = c.physical[i - 1]};
         snprintf(name, sizeof name, "cuda:%d", i - 1);
         if (!open_device(&devices[i], i, name, &fy_backend_sim, why, sizeof why))
             set_mistake("the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB",
                         why);
     }
+    introduce(&c);
 }
 
 /* As many as answer. */
@@ -242,16 +200,15 @@ const char *fy_dev_why_not_real(void)
 
 /* ---- the session event ---------------------------------------------------------------------------- */
 
-static void add_figures(fy_text *out, const fy_card *c)
+static void add_figures(fy_text *out, const fy_dev *d)
 {
-    fy_text_printf(out,
-                   ",\"model\":{\"flops_f32\":%.0f,\"memory_bandwidth\":%.0f,\"bus_bandwidth\":%.0f,"
-                   "\"staging_bandwidth\":%.0f,\"staging_chunk\":%lld,",
-                   c->flops_f32, c->memory_bandwidth, c->bus_bandwidth, c->staging_bandwidth,
-                   (long long)c->staging_chunk);
-    fy_text_printf(out, "\"bus_latency\":%lld,\"call_overhead\":%lld,\"launch_overhead\":%lld,\"kernel_latency\":%lld}",
-                   (long long)c->bus_latency, (long long)c->call_overhead, (long long)c->launch_overhead,
-                   (long long)c->kernel_latency);
+    const char *between = ",\"model\":{";
+    for (const fy_figure *f = fy_figures; f->option; f++) {
+        if (d->number == 0 && !f->host) continue;
+        fy_text_printf(out, "%s\"%s\":%lld", between, f->name, (long long)fy_figure_get(d->card, f));
+        between = ",";
+    }
+    fy_text_printf(out, "}");
 }
 
 /* No word here hangs on the machine while the card is simulated: not even why it is. */
@@ -264,7 +221,8 @@ void fy_dev_session_json(fy_text *out)
         fy_text_printf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"card\":", i ? "," : "", d->name, d->backend->kind);
         fy_text_json(out, d->card_name, strlen(d->card_name));
         fy_text_printf(out, ",\"capacity\":%lld", (long long)d->capacity);
-        if (d->card) add_figures(out, d->card);
+        if (d->card && i) fy_text_printf(out, ",\"physical\":%d", d->physical);
+        if (d->card) add_figures(out, d);
         fy_text_printf(out, "}");
     }
     fy_text_printf(out, "]");

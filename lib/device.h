@@ -144,6 +144,7 @@ struct fy_dev {
     struct fy_ranges *addresses; /* modelled addresses (range.c) */
     int64_t live_bytes;
     struct fy_pool *pool; /* the caching allocator's segments of this card (pool.h) */
+    int physical;         /* the simulated card's number in the machine: CUDA_VISIBLE_DEVICES may give it another */
     uint32_t peers;       /* bit i: the card with number i can be read and written directly */
 };
 
@@ -168,7 +169,7 @@ void fy_clock_spend(int64_t ns);
 void fy_clock_at_least(int64_t t); /* the host waited until t */
 void fy_clock_measure(void);       /* from now on time is read from the machine (a real card is used) */
 
-/* card.c: figures by key ("h200"); NULL if there are none. FERRY_SIM's list of keys is for messages. */
+/* card.c: figures by key ("h200"); NULL if there are none. The list of keys is for messages. */
 const fy_card *fy_card_host(void);
 const fy_card *fy_card_find(const char *key);
 const char *fy_card_keys(void);

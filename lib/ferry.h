@@ -123,6 +123,8 @@ int fy_cuda_device_count(void);               /* Number of cards; 0 under FERRY_
 int fy_cuda_current_device(void);             /* The card that "cuda" means in this thread; 0 at start. */
 #define fy_cuda_set_device(i) fy_cuda_set_device_at(FY_AT("fy_cuda_set_device", #i), i)
                                               /* Make card i the current one of this thread. */
+#define fy_cuda_can_device_access_peer(device, peer) /* Are copies between these two cards direct? */ \
+    fy_cuda_can_device_access_peer_at(FY_AT("fy_cuda_can_device_access_peer", #device ", " #peer), device, peer)
 #define fy_cuda_synchronize() fy_cuda_synchronize_at(FY_AT("fy_cuda_synchronize", ""))
                                               /* Wait until the current card has finished. */
 

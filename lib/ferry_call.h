@@ -252,6 +252,7 @@ fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts
 fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x);
 bool fy_is_pinned_at(fy_site *at, fy_tensor *x);
 void fy_cuda_set_device_at(fy_site *at, int device);
+bool fy_cuda_can_device_access_peer_at(fy_site *at, int device, int peer);
 fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range, fy_opts o);
 fy_tensor *fy_eye_at(fy_site *at, fy_shape shape, fy_opts o);
 fy_tensor *fy_rand_at(fy_site *at, fy_shape shape, fy_opts o);

@@ -32,6 +32,7 @@ static const char child_program[] =
     "    if (!strcmp(how, \"stdin\")) return getchar() == EOF ? 0 : 1;\n"
     "    if (!strcmp(how, \"env\")) {\n"
     "        const char *s = getenv(\"FERRY_SEED\"), *v = getenv(\"FERRY_VIEW\"), *p = getenv(\"PATH\");\n"
+    "        if (getenv(\"CUDA_VISIBLE_DEVICES\")) v = \"cards\";\n"
     "        printf(\"%s %s %s\\n\", s ? s : \"-\", v ? v : \"-\", p ? \"path\" : \"-\");\n"
     "    }\n"
     "    if (!strcmp(how, \"pid\")) { FILE *f = fopen(\"pid\", \"w\"); fprintf(f, \"%d\\n\", (int)getpid()); "

@@ -195,8 +195,10 @@ static void input_is_empty_and_settings_are_clean(void **state)
     assert_int_equal(r.code, 0);
     free(r.output);
     setenv("FERRY_VIEW", "1", 1);
+    setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
     r = run("env");
     unsetenv("FERRY_VIEW");
+    unsetenv("CUDA_VISIBLE_DEVICES");
     assert_string_equal(r.output, "42 - path\n");
     free(r.output);
 }

@@ -31,6 +31,13 @@ static child_limits with_defaults(child_limits l)
     return l;
 }
 
+/* Which cards there are is for `more` to say. */
+static bool is_setting(const char *variable)
+{
+    static const char visible[] = "CUDA_VISIBLE_DEVICES=";
+    return !strncmp(variable, "FERRY_", 6) || !strncmp(variable, visible, sizeof visible - 1);
+}
+
 /* The caller's environment without Ferry's own settings, then `more`, then the log. One block to free. */
 static char **make_environment(const char *const *more, int log_fd)
 {
@@ -42,7 +49,7 @@ static char **make_environment(const char *const *more, int log_fd)
     if (!out) return NULL;
     size_t to = 0;
     for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "FERRY_", 6)) out[to++] = environ[i];
+        if (!is_setting(environ[i])) out[to++] = environ[i];
     for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)more[i];
     char *log = (char *)(out + n + k + 2);
     snprintf(log, 32, "FERRY_LOG_FD=%d", log_fd);

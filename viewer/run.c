@@ -77,12 +77,14 @@ typedef struct attempt {
 
 static bool start(const run_order *o, const char *program, attempt *a, outcome *out)
 {
-    char seed[48], given[2048], gpu[64];
-    const char *asked = getenv("FERRY_GPU"), *argv[] = {program, NULL};
+    char seed[48], given[2048], gpu[64], visible[256];
+    const char *asked = getenv("FERRY_GPU"), *cards = getenv("CUDA_VISIBLE_DEVICES"), *argv[] = {program, NULL};
+    bool real = asked && !strcmp(asked, "real");
     snprintf(seed, sizeof seed, "FERRY_SEED=%" PRIu64, a->seed);
     snprintf(given, sizeof given, "FERRY_GIVEN=%s", a->given);
-    snprintf(gpu, sizeof gpu, "FERRY_GPU=%s", asked && !strcmp(asked, "real") ? "real" : "sim");
-    const char *env[] = {seed, given, gpu, NULL};
+    snprintf(gpu, sizeof gpu, "FERRY_GPU=%s", real ? "real" : "sim");
+    snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s", cards ? cards : "");
+    const char *env[] = {seed, given, gpu, real && cards ? visible : NULL, NULL};
     child_order c = {.argv = argv,
                      .folder = o->home->beside,
                      .env = env,

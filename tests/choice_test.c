@@ -1,0 +1,225 @@
+/* Which cards are simulated: FERRY_SIM's cards, figures and units, CUDA_VISIBLE_DEVICES, and who sees whom.
+ * Devices are opened once a process, so each case is a child. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "figure.h"
+#include "log.h"
+
+static char words[8192]; /* what the child wrote */
+static int status;
+
+static void run_with(const char *sim, const char *visible, void (*program)(void))
+{
+    int ends[2];
+    size_t n = 0;
+    ssize_t got;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        dup2(ends[1], STDOUT_FILENO);
+        setenv("FERRY_GPU", "sim", 1);
+        sim ? setenv("FERRY_SIM", sim, 1) : unsetenv("FERRY_SIM");
+        visible ? setenv("CUDA_VISIBLE_DEVICES", visible, 1) : unsetenv("CUDA_VISIBLE_DEVICES");
+        program();
+        exit(0);
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], words + n, sizeof words - 1 - n)) > 0) n += (size_t)got;
+    words[n] = 0;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+}
+
+static void assert_said(const char *text)
+{
+    if (strstr(words, text)) return;
+    print_error("not said: %s\nin: %s\n", text, words);
+    fail();
+}
+
+static void assert_fine(void) { assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0); }
+
+static void assert_refused(const char *sim, const char *text)
+{
+    run_with(sim, NULL, (void (*)(void))fy_cuda_device_count);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_said(text);
+}
+
+/* ---- programs ---- */
+
+static void tell(void)
+{
+    fy_text json = {0};
+    fy_dev_session_json(&json);
+    printf("count %d\n%.*s\n", fy_cuda_device_count(), (int)json.size, json.data);
+    printf("why %s\n", fy_dev_why_not_real());
+    for (int i = 1; i < fy_dev_count(); i++) printf("%d is %d\n", i - 1, fy_dev_at(i)->physical);
+    free(json.data);
+}
+
+static void tell_figures(void)
+{
+    const fy_card *c = fy_dev_at(1)->card;
+    for (const fy_figure *f = fy_figures; f->option; f++)
+        printf("%s=%lld\n", f->option, (long long)fy_figure_get(c, f));
+    printf("capacity=%lld\n", (long long)fy_dev_at(1)->capacity);
+}
+
+static void tell_peers(void)
+{
+    for (int i = 0; i < fy_cuda_device_count(); i++)
+        for (int j = 0; j < fy_cuda_device_count(); j++)
+            printf("%d to %d: %d\n", i, j, fy_cuda_can_device_access_peer(i, j));
+    fy_on_error(FY_RETURN);
+    bool can = fy_cuda_can_device_access_peer(0, 9);
+    printf("%d, %s\n", can, fy_error());
+    fy_clear_error();
+    can = fy_cuda_can_device_access_peer(-1, 0);
+    printf("%d, %s\n", can, fy_error());
+}
+
+/* ---- FERRY_SIM ---- */
+
+static void every_card_is_complete_and_has_its_place_in_the_list(void **state)
+{
+    (void)state;
+    char keys[100], *key, *rest = keys;
+    snprintf(keys, sizeof keys, "%s", fy_card_keys());
+    while ((key = strsep(&rest, ", ")) != NULL) {
+        const fy_card *c = fy_card_find(key);
+        if (!*key) continue;
+        assert_non_null(c);
+        assert_true(c->capacity > 0);
+        for (const fy_figure *f = fy_figures; f->option; f++)
+            if (strcmp(f->option, "peer")) assert_in_range(fy_figure_get(c, f), f->least > 1 ? f->least : 1, f->most);
+    }
+}
+
+static void every_figure_can_be_overridden_with_its_unit(void **state)
+{
+    (void)state;
+    run_with("laptop:flops=1.5TFLOPS,memory=100GB/s,bus=8GB/s,staging=500MB/s,chunk=128KiB,latency=0ns,call=1.5us,"
+             "launch=2ms,kernel=7ns,peer=1TB/s,queue=16,malloc=1us,free=2us,pin=3us,pinning=1GB/s,unpinning=2GB/s,"
+             "capacity=1.5GiB",
+             NULL, tell_figures);
+    assert_fine();
+    assert_said("flops=1500000000000\nmemory=100000000000\nbus=8000000000\nstaging=500000000\nchunk=131072\n"
+                "latency=0\ncall=1500\nlaunch=2000000\nkernel=7\npeer=1000000000000\nqueue=16\nmalloc=1000\n"
+                "free=2000\npin=3000\npinning=1000000000\nunpinning=2000000000\ncapacity=1610612736\n");
+}
+
+static void what_is_not_said_stays_as_the_card_has_it(void **state)
+{
+    (void)state;
+    run_with("OLD:bus=3GB/s", NULL, tell);
+    assert_fine();
+    assert_said("\"card\":\"NVIDIA GeForce GTX 680 (simulated)\",\"capacity\":536870912,\"physical\":0,\"model\":{"
+                "\"flops_f32\":3090000000000,\"memory_bandwidth\":192200000000,\"bus_bandwidth\":3000000000,");
+}
+
+static void nonsense_is_refused_with_the_thing_the_value_and_the_fix(void **state)
+{
+    (void)state;
+    assert_refused("gtx", "FERRY_SIM=gtx names no card that is known; known: h200, laptop, old, as in FERRY_SIM=h200");
+    assert_refused("h200:capacity=64", "'capacity=64' gives no capacity that can be; write a number and its unit, as "
+                                       "in capacity=64MiB");
+    assert_refused("h200:capacity=", "'capacity=' gives no capacity");
+    assert_refused("h200:capacity=-1MiB", "gives no capacity");
+    assert_refused("h200:capacity=1MiB", "at least 2MiB");
+    assert_refused("h200:capacity=99999999999999999999GiB", "gives no capacity");
+    assert_refused("h200:capacity=64MiB,x", "FERRY_SIM=h200:capacity=64MiB,x: there is no option 'x'; known: gpus, "
+                                            "capacity, flops, memory, bus, staging, chunk, latency,");
+    assert_refused("h200:", "there is no option ''");
+    assert_refused("h200:gpus=9", "'gpus=9' gives no number of cards; write gpus=2 (1 to 8)");
+    assert_refused("h200:gpus=0", "'gpus=0' gives no number of cards");
+    assert_refused("h200:bus=8", "'bus=8' gives no bus that can be; write a number and its unit, as in bus=8GB/s");
+    assert_refused("h200:bus=8us", "'bus=8us' gives no bus");
+    assert_refused("h200:bus=.GB/s", "gives no bus");
+    assert_refused("h200:bus=1.GB/s", "gives no bus");
+    assert_refused("h200:bus=0GB/s", "gives no bus");
+    assert_refused("h200:bus", "'bus' gives no bus");
+    assert_refused("h200:call=2s", "'call=2s' gives no call that can be; write a number and its unit, as in call=3us");
+    assert_refused("h200:queue=0", "'queue=0' gives no queue that can be; write a number from 1 to 65536");
+    assert_refused("h200:peer=no", "'peer=no' gives no peer");
+}
+
+/* ---- CUDA_VISIBLE_DEVICES ---- */
+
+static void visible_devices_are_renumbered_as_cuda_does(void **state)
+{
+    (void)state;
+    run_with("h200:gpus=4", "2,0", tell);
+    assert_said("count 2\n");
+    assert_said("\"name\":\"cuda:0\",\"kind\":\"sim\",\"card\":\"NVIDIA H200 (simulated)\",\"capacity\":536870912,"
+                "\"physical\":2,");
+    assert_said("0 is 2\n1 is 0\n");
+    run_with("h200:gpus=4", NULL, tell);
+    assert_said("count 4\n");
+    assert_said("3 is 3\n");
+}
+
+static void the_list_ends_at_the_first_that_is_no_card(void **state)
+{
+    static const struct {
+        const char *list;
+        int count;
+    } cases[] = {{"0,1,2,3", 4}, {"0,7,1", 1},       {"1,-1,2", 1}, {"", 0},  {"-1", 0},   {"x", 0},
+                 {"3,", 1},      {"1,1", 1},         {"2 ", 0},     {"9", 0}, {"0,,1", 1}, {"GPU-12", 0},
+                 {"01", 1},      {"100000000000", 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char wanted[20];
+        run_with("h200:gpus=4", cases[i].list, tell);
+        assert_fine();
+        snprintf(wanted, sizeof wanted, "count %d\n", cases[i].count);
+        assert_said(wanted);
+    }
+}
+
+static void where_none_is_visible_it_is_said_why(void **state)
+{
+    (void)state;
+    run_with("h200", "", tell);
+    assert_said("why CUDA_VISIBLE_DEVICES leaves none of them visible");
+}
+
+/* ---- peers ---- */
+
+static void cards_see_each_other_unless_told(void **state)
+{
+    (void)state;
+    run_with("h200:gpus=3", "0,2", tell_peers);
+    assert_said("0 to 0: 0\n0 to 1: 1\n1 to 0: 1\n1 to 1: 0\n");
+    assert_said("fy_cuda_can_device_access_peer: CUDA error: invalid device ordinal (\"cuda:9\"");
+    assert_said("Invalid device id: -1");
+    run_with("h200:gpus=2,peer=off", NULL, tell_peers);
+    assert_said("0 to 0: 0\n0 to 1: 0\n1 to 0: 0\n1 to 1: 0\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_card_is_complete_and_has_its_place_in_the_list),
+        cmocka_unit_test(every_figure_can_be_overridden_with_its_unit),
+        cmocka_unit_test(what_is_not_said_stays_as_the_card_has_it),
+        cmocka_unit_test(nonsense_is_refused_with_the_thing_the_value_and_the_fix),
+        cmocka_unit_test(visible_devices_are_renumbered_as_cuda_does),
+        cmocka_unit_test(the_list_ends_at_the_first_that_is_no_card),
+        cmocka_unit_test(where_none_is_visible_it_is_said_why),
+        cmocka_unit_test(cards_see_each_other_unless_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,392 @@
+/* The timetable of a modelled card. Each scenario's times are worked out by hand, from the figures of the card:
+ *
+ *      bus 1 byte a ns   staging 2 bytes a ns, chunks of 1000   VRAM 4 bytes a ns, so a copy there 2
+ *      call 10   launch 20   transfer 5   kernel 7   1 flop a ns   queue of 4   cudaMalloc 50   cudaFree 40
+ *      page-locking 30 and 8 bytes a ns, unlocking 16 bytes a ns   card to card 2 bytes a ns */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engine.h"
+#include "naive_timetable.h"
+#include "timetable.h"
+
+static const fy_card round_figures = {.flops_f32 = 1e9,
+                                      .memory_bandwidth = 4e9,
+                                      .bus_bandwidth = 1e9,
+                                      .peer_bandwidth = 2e9,
+                                      .staging_bandwidth = 2e9,
+                                      .staging_chunk = 1000,
+                                      .bus_latency = 5,
+                                      .call_overhead = 10,
+                                      .launch_overhead = 20,
+                                      .kernel_latency = 7,
+                                      .launch_queue = 4,
+                                      .malloc_overhead = 50,
+                                      .free_overhead = 40,
+                                      .pin_overhead = 30,
+                                      .pin_bandwidth = 8e9,
+                                      .unpin_bandwidth = 16e9};
+
+/* The host: its time, moved on by every call. */
+typedef struct host {
+    int64_t now;
+    fy_timetable *a, *b; /* two cards */
+} host;
+
+static int setup(void **state)
+{
+    static host h;
+    h = (host){0, fy_timetable_make(&round_figures), fy_timetable_make(&round_figures)};
+    *state = &h;
+    return h.a && h.b ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    host *h = *state;
+    fy_timetable_free(h->a);
+    fy_timetable_free(h->b);
+    return 0;
+}
+
+static fy_copy_work copy(host *h, fy_word dir, int stream, size_t bytes, bool pinned, bool async)
+{
+    fy_copy_work w = {.dir = dir, .stream = stream, .bytes = bytes, .pinned = pinned, .async = async};
+    fy_timetable_copy(h->a, h->now, &w);
+    h->now += w.time.held;
+    return w;
+}
+
+static fy_copy_work across(host *h, int stream, size_t bytes, bool peer)
+{
+    fy_copy_work w = {.dir = FY_WORD_p2p, .stream = stream, .bytes = bytes};
+    fy_timetable_copy_peer(h->a, h->b, h->now, peer, &w);
+    h->now += w.time.held;
+    return w;
+}
+
+static fy_time kernel(host *h, int stream, int64_t flops)
+{
+    fy_time t;
+    fy_timetable_run(h->a, h->now, stream, flops, 0, &t);
+    h->now += t.held;
+    return t;
+}
+
+static void assert_time(fy_time t, int64_t start, int64_t end, int64_t held)
+{
+    assert_int_equal(t.start, start);
+    assert_int_equal(t.end, end);
+    assert_int_equal(t.held, held);
+}
+
+/* ---- six scenarios ---- */
+
+static void a_blocking_pageable_copy(void **state)
+{
+    host *h = *state;
+    fy_copy_work w = copy(h, FY_WORD_h2d, 0, 2500, false, false);
+    /* call      0-10
+     * memcpy    10-510   510-1010   1515-1765 (its buffer is free when transfer 0 has ended)
+     * transfer  510-1515 1515-2520  2520-3025 (5 + 1000, 5 + 1000, 5 + 500)      held until then */
+    assert_time(w.time, 10, 3025, 3025);
+    assert_int_equal(w.route, FY_WORD_staged);
+    assert_false(w.was_async);
+    assert_int_equal(w.time.staging, 500 + 500 + 250);
+    assert_int_equal(w.time.wire, 2500);
+    assert_int_equal(w.time.overhead, 10 + 3 * 5);
+    w = copy(h, FY_WORD_d2h, 0, 2500, false, true); /* home, and not waiting is of no use */
+    /* from 3025: call -3035; transfer 3035-4040 4040-5045 5045-5550; memcpy 4040-4540 5045-5545 5550-5800 */
+    assert_time(w.time, 3035, 5800, 2775);
+    assert_false(w.was_async);
+}
+
+static void a_pinned_copy_that_is_not_waited_for_then_a_kernel(void **state)
+{
+    host *h = *state;
+    fy_copy_work w = copy(h, FY_WORD_h2d, 0, 800, true, true);
+    assert_time(w.time, 10, 10 + 5 + 800, 10);
+    assert_int_equal(w.route, FY_WORD_direct);
+    assert_true(w.was_async);
+    fy_time t = kernel(h, 0, 300); /* launched from 10 to 30, ready when the copy has ended */
+    assert_time(t, 815, 815 + 7 + 300, 20);
+    fy_timetable_host_waits(h->a, h->now, fy_timetable_tail(h->a, 0), &t);
+    assert_time(t, 30, 1122, 1092);
+    assert_int_equal(t.overhead, 10);
+    h->now += t.held;
+    w = copy(h, FY_WORD_h2d, 0, 800, true, false); /* pinned, and waited for */
+    assert_time(w.time, 1132, 1937, 815);
+    assert_false(w.was_async);
+}
+
+static void two_streams_copy_beside_computing(void **state)
+{
+    host *h = *state;
+    /* stream   h2d        compute                     d2h
+     *   1    10-515                                            (call 0-10)
+     *   1               515-1022  (launch 10-30)
+     *   2   515-1020                                           (call 30-40; the bus is busy until 515)
+     *   2              1022-1529  (launch 40-60; ready at 1020, the engine at 1022)
+     *   1                                     1022-1527        (call 60-70): beside the second kernel
+     *   2                                     1529-2034        (call 70-80) */
+    assert_time(copy(h, FY_WORD_h2d, 1, 500, true, true).time, 10, 515, 10);
+    assert_time(kernel(h, 1, 500), 515, 1022, 20);
+    assert_time(copy(h, FY_WORD_h2d, 2, 500, true, true).time, 515, 1020, 10);
+    assert_time(kernel(h, 2, 500), 1022, 1529, 20);
+    assert_time(copy(h, FY_WORD_d2h, 1, 500, true, true).time, 1022, 1527, 10);
+    assert_time(copy(h, FY_WORD_d2h, 2, 500, true, true).time, 1529, 2034, 10);
+    assert_int_equal(fy_timetable_tail(h->a, 1), 1527);
+    assert_int_equal(fy_timetable_tail(h->a, 2), 2034);
+    assert_int_equal(fy_timetable_tail(h->a, -1), 2034);
+    /* Issued last, to an idle stream: it takes the room that the compute engine has before 515. */
+    assert_time(kernel(h, 3, 100), 100, 207, 20);
+    assert_time(kernel(h, 4, 302), 1529, 1838, 20); /* ready at 120, and 207 to 515 is 1 short of 7 + 302 */
+}
+
+static void an_event_orders_across_streams_and_not_the_host(void **state)
+{
+    host *h = *state;
+    fy_time t;
+    assert_time(kernel(h, 1, 1000), 20, 1027, 20);
+    fy_timetable_call(h->a, h->now, &t); /* record: 20-30 */
+    assert_time(t, 20, 30, 10);
+    h->now += t.held;
+    int64_t event = fy_timetable_tail(h->a, 1);
+    assert_time(kernel(h, 1, 1000), 1027, 2034, 20); /* after the event: not waited for */
+    fy_timetable_stream_waits(h->a, 2, event);
+    assert_time(copy(h, FY_WORD_d2h, 2, 100, true, true).time, 1027, 1132, 10);
+    assert_int_equal(h->now, 60);
+    fy_timetable_stream_waits(h->a, 2, 500); /* long past there */
+    assert_int_equal(fy_timetable_tail(h->a, 2), 1132);
+}
+
+static void a_full_queue_holds_the_host_until_the_oldest_has_ended(void **state)
+{
+    host *h = *state;
+    /* launched  20    40    60    80   100: four are in the queue, the first ends at 127
+     * runs    20-127 -234  -341  -448  448-555 */
+    for (int i = 0; i < 4; i++) assert_int_equal(kernel(h, 0, 100).held, 20);
+    assert_int_equal(h->now, 80);
+    assert_time(kernel(h, 0, 100), 448, 555, 47);                               /* 80 to 127 */
+    assert_time(kernel(h, 0, 100), 555, 662, 107);                              /* 127 to 234 */
+    assert_time(copy(h, FY_WORD_d2d, 0, 20, false, false).time, 662, 677, 107); /* copies take places too */
+    assert_int_equal(kernel(h, 1, 100).held, 20); /* another stream has a queue of its own */
+    h->now = 5000;
+    assert_time(kernel(h, 0, 100), 5020, 5127, 20); /* all have ended */
+}
+
+static void a_copy_between_cards_direct_and_through_the_host(void **state)
+{
+    host *h = *state;
+    fy_copy_work w = across(h, 0, 3000, true);
+    /* call 0-10; 5 + 3000/2 on both engines and in both streams */
+    assert_time(w.time, 10, 1515, 10);
+    assert_int_equal(w.route, FY_WORD_direct);
+    assert_true(w.was_async);
+    assert_int_equal(w.time.wire, 1500);
+    assert_int_equal(fy_timetable_tail(h->a, 0), 1515);
+    assert_int_equal(fy_timetable_tail(h->b, 0), 1515);
+    h->now = 2000;
+    w = across(h, 0, 2500, false);
+    /* call 2000-2010, then 5 + 1000 a chunk, two buffers
+     * down  2010-3015  3015-4020  4020-4525 (buffer 0 is free at 4020)
+     * up               3015-4020  4020-5025  5025-5530 */
+    assert_time(w.time, 2010, 5530, 10);
+    assert_int_equal(w.route, FY_WORD_host);
+    assert_int_equal(w.time.wire, 2 * 2500);
+    assert_int_equal(w.time.overhead, 10 + 6 * 5);
+    h->now = 6000;
+    fy_timetable_stream_waits(h->b, 0, 9000); /* the other card's stream has to have got there */
+    assert_time(across(h, 0, 1000, true).time, 9000, 9505, 10);
+}
+
+/* ---- single rules ---- */
+
+static void memory_costs_what_the_figures_say(void **state)
+{
+    host *h = *state;
+    fy_time t;
+    fy_timetable_alloc(h->a, 100, 1 << 20, FY_WORD_device, &t);
+    assert_time(t, 100, 150, 50);
+    fy_timetable_alloc(h->a, 100, 8000, FY_WORD_pinned, &t);
+    assert_time(t, 100, 1130, 30 + 1000);
+    assert_time(kernel(h, 3, 500), 20, 527, 20);
+    fy_timetable_release(h->a, 100, 1 << 20, FY_WORD_device, &t); /* waits for all streams */
+    assert_time(t, 100, 567, 467);
+    assert_int_equal(t.overhead, 40);
+    fy_timetable_release(h->a, 600, 1600, FY_WORD_pinned, &t);
+    assert_time(t, 600, 740, 40 + 100);
+}
+
+static void pinning_first_loses_against_a_plain_copy_on_every_card(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"h200", "laptop", "old"};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t bytes = 1 << 16; bytes <= 1 << 30; bytes <<= 2) {
+            const fy_card *c = fy_card_find(keys[i]);
+            fy_timetable *t = fy_timetable_make(c);
+            fy_copy_work plain = {.dir = FY_WORD_h2d, .bytes = bytes}, pinned = plain;
+            fy_time pin;
+            pinned.pinned = true;
+            fy_timetable_copy(t, 0, &plain);
+            fy_timetable_alloc(t, plain.time.held, (int64_t)bytes, FY_WORD_pinned, &pin);
+            fy_timetable_copy(t, plain.time.held + pin.held, &pinned);
+            assert_true(pinned.time.held < plain.time.held);
+            assert_true(pin.held + pinned.time.held > plain.time.held);
+            fy_timetable_free(t);
+        }
+}
+
+static void twice_the_bus_halves_the_wire_part_and_nothing_else(void **state)
+{
+    (void)state;
+    static const fy_word dirs[] = {FY_WORD_h2d, FY_WORD_d2h};
+    fy_card fast = round_figures;
+    fast.bus_bandwidth *= 2;
+    fy_timetable *slow_card = fy_timetable_make(&round_figures), *fast_card = fy_timetable_make(&fast);
+    for (int i = 0; i < 400; i++) {
+        fy_copy_work slow = {.dir = dirs[i % 2], .pinned = i / 2 % 2, .bytes = (size_t)i * 34}, quick = slow;
+        fy_timetable_copy(slow_card, i * 100000, &slow);
+        fy_timetable_copy(fast_card, i * 100000, &quick);
+        assert_int_equal(slow.time.wire, slow.bytes);
+        assert_int_equal(quick.time.wire * 2, slow.time.wire);
+        assert_int_equal(quick.time.staging, slow.time.staging);
+        assert_int_equal(quick.time.overhead, slow.time.overhead);
+    }
+    fy_timetable_free(slow_card);
+    fy_timetable_free(fast_card);
+}
+
+/* ---- against measurements: the sources stand beside the figures in lib/card.c ---- */
+
+static const struct measurement {
+    const char *card, *source;
+    fy_word dir;
+    bool pinned;
+    size_t bytes;
+    double rate; /* bytes a second */
+} measured[] = {
+    {"old", "NVIDIA's blog, 2012, GTX 680", FY_WORD_h2d, false, 16 << 20, 5.368503e9},
+    {"old", "NVIDIA's blog, 2012, GTX 680", FY_WORD_d2h, false, 16 << 20, 5.627219e9},
+    {"old", "NVIDIA's blog, 2012, GTX 680", FY_WORD_h2d, true, 16 << 20, 6.186581e9},
+    {"old", "NVIDIA's blog, 2012, GTX 680", FY_WORD_d2h, true, 16 << 20, 6.670246e9},
+    {"laptop", "gearshifft/pull/82, the same rate on the wire", FY_WORD_h2d, true, 33554432, 12.1507e9},
+    {"laptop", "gearshifft/pull/82, the same rate on the wire", FY_WORD_d2h, true, 33554432, 12.8906e9},
+    {"laptop", "cubecl/issues/539, a laptop, 11.4 GiB/s", FY_WORD_h2d, true, 24 << 20, 12.24e9},
+    {"laptop", "dask-cuda/pull/98, 5 to 6 GB/s", FY_WORD_h2d, false, 100000000, 5.5e9},
+    {"laptop", "dask-cuda/pull/98, 5 to 6 GB/s", FY_WORD_d2h, false, 100000000, 5.5e9},
+    {"h200", "NVIDIA's blog on nvbandwidth", FY_WORD_h2d, true, 1 << 30, 55.63e9},
+    {"h200", "nccl/issues/1264, the H100, whose NVLink is the same", FY_WORD_p2p, true, 1 << 30, 380e9},
+};
+
+static void copies_take_what_was_measured_within_15_percent(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        const struct measurement *m = &measured[i];
+        fy_timetable *t = fy_timetable_make(fy_card_find(m->card)), *other = fy_timetable_make(fy_card_find(m->card));
+        fy_copy_work w = {.dir = m->dir, .bytes = m->bytes, .pinned = m->pinned};
+        if (m->dir == FY_WORD_p2p) fy_timetable_copy_peer(t, other, 0, true, &w);
+        else fy_timetable_copy(t, 0, &w);
+        double rate = (double)m->bytes * 1e9 / (double)(w.time.end - w.time.start), off = rate / m->rate - 1;
+        fy_timetable_free(t);
+        fy_timetable_free(other);
+        if (off > -0.15 && off < 0.15) continue;
+        print_error("%s: %.2f GB/s, but %s measured %.2f\n", m->card, rate / 1e9, m->source, m->rate / 1e9);
+        fail();
+    }
+}
+
+/* ---- random programs against a naive model of the same rules ---- */
+
+/* Even and whole amounts: the model rounds each part, the naive one needs not. */
+static int64_t one_step(host *h, naive *m)
+{
+    fy_time got, wanted;
+    static const fy_word dirs[] = {FY_WORD_h2d, FY_WORD_d2h, FY_WORD_d2d};
+    int stream = dice(4), what = dice(10);
+    if (what < 5) {
+        fy_copy_work w = {.dir = dirs[dice(3)], .stream = stream, .bytes = (size_t)(2 + 2 * dice(900))};
+        w.pinned = dice(3);
+        w.async = dice(3);
+        wanted = naive_copy(m, h->now, &w);
+        fy_timetable_copy(h->a, h->now, &w);
+        got = w.time;
+    } else if (what < 8) {
+        int64_t flops = dice(1500), bytes = 4 * dice(1500);
+        wanted = naive_run(m, h->now, stream, flops, bytes);
+        fy_timetable_run(h->a, h->now, stream, flops, bytes, &got);
+    } else if (what < 9) {
+        int other = dice(4);
+        m->tail[stream] = most(m->tail[stream], m->tail[other]);
+        fy_timetable_stream_waits(h->a, stream, fy_timetable_tail(h->a, other));
+        return 0;
+    } else {
+        wanted = (fy_time){.start = h->now, .end = most(h->now + 10, m->tail[stream])};
+        wanted.held = wanted.end - h->now;
+        fy_timetable_host_waits(h->a, h->now, fy_timetable_tail(h->a, stream), &got);
+    }
+    assert_time(got, wanted.start, wanted.end, wanted.held);
+    return got.held;
+}
+
+static void random_programs_take_the_times_of_a_naive_model(void **state)
+{
+    host *h = *state;
+    naive *m = malloc(sizeof *m);
+    assert_non_null(m);
+    for (int program = 0; program < 60; program++) {
+        seed = (uint32_t)program * 7919 + 1;
+        memset(m, 0, sizeof *m);
+        teardown(state);
+        setup(state);
+        for (int i = 0; i < 150; i++) h->now += one_step(h, m);
+        assert_int_equal(fy_timetable_tail(h->a, 0), m->tail[0]);
+    }
+    free(m);
+}
+
+static void an_engine_forgets_what_is_past_and_nothing_else(void **state)
+{
+    (void)state;
+    fy_engine e;
+    assert_true(fy_engine_make(&e));
+    for (int64_t i = 0; i < 1000; i++) fy_engine_take(&e, i * 10, 5);
+    assert_int_equal(e.last - e.first, 1000);
+    assert_int_equal(fy_engine_gap(&e, 0, 5), 5);
+    assert_int_equal(fy_engine_gap(&e, 0, 6), 9995);
+    fy_engine_forget(&e, 9500);
+    assert_int_equal(e.last - e.first, 50);
+    assert_int_equal(fy_engine_gap(&e, 0, 5), 9505); /* before 9500 nothing can begin */
+    assert_int_equal(fy_engine_gap(&e, 9507, 0), 9507);
+    for (int64_t i = 950; i < 999; i++) fy_engine_take(&e, i * 10 + 5, 5); /* no gap is left: one busy time */
+    assert_int_equal(e.last - e.first, 2 - 1);
+    fy_engine_free(&e);
+}
+
+#define WITH_CARDS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_CARDS(a_blocking_pageable_copy),
+        WITH_CARDS(a_pinned_copy_that_is_not_waited_for_then_a_kernel),
+        WITH_CARDS(two_streams_copy_beside_computing),
+        WITH_CARDS(an_event_orders_across_streams_and_not_the_host),
+        WITH_CARDS(a_full_queue_holds_the_host_until_the_oldest_has_ended),
+        WITH_CARDS(a_copy_between_cards_direct_and_through_the_host),
+        WITH_CARDS(memory_costs_what_the_figures_say),
+        cmocka_unit_test(pinning_first_loses_against_a_plain_copy_on_every_card),
+        cmocka_unit_test(twice_the_bus_halves_the_wire_part_and_nothing_else),
+        cmocka_unit_test(copies_take_what_was_measured_within_15_percent),
+        WITH_CARDS(random_programs_take_the_times_of_a_naive_model),
+        cmocka_unit_test(an_engine_forgets_what_is_past_and_nothing_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
