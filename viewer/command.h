@@ -31,14 +31,16 @@ int command_serve(const command *c, int argc, char **argv);
 int command_view(const command *c, int argc, char **argv);
 int command_log(const command *c, int argc, char **argv);
 int command_schema(const command *c, int argc, char **argv);
+/* whatif.c */
+int command_whatif(const command *c, int argc, char **argv);
 
 /* ---- options.c: what the subcommands share ---------------------------------------------------------- */
 
 typedef struct options {
     const char *word[2]; /* what is no option, in order; NULL: not given */
-    bool demo, json, yes, no_browser;
+    bool demo, json, yes, no_browser, pinned, async;
     int port; /* 8700 */
-    const char *allow_host;
+    const char *allow_host, *card, *bus, *peer;
     double seconds; /* wall time of a program; 0: the default */
 } options;
 

@@ -24,6 +24,8 @@ const command commands[] = {
     {"reset", "ID [--yes]", "start my/ID.c anew; the old file is kept", command_reset},
     {"view", "FILE [--port N] [--no-browser] [--allow-host NAME]", "a saved run in the browser", command_view},
     {"log", "FILE", "a saved run as JSON lines", command_log},
+    {"whatif", "FILE [--card NAME] [--bus RATE] [--peer on|off] [--pinned] [--async]",
+     "a saved run's times beside those of another card, bus or memory", command_whatif},
     {"schema", "", "every kind of event and its fields, as JSON", command_schema},
     {NULL, NULL, NULL, NULL},
 };

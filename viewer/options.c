@@ -30,15 +30,27 @@ static bool set_flag(options *o, const char *name)
     if (!strcmp(name, "--json")) return o->json = true;
     if (!strcmp(name, "--yes")) return o->yes = true;
     if (!strcmp(name, "--no-browser")) return o->no_browser = true;
+    if (!strcmp(name, "--pinned")) return o->pinned = true;
+    if (!strcmp(name, "--async")) return o->async = true;
     return false;
+}
+
+/* Where an option's value goes as it stands; NULL: it is a number. */
+static const char **place_of(options *o, const char *name)
+{
+    if (!strcmp(name, "--allow-host")) return &o->allow_host;
+    if (!strcmp(name, "--card")) return &o->card;
+    if (!strcmp(name, "--bus")) return &o->bus;
+    return strcmp(name, "--peer") ? NULL : &o->peer;
 }
 
 static bool set_value(options *o, const char *name, const char *value)
 {
     char *end;
+    const char **place = place_of(o, name);
     errno = 0;
-    if (!strcmp(name, "--allow-host")) {
-        o->allow_host = value;
+    if (place) {
+        *place = value;
         return *value != '\0';
     }
     if (!strcmp(name, "--port")) {

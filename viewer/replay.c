@@ -1,0 +1,393 @@
+/* replay.c: a log's program through the timetable once more, in two worlds at a time: as it was logged, and as it
+ * would have been. The first is held against the log at every step, so that nothing is said of a log whose times
+ * do not follow from its figures. What the host did between calls to a card takes as long in both. */
+#include "replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/figure.h"
+#include "../lib/timetable.h"
+
+typedef struct world {
+    fy_timetable *card[REPLAY_CARDS]; /* by number; 0 is the host and has none */
+    int64_t now;
+    int64_t *reached; /* by event: when its stream gets there; -1: never recorded */
+    ledger ledger;
+} world;
+
+typedef enum deed { NOTHING, HOST, COPY, ACROSS, RUN, TAKE, GIVE, RECORD, STREAM_WAITS, WAIT, ASK } deed;
+
+/* One event, read. */
+typedef struct action {
+    deed deed;
+    int card, other, stream; /* stream -1: all */
+    int64_t bytes, flops, event;
+    fy_word mem;
+    fy_copy_work copy;
+    bool peer;
+    int64_t held;       /* by the log; -1: a call's overhead */
+    int64_t start, end; /* -1: the log does not say */
+} action;
+
+typedef struct player {
+    const trace *t;
+    const replay_plan *plan;
+    world own, other;
+    int cards, events;
+    int64_t thread;
+    char *err;
+    size_t room;
+} player;
+
+/* ---- reading ---- */
+
+static int device_number(const char *name)
+{
+    if (strncmp(name, "cuda:", 5)) return 0;
+    int n = atoi(name + 5) + 1;
+    return n > 0 && n < REPLAY_CARDS ? n : 0;
+}
+
+static bool refuse(player *p, const cJSON *e, const char *what)
+{
+    snprintf(p->err, p->room, "event %lld (%s) %s", (long long)event_seq(e), event_kind(e), what);
+    return false;
+}
+
+/* The complete of a copy or an op stands a line or two behind it. */
+static void read_complete(const player *p, int i, action *a)
+{
+    int64_t id = event_int(p->t->events[i], "id");
+    for (int j = i + 1; j < p->t->count && j < i + 8; j++) {
+        const cJSON *e = p->t->events[j];
+        if (strcmp(event_kind(e), "complete") || event_int(e, "id") != id) continue;
+        a->start = event_int(e, "start");
+        a->end = event_int(e, "end");
+        if (a->deed == RUN && a->held == 0 && a->start == a->end && event_int(e, "overhead") == 0) a->deed = NOTHING;
+        return;
+    }
+}
+
+/* A copy home that was waited for is two: the wait for the card's earlier work has an event of its own. */
+static int64_t waited_before(const player *p, int i)
+{
+    for (int j = i + 1; j < p->t->count && j < i + 8; j++) {
+        const cJSON *e = p->t->events[j];
+        if (!strcmp(event_kind(e), "sync") && event_int(e, "cause") == event_seq(p->t->events[i]))
+            return event_int(e, "held");
+    }
+    return 0;
+}
+
+static bool is(const cJSON *e, const char *field, const char *word) { return !strcmp(event_text(e, field), word); }
+static bool is_on(const cJSON *e, const char *field) { return cJSON_IsTrue(cJSON_GetObjectItem(e, field)); }
+
+static void read_copy(const player *p, int i, action *a)
+{
+    const cJSON *e = p->t->events[i];
+    int from = device_number(event_text(e, "src.device")), to = device_number(event_text(e, "dst.device"));
+    a->deed = !from && !to ? HOST : from && to && from != to ? ACROSS : COPY;
+    a->card = from ? from : to;
+    a->other = to;
+    a->peer = is(e, "route", "direct");
+    a->held += waited_before(p, i);
+    a->copy = (fy_copy_work){.stream = a->stream,
+                             .bytes = (size_t)a->bytes,
+                             .dir = !from        ? FY_WORD_h2d
+                                    : !to        ? FY_WORD_d2h
+                                    : from == to ? FY_WORD_d2d
+                                                 : FY_WORD_p2p,
+                             .pinned = is(e, "src.mem", "pinned") || is(e, "dst.mem", "pinned"),
+                             .async = is_on(e, "async")};
+}
+
+/* A segment_free does not say of which kind it was: its segment does. */
+static fy_word segment_mem(const player *p, int i)
+{
+    const cJSON *gone = p->t->events[i];
+    for (int j = i; j >= 0; j--) {
+        const cJSON *e = p->t->events[j];
+        if (!strcmp(event_kind(e), "segment") && is(e, "addr", event_text(gone, "addr")))
+            return is(e, "mem", "pinned") ? FY_WORD_pinned : FY_WORD_device;
+    }
+    return FY_WORD_device;
+}
+
+static deed deed_of(const cJSON *e)
+{
+    static const struct {
+        const char *kind;
+        deed deed;
+    } deeds[] = {{"copy", COPY},           {"op", RUN},    {"segment", TAKE}, {"segment_free", GIVE},
+                 {"event_record", RECORD}, {"sync", WAIT}, {"query", ASK},    {"event_wait", STREAM_WAITS}};
+    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++)
+        if (!strcmp(event_kind(e), deeds[i].kind)) return deeds[i].deed;
+    return NOTHING;
+}
+
+static action read_action(const player *p, int i)
+{
+    const cJSON *e = p->t->events[i];
+    const char *device = event_text(e, "device");
+    action a = {.deed = deed_of(e), .card = device_number(device), .start = -1, .end = -1};
+    a.stream = (int)event_int(e, "stream");
+    a.bytes = event_int(e, "bytes");
+    a.flops = event_int(e, "flops");
+    a.event = event_int(e, "event");
+    a.held = event_int(e, "held");
+    if (a.deed == COPY) read_copy(p, i, &a);
+    if (a.deed == RUN && !a.card) a.deed = HOST;
+    if (a.deed == COPY || a.deed == RUN || a.deed == ACROSS) read_complete(p, i, &a);
+    if (a.deed == TAKE || a.deed == GIVE) {
+        a.mem = segment_mem(p, i);
+        if (!a.card) a.card = 1; /* page-locked memory is the host's; a card locks it */
+    }
+    if (a.deed == WAIT && is(e, "scope", "copy")) a.deed = NOTHING;      /* part of the copy */
+    if ((a.deed == WAIT || a.deed == ASK) && !*device) a.deed = NOTHING; /* an event that was never recorded */
+    return a;
+}
+
+/* ---- doing ---- */
+
+static int way_of(fy_word dir)
+{
+    return dir == FY_WORD_h2d   ? REPLAY_H2D
+           : dir == FY_WORD_d2h ? REPLAY_D2H
+           : dir == FY_WORD_d2d ? REPLAY_D2D
+                                : REPLAY_P2P;
+}
+
+static void note_copy(ledger *l, const fy_copy_work *w)
+{
+    int way = way_of(w->dir);
+    l->copies[way]++;
+    l->bytes[way] += (int64_t)w->bytes;
+    l->wire[way] += w->time.wire;
+    l->staging += w->time.staging;
+}
+
+static fy_time copy(world *w, const action *a)
+{
+    fy_copy_work c = a->copy;
+    if (a->deed == ACROSS) fy_timetable_copy_peer(w->card[a->card], w->card[a->other], w->now, a->peer, &c);
+    else fy_timetable_copy(w->card[a->card], w->now, &c);
+    note_copy(&w->ledger, &c);
+    return c.time;
+}
+
+static fy_time run(world *w, const action *a)
+{
+    fy_time t;
+    fy_timetable_run(w->card[a->card], w->now, a->stream, a->flops, a->bytes, &t);
+    w->ledger.ops++;
+    w->ledger.compute += t.end - t.start;
+    return t;
+}
+
+static fy_time call(world *w, const action *a)
+{
+    fy_time t;
+    fy_timetable *card = w->card[a->card];
+    fy_timetable_call(card, w->now, &t);
+    int64_t after = w->now + t.held, tail = fy_timetable_tail(card, a->stream < 0 ? 0 : a->stream);
+    if (a->deed == RECORD) w->reached[a->event] = tail > after ? tail : after;
+    if (a->deed == STREAM_WAITS) fy_timetable_stream_waits(card, a->stream, w->reached[a->event]);
+    if (a->deed == ASK) w->ledger.queries++;
+    return t;
+}
+
+static fy_time wait(world *w, const action *a)
+{
+    fy_time t;
+    fy_timetable *card = w->card[a->card];
+    int64_t until = a->event > 0 ? w->reached[a->event] : fy_timetable_tail(card, a->stream);
+    fy_timetable_host_waits(card, w->now, until, &t);
+    w->ledger.waits++;
+    return t;
+}
+
+static fy_time perform(world *w, const action *a)
+{
+    fy_time t = {.start = w->now, .end = w->now};
+    fy_timetable *card = w->card[a->card];
+    if (a->deed == COPY || a->deed == ACROSS) t = copy(w, a);
+    else if (a->deed == RUN) t = run(w, a);
+    else if (a->deed == WAIT) t = wait(w, a);
+    else if (a->deed == TAKE) fy_timetable_alloc(card, w->now, a->bytes, a->mem, &t);
+    else if (a->deed == GIVE) fy_timetable_release(card, w->now, a->bytes, a->mem, &t);
+    else t = call(w, a);
+    w->now += t.held;
+    w->ledger.held += t.held;
+    w->ledger.overhead += t.overhead;
+    return t;
+}
+
+/* What is to be otherwise. Memory of Ferry's own, for an item or a print, is no storage: it stays pageable; and a
+ * copy home stays one that waits, since the program goes on to read what it brought. */
+static action otherwise(const replay_plan *plan, const cJSON *e, action a)
+{
+    if (a.deed == COPY && plan->pinned && event_int(e, "src.storage") > 0 && event_int(e, "dst.storage") > 0)
+        a.copy.pinned = true;
+    if (a.deed == COPY && plan->async && a.copy.dir == FY_WORD_h2d) a.copy.async = true;
+    if (plan->peer_on) a.peer = true;
+    if (plan->peer_off) a.peer = false;
+    return a;
+}
+
+/* ---- the two worlds, step by step ---- */
+
+static void pass(player *p, int64_t ns)
+{
+    p->own.now += ns;
+    p->other.now += ns;
+}
+
+/* The host's time until `begin`, of which the log tells nothing. */
+static bool reach(player *p, const cJSON *e, int64_t begin)
+{
+    int64_t gap = begin - p->own.now;
+    if (gap < 0) return refuse(p, e, "begins before the call before it has ended; is the log edited?");
+    pass(p, gap);
+    p->own.ledger.untold += gap;
+    p->other.ledger.untold += gap;
+    return true;
+}
+
+static bool can_be_done(player *p, const cJSON *e, const action *a)
+{
+    bool card = a->card > 0 && a->card <= p->cards && (a->deed != ACROSS || (a->other > 0 && a->other <= p->cards));
+    bool needs_stream =
+        a->deed == COPY || a->deed == ACROSS || a->deed == RUN || a->deed == RECORD || a->deed == STREAM_WAITS;
+    bool all_right = card && a->stream < FY_STREAMS && (a->stream >= 0 || !needs_stream);
+    if (a->deed == COPY || a->deed == ACROSS || a->deed == RUN || a->deed == TAKE || a->deed == GIVE)
+        all_right = all_right && a->bytes >= 0 && a->held >= 0;
+    if (a->deed == RUN) all_right = all_right && a->flops >= 0;
+    if (a->deed == RECORD || a->deed == STREAM_WAITS) all_right = all_right && a->event > 0;
+    if (!all_right) return refuse(p, e, "lacks a field, or names a card or a stream that there is not");
+    if (p->thread >= 0 && event_int(e, "th") != p->thread)
+        return refuse(p, e, "comes from a second thread: what waited for what among threads is not in the log");
+    p->thread = event_int(e, "th");
+    return true;
+}
+
+/* Is the event an order without effect: of an event that was never recorded? */
+static bool is_idle(const player *p, const action *a)
+{
+    bool by_event = a->deed == STREAM_WAITS || (a->deed == WAIT && a->event > 0);
+    return a->deed == NOTHING || (by_event && p->own.reached[a->event] < 0);
+}
+
+static bool step(player *p, int i)
+{
+    const cJSON *e = p->t->events[i];
+    action a = read_action(p, i), b;
+    int64_t t = event_int(e, "t");
+    if (is_idle(p, &a)) return true;
+    if (a.deed == HOST) {
+        if (!reach(p, e, t - a.held)) return false;
+        pass(p, a.held);
+        p->own.ledger.own += a.held;
+        p->other.ledger.own += a.held;
+        return true;
+    }
+    if (!can_be_done(p, e, &a)) return false;
+    fy_time cost;
+    fy_timetable_call(p->own.card[a.card], 0, &cost);
+    if (!reach(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
+    b = otherwise(p->plan, e, a);
+    fy_time got = perform(&p->own, &a);
+    perform(&p->other, &b);
+    bool same = p->own.now == t && (a.start < 0 || (a.start == got.start && a.end == got.end));
+    return same || refuse(p, e, "took another time than the log's own figures give; it was made by another version");
+}
+
+/* ---- the figures ---- */
+
+static bool read_figures(player *p, const cJSON *device, fy_card *card)
+{
+    const cJSON *model = cJSON_GetObjectItem(device, "model");
+    *card = (fy_card){0};
+    for (const fy_figure *f = fy_figures; f->option; f++) {
+        int64_t value = event_int(model, f->name);
+        if (value < 0 || (f->unit == FY_UNIT_BYTES && value < 1)) {
+            snprintf(p->err, p->room, "the session does not say %s's %s: make the log again with this version",
+                     event_text(device, "name"), f->name);
+            return false;
+        }
+        fy_figure_set(card, f, value);
+    }
+    return true;
+}
+
+static bool open_card(player *p, const cJSON *device)
+{
+    fy_card own, other;
+    int n = device_number(event_text(device, "name"));
+    if (n == 0) return true;
+    if (n != ++p->cards) return snprintf(p->err, p->room, "the session's devices are out of order"), false;
+    if (!is(device, "kind", "sim") || !read_figures(p, device, &own)) {
+        if (!is(device, "kind", "sim"))
+            snprintf(p->err, p->room, "%s is no simulated card", event_text(device, "name"));
+        return false;
+    }
+    other = p->plan->card ? *p->plan->card : own;
+    if (p->plan->bus) other.bus_bandwidth = (double)p->plan->bus;
+    p->own.card[n] = fy_timetable_make(&own);
+    p->other.card[n] = fy_timetable_make(&other);
+    return p->own.card[n] && p->other.card[n];
+}
+
+static bool open_cards(player *p)
+{
+    const cJSON *session = p->t->count ? p->t->events[0] : NULL, *device;
+    if (!session || strcmp(event_kind(session), "session"))
+        return snprintf(p->err, p->room, "it does not begin with a session; open a log that Ferry wrote"), false;
+    if (!is(session, "clock", "model")) {
+        snprintf(p->err, p->room,
+                 "its times were measured on a real card: the model cannot work them out again; make "
+                 "the log with FERRY_GPU=sim");
+        return false;
+    }
+    cJSON_ArrayForEach(device, cJSON_GetObjectItem(session, "devices")) if (!open_card(p, device)) return false;
+    return true;
+}
+
+static bool make_events(player *p)
+{
+    int64_t last = 0;
+    for (int i = 0; i < p->t->count; i++)
+        if (event_int(p->t->events[i], "event") > last) last = event_int(p->t->events[i], "event");
+    if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event has a number beyond all"), false;
+    p->own.reached = malloc((size_t)(last + 1) * sizeof(int64_t));
+    p->other.reached = malloc((size_t)(last + 1) * sizeof(int64_t));
+    for (int64_t i = 0; p->own.reached && p->other.reached && i <= last; i++)
+        p->own.reached[i] = p->other.reached[i] = -1;
+    return p->own.reached && p->other.reached;
+}
+
+static void close_world(world *w)
+{
+    w->ledger.total = w->now;
+    for (int i = 1; i < REPLAY_CARDS; i++) {
+        int64_t tail = w->card[i] ? fy_timetable_tail(w->card[i], -1) : 0;
+        if (tail > w->ledger.total) w->ledger.total = tail;
+        fy_timetable_free(w->card[i]);
+    }
+    free(w->reached);
+}
+
+bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *other, char *err, size_t room)
+{
+    player p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
+    snprintf(err, room, "no memory");
+    bool ok = open_cards(&p) && make_events(&p);
+    for (int i = 0; ok && i < t->count; i++) ok = step(&p, i);
+    if (ok && t->count) ok = reach(&p, t->events[t->count - 1], event_int(t->events[t->count - 1], "t"));
+    close_world(&p.own);
+    close_world(&p.other);
+    *logged = p.own.ledger;
+    *other = p.other.ledger;
+    return ok;
+}
