@@ -1,15 +1,15 @@
 /* storage.c: bytes in one memory, counted, and the list of all that live.
  *
  * The only caller of a back end's alloc and release, and the only emitter of alloc, free and oom. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lock.h"
 #include "tensor.h"
 
 enum { HOST_ALIGN = 64, CARD_ALIGN = 512 }; /* what malloc_aligned and the card's allocator round to */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list, ids, addresses and live_bytes */
+FY_LOCK(lock) /* the list, ids, addresses and live_bytes */
 static fy_storage *oldest, *newest;
 static uint32_t last_id;
 

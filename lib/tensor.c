@@ -1,9 +1,9 @@
 /* tensor.c: handles. They are counted, come from a slab, and stay recognisable for a while after they
  * were freed, so that a use after free is explained instead of crashing. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lock.h"
 #include "tensor.h"
 
 enum {
@@ -16,7 +16,7 @@ typedef struct chunk {
     fy_tensor slots[CHUNK];
 } chunk;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* everything below */
+FY_LOCK(lock) /* everything below */
 static chunk *chunks;
 static size_t used = CHUNK; /* slots of the newest chunk */
 static fy_tensor *oldest_dead, *newest_dead;
@@ -120,7 +120,7 @@ typedef struct kept {
     char text[];
 } kept;
 
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+FY_LOCK(names_lock)
 static kept *names[64];
 
 static kept *keep(const char *name, size_t length)
