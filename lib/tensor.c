@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lock.h"
 #include "tensor.h"
 
 enum {
@@ -16,7 +17,7 @@ typedef struct chunk {
     fy_tensor slots[CHUNK];
 } chunk;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* everything below */
+static fy_lock lock; /* everything below */
 static chunk *chunks;
 static size_t used = CHUNK; /* slots of the newest chunk */
 static fy_tensor *oldest_dead, *newest_dead;
@@ -45,27 +46,32 @@ static fy_tensor *take_fresh(void)
 
 static fy_tensor *take_slot(void)
 {
-    pthread_mutex_lock(&lock);
+    fy_lock_take(&lock);
     fy_tensor *x = dead > QUARANTINE ? take_dead() : take_fresh();
     uint32_t id = ++last_id;
-    pthread_mutex_unlock(&lock);
+    fy_lock_give(&lock);
     if (!x) {
         fputs("ferry: no memory for another tensor handle\n", stderr);
         exit(1);
     }
-    *x = (fy_tensor){.magic = FY_ALIVE, .id = id, .refs = 1};
+    x->magic = FY_ALIVE;
+    x->id = id;
+    x->refs = 1;
+    x->freed = NULL;
+    x->gone = FY_WORD_none;
+    x->next = NULL;
     return x;
 }
 
 static void give_slot(fy_tensor *x)
 {
-    pthread_mutex_lock(&lock);
+    fy_lock_take(&lock);
     x->magic = FY_DEAD;
     x->next = NULL;
     if (dead++ == 0) oldest_dead = x;
     else newest_dead->next = x;
     newest_dead = x;
-    pthread_mutex_unlock(&lock);
+    fy_lock_give(&lock);
 }
 
 /* The storage's reference passes to the new tensor. */
@@ -77,8 +83,10 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
     x->storage = s;
     x->offset = g->offset;
     x->ndim = g->shape.ndim;
-    memcpy(x->shape, g->shape.dims, sizeof x->shape);
-    memcpy(x->strides, g->strides, sizeof x->strides);
+    for (int d = 0; d < g->shape.ndim; d++) {
+        x->shape[d] = g->shape.dims[d];
+        x->strides[d] = g->strides[d];
+    }
     x->name = name;
     x->born = at;
     if (!s->name) s->name = name;
