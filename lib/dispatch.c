@@ -81,6 +81,26 @@ static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *rea
     return n;
 }
 
+/* Most ops are on the host, and take half the room. */
+static bool emit_hosted(const fy_call *c, uint32_t id, const fy_run_work *w, const fy_use *reads, size_t n,
+                        fy_use writes)
+{
+    if (n > 2 || w->kernel || w->blas) return false;
+    fy_hosted o = {.id = id,
+                   .name = fy_ref_str(fy_ops[c->op].name),
+                   .flops = w->flops,
+                   .bytes = w->bytes,
+                   .held = w->time.held,
+                   .start = w->time.start,
+                   .end = w->time.end,
+                   .overhead = w->time.overhead,
+                   .out = writes,
+                   .nin = (uint8_t)n,
+                   .dtype = (uint8_t)fy_dtype_word(w->out.dtype)};
+    memcpy(o.in, reads, n * sizeof *reads);
+    return fy_emit_hosted(c->at, &o);
+}
+
 static void emit(const fy_call *c, const fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
                  const fy_tensor *out)
 {
@@ -88,6 +108,7 @@ static void emit(const fy_call *c, const fy_dev *dev, const fy_run_work *w, cons
     bool host = dev->number == 0;
     if (!fy_log_is_on()) return;
     uint32_t id = fy_work_id();
+    if (host && emit_hosted(c, id, w, reads, n, writes)) return;
     FY_EMIT(c->at, op, .id = id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
             .stream = host ? FY_ABSENT : 0, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
             .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype),

@@ -78,7 +78,6 @@ static void give_slot(fy_tensor *x)
 fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of)
 {
     fy_tensor *x = take_slot();
-    size_t dims = (size_t)g->shape.ndim * sizeof(int64_t);
     x->dtype = g->dtype;
     x->storage = s;
     x->offset = g->offset;
@@ -93,8 +92,9 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
     if (!s->dtype) s->dtype = g->dtype;
     if (fy_log_is_on())
         FY_EMIT(at, tensor, .tensor = x->id, .name = fy_ref_str(name), .storage = s->id,
-                .shape = fy_ref_bytes(x->shape, dims), .strides = fy_ref_bytes(x->strides, dims), .offset = x->offset,
-                .dtype = (uint8_t)fy_dtype_word(x->dtype), .device = (uint8_t)s->dev->number, .view_of = view_of);
+                .shape = fy_ref_dims(x->shape, x->ndim), .strides = fy_ref_dims(x->strides, x->ndim),
+                .offset = x->offset, .dtype = (uint8_t)fy_dtype_word(x->dtype), .device = (uint8_t)s->dev->number,
+                .view_of = view_of);
     return x;
 }
 

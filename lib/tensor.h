@@ -160,7 +160,7 @@ fy_tensor *fy_dispatch(const fy_call *c);                                  /* NU
 void *fy_first_element(const fy_tensor *x);                                /* where it lies; NULL: nowhere */
 /* Run `w` into `out`, whose reference is the caller's, and record it; false after an error. */
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
-uint32_t fy_work_id(void);                                                 /* number of a copy or an op */
+uint32_t fy_work_id(void); /* number of a copy or an op */
 
 /* plain.c: a call that needs no plan: operands of one type and shape, row-major, on the host. */
 typedef struct fy_plain {
