@@ -9,7 +9,7 @@ uint32_t fy_work_id(void)
 }
 
 /* Where element 0 of a view lies. */
-static void *first_element(const fy_tensor *x)
+void *fy_first_element(const fy_tensor *x)
 {
     if (!x->storage->data) return NULL;
     return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
@@ -18,7 +18,7 @@ static void *first_element(const fy_tensor *x)
 /* An operand that travels as a kernel argument: a number, or the one element of a tensor on the CPU. */
 static void set_number(fy_run_work *w, int i, const fy_arg *arg)
 {
-    fy_arg n = arg->is_tensor ? fy_number_at(arg->tensor->dtype, first_element(arg->tensor), 0) : *arg;
+    fy_arg n = arg->is_tensor ? fy_number_at(arg->tensor->dtype, fy_first_element(arg->tensor), 0) : *arg;
     w->real[i] = n.real;
     w->integer[i] = n.is_int ? n.integer : 0; /* a call with a float computes in a float type */
 }
@@ -64,9 +64,9 @@ static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, f
             set_number(w, i, &c->in[i]);
             continue;
         }
-        w->in[i] = (fy_operand){first_element(in[i]), in[i]->dtype, p->in[i]};
+        w->in[i] = (fy_operand){fy_first_element(in[i]), in[i]->dtype, p->in[i]};
     }
-    w->out = (fy_operand){first_element(out), p->result.dtype, p->out};
+    w->out = (fy_operand){fy_first_element(out), p->result.dtype, p->out};
     fy_op_cost(w);
 }
 
@@ -81,16 +81,37 @@ static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *rea
     return n;
 }
 
-static void emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, const fy_use *reads, size_t n,
+/* Most ops are on the host, and take half the room. */
+static bool emit_hosted(const fy_call *c, uint32_t id, const fy_run_work *w, const fy_use *reads, size_t n,
+                        fy_use writes)
+{
+    if (n > 2 || w->kernel || w->blas) return false;
+    fy_hosted o = {.id = id,
+                   .name = fy_ref_str(fy_ops[c->op].name),
+                   .flops = w->flops,
+                   .bytes = w->bytes,
+                   .held = w->time.held,
+                   .start = w->time.start,
+                   .end = w->time.end,
+                   .overhead = w->time.overhead,
+                   .out = writes,
+                   .nin = (uint8_t)n,
+                   .dtype = (uint8_t)fy_dtype_word(w->out.dtype)};
+    memcpy(o.in, reads, n * sizeof *reads);
+    return fy_emit_hosted(c->at, &o);
+}
+
+static void emit(const fy_call *c, const fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
                  const fy_tensor *out)
 {
     fy_use writes = use_of(out);
-    bool host = p->dev->number == 0;
+    bool host = dev->number == 0;
     if (!fy_log_is_on()) return;
     uint32_t id = fy_work_id();
-    FY_EMIT(c->at, op, .id = id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)p->dev->number,
+    if (host && emit_hosted(c, id, w, reads, n, writes)) return;
+    FY_EMIT(c->at, op, .id = id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
             .stream = host ? FY_ABSENT : 0, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
-            .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(p->result.dtype),
+            .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype),
             .flops = w->flops, .bytes = w->bytes, .kernel = fy_ref_str(w->kernel),
             .grid = {w->grid[0], w->grid[1], w->grid[2]}, .block = {w->block[0], w->block[1], w->block[2]},
             .blas = fy_ref_str(w->blas), .held = w->time.held);
@@ -100,10 +121,22 @@ static void emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, const
 }
 
 /* Nothing to write is nothing to run. */
-static bool run(const fy_plan *p, fy_run_work *w)
+static bool run(fy_dev *dev, fy_run_work *w)
 {
-    if (w->out.layout.numel > 0) return p->dev->backend->run(p->dev, w);
+    if (w->out.layout.numel > 0) return dev->backend->run(dev, w);
     w->time.start = w->time.end = fy_clock_now();
+    return true;
+}
+
+bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out)
+{
+    fy_use reads[FY_MAX_INPUTS];
+    size_t n = note_reads(w, in, reads);
+    if (!run(dev, w))
+        return fy_fail(c->at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
+                       "%s could not run %s: %s", dev->name, fy_ops[c->op].name, dev->fault);
+    out->storage->version++;
+    emit(c, dev, w, reads, n, out);
     return true;
 }
 
@@ -111,15 +144,8 @@ static bool run(const fy_plan *p, fy_run_work *w)
 static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out)
 {
     fy_run_work w;
-    fy_use reads[FY_MAX_INPUTS];
     set_work(c, p, in, out, &w);
-    size_t n = note_reads(&w, in, reads);
-    if (!run(p, &w))
-        return fy_fail(c->at, "device", "run it again with FERRY_GPU=sim to see whether the card is at fault",
-                       "%s could not run %s: %s", p->dev->name, fy_ops[c->op].name, p->dev->fault);
-    out->storage->version++;
-    emit(c, p, &w, reads, n, out);
-    return true;
+    return fy_perform(c, p->dev, &w, in, out);
 }
 
 static fy_tensor *into_new(const fy_call *c, fy_plan *p)
@@ -163,12 +189,18 @@ static fy_tensor *by_way_of_new(const fy_call *c)
     return out;
 }
 
-fy_tensor *fy_dispatch(const fy_call *c)
+static fy_tensor *dispatch_planned(const fy_call *c)
 {
     fy_plan p;
-    fy_session_start();
     if (fy_policy_applies(c)) return fy_policy_dispatch(c);
     if (!fy_plan_make(c, &p)) return NULL;
     if (!c->out) return into_new(c, &p);
     return p.result.dtype == c->out->dtype ? at_once(c, &p) : by_way_of_new(c);
+}
+
+fy_tensor *fy_dispatch(const fy_call *c)
+{
+    fy_session_start();
+    fy_plain plain;
+    return fy_plan_plain(c, &plain) ? fy_dispatch_plain(c, &plain) : dispatch_planned(c);
 }

@@ -8,7 +8,7 @@
 
 enum { N = 624, M = 397, MOST_DEVICES = 256 };
 
-FY_LOCK(lock) /* everything below */
+FY_LONG_LOCK(lock) /* everything below */
 static bool seeded;
 static uint64_t seed;
 static uint32_t state[N];

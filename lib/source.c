@@ -12,7 +12,7 @@
 #include "lock.h"
 #include "site.h"
 
-FY_LOCK(lock)
+FY_LONG_LOCK(lock)
 static fy_source *files;
 static bool embedded;
 
