@@ -42,6 +42,17 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN 1
+#endif
+#endif
+#ifdef UNDER_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 __thread fy_simt_place fy_simt_at;
 
 namespace {
@@ -138,6 +149,9 @@ void fiber_main()
 /* Give the fiber an empty stack whose first instruction is fiber_main's. */
 void prepare(fiber *f, unsigned number)
 {
+#ifdef UNDER_ASAN
+    __asan_unpoison_memory_region(f->stack, STACK_BYTES); /* frames of a thread that never returned */
+#endif
     /* Equal offsets of all stacks would fall into the same few lines of the cache. */
     char *top = f->stack + STACK_BYTES - 192 * (number % 61);
 #if BY_ASSEMBLY

@@ -29,6 +29,10 @@ void fy_half_narrow(int64_t n, fy_half *to, const float *from);
 void fy_bfloat_widen(int64_t n, float *to, const fy_bfloat *from);
 void fy_bfloat_narrow(int64_t n, fy_bfloat *to, const float *from);
 
+/* Around each call of OpenBLAS. (blas.c) */
+void fy_blas_begin(void);
+void fy_blas_end(void);
+
 /* Compiled for plain machines and for those with wider vectors; the program picks when it starts. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)

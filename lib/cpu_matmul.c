@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "half.h"
+#include "cpu.h"
 #include "tensor.h"
 
 /* A matrix of any layout; steps in elements. */
@@ -87,12 +87,14 @@ static void gemv(const walk *a, const product *p, bool wide)
     int rows = (int)(turned ? p->a.columns : p->a.rows), columns = (int)(turned ? p->a.rows : p->a.columns);
     forget(p, wide);
     int step_b = p->b.rows > 1 ? (int)p->b.down : 1, step_out = p->out.rows > 1 ? (int)p->out.down : 1;
+    fy_blas_begin();
     if (wide)
         cblas_dgemv(CblasRowMajor, a->transposed, rows, columns, p->alpha, a->data, a->step, p->b.data, step_b, p->beta,
                     p->out.data, step_out);
     else
         cblas_sgemv(CblasRowMajor, a->transposed, rows, columns, (float)p->alpha, a->data, a->step, p->b.data, step_b,
                     (float)p->beta, p->out.data, step_out);
+    fy_blas_end();
 }
 
 /* Does it end in a vector that BLAS can walk? Steps of 0 and backwards it cannot. */
@@ -112,12 +114,14 @@ static void gemm(const product *p, bool wide)
     }
     walk b = walk_of(&p->b, wide);
     int n = (int)p->a.rows, k = (int)p->a.columns, m = (int)p->b.columns, step = (int)at_least_1(p->out.down);
+    fy_blas_begin();
     if (wide)
         cblas_dgemm(CblasRowMajor, a.transposed, b.transposed, n, m, k, p->alpha, a.data, a.step, b.data, b.step,
                     p->beta, p->out.data, step);
     else
         cblas_sgemm(CblasRowMajor, a.transposed, b.transposed, n, m, k, (float)p->alpha, a.data, a.step, b.data, b.step,
                     (float)p->beta, p->out.data, step);
+    fy_blas_end();
     free(a.packed);
     free(b.packed);
 }

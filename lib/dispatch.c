@@ -14,7 +14,7 @@ uint32_t fy_work_id(void)
 }
 
 /* Where element 0 of a view lies. */
-static void *first_element(const fy_tensor *x)
+void *fy_first_element(const fy_tensor *x)
 {
     if (!x->storage->data) return NULL;
     return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
@@ -23,7 +23,7 @@ static void *first_element(const fy_tensor *x)
 /* An operand that travels as a kernel argument: a number, or the one element of a tensor on the CPU. */
 static void set_number(fy_run_work *w, int i, const fy_arg *arg)
 {
-    fy_arg n = arg->is_tensor ? fy_number_at(arg->tensor->dtype, first_element(arg->tensor), 0) : *arg;
+    fy_arg n = arg->is_tensor ? fy_number_at(arg->tensor->dtype, fy_first_element(arg->tensor), 0) : *arg;
     w->real[i] = n.real;
     w->integer[i] = n.is_int ? n.integer : 0; /* a call with a float computes in a float type */
 }
@@ -61,8 +61,6 @@ static bool plan_again(const fy_call *c, fy_plan *p, fy_tensor *const *in, fy_te
 static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out, fy_run_work *w)
 {
     *w = (fy_run_work){.op = c->op, .nin = fy_ops[c->op].nin, .dtype = p->dtype, .reduced = p->reduced};
-    w->id = fy_work_id();
-    w->stream = fy_stream_current(p->dev);
     memcpy(w->real, c->real, sizeof w->real);
     memcpy(w->integer, c->integer, sizeof w->integer);
     for (int i = 0; i < w->nin; i++) {
@@ -71,9 +69,9 @@ static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, f
             set_number(w, i, &c->in[i]);
             continue;
         }
-        w->in[i] = (fy_operand){first_element(in[i]), in[i]->dtype, p->in[i]};
+        w->in[i] = (fy_operand){fy_first_element(in[i]), in[i]->dtype, p->in[i]};
     }
-    w->out = (fy_operand){first_element(out), p->result.dtype, p->out};
+    w->out = (fy_operand){fy_first_element(out), p->result.dtype, p->out};
     fy_op_cost(w);
 }
 
@@ -89,29 +87,47 @@ static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *rea
 }
 
 /* Who reads and writes what: the card's current stream, or the host, which also reads the numbers itself. */
-static void note_accesses(const fy_call *c, const fy_plan *p, const fy_run_work *w, fy_tensor *const *in,
+static void note_accesses(const fy_call *c, const fy_dev *dev, const fy_run_work *w, fy_tensor *const *in,
                           const fy_tensor *out, fy_deed *deed)
 {
-    int agent = fy_agent_of(p->dev, w->stream);
+    int agent = fy_agent_of(dev, w->stream);
     fy_deed_begin(deed, w->id);
     if (w->out.layout.numel == 0) return;
     for (int i = 0; i < w->nin; i++) {
-        if (p->number[i] && c->in[i].is_tensor) fy_deed_read(deed, FY_HOST, c->in[i].tensor, 0);
+        if (!w->in[i].data && c->in[i].is_tensor) fy_deed_read(deed, FY_HOST, c->in[i].tensor, 0);
         else if (in[i]) fy_deed_read(deed, agent, in[i], (uint8_t)(1 << i));
     }
     fy_deed_write(deed, agent, out);
 }
 
-static uint64_t emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, const fy_use *reads, size_t n,
+/* Most ops are on the host, and take half the room. */
+static bool emit_hosted(const fy_call *c, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
+{
+    if (n > 2 || w->kernel || w->blas) return false;
+    fy_hosted o = {.id = w->id,
+                   .name = fy_ref_str(fy_ops[c->op].name),
+                   .flops = w->flops,
+                   .bytes = w->bytes,
+                   .held = w->time.held,
+                   .start = w->time.start,
+                   .end = w->time.end,
+                   .overhead = w->time.overhead,
+                   .out = writes,
+                   .nin = (uint8_t)n,
+                   .dtype = (uint8_t)fy_dtype_word(w->out.dtype)};
+    memcpy(o.in, reads, n * sizeof *reads);
+    return fy_emit_hosted(c->at, &o);
+}
+
+static uint64_t emit(const fy_call *c, const fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
                      const fy_tensor *out)
 {
     fy_use writes = use_of(out);
-    bool host = p->dev->number == 0;
-    if (!fy_log_is_on()) return 0;
+    bool host = dev->number == 0;
     uint64_t seq =
-        FY_EMIT(c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)p->dev->number,
+        FY_EMIT(c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
                 .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
-                .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(p->result.dtype),
+                .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype),
                 .flops = w->flops, .bytes = w->bytes, .kernel = fy_ref_str(w->kernel),
                 .grid = {w->grid[0], w->grid[1], w->grid[2]}, .block = {w->block[0], w->block[1], w->block[2]},
                 .blas = fy_ref_str(w->blas), .held = w->time.held);
@@ -122,38 +138,56 @@ static uint64_t emit(const fy_call *c, const fy_plan *p, const fy_run_work *w, c
 }
 
 /* Nothing to write is nothing to run. */
-static bool run(const fy_plan *p, fy_run_work *w)
+static bool run(fy_dev *dev, fy_run_work *w)
 {
-    if (w->out.layout.numel > 0) return p->dev->backend->run(p->dev, w);
+    if (w->out.layout.numel > 0) return dev->backend->run(dev, w);
     w->time.start = w->time.end = fy_clock_now();
     return true;
 }
 
-static void *fail_run(const fy_call *c, const fy_plan *p, const fy_run_work *w)
+static void *fail_run(const fy_call *c, const fy_dev *dev, const fy_run_work *w)
 {
     char what[40];
     snprintf(what, sizeof what, "run %s", fy_ops[c->op].name);
-    return fy_fail_work(c->at, p->dev, w->id, what);
+    return fy_fail_work(c->at, dev, w->id, what);
+}
+
+/* Told of, with what was found about its accesses. */
+static uint64_t record(const fy_call *c, const fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
+                       const fy_tensor *out, fy_deed *deed)
+{
+    if (!fy_log_is_on()) return fy_deed_done(deed, c->at, 0), 0;
+    if (dev->number == 0 && deed->n == 0 && emit_hosted(c, w, reads, n, use_of(out))) return 0;
+    uint64_t seq = emit(c, dev, w, reads, n, out);
+    fy_deed_done(deed, c->at, seq);
+    return seq;
+}
+
+bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out)
+{
+    fy_deed deed;
+    fy_use reads[FY_MAX_INPUTS];
+    size_t n = note_reads(w, in, reads);
+    w->id = fy_work_id();
+    w->stream = fy_stream_current(dev);
+    w->races.own = w->races.n = 0;
+    note_accesses(c, dev, w, in, out, &deed);
+    fy_deed_check(&deed, &w->races);
+    if (!run(dev, w)) {
+        fy_deed_failed(&deed);
+        return fail_run(c, dev, w);
+    }
+    out->storage->version++;
+    uint64_t seq = record(c, dev, w, reads, n, out, &deed);
+    return dev->number == 0 || fy_work_issued(c->at, dev, w->stream, w->id, seq);
 }
 
 /* Run into `out`, whose reference is the caller's; false after an error. */
 static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out)
 {
     fy_run_work w;
-    fy_deed deed;
-    fy_use reads[FY_MAX_INPUTS];
     set_work(c, p, in, out, &w);
-    size_t n = note_reads(&w, in, reads);
-    note_accesses(c, p, &w, in, out, &deed);
-    fy_deed_check(&deed, &w.races);
-    if (!run(p, &w)) {
-        fy_deed_failed(&deed);
-        return fail_run(c, p, &w);
-    }
-    out->storage->version++;
-    uint64_t seq = emit(c, p, &w, reads, n, out);
-    fy_deed_done(&deed, c->at, seq);
-    return p->dev->number == 0 || fy_work_issued(c->at, p->dev, w.stream, w.id, seq);
+    return fy_perform(c, p->dev, &w, in, out);
 }
 
 static fy_tensor *into_new(const fy_call *c, fy_plan *p)
@@ -197,12 +231,18 @@ static fy_tensor *by_way_of_new(const fy_call *c)
     return out;
 }
 
-fy_tensor *fy_dispatch(const fy_call *c)
+static fy_tensor *dispatch_planned(const fy_call *c)
 {
     fy_plan p;
-    fy_session_start();
     if (fy_policy_applies(c)) return fy_policy_dispatch(c);
     if (!fy_plan_make(c, &p)) return NULL;
     if (!c->out) return into_new(c, &p);
     return p.result.dtype == c->out->dtype ? at_once(c, &p) : by_way_of_new(c);
+}
+
+fy_tensor *fy_dispatch(const fy_call *c)
+{
+    fy_session_start();
+    fy_plain plain;
+    return fy_plan_plain(c, &plain) ? fy_dispatch_plain(c, &plain) : dispatch_planned(c);
 }

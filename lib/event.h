@@ -62,8 +62,9 @@ typedef struct fy_side {
 #define FY_C_DIM3(n) uint32_t n[3]
 #define FY_C_SIDE(n) fy_side n
 
-/* The records: fy_ev_alloc, fy_ev_copy ... (every one has a leading byte, since C has no empty struct). */
-#define KIND(kind, doc) typedef struct fy_ev_##kind { uint8_t empty_;
+/* The records: fy_ev_alloc, fy_ev_copy ... (every one has a leading byte, since C has no empty struct). Without
+ * gaps: the kernel clears every page of a log, which can cost more than all the rest of an event. */
+#define KIND(kind, doc) typedef struct __attribute__((packed)) fy_ev_##kind { uint8_t empty_;
 #define FIELD(kind, type, name, doc) FY_C_##type(name);
 #define END(kind) } fy_ev_##kind;
 FY_SCHEMA(KIND, FIELD, END)
@@ -77,9 +78,20 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes);
 #define FY_EMIT(at, kind, ...) \
     fy_emit(at, FY_KIND_##kind, &(const fy_ev_##kind){__VA_ARGS__}, sizeof(fy_ev_##kind))
 
+/* An op that the host did and the complete that follows it, as one record. At most two operands. */
+typedef struct fy_hosted {
+    uint32_t id;
+    fy_ref name;
+    int64_t flops, bytes, held, start, end, overhead;
+    fy_use in[2], out;
+    uint8_t nin, dtype;
+} fy_hosted;
+bool fy_emit_hosted(fy_site *at, const fy_hosted *o); /* false, and nothing is recorded: tell them one by one */
+
 /* Put bytes that do not fit a slot into the arena, before the event that refers to them. 0 if no log. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */
 fy_ref fy_ref_str(const char *s);                 /* interned by content; NULL gives 0 */
+fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise; DIMS that come again and again */
 
 bool fy_log_is_on(void); /* one load; is anyone recording? */
 void fy_session_start(void); /* idempotent, called by whatever emits first: log, devices, session event */

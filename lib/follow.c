@@ -55,10 +55,24 @@ uint64_t fy_log_count(const fy_log *log)
     return count < log->slot_count ? count : log->slot_count;
 }
 
+/* The uses that an fy_hosted holds. */
+static const void *hosted_uses(const fy_log *log, fy_ref ref, size_t *size)
+{
+    uint64_t seq = (ref & ~FY_REF_PAIRED) / 2;
+    fy_hosted o;
+    if (seq >= log->slot_count) return NULL;
+    const unsigned char *half = log->slots[seq].record;
+    memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, half, FY_PAYLOAD_BYTES);
+    if (o.nin > 2) return NULL;
+    *size = ref % 2 ? sizeof o.out : o.nin * sizeof *o.in;
+    return half + (ref % 2 ? offsetof(fy_hosted, out) : offsetof(fy_hosted, in)) - FY_PAYLOAD_BYTES;
+}
+
 const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size)
 {
     uint64_t from = 8ull * ref;
     fy_entry entry;
+    if (ref & FY_REF_PAIRED) return hosted_uses(log, ref, size);
     if (!ref || from + sizeof entry > log->arena_bytes) return NULL;
     memcpy(&entry, log->arena + from, sizeof entry);
     if (entry.mark != (entry.size ^ FY_ENTRY_MARK)) return NULL;
@@ -71,8 +85,60 @@ const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind)
 {
     if (seq >= log->slot_count) return NULL;
     const fy_slot *slot = &log->slots[seq];
-    *kind = atomic_load_explicit(&slot->kind, memory_order_acquire);
+    *kind = atomic_load_explicit(&slot->kind, memory_order_acquire) & (uint16_t)~FY_PAIRED;
     return *kind == FY_KIND_unpublished ? NULL : slot;
+}
+
+/* What an fy_hosted says of its op, or of the end of that. `first` is the seq of the op. */
+static bool hosted_record(const fy_log *log, uint64_t first, unsigned kind, void *record)
+{
+    fy_hosted o;
+    fy_ref uses = FY_REF_PAIRED | (fy_ref)(2 * (first + 1));
+    if (first + 1 >= log->slot_count || first + 1 == 0) return false;
+    memcpy(&o, log->slots[first].record, FY_PAYLOAD_BYTES);
+    memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, log->slots[first + 1].record, FY_PAYLOAD_BYTES);
+    if (kind == FY_KIND_op)
+        *(fy_ev_op *)record = (fy_ev_op){.id = o.id,
+                                         .name = o.name,
+                                         .stream = FY_ABSENT,
+                                         .in = o.nin ? uses : 0,
+                                         .out = uses + 1,
+                                         .dtype = o.dtype,
+                                         .flops = o.flops,
+                                         .bytes = o.bytes,
+                                         .held = o.held};
+    else
+        *(fy_ev_complete *)record = (fy_ev_complete){.id = o.id,
+                                                     .start = o.start,
+                                                     .end = o.end,
+                                                     .engine = FY_WORD_host,
+                                                     .wire = FY_ABSENT,
+                                                     .staging = FY_ABSENT,
+                                                     .overhead = o.overhead};
+    return true;
+}
+
+/* A record too large for its slot. */
+static const void *whole_record(const fy_log *log, const fy_slot *slot, size_t least)
+{
+    fy_ref ref;
+    size_t size = 0;
+    memcpy(&ref, slot->record, sizeof ref);
+    const void *whole = fy_log_bytes(log, ref, &size);
+    return size < least ? NULL : whole;
+}
+
+bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
+{
+    const fy_slot *slot = &log->slots[seq];
+    size_t size = fy_record_size(kind);
+    bool paired = atomic_load_explicit(&slot->kind, memory_order_relaxed) & FY_PAIRED;
+    memset(record, 0, size);
+    if (paired && kind == FY_KIND_op) return hosted_record(log, seq, kind, record);
+    if (paired) return kind == FY_KIND_complete && hosted_record(log, seq - 1, kind, record);
+    const void *from = size > FY_PAYLOAD_BYTES ? whole_record(log, slot, size) : slot->record;
+    if (from) memcpy(record, from, size);
+    return from != NULL;
 }
 
 fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
@@ -84,7 +150,7 @@ fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
     return fy_log_slot(log, seq, &kind) ? FY_HERE : FY_NEVER; /* it may have come just before the end */
 }
 
-/* A dead program leaves at most one claimed slot a thread. If so many are missing that the counter of claims
+/* A dead program leaves at most two claimed slots a thread. If so many are missing that the counter of claims
  * must be damaged, the log stops here. */
 static bool stops_here(fy_log *log, uint64_t seq)
 {

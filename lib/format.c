@@ -256,7 +256,8 @@ void fy_format(const fy_log *log, uint64_t seq, const fy_slot *slot, uint16_t ki
     if (kind && kind < FY_KIND_COUNT) {
         const struct kind *k = &kinds[kind];
         opening(out, seq, slot->t, k->name, slot->th);
-        if (place(log, out, slot->site) && fields(log, out, k, slot->record)) {
+        unsigned char record[FY_RECORD_MOST];
+        if (place(log, out, slot->site) && fy_log_record(log, seq, kind, record) && fields(log, out, k, record)) {
             fy_text_add(out, "}\n", 2);
             return;
         }

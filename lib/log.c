@@ -111,7 +111,7 @@ static bool lay_out(int fd, uint64_t limit)
 {
     fy_head h = {.version = FY_LOG_VERSION, .layout = fy_layout_hash(), .limit = limit, .arena = 8};
     memcpy(h.magic, magic, sizeof magic);
-    h.arena_bytes = pieces(limit * sizeof(fy_slot)) + 1024 * FY_LOG_PIECE;
+    h.arena_bytes = pieces(2 * limit * sizeof(fy_slot)) + 1024 * FY_LOG_PIECE;
     if (!fit_file_limit(&h)) {
         errno = EFBIG;
         return false;

@@ -1,11 +1,11 @@
 /* ops.c: the operations of ferry_math.h that are one call of the dispatcher. */
 #include "tensor.h"
 
-static fy_tensor *call(fy_call c)
+static fy_tensor *call(fy_call *c)
 {
-    if (c.out) return fy_dispatch(&c); /* borrowed: no scope gives it back */
-    c.name = fy_name_for(c.at, NULL);
-    return fy_hand_out(fy_dispatch(&c));
+    if (c->out) return fy_dispatch(c); /* borrowed: no scope gives it back */
+    c->name = fy_name_for(c->at, NULL);
+    return fy_hand_out(fy_dispatch(c));
 }
 
 /* ---- element by element -------------------------------------------------------------------------- */
@@ -18,7 +18,7 @@ static bool has_tensor(fy_site *at, fy_arg a, fy_arg b)
 
 static fy_tensor *two(fy_site *at, int op, fy_arg a, fy_arg b)
 {
-    return has_tensor(at, a, b) ? call((fy_call){.at = at, .op = op, .in = {a, b}}) : NULL;
+    return has_tensor(at, a, b) ? call(&(fy_call){.at = at, .op = op, .in = {a, b}}) : NULL;
 }
 
 /* In place: the first operand is the target. */
@@ -28,7 +28,7 @@ static fy_tensor *two_into(fy_site *at, int op, fy_arg a, fy_arg b)
         return fy_fail(at, "value", "swap the operands, or use the operation without _",
                        "the first operand of an operation in place must be a tensor, not a number");
     if (!fy_check(at, 0, a.tensor)) return NULL;
-    return call((fy_call){.at = at, .op = op, .in = {a, b}, .out = a.tensor});
+    return call(&(fy_call){.at = at, .op = op, .in = {a, b}, .out = a.tensor});
 }
 
 #define TWO(name) \
@@ -89,7 +89,7 @@ static fy_tensor *sum_of(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg alpha, 
 {
     fy_call c = {.at = at, .op = op, .in = {a, b}, .out = in_place ? a.tensor : NULL};
     if (in_place && !a.is_tensor) return two_into(at, op, a, b); /* which says what is wrong */
-    return has_tensor(at, a, b) && set_alpha(&c, alpha) ? call(c) : NULL;
+    return has_tensor(at, a, b) && set_alpha(&c, alpha) ? call(&c) : NULL;
 }
 
 fy_tensor *fy_add_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
@@ -112,7 +112,7 @@ fy_tensor *fy_sub__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
 #define ONE(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x) \
     { \
-        return call((fy_call){.at = at, .op = FY_OP_##name, .in = {fy_arg_tensor(x)}}); \
+        return call(&(fy_call){.at = at, .op = FY_OP_##name, .in = {fy_arg_tensor(x)}}); \
     }
 ONE(neg)
 ONE(abs)
@@ -134,7 +134,7 @@ ONE(clone)
 static fy_tensor *one_into(fy_site *at, int op, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
-    return call((fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .out = x});
+    return call(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .out = x});
 }
 
 fy_tensor *fy_relu__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_relu, x); }
@@ -145,7 +145,7 @@ fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
     if (fy_is_contiguous(x)) return fy_hand_out(fy_tensor_again(x));
-    return call((fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true});
+    return call(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true});
 }
 
 /* ---- reductions ------------------------------------------------------------------------------------ */
@@ -161,7 +161,7 @@ static fy_tensor *reduced(fy_site *at, int op, fy_tensor *x, fy_shape dims, cons
                  .real = {o->biased ? 0 : 1}};
     if (dims.ndim > FY_MAX_DIMS)
         return fy_fail(at, "shape", "name each dimension once", "a tensor has at most %d dimensions", FY_MAX_DIMS);
-    return o->dtype == FY_DTYPE_UNSET || fy_dtype_ok(at, o->dtype) ? call(c) : NULL;
+    return o->dtype == FY_DTYPE_UNSET || fy_dtype_ok(at, o->dtype) ? call(&c) : NULL;
 }
 
 #define REDUCTION(name) \
@@ -232,7 +232,7 @@ fy_tensor *fy_min_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
 static fy_tensor *along(fy_site *at, int op, fy_tensor *x, int64_t dim)
 {
     if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &dim)) return NULL;
-    return call((fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .dims = {1, {dim}}});
+    return call(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .dims = {1, {dim}}});
 }
 
 fy_tensor *fy_softmax_at(fy_site *at, fy_tensor *x, int64_t dim) { return along(at, FY_OP_softmax, x, dim); }
@@ -242,7 +242,7 @@ fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim) { return al
 
 static fy_tensor *product(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
-    return call((fy_call){.at = at, .op = FY_OP_matmul, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}});
+    return call(&(fy_call){.at = at, .op = FY_OP_matmul, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}});
 }
 
 fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b) { return product(at, a, b); }
@@ -301,5 +301,5 @@ fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy
     if (beta.is_tensor || alpha.is_tensor)
         return fy_fail(at, "value", "take the number out with fy_item", "beta and alpha must be numbers, not tensors");
     set_factors(&k, beta, alpha);
-    return call(k);
+    return call(&k);
 }

@@ -1,14 +1,14 @@
 /* random.c: the generators. The host's is MT19937 with PyTorch's way of drawing, so that its numbers are
  * PyTorch's; a card's is a counter, whose numbers differ from the host's for the same seed, as there. */
 #include <math.h>
-#include <pthread.h>
 
 #include "half.h"
+#include "lock.h"
 #include "tensor.h"
 
 enum { N = 624, M = 397, MOST_DEVICES = 256 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* everything below */
+FY_LONG_LOCK(lock) /* everything below */
 static bool seeded;
 static uint64_t seed;
 static uint32_t state[N];

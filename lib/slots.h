@@ -1,11 +1,14 @@
 /* slots.h: how the slot log lies in its file, for the files of lib that write and read it: log.c
  * (files and mappings), reserve.c and emit.c (the writer), follow.c, format.c and narrate.c (readers).
  *
- *     | head, 64 KiB | slots, 128 B each, by seq | arena: entries of {size, mark, bytes} |
+ *     | head, 64 KiB | slots, 64 B each, by seq | arena: entries of {size, mark, bytes} |
  *
  * The file is sparse and never grows. A slot's kind is stored last, so a reader that sees a kind sees
  * the whole slot, and everything in the arena that it refers to. A few slots and some arena beyond the
- * program's limit are kept for the verdicts that a grader appends. */
+ * program's limit are kept for the verdicts that a grader appends.
+ *
+ * A record that is larger than a slot lies in the arena, and the slot holds a reference to it. An op on the
+ * host and its complete have one record, an fy_hosted, in their two slots. */
 #ifndef FERRY_SLOTS_H
 #define FERRY_SLOTS_H
 
@@ -15,12 +18,14 @@
 #include "log.h"
 
 enum {
-    FY_LOG_VERSION = 1,
+    FY_LOG_VERSION = 2,
     FY_LOG_PIECE = 65536,     /* head, slots and arena begin at multiples of it: a page anywhere */
-    FY_PAYLOAD_BYTES = 104,
-    FY_VERDICT_SLOTS = 512,   /* one piece */
+    FY_PAYLOAD_BYTES = 48,
+    FY_RECORD_MOST = 96,      /* the largest record */
+    FY_VERDICT_SLOTS = 1024,  /* one piece */
     FY_VERDICT_ARENA = 4 * FY_LOG_PIECE,
     FY_LOG_LEAST = 16,        /* the smallest limit */
+    FY_PAIRED = 1 << 15,      /* in a slot's kind: it holds one half of an fy_hosted */
 };
 #define FY_LOG_DEFAULT (4u << 20)
 #define FY_LOG_MOST (1u << 26)
@@ -31,10 +36,15 @@ typedef struct fy_slot {
     uint16_t th;
     fy_ref site;           /* an fy_site_entry in the arena, or 0 */
     int64_t t;
-    uint64_t spare;
     unsigned char record[FY_PAYLOAD_BYTES];
 } fy_slot;
-_Static_assert(sizeof(fy_slot) == 128, "a slot is two cache lines");
+_Static_assert(sizeof(fy_slot) == 64, "a slot is a cache line");
+_Static_assert(sizeof(fy_hosted) == 2 * FY_PAYLOAD_BYTES && offsetof(fy_hosted, in) >= FY_PAYLOAD_BYTES,
+               "an fy_hosted fills two slots, its uses in the second");
+
+/* In a reference: it is to the uses in the second slot of an fy_hosted, whose seq is the rest less the last bit:
+ * 0 for what is read, 1 for what is written. */
+#define FY_REF_PAIRED (1u << 31)
 
 typedef struct fy_entry {
     uint32_t size, mark; /* mark is size ^ FY_ENTRY_MARK */
@@ -84,6 +94,8 @@ void fy_log_check_size(fy_log *log);        /* believe no more than the file sti
 const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size);
 /* The slot, if it is published, else NULL. */
 const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind);
+/* The kind's fy_ev_; false if what is there cannot be right. */
+bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record);
 /* What holds readers up: has the event come, will it come, or is it lost? */
 typedef enum fy_arrival { FY_HERE, FY_LATER, FY_NEVER } fy_arrival;
 fy_arrival fy_log_arrival(fy_log *log, uint64_t seq);
@@ -106,6 +118,7 @@ void fy_reserve_end(void);                       /* joins the helper, if there i
 void fy_reserve_forked(void);                    /* in a child: forget the parent's */
 
 /* emit.c */
+size_t fy_record_size(unsigned kind); /* 0 if there is no such kind */
 extern _Atomic uint32_t fy_log_generation; /* counts logs that this process wrote to; 0: none yet */
 fy_log *fy_log_mine(void);         /* the log being written, or NULL */
 void fy_log_end(void);             /* no event is recorded from now on, and readers are told so */

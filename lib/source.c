@@ -4,15 +4,15 @@
 #include "source.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "site.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+FY_LONG_LOCK(lock)
 static fy_source *files;
 static bool embedded;
 

@@ -1,17 +1,17 @@
 /* storage.c: bytes in one memory, counted, and the list of all that live.
  *
  * The only caller of a back end's alloc and release, and the only emitter of alloc, free and oom. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "hazard.h"
+#include "lock.h"
 #include "stream.h"
 #include "tensor.h"
 
 enum { HOST_ALIGN = 64, CARD_ALIGN = 512 }; /* what malloc_aligned and the card's allocator round to */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list, ids, addresses and live_bytes */
+FY_LOCK(lock) /* the list, ids, addresses and live_bytes */
 static fy_storage *oldest, *newest;
 static uint32_t last_id;
 
@@ -37,9 +37,9 @@ static void fail_full(fy_site *at, fy_dev *d, size_t bytes)
 {
     char asked[32], total[32], left[32], used[32];
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED), room = d->capacity - live;
-    pthread_mutex_lock(&lock);
+    fy_lock_take(&lock);
     int64_t largest = (int64_t)fy_ranges_largest(d->addresses);
-    pthread_mutex_unlock(&lock);
+    fy_lock_give(&lock);
     FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = (int64_t)bytes, .allocated = live, .reserved = live,
             .free = room, .largest = largest);
     if (is_host(d)) {
@@ -170,7 +170,7 @@ static int64_t own_bytes(const fy_storage *s) { return s->mem == FY_WORD_foreign
 /* A slot, a modelled address and a place in the list; NULL when any is full. */
 static fy_storage *enter(const fy_storage *as)
 {
-    pthread_mutex_lock(&lock);
+    fy_lock_take(&lock);
     fy_storage *s = as->asked > SIZE_MAX - CARD_ALIGN ? NULL : take_slot(as);
     if (s && s->bytes) s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant);
     if (s && s->bytes && !s->addr) {
@@ -178,17 +178,17 @@ static fy_storage *enter(const fy_storage *as)
         s = NULL;
     }
     if (s) link_in(s);
-    pthread_mutex_unlock(&lock);
+    fy_lock_give(&lock);
     return s;
 }
 
 static void leave(fy_storage *s)
 {
-    pthread_mutex_lock(&lock);
+    fy_lock_take(&lock);
     if (s->bytes) fy_ranges_give(s->dev->addresses, s->addr);
     link_out(s);
     give_slot(s);
-    pthread_mutex_unlock(&lock);
+    fy_lock_give(&lock);
 }
 
 static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
@@ -268,9 +268,10 @@ void fy_storage_drop(fy_site *at, fy_storage *s)
 {
     if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
     FY_EMIT(at, free, .storage = s->id, .bytes = (int64_t)s->bytes);
-    fy_storage gone = *s;
+    fy_deleter deleter = s->deleter;
+    void *given = s->given, *context = s->context;
     fy_storage_cancel(s);
-    if (gone.deleter) gone.deleter(gone.given, gone.context);
+    if (deleter) deleter(given, context);
 }
 
 /* No lock: the caller may be the handler of the very fault that it explains. */
@@ -285,12 +286,12 @@ const fy_storage *fy_storage_holding(const void *p)
 fy_ref fy_live_storages(void)
 {
     size_t n = 0, i = 0;
-    pthread_mutex_lock(&lock);
+    fy_lock_take(&lock);
     for (fy_storage *s = oldest; s; s = s->next) n++;
     uint32_t *ids = n ? malloc(n * sizeof *ids) : NULL;
     for (fy_storage *s = oldest; s && ids; s = s->next)
         if (__atomic_load_n(&s->id, __ATOMIC_RELAXED)) ids[i++] = s->id; /* else it is only reserved */
-    pthread_mutex_unlock(&lock);
+    fy_lock_give(&lock);
     fy_ref list = fy_ref_bytes(ids, i * sizeof *ids);
     free(ids);
     return list;

@@ -61,7 +61,7 @@ typedef struct fy_telling {
 
 #define READ(kind, e, t) \
     fy_ev_##kind e; \
-    memcpy(&e, (t)->slot->record, sizeof e)
+    fy_log_record((t)->log, (t)->seq, FY_KIND_##kind, &e)
 
 fy_site_entry fy_place_of(const fy_log *log, fy_ref site);
 void fy_begin(fy_telling *t, const char *verb); /* a new line */

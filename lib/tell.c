@@ -14,7 +14,7 @@ static int64_t duration(fy_telling *t, uint32_t id)
     const fy_slot *next = fy_log_slot(t->log, t->seq + 1, &kind);
     if (!next || kind != FY_KIND_complete) return -1;
     fy_ev_complete e;
-    memcpy(&e, next->record, sizeof e);
+    if (!fy_log_record(t->log, t->seq + 1, kind, &e)) return -1;
     return e.id == id ? e.end - e.start : -1;
 }
 
@@ -200,7 +200,7 @@ static void say_one_value(fy_telling *t)
     const fy_slot *next = fy_log_slot(t->log, t->seq + 1, &kind);
     if (!next || kind != FY_KIND_values) return;
     fy_ev_values e;
-    memcpy(&e, next->record, sizeof e);
+    if (!fy_log_record(t->log, t->seq + 1, kind, &e)) return;
     if (e.count == 1) fy_text_printf(subject(t), " is %.7g", e.min);
 }
 

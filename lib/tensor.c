@@ -1,9 +1,9 @@
 /* tensor.c: handles. They are counted, come from a slab, and stay recognisable for a while after they
  * were freed, so that a use after free is explained instead of crashing. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lock.h"
 #include "tensor.h"
 
 enum {
@@ -16,7 +16,7 @@ typedef struct chunk {
     fy_tensor slots[CHUNK];
 } chunk;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* everything below */
+FY_LOCK(lock) /* everything below */
 static chunk *chunks;
 static size_t used = CHUNK; /* slots of the newest chunk */
 static fy_tensor *oldest_dead, *newest_dead;
@@ -45,48 +45,55 @@ static fy_tensor *take_fresh(void)
 
 static fy_tensor *take_slot(void)
 {
-    pthread_mutex_lock(&lock);
+    fy_lock_take(&lock);
     fy_tensor *x = dead > QUARANTINE ? take_dead() : take_fresh();
     uint32_t id = ++last_id;
-    pthread_mutex_unlock(&lock);
+    fy_lock_give(&lock);
     if (!x) {
         fputs("ferry: no memory for another tensor handle\n", stderr);
         exit(1);
     }
-    *x = (fy_tensor){.magic = FY_ALIVE, .id = id, .refs = 1};
+    x->magic = FY_ALIVE;
+    x->id = id;
+    x->refs = 1;
+    x->freed = NULL;
+    x->gone = FY_WORD_none;
+    x->next = NULL;
     return x;
 }
 
 static void give_slot(fy_tensor *x)
 {
-    pthread_mutex_lock(&lock);
+    fy_lock_take(&lock);
     x->magic = FY_DEAD;
     x->next = NULL;
     if (dead++ == 0) oldest_dead = x;
     else newest_dead->next = x;
     newest_dead = x;
-    pthread_mutex_unlock(&lock);
+    fy_lock_give(&lock);
 }
 
 /* The storage's reference passes to the new tensor. */
 fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of)
 {
     fy_tensor *x = take_slot();
-    size_t dims = (size_t)g->shape.ndim * sizeof(int64_t);
     x->dtype = g->dtype;
     x->storage = s;
     x->offset = g->offset;
     x->ndim = g->shape.ndim;
-    memcpy(x->shape, g->shape.dims, sizeof x->shape);
-    memcpy(x->strides, g->strides, sizeof x->strides);
+    for (int d = 0; d < g->shape.ndim; d++) {
+        x->shape[d] = g->shape.dims[d];
+        x->strides[d] = g->strides[d];
+    }
     x->name = name;
     x->born = at;
     if (!s->name) s->name = name;
     if (!s->dtype) s->dtype = g->dtype;
     if (fy_log_is_on())
         FY_EMIT(at, tensor, .tensor = x->id, .name = fy_ref_str(name), .storage = s->id,
-                .shape = fy_ref_bytes(x->shape, dims), .strides = fy_ref_bytes(x->strides, dims), .offset = x->offset,
-                .dtype = (uint8_t)fy_dtype_word(x->dtype), .device = (uint8_t)s->dev->number, .view_of = view_of);
+                .shape = fy_ref_dims(x->shape, x->ndim), .strides = fy_ref_dims(x->strides, x->ndim),
+                .offset = x->offset, .dtype = (uint8_t)fy_dtype_word(x->dtype), .device = (uint8_t)s->dev->number,
+                .view_of = view_of);
     return x;
 }
 
@@ -120,7 +127,7 @@ typedef struct kept {
     char text[];
 } kept;
 
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+FY_LONG_LOCK(names_lock)
 static kept *names[64];
 
 static kept *keep(const char *name, size_t length)

@@ -158,7 +158,18 @@ bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src b
 fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
 fy_tensor *fy_dispatch(const fy_call *c);                                  /* NULL after an error */
-uint32_t fy_work_id(void);                                                 /* number of a copy or an op */
+void *fy_first_element(const fy_tensor *x);                                /* where it lies; NULL: nowhere */
+/* Run `w` into `out`, whose reference is the caller's, and record it; false after an error. */
+bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
+uint32_t fy_work_id(void); /* number of a copy or an op */
+
+/* plain.c: a call that needs no plan: operands of one type and shape, row-major, on the host. */
+typedef struct fy_plain {
+    fy_dtype dtype; /* of the result */
+    int64_t numel;
+} fy_plain;
+bool fy_plan_plain(const fy_call *c, fy_plain *p); /* is it one? Never an error */
+fy_tensor *fy_dispatch_plain(const fy_call *c, const fy_plain *p);
 
 /* cross.c: a tensor's elements, dense, into one that lies alike in another memory; false after an error. */
 typedef struct fy_crossing {

@@ -60,6 +60,7 @@ static void some_of_everything(void)
                 .strides = fy_ref_bytes(dims, 16), .dtype = FY_WORD_float32, .device = 1);
         FY_EMIT(at, op, .id = i, .name = fy_ref_str("add"), .in = fy_ref_bytes(uses, sizeof uses),
                 .out = fy_ref_bytes(uses, 12), .grid = {1, 1, 1}, .block = {256, 1, 1});
+        fy_emit_hosted(at, &(fy_hosted){.id = i, .name = fy_ref_str("add"), .out = uses[1], .nin = 2});
         FY_EMIT(at, copy, .id = i + 9, .src = {.storage = i, .mem = FY_WORD_pageable}, .dst = {.storage = i});
         FY_EMIT(at, values, .tensor = i, .data = fy_ref_bytes(values, sizeof values));
         FY_EMIT(at, error, .code = fy_ref_str("shape"), .message = fy_ref_str("no\n\"good\""));

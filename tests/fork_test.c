@@ -1,9 +1,12 @@
-/* Who may use the card after a fork: the child, if its parent had not; else it is told why not. */
+/* Forks, and exits, whatever other threads do meanwhile. Who may use the card after a fork: the child, if its parent
+ * had not; else it is told why not. */
+#define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,7 +18,10 @@ static int status_of(bool (*f)(void))
 {
     int status;
     pid_t child = fork();
-    if (!child) _exit(f() ? 0 : 1);
+    if (!child) {
+        alarm(30); /* for what hangs */
+        _exit(f() ? 0 : 1);
+    }
     assert_int_equal(waitpid(child, &status, 0), child);
     return status;
 }
@@ -48,6 +54,73 @@ static void a_child_is_told_that_the_card_is_its_parents(void **state)
     assert_true(computes());
 }
 
+/* ---- while other threads are at work ---- */
+
+static void *multiplies(void *unused)
+{
+    (void)unused;
+    fy_tensor *x = fy_ones((256, 256)); /* large enough for several threads of OpenBLAS */
+    for (;;) FY_SCOPE fy_matmul(x, x);
+    return NULL;
+}
+
+/* Locks every few instructions: of handles, storages, names and random numbers. */
+static void *makes_tensors(void *unused)
+{
+    (void)unused;
+    for (;;) FY_SCOPE fy_rand((1));
+    return NULL;
+}
+
+static void start_three(void *(*body)(void *))
+{
+    pthread_t t;
+    for (int i = 0; i < 3; i++) pthread_create(&t, NULL, body, NULL);
+    usleep(5000);
+}
+
+static bool makes_a_tensor(void) { return fy_item(fy_sum(fy_add(fy_rand((4)), 1))) > 4; }
+
+static bool exits_while_others_multiply(void)
+{
+    start_three(multiplies);
+    exit(0);
+}
+
+static bool forks_while_others_multiply(void)
+{
+    start_three(multiplies);
+    for (int i = 0; i < 5; i++)
+        if (status_of(makes_a_tensor)) return false;
+    return true; /* and exits without the exit handlers */
+}
+
+static bool forks_while_others_make_tensors(void)
+{
+    start_three(makes_tensors);
+    for (int i = 0; i < 100; i++)
+        if (status_of(makes_a_tensor)) return false;
+    return true;
+}
+
+static void an_exit_ends_while_other_threads_multiply(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) assert_int_equal(status_of(exits_while_others_multiply), 0);
+}
+
+static void a_fork_ends_while_other_threads_multiply(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) assert_int_equal(status_of(forks_while_others_multiply), 0);
+}
+
+static void a_child_finds_no_lock_held_by_a_thread_that_it_has_not(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of(forks_while_others_make_tensors), 0);
+}
+
 static int returning(void **state)
 {
     (void)state;
@@ -58,6 +131,9 @@ static int returning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_exit_ends_while_other_threads_multiply),
+        cmocka_unit_test(a_fork_ends_while_other_threads_multiply),
+        cmocka_unit_test(a_child_finds_no_lock_held_by_a_thread_that_it_has_not),
         cmocka_unit_test(a_child_uses_a_card_that_its_parent_did_not),
         cmocka_unit_test(a_child_is_told_that_the_card_is_its_parents),
     };

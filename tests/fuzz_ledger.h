@@ -148,23 +148,24 @@ static void note_op(const fy_ev_op *e)
     if (e->device > 0) seen->pairs[op][dtype]++;
 }
 
-static void note_event(const fy_slot *slot, uint16_t kind)
+static void note_host_write(const fy_ev_host_write *e) { note_write(e->storage, (uint32_t)e->version); }
+
+static void note_event(uint64_t seq, uint16_t kind)
 {
-    const void *record = slot->record;
+    unsigned char record[FY_RECORD_MOST];
+    if (!fy_log_record(fy_log_mine(), seq, kind, record)) broken("event %llu is damaged", (unsigned long long)seq);
     switch (kind) {
-    case FY_KIND_alloc: note_alloc(record); break;
-    case FY_KIND_free: note_free(record); break;
-    case FY_KIND_tensor: note_tensor(record); break;
-    case FY_KIND_drop: note_drop(record); break;
-    case FY_KIND_op: note_op(record); break;
+    case FY_KIND_alloc: note_alloc((const void *)record); break;
+    case FY_KIND_free: note_free((const void *)record); break;
+    case FY_KIND_tensor: note_tensor((const void *)record); break;
+    case FY_KIND_drop: note_drop((const void *)record); break;
+    case FY_KIND_op: note_op((const void *)record); break;
     case FY_KIND_copy: {
-        const fy_ev_copy *e = record;
+        const fy_ev_copy *e = (const void *)record;
         if (e->dst.storage) note_write(e->dst.storage, e->dst.version);
         break;
     }
-    case FY_KIND_host_write:
-        note_write(((const fy_ev_host_write *)record)->storage, (uint32_t)((const fy_ev_host_write *)record)->version);
-        break;
+    case FY_KIND_host_write: note_host_write((const void *)record); break;
     default: break;
     }
 }
@@ -173,11 +174,7 @@ static void note_event(const fy_slot *slot, uint16_t kind)
 static void follow_log(void)
 {
     uint16_t kind;
-    const fy_slot *slot;
-    while ((slot = fy_log_slot(fy_log_mine(), ledger.cursor, &kind))) {
-        ledger.cursor++;
-        note_event(slot, kind);
-    }
+    while (fy_log_slot(fy_log_mine(), ledger.cursor, &kind)) note_event(ledger.cursor++, kind);
 }
 
 static void check_bytes(void)

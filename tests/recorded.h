@@ -51,18 +51,20 @@ static inline void recorded_end(void)
     fy_log_close(recorded_log);
 }
 
+static inline const char *event_kind_of(const cJSON *e) { return cJSON_GetStringValue(cJSON_GetObjectItem(e, "kind")); }
+
 static inline void recorded_read(void)
 {
     fy_text lines = {0};
     while (fy_log_read(recorded_log, &recorded_cursor, &lines, 1 << 16)) continue;
     if (!recorded_events) recorded_events = cJSON_CreateArray();
-    for (const char *p = lines.data; p && p < lines.data + lines.size;) {
-        cJSON *e = cJSON_ParseWithOpts(p, &p, 0);
+    for (const char *p = lines.data, *end; p && p < lines.data + lines.size; p = end + 1) {
+        end = memchr(p, '\n', (size_t)(lines.data + lines.size - p));
+        cJSON *e =
+            end ? cJSON_ParseWithLength(p, (size_t)(end - p)) : NULL; /* else it would measure all that follows */
         if (!e) abort();
-        if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(e, "kind")), "source") != 0)
-            cJSON_AddItemToArray(recorded_events, e);
+        if (strcmp(event_kind_of(e), "source") != 0) cJSON_AddItemToArray(recorded_events, e);
         else cJSON_Delete(e);
-        while (p < lines.data + lines.size && *p == '\n') p++;
     }
     free(lines.data);
 }
@@ -73,8 +75,6 @@ static inline void since(void)
     cJSON_Delete(recorded_events);
     recorded_events = NULL;
 }
-
-static inline const char *event_kind_of(const cJSON *e) { return cJSON_GetStringValue(cJSON_GetObjectItem(e, "kind")); }
 
 /* The kinds since then, as in "alloc tensor op complete". */
 static inline const char *kinds(void)
@@ -178,5 +178,14 @@ static inline bool failed_with(const char *words)
     fy_clear_error();
     return found;
 }
+
+/* The call fails with these words, and records the error alone. */
+#define FAILS_ALONE(call, words) \
+    do { \
+        since(); \
+        assert_null(call); \
+        assert_true(failed_with(words)); \
+        assert_string_equal(kinds(), "error"); \
+    } while (0)
 
 #endif
