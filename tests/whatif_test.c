@@ -85,13 +85,9 @@ static void several_streams_and_cards(void)
     }
 }
 
-static trace log_of(const char *sim, void (*program)(void))
+static void log_into(const char *path, const char *sim, void (*program)(void))
 {
-    char path[] = "/tmp/ferry-whatif-XXXXXX";
-    int fd = mkstemp(path), status;
-    assert_true(fd >= 0);
-    close(fd);
-    unlink(path);
+    int status;
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -104,6 +100,13 @@ static trace log_of(const char *sim, void (*program)(void))
     }
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static trace log_of(const char *sim, void (*program)(void))
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/log.jsonl", school_folder);
+    log_into(path, sim, program);
     trace t = read_log(path);
     unlink(path);
     return t;
@@ -260,18 +263,20 @@ static void mistakes_have_their_exit_status(void **state)
     expect("whatif x --card", 2, "a value is missing after '--card'");
 }
 
+static void there_and_back(void) { fy_cpu(fy_cuda(fy_pin_memory(fy_ones((3, 1000, 1000))))); }
+
 static void both_ledgers_are_printed(void **state)
 {
-    char arguments[300], path[200];
+    char arguments[300], path[100];
     (void)state;
-    snprintf(path, sizeof path, "%s/whatif.jsonl", school_folder);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(SESSION("model", "1000000000") COPY("3125") KERNEL("0") WAIT, f);
-    fclose(f);
-    snprintf(arguments, sizeof arguments, "whatif %s --bus 2GB/s", path);
-    expect(arguments, 0, "on the bus, to a card                       2.500          1.250     50 %");
-    expect(arguments, 0, "2500 bytes to a card in 1 copies");
+    snprintf(path, sizeof path, "%s/printed.jsonl", school_folder);
+    log_into(path, "h200:bus=12GB/s", there_and_back);
+    snprintf(arguments, sizeof arguments, "whatif %s --bus 6GB/s", path);
+    expect(arguments, 0, "as logged        what if\n");
+    expect(arguments, 0, "  on the bus, to a card                    1000.000       2000.000    200 %\n");
+    expect(arguments, 0, "  12000000 bytes to a card in 1 copies\n  12000000 bytes home in 1 copies\n");
+    snprintf(arguments, sizeof arguments, "whatif %s --pinned --card old", path);
+    expect(arguments, 0, "  --pinned: page-locked from the start; what the locking costs is not in it.\n");
 }
 
 int main(void)
