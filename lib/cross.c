@@ -105,7 +105,7 @@ bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossi
     if (has_waited(&w)) fy_order_join(FY_HOST, fy_agent_of(card, w.stream));
     uint64_t seq = emit_copy(at, card, &w, side_of(src), side_of(dst), how, before);
     fy_deed_done(&deed, at, seq);
-    return !w.was_async || fy_work_issued(at, card, w.stream, w.id, seq);
+    return has_waited(&w) || fy_work_issued(at, card, w.stream, w.id, seq);
 }
 
 /* An answer is looked at, and that is no copy of the program's: it orders nothing and is not remembered. */

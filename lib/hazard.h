@@ -72,25 +72,27 @@ void fy_deed_failed(fy_deed *w);
  * its current stream. It changes no clock. */
 void fy_host_access(fy_site *at, const fy_tensor *x, bool write, uint64_t seq);
 
-/* For the allocator, once for each storage. leave: s dies and its bytes go back to blocks of `stream`; what may
- * still be done there stays with the card's addresses. recorded: bit i: stream i of the card was waited for
- * (fy_record_stream) and leaves nothing. Call it when the bytes may be taken anew, while s->addr is still its own;
- * for every storage, of the host too. inherit: s, which has just got its address, takes over what is there: the
- * first use without an order is a hazard of type reuse. Memory that goes back to the card itself leaves nothing if
- * the host has waited for the card then (fy_order_wait_card), as the real calls do. Ferry's own fillings of fresh
- * and freed memory are no accesses: they must not undo what a stream still does in a freed block. */
+/* For the allocator, once for each storage of a card or of page-locked memory.
+ * leave: s dies and its bytes go back to blocks of `stream`; what may still be done there stays with the card's
+ * addresses. recorded: bit i: stream i of the card was told of (fy_record_stream), and the bytes will not be taken
+ * anew before it has got here: what comes before that leaves nothing. Call it when s dies, s->addr still its own.
+ * inherit: s, which has just got its address, takes over what is there: the first use without an order is a hazard
+ * of type reuse. Memory that goes back to the card itself leaves nothing if the host has waited for the card by
+ * then (fy_order_wait_card), as the real calls do. Ferry's own fillings of fresh and freed memory are no accesses;
+ * alone: is all that was done with s over before the stream's next work? A filling then spoils nothing. */
+bool fy_hazard_alone(const fy_storage *s, int stream);
 void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded);
 void fy_hazard_inherit(fy_storage *s);
 
 /* One hazard, from check to done. */
 typedef struct fy_found {
-    uint32_t id;   /* of the earlier work */
-    int later;     /* which of access[] */
-    fy_word type;  /* FY_WORD_race ... */
-    bool written;  /* did the earlier one write? */
-    bool home;     /* reuse: of a block of the very stream that did the earlier one */
-    int agent;     /* which did it */
-    uint64_t seq;  /* of its event, and one more; 0: not told yet */
+    uint32_t id;          /* of the earlier work */
+    int later;            /* which of access[] */
+    fy_word type;         /* FY_WORD_race ... */
+    bool written;         /* did the earlier one write? */
+    bool home;            /* reuse: of a block of the very stream that did the earlier one */
+    int agent;            /* which did it */
+    uint64_t seq;         /* of its event, and one more; 0: not told yet */
     int64_t first, bytes; /* touched by both */
     const char *name;     /* of the tensor that the earlier one touched; NULL */
     uint32_t tensor;

@@ -70,5 +70,6 @@ bool fy_reach_covers(const fy_reach *a, const fy_reach *b)
 {
     if (!a->exact || a->first > b->first || a->end < b->end) return false;
     if (!a->step) return true;
-    return a->step == b->step && modulo(b->first - a->first, a->step) + b->run <= a->run;
+    return b->step % a->step == 0 &&
+           modulo(b->first - a->first, a->step) + (b->step ? b->run : b->end - b->first) <= a->run;
 }

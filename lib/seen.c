@@ -154,6 +154,26 @@ static void bury(fy_seen *grave, const fy_past *p)
     if (p->home) forget_oldest_home(grave);
 }
 
+bool fy_hazard_alone(const fy_storage *s, int stream)
+{
+    const fy_seen *seen = s->seen;
+    bool alone = true;
+    if (!seen) return true;
+    fy_order_lock();
+    for (uint32_t i = 0; i < seen->n && alone; i++)
+        alone = fy_order_reaches_locked(fy_agent_of(s->dev, stream), seen->list[i].agent, seen->list[i].epoch);
+    fy_order_unlock();
+    return alone;
+}
+
+/* Is it over before one of these streams gets to where it stands? */
+static bool is_waited_for(const fy_past *p, const fy_dev *d, uint64_t streams)
+{
+    for (int i = 0; i < FY_STREAMS && streams >> i; i++)
+        if ((streams >> i & 1) && fy_order_reaches_locked(fy_agent_of(d, i), p->agent, p->epoch)) return true;
+    return false;
+}
+
 /* Only a card's memory is taken anew while work in it may go on: page-locked memory waits for it. */
 void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded)
 {
@@ -162,9 +182,7 @@ void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded)
     fy_order_lock();
     for (uint32_t i = 0; i < seen->n && s->dev->number > 0; i++) {
         fy_past p = seen->list[i];
-        bool here = fy_agent_device(p.agent) == s->dev->number;
-        bool waited = here && (recorded >> fy_agent_stream(p.agent) & 1);
-        if (waited || is_over(&p)) continue;
+        if (is_over(&p) || is_waited_for(&p, s->dev, recorded)) continue;
         p.home = fy_order_reaches_locked(fy_agent_of(s->dev, stream), p.agent, p.epoch);
         p.dead = true;
         shift(&p, (int64_t)s->addr);

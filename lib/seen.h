@@ -23,7 +23,7 @@ enum { FY_FEW = 2 };
 
 typedef struct fy_seen {
     uint32_t n, room;
-    fy_past *list; /* oldest first */
+    fy_past *list;        /* oldest first */
     struct fy_seen *next; /* among those not in use */
     fy_past few[FY_FEW];
 } fy_seen;

@@ -8,6 +8,7 @@
 #include "lock.h"
 #include "stream.h"
 #include "tensor.h"
+#include "work.h"
 
 enum { HOST_ALIGN = 64, CARD_ALIGN = 512 }; /* what malloc_aligned and the card's allocator round to */
 
@@ -53,15 +54,6 @@ static void fail_full(fy_site *at, fy_dev *d, size_t bytes)
             size_text((double)bytes, asked, sizeof asked), d->number - 1,
             size_text((double)d->capacity, total, sizeof total), size_text((double)room, left, sizeof left),
             size_text((double)live, used, sizeof used));
-}
-
-static void *fail_fault(fy_site *at, const fy_dev *d, const char *fault)
-{
-    bool forked = strstr(fault, "forked") != NULL;
-    return fy_fail(at, "device",
-                   forked ? "use the card in one process alone, or fork before its first use"
-                          : "run it again with FERRY_GPU=sim to see whether the card is at fault",
-                   "%s could not make room: %s", d->name, fault);
 }
 
 static void link_in(fy_storage *s)
@@ -202,9 +194,10 @@ static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
         fy_hazard_inherit(s);
         return s;
     }
-    const char *fault = s ? fault_of(mem == FY_WORD_pinned ? fy_dev_at(1) : d) : NULL;
+    const fy_dev *asked = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
+    bool fault = s && fault_of(asked);
     if (s) leave(s);
-    if (fault) return fail_fault(at, d, fault);
+    if (fault) return fy_fail_device(at, asked, "make room");
     fail_full(at, d, bytes);
     return NULL;
 }

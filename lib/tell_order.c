@@ -52,9 +52,8 @@ void fy_tell_event_wait(fy_telling *t)
     READ(event_wait, e, t);
     fy_begin(t, "order");
     fy_text_printf(subject(t), "event %u", e.event);
-    fy_text_str(rest(t), "what follows in ");
     say_stream(rest(t), e.stream, e.device);
-    fy_text_str(rest(t), " waits for it; the program does not");
+    fy_text_str(rest(t), " waits for it");
     end(t);
 }
 
@@ -73,9 +72,9 @@ void fy_tell_record_stream(fy_telling *t)
     READ(record_stream, e, t);
     fy_begin(t, "use");
     fy_say_label(t->log, subject(t), e.tensor);
-    fy_text_str(rest(t), "is used in ");
+    fy_text_str(rest(t), "used in ");
     say_stream(rest(t), e.stream, e.device);
-    fy_text_str(rest(t), " too: its memory is nobody else's before that stream is done with it");
+    fy_text_str(rest(t), " too, and kept until that is done");
     end(t);
 }
 

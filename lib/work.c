@@ -56,14 +56,14 @@ static void *fail_late(fy_site *at, const fy_dev *d)
     char cause[400] = "what caused it is too long ago to be named";
     uint64_t seq = 0;
     fy_site *from = NULL;
-    bool found = fy_work_find(d->fault_work, &seq, &from);
+    bool found = fy_work_find(d->fault_work, &seq, &from), is_said = strncmp(d->fault, "CUDA error", 10) == 0;
     if (found && from)
         snprintf(cause, sizeof cause, "the card was at fault in work of an earlier call, %s:%d: %s(%s)", from->file,
                  from->line, from->call, from->args);
     return fy_fail_caused(at, found ? seq + 1 : 0, "device",
                           "run it again with FERRY_LAUNCH_BLOCKING=1: the host then waits for each piece of work, and "
                           "the error is reported by the line that causes it",
-                          cause, "CUDA error: %s It surfaced at this call", d->fault);
+                          cause, "%s%s It surfaced at this call", is_said ? "" : "CUDA error: ", d->fault);
 }
 
 void *fy_fail_work(fy_site *at, const fy_dev *d, uint32_t own, const char *what)

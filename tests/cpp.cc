@@ -70,6 +70,31 @@ static void moving()
     IS(sum(blob) == 15 && fy_stride(blob, 1) == 2);
 }
 
+static void streams_and_events()
+{
+    fy_stream *s = fy_cuda_stream(), *t = fy_cuda_stream(.device = "cuda:0");
+    fy_event *e = fy_cuda_event(), *start = fy_cuda_event(.enable_timing = true), *end = fy_cuda_event(.enable_timing = true);
+    fy_tensor *x = fy_pin_memory(fy_ones((3))), *g = fy_zeros((3), .device = "cuda");
+    fy_stream_wait_stream(s, fy_cuda_default_stream());
+    FY_STREAM(s)
+    {
+        fy_event_record(start);
+        fy_copy_(g, x, .non_blocking = true);
+        fy_event_record(end);
+        FY_STREAM(t) IS(fy_cuda_current_stream() == t);
+        IS(fy_cuda_current_stream() == s);
+    }
+    fy_event_record(e, s);
+    fy_event_wait(e, t);
+    fy_event_wait(e);
+    fy_event_synchronize(e);
+    IS(fy_event_query(e) && fy_stream_query(s) && fy_stream_id(s) != fy_stream_id(t));
+    IS(fy_event_elapsed_time(start, end) > 0 && sum(g) == 3);
+    fy_event_free(fy_stream_record_event(t));
+    fy_stream_synchronize(t);
+    fy_event_free(e);
+}
+
 static void mistakes()
 {
     fy_on_error(FY_RETURN);
@@ -83,6 +108,7 @@ int main()
     operations();
     views_and_joining();
     moving();
+    streams_and_events();
     mistakes();
     return wrong != 0;
 }

@@ -91,6 +91,64 @@ static void a_run_is_told_line_by_line(void **state)
     close(fd);
 }
 
+static void happen_in_streams(void)
+{
+    make(1, "a", 1);
+    FY_EMIT(&at, set_device, .device = 2);
+    FY_EMIT(&at, set_stream, .device = 1, .stream = 2);
+    FY_EMIT(&at, event_record, .event = 3, .device = 1, .stream = 2, .when = 70);
+    FY_EMIT(&at, event_wait, .event = 3, .device = 1, .stream = 0);
+    FY_EMIT(&at, query, .scope = FY_WORD_event, .device = 1, .stream = 2, .event = 3, .done = 1);
+    FY_EMIT(&at, query, .scope = FY_WORD_stream, .device = 1, .stream = 2);
+    FY_EMIT(&at, record_stream, .tensor = 1, .storage = 1, .device = 1, .stream = 2);
+    FY_EMIT(&at, sync, .scope = FY_WORD_event, .device = 1, .stream = 2, .event = 3, .why = FY_WORD_user, .held = 2000);
+    FY_EMIT(&at, sync, .scope = FY_WORD_stream, .device = 1, .stream = 0, .why = FY_WORD_policy, .held = 3000);
+    FY_EMIT(&at, hazard, .type = FY_WORD_race, .storage = 1, .bytes = 16, .a = 2, .b = 3, .fix = fy_ref_str("wait"));
+    FY_EMIT(&at, peer, .from = 1, .to = 2);
+    FY_EMIT(&at, mode, .mode = fy_ref_str("launch_blocking"), .on = 1);
+    FY_EMIT(&at, segment, .device = 1, .mem = FY_WORD_device, .bytes = 2 << 20);
+    FY_EMIT(&at, segment_free, .device = 1, .bytes = 2 << 20, .why = FY_WORD_oom);
+    FY_EMIT(&at, copy, .id = 2, .src = {.tensor = 1, .device = 1}, .bytes = 4, .stream = 2, .why = FY_WORD_user);
+    FY_EMIT(&at, free, .storage = 1, .bytes = 16384, .deferred = 1);
+}
+
+static const char story_of_streams[] =
+    "make a 16 KiB float32 [64, 64] on cuda:0 demo.c:5\n"
+    "device cuda:1 is the current card from here on demo.c:5\n"
+    "stream stream 2 of cuda:0 takes the card's work from here on demo.c:5\n"
+    "record event 3 stands for what is in stream 2 of cuda:0 by now demo.c:5\n"
+    "order event 3 the default stream of cuda:0 waits for it demo.c:5\n"
+    "ask event 3 done demo.c:5\n"
+    "ask stream 2 of cuda:0 not done yet; the program does not wait demo.c:5\n"
+    "use a used in stream 2 of cuda:0 too, and kept until that is done demo.c:5\n"
+    "wait for event 3 2.0 us until it was reached demo.c:5\n"
+    "wait for the default stream of cuda:0 3.0 us until it had finished, because of launch blocking demo.c:5\n"
+    "HAZARD a 16 B two streams touch it and nothing orders them demo.c:5\n"
+    "fix wait\n"
+    "peer cuda:0 -> cuda:1 not directly: copies between them go through the host demo.c:5\n"
+    "mode launch_blocking on demo.c:5\n"
+    "reserve a segment 2 MiB for tensors on cuda:0 demo.c:5\n"
+    "return a segment 2 MiB to cuda:0, to make room demo.c:5\n"
+    "copy a 4 B cuda:0 -> cpu, stream 2 demo.c:5\n"
+    "free a 16 KiB on cuda:0, once another stream is done with it demo.c:5\n";
+
+static void streams_and_events_are_told_in_a_line_each(void **state)
+{
+    (void)state;
+    int fd = log_to_write(0);
+    happen_in_streams();
+    fy_log *log = log_to_read(fd);
+    uint64_t cursor = 0;
+    fy_text told = {0};
+    fy_narrate(log, &cursor, &told);
+    char *words = words_of(told.data);
+    assert_string_equal(words, story_of_streams);
+    free(words);
+    free(told.data);
+    fy_log_close(log);
+    close(fd);
+}
+
 static void the_story_is_the_same_when_told_event_by_event(void **state)
 {
     (void)state;
@@ -133,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_is_told_line_by_line),
+        cmocka_unit_test(streams_and_events_are_told_in_a_line_each),
         cmocka_unit_test(the_story_is_the_same_when_told_event_by_event),
         cmocka_unit_test(the_places_in_the_source_stand_below_each_other),
     };

@@ -99,6 +99,18 @@ readme_links() { # every file that the guides name is there
     done
     return $missing
 }
+readme_streams() { # the block that has a stream: with its wait it is right, and without it wrong on every run
+    awk '/^```c/ { on = 1; text = ""; next } /^```/ { if (on && text ~ /fy_cuda_stream/) { printf "%s", text; exit } on = 0 } on { text = text $0 "\n" }' README.md >"$work/block"
+    local wait_or_not
+    for wait_or_not in cat "grep -v fy_event_wait"; do
+        { echo '#include <ferry.h>'; echo 'int main(void) {'; $wait_or_not "$work/block"; echo '}'; } >"$work/streams.c"
+        # shellcheck disable=SC2046 # libraries are words
+        gcc -Wall -Wextra -Werror -Ilib "$work/streams.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/streams" || return 1
+        FERRY_GPU=sim FERRY_TRACE=$work/streams.jsonl "$work/streams" >"$work/streams.out" || return 1
+        if [[ $wait_or_not == cat ]]; then ! grep -q nan "$work/streams.out" && ! grep -q '"kind":"hazard"' "$work/streams.jsonl" || return 1
+        else grep -q nan "$work/streams.out" && grep -q '"type":"race"' "$work/streams.jsonl" || return 1; fi
+    done
+}
 variables_documented() { # every variable that Ferry reads is in the README
     local missing=0 name
     for name in $(grep -rhoE 'getenv\("FERRY_[A-Z_]+"' lib viewer | grep -oE 'FERRY_[A-Z_]+' | sort -u); do
@@ -122,6 +134,7 @@ holds "nothing is left to do" finished
 holds "each sabotage changes one line and names a test" sabotage_fits
 holds "make twice does nothing" built_once
 holds "the README's program compiles and runs" readme_program
+holds "the README's streams are right with their event and wrong without it" readme_streams
 holds "the README's twin of a PyTorch program compiles and runs" readme_twin
 holds "the operation that CONTRIBUTING.md adds fits, and works" guide_example
 holds "what the guides link to is there" readme_links

@@ -1,0 +1,352 @@
+/* Hazards: each type in a small program, told with both lines and the call that helps, and its corrected twin without
+ * one; what is and what is no hazard; and that values follow: who comes too early finds poison, every time. */
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "recorded.h"
+
+#define TEST(name) static void name(void **state)
+
+static fy_stream *side;
+
+/* ---- what was told ---- */
+
+static const cJSON *event_with(double seq)
+{
+    const cJSON *e;
+    recorded_read();
+    cJSON_ArrayForEach(e, recorded_events) if (number_of(e, "seq") == seq) return e;
+    return NULL;
+}
+
+static int hazards(void)
+{
+    int n = 0;
+    while (event_of("hazard", n)) n++;
+    return n;
+}
+
+/* One hazard since then, of that type, between events of these kinds at these lines; the fix has these words. */
+static void is_told(const char *type, const char *kind_a, int line_a, const char *kind_b, int line_b, const char *words,
+                    const char *name)
+{
+    const cJSON *h = event_of("hazard", 0), *a = event_with(number_of(h, "a")), *b = event_with(number_of(h, "b"));
+    assert_int_equal(hazards(), 1);
+    assert_string_equal(text_of(h, "type"), type);
+    assert_true(a && b);
+    assert_string_equal(event_kind_of(a), kind_a);
+    assert_string_equal(event_kind_of(b), kind_b);
+    assert_int_equal(number_of(a, "line"), line_a);
+    assert_int_equal(number_of(b, "line"), line_b);
+    assert_int_equal(number_of(h, "line"), line_b);
+    assert_non_null(strstr(text_of(h, "file"), "hazard_test.c"));
+    if (!strstr(text_of(h, "fix"), words) || !strstr(text_of(h, "fix"), name))
+        fail_msg("'%s' and '%s' are not in: %s", words, name, text_of(h, "fix"));
+}
+
+static fy_tensor *pinned(double value) { return fy_full((4), value, .pin_memory = true); }
+static fy_tensor *on_card(double value) { return fy_full((4), value, .device = "cuda"); }
+
+/* ---- the types ---- */
+
+static double read_home(bool wait, int *asked, int *read)
+{
+    double value = 0;
+    fy_cuda_synchronize();
+    since();
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_full((1), 3.0, .device = "cuda"), *home = fy_full((1), 0.0, .pin_memory = true);
+        *asked = __LINE__, fy_copy_(home, x, .non_blocking = true);
+        if (wait) fy_cuda_synchronize();
+        *read = __LINE__, value = fy_item(home);
+    }
+    return value;
+}
+
+TEST(reading_a_result_before_it_is_home)
+{
+    (void)state;
+    int asked, read;
+    assert_true(isnan(read_home(false, &asked, &read)));
+    is_told("read_early", "copy", asked, "host_read", read, "fy_cuda_synchronize()", "home");
+    assert_true(read_home(true, &asked, &read) == 3);
+    assert_int_equal(hazards(), 0);
+}
+
+static double rewrite_source(bool wait, int *asked, int *written)
+{
+    double value = 0;
+    fy_cuda_synchronize();
+    since();
+    FY_SCOPE
+    {
+        fy_tensor *batch = fy_full((1), 5.0, .pin_memory = true), *x = fy_zeros((1), .device = "cuda");
+        FY_STREAM(side)
+        {
+            fy_stream_wait_stream(side, fy_cuda_default_stream());
+            *asked = __LINE__, fy_copy_(x, batch, .non_blocking = true);
+            if (wait) fy_stream_synchronize(side);
+        }
+        *written = __LINE__, fy_fill_(batch, 6);
+        if (!wait) fy_cuda_synchronize();
+        value = fy_item(x);
+    }
+    return value;
+}
+
+TEST(writing_into_a_source_before_it_has_left)
+{
+    (void)state;
+    int asked, written;
+    assert_true(rewrite_source(false, &asked, &written) == 6);
+    is_told("write_early", "copy", asked, "op", written, "fy_stream_synchronize(s) where s is stream", "batch");
+    assert_true(rewrite_source(true, &asked, &written) == 5);
+    assert_int_equal(hazards(), 0);
+}
+
+static double use_on_another_stream(bool wait, int *made, int *used)
+{
+    double value = 0;
+    fy_cuda_synchronize();
+    FY_SCOPE
+    {
+        fy_tensor *weights = fy_zeros((1), .device = "cuda"), *y;
+        fy_cuda_synchronize();
+        since();
+        FY_STREAM(side) { *made = __LINE__, fy_fill_(weights, 2); }
+        if (wait) fy_stream_wait_stream(fy_cuda_default_stream(), side);
+        *used = __LINE__, y = fy_add(weights, 1.0);
+        value = fy_item(y);
+        fy_cuda_synchronize();
+    }
+    return value;
+}
+
+TEST(using_a_result_of_another_stream_that_nothing_orders)
+{
+    (void)state;
+    int made, used;
+    assert_true(isnan(use_on_another_stream(false, &made, &used)));
+    is_told("race", "op", made, "op", used, "fy_stream_wait_stream(b, a)", "weights");
+    assert_non_null(strstr(text_of(event_of("hazard", 0), "fix"), "fy_event_wait"));
+    assert_true(use_on_another_stream(true, &made, &used) == 3);
+    assert_int_equal(hazards(), 0);
+}
+
+static void reuse_memory(bool wait, int *used, int *again)
+{
+    fy_cuda_synchronize();
+    FY_SCOPE
+    {
+        since();
+        fy_tensor *first = fy_ones((4), .device = "cuda"), *second, *home = pinned(0);
+        char addr[40];
+        snprintf(addr, sizeof addr, "%s", text_of(event_of("alloc", 0), "addr"));
+        fy_cuda_synchronize();
+        since();
+        FY_STREAM(side) { *used = __LINE__, fy_copy_(home, first, .non_blocking = true); }
+        if (wait) fy_stream_wait_stream(fy_cuda_default_stream(), side);
+        fy_free(first);
+        *again = __LINE__, second = fy_zeros((4), .device = "cuda");
+        assert_non_null(second);
+        assert_string_equal(text_of(event_of("alloc", 0), "addr"), addr);
+        fy_cuda_synchronize();
+    }
+}
+
+TEST(freed_memory_that_goes_to_another_while_a_stream_still_uses_it)
+{
+    (void)state;
+    int used, again;
+    reuse_memory(false, &used, &again);
+    is_told("reuse", "copy", used, "op", again, "fy_record_stream(first, s) before first is freed", "second");
+    reuse_memory(true, &used, &again);
+    assert_int_equal(hazards(), 0);
+}
+
+/* ---- what is one, and what is none ---- */
+
+TEST(a_pair_is_told_once_and_later_accesses_in_order_are_clean)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = on_card(1), *home = pinned(0);
+        since();
+        fy_copy_(home, x, .non_blocking = true);
+        fy_data(home);
+        assert_int_equal(hazards(), 1);
+        fy_data(home);
+        assert_int_equal(hazards(), 2); /* another access */
+        fy_cuda_synchronize();
+        fy_data(home);
+        fy_zero_(home);
+        assert_int_equal(hazards(), 2);
+    }
+}
+
+TEST(an_event_orders_what_came_before_it_and_no_more)
+{
+    (void)state;
+    fy_event *e = fy_cuda_event();
+    FY_SCOPE
+    {
+        fy_tensor *x = on_card(1), *y = on_card(1);
+        fy_cuda_synchronize();
+        since();
+        FY_STREAM(side)
+        {
+            fy_zero_(x);
+            fy_event_record(e);
+            fy_zero_(y);
+        }
+        fy_event_wait(e);
+        fy_zero_(x);
+        assert_int_equal(hazards(), 0);
+        fy_zero_(y);
+        assert_int_equal(hazards(), 1);
+        fy_cuda_synchronize();
+    }
+    fy_event_free(e);
+}
+
+TEST(columns_beside_each_other_are_no_hazard_and_the_same_column_is)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_zeros((6, 8), .device = "cuda");
+        fy_cuda_synchronize();
+        since();
+        FY_STREAM(side) fy_fill_(fy_narrow(x, 1, 0, 3), 1);
+        fy_fill_(fy_narrow(x, 1, 3, 5), 2);
+        assert_int_equal(hazards(), 0);
+        fy_fill_(fy_narrow(x, 1, 2, 1), 2);
+        assert_int_equal(hazards(), 1);
+        assert_int_equal(number_of(event_of("hazard", 0), "first"), 8);
+        fy_cuda_synchronize();
+    }
+}
+
+/* A number of the CPU's goes along with the launch: the host reads it. */
+TEST(a_number_that_is_still_on_its_way_home)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = on_card(1), *from = fy_full((), 2.0, .device = "cuda"),
+                  *scale = fy_full((), 0.0, .pin_memory = true);
+        since();
+        fy_copy_(scale, from, .non_blocking = true);
+        fy_mul(x, scale);
+        assert_string_equal(text_of(event_of("hazard", 0), "type"), "read_early");
+        fy_cuda_synchronize();
+        fy_mul(x, scale);
+        assert_int_equal(hazards(), 1);
+    }
+}
+
+TEST(copies_that_hold_the_host_order_it)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = on_card(1), *home = pinned(0), *rows = fy_zeros((4));
+        since();
+        fy_copy_(home, x);
+        fy_data(home);
+        fy_copy_(x, home);
+        fy_zero_(home);
+        fy_copy_(x, rows, .non_blocking = true); /* pageable: staged before the call returns */
+        fy_zero_(rows);
+        fy_copy_(home, x, .non_blocking = true);
+        fy_item(fy_select(x, 0, 0)); /* waits for its stream, and so for the copy */
+        fy_data(home);
+        assert_int_equal(hazards(), 0);
+        fy_cuda_synchronize();
+    }
+}
+
+TEST(an_answer_that_another_stream_still_computes)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *c = on_card(1);
+        fy_cuda_synchronize();
+        since();
+        FY_STREAM(side) fy_fill_(c, 2);
+        fy_answer("c", c);
+        assert_string_equal(text_of(event_of("hazard", 0), "type"), "race");
+        assert_true(number_of(event_of("hazard", 0), "b") == number_of(event_of("host_read", 0), "seq"));
+        fy_cuda_synchronize();
+        fy_answer("c", c);
+        assert_int_equal(hazards(), 1);
+    }
+}
+
+static void *fetch_in_a_thread(void *home)
+{
+    FY_SCOPE
+    {
+        fy_copy_((fy_tensor *)home, on_card(4), .non_blocking = true);
+        fy_cuda_synchronize();
+    }
+    return NULL;
+}
+
+TEST(what_one_thread_waited_for_the_others_may_read)
+{
+    (void)state;
+    pthread_t thread;
+    FY_SCOPE
+    {
+        fy_tensor *home = pinned(0);
+        since();
+        assert_int_equal(pthread_create(&thread, NULL, fetch_in_a_thread, home), 0);
+        pthread_join(thread, NULL);
+        assert_true(((float *)fy_data(home))[0] == 4);
+        assert_int_equal(hazards(), 0);
+    }
+}
+
+static int start(void **state)
+{
+    (void)state;
+    setenv("FERRY_GPU", "sim", 1);
+    recorded_start();
+    side = fy_cuda_stream();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    recorded_end();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reading_a_result_before_it_is_home),
+        cmocka_unit_test(writing_into_a_source_before_it_has_left),
+        cmocka_unit_test(using_a_result_of_another_stream_that_nothing_orders),
+        cmocka_unit_test(freed_memory_that_goes_to_another_while_a_stream_still_uses_it),
+        cmocka_unit_test(a_pair_is_told_once_and_later_accesses_in_order_are_clean),
+        cmocka_unit_test(an_event_orders_what_came_before_it_and_no_more),
+        cmocka_unit_test(columns_beside_each_other_are_no_hazard_and_the_same_column_is),
+        cmocka_unit_test(a_number_that_is_still_on_its_way_home),
+        cmocka_unit_test(copies_that_hold_the_host_order_it),
+        cmocka_unit_test(an_answer_that_another_stream_still_computes),
+        cmocka_unit_test(what_one_thread_waited_for_the_others_may_read),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, start, stop);
+}
