@@ -33,6 +33,8 @@ int command_log(const command *c, int argc, char **argv);
 int command_schema(const command *c, int argc, char **argv);
 /* whatif.c */
 int command_whatif(const command *c, int argc, char **argv);
+/* explain.c */
+int command_explain(const command *c, int argc, char **argv);
 
 /* ---- options.c: what the subcommands share ---------------------------------------------------------- */
 

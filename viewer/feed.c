@@ -74,6 +74,8 @@ typedef struct reading {
     size_t room;
     feed *f;
     size_t size, ends_room;
+    event_visit *visit; /* NULL: nobody looks on */
+    void *user;
 } reading;
 
 static bool bad_line(const reading *r, const char *what, const char *fix)
@@ -125,6 +127,7 @@ static bool check_line(const reading *r, const char *line, size_t size)
     bool ok = e && is_blank(rest, line + size);
     ok = ok ? check_event(r, e)
             : bad_line(r, "this is not JSON", "every line of a log is one JSON object; restore the line");
+    if (ok && r->visit) r->visit(r->user, e);
     cJSON_Delete(e);
     return ok;
 }
@@ -186,16 +189,15 @@ static bool read_all(reading *r, int fd, size_t size)
     return false;
 }
 
-static feed *feed_of_lines(const char *path, int fd, size_t size, char *err, size_t room)
+static feed *feed_of_lines(reading r, int fd, size_t size)
 {
-    feed *f = feed_new(err, room);
-    reading r = {.path = path, .err = err, .room = room, .f = f};
+    feed *f = r.f = feed_new(r.err, r.room);
     if (f && read_all(&r, fd, size) && check_lines(&r)) return f;
     feed_free(f);
     return NULL;
 }
 
-feed *feed_of_file(const char *path, char *err, size_t room)
+static feed *open_file(const char *path, event_visit *visit, void *user, char *err, size_t room)
 {
     struct stat s;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -210,12 +212,39 @@ feed *feed_of_file(const char *path, char *err, size_t room)
         if (!f) snprintf(err, room, "%s: %s", path, why);
         return f;
     } else {
-        feed *f = feed_of_lines(path, fd, (size_t)s.st_size, err, room);
+        reading r = {.path = path, .err = err, .room = room, .visit = visit, .user = user};
+        feed *f = feed_of_lines(r, fd, (size_t)s.st_size);
         close(fd);
         return f;
     }
     if (fd >= 0) close(fd);
     return NULL;
+}
+
+feed *feed_of_file(const char *path, char *err, size_t room) { return open_file(path, NULL, NULL, err, room); }
+
+/* A log of slots becomes lines piece by piece. */
+static bool visit_log(feed *f, event_visit *visit, void *user, char *err, size_t room)
+{
+    uint64_t cursor = 0;
+    fy_text lines = {0};
+    bool ok = true;
+    while (ok && feed_read(f, &cursor, &lines, 1 << 20) > 0) {
+        ok = trace_each(lines.data, lines.size, visit, user, err, room);
+        lines.size = 0;
+    }
+    free(lines.data);
+    return ok;
+}
+
+bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room)
+{
+    feed *f = open_file(path, visit, user, err, room);
+    if (!f) return false;
+    bool ok = !f->log || visit_log(f, visit, user, err, room);
+    snprintf(note, note_room, "%s", f->note);
+    feed_free(f);
+    return ok;
 }
 
 /* ---- reading; what is the file's own never changes and needs no lock ---- */

@@ -19,8 +19,7 @@ static paint paint_for(FILE *to)
     return colours ? (paint){"\033[32m", "\033[1;31m", "\033[2m", "\033[0m"} : (paint){"", "", "", ""};
 }
 
-/* What a program printed may hold anything: control characters stay off the terminal. */
-static void put_clean(FILE *to, const char *text, size_t size, const char *margin)
+void put_clean(FILE *to, const char *text, size_t size, const char *margin)
 {
     bool fresh = true;
     for (size_t i = 0; i < size; i++) {

@@ -13,4 +13,7 @@ void report(FILE *to, const lesson *l, const outcome *out);
 /* What the program printed, cut after `most` bytes. */
 void report_output(FILE *to, const outcome *out, size_t most);
 
+/* Text of unknown origin, each line behind a margin: control characters stay off the terminal. */
+void put_clean(FILE *to, const char *text, size_t size, const char *margin);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "../lib/log.h"
+#include "trace.h"
 
 /* Where the lines of a run come from: a slot log, or a saved file of JSON lines. (feed.c) */
 typedef struct feed feed;
@@ -21,6 +22,8 @@ bool feed_drained(feed *f, uint64_t cursor);
 uint64_t feed_count(feed *f);         /* lines so far */
 bool feed_ended(feed *f);             /* nothing more will come: its writer ended in order or is dead */
 const char *feed_note(const feed *f); /* what was left out of a damaged file, in words; NULL: nothing */
+/* Each event of a file, as it is checked, once, in order; note is what feed_note says. False: as feed_of_file. */
+bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room);
 void feed_free(feed *f);
 
 /* A request on a route of the command's own, already through the gate. */

@@ -28,35 +28,55 @@ static bool keep(trace *t, cJSON *event, int *space)
 }
 
 /* An event has a kind and the next seq. Says what is wrong, or NULL. */
-static const char *wrong_event(const cJSON *e, int seq)
+static const char *wrong_event(const cJSON *e, int64_t seq)
 {
     if (!cJSON_IsObject(e)) return "is not a JSON object";
     if (!*event_kind(e)) return "has no \"kind\"";
     if (event_seq(e) < 0) return "has no \"seq\"";
-    if (event_seq(e) != seq) return "does not follow the line before: its \"seq\" is not the next number";
+    if (seq >= 0 && event_seq(e) != seq) return "does not follow the line before: its \"seq\" is not the next number";
+    return NULL;
+}
+
+/* One line as an event; NULL with what is wrong and the fix. seq -1: any. */
+static cJSON *event_of(const char *text, size_t size, int64_t seq, const char **wrong, const char **fix)
+{
+    const char *end = NULL;
+    cJSON *e = cJSON_ParseWithLengthOpts(text, size, &end, false);
+    while (e && end < text + size && *end && strchr(" \t\r", *end)) end++;
+    *wrong = "is not JSON";
+    *fix = "it may be cut short: save the run again, or take the line out if it is the last";
+    if (e && end == text + size) {
+        *wrong = wrong_event(e, seq);
+        *fix = "open a log that Ferry wrote and nobody edited";
+        if (!*wrong) return e;
+    }
+    cJSON_Delete(e);
     return NULL;
 }
 
 static bool add_line(trace *t, const char *text, size_t size, int number, int *space, char *err, size_t room)
 {
-    const char *end = NULL;
-    cJSON *e = cJSON_ParseWithLengthOpts(text, size, &end, false);
-    while (e && end < text + size && *end && strchr(" \t\r", *end)) end++;
-    if (!e || end != text + size) {
-        cJSON_Delete(e);
-        return refuse(t, err, room, number, "is not JSON",
-                      "it may be cut short: save the run again, or take the line out if it is the last");
+    const char *wrong, *fix;
+    cJSON *e = event_of(text, size, t->count, &wrong, &fix);
+    if (!e) return refuse(t, err, room, number, wrong, fix);
+    if (keep(t, e, space)) return true;
+    cJSON_Delete(e);
+    return refuse(t, err, room, number, "does not fit into memory", "make the run shorter");
+}
+
+/* The next line from *p on that is not empty: where it begins, NULL at the end. *number counts all lines. */
+static const char *next_line(const char **p, const char *end, size_t *length, int *number)
+{
+    while (*p < end) {
+        const char *line = *p, *stop = memchr(line, '\n', (size_t)(end - line));
+        size_t blank = 0;
+        *length = (size_t)((stop ? stop : end) - line);
+        while (blank < *length && (line[blank] == ' ' || line[blank] == '\t' || line[blank] == '\r')) blank++;
+        *p = stop ? stop + 1 : end;
+        ++*number;
+        if (blank < *length) return line;
     }
-    const char *wrong = wrong_event(e, t->count);
-    if (wrong) {
-        cJSON_Delete(e);
-        return refuse(t, err, room, number, wrong, "open a log that Ferry wrote and nobody edited");
-    }
-    if (!keep(t, e, space)) {
-        cJSON_Delete(e);
-        return refuse(t, err, room, number, "does not fit into memory", "make the run shorter");
-    }
-    return true;
+    return NULL;
 }
 
 bool trace_parse(trace *t, const char *lines, size_t size, char *err, size_t room)
@@ -64,14 +84,25 @@ bool trace_parse(trace *t, const char *lines, size_t size, char *err, size_t roo
     *t = (trace){.root = cJSON_CreateArray()};
     if (!t->root) return refuse(t, err, room, 0, "does not fit into memory", "close other programs");
     int space = 0, number = 0;
-    for (const char *p = lines, *end = size ? lines + size : lines; p < end; number++) {
-        const char *stop = memchr(p, '\n', (size_t)(end - p));
-        size_t length = (size_t)((stop ? stop : end) - p);
-        size_t blank = 0;
-        while (blank < length && (p[blank] == ' ' || p[blank] == '\t' || p[blank] == '\r')) blank++;
-        if (blank < length && (t->over = t->count == TRACE_MOST)) return true;
-        if (blank < length && !add_line(t, p, length, number + 1, &space, err, room)) return false;
-        p += length + 1;
+    const char *p = lines, *line;
+    for (size_t length; size && (line = next_line(&p, lines + size, &length, &number));) {
+        if ((t->over = t->count == TRACE_MOST)) return true;
+        if (!add_line(t, line, length, number, &space, err, room)) return false;
+    }
+    return true;
+}
+
+bool trace_each(const char *lines, size_t size, event_visit *visit, void *user, char *err, size_t room)
+{
+    const char *p = lines, *line, *wrong, *fix;
+    int number = 0;
+    int64_t seq = -1;
+    for (size_t length; size && (line = next_line(&p, lines + size, &length, &number));) {
+        cJSON *e = event_of(line, length, seq, &wrong, &fix);
+        if (!e) return snprintf(err, room, "line %d %s; %s", number, wrong, fix), false;
+        seq = event_seq(e) + 1;
+        visit(user, e);
+        cJSON_Delete(e);
     }
     return true;
 }

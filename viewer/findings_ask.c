@@ -1,0 +1,129 @@
+/* findings_ask.c: what the rules ask of a history. */
+#include "findings_history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int uses_of(const history *h, int first, int n, int out[8])
+{
+    int found = 0;
+    for (int i = 0; i < n && found < 8; i++)
+        if (h->uses[first + i].storage >= 0) out[found++] = h->uses[first + i].storage;
+    return found;
+}
+
+static int one(int i, int out[8])
+{
+    out[0] = i;
+    return i >= 0;
+}
+
+int act_reads(const history *h, const act *a, int out[8])
+{
+    if (a->kind == FY_KIND_op) return uses_of(h, a->first_use, a->nin, out);
+    if (a->kind == FY_KIND_copy) return one(a->src.storage, out);
+    return a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer ? one(a->dst.storage, out) : 0;
+}
+
+int act_writes(const history *h, const act *a, int out[8])
+{
+    if (a->kind == FY_KIND_op) return uses_of(h, a->first_use + a->nin, a->nout, out);
+    return a->kind == FY_KIND_copy || a->kind == FY_KIND_host_write ? one(a->dst.storage, out) : 0;
+}
+
+static bool is_among(int i, const int *list, int n)
+{
+    while (n > 0 && list[n - 1] != i) n--;
+    return i >= 0 && n > 0;
+}
+
+bool act_wrote(const history *h, const act *a, int i)
+{
+    int list[8];
+    return is_among(i, list, act_writes(h, a, list));
+}
+
+bool act_touches(const history *h, const act *a, int i)
+{
+    int list[8];
+    return act_wrote(h, a, i) || is_among(i, list, act_reads(h, a, list));
+}
+
+bool act_reads_too(const history *h, const act *a, int i)
+{
+    int list[8];
+    return act_wrote(h, a, i) && is_among(i, list, act_reads(h, a, list));
+}
+
+int act_index(const history *h, const act *a) { return (int)(a - h->acts); }
+
+bool is_open(const history *h, int i, int now) { return h->storages[i].opened >= 0 && h->storages[i].opened < now; }
+
+int act_of_seq(const history *h, int64_t seq)
+{
+    int low = 0, high = h->act_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (h->acts[middle].seq < seq) low = middle + 1;
+        else high = middle;
+    }
+    return low < h->act_count && h->acts[low].seq == seq ? low : -1;
+}
+
+bool act_on_card(const act *a) { return a->device > 0 && (a->kind == FY_KIND_op || a->kind == FY_KIND_copy); }
+
+int64_t act_ns(const history *h, const act *a)
+{
+    if (!a->completed) return a->held;
+    const card_seen *card = a->device >= 0 ? &h->device[a->device] : NULL;
+    int64_t call = !card ? 0 : a->kind == FY_KIND_op ? card->launch_overhead : card->call_overhead;
+    return a->end - a->start + call;
+}
+
+bool is_op(const history *h, const act *a, const char *name)
+{
+    return a->kind == FY_KIND_op && a->name >= 0 && !strcmp(h->names[a->name], name);
+}
+
+bool had_room(const history *h, int device, int64_t bytes)
+{
+    if (device < 0 || !h->device[device].capacity) return true;
+    return h->device[device].peak + bytes <= h->device[device].capacity;
+}
+
+const char *name_of(const history *h, int i)
+{
+    for (int steps = 0; i >= 0 && steps < 8; steps++, i = h->tensors[i].view_of)
+        if (h->tensors[i].name >= 0) return h->names[h->tensors[i].name];
+    return "a tensor";
+}
+
+const char *device_name(int device, char out[16])
+{
+    if (device > 0) snprintf(out, 16, "cuda:%d", (device - 1) % 100);
+    else snprintf(out, 16, "%s", device ? "a device" : "the CPU");
+    return out;
+}
+
+const char *line_of(const history *h, int at, int from, char out[96])
+{
+    if (at < 0) snprintf(out, 96, "another place");
+    else if (at == from) snprintf(out, 96, "this line");
+    else if (from >= 0 && h->sites[at].file == h->sites[from].file) snprintf(out, 96, "line %d", h->sites[at].line);
+    else snprintf(out, 96, "%.70s:%d", h->names[h->sites[at].file], h->sites[at].line);
+    return out;
+}
+
+int *by_storage(const history *h)
+{
+    size_t bytes = ((size_t)h->storage_count + 1) * sizeof(int);
+    int *list = malloc(bytes);
+    return list ? memset(list, 0xff, bytes) : NULL;
+}
+
+void written_now(const history *h, int a, int *written_by)
+{
+    int list[8];
+    for (int n = act_writes(h, &h->acts[a], list); n-- > 0;) written_by[list[n]] = a;
+}

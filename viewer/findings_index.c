@@ -1,0 +1,99 @@
+/* findings_index.c: what a history is made of: lists that grow, and maps from the log's numbers and texts to indices.
+ * Numbers of a log may be anything (a forked child begins with its parent's), so they are hashed. */
+#include "findings_history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t map_mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static size_t place_of(const id_map *m, uint64_t key)
+{
+    size_t i = map_mix(key) & (m->room - 1);
+    while (m->keys[i] && m->keys[i] != key) i = (i + 1) & (m->room - 1);
+    return i;
+}
+
+static bool map_grow(id_map *m)
+{
+    id_map more = {.room = m->room ? 2 * m->room : 256, .count = m->count};
+    more.keys = calloc(more.room, sizeof *more.keys);
+    more.values = calloc(more.room, sizeof *more.values);
+    for (size_t i = 0; more.keys && more.values && i < m->room; i++)
+        if (m->keys[i]) {
+            size_t to = place_of(&more, m->keys[i]);
+            more.keys[to] = m->keys[i];
+            more.values[to] = m->values[i];
+        }
+    if (more.keys && more.values) free(m->keys), free(m->values);
+    else return free(more.keys), free(more.values), false;
+    *m = more;
+    return true;
+}
+
+int *map_at(history *h, id_map *m, uint64_t key)
+{
+    if (2 * (m->count + 1) > m->room && !map_grow(m)) return h->no_memory = true, NULL;
+    size_t i = place_of(m, key);
+    if (!m->keys[i]) {
+        m->keys[i] = key;
+        m->values[i] = -1;
+        m->count++;
+    }
+    return &m->values[i];
+}
+
+int map_find(const id_map *m, int64_t key)
+{
+    if (!m->room || key <= 0) return -1;
+    size_t i = place_of(m, (uint64_t)key);
+    return m->keys[i] ? m->values[i] : -1;
+}
+
+bool history_grow(history *h, void *list, int *room, int count, size_t size)
+{
+    void **p = list;
+    if (count < *room) return true;
+    int more = *room ? 2 * *room : 64;
+    void *grown = more > *room ? realloc(*p, (size_t)more * size) : NULL;
+    if (!grown) return !(h->no_memory = true);
+    memset((char *)grown + (size_t)*room * size, 0, (size_t)(more - *room) * size);
+    *p = grown;
+    *room = more;
+    return true;
+}
+
+static uint64_t hash_text(const char *s)
+{
+    uint64_t z = 0xcbf29ce484222325u;
+    for (; *s; s++) z = (z ^ (unsigned char)*s) * 0x100000001b3u;
+    return map_mix(z) | 1;
+}
+
+/* Two texts of one hash are compared, and walk on to the next number. */
+int name_index(history *h, const char *text)
+{
+    if (!*text) return -1;
+    for (uint64_t key = hash_text(text);; key += 2) {
+        int *at = map_at(h, &h->name_ids, key);
+        if (!at) return -1;
+        if (*at >= 0 && strcmp(h->names[*at], text)) continue;
+        if (*at >= 0) return *at;
+        char **to = HISTORY_ADD(h, name);
+        if (!to) return -1;
+        if (!(*to = strdup(text))) return h->name_count--, h->no_memory = true, -1;
+        return *map_at(h, &h->name_ids, key) = h->name_count - 1;
+    }
+}
+
+void map_free(id_map *m)
+{
+    free(m->keys);
+    free(m->values);
+    *m = (id_map){0};
+}
