@@ -5,12 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_among(int i, const int *list, int n)
+{
+    while (n > 0 && list[n - 1] != i) n--;
+    return i >= 0 && n > 0;
+}
+
+/* Each storage once: an op may use one twice. */
 static int uses_of(const history *h, int first, int n, int out[8])
 {
-    int found = 0;
-    for (int i = 0; i < n && found < 8; i++)
-        if (h->uses[first + i].storage >= 0) out[found++] = h->uses[first + i].storage;
-    return found;
+    int count = 0;
+    for (int i = 0; i < n && count < 8; i++) {
+        int s = h->uses[first + i].storage;
+        if (s >= 0 && !is_among(s, out, count)) out[count++] = s;
+    }
+    return count;
 }
 
 static int one(int i, int out[8])
@@ -30,12 +39,6 @@ int act_writes(const history *h, const act *a, int out[8])
 {
     if (a->kind == FY_KIND_op) return uses_of(h, a->first_use + a->nin, a->nout, out);
     return a->kind == FY_KIND_copy || a->kind == FY_KIND_host_write ? one(a->dst.storage, out) : 0;
-}
-
-static bool is_among(int i, const int *list, int n)
-{
-    while (n > 0 && list[n - 1] != i) n--;
-    return i >= 0 && n > 0;
 }
 
 bool act_wrote(const history *h, const act *a, int i)

@@ -81,8 +81,10 @@ static void judge_hold(findings *f, const history *h, const hold *o, int i, int 
     int site = single ? h->tensors[o->sum].site : s->site;
     finding *x = found(f, h, site, s->born, 0, s->bytes - o->bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "%s shows %lld bytes and keeps all %lld of the tensor that it is a view of, whose own handle is gone.",
-             single ? name_of(h, o->sum) : "a view", (long long)o->bytes, (long long)s->bytes);
+    say_what(x,
+             "%s%s shows %lld bytes and keeps all %lld of the tensor that it is a view of, whose own handle is gone.",
+             single && h->tensors[o->sum].name < 0 ? "a view of " : "", single ? name_of(h, o->sum) : "a view",
+             (long long)o->bytes, (long long)s->bytes);
     say_fix(x, "take a copy of the part (fy_clone) and free the view, before the large tensor goes");
 }
 

@@ -28,7 +28,7 @@ static bool is_as_copied(const history *h, int i, int k, const int *written_by, 
 
 /* ---- sent again: one entry a (storage, elements, card): the last copy of it there ---- */
 
-static bool is_still_there(const history *h, const act *k, int k_index, const int *written_by)
+static bool is_still_there(const act *k, int k_index, const int *written_by)
 {
     int to = k->dst.storage;
     return to >= 0 && written_by[to] == k_index && !k->cast;
@@ -65,7 +65,7 @@ void rule_sent_again(findings *f, const history *h)
             int *last = map_at(books, &sent, parcel(h, c)), k = last ? *last : -1;
             const act *before = k >= 0 ? &h->acts[k] : NULL;
             bool again = before && before->src.storage == c->src.storage && is_asked_for(c) && !c->cast &&
-                         is_as_copied(h, c->src.storage, k, written_by, i) && is_still_there(h, before, k, written_by);
+                         is_as_copied(h, c->src.storage, k, written_by, i) && is_still_there(before, k, written_by);
             if (again && had_room(h, c->dst.device, c->bytes)) sent_again(f, h, i, k);
             if (last && c->dst.storage >= 0) *last = i;
         }

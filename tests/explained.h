@@ -1,0 +1,87 @@
+/* explained.h: programs that are run, each in a process of its own, and what is found in their logs. The line that a
+ * finding should name ends in HERE, which the log's copy of the source shows. */
+#ifndef EXPLAINED_H
+#define EXPLAINED_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ferry.h"
+#include "findings.h"
+
+typedef struct explained {
+    const char *rule;
+    void (*run)(void);
+    int times;       /* how often the line does it; 0: this rule finds nothing; -1: any number */
+    const char *sim; /* FERRY_SIM, or NULL */
+} explained;
+
+/* Run a program with its log in a file of JSON lines. */
+static inline void record_program(const explained *p, const char *path)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("FERRY_TRACE", path, 1);
+        setenv("FERRY_GPU", "sim", 1);
+        if (p->sim) setenv("FERRY_SIM", p->sim, 1);
+        if (!freopen("/dev/null", "w", stdout)) _exit(9);
+        p->run();
+        exit(0);
+    }
+    int status = -1;
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static inline const finding *finding_of(const findings *f, const char *rule, int n)
+{
+    for (int i = 0; i < f->count; i++)
+        if (!strcmp(f->list[i].rule->name, rule) && n-- == 0) return &f->list[i];
+    return NULL;
+}
+
+static inline void expect_finding(const explained *p, const findings *f, int number)
+{
+    const finding *x = finding_of(f, p->rule, 0);
+    if (!p->times && x) fail_msg("program %d: %s at line %d: %s", number, p->rule, x->line, x->what);
+    if (!p->times) return;
+    if (!x) fail_msg("program %d: no %s", number, p->rule);
+    if (finding_of(f, p->rule, 1)) fail_msg("program %d: %s at two lines", number, p->rule);
+    if (!strstr(x->source, "HERE")) fail_msg("program %d: %s at line %d: %s", number, p->rule, x->line, x->source);
+    if (p->times > 0 && x->times != p->times) fail_msg("program %d: %s %d times", number, p->rule, x->times);
+    if (!x->what[0] || !x->fix[0]) fail_msg("program %d: %s without words", number, p->rule);
+}
+
+static inline void expect_findings(const explained *programs, size_t count)
+{
+    char path[64] = "/tmp/ferry-findings-XXXXXX", err[512];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t i = 0; i < count; i++) {
+        findings f;
+        unlink(path);
+        record_program(&programs[i], path);
+        if (!findings_of_file(&f, path, err, sizeof err)) fail_msg("program %zu: %s", i, err);
+        assert_false(f.measured);
+        expect_finding(&programs[i], &f, (int)i);
+        findings_free(&f);
+    }
+    unlink(path);
+}
+#define EXPECT(...) \
+    expect_findings((const explained[]){__VA_ARGS__}, sizeof((const explained[]){__VA_ARGS__}) / sizeof(explained))
+
+#endif

@@ -1,0 +1,276 @@
+/* findings_keeps_test.c: engines that stand still, memory held too long, and the wrong card: for each rule three
+ * programs in which it finds something, at the line that ends in HERE, and three near misses. */
+#include "explained.h"
+
+#define CARD "cuda"
+
+static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+
+/* ---- side by side ---- */
+
+enum { LARGE = 1 << 20 };
+
+static void next_batch_behind_this_one(void)
+{
+    fy_tensor *next = home(LARGE), *w = fy_view(fy_ones((LARGE), .device = CARD), (1024, 1024)), *there = NULL;
+    fy_tensor *y = fy_matmul(w, w);
+    there = fy_to(next, CARD); /* HERE */
+    fy_print(fy_sum(fy_add(fy_view(there, (1024, 1024)), y)));
+}
+static void result_home_before_the_next(void)
+{
+    fy_tensor *w = fy_view(fy_ones((LARGE), .device = CARD), (1024, 1024)), *a = fy_matmul(w, w), *back = NULL;
+    back = fy_cpu(a); /* HERE */
+    fy_print(fy_sum(fy_matmul(w, w)));
+    fy_print(fy_sum(back));
+}
+static void pinned_but_in_the_same_stream(void)
+{
+    fy_tensor *next = fy_ones((LARGE), .pin_memory = true),
+              *w = fy_view(fy_ones((LARGE), .device = CARD), (1024, 1024));
+    for (int i = 0; i < 3; i++) {
+        fy_tensor *y = fy_matmul(w, w);
+        fy_tensor *there = fy_to(next, CARD, .non_blocking = true); /* HERE */
+        fy_relu_(next);
+        fy_print(fy_sum(fy_add(fy_view(there, (1024, 1024)), y)));
+    }
+}
+static void it_needs_what_is_copied(void)
+{
+    fy_tensor *x = fy_view(fy_to(home(LARGE), CARD), (1024, 1024));
+    fy_print(fy_cpu(fy_matmul(x, x)));
+}
+static void too_short_to_matter(void)
+{
+    fy_tensor *next = home(64), *w = fy_ones((64), .device = CARD), *y = fy_add(w, w);
+    fy_print(fy_add(y, fy_to(next, CARD)));
+}
+static void a_wait_was_asked_for(void)
+{
+    fy_tensor *next = home(LARGE), *w = fy_view(fy_ones((LARGE), .device = CARD), (1024, 1024)), *y = fy_matmul(w, w);
+    fy_cuda_synchronize();
+    fy_print(fy_sum(fy_add(fy_view(fy_to(next, CARD), (1024, 1024)), y)));
+}
+
+static void independent_work_one_after_the_other(void **state)
+{
+    (void)state;
+    const char *rule = "missed-overlap";
+    EXPECT({rule, next_batch_behind_this_one, 1, NULL}, {rule, result_home_before_the_next, 1, NULL},
+           {rule, pinned_but_in_the_same_stream, 3, NULL}, {rule, it_needs_what_is_copied, 0, NULL},
+           {rule, too_short_to_matter, 0, NULL}, {rule, a_wait_was_asked_for, 0, NULL});
+}
+
+/* ---- leaks ---- */
+
+static void one_a_turn(void)
+{
+    fy_tensor *x = fy_ones((64), .device = CARD);
+    for (int i = 0; i < 5; i++) fy_relu(x); /* HERE */
+    fy_print(x);
+}
+static void copies_each_turn(void)
+{
+    fy_tensor *x = fy_ones((64), .device = CARD);
+    for (int i = 0; i < 5; i++) {
+        fy_relu_(x);
+        fy_print(fy_cpu(x)); /* HERE */
+    }
+}
+static void losses(void)
+{
+    fy_tensor *x = home(64), *y = home(64);
+    for (int i = 0; i < 4; i++) {
+        fy_tensor *loss = fy_mse_loss(x, y); /* HERE */
+        fy_item(loss);
+    }
+}
+static void freed_each_turn(void)
+{
+    fy_tensor *x = fy_ones((64), .device = CARD);
+    for (int i = 0; i < 5; i++) fy_free(fy_relu(x));
+}
+static void in_a_scope(void)
+{
+    fy_tensor *x = fy_ones((64), .device = CARD);
+    for (int i = 0; i < 5; i++) FY_SCOPE
+        {
+            fy_print(fy_cpu(fy_relu(x)));
+        }
+}
+static void layers_that_stay_in_use(void)
+{
+    fy_tensor *w[4], *x = fy_ones((8, 8), .device = CARD);
+    for (int i = 0; i < 4; i++) w[i] = fy_randn((8, 8), .device = CARD);
+    for (int i = 0; i < 4; i++) FY_SCOPE
+        {
+            x = fy_keep(fy_matmul(x, w[i]));
+        }
+    fy_print(x);
+}
+
+static void a_line_that_leaves_something_each_time(void **state)
+{
+    (void)state;
+    EXPECT({"leak", one_a_turn, 4, NULL}, {"leak", copies_each_turn, 4, NULL}, {"leak", losses, 3, NULL},
+           {"leak", freed_each_turn, 0, NULL}, {"leak", in_a_scope, 0, NULL},
+           {"leak", layers_that_stay_in_use, 0, NULL});
+}
+
+/* ---- small views ---- */
+
+static void a_row_of_a_large_one(void)
+{
+    fy_tensor *x = fy_ones((512, 512), .device = CARD), *row = NULL;
+    row = fy_select(x, 0, 3); /* HERE */
+    fy_free(x);
+    fy_print(fy_sum(row));
+}
+static void kept_out_of_a_scope(void)
+{
+    fy_tensor *first = NULL;
+    FY_SCOPE { first = fy_keep(fy_narrow(fy_add(home(1 << 16), home(1 << 16)), 0, 0, 8)); /* HERE */ }
+    fy_print(fy_add(first, first));
+}
+static void one_of_each_batch(void)
+{
+    fy_tensor *all[3];
+    for (int i = 0; i < 3; i++) {
+        fy_tensor *batch = fy_randn((256, 256), .device = CARD);
+        all[i] = fy_select(batch, 0, 0); /* HERE */
+        fy_free(batch);
+    }
+    fy_print(fy_stack((all[0], all[1], all[2]), 0));
+}
+static void a_copy_of_the_row(void)
+{
+    fy_tensor *x = fy_ones((512, 512), .device = CARD), *part = fy_select(x, 0, 3), *row = fy_clone(part);
+    fy_free(part);
+    fy_free(x);
+    fy_print(fy_sum(row));
+}
+static void the_large_one_stays(void)
+{
+    fy_tensor *x = fy_ones((512, 512), .device = CARD), *row = fy_select(x, 0, 3);
+    fy_print(fy_add(fy_sum(row), fy_sum(x)));
+}
+static void half_of_it(void)
+{
+    fy_tensor *x = fy_ones((512, 512), .device = CARD), *half = fy_narrow(x, 0, 0, 256);
+    fy_free(x);
+    fy_print(fy_sum(half));
+}
+
+static void a_small_view_keeps_a_large_tensor(void **state)
+{
+    (void)state;
+    const char *rule = "small-view-keeps-all";
+    EXPECT({rule, a_row_of_a_large_one, 1, NULL}, {rule, kept_out_of_a_scope, 1, NULL},
+           {rule, one_of_each_batch, 3, NULL}, {rule, a_copy_of_the_row, 0, NULL}, {rule, the_large_one_stays, 0, NULL},
+           {rule, half_of_it, 0, NULL});
+}
+
+/* ---- which card ---- */
+
+static void named_while_another_is_current(void)
+{
+    fy_cuda_set_device(1);
+    fy_tensor *x = fy_ones((64), .device = "cuda:0"); /* HERE */
+    fy_print(x);
+}
+static void sent_while_another_is_current(void)
+{
+    fy_tensor *x = home(64), *there = NULL;
+    fy_cuda_set_device(1);
+    there = fy_cuda(x, 0); /* HERE */
+    fy_print(there);
+}
+static void on_each_but_the_current_one(void)
+{
+    fy_cuda_set_device(1);
+    fy_cuda_set_device(0);
+    for (int i = 0; i < 3; i++) fy_print(fy_zeros((4), .device = "cuda:1")); /* HERE */
+}
+static void never_set(void) { fy_print(fy_zeros((4), .device = "cuda:1")); }
+static void on_the_current_one(void)
+{
+    fy_cuda_set_device(1);
+    fy_print(fy_zeros((4), .device = CARD));
+    fy_print(fy_to(home(4), "cuda:1"));
+}
+static void work_follows_its_operands(void)
+{
+    fy_tensor *x = fy_zeros((4), .device = CARD);
+    fy_cuda_set_device(1);
+    fy_print(fy_add(x, x));
+}
+
+static void another_card_than_the_current_one(void **state)
+{
+    (void)state;
+    const char *rule = "not-the-current-card", *two = "h200:gpus=2";
+    EXPECT({rule, named_while_another_is_current, 1, two}, {rule, sent_while_another_is_current, 1, two},
+           {rule, on_each_but_the_current_one, 3, two}, {rule, never_set, 0, two}, {rule, on_the_current_one, 0, two},
+           {rule, work_follows_its_operands, 0, two});
+}
+
+static void left_on_the_other_card(void)
+{
+    fy_print(fy_zeros((4), .device = CARD));
+    fy_cuda_set_device(1); /* HERE */
+    fy_print(fy_zeros((4), .device = CARD));
+}
+static void put_back_and_left_again(void)
+{
+    fy_print(fy_zeros((4), .device = CARD));
+    fy_cuda_set_device(1);
+    fy_cuda_set_device(0);
+    fy_cuda_set_device(1); /* HERE */
+    fy_print(fy_zeros((4), .device = CARD));
+}
+static void the_old_ones_are_used_on(void)
+{
+    fy_tensor *x = fy_zeros((4), .device = CARD);
+    fy_cuda_set_device(1); /* HERE */
+    fy_print(fy_ones((4), .device = CARD));
+    fy_print(fy_add(x, x));
+}
+static void put_back(void)
+{
+    fy_cuda_set_device(1);
+    fy_print(fy_zeros((4), .device = CARD));
+    fy_cuda_set_device(0);
+    fy_print(fy_zeros((4), .device = CARD));
+}
+static void the_other_card_alone(void)
+{
+    fy_cuda_set_device(1);
+    fy_print(fy_zeros((4), .device = CARD));
+}
+static void the_host_alone_before(void)
+{
+    fy_print(home(4));
+    fy_cuda_set_device(1);
+    fy_print(fy_to(home(4), CARD));
+}
+
+static void the_current_card_is_left_changed(void **state)
+{
+    (void)state;
+    const char *rule = "card-not-put-back", *two = "h200:gpus=2";
+    EXPECT({rule, left_on_the_other_card, 1, two}, {rule, put_back_and_left_again, 1, two},
+           {rule, the_old_ones_are_used_on, 1, two}, {rule, put_back, 0, two}, {rule, the_other_card_alone, 0, two},
+           {rule, the_host_alone_before, 0, two});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(independent_work_one_after_the_other),
+        cmocka_unit_test(a_line_that_leaves_something_each_time),
+        cmocka_unit_test(a_small_view_keeps_a_large_tensor),
+        cmocka_unit_test(another_card_than_the_current_one),
+        cmocka_unit_test(the_current_card_is_left_changed),
+    };
+    return cmocka_run_group_tests_name("findings_keeps", tests, NULL, NULL);
+}
