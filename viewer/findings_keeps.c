@@ -8,28 +8,40 @@
 
 /* What the program makes once and holds to its end is given back there, by design. A leak grows: a line makes one thing
  * after the other, and each is alive at the end though nobody touched it since before the next one was made. */
+static bool is_left(const history *h, const storage *s, int next)
+{
+    return next >= 0 && s->live && s->freed < 0 && !s->answered && s->last_touch < h->storages[next].born;
+}
+
+static void leaks(findings *f, const history *h, const storage *s)
+{
+    char card[16];
+    finding *x = found(f, h, s->site, s->born, 0, s->bytes);
+    if (!x || x->times > 1) return;
+    say_what(x, "each time, this line leaves a tensor on %s that nobody uses again and that lives to the end.",
+             device_name(s->device, card));
+    say_fix(x, "fy_free it in the loop, or put the loop's body into FY_SCOPE { ... }");
+}
+
+/* Count what each line leaves; tell of those that leave enough. From the last storage on: next is known. */
+static void look_for_leaks(findings *f, const history *h, int *next, int *count, bool tell)
+{
+    for (int i = 0; i < h->site_count; i++) next[i] = -1;
+    for (int i = h->storage_count; i-- > 0;) {
+        const storage *s = &h->storages[i];
+        if (s->site < 0) continue;
+        bool left = is_left(h, s, next[s->site]);
+        next[s->site] = i;
+        if (left && !tell) count[s->site]++;
+        if (left && tell && count[s->site] > 1) leaks(f, h, s);
+    }
+}
+
 void rule_leak(findings *f, const history *h)
 {
-    int *next = h->ended ? malloc(((size_t)h->site_count + 1) * sizeof *next) : NULL;
+    int *next = malloc(((size_t)h->site_count + 1) * sizeof *next);
     int *count = calloc((size_t)h->site_count + 1, sizeof *count);
-    for (int i = 0; next && i < h->site_count; i++) next[i] = -1;
-    for (int pass = 0; next && count && pass < 2; pass++)
-        for (int i = h->storage_count; i-- > 0;) {
-            const storage *s = &h->storages[i];
-            if (s->site < 0) continue;
-            bool left = next[s->site] >= 0 && s->live && s->freed < 0 && !s->answered &&
-                        s->last_touch < h->storages[next[s->site]].born;
-            next[s->site] = i;
-            if (!left) continue;
-            if (!pass) count[s->site]++;
-            if (!pass || count[s->site] < 2) continue;
-            finding *x = found(f, h, s->site, s->born, 0, s->bytes);
-            if (!x || x->times > 1) continue;
-            char card[16];
-            say_what(x, "each time, this line leaves a tensor on %s that nobody uses again and that lives to the end.",
-                     device_name(s->device, card));
-            say_fix(x, "fy_free it in the loop, or put the loop's body into FY_SCOPE { ... }");
-        }
+    for (int pass = 0; h->ended && next && count && pass < 2; pass++) look_for_leaks(f, h, next, count, pass);
     free(next);
     free(count);
 }
@@ -122,6 +134,18 @@ static int chosen_card(const history *h, const act *a)
     return fresh && h->storages[list[0]].first_touch == a - h->acts ? a->device : 0;
 }
 
+static void on_another_card(findings *f, const history *h, int i, int card, int current)
+{
+    const act *a = &h->acts[i];
+    int64_t bytes = a->kind == FY_KIND_copy ? a->bytes : h->storages[h->uses[a->first_use].storage].bytes;
+    char here[16], there[16];
+    finding *x = found(f, h, a->site, i, 0, bytes);
+    if (!x || x->times > 1) return;
+    say_what(x, "a tensor is made on %s while the current card is %s: \"cuda\" means the current one.",
+             device_name(card, there), device_name(current, here));
+    say_fix(x, "set the current card where the work is, or make the tensor on %s", here);
+}
+
 void rule_other_card(findings *f, const history *h)
 {
     int current[THREADS] = {0}; /* 0: the thread never said */
@@ -130,42 +154,33 @@ void rule_other_card(findings *f, const history *h)
         if (a->thread >= THREADS) continue;
         if (a->kind == FY_KIND_set_device && a->device > 0) current[a->thread] = a->device;
         int card = current[a->thread] ? chosen_card(h, a) : 0;
-        if (card < 1 || card == current[a->thread]) continue;
-        char here[16], there[16];
-        finding *x = found(f, h, a->site, i, 0,
-                           a->kind == FY_KIND_copy ? a->bytes : h->storages[h->uses[a->first_use].storage].bytes);
-        if (!x || x->times > 1) continue;
-        device_name(card, there);
-        say_what(x, "a tensor is made on %s while the current card is %s: \"cuda\" means the current one.", there,
-                 device_name(current[a->thread], here));
-        say_fix(x, "set the current card where the work is, or make the tensor on %s", here);
+        if (card > 0 && card != current[a->thread]) on_another_card(f, h, i, card, current[a->thread]);
     }
 }
 
-/* A thread that leaves another card current than it found, having worked on both since. */
+/* A thread that leaves another card current than it found, having worked on both. */
+static void left_current(findings *f, const history *h, int i)
+{
+    const act *a = &h->acts[i];
+    char card[16];
+    finding *x = found(f, h, a->site, i, 0, 0);
+    if (!x || x->times > 1) return;
+    say_what(x, "%s becomes the current card here and stays it to the end, though work ran on cuda:0 as well.",
+             device_name(a->device, card));
+    say_fix(x, "put the card back that was current before: fy_cuda_set_device(0)");
+}
+
 void rule_card_not_put_back(findings *f, const history *h)
 {
-    int set_by[THREADS], *before = calloc(THREADS, sizeof *before);
-    bool worked[THREADS] = {false};
+    int set_by[THREADS];
+    bool worked[THREADS] = {false}; /* on the first card */
     for (int i = 0; i < THREADS; i++) set_by[i] = -1;
-    for (int i = 0; before && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        int t = a->thread;
-        if (t >= THREADS) continue;
-        if (a->kind == FY_KIND_set_device && a->device > 0) set_by[t] = a->device == 1 ? -1 : i;
-        if (!act_on_card(a)) continue;
-        if (a->device == 1 && a->kind == FY_KIND_op) worked[t] = true;
+        if (a->thread >= THREADS) continue;
+        if (a->kind == FY_KIND_set_device && a->device > 0) set_by[a->thread] = a->device == 1 ? -1 : i;
+        if (a->kind == FY_KIND_op && a->device == 1) worked[a->thread] = true;
     }
-    for (int t = 0; before && h->ended && t < THREADS; t++) {
-        if (set_by[t] < 0 || !worked[t]) continue;
-        const act *a = &h->acts[set_by[t]];
-        char card[16];
-        finding *x = found(f, h, a->site, set_by[t], 0, 0);
-        if (!x || x->times > 1) continue;
-        device_name(a->device, card);
-        say_what(x, "%s becomes the current card here and stays it to the end, though work ran on cuda:0 as well.",
-                 card);
-        say_fix(x, "put the card back that was current before: fy_cuda_set_device(0)");
-    }
-    free(before);
+    for (int t = 0; h->ended && t < THREADS; t++)
+        if (set_by[t] >= 0 && worked[t]) left_current(f, h, set_by[t]);
 }

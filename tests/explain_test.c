@@ -1,0 +1,265 @@
+/* explain_test.c: `ferry explain`, and what holds for all findings: sums, order, names that change nothing, logs that
+ * are damaged and logs that are long. */
+#define _GNU_SOURCE 1
+#include "findings_log.h"
+
+#include <cjson/cJSON.h>
+
+#include "school.h"
+
+/* ---- words, names, damage ---- */
+
+static void a_run_with_several(handmade *h)
+{
+    begin(h);
+    born(h, 3, 1, "cuda:0", "device", 64);
+    op(h, 3, "cuda:0", 0, 1, 1);
+    done(h, 0, 50, "compute");
+    for (int i = 0; i < 3; i++) {
+        born(h, 5, 10 + 2 * i, "cpu", "pageable", 64);
+        copy(h, 5, 1, "cuda:0", 10 + 2 * i, "cpu", 64, "d2h", HOME);
+        done(h, 0, 5000, "d2h");
+        born(h, 6, 11 + 2 * i, "cuda:0", "device", 64);
+        copy(h, 6, 10 + 2 * i, "cpu", 11 + 2 * i, "cuda:0", 64, "h2d", i ? HOME : STAGED);
+        done(h, 5000, 9000, "h2d");
+        op(h, 7, "cuda:0", 0, 11 + 2 * i, 1);
+    }
+    oom(h, 8, 100, 50, 50, 100, 99);
+    hazard(h, 9, "race", 4, 6);
+    end(h);
+}
+
+static void costs_are_summed_and_what_is_wrong_comes_first(void **state)
+{
+    (void)state;
+    handmade h;
+    a_run_with_several(&h);
+    findings f = look(&h);
+    const finding *x = one_of(&f, "round-trip");
+    assert_non_null(x);
+    assert_int_equal(x->line, 6);
+    assert_int_equal(x->times, 3);
+    assert_int_equal(x->ns, 3 * (5000 + 3000 + 4000 + 3000));
+    assert_int_equal(x->bytes, 3 * 128);
+    assert_string_equal(x->file, "p.c");
+    assert_string_equal(x->source, "six");
+    assert_int_equal(f.list[0].rule->weight, FINDING_WRONG);
+    assert_int_equal(f.list[1].rule->weight, FINDING_WRONG);
+    for (int i = 3; i < f.count; i++)
+        if (f.list[i - 1].rule->weight == f.list[i].rule->weight) assert_true(f.list[i - 1].ns >= f.list[i].ns);
+    findings_free(&f);
+    hand_end(&h);
+}
+
+static void what_the_log_lacks_is_said(void **state)
+{
+    (void)state;
+    handmade h;
+    begin(&h);
+    findings f = look(&h);
+    assert_int_equal(f.count, 0);
+    assert_non_null(strstr(f.note, "does not reach the end"));
+    findings_free(&f);
+    hand(&h, "'kind':'log_full','limit':3");
+    f = look(&h);
+    assert_non_null(strstr(f.note, "events are missing"));
+    findings_free(&f);
+    hand_end(&h);
+}
+
+/* Every `from` becomes a `to` of the same length. */
+static void rename_all(handmade *h, const char *from, const char *to)
+{
+    for (char *p = h->text; (p = strstr(p, from)); p += strlen(to)) memcpy(p, to, strlen(to));
+}
+
+static void other_names_change_nothing_but_the_words(void **state)
+{
+    (void)state;
+    handmade h;
+    a_run_with_several(&h);
+    findings before = look(&h);
+    rename_all(&h, "\"name\":\"t1", "\"name\":\"zz");
+    rename_all(&h, "p.c", "q.c");
+    rename_all(&h, "\"fn\":\"main\"", "\"fn\":\"niam\"");
+    findings after = look(&h);
+    assert_true(before.count > 3);
+    assert_int_equal(before.count, after.count);
+    for (int i = 0; i < before.count; i++) {
+        const finding *a = &before.list[i], *b = &after.list[i];
+        assert_ptr_equal(a->rule, b->rule);
+        assert_int_equal(a->line, b->line);
+        assert_int_equal(a->times, b->times);
+        assert_true(a->ns == b->ns && a->bytes == b->bytes && a->seq == b->seq);
+        assert_string_equal(b->file, "q.c");
+    }
+    findings_free(&before);
+    findings_free(&after);
+    hand_end(&h);
+}
+
+/* Only copies, ops and hazards of the whole log may be told of in part of it. */
+static void a_log_cut_anywhere_does_no_harm(void **state)
+{
+    (void)state;
+    handmade h;
+    a_run_with_several(&h);
+    findings whole = look(&h), f;
+    char err[256];
+    for (size_t n = 0; n < h.size; n += 7) {
+        char *part = malloc(n + 1); /* so that a byte read too far is seen */
+        memcpy(part, h.text, n);
+        if (!findings_of_lines(&f, part, n, err, sizeof err)) assert_true(strlen(err) > 20);
+        else
+            for (int i = 0; i < f.count; i++)
+                assert_true(f.list[i].line > 0 && *f.list[i].fix && f.count <= whole.count + 2);
+        findings_free(&f);
+        free(part);
+    }
+    findings_free(&whole);
+    hand_end(&h);
+}
+
+static uint64_t random_state = 7;
+
+static uint64_t rnd(uint64_t below) /* splitmix64 */
+{
+    uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (z ^ (z >> 31)) % below;
+}
+
+static void flipped_bytes_do_no_harm(void **state)
+{
+    (void)state;
+    static const char likely[] = "0123456789\"-e.:,{}[]";
+    int read = 0;
+    for (int i = 0; i < 1500; i++) {
+        handmade h;
+        findings f;
+        char err[256];
+        a_run_with_several(&h);
+        for (uint64_t n = 1 + rnd(8); n-- > 0;) {
+            size_t at = (size_t)rnd(h.size);
+            bool digit = h.text[at] >= '0' && h.text[at] <= '9';
+            h.text[at] = digit ? (char)('0' + rnd(10)) : rnd(3) ? h.text[at] : likely[rnd(sizeof likely - 1)];
+        }
+        read += findings_of_lines(&f, h.text, h.size, err, sizeof err);
+        findings_free(&f);
+        hand_end(&h);
+    }
+    assert_true(read > 100);
+}
+
+/* A scan of all events for each would not end within the time of a suite. */
+static void a_long_log_is_explained(void **state)
+{
+    (void)state;
+    handmade h;
+    begin(&h);
+    born(&h, 3, 1, "cpu", "pageable", 64);
+    for (int i = 0; i < 20000; i++) {
+        born(&h, 5, 2 + i, "cuda:0", "device", 64);
+        copy(&h, 5, 1, "cpu", 2 + i, "cuda:0", 64, "h2d", HOME);
+        done(&h, i * 10, i * 10 + 9, "h2d");
+        op(&h, 6, "cuda:0", 0, 2 + i, 2 + i);
+        oom(&h, 8, 100, 50, 50, 100, 99);
+    }
+    end(&h);
+    findings f = look(&h);
+    assert_int_equal(one_of(&f, "fragmentation")->times, 20000);
+    findings_free(&f);
+    hand_end(&h);
+}
+
+/* ---- the command ---- */
+
+static void expect_of(const char *arguments, int status, const char *part)
+{
+    char *printed;
+    int got = school_run(arguments, &printed);
+    if (got != status || !strstr(printed, part))
+        fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
+    free(printed);
+}
+
+/* The name of a file in the test's own folder that holds this text, behind "explain ". */
+static const char *asked_about(const char *name, const char *text, size_t size)
+{
+    static char arguments[200];
+    snprintf(arguments, sizeof arguments, "explain %s/%s", school_folder, name);
+    assert_true(file_write(arguments + strlen("explain "), text, size));
+    return arguments;
+}
+
+static void files_that_are_no_log_are_named(void **state)
+{
+    (void)state;
+    expect_of("explain", 2, "usage: ferry explain FILE");
+    expect_of("explain a b", 2, "one argument too many: 'b'");
+    expect_of("explain --fast x", 2, "unknown option '--fast'");
+    expect_of("explain /nowhere/run.jsonl", 1,
+              "cannot open /nowhere/run.jsonl: No such file or directory; name a file");
+    expect_of("explain lib", 1, "lib is a folder; name a file that --trace wrote");
+    expect_of("explain /dev/null", 1, "/dev/null is not a regular file");
+    expect_of(asked_about("empty", "", 0), 1, "is empty; record a run");
+    expect_of(asked_about("words", "hello\n", 6), 1, "line 1: this is not JSON");
+}
+
+/* The command checks every line by the schema, where the builders leave out what the rules do not ask for. */
+static const char quiet[] =
+    "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\"0\",\"program\":\"p\",\"args\":[],"
+    "\"clock\":\"%s\",\"seed\":0,\"devices\":[]}\n%s"
+    "{\"seq\":%d,\"t\":0,\"kind\":\"end\",\"th\":0,\"status\":0,\"live\":[]}\n";
+static const char trouble[] =
+    "{\"seq\":1,\"t\":0,\"kind\":\"hazard\",\"th\":0,\"file\":\"p.c\",\"line\":7,\"fn\":\"main\",\"type\":\"race\","
+    "\"storage\":1,\"first\":0,\"bytes\":64,\"a\":0,\"b\":0,\"fix\":\"wait \\u001b[31mfor it\"}\n";
+
+static void a_saved_run_is_explained(void **state)
+{
+    (void)state;
+    char text[2048];
+    int n = snprintf(text, sizeof text, quiet, "model", "", 1);
+    expect_of(asked_about("quiet", text, (size_t)n), 0, "Nothing wasteful or wrong was found in ");
+    n = snprintf(text, sizeof text, quiet, "measured", trouble, 2);
+    expect_of(asked_about("race", text, (size_t)n), 0, "1. wrong: hazard, p.c:7\n");
+    expect_of(asked_about("race", text, (size_t)n), 0, "Times are measured.");
+    expect_of(asked_about("race", text, (size_t)n), 0, "   cost: 64 bytes\n");
+    expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  wait \\x1b[31mfor it\n");
+    expect_of(asked_about("cut", text, (size_t)n - 5), 0, "line 3, the last, was cut off and is left out");
+}
+
+static void as_json_for_other_programs(void **state)
+{
+    (void)state;
+    char text[2048], arguments[256], *printed = NULL;
+    int n = snprintf(text, sizeof text, quiet, "model", trouble, 2);
+    snprintf(arguments, sizeof arguments, "%s --json", asked_about("race", text, (size_t)n));
+    assert_int_equal(school_run(arguments, &printed), 0);
+    cJSON *o = cJSON_Parse(printed), *list = cJSON_GetObjectItem(o, "findings"), *x = cJSON_GetArrayItem(list, 0);
+    assert_int_equal(cJSON_GetArraySize(list), 1);
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(o, "clock")), "model");
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(x, "rule")), "hazard");
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(x, "file")), "p.c");
+    assert_int_equal((int)cJSON_GetNumberValue(cJSON_GetObjectItem(x, "line")), 7);
+    assert_int_equal((int)cJSON_GetNumberValue(cJSON_GetObjectItem(x, "bytes")), 64);
+    cJSON_Delete(o);
+    free(printed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(costs_are_summed_and_what_is_wrong_comes_first),
+        cmocka_unit_test(what_the_log_lacks_is_said),
+        cmocka_unit_test(other_names_change_nothing_but_the_words),
+        cmocka_unit_test(a_log_cut_anywhere_does_no_harm),
+        cmocka_unit_test(flipped_bytes_do_no_harm),
+        cmocka_unit_test(a_long_log_is_explained),
+        cmocka_unit_test(files_that_are_no_log_are_named),
+        cmocka_unit_test(a_saved_run_is_explained),
+        cmocka_unit_test(as_json_for_other_programs),
+    };
+    return cmocka_run_group_tests_name("explain", tests, school_make, school_remove);
+}

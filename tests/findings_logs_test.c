@@ -1,0 +1,151 @@
+/* findings_logs_test.c: findings in logs written by hand, for what a program does not do at will: hazards, memory that
+ * runs out, cards that cannot reach each other, streams. For each rule three logs in which it finds something and three
+ * near misses. */
+#include "findings_log.h"
+
+/* What the rule finds: `line` and how often; line 0: nothing. Ends the log. */
+static void expect(handmade *h, const char *rule, int line, int times)
+{
+    end(h);
+    findings f = look(h);
+    const finding *x = one_of(&f, rule);
+    if (!line && x) fail_msg("%s at line %d: %s", rule, x->line, x->what);
+    if (line && !x) fail_msg("no %s", rule);
+    if (line && (x->line != line || x->times != times)) fail_msg("%s at line %d, %d times", rule, x->line, x->times);
+    findings_free(&f);
+    hand_end(h);
+}
+
+/* ---- hazards ---- */
+
+static void hazards_are_told_with_their_fix(void **state)
+{
+    (void)state;
+    handmade h;
+    for (int i = 0; i < 4; i++) {
+        const char *types[] = {"read_early", "write_early", "race", "reuse"};
+        begin(&h);
+        born(&h, 3, 1, "cuda:0", "device", 64);
+        op(&h, 4, "cuda:0", 1, 1, 1);
+        hazard(&h, 5, types[i], h.seq - 1, h.seq - 1);
+        if (i == 3) hazard(&h, 5, types[i], h.seq - 2, h.seq - 1);
+        expect(&h, "hazard", 5, i == 3 ? 2 : 1);
+    }
+    begin(&h);
+    born(&h, 3, 1, "cuda:0", "device", 64);
+    op(&h, 4, "cuda:0", 1, 1, 1);
+    hazard(&h, 5, "race", h.seq - 1, h.seq);
+    end(&h);
+    findings f = look(&h);
+    const finding *x = one_of(&f, "hazard");
+    assert_int_equal(x->rule->weight, FINDING_WRONG);
+    assert_string_equal(x->fix, "wait for it");
+    assert_string_equal(x->source, "five");
+    assert_non_null(strstr(x->what, "line 4"));
+    assert_int_equal(x->bytes, 64);
+    findings_free(&f);
+    hand_end(&h);
+}
+
+static void ordered_work_is_no_hazard(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) { /* only the library's word counts, not what looks like one */
+        handmade h;
+        begin(&h);
+        born(&h, 3, 1, "cuda:0", "device", 64);
+        op(&h, 4, "cuda:0", 1, 1, 1);
+        if (i) hand(&h, "'kind':'event_wait'," AT "'event':1,'device':'cuda:0','stream':2", 4);
+        op(&h, 5, "cuda:0", i == 2 ? 1 : 2, 1, 1);
+        expect(&h, "hazard", 0, 0);
+    }
+}
+
+/* ---- memory that runs out ---- */
+
+static void free_memory_in_pieces(void **state)
+{
+    (void)state;
+    static const struct {
+        int asked, allocated, reserved, room, largest;
+        bool found;
+    } cases[] = {
+        {100, 50, 50, 100, 99, true},   {100, 500, 700, 10, 10, true}, {4096, 0, 0, 1 << 20, 0, true},
+        {100, 500, 550, 99, 99, false}, {100, 0, 0, 200, 100, false},  {0, 0, 0, 100, 0, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        handmade h;
+        begin(&h);
+        oom(&h, 7, cases[i].asked, cases[i].allocated, cases[i].reserved, cases[i].room, cases[i].largest);
+        expect(&h, "fragmentation", cases[i].found ? 7 : 0, 1);
+    }
+}
+
+static void a_copy_home_frees_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        handmade h;
+        begin(&h);
+        born(&h, 3, 1, "cuda:0", "device", 4096);
+        born(&h, 4, 2, "cpu", "pageable", 4096);
+        op(&h, 3, "cuda:0", 0, 1, 1);
+        copy(&h, 4, 1, "cuda:0", 2, "cpu", 4096, "d2h", i == 3 ? "'why':'print'" : HOME);
+        if (i == 4) gone(&h, 5, 1);
+        if (i == 5) op(&h, 5, "cuda:0", 0, 1, 1); /* it was needed there */
+        if (i == 1) read_here(&h, 5, 2);
+        oom(&h, 6, 4096, 4096, 4096, 0, 0);
+        if (i == 2) oom(&h, 6, 4096, 4096, 4096, 0, 0);
+        expect(&h, "kept-after-home", i < 3 ? 4 : 0, 1);
+    }
+}
+
+/* ---- cards and streams ---- */
+
+static void cards_that_cannot_reach_each_other(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        handmade h;
+        begin(&h);
+        born(&h, 3, 1, "cuda:0", "device", 64);
+        born(&h, 4, 2, i == 5 ? "cpu" : "cuda:1", "device", 64);
+        op(&h, 3, "cuda:0", 0, 1, 1);
+        const char *route =
+            i < 3 ? "'async':false,'route':'host','why':'user'" : "'async':false,'route':'direct','why':'user'";
+        for (int n = 0; n < 1 + i % 3; n++)
+            copy(&h, 4, 1, "cuda:0", 2, i == 5 ? "cpu" : "cuda:1", 64, i == 5 ? "d2h" : "p2p", route);
+        expect(&h, "bounced", i < 3 ? 4 : 0, 1 + i % 3);
+    }
+}
+
+static void streams_that_could_have_overlapped(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        handmade h;
+        begin(&h);
+        born(&h, 3, 1, "cuda:0", "device", 64);
+        born(&h, 3, 2, "cpu", "pageable", 64);
+        born(&h, 3, 3, "cuda:0", "device", 64);
+        op(&h, 3, "cuda:0", i == 1 ? 2 : 1, 1, 1);
+        done(&h, 0, 20000, "compute");
+        if (i == 3) hand(&h, "'kind':'event_wait'," AT "'event':1,'device':'cuda:0','stream':2", 4);
+        copy(&h, 5, 2, "cpu", i == 4 ? 1 : 3, "cuda:0", 64, "h2d", i == 1 ? PINNED : STAGED);
+        done(&h, i == 5 ? 1000 : 20000, i == 2 ? 2000000 : 40000, "h2d");
+        expect(&h, "missed-overlap", i < 3 ? 5 : 0, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hazards_are_told_with_their_fix),
+        cmocka_unit_test(ordered_work_is_no_hazard),
+        cmocka_unit_test(free_memory_in_pieces),
+        cmocka_unit_test(a_copy_home_frees_nothing),
+        cmocka_unit_test(cards_that_cannot_reach_each_other),
+        cmocka_unit_test(streams_that_could_have_overlapped),
+    };
+    return cmocka_run_group_tests_name("findings_logs", tests, NULL, NULL);
+}
