@@ -24,28 +24,35 @@ static bool covers(const fy_task *t, const char *p, size_t bytes)
     return own <= p && p + bytes <= own + t->copy.bytes;
 }
 
-/* Will a copy that was issued before t bring home what t is to read? */
-static bool waits_for_bytes(const fy_task *t)
+/* The first copy home that was issued before `end` and touches these bytes, or has all of them. */
+static fy_task *brings(const fy_task *end, bool (*how)(const fy_task *, const char *, size_t), const char *p, size_t n)
 {
-    const fy_task *w = first;
-    while (w != t && !(goes_home(w) && touches(w, host_side(t), t->copy.bytes))) w = w->pinned_next;
-    return w != t;
+    fy_task *t = first;
+    while (t != end && !(goes_home(t) && how(t, p, n))) t = t->pinned_next;
+    return t != end ? t : NULL;
 }
 
-/* Not where a reader still needs other bytes to come: nothing that could be kept is right. */
+/* Make a copy to the card safe from poison in these bytes. What an earlier copy home will bring is not yet to be
+ * kept; where that is a part of what is read, nothing can be done: false. */
+static bool save_reader(fy_task *t, char *p, size_t bytes)
+{
+    char *own = host_side(t), *end = own + t->copy.bytes;
+    char *from = own > p ? own : p, *to = end < p + bytes ? end : p + bytes;
+    if (goes_home(t) || t->side || !touches(t, p, bytes) || brings(t, covers, from, (size_t)(to - from))) return true;
+    return !brings(t, touches, own, t->copy.bytes) && fy_sim_task_keep(t);
+}
+
 static void poison(char *p, size_t bytes)
 {
     for (fy_task *t = first; t; t = t->pinned_next)
-        if (!goes_home(t) && !t->side && touches(t, p, bytes) && (waits_for_bytes(t) || !fy_sim_task_keep(t))) return;
+        if (!save_reader(t, p, bytes)) return;
     memset(p, FY_SIM_POISON, bytes);
 }
 
 /* Poison, unless that is what is there. */
 static void poison_new(const fy_task *t)
 {
-    const fy_task *w = first;
-    while (w && !(goes_home(w) && covers(w, t->copy.dst, t->copy.bytes))) w = w->pinned_next;
-    if (!w) poison(t->copy.dst, t->copy.bytes);
+    if (!brings(NULL, covers, t->copy.dst, t->copy.bytes)) poison(t->copy.dst, t->copy.bytes);
 }
 
 void fy_sim_pinned_add(fy_task *t)

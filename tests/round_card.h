@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -30,15 +31,20 @@ static fy_card round_card = {
     .kernel_latency = 7,
 };
 
-static inline fy_dev *open_card(const fy_card *card, int64_t capacity)
+/* number 1 is cuda:0; each has a place of its own */
+static inline fy_dev *open_card_number(int number, const fy_card *card, int64_t capacity)
 {
-    static fy_dev d;
+    static fy_dev cards[3];
+    fy_dev *d = &cards[number];
     char why[100] = "";
-    d = (fy_dev){.backend = &fy_backend_sim, .number = 1, .name = "cuda:0", .card = card, .capacity = capacity};
-    if (!fy_backend_sim.open(&d, why, sizeof why)) return NULL;
-    fy_backend_sim.info(&d);
-    return &d;
+    *d = (fy_dev){.backend = &fy_backend_sim, .number = number, .card = card, .capacity = capacity};
+    snprintf(d->name, sizeof d->name, "cuda:%d", number - 1);
+    if (!fy_backend_sim.open(d, why, sizeof why)) return NULL;
+    fy_backend_sim.info(d);
+    return d;
 }
+
+static inline fy_dev *open_card(const fy_card *card, int64_t capacity) { return open_card_number(1, card, capacity); }
 
 static inline int setup(void **state)
 {
