@@ -41,7 +41,7 @@
         FIELD(session, JSON, args, "the program's own arguments") \
         FIELD(session, ENUM, clock, "model or measured") \
         FIELD(session, INT, seed, "the seed that inputs are made from") \
-        FIELD(session, JSON, devices, "name, kind (cpu, sim, real), card, capacity, why, model figures") \
+        FIELD(session, JSON, devices, "name, kind (cpu, sim, real), card, capacity, physical number, model figures") \
         FIELD(session, SEQ, parent_seq, "after fork: the parent's last event") \
     END(session) \
     KIND(source, "text of a source file, when its first line is named") \

@@ -27,9 +27,11 @@ void fy_timetable_run(fy_timetable *t, int64_t now, int stream, int64_t flops, i
 void fy_timetable_alloc(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 void fy_timetable_release(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 
-int64_t fy_timetable_tail(const fy_timetable *t, int stream); /* when what is queued there will have ended; -1: in all */
+int64_t fy_timetable_tail(const fy_timetable *t,
+                          int stream); /* when what is queued there will have ended; -1: in all */
 void fy_timetable_stream_waits(fy_timetable *t, int stream, int64_t until); /* later work there begins no sooner */
-void fy_timetable_host_waits(fy_timetable *t, int64_t now, int64_t until, fy_time *out); /* sync: overhead, then until */
+void fy_timetable_host_waits(fy_timetable *t, int64_t now, int64_t until,
+                             fy_time *out);                         /* sync: overhead, then until */
 void fy_timetable_call(fy_timetable *t, int64_t now, fy_time *out); /* record, query: overhead alone */
 
 #endif

@@ -218,6 +218,29 @@ static void figures_memory_and_waiting_change_what_they_change(void **state)
     trace_free(&t);
 }
 
+/* cudaMalloc 50; page-locking 30 and 8000 bytes at 8 a ns; cudaFree 40, after the kernel of 7 + 975. */
+static void taking_and_giving_back_memory_is_worked_out_too(void **state)
+{
+    (void)state;
+    ledger a, b;
+    trace t = parsed(SESSION(
+        "model",
+        "1000000000") "{\"seq\":1,\"t\":50,\"kind\":\"segment\",\"th\":0,\"device\":\"cuda:0\",\"mem\":\"device\","
+                      "\"addr\":\"0x70\",\"bytes\":2097152,\"held\":50}\n"
+                      "{\"seq\":2,\"t\":1080,\"kind\":\"segment\",\"th\":0,\"device\":\"cpu\",\"mem\":\"pinned\","
+                      "\"addr\":\"0x55\",\"bytes\":8000,\"held\":1030}\n"
+                      "{\"seq\":3,\"t\":1100,\"kind\":\"op\",\"th\":0,\"id\":2,\"device\":\"cuda:0\",\"stream\":0,"
+                      "\"flops\":975,\"bytes\":100,\"held\":20}\n"
+                      "{\"seq\":4,\"t\":2122,\"kind\":\"segment_free\",\"th\":0,\"device\":\"cuda:0\",\"addr\":"
+                      "\"0x70\","
+                      "\"bytes\":2097152,\"held\":1022}\n");
+    replay_or_fail(&t, (replay_plan){.card = fy_card_find("old")}, &a, &b);
+    assert_int_equal(a.total, 2122);
+    assert_int_equal(a.untold, 0);
+    assert_int_equal(b.total, 200000 + 100000 + 8000 / 2 + 8000 + 6000 + 1 + 200000); /* by the figures in card.c */
+    trace_free(&t);
+}
+
 static void assert_refused(const char *lines, const char *why)
 {
     ledger a, b;
@@ -231,7 +254,12 @@ static void what_the_log_does_not_say_is_refused(void **state)
 {
     (void)state;
     assert_refused(SESSION("measured", "1"), "measured on a real card");
-    assert_refused(SESSION("model", "\"fast\""), "does not say cuda:0's bus_bandwidth: make the log again");
+    assert_refused(SESSION("model", "\"fast\""),
+                   "does not say cuda:0's bus_bandwidth, or nothing that can be: make the log");
+    assert_refused(SESSION("model", "1"), "does not say cuda:0's bus_bandwidth");
+    assert_refused(SESSION("model", "1000000000") "{\"seq\":1,\"t\":9,\"kind\":\"event_wait\",\"th\":0,"
+                                                  "\"device\":\"cuda:0\",\"stream\":0}\n",
+                   "event 1 (event_wait) lacks a field");
     assert_refused("{\"seq\":0,\"t\":0,\"kind\":\"alloc\",\"th\":0}\n", "does not begin with a session");
     assert_refused(SESSION("model", "1000000000") COPY("3126"), "event 1 (copy) took another time");
     assert_refused(SESSION("model", "2000000000") COPY("3125"), "event 1 (copy) took another time");
@@ -286,6 +314,7 @@ int main(void)
         cmocka_unit_test(so_does_a_log_of_several_streams_and_cards),
         cmocka_unit_test(under_another_card_it_gives_what_that_card_logs),
         cmocka_unit_test(figures_memory_and_waiting_change_what_they_change),
+        cmocka_unit_test(taking_and_giving_back_memory_is_worked_out_too),
         cmocka_unit_test(what_the_log_does_not_say_is_refused),
         cmocka_unit_test(mistakes_have_their_exit_status),
         cmocka_unit_test(both_ledgers_are_printed),

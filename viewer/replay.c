@@ -9,6 +9,7 @@
 
 #include "../lib/figure.h"
 #include "../lib/timetable.h"
+#include "action.h"
 
 typedef struct world {
     fy_timetable *card[REPLAY_CARDS]; /* by number; 0 is the host and has none */
@@ -17,136 +18,25 @@ typedef struct world {
     ledger ledger;
 } world;
 
-typedef enum deed { NOTHING, HOST, COPY, ACROSS, RUN, TAKE, GIVE, RECORD, STREAM_WAITS, WAIT, ASK } deed;
-
-/* One event, read. */
-typedef struct action {
-    deed deed;
-    int card, other, stream; /* stream -1: all */
-    int64_t bytes, flops, event;
-    fy_word mem;
-    fy_copy_work copy;
-    bool peer;
-    int64_t held;       /* by the log; -1: a call's overhead */
-    int64_t start, end; /* -1: the log does not say */
-} action;
-
 typedef struct player {
     const trace *t;
     const replay_plan *plan;
     world own, other;
-    int cards, events;
-    int64_t thread;
+    int cards;
+    int64_t thread, chunk; /* the smallest staging buffer */
     char *err;
     size_t room;
 } player;
 
-/* ---- reading ---- */
+/* Beyond these a log is nonsense, and times would not fit. */
+static const int64_t most_amount = 1000000000000000, most_time = (int64_t)1 << 60, most_chunks = 10000000;
 
-static int device_number(const char *name)
-{
-    if (strncmp(name, "cuda:", 5)) return 0;
-    int n = atoi(name + 5) + 1;
-    return n > 0 && n < REPLAY_CARDS ? n : 0;
-}
+static bool is(const cJSON *e, const char *field, const char *word) { return !strcmp(event_text(e, field), word); }
 
 static bool refuse(player *p, const cJSON *e, const char *what)
 {
     snprintf(p->err, p->room, "event %lld (%s) %s", (long long)event_seq(e), event_kind(e), what);
     return false;
-}
-
-/* The complete of a copy or an op stands a line or two behind it. */
-static void read_complete(const player *p, int i, action *a)
-{
-    int64_t id = event_int(p->t->events[i], "id");
-    for (int j = i + 1; j < p->t->count && j < i + 8; j++) {
-        const cJSON *e = p->t->events[j];
-        if (strcmp(event_kind(e), "complete") || event_int(e, "id") != id) continue;
-        a->start = event_int(e, "start");
-        a->end = event_int(e, "end");
-        if (a->deed == RUN && a->held == 0 && a->start == a->end && event_int(e, "overhead") == 0) a->deed = NOTHING;
-        return;
-    }
-}
-
-/* A copy home that was waited for is two: the wait for the card's earlier work has an event of its own. */
-static int64_t waited_before(const player *p, int i)
-{
-    for (int j = i + 1; j < p->t->count && j < i + 8; j++) {
-        const cJSON *e = p->t->events[j];
-        if (!strcmp(event_kind(e), "sync") && event_int(e, "cause") == event_seq(p->t->events[i]))
-            return event_int(e, "held");
-    }
-    return 0;
-}
-
-static bool is(const cJSON *e, const char *field, const char *word) { return !strcmp(event_text(e, field), word); }
-static bool is_on(const cJSON *e, const char *field) { return cJSON_IsTrue(cJSON_GetObjectItem(e, field)); }
-
-static void read_copy(const player *p, int i, action *a)
-{
-    const cJSON *e = p->t->events[i];
-    int from = device_number(event_text(e, "src.device")), to = device_number(event_text(e, "dst.device"));
-    a->deed = !from && !to ? HOST : from && to && from != to ? ACROSS : COPY;
-    a->card = from ? from : to;
-    a->other = to;
-    a->peer = is(e, "route", "direct");
-    a->held += waited_before(p, i);
-    a->copy = (fy_copy_work){.stream = a->stream,
-                             .bytes = (size_t)a->bytes,
-                             .dir = !from        ? FY_WORD_h2d
-                                    : !to        ? FY_WORD_d2h
-                                    : from == to ? FY_WORD_d2d
-                                                 : FY_WORD_p2p,
-                             .pinned = is(e, "src.mem", "pinned") || is(e, "dst.mem", "pinned"),
-                             .async = is_on(e, "async")};
-}
-
-/* A segment_free does not say of which kind it was: its segment does. */
-static fy_word segment_mem(const player *p, int i)
-{
-    const cJSON *gone = p->t->events[i];
-    for (int j = i; j >= 0; j--) {
-        const cJSON *e = p->t->events[j];
-        if (!strcmp(event_kind(e), "segment") && is(e, "addr", event_text(gone, "addr")))
-            return is(e, "mem", "pinned") ? FY_WORD_pinned : FY_WORD_device;
-    }
-    return FY_WORD_device;
-}
-
-static deed deed_of(const cJSON *e)
-{
-    static const struct {
-        const char *kind;
-        deed deed;
-    } deeds[] = {{"copy", COPY},           {"op", RUN},    {"segment", TAKE}, {"segment_free", GIVE},
-                 {"event_record", RECORD}, {"sync", WAIT}, {"query", ASK},    {"event_wait", STREAM_WAITS}};
-    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++)
-        if (!strcmp(event_kind(e), deeds[i].kind)) return deeds[i].deed;
-    return NOTHING;
-}
-
-static action read_action(const player *p, int i)
-{
-    const cJSON *e = p->t->events[i];
-    const char *device = event_text(e, "device");
-    action a = {.deed = deed_of(e), .card = device_number(device), .start = -1, .end = -1};
-    a.stream = (int)event_int(e, "stream");
-    a.bytes = event_int(e, "bytes");
-    a.flops = event_int(e, "flops");
-    a.event = event_int(e, "event");
-    a.held = event_int(e, "held");
-    if (a.deed == COPY) read_copy(p, i, &a);
-    if (a.deed == RUN && !a.card) a.deed = HOST;
-    if (a.deed == COPY || a.deed == RUN || a.deed == ACROSS) read_complete(p, i, &a);
-    if (a.deed == TAKE || a.deed == GIVE) {
-        a.mem = segment_mem(p, i);
-        if (!a.card) a.card = 1; /* page-locked memory is the host's; a card locks it */
-    }
-    if (a.deed == WAIT && is(e, "scope", "copy")) a.deed = NOTHING;      /* part of the copy */
-    if ((a.deed == WAIT || a.deed == ASK) && !*device) a.deed = NOTHING; /* an event that was never recorded */
-    return a;
 }
 
 /* ---- doing ---- */
@@ -262,8 +152,9 @@ static bool can_be_done(player *p, const cJSON *e, const action *a)
         a->deed == COPY || a->deed == ACROSS || a->deed == RUN || a->deed == RECORD || a->deed == STREAM_WAITS;
     bool all_right = card && a->stream < FY_STREAMS && (a->stream >= 0 || !needs_stream);
     if (a->deed == COPY || a->deed == ACROSS || a->deed == RUN || a->deed == TAKE || a->deed == GIVE)
-        all_right = all_right && a->bytes >= 0 && a->held >= 0;
-    if (a->deed == RUN) all_right = all_right && a->flops >= 0;
+        all_right = all_right && a->bytes >= 0 && a->bytes <= most_amount && a->held >= 0;
+    if (a->deed == COPY || a->deed == ACROSS) all_right = all_right && a->bytes / p->chunk <= most_chunks;
+    if (a->deed == RUN) all_right = all_right && a->flops >= 0 && a->flops <= most_amount;
     if (a->deed == RECORD || a->deed == STREAM_WAITS) all_right = all_right && a->event > 0;
     if (!all_right) return refuse(p, e, "lacks a field, or names a card or a stream that there is not");
     if (p->thread >= 0 && event_int(e, "th") != p->thread)
@@ -276,13 +167,13 @@ static bool can_be_done(player *p, const cJSON *e, const action *a)
 static bool is_idle(const player *p, const action *a)
 {
     bool by_event = a->deed == STREAM_WAITS || (a->deed == WAIT && a->event > 0);
-    return a->deed == NOTHING || (by_event && p->own.reached[a->event] < 0);
+    return a->deed == NOTHING || (by_event && a->event > 0 && p->own.reached[a->event] < 0);
 }
 
 static bool step(player *p, int i)
 {
     const cJSON *e = p->t->events[i];
-    action a = read_action(p, i), b;
+    action a = action_read(p->t, i), b;
     int64_t t = event_int(e, "t");
     if (is_idle(p, &a)) return true;
     if (a.deed == HOST) {
@@ -299,6 +190,8 @@ static bool step(player *p, int i)
     b = otherwise(p->plan, e, a);
     fy_time got = perform(&p->own, &a);
     perform(&p->other, &b);
+    if (p->other.now > most_time || fy_timetable_tail(p->other.card[a.card], -1) > most_time)
+        return refuse(p, e, "would take longer than can be told");
     bool same = p->own.now == t && (a.start < 0 || (a.start == got.start && a.end == got.end));
     return same || refuse(p, e, "took another time than the log's own figures give; it was made by another version");
 }
@@ -311,8 +204,9 @@ static bool read_figures(player *p, const cJSON *device, fy_card *card)
     *card = (fy_card){0};
     for (const fy_figure *f = fy_figures; f->option; f++) {
         int64_t value = event_int(model, f->name);
-        if (value < 0 || (f->unit == FY_UNIT_BYTES && value < 1)) {
-            snprintf(p->err, p->room, "the session does not say %s's %s: make the log again with this version",
+        if (value > f->most || (value < f->least && (value != 0 || f->unit == FY_UNIT_BYTES))) {
+            snprintf(p->err, p->room,
+                     "the session does not say %s's %s, or nothing that can be: make the log again with this version",
                      event_text(device, "name"), f->name);
             return false;
         }
@@ -324,7 +218,7 @@ static bool read_figures(player *p, const cJSON *device, fy_card *card)
 static bool open_card(player *p, const cJSON *device)
 {
     fy_card own, other;
-    int n = device_number(event_text(device, "name"));
+    int n = action_device(event_text(device, "name"));
     if (n == 0) return true;
     if (n != ++p->cards) return snprintf(p->err, p->room, "the session's devices are out of order"), false;
     if (!is(device, "kind", "sim") || !read_figures(p, device, &own)) {
@@ -333,6 +227,7 @@ static bool open_card(player *p, const cJSON *device)
         return false;
     }
     other = p->plan->card ? *p->plan->card : own;
+    if (p->chunk == 0 || own.staging_chunk < p->chunk) p->chunk = own.staging_chunk;
     if (p->plan->bus) other.bus_bandwidth = (double)p->plan->bus;
     p->own.card[n] = fy_timetable_make(&own);
     p->other.card[n] = fy_timetable_make(&other);
