@@ -156,13 +156,14 @@ fy_pool *fy_cache_open(const fy_dev *d)
 
 void fy_cache_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
 
-/* Junk over a block, in the order of its own stream, so that work of that stream is neither early nor late. */
+/* Junk over a block, at once: and so only where the host has waited for all that was done with it. Queued in the
+ * order of its stream, it could come after what another stream does with the block quite rightly; and a real card
+ * would have to be waited for. */
 static bool fill(const fy_storage *s, uint8_t junk)
 {
     fy_dev *d = s->dev;
     fy_copy_work w = {.dst = s->data, .junk = junk, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream};
-    w.async = true;
-    return s->mem == FY_WORD_pinned || d->backend->copy(d, &w);
+    return s->mem == FY_WORD_pinned || !d->card || !fy_hazard_over(s) || d->backend->copy(d, &w);
 }
 
 static void lie_in(fy_storage *s, fy_block *b)
@@ -186,6 +187,7 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
     if (b) lie_in(s, b);
     fy_cache_close(s->dev);
     if (!b) return false;
+    fy_hazard_inherit(s);
     if (fill(s, FRESH)) return true;
     fy_cache_give(s);
     return false;
@@ -194,7 +196,7 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
 /* Filled before anybody else can have it. */
 void fy_cache_give(fy_storage *s)
 {
-    if (!s->recorded && fy_hazard_alone(s, s->stream)) fill(s, FREED);
+    if (!s->recorded) fill(s, FREED);
     fy_hazard_leave(s, s->stream, s->recorded);
     fy_pool *pool = fy_cache_open(s->dev);
     fy_pool_give(pool, s->block);

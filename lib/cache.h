@@ -9,7 +9,7 @@
 /* A block for s->asked bytes (not 0) of s->dev: fills block, bytes, data, addr and stream, and the block with junk.
  * False: no room; or else d->fault of the card says why not. */
 bool fy_cache_take(fy_site *at, fy_storage *s);
-void fy_cache_give(fy_storage *s); /* filled with other junk, unless another stream may be at it */
+void fy_cache_give(fy_storage *s); /* filled with other junk, unless something may still be done with it */
 
 /* A card's pool, for whoever looks at it, locked until fy_cache_close; NULL: no memory, and nothing to close. */
 fy_pool *fy_cache_open(const fy_dev *d);

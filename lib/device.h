@@ -80,7 +80,7 @@ typedef struct fy_copy_work {
     uint32_t id; /* number of the work; 0: nobody will name it */
     int stream;  /* of the card that copies; between two cards of both */
     void *dst;
-    const void *src; /* NULL: nothing moves, dst's contents become junk (`junk`) */
+    const void *src; /* NULL: nothing moves, dst's contents become junk: in the stream's order, or, not async, at once */
     uint8_t junk;    /* the byte that fills it then */
     fy_races races;
     size_t bytes;

@@ -49,17 +49,6 @@ static bool copy_later(fy_dev *d, const fy_copy_work *w)
     return true;
 }
 
-/* A block that is given back and taken anew at once is filled twice, and nobody can look at it in between. */
-static bool joins_last(fy_sim *s, const fy_copy_work *w)
-{
-    fy_task_list *l = &s->streams[w->stream];
-    fy_task *t = l->first ? l->last : NULL;
-    if (!t || l->busy || t->kind != FY_TASK_COPY || t->copy.src) return false;
-    if (t->copy.dst != w->dst || t->copy.bytes != w->bytes) return false;
-    t->copy.junk = w->junk;
-    return true;
-}
-
 /* No work of the card's: it takes no time. */
 static bool junk_later(fy_dev *d, fy_copy_work *w)
 {
@@ -69,7 +58,7 @@ static bool junk_later(fy_dev *d, fy_copy_work *w)
     w->time = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     if (w->bytes == 0) return true;
     if (!fy_sim_enter(d)) return false;
-    if (joins_last(s, w)) return fy_sim_leave(d, true);
+    if (!w->async) return fy_sim_junk(s, w->dst, w->bytes, w->junk), fy_sim_leave(d, true);
     fy_task *t = fy_sim_task(s, FY_TASK_COPY, w->stream, w->id);
     if (!t) return fy_sim_leave(d, no_memory(d));
     t->copy = *w;

@@ -180,7 +180,6 @@ static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
         return fail(at, d, mem, bytes);
     }
     __atomic_add_fetch(&d->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
-    fy_hazard_inherit(s);
     return s;
 }
 
