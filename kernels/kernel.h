@@ -43,6 +43,7 @@ struct fy_simt_place {
     dim3 thread, block, block_dim, grid_dim;
 };
 extern __thread fy_simt_place fy_simt_at;
+extern __thread bool fy_simt_dry; /* only the shape of a launch is asked for: nothing runs (fy_sim_dry) */
 #define threadIdx fy_simt_at.thread
 #define blockIdx fy_simt_at.block
 #define blockDim fy_simt_at.block_dim
@@ -75,7 +76,7 @@ template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
     }
 };
 
-#define LAUNCH(kernel, grid, block) (fy_launch<kernel>{#kernel, grid, block})
+#define LAUNCH(kernel, grid, block) fy_simt_dry ? (void)0 : fy_launch<kernel>{#kernel, grid, block}
 #define LAUNCHER(name) extern "C" void fy_sim_launch_##name(fy_run_work *w)
 #define MEMBER static
 

@@ -54,6 +54,7 @@
 #endif
 
 __thread fy_simt_place fy_simt_at;
+__thread bool fy_simt_dry;
 
 namespace {
 
@@ -90,7 +91,6 @@ struct machine {
 
 __thread machine *mine;
 __thread bool starved; /* no memory for a machine */
-__thread bool dry;     /* nothing runs: only the shape of a launch is wanted */
 pthread_key_t machines;
 pthread_once_t machines_made = PTHREAD_ONCE_INIT;
 
@@ -322,7 +322,6 @@ extern "C" void fy_simt_assert(const char *fact, const char *file, int line)
 
 extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments)
 {
-    if (dry) return;
     starved = !this_machine();
     if (starved) return;
     mine->faulty = false;
@@ -344,7 +343,7 @@ extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*bo
             }
 }
 
-extern "C" void fy_sim_dry(bool on) { dry = on; }
+extern "C" void fy_sim_dry(bool on) { fy_simt_dry = on; }
 
 extern "C" const char *fy_sim_kernel_fault(void)
 {

@@ -103,6 +103,7 @@ bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossi
     if (!copy(at, card, &w, &deed)) return false;
     dst->storage->version++;
     if (has_waited(&w)) fy_order_join(FY_HOST, fy_agent_of(card, w.stream));
+    if (w.was_async) fy_pool_record_pinned(is_host(from) ? src->storage : dst->storage, card, w.stream);
     uint64_t seq = emit_copy(at, card, &w, side_of(src), side_of(dst), how, before);
     fy_deed_done(&deed, at, seq);
     return has_waited(&w) || fy_work_issued(at, card, w.stream, w.id, seq);

@@ -23,6 +23,7 @@
 enum { MOST_DEVICES = 1 + FY_MOST_SIMS };
 static const uint64_t host_base = 0x5500000000, card_base = 0x7000000000; /* modelled, recognisable */
 static const uint64_t host_room = (uint64_t)1 << 36;
+static const uint64_t card_room = (uint64_t)1 << 40; /* addresses are never short, whatever the segments' sizes */
 
 typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
@@ -61,10 +62,8 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     if (!backend->open(d, why, room)) return false;
     backend->info(d);
     bool host = number == 0;
-    uint64_t bytes =
-        d->card && !host ? (uint64_t)d->capacity : host_room; /* a real card decides itself when it is full */
     uint64_t base = host ? host_base : card_base + ((uint64_t)(number - 1) << 40);
-    d->addresses = fy_ranges_make(base, bytes, host ? 64 : 512);
+    d->addresses = fy_ranges_make(base, host ? host_room : card_room, host ? 64 : 512);
     count = number + 1;
     return true;
 }

@@ -80,7 +80,7 @@ typedef struct fy_copy_work {
     uint32_t id; /* number of the work; 0: nobody will name it */
     int stream;  /* of the card that copies; between two cards of both */
     void *dst;
-    const void *src; /* NULL: nothing moves, dst's contents become junk (`junk`) */
+    const void *src; /* NULL: nothing moves, dst's contents become junk: in the stream's order, or, not async, at once */
     uint8_t junk;    /* the byte that fills it then */
     fy_races races;
     size_t bytes;
@@ -177,7 +177,9 @@ const char *fy_card_keys(void);
 
 /* range.c: first fit over an address range that need not exist; for VRAM and for modelled addresses. */
 struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align);
-uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant); /* 0: no room */
+/* 0: no room. *tenant: how many had that address before; NULL: this one is none. */
+uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant);
+uint32_t fy_ranges_tenant(struct fy_ranges *r, uint64_t addr); /* one more at an address within a piece: the same */
 void fy_ranges_give(struct fy_ranges *r, uint64_t addr);
 uint64_t fy_ranges_largest(const struct fy_ranges *r);
 void fy_ranges_free(struct fy_ranges *r);

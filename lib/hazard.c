@@ -9,7 +9,8 @@
 
 void fy_deed_add(fy_deed *w, int agent, const fy_tensor *x, bool write, uint8_t bit)
 {
-    if (fy_numel(x) == 0) return;
+    for (int d = 0; d < x->ndim; d++)
+        if (x->shape[d] == 0) return;
     w->access[w->n++] = (fy_access){.tensor = x, .agent = agent, .write = write, .bit = bit, .bytes = fy_reach_of(x)};
 }
 

@@ -81,6 +81,7 @@ void fy_host_access(fy_site *at, const fy_tensor *x, bool write, uint64_t seq);
  * then (fy_order_wait_card), as the real calls do. Ferry's own fillings of fresh and freed memory are no accesses;
  * alone: is all that was done with s over before the stream's next work? A filling then spoils nothing. */
 bool fy_hazard_alone(const fy_storage *s, int stream);
+bool fy_hazard_over(const fy_storage *s); /* has the host waited for all that was done with s? */
 void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded);
 void fy_hazard_inherit(fy_storage *s);
 

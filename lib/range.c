@@ -8,7 +8,8 @@
  *       | taken | hole | taken | hole ................... |
  *
  * Holes are a list in order of address. Every address ever handed out has an entry in a hash table:
- * how long the piece is now (0: given back) and how many tenants it has had. */
+ * how long the piece is now (0: given back) and how many tenants it has had. A segment is a piece with tenants at
+ * addresses within (fy_ranges_tenant). */
 #include <stdlib.h>
 
 #include "device.h"
@@ -100,10 +101,18 @@ uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
         if (!p->addr) r->used++;
         p->addr = addr;
         p->bytes = bytes;
-        if (tenant) *tenant = p->tenants;
-        p->tenants++;
+        if (tenant) *tenant = p->tenants++;
     }
     return addr;
+}
+
+uint32_t fy_ranges_tenant(struct fy_ranges *r, uint64_t addr)
+{
+    if (r->used * 2 >= r->room && !grow(r)) return 0;
+    place *p = &r->places[slot_of(r, addr)];
+    if (!p->addr) r->used++;
+    p->addr = addr;
+    return p->tenants++;
 }
 
 /* Make [addr, addr + bytes) a hole, one with the holes that it touches. Without memory for a new

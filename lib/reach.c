@@ -30,11 +30,30 @@ static int moving(const fy_tensor *x, dimension *out)
     return n;
 }
 
+static fy_reach whole(const fy_tensor *x, int64_t n)
+{
+    int64_t size = (int64_t)fy_dtype_size(x->dtype);
+    return (fy_reach){.first = x->offset * size, .end = (x->offset + n) * size, .exact = true};
+}
+
+/* Row-major without holes, as most are: how many elements; 0 if it lies otherwise. */
+static int64_t in_a_row(const fy_tensor *x)
+{
+    int64_t run = 1;
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        if (x->shape[d] != 1 && x->strides[d] != run) return 0;
+        run *= x->shape[d];
+    }
+    return run;
+}
+
 /* Elements that lie without holes are a run; the distances of the runs are multiples of what divides all the
  * other strides. */
 fy_reach fy_reach_of(const fy_tensor *x)
 {
     dimension dims[FY_MAX_DIMS];
+    int64_t row = in_a_row(x);
+    if (row) return whole(x, row);
     int n = moving(x, dims), i = 0;
     int64_t size = (int64_t)fy_dtype_size(x->dtype), run = 1, span = 1, step = 0;
     for (; i < n && dims[i].stride == run; i++) run *= dims[i].size;

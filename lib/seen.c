@@ -193,6 +193,17 @@ void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded)
     fy_order_unlock();
 }
 
+bool fy_hazard_over(const fy_storage *s)
+{
+    const fy_seen *seen = s->seen;
+    bool over = true;
+    if (!seen) return true;
+    fy_order_lock();
+    for (uint32_t i = 0; i < seen->n && over; i++) over = is_over(&seen->list[i]);
+    fy_order_unlock();
+    return over;
+}
+
 /* What lies within s moves to it; what reaches beyond stays for the others as well. */
 void fy_hazard_inherit(fy_storage *s)
 {

@@ -58,6 +58,7 @@ static bool junk_later(fy_dev *d, fy_copy_work *w)
     w->time = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     if (w->bytes == 0) return true;
     if (!fy_sim_enter(d)) return false;
+    if (!w->async) return fy_sim_junk(s, w->dst, w->bytes, w->junk), fy_sim_leave(d, true);
     fy_task *t = fy_sim_task(s, FY_TASK_COPY, w->stream, w->id);
     if (!t) return fy_sim_leave(d, no_memory(d));
     t->copy = *w;

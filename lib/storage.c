@@ -1,16 +1,16 @@
 /* storage.c: bytes in one memory, counted, and the list of all that live.
  *
- * The only caller of a back end's alloc and release, and the only emitter of alloc, free and oom. */
-#include <stdio.h>
+ * Memory of cards, and page-locked memory, comes from the caching allocators (cache.c); the rest from the CPU's back
+ * end, here. The only emitter of alloc and free. */
 #include <stdlib.h>
 
+#include "cache.h"
 #include "hazard.h"
 #include "lock.h"
 #include "stream.h"
-#include "tensor.h"
 #include "work.h"
 
-enum { HOST_ALIGN = 64, CARD_ALIGN = 512 }; /* what malloc_aligned and the card's allocator round to */
+enum { HOST_ALIGN = 64 };
 
 FY_LOCK(lock) /* the list, ids, addresses and live_bytes */
 static fy_storage *oldest, *newest;
@@ -18,42 +18,21 @@ static uint32_t last_id;
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 
-static size_t round_up(const fy_dev *d, size_t bytes)
-{
-    size_t align = is_host(d) ? HOST_ALIGN : CARD_ALIGN;
-    return (bytes + align - 1) / align * align;
-}
+static size_t round_up(size_t bytes) { return (bytes + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN; }
 
-/* "22.00 MiB", in PyTorch's steps. */
-static const char *size_text(double bytes, char *buf, size_t room)
+uint64_t fy_address_take(const fy_dev *d, int64_t bytes)
 {
-    if (bytes <= 1024) snprintf(buf, room, "%.0f bytes", bytes);
-    else if (bytes <= 1048576) snprintf(buf, room, "%.2f KiB", bytes / 1024);
-    else if (bytes <= 1073741824) snprintf(buf, room, "%.2f MiB", bytes / 1048576);
-    else snprintf(buf, room, "%.2f GiB", bytes / 1073741824);
-    return buf;
-}
-
-static void fail_full(fy_site *at, fy_dev *d, size_t bytes)
-{
-    char asked[32], total[32], left[32], used[32];
-    int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED), room = d->capacity - live;
     fy_lock_take(&lock);
-    int64_t largest = (int64_t)fy_ranges_largest(d->addresses);
+    uint64_t addr = fy_ranges_take(d->addresses, (uint64_t)bytes, NULL);
     fy_lock_give(&lock);
-    FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = (int64_t)bytes, .allocated = live, .reserved = live,
-            .free = room, .largest = largest);
-    if (is_host(d)) {
-        fy_fail(at, "oom", "ask for a smaller tensor, or free some first with fy_free or FY_SCOPE",
-                "DefaultCPUAllocator: can't allocate memory: you tried to allocate %zu bytes.", bytes);
-        return;
-    }
-    fy_fail(at, "oom", "free tensors that are no longer needed (fy_free, FY_SCOPE), or work in smaller pieces",
-            "CUDA out of memory. Tried to allocate %s. GPU %d has a total capacity of %s of which %s is free. "
-            "Of the allocated memory %s is allocated by Ferry.",
-            size_text((double)bytes, asked, sizeof asked), d->number - 1,
-            size_text((double)d->capacity, total, sizeof total), size_text((double)room, left, sizeof left),
-            size_text((double)live, used, sizeof used));
+    return addr;
+}
+
+void fy_address_give(const fy_dev *d, uint64_t addr)
+{
+    fy_lock_take(&lock);
+    fy_ranges_give(d->addresses, addr);
+    fy_lock_give(&lock);
 }
 
 static void link_in(fy_storage *s)
@@ -71,9 +50,6 @@ static void link_out(fy_storage *s)
     if (s->next) s->next->prev = s->prev;
     else newest = s->prev;
 }
-
-/* What the card says that is more than "full"; NULL if there is nothing. */
-static const char *fault_of(const fy_dev *d) { return !is_host(d) && d->fault[0] ? d->fault : NULL; }
 
 /* ---- slots: a storage, and the bytes of a small one beside it ---- */
 
@@ -138,68 +114,73 @@ static bool has_room(const fy_dev *d, size_t bytes)
     return bytes <= (size_t)d->capacity && (int64_t)bytes <= d->capacity - live;
 }
 
-/* Page-locked memory comes from the first card, and counts as the host's. */
-static void *real_memory(fy_storage *s)
+/* From a caching allocator? */
+static bool is_cached(const fy_storage *s)
+{
+    return s->bytes && (s->mem == FY_WORD_device || s->mem == FY_WORD_pinned);
+}
+
+static bool host_memory(fy_storage *s)
 {
     fy_time t = {0};
-    if (s->mem != FY_WORD_pinned) return s->dev->backend->alloc(s->dev, s->bytes, s->mem, &t);
-    fy_dev *card = fy_dev_at(1);
-    card->fault[0] = 0;
-    return has_room(s->dev, s->bytes) ? card->backend->alloc(card, s->bytes, s->mem, &t) : NULL;
+    bool small = s->bytes <= SMALL && has_room(s->dev, s->bytes);
+    s->data = small ? bytes_beside(s) : s->dev->backend->alloc(s->dev, s->bytes, s->mem, &t);
+    return s->data != NULL;
 }
 
 static void give_back(fy_storage *s)
 {
-    if (is_beside(s)) return;
-    fy_dev *d = s->mem == FY_WORD_pinned ? fy_dev_at(1) : s->dev;
     fy_time t;
-    d->backend->release(d, s->data, s->bytes, s->mem, &t);
+    if (is_cached(s)) fy_cache_give(s);
+    else if (!is_beside(s) && s->mem != FY_WORD_foreign)
+        s->dev->backend->release(s->dev, s->data, s->bytes, s->mem, &t);
 }
 
 /* What Ferry took itself; foreign bytes are the program's. */
 static int64_t own_bytes(const fy_storage *s) { return s->mem == FY_WORD_foreign ? 0 : (int64_t)s->bytes; }
 
-/* A slot, a modelled address and a place in the list; NULL when any is full. */
+/* A slot and a place in the list; NULL when there is no memory for them. */
 static fy_storage *enter(const fy_storage *as)
 {
     fy_lock_take(&lock);
-    fy_storage *s = as->asked > SIZE_MAX - CARD_ALIGN ? NULL : take_slot(as);
-    if (s && s->bytes) s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant);
-    if (s && s->bytes && !s->addr) {
-        give_slot(s);
-        s = NULL;
-    }
-    if (s) link_in(s);
+    fy_storage *s = take_slot(as);
+    bool placed =
+        s && (is_cached(s) || !s->bytes || (s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant)));
+    if (s && !placed) give_slot(s);
+    if (placed) link_in(s);
     fy_lock_give(&lock);
-    return s;
+    return placed ? s : NULL;
 }
 
 static void leave(fy_storage *s)
 {
     fy_lock_take(&lock);
-    if (s->bytes) fy_ranges_give(s->dev->addresses, s->addr);
+    if (s->bytes && !is_cached(s)) fy_ranges_give(s->dev->addresses, s->addr);
     link_out(s);
     give_slot(s);
     fy_lock_give(&lock);
 }
 
+/* What the card says that is more than "full". */
+static void *fail(fy_site *at, fy_dev *d, fy_word mem, size_t bytes)
+{
+    fy_dev *card = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
+    if (!is_host(card) && card->fault[0]) return fy_fail_device(at, card, "make room");
+    return fy_fail_full(at, d, bytes);
+}
+
 static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
 {
-    size_t rounded = round_up(d, bytes);
-    bool small = rounded <= SMALL && mem == FY_WORD_pageable && has_room(d, rounded);
+    size_t rounded = bytes > SIZE_MAX - HOST_ALIGN ? bytes : round_up(bytes);
     fy_storage *s = enter(&(fy_storage){.refs = 1, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
-    if (s && bytes) s->data = small ? bytes_beside(s) : real_memory(s);
-    if (s && (s->data || !bytes)) {
-        __atomic_add_fetch(&d->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
-        fy_hazard_inherit(s);
-        return s;
+    if (!s) return fy_fail_full(at, d, bytes);
+    s->stream = fy_stream_current(d);
+    if (bytes && !(is_cached(s) ? fy_cache_take(at, s) : host_memory(s))) {
+        leave(s);
+        return fail(at, d, mem, bytes);
     }
-    const fy_dev *asked = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
-    bool fault = s && fault_of(asked);
-    if (s) leave(s);
-    if (fault) return fy_fail_device(at, asked, "make room");
-    fail_full(at, d, bytes);
-    return NULL;
+    __atomic_add_fetch(&d->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
+    return s;
 }
 
 /* Nothing is taken but a modelled address: the bytes are there. */
@@ -216,8 +197,7 @@ fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter
                                         .deleter = deleter,
                                         .given = data,
                                         .context = context});
-    if (!s) fail_full(at, host, bytes);
-    return s;
+    return s ? s : fy_fail_full(at, host, bytes);
 }
 
 fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
@@ -234,12 +214,21 @@ fy_storage *fy_storage_reserve_pinned(fy_site *at, size_t bytes)
                    "Pinned memory requires CUDA. No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
 }
 
+/* Who only reserved a block was no tenant of it. */
+static void count_tenant(fy_storage *s)
+{
+    fy_lock_take(&lock);
+    s->tenant = fy_ranges_tenant(s->dev->addresses, s->addr);
+    fy_lock_give(&lock);
+}
+
 void fy_storage_announce(fy_site *at, fy_storage *s)
 {
+    if (is_cached(s)) count_tenant(s);
     __atomic_store_n(&s->id, __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     FY_EMIT(at, alloc, .storage = s->id, .device = (uint8_t)s->dev->number, .mem = (uint8_t)s->mem, .addr = s->addr,
-            .asked = (int64_t)s->asked, .bytes = (int64_t)s->bytes,
-            .stream = is_host(s->dev) ? FY_ABSENT : fy_stream_current(s->dev), .tenant = s->tenant);
+            .asked = (int64_t)s->asked, .bytes = (int64_t)s->bytes, .stream = is_host(s->dev) ? FY_ABSENT : s->stream,
+            .tenant = s->tenant);
 }
 
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
@@ -251,16 +240,16 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
 
 void fy_storage_cancel(fy_storage *s)
 {
-    if (own_bytes(s)) give_back(s);
+    if (s->bytes) give_back(s);
     __atomic_sub_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
-    fy_hazard_leave(s, 0, 0);
+    if (!is_cached(s)) fy_hazard_leave(s, 0, 0);
     leave(s);
 }
 
 void fy_storage_drop(fy_site *at, fy_storage *s)
 {
     if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
-    FY_EMIT(at, free, .storage = s->id, .bytes = (int64_t)s->bytes);
+    FY_EMIT(at, free, .storage = s->id, .bytes = (int64_t)s->bytes, .deferred = s->recorded != 0);
     fy_deleter deleter = s->deleter;
     void *given = s->given, *context = s->context;
     fy_storage_cancel(s);

@@ -21,6 +21,9 @@ typedef struct fy_storage {
     fy_dtype dtype;                 /* its first handle's; guard.c counts elements by it */
     fy_deleter deleter;             /* foreign memory alone: called once when nobody looks at it any more */
     void *given, *context;          /* with these */
+    struct fy_block *block;         /* of the caching allocator (cache.h); NULL: its memory is not from there */
+    int stream;                     /* of a card: whose block it is */
+    uint64_t recorded;              /* bit i: stream i uses it as well, and is waited for */
     struct fy_seen *seen;           /* accesses by streams (hazard.c); NULL: none */
     struct fy_storage *next, *prev; /* all that live, oldest first */
 } fy_storage;
@@ -53,6 +56,10 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context);
 void fy_storage_drop(fy_site *at, fy_storage *s);    /* one reference less */
 const fy_storage *fy_storage_holding(const void *p); /* for guard.c; may run in a signal handler */
+/* A stream of the card uses s as well (fy_record_stream), or a copy that goes on reads or writes page-locked memory:
+ * its bytes are given on only when the stream has got past what it had to do when s was freed. */
+void fy_pool_record_stream(fy_storage *s, int stream);
+void fy_pool_record_pinned(fy_storage *s, const fy_dev *card, int stream);
 fy_ref fy_live_storages(void); /* ids of the storages alive, for the `live` field of the end event */
 
 /* A view of a storage, before it has a handle. */

@@ -176,8 +176,8 @@ static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
     run_with("sim", "", tell);
     assert_said("capacity 536870912");
     run_with("sim", "h200:capacity=48MiB", fill_the_card);
-    assert_said("CUDA out of memory. Tried to allocate 32.00 MiB. GPU 0 has a total capacity of 48.00 MiB of "
-                "which 16.00 MiB is free.");
+    assert_said("CUDA out of memory. Tried to allocate 32.00 MiB (GPU 0; 48.00 MiB total capacity; 32.00 MiB already "
+                "allocated; 16.00 MiB free;");
     assert_said("full, then sum 3");
 }
 

@@ -217,8 +217,18 @@ static void all_done(void)
     read_events();
 }
 
+/* The cards' memory lies as it did for the program before, whatever that has left. */
+static void place_anew(void)
+{
+    for (int d = 2; d < BUFFERS; d++) fy_free(buffers[d]);
+    fy_cuda_empty_cache();
+    for (int d = 2; d < BUFFERS; d++) buffers[d] = empty(fy_dev_at(is_other(d) ? 2 : 1));
+}
+
 static void begin(void)
 {
+    all_done();
+    place_anew();
     memset(&run, 0, sizeof run);
     for (int e = 0; e < EVENTS; e++) {
         fy_event_free(events[e]);

@@ -180,13 +180,17 @@ static void fresh_and_freed_blocks_become_junk_in_the_order_of_their_stream(void
     void *p = holding(d, 7);
     HOME(d, 1, pinned[0], p);
     int64_t t = fy_clock_now();
-    fy_copy_work w = {.stream = 1, .dst = p, .bytes = BYTES, .junk = 0xf5};
+    fy_copy_work w = {.stream = 1, .dst = p, .bytes = BYTES, .junk = 0xf5, .async = true};
     assert_true(fy_backend_sim.copy(d, &w));
     assert_int_equal(fy_clock_now(), t);
     HOME(d, 1, pinned[1], p);
     assert_int_equal(first_byte(d, p), 7);
     sync_stream(d, 1);
     assert_true(all(pinned[0], 7) && all(pinned[1], 0xf5));
+    w.junk = 0xff;
+    w.async = false;
+    assert_true(fy_backend_sim.copy(d, &w)); /* and at once, where that is asked */
+    assert_int_equal(first_byte(d, p), 0xff);
 }
 
 /* ---- cards ---- */

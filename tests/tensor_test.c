@@ -44,7 +44,7 @@ TEST(a_tensor_is_made_on_the_device_that_is_asked_for)
     {
         since();
         fy_tensor *x = fy_ones((3), .device = "cuda", .name = "weights");
-        assert_string_equal(kinds(), "alloc tensor op complete");
+        assert_string_equal(kinds(), "segment alloc tensor op complete");
         assert_string_equal(fy_device(x), "cuda:0");
         assert_true(fy_is_cuda(x));
         assert_string_equal(text_of(event_of("alloc", 0), "device"), "cuda:0");
