@@ -9,13 +9,13 @@
 
 typedef struct handmade {
     char *text;
-    size_t size;
+    size_t size, room;
     int seq;
 } handmade;
 
 static inline void hand_bytes(handmade *h, const char *bytes, size_t n)
 {
-    h->text = realloc(h->text, h->size + n + 1);
+    if (h->size + n + 1 > h->room) h->text = realloc(h->text, h->room = 2 * (h->size + n + 1));
     if (!h->text) abort();
     memcpy(h->text + h->size, bytes, n);
     h->size += n;
