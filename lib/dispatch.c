@@ -124,13 +124,12 @@ static uint64_t emit(const fy_call *c, const fy_dev *dev, const fy_run_work *w, 
 {
     fy_use writes = use_of(out);
     bool host = dev->number == 0;
-    uint64_t seq =
-        FY_EMIT(c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
-                .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
-                .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype),
-                .flops = w->flops, .bytes = w->bytes, .kernel = fy_ref_str(w->kernel),
-                .grid = {w->grid[0], w->grid[1], w->grid[2]}, .block = {w->block[0], w->block[1], w->block[2]},
-                .blas = fy_ref_str(w->blas), .held = w->time.held);
+    uint64_t seq = FY_EMIT(
+        c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
+        .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
+        .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype), .flops = w->flops,
+        .bytes = w->bytes, .kernel = fy_ref_str(w->kernel), .grid = {w->grid[0], w->grid[1], w->grid[2]},
+        .block = {w->block[0], w->block[1], w->block[2]}, .blas = fy_ref_str(w->blas), .held = w->time.held);
     FY_EMIT(c->at, complete, .id = w->id, .start = w->time.start, .end = w->time.end,
             .engine = host ? FY_WORD_host : FY_WORD_compute, .wire = FY_ABSENT, .staging = FY_ABSENT,
             .overhead = w->time.overhead);
