@@ -483,6 +483,102 @@ TEST(a_freed_event_is_recognised)
     assert_null(fy_error());
 }
 
+/* ---- C11.8 to C11.10: memory that two streams use ---- */
+
+/* A tensor of the default stream that a slow copy in s still reads when it is freed; told: record_stream says so. */
+static void free_while_in_use(fy_stream *s, fy_tensor *home, bool told)
+{
+    fy_tensor *g = on_card(MANY);
+    fy_stream_wait_stream(s, fy_cuda_default_stream());
+    since();
+    FY_STREAM(s) fy_copy_(home, g, .non_blocking = true);
+    if (told) fy_record_stream(g, s);
+    fy_free(g);
+}
+
+TEST(memory_that_another_stream_still_uses_is_given_on_at_once)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_stream *s = fy_cuda_stream();
+        fy_tensor *home = pinned(MANY);
+        free_while_in_use(s, home, false);
+        const char *was = text_of(event_of("copy", 0), "src.addr");
+        fy_tensor *next = fy_zeros((MANY), .device = "cuda");
+        assert_string_equal(text_of(event_of("alloc", 0), "addr"), was);
+        assert_string_equal(text_of(event_of("hazard", 0), "type"), "reuse");
+        assert_non_null(strstr(text_of(event_of("hazard", 0), "fix"), "fy_record_stream"));
+        fy_cuda_synchronize();
+        assert_true(isnan(element(home, 0)));
+        assert_true(element(next, 0) == 0);
+    }
+}
+
+TEST(recorded_it_is_kept_until_that_stream_has_got_past_its_end)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_stream *s = fy_cuda_stream();
+        fy_tensor *home = pinned(MANY);
+        fy_cuda_empty_cache();
+        free_while_in_use(s, home, true);
+        char was[32];
+        snprintf(was, sizeof was, "%s", text_of(event_of("copy", 0), "src.addr"));
+        assert_int_equal(number_of(event_of("record_stream", 0), "stream"), fy_stream_id(s));
+        assert_true(number_of(event_of("record_stream", 0), "storage") == number_of(event_of("free", 0), "storage"));
+        assert_true(cJSON_IsTrue(field(event_of("free", 0), "deferred")));
+        fy_zeros((MANY), .device = "cuda");
+        assert_true(strcmp(text_of(event_of("alloc", 0), "addr"), was) != 0);
+        assert_null(event_of("hazard", 0));
+        fy_stream_synchronize(s);
+        assert_true(element(home, 0) == 1 && element(home, MANY - 1) == 1);
+        since();
+        fy_zeros((MANY), .device = "cuda");
+        assert_string_equal(text_of(event_of("alloc", 0), "addr"), was);
+        assert_null(event_of("hazard", 0));
+    }
+}
+
+TEST(its_own_stream_need_not_be_recorded_and_the_cpu_has_none)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *g = on_card(4), *x = fy_ones((4));
+        since();
+        fy_record_stream(g, fy_cuda_default_stream());
+        assert_string_equal(kinds(), "");
+        fy_record_stream(x, fy_cuda_stream());
+        assert_true(failed_with("Could not run 'aten::record_stream' with arguments from the 'CPU' backend."));
+        fy_record_stream(g, fy_cuda_stream(.device = "cuda:1"));
+        assert_true(failed_with("the stream is of cuda:1"));
+        fy_record_stream(NULL, fy_cuda_stream());
+        fy_record_stream(g, NULL);
+        assert_null(fy_error());
+    }
+}
+
+TEST(what_a_side_stream_makes_is_used_after_a_wait_alone)
+{
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) FY_SCOPE
+        {
+            fy_stream *s = fy_cuda_stream();
+            fy_tensor *x = pinned(MANY), *g = on_card(MANY), *sum;
+            fy_cuda_synchronize();
+            since();
+            FY_STREAM(s) fy_copy_(g, x, .non_blocking = true);
+            if (waits) fy_stream_wait_stream(fy_cuda_current_stream(), s);
+            sum = fy_sum(g);
+            assert_int_equal(event_of("hazard", 0) == NULL, waits);
+            if (!waits) assert_string_equal(text_of(event_of("hazard", 0), "type"), "race");
+            double total = fy_item(sum);
+            assert_true(waits ? total == MANY : isnan(total));
+        }
+}
+
 /* ---- mistakes ---- */
 
 TEST(streams_are_of_cards_that_are_there)
@@ -550,6 +646,10 @@ int main(void)
         T(an_event_belongs_to_the_card_of_its_first_recording),
         T(times_are_for_events_that_were_made_for_them),
         T(a_freed_event_is_recognised),
+        T(memory_that_another_stream_still_uses_is_given_on_at_once),
+        T(recorded_it_is_kept_until_that_stream_has_got_past_its_end),
+        T(its_own_stream_need_not_be_recorded_and_the_cpu_has_none),
+        T(what_a_side_stream_makes_is_used_after_a_wait_alone),
         T(streams_are_of_cards_that_are_there),
         T(null_passes_through),
     };
