@@ -129,7 +129,8 @@ typedef struct fy_backend {
     bool (*record)(fy_dev *d, int stream, fy_point *p); /* fill p; stream -1: p is needed no more */
     /* A stream of `waiter` waits for a point of d, or the host does (waiter NULL); p NULL: for all of d's work. */
     bool (*wait)(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t);
-    bool (*done)(fy_dev *d, const fy_point *p, int64_t *when); /* has it passed, and when? Does not wait; false and d->fault: the card failed */
+    bool (*done)(fy_dev *d, const fy_point *p,
+                 int64_t *when); /* has it passed, and when? Does not wait; false and d->fault: the card failed */
 } fy_backend;
 
 struct fy_dev {
