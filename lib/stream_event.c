@@ -1,4 +1,4 @@
-/* cuda_event.c: events, PyTorch's torch.cuda.Event, and what streams, events and the host wait for.
+/* stream_event.c: events, PyTorch's torch.cuda.Event, and what streams, events and the host wait for.
  *
  * An event stands for the place in a stream where it was last recorded; before that it stands for nothing, has
  * been reached, and nobody waits for it. It belongs to the card of its first recording. */
