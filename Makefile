@@ -157,7 +157,7 @@ $(B)/files/%: tests/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer -Ilib $< $(LINK_CARRIED) -o $@
 # lib/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
-$(B)/tests/cuda_fake_test: private CFLAGS += -Itests/fake_cuda
+$(B)/tests/cuda_fake_test $(B)/tests/cuda_stream_test $(B)/tests/finished_test: private CFLAGS += -Itests/fake_cuda
 $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib -Iviewer -Itests $< $(filter-out $(B)/viewer/ferry.o,$(COMMAND)) $(CHECKS) \
@@ -177,7 +177,7 @@ $(B)/bench/%: tests/bench/%.c $(B)/libferry.a
 	$(CC) $(CFLAGS) -Ilib $< -L$(B) -lferry $(CORE_LIBS) -o $@
 
 # What goes to a machine with a card: programs, the libraries that they need, the script.
-CARRIED = $(patsubst lessons/%.c,$(B)/gpu/bin/%,$(wildcard lessons/*/solution.c lessons/*/wrong_*.c)) $(B)/gpu/bin/ops
+CARRIED = $(patsubst lessons/%.c,$(B)/gpu/bin/%,$(wildcard lessons/*/solution.c lessons/*/wrong_*.c)) $(B)/gpu/bin/ops $(B)/gpu/bin/streams
 LINK_CARRIED = -L$(B) -lferry $(CORE_LIBS)
 $(B)/gpu/bin/%: lessons/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'

@@ -4,9 +4,11 @@
  * they make kernels for the simulated card: a launch runs its blocks one after another on the CPU, and
  * the threads of a block in order, each up to its next __syncthreads (simt.cc).
  *
- * The word that is not CUDA:  LAUNCH(kernel, grid, block)(arguments)
- * which is  kernel<<<grid, block>>>(arguments)  under nvcc. MEMBER marks a __device__ function of a structure;
- * the structure stands in a nameless namespace, as the objects made by nvcc hold one of the same name.
+ * The words that are not CUDA:  LAUNCH(kernel, grid, block)(arguments)
+ * which is  kernel<<<grid, block, 0, stream>>>(arguments)  under nvcc, in the stream of the work. ASSERT(blame, fact)
+ * is an assert that also tells whose work it was; blame is an argument of the kernel, given as BLAME(w). MEMBER
+ * marks a __device__ function of a structure; the structure stands in a nameless namespace, as the objects made by
+ * nvcc hold one of the same name.
  *
  * Not there under g++: warp shuffles, __shared__ of a size known only at launch. Pointers inside
  * structures are not looked at: give a kernel its pointers as arguments. */
@@ -27,9 +29,23 @@ extern "C" {
 
 #ifdef __CUDACC__
 
-#define LAUNCH(kernel, grid, block) kernel<<<grid, block>>>
+#define LAUNCH(kernel, grid, block) kernel<<<grid, block, 0, fy_cuda_launching.stream>>>
 #define LAUNCHER(name) extern "C" void fy_cuda_launch_##name(fy_run_work *w)
 #define MEMBER __device__ static
+
+/* When an assertion fails the card is dead, and a word of the host's memory all that can be read: it gets the
+ * number of the work. The launcher hands BLAME(w) to the kernel. */
+struct fy_blame {
+    volatile uint32_t *word;
+    uint32_t work;
+};
+#define BLAME(w) (fy_blame{fy_cuda_launching.blame, (w)->id})
+#define ASSERT(blame, fact) ((fact) ? (void)0 : lay(blame), assert(fact))
+__device__ inline void lay(fy_blame blame)
+{
+    if (*blame.word == 0) *blame.word = blame.work;
+    __threadfence_system();
+}
 
 #else
 
@@ -79,6 +95,9 @@ template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
 #define LAUNCH(kernel, grid, block) fy_simt_dry ? (void)0 : fy_launch<kernel>{#kernel, grid, block}
 #define LAUNCHER(name) extern "C" void fy_sim_launch_##name(fy_run_work *w)
 #define MEMBER static
+struct fy_blame {}; /* whoever runs the kernel knows its work */
+#define BLAME(w) (fy_blame{})
+#define ASSERT(blame, fact) ((void)(blame), assert(fact))
 
 #endif
 

@@ -1,5 +1,6 @@
 /* cross.c: bytes from one memory to another, and what the log says of it. The only caller of a back end's
  * copy, and the only emitter of copy. What crosses is one piece: move.c and home.c see to that. */
+#include "finished.h"
 #include "hazard.h"
 #include "stream.h"
 #include "tensor.h"
@@ -35,7 +36,7 @@ static int64_t waited(const fy_dev *card, const fy_copy_work *w, int64_t before)
     return n < 0 ? 0 : n < w->time.held ? n : w->time.held;
 }
 
-static uint64_t emit_copy(fy_site *at, const fy_dev *card, const fy_copy_work *w, fy_side src, fy_side dst,
+static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_side src, fy_side dst,
                           const fy_crossing *how, int64_t before)
 {
     if (!fy_log_is_on()) return 0;
@@ -45,9 +46,12 @@ static uint64_t emit_copy(fy_site *at, const fy_dev *card, const fy_copy_work *w
         FY_EMIT(at, copy, .id = w->id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
                 .stream = w->stream, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
                 .cast = (uint8_t)how->cast, .why = (uint8_t)how->why, .held = w->time.held - wait);
-    FY_EMIT(at, complete, .id = w->id, .start = w->time.start, .end = w->time.end,
-            .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : (uint8_t)w->dir, .wire = w->time.wire,
-            .staging = w->time.staging, .overhead = w->time.overhead);
+    fy_work_ended(at, &(fy_ended){.dev = card,
+                                  .stream = w->stream,
+                                  .id = w->id,
+                                  .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : w->dir,
+                                  .is_copy = true,
+                                  .time = w->time});
     if (home && !w->was_async)
         FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = w->stream,
                 .why = how->why == FY_WORD_user ? FY_WORD_copy : (uint8_t)how->why, .cause = seq + 1, .held = wait);

@@ -1,10 +1,13 @@
 /* cuda.c: the real card, thin, on the same table as the simulated one: static CUDA runtime, the kernels
  * that nvcc made from the same sources, measured times.
  *
- * Times come from CUDA events, as distances from an event whose host time is known; that anchor moves
- * forward at every use, since the distance is a float in milliseconds and loses microseconds after
- * some seconds. While a log is open a launch is waited for, so that its times can be recorded with
- * it; without a log it is not. Launches and copies use the default stream. One lock: calls take turns.
+ * Nothing is waited for that the program does not wait for. While a log is open each piece of work lies between two
+ * marks (cuda_clock.h), which say later when it began and ended (finished.h); without a log there are none.
+ * Streams are made without an order to the default one, as PyTorch's are. Any thread may call; the runtime's
+ * current card is per thread.
+ *
+ * A kernel whose assertion fails writes the number of its work where the host can still read it when the card
+ * is dead. Other faults cannot be told apart: CUDA reports them at whatever call comes next.
  *
  * Without nvcc (FERRY_NO_NVCC) this is a back end that never opens. The tests compile this file
  * against a recording fake of the runtime (tests/fake_cuda). */
@@ -26,26 +29,11 @@ const fy_backend fy_backend_cuda = {.kind = "real", .open = absent_open};
 
 #else
 
-#include <cuda_runtime_api.h>
-#include <pthread.h>
-#include <stdlib.h>
+#include "cuda_clock.h"
 
-enum { FRESH = 0xff, FREED = 0xf5 };
+static const size_t cheap = 1 << 20; /* bytes that are filled with junk; more would take time that nobody asked for */
 
-typedef struct cuda {
-    pthread_mutex_t lock;
-    cudaEvent_t anchor, start, stop; /* anchor: an event that has passed */
-    int64_t anchor_time;             /* and when, on the host's clock */
-} cuda;
-
-/* Is e an error? Then d->fault says in which call. The runtime's own memory of it is cleared. */
-static bool failed(fy_dev *d, cudaError_t e, const char *call)
-{
-    if (e == cudaSuccess) return false;
-    snprintf(d->fault, sizeof d->fault, "CUDA error: %s (%s, in %s)", cudaGetErrorString(e), cudaGetErrorName(e), call);
-    cudaGetLastError();
-    return true;
-}
+__thread fy_cuda_place fy_cuda_launching;
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
@@ -61,28 +49,27 @@ static const char *why_no_card(cudaError_t e, int cards)
     return e == cudaSuccess ? NULL : cudaGetErrorString(e);
 }
 
-static bool make_events(fy_dev *d, cuda *c)
-{
-    if (failed(d, cudaEventCreate(&c->anchor), "cudaEventCreate")) return false;
-    if (failed(d, cudaEventCreate(&c->start), "cudaEventCreate")) return false;
-    if (failed(d, cudaEventCreate(&c->stop), "cudaEventCreate")) return false;
-    if (failed(d, cudaEventRecord(c->anchor, 0), "cudaEventRecord")) return false;
-    if (failed(d, cudaEventSynchronize(c->anchor), "cudaEventSynchronize")) return false;
-    c->anchor_time = 0; /* the clock starts when the card has opened: now */
-    return true;
-}
-
 static void cuda_close(fy_dev *d)
 {
     cuda *c = d->state;
     if (!c) return;
     cudaDeviceSynchronize();
-    if (c->anchor) cudaEventDestroy(c->anchor);
-    if (c->start) cudaEventDestroy(c->start);
-    if (c->stop) cudaEventDestroy(c->stop);
+    for (int i = 1; i < FY_STREAMS; i++)
+        if (c->streams[i]) cudaStreamDestroy(c->streams[i]);
+    end_clock(c);
+    if (c->blame) cudaFreeHost(c->blame);
     pthread_mutex_destroy(&c->lock);
     free(c);
     d->state = NULL;
+}
+
+static bool make_blame(fy_dev *d, cuda *c)
+{
+    void *word = NULL;
+    if (failed(d, cudaHostAlloc(&word, sizeof *c->blame, cudaHostAllocPortable), "cudaHostAlloc")) return false;
+    c->blame = word;
+    *c->blame = 0;
+    return true;
 }
 
 static bool cuda_open(fy_dev *d, char *why, size_t room)
@@ -95,10 +82,22 @@ static bool cuda_open(fy_dev *d, char *why, size_t room)
     cuda *c = d->state = calloc(1, sizeof *c);
     if (!c) return snprintf(why, room, "no memory"), false;
     pthread_mutex_init(&c->lock, NULL);
-    if (!failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice") && make_events(d, c)) return true;
+    if (!failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice") && make_blame(d, c)) return true;
     snprintf(why, room, "%s", d->fault);
     cuda_close(d);
     return false;
+}
+
+static uint32_t find_peers(const fy_dev *d)
+{
+    int cards = 0, can = 0;
+    uint32_t peers = 0;
+    if (cudaGetDeviceCount(&cards) != cudaSuccess) cards = 0;
+    for (int i = 0; i < cards && i < 31; i++)
+        if (i != d->number - 1 && cudaDeviceCanAccessPeer(&can, d->number - 1, i) == cudaSuccess && can)
+            peers |= (uint32_t)2 << i;
+    cudaGetLastError();
+    return peers;
 }
 
 static void cuda_info(fy_dev *d)
@@ -107,187 +106,259 @@ static void cuda_info(fy_dev *d)
     if (failed(d, cudaGetDeviceProperties(&p, d->number - 1), "cudaGetDeviceProperties")) return;
     snprintf(d->card_name, sizeof d->card_name, "%.120s", p.name);
     d->capacity = (int64_t)p.totalGlobalMem;
+    d->peers = find_peers(d);
 }
 
-/* The runtime's current card is per thread. */
-static bool enter(fy_dev *d)
-{
-    if (failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice")) return false;
-    pthread_mutex_lock(&((cuda *)d->state)->lock);
-    return true;
-}
+static bool enter(fy_dev *d) { return !failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice"); }
 
-static bool leave(fy_dev *d, bool result)
-{
-    pthread_mutex_unlock(&((cuda *)d->state)->lock);
-    return result;
-}
-
-/* ---- times -------------------------------------------------------------------------------------- */
-
-/* When an event that has passed did so; it is the anchor from now on, and the old one is free. */
-static bool time_of(fy_dev *d, cudaEvent_t *event, int64_t *t)
-{
-    cuda *c = d->state;
-    float ms = 0;
-    if (failed(d, cudaEventElapsedTime(&ms, c->anchor, *event), "cudaEventElapsedTime")) return false;
-    cudaEvent_t passed = *event;
-    *t = c->anchor_time += (int64_t)((double)ms * 1e6);
-    *event = c->anchor;
-    c->anchor = passed;
-    return true;
-}
-
-/* Wait for the work between start and stop and fill its times, none of them in the future. */
-static bool finish(fy_dev *d, fy_time *t)
-{
-    cuda *c = d->state;
-    if (failed(d, cudaEventSynchronize(c->stop), "cudaEventSynchronize")) return false;
-    int64_t now = fy_clock_now();
-    if (!time_of(d, &c->start, &t->start) || !time_of(d, &c->stop, &t->end)) return false;
-    if (t->end > now) {
-        t->start -= t->end - now;
-        t->end = c->anchor_time = now;
-    }
-    return true;
-}
-
-/* ---- the table ---------------------------------------------------------------------------------- */
-
-static void *take(fy_dev *d, size_t bytes, fy_word mem)
-{
-    void *p = NULL;
-    bool pinned = mem == FY_WORD_pinned;
-    cudaError_t e = pinned ? cudaHostAlloc(&p, bytes, cudaHostAllocPortable) : cudaMalloc(&p, bytes);
-    if (failed(d, e, pinned ? "cudaHostAlloc" : "cudaMalloc")) p = NULL;
-    else if (!pinned && failed(d, cudaMemsetAsync(p, FRESH, bytes, 0), "cudaMemset")) cudaFree(p), p = NULL;
-    if (e == cudaErrorMemoryAllocation) d->fault[0] = 0; /* full, and nothing else is wrong */
-    return p;
-}
+/* ---- memory ------------------------------------------------------------------------------------- */
 
 static void *cuda_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
 {
-    int64_t before = fy_clock_now();
+    void *p = NULL;
+    bool pinned = mem == FY_WORD_pinned;
+    *t = (fy_time){.start = fy_clock_now()};
     if (!enter(d)) return NULL;
-    void *p = take(d, bytes, mem);
-    *t = (fy_time){.start = before, .end = fy_clock_now()};
-    t->held = t->overhead = t->end - before;
-    leave(d, true);
+    cudaError_t e = pinned ? cudaHostAlloc(&p, bytes, cudaHostAllocPortable) : cudaMalloc(&p, bytes);
+    if (failed(d, e, pinned ? "cudaHostAlloc" : "cudaMalloc")) p = NULL;
+    if (e == cudaErrorMemoryAllocation) d->fault[0] = 0; /* full, and nothing else is wrong */
+    t->end = fy_clock_now();
+    t->held = t->overhead = t->end - t->start;
     return p;
 }
 
 /* The runtime waits for work that still uses it. */
 static void cuda_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
 {
-    int64_t before = fy_clock_now();
-    *t = (fy_time){.start = before, .end = before};
+    (void)bytes;
+    *t = (fy_time){.start = fy_clock_now()};
+    t->end = t->start;
     if (!p || !enter(d)) return;
-    if (mem == FY_WORD_pinned) {
-        failed(d, cudaFreeHost(p), "cudaFreeHost");
-    } else {
-        failed(d, cudaMemsetAsync(p, FREED, bytes, 0), "cudaMemset");
-        failed(d, cudaFree(p), "cudaFree");
-    }
+    if (mem == FY_WORD_pinned) failed(d, cudaFreeHost(p), "cudaFreeHost");
+    else failed(d, cudaFree(p), "cudaFree");
     t->end = fy_clock_now();
-    t->held = t->overhead = t->end - before;
-    leave(d, true);
+    t->held = t->overhead = t->end - t->start;
 }
 
-/* Waited for, unless that was not asked and the host's side is page-locked. The time it then takes is waited
- * for while a log is open, as a launch's, and is not counted as the host's. */
-static bool copy(fy_dev *d, fy_copy_work *w, int64_t before)
+/* ---- streams and places in them ----------------------------------------------------------------- */
+
+static bool stream_of(fy_dev *d, int number, cudaStream_t *s)
 {
     cuda *c = d->state;
+    bool ok = true;
+    pthread_mutex_lock(&c->lock);
+    if (number > 0 && !c->streams[number])
+        ok = !failed(d, cudaStreamCreateWithFlags(&c->streams[number], cudaStreamNonBlocking), "cudaStreamCreate");
+    *s = c->streams[number];
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+static cudaEvent_t event_at(fy_dev *d, const mark *m)
+{
+    cuda *c = d->state;
+    pthread_mutex_lock(&c->lock);
+    cudaEvent_t event = m->event;
+    pthread_mutex_unlock(&c->lock);
+    return event;
+}
+
+static bool cuda_record(fy_dev *d, int stream, fy_point *p)
+{
+    cudaStream_t s;
+    mark *m = p->native;
+    if (stream < 0) {
+        drop_mark(d, m);
+        p->native = NULL;
+        return true;
+    }
+    if (!enter(d) || !stream_of(d, stream, &s) || !(m = put_mark(d, m, s))) return false;
+    *p = (fy_point){.stream = stream, .when = -1, .native = m};
+    return true;
+}
+
+/* A point without a mark stands for all of its stream so far. */
+static bool host_waits(fy_dev *d, const fy_point *p)
+{
+    cudaStream_t s;
+    if (!p) return !failed(d, cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    if (p->native) return !failed(d, cudaEventSynchronize(event_at(d, p->native)), "cudaEventSynchronize");
+    return stream_of(d, p->stream, &s) && !failed(d, cudaStreamSynchronize(s), "cudaStreamSynchronize");
+}
+
+static bool stream_waits(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream)
+{
+    cudaStream_t s;
+    if (!enter(waiter) || !stream_of(waiter, stream, &s))
+        return snprintf(d->fault, sizeof d->fault, "%s", waiter->fault), false;
+    return !failed(d, cudaStreamWaitEvent(s, event_at(d, p->native), 0), "cudaStreamWaitEvent");
+}
+
+/* For all that a stream of d has been given by now. */
+static bool stream_waits_for_stream(fy_dev *d, int of, fy_dev *waiter, int stream)
+{
+    fy_point now = {0};
+    bool ok = cuda_record(d, of, &now) && stream_waits(d, &now, waiter, stream);
+    return cuda_record(d, -1, &now) && ok;
+}
+
+/* Nobody asks for a stream that waits for a whole card: the host waits in its place. */
+static bool cuda_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
+{
+    bool ok;
+    *t = (fy_time){.start = fy_clock_now()};
+    if (waiter && p && !p->native) ok = stream_waits_for_stream(d, p->stream, waiter, stream);
+    else if (waiter && p) ok = stream_waits(d, p, waiter, stream);
+    else ok = enter(d) && host_waits(d, p);
+    t->end = fy_clock_now();
+    t->held = t->end - t->start;
+    return ok;
+}
+
+static bool is_over(fy_dev *d, cudaError_t e, const char *call)
+{
+    if (e == cudaErrorNotReady) return cudaGetLastError(), false;
+    return !failed(d, e, call);
+}
+
+static bool cuda_done(fy_dev *d, const fy_point *p, int64_t *when)
+{
+    cudaStream_t s;
+    mark *m = p->native;
+    *when = -1;
+    if (!enter(d)) return false;
+    if (!m) return stream_of(d, p->stream, &s) && is_over(d, cudaStreamQuery(s), "cudaStreamQuery");
+    return is_over(d, cudaEventQuery(event_at(d, m)), "cudaEventQuery") && time_of(d, m, when);
+}
+
+/* ---- work --------------------------------------------------------------------------------------- */
+
+static const fy_time unknown = {.start = -1, .end = -1};
+
+/* Marks before and after a piece of work, for whoever will tell when it ended. */
+static bool note_begin(fy_dev *d, fy_time *t, cudaStream_t s)
+{
+    return !fy_log_is_on() || (t->begun = put_mark(d, NULL, s));
+}
+
+static bool note_end(fy_dev *d, fy_time *t, cudaStream_t s) { return !t->begun || (t->ended = put_mark(d, NULL, s)); }
+
+/* Work that failed, or that was waited for, needs its marks no more. */
+static void drop_marks(fy_dev *d, fy_time *t)
+{
+    drop_mark(d, t->begun);
+    drop_mark(d, t->ended);
+    t->begun = t->ended = NULL;
+}
+
+/* The host waits for a copy; then its times are known. */
+static bool wait_for(fy_dev *d, cudaStream_t s, fy_time *t, int64_t before)
+{
+    if (failed(d, cudaStreamSynchronize(s), "cudaStreamSynchronize")) return false;
+    t->start = before, t->end = fy_clock_now();
+    bool ok = !t->ended || (time_of(d, t->begun, &t->start) && time_of(d, t->ended, &t->end));
+    t->wire = t->end - t->start;
+    drop_marks(d, t);
+    return ok;
+}
+
+static bool move(fy_dev *d, fy_copy_work *w, cudaStream_t s)
+{
     enum cudaMemcpyKind kind = w->dir == FY_WORD_h2d   ? cudaMemcpyHostToDevice
                                : w->dir == FY_WORD_d2h ? cudaMemcpyDeviceToHost
                                                        : cudaMemcpyDeviceToDevice;
-    bool timed = !w->was_async || fy_log_is_on();
-    if (timed && failed(d, cudaEventRecord(c->start, 0), "cudaEventRecord")) return false;
-    if (failed(d, cudaMemcpyAsync(w->dst, w->src, w->bytes, kind, 0), "cudaMemcpyAsync")) return false;
-    w->time.end = fy_clock_now();
-    w->time.held = w->time.end - before;
-    if (!timed) return true;
-    if (failed(d, cudaEventRecord(c->stop, 0), "cudaEventRecord")) return false;
-    bool ok = finish(d, &w->time);
-    if (!w->was_async) w->time.held = fy_clock_now() - before;
-    return ok;
+    return !failed(d, cudaMemcpyAsync(w->dst, w->src, w->bytes, kind, s), "cudaMemcpyAsync");
+}
+
+/* Page-locked memory is read or written later; pageable memory is read at the call, and written before it returns. */
+static bool copy(fy_dev *d, fy_copy_work *w, int64_t before)
+{
+    cudaStream_t s;
+    bool within = w->dir == FY_WORD_d2d, waits = !within && (!w->async || (w->dir == FY_WORD_d2h && !w->pinned));
+    w->was_async = within || (w->async && w->pinned);
+    w->route = w->pinned || within ? FY_WORD_direct : FY_WORD_staged;
+    if (!stream_of(d, w->stream, &s) || !note_begin(d, &w->time, s)) return false;
+    return move(d, w, s) && note_end(d, &w->time, s) && (!waits || wait_for(d, s, &w->time, before));
+}
+
+/* On d's account, in both cards' streams: after what the other had before, and what it gets later comes after it. */
+static bool move_across(fy_dev *d, fy_dev *to, fy_copy_work *w, cudaStream_t s)
+{
+    if (!stream_waits_for_stream(to, w->stream, d, w->stream) || !enter(d)) return false;
+    if (!note_begin(d, &w->time, s)) return false;
+    cudaError_t e = cudaMemcpyPeerAsync(w->dst, to->number - 1, w->src, d->number - 1, w->bytes, s);
+    if (failed(d, e, "cudaMemcpyPeerAsync") || !note_end(d, &w->time, s)) return false;
+    return stream_waits_for_stream(d, w->stream, to, w->stream);
+}
+
+/* Without it the copy goes by way of the host. */
+static bool use_peer(fy_dev *d, int number)
+{
+    cuda *c = d->state;
+    uint32_t bit = (uint32_t)1 << number;
+    if (!(d->peers & bit) || c->peers_on & bit) return true;
+    cudaError_t e = cudaDeviceEnablePeerAccess(number - 1, 0);
+    c->peers_on |= bit;
+    if (e == cudaErrorPeerAccessAlreadyEnabled) return cudaGetLastError(), true;
+    return !failed(d, e, "cudaDeviceEnablePeerAccess");
+}
+
+static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
+{
+    struct cudaPointerAttributes where;
+    cudaStream_t s;
+    if (failed(d, cudaPointerGetAttributes(&where, w->dst), "cudaPointerGetAttributes")) return false;
+    fy_dev *to = fy_dev_at(where.device + 1);
+    if (!to || to == d)
+        return snprintf(d->fault, sizeof d->fault, "invalid argument: not a copy between two cards"), false;
+    w->was_async = true; /* the host has no part in it, whatever was asked */
+    w->route = d->peers >> to->number & 1 ? FY_WORD_direct : FY_WORD_host;
+    return use_peer(d, to->number) && stream_of(d, w->stream, &s) && move_across(d, to, w, s);
+}
+
+/* Not the program's work: it is in no log, and costs next to nothing. */
+static bool fill(fy_dev *d, fy_copy_work *w)
+{
+    cudaStream_t s;
+    w->was_async = true;
+    w->route = FY_WORD_direct;
+    w->time = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
+    if (w->bytes > cheap || w->bytes == 0) return true;
+    return enter(d) && stream_of(d, w->stream, &s) &&
+           !failed(d, cudaMemsetAsync(w->dst, w->junk, w->bytes, s), "cudaMemsetAsync");
 }
 
 static bool cuda_copy(fy_dev *d, fy_copy_work *w)
 {
     int64_t before = fy_clock_now();
-    bool within = w->dir == FY_WORD_d2d || w->dir == FY_WORD_p2p;
-    w->time = (fy_time){.start = before};
-    w->was_async = w->async && w->pinned;
-    w->route = w->pinned || within ? FY_WORD_direct : FY_WORD_staged;
-    if (!enter(d)) return false;
-    bool ok = copy(d, w, before);
-    w->time.wire = w->time.end - w->time.start;
-    return leave(d, ok);
+    if (!w->src) return fill(d, w);
+    w->time = unknown;
+    bool ok = enter(d) && (w->dir == FY_WORD_p2p ? copy_to_peer(d, w) : copy(d, w, before));
+    if (!ok) drop_marks(d, &w->time);
+    w->time.held = fy_clock_now() - before;
+    return ok;
 }
 
 static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
-    cuda *c = d->state;
-    bool timed = fy_log_is_on();
-    if (timed && failed(d, cudaEventRecord(c->start, 0), "cudaEventRecord")) return false;
+    cudaStream_t s;
+    if (!stream_of(d, w->stream, &s) || !note_begin(d, &w->time, s)) return false;
+    fy_cuda_launching = (fy_cuda_place){s, ((cuda *)d->state)->blame};
     k->launch(w);
     if (failed(d, cudaGetLastError(), w->kernel ? w->kernel : fy_ops[w->op].name)) return false;
-    w->time.end = fy_clock_now();
-    w->time.held = w->time.end - w->time.start;
-    if (!timed) return true;
-    if (failed(d, cudaEventRecord(c->stop, 0), "cudaEventRecord")) return false;
-    return finish(d, &w->time);
+    return note_end(d, &w->time, s);
 }
 
 static bool cuda_run(fy_dev *d, fy_run_work *w)
 {
+    int64_t before = fy_clock_now();
     const fy_kernel *k = fy_cuda_kernel(w->op);
-    if (!k) {
-        snprintf(d->fault, sizeof d->fault, "there is no kernel for %s", fy_ops[w->op].name);
-        return false;
-    }
-    if (!enter(d)) return false;
-    w->time = (fy_time){.start = fy_clock_now()};
-    return leave(d, launch(d, k, w));
-}
-
-static bool cuda_record(fy_dev *d, int stream, fy_point *p)
-{
-    cudaEvent_t event = p->native;
-    if (!enter(d)) return false;
-    if (stream < 0) {
-        if (event) failed(d, cudaEventDestroy(event), "cudaEventDestroy");
-        p->native = NULL;
-        return leave(d, true);
-    }
-    if (!event && failed(d, cudaEventCreate(&event), "cudaEventCreate")) return leave(d, false);
-    p->native = event;
-    p->stream = stream;
-    p->when = -1;
-    return leave(d, !failed(d, cudaEventRecord(event, 0), "cudaEventRecord"));
-}
-
-static bool cuda_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
-{
-    (void)waiter, (void)stream;
-    *t = (fy_time){.start = fy_clock_now()};
-    if (!enter(d)) return false;
-    cudaError_t e = p ? cudaEventSynchronize(p->native) : cudaDeviceSynchronize();
-    bool ok = !failed(d, e, p ? "cudaEventSynchronize" : "cudaDeviceSynchronize");
-    t->end = fy_clock_now();
-    t->held = t->end - t->start;
-    return leave(d, ok);
-}
-
-static bool cuda_done(fy_dev *d, const fy_point *p, int64_t *when)
-{
-    *when = -1;
-    if (!enter(d)) return false;
-    cudaError_t e = cudaEventQuery(p->native);
-    bool yes = e == cudaSuccess;
-    if (e != cudaErrorNotReady) failed(d, e, "cudaEventQuery");
-    return leave(d, yes);
+    if (!k) return snprintf(d->fault, sizeof d->fault, "there is no kernel for %s", fy_ops[w->op].name), false;
+    w->time = unknown;
+    bool ok = enter(d) && launch(d, k, w);
+    if (!ok) drop_marks(d, &w->time);
+    w->time.held = fy_clock_now() - before;
+    return ok;
 }
 
 const fy_backend fy_backend_cuda = {

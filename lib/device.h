@@ -32,9 +32,10 @@ typedef struct fy_card {
 } fy_card;
 
 typedef struct fy_time {
-    int64_t start, end;              /* when the work itself began and ended */
+    int64_t start, end;              /* when the work itself began and ended; -1: not known yet (finished.h) */
     int64_t held;                    /* how long the host was held by the call */
     int64_t wire, staging, overhead; /* parts of a copy's cost */
+    void *begun, *ended;             /* natives of the points that will tell of -1; NULL: nobody will */
 } fy_time;
 
 /* A strided array: what kernels and host loops walk. Strides in elements. */
@@ -120,7 +121,7 @@ typedef struct fy_backend {
     const char *kind;                                /* "cpu", "sim", "real" */
     bool (*open)(fy_dev *d, char *why, size_t room); /* false: why not, in a few words ("no driver") */
     void (*close)(fy_dev *d);
-    void (*info)(fy_dev *d);                             /* fill d->card_name, capacity, free_bytes */
+    void (*info)(fy_dev *d);                                          /* fill d->card_name, capacity, free_bytes */
     void *(*alloc)(fy_dev *d, size_t bytes, fy_word mem, fy_time *t); /* NULL: full, or what d->fault says */
     void (*release)(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t);
     bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed; d->fault says how */
@@ -128,7 +129,8 @@ typedef struct fy_backend {
     bool (*record)(fy_dev *d, int stream, fy_point *p); /* fill p; stream -1: p is needed no more */
     /* A stream of `waiter` waits for a point of d, or the host does (waiter NULL); p NULL: for all of d's work. */
     bool (*wait)(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t);
-    bool (*done)(fy_dev *d, const fy_point *p, int64_t *when); /* has it passed, and when? Does not wait; false and d->fault: the card failed */
+    bool (*done)(fy_dev *d, const fy_point *p,
+                 int64_t *when); /* has it passed, and when? Does not wait; false and d->fault: the card failed */
 } fy_backend;
 
 struct fy_dev {

@@ -2,6 +2,7 @@
  * and recorded as alloc, tensor, op, complete. The only caller of a back end's run. */
 #include <stdio.h>
 
+#include "finished.h"
 #include "hazard.h"
 #include "stream.h"
 #include "tensor.h"
@@ -119,21 +120,22 @@ static bool emit_hosted(const fy_call *c, const fy_run_work *w, const fy_use *re
     return fy_emit_hosted(c->at, &o);
 }
 
-static uint64_t emit(const fy_call *c, const fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
+static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
                      const fy_tensor *out)
 {
     fy_use writes = use_of(out);
     bool host = dev->number == 0;
-    uint64_t seq =
-        FY_EMIT(c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
-                .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
-                .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype),
-                .flops = w->flops, .bytes = w->bytes, .kernel = fy_ref_str(w->kernel),
-                .grid = {w->grid[0], w->grid[1], w->grid[2]}, .block = {w->block[0], w->block[1], w->block[2]},
-                .blas = fy_ref_str(w->blas), .held = w->time.held);
-    FY_EMIT(c->at, complete, .id = w->id, .start = w->time.start, .end = w->time.end,
-            .engine = host ? FY_WORD_host : FY_WORD_compute, .wire = FY_ABSENT, .staging = FY_ABSENT,
-            .overhead = w->time.overhead);
+    uint64_t seq = FY_EMIT(
+        c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
+        .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
+        .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype), .flops = w->flops,
+        .bytes = w->bytes, .kernel = fy_ref_str(w->kernel), .grid = {w->grid[0], w->grid[1], w->grid[2]},
+        .block = {w->block[0], w->block[1], w->block[2]}, .blas = fy_ref_str(w->blas), .held = w->time.held);
+    fy_work_ended(c->at, &(fy_ended){.dev = dev,
+                                     .stream = w->stream,
+                                     .id = w->id,
+                                     .engine = host ? FY_WORD_host : FY_WORD_compute,
+                                     .time = w->time});
     return seq;
 }
 
@@ -153,7 +155,7 @@ static void *fail_run(const fy_call *c, const fy_dev *dev, const fy_run_work *w)
 }
 
 /* Told of, with what was found about its accesses. */
-static uint64_t record(const fy_call *c, const fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
+static uint64_t record(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
                        const fy_tensor *out, fy_deed *deed)
 {
     if (!fy_log_is_on()) return fy_deed_done(deed, c->at, 0), 0;

@@ -151,4 +151,11 @@ void fy_sim_dry(bool on);                /* from now on this thread's launches r
 const char *fy_sim_kernel_fault(void);   /* what the last kernel of this thread did wrong, or NULL */
 const fy_kernel *fy_cuda_kernel(int op); /* from the objects made by nvcc */
 
+/* Where this thread's launches on the real card go: cuda.c sets it before each. */
+typedef struct fy_cuda_place {
+    struct CUstream_st *stream;
+    uint32_t *blame; /* page-locked: the number of the work whose assertion failed; 0: none has */
+} fy_cuda_place;
+extern __thread fy_cuda_place fy_cuda_launching;
+
 #endif

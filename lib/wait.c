@@ -1,4 +1,5 @@
 /* wait.c: what a program asks of the cards and of the clock, and its own notes. */
+#include "finished.h"
 #include "order.h"
 #include "tensor.h"
 #include "work.h"
@@ -17,6 +18,7 @@ void fy_cuda_synchronize_at(fy_site *at)
         return;
     }
     fy_order_wait_card(card->number);
+    fy_work_poll(card);
     FY_EMIT(at, sync, .scope = FY_WORD_device, .device = (uint8_t)card->number, .stream = FY_ABSENT,
             .why = FY_WORD_user, .held = t.held);
     fy_narrate_flush();

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "finished.h"
 #include "order.h"
 #include "stream.h"
 #include "tensor.h"
@@ -82,6 +83,7 @@ static bool wait_for(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t s
     if (!d->backend->wait(d, &(fy_point){.stream = stream}, NULL, 0, &t))
         return fy_fail_work(at, d, id, "do the work of this call");
     fy_order_join(FY_HOST, fy_agent_of(d, stream));
+    fy_work_poll(d);
     FY_EMIT(at, sync, .scope = FY_WORD_stream, .device = (uint8_t)d->number, .stream = stream, .why = FY_WORD_policy,
             .cause = seq + 1, .held = t.held);
     return true;

@@ -95,6 +95,19 @@ static void streams_and_events()
     fy_event_free(e);
 }
 
+static void memory()
+{
+    int64_t total = 0, used = fy_cuda_memory_allocated(NULL);
+    fy_tensor *x = fy_zeros((1 << 20), .device = "cuda");
+    fy_memory_stats s = fy_cuda_memory_stats("cuda:0");
+    IS(s.allocated_bytes == used + (4 << 20) && fy_cuda_max_memory_allocated("cuda") >= s.allocated_bytes);
+    IS(fy_cuda_mem_get_info("cuda", &total) == total - fy_cuda_memory_reserved(NULL) && total > 0);
+    fy_free(x);
+    fy_cuda_empty_cache();
+    fy_cuda_reset_peak_memory_stats(NULL);
+    IS(fy_cuda_max_memory_reserved(NULL) == s.reserved_bytes - (20 << 20));
+}
+
 static void mistakes()
 {
     fy_on_error(FY_RETURN);
@@ -109,6 +122,7 @@ int main()
     views_and_joining();
     moving();
     streams_and_events();
+    memory();
     mistakes();
     return wrong != 0;
 }

@@ -8,6 +8,7 @@
 
 #include "fuzz_ledger.h"
 #include "fuzz_run.h"
+#include "work.h"
 
 enum { FRESH_VRAM = 0xff }; /* what sim.c fills new memory with */
 
@@ -74,9 +75,10 @@ static void make_room(const cell *c)
         if (!(read_into[i] = realloc(read_into[i], bytes))) abort();
 }
 
-/* Past the end of what was asked for nothing is written. */
+/* Past the end of what was asked for nothing is written. What was there before is known where blocks are fresh. */
 static void check_end(const fy_storage *s, const unsigned char *bytes)
 {
+    if (!fy_launch_blocking()) return;
     for (size_t i = s->asked; s->dev->number > 0 && i < s->bytes; i++)
         if (bytes[i] != FRESH_VRAM) broken("byte %zu of a storage of %zu on the card was written", i, s->asked);
 }

@@ -177,8 +177,8 @@ static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
     case REDUCE: return reduce(w, s, second);
     case ALONG:
     case DIM: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
-    case PRODUCT:
-    case COPY: return CALL(fy_site *, fy_tensor *, fy_tensor *)(SITE, x, y);
+    case PRODUCT: return CALL(fy_site *, fy_tensor *, fy_tensor *)(SITE, x, y);
+    case COPY: return fy_copy__at(SITE, x, y, (fy_copy_opts){0});
     case ADDMM: return fy_addmm_at(SITE, x, y, operand(w, s, 2), s->value[0], s->value[1]);
     case LINEAR: return fy_linear_at(SITE, x, y, operand(w, s, 2));
     case CROSS_ENTROPY:

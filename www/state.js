@@ -166,6 +166,16 @@ const on = {
     lineCost(s, e);
   },
 
+  segment(s, e) {
+    hold(s, e);
+    lineCost(s, e);
+  },
+
+  segment_free(s, e) {
+    hold(s, e);
+    lineCost(s, e);
+  },
+
   host_write(s, e) {
     const storage = s.storages.get(int(e.storage));
     if (storage) write(s, storage, int(e.version));
@@ -227,7 +237,7 @@ const on = {
 
 // Kinds that change nothing that is drawn: they have a sentence, and that is all.
 export const silent = new Set([
-  'host_read', 'given', 'segment', 'segment_free', 'event_record', 'event_wait', 'query', 'record_stream', 'set_device', 'set_stream',
+  'host_read', 'given', 'event_record', 'event_wait', 'query', 'record_stream', 'set_device', 'set_stream',
   'peer', 'mode',
 ]);
 

@@ -14,6 +14,8 @@ typedef enum cudaError {
     cudaErrorOperatingSystem = 304,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
+    cudaErrorPeerAccessAlreadyEnabled = 704,
+    cudaErrorAssert = 710,
     cudaErrorLaunchFailure = 719,
 } cudaError_t;
 
@@ -24,8 +26,15 @@ struct cudaDeviceProp {
     size_t totalGlobalMem;
 };
 
+struct cudaPointerAttributes {
+    int device;
+};
+
 typedef struct fake_event *cudaEvent_t;
-typedef struct fake_stream *cudaStream_t;
+typedef struct CUstream_st *cudaStream_t;
+
+#define cudaHostAllocPortable 1
+#define cudaStreamNonBlocking 1
 
 #define FAKE(name) fake_##name
 #define cudaGetDeviceCount FAKE(GetDeviceCount)
@@ -39,16 +48,23 @@ typedef struct fake_stream *cudaStream_t;
 #define cudaFree FAKE(Free)
 #define cudaHostAlloc FAKE(HostAlloc)
 #define cudaFreeHost FAKE(FreeHost)
-#define cudaHostAllocPortable 1
 #define cudaMemsetAsync FAKE(MemsetAsync)
 #define cudaMemcpyAsync FAKE(MemcpyAsync)
+#define cudaMemcpyPeerAsync FAKE(MemcpyPeerAsync)
+#define cudaPointerGetAttributes FAKE(PointerGetAttributes)
+#define cudaDeviceCanAccessPeer FAKE(DeviceCanAccessPeer)
+#define cudaDeviceEnablePeerAccess FAKE(DeviceEnablePeerAccess)
+#define cudaStreamCreateWithFlags FAKE(StreamCreateWithFlags)
+#define cudaStreamDestroy FAKE(StreamDestroy)
+#define cudaStreamSynchronize FAKE(StreamSynchronize)
+#define cudaStreamQuery FAKE(StreamQuery)
+#define cudaStreamWaitEvent FAKE(StreamWaitEvent)
 #define cudaEventCreate FAKE(EventCreate)
 #define cudaEventDestroy FAKE(EventDestroy)
 #define cudaEventRecord FAKE(EventRecord)
 #define cudaEventSynchronize FAKE(EventSynchronize)
 #define cudaEventQuery FAKE(EventQuery)
 #define cudaEventElapsedTime FAKE(EventElapsedTime)
-#define cudaStreamQuery FAKE(StreamQuery)
 #define cudaDeviceSynchronize FAKE(DeviceSynchronize)
 
 #endif

@@ -1,5 +1,6 @@
-/* The fake CUDA runtime: does on the CPU what each call would do, at once, writes down that it was
- * called, and fails when told to. Its clock moves 1 ms at every copy, fill and launch. */
+/* The fake CUDA runtime: up to two cards with streams on a clock of their own. It writes down each call, with its
+ * stream, and fails when told to. What work does to memory it does at once; when it is over, the clock says: each
+ * copy, fill and launch takes `work` ms of its stream. The host's calls take no time; waiting moves the clock. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -9,31 +10,75 @@
 
 #include "cuda_runtime_api.h"
 
+enum { FAKE_CARDS = 2, FAKE_BLOCKS = 64 };
+
+struct CUstream_st {
+    int number, card; /* numbers in the order in which they were made, from 1; 0: the default stream */
+    double end;       /* when its work is over, in ms */
+};
+
+struct fake_event {
+    double ms; /* when its stream gets there */
+    int card;
+};
+
 static struct {
     int cards, driver;       /* what the machine has */
+    bool peers;              /* can its cards read each other? */
     cudaError_t count_error; /* cudaGetDeviceCount's answer; then it leaves the count unwritten */
     const char *fail;        /* the call that fails next ... */
     cudaError_t error;       /* ... and how */
+    cudaError_t sticky;      /* what all calls of a broken card say; 0: it is whole */
     cudaError_t last;        /* what cudaGetLastError will say */
-    double ms;               /* the device's clock */
+    double now, work;        /* the clock; what a piece of work takes */
+    double drift;            /* how much faster the card's clock is than the host's: 1e-5 */
     int blocks, events;      /* not yet freed */
-    int pinned;              /* likewise, on the host */
-    char calls[8192];        /* names, blanks between */
-} fake = {.cards = 1, .driver = 13000};
+    int pinned, streams;     /* likewise */
+    int card, made;          /* the current one; streams made so far */
+    struct CUstream_st zero[FAKE_CARDS];
+    struct {
+        char *p;
+        size_t bytes;
+        int card;
+    } block[FAKE_BLOCKS];
+    struct CUstream_st *all[64];
+    char calls[65536]; /* names with their streams, blanks between */
+} fake = {.cards = 1, .driver = 13000, .work = 1};
 
-struct fake_event {
-    double ms;
-};
+static struct CUstream_st *fake_stream(struct CUstream_st *s)
+{
+    fake.zero[fake.card].card = fake.card;
+    return s ? s : &fake.zero[fake.card];
+}
 
-/* Write the call down; the error it is to return. */
-static cudaError_t called(const char *name)
+/* Write the call down, as "Name" or "Name@STREAM"; the error it is to return. */
+static cudaError_t called_in(const char *name, int stream)
 {
     size_t n = strlen(fake.calls);
     snprintf(fake.calls + n, sizeof fake.calls - n, "%s%s", n ? " " : "", name);
+    n = strlen(fake.calls);
+    if (stream > 0) snprintf(fake.calls + n, sizeof fake.calls - n, "@%d", stream);
+    if (fake.sticky) return fake.last = fake.sticky;
     if (!fake.fail || strcmp(fake.fail, name) != 0) return cudaSuccess;
     fake.fail = NULL;
     return fake.last = fake.error;
 }
+
+static cudaError_t called(const char *name) { return called_in(name, 0); }
+
+/* Work in a stream: when it is over. */
+static double fake_work(struct CUstream_st *s)
+{
+    if (s->end < fake.now) s->end = fake.now;
+    return s->end += fake.work;
+}
+
+static void fake_wait_until(double ms)
+{
+    if (fake.now < ms) fake.now = ms;
+}
+
+/* ---- the machine ---- */
 
 static inline cudaError_t fake_GetDeviceCount(int *n)
 {
@@ -56,12 +101,40 @@ static inline cudaError_t fake_GetDeviceProperties(struct cudaDeviceProp *p, int
     return called("GetDeviceProperties");
 }
 
-static inline cudaError_t fake_SetDevice(int card) { return called(card == 0 ? "SetDevice" : "SetDevice?"); }
+static inline cudaError_t fake_SetDevice(int card)
+{
+    fake.card = card;
+    return called(card == 0 ? "SetDevice" : "SetDevice:1");
+}
+
+static inline cudaError_t fake_DeviceCanAccessPeer(int *can, int card, int peer)
+{
+    *can = fake.peers && card != peer;
+    return called("DeviceCanAccessPeer");
+}
+
+static inline cudaError_t fake_DeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    return called(flags || peer == fake.card ? "DeviceEnablePeerAccess?" : "DeviceEnablePeerAccess");
+}
+
+static inline cudaError_t fake_DeviceSynchronize(void)
+{
+    cudaError_t e = called("DeviceSynchronize");
+    if (e) return e;
+    fake_wait_until(fake.zero[fake.card].end);
+    for (int i = 0; i < fake.made; i++)
+        if (fake.all[i] && fake.all[i]->card == fake.card) fake_wait_until(fake.all[i]->end);
+    return cudaSuccess;
+}
+
+/* ---- errors ---- */
 
 static inline const char *fake_GetErrorString(cudaError_t e)
 {
     return e == cudaErrorMemoryAllocation ? "out of memory"
            : e == cudaErrorLaunchFailure  ? "unspecified launch failure"
+           : e == cudaErrorAssert         ? "device-side assert triggered"
                                           : "some error";
 }
 
@@ -69,6 +142,7 @@ static inline const char *fake_GetErrorName(cudaError_t e)
 {
     return e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
            : e == cudaErrorLaunchFailure  ? "cudaErrorLaunchFailure"
+           : e == cudaErrorAssert         ? "cudaErrorAssert"
                                           : "cudaErrorX";
 }
 
@@ -80,21 +154,39 @@ static inline cudaError_t fake_GetLastError(void)
     return e;
 }
 
+/* ---- memory ---- */
+
 static inline cudaError_t fake_Malloc(void **p, size_t bytes)
 {
     cudaError_t e = called("Malloc");
     if (e) return e;
-    if (bytes > 8u << 20) return fake.last = cudaErrorMemoryAllocation;
-    *p = malloc(bytes);
+    if (bytes > 8u << 20 || fake.blocks == FAKE_BLOCKS) return fake.last = cudaErrorMemoryAllocation;
+    *p = calloc(1, bytes);
+    for (int i = 0;; i++)
+        if (!fake.block[i].p) {
+            fake.block[i].p = *p, fake.block[i].bytes = bytes, fake.block[i].card = fake.card;
+            break;
+        }
     fake.blocks++;
     return cudaSuccess;
 }
 
 static inline cudaError_t fake_Free(void *p)
 {
-    if (p) fake.blocks--;
+    for (int i = 0; i < FAKE_BLOCKS; i++)
+        if (p && fake.block[i].p == p) fake.block[i].p = NULL, fake.blocks--;
     free(p);
     return called("Free");
+}
+
+static inline cudaError_t fake_PointerGetAttributes(struct cudaPointerAttributes *a, const void *p)
+{
+    a->device = -1;
+    for (int i = 0; i < FAKE_BLOCKS; i++)
+        if (fake.block[i].p && (const char *)p >= fake.block[i].p &&
+            (const char *)p < fake.block[i].p + fake.block[i].bytes)
+            a->device = fake.block[i].card;
+    return called("PointerGetAttributes");
 }
 
 static inline cudaError_t fake_HostAlloc(void **p, size_t bytes, unsigned flags)
@@ -115,10 +207,22 @@ static inline cudaError_t fake_FreeHost(void *p)
 
 static inline cudaError_t fake_MemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
-    (void)stream;
-    fake.ms += 1;
+    struct CUstream_st *s = fake_stream(stream);
+    cudaError_t e = called_in("MemsetAsync", s->number);
+    if (e) return e;
+    fake_work(s);
     memset(p, value, bytes);
-    return called("MemsetAsync");
+    return cudaSuccess;
+}
+
+static inline cudaError_t fake_copy(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream)
+{
+    struct CUstream_st *s = fake_stream(stream);
+    cudaError_t e = called_in(name, s->number);
+    if (e) return e;
+    fake_work(s);
+    memcpy(to, from, bytes);
+    return cudaSuccess;
 }
 
 static inline cudaError_t fake_MemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -126,19 +230,69 @@ static inline cudaError_t fake_MemcpyAsync(void *to, const void *from, size_t by
 {
     static const char *const names[] = {"MemcpyHostToHost", "MemcpyHostToDevice", "MemcpyDeviceToHost",
                                         "MemcpyDeviceToDevice"};
-    cudaError_t e = called(names[kind]);
-    (void)stream;
+    return fake_copy(names[kind], to, from, bytes, stream);
+}
+
+static inline cudaError_t fake_MemcpyPeerAsync(void *to, int to_card, const void *from, int from_card, size_t bytes,
+                                               cudaStream_t stream)
+{
+    return fake_copy(to_card == from_card ? "MemcpyPeerAsync?" : "MemcpyPeerAsync", to, from, bytes, stream);
+}
+
+/* ---- streams ---- */
+
+static inline cudaError_t fake_StreamCreateWithFlags(cudaStream_t *s, unsigned flags)
+{
+    cudaError_t e = called(flags == cudaStreamNonBlocking ? "StreamCreate" : "StreamCreate?");
     if (e) return e;
-    fake.ms += 1;
-    memcpy(to, from, bytes);
+    *s = calloc(1, sizeof **s);
+    (*s)->card = fake.card;
+    fake.all[fake.made++] = *s;
+    (*s)->number = fake.made;
+    fake.streams++;
     return cudaSuccess;
 }
+
+static inline cudaError_t fake_StreamDestroy(cudaStream_t s)
+{
+    fake.all[s->number - 1] = NULL;
+    free(s);
+    fake.streams--;
+    return called("StreamDestroy");
+}
+
+static inline cudaError_t fake_StreamSynchronize(cudaStream_t stream)
+{
+    struct CUstream_st *s = fake_stream(stream);
+    cudaError_t e = called_in("StreamSynchronize", s->number);
+    if (!e) fake_wait_until(s->end);
+    return e;
+}
+
+static inline cudaError_t fake_StreamQuery(cudaStream_t stream)
+{
+    struct CUstream_st *s = fake_stream(stream);
+    cudaError_t e = called_in("StreamQuery", s->number);
+    return e ? e : s->end <= fake.now ? cudaSuccess : (fake.last = cudaErrorNotReady);
+}
+
+/* A stream of another card than the current one would be a mistake. */
+static inline cudaError_t fake_StreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    struct CUstream_st *s = fake_stream(stream);
+    cudaError_t e = called_in(flags || s->card != fake.card ? "StreamWaitEvent?" : "StreamWaitEvent", s->number);
+    if (!e && s->end < event->ms) s->end = event->ms;
+    return e;
+}
+
+/* ---- events ---- */
 
 static inline cudaError_t fake_EventCreate(cudaEvent_t *event)
 {
     cudaError_t e = called("EventCreate");
     if (e) return e;
     *event = calloc(1, sizeof **event);
+    (*event)->card = fake.card;
     fake.events++;
     return cudaSuccess;
 }
@@ -152,21 +306,30 @@ static inline cudaError_t fake_EventDestroy(cudaEvent_t event)
 
 static inline cudaError_t fake_EventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    (void)stream;
-    event->ms = fake.ms;
-    return called("EventRecord");
+    struct CUstream_st *s = fake_stream(stream);
+    cudaError_t e = called_in(event->card == s->card ? "EventRecord" : "EventRecord?", s->number);
+    if (!e) event->ms = s->end > fake.now ? s->end : fake.now;
+    return e;
 }
 
-static inline cudaError_t fake_EventSynchronize(cudaEvent_t event) { return (void)event, called("EventSynchronize"); }
-static inline cudaError_t fake_EventQuery(cudaEvent_t event) { return (void)event, called("EventQuery"); }
+static inline cudaError_t fake_EventSynchronize(cudaEvent_t event)
+{
+    cudaError_t e = called("EventSynchronize");
+    if (!e) fake_wait_until(event->ms);
+    return e;
+}
 
+static inline cudaError_t fake_EventQuery(cudaEvent_t event)
+{
+    cudaError_t e = called("EventQuery");
+    return e ? e : event->ms <= fake.now ? cudaSuccess : (fake.last = cudaErrorNotReady);
+}
+
+/* By the card's clock, as a float: that is all the real one tells. */
 static inline cudaError_t fake_EventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
-    *ms = (float)(to->ms - from->ms);
-    return called("EventElapsedTime");
+    *ms = (float)((to->ms - from->ms) * (1 + fake.drift));
+    return called(from->card == to->card ? "EventElapsedTime" : "EventElapsedTime?");
 }
-
-static inline cudaError_t fake_StreamQuery(cudaStream_t stream) { return (void)stream, called("StreamQuery"); }
-static inline cudaError_t fake_DeviceSynchronize(void) { return called("DeviceSynchronize"); }
 
 #endif

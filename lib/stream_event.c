@@ -1,4 +1,4 @@
-/* cuda_event.c: events, PyTorch's torch.cuda.Event, and what streams, events and the host wait for.
+/* stream_event.c: events, PyTorch's torch.cuda.Event, and what streams, events and the host wait for.
  *
  * An event stands for the place in a stream where it was last recorded; before that it stands for nothing, has
  * been reached, and nobody waits for it. It belongs to the card of its first recording. */
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "finished.h"
 #include "order.h"
 #include "stream.h"
 #include "tensor.h"
@@ -176,6 +177,7 @@ void fy_event_synchronize_at(fy_site *at, fy_event *e)
         return;
     }
     fy_order_wait(FY_HOST, &e->order);
+    if (e->card) fy_work_poll(e->card);
     FY_EMIT(at, sync, .scope = FY_WORD_event, .device = e->card ? (uint8_t)e->card->number : FY_NO_DEVICE,
             .stream = e->card ? e->point.stream : FY_ABSENT, .event = e->id, .why = FY_WORD_user, .held = t.held);
     fy_narrate_flush();
@@ -191,6 +193,7 @@ void fy_stream_synchronize_at(fy_site *at, fy_stream *s)
         return;
     }
     fy_order_join(FY_HOST, fy_agent_of(s->card, s->number));
+    fy_work_poll(s->card);
     FY_EMIT(at, sync, .scope = FY_WORD_stream, .device = (uint8_t)s->card->number, .stream = s->number,
             .why = FY_WORD_user, .held = t.held);
     fy_narrate_flush();
@@ -202,7 +205,7 @@ void fy_stream_synchronize_at(fy_site *at, fy_stream *s)
 static int is_done(fy_site *at, fy_dev *card, const fy_point *p, int64_t *when)
 {
     card->fault[0] = 0;
-    if (card->backend->done(card, p, when)) return 1;
+    if (card->backend->done(card, p, when)) return fy_work_poll(card), 1;
     if (!card->fault[0]) return 0;
     fy_fail_device(at, card, "say whether its work has ended");
     return -1;

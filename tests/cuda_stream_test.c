@@ -1,0 +1,157 @@
+/* The real card's streams, the places in them, and when it passed those: lib/cuda.c and lib/cuda_clock.h over the
+ * fake of the CUDA runtime. */
+#include "cuda_on_fake.h"
+
+/* ---- streams and points ---- */
+
+static void a_stream_is_made_when_it_is_first_used_once_for_each_card(void **state)
+{
+    float x[1] = {1};
+    fy_run_work w = add_work(x, x, x, 1);
+    (void)state;
+    recording = false;
+    assert_true(run(&dev, &w)); /* the default stream is there already */
+    w.stream = 32;
+    assert_true(run(&dev, &w) && run(&dev, &w) && run(&other, &w));
+    assert_string_equal(fake.calls, "SetDevice Launch GetLastError SetDevice StreamCreate Launch@1 GetLastError "
+                                    "SetDevice Launch@1 GetLastError SetDevice:1 StreamCreate Launch@2 GetLastError");
+}
+
+static void points_pass_and_waiting_asks_the_right_event(void **state)
+{
+    fy_time t;
+    fy_point point = {0};
+    int64_t when;
+    (void)state;
+    use_stream(&dev, 1);
+    assert_true(fy_backend_cuda.record(&dev, 1, &point));
+    assert_true(point.stream == 1 && point.when == -1 && point.native);
+    begin_calls();
+    assert_true(fy_backend_cuda.wait(&dev, &point, NULL, 0, &t));
+    assert_true(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
+    assert_true(fy_backend_cuda.done(&dev, &point, &when));
+    void *native = point.native;
+    assert_true(fy_backend_cuda.record(&dev, 1, &point)); /* the same event again */
+    assert_ptr_equal(point.native, native);
+    assert_string_equal(fake.calls, "SetDevice EventSynchronize SetDevice DeviceSynchronize SetDevice EventQuery "
+                                    "EventElapsedTime SetDevice EventRecord@1");
+    assert_true(fy_backend_cuda.record(&dev, -1, &point));
+    assert_null(point.native);
+}
+
+/* It stands for all of its stream so far. */
+static void a_point_that_was_never_put_asks_its_stream(void **state)
+{
+    fy_time t;
+    fy_point point = {.stream = 1};
+    int64_t when;
+    (void)state;
+    use_stream(&dev, 1), use_stream(&dev, 2);
+    begin_calls();
+    assert_true(fy_backend_cuda.wait(&dev, &point, NULL, 0, &t));
+    assert_true(fy_backend_cuda.done(&dev, &point, &when));
+    assert_true(fy_backend_cuda.wait(&dev, &point, &dev, 2, &t));
+    assert_string_equal(fake.calls, "SetDevice StreamSynchronize@1 SetDevice StreamQuery@1 "
+                                    "SetDevice EventRecord@1 SetDevice StreamWaitEvent@2");
+}
+
+static void a_point_is_not_done_before_its_time(void **state)
+{
+    float x[1] = {1};
+    fy_run_work w = add_work(x, x, x, 1);
+    fy_point point = {0}, all = {.stream = 1};
+    int64_t when;
+    (void)state;
+    recording = false;
+    w.stream = 1;
+    assert_true(run(&dev, &w) && fy_backend_cuda.record(&dev, 1, &point));
+    assert_false(fy_backend_cuda.done(&dev, &point, &when));
+    assert_false(fy_backend_cuda.done(&dev, &all, &when));
+    assert_int_equal(fake.last, cudaSuccess); /* a no is no error for the next call to find */
+    fake.now += 5;
+    assert_true(fy_backend_cuda.done(&dev, &point, &when) && fy_backend_cuda.done(&dev, &all, &(int64_t){0}));
+    assert_int_equal(when, fy_clock_now() - 4000000);
+    fy_backend_cuda.record(&dev, -1, &point);
+}
+
+static void a_stream_of_another_card_waits_and_the_host_does_not(void **state)
+{
+    fy_time t;
+    fy_point point = {0};
+    (void)state;
+    use_stream(&dev, 1), use_stream(&other, 5);
+    assert_true(fy_backend_cuda.record(&dev, 1, &point));
+    begin_calls();
+    assert_true(fy_backend_cuda.wait(&dev, &point, &other, 5, &t));
+    assert_string_equal(fake.calls, "SetDevice:1 StreamWaitEvent@2");
+    fy_backend_cuda.record(&dev, -1, &point);
+}
+
+/* ---- times ---- */
+
+/* One launch of `us` microseconds, looked at a millisecond later. How long did it seem to take, and when? */
+static int64_t measured(double us, int64_t *start)
+{
+    float x[1] = {1};
+    fy_run_work w = add_work(x, x, x, 1);
+    int64_t end;
+    fake.work = us / 1000;
+    assert_true(run(&dev, &w));
+    fake.now += 1 + fake.work;
+    assert_true(fy_backend_cuda.done(&dev, &(fy_point){.native = w.time.begun}, start));
+    assert_true(fy_backend_cuda.done(&dev, &(fy_point){.native = w.time.ended}, &end));
+    drop_marks(&dev, &w.time);
+    fake.calls[0] = 0;
+    return end - *start;
+}
+
+static void check_measured(double us)
+{
+    int64_t start, before = fy_clock_now(), n = measured(us, &start);
+    assert_in_range(n, (int64_t)(us * 1e3) - 1000, (int64_t)(us * 1e3) + 1000);
+    assert_in_range(start, before, fy_clock_now());
+}
+
+/* A float of an hour's milliseconds has steps of a quarter of one. From anchor to anchor the hour itself is told to
+ * a part in ten million. */
+static void an_hour_later_microseconds_are_still_told(void **state)
+{
+    int64_t start;
+    (void)state;
+    for (int second = 0; second < 3600; second++, fake.now += 999) check_measured(7);
+    measured(7, &start);
+    assert_in_range(start, fy_clock_now() - 1007000 - 200000, fy_clock_now() - 1007000 + 200000);
+    fake.now += 3600e3; /* and an hour in which nobody asks */
+    measured(7, &start);
+    check_measured(7);
+    check_measured(123);
+}
+
+/* The two clocks part by a second in a day: times are moved into what the host saw. */
+static void clocks_that_drift_apart_are_kept_together(void **state)
+{
+    int64_t start;
+    (void)state;
+    for (int way = -1; way <= 1; way += 2) {
+        fake.drift = way * 1.2e-5;
+        for (int second = 0; second < 1000; second++, fake.now += 999) {
+            int64_t before = fy_clock_now();
+            measured(7, &start);
+            assert_in_range(start, before, fy_clock_now());
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_CARDS(a_stream_is_made_when_it_is_first_used_once_for_each_card),
+        WITH_CARDS(points_pass_and_waiting_asks_the_right_event),
+        WITH_CARDS(a_point_that_was_never_put_asks_its_stream),
+        WITH_CARDS(a_point_is_not_done_before_its_time),
+        WITH_CARDS(a_stream_of_another_card_waits_and_the_host_does_not),
+        WITH_CARDS(an_hour_later_microseconds_are_still_told),
+        WITH_CARDS(clocks_that_drift_apart_are_kept_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

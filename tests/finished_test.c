@@ -1,0 +1,155 @@
+/* Work that nobody waited for: when the log is told that it ended, and in which order. On the real card's back end,
+ * over the fake of the CUDA runtime. */
+#include <math.h>
+
+#include "cuda_on_fake.h"
+
+#include "finished.h"
+#include "recorded.h"
+
+static uint32_t last_id;
+
+/* A launch in a stream, as dispatch.c does it; its number. */
+static uint32_t issue(fy_dev *d, int stream, double ms)
+{
+    static float x[1] = {1};
+    fy_run_work w = add_work(x, x, x, 1);
+    w.id = ++last_id;
+    w.stream = stream;
+    fake.work = ms;
+    assert_true(run(d, &w));
+    fy_work_ended(NULL, &(fy_ended){.dev = d, .stream = stream, .id = w.id, .engine = FY_WORD_compute, .time = w.time});
+    return w.id;
+}
+
+static void check_complete(int n, uint32_t id, double start, double end)
+{
+    const cJSON *e = event_of("complete", n);
+    assert_non_null(e);
+    assert_int_equal(number_of(e, "id"), id);
+    assert_true(fabs(number_of(e, "start") - start * 1e6) < 1000 && fabs(number_of(e, "end") - end * 1e6) < 1000);
+}
+
+static bool wait_for_card(fy_dev *d)
+{
+    fy_time t;
+    bool ok = fy_backend_cuda.wait(d, NULL, NULL, 0, &t);
+    fy_work_poll(d);
+    return ok;
+}
+
+static void nothing_is_waited_for_while_a_log_is_open(void **state)
+{
+    (void)state;
+    use_stream(&dev, 1);
+    begin_calls();
+    since();
+    issue(&dev, 1, 5);
+    assert_string_equal(fake.calls, "SetDevice EventRecord@1 Launch@1 GetLastError EventRecord@1 "
+                                    "SetDevice EventQuery EventElapsedTime SetDevice EventQuery GetLastError");
+    for (int i = 0; i < 50; i++) issue(&dev, i % 3, 5);
+    assert_null(strstr(fake.calls, "Synchronize"));
+    assert_true(fake.now == 0);
+    assert_string_equal(kinds(), "");
+    assert_true(wait_for_card(&dev));
+}
+
+static void works_are_told_in_the_order_in_which_they_ended(void **state)
+{
+    (void)state;
+    since();
+    uint32_t slow = issue(&dev, 1, 9), quick = issue(&dev, 2, 2), next = issue(&dev, 2, 4), last = issue(&dev, 0, 20);
+    assert_string_equal(kinds(), "");
+    assert_true(wait_for_card(&dev));
+    assert_string_equal(kinds(), "complete complete complete complete");
+    check_complete(0, quick, 0, 2);
+    check_complete(1, next, 2, 6);
+    check_complete(2, slow, 0, 9);
+    check_complete(3, last, 0, 20);
+    assert_string_equal(text_of(event_of("complete", 0), "engine"), "compute");
+}
+
+static void a_later_call_tells_of_what_has_ended_by_then(void **state)
+{
+    (void)state;
+    since();
+    uint32_t first = issue(&dev, 1, 3);
+    issue(&dev, 1, 3);
+    fake.now += 4;
+    issue(&dev, 2, 3);
+    assert_string_equal(kinds(), "complete");
+    check_complete(0, first, 0, 3);
+    fy_work_ended(NULL, &(fy_ended){.dev = &dev, .id = 1, .time = {.start = 5, .end = 6}}); /* known at once */
+    assert_string_equal(kinds(), "complete complete");
+    assert_true(wait_for_card(&dev));
+}
+
+static void a_copy_is_told_with_its_time_on_the_bus(void **state)
+{
+    char a[4], b[4];
+    fy_copy_work c = {.dst = a, .src = b, .bytes = 4, .dir = FY_WORD_h2d, .pinned = true, .async = true};
+    (void)state;
+    since();
+    assert_true(copy_of(&dev, &c));
+    fy_work_ended(NULL, &(fy_ended){.dev = &dev, .id = 1, .engine = FY_WORD_h2d, .is_copy = true, .time = c.time});
+    assert_true(wait_for_card(&dev));
+    assert_true(fabs(number_of(event_of("complete", 0), "wire") - 1e6) < 1000);
+    assert_int_equal(number_of(event_of("complete", 0), "staging"), 0);
+}
+
+static void cards_are_told_of_apart(void **state)
+{
+    (void)state;
+    since();
+    uint32_t one = issue(&dev, 0, 5), two = issue(&other, 0, 1);
+    assert_true(wait_for_card(&other));
+    check_complete(0, two, 0, 1);
+    assert_null(event_of("complete", 1));
+    assert_true(wait_for_card(&dev));
+    check_complete(1, one, 0, 5);
+}
+
+/* And its marks are given back: the teardown counts them. */
+static void the_work_of_a_broken_card_does_not_end(void **state)
+{
+    (void)state;
+    since();
+    issue(&dev, 1, 5);
+    breaks = cudaErrorLaunchFailure;
+    issue(&dev, 2, 5);
+    assert_false(wait_for_card(&dev));
+    assert_string_equal(kinds(), "");
+    fake.sticky = 0;
+    fake.now += 50;
+    fy_work_poll(&dev); /* it was forgotten */
+    assert_string_equal(kinds(), "");
+}
+
+static void without_a_log_there_are_no_marks_and_nothing_is_told(void **state)
+{
+    (void)state;
+    since();
+    recording = false;
+    begin_calls();
+    issue(&dev, 0, 5);
+    assert_string_equal(fake.calls, "SetDevice Launch GetLastError");
+    assert_true(wait_for_card(&dev));
+    assert_string_equal(kinds(), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_CARDS(nothing_is_waited_for_while_a_log_is_open),
+        WITH_CARDS(works_are_told_in_the_order_in_which_they_ended),
+        WITH_CARDS(a_later_call_tells_of_what_has_ended_by_then),
+        WITH_CARDS(a_copy_is_told_with_its_time_on_the_bus),
+        WITH_CARDS(cards_are_told_of_apart),
+        WITH_CARDS(the_work_of_a_broken_card_does_not_end),
+        WITH_CARDS(without_a_log_there_are_no_marks_and_nothing_is_told),
+    };
+    recorded_start();
+    int failed_tests = cmocka_run_group_tests(tests, NULL, NULL);
+    recorded_end();
+    return failed_tests;
+}
