@@ -206,8 +206,7 @@ static program program_of(uint64_t seed)
 
 /* ---- processes: a crash is the end of one worker, not of the search ---- */
 
-/* Every second batch waits for each piece of work: its blocks are all over with before others take them, and so
- * fresh (fuzz_memory.h). The others wait where the program does. By the seed, so that each program runs again alike. */
+/* Every second batch waits for each piece of work, and so finds its blocks fresh (fuzz_memory.h). */
 static void start_ferry(uint64_t seed)
 {
     char err[256] = "", text[16];
@@ -391,8 +390,7 @@ int main(int argc, char **argv)
     if (memory == MAP_FAILED) return 2;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     s.workers = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
-    s.next = seed;
-    s.end = seed + programs;
+    s.next = seed, s.end = seed + programs;
     printf("fuzz: %llu programs from seed %llu\n", (unsigned long long)programs, (unsigned long long)seed);
     fflush(stdout);
     run_search(&s);

@@ -26,7 +26,8 @@ const command commands[] = {
     {"log", "FILE", "a saved run as JSON lines", command_log},
     {"whatif", "FILE [--card NAME] [--bus RATE] [--peer on|off] [--pinned] [--async]",
      "a saved run's times beside those of another card, bus or memory", command_whatif},
-    {"explain", "FILE [--json]", "what a saved run did that was wasteful or wrong, and how to mend it", command_explain},
+    {"explain", "FILE [--json]", "what a saved run did that was wasteful or wrong, and how to mend it",
+     command_explain},
     {"schema", "", "every kind of event and its fields, as JSON", command_schema},
     {NULL, NULL, NULL, NULL},
 };
