@@ -58,7 +58,7 @@ check('a tensor that is reached by keyboard tells all that hovering tells', asyn
 
 check('the table says the same as the log and as the live region', async () => {
   const page = await stage.open(stage.view.url);
-  await go(page, 8);
+  await go(page, stage.demo.events.findIndex((e) => e.kind === 'copy'));
   const said = await page.locator('#say').innerText();
   await page.locator('#as-table').click();
   const rows = await page.locator('#rows tr').evaluateAll((list) => list.map((tr) => [...tr.cells].map((c) => c.textContent)));
