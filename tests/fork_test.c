@@ -64,14 +64,6 @@ static void *multiplies(void *unused)
     return NULL;
 }
 
-/* Locks every few instructions: of handles, storages, names and random numbers. */
-static void *makes_tensors(void *unused)
-{
-    (void)unused;
-    for (;;) FY_SCOPE fy_rand((1));
-    return NULL;
-}
-
 static void start_three(void *(*body)(void *))
 {
     pthread_t t;
@@ -79,12 +71,22 @@ static void start_three(void *(*body)(void *))
     usleep(5000);
 }
 
-static bool makes_a_tensor(void) { return fy_item(fy_sum(fy_add(fy_rand((4)), 1))) > 4; }
-
 static bool exits_while_others_multiply(void)
 {
     start_three(multiplies);
     exit(0);
+}
+
+/* Not under ASan, whose own allocator may be locked by another thread when the child is made. */
+#ifndef __SANITIZE_ADDRESS__
+static bool makes_a_tensor(void) { return fy_item(fy_sum(fy_add(fy_rand((4)), 1))) > 4; }
+
+/* Locks every few instructions: of handles, storages, names and random numbers. */
+static void *makes_tensors(void *unused)
+{
+    (void)unused;
+    for (;;) FY_SCOPE fy_rand((1));
+    return NULL;
 }
 
 static bool forks_while_others_multiply(void)
@@ -103,12 +105,6 @@ static bool forks_while_others_make_tensors(void)
     return true;
 }
 
-static void an_exit_ends_while_other_threads_multiply(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 20; i++) assert_int_equal(status_of(exits_while_others_multiply), 0);
-}
-
 static void a_fork_ends_while_other_threads_multiply(void **state)
 {
     (void)state;
@@ -119,6 +115,13 @@ static void a_child_finds_no_lock_held_by_a_thread_that_it_has_not(void **state)
 {
     (void)state;
     assert_int_equal(status_of(forks_while_others_make_tensors), 0);
+}
+#endif
+
+static void an_exit_ends_while_other_threads_multiply(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) assert_int_equal(status_of(exits_while_others_multiply), 0);
 }
 
 static int returning(void **state)
@@ -132,8 +135,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_exit_ends_while_other_threads_multiply),
+#ifndef __SANITIZE_ADDRESS__
         cmocka_unit_test(a_fork_ends_while_other_threads_multiply),
         cmocka_unit_test(a_child_finds_no_lock_held_by_a_thread_that_it_has_not),
+#endif
         cmocka_unit_test(a_child_uses_a_card_that_its_parent_did_not),
         cmocka_unit_test(a_child_is_told_that_the_card_is_its_parents),
     };
