@@ -30,7 +30,7 @@ static const fy_card cards[] = {
         .flops_f32 = 67e12,         /* data sheet: 67 TFLOPS FP32, outside tensor cores */
         .memory_bandwidth = 4.8e12, /* data sheet: 4.8 TB/s */
         .bus_bandwidth = 50e9,      /* assumed: of PCIe Gen5 x16, 128 GB/s both ways by the data sheet. NVIDIA's blog on
-                                       nvbandwidth shows 55.63 GB/s, host to device */
+                                       nvbandwidth shows 55.63 GB/s, host to device, perhaps of another card */
         .peer_bandwidth = 390e9,    /* of NVLink's 450 GB/s each way (data sheet: 900 both ways). Measured on the H100,
                                        whose NVLink is the same: 380 GB/s one way, github.com/NVIDIA/nccl/issues/1264 */
         .staging_bandwidth = 10e9,  /* assumed: one core copying into page-locked memory */

@@ -3,11 +3,11 @@
  * An event stands for the place in a stream where it was last recorded; before that it stands for nothing, has
  * been reached, and nobody waits for it. It belongs to the card of its first recording. */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "finished.h"
+#include "lock.h"
 #include "order.h"
 #include "stream.h"
 #include "tensor.h"
@@ -28,7 +28,7 @@ struct fy_event {
 
 /* ---- handles ---------------------------------------------------------------------------------------- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* everything in this part */
+FY_LONG_LOCK(lock) /* everything in this part */
 static fy_event *oldest_dead, *newest_dead;
 static int dead;
 static uint32_t last_id;

@@ -281,7 +281,8 @@ static const struct measurement {
     {"laptop", "cubecl/issues/539, a laptop, 11.4 GiB/s", FY_WORD_h2d, true, 24 << 20, 12.24e9},
     {"laptop", "dask-cuda/pull/98, 5 to 6 GB/s", FY_WORD_h2d, false, 100000000, 5.5e9},
     {"laptop", "dask-cuda/pull/98, 5 to 6 GB/s", FY_WORD_d2h, false, 100000000, 5.5e9},
-    {"h200", "NVIDIA's blog on nvbandwidth", FY_WORD_h2d, true, 1 << 30, 55.63e9},
+    {"h200", "NVIDIA's blog on nvbandwidth, perhaps of another card on the same bus", FY_WORD_h2d, true, 1 << 30,
+     55.63e9},
     {"h200", "nccl/issues/1264, the H100, whose NVLink is the same", FY_WORD_p2p, true, 1 << 30, 380e9},
 };
 
