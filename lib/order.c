@@ -7,7 +7,7 @@
 
 #include "lock.h"
 
-FY_LONG_LOCK(lock) /* everything below */
+FY_LONG_LOCK(lock)                            /* everything below */
 static uint32_t clocks[FY_AGENTS][FY_AGENTS]; /* [whose][of whom], by places */
 static uint32_t seen_host[FY_AGENTS];         /* how much of the host's clock a stream has taken in */
 static uint16_t places[FY_AGENTS];            /* of an agent, and one more: 0 is none yet */
