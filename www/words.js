@@ -63,7 +63,7 @@ const sentences = {
   sync: (e) => `The program waits for ${awaited(e)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
-  segment: (e) => `${units.bytes(e.bytes)} are taken from ${memoryName(e.mem === 'pinned' ? 'cpu' : e.device)} in one piece: a segment, for the tensors to come.`,
+  segment: (e) => `${units.bytes(e.bytes)} are taken from ${memoryName(e.mem === 'pinned' ? 'cpu' : e.device)} in one piece: a segment, for the tensors to come.${heldFor(e)}`,
   segment_free: (e) => `A segment of ${units.bytes(e.bytes)} is given back to ${memoryName(e.device)}.`,
   event_record: (e) => `Event ${e.event ?? '?'} is put into ${stream(e)}: it stands for all that is queued there by now.`,
   event_wait: (e) => `What follows in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
