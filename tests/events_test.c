@@ -122,11 +122,11 @@ TEST(the_host_waits_for_an_event_or_a_stream_and_no_longer)
         fy_event_synchronize(e);
         assert_string_equal(text_of(event_of("sync", 0), "scope"), "event");
         assert_true(number_of(event_of("sync", 0), "event") == number_of(event_of("event_record", 0), "event"));
-        assert_true(fy_now() >= end_of(0) && fy_now() < end_of(1));
+        assert_true((double)fy_now() >= end_of(0) && (double)fy_now() < end_of(1));
         fy_stream_synchronize(b);
         assert_string_equal(text_of(event_of("sync", 1), "scope"), "stream");
         assert_int_equal(number_of(event_of("sync", 1), "stream"), fy_stream_id(b));
-        assert_true(fy_now() >= end_of(1));
+        assert_true((double)fy_now() >= end_of(1));
         assert_true(number_of(event_of("sync", 1), "held") > 0);
         fy_event_free(e);
     }
