@@ -52,6 +52,13 @@ static const char *hint_for(const fy_dev *d)
 }
 
 /* CUDA's words, and what they leave out: who gave the card that work. */
+static const char *late_hint(void)
+{
+    return fy_launch_blocking() ? "mend that call: the card does nothing more for this process after it"
+                                : "run it again with FERRY_LAUNCH_BLOCKING=1: the host then waits for each piece of "
+                                  "work, and the error is reported by the line that causes it";
+}
+
 static void *fail_late(fy_site *at, const fy_dev *d)
 {
     char cause[400] = "what caused it is too long ago to be named";
@@ -61,10 +68,8 @@ static void *fail_late(fy_site *at, const fy_dev *d)
     if (found && from)
         snprintf(cause, sizeof cause, "the card was at fault in work of an earlier call, %s:%d: %s(%s)", from->file,
                  from->line, from->call, from->args);
-    return fy_fail_caused(at, found ? seq + 1 : 0, "device",
-                          "run it again with FERRY_LAUNCH_BLOCKING=1: the host then waits for each piece of work, and "
-                          "the error is reported by the line that causes it",
-                          cause, "%s%s It surfaced at this call", is_said ? "" : "CUDA error: ", d->fault);
+    return fy_fail_caused(at, found ? seq + 1 : 0, "device", late_hint(), cause, "%s%s It surfaced at this call",
+                          is_said ? "" : "CUDA error: ", d->fault);
 }
 
 void *fy_fail_work(fy_site *at, const fy_dev *d, uint32_t own, const char *what)

@@ -139,6 +139,10 @@ TEST(under_launch_blocking_the_line_at_fault_tells_itself)
     assert_null(strstr(fy_error(), "surfaced"));
     assert_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING"));
     assert_null(field(event_of("error", 0), "caused_by"));
+    fy_clear_error();
+    fy_cuda_synchronize(); /* what is on already is not advised */
+    assert_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING"));
+    assert_non_null(strstr(fy_error(), "mend that call"));
 }
 
 TEST(under_launch_blocking_the_host_waits_for_each_piece_of_work)
