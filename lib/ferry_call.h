@@ -268,6 +268,7 @@ void *fy_data_at(fy_site *at, fy_tensor *x);
 void fy_free_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x);
 void fy_mark_at(fy_site *at, const char *text);
+int64_t fy_now_at(fy_site *at);
 fy_tensor *fy_given_at(fy_site *at, const char *name);
 void fy_answer_at(fy_site *at, const char *name, fy_tensor *x);
 

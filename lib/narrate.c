@@ -123,7 +123,14 @@ static void tell_end(fy_telling *t)
 static void tell_mark(fy_telling *t)
 {
     READ(mark, e, t);
-    tell_text(t, "note", e.text);
+    if (e.text) {
+        tell_text(t, "note", e.text);
+        return;
+    }
+    fy_begin(t, "clock");
+    fy_text_str(rest(t), "the program looks at it: ");
+    fy_say_time(rest(t), e.now);
+    end(t);
 }
 
 static void tell_grade(fy_telling *t)

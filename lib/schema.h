@@ -222,9 +222,9 @@
         FIELD(oom, INT, free, "bytes free") \
         FIELD(oom, INT, largest, "bytes of the largest hole") \
     END(oom) \
-    KIND(mark, "the program's own note") \
-        FIELD(mark, STR, text, "the note") \
-        FIELD(mark, OPT, now, "what fy_now said") \
+    KIND(mark, "the program's own note, or its look at the clock") \
+        FIELD(mark, STR, text, "the note; left out when it is fy_now that looks at the clock") \
+        FIELD(mark, OPT, now, "ns: what the clock said") \
     END(mark) \
     KIND(given, "a lesson's input came") \
         FIELD(given, STR, name, "name asked for") \

@@ -24,10 +24,12 @@ void fy_cuda_synchronize_at(fy_site *at)
     fy_narrate_flush();
 }
 
-int64_t fy_now(void)
+int64_t fy_now_at(fy_site *at)
 {
     fy_session_start();
-    return fy_clock_now();
+    int64_t now = fy_clock_now();
+    FY_EMIT(at, mark, .now = now);
+    return now;
 }
 
 void fy_mark_at(fy_site *at, const char *text)

@@ -136,8 +136,11 @@ TEST(notes_and_waits_are_recorded)
     int64_t before = fy_now();
     fy_mark("here");
     fy_cuda_synchronize();
-    assert_string_equal(kinds(), "mark sync");
-    assert_string_equal(text_of(event_of("mark", 0), "text"), "here");
+    assert_string_equal(kinds(), "mark mark sync");
+    assert_null(field(event_of("mark", 0), "text")); /* a look at the clock */
+    assert_true(number_of(event_of("mark", 0), "now") == (double)before);
+    assert_string_equal(text_of(event_of("mark", 1), "text"), "here");
+    assert_true(number_of(event_of("mark", 1), "now") == number_of(event_of("mark", 1), "t"));
     assert_string_equal(text_of(event_of("sync", 0), "scope"), "device");
     assert_true(fy_now() > before);
     assert_true(fy_cuda_is_available());

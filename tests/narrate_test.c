@@ -39,6 +39,7 @@ static void happen(void)
     FY_EMIT(&at, sync, .scope = FY_WORD_device, .device = 1, .why = FY_WORD_user, .held = 3000);
     FY_EMIT(&at, free, .storage = 2, .bytes = 16384);
     FY_EMIT(&at, mark, .text = fy_ref_str("half\x1b way"), .now = FY_ABSENT);
+    FY_EMIT(&at, mark, .now = 41200);
     FY_EMIT(NULL, end, .status = 0, .live = LIST(uint32_t, 1, 3));
 }
 
@@ -53,6 +54,7 @@ static const char story[] =
     "wait for cuda:0 3.0 us until it had finished demo.c:5\n"
     "free gpu 16 KiB on cuda:0 demo.c:5\n"
     "note half? way demo.c:5\n"
+    "clock the program looks at it: 41.2 us demo.c:5\n"
     "end exit status 0; still alive: mat1, tensor 3\n";
 
 /* Without the times, and with one blank where there are several. */
@@ -81,7 +83,7 @@ static void a_run_is_told_line_by_line(void **state)
     fy_log *log = log_to_read(fd);
     uint64_t cursor = 0;
     fy_text told = {0};
-    assert_int_equal(fy_narrate(log, &cursor, &told), 11);
+    assert_int_equal(fy_narrate(log, &cursor, &told), 12);
     assert_int_equal(cursor, fy_log_count(log));
     char *words = words_of(told.data);
     assert_string_equal(words, story);

@@ -249,5 +249,6 @@ function saying(a) {
   if (a.type === 'read') return `read by ${a.via || 'the program'}`;
   if (a.type === 'answer') return `answer “${a.name}” handed in`;
   if (a.type === 'error') return `error: ${String(a.code).replaceAll('_', ' ')}`;
-  return a.type === 'mark' ? `“${a.text}”` : '';
+  if (a.type === 'mark') return a.text === undefined ? `the clock says ${units.time(a.now)}` : `“${a.text}”`;
+  return '';
 }

@@ -68,7 +68,7 @@ const readers = {
   answer: (list, e) => list.push({ type: 'answer', storage: e.storage, name: e.name }),
   error: (list, e) => list.push({ type: 'error', code: e.code }),
   oom: (list, e) => list.push({ type: 'error', code: 'out of memory', device: e.device }),
-  mark: (list, e) => list.push({ type: 'mark', text: e.text }),
+  mark: (list, e) => list.push({ type: 'mark', text: e.text, now: e.now }),
 };
 
 function touch(list, state, e) {

@@ -75,7 +75,7 @@ const sentences = {
   peer: (e) => `${e.from ?? 'A card'} can ${e.can ? '' : 'not '}reach ${e.to ?? 'another'} directly${e.can ? '' : ': copies between them go through CPU RAM'}.`,
   mode: (e) => `${e.mode === 'launch_blocking' ? 'Launch blocking' : e.mode ?? 'A mode'} is ${e.on ? 'on' : 'off'}.`,
   oom: (e) => `${memoryName(e.device)} is full: ${units.bytes(e.asked)} asked for, ${units.bytes(e.free)} free.`,
-  mark: (e) => `The program notes: ${quoted(e.text)}.`,
+  mark: (e) => e.text === undefined ? `The program looks at the clock: ${units.time(e.now)} since its start.` : `The program notes: ${quoted(e.text)}.`,
   given: (e) => `The lesson hands in ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is handed in as an answer, from ${memoryName(e.device)}.`,
   values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e, n.dtypeOf(e.tensor))}.`,

@@ -16,6 +16,11 @@ test('every kind of lib/schema.h has a sentence of its own', () => {
   }
 });
 
+test('a look at the clock says the time, a note its text', () => {
+  assert.equal(sentence({ kind: 'mark', now: 41200 }, names()), 'The program looks at the clock: 41.2 µs since its start.');
+  assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'The program notes: “”.');
+});
+
 test('an unknown kind and an unreadable line are named, not hidden', () => {
   assert.match(sentence({ kind: 'teleport' }, names()), /teleport/);
   assert.match(sentence(null, names()), /cannot be read/);
