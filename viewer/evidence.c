@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "given.h"
+#include "misconceptions.h"
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
@@ -154,6 +155,23 @@ bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, doub
     }
     *where = -1;
     return true;
+}
+
+/* ---- what the program is built on -------------------------------------------------------------- */
+
+const cJSON *shows_misconception(grading *g, const char *name)
+{
+    const misconception *m = misconception_named(name);
+    if (!m || !m->signature) {
+        fprintf(stderr, "ferry: a check asks for the misconception '%s', which has no signature\n", name);
+        exit(1);
+    }
+    if (!g->found) {
+        findings *f = grade_keep(g, sizeof *f);
+        if (findings_of_events(f, g->run->events, g->run->count)) g->found = f;
+    }
+    int64_t seq = g->found ? m->signature(g->found) : -1;
+    return seq >= 0 && seq < g->run->count ? g->run->events[seq] : NULL;
 }
 
 /* ---- the way of the bytes --------------------------------------------------------------------- */

@@ -196,6 +196,13 @@ bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, s
     return h && finish(f, h, trace_each(lines, size, take, h, err, room));
 }
 
+bool findings_of_events(findings *f, cJSON *const *events, int count)
+{
+    history *h = begin(f, NULL, 0);
+    for (int i = 0; h && i < count; i++) history_add(h, events[i]);
+    return h && finish(f, h, true);
+}
+
 void findings_free(findings *f)
 {
     if (f->history) history_free(f->history);

@@ -4,71 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int site_index(history *h, const cJSON *e)
-{
-    int64_t line = event_int(e, "line");
-    int file = name_index(h, event_text(e, "file"));
-    if (file < 0 || line < 1 || line > 100000000) return -1;
-    int *at = map_at(h, &h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
-    if (!at || *at >= 0) return at ? *at : -1;
-    place *s = HISTORY_ADD(h, site);
-    if (!s) return -1;
-    *s = (place){file, (int)line};
-    return *at = h->site_count - 1;
-}
-
-/* ---- fields ---- */
-
-static uint8_t word_of(const cJSON *e, const char *field)
-{
-    static const char *const words[] = {
-#define W(word) #word,
-        FY_WORDS(W)
-#undef W
-    };
-    const char *s = event_text(e, field);
-    for (size_t i = 1; *s && i < sizeof words / sizeof *words; i++)
-        if (*s == *words[i] && !strcmp(s, words[i])) return (uint8_t)i;
-    return FY_WORD_none;
-}
-
-static uint8_t kind_of(const cJSON *e)
-{
-    static const char *const kinds[] = {"",
-#define KIND(kind, doc) #kind,
-#define FIELD(kind, type, name, doc)
-#define END(kind)
-                                        FY_SCHEMA(KIND, FIELD, END)
-#undef KIND
-#undef FIELD
-#undef END
-    };
-    const char *s = event_kind(e);
-    for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
-        if (*s == *kinds[i] && !strcmp(s, kinds[i])) return (uint8_t)i;
-    return 0;
-}
-
-static int device_of(const cJSON *e, const char *field)
-{
-    const char *s = event_text(e, field);
-    if (!strcmp(s, "cpu")) return 0;
-    long n = strncmp(s, "cuda:", 5) ? -1 : strtol(s + 5, NULL, 10);
-    return n >= 0 && n < MOST_CARDS ? (int)n + 1 : -1;
-}
-
-/* An amount that makes sense in sums, or 0. */
-static int64_t amount(const cJSON *e, const char *field)
-{
-    int64_t n = event_int(e, field);
-    return n > 0 && n < (int64_t)1 << 50 ? n : 0;
-}
-
-static bool is_yes(const cJSON *e, const char *field)
-{
-    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e, field));
-}
-
 /* ---- events ---- */
 
 static act *add_act(history *h, const cJSON *e, uint8_t kind)
@@ -76,19 +11,28 @@ static act *add_act(history *h, const cJSON *e, uint8_t kind)
     act *a = HISTORY_ADD(h, act);
     if (!a) return NULL;
     int64_t thread = event_int(e, "th");
-    *a = (act){.seq = event_seq(e), .kind = kind, .site = site_index(h, e), .device = device_of(e, "device")};
+    *a = (act){.seq = event_seq(e), .kind = kind, .site = history_site(h, e), .device = field_device(e, "device")};
     a->thread = thread >= 0 && thread < 1 << 20 ? (int)thread : 0;
     int64_t stream = event_int(e, "stream");
     a->stream = stream >= 0 && stream < 1 << 20 ? (int)stream : -1;
-    a->bytes = amount(e, "bytes");
-    a->held = amount(e, "held");
-    a->why = word_of(e, "why");
+    a->bytes = field_amount(e, "bytes");
+    a->held = field_amount(e, "held");
+    a->why = field_word(e, "why");
     a->src = a->dst = (side){-1, -1, -1, -1};
     a->dst.storage = map_find(&h->storage_ids, event_int(e, "storage"));
     a->dst.tensor = map_find(&h->tensor_ids, event_int(e, "tensor"));
     a->dst.version = event_int(e, "version");
     a->name = -1;
     return a;
+}
+
+/* Modelled addresses stay below 2^48. */
+static void note_addresses(act *a, const cJSON *e)
+{
+    unsigned long long from = strtoull(event_text(e, "addr"), NULL, 16);
+    if (from >= 1ull << 50) return;
+    a->start = (int64_t)from;
+    a->end = a->start + a->bytes;
 }
 
 static void touch(history *h, int i, bool reads)
@@ -107,15 +51,15 @@ static void add_session(history *h, const cJSON *e)
     h->measured = !strcmp(event_text(e, "clock"), "measured");
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(e, "devices");
     for (const cJSON *d = list ? list->child : NULL; d; d = d->next) {
-        int n = device_of(d, "name");
+        int n = field_device(d, "name");
         if (n < 0) continue;
-        h->device[n].capacity = amount(d, "capacity");
-        h->device[n].call_overhead = amount(d, "model.call_overhead");
-        h->device[n].launch_overhead = amount(d, "model.launch_overhead");
+        h->device[n].capacity = field_amount(d, "capacity");
+        h->device[n].call_overhead = field_amount(d, "model.call_overhead");
+        h->device[n].launch_overhead = field_amount(d, "model.launch_overhead");
         if (n) continue;
-        h->host.flops = (double)amount(d, "model.flops_f32");
-        h->host.bandwidth = (double)amount(d, "model.memory_bandwidth");
-        h->host.overhead = amount(d, "model.call_overhead");
+        h->host.flops = (double)field_amount(d, "model.flops_f32");
+        h->host.bandwidth = (double)field_amount(d, "model.memory_bandwidth");
+        h->host.overhead = field_amount(d, "model.call_overhead");
     }
 }
 
@@ -139,10 +83,11 @@ static void add_alloc(history *h, const cJSON *e)
     a->dst.storage = *at = h->storage_count - 1;
     *s = (storage){.site = a->site, .born = h->act_count - 1, .freed = -1, .device = a->device};
     s->first_touch = s->last_touch = s->last_read = s->last_out = -1;
-    s->mem = word_of(e, "mem");
+    s->mem = field_word(e, "mem");
     s->opened = s->mem == FY_WORD_foreign ? s->born : -1;
-    s->asked = amount(e, "asked");
+    s->asked = field_amount(e, "asked");
     s->bytes = a->bytes;
+    note_addresses(a, e);
     if (s->device < 0) return;
     card_seen *card = &h->device[s->device];
     card->live += s->bytes;
@@ -193,10 +138,11 @@ static void add_tensor(history *h, const cJSON *e)
     tensor *x = a ? HISTORY_ADD(h, tensor) : NULL;
     if (!x) return;
     a->dst.tensor = *at = h->tensor_count - 1;
-    *x = (tensor){.storage = a->dst.storage, .site = a->site, .dtype = word_of(e, "dtype")};
+    *x = (tensor){.storage = a->dst.storage, .site = a->site, .dtype = field_word(e, "dtype")};
+    x->made = h->act_count - 1;
     x->view_of = map_find(&h->tensor_ids, event_int(e, "view_of"));
     x->name = name_index(h, event_text(e, "name"));
-    x->offset = amount(e, "offset");
+    x->offset = field_amount(e, "offset");
     uint64_t look = hash_list((uint64_t)x->offset, cJSON_GetObjectItemCaseSensitive(e, "shape"), &numel);
     x->look = hash_list(look, cJSON_GetObjectItemCaseSensitive(e, "strides"), &ignored);
     x->bytes = numel * dtype_size(x->dtype);
@@ -206,7 +152,7 @@ static side side_of(history *h, const cJSON *e, const char *which)
 {
     const cJSON *s = cJSON_GetObjectItemCaseSensitive(e, which);
     return (side){map_find(&h->storage_ids, event_int(s, "storage")), map_find(&h->tensor_ids, event_int(s, "tensor")),
-                  device_of(s, "device"), event_int(s, "version")};
+                  field_device(s, "device"), event_int(s, "version")};
 }
 
 static void note_work(history *h, const cJSON *e)
@@ -222,11 +168,11 @@ static void add_copy(history *h, const cJSON *e)
     if (!a) return;
     a->src = side_of(h, e, "src");
     a->dst = side_of(h, e, "dst");
-    a->dir = word_of(e, "dir");
-    a->route = word_of(e, "route");
-    a->cast = word_of(e, "cast");
-    a->async = is_yes(e, "async");
-    a->was_async = is_yes(e, "was_async");
+    a->dir = field_word(e, "dir");
+    a->route = field_word(e, "route");
+    a->cast = field_word(e, "cast");
+    a->async = field_is_yes(e, "async");
+    a->was_async = field_is_yes(e, "was_async");
     a->device = a->dir == FY_WORD_h2d || a->dir == FY_WORD_p2p ? a->dst.device : a->src.device;
     touch(h, a->src.storage, true);
     touch(h, a->dst.storage, false);
@@ -253,7 +199,7 @@ static void add_op(history *h, const cJSON *e)
 {
     act *a = add_act(h, e, FY_KIND_op);
     if (!a) return;
-    a->flops = amount(e, "flops");
+    a->flops = field_amount(e, "flops");
     a->name = name_index(h, event_text(e, "name"));
     a->first_use = h->use_count;
     a->nin = add_uses(h, e, "in", true);
@@ -271,9 +217,9 @@ static void add_complete(history *h, const cJSON *e)
     a->completed = true;
     a->start = start;
     a->end = end;
-    a->wire = amount(e, "wire");
-    a->staging = amount(e, "staging");
-    a->overhead = amount(e, "overhead");
+    a->wire = field_amount(e, "wire");
+    a->staging = field_amount(e, "staging");
+    a->overhead = field_amount(e, "overhead");
     if (end > h->last_end) h->last_end = end;
 }
 
@@ -282,26 +228,56 @@ static void add_look(history *h, const cJSON *e, uint8_t kind)
     act *a = add_act(h, e, kind);
     if (!a || a->dst.storage < 0) return;
     storage *s = &h->storages[a->dst.storage];
-    a->type = word_of(e, "via");
+    a->type = field_word(e, "via");
     if (a->type == FY_WORD_data && s->opened < 0) s->opened = h->act_count - 1;
     if (kind == FY_KIND_answer || kind == FY_KIND_given) s->answered = true;
     if (kind != FY_KIND_given) touch(h, a->dst.storage, kind != FY_KIND_host_write);
+}
+
+/* The first two devices that a message names. */
+static void name_devices(act *a, const char *message)
+{
+    int *to = &a->src.device;
+    for (const char *p = message; *p && to; p++) {
+        int device = device_named(p);
+        if (device < 0) continue;
+        *to = device;
+        to = to == &a->src.device ? &a->dst.device : NULL;
+    }
+}
+
+static void add_error(history *h, const cJSON *e)
+{
+    act *a = add_act(h, e, FY_KIND_error);
+    if (!a) return;
+    a->src.version = event_int(e, "caused_by");
+    name_devices(a, event_text(e, "message"));
+    a->name = name_index(h, event_text(e, "code"));
+}
+
+static void add_mark(history *h, const cJSON *e)
+{
+    act *a = add_act(h, e, FY_KIND_mark);
+    if (!a) return;
+    a->start = event_int(e, "now");
+    a->name = name_index(h, event_text(e, "text"));
 }
 
 static void add_other(history *h, const cJSON *e, uint8_t kind)
 {
     act *a = add_act(h, e, kind);
     if (!a) return;
-    a->type = word_of(e, kind == FY_KIND_hazard ? "type" : "scope");
-    if (kind == FY_KIND_segment) a->type = word_of(e, "mem");
+    a->type = field_word(e, kind == FY_KIND_hazard ? "type" : "scope");
+    if (kind == FY_KIND_segment) a->type = field_word(e, "mem");
+    if (kind == FY_KIND_segment || kind == FY_KIND_segment_free) note_addresses(a, e);
     if (kind == FY_KIND_hazard) a->name = name_index(h, event_text(e, "fix"));
     if (kind == FY_KIND_hazard) a->src.version = event_int(e, "a");
     if (kind != FY_KIND_oom) return;
-    a->bytes = amount(e, "asked");
-    a->flops = amount(e, "free");
-    a->largest = amount(e, "largest");
-    a->in_use = amount(e, "allocated");
-    a->reserved = amount(e, "reserved");
+    a->bytes = field_amount(e, "asked");
+    a->flops = field_amount(e, "free");
+    a->largest = field_amount(e, "largest");
+    a->in_use = field_amount(e, "allocated");
+    a->reserved = field_amount(e, "reserved");
 }
 
 static void add_end(history *h, const cJSON *e)
@@ -318,7 +294,7 @@ static void add_end(history *h, const cJSON *e)
 
 void history_add(history *h, const cJSON *e)
 {
-    uint8_t kind = h->no_memory || h->act_count >= 1 << 28 ? 0 : kind_of(e);
+    uint8_t kind = h->no_memory || h->act_count >= 1 << 28 ? 0 : field_kind(e);
     h->events++;
     switch (kind) {
     case FY_KIND_session: add_session(h, e); break;
@@ -339,7 +315,10 @@ void history_add(history *h, const cJSON *e)
     case FY_KIND_oom:
     case FY_KIND_set_device:
     case FY_KIND_event_wait:
-    case FY_KIND_segment: add_other(h, e, kind); break;
+    case FY_KIND_segment:
+    case FY_KIND_segment_free: add_other(h, e, kind); break;
+    case FY_KIND_error: add_error(h, e); break;
+    case FY_KIND_mark: add_mark(h, e); break;
     case FY_KIND_end: add_end(h, e); break;
     case FY_KIND_lost:
     case FY_KIND_log_full: h->cut = true; break;

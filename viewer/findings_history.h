@@ -26,10 +26,13 @@ typedef struct act { /* an event that is kept */
         type; /* FY_WORD_...; type: of a hazard; also scope of a sync, via of a host access */
     bool async, was_async, completed;
     int site, thread, device, stream;
-    int64_t bytes, held, start, end;
+    int64_t bytes, held;
+    int64_t start, end; /* ns; segment, segment_free, alloc: addresses; mark: start is what the clock said */
     int64_t wire, staging, overhead;
-    side src, dst;           /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ... */
-    int name, first_use;     /* op; name: index into h->names */
+    side src, dst;           /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
+                                src.version: the seq that a hazard or an error points back to; src.device,
+                                dst.device: of an error, the first two that its message names */
+    int name, first_use;     /* op; name: index into h->names: also a hazard's fix, an error's code, a mark's text */
     int nin, nout;           /* its uses: inputs, then outputs */
     int64_t flops;           /* op; free, of an oom: */
     int64_t largest, in_use; /* oom: allocated */
@@ -41,11 +44,11 @@ typedef struct use {
 } use;
 
 typedef struct tensor {
-    int storage, site, view_of;
-    int name;              /* index into h->names; -1 */
-    int64_t offset, bytes; /* bytes of its elements; 0 where the log makes no sense */
-    uint64_t look;         /* same storage, same look: the same elements in the same order */
-    uint8_t dtype;         /* FY_WORD_float32 ... */
+    int storage, site, view_of, made; /* made: an act */
+    int name;                         /* index into h->names; -1 */
+    int64_t offset, bytes;            /* bytes of its elements; 0 where the log makes no sense */
+    uint64_t look;                    /* same storage, same look: the same elements in the same order */
+    uint8_t dtype;                    /* FY_WORD_float32 ... */
 } tensor;
 
 typedef struct storage {
@@ -111,6 +114,16 @@ bool history_grow(history *h, void *list, int *room, int count, size_t size);
          ? &(h)->what##s[(h)->what##_count++] \
          : NULL)
 int name_index(history *h, const char *text); /* -1 of "" */
+
+/* ---- findings_fields.c ---- */
+
+int history_site(history *h, const cJSON *e); /* of its file and line; -1: it names none */
+uint8_t field_kind(const cJSON *e);           /* FY_KIND_...; 0: unknown */
+uint8_t field_word(const cJSON *e, const char *field);
+int field_device(const cJSON *e, const char *field);     /* -1: none */
+int device_named(const char *begin);                     /* by the text's beginning: "cuda:1 and ..." is 2; -1: none */
+int64_t field_amount(const cJSON *e, const char *field); /* one that makes sense in sums, or 0 */
+bool field_is_yes(const cJSON *e, const char *field);
 
 /* ---- asked by the rules (findings_ask.c) ---- */
 

@@ -90,8 +90,8 @@ static void judge_hold(findings *f, const history *h, const hold *o, int i, int 
     const storage *s = &h->storages[i];
     if (o->since < 0 || allocs <= o->allocs || s->answered) return;
     bool single = o->handles == 1 && o->sum >= 0 && o->sum < h->tensor_count;
-    int site = single ? h->tensors[o->sum].site : s->site;
-    finding *x = found(f, h, site, s->born, 0, s->bytes - o->bytes);
+    int made = single ? h->tensors[o->sum].made : s->born;
+    finding *x = found(f, h, h->acts[made].site, made, 0, s->bytes - o->bytes);
     if (!x || x->times > 1) return;
     say_what(x,
              "%s%s shows %lld bytes and keeps all %lld of the tensor that it is a view of, whose own handle is gone.",

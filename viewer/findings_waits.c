@@ -8,10 +8,10 @@ enum { STEPS = 3, WORTH_OVERLAPPING = 10000 /* ns: what an event and a second st
 
 /* ---- at every step ---- */
 
-/* A line is passed at every step when, time and again, no line of work on the card ran twice since it was passed last,
- * and some did. Logging each hundredth step is not that. */
+/* A line is passed at every step when, time and again, no work on the card ran twice since it was passed last, and
+ * some did. Logging each hundredth step is not that. The work of a line is known by its name: there may be several. */
 typedef struct pace {
-    int *ran_at;        /* by site: the act that ran there last */
+    id_map ran_at;      /* by site and name: the act that ran there last */
     int *passed_at;     /* by site: where the host waited there last */
     int *steps;         /* by site */
     int worked, repeat; /* the last work on a card; the last that had run, when its line ran again */
@@ -26,13 +26,13 @@ static int *by_site(const history *h, int value)
 
 static bool pace_begin(pace *p, const history *h)
 {
-    *p = (pace){by_site(h, -1), by_site(h, -1), by_site(h, 0), -1, -1};
-    return p->ran_at && p->passed_at && p->steps;
+    *p = (pace){{0}, by_site(h, -1), by_site(h, 0), -1, -1};
+    return p->passed_at && p->steps;
 }
 
 static void pace_end(pace *p)
 {
-    free(p->ran_at);
+    map_free(&p->ran_at);
     free(p->passed_at);
     free(p->steps);
 }
@@ -45,9 +45,11 @@ static bool is_work(const act *a)
 
 static void pace_work(pace *p, const act *a, int i)
 {
-    int last = p->ran_at[a->site];
-    if (last > p->repeat) p->repeat = last;
-    p->ran_at[a->site] = p->worked = i;
+    history *books = (history *)&(history){0}; /* map_at tells it of lacking memory */
+    int *last = map_at(books, &p->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
+    if (last && *last > p->repeat) p->repeat = *last;
+    if (last) *last = i;
+    p->worked = i;
 }
 
 static void pace_wait(pace *p, const act *a, int i)

@@ -1,6 +1,7 @@
 /* grade.c: from a run's events to a verdict. The grader is given the log, the seed and the inputs by the
  * one who started the run; it believes nothing that the program printed. What the log shows is in
  * evidence.c; what a lesson wants is in its check.c. */
+#include "findings.h"
 #include "grading.h"
 
 #include <stdarg.h>
@@ -43,6 +44,8 @@ void *grade_keep(grading *g, size_t bytes)
 
 void grading_end(grading *g)
 {
+    if (g->found) findings_free(g->found);
+    g->found = NULL;
     for (struct kept *k = g->kept, *next; k; k = next) {
         next = k->next;
         free(k);

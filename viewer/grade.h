@@ -109,6 +109,10 @@ double *grade_numbers(grading *g, int64_t n);
  * the counts differ. NaN never matches, nor does infinity match a number. */
 bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where);
 
+/* The event that shows that the program is built on this misconception (misconceptions.c: "to-moves-it"); NULL: none
+ * does. Ends the process when there is no such name, or nothing to tell it by yet. */
+const cJSON *shows_misconception(grading *g, const char *name);
+
 /* Follow bytes backwards in time, through copies and ops; a write that is overwritten later still
  * counts. Does the content of `storage` at the end of the run descend from `ancestor`? Likewise for what
  * `answer` (an answer event) handed in at its moment. Did this op or copy contribute to it, or this

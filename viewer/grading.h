@@ -12,6 +12,7 @@ struct grading {
     struct kept *kept;       /* text and arrays that live as long as the grading */
     const cJSON *lineage_of; /* the answer that `lineage` is about */
     bool *lineage;           /* by seq: did the event contribute to it? */
+    struct findings *found;  /* NULL: not looked yet */
     bool *used;              /* by seq: was the copy's destination read later? NULL: not looked yet */
 };
 

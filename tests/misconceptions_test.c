@@ -1,0 +1,111 @@
+/* Each belief of misconceptions.c has a small program that is built on it and a corrected twin: the belief's signature
+ * is in the log of the first, at the line that ends in HERE, and not in the other's. What the signatures ask of
+ * autograd and modules waits, by name. */
+#include "misconceptions.h"
+
+#include "believers.h"
+#include "grading.h"
+
+/* A run's log, read for a grader. */
+typedef struct judged {
+    char *lines;
+    trace run;
+    grading g;
+} judged;
+
+static void judge_run(judged *j, void (*run)(void), const char *sim)
+{
+    char path[64] = "/tmp/ferry-misconceptions-XXXXXX", err[512];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    record_program(&(explained){NULL, run, 0, sim}, path);
+    FILE *from = fopen(path, "r");
+    assert_non_null(from);
+    *j = (judged){.lines = calloc(1, 1 << 20)};
+    size_t size = fread(j->lines, 1, (1 << 20) - 1, from);
+    fclose(from);
+    unlink(path);
+    if (!trace_parse(&j->run, j->lines, size, err, sizeof err)) fail_msg("%s", err);
+    j->g.run = &j->run;
+}
+
+static void judge_end(judged *j)
+{
+    grading_end(&j->g);
+    trace_free(&j->run);
+    free(j->lines);
+}
+
+/* Is the event at the line that the source marks? */
+static bool is_here(const judged *j, const cJSON *e)
+{
+    const char *text = "";
+    for (int i = 0; i < j->run.count; i++)
+        if (!strcmp(event_kind(j->run.events[i]), "source") &&
+            !strcmp(event_text(j->run.events[i], "path"), event_text(e, "file")))
+            text = event_text(j->run.events[i], "text");
+    for (int64_t line = event_int(e, "line"); line > 1 && *text; line--) text += strcspn(text, "\n") + 1;
+    const char *mark = strstr(text, "/* HERE */");
+    return mark && (size_t)(mark - text) < strcspn(text, "\n");
+}
+
+static void the_run_of_a_believer_shows_it(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PAIRS; i++) {
+        judged j;
+        judge_run(&j, pairs[i].wrong, pairs[i].sim);
+        const cJSON *e = shows_misconception(&j.g, pairs[i].name);
+        if (!e) fail_msg("pair %d: no sign of %s", i, pairs[i].name);
+        if (!is_here(&j, e)) fail_msg("pair %d: %s at line %lld", i, pairs[i].name, (long long)event_int(e, "line"));
+        judge_end(&j);
+    }
+}
+
+static void a_corrected_twin_shows_no_misconception_at_all(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PAIRS; i++) {
+        judged j;
+        judge_run(&j, pairs[i].right, pairs[i].right_sim);
+        for (int k = 0; misconception_at(k); k++) {
+            const misconception *m = misconception_at(k);
+            const cJSON *e = m->signature ? shows_misconception(&j.g, m->name) : NULL;
+            if (e) fail_msg("pair %d: %s at line %lld", i, m->name, (long long)event_int(e, "line"));
+        }
+        judge_end(&j);
+    }
+}
+
+static void all_twenty_five_have_a_pair_or_wait_by_name(void **state)
+{
+    (void)state;
+    static const int waiting[] = {6, 7, 8, 18, 19, 24};
+    size_t waits = 0;
+    for (int i = 0; i < 25; i++) {
+        const misconception *m = misconception_at(i);
+        assert_non_null(m);
+        assert_int_equal(m->rank, i + 1);
+        assert_ptr_equal(misconception_named(m->name), m);
+        assert_true(m->believed[0] && m->truth[0] && !m->signature == !!m->waits_for);
+        bool paired = false;
+        for (int k = 0; k < PAIRS; k++) paired |= !strcmp(pairs[k].name, m->name);
+        assert_true(paired == !m->waits_for);
+        if (m->waits_for) assert_true(waits < 6 && waiting[waits++] == m->rank);
+    }
+    assert_int_equal(waits, 6);
+    assert_null(misconception_at(25));
+    assert_null(misconception_named("to-moves"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_run_of_a_believer_shows_it),
+        cmocka_unit_test(a_corrected_twin_shows_no_misconception_at_all),
+        cmocka_unit_test(all_twenty_five_have_a_pair_or_wait_by_name),
+    };
+    return cmocka_run_group_tests_name("misconceptions", tests, NULL, NULL);
+}
