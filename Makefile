@@ -80,6 +80,7 @@ COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) no_server les
 CHECKS  = $(patsubst lessons/%/check.c,$(B)/checks/%.o,$(wildcard lessons/*/check.c))
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
 SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
+SHOWN   = $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 BENCHES = $(patsubst tests/%.c,$(B)/%,$(wildcard tests/bench/*.c))
 
@@ -149,6 +150,11 @@ $(B)/lessons/%: lessons/%/demo.c $(LESSON_NEEDS)
 $(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
 	$(MAKE_LESSON)
 
+# Programs of anybody's, as a user links them.
+$(B)/examples/%: examples/%.c $(B)/libferry.a $(B)/libferry-view.a
+	mkdir -p $(@D) && echo '  cc   $<'
+	$(CC) $(CFLAGS) -Ilib $< $(LINK_VIEW) -o $@
+
 # Random programs, a program of its own: fuzz_test runs it.
 $(B)/tests/fuzz_test: $(B)/tests/fuzz
 # libFuzzer's targets: the library alone, built for it.
@@ -188,12 +194,13 @@ $(B)/gpu/bin/%: tests/gpu/%.c $(B)/libferry.a
 gpu-check: $(CARRIED) $(B)/tests/oracle ## build a folder that compares a real card with the simulated one
 	tests/gpu/pack $(B)/gpu
 
-tests: all $(TESTS) $(B)/tests/oracle $(B)/tests/allocator $(SOLVED) # what tests/run runs
+tests: all $(TESTS) $(B)/tests/oracle $(B)/tests/allocator $(SOLVED) $(SHOWN) # what tests/run runs
 
 run: ## install what is missing, build, and open the lessons in the browser
 	.ci/deps run
 	$(MAKE) all
 	$(B)/ferry serve
+examples: all $(SHOWN) ## build examples/: experiments to run and to watch
 lesson: all ## one lesson on the terminal: make lesson LESSON=02-to-returns
 	$(B)/lessons/$(LESSON)
 test: ## every test, with gcc and under ASan and UBSan; under 10 minutes
@@ -268,7 +275,7 @@ clean: ## throw the build folder away
 help: ## this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-.PHONY: all tests run lesson test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
+.PHONY: all tests run examples lesson test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
   fmt install uninstall core-libs clean help fmt-check gpu-check
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

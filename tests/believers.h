@@ -126,14 +126,16 @@ static void non_blocking_in_the_same_stream(void)
     fy_tensor *y = fy_to(x, CARD, .non_blocking = true); /* HERE */
     fy_print(fy_sum(fy_add(fy_narrow(w, 0, 0, 1 << 20), y)));
 }
-static void pinned_and_in_a_stream_of_its_own(void)
+static void pinned_and_in_a_stream_of_its_own(void) /* a small one that blocks does no harm */
 {
+    fy_print(fy_to(home(4), CARD, .non_blocking = true));
     fy_tensor *w = fy_ones((1 << 24), .device = CARD), *x = fy_ones((1 << 20), .pin_memory = true), *y = NULL;
     fy_stream *side = fy_cuda_stream();
     fy_copy_(x, home(1 << 20));
+    FY_STREAM(side) { y = fy_zeros((1 << 20), .device = CARD); }
     fy_cuda_synchronize();
     fy_relu_(w);
-    FY_STREAM(side) { y = fy_to(x, CARD, .non_blocking = true); }
+    FY_STREAM(side) { fy_copy_(y, x, .non_blocking = true); }
     fy_stream_wait_stream(fy_cuda_default_stream(), side);
     fy_print(fy_sum(fy_add(fy_narrow(w, 0, 0, 1 << 20), y)));
 }

@@ -1,0 +1,179 @@
+/* The order of times in the golden logs of examples/: PyTorch's pinning experiment, and copies beside computing. The
+ * times are worked out by hand from the cards' figures (lib/card.c). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace.h"
+
+static char *lines;
+static trace run;
+
+static int open_log(const char *path)
+{
+    char err[256];
+    FILE *from = fopen(path, "r");
+    if (!from || !(lines = calloc(1, 1 << 20))) return -1;
+    size_t size = fread(lines, 1, (1 << 20) - 1, from);
+    fclose(from);
+    return trace_parse(&run, lines, size, err, sizeof err) ? 0 : -1;
+}
+
+static int close_log(void **state)
+{
+    (void)state;
+    trace_free(&run);
+    free(lines);
+    return 0;
+}
+
+static int open_pinning(void **state) { return (void)state, open_log("tests/golden/pinning.jsonl"); }
+static int open_overlap(void **state) { return (void)state, open_log("tests/golden/overlap.jsonl"); }
+
+/* The n-th look at the clock after the note `text`, or the note itself (-1): an index. */
+static int mark_of(const char *text, int n)
+{
+    int i = 0;
+    while (i < run.count && strcmp(event_text(run.events[i], "text"), text)) i++;
+    while (n >= 0 && ++i < run.count)
+        if (!strcmp(event_kind(run.events[i]), "mark")) n--;
+    assert_true(i < run.count);
+    return i;
+}
+
+/* ns between two looks at the clock behind a note. */
+static int64_t between(const char *text, int from, int to)
+{
+    return event_int(run.events[mark_of(text, to)], "now") - event_int(run.events[mark_of(text, from)], "now");
+}
+
+/* ---- pinning ---- */
+
+static int64_t held(const char *way) { return between(way, 0, 1); }
+static int64_t arrived(const char *way) { return between(way, 0, 2); }
+
+/* Four tensors of 16 MiB go to an h200. Each call costs 3000 ns, a transfer 2000 to start and 16 MiB / 50 GB/s =
+ * 335544 on the wire; the last wait 3000. */
+static void page_locked_memory_goes_straight_over_the_bus(void **state)
+{
+    (void)state;
+    assert_int_equal(held("pinned"), 4 * (3000 + 2000 + 335544));
+    assert_int_equal(arrived("pinned"), 4 * (3000 + 2000 + 335544) + 3000);
+    assert_int_equal(held("pinned, non_blocking"), 4 * 3000);
+    /* the second call comes while the first copy runs: only the first one's call is seen */
+    assert_int_equal(arrived("pinned, non_blocking"), 3000 + 4 * (2000 + 335544));
+}
+
+/* Pageable: the host carries four chunks of 4 MiB to the staging buffer, 4 MiB / 10 GB/s = 419430 each (.4 over), and
+ * the bus takes each while the next is carried; the last chunk's own transfer is 2000 and 4 MiB / 50 GB/s = 83886. */
+static void pageable_memory_goes_through_the_staging_buffer(void **state)
+{
+    (void)state;
+    int64_t one = 3000 + 1677722 + 2000 + 83886;
+    int64_t took = held("pageable");
+    assert_true(took >= 4 * one - 4 && took <= 4 * one + 4); /* parts are rounded */
+    assert_int_equal(held("pageable, non_blocking"), took);  /* asking not to wait does not help */
+}
+
+/* Pinning first: page-locking 16 MiB takes 50000 + 16 MiB / 2.8 GB/s = 6041863, and filling it is a copy of its own. */
+static void pinning_first_costs_more_than_it_saves(void **state)
+{
+    (void)state;
+    int64_t locking = 50000 + 5991863, filling = 500 + 2 * 838861, straight = 3000 + 2000 + 335544;
+    int64_t took = held("pin, then copy"), want = 4 * (locking + filling + straight);
+    assert_true(llabs(took - want) < want / 100);
+}
+
+static void the_ways_rank_as_pytorchs_tutorial_says(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"pinned, non_blocking",         "pinned",
+                                       "pageable, non_blocking",       "pageable",
+                                       "pin, then copy, non_blocking", "pin, then copy"};
+    for (int i = 0; i + 1 < 6; i++) {
+        bool same = i == 2;
+        assert_true(same ? arrived(ways[i]) <= arrived(ways[i + 1]) : arrived(ways[i]) < arrived(ways[i + 1]));
+    }
+    assert_true(held("pinned, non_blocking") * 100 < held("pinned"));
+}
+
+/* ---- overlap ---- */
+
+/* The n-th piece of work of a way on an engine: its complete event. */
+static const cJSON *done(const char *way, const char *engine, int n)
+{
+    for (int i = mark_of(way, -1); i < run.count; i++)
+        if (!strcmp(event_text(run.events[i], "engine"), engine) && n-- == 0) return run.events[i];
+    fail_msg("%s: not so many on %s", way, engine);
+    return NULL;
+}
+
+static int64_t start_of(const cJSON *e) { return event_int(e, "start"); }
+static int64_t end_of(const cJSON *e) { return event_int(e, "end"); }
+
+enum { BATCHES = 4, WORKS = 3 }; /* products a batch */
+
+/* The work of a batch on the old card: a copy of 256 KiB, 5000 + 256 KiB / 6.4 GB/s = 45960; three products of 2 x
+ * 256^3 FLOP / 3.09e12 = 10860 and 6000 to begin each. A call is 8000 for the host, which is ahead of the card from
+ * then on. */
+enum { COPY = 5000 + 40960, WORK = WORKS * (6000 + 10860), CALL = 8000 };
+
+static void in_one_stream_copies_and_work_take_turns(void **state)
+{
+    (void)state;
+    const char *way = "one stream";
+    for (int i = 0; i < BATCHES; i++) {
+        const cJSON *copy = done(way, "h2d", i), *first = done(way, "compute", WORKS * i);
+        assert_int_equal(end_of(copy) - start_of(copy), COPY);
+        assert_true(start_of(first) >= end_of(copy));
+        if (i) assert_true(start_of(copy) >= end_of(done(way, "compute", WORKS * i - 1)));
+    }
+    int64_t took = between(way, 0, 1), want = CALL + BATCHES * (COPY + WORK);
+    assert_true(llabs(took - want) < 16);
+}
+
+static void in_two_streams_the_next_batch_travels_while_this_one_is_worked_on(void **state)
+{
+    (void)state;
+    const char *way = "two streams";
+    for (int i = 0; i < BATCHES; i++) {
+        const cJSON *copy = done(way, "h2d", i), *first = done(way, "compute", WORKS * i);
+        assert_true(start_of(first) >= end_of(copy)); /* its own batch is waited for */
+        if (i == 0) continue;
+        const cJSON *before = done(way, "compute", WORKS * (i - 1)), *last = done(way, "compute", WORKS * i - 1);
+        assert_true(start_of(copy) < end_of(last) && end_of(copy) > start_of(before)); /* beside the work before */
+    }
+    int64_t took = between(way, 0, 1), want = CALL + COPY + BATCHES * WORK;
+    assert_true(llabs(took - want) < 16);
+    assert_true(took < between("one stream", 0, 1));
+}
+
+static void nothing_in_it_is_a_hazard(void **state)
+{
+    (void)state;
+    for (int i = 0; i < run.count; i++) assert_string_not_equal(event_kind(run.events[i]), "hazard");
+}
+
+int main(void)
+{
+    const struct CMUnitTest pinning[] = {
+        cmocka_unit_test(page_locked_memory_goes_straight_over_the_bus),
+        cmocka_unit_test(pageable_memory_goes_through_the_staging_buffer),
+        cmocka_unit_test(pinning_first_costs_more_than_it_saves),
+        cmocka_unit_test(the_ways_rank_as_pytorchs_tutorial_says),
+    };
+    const struct CMUnitTest overlap[] = {
+        cmocka_unit_test(in_one_stream_copies_and_work_take_turns),
+        cmocka_unit_test(in_two_streams_the_next_batch_travels_while_this_one_is_worked_on),
+        cmocka_unit_test(nothing_in_it_is_a_hazard),
+    };
+    int failed = cmocka_run_group_tests_name("golden_times", pinning, open_pinning, close_log);
+    return failed + cmocka_run_group_tests_name("golden_times", overlap, open_overlap, close_log);
+}
