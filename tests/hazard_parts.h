@@ -31,7 +31,6 @@ static uint32_t below(uint32_t n) { return draw(&chance, n); }
 
 typedef struct use { /* of bytes: elements of the buffer that lies at an address */
     uint64_t addr;
-    uint32_t storage;
     uint16_t elements;
     bool write;
 } use;
@@ -43,9 +42,18 @@ typedef struct deed {
     use uses[MOST_USES];
 } deed;
 
+/* A freed storage that was recorded on a stream: what lies there goes to nobody before the stream got to the marker. */
+typedef struct leave {
+    uint64_t addr;
+    int marker; /* a deed that touches nothing */
+} leave;
+
 static struct {
     course course;
     deed deeds[MOST_DEEDS];
+    int lent[BUFFERS]; /* recorded on this queue; -1 */
+    int nleaves;
+    leave leaves[MOST_DEEDS];
     int given; /* asynchronous operations so far */
     bool told[MOST_DEEDS][MOST_DEEDS];
     char text[4000];
@@ -61,7 +69,7 @@ static struct {
 } recorded_at[EVENTS];
 static int busy;      /* ns: how long the host may be busy between calls */
 static uint64_t pace; /* another chance than the program's: it stays the same at any speed */
-static bool asks;     /* may it ask whether work has ended? The answer hangs on the time */
+static bool asks;     /* may it ask whether work has ended, and record streams? What follows hangs on the time */
 
 static bool is_pinned(int b) { return b < 2; }
 static bool is_other(int b) { return b == 4; }
@@ -176,7 +184,7 @@ static deed *new_deed(bool host)
 static void uses(deed *d, int b, part p, bool write)
 {
     const fy_storage *s = buffers[b]->storage;
-    d->uses[d->n++] = (use){s->addr, s->id, elements_of(p), write};
+    d->uses[d->n++] = (use){s->addr, elements_of(p), write};
 }
 
 static void to_queue(int queue)

@@ -169,11 +169,30 @@ static fy_tensor *empty(fy_dev *d)
     return fy_tensor_make(NULL, fy_storage_make(NULL, d, sizeof(float) * SIDE * SIDE), &g, NULL, 0);
 }
 
+/* Used on another stream than its own: on its own nothing happens. */
+static void lend(void)
+{
+    int d = 2 + (int)below(3), queue = a_queue_of(d);
+    say("record %d on queue %d\n", d, queue);
+    fy_record_stream(buffers[d], streams[queue]);
+    if (fy_stream_id(streams[queue]) != buffers[d]->storage->stream) run.lent[d] = queue;
+}
+
+static void leave_behind(int d)
+{
+    if (run.lent[d] < 0) return;
+    run.leaves[run.nleaves++] = (leave){buffers[d]->storage->addr, run.course.deeds};
+    give_task(&run.course, run.lent[d], (task){run.course.deeds, -1, 0, -1});
+    new_deed(false);
+    run.lent[d] = -1;
+}
+
 static void renew(void)
 {
     int d = 2 + (int)below(3), queue = a_queue_of(d);
     fy_tensor *old = buffers[d];
     say("free and make %d anew in queue %d\n", d, queue);
+    leave_behind(d);
     fy_free(old);
     FY_STREAM(streams[queue]) buffers[d] = empty(fy_dev_at(is_other(d) ? 2 : 1));
     for (int i = 0; i < SIDE * SIDE; i++) mirror[d][i] = NAN;
@@ -183,6 +202,7 @@ static void step_of_program(void)
 {
     bool more = run.given < ASYNC;
     fy_clock_spend(busy ? draw(&pace, (uint32_t)busy) : 0);
+    if (asks && below(4) == 0) lend();
     FY_SCOPE switch (below(more ? 20 : 9))
     {
     case 0: record(); break;
@@ -230,6 +250,7 @@ static void begin(void)
     all_done();
     place_anew();
     memset(&run, 0, sizeof run);
+    for (int b = 0; b < BUFFERS; b++) run.lent[b] = -1;
     for (int e = 0; e < EVENTS; e++) {
         fy_event_free(events[e]);
         events[e] = fy_cuda_event();
