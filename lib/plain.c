@@ -25,7 +25,7 @@ static int64_t plain_numel(const fy_arg *a)
     if (!a->is_tensor || !x || x->magic != FY_ALIVE || x->storage->dev->number > 0) return 0;
     for (int d = x->ndim - 1; d >= 0; d--) {
         if (x->strides[d] != n) return 0;
-        n *= x->shape[d];
+        if (__builtin_mul_overflow(n, x->shape[d], &n)) return 0; /* empty: a size further out is 0 */
     }
     return n;
 }
