@@ -8,7 +8,7 @@
 #define CARD "cuda"
 
 static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
-static fy_tensor *square(void) { return fy_view(home(512 * 512), (512, 512)); }
+static fy_tensor *square(void) { return fy_view(home(128 * 128), (128, 128)); }
 
 /* ---- where am I ---- */
 
@@ -34,13 +34,13 @@ static void moved_and_used_there(void)
 
 static void two_memories_meet(void)
 {
-    fy_tensor *batch = square(), *weights = fy_ones((512, 512), .device = CARD);
+    fy_tensor *batch = square(), *weights = fy_ones((128, 128), .device = CARD);
     fy_on_error(FY_RETURN);
     fy_matmul(batch, weights); /* HERE */
 }
 static void they_meet_on_the_card(void)
 {
-    fy_tensor *batch = square(), *weights = fy_ones((512, 512), .device = CARD);
+    fy_tensor *batch = square(), *weights = fy_ones((128, 128), .device = CARD);
     fy_print(fy_sum(fy_matmul(fy_to(batch, CARD), fy_mul(weights, 0.5))));
 }
 
@@ -113,31 +113,31 @@ static void item_after_the_loop(void)
 
 static void non_blocking_and_pageable(void)
 {
-    fy_tensor *w = fy_ones((1 << 20), .device = CARD), *x = home(1 << 20);
+    fy_tensor *w = fy_ones((1 << 16), .device = CARD), *x = home(1 << 16);
     fy_relu_(w);
     fy_tensor *y = fy_to(x, CARD, .non_blocking = true); /* HERE */
     fy_print(fy_sum(fy_add(w, y)));
 }
 static void non_blocking_in_the_same_stream(void)
 {
-    fy_tensor *w = fy_ones((1 << 24), .device = CARD), *x = fy_pin_memory(home(1 << 20));
+    fy_tensor *w = fy_ones((1 << 19), .device = CARD), *x = fy_pin_memory(home(1 << 16));
     fy_cuda_synchronize();
     fy_relu_(w);
     fy_tensor *y = fy_to(x, CARD, .non_blocking = true); /* HERE */
-    fy_print(fy_sum(fy_add(fy_narrow(w, 0, 0, 1 << 20), y)));
+    fy_print(fy_sum(fy_add(fy_narrow(w, 0, 0, 1 << 16), y)));
 }
 static void pinned_and_in_a_stream_of_its_own(void) /* a small one that blocks does no harm */
 {
     fy_print(fy_to(home(4), CARD, .non_blocking = true));
-    fy_tensor *w = fy_ones((1 << 24), .device = CARD), *x = fy_ones((1 << 20), .pin_memory = true), *y = NULL;
+    fy_tensor *w = fy_ones((1 << 19), .device = CARD), *x = fy_ones((1 << 16), .pin_memory = true), *y = NULL;
     fy_stream *side = fy_cuda_stream();
-    fy_copy_(x, home(1 << 20));
-    FY_STREAM(side) { y = fy_zeros((1 << 20), .device = CARD); }
+    fy_copy_(x, home(1 << 16));
+    FY_STREAM(side) { y = fy_zeros((1 << 16), .device = CARD); }
     fy_cuda_synchronize();
     fy_relu_(w);
     FY_STREAM(side) { fy_copy_(y, x, .non_blocking = true); }
     fy_stream_wait_stream(fy_cuda_default_stream(), side);
-    fy_print(fy_sum(fy_add(fy_narrow(w, 0, 0, 1 << 20), y)));
+    fy_print(fy_sum(fy_add(fy_narrow(w, 0, 0, 1 << 16), y)));
 }
 
 static void pinned_for_each_trip(void)
@@ -183,13 +183,13 @@ static void from_card_to_card(void)
 
 static void freed_and_still_taken(void)
 {
-    fy_tensor *large = fy_ones((1 << 22), .device = CARD);
+    fy_tensor *large = fy_ones((1 << 19), .device = CARD);
     fy_free(large); /* HERE */
     fy_print(fy_ones((4), .device = CARD));
 }
 static void freed_and_returned(void)
 {
-    fy_tensor *large = fy_ones((1 << 22), .device = CARD);
+    fy_tensor *large = fy_ones((1 << 19), .device = CARD);
     fy_free(large);
     fy_cuda_empty_cache();
     fy_print(fy_ones((4), .device = CARD));
@@ -226,18 +226,18 @@ static void home_and_freed(void)
 
 static void a_slice_that_keeps_all(void)
 {
-    fy_tensor *large = fy_ones((1 << 20), .device = CARD);
+    fy_tensor *large = fy_ones((1 << 16), .device = CARD);
     fy_tensor *part = fy_narrow(large, 0, 0, 4); /* HERE */
     fy_free(large);
-    fy_tensor *next = fy_ones((1 << 20), .device = CARD);
+    fy_tensor *next = fy_ones((1 << 16), .device = CARD);
     fy_print(fy_add(part, fy_sum(next)));
 }
 static void a_clone_that_keeps_itself(void)
 {
-    fy_tensor *large = fy_ones((1 << 20), .device = CARD), *view = fy_narrow(large, 0, 0, 4), *part = fy_clone(view);
+    fy_tensor *large = fy_ones((1 << 16), .device = CARD), *view = fy_narrow(large, 0, 0, 4), *part = fy_clone(view);
     fy_free(view);
     fy_free(large);
-    fy_tensor *next = fy_ones((1 << 20), .device = CARD);
+    fy_tensor *next = fy_ones((1 << 16), .device = CARD);
     fy_print(fy_add(part, fy_sum(next)));
 }
 
@@ -245,13 +245,13 @@ static void a_clone_that_keeps_itself(void)
 
 static void read_at_once(void)
 {
-    fy_tensor *x = fy_relu(fy_ones((1 << 20), .device = CARD));
+    fy_tensor *x = fy_relu(fy_ones((1 << 16), .device = CARD));
     fy_tensor *y = fy_to(x, "cpu", .non_blocking = true);
     fy_print(fy_sum(y)); /* HERE */
 }
 static void read_after_waiting(void)
 {
-    fy_tensor *x = fy_relu(fy_ones((1 << 20), .device = CARD));
+    fy_tensor *x = fy_relu(fy_ones((1 << 16), .device = CARD));
     fy_tensor *y = fy_to(x, "cpu", .non_blocking = true);
     fy_stream_synchronize(fy_cuda_current_stream());
     fy_print(fy_sum(y));
@@ -329,8 +329,8 @@ static const struct pair {
     {"home-copy-is-there-at-once", read_at_once, read_after_waiting, NULL, NULL},
     {"call-returned-is-done", clock_before_the_work_is_done, clock_after_waiting, NULL, NULL},
     {"item-is-free", item_in_each_step, item_after_the_loop, NULL, NULL},
-    {"non-blocking-alone-overlaps", non_blocking_and_pageable, pinned_and_in_a_stream_of_its_own, NULL, NULL},
-    {"non-blocking-alone-overlaps", non_blocking_in_the_same_stream, pinned_and_in_a_stream_of_its_own, NULL, NULL},
+    {"non-blocking-alone-overlaps", non_blocking_and_pageable, pinned_and_in_a_stream_of_its_own, "old", "old"},
+    {"non-blocking-alone-overlaps", non_blocking_in_the_same_stream, pinned_and_in_a_stream_of_its_own, "old", "old"},
     {"pinning-always-pays", pinned_for_each_trip, one_pinned_buffer, NULL, NULL},
     {"source-is-mine-at-once", written_at_once, written_after_waiting, NULL, NULL},
     {"streams-see-each-other", streams_without_an_order, streams_in_order, NULL, NULL},

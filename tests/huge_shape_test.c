@@ -24,7 +24,7 @@ static void a_shape_with_a_0_holds_nothing_however_large_the_rest(void **state)
     assert_non_null(x);
     assert_int_equal(fy_numel(x), 0);
     assert_int_equal(fy_numel(fy_add(x, 1)), 0);
-    assert_int_equal(fy_numel(fy_cos(fy_zeros((2, 0, 4, HUGE_SIZE)))), 0);
+    assert_int_equal(fy_numel(fy_cos(fy_zeros((2, 0, HUGE_SIZE, HUGE_SIZE)))), 0);
     assert_int_equal(fy_numel(y), 0);
     assert_int_equal(fy_numel(fy_relu(fy_t(fy_select(y, 1, 5)))), 0);
     assert_true(fy_stride(y, 0) > 0);
