@@ -67,6 +67,7 @@ static fy_tensor *on_two_streams(fy_stream *s, fy_stream *t, fy_tensor *pinned, 
     }
     fy_event_query(e);
     fy_event_synchronize(e);
+    fy_event_free(e);
     return y;
 }
 
