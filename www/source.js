@@ -55,13 +55,28 @@ export function sourcePane(root, title, jump) {
     if (top < pane.scrollTop + 30 || top > pane.scrollTop + pane.clientHeight - 60) pane.scrollTop = top - pane.clientHeight / 2;
   }
 
+  // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, the program's wait, and what taking memory took beside it.
+  function entry({ bytes, held, taking }) {
+    const own = [bytes && units.bytes(bytes), held && units.time(held)].filter(Boolean).join(' · ');
+    return [own, taking && units.time(taking)].filter(Boolean).join(' + ');
+  }
+
+  function inFull({ bytes, held, taking }) {
+    const parts = [bytes && `${units.bytes(bytes)} over the bus`, held && `the program waited ${units.time(held)}`,
+      taking && `${units.time(taking)} to take memory that later tensors use too`];
+    return parts.filter(Boolean).join('; ');
+  }
+
   // The margin is as wide as its longest entry on every line, and code scrolls beneath it.
   function cost(lines, path) {
     let longest = 0;
     rows.forEach(({ cost: cell }, i) => {
       const spent = lines.get(`${path}:${i + 1}`);
-      const words = spent ? [spent.bytes && units.bytes(spent.bytes), spent.held && units.time(spent.held)].filter(Boolean).join(' · ') : '';
-      if (cell.textContent !== words) cell.textContent = words;
+      const words = spent ? entry(spent) : '';
+      if (cell.textContent !== words) {
+        cell.textContent = words;
+        cell.title = spent ? inFull(spent) : '';
+      }
       cell.classList.toggle('moved', !!spent?.bytes);
       longest = Math.max(longest, words.length);
     });

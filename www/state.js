@@ -271,8 +271,8 @@ function hold(s, e) {
 function lineCost(s, e) {
   const { file, line } = site(e);
   if (!line) return null;
-  const cost = put(s.lines, `${file}:${line}`, () => ({ bytes: 0, held: 0, trips: 0 }));
-  cost.held += Math.max(0, int(e.held));
+  const cost = put(s.lines, `${file}:${line}`, () => ({ bytes: 0, held: 0, trips: 0, taking: 0 }));
+  cost[e.kind === 'segment' ? 'taking' : 'held'] += Math.max(0, int(e.held)); // memory is taken once, for what comes later too
   return cost;
 }
 

@@ -35,6 +35,13 @@ for (const [name, events] of logs()) {
     assert.equal(ledger.held, events.reduce((total, e) => total + (e.held ?? 0), 0));
   });
 
+  test(`${name}: a line's own wait and the taking of memory are two sums`, () => {
+    const state = fold(events);
+    const of = (segment) => events.reduce((total, e) => total + (e.line > 0 && (e.kind === 'segment') === segment ? e.held ?? 0 : 0), 0);
+    const sums = [...state.lines.values()].reduce(([held, taking], l) => [held + l.held, taking + l.taking], [0, 0]);
+    assert.deepEqual(sums, [of(false), of(true)]);
+  });
+
   test(`${name}: stepping back gives what folding forward gave`, () => {
     for (const interval of [1, 3, 7, 1024]) {
       const past = history(interval);
