@@ -42,20 +42,21 @@ MAKEFLAGS += -j$(shell nproc) --no-print-directory
 endif
 
 # libferry.a: tensors, events, devices and the kernels of the simulated card. No web in it.
-LIB = $(patsubst %.c,$(B)/%.o,$(wildcard lib/*.c))
+LIB = $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*.c))
+INSIDE = -Ilib $(patsubst %/,-I%,$(wildcard lib/*/)) # users get lib/ alone: the public headers
 SIM = $(patsubst %,$(B)/%.o,$(wildcard kernels/*.cu kernels/*.cc))
 ifneq ($(NVCC),)
 REAL = $(patsubst kernels/%.cu,$(B)/cuda/%.nv.o,$(wildcard kernels/*.cu))
 CORE_LIBS += $(CUDA_LIBS)
-$(B)/lib/cuda.o: CFLAGS += $(CUDA_INCLUDE)
+$(B)/lib/devices/cuda.o: CFLAGS += $(CUDA_INCLUDE)
 else
-$(B)/lib/cuda.o: CFLAGS += -DFERRY_NO_NVCC
+$(B)/lib/devices/cuda.o: CFLAGS += -DFERRY_NO_NVCC
 endif
 
 # Loops over elements: vectorised, and with the same results on every machine.
 # cpu_reduce.c is large: at -O3 it alone would take half a minute, and be no faster.
 FAST = $(if $(SAN),,$(if $(filter-out clang%,$(CC)),$(if $(filter %cpu_reduce.o,$@),-O2 -fvect-cost-model=dynamic,-O3),-O3))
-$(B)/lib/cpu_%.o: CFLAGS += $(FAST) -fno-trapping-math -fno-math-errno -ffp-contract=off
+$(B)/lib/cpu/cpu_%.o: CFLAGS += $(FAST) -fno-trapping-math -fno-math-errno -ffp-contract=off
 
 # What a learner's program is linked with, for compile.c. Its null pointers crash as they do anywhere.
 LEARNER_SAN = $(if $(findstring undefined,$(SAN)),-fno-sanitize=null)
@@ -80,7 +81,7 @@ COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) no_server les
 CHECKS  = $(patsubst lessons/%/check.c,$(B)/checks/%.o,$(wildcard lessons/*/check.c))
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
 SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
-SHOWN   = $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
+SHOWN   = $(patsubst lessons/%.c,$(B)/%,$(wildcard lessons/experiments/*.c))
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 BENCHES = $(patsubst tests/%.c,$(B)/%,$(wildcard tests/bench/*.c))
 
@@ -110,19 +111,19 @@ $(B)/%.a:
 	rm -f $@ && ar rcs $@ $^
 $(B)/%.o: %.c
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -Ilib -c $< -o $@
+	$(CC) $(CFLAGS) $(INSIDE) -c $< -o $@
 $(B)/checks/%.o: lessons/%/check.c
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -Ilib -c $< -o $@
+	$(CC) $(CFLAGS) $(INSIDE) -c $< -o $@
 $(B)/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '  c++  $<'
-	$(CXX) $(CXXFLAGS) -g1 -Ilib -x c++ -c $< -o $@
+	$(CXX) $(CXXFLAGS) -g1 $(INSIDE) -x c++ -c $< -o $@
 $(B)/%.cc.o: %.cc
 	mkdir -p $(@D) && echo '  c++  $<'
-	$(CXX) $(CXXFLAGS) -U_FORTIFY_SOURCE -Ilib -c $< -o $@
+	$(CXX) $(CXXFLAGS) -U_FORTIFY_SOURCE $(INSIDE) -c $< -o $@
 $(B)/cuda/%.nv.o: kernels/%.cu
 	mkdir -p $(@D) && echo '  nvcc $<'
-	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -Ilib -c $< -o $@
+	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti $(INSIDE) -c $< -o $@
 # The page, as bytes in the library: a table of all that lies in www/. It hangs on the files and on the list of
 # them: the folder's own time changes whenever an editor saves there, and a file that is gone is newer than nothing.
 PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/*)))
@@ -144,14 +145,14 @@ $(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
 GIVEN = $(shell sed -n 's/^ *"given": *"\(.*\)",*$$/\1/p' lessons/$*/lesson.json)
 LESSON_NEEDS = lessons/%/lesson.json viewer/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
 MAKE_LESSON = mkdir -p $(@D) && echo '  cc   $<' && \
-  $(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' -DLESSON_GIVEN='"$(GIVEN)"' -Ilib $< viewer/lesson_program.c $(LINK_VIEW) -o $@
+  $(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' -DLESSON_GIVEN='"$(GIVEN)"' $(INSIDE) $< viewer/lesson_program.c $(LINK_VIEW) -o $@
 $(B)/lessons/%: lessons/%/demo.c $(LESSON_NEEDS)
 	$(MAKE_LESSON)
 $(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
 	$(MAKE_LESSON)
 
 # Programs of anybody's, as a user links them.
-$(B)/examples/%: examples/%.c $(B)/libferry.a $(B)/libferry-view.a
+$(B)/experiments/%: lessons/experiments/%.c $(B)/libferry.a $(B)/libferry-view.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib $< $(LINK_VIEW) -o $@
 
@@ -161,12 +162,12 @@ $(B)/tests/fuzz_test: $(B)/tests/fuzz
 FUZZ = B=$(B)/fuzz CC=clang CXX=clang++ OPT='-O1 -g' NVCC= SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=function -fno-sanitize-recover=undefined'
 $(B)/files/%: tests/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer -Ilib $< $(LINK_CARRIED) -o $@
-# lib/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
+	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer $(INSIDE) $< $(LINK_CARRIED) -o $@
+# lib/devices/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
 $(B)/tests/cuda_fake_test $(B)/tests/cuda_stream_test $(B)/tests/finished_test: private CFLAGS += -Itests/fake_cuda
 $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -Ilib -Iviewer -Itests $< $(filter-out $(B)/viewer/ferry.o,$(COMMAND)) $(CHECKS) \
+	$(CC) $(CFLAGS) $(INSIDE) -Iviewer -Itests $< $(filter-out $(B)/viewer/ferry.o,$(COMMAND)) $(CHECKS) \
 	  $(LINK_VIEW) -lcmocka -o $@
 # Runs programs that PyTorch ran, and compares.
 ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compare)
@@ -180,17 +181,17 @@ $(B)/tests/allocator: $(B)/tests/allocator.o $(B)/libferry.a
 	$(CC) $(SAN) $< -L$(B) -lferry -lcjson $(CORE_LIBS) -o $@
 $(B)/bench/%: tests/bench/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -Ilib $< -L$(B) -lferry $(CORE_LIBS) -o $@
+	$(CC) $(CFLAGS) $(INSIDE) $< -L$(B) -lferry $(CORE_LIBS) -o $@
 
 # What goes to a machine with a card: programs, the libraries that they need, the script.
 CARRIED = $(patsubst lessons/%.c,$(B)/gpu/bin/%,$(wildcard lessons/*/solution.c lessons/*/wrong_*.c)) $(B)/gpu/bin/ops $(B)/gpu/bin/streams
 LINK_CARRIED = -L$(B) -lferry $(CORE_LIBS)
 $(B)/gpu/bin/%: lessons/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -MF $@.d -Ilib $< $(LINK_CARRIED) -o $@
+	$(CC) $(CFLAGS) -MF $@.d $(INSIDE) $< $(LINK_CARRIED) -o $@
 $(B)/gpu/bin/%: tests/gpu/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -MF $@.d -Ilib $< $(LINK_CARRIED) -o $@
+	$(CC) $(CFLAGS) -MF $@.d $(INSIDE) $< $(LINK_CARRIED) -o $@
 gpu-check: $(CARRIED) $(B)/tests/oracle ## build a folder that compares a real card with the simulated one
 	tests/gpu/pack $(B)/gpu
 
@@ -200,7 +201,7 @@ run: ## install what is missing, build, and open the lessons in the browser
 	.ci/deps run
 	$(MAKE) all
 	$(B)/ferry serve
-examples: all $(SHOWN) ## build examples/: experiments to run and to watch
+experiments: all $(SHOWN) ## build lessons/experiments: programs to run and to watch
 lesson: all ## one lesson on the terminal: make lesson LESSON=02-to-returns
 	$(B)/lessons/$(LESSON)
 test: ## every test, with gcc and under ASan and UBSan; under 10 minutes
@@ -247,8 +248,8 @@ golden: tests ## make the golden logs of the solutions again, after a wanted cha
 deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
-UNFORMATTED = $(wildcard lib/ferry*.h) lib/schema.h lib/op.h lib/event.h lib/format.c lib/narrate.c lib/slots.h \
-  lib/cpu_elementwise.c viewer/validate.c tests/format_test.c tests/op_table_test.c
+UNFORMATTED = $(wildcard lib/ferry*.h) $(patsubst %,lib/events/%,schema.h event.h format.c narrate.c slots.h) \
+  lib/ops/op.h lib/cpu/cpu_elementwise.c viewer/validate.c tests/format_test.c tests/op_table_test.c
 FORMATTED = $(filter-out $(UNFORMATTED) kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
 	clang-format -i $(FORMATTED)
@@ -275,7 +276,7 @@ clean: ## throw the build folder away
 help: ## this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-.PHONY: all tests run examples lesson test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
+.PHONY: all tests run experiments lesson test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
   fmt install uninstall core-libs clean help fmt-check gpu-check
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

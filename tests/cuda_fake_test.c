@@ -1,4 +1,4 @@
-/* lib/cuda.c, compiled against a recording fake of the CUDA runtime and run with the simulated card's
+/* lib/devices/cuda.c, compiled against a recording fake of the CUDA runtime and run with the simulated card's
  * kernels: the order of its calls, and what it says when one fails. It proves nothing about a card;
  * tests/gpu does that where there is one. Streams, points and times: cuda_stream_test.c; what
  * becomes of work that it does not wait for: finished_test.c. */

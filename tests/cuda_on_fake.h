@@ -1,5 +1,5 @@
-/* cuda_on_fake.h: lib/cuda.c compiled against the fake of the CUDA runtime, two cards of it, and the clock of the
- * fake as the session's. For the tests that ask what it calls. */
+/* cuda_on_fake.h: lib/devices/cuda.c compiled against the fake of the CUDA runtime, two cards of it, and the clock of
+ * the fake as the session's. For the tests that ask what it calls. */
 #ifndef CUDA_ON_FAKE_H
 #define CUDA_ON_FAKE_H
 
@@ -24,7 +24,7 @@ static bool recording;
 #define fy_log_is_on() recording
 #define fy_clock_now() ((int64_t)(fake.now * 1e6 + 0.5))
 #undef FERRY_NO_NVCC
-#include "../lib/cuda.c"
+#include "../lib/devices/cuda.c"
 #undef fy_cuda_kernel
 #undef fy_log_is_on
 

@@ -1,5 +1,5 @@
-/* The real card's streams, the places in them, and when it passed those: lib/cuda.c and lib/cuda_clock.h over the
- * fake of the CUDA runtime. */
+/* The real card's streams, the places in them, and when it passed those: lib/devices/cuda.c and
+ * lib/devices/cuda_clock.h over the fake of the CUDA runtime. */
 #include "cuda_on_fake.h"
 
 /* ---- streams and points ---- */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The log of each lesson's solution and of each example is the committed one, `values` events aside (floats may round
+# The log of each lesson's solution and of each experiment is the committed one, `values` events aside (floats may round
 # otherwise on another machine). `tests/golden_test.sh remake` writes them anew, after a wanted change.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim FERRY_SEED=0
@@ -13,7 +13,7 @@ log_of() { # log_of PROGRAM: its lines
 
 same() { diff -u "tests/golden/${1##*/}.jsonl" <(log_of "$1"); }
 
-for program in "$B"/solutions/* "$B"/examples/*; do
+for program in "$B"/solutions/* "$B"/experiments/*; do
     id=${program##*/}
     [[ -x $program && $id != *.* ]] || continue
     if [[ ${1:-} == remake ]]; then

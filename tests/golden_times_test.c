@@ -1,5 +1,5 @@
-/* The order of times in the golden logs of examples/: PyTorch's pinning experiment, and copies beside computing. The
- * times are worked out by hand from the cards' figures (lib/card.c). */
+/* The order of times in the golden logs of lessons/experiments: PyTorch's pinning experiment, and copies beside
+ * computing. The times are worked out by hand from the cards' figures (lib/devices/card.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@ seven_entries() {
     diff <(ls | grep -vxE 'build|my' | sort) \
         <(printf '%s\n' CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md kernels lessons lib tests viewer www)
 }
-no_web_in_lib() { none '#[[:space:]]*include.*(viewer/|civetweb|cJSON|cjson)' lib/*.[ch] kernels/*; }
+no_web_in_lib() { none '#[[:space:]]*include.*(viewer/|civetweb|cJSON|cjson)' lib/*.h lib/*/*.[ch] kernels/*; }
 no_web_in_archive() {
     ! nm "$B/libferry.a" 2>/dev/null | grep -E ' U (mg_|cJSON_|server_)'
 }
@@ -37,10 +37,10 @@ page_stands_alone() { # the page fetches nothing from elsewhere and knows nothin
 }
 emitters() { # each kind is emitted in one file (an end of work by what began it); back ends and kernels never emit
     local twice
-    twice=$(grep -oE 'FY_EMIT\([^,]+, *[a-z_]+' lib/*.c viewer/*.c | grep -v '^lib/guard.c' |
+    twice=$(grep -oE 'FY_EMIT\([^,]+, *[a-z_]+' lib/*/*.c viewer/*.c | grep -v '^lib/devices/guard.c' |
         sed -E 's/^([^:]+):.*, */\1 /' | sort -u | awk '{ print $2 }' | sort | uniq -d | grep -vxE 'complete|sync')
     echo "emitted in two files: $twice"
-    none 'FY_EMIT|fy_emit' lib/cpu*.c lib/sim*.c lib/cuda.c lib/cuda_clock.h lib/clock.c lib/card.c kernels/* && [[ -z $twice ]] &&
+    none 'FY_EMIT|fy_emit' lib/cpu/*.c lib/devices/sim*.c lib/devices/cuda.c lib/devices/cuda_clock.h lib/devices/clock.c lib/devices/card.c kernels/* && [[ -z $twice ]] &&
         ! grep -lE 'FY_EMIT|fy_emit *\(' viewer/*.[ch] | grep -vx viewer/grade.c
 }
 short_files() {

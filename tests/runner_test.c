@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <signal.h>
 
-#include "../lib/log.h"
+#include "log.h"
 #include "grade.h"
 #include "progress.h"
 #include "run.h"

@@ -263,7 +263,7 @@ static void twice_the_bus_halves_the_wire_part_and_nothing_else(void **state)
     fy_timetable_free(fast_card);
 }
 
-/* ---- against measurements: the sources stand beside the figures in lib/card.c ---- */
+/* ---- against measurements: the sources stand beside the figures in lib/devices/card.c ---- */
 
 static const struct measurement {
     const char *card, *source;

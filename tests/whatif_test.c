@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <sys/wait.h>
 
-#include "../lib/text.h"
+#include "text.h"
 #include "ferry.h"
 #include "replay.h"
 #include "school.h"

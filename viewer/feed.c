@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../lib/text.h"
+#include "text.h"
 #include "server.h"
 #include "trace.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/log.h"
+#include "log.h"
 #include "command.h"
 
 #ifndef FERRY_VERSION

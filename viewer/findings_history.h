@@ -4,7 +4,7 @@
 #ifndef FERRY_FINDINGS_HISTORY_H
 #define FERRY_FINDINGS_HISTORY_H
 
-#include "../lib/event.h"
+#include "event.h"
 #include "findings.h"
 #include "trace.h"
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../lib/log.h"
+#include "log.h"
 
 enum { SECONDS = 30 }; /* no check needs as many */
 

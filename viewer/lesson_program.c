@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/source.h"
+#include "source.h"
 
 __asm__(".section .rodata\n"
         "lesson_source: .incbin \"" LESSON_SOURCE "\"\n"

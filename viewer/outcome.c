@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/log.h"
+#include "log.h"
 #include "run.h"
 
 /* Text of unknown origin: made valid UTF-8 by the one writer that does so, then read back. */

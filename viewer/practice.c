@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../lib/log.h"
+#include "log.h"
 #include "command.h"
 #include "report.h"
 #include "watch.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/figure.h"
-#include "../lib/timetable.h"
+#include "figure.h"
+#include "timetable.h"
 #include "action.h"
 
 typedef struct world {

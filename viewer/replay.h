@@ -3,7 +3,7 @@
 #ifndef FERRY_REPLAY_H
 #define FERRY_REPLAY_H
 
-#include "../lib/device.h"
+#include "device.h"
 #include "trace.h"
 
 enum { REPLAY_H2D, REPLAY_D2H, REPLAY_D2D, REPLAY_P2P, REPLAY_WAYS, REPLAY_CARDS = 9 };

@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "../lib/log.h"
+#include "log.h"
 #include "compile.h"
 #include "progress.h"
 #include "proofread.h"

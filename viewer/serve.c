@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../lib/device.h"
+#include "device.h"
 #include "browser.h"
 #include "command.h"
 #include "studio.h"

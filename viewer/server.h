@@ -8,7 +8,7 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-#include "../lib/log.h"
+#include "log.h"
 #include "trace.h"
 
 /* Where the lines of a run come from: a slot log, or a saved file of JSON lines. (feed.c) */

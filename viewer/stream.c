@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../lib/text.h"
+#include "text.h"
 
 bool hub_start(hub *h, const char *mode, const char *why)
 {

@@ -1,10 +1,10 @@
 /* validate.c: does an event follow the schema? Which fields a kind has, and what they hold, comes from
- * the same table as the formatter: lib/schema.h. */
+ * the same table as the formatter: lib/events/schema.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/event.h"
+#include "event.h"
 #include "trace.h"
 
 typedef bool (*judge)(const cJSON *v);

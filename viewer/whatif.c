@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/figure.h"
-#include "../lib/text.h"
+#include "figure.h"
+#include "text.h"
 #include "command.h"
 #include "replay.h"
 #include "server.h"

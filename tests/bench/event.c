@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../lib/event.h"
-#include "../../lib/log.h"
+#include "event.h"
+#include "log.h"
 #include "bench.h"
 
 enum { SLOT = 64, EVENTS = 20000 };

@@ -3,9 +3,9 @@
  * log open: a traced call is held against PyTorch's, which records nothing. */
 #include <string.h>
 
-#include "../../lib/event.h"
+#include "event.h"
 #include "../../lib/ferry.h"
-#include "../../lib/log.h"
+#include "log.h"
 #include "bench.h"
 
 static fy_tensor *small, *large, *rows;

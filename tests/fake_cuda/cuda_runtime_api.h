@@ -1,4 +1,4 @@
-/* A small stand-in for the CUDA runtime's header: the calls that lib/cuda.c makes, declared by us, so
+/* A small stand-in for the CUDA runtime's header: the calls that lib/devices/cuda.c makes, declared by us, so
  * that it compiles without a toolkit. Each has a name of its own (fake_...), so that the real runtime
  * may be linked into the same test. What they do is in fake_cuda.h. */
 #ifndef FAKE_CUDA_RUNTIME_API_H

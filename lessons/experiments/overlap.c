@@ -3,8 +3,8 @@
  * three things for that: page-locked memory, non_blocking, and a stream of their own. (On a fast card so little work
  * is over before the next call is made, and there is nothing to gain: take an old one.)
  *
- *     make examples && FERRY_SIM=old build/examples/overlap
- *     FERRY_SIM=old FERRY_VIEW=1 build/examples/overlap      (the same, to watch) */
+ *     make experiments && FERRY_SIM=old build/experiments/overlap
+ *     FERRY_SIM=old FERRY_VIEW=1 build/experiments/overlap      (the same, to watch) */
 #include <ferry.h>
 #include <stdio.h>
 

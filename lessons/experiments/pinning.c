@@ -1,9 +1,9 @@
 /* pinning.c: is page-locked memory faster, and does non_blocking help? PyTorch's experiment: the same four tensors go
  * to the card in six ways. For each: how long the program was held, and when all had arrived.
  *
- *     make examples && build/examples/pinning
- *     FERRY_VIEW=1 build/examples/pinning          (the same, to watch)
- *     FERRY_SIM=laptop build/examples/pinning      (on another card) */
+ *     make experiments && build/experiments/pinning
+ *     FERRY_VIEW=1 build/experiments/pinning          (the same, to watch)
+ *     FERRY_SIM=laptop build/experiments/pinning      (on another card) */
 #include <ferry.h>
 #include <stdio.h>
 
