@@ -203,6 +203,7 @@ typedef enum fy_on_error_mode { FY_EXIT, FY_RETURN } fy_on_error_mode;
 void fy_on_error(fy_on_error_mode mode);      /* per thread; FY_EXIT at start */
 const char *fy_error(void);                   /* first message since the last clear, or NULL; per thread */
 void fy_clear_error(void);
+int64_t (fy_now)(void); /* the function, for pointers and C++ initializers: not noted in the log */
 #define fy_now() fy_now_at(FY_AT("fy_now", ""))             /* look at the session's clock (model or measured): ns since
                                                                the start; noted in the log */
 #define fy_mark(text) fy_mark_at(FY_AT("fy_mark", #text), text)    /* a note of yours in the log */

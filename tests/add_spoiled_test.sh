@@ -20,7 +20,7 @@ run_with() { # run_with FOLDER: the program against the library there
 spoiled() {
     mkdir -p "$work/kernels" "$work/b" && cp kernels/*.h kernels/add.cu "$work/kernels" && cp "$B/libferry.a" "$work/b" &&
         sed -i 's/sum(x, alpha, y));/sum(x, x, y));/' "$work/kernels/add.cu" && ! cmp -s kernels/add.cu "$work/kernels/add.cu" &&
-        g++ -std=gnu++17 -O2 -fno-exceptions -fno-rtti -fwrapv -Ilib -x c++ -c "$work/kernels/add.cu" -o "$work/b/add.cu.o" &&
+        g++ -std=gnu++17 -O2 -fno-exceptions -fno-rtti -fwrapv -Ilib $(printf -- "-I%s " lib/*) -x c++ -c "$work/kernels/add.cu" -o "$work/b/add.cu.o" &&
         ar r "$work/b/libferry.a" "$work/b/add.cu.o"
 }
 whole() { run_with "$B" >"$work/whole" && grep -qx 'cpu 30 24' "$work/whole" && grep -qx 'cuda 30 24' "$work/whole"; }

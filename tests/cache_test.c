@@ -180,7 +180,7 @@ TEST(a_full_card_names_what_lives_and_draws_its_pieces)
     assert_non_null(strstr(hint, ". Its free memory is in pieces: segment of 20 MiB at 0x7000000000: 4 MiB used by a "
                                  "(cache_test.c:"));
     assert_non_null(strstr(hint, "), 6 MiB free, 2 MiB used by b (cache_test.c:"));
-    assert_non_null(strstr(hint, "), 8 MiB free; 14 MiB are free in all, the largest piece is 8 MiB"));
+    assert_non_null(strstr(hint, "), 8 MiB free; 14 MiB are free in it, the largest piece is 8 MiB"));
     FY_SCOPE { assert_true(fy_item(fy_sum(fy_add(a, 1))) == 1 << 20); } /* usable, and what lives is as it was */
     fy_memory_stats s = fy_cuda_memory_stats("cuda");
     assert_true(s.num_ooms >= 1 && s.num_alloc_retries >= 1);

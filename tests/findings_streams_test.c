@@ -184,6 +184,45 @@ static void a_copy_home_frees_nothing(void **state)
            {rule, freed_after_the_copy, 0, ROOM}, {rule, needed_there_as_well, 0, ROOM}, {rule, only_printed, 0, ROOM});
 }
 
+static void a_loop_that_keeps_all(void)
+{
+    fy_tensor *w = fy_ones((1024, 1024), .device = CARD);
+    fy_on_error(FY_RETURN);
+    for (int i = 0; i < 40 && !fy_error(); i++) fy_zeros((2 * MIB), .device = CARD); /* HERE */
+    fy_print(fy_select(w, 0, 0));
+}
+static void nothing_but_too_large(void)
+{
+    fy_on_error(FY_RETURN);
+    fy_zeros((41 * MIB), .device = CARD); /* HERE */
+}
+static void the_second_large_one(void)
+{
+    fy_on_error(FY_RETURN);
+    fy_tensor *x = fy_zeros((30 * MIB), .device = CARD);
+    fy_relu(x); /* HERE */
+}
+static void all_fits(void)
+{
+    for (int i = 0; i < 40; i++) fy_free(fy_zeros((MIB), .device = CARD));
+}
+static void a_home_for_each_scope(void)
+{
+    for (int i = 0; i < 4; i++) FY_SCOPE
+        {
+            fy_zeros((30 * MIB), .device = CARD);
+        }
+}
+
+static void what_filled_the_card(void **state)
+{
+    (void)state;
+    const char *rule = "out-of-memory";
+    EXPECT({rule, a_loop_that_keeps_all, 1, ROOM}, {rule, nothing_but_too_large, 1, ROOM},
+           {rule, the_second_large_one, 1, ROOM}, {rule, all_fits, 0, ROOM}, {rule, a_home_for_each_scope, 0, ROOM},
+           {rule, a_hole_in_each_segment, 0, ROOM}); /* told by fragmentation */
+}
+
 /* ---- cards that cannot reach each other ---- */
 
 #define APART "h200:gpus=2,peer=off"
@@ -311,8 +350,11 @@ static void streams_that_could_have_overlapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accesses_without_an_order),          cmocka_unit_test(free_memory_in_pieces),
-        cmocka_unit_test(a_copy_home_frees_nothing),          cmocka_unit_test(cards_that_cannot_reach_each_other),
+        cmocka_unit_test(accesses_without_an_order),
+        cmocka_unit_test(free_memory_in_pieces),
+        cmocka_unit_test(what_filled_the_card),
+        cmocka_unit_test(a_copy_home_frees_nothing),
+        cmocka_unit_test(cards_that_cannot_reach_each_other),
         cmocka_unit_test(streams_that_could_have_overlapped),
     };
     return cmocka_run_group_tests_name("findings_streams", tests, NULL, NULL);

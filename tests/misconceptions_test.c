@@ -3,7 +3,7 @@
  * autograd and modules waits, by name. */
 #include "misconceptions.h"
 
-#include "believers.h"
+#include "innocents.h"
 #include "grading.h"
 
 /* A run's log, read for a grader. */
@@ -51,32 +51,52 @@ static bool is_here(const judged *j, const cJSON *e)
     return mark && (size_t)(mark - text) < strcspn(text, "\n");
 }
 
+static void expect_sign(int number, const char *name, void (*run)(void), const char *sim)
+{
+    judged j;
+    judge_run(&j, run, sim);
+    const cJSON *e = shows_misconception(&j.g, name);
+    if (!e) fail_msg("program %d: no sign of %s", number, name);
+    if (!is_here(&j, e)) fail_msg("program %d: %s at line %lld", number, name, (long long)event_int(e, "line"));
+    judge_end(&j);
+}
+
+static void expect_no_sign(int number, void (*run)(void), const char *sim)
+{
+    judged j;
+    judge_run(&j, run, sim);
+    for (int k = 0; misconception_at(k); k++) {
+        const misconception *m = misconception_at(k);
+        const cJSON *e = m->signature ? shows_misconception(&j.g, m->name) : NULL;
+        if (e) fail_msg("program %d: %s at line %lld", number, m->name, (long long)event_int(e, "line"));
+    }
+    judge_end(&j);
+}
+
 static void the_run_of_a_believer_shows_it(void **state)
 {
     (void)state;
-    for (int i = 0; i < PAIRS; i++) {
-        judged j;
-        judge_run(&j, pairs[i].wrong, pairs[i].sim);
-        const cJSON *e = shows_misconception(&j.g, pairs[i].name);
-        if (!e) fail_msg("pair %d: no sign of %s", i, pairs[i].name);
-        if (!is_here(&j, e)) fail_msg("pair %d: %s at line %lld", i, pairs[i].name, (long long)event_int(e, "line"));
-        judge_end(&j);
-    }
+    for (int i = 0; i < PAIRS; i++) expect_sign(i, pairs[i].name, pairs[i].wrong, pairs[i].sim);
+}
+
+static void other_spellings_show_it_too(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        expect_sign((int)i, spellings[i].name, spellings[i].run, spellings[i].sim);
+}
+
+static void what_only_looks_like_it_is_not_accused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof innocents / sizeof *innocents; i++)
+        expect_no_sign((int)i, innocents[i].run, innocents[i].sim);
 }
 
 static void a_corrected_twin_shows_no_misconception_at_all(void **state)
 {
     (void)state;
-    for (int i = 0; i < PAIRS; i++) {
-        judged j;
-        judge_run(&j, pairs[i].right, pairs[i].right_sim);
-        for (int k = 0; misconception_at(k); k++) {
-            const misconception *m = misconception_at(k);
-            const cJSON *e = m->signature ? shows_misconception(&j.g, m->name) : NULL;
-            if (e) fail_msg("pair %d: %s at line %lld", i, m->name, (long long)event_int(e, "line"));
-        }
-        judge_end(&j);
-    }
+    for (int i = 0; i < PAIRS; i++) expect_no_sign(i, pairs[i].right, pairs[i].right_sim);
 }
 
 static void all_twenty_five_have_a_pair_or_wait_by_name(void **state)
@@ -104,6 +124,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_run_of_a_believer_shows_it),
+        cmocka_unit_test(other_spellings_show_it_too),
+        cmocka_unit_test(what_only_looks_like_it_is_not_accused),
         cmocka_unit_test(a_corrected_twin_shows_no_misconception_at_all),
         cmocka_unit_test(all_twenty_five_have_a_pair_or_wait_by_name),
     };

@@ -142,15 +142,15 @@ TEST(pieces_and_what_lives_in_words)
     fy_pool_pieces_text(p, name_of, text, sizeof text);
     assert_string_equal(
         text, "segment of 20 MiB at 0x40000000: 4 MiB used by a (x.c:4), 6 MiB free, 2 MiB waiting for another "
-              "stream, 2 MiB used by b (x.c:2), 6 MiB free; 12 MiB are free in all, the largest piece is 6 MiB");
+              "stream, 2 MiB used by b (x.c:2), 6 MiB free; 12 MiB are free in it, the largest piece is 6 MiB");
     fy_pool_pieces_text(p, name_of, text, 160);
     assert_string_equal(text, "segment of 20 MiB at 0x40000000: 4 MiB used by a (x.c:4), 6 MiB free, 2 MiB waiting for "
-                              "another stream ...; 12 MiB are free in all, the largest piece is 6 MiB");
+                              "another stream ...; 12 MiB are free in it, the largest piece is 6 MiB");
     fy_pool_living_text(p, name_of, text, sizeof text);
     assert_string_equal(text, "a (x.c:4) 4 MiB, b (x.c:2) 2 MiB");
     for (int i = 0; i < 4; i++) fy_pool_take(p, 3 * MIB, 0, "c");
     fy_pool_living_text(p, name_of, text, sizeof text);
-    assert_string_equal(text, "a (x.c:4) 4 MiB, c (x.c:3) 3 MiB, c (x.c:3) 3 MiB, c (x.c:3) 3 MiB and 2 more");
+    assert_string_equal(text, "4 of c (x.c:3) 12 MiB in all, a (x.c:4) 4 MiB, b (x.c:2) 2 MiB");
     fy_pool_free(p);
 }
 

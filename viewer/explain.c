@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "findings.h"
+#include "findings_history.h"
 #include "report.h"
 
 static const char *ns_text(int64_t ns, char out[32])
@@ -17,23 +17,15 @@ static const char *ns_text(int64_t ns, char out[32])
     return out;
 }
 
-static const char *bytes_text(int64_t bytes, char out[32])
-{
-    if (bytes < 1 << 16) snprintf(out, 32, "%" PRId64 " bytes", bytes);
-    else if (bytes < (int64_t)64 << 20) snprintf(out, 32, "%.1f KiB", (double)bytes / 1024);
-    else snprintf(out, 32, "%.1f MiB", (double)bytes / (1 << 20));
-    return out;
-}
-
 static const char *clock_word(const findings *f) { return f->measured ? "measured" : "modelled"; }
 
 static void put_cost(const findings *f, const finding *x)
 {
     char ns[32], bytes[32];
-    if (!x->ns && !x->bytes) return;
+    if ((!x->ns && !x->bytes) || x->rule->weight == FINDING_WRONG) return; /* what is wrong has no price */
     printf("   cost: ");
     if (x->ns) printf("%s %s%s", ns_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
-    if (x->bytes) printf("%s", bytes_text(x->bytes, bytes));
+    if (x->bytes) printf("%s", amount_of(x->bytes, bytes));
     printf("%s\n", x->times > 1 ? ", all together" : "");
 }
 

@@ -86,7 +86,7 @@ static bool bad_line(const reading *r, const char *what, const char *fix)
 
 static bool check_first(const reading *r, const cJSON *e)
 {
-    static const char fix[] = "open the file that --trace wrote, whole";
+    static const char fix[] = "open the file that FERRY_TRACE wrote, whole";
     if (strcmp(event_kind(e), "session")) return bad_line(r, "a log begins with a session event, this does not", fix);
     if (event_int(e, "schema") == SCHEMA) return true;
     char what[96];
@@ -174,7 +174,7 @@ static bool check_lines(reading *r)
         from = end;
     }
     if (f->count) return true;
-    snprintf(r->err, r->room, "%s is empty; record a run with --trace %s", r->path, r->path);
+    snprintf(r->err, r->room, "%s is empty; record a run with FERRY_TRACE=%s", r->path, r->path);
     return false;
 }
 
@@ -202,9 +202,9 @@ static feed *open_file(const char *path, event_visit *visit, void *user, char *e
     struct stat s;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &s)) {
-        snprintf(err, room, "cannot open %s: %s; name a file that --trace wrote", path, strerror(errno));
+        snprintf(err, room, "cannot open %s: %s; name a file that FERRY_TRACE wrote", path, strerror(errno));
     } else if (!S_ISREG(s.st_mode)) {
-        snprintf(err, room, "%s is %s; name a file that --trace wrote", path,
+        snprintf(err, room, "%s is %s; name a file that FERRY_TRACE wrote", path,
                  S_ISDIR(s.st_mode) ? "a folder" : "not a regular file");
     } else if (fy_log_is_log(fd)) {
         char why[256];

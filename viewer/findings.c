@@ -18,6 +18,7 @@ static const struct {
     {{"fragmentation", "out of memory with enough free, in pieces", FINDING_WRONG}, rule_fragmentation},
     {{"kept-after-home", "copied home, and kept on the card that ran out of memory", FINDING_WRONG},
      rule_kept_after_home},
+    {{"out-of-memory", "more asked for than there is room; what filled it", FINDING_WRONG}, rule_out_of_memory},
     {{"sent-again", "unchanged data sent again", FINDING_WASTE}, rule_sent_again},
     {{"round-trip", "home and back unchanged", FINDING_WASTE}, rule_round_trip},
     {{"there-and-back", "to the card and home unchanged", FINDING_WASTE}, rule_there_and_back},

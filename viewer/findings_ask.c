@@ -109,6 +109,22 @@ const char *device_name(int device, char out[16])
     return out;
 }
 
+const char *amount_of(int64_t bytes, char out[32])
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB"};
+    double n = (double)bytes / 1024;
+    int unit = 0;
+    while (n >= 1024 && unit < 2) n /= 1024, unit++;
+    if (bytes < 4096) snprintf(out, 32, "%lld bytes", (long long)bytes);
+    else
+        snprintf(out, 32, "%.*f %s",
+                 n < 10 && n != (double)(int64_t)n    ? 2
+                 : n < 100 && n != (double)(int64_t)n ? 1
+                                                      : 0,
+                 n, units[unit]);
+    return out;
+}
+
 const char *line_of(const history *h, int at, int from, char out[96])
 {
     if (at < 0) snprintf(out, 96, "another place");

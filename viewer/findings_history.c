@@ -260,7 +260,7 @@ static void add_mark(history *h, const cJSON *e)
     act *a = add_act(h, e, FY_KIND_mark);
     if (!a) return;
     a->start = event_int(e, "now");
-    a->name = name_index(h, event_text(e, "text"));
+    a->type = cJSON_HasObjectItem(e, "text") ? FY_WORD_none : FY_WORD_at;
 }
 
 static void add_other(history *h, const cJSON *e, uint8_t kind)
@@ -315,6 +315,7 @@ void history_add(history *h, const cJSON *e)
     case FY_KIND_oom:
     case FY_KIND_set_device:
     case FY_KIND_event_wait:
+    case FY_KIND_query:
     case FY_KIND_segment:
     case FY_KIND_segment_free: add_other(h, e, kind); break;
     case FY_KIND_error: add_error(h, e); break;

@@ -23,7 +23,7 @@ typedef struct act { /* an event that is kept */
     int64_t seq;
     uint8_t kind; /* FY_KIND_copy ... */
     uint8_t dir, route, why, cast,
-        type; /* FY_WORD_...; type: of a hazard; also scope of a sync, via of a host access */
+        type; /* FY_WORD_...; type: of a hazard; also scope of a sync, via of a host access; mark: at, for the clock */
     bool async, was_async, completed;
     int site, thread, device, stream;
     int64_t bytes, held;
@@ -32,7 +32,7 @@ typedef struct act { /* an event that is kept */
     side src, dst;           /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
                                 src.version: the seq that a hazard or an error points back to; src.device,
                                 dst.device: of an error, the first two that its message names */
-    int name, first_use;     /* op; name: index into h->names: also a hazard's fix, an error's code, a mark's text */
+    int name, first_use;     /* op; name: index into h->names: also a hazard's fix, an error's code */
     int nin, nout;           /* its uses: inputs, then outputs */
     int64_t flops;           /* op; free, of an oom: */
     int64_t largest, in_use; /* oom: allocated */
@@ -147,10 +147,13 @@ int64_t dtype_size(uint8_t dtype); /* 0: no dtype */
 /* For sentences: "x", or "a tensor"; "cuda:0"; "line 12" or "other.c:12", seen from another line. */
 const char *name_of(const history *h, int tensor);
 const char *device_name(int device, char out[16]);
+const char *amount_of(int64_t bytes, char out[32]); /* "96 bytes", "1.5 MiB" */
 const char *line_of(const history *h, int at, int from, char out[96]);
 
 /* An index a storage, all -1; NULL without memory. The caller frees it. */
 int *by_storage(const history *h);
+/* By act: is it a copy that was asked for, and whose content nobody reads? NULL without memory; the caller frees it. */
+bool *orphan_copies(const history *h); /* findings_trips.c */
 /* Act a is over: keep who wrote what last, while going through the acts in order. */
 void written_now(const history *h, int a, int *written_by);
 
@@ -168,7 +171,7 @@ void explained(findings *f, int act);
 /* ---- the rules; findings.c has the table ---- */
 
 typedef void rule(findings *f, const history *h);
-rule rule_hazard, rule_stale_read, rule_fragmentation, rule_kept_after_home;                              /* _wrong.c */
+rule rule_hazard, rule_stale_read, rule_fragmentation, rule_kept_after_home, rule_out_of_memory;          /* _wrong.c */
 rule rule_sent_again, rule_round_trip, rule_there_and_back, rule_through_host, rule_bounced, rule_orphan; /* _trips.c */
 rule rule_converts_late, rule_created_then_moved, rule_pin_once, rule_pinned_each_time;                   /* _ways.c */
 rule rule_blocking_pageable, rule_many_small, rule_dearer_than_op;                                        /* _price.c */

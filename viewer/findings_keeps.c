@@ -7,10 +7,22 @@
 /* ---- leaks ---- */
 
 /* What the program makes once and holds to its end is given back there, by design. A leak grows: a line makes one thing
- * after the other, and each is alive at the end though nobody touched it since before the next one was made. */
+ * after the other, and each is alive at the end though nobody touched it since before the next one was made. A line
+ * that computes in several steps makes several things: they are told apart by the op that filled them. */
+static uint64_t role_of(const history *h, const storage *s)
+{
+    int name = s->first_touch >= 0 && h->acts[s->first_touch].kind == FY_KIND_op ? h->acts[s->first_touch].name : -1;
+    return ((uint64_t)(name + 2) << 32) + (uint64_t)s->site;
+}
+
+typedef struct leaking { /* by role */
+    int next, left;      /* next: the storage that was made after this one */
+} leaking;
+
 static bool is_left(const history *h, const storage *s, int next)
 {
-    return next >= 0 && s->live && s->freed < 0 && !s->answered && s->last_touch < h->storages[next].born;
+    bool lives = s->live && s->freed < 0 && !s->answered;
+    return lives && (next < 0 || s->last_touch < h->storages[next].born);
 }
 
 static void leaks(findings *f, const history *h, const storage *s)
@@ -20,30 +32,37 @@ static void leaks(findings *f, const history *h, const storage *s)
     if (!x || x->times > 1) return;
     say_what(x, "each time, this line leaves a tensor on %s that nobody uses again and that lives to the end.",
              device_name(s->device, card));
-    say_fix(x, "fy_free it in the loop, or put the loop's body into FY_SCOPE { ... }");
+    say_fix(x, "fy_free it in the loop, or put the loop's body into FY_SCOPE { ... }; a result that is handed on "
+               "without a name, as in fy_relu(fy_matmul(a, b)), is a tensor, too");
 }
 
-/* Count what each line leaves; tell of those that leave enough. From the last storage on: next is known. */
-static void look_for_leaks(findings *f, const history *h, int *next, int *count, bool tell)
+/* Count what each line leaves; tell of those that leave enough. From the last storage on: next is known. The last one
+ * of all is left as the others are, and counts where there are others. */
+static void look_for_leaks(findings *f, const history *h, id_map *roles, leaking *list, int *count, bool tell)
 {
-    for (int i = 0; i < h->site_count; i++) next[i] = -1;
+    history *books = (history *)&(history){0}; /* map_at tells it of lacking memory */
+    for (int i = 0; i < *count; i++) list[i].next = -1;
     for (int i = h->storage_count; i-- > 0;) {
         const storage *s = &h->storages[i];
-        if (s->site < 0) continue;
-        bool left = is_left(h, s, next[s->site]);
-        next[s->site] = i;
-        if (left && !tell) count[s->site]++;
-        if (left && tell && count[s->site] > 1) leaks(f, h, s);
+        int *at = s->site >= 0 ? map_at(books, roles, role_of(h, s)) : NULL;
+        if (!at) continue;
+        if (*at < 0) list[ *at = (*count)++] = (leaking){-1, 0};
+        leaking *l = &list[*at];
+        bool left = is_left(h, s, l->next);
+        if (!tell && left && l->next >= 0) l->left++;
+        if (tell && left && l->left > 1) leaks(f, h, s);
+        l->next = i;
     }
 }
 
 void rule_leak(findings *f, const history *h)
 {
-    int *next = malloc(((size_t)h->site_count + 1) * sizeof *next);
-    int *count = calloc((size_t)h->site_count + 1, sizeof *count);
-    for (int pass = 0; h->ended && next && count && pass < 2; pass++) look_for_leaks(f, h, next, count, pass);
-    free(next);
-    free(count);
+    id_map roles = {0};
+    leaking *list = calloc((size_t)h->storage_count + 1, sizeof *list);
+    int count = 0;
+    for (int pass = 0; h->ended && list && pass < 2; pass++) look_for_leaks(f, h, &roles, list, &count, pass);
+    map_free(&roles);
+    free(list);
 }
 
 /* ---- small views of large storages ---- */
@@ -90,13 +109,13 @@ static void judge_hold(findings *f, const history *h, const hold *o, int i, int 
     const storage *s = &h->storages[i];
     if (o->since < 0 || allocs <= o->allocs || s->answered) return;
     bool single = o->handles == 1 && o->sum >= 0 && o->sum < h->tensor_count;
+    char shown[32], kept[32];
     int made = single ? h->tensors[o->sum].made : s->born;
     finding *x = found(f, h, h->acts[made].site, made, 0, s->bytes - o->bytes);
     if (!x || x->times > 1) return;
-    say_what(x,
-             "%s%s shows %lld bytes and keeps all %lld of the tensor that it is a view of, whose own handle is gone.",
+    say_what(x, "%s%s shows %s and keeps all %s of the tensor that it is a view of, whose own handle is gone.",
              single && h->tensors[o->sum].name < 0 ? "a view of " : "", single ? name_of(h, o->sum) : "a view",
-             (long long)o->bytes, (long long)s->bytes);
+             amount_of(o->bytes, shown), amount_of(s->bytes, kept));
     say_fix(x, "take a copy of the part (fy_clone) and free the view, before the large tensor goes");
 }
 

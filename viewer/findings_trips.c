@@ -40,6 +40,13 @@ static uint64_t parcel(const history *h, const act *c)
     return map_mix(look + 64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device) | 1;
 }
 
+/* Made by the call that copied, as fy_to makes it; not a destination that the program named. */
+static bool made_its_destination(const history *h, const act *c)
+{
+    const storage *to = c->dst.storage >= 0 ? &h->storages[c->dst.storage] : NULL;
+    return to && to->first_touch == act_index(h, c) && h->acts[to->born].site == c->site;
+}
+
 static void sent_again(findings *f, const history *h, int i, int k)
 {
     const act *c = &h->acts[i], *before = &h->acts[k];
@@ -50,7 +57,9 @@ static void sent_again(findings *f, const history *h, int i, int k)
     device_name(c->dst.device, card);
     line_of(h, before->site, c->site, line);
     say_what(x, "%s was sent to %s at %s already, and has not changed since.", name_of(h, c->src.tensor), card, line);
-    say_fix(x, "keep the tensor that the first copy returned and use it again%s",
+    say_fix(x, "%s%s",
+            made_its_destination(h, c) ? "keep the tensor that the first copy returned and use it again"
+                                       : "leave this copy out: the content is there",
             before->site == c->site ? "; make the copy once, before the loop" : "");
 }
 
@@ -204,20 +213,27 @@ static void orphan(findings *f, const history *h, int i)
     if (!x || x->times > 1) return;
     say_what(x, "the copy of %s arrived on %s, and nothing ever read it there.", name_of(h, c->src.tensor),
              device_name(c->dst.device, to));
-    say_fix(x, "a move returns a new tensor and leaves its argument where it was: use what the call returned, or take "
-               "the call out");
+    say_fix(x, made_its_destination(h, c) ? "a move returns a new tensor and leaves its argument where it was: use "
+                                            "what the call returned, or take the call out"
+                                          : "read the destination, or take the copy out");
+}
+
+bool *orphan_copies(const history *h)
+{
+    bool *wanted = calloc((size_t)h->storage_count + 1, sizeof *wanted);
+    bool *alone = wanted ? calloc((size_t)h->act_count + 1, sizeof *alone) : NULL;
+    for (int i = h->act_count; alone && i-- > 0;) {
+        alone[i] = is_orphan(h, &h->acts[i], wanted);
+        note_wanted(h, &h->acts[i], wanted);
+    }
+    free(wanted);
+    return alone;
 }
 
 void rule_orphan(findings *f, const history *h)
 {
-    bool *wanted = calloc((size_t)h->storage_count + 1, sizeof *wanted);
-    bool *alone = calloc((size_t)h->act_count + 1, sizeof *alone);
-    for (int i = h->act_count; wanted && alone && i-- > 0;) {
-        alone[i] = is_orphan(h, &h->acts[i], wanted);
-        note_wanted(h, &h->acts[i], wanted);
-    }
-    for (int i = 0; wanted && alone && i < h->act_count; i++)
+    bool *alone = orphan_copies(h);
+    for (int i = 0; alone && i < h->act_count; i++)
         if (alone[i]) orphan(f, h, i);
-    free(wanted);
     free(alone);
 }

@@ -60,13 +60,13 @@ static void pace_wait(pace *p, const act *a, int i)
 }
 
 /* How often each line was passed at a step; the first time is not counted. NULL without memory. */
-static int *steps_of(const history *h, bool (*waits)(const act *a))
+static int *steps_of(const history *h, bool (*waits)(const history *h, const act *a))
 {
     pace p;
     bool ready = pace_begin(&p, h);
     for (int i = 0; ready && i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        if (a->site >= 0 && waits(a)) pace_wait(&p, a, i);
+        if (a->site >= 0 && waits(h, a)) pace_wait(&p, a, i);
         else if (is_work(a)) pace_work(&p, a, i);
     }
     int *steps = p.steps;
@@ -77,10 +77,16 @@ static int *steps_of(const history *h, bool (*waits)(const act *a))
     return NULL;
 }
 
-static bool is_look(const act *a)
+enum { A_FEW = 64 /* bytes: a loss, a count */ };
+
+/* fy_item(x), or fy_item(fy_cpu(x)): one or a few values brought home, and looked at there. */
+static bool is_look(const history *h, const act *a)
 {
-    bool why = a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save;
-    return a->kind == FY_KIND_copy && a->dir == FY_WORD_d2h && why;
+    if (a->kind != FY_KIND_copy || a->dir != FY_WORD_d2h) return false;
+    if (a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save) return true;
+    if (a->why != FY_WORD_user || a->was_async || a->bytes > A_FEW || a->dst.storage < 0) return false;
+    const storage *to = &h->storages[a->dst.storage];
+    return to->touches == 2 && to->first_touch == act_index(h, a) && h->acts[to->last_touch].kind == FY_KIND_host_read;
 }
 
 void rule_hidden_sync(findings *f, const history *h)
@@ -90,12 +96,15 @@ void rule_hidden_sync(findings *f, const history *h)
         const act *a = &h->acts[i];
         bool waited =
             a->kind == FY_KIND_sync && (a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save);
-        if (a->site < 0 || steps[a->site] < STEPS - 1 || !(waited || is_look(a))) continue;
+        if (a->site < 0 || steps[a->site] < STEPS - 1 || !(waited || is_look(h, a))) continue;
         finding *x = found(f, h, a->site, i, a->held, a->bytes);
         if (!x) continue;
         if (waited) x->times -= x->times > 1; /* the wait belongs to the copy before it */
         if (x->times > 1 || x->what[0]) continue;
-        const char *does = a->why == FY_WORD_print ? "printing" : a->why == FY_WORD_save ? "saving" : "fy_item on";
+        const char *does = a->why == FY_WORD_print  ? "printing"
+                           : a->why == FY_WORD_save ? "saving"
+                           : a->why == FY_WORD_user ? "bringing home and reading"
+                                                    : "fy_item on";
         say_what(
             x,
             "%s a value of the card at every step makes the host wait until all work before it is done; meanwhile it "
@@ -108,8 +117,9 @@ void rule_hidden_sync(findings *f, const history *h)
     free(steps);
 }
 
-static bool is_device_sync(const act *a)
+static bool is_device_sync(const history *h, const act *a)
 {
+    (void)h;
     return a->kind == FY_KIND_sync && a->type == FY_WORD_device && a->why == FY_WORD_user;
 }
 
@@ -118,7 +128,7 @@ void rule_device_sync(findings *f, const history *h)
     int *steps = steps_of(h, is_device_sync);
     for (int i = 0; steps && i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        if (a->site < 0 || !is_device_sync(a) || steps[a->site] < STEPS - 1) continue;
+        if (a->site < 0 || !is_device_sync(h, a) || steps[a->site] < STEPS - 1) continue;
         finding *x = found(f, h, a->site, i, a->held, 0);
         if (!x || x->times > 1) continue;
         say_what(x, "at every step the host waits for all streams of the card.");

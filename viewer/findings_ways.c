@@ -64,13 +64,28 @@ void rule_converts_late(findings *f, const history *h)
 
 /* ---- made on the host, then moved ---- */
 
+/* Does nothing but numbers go into it? Also through ops of one operand: 0.1 * randn is made of nothing, too. */
+static bool is_from_nothing(const history *h, int maker)
+{
+    for (int steps = 0; maker >= 0 && steps < 8; steps++) {
+        const act *a = &h->acts[maker];
+        int list[8];
+        if (a->kind != FY_KIND_op || a->device != 0 || a->nin > 1) return false;
+        if (a->nin == 0) return true;
+        const storage *s = act_reads(h, a, list) == 1 ? &h->storages[list[0]] : NULL;
+        if (!s || s->touches != 2 || s->last_touch != maker || s->opened >= 0 || s->answered) return false;
+        maker = s->first_touch;
+    }
+    return false;
+}
+
 void rule_created_then_moved(findings *f, const history *h)
 {
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         int maker = c->kind == FY_KIND_copy && c->dir == FY_WORD_h2d && c->why == FY_WORD_user ? sole_maker(h, i) : -1;
         const act *made = maker >= 0 ? &h->acts[maker] : NULL;
-        if (!made || made->kind != FY_KIND_op || made->nin || made->device != 0) continue;
+        if (!made || !is_from_nothing(h, maker)) continue;
         char line[96], card[16];
         finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
         if (!x || x->times > 1) continue;
@@ -113,6 +128,15 @@ static pinned_line *pinned_lines(const history *h)
     return lines;
 }
 
+/* What page-locking took for this copy: a segment that the same call was given just before. */
+static int64_t locking_ns(const history *h, int pin)
+{
+    int64_t ns = 0;
+    for (int i = pin; i-- > 0 && pin - i < 8 && h->acts[i].site == h->acts[pin].site;)
+        if (h->acts[i].kind == FY_KIND_segment && h->acts[i].type == FY_WORD_pinned) ns += h->acts[i].held;
+    return ns;
+}
+
 void rule_pin_once(findings *f, const history *h)
 {
     pinned_line *lines = pinned_lines(h);
@@ -121,11 +145,12 @@ void rule_pin_once(findings *f, const history *h)
         const act *pin = maker >= 0 ? &h->acts[maker] : NULL;
         if (!pin || !pins(h, pin) || pin->site < 0 || lines[pin->site].idle) continue;
         char line[96];
-        finding *x = found(f, h, pin->site, maker, act_ns(h, pin), h->acts[i].bytes);
+        int64_t ns = act_ns(h, pin) + locking_ns(h, maker);
+        finding *x = found(f, h, pin->site, maker, ns, h->acts[i].bytes);
         if (!x || x->times > 1) continue;
         say_what(x,
-                 "%s was copied into page-locked memory for a single trip, at %s: the host copied the bytes itself, "
-                 "which is what an ordinary copy to the card does anyway.",
+                 "%s was copied into page-locked memory for a single trip, at %s: locking takes its time, and the host "
+                 "copied the bytes itself, which is what an ordinary copy to the card does anyway.",
                  name_of(h, h->acts[i].src.tensor), line_of(h, h->acts[i].site, pin->site, line));
         say_fix(x, "copy to the card without pinning; or make the tensor page-locked from the start "
                    "(.pin_memory = true) and fill it again for every trip");

@@ -1,6 +1,7 @@
 /* findings_wrong.c: rules about results that may be wrong, and about programs that ran out of memory. */
 #include "findings_history.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char *hazard_words(uint8_t type)
@@ -98,6 +99,23 @@ void rule_stale_read(findings *f, const history *h)
 
 /* ---- out of memory ---- */
 
+static void in_pieces(finding *x, const char *asked, const char *room, const char *largest)
+{
+    say_what(x, "%s did not fit although %s were free: in pieces, the largest of %s.", asked, room, largest);
+    say_fix(x, "make the large tensors first, free small ones that lie between them, or reuse one buffer instead of "
+               "tensors of ever other sizes");
+}
+
+static void of_another_kind(finding *x, const char *asked, const char *room)
+{
+    say_what(x,
+             "%s did not fit although %s were free: in segments of another stream, or for the other kind of tensor "
+             "(those up to 1 MiB and those above lie apart).",
+             asked, room);
+    say_fix(x,
+            "free what else lies in those segments: what is wholly unused goes back to the card and can be anything");
+}
+
 void rule_fragmentation(findings *f, const history *h)
 {
     for (int i = 0; i < h->act_count; i++) {
@@ -107,12 +125,12 @@ void rule_fragmentation(findings *f, const history *h)
         int64_t cached = a->reserved > a->in_use ? a->reserved - a->in_use : 0;
         if (!holes && cached < a->bytes) continue;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
+        char asked[32], room[32], largest[32];
+        explained(f, i);
         if (!x || x->times > 1) continue;
-        say_what(x, "%lld bytes did not fit although %lld were free: in pieces, the largest of %lld bytes.",
-                 (long long)a->bytes, (long long)(holes ? a->flops : cached), (long long)a->largest);
-        say_fix(x,
-                "make the large tensors first, free small ones that lie between them, or reuse one buffer instead of "
-                "tensors of ever other sizes");
+        amount_of(a->bytes, asked), amount_of(holes ? a->flops : cached, room), amount_of(a->largest, largest);
+        if (a->largest < a->bytes) in_pieces(x, asked, room, largest);
+        else of_another_kind(x, asked, room);
     }
 }
 
@@ -142,5 +160,63 @@ void rule_kept_after_home(findings *f, const history *h)
         if (a->kind != FY_KIND_oom || a->device < 1 || seen[a->device]) continue;
         seen[a->device] = true; /* the first one is enough: each looks at all storages */
         for (int s = 0; s < h->storage_count; s++) kept_after_home(f, h, s, i);
+    }
+}
+
+/* ---- what filled it ---- */
+
+typedef struct heap { /* what one line made, and lives */
+    int64_t bytes;
+    int count, site;
+} heap;
+
+static int by_bytes(const void *pa, const void *pb)
+{
+    const heap *a = pa, *b = pb;
+    return a->bytes != b->bytes ? (a->bytes > b->bytes ? -1 : 1) : a->site - b->site;
+}
+
+/* By line, the most first; those without a line come under site -1. */
+static heap *living_at(const history *h, int oom)
+{
+    heap *list = calloc((size_t)h->site_count + 1, sizeof *list);
+    for (int i = 0; list && i <= h->site_count; i++) list[i].site = i < h->site_count ? i : -1;
+    for (int i = 0; list && i < h->storage_count; i++) {
+        const storage *s = &h->storages[i];
+        if (s->device != h->acts[oom].device || s->born > oom || (s->freed >= 0 && s->freed < oom)) continue;
+        heap *to = &list[s->site >= 0 ? s->site : h->site_count];
+        to->bytes += s->bytes;
+        to->count++;
+    }
+    if (list) qsort(list, (size_t)h->site_count + 1, sizeof *list, by_bytes);
+    return list;
+}
+
+static void out_of_memory(finding *x, const history *h, int i, const heap *list)
+{
+    const act *a = &h->acts[i];
+    char words[200] = "", asked[32], held[32], card[16], line[96];
+    size_t n = 0;
+    for (int k = 0; k < 3 && k <= h->site_count && list[k].count && n < sizeof words - 60; k++)
+        n += (size_t)snprintf(words + n, sizeof words - n, "%s%d of %.40s (%s)", n ? ", " : "", list[k].count,
+                              line_of(h, list[k].site, a->site, line), amount_of(list[k].bytes, held));
+    say_what(x, "%s asked for on %s did not fit. What filled it, by the line that made it: %.160s.",
+             amount_of(a->bytes, asked), device_name(a->device, card), *words ? words : "nothing that is known");
+    say_fix(x, "free what is no longer needed (fy_free, or FY_SCOPE around the loop's body); also what has no name: in "
+               "fy_relu(fy_matmul(a, b)) the inner result is a tensor of its own");
+}
+
+/* The first on each device: those after it say the same. */
+void rule_out_of_memory(findings *f, const history *h)
+{
+    bool seen[MOST_CARDS + 1] = {false};
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        if (a->kind != FY_KIND_oom || a->device < 0 || seen[a->device] || is_explained(f, i)) continue;
+        seen[a->device] = true;
+        finding *x = found(f, h, a->site, i, 0, a->bytes);
+        heap *list = x ? living_at(h, i) : NULL;
+        if (list) out_of_memory(x, h, i, list);
+        free(list);
     }
 }

@@ -49,47 +49,77 @@ static bool is_mismatch(const history *h, const act *a, bool with_cpu)
     return a->src.device >= 0 && a->dst.device >= 0 && cpu == with_cpu;
 }
 
-static int64_t first_mismatch(const history *h, int from, bool with_cpu)
-{
-    for (int i = from; i < h->act_count; i++)
-        if (is_mismatch(h, &h->acts[i], with_cpu)) return h->acts[i].seq;
-    return -1;
-}
-
 /* ---- where am I ---- */
 
-/* Nobody reads what arrived; the source is computed with where it was, or that is tried. */
-static bool goes_on_with_source(const history *h, int copy)
+/* By storage: the last act in which the host computed with it or looked at it. A conversion on the way to a card reads
+ * for the copy: what it reads stands for what it made. */
+static int *used_here(const history *h, int *made_of)
 {
-    int from = h->acts[copy].src.storage, list[8];
-    if (first_mismatch(h, copy, true) >= 0) return true;
-    for (int i = copy + 1; from >= 0 && i < h->act_count; i++) {
+    int *last = by_storage(h), list[8], made[8];
+    for (int i = 0; last && i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        if (a->kind != FY_KIND_op || a->device != 0) continue;
-        for (int n = act_reads(h, a, list); n-- > 0;)
-            if (list[n] == from) return true;
+        bool here =
+            (a->kind == FY_KIND_op && a->device == 0) || a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer;
+        int n = here ? act_reads(h, a, list) : 0;
+        bool casts = n == 1 && is_op(h, a, "cast");
+        if (casts && act_writes(h, a, made) == 1) made_of[made[0]] = list[0];
+        for (int k = 0; k < n && !casts; k++) last[list[k]] = i;
     }
-    return false;
+    return last;
 }
 
+/* A copy that nobody reads, into memory that it was made for, of what is sent nowhere else to any purpose. */
+static bool is_dropped(const history *h, int i, const bool *orphan)
+{
+    const act *c = &h->acts[i];
+    if (!orphan[i] || c->dir != FY_WORD_h2d || c->src.storage < 0 || c->dst.storage < 0) return false;
+    const storage *to = &h->storages[c->dst.storage], *from = &h->storages[c->src.storage];
+    return to->first_touch == i && h->acts[to->born].site == c->site && (from->last_out < 0 || orphan[from->last_out]);
+}
+
+/* Nobody reads what arrived; the source is used where it was, or a call refuses to. */
 static int64_t to_moves_it(const findings *f)
 {
-    for (int i = 0; i < f->count; i++) {
-        const finding *x = &f->list[i];
-        int copy = strcmp(x->rule->name, "orphan-copy") ? -1 : act_of_seq(f->history, x->seq);
-        if (copy >= 0 && f->history->acts[copy].dir == FY_WORD_h2d && goes_on_with_source(f->history, copy))
-            return x->seq;
+    const history *h = f->history;
+    bool *orphan = orphan_copies(h);
+    int *made_of = by_storage(h), *last = made_of ? used_here(h, made_of) : NULL, shown = -1, refused = -1;
+    for (int i = 0; i < h->act_count; i++)
+        if (is_mismatch(h, &h->acts[i], true)) refused = i;
+    for (int i = 0; orphan && last && shown < 0 && i < h->act_count; i++) {
+        if (!is_dropped(h, i, orphan)) continue;
+        int from = h->acts[i].src.storage, origin = made_of[from] >= 0 ? made_of[from] : from;
+        if (refused > i || last[from] > i || last[origin] > i) shown = i;
     }
+    free(orphan);
+    free(made_of);
+    free(last);
+    return seq_of(h, shown);
+}
+
+static int64_t ops_fetch_operands(const findings *f)
+{
+    const history *h = f->history;
+    for (int i = 0; i < h->act_count; i++)
+        if (is_mismatch(h, &h->acts[i], true) || is_mismatch(h, &h->acts[i], false)) return h->acts[i].seq;
     return -1;
 }
 
-static int64_t ops_fetch_operands(const findings *f) { return first_mismatch(f->history, 0, true); }
 static int64_t made_and_moved_is_made_there(const findings *f) { return first_of(f, "created-then-moved"); }
 
+/* Another card was made the current one; then two cards' tensors meet, or work goes on on the first, and the other one
+ * is current to the end. */
 static int64_t cuda_is_cuda_0(const findings *f)
 {
-    int64_t seq = first_of_two(f, "not-the-current-card", "card-not-put-back");
-    return seq >= 0 ? seq : first_mismatch(f->history, 0, false);
+    const history *h = f->history;
+    int left = act_of_seq(h, first_of(f, "card-not-put-back"));
+    bool chosen = false;
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        chosen = chosen || (a->kind == FY_KIND_set_device && a->device > 1);
+        if (chosen && is_mismatch(h, a, false)) return a->seq;
+        if (left >= 0 && i > left && a->kind == FY_KIND_op && a->device == 1) return h->acts[left].seq;
+    }
+    return -1;
 }
 
 /* ---- what does it cost ---- */
@@ -104,7 +134,21 @@ static int64_t pinning_always_pays(const findings *f)
 static int64_t to_picks_the_cheap_order(const findings *f) { return first_of(f, "converts-late"); }
 static int64_t cards_copy_directly(const findings *f) { return first_of_two(f, "bounced", "through-host"); }
 
-/* The clock is read while work that was launched since it was read before still runs. */
+/* What the thread next has to do with a card, after act i: it waits, or asks whether work has ended. */
+static bool waits_next(const history *h, int i)
+{
+    int thread = h->acts[i].thread;
+    for (i++; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        if (a->thread != thread) continue;
+        if ((a->kind == FY_KIND_sync && a->why == FY_WORD_user) || a->kind == FY_KIND_query) return true;
+        if (act_on_card(a)) return false;
+    }
+    return false;
+}
+
+/* The clock is read while work that was launched since it was read before still runs; and it is not read to see what
+ * the call alone took, with a wait to follow. */
 static int64_t call_returned_is_done(const findings *f)
 {
     enum { THREADS = 64 };
@@ -115,8 +159,8 @@ static int64_t call_returned_is_done(const findings *f)
         const act *a = &h->acts[i];
         if (a->thread >= THREADS) continue;
         int64_t *until = &busy_until[a->thread];
-        bool is_clock = a->kind == FY_KIND_mark && a->name < 0;
-        if (is_clock && *until > a->start) return a->seq;
+        bool is_clock = a->kind == FY_KIND_mark && a->type == FY_WORD_at;
+        if (is_clock && *until > a->start && !waits_next(h, i)) return a->seq;
         if (is_clock) *until = 0;
         else if (act_on_card(a) && a->completed && *until >= 0 && a->end > *until) *until = a->end;
     }
@@ -136,34 +180,50 @@ static bool overlaps(const history *h, const act *copy)
 
 enum { LOOKED_AT = 1000 }; /* copies; each looks at all ops */
 
+static int64_t overlapped_bytes(const history *h)
+{
+    int64_t bytes = 0;
+    for (int i = 0, looked = 0; i < h->act_count && looked < LOOKED_AT; i++) {
+        const act *a = &h->acts[i];
+        if (a->kind == FY_KIND_copy && a->was_async && a->completed && ++looked && overlaps(h, a)) bytes += a->bytes;
+    }
+    return bytes;
+}
+
+/* More is asked not to wait, and waits or comes one after the other, than runs beside other work. */
 static int64_t non_blocking_alone_overlaps(const findings *f)
 {
     const history *h = f->history;
-    for (int i = 0, looked = 0; i < h->act_count && looked < LOOKED_AT; i++) {
-        const act *a = &h->acts[i];
-        if (a->kind == FY_KIND_copy && a->was_async && a->completed && ++looked && overlaps(h, a)) return -1;
+    int64_t bytes = 0, shown = -1;
+    for (int i = 0; i < f->count; i++) {
+        const finding *x = &f->list[i];
+        int at = act_of_seq(h, x->seq);
+        bool missed = !strcmp(x->rule->name, "missed-overlap") && at >= 0 && h->acts[at].async;
+        if (!missed && strcmp(x->rule->name, "blocking-pageable")) continue;
+        bytes += x->bytes;
+        if (shown < 0 || x->seq < shown) shown = x->seq;
     }
-    int64_t staged = first_of(f, "blocking-pageable"), missed = first_of(f, "missed-overlap");
-    int i = act_of_seq(h, missed);
-    if (staged >= 0) return staged;
-    return i >= 0 && h->acts[i].async ? missed : -1;
+    return bytes > overlapped_bytes(h) ? shown : -1;
 }
 
 /* ---- whose memory is it ---- */
 
-/* Copied home and kept on the card, untouched, while the program takes more memory there. */
+enum { WORTH_FREEING = 64 << 10 };
+
+/* Copied home and kept on the card, untouched, while the program takes memory there that these bytes could have been. */
 static int64_t cpu_frees_the_card(const findings *f)
 {
     const history *h = f->history;
-    int more[MOST_CARDS + 1], shown = -1; /* the next allocation on each card, looking back from the end */
+    int more[MOST_CARDS + 1], shown = -1; /* the next large allocation on each card, looking back from the end */
     for (int i = 0; i <= MOST_CARDS; i++) more[i] = -1;
     for (int i = h->act_count; i-- > 0;) {
         const act *a = &h->acts[i];
-        if (a->kind == FY_KIND_alloc && a->device > 0) more[a->device] = i;
+        if (a->kind == FY_KIND_alloc && a->device > 0 && a->bytes >= WORTH_FREEING) more[a->device] = i;
         if (a->kind != FY_KIND_copy || a->dir != FY_WORD_d2h || a->why != FY_WORD_user || a->src.storage < 0) continue;
         const storage *s = &h->storages[a->src.storage];
-        int next = a->device > 0 ? more[a->device] : -1;
-        if (next >= 0 && s->last_touch == i && (s->freed < 0 || s->freed > next)) shown = i;
+        int next = a->device > 0 && s->bytes >= WORTH_FREEING ? more[a->device] : -1;
+        bool kept = next >= 0 && s->last_touch == i && (s->freed < 0 || s->freed > next);
+        if (kept && 2 * h->acts[next].bytes >= s->bytes) shown = i;
     }
     return seq_of(h, shown);
 }
@@ -192,32 +252,41 @@ static void lives(segment *s, int by, int free)
     s->emptied = by < 0 && s->live == 0 ? free : -1;
 }
 
-/* Follow the segments of the cards; those that are left at the end stay in the list. Which act was the last work? */
-static int follow_segments(const history *h, segment *list, int *last_work)
+/* A tensor is dropped by fy_free, not at the end of a scope. */
+static bool is_freed_by_hand(const history *h, int i)
+{
+    return i > 0 && h->acts[i - 1].kind == FY_KIND_drop && h->acts[i - 1].why == FY_WORD_free;
+}
+
+/* Follow the segments of the cards; those that are left at the end stay in the list. wanted: the last time that a
+ * card gave a new one, or could not. */
+static int follow_segments(const history *h, segment *list, int wanted[MOST_CARDS + 1])
 {
     int n = 0;
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         const storage *of = a->kind == FY_KIND_free && a->dst.storage >= 0 ? &h->storages[a->dst.storage] : NULL;
+        if ((a->kind == FY_KIND_segment || a->kind == FY_KIND_oom) && a->device > 0) wanted[a->device] = i;
         if (a->kind == FY_KIND_segment && a->device > 0 && n < SEGMENTS)
             list[n++] = (segment){a->start, a->end, a->device, 0, -1};
         segment *s = segment_of(list, n, a->device, a->start);
         if (a->kind == FY_KIND_segment_free && s) *s = list[--n];
         if (a->kind == FY_KIND_alloc && a->bytes) lives(s, 1, -1);
-        if (of && of->bytes) lives(segment_of(list, n, of->device, h->acts[of->born].start), -1, i);
-        if (a->kind == FY_KIND_op || a->kind == FY_KIND_copy || a->kind == FY_KIND_mark) *last_work = i;
+        if (of && of->bytes)
+            lives(segment_of(list, n, of->device, h->acts[of->born].start), -1, is_freed_by_hand(h, i) ? i : -1);
     }
     return n;
 }
 
-/* The last tensor of a segment is freed, and the program works on while nobody gets the segment. */
+/* The last tensor of a segment is freed by hand; nobody gets the segment, and the card is asked for another one. */
 static int64_t free_returns_vram(const findings *f)
 {
     segment *list = calloc(SEGMENTS, sizeof *list);
-    int work = -1, n = list ? follow_segments(f->history, list, &work) : 0, shown = -1;
-    for (int i = 0; i < n; i++)
-        if (list[i].emptied >= 0 && list[i].emptied < work && (shown < 0 || list[i].emptied < shown))
-            shown = list[i].emptied;
+    int wanted[MOST_CARDS + 1] = {0}, n = list ? follow_segments(f->history, list, wanted) : 0, shown = -1;
+    for (int i = 0; i < n; i++) {
+        int emptied = list[i].emptied;
+        if (emptied >= 0 && emptied < wanted[list[i].device] && (shown < 0 || emptied < shown)) shown = emptied;
+    }
     free(list);
     return seq_of(f->history, shown);
 }

@@ -96,6 +96,7 @@ fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise; DIMS that come ag
 bool fy_log_is_on(void); /* one load; is anyone recording? */
 void fy_session_start(void); /* idempotent, called by whatever emits first: log, devices, session event */
 uint64_t fy_session_seed(void); /* FERRY_SEED, or 0 */
+bool fy_narrates(void);        /* is the run told on stderr, under FERRY_NARRATE? */
 void fy_narrate_flush(void);    /* tell what has happened so far, under FERRY_NARRATE; at ordering points */
 
 /* The name left of '=' if `at` is the outermost call of its statement, else NULL. Interned in the site. */

@@ -78,7 +78,7 @@ static int named(const char *path, char *err, size_t room)
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         snprintf(err, room, "cannot write %s: %s; name a plain file in a folder you may write to", path,
-                 strerror(errno));
+                 errno == EEXIST ? "it is there and is no plain file, or may not be removed" : strerror(errno));
     return fd;
 }
 

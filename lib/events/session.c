@@ -259,6 +259,8 @@ __attribute__((constructor(102))) static void before_main(int argc, char **argv)
 
 /* ---- narration ---- */
 
+bool fy_narrates(void) { return narrates; }
+
 void fy_narrate_flush(void)
 {
     fy_log *log = narrates ? fy_log_mine() : NULL;

@@ -65,6 +65,7 @@ typedef struct fy_telling {
 
 fy_site_entry fy_place_of(const fy_log *log, fy_ref site);
 void fy_begin(fy_telling *t, const char *verb); /* a new line */
+void fy_say_held(fy_telling *t, int64_t held);  /* ", held the program 7.0 us"; nothing of 0 */
 static inline void end(fy_telling *t) { fy_say_line(t->log, t->out, &t->line); }
 static inline fy_text *subject(fy_telling *t) { return &t->line.subject; }
 static inline fy_text *rest(fy_telling *t) { return &t->line.rest; }

@@ -119,7 +119,7 @@ void fy_tell_answer(fy_telling *t)
 
 /* ---- work ---- */
 
-static void say_held(fy_telling *t, int64_t held)
+void fy_say_held(fy_telling *t, int64_t held)
 {
     if (held <= 0) return;
     fy_text_str(rest(t), ", held the program ");
@@ -145,7 +145,7 @@ void fy_tell_copy(fy_telling *t)
     if (route && e.route == FY_WORD_staged) fy_text_str(rest(t), ", staged");
     if (e.why == FY_WORD_policy) fy_text_str(rest(t), ", UNASKED: FERRY_POLICY=silent copies");
     else if (why && e.why != FY_WORD_user) fy_text_printf(rest(t), ", for %s", why);
-    say_held(t, e.held);
+    fy_say_held(t, e.held);
     end(t);
 }
 
@@ -189,7 +189,7 @@ void fy_tell_op(fy_telling *t)
         fy_text_str(rest(t), ", takes ");
         fy_say_time(rest(t), took);
     }
-    if (e.device) say_held(t, e.held); /* on the host that is the same */
+    if (e.device) fy_say_held(t, e.held); /* on the host that is the same */
     end(t);
 }
 

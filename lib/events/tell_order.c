@@ -150,6 +150,7 @@ void fy_tell_segment(fy_telling *t)
     t->line.bytes = e.bytes;
     fy_text_str(rest(t), e.mem == FY_WORD_pinned ? "page-locked, of " : "for tensors on ");
     fy_say_device(rest(t), e.device);
+    fy_say_held(t, e.held);
     end(t);
 }
 
@@ -162,5 +163,6 @@ void fy_tell_segment_free(fy_telling *t)
     fy_text_str(rest(t), "to ");
     fy_say_device(rest(t), e.device);
     if (e.why == FY_WORD_oom) fy_text_str(rest(t), ", to make room");
+    fy_say_held(t, e.held);
     end(t);
 }

@@ -85,6 +85,11 @@ void fy_cuda_memory_summary_at(fy_site *at, const char *device)
     printf("%s (%s): %s in use, %s reserved, %s free of %s\n", d->name, d->card_name,
            fy_size_text(s.allocated_bytes, used, sizeof used), fy_size_text(s.reserved_bytes, held, sizeof held),
            fy_size_text(d->capacity - s.reserved_bytes, left, sizeof left), fy_size_text(d->capacity, all, sizeof all));
+    printf("  of what is reserved, %s are unused; the most in use so far was %s; full %lld times, %lld of them in "
+           "vain\n",
+           fy_size_text(s.reserved_bytes - s.allocated_bytes, used, sizeof used),
+           fy_size_text(s.max_allocated_bytes, held, sizeof held), (long long)s.num_alloc_retries,
+           (long long)s.num_ooms);
     if (text.data) fwrite(text.data, 1, text.size, stdout);
     free(text.data);
 }

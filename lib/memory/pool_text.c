@@ -2,6 +2,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "log.h"
 #include "pool.h"
@@ -108,7 +110,7 @@ void fy_pool_pieces_text(const fy_pool *p, fy_block_name *name, char *buf, size_
     buf[0] = 0;
     if (!s) return;
     holes h = holes_of(s);
-    int n = snprintf(sums, sizeof sums, "; %s are free in all", short_size(h.all, size, sizeof size));
+    int n = snprintf(sums, sizeof sums, "; %s are free in it", short_size(h.all, size, sizeof size));
     snprintf(sums + n, sizeof sums - (size_t)n, ", the largest piece is %s", short_size(h.largest, size, sizeof size));
     if (room < 2 * strlen(sums)) return;
     line l = {.buf = buf, .room = room - strlen(sums)};
@@ -122,40 +124,54 @@ void fy_pool_pieces_text(const fy_pool *p, fy_block_name *name, char *buf, size_
 
 /* ---- what lives ---- */
 
-enum { NAMED = 4 };
+enum { NAMED = 4, KINDS = 64 };
 
-/* Into the list of the largest, in order; what falls off its end is forgotten. */
-static void rank(const fy_block *most[NAMED], const fy_block *b)
+typedef struct kind { /* blocks of one name, which says their line */
+    char who[160];
+    int64_t bytes;
+    int count;
+} kind;
+
+/* How many kinds there are by now; what finds no place counts as others. */
+static int count_block(kind *kinds, int n, const fy_block *b, fy_block_name *name, int *others)
 {
-    for (int i = 0; i < NAMED && b; i++) {
-        const fy_block *there = most[i];
-        if (there && there->bytes >= b->bytes) continue;
-        most[i] = b;
-        b = there;
-    }
+    char who[sizeof kinds->who];
+    int i = 0;
+    name(b, who, sizeof who);
+    while (i < n && strcmp(kinds[i].who, who)) i++;
+    if (i == KINDS) return ++*others, n;
+    if (i == n) memcpy(kinds[n++].who, who, sizeof who);
+    kinds[i].bytes += b->bytes;
+    kinds[i].count++;
+    return n;
 }
 
-/* How many there are in all. */
-static int largest_living(const fy_pool *p, const fy_block *most[NAMED])
+static int by_bytes(const void *pa, const void *pb)
 {
-    int n = 0;
-    for (const fy_segment *s = fy_pool_segments(p); s; s = s->next)
-        for (const fy_block *b = s->first; b; b = b->next)
-            if (b->state == FY_BLOCK_USED) n++, rank(most, b);
-    return n;
+    const kind *a = pa, *b = pb;
+    return a->bytes != b->bytes ? (a->bytes > b->bytes ? -1 : 1) : strcmp(a->who, b->who);
 }
 
 void fy_pool_living_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
 {
-    const fy_block *most[NAMED] = {0};
-    char size[32], who[200];
-    int n = largest_living(p, most);
+    kind kinds[KINDS] = {0};
+    char size[32];
+    int n = 0, others = 0;
     line l = {.buf = buf, .room = room};
+    for (const fy_segment *s = fy_pool_segments(p); s; s = s->next)
+        for (const fy_block *b = s->first; b; b = b->next)
+            if (b->state == FY_BLOCK_USED) n = count_block(kinds, n, b, name, &others);
+    qsort(kinds, (size_t)n, sizeof *kinds, by_bytes);
     buf[0] = 0;
-    for (int i = 0; i < NAMED && most[i]; i++)
-        add(&l, "%s%s %s", i ? ", " : "", name(most[i], who, sizeof who),
-            short_size(most[i]->bytes, size, sizeof size));
-    if (n > NAMED) add(&l, " and %d more", n - NAMED);
+    for (int i = 0; i < n; i++) {
+        if (i >= NAMED) others += kinds[i].count;
+        else if (kinds[i].count == 1)
+            add(&l, "%s%s %s", i ? ", " : "", kinds[i].who, short_size(kinds[i].bytes, size, sizeof size));
+        else
+            add(&l, "%s%d of %s %s in all", i ? ", " : "", kinds[i].count, kinds[i].who,
+                short_size(kinds[i].bytes, size, sizeof size));
+    }
+    if (others) add(&l, " and %d more", others);
 }
 
 /* ---- drawn ---- */
@@ -180,15 +196,37 @@ static void draw_bar(const fy_segment *s, fy_text *out)
     fy_text_printf(out, "]\n");
 }
 
+static bool looks_like(const fy_block *a, const fy_block *b, fy_block_name *name)
+{
+    char who[200], other[200];
+    return b && b->state == FY_BLOCK_USED && a->bytes == b->bytes &&
+           !strcmp(name(a, who, sizeof who), name(b, other, sizeof other));
+}
+
+/* One line for b, and for those behind it that look the same; returns the last of them. */
+static const fy_block *draw_used(const fy_block *b, int *n, fy_block_name *name, fy_text *out)
+{
+    const fy_block *last = b;
+    char size[32], who[200];
+    int first = *n, count = 1;
+    for (; looks_like(b, last->next, name); last = last->next) count++;
+    *n += count;
+    short_size(b->bytes, size, sizeof size);
+    name(b, who, sizeof who);
+    if (count == 1) fy_text_printf(out, "   %c  %s %s\n", letter(first), size, who);
+    else fy_text_printf(out, "   %c to %c  %d times %s %s\n", letter(first), letter(*n - 1), count, size, who);
+    return last;
+}
+
 static void draw_names(const fy_segment *s, fy_block_name *name, fy_text *out)
 {
-    char size[32], who[200];
+    char size[32];
     int n = 0;
     for (const fy_block *b = s->first; b; b = b->next) {
         short_size(b->bytes, size, sizeof size);
         if (b->state == FY_BLOCK_FREE) fy_text_printf(out, "   .  %s free\n", size);
         else if (b->state == FY_BLOCK_WAITING) fy_text_printf(out, "   ~  %s waiting for another stream\n", size);
-        else fy_text_printf(out, "   %c  %s %s\n", letter(n++), size, name(b, who, sizeof who));
+        else b = draw_used(b, &n, name, out);
     }
 }
 

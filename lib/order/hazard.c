@@ -2,9 +2,12 @@
  * emitter of hazard. */
 #include "hazard.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "seen.h"
+#include "site.h"
 #include "stream.h"
 
 void fy_deed_add(fy_deed *w, int agent, const fy_tensor *x, bool write, uint8_t bit)
@@ -123,9 +126,23 @@ void fy_deed_check(fy_deed *w, fy_races *races)
 
 /* ---- telling ---- */
 
+/* Without a log the values alone would tell, and a NaN says little. Once is enough. */
+static void warn(const fy_deed *w, fy_site *at)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const fy_found *f = &w->found[0];
+    char fix[600];
+    if (!at || fy_narrates() || atomic_flag_test_and_set(&said)) return;
+    fprintf(stderr,
+            "ferry: %s:%d: %s(%s): a hazard: nothing orders this and an earlier access to the same bytes\n"
+            "  fix: %s. FERRY_NARRATE=1 tells of every hazard, with both lines.\n",
+            fy_site_file(at->file), at->line, at->call, at->args, fy_remedy(f, &w->access[f->later], fix, sizeof fix));
+}
+
 static void tell(const fy_deed *w, fy_site *at, uint64_t seq)
 {
     char fix[600];
+    if (w->nfound) warn(w, at);
     for (int i = 0; i < w->nfound && fy_log_is_on(); i++) {
         const fy_found *f = &w->found[i];
         const fy_access *later = &w->access[f->later];

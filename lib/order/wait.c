@@ -24,10 +24,15 @@ void fy_cuda_synchronize_at(fy_site *at)
     fy_narrate_flush();
 }
 
-int64_t fy_now_at(fy_site *at)
+int64_t(fy_now)(void)
 {
     fy_session_start();
-    int64_t now = fy_clock_now();
+    return fy_clock_now();
+}
+
+int64_t fy_now_at(fy_site *at)
+{
+    int64_t now = (fy_now)();
     FY_EMIT(at, mark, .now = now);
     return now;
 }
