@@ -63,7 +63,7 @@ static bool read_sim(fy_choice *c, const char *value, char *why, size_t room)
     const fy_card *known = fy_card_find(key);
     if (!known) {
         snprintf(why, room, "FERRY_SIM=%.60s names no card that is known; known: %s, as in FERRY_SIM=h200%s", value,
-                 fy_card_keys(), strchr(value, '=') ? "; an option comes behind it, as in h200:capacity=1GiB" : "");
+                 fy_card_keys(), key[strcspn(key, "=")] ? "; an option comes behind it, as in h200:capacity=1GiB" : "");
         return false;
     }
     c->card = &card;

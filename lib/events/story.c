@@ -121,7 +121,7 @@ void fy_say_time(fy_text *out, int64_t ns)
     double value = (double)ns;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (value < units[i].from * 0.99995) continue;
-        fy_text_printf(out, "%.1f %s", value / units[i].from, units[i].unit);
+        fy_text_printf(out, i < 2 ? "%.3f %s" : "%.1f %s", value / units[i].from, units[i].unit);
         return;
     }
     fy_text_printf(out, "%lld ns", (long long)ns);

@@ -8,14 +8,27 @@ static int64_t bytes_of(fy_telling *t, uint32_t tensor)
 }
 
 /* Work and its end are neighbours; how long it took, or -1. */
-static int64_t duration(fy_telling *t, uint32_t id)
+/* The work's complete event, where it follows at once: modelled times are known from the start. */
+static bool complete_of(fy_telling *t, uint32_t id, fy_ev_complete *e)
 {
     uint16_t kind;
     const fy_slot *next = fy_log_slot(t->log, t->seq + 1, &kind);
-    if (!next || kind != FY_KIND_complete) return -1;
+    return next && kind == FY_KIND_complete && fy_log_record(t->log, t->seq + 1, kind, e) && e->id == id;
+}
+
+/* ", takes 46.0 us", and from when to when where the program does not wait for it. */
+static void say_taken(fy_telling *t, uint32_t id, bool alongside)
+{
     fy_ev_complete e;
-    if (!fy_log_record(t->log, t->seq + 1, kind, &e)) return -1;
-    return e.id == id ? e.end - e.start : -1;
+    if (!complete_of(t, id, &e)) return;
+    fy_text_str(rest(t), ", takes ");
+    fy_say_time(rest(t), e.end - e.start);
+    if (!alongside) return;
+    fy_text_str(rest(t), " (");
+    fy_say_time(rest(t), e.start);
+    fy_text_str(rest(t), " to ");
+    fy_say_time(rest(t), e.end);
+    fy_text_str(rest(t), ")");
 }
 
 static bool take_pending(fy_telling *t, uint32_t tensor)
@@ -145,6 +158,7 @@ void fy_tell_copy(fy_telling *t)
     if (route && e.route == FY_WORD_staged) fy_text_str(rest(t), ", staged");
     if (e.why == FY_WORD_policy) fy_text_str(rest(t), ", UNASKED: FERRY_POLICY=silent copies");
     else if (why && e.why != FY_WORD_user) fy_text_printf(rest(t), ", for %s", why);
+    if (e.was_async) say_taken(t, e.id, true);
     fy_say_held(t, e.held);
     end(t);
 }
@@ -169,7 +183,6 @@ void fy_tell_op(fy_telling *t)
     size_t size = 0;
     fy_use made = {0};
     const void *out = fy_log_bytes(t->log, e.out, &size);
-    int64_t took = duration(t, e.id);
     if (out && size >= sizeof made) memcpy(&made, out, sizeof made);
     take_pending(t, made.tensor);
     fy_begin(t, e.in ? "run" : "make");
@@ -185,10 +198,7 @@ void fy_tell_op(fy_telling *t)
         say_made(t, made.tensor);
     }
     fy_say_side_stream(rest(t), e.stream);
-    if (took >= 0) {
-        fy_text_str(rest(t), ", takes ");
-        fy_say_time(rest(t), took);
-    }
+    say_taken(t, e.id, e.device > 0);
     if (e.device) fy_say_held(t, e.held); /* on the host that is the same */
     end(t);
 }
