@@ -26,7 +26,7 @@ looking meant_address, meant_swapped, meant_option;                             
 looking meant_too_few, meant_too_many, meant_value_missing, meant_text, meant_assertion;           /* meant.c */
 looking meant_no_option, meant_no_option_of;                                                       /* meant.c */
 looking meant_c_type, meant_dtype_text, meant_python_dtype;                                        /* dtypes.c */
-looking meant_function_unknown, meant_name_unknown, meant_dot;                                     /* unknown.c */
+looking meant_function_unknown, meant_name_unknown, meant_dot, meant_device;                       /* unknown.c */
 looking meant_not_an_object, meant_operand, meant_star, meant_stars;                               /* objects.c */
 
 /* dtypes.c: the dtype that a beginner means by a word, or NULL; and words for one that nobody declared. */

@@ -69,6 +69,7 @@ static const rule rules[] = {
     {"'else' without a previous 'if'", NULL, NULL, meant_else},
     {"*expected expression*", NULL, NULL, meant_c_type},
     {"expected expression*", NULL, NULL, meant_dot},
+    {"expected expression*", NULL, NULL, meant_device},
     {"expected expression*", NULL, NULL, meant_else},
     {"expected expression*", NULL, NULL, meant_value_missing},
     {"expected expression*", "something is missing here, or stands here too much",

@@ -115,6 +115,20 @@ bool meant_dot(const complaint *c, diagnosis *d)
     return *name && p[3 + strlen(name)] == '(';
 }
 
+/* fy_to(x, .device = "cuda") */
+bool meant_device(const complaint *c, diagnosis *d)
+{
+    char to[40] = "cuda", name[48];
+    const char *call = strstr(c->here, "fy_to("), *p = call ? strstr(call, ".device") : NULL;
+    if (!p) return false;
+    word_after(call + 6, name, sizeof name);
+    const char *quote = strchr(p, '"');
+    if (quote) snprintf(to, sizeof to, "%.*s", (int)strcspn(quote + 1, "\""), quote + 1);
+    SAY(message, "fy_to takes the device itself, without .device");
+    SAY(hint, "write fy_to(%s, \"%s\")", *name ? name : "x", to);
+    return true;
+}
+
 /* fy_cuda x */
 static bool call_without_parentheses(const complaint *c, diagnosis *d, const char *name)
 {
