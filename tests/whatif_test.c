@@ -301,9 +301,9 @@ static void both_ledgers_are_printed(void **state)
     snprintf(path, sizeof path, "%s/printed.jsonl", school_folder);
     log_into(path, "h200:bus=12GB/s", there_and_back);
     snprintf(arguments, sizeof arguments, "whatif %s --bus 6GB/s", path);
-    expect(arguments, 0, "as logged        what if\n");
+    expect(arguments, 0, "What if: --bus 6GB/s\nmodelled times in us                     as logged        what if\n");
     expect(arguments, 0, "  on the bus, to a card                    1000.000       2000.000    200 %\n");
-    expect(arguments, 0, "  12000000 bytes to a card in 1 copies\n  12000000 bytes home in 1 copies\n");
+    expect(arguments, 0, "  12000000 bytes to a card in 1 copy\n  12000000 bytes home in 1 copy\n");
     snprintf(arguments, sizeof arguments, "whatif %s --pinned --card old", path);
     expect(arguments, 0, "  --pinned: page-locked from the start; what the locking costs is not in it.\n");
 }

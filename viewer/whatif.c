@@ -82,21 +82,35 @@ static void put_bytes(const ledger *l)
 {
     static const char *const ways[] = {"to a card", "home", "within a card", "between cards"};
     for (int i = 0; i < REPLAY_WAYS; i++)
-        if (l->copies[i]) printf("  %" PRId64 " bytes %s in %d copies\n", l->bytes[i], ways[i], l->copies[i]);
+        if (l->copies[i])
+            printf("  %" PRId64 " bytes %s in %d cop%s\n", l->bytes[i], ways[i], l->copies[i],
+                   l->copies[i] == 1 ? "y" : "ies");
 }
 
 /* What the second column takes for granted. */
 static void put_notes(const options *o, const ledger *l)
 {
     if (l->untold)
-        printf("  The log does not tell what the host did in %.3f us; they are kept.\n", (double)l->untold / 1000);
-    if (l->queries) printf("  %d questions keep the answers that they had.\n", l->queries);
+        printf("  %.3f us passed on the host that no event tells of; they are kept.\n", (double)l->untold / 1000);
+    if (l->queries) printf("  %d fy_stream_query or fy_event_query: each keeps the answer that it had.\n", l->queries);
     if (o->pinned) printf("  --pinned: page-locked from the start; what the locking costs is not in it.\n");
-    if (o->async) printf("  --async: copies to a card do not wait, which needs page-locked memory; copies home do.\n");
+    if (o->async)
+        printf("  --async: copies to a card do not wait where the memory is page-locked (--pinned); copies home do.\n");
+}
+
+static void put_question(const options *o)
+{
+    bool any = o->card || o->bus || o->peer || o->pinned || o->async;
+    printf("What if:%s", any ? "" : " nothing were changed? Ask with --card, --bus, --peer, --pinned, --async.");
+    if (o->card) printf(" --card %s", o->card);
+    if (o->bus) printf(" --bus %s", o->bus);
+    if (o->peer) printf(" --peer %s", o->peer);
+    printf("%s%s\n", o->pinned ? " --pinned" : "", o->async ? " --async" : "");
 }
 
 static void put_ledgers(const options *o, const ledger *a, const ledger *b)
 {
+    put_question(o);
     printf("modelled times in us %29s %14s\n", "as logged", "what if");
     put_line("total", a->total, b->total);
     put_line("the host, held by calls to a card", a->held, b->held);
