@@ -155,6 +155,44 @@ static void why_the_card_is_simulated_is_said_once_to_those_who_look(void **stat
     }
 }
 
+static void read_the_clock(void)
+{
+    for (int i = 0; i < 3; i++) fy_now();
+}
+
+/* Two of many: what is read before it is there, and rewritten. */
+static void make_hazards(void)
+{
+    for (int i = 0; i < 2; i++) fy_print(fy_to(fy_ones((2), .device = "cuda"), "cpu", .non_blocking = true));
+}
+
+static int said_times(const char *text)
+{
+    int n = 0;
+    for (const char *p = words; (p = strstr(p, text)); p++) n++;
+    return n;
+}
+
+static void who_reads_modelled_times_is_told_once(void **state)
+{
+    (void)state;
+    run_with("sim", "old", read_the_clock);
+    assert_int_equal(said_times("ferry: times are modelled, as of NVIDIA GeForce GTX 680 (simulated)"), 1);
+    run_with("sim", NULL, use_cuda);
+    assert_int_equal(said_times("modelled"), 0);
+}
+
+static void a_hazard_is_told_once_with_line_and_fix(void **state)
+{
+    (void)state;
+    run_with("sim", NULL, make_hazards);
+    assert_int_equal(said_times("a hazard"), 1);
+    assert_said("ferry: tests/environment_test.c:");
+    assert_said("fix: call fy_cuda_synchronize() before ");
+    run_with("sim", NULL, use_cuda);
+    assert_int_equal(said_times("hazard"), 0);
+}
+
 static void the_log_of_a_simulated_card_does_not_hang_on_the_machine(void **state)
 {
     char asked[4096];
@@ -237,6 +275,8 @@ int main(void)
         cmocka_unit_test(none_means_no_cuda_and_the_cpu_works),
         cmocka_unit_test(auto_uses_a_card_or_tells_why_not),
         cmocka_unit_test(why_the_card_is_simulated_is_said_once_to_those_who_look),
+        cmocka_unit_test(who_reads_modelled_times_is_told_once),
+        cmocka_unit_test(a_hazard_is_told_once_with_line_and_fix),
         cmocka_unit_test(the_log_of_a_simulated_card_does_not_hang_on_the_machine),
         cmocka_unit_test(capacity_is_what_ferry_sim_says_and_no_more),
         cmocka_unit_test(nonsense_in_the_environment_is_refused_with_value_and_fix),

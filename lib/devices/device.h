@@ -170,6 +170,7 @@ int64_t fy_clock_now(void);
 void fy_clock_spend(int64_t ns);
 void fy_clock_at_least(int64_t t); /* the host waited until t */
 void fy_clock_measure(void);       /* from now on time is read from the machine (a real card is used) */
+void fy_say_modelled(void);        /* wait.c: on stderr, to whoever reads times that nobody measured */
 
 /* card.c: figures by key ("h200"); NULL if there are none. The list of keys is for messages. */
 const fy_card *fy_card_host(void);

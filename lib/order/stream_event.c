@@ -267,5 +267,7 @@ double fy_event_elapsed_time_at(fy_site *at, fy_event *start, fy_event *end)
     if (over == 0)
         fy_fail(at, "event", "wait for the later one first: fy_event_synchronize",
                 "Both events must be completed before calculating elapsed time.");
-    return over == 1 ? (double)(to - from) / 1e6 : NAN;
+    if (over != 1) return NAN;
+    fy_say_modelled();
+    return (double)(to - from) / 1e6;
 }
