@@ -57,7 +57,7 @@ static const char *opening(fy_dev *d, int number)
     static char why[128];
     why[0] = 0;
     *d = (fy_dev){.backend = &fy_backend_cuda, .number = number};
-    snprintf(d->name, sizeof d->name, "cuda:%d", number - 1);
+    snprintf(d->name, sizeof d->name, "cuda:%d", (number - 1) % 100);
     return fy_backend_cuda.open(d, why, sizeof why) ? NULL : why;
 }
 
