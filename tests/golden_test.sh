@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The log of each lesson's solution and of each experiment is the committed one, `values` events aside (floats may round
+# The log of each lesson's example and solution, and of each experiment, is the committed one, `values` events aside (floats may round
 # otherwise on another machine). `tests/golden_test.sh remake` writes them anew, after a wanted change.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim FERRY_SEED=0
@@ -11,15 +11,16 @@ log_of() { # log_of PROGRAM: its lines
         grep -v '"kind":"values"' "$work/log.jsonl"
 }
 
-same() { diff -u "tests/golden/${1##*/}.jsonl" <(log_of "$1"); }
+same() { diff -u "tests/golden/$2.jsonl" <(log_of "$1"); }
 
-for program in "$B"/solutions/* "$B"/experiments/*; do
+for program in "$B"/lessons/* "$B"/solutions/* "$B"/experiments/*; do
     id=${program##*/}
     [[ -x $program && $id != *.* ]] || continue
+    [[ $program != "$B"/lessons/* ]] || id=demo-$id
     if [[ ${1:-} == remake ]]; then
         log_of "$program" >"$work/new" && cp "$work/new" "tests/golden/$id.jsonl" && echo "tests/golden/$id.jsonl"
     else
-        holds "$id logs what its golden log says" same "$program"
+        holds "$id logs what its golden log says" same "$program" "$id"
     fi
 done
 [[ ${1:-} == remake ]] || finish

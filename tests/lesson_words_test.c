@@ -17,7 +17,7 @@ static void every_folder_of_lessons_has_a_check_and_the_other_way_round(void **s
     for (struct dirent *e; (e = readdir(lessons));) {
         char path[512];
         snprintf(path, sizeof path, "lessons/%s", e->d_name);
-        if (e->d_name[0] == '.' || !folder_exists(path)) continue;
+        if (e->d_name[0] == '.' || !strcmp(e->d_name, "experiments") || !folder_exists(path)) continue;
         if (!lesson_check_find(e->d_name)) fail_msg("%s has no row in lesson_checks (grade.c)", path);
         folders++;
     }
