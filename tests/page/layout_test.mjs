@@ -9,6 +9,8 @@ import { logs, random } from './logs.mjs';
 
 const SIZES = [[1000, 400], [640, 380], [1900, 700], [366, 480], [320, 420]];
 
+const EXPERIMENTS = new Set(['pinning', 'overlap']); // too many tensors for a small phone
+
 const apart = (a, b) => a.x + a.w <= b.x + 0.01 || b.x + b.w <= a.x + 0.01 || a.y + a.h <= b.y + 0.01 || b.y + b.h <= a.y + 0.01;
 const inside = (a, b) => a.x >= b.x - 0.01 && a.y >= b.y - 0.01 && a.x + a.w <= b.x + b.w + 0.01 && a.y + a.h <= b.y + b.h + 0.01;
 
@@ -33,7 +35,9 @@ for (const [name, events] of logs()) {
       for (const size of SIZES) {
         const plan = check(state, size, `event ${e.seq} at ${size}`);
         const live = [...state.storages.values()].filter((s) => s.freed === null);
-        assert.deepEqual(live.map((s) => s.id).filter((id) => !plan.boxes.some((b) => b.storage === id)), [], `event ${e.seq}: all are shown`);
+        const unseen = live.map((s) => s.id).filter((id) => !plan.boxes.some((b) => b.storage === id));
+        assert.equal(unseen.length, plan.more.reduce((n, m) => n + m.count, 0), `event ${e.seq}: what is not shown is counted`);
+        if (!EXPERIMENTS.has(name)) assert.deepEqual(unseen, [], `event ${e.seq}: a lesson's are all shown`);
       }
     }
   });
