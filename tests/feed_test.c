@@ -167,7 +167,7 @@ static void what_is_no_log_is_refused_in_plain_words(void **state)
 {
     (void)state;
     char err[600];
-    expect_complaint("", 0, "empty", "--trace");
+    expect_complaint("", 0, "empty", "FERRY_TRACE=");
     expect_complaint("\0\0\0\0", 4, "line 1", "JSON");
     expect_complaint("FERRYLOG", 8, "run.jsonl", "");
     assert_null(feed_of_file(folder, err, sizeof err));

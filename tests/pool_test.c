@@ -143,7 +143,7 @@ TEST(pieces_and_what_lives_in_words)
     assert_string_equal(
         text, "segment of 20 MiB at 0x40000000: 4 MiB used by a (x.c:4), 6 MiB free, 2 MiB waiting for another "
               "stream, 2 MiB used by b (x.c:2), 6 MiB free; 12 MiB are free in it, the largest piece is 6 MiB");
-    fy_pool_pieces_text(p, name_of, text, 160);
+    fy_pool_pieces_text(p, name_of, text, 159);
     assert_string_equal(text, "segment of 20 MiB at 0x40000000: 4 MiB used by a (x.c:4), 6 MiB free, 2 MiB waiting for "
                               "another stream ...; 12 MiB are free in it, the largest piece is 6 MiB");
     fy_pool_living_text(p, name_of, text, sizeof text);
