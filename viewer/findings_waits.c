@@ -171,7 +171,10 @@ static void missed_overlap(findings *f, const history *h, int i, const act *copy
              name_of(h, copy->src.tensor), op->name >= 0 ? h->names[op->name] : "the work",
              line_of(h, op->site, copy->site, line),
              copy->stream == op->stream ? ", in one stream" : ": the copy held the host");
-    say_fix(x, "%s%s", copy->was_async ? "" : "make the copy .non_blocking, with page-locked memory on the host; ",
+    say_fix(x, "%s%s",
+            copy->was_async ? ""
+            : copy->async   ? "take page-locked memory on the host, or .non_blocking does nothing; "
+                            : "make the copy .non_blocking, with page-locked memory on the host; ",
             copy->stream == op->stream ? "put it into a stream of its own, and let an event order what needs it"
                                        : "then the two streams overlap");
 }
