@@ -37,15 +37,17 @@ static const char fork_bomb[] = PROGRAM("    for (;;) {\n        fork();\n      
 
 #ifdef __SANITIZE_THREAD__ /* sixty-four of its processes take more memory than a program may */
 #define MANY_PROCESSES "stopped; the last that was heard of it"
+#define SECONDS "30"
 #else
 #define MANY_PROCESSES "more than 64 processes"
+#define SECONDS "10" /* for each program */
 #endif
 
 static const struct deed {
     const char *source, *words, *in_log;
 } deeds[] = {
     {device_pointer, "read element 0 of 'b', which lives on cuda:0", "\"code\":\"device_pointer\""},
-    {endless_loop, "still running after 30 s", "\"dir\":\"h2d\""},
+    {endless_loop, "still running after " SECONDS " s", "\"dir\":\"h2d\""},
     {gigabyte, "printed more than 64 MiB", "\"dir\":\"h2d\""},
     {allocation, "2048 MiB of memory", "\"dir\":\"h2d\""},
     {fork_bomb, MANY_PROCESSES, "\"dir\":\"h2d\""},
@@ -101,7 +103,7 @@ static void five_programs_that_misbehave_leave_the_server_unharmed(void **state)
 {
     (void)state;
     page p;
-    start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", "8740", "--seconds", "30", NULL});
+    start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", "8740", "--seconds", SECONDS, NULL});
     enter_page(&p);
     cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200)); /* makes the file */
     int fd = door_join(&p.door);
