@@ -151,7 +151,7 @@ $(B)/lessons/%: lessons/%/demo.c $(LESSON_NEEDS)
 $(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
 	$(MAKE_LESSON)
 
-# Programs of anybody's, as a user links them.
+# Experiments, linked as a user links a program.
 $(B)/experiments/%: lessons/experiments/%.c $(B)/libferry.a $(B)/libferry-view.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -Ilib $< $(LINK_VIEW) -o $@
@@ -243,7 +243,7 @@ bench-peers: all $(BENCHES) ## that, beside PyTorch: installs Debian's libtorch-
 	PEERS=1 tests/bench/run $(B)
 docs: $(B)/tests/format_test ## write the table of events in lib/README.md anew
 	FERRY_DOCS=1 $(B)/tests/format_test >/dev/null
-golden: tests ## make the golden logs of the solutions again, after a wanted change
+golden: tests ## make the golden logs again, after a wanted change
 	B=$(B) tests/golden_test.sh remake
 deps: ## install what tests need
 	.ci/deps long

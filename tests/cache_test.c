@@ -8,6 +8,7 @@
 
 #include "cache.h"
 #include "op.h"
+#include "printed.h"
 #include "recorded.h"
 
 #define TEST(name) static void name(void **state)
@@ -275,6 +276,30 @@ TEST(a_program_asks_about_a_cards_memory)
     fy_free(b);
 }
 
+static void summarize(void *device)
+{
+    fy_cuda_memory_summary(device);
+    fflush(stdout);
+}
+
+TEST(a_summary_adds_up_what_looks_the_same)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        char cuda[] = "cuda";
+        for (int i = 0; i < 3; i++) MIBS(4);
+        const char *text = printed_by(summarize, cuda);
+        assert_non_null(strstr(text,
+                               "cuda:0 (NVIDIA H200 (simulated)): 12.00 MiB in use, 20.00 MiB reserved, 44.00 MiB "
+                               "free of 64.00 MiB\n  of what is reserved, 8.00 MiB are unused; the most in use so "
+                               "far was "));
+        assert_non_null(strstr(text, "\n  [aaaaaaaaaaaaabbbbbbbbbbbbbcccccccccccc.........................."));
+        assert_non_null(strstr(text, "\n   a to c  3 times 4 MiB a tensor (cache_test.c:"));
+        assert_non_null(strstr(text, "\n   .  8 MiB free\n"));
+    }
+}
+
 TEST(asking_about_what_is_no_card_fails)
 {
     (void)state;
@@ -307,6 +332,7 @@ int main(void)
         cmocka_unit_test_setup(page_locked_memory_is_kept_for_the_next, setup),
         cmocka_unit_test_setup(page_locked_memory_waits_for_a_copy_that_goes_on, setup),
         cmocka_unit_test_setup(a_program_asks_about_a_cards_memory, setup),
+        cmocka_unit_test_setup(a_summary_adds_up_what_looks_the_same, setup),
         cmocka_unit_test_setup(asking_about_what_is_no_card_fails, setup),
     };
     int failed = cmocka_run_group_tests_name("cache", tests, NULL, NULL);

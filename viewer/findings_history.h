@@ -8,6 +8,7 @@
 #include "findings.h"
 #include "trace.h"
 
+enum { WORTH_FREEING = 64 << 10 /* bytes: less is not told of */ };
 enum { MOST_CARDS = 63 }; /* devices are numbered as in the log's DEV fields: 0 the CPU, 1 cuda:0 */
 
 typedef struct place {
@@ -104,6 +105,7 @@ void history_free(history *h);
 uint64_t map_mix(uint64_t z);
 /* Where the index of a key is, a new one being -1; NULL without memory. Key 0 is nobody's. */
 int *map_at(history *h, id_map *m, uint64_t key);
+int *map_own(id_map *m, uint64_t key);      /* likewise, of a map that is a rule's own */
 int map_find(const id_map *m, int64_t key); /* -1: not there */
 void map_free(id_map *m);
 /* Room for one element more, zeroed: list is the address of a pointer. */
@@ -154,6 +156,8 @@ const char *line_of(const history *h, int at, int from, char out[96]);
 int *by_storage(const history *h);
 /* By act: is it a copy that was asked for, and whose content nobody reads? NULL without memory; the caller frees it. */
 bool *orphan_copies(const history *h); /* findings_trips.c */
+/* Was a copy's destination made by the call that copied, as fy_to makes it, or named by the program? */
+bool made_its_destination(const history *h, const act *copy); /* findings_trips.c */
 /* Act a is over: keep who wrote what last, while going through the acts in order. */
 void written_now(const history *h, int a, int *written_by);
 

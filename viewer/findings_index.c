@@ -36,9 +36,9 @@ static bool map_grow(id_map *m)
     return true;
 }
 
-int *map_at(history *h, id_map *m, uint64_t key)
+int *map_own(id_map *m, uint64_t key)
 {
-    if (2 * (m->count + 1) > m->room && !map_grow(m)) return h->no_memory = true, NULL;
+    if (2 * (m->count + 1) > m->room && !map_grow(m)) return NULL;
     size_t i = place_of(m, key);
     if (!m->keys[i]) {
         m->keys[i] = key;
@@ -46,6 +46,13 @@ int *map_at(history *h, id_map *m, uint64_t key)
         m->count++;
     }
     return &m->values[i];
+}
+
+int *map_at(history *h, id_map *m, uint64_t key)
+{
+    int *at = map_own(m, key);
+    if (!at) h->no_memory = true;
+    return at;
 }
 
 int map_find(const id_map *m, int64_t key)

@@ -40,13 +40,15 @@ static void leaks(findings *f, const history *h, const storage *s)
  * of all is left as the others are, and counts where there are others. */
 static void look_for_leaks(findings *f, const history *h, id_map *roles, leaking *list, int *count, bool tell)
 {
-    history *books = (history *)&(history){0}; /* map_at tells it of lacking memory */
     for (int i = 0; i < *count; i++) list[i].next = -1;
     for (int i = h->storage_count; i-- > 0;) {
         const storage *s = &h->storages[i];
-        int *at = s->site >= 0 ? map_at(books, roles, role_of(h, s)) : NULL;
+        int *at = s->site >= 0 ? map_own(roles, role_of(h, s)) : NULL;
         if (!at) continue;
-        if (*at < 0) list[ *at = (*count)++] = (leaking){-1, 0};
+        if (*at < 0) {
+            *at = (*count)++;
+            list[*at] = (leaking){-1, 0};
+        }
         leaking *l = &list[*at];
         bool left = is_left(h, s, l->next);
         if (!tell && left && l->next >= 0) l->left++;
@@ -67,7 +69,7 @@ void rule_leak(findings *f, const history *h)
 
 /* ---- small views of large storages ---- */
 
-enum { SMALL_PART = 8, WORTH_FREEING = 64 << 10 };
+enum { SMALL_PART = 8 };
 
 typedef struct hold { /* by storage: the handles that it has */
     int64_t bytes;    /* of all of them together */

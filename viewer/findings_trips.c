@@ -40,8 +40,7 @@ static uint64_t parcel(const history *h, const act *c)
     return map_mix(look + 64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device) | 1;
 }
 
-/* Made by the call that copied, as fy_to makes it; not a destination that the program named. */
-static bool made_its_destination(const history *h, const act *c)
+bool made_its_destination(const history *h, const act *c)
 {
     const storage *to = c->dst.storage >= 0 ? &h->storages[c->dst.storage] : NULL;
     return to && to->first_touch == act_index(h, c) && h->acts[to->born].site == c->site;
@@ -67,11 +66,10 @@ void rule_sent_again(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
     id_map sent = {0};
-    history *books = (history *)&(history){0}; /* map_at tells it of lacking memory */
     for (int i = 0; written_by && i < h->act_count; i++) {
         const act *c = &h->acts[i];
         if (is_cross(c, FY_WORD_h2d) && c->src.storage >= 0 && c->dst.device > 0) {
-            int *last = map_at(books, &sent, parcel(h, c)), k = last ? *last : -1;
+            int *last = map_own(&sent, parcel(h, c)), k = last ? *last : -1;
             const act *before = k >= 0 ? &h->acts[k] : NULL;
             bool again = before && before->src.storage == c->src.storage && is_asked_for(c) && !c->cast &&
                          is_as_copied(h, c->src.storage, k, written_by, i) && is_still_there(before, k, written_by);

@@ -45,8 +45,7 @@ static bool is_work(const act *a)
 
 static void pace_work(pace *p, const act *a, int i)
 {
-    history *books = (history *)&(history){0}; /* map_at tells it of lacking memory */
-    int *last = map_at(books, &p->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
+    int *last = map_own(&p->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
     if (last && *last > p->repeat) p->repeat = *last;
     if (last) *last = i;
     p->worked = i;

@@ -72,9 +72,9 @@ static int *used_here(const history *h, int *made_of)
 static bool is_dropped(const history *h, int i, const bool *orphan)
 {
     const act *c = &h->acts[i];
-    if (!orphan[i] || c->dir != FY_WORD_h2d || c->src.storage < 0 || c->dst.storage < 0) return false;
-    const storage *to = &h->storages[c->dst.storage], *from = &h->storages[c->src.storage];
-    return to->first_touch == i && h->acts[to->born].site == c->site && (from->last_out < 0 || orphan[from->last_out]);
+    if (!orphan[i] || c->dir != FY_WORD_h2d || c->src.storage < 0) return false;
+    const storage *from = &h->storages[c->src.storage];
+    return made_its_destination(h, c) && (from->last_out < 0 || orphan[from->last_out]);
 }
 
 /* Nobody reads what arrived; the source is used where it was, or a call refuses to. */
@@ -207,8 +207,6 @@ static int64_t non_blocking_alone_overlaps(const findings *f)
 }
 
 /* ---- whose memory is it ---- */
-
-enum { WORTH_FREEING = 64 << 10 };
 
 /* Copied home and kept on the card, untouched, while the program takes memory there that these bytes could have been. */
 static int64_t cpu_frees_the_card(const findings *f)

@@ -7,7 +7,6 @@ static int64_t bytes_of(fy_telling *t, uint32_t tensor)
     return fy_told_bytes(t->log->story, known(t, tensor)->storage)->bytes;
 }
 
-/* Work and its end are neighbours; how long it took, or -1. */
 /* The work's complete event, where it follows at once: modelled times are known from the start. */
 static bool complete_of(fy_telling *t, uint32_t id, fy_ev_complete *e)
 {
