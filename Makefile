@@ -36,7 +36,7 @@ CORE_LIBS = -lopenblas -lm -lpthread
 ASAN = B=$(B)/asan OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer' NVCC=
 TSAN = B=$(B)/tsan OPT='-O1 -g' SAN=-fsanitize=thread NVCC=
 CLANG = B=$(B)/clang CC=clang CXX=clang++ CI=true NVCC=
-HAVE := $(shell $(CC) -E -P -x c .ci/have.h 2>/dev/null) # cjson civetweb openblas cmocka
+HAVE := $(shell CC="$(CC)" .ci/have cjson civetweb)
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc) --no-print-directory
 endif

@@ -5,9 +5,9 @@
 unset NO_INSTALL CI
 mkdir -p "$work/bin"
 
-hide() { # hide WORD...: a compiler that does not find these headers
-    printf '#!/bin/bash\nfor a; do [[ $a == .ci/have.h ]] && { gcc "$@" | grep -vxE "%s"; exit; }; done\nexec gcc "$@"\n' \
-        "$(IFS='|'; echo "$*")" >"$work/bin/hiding"
+hide() { # hide WORD...: a compiler that cannot link with these libraries
+    printf '#!/bin/bash\nfor a; do case $a in %s) [[ $* != *.ci/have.c* ]] || exit 1 ;; esac; done\nexec gcc "$@"\n' \
+        "$(printf -- '-l%s|' "$@")none" >"$work/bin/hiding"
     chmod +x "$work/bin/hiding"
 }
 fake() { printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1"; chmod +x "$work/bin/$1"; }
