@@ -248,8 +248,8 @@ golden: tests ## make the golden logs again, after a wanted change
 deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
-UNFORMATTED = $(wildcard lib/ferry*.h) $(patsubst %,lib/events/%,schema.h event.h format.c narrate.c slots.h) \
-  lib/ops/op.h lib/cpu/cpu_elementwise.c viewer/validate.c tests/format_test.c tests/op_table_test.c
+UNFORMATTED = $(wildcard lib/ferry*.h) lib/trace/schema.h lib/trace/event.h lib/trace/format.c lib/trace/log_format.h lib/session/narrate.c \
+  lib/base/op.h lib/cpu/cpu_elementwise.c viewer/validate.c tests/format_test.c tests/op_table_test.c
 FORMATTED = $(filter-out $(UNFORMATTED) kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
 	clang-format -i $(FORMATTED)

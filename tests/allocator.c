@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool.h"
+#include "caching_allocator.h"
 
 enum { NAMES = 1000 };
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cache.h"
+#include "device_allocator.h"
 #include "op.h"
 #include "printed.h"
 #include "recorded.h"

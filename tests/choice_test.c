@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "figure.h"
+#include "card_params.h"
 #include "log.h"
 
 static char words[8192]; /* what the child wrote */

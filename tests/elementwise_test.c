@@ -14,7 +14,7 @@
 
 #include "half.h"
 #include "op.h"
-#include "team.h"
+#include "thread_pool.h"
 #include "tensor.h"
 
 static const char *const places[] = {"cpu", "cuda"};

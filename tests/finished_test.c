@@ -4,7 +4,7 @@
 
 #include "cuda_on_fake.h"
 
-#include "finished.h"
+#include "completion.h"
 #include "recorded.h"
 
 static uint32_t last_id;

@@ -336,7 +336,7 @@ static void the_readme_shows_the_schema(void **state)
         rewrite(begin, end, readme, &expected);
     } else {
         char *shown = strndup(begin, (size_t)(end - begin));
-        if (strcmp(shown, expected.data)) fail_msg("lib/README.md differs from lib/events/schema.h; run `make docs`");
+        if (strcmp(shown, expected.data)) fail_msg("lib/README.md differs from lib/trace/schema.h; run `make docs`");
         free(shown);
     }
     free(expected.data);

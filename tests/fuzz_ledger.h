@@ -7,7 +7,7 @@
 #include <stdarg.h>
 
 #include "fuzz_program.h"
-#include "slots.h"
+#include "log_format.h"
 
 /* A law is broken: the program ends here. */
 static jmp_buf broken_law;

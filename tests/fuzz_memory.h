@@ -8,7 +8,7 @@
 
 #include "fuzz_ledger.h"
 #include "fuzz_run.h"
-#include "work.h"
+#include "launch_record.h"
 
 enum { FRESH_VRAM = 0xff }; /* what sim.c fills new memory with */
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "recorded.h"
-#include "work.h"
+#include "launch_record.h"
 
 static const char *own_path;
 static bool is_child;

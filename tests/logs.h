@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "slots.h"
+#include "log_format.h"
 #include "text.h"
 
 /* A new log without a name, and this process its writer. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "given.h"
+#include "lesson_io.h"
 #include "printed.h"
 #include "recorded.h"
 

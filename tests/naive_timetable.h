@@ -3,7 +3,7 @@
 #ifndef NAIVE_TIMETABLE_H
 #define NAIVE_TIMETABLE_H
 
-#include "timetable.h"
+#include "timing_model.h"
 
 enum { MOST_BOOKED = 4000, SPAN = 1 << 20 };
 

@@ -2,7 +2,7 @@
 #ifndef POOL_CARD_H
 #define POOL_CARD_H
 
-#include "pool.h"
+#include "caching_allocator.h"
 
 enum { MIB = 1 << 20 };
 

@@ -37,10 +37,10 @@ page_stands_alone() { # the page fetches nothing from elsewhere and knows nothin
 }
 emitters() { # each kind is emitted in one file (an end of work by what began it); back ends and kernels never emit
     local twice
-    twice=$(grep -oE 'FY_EMIT\([^,]+, *[a-z_]+' lib/*/*.c viewer/*.c | grep -v '^lib/devices/guard.c' |
+    twice=$(grep -oE 'FY_EMIT\([^,]+, *[a-z_]+' lib/*/*.c viewer/*.c | grep -v '^lib/session/segv_handler.c' |
         sed -E 's/^([^:]+):.*, */\1 /' | sort -u | awk '{ print $2 }' | sort | uniq -d | grep -vxE 'complete|sync')
     echo "emitted in two files: $twice"
-    none 'FY_EMIT|fy_emit' lib/cpu/*.c lib/devices/sim*.c lib/devices/cuda.c lib/devices/cuda_clock.h lib/devices/clock.c lib/devices/card.c kernels/* && [[ -z $twice ]] &&
+    none 'FY_EMIT|fy_emit' lib/cpu/*.c lib/devices/sim*.c lib/devices/cuda.c lib/devices/cuda_clock.h lib/base/clock.c lib/devices/card_models.c kernels/* && [[ -z $twice ]] &&
         ! grep -lE 'FY_EMIT|fy_emit *\(' viewer/*.[ch] | grep -vx viewer/grade.c
 }
 short_files() {

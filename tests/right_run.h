@@ -3,7 +3,7 @@
 #define RIGHT_RUN_H
 
 #include "event.h"
-#include "given.h"
+#include "lesson_io.h"
 #include "grading.h"
 #include "handmade.h"
 #include "log.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "given.h"
+#include "lesson_io.h"
 #include "recorded.h"
 
 #define TEST(name) static void name(void **state)

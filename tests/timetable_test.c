@@ -11,9 +11,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine.h"
+#include "engine_schedule.h"
 #include "naive_timetable.h"
-#include "timetable.h"
+#include "timing_model.h"
 
 static const fy_card round_figures = {.flops_f32 = 1e9,
                                       .memory_bandwidth = 4e9,
@@ -263,7 +263,7 @@ static void twice_the_bus_halves_the_wire_part_and_nothing_else(void **state)
     fy_timetable_free(fast_card);
 }
 
-/* ---- against measurements: the sources stand beside the figures in lib/devices/card.c ---- */
+/* ---- against measurements: the sources stand beside the figures in lib/devices/card_models.c ---- */
 
 static const struct measurement {
     const char *card, *source;

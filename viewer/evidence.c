@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "given.h"
+#include "lesson_io.h"
 #include "misconceptions.h"
 
 /* ---- events ----------------------------------------------------------------------------------- */

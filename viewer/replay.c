@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figure.h"
-#include "timetable.h"
+#include "card_params.h"
+#include "timing_model.h"
 #include "action.h"
 
 typedef struct world {

@@ -30,7 +30,7 @@ int64_t event_int(const cJSON *e, const char *field);
 int64_t event_seq(const cJSON *e);
 
 /* Does one line (an object) follow the schema? false, with what is wrong in err. Unknown kinds and
- * fields are refused. (validate.c; generated from lib/events/schema.h) */
+ * fields are refused. (validate.c; generated from lib/trace/schema.h) */
 bool event_is_valid(const cJSON *e, char *err, size_t room);
 
 #endif

@@ -1,5 +1,5 @@
 /* validate.c: does an event follow the schema? Which fields a kind has, and what they hold, comes from
- * the same table as the formatter: lib/events/schema.h. */
+ * the same table as the formatter: lib/trace/schema.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figure.h"
+#include "card_params.h"
 #include "text.h"
 #include "command.h"
 #include "replay.h"

@@ -104,7 +104,7 @@ MAP(div, .f32 = div_f32, .f64 = div_f64)
 FLOOR_QUOTIENT(float, f)
 FLOOR_QUOTIENT(double, )
 
-/* A zero as divisor was refused before (divisor.c). The smallest integer by -1 wraps around. */
+/* A zero as divisor was refused before (check_divisor.c). The smallest integer by -1 wraps around. */
 #define INTEGER_QUOTIENT(T, U, type) \
     static T floor_quotient_##type(T x, T y) \
     { \

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "cpu.h"
-#include "team.h"
+#include "thread_pool.h"
 #include "tensor.h"
 
 /* ---- fill: a copy of a number ---------------------------------------------------------------------- */

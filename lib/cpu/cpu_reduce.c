@@ -1,7 +1,7 @@
 /* cpu_reduce.c: reductions on the host.
  *
  * The operand's dimensions are those that are kept, then those gone through. Each result has a part, what
- * came of the elements gone through so far. The walk hands the fold of the op and type (cpu_fold.h) tiles:
+ * came of the elements gone through so far. The walk hands the fold of the op and type (reduce_template.h) tiles:
  * some neighbouring results by some elements of each. A tile's float sum is made in float, in strands, and
  * tiles are added up in double: the error stays that of a tile. */
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "cpu.h"
 #include "half.h"
-#include "team.h"
+#include "thread_pool.h"
 #include "tensor.h"
 
 enum {
@@ -54,7 +54,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define NAME(f) f##_f16
 #define LEAST (-INFINITY)
 #define MOST INFINITY
-#include "cpu_fold.h"
+#include "reduce_template.h"
 
 #define T fy_bfloat
 #define W float
@@ -66,7 +66,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define NAME(f) f##_bf16
 #define LEAST (-INFINITY)
 #define MOST INFINITY
-#include "cpu_fold.h"
+#include "reduce_template.h"
 
 #define T float
 #define W float
@@ -78,7 +78,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define NAME(f) f##_f32
 #define LEAST (-INFINITY)
 #define MOST INFINITY
-#include "cpu_fold.h"
+#include "reduce_template.h"
 
 #define T double
 #define W double
@@ -90,7 +90,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define NAME(f) f##_f64
 #define LEAST (-(double)INFINITY)
 #define MOST (double)INFINITY
-#include "cpu_fold.h"
+#include "reduce_template.h"
 
 #define T int32_t
 #define W int64_t
@@ -102,7 +102,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define NAME(f) f##_i32
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
-#include "cpu_fold.h"
+#include "reduce_template.h"
 
 #define T int64_t
 #define W int64_t
@@ -114,7 +114,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define NAME(f) f##_i64
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
-#include "cpu_fold.h"
+#include "reduce_template.h"
 
 #define T uint8_t
 #define W int64_t
@@ -126,7 +126,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define NAME(f) f##_u8
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
-#include "cpu_fold.h"
+#include "reduce_template.h"
 
 /* A bool is a byte, and what is not 0 is true. */
 #define T uint8_t
@@ -139,7 +139,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define NAME(f) f##_bool
 #define LEAST INT64_MIN
 #define MOST INT64_MAX
-#include "cpu_fold.h"
+#include "reduce_template.h"
 
 static const fy_fold *const folds[] = {
     [FY_FLOAT16] = folds_f16, [FY_BFLOAT16] = folds_bf16, [FY_FLOAT32] = folds_f32, [FY_FLOAT64] = folds_f64,

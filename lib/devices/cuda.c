@@ -2,7 +2,7 @@
  * that nvcc made from the same sources, measured times.
  *
  * Nothing is waited for that the program does not wait for. While a log is open each piece of work lies between two
- * marks (cuda_clock.h), which say later when it began and ended (finished.h); without a log there are none.
+ * marks (cuda_clock.h), which say later when it began and ended (completion.h); without a log there are none.
  * Streams are made without an order to the default one, as PyTorch's are. Any thread may call; the runtime's
  * current card is per thread.
  *

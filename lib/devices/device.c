@@ -4,9 +4,9 @@
  *            =sim    simulated, even where there is a card
  *            =real   a real card; where there is none there is no cuda device
  *            =none   no cuda device
- *   FERRY_SIM, CUDA_VISIBLE_DEVICES   which cards are simulated: choose.c
+ *   FERRY_SIM, CUDA_VISIBLE_DEVICES   which cards are simulated: sim_config.c
  *   FERRY_POLICY=refuse   operands on different devices are an error, as in PyTorch (the default)
- *               =silent   they are copied to one unasked (policy.c)
+ *               =silent   they are copied to one unasked (implicit_copy.c)
  *
  * A value that cannot be understood ends the program with status 1: to guess would show a learner
  * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process. */
@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "choose.h"
-#include "figure.h"
+#include "sim_config.h"
+#include "card_params.h"
 #include "log.h"
 #include "tensor.h"
 

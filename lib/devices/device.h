@@ -8,7 +8,7 @@
 
 #include "event.h"
 
-/* The figures of a card or of the host, each with its source in card.c. */
+/* The figures of a card or of the host, each with its source in card_models.c. */
 typedef struct fy_card {
     const char *name;         /* "NVIDIA H200" */
     const char *key;          /* "h200" */
@@ -32,7 +32,7 @@ typedef struct fy_card {
 } fy_card;
 
 typedef struct fy_time {
-    int64_t start, end;              /* when the work itself began and ended; -1: not known yet (finished.h) */
+    int64_t start, end;              /* when the work itself began and ended; -1: not known yet (completion.h) */
     int64_t held;                    /* how long the host was held by the call */
     int64_t wire, staging, overhead; /* parts of a copy's cost */
     void *begun, *ended;             /* natives of the points that will tell of -1; NULL: nobody will */
@@ -52,7 +52,7 @@ typedef struct fy_operand {
     fy_layout layout;
 } fy_operand;
 
-/* Accesses of a piece of work that nothing orders with those of earlier work (hazard.c). On the simulated card
+/* Accesses of a piece of work that nothing orders with those of earlier work (race_detector.c). On the simulated card
  * they find poison, whatever the timetable says. Bit i of a mask: input i (0 is a copy's source); FY_RACE_OUT:
  * the output. `earlier`: works that may not have been done yet, by their numbers. */
 enum { FY_RACE_OUT = 1 << 7, FY_MOST_RACES = 8 };
@@ -143,9 +143,9 @@ struct fy_dev {
     const fy_card *card;         /* figures of the model; NULL where times are measured */
     int64_t capacity;            /* bytes */
     void *state;                 /* the back end's own */
-    struct fy_ranges *addresses; /* modelled addresses (range.c) */
+    struct fy_ranges *addresses; /* modelled addresses (address_space.c) */
     int64_t live_bytes;
-    struct fy_pool *pool; /* the caching allocator's segments of this card (pool.h) */
+    struct fy_pool *pool; /* the caching allocator's segments of this card (caching_allocator.h) */
     int physical;         /* the simulated card's number in the machine: CUDA_VISIBLE_DEVICES may give it another */
     uint32_t peers;       /* bit i: the card with number i can be read and written directly */
 };
@@ -170,15 +170,15 @@ int64_t fy_clock_now(void);
 void fy_clock_spend(int64_t ns);
 void fy_clock_at_least(int64_t t); /* the host waited until t */
 void fy_clock_measure(void);       /* from now on time is read from the machine (a real card is used) */
-void fy_say_modelled(void);        /* wait.c: on stderr, to whoever reads times that nobody measured */
+void fy_say_modelled(void);        /* synchronize.c: on stderr, to whoever reads times that nobody measured */
 
-/* card.c: figures by key ("h200"); NULL if there are none. The list of keys is for messages. */
+/* card_models.c: figures by key ("h200"); NULL if there are none. The list of keys is for messages. */
 const fy_card *fy_card_host(void);
 const fy_card *fy_card_find(const char *key);
 const char *fy_card_keys(void);
 #define FY_SIM_CAPACITY ((int64_t)512 << 20) /* VRAM of a simulated card unless told, the same everywhere */
 
-/* range.c: first fit over an address range that need not exist; for VRAM and for modelled addresses. */
+/* address_space.c: first fit over an address range that need not exist; for VRAM and for modelled addresses. */
 struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align);
 /* 0: no room. *tenant: how many had that address before; NULL: this one is none. */
 uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant);
@@ -187,7 +187,7 @@ void fy_ranges_give(struct fy_ranges *r, uint64_t addr);
 uint64_t fy_ranges_largest(const struct fy_ranges *r);
 void fy_ranges_free(struct fy_ranges *r);
 
-/* guard.c: explains a host access to VRAM; asks the sim back end for the range and storage.c for the tensor. */
+/* segv_handler.c: explains a host access to VRAM; asks the sim back end for the range and storage.c for the tensor. */
 void fy_guard_start(void);
 bool fy_sim_owns(const void *p); /* inside simulated VRAM's guarded addresses? */
 

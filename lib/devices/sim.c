@@ -2,7 +2,7 @@
  * kernels are the real ones of kernels/, run on the CPU.
  *
  * VRAM is reserved twice. Device pointers lie in the window, which nobody may touch: a program that
- * dereferences one is stopped and told why (guard.c). The memory itself is the alias, a fixed
+ * dereferences one is stopped and told why (segv_handler.c). The memory itself is the alias, a fixed
  * distance away; only copies and kernels use it. Fresh VRAM is filled with one junk and freed VRAM
  * with another, though not all of a large piece (sim_task.c), so that it eats no RAM.
  *

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "timetable.h"
+#include "timing_model.h"
 
 enum { FY_SIM_CARDS = 8, FY_SIM_POISON = 0xff };
 

@@ -2,11 +2,11 @@
  * and recorded as alloc, tensor, op, complete. The only caller of a back end's run. */
 #include <stdio.h>
 
-#include "finished.h"
-#include "hazard.h"
+#include "completion.h"
+#include "race_detector.h"
 #include "stream.h"
 #include "tensor.h"
-#include "work.h"
+#include "launch_record.h"
 
 uint32_t fy_work_id(void)
 {

@@ -1,4 +1,4 @@
-/* plan.c: what a call will do: device, types (types.c), shapes, layouts. Everything that a learner can get
+/* plan.c: what a call will do: device, types (op_dtypes.c), shapes, layouts. Everything that a learner can get
  * wrong is found here, before anything is allocated. */
 #include "tensor.h"
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "finished.h"
+#include "completion.h"
 #include "lock.h"
-#include "order.h"
+#include "vector_clock.h"
 #include "stream.h"
 #include "tensor.h"
-#include "work.h"
+#include "launch_record.h"
 
 enum { ALIVE = 0x45764f4b, DEAD = 0x45764445, QUARANTINE = 1024 };
 

@@ -18,13 +18,13 @@ typedef struct fy_storage {
     fy_word mem;
     fy_site *born;
     const char *name;               /* of its first handle; may be NULL */
-    fy_dtype dtype;                 /* its first handle's; guard.c counts elements by it */
+    fy_dtype dtype;                 /* its first handle's; segv_handler.c counts elements by it */
     fy_deleter deleter;             /* foreign memory alone: called once when nobody looks at it any more */
     void *given, *context;          /* with these */
-    struct fy_block *block;         /* of the caching allocator (cache.h); NULL: its memory is not from there */
+    struct fy_block *block;         /* of the caching allocator (device_allocator.h); NULL: its memory is not from there */
     int stream;                     /* of a card: whose block it is */
     uint64_t recorded;              /* bit i: stream i uses it as well, and is waited for */
-    struct fy_seen *seen;           /* accesses by streams (hazard.c); NULL: none */
+    struct fy_seen *seen;           /* accesses by streams (race_detector.c); NULL: none */
     struct fy_storage *next, *prev; /* all that live, oldest first */
 } fy_storage;
 
@@ -55,7 +55,7 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL
 /* Host memory of the program's, likewise; the deleter may be NULL. */
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context);
 void fy_storage_drop(fy_site *at, fy_storage *s);    /* one reference less */
-const fy_storage *fy_storage_holding(const void *p); /* for guard.c; may run in a signal handler */
+const fy_storage *fy_storage_holding(const void *p); /* for segv_handler.c; may run in a signal handler */
 /* A stream of the card uses s as well (fy_record_stream), or a copy that goes on reads or writes page-locked memory:
  * its bytes are given on only when the stream has got past what it had to do when s was freed. */
 void fy_pool_record_stream(fy_storage *s, int stream);
@@ -155,12 +155,12 @@ typedef struct fy_plan {
 } fy_plan;
 
 bool fy_plan_make(const fy_call *c, fy_plan *p);                    /* false after an error */
-bool fy_plan_types(const fy_call *c, fy_plan *p);                   /* its parts: types.c */
+bool fy_plan_types(const fy_call *c, fy_plan *p);                   /* its parts: op_dtypes.c */
 bool fy_plan_product(const fy_call *c, fy_plan *p);                 /* product.c */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p);                 /* reduce.c */
 bool fy_plan_along(const fy_call *c, fy_plan *p);                   /* reduce.c */
-bool fy_divisor_ok(const fy_call *c, const fy_plan *p);             /* divisor.c: no integer by 0 on the CPU */
-bool fy_plan_in_place(const fy_call *c, fy_plan *p);                /* inplace.c: may it be written, and how */
+bool fy_divisor_ok(const fy_call *c, const fy_plan *p);             /* check_divisor.c: no integer by 0 on the CPU */
+bool fy_plan_in_place(const fy_call *c, fy_plan *p);                /* check_inplace.c: may it be written, and how */
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
 fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
@@ -170,7 +170,7 @@ void *fy_first_element(const fy_tensor *x);                                /* wh
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
 uint32_t fy_work_id(void); /* number of a copy or an op */
 
-/* plain.c: a call that needs no plan: operands of one type and shape, row-major, on the host. */
+/* fast_path.c: a call that needs no plan: operands of one type and shape, row-major, on the host. */
 typedef struct fy_plain {
     fy_dtype dtype; /* of the result */
     int64_t numel;
@@ -178,7 +178,7 @@ typedef struct fy_plain {
 bool fy_plan_plain(const fy_call *c, fy_plain *p); /* is it one? Never an error */
 fy_tensor *fy_dispatch_plain(const fy_call *c, const fy_plain *p);
 
-/* cross.c: a tensor's elements, dense, into one that lies alike in another memory; false after an error. */
+/* transfer.c: a tensor's elements, dense, into one that lies alike in another memory; false after an error. */
 typedef struct fy_crossing {
     bool async;
     fy_word cast; /* FY_WORD_source, FY_WORD_destination: where the dtype is converted; FY_WORD_none */
@@ -188,7 +188,7 @@ bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossi
 /* Bytes of a card from x's first element on. */
 bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why);
 
-/* policy.c: operands that are apart, where FERRY_POLICY=silent lets them meet unasked. */
+/* implicit_copy.c: operands that are apart, where FERRY_POLICY=silent lets them meet unasked. */
 bool fy_policy_applies(const fy_call *c);
 fy_tensor *fy_policy_dispatch(const fy_call *c);
 
@@ -199,7 +199,7 @@ fy_tensor *fy_compact(fy_site *at, fy_tensor *x);
 /* src's values, broadcast and converted, into dst on the same device. */
 bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
 
-/* home.c */
+/* to_host.c */
 /* All elements on the host, row-major, in x's dtype; free() it. why: print or item, which shows in the
  * log; answer: nothing is recorded. NULL after an error. */
 void *fy_bring_home(fy_site *at, fy_tensor *x, fy_word why);
@@ -211,14 +211,14 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via); /* a new versi
 /* make.c: a row-major tensor in RAM whose values the caller sets; NULL after an error. */
 fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, const char *name);
 
-/* random.c: the generators. The host's is MT19937, each card's is a counter. */
+/* host_random.c: the generators. The host's is MT19937, each card's is a counter. */
 typedef struct fy_philox {
     uint64_t seed, offset;
 } fy_philox;
 fy_philox fy_random_take(int device, int64_t numel);         /* advances the card's counter */
 void fy_random_give(int device, fy_philox p, int64_t numel); /* and back, if nobody has drawn since */
 
-/* fail.c: emit the error event, print, and exit or return (see ferry.h). Always return NULL.
+/* error.c: emit the error event, print, and exit or return (see ferry.h). Always return NULL.
  * code: a word of the schema; message: PyTorch's words with the real values; hint: the fix.
  * fy_fail_about adds what was given: the tensors of the call, in the order of its arguments. */
 void *fy_fail(fy_site *at, const char *code, const char *hint, const char *format, ...)

@@ -16,9 +16,9 @@ export function logs() {
   return read;
 }
 
-/** The kinds of lib/events/schema.h, read from the table itself. */
+/** The kinds of lib/trace/schema.h, read from the table itself. */
 export function kindsOfSchema() {
-  const table = readFileSync(`${root}lib/events/schema.h`, 'utf8');
+  const table = readFileSync(`${root}lib/trace/schema.h`, 'utf8');
   return [...table.matchAll(/^\s*KIND\((\w+),/gm)].map((m) => m[1]);
 }
 

@@ -69,7 +69,7 @@ for (const [name, events] of logs()) {
 const device = (events, storage) => events.find((e) => e.kind === 'alloc' && e.storage === storage).device;
 const sum = (list) => list.reduce((total, s) => total + s.bytes, 0);
 
-test('every kind of lib/events/schema.h is handled, or listed as silent', () => {
+test('every kind of lib/trace/schema.h is handled, or listed as silent', () => {
   const known = kindsOfSchema();
   assert.ok(known.length > 20);
   assert.deepEqual(known.filter((kind) => !kinds.has(kind)), []);

@@ -7,7 +7,7 @@ import { handleOf } from '../../www/state.js';
 import * as units from '../../www/units.js';
 import { kindsOfSchema, logs } from './logs.mjs';
 
-test('every kind of lib/events/schema.h has a sentence of its own', () => {
+test('every kind of lib/trace/schema.h has a sentence of its own', () => {
   assert.deepEqual(kindsOfSchema().filter((kind) => !spoken.has(kind)), []);
   for (const kind of kindsOfSchema()) {
     const said = sentence({ kind }, names());

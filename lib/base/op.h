@@ -1,0 +1,161 @@
+/* op.h: the op table. One row says an operation's name, its rules, its gradient and its cost; adding an op
+ * touches this table, its kernel (kernels/), its host version (cpu_*.c) and its test. */
+#ifndef FERRY_OP_H
+#define FERRY_OP_H
+
+#include "device.h"
+
+/* The types that an op computes in. */
+typedef enum fy_types { FY_ALL_TYPES, FY_NOT_BOOL, FY_REALS } fy_types;
+
+/* From the operands' types: the one that the op computes in, and the result's where it differs. */
+typedef enum fy_dtype_rule {
+    FY_GIVEN_DTYPE,   /* the call says */
+    FY_OWN_DTYPE,     /* the operand's own */
+    FY_PROMOTED,      /* the operands' common one (promote.c) */
+    FY_PROMOTED_REAL, /* that; integers and bool become float32 */
+    FY_COMPARED,      /* computed in the common one; the result is bool */
+    FY_TOTAL,         /* integers and bool become int64, unless the call says */
+    FY_REAL_ONLY,     /* the operand's own, or the call's; integers are an error */
+    FY_POSITION,      /* the operand's own; the result is int64 */
+    FY_TRUTH,         /* the operand's own; the result is bool */
+    FY_EQUAL_DTYPES,  /* the operands', which must be one: nothing is promoted */
+    FY_CLASSIFIED,    /* the first operand's; the second is int64 */
+} fy_dtype_rule;
+
+typedef enum fy_shape_rule {
+    FY_GIVEN_SHAPE,    /* the call says */
+    FY_BROADCAST,      /* the operands' common one */
+    FY_REDUCED,        /* the operand's less the dimensions of the call */
+    FY_ALONG,          /* the operand's; one dimension is worked on as a whole */
+    FY_MATRIX_PRODUCT, /* (..., n, k) x (..., k, m) -> (..., n, m) */
+    FY_ROWS,           /* one element a row of the first operand */
+} fy_shape_rule;
+
+/* X(name, operands, types, dtype rule, shape rule, flops, gradient, scalars)
+ *
+ * flops: for one element of the result; of the operand where the shape is reduced; matmul counts 2k.
+ * gradient: of the operands, in words of this table: g the result's gradient, r the result, a, b, c the
+ *   operands; sums back to a broadcast operand's shape are understood. "": not differentiable.
+ *
+ * Layouts. Inputs of a broadcasting op are already expanded to the result's shape (stride 0 where a size
+ * was 1). A reduced operand's kept dimensions come first, in the result's order, then w->reduced
+ * dimensions to go through; the result's layout has the kept ones alone. FY_ALONG: operand and result
+ * have their one dimension last, and w->reduced is 1. Products: two stacks of matrices with the same
+ * batch dimensions (addmm: in[0] is expanded to the result, in[1] and in[2] are the matrices). FY_ROWS:
+ * in[0] has the classes last, in[1] and the result lack that dimension.
+ *
+ * Numbers: an input whose data is NULL is a number, real[i] or integer[i] for in[i] by its dtype: what a
+ * learner wrote (x + 2.5) or a 0-dim CPU tensor, passed as a kernel argument.
+ *
+ * Random ops on a card: one counter of Philox makes four elements (row-major); a call uses (numel + 3) / 4
+ * counters from integer[1] on. The host draws from its own generator (host_random.c). */
+#define FY_OPS(X) \
+    X(fill,         0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, "", "[0] the value") \
+    X(arange,       0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  1, "", "[0] start, [1] step") \
+    X(linspace,     0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  2, "", "[0] start, [1] end") \
+    X(eye,          0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, "", "") \
+    X(rand,         0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", "integer[0] seed, [1] first counter") \
+    X(randn,        0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 20, "", "integer[0] seed, [1] first counter") \
+    X(randint,      0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", "integer[0] seed, [1] first counter, [2] low, [3] high") \
+    X(randperm,     0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 40, "", "integer[0] seed, [1] first counter") \
+    X(cast,         1, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_BROADCAST,    0, "g", "") \
+    X(clone,        1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    0, "g", "strided to strided") \
+    X(add,          2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g; alpha * g", "[2] alpha: a + alpha * b") \
+    X(sub,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g; -alpha * g", "[2] alpha: a - alpha * b") \
+    X(mul,          2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * b; g * a", "") \
+    X(div,          2, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,    1, "g / b; -g * r / b", "") \
+    X(floor_divide, 2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "", "toward minus infinity") \
+    X(remainder,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g; -g * floor_divide(a, b)", "of the divisor's sign") \
+    X(pow,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,   20, "g * b * pow(a, b - 1); g * r * log(a)", "") \
+    X(maximum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * (a >= b); g * (a < b)", "NaN if either is") \
+    X(minimum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * (a <= b); g * (a > b)", "NaN if either is") \
+    X(eq,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
+    X(ne,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
+    X(lt,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
+    X(le,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
+    X(gt,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
+    X(ge,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
+    X(logical_and,  2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
+    X(logical_or,   2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
+    X(logical_not,  1, FY_ALL_TYPES, FY_TRUTH,         FY_BROADCAST,    1, "", "") \
+    X(neg,          1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "-g", "") \
+    X(abs,          1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "g * sign(a)", "") \
+    X(sign,         1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    1, "", "-1, 0 or 1; 0 for NaN") \
+    X(relu,         1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "g * (r > 0)", "") \
+    X(floor,        1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", "") \
+    X(ceil,         1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", "") \
+    X(round,        1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", "halves to even") \
+    X(exp,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * r", "") \
+    X(log,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g / a", "") \
+    X(sqrt,         1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,    4, "g / (2 * r)", "") \
+    X(sin,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * cos(a)", "") \
+    X(cos,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "-g * sin(a)", "") \
+    X(tanh,         1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * (1 - r * r)", "") \
+    X(sigmoid,      1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * r * (1 - r)", "") \
+    X(sum,          1, FY_ALL_TYPES, FY_TOTAL,         FY_REDUCED,      1, "g", "") \
+    X(prod,         1, FY_ALL_TYPES, FY_TOTAL,         FY_REDUCED,      1, "g * r / a", "") \
+    X(mean,         1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      1, "g / n", "") \
+    X(var,          1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      4, "g * 2 * (a - mean(a)) / (n - correction)", "real[0] correction: divides by n - correction") \
+    X(max,          1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REDUCED,      1, "g at the position of the maximum", "NaN if any is") \
+    X(min,          1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REDUCED,      1, "g at the position of the minimum", "NaN if any is") \
+    X(argmax,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", "the first of equals; a NaN is the largest") \
+    X(argmin,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", "the first of equals; a NaN is the smallest") \
+    X(any,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", "") \
+    X(all,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", "") \
+    X(softmax,      1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "r * (g - sum(g * r))", "") \
+    X(log_softmax,  1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "g - exp(r) * sum(g)", "") \
+    X(matmul,       2, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "g @ b.t(); a.t() @ g", "") \
+    X(addmm,        3, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "beta * g; alpha * g @ c.t(); alpha * b.t() @ g", "[0] beta, [1] alpha: beta * a + alpha * (b @ c); beta 0 ignores a") \
+    X(nll_loss,     2, FY_REALS,     FY_CLASSIFIED,    FY_ROWS,         2, "-g at the row's class", "real[0] label smoothing; class -100 gives 0")
+
+typedef enum fy_op_index {
+#define X(name, ...) FY_OP_##name,
+    FY_OPS(X)
+#undef X
+    FY_OP_COUNT
+} fy_op_index;
+
+typedef struct fy_op {
+    const char *name;
+    int nin;
+    fy_types types;
+    fy_dtype_rule dtype;
+    fy_shape_rule shape;
+    int64_t flops;
+    const char *gradient;
+} fy_op;
+
+extern const fy_op fy_ops[FY_OP_COUNT];
+
+size_t fy_dtype_size(fy_dtype d); /* bytes of one element (dtype.c) */
+
+/* Does the op compute in that type? */
+bool fy_op_takes(int op, fy_dtype dtype);
+
+/* Fill flops and bytes of a call whose operands are set. (op.c) */
+void fy_op_cost(fy_run_work *w);
+
+/* Host versions, one function an op; strided, any layout, every type of the op. (cpu_*.c) */
+typedef void (*fy_host_op)(fy_run_work *w);
+fy_host_op fy_host_op_find(int op);
+
+/* kernels/: one launcher an op. The simulator passes addresses that it mapped, the real card its own.
+ * Fills grid, block, kernel. */
+typedef struct fy_kernel {
+    int op;
+    void (*launch)(fy_run_work *w);
+} fy_kernel;
+const fy_kernel *fy_sim_kernel(int op);  /* from the objects made by g++ */
+void fy_sim_dry(bool on);                /* from now on this thread's launches run nothing, and fill in the rest */
+const char *fy_sim_kernel_fault(void);   /* what the last kernel of this thread did wrong, or NULL */
+const fy_kernel *fy_cuda_kernel(int op); /* from the objects made by nvcc */
+
+/* Where this thread's launches on the real card go: cuda.c sets it before each. */
+typedef struct fy_cuda_place {
+    struct CUstream_st *stream;
+    uint32_t *blame; /* page-locked: the number of the work whose assertion failed; 0: none has */
+} fy_cuda_place;
+extern __thread fy_cuda_place fy_cuda_launching;
+
+#endif

@@ -1,0 +1,237 @@
+/* host_random.c: the generators. The host's is MT19937 with PyTorch's way of drawing, so that its numbers are
+ * PyTorch's; a card's is a counter, whose numbers differ from the host's for the same seed, as there. */
+#include <math.h>
+
+#include "half.h"
+#include "lock.h"
+#include "tensor.h"
+
+enum { N = 624, M = 397, MOST_DEVICES = 256 };
+
+FY_LONG_LOCK(lock) /* everything below */
+static bool seeded;
+static uint64_t seed;
+static uint32_t state[N];
+static int next_word;
+static bool has_spare; /* the second number of the pair drawn last */
+static double spare;
+static uint64_t offsets[MOST_DEVICES]; /* counters that each card has used */
+
+static void reseed(uint64_t s)
+{
+    seeded = true;
+    seed = s;
+    has_spare = false;
+    memset(offsets, 0, sizeof offsets);
+    state[0] = (uint32_t)s;
+    for (uint32_t i = 1; i < N; i++) state[i] = 1812433253u * (state[i - 1] ^ (state[i - 1] >> 30)) + i;
+    next_word = N;
+}
+
+static void enter(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!seeded) reseed(fy_session_seed());
+}
+
+static void leave(void) { pthread_mutex_unlock(&lock); }
+
+void fy_manual_seed(uint64_t s)
+{
+    pthread_mutex_lock(&lock);
+    reseed(s);
+    leave();
+}
+
+/* ---- the cards' counters: one for four elements ---- */
+
+static uint64_t counters(int64_t numel) { return (uint64_t)(numel + 3) / 4; }
+
+fy_philox fy_random_take(int device, int64_t numel)
+{
+    enter();
+    fy_philox p = {seed, offsets[device]};
+    offsets[device] += counters(numel);
+    leave();
+    return p;
+}
+
+void fy_random_give(int device, fy_philox p, int64_t numel)
+{
+    enter();
+    if (seed == p.seed && offsets[device] == p.offset + counters(numel)) offsets[device] = p.offset;
+    leave();
+}
+
+/* ---- the host's words ---- */
+
+static void twist(void)
+{
+    for (int i = 0; i < N; i++) {
+        uint32_t y = (state[i] & 0x80000000u) | (state[(i + 1) % N] & 0x7fffffffu);
+        state[i] = state[(i + M) % N] ^ (y >> 1) ^ (y & 1 ? 0x9908b0dfu : 0);
+    }
+    next_word = 0;
+}
+
+static uint32_t word(void)
+{
+    if (next_word == N) twist();
+    uint32_t y = state[next_word++];
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+}
+
+static uint64_t two_words(void)
+{
+    uint64_t high = word();
+    return high << 32 | word();
+}
+
+/* ---- rand: as many bits as the type's fraction has ---- */
+
+static float uniform_bits(int bits) { return (float)(word() & ((1u << bits) - 1)) / (float)(1u << bits); }
+static double uniform_double(void) { return (double)(two_words() & (((uint64_t)1 << 53) - 1)) / 0x1p53; }
+
+static void fill_uniform(fy_dtype d, void *out, int64_t n)
+{
+    switch (d) {
+    case FY_FLOAT16:
+        for (int64_t i = 0; i < n; i++) ((fy_half *)out)[i] = fy_half_of((double)uniform_bits(11));
+        break;
+    case FY_BFLOAT16:
+        for (int64_t i = 0; i < n; i++) ((fy_bfloat *)out)[i] = fy_bfloat_of((double)uniform_bits(8));
+        break;
+    case FY_FLOAT64:
+        for (int64_t i = 0; i < n; i++) ((double *)out)[i] = uniform_double();
+        break;
+    default:
+        for (int64_t i = 0; i < n; i++) ((float *)out)[i] = uniform_bits(24);
+    }
+}
+
+void fy_host_rand(fy_run_work *w)
+{
+    enter();
+    fill_uniform(w->dtype, w->out.data, w->out.layout.numel);
+    leave();
+}
+
+/* ---- randn: uniform numbers by twos become normal ones (Box and Muller) ---- */
+
+static double one_normal(void)
+{
+    if (has_spare) {
+        has_spare = false;
+        return spare;
+    }
+    double u1 = uniform_double(), u2 = uniform_double();
+    double radius = sqrt(-2.0 * log1p(-u2)), angle = 2.0 * M_PI * u1;
+    has_spare = true;
+    spare = radius * sin(angle);
+    return radius * cos(angle);
+}
+
+/* Every value is rounded to the type, as in PyTorch, but for the inner steps of those whose functions it
+ * computes as float. */
+static double rounded(fy_dtype d, double x)
+{
+    return d == FY_BFLOAT16  ? (double)fy_bfloat_float(fy_bfloat_of(x))
+           : d == FY_FLOAT16 ? (double)fy_half_float(fy_half_of(x))
+                             : x;
+}
+
+static double inner(fy_dtype d, double x)
+{
+    return d == FY_BFLOAT16 ? rounded(d, x) : d == FY_FLOAT16 ? (double)(float)x : x;
+}
+
+/* Sixteen uniform numbers become sixteen normal ones: the first eight are radii, the others angles. */
+static void sixteen_normal(fy_dtype d, void *x, int64_t from)
+{
+    for (int64_t j = from; j < from + 8; j++) {
+        double u1 = rounded(d, 1 - fy_real_at(d, x, j)), u2 = fy_real_at(d, x, j + 8);
+        double radius = rounded(d, sqrt(inner(d, -2 * inner(d, log(u1))))), angle = rounded(d, 2 * M_PI * u2);
+        fy_number_put(d, x, j, fy_arg_real(radius * inner(d, cos(angle))));
+        fy_number_put(d, x, j + 8, fy_arg_real(radius * inner(d, sin(angle))));
+    }
+}
+
+/* float32, by far the most used, at float's speed. */
+static void sixteen_floats(float *x)
+{
+    for (int j = 0; j < 8; j++) {
+        float u1 = 1 - x[j], u2 = x[j + 8];
+        float radius = sqrtf(-2 * logf(u1)), angle = 2.0f * (float)M_PI * u2;
+        x[j] = radius * cosf(angle);
+        x[j + 8] = radius * sinf(angle);
+    }
+}
+
+static void sixteen(fy_dtype d, void *x, int64_t from)
+{
+    if (d == FY_FLOAT32) sixteen_floats((float *)x + from);
+    else sixteen_normal(d, x, from);
+}
+
+static void *element(fy_dtype d, void *x, int64_t i) { return (char *)x + i * (int64_t)fy_dtype_size(d); }
+
+static void fill_normal(fy_dtype d, void *out, int64_t n)
+{
+    if (n < 16) {
+        for (int64_t i = 0; i < n; i++) fy_number_put(d, out, i, fy_arg_real(one_normal()));
+        return;
+    }
+    fill_uniform(d, out, n);
+    for (int64_t i = 0; i + 16 <= n; i += 16) sixteen(d, out, i);
+    if (n % 16 == 0) return;
+    fill_uniform(d, element(d, out, n - 16), 16); /* the last sixteen are drawn anew */
+    sixteen(d, out, n - 16);
+}
+
+void fy_host_randn(fy_run_work *w)
+{
+    enter();
+    fill_normal(w->dtype, w->out.data, w->out.layout.numel);
+    leave();
+}
+
+/* ---- randint, randperm ---- */
+
+/* Two words where one has too few bits; types of no such range take one. */
+void fy_host_randint(fy_run_work *w)
+{
+    uint64_t low = (uint64_t)w->integer[2], range = (uint64_t)w->integer[3] - low;
+    bool wide = range > UINT32_MAX && w->dtype != FY_FLOAT16;
+    enter();
+    for (int64_t i = 0; i < w->out.layout.numel; i++) {
+        uint64_t drawn = wide ? two_words() : word();
+        fy_number_put(w->dtype, w->out.data, i, fy_arg_int((int64_t)(drawn % range + low)));
+    }
+    leave();
+}
+
+static void swap(char *a, char *b, size_t size)
+{
+    char kept[8];
+    memcpy(kept, a, size);
+    memcpy(a, b, size);
+    memcpy(b, kept, size);
+}
+
+/* Fisher and Yates; long ones need more bits than a word has. */
+void fy_host_randperm(fy_run_work *w)
+{
+    int64_t n = w->out.layout.numel;
+    fy_dtype d = w->dtype;
+    bool wide = n >= UINT32_MAX / 20;
+    for (int64_t i = 0; i < n; i++) fy_number_put(d, w->out.data, i, fy_arg_int(i));
+    enter();
+    for (int64_t i = 0; i < n - 1; i++) {
+        uint64_t z = (wide ? two_words() : word()) % (uint64_t)(n - i);
+        swap(element(d, w->out.data, i), element(d, w->out.data, i + (int64_t)z), fy_dtype_size(d));
+    }
+    leave();
+}

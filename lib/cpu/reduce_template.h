@@ -1,0 +1,135 @@
+/* reduce_template.h: how a reduction on the host goes through elements of one type. cpu_reduce.c includes it once a
+ * type and says before:
+ *
+ *   T        the elements' type         READ(x)    an element as a W
+ *   W        what they are computed in  IS_NAN(x)  of a W
+ *   ADD MUL  + and *, of integers ones  PART       the field of fy_part that holds a W
+ *            that wrap                  NAME(f)    f with the type's name
+ *   LEAST MOST  the ends of W
+ *
+ * A fold takes a tile: `kept` results, for each of them `n` elements to go through. */
+
+#define MAX_STEP(a, x) ((x) > (a) || IS_NAN(x) ? (x) : (a))
+#define MIN_STEP(a, x) ((x) < (a) || IS_NAN(x) ? (x) : (a))
+#define ANY_STEP(a, x) (W)((a) != 0 || (x) != 0)
+#define ALL_STEP(a, x) (W)((a) != 0 && (x) != 0)
+
+/* The elements that one result goes through: in LANES strands, which are joined at the end. The order hangs
+ * on n alone. Then two ways through a tile, whichever walks along memory: result by result, or element by
+ * element of all results. A step of 1 is told to the compiler, for its vectors. */
+#define FOLD(op, start, STEP) \
+    static inline ALWAYS W NAME(op##_run)(const T *p, int64_t n, int64_t step) \
+    { \
+        W lane[LANES], all = (start); \
+        int64_t i = 0; \
+        if (n >= LANES) { \
+            for (int l = 0; l < LANES; l++) lane[l] = (start); \
+            for (; i + LANES <= n; i += LANES) \
+                for (int l = 0; l < LANES; l++) lane[l] = STEP(lane[l], READ(p[(i + l) * step])); \
+            for (int half = LANES / 2; half > 0; half /= 2) \
+                for (int l = 0; l < half; l++) lane[l] = STEP(lane[l], lane[l + half]); \
+            all = lane[0]; \
+        } \
+        for (; i < n; i++) all = STEP(all, READ(p[i * step])); \
+        return all; \
+    } \
+    static inline ALWAYS void NAME(op##_row)(W * column, const T *p, int64_t kept, int64_t step) \
+    { \
+        for (int64_t k = 0; k < kept; k++) column[k] = STEP(column[k], READ(p[k * step])); \
+    } \
+    FY_CLONES static void NAME(op)(fy_part * part, const fy_tile *t) \
+    { \
+        const T *p = t->data; \
+        W column[FY_TILE]; \
+        if (!t->across) { \
+            for (int64_t k = 0; k < t->kept; k++, p += t->kept_step) { \
+                W run = t->step == 1 ? NAME(op##_run)(p, t->n, 1) : NAME(op##_run)(p, t->n, t->step); \
+                part[k].PART = STEP(part[k].PART, run); \
+            } \
+            return; \
+        } \
+        for (int64_t k = 0; k < t->kept; k++) column[k] = (start); \
+        for (int64_t i = 0; i < t->n; i++, p += t->step) { \
+            if (t->kept_step == 1) NAME(op##_row)(column, p, t->kept, 1); \
+            else NAME(op##_row)(column, p, t->kept, t->kept_step); \
+        } \
+        for (int64_t k = 0; k < t->kept; k++) part[k].PART = STEP(part[k].PART, column[k]); \
+    }
+
+FOLD(sum, 0, ADD)
+FOLD(prod, 1, MUL)
+FOLD(max, LEAST, MAX_STEP)
+FOLD(min, MOST, MIN_STEP)
+FOLD(any, 0, ANY_STEP)
+FOLD(all, 1, ALL_STEP)
+
+/* Squares of distances from the mean, which is known from an earlier walk. */
+FY_CLONES static void NAME(squares)(fy_part *part, const fy_tile *t)
+{
+    for (int64_t k = 0; k < t->kept; k++) {
+        const T *p = (const T *)t->data + k * t->kept_step;
+        double lane[DOUBLES] = {0}, mean = part[k].mean, sum = 0;
+        int64_t i = 0;
+        if (t->step == 1)
+            for (; i + DOUBLES <= t->n; i += DOUBLES)
+                for (int l = 0; l < DOUBLES; l++) {
+                    double x = (double)READ(p[i + l]) - mean;
+                    lane[l] += x * x;
+                }
+        for (; i < t->n; i++) {
+            double x = (double)READ(p[i * t->step]) - mean;
+            sum += x * x;
+        }
+        for (int l = 0; l < DOUBLES; l++) sum += lane[l];
+        part[k].real += sum;
+    }
+}
+
+/* The place of the first element that no other surpasses; a NaN surpasses all numbers. First the extreme of
+ * the tile, in vectors; its place is looked for only where it is a new one. */
+#define FOLD_PLACE(op, extreme, SURPASSES) \
+    static void NAME(op##_at)(fy_part * part, const T *p, const fy_tile *t, W x) \
+    { \
+        W best = (W)part->PART; \
+        if (part->place >= 0 && (IS_NAN(best) || !(SURPASSES || IS_NAN(x)))) return; \
+        int64_t i = 0; \
+        while (!(READ(p[i * t->step]) == x) && !(IS_NAN(x) && IS_NAN(READ(p[i * t->step])))) i++; \
+        part->PART = x; \
+        part->place = t->first + i; \
+    } \
+    FY_CLONES static void NAME(op)(fy_part * part, const fy_tile *t) \
+    { \
+        for (int64_t k = 0; k < t->kept; k++) { \
+            const T *p = (const T *)t->data + k * t->kept_step; \
+            W x = t->step == 1 ? NAME(extreme##_run)(p, t->n, 1) : NAME(extreme##_run)(p, t->n, t->step); \
+            NAME(op##_at)(&part[k], p, t, x); \
+        } \
+    }
+
+FOLD_PLACE(argmax, max, x > best)
+FOLD_PLACE(argmin, min, x < best)
+
+static const fy_fold NAME(folds)[] = {
+    [FY_OP_sum - FY_OP_sum] = NAME(sum),       [FY_OP_prod - FY_OP_sum] = NAME(prod),
+    [FY_OP_mean - FY_OP_sum] = NAME(sum),      [FY_OP_var - FY_OP_sum] = NAME(squares),
+    [FY_OP_max - FY_OP_sum] = NAME(max),       [FY_OP_min - FY_OP_sum] = NAME(min),
+    [FY_OP_argmax - FY_OP_sum] = NAME(argmax), [FY_OP_argmin - FY_OP_sum] = NAME(argmin),
+    [FY_OP_any - FY_OP_sum] = NAME(any),       [FY_OP_all - FY_OP_sum] = NAME(all),
+};
+
+#undef T
+#undef W
+#undef READ
+#undef IS_NAN
+#undef ADD
+#undef MUL
+#undef PART
+#undef NAME
+#undef LEAST
+#undef MOST
+#undef MAX_STEP
+#undef MIN_STEP
+#undef ANY_STEP
+#undef ALL_STEP
+#undef FOLD
+#undef FOLD_PLACE

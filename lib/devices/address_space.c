@@ -1,0 +1,168 @@
+/* address_space.c: first fit over an address range that need not exist.
+ *
+ * It hands out VRAM, and it makes the modelled addresses of the log: the lowest hole that is large
+ * enough is taken from its front; what is given back merges with its neighbours at once. So the same
+ * calls get the same addresses on every machine. Whoever has a range holds a lock while calling.
+ *
+ *      base                                              base + bytes
+ *       | taken | hole | taken | hole ................... |
+ *
+ * Holes are a list in order of address. Every address ever handed out has an entry in a hash table:
+ * how long the piece is now (0: given back) and how many tenants it has had. A segment is a piece with tenants at
+ * addresses within (fy_ranges_tenant). */
+#include <stdlib.h>
+
+#include "device.h"
+
+typedef struct hole {
+    uint64_t addr, bytes;
+    struct hole *next;
+} hole;
+
+typedef struct place {
+    uint64_t addr; /* 0: an empty entry */
+    uint64_t bytes;
+    uint32_t tenants;
+} place;
+
+struct fy_ranges {
+    uint64_t align;
+    hole *holes;
+    place *places; /* open addressing, room is a power of two */
+    size_t used, room;
+};
+
+static size_t slot_of(const struct fy_ranges *r, uint64_t addr)
+{
+    size_t i = (size_t)((addr / r->align * 0x9e3779b97f4a7c15u) >> 20) & (r->room - 1);
+    while (r->places[i].addr && r->places[i].addr != addr) i = (i + 1) & (r->room - 1);
+    return i;
+}
+
+/* Double the table; false if there is no memory, and then it stays as it was. */
+static bool grow(struct fy_ranges *r)
+{
+    struct fy_ranges bigger = *r;
+    bigger.room = r->room * 2;
+    bigger.places = calloc(bigger.room, sizeof(place));
+    if (!bigger.places) return false;
+    for (size_t i = 0; i < r->room; i++)
+        if (r->places[i].addr) bigger.places[slot_of(&bigger, r->places[i].addr)] = r->places[i];
+    free(r->places);
+    r->places = bigger.places;
+    r->room = bigger.room;
+    return true;
+}
+
+struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align)
+{
+    struct fy_ranges *r = calloc(1, sizeof *r);
+    hole *all = malloc(sizeof *all);
+    place *places = calloc(64, sizeof *places);
+    if (!r || !all || !places) {
+        free(r), free(all), free(places);
+        return NULL;
+    }
+    *all = (hole){base, bytes / align * align, NULL};
+    r->align = align;
+    r->holes = all;
+    r->places = places;
+    r->room = 64;
+    return r;
+}
+
+/* Cut `bytes` off the front of the first hole that has them. */
+static uint64_t take_first_fit(struct fy_ranges *r, uint64_t bytes)
+{
+    for (hole **h = &r->holes; *h; h = &(*h)->next) {
+        if ((*h)->bytes < bytes) continue;
+        uint64_t addr = (*h)->addr;
+        (*h)->addr += bytes;
+        (*h)->bytes -= bytes;
+        if ((*h)->bytes == 0) {
+            hole *empty = *h;
+            *h = empty->next;
+            free(empty);
+        }
+        return addr;
+    }
+    return 0;
+}
+
+uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
+{
+    uint64_t addr = 0;
+    if (bytes > UINT64_MAX - r->align) return 0;
+    bytes = (bytes + r->align - 1) / r->align * r->align;
+    if (bytes == 0) bytes = r->align;
+    if (r->used * 2 < r->room || grow(r)) addr = take_first_fit(r, bytes);
+    if (addr) {
+        place *p = &r->places[slot_of(r, addr)];
+        if (!p->addr) r->used++;
+        p->addr = addr;
+        p->bytes = bytes;
+        if (tenant) *tenant = p->tenants++;
+    }
+    return addr;
+}
+
+uint32_t fy_ranges_tenant(struct fy_ranges *r, uint64_t addr)
+{
+    if (r->used * 2 >= r->room && !grow(r)) return 0;
+    place *p = &r->places[slot_of(r, addr)];
+    if (!p->addr) r->used++;
+    p->addr = addr;
+    return p->tenants++;
+}
+
+/* Make [addr, addr + bytes) a hole, one with the holes that it touches. Without memory for a new
+ * list entry the piece is lost to the model, which harms nobody. */
+static void put_back(struct fy_ranges *r, uint64_t addr, uint64_t bytes)
+{
+    hole *before = NULL, *after = r->holes;
+    while (after && after->addr < addr) before = after, after = after->next;
+    if (before && before->addr + before->bytes == addr) {
+        before->bytes += bytes;
+    } else {
+        hole *new = malloc(sizeof *new);
+        if (!new) return;
+        *new = (hole){addr, bytes, after};
+        *(before ? &before->next : &r->holes) = new;
+        before = new;
+    }
+    if (after && before->addr + before->bytes == after->addr) {
+        before->bytes += after->bytes;
+        before->next = after->next;
+        free(after);
+    }
+}
+
+void fy_ranges_give(struct fy_ranges *r, uint64_t addr)
+{
+    if (!addr) return;
+    place *p = &r->places[slot_of(r, addr)];
+    if (p->addr == addr && p->bytes) {
+        put_back(r, addr, p->bytes);
+        p->bytes = 0;
+    }
+}
+
+uint64_t fy_ranges_largest(const struct fy_ranges *r)
+{
+    uint64_t most = 0;
+    for (const hole *h = r->holes; h; h = h->next)
+        if (h->bytes > most) most = h->bytes;
+    return most;
+}
+
+void fy_ranges_free(struct fy_ranges *r)
+{
+    if (!r) return;
+    while (r->holes) {
+        hole *next = r->holes->next;
+        free(r->holes);
+        r->holes = next;
+    }
+    free(r->places);
+    free(r);
+}

@@ -1,0 +1,104 @@
+/* card_models.c: the figures that modelled times are made of, each with its source.
+ *
+ * "data sheet" means the vendor's published figure. "assumed" means our choice of a round number in
+ * the range that such machines show; "measured" means by whom the source names, not by Ferry. Figures are data: a
+ * new card is a new row. tests/timetable_test.c holds copies against the measurements that are named here. */
+#include <strings.h>
+
+#include "device.h"
+
+static const fy_card host = {
+    .name = "CPU (modelled)",
+    .key = "host",
+    .capacity = (int64_t)16 << 30, /* assumed; the same on every machine, so that logs are too */
+    .flops_f32 = 100e9,            /* assumed: one core with 256-bit vectors */
+    .memory_bandwidth = 20e9,      /* assumed: one core's share of DDR5 */
+    .bus_bandwidth = 20e9,         /* copies from RAM to RAM go at RAM's speed */
+    .staging_bandwidth = 20e9,
+    .staging_chunk = 4 << 20,
+    .bus_latency = 0,
+    .call_overhead = 500, /* assumed: a library call with its checks */
+    .launch_overhead = 500,
+    .kernel_latency = 0,
+};
+
+static const fy_card cards[] = {
+    {
+        .name = "NVIDIA H200",
+        .key = "h200",
+        .capacity = 141000000000,   /* data sheet, H200 SXM: 141 GB HBM3e */
+        .flops_f32 = 67e12,         /* data sheet: 67 TFLOPS FP32, outside tensor cores */
+        .memory_bandwidth = 4.8e12, /* data sheet: 4.8 TB/s */
+        .bus_bandwidth = 50e9,      /* assumed: of PCIe Gen5 x16, 128 GB/s both ways by the data sheet. NVIDIA's blog on
+                                       nvbandwidth shows 55.63 GB/s, host to device, perhaps of another card */
+        .peer_bandwidth = 390e9,    /* of NVLink's 450 GB/s each way (data sheet: 900 both ways). Measured on the H100,
+                                       whose NVLink is the same: 380 GB/s one way, github.com/NVIDIA/nccl/issues/1264 */
+        .staging_bandwidth = 10e9,  /* assumed: one core copying into page-locked memory */
+        .staging_chunk = 4 << 20,   /* assumed; the driver's own figure is not published */
+        .bus_latency = 2000,        /* assumed: start of one DMA transfer */
+        .call_overhead = 3000,      /* assumed: a copy or a wait as the host sees it */
+        .launch_overhead = 4000,    /* assumed: a launch as the host sees it */
+        .kernel_latency = 3000,     /* assumed: head of the queue to first instruction, and back */
+        .launch_queue = 1024,       /* assumed: after about so many launches a loop of launches is held; undocumented */
+        .malloc_overhead = 100000,  /* assumed: cudaMalloc */
+        .free_overhead = 100000,    /* assumed: cudaFree */
+        .pin_overhead = 50000,      /* assumed: cudaHostAlloc of little */
+        .pin_bandwidth = 2.8e9,     /* measured: 32 MB in 11.6 ms, github.com/rapidsai/dask-cuda/issues/106 */
+        .unpin_bandwidth = 11e9,    /* assumed: a quarter of that time */
+    },
+    {
+        .name = "NVIDIA GeForce RTX 4060 Laptop GPU",
+        .key = "laptop",
+        .capacity = (int64_t)8 << 30, /* data sheet: 8 GB GDDR6 */
+        .flops_f32 = 9e12,         /* data sheet: 3072 cores, boost from 1.47 GHz (35 W); 14.6e12 at 2.37 GHz (115 W) */
+        .memory_bandwidth = 256e9, /* data sheet: 128 bits of 16 Gbps */
+        .bus_bandwidth = 12.2e9,   /* PCIe 4.0 x8, which is as fast as 3.0 x16: 15.75 GB/s less headers. Measured on a
+                                      laptop, pinned: 11.4 GiB/s, github.com/tracel-ai/cubecl/issues/539; on 3.0 x16
+                                      with a P100: 12.15 and 12.89 GB/s, github.com/mpicbg-scicomp/gearshifft/pull/82 */
+        .staging_bandwidth = 6e9,  /* measured on 3.0 x16: 5 to 6 GB/s pageable, 11 to 12 pinned,
+                                      github.com/rapidsai/dask-cuda/pull/98 */
+        .staging_chunk = 1 << 20,  /* assumed */
+        .bus_latency = 3000,       /* this and what follows: assumed, as for the H200, the host being slower */
+        .call_overhead = 5000,
+        .launch_overhead = 5000,
+        .kernel_latency = 4000,
+        .launch_queue = 1024,
+        .malloc_overhead = 150000,
+        .free_overhead = 150000,
+        .pin_overhead = 80000,
+        .pin_bandwidth = 2.8e9, /* measured, as for the H200 */
+        .unpin_bandwidth = 11e9,
+    },
+    {
+        .name = "NVIDIA GeForce GTX 680",
+        .key = "old",
+        .capacity = (int64_t)2 << 30, /* data sheet, 2012: 2 GB GDDR5 */
+        .flops_f32 = 3.09e12,         /* data sheet: 1536 cores, two operations a clock of 1006 MHz */
+        .memory_bandwidth = 192.2e9,  /* data sheet: 192.2 GB/s */
+        .bus_bandwidth = 6.4e9,     /* measured, pinned, 16 MiB: 6.19 GB/s there, 6.67 back, and pageable 5.37 and 5.63:
+                                       "How to Optimize Data Transfers in CUDA C/C++", NVIDIA's developer blog, 2012 */
+        .staging_bandwidth = 5.6e9, /* of the same measurements */
+        .staging_chunk = 512 << 10, /* assumed */
+        .bus_latency = 5000,        /* this and what follows: assumed, older drivers and hosts being slower */
+        .call_overhead = 8000,
+        .launch_overhead = 8000,
+        .kernel_latency = 6000,
+        .launch_queue = 1024,
+        .malloc_overhead = 200000,
+        .free_overhead = 200000,
+        .pin_overhead = 100000,
+        .pin_bandwidth = 2e9,
+        .unpin_bandwidth = 8e9,
+    },
+};
+
+const fy_card *fy_card_host(void) { return &host; }
+
+const fy_card *fy_card_find(const char *key)
+{
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
+        if (strcasecmp(cards[i].key, key) == 0) return &cards[i];
+    return NULL;
+}
+
+const char *fy_card_keys(void) { return "h200, laptop, old"; }

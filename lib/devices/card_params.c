@@ -1,0 +1,124 @@
+/* card_params.c: the figures of a card by name, and what is written as their values. */
+#include "card_params.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define AT(member) offsetof(fy_card, member)
+#define RATES 1000000, 1000000000000000 /* 1 MB/s to 1000 TB/s */
+#define TIMES 0, 1000000000             /* to a second */
+
+const fy_figure fy_figures[] = {
+    {"flops", "flops_f32", AT(flops_f32), FY_UNIT_FLOPS, true, true, RATES, "flops=15TFLOPS"},
+    {"memory", "memory_bandwidth", AT(memory_bandwidth), FY_UNIT_RATE, true, true, RATES, "memory=256GB/s"},
+    {"bus", "bus_bandwidth", AT(bus_bandwidth), FY_UNIT_RATE, true, true, RATES, "bus=8GB/s"},
+    {"staging", "staging_bandwidth", AT(staging_bandwidth), FY_UNIT_RATE, true, true, RATES, "staging=6GB/s"},
+    {"chunk", "staging_chunk", AT(staging_chunk), FY_UNIT_BYTES, false, true, 256, 1 << 30, "chunk=4MiB"},
+    {"latency", "bus_latency", AT(bus_latency), FY_UNIT_TIME, false, true, TIMES, "latency=2us"},
+    {"call", "call_overhead", AT(call_overhead), FY_UNIT_TIME, false, true, TIMES, "call=3us"},
+    {"launch", "launch_overhead", AT(launch_overhead), FY_UNIT_TIME, false, true, TIMES, "launch=4us"},
+    {"kernel", "kernel_latency", AT(kernel_latency), FY_UNIT_TIME, false, true, TIMES, "kernel=3us"},
+    {"peer", "peer_bandwidth", AT(peer_bandwidth), FY_UNIT_RATE, true, false, RATES, "peer=25GB/s"},
+    {"queue", "launch_queue", AT(launch_queue), FY_UNIT_COUNT, false, false, 1, 65536, "queue=1024"},
+    {"malloc", "malloc_overhead", AT(malloc_overhead), FY_UNIT_TIME, false, false, TIMES, "malloc=100us"},
+    {"free", "free_overhead", AT(free_overhead), FY_UNIT_TIME, false, false, TIMES, "free=100us"},
+    {"pin", "pin_overhead", AT(pin_overhead), FY_UNIT_TIME, false, false, TIMES, "pin=50us"},
+    {"pinning", "pin_bandwidth", AT(pin_bandwidth), FY_UNIT_RATE, true, false, RATES, "pinning=3GB/s"},
+    {"unpinning", "unpin_bandwidth", AT(unpin_bandwidth), FY_UNIT_RATE, true, false, RATES, "unpinning=16GB/s"},
+    {0},
+};
+
+static const struct unit {
+    fy_unit of;
+    const char *name;
+    double size;
+} units[] = {
+    {FY_UNIT_BYTES, "KiB", 1 << 10}, {FY_UNIT_BYTES, "MiB", 1 << 20}, {FY_UNIT_BYTES, "GiB", 1 << 30},
+    {FY_UNIT_BYTES, "KB", 1e3},      {FY_UNIT_BYTES, "MB", 1e6},      {FY_UNIT_BYTES, "GB", 1e9},
+    {FY_UNIT_RATE, "KB/s", 1e3},     {FY_UNIT_RATE, "MB/s", 1e6},     {FY_UNIT_RATE, "GB/s", 1e9},
+    {FY_UNIT_RATE, "TB/s", 1e12},    {FY_UNIT_FLOPS, "MFLOPS", 1e6},  {FY_UNIT_FLOPS, "GFLOPS", 1e9},
+    {FY_UNIT_FLOPS, "TFLOPS", 1e12}, {FY_UNIT_TIME, "ns", 1},         {FY_UNIT_TIME, "us", 1e3},
+    {FY_UNIT_TIME, "ms", 1e6},       {FY_UNIT_COUNT, "", 1},
+};
+
+int64_t fy_figure_get(const fy_card *card, const fy_figure *f)
+{
+    const char *at = (const char *)card + f->offset;
+    double real;
+    int64_t whole;
+    memcpy(&real, at, sizeof real);
+    memcpy(&whole, at, sizeof whole);
+    return f->real ? llround(real) : whole;
+}
+
+void fy_figure_set(fy_card *card, const fy_figure *f, int64_t value)
+{
+    double real = (double)value;
+    memcpy((char *)card + f->offset, f->real ? (void *)&real : (void *)&value, sizeof value);
+}
+
+/* Digits, perhaps with a point: no sign, no exponent, and the same in every locale. */
+static const char *read_number(const char *p, const char *end, double *number)
+{
+    double scale = 1;
+    bool point = false;
+    const char *start = p;
+    for (*number = 0; p < end && ((*p >= '0' && *p <= '9') || (*p == '.' && !point && p > start)); p++) {
+        if (*p == '.') {
+            point = true;
+            continue;
+        }
+        *number = *number * 10 + (*p - '0');
+        if (point) scale *= 10;
+    }
+    *number /= scale;
+    return p > start && p[-1] != '.' ? p : NULL;
+}
+
+bool fy_figure_read(const char *text, size_t n, fy_unit unit, int64_t *value)
+{
+    double number;
+    const char *p = read_number(text, text + n, &number);
+    for (size_t i = 0; p && i < sizeof units / sizeof *units; i++) {
+        size_t length = strlen(units[i].name);
+        if (units[i].of != unit || (size_t)(text + n - p) != length || memcmp(p, units[i].name, length)) continue;
+        number *= units[i].size;
+        if (!(number <= 9007199254740992.0)) return false;
+        *value = llround(number);
+        return true;
+    }
+    return false;
+}
+
+static const fy_figure *find(const char *option, size_t n)
+{
+    for (const fy_figure *f = fy_figures; f->option; f++)
+        if (strlen(f->option) == n && memcmp(f->option, option, n) == 0) return f;
+    return NULL;
+}
+
+static bool refuse_option(const char *option, size_t n, char *why, size_t room)
+{
+    int used = snprintf(why, room, "there is no option '%.*s'; known: gpus, capacity", (int)(n < 40 ? n : 40), option);
+    for (const fy_figure *f = fy_figures; f->option && used > 0 && (size_t)used < room; f++)
+        used += snprintf(why + used, room - (size_t)used, ", %s", f->option);
+    return false;
+}
+
+bool fy_figure_option(fy_card *card, const char *option, size_t n, char *why, size_t room)
+{
+    const char *equals = memchr(option, '=', n);
+    size_t length = equals ? (size_t)(equals - option) : n;
+    const fy_figure *f = find(option, length);
+    int64_t value;
+    if (!f) return refuse_option(option, length, why, room);
+    if (!equals || !fy_figure_read(equals + 1, n - length - 1, f->unit, &value) || value < f->least ||
+        value > f->most) {
+        snprintf(why, room, "'%.*s' gives no %s that can be; write a number%s, as in %s", (int)(n < 40 ? n : 40),
+                 option, f->option, f->unit == FY_UNIT_COUNT ? " from 1 to 65536" : " and its unit", f->example);
+        return false;
+    }
+    fy_figure_set(card, f, value);
+    return true;
+}

@@ -1,0 +1,119 @@
+/* cpu.c: the host as a back end. Everything is done when the call returns; under the model each call
+ * costs what the host's figures say (card_models.c), beside a real card what it took. */
+#define _GNU_SOURCE 1 /* MADV_HUGEPAGE */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "op.h"
+
+enum { ALIGN = 64, LARGE_PAGE = 2 << 20, LARGE = 2 * LARGE_PAGE };
+
+static bool cpu_open(fy_dev *d, char *why, size_t room)
+{
+    (void)d, (void)why, (void)room;
+    return true;
+}
+
+static void cpu_close(fy_dev *d) { (void)d; }
+
+static void cpu_info(fy_dev *d)
+{
+    strcpy(d->card_name, fy_card_host()->name);
+    d->capacity = fy_card_host()->capacity;
+}
+
+/* What is large begins at a large page and asks for such: fresh memory then comes 2 MiB at a time instead of
+ * 4 KiB, which otherwise takes far longer than most ops. */
+static void *take(size_t bytes)
+{
+    size_t align = bytes < LARGE ? ALIGN : LARGE_PAGE, whole = (bytes + align - 1) / align * align;
+    void *p = aligned_alloc(align, whole);
+    if (p && align == LARGE_PAGE) madvise(p, whole, MADV_HUGEPAGE);
+    return p;
+}
+
+/* Full is where the model says so, and not where this machine does: the same on every machine. What is to be
+ * page-locked, and how, is a card's business. */
+static void *cpu_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
+{
+    *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
+    int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
+    if (mem == FY_WORD_pinned) return strcpy(d->fault, "only a card pins memory"), NULL;
+    if (bytes > (size_t)d->capacity || (int64_t)bytes > d->capacity - live) return NULL;
+    return take(bytes);
+}
+
+static void cpu_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
+{
+    (void)d, (void)bytes, (void)mem;
+    *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
+    free(p);
+}
+
+/* Spend what work that began at `before` costs, and say when it ran. */
+static void spend(const fy_dev *d, fy_time *t, int64_t before, double seconds)
+{
+    int64_t overhead = d->card ? d->card->call_overhead : 0;
+    if (d->card) fy_clock_spend(overhead + llround(seconds * 1e9));
+    *t = (fy_time){.start = before + overhead, .end = fy_clock_now(), .overhead = overhead};
+    t->held = t->end - before;
+}
+
+static bool cpu_copy(fy_dev *d, fy_copy_work *w)
+{
+    int64_t before = fy_clock_now();
+    if (w->bytes) memmove(w->dst, w->src, w->bytes);
+    w->route = FY_WORD_host;
+    w->was_async = false;
+    spend(d, &w->time, before, d->card ? (double)w->bytes / d->card->memory_bandwidth : 0);
+    return true;
+}
+
+/* The slower of arithmetic and memory decides. */
+static bool cpu_run(fy_dev *d, fy_run_work *w)
+{
+    int64_t before = fy_clock_now();
+    fy_host_op op = fy_host_op_find(w->op);
+    if (!op) return strcpy(d->fault, "no host version of this op"), false;
+    op(w);
+    double work = 0;
+    if (d->card) work = fmax((double)w->flops / d->card->flops_f32, (double)w->bytes / d->card->memory_bandwidth);
+    spend(d, &w->time, before, work);
+    return true;
+}
+
+static bool cpu_record(fy_dev *d, int stream, fy_point *p)
+{
+    (void)d, (void)stream;
+    p->when = fy_clock_now();
+    return true;
+}
+
+static bool cpu_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
+{
+    (void)d, (void)p, (void)waiter, (void)stream;
+    *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
+    return true;
+}
+
+static bool cpu_done(fy_dev *d, const fy_point *p, int64_t *when)
+{
+    (void)d;
+    *when = p->when;
+    return true;
+}
+
+const fy_backend fy_backend_cpu = {
+    .kind = "cpu",
+    .open = cpu_open,
+    .close = cpu_close,
+    .info = cpu_info,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .copy = cpu_copy,
+    .run = cpu_run,
+    .record = cpu_record,
+    .wait = cpu_wait,
+    .done = cpu_done,
+};

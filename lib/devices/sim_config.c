@@ -1,0 +1,112 @@
+/* sim_config.c: which cards are to be simulated.
+ *
+ *   FERRY_SIM=laptop                     a card of card_models.c, with 512 MiB of VRAM
+ *            =h200:capacity=1GiB,gpus=4  how much VRAM each has, and how many there are
+ *            =h200:bus=8GB/s,peer=off    any figure of the model (card_params.c); and do the cards see each other?
+ *   CUDA_VISIBLE_DEVICES=2,0             which of them the program sees, and in which order, as CUDA has it:
+ *                                        the list ends at what is no card; empty, or -1, none is seen
+ *
+ * What cannot be understood is refused: to guess would show a learner something untrue. */
+#include "sim_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "card_params.h"
+
+static const int64_t least_capacity = 2 << 20; /* the caching allocator's smallest segment */
+static const int64_t most_capacity = (int64_t)1 << 46;
+
+static bool option_is(const char *option, size_t n, const char *name)
+{
+    size_t length = strlen(name);
+    return n >= length && memcmp(option, name, length) == 0 && (n == length || option[length] == '=');
+}
+
+static bool read_gpus(fy_choice *c, const char *option, size_t n, char *why, size_t room)
+{
+    c->count = n == 6 ? option[5] - '0' : 0;
+    if (c->count >= 1 && c->count <= FY_MOST_SIMS) return true;
+    snprintf(why, room, "'%.*s' gives no number of cards; write gpus=2 (1 to %d)", (int)(n < 40 ? n : 40), option,
+             FY_MOST_SIMS);
+    return false;
+}
+
+static bool read_capacity(fy_choice *c, const char *option, size_t n, char *why, size_t room)
+{
+    bool ok = n > 9 && fy_figure_read(option + 9, n - 9, FY_UNIT_BYTES, &c->capacity);
+    if (ok && c->capacity >= least_capacity && c->capacity <= most_capacity) return true;
+    snprintf(why, room,
+             "'%.*s' gives no capacity that can be; write a number and its unit, as in capacity=64MiB (KiB, MiB or "
+             "GiB; at least 2MiB, which the smallest segment of the caching allocator takes)",
+             (int)(n < 40 ? n : 40), option);
+    return false;
+}
+
+/* One option, n characters. `card` is the copy that this process may change. */
+static bool read_option(fy_choice *c, fy_card *card, const char *option, size_t n, char *why, size_t room)
+{
+    if (option_is(option, n, "gpus")) return read_gpus(c, option, n, why, room);
+    if (option_is(option, n, "capacity")) return read_capacity(c, option, n, why, room);
+    if (n == 8 && memcmp(option, "peer=off", n) == 0) return c->peers = false, true;
+    if (n == 7 && memcmp(option, "peer=on", n) == 0) return c->peers = true;
+    return fy_figure_option(card, option, n, why, room);
+}
+
+static bool read_sim(fy_choice *c, const char *value, char *why, size_t room)
+{
+    static fy_card card; /* of this process: devices are opened once */
+    char key[32], wrong[300];
+    size_t n = strcspn(value, ":");
+    snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key), value);
+    const fy_card *known = fy_card_find(key);
+    if (!known) {
+        snprintf(why, room, "FERRY_SIM=%.60s names no card that is known; known: %s, as in FERRY_SIM=h200%s", value,
+                 fy_card_keys(), key[strcspn(key, "=")] ? "; an option comes behind it, as in h200:capacity=1GiB" : "");
+        return false;
+    }
+    c->card = &card;
+    card = *known;
+    for (const char *p = value + n; *p; p += n) {
+        n = strcspn(++p, ",");
+        if (read_option(c, &card, p, n, wrong, sizeof wrong)) continue;
+        snprintf(why, room, "FERRY_SIM=%.60s: %s", value, wrong);
+        return false;
+    }
+    return true;
+}
+
+/* A number at *p, of one of `cards` cards that is not in the list yet; -1 if it is none. */
+static int next_visible(const char **p, int cards, const fy_choice *c)
+{
+    int number = 0;
+    const char *start = *p;
+    for (; **p >= '0' && **p <= '9' && number < 100; ++*p) number = number * 10 + (**p - '0');
+    if (*p == start || (**p && **p != ',') || number >= cards) return -1;
+    for (int i = 0; i < c->count; i++)
+        if (c->physical[i] == number) return -1;
+    return number;
+}
+
+static void read_visible(fy_choice *c)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    int cards = c->count;
+    for (int i = 0; i < cards; i++) c->physical[i] = i;
+    if (!list) return;
+    c->count = 0;
+    for (int number; (number = next_visible(&list, cards, c)) >= 0;) {
+        c->physical[c->count++] = number;
+        if (*list++ != ',') return;
+    }
+}
+
+bool fy_choose_sims(fy_choice *c, char *why, size_t room)
+{
+    const char *value = getenv("FERRY_SIM");
+    *c = (fy_choice){.capacity = FY_SIM_CAPACITY, .peers = true, .count = 1};
+    if (!read_sim(c, value && *value ? value : "h200", why, room)) return false;
+    read_visible(c);
+    return true;
+}

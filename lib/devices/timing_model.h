@@ -1,0 +1,37 @@
+/* timing_model.h: when a modelled card would do its work. Pure: it knows figures, queues and engines, and nothing of
+ * tensors, memory or the session's clock, so that `ferry whatif` can work out a log anew under other figures.
+ *
+ * A card has streams, each a queue in order; one engine for each direction of the bus and one that computes. Work
+ * begins when its stream has got there, its engine has room, and the host has issued it. An engine takes work of
+ * several streams as it becomes ready: a gap that is long enough is filled. The host is held by call overheads,
+ * by the copying of pageable memory into and out of the staging buffer, by waits, and by a full launch queue.
+ *
+ * `now` is the host's time at the call; afterwards the host's time is now + held. All in ns. */
+#ifndef FERRY_TIMETABLE_H
+#define FERRY_TIMETABLE_H
+
+#include "device.h"
+
+typedef struct fy_timetable fy_timetable; /* one card's */
+
+fy_timetable *fy_timetable_make(const fy_card *card); /* the figures are copied; NULL: no memory */
+void fy_timetable_free(fy_timetable *t);
+
+/* Fill w->time, route and was_async from w's stream, dir, bytes, pinned and async. p2p: fy_timetable_copy_peer. */
+void fy_timetable_copy(fy_timetable *t, int64_t now, fy_copy_work *w);
+/* Card to card: direct where peer is true, else through page-locked memory of the host (route host). In the
+ * streams w->stream of both; begins when both have got there, and holds both. */
+void fy_timetable_copy_peer(fy_timetable *from, fy_timetable *to, int64_t now, bool peer, fy_copy_work *w);
+void fy_timetable_run(fy_timetable *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out);
+/* A call that takes memory, pinned or device; or gives it back, which waits for all the card's work first. */
+void fy_timetable_alloc(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
+void fy_timetable_release(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
+
+int64_t fy_timetable_tail(const fy_timetable *t,
+                          int stream); /* when what is queued there will have ended; -1: in all */
+void fy_timetable_stream_waits(fy_timetable *t, int stream, int64_t until); /* later work there begins no sooner */
+void fy_timetable_host_waits(fy_timetable *t, int64_t now, int64_t until,
+                             fy_time *out);                         /* sync: overhead, then until */
+void fy_timetable_call(fy_timetable *t, int64_t now, fy_time *out); /* record, query: overhead alone */
+
+#endif

@@ -1,0 +1,242 @@
+/* allocator_text.c: what a pool holds, in words and drawn. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "caching_allocator.h"
+
+/* ---- sizes ---- */
+
+const char *fy_size_text(int64_t bytes, char *buf, size_t room)
+{
+    double n = (double)bytes;
+    if (bytes <= 1 << 10) snprintf(buf, room, "%" PRId64 " bytes", bytes);
+    else if (bytes <= 1 << 20) snprintf(buf, room, "%.2f KiB", n / 1024);
+    else if (bytes <= 1 << 30) snprintf(buf, room, "%.2f MiB", n / 1048576);
+    else snprintf(buf, room, "%.2f GiB", n / 1073741824);
+    return buf;
+}
+
+/* "6 MiB", "1.5 MiB", and "2.00 MiB" where it is not quite: for sentences, where round numbers are the rule. */
+static const char *short_size(int64_t bytes, char *buf, size_t room)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB"};
+    int u = bytes >= 1 << 30 ? 2 : bytes >= 1 << 20 ? 1 : 0;
+    int64_t unit = (int64_t)1 << (10 * (u + 1));
+    if (bytes < 1024) snprintf(buf, room, "%" PRId64 " bytes", bytes);
+    else snprintf(buf, room, bytes * 2 % unit ? "%.2f %s" : "%g %s", (double)bytes / (double)unit, units[u]);
+    return buf;
+}
+
+void fy_pool_full_text(const fy_pool *p, int64_t asked, int gpu, int64_t capacity, const char *owner, char *buf,
+                       size_t room)
+{
+    char want[32], all[32], used[32], left[32], held[32];
+    if (asked >= FY_POOL_EXABYTE) {
+        snprintf(buf, room, "CUDA out of memory. Tried to allocate more than 1EB memory.");
+        return;
+    }
+    snprintf(buf, room,
+             "CUDA out of memory. Tried to allocate %s (GPU %d; %s total capacity; %s already allocated; %s free; "
+             "%s reserved in total by %s)",
+             fy_size_text(fy_pool_segment_for(asked), want, sizeof want), gpu, fy_size_text(capacity, all, sizeof all),
+             fy_size_text(fy_pool_allocated(p), used, sizeof used),
+             fy_size_text(capacity - fy_pool_reserved(p), left, sizeof left),
+             fy_size_text(fy_pool_reserved(p), held, sizeof held), owner);
+}
+
+/* ---- a segment in words ---- */
+
+/* Text that ends in " ..." where there is no more room. */
+typedef struct line {
+    char *buf;
+    size_t room, n;
+    bool full;
+} line;
+
+static void add(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(line *l, const char *format, ...)
+{
+    va_list list;
+    if (l->full) return;
+    va_start(list, format);
+    int n = vsnprintf(l->buf + l->n, l->room - l->n, format, list);
+    va_end(list);
+    l->full = n < 0 || l->n + (size_t)n + 5 > l->room;
+    if (l->full) snprintf(l->buf + l->n, l->room - l->n, " ...");
+    else l->n += (size_t)n;
+}
+
+typedef struct holes {
+    int64_t all, largest;
+} holes;
+
+static holes holes_of(const fy_segment *s)
+{
+    holes h = {0};
+    for (const fy_block *b = s->first; b; b = b->next) {
+        if (b->state != FY_BLOCK_FREE) continue;
+        h.all += b->bytes;
+        if (b->bytes > h.largest) h.largest = b->bytes;
+    }
+    return h;
+}
+
+static const fy_segment *most_in_pieces(const fy_pool *p)
+{
+    const fy_segment *most = NULL;
+    for (const fy_segment *s = fy_pool_segments(p); s; s = s->next)
+        if (holes_of(s).all > (most ? holes_of(most).all : 0)) most = s;
+    return most;
+}
+
+static void add_block(line *l, const fy_block *b, fy_block_name *name)
+{
+    char size[32], who[200];
+    short_size(b->bytes, size, sizeof size);
+    if (b->state == FY_BLOCK_FREE) add(l, "%s free", size);
+    else if (b->state == FY_BLOCK_WAITING) add(l, "%s waiting for another stream", size);
+    else add(l, "%s used by %s", size, name(b, who, sizeof who));
+}
+
+/* The sums come last, and always fit: the pieces in the middle give way. */
+void fy_pool_pieces_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
+{
+    const fy_segment *s = most_in_pieces(p);
+    char size[32], sums[120];
+    buf[0] = 0;
+    if (!s) return;
+    holes h = holes_of(s);
+    int n = snprintf(sums, sizeof sums, "; %s are free in it", short_size(h.all, size, sizeof size));
+    snprintf(sums + n, sizeof sums - (size_t)n, ", the largest piece is %s", short_size(h.largest, size, sizeof size));
+    if (room < 2 * strlen(sums)) return;
+    line l = {.buf = buf, .room = room - strlen(sums)};
+    add(&l, "segment of %s at 0x%" PRIx64 ": ", short_size(s->bytes, size, sizeof size), s->addr);
+    for (const fy_block *b = s->first; b; b = b->next) {
+        if (b != s->first) add(&l, ", ");
+        add_block(&l, b, name);
+    }
+    memcpy(buf + strlen(buf), sums, strlen(sums) + 1);
+}
+
+/* ---- what lives ---- */
+
+enum { NAMED = 4, KINDS = 64 };
+
+typedef struct kind { /* blocks of one name, which says their line */
+    char who[160];
+    int64_t bytes;
+    int count;
+} kind;
+
+/* How many kinds there are by now; what finds no place counts as others. */
+static int count_block(kind *kinds, int n, const fy_block *b, fy_block_name *name, int *others)
+{
+    char who[sizeof kinds->who];
+    int i = 0;
+    name(b, who, sizeof who);
+    while (i < n && strcmp(kinds[i].who, who)) i++;
+    if (i == KINDS) return ++*others, n;
+    if (i == n) memcpy(kinds[n++].who, who, sizeof who);
+    kinds[i].bytes += b->bytes;
+    kinds[i].count++;
+    return n;
+}
+
+static int by_bytes(const void *pa, const void *pb)
+{
+    const kind *a = pa, *b = pb;
+    return a->bytes != b->bytes ? (a->bytes > b->bytes ? -1 : 1) : strcmp(a->who, b->who);
+}
+
+void fy_pool_living_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
+{
+    kind kinds[KINDS] = {0};
+    char size[32];
+    int n = 0, others = 0;
+    line l = {.buf = buf, .room = room};
+    for (const fy_segment *s = fy_pool_segments(p); s; s = s->next)
+        for (const fy_block *b = s->first; b; b = b->next)
+            if (b->state == FY_BLOCK_USED) n = count_block(kinds, n, b, name, &others);
+    qsort(kinds, (size_t)n, sizeof *kinds, by_bytes);
+    buf[0] = 0;
+    for (int i = 0; i < n; i++) {
+        if (i >= NAMED) others += kinds[i].count;
+        else if (kinds[i].count == 1)
+            add(&l, "%s%s %s", i ? ", " : "", kinds[i].who, short_size(kinds[i].bytes, size, sizeof size));
+        else
+            add(&l, "%s%d of %s %s in all", i ? ", " : "", kinds[i].count, kinds[i].who,
+                short_size(kinds[i].bytes, size, sizeof size));
+    }
+    if (others) add(&l, " and %d more", others);
+}
+
+/* ---- drawn ---- */
+
+enum { BAR = 64 };
+
+/* The letter of the n-th block in use; after z they begin anew. */
+static char letter(int n) { return (char)('a' + n % 26); }
+
+static void draw_bar(const fy_segment *s, fy_text *out)
+{
+    int n = 0;
+    int64_t at = 0; /* cells that are drawn */
+    fy_text_printf(out, "  [");
+    for (const fy_block *b = s->first; b; b = b->next) {
+        int64_t end = (int64_t)((double)(b->offset + b->bytes) / (double)s->bytes * BAR + 0.5);
+        char c = b->state == FY_BLOCK_FREE ? '.' : b->state == FY_BLOCK_WAITING ? '~' : letter(n);
+        n += b->state == FY_BLOCK_USED;
+        if (b->state != FY_BLOCK_FREE && end == at && at < BAR) end++; /* what is in use is seen */
+        for (; at < end; at++) fy_text_printf(out, "%c", c);
+    }
+    fy_text_printf(out, "]\n");
+}
+
+static bool looks_like(const fy_block *a, const fy_block *b, fy_block_name *name)
+{
+    char who[200], other[200];
+    return b && b->state == FY_BLOCK_USED && a->bytes == b->bytes &&
+           !strcmp(name(a, who, sizeof who), name(b, other, sizeof other));
+}
+
+/* One line for b, and for those behind it that look the same; returns the last of them. */
+static const fy_block *draw_used(const fy_block *b, int *n, fy_block_name *name, fy_text *out)
+{
+    const fy_block *last = b;
+    char size[32], who[200];
+    int first = *n, count = 1;
+    for (; looks_like(b, last->next, name); last = last->next) count++;
+    *n += count;
+    short_size(b->bytes, size, sizeof size);
+    name(b, who, sizeof who);
+    if (count == 1) fy_text_printf(out, "   %c  %s %s\n", letter(first), size, who);
+    else fy_text_printf(out, "   %c to %c  %d times %s %s\n", letter(first), letter(*n - 1), count, size, who);
+    return last;
+}
+
+static void draw_names(const fy_segment *s, fy_block_name *name, fy_text *out)
+{
+    char size[32];
+    int n = 0;
+    for (const fy_block *b = s->first; b; b = b->next) {
+        short_size(b->bytes, size, sizeof size);
+        if (b->state == FY_BLOCK_FREE) fy_text_printf(out, "   .  %s free\n", size);
+        else if (b->state == FY_BLOCK_WAITING) fy_text_printf(out, "   ~  %s waiting for another stream\n", size);
+        else b = draw_used(b, &n, name, out);
+    }
+}
+
+void fy_pool_draw(const fy_pool *p, fy_block_name *name, fy_text *out)
+{
+    char size[32];
+    for (const fy_segment *s = fy_pool_segments(p); s; s = s->next) {
+        fy_text_printf(out, "  0x%" PRIx64 "  %s, %s blocks, stream %d\n", s->addr,
+                       short_size(s->bytes, size, sizeof size), s->small ? "small" : "large", s->stream);
+        draw_bar(s, out);
+        draw_names(s, name, out);
+    }
+}

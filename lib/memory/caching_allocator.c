@@ -1,0 +1,374 @@
+/* caching_allocator.c: segments and blocks, by the rules of PyTorch 1.13's caching allocator (caching_allocator.h). */
+#include <stdlib.h>
+
+#include "caching_allocator.h"
+
+static const int64_t SMALL_MOST = 1 << 20;    /* larger blocks come from the large pool */
+static const int64_t SMALL_SEGMENT = 2 << 20; /* and these are what a card is asked for */
+static const int64_t LARGE_SEGMENT = 20 << 20, LARGE_MOST = 10 << 20, LARGE_ROUND = 2 << 20;
+
+struct fy_user {
+    int where;
+    fy_point point;
+    fy_user *next;
+};
+
+struct fy_pool {
+    fy_pool_source source;
+    bool pinned, broken;
+    fy_block *free_small, *free_large; /* trees */
+    fy_block *waiting, **waiting_end;  /* in the order of their freeing */
+    fy_block *spare;                   /* nodes that nobody uses */
+    fy_segment *segments;
+    int last_number;
+    fy_memory_stats now;
+};
+
+fy_pool *fy_pool_make(const fy_pool_source *source, fy_word mem)
+{
+    fy_pool *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    p->source = *source;
+    p->pinned = mem == FY_WORD_pinned;
+    p->waiting_end = &p->waiting;
+    return p;
+}
+
+/* ---- sizes ---- */
+
+static int64_t rounded(const fy_pool *p, int64_t bytes)
+{
+    int64_t power = FY_POOL_GRAIN;
+    if (!p->pinned) return (bytes + FY_POOL_GRAIN - 1) / FY_POOL_GRAIN * FY_POOL_GRAIN;
+    while (power < bytes) power *= 2;
+    return power;
+}
+
+static int64_t segment_size(int64_t bytes)
+{
+    if (bytes <= SMALL_MOST) return SMALL_SEGMENT;
+    if (bytes < LARGE_MOST) return LARGE_SEGMENT;
+    return (bytes + LARGE_ROUND - 1) / LARGE_ROUND * LARGE_ROUND;
+}
+
+int64_t fy_pool_segment_for(int64_t bytes)
+{
+    return segment_size((bytes + FY_POOL_GRAIN - 1) / FY_POOL_GRAIN * FY_POOL_GRAIN);
+}
+
+static bool leaves_a_block(const fy_pool *p, const fy_block *b, int64_t bytes)
+{
+    int64_t rest = b->bytes - bytes;
+    if (p->pinned) return false;
+    return b->segment->small ? rest >= FY_POOL_GRAIN : rest > SMALL_MOST;
+}
+
+static fy_block **tree_for(fy_pool *p, int64_t bytes)
+{
+    return bytes <= SMALL_MOST && !p->pinned ? &p->free_small : &p->free_large;
+}
+
+static fy_block **tree_of(fy_pool *p, const fy_segment *s) { return s->small ? &p->free_small : &p->free_large; }
+
+static void count_allocated(fy_pool *p, int64_t bytes, int64_t asked)
+{
+    fy_memory_stats *s = &p->now;
+    s->allocated_bytes += bytes;
+    s->requested_bytes += asked;
+    s->allocations += bytes > 0 ? 1 : -1;
+    if (s->allocated_bytes > s->max_allocated_bytes) s->max_allocated_bytes = s->allocated_bytes;
+}
+
+static void count_reserved(fy_pool *p, int64_t bytes)
+{
+    fy_memory_stats *s = &p->now;
+    s->reserved_bytes += bytes;
+    s->segments += bytes > 0 ? 1 : -1;
+    if (s->reserved_bytes > s->max_reserved_bytes) s->max_reserved_bytes = s->reserved_bytes;
+}
+
+/* ---- nodes ---- */
+
+static fy_block *node(fy_pool *p)
+{
+    fy_block *b = p->spare;
+    if (b) p->spare = b->next;
+    else b = malloc(sizeof *b);
+    if (b) *b = (fy_block){0};
+    return b;
+}
+
+static void unnode(fy_pool *p, fy_block *b)
+{
+    b->next = p->spare;
+    p->spare = b;
+}
+
+/* ---- segments ---- */
+
+static void link_segment(fy_pool *p, fy_segment *s)
+{
+    fy_segment **at = &p->segments;
+    while (*at && (*at)->addr < s->addr) at = &(*at)->next;
+    s->next = *at;
+    *at = s;
+    s->number = ++p->last_number;
+    count_reserved(p, s->bytes);
+}
+
+/* A block that is a whole new segment, in no tree; NULL: no room. */
+static fy_block *new_segment(fy_pool *p, int64_t bytes, int stream)
+{
+    fy_segment *s = malloc(sizeof *s);
+    fy_block *b = node(p);
+    if (s && b) {
+        *s = (fy_segment){.small = bytes <= SMALL_MOST && !p->pinned, .stream = stream, .first = b};
+        s->bytes = p->pinned ? bytes : segment_size(bytes);
+        b->segment = s;
+        b->bytes = s->bytes;
+        fy_taking how = p->source.take(p->source.self, s);
+        if (how == FY_TAKEN) return link_segment(p, s), b;
+        p->broken = how == FY_BROKEN;
+    }
+    free(s);
+    if (b) unnode(p, b);
+    return NULL;
+}
+
+static void give_segments(fy_pool *p, bool for_room)
+{
+    for (fy_segment **at = &p->segments; *at;) {
+        fy_segment *s = *at;
+        if (s->first->state != FY_BLOCK_FREE || s->first->next) {
+            at = &s->next;
+            continue;
+        }
+        *at = s->next;
+        fy_blocks_remove(tree_of(p, s), s->first);
+        unnode(p, s->first);
+        count_reserved(p, -s->bytes);
+        p->source.give(p->source.self, s, for_room);
+        free(s);
+    }
+}
+
+/* ---- blocks that are given back ---- */
+
+/* b and its right neighbour become one; the neighbour's node goes. */
+static void absorb(fy_pool *p, fy_block *b)
+{
+    fy_block *gone = b->next;
+    b->bytes += gone->bytes;
+    b->next = gone->next;
+    if (b->next) b->next->prev = b;
+    unnode(p, gone);
+}
+
+static bool is_free(const fy_block *b) { return b && b->state == FY_BLOCK_FREE; }
+
+static void to_free(fy_pool *p, fy_block *b)
+{
+    fy_block **tree = tree_of(p, b->segment);
+    b->state = FY_BLOCK_FREE;
+    if (is_free(b->next)) {
+        fy_blocks_remove(tree, b->next);
+        absorb(p, b);
+    }
+    if (is_free(b->prev)) {
+        b = b->prev;
+        fy_blocks_remove(tree, b);
+        absorb(p, b);
+    }
+    fy_blocks_add(tree, b);
+}
+
+/* ---- other streams ---- */
+
+bool fy_pool_use(fy_pool *p, fy_block *b, int where)
+{
+    fy_user **at = &b->users;
+    if (!p->pinned && where == b->segment->stream) return true;
+    for (; *at; at = &(*at)->next)
+        if ((*at)->where == where) return true;
+    *at = malloc(sizeof **at);
+    if (*at) **at = (fy_user){.where = where};
+    return *at != NULL;
+}
+
+static fy_user *drop_user(fy_user *u)
+{
+    fy_user *next = u->next;
+    free(u);
+    return next;
+}
+
+static void place_users(fy_pool *p, fy_block *b)
+{
+    for (fy_user **u = &b->users; *u;)
+        if (p->source.record(p->source.self, (*u)->where, &(*u)->point)) u = &(*u)->next;
+        else *u = drop_user(*u);
+}
+
+/* Streams are in order: where one has not got to an earlier place, a later one need not be asked for. */
+static void drop_passed(fy_pool *p, fy_block *b, uint64_t *behind)
+{
+    for (fy_user **u = &b->users; *u;) {
+        int where = (*u)->where;
+        uint64_t bit = (uint64_t)1 << where % 64;
+        if (!(behind[where / 64] & bit) && p->source.passed(p->source.self, where, &(*u)->point)) {
+            *u = drop_user(*u);
+            continue;
+        }
+        behind[where / 64] |= bit;
+        u = &(*u)->next;
+    }
+}
+
+static void drop_all(fy_pool *p, fy_block *b)
+{
+    while (b->users) {
+        p->source.wait(p->source.self, b->users->where, &b->users->point);
+        b->users = drop_user(b->users);
+    }
+}
+
+/* Free the blocks whose streams have got past; wait: all of them. */
+static void look_at_waiting(fy_pool *p, bool wait)
+{
+    uint64_t behind[FY_POOL_PLACES / 64] = {0};
+    fy_block **at = &p->waiting;
+    while (*at) {
+        fy_block *b = *at;
+        if (wait) drop_all(p, b);
+        else drop_passed(p, b, behind);
+        if (b->users) {
+            at = &b->right;
+            continue;
+        }
+        *at = b->right;
+        b->right = NULL;
+        to_free(p, b);
+    }
+    p->waiting_end = at;
+}
+
+/* ---- taking and giving ---- */
+
+/* Cut so many bytes off b's front; the rest is free. Without memory for its node b stays whole. */
+static void cut(fy_pool *p, fy_block *b, int64_t bytes)
+{
+    fy_block *rest = leaves_a_block(p, b, bytes) ? node(p) : NULL;
+    if (!rest) return;
+    *rest = (fy_block){
+        .segment = b->segment, .offset = b->offset + bytes, .bytes = b->bytes - bytes, .prev = b, .next = b->next};
+    if (rest->next) rest->next->prev = rest;
+    b->next = rest;
+    b->bytes = bytes;
+    fy_blocks_add(tree_of(p, b->segment), rest);
+}
+
+static fy_block *cached(fy_pool *p, int64_t bytes, int stream)
+{
+    fy_block **tree = tree_for(p, bytes);
+    fy_block *b = fy_blocks_fit(*tree, stream, bytes);
+    if (b) fy_blocks_remove(tree, b);
+    return b;
+}
+
+static fy_block *after_giving_back(fy_pool *p, int64_t bytes, int stream)
+{
+    look_at_waiting(p, true);
+    give_segments(p, true);
+    p->now.num_alloc_retries++;
+    fy_block *b = new_segment(p, bytes, stream);
+    if (!b) p->now.num_ooms++;
+    return b;
+}
+
+fy_block *fy_pool_take(fy_pool *p, int64_t asked, int stream, void *who)
+{
+    if (asked >= FY_POOL_EXABYTE) return NULL; /* refused before anything is tried */
+    if (p->waiting) look_at_waiting(p, false);
+    if (p->pinned) stream = 0;
+    p->broken = false;
+    int64_t bytes = rounded(p, asked);
+    fy_block *b = cached(p, bytes, stream);
+    if (!b) b = new_segment(p, bytes, stream);
+    if (!b && !p->broken) b = after_giving_back(p, bytes, stream);
+    if (!b) return NULL;
+    cut(p, b, bytes);
+    b->state = FY_BLOCK_USED;
+    b->asked = asked;
+    b->who = who;
+    count_allocated(p, b->bytes, asked);
+    return b;
+}
+
+bool fy_pool_give(fy_pool *p, fy_block *b)
+{
+    count_allocated(p, -b->bytes, -b->asked);
+    if (b->users) place_users(p, b);
+    if (!b->users) return to_free(p, b), false;
+    b->state = FY_BLOCK_WAITING;
+    b->right = NULL;
+    *p->waiting_end = b;
+    p->waiting_end = &b->right;
+    return true;
+}
+
+void fy_pool_empty(fy_pool *p)
+{
+    look_at_waiting(p, true);
+    give_segments(p, false);
+}
+
+/* ---- figures ---- */
+
+int64_t fy_pool_allocated(const fy_pool *p) { return p->now.allocated_bytes; }
+int64_t fy_pool_reserved(const fy_pool *p) { return p->now.reserved_bytes; }
+const fy_segment *fy_pool_segments(const fy_pool *p) { return p->segments; }
+
+void fy_pool_reset_peaks(fy_pool *p)
+{
+    p->now.max_allocated_bytes = p->now.allocated_bytes;
+    p->now.max_reserved_bytes = p->now.reserved_bytes;
+}
+
+int64_t fy_pool_largest(const fy_pool *p)
+{
+    int64_t most = 0;
+    for (const fy_segment *s = p->segments; s; s = s->next)
+        for (const fy_block *b = s->first; b; b = b->next)
+            if (is_free(b) && b->bytes > most) most = b->bytes;
+    return most;
+}
+
+fy_memory_stats fy_pool_stats(const fy_pool *p)
+{
+    fy_memory_stats stats = p->now;
+    for (const fy_segment *s = p->segments; s; s = s->next)
+        for (const fy_block *b = s->first; b; b = b->next)
+            if (is_free(b) && b->bytes < s->bytes) stats.inactive_split_bytes += b->bytes;
+    return stats;
+}
+
+void fy_pool_free(fy_pool *p)
+{
+    while (p->segments) {
+        fy_segment *s = p->segments;
+        p->segments = s->next;
+        while (s->first) {
+            fy_block *b = s->first;
+            s->first = b->next;
+            while (b->users) b->users = drop_user(b->users);
+            free(b);
+        }
+        free(s);
+    }
+    while (p->spare) {
+        fy_block *b = p->spare;
+        p->spare = b->next;
+        free(b);
+    }
+    free(p);
+}

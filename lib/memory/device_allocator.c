@@ -1,0 +1,226 @@
+/* device_allocator.c: the pools of this process: their segments come from back ends, their places from streams. The only emitter
+ * of segment and segment_free, and of syncs for want of room. */
+#include "device_allocator.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "race_detector.h"
+#include "stream.h"
+
+enum { MOST_DEVICES = 9, FRESH = 0xff, FREED = 0xf5 };
+
+static struct cache {
+    pthread_mutex_t lock;
+    fy_pool *pool;
+    fy_dev *dev; /* the CPU: page-locked memory */
+    fy_site *at; /* of the call that asks */
+} caches[MOST_DEVICES];
+
+typedef struct cache cache;
+
+/* ---- locks ---- */
+
+static void lock_all(void)
+{
+    for (int i = 0; i < MOST_DEVICES; i++) pthread_mutex_lock(&caches[i].lock);
+}
+
+static void unlock_all(void)
+{
+    for (int i = 0; i < MOST_DEVICES; i++) pthread_mutex_unlock(&caches[i].lock);
+}
+
+/* Whoever holds one of these takes others below it (lock.h, the simulated card's): so a fork takes these first, and
+ * that is who was watched last. */
+static void make_locks(void)
+{
+    for (int i = 0; i < MOST_DEVICES; i++) pthread_mutex_init(&caches[i].lock, NULL);
+    pthread_atfork(lock_all, unlock_all, unlock_all);
+}
+
+static bool is_pinned(const cache *c) { return c->dev->number == 0; }
+static fy_word memory(const cache *c) { return is_pinned(c) ? FY_WORD_pinned : FY_WORD_device; }
+static fy_dev *giver(const cache *c) { return is_pinned(c) ? fy_dev_at(1) : c->dev; } /* who page-locks */
+
+/* ---- segments ---- */
+
+static bool fits(const cache *c, int64_t bytes)
+{
+    int64_t taken = fy_pool_reserved(c->pool);
+    if (is_pinned(c)) taken = __atomic_load_n(&c->dev->live_bytes, __ATOMIC_RELAXED);
+    return bytes <= c->dev->capacity - taken;
+}
+
+static void tell_taken(const cache *c, const fy_segment *s, const fy_time *t)
+{
+    fy_word pool = s->small ? FY_WORD_small : FY_WORD_large;
+    FY_EMIT(c->at, segment, .device = (uint8_t)c->dev->number, .mem = (uint8_t)memory(c), .addr = s->addr,
+            .bytes = s->bytes, .pool = is_pinned(c) ? 0 : (uint8_t)pool, .stream = is_pinned(c) ? FY_ABSENT : s->stream,
+            .held = t->held);
+}
+
+static fy_taking take(void *self, fy_segment *s)
+{
+    cache *c = self;
+    fy_dev *d = giver(c);
+    fy_time t = {0};
+    if (!fits(c, s->bytes)) return FY_NO_ROOM;
+    d->fault[0] = 0;
+    s->data = d->backend->alloc(d, (size_t)s->bytes, memory(c), &t);
+    if (!s->data) return d->fault[0] ? FY_BROKEN : FY_NO_ROOM;
+    s->addr = fy_address_take(c->dev, s->bytes);
+    if (!s->addr) return d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t), FY_NO_ROOM;
+    tell_taken(c, s, &t);
+    return FY_TAKEN;
+}
+
+static void give(void *self, fy_segment *s, bool for_room)
+{
+    cache *c = self;
+    fy_dev *d = giver(c);
+    fy_time t = {0};
+    d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t);
+    if (!is_pinned(c)) fy_order_wait_card(d->number);
+    FY_EMIT(c->at, segment_free, .device = (uint8_t)c->dev->number, .addr = s->addr, .bytes = s->bytes,
+            .why = for_room ? FY_WORD_oom : FY_WORD_user, .held = t.held);
+    fy_address_give(c->dev, s->addr);
+}
+
+/* ---- places in streams ---- */
+
+/* A card's pool knows its streams; page-locked memory is used by every card's. */
+static fy_dev *card_of(const cache *c, int where) { return is_pinned(c) ? fy_dev_at(where / 64) : c->dev; }
+static int stream_of(int where) { return where % 64; }
+static int place_of(const fy_dev *card, int stream) { return card->number * 64 + stream; }
+
+static bool record(void *self, int where, fy_point *at)
+{
+    fy_dev *d = card_of(self, where);
+    return d->backend->record(d, stream_of(where), at);
+}
+
+static bool passed(void *self, int where, fy_point *at)
+{
+    fy_dev *d = card_of(self, where);
+    int64_t when;
+    if (!d->backend->done(d, at, &when)) return false;
+    d->backend->record(d, -1, at);
+    return true;
+}
+
+static void wait_for(void *self, int where, fy_point *at)
+{
+    cache *c = self;
+    fy_dev *d = card_of(c, where);
+    fy_time t = {0};
+    if (d->backend->wait(d, at, NULL, 0, &t))
+        FY_EMIT(c->at, sync, .scope = FY_WORD_event, .device = (uint8_t)d->number, .stream = stream_of(where),
+                .why = FY_WORD_oom, .held = t.held);
+    d->backend->record(d, -1, at);
+}
+
+void fy_pool_record_stream(fy_storage *s, int stream)
+{
+    if (!s->block || stream == s->stream) return;
+    cache *c = &caches[s->dev->number];
+    pthread_mutex_lock(&c->lock);
+    if (fy_pool_use(c->pool, s->block, stream)) s->recorded |= (uint64_t)1 << stream;
+    pthread_mutex_unlock(&c->lock);
+}
+
+void fy_pool_record_pinned(fy_storage *s, const fy_dev *card, int stream)
+{
+    if (!s->block || s->mem != FY_WORD_pinned) return;
+    cache *c = &caches[s->dev->number];
+    pthread_mutex_lock(&c->lock);
+    if (fy_pool_use(c->pool, s->block, place_of(card, stream))) s->recorded |= (uint64_t)1 << stream;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- taking and giving ---- */
+
+fy_pool *fy_cache_open(const fy_dev *d)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    cache *c = &caches[d->number];
+    pthread_once(&once, make_locks);
+    pthread_mutex_lock(&c->lock);
+    if (c->pool) return c->pool;
+    fy_pool_source source = {c, take, give, record, passed, wait_for};
+    c->dev = fy_dev_at(d->number);
+    c->pool = c->dev->pool = fy_pool_make(&source, memory(c));
+    if (!c->pool) pthread_mutex_unlock(&c->lock);
+    return c->pool;
+}
+
+void fy_cache_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
+
+/* Junk over a block, at once: and so only where the host has waited for all that was done with it. Queued in the
+ * order of its stream, it could come after what another stream does with the block quite rightly; and a real card
+ * would have to be waited for. */
+static bool fill(const fy_storage *s, uint8_t junk)
+{
+    fy_dev *d = s->dev;
+    fy_copy_work w = {.dst = s->data, .junk = junk, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream};
+    return s->mem == FY_WORD_pinned || !d->card || !fy_hazard_over(s) || d->backend->copy(d, &w);
+}
+
+static void lie_in(fy_storage *s, fy_block *b)
+{
+    s->block = b;
+    s->bytes = (size_t)b->bytes;
+    s->addr = b->segment->addr + (uint64_t)b->offset;
+    s->stream = b->segment->stream;
+    __atomic_store_n(&s->data, (char *)b->segment->data + b->offset, __ATOMIC_RELEASE);
+}
+
+bool fy_cache_take(fy_site *at, fy_storage *s)
+{
+    fy_pool *pool = fy_cache_open(s->dev);
+    cache *c = &caches[s->dev->number];
+    if (!pool) return false;
+    c->at = at;
+    giver(c)->fault[0] = 0;
+    int64_t asked = s->asked < (size_t)FY_POOL_EXABYTE ? (int64_t)s->asked : FY_POOL_EXABYTE;
+    fy_block *b = fy_pool_take(pool, asked, is_pinned(c) ? 0 : fy_stream_current(s->dev), s);
+    if (b) lie_in(s, b);
+    fy_cache_close(s->dev);
+    if (!b) return false;
+    fy_hazard_inherit(s);
+    if (fill(s, FRESH)) return true;
+    fy_cache_give(s);
+    return false;
+}
+
+/* Filled before anybody else can have it. */
+void fy_cache_give(fy_storage *s)
+{
+    if (!s->recorded) fill(s, FREED);
+    fy_hazard_leave(s, s->stream, s->recorded);
+    fy_pool *pool = fy_cache_open(s->dev);
+    fy_pool_give(pool, s->block);
+    fy_cache_close(s->dev);
+    s->block = NULL;
+}
+
+void fy_cache_empty(fy_site *at)
+{
+    for (int i = fy_dev_count() > 1 ? 0 : 1; i < fy_dev_count(); i++) {
+        const fy_dev *d = fy_dev_at(i);
+        fy_pool *pool = fy_cache_open(d);
+        if (!pool) continue;
+        caches[i].at = at;
+        fy_pool_empty(pool);
+        fy_cache_close(d);
+    }
+}
+
+const char *fy_cache_name(const fy_block *b, char *buf, size_t room)
+{
+    const fy_storage *s = b->who;
+    const char *file = s->born && s->born->file ? s->born->file : "", *base = strrchr(file, '/');
+    size_t n = (size_t)snprintf(buf, room, "%.80s", s->name ? s->name : "a tensor");
+    if (*file && n < room) snprintf(buf + n, room - n, " (%.80s:%d)", base ? base + 1 : file, s->born->line);
+    return buf;
+}

@@ -1,0 +1,95 @@
+/* memory_stats.c: what a program asks about a card's memory (ferry_memory.h). */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device_allocator.h"
+#include "log.h"
+
+/* NULL after an error. */
+static fy_dev *card_named(fy_site *at, const char *device)
+{
+    fy_session_start();
+    fy_dev *d = device ? fy_dev_parse(at, device) : fy_dev_card(at, -1);
+    if (!d || d->number) return d;
+    return fy_fail(at, "device", "name a card, as in \"cuda:0\", or NULL for the current one",
+                   "Expected a cuda device, but got: %s", device);
+}
+
+fy_memory_stats fy_cuda_memory_stats_at(fy_site *at, const char *device)
+{
+    fy_memory_stats s = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    fy_dev *d = card_named(at, device);
+    fy_pool *p = d ? fy_cache_open(d) : NULL;
+    if (!p) return s;
+    s = fy_pool_stats(p);
+    fy_cache_close(d);
+    return s;
+}
+
+int64_t fy_cuda_memory_allocated_at(fy_site *at, const char *device)
+{
+    return fy_cuda_memory_stats_at(at, device).allocated_bytes;
+}
+
+int64_t fy_cuda_memory_reserved_at(fy_site *at, const char *device)
+{
+    return fy_cuda_memory_stats_at(at, device).reserved_bytes;
+}
+
+int64_t fy_cuda_max_memory_allocated_at(fy_site *at, const char *device)
+{
+    return fy_cuda_memory_stats_at(at, device).max_allocated_bytes;
+}
+
+int64_t fy_cuda_max_memory_reserved_at(fy_site *at, const char *device)
+{
+    return fy_cuda_memory_stats_at(at, device).max_reserved_bytes;
+}
+
+void fy_cuda_reset_peak_memory_stats_at(fy_site *at, const char *device)
+{
+    fy_dev *d = card_named(at, device);
+    fy_pool *p = d ? fy_cache_open(d) : NULL;
+    if (!p) return;
+    fy_pool_reset_peaks(p);
+    fy_cache_close(d);
+}
+
+int64_t fy_cuda_mem_get_info_at(fy_site *at, const char *device, int64_t *total)
+{
+    fy_dev *d = card_named(at, device);
+    fy_pool *p = d ? fy_cache_open(d) : NULL;
+    if (total) *total = p ? d->capacity : -1;
+    if (!p) return -1;
+    int64_t left = d->capacity - fy_pool_reserved(p);
+    fy_cache_close(d);
+    return left;
+}
+
+void fy_cuda_empty_cache_at(fy_site *at)
+{
+    fy_session_start();
+    fy_cache_empty(at);
+}
+
+void fy_cuda_memory_summary_at(fy_site *at, const char *device)
+{
+    char used[32], held[32], left[32], all[32];
+    fy_dev *d = card_named(at, device);
+    fy_pool *p = d ? fy_cache_open(d) : NULL;
+    fy_text text = {0};
+    if (!p) return;
+    fy_memory_stats s = fy_pool_stats(p);
+    fy_pool_draw(p, fy_cache_name, &text);
+    fy_cache_close(d);
+    printf("%s (%s): %s in use, %s reserved, %s free of %s\n", d->name, d->card_name,
+           fy_size_text(s.allocated_bytes, used, sizeof used), fy_size_text(s.reserved_bytes, held, sizeof held),
+           fy_size_text(d->capacity - s.reserved_bytes, left, sizeof left), fy_size_text(d->capacity, all, sizeof all));
+    printf("  of what is reserved, %s are unused; the most in use so far was %s; full %lld times, %lld of them in "
+           "vain\n",
+           fy_size_text(s.reserved_bytes - s.allocated_bytes, used, sizeof used),
+           fy_size_text(s.max_allocated_bytes, held, sizeof held), (long long)s.num_alloc_retries,
+           (long long)s.num_ooms);
+    if (text.data) fwrite(text.data, 1, text.size, stdout);
+    free(text.data);
+}

@@ -1,0 +1,58 @@
+/* out_of_memory.c: an allocation failed for want of room: what was asked, what there is, and what holds it. The only emitter
+ * of oom. */
+#include <stdio.h>
+
+#include "device_allocator.h"
+
+static const char *const last_sentence =
+    " If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See "
+    "documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF";
+
+static void *fail_host(fy_site *at, fy_dev *d, size_t bytes)
+{
+    int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED), room = d->capacity - live;
+    FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = (int64_t)bytes, .allocated = live, .reserved = live,
+            .free = room, .largest = room);
+    return fy_fail(at, "oom", "ask for a smaller tensor, or free some first with fy_free or FY_SCOPE",
+                   "DefaultCPUAllocator: can't allocate memory: you tried to allocate %zu bytes.", bytes);
+}
+
+/* Would there have been room, had the free pieces not been apart? */
+static bool is_in_pieces(const fy_dev *d, const fy_memory_stats *now, int64_t asked)
+{
+    if (asked >= FY_POOL_EXABYTE) return false;
+    return d->capacity - now->reserved_bytes + now->inactive_split_bytes >= fy_pool_segment_for(asked);
+}
+
+static void advise(const fy_pool *p, bool in_pieces, char *buf, size_t room)
+{
+    char living[300], pieces[600];
+    fy_pool_living_text(p, fy_cache_name, living, sizeof living);
+    pieces[0] = 0;
+    if (in_pieces) fy_pool_pieces_text(p, fy_cache_name, pieces, sizeof pieces);
+    int n =
+        snprintf(buf, room, "free tensors that are no longer needed (fy_free, FY_SCOPE), or work in smaller pieces");
+    if (*living) n += snprintf(buf + n, room - (size_t)n, ". What lives there: %s", living);
+    if (*pieces) snprintf(buf + n, room - (size_t)n, ". Its free memory is in pieces: %s", pieces);
+}
+
+static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
+{
+    char message[500], hint[1200];
+    fy_pool *p = fy_cache_open(d);
+    if (!p) return fail_host(at, fy_dev_at(0), (size_t)asked);
+    fy_memory_stats now = fy_pool_stats(p);
+    int64_t largest = fy_pool_largest(p);
+    fy_pool_full_text(p, asked, d->number - 1, d->capacity, "Ferry", message, sizeof message);
+    advise(p, is_in_pieces(d, &now, asked), hint, sizeof hint);
+    fy_cache_close(d);
+    FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = asked, .allocated = now.allocated_bytes,
+            .reserved = now.reserved_bytes, .free = d->capacity - now.reserved_bytes, .largest = largest);
+    return fy_fail(at, "oom", hint, "%s%s", message, asked < FY_POOL_EXABYTE ? last_sentence : "");
+}
+
+void *fy_fail_full(fy_site *at, fy_dev *d, size_t bytes)
+{
+    int64_t asked = bytes < (size_t)INT64_MAX ? (int64_t)bytes : INT64_MAX;
+    return d->number ? fail_card(at, d, asked) : fail_host(at, d, bytes);
+}

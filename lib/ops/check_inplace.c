@@ -1,0 +1,109 @@
+/* check_inplace.c: may a call write into the tensor that it was given, and is it written at once. */
+#include "tensor.h"
+
+static bool fail_cast(const fy_call *c, const fy_plan *p)
+{
+    char name[200];
+    const char *to = fy_argument(c->at, 0, name, sizeof name);
+    return fy_fail_about(c->at, "dtype", fy_hint("write into a new tensor instead, or convert %s first with fy_to", to),
+                         1, &c->out, "result type %s can't be cast to the desired output type %s",
+                         fy_dtype_torch(p->result.dtype), fy_dtype_torch(c->out->dtype));
+}
+
+static bool check_shape(fy_site *at, fy_tensor *out, const fy_shape *s)
+{
+    char own[256], result[256];
+    if (s->ndim == out->ndim && memcmp(s->dims, out->shape, (size_t)s->ndim * sizeof *s->dims) == 0) return true;
+    return fy_fail_about(at, "shape", "a tensor that is written in place keeps its shape: make a new one instead", 1,
+                         &out, "output with shape %s doesn't match the broadcast shape %s",
+                         fy_shape_text(out->shape, out->ndim, "[]", own, sizeof own),
+                         fy_shape_text(s->dims, s->ndim, "[]", result, sizeof result));
+}
+
+static bool fail_device(const fy_call *c, const fy_plan *p)
+{
+    return fy_fail_about(c->at, "device_mismatch", "move one of them first with fy_to", 1, &c->out,
+                         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+                         p->dev->number ? p->dev->name : c->out->storage->dev->name,
+                         p->dev->number ? c->out->storage->dev->name : p->dev->name);
+}
+
+/* Does one place in memory stand for several elements? */
+static bool is_expanded(const fy_tensor *x)
+{
+    for (int d = 0; d < x->ndim; d++)
+        if (x->strides[d] == 0 && x->shape[d] > 1) return fy_numel(x) > 0;
+    return false;
+}
+
+/* Every place once: what several elements share is one of them. */
+static fy_layout once(fy_geometry g)
+{
+    for (int d = 0; d < g.shape.ndim; d++)
+        if (g.strides[d] == 0 && g.shape.dims[d] > 1) g.shape.dims[d] = 1;
+    return fy_layout_of(&g);
+}
+
+static int64_t span_of(const fy_tensor *x)
+{
+    int64_t last = 0;
+    for (int d = 0; d < x->ndim; d++) last += (x->shape[d] - 1) * x->strides[d];
+    return last + 1;
+}
+
+static bool same_layout(const fy_tensor *a, const fy_tensor *b)
+{
+    if (a->ndim != b->ndim) return false;
+    for (int d = 0; d < a->ndim; d++)
+        if (a->shape[d] != b->shape[d] || (a->shape[d] != 1 && a->strides[d] != b->strides[d])) return false;
+    return true;
+}
+
+/* Do they share bytes in another order than element by element? Told of dense tensors alone, as in PyTorch. */
+static bool overlaps(const fy_tensor *out, const fy_tensor *x)
+{
+    fy_geometry a = fy_geometry_of(out), b = fy_geometry_of(x);
+    int64_t size_a = (int64_t)fy_dtype_size(out->dtype), size_b = (int64_t)fy_dtype_size(x->dtype);
+    if (out->storage != x->storage || fy_numel(out) == 0 || fy_numel(x) == 0) return false;
+    if (!fy_is_dense(&a) || !fy_is_dense(&b)) return false;
+    int64_t from_a = out->offset * size_a, from_b = x->offset * size_b;
+    if (from_a + span_of(out) * size_a <= from_b || from_b + span_of(x) * size_b <= from_a) return false;
+    return from_a != from_b || size_a != size_b || !same_layout(out, x);
+}
+
+static bool check_expanded(fy_site *at, fy_tensor *out)
+{
+    if (!is_expanded(out)) return true;
+    return fy_fail_about(at, "memory", "fy_clone gives every element a place of its own", 1, &out,
+                         "unsupported operation: more than one element of the written-to tensor refers to a single "
+                         "memory location. Please clone() the tensor before performing the operation.");
+}
+
+static bool check_memory(const fy_call *c)
+{
+    if (c->op != FY_OP_fill && !check_expanded(c->at, c->out)) return false; /* to fill a place twice does no harm */
+    for (int i = 0; i < fy_ops[c->op].nin; i++)
+        if (c->in[i].is_tensor && c->in[i].tensor != c->out && overlaps(c->out, c->in[i].tensor))
+            return fy_fail_about(c->at, "memory", "fy_clone the operand first", 1, &c->out,
+                                 "unsupported operation: some elements of the input tensor and the written-to tensor "
+                                 "refer to a single memory location. Please clone() the tensor before performing the "
+                                 "operation.");
+    return true;
+}
+
+bool fy_plan_in_place(const fy_call *c, fy_plan *p)
+{
+    fy_geometry own = fy_geometry_of(c->out);
+    if (p->dev != c->out->storage->dev) return fail_device(c, p);
+    if (!check_memory(c) || !check_shape(c->at, c->out, &p->result.shape)) return false;
+    if (c->op != FY_OP_cast && !fy_can_cast(p->result.dtype, own.dtype)) return fail_cast(c, p);
+    if (p->result.dtype == own.dtype) memcpy(p->result.strides, own.strides, sizeof own.strides);
+    if (c->op == FY_OP_fill) p->out = once(own);
+    return true;
+}
+
+bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src)
+{
+    fy_shape s;
+    return fy_broadcast(at, dst, src, &s) && check_shape(at, dst, &s) && check_expanded(at, dst);
+}

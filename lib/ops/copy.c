@@ -1,0 +1,149 @@
+/* copy.c: fy_copy_, values into a tensor that is there, and page-locked memory.
+ *
+ * On one device a copy is the op clone or cast. Between devices the elements cross in one piece (transfer.c), by
+ * way of compact temporaries on either side where tensor and source do not lie alike, as in PyTorch. */
+#include "tensor.h"
+
+static bool is_host(const fy_dev *d) { return d->number == 0; }
+
+/* The very same elements? Then there is nothing to do. */
+static bool is_same(const fy_tensor *a, const fy_tensor *b)
+{
+    if (a == b) return true;
+    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype || a->ndim != b->ndim) return false;
+    for (int d = 0; d < a->ndim; d++)
+        if (a->shape[d] != b->shape[d] || (a->shape[d] > 1 && a->strides[d] != b->strides[d])) return false;
+    return true;
+}
+
+/* src as it looks when it is broadcast to dst's shape. */
+static fy_geometry spread(const fy_tensor *src, const fy_tensor *dst)
+{
+    fy_geometry g = {.dtype = src->dtype, .offset = src->offset, .shape = fy_geometry_of(dst).shape};
+    fy_layout l = fy_layout_expanded(src, &g.shape);
+    memcpy(g.strides, l.strides, sizeof g.strides);
+    return g;
+}
+
+static bool lie_alike(const fy_geometry *a, const fy_geometry *b)
+{
+    for (int d = 0; d < a->shape.ndim; d++)
+        if (a->shape.dims[d] != 1 && a->strides[d] != b->strides[d]) return false;
+    return a->dtype == b->dtype;
+}
+
+/* What is to be made on either side, before and after the crossing. */
+typedef struct crossing {
+    fy_site *at;
+    fy_tensor *dst, *src;
+    fy_geometry wire; /* what crosses */
+    bool pack, unpack, async;
+} crossing;
+
+static crossing plan(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
+{
+    crossing c = {at, dst, src, spread(src, dst), false, false, async};
+    fy_geometry own = fy_geometry_of(dst);
+    fy_dtype wire = is_host(dst->storage->dev) ? src->dtype : dst->dtype; /* from a card home: converted there */
+    c.pack = src->dtype != wire || !fy_is_dense(&c.wire);
+    if (c.pack) {
+        c.wire = (fy_geometry){.dtype = wire, .shape = own.shape};
+        fy_shape_rows(&own.shape, c.wire.strides);
+    }
+    c.wire.offset = 0;
+    c.unpack = !fy_is_dense(&own) || !lie_alike(&own, &c.wire);
+    return c;
+}
+
+static fy_storage *room(const crossing *c, fy_dev *d)
+{
+    return fy_storage_reserve(c->at, d, (size_t)fy_shape_numel(&c->wire.shape) * fy_dtype_size(c->wire.dtype));
+}
+
+static fy_tensor *temporary(const crossing *c, fy_storage *s)
+{
+    fy_storage_announce(c->at, s);
+    return fy_tensor_make(c->at, s, &c->wire, NULL, 0);
+}
+
+static fy_word where_converted(const crossing *c)
+{
+    if (c->src->dtype == c->dst->dtype) return FY_WORD_none;
+    return c->wire.dtype == c->dst->dtype ? FY_WORD_source : FY_WORD_destination;
+}
+
+static bool perform(const crossing *c, fy_storage *packed, fy_storage *landed)
+{
+    fy_tensor *from = packed ? temporary(c, packed) : c->src;
+    bool ok = !packed || fy_write_into(c->at, from, c->src);
+    fy_tensor *to = landed ? temporary(c, landed) : c->dst;
+    ok = ok &&
+         fy_cross(c->at, from, to, &(fy_crossing){.async = c->async, .cast = where_converted(c), .why = FY_WORD_user});
+    if (packed) fy_tensor_drop(c->at, from, FY_WORD_free);
+    ok = ok && (!landed || fy_write_into(c->at, c->dst, to));
+    if (landed) fy_tensor_drop(c->at, to, FY_WORD_free);
+    return ok;
+}
+
+static bool across(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
+{
+    if (!fy_check_written(at, dst, src)) return false;
+    if (fy_numel(dst) == 0) return true;
+    crossing c = plan(at, dst, src, async);
+    fy_storage *packed = NULL, *landed = NULL;
+    if (c.pack && !(packed = room(&c, src->storage->dev))) return false;
+    if (c.unpack && !(landed = room(&c, dst->storage->dev))) {
+        if (packed) fy_storage_cancel(packed);
+        return false;
+    }
+    return perform(&c, packed, landed);
+}
+
+fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o)
+{
+    fy_session_start();
+    if (!fy_check(at, 0, dst) || !fy_check(at, 1, src)) return NULL;
+    bool apart = dst->storage->dev != src->storage->dev;
+    bool ok = is_same(dst, src) || (apart ? across(at, dst, src, o.non_blocking) : fy_write_into(at, dst, src));
+    if (ok && apart && !o.non_blocking && is_host(dst->storage->dev)) fy_narrate_flush();
+    return ok ? dst : NULL;
+}
+
+/* ---- page-locked memory ---- */
+
+static bool fail_pin(fy_site *at, fy_tensor *x)
+{
+    return fy_fail_about(at, "device", "pin before you move: fy_cuda(fy_pin_memory(x))", 1, &x,
+                         "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
+                         fy_dtype_torch(x->dtype));
+}
+
+/* A copy that lies as x does. */
+static fy_tensor *pinned_copy(fy_site *at, fy_tensor *x)
+{
+    fy_geometry g = fy_geometry_of(x);
+    g.offset = 0;
+    if (!fy_check_written(at, x, x)) return NULL; /* an expanded tensor has no place for each element */
+    fy_storage *s = fy_storage_reserve_pinned(at, (size_t)fy_span(&g) * fy_dtype_size(x->dtype));
+    if (!s) return NULL;
+    fy_storage_announce(at, s);
+    fy_tensor *out = fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0);
+    if (fy_write_into(at, out, x)) return out;
+    fy_tensor_drop(at, out, FY_WORD_free);
+    return NULL;
+}
+
+static bool is_pinned(const fy_tensor *x) { return x->storage->mem == FY_WORD_pinned; }
+
+fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x)
+{
+    fy_session_start();
+    if (!fy_check(at, 0, x) || (!is_host(x->storage->dev) && !fail_pin(at, x))) return NULL;
+    return fy_hand_out(is_pinned(x) ? fy_tensor_again(x) : pinned_copy(at, x));
+}
+
+bool fy_is_pinned_at(fy_site *at, fy_tensor *x)
+{
+    fy_session_start();
+    return fy_check(at, 0, x) && is_pinned(x);
+}

@@ -1,0 +1,139 @@
+/* op_dtypes.c: in which type a call computes, what it takes and what it gives; and the errors of calls that
+ * no type fits, in PyTorch's words. */
+#include "tensor.h"
+
+/* The tensor that a message is about: the first operand that is one. */
+static int first_tensor(const fy_call *c)
+{
+    int i = 0;
+    while (i < fy_ops[c->op].nin - 1 && !c->in[i].is_tensor) i++;
+    return i;
+}
+
+static bool fail(const fy_call *c, const char *hint, const char *message)
+{
+    fy_tensor *x = c->in[first_tensor(c)].tensor;
+    return fy_fail_about(c->at, "dtype", hint, x ? 1 : 0, &x, "%s", message);
+}
+
+static const char *to_float(const fy_call *c)
+{
+    char name[200];
+    return fy_hint("convert it first: fy_to(%s, FY_FLOAT32)", fy_argument(c->at, first_tensor(c), name, sizeof name));
+}
+
+static bool fail_bool(const fy_call *c)
+{
+    const char *invert = "fy_logical_not turns a mask round; fy_to(x, FY_INT64) makes numbers of it";
+    if (c->op == FY_OP_sub)
+        return fail(c, invert,
+                    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                    "`logical_xor()` operator instead.");
+    if (c->op == FY_OP_neg)
+        return fail(c, invert,
+                    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+                    "mask, use the `~` or `logical_not()` operator instead.");
+    return fail(c, invert, "Boolean inputs not supported for relu");
+}
+
+/* The op has no such type. */
+static bool fail_taken(const fy_call *c, const fy_plan *p)
+{
+    if (p->dtype == FY_BOOL && (c->op == FY_OP_sub || c->op == FY_OP_neg || c->op == FY_OP_relu)) return fail_bool(c);
+    fy_tensor *x = c->in[first_tensor(c)].tensor;
+    const char *device = p->dev && p->dev->number ? "cuda" : "cpu";
+    return fy_fail_about(c->at, "dtype", x ? to_float(c) : "choose another .dtype", x ? 1 : 0, &x,
+                         "\"%s_%s\" not implemented for '%s'", fy_ops[c->op].name, device, fy_dtype_torch(p->dtype));
+}
+
+static bool fail_real_only(const fy_call *c, fy_dtype d)
+{
+    fy_tensor *x = c->in[0].tensor;
+    if (c->op == FY_OP_mean)
+        return fy_fail_about(c->at, "dtype", to_float(c), 1, &x,
+                             "mean(): could not infer output dtype. %s dtype must be either a floating point or "
+                             "complex dtype. Got: %s",
+                             c->dtype ? "Optional" : "Input", fy_dtype_torch(d));
+    if (c->op == FY_OP_var) return fail(c, to_float(c), "std and var only support floating point and complex dtypes");
+    return fy_fail_about(c->at, "dtype", to_float(c), 1, &x, "\"%s\" not implemented for '%s'", fy_ops[c->op].name,
+                         fy_dtype_torch(d));
+}
+
+static bool fail_target(const fy_call *c)
+{
+    char name[200];
+    fy_tensor *x = c->in[1].tensor;
+    return fy_fail_about(
+        c->at, "dtype",
+        fy_hint("classes are whole numbers: fy_to(%s, FY_INT64)", fy_argument(c->at, 1, name, sizeof name)), 1, &x,
+        "expected scalar type Long but found %s", fy_dtype_torch(x->dtype));
+}
+
+static bool is_subtraction_of_mask(const fy_call *c)
+{
+    if (c->op != FY_OP_sub) return false;
+    for (int i = 0; i < 2; i++)
+        if (c->in[i].is_tensor && c->in[i].tensor->dtype == FY_BOOL) return true;
+    return false;
+}
+
+/* A mask is never subtracted, whatever it meets. */
+static bool check_mask(const fy_call *c, const fy_plan *p)
+{
+    if (p->dtype == FY_BOOL || !is_subtraction_of_mask(c)) return true;
+    return fail(c, "fy_logical_not turns a mask round; fy_to(x, FY_INT64) makes numbers of it",
+                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+                "mask, use the `~` or `logical_not()` operator instead.");
+}
+
+/* any and all of uint8 are uint8, 0 or 1: PyTorch's one exception. */
+static bool is_fold_of_bytes(const fy_call *c, fy_dtype own) { return own == FY_UINT8 && c->op != FY_OP_logical_not; }
+
+/* What the op computes in, and what that makes. */
+static void decide(const fy_call *c, fy_plan *p)
+{
+    int n = fy_ops[c->op].nin;
+    fy_dtype own = n && c->in[0].is_tensor ? c->in[0].tensor->dtype : c->dtype;
+    fy_dtype told = c->dtype != FY_DTYPE_UNSET ? c->dtype : own;
+    p->dtype = p->result.dtype = own;
+    switch (fy_ops[c->op].dtype) {
+    case FY_GIVEN_DTYPE: p->result.dtype = c->dtype; break;
+    case FY_OWN_DTYPE:
+    case FY_EQUAL_DTYPES:
+    case FY_CLASSIFIED: break;
+    case FY_PROMOTED: p->dtype = p->result.dtype = fy_result_of(n, c->in); break;
+    case FY_PROMOTED_REAL:
+        p->dtype = fy_result_of(n, c->in);
+        if (!fy_dtype_is_real(p->dtype)) p->dtype = FY_FLOAT32;
+        p->result.dtype = p->dtype;
+        break;
+    case FY_COMPARED:
+        p->dtype = fy_result_of(n, c->in);
+        p->result.dtype = FY_BOOL;
+        break;
+    case FY_TOTAL: p->dtype = p->result.dtype = fy_dtype_is_real(told) || c->dtype ? told : FY_INT64; break;
+    case FY_REAL_ONLY: p->dtype = p->result.dtype = told; break;
+    case FY_POSITION: p->result.dtype = FY_INT64; break;
+    case FY_TRUTH: p->result.dtype = is_fold_of_bytes(c, own) ? own : FY_BOOL; break;
+    }
+}
+
+/* PyTorch takes bytes too, but only for (N, C). */
+static bool holds_classes(const fy_tensor *x, int ndim)
+{
+    return x->dtype == FY_INT64 || (x->dtype == FY_UINT8 && ndim <= 2);
+}
+
+bool fy_plan_types(const fy_call *c, fy_plan *p)
+{
+    const fy_op *op = &fy_ops[c->op];
+    decide(c, p);
+    for (int i = 0; i < op->nin; i++) p->takes[i] = p->dtype;
+    if (op->dtype == FY_CLASSIFIED) {
+        p->takes[1] = FY_INT64;
+        if (!holds_classes(c->in[1].tensor, c->in[0].tensor->ndim)) return fail_target(c);
+    }
+    if (op->dtype == FY_REAL_ONLY && !fy_dtype_is_real(p->dtype)) return fail_real_only(c, p->dtype);
+    if (op->dtype == FY_EQUAL_DTYPES) return true; /* product.c tells, once the shapes are right */
+    return (fy_op_takes(c->op, p->dtype) || fail_taken(c, p)) && check_mask(c, p);
+}

@@ -1,0 +1,141 @@
+/* random_factories.c: the factories of random values: rand, randn, randint, randperm. The generators are in host_random.c. */
+#include <stdlib.h>
+
+#include "make.h"
+
+/* A card's counters are taken for the call, and given back if it failed. */
+static fy_tensor *drawn(fy_call *c)
+{
+    int64_t numel;
+    if (!fy_shape_ok(c->at, &c->shape, c->dtype, &numel)) return NULL;
+    if (c->dev->number == 0) return fy_hand_out(fy_dispatch(c));
+    fy_philox p = fy_random_take(c->dev->number, numel);
+    c->integer[0] = (int64_t)p.seed;
+    c->integer[1] = (int64_t)p.offset;
+    fy_tensor *out = fy_dispatch(c);
+    if (!out) fy_random_give(c->dev->number, p, numel);
+    return fy_hand_out(out);
+}
+
+static bool check_real(const fy_call *c, const char *kernel)
+{
+    if (fy_dtype_is_real(c->dtype)) return true;
+    return fy_fail(c->at, "dtype", "leave .dtype out, and convert with fy_to(x, FY_INT64) if need be",
+                   "\"%s\" not implemented for '%s'", kernel, fy_dtype_torch(c->dtype));
+}
+
+fy_tensor *fy_rand_at(fy_site *at, fy_shape shape, fy_opts o)
+{
+    fy_call c = {.at = at, .op = FY_OP_rand, .shape = shape};
+    if (!fy_make_begin(&c, &o, FY_FLOAT32) || !check_real(&c, "check_uniform_bounds")) return NULL;
+    return drawn(&c);
+}
+
+fy_tensor *fy_randn_at(fy_site *at, fy_shape shape, fy_opts o)
+{
+    fy_call c = {.at = at, .op = FY_OP_randn, .shape = shape};
+    if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
+    return check_real(&c, c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu") ? drawn(&c) : NULL;
+}
+
+/* ---- randint ---- */
+
+typedef struct bounds {
+    int64_t low, high; /* high excluded */
+} bounds;
+
+/* Bits of a float's fraction, the leading one counted. */
+static int digits(fy_dtype d) { return d == FY_FLOAT16 ? 11 : d == FY_BFLOAT16 ? 8 : d == FY_FLOAT32 ? 24 : 53; }
+
+static int64_t through(fy_dtype d, int64_t x)
+{
+    double place;
+    fy_number_put(d, &place, 0, fy_arg_int(x));
+    return fy_integer_at(d, &place, 0);
+}
+
+/* How far apart the type's numbers are at x. */
+static int64_t gap(fy_dtype d, int64_t x)
+{
+    int n = 0;
+    for (uint64_t rest = (uint64_t)llabs(x); rest >>= 1;) n++;
+    return n < digits(d) ? 0 : (int64_t)1 << (n - digits(d) + 1);
+}
+
+/* Bounds that the float type cannot tell apart are drawn in, so that no value rounds out of them. */
+static bool tighten(fy_site *at, fy_dtype d, bounds *b)
+{
+    int64_t from = through(d, b->low + 1), to = through(d, b->high - 1);
+    if (from < b->low) b->low = from + gap(d, b->low + 1);
+    if (to >= b->high) b->high = to - gap(d, b->high - 1);
+    if (b->low < b->high) return true;
+    return fy_fail(at, "value", "wider bounds, or FY_INT64",
+                   "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=%lld >= "
+                   "to=%lld",
+                   (long long)b->low, (long long)b->high);
+}
+
+/* Is it a value of the type? */
+static bool check_bound(fy_site *at, fy_dtype d, const char *what, int64_t value)
+{
+    double most = d == FY_FLOAT16 ? 65504 : 1e19;
+    bool in = d == FY_UINT8   ? value >= 0 && value <= UINT8_MAX
+              : d == FY_BOOL  ? value >= 0 && value <= 1
+              : d == FY_INT32 ? value >= INT32_MIN && value <= INT32_MAX
+                              : (double)value <= most && (double)value >= -most;
+    if (in) return true;
+    return fy_fail(at, "value", fy_hint("bounds that %s holds, or FY_INT64", fy_dtype_name(d)),
+                   "%s is out of bounds for %s", what, fy_dtype_c(d));
+}
+
+static bool check_bounds(const fy_call *c, bounds *b)
+{
+    if (b->low >= b->high)
+        return fy_fail(c->at, "value", "fy_randint((low, high), (2, 3)): low is included, high is not",
+                       "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)b->low,
+                       (long long)b->high);
+    if (fy_dtype_is_real(c->dtype) && !tighten(c->at, c->dtype, b)) return false;
+    return check_bound(c->at, c->dtype, "from", b->low) && check_bound(c->at, c->dtype, "to - 1", b->high - 1);
+}
+
+fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape shape, fy_opts o)
+{
+    fy_call c = {.at = at, .op = FY_OP_randint, .shape = shape};
+    bool ints;
+    if (n < 1 || n > 2)
+        return fy_fail(at, "value", "fy_randint((low, high), (2, 3)), or ((high), (2, 3))",
+                       "bounds are 1 or 2 numbers, not %zu", n);
+    if (!fy_make_numbers(at, "the bounds must be", n, range, &ints)) return NULL;
+    if (!ints) return fy_fail(at, "value", "fy_randint((0, 10), (2, 3))", "the bounds must be whole numbers");
+    if (!fy_make_begin(&c, &o, FY_INT64)) return NULL;
+    bounds b = {n > 1 ? range[0].integer : 0, range[n - 1].integer};
+    if (!check_bounds(&c, &b)) return NULL;
+    c.integer[2] = b.low;
+    c.integer[3] = b.high;
+    return drawn(&c);
+}
+
+/* ---- randperm ---- */
+
+/* Beyond these a float type skips whole numbers. */
+static bool check_precision(const fy_call *c, int64_t n)
+{
+    const char *most = c->dtype == FY_FLOAT16 && n > 2049              ? "2049 for Half"
+                       : c->dtype == FY_FLOAT32 && n > (1 << 24) + 1   ? "2^24+1 for Float"
+                       : c->dtype == FY_FLOAT64 && n > (1LL << 53) + 1 ? "2^53+1 for Double"
+                                                                       : NULL;
+    if (!most) return true;
+    return fy_fail(c->at, "value", "leave .dtype out", "n cannot be greater than %s type.", most);
+}
+
+fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
+{
+    fy_call c = {.at = at, .op = FY_OP_randperm, .shape = shape};
+    int64_t n = shape.dims[0], numel;
+    if (shape.ndim != 1)
+        return fy_fail(at, "shape", "fy_randperm((5))", "a permutation has one size, not %d", shape.ndim);
+    if (!fy_make_begin(&c, &o, FY_INT64) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
+    if (c.dtype == FY_BOOL) return fy_fail(at, "dtype", "leave .dtype out", "\"randperm\" not implemented for 'Bool'");
+    if (n > 0 && !fy_fits(at, c.dtype, fy_arg_int(n - 1), fy_dtype_scalar(c.dtype))) return NULL;
+    return check_precision(&c, n) ? drawn(&c) : NULL;
+}

@@ -1,0 +1,59 @@
+/* synchronize.c: what a program asks of the cards and of the clock, and its own notes. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "completion.h"
+#include "vector_clock.h"
+#include "tensor.h"
+#include "launch_record.h"
+
+bool fy_cuda_is_available(void) { return fy_cuda_device_count() > 0; }
+int fy_cuda_device_count(void) { return fy_dev_count() - 1; }
+
+void fy_cuda_synchronize_at(fy_site *at)
+{
+    fy_time t = {0};
+    fy_session_start();
+    fy_dev *card = fy_dev_parse(at, "cuda");
+    if (!card) return;
+    if (!card->backend->wait(card, NULL, NULL, 0, &t)) {
+        fy_fail_device(at, card, "finish its work");
+        return;
+    }
+    fy_order_wait_card(card->number);
+    fy_work_poll(card);
+    FY_EMIT(at, sync, .scope = FY_WORD_device, .device = (uint8_t)card->number, .stream = FY_ABSENT,
+            .why = FY_WORD_user, .held = t.held);
+    fy_narrate_flush();
+}
+
+/* Once, and not where whoever started the program says it. */
+void fy_say_modelled(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!fy_dev_model_clock() || fy_narrates() || getenv("FERRY_LOG_FD") || atomic_flag_test_and_set(&said)) return;
+    fprintf(stderr, "ferry: times are modelled, as of %s; none is measured\n",
+            fy_dev_at(fy_dev_count() > 1)->card_name);
+}
+
+#undef fy_now
+int64_t fy_now(void)
+{
+    fy_session_start();
+    return fy_clock_now();
+}
+
+int64_t fy_now_at(fy_site *at)
+{
+    int64_t now = fy_now();
+    FY_EMIT(at, mark, .now = now);
+    fy_say_modelled();
+    return now;
+}
+
+void fy_mark_at(fy_site *at, const char *text)
+{
+    fy_session_start();
+    FY_EMIT(at, mark, .text = fy_ref_str(text ? text : ""), .now = fy_clock_now());
+}

@@ -1,0 +1,220 @@
+/* narrate.c: the run as a story for people, one line for what happened: when, what, to which tensor,
+ * how many bytes, where and at what cost, caused by which line. It is a reader like any other, and never
+ * on the hot path. Events that belong together make one line: a tensor and the copy or op that fills it,
+ * a copy and the wait for it, work and its end. */
+#include <stdlib.h>
+
+#include "narrate_state.h"
+#include "text.h"
+
+/* ---- the beginning ---- */
+
+/* The string that follows "key":" in a piece of JSON; an empty one if there is none. */
+static void say_value(fy_text *out, const char *json, size_t size, const char *key)
+{
+    size_t n = strlen(key);
+    for (size_t i = 0; i + n < size; i++) {
+        if (memcmp(json + i, key, n)) continue;
+        for (i += n; i < size && json[i] != '"' && (unsigned char)json[i] >= 0x20; i++) fy_text_add(out, json + i, 1);
+        return;
+    }
+}
+
+/* One sentence for each card in the list of devices: objects begin with "name". */
+static void say_devices(fy_telling *t, const char *json, size_t size)
+{
+    static const char first[] = "{\"name\":";
+    for (size_t i = 0, next; i < size; i = next) {
+        next = i + 1;
+        while (next + sizeof first <= size && memcmp(json + next, first, sizeof first - 1)) next++;
+        if (next + sizeof first > size) next = size;
+        fy_text name = {0}, kind = {0}, card = {0}, why = {0};
+        say_value(&name, json + i, next - i, "\"name\":\"");
+        say_value(&kind, json + i, next - i, "\"kind\":\"");
+        say_value(&card, json + i, next - i, "\"card\":\"");
+        say_value(&why, json + i, next - i, "\"why\":\"");
+        bool real = kind.data && !strcmp(kind.data, "real");
+        if (real || (kind.data && !strcmp(kind.data, "sim")))
+            fy_text_printf(t->out, "%s: %s%s%s%s. Its times are %s.\n", name.data ? name.data : "?",
+                           card.data ? card.data : "a card", why.data ? " (" : "", why.data ? why.data : "",
+                           why.data ? ")" : "", real ? "measured" : "modelled, not measured");
+        free(name.data);
+        free(kind.data);
+        free(card.data);
+        free(why.data);
+    }
+}
+
+static void tell_session(fy_telling *t)
+{
+    READ(session, e, t);
+    size_t size = 0;
+    const char *devices = fy_log_bytes(t->log, e.devices, &size);
+    fy_text_str(t->out, "Ferry ");
+    fy_say_string(t->log, t->out, e.ferry);
+    fy_text_str(t->out, " tells what ");
+    fy_say_string(t->log, t->out, e.program);
+    fy_text_printf(t->out, " does (seed %lld).\n", (long long)e.seed);
+    if (devices && fy_json_is_well_formed(devices, size)) say_devices(t, devices, size);
+    fy_text_str(t->out, "\n");
+}
+
+/* ---- notes and ends ---- */
+
+static void tell_text(fy_telling *t, const char *verb, fy_ref text)
+{
+    fy_begin(t, verb);
+    fy_say_string(t->log, rest(t), text);
+    end(t);
+}
+
+static void tell_oom(fy_telling *t)
+{
+    READ(oom, e, t);
+    fy_begin(t, "full");
+    fy_say_device(subject(t), e.device);
+    t->line.bytes = e.asked;
+    fy_text_str(rest(t), "asked for; ");
+    fy_say_bytes(rest(t), e.free);
+    fy_text_str(rest(t), " free, the largest piece ");
+    fy_say_bytes(rest(t), e.largest);
+    end(t);
+}
+
+static void tell_error(fy_telling *t)
+{
+    READ(error, e, t);
+    tell_text(t, "ERROR", e.message);
+    if (!e.hint) return;
+    fy_begin(t, "  fix");
+    t->line.place = (fy_site_entry){0};
+    fy_say_string(t->log, rest(t), e.hint);
+    end(t);
+}
+
+static void tell_check(fy_telling *t)
+{
+    READ(check, e, t);
+    fy_begin(t, e.pass ? "ok" : "NOT OK");
+    fy_say_string(t->log, rest(t), e.check);
+    fy_text_str(rest(t), ": ");
+    fy_say_string(t->log, rest(t), e.message);
+    end(t);
+}
+
+static void tell_end(fy_telling *t)
+{
+    READ(end, e, t);
+    size_t size = 0;
+    const char *live = fy_log_bytes(t->log, e.live, &size);
+    fy_begin(t, "end");
+    if (e.status >= 0) fy_text_printf(rest(t), "exit status %lld; ", (long long)e.status);
+    fy_text_str(rest(t), size / 4 ? "still alive:" : "nothing is still alive");
+    for (size_t i = 0; live && i + 4 <= size && i < 4 * 8; i += 4) {
+        uint32_t storage;
+        memcpy(&storage, live + i, 4);
+        fy_text_str(rest(t), i ? ", " : " ");
+        fy_say_storage(t->log, rest(t), storage);
+    }
+    if (size / 4 > 8) fy_text_printf(rest(t), " and %zu more", size / 4 - 8);
+    end(t);
+}
+
+static void tell_mark(fy_telling *t)
+{
+    READ(mark, e, t);
+    if (e.text) {
+        tell_text(t, "note", e.text);
+        return;
+    }
+    fy_begin(t, "clock");
+    fy_text_str(rest(t), "the program looks at it: ");
+    fy_say_time(rest(t), e.now);
+    end(t);
+}
+
+static void tell_grade(fy_telling *t)
+{
+    READ(grade, e, t);
+    tell_text(t, e.pass ? "PASSED" : "FAILED", e.message);
+}
+
+static void tell_log_full(fy_telling *t)
+{
+    fy_begin(t, "FULL");
+    fy_text_str(rest(t), "the log is full: what happens from here on is not recorded");
+    end(t);
+}
+
+static void tell_lost(fy_telling *t)
+{
+    fy_begin(t, "lost");
+    fy_text_str(rest(t), "an event that was being written when the program was killed");
+    end(t);
+}
+
+/* Kinds that are not here are part of another's line, or of no interest to people. */
+static void (*const tellers[FY_KIND_COUNT])(fy_telling *) = {
+    [FY_KIND_session] = tell_session,
+    [FY_KIND_alloc] = fy_tell_alloc,
+    [FY_KIND_tensor] = fy_tell_tensor,
+    [FY_KIND_name] = fy_tell_name,
+    [FY_KIND_free] = fy_tell_free,
+    [FY_KIND_given] = fy_tell_given,
+    [FY_KIND_answer] = fy_tell_answer,
+    [FY_KIND_copy] = fy_tell_copy,
+    [FY_KIND_op] = fy_tell_op,
+    [FY_KIND_sync] = fy_tell_sync,
+    [FY_KIND_set_device] = fy_tell_set_device,
+    [FY_KIND_set_stream] = fy_tell_set_stream,
+    [FY_KIND_event_record] = fy_tell_event_record,
+    [FY_KIND_event_wait] = fy_tell_event_wait,
+    [FY_KIND_query] = fy_tell_query,
+    [FY_KIND_record_stream] = fy_tell_record_stream,
+    [FY_KIND_mode] = fy_tell_mode,
+    [FY_KIND_hazard] = fy_tell_hazard,
+    [FY_KIND_peer] = fy_tell_peer,
+    [FY_KIND_segment] = fy_tell_segment,
+    [FY_KIND_segment_free] = fy_tell_segment_free,
+    [FY_KIND_host_read] = fy_tell_host_read,
+    [FY_KIND_host_write] = fy_tell_host_write,
+    [FY_KIND_oom] = tell_oom,
+    [FY_KIND_error] = tell_error,
+    [FY_KIND_check] = tell_check,
+    [FY_KIND_mark] = tell_mark,
+    [FY_KIND_grade] = tell_grade,
+    [FY_KIND_log_full] = tell_log_full,
+    [FY_KIND_lost] = tell_lost,
+    [FY_KIND_end] = tell_end,
+};
+
+/* May this event still say how the pending tensor came to be? */
+static bool explains(uint16_t kind)
+{
+    return kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_host_write || kind == FY_KIND_source;
+}
+
+static size_t lines_in(const char *s, size_t size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++) n += s[i] == '\n';
+    return n;
+}
+
+size_t fy_narrate(fy_log *log, uint64_t *cursor, fy_text *out)
+{
+    fy_log_check_size(log);
+    size_t from = out->size;
+    if (!fy_story_of(log)) return 0;
+    for (; *cursor < fy_log_count(log); ++*cursor) {
+        fy_arrival arrival = fy_log_arrival(log, *cursor);
+        if (arrival == FY_LATER) break;
+        uint16_t kind = FY_KIND_lost;
+        static const fy_slot nothing;
+        const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
+        fy_telling t = {.log = log, .seq = *cursor, .slot = slot ? slot : &nothing, .out = out};
+        if (kind < FY_KIND_COUNT && !explains(kind)) fy_tell_pending(&t);
+        if (kind < FY_KIND_COUNT && tellers[kind]) tellers[kind](&t);
+    }
+    return out->data ? lines_in(out->data + from, out->size - from) : 0;
+}

@@ -1,0 +1,216 @@
+/* narrate_state.c: what a narrator remembers of tensors and storages, and the columns of its lines. It reads
+ * logs that may be damaged: every reference is looked up with care, and ids do not decide how much
+ * memory is taken. */
+#include "narrate_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "text.h"
+
+fy_story *fy_story_of(fy_log *log)
+{
+    if (!log->story) log->story = calloc(1, sizeof *log->story);
+    return log->story;
+}
+
+void fy_story_free(fy_story *s)
+{
+    if (!s) return;
+    free(s->tensors);
+    free(s->storages);
+    free(s);
+}
+
+/* Element `id` of a table, which grows to hold it; NULL if it may not. */
+static void *element(void **table, uint32_t *room, uint32_t id, size_t size)
+{
+    if (id >= FY_TOLD_MOST) return NULL;
+    if (id >= *room) {
+        uint32_t more = *room ? *room : 64;
+        while (more <= id) more *= 2;
+        char *grown = realloc(*table, more * size);
+        if (!grown) return NULL;
+        memset(grown + *room * size, 0, (more - *room) * size);
+        *table = grown;
+        *room = more;
+    }
+    return (char *)*table + id * size;
+}
+
+fy_told_tensor *fy_told(fy_story *s, uint32_t tensor)
+{
+    static _Thread_local fy_told_tensor unknown;
+    fy_told_tensor *t = element((void **)&s->tensors, &s->tensor_room, tensor, sizeof *t);
+    unknown = (fy_told_tensor){0};
+    return t ? t : &unknown;
+}
+
+fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage)
+{
+    static _Thread_local fy_told_storage unknown;
+    fy_told_storage *b = element((void **)&s->storages, &s->storage_room, storage, sizeof *b);
+    unknown = (fy_told_storage){0};
+    return b ? b : &unknown;
+}
+
+fy_site_entry fy_place_of(const fy_log *log, fy_ref site)
+{
+    fy_site_entry entry = {0};
+    size_t size = 0;
+    const void *bytes = fy_log_bytes(log, site, &size);
+    if (bytes && size == sizeof entry) memcpy(&entry, bytes, sizeof entry);
+    return entry;
+}
+
+void fy_begin(fy_telling *t, const char *verb)
+{
+    t->line = (fy_line){.time = t->slot->t, .bytes = -1, .verb = verb, .th = t->slot->th};
+    t->line.place = fy_place_of(t->log, t->slot->site);
+}
+
+/* ---- pieces ---- */
+
+void fy_say_string(const fy_log *log, fy_text *out, fy_ref ref)
+{
+    size_t size = 0;
+    const char *s = fy_log_bytes(log, ref, &size);
+    if (!s) return;
+    size = size > 400 ? 400 : size;
+    while (size && !fy_utf8_is_valid(s, size)) size--;
+    for (size_t i = 0; i < size; i++) {
+        bool control = (unsigned char)s[i] < 0x20 || s[i] == 0x7f;
+        fy_text_add(out, control ? "?" : s + i, 1);
+    }
+}
+
+void fy_say_label(const fy_log *log, fy_text *out, uint32_t tensor)
+{
+    fy_ref name = fy_told(log->story, tensor)->name;
+    size_t size;
+    if (fy_log_bytes(log, name, &size)) fy_say_string(log, out, name);
+    else fy_text_printf(out, "tensor %u", tensor);
+}
+
+void fy_say_storage(const fy_log *log, fy_text *out, uint32_t storage)
+{
+    uint32_t tensor = fy_told_bytes(log->story, storage)->tensor;
+    if (tensor) fy_say_label(log, out, tensor);
+    else fy_text_printf(out, "storage %u", storage);
+}
+
+void fy_say_shape(const fy_log *log, fy_text *out, const fy_told_tensor *t)
+{
+    size_t size = 0;
+    const char *word = fy_word_name(t->dtype), *dims = fy_log_bytes(log, t->shape, &size);
+    fy_text_printf(out, "%s [", word ? word : "?");
+    for (size_t i = 0; dims && i + 8 <= size && i < 8 * FY_MAX_DIMS; i += 8) {
+        int64_t n;
+        memcpy(&n, dims + i, 8);
+        fy_text_printf(out, "%s%lld", i ? ", " : "", (long long)n);
+    }
+    fy_text_str(out, "]");
+}
+
+void fy_say_time(fy_text *out, int64_t ns)
+{
+    static const struct {
+        double from;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+    double value = (double)ns;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (value < units[i].from * 0.99995) continue;
+        fy_text_printf(out, i < 2 ? "%.3f %s" : "%.1f %s", value / units[i].from, units[i].unit);
+        return;
+    }
+    fy_text_printf(out, "%lld ns", (long long)ns);
+}
+
+void fy_say_bytes(fy_text *out, int64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes / 1024;
+    int unit = 0;
+    if (bytes < 1024) {
+        fy_text_printf(out, "%lld B", (long long)bytes);
+        return;
+    }
+    for (; value >= 1024 && unit < 3; unit++) value /= 1024;
+    fy_text_printf(out, value == (double)(int64_t)value ? "%.0f %s" : "%.1f %s", value, units[unit]);
+}
+
+void fy_say_device(fy_text *out, uint8_t device)
+{
+    char name[16];
+    fy_device_name(device, name);
+    fy_text_str(out, name);
+}
+
+/* ---- the line ---- */
+
+/* lessons/01/demo.c is demo.c to the reader of a terminal. */
+static void say_file(const fy_log *log, fy_text *out, fy_ref file)
+{
+    fy_text path = {0};
+    fy_say_string(log, &path, file);
+    const char *slash = path.data ? strrchr(path.data, '/') : NULL;
+    if (path.data) fy_text_str(out, slash ? slash + 1 : path.data);
+    free(path.data);
+}
+
+/* Characters, not bytes. */
+static int width(const char *s, size_t size)
+{
+    int n = 0;
+    for (size_t i = 0; i < size; i++) n += (s[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static void pad(fy_text *out, size_t from, int upto)
+{
+    for (int n = width(out->data + from, out->size - from); n < upto; n++) fy_text_add(out, " ", 1);
+}
+
+static void right(fy_text *out, int columns, const fy_text *t)
+{
+    for (int n = width(t->data, t->size); n < columns; n++) fy_text_add(out, " ", 1);
+    fy_text_add(out, t->data, t->size);
+}
+
+enum { TIME = 10, VERB = 19, SUBJECT = 50, SIZE = 10, REST = 112 };
+
+void fy_say_line(const fy_log *log, fy_text *out, fy_line *line)
+{
+    size_t from = out->size;
+    fy_text piece = {0};
+    fy_say_time(&piece, line->time);
+    right(out, TIME, &piece);
+    fy_text_printf(out, "  %s", line->verb);
+    pad(out, from, VERB);
+    fy_text_add(out, " ", 1);
+    if (line->subject.size) fy_text_add(out, line->subject.data, line->subject.size);
+    if (line->bytes >= 0) {
+        piece.size = 0;
+        fy_say_bytes(&piece, line->bytes);
+        pad(out, from, SUBJECT);
+        right(out, SIZE, &piece);
+    } else if (line->rest.size) {
+        pad(out, from, line->subject.size ? SUBJECT + SIZE : VERB);
+    }
+    if (line->rest.size) {
+        if (line->subject.size) fy_text_str(out, "  ");
+        fy_text_add(out, line->rest.data, line->rest.size);
+    }
+    if (line->place.file) {
+        pad(out, from, REST);
+        fy_text_str(out, "  ");
+        say_file(log, out, line->place.file);
+        fy_text_printf(out, ":%u", line->place.line);
+    }
+    if (line->th) fy_text_printf(out, " (thread %u)", line->th);
+    fy_text_str(out, "\n");
+    free(piece.data);
+    free(line->subject.data);
+    free(line->rest.data);
+}

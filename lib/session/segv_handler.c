@@ -1,0 +1,193 @@
+/* segv_handler.c: explains a host access to VRAM, which on any card is a mistake and a crash.
+ *
+ * Simulated VRAM has addresses that nobody may touch (sim.c), so dereferencing a device pointer raises
+ * SIGSEGV. The handler says which tensor that was, and how to mend it, records an `error` event, and
+ * lets the signal do what it does by default. Faults elsewhere go to whoever handled them before.
+ *
+ * All of this runs in a signal handler: own formatting, write(2), fy_emit, and nothing that locks or
+ * allocates. The handler has a stack of its own, in the thread that installed it. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "site.h"
+#include "tensor.h"
+
+static struct sigaction before_segv, before_bus;
+static char handler_stack[64 << 10];
+
+/* ---- text without the C library's --------------------------------------------------------------- */
+
+typedef struct line {
+    char text[700];
+    size_t size;
+} line;
+
+static void add(line *l, const char *s)
+{
+    for (; s && *s && l->size < sizeof l->text - 1; s++) l->text[l->size++] = *s;
+    l->text[l->size] = 0;
+}
+
+static void add_number(line *l, uint64_t n, unsigned base)
+{
+    char digits[24];
+    size_t i = sizeof digits - 1;
+    digits[i] = 0;
+    do digits[--i] = "0123456789abcdef"[n % base];
+    while (n /= base);
+    if (base == 16) add(l, "0x");
+    add(l, &digits[i]);
+}
+
+static void say(const line *l)
+{
+    const char *p = l->text;
+    for (size_t left = l->size; left > 0;) {
+        ssize_t n = write(STDERR_FILENO, p, left);
+        if (n <= 0) return;
+        p += n;
+        left -= (size_t)n;
+    }
+}
+
+/* ---- what happened ------------------------------------------------------------------------------ */
+
+typedef enum access { TOUCHED, READ, WROTE } access_kind;
+
+/* The processor says whether it was a read or a write, each in its own way. */
+static access_kind access_of(const void *context)
+{
+#if defined(__x86_64__)
+    const ucontext_t *u = context;
+    return u->uc_mcontext.gregs[REG_ERR] & 2 ? WROTE : READ;
+#elif defined(__aarch64__)
+    const ucontext_t *u = context;
+    const unsigned char *p = (const unsigned char *)u->uc_mcontext.__reserved;
+    for (const struct _aarch64_ctx *c = (const void *)p; c->magic; c = (const void *)(p += c->size)) {
+        if (c->magic != ESR_MAGIC) continue;
+        uint64_t esr;
+        memcpy(&esr, (const char *)c + sizeof *c, sizeof esr);
+        return esr & 1 << 6 ? WROTE : READ;
+    }
+    return TOUCHED;
+#else
+    (void)context;
+    return TOUCHED;
+#endif
+}
+
+static const char *verb(access_kind k) { return k == WROTE ? "wrote to" : k == READ ? "read" : "touched"; }
+
+static void add_name(line *l, const fy_storage *s)
+{
+    if (s->name) {
+        add(l, s->name);
+    } else {
+        add(l, "storage ");
+        add_number(l, s->id, 10);
+    }
+}
+
+/* "the host read element 3 of b, which lives on cuda:0" */
+static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
+{
+    add(l, "the host ");
+    add(l, verb(k));
+    if (!s) {
+        add(l, " VRAM in which no tensor lives; was it freed?");
+        return;
+    }
+    size_t size = s->dtype ? fy_dtype_size(s->dtype) : 1;
+    add(l, s->dtype ? " element " : " byte ");
+    add_number(l, offset / size, 10);
+    add(l, " of '");
+    add_name(l, s);
+    add(l, "', which lives on ");
+    add(l, s->dev->name);
+    add(l, ": device memory is not the host's to touch");
+    if (!s->born) return;
+    add(l, " ('");
+    add_name(l, s);
+    add(l, "' was made at ");
+    add(l, fy_site_file(s->born->file));
+    add(l, ":");
+    add_number(l, (uint64_t)s->born->line, 10);
+    add(l, ")");
+}
+
+static void add_fix(line *l, const fy_storage *s, access_kind k)
+{
+    add(l, k == WROTE ? "write on the CPU, then move it there: fy_cuda(x)" : "bring it home first: fy_cpu(");
+    if (k == WROTE) return;
+    if (s) add_name(l, s);
+    else add(l, "x");
+    add(l, ") is a copy that the host may read");
+}
+
+static void explain(const void *p, const fy_storage *s, access_kind k)
+{
+    line what = {.size = 0}, fix = {.size = 0}, all = {.size = 0};
+    size_t offset = s ? (size_t)((const char *)p - (const char *)s->data) : 0;
+    add_what(&what, s, offset, k);
+    add_fix(&fix, s, k);
+    add(&all, "ferry: ");
+    add(&all, what.text);
+    add(&all, "\n  at ");
+    if (s) {
+        add_number(&all, s->addr + offset, 16);
+        add(&all, " in the log, ");
+    }
+    add_number(&all, (uint64_t)(uintptr_t)p, 16);
+    add(&all, " in this process\n  fix: ");
+    add(&all, fix.text);
+    add(&all, "\n");
+    if (fy_log_is_on())
+        FY_EMIT(NULL, error, .code = fy_ref_str("device_pointer"), .message = fy_ref_str(what.text),
+                .hint = fy_ref_str(fix.text));
+    say(&all);
+}
+
+/* ---- signals ------------------------------------------------------------------------------------ */
+
+static void die_of(int signal_number)
+{
+    signal(signal_number, SIG_DFL);
+    raise(signal_number); /* arrives when the handler returns */
+}
+
+static void pass_on(int signal_number, siginfo_t *info, void *context)
+{
+    const struct sigaction *b = signal_number == SIGSEGV ? &before_segv : &before_bus;
+    if (b->sa_flags & SA_SIGINFO && b->sa_sigaction) b->sa_sigaction(signal_number, info, context);
+    else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) b->sa_handler(signal_number);
+    else die_of(signal_number);
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context)
+{
+    const void *p = info->si_addr;
+    const fy_storage *s = info->si_code > 0 ? fy_storage_holding(p) : NULL;
+    if (s && s->dev->number == 0) s = NULL;
+    if (info->si_code <= 0 || (!s && !fy_sim_owns(p))) {
+        pass_on(signal_number, info, context);
+        return;
+    }
+    explain(p, s, access_of(context));
+    die_of(signal_number);
+}
+
+void fy_guard_start(void)
+{
+    static bool started;
+    stack_t old, own = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    if (started) return;
+    started = true;
+    if (sigaltstack(NULL, &old) == 0 && old.ss_flags & SS_DISABLE) sigaltstack(&own, NULL);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &before_segv);
+    sigaction(SIGBUS, &action, &before_bus);
+}

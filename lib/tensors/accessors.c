@@ -1,0 +1,84 @@
+/* accessors.c: what a tensor is and what it holds, one value at a time. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tensor.h"
+
+/* Getters have no call site: a dead handle is reported without a line, NULL reads as nothing. */
+static bool alive(const fy_tensor *x) { return x && (x->magic == FY_ALIVE || fy_check(NULL, 0, x)); }
+
+const char *fy_device(const fy_tensor *x) { return alive(x) ? x->storage->dev->name : "none"; }
+bool fy_is_cuda(const fy_tensor *x) { return alive(x) && x->storage->dev->number > 0; }
+fy_dtype fy_dtype_of(const fy_tensor *x) { return alive(x) ? x->dtype : FY_DTYPE_UNSET; }
+fy_shape fy_shape_of(const fy_tensor *x) { return alive(x) ? fy_geometry_of(x).shape : (fy_shape){0}; }
+int fy_dim(const fy_tensor *x) { return alive(x) ? x->ndim : 0; }
+
+static int wrapped(const fy_tensor *x, int dim)
+{
+    if (!alive(x) || dim < -x->ndim || dim >= x->ndim) return -1;
+    return dim < 0 ? dim + x->ndim : dim;
+}
+
+int64_t fy_size(const fy_tensor *x, int dim)
+{
+    int d = wrapped(x, dim);
+    return d < 0 ? -1 : x->shape[d];
+}
+
+int64_t fy_stride(const fy_tensor *x, int dim)
+{
+    int d = wrapped(x, dim);
+    return d < 0 ? -1 : x->strides[d];
+}
+
+int64_t fy_numel(const fy_tensor *x)
+{
+    fy_shape s = fy_shape_of(x);
+    return alive(x) ? fy_shape_numel(&s) : 0;
+}
+
+bool fy_is_contiguous(const fy_tensor *x)
+{
+    if (!alive(x)) return false;
+    fy_geometry g = fy_geometry_of(x);
+    int64_t rows[FY_MAX_DIMS];
+    if (fy_shape_numel(&g.shape) == 0) return true;
+    fy_shape_rows(&g.shape, rows);
+    for (int i = 0; i < x->ndim; i++)
+        if (x->shape[i] != 1 && x->strides[i] != rows[i]) return false;
+    return true;
+}
+
+int64_t fy_storage_offset(const fy_tensor *x) { return alive(x) ? x->offset : 0; }
+
+bool fy_same_storage_at(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    return fy_check(at, 0, a) && fy_check(at, 1, b) && a->storage == b->storage;
+}
+
+double fy_item_at(fy_site *at, fy_tensor *x)
+{
+    if (!fy_check(at, 0, x)) return NAN;
+    if (fy_numel(x) != 1) {
+        fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
+                      "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(x));
+        return NAN;
+    }
+    void *home = fy_bring_home(at, x, FY_WORD_item);
+    if (!home) return NAN;
+    double value = fy_real_at(x->dtype, home, 0);
+    fy_emit_read(at, x, FY_WORD_item);
+    fy_emit_values(at, x, home, 1);
+    free(home);
+    fy_narrate_flush();
+    return value;
+}
+
+/* The program may read and write through the pointer unseen: the log notes that it was handed out. On a
+ * card nothing is noted, since the host cannot read there. */
+void *fy_data_at(fy_site *at, fy_tensor *x)
+{
+    if (!fy_check(at, 0, x) || !x->storage->data) return NULL;
+    if (x->storage->dev->number == 0) fy_emit_read(at, x, FY_WORD_data);
+    return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
+}

@@ -1,0 +1,94 @@
+/* view_dtype.c: the same bytes seen in another dtype. Where an element's size changes the last dimension does,
+ * and everything must divide: sizes, steps and the first element's place. */
+#include <stdio.h>
+
+#include "tensor.h"
+
+typedef struct retyping {
+    fy_site *at;
+    fy_tensor *x;
+    fy_dtype dtype;
+} retyping;
+
+/* PyTorch's sentence: "self.size(-1) must be divisible by 2 to view Float as Double (...), but got 3". */
+static bool fail(const retyping *r, const char *what, int64_t divisor, int64_t got)
+{
+    const char *hint = "fy_contiguous lays it out anew; fy_to converts values, which this does not";
+    const char *from = fy_dtype_torch(r->x->dtype), *to = fy_dtype_torch(r->dtype);
+    if (divisor == 1)
+        return fy_fail_about(r->at, "view", hint, 1, (fy_tensor *[]){r->x},
+                             "%s must be 1 to view %s as %s (different element sizes), but got %lld", what, from, to,
+                             (long long)got);
+    return fy_fail_about(r->at, "view", hint, 1, (fy_tensor *[]){r->x},
+                         "%s must be divisible by %lld to view %s as %s (different element sizes), but got %lld", what,
+                         (long long)divisor, from, to, (long long)got);
+}
+
+static bool fail_zero_dim(const retyping *r)
+{
+    return fy_fail_about(r->at, "view", "fy_view(x, (1)) makes it 1-D first", 1, (fy_tensor *[]){r->x},
+                         "self.dim() cannot be 0 to view %s as %s (different element sizes)",
+                         fy_dtype_torch(r->x->dtype), fy_dtype_torch(r->dtype));
+}
+
+static bool fail_huge(const retyping *r)
+{
+    char text[256];
+    return fy_fail_about(r->at, "view", "a tensor of fewer elements", 1, (fy_tensor *[]){r->x},
+                         "the last size of %s is too large to view %s as %s",
+                         fy_shape_text(r->x->shape, r->x->ndim, "[]", text, sizeof text), fy_dtype_torch(r->x->dtype),
+                         fy_dtype_torch(r->dtype));
+}
+
+/* Each element becomes `ratio` smaller ones. */
+static bool split(const retyping *r, int64_t ratio, fy_geometry *g)
+{
+    int last = g->shape.ndim - 1;
+    if (g->strides[last] != 1) return fail(r, "self.stride(-1)", 1, g->strides[last]);
+    if (__builtin_mul_overflow(g->shape.dims[last], ratio, &g->shape.dims[last])) return fail_huge(r);
+    for (int i = 0; i < last; i++) g->strides[i] = fy_step_over(g->strides[i], ratio);
+    g->offset *= ratio;
+    return true;
+}
+
+/* `ratio` elements become one larger. */
+static bool join(const retyping *r, int64_t ratio, fy_geometry *g)
+{
+    char what[32];
+    int last = g->shape.ndim - 1;
+    if (g->shape.dims[last] % ratio) return fail(r, "self.size(-1)", ratio, g->shape.dims[last]);
+    if (g->offset % ratio) return fail(r, "self.storage_offset()", ratio, g->offset);
+    if (g->strides[last] != 1) return fail(r, "self.stride(-1)", 1, g->strides[last]);
+    for (int i = 0; i < last; i++) {
+        snprintf(what, sizeof what, "self.stride(%d)", i);
+        if (g->strides[i] % ratio) return fail(r, what, ratio, g->strides[i]);
+        g->strides[i] /= ratio;
+    }
+    g->shape.dims[last] /= ratio;
+    g->offset /= ratio;
+    return true;
+}
+
+/* Memory that came from outside may begin anywhere. */
+static bool check_place(const retyping *r)
+{
+    size_t size = fy_dtype_size(r->dtype);
+    if ((uintptr_t)r->x->storage->data % size == 0) return true;
+    return fy_fail_about(r->at, "view", "fy_clone it first: Ferry's own memory begins at a multiple of 64", 1,
+                         (fy_tensor *[]){r->x}, "its memory does not begin at a multiple of %zu bytes, as %s needs",
+                         size, fy_dtype_name(r->dtype));
+}
+
+fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype)
+{
+    if (!fy_check(at, 0, x) || !fy_dtype_ok(at, dtype)) return NULL;
+    retyping r = {at, x, dtype};
+    fy_geometry g = fy_geometry_of(x);
+    int64_t from = (int64_t)fy_dtype_size(x->dtype), to = (int64_t)fy_dtype_size(dtype);
+    if (from != to && x->ndim == 0) return fail_zero_dim(&r), NULL;
+    if (from > to && !split(&r, from / to, &g)) return NULL;
+    if (from < to && !join(&r, to / from, &g)) return NULL;
+    if (!check_place(&r)) return NULL;
+    g.dtype = dtype;
+    return fy_view_make(at, x, &g);
+}

@@ -1,0 +1,189 @@
+/* log_reader.c: readers of a slot log. They trust nothing in it: every count is clamped to what the file
+ * holds, every reference is checked, and an event that does not make sense reads as `lost`. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "log_format.h"
+
+enum { MOST_LOST = 4096 };
+
+/* ---- is the writer alive? ---- */
+
+/* When the process was started, from /proc/PID/stat: field 22; the state is field 3. */
+uint64_t fy_process_born(int64_t pid)
+{
+    char path[48], line[1024];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t n = read(fd, line, sizeof line - 1);
+    close(fd);
+    if (n <= 0) return 0;
+    line[n] = 0;
+    char *p = strrchr(line, ')'); /* the name before it may hold anything */
+    if (!p || !p[1] || strchr("ZXx", p[2])) return 0;
+    p++;
+    for (int field = 3; field < 22; field++)
+        if (!(p = strchr(p + 1, ' '))) return 0;
+    return strtoull(p, NULL, 10);
+}
+
+/* A log that nobody has adopted yet has a writer to come. */
+static bool writer_lives(const fy_log *log)
+{
+    if (log->gone || log->cut) return false;
+    int64_t pid = atomic_load(&log->head->writer);
+    uint64_t born = atomic_load(&log->head->born);
+    if (!pid) return true;
+    return born ? fy_process_born(pid) == born : !kill((pid_t)pid, 0);
+}
+
+void fy_log_writer_gone(fy_log *log) { log->gone = true; }
+
+/* ---- what is there ---- */
+
+uint64_t fy_log_count(const fy_log *log)
+{
+    if (log->cut) return 0;
+    uint64_t next = atomic_load_explicit(&log->head->next, memory_order_acquire);
+    uint64_t full = atomic_load_explicit(&log->head->full, memory_order_acquire);
+    uint64_t count = full && full < next ? full : next;
+    if (log->stops && log->stops < count) count = log->stops;
+    return count < log->slot_count ? count : log->slot_count;
+}
+
+/* The uses that an fy_hosted holds. */
+static const void *hosted_uses(const fy_log *log, fy_ref ref, size_t *size)
+{
+    uint64_t seq = (ref & ~FY_REF_PAIRED) / 2;
+    fy_hosted o;
+    if (seq >= log->slot_count) return NULL;
+    const unsigned char *half = log->slots[seq].record;
+    memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, half, FY_PAYLOAD_BYTES);
+    if (o.nin > 2) return NULL;
+    *size = ref % 2 ? sizeof o.out : o.nin * sizeof *o.in;
+    return half + (ref % 2 ? offsetof(fy_hosted, out) : offsetof(fy_hosted, in)) - FY_PAYLOAD_BYTES;
+}
+
+const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size)
+{
+    uint64_t from = 8ull * ref;
+    fy_entry entry;
+    if (ref & FY_REF_PAIRED) return hosted_uses(log, ref, size);
+    if (!ref || from + sizeof entry > log->arena_bytes) return NULL;
+    memcpy(&entry, log->arena + from, sizeof entry);
+    if (entry.mark != (entry.size ^ FY_ENTRY_MARK)) return NULL;
+    if (entry.size > log->arena_bytes - from - sizeof entry) return NULL;
+    *size = entry.size;
+    return log->arena + from + sizeof entry;
+}
+
+const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind)
+{
+    if (seq >= log->slot_count) return NULL;
+    const fy_slot *slot = &log->slots[seq];
+    *kind = atomic_load_explicit(&slot->kind, memory_order_acquire) & (uint16_t)~FY_PAIRED;
+    return *kind == FY_KIND_unpublished ? NULL : slot;
+}
+
+/* What an fy_hosted says of its op, or of the end of that. `first` is the seq of the op. */
+static bool hosted_record(const fy_log *log, uint64_t first, unsigned kind, void *record)
+{
+    fy_hosted o;
+    fy_ref uses = FY_REF_PAIRED | (fy_ref)(2 * (first + 1));
+    if (first + 1 >= log->slot_count || first + 1 == 0) return false;
+    memcpy(&o, log->slots[first].record, FY_PAYLOAD_BYTES);
+    memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, log->slots[first + 1].record, FY_PAYLOAD_BYTES);
+    if (kind == FY_KIND_op)
+        *(fy_ev_op *)record = (fy_ev_op){.id = o.id,
+                                         .name = o.name,
+                                         .stream = FY_ABSENT,
+                                         .in = o.nin ? uses : 0,
+                                         .out = uses + 1,
+                                         .dtype = o.dtype,
+                                         .flops = o.flops,
+                                         .bytes = o.bytes,
+                                         .held = o.held};
+    else
+        *(fy_ev_complete *)record = (fy_ev_complete){.id = o.id,
+                                                     .start = o.start,
+                                                     .end = o.end,
+                                                     .engine = FY_WORD_host,
+                                                     .wire = FY_ABSENT,
+                                                     .staging = FY_ABSENT,
+                                                     .overhead = o.overhead};
+    return true;
+}
+
+/* A record too large for its slot. */
+static const void *whole_record(const fy_log *log, const fy_slot *slot, size_t least)
+{
+    fy_ref ref;
+    size_t size = 0;
+    memcpy(&ref, slot->record, sizeof ref);
+    const void *whole = fy_log_bytes(log, ref, &size);
+    return size < least ? NULL : whole;
+}
+
+bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
+{
+    const fy_slot *slot = &log->slots[seq];
+    size_t size = fy_record_size(kind);
+    bool paired = atomic_load_explicit(&slot->kind, memory_order_relaxed) & FY_PAIRED;
+    memset(record, 0, size);
+    if (paired && kind == FY_KIND_op) return hosted_record(log, seq, kind, record);
+    if (paired) return kind == FY_KIND_complete && hosted_record(log, seq - 1, kind, record);
+    const void *from = size > FY_PAYLOAD_BYTES ? whole_record(log, slot, size) : slot->record;
+    if (from) memcpy(record, from, size);
+    return from != NULL;
+}
+
+fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
+{
+    uint16_t kind;
+    if (fy_log_slot(log, seq, &kind)) return FY_HERE;
+    if (writer_lives(log)) return FY_LATER;
+    log->gone = true;                                         /* it does not come back, and /proc is slow to ask */
+    return fy_log_slot(log, seq, &kind) ? FY_HERE : FY_NEVER; /* it may have come just before the end */
+}
+
+/* A dead program leaves at most two claimed slots a thread. If so many are missing that the counter of claims
+ * must be damaged, the log stops here. */
+static bool stops_here(fy_log *log, uint64_t seq)
+{
+    uint64_t count = fy_log_count(log);
+    uint16_t kind;
+    if (count - seq <= MOST_LOST) return false;
+    for (uint64_t i = seq; i <= seq + MOST_LOST && i < count; i++)
+        if (fy_log_slot(log, i, &kind)) return false;
+    log->stops = seq ? seq : 1;
+    return true;
+}
+
+/* ---- reading ---- */
+
+size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
+{
+    fy_log_check_size(log);
+    size_t lines = 0;
+    for (; *cursor < fy_log_count(log) && (out->size < bytes || !lines); lines++, ++*cursor) {
+        fy_arrival arrival = fy_log_arrival(log, *cursor);
+        if (arrival == FY_LATER || (arrival == FY_NEVER && stops_here(log, *cursor))) break;
+        uint16_t kind;
+        const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
+        if (slot) fy_format(log, *cursor, slot, kind, out);
+        else fy_format_lost(*cursor, out);
+    }
+    return lines;
+}
+
+bool fy_log_drained(fy_log *log, uint64_t cursor)
+{
+    fy_log_check_size(log);
+    if (log->cut) return true;
+    bool over = atomic_load_explicit(&log->head->ended, memory_order_acquire) || !writer_lives(log);
+    return over && cursor >= fy_log_count(log);
+}

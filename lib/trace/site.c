@@ -1,0 +1,30 @@
+/* site.c: call sites: written down once a log, and read for what the source says around them. */
+#define _GNU_SOURCE
+#include "site.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "log_format.h"
+#include "source.h"
+
+const char *fy_site_file(const char *file)
+{
+    const char *slash = file[0] == '/' ? strrchr(file, '/') : NULL;
+    return slash ? slash + 1 : file;
+}
+
+/* Two threads may write the same site down at once; either entry will do. */
+fy_ref fy_site_intern(fy_site *at)
+{
+    if (!fy_log_is_on()) return 0;
+    uint64_t generation = atomic_load(&fy_log_generation);
+    if (at->file) fy_source_tell(at->file);
+    fy_site_entry entry = {.line = (uint32_t)at->line};
+    entry.file = fy_ref_str(at->file ? fy_site_file(at->file) : "?");
+    entry.fn = fy_ref_str(at->fn);
+    fy_ref ref = fy_ref_bytes(&entry, sizeof entry);
+    if (ref) __atomic_store_n(&at->interned, generation << 32 | ref, __ATOMIC_RELEASE);
+    return ref;
+}

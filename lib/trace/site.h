@@ -1,0 +1,23 @@
+/* site.h: call sites in the log, for trace_writer.c. */
+#ifndef FERRY_SITE_H
+#define FERRY_SITE_H
+
+#include "event.h"
+
+/* The site's number in the current log, 0 for NULL. The first time it is written down, and the text of
+ * its file is recorded. */
+fy_ref fy_site_intern(fy_site *at);
+extern _Atomic uint32_t fy_log_generation;
+
+static inline fy_ref fy_site_ref(fy_site *at)
+{
+    if (!at) return 0;
+    uint64_t known = __atomic_load_n(&at->interned, __ATOMIC_ACQUIRE);
+    uint32_t generation = __atomic_load_n((uint32_t *)&fy_log_generation, __ATOMIC_RELAXED);
+    return __builtin_expect(known >> 32 == generation, 1) ? (fy_ref)known : fy_site_intern(at);
+}
+
+/* "/home/me/a.c" as "a.c"; a relative path as it is. */
+const char *fy_site_file(const char *file);
+
+#endif

@@ -1,0 +1,273 @@
+/* trace_writer.c: the one way into the log: claim a slot, fill it, publish it. No lock, no allocation and no
+ * text on the hot path; bytes that do not fit a slot go into the arena before it is published, so
+ * whoever sees an event sees all of it. A process writes to one log at a time. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "site.h"
+#include "log_format.h"
+
+_Atomic uint32_t fy_log_generation;
+
+static _Atomic(fy_head *) head; /* NULL: nothing is recorded */
+static fy_slot *slots;
+static unsigned char *arena;
+static fy_log *mine;
+static pid_t owner;              /* whose helper thread it is */
+static _Atomic uint32_t threads; /* numbers given out in this log */
+
+/* A thread's number in the log of that generation. */
+static _Thread_local struct {
+    uint32_t generation;
+    uint16_t number;
+} self;
+
+static const uint8_t record_sizes[FY_KIND_COUNT] = {
+#define KIND(kind, doc) [FY_KIND_##kind] = sizeof(fy_ev_##kind),
+#define FIELD(kind, type, name, doc)
+#define END(kind)
+    FY_SCHEMA(KIND, FIELD, END)
+#undef KIND
+#undef FIELD
+#undef END
+};
+
+#define KIND(kind, doc) _Static_assert(sizeof(fy_ev_##kind) <= FY_RECORD_MOST, "readers have room for a " #kind);
+#define FIELD(kind, type, name, doc)
+#define END(kind)
+FY_SCHEMA(KIND, FIELD, END)
+#undef KIND
+#undef FIELD
+#undef END
+
+size_t fy_record_size(unsigned kind) { return kind < FY_KIND_COUNT ? record_sizes[kind] : 0; }
+
+/* The head of the log, after starting one where that is due (a child's first event). */
+static fy_head *recording(void)
+{
+    fy_head *h = atomic_load_explicit(&head, memory_order_acquire);
+    if (__builtin_expect(h != NULL, 1)) return h;
+    return fy_session_late() ? atomic_load_explicit(&head, memory_order_acquire) : NULL;
+}
+
+bool fy_log_is_on(void) { return recording() != NULL; }
+
+/* 0 is the main thread; the others are numbered by their first event. */
+static uint16_t thread_number(void)
+{
+    uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
+    if (self.generation != generation) {
+        self.generation = generation;
+        self.number = getpid() == gettid() ? 0 : (uint16_t)(1 + atomic_fetch_add(&threads, 1));
+    }
+    return self.number;
+}
+
+/* All of a slot but its kind. */
+static void write_slot(fy_slot *slot, fy_ref site, int64_t t, const void *record, size_t bytes)
+{
+    slot->th = thread_number();
+    slot->site = site;
+    slot->t = t;
+    memcpy(slot->record, record, bytes < FY_PAYLOAD_BYTES ? bytes : FY_PAYLOAD_BYTES);
+}
+
+static void publish(fy_slot *slot, unsigned kind)
+{
+    atomic_store_explicit(&slot->kind, (uint16_t)kind, memory_order_release);
+}
+
+static void fill(fy_slot *slot, fy_ref site, fy_kind kind, const void *record, size_t bytes)
+{
+    write_slot(slot, site, fy_clock_now(), record, bytes);
+    publish(slot, kind);
+}
+
+void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes)
+{
+    fill(&slots[seq], 0, kind, record, bytes);
+}
+
+uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
+{
+    fy_head *h = recording();
+    if (!h) return 0;
+    fy_ref site = fy_site_ref(at), whole;
+    if (record_sizes[kind] > FY_PAYLOAD_BYTES) {
+        if (!(whole = fy_ref_bytes(record, bytes))) return 0;
+        record = &whole;
+        bytes = sizeof whole;
+    }
+    uint64_t seq = atomic_fetch_add_explicit(&h->next, 1, memory_order_acq_rel);
+    bool ready = seq < atomic_load_explicit(&fy_slot_mark, memory_order_acquire);
+    if (__builtin_expect(!ready, 0) && !fy_reserve_slot(seq)) return 0;
+    fill(&slots[seq], site, kind, record, bytes);
+    return seq;
+}
+
+/* Both slots are written before either is published, so that either tells all. */
+static void fill_pair(fy_slot *slot, fy_ref site, const fy_hosted *o)
+{
+    int64_t t = fy_clock_now();
+    write_slot(slot, site, t, o, FY_PAYLOAD_BYTES);
+    write_slot(slot + 1, site, t, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
+    publish(slot + 1, FY_KIND_complete | FY_PAIRED);
+    publish(slot, FY_KIND_op | FY_PAIRED);
+}
+
+/* Near the end of what is ready the two slots might be parted: one might be the log's last. */
+bool fy_emit_hosted(fy_site *at, const fy_hosted *o)
+{
+    enum { NEAR = 1024 }; /* more than there are threads that come here at once */
+    fy_head *h = recording();
+    uint64_t mark = atomic_load_explicit(&fy_slot_mark, memory_order_acquire);
+    if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) + NEAR >= mark) return false;
+    fy_ref site = fy_site_ref(at);
+    uint64_t seq = atomic_fetch_add_explicit(&h->next, 2, memory_order_acq_rel);
+    if (seq + 1 < mark || (fy_reserve_slot(seq) && fy_reserve_slot(seq + 1))) fill_pair(&slots[seq], site, o);
+    return true;
+}
+
+/* ---- the arena ---- */
+
+fy_ref fy_ref_bytes(const void *p, size_t bytes)
+{
+    fy_head *h = p ? recording() : NULL;
+    if (!h || bytes > UINT32_MAX - 16) return 0;
+    uint64_t size = (sizeof(fy_entry) + bytes + 7) & ~7ull;
+    uint64_t from = atomic_fetch_add_explicit(&h->arena, size, memory_order_relaxed);
+    bool ready = from + size <= atomic_load_explicit(&fy_arena_mark, memory_order_acquire);
+    if (__builtin_expect(!ready, 0) && !fy_reserve_arena(from, from + size)) return 0;
+    fy_entry entry = {(uint32_t)bytes, (uint32_t)bytes ^ FY_ENTRY_MARK};
+    memcpy(arena + from, &entry, sizeof entry);
+    memcpy(arena + from + sizeof entry, p, bytes);
+    return (fy_ref)(from / 8);
+}
+
+/* Strings and shapes by content: a table of references, open addressing, never emptied within a log. A place
+ * holds the log's generation above the reference. Where it is crowded something is simply kept twice. */
+enum { INTERNED = 4096, PROBES = 8, LONGEST = 256 };
+static _Atomic uint64_t interned[INTERNED];
+
+static bool holds(fy_ref ref, const void *p, size_t n)
+{
+    fy_entry entry;
+    memcpy(&entry, arena + 8ull * ref, sizeof entry);
+    return entry.size == n && !memcmp(arena + 8ull * ref + sizeof entry, p, n);
+}
+
+static fy_ref intern(uint64_t hash, const void *p, size_t n)
+{
+    uint64_t generation = atomic_load(&fy_log_generation);
+    fy_ref made = 0;
+    hash ^= hash >> 32;
+    for (uint64_t i = 0; i < PROBES; i++) {
+        _Atomic uint64_t *place = &interned[(hash + i) % INTERNED];
+        uint64_t there = atomic_load_explicit(place, memory_order_acquire);
+        if (there >> 32 != generation) {
+            if (!made && !(made = fy_ref_bytes(p, n))) return 0;
+            if (atomic_compare_exchange_strong(place, &there, generation << 32 | made)) return made;
+        }
+        if (there >> 32 == generation && holds((fy_ref)there, p, n)) return (fy_ref)there;
+    }
+    return made ? made : fy_ref_bytes(p, n);
+}
+
+#define HASH_BASIS 14695981039346656037u
+#define HASH_PRIME 1099511628211u
+
+fy_ref fy_ref_str(const char *s)
+{
+    if (!s || !fy_log_is_on()) return 0;
+    size_t n = strlen(s);
+    if (n > LONGEST) return fy_ref_bytes(s, n);
+    uint64_t hash = HASH_BASIS;
+    for (size_t i = 0; i < n; i++) hash = (hash ^ (unsigned char)s[i]) * HASH_PRIME;
+    return intern(hash, s, n);
+}
+
+fy_ref fy_ref_dims(const int64_t *dims, int n)
+{
+    if (!fy_log_is_on()) return 0;
+    uint64_t hash = HASH_BASIS;
+    for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)dims[i]) * HASH_PRIME;
+    return intern(hash, dims, (size_t)n * sizeof *dims);
+}
+
+/* ---- whose log ---- */
+
+void fy_log_forked(void)
+{
+    atomic_store(&head, NULL);
+    fy_reserve_forked();
+    fy_log_close(mine); /* this mapping of it; the parent has its own */
+    mine = NULL;
+}
+
+static void let_go(void)
+{
+    if (owner != getpid()) fy_log_forked();
+    atomic_store(&head, NULL);
+    fy_reserve_end();
+    fy_log_close(mine);
+    mine = NULL;
+    owner = getpid();
+}
+
+static bool take(fy_log *log, bool verdicts, char *err, size_t room)
+{
+    if (!fy_reserve_begin(log, verdicts, err, room)) return false;
+    slots = log->slots;
+    arena = log->arena;
+    atomic_store(&threads, 0);
+    atomic_fetch_add(&fy_log_generation, 1);
+    atomic_store_explicit(&head, log->head, memory_order_release);
+    return true;
+}
+
+bool fy_log_adopt(int fd, char *err, size_t room)
+{
+    let_go();
+    fy_log *log = fy_log_open(fd, err, room);
+    if (!log) return false;
+    if (!log->writable || log->arena_bytes < log->head->arena_bytes + FY_VERDICT_ARENA) {
+        snprintf(err, room, "the log on descriptor %d cannot be written; make it with fy_log_file and keep it whole",
+                 fd);
+        fy_log_close(log);
+        return false;
+    }
+    atomic_store(&log->head->writer, getpid());
+    atomic_store(&log->head->born, fy_process_born(getpid()));
+    if (!take(log, false, err, room)) {
+        fy_log_close(log);
+        return false;
+    }
+    mine = log;
+    return true;
+}
+
+/* What the program claimed and did not get does not count; verdicts follow what it got. */
+void fy_log_write_to(fy_log *log)
+{
+    char err[256];
+    let_go();
+    if (!log || !log->writable || log->arena_bytes < log->head->arena_bytes + FY_VERDICT_ARENA) return;
+    fy_head *h = log->head;
+    uint64_t full = atomic_load(&h->full), next = atomic_load(&h->next);
+    atomic_store(&h->next, full ? full : next < h->limit ? next : h->limit);
+    atomic_store(&h->full, 0);
+    if (atomic_load(&h->arena) > h->arena_bytes) atomic_store(&h->arena, h->arena_bytes);
+    fy_session_is_over();
+    take(log, true, err, sizeof err);
+}
+
+fy_log *fy_log_mine(void) { return mine; }
+
+void fy_log_end(void)
+{
+    fy_head *h = atomic_exchange(&head, NULL);
+    if (h) atomic_store_explicit(&h->ended, 1, memory_order_release);
+    fy_reserve_end();
+}
