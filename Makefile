@@ -53,6 +53,9 @@ else
 $(B)/lib/devices/cuda.o: CFLAGS += -DFERRY_NO_NVCC
 endif
 
+$(B)/lib/%.o: CFLAGS += -DFERRY_INSIDE
+$(B)/kernels/%.o: CXXFLAGS += -DFERRY_INSIDE
+
 # Loops over elements: vectorised, and with the same results on every machine.
 # cpu_reduce.c is large: at -O3 it alone would take half a minute, and be no faster.
 FAST = $(if $(SAN),,$(if $(filter-out clang%,$(CC)),$(if $(filter %cpu_reduce.o,$@),-O2 -fvect-cost-model=dynamic,-O3),-O3))
@@ -123,7 +126,7 @@ $(B)/%.cc.o: %.cc
 	$(CXX) $(CXXFLAGS) -U_FORTIFY_SOURCE $(INSIDE) -c $< -o $@
 $(B)/cuda/%.nv.o: kernels/%.cu
 	mkdir -p $(@D) && echo '  nvcc $<'
-	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti $(INSIDE) -c $< -o $@
+	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -DFERRY_INSIDE $(INSIDE) -c $< -o $@
 # The page, as bytes in the library: a table of all that lies in www/. It hangs on the files and on the list of
 # them: the folder's own time changes whenever an editor saves there, and a file that is gone is newer than nothing.
 PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/*)))

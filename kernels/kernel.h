@@ -23,7 +23,9 @@
 #include <string.h>
 
 extern "C" {
-#include "op.h" /* fy_run_work and fy_layout: plain structures */
+#include "kernel_table.h"
+#include "op.h"
+#include "run_work.h"
 }
 #include "half.h"
 

@@ -213,6 +213,11 @@ int64_t (fy_now)(void); /* the function, for pointers and C++ initializers: not 
 #define fy_given(name)     fy_given_at(FY_AT("fy_given", #name), name)   /* the lesson's input, on the CPU */
 #define fy_answer(name, x) fy_answer_at(FY_AT("fy_answer", #name ", " #x), name, x) /* hand the result in */
 
+#ifndef FERRY_INSIDE /* a program gets the session (FERRY_TRACE and its kin) with the library; lib's own files lie below it */
+extern const int fy_session_linked;
+static const int *const fy_links_session __attribute__((used)) = &fy_session_linked;
+#endif
+
 #ifdef __cplusplus
 #include "ferry_cpp.h"
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "caching_allocator.h"
+#include "device.h"
+#include "event.h"
 
 enum { NAMES = 1000 };
 

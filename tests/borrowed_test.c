@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "device.h"
 #include "recorded.h"
 #include "tensor.h"
 

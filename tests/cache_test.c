@@ -6,10 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "device.h"
 #include "device_allocator.h"
+#include "event.h"
 #include "op.h"
 #include "printed.h"
 #include "recorded.h"
+#include "storage.h"
 
 #define TEST(name) static void name(void **state)
 
@@ -142,9 +145,9 @@ TEST(a_block_that_another_stream_uses_is_left_alone_and_waits)
     (void)state;
     fy_storage *s = fy_storage_make(NULL, fy_dev_at(1), 1000);
     const char *p = s->data;
-    fy_pool_record_stream(s, 0); /* its own: ignored */
+    fy_storage_record_stream(s, 0); /* its own: ignored */
     assert_int_equal(s->recorded, 0);
-    fy_pool_record_stream(s, 3);
+    fy_storage_record_stream(s, 3);
     fy_storage_drop(NULL, s);
     assert_true(cJSON_IsTrue(field(event_of("free", 0), "deferred")));
     assert_int_equal(byte_at(p), 0xff);

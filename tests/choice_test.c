@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include "card_params.h"
+#include "device.h"
 #include "log.h"
+#include "text.h"
 
 static char words[8192]; /* what the child wrote */
 static int status;

@@ -2,6 +2,10 @@
  * kernels: the order of its calls, and what it says when one fails. It proves nothing about a card;
  * tests/gpu does that where there is one. Streams, points and times: cuda_stream_test.c; what
  * becomes of work that it does not wait for: finished_test.c. */
+#include "clock.h"
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
 #include "cuda_on_fake.h"
 
 /* ---- opening ---- */

@@ -10,6 +10,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "clock.h"
+#include "device.h"
+#include "event.h"
+#include "kernel_table.h"
+#include "run_work.h"
 #include "fake_cuda/fake_cuda.h"
 
 #include "op.h"

@@ -1,5 +1,8 @@
 /* The real card's streams, the places in them, and when it passed those: lib/devices/cuda.c and
  * lib/devices/cuda_clock.h over the fake of the CUDA runtime. */
+#include "clock.h"
+#include "device.h"
+#include "run_work.h"
 #include "cuda_on_fake.h"
 
 /* ---- streams and points ---- */

@@ -1,6 +1,10 @@
 /* damaged_log_test.c: files that are no log, or were one: refused with a word, or read for what they hold. */
 #define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
+#include "log_format.h"
 #include "logs.h"
+#include "text.h"
 
 #include <sys/mman.h>
 

@@ -12,10 +12,11 @@
 
 #include <cmocka.h>
 
+#include "dtype.h"
 #include "half.h"
 #include "op.h"
-#include "thread_pool.h"
 #include "tensor.h"
+#include "thread_pool.h"
 
 static const char *const places[] = {"cpu", "cuda"};
 static const fy_dtype all_types[] = {FY_FLOAT32, FY_FLOAT64, FY_FLOAT16, FY_BFLOAT16,

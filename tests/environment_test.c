@@ -14,6 +14,7 @@
 
 #include "device.h"
 #include "log.h"
+#include "text.h"
 
 /* There only where Ferry was built with nvcc. */
 extern int cudaGetDeviceCount(int *) __attribute__((weak));

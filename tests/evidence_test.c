@@ -8,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "event.h"
+#include "log.h"
 #include "right_run.h"
+#include "text.h"
 
 static grading open_grading(const handmade *h, trace *t, verdict *v)
 {

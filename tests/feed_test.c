@@ -1,5 +1,9 @@
 /* Feeds: saved files are checked line by line and complained about by name; logs are followed. */
+#define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
 #include "logs.h"
+#include "text.h"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,10 @@
 /* Where files may not grow (ulimit -f) a log is smaller or absent, and it is said; no program is killed. */
 #define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
 #include "logs.h"
+#include "session_hooks.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -2,6 +2,9 @@
  * over the fake of the CUDA runtime. */
 #include <math.h>
 
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
 #include "cuda_on_fake.h"
 
 #include "completion.h"

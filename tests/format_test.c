@@ -1,6 +1,11 @@
 /* format_test.c: the one formatter. Every kind is printed with all its fields and with none, and found
  * valid; numbers and strings come out as JSON wants them; the README's table is the schema. */
+#define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
+#include "log_format.h"
 #include "logs.h"
+#include "text.h"
 
 #include <glob.h>
 #include <float.h>

@@ -15,6 +15,10 @@
 #include "fuzz_check.h"
 #include "fuzz_choose.h"
 #include "fuzz_show.h"
+#include "log.h"
+#include "op.h"
+#include "storage.h"
+#include "tensor.h"
 
 #if defined(__SANITIZE_THREAD__)
 /* Workers are forked, and OpenBLAS's threads are not compiled with TSan. */

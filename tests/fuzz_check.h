@@ -2,7 +2,10 @@
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H
 
+#include "dtype.h"
 #include "fuzz_fits.h"
+#include "op.h"
+#include "tensor.h"
 
 typedef struct tally {
     int64_t programs, to_the_end, steps, failed, compared, skipped;

@@ -4,6 +4,7 @@
 #define FUZZ_CHOOSE_H
 
 #include "fuzz_make.h"
+#include "tensor.h"
 
 static int any_deed(void)
 {

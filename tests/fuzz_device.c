@@ -2,6 +2,7 @@
  * is refused in words. */
 #include <stdlib.h>
 
+#include "device.h"
 #include "tensor.h"
 
 /* What the rules accept: cpu, cpu:0, cuda, cuda:0. One simulated card is there. */

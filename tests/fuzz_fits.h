@@ -3,7 +3,11 @@
 #ifndef FUZZ_FITS_H
 #define FUZZ_FITS_H
 
+#include "dtype.h"
 #include "fuzz_memory.h"
+#include "op.h"
+#include "shape.h"
+#include "tensor.h"
 
 /* Operand i on the CPU: its shape, dtype and values are those of the card's. */
 static fy_tensor *host(const step *s, int i)

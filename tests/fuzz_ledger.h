@@ -6,8 +6,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 
+#include "device.h"
+#include "event.h"
 #include "fuzz_program.h"
 #include "log_format.h"
+#include "op.h"
 
 /* A law is broken: the program ends here. */
 static jmp_buf broken_law;

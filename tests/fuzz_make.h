@@ -2,7 +2,9 @@
 #ifndef FUZZ_MAKE_H
 #define FUZZ_MAKE_H
 
+#include "dtype.h"
 #include "fuzz_fits.h"
+#include "shape.h"
 
 static chance dice;
 static bool wild; /* this step may be a mistake */

@@ -6,9 +6,16 @@
 
 #include <math.h>
 
+#include "device.h"
+#include "dtype.h"
+#include "event.h"
 #include "fuzz_ledger.h"
 #include "fuzz_run.h"
 #include "launch_record.h"
+#include "run_work.h"
+#include "settings.h"
+#include "storage.h"
+#include "tensor.h"
 
 enum { FRESH_VRAM = 0xff }; /* what sim.c fills new memory with */
 

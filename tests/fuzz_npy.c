@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "device.h"
+#include "dtype.h"
 #include "tensor.h"
 
 enum { FRONT = 10, ROOM = 256 };

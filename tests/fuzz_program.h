@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "op.h"
 #include "tensor.h"
 
 enum {

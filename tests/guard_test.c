@@ -15,6 +15,7 @@
 
 #include "ferry.h"
 #include "log.h"
+#include "text.h"
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>

@@ -6,8 +6,11 @@
 #include <math.h>
 
 #include "interleavings.h"
+#include "log.h"
 #include "recorded.h"
+#include "storage.h"
 #include "tensor.h"
+#include "text.h"
 
 enum { SIDE = 4, BUFFERS = 5, EVENTS = 2, MOST_DEEDS = 40, MOST_USES = 3, ASYNC = 6 };
 enum { FIRST, SECOND, OTHER, OTHER_SECOND }; /* queues: two streams of cuda:0, and the same of cuda:1 */

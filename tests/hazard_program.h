@@ -3,7 +3,11 @@
 #ifndef HAZARD_PROGRAM_H
 #define HAZARD_PROGRAM_H
 
+#include "clock.h"
+#include "device.h"
 #include "hazard_parts.h"
+#include "storage.h"
+#include "tensor.h"
 
 /* ---- operations ---- */
 

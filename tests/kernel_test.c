@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "kernel_table.h"
 #include "op.h"
+#include "run_work.h"
 
 static fy_operand operand(void *data, fy_dtype dtype, int ndim, const int64_t *shape)
 {

@@ -3,7 +3,11 @@
  * being filled are lost; the page gets all of it; and the viewer, a process of its own, lives to the last.
  * Each thread keeps the last returned seq in a page of memory that outlives it. */
 #define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
+#include "log_format.h"
 #include "logs.h"
+#include "text.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -2,6 +2,7 @@
 #ifndef LIVE_SERVER_H
 #define LIVE_SERVER_H
 
+#include "event.h"
 #include "logs.h"
 
 #include "page_client.h"

@@ -1,6 +1,10 @@
 /* log_test.c: the slot log: many writers, its limits, readers elsewhere. */
 #define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
+#include "log_format.h"
 #include "logs.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "log_format.h"
 #include "text.h"
 

@@ -3,6 +3,9 @@
 #ifndef NAIVE_TIMETABLE_H
 #define NAIVE_TIMETABLE_H
 
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
 #include "timing_model.h"
 
 enum { MOST_BOOKED = 4000, SPAN = 1 << 20 };

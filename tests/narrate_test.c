@@ -1,5 +1,9 @@
 /* narrate_test.c: the story on the terminal, word for word. */
+#define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
 #include "logs.h"
+#include "text.h"
 
 static fy_site at = {"demo.c", 5, "main", "fy_randn", "(64, 64)", 0, 0};
 

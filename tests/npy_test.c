@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "dtype.h"
 #include "npy_files.h"
 #include "recorded.h"
 #include "tensor.h"

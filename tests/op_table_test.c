@@ -10,7 +10,12 @@
 
 #include <cmocka.h>
 
+#include "cpu.h"
+#include "dtype.h"
+#include "kernel_table.h"
+#include "op.h"
 #include "recorded.h"
+#include "run_work.h"
 #include "tensor.h"
 
 static const fy_dtype dtypes[] = {FY_FLOAT32, FY_INT64, FY_FLOAT16, FY_BFLOAT16,

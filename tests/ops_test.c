@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "cpu.h"
+#include "kernel_table.h"
 #include "op.h"
 #include "recorded.h"
 

@@ -3,6 +3,8 @@
 #define POOL_CARD_H
 
 #include "caching_allocator.h"
+#include "device.h"
+#include "event.h"
 
 enum { MIB = 1 << 20 };
 

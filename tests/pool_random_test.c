@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "caching_allocator.h"
+#include "event.h"
 #include "pool_card.h"
 
 #define TEST(name) static void name(void **state)

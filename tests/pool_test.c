@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "caching_allocator.h"
+#include "event.h"
 #include "log.h"
 #include "pool_card.h"
+#include "text.h"
 
 #define TEST(name) static void name(void **state)
 

@@ -1,5 +1,9 @@
 /* The simulated card does its work late: when somebody waits for it, and no sooner, in the order of its streams. */
+#include "clock.h"
+#include "device.h"
+#include "event.h"
 #include "queued.h"
+#include "run_work.h"
 
 #include <malloc.h>
 

@@ -2,7 +2,11 @@
 #ifndef QUEUED_H
 #define QUEUED_H
 
+#include "device.h"
+#include "event.h"
+#include "op.h"
 #include "round_card.h"
+#include "run_work.h"
 
 enum { BYTES = 64, N = BYTES / 4 };
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "dtype.h"
 #include "op.h"
 #include "recorded.h"
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "address_space.h"
 #include "device.h"
 
 enum { BASE = 0x10000 };

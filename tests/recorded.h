@@ -9,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dtype.h"
 #include "ferry.h"
 #include "log.h"
+#include "text.h"
 
 #if defined(__SANITIZE_THREAD__)
 /* OpenBLAS's threads are not compiled with TSan: it sees their writes and not their waiting. */

@@ -1,5 +1,7 @@
 /* Who is refused: the routes that `ferry serve` has, each asked by those who must not be let in. Not one of
  * these requests reaches a lesson: the learner's folder stays as it is. */
+#define _GNU_SOURCE
+#include "event.h"
 #include "logs.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* Clients of the WebSocket that send nonsense, stall, or are too many; and the goodbye at the end. */
+#define _GNU_SOURCE
 #include "live_server.h"
 
 #include <pthread.h>

@@ -13,8 +13,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "card_params.h"
 #include "device.h"
+#include "event.h"
 #include "op.h"
+#include "run_work.h"
 
 static fy_card round_card = {
     .name = "Round",

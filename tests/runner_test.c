@@ -10,11 +10,12 @@
 #include <cmocka.h>
 #include <signal.h>
 
-#include "log.h"
 #include "grade.h"
+#include "log.h"
 #include "progress.h"
 #include "run.h"
 #include "school.h"
+#include "text.h"
 
 static home where;
 static catalogue lessons;

@@ -1,5 +1,7 @@
 /* The server over HTTP: what is answered, how it takes rough treatment, how it starts and stops. Who is
  * refused is in refusal_test.c. */
+#define _GNU_SOURCE
+#include "event.h"
 #include "logs.h"
 
 #include <dirent.h>

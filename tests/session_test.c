@@ -1,7 +1,12 @@
 /* session_test.c: a program's log from its first event to its exit, as the environment asks. Each program
  * is a function, run in a fresh process. */
 #define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
 #include "logs.h"
+#include "session_hooks.h"
+#include "settings.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,10 @@
 /* The timetable of the simulated card, worked out by hand. */
+#include "card_params.h"
+#include "clock.h"
+#include "device.h"
+#include "event.h"
 #include "round_card.h"
+#include "run_work.h"
 
 static void a_small_copy_takes_the_time_worked_out_by_hand(void **state)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "kernel_table.h"
 #include "op.h"
 
 /* kernels/kernel.h, as C sees it. */

@@ -1,6 +1,10 @@
 /* source_test.c: names and lines that the source tells. Each program below is embedded, and its call sites
  * are made as the macros of ferry.h make them. */
+#define _GNU_SOURCE
+#include "event.h"
 #include "logs.h"
+#include "site.h"
+#include "text.h"
 
 #include "source.h"
 

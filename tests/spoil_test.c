@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
+#include "kernel_table.h"
 #include "op.h"
+#include "run_work.h"
 
 void fy_sim_launch_add(fy_run_work *w); /* the real one */
 void fy_sim_launch_fill(fy_run_work *w);

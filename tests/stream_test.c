@@ -1,5 +1,7 @@
 /* The server over its WebSocket: every event, once, in order, to everyone; live; and what pages say. */
+#define _GNU_SOURCE
 #include "live_server.h"
+#include "text.h"
 
 /* ---- all events ---- */
 

@@ -1,5 +1,10 @@
 /* What the simulated card finds when it does its work: kernels that go wrong, and accesses that race. */
+#include "clock.h"
+#include "device.h"
+#include "event.h"
+#include "op.h"
 #include "queued.h"
+#include "run_work.h"
 
 /* ---- faults ---- */
 

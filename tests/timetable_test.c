@@ -11,8 +11,12 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "card_params.h"
+#include "device.h"
 #include "engine_schedule.h"
+#include "event.h"
 #include "naive_timetable.h"
+#include "run_work.h"
 #include "timing_model.h"
 
 static const fy_card round_figures = {.flops_f32 = 1e9,

@@ -7,8 +7,13 @@
 
 #include <cmocka.h>
 
+#include "device.h"
+#include "dtype.h"
+#include "event.h"
 #include "recorded.h"
+#include "shape.h"
 #include "tensor.h"
+#include "transfer.h"
 
 static float memory[6];
 

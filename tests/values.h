@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "dtype.h"
 #include "tensor.h"
 
 /* In logical order, within a part of each; NaN equals NaN. */

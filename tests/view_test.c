@@ -1,5 +1,9 @@
 /* One run in a server of its own: programs that show themselves, and crash, and files. Each test works
  * on a forked program; what the viewer says comes through a pipe. */
+#define _GNU_SOURCE
+#include "event.h"
+#include "log.h"
+#include "log_format.h"
 #include "logs.h"
 
 #include <errno.h>

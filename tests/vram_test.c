@@ -1,5 +1,8 @@
 /* The memory of the simulated card: taken, poisoned, guarded. */
+#include "device.h"
+#include "event.h"
 #include "round_card.h"
+#include "run_work.h"
 
 #include <stdio.h>
 #include <sys/wait.h>

@@ -10,10 +10,11 @@
 #include <cmocka.h>
 #include <sys/wait.h>
 
-#include "text.h"
+#include "card_params.h"
 #include "ferry.h"
 #include "replay.h"
 #include "school.h"
+#include "text.h"
 
 static char err[600];
 

@@ -1,6 +1,8 @@
 /* action.c: events of a log, read as what a program did. A copy or an op is told in several lines, which belong
  * together here. */
 #include "action.h"
+#include "device.h"
+#include "event.h"
 
 #include <stdlib.h>
 #include <string.h>

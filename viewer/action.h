@@ -2,6 +2,8 @@
 #ifndef FERRY_ACTION_H
 #define FERRY_ACTION_H
 
+#include "device.h"
+#include "event.h"
 #include "replay.h"
 
 typedef enum deed { NOTHING, HOST, COPY, ACROSS, RUN, TAKE, GIVE, RECORD, STREAM_WAITS, WAIT, ASK } deed;

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "stream.h"
+#include "text.h"
 
 #define BATCH (256 * 1024) /* bytes of events a frame, about */
 #define FULL (16 * 1024)   /* a smaller batch had all there was: rest before the next */

@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "log.h"
 #include "server.h"
+#include "text.h"
 #include "trace.h"
 
 #define SCHEMA 1

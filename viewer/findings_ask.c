@@ -1,4 +1,5 @@
 /* findings_ask.c: what the rules ask of a history. */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdio.h>

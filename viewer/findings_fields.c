@@ -1,4 +1,5 @@
 /* findings_fields.c: an event's fields as what a history keeps of them. */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdlib.h>

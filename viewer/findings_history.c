@@ -1,4 +1,5 @@
 /* findings_history.c: events to a history, one after the other, in time and memory that grow as the log does. */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* findings_keeps.c: rules about memory that is held longer than it is used, and about cards that are taken for another.
  */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* findings_price.c: rules about what a copy costs beside what it does: the wait that was not asked for, the fare of
  * many small ones, and copies that cost more than the work they were made for. */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdlib.h>

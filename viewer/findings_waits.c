@@ -1,5 +1,6 @@
 /* findings_waits.c: rules about time in which somebody stood still: the host, at every step of a loop, or a card's
  * engine, beside work that it could have done meanwhile. */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdlib.h>

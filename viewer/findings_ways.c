@@ -1,5 +1,6 @@
 /* findings_ways.c: rules about the way by which data came to be where it is: made in the wrong place, converted on the
  * wrong side, page-locked for one trip. All look at a storage that has one purpose: it is written once, read once. */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdlib.h>

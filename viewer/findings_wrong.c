@@ -1,4 +1,5 @@
 /* findings_wrong.c: rules about results that may be wrong, and about programs that ran out of memory. */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdio.h>

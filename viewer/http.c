@@ -11,6 +11,7 @@
 #include "assets.h"
 #include "gate.h"
 #include "serving.h"
+#include "text.h"
 
 #define BODY_MAX (1 << 20)
 #define DRAIN_MAX (4 << 20) /* bytes of a refused body that are read, so that its sender reads our answer */

@@ -1,4 +1,5 @@
 /* misconceptions.c: one function a belief, and the table of them. */
+#include "event.h"
 #include "misconceptions.h"
 
 #include <stdlib.h>

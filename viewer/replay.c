@@ -1,7 +1,10 @@
 /* replay.c: a log's program through the timetable once more, in two worlds at a time: as it was logged, and as it
  * would have been. The first is held against the log at every step, so that nothing is said of a log whose times
  * do not follow from its figures. What the host did between calls to a card takes as long in both. */
+#include "device.h"
+#include "event.h"
 #include "replay.h"
+#include "run_work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #ifndef FERRY_REPLAY_H
 #define FERRY_REPLAY_H
 
+#include "card_params.h"
 #include "device.h"
 #include "trace.h"
 

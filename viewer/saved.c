@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "log.h"
 #include "server.h"
+#include "text.h"
 #include "view.h"
 
 int command_view(const command *c, int argc, char **argv)

@@ -1,5 +1,7 @@
 /* view.c: serves one run: a saved one (view_file), or a program's own while it runs (fy_viewer). */
 #define _GNU_SOURCE
+#include "log.h"
+#include "text.h"
 #include "view.h"
 
 #include <dirent.h>

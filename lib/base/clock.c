@@ -3,10 +3,10 @@
  * Under the model it is a number that only Ferry's own calls move, so that a program takes the same
  * time on every machine. Once a real card is used it is the machine's monotonic clock, and spending
  * modelled time does nothing. Any thread may call; nothing here waits. */
+#include "clock.h"
+
 #include <stdatomic.h>
 #include <time.h>
-
-#include "device.h"
 
 static _Atomic int64_t modelled;
 static _Atomic int64_t started; /* CLOCK_MONOTONIC at fy_clock_measure; 0 under the model */

@@ -1,24 +1,26 @@
 /* dtype.c: what each element type is called, how large it is, and one element of each as a number. */
+#include "dtype.h"
+
+#include <string.h>
+
 #include "half.h"
-#include "tensor.h"
 
 typedef enum category { NONE, BOOLEAN, INTEGER, REAL } category;
 
 static const struct {
     const char *name, *torch, *c;
     size_t size;
-    fy_word word;
     category category;
 } types[] = {
-    [FY_DTYPE_UNSET] = {"unset", "Undefined", "void", 0, FY_WORD_none, NONE},
-    [FY_FLOAT32] = {"float32", "Float", "float", sizeof(float), FY_WORD_float32, REAL},
-    [FY_INT64] = {"int64", "Long", "long int", sizeof(int64_t), FY_WORD_int64, INTEGER},
-    [FY_FLOAT16] = {"float16", "Half", "c10::Half", sizeof(fy_half), FY_WORD_float16, REAL},
-    [FY_BFLOAT16] = {"bfloat16", "BFloat16", "c10::BFloat16", sizeof(fy_bfloat), FY_WORD_bfloat16, REAL},
-    [FY_FLOAT64] = {"float64", "Double", "double", sizeof(double), FY_WORD_float64, REAL},
-    [FY_INT32] = {"int32", "Int", "int", sizeof(int32_t), FY_WORD_int32, INTEGER},
-    [FY_UINT8] = {"uint8", "Byte", "unsigned char", sizeof(uint8_t), FY_WORD_uint8, INTEGER},
-    [FY_BOOL] = {"bool", "Bool", "bool", sizeof(bool), FY_WORD_bool, BOOLEAN},
+    [FY_DTYPE_UNSET] = {"unset", "Undefined", "void", 0, NONE},
+    [FY_FLOAT32] = {"float32", "Float", "float", sizeof(float), REAL},
+    [FY_INT64] = {"int64", "Long", "long int", sizeof(int64_t), INTEGER},
+    [FY_FLOAT16] = {"float16", "Half", "c10::Half", sizeof(fy_half), REAL},
+    [FY_BFLOAT16] = {"bfloat16", "BFloat16", "c10::BFloat16", sizeof(fy_bfloat), REAL},
+    [FY_FLOAT64] = {"float64", "Double", "double", sizeof(double), REAL},
+    [FY_INT32] = {"int32", "Int", "int", sizeof(int32_t), INTEGER},
+    [FY_UINT8] = {"uint8", "Byte", "unsigned char", sizeof(uint8_t), INTEGER},
+    [FY_BOOL] = {"bool", "Bool", "bool", sizeof(bool), BOOLEAN},
 };
 
 static unsigned row(fy_dtype d) { return (unsigned)d < sizeof types / sizeof *types ? (unsigned)d : 0; }
@@ -27,7 +29,7 @@ size_t fy_dtype_size(fy_dtype d) { return types[row(d)].size; }
 const char *fy_dtype_name(fy_dtype d) { return types[row(d)].name; }
 const char *fy_dtype_torch(fy_dtype d) { return types[row(d)].torch; }
 const char *fy_dtype_c(fy_dtype d) { return types[row(d)].c; }
-fy_word fy_dtype_word(fy_dtype d) { return types[row(d)].word; }
+bool fy_dtype_exists(fy_dtype d) { return row(d) != FY_DTYPE_UNSET; }
 bool fy_dtype_is_real(fy_dtype d) { return types[row(d)].category == REAL; }
 bool fy_dtype_is_integer(fy_dtype d) { return types[row(d)].category == INTEGER; }
 int fy_dtype_category(fy_dtype d) { return (int)types[row(d)].category; }
@@ -37,13 +39,6 @@ fy_dtype fy_dtype_named(const char *name, size_t length)
     for (unsigned d = 1; d < sizeof types / sizeof *types; d++)
         if (strlen(types[d].name) == length && memcmp(types[d].name, name, length) == 0) return (fy_dtype)d;
     return FY_DTYPE_UNSET;
-}
-
-bool fy_dtype_ok(fy_site *at, fy_dtype d)
-{
-    if (row(d) != FY_DTYPE_UNSET) return true;
-    fy_fail(at, "dtype", "say FY_FLOAT32, FY_INT64 or another dtype of ferry.h", "%d is not a dtype", (int)d);
-    return false;
 }
 
 double fy_real_at(fy_dtype d, const void *p, int64_t i)

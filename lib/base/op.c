@@ -1,7 +1,8 @@
 /* op.c: the op table, and what a call of each op costs. */
 #include "op.h"
 
-#include "tensor.h"
+#include "dtype.h"
+#include "run_work.h"
 
 const fy_op fy_ops[FY_OP_COUNT] = {
 #define X(name, nin, types, dtype, shape, flops, gradient, scalars) {#name, nin, types, dtype, shape, flops, gradient},

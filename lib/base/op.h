@@ -3,7 +3,7 @@
 #ifndef FERRY_OP_H
 #define FERRY_OP_H
 
-#include "device.h"
+#include "run_work.h"
 
 /* The types that an op computes in. */
 typedef enum fy_types { FY_ALL_TYPES, FY_NOT_BOOL, FY_REALS } fy_types;
@@ -128,34 +128,12 @@ typedef struct fy_op {
 
 extern const fy_op fy_ops[FY_OP_COUNT];
 
-size_t fy_dtype_size(fy_dtype d); /* bytes of one element (dtype.c) */
+enum { FY_IGNORE_INDEX = -100 }; /* nll_loss: the class of a row that does not count, PyTorch's ignore_index */
 
 /* Does the op compute in that type? */
 bool fy_op_takes(int op, fy_dtype dtype);
 
 /* Fill flops and bytes of a call whose operands are set. (op.c) */
 void fy_op_cost(fy_run_work *w);
-
-/* Host versions, one function an op; strided, any layout, every type of the op. (cpu_*.c) */
-typedef void (*fy_host_op)(fy_run_work *w);
-fy_host_op fy_host_op_find(int op);
-
-/* kernels/: one launcher an op. The simulator passes addresses that it mapped, the real card its own.
- * Fills grid, block, kernel. */
-typedef struct fy_kernel {
-    int op;
-    void (*launch)(fy_run_work *w);
-} fy_kernel;
-const fy_kernel *fy_sim_kernel(int op);  /* from the objects made by g++ */
-void fy_sim_dry(bool on);                /* from now on this thread's launches run nothing, and fill in the rest */
-const char *fy_sim_kernel_fault(void);   /* what the last kernel of this thread did wrong, or NULL */
-const fy_kernel *fy_cuda_kernel(int op); /* from the objects made by nvcc */
-
-/* Where this thread's launches on the real card go: cuda.c sets it before each. */
-typedef struct fy_cuda_place {
-    struct CUstream_st *stream;
-    uint32_t *blame; /* page-locked: the number of the work whose assertion failed; 0: none has */
-} fy_cuda_place;
-extern __thread fy_cuda_place fy_cuda_launching;
 
 #endif

@@ -1,10 +1,21 @@
-/* text.h: what text.c has beyond log.h, for the files of lib that print events. */
+/* text.h: growing text, numbers in it, JSON strings. */
 #ifndef FERRY_TEXT_H
 #define FERRY_TEXT_H
 
-#include "log.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-void fy_text_str(fy_text *t, const char *s); /* as it is */
+/* Growing text. Zero it to start; free(text.data) ends it. */
+typedef struct fy_text {
+    char *data;
+    size_t size, room;
+} fy_text;
+
+void fy_text_add(fy_text *t, const char *s, size_t n);
+void fy_text_printf(fy_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fy_text_json(fy_text *t, const char *s, size_t n); /* quoted and escaped; bad UTF-8 becomes U+FFFD */
+void fy_text_str(fy_text *t, const char *s);            /* as it is */
 void fy_text_int(fy_text *t, int64_t value);
 void fy_text_real(fy_text *t, double value); /* shortest that reads back; "nan", "inf", "-inf" as strings */
 

@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "cpu.h"
+#include "half.h"
+#include "run_work.h"
 
 #define MAP(op, ...) \
     void fy_host_##op(fy_run_work *w) { fy_map_any(w, &(fy_loops){__VA_ARGS__}); }

@@ -2,6 +2,9 @@
  * fit becomes the nearest int64 that there is, NaN the smallest, and then a smaller integer by wrapping
  * around. Floats are rounded once. Everything but 0 is true. */
 #include "cpu.h"
+#include "dtype.h"
+#include "half.h"
+#include "run_work.h"
 
 #define SAME(x) (x)
 #define TRUTH(x) ((x) != 0)              /* of a byte that may be a view of anything */

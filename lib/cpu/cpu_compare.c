@@ -1,5 +1,6 @@
 /* cpu_compare.c: the ops on the host whose answer is bool, element by element. */
 #include "cpu.h"
+#include "run_work.h"
 
 #define QUESTION(op, ...) \
     FY_LOOP2(op##_f32, float, bool, __VA_ARGS__) \

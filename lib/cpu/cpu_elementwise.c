@@ -1,8 +1,9 @@
 /* cpu_elementwise.c: an element-wise op over operands of any layout. A loop knows only elements side by side;
  * what lies otherwise, is a 16-bit float or a number goes through a small buffer, a block at a time. */
 #include "cpu.h"
+#include "dtype.h"
+#include "run_work.h"
 #include "thread_pool.h"
-#include "tensor.h"
 
 enum { BLOCK = 512, GRAIN = 128 * BLOCK, WIDEST = 8, LONG_ROW = 64 };
 

@@ -1,5 +1,6 @@
 /* cpu_half.c: rows of 16-bit floats to float and back. */
 #include "cpu.h"
+#include "half.h"
 
 FY_CLONES void fy_half_widen(int64_t n, float *to, const fy_half *from)
 {

@@ -1,5 +1,7 @@
 /* cpu_loss.c: the negative log likelihood of each row's class, on the host. */
-#include "loss.h"
+#include "dtype.h"
+#include "op.h"
+#include "run_work.h"
 
 /* The element of a layout that lacks the classes' dimension, or has it last and is read at class 0. */
 static int64_t row_offset(const fy_layout *l, const fy_layout *rows, int64_t i)
@@ -29,7 +31,7 @@ void fy_host_nll_loss(fy_run_work *w)
     const fy_layout *rows = &w->out.layout;
     for (int64_t i = 0; i < rows->numel; i++) {
         int64_t class = ((const int64_t *)w->in[1].data)[row_offset(&w->in[1].layout, rows, i)];
-        double loss = class == FY_LEFT_OUT ? 0 : loss_of(w, row_offset(&w->in[0].layout, rows, i), class);
+        double loss = class == FY_IGNORE_INDEX ? 0 : loss_of(w, row_offset(&w->in[0].layout, rows, i), class);
         fy_number_put(w->out.dtype, w->out.data, row_offset(rows, rows, i), fy_arg_real(loss));
     }
 }

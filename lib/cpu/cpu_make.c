@@ -2,8 +2,9 @@
 #include <math.h>
 
 #include "cpu.h"
+#include "dtype.h"
+#include "run_work.h"
 #include "thread_pool.h"
-#include "tensor.h"
 
 /* ---- fill: a copy of a number ---------------------------------------------------------------------- */
 

@@ -1,5 +1,10 @@
 /* cpu_matmul.c: matmul and addmm on the host, one product of two matrices after another: OpenBLAS for
  * floats, plain loops for integers. The 16-bit floats are multiplied as float32 and rounded once. */
+#include "cpu.h"
+#include "dtype.h"
+#include "half.h"
+#include "run_work.h"
+
 #if __has_include(<cblas.h>)
 #include <cblas.h>
 #else
@@ -9,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cpu.h"
-#include "tensor.h"
 
 /* A matrix of any layout; steps in elements. */
 typedef struct matrix {

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 
 #include "cpu.h"
+#include "dtype.h"
 #include "half.h"
 #include "thread_pool.h"
-#include "tensor.h"
+#include "op.h"
+#include "run_work.h"
 
 enum {
     FY_TILE = 256,  /* results of a tile, and elements of each where there are several */

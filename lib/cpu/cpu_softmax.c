@@ -6,8 +6,9 @@
 
 #include "cpu.h"
 #include "cpu_float.h"
+#include "dtype.h"
+#include "run_work.h"
 #include "thread_pool.h"
-#include "tensor.h"
 
 enum { LANES = 32, ACROSS = 64 /* rows at a time */, GRAIN = 1 << 14 /* elements worth a thread */ };
 

@@ -1,5 +1,7 @@
 /* cpu_table.c: the table of host ops. */
 #include "cpu.h"
+#include "op.h"
+#include "run_work.h"
 
 #define X(name, ...) void fy_host_##name(fy_run_work *w);
 FY_OPS(X)

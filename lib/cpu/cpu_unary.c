@@ -1,6 +1,7 @@
 /* cpu_unary.c: the ops of one operand on the host, element by element. */
 #include "cpu.h"
 #include "cpu_float.h"
+#include "run_work.h"
 
 #define MAP(op, ...) \
     void fy_host_##op(fy_run_work *w) { fy_map_any(w, &(fy_loops){__VA_ARGS__}); }

@@ -2,9 +2,12 @@
  * PyTorch's; a card's is a counter, whose numbers differ from the host's for the same seed, as there. */
 #include <math.h>
 
+#include "dtype.h"
 #include "half.h"
 #include "lock.h"
-#include "tensor.h"
+#include "random.h"
+#include "run_work.h"
+#include "settings.h"
 
 enum { N = 624, M = 397, MOST_DEVICES = 256 };
 

@@ -10,9 +10,9 @@
  * Holes are a list in order of address. Every address ever handed out has an entry in a hash table:
  * how long the piece is now (0: given back) and how many tenants it has had. A segment is a piece with tenants at
  * addresses within (fy_ranges_tenant). */
-#include <stdlib.h>
+#include "address_space.h"
 
-#include "device.h"
+#include <stdlib.h>
 
 typedef struct hole {
     uint64_t addr, bytes;

@@ -5,7 +5,7 @@
  * new card is a new row. tests/timetable_test.c holds copies against the measurements that are named here. */
 #include <strings.h>
 
-#include "device.h"
+#include "card_params.h"
 
 static const fy_card host = {
     .name = "CPU (modelled)",

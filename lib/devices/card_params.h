@@ -3,7 +3,32 @@
 #ifndef FERRY_FIGURE_H
 #define FERRY_FIGURE_H
 
-#include "device.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The figures of a card or of the host, each with its source in card_models.c. */
+typedef struct fy_card {
+    const char *name;         /* "NVIDIA H200" */
+    const char *key;          /* "h200" */
+    int64_t capacity;         /* bytes of VRAM on the product */
+    double flops_f32;         /* per second, outside tensor cores */
+    double memory_bandwidth;  /* bytes per second, VRAM (RAM for the host) */
+    double bus_bandwidth;     /* bytes per second each way, pinned */
+    double peer_bandwidth;    /* bytes per second to another card of the kind; 0: the bus's */
+    double staging_bandwidth; /* bytes per second, memcpy into the pinned staging buffer */
+    int64_t staging_chunk;    /* bytes of one staging buffer */
+    int64_t bus_latency;      /* ns, one transfer */
+    int64_t call_overhead;    /* ns the host spends in a copy, record, query or sync call */
+    int64_t launch_overhead;  /* ns the host spends in a launch */
+    int64_t kernel_latency;   /* ns from the head of the queue to the first instruction, and back */
+    int64_t launch_queue;     /* pieces of work of a stream that may be to come; 0: any number */
+    int64_t malloc_overhead;  /* ns, cudaMalloc */
+    int64_t free_overhead;    /* ns, cudaFree, cudaFreeHost, once the card is idle */
+    int64_t pin_overhead;     /* ns, cudaHostAlloc of any size */
+    double pin_bandwidth;     /* bytes per second that it page-locks; 0: that costs nothing */
+    double unpin_bandwidth;   /* and gives free; 0 likewise */
+} fy_card;
 
 typedef enum fy_unit { FY_UNIT_BYTES, FY_UNIT_RATE, FY_UNIT_FLOPS, FY_UNIT_TIME, FY_UNIT_COUNT } fy_unit;
 
@@ -26,5 +51,11 @@ void fy_figure_set(fy_card *card, const fy_figure *f, int64_t value);
 bool fy_figure_read(const char *text, size_t n, fy_unit unit, int64_t *value);
 /* n characters of an option, "bus=8GB/s", into the card's figures; false after saying why not. */
 bool fy_figure_option(fy_card *card, const char *option, size_t n, char *why, size_t room);
+
+/* card_models.c: figures by key ("h200"); NULL if there are none. The list of keys is for messages. */
+const fy_card *fy_card_host(void);
+const fy_card *fy_card_find(const char *key);
+const char *fy_card_keys(void);
+#define FY_SIM_CAPACITY ((int64_t)512 << 20) /* VRAM of a simulated card unless told, the same everywhere */
 
 #endif

@@ -1,11 +1,17 @@
 /* cpu.c: the host as a back end. Everything is done when the call returns; under the model each call
  * costs what the host's figures say (card_models.c), beside a real card what it took. */
 #define _GNU_SOURCE 1 /* MADV_HUGEPAGE */
+#include "cpu.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "op.h"
+#include "card_params.h"
+#include "clock.h"
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
 
 enum { ALIGN = 64, LARGE_PAGE = 2 << 20, LARGE = 2 * LARGE_PAGE };
 

@@ -13,8 +13,11 @@
  * against a recording fake of the runtime (tests/fake_cuda). */
 #include <stdio.h>
 
+#include "clock.h"
 #include "device.h"
+#include "kernel_table.h"
 #include "op.h"
+#include "run_work.h"
 
 #ifdef FERRY_NO_NVCC
 

@@ -10,15 +10,20 @@
  *
  * A value that cannot be understood ends the program with status 1: to guess would show a learner
  * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process. */
+#include "device.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim_config.h"
+#include "address_space.h"
 #include "card_params.h"
-#include "log.h"
-#include "tensor.h"
+#include "clock.h"
+#include "session_hooks.h"
+#include "settings.h"
+#include "sim_config.h"
+#include "text.h"
 
 enum { MOST_DEVICES = 1 + FY_MOST_SIMS };
 static const uint64_t host_base = 0x5500000000, card_base = 0x7000000000; /* modelled, recognisable */
@@ -131,13 +136,7 @@ static void open_all(void)
         snprintf(why_not_real, sizeof why_not_real, "%s", mode == SIM ? "asked for the simulated card" : why);
         if (mode != REAL) open_sims();
     }
-    if (count > 1) fy_guard_start();
-}
-
-static bool is_set(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value && strcmp(value, "0") != 0;
+    if (count > 1) fy_card_opened();
 }
 
 /* Where events are told, on the terminal or in a page, so is why they are not a card's; and a wish that failed. */
@@ -148,7 +147,7 @@ static void say_once(void)
     if (asked && strcmp(gpu, "real") == 0 && count == 1)
         fprintf(stderr, "ferry: FERRY_GPU=real, but: %s; there is no cuda device. FERRY_GPU=auto simulates one\n",
                 why_not_real);
-    if (!asked && count > 1 && why_not_real[0] && (is_set("FERRY_NARRATE") || is_set("FERRY_VIEW")))
+    if (!asked && count > 1 && why_not_real[0] && (fy_setting_is_on("FERRY_NARRATE") || fy_setting_is_on("FERRY_VIEW")))
         fprintf(stderr, "ferry: cuda:0 is simulated (%s) and its times are modelled: %s\n", devices[1].card->name,
                 why_not_real);
 }

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stream.h"
-#include "tensor.h"
+#include "device.h"
+#include "error.h"
+#include "event.h"
+#include "session_hooks.h"
 
 typedef struct spelling {
     char type[16];

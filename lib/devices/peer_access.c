@@ -1,5 +1,7 @@
 /* peer_access.c: which cards read and write each other's memory directly. */
-#include "tensor.h"
+#include "device.h"
+#include "error.h"
+#include "session_hooks.h"
 
 bool fy_cuda_can_device_access_peer_at(fy_site *at, int device, int peer)
 {

@@ -9,6 +9,8 @@
  * Work is timed at the call, by the timetable, and done late: when somebody waits for it (sim_queue.c). What a
  * kernel does wrong comes to light then, and from then on the card fails at every call, as CUDA's do. */
 #define _GNU_SOURCE 1 /* MAP_FIXED_NOREPLACE */
+#include "sim.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,8 +18,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "address_space.h"
+#include "clock.h"
+#include "device.h"
+#include "event.h"
+#include "kernel_table.h"
 #include "op.h"
-#include "sim.h"
+#include "run_work.h"
+#include "timing_model.h"
 
 enum { GRANULE = 512, FREED = 0xf5, PAGE = 65536, HOST_PAGE = 4096 };
 

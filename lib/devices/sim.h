@@ -7,6 +7,8 @@
 
 #include <stdatomic.h>
 
+#include "device.h"
+#include "run_work.h"
 #include "timing_model.h"
 
 enum { FY_SIM_CARDS = 8, FY_SIM_POISON = 0xff };

@@ -2,7 +2,7 @@
 #ifndef FERRY_CHOOSE_H
 #define FERRY_CHOOSE_H
 
-#include "device.h"
+#include "card_params.h"
 
 enum { FY_MOST_SIMS = 8 };
 

@@ -9,7 +9,12 @@
  *   card, junk
  *
  * "At once" is after all earlier work of the stream. */
+#include "clock.h"
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
 #include "sim.h"
+#include "timing_model.h"
 
 /* Is each end where the direction says? */
 static bool ends_fit(fy_dev *d, const fy_copy_work *w)

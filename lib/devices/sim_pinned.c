@@ -5,6 +5,7 @@
  * read what a later copy home poisons has it kept aside first. */
 #include <string.h>
 
+#include "event.h"
 #include "sim.h"
 
 static fy_task *first, *last; /* in order of issue, all cards' */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
+#include "run_work.h"
 #include "sim.h"
 
 enum { MOST_TASKS = 4096, CHUNK = 32 };

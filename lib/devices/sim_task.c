@@ -8,7 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "op.h"
+#include "device.h"
+#include "dtype.h"
+#include "event.h"
+#include "kernel_table.h"
+#include "run_work.h"
 #include "sim.h"
 
 enum { PAGE = 65536 };

@@ -8,7 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "card_params.h"
+#include "device.h"
 #include "engine_schedule.h"
+#include "event.h"
+#include "run_work.h"
 
 typedef enum way { UP, DOWN, COMPUTE, WAYS } way;
 

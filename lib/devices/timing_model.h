@@ -10,7 +10,10 @@
 #ifndef FERRY_TIMETABLE_H
 #define FERRY_TIMETABLE_H
 
+#include "card_params.h"
 #include "device.h"
+#include "event.h"
+#include "run_work.h"
 
 typedef struct fy_timetable fy_timetable; /* one card's */
 

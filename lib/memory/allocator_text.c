@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
 #include "caching_allocator.h"
+#include "text.h"
 
 /* ---- sizes ---- */
 

@@ -1,7 +1,10 @@
 /* caching_allocator.c: segments and blocks, by the rules of PyTorch 1.13's caching allocator (caching_allocator.h). */
+#include "caching_allocator.h"
+
 #include <stdlib.h>
 
-#include "caching_allocator.h"
+#include "device.h"
+#include "event.h"
 
 static const int64_t SMALL_MOST = 1 << 20;    /* larger blocks come from the large pool */
 static const int64_t SMALL_SEGMENT = 2 << 20; /* and these are what a card is asked for */

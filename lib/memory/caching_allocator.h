@@ -10,6 +10,7 @@
 #define FERRY_POOL_H
 
 #include "device.h"
+#include "event.h"
 
 enum { FY_POOL_GRAIN = 512, FY_POOL_PLACES = 9 * 64 }; /* `where` in what follows: below FY_POOL_PLACES */
 #define FY_POOL_EXABYTE ((int64_t)1 << 60)

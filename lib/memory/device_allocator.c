@@ -5,8 +5,14 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "race_detector.h"
+#include "access_history.h"
+#include "caching_allocator.h"
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
+#include "storage.h"
 #include "stream.h"
+#include "vector_clock.h"
 
 enum { MOST_DEVICES = 9, FRESH = 0xff, FREED = 0xf5 };
 
@@ -120,7 +126,7 @@ static void wait_for(void *self, int where, fy_point *at)
     d->backend->record(d, -1, at);
 }
 
-void fy_pool_record_stream(fy_storage *s, int stream)
+void fy_storage_record_stream(fy_storage *s, int stream)
 {
     if (!s->block || stream == s->stream) return;
     cache *c = &caches[s->dev->number];
@@ -129,7 +135,7 @@ void fy_pool_record_stream(fy_storage *s, int stream)
     pthread_mutex_unlock(&c->lock);
 }
 
-void fy_pool_record_pinned(fy_storage *s, const fy_dev *card, int stream)
+void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream)
 {
     if (!s->block || s->mem != FY_WORD_pinned) return;
     cache *c = &caches[s->dev->number];
@@ -163,7 +169,7 @@ static bool fill(const fy_storage *s, uint8_t junk)
 {
     fy_dev *d = s->dev;
     fy_copy_work w = {.dst = s->data, .junk = junk, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream};
-    return s->mem == FY_WORD_pinned || !d->card || !fy_hazard_over(s) || d->backend->copy(d, &w);
+    return s->mem == FY_WORD_pinned || !d->card || !fy_history_over(s->history) || d->backend->copy(d, &w);
 }
 
 static void lie_in(fy_storage *s, fy_block *b)
@@ -187,7 +193,7 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
     if (b) lie_in(s, b);
     fy_cache_close(s->dev);
     if (!b) return false;
-    fy_hazard_inherit(s);
+    fy_history_inherit(&s->history, s->dev, s->addr, s->bytes);
     if (fill(s, FRESH)) return true;
     fy_cache_give(s);
     return false;
@@ -197,7 +203,7 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
 void fy_cache_give(fy_storage *s)
 {
     if (!s->recorded) fill(s, FREED);
-    fy_hazard_leave(s, s->stream, s->recorded);
+    fy_history_leave(&s->history, s->dev, s->addr, s->stream, s->recorded);
     fy_pool *pool = fy_cache_open(s->dev);
     fy_pool_give(pool, s->block);
     fy_cache_close(s->dev);

@@ -4,7 +4,8 @@
 #define FERRY_CACHE_H
 
 #include "caching_allocator.h"
-#include "tensor.h"
+#include "device.h"
+#include "storage.h"
 
 /* A block for s->asked bytes (not 0) of s->dev: fills block, bytes, data, addr and stream, and the block with junk.
  * False: no room; or else d->fault of the card says why not. */

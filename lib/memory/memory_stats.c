@@ -2,8 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "caching_allocator.h"
+#include "device.h"
 #include "device_allocator.h"
-#include "log.h"
+#include "error.h"
+#include "session_hooks.h"
+#include "text.h"
 
 /* NULL after an error. */
 static fy_dev *card_named(fy_site *at, const char *device)

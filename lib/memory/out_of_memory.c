@@ -2,7 +2,11 @@
  * of oom. */
 #include <stdio.h>
 
+#include "caching_allocator.h"
+#include "device.h"
 #include "device_allocator.h"
+#include "error.h"
+#include "event.h"
 
 static const char *const last_sentence =
     " If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See "

@@ -2,13 +2,20 @@
  *
  * Memory of cards, and page-locked memory, comes from the caching allocators (device_allocator.c); the rest from the CPU's back
  * end, here. The only emitter of alloc and free. */
+#include "storage.h"
+
 #include <stdlib.h>
 
+#include "access_history.h"
+#include "address_space.h"
+#include "device.h"
 #include "device_allocator.h"
-#include "race_detector.h"
-#include "lock.h"
-#include "stream.h"
+#include "error.h"
+#include "event.h"
 #include "launch_record.h"
+#include "lock.h"
+#include "run_work.h"
+#include "stream.h"
 
 enum { HOST_ALIGN = 64 };
 
@@ -242,7 +249,7 @@ void fy_storage_cancel(fy_storage *s)
 {
     if (s->bytes) give_back(s);
     __atomic_sub_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
-    if (!is_cached(s)) fy_hazard_leave(s, 0, 0);
+    if (!is_cached(s)) fy_history_leave(&s->history, s->dev, s->addr, 0, 0);
     leave(s);
 }
 

@@ -1,6 +1,13 @@
 /* blob.c: tensors over memory of the program's own. Nothing is copied; when the last tensor that looks at
  * the memory is gone, the program is told once. A call that fails tells nothing: the memory stays as it was. */
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "storage.h"
 #include "tensor.h"
+#include "transfer.h"
 
 static bool fail_stride(fy_site *at, int dim, int64_t stride)
 {

@@ -2,7 +2,17 @@
  * other, each by an op of its own. Everything is checked before anything is allocated. */
 #include <stdlib.h>
 
+#include "device.h"
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
+#include "op.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "storage.h"
 #include "tensor.h"
+#include "transfer.h"
 
 /* A join that is asked for, and what it will make. */
 typedef struct joint {

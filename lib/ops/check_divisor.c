@@ -1,6 +1,11 @@
 /* check_divisor.c: an integer divided by 0 is an error on the CPU, told before anything is written. A card has no
  * way to stop in the middle: there it gives -1 (kernels/binary.cu). */
+#include "cpu.h"
+#include "dispatch.h"
+#include "dtype.h"
 #include "op.h"
+#include "run_work.h"
+#include "shape.h"
 #include "tensor.h"
 
 static bool divides_integers(const fy_call *c, const fy_plan *p)

@@ -1,4 +1,10 @@
 /* check_inplace.c: may a call write into the tensor that it was given, and is it written at once. */
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
+#include "op.h"
+#include "run_work.h"
+#include "shape.h"
 #include "tensor.h"
 
 static bool fail_cast(const fy_call *c, const fy_plan *p)

@@ -2,7 +2,16 @@
  *
  * On one device a copy is the op clone or cast. Between devices the elements cross in one piece (transfer.c), by
  * way of compact temporaries on either side where tensor and source do not lie alike, as in PyTorch. */
+#include "device.h"
+#include "dispatch.h"
+#include "dtype.h"
+#include "event.h"
+#include "run_work.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "storage.h"
 #include "tensor.h"
+#include "transfer.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 

@@ -1,24 +1,30 @@
 /* dispatch.c: one call of one op: checked and planned (plan.c), allocated, run by the device's back end,
  * and recorded as alloc, tensor, op, complete. The only caller of a back end's run. */
+#include "dispatch.h"
+
 #include <stdio.h>
 
+#include "clock.h"
 #include "completion.h"
+#include "device.h"
+#include "dtype.h"
+#include "event.h"
+#include "launch_record.h"
+#include "op.h"
 #include "race_detector.h"
+#include "run_work.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "storage.h"
 #include "stream.h"
 #include "tensor.h"
-#include "launch_record.h"
+#include "tensor_access.h"
+#include "vector_clock.h"
 
 uint32_t fy_work_id(void)
 {
     static uint32_t last;
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-}
-
-/* Where element 0 of a view lies. */
-void *fy_first_element(const fy_tensor *x)
-{
-    if (!x->storage->data) return NULL;
-    return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
 }
 
 /* An operand that travels as a kernel argument: a number, or the one element of a tensor on the CPU. */
@@ -89,16 +95,16 @@ static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *rea
 
 /* Who reads and writes what: the card's current stream, or the host, which also reads the numbers itself. */
 static void note_accesses(const fy_call *c, const fy_dev *dev, const fy_run_work *w, fy_tensor *const *in,
-                          const fy_tensor *out, fy_deed *deed)
+                          const fy_tensor *out, fy_launch *launch)
 {
     int agent = fy_agent_of(dev, w->stream);
-    fy_deed_begin(deed, w->id);
+    fy_launch_begin(launch, w->id);
     if (w->out.layout.numel == 0) return;
     for (int i = 0; i < w->nin; i++) {
-        if (!w->in[i].data && c->in[i].is_tensor) fy_deed_read(deed, FY_HOST, c->in[i].tensor, 0);
-        else if (in[i]) fy_deed_read(deed, agent, in[i], (uint8_t)(1 << i));
+        if (!w->in[i].data && c->in[i].is_tensor) fy_launch_read(launch, FY_HOST, c->in[i].tensor, 0);
+        else if (in[i]) fy_launch_read(launch, agent, in[i], (uint8_t)(1 << i));
     }
-    fy_deed_write(deed, agent, out);
+    fy_launch_write(launch, agent, out);
 }
 
 /* Most ops are on the host, and take half the room. */
@@ -156,31 +162,31 @@ static void *fail_run(const fy_call *c, const fy_dev *dev, const fy_run_work *w)
 
 /* Told of, with what was found about its accesses. */
 static uint64_t record(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
-                       const fy_tensor *out, fy_deed *deed)
+                       const fy_tensor *out, fy_launch *launch)
 {
-    if (!fy_log_is_on()) return fy_deed_done(deed, c->at, 0), 0;
-    if (dev->number == 0 && deed->n == 0 && emit_hosted(c, w, reads, n, use_of(out))) return 0;
+    if (!fy_log_is_on()) return fy_launch_done(launch, c->at, 0), 0;
+    if (dev->number == 0 && launch->n == 0 && emit_hosted(c, w, reads, n, use_of(out))) return 0;
     uint64_t seq = emit(c, dev, w, reads, n, out);
-    fy_deed_done(deed, c->at, seq);
+    fy_launch_done(launch, c->at, seq);
     return seq;
 }
 
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out)
 {
-    fy_deed deed;
+    fy_launch launch;
     fy_use reads[FY_MAX_INPUTS];
     size_t n = note_reads(w, in, reads);
     w->id = fy_work_id();
     w->stream = fy_stream_current(dev);
     w->races.own = w->races.n = 0;
-    note_accesses(c, dev, w, in, out, &deed);
-    fy_deed_check(&deed, &w->races);
+    note_accesses(c, dev, w, in, out, &launch);
+    fy_launch_check(&launch, &w->races);
     if (!run(dev, w)) {
-        fy_deed_failed(&deed);
+        fy_launch_failed(&launch);
         return fail_run(c, dev, w);
     }
     out->storage->version++;
-    uint64_t seq = record(c, dev, w, reads, n, out, &deed);
+    uint64_t seq = record(c, dev, w, reads, n, out, &launch);
     return dev->number == 0 || fy_work_issued(c->at, dev, w->stream, w->id, seq);
 }
 

@@ -1,6 +1,13 @@
 /* fast_path.c: the shortest way through an op, which most calls take: on the host, element by element, operands
  * of one type and one shape, row-major. Nothing can be wrong with such a call, and its result lies as they
  * do, so that there is nothing to plan; plan.c would come to the same. */
+#include "device.h"
+#include "dispatch.h"
+#include "dtype.h"
+#include "event.h"
+#include "op.h"
+#include "run_work.h"
+#include "storage.h"
 #include "tensor.h"
 
 /* The result's type, where no operand is converted and none can be refused; else unset. */

@@ -1,7 +1,15 @@
 /* fill.c: fy_fill_ and fy_zero_: one value into every element of a tensor that is there. */
 #include <stdlib.h>
 
+#include "dispatch.h"
+#include "dtype.h"
+#include "event.h"
 #include "make.h"
+#include "op.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "tensor.h"
+#include "transfer.h"
 
 static bool check_value(fy_site *at, fy_tensor *value)
 {

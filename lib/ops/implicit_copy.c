@@ -1,6 +1,12 @@
 /* implicit_copy.c: FERRY_POLICY=silent, the contrast: where PyTorch refuses operands on different devices, they are
  * copied to one device without a word to the program, as TensorFlow does. The log flags each copy. */
+#include "device.h"
+#include "dispatch.h"
+#include "event.h"
+#include "op.h"
+#include "run_work.h"
 #include "tensor.h"
+#include "transfer.h"
 
 static bool is_alive(const fy_tensor *x) { return x && x->magic == FY_ALIVE; }
 

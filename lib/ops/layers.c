@@ -1,4 +1,8 @@
 /* layers.c: what a layer does to its input. */
+#include "dispatch.h"
+#include "event.h"
+#include "op.h"
+#include "shape.h"
 #include "tensor.h"
 
 /* weight turned round, as a view; a weight of fewer dimensions as it is. NULL after an error. */

@@ -5,7 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
+#include "make.h"
+#include "session_hooks.h"
+#include "settings.h"
 #include "tensor.h"
+#include "transfer.h"
 
 /* ---- the list ---- */
 

@@ -1,6 +1,11 @@
 /* loss.c: losses: several calls of the dispatcher, each of which shows in the log. */
 #include "loss.h"
 
+#include "dispatch.h"
+#include "event.h"
+#include "op.h"
+#include "tensor.h"
+
 /* One step: its value, named if it is the result; what it was made of is freed. */
 static fy_tensor *step(fy_site *at, fy_call c, bool last, fy_tensor *used)
 {
@@ -83,7 +88,7 @@ static fy_tensor *mean_of_rows(fy_site *at, fy_tensor *loss, fy_tensor *target)
     fy_call total = of_one(FY_OP_sum, loss);
     if (narrow) total.dtype = FY_FLOAT32;
     fy_tensor *sum = step(at, total, false, loss);
-    fy_tensor *kept = sum ? step(at, of_two(FY_OP_ne, target, fy_arg_int(FY_LEFT_OUT)), false, NULL) : NULL;
+    fy_tensor *kept = sum ? step(at, of_two(FY_OP_ne, target, fy_arg_int(FY_IGNORE_INDEX)), false, NULL) : NULL;
     fy_tensor *count = kept ? step(at, of_one(FY_OP_sum, kept), false, kept) : NULL;
     fy_tensor *mean = count ? step(at, of_two(FY_OP_div, sum, fy_arg_tensor(count)), !narrow, sum) : NULL;
     if (!count) fy_tensor_drop(at, sum, FY_WORD_free);

@@ -2,9 +2,9 @@
 #ifndef FERRY_LOSS_H
 #define FERRY_LOSS_H
 
+#include "ferry.h"
 #include "tensor.h"
 
-enum { FY_LEFT_OUT = -100 }; /* the class of a row that does not count: PyTorch's ignore_index */
 
 bool fy_loss_check_real(fy_site *at, fy_tensor *a, fy_tensor *b);
 bool fy_loss_check_rows(fy_site *at, fy_tensor *x, fy_tensor *target);

@@ -1,5 +1,10 @@
 /* loss_check.c: what can be wrong in a call of a loss, in PyTorch's words. */
+#include "dtype.h"
+#include "error.h"
 #include "loss.h"
+#include "op.h"
+#include "shape.h"
+#include "tensor.h"
 
 bool fy_loss_check_real(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
@@ -88,7 +93,7 @@ bool fy_loss_check_classes(fy_site *at, fy_tensor *x, fy_tensor *target)
     if (target->storage->dev->number > 0) return true;
     for (int64_t i = 0, n = fy_numel(target); i < n; i++) {
         int64_t class = fy_integer_at(target->dtype, target->storage->data, place_of(target, i));
-        if ((class >= 0 && class < classes) || class == FY_LEFT_OUT) continue;
+        if ((class >= 0 && class < classes) || class == FY_IGNORE_INDEX) continue;
         return fy_fail_about(at, "index", "classes count from 0; -100 leaves a row out", 2, (fy_tensor *[]){x, target},
                              "Target %lld is out of bounds.", (long long)class);
     }

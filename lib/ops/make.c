@@ -5,7 +5,19 @@
 #include <float.h>
 #include <math.h>
 
+#include "device.h"
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
 #include "half.h"
+#include "op.h"
+#include "run_work.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "storage.h"
+#include "tensor.h"
+#include "transfer.h"
 
 static bool check_pinned(const fy_call *c)
 {

@@ -2,7 +2,11 @@
 #ifndef FERRY_MAKE_H
 #define FERRY_MAKE_H
 
+#include "dispatch.h"
 #include "tensor.h"
+
+/* make.c: a row-major tensor in RAM whose values the caller sets; NULL after an error. */
+fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, const char *name);
 
 /* Device, dtype and name of a call, from its options. False after an error. */
 bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual);

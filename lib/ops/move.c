@@ -4,7 +4,17 @@
  * compact first where it lives, and a change of type is made on one side. On which follows PyTorch: on the
  * CPU, as that needs no room on the card; on the card, where the call is not to wait for the CPU; and
  * between two cards on the first. Whatever takes room is reserved before anything happens. */
+#include "device.h"
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
+#include "op.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "storage.h"
 #include "tensor.h"
+#include "transfer.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 

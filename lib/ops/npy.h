@@ -6,7 +6,7 @@
 #ifndef FERRY_NPY_H
 #define FERRY_NPY_H
 
-#include "tensor.h"
+#include "ferry.h"
 
 enum {
     FY_NPY_HEADER = 1 << 16, /* bytes of the longest header that is read; NumPy's own limit is smaller */

@@ -7,7 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device.h"
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
 #include "npy.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "storage.h"
+#include "tensor.h"
+#include "transfer.h"
 
 enum { BEGINNING = 12 }; /* magic, version and length; 10 in version 1 */
 

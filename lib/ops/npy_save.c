@@ -11,7 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
 #include "npy.h"
+#include "session_hooks.h"
+#include "shape.h"
+#include "tensor.h"
+#include "transfer.h"
 
 /* A file that is being written. */
 typedef struct target {

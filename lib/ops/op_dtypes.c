@@ -1,5 +1,9 @@
 /* op_dtypes.c: in which type a call computes, what it takes and what it gives; and the errors of calls that
  * no type fits, in PyTorch's words. */
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
+#include "op.h"
 #include "tensor.h"
 
 /* The tensor that a message is about: the first operand that is one. */

@@ -1,4 +1,10 @@
 /* ops.c: the operations of ferry_math.h that are one call of the dispatcher. */
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
+#include "op.h"
+#include "shape.h"
 #include "tensor.h"
 
 static fy_tensor *call(fy_call *c)

@@ -1,5 +1,11 @@
 /* plan.c: what a call will do: device, types (op_dtypes.c), shapes, layouts. Everything that a learner can get
  * wrong is found here, before anything is allocated. */
+#include "device.h"
+#include "dispatch.h"
+#include "error.h"
+#include "op.h"
+#include "run_work.h"
+#include "shape.h"
 #include "tensor.h"
 
 /* A class is no number: it must be where the scores are. */

@@ -9,8 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "log.h"
+#include "dtype.h"
+#include "event.h"
+#include "session_hooks.h"
+#include "shape.h"
 #include "tensor.h"
+#include "text.h"
+#include "transfer.h"
 
 enum { EDGE = 3, THRESHOLD = 1000, LINE = 80, INDENT = 7 /* "tensor(" */ };
 

@@ -2,6 +2,13 @@
  * stacks of matrices broadcast. */
 #include <stdio.h>
 
+#include "device.h"
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
+#include "op.h"
+#include "run_work.h"
+#include "shape.h"
 #include "tensor.h"
 
 /* The matrices of a call: the last two operands. addmm's first one is added to their product. */

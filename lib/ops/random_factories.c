@@ -1,7 +1,14 @@
 /* random_factories.c: the factories of random values: rand, randn, randint, randperm. The generators are in host_random.c. */
 #include <stdlib.h>
 
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
 #include "make.h"
+#include "op.h"
+#include "random.h"
+#include "shape.h"
+#include "tensor.h"
 
 /* A card's counters are taken for the call, and given back if it failed. */
 static fy_tensor *drawn(fy_call *c)

@@ -1,8 +1,13 @@
 /* ranges.c: the factories of regular values: arange, linspace, eye. */
 #include <math.h>
 
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
 #include "half.h"
 #include "make.h"
+#include "op.h"
+#include "tensor.h"
 
 /* How many steps fit between whole numbers, to the last: doubles skip some beyond 2^53. */
 static __int128 whole_steps(__int128 start, __int128 end, __int128 step)

@@ -1,4 +1,8 @@
 /* reduce.c: the shapes of reductions, and of ops that work along one dimension. */
+#include "dispatch.h"
+#include "op.h"
+#include "run_work.h"
+#include "shape.h"
 #include "tensor.h"
 
 static bool fail_empty(const fy_call *c, const char *format, long long dim)

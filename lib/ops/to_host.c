@@ -3,15 +3,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "race_detector.h"
+#include "device.h"
+#include "dtype.h"
+#include "event.h"
+#include "session_hooks.h"
+#include "shape.h"
 #include "tensor.h"
+#include "tensor_access.h"
+#include "transfer.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
-
-static void *data_of(const fy_tensor *x)
-{
-    return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
-}
 
 static size_t bytes_of(const fy_tensor *x) { return (size_t)fy_numel(x) * fy_dtype_size(x->dtype); }
 
@@ -22,7 +23,7 @@ void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via)
 {
     uint64_t seq = FY_EMIT(at, host_read, .tensor = x->id, .storage = x->storage->id, .version = x->storage->version,
                            .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
-    if (is_host(x->storage->dev) || via == FY_WORD_answer) fy_host_access(at, x, false, seq);
+    if (is_host(x->storage->dev) || via == FY_WORD_answer) fy_host_touch(at, x, false, seq);
 }
 
 void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
@@ -30,7 +31,7 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
     x->storage->version++;
     uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = x->storage->version,
                            .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
-    fy_host_access(at, x, true, seq);
+    fy_host_touch(at, x, true, seq);
 }
 
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit)
@@ -84,7 +85,7 @@ static void *rows_of(fy_site *at, fy_tensor *x, fy_word why)
     if (!rows || (!host && !block)) {
         fy_fail_about(at, "oom", "look at a part of it: fy_narrow", 1, &x, "no memory for a copy of it on the host");
     } else if (host || fy_fetch(at, x, block, span, why)) {
-        gather(&g, host ? data_of(x) : block, rows);
+        gather(&g, host ? fy_first_element(x) : block, rows);
         free(block);
         return rows;
     }
@@ -101,4 +102,33 @@ void *fy_bring_home(fy_site *at, fy_tensor *x, fy_word why)
     void *rows = compact ? rows_of(at, compact, why) : NULL;
     fy_tensor_drop(at, compact, FY_WORD_free);
     return rows;
+}
+
+/* ---- one value, and the bytes themselves ---- */
+
+double fy_item_at(fy_site *at, fy_tensor *x)
+{
+    if (!fy_check(at, 0, x)) return NAN;
+    if (fy_numel(x) != 1) {
+        fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
+                      "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(x));
+        return NAN;
+    }
+    void *home = fy_bring_home(at, x, FY_WORD_item);
+    if (!home) return NAN;
+    double value = fy_real_at(x->dtype, home, 0);
+    fy_emit_read(at, x, FY_WORD_item);
+    fy_emit_values(at, x, home, 1);
+    free(home);
+    fy_narrate_flush();
+    return value;
+}
+
+/* The program may read and write through the pointer unseen: the log notes that it was handed out. On a
+ * card nothing is noted, since the host cannot read there. */
+void *fy_data_at(fy_site *at, fy_tensor *x)
+{
+    if (!fy_check(at, 0, x) || !x->storage->data) return NULL;
+    if (x->storage->dev->number == 0) fy_emit_read(at, x, FY_WORD_data);
+    return fy_first_element(x);
 }

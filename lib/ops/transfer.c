@@ -1,17 +1,22 @@
 /* transfer.c: bytes from one memory to another, and what the log says of it. The only caller of a back end's
  * copy, and the only emitter of copy. What crosses is one piece: move.c and to_host.c see to that. */
+#include "transfer.h"
+
+#include "clock.h"
 #include "completion.h"
+#include "device.h"
+#include "dispatch.h"
+#include "dtype.h"
+#include "event.h"
+#include "launch_record.h"
 #include "race_detector.h"
+#include "storage.h"
 #include "stream.h"
 #include "tensor.h"
-#include "launch_record.h"
+#include "tensor_access.h"
+#include "vector_clock.h"
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
-
-static void *data_of(const fy_tensor *x)
-{
-    return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
-}
 
 static size_t bytes_of(const fy_tensor *x) { return (size_t)fy_numel(x) * fy_dtype_size(x->dtype); }
 
@@ -81,11 +86,11 @@ static int agent_of(const fy_tensor *x, const fy_dev *card, int stream)
 /* Has the host waited for the stream? Memory that was staged unasked to wait is the host's again, no more. */
 static bool has_waited(const fy_copy_work *w) { return !w->was_async && !(w->async && w->dir == FY_WORD_h2d); }
 
-static bool copy(fy_site *at, fy_dev *card, fy_copy_work *w, fy_deed *deed)
+static bool copy(fy_site *at, fy_dev *card, fy_copy_work *w, fy_launch *launch)
 {
-    fy_deed_check(deed, &w->races);
+    fy_launch_check(launch, &w->races);
     if (!card->backend->copy(card, w)) {
-        fy_deed_failed(deed);
+        fy_launch_failed(launch);
         return fy_fail_work(at, card, w->id, "copy");
     }
     return true;
@@ -94,22 +99,22 @@ static bool copy(fy_site *at, fy_dev *card, fy_copy_work *w, fy_deed *deed)
 bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossing *how)
 {
     fy_dev *from = src->storage->dev, *to = dst->storage->dev, *card = is_host(from) ? to : from;
-    fy_copy_work w = {.dst = data_of(dst), .src = data_of(src), .bytes = bytes_of(dst), .dir = direction(from, to)};
-    fy_deed deed;
+    fy_copy_work w = {.dst = fy_first_element(dst), .src = fy_first_element(src), .bytes = bytes_of(dst), .dir = direction(from, to)};
+    fy_launch launch;
     w.async = how->async;
     w.stream = fy_stream_current(card);
     w.pinned = is_pinned_way(src->storage, dst->storage);
     int64_t before = fy_clock_now();
     if (w.bytes == 0) return true;
-    fy_deed_begin(&deed, w.id = fy_work_id());
-    fy_deed_read(&deed, agent_of(src, card, w.stream), src, 1);
-    fy_deed_write(&deed, agent_of(dst, card, w.stream), dst);
-    if (!copy(at, card, &w, &deed)) return false;
+    fy_launch_begin(&launch, w.id = fy_work_id());
+    fy_launch_read(&launch, agent_of(src, card, w.stream), src, 1);
+    fy_launch_write(&launch, agent_of(dst, card, w.stream), dst);
+    if (!copy(at, card, &w, &launch)) return false;
     dst->storage->version++;
     if (has_waited(&w)) fy_order_join(FY_HOST, fy_agent_of(card, w.stream));
-    if (w.was_async) fy_pool_record_pinned(is_host(from) ? src->storage : dst->storage, card, w.stream);
+    if (w.was_async) fy_storage_record_pinned(is_host(from) ? src->storage : dst->storage, card, w.stream);
     uint64_t seq = emit_copy(at, card, &w, side_of(src), side_of(dst), how, before);
-    fy_deed_done(&deed, at, seq);
+    fy_launch_done(&launch, at, seq);
     return has_waited(&w) || fy_work_issued(at, card, w.stream, w.id, seq);
 }
 
@@ -117,19 +122,19 @@ bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossi
 bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why)
 {
     fy_dev *card = x->storage->dev;
-    fy_copy_work w = {.dst = to, .src = data_of(x), .bytes = bytes, .dir = FY_WORD_d2h};
-    fy_deed deed;
+    fy_copy_work w = {.dst = to, .src = fy_first_element(x), .bytes = bytes, .dir = FY_WORD_d2h};
+    fy_launch launch;
     w.stream = fy_stream_current(card);
     int64_t before = fy_clock_now();
     if (bytes == 0) return true;
-    fy_deed_begin(&deed, w.id = why == FY_WORD_answer ? 0 : fy_work_id());
-    fy_deed_read(&deed, fy_agent_of(card, w.stream), x, 1);
-    if (!copy(at, card, &w, &deed)) return false;
+    fy_launch_begin(&launch, w.id = why == FY_WORD_answer ? 0 : fy_work_id());
+    fy_launch_read(&launch, fy_agent_of(card, w.stream), x, 1);
+    if (!copy(at, card, &w, &launch)) return false;
     if (why == FY_WORD_answer) {
-        fy_deed_failed(&deed);
+        fy_launch_failed(&launch);
         return true;
     }
     fy_order_join(FY_HOST, fy_agent_of(card, w.stream));
-    fy_deed_done(&deed, at, emit_copy(at, card, &w, side_of(x), nowhere, &(fy_crossing){.why = why}, before));
+    fy_launch_done(&launch, at, emit_copy(at, card, &w, side_of(x), nowhere, &(fy_crossing){.why = why}, before));
     return true;
 }

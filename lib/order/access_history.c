@@ -2,17 +2,22 @@
 #include "access_history.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "byte_range.h"
+#include "device.h"
+#include "vector_clock.h"
 
 enum { CHUNK = 64, MOST_HOME = 32 };
 
 /* ---- places ---- */
 
-static fy_seen *unused;
+static fy_access_history *unused;
 
 /* Kept for good, as slots of storages are. */
 static bool add_unused(void)
 {
-    fy_seen *chunk = malloc(CHUNK * sizeof *chunk);
+    fy_access_history *chunk = malloc(CHUNK * sizeof *chunk);
     if (!chunk) return false;
     for (int i = 0; i < CHUNK; i++) {
         chunk[i].next = unused;
@@ -21,20 +26,20 @@ static bool add_unused(void)
     return true;
 }
 
-static fy_seen *seen_of(fy_storage *s)
+static fy_access_history *started(fy_access_history **h)
 {
-    if (s->seen) return s->seen;
+    if (*h) return *h;
     if (!unused && !add_unused()) return NULL;
-    fy_seen *made = unused;
+    fy_access_history *made = unused;
     unused = made->next;
     made->n = 0;
     made->room = FY_FEW;
     made->list = made->few;
-    __atomic_store_n(&s->seen, made, __ATOMIC_RELAXED);
+    __atomic_store_n(h, made, __ATOMIC_RELAXED);
     return made;
 }
 
-static void give_back(fy_seen *s)
+static void give_back(fy_access_history *s)
 {
     if (s->list != s->few) free(s->list);
     s->next = unused;
@@ -42,11 +47,11 @@ static void give_back(fy_seen *s)
 }
 
 /* Without memory an access is forgotten: a hazard may be missed, none is made up. */
-static void append(fy_seen *s, const fy_past *p)
+static void append(fy_access_history *s, const fy_prior_access *p)
 {
     if (s->n == s->room) {
         bool few = s->list == s->few;
-        fy_past *list = realloc(few ? NULL : s->list, 2 * s->room * sizeof *list);
+        fy_prior_access *list = realloc(few ? NULL : s->list, 2 * s->room * sizeof *list);
         if (!list) return;
         if (few) memcpy(list, s->few, sizeof s->few);
         s->list = list;
@@ -57,40 +62,40 @@ static void append(fy_seen *s, const fy_past *p)
 
 /* ---- forgetting ---- */
 
-static bool is_over(const fy_past *p) { return fy_order_reaches_locked(FY_HOST, p->agent, p->epoch); }
+static bool is_over(const fy_prior_access *p) { return fy_order_reaches_locked(FY_HOST, p->agent, p->epoch); }
 
 /* A view of several dimensions with holes is known to cover itself alone. */
-static bool covers(const fy_past *p, const fy_past *earlier)
+static bool covers(const fy_prior_access *p, const fy_prior_access *earlier)
 {
-    return fy_reach_covers(&p->bytes, &earlier->bytes) || (p->tensor == earlier->tensor && !earlier->dead);
+    return fy_byte_range_covers(&p->bytes, &earlier->bytes) || (p->tensor == earlier->tensor && !earlier->dead);
 }
 
-static bool stands_for(const fy_past *p, const fy_past *earlier)
+static bool stands_for(const fy_prior_access *p, const fy_prior_access *earlier)
 {
     return (p->write || !earlier->write) && covers(p, earlier) &&
            fy_order_reaches_locked(p->agent, earlier->agent, earlier->epoch);
 }
 
-void fy_seen_add(fy_storage *s, const fy_past *p)
+void fy_history_add(fy_access_history **h, const fy_prior_access *p)
 {
-    fy_seen *seen = seen_of(s);
+    fy_access_history *history = started(h);
     uint32_t kept = 0;
-    if (!seen) return;
-    for (uint32_t i = 0; i < seen->n; i++) {
-        const fy_past *earlier = &seen->list[i];
+    if (!history) return;
+    for (uint32_t i = 0; i < history->n; i++) {
+        const fy_prior_access *earlier = &history->list[i];
         if (stands_for(p, earlier) || is_over(earlier)) continue;
-        if (kept != i) seen->list[kept] = *earlier;
+        if (kept != i) history->list[kept] = *earlier;
         kept++;
     }
-    seen->n = kept;
-    append(seen, p);
+    history->n = kept;
+    append(history, p);
 }
 
 /* From the newest back as far as the work's accesses may lie; keep them or not. */
-static void settle(fy_seen *s, int agent, uint32_t epoch, uint64_t seq, bool keep)
+static void settle(fy_access_history *s, int agent, uint32_t epoch, uint64_t seq, bool keep)
 {
     for (uint32_t i = s->n; i-- > 0;) {
-        fy_past *p = &s->list[i];
+        fy_prior_access *p = &s->list[i];
         if (p->dead || p->agent != agent || p->epoch > epoch) continue;
         if (p->epoch < epoch) return;
         p->seq = seq;
@@ -100,25 +105,25 @@ static void settle(fy_seen *s, int agent, uint32_t epoch, uint64_t seq, bool kee
     }
 }
 
-void fy_seen_tell(fy_seen *s, int agent, uint32_t epoch, uint64_t seq)
+void fy_history_publish(fy_access_history *s, int agent, uint32_t epoch, uint64_t seq)
 {
     settle(s, agent, epoch, seq, !fy_order_reaches_locked(FY_HOST, agent, epoch));
 }
 
-void fy_seen_undo(fy_seen *s, int agent, uint32_t epoch) { settle(s, agent, epoch, 0, false); }
+void fy_history_undo(fy_access_history *s, int agent, uint32_t epoch) { settle(s, agent, epoch, 0, false); }
 
-/* ---- the dead ---- */
+/* ---- freed memory ---- */
 
 /* By device; addresses in place of bytes of a storage. */
-static fy_seen graves[1 + FY_MOST_CARDS];
+static fy_access_history freed[1 + FY_MOST_CARDS];
 
-static bool is_same(const fy_past *a, const fy_past *b)
+static bool is_same(const fy_prior_access *a, const fy_prior_access *b)
 {
     return a->agent == b->agent && a->epoch == b->epoch && a->write == b->write && a->bytes.first == b->bytes.first &&
            a->bytes.end == b->bytes.end;
 }
 
-static void shift(fy_past *p, int64_t by)
+static void shift(fy_prior_access *p, int64_t by)
 {
     p->bytes.first += by;
     p->bytes.end += by;
@@ -126,48 +131,36 @@ static void shift(fy_past *p, int64_t by)
 
 /* What one stream did in blocks of its own matters where another stream gets such a block. A program that never
  * waits would heap that up for good: the oldest is forgotten then. */
-static void forget_oldest_home(fy_seen *grave)
+static void forget_oldest_home(fy_access_history *f)
 {
     uint32_t homes = 0, oldest = 0;
-    for (uint32_t i = grave->n; i-- > 0;) {
-        if (!grave->list[i].home) continue;
+    for (uint32_t i = f->n; i-- > 0;) {
+        if (!f->list[i].home) continue;
         homes++;
         oldest = i;
     }
     if (homes <= MOST_HOME) return;
-    memmove(grave->list + oldest, grave->list + oldest + 1, (grave->n - oldest - 1) * sizeof *grave->list);
-    grave->n--;
+    memmove(f->list + oldest, f->list + oldest + 1, (f->n - oldest - 1) * sizeof *f->list);
+    f->n--;
 }
 
-static void bury(fy_seen *grave, const fy_past *p)
+static void keep_freed(fy_access_history *f, const fy_prior_access *p)
 {
     uint32_t kept = 0;
-    if (!grave->list) *grave = (fy_seen){.list = grave->few, .room = FY_FEW};
-    for (uint32_t i = 0; i < grave->n; i++) {
-        const fy_past *old = &grave->list[i];
+    if (!f->list) *f = (fy_access_history){.list = f->few, .room = FY_FEW};
+    for (uint32_t i = 0; i < f->n; i++) {
+        const fy_prior_access *old = &f->list[i];
         if (is_same(p, old) || stands_for(p, old) || is_over(old)) continue;
-        if (kept != i) grave->list[kept] = *old;
+        if (kept != i) f->list[kept] = *old;
         kept++;
     }
-    grave->n = kept;
-    append(grave, p);
-    if (p->home) forget_oldest_home(grave);
-}
-
-bool fy_hazard_alone(const fy_storage *s, int stream)
-{
-    const fy_seen *seen = s->seen;
-    bool alone = true;
-    if (!seen) return true;
-    fy_order_lock();
-    for (uint32_t i = 0; i < seen->n && alone; i++)
-        alone = fy_order_reaches_locked(fy_agent_of(s->dev, stream), seen->list[i].agent, seen->list[i].epoch);
-    fy_order_unlock();
-    return alone;
+    f->n = kept;
+    append(f, p);
+    if (p->home) forget_oldest_home(f);
 }
 
 /* Is it over before one of these streams gets to where it stands? */
-static bool is_waited_for(const fy_past *p, const fy_dev *d, uint64_t streams)
+static bool is_waited_for(const fy_prior_access *p, const fy_dev *d, uint64_t streams)
 {
     for (int i = 0; i < FY_STREAMS && streams >> i; i++)
         if ((streams >> i & 1) && fy_order_reaches_locked(fy_agent_of(d, i), p->agent, p->epoch)) return true;
@@ -175,52 +168,51 @@ static bool is_waited_for(const fy_past *p, const fy_dev *d, uint64_t streams)
 }
 
 /* Only a card's memory is taken anew while work in it may go on: page-locked memory waits for it. */
-void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded)
+void fy_history_leave(fy_access_history **h, const fy_dev *d, uint64_t addr, int stream, uint64_t recorded)
 {
-    fy_seen *seen = s->seen;
-    if (!seen) return;
+    fy_access_history *history = *h;
+    if (!history) return;
     fy_order_lock();
-    for (uint32_t i = 0; i < seen->n && s->dev->number > 0; i++) {
-        fy_past p = seen->list[i];
-        if (is_over(&p) || is_waited_for(&p, s->dev, recorded)) continue;
-        p.home = fy_order_reaches_locked(fy_agent_of(s->dev, stream), p.agent, p.epoch);
+    for (uint32_t i = 0; i < history->n && d->number > 0; i++) {
+        fy_prior_access p = history->list[i];
+        if (is_over(&p) || is_waited_for(&p, d, recorded)) continue;
+        p.home = fy_order_reaches_locked(fy_agent_of(d, stream), p.agent, p.epoch);
         p.dead = true;
-        shift(&p, (int64_t)s->addr);
-        bury(&graves[s->dev->number], &p);
+        shift(&p, (int64_t)addr);
+        keep_freed(&freed[d->number], &p);
     }
-    s->seen = NULL;
-    give_back(seen);
+    *h = NULL;
+    give_back(history);
     fy_order_unlock();
 }
 
-bool fy_hazard_over(const fy_storage *s)
+bool fy_history_over(const fy_access_history *h)
 {
-    const fy_seen *seen = s->seen;
     bool over = true;
-    if (!seen) return true;
+    if (!h) return true;
     fy_order_lock();
-    for (uint32_t i = 0; i < seen->n && over; i++) over = is_over(&seen->list[i]);
+    for (uint32_t i = 0; i < h->n && over; i++) over = is_over(&h->list[i]);
     fy_order_unlock();
     return over;
 }
 
-/* What lies within s moves to it; what reaches beyond stays for the others as well. */
-void fy_hazard_inherit(fy_storage *s)
+/* What lies within the storage moves to it; what reaches beyond stays for the others as well. */
+void fy_history_inherit(fy_access_history **h, const fy_dev *d, uint64_t addr, uint64_t bytes)
 {
-    fy_seen *grave = &graves[s->dev->number], *seen;
-    int64_t first = (int64_t)s->addr, end = first + (int64_t)s->bytes;
+    fy_access_history *f = &freed[d->number], *history;
+    int64_t first = (int64_t)addr, end = first + (int64_t)bytes;
     uint32_t kept = 0;
-    if (!__atomic_load_n(&grave->n, __ATOMIC_RELAXED)) return;
+    if (!__atomic_load_n(&f->n, __ATOMIC_RELAXED)) return;
     fy_order_lock();
-    for (uint32_t i = 0; i < grave->n; i++) {
-        fy_past p = grave->list[i];
+    for (uint32_t i = 0; i < f->n; i++) {
+        fy_prior_access p = f->list[i];
         if (is_over(&p)) continue;
         bool meets = p.bytes.first < end && p.bytes.end > first;
-        if (!meets || p.bytes.first < first || p.bytes.end > end) grave->list[kept++] = p;
-        if (!meets || !(seen = seen_of(s))) continue;
+        if (!meets || p.bytes.first < first || p.bytes.end > end) f->list[kept++] = p;
+        if (!meets || !(history = started(h))) continue;
         shift(&p, -first);
-        append(seen, &p);
+        append(history, &p);
     }
-    __atomic_store_n(&grave->n, kept, __ATOMIC_RELAXED);
+    __atomic_store_n(&f->n, kept, __ATOMIC_RELAXED);
     fy_order_unlock();
 }

@@ -1,5 +1,7 @@
 /* byte_range.c: which bytes of its storage a view touches, and whether two views' bytes meet. */
-#include "race_detector.h"
+#include "byte_range.h"
+
+#include "run_work.h"
 
 static int64_t gcd(int64_t a, int64_t b)
 {
@@ -18,7 +20,7 @@ typedef struct dimension {
 } dimension;
 
 /* Dimensions that move at all, the nearest first. */
-static int moving(const fy_tensor *x, dimension *out)
+static int moving(const fy_layout *x, dimension *out)
 {
     int n = 0;
     for (int d = x->ndim - 1; d >= 0; d--) {
@@ -30,14 +32,8 @@ static int moving(const fy_tensor *x, dimension *out)
     return n;
 }
 
-static fy_reach whole(const fy_tensor *x, int64_t n)
-{
-    int64_t size = (int64_t)fy_dtype_size(x->dtype);
-    return (fy_reach){.first = x->offset * size, .end = (x->offset + n) * size, .exact = true};
-}
-
 /* Row-major without holes, as most are: how many elements; 0 if it lies otherwise. */
-static int64_t in_a_row(const fy_tensor *x)
+static int64_t in_a_row(const fy_layout *x)
 {
     int64_t run = 1;
     for (int d = x->ndim - 1; d >= 0; d--) {
@@ -49,13 +45,13 @@ static int64_t in_a_row(const fy_tensor *x)
 
 /* Elements that lie without holes are a run; the distances of the runs are multiples of what divides all the
  * other strides. */
-fy_reach fy_reach_of(const fy_tensor *x)
+fy_byte_range fy_byte_range_of(const fy_layout *x, int64_t offset, int64_t size)
 {
     dimension dims[FY_MAX_DIMS];
     int64_t row = in_a_row(x);
-    if (row) return whole(x, row);
+    if (row) return (fy_byte_range){.first = offset * size, .end = (offset + row) * size, .exact = true};
     int n = moving(x, dims), i = 0;
-    int64_t size = (int64_t)fy_dtype_size(x->dtype), run = 1, span = 1, step = 0;
+    int64_t run = 1, span = 1, step = 0;
     for (; i < n && dims[i].stride == run; i++) run *= dims[i].size;
     bool exact = n - i <= 1;
     for (int d = 0; d < n; d++) span += (dims[d].size - 1) * dims[d].stride;
@@ -64,15 +60,15 @@ fy_reach fy_reach_of(const fy_tensor *x)
         step = 0;
         exact = false;
     }
-    return (fy_reach){.first = x->offset * size,
-                      .end = (x->offset + span) * size,
+    return (fy_byte_range){.first = offset * size,
+                      .end = (offset + span) * size,
                       .step = step * size,
                       .run = run * size,
                       .exact = exact};
 }
 
 /* Both are seen within the distance that divides the steps of both; without holes, only what lies in [low, high). */
-bool fy_reach_meet(const fy_reach *a, const fy_reach *b, int64_t *first, int64_t *bytes)
+bool fy_byte_ranges_meet(const fy_byte_range *a, const fy_byte_range *b, int64_t *first, int64_t *bytes)
 {
     int64_t low = a->first > b->first ? a->first : b->first, high = a->end < b->end ? a->end : b->end;
     if (low >= high) return false;
@@ -85,7 +81,7 @@ bool fy_reach_meet(const fy_reach *a, const fy_reach *b, int64_t *first, int64_t
     return apart < run_a || step - apart < run_b;
 }
 
-bool fy_reach_covers(const fy_reach *a, const fy_reach *b)
+bool fy_byte_range_covers(const fy_byte_range *a, const fy_byte_range *b)
 {
     if (!a->exact || a->first > b->first || a->end < b->end) return false;
     if (!a->step) return true;

@@ -8,6 +8,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
+
 enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
 
 typedef struct late {

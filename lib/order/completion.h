@@ -8,6 +8,8 @@
 #define FERRY_FINISHED_H
 
 #include "device.h"
+#include "event.h"
+#include "run_work.h"
 
 typedef struct fy_ended {
     fy_dev *dev;

@@ -9,9 +9,12 @@
 #include <stdio.h>
 
 #include "completion.h"
+#include "device.h"
+#include "error.h"
+#include "event.h"
+#include "run_work.h"
+#include "settings.h"
 #include "vector_clock.h"
-#include "stream.h"
-#include "tensor.h"
 
 enum { REMEMBERED = 65536 };
 

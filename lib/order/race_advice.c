@@ -1,7 +1,10 @@
 /* race_advice.c: what would put two accesses in order, in words that name the call, the tensors and the streams. */
 #include <stdio.h>
 
+#include "device.h"
+#include "event.h"
 #include "race_detector.h"
+#include "vector_clock.h"
 
 typedef struct label {
     char text[96];
@@ -27,7 +30,7 @@ static label tensor_of(const char *name, uint32_t id)
 }
 
 /* The host came too early. */
-static void wait_on_host(const fy_found *f, const char *x, const char *s, bool write, char *buf, size_t room)
+static void wait_on_host(const fy_data_race *f, const char *x, const char *s, bool write, char *buf, size_t room)
 {
     snprintf(buf, room,
              "call fy_cuda_synchronize() before %s is %s here, or fy_stream_synchronize(s) where s is %s: what it was "
@@ -35,7 +38,7 @@ static void wait_on_host(const fy_found *f, const char *x, const char *s, bool w
              x, write ? "written" : "read", s, f->written ? "written" : "read");
 }
 
-static void wait_in_stream(const fy_found *f, const char *x, const char *a, const char *b, bool write, char *buf,
+static void wait_in_stream(const fy_data_race *f, const char *x, const char *a, const char *b, bool write, char *buf,
                            size_t room)
 {
     snprintf(buf, room,
@@ -44,7 +47,7 @@ static void wait_in_stream(const fy_found *f, const char *x, const char *a, cons
              b, write ? "writes" : "reads", x, a, f->written ? "writes" : "reads");
 }
 
-static void wait_before_reuse(const fy_found *f, const char *old, const char *x, const char *a, const char *b,
+static void wait_before_reuse(const fy_data_race *f, const char *old, const char *x, const char *a, const char *b,
                               char *buf, size_t room)
 {
     if (f->home)
@@ -59,9 +62,9 @@ static void wait_before_reuse(const fy_found *f, const char *old, const char *x,
                  old, old, a, x, b);
 }
 
-const char *fy_remedy(const fy_found *f, const fy_access *later, char *buf, size_t room)
+const char *fy_race_advice(const fy_data_race *f, const fy_access *later, char *buf, size_t room)
 {
-    label x = tensor_of(later->tensor->name, later->tensor->id), old = tensor_of(f->name, f->tensor);
+    label x = tensor_of(later->name, later->tensor), old = tensor_of(f->name, f->tensor);
     label a = stream_of(f->agent), b = later->agent == FY_HOST ? (label){"the host"} : stream_of(later->agent);
     if (f->type == FY_WORD_reuse) wait_before_reuse(f, old.text, x.text, a.text, b.text, buf, room);
     else if (later->agent == FY_HOST) wait_on_host(f, x.text, a.text, later->write, buf, room);

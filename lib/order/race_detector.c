@@ -7,19 +7,18 @@
 #include <stdlib.h>
 
 #include "access_history.h"
+#include "byte_range.h"
+#include "event.h"
+#include "run_work.h"
+#include "session_hooks.h"
 #include "site.h"
-#include "stream.h"
+#include "vector_clock.h"
 
-void fy_deed_add(fy_deed *w, int agent, const fy_tensor *x, bool write, uint8_t bit)
-{
-    for (int d = 0; d < x->ndim; d++)
-        if (x->shape[d] == 0) return;
-    w->access[w->n++] = (fy_access){.tensor = x, .agent = agent, .write = write, .bit = bit, .bytes = fy_reach_of(x)};
-}
+void fy_launch_access(fy_launch *w, const fy_access *a) { w->access[w->n++] = *a; }
 
 /* ---- finding ---- */
 
-static fy_word type_of(const fy_access *a, const fy_past *p)
+static fy_word type_of(const fy_access *a, const fy_prior_access *p)
 {
     if (p->dead) return FY_WORD_reuse;
     if (a->agent != FY_HOST) return FY_WORD_race;
@@ -27,7 +26,7 @@ static fy_word type_of(const fy_access *a, const fy_past *p)
 }
 
 /* Who reads finds the old or the new; where both write, what is left is either's. */
-static void spoil(fy_races *races, const fy_access *a, const fy_past *p)
+static void spoil(fy_races *races, const fy_access *a, const fy_prior_access *p)
 {
     uint8_t own = p->write ? a->bit : 0, its = a->write ? p->bit : 0;
     int i = 0;
@@ -43,21 +42,21 @@ static void spoil(fy_races *races, const fy_access *a, const fy_past *p)
 }
 
 /* The place for a pair of works: told once, by a write where there is one. */
-static fy_found *place_for(fy_deed *w, const fy_past *p)
+static fy_data_race *place_for(fy_launch *w, const fy_prior_access *p)
 {
     for (int i = 0; i < w->nfound; i++)
         if (w->found[i].id == p->id && p->id) return p->write && !w->found[i].written ? &w->found[i] : NULL;
-    fy_found *found = realloc(w->found, (size_t)(w->nfound + 1) * sizeof *found);
+    fy_data_race *found = realloc(w->found, (size_t)(w->nfound + 1) * sizeof *found);
     if (!found) return NULL;
     w->found = found;
     return &w->found[w->nfound++];
 }
 
-static void note(fy_deed *w, int i, const fy_past *p, int64_t first, int64_t bytes)
+static void note(fy_launch *w, int i, const fy_prior_access *p, int64_t first, int64_t bytes)
 {
-    fy_found *f = place_for(w, p);
+    fy_data_race *f = place_for(w, p);
     if (!f) return;
-    *f = (fy_found){.id = p->id,
+    *f = (fy_data_race){.id = p->id,
                     .later = i,
                     .type = type_of(&w->access[i], p),
                     .written = p->write,
@@ -70,36 +69,36 @@ static void note(fy_deed *w, int i, const fy_past *p, int64_t first, int64_t byt
                     .tensor = p->tensor};
 }
 
-static void look_at(fy_deed *w, int i, fy_races *races)
+static void look_at(fy_launch *w, int i, fy_races *races)
 {
     const fy_access *a = &w->access[i];
-    const fy_seen *seen = a->tensor->storage->seen;
+    const fy_access_history *history = *a->history;
     int64_t first, bytes;
-    for (uint32_t k = 0; seen && k < seen->n; k++) {
-        const fy_past *p = &seen->list[k];
+    for (uint32_t k = 0; history && k < history->n; k++) {
+        const fy_prior_access *p = &history->list[k];
         if (p->agent == a->agent || (!p->write && !a->write)) continue;
         if (fy_order_reaches_locked(a->agent, p->agent, p->epoch)) continue;
-        if (!fy_reach_meet(&a->bytes, &p->bytes, &first, &bytes)) continue;
+        if (!fy_byte_ranges_meet(&a->bytes, &p->bytes, &first, &bytes)) continue;
         note(w, i, p, first, bytes);
         if (races && a->agent != FY_HOST) spoil(races, a, p);
     }
 }
 
-static void remember(const fy_deed *w, const fy_access *a)
+static void remember(const fy_launch *w, const fy_access *a)
 {
     if (a->agent == FY_HOST) return;
-    fy_seen_add(a->tensor->storage, &(fy_past){.bytes = a->bytes,
-                                               .name = a->tensor->name,
-                                               .id = w->id,
-                                               .epoch = a->epoch,
-                                               .tensor = a->tensor->id,
-                                               .agent = (uint16_t)a->agent,
-                                               .write = a->write,
-                                               .bit = a->bit});
+    fy_history_add(a->history, &(fy_prior_access){.bytes = a->bytes,
+                                                  .name = a->name,
+                                                  .id = w->id,
+                                                  .epoch = a->epoch,
+                                                  .tensor = a->tensor,
+                                                  .agent = (uint16_t)a->agent,
+                                                  .write = a->write,
+                                                  .bit = a->bit});
 }
 
 /* One tick for each agent; a copy between two cards is in the order of both. */
-static void issue(fy_deed *w)
+static void issue(fy_launch *w)
 {
     int first = FY_HOST, second = FY_HOST;
     uint32_t epochs[2] = {0};
@@ -114,7 +113,7 @@ static void issue(fy_deed *w)
     for (int i = 0; i < w->n; i++) w->access[i].epoch = epochs[w->access[i].agent != first];
 }
 
-void fy_deed_check(fy_deed *w, fy_races *races)
+void fy_launch_check(fy_launch *w, fy_races *races)
 {
     if (!w->n) return;
     fy_order_lock();
@@ -127,69 +126,67 @@ void fy_deed_check(fy_deed *w, fy_races *races)
 /* ---- telling ---- */
 
 /* Without a log the values alone would tell, and a NaN says little. Once is enough. */
-static void warn(const fy_deed *w, fy_site *at)
+static void warn(const fy_launch *w, fy_site *at)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    const fy_found *f = &w->found[0];
+    const fy_data_race *f = &w->found[0];
     char fix[600];
     if (!at || fy_narrates() || atomic_flag_test_and_set(&said)) return;
     fprintf(stderr,
             "ferry: %s:%d: %s(%s): a hazard: nothing orders this and an earlier access to the same bytes\n"
             "  fix: %s. FERRY_NARRATE=1 tells of every hazard, with both lines.\n",
-            fy_site_file(at->file), at->line, at->call, at->args, fy_remedy(f, &w->access[f->later], fix, sizeof fix));
+            fy_site_file(at->file), at->line, at->call, at->args, fy_race_advice(f, &w->access[f->later], fix, sizeof fix));
 }
 
-static void tell(const fy_deed *w, fy_site *at, uint64_t seq)
+static void tell(const fy_launch *w, fy_site *at, uint64_t seq)
 {
     char fix[600];
     if (w->nfound) warn(w, at);
     for (int i = 0; i < w->nfound && fy_log_is_on(); i++) {
-        const fy_found *f = &w->found[i];
+        const fy_data_race *f = &w->found[i];
         const fy_access *later = &w->access[f->later];
-        FY_EMIT(at, hazard, .type = (uint8_t)f->type, .storage = later->tensor->storage->id, .first = f->first,
-                .bytes = f->bytes, .a = f->seq, .b = seq + 1, .fix = fy_ref_str(fy_remedy(f, later, fix, sizeof fix)));
+        FY_EMIT(at, hazard, .type = (uint8_t)f->type, .storage = later->storage, .first = f->first,
+                .bytes = f->bytes, .a = f->seq, .b = seq + 1, .fix = fy_ref_str(fy_race_advice(f, later, fix, sizeof fix)));
     }
 }
 
-static void end(fy_deed *w, void (*f)(fy_seen *, const fy_access *, uint64_t), uint64_t seq)
+static void end(fy_launch *w, void (*f)(fy_access_history *, const fy_access *, uint64_t), uint64_t seq)
 {
     fy_order_lock();
     for (int i = 0; i < w->n; i++)
-        if (w->access[i].agent != FY_HOST && w->access[i].tensor->storage->seen)
-            f(w->access[i].tensor->storage->seen, &w->access[i], seq);
+        if (w->access[i].agent != FY_HOST && *w->access[i].history) f(*w->access[i].history, &w->access[i], seq);
     fy_order_unlock();
     free(w->found);
     w->found = NULL;
 }
 
-static void told(fy_seen *s, const fy_access *a, uint64_t seq) { fy_seen_tell(s, a->agent, a->epoch, seq + 1); }
+static void told(fy_access_history *s, const fy_access *a, uint64_t seq) { fy_history_publish(s, a->agent, a->epoch, seq + 1); }
 
-static void undone(fy_seen *s, const fy_access *a, uint64_t seq)
+static void undone(fy_access_history *s, const fy_access *a, uint64_t seq)
 {
     (void)seq;
-    fy_seen_undo(s, a->agent, a->epoch);
+    fy_history_undo(s, a->agent, a->epoch);
 }
 
-void fy_deed_done(fy_deed *w, fy_site *at, uint64_t seq)
+void fy_launch_done(fy_launch *w, fy_site *at, uint64_t seq)
 {
     if (!w->n) return;
     if (w->nfound) tell(w, at, seq);
     end(w, told, seq);
 }
 
-void fy_deed_failed(fy_deed *w)
+void fy_launch_failed(fy_launch *w)
 {
     if (w->n) end(w, undone, 0);
 }
 
-void fy_host_access(fy_site *at, const fy_tensor *x, bool write, uint64_t seq)
+void fy_host_access(fy_site *at, const fy_access *a, uint64_t seq)
 {
-    fy_deed w;
-    if (!fy_is_seen(x)) return;
-    fy_deed_begin(&w, 0);
-    fy_deed_add(&w, fy_agent_of(x->storage->dev, fy_stream_current(x->storage->dev)), x, write, 0);
+    fy_launch w;
+    fy_launch_begin(&w, 0);
+    fy_launch_access(&w, a);
     fy_order_lock();
-    for (int i = 0; i < w.n; i++) look_at(&w, i, NULL);
+    look_at(&w, 0, NULL);
     fy_order_unlock();
     tell(&w, at, seq);
     free(w.found);

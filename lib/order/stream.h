@@ -16,6 +16,5 @@ fy_stream *fy_stream_of(fy_dev *card, int number);
 fy_stream *fy_stream_given(fy_site *at, int i, fy_stream *s);
 /* From now on this is the card, and this the stream, that the thread's calls mean; only changes are told. */
 void fy_stream_be_current(fy_site *at, const fy_stream *s);
-void fy_dev_be_current(fy_site *at, int index); /* device_parse.c */
 
 #endif

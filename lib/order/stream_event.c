@@ -7,11 +7,16 @@
 #include <stdlib.h>
 
 #include "completion.h"
-#include "lock.h"
-#include "vector_clock.h"
-#include "stream.h"
-#include "tensor.h"
+#include "device.h"
+#include "error.h"
+#include "event.h"
 #include "launch_record.h"
+#include "lock.h"
+#include "run_work.h"
+#include "session_hooks.h"
+#include "stream.h"
+#include "synchronize.h"
+#include "vector_clock.h"
 
 enum { ALIVE = 0x45764f4b, DEAD = 0x45764445, QUARANTINE = 1024 };
 

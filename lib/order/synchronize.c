@@ -1,12 +1,18 @@
 /* synchronize.c: what a program asks of the cards and of the clock, and its own notes. */
+#include "synchronize.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "completion.h"
-#include "vector_clock.h"
-#include "tensor.h"
+#include "device.h"
+#include "event.h"
 #include "launch_record.h"
+#include "run_work.h"
+#include "session_hooks.h"
+#include "vector_clock.h"
 
 bool fy_cuda_is_available(void) { return fy_cuda_device_count() > 0; }
 int fy_cuda_device_count(void) { return fy_dev_count() - 1; }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "device.h"
 #include "lock.h"
 
 FY_LONG_LOCK(lock)                            /* everything below */

@@ -4,6 +4,9 @@
  * a copy and the wait for it, work and its end. */
 #include <stdlib.h>
 
+#include "event.h"
+#include "log.h"
+#include "log_format.h"
 #include "narrate_state.h"
 #include "text.h"
 

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "event.h"
+#include "log.h"
+#include "log_format.h"
 #include "text.h"
 
 fy_story *fy_story_of(fy_log *log)

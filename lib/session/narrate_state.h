@@ -2,7 +2,10 @@
 #ifndef FERRY_STORY_H
 #define FERRY_STORY_H
 
+#include "event.h"
+#include "log.h"
 #include "log_format.h"
+#include "text.h"
 
 typedef struct fy_told_tensor {
     fy_ref name, shape;

@@ -1,5 +1,7 @@
 /* narrate_sync.c: the sentences about streams, events, waiting and what was not waited for; and about the
  * allocator's segments. */
+#include "event.h"
+#include "log_format.h"
 #include "narrate_state.h"
 #include "text.h"
 

@@ -7,13 +7,18 @@
  * All of this runs in a signal handler: own formatting, write(2), fy_emit, and nothing that locks or
  * allocates. The handler has a stack of its own, in the thread that installed it. */
 #define _GNU_SOURCE
+#include "segv_handler.h"
+
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "device.h"
+#include "dtype.h"
+#include "event.h"
 #include "site.h"
-#include "tensor.h"
+#include "storage.h"
 
 static struct sigaction before_segv, before_bus;
 static char handler_stack[64 << 10];

@@ -20,10 +20,15 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "event.h"
+#include "log.h"
 #include "log_format.h"
+#include "segv_handler.h"
+#include "session_hooks.h"
+#include "settings.h"
 #include "source.h"
+#include "storage.h"
 #include "text.h"
-#include "launch_record.h"
 
 #ifndef FERRY_VERSION
 #define FERRY_VERSION "0.1.0"
@@ -32,7 +37,6 @@
 /* libferry-view, where it is linked. Returns the serving process, or -1 after saying why not. */
 extern int fy_viewer(int log_fd, const char *program) __attribute__((weak));
 extern void fy_viewer_why(const char *why) __attribute__((weak));
-extern fy_ref fy_live_storages(void) __attribute__((weak)); /* no tensors linked: none live */
 
 enum { IDLE, RUNNING, FORKED, OVER };
 static _Atomic int state = IDLE;
@@ -47,40 +51,7 @@ static _Atomic int forks;           /* children so far */
 static _Thread_local int forked_as; /* the number of the child that this thread is making */
 static uint64_t parent_seq;         /* in a child: events its parent had, else 0 */
 
-static bool is_set(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value && strcmp(value, "0");
-}
-
 static void say(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
-
-uint64_t fy_session_seed(void)
-{
-    static _Atomic bool complained;
-    const char *text = getenv("FERRY_SEED");
-    char *end;
-    if (!text || !*text) return 0;
-    errno = 0;
-    uint64_t seed = strtoull(text, &end, 10);
-    if (!errno && !*end && *text != '-' && seed < 1ull << 53) return seed;
-    if (!atomic_exchange(&complained, true))
-        fprintf(stderr, "ferry: FERRY_SEED=%s is not a number from 0 to 2^53 - 1; going on with 0\n", text);
-    return 0;
-}
-
-/* Ferry's own word goes before CUDA's. */
-bool fy_launch_blocking(void)
-{
-    static _Atomic int known;
-    int is = atomic_load_explicit(&known, memory_order_relaxed);
-    if (!is) {
-        const char *own = getenv("FERRY_LAUNCH_BLOCKING");
-        is = is_set(own && *own ? "FERRY_LAUNCH_BLOCKING" : "CUDA_LAUNCH_BLOCKING") ? 2 : 1;
-        atomic_store_explicit(&known, is, memory_order_relaxed);
-    }
-    return is == 2;
-}
 
 /* A variable that nobody knows does nothing: most likely it is misspelt. Those of `ferry` are known here too. */
 static void warn_of_unknown(void)
@@ -168,7 +139,7 @@ static int choose(char *err, size_t room)
         return inherited(fd_text);
     }
     if (file && *file) return (trace = absolute(file)) ? fy_log_file(trace, 0, err, room) : -1;
-    if (narrates || is_set("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
+    if (narrates || fy_setting_is_on("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
     return -1;
 }
 
@@ -186,7 +157,7 @@ static bool open_log(int fd, char *err, size_t room)
 
 static void start_viewer(void)
 {
-    if (!is_set("FERRY_VIEW")) return;
+    if (!fy_setting_is_on("FERRY_VIEW")) return;
     if (!fy_viewer) {
         say("FERRY_VIEW is set, but this program has no viewer in it; link it with "
             "`pkg-config --libs ferry` to see it in the browser");
@@ -210,7 +181,7 @@ static void register_handlers(void)
     pthread_atfork(before_fork, NULL, in_child);
 }
 
-void fy_session_start(void)
+static void start(void)
 {
     int idle = IDLE;
     char err[512];
@@ -218,7 +189,7 @@ void fy_session_start(void)
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
     *err = '\0';
     warn_of_unknown();
-    narrates = is_set("FERRY_NARRATE");
+    narrates = fy_setting_is_on("FERRY_NARRATE");
     int fd = choose(err, sizeof err);
     if (fd < 0 || !open_log(fd, err, sizeof err)) {
         if (*err) say(err);
@@ -231,11 +202,11 @@ void fy_session_start(void)
     if (viewer > 0 && fy_viewer_why) fy_viewer_why(why ? why : "");
 }
 
-bool fy_session_late(void)
+static bool start_late(void)
 {
     int now = atomic_load_explicit(&state, memory_order_relaxed);
     if (now == RUNNING || now == OVER) return false;
-    if (now == IDLE) fy_session_start();
+    if (now == IDLE) start();
     if (now == FORKED && atomic_compare_exchange_strong(&state, &now, RUNNING)) {
         char err[512] = "";
         int fd = fy_log_file(trace, 0, err, sizeof err);
@@ -245,23 +216,13 @@ bool fy_session_late(void)
     return fy_log_mine() != NULL;
 }
 
-void fy_session_is_over(void) { atomic_store(&state, OVER); }
-
-/* Before main, and after the constructor of lesson_program.c (101), which sets the environment. */
-__attribute__((constructor(102))) static void before_main(int argc, char **argv)
-{
-    argc_ = argc;
-    argv_ = argv;
-    if (&fy_session_none && fy_session_none) fy_session_is_over();
-    if (is_set("FERRY_LOG_FD") || is_set("FERRY_TRACE") || is_set("FERRY_VIEW") || is_set("FERRY_NARRATE"))
-        fy_session_start();
-}
+static void be_over(void) { atomic_store(&state, OVER); }
 
 /* ---- narration ---- */
 
-bool fy_narrates(void) { return narrates; }
+static bool is_narrating(void) { return narrates; }
 
-void fy_narrate_flush(void)
+static void flush_narration(void)
 {
     fy_log *log = narrates ? fy_log_mine() : NULL;
     fy_text lines = {0};
@@ -371,10 +332,31 @@ static void at_exit(int status, void *unused)
     (void)unused;
     fy_log *log = fy_log_mine();
     if (atomic_load(&state) != RUNNING || !log) return;
-    FY_EMIT(NULL, end, .status = status, .live = fy_live_storages ? fy_live_storages() : 0);
+    FY_EMIT(NULL, end, .status = status, .live = fy_live_storages());
     fy_log_end();
     atomic_store(&state, OVER);
     fy_narrate_flush();
     if (trace) write_trace(log);
     if (viewer > 0) wait_for_viewer();
+}
+
+/* ---- before main ---- */
+
+const int fy_session_linked = 1; /* ferry.h refers to it, so that a program gets the session with its first call */
+
+/* Before whatever a program's own constructors call. */
+__attribute__((constructor(101))) static void hook_in(void)
+{
+    static const fy_session_hooks hooks = {start, start_late, be_over, is_narrating, flush_narration, fy_guard_start};
+    fy_session_hook(&hooks);
+}
+
+/* After the constructor of lesson_program.c (101), which sets the environment. */
+__attribute__((constructor(102))) static void before_main(int argc, char **argv)
+{
+    argc_ = argc;
+    argv_ = argv;
+    if (&fy_session_none && fy_session_none) be_over();
+    if (fy_setting_is_on("FERRY_LOG_FD") || fy_setting_is_on("FERRY_TRACE") || fy_setting_is_on("FERRY_VIEW") || fy_setting_is_on("FERRY_NARRATE"))
+        start();
 }

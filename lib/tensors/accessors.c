@@ -1,7 +1,9 @@
-/* accessors.c: what a tensor is and what it holds, one value at a time. */
+/* accessors.c: what a tensor is: device, dtype, sizes, strides. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "dtype.h"
+#include "shape.h"
 #include "tensor.h"
 
 /* Getters have no call site: a dead handle is reported without a line, NULL reads as nothing. */
@@ -56,29 +58,8 @@ bool fy_same_storage_at(fy_site *at, fy_tensor *a, fy_tensor *b)
     return fy_check(at, 0, a) && fy_check(at, 1, b) && a->storage == b->storage;
 }
 
-double fy_item_at(fy_site *at, fy_tensor *x)
+void *fy_first_element(const fy_tensor *x)
 {
-    if (!fy_check(at, 0, x)) return NAN;
-    if (fy_numel(x) != 1) {
-        fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
-                      "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(x));
-        return NAN;
-    }
-    void *home = fy_bring_home(at, x, FY_WORD_item);
-    if (!home) return NAN;
-    double value = fy_real_at(x->dtype, home, 0);
-    fy_emit_read(at, x, FY_WORD_item);
-    fy_emit_values(at, x, home, 1);
-    free(home);
-    fy_narrate_flush();
-    return value;
-}
-
-/* The program may read and write through the pointer unseen: the log notes that it was handed out. On a
- * card nothing is noted, since the host cannot read there. */
-void *fy_data_at(fy_site *at, fy_tensor *x)
-{
-    if (!fy_check(at, 0, x) || !x->storage->data) return NULL;
-    if (x->storage->dev->number == 0) fy_emit_read(at, x, FY_WORD_data);
+    if (!x->storage->data) return NULL;
     return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
 }

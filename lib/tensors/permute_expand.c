@@ -1,4 +1,6 @@
 /* permute_expand.c: views with the dimensions in another order, with more or fewer of size 1, or repeated. */
+#include "dtype.h"
+#include "shape.h"
 #include "tensor.h"
 
 /* ---- another order ---- */

@@ -2,6 +2,7 @@
  *
  * Three classes: tensors with dimensions, 0-dim tensors, and numbers. Within a class the table decides;
  * a lower class counts only if its category (bool < integer < float) is a higher one. */
+#include "dtype.h"
 #include "tensor.h"
 
 /* Integers by width; a float beats every integer. The two 16-bit floats meet in float32. */

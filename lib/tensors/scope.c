@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "event.h"
 #include "tensor.h"
 
 typedef struct entry {

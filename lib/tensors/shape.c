@@ -1,6 +1,11 @@
 /* shape.c: sizes and strides, the arithmetic of layouts. */
+#include "shape.h"
+
 #include <stdio.h>
 
+#include "dtype.h"
+#include "error.h"
+#include "run_work.h"
 #include "tensor.h"
 
 int64_t fy_shape_numel(const fy_shape *s)

@@ -1,4 +1,5 @@
 /* slice.c: views of a part: one index of a dimension, a stretch of it, every n-th. */
+#include "shape.h"
 #include "tensor.h"
 
 static bool has_dims(fy_site *at, fy_tensor *x, const char *call)

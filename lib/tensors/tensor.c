@@ -1,10 +1,14 @@
 /* tensor.c: handles. They are counted, come from a slab, and stay recognisable for a while after they
  * were freed, so that a use after free is explained instead of crashing. */
+#include "tensor.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "event.h"
 #include "lock.h"
-#include "tensor.h"
+#include "site.h"
+#include "storage.h"
 
 enum {
     CHUNK = 128,       /* handles allocated at a time */

@@ -2,6 +2,8 @@
  * and everything must divide: sizes, steps and the first element's place. */
 #include <stdio.h>
 
+#include "dtype.h"
+#include "shape.h"
 #include "tensor.h"
 
 typedef struct retyping {

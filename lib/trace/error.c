@@ -1,10 +1,14 @@
 /* error.c: mistakes in a call, explained: where, the line, what was given, PyTorch's words, the fix. */
+#include "error.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tensor.h"
+#include "event.h"
+#include "session_hooks.h"
+#include "site.h"
 
 static _Thread_local fy_on_error_mode mode = FY_EXIT;
 static _Thread_local char first[4096]; /* the first report since the last clear */
@@ -50,21 +54,6 @@ const char *fy_argument(const fy_site *at, int i, char *buf, size_t room)
     return buf;
 }
 
-/* "mat1 is on cuda:0 (4, 3) float32; mat2 ..." */
-static void describe(const fy_site *at, int n, fy_tensor *const *x, char *buf, size_t room)
-{
-    char shape[200], name[200];
-    size_t at_ = 0;
-    buf[0] = 0;
-    for (int i = 0; i < n && at_ < room; i++) {
-        if (!x[i] || x[i]->magic != FY_ALIVE) continue;
-        at_ += (size_t)snprintf(buf + at_, room - at_, "%s%s is on %s %s %s", at_ ? "; " : "",
-                                fy_argument(at, i, name, sizeof name), x[i]->storage->dev->name,
-                                fy_shape_text(x[i]->shape, x[i]->ndim, "()", shape, sizeof shape),
-                                fy_dtype_name(x[i]->dtype));
-    }
-}
-
 /* The whole report, as a terminal shows it. */
 static void compose(fy_site *at, const char *message, const char *given, const char *hint, char *buf, size_t room)
 {
@@ -90,7 +79,7 @@ static void record(fy_site *at, uint64_t cause, const char *code, const char *me
             .call = at ? fy_ref_str(call) : 0, .caused_by = cause);
 }
 
-static void *report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given,
+void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given,
                     const char *format, va_list list)
 {
     char message[1400], whole[4096];
@@ -110,19 +99,7 @@ void *fy_fail(fy_site *at, const char *code, const char *hint, const char *forma
 {
     va_list list;
     va_start(list, format);
-    report(at, 0, code, hint, "", format, list);
-    va_end(list);
-    return NULL;
-}
-
-void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,
-                    ...)
-{
-    char given[1200];
-    va_list list;
-    describe(at, n, x, given, sizeof given);
-    va_start(list, format);
-    report(at, 0, code, hint, given, format, list);
+    fy_report(at, 0, code, hint, "", format, list);
     va_end(list);
     return NULL;
 }
@@ -132,22 +109,9 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
 {
     va_list list;
     va_start(list, format);
-    report(at, cause, code, hint, given, format, list);
+    fy_report(at, cause, code, hint, given, format, list);
     va_end(list);
     return NULL;
-}
-
-static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
-{
-    char label[80], where[300] = "";
-    fy_tensor_label(x, label, sizeof label);
-    if (x->freed) snprintf(where, sizeof where, " at %s:%d", x->freed->file, x->freed->line);
-    if (x->gone == FY_WORD_scope)
-        fy_fail(at, "use_after_free", fy_hint("carry it out of the scope with fy_keep(%s), or use it inside", name),
-                "'%s' (%s) went with its FY_SCOPE%s", name, label, where);
-    else
-        fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name),
-                "'%s' (%s) was already freed by fy_free%s", name, label, where);
 }
 
 void *fy_fail_null(fy_site *at, int i, const char *kind)
@@ -157,14 +121,4 @@ void *fy_fail_null(fy_site *at, int i, const char *kind)
     fy_argument(at, i, name, sizeof name);
     return fy_fail(at, "null", fy_hint("give %s a%s %s first", name, strchr("aeiou", *kind) ? "n" : "", kind),
                    "'%s' is NULL, not a%s %s", name, strchr("aeiou", *kind) ? "n" : "", kind);
-}
-
-bool fy_check(fy_site *at, int i, const fy_tensor *x)
-{
-    char name[200];
-    if (x && x->magic == FY_ALIVE) return true;
-    fy_argument(at, i, name, sizeof name);
-    if (x) fail_dead(at, name, x);
-    else fy_fail_null(at, i, "tensor");
-    return false;
 }

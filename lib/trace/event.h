@@ -94,14 +94,16 @@ fy_ref fy_ref_str(const char *s);                 /* interned by content; NULL g
 fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise; DIMS that come again and again */
 
 bool fy_log_is_on(void); /* one load; is anyone recording? */
-void fy_session_start(void); /* idempotent, called by whatever emits first: log, devices, session event */
-uint64_t fy_session_seed(void); /* FERRY_SEED, or 0 */
-bool fy_narrates(void);        /* is the run told on stderr, under FERRY_NARRATE? */
-void fy_narrate_flush(void);    /* tell what has happened so far, under FERRY_NARRATE; at ordering points */
 
-/* The name left of '=' if `at` is the outermost call of its statement, else NULL. Interned in the site. */
-const char *fy_site_variable(fy_site *at);
-/* The text of the site's source line without indentation, or the call as written; NULL if unknown. */
-const char *fy_site_line(const fy_site *at);
+/* The word of a dtype in an event. */
+static inline fy_word fy_dtype_word(fy_dtype d)
+{
+    static const fy_word words[] = {
+        [FY_FLOAT32] = FY_WORD_float32, [FY_INT64] = FY_WORD_int64, [FY_FLOAT16] = FY_WORD_float16,
+        [FY_BFLOAT16] = FY_WORD_bfloat16, [FY_FLOAT64] = FY_WORD_float64, [FY_INT32] = FY_WORD_int32,
+        [FY_UINT8] = FY_WORD_uint8, [FY_BOOL] = FY_WORD_bool,
+    };
+    return (unsigned)d < sizeof words / sizeof *words ? words[d] : FY_WORD_none;
+}
 
 #endif

@@ -2,6 +2,8 @@
  * are printed, comes from schema.h alone. A record that cannot be right reads as `lost`. */
 #include <stdio.h>
 
+#include "event.h"
+#include "log.h"
 #include "log_format.h"
 #include "text.h"
 

@@ -1,6 +1,8 @@
 /* log.c: files of slot logs: made, mapped, checked. What a file says is believed only as far as its
  * size allows; the counters in its head are read again, and clamped, at every use (log_reader.c). */
 #define _GNU_SOURCE
+#include "log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

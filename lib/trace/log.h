@@ -11,13 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef struct fy_log fy_log;
+#include "text.h"
 
-/* Growing text. Zero it to start; free(text.data) ends it. */
-typedef struct fy_text {
-    char *data;
-    size_t size, room;
-} fy_text;
+typedef struct fy_log fy_log;
 
 /* Make the file behind a log, sized and empty. path NULL: an unlinked file (mode 0600) in
  * $XDG_STATE_HOME/ferry (or ~/.local/state/ferry, /tmp as a last resort; folder mode 0700).
@@ -64,9 +60,5 @@ void fy_schema_json(fy_text *out);
 /* When a process was born, in the kernel's ticks; 0 if it does not live, or is a zombie. Tells a process
  * from a later one with its number. (log_reader.c) */
 uint64_t fy_process_born(int64_t pid);
-
-void fy_text_add(fy_text *t, const char *s, size_t n);
-void fy_text_printf(fy_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void fy_text_json(fy_text *t, const char *s, size_t n); /* quoted and escaped; bad UTF-8 becomes U+FFFD */
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "event.h"
 #include "log.h"
+#include "text.h"
 
 enum {
     FY_LOG_VERSION = 2,
@@ -119,7 +120,6 @@ void fy_reserve_forked(void);                    /* in a child: forget the paren
 
 /* trace_writer.c */
 size_t fy_record_size(unsigned kind); /* 0 if there is no such kind */
-extern _Atomic uint32_t fy_log_generation; /* counts logs that this process wrote to; 0: none yet */
 fy_log *fy_log_mine(void);         /* the log being written, or NULL */
 void fy_log_end(void);             /* no event is recorded from now on, and readers are told so */
 void fy_log_forked(void);          /* in a child: let go of the parent's log */
@@ -127,9 +127,5 @@ void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes); /
 
 /* narrate.c */
 void fy_story_free(struct fy_story *story);
-
-/* session.c: a process without a log emits. True if it has one now. */
-bool fy_session_late(void);
-void fy_session_is_over(void); /* this process writes a log by hand: it is no session of its own */
 
 #endif

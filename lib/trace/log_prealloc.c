@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event.h"
+#include "log.h"
 #include "log_format.h"
 
 #ifndef MADV_POPULATE_WRITE

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "event.h"
+#include "log.h"
 #include "log_format.h"
+#include "text.h"
 
 enum { MOST_LOST = 4096 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "event.h"
 #include "log_format.h"
 #include "source.h"
 

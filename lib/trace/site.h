@@ -1,4 +1,4 @@
-/* site.h: call sites in the log, for trace_writer.c. */
+/* site.h: call sites: their numbers in the log, the source line, the variable that the result goes to. */
 #ifndef FERRY_SITE_H
 #define FERRY_SITE_H
 
@@ -19,5 +19,9 @@ static inline fy_ref fy_site_ref(fy_site *at)
 
 /* "/home/me/a.c" as "a.c"; a relative path as it is. */
 const char *fy_site_file(const char *file);
+/* The name left of '=' if `at` is the outermost call of its statement, else NULL. Interned in the site. */
+const char *fy_site_variable(fy_site *at);
+/* The text of the site's source line without indentation, or the call as written; NULL if unknown. */
+const char *fy_site_line(const fy_site *at);
 
 #endif

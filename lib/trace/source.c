@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "lock.h"
 #include "site.h"
 

@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "device.h"
-#include "site.h"
+#include "clock.h"
+#include "event.h"
+#include "log.h"
 #include "log_format.h"
+#include "session_hooks.h"
+#include "site.h"
 
 _Atomic uint32_t fy_log_generation;
 

@@ -4,9 +4,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bench.h"
 #include "event.h"
 #include "log.h"
-#include "bench.h"
+#include "session_hooks.h"
 
 enum { SLOT = 64, EVENTS = 20000 };
 

@@ -1,0 +1,32 @@
+/* session_hooks.c: calls into the session from the floors below it. */
+#include "session_hooks.h"
+
+#include <stddef.h>
+
+static const fy_session_hooks none, *hooks = &none;
+
+void fy_session_hook(const fy_session_hooks *set) { hooks = set; }
+
+void fy_session_start(void)
+{
+    if (hooks->start) hooks->start();
+}
+
+bool fy_session_late(void) { return hooks->late && hooks->late(); }
+
+void fy_session_is_over(void)
+{
+    if (hooks->over) hooks->over();
+}
+
+bool fy_narrates(void) { return hooks->narrates && hooks->narrates(); }
+
+void fy_narrate_flush(void)
+{
+    if (hooks->flush) hooks->flush();
+}
+
+void fy_card_opened(void)
+{
+    if (hooks->card_opened) hooks->card_opened();
+}

@@ -1,0 +1,16 @@
+/* address_space.h: first fit over an address range that need not exist; for VRAM and for modelled addresses. */
+#ifndef FERRY_ADDRESS_SPACE_H
+#define FERRY_ADDRESS_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align);
+/* 0: no room. *tenant: how many had that address before; NULL: this one is none. */
+uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant);
+uint32_t fy_ranges_tenant(struct fy_ranges *r, uint64_t addr); /* one more at an address within a piece: the same */
+void fy_ranges_give(struct fy_ranges *r, uint64_t addr);
+uint64_t fy_ranges_largest(const struct fy_ranges *r);
+void fy_ranges_free(struct fy_ranges *r);
+
+#endif

@@ -1,0 +1,65 @@
+/* dispatch.h: one call of one op, from the check of its operands to its events. */
+#ifndef FERRY_DISPATCH_H
+#define FERRY_DISPATCH_H
+
+#include "device.h"
+#include "run_work.h"
+#include "tensor.h"
+
+typedef struct fy_call {
+    fy_site *at; /* NULL for internal work */
+    int op;
+    fy_arg in[FY_MAX_INPUTS];
+    fy_tensor *out;         /* written in place and returned borrowed; NULL: a new tensor */
+    fy_dev *dev;            /* given shapes: where */
+    fy_dtype dtype;         /* given dtypes: of the result; reductions: to compute in, if it is set */
+    fy_shape shape;         /* given shapes: of the result */
+    const int64_t *strides; /* given shapes: of the result; NULL: row-major */
+    bool pinned;            /* the result in page-locked memory, on the CPU */
+    fy_shape dims;          /* reductions: which ones (none: all); FY_ALONG: the one */
+    bool keepdim;
+    bool row_major; /* the result in row-major order, whatever the operands' is */
+    double real[FY_MAX_SCALARS];
+    int64_t integer[FY_MAX_SCALARS];
+    const char *name; /* of the result; kept for good */
+} fy_call;
+
+/* What a call will do, decided before anything is allocated. (plan.c) */
+typedef struct fy_plan {
+    fy_dev *dev;
+    fy_dtype dtype; /* the op computes in */
+    fy_geometry result;
+    fy_dtype takes[FY_MAX_INPUTS];    /* the type of each operand */
+    fy_layout in[FY_MAX_INPUTS], out; /* as the kernel sees them; out for row-major results of another form */
+    bool number[FY_MAX_INPUTS];       /* passed as a kernel argument */
+    int reduced;
+} fy_plan;
+
+bool fy_plan_make(const fy_call *c, fy_plan *p);                    /* false after an error */
+bool fy_plan_types(const fy_call *c, fy_plan *p);                   /* its parts: op_dtypes.c */
+bool fy_plan_product(const fy_call *c, fy_plan *p);                 /* product.c */
+bool fy_plan_reduced(const fy_call *c, fy_plan *p);                 /* reduce.c */
+bool fy_plan_along(const fy_call *c, fy_plan *p);                   /* reduce.c */
+bool fy_divisor_ok(const fy_call *c, const fy_plan *p);             /* check_divisor.c: no integer by 0 on the CPU */
+bool fy_plan_in_place(const fy_call *c, fy_plan *p);                /* check_inplace.c: may it be written, and how */
+bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
+fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
+bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
+fy_tensor *fy_dispatch(const fy_call *c);                                  /* NULL after an error */
+/* Run `w` into `out`, whose reference is the caller's, and record it; false after an error. */
+bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
+uint32_t fy_work_id(void); /* number of a copy or an op */
+
+/* fast_path.c: a call that needs no plan: operands of one type and shape, row-major, on the host. */
+typedef struct fy_plain {
+    fy_dtype dtype; /* of the result */
+    int64_t numel;
+} fy_plain;
+bool fy_plan_plain(const fy_call *c, fy_plain *p); /* is it one? Never an error */
+fy_tensor *fy_dispatch_plain(const fy_call *c, const fy_plain *p);
+
+/* implicit_copy.c: operands that are apart, where FERRY_POLICY=silent lets them meet unasked. */
+bool fy_policy_applies(const fy_call *c);
+fy_tensor *fy_policy_dispatch(const fy_call *c);
+
+#endif

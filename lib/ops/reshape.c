@@ -1,0 +1,51 @@
+/* reshape.c: fy_reshape and fy_flatten: a view where one is possible, else a copy. */
+#include <string.h>
+
+#include "dispatch.h"
+#include "event.h"
+#include "op.h"
+#include "shape.h"
+#include "tensor.h"
+
+/* No view is possible: a row-major copy, and that in the new shape. The copy is the result's alone, so
+ * its handle is given the shape before anyone sees it. */
+static fy_tensor *copied(fy_site *at, fy_tensor *x, const fy_shape *s)
+{
+    fy_call c = {.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true};
+    fy_tensor *rows = fy_dispatch(&c);
+    if (!rows) return NULL;
+    fy_geometry g = fy_geometry_of(rows);
+    g.shape = *s;
+    fy_shape_rows(s, g.strides);
+    fy_tensor *out = fy_view_make(at, rows, &g);
+    fy_tensor_drop(at, rows, FY_WORD_free);
+    return out;
+}
+
+static fy_tensor *reshaped(fy_site *at, fy_tensor *x, const fy_shape *s)
+{
+    fy_geometry g = fy_geometry_of(x);
+    g.shape = *s;
+    return fy_restride(x, s, g.strides) ? fy_view_make(at, x, &g) : copied(at, x, s);
+}
+
+fy_tensor *fy_reshape_at(fy_site *at, fy_tensor *x, fy_shape s)
+{
+    return fy_check(at, 0, x) && fy_shape_infer(at, x, &s) ? reshaped(at, x, &s) : NULL;
+}
+
+fy_tensor *fy_flatten_at(fy_site *at, fy_tensor *x, int64_t first, int64_t last)
+{
+    if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &first) || !fy_wrap_dim(at, x, &last)) return NULL;
+    if (first > last)
+        return fy_fail_about(at, "index", "swap them: the first comes first", 1, &x,
+                             "flatten() has invalid args: start_dim cannot come after end_dim");
+    if (x->ndim == 0) return reshaped(at, x, &(fy_shape){1, {1}});
+    if (first == last) return fy_hand_out(fy_tensor_again(x));
+    fy_shape s = {(int)(x->ndim - (last - first)), {0}}, folded = {(int)(last - first + 1), {0}};
+    memcpy(folded.dims, x->shape + first, (size_t)folded.ndim * sizeof *s.dims);
+    memcpy(s.dims, x->shape, (size_t)first * sizeof *s.dims);
+    if (!fy_shape_ok(at, &folded, FY_UINT8, &s.dims[first])) return NULL; /* beside a 0 it may be too large */
+    memcpy(s.dims + first + 1, x->shape + last + 1, (size_t)(x->ndim - 1 - last) * sizeof *s.dims);
+    return reshaped(at, x, &s);
+}

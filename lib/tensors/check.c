@@ -1,0 +1,66 @@
+/* check.c: the arguments of a call, checked, and errors that say which tensors were given. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
+#include "shape.h"
+#include "tensor.h"
+
+/* "mat1 is on cuda:0 (4, 3) float32; mat2 ..." */
+static void describe(const fy_site *at, int n, fy_tensor *const *x, char *buf, size_t room)
+{
+    char shape[200], name[200];
+    size_t at_ = 0;
+    buf[0] = 0;
+    for (int i = 0; i < n && at_ < room; i++) {
+        if (!x[i] || x[i]->magic != FY_ALIVE) continue;
+        at_ += (size_t)snprintf(buf + at_, room - at_, "%s%s is on %s %s %s", at_ ? "; " : "",
+                                fy_argument(at, i, name, sizeof name), x[i]->storage->dev->name,
+                                fy_shape_text(x[i]->shape, x[i]->ndim, "()", shape, sizeof shape),
+                                fy_dtype_name(x[i]->dtype));
+    }
+}
+
+void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,
+                    ...)
+{
+    char given[1200];
+    va_list list;
+    describe(at, n, x, given, sizeof given);
+    va_start(list, format);
+    fy_report(at, 0, code, hint, given, format, list);
+    va_end(list);
+    return NULL;
+}
+
+bool fy_dtype_ok(fy_site *at, fy_dtype d)
+{
+    if (fy_dtype_exists(d)) return true;
+    fy_fail(at, "dtype", "say FY_FLOAT32, FY_INT64 or another dtype of ferry.h", "%d is not a dtype", (int)d);
+    return false;
+}
+
+static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
+{
+    char label[80], where[300] = "";
+    fy_tensor_label(x, label, sizeof label);
+    if (x->freed) snprintf(where, sizeof where, " at %s:%d", x->freed->file, x->freed->line);
+    if (x->gone == FY_WORD_scope)
+        fy_fail(at, "use_after_free", fy_hint("carry it out of the scope with fy_keep(%s), or use it inside", name),
+                "'%s' (%s) went with its FY_SCOPE%s", name, label, where);
+    else
+        fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name),
+                "'%s' (%s) was already freed by fy_free%s", name, label, where);
+}
+
+bool fy_check(fy_site *at, int i, const fy_tensor *x)
+{
+    char name[200];
+    if (x && x->magic == FY_ALIVE) return true;
+    fy_argument(at, i, name, sizeof name);
+    if (x) fail_dead(at, name, x);
+    else fy_fail_null(at, i, "tensor");
+    return false;
+}
