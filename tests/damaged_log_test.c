@@ -1,6 +1,7 @@
 /* damaged_log_test.c: files that are no log, or were one: refused with a word, or read for what they hold. */
 #define _GNU_SOURCE
 #include "logs.h"
+#include "narrate.h"
 
 #include <sys/mman.h>
 
@@ -117,14 +118,16 @@ static void read_damaged(int fd)
     if (!log) return;
     fy_log_writer_gone(log);
     fy_text text = {0}, story = {0};
-    uint64_t cursor = 0, told = 0;
+    uint64_t cursor = 0;
     if (!rnd(8)) assert_int_equal(ftruncate(fd, (off_t)rnd(200000)), 0);
     while (fy_log_read(log, &cursor, &text, text.size + 4096)) continue;
     assert_int_equal(text.data ? assert_lines_are_whole(&text) : 0, cursor);
-    fy_narrate(log, &told, &story);
+    fy_narrator *narrator = fy_narrator_of(log);
+    fy_narrate(narrator, &story);
     assert_true(fy_log_drained(log, cursor));
     free(text.data);
     free(story.data);
+    fy_narrator_free(narrator);
     fy_log_close(log);
 }
 

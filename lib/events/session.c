@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "narrate.h"
 #include "slots.h"
 #include "source.h"
 #include "text.h"
@@ -40,8 +41,7 @@ static _Atomic int state = IDLE;
 static int argc_;
 static char **argv_;
 static char *trace; /* absolute path of the JSON lines to write at exit, or NULL */
-static bool narrates;
-static uint64_t told; /* narrated up to here */
+static _Atomic(fy_narrator *) narrator; /* under FERRY_NARRATE; else NULL */
 static pid_t viewer;
 static _Atomic int forks;           /* children so far */
 static _Thread_local int forked_as; /* the number of the child that this thread is making */
@@ -168,7 +168,7 @@ static int choose(char *err, size_t room)
         return inherited(fd_text);
     }
     if (file && *file) return (trace = absolute(file)) ? fy_log_file(trace, 0, err, room) : -1;
-    if (narrates || is_set("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
+    if (is_set("FERRY_NARRATE") || is_set("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
     return -1;
 }
 
@@ -218,12 +218,12 @@ void fy_session_start(void)
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
     *err = '\0';
     warn_of_unknown();
-    narrates = is_set("FERRY_NARRATE");
     int fd = choose(err, sizeof err);
     if (fd < 0 || !open_log(fd, err, sizeof err)) {
         if (*err) say(err);
         return;
     }
+    if (is_set("FERRY_NARRATE")) atomic_store(&narrator, fy_narrator_of(fy_log_mine()));
     register_handlers();
     start_viewer(); /* forks, so before anything that may start a thread */
     emit_session();
@@ -259,17 +259,14 @@ __attribute__((constructor(102))) static void before_main(int argc, char **argv)
 
 /* ---- narration ---- */
 
-bool fy_narrates(void) { return narrates; }
+bool fy_narrates(void) { return atomic_load(&narrator) != NULL; }
 
 void fy_narrate_flush(void)
 {
-    fy_log *log = narrates ? fy_log_mine() : NULL;
-    fy_text lines = {0};
-    if (!log) return;
+    fy_narrator *n = atomic_load(&narrator);
+    if (!n) return;
     fflush(stdout); /* what the program printed before comes before */
-    fy_narrate(log, &told, &lines);
-    if (lines.size) fwrite(lines.data, 1, lines.size, stderr);
-    free(lines.data);
+    fy_narrate_to(n, stderr);
 }
 
 /* ---- fork ---- */
@@ -281,7 +278,7 @@ static void in_child(void)
     parent_seq = fy_log_count(fy_log_mine());
     fy_log_forked();
     trace = NULL;
-    narrates = false;
+    atomic_store(&narrator, NULL); /* not freed: another thread of the parent may have been telling */
     viewer = 0;
     if (!file || asprintf(&trace, "%s.child%d", file, forked_as) < 0) trace = NULL;
     free(file);
