@@ -76,7 +76,7 @@ static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, f
     fy_op_cost(w);
 }
 
-static fy_use use_of(const fy_tensor *x) { return (fy_use){x->id, x->storage->id, x->storage->version}; }
+static fy_use use_of(const fy_tensor *x) { return (fy_use){x->id, x->storage->id, fy_storage_version(x->storage)}; }
 
 /* What the op reads, as it was before the op. */
 static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *reads)
@@ -120,10 +120,8 @@ static bool emit_hosted(const fy_call *c, const fy_run_work *w, const fy_use *re
     return fy_emit_hosted(c->at, &o);
 }
 
-static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
-                     const fy_tensor *out)
+static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
 {
-    fy_use writes = use_of(out);
     bool host = dev->number == 0;
     uint64_t seq = FY_EMIT(
         c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
@@ -156,11 +154,11 @@ static void *fail_run(const fy_call *c, const fy_dev *dev, const fy_run_work *w)
 
 /* Told of, with what was found about its accesses. */
 static uint64_t record(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
-                       const fy_tensor *out, fy_deed *deed)
+                       fy_use writes, fy_deed *deed)
 {
     if (!fy_log_is_on()) return fy_deed_done(deed, c->at, 0), 0;
-    if (dev->number == 0 && deed->n == 0 && emit_hosted(c, w, reads, n, use_of(out))) return 0;
-    uint64_t seq = emit(c, dev, w, reads, n, out);
+    if (dev->number == 0 && deed->n == 0 && emit_hosted(c, w, reads, n, writes)) return 0;
+    uint64_t seq = emit(c, dev, w, reads, n, writes);
     fy_deed_done(deed, c->at, seq);
     return seq;
 }
@@ -179,8 +177,8 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
         fy_deed_failed(&deed);
         return fail_run(c, dev, w);
     }
-    out->storage->version++;
-    uint64_t seq = record(c, dev, w, reads, n, out, &deed);
+    fy_use writes = {out->id, out->storage->id, fy_storage_written(out->storage)};
+    uint64_t seq = record(c, dev, w, reads, n, writes, &deed);
     return dev->number == 0 || fy_work_issued(c->at, dev, w->stream, w->id, seq);
 }
 

@@ -1,6 +1,7 @@
 /* seen.c: what streams did with a storage's bytes and may still be doing: remembered, forgotten, inherited. */
 #include "seen.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { CHUNK = 64, MOST_HOME = 32 };
@@ -111,6 +112,7 @@ void fy_seen_undo(fy_seen *s, int agent, uint32_t epoch) { settle(s, agent, epoc
 
 /* By device; addresses in place of bytes of a storage. */
 static fy_seen graves[1 + FY_MOST_CARDS];
+static _Atomic uint32_t buried[1 + FY_MOST_CARDS]; /* how many each holds: nearly always none, asked without the lock */
 
 static bool is_same(const fy_past *a, const fy_past *b)
 {
@@ -188,6 +190,7 @@ void fy_hazard_leave(fy_storage *s, int stream, uint64_t recorded)
         shift(&p, (int64_t)s->addr);
         bury(&graves[s->dev->number], &p);
     }
+    atomic_store_explicit(&buried[s->dev->number], graves[s->dev->number].n, memory_order_relaxed);
     s->seen = NULL;
     give_back(seen);
     fy_order_unlock();
@@ -210,7 +213,7 @@ void fy_hazard_inherit(fy_storage *s)
     fy_seen *grave = &graves[s->dev->number], *seen;
     int64_t first = (int64_t)s->addr, end = first + (int64_t)s->bytes;
     uint32_t kept = 0;
-    if (!__atomic_load_n(&grave->n, __ATOMIC_RELAXED)) return;
+    if (!atomic_load_explicit(&buried[s->dev->number], memory_order_relaxed)) return;
     fy_order_lock();
     for (uint32_t i = 0; i < grave->n; i++) {
         fy_past p = grave->list[i];
@@ -221,6 +224,7 @@ void fy_hazard_inherit(fy_storage *s)
         shift(&p, -first);
         append(seen, &p);
     }
-    __atomic_store_n(&grave->n, kept, __ATOMIC_RELAXED);
+    grave->n = kept;
+    atomic_store_explicit(&buried[s->dev->number], kept, memory_order_relaxed);
     fy_order_unlock();
 }
