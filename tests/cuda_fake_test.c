@@ -103,14 +103,14 @@ static void memory_comes_and_goes_without_a_fill(void **state)
     assert_string_equal(fake.calls, "SetDevice Free");
     fail_next("HostAlloc", cudaErrorLaunchFailure);
     assert_null(fy_backend_cuda.alloc(&dev, 4, FY_WORD_pinned, &t));
-    assert_non_null(strstr(dev.fault, "in cudaHostAlloc"));
+    assert_non_null(strstr(fy_fault.text, "in cudaHostAlloc"));
 }
 
 static void a_full_card_is_null_and_forgotten(void **state)
 {
     (void)state;
     assert_null(take(&dev, 9 << 20));
-    assert_string_equal(dev.fault, ""); /* full, and nothing else is wrong */
+    assert_string_equal(fy_fault.text, ""); /* full, and nothing else is wrong */
     assert_int_equal(fake.last, cudaSuccess);
     void *p = take(&dev, 4);
     assert_non_null(p);
@@ -202,11 +202,11 @@ static void a_failed_launch_names_the_kernel(void **state)
     fy_run_work w = add_work(p, p, p, 1);
     fail_next("Launch", cudaErrorLaunchFailure);
     assert_false(run(&dev, &w));
-    assert_string_equal(dev.fault, "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in add_f32)");
+    assert_string_equal(fy_fault.text, "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in add_f32)");
     assert_null(w.time.begun);
     fail_next("EventRecord", cudaErrorLaunchFailure);
     assert_false(run(&dev, &w));
-    assert_non_null(strstr(dev.fault, "in cudaEventRecord"));
+    assert_non_null(strstr(fy_fault.text, "in cudaEventRecord"));
     assert_true(run(&dev, &w)); /* and the lock was let go each time */
     drop_marks(&dev, &w.time);
     give(&dev, p);
@@ -219,15 +219,15 @@ static void a_failed_copy_says_so(void **state)
     (void)state;
     fail_next("MemcpyDeviceToHost", cudaErrorLaunchFailure);
     assert_false(copy_way(FY_WORD_d2h, host, card, 4, &c));
-    assert_non_null(strstr(dev.fault, "in cudaMemcpyAsync"));
+    assert_non_null(strstr(fy_fault.text, "in cudaMemcpyAsync"));
     assert_string_equal(host, "abc");
     fail_next("StreamSynchronize", cudaErrorLaunchFailure);
     assert_false(copy_way(FY_WORD_d2h, host, card, 4, &c));
-    assert_non_null(strstr(dev.fault, "in cudaStreamSynchronize"));
+    assert_non_null(strstr(fy_fault.text, "in cudaStreamSynchronize"));
     fail_next("PointerGetAttributes", cudaErrorLaunchFailure);
     assert_false(copy_way(FY_WORD_p2p, host, card, 4, &c));
     assert_false(copy_way(FY_WORD_p2p, host, card, 4, &c)); /* host is on no card */
-    assert_non_null(strstr(dev.fault, "not a copy between two cards"));
+    assert_non_null(strstr(fy_fault.text, "not a copy between two cards"));
 }
 
 static void a_record_or_wait_that_fails_says_so(void **state)
@@ -243,17 +243,17 @@ static void a_record_or_wait_that_fails_says_so(void **state)
     assert_null(point.native);
     fail_next("StreamCreate", cudaErrorLaunchFailure);
     assert_false(fy_backend_cuda.record(&dev, 2, &point));
-    assert_non_null(strstr(dev.fault, "in cudaStreamCreate"));
+    assert_non_null(strstr(fy_fault.text, "in cudaStreamCreate"));
     fail_next("EventSynchronize", cudaErrorLaunchFailure);
     assert_false(fy_backend_cuda.wait(&dev, &filled, NULL, 0, &t));
-    assert_non_null(strstr(dev.fault, "in cudaEventSynchronize"));
+    assert_non_null(strstr(fy_fault.text, "in cudaEventSynchronize"));
     fail_next("StreamWaitEvent", cudaErrorLaunchFailure);
     assert_false(fy_backend_cuda.wait(&dev, &filled, &other, 1, &t));
-    assert_non_null(strstr(dev.fault, "in cudaStreamWaitEvent"));
+    assert_non_null(strstr(fy_fault.text, "in cudaStreamWaitEvent"));
     fail_next("EventQuery", cudaErrorLaunchFailure);
-    dev.fault[0] = 0;
+    fy_fault.text[0] = 0;
     assert_false(fy_backend_cuda.done(&dev, &filled, &when));
-    assert_non_null(strstr(dev.fault, "in cudaEventQuery"));
+    assert_non_null(strstr(fy_fault.text, "in cudaEventQuery"));
     fy_backend_cuda.record(&dev, -1, &filled);
 }
 
@@ -269,13 +269,13 @@ static void a_broken_card_tells_whose_assertion_failed(void **state)
     assert_true(run(&dev, &w));
     drop_marks(&dev, &w.time);
     assert_false(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
-    assert_non_null(strstr(dev.fault, "device-side assert triggered"));
-    assert_int_equal(dev.fault_work, 77);
+    assert_non_null(strstr(fy_fault.text, "device-side assert triggered"));
+    assert_int_equal(fy_fault.work, 77);
     fake.sticky = 0;
     *((cuda *)dev.state)->blame = 0;
     fail_next("DeviceSynchronize", cudaErrorLaunchFailure); /* a fault of another kind: nobody can say */
     assert_false(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
-    assert_int_equal(dev.fault_work, 0);
+    assert_int_equal(fy_fault.work, 0);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include "log_format.h"
 #include "logs.h"
 #include "text.h"
+#include "narrate.h"
 
 #include <sys/mman.h>
 
@@ -121,14 +122,16 @@ static void read_damaged(int fd)
     if (!log) return;
     fy_log_writer_gone(log);
     fy_text text = {0}, story = {0};
-    uint64_t cursor = 0, told = 0;
+    uint64_t cursor = 0;
     if (!rnd(8)) assert_int_equal(ftruncate(fd, (off_t)rnd(200000)), 0);
     while (fy_log_read(log, &cursor, &text, text.size + 4096)) continue;
     assert_int_equal(text.data ? assert_lines_are_whole(&text) : 0, cursor);
-    fy_narrate(log, &told, &story);
+    fy_narrator *narrator = fy_narrator_of(log);
+    fy_narrate(narrator, &story);
     assert_true(fy_log_drained(log, cursor));
     free(text.data);
     free(story.data);
+    fy_narrator_free(narrator);
     fy_log_close(log);
 }
 

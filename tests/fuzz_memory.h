@@ -53,7 +53,7 @@ static void finish_work(void)
     fy_time t;
     for (int i = 1; i < fy_dev_count(); i++)
         if (!fy_dev_at(i)->backend->wait(fy_dev_at(i), NULL, NULL, 0, &t))
-            broken("the card did not finish its work: %s", fy_dev_at(i)->fault);
+            broken("the card did not finish its work: %s", fy_fault.text);
 }
 
 static void read_storage(const fy_storage *s, unsigned char *to)
@@ -62,7 +62,7 @@ static void read_storage(const fy_storage *s, unsigned char *to)
     if (s->dev->number == 0) memcpy(to, s->data, s->bytes);
     else if (!s->dev->backend->copy(s->dev,
                                     &(fy_copy_work){.dst = to, .src = s->data, .bytes = s->bytes, .dir = FY_WORD_d2h}))
-        broken("the card cannot be read: %s", s->dev->fault);
+        broken("the card cannot be read: %s", fy_fault.text);
 }
 
 static void write_storage(fy_storage *s, const unsigned char *from)
@@ -70,7 +70,7 @@ static void write_storage(fy_storage *s, const unsigned char *from)
     if (s->dev->number == 0) memcpy(s->data, from, s->asked);
     else if (!s->dev->backend->copy(
                  s->dev, &(fy_copy_work){.dst = s->data, .src = from, .bytes = s->asked, .dir = FY_WORD_h2d}))
-        broken("the card cannot be written: %s", s->dev->fault);
+        broken("the card cannot be written: %s", fy_fault.text);
 }
 
 static void make_room(const cell *c)

@@ -53,6 +53,32 @@ static void every_event_of_many_threads_is_there_once_and_in_its_threads_order(v
     close(fd);
 }
 
+static void *note_once(void *unused)
+{
+    FY_EMIT(NULL, mark, .now = 7);
+    return unused;
+}
+
+/* A slot has 16 bits for the number. */
+static void no_thread_but_the_first_is_ever_number_0(void **state)
+{
+    (void)state;
+    int fd = log_to_write(0);
+    pthread_t thread;
+    for (int i = 0; i < UINT16_MAX + 3; i++) {
+        assert_int_equal(pthread_create(&thread, NULL, note_once, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    FY_EMIT(NULL, mark, .now = 8);
+    fy_text text = lines_of(fd);
+    assert_int_equal(count_of(text.data, "\"th\":0,"), 1);
+    assert_int_equal(count_of(text.data, "\"th\":1,"), 1);
+    assert_int_equal(count_of(text.data, "\"th\":65534,"), 1);
+    assert_int_equal(count_of(text.data, "\"th\":65535,"), 4);
+    free(text.data);
+    close(fd);
+}
+
 static void *write_past_the_end(void *unused)
 {
     for (int i = 0; i < 500; i++) FY_EMIT(NULL, mark, .now = i);
@@ -281,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_of_many_threads_is_there_once_and_in_its_threads_order),
+        cmocka_unit_test(no_thread_but_the_first_is_ever_number_0),
         cmocka_unit_test(an_op_of_the_host_reads_as_if_told_one_by_one),
         cmocka_unit_test(the_last_slot_says_that_the_limit_was_reached),
         cmocka_unit_test(a_full_arena_ends_the_log_before_an_event_loses_its_bytes),

@@ -4,6 +4,7 @@
 #include "log.h"
 #include "logs.h"
 #include "text.h"
+#include "narrate.h"
 
 static fy_site at = {"demo.c", 5, "main", "fy_randn", "(64, 64)", 0, 0};
 
@@ -85,14 +86,15 @@ static void a_run_is_told_line_by_line(void **state)
     int fd = log_to_write(0);
     happen();
     fy_log *log = log_to_read(fd);
-    uint64_t cursor = 0;
+    fy_narrator *narrator = fy_narrator_of(log);
     fy_text told = {0};
-    assert_int_equal(fy_narrate(log, &cursor, &told), 12);
-    assert_int_equal(cursor, fy_log_count(log));
+    assert_int_equal(fy_narrate(narrator, &told), 12);
+    assert_int_equal(fy_narrate(narrator, &told), 0);
     char *words = words_of(told.data);
     assert_string_equal(words, story);
     free(words);
     free(told.data);
+    fy_narrator_free(narrator);
     fy_log_close(log);
     close(fd);
 }
@@ -144,13 +146,14 @@ static void streams_and_events_are_told_in_a_line_each(void **state)
     int fd = log_to_write(0);
     happen_in_streams();
     fy_log *log = log_to_read(fd);
-    uint64_t cursor = 0;
+    fy_narrator *narrator = fy_narrator_of(log);
     fy_text told = {0};
-    fy_narrate(log, &cursor, &told);
+    fy_narrate(narrator, &told);
     char *words = words_of(told.data);
     assert_string_equal(words, story_of_streams);
     free(words);
     free(told.data);
+    fy_narrator_free(narrator);
     fy_log_close(log);
     close(fd);
 }
@@ -160,18 +163,19 @@ static void the_story_is_the_same_when_told_event_by_event(void **state)
     (void)state;
     int fd = log_to_write(0);
     fy_log *log = log_to_read(fd);
-    uint64_t cursor = 0;
+    fy_narrator *narrator = fy_narrator_of(log);
     fy_text told = {0};
     make(1, "a", 0);
-    fy_narrate(log, &cursor, &told);
+    fy_narrate(narrator, &told);
     assert_int_equal(told.size, 0); /* how it came to be is not known yet */
     FY_EMIT(&at, op, .id = 1, .name = fy_ref_str("fill"), .out = LIST(fy_use, {1, 1, 1}));
-    assert_int_equal(fy_narrate(log, &cursor, &told), 1);
+    assert_int_equal(fy_narrate(narrator, &told), 1);
     make(2, "b", 0);
     FY_EMIT(&at, drop, .tensor = 1, .why = FY_WORD_free);
-    assert_int_equal(fy_narrate(log, &cursor, &told), 1);
+    assert_int_equal(fy_narrate(narrator, &told), 1);
     assert_non_null(strstr(told.data, "make    b "));
     free(told.data);
+    fy_narrator_free(narrator);
     fy_log_close(log);
     close(fd);
 }
@@ -183,12 +187,13 @@ static void the_places_in_the_source_stand_below_each_other(void **state)
     FY_EMIT(&at, mark, .text = fy_ref_str("a"), .now = FY_ABSENT);
     FY_EMIT(&at, mark, .text = fy_ref_str("gr\xc3\xbc\xc3\x9f"), .now = FY_ABSENT);
     fy_log *log = log_to_read(fd);
-    uint64_t cursor = 0;
+    fy_narrator *narrator = fy_narrator_of(log);
     fy_text told = {0};
-    assert_int_equal(fy_narrate(log, &cursor, &told), 2);
+    assert_int_equal(fy_narrate(narrator, &told), 2);
     char *first = strstr(told.data, "demo.c"), *end = strchr(told.data, '\n'), *second = strstr(end, "demo.c");
     assert_int_equal(first - told.data, second - (end + 1) - 2); /* two letters of two bytes */
     free(told.data);
+    fy_narrator_free(narrator);
     fy_log_close(log);
     close(fd);
 }

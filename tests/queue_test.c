@@ -169,7 +169,7 @@ static void a_query_does_what_it_says_is_done(void **state)
     HOME(d, 4, pinned[0], p);
     fy_point point = point_in(d, 4);
     assert_false(fy_backend_sim.done(d, &point, &when));
-    assert_string_equal(d->fault, "");
+    assert_string_equal(fy_fault.text, "");
     assert_true(IS_POISON(pinned[0]));
     fy_clock_at_least(point.when);
     assert_true(IS_POISON(pinned[0]));

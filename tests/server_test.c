@@ -7,10 +7,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "assets.h"
 #include "http_client.h"
 #include "server.h"
+#include "serving.h"
 
 static reply list_things(const request *r)
 {
@@ -325,6 +327,23 @@ static void the_programs_sigpipe_stays_as_it_was(void **state)
     assert_true(a.sa_handler == SIG_DFL);
 }
 
+/* The byte behind each body is the last before a page that nobody may touch. */
+static void a_body_is_read_to_its_end_and_no_further(void **state)
+{
+    static const char *const bad[] = {
+        "", "\\", "{\"a\":\"\\", "{\"a\":\"\\\\\\", "{\"a\":\"\\u000", "{\"a\":\"\\u0000\"}"};
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *room = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_int_equal(mprotect(room + page, page, PROT_NONE), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *text = room + page - strlen(bad[i]) - 1;
+        memcpy(text, bad[i], strlen(bad[i]));
+        assert_null(http_object(text, strlen(bad[i])));
+    }
+    munmap(room, 2 * page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_body_must_be_a_json_object_of_at_most_a_mebibyte),
         cmocka_unit_test(handlers_have_stack_enough),
         cmocka_unit_test(garbage_hurts_nobody),
+        cmocka_unit_test(a_body_is_read_to_its_end_and_no_further),
         cmocka_unit_test(half_requests_keep_nobody_waiting),
         cmocka_unit_test(only_the_loopback_address_listens),
         cmocka_unit_test(a_taken_port_gives_the_next),

@@ -72,13 +72,13 @@ static void wrong_ends_of_a_copy_are_refused_by_name(void **state)
     char host[16] = {0}, *p = alloc(d, 16);
     fy_copy_work a = {.dst = host, .src = host, .bytes = 16, .dir = FY_WORD_h2d};
     assert_false(fy_backend_sim.copy(d, &a));
-    assert_string_equal(d->fault, "invalid argument: the destination of this copy is not in VRAM");
+    assert_string_equal(fy_fault.text, "invalid argument: the destination of this copy is not in VRAM");
     fy_copy_work b = {.dst = p, .src = p, .bytes = 16, .dir = FY_WORD_h2d};
     assert_false(fy_backend_sim.copy(d, &b));
-    assert_string_equal(d->fault, "invalid argument: the source of this copy is not host memory");
+    assert_string_equal(fy_fault.text, "invalid argument: the source of this copy is not host memory");
     fy_copy_work c = {.dst = host, .src = p, .bytes = (size_t)2 << 20, .dir = FY_WORD_d2h};
     assert_false(fy_backend_sim.copy(d, &c));
-    assert_string_equal(d->fault, "invalid argument: the source of this copy is not in VRAM");
+    assert_string_equal(fy_fault.text, "invalid argument: the source of this copy is not in VRAM");
     fy_copy_work nothing = {.dst = NULL, .src = host, .bytes = 0, .dir = FY_WORD_h2d};
     assert_true(fy_backend_sim.copy(d, &nothing));
 }
@@ -89,11 +89,11 @@ static void a_host_pointer_given_to_a_kernel_is_refused_by_name(void **state)
     float host[4] = {1, 2, 3, 4};
     fy_run_work w = fill_work(host, 4, 0);
     assert_false(fy_backend_sim.run(d, &w));
-    assert_non_null(strstr(d->fault, "kernel fill was given a host pointer as output 0"));
+    assert_non_null(strstr(fy_fault.text, "kernel fill was given a host pointer as output 0"));
     assert_true(host[0] == 1);
     w = fill_work(alloc(d, 16), 1 << 20, 0);
     assert_false(fy_backend_sim.run(d, &w));
-    assert_non_null(strstr(d->fault, "more than VRAM holds"));
+    assert_non_null(strstr(fy_fault.text, "more than VRAM holds"));
 }
 
 static void only_vram_is_guarded(void **state)
@@ -112,7 +112,8 @@ static void a_forked_child_has_no_card(void **state)
     int status = 0;
     fflush(NULL);
     pid_t child = fork();
-    if (child == 0) _exit(!alloc(d, 4) && strstr(d->fault, "Cannot re-initialize CUDA in forked subprocess") ? 7 : 1);
+    if (child == 0)
+        _exit(!alloc(d, 4) && strstr(fy_fault.text, "Cannot re-initialize CUDA in forked subprocess") ? 7 : 1);
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 7);

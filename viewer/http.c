@@ -156,13 +156,12 @@ static const char *below(const char *path, const char *prefix)
 static bool holds_nul(const char *text, size_t size)
 {
     if (memchr(text, 0, size)) return true;
-    for (const char *p = text; (p = strchr(p, '\\')); p += 2) /* an escaped backslash escapes nothing */
+    for (const char *p = text; (p = strchr(p, '\\')) && p[1]; p += 2) /* an escaped backslash escapes nothing */
         if (!strncmp(p, "\\u0000", 6)) return true;
     return false;
 }
 
-/* The bytes as one JSON object, or NULL. text has room for one byte more. */
-static cJSON *parse_object(char *text, size_t size)
+cJSON *http_object(char *text, size_t size)
 {
     const char *end = NULL;
     text[size] = 0;
@@ -180,7 +179,7 @@ static cJSON *read_object(struct mg_connection *conn, long long size)
     long long have = 0;
     for (int n = 1; text && have < size && n > 0; have += n > 0 ? n : 0)
         n = mg_read(conn, text + have, (size_t)(size - have));
-    cJSON *body = text && have == size ? parse_object(text, (size_t)size) : NULL;
+    cJSON *body = text && have == size ? http_object(text, (size_t)size) : NULL;
     free(text);
     return body;
 }

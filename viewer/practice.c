@@ -7,6 +7,7 @@
 
 #include "log.h"
 #include "command.h"
+#include "narrate.h"
 #include "report.h"
 #include "watch.h"
 
@@ -26,14 +27,12 @@ static run_order order_for(const school *s, const lesson *l, const options *o)
 static void narrate(int log_fd)
 {
     char err[256];
-    fy_text lines = {0};
-    uint64_t cursor = 0;
     fy_log *log = log_fd >= 0 ? fy_log_open(log_fd, err, sizeof err) : NULL;
     if (!log) return;
     fy_log_writer_gone(log);
-    while (fy_narrate(log, &cursor, &lines) > 0) continue;
-    if (lines.size) fwrite(lines.data, 1, lines.size, stdout);
-    free(lines.data);
+    fy_narrator *n = fy_narrator_of(log);
+    if (n) fy_narrate_to(n, stdout);
+    fy_narrator_free(n);
     fy_log_close(log);
 }
 

@@ -24,4 +24,7 @@ void threads_need_room(int more);
 int http_answer(struct mg_connection *conn);
 int http_error(struct mg_connection *conn, int status, const char *message);
 
+/* The bytes of a body as one JSON object, or NULL. text has room for one byte more. */
+cJSON *http_object(char *text, size_t size);
+
 #endif

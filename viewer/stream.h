@@ -1,6 +1,6 @@
 /* stream.h: runs, and the WebSocket clients that follow them (stream.c, client.c). */
-#ifndef FERRY_STREAM_H
-#define FERRY_STREAM_H
+#ifndef FERRY_VIEWER_STREAM_H
+#define FERRY_VIEWER_STREAM_H
 
 #include <pthread.h>
 #include <sys/types.h>

@@ -45,7 +45,7 @@ static void *cpu_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
 {
     *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
-    if (mem == FY_WORD_pinned) return strcpy(d->fault, "only a card pins memory"), NULL;
+    if (mem == FY_WORD_pinned) return strcpy(fy_fault.text, "only a card pins memory"), NULL;
     if (bytes > (size_t)d->capacity || (int64_t)bytes > d->capacity - live) return NULL;
     return take(bytes);
 }
@@ -81,7 +81,7 @@ static bool cpu_run(fy_dev *d, fy_run_work *w)
 {
     int64_t before = fy_clock_now();
     fy_host_op op = fy_host_op_find(w->op);
-    if (!op) return strcpy(d->fault, "no host version of this op"), false;
+    if (!op) return strcpy(fy_fault.text, "no host version of this op"), false;
     op(w);
     double work = 0;
     if (d->card) work = fmax((double)w->flops / d->card->flops_f32, (double)w->bytes / d->card->memory_bandwidth);

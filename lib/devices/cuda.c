@@ -86,7 +86,7 @@ static bool cuda_open(fy_dev *d, char *why, size_t room)
     if (!c) return snprintf(why, room, "no memory"), false;
     pthread_mutex_init(&c->lock, NULL);
     if (!failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice") && make_blame(d, c)) return true;
-    snprintf(why, room, "%s", d->fault);
+    snprintf(why, room, "%s", fy_fault.text);
     cuda_close(d);
     return false;
 }
@@ -124,7 +124,7 @@ static void *cuda_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
     if (!enter(d)) return NULL;
     cudaError_t e = pinned ? cudaHostAlloc(&p, bytes, cudaHostAllocPortable) : cudaMalloc(&p, bytes);
     if (failed(d, e, pinned ? "cudaHostAlloc" : "cudaMalloc")) p = NULL;
-    if (e == cudaErrorMemoryAllocation) d->fault[0] = 0; /* full, and nothing else is wrong */
+    if (e == cudaErrorMemoryAllocation) fy_fault.text[0] = 0; /* full, and nothing else is wrong */
     t->end = fy_clock_now();
     t->held = t->overhead = t->end - t->start;
     return p;
@@ -192,8 +192,7 @@ static bool host_waits(fy_dev *d, const fy_point *p)
 static bool stream_waits(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream)
 {
     cudaStream_t s;
-    if (!enter(waiter) || !stream_of(waiter, stream, &s))
-        return snprintf(d->fault, sizeof d->fault, "%s", waiter->fault), false;
+    if (!enter(waiter) || !stream_of(waiter, stream, &s)) return false;
     return !failed(d, cudaStreamWaitEvent(s, event_at(d, p->native), 0), "cudaStreamWaitEvent");
 }
 
@@ -313,7 +312,7 @@ static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
     if (failed(d, cudaPointerGetAttributes(&where, w->dst), "cudaPointerGetAttributes")) return false;
     fy_dev *to = fy_dev_at(where.device + 1);
     if (!to || to == d)
-        return snprintf(d->fault, sizeof d->fault, "invalid argument: not a copy between two cards"), false;
+        return snprintf(fy_fault.text, sizeof fy_fault.text, "invalid argument: not a copy between two cards"), false;
     w->was_async = true; /* the host has no part in it, whatever was asked */
     w->route = d->peers >> to->number & 1 ? FY_WORD_direct : FY_WORD_host;
     return use_peer(d, to->number) && stream_of(d, w->stream, &s) && move_across(d, to, w, s);
@@ -356,7 +355,8 @@ static bool cuda_run(fy_dev *d, fy_run_work *w)
 {
     int64_t before = fy_clock_now();
     const fy_kernel *k = fy_cuda_kernel(w->op);
-    if (!k) return snprintf(d->fault, sizeof d->fault, "there is no kernel for %s", fy_ops[w->op].name), false;
+    if (!k)
+        return snprintf(fy_fault.text, sizeof fy_fault.text, "there is no kernel for %s", fy_ops[w->op].name), false;
     w->time = unknown;
     bool ok = enter(d) && launch(d, k, w);
     if (!ok) drop_marks(d, &w->time);

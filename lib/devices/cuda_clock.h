@@ -33,14 +33,15 @@ typedef struct cuda {
     uint32_t *blame;   /* page-locked: where a kernel says whose assertion failed */
 } cuda;
 
-/* Is e an error? Then d->fault says in which call, and d->fault_work whose work it was where that work could say
+/* Is e an error? Then fy_fault.text says in which call, and fy_fault.work whose work it was where that work could say
  * so. The runtime's own memory of it is cleared. */
 static bool failed(fy_dev *d, cudaError_t e, const char *call)
 {
     const cuda *c = d->state;
     if (e == cudaSuccess) return false;
-    snprintf(d->fault, sizeof d->fault, "CUDA error: %s (%s, in %s)", cudaGetErrorString(e), cudaGetErrorName(e), call);
-    d->fault_work = c && c->blame ? __atomic_load_n(c->blame, __ATOMIC_RELAXED) : 0;
+    snprintf(fy_fault.text, sizeof fy_fault.text, "CUDA error: %s (%s, in %s)", cudaGetErrorString(e),
+             cudaGetErrorName(e), call);
+    fy_fault.work = c && c->blame ? __atomic_load_n(c->blame, __ATOMIC_RELAXED) : 0;
     cudaGetLastError();
     return true;
 }
@@ -103,7 +104,7 @@ static bool time_of(fy_dev *d, mark *m, int64_t *when)
 static mark *new_mark(fy_dev *d)
 {
     mark *m = calloc(1, sizeof *m);
-    if (!m) snprintf(d->fault, sizeof d->fault, "no memory for an event");
+    if (!m) snprintf(fy_fault.text, sizeof fy_fault.text, "no memory for an event");
     if (!m || !failed(d, cudaEventCreate(&m->event), "cudaEventCreate")) return m;
     free(m);
     return NULL;

@@ -32,6 +32,8 @@ static const uint64_t card_room = (uint64_t)1 << 40; /* addresses are never shor
 
 typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
+__thread struct fy_fault fy_fault;
+
 static fy_dev devices[MOST_DEVICES];
 static int count;    /* devices that are open */
 static bool unasked; /* FERRY_POLICY=silent */

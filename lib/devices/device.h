@@ -39,6 +39,12 @@ typedef struct fy_copy_work {
     fy_time time;   /* out */
 } fy_copy_work;
 
+/* Why the thread's last call of a back end failed. Like errno it is each thread's own: two threads may use one card. */
+extern __thread struct fy_fault {
+    char text[256];
+    uint32_t work; /* the work at fault, where a later call tells of it; 0 */
+} fy_fault;
+
 typedef struct fy_dev fy_dev;
 
 /* Ten functions; none is optional. `mem` is device, or pinned: page-locked memory on the host, for copies that
@@ -49,15 +55,16 @@ typedef struct fy_backend {
     bool (*open)(fy_dev *d, char *why, size_t room); /* false: why not, in a few words ("no driver") */
     void (*close)(fy_dev *d);
     void (*info)(fy_dev *d);                                          /* fill d->card_name, capacity, free_bytes */
-    void *(*alloc)(fy_dev *d, size_t bytes, fy_word mem, fy_time *t); /* NULL: full, or what d->fault says */
+    void *(*alloc)(fy_dev *d, size_t bytes, fy_word mem, fy_time *t); /* NULL: full, or what fy_fault says */
     void (*release)(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t);
-    bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed; d->fault says how */
+    bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed; fy_fault says how */
     bool (*run)(fy_dev *d, fy_run_work *w);             /* false: likewise */
     bool (*record)(fy_dev *d, int stream, fy_point *p); /* fill p; stream -1: p is needed no more */
     /* A stream of `waiter` waits for a point of d, or the host does (waiter NULL); p NULL: for all of d's work. */
     bool (*wait)(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t);
-    bool (*done)(fy_dev *d, const fy_point *p,
-                 int64_t *when); /* has it passed, and when? Does not wait; false and d->fault: the card failed */
+    bool (*done)(
+        fy_dev *d, const fy_point *p,
+        int64_t *when); /* has it passed, and when? Does not wait; false and a word in fy_fault: the card failed */
 } fy_backend;
 
 struct fy_dev {
@@ -65,8 +72,6 @@ struct fy_dev {
     int number;    /* 0 cpu, 1 cuda:0, 2 cuda:1: what DEV fields hold */
     char name[16]; /* "cpu", "cuda:0" */
     char card_name[128];
-    char fault[256];             /* why the last call failed */
-    uint32_t fault_work;         /* the work at fault, where a later call tells of it; 0 */
     const fy_card *card;         /* figures of the model; NULL where times are measured */
     int64_t capacity;            /* bytes */
     void *state;                 /* the back end's own */

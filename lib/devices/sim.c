@@ -50,20 +50,20 @@ bool fy_sim_owns(const void *p) { return fy_sim_owner(p, 1) != NULL; }
 
 /* ---- faults, and the lock ------------------------------------------------------------------------- */
 
-bool fy_sim_refuse(fy_dev *d, const char *format, ...)
+bool fy_sim_refuse(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    vsnprintf(d->fault, sizeof d->fault, format, list);
+    vsnprintf(fy_fault.text, sizeof fy_fault.text, format, list);
     va_end(list);
-    d->fault_work = 0;
+    fy_fault.work = 0;
     return false;
 }
 
-bool fy_sim_tell(fy_dev *d, const fy_sim *s)
+bool fy_sim_tell(const fy_sim *s)
 {
-    fy_sim_refuse(d, "%s", s->fault);
-    d->fault_work = s->fault_work;
+    fy_sim_refuse("%s", s->fault);
+    fy_fault.work = s->fault_work;
     return false;
 }
 
@@ -76,15 +76,15 @@ static void take_lock(fy_sim *s)
 bool fy_sim_enter(fy_dev *d)
 {
     if (atomic_load_explicit(&forked, memory_order_relaxed))
-        return fy_sim_refuse(d, "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, "
-                                "start the process anew (exec) instead of forking it");
+        return fy_sim_refuse("Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, "
+                             "start the process anew (exec) instead of forking it");
     take_lock(d->state);
     return fy_sim_healthy(d->state) || fy_sim_leave(d, true);
 }
 
 bool fy_sim_leave(fy_dev *d, bool ok)
 {
-    if (ok && !fy_sim_healthy(d->state)) ok = fy_sim_tell(d, d->state);
+    if (ok && !fy_sim_healthy(d->state)) ok = fy_sim_tell(d->state);
     pthread_mutex_unlock(&lock);
     return ok;
 }
@@ -179,7 +179,7 @@ static void *sim_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
 {
     fy_sim *s = d->state;
     if (!fy_sim_enter(d)) return NULL;
-    d->fault[0] = 0;
+    fy_fault.text[0] = 0;
     fy_timetable_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
     fy_clock_spend(t->held);
     void *p = mem == FY_WORD_pinned ? take_host(bytes) : take_vram(s, bytes);
@@ -215,7 +215,7 @@ static bool map(fy_dev *d, const char *kernel, const char *role, int number, fy_
     fy_sim *s = d->state;
     if (o->layout.numel == 0) return true;
     if (!fy_sim_inside(s, o->data, fy_sim_extent(o)))
-        return fy_sim_refuse(d, "an illegal memory access was encountered: kernel %s was given %s as %s %d", kernel,
+        return fy_sim_refuse("an illegal memory access was encountered: kernel %s was given %s as %s %d", kernel,
                              fy_sim_inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
     o->data = fy_sim_alias(s, o->data);
     return true;
@@ -244,7 +244,7 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
     fy_sim *s = d->state;
     fy_task *t = fy_sim_task(s, FY_TASK_RUN, w->stream, w->id);
-    if (!t) return fy_sim_refuse(d, "no memory to queue the work in");
+    if (!t) return fy_sim_refuse("no memory to queue the work in");
     t->run = *w;
     if (!map_all(d, &t->run)) return fy_sim_task_drop(t), false;
     ask_launcher(k, w, t);
@@ -258,7 +258,7 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 static bool sim_run(fy_dev *d, fy_run_work *w)
 {
     const fy_kernel *k = fy_sim_kernel(w->op);
-    if (!k) return fy_sim_refuse(d, "there is no kernel for %s", fy_ops[w->op].name);
+    if (!k) return fy_sim_refuse("there is no kernel for %s", fy_ops[w->op].name);
     return fy_sim_enter(d) && fy_sim_leave(d, run_later(d, k, w));
 }
 
@@ -304,13 +304,13 @@ static bool stream_waits(fy_dev *d, const fy_point *p, fy_sim *waiter, int strea
     fy_sim *s = d->state;
     int first = p ? p->stream : 0, last = p ? p->stream : FY_STREAMS - 1;
     bool ok = true;
-    if (!fy_sim_healthy(waiter)) return fy_sim_tell(d, waiter);
+    if (!fy_sim_healthy(waiter)) return fy_sim_tell(waiter);
     atomic_store_explicit(&waiter->used, true, memory_order_relaxed);
     spend_call(waiter, t);
     fy_timetable_stream_waits(waiter->timetable, stream, p ? p->when : fy_timetable_tail(s->timetable, -1));
     for (int i = first; ok && i <= last; i++)
         ok = fy_sim_stream_waits(waiter, stream, s, i, p ? p->queue : fy_sim_issued());
-    return ok || fy_sim_refuse(d, "no memory to queue the work in");
+    return ok || fy_sim_refuse("no memory to queue the work in");
 }
 
 /* A point that no record has filled stands for all of its stream. */
@@ -327,7 +327,7 @@ static bool sim_done(fy_dev *d, const fy_point *p, int64_t *when)
 {
     fy_time t;
     if (!fy_sim_enter(d)) return false;
-    if (d->fault[0]) d->fault[0] = 0; /* "no" is no fault */
+    fy_fault.text[0] = 0; /* "no" is no fault */
     fy_point until = p->queue ? *p : here(d->state, p->stream);
     spend_call(d->state, &t);
     *when = until.when;

@@ -65,8 +65,8 @@ bool fy_sim_enter(fy_dev *d);
 bool fy_sim_leave(fy_dev *d, bool ok); /* give it back; false when not ok, or when a fault has come to light: told */
 fy_sim *fy_sim_owner(const void *p, size_t bytes); /* the card in whose VRAM all of it lies, or NULL */
 fy_sim *fy_sim_card(int number);                   /* NULL: closed */
-bool fy_sim_refuse(fy_dev *d, const char *format, ...) __attribute__((format(printf, 2, 3))); /* a fault; false */
-bool fy_sim_tell(fy_dev *d, const fy_sim *s); /* of the card's fault; false */
+bool fy_sim_refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* a fault; false */
+bool fy_sim_tell(const fy_sim *s);                                                 /* of the card's fault; false */
 bool fy_sim_copy(fy_dev *d, fy_copy_work *w);
 
 /* Bytes from an operand's element 0 to the end of its last. */

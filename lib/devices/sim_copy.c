@@ -24,7 +24,7 @@ static bool ends_fit(fy_dev *d, const fy_copy_work *w)
     bool dst = fy_sim_inside(s, w->dst, w->bytes) == (w->dir != FY_WORD_d2h);
     if (w->bytes == 0 || (src && dst)) return true;
     bool in_vram = w->dir != (src ? FY_WORD_d2h : FY_WORD_h2d);
-    return fy_sim_refuse(d, "invalid argument: the %s of this copy is not %s", src ? "destination" : "source",
+    return fy_sim_refuse("invalid argument: the %s of this copy is not %s", src ? "destination" : "source",
                          in_vram ? "in VRAM" : "host memory");
 }
 
@@ -33,7 +33,7 @@ static bool at_once(const fy_copy_work *w)
     return w->dir != FY_WORD_d2d && (!w->async || (w->dir == FY_WORD_d2h && !w->pinned));
 }
 
-static bool no_memory(fy_dev *d) { return fy_sim_refuse(d, "no memory to queue the work in"); }
+static bool no_memory(void) { return fy_sim_refuse("no memory to queue the work in"); }
 
 static void wait_and_copy(fy_sim *s, const fy_copy_work *w)
 {
@@ -45,10 +45,10 @@ static bool copy_later(fy_dev *d, const fy_copy_work *w)
 {
     fy_sim *s = d->state;
     fy_task *t = fy_sim_task(s, FY_TASK_COPY, w->stream, w->id);
-    if (!t) return no_memory(d);
+    if (!t) return no_memory();
     t->copy = *w;
     t->races = w->races.own;
-    if (w->dir == FY_WORD_h2d && !w->pinned && !fy_sim_task_keep(t)) return fy_sim_task_drop(t), no_memory(d);
+    if (w->dir == FY_WORD_h2d && !w->pinned && !fy_sim_task_keep(t)) return fy_sim_task_drop(t), no_memory();
     if (w->dir != FY_WORD_d2d && w->pinned) fy_sim_pinned_add(t);
     fy_sim_queue(s, t);
     return true;
@@ -58,14 +58,14 @@ static bool copy_later(fy_dev *d, const fy_copy_work *w)
 static bool junk_later(fy_dev *d, fy_copy_work *w)
 {
     fy_sim *s = d->state;
-    if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_refuse(d, "invalid argument: there is no VRAM to be junk");
+    if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_refuse("invalid argument: there is no VRAM to be junk");
     w->dir = w->dir ? w->dir : FY_WORD_d2d;
     w->time = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     if (w->bytes == 0) return true;
     if (!fy_sim_enter(d)) return false;
     if (!w->async) return fy_sim_junk(s, w->dst, w->bytes, w->junk), fy_sim_leave(d, true);
     fy_task *t = fy_sim_task(s, FY_TASK_COPY, w->stream, w->id);
-    if (!t) return fy_sim_leave(d, no_memory(d));
+    if (!t) return fy_sim_leave(d, no_memory());
     t->copy = *w;
     fy_sim_queue(s, t);
     return fy_sim_leave(d, true);
@@ -76,22 +76,22 @@ static bool junk_later(fy_dev *d, fy_copy_work *w)
 static bool queue_between(fy_dev *d, fy_sim *to, const fy_copy_work *w)
 {
     fy_sim *from = d->state;
-    if (!fy_sim_stream_waits(from, w->stream, to, w->stream, fy_sim_issued())) return no_memory(d);
+    if (!fy_sim_stream_waits(from, w->stream, to, w->stream, fy_sim_issued())) return no_memory();
     fy_task *t = fy_sim_task(from, FY_TASK_COPY, w->stream, w->id);
-    if (!t) return no_memory(d);
+    if (!t) return no_memory();
     t->copy = *w;
     t->races = w->races.own;
     fy_sim_queue(from, t);
-    return fy_sim_stream_waits(to, w->stream, from, w->stream, fy_sim_issued()) || no_memory(d);
+    return fy_sim_stream_waits(to, w->stream, from, w->stream, fy_sim_issued()) || no_memory();
 }
 
 static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
 {
     fy_sim *from = d->state, *to = fy_sim_owner(w->dst, w->bytes);
     if (!fy_sim_inside(from, w->src, w->bytes) || !to || to == from)
-        return fy_sim_refuse(d, "invalid argument: not a copy between two cards");
+        return fy_sim_refuse("invalid argument: not a copy between two cards");
     if (!fy_sim_enter(d)) return false;
-    if (!fy_sim_healthy(to)) return fy_sim_leave(d, fy_sim_tell(d, to));
+    if (!fy_sim_healthy(to)) return fy_sim_leave(d, fy_sim_tell(to));
     atomic_store_explicit(&to->used, true, memory_order_relaxed);
     bool peer = d->peers >> (to->number + 1) & 1;
     fy_timetable_copy_peer(from->timetable, to->timetable, fy_clock_now(), peer, w);

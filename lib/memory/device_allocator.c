@@ -72,9 +72,9 @@ static fy_taking take(void *self, fy_segment *s)
     fy_dev *d = giver(c);
     fy_time t = {0};
     if (!fits(c, s->bytes)) return FY_NO_ROOM;
-    d->fault[0] = 0;
+    fy_fault.text[0] = 0;
     s->data = d->backend->alloc(d, (size_t)s->bytes, memory(c), &t);
-    if (!s->data) return d->fault[0] ? FY_BROKEN : FY_NO_ROOM;
+    if (!s->data) return fy_fault.text[0] ? FY_BROKEN : FY_NO_ROOM;
     s->addr = fy_address_take(c->dev, s->bytes);
     if (!s->addr) return d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t), FY_NO_ROOM;
     tell_taken(c, s, &t);
@@ -187,7 +187,7 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
     cache *c = &caches[s->dev->number];
     if (!pool) return false;
     c->at = at;
-    giver(c)->fault[0] = 0;
+    fy_fault.text[0] = 0;
     int64_t asked = s->asked < (size_t)FY_POOL_EXABYTE ? (int64_t)s->asked : FY_POOL_EXABYTE;
     fy_block *b = fy_pool_take(pool, asked, is_pinned(c) ? 0 : fy_stream_current(s->dev), s);
     if (b) lie_in(s, b);
@@ -226,7 +226,7 @@ const char *fy_cache_name(const fy_block *b, char *buf, size_t room)
 {
     const fy_storage *s = b->who;
     const char *file = s->born && s->born->file ? s->born->file : "", *base = strrchr(file, '/');
-    size_t n = (size_t)snprintf(buf, room, "%.80s", s->name ? s->name : "a tensor");
+    size_t n = (size_t)snprintf(buf, room, "%.80s", fy_storage_name(s) ? fy_storage_name(s) : "a tensor");
     if (*file && n < room) snprintf(buf + n, room - n, " (%.80s:%d)", base ? base + 1 : file, s->born->line);
     return buf;
 }

@@ -8,7 +8,7 @@
 #include "storage.h"
 
 /* A block for s->asked bytes (not 0) of s->dev: fills block, bytes, data, addr and stream, and the block with junk.
- * False: no room; or else d->fault of the card says why not. */
+ * False: no room; or else fy_fault says why not. */
 bool fy_cache_take(fy_site *at, fy_storage *s);
 void fy_cache_give(fy_storage *s); /* filled with other junk, unless something may still be done with it */
 

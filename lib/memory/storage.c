@@ -172,7 +172,7 @@ static void leave(fy_storage *s)
 static void *fail(fy_site *at, fy_dev *d, fy_word mem, size_t bytes)
 {
     fy_dev *card = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
-    if (!is_host(card) && card->fault[0]) return fy_fail_device(at, card, "make room");
+    if (!is_host(card) && fy_fault.text[0]) return fy_fail_device(at, card, "make room");
     return fy_fail_full(at, d, bytes);
 }
 

@@ -12,7 +12,7 @@ struct fy_access_history;
 typedef struct fy_storage {
     uint32_t id; /* 0 until it is announced */
     uint32_t refs;
-    uint32_t version; /* writes so far */
+    uint32_t version; /* writes so far: fy_storage_version, fy_storage_written */
     uint32_t tenant;
     fy_dev *dev;
     void *data;    /* host pointer, or the guarded device pointer; NULL where bytes is 0 */
@@ -20,7 +20,7 @@ typedef struct fy_storage {
     size_t asked, bytes;
     fy_word mem;
     fy_site *born;
-    const char *name;               /* of its first handle; may be NULL */
+    const char *name;               /* of its first handle that has one; may be NULL. Read by fy_storage_name */
     fy_dtype dtype;                 /* its first handle's; segv_handler.c counts elements by it */
     fy_deleter deleter;             /* foreign memory alone: called once when nobody looks at it any more */
     void *given, *context;          /* with these */
@@ -41,6 +41,16 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL
 /* Host memory of the program's, likewise; the deleter may be NULL. */
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context);
 void fy_storage_drop(fy_site *at, fy_storage *s);    /* one reference less */
+static inline const char *fy_storage_name(const fy_storage *s) { return __atomic_load_n(&s->name, __ATOMIC_ACQUIRE); }
+/* Threads may write parts of one storage at once: each write has a version of its own, which is returned. */
+static inline uint32_t fy_storage_written(fy_storage *s)
+{
+    return __atomic_add_fetch(&s->version, 1, __ATOMIC_RELAXED);
+}
+static inline uint32_t fy_storage_version(const fy_storage *s)
+{
+    return __atomic_load_n(&s->version, __ATOMIC_RELAXED);
+}
 const fy_storage *fy_storage_holding(const void *p); /* for segv_handler.c; may run in a signal handler */
 /* A stream of the card uses s as well (fy_record_stream), or a copy that goes on reads or writes page-locked memory:
  * its bytes are given on only when the stream has got past what it had to do when s was freed. */

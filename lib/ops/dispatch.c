@@ -82,7 +82,7 @@ static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, f
     fy_op_cost(w);
 }
 
-static fy_use use_of(const fy_tensor *x) { return (fy_use){x->id, x->storage->id, x->storage->version}; }
+static fy_use use_of(const fy_tensor *x) { return (fy_use){x->id, x->storage->id, fy_storage_version(x->storage)}; }
 
 /* What the op reads, as it was before the op. */
 static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *reads)
@@ -126,10 +126,8 @@ static bool emit_hosted(const fy_call *c, const fy_run_work *w, const fy_use *re
     return fy_emit_hosted(c->at, &o);
 }
 
-static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
-                     const fy_tensor *out)
+static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
 {
-    fy_use writes = use_of(out);
     bool host = dev->number == 0;
     uint64_t seq = FY_EMIT(
         c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
@@ -162,11 +160,11 @@ static void *fail_run(const fy_call *c, const fy_dev *dev, const fy_run_work *w)
 
 /* Told of, with what was found about its accesses. */
 static uint64_t record(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
-                       const fy_tensor *out, fy_launch *launch)
+                       fy_use writes, fy_launch *launch)
 {
     if (!fy_log_is_on()) return fy_launch_done(launch, c->at, 0), 0;
-    if (dev->number == 0 && launch->n == 0 && emit_hosted(c, w, reads, n, use_of(out))) return 0;
-    uint64_t seq = emit(c, dev, w, reads, n, out);
+    if (dev->number == 0 && launch->n == 0 && emit_hosted(c, w, reads, n, writes)) return 0;
+    uint64_t seq = emit(c, dev, w, reads, n, writes);
     fy_launch_done(launch, c->at, seq);
     return seq;
 }
@@ -185,8 +183,8 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
         fy_launch_failed(&launch);
         return fail_run(c, dev, w);
     }
-    out->storage->version++;
-    uint64_t seq = record(c, dev, w, reads, n, out, &launch);
+    fy_use writes = {out->id, out->storage->id, fy_storage_written(out->storage)};
+    uint64_t seq = record(c, dev, w, reads, n, writes, &launch);
     return dev->number == 0 || fy_work_issued(c->at, dev, w->stream, w->id, seq);
 }
 

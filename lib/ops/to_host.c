@@ -8,6 +8,7 @@
 #include "event.h"
 #include "session_hooks.h"
 #include "shape.h"
+#include "storage.h"
 #include "tensor.h"
 #include "tensor_access.h"
 #include "transfer.h"
@@ -21,16 +22,17 @@ static size_t bytes_of(const fy_tensor *x) { return (size_t)fy_numel(x) * fy_dty
 /* What was brought home from a card was judged as a copy; an answer was not. */
 void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via)
 {
-    uint64_t seq = FY_EMIT(at, host_read, .tensor = x->id, .storage = x->storage->id, .version = x->storage->version,
-                           .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
+    uint64_t seq =
+        FY_EMIT(at, host_read, .tensor = x->id, .storage = x->storage->id, .version = fy_storage_version(x->storage),
+                .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
     if (is_host(x->storage->dev) || via == FY_WORD_answer) fy_host_touch(at, x, false, seq);
 }
 
 void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
 {
-    x->storage->version++;
-    uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = x->storage->version,
-                           .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
+    uint32_t version = fy_storage_written(x->storage);
+    uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = version, .first = 0,
+                           .count = fy_numel(x), .via = (uint8_t)via);
     fy_host_touch(at, x, true, seq);
 }
 
@@ -52,7 +54,7 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t l
         total += v;
     }
     bool none = n == nans; /* nothing to be the smallest of */
-    FY_EMIT(at, values, .tensor = x->id, .version = x->storage->version, .first = 0,
+    FY_EMIT(at, values, .tensor = x->id, .version = fy_storage_version(x->storage), .first = 0,
             .data = fy_ref_bytes(data, (size_t)shown * sizeof *data), .count = n, .min = none ? NAN : low,
             .max = none ? NAN : high, .mean = none ? NAN : total / (double)(n - nans), .nan = nans);
     free(data);

@@ -26,7 +26,7 @@ static fy_side side_of(const fy_tensor *x)
     return (fy_side){.addr = s->addr ? s->addr + (uint64_t)x->offset * fy_dtype_size(x->dtype) : 0,
                      .tensor = x->id,
                      .storage = s->id,
-                     .version = s->version,
+                     .version = fy_storage_version(s),
                      .device = (uint8_t)s->dev->number,
                      .mem = (uint8_t)s->mem};
 }
@@ -110,10 +110,11 @@ bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossi
     fy_launch_read(&launch, agent_of(src, card, w.stream), src, 1);
     fy_launch_write(&launch, agent_of(dst, card, w.stream), dst);
     if (!copy(at, card, &w, &launch)) return false;
-    dst->storage->version++;
+    fy_side there = side_of(dst);
+    there.version = fy_storage_written(dst->storage);
     if (has_waited(&w)) fy_order_join(FY_HOST, fy_agent_of(card, w.stream));
     if (w.was_async) fy_storage_record_pinned(is_host(from) ? src->storage : dst->storage, card, w.stream);
-    uint64_t seq = emit_copy(at, card, &w, side_of(src), side_of(dst), how, before);
+    uint64_t seq = emit_copy(at, card, &w, side_of(src), there, how, before);
     fy_launch_done(&launch, at, seq);
     return has_waited(&w) || fy_work_issued(at, card, w.stream, w.id, seq);
 }

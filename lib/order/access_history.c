@@ -1,6 +1,7 @@
 /* access_history.c: what streams did with a storage's bytes and may still be doing: remembered, forgotten, inherited. */
 #include "access_history.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,7 @@ void fy_history_undo(fy_access_history *s, int agent, uint32_t epoch) { settle(s
 
 /* By device; addresses in place of bytes of a storage. */
 static fy_access_history freed[1 + FY_MOST_CARDS];
+static _Atomic uint32_t kept_freed[1 + FY_MOST_CARDS]; /* how many each holds: nearly always none, asked without the lock */
 
 static bool is_same(const fy_prior_access *a, const fy_prior_access *b)
 {
@@ -181,6 +183,7 @@ void fy_history_leave(fy_access_history **h, const fy_dev *d, uint64_t addr, int
         shift(&p, (int64_t)addr);
         keep_freed(&freed[d->number], &p);
     }
+    atomic_store_explicit(&kept_freed[d->number], freed[d->number].n, memory_order_relaxed);
     *h = NULL;
     give_back(history);
     fy_order_unlock();
@@ -202,7 +205,7 @@ void fy_history_inherit(fy_access_history **h, const fy_dev *d, uint64_t addr, u
     fy_access_history *f = &freed[d->number], *history;
     int64_t first = (int64_t)addr, end = first + (int64_t)bytes;
     uint32_t kept = 0;
-    if (!__atomic_load_n(&f->n, __ATOMIC_RELAXED)) return;
+    if (!atomic_load_explicit(&kept_freed[d->number], memory_order_relaxed)) return;
     fy_order_lock();
     for (uint32_t i = 0; i < f->n; i++) {
         fy_prior_access p = f->list[i];
@@ -213,6 +216,7 @@ void fy_history_inherit(fy_access_history **h, const fy_dev *d, uint64_t addr, u
         shift(&p, -first);
         append(history, &p);
     }
-    __atomic_store_n(&f->n, kept, __ATOMIC_RELAXED);
+    f->n = kept;
+    atomic_store_explicit(&kept_freed[d->number], kept, memory_order_relaxed);
     fy_order_unlock();
 }

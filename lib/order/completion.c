@@ -48,7 +48,7 @@ static void give_back(late *l)
 
 /* ---- asking ----------------------------------------------------------------------------------------- */
 
-/* A point that has passed; false: it has not, or, with a word in d->fault, the card failed. */
+/* A point that has passed; false: it has not, or, with a word in fy_fault, the card failed. */
 static bool passed(fy_dev *d, void *native, int64_t *when)
 {
     return *when >= 0 || d->backend->done(d, &(fy_point){.native = native, .when = -1}, when);
@@ -91,8 +91,8 @@ static void forget(fy_dev *d)
 static void poll_locked(fy_dev *d)
 {
     late *ended = NULL;
-    d->fault[0] = 0;
-    for (int s = 0; s < FY_STREAMS && !d->fault[0]; s++)
+    fy_fault.text[0] = 0;
+    for (int s = 0; s < FY_STREAMS && !fy_fault.text[0]; s++)
         while (lines[d->number][s].first && has_ended(lines[d->number][s].first))
             sort_in(&ended, take_first(d, &lines[d->number][s]));
     for (late *l; (l = ended);) {
@@ -100,7 +100,7 @@ static void poll_locked(fy_dev *d)
         tell(l->at, &l->work);
         give_back(l);
     }
-    if (d->fault[0]) forget(d);
+    if (fy_fault.text[0]) forget(d);
 }
 
 void fy_work_poll(fy_dev *d)

@@ -45,10 +45,10 @@ bool fy_work_find(uint32_t id, uint64_t *seq, fy_site **at)
 
 /* ---- a card that failed ------------------------------------------------------------------------------- */
 
-static const char *hint_for(const fy_dev *d)
+static const char *hint_for_fault(void)
 {
-    if (strstr(d->fault, "forked")) return "use the card in one process alone, or fork before its first use";
-    if (strstr(d->fault, "Assertion"))
+    if (strstr(fy_fault.text, "forked")) return "use the card in one process alone, or fork before its first use";
+    if (strstr(fy_fault.text, "Assertion"))
         return "what the assertion asks for does not hold for the values that this call was given: look at them with "
                "fy_print before it. The card does nothing more for this process";
     return "run it again with FERRY_GPU=sim to see whether the card is at fault";
@@ -62,23 +62,23 @@ static const char *late_hint(void)
                                   "work, and the error is reported by the line that causes it";
 }
 
-static void *fail_late(fy_site *at, const fy_dev *d)
+static void *fail_late(fy_site *at)
 {
     char cause[400] = "what caused it is too long ago to be named";
     uint64_t seq = 0;
     fy_site *from = NULL;
-    bool found = fy_work_find(d->fault_work, &seq, &from), is_said = strncmp(d->fault, "CUDA error", 10) == 0;
+    bool found = fy_work_find(fy_fault.work, &seq, &from), is_said = strncmp(fy_fault.text, "CUDA error", 10) == 0;
     if (found && from)
         snprintf(cause, sizeof cause, "the card was at fault in work of an earlier call, %s:%d: %s(%s)", from->file,
                  from->line, from->call, from->args);
     return fy_fail_caused(at, found ? seq + 1 : 0, "device", late_hint(), cause, "%s%s It surfaced at this call",
-                          is_said ? "" : "CUDA error: ", d->fault);
+                          is_said ? "" : "CUDA error: ", fy_fault.text);
 }
 
 void *fy_fail_work(fy_site *at, const fy_dev *d, uint32_t own, const char *what)
 {
-    if (d->fault_work && d->fault_work != own) return fail_late(at, d);
-    return fy_fail(at, "device", hint_for(d), "%s could not %s: %s", d->name, what, d->fault);
+    if (fy_fault.work && fy_fault.work != own) return fail_late(at);
+    return fy_fail(at, "device", hint_for_fault(), "%s could not %s: %s", d->name, what, fy_fault.text);
 }
 
 void *fy_fail_device(fy_site *at, const fy_dev *d, const char *what) { return fy_fail_work(at, d, 0, what); }

@@ -12,7 +12,7 @@ bool fy_work_find(uint32_t id, uint64_t *seq, fy_site **at);
  * wait for it. False after an error, which is then at the line that caused it. */
 bool fy_work_issued(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t seq);
 
-/* The card failed: what it could not do ("run add", "copy"), and d->fault; where d->fault_work is another than this
+/* The card failed: what it could not do ("run add", "copy"), and fy_fault; where fy_fault.work is another than this
  * call's own work, the error surfaced late, and the report names the line that caused it. NULL. */
 void *fy_fail_device(fy_site *at, const fy_dev *d, const char *what);
 void *fy_fail_work(fy_site *at, const fy_dev *d, uint32_t own, const char *what);

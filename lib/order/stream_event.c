@@ -209,9 +209,9 @@ void fy_stream_synchronize_at(fy_site *at, fy_stream *s)
 /* -1 after an error; a no and a failure look alike to a back end's done, but for the card's word. */
 static int is_done(fy_site *at, fy_dev *card, const fy_point *p, int64_t *when)
 {
-    card->fault[0] = 0;
+    fy_fault.text[0] = 0;
     if (card->backend->done(card, p, when)) return fy_work_poll(card), 1;
-    if (!card->fault[0]) return 0;
+    if (!fy_fault.text[0]) return 0;
     fy_fail_device(at, card, "say whether its work has ended");
     return -1;
 }

@@ -2,6 +2,9 @@
  * how many bytes, where and at what cost, caused by which line. It is a reader like any other, and never
  * on the hot path. Events that belong together make one line: a tensor and the copy or op that fills it,
  * a copy and the wait for it, work and its end. */
+#include "narrate.h"
+
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "event.h"
@@ -117,7 +120,7 @@ static void tell_end(fy_telling *t)
         uint32_t storage;
         memcpy(&storage, live + i, 4);
         fy_text_str(rest(t), i ? ", " : " ");
-        fy_say_storage(t->log, rest(t), storage);
+        fy_say_storage(t, rest(t), storage);
     }
     if (size / 4 > 8) fy_text_printf(rest(t), " and %zu more", size / 4 - 8);
     end(t);
@@ -204,20 +207,64 @@ static size_t lines_in(const char *s, size_t size)
     return n;
 }
 
-size_t fy_narrate(fy_log *log, uint64_t *cursor, fy_text *out)
+/* ---- the narrator ---- */
+
+struct fy_narrator {
+    fy_log *log;
+    uint64_t cursor; /* told up to here */
+    fy_story story;
+    pthread_mutex_t mutex;
+};
+
+fy_narrator *fy_narrator_of(fy_log *log)
 {
-    fy_log_check_size(log);
-    size_t from = out->size;
-    if (!fy_story_of(log)) return 0;
-    for (; *cursor < fy_log_count(log); ++*cursor) {
-        fy_arrival arrival = fy_log_arrival(log, *cursor);
+    fy_narrator *n = calloc(1, sizeof *n);
+    if (!n) return NULL;
+    n->log = log;
+    pthread_mutex_init(&n->mutex, NULL);
+    return n;
+}
+
+void fy_narrator_free(fy_narrator *n)
+{
+    if (!n) return;
+    fy_story_free(&n->story);
+    pthread_mutex_destroy(&n->mutex);
+    free(n);
+}
+
+/* With the mutex held. */
+static void tell(fy_narrator *n, fy_text *out)
+{
+    fy_log_check_size(n->log);
+    for (; n->cursor < fy_log_count(n->log); n->cursor++) {
+        fy_arrival arrival = fy_log_arrival(n->log, n->cursor);
         if (arrival == FY_LATER) break;
         uint16_t kind = FY_KIND_lost;
         static const fy_slot nothing;
-        const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
-        fy_telling t = {.log = log, .seq = *cursor, .slot = slot ? slot : &nothing, .out = out};
+        const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(n->log, n->cursor, &kind) : NULL;
+        fy_telling t = {
+            .log = n->log, .story = &n->story, .seq = n->cursor, .slot = slot ? slot : &nothing, .out = out};
         if (kind < FY_KIND_COUNT && !explains(kind)) fy_tell_pending(&t);
         if (kind < FY_KIND_COUNT && tellers[kind]) tellers[kind](&t);
     }
+}
+
+size_t fy_narrate(fy_narrator *n, fy_text *out)
+{
+    size_t from = out->size;
+    pthread_mutex_lock(&n->mutex);
+    tell(n, out);
+    pthread_mutex_unlock(&n->mutex);
     return out->data ? lines_in(out->data + from, out->size - from) : 0;
+}
+
+void fy_narrate_to(fy_narrator *n, FILE *out)
+{
+    fy_text lines = {0};
+    pthread_mutex_lock(&n->mutex);
+    tell(n, &lines);
+    if (lines.size) fwrite(lines.data, 1, lines.size, out);
+    pthread_mutex_unlock(&n->mutex);
+    free(lines.data);
 }

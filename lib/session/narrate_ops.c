@@ -6,7 +6,7 @@
 
 static int64_t bytes_of(fy_telling *t, uint32_t tensor)
 {
-    return fy_told_bytes(t->log->story, known(t, tensor)->storage)->bytes;
+    return fy_told_bytes(t->story, known(t, tensor)->storage)->bytes;
 }
 
 /* The work's complete event, where it follows at once: modelled times are known from the start. */
@@ -34,14 +34,14 @@ static void say_taken(fy_telling *t, uint32_t id, bool alongside)
 
 static bool take_pending(fy_telling *t, uint32_t tensor)
 {
-    bool it = tensor && t->log->story->pending == tensor;
-    if (it) t->log->story->pending = 0;
+    bool it = tensor && t->story->pending == tensor;
+    if (it) t->story->pending = 0;
     return it;
 }
 
 static void say_made(fy_telling *t, uint32_t tensor)
 {
-    fy_say_label(t->log, subject(t), tensor);
+    fy_say_label(t, subject(t), tensor);
     t->line.bytes = bytes_of(t, tensor);
     fy_say_shape(t->log, rest(t), known(t, tensor));
     fy_text_str(rest(t), " on ");
@@ -51,7 +51,7 @@ static void say_made(fy_telling *t, uint32_t tensor)
 /* A tensor of which nothing more was said than that it was made. */
 void fy_tell_pending(fy_telling *t)
 {
-    fy_story *s = t->log->story;
+    fy_story *s = t->story;
     uint32_t tensor = s->pending;
     if (!tensor) return;
     s->pending = 0;
@@ -67,26 +67,26 @@ void fy_tell_pending(fy_telling *t)
 void fy_tell_alloc(fy_telling *t)
 {
     READ(alloc, e, t);
-    *fy_told_bytes(t->log->story, e.storage) = (fy_told_storage){.bytes = e.asked, .device = e.device};
+    *fy_told_bytes(t->story, e.storage) = (fy_told_storage){.bytes = e.asked, .device = e.device};
 }
 
 void fy_tell_tensor(fy_telling *t)
 {
     READ(tensor, e, t);
     *known(t, e.tensor) = (fy_told_tensor){e.name, e.shape, e.storage, e.dtype, e.device};
-    fy_told_storage *bytes = fy_told_bytes(t->log->story, e.storage);
+    fy_told_storage *bytes = fy_told_bytes(t->story, e.storage);
     if (!bytes->tensor) bytes->tensor = e.tensor;
     if (e.view_of) {
         fy_begin(t, "view");
-        fy_say_label(t->log, subject(t), e.tensor);
+        fy_say_label(t, subject(t), e.tensor);
         fy_text_str(subject(t), " of ");
-        fy_say_label(t->log, subject(t), e.view_of);
+        fy_say_label(t, subject(t), e.view_of);
         fy_say_shape(t->log, rest(t), known(t, e.tensor));
         fy_text_str(rest(t), ", the same bytes");
         end(t);
         return;
     }
-    fy_story *s = t->log->story;
+    fy_story *s = t->story;
     s->pending = e.tensor;
     s->pending_place = fy_place_of(t->log, t->slot->site);
     s->pending_time = t->slot->t;
@@ -102,10 +102,10 @@ void fy_tell_free(fy_telling *t)
 {
     READ(free, e, t);
     fy_begin(t, "free");
-    fy_say_storage(t->log, subject(t), e.storage);
-    t->line.bytes = fy_told_bytes(t->log->story, e.storage)->bytes;
+    fy_say_storage(t, subject(t), e.storage);
+    t->line.bytes = fy_told_bytes(t->story, e.storage)->bytes;
     fy_text_str(rest(t), "on ");
-    fy_say_device(rest(t), fy_told_bytes(t->log->story, e.storage)->device);
+    fy_say_device(rest(t), fy_told_bytes(t->story, e.storage)->device);
     if (e.deferred) fy_text_str(rest(t), ", once another stream is done with it");
     end(t);
 }
@@ -124,7 +124,7 @@ void fy_tell_answer(fy_telling *t)
     fy_begin(t, "answer");
     fy_say_string(t->log, subject(t), e.name);
     fy_text_str(subject(t), " = ");
-    fy_say_label(t->log, subject(t), e.tensor);
+    fy_say_label(t, subject(t), e.tensor);
     t->line.bytes = bytes_of(t, e.tensor);
     fy_text_str(rest(t), "handed in from ");
     fy_say_device(rest(t), e.device);
@@ -145,10 +145,10 @@ void fy_tell_copy(fy_telling *t)
     READ(copy, e, t);
     take_pending(t, e.dst.tensor);
     fy_begin(t, "copy");
-    fy_say_label(t->log, subject(t), e.src.tensor);
+    fy_say_label(t, subject(t), e.src.tensor);
     if (e.dst.tensor) {
         fy_text_str(subject(t), " -> ");
-        fy_say_label(t->log, subject(t), e.dst.tensor);
+        fy_say_label(t, subject(t), e.dst.tensor);
     }
     t->line.bytes = e.bytes;
     fy_say_device(rest(t), e.src.device);
@@ -173,7 +173,7 @@ static void say_operands(fy_telling *t, fy_ref in)
         fy_use use;
         memcpy(&use, uses + i, sizeof use);
         if (i) fy_text_str(subject(t), ", ");
-        fy_say_label(t->log, subject(t), use.tensor);
+        fy_say_label(t, subject(t), use.tensor);
     }
     fy_text_str(subject(t), ")");
 }
@@ -188,7 +188,7 @@ void fy_tell_op(fy_telling *t)
     take_pending(t, made.tensor);
     fy_begin(t, e.in ? "run" : "make");
     if (e.in) {
-        fy_say_label(t->log, subject(t), made.tensor);
+        fy_say_label(t, subject(t), made.tensor);
         fy_text_str(subject(t), " = ");
         fy_say_string(t->log, subject(t), e.name);
         say_operands(t, e.in);
@@ -221,7 +221,7 @@ void fy_tell_host_read(fy_telling *t)
     const char *via = fy_word_name(e.via);
     if (!via || e.via == FY_WORD_answer) return;
     fy_begin(t, via);
-    fy_say_label(t->log, subject(t), e.tensor);
+    fy_say_label(t, subject(t), e.tensor);
     say_one_value(t);
     fy_text_printf(rest(t), "the program reads %lld value%s", (long long)e.count, e.count == 1 ? "" : "s");
     end(t);
@@ -239,7 +239,7 @@ void fy_tell_host_write(fy_telling *t)
         say_made(t, e.tensor);
     } else {
         fy_begin(t, "write");
-        fy_say_label(t->log, subject(t), e.tensor);
+        fy_say_label(t, subject(t), e.tensor);
         fy_text_printf(rest(t), "the program writes %lld value%s", (long long)e.count, e.count == 1 ? "" : "s");
     }
     end(t);

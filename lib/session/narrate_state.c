@@ -11,18 +11,10 @@
 #include "log_format.h"
 #include "text.h"
 
-fy_story *fy_story_of(fy_log *log)
-{
-    if (!log->story) log->story = calloc(1, sizeof *log->story);
-    return log->story;
-}
-
 void fy_story_free(fy_story *s)
 {
-    if (!s) return;
     free(s->tensors);
     free(s->storages);
-    free(s);
 }
 
 /* Element `id` of a table, which grows to hold it; NULL if it may not. */
@@ -87,18 +79,18 @@ void fy_say_string(const fy_log *log, fy_text *out, fy_ref ref)
     }
 }
 
-void fy_say_label(const fy_log *log, fy_text *out, uint32_t tensor)
+void fy_say_label(fy_telling *t, fy_text *out, uint32_t tensor)
 {
-    fy_ref name = fy_told(log->story, tensor)->name;
+    fy_ref name = fy_told(t->story, tensor)->name;
     size_t size;
-    if (fy_log_bytes(log, name, &size)) fy_say_string(log, out, name);
+    if (fy_log_bytes(t->log, name, &size)) fy_say_string(t->log, out, name);
     else fy_text_printf(out, "tensor %u", tensor);
 }
 
-void fy_say_storage(const fy_log *log, fy_text *out, uint32_t storage)
+void fy_say_storage(fy_telling *t, fy_text *out, uint32_t storage)
 {
-    uint32_t tensor = fy_told_bytes(log->story, storage)->tensor;
-    if (tensor) fy_say_label(log, out, tensor);
+    uint32_t tensor = fy_told_bytes(t->story, storage)->tensor;
+    if (tensor) fy_say_label(t, out, tensor);
     else fy_text_printf(out, "storage %u", storage);
 }
 

@@ -30,13 +30,11 @@ typedef struct fy_story {
     int64_t pending_time;
 } fy_story;
 
-fy_story *fy_story_of(fy_log *log);                    /* NULL without memory */
+void fy_story_free(fy_story *s); /* its tables */
 fy_told_tensor *fy_told(fy_story *s, uint32_t tensor); /* never NULL; what is unknown is zero */
 fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage);
 
 /* Pieces of a line. Control characters of the program's strings become '?'. */
-void fy_say_label(const fy_log *log, fy_text *out, uint32_t tensor); /* its name, or "tensor 7" */
-void fy_say_storage(const fy_log *log, fy_text *out, uint32_t storage);
 void fy_say_string(const fy_log *log, fy_text *out, fy_ref s);
 void fy_say_shape(const fy_log *log, fy_text *out, const fy_told_tensor *t); /* float32 [64, 64] */
 void fy_say_time(fy_text *out, int64_t ns);
@@ -56,6 +54,7 @@ void fy_say_line(const fy_log *log, fy_text *out, fy_line *line); /* frees the l
 /* The event being told. */
 typedef struct fy_telling {
     fy_log *log;
+    fy_story *story;
     uint64_t seq;
     const fy_slot *slot;
     fy_text *out;
@@ -68,11 +67,13 @@ typedef struct fy_telling {
 
 fy_site_entry fy_place_of(const fy_log *log, fy_ref site);
 void fy_begin(fy_telling *t, const char *verb); /* a new line */
+void fy_say_label(fy_telling *t, fy_text *out, uint32_t tensor); /* its name, or "tensor 7" */
+void fy_say_storage(fy_telling *t, fy_text *out, uint32_t storage);
 void fy_say_held(fy_telling *t, int64_t held);  /* ", held the program 7.0 us"; nothing of 0 */
 static inline void end(fy_telling *t) { fy_say_line(t->log, t->out, &t->line); }
 static inline fy_text *subject(fy_telling *t) { return &t->line.subject; }
 static inline fy_text *rest(fy_telling *t) { return &t->line.rest; }
-static inline fy_told_tensor *known(fy_telling *t, uint32_t tensor) { return fy_told(t->log->story, tensor); }
+static inline fy_told_tensor *known(fy_telling *t, uint32_t tensor) { return fy_told(t->story, tensor); }
 
 /* narrate_ops.c: the sentences about tensors and work. */
 void fy_tell_alloc(fy_telling *t);

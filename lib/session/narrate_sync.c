@@ -73,7 +73,7 @@ void fy_tell_record_stream(fy_telling *t)
 {
     READ(record_stream, e, t);
     fy_begin(t, "use");
-    fy_say_label(t->log, subject(t), e.tensor);
+    fy_say_label(t, subject(t), e.tensor);
     fy_text_str(rest(t), "used in ");
     say_stream(rest(t), e.stream, e.device);
     fy_text_str(rest(t), " too, and kept until that is done");
@@ -120,7 +120,7 @@ void fy_tell_hazard(fy_telling *t)
 {
     READ(hazard, e, t);
     fy_begin(t, "HAZARD");
-    fy_say_storage(t->log, subject(t), e.storage);
+    fy_say_storage(t, subject(t), e.storage);
     t->line.bytes = e.bytes;
     fy_text_str(rest(t), hazard_words(e.type));
     end(t);

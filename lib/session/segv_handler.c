@@ -88,8 +88,9 @@ static const char *verb(access_kind k) { return k == WROTE ? "wrote to" : k == R
 
 static void add_name(line *l, const fy_storage *s)
 {
-    if (s->name) {
-        add(l, s->name);
+    const char *name = fy_storage_name(s);
+    if (name) {
+        add(l, name);
     } else {
         add(l, "storage ");
         add_number(l, s->id, 10);

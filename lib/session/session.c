@@ -26,6 +26,7 @@
 #include "segv_handler.h"
 #include "session_hooks.h"
 #include "settings.h"
+#include "narrate.h"
 #include "source.h"
 #include "storage.h"
 #include "text.h"
@@ -44,8 +45,7 @@ static _Atomic int state = IDLE;
 static int argc_;
 static char **argv_;
 static char *trace; /* absolute path of the JSON lines to write at exit, or NULL */
-static bool narrates;
-static uint64_t told; /* narrated up to here */
+static _Atomic(fy_narrator *) narrator; /* under FERRY_NARRATE; else NULL */
 static pid_t viewer;
 static _Atomic int forks;           /* children so far */
 static _Thread_local int forked_as; /* the number of the child that this thread is making */
@@ -139,7 +139,7 @@ static int choose(char *err, size_t room)
         return inherited(fd_text);
     }
     if (file && *file) return (trace = absolute(file)) ? fy_log_file(trace, 0, err, room) : -1;
-    if (narrates || fy_setting_is_on("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
+    if (fy_setting_is_on("FERRY_NARRATE") || fy_setting_is_on("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
     return -1;
 }
 
@@ -189,12 +189,12 @@ static void start(void)
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
     *err = '\0';
     warn_of_unknown();
-    narrates = fy_setting_is_on("FERRY_NARRATE");
     int fd = choose(err, sizeof err);
     if (fd < 0 || !open_log(fd, err, sizeof err)) {
         if (*err) say(err);
         return;
     }
+    if (fy_setting_is_on("FERRY_NARRATE")) atomic_store(&narrator, fy_narrator_of(fy_log_mine()));
     register_handlers();
     start_viewer(); /* forks, so before anything that may start a thread */
     emit_session();
@@ -220,17 +220,14 @@ static void be_over(void) { atomic_store(&state, OVER); }
 
 /* ---- narration ---- */
 
-static bool is_narrating(void) { return narrates; }
+static bool is_narrating(void) { return atomic_load(&narrator) != NULL; }
 
 static void flush_narration(void)
 {
-    fy_log *log = narrates ? fy_log_mine() : NULL;
-    fy_text lines = {0};
-    if (!log) return;
+    fy_narrator *n = atomic_load(&narrator);
+    if (!n) return;
     fflush(stdout); /* what the program printed before comes before */
-    fy_narrate(log, &told, &lines);
-    if (lines.size) fwrite(lines.data, 1, lines.size, stderr);
-    free(lines.data);
+    fy_narrate_to(n, stderr);
 }
 
 /* ---- fork ---- */
@@ -242,7 +239,7 @@ static void in_child(void)
     parent_seq = fy_log_count(fy_log_mine());
     fy_log_forked();
     trace = NULL;
-    narrates = false;
+    atomic_store(&narrator, NULL); /* not freed: another thread of the parent may have been telling */
     viewer = 0;
     if (!file || asprintf(&trace, "%s.child%d", file, forked_as) < 0) trace = NULL;
     free(file);

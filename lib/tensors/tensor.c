@@ -91,7 +91,8 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
     }
     x->name = name;
     x->born = at;
-    if (!s->name) s->name = name;
+    const char *none = NULL; /* another thread may be making a view of the same storage */
+    if (name) __atomic_compare_exchange_n(&s->name, &none, name, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     if (!s->dtype) s->dtype = g->dtype;
     if (fy_log_is_on())
         FY_EMIT(at, tensor, .tensor = x->id, .name = fy_ref_str(name), .storage = s->id,

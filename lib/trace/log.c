@@ -215,6 +215,5 @@ void fy_log_close(fy_log *log)
     if (!log) return;
     munmap(log->head, log->mapped);
     close(log->fd);
-    fy_story_free(log->story);
     free(log);
 }

@@ -47,9 +47,6 @@ void fy_log_write_to(fy_log *log);
 /* Make this process the writer of the log behind fd (fy_session_start does it for programs). */
 bool fy_log_adopt(int fd, char *err, size_t room);
 
-/* One event a line for people, from `cursor` on; returns the number of lines. (narrate.c) */
-size_t fy_narrate(fy_log *log, uint64_t *cursor, fy_text *out);
-
 /* A tool that reads other programs' logs defines this as true: it has no session of its own, whatever
  * FERRY_VIEW or FERRY_TRACE say. Undefined: false. */
 extern const bool fy_session_none __attribute__((weak));

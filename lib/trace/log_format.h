@@ -84,7 +84,6 @@ struct fy_log {
     bool gone;                /* the writer was waited for, or found dead */
     uint64_t stops;           /* where a damaged counter claims what nobody wrote; 0: nowhere */
     bool cut;                 /* the file was cut off before the end of the head */
-    struct fy_story *story;   /* narrate.c's memory */
 };
 
 /* log.c */
@@ -125,7 +124,5 @@ void fy_log_end(void);             /* no event is recorded from now on, and read
 void fy_log_forked(void);          /* in a child: let go of the parent's log */
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes); /* fill a claimed slot */
 
-/* narrate.c */
-void fy_story_free(struct fy_story *story);
 
 #endif

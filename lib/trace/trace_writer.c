@@ -57,13 +57,15 @@ static fy_head *recording(void)
 
 bool fy_log_is_on(void) { return recording() != NULL; }
 
-/* 0 is the main thread; the others are numbered by their first event. */
+/* 0 is the main thread; the others are numbered by their first event. A slot has 16 bits for it: the 65,535th and all
+ * that come after share the last number. */
 static uint16_t thread_number(void)
 {
     uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
     if (self.generation != generation) {
         self.generation = generation;
-        self.number = getpid() == gettid() ? 0 : (uint16_t)(1 + atomic_fetch_add(&threads, 1));
+        uint32_t number = getpid() == gettid() ? 0 : atomic_fetch_add(&threads, 1) + 1;
+        self.number = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
     }
     return self.number;
 }

@@ -1,0 +1,176 @@
+/* threads_test.c: several threads of a program use Ferry at once: what they are told, and what the log says of them. */
+#define _GNU_SOURCE 1
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "device.h"
+#include "event.h"
+#include "recorded.h"
+#include "run_work.h"
+#include "tensor.h"
+
+enum { THREADS = 4, TURNS = 200 };
+
+/* All of `body` in THREADS threads at once. */
+static void in_threads(void *(*body)(void *))
+{
+    pthread_t threads[THREADS];
+    for (intptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, body, (void *)i);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+}
+
+/* ---- narrated ---- */
+
+/* fy_item tells what has happened so far: four readers of one story. */
+static void *makes_and_looks(void *unused)
+{
+    for (int i = 0; i < TURNS; i++) FY_SCOPE
+        {
+            fy_tensor *x = fy_full((8), i), *far = fy_to(x, "cuda"), *sum = fy_sum(far);
+            fy_item(sum);
+        }
+    return unused;
+}
+
+/* What `program` says on stderr in a process of its own, told line by line; NULL where it does not end well. */
+static char *story_of(void (*program)(void))
+{
+    FILE *out = tmpfile();
+    int status;
+    pid_t child = fork();
+    if (!child) {
+        alarm(120); /* for what hangs */
+        dup2(fileno(out), STDERR_FILENO);
+        setenv("FERRY_NARRATE", "1", 1);
+        program();
+        exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    size_t size = (size_t)lseek(fileno(out), 0, SEEK_END);
+    char *text = calloc(1, size + 1);
+    assert_int_equal(pread(fileno(out), text, size, 0), size);
+    fclose(out);
+    if (!status) return text;
+    fprintf(stderr, "%.2000s\n", text);
+    free(text);
+    return NULL;
+}
+
+/* Lines that begin, after their time, with that verb. */
+static int lines_with(const char *story, const char *verb)
+{
+    int n = 0;
+    char found[16];
+    for (const char *line = story; line && *line; line = strchr(line, '\n'), line += line != NULL)
+        if (sscanf(line, " %*s %*s %15s", found) == 1) n += !strcmp(found, verb);
+    return n;
+}
+
+static void four_narrated_threads(void)
+{
+    fy_mark("the session begins before the threads");
+    in_threads(makes_and_looks);
+}
+
+static void the_story_of_four_threads_tells_each_event_once(void **state)
+{
+    (void)state;
+    char *story = story_of(four_narrated_threads);
+    assert_non_null(story);
+    assert_int_equal(lines_with(story, "run"), THREADS * TURNS); /* the sums */
+    assert_int_equal(lines_with(story, "free"), 3 * THREADS * TURNS);
+    assert_int_equal(lines_with(story, "end"), 1);
+    free(story);
+}
+
+/* ---- what threads share ---- */
+
+static void *allocates(void *unused)
+{
+    for (int i = 0; i < TURNS; i++) FY_SCOPE
+        {
+            fy_tensor *near = fy_zeros((64)), *far = fy_zeros((64), .device = "cuda"), *pinned = fy_pin_memory(near);
+            fy_copy_(far, pinned, .non_blocking = true);
+        }
+    return unused;
+}
+
+static void four_threads_allocate_on_one_card(void **state)
+{
+    (void)state;
+    int64_t before = fy_cuda_memory_allocated(NULL);
+    in_threads(allocates);
+    fy_cuda_synchronize();
+    assert_int_equal(fy_cuda_memory_allocated(NULL), before);
+    assert_null(fy_error());
+}
+
+static void *allocates_once(void *card)
+{
+    fy_dev *d = card;
+    fy_time t = {0};
+    void *p = d->backend->alloc(d, 64, FY_WORD_device, &t);
+    d->backend->release(d, p, 64, FY_WORD_device, &t);
+    return p;
+}
+
+/* An allocation of another thread that goes well clears that thread's fault, and no other. */
+static void a_fault_is_kept_for_the_thread_that_met_it(void **state)
+{
+    (void)state;
+    char bytes[8];
+    pthread_t other;
+    fy_dev *d = fy_dev_at(1);
+    fy_copy_work w = {.dst = bytes, .src = bytes, .bytes = sizeof bytes, .dir = FY_WORD_h2d};
+    assert_false(d->backend->copy(d, &w));
+    pthread_create(&other, NULL, allocates_once, d);
+    pthread_join(other, NULL);
+    assert_string_equal(fy_fault.text, "invalid argument: the destination of this copy is not in VRAM");
+}
+
+enum { WRITES = 5000 };
+static fy_tensor *shared;
+
+/* The element of its own, and views of all, which take no name from each other. */
+static void *writes_its_element(void *which)
+{
+    fy_tensor *mine = fy_select(shared, 0, (intptr_t)which);
+    for (int i = 0; i < WRITES; i++) fy_add_(mine, 1);
+    for (int i = 0; i < TURNS; i++) FY_SCOPE
+        {
+            fy_tensor *turned = fy_view(shared, (2, 2));
+            fy_expand(turned, (2, 2, 2));
+        }
+    fy_free(mine);
+    return NULL;
+}
+
+static void each_write_of_four_threads_has_a_version_of_its_own(void **state)
+{
+    (void)state;
+    fy_free(shared);
+    fy_tensor *made[] = {fy_zeros((THREADS))};
+    shared = made[0];
+    uint32_t before = shared->storage->version;
+    in_threads(writes_its_element);
+    assert_int_equal(shared->storage->version - before, THREADS * WRITES);
+    for (int i = 0; i < THREADS; i++) assert_true(fy_item(fy_select(shared, 0, i)) == WRITES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_story_of_four_threads_tells_each_event_once), /* first: its process begins a session */
+        cmocka_unit_test(four_threads_allocate_on_one_card),
+        cmocka_unit_test(a_fault_is_kept_for_the_thread_that_met_it),
+        cmocka_unit_test(each_write_of_four_threads_has_a_version_of_its_own),
+    };
+    setenv("FERRY_GPU", "sim", 1);
+    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+}
