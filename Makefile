@@ -44,6 +44,7 @@ endif
 # libferry.a: tensors, events, devices and the kernels of the simulated card. No web in it.
 LIB = $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*.c))
 INSIDE = -Ilib $(patsubst %/,-I%,$(wildcard lib/*/)) # users get lib/ alone: the public headers
+VIEWER = $(patsubst %/,-I%,$(wildcard viewer/*/))
 SIM = $(patsubst %,$(B)/%.o,$(wildcard kernels/*.cu kernels/*.cc))
 ifneq ($(NVCC),)
 REAL = $(patsubst kernels/%.cu,$(B)/cuda/%.nv.o,$(wildcard kernels/*.cu))
@@ -54,6 +55,7 @@ $(B)/lib/devices/cuda.o: CFLAGS += -DFERRY_NO_NVCC
 endif
 
 $(B)/lib/%.o: CFLAGS += -DFERRY_INSIDE
+$(B)/viewer/%.o: INSIDE += $(VIEWER)
 $(B)/kernels/%.o: CXXFLAGS += -DFERRY_INSIDE
 
 # Loops over elements: vectorised, and with the same results on every machine.
@@ -63,24 +65,24 @@ $(B)/lib/cpu/cpu_%.o: CFLAGS += $(FAST) -fno-trapping-math -fno-math-errno -ffp-
 
 # What a learner's program is linked with, for compile.c. Its null pointers crash as they do anywhere.
 LEARNER_SAN = $(if $(findstring undefined,$(SAN)),-fno-sanitize=null)
-$(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LEARNER_SAN) $(CORE_LIBS))"'
+$(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LEARNER_SAN) $(CORE_LIBS))"'
 
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
-WEB = server http client socket threads gate stream view assets
+WEB = $(addprefix server/,server http client socket threads gate page_stream assets) embed/view
 ifneq ($(filter civetweb,$(HAVE)),)
-VIEW_NAMES = $(WEB) browser feed trace validate
+VIEW_NAMES = $(WEB) embed/browser trace/feed trace/trace trace/validate
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = no_server browser feed trace validate
+VIEW_NAMES = embed/no_server embed/browser trace/feed trace/trace trace/validate
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
 LINK_VIEW = -L$(B) $(VIEW_HOOK) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS)
 
 # `ferry`: all that, the lesson runner and the grader.
-COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) no_server lesson_program),\
-            $(patsubst %.c,$(B)/%.o,$(wildcard viewer/*.c)))
+COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) embed/no_server lessons/lesson_program),\
+            $(patsubst %.c,$(B)/%.o,$(wildcard viewer/*/*.c)))
 CHECKS  = $(patsubst lessons/%/check.c,$(B)/checks/%.o,$(wildcard lessons/*/check.c))
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
 SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
@@ -117,7 +119,7 @@ $(B)/%.o: %.c
 	$(CC) $(CFLAGS) $(INSIDE) -c $< -o $@
 $(B)/checks/%.o: lessons/%/check.c
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) $(INSIDE) -c $< -o $@
+	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -c $< -o $@
 $(B)/%.cu.o: %.cu
 	mkdir -p $(@D) && echo '  c++  $<'
 	$(CXX) $(CXXFLAGS) -g1 $(INSIDE) -x c++ -c $< -o $@
@@ -129,15 +131,15 @@ $(B)/cuda/%.nv.o: kernels/%.cu
 	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -DFERRY_INSIDE $(INSIDE) -c $< -o $@
 # The page, as bytes in the library: a table of all that lies in www/. It hangs on the files and on the list of
 # them: the folder's own time changes whenever an editor saves there, and a file that is gone is newer than nothing.
-PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/*)))
-PAGE_WAS := $(shell cat $(B)/viewer/page.list 2>/dev/null)
+PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/* www/*/*)))
+PAGE_WAS := $(shell cat $(B)/viewer/server/page.list 2>/dev/null)
 ifneq ($(PAGE),$(PAGE_WAS))
-.PHONY: $(B)/viewer/assets.S
+.PHONY: $(B)/viewer/server/assets.S
 endif
-$(B)/viewer/assets.S: viewer/assets.sh $(PAGE)
+$(B)/viewer/server/assets.S: viewer/server/assets.sh $(PAGE)
 	mkdir -p $(@D)
-	viewer/assets.sh $(PAGE) > $@.new && mv $@.new $@ && echo '$(PAGE)' >$(B)/viewer/page.list
-$(B)/viewer/assets.o: $(B)/viewer/assets.S
+	viewer/server/assets.sh $(PAGE) > $@.new && mv $@.new $@ && echo '$(PAGE)' >$(B)/viewer/server/page.list
+$(B)/viewer/server/assets.o: $(B)/viewer/server/assets.S
 	echo '  as   www' && $(CC) -c $< -o $@
 
 $(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
@@ -146,9 +148,9 @@ $(B)/ferry: $(COMMAND) $(CHECKS) $(B)/libferry-view.a $(B)/libferry.a
 
 # A lesson executable carries its source, its inputs and the viewer. Solutions are built the same way.
 GIVEN = $(shell sed -n 's/^ *"given": *"\(.*\)",*$$/\1/p' lessons/$*/lesson.json)
-LESSON_NEEDS = lessons/%/lesson.json viewer/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
+LESSON_NEEDS = lessons/%/lesson.json viewer/lessons/lesson_program.c $(B)/libferry.a $(B)/libferry-view.a
 MAKE_LESSON = mkdir -p $(@D) && echo '  cc   $<' && \
-  $(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' -DLESSON_GIVEN='"$(GIVEN)"' $(INSIDE) $< viewer/lesson_program.c $(LINK_VIEW) -o $@
+  $(CC) $(CFLAGS) -DLESSON_SOURCE='"$<"' -DLESSON_GIVEN='"$(GIVEN)"' $(INSIDE) $< viewer/lessons/lesson_program.c $(LINK_VIEW) -o $@
 $(B)/lessons/%: lessons/%/demo.c $(LESSON_NEEDS)
 	$(MAKE_LESSON)
 $(B)/solutions/%: lessons/%/solution.c $(LESSON_NEEDS)
@@ -170,7 +172,7 @@ $(B)/files/%: tests/%.c $(B)/libferry.a
 $(B)/tests/cuda_fake_test $(B)/tests/cuda_stream_test $(B)/tests/finished_test: private CFLAGS += -Itests/fake_cuda
 $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) $(INSIDE) -Iviewer -Itests $< $(filter-out $(B)/viewer/ferry.o,$(COMMAND)) $(CHECKS) \
+	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -Itests $< $(filter-out $(B)/viewer/command/ferry.o,$(COMMAND)) $(CHECKS) \
 	  $(LINK_VIEW) -lcmocka -o $@
 # Runs programs that PyTorch ran, and compares.
 ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compare)
@@ -252,7 +254,7 @@ deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
 UNFORMATTED = $(wildcard lib/ferry*.h) lib/trace/schema.h lib/trace/event.h lib/trace/format.c lib/trace/log_format.h lib/session/narrate.c \
-  lib/base/op.h lib/cpu/cpu_elementwise.c viewer/validate.c tests/format_test.c tests/op_table_test.c
+  lib/base/op.h lib/cpu/cpu_elementwise.c viewer/trace/validate.c tests/format_test.c tests/op_table_test.c
 FORMATTED = $(filter-out $(UNFORMATTED) kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
 	clang-format -i $(FORMATTED)

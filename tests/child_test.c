@@ -19,7 +19,7 @@
 
 #include "child.h"
 #include "child_program.h"
-#include "home.h"
+#include "paths.h"
 
 static char folder[64] = "/tmp/ferry-child-XXXXXX";
 static char program[96];

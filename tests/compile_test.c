@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "compile.h"
-#include "proofread.h"
+#include "source_check.h"
 
 static char folder[64] = "/tmp/ferry-compile-XXXXXX";
 static home where;

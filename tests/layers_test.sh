@@ -1,58 +1,77 @@
 #!/usr/bin/env bash
-# The floors of lib/: a file refers to its own folder and to those below it, never up. What must go up is a hook
-# that the upper floor sets (lib/base/session_hooks.h). Judged by the symbols of the objects and by #include lines.
+# The floors of lib/, viewer/ and www/: a file refers to its own folder and to those below it, never up. What must go
+# up is a hook that the upper floor sets (lib/base/session_hooks.h). Judged by the symbols of the objects and by what
+# the files include or import.
 . "$(dirname "$0")/shell.sh"
 
-floors="kernels base trace cpu devices order memory tensors ops session" # the lowest first
+# The lowest first; a name with a slash stands for the folder of that name in viewer/ or www/.
+lib="kernels base trace cpu devices order memory tensors ops session"
+viewer="viewer/files viewer/trace viewer/sandbox viewer/compile viewer/whatif viewer/analyze viewer/grade viewer/server
+    viewer/embed viewer/lessons viewer/command"
+www="www/model www/stage www/panes www/lessons www"
+floors="$lib $viewer $www"
 
 # up: of lines "folder file folder file what", from and to, those that go up. A folder without a floor is below all.
 up() {
-    ! awk -v floors="$floors" '
+    ! awk -v floors="$(echo $floors)" '
         BEGIN { n = split(floors, name, " "); for (i = 1; i <= n; i++) floor[name[i]] = i }
         $1 != $3 && !(floor[$3] && floor[$1] > floor[$3]) { print $1 "/" $2 " refers up to " $3 "/" $4 ": " $5 }' | grep .
 }
 objects() { # those whose source is still there
     local o source
-    find "$B/kernels" "$B/lib" -name '*.o' | while read -r o; do
+    find "$B/kernels" "$B/lib" "$B/viewer" -name '*.o' | while read -r o; do
         source=${o#"$B"/} source=${source%.o}
         [[ ! -e $source && ! -e $source.c ]] || echo "$o"
     done
 }
-# Every symbol that one object defines and another needs; a weak need counts too.
+# Every symbol that one object defines and another needs; a weak need counts too. What stands for another file where
+# a library is missing (no_server.c) defines the same names again, and libc's names may stand for libc's: not counted.
 symbols() {
     # shellcheck disable=SC2046 # one word an object
-    nm -A $(objects) | awk -F: '
-        { n = split($1, path, "/"); where = path[n - 1] " " path[n]; m = split($2, column, " "); type = column[m - 1] }
+    nm -A $(objects | grep -v /no_server.o) | awk -F: '
+        { n = split($1, path, "/"); folder = path[n - 1]; if (path[n - 2] == "viewer") folder = "viewer/" folder
+          where = folder " " path[n]; m = split($2, column, " "); type = column[m - 1] }
         type ~ /^[TDBRCVWGS]$/ { home[column[m]] = where }
-        type ~ /^[Uwv]$/ { need[++count] = where; symbol[count] = column[m] }
+        type ~ /^[Uwv]$/ && column[m] !~ /^pthread_/ { need[++count] = where; symbol[count] = column[m] }
         END { for (i = 1; i <= count; i++) if (symbol[i] in home) print need[i], home[symbol[i]], symbol[i] }'
 }
-includes() {
-    { find lib/*/ -name '*.h'; grep -HE '^#include "[a-z_]+\.h"' lib/*/*.[ch]; } | awk -F'[:/"]' '
-        NF == 3 { folder[$3] = $2; next }
-        $5 in folder { print $2, $3, folder[$5], $5, "#include" }'
+includes() { # of lib and of viewer: a header of that name in the file's own half goes first, as the compiler has it
+    { find lib/*/ viewer/*/ -name '*.h'; grep -HE '^#include "[a-z_]+\.h"' lib/*/*.[ch] viewer/*/*.[ch]; } | awk -F'[:/"]' '
+        function name(half, folder) { return half == "lib" ? folder : half "/" folder }
+        NF == 3 { folder[$1, $3] = $2; next }
+        { half = ($1, $5) in folder ? $1 : "lib" }
+        (half, $5) in folder { print name($1, $2), $3, name(half, folder[half, $5]), $5, "#include" }'
+}
+imports() {
+    grep -HoE "from '\.[^']+'" www/*.js www/*/*.js | while IFS=: read -r file import; do
+        import=$(realpath -m --relative-to=. "$(dirname "$file")/$(cut -d"'" -f2 <<<"$import")")
+        echo "$(dirname "$file") $(basename "$file") $(dirname "$import") $(basename "$import") import"
+    done
 }
 
 every_folder_has_a_floor() {
     local folder wrong=0
-    for folder in lib/*/; do
-        folder=$(basename "$folder")
-        [[ " $floors " == *" $folder "* ]] || { echo "lib/$folder has no floor"; wrong=1; }
+    for folder in lib/*/ viewer/*/ www/*/; do
+        folder=${folder%/} folder=${folder#lib/}
+        [[ " $(echo $floors) " == *" $folder "* ]] || { echo "$folder has no floor"; wrong=1; }
     done
     return $wrong
 }
-symbols_go_down() { symbols >"$work/symbols" && [[ $(wc -l <"$work/symbols") -gt 500 ]] && up <"$work/symbols"; }
-includes_go_down() { includes >"$work/includes" && [[ $(wc -l <"$work/includes") -gt 300 ]] && up <"$work/includes"; }
-one_name_one_header() { # where two folders had a header of one name, which is meant would hang on the search path
-    ! find lib -name '*.h' -printf '%f\n' | sort | uniq -d | grep .
+go_down() { # go_down LEAST COMMAND: no line of it goes up, and there are enough lines to believe that
+    $2 >"$work/edges" && [[ $(wc -l <"$work/edges") -ge $1 ]] && up <"$work/edges"
 }
-an_upward_call_is_seen() { # the judge itself: one more symbol and one more line, both upward
-    ! echo "base text.o session session.o fy_narrate" | up && ! echo "order stream.h memory storage.h include" | up
+one_name_one_header() { # where two folders had a header of one name, which is meant would hang on the search path
+    ! find lib viewer -name '*.h' -printf '%f\n' | sort | uniq -d | grep .
+}
+an_upward_call_is_seen() { # the judge itself
+    ! echo "base text.o session session.o fy_narrate" | up && ! echo "order stream.h memory storage.h #include" | up &&
+        ! echo "viewer/trace trace.o viewer/server server.o server_start" | up
 }
 
-holds "every folder of lib has a floor" every_folder_has_a_floor
-holds "no object of lib refers to a floor above its own" symbols_go_down
-holds "no file of lib includes a floor above its own" includes_go_down
-holds "no two headers of lib share a name" one_name_one_header
+holds "every folder of lib, viewer and www has a floor" every_folder_has_a_floor
+holds "no object refers to a floor above its own" go_down 1000 symbols
+holds "no C file includes a floor above its own" go_down 500 includes
+holds "no module of the page imports a floor above its own" go_down 30 imports
+holds "no two headers share a name" one_name_one_header
 holds "an upward reference is noticed and shown" an_upward_call_is_seen
 finish

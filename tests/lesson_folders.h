@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "grade.h"
-#include "home.h"
+#include "paths.h"
 
 static inline char *text_of(const char *lesson, const char *file)
 {

@@ -9,7 +9,7 @@
 #include "assets.h"
 #include "http_client.h"
 #include "school.h"
-#include "studio.h"
+#include "run_manager.h"
 
 static home where;
 static catalogue lessons;

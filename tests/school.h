@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "home.h"
+#include "paths.h"
 
 static char school_folder[64]; /* holds my/ and state/ */
 static char school_ferry[512]; /* the command */

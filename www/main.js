@@ -1,22 +1,22 @@
 // main.js: the only wiring. Events come in from net.js and go to the run they belong to; clock.js says
 // which step is on; everything that shows something is told about that step, and only when it changed.
 
-import { clock } from './clock.js';
-import { editor } from './editor.js';
-import { ledger } from './ledger.js';
-import { lessons } from './lessons.js';
+import { clock } from './stage/clock.js';
+import { editor } from './lessons/editor.js';
+import { ledger } from './panes/ledger.js';
+import { lessons } from './lessons/lessons.js';
 import { api as ask, connect, takeToken } from './net.js';
-import { panes } from './panes.js';
-import { run as makeRun, title } from './run.js';
-import { actions, waitIn } from './scene.js';
-import { sourcePane } from './source.js';
-import { stage } from './stage.js';
-import { badge, behind, live } from './status.js';
-import { duration } from './steps.js';
-import { eventTable } from './table.js';
-import { transport } from './transport.js';
-import { verdict } from './verdict.js';
-import { sentence, stepSentence } from './words.js';
+import { panes } from './panes/panes.js';
+import { run as makeRun, title } from './model/run.js';
+import { actions, waitIn } from './model/step_actions.js';
+import { sourcePane } from './panes/source.js';
+import { stage } from './stage/stage.js';
+import { badge, behind, live } from './panes/status.js';
+import { duration } from './model/steps.js';
+import { eventTable } from './panes/table.js';
+import { transport } from './panes/transport.js';
+import { verdict } from './lessons/verdict.js';
+import { sentence, stepSentence } from './model/words.js';
 
 const FIRST_MOVE = 1200; // ms: no more than this passes before the first copy sets off
 

@@ -1,5 +1,5 @@
 /* Lesson 3: the work stays on the card; one crossing there, one home, no byte more than needed. */
-#include "../../viewer/grade.h"
+#include "grade.h"
 
 /* Five turns of h = relu(h / 2 + 1). */
 static bool numbers(grading *g)

@@ -11,6 +11,8 @@
  * A child made by fork() writes to a log of its own, FILE.child1, .child2 ..., when its parent has a
  * FILE, and it begins with the child's first event; otherwise the child is silent. */
 #define _GNU_SOURCE
+#include "session.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,10 +25,10 @@
 #include "event.h"
 #include "log.h"
 #include "log_format.h"
+#include "narrate.h"
 #include "segv_handler.h"
 #include "session_hooks.h"
 #include "settings.h"
-#include "narrate.h"
 #include "source.h"
 #include "storage.h"
 #include "text.h"
@@ -35,10 +37,6 @@
 #define FERRY_VERSION "0.1.0"
 #endif
 
-/* libferry-view, where it is linked. Returns the serving process, or -1 after saying why not. */
-extern int fy_viewer(int log_fd, const char *program) __attribute__((weak));
-extern void fy_viewer_why(const char *why) __attribute__((weak));
-
 enum { IDLE, RUNNING, FORKED, OVER };
 static _Atomic int state = IDLE;
 
@@ -46,6 +44,7 @@ static int argc_;
 static char **argv_;
 static char *trace; /* absolute path of the JSON lines to write at exit, or NULL */
 static _Atomic(fy_narrator *) narrator; /* under FERRY_NARRATE; else NULL */
+static const fy_viewer_hooks *viewer_hooks; /* NULL: no libferry-view is linked */
 static pid_t viewer;
 static _Atomic int forks;           /* children so far */
 static _Thread_local int forked_as; /* the number of the child that this thread is making */
@@ -158,12 +157,12 @@ static bool open_log(int fd, char *err, size_t room)
 static void start_viewer(void)
 {
     if (!fy_setting_is_on("FERRY_VIEW")) return;
-    if (!fy_viewer) {
+    if (!viewer_hooks) {
         say("FERRY_VIEW is set, but this program has no viewer in it; link it with "
             "`pkg-config --libs ferry` to see it in the browser");
         return;
     }
-    int pid = fy_viewer(fy_log_mine()->fd, program_invocation_short_name);
+    int pid = viewer_hooks->start(fy_log_mine()->fd, program_invocation_short_name);
     if (pid > 0) viewer = pid;
     forks = 0;
 }
@@ -199,7 +198,7 @@ static void start(void)
     start_viewer(); /* forks, so before anything that may start a thread */
     emit_session();
     const char *why = fy_dev_why_not_real();
-    if (viewer > 0 && fy_viewer_why) fy_viewer_why(why ? why : "");
+    if (viewer > 0) viewer_hooks->why(why ? why : "");
 }
 
 static bool start_late(void)
@@ -216,7 +215,8 @@ static bool start_late(void)
     return fy_log_mine() != NULL;
 }
 
-static void be_over(void) { atomic_store(&state, OVER); }
+void fy_session_viewer(const fy_viewer_hooks *hooks) { viewer_hooks = hooks; }
+void fy_session_none(void) { atomic_store(&state, OVER); }
 
 /* ---- narration ---- */
 
@@ -344,7 +344,7 @@ const int fy_session_linked = 1; /* ferry.h refers to it, so that a program gets
 /* Before whatever a program's own constructors call. */
 __attribute__((constructor(101))) static void hook_in(void)
 {
-    static const fy_session_hooks hooks = {start, start_late, be_over, is_narrating, flush_narration, fy_guard_start};
+    static const fy_session_hooks hooks = {start, start_late, fy_session_none, is_narrating, flush_narration, fy_guard_start};
     fy_session_hook(&hooks);
 }
 
@@ -353,7 +353,6 @@ __attribute__((constructor(102))) static void before_main(int argc, char **argv)
 {
     argc_ = argc;
     argv_ = argv;
-    if (&fy_session_none && fy_session_none) be_over();
     if (fy_setting_is_on("FERRY_LOG_FD") || fy_setting_is_on("FERRY_TRACE") || fy_setting_is_on("FERRY_VIEW") || fy_setting_is_on("FERRY_NARRATE"))
         start();
 }

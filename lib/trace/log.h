@@ -47,10 +47,6 @@ void fy_log_write_to(fy_log *log);
 /* Make this process the writer of the log behind fd (fy_session_start does it for programs). */
 bool fy_log_adopt(int fd, char *err, size_t room);
 
-/* A tool that reads other programs' logs defines this as true: it has no session of its own, whatever
- * FERRY_VIEW or FERRY_TRACE say. Undefined: false. */
-extern const bool fy_session_none __attribute__((weak));
-
 /* The whole schema as one JSON object {kind: {"doc":..., "fields":[{"name","type","doc"}]}}. (format.c) */
 void fy_schema_json(fy_text *out);
 

@@ -1,10 +1,10 @@
 // layout_test.mjs: boxes stand in the right memory and apart from each other, whatever happens.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apply, initial } from '../../www/state.js';
-import { layout } from '../../www/layout.js';
-import { route } from '../../www/motion.js';
-import { look, PATTERNS } from '../../www/palette.js';
+import { apply, initial } from '../../www/model/state.js';
+import { layout } from '../../www/stage/layout.js';
+import { route } from '../../www/stage/motion.js';
+import { look, PATTERNS } from '../../www/stage/colours.js';
 import { logs, random } from './logs.mjs';
 
 const SIZES = [[1000, 400], [640, 380], [1900, 700], [366, 480], [320, 420]];

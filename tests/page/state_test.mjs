@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { apply, history, initial, kinds } from '../../www/state.js';
-import { run } from '../../www/run.js';
-import { actions } from '../../www/scene.js';
+import { apply, history, initial, kinds } from '../../www/model/state.js';
+import { run } from '../../www/model/run.js';
+import { actions } from '../../www/model/step_actions.js';
 import { logs, kindsOfSchema, random } from './logs.mjs';
 
 const fold = (events) => events.reduce(apply, initial());
@@ -85,7 +85,7 @@ test('a copy is the same tensor; an op makes another', () => {
 });
 
 test('writing one copy makes the other stale', async () => {
-  const { isStale } = await import('../../www/state.js');
+  const { isStale } = await import('../../www/model/state.js');
   const state = fold(logs().get('handmade-demo').slice(0, 14));
   const [x, gpu] = [state.storages.get(1), state.storages.get(3)];
   assert.equal(isStale(state, x) || isStale(state, gpu), false);
@@ -157,7 +157,7 @@ test('the page keeps nothing of a long run but what is alive and a few ghosts', 
 });
 
 test('state.js, layout.js and their kin touch neither document nor clock', () => {
-  for (const file of ['state', 'steps', 'run', 'scene', 'layout', 'words', 'units']) {
+  for (const file of ['model/state', 'model/steps', 'model/run', 'model/step_actions', 'stage/layout', 'model/words', 'model/units']) {
     const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');
     assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
   }

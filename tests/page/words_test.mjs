@@ -1,10 +1,10 @@
 // words_test.mjs: every event has a sentence, and the sentences say what the log says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { about, names, sentence, spoken, stepSentence } from '../../www/words.js';
-import { run } from '../../www/run.js';
-import { handleOf } from '../../www/state.js';
-import * as units from '../../www/units.js';
+import { about, names, sentence, spoken, stepSentence } from '../../www/model/words.js';
+import { run } from '../../www/model/run.js';
+import { handleOf } from '../../www/model/state.js';
+import * as units from '../../www/model/units.js';
 import { kindsOfSchema, logs } from './logs.mjs';
 
 test('every kind of lib/trace/schema.h has a sentence of its own', () => {

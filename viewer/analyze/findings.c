@@ -1,0 +1,213 @@
+/* findings.c: the table of rules, and findings of one line added up. */
+#include "findings_history.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feed.h"
+
+static const struct {
+    finding_rule rule;
+    rule *look;
+} rules[] = {
+    /* a rule may leave alone what one above it has explained */
+    {{"hazard", "two accesses that nothing orders", FINDING_WRONG}, rule_hazard},
+    {{"stale-read", "read of a copy older than its twin", FINDING_WRONG}, rule_stale_read},
+    {{"fragmentation", "out of memory with enough free, in pieces", FINDING_WRONG}, rule_fragmentation},
+    {{"kept-after-home", "copied home, and kept on the card that ran out of memory", FINDING_WRONG},
+     rule_kept_after_home},
+    {{"out-of-memory", "more asked for than there is room; what filled it", FINDING_WRONG}, rule_out_of_memory},
+    {{"sent-again", "unchanged data sent again", FINDING_WASTE}, rule_sent_again},
+    {{"round-trip", "home and back unchanged", FINDING_WASTE}, rule_round_trip},
+    {{"there-and-back", "to the card and home unchanged", FINDING_WASTE}, rule_there_and_back},
+    {{"through-host", "from card to card by way of the host", FINDING_WASTE}, rule_through_host},
+    {{"bounced", "a copy between cards that cannot reach each other", FINDING_HINT}, rule_bounced},
+    {{"orphan-copy", "a copy that nobody reads", FINDING_WASTE}, rule_orphan},
+    {{"converts-late", "more bytes cross than needed", FINDING_WASTE}, rule_converts_late},
+    {{"created-then-moved", "made on the host, used on the card", FINDING_WASTE}, rule_created_then_moved},
+    {{"pinned-for-one-trip", "pinned just before a single use", FINDING_WASTE}, rule_pin_once},
+    {{"pinned-each-time", "page-locked memory taken again and again", FINDING_WASTE}, rule_pinned_each_time},
+    {{"blocking-pageable", "asked not to wait, and waited", FINDING_WASTE}, rule_blocking_pageable},
+    {{"many-small-copies", "copies in a row that one would cover", FINDING_WASTE}, rule_many_small},
+    {{"copy-dearer-than-op", "copies that cost more than the card saved", FINDING_WASTE}, rule_dearer_than_op},
+    {{"hidden-sync", "a value looked at in every step", FINDING_WASTE}, rule_hidden_sync},
+    {{"device-sync-in-loop", "the whole card waited for in every step", FINDING_WASTE}, rule_device_sync},
+    {{"missed-overlap", "independent work, one after the other", FINDING_WASTE}, rule_missed_overlap},
+    {{"leak", "grows with every turn, to the end", FINDING_WASTE}, rule_leak},
+    {{"small-view-keeps-all", "a view that keeps a large storage", FINDING_WASTE}, rule_small_view},
+    {{"not-the-current-card", "made on another card than the current one", FINDING_HINT}, rule_other_card},
+    {{"card-not-put-back", "the current card is left changed", FINDING_HINT}, rule_card_not_put_back},
+};
+enum { RULES = sizeof rules / sizeof *rules };
+
+struct findings_work {
+    int rule, room;
+    int *first; /* by line: the first of its findings, chained by next; -1 */
+    bool *explained;
+};
+
+const finding_rule *findings_rule(int i) { return i >= 0 && i < RULES ? &rules[i].rule : NULL; }
+
+const char *finding_weight_name(finding_weight w)
+{
+    return w == FINDING_WRONG ? "wrong" : w == FINDING_WASTE ? "waste" : "hint";
+}
+
+bool is_explained(const findings *f, int i) { return f->work->explained[i]; }
+void explained(findings *f, int i) { f->work->explained[i] = true; }
+
+/* ---- one finding ---- */
+
+static finding *add(findings *f)
+{
+    struct findings_work *w = f->work;
+    if (f->count == w->room) {
+        int more = w->room ? 2 * w->room : 32;
+        finding *grown = realloc(f->list, (size_t)more * sizeof *grown);
+        if (!grown) return NULL;
+        f->list = grown;
+        w->room = more;
+    }
+    f->list[f->count] = (finding){.rule = &rules[w->rule].rule, .file = "", .source = "", .next = -1};
+    return &f->list[f->count++];
+}
+
+finding *found(findings *f, const history *h, int site, int i, int64_t ns, int64_t bytes)
+{
+    int *first = &f->work->first[site >= 0 ? site : h->site_count];
+    int at = *first;
+    while (at >= 0 && f->list[at].rule != &rules[f->work->rule].rule) at = f->list[at].next;
+    finding *x = at >= 0 ? &f->list[at] : add(f);
+    if (!x) return NULL;
+    if (at < 0) {
+        x->next = *first;
+        *first = f->count - 1;
+        x->seq = h->acts[i].seq;
+        if (site >= 0) x->file = h->names[h->sites[site].file], x->line = h->sites[site].line;
+    }
+    x->times++;
+    x->ns += ns > 0 && x->ns < (int64_t)1 << 60 ? ns : 0;
+    x->bytes += bytes > 0 && x->bytes < (int64_t)1 << 60 ? bytes : 0;
+    return x;
+}
+
+void say_what(finding *x, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(x->what, sizeof x->what, format, args);
+    va_end(args);
+}
+
+void say_fix(finding *x, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(x->fix, sizeof x->fix, format, args);
+    va_end(args);
+}
+
+/* ---- all of them ---- */
+
+static int compare(const void *pa, const void *pb)
+{
+    const finding *a = pa, *b = pb;
+    if (a->rule->weight != b->rule->weight) return a->rule->weight < b->rule->weight ? -1 : 1;
+    if (a->ns != b->ns) return a->ns > b->ns ? -1 : 1;
+    if (a->bytes != b->bytes) return a->bytes > b->bytes ? -1 : 1;
+    if (a->seq != b->seq) return a->seq < b->seq ? -1 : 1;
+    return a->rule < b->rule ? -1 : a->rule > b->rule;
+}
+
+/* The text of a line, without its margin; it stays in the history. Lines are cut off in place, and each source only
+ * once: findings keep a pointer into it. */
+static void quote_lines(findings *f, history *h)
+{
+    for (int file = 0; file < h->source_room; file++) {
+        char *p = h->sources[file];
+        for (int line = 1; p; line++) {
+            char *end = strchr(p, '\n'), *text = p + strspn(p, " \t");
+            if (end) *end = 0;
+            int *at = map_at(h, &h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
+            for (int i = at && *at >= 0 ? f->work->first[*at] : -1; i >= 0; i = f->list[i].next)
+                f->list[i].source = text;
+            p = end ? end + 1 : NULL;
+        }
+    }
+}
+
+static void note_lacks(findings *f, const history *h)
+{
+    const char *what = h->no_memory ? "there was not enough memory to look at all of it"
+                       : h->cut     ? "events are missing (a killed program, or a full log)"
+                       : !h->ended  ? "the log does not reach the end of the program"
+                                    : NULL;
+    size_t used = strlen(f->note);
+    if (what)
+        snprintf(f->note + used, sizeof f->note - used, "%s%s: there may be more to find", used ? "; " : "", what);
+}
+
+static void find_all(findings *f, history *h)
+{
+    struct findings_work w = {.first = malloc(((size_t)h->site_count + 1) * sizeof(int)),
+                              .explained = calloc((size_t)h->act_count + 1, 1)};
+    f->measured = h->measured;
+    f->work = &w;
+    for (int i = 0; w.first && i <= h->site_count; i++) w.first[i] = -1;
+    for (w.rule = 0; w.first && w.explained && w.rule < RULES; w.rule++) rules[w.rule].look(f, h);
+    if (w.first) quote_lines(f, h);
+    if (!w.first || !w.explained) h->no_memory = true;
+    note_lacks(f, h);
+    if (f->count) qsort(f->list, (size_t)f->count, sizeof *f->list, compare);
+    f->work = NULL;
+    free(w.first);
+    free(w.explained);
+}
+
+/* The history lives on in f: its texts are quoted. */
+static bool finish(findings *f, history *h, bool ok)
+{
+    if (ok) find_all(f, h);
+    f->history = h;
+    if (!ok) findings_free(f);
+    return ok;
+}
+
+static void take(void *h, const cJSON *e) { history_add(h, e); }
+
+static history *begin(findings *f, char *err, size_t room)
+{
+    *f = (findings){0};
+    history *h = calloc(1, sizeof *h);
+    if (!h) snprintf(err, room, "no memory is left; close other programs");
+    return h;
+}
+
+bool findings_of_file(findings *f, const char *path, char *err, size_t room)
+{
+    history *h = begin(f, err, room);
+    return h && finish(f, h, feed_each(path, take, h, f->note, sizeof f->note, err, room));
+}
+
+bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, size_t room)
+{
+    history *h = begin(f, err, room);
+    return h && finish(f, h, trace_each(lines, size, take, h, err, room));
+}
+
+bool findings_of_events(findings *f, cJSON *const *events, int count)
+{
+    history *h = begin(f, NULL, 0);
+    for (int i = 0; h && i < count; i++) history_add(h, events[i]);
+    return h && finish(f, h, true);
+}
+
+void findings_free(findings *f)
+{
+    if (f->history) history_free(f->history);
+    free(f->history);
+    free(f->list);
+    *f = (findings){0};
+}

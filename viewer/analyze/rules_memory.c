@@ -1,0 +1,208 @@
+/* rules_memory.c: rules about memory that is held longer than it is used, and about cards that are taken for another.
+ */
+#include "event.h"
+#include "findings_history.h"
+
+#include <stdlib.h>
+
+/* ---- leaks ---- */
+
+/* What the program makes once and holds to its end is given back there, by design. A leak grows: a line makes one thing
+ * after the other, and each is alive at the end though nobody touched it since before the next one was made. A line
+ * that computes in several steps makes several things: they are told apart by the op that filled them. */
+static uint64_t role_of(const history *h, const storage *s)
+{
+    int name = s->first_touch >= 0 && h->acts[s->first_touch].kind == FY_KIND_op ? h->acts[s->first_touch].name : -1;
+    return ((uint64_t)(name + 2) << 32) + (uint64_t)s->site;
+}
+
+typedef struct leaking { /* by role */
+    int next, left;      /* next: the storage that was made after this one */
+} leaking;
+
+static bool is_left(const history *h, const storage *s, int next)
+{
+    bool lives = s->live && s->freed < 0 && !s->answered;
+    return lives && (next < 0 || s->last_touch < h->storages[next].born);
+}
+
+static void leaks(findings *f, const history *h, const storage *s)
+{
+    char card[16];
+    finding *x = found(f, h, s->site, s->born, 0, s->bytes);
+    if (!x || x->times > 1) return;
+    say_what(x, "each time, this line leaves a tensor on %s that nobody uses again and that lives to the end.",
+             device_name(s->device, card));
+    say_fix(x, "fy_free it in the loop, or put the loop's body into FY_SCOPE { ... }; a result that is handed on "
+               "without a name, as in fy_relu(fy_matmul(a, b)), is a tensor, too");
+}
+
+/* Count what each line leaves; tell of those that leave enough. From the last storage on: next is known. The last one
+ * of all is left as the others are, and counts where there are others. */
+static void look_for_leaks(findings *f, const history *h, id_map *roles, leaking *list, int *count, bool tell)
+{
+    for (int i = 0; i < *count; i++) list[i].next = -1;
+    for (int i = h->storage_count; i-- > 0;) {
+        const storage *s = &h->storages[i];
+        int *at = s->site >= 0 ? map_own(roles, role_of(h, s)) : NULL;
+        if (!at) continue;
+        if (*at < 0) {
+            *at = (*count)++;
+            list[*at] = (leaking){-1, 0};
+        }
+        leaking *l = &list[*at];
+        bool left = is_left(h, s, l->next);
+        if (!tell && left && l->next >= 0) l->left++;
+        if (tell && left && l->left > 1) leaks(f, h, s);
+        l->next = i;
+    }
+}
+
+void rule_leak(findings *f, const history *h)
+{
+    id_map roles = {0};
+    leaking *list = calloc((size_t)h->storage_count + 1, sizeof *list);
+    int count = 0;
+    for (int pass = 0; h->ended && list && pass < 2; pass++) look_for_leaks(f, h, &roles, list, &count, pass);
+    map_free(&roles);
+    free(list);
+}
+
+/* ---- small views of large storages ---- */
+
+enum { SMALL_PART = 8 };
+
+typedef struct hold { /* by storage: the handles that it has */
+    int64_t bytes;    /* of all of them together */
+    int handles, sum; /* sum: of their indices, which is the index of the last one left */
+    int since;        /* the act that left only small ones; -1 */
+    int allocs;       /* on its device until then */
+} hold;
+
+static void handle_made(const history *h, hold *all, const act *a)
+{
+    const tensor *x = a->dst.tensor >= 0 ? &h->tensors[a->dst.tensor] : NULL;
+    if (!x || x->storage < 0) return;
+    hold *o = &all[x->storage];
+    o->bytes += x->bytes;
+    o->handles++;
+    o->sum = (int)((unsigned)o->sum ^ (unsigned)a->dst.tensor);
+    if (SMALL_PART * o->bytes > h->storages[x->storage].asked) o->since = -1;
+}
+
+static void handle_gone(const history *h, hold *all, int i, const int *allocs)
+{
+    const act *a = &h->acts[i];
+    const tensor *x = a->dst.tensor >= 0 ? &h->tensors[a->dst.tensor] : NULL;
+    if (!x || x->storage < 0 || a->why == FY_WORD_exit) return;
+    hold *o = &all[x->storage];
+    const storage *s = &h->storages[x->storage];
+    o->bytes -= x->bytes;
+    o->handles--;
+    o->sum = (int)((unsigned)o->sum ^ (unsigned)a->dst.tensor);
+    bool small = o->handles > 0 && SMALL_PART * o->bytes <= s->asked && s->asked >= WORTH_FREEING;
+    if (!small || o->since >= 0 || s->device < 0) return;
+    o->since = i;
+    o->allocs = allocs[s->device];
+}
+
+/* It stood in the way only if somebody needed memory meanwhile. */
+static void judge_hold(findings *f, const history *h, const hold *o, int i, int allocs)
+{
+    const storage *s = &h->storages[i];
+    if (o->since < 0 || allocs <= o->allocs || s->answered) return;
+    bool single = o->handles == 1 && o->sum >= 0 && o->sum < h->tensor_count;
+    char shown[32], kept[32];
+    int made = single ? h->tensors[o->sum].made : s->born;
+    finding *x = found(f, h, h->acts[made].site, made, 0, s->bytes - o->bytes);
+    if (!x || x->times > 1) return;
+    say_what(x, "%s%s shows %s and keeps all %s of the tensor that it is a view of, whose own handle is gone.",
+             single && h->tensors[o->sum].name < 0 ? "a view of " : "", single ? name_of(h, o->sum) : "a view",
+             amount_of(o->bytes, shown), amount_of(s->bytes, kept));
+    say_fix(x, "take a copy of the part (fy_clone) and free the view, before the large tensor goes");
+}
+
+void rule_small_view(findings *f, const history *h)
+{
+    int allocs[MOST_CARDS + 1] = {0};
+    hold *all = calloc((size_t)h->storage_count + 1, sizeof *all);
+    for (int i = 0; all && i < h->storage_count; i++) all[i].since = -1;
+    for (int i = 0; all && i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        int s = a->dst.storage;
+        if (a->kind == FY_KIND_tensor) handle_made(h, all, a);
+        else if (a->kind == FY_KIND_drop) handle_gone(h, all, i, allocs);
+        else if (a->kind == FY_KIND_alloc && a->device >= 0) allocs[a->device]++;
+        else if (a->kind == FY_KIND_free && s >= 0 && h->storages[s].device >= 0) {
+            if (all[s].handles > 0 || all[s].since >= 0) judge_hold(f, h, &all[s], s, allocs[h->storages[s].device]);
+            all[s].since = -1;
+        }
+    }
+    for (int i = 0; all && i < h->storage_count; i++)
+        if (h->storages[i].device >= 0) judge_hold(f, h, &all[i], i, allocs[h->storages[i].device]);
+    free(all);
+}
+
+/* ---- which card ---- */
+
+enum { THREADS = 64 };
+
+/* A card that an act makes a tensor on without taking an operand from there: the program chose it; 0: none. */
+static int chosen_card(const history *h, const act *a)
+{
+    int list[8];
+    if (a->kind == FY_KIND_copy) return a->dir == FY_WORD_h2d && a->why == FY_WORD_user ? a->dst.device : 0;
+    bool fresh = a->kind == FY_KIND_op && a->nin == 0 && act_writes(h, a, list) == 1;
+    return fresh && h->storages[list[0]].first_touch == a - h->acts ? a->device : 0;
+}
+
+static void on_another_card(findings *f, const history *h, int i, int card, int current)
+{
+    const act *a = &h->acts[i];
+    int64_t bytes = a->kind == FY_KIND_copy ? a->bytes : h->storages[h->uses[a->first_use].storage].bytes;
+    char here[16], there[16];
+    finding *x = found(f, h, a->site, i, 0, bytes);
+    if (!x || x->times > 1) return;
+    say_what(x, "a tensor is made on %s while the current card is %s: \"cuda\" means the current one.",
+             device_name(card, there), device_name(current, here));
+    say_fix(x, "set the current card where the work is, or make the tensor on %s", here);
+}
+
+void rule_other_card(findings *f, const history *h)
+{
+    int current[THREADS] = {0}; /* 0: the thread never said */
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        if (a->thread >= THREADS) continue;
+        if (a->kind == FY_KIND_set_device && a->device > 0) current[a->thread] = a->device;
+        int card = current[a->thread] ? chosen_card(h, a) : 0;
+        if (card > 0 && card != current[a->thread]) on_another_card(f, h, i, card, current[a->thread]);
+    }
+}
+
+/* A thread that leaves another card current than it found, having worked on both. */
+static void left_current(findings *f, const history *h, int i)
+{
+    const act *a = &h->acts[i];
+    char card[16];
+    finding *x = found(f, h, a->site, i, 0, 0);
+    if (!x || x->times > 1) return;
+    say_what(x, "%s becomes the current card here and stays it to the end, though work ran on cuda:0 as well.",
+             device_name(a->device, card));
+    say_fix(x, "put the card back that was current before: fy_cuda_set_device(0)");
+}
+
+void rule_card_not_put_back(findings *f, const history *h)
+{
+    int set_by[THREADS];
+    bool worked[THREADS] = {false}; /* on the first card */
+    for (int i = 0; i < THREADS; i++) set_by[i] = -1;
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        if (a->thread >= THREADS) continue;
+        if (a->kind == FY_KIND_set_device && a->device > 0) set_by[a->thread] = a->device == 1 ? -1 : i;
+        if (a->kind == FY_KIND_op && a->device == 1) worked[a->thread] = true;
+    }
+    for (int t = 0; h->ended && t < THREADS; t++)
+        if (set_by[t] >= 0 && worked[t]) left_current(f, h, set_by[t]);
+}

@@ -1,0 +1,108 @@
+/* cmd_explain.c: `ferry explain FILE`: the findings of a saved run, on the terminal or as JSON. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "findings_history.h"
+#include "report.h"
+
+static const char *ns_text(int64_t ns, char out[32])
+{
+    if (ns < 10000) snprintf(out, 32, "%" PRId64 " ns", ns);
+    else if (ns < 10000000) snprintf(out, 32, "%.1f us", (double)ns / 1e3);
+    else if (ns < 10000000000) snprintf(out, 32, "%.1f ms", (double)ns / 1e6);
+    else snprintf(out, 32, "%.1f s", (double)ns / 1e9);
+    return out;
+}
+
+static const char *clock_word(const findings *f) { return f->measured ? "measured" : "modelled"; }
+
+static void put_cost(const findings *f, const finding *x)
+{
+    char ns[32], bytes[32];
+    if ((!x->ns && !x->bytes) || x->rule->weight == FINDING_WRONG) return; /* what is wrong has no price */
+    printf("   cost: ");
+    if (x->ns) printf("%s %s%s", ns_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
+    if (x->bytes) printf("%s", amount_of(x->bytes, bytes));
+    printf("%s\n", x->times > 1 ? ", all together" : "");
+}
+
+static void put_finding(const findings *f, const finding *x, int number)
+{
+    char head[400];
+    int n = snprintf(head, sizeof head, "%d. %s: %s", number, finding_weight_name(x->rule->weight), x->rule->name);
+    if (x->line && n > 0) n += snprintf(head + n, sizeof head - (size_t)n, ", %.200s:%d", x->file, x->line);
+    if (x->times > 1 && n > 0 && n < (int)sizeof head)
+        snprintf(head + n, sizeof head - (size_t)n, " (%d times)", x->times);
+    printf("\n");
+    put_clean(stdout, head, strlen(head), "");
+    if (*x->source) put_clean(stdout, x->source, strlen(x->source), "   | ");
+    put_clean(stdout, x->what, strlen(x->what), "   ");
+    put_cost(f, x);
+    put_clean(stdout, x->fix, strlen(x->fix), "   fix:  ");
+}
+
+static void put_text(const findings *f, const char *path)
+{
+    if (!f->count) printf("Nothing wasteful or wrong was found in %s.\n", path);
+    else
+        printf("%d finding%s in %s; what is wrong first, then by cost. Times are %s.\n", f->count,
+               f->count == 1 ? "" : "s", path, clock_word(f));
+    for (int i = 0; i < f->count; i++) put_finding(f, &f->list[i], i + 1);
+}
+
+static cJSON *finding_json(const finding *x)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "rule", x->rule->name);
+    cJSON_AddStringToObject(o, "about", x->rule->about);
+    cJSON_AddStringToObject(o, "weight", finding_weight_name(x->rule->weight));
+    if (x->line) {
+        json_text(o, "file", x->file, strlen(x->file));
+        cJSON_AddNumberToObject(o, "line", x->line);
+        json_text(o, "source", x->source, strlen(x->source));
+    }
+    cJSON_AddNumberToObject(o, "seq", (double)x->seq);
+    cJSON_AddNumberToObject(o, "times", x->times);
+    cJSON_AddNumberToObject(o, "ns", (double)x->ns);
+    cJSON_AddNumberToObject(o, "bytes", (double)x->bytes);
+    json_text(o, "what", x->what, strlen(x->what));
+    json_text(o, "fix", x->fix, strlen(x->fix));
+    return o;
+}
+
+static void put_json(const findings *f)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "clock", f->measured ? "measured" : "model");
+    if (*f->note) json_text(o, "note", f->note, strlen(f->note));
+    cJSON *list = cJSON_AddArrayToObject(o, "findings");
+    for (int i = 0; i < f->count; i++) cJSON_AddItemToArray(list, finding_json(&f->list[i]));
+    char *text = cJSON_Print(o);
+    puts(text ? text : "{}");
+    free(text);
+    cJSON_Delete(o);
+}
+
+int command_explain(const command *c, int argc, char **argv)
+{
+    options o;
+    findings f;
+    char err[512];
+    if (!options_read(&o, c, argc, argv, "--json", 1)) return NOT_UNDERSTOOD;
+    if (!o.word[0]) {
+        fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
+        return NOT_UNDERSTOOD;
+    }
+    if (!findings_of_file(&f, o.word[0], err, sizeof err)) {
+        complain(err);
+        return NOT_PASSED;
+    }
+    if (*f.note) complain(f.note);
+    if (o.json) put_json(&f);
+    else put_text(&f, o.word[0]);
+    findings_free(&f);
+    return fflush(stdout) == 0 && !ferror(stdout) ? FINE : NOT_PASSED;
+}

@@ -1,0 +1,101 @@
+/* cmd_lessons.c: `ferry list`, `hint` and `reset`: the lessons and the learner's files, nothing is run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "progress.h"
+
+/* ---- list -------------------------------------------------------------------------------------------- */
+
+static const char *state_of(progress p) { return p.done ? "done" : p.attempts ? "begun" : "new"; }
+
+int command_list(const command *c, int argc, char **argv)
+{
+    options o;
+    school s;
+    if (!options_read(&o, c, argc, argv, "", 0)) return NOT_UNDERSTOOD;
+    if (!school_open(&s)) return NOT_PASSED;
+    for (int i = 0; i < s.catalogue.count; i++) {
+        const lesson *l = &s.catalogue.lessons[i];
+        printf("%-5s  %-16s  %s\n", state_of(progress_of(&s.home, l)), l->id, l->title);
+    }
+    printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n", called_as);
+    school_close(&s);
+    return FINE;
+}
+
+/* ---- hint -------------------------------------------------------------------------------------------- */
+
+/* The one that was asked for, or the one after the last. */
+static int show_hint(const command *c, const home *h, const lesson *l, const char *asked)
+{
+    char *end = NULL;
+    int next = progress_of(h, l).hints + 1;
+    long n = asked ? strtol(asked, &end, 10) : next < l->hint_count ? next : l->hint_count;
+    if ((end && *end) || n < 1 || n > l->hint_count) {
+        fprintf(stderr, "ferry %s: %s has the hints 1 to %d, not '%s'\n", c->name, l->id, l->hint_count,
+                asked ? asked : "1");
+        return NOT_UNDERSTOOD;
+    }
+    printf("hint %ld of %d: %s\n", n, l->hint_count, l->hints[n - 1]);
+    if (n < l->hint_count) printf("\nthe next one: %s hint %.2s\n", called_as, l->id);
+    progress_hint(h, l, (int)n);
+    return FINE;
+}
+
+int command_hint(const command *c, int argc, char **argv)
+{
+    options o;
+    school s;
+    if (!options_read(&o, c, argc, argv, "", 2)) return NOT_UNDERSTOOD;
+    if (!school_open(&s)) return NOT_PASSED;
+    const lesson *l = school_lesson(&s, c, o.word[0]);
+    int status = l ? show_hint(c, &s.home, l, o.word[1]) : NOT_UNDERSTOOD;
+    school_close(&s);
+    return status;
+}
+
+/* ---- reset ------------------------------------------------------------------------------------------- */
+
+static bool is_sure(const char *name)
+{
+    char answer[16] = "";
+    if (!isatty(STDIN_FILENO)) {
+        complain("say --yes to reset without being asked; nothing was changed");
+        return false;
+    }
+    printf("start %s anew? The old file is kept beside it, as .bak [y/N] ", name);
+    fflush(stdout);
+    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+static int reset(const home *h, const lesson *l, bool sure)
+{
+    char name[256], mine[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
+    lesson_name(h, l, name);
+    lesson_mine(h, l, mine);
+    bool there = access(mine, F_OK) == 0;
+    if (there && !sure && !is_sure(name)) return NOT_PASSED;
+    if (!lesson_reset(h, l, kept, err, sizeof err)) {
+        complain(err);
+        return NOT_PASSED;
+    }
+    const char *slash = strrchr(kept, '/');
+    printf("%s is the starter again%s%s\n", name, *kept ? "; the old one is beside it, as " : "",
+           slash ? slash + 1 : kept);
+    return FINE;
+}
+
+int command_reset(const command *c, int argc, char **argv)
+{
+    options o;
+    school s;
+    if (!options_read(&o, c, argc, argv, "--yes", 1)) return NOT_UNDERSTOOD;
+    if (!school_open(&s)) return NOT_PASSED;
+    const lesson *l = school_lesson(&s, c, o.word[0]);
+    int status = l ? reset(&s.home, l, o.yes) : NOT_UNDERSTOOD;
+    school_close(&s);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* cmd_log.c: `ferry view`, `log` and `schema`: runs that are over, and what their events mean. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "log.h"
+#include "feed.h"
+#include "text.h"
+#include "view.h"
+
+int command_view(const command *c, int argc, char **argv)
+{
+    options o;
+    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host", 1)) return NOT_UNDERSTOOD;
+    if (!o.word[0]) {
+        fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
+        return NOT_UNDERSTOOD;
+    }
+    if (o.no_browser) setenv("BROWSER", "none", 1);
+    return view_file(o.word[0], o.port, o.allow_host);
+}
+
+static int print_lines(const char *path)
+{
+    char err[512];
+    fy_text lines = {0};
+    uint64_t cursor = 0;
+    feed *f = feed_of_file(path, err, sizeof err);
+    if (!f) {
+        complain(err);
+        return NOT_PASSED;
+    }
+    if (feed_note(f)) complain(feed_note(f));
+    while (!ferror(stdout) && feed_read(f, &cursor, &lines, 64 << 10) > 0) {
+        fwrite(lines.data, 1, lines.size, stdout);
+        lines.size = 0;
+    }
+    free(lines.data);
+    feed_free(f);
+    return fflush(stdout) == 0 && !ferror(stdout) ? FINE : NOT_PASSED;
+}
+
+int command_log(const command *c, int argc, char **argv)
+{
+    options o;
+    if (!options_read(&o, c, argc, argv, "", 1)) return NOT_UNDERSTOOD;
+    if (o.word[0]) return print_lines(o.word[0]);
+    fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
+    return NOT_UNDERSTOOD;
+}
+
+int command_schema(const command *c, int argc, char **argv)
+{
+    options o;
+    fy_text text = {0};
+    if (!options_read(&o, c, argc, argv, "", 0)) return NOT_UNDERSTOOD;
+    fy_schema_json(&text);
+    fwrite(text.data, 1, text.size, stdout);
+    putchar('\n');
+    free(text.data);
+    return fflush(stdout) == 0 ? FINE : NOT_PASSED;
+}

@@ -1,0 +1,140 @@
+/* cmd_run.c: `ferry run`, `grade` and `watch`: the learner's program on the terminal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "command.h"
+#include "narrate.h"
+#include "report.h"
+#include "watch.h"
+#include "settings.h"
+
+static run_order order_for(const school *s, const lesson *l, const options *o)
+{
+    return (run_order){.home = &s->home,
+                       .lesson = l,
+                       .demo = o->demo,
+                       .grade = true,
+                       .seed = fy_session_seed(),
+                       .limits = {.seconds = o->seconds},
+                       .stop_fd = -1};
+}
+
+/* ---- run: one line an event ---------------------------------------------------------------------------- */
+
+static void narrate(int log_fd)
+{
+    char err[256];
+    fy_log *log = log_fd >= 0 ? fy_log_open(log_fd, err, sizeof err) : NULL;
+    if (!log) return;
+    fy_log_writer_gone(log);
+    fy_narrator *n = fy_narrator_of(log);
+    if (n) fy_narrate_to(n, stdout);
+    fy_narrator_free(n);
+    fy_log_close(log);
+}
+
+static int run_once(const school *s, const lesson *l, const options *o)
+{
+    outcome out;
+    run_order order = order_for(s, l, o);
+    order.grade = false;
+    run(&order, &out);
+    narrate(out.log_fd);
+    if (out.end == RUN_FINE) report_output(stdout, &out, out.kept);
+    else report(stdout, l, &out);
+    int status = out.end == RUN_FINE ? FINE : NOT_PASSED;
+    outcome_free(&out);
+    return status;
+}
+
+int command_run(const command *c, int argc, char **argv)
+{
+    options o;
+    school s;
+    if (!options_read(&o, c, argc, argv, "--demo --seconds", 1)) return NOT_UNDERSTOOD;
+    if (!school_open(&s)) return NOT_PASSED;
+    const lesson *l = school_lesson(&s, c, o.word[0]);
+    int status = l ? run_once(&s, l, &o) : NOT_UNDERSTOOD;
+    school_close(&s);
+    return status;
+}
+
+/* ---- grade --------------------------------------------------------------------------------------------- */
+
+static void print_json(const lesson *l, const outcome *out)
+{
+    cJSON *json = outcome_json(out);
+    cJSON_AddStringToObject(json, "lesson", l->id);
+    char *text = cJSON_PrintUnformatted(json);
+    if (text) puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
+static int grade_once(const school *s, const lesson *l, const options *o)
+{
+    outcome out;
+    run_order order = order_for(s, l, o);
+    run(&order, &out);
+    if (o->json) print_json(l, &out);
+    else report(stdout, l, &out);
+    int status = out.end == RUN_FINE ? FINE : NOT_PASSED;
+    outcome_free(&out);
+    return status;
+}
+
+int command_grade(const command *c, int argc, char **argv)
+{
+    options o;
+    school s;
+    if (!options_read(&o, c, argc, argv, "--json --seconds", 1)) return NOT_UNDERSTOOD;
+    if (!school_open(&s)) return NOT_PASSED;
+    const lesson *l = school_lesson(&s, c, o.word[0]);
+    int status = l ? grade_once(&s, l, &o) : NOT_UNDERSTOOD;
+    school_close(&s);
+    return status;
+}
+
+/* ---- watch --------------------------------------------------------------------------------------------- */
+
+static void watch_forever(const school *s, const lesson *first, int count, const options *o)
+{
+    watched *files = calloc((size_t)count, sizeof *files);
+    const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
+    char path[HOME_PATH];
+    for (int i = 0; files && i < count; i++) {
+        lesson_mine(&s->home, &first[i], path);
+        watch_begin(&files[i], path);
+    }
+    if (count == 1) grade_once(s, first, o);
+    printf("\nwatching %s; save a file there to have it graded, or run `%s grade ID` by hand. Ctrl-C ends.\n",
+           s->home.my, called_as);
+    fflush(stdout);
+    while (files && nanosleep(&pause, NULL) == 0)
+        for (int i = 0; i < count; i++)
+            if (watch_look(&files[i])) grade_once(s, &first[i], o);
+    free(files);
+}
+
+int command_watch(const command *c, int argc, char **argv)
+{
+    options o;
+    school s;
+    char err[HOME_PATH * 2];
+    if (!options_read(&o, c, argc, argv, "--json --seconds", 1)) return NOT_UNDERSTOOD;
+    if (!school_open(&s)) return NOT_PASSED;
+    const lesson *l = o.word[0] ? school_lesson(&s, c, o.word[0]) : &s.catalogue.lessons[0];
+    int status = l ? FINE : NOT_UNDERSTOOD;
+    if (l && !lesson_begin(&s.home, l, err, sizeof err)) {
+        complain(err);
+        status = NOT_PASSED;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (status == FINE) watch_forever(&s, l, o.word[0] ? 1 : s.catalogue.count, &o);
+    school_close(&s);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* cmd_serve.c: `ferry serve`, which `make run` starts: the lessons in the page, until Ctrl-C. A second one
+ * points to the first: a locked file in the state folder, for its owner alone, holds the URL. */
+#define _GNU_SOURCE 1
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "browser.h"
+#include "command.h"
+#include "run_manager.h"
+
+/* ---- one at a time ------------------------------------------------------------------------------------- */
+
+/* The locked file, -1 when there is none to be had, -2 when another process has it; its words in `there`. */
+static int lock_state(char *there, size_t room)
+{
+    char path[HOME_PATH + 32], folder[HOME_PATH];
+    if (!state_folder(folder, sizeof folder)) return -1;
+    snprintf(path, sizeof path, "%s/serve.lock", folder);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return -1;
+    fchmod(fd, 0600);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+    bool taken = errno == EWOULDBLOCK;
+    ssize_t n = pread(fd, there, room - 1, 0);
+    there[n > 0 ? n : 0] = '\0';
+    close(fd);
+    return taken ? -2 : -1;
+}
+
+static void write_state(int fd, const server *web)
+{
+    char text[256];
+    int n = snprintf(text, sizeof text, "%d %ld %s\n", server_port(web), (long)getpid(), server_url(web));
+    if (fd >= 0 && (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n))
+        complain("cannot note where the page is; a second `ferry serve` will not find this one");
+}
+
+static void clear_state(int fd)
+{
+    if (fd >= 0 && ftruncate(fd, 0) == 0) close(fd);
+}
+
+/* PORT PID URL; the other one may only be starting. */
+static int point_to_first(const char *there)
+{
+    int port = 0;
+    long pid = 0;
+    char url[128] = "";
+    if (sscanf(there, "%d %ld %127s", &port, &pid, url) == 3)
+        printf("ferry: the lessons are open already, on port %d (process %ld):\nferry: open %s\n", port, pid, url);
+    else printf("ferry: the lessons are being opened by another ferry\n");
+    return FINE;
+}
+
+/* ---- the words at the start ------------------------------------------------------------------------------ */
+
+/* Why learners' programs run on the simulated card, as they do unless a real one is asked for (run.c);
+ * NULL: they do not. */
+static const char *why_simulated(void)
+{
+    const char *asked = getenv("FERRY_GPU"), *why = fy_dev_count() > 1 ? fy_dev_why_not_real() : NULL;
+    if (why) return why;
+    if (!asked || strcmp(asked, "real") != 0) return "lessons do not need a real one; FERRY_GPU=real asks for it";
+    return fy_dev_count() > 1 ? NULL : "no card";
+}
+
+static void greet(const server *web, int asked_port, const char *my)
+{
+    browser_show(web, asked_port, stdout);
+    if (why_simulated()) printf("ferry: the GPU is simulated (%s), and its times are modelled\n", why_simulated());
+    printf("ferry: your files are in %s; save one, and it is graded. Ctrl-C ends.\n", my);
+    fflush(stdout);
+}
+
+/* ---- serving ------------------------------------------------------------------------------------------- */
+
+/* Handlers and a pipe, not a blocked mask and sigwait: OpenBLAS has threads of its own before main, and
+ * a signal that finds one of them would end the process. */
+static int ender[2];
+
+static void on_end(int signal_number)
+{
+    (void)signal_number;
+    int error = errno;
+    if (write(ender[1], "", 1) < 0) errno = error; /* full: it is ending already */
+    errno = error;
+}
+
+static bool catch_enders(void)
+{
+    const struct sigaction end = {.sa_handler = on_end, .sa_flags = SA_RESTART};
+    if (pipe2(ender, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+    sigaction(SIGINT, &end, NULL), sigaction(SIGTERM, &end, NULL), sigaction(SIGHUP, &end, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return true;
+}
+
+static void wait_for_end(void)
+{
+    struct pollfd p = {.fd = ender[0], .events = POLLIN};
+    while (poll(&p, 1, -1) < 0 && errno == EINTR) continue;
+}
+
+static int serve(const school *s, const options *o, int state)
+{
+    char err[512] = "";
+    studio *st = catch_enders() ? studio_open(&s->home, &s->catalogue, o->seconds) : NULL;
+    server_options so = {.port = o->port,
+                         .mode = "lessons",
+                         .why = why_simulated(),
+                         .allow_host = o->allow_host,
+                         .routes = studio_routes,
+                         .user = st};
+    server *web = st ? server_start(&so, err, sizeof err) : NULL;
+    if (!web) {
+        complain(*err ? err : "no memory left to open the lessons");
+        studio_free(st);
+        return NOT_PASSED;
+    }
+    write_state(state, web);
+    greet(web, o->port, s->home.my);
+    bool ok = studio_start(st, web);
+    if (ok) wait_for_end();
+    else complain("no thread could be started; close other programs");
+    studio_stop(st);
+    server_stop(web);
+    studio_free(st);
+    return ok ? FINE : NOT_PASSED;
+}
+
+int command_serve(const command *c, int argc, char **argv)
+{
+    options o;
+    school s;
+    char there[512] = "";
+    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return NOT_UNDERSTOOD;
+    if (o.no_browser) setenv("BROWSER", "none", 1);
+    int state = lock_state(there, sizeof there);
+    if (state == -2) return point_to_first(there);
+    int status = NOT_PASSED;
+    if (school_open(&s)) {
+        status = serve(&s, &o, state);
+        school_close(&s);
+    }
+    clear_state(state);
+    return status;
+}

@@ -1,0 +1,65 @@
+/* command.h: the subcommands of `ferry`. Each takes its own arguments and returns an exit status: 0 all
+ * is well, 1 not passed or an error, 2 not understood. */
+#ifndef FERRY_COMMAND_H
+#define FERRY_COMMAND_H
+
+#include "lesson.h"
+#include "report.h"
+
+enum { FINE = 0, NOT_PASSED = 1, NOT_UNDERSTOOD = 2 };
+
+typedef struct command {
+    const char *name;
+    const char *arguments; /* "ID [--json]" */
+    const char *help;      /* one line */
+    int (*run)(const struct command *c, int argc, char **argv);
+} command;
+
+extern const command commands[]; /* ferry.c; ends with a NULL name */
+
+/* cmd_lessons.c */
+int command_list(const command *c, int argc, char **argv);
+int command_hint(const command *c, int argc, char **argv);
+int command_reset(const command *c, int argc, char **argv);
+/* cmd_run.c */
+int command_run(const command *c, int argc, char **argv);
+int command_grade(const command *c, int argc, char **argv);
+int command_watch(const command *c, int argc, char **argv);
+/* cmd_serve.c */
+int command_serve(const command *c, int argc, char **argv);
+/* cmd_log.c */
+int command_view(const command *c, int argc, char **argv);
+int command_log(const command *c, int argc, char **argv);
+int command_schema(const command *c, int argc, char **argv);
+/* cmd_whatif.c */
+int command_whatif(const command *c, int argc, char **argv);
+/* cmd_explain.c */
+int command_explain(const command *c, int argc, char **argv);
+
+/* ---- options.c: what the subcommands share ---------------------------------------------------------- */
+
+typedef struct options {
+    const char *word[2]; /* what is no option, in order; NULL: not given */
+    bool demo, json, yes, no_browser, pinned, async;
+    int port; /* 8700 */
+    const char *allow_host, *card, *bus, *peer;
+    double seconds; /* wall time of a program; 0: the default */
+} options;
+
+/* allowed: the options a command knows, "--json --port"; words: how many other arguments at most.
+ * False after saying what was not understood. */
+bool options_read(options *o, const command *c, int argc, char **argv, const char *allowed, int words);
+
+/* The home and the catalogue; false after saying why not. */
+typedef struct school {
+    home home;
+    catalogue catalogue;
+} school;
+bool school_open(school *s);
+void school_close(school *s);
+/* The lesson that was asked for; NULL after saying which there are. */
+const lesson *school_lesson(const school *s, const command *c, const char *asked);
+/* "ferry: MESSAGE" on stderr. */
+void complain(const char *message);
+
+#endif

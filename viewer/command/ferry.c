@@ -1,0 +1,61 @@
+/* ferry.c: the `ferry` command: which subcommands there are. Everything works without a terminal and
+ * without a browser. Exit status: 0 all is well, 1 not passed or an error, 2 not understood. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "log.h"
+#include "session.h"
+
+#ifndef FERRY_VERSION
+#define FERRY_VERSION "unknown"
+#endif
+
+/* This program reads the logs of others and has none of its own. */
+__attribute__((constructor(101))) static void have_no_session(void) { fy_session_none(); }
+
+const command commands[] = {
+    {"serve", "[--port N] [--no-browser] [--allow-host NAME] [--seconds N]",
+     "the lessons in the browser; what `make run` starts", command_serve},
+    {"list", "", "the lessons, and which are done", command_list},
+    {"run", "ID [--demo] [--seconds N]", "run my/ID.c, or the worked example: one line an event", command_run},
+    {"grade", "ID [--json] [--seconds N]", "build, run and judge my/ID.c", command_grade},
+    {"watch", "[ID] [--json] [--seconds N]", "grade at each save", command_watch},
+    {"hint", "ID [N]", "the next hint; or hint 1, 2 or 3", command_hint},
+    {"reset", "ID [--yes]", "start my/ID.c anew; the old file is kept", command_reset},
+    {"view", "FILE [--port N] [--no-browser] [--allow-host NAME]", "a saved run in the browser", command_view},
+    {"log", "FILE", "a saved run as JSON lines", command_log},
+    {"whatif", "FILE [--card NAME] [--bus RATE] [--peer on|off] [--pinned] [--async]",
+     "a saved run's times beside those of another card, bus or memory", command_whatif},
+    {"explain", "FILE [--json]", "what a saved run did that was wasteful or wrong, and how to mend it",
+     command_explain},
+    {"schema", "", "every kind of event and its fields, as JSON", command_schema},
+    {NULL, NULL, NULL, NULL},
+};
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "usage: ferry COMMAND ...\n\n");
+    for (const command *c = commands; c->name; c++)
+        fprintf(to, "  %-7s %s%s%s\n", c->name, c->arguments, *c->arguments ? "\n          " : "", c->help);
+    fprintf(to, "\nID is a lesson: 1, 01 or 01-where-am-i. Your files are in my/; FERRY_MY names another folder.\n"
+                "Exit status: 0 all is well, 1 not passed or an error, 2 not understood.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 0 && *argv[0]) called_as = argv[0];
+    const char *name = argc > 1 ? argv[1] : "help";
+    if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
+        print_usage(argc > 1 ? stdout : stderr);
+        return argc > 1 ? FINE : NOT_UNDERSTOOD;
+    }
+    if (!strcmp(name, "--version") || !strcmp(name, "version")) {
+        printf("ferry %s\n", FERRY_VERSION);
+        return FINE;
+    }
+    for (const command *c = commands; c->name; c++)
+        if (!strcmp(c->name, name)) return c->run(c, argc - 2, argv + 2);
+    fprintf(stderr, "ferry: there is no command '%s'; ferry help lists them\n", name);
+    return NOT_UNDERSTOOD;
+}

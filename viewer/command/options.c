@@ -1,0 +1,115 @@
+/* options.c: reading a subcommand's arguments, and finding the lessons. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+void complain(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
+
+static bool refuse(const command *c, const char *what, const char *argument)
+{
+    fprintf(stderr, "ferry %s: %s '%s'\nusage: ferry %s %s\n", c->name, what, argument, c->name, c->arguments);
+    return false;
+}
+
+/* "--port" in "--json --port": a whole word. */
+static bool is_allowed(const char *allowed, const char *option, size_t n)
+{
+    for (const char *p = allowed; (p = strstr(p, option)); p++)
+        if ((p == allowed || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
+    return false;
+}
+
+static bool set_flag(options *o, const char *name)
+{
+    if (!strcmp(name, "--demo")) return o->demo = true;
+    if (!strcmp(name, "--json")) return o->json = true;
+    if (!strcmp(name, "--yes")) return o->yes = true;
+    if (!strcmp(name, "--no-browser")) return o->no_browser = true;
+    if (!strcmp(name, "--pinned")) return o->pinned = true;
+    if (!strcmp(name, "--async")) return o->async = true;
+    return false;
+}
+
+/* Where an option's value goes as it stands; NULL: it is a number. */
+static const char **place_of(options *o, const char *name)
+{
+    if (!strcmp(name, "--allow-host")) return &o->allow_host;
+    if (!strcmp(name, "--card")) return &o->card;
+    if (!strcmp(name, "--bus")) return &o->bus;
+    return strcmp(name, "--peer") ? NULL : &o->peer;
+}
+
+static bool set_value(options *o, const char *name, const char *value)
+{
+    char *end;
+    const char **place = place_of(o, name);
+    errno = 0;
+    if (place) {
+        *place = value;
+        return *value != '\0';
+    }
+    if (!strcmp(name, "--port")) {
+        long port = strtol(value, &end, 10);
+        o->port = (int)port;
+        return *value && !*end && !errno && port > 0 && port < 65536;
+    }
+    o->seconds = strtod(value, &end);
+    return *value && !*end && o->seconds > 0 && o->seconds <= 3600;
+}
+
+/* "--port 8800" and "--port=8800". Returns how many arguments it took, 0 when it was not understood. */
+static int read_option(options *o, const command *c, char **argv, const char *allowed)
+{
+    char name[32];
+    size_t n = strcspn(argv[0], "=");
+    snprintf(name, sizeof name, "%.*s", (int)(n < 31 ? n : 31), argv[0]);
+    if (!is_allowed(allowed, name, n)) return refuse(c, "unknown option", argv[0]);
+    if (set_flag(o, name)) return argv[0][n] ? refuse(c, "this option takes no value:", argv[0]) : 1;
+    const char *value = argv[0][n] ? argv[0] + n + 1 : argv[1];
+    if (!value) return refuse(c, "a value is missing after", argv[0]);
+    if (!set_value(o, name, value)) return refuse(c, "this value cannot be used:", value);
+    return argv[0][n] ? 1 : 2;
+}
+
+bool options_read(options *o, const command *c, int argc, char **argv, const char *allowed, int words)
+{
+    int have = 0;
+    *o = (options){.port = 8700};
+    for (int i = 0, taken; i < argc; i += taken) {
+        taken = 1;
+        if (argv[i][0] == '-' && argv[i][1]) {
+            taken = read_option(o, c, argv + i, allowed);
+            if (!taken) return false;
+        } else if (have < words) {
+            o->word[have++] = argv[i];
+        } else {
+            return refuse(c, "one argument too many:", argv[i]);
+        }
+    }
+    return true;
+}
+
+bool school_open(school *s)
+{
+    char err[2048] = "";
+    bool ok = home_find(&s->home, err, sizeof err) && catalogue_open(&s->catalogue, &s->home, err, sizeof err);
+    if (!ok) complain(err);
+    return ok;
+}
+
+void school_close(school *s) { catalogue_close(&s->catalogue); }
+
+const lesson *school_lesson(const school *s, const command *c, const char *asked)
+{
+    char err[2048];
+    if (!asked) {
+        fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
+        return NULL;
+    }
+    const lesson *l = lesson_find(&s->catalogue, asked, err, sizeof err);
+    if (!l) complain(err);
+    return l;
+}

@@ -1,0 +1,249 @@
+/* diagnose.c: reads what the compiler printed, picks the complaint to begin with, and explains it. */
+#include "diagnose.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnostic.h"
+#include "source_check.h"
+
+/* ---- reading the compiler's output ------------------------------------------------------------- */
+
+typedef struct message {
+    int line, col;
+    bool error;
+    char text[400];
+} message;
+
+/* "my/01.c:5:20: error: text [-Wx]"; the file must be the learner's. */
+static bool read_message(message *m, const char *p, const char *shown)
+{
+    size_t n = strlen(shown);
+    if (strncmp(p, shown, n) || p[n] != ':') return false;
+    char *end;
+    m->line = (int)strtol(p + n + 1, &end, 10);
+    m->col = *end == ':' ? (int)strtol(end + 1, &end, 10) : 0;
+    static const char *const kinds[] = {": fatal error: ", ": error: ", ": warning: "};
+    for (int i = 0; i < 3; i++) {
+        if (strncmp(end, kinds[i], strlen(kinds[i]))) continue;
+        m->error = i < 2;
+        end += strlen(kinds[i]);
+        size_t length = strcspn(end, "\n");
+        snprintf(m->text, sizeof m->text, "%.*s", (int)(length < 399 ? length : 399), end);
+        char *option = strstr(m->text, " [-W");
+        if (option) *option = '\0';
+        return true;
+    }
+    return false;
+}
+
+static const char *after_line(const char *p)
+{
+    p += strcspn(p, "\n");
+    return *p ? p + 1 : p;
+}
+
+static bool first_message(message *m, const char *shown, const char *output, bool error, const char **at)
+{
+    for (const char *p = output; *p; p = after_line(p)) {
+        if (!read_message(m, p, shown) || m->error != error) continue;
+        *at = p;
+        return true;
+    }
+    return false;
+}
+
+/* The note that follows says which macro it was about: "macro 'fy_add' defined here". */
+static void read_macro_note(complaint *c, const char *at, const char *shown)
+{
+    message next;
+    for (const char *p = after_line(at); *p && !read_message(&next, p, shown); p = after_line(p)) {
+        const char *macro = strstr(p, "note: macro ");
+        if (macro && macro < p + strcspn(p, "\n")) {
+            word_after(macro + strlen("note: macro '"), c->macro, sizeof c->macro);
+            return;
+        }
+    }
+}
+
+/* The compiler's own words about the learner's file: no header, no expansion, no caret. */
+static void keep_raw(diagnosis *d, const char *shown, const char *output)
+{
+    size_t used = 0;
+    message m;
+    for (const char *p = output; *p; p = after_line(p)) {
+        size_t n = strcspn(p, "\n");
+        if (!read_message(&m, p, shown) || used + n + 2 > sizeof d->raw) continue;
+        used += (size_t)snprintf(d->raw + used, sizeof d->raw - used, "%.*s\n", (int)n, p);
+    }
+}
+
+/* ---- explaining -------------------------------------------------------------------------------- */
+
+static const struct {
+    proof what;
+    const char *message, *hint;
+} proofs[] = {
+    {PROOF_QUOTE, "a quote is opened on this line and not closed",
+     "put the missing \" at the end of the text, "
+     "as in \"cuda\""},
+    {PROOF_COMMENT, "a comment begins here and does not end", "end it with */"},
+    {PROOF_OPEN_PAREN, "a closing parenthesis is missing: this line opens more ( than are closed",
+     "count them: every ( needs its ), as in fy_zeros((2, 3));"},
+    {PROOF_CLOSE_PAREN, "there is one ) too many on this line", "count them: every ) needs its ("},
+    {PROOF_OPEN_BRACE, "the brace { that is opened here is never closed", "put the missing } where the block ends"},
+    {PROOF_CLOSE_BRACE, "this } closes nothing: there is one } more than {",
+     "look for a { that is missing above, "
+     "or take this } away"},
+};
+
+static bool explain_proof(diagnosis *d, const char *source)
+{
+    finding f = proofread(source);
+    if (f.what == PROOF_FINE) return false;
+    d->line = f.line;
+    if (f.what == PROOF_CHARS) {
+        snprintf(d->message, sizeof d->message, "text stands in double quotes in C: \"%s\", not '%s'", f.text, f.text);
+        snprintf(d->hint, sizeof d->hint, "single quotes are for one letter; write \"%s\"", f.text);
+    }
+    if (f.what == PROOF_DIVISION) {
+        double half = strtod(f.text, NULL) / strtod(strchr(f.text, '/') + 1, NULL);
+        snprintf(d->message, sizeof d->message, "%s is %d in C: whole numbers, divided, give a whole number", f.text,
+                 (int)half);
+        snprintf(d->hint, sizeof d->hint, "write %.6g, or %.*s.0%s", half, (int)strcspn(f.text, "/"), f.text,
+                 strchr(f.text, '/'));
+    }
+    for (size_t i = 0; i < sizeof proofs / sizeof *proofs; i++) {
+        if (proofs[i].what != f.what) continue;
+        snprintf(d->message, sizeof d->message, "%s", proofs[i].message);
+        snprintf(d->hint, sizeof d->hint, "%s", proofs[i].hint);
+    }
+    return true;
+}
+
+/* Python at the place of the first complaint. */
+static bool explain_python(diagnosis *d, const complaint *c)
+{
+    static const struct {
+        const char *begins, *message, *hint;
+    } words[] = {
+        {"import ", "this is Python: C has no import", "C includes a header instead: #include <ferry.h>"},
+        {"from ", "this is Python: C has no import", "C includes a header instead: #include <ferry.h>"},
+        {"def ", "this is Python: C has no def", "a C program begins with int main(void) and a block in { }"},
+        {NULL, NULL, NULL},
+    };
+    for (size_t i = 0; words[i].message; i++) {
+        if (strncmp(c->here, words[i].begins, strlen(words[i].begins))) continue;
+        snprintf(d->message, sizeof d->message, "%s", words[i].message);
+        snprintf(d->hint, sizeof d->hint, "%s", words[i].hint);
+        return true;
+    }
+    return false;
+}
+
+static bool explain_link(diagnosis *d, const char *source, const char *output)
+{
+    const char *p = strstr(output, "undefined reference to ");
+    if (!p) p = strstr(output, "undefined symbol: ");
+    if (!p) return false;
+    char name[64];
+    word_after(p + strcspn(p, "`':") + 1, name, sizeof name);
+    if (!strcmp(name, "main")) {
+        snprintf(d->message, sizeof d->message, "the program has no main: C begins with int main(void)");
+        snprintf(d->hint, sizeof d->hint,
+                 "look whether main is misspelt, or put the statements into "
+                 "int main(void) { ... return 0; }");
+    } else if (!strstr(source, name)) {
+        snprintf(d->message, sizeof d->message, "Ferry's library is not whole: %s is missing in it", name);
+        snprintf(d->hint, sizeof d->hint, "this is not your mistake; run make");
+    } else {
+        snprintf(d->message, sizeof d->message, "nothing by the name of %s was found when linking", name);
+        snprintf(d->hint, sizeof d->hint, "look whether the name is spelt as in ferry.h");
+    }
+    return true;
+}
+
+/* "int mian(void)": the line that wanted to be main. */
+static int find_main_line(const char *source)
+{
+    int line = 1;
+    for (const char *p = source; *p; p = after_line(p), line++)
+        if (!strncmp(p, "int m", 5) && strchr(p, '(') && strchr(p, '(') < p + strcspn(p, "\n")) return line;
+    return 0;
+}
+
+static complaint make_complaint(const message *m, const char *at, const char *shown, const char *source,
+                                const char *header)
+{
+    complaint c = {.line = m->line, .col = m->col, .source = source, .header = header};
+    snprintf(c.text, sizeof c.text, "%s", m->text);
+    source_line(source, c.line, c.here, sizeof c.here);
+    const char *p = source;
+    for (int i = 1; i < c.line; i++) p = after_line(p);
+    c.indent = (int)strspn(p, " \t");
+    read_macro_note(&c, at, shown);
+    return c;
+}
+
+/* Calls are macros over fy_NAME_at: that is nobody's name. */
+static void hide_inner_names(char *text)
+{
+    for (char *p = text; (p = strstr(p, "_at'")); p++) memmove(p, p + 3, strlen(p + 3) + 1);
+}
+
+static void explain_message(diagnosis *d, const complaint *c)
+{
+    d->line = c->line;
+    if (meant_hash(c, d) || explain_python(d, c) || explain_proof(d, c->source) || explain(c, d)) return;
+    snprintf(d->message, sizeof d->message, "%s", c->text);
+    hide_inner_names(d->message);
+    snprintf(d->hint, sizeof d->hint, "these are the compiler's words; compare the line with the lesson's example");
+}
+
+void diagnose(diagnosis *d, const char *shown, const char *source, const char *output, const char *header)
+{
+    message m;
+    const char *at;
+    *d = (diagnosis){0};
+    char *code = without_comments(source);
+    keep_raw(d, shown, output);
+    if (first_message(&m, shown, output, true, &at)) {
+        complaint c = make_complaint(&m, at, shown, code ? code : source, header);
+        explain_message(d, &c);
+    } else if (explain_proof(d, source)) {
+        ; /* the compiler did not mind, the linker did */
+    } else if (explain_link(d, source, output)) {
+        if (strstr(d->message, "no main")) d->line = find_main_line(source);
+    } else {
+        snprintf(d->message, sizeof d->message, "the compiler failed without a word about this file");
+        size_t n = strcspn(output, "\n");
+        snprintf(d->hint, sizeof d->hint, "%.*s", n < 380 ? (int)n : 380, output);
+    }
+    source_line(source, d->line, d->source, sizeof d->source);
+    free(code);
+}
+
+bool diagnose_warning(diagnosis *d, const char *shown, const char *source, const char *output)
+{
+    message m;
+    const char *at;
+    *d = (diagnosis){0};
+    if (!first_message(&m, shown, output, false, &at)) return false;
+    keep_raw(d, shown, output);
+    d->line = m.line;
+    snprintf(d->message, sizeof d->message, "%s", m.text);
+    source_line(source, d->line, d->source, sizeof d->source);
+    return true;
+}
+
+bool diagnose_quiet(diagnosis *d, const char *source)
+{
+    *d = (diagnosis){0};
+    proof what = proofread(source).what;
+    if (what != PROOF_CHARS && what != PROOF_DIVISION) return false;
+    explain_proof(d, source);
+    source_line(source, d->line, d->source, sizeof d->source);
+    return true;
+}

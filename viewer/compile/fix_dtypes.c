@@ -1,0 +1,92 @@
+/* fix_dtypes.c: what a beginner writes for a dtype: Python's words and C's types, and what they are called here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnostic.h"
+
+/* C's int is Python's, of any size: an int64 here. */
+static const char *const words[][2] = {
+    {"float32", "FY_FLOAT32"}, {"float", "FY_FLOAT32"},     {"FY_FLOAT", "FY_FLOAT32"}, {"float64", "FY_FLOAT64"},
+    {"double", "FY_FLOAT64"},  {"FY_DOUBLE", "FY_FLOAT64"}, {"float16", "FY_FLOAT16"},  {"half", "FY_FLOAT16"},
+    {"FY_HALF", "FY_FLOAT16"}, {"bfloat16", "FY_BFLOAT16"}, {"int64", "FY_INT64"},      {"int64_t", "FY_INT64"},
+    {"long", "FY_INT64"},      {"FY_LONG", "FY_INT64"},     {"int", "FY_INT64"},        {"FY_INT", "FY_INT64"},
+    {"int32", "FY_INT32"},     {"int32_t", "FY_INT32"},     {"uint8", "FY_UINT8"},      {"uint8_t", "FY_UINT8"},
+    {"char", "FY_UINT8"},      {"unsigned", "FY_UINT8"},    {"FY_BYTE", "FY_UINT8"},    {"bool", "FY_BOOL"},
+    {"_Bool", "FY_BOOL"},
+};
+
+const char *dtype_meant(const char *word)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i][0], word)) return words[i][1];
+    return NULL;
+}
+
+/* The word that stands behind .dtype = */
+static void word_of_option(const char *line, char *word, int room)
+{
+    const char *p = strstr(line, ".dtype");
+    *word = '\0';
+    if (p) word_after(p + 6 + strspn(p + 6, " ="), word, room);
+}
+
+/* The last word in fy_to(...) */
+static void word_of_call(const char *line, char *word, int room)
+{
+    const char *call = strstr(line, "fy_to("), *end = call ? strstr(call, ");") : NULL;
+    *word = '\0';
+    if (end) word_before(call, end, word, room);
+}
+
+/* .dtype = double, fy_to(x, float) */
+bool meant_c_type(const complaint *c, diagnosis *d)
+{
+    char word[32];
+    word_of_option(c->here, word, sizeof word);
+    if (!dtype_meant(word)) word_of_call(c->here, word, sizeof word);
+    const char *dtype = dtype_meant(word);
+    if (!dtype) return false;
+    SAY(message, "'%s' is a type of C, and no dtype", word);
+    SAY(hint, "write %s", dtype);
+    return true;
+}
+
+/* .dtype = "float16" */
+bool meant_dtype_text(const complaint *c, diagnosis *d)
+{
+    char word[32];
+    const char *p = strstr(c->here, "dtype"), *text = p ? strchr(p, '"') : NULL;
+    if (!text) return false;
+    word_after(text + 1, word, sizeof word);
+    if (!strcmp(word, "torch") && text[6] == '.') word_after(text + 7, word, sizeof word);
+    const char *dtype = dtype_meant(word);
+    SAY(message, "a dtype is no text");
+    SAY(hint, "write %s", dtype ? dtype : "FY_INT64 or FY_FLOAT32");
+    return true;
+}
+
+/* torch.float16, np.int32 */
+bool meant_python_dtype(const complaint *c, diagnosis *d)
+{
+    char word[32];
+    for (const char *p = c->here; (p = strchr(p, '.')); p++) {
+        word_after(p + 1, word, sizeof word);
+        const char *dtype = dtype_meant(word);
+        if (!dtype || p < c->here + 2 || (strncmp(p - 2, "np", 2) && (p < c->here + 5 || strncmp(p - 5, "torch", 5))))
+            continue;
+        SAY(message, "'%s.%s' is Python's name for it", p[-1] == 'p' ? "np" : "torch", word);
+        SAY(hint, "write %s", dtype);
+        return true;
+    }
+    return false;
+}
+
+/* float64 alone. */
+bool meant_dtype_name(const char *name, diagnosis *d)
+{
+    const char *dtype = dtype_meant(name);
+    if (!dtype) return false;
+    SAY(message, strncmp(name, "FY_", 3) ? "'%s' is Python's name for it" : "there is no dtype '%s'", name);
+    SAY(hint, "write %s", dtype);
+    return true;
+}

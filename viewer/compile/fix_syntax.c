@@ -1,0 +1,257 @@
+/* fix_syntax.c: what a beginner may have meant by a line that the compiler refused: marks that are missing, and
+ * calls with too little or too much. Each function says so, or passes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnostic.h"
+#include "source_check.h"
+
+/* ---- semicolons -------------------------------------------------------------------------------- */
+
+static char last_letter(const char *line) { return *line ? line[strlen(line) - 1] : '\0'; }
+
+/* a @ b */
+bool meant_at_sign(const complaint *c, diagnosis *d)
+{
+    char left[48], right[48];
+    const char *p = strchr(c->here, '@');
+    if (!p) return false;
+    word_before(c->here, p, left, sizeof left);
+    word_after(p + 1, right, sizeof right);
+    SAY(message, "C has no operator '@'");
+    SAY(hint, "write fy_matmul(%s, %s)", left, right);
+    return true;
+}
+
+/* gcc complains where the next statement begins: the line before it is the one to mend. */
+bool meant_semicolon(const complaint *c, diagnosis *d)
+{
+    char before[240] = "";
+    int line = c->line;
+    if (c->col <= c->indent + 1)
+        while (line > 1 && !*before) source_line(c->source, --line, before, sizeof before);
+    if (!*before || strchr(";{}", last_letter(before))) line = c->line;
+    source_line(c->source, line, before, sizeof before);
+    if (strchr(before, '@')) return meant_at_sign(c, d);
+    if (strchr(";{", last_letter(before))) return false;
+    d->line = line;
+    return plainly(d, "a semicolon is missing at the end of this line", "every statement ends in ;");
+}
+
+static bool is_directive(const char *word)
+{
+    static const char *const words[] = {"include", "define", "undef", "if",     "ifdef", "ifndef",
+                                        "else",    "elif",   "endif", "pragma", "error", "line"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], word)) return true;
+    return false;
+}
+
+/* x = fy_cpu(y);  # bring it home */
+bool meant_hash(const complaint *c, diagnosis *d)
+{
+    char word[16];
+    const char *p = c->here;
+    for (bool text = false; *p && (*p != '#' || text); p++) text ^= *p == '"';
+    word_after(p + (*p == '#'), word, sizeof word);
+    if (*p != '#' || (p == c->here && is_directive(word))) return false;
+    p += 1 + strspn(p + 1, "# ");
+    SAY(message, "a comment in C begins with //");
+    SAY(hint, "write // %.200s", p);
+    return true;
+}
+
+/* ---- marks ------------------------------------------------------------------------------------- */
+
+/* A word and a text with nothing between them: fy_to(a "cuda"), .device "cuda". */
+bool meant_mark(const complaint *c, diagnosis *d)
+{
+    char word[48];
+    for (const char *p = c->here; (p = strchr(p, '"')); p++) {
+        const char *end = p;
+        while (end > c->here && end[-1] == ' ') end--;
+        word_before(c->here, p, word, sizeof word);
+        if (!*word) continue;
+        bool option = end - strlen(word) > c->here && end[-1 - (long)strlen(word)] == '.';
+        SAY(message, option ? "an = is missing after .%s" : "a comma is missing after '%s'", word);
+        SAY(hint, option ? "write .%s = %.60s" : "write %s, %.60s", word, p);
+        return true;
+    }
+    return false;
+}
+
+/* for, if and while without parentheses. */
+bool meant_keyword(const complaint *c, diagnosis *d)
+{
+    if (!strncmp(c->here, "for ", 4) && strstr(c->here, " in "))
+        return plainly(d, "this is Python: a loop in C counts by itself", "write for (int i = 0; i < n; i++) { ... }");
+    char word[16];
+    word_after(c->here, word, sizeof word);
+    SAY(message, "what '%s' asks stands in parentheses in C", word);
+    SAY(hint, "write %s (...) { ... }", word);
+    return !strcmp(word, "if") || !strcmp(word, "while") || !strcmp(word, "for");
+}
+
+bool meant_else(const complaint *c, diagnosis *d)
+{
+    if (strncmp(c->here, "else", 4) && strncmp(c->here, "} else", 6)) return false;
+    return plainly(d, "this else belongs to no if", "an if with more than one statement needs { } around them");
+}
+
+/* Curly quotes come from copying out of a document. */
+bool meant_curly_quotes(const complaint *c, diagnosis *d)
+{
+    if (!strstr(c->here, "\u201c") && !strstr(c->here, "\u201d") && !strstr(c->here, "\u2019")) return false;
+    return plainly(d, "these quotes are typographic ones, as documents have them", "type them anew: \"cuda\"");
+}
+
+/* ---- calls ------------------------------------------------------------------------------------- */
+
+/* The call of the complaint: named by the compiler, or by its note. */
+static bool argument_count(const complaint *c, diagnosis *d, const char *words)
+{
+    char form[96];
+    const char *name = *c->macro ? c->macro : c->part[0];
+    name_form(c->header, name, form, sizeof form);
+    SAY(message, "%s gets too %s arguments here", *name ? name : "this call", words);
+    if (*form) SAY(hint, "it is called like this: %s", form);
+    else SAY(hint, "ferry.h shows how it is called");
+    return true;
+}
+
+bool meant_too_few(const complaint *c, diagnosis *d) { return argument_count(c, d, "few"); }
+
+bool meant_too_many(const complaint *c, diagnosis *d) { return argument_count(c, d, "many"); }
+
+/* Nothing where a value should be: fy_to(a) without a target, fy_add(a, ) */
+bool meant_value_missing(const complaint *c, diagnosis *d)
+{
+    const char *p = strstr(c->here, "fy_to(");
+    char arguments[96];
+    if (!p) return false;
+    text_inside(p + 5, arguments, sizeof arguments);
+    if (strchr(arguments, ',')) return false;
+    SAY(message, "fy_to is not told where to go");
+    SAY(hint, "write fy_to(%s, \"cuda\")", *arguments ? arguments : "a");
+    return true;
+}
+
+/* fy_matmul(&x, w) */
+bool meant_address(const complaint *c, diagnosis *d)
+{
+    char name[48], call[48], arguments[96];
+    const char *p = strchr(c->here, '&'), *open = p;
+    while (open && open > c->here && *open != '(') open--;
+    if (!p || *open != '(') return false;
+    word_after(p + 1, name, sizeof name);
+    word_before(c->here, open, call, sizeof call);
+    text_inside(open, arguments, sizeof arguments);
+    char *rest = strchr(arguments, '&');
+    if (!*name || !rest) return false;
+    *rest++ = '\0';
+    SAY(message, "%s is a pointer already", name);
+    SAY(hint, "drop the &: %s(%s%s)", call, arguments, rest);
+    return true;
+}
+
+/* fy_to("cuda", x) */
+bool meant_swapped(const complaint *c, diagnosis *d)
+{
+    char arguments[96];
+    const char *p = strstr(c->here, "fy_to(");
+    if (!p) return false;
+    text_inside(p + 5, arguments, sizeof arguments);
+    size_t n = strcspn(arguments, ",");
+    if (*arguments != '"' || !arguments[n]) return false;
+    const char *second = arguments + n + 1;
+    second += strspn(second, " ");
+    SAY(message, "the two arguments of fy_to are swapped: the tensor comes first");
+    SAY(hint, "write fy_to(%s, %.*s)", second, (int)n, arguments);
+    return true;
+}
+
+/* fy_ones((2), "cuda") */
+bool meant_option(const complaint *c, diagnosis *d)
+{
+    bool moves = strstr(c->here, "fy_to(");
+    return plainly(d, "options are given by name, with a dot in front",
+                   moves ? "for example fy_to(a, \"cpu\", .copy = true)"
+                         : "for example fy_ones((2), .device = \"cuda\")");
+}
+
+/* What the options of a call may be, by the name of their structure. */
+static const char *options_of(const char *type)
+{
+    static const char *const options[][2] = {
+        {"opts", "the options are .device, .dtype, .name and .pin_memory"},
+        {"to_opts", "the options of fy_to are .dtype, .copy and .non_blocking"},
+        {"reduce_opts", "the options are .keepdim, .dtype, .biased and .indices"},
+        {"loss_opts", "the options are .reduction and .label_smoothing"},
+        {"blob_opts", "the options are .dtype, .strides, .deleter, .context and .name"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (!strcmp(options[i][0], type)) return options[i][1];
+    return "ferry.h shows the options of each call";
+}
+
+static bool no_option(const char *type, const char *name, diagnosis *d)
+{
+    SAY(message, "there is no option '.%s'", name);
+    SAY(hint, "%s", options_of(type));
+    return true;
+}
+
+/* gcc names the structure first, clang the option. */
+bool meant_no_option(const complaint *c, diagnosis *d) { return no_option(c->part[0], c->part[1], d); }
+bool meant_no_option_of(const complaint *c, diagnosis *d) { return no_option(c->part[1], c->part[0], d); }
+
+static bool takes_text(const char *line)
+{
+    static const char *const calls[] = {"fy_to(", "fy_given(", "fy_mark(", ".device", ".name"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strstr(line, calls[i])) return true;
+    return false;
+}
+
+/* fy_answer(c, "c"), fy_print("hello") */
+bool meant_text(const complaint *c, diagnosis *d)
+{
+    if (!strstr(c->here, "fy_answer(") && !takes_text(c->here) && strchr(c->here, '"'))
+        return plainly(d, "a tensor is wanted here, and text is given",
+                       "printf(\"...\\n\") shows text, with #include <stdio.h>");
+    if (strstr(c->here, "fy_answer("))
+        return plainly(d, "fy_answer takes the name first, then the tensor", "write fy_answer(\"y\", y)");
+    return plainly(d, "text is wanted here, and a tensor is given", "text stands in quotes: \"cuda\"");
+}
+
+static bool shape_missing(const complaint *c, diagnosis *d)
+{
+    char name[48];
+    const char *p = strstr(c->here, "()");
+    if (!p) return false;
+    word_before(c->here, p, name, sizeof name);
+    if (strncmp(name, "fy_", 3)) return false;
+    SAY(message, "%s is not told how large the tensor is", name);
+    SAY(hint, "write %s((2, 3)) for 2 rows of 3; %s(()) is a tensor with no dimension, one number", name, name);
+    return true;
+}
+
+/* An assertion of ferry_call.h: "the shape needs parentheses of its own: fy_zeros((2, 3)); ...". The
+ * compiler may show it as C text, quotes and all. */
+bool meant_assertion(const complaint *c, diagnosis *d)
+{
+    char words[240];
+    size_t n = 0;
+    const char *p = strchr(c->text, '"'), *colon = strstr(c->text, ": ");
+    if (shape_missing(c, d) || meant_value_missing(c, d)) return true;
+    for (p = p ? p + 1 : colon ? colon + 2 : c->text; *p && *p != '"' && n + 1 < sizeof words; p++) {
+        if (*p == '\\' && p[1]) p++;
+        words[n++] = *p;
+    }
+    words[n] = '\0';
+    char *example = strstr(words, ": ");
+    SAY(hint, "write it like this: %s", example ? example + 2 : "as in ferry.h");
+    if (example) *example = '\0';
+    SAY(message, "%s", words);
+    return true;
+}

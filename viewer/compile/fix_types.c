@@ -1,0 +1,164 @@
+/* fix_types.c: a line that treats a tensor as an object, an array or a number. A tensor in C is a handle:
+ * what can be done with it are calls. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnostic.h"
+
+static const struct {
+    const char *python, *c;
+} attributes[] = {
+    {"shape", "fy_shape_of(%s)"},
+    {"size", "fy_shape_of(%s)"},
+    {"device", "fy_device(%s)"},
+    {"dtype", "fy_dtype_of(%s)"},
+    {"ndim", "fy_dim(%s)"},
+    {"dim", "fy_dim(%s)"},
+    {"T", "fy_t(%s)"},
+    {"is_cuda", "fy_is_cuda(%s)"},
+    {"data", "fy_data(%s)"},
+};
+
+static bool explain_method(const complaint *c, diagnosis *d, const char *object, const char *method, const char *after)
+{
+    char call[64], arguments[96];
+    const char *accessor = strstr(c->here, "->") ? "->" : ".";
+    snprintf(call, sizeof call, "fy_%.40s", method);
+    text_inside(after, arguments, sizeof arguments);
+    SAY(message, "%.40s%s%.40s(%s) is Python: a tensor in C has no methods", object, accessor, method, arguments);
+    if (!name_known(c->header, call)) name_nearest(c->header, call, call, sizeof call);
+    if (*call) SAY(hint, "write %s(%s%s%s)", call, object, *arguments ? ", " : "", arguments);
+    else SAY(hint, "what can be done with a tensor are calls: fy_to(%s, \"cuda\"), fy_add(%s, b) ...", object, object);
+    return true;
+}
+
+static bool explain_attribute(diagnosis *d, const char *object, const char *name)
+{
+    char form[64] = "";
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        if (strcmp(attributes[i].python, name)) continue;
+        const char *blank = strstr(attributes[i].c, "%s");
+        snprintf(form, sizeof form, "%.*s%.40s%s", (int)(blank - attributes[i].c), attributes[i].c, object, blank + 2);
+    }
+    SAY(message, "a tensor in C has no fields: '%s' cannot be read with a dot or an arrow", name);
+    if (*form) SAY(hint, "write %s", form);
+    else
+        SAY(hint, "ferry.h lists what can be asked: fy_device(%s), fy_shape_of(%s), fy_size(%s, 0) ...", object, object,
+            object);
+    return true;
+}
+
+/* a.to("cuda"), a->shape */
+static bool member(const complaint *c, diagnosis *d)
+{
+    for (const char *p = c->here; (p = strpbrk(p, ".-")); p++) {
+        if (*p == '-' && p[1] != '>') continue;
+        char object[48], name[48];
+        const char *field = p + (*p == '-' ? 2 : 1);
+        word_before(c->here, p, object, sizeof object);
+        word_after(field, name, sizeof name);
+        if (!*object || isdigit((unsigned char)*object) || !*name) continue;
+        field += strspn(field, " ") + strlen(name);
+        return *field == '(' ? explain_method(c, d, object, name, field) : explain_attribute(d, object, name);
+    }
+    return false;
+}
+
+static bool subscript(const complaint *c, diagnosis *d)
+{
+    char object[48];
+    const char *p = strchr(c->here, '[');
+    if (!p) return false;
+    word_before(c->here, p, object, sizeof object);
+    SAY(message, "a tensor is not a C array: '%s[...]' does not reach its elements", object);
+    SAY(hint, "fy_select(%s, 0, i) is its i-th row; fy_item(x) is the number in a tensor of one element", object);
+    return *object != '\0';
+}
+
+/* x / 2 is x times 0.5; a half is told as such, a third as 1.0 / 3. */
+static void by_number(char *call, size_t room, const char *left, const char *right)
+{
+    double n = strtod(right, NULL), inverse = n > 0 ? 1e4 / n : 0.5;
+    if (n <= 0) return;
+    if (inverse >= 1 && inverse == floor(inverse)) snprintf(call, room, "fy_mul(%.20s, %g)", left, inverse / 1e4);
+    else snprintf(call, room, "fy_mul(%.20s, 1.0 / %g)", left, n);
+}
+
+/* a + b, a * 2: the operator stands at the complaint's column, or is the first one between two words. */
+static bool arithmetic(const complaint *c, diagnosis *d)
+{
+    char left[48], right[48], call[64] = "";
+    int at = c->col - 1 - c->indent;
+    const char *p = at >= 0 && at < (int)strlen(c->here) ? c->here + at : c->here;
+    if (!*p || !strchr("+-*/%", *p)) {
+        const char *equals = strchr(c->here, '=');
+        p = equals && equals > c->here && strchr("+-*/%", equals[-1]) ? equals - 1
+            : equals                                                  ? strpbrk(equals, "+-*/%")
+                                                                      : NULL;
+    }
+    if (!p) return false;
+    word_before(c->here, p, left, sizeof left);
+    word_after(p + (p[1] == '=' ? 2 : 1), right, sizeof right); /* a += 1 as well */
+    if (!*left || !*right) return false;
+    if (*p == '+' || *p == '*')
+        snprintf(call, sizeof call, "fy_%s(%.20s, %.20s)", *p == '+' ? "add" : "mul", left, right);
+    if (*p == '/') by_number(call, sizeof call, left, p + (p[1] == '=' ? 2 : 1));
+    if (*p == '-') snprintf(call, sizeof call, "fy_add(%.16s, fy_mul(%.16s, -1))", left, right);
+    SAY(message, "C cannot compute with tensors by '%c': a tensor is a handle, not a number", *p);
+    if (*call) SAY(hint, "write %s%s%s", p[1] == '=' ? left : "", p[1] == '=' ? " = " : "", call);
+    else SAY(hint, "there is no call for '%c'; ferry.h lists those there are", *p);
+    return true;
+}
+
+/* fy_print(*a) */
+static bool dereference(const complaint *c, diagnosis *d)
+{
+    char name[48], before[8];
+    const char *p = strchr(c->here, '*');
+    if (!p) return false;
+    word_after(p + 1, name, sizeof name);
+    word_before(c->here, p, before, sizeof before);
+    if (!*name || *before) return false;
+    SAY(message, "the star takes the tensor out of its handle, and calls want the handle");
+    SAY(hint, "write %s instead of *%s", name, name);
+    return true;
+}
+
+/* The name in "fy_tensor x = ..." or "fy_tensor **x = ...". */
+static bool declared(const complaint *c, char *name, int room)
+{
+    const char *p = strstr(c->here, "fy_tensor");
+    *name = '\0';
+    if (!p) return false;
+    p += strlen("fy_tensor");
+    word_after(p + strspn(p, " *"), name, room);
+    return *name != '\0';
+}
+
+bool meant_star(const complaint *c, diagnosis *d)
+{
+    char name[48];
+    if (!declared(c, name, sizeof name)) snprintf(name, sizeof name, "a");
+    SAY(message, "the star is missing: a tensor is held by a pointer");
+    SAY(hint, "write fy_tensor *%s = ...", name);
+    return true;
+}
+
+bool meant_stars(const complaint *c, diagnosis *d)
+{
+    char name[48];
+    if (!declared(c, name, sizeof name)) return false;
+    SAY(message, "there is one star too many: a tensor is held by a pointer, and not by a pointer to one");
+    SAY(hint, "write fy_tensor *%s = ...", name);
+    return true;
+}
+
+bool meant_not_an_object(const complaint *c, diagnosis *d)
+{
+    return member(c, d) || subscript(c, d) || dereference(c, d) || arithmetic(c, d);
+}
+
+bool meant_operand(const complaint *c, diagnosis *d) { return arithmetic(c, d) || meant_not_an_object(c, d); }

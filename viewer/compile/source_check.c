@@ -1,0 +1,229 @@
+/* source_check.c: a small scanner with a stack of open brackets. It knows strings, comments and
+ * preprocessor lines, and nothing of C's grammar. */
+#include "source_check.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEEPEST = 256 };
+
+typedef struct bracket {
+    char kind; /* ( [ { */
+    int line, indent;
+    bool loop; /* the ( of a for, where ; is at home */
+    bool fill; /* the ( of a call that takes a number for a tensor's values */
+} bracket;
+
+typedef struct reader {
+    const char *p, *line_start;
+    int line, indent;
+    bool blank; /* nothing but blanks on this line so far */
+    bracket open[DEEPEST];
+    int depth;
+    finding suspect; /* a { whose } stands further left than it should */
+    char word[16];   /* the identifier just read */
+    finding found;
+} reader;
+
+static void find(reader *r, proof what, int line)
+{
+    if (r->found.what == PROOF_FINE) r->found = (finding){.what = what, .line = line};
+}
+
+static void next_line(reader *r)
+{
+    r->line++;
+    r->line_start = r->p + 1;
+    r->blank = true;
+    r->indent = 0;
+}
+
+static void skip_comment(reader *r)
+{
+    int start = r->line;
+    for (r->p += 2; *r->p && strncmp(r->p, "*/", 2); r->p++)
+        if (*r->p == '\n') next_line(r);
+    if (*r->p) r->p++;
+    else find(r, PROOF_COMMENT, start);
+}
+
+static void skip_to_line_end(reader *r, bool goes_on)
+{
+    while (r->p[1] && (r->p[1] != '\n' || (goes_on && *r->p == '\\'))) {
+        r->p++;
+        if (*r->p == '\n') next_line(r);
+    }
+}
+
+static void read_string(reader *r)
+{
+    const char *q = r->p + 1;
+    while (*q && *q != '\n' && *q != '"') q += q[0] == '\\' && q[1] && q[1] != '\n' ? 2 : 1;
+    if (*q == '"') {
+        r->p = q;
+        return;
+    }
+    find(r, PROOF_QUOTE, r->line);
+    r->p = q - 1;
+}
+
+/* 'a', '\n', '\x41' are characters; 'cuda' is a string in the wrong quotes. */
+static void read_chars(reader *r)
+{
+    const char *q = r->p + 1;
+    int letters = 0;
+    bool escaped = *q == '\\';
+    while (*q && *q != '\n' && *q != '\'') q += q[0] == '\\' && q[1] && q[1] != '\n' ? 2 : 1, letters++;
+    if (*q != '\'') {
+        find(r, PROOF_QUOTE, r->line);
+        r->p = q - 1;
+        return;
+    }
+    if (letters > 1 && !escaped) {
+        find(r, PROOF_CHARS, r->line);
+        if (r->found.what == PROOF_CHARS && !*r->found.text)
+            snprintf(r->found.text, sizeof r->found.text, "%.*s", (int)(q - r->p - 1), r->p + 1);
+    }
+    r->p = q;
+}
+
+static void open_bracket(reader *r)
+{
+    if (r->depth == DEEPEST) return;
+    bool fill = !strcmp(r->word, "fy_full") || !strcmp(r->word, "fy_add") || !strcmp(r->word, "fy_mul");
+    r->open[r->depth++] = (bracket){*r->p, r->line, r->indent, !strcmp(r->word, "for"), fill};
+}
+
+/* A } further left than the line of its { means that the { before it took this }. */
+static void close_brace(reader *r, bool first_on_line)
+{
+    while (r->depth > 0 && r->open[r->depth - 1].kind != '{') {
+        find(r, PROOF_OPEN_PAREN, r->open[r->depth - 1].line);
+        r->depth--;
+    }
+    if (r->depth == 0) {
+        find(r, PROOF_CLOSE_BRACE, r->line);
+        return;
+    }
+    const bracket *b = &r->open[--r->depth];
+    if (first_on_line && r->indent < b->indent && r->suspect.what == PROOF_FINE)
+        r->suspect = (finding){.what = PROOF_OPEN_BRACE, .line = b->line};
+}
+
+static void close_paren(reader *r)
+{
+    char partner = *r->p == ')' ? '(' : '[';
+    if (r->depth > 0 && r->open[r->depth - 1].kind == partner) r->depth--;
+    else find(r, PROOF_CLOSE_PAREN, r->line);
+}
+
+static void end_statement(reader *r)
+{
+    const bracket *b = r->depth > 0 ? &r->open[r->depth - 1] : NULL;
+    if (!b || b->kind == '{' || b->loop) return;
+    find(r, PROOF_OPEN_PAREN, b->line);
+    while (r->depth > 0 && r->open[r->depth - 1].kind != '{') r->depth--;
+}
+
+static void read_word(reader *r)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)r->p[n]) || r->p[n] == '_') n++;
+    snprintf(r->word, sizeof r->word, "%.*s", n < 15 ? (int)n : 15, r->p);
+    r->p += n - 1;
+}
+
+/* fy_full((2), 1/2): two whole numbers, divided as such, are not the half that was meant. */
+static void read_number(reader *r)
+{
+    const char *end = r->p;
+    while (isalnum((unsigned char)*end) || *end == '.' || *end == '_') end++;
+    int n = 0;
+    long a, b;
+    bool found = r->depth > 0 && r->open[r->depth - 1].fill && sscanf(r->p, "%9ld / %9ld%n", &a, &b, &n) == 2 && n > 0;
+    if (found && !isalnum((unsigned char)r->p[n]) && r->p[n] != '.' && b > 0 && a % b) {
+        find(r, PROOF_DIVISION, r->line);
+        snprintf(r->found.text, sizeof r->found.text, "%ld/%ld", a, b);
+    }
+    r->p = end - 1;
+}
+
+static void read_one(reader *r)
+{
+    char c = *r->p;
+    bool first = r->blank;
+    if (c == '\n') {
+        next_line(r);
+        return;
+    }
+    if (isspace((unsigned char)c)) return;
+    if (first) r->indent = (int)(r->p - r->line_start);
+    r->blank = false;
+    if (c == '#' && first) skip_to_line_end(r, true);
+    else if (c == '/' && r->p[1] == '/') skip_to_line_end(r, false);
+    else if (c == '/' && r->p[1] == '*') skip_comment(r);
+    else if (c == '"') read_string(r);
+    else if (c == '\'') read_chars(r);
+    else if (isalpha((unsigned char)c) || c == '_') read_word(r);
+    else if (isdigit((unsigned char)c)) read_number(r);
+    else if (strchr("([{", c)) open_bracket(r);
+    else if (c == '}') close_brace(r, first);
+    else if (strchr(")]", c)) close_paren(r);
+    else if (c == ';') end_statement(r);
+    if (!isalnum((unsigned char)*r->p) && *r->p != '_') r->word[0] = '\0';
+}
+
+finding proofread(const char *source)
+{
+    reader r = {.p = source, .line_start = source, .line = 1, .blank = true};
+    while (*r.p && r.found.what == PROOF_FINE) {
+        read_one(&r);
+        if (*r.p) r.p++; /* a comment or a text may have ended with the file */
+    }
+    while (r.depth > 0 && r.found.what == PROOF_FINE) {
+        const bracket *b = &r.open[--r.depth];
+        if (b->kind != '{') find(&r, PROOF_OPEN_PAREN, b->line);
+        else if (r.suspect.what != PROOF_FINE) r.found = r.suspect;
+        else find(&r, PROOF_OPEN_BRACE, b->line);
+    }
+    return r.found;
+}
+
+/* Past a text in quotes, which may hold what looks like a comment. */
+static char *after_quoted(char *p)
+{
+    char quote = *p++;
+    for (; *p && *p != '\n' && *p != quote; p++) p += *p == '\\' && p[1] && p[1] != '\n';
+    return p + (*p == quote);
+}
+
+char *without_comments(const char *source)
+{
+    char *code = strdup(source);
+    for (char *p = code; p && *p;) {
+        if (*p == '"' || *p == '\'') {
+            p = after_quoted(p);
+            continue;
+        }
+        bool line = p[0] == '/' && p[1] == '/', block = p[0] == '/' && p[1] == '*';
+        char *end = line ? p + strcspn(p, "\n") : block ? strstr(p + 2, "*/") : NULL;
+        if (end && block) end += 2;
+        if (!end) p++;
+        for (; end && p < end; p++)
+            if (*p != '\n') *p = ' ';
+    }
+    return code;
+}
+
+void source_line(const char *source, int line, char *out, int room)
+{
+    const char *p = source;
+    for (int i = 1; p && i < line; i++) p = (p = strchr(p, '\n')) ? p + 1 : NULL;
+    *out = '\0';
+    if (!p || line < 1) return;
+    size_t n = strcspn(p, "\r\n"), indent = strspn(p, " \t");
+    if (indent > n) indent = n;
+    while (n > indent && isspace((unsigned char)p[n - 1])) n--;
+    snprintf(out, (size_t)room, "%.*s", (int)(n - indent), p + indent);
+}

@@ -1,0 +1,275 @@
+/* checks.c: the checks that every lesson makes, and how an event is named to the learner. */
+#include "grading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *at_line(grading *g, const cJSON *e)
+{
+    return event_int(e, "line") > 0 ? grade_say(g, " at line %lld", (long long)event_int(e, "line")) : "";
+}
+
+/* The call that a learner wrote for an op. */
+static const char *call_of(grading *g, const char *op)
+{
+    if (!strcmp(op, "fill")) return "the tensor made";
+    if (!strcmp(op, "cast")) return "the change of dtype";
+    return grade_say(g, "fy_%s", op);
+}
+
+const char *grade_where(grading *g, const cJSON *e)
+{
+    const char *kind = event_kind(e);
+    if (!strcmp(kind, "op")) return grade_say(g, "%s%s", call_of(g, event_text(e, "name")), at_line(g, e));
+    if (!strcmp(kind, "copy"))
+        return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)event_int(e, "bytes"),
+                         event_text(e, "src.device"), event_text(e, "dst.device"));
+    return grade_say(g, "the %s event%s", kind, at_line(g, e));
+}
+
+bool check_same_device(grading *g)
+{
+    const cJSON *e = find_event(g, "error", "code", "device_mismatch", 0);
+    if (!e)
+        return check(g, "same-device", true, NULL, "operands in one memory", "operands in one memory",
+                     "Every call found its tensors in one memory.");
+    const char *call = *event_text(e, "call") ? event_text(e, "call") : "A call";
+    return check(g, "same-device", false, e, "operands in one memory", "operands in two memories",
+                 grade_say(g,
+                           "%s%s was given tensors that live in two memories. Nothing is moved for you: "
+                           "bring them together first, or make them in the same place.",
+                           call, at_line(g, e)));
+}
+
+/* Why there is no answer: the most telling event first. */
+static bool no_answer(grading *g, const char *want, const char *name)
+{
+    const cJSON *error = find_event(g, "error", NULL, NULL, 0);
+    const cJSON *other = find_event(g, "answer", NULL, NULL, 0);
+    const cJSON *full = find_event(g, "log_full", NULL, NULL, 0);
+    const cJSON *end = find_event(g, "end", NULL, NULL, 0);
+    if (error) {
+        const char *hint = event_text(error, "hint");
+        return check(g, name, false, error, want, event_text(error, "code"),
+                     grade_say(g, "The program stopped%s: %s%s%s", at_line(g, error), event_text(error, "message"),
+                               *hint ? "; fix: " : "", hint));
+    }
+    if (full)
+        return check(g, name, false, full, want, "a full log",
+                     "The program made more events than a lesson's log holds: is there a loop that never ends?");
+    if (!end) {
+        const cJSON *last = g->run->events[g->run->count - 1];
+        return check(g, name, false, last, want, "no orderly end",
+                     grade_say(g, "The program broke off before its end; the last thing that it did was %s.",
+                               grade_where(g, last)));
+    }
+    if (other)
+        return check(g, name, false, other, want, grade_say(g, "answer \"%s\"", event_text(other, "name")),
+                     grade_say(g, "An answer called \"%s\" came%s, but the lesson asks for %s.",
+                               event_text(other, "name"), at_line(g, other), want));
+    return check(g, name, false, NULL, want, "nothing",
+                 grade_say(g, "The program ended without handing in its result: it lacks %s.", want));
+}
+
+bool check_answered(grading *g, const char *answer)
+{
+    const char *want = grade_say(g, "fy_answer(\"%s\", ...)", answer);
+    grade_array a = grade_answer(g, answer);
+    const cJSON *end = find_event(g, "end", NULL, NULL, 0);
+    if (!a.event || !end) return no_answer(g, want, "answered");
+    if (!a.data)
+        return check(g, "answered", false, a.event, want, "an answer without values",
+                     grade_say(g, "The answer handed in%s is too large to be read; the lesson wants all of its values.",
+                               at_line(g, a.event)));
+    return check(g, "answered", true, a.event, want, want, "The result was handed in.");
+}
+
+static const char *shape_text(grading *g, int ndim, const int64_t *shape)
+{
+    const char *s = "(";
+    for (int i = 0; i < ndim; i++) s = grade_say(g, "%s%s%lld", s, i ? ", " : "", (long long)shape[i]);
+    return grade_say(g, "%s)", s);
+}
+
+/* "y[2][1]" for the element at a row-major index. */
+static const char *element_text(grading *g, const char *name, int ndim, const int64_t *shape, int64_t index)
+{
+    const char *s = "";
+    for (int i = ndim - 1; i >= 0; i--) {
+        s = grade_say(g, "[%lld]%s", (long long)(index % shape[i]), s);
+        index /= shape[i];
+    }
+    return grade_say(g, "%s%s", name, s);
+}
+
+static bool same_shape(const grade_array *a, int ndim, const int64_t *shape)
+{
+    if (a->ndim != ndim) return false;
+    for (int i = 0; i < ndim; i++)
+        if (a->shape[i] != shape[i]) return false;
+    return true;
+}
+
+bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape)
+{
+    const char *name = "right-numbers";
+    grade_array a = grade_answer(g, answer);
+    if (!want)
+        return check(g, name, false, a.event, "other inputs", "these inputs",
+                     "The run was given inputs that this lesson is not made for: start it with `ferry run`.");
+    if (!same_shape(&a, ndim, shape))
+        return check(g, name, false, a.event, shape_text(g, ndim, shape), shape_text(g, a.ndim, a.shape),
+                     grade_say(g, "%s has shape %s; with this input it must have %s.", answer,
+                               shape_text(g, a.ndim, a.shape), shape_text(g, ndim, shape)));
+    int64_t count = 1, where;
+    for (int i = 0; i < ndim; i++) count *= shape[i];
+    if (arrays_close(a.data, a.count, want, count, 1e-5, 1e-5, &where))
+        return check(g, name, true, a.event, "the right values", "the right values", "The numbers are right.");
+    if (where < 0)
+        return check(g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
+                     grade_say(g, "%lld values", (long long)a.count),
+                     grade_say(g, "%s was handed in with only a part of its values: it is too large.", answer));
+    const char *element = element_text(g, answer, ndim, shape, where);
+    return check(g, name, false, a.event, grade_say(g, "%s = %g", element, want[where]),
+                 grade_say(g, "%s = %g", element, a.data[where]),
+                 grade_say(g, "%s is %g and must be %g. Its place may be right, its numbers are not.", element,
+                           a.data[where], want[where]));
+}
+
+/* The first op on the way to the answer that had operands and did not run on a card. */
+static const cJSON *op_off_card(grading *g, const cJSON *answer)
+{
+    for (const cJSON *e = NULL; (e = next_event(g, e, "op", NULL, NULL));) {
+        const cJSON *in = cJSON_GetObjectItemCaseSensitive(e, "in");
+        if (in && in->child && leads_to(g, e, answer) && !is_on_card(event_text(e, "device"))) return e;
+    }
+    return NULL;
+}
+
+static const cJSON *copy_to_card(const grading *g, int64_t storage)
+{
+    const cJSON *c = NULL;
+    do c = next_event(g, c, "copy", "dir", "h2d");
+    while (c && event_int(c, "src.storage") != storage);
+    return c;
+}
+
+/* Why the op met its operands on the CPU: the input never went, or its copy was not the one used. */
+static const char *stayed_behind(grading *g, const cJSON *op, const char *given)
+{
+    const cJSON *copy = copy_to_card(g, given_storage(g, given));
+    const char *where = grade_where(g, op), *device = event_text(op, "device");
+    if (!copy)
+        return grade_say(g, "%s never crossed the bus: %s ran on %s, and the lesson wants it on the card.", given,
+                         where, device);
+    if (!copy_is_used(g, copy))
+        return grade_say(g,
+                         "%s ran on %s: the copy of %s made at line %lld was never used, since a copy leaves the "
+                         "tensor itself where it is.",
+                         where, device, given, (long long)event_int(copy, "line"));
+    return grade_say(g, "%s ran on %s, although a copy of %s is on the card: the work belongs there.", where, device,
+                     given);
+}
+
+bool check_ran_on_card(grading *g, const char *answer, const char *given)
+{
+    const char *name = "ran-on-the-card", *want = "every operation on the card";
+    const cJSON *a = grade_answer(g, answer).event, *off = op_off_card(g, a);
+    if (off)
+        return check(g, name, false, off, want,
+                     grade_say(g, "%s ran on %s", grade_where(g, off), event_text(off, "device")),
+                     stayed_behind(g, off, given));
+    if (!answer_comes_from(g, a, given_storage(g, given)))
+        return check(g, name, false, a, grade_say(g, "%s made from %s", answer, given), "bytes of another origin",
+                     grade_say(g,
+                               "No copy and no operation leads from %s to %s: the lesson wants %s to be computed "
+                               "from it, on the card.",
+                               given, answer, answer));
+    return check(g, name, true, a, want, want, "Every operation ran on the card.");
+}
+
+/* How many operations with operands ran on a card and lead to the answer; op NULL: of any name. */
+static int work_on_card(grading *g, const cJSON *answer, const char *op)
+{
+    int n = 0;
+    for (const cJSON *e = NULL; (e = next_event(g, e, "op", "name", op));) {
+        const cJSON *in = cJSON_GetObjectItemCaseSensitive(e, "in");
+        n += in && in->child && is_on_card(event_text(e, "device")) && leads_to(g, e, answer);
+    }
+    return n;
+}
+
+/* The first call of fy_data on bytes that the answer is made from: what came of it, nobody saw. */
+static const cJSON *bare_pointer(grading *g, const cJSON *answer)
+{
+    for (int64_t i = 0; answer && i < event_seq(answer); i++) {
+        const cJSON *e = g->run->events[i];
+        bool host = !strcmp(event_kind(e), "host_read") || !strcmp(event_kind(e), "host_write");
+        if (host && !strcmp(event_text(e, "via"), "data") && leads_to(g, e, answer)) return e;
+    }
+    return NULL;
+}
+
+/* The first of the operations named in `ops` that is not among the work; NULL: all are. */
+static const char *missing_op(grading *g, const cJSON *answer, const char *ops)
+{
+    for (const char *p = ops; *p; p += strspn(p, " ")) {
+        size_t n = strcspn(p, " ");
+        const char *op = grade_say(g, "%.*s", (int)n, p);
+        if (!work_on_card(g, answer, op)) return op;
+        p += n;
+    }
+    return NULL;
+}
+
+bool check_computed(grading *g, const char *answer, const char *ops, int least)
+{
+    const char *name = "computed-by-ferry",
+               *want = grade_say(g, "%d operations on the card, %s among them", least, ops);
+    const cJSON *a = grade_answer(g, answer).event, *bare = bare_pointer(g, a);
+    int n = work_on_card(g, a, NULL);
+    const char *got = grade_say(g, "%d on the card", n), *missing = missing_op(g, a, ops);
+    if (bare)
+        return check(g, name, false, bare, "no pointer into the way", grade_say(g, "fy_data%s", at_line(g, bare)),
+                     grade_say(g,
+                               "fy_data%s handed out a pointer to bytes that %s is made from; what C does through it "
+                               "is no work of the card. Compute with fy_ calls, and look with fy_print.",
+                               at_line(g, bare), answer));
+    if (missing)
+        return check(g, name, false, a, want, got,
+                     grade_say(g, "No fy_%s on the card is on the way to %s: the lesson wants the card to compute it.",
+                               missing, answer));
+    if (n < least)
+        return check(g, name, false, a, want, got,
+                     grade_say(g, "Operations on the card on the way to %s: %d. The work of this lesson makes %d.",
+                               answer, n, least));
+    return check(g, name, true, a, want, got, "The operations on the card made the answer.");
+}
+
+bool check_copies(grading *g, const char *name, const char *dir, int most, bool looks)
+{
+    int n = 0;
+    const cJSON *over = NULL;
+    for (const cJSON *c = NULL; (c = next_event(g, c, "copy", "dir", dir));) {
+        bool look = !strcmp(event_text(c, "why"), "print") || !strcmp(event_text(c, "why"), "item");
+        if ((looks || !look) && ++n == most + 1) over = c;
+    }
+    const char *way = strcmp(dir, "h2d") ? strcmp(dir, "d2h") ? "within a memory" : "home" : "to the card";
+    const char *want = grade_say(g, "at most %d %s", most, way), *got = grade_say(g, "%d %s", n, way);
+    if (!over)
+        return check(g, name, true, NULL, want, got, grade_say(g, "Copies %s: %d. The budget is %d.", way, n, most));
+    return check(g, name, false, over, want, got,
+                 grade_say(g, "Copies %s: %d, and the budget is %d. The first one too many is %s.", way, n, most,
+                           grade_where(g, over)));
+}
+
+bool check_answer_on(grading *g, const char *answer, const char *device)
+{
+    grade_array a = grade_answer(g, answer);
+    bool card = is_on_card(device), pass = is_on_card(a.device) == card;
+    const char *place = card ? "on the card" : "in CPU RAM";
+    return check(g, card ? "answer-on-the-card" : "answer-at-home", pass, a.event, device, a.device,
+                 pass ? grade_say(g, "%s was handed in %s.", answer, place)
+                      : grade_say(g, "%s was on %s when it was handed in%s; the lesson wants it %s.", answer, a.device,
+                                  at_line(g, a.event), place));
+}

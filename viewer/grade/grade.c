@@ -1,0 +1,179 @@
+/* grade.c: from a run's events to a verdict. The grader is given the log, the seed and the inputs by the
+ * one who started the run; it believes nothing that the program printed. What the log shows is in
+ * event_query.c; what a lesson wants is in its check.c. */
+#include "findings.h"
+#include "grading.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "log.h"
+
+extern const lesson_check lesson_check_01, lesson_check_02, lesson_check_03;
+
+const lesson_check *lesson_checks[] = {&lesson_check_01, &lesson_check_02, &lesson_check_03, NULL};
+
+const lesson_check *lesson_check_find(const char *id)
+{
+    for (int i = 0; lesson_checks[i]; i++)
+        if (!strcmp(lesson_checks[i]->id, id)) return lesson_checks[i];
+    return NULL;
+}
+
+/* ---- memory that lives as long as a grading ------------------------------------------------------ */
+
+struct kept {
+    struct kept *next;
+    max_align_t bytes[];
+};
+
+void *grade_keep(grading *g, size_t bytes)
+{
+    struct kept *k = calloc(1, sizeof *k + bytes);
+    if (!k) {
+        fprintf(stderr, "ferry: no memory left while grading (%zu bytes asked); close other programs\n", bytes);
+        exit(1);
+    }
+    k->next = g->kept;
+    g->kept = k;
+    return k->bytes;
+}
+
+void grading_end(grading *g)
+{
+    if (g->found) findings_free(g->found);
+    g->found = NULL;
+    for (struct kept *k = g->kept, *next; k; k = next) {
+        next = k->next;
+        free(k);
+    }
+    g->kept = NULL;
+}
+
+const char *grade_say(grading *g, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    char *text = grade_keep(g, n < 0 ? 1 : (size_t)n + 1);
+    if (n >= 0) vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text;
+}
+
+/* ---- verdicts --------------------------------------------------------------------------------- */
+
+const trace *grade_trace(const grading *g) { return g->run; }
+
+uint64_t grade_seed(const grading *g) { return g->seed; }
+
+bool check(grading *g, const char *name, bool pass, const cJSON *at, const char *expected, const char *got,
+           const char *message)
+{
+    verdict *v = g->out;
+    bool fits = v->checks < VERDICT_CHECKS;
+    if (fits || (v->pass && !pass)) { /* the first failure is always told, in the last place if need be */
+        struct verdict_check *c = &v->check[fits ? v->checks : VERDICT_CHECKS - 1];
+        *c = (struct verdict_check){.pass = pass, .seq = -1, .line = -1};
+        snprintf(c->name, sizeof c->name, "%s", name);
+        snprintf(c->expected, sizeof c->expected, "%s", expected);
+        snprintf(c->got, sizeof c->got, "%s", got);
+        snprintf(c->message, sizeof c->message, "%s", message);
+        if (at) c->seq = event_seq(at);
+        if (at && event_int(at, "line") > 0 && event_int(at, "line") < 1000000) c->line = (int)event_int(at, "line");
+        v->checks += fits;
+        v->passed += fits ? pass : -1;
+    }
+    v->pass = v->pass && pass;
+    return pass;
+}
+
+const struct verdict_check *verdict_failure(const verdict *v)
+{
+    for (int i = 0; i < v->checks; i++)
+        if (!v->check[i].pass) return &v->check[i];
+    return NULL;
+}
+
+const char *verdict_message(const verdict *v)
+{
+    const struct verdict_check *c = verdict_failure(v);
+    if (c) return c->message;
+    return v->pass ? "Every check holds." : "Nothing was checked.";
+}
+
+/* What most often makes so many events, and no check could read on. */
+static bool too_many(grading *g)
+{
+    const cJSON *last = g->run->events[g->run->count - 1];
+    return check(g, "few-events", false, last, "some hundred events", grade_say(g, "more than %d", TRACE_MOST),
+                 grade_say(g,
+                           "The program made more than %d events, and this lesson needs some hundred: is there a loop "
+                           "that goes round too often? The last one that was read is %s.",
+                           TRACE_MOST, grade_where(g, last)));
+}
+
+/* Is the log the one of this run, from its first line? A second session, or another seed, was put there
+ * by the program or comes from another run. */
+static bool log_is_whole(grading *g)
+{
+    const cJSON *first = find_event(g, "session", NULL, NULL, 0);
+    const cJSON *second = find_event(g, "session", NULL, NULL, 1);
+    if (!g->run->count)
+        return check(g, "answered", false, NULL, "events", "none",
+                     "The program left no events: its main never called Ferry, or it was stopped before it could.");
+    if (!first || event_seq(first) != 0)
+        return check(g, "log-intact", false, g->run->events[0], "a session event first", event_kind(g->run->events[0]),
+                     "The log does not begin with its session event, so it is not the whole run: run it again.");
+    if (second)
+        return check(g, "log-intact", false, second, "one session", "two",
+                     "The log holds a second session event, which Ferry never writes: run the lesson again and "
+                     "leave the log to Ferry.");
+    if (g->seed < UINT64_C(1) << 53 && event_int(first, "seed") != (int64_t)g->seed)
+        return check(g, "log-intact", false, first, grade_say(g, "seed %llu", (unsigned long long)g->seed),
+                     grade_say(g, "seed %lld", (long long)event_int(first, "seed")),
+                     "The log belongs to a run with another seed: run the lesson again.");
+    return true;
+}
+
+bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given, verdict *out,
+                 char *err, size_t room)
+{
+    memset(out, 0, sizeof *out);
+    const lesson_check *l = lesson_check_find(lesson);
+    if (!l) {
+        snprintf(err, room, "there is no lesson '%s'; `ferry list` names them", lesson);
+        return false;
+    }
+    trace run;
+    if (!trace_parse(&run, lines, size, err, room)) return false;
+    grading g = {.run = &run, .seed = seed, .given = given, .out = out};
+    out->pass = true;
+    if (log_is_whole(&g) && (!run.over || too_many(&g))) l->judge(&g);
+    out->pass = out->pass && out->checks > 0;
+    grading_end(&g);
+    trace_free(&run);
+    return true;
+}
+
+static void emit_check(const char *lesson, const struct verdict_check *c)
+{
+    uint32_t at = (uint32_t)c->seq;
+    FY_EMIT(NULL, check, .lesson = fy_ref_str(lesson), .check = fy_ref_str(c->name), .pass = c->pass, .points = c->pass,
+            .at = c->seq < 0 ? 0 : fy_ref_bytes(&at, sizeof at), .expected = fy_ref_str(c->expected),
+            .got = fy_ref_str(c->got), .message = fy_ref_str(c->message));
+}
+
+bool grade_emit(const char *lesson, const verdict *v)
+{
+    if (!fy_log_is_on()) return false;
+    for (int i = 0; i < v->checks; i++) emit_check(lesson, &v->check[i]);
+    FY_EMIT(NULL, grade, .lesson = fy_ref_str(lesson), .pass = v->pass, .passed = v->passed, .checks = v->checks,
+            .message = fy_ref_str(verdict_message(v)));
+    return true;
+}

@@ -1,0 +1,125 @@
+/* report.c: an outcome on the terminal. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+
+const char *called_as = "ferry";
+
+typedef struct paint {
+    const char *good, *bad, *dim, *plain;
+} paint;
+
+static paint paint_for(FILE *to)
+{
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    bool colours = isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb");
+    return colours ? (paint){"\033[32m", "\033[1;31m", "\033[2m", "\033[0m"} : (paint){"", "", "", ""};
+}
+
+void put_clean(FILE *to, const char *text, size_t size, const char *margin)
+{
+    bool fresh = true;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (fresh) fputs(margin, to);
+        fresh = c == '\n';
+        if ((c < ' ' && c != '\n' && c != '\t') || c == 127) fprintf(to, "\\x%02x", c);
+        else fputc(c, to);
+    }
+    if (!fresh) fputc('\n', to);
+}
+
+/* The library's own words about the mistake, "my/01.c:18: fy_matmul: ...", stand in the report already. */
+static size_t without_error(const outcome *out)
+{
+    char begins[300];
+    snprintf(begins, sizeof begins, "%s:%d: fy_", out->file, out->line);
+    const char *at = out->end == RUN_FAILED && out->line > 0 ? strstr(out->output, begins) : NULL;
+    return at ? (size_t)(at - out->output) : out->kept;
+}
+
+void report_output(FILE *to, const outcome *out, size_t most)
+{
+    size_t size = without_error(out), shown = size < most ? size : most;
+    if (!size) return;
+    fprintf(to, "  it printed:\n");
+    put_clean(to, out->output, shown, "  | ");
+    if (size > shown) fprintf(to, "  | ... and %zu bytes more\n", out->printed - shown);
+}
+
+/* Where a call's mistake ended the program, it is no matter of an answer that did not come. */
+static const char *title_of(const outcome *out, const struct verdict_check *c)
+{
+    return out->stopped && !strcmp(c->name, "answered") ? "stopped by an error" : c->name;
+}
+
+static void put_checks(FILE *to, paint p, const outcome *out)
+{
+    const verdict *v = &out->verdict;
+    for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) {
+        const struct verdict_check *c = &v->check[i];
+        fprintf(to, "  %s%s%s %s\n", c->pass ? p.good : p.bad, c->pass ? "ok  " : "FAIL", p.plain,
+                c->pass ? c->name : title_of(out, c));
+    }
+}
+
+/* What had a budget: "at most 1 to the card" against "2 to the card". */
+static bool put_score(FILE *to, const struct verdict_check *c, bool first)
+{
+    static const char most[] = "at most ";
+    if (strncmp(c->expected, most, sizeof most - 1) != 0) return false;
+    const char *budget = c->expected + sizeof most - 1, *what = strchr(budget, ' ');
+    if (!what) return false;
+    char words[80];
+    snprintf(words, sizeof words, "%s%.60s", strncmp(what + 1, "bytes", 5) ? "copies " : "", what + 1);
+    if (first) fprintf(to, "\n  %-24s %7s %8s\n", "what", "yours", "budget");
+    fprintf(to, "  %-24s %7.*s %8.*s\n", words, (int)strcspn(c->got, " "), c->got, (int)(what - budget), budget);
+    return true;
+}
+
+static void put_scores(FILE *to, const verdict *v)
+{
+    bool first = true;
+    for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) first = !put_score(to, &v->check[i], first) && first;
+}
+
+/* my/01-where-am-i.c:14: message, the line itself, then what is known beside it. */
+static void put_message(FILE *to, paint p, const outcome *out)
+{
+    const struct verdict_check *failed = out->graded ? verdict_failure(&out->verdict) : NULL;
+    fputs("\n  ", to);
+    if (out->line > 0) fprintf(to, "%s:%d: ", out->file, out->line);
+    fprintf(to, "%s%s%s\n", out->end == RUN_FINE ? p.good : p.bad, out->message, p.plain);
+    if (*out->source) fprintf(to, "      %s%s%s\n", p.dim, out->source, p.plain);
+    if (!failed || out->end != RUN_FAILED || out->stopped) return;
+    if (*failed->expected) fprintf(to, "  expected  %s\n", failed->expected);
+    if (*failed->got) fprintf(to, "  got       %s\n", failed->got);
+    if (failed->seq >= 0 && out->line <= 0) fprintf(to, "  event     %" PRId64 "\n", failed->seq);
+}
+
+static void put_note(FILE *to, const outcome *out)
+{
+    const diagnosis *d = &out->diagnosis;
+    if (out->end == RUN_REFUSED || out->end == RUN_TROUBLE || !*d->message) return;
+    fprintf(to, "  note: %s:%d: %s\n", out->file, d->line, d->message);
+}
+
+void report(FILE *to, const lesson *l, const outcome *out)
+{
+    paint p = paint_for(to);
+    fprintf(to, "\n%s%s%s  %s%s, seed %" PRIu64 "%s\n", p.dim, l->id, p.plain, p.dim, out->file, out->seed, p.plain);
+    if (out->graded) put_checks(to, p, out);
+    if (out->graded) put_scores(to, &out->verdict);
+    put_message(to, p, out);
+    put_note(to, out);
+    if (*out->hint) fprintf(to, "  %s: %s\n", out->stopped ? "fix" : "hint", out->hint);
+    if (out->end == RUN_FAILED || out->end == RUN_TROUBLE) report_output(to, out, 2048);
+    if (out->end == RUN_FINE && out->graded)
+        fprintf(to, "\n  %sPassed.%s It held for another seed and other sizes as well.\n", p.good, p.plain);
+    if (out->end == RUN_FAILED && l->hint_count) fprintf(to, "\n  for a hint: %s hint %.2s\n", called_as, l->id);
+    fflush(to);
+}

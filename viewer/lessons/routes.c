@@ -1,0 +1,197 @@
+/* routes.c: what the page asks about lessons: /api/lessons and below.
+ *
+ *   GET  /api/lessons                [{"id", "title", "summary", "done", "attempts"}]
+ *   GET  /api/lessons/ID             text, demo, source, path, hints, done, budget
+ *   GET  /api/lessons/ID/hints/N     {"hint"}
+ *   POST /api/lessons/ID/run         {"what": "demo" | "mine"}
+ *   POST /api/lessons/ID/save        {"source"}
+ *   POST /api/lessons/ID/reset       {} -> {"source"} */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress.h"
+#include "run.h"
+#include "run_manager.h"
+
+static reply problem(int status, const char *message)
+{
+    cJSON *json = cJSON_CreateObject();
+    json_text(json, "error", message, strlen(message));
+    return (reply){status, json};
+}
+
+static reply fine(cJSON *json)
+{
+    if (!json) {
+        json = cJSON_CreateObject();
+        cJSON_AddTrueToObject(json, "ok");
+    }
+    return (reply){200, json};
+}
+
+static void add(cJSON *to, const char *key, const char *text) { json_text(to, key, text, strlen(text)); }
+
+/* ---- GET ----------------------------------------------------------------------------------------------- */
+
+static cJSON *entry_json(const studio *s, const lesson *l)
+{
+    progress p = progress_of(studio_home(s), l);
+    cJSON *json = cJSON_CreateObject();
+    add(json, "id", l->id);
+    add(json, "title", l->title);
+    add(json, "summary", l->summary);
+    cJSON_AddBoolToObject(json, "done", p.done);
+    cJSON_AddNumberToObject(json, "attempts", p.attempts);
+    return json;
+}
+
+static reply list_lessons(const studio *s)
+{
+    cJSON *all = cJSON_CreateArray();
+    const catalogue *c = studio_catalogue(s);
+    for (int i = 0; i < c->count; i++) cJSON_AddItemToArray(all, entry_json(s, &c->lessons[i]));
+    return fine(all);
+}
+
+static void add_file(cJSON *to, const char *key, const char *path)
+{
+    size_t size = 0;
+    char *text = file_read(path, &size);
+    json_text(to, key, text ? text : "", text ? size : 0);
+    free(text);
+}
+
+/* Makes the learner's file on first use. */
+static bool begin(studio *s, const lesson *l, char *err, size_t room)
+{
+    char path[HOME_PATH];
+    lesson_mine(studio_home(s), l, path);
+    char *there = file_read(path, NULL);
+    bool ok = there || lesson_begin(studio_home(s), l, err, room);
+    if (!there && ok) desk_know(studio_desk(s, l));
+    free(there);
+    return ok;
+}
+
+static reply show_lesson(studio *s, const lesson *l)
+{
+    char path[HOME_PATH], name[256], err[HOME_PATH * 3];
+    if (!begin(s, l, err, sizeof err)) return problem(500, err);
+    cJSON *json = entry_json(s, l);
+    lesson_path(studio_home(s), l, "README.md", path);
+    add_file(json, "text", path);
+    lesson_path(studio_home(s), l, "demo.c", path);
+    add_file(json, "demo", path);
+    lesson_mine(studio_home(s), l, path);
+    add_file(json, "source", path);
+    lesson_name(studio_home(s), l, name);
+    add(json, "path", name);
+    cJSON_AddNumberToObject(json, "hints", l->hint_count);
+    add(json, "budget", l->budget);
+    return fine(json);
+}
+
+static reply show_hint(const lesson *l, const char *number)
+{
+    char *end, message[128];
+    long n = strtol(number, &end, 10);
+    if (!*number || *end || n < 1 || n > l->hint_count) {
+        snprintf(message, sizeof message, "%s has the hints 1 to %d", l->id, l->hint_count);
+        return problem(404, message);
+    }
+    cJSON *json = cJSON_CreateObject();
+    add(json, "hint", l->hints[n - 1]);
+    return fine(json);
+}
+
+/* ---- POST ---------------------------------------------------------------------------------------------- */
+
+static const char *text_in(const cJSON *body, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(body, key);
+    return cJSON_IsString(item) ? item->valuestring : NULL;
+}
+
+static reply post_run(studio *s, const lesson *l, const cJSON *body)
+{
+    const char *what = text_in(body, "what");
+    bool demo = what && !strcmp(what, "demo");
+    if (!demo && (!what || strcmp(what, "mine")))
+        return problem(400, "say which program to run: {\"what\": \"demo\"} or {\"what\": \"mine\"}");
+    desk_wish(studio_desk(s, l), demo ? WISH_DEMO : WISH_MINE);
+    return fine(NULL);
+}
+
+/* Written and run at once: the watcher need not find out. */
+static reply post_save(studio *s, const lesson *l, const cJSON *body)
+{
+    char path[HOME_PATH], message[HOME_PATH + 128];
+    const char *source = text_in(body, "source");
+    if (!source) return problem(400, "send the whole file: {\"source\": \"...\"}");
+    lesson_mine(studio_home(s), l, path);
+    if (!folder_make(studio_home(s)->my) || !file_write(path, source, strlen(source))) {
+        snprintf(message, sizeof message, "cannot write %s: %s; make the folder writable", path, strerror(errno));
+        return problem(500, message);
+    }
+    desk_know(studio_desk(s, l));
+    desk_wish(studio_desk(s, l), WISH_MINE);
+    return fine(NULL);
+}
+
+static reply post_reset(studio *s, const lesson *l)
+{
+    char path[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
+    if (!lesson_reset(studio_home(s), l, kept, err, sizeof err)) return problem(500, err);
+    desk_know(studio_desk(s, l));
+    cJSON *json = cJSON_CreateObject();
+    lesson_mine(studio_home(s), l, path);
+    add_file(json, "source", path);
+    return fine(json);
+}
+
+/* ---- where a request goes -------------------------------------------------------------------------------- */
+
+/* "/01-where-am-i/hints/2" becomes the lesson and "hints/2". An id here is whole; no short forms. */
+static const lesson *split(const studio *s, const char *rest, const char **below)
+{
+    const catalogue *c = studio_catalogue(s);
+    size_t n = strcspn(rest + 1, "/");
+    *below = rest[1 + n] ? rest + n + 2 : "";
+    for (int i = 0; i < c->count; i++)
+        if (strlen(c->lessons[i].id) == n && !strncmp(c->lessons[i].id, rest + 1, n)) return &c->lessons[i];
+    return NULL;
+}
+
+static reply no_lesson(void) { return problem(404, "there is no such lesson; GET /api/lessons lists those there are"); }
+
+static reply get_lessons(const request *r)
+{
+    const char *below;
+    studio *s = r->user;
+    if (!*r->rest || !strcmp(r->rest, "/")) return list_lessons(s);
+    const lesson *l = split(s, r->rest, &below);
+    if (!l) return no_lesson();
+    if (!*below) return show_lesson(s, l);
+    if (!strncmp(below, "hints/", 6)) return show_hint(l, below + 6);
+    return problem(404, "there is nothing by that name in a lesson");
+}
+
+static reply post_lessons(const request *r)
+{
+    const char *below = "";
+    studio *s = r->user;
+    const lesson *l = *r->rest ? split(s, r->rest, &below) : NULL;
+    if (!l) return no_lesson();
+    if (!strcmp(below, "run")) return post_run(s, l, r->body);
+    if (!strcmp(below, "save")) return post_save(s, l, r->body);
+    if (!strcmp(below, "reset")) return post_reset(s, l);
+    return problem(404, "a lesson takes run, save and reset");
+}
+
+const route studio_routes[] = {
+    {"GET", "/api/lessons", get_lessons},
+    {"POST", "/api/lessons", post_lessons},
+    {NULL, NULL, NULL},
+};

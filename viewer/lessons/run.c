@@ -1,0 +1,279 @@
+/* run.c: the way of one run, and what is told about it. */
+#define _GNU_SOURCE 1
+
+#include "run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "compile.h"
+#include "progress.h"
+#include "source_check.h"
+
+#define SAY(field, ...) snprintf(out->field, sizeof out->field, __VA_ARGS__)
+
+static void tell(const run_order *o, run_stage stage, int fd)
+{
+    if (o->stage) o->stage(o->user, stage, fd);
+}
+
+void outcome_free(outcome *out)
+{
+    free(out->output);
+    if (out->log_fd >= 0) close(out->log_fd);
+    *out = (outcome){.log_fd = -1};
+}
+
+/* ---- compiling ----------------------------------------------------------------------------------- */
+
+static void take_diagnosis(outcome *out, run_end end)
+{
+    const diagnosis *d = &out->diagnosis;
+    out->end = end;
+    out->line = d->line > 0 ? d->line : -1;
+    SAY(message, "%s", d->message);
+    SAY(hint, "%s", d->hint);
+    SAY(source, "%s", d->source);
+}
+
+static bool compiles(const run_order *o, const char *program, outcome *out)
+{
+    compile_order c = {.home = o->home, .name = out->file, .program = program, .stop_fd = o->stop_fd};
+    tell(o, RUN_COMPILING, -1);
+    switch (compile(&c, &out->diagnosis)) {
+    case COMPILE_DONE: return true;
+    case COMPILE_STOPPED: out->end = RUN_STOPPED; break;
+    case COMPILE_REFUSED: take_diagnosis(out, RUN_REFUSED); break;
+    case COMPILE_BROKEN: take_diagnosis(out, RUN_TROUBLE); break;
+    }
+    return false;
+}
+
+static bool is_built(const char *program, outcome *out)
+{
+    if (access(program, X_OK) == 0) return true;
+    out->end = RUN_TROUBLE;
+    SAY(message, "the worked example %.900s is not built", program);
+    SAY(hint, "run make");
+    return false;
+}
+
+/* ---- running --------------------------------------------------------------------------------------- */
+
+/* One start of the program: its log, its end, its judgement. */
+typedef struct attempt {
+    uint64_t seed;
+    const char *given;
+    int log_fd;
+    child_result child;
+    judgement judgement;
+} attempt;
+
+static bool start(const run_order *o, const char *program, attempt *a, outcome *out)
+{
+    char seed[48], given[2048], gpu[64], visible[256];
+    const char *asked = getenv("FERRY_GPU"), *cards = getenv("CUDA_VISIBLE_DEVICES"), *argv[] = {program, NULL};
+    bool real = asked && !strcmp(asked, "real");
+    snprintf(seed, sizeof seed, "FERRY_SEED=%" PRIu64, a->seed);
+    snprintf(given, sizeof given, "FERRY_GIVEN=%s", a->given);
+    snprintf(gpu, sizeof gpu, "FERRY_GPU=%s", real ? "real" : "sim");
+    snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s", cards ? cards : "");
+    const char *env[] = {seed, given, gpu, real && cards ? visible : NULL, NULL};
+    child_order c = {.argv = argv,
+                     .folder = o->home->beside,
+                     .env = env,
+                     .log_fd = a->log_fd,
+                     .stop_fd = o->stop_fd,
+                     .limits = o->limits};
+    if (child_run(&c, &a->child, out->message, sizeof out->message)) return true;
+    out->end = RUN_TROUBLE;
+    SAY(hint, "close other programs, and try again");
+    return false;
+}
+
+static bool make_log(attempt *a, outcome *out)
+{
+    a->log_fd = fy_log_file(NULL, 0, out->message, sizeof out->message);
+    if (a->log_fd >= 0) return true;
+    out->end = RUN_TROUBLE;
+    SAY(hint, "make room on the disk");
+    return false;
+}
+
+/* shown: is the run told while it goes on? */
+static bool attempt_run(const run_order *o, const char *program, attempt *a, bool shown, outcome *out)
+{
+    if (!make_log(a, out)) return false;
+    if (shown) tell(o, RUN_STARTED, a->log_fd);
+    if (!start(o, program, a, out)) return false;
+    if (a->child.end == CHILD_STOPPED) {
+        out->end = RUN_STOPPED;
+        return false;
+    }
+    judge(a->log_fd, o->grade && !o->demo ? o->lesson->id : NULL, a->seed, a->given, &a->judgement);
+    return true;
+}
+
+/* ---- what is told ------------------------------------------------------------------------------------ */
+
+static void quote_line(const run_order *o, outcome *out)
+{
+    char path[HOME_PATH];
+    if (out->line < 1) return;
+    if (o->demo) lesson_path(o->home, o->lesson, "demo.c", path);
+    else lesson_mine(o->home, o->lesson, path);
+    char *text = file_read(path, NULL);
+    if (text) source_line(text, out->line, out->source, sizeof out->source);
+    free(text);
+}
+
+/* It did not end by itself, or not with status 0. An error event tells more than the end. */
+static void tell_end(const run_order *o, const attempt *a, outcome *out)
+{
+    const judgement *j = &a->judgement;
+    child_words(&a->child, &o->limits, out->message, sizeof out->message, out->hint, sizeof out->hint);
+    out->end = RUN_FAILED;
+    out->line = j->last_line;
+    if (!*j->error.code || (a->child.end != CHILD_EXITED && a->child.end != CHILD_SIGNALLED)) {
+        size_t n = strlen(out->message);
+        if (j->last_line > 0)
+            snprintf(out->message + n, sizeof out->message - n, "; the last that was heard of it came from line %d",
+                     j->last_line);
+        return;
+    }
+    const struct verdict_check *failed = j->judged ? verdict_failure(&j->verdict) : NULL;
+    /* The check speaks of that very event, and says more than that no answer came. */
+    bool explained = failed && failed->seq == j->error.seq && strcmp(failed->name, "answered") != 0;
+    out->stopped = true;
+    SAY(message, "%s", explained ? failed->message : j->error.message);
+    SAY(hint, "%s", j->error.hint);
+    out->line = j->error.line;
+    out->seq = j->error.seq;
+}
+
+static void tell_verdict(const judgement *j, outcome *out)
+{
+    const struct verdict_check *failed = verdict_failure(&j->verdict);
+    out->end = j->verdict.pass ? RUN_FINE : RUN_FAILED;
+    SAY(message, "%s", verdict_message(&j->verdict));
+    if (!failed) return;
+    out->line = failed->line;
+    out->seq = failed->seq;
+}
+
+/* The program's own mistake comes first, then what the check says of it. */
+static void tell_attempt(const run_order *o, const attempt *a, outcome *out)
+{
+    const judgement *j = &a->judgement;
+    bool ended_well = a->child.end == CHILD_EXITED && a->child.code == 0;
+    bool wanted = o->grade && !o->demo;
+    out->seed = a->seed;
+    out->graded = j->judged;
+    if (j->judged) out->verdict = j->verdict;
+    if (!ended_well) tell_end(o, a, out);
+    else if (j->judged) tell_verdict(j, out);
+    else if (wanted) {
+        out->end = RUN_TROUBLE;
+        SAY(message, "%s", j->trouble);
+        SAY(hint, "this is not your mistake; run make, and try again");
+    } else {
+        out->end = RUN_FINE;
+        SAY(message, "the program ran to its end: %lld events", j->events);
+    }
+    quote_line(o, out);
+}
+
+/* The second run is told only when it fails: the numbers were right by luck, or for one size. */
+static void tell_second(const run_order *o, const attempt *a, outcome *out)
+{
+    outcome second = *out;
+    tell_attempt(o, a, &second);
+    if (second.end == RUN_FINE) return;
+    char message[sizeof out->message];
+    snprintf(message, sizeof message,
+             "it holds for the inputs shown, and not for others (seed %" PRIu64 ", %s): %.600s", a->seed, a->given,
+             second.message);
+    *out = second;
+    out->second = true;
+    SAY(message, "%s", message);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------- */
+
+static void keep_output(const attempt *a, outcome *out)
+{
+    free(out->output);
+    out->output = a->child.output ? a->child.output : strdup("");
+    out->kept = a->child.kept;
+    out->printed = a->child.printed;
+    out->seconds = a->child.seconds;
+    if (out->log_fd >= 0) close(out->log_fd);
+    out->log_fd = a->log_fd;
+}
+
+static void drop(attempt *a)
+{
+    free(a->child.output);
+    if (a->log_fd >= 0) close(a->log_fd);
+}
+
+static uint64_t random_seed(void)
+{
+    uint32_t seed = 1;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = (uint32_t)getpid();
+    return seed;
+}
+
+static void run_again(const run_order *o, const char *program, outcome *out)
+{
+    attempt a = {
+        .seed = random_seed(), .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given, .log_fd = -1};
+    if (!attempt_run(o, program, &a, false, out)) {
+        drop(&a);
+        return;
+    }
+    tell_second(o, &a, out);
+    if (!out->second) {
+        drop(&a);
+        return;
+    }
+    tell(o, RUN_STARTED, a.log_fd);
+    keep_output(&a, out);
+}
+
+static void run_program(const run_order *o, const char *program, outcome *out)
+{
+    attempt a = {.seed = o->seed, .given = o->lesson->given, .log_fd = -1};
+    bool ran = attempt_run(o, program, &a, true, out);
+    keep_output(&a, out);
+    if (!ran) return;
+    tell_attempt(o, &a, out);
+    if (!o->grade || o->demo) return;
+    if (out->end == RUN_FINE) run_again(o, program, out);
+    if (out->end == RUN_FINE || out->end == RUN_FAILED) progress_note(o->home, o->lesson, out->end == RUN_FINE);
+}
+
+void run(const run_order *o, outcome *out)
+{
+    char program[HOME_PATH + 80];
+    *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = strdup("")};
+    lesson_name(o->home, o->lesson, out->file);
+    if (o->demo) {
+        SAY(file, "lessons/%s/demo.c", o->lesson->id);
+        lesson_demo(o->home, o->lesson, program);
+        if (is_built(program, out)) run_program(o, program, out);
+    } else if (!lesson_begin(o->home, o->lesson, out->message, sizeof out->message)) {
+        out->end = RUN_TROUBLE;
+    } else {
+        snprintf(program, sizeof program, "%s/%s", o->home->made, o->lesson->id);
+        if (compiles(o, program, out)) run_program(o, program, out);
+        if (o->grade && out->end == RUN_REFUSED) progress_note(o->home, o->lesson, false);
+    }
+    tell(o, RUN_OVER, -1);
+}

@@ -1,0 +1,50 @@
+/* watch.c: polling the contents of one file. */
+#include "watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source_check.h"
+
+/* FNV-1a; never 0. */
+static unsigned long long hash_of(const char *text, size_t size)
+{
+    unsigned long long h = 14695981039346656037ULL;
+    for (size_t i = 0; i < size; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211ULL;
+    return h ? h : 1;
+}
+
+/* An editor that truncates and writes leaves, for a moment, nothing, or a file that stops in the middle. */
+static bool looks_half_written(const char *text, size_t size)
+{
+    if (size == 0 || text[size - 1] != '\n' || memchr(text, '\0', size)) return true;
+    proof p = proofread(text).what;
+    return p == PROOF_OPEN_BRACE || p == PROOF_COMMENT || p == PROOF_OPEN_PAREN;
+}
+
+void watch_begin(watched *w, const char *path)
+{
+    *w = (watched){0};
+    snprintf(w->path, sizeof w->path, "%s", path);
+    size_t size;
+    char *text = file_read(path, &size);
+    if (text) w->told = w->seen = hash_of(text, size);
+    free(text);
+}
+
+bool watch_look(watched *w)
+{
+    size_t size;
+    char *text = file_read(w->path, &size);
+    if (!text) return false; /* between unlink and rename */
+    unsigned long long now = hash_of(text, size);
+    int patience = size == 0 ? 20 : looks_half_written(text, size) ? 4 : 1;
+    free(text);
+    w->same = now == w->seen ? w->same + 1 : 0;
+    w->seen = now;
+    if (now == w->told) return false;
+    if (w->same < patience) return false;
+    w->told = now;
+    return true;
+}

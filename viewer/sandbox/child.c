@@ -1,0 +1,212 @@
+/* child.c: the caller's side of running a program: prepare, fork the warden, wait, report. */
+#define _GNU_SOURCE 1 /* pipe2 */
+
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervisor.h"
+
+child_limits child_default_limits(void)
+{
+    return (child_limits){.seconds = 10, .memory = (size_t)2 << 30, .output = (size_t)64 << 20, .processes = 64};
+}
+
+static child_limits with_defaults(child_limits l)
+{
+    child_limits d = child_default_limits();
+    if (l.seconds <= 0) l.seconds = d.seconds;
+    if (!l.memory) l.memory = d.memory;
+    if (!l.output) l.output = d.output;
+    if (!l.processes) l.processes = d.processes;
+    return l;
+}
+
+/* Which cards there are is for `more` to say. */
+static bool is_setting(const char *variable)
+{
+    static const char visible[] = "CUDA_VISIBLE_DEVICES=";
+    return !strncmp(variable, "FERRY_", 6) || !strncmp(variable, visible, sizeof visible - 1);
+}
+
+/* The caller's environment without Ferry's own settings, then `more`, then the log. One block to free. */
+static char **make_environment(const char *const *more, int log_fd)
+{
+    extern char **environ;
+    size_t n = 0, k = 0;
+    while (environ[n]) n++;
+    while (more && more[k]) k++;
+    char **out = malloc((n + k + 2) * sizeof *out + 32);
+    if (!out) return NULL;
+    size_t to = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!is_setting(environ[i])) out[to++] = environ[i];
+    for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)more[i];
+    char *log = (char *)(out + n + k + 2);
+    snprintf(log, 32, "FERRY_LOG_FD=%d", log_fd);
+    if (log_fd >= 0) out[to++] = log;
+    out[to] = NULL;
+    return out;
+}
+
+/* The program may have stopped its warden instead of killing it. */
+static bool is_stopped(pid_t warden)
+{
+    int status;
+    return waitpid(warden, &status, WNOHANG | WUNTRACED) == warden && WIFSTOPPED(status);
+}
+
+static void wait_for_warden(pid_t warden, int alive, int *control, int stop_fd, findings *f)
+{
+    for (;;) {
+        struct pollfd fds[] = {{.fd = alive, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
+        int n = poll(fds, 2, 500);
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0 && is_stopped(warden)) kill(warden, SIGKILL);
+        if (n == 0) continue;
+        if (fds[0].revents) break;
+        if (*control >= 0) close(*control); /* hangs up: the warden ends all and goes */
+        *control = stop_fd = -1;
+    }
+    while (waitpid(warden, NULL, 0) < 0 && errno == EINTR) continue;
+    if (!f->finished && f->program > 0) kill(-f->program, SIGKILL);
+}
+
+static void collect(child_result *r, const findings *f)
+{
+    r->end = f->finished ? f->end : f->program > 0 ? CHILD_TURNED : CHILD_NO_START;
+    r->code = f->finished ? f->code : f->program > 0 ? 0 : EAGAIN;
+    r->seconds = f->seconds;
+    r->kept = f->kept < WARDEN_KEEPS ? f->kept : WARDEN_KEEPS - 1;
+    r->printed = f->printed;
+    r->output = malloc(r->kept + 1);
+    if (!r->output) {
+        r->kept = 0;
+        r->output = strdup("");
+        return;
+    }
+    memcpy(r->output, f->output, r->kept);
+    r->output[r->kept] = '\0';
+}
+
+static bool run_under_warden(const child_order *o, char **envp, findings *f, char *err, size_t room)
+{
+    int control[2], alive[2];
+    if (pipe2(control, O_CLOEXEC) != 0) {
+        snprintf(err, room, "no descriptor left to run a program: %s", strerror(errno));
+        return false;
+    }
+    if (pipe2(alive, O_CLOEXEC) != 0) {
+        snprintf(err, room, "no descriptor left to run a program: %s", strerror(errno));
+        close(control[0]), close(control[1]);
+        return false;
+    }
+    pid_t warden = fork();
+    if (warden == 0) warden_main(o, envp, f, control[0], alive[1]);
+    close(control[0]), close(alive[1]);
+    if (warden > 0) wait_for_warden(warden, alive[0], &control[1], o->stop_fd, f);
+    else snprintf(err, room, "no process could be made to run a program: %s", strerror(errno));
+    if (control[1] >= 0) close(control[1]);
+    close(alive[0]);
+    return warden > 0;
+}
+
+bool child_run(const child_order *given, child_result *r, char *err, size_t room)
+{
+    child_order o = *given;
+    o.limits = with_defaults(o.limits);
+    memset(r, 0, sizeof *r);
+    findings *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char **envp = make_environment(o.env, o.log_fd);
+    bool ok = f != MAP_FAILED && envp;
+    if (ok) ok = run_under_warden(&o, envp, f, err, room);
+    else snprintf(err, room, "no memory left to run a program");
+    if (ok) collect(r, f);
+    if (f != MAP_FAILED) munmap(f, sizeof *f);
+    free(envp);
+    return ok;
+}
+
+/* ---- plain words ------------------------------------------------------------------------------- */
+
+static const struct {
+    int signal;
+    const char *words, *hint;
+} signals[] = {
+    {SIGSEGV, "the program crashed: it touched memory that is not its own (segmentation fault)",
+     "look for a NULL pointer, an index past the end, or a tensor that was freed"},
+    {SIGBUS, "the program crashed: it touched memory that is not there (bus error)",
+     "look for a pointer into memory that was given back"},
+    {SIGFPE, "the program crashed: it divided an integer by zero", "look for / and % with a divisor that can be 0"},
+    {SIGABRT, "the program stopped itself (abort)",
+     "its last words are in the output: a failed assert, or a heap "
+     "that was written past its end"},
+    {SIGILL, "the program crashed: it ran into something that is not an instruction",
+     "look for a function without a return, or a call through a wild pointer"},
+    {SIGKILL, "the program was killed from outside", "the system may have run out of memory"},
+    {SIGPIPE, "the program wrote to something that was closed", "look for a pipe or socket of its own"},
+    {SIGTRAP, "the program stopped at a trap", "look for a breakpoint instruction"},
+};
+
+static void signal_words(int signal, char *words, size_t room, char *hint, size_t hint_room)
+{
+    snprintf(words, room, "the program was ended by signal %d (%s)", signal, strsignal(signal));
+    snprintf(hint, hint_room, "run it again in a debugger: gdb build/my/ID");
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (signals[i].signal != signal) continue;
+        snprintf(words, room, "%s", signals[i].words);
+        snprintf(hint, hint_room, "%s", signals[i].hint);
+    }
+}
+
+void child_words(const child_result *r, const child_limits *given, char *words, size_t room, char *hint,
+                 size_t hint_room)
+{
+    child_limits l = with_defaults(*given);
+    *words = *hint = '\0';
+    switch (r->end) {
+    case CHILD_EXITED:
+        if (!r->code) break;
+        snprintf(words, room, "the program ended with exit status %d", r->code);
+        snprintf(hint, hint_room, "its last words are in the output; main returns 0 when all went well");
+        break;
+    case CHILD_SIGNALLED: signal_words(r->code, words, room, hint, hint_room); break;
+    case CHILD_TIME:
+        snprintf(words, room, "the program was still running after %g s, and was stopped", l.seconds);
+        snprintf(hint, hint_room, "look for a loop that never ends");
+        break;
+    case CHILD_MEMORY:
+        snprintf(words, room, "the program took more than %zu MiB of memory, and was stopped", l.memory >> 20);
+        snprintf(hint, hint_room, "look for an allocation in a loop that never ends");
+        break;
+    case CHILD_OUTPUT:
+        snprintf(words, room, "the program printed more than %zu MiB, and was stopped", l.output >> 20);
+        snprintf(hint, hint_room, "look for a print in a loop that never ends");
+        break;
+    case CHILD_FORKS:
+        snprintf(words, room, "the program had started more than %d processes, and all were stopped", l.processes);
+        snprintf(hint, hint_room, "look for fork() or system() in a loop; a lesson needs neither");
+        break;
+    case CHILD_STOPPED:
+        snprintf(words, room, "the run was stopped");
+        snprintf(hint, hint_room, "a newer save, or Ctrl-C, came in between");
+        break;
+    case CHILD_TURNED:
+        snprintf(words, room, "the program killed or stopped the process that watches over it");
+        snprintf(hint, hint_room, "look for kill(); a lesson needs none");
+        break;
+    case CHILD_NO_START:
+        snprintf(words, room, "the program could not be started: %s", strerror(r->code));
+        snprintf(hint, hint_room, "save the file again, or look at the permissions of the folder it was built in");
+        break;
+    }
+}

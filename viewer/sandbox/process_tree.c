@@ -1,0 +1,143 @@
+/* process_tree.c: the descendants of a process, as /proc tells them. No allocation, no stdio: it runs in a
+ * process that was forked from one with threads. */
+#define _GNU_SOURCE 1 /* O_DIRECTORY, SYS_getdents64 */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "supervisor.h"
+
+enum { MOST = 8192 };
+typedef struct process {
+    pid_t pid, parent;
+    bool related;
+} process;
+
+/* getdents64's record; readdir would allocate. */
+typedef struct entry {
+    unsigned long long inode;
+    long long offset;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+} entry;
+
+static int read_small(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    ssize_t n = read(fd, text, room - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (int)n : -1;
+}
+
+/* "/proc/PID/NAME", without snprintf. */
+static void proc_path(char *out, long pid, const char *name)
+{
+    char digits[24];
+    int n = 0;
+    do digits[n++] = (char)('0' + pid % 10);
+    while ((pid /= 10) > 0);
+    memcpy(out, "/proc/", 6);
+    out += 6;
+    while (n > 0) *out++ = digits[--n];
+    *out++ = '/';
+    strcpy(out, name);
+}
+
+/* The field after the command's name, which may hold blanks and brackets, is the state; then the parent.
+ * A zombie counts for nothing. */
+static pid_t parent_of(long pid)
+{
+    char path[64], stat[512];
+    proc_path(path, pid, "stat");
+    if (read_small(path, stat, sizeof stat) < 0) return -1;
+    const char *p = strrchr(stat, ')');
+    if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X') return -1;
+    return (pid_t)strtol(p + 3, NULL, 10);
+}
+
+static int list_processes(process *all)
+{
+    char buffer[8192];
+    int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
+    if (fd < 0) return 0;
+    for (long got; (got = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0;) {
+        for (long at = 0; at < got && n < MOST;) {
+            const entry *e = (const entry *)(const void *)(buffer + at);
+            at += e->size;
+            if (!isdigit((unsigned char)e->name[0])) continue;
+            all[n].pid = (pid_t)strtol(e->name, NULL, 10);
+            all[n].related = false;
+            all[n].parent = parent_of(all[n].pid);
+            n += all[n].parent >= 0;
+        }
+    }
+    close(fd);
+    return n;
+}
+
+static bool is_related(const process *all, int n, pid_t pid, pid_t root)
+{
+    if (pid == root) return true;
+    for (int i = 0; i < n; i++)
+        if (all[i].pid == pid) return all[i].related;
+    return false;
+}
+
+/* Marks every descendant of root; returns the number of processes in `all`. */
+static int mark(process *all, pid_t root)
+{
+    int n = list_processes(all);
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < n; i++) {
+            if (all[i].related || !is_related(all, n, all[i].parent, root)) continue;
+            all[i].related = more = true;
+        }
+    }
+    return n;
+}
+
+void memory_of(pid_t pid, size_t page, size_t *used, size_t *asked)
+{
+    char path[64], text[256], *p = text;
+    proc_path(path, pid, "statm");
+    *used = *asked = 0;
+    if (read_small(path, text, sizeof text) < 0) return;
+    unsigned long long field[6] = {0}; /* size resident shared text lib data, in pages */
+    for (int i = 0; i < 6; i++) field[i] = strtoull(p, &p, 10);
+    *used = (size_t)(field[1] > field[2] ? field[1] - field[2] : 0) * page;
+    *asked = (size_t)field[5] * page;
+}
+
+static process everyone[MOST]; /* one warden a process, and it has one thread */
+
+family family_of(pid_t root, size_t page)
+{
+    family f = {0, 0};
+    int n = mark(everyone, root);
+    for (int i = 0; i < n; i++) {
+        if (!everyone[i].related) continue;
+        size_t used, asked;
+        memory_of(everyone[i].pid, page, &used, &asked);
+        f.count++;
+        f.memory += used;
+    }
+    return f;
+}
+
+int family_signal(pid_t root, int signal)
+{
+    int n = mark(everyone, root), hit = 0;
+    for (int i = 0; i < n; i++)
+        if (everyone[i].related && kill(everyone[i].pid, signal) == 0) hit++;
+    return hit;
+}

@@ -1,0 +1,249 @@
+/* supervisor.c: the process between Ferry and a learner's program. It starts the program, holds the
+ * limits, keeps what is printed and ends every descendant: it is their subreaper, so that whoever
+ * loses a parent becomes its child, and nothing is left when it has no child any more.
+ *
+ * Forked from a process that may have threads: nothing here allocates or uses stdio. */
+#define _GNU_SOURCE 1 /* pipe2, execvpe */
+
+#include "supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A sanitizer's shadow is terabytes of data asked for. Programs are built as this file is. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define HAS_SHADOW
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SHADOW
+#endif
+#endif
+
+typedef struct watch {
+    const child_order *order;
+    findings *f;
+    pid_t program;
+    int control, output, exited; /* exited: a pidfd, or -1 on old kernels, where the ticks do it */
+    size_t page;
+    double started, looked; /* looked: when the family was last counted */
+    unsigned calm;          /* processes in the system at the start */
+} watch;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static unsigned system_processes(void)
+{
+    struct sysinfo s;
+    return sysinfo(&s) == 0 ? s.procs : 0;
+}
+
+/* ---- the program's side ------------------------------------------------------------------------ */
+
+static void limit(int what, rlim_t most)
+{
+    struct rlimit r;
+    if (getrlimit((__rlimit_resource_t)what, &r) != 0) return;
+    if (r.rlim_max < most) most = r.rlim_max;
+    r.rlim_cur = r.rlim_max = most;
+    setrlimit((__rlimit_resource_t)what, &r);
+}
+
+/* A second wall behind the watch, for what it is too slow to see. RLIMIT_AS would break the reserved
+ * mapping of a card's memory. */
+static void set_limits(const child_limits *l, unsigned processes)
+{
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, (rlim_t)(l->seconds * 16) + 2);
+#ifndef HAS_SHADOW
+    limit(RLIMIT_DATA, (rlim_t)l->memory + ((rlim_t)1 << 30));
+#endif
+    /* Counts the user's threads everywhere; more than the system has now is never too few. */
+    if (geteuid() != 0) limit(RLIMIT_NPROC, processes + 4 * (rlim_t)l->processes);
+}
+
+static void clear_signals(void)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    for (int s = 1; s < 32; s++)
+        if (s != SIGKILL && s != SIGSTOP) sigaction(s, &plain, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void become_program(const child_order *o, char *const *envp, findings *f, int output)
+{
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == 1) _exit(127); /* the warden is gone already */
+    dup2(nothing, 0), dup2(output, 1), dup2(output, 2);
+    if (o->log_fd >= 0) fcntl(o->log_fd, F_SETFD, 0);
+    set_limits(&o->limits, system_processes());
+    if (!o->folder || chdir(o->folder) == 0) execvpe(o->argv[0], (char *const *)(const void *)o->argv, envp);
+    f->no_start = errno;
+    _exit(127);
+}
+
+/* ---- the warden's side ------------------------------------------------------------------------- */
+
+static void keep_output(watch *w)
+{
+    char chunk[65536];
+    for (ssize_t n; w->output >= 0 && (n = read(w->output, chunk, sizeof chunk)) != -1;) {
+        if (n == 0) {
+            close(w->output);
+            w->output = -1;
+            return;
+        }
+        size_t fits = WARDEN_KEEPS - 1 - w->f->kept;
+        if ((size_t)n < fits) fits = (size_t)n;
+        memcpy(w->f->output + w->f->kept, chunk, fits);
+        w->f->kept += fits;
+        w->f->printed += (size_t)n;
+        if (w->f->printed > w->order->limits.output) return;
+    }
+}
+
+/* Counting reads all of /proc: every quarter of a second, and at once when the system has many more
+ * processes than it had. */
+static bool too_large(watch *w, child_end *end)
+{
+    const child_limits *l = &w->order->limits;
+    size_t used, asked;
+    memory_of(w->program, w->page, &used, &asked);
+#ifdef HAS_SHADOW
+    asked = 0;
+#endif
+    *end = CHILD_MEMORY;
+    if (used > l->memory || asked > l->memory) return true;
+    if (now() - w->looked < 0.25 && system_processes() < w->calm + 16) return false;
+    family all = family_of(getpid(), w->page);
+    w->looked = now();
+    if (all.memory > l->memory) return true;
+    *end = CHILD_FORKS;
+    return all.count > l->processes;
+}
+
+/* Is there a reason to end it? Looks once. */
+static bool must_end(watch *w, child_end *end)
+{
+    struct pollfd hung = {.fd = w->control, .events = POLLIN};
+    *end = CHILD_STOPPED;
+    if (poll(&hung, 1, 0) > 0) return true;
+    *end = CHILD_TIME;
+    if (now() - w->started > w->order->limits.seconds) return true;
+    *end = CHILD_OUTPUT;
+    if (w->f->printed > w->order->limits.output) return true;
+    return too_large(w, end);
+}
+
+/* Until the program ends by itself (true, with its status) or must be ended. */
+static bool watch_program(watch *w, int *status, child_end *end)
+{
+    for (;;) {
+        struct pollfd fds[] = {{.fd = w->output, .events = POLLIN},
+                               {.fd = w->exited, .events = POLLIN},
+                               {.fd = w->control, .events = POLLIN}};
+        poll(fds, 3, 20);
+        keep_output(w);
+        if (waitpid(w->program, status, WNOHANG) == w->program) return true;
+        if (must_end(w, end)) return false;
+    }
+}
+
+/* Nothing is left when there is no child to wait for. Stopping all before killing them keeps a bomb
+ * from outrunning the list. */
+static void end_family(pid_t program)
+{
+    double until = now() + 10;
+    kill(-program, SIGKILL);
+    while (now() < until) {
+        while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+        if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return;
+        family_signal(getpid(), SIGSTOP);
+        if (family_signal(getpid(), SIGKILL) == 0) poll(NULL, 0, 1);
+    }
+}
+
+static void judge(watch *w)
+{
+    findings *f = w->f;
+    int status = 0;
+    bool ended = watch_program(w, &status, &f->end);
+    f->seconds = now() - w->started;
+    if (ended) keep_output(w);
+    end_family(w->program);
+    if (!ended) keep_output(w);
+    if (!ended) return;
+    bool signalled = WIFSIGNALED(status);
+    f->end = signalled ? CHILD_SIGNALLED : CHILD_EXITED;
+    f->code = signalled ? WTERMSIG(status) : WEXITSTATUS(status);
+    if (signalled && f->code == SIGXCPU) f->end = CHILD_TIME;
+    if (!f->no_start) return;
+    f->end = CHILD_NO_START;
+    f->code = f->no_start;
+}
+
+/* The lowest descriptor to keep from `from` on, or `none`. */
+static int next_kept(const int *keep, int n, int from, int none)
+{
+    for (int i = 0; i < n; i++)
+        if (keep[i] >= from && keep[i] < none) none = keep[i];
+    return none;
+}
+
+/* The caller's sockets must not live on here: their peers would wait for this process. */
+static void close_but(const int *keep, int n)
+{
+    long most = sysconf(_SC_OPEN_MAX);
+    if (most < 0 || most > 65536) most = 65536;
+    for (int fd = 0, kept; fd < most; fd = kept + 1) {
+        kept = next_kept(keep, n, fd, (int)most);
+        if (kept == fd) continue;
+#ifdef SYS_close_range
+        unsigned last = kept == (int)most ? ~0U : (unsigned)kept - 1;
+        if (syscall(SYS_close_range, (unsigned)fd, last, 0) == 0) continue;
+#endif
+        for (int i = fd; i < kept; i++) close(i);
+    }
+}
+
+_Noreturn void warden_main(const child_order *o, char *const *envp, findings *f, int control, int alive)
+{
+    int ends[2];
+    setsid();
+    clear_signals();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    close_but((const int[]){control, alive, o->log_fd < 0 ? control : o->log_fd}, 3);
+    while (open("/dev/null", O_RDWR) >= 0 && fcntl(2, F_GETFD) < 0) continue;
+    if (pipe2(ends, O_CLOEXEC) != 0) _exit(1);
+    watch w = {o, f, 0, control, ends[0], -1, (size_t)sysconf(_SC_PAGESIZE), now(), now(), system_processes()};
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    w.program = fork();
+    if (w.program == 0) become_program(o, envp, f, ends[1]);
+    if (w.program < 0) _exit(1);
+    f->program = w.program;
+    close(ends[1]);
+#ifdef SYS_pidfd_open
+    w.exited = (int)syscall(SYS_pidfd_open, w.program, 0);
+#endif
+    judge(&w);
+    f->finished = 1;
+    _exit(0);
+}

@@ -1,0 +1,198 @@
+/* page_stream.c: the runs that pages follow, and what is said to all of them. Emitters never wait for any
+ * of this: clients read the log through cursors of their own (client.c). */
+#include "page_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "text.h"
+
+bool hub_start(hub *h, const char *mode, const char *why)
+{
+    *h = (hub){.mode = mode, .why = why};
+    pthread_condattr_t steady;
+    if (pthread_condattr_init(&steady)) return false;
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    bool ok = !pthread_mutex_init(&h->lock, NULL) && !pthread_cond_init(&h->changed, &steady);
+    pthread_condattr_destroy(&steady);
+    return ok;
+}
+
+void hub_end(hub *h)
+{
+    for (int i = 0; i < h->run_count; i++) stream_let_go(h->runs[i]);
+    free(h->last_status);
+    pthread_cond_destroy(&h->changed);
+    pthread_mutex_destroy(&h->lock);
+}
+
+/* ---- runs ---- */
+
+static char *copy_of(const char *s) { return s ? strdup(s) : NULL; }
+
+void stream_let_go(stream *r)
+{
+    if (--r->holders) return;
+    feed_free(r->feed);
+    free(r->lesson);
+    free(r->what);
+    free(r->label);
+    free(r);
+}
+
+stream *hub_newest(hub *h) { return h->run_count ? h->runs[h->run_count - 1] : NULL; }
+
+stream *hub_find(hub *h, int number)
+{
+    for (int i = 0; i < h->run_count; i++)
+        if (h->runs[i]->number == number) return h->runs[i];
+    return NULL;
+}
+
+static void keep_run(hub *h, stream *r)
+{
+    if (h->run_count == RUNS_KEPT) {
+        stream_let_go(h->runs[0]);
+        memmove(h->runs, h->runs + 1, sizeof h->runs - sizeof h->runs[0]);
+        h->run_count--;
+    }
+    h->runs[h->run_count++] = r;
+}
+
+int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label)
+{
+    stream *r = calloc(1, sizeof *r);
+    if (!r) {
+        feed_free(f);
+        return 0;
+    }
+    *r = (stream){.holders = 1, .feed = f, .lesson = copy_of(lesson), .what = copy_of(what), .label = copy_of(label)};
+    pthread_mutex_lock(&h->lock);
+    int number = r->number = ++h->last_number;
+    keep_run(h, r);
+    char *announcement = stream_announcement(r);
+    for (client *c = h->clients; c; c = client_next(c)) {
+        client_tell(c, announcement);
+        client_follow(c, r, 0);
+    }
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->lock);
+    free(announcement);
+    return number;
+}
+
+void hub_run_ended(hub *h, int number)
+{
+    pthread_mutex_lock(&h->lock);
+    stream *r = hub_find(h, number);
+    if (r) {
+        feed_writer_gone(r->feed);
+        r->ended = true;
+        pthread_cond_broadcast(&h->changed);
+    }
+    pthread_mutex_unlock(&h->lock);
+}
+
+stream *hub_hold_run(hub *h, int number)
+{
+    pthread_mutex_lock(&h->lock);
+    stream *r = hub_find(h, number);
+    if (r) r->holders++;
+    pthread_mutex_unlock(&h->lock);
+    return r;
+}
+
+void hub_let_go(hub *h, stream *r)
+{
+    pthread_mutex_lock(&h->lock);
+    stream_let_go(r);
+    pthread_mutex_unlock(&h->lock);
+}
+
+bool hub_seen_all(hub *h)
+{
+    pthread_mutex_lock(&h->lock);
+    const stream *newest = hub_newest(h);
+    bool all = newest && newest->ended && h->clients;
+    for (client *c = h->clients; c && all; c = client_next(c)) all = client_has_all(c, newest);
+    pthread_mutex_unlock(&h->lock);
+    return all;
+}
+
+int hub_count_clients(hub *h)
+{
+    pthread_mutex_lock(&h->lock);
+    int n = h->client_count;
+    pthread_mutex_unlock(&h->lock);
+    return n;
+}
+
+/* ---- messages ---- */
+
+static void add_text(cJSON *o, const char *name, const char *value)
+{
+    if (value) cJSON_AddStringToObject(o, name, value);
+}
+
+static void add_run_fields(cJSON *o, const stream *r)
+{
+    cJSON_AddNumberToObject(o, "run", r->number);
+    add_text(o, "lesson", r->lesson);
+    add_text(o, "what", r->what);
+    add_text(o, "label", r->label);
+}
+
+/* A browser closes the connection at the first byte that is not UTF-8, and a learner's program may
+ * have printed anything. */
+static char *as_utf8(char *s)
+{
+    if (s && !fy_utf8_is_valid(s, strlen(s)))
+        for (char *p = s; *p; p++)
+            if (*p & 0x80) *p = '?';
+    return s;
+}
+
+static char *printed(cJSON *o)
+{
+    char *text = cJSON_PrintUnformatted(o);
+    cJSON_Delete(o);
+    return as_utf8(text);
+}
+
+char *stream_announcement(const stream *r)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "type", "run");
+    add_run_fields(o, r);
+    return printed(o);
+}
+
+char *hub_hello(hub *h)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "type", "hello");
+    cJSON_AddStringToObject(o, "mode", h->mode);
+    add_text(o, "why", h->why);
+    cJSON *runs = cJSON_AddArrayToObject(o, "runs");
+    for (int i = 0; i < h->run_count; i++) {
+        cJSON *one = cJSON_CreateObject();
+        add_run_fields(one, h->runs[i]);
+        cJSON_AddItemToArray(runs, one);
+    }
+    const stream *newest = hub_newest(h);
+    if (newest) cJSON_AddNumberToObject(o, "current", newest->number);
+    else cJSON_AddNullToObject(o, "current");
+    return printed(o);
+}
+
+void hub_tell(hub *h, char *text)
+{
+    if (!as_utf8(text)) return;
+    pthread_mutex_lock(&h->lock);
+    for (client *c = h->clients; c; c = client_next(c)) client_tell(c, text);
+    free(h->last_status);
+    h->last_status = text;
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->lock);
+}

@@ -1,0 +1,308 @@
+/* feed.c: where the lines of a run come from: a slot log, which may still grow, or a saved file of JSON
+ * lines, read whole and checked line by line before anyone sees it. A cursor counts lines, which is
+ * what `seq` does. Readers in several threads take turns. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "feed.h"
+#include "log.h"
+#include "text.h"
+#include "trace.h"
+
+#define SCHEMA 1
+#define LONGEST_LINE (16u << 20)
+
+struct feed {
+    pthread_mutex_t lock;
+    fy_log *log; /* NULL: a file, in `text` */
+    int fd;
+    char *text;
+    size_t *ends; /* where the lines of `text` end, their newlines included */
+    uint64_t count;
+    char note[160];
+};
+
+static feed *feed_new(char *err, size_t room)
+{
+    feed *f = calloc(1, sizeof *f);
+    if (f && !pthread_mutex_init(&f->lock, NULL)) {
+        f->fd = -1;
+        return f;
+    }
+    free(f);
+    snprintf(err, room, "no memory for a feed; close other programs");
+    return NULL;
+}
+
+void feed_free(feed *f)
+{
+    if (!f) return;
+    if (f->log) fy_log_close(f->log);
+    if (f->fd >= 0) close(f->fd);
+    pthread_mutex_destroy(&f->lock);
+    free(f->text);
+    free(f->ends);
+    free(f);
+}
+
+feed *feed_of_log(int fd, char *err, size_t room)
+{
+    feed *f = feed_new(err, room);
+    if (!f) {
+        close(fd);
+        return NULL;
+    }
+    f->fd = fd;
+    f->log = fy_log_open(fd, err, room);
+    if (f->log) return f;
+    feed_free(f);
+    return NULL;
+}
+
+/* ---- a file: checked once ---- */
+
+/* A file being read: where its problems are told, and how far the checks have come. */
+typedef struct reading {
+    const char *path;
+    char *err;
+    size_t room;
+    feed *f;
+    size_t size, ends_room;
+    event_visit *visit; /* NULL: nobody looks on */
+    void *user;
+} reading;
+
+static bool bad_line(const reading *r, const char *what, const char *fix)
+{
+    snprintf(r->err, r->room, "%s, line %llu: %s; %s", r->path, (unsigned long long)r->f->count + 1, what, fix);
+    return false;
+}
+
+static bool check_first(const reading *r, const cJSON *e)
+{
+    static const char fix[] = "open the file that FERRY_TRACE wrote, whole";
+    if (strcmp(event_kind(e), "session")) return bad_line(r, "a log begins with a session event, this does not", fix);
+    if (event_int(e, "schema") == SCHEMA) return true;
+    char what[96];
+    snprintf(what, sizeof what, "the schema is version %lld, this ferry reads version %d",
+             (long long)event_int(e, "schema"), SCHEMA);
+    return bad_line(r, what, "open it with the ferry that wrote it, or a newer one");
+}
+
+static bool check_event(const reading *r, const cJSON *e)
+{
+    char what[200];
+    if (!cJSON_IsObject(e))
+        return bad_line(r, "this is not a JSON object", "every line of a log is one; restore the line");
+    if (!r->f->count && !check_first(r, e)) return false;
+    if (event_seq(e) != (int64_t)r->f->count) {
+        snprintf(what, sizeof what, "seq is %lld and should be %llu", (long long)event_seq(e),
+                 (unsigned long long)r->f->count);
+        return bad_line(r, what, "lines are missing, doubled or out of order; open the whole file");
+    }
+    if (event_is_valid(e, what, sizeof what)) return true;
+    return bad_line(r, what, "the file was edited or written by another version; record the run again");
+}
+
+static bool is_blank(const char *s, const char *end)
+{
+    while (s < end && (*s == ' ' || *s == '\t' || *s == '\r')) s++;
+    return s == end;
+}
+
+static bool check_line(const reading *r, const char *line, size_t size)
+{
+    if (size > LONGEST_LINE)
+        return bad_line(r, "the line is longer than 16 MiB", "this is hardly a log of Ferry's; open another file");
+    if (!fy_utf8_is_valid(line, size))
+        return bad_line(r, "this is not UTF-8 text", "open a file of JSON lines or a log");
+    const char *rest = NULL;
+    cJSON *e = cJSON_ParseWithLengthOpts(line, size, &rest, false);
+    bool ok = e && is_blank(rest, line + size);
+    ok = ok ? check_event(r, e)
+            : bad_line(r, "this is not JSON", "every line of a log is one JSON object; restore the line");
+    if (ok && r->visit) r->visit(r->user, e);
+    cJSON_Delete(e);
+    return ok;
+}
+
+static bool add_line(reading *r, size_t end)
+{
+    feed *f = r->f;
+    if (f->count == r->ends_room) {
+        size_t more = r->ends_room ? 2 * r->ends_room : 256;
+        size_t *ends = reallocarray(f->ends, more, sizeof *ends);
+        if (!ends) return bad_line(r, "no memory is left", "close other programs");
+        f->ends = ends;
+        r->ends_room = more;
+    }
+    f->ends[f->count++] = end;
+    return true;
+}
+
+/* The last line has no end: a killed program, or a copy that was cut. Keep it if it is whole. */
+static bool add_cut_line(reading *r, size_t from)
+{
+    feed *f = r->f;
+    size_t n = r->size - from;
+    unsigned long long number = f->count + 1;
+    if (f->count && !check_line(r, f->text + from, n)) {
+        snprintf(f->note, sizeof f->note, "line %llu, the last, was cut off and is left out", number);
+        r->err[0] = 0;
+        return true;
+    }
+    if (!f->count && !check_line(r, f->text + from, n)) return false;
+    f->text[r->size++] = '\n';
+    return add_line(r, r->size);
+}
+
+static bool check_lines(reading *r)
+{
+    feed *f = r->f;
+    size_t from = 0;
+    while (from < r->size) {
+        char *newline = memchr(f->text + from, '\n', r->size - from);
+        if (!newline) return add_cut_line(r, from);
+        size_t end = (size_t)(newline - f->text) + 1;
+        if (!check_line(r, f->text + from, end - 1 - from) || !add_line(r, end)) return false;
+        from = end;
+    }
+    if (f->count) return true;
+    snprintf(r->err, r->room, "%s is empty; record a run with FERRY_TRACE=%s", r->path, r->path);
+    return false;
+}
+
+static bool read_all(reading *r, int fd, size_t size)
+{
+    r->f->text = malloc(size + 1); /* and a newline where the last one is missing */
+    ssize_t n = 1;
+    while (r->f->text && r->size < size && n > 0)
+        if ((n = pread(fd, r->f->text + r->size, size - r->size, (off_t)r->size)) > 0) r->size += (size_t)n;
+    if (r->f->text && n >= 0) return true;
+    snprintf(r->err, r->room, "cannot read %s: %s", r->path, strerror(errno));
+    return false;
+}
+
+static feed *feed_of_lines(reading r, int fd, size_t size)
+{
+    feed *f = r.f = feed_new(r.err, r.room);
+    if (f && read_all(&r, fd, size) && check_lines(&r)) return f;
+    feed_free(f);
+    return NULL;
+}
+
+static feed *open_file(const char *path, event_visit *visit, void *user, char *err, size_t room)
+{
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &s)) {
+        snprintf(err, room, "cannot open %s: %s; name a file that FERRY_TRACE wrote", path, strerror(errno));
+    } else if (!S_ISREG(s.st_mode)) {
+        snprintf(err, room, "%s is %s; name a file that FERRY_TRACE wrote", path,
+                 S_ISDIR(s.st_mode) ? "a folder" : "not a regular file");
+    } else if (fy_log_is_log(fd)) {
+        char why[256];
+        feed *f = feed_of_log(fd, why, sizeof why);
+        if (!f) snprintf(err, room, "%s: %s", path, why);
+        return f;
+    } else {
+        reading r = {.path = path, .err = err, .room = room, .visit = visit, .user = user};
+        feed *f = feed_of_lines(r, fd, (size_t)s.st_size);
+        close(fd);
+        return f;
+    }
+    if (fd >= 0) close(fd);
+    return NULL;
+}
+
+feed *feed_of_file(const char *path, char *err, size_t room) { return open_file(path, NULL, NULL, err, room); }
+
+/* A log of slots becomes lines piece by piece. */
+static bool visit_log(feed *f, event_visit *visit, void *user, char *err, size_t room)
+{
+    uint64_t cursor = 0;
+    fy_text lines = {0};
+    bool ok = true;
+    while (ok && feed_read(f, &cursor, &lines, 1 << 20) > 0) {
+        ok = trace_each(lines.data, lines.size, visit, user, err, room);
+        lines.size = 0;
+    }
+    free(lines.data);
+    return ok;
+}
+
+bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room)
+{
+    feed *f = open_file(path, visit, user, err, room);
+    if (!f) return false;
+    bool ok = !f->log || visit_log(f, visit, user, err, room);
+    snprintf(note, note_room, "%s", f->note);
+    feed_free(f);
+    return ok;
+}
+
+/* ---- reading; what is the file's own never changes and needs no lock ---- */
+
+static size_t read_lines(const feed *f, uint64_t *cursor, fy_text *out, size_t bytes)
+{
+    uint64_t first = *cursor, at = first;
+    size_t start = first && first <= f->count ? f->ends[first - 1] : 0;
+    while (at < f->count && (at == first || out->size + (f->ends[at] - start) <= bytes)) at++;
+    if (at <= first) return 0;
+    fy_text_add(out, f->text + start, f->ends[at - 1] - start);
+    *cursor = at;
+    return (size_t)(at - first);
+}
+
+size_t feed_read(feed *f, uint64_t *cursor, fy_text *out, size_t bytes)
+{
+    if (!f->log) return read_lines(f, cursor, out, bytes);
+    pthread_mutex_lock(&f->lock);
+    size_t n = fy_log_read(f->log, cursor, out, bytes);
+    pthread_mutex_unlock(&f->lock);
+    return n;
+}
+
+uint64_t feed_count(feed *f)
+{
+    if (!f->log) return f->count;
+    pthread_mutex_lock(&f->lock);
+    uint64_t n = fy_log_count(f->log);
+    pthread_mutex_unlock(&f->lock);
+    return n;
+}
+
+bool feed_drained(feed *f, uint64_t cursor)
+{
+    if (!f->log) return cursor >= f->count;
+    pthread_mutex_lock(&f->lock);
+    bool drained = fy_log_drained(f->log, cursor);
+    pthread_mutex_unlock(&f->lock);
+    return drained;
+}
+
+bool feed_ended(feed *f)
+{
+    if (!f->log) return true;
+    pthread_mutex_lock(&f->lock);
+    bool ended = fy_log_drained(f->log, fy_log_count(f->log));
+    pthread_mutex_unlock(&f->lock);
+    return ended;
+}
+
+void feed_writer_gone(feed *f)
+{
+    if (!f->log) return;
+    pthread_mutex_lock(&f->lock);
+    fy_log_writer_gone(f->log);
+    pthread_mutex_unlock(&f->lock);
+}
+
+const char *feed_note(const feed *f) { return f->note[0] ? f->note : NULL; }

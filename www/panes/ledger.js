@@ -1,0 +1,52 @@
+// ledger.js: what has been moved and paid so far: bytes, trips, time held.
+
+import * as units from '../model/units.js';
+
+/** root: a <dl>. Writes a figure only when it changed. */
+export function ledger(root) {
+  const cells = new Map();
+
+  function set(key, words, note = '') {
+    if (!cells.has(key)) cells.set(key, add(key));
+    const cell = cells.get(key);
+    if (cell.figure.textContent !== words) cell.figure.textContent = words;
+    if (cell.note.textContent !== note) cell.note.textContent = note;
+  }
+
+  function add(key) {
+    const box = document.createElement('div');
+    const term = document.createElement('dt');
+    const figure = document.createElement('dd');
+    const note = document.createElement('dd');
+    term.textContent = key;
+    figure.className = 'figure';
+    note.className = 'note';
+    box.append(term, figure, note);
+    root.append(box);
+    return { figure, note };
+  }
+
+  /** veiled: the copies are still to be guessed, and not told. */
+  function show(state, veiled = false) {
+    const { h2d, d2h, held, ops } = state.ledger;
+    const share = state.t > 0 ? Math.min(100, Math.round((100 * held) / state.t)) : 0;
+    if (veiled) veil();
+    else crossings(h2d, d2h);
+    set('Program held', units.time(held), held ? `${share} % of ${units.time(state.t)}` : 'not yet');
+    set('Operations', units.plural((ops.cpu ?? 0) + (ops.gpu ?? 0), 'op'), `${ops.cpu ?? 0} on CPU, ${ops.gpu ?? 0} on GPU`);
+  }
+
+  function crossings(h2d, d2h) {
+    set('Over the bus', units.bytes(h2d.bytes + d2h.bytes), units.plural(h2d.trips + d2h.trips, 'trip'));
+    set('To the GPU', units.bytes(h2d.bytes), units.plural(h2d.trips, 'copy', 'copies'));
+    set('Back home', units.bytes(d2h.bytes), units.plural(d2h.trips, 'copy', 'copies'));
+  }
+
+  function veil() {
+    set('Over the bus', '?', 'told after your guess');
+    set('To the GPU', '?', 'copies');
+    set('Back home', '?', 'copies');
+  }
+
+  return { show };
+}

@@ -1,0 +1,97 @@
+// source.js: the program's text. The line at work is lit, a waiting line is marked, and in the margin
+// stands what each line has cost so far.
+
+import * as units from '../model/units.js';
+import { highlightLines } from './highlight.js';
+
+/** root: the <ol> for the lines; title: where the file's name goes. */
+export function sourcePane(root, title, jump) {
+  let shown = ''; // path and text on show
+  let rows = [];
+  let lit = null;
+
+  function fill(path, text) {
+    const key = `${path}\n${text}`;
+    if (key === shown) return;
+    shown = key;
+    title.textContent = units.baseName(path);
+    rows = highlightLines(text.replace(/\n$/, '')).map(row);
+    root.replaceChildren(...rows.map((r) => r.li));
+    lit = null;
+  }
+
+  function row(code, i) {
+    const li = document.createElement('li');
+    const number = document.createElement('span');
+    const words = document.createElement('code');
+    const cost = document.createElement('span');
+    number.className = 'number';
+    number.textContent = i + 1;
+    words.append(code);
+    cost.className = 'cost';
+    li.append(number, words, cost);
+    li.addEventListener('click', () => jump(i + 1));
+    return { li, cost };
+  }
+
+  function light(line, held) {
+    const next = rows[line - 1] ?? null;
+    if (lit && lit !== next) lit.li.className = '';
+    if (next) {
+      next.li.className = held ? 'lit held' : 'lit';
+      if (lit !== next) reveal(next.li);
+    }
+    if (lit !== next) {
+      lit?.li.removeAttribute('aria-current');
+      next?.li.setAttribute('aria-current', 'step');
+    }
+    lit = next;
+  }
+
+  // Within its own pane only: the page itself never jumps.
+  function reveal(li) {
+    const pane = root.parentElement;
+    const top = li.offsetTop - root.offsetTop;
+    if (top < pane.scrollTop + 30 || top > pane.scrollTop + pane.clientHeight - 60) pane.scrollTop = top - pane.clientHeight / 2;
+  }
+
+  // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, the program's wait, and what taking memory took beside it.
+  function entry({ bytes, held, taking }) {
+    const own = [bytes && units.bytes(bytes), held && units.time(held)].filter(Boolean).join(' · ');
+    return [own, taking && units.time(taking)].filter(Boolean).join(' + ');
+  }
+
+  function inFull({ bytes, held, taking }) {
+    const parts = [bytes && `${units.bytes(bytes)} over the bus`, held && `the program waited ${units.time(held)}`,
+      taking && `${units.time(taking)} to take memory that later tensors use too`];
+    return parts.filter(Boolean).join('; ');
+  }
+
+  // The margin is as wide as its longest entry on every line, and code scrolls beneath it.
+  function cost(lines, path) {
+    let longest = 0;
+    rows.forEach(({ cost: cell }, i) => {
+      const spent = lines.get(`${path}:${i + 1}`);
+      const words = spent ? entry(spent) : '';
+      if (cell.textContent !== words) {
+        cell.textContent = words;
+        cell.title = spent ? inFull(spent) : '';
+      }
+      cell.classList.toggle('moved', !!spent?.bytes);
+      longest = Math.max(longest, words.length);
+    });
+    root.classList.toggle('costed', longest > 0);
+    root.style.setProperty('--cost', `${longest * 0.57}em`);
+  }
+
+  /** Show the state after a step: its file, its line, and whether that line is waiting. */
+  function show(state, { file, line, held }) {
+    const path = state.sources.has(file) ? file : (state.sources.keys().next().value ?? '');
+    if (path) fill(path, state.sources.get(path));
+    else fill(file || 'no source', `The log holds no text of ${file || 'the program'}.`);
+    light(file === path || !file ? line : 0, held);
+    cost(state.lines, path);
+  }
+
+  return { show };
+}

@@ -1,0 +1,55 @@
+// status.js: the two badges of the header: whose times these are, and whether the picture is live.
+
+import * as units from '../model/units.js';
+
+/** "Simulated GPU — times are modelled", always visible, from the session event. */
+export function badge(node, state, why) {
+  const card = gpu(state);
+  const measured = isMeasured(state);
+  const times = measured ? 'times are measured' : 'times are modelled';
+  const words = !card ? `No GPU — ${times}` : card.kind === 'sim' ? `Simulated GPU — ${times}` : `${card.card || card.name} — ${times}`;
+  if (node.textContent !== words) node.textContent = words;
+  node.dataset.clock = measured ? 'measured' : 'model';
+  const title = reason(card, why) || words;
+  if (node.title !== title) node.title = title;
+}
+
+/** What stands behind the badge: {words, figures: [name, value] ...} for who wants to know. */
+export function behind(state, why) {
+  const card = gpu(state);
+  const words = isMeasured(state) ? `The times were measured on ${card?.card || 'the machine that ran this'}.`
+    : `No time here was measured: each is computed from the figures below, so that every machine shows the same. ${reason(card, why)}`;
+  return { words: words.trim(), figures: Object.entries(card?.model ?? {}).map(([name, value]) => [name.replaceAll('_', ' '), figure(name, value)]) };
+}
+
+const gpu = (state) => state.devices.find((d) => d.name !== 'cpu');
+const isMeasured = (state) => state.session?.clock === 'measured';
+
+function reason(card, why) {
+  const because = card?.why || why;
+  if (card?.kind !== 'sim') return '';
+  return `The GPU is simulated: ${card.card || card.name}${because ? `. No real card is used: ${because}` : ''}.`;
+}
+
+function figure(name, value) {
+  if (!Number.isFinite(value)) return String(value);
+  if (/flops/.test(name)) return `${value / 1e12} TFLOP/s`;
+  if (/bandwidth|per_s/.test(name)) return `${value / 1e9} GB/s`;
+  return /chunk|bytes/.test(name) ? units.bytes(value) : units.time(value);
+}
+
+/** Live, playing, paused, finished, killed; or the server is gone. */
+export function live(node, { position, run, link }) {
+  const [state, words] = say(position, run, link);
+  if (node.dataset.state !== state) node.dataset.state = state;
+  if (node.textContent !== words) node.textContent = words;
+}
+
+function say(position, run, link) {
+  if (link !== 'open' && !run.ended) return ['gone', 'Server gone'];
+  if (position.playing && !run.ended && position.atEnd) return ['live', 'Live'];
+  if (position.playing) return ['playing', run.ended ? 'Playing' : 'Playing · live'];
+  if (!run.ended) return ['paused', 'Paused · live goes on'];
+  if (position.atEnd) return run.killed ? ['killed', 'Killed'] : ['ended', 'Finished'];
+  return ['paused', 'Paused'];
+}

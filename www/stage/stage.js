@@ -1,0 +1,125 @@
+// stage.js: the canvas and what lies over it: for every tensor a button without looks, so that pointer,
+// keyboard and screen reader find it where it is drawn. It sizes, calls draw.js and shows hover text.
+
+import { draw } from './draw.js';
+import { layout } from './layout.js';
+import { theme } from './colours.js';
+import { handleOf, isStale } from '../model/state.js';
+import { about } from '../model/words.js';
+
+const $ = (id) => document.getElementById(id);
+
+export function stage(changed) {
+  const canvas = $('canvas');
+  const c = canvas.getContext('2d');
+  const spots = new Map(); // storage -> button
+  let size = { w: 0, h: 0, scale: 1 };
+  let colors = theme(getComputedStyle(document.body));
+  let plan = null; // the layout on show
+  let told = new Map(); // storage -> lines of hover text
+  let focus = 0;
+
+  /** Lay the state out: once a step, not once a frame. */
+  function arrange(state) {
+    const before = new Map((plan?.width === size.w ? plan.boxes : []).map((box) => [box.storage, box]));
+    plan = layout(state, size.w, size.h);
+    for (const box of plan.boxes) {
+      const { x, y, w, h, scale } = before.get(box.storage) ?? box;
+      if (x !== box.x || y !== box.y || scale !== box.scale) box.before = { x, y, w, h, scale };
+    }
+    told = new Map(plan.boxes.map((box) => [box.storage, tell(state, box)]));
+    place();
+  }
+
+  function tell(state, box) {
+    const storage = state.storages.get(box.storage);
+    const lines = about(storage, handleOf(state, storage), box.name, isStale(state, storage));
+    const first = state.lineages.get(storage.lineage)?.name;
+    if (first && first !== box.name) lines.splice(1, 0, `the same tensor as ${first}`);
+    return lines;
+  }
+
+  // One button a box, in the order of the boxes; written only where something changed.
+  function place() {
+    const wanted = new Set(plan.boxes.map((b) => b.storage));
+    for (const [storage, spot] of spots) {
+      if (!wanted.has(storage)) {
+        spot.remove();
+        spots.delete(storage);
+      }
+    }
+    for (const box of plan.boxes) {
+      const spot = spots.get(box.storage) ?? add(box.storage);
+      const label = told.get(box.storage).join('. ');
+      if (spot.getAttribute('aria-label') !== label) spot.setAttribute('aria-label', label);
+      Object.assign(spot.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` });
+    }
+    if (focus && !wanted.has(focus)) leave();
+    else if (focus) hover(focus);
+  }
+
+  function add(storage) {
+    const spot = document.createElement('button');
+    spot.type = 'button';
+    spot.dataset.storage = storage;
+    spot.addEventListener('pointerenter', () => hover(storage));
+    spot.addEventListener('focus', () => hover(storage));
+    spot.addEventListener('pointerleave', () => document.activeElement !== spot && leave());
+    spot.addEventListener('blur', leave);
+    $('spots').append(spot);
+    spots.set(storage, spot);
+    return spot;
+  }
+
+  function hover(storage) {
+    const box = plan?.boxes.find((b) => b.storage === storage);
+    if (!box) return;
+    const moved = focus !== storage;
+    focus = storage;
+    const tip = $('tip');
+    tip.replaceChildren(...told.get(storage).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
+    tip.hidden = false;
+    const left = Math.max(0, Math.min(size.w - tip.offsetWidth, box.x));
+    const under = box.y + box.h + 8;
+    const top = under + tip.offsetHeight > size.h ? box.y - tip.offsetHeight - 8 : under;
+    Object.assign(tip.style, { left: `${left}px`, top: `${Math.max(0, top)}px` });
+    if (moved) changed();
+  }
+
+  function leave() {
+    focus = 0;
+    $('tip').hidden = true;
+    changed();
+  }
+
+  /** Draw the arranged boxes. `moment`: what draw.js needs besides layout and looks. */
+  function paint(moment) {
+    if (!plan || !size.w) return;
+    c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+    draw(c, { ...moment, layout: plan, theme: colors, scale: size.scale, focus });
+  }
+
+  function measure() {
+    const { width, height } = $('stage').getBoundingClientRect();
+    const scale = Math.max(1, window.devicePixelRatio || 1);
+    if (!width || (width === size.w && height === size.h && scale === size.scale)) return false;
+    size = { w: Math.floor(width), h: Math.floor(height), scale };
+    canvas.width = Math.round(size.w * scale);
+    canvas.height = Math.round(size.h * scale);
+    Object.assign(canvas.style, { width: `${size.w}px`, height: `${size.h}px` }); // whole pixels: crisp text
+    return true;
+  }
+
+  /** The theme may have changed. */
+  function repaint() {
+    colors = theme(getComputedStyle(document.body));
+  }
+
+  /** Boxes in page coordinates, for the tests. */
+  function boxes() {
+    const at = canvas.getBoundingClientRect();
+    return (plan?.boxes ?? []).map((b) => ({ ...b, pageX: b.x + at.x, pageY: b.y + at.y }));
+  }
+
+  return { arrange, paint, measure, repaint, boxes, memories: () => plan?.memories ?? [] };
+}
