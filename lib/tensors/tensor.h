@@ -196,6 +196,8 @@ fy_tensor *fy_policy_dispatch(const fy_call *c);
 fy_tensor *fy_move(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name);
 fy_tensor *fy_move_unasked(fy_site *at, fy_tensor *x, fy_dev *to); /* FERRY_POLICY=silent; the log says so */
 fy_tensor *fy_compact(fy_site *at, fy_tensor *x);
+/* The type in which elements cross: the new one, if they are converted before. */
+fy_dtype fy_wire_type(const fy_dev *from, const fy_dev *to, fy_dtype old, fy_dtype new, bool async);
 /* src's values, broadcast and converted, into dst on the same device. */
 bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
 
