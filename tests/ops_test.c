@@ -161,6 +161,30 @@ TEST(results_follow_the_strides_of_their_operands)
     }
 }
 
+/* The strides are PyTorch 1.13's. */
+TEST(a_promoted_operand_keeps_its_order_of_dimensions)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *m = fy_view(fy_arange((16), .dtype = FY_INT32), (4, 4)), *x = fy_narrow(fy_t(m), 0, 2, 2);
+        fy_tensor *wide = fy_ones((2, 4)), *y = fy_permute(fy_view(fy_arange((24)), (2, 3, 4)), (2, 0, 1));
+        assert_true(HAS_STRIDES(x, 1, 4));
+        assert_true(HAS_STRIDES(fy_add(x, 2.5), 1, 2));
+        assert_true(HAS_STRIDES(fy_mul(x, wide), 1, 2));
+        assert_true(HAS_STRIDES(fy_sqrt(x), 1, 2));
+        assert_true(HAS_STRIDES(fy_gt(x, 2.5), 1, 2));
+        assert_true(HAS_STRIDES(fy_add(fy_to(x, "cuda"), 2.5), 1, 2));
+        assert_true(HOLDS(fy_sub(x, 0.5), 1.5, 5.5, 9.5, 13.5, 2.5, 6.5, 10.5, 14.5));
+        y = fy_narrow(y, 2, 0, 2);
+        assert_true(HAS_STRIDES(y, 1, 12, 4));
+        assert_true(HAS_STRIDES(fy_add(y, 2.5), 1, 8, 4));
+        assert_true(HAS_STRIDES(fy_add(fy_ones((4, 2, 2)), y), 4, 2, 1)); /* the first decides */
+        fy_tensor *spread = fy_expand(fy_ones((3, 1), .dtype = FY_INT32), (3, 4));
+        assert_true(HAS_STRIDES(fy_add(spread, 2.5), 4, 1));
+    }
+}
+
 TEST(sums_reach_every_element_of_any_layout)
 {
     (void)state;
@@ -264,6 +288,7 @@ int main(void)
         cmocka_unit_test(a_0_dim_cpu_tensor_goes_to_the_card_as_a_kernel_argument),
         cmocka_unit_test(sizes_are_broadcast_from_the_right),
         cmocka_unit_test(results_follow_the_strides_of_their_operands),
+        cmocka_unit_test(a_promoted_operand_keeps_its_order_of_dimensions),
         cmocka_unit_test(sums_reach_every_element_of_any_layout),
         cmocka_unit_test(relu_keeps_nan),
         cmocka_unit_test(matmul_takes_vectors_as_rows_and_columns),
