@@ -14,12 +14,13 @@ typedef struct fy_site {
     const char *args; /* "a, b", as written */
     uint64_t interned; /* log generation and site number, written once by the log */
     const char *variable; /* the name left of '=', found once; "" if there is none */
+    bool advised; /* what is said of a line once was said of this one */
 } fy_site;
 
 /* __extension__: a statement expression is the one way to a static object inside an expression. */
 #define FY_AT(call, args) \
     (__extension__({ \
-        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0, 0}; \
+        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0, 0, false}; \
         &fy_site_; \
     }))
 
@@ -264,6 +265,7 @@ fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_cpu_at(fy_site *at, fy_tensor *x);
 void fy_print_at(fy_site *at, fy_tensor *x);
 double fy_item_at(fy_site *at, fy_tensor *x);
+int64_t fy_item_int_at(fy_site *at, fy_tensor *x);
 void *fy_data_at(fy_site *at, fy_tensor *x);
 void fy_free_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x);
