@@ -89,6 +89,92 @@ TEST(integers_and_floats_promote_as_in_pytorch)
     }
 }
 
+TEST(every_number_of_c_keeps_its_value_and_its_kind)
+{
+    struct {
+        unsigned three : 2;
+        int less : 4;
+        bool on : 1;
+    } bits = {3, -4, true};
+    long double half = 0.5L;
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *n = fy_tensor((2, 4));
+        assert_true(HOLDS(fy_mul(n, half), 1, 2));
+        assert_true(HOLDS(fy_mul(0.25L, n), 0.5, 1));
+        assert_int_equal(fy_dtype_of(fy_mul(n, half)), FY_FLOAT32);
+        assert_true(HOLDS(fy_full((1), half), 0.5));
+        assert_true(HOLDS(fy_tensor((1, half)), 1, 0.5));
+        assert_true(HOLDS(fy_add(fy_ones((1)), n, half), 2, 3));
+        assert_true(HOLDS(fy_mul(n, bits.three), 6, 12));
+        assert_true(HOLDS(fy_mul(n, bits.less), -8, -16));
+        assert_int_equal(fy_dtype_of(fy_mul(n, bits.three)), FY_INT64);
+        assert_int_equal(fy_dtype_of(fy_full((1), bits.on)), FY_BOOL);
+        assert_true(HOLDS(fy_add(n, (short)-1), 1, 3));
+        assert_true(HOLDS(fy_add(n, (unsigned char)255), 257, 259));
+        assert_true(HOLDS(fy_add(n, -1L), 1, 3));
+        assert_true(fy_item_int(fy_full((), (unsigned long long)INT64_MAX)) == INT64_MAX);
+#if defined(__FLT16_MAX__) && !defined(__clang__)
+        assert_true(HOLDS(fy_mul(n, __extension__(_Float16) 0.5f), 1, 2));
+#endif
+    }
+}
+
+TEST(a_number_above_int64_is_refused_everywhere)
+{
+    unsigned long long most = UINT64_MAX, over = (unsigned long long)INT64_MAX + 1;
+    fy_tensor *x = fy_ones((2)), *n = fy_arange((2)), *m = fy_ones((2, 2));
+    (void)state;
+#define OVERFLOWS(call) \
+    do { \
+        since(); \
+        assert_null(call); \
+        assert_true(failed_with("value cannot be converted to type int64_t without overflow")); \
+        assert_string_equal(kinds(), "error"); \
+    } while (0)
+    FY_SCOPE
+    {
+        OVERFLOWS(fy_mul(n, most));
+        OVERFLOWS(fy_mul(over, x));
+        OVERFLOWS(fy_pow(n, most));
+        OVERFLOWS(fy_add_(x, over));
+        OVERFLOWS(fy_add(n, n, most));
+        OVERFLOWS(fy_addmm(m, m, m, 1, over));
+        OVERFLOWS(fy_fill_(x, over));
+        OVERFLOWS(fy_full((2), over));
+        OVERFLOWS(fy_tensor((1, over)));
+        OVERFLOWS(fy_arange((0, over)));
+        assert_int_equal(fy_result_type(n, over), FY_DTYPE_UNSET);
+        assert_true(failed_with("fix: whole numbers end at 2^63 - 1; as a float it is 9.2233720368547758e+18"));
+    }
+    fy_free(x), fy_free(n), fy_free(m);
+}
+
+TEST(no_bool_is_subtracted_and_none_scales_numbers)
+{
+    bool yes = true;
+    const char *mask = "Subtraction, the `-` operator, with a bool tensor is not supported.";
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *n = fy_arange((2)), *x = fy_ones((2)), *b = fy_gt(n, 0);
+        assert_null(fy_sub(n, yes));
+        assert_true(failed_with(mask));
+        assert_null(fy_sub(yes, x));
+        assert_true(failed_with(mask));
+        assert_null(fy_sub_(x, yes));
+        assert_true(failed_with(mask));
+        assert_null(fy_sub(b, yes));
+        assert_true(failed_with("Subtraction, the `-` operator, with two bool tensors is not supported."));
+        assert_true(HOLDS(fy_add(n, yes), 1, 2));
+        assert_null(fy_add(n, n, yes));
+        assert_true(failed_with("Boolean alpha only supported for Boolean results."));
+        assert_true(HOLDS(fy_add(b, b, yes), 0, 1));
+        assert_true(HOLDS(x, 1, 1));
+    }
+}
+
 TEST(a_cast_for_promotion_is_recorded_and_leaves_nothing)
 {
     (void)state;
@@ -284,6 +370,9 @@ int main(void)
         cmocka_unit_test(an_op_on_the_card_is_exactly_four_records),
         cmocka_unit_test(the_host_is_busy_while_it_computes),
         cmocka_unit_test(integers_and_floats_promote_as_in_pytorch),
+        cmocka_unit_test(every_number_of_c_keeps_its_value_and_its_kind),
+        cmocka_unit_test(a_number_above_int64_is_refused_everywhere),
+        cmocka_unit_test(no_bool_is_subtracted_and_none_scales_numbers),
         cmocka_unit_test(a_cast_for_promotion_is_recorded_and_leaves_nothing),
         cmocka_unit_test(a_0_dim_cpu_tensor_goes_to_the_card_as_a_kernel_argument),
         cmocka_unit_test(sizes_are_broadcast_from_the_right),

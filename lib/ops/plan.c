@@ -169,7 +169,7 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
     int64_t numel;
     *p = (fy_plan){.dev = c->dev};
     for (int i = 0, n = operands(c, x); i < n; i++)
-        if (c->in[i].is_tensor && !fy_check(c->at, i, x[i])) return false;
+        if (c->in[i].is_tensor ? !fy_check(c->at, i, x[i]) : !fy_number_ok(c->at, &c->in[i])) return false;
     if (!is_free_of_devices(&fy_ops[c->op]) && !plan_device(c, p)) return false;
     if (!fy_plan_types(c, p) || !plan_shape(c, p)) return false;
     if (!fy_shape_ok(c->at, &p->result.shape, p->result.dtype, &numel)) return false;

@@ -154,8 +154,9 @@ typedef struct fy_plan {
     int reduced;
 } fy_plan;
 
-bool fy_plan_make(const fy_call *c, fy_plan *p);                    /* false after an error */
-bool fy_plan_types(const fy_call *c, fy_plan *p);                   /* its parts: types.c */
+bool fy_plan_make(const fy_call *c, fy_plan *p);  /* false after an error */
+bool fy_plan_types(const fy_call *c, fy_plan *p); /* its parts: types.c */
+bool fy_subtracts_mask(const fy_call *c);
 bool fy_plan_product(const fy_call *c, fy_plan *p);                 /* product.c */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p);                 /* reduce.c */
 bool fy_plan_along(const fy_call *c, fy_plan *p);                   /* reduce.c */
@@ -232,6 +233,7 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Is argument i a tensor that lives? False after an error; after FY_RETURN a NULL passes through silently. */
 bool fy_check(fy_site *at, int i, const fy_tensor *x);
+bool fy_number_ok(fy_site *at, const fy_arg *x); /* false after an error: above INT64_MAX */
 /* Argument i is NULL where a tensor, stream or event belongs: silent after FY_RETURN, where NULL passes through. */
 void *fy_fail_null(fy_site *at, int i, const char *kind);
 /* The i-th argument as written, or "argument 2". */
