@@ -72,7 +72,7 @@ typedef struct fy_shape {
 /* Options of every call that makes a tensor. What is left out is the default. */
 typedef struct fy_opts {
     const struct fy_options_by_name *fy_begin_; /* refuses fy_ones((2), "cuda"); not for use */
-    const char *device; /* "cpu" unless told */
+    const char *device; /* "cpu" unless told; card 0 is "cuda:0", not 0 */
     fy_dtype dtype;     /* float32 unless told or implied by the values */
     const char *name;   /* what messages and the page call it; else the variable's name */
     bool pin_memory;    /* page-locked, on the CPU alone */
