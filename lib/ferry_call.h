@@ -112,8 +112,8 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
         enum { fy_is_operand_ = FY_IS_TENSOR(v) || FY_IS_FLOAT(v) || FY_IS_INTEGER(v) }; \
         _Static_assert(fy_is_operand_, "a tensor or a number is wanted here, and not NULL, text or anything else: " \
                                        "a tensor is what fy_ones and its kin return, a number is 2 or 0.5"); \
-        _Generic(v, fy_tensor *: fy_arg_tensor, bool: fy_arg_bool, unsigned long: fy_arg_unsigned, \
-                 unsigned long long: fy_arg_unsigned, \
+        _Generic(v, fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, bool: fy_arg_bool, \
+                 unsigned long: fy_arg_unsigned, unsigned long long: fy_arg_unsigned, \
                  default: __builtin_choose_expr(FY_IS_FLOAT(v), fy_arg_float, fy_arg_int)) \
             (__builtin_choose_expr(fy_is_operand_, v, 0)); /* one complaint is enough */ \
     }))
