@@ -72,7 +72,7 @@ typedef struct fy_shape {
 /* Options of every call that makes a tensor. What is left out is the default. */
 typedef struct fy_opts {
     const struct fy_options_by_name *fy_begin_; /* refuses fy_ones((2), "cuda"); not for use */
-    const char *device; /* "cpu" unless told */
+    const char *device; /* "cpu" unless told; card 0 is "cuda:0", not 0 */
     fy_dtype dtype;     /* float32 unless told or implied by the values */
     const char *name;   /* what messages and the page call it; else the variable's name */
     bool pin_memory;    /* page-locked, on the CPU alone */
@@ -176,7 +176,10 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 /* ---- looking ------------------------------------------------------------------------------- */
 
 #define fy_print(x) fy_print_at(FY_AT("fy_print", #x), x)   /* values to stdout; brings them home first */
-#define fy_item(x)  fy_item_at(FY_AT("fy_item", #x), x)     /* the one element, as double; waits */
+#define fy_item(x)  fy_item_at(FY_AT("fy_item", #x), x)     /* the one element, as double; waits. Beyond 2^53 an
+                                                               int64 may be rounded, which stderr tells once a line */
+#define fy_item_int(x) fy_item_int_at(FY_AT("fy_item_int", #x), x) /* the one element of an integer or bool tensor, to
+                                                               the last digit; a float one is an error */
 #define fy_data(x)  fy_data_at(FY_AT("fy_data", #x), x)     /* borrowed pointer to element 0, noted as a
                                                                read; on "cuda" it points into VRAM: not
                                                                for the host */

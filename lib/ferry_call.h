@@ -14,12 +14,13 @@ typedef struct fy_site {
     const char *args; /* "a, b", as written */
     uint64_t interned; /* log generation and site number, written once by the log */
     const char *variable; /* the name left of '=', found once; "" if there is none */
+    bool advised; /* what is said of a line once was said of this one */
 } fy_site;
 
 /* __extension__: a statement expression is the one way to a static object inside an expression. */
 #define FY_AT(call, args) \
     (__extension__({ \
-        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0, 0}; \
+        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0, 0, false}; \
         &fy_site_; \
     }))
 
@@ -39,8 +40,8 @@ typedef struct fy_site {
 /* The 0 in front makes an array of an empty list, too. */
 #define FY_COUNT(...) (sizeof((const int64_t[]){0, __VA_ARGS__}) / sizeof(int64_t) - 1)
 #define FY_DIMS(...) fy_dims(FY_COUNT(__VA_ARGS__), (const int64_t[]){0, __VA_ARGS__} + 1)
-#define FY_SHAPE(x) \
-    FY_SHAPE_IN("the shape needs parentheses of its own: fy_zeros((2, 3)); (3) for one dimension, () for a 0-dim " \
+#define FY_SHAPE(call, x) \
+    FY_SHAPE_IN("the shape needs parentheses of its own: " call "((2, 3)); (3) for one dimension, () for a 0-dim " \
                 "tensor", x)
 #define FY_SHAPE_IN(words, x) FY_CAT(FY_SHAPE_, FY_IS_PAREN(x))(words, x)
 #define FY_SHAPE_1(words, x) FY_DIMS x
@@ -49,6 +50,13 @@ typedef struct fy_site {
 /* An int expression that compiles only where something holds, else says why. */
 #define FY_DEMAND(holds, words) (int)sizeof(struct { _Static_assert(holds, words); int none; })
 #define FY_REFUSE(words) FY_DEMAND(0, words)
+/* Likewise, of no value. The name keeps a long condition out of what clang says. */
+#define FY_HOLDS(holds, words) \
+    (__extension__({ \
+        enum { fy_holds_ = (holds) }; \
+        _Static_assert(fy_holds_, words); \
+        (void)0; \
+    }))
 #define FY_TOO_FEW(call, form) FY_REFUSE(call " gets too few arguments: " call form)
 #define FY_NO_TENSOR(call, form) (fy_tensor *)(intptr_t)FY_TOO_FEW(call, form)
 #define FY_AT_MOST(most, call, form, ...) \
@@ -69,12 +77,19 @@ typedef struct fy_arg {
     int64_t integer;
     bool is_tensor; /* tells a NULL tensor (a failed call) from a number */
     bool is_bool;   /* a bool variable; C11's true is an int */
+    bool is_huge;   /* above INT64_MAX: refused by the call */
 } fy_arg;
 
-static inline fy_arg fy_arg_tensor(fy_tensor *x) { fy_arg a = {x, false, 0, 0, true, false}; return a; }
-static inline fy_arg fy_arg_real(double x) { fy_arg a = {0, false, x, 0, false, false}; return a; }
-static inline fy_arg fy_arg_int(int64_t x) { fy_arg a = {0, true, (double)x, x, false, false}; return a; }
-static inline fy_arg fy_arg_bool(bool x) { fy_arg a = {0, true, (double)x, x, false, true}; return a; }
+static inline fy_arg fy_arg_tensor(fy_tensor *x) { fy_arg a = {x, false, 0, 0, true, false, false}; return a; }
+static inline fy_arg fy_arg_real(double x) { fy_arg a = {0, false, x, 0, false, false, false}; return a; }
+static inline fy_arg fy_arg_int(int64_t x) { fy_arg a = {0, true, (double)x, x, false, false, false}; return a; }
+static inline fy_arg fy_arg_bool(bool x) { fy_arg a = {0, true, (double)x, x, false, true, false}; return a; }
+static inline fy_arg fy_arg_float(long double x) { return fy_arg_real((double)x); } /* _Float16, __bf16, long double */
+static inline fy_arg fy_arg_unsigned(unsigned long long x)
+{
+    fy_arg a = {0, true, (double)x, (int64_t)x, false, false, x > INT64_MAX};
+    return a;
+}
 
 /* Where fy_to goes: a device, a dtype or another tensor's both. */
 typedef struct fy_target {
@@ -88,24 +103,51 @@ static inline fy_target fy_target_device(const char *d) { fy_target t = {d, FY_D
 static inline fy_target fy_target_dtype(fy_dtype d) { fy_target t = {0, d, 0, false}; return t; }
 static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYPE_UNSET, x, true}; return t; }
 
-#define FY_ARG(x) \
-    _Generic((x), fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, bool: fy_arg_bool, \
-             default: fy_arg_int)(x)
+/* An operand as a fy_arg. It is written out once: calls within calls would grow with every level. Types that
+ * have no name here, as those of bit-fields, are told by their class: GCC's is 8 for the floats. */
+#define FY_ARG(x) FY_ARG_NAMED(FY_CAT(fy_operand_, __COUNTER__), x)
+#define FY_ARG_NAMED(v, x) \
+    (__extension__({ \
+        __auto_type v = ((void)0, (x)); \
+        enum { fy_is_operand_ = FY_IS_TENSOR(v) || FY_IS_FLOAT(v) || FY_IS_INTEGER(v) }; \
+        _Static_assert(fy_is_operand_, "a tensor or a number is wanted here, and not NULL, text or anything else: " \
+                                       "a tensor is what fy_ones and its kin return, a number is 2 or 0.5"); \
+        _Generic(v, fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, bool: fy_arg_bool, \
+                 unsigned long: fy_arg_unsigned, unsigned long long: fy_arg_unsigned, \
+                 default: __builtin_choose_expr(FY_IS_FLOAT(v), fy_arg_float, fy_arg_int)) \
+            (__builtin_choose_expr(fy_is_operand_, v, 0)); /* one complaint is enough */ \
+    }))
+#define FY_IS_TENSOR(v) _Generic(v, fy_tensor *: 1, default: 0)
+#define FY_IS_FLOAT(v) (__builtin_classify_type(v) == 8)
+#define FY_IS_INTEGER(v) \
+    (__builtin_classify_type(v) > 0 && __builtin_classify_type(v) < 5 && sizeof(v) <= sizeof(int64_t))
 #define FY_NO_NUMBER(x) \
-    (void)sizeof(struct { \
-        _Static_assert(_Generic((x), int: 0, default: 1), \
-                       "a number is no target: write fy_to(x, FY_FLOAT32), FY_INT64 or a device, as \"cuda\""); \
-        int none; \
-    })
+    FY_HOLDS(_Generic((x), int: 0, default: 1), \
+             "a number is no target: write fy_to(x, FY_FLOAT32), FY_INT64 or a device, as \"cuda\"")
 #define FY_TARGET(x) \
     (FY_NO_NUMBER(x), \
      _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
               fy_dtype: fy_target_dtype, int: fy_target_dtype)(x))
 
 /* FY_MAKE: site, shape and options of one of the plain factories. */
-#define FY_OPTIONS(type, ...) (__extension__(type){__VA_ARGS__})
-#define FY_OPTS(...) FY_OPTIONS(fy_opts, FY_REST(__VA_ARGS__, .fy_end_ = 0))
-#define FY_MAKE(call, text, ...) FY_AT(call, text), FY_SHAPE(FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__)
+#define FY_OPTIONS(type, form, ...) \
+    (FY_HOLDS(FY_OF_OPTIONS(FY_IS_OPTION, __VA_ARGS__), "options are given by name, with a dot in front: " form), \
+     FY_HOLDS(FY_OF_OPTIONS(FY_IS_NO_NUMBER, __VA_ARGS__), \
+              "a device is named by text, not by a number: .device = \"cuda:0\", \"cuda:1\" or \"cpu\""), \
+     FY_LITERAL(type, __VA_ARGS__))
+#define FY_LITERAL(type, ...) (__extension__(type){__VA_ARGS__})
+/* Does it hold of each of the options, as written? Compilers know what strncmp says of texts. */
+#define FY_OF_OPTIONS(holds, ...) FY_OF_SIX(holds, __VA_ARGS__, , , , , , ~)
+#define FY_OF_SIX(holds, a, b, c, d, e, f, ...) (holds(#a) && holds(#b) && holds(#c) && holds(#d) && holds(#e) && holds(#f))
+#define FY_IS_OPTION(text) (sizeof text == 1 || !__builtin_strncmp(text, ".", 1))
+#define FY_IS_NO_NUMBER(text) \
+    (!FY_IS_DIGIT_AFTER(".device = ", text) && !FY_IS_DIGIT_AFTER(".device=", text) && \
+     !FY_IS_DIGIT_AFTER(".device =", text) && !FY_IS_DIGIT_AFTER(".device= ", text))
+#define FY_IS_DIGIT_AFTER(head, text) \
+    (__builtin_strncmp(text, head "0", sizeof head) >= 0 && __builtin_strncmp(text, head "9", sizeof head) <= 0)
+#define FY_OPTS(form, ...) FY_OPTIONS(fy_opts, form, FY_REST(__VA_ARGS__, .fy_end_ = 0))
+#define FY_MAKE(call, text, ...) \
+    FY_AT(call, text), FY_SHAPE(call, FY_FIRST(__VA_ARGS__)), FY_OPTS(call "((2), .device = \"cuda\")", __VA_ARGS__)
 
 /* FY_LIST (1, 2.5): number of values, and each as a fy_arg. Up to 32; a 33rd is a compile error.
  * An empty list is told by its first value: nothing, followed by (), is the call of a probe. */
@@ -162,39 +204,41 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_LIST_0(...) \
     FY_COUNT32(__VA_ARGS__), __extension__(const fy_arg[]){FY_CAT(FY_EACH_, FY_COUNT32(__VA_ARGS__))(__VA_ARGS__)}
 
-#define FY_OPTS2(...) FY_OPTIONS(fy_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
+#define FY_OPTS2(form, ...) FY_OPTIONS(fy_opts, form, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 #define FY_FULL(call, text, ...) \
     fy_full_at(FY_AT(call, text), \
                FY_SHAPE_IN("the shape needs parentheses of its own: fy_full((2, 3), 7.5)", FY_FIRST(__VA_ARGS__)), \
                FY_ARG(FY_SECOND_OR(FY_REFUSE("the value comes second: fy_full((2, 3), 7.5)"), __VA_ARGS__)), \
-               FY_OPTS2(__VA_ARGS__))
+               FY_OPTS2("fy_full((2, 3), 7.5, .device = \"cuda\")", __VA_ARGS__))
 #define FY_ARANGE(call, text, ...) \
     fy_arange_at(FY_AT(call, text), FY_LIST_OF("fy_arange((5)), fy_arange((0, 5))", FY_FIRST(__VA_ARGS__)), \
-                 FY_OPTS(__VA_ARGS__))
+                 FY_OPTS("fy_arange((5), .device = \"cuda\")", __VA_ARGS__))
 #define FY_TENSOR(call, text, ...) \
-    fy_tensor_at(FY_AT(call, text), FY_LIST_OF("fy_tensor((1, 2, 3))", FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+    fy_tensor_at(FY_AT(call, text), FY_LIST_OF("fy_tensor((1, 2, 3))", FY_FIRST(__VA_ARGS__)), \
+                 FY_OPTS("fy_tensor((1, 2, 3), .device = \"cuda\")", __VA_ARGS__))
 #define FY_TO(call, text, ...) \
     fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
              FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
-             FY_OPTIONS(fy_to_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
+             FY_OPTIONS(fy_to_opts, "fy_to(x, \"cuda\", .copy = true)", FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 #define FY_COPY(call, text, dst, ...) \
     fy_copy__at(FY_AT(call, text), dst, FY_FIRST(__VA_ARGS__), \
-                FY_OPTIONS(fy_copy_opts, FY_REST(__VA_ARGS__, .fy_end_ = 0)))
+                FY_OPTIONS(fy_copy_opts, "fy_copy_(dst, src, .non_blocking = true)", FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 #define FY_LINSPACE(call, text, ...) \
-    fy_linspace_at(FY_AT(call, text), FY_LIST_OF("fy_linspace((0, 1, 5))", FY_FIRST(__VA_ARGS__)), FY_OPTS(__VA_ARGS__))
+    fy_linspace_at(FY_AT(call, text), FY_LIST_OF("fy_linspace((0, 1, 5))", FY_FIRST(__VA_ARGS__)), \
+                   FY_OPTS("fy_linspace((0, 1, 5), .device = \"cuda\")", __VA_ARGS__))
 #define FY_EYE(call, text, ...) \
     fy_eye_at(FY_AT(call, text), \
         FY_SHAPE_IN("the size needs parentheses of its own: fy_eye((3)), fy_eye((3, 4))", FY_FIRST(__VA_ARGS__)), \
-        FY_OPTS(__VA_ARGS__))
+        FY_OPTS("fy_eye((3), .device = \"cuda\")", __VA_ARGS__))
 #define FY_RANDPERM(call, text, ...) \
     fy_randperm_at(FY_AT(call, text), \
         FY_SHAPE_IN("the size needs parentheses of its own: fy_randperm((5))", FY_FIRST(__VA_ARGS__)), \
-        FY_OPTS(__VA_ARGS__))
+        FY_OPTS("fy_randperm((5), .device = \"cuda\")", __VA_ARGS__))
 #define FY_RANDINT(call, text, ...) \
     fy_randint_at(FY_AT(call, text), FY_LIST_OF("fy_randint((0, 10), (2, 3))", FY_FIRST(__VA_ARGS__)), \
                   FY_SHAPE_IN("the shape comes second, in parentheses of its own: fy_randint((0, 10), (2, 3))", \
                               FY_SECOND_OR(FY_MISSING, __VA_ARGS__)), \
-                  FY_OPTS2(__VA_ARGS__))
+                  FY_OPTS2("fy_randint((0, 10), (2, 3), .device = \"cuda\")", __VA_ARGS__))
 #define FY_CUDA(call, text, ...) \
     fy_cuda_at((FY_AT_MOST(2, call, "(x, 1)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
                FY_SECOND_OR(-1, __VA_ARGS__))
@@ -209,16 +253,17 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 
 /* Reductions: fy_sum(x), fy_sum(x, (0, 1)), fy_sum(x, (1), .keepdim = true). No list means all. */
 #define FY_REDUCE(call, text, ...) \
-    FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_REDUCE_DIMS(FY_SECOND_OR((), __VA_ARGS__)), \
-        FY_OPTIONS(fy_reduce_opts, FY_CAT(FY_REDUCE_OPTS_, FY_ALONE(__VA_ARGS__))(__VA_ARGS__))
+    FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_REDUCE_DIMS(call, FY_SECOND_OR((), __VA_ARGS__)), \
+        FY_OPTIONS(fy_reduce_opts, call "(x, (0), .keepdim = true)", FY_CAT(FY_REDUCE_OPTS_, FY_ALONE(__VA_ARGS__))(__VA_ARGS__))
 #define FY_REDUCE_OPTS_1(x) .fy_end_ = 0
 #define FY_REDUCE_OPTS_0(...) FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))
-#define FY_REDUCE_DIMS(x) FY_CAT(FY_REDUCE_DIMS_, FY_IS_PAREN(x))(x)
-#define FY_REDUCE_DIMS_1(x) FY_DIMS x
-#define FY_REDUCE_DIMS_0(x) \
-    fy_dims(FY_REFUSE("the dimensions need parentheses of their own: fy_sum(x, (0)); () for all: " \
-                      "fy_sum(x, (), .keepdim = true)"), 0)
-#define FY_LOSS_OPTS(...) FY_OPTIONS(fy_loss_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
+#define FY_REDUCE_DIMS(call, x) FY_CAT(FY_REDUCE_DIMS_, FY_IS_PAREN(x))(call, x)
+#define FY_REDUCE_DIMS_1(call, x) FY_DIMS x
+#define FY_REDUCE_DIMS_0(call, x) \
+    fy_dims(FY_REFUSE("the dimensions need parentheses of their own: " call "(x, (0)); () for all: " \
+                      call "(x, (), .keepdim = true)"), 0)
+#define FY_LOSS_OPTS(call, ...) \
+    FY_OPTIONS(fy_loss_opts, call "(x, target, .reduction = FY_SUM)", FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 
 #define FY_LIST_OF(form, x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(form, x)
 #define FY_LIST_OF_1(form, x) FY_LIST x
@@ -264,6 +309,7 @@ fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_cpu_at(fy_site *at, fy_tensor *x);
 void fy_print_at(fy_site *at, fy_tensor *x);
 double fy_item_at(fy_site *at, fy_tensor *x);
+int64_t fy_item_int_at(fy_site *at, fy_tensor *x);
 void *fy_data_at(fy_site *at, fy_tensor *x);
 void fy_free_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x);

@@ -26,9 +26,11 @@ inline fy_arg fy_arg_of(int x) { return fy_arg_int(x); }
 inline fy_arg fy_arg_of(unsigned x) { return fy_arg_int(x); }
 inline fy_arg fy_arg_of(long x) { return fy_arg_int(x); }
 inline fy_arg fy_arg_of(long long x) { return fy_arg_int(x); }
-inline fy_arg fy_arg_of(unsigned long x) { return fy_arg_int((int64_t)x); }
-inline fy_arg fy_arg_of(unsigned long long x) { return fy_arg_int((int64_t)x); }
+inline fy_arg fy_arg_of(unsigned long x) { return fy_arg_unsigned(x); }
+inline fy_arg fy_arg_of(unsigned long long x) { return fy_arg_unsigned(x); }
+inline fy_arg fy_arg_of(long double x) { return fy_arg_float(x); }
 fy_arg fy_arg_of(const void *) = delete; /* a text is neither tensor nor number; else it would be true */
+fy_arg fy_arg_of(decltype(nullptr)) = delete;
 
 inline fy_target fy_target_of(const char *device) { return fy_target_device(device); }
 inline fy_target fy_target_of(fy_tensor *like) { return fy_target_like(like); }
@@ -39,12 +41,15 @@ template <typename... T> constexpr size_t fy_count_of(T...) { return sizeof...(T
 
 } /* extern "C++" */
 
-#undef FY_OPTIONS
-#define FY_OPTIONS(type, ...) (type{__VA_ARGS__})
+#undef FY_LITERAL
+#define FY_LITERAL(type, ...) (type{__VA_ARGS__})
 #undef FY_DIMS
 #define FY_DIMS(...) fy_dims_of(__VA_ARGS__)
 #undef FY_ARG
-#define FY_ARG(x) fy_arg_of(x)
+#define FY_ARG(x) FY_ARG_(x) /* NULL as what it stands for */
+#define FY_ARG_(x) fy_arg_of((FY_HOLDS(!!__builtin_strcmp(#x, "__null"), "NULL is no tensor and no number"), (x)))
+#undef FY_HOLDS
+#define FY_HOLDS(holds, words) (void)FY_DEMAND(holds, words)
 #undef FY_TARGET
 #define FY_TARGET(x) fy_target_of(x)
 #undef FY_DEMAND

@@ -32,7 +32,7 @@ typedef struct fy_blob_opts {
     fy_from_blob_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
                     FY_SHAPE_IN("the shape comes second, in parentheses of its own: fy_from_blob(data, (2, 3))", \
                                 FY_SECOND_OR(FY_MISSING, __VA_ARGS__)), \
-                    FY_OPTIONS(fy_blob_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
+                    FY_LITERAL(fy_blob_opts, FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 
 fy_tensor *fy_from_blob_at(fy_site *at, void *data, fy_shape shape, fy_blob_opts o);
 fy_tensor *fy_load_npy_at(fy_site *at, const char *path);

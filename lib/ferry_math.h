@@ -118,7 +118,7 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
                  FY_SECOND_OR(FY_NO_TENSOR(call, "(x, weight)"), __VA_ARGS__), FY_THIRD_OR(0, __VA_ARGS__))
 #define FY_LOSS(call, text, ...) \
     FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(x, target)"), __VA_ARGS__), \
-        FY_LOSS_OPTS(__VA_ARGS__)
+        FY_LOSS_OPTS(call, __VA_ARGS__)
 
 /* The functions behind them. */
 #define FY_TWO_OPERAND_OPS(X) \

@@ -28,12 +28,15 @@ typedef struct fy_event_opts {
 
 /* fy_cuda_stream(), fy_cuda_stream(.device = "cuda:1"): the next of the pool; NULL after an error. */
 #define fy_cuda_stream(...) \
-    fy_cuda_stream_at(FY_AT("fy_cuda_stream", #__VA_ARGS__), FY_OPTIONS(fy_stream_opts, __VA_ARGS__))
+    fy_cuda_stream_at(FY_AT("fy_cuda_stream", #__VA_ARGS__), \
+                      FY_OPTIONS(fy_stream_opts, "fy_cuda_stream(.device = \"cuda:1\")", __VA_ARGS__))
 /* Of the current card, or of fy_cuda_default_stream(.device = "cuda:1"). */
 #define fy_cuda_default_stream(...) \
-    fy_cuda_default_stream_at(FY_AT("fy_cuda_default_stream", #__VA_ARGS__), FY_OPTIONS(fy_stream_opts, __VA_ARGS__))
+    fy_cuda_default_stream_at(FY_AT("fy_cuda_default_stream", #__VA_ARGS__), \
+                              FY_OPTIONS(fy_stream_opts, "fy_cuda_default_stream(.device = \"cuda:1\")", __VA_ARGS__))
 #define fy_cuda_current_stream(...) \
-    fy_cuda_current_stream_at(FY_AT("fy_cuda_current_stream", #__VA_ARGS__), FY_OPTIONS(fy_stream_opts, __VA_ARGS__))
+    fy_cuda_current_stream_at(FY_AT("fy_cuda_current_stream", #__VA_ARGS__), \
+                              FY_OPTIONS(fy_stream_opts, "fy_cuda_current_stream(.device = \"cuda:1\")", __VA_ARGS__))
 /* From now on s is the current stream of its card, and its card the current one, in this thread. */
 #define fy_cuda_set_stream(s) fy_cuda_set_stream_at(FY_AT("fy_cuda_set_stream", #s), s)
 /* FY_STREAM(s) { ... }: s is current inside; then card and stream are what they were. Leave it by its end,
@@ -56,7 +59,8 @@ const char *fy_stream_device(const fy_stream *s); /* "cuda:0"; NULL of NULL */
 
 /* fy_cuda_event(), fy_cuda_event(.enable_timing = true): not recorded yet; give it back with fy_event_free. */
 #define fy_cuda_event(...) \
-    fy_cuda_event_at(FY_AT("fy_cuda_event", #__VA_ARGS__), FY_OPTIONS(fy_event_opts, __VA_ARGS__))
+    fy_cuda_event_at(FY_AT("fy_cuda_event", #__VA_ARGS__), \
+                     FY_OPTIONS(fy_event_opts, "fy_cuda_event(.enable_timing = true)", __VA_ARGS__))
 #define fy_event_free(e) fy_event_free_at(FY_AT("fy_event_free", #e), e)
 /* fy_event_record(e), fy_event_record(e, s): put e into the current stream, or s; what it stood for is forgotten. */
 #define fy_event_record(...) \

@@ -61,11 +61,7 @@ int64_t fy_storage_offset(const fy_tensor *x); /* elements from the storage's st
 #define FY_VIEW_0(call, text, x, ...) \
     fy_view_dtype_at(FY_AT(call, text), x, FY_DTYPE_OF_VIEW(FY_FIRST(__VA_ARGS__)))
 #define FY_DTYPE_OF_VIEW(x) \
-    ((void)sizeof(struct { \
-         _Static_assert(_Generic((x), fy_dtype: 1, default: 0), \
-                        "the shape needs parentheses of its own: fy_view(x, (2, 3))"); \
-         int none; \
-     }), (x))
+    (FY_HOLDS(_Generic((x), fy_dtype: 1, default: 0), "the shape needs parentheses of its own: fy_view(x, (2, 3))"), (x))
 #define FY_FLATTEN(call, text, ...) \
     fy_flatten_at((FY_AT_MOST(3, call, "(x, first, last)", __VA_ARGS__), FY_AT(call, text)), \
                   FY_FIRST(__VA_ARGS__), FY_SECOND_OR(0, __VA_ARGS__), FY_THIRD_OR(-1, __VA_ARGS__))

@@ -170,9 +170,7 @@ TEST(a_full_card_names_what_lives_and_draws_its_pieces)
     since();
     assert_null(MIBS(10));
     assert_true(failed_with("CUDA out of memory. Tried to allocate 10.00 MiB (GPU 0; 64.00 MiB total capacity; 46.00 "
-                            "MiB already allocated; 4.00 MiB free; 60.00 MiB reserved in total by Ferry) If reserved "
-                            "memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  "
-                            "See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF"));
+                            "MiB already allocated; 4.00 MiB free; 60.00 MiB reserved in total by Ferry)\n"));
     const cJSON *oom = event_of("oom", 0);
     assert_int_equal(number_of(oom, "asked"), 10 * MIB);
     assert_int_equal(number_of(oom, "allocated"), 46 * MIB);
@@ -180,6 +178,7 @@ TEST(a_full_card_names_what_lives_and_draws_its_pieces)
     assert_int_equal(number_of(oom, "free"), 4 * MIB);
     assert_int_equal(number_of(oom, "largest"), 8 * MIB);
     const char *hint = text_of(event_of("error", 0), "hint");
+    assert_ptr_equal(strstr(hint, "free tensors that are no longer needed"), hint);
     assert_non_null(strstr(hint, ". What lives there: whole (cache_test.c:"));
     assert_non_null(strstr(hint, ". Its free memory is in pieces: segment of 20 MiB at 0x7000000000: 4 MiB used by a "
                                  "(cache_test.c:"));
@@ -189,6 +188,37 @@ TEST(a_full_card_names_what_lives_and_draws_its_pieces)
     fy_memory_stats s = fy_cuda_memory_stats("cuda");
     assert_true(s.num_ooms >= 1 && s.num_alloc_retries >= 1);
     fy_free(a), fy_free(b), fy_free(whole);
+}
+
+/* Nor is any setting named that PyTorch's allocator has and this one lacks. */
+TEST(what_can_never_fit_is_not_told_to_free_tensors)
+{
+    static const struct {
+        int64_t elements;
+        const char *fix;
+    } cases[] = {
+        {16 << 20, "FY_SCOPE), or work in smaller pieces. What lives there: x"}, /* 64 MiB: all of the card */
+        {(16 << 20) + 1, "; or simulate a larger card: FERRY_SIM=h200:capacity=1GiB"},
+        {1L << 38, "; or simulate a larger card: FERRY_SIM=h200:capacity=1025GiB"},
+        {1L << 44, "in a smaller .dtype"}, /* no card is simulated so large */
+        {1L << 58, "in a smaller .dtype"},
+    };
+    (void)state;
+    fy_tensor *x = fy_ones((2), .device = "cuda");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        since();
+        assert_null(fy_zeros((cases[i].elements), .device = "cuda"));
+        const char *hint = text_of(event_of("error", 0), "hint"), *said = text_of(event_of("error", 0), "message");
+        bool never = strstr(hint, "cuda:0 has 64.00 MiB in all: no freeing makes room for this") == hint;
+        assert_int_equal(never, i > 0);
+        assert_int_equal(never, !strstr(hint, "free tensors"));
+        assert_non_null(strstr(hint, cases[i].fix));
+        assert_int_equal(i == 1 || i == 2, strstr(hint, "FERRY_SIM=") != NULL);
+        assert_null(strstr(said, "max_split_size_mb"));
+        assert_null(strstr(said, "PYTORCH"));
+        fy_clear_error();
+    }
+    fy_free(x);
 }
 
 TEST(more_than_there_is_of_anything)
@@ -330,6 +360,7 @@ int main(void)
         cmocka_unit_test_setup(fresh_and_freed_blocks_hold_different_junk, setup),
         cmocka_unit_test_setup(a_block_that_another_stream_uses_is_left_alone_and_waits, setup),
         cmocka_unit_test_setup(a_full_card_names_what_lives_and_draws_its_pieces, setup),
+        cmocka_unit_test_setup(what_can_never_fit_is_not_told_to_free_tensors, setup),
         cmocka_unit_test_setup(more_than_there_is_of_anything, setup),
         cmocka_unit_test_setup(room_is_made_from_what_is_cached, setup),
         cmocka_unit_test_setup(page_locked_memory_is_kept_for_the_next, setup),

@@ -90,6 +90,42 @@ TEST(what_lies_otherwise_crosses_by_way_of_a_compact_temporary)
     }
 }
 
+/* As PyTorch's copy_kernel_cuda decides. */
+TEST(what_is_turned_round_is_laid_out_at_its_source)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = rows(4, 3), *g = fy_zeros((3, 4), .dtype = FY_INT64, .device = "cuda:0"), *f = fy_ones((3, 4));
+        since();
+        fy_copy_(g, fy_t(x)); /* no room is taken on the card */
+        assert_string_equal(way(), "clone cpu, h2d cuda:0");
+        assert_string_equal(text_of(event_of("alloc", 0), "device"), "cpu");
+        assert_null(event_of("alloc", 1));
+        assert_true(HOLDS(g, 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11));
+        since();
+        fy_copy_(x, fy_t(g));
+        assert_string_equal(way(), "clone cuda:0, d2h cpu");
+        assert_true(HOLDS(x, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+        since();
+        fy_copy_(fy_t(g), x); /* rows cross as they are */
+        assert_string_equal(way(), "h2d cuda:0, clone cuda:0");
+        since();
+        fy_copy_(g, f); /* of another type: converted on the CPU, or on the card by whoever does not wait */
+        assert_string_equal(way(), "cast cpu, h2d cuda:0");
+        since();
+        fy_copy_(g, f, .non_blocking = true);
+        assert_string_equal(way(), "h2d cuda:0, cast cuda:0");
+        since();
+        fy_copy_(f, g);
+        assert_string_equal(way(), "d2h cpu, cast cpu");
+        since();
+        fy_copy_(f, g, .non_blocking = true);
+        assert_string_equal(way(), "cast cuda:0, d2h cpu");
+        assert_true(HOLDS(g, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) && fy_item(fy_sum(f)) == 12);
+    }
+}
+
 TEST(a_copy_onto_itself_does_nothing_and_one_onto_a_part_of_itself_fails)
 {
     (void)state;
@@ -259,6 +295,7 @@ int main(void)
         cmocka_unit_test(every_pair_of_devices_and_types_is_copied),
         cmocka_unit_test(a_source_is_broadcast_and_cut_off),
         cmocka_unit_test(what_lies_otherwise_crosses_by_way_of_a_compact_temporary),
+        cmocka_unit_test(what_is_turned_round_is_laid_out_at_its_source),
         cmocka_unit_test(a_copy_onto_itself_does_nothing_and_one_onto_a_part_of_itself_fails),
         cmocka_unit_test(a_failed_copy_changes_nothing),
         cmocka_unit_test(a_card_too_full_for_the_temporary_is_left_as_it_was),

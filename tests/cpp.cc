@@ -29,6 +29,8 @@ static void operations()
 {
     fy_tensor *a = fy_tensor((1, 2, 3), .dtype = FY_FLOAT32), *b = fy_tensor((4, 5, 6), .dtype = FY_FLOAT32);
     IS(sum(fy_add(a, b)) == 21 && sum(fy_add(a, b, 2)) == 36 && sum(fy_mul(a, 2)) == 12 && sum(fy_sub(1.5, a)) == -1.5);
+    IS(sum(fy_mul(a, 0.5L)) == 3 && fy_dtype_of(fy_add(fy_arange((2)), 1ul)) == FY_INT64);
+    IS(fy_item_int(fy_full((), INT64_MAX)) == INT64_MAX && sum(fy_ones((2), .device = NULL)) == 2);
     IS(sum(fy_maximum(a, 2L)) == 7 && sum(fy_eq(a, 2)) == 1 && sum(fy_relu(fy_neg(a))) == 0);
     fy_tensor *x = fy_view(fy_arange((6)), (2, 3)), *where = nullptr;
     IS(fy_numel(fy_sum(x, (1))) == 2 && fy_dim(fy_sum(x, (0, 1), .keepdim = true)) == 2);
@@ -111,6 +113,8 @@ static void memory()
 static void mistakes()
 {
     fy_on_error(FY_RETURN);
+    IS(!fy_mul(fy_ones((2)), UINT64_MAX) && std::strstr(fy_error(), "without overflow"));
+    fy_clear_error();
     IS(!fy_add(fy_ones((2)), fy_ones((3))) && std::strstr(fy_error(), "must match the size"));
     fy_clear_error();
 }

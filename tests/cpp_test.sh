@@ -15,6 +15,10 @@ refuses() { # refuses WORDS STATEMENT
 }
 a_shape_without_parentheses() { refuses 'the shape needs parentheses' 'fy_zeros(2)'; }
 a_text_as_an_operand() { refuses 'deleted' 'fy_add(fy_ones((2)), "1")'; }
+null_as_an_operand() { refuses 'NULL is no tensor and no number' 'fy_add(NULL, fy_ones((2)))'; }
+nullptr_as_an_operand() { refuses 'deleted\|ambiguous' 'fy_add(nullptr, fy_ones((2)))'; }
+a_device_by_number() { refuses 'a device is named by text, not by a number' 'fy_ones((2), .device = 0)'; }
+a_device_without_name() { refuses 'options are given by name' 'fy_ones((2), "cuda")'; }
 a_tensor_as_a_size() { refuses 'static_cast' 'fy_tensor *x = fy_ones((2)); fy_ones((x))'; }
 a_third_operand_too_many() { refuses 'fy_add gets too many arguments' 'fy_add(fy_ones((2)), 1, 2, 3)'; }
 a_number_as_a_target() { refuses 'deleted' 'fy_to(fy_ones((2)), 1)'; }
@@ -26,6 +30,10 @@ done
 holds "a shape without parentheses is refused in words" a_shape_without_parentheses
 holds "a number is no target in C++ either" a_number_as_a_target
 holds "a text is no operand in C++ either" a_text_as_an_operand
+holds "NULL is no operand in C++ either" null_as_an_operand
+holds "nullptr is no operand in C++ either" nullptr_as_an_operand
+holds "a number is no device in C++ either" a_device_by_number
+holds "a device without its name is refused in C++ too" a_device_without_name
 holds "a tensor is no size in C++ either" a_tensor_as_a_size
 holds "an argument too many is told in C++ too" a_third_operand_too_many
 finish

@@ -32,6 +32,65 @@ TEST(item_brings_one_element_home)
     }
 }
 
+TEST(item_int_is_exact_to_the_last_digit)
+{
+    const int64_t large[] = {(1L << 53) + 1, INT64_MAX, INT64_MIN, -1};
+    (void)state;
+    FY_SCOPE
+    {
+        for (int i = 0; i < 4; i++) {
+            assert_true(fy_item_int(fy_full((), large[i])) == large[i]);
+            assert_true(fy_item_int(fy_full((1, 1), large[i], .device = "cuda")) == large[i]);
+        }
+        assert_true(fy_item_int(fy_full((), 200, .dtype = FY_UINT8)) == 200);
+        assert_true(fy_item_int(fy_gt(fy_ones((1)), 0)) == 1);
+        fy_tensor *x = fy_ones((1)), *two = fy_arange((2));
+        since();
+        assert_true(fy_item_int(x) == 0);
+        assert_true(failed_with("fy_item_int takes integers and bool, not float32"));
+        assert_string_equal(kinds(), "error");
+        assert_string_equal(text_of(event_of("error", 0), "hint"),
+                            "fy_item(x) gives a float; fy_item_int(fy_to(x, FY_INT64)) cuts its fraction off");
+        assert_true(fy_item_int(two) == 0);
+        assert_true(failed_with("a Tensor with 2 elements cannot be converted to Scalar"));
+    }
+}
+
+static void take_three_items(void *x)
+{
+    for (int i = 0; i < 3; i++) fy_item((fy_tensor *)x);
+}
+
+TEST(item_says_once_a_line_that_it_rounded)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        const char *said = written_by(take_three_items, fy_full((), (1L << 53) + 1), 2), *fix = strstr(said, "fix: ");
+        assert_non_null(strstr(said, ": fy_item((fy_tensor *)x): a double holds 9007199254740992 instead of "
+                                     "9007199254740993\n"));
+        assert_true(fix && strstr(fix, "fy_item_int((fy_tensor *)x);") && !strstr(fix + 1, "fix: "));
+        assert_string_equal(written_by(take_three_items, fy_full((), INT64_MAX), 2), "");
+    }
+}
+
+static void take_items(void *list)
+{
+    for (fy_tensor **x = list; *x; x++) fy_item(*x);
+}
+
+TEST(item_says_nothing_where_a_double_is_exact)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *exact[] = {fy_full((), 1L << 53), fy_full((), INT64_MIN), fy_full((), 3L << 60), fy_ones(()), NULL};
+        fy_tensor *most[] = {fy_full((), INT64_MAX), NULL};
+        assert_string_equal(written_by(take_items, exact, 2), "");
+        assert_non_null(strstr(written_by(take_items, most, 2), "9223372036854775808 instead of 9223372036854775807"));
+    }
+}
+
 TEST(data_points_at_the_first_element_of_a_view)
 {
     (void)state;
@@ -153,6 +212,9 @@ int main(void)
     recorded_start();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(item_brings_one_element_home),
+        cmocka_unit_test(item_int_is_exact_to_the_last_digit),
+        cmocka_unit_test(item_says_once_a_line_that_it_rounded),
+        cmocka_unit_test(item_says_nothing_where_a_double_is_exact),
         cmocka_unit_test(data_points_at_the_first_element_of_a_view),
         cmocka_unit_test(print_looks_like_pytorchs),
         cmocka_unit_test(given_inputs_follow_the_list_and_the_seed),

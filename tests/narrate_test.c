@@ -6,7 +6,7 @@
 #include "text.h"
 #include "narrate.h"
 
-static fy_site at = {"demo.c", 5, "main", "fy_randn", "(64, 64)", 0, 0};
+static fy_site at = {"demo.c", 5, "main", "fy_randn", "(64, 64)", 0, 0, false};
 
 #define LIST(type, ...) fy_ref_bytes((const type[]){__VA_ARGS__}, sizeof((const type[]){__VA_ARGS__}))
 

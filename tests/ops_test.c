@@ -91,6 +91,92 @@ TEST(integers_and_floats_promote_as_in_pytorch)
     }
 }
 
+TEST(every_number_of_c_keeps_its_value_and_its_kind)
+{
+    struct {
+        unsigned three : 2;
+        int less : 4;
+        bool on : 1;
+    } bits = {3, -4, true};
+    long double half = 0.5L;
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *n = fy_tensor((2, 4));
+        assert_true(HOLDS(fy_mul(n, half), 1, 2));
+        assert_true(HOLDS(fy_mul(0.25L, n), 0.5, 1));
+        assert_int_equal(fy_dtype_of(fy_mul(n, half)), FY_FLOAT32);
+        assert_true(HOLDS(fy_full((1), half), 0.5));
+        assert_true(HOLDS(fy_tensor((1, half)), 1, 0.5));
+        assert_true(HOLDS(fy_add(fy_ones((1)), n, half), 2, 3));
+        assert_true(HOLDS(fy_mul(n, bits.three), 6, 12));
+        assert_true(HOLDS(fy_mul(n, bits.less), -8, -16));
+        assert_int_equal(fy_dtype_of(fy_mul(n, bits.three)), FY_INT64);
+        assert_int_equal(fy_dtype_of(fy_full((1), bits.on)), FY_BOOL);
+        assert_true(HOLDS(fy_add(n, (short)-1), 1, 3));
+        assert_true(HOLDS(fy_add(n, (unsigned char)255), 257, 259));
+        assert_true(HOLDS(fy_add(n, -1L), 1, 3));
+        assert_true(fy_item_int(fy_full((), (unsigned long long)INT64_MAX)) == INT64_MAX);
+#if defined(__FLT16_MAX__) && !defined(__clang__)
+        assert_true(HOLDS(fy_mul(n, __extension__(_Float16) 0.5f), 1, 2));
+#endif
+    }
+}
+
+TEST(a_number_above_int64_is_refused_everywhere)
+{
+    unsigned long long most = UINT64_MAX, over = (unsigned long long)INT64_MAX + 1;
+    fy_tensor *x = fy_ones((2)), *n = fy_arange((2)), *m = fy_ones((2, 2));
+    (void)state;
+#define OVERFLOWS(call) \
+    do { \
+        since(); \
+        assert_null(call); \
+        assert_true(failed_with("value cannot be converted to type int64_t without overflow")); \
+        assert_string_equal(kinds(), "error"); \
+    } while (0)
+    FY_SCOPE
+    {
+        OVERFLOWS(fy_mul(n, most));
+        OVERFLOWS(fy_mul(over, x));
+        OVERFLOWS(fy_pow(n, most));
+        OVERFLOWS(fy_add_(x, over));
+        OVERFLOWS(fy_add(n, n, most));
+        OVERFLOWS(fy_addmm(m, m, m, 1, over));
+        OVERFLOWS(fy_fill_(x, over));
+        OVERFLOWS(fy_full((2), over));
+        OVERFLOWS(fy_tensor((1, over)));
+        OVERFLOWS(fy_arange((0, over)));
+        assert_int_equal(fy_result_type(n, over), FY_DTYPE_UNSET);
+        assert_true(failed_with("fix: whole numbers end at 2^63 - 1; as a float it is 9.2233720368547758e+18"));
+    }
+    fy_free(x), fy_free(n), fy_free(m);
+}
+
+TEST(no_bool_is_subtracted_and_none_scales_numbers)
+{
+    bool yes = true;
+    const char *mask = "Subtraction, the `-` operator, with a bool tensor is not supported.";
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *n = fy_arange((2)), *x = fy_ones((2)), *b = fy_gt(n, 0);
+        assert_null(fy_sub(n, yes));
+        assert_true(failed_with(mask));
+        assert_null(fy_sub(yes, x));
+        assert_true(failed_with(mask));
+        assert_null(fy_sub_(x, yes));
+        assert_true(failed_with(mask));
+        assert_null(fy_sub(b, yes));
+        assert_true(failed_with("Subtraction, the `-` operator, with two bool tensors is not supported."));
+        assert_true(HOLDS(fy_add(n, yes), 1, 2));
+        assert_null(fy_add(n, n, yes));
+        assert_true(failed_with("Boolean alpha only supported for Boolean results."));
+        assert_true(HOLDS(fy_add(b, b, yes), 0, 1));
+        assert_true(HOLDS(x, 1, 1));
+    }
+}
+
 TEST(a_cast_for_promotion_is_recorded_and_leaves_nothing)
 {
     (void)state;
@@ -160,6 +246,30 @@ TEST(results_follow_the_strides_of_their_operands)
         assert_true(HAS_STRIDES(fy_add(fy_narrow(m, 1, 0, 2), 1), 2, 1));
         assert_true(HOLDS(fy_add(t, t), 0, 6, 2, 8, 4, 10));
         assert_true(HAS_STRIDES(fy_add(t, fy_tensor((1, 2))), 1, 3));
+    }
+}
+
+/* The strides are PyTorch 1.13's. */
+TEST(a_promoted_operand_keeps_its_order_of_dimensions)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *m = fy_view(fy_arange((16), .dtype = FY_INT32), (4, 4)), *x = fy_narrow(fy_t(m), 0, 2, 2);
+        fy_tensor *wide = fy_ones((2, 4)), *y = fy_permute(fy_view(fy_arange((24)), (2, 3, 4)), (2, 0, 1));
+        assert_true(HAS_STRIDES(x, 1, 4));
+        assert_true(HAS_STRIDES(fy_add(x, 2.5), 1, 2));
+        assert_true(HAS_STRIDES(fy_mul(x, wide), 1, 2));
+        assert_true(HAS_STRIDES(fy_sqrt(x), 1, 2));
+        assert_true(HAS_STRIDES(fy_gt(x, 2.5), 1, 2));
+        assert_true(HAS_STRIDES(fy_add(fy_to(x, "cuda"), 2.5), 1, 2));
+        assert_true(HOLDS(fy_sub(x, 0.5), 1.5, 5.5, 9.5, 13.5, 2.5, 6.5, 10.5, 14.5));
+        y = fy_narrow(y, 2, 0, 2);
+        assert_true(HAS_STRIDES(y, 1, 12, 4));
+        assert_true(HAS_STRIDES(fy_add(y, 2.5), 1, 8, 4));
+        assert_true(HAS_STRIDES(fy_add(fy_ones((4, 2, 2)), y), 4, 2, 1)); /* the first decides */
+        fy_tensor *spread = fy_expand(fy_ones((3, 1), .dtype = FY_INT32), (3, 4));
+        assert_true(HAS_STRIDES(fy_add(spread, 2.5), 4, 1));
     }
 }
 
@@ -262,10 +372,14 @@ int main(void)
         cmocka_unit_test(an_op_on_the_card_is_exactly_four_records),
         cmocka_unit_test(the_host_is_busy_while_it_computes),
         cmocka_unit_test(integers_and_floats_promote_as_in_pytorch),
+        cmocka_unit_test(every_number_of_c_keeps_its_value_and_its_kind),
+        cmocka_unit_test(a_number_above_int64_is_refused_everywhere),
+        cmocka_unit_test(no_bool_is_subtracted_and_none_scales_numbers),
         cmocka_unit_test(a_cast_for_promotion_is_recorded_and_leaves_nothing),
         cmocka_unit_test(a_0_dim_cpu_tensor_goes_to_the_card_as_a_kernel_argument),
         cmocka_unit_test(sizes_are_broadcast_from_the_right),
         cmocka_unit_test(results_follow_the_strides_of_their_operands),
+        cmocka_unit_test(a_promoted_operand_keeps_its_order_of_dimensions),
         cmocka_unit_test(sums_reach_every_element_of_any_layout),
         cmocka_unit_test(relu_keeps_nan),
         cmocka_unit_test(matmul_takes_vectors_as_rows_and_columns),

@@ -1,4 +1,4 @@
-/* printed.h: what a call writes to stdout. */
+/* printed.h: what a call writes to stdout, or to stderr. */
 #ifndef PRINTED_H
 #define PRINTED_H
 
@@ -8,21 +8,26 @@
 
 #include "ferry.h"
 
-static inline const char *printed_by(void (*write_it)(void *), void *context)
+static inline const char *written_by(void (*write_it)(void *), void *context, int to)
 {
     static char text[8192];
     char path[] = "/tmp/ferry-print-XXXXXX";
-    int fd = mkstemp(path), saved = dup(1);
+    int fd = mkstemp(path), saved = dup(to);
     fflush(stdout);
-    dup2(fd, 1);
+    dup2(fd, to);
     write_it(context); /* and flush it: fy_print does */
-    dup2(saved, 1);
+    dup2(saved, to);
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     text[n > 0 ? n : 0] = 0;
     close(fd);
     close(saved);
     unlink(path);
     return text;
+}
+
+static inline const char *printed_by(void (*write_it)(void *), void *context)
+{
+    return written_by(write_it, context, 1);
 }
 
 static inline void print_tensor(void *x) { fy_print((fy_tensor *)x); }

@@ -57,5 +57,6 @@ const fy_card *fy_card_host(void);
 const fy_card *fy_card_find(const char *key);
 const char *fy_card_keys(void);
 #define FY_SIM_CAPACITY ((int64_t)512 << 20) /* VRAM of a simulated card unless told, the same everywhere */
+#define FY_SIM_MOST_CAPACITY ((int64_t)1 << 46)
 
 #endif

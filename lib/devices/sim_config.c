@@ -16,7 +16,6 @@
 #include "card_params.h"
 
 static const int64_t least_capacity = 2 << 20; /* the caching allocator's smallest segment */
-static const int64_t most_capacity = (int64_t)1 << 46;
 
 static bool option_is(const char *option, size_t n, const char *name)
 {
@@ -36,7 +35,7 @@ static bool read_gpus(fy_choice *c, const char *option, size_t n, char *why, siz
 static bool read_capacity(fy_choice *c, const char *option, size_t n, char *why, size_t room)
 {
     bool ok = n > 9 && fy_figure_read(option + 9, n - 9, FY_UNIT_BYTES, &c->capacity);
-    if (ok && c->capacity >= least_capacity && c->capacity <= most_capacity) return true;
+    if (ok && c->capacity >= least_capacity && c->capacity <= FY_SIM_MOST_CAPACITY) return true;
     snprintf(why, room,
              "'%.*s' gives no capacity that can be; write a number and its unit, as in capacity=64MiB (KiB, MiB or "
              "GiB; at least 2MiB, which the smallest segment of the caching allocator takes)",

@@ -3,21 +3,21 @@
 #include <stdio.h>
 
 #include "caching_allocator.h"
+#include "card_params.h"
 #include "device.h"
 #include "device_allocator.h"
 #include "error.h"
 #include "event.h"
-
-static const char *const last_sentence =
-    " If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See "
-    "documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF";
 
 static void *fail_host(fy_site *at, fy_dev *d, size_t bytes)
 {
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED), room = d->capacity - live;
     FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = (int64_t)bytes, .allocated = live, .reserved = live,
             .free = room, .largest = room);
-    return fy_fail(at, "oom", "ask for a smaller tensor, or free some first with fy_free or FY_SCOPE",
+    return fy_fail(at, "oom",
+                   bytes > (size_t)d->capacity
+                       ? "it can never fit: ask for a smaller tensor, or a smaller .dtype"
+                       : "ask for a smaller tensor, or free some first with fy_free or FY_SCOPE",
                    "DefaultCPUAllocator: can't allocate memory: you tried to allocate %zu bytes.", bytes);
 }
 
@@ -26,6 +26,19 @@ static bool is_in_pieces(const fy_dev *d, const fy_memory_stats *now, int64_t as
 {
     if (asked >= FY_POOL_EXABYTE) return false;
     return d->capacity - now->reserved_bytes + now->inactive_split_bytes >= fy_pool_segment_for(asked);
+}
+
+/* Nothing that could be freed would help. What a simulated card has is for whoever starts the program to say. */
+static void advise_never(const fy_dev *d, int64_t segment, char *buf, size_t room)
+{
+    char whole[32];
+    int64_t gib = (segment >> 30) + 1;
+    int n = snprintf(buf, room,
+                     "%s has %s in all: no freeing makes room for this. Work in smaller pieces, or in a smaller .dtype",
+                     d->name, fy_size_text(d->capacity, whole, sizeof whole));
+    if (d->card && gib <= FY_SIM_MOST_CAPACITY >> 30)
+        snprintf(buf + n, room - (size_t)n, "; or simulate a larger card: FERRY_SIM=%s:capacity=%lldGiB", d->card->key,
+                 (long long)gib);
 }
 
 static void advise(const fy_pool *p, bool in_pieces, char *buf, size_t room)
@@ -48,11 +61,13 @@ static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
     fy_memory_stats now = fy_pool_stats(p);
     int64_t largest = fy_pool_largest(p);
     fy_pool_full_text(p, asked, d->number - 1, d->capacity, "Ferry", message, sizeof message);
-    advise(p, is_in_pieces(d, &now, asked), hint, sizeof hint);
+    if (asked >= FY_POOL_EXABYTE || fy_pool_segment_for(asked) > d->capacity)
+        advise_never(d, asked >= FY_POOL_EXABYTE ? asked : fy_pool_segment_for(asked), hint, sizeof hint);
+    else advise(p, is_in_pieces(d, &now, asked), hint, sizeof hint);
     fy_cache_close(d);
     FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = asked, .allocated = now.allocated_bytes,
             .reserved = now.reserved_bytes, .free = d->capacity - now.reserved_bytes, .largest = largest);
-    return fy_fail(at, "oom", hint, "%s%s", message, asked < FY_POOL_EXABYTE ? last_sentence : "");
+    return fy_fail(at, "oom", hint, "%s", message);
 }
 
 void *fy_fail_full(fy_site *at, fy_dev *d, size_t bytes)

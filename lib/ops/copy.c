@@ -1,7 +1,8 @@
 /* copy.c: fy_copy_, values into a tensor that is there, and page-locked memory.
  *
- * On one device a copy is the op clone or cast. Between devices the elements cross in one piece (transfer.c), by
- * way of compact temporaries on either side where tensor and source do not lie alike, as in PyTorch. */
+ * On one device a copy is the op clone or cast. Between devices the elements cross in one piece (transfer.c): as
+ * they are where tensor and source lie alike, without holes and of one type; else row by row, as in PyTorch. The
+ * source is laid out so where it is, and only a tensor that is no such rows needs a temporary on its own side. */
 #include "device.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -52,15 +53,14 @@ typedef struct crossing {
 static crossing plan(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
     crossing c = {at, dst, src, spread(src, dst), false, false, async};
-    fy_geometry own = fy_geometry_of(dst);
-    fy_dtype wire = is_host(dst->storage->dev) ? src->dtype : dst->dtype; /* from a card home: converted there */
-    c.pack = src->dtype != wire || !fy_is_dense(&c.wire);
-    if (c.pack) {
-        c.wire = (fy_geometry){.dtype = wire, .shape = own.shape};
-        fy_shape_rows(&own.shape, c.wire.strides);
-    }
+    fy_geometry own = fy_geometry_of(dst), rows = {.shape = own.shape};
     c.wire.offset = 0;
-    c.unpack = !fy_is_dense(&own) || !lie_alike(&own, &c.wire);
+    if (fy_is_dense(&own) && lie_alike(&own, &c.wire)) return c;
+    rows.dtype = fy_wire_type(src->storage->dev, dst->storage->dev, src->dtype, dst->dtype, async);
+    fy_shape_rows(&rows.shape, rows.strides);
+    c.pack = !lie_alike(&c.wire, &rows);
+    c.unpack = !lie_alike(&own, &rows);
+    c.wire = rows;
     return c;
 }
 

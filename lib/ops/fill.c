@@ -45,7 +45,7 @@ fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
         if (stays_on_card(x, value.tensor)) return fy_copy__at(at, x, value.tensor, (fy_copy_opts){0});
         if (!take_number(at, value.tensor, &value)) return NULL;
     }
-    if (!fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
+    if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
     fy_call c = {.at = at, .op = FY_OP_fill, .out = x, .dev = x->storage->dev, .dtype = x->dtype};
     c.shape = fy_geometry_of(x).shape;
     fy_make_scalar(&c, 0, value);

@@ -50,6 +50,7 @@ bool fy_make_numbers(fy_site *at, const char *what, size_t n, const fy_arg *valu
     for (size_t i = 0; i < n; i++) {
         if (values[i].is_tensor)
             return fy_fail(at, "value", "take the number out with fy_item", "%s numbers, not tensors", what);
+        if (!fy_number_ok(at, &values[i])) return false;
         *ints &= values[i].is_int;
     }
     return true;

@@ -54,8 +54,7 @@ static fy_storage *room_for(fy_site *at, fy_dev *d, int64_t numel, fy_dtype dtyp
     return pinned ? fy_storage_reserve_pinned(at, bytes) : fy_storage_reserve(at, d, bytes);
 }
 
-/* The type in which elements cross: the new one, if they are converted before. */
-static fy_dtype wire_type(const fy_dev *from, const fy_dev *to, fy_dtype old, fy_dtype new, bool async)
+fy_dtype fy_wire_type(const fy_dev *from, const fy_dev *to, fy_dtype old, fy_dtype new, bool async)
 {
     bool before = is_host(from) ? !async : is_host(to) ? async : true;
     return before ? new : old;
@@ -107,7 +106,7 @@ static fy_tensor *cross(const way *m, const fy_crossing *how, fy_tensor *leaving
 
 static fy_tensor *across(const way *m, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name)
 {
-    fy_dtype wire = wire_type(x->storage->dev, to, x->dtype, dtype, m->async);
+    fy_dtype wire = fy_wire_type(x->storage->dev, to, x->dtype, dtype, m->async);
     fy_crossing how = crossing_of(m, x, wire, dtype);
     fy_tensor *leaving = NULL, *out = NULL;
     fy_storage *step = NULL, *s = room_for(m->at, to, fy_numel(x), dtype, m->async && is_host(to));

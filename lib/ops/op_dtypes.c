@@ -73,18 +73,18 @@ static bool fail_target(const fy_call *c)
         "expected scalar type Long but found %s", fy_dtype_torch(x->dtype));
 }
 
-static bool is_subtraction_of_mask(const fy_call *c)
+bool fy_subtracts_mask(const fy_call *c)
 {
     if (c->op != FY_OP_sub) return false;
     for (int i = 0; i < 2; i++)
-        if (c->in[i].is_tensor && c->in[i].tensor->dtype == FY_BOOL) return true;
+        if (c->in[i].is_tensor ? c->in[i].tensor->dtype == FY_BOOL : c->in[i].is_bool) return true;
     return false;
 }
 
-/* A mask is never subtracted, whatever it meets. */
+/* A mask is never subtracted, whatever it meets; a bool number is one, too. */
 static bool check_mask(const fy_call *c, const fy_plan *p)
 {
-    if (p->dtype == FY_BOOL || !is_subtraction_of_mask(c)) return true;
+    if (p->dtype == FY_BOOL || !fy_subtracts_mask(c)) return true;
     return fail(c, "fy_logical_not turns a mask round; fy_to(x, FY_INT64) makes numbers of it",
                 "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
                 "mask, use the `~` or `logical_not()` operator instead.");

@@ -56,7 +56,7 @@ TWO(logical_or)
 /* An integer to a negative power is no integer; a tensor of powers gives 0, 1 or -1, as in PyTorch. */
 fy_tensor *fy_pow_at(fy_site *at, fy_arg a, fy_arg b)
 {
-    if (a.is_tensor && fy_check(at, 0, a.tensor) && !b.is_tensor && b.is_int && b.integer < 0 &&
+    if (a.is_tensor && fy_check(at, 0, a.tensor) && !b.is_tensor && b.is_int && !b.is_huge && b.integer < 0 &&
         !fy_dtype_is_real(a.tensor->dtype))
         return fy_fail(at, "value", "convert the base to a float type, or write the power as a float: -2.0",
                        "Integers to negative integer powers are not allowed.");
@@ -68,14 +68,6 @@ fy_tensor *fy_div__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_
 
 fy_tensor *fy_floor_divide_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_floor_divide, a, b); }
 
-/* That is the worse mistake, and told by the plan. */
-static bool subtracts_mask(const fy_call *c)
-{
-    bool mask = false;
-    for (int i = 0; i < 2; i++) mask = mask || (c->in[i].is_tensor && c->in[i].tensor->dtype == FY_BOOL);
-    return mask && c->op == FY_OP_sub;
-}
-
 /* alpha scales the second operand; whole numbers stay whole. False after an error. */
 static bool set_alpha(fy_call *c, fy_arg alpha)
 {
@@ -83,7 +75,11 @@ static bool set_alpha(fy_call *c, fy_arg alpha)
         if (c->in[i].is_tensor && !fy_check(c->at, i, c->in[i].tensor)) return false;
     if (alpha.is_tensor)
         return fy_fail(c->at, "value", "take the number out with fy_item", "alpha must be a number, not a tensor");
-    if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !subtracts_mask(c))
+    if (!fy_number_ok(c->at, &alpha)) return false;
+    bool told_by_plan = fy_subtracts_mask(c); /* the worse mistake */
+    if (alpha.is_bool && fy_result_of(2, c->in) != FY_BOOL && !told_by_plan)
+        return fy_fail(c->at, "value", "write alpha as a number", "Boolean alpha only supported for Boolean results.");
+    if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !told_by_plan)
         return fy_fail(c->at, "value", "an integer as alpha, or float operands",
                        "For integral input tensors, argument alpha must not be a floating point number.");
     c->real[2] = alpha.real;
@@ -215,7 +211,7 @@ static fy_tensor *extreme(fy_site *at, int op, int where, fy_tensor *x, fy_shape
     if (o->indices) *o->indices = NULL;
     if (!at_most_one(at, x, dims, fy_ops[op].name)) return NULL;
     if (o->indices && dims.ndim == 0)
-        return fy_fail_about(at, "value", "name the dimension: fy_max(x, (1), .indices = &i)", 1, &x,
+        return fy_fail_about(at, "value", fy_hint("name the dimension: %s(x, (1), .indices = &i)", at->call), 1, &x,
                              ".indices needs a dimension to count in");
     fy_tensor *values = reduced(at, op, x, dims, o);
     if (!o->indices || !values) return values;
@@ -306,6 +302,7 @@ fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy
     if (!fy_check(at, 0, c) || !fy_check(at, 1, a) || !fy_check(at, 2, b)) return NULL;
     if (beta.is_tensor || alpha.is_tensor)
         return fy_fail(at, "value", "take the number out with fy_item", "beta and alpha must be numbers, not tensors");
+    if (!fy_number_ok(at, &beta) || !fy_number_ok(at, &alpha)) return NULL;
     set_factors(&k, beta, alpha);
     return call(&k);
 }

@@ -95,15 +95,17 @@ static bool has_shape(const fy_tensor *x, const fy_shape *s)
 /* PyTorch takes x to the power of a number for an operation on x alone. */
 static bool is_power(const fy_call *c, int i) { return c->op == FY_OP_pow && i == 1 && !c->in[1].is_tensor; }
 
-/* The layout of an operand once it has the type that is computed in: the conversion leaves no holes. */
+/* The layout of an operand once it has the type that is computed in: the conversion leaves no holes, and the
+ * dimensions in their order. */
 static fy_layout as_converted(const fy_call *c, const fy_plan *p, int i)
 {
     const fy_tensor *x = c->in[i].tensor;
     if (x->dtype == p->dtype || c->op == FY_OP_cast) return p->in[i];
     fy_geometry own = fy_geometry_of(x);
     if (fy_is_dense(&own)) return p->in[i];
+    fy_layout given = fy_layout_of(&own);
     fy_tensor made = *x;
-    fy_shape_rows(&own.shape, made.strides);
+    fy_shape_follow(&own.shape, 1, &given, true, made.strides);
     return fy_layout_expanded(&made, &p->result.shape);
 }
 
@@ -173,7 +175,7 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
     int64_t numel;
     *p = (fy_plan){.dev = c->dev};
     for (int i = 0, n = operands(c, x); i < n; i++)
-        if (c->in[i].is_tensor && !fy_check(c->at, i, x[i])) return false;
+        if (c->in[i].is_tensor ? !fy_check(c->at, i, x[i]) : !fy_number_ok(c->at, &c->in[i])) return false;
     if (!is_free_of_devices(&fy_ops[c->op]) && !plan_device(c, p)) return false;
     if (!fy_plan_types(c, p) || !plan_shape(c, p)) return false;
     if (!fy_shape_ok(c->at, &p->result.shape, p->result.dtype, &numel)) return false;

@@ -1,13 +1,16 @@
 /* to_host.c: looking at a tensor from the host: its elements brought home in rows, and what the log says of
  * reads, writes and values. The only emitter of host_read, host_write and values. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "device.h"
 #include "dtype.h"
+#include "error.h"
 #include "event.h"
 #include "session_hooks.h"
 #include "shape.h"
+#include "site.h"
 #include "storage.h"
 #include "tensor.h"
 #include "tensor_access.h"
@@ -108,22 +111,56 @@ void *fy_bring_home(fy_site *at, fy_tensor *x, fy_word why)
 
 /* ---- one value, and the bytes themselves ---- */
 
-double fy_item_at(fy_site *at, fy_tensor *x)
+/* The one element, brought home; false after an error. */
+static bool take_item(fy_site *at, fy_tensor *x, fy_arg *value)
 {
-    if (!fy_check(at, 0, x)) return NAN;
-    if (fy_numel(x) != 1) {
-        fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
-                      "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(x));
-        return NAN;
-    }
+    if (fy_numel(x) != 1)
+        return fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
+                             "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(x));
     void *home = fy_bring_home(at, x, FY_WORD_item);
-    if (!home) return NAN;
-    double value = fy_real_at(x->dtype, home, 0);
+    if (!home) return false;
+    *value = fy_number_at(x->dtype, home, 0);
     fy_emit_read(at, x, FY_WORD_item);
     fy_emit_values(at, x, home, 1);
     free(home);
     fy_narrate_flush();
-    return value;
+    return true;
+}
+
+/* A double holds every whole number up to 2^53, and some beyond. */
+static bool is_rounded(const fy_arg *x) { return x->is_int && (x->real == 0x1p63 || (int64_t)x->real != x->integer); }
+
+static void advise_exact(fy_site *at, const fy_arg *x)
+{
+    if (__atomic_exchange_n(&at->advised, true, __ATOMIC_RELAXED)) return;
+    fprintf(stderr,
+            "ferry: %s:%d: fy_item(%s): a double holds %.0f instead of %lld\n"
+            "  fix: int64_t n = fy_item_int(%s);\n",
+            fy_site_file(at->file), at->line, at->args, x->real, (long long)x->integer, at->args);
+}
+
+double fy_item_at(fy_site *at, fy_tensor *x)
+{
+    fy_arg value;
+    if (!fy_check(at, 0, x) || !take_item(at, x, &value)) return NAN;
+    if (is_rounded(&value)) advise_exact(at, &value);
+    return value.real;
+}
+
+int64_t fy_item_int_at(fy_site *at, fy_tensor *x)
+{
+    fy_arg value;
+    char name[200];
+    if (!fy_check(at, 0, x)) return 0;
+    if (fy_dtype_is_real(x->dtype)) {
+        fy_argument(at, 0, name, sizeof name);
+        fy_fail_about(
+            at, "dtype",
+            fy_hint("fy_item(%s) gives a float; fy_item_int(fy_to(%s, FY_INT64)) cuts its fraction off", name, name), 1,
+            &x, "fy_item_int takes integers and bool, not %s", fy_dtype_name(x->dtype));
+        return 0;
+    }
+    return take_item(at, x, &value) ? value.integer : 0;
 }
 
 /* The program may read and write through the pointer unseen: the log notes that it was handed out. On a

@@ -20,6 +20,8 @@ bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word w
 fy_tensor *fy_move(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name);
 fy_tensor *fy_move_unasked(fy_site *at, fy_tensor *x, fy_dev *to); /* FERRY_POLICY=silent; the log says so */
 fy_tensor *fy_compact(fy_site *at, fy_tensor *x);
+/* The type in which elements are copied: the new one, if they are converted before. */
+fy_dtype fy_wire_type(const fy_dev *from, const fy_dev *to, fy_dtype old, fy_dtype new, bool async);
 /* src's values, broadcast and converted, into dst on the same device. */
 bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
 

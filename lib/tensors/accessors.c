@@ -1,5 +1,6 @@
 /* accessors.c: what a tensor is: device, dtype, sizes, strides. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "dtype.h"

@@ -64,3 +64,10 @@ bool fy_check(fy_site *at, int i, const fy_tensor *x)
     else fy_fail_null(at, i, "tensor");
     return false;
 }
+
+bool fy_number_ok(fy_site *at, const fy_arg *x)
+{
+    if (!x->is_huge) return true;
+    return fy_fail(at, "value", fy_hint("whole numbers end at 2^63 - 1; as a float it is %.16e", x->real),
+                   "value cannot be converted to type int64_t without overflow");
+}

@@ -43,6 +43,6 @@ fy_dtype fy_result_type_at(fy_site *at, fy_arg a, fy_arg b)
 {
     fy_arg x[] = {a, b};
     for (int i = 0; i < 2; i++)
-        if (x[i].is_tensor && !fy_check(at, i, x[i].tensor)) return FY_DTYPE_UNSET;
+        if (x[i].is_tensor ? !fy_check(at, i, x[i].tensor) : !fy_number_ok(at, &x[i])) return FY_DTYPE_UNSET;
     return fy_result_of(2, x);
 }

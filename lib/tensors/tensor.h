@@ -53,6 +53,7 @@ void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_t
                     ...) __attribute__((format(printf, 6, 7)));
 /* Is argument i a tensor that lives? False after an error; after FY_RETURN a NULL passes through silently. */
 bool fy_check(fy_site *at, int i, const fy_tensor *x);
-bool fy_dtype_ok(fy_site *at, fy_dtype d); /* false after an error */
+bool fy_dtype_ok(fy_site *at, fy_dtype d);       /* false after an error */
+bool fy_number_ok(fy_site *at, const fy_arg *x); /* false after an error: above INT64_MAX */
 
 #endif

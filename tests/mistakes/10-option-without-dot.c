@@ -1,4 +1,4 @@
-/* line 6 | begins with a dot: .device | .device = "cuda" */
+/* line 6 | with a dot in front | .device = "cuda" */
 #include <ferry.h>
 
 int main(void)

@@ -236,21 +236,36 @@ static bool shape_missing(const complaint *c, diagnosis *d)
     return true;
 }
 
+/* The words of "static assertion failed: words" or "static_assert failed due to requirement 'a < b' "words"". */
+static const char *asserted(const char *text)
+{
+    const char *p = strstr(text, "failed"), *requirement = strstr(text, "due to requirement '");
+    if (!p) return text;
+    p += strlen("failed");
+    if (requirement) {
+        p = requirement + strlen("due to requirement '");
+        p += strcspn(p, "'") + 1;
+    }
+    return p + strspn(p, ": ");
+}
+
 /* An assertion of ferry_call.h: "the shape needs parentheses of its own: fy_zeros((2, 3)); ...". The
  * compiler may show it as C text, quotes and all. */
 bool meant_assertion(const complaint *c, diagnosis *d)
 {
     char words[240];
     size_t n = 0;
-    const char *p = strchr(c->text, '"'), *colon = strstr(c->text, ": ");
+    const char *p = asserted(c->text);
+    bool quoted = *p == '"';
     if (shape_missing(c, d) || meant_value_missing(c, d)) return true;
-    for (p = p ? p + 1 : colon ? colon + 2 : c->text; *p && *p != '"' && n + 1 < sizeof words; p++) {
-        if (*p == '\\' && p[1]) p++;
+    for (p += quoted; *p && !(quoted && *p == '"') && n + 1 < sizeof words; p++) {
+        if (quoted && *p == '\\' && p[1]) p++;
         words[n++] = *p;
     }
     words[n] = '\0';
     char *example = strstr(words, ": ");
-    SAY(hint, "write it like this: %s", example ? example + 2 : "as in ferry.h");
+    bool code = example && (!strncmp(example + 2, "fy_", 3) || example[2] == '.');
+    SAY(hint, "%s%s", code || !example ? "write it like this: " : "", example ? example + 2 : "as in ferry.h");
     if (example) *example = '\0';
     SAY(message, "%s", words);
     return true;

@@ -1,0 +1,9 @@
+/* line 7 | a tensor or a number is wanted here | a number is 2 or 0.5 */
+#include <ferry.h>
+
+int main(void)
+{
+    fy_tensor *g = fy_ones((2, 3));
+    fy_print(fy_mul(g, "2"));
+    return 0;
+}
