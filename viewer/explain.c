@@ -1,5 +1,4 @@
 /* explain.c: `ferry explain FILE`: the findings of a saved run, on the terminal or as JSON. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,15 +7,6 @@
 #include "findings_history.h"
 #include "report.h"
 
-static const char *ns_text(int64_t ns, char out[32])
-{
-    if (ns < 10000) snprintf(out, 32, "%" PRId64 " ns", ns);
-    else if (ns < 10000000) snprintf(out, 32, "%.1f us", (double)ns / 1e3);
-    else if (ns < 10000000000) snprintf(out, 32, "%.1f ms", (double)ns / 1e6);
-    else snprintf(out, 32, "%.1f s", (double)ns / 1e9);
-    return out;
-}
-
 static const char *clock_word(const findings *f) { return f->measured ? "measured" : "modelled"; }
 
 static void put_cost(const findings *f, const finding *x)
@@ -24,7 +14,7 @@ static void put_cost(const findings *f, const finding *x)
     char ns[32], bytes[32];
     if ((!x->ns && !x->bytes) || x->rule->weight == FINDING_WRONG) return; /* what is wrong has no price */
     printf("   cost: ");
-    if (x->ns) printf("%s %s%s", ns_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
+    if (x->ns) printf("%s %s%s", time_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
     if (x->bytes) printf("%s", amount_of(x->bytes, bytes));
     printf("%s\n", x->times > 1 ? ", all together" : "");
 }

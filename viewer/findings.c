@@ -13,6 +13,7 @@ static const struct {
     rule *look;
 } rules[] = {
     /* a rule may leave alone what one above it has explained */
+    {{"stopped", "what ended the program: a call that failed, or a crash", FINDING_WRONG}, rule_stopped},
     {{"hazard", "two accesses that nothing orders", FINDING_WRONG}, rule_hazard},
     {{"stale-read", "read of a copy older than its twin", FINDING_WRONG}, rule_stale_read},
     {{"fragmentation", "out of memory with enough free, in pieces", FINDING_WRONG}, rule_fragmentation},

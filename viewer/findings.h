@@ -29,7 +29,7 @@ typedef struct finding {
     int line, times;           /* 0: no line known */
     int64_t seq;               /* of the first event that shows it */
     int64_t ns, bytes;         /* 0: costs none, or none that can be told */
-    char what[320], fix[320];  /* the first time, in a sentence or two; what to do */
+    char what[480], fix[320];  /* the first time, in a sentence or two; what to do */
     int next;                  /* findings.c's own: the next one of the same line */
 } finding;
 
