@@ -207,6 +207,8 @@ int64_t (fy_now)(void); /* the function, for pointers and C++ initializers: not 
 #define fy_now() fy_now_at(FY_AT("fy_now", ""))             /* look at the session's clock (model or measured): ns since
                                                                the start; noted in the log */
 #define fy_mark(text) fy_mark_at(FY_AT("fy_mark", #text), text)    /* a note of yours in the log */
+/* After a note that begins with "demo:", up to the next note, the program shows what things cost: `ferry explain` calls
+ * none of that waste. */
 
 /* ---- lessons ---------------------------------------------------------------------------------- */
 

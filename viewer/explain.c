@@ -41,6 +41,9 @@ static void put_text(const findings *f, const char *path)
         printf("%d finding%s in %s; what is wrong first, then by cost. Times are %s.\n", f->count,
                f->count == 1 ? "" : "s", path, clock_word(f));
     for (int i = 0; i < f->count; i++) put_finding(f, &f->list[i], i + 1);
+    if (f->shown)
+        printf("%sCosts that the program shows on purpose, after fy_mark(\"demo: ...\"), are left out.\n",
+               f->count ? "\n" : "");
 }
 
 static cJSON *finding_json(const finding *x)

@@ -45,8 +45,8 @@ enum { RULES = sizeof rules / sizeof *rules };
 
 struct findings_work {
     int rule, room;
-    int *first; /* by line: the first of its findings, chained by next; -1 */
-    bool *explained;
+    int *first;                     /* by line: the first of its findings, chained by next; -1 */
+    bool *explained, *demonstrated; /* by act */
 };
 
 const finding_rule *findings_rule(int i) { return i >= 0 && i < RULES ? &rules[i].rule : NULL; }
@@ -77,6 +77,7 @@ static finding *add(findings *f)
 
 finding *found(findings *f, const history *h, int site, int i, int64_t ns, int64_t bytes)
 {
+    if (f->work->demonstrated[i] && rules[f->work->rule].rule.weight != FINDING_WRONG) return f->shown++, NULL;
     int *first = &f->work->first[site >= 0 ? site : h->site_count];
     int at = *first;
     while (at >= 0 && f->list[at].rule != &rules[f->work->rule].rule) at = f->list[at].next;
@@ -150,21 +151,36 @@ static void note_lacks(findings *f, const history *h)
         snprintf(f->note + used, sizeof f->note - used, "%s%s: there may be more to find", used ? "; " : "", what);
 }
 
+/* From a note that begins so to the next one. */
+static void note_demonstrations(const history *h, bool *demonstrated)
+{
+    bool on = false;
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        if (a->kind == FY_KIND_mark && a->name >= 0) on = !strncmp(h->names[a->name], "demo:", 5);
+        demonstrated[i] = on;
+    }
+}
+
 static void find_all(findings *f, history *h)
 {
     struct findings_work w = {.first = malloc(((size_t)h->site_count + 1) * sizeof(int)),
-                              .explained = calloc((size_t)h->act_count + 1, 1)};
+                              .explained = calloc((size_t)h->act_count + 1, 1),
+                              .demonstrated = calloc((size_t)h->act_count + 1, 1)};
+    bool ready = w.first && w.explained && w.demonstrated;
     f->measured = h->measured;
     f->work = &w;
-    for (int i = 0; w.first && i <= h->site_count; i++) w.first[i] = -1;
-    for (w.rule = 0; w.first && w.explained && w.rule < RULES; w.rule++) rules[w.rule].look(f, h);
-    if (w.first) quote_lines(f, h);
-    if (!w.first || !w.explained) h->no_memory = true;
+    for (int i = 0; ready && i <= h->site_count; i++) w.first[i] = -1;
+    if (ready && !f->strict) note_demonstrations(h, w.demonstrated);
+    for (w.rule = 0; ready && w.rule < RULES; w.rule++) rules[w.rule].look(f, h);
+    if (ready) quote_lines(f, h);
+    else h->no_memory = true;
     note_lacks(f, h);
     if (f->count) qsort(f->list, (size_t)f->count, sizeof *f->list, compare);
     f->work = NULL;
     free(w.first);
     free(w.explained);
+    free(w.demonstrated);
 }
 
 /* The history lives on in f: its texts are quoted. */
@@ -201,6 +217,7 @@ bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, s
 bool findings_of_events(findings *f, cJSON *const *events, int count)
 {
     history *h = begin(f, NULL, 0);
+    f->strict = true;
     for (int i = 0; h && i < count; i++) history_add(h, events[i]);
     return h && finish(f, h, true);
 }

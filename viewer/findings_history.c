@@ -262,6 +262,7 @@ static void add_mark(history *h, const cJSON *e)
     act *a = add_act(h, e, FY_KIND_mark);
     if (!a) return;
     a->start = event_int(e, "now");
+    a->name = name_index(h, event_text(e, "text"));
     a->type = cJSON_HasObjectItem(e, "text") ? FY_WORD_none : FY_WORD_at;
 }
 
