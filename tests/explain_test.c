@@ -284,6 +284,20 @@ static void a_saved_run_is_explained(void **state)
     expect_of(asked_about("cut", text, (size_t)n - 5), 0, "line 3, the last, was cut off and is left out");
 }
 
+static const char first_use[] =
+    "{\"seq\":1,\"t\":100000,\"kind\":\"segment\",\"th\":0,\"file\":\"p.c\",\"line\":7,\"fn\":\"main\",\"device\":"
+    "\"cuda:0\","
+    "\"mem\":\"device\",\"addr\":\"0x7000000000\",\"bytes\":2097152,\"pool\":\"small\",\"stream\":0,\"held\":100000}\n";
+
+static void the_first_use_of_a_card_is_told(void **state)
+{
+    (void)state;
+    char text[2048];
+    int n = snprintf(text, sizeof text, quiet, "model", first_use, 2);
+    expect_of(asked_about("first", text, (size_t)n), 0,
+              "First use of the GPU: Ferry reserved 2 MiB to share among tensors (once, 100.0 us).\n");
+}
+
 static void as_json_for_other_programs(void **state)
 {
     (void)state;
@@ -315,6 +329,7 @@ int main(void)
         cmocka_unit_test(a_grader_believes_no_demonstration),
         cmocka_unit_test(files_that_are_no_log_are_named),
         cmocka_unit_test(a_saved_run_is_explained),
+        cmocka_unit_test(the_first_use_of_a_card_is_told),
         cmocka_unit_test(as_json_for_other_programs),
     };
     return cmocka_run_group_tests_name("explain", tests, school_make, school_remove);

@@ -34,6 +34,21 @@ static void put_finding(const findings *f, const finding *x, int number)
     put_clean(stdout, x->fix, strlen(x->fix), "   fix:  ");
 }
 
+/* No finding counts it, and in a short run it is most of the time. */
+static void put_first_use(const history *h)
+{
+    bool seen[MOST_CARDS + 1] = {false};
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        char card[16], bytes[32], ns[32];
+        if (a->kind != FY_KIND_segment || a->type == FY_WORD_pinned || a->device < 1 || seen[a->device]) continue;
+        seen[a->device] = true;
+        printf("\nFirst use of %s: Ferry reserved %s to share among tensors (once, %s).\n",
+               a->device == 1 ? "the GPU" : device_name(a->device, card), amount_of(a->bytes, bytes),
+               time_text(a->held, ns));
+    }
+}
+
 static void put_text(const findings *f, const char *path)
 {
     if (!f->count) printf("Nothing wasteful or wrong was found in %s.\n", path);
@@ -41,6 +56,7 @@ static void put_text(const findings *f, const char *path)
         printf("%d finding%s in %s; what is wrong first, then by cost. Times are %s.\n", f->count,
                f->count == 1 ? "" : "s", path, clock_word(f));
     for (int i = 0; i < f->count; i++) put_finding(f, &f->list[i], i + 1);
+    put_first_use(f->history);
     if (f->shown)
         printf("%sCosts that the program shows on purpose, after fy_mark(\"demo: ...\"), are left out.\n",
                f->count ? "\n" : "");

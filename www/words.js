@@ -7,6 +7,7 @@ import * as units from './units.js';
 export function names() {
   const tensors = new Map();
   const storages = new Map();
+  const firstUse = new Map(); // card -> its first segment
 
   function learn(e) {
     if (!e || typeof e !== 'object') return;
@@ -16,6 +17,7 @@ export function names() {
       const storage = storages.get(e.storage);
       if (storage && !storage.name && e.name) storage.name = e.name;
     }
+    if (e.kind === 'segment' && e.mem !== 'pinned' && !firstUse.has(e.device)) firstUse.set(e.device, e);
     if (e.kind === 'name' && tensors.has(e.tensor)) tensors.get(e.tensor).name = e.name;
   }
 
@@ -24,7 +26,8 @@ export function names() {
   const deviceOf = (id) => storages.get(id)?.device;
   const bytesOf = (id) => storages.get(id)?.bytes;
   const dtypeOf = (id) => tensors.get(id)?.dtype;
-  return { learn, tensor, storage, deviceOf, bytesOf, dtypeOf };
+  const isFirstUse = (e) => firstUse.get(e.device) === e || (e.seq !== undefined && firstUse.get(e.device)?.seq === e.seq);
+  return { learn, tensor, storage, deviceOf, bytesOf, dtypeOf, isFirstUse };
 }
 
 /** "cpu" -> "CPU RAM", "cuda:0" -> "GPU VRAM". */
@@ -63,8 +66,8 @@ const sentences = {
   sync: (e) => `The program waits for ${awaited(e)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
-  segment: (e) => `${units.bytes(e.bytes)} are taken from ${memoryName(e.mem === 'pinned' ? 'cpu' : e.device)} in one piece: a segment, for the tensors to come.${heldFor(e)}`,
-  segment_free: (e) => `A segment of ${units.bytes(e.bytes)} is given back to ${memoryName(e.device)}.`,
+  segment: (e, n) => segment(e, n),
+  segment_free: (e) => `${units.bytes(e.bytes)} that no tensor uses go back to ${memoryName(e.device)}.`,
   event_record: (e) => `Event ${e.event ?? '?'} is put into ${stream(e)}: it stands for all that is queued there by now.`,
   event_wait: (e) => `What follows in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
   query: (e) => `The program asks whether ${e.scope === 'event' ? `event ${e.event ?? '?'} was reached` : `${stream(e)} has finished`}: ${e.done ? 'yes' : 'not yet'}.`,
@@ -86,6 +89,13 @@ const sentences = {
   log_full: (e) => `The log is full at ${units.plural(e.limit ?? 0, 'event')}; nothing later is recorded.`,
   end: (e) => `${ended(e)}${living(e)}`,
 };
+
+// A card's first segment is what the first tensor there seems to cost.
+function segment(e, n) {
+  if (e.mem === 'pinned') return `Ferry page-locks ${units.bytes(e.bytes)} of CPU RAM, which the card's copy engine reads and writes directly.${heldFor(e)}`;
+  if (n.isFirstUse(e)) return `First use of ${processor(e.device)}: Ferry reserves ${units.bytes(e.bytes)} to share among tensors (once${e.held > 0 ? `, ${units.time(e.held)}` : ''}).`;
+  return `Ferry reserves ${units.bytes(e.bytes)} more of ${memoryName(e.device)} to share among tensors.${heldFor(e)}`;
+}
 
 const stream = (e) => (e.stream > 0 ? `stream ${e.stream}` : 'the default stream') + (e.device && e.device !== 'cuda:0' ? ` of ${e.device}` : '');
 const side = (e) => (e.stream > 0 ? ` in stream ${e.stream}` : '');

@@ -21,6 +21,17 @@ test('a look at the clock says the time, a note its text', () => {
   assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'The program notes: “”.');
 });
 
+test('the first use of a card says what it costs, and that it is once', () => {
+  const n = names();
+  const [first, other, next] = [['cuda:0', 2 << 20], ['cuda:1', 2 << 20], ['cuda:0', 20 << 20]]
+    .map(([device, bytes], seq) => ({ kind: 'segment', seq, device, mem: 'device', bytes, held: 100000 }));
+  [first, other, next].forEach((e) => n.learn(e));
+  assert.equal(sentence(first, n), 'First use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100 µs).');
+  assert.equal(sentence(other, n), 'First use of cuda:1: Ferry reserves 2 MiB to share among tensors (once, 100 µs).');
+  assert.equal(sentence(next, n), 'Ferry reserves 20 MiB more of GPU VRAM to share among tensors. The program waits 100 µs.');
+  assert.match(sentence({ ...first, mem: 'pinned' }, n), /^Ferry page-locks 2 MiB of CPU RAM/);
+});
+
 test('an unknown kind and an unreadable line are named, not hidden', () => {
   assert.match(sentence({ kind: 'teleport' }, names()), /teleport/);
   assert.match(sentence(null, names()), /cannot be read/);
