@@ -18,7 +18,7 @@
  * end of the program. Names that end in _ (fy_add_) alone return their first argument borrowed, not
  * to be freed for that. Arguments are never consumed.
  *
- * Errors: a mistake in a call prints where, what and how to mend it, and exits with status 1.
+ * Errors: a mistake in a call prints where, what and how to fix it, and exits with status 1.
  * After fy_on_error(FY_RETURN) the call returns NULL (NaN, 0) instead, fy_error() keeps the first
  * message, and NULL passes through later calls. A failed call changes nothing.
  *

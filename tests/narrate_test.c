@@ -156,7 +156,7 @@ static const char story_of_streams[] =
     "use a used in stream 2 of cuda:0 too, and kept until that is done demo.c:5\n"
     "wait for event 3 2.0 us until it was reached demo.c:5\n"
     "wait for the default stream of cuda:0 3.0 us until it had finished, because of launch blocking demo.c:5\n"
-    "HAZARD a 16 B two streams touch it and nothing orders them demo.c:5\n"
+    "RACE a 16 B two streams touch it and nothing orders them demo.c:5\n"
     "fix wait\n"
     "peer cuda:0 -> cuda:1 not directly: copies between them go through the host demo.c:5\n"
     "mode launch_blocking on demo.c:5\n"

@@ -174,11 +174,12 @@ static void judge_island(findings *f, const history *h, const island *l)
     char card[16], there[160], home[160], others[32] = "", took[32], won[64];
     if (l->ops > 1) snprintf(others, sizeof others, " and %d more operation%s", l->ops - 1, l->ops > 2 ? "s" : "");
     time_text(saved, won);
-    say_what(x, "%s went to %s for %.40s%s, and %s came home: %s of copies, to save %s of the modelled host's time.",
+    say_what(x,
+             "%s went to %s for %.40s%s, and %s was copied back: %s of copies, to save %s of the modelled host's time.",
              parcel_text(h, in, l->in - 1, a->site, there), device_name(a->device, card),
              a->name >= 0 ? h->names[a->name] : "work", others, parcel_text(h, out, l->out - 1, a->site, home),
              time_text(l->copies, took), saved > 0 ? won : "none");
-    say_fix(x, "leave small work on the CPU; or do more on the card with the same data before it comes home");
+    say_fix(x, "leave small work on the CPU; or do more on the card with the same data before it is copied back");
 }
 
 /* What is brought once for a whole loop is no turn's price. */

@@ -131,7 +131,7 @@ void rule_device_sync(findings *f, const history *h)
         finding *x = found(f, h, a->site, i, a->held, 0);
         if (!x || x->times > 1) continue;
         say_what(x, "at every step the host waits for all streams of the card.");
-        say_fix(x, "take it out: copies home wait by themselves, and work in one stream is in order. Where one result "
+        say_fix(x, "remove it: copies home wait by themselves, and work in one stream is in order. Where one result "
                    "is needed, wait for its event; to measure time, wait once before and once after the loop");
     }
     free(steps);

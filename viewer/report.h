@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-/* Short: the checks, the score beside the budget, what failed and at which line, expected and got, and
+/* Short: the checks, the counts beside their limits, what failed and at which line, expected and got, and
  * what to do next. Coloured on a terminal, unless NO_COLOR is set. */
 void report(FILE *to, const lesson *l, const outcome *out);
 

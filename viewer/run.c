@@ -144,7 +144,7 @@ static void tell_end(const run_order *o, const attempt *a, outcome *out)
     if (!by_itself || (a->child.end != CHILD_EXITED && a->child.end != CHILD_SIGNALLED)) {
         size_t n = strlen(out->message);
         if (j->last_line > 0)
-            snprintf(out->message + n, sizeof out->message - n, "; the last that was heard of it came from line %d",
+            snprintf(out->message + n, sizeof out->message - n, ". The last Ferry call that finished was on line %d",
                      j->last_line);
         return;
     }

@@ -117,7 +117,7 @@ static const char *hazard_words(uint8_t type)
 void fy_tell_hazard(fy_telling *t)
 {
     READ(hazard, e, t);
-    fy_begin(t, "HAZARD");
+    fy_begin(t, "RACE");
     fy_say_storage(t->log, subject(t), e.storage);
     t->line.bytes = e.bytes;
     fy_text_str(rest(t), hazard_words(e.type));

@@ -99,7 +99,8 @@ typedef struct fy_found {
     uint32_t tensor;
 } fy_found;
 
-/* The call that would order them, in words; valid until the buffer goes. (remedy.c) */
-const char *fy_remedy(const fy_found *f, const fy_access *later, char *buf, size_t room);
+/* The call that would order them, with the program's own names, before the later access at `at` (NULL: unknown); valid
+ * until the buffer goes. (remedy.c) */
+const char *fy_remedy(const fy_found *f, const fy_access *later, const fy_site *at, char *buf, size_t room);
 
 #endif

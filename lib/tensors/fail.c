@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tensor.h"
 
@@ -137,17 +138,27 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
     return NULL;
 }
 
+const char *fy_where(const fy_site *at, const fy_site *seen_from, char *buf, size_t room)
+{
+    bool same = at && seen_from && !strcmp(at->file, seen_from->file);
+    if (!at) snprintf(buf, room, "%s", "");
+    else if (same) snprintf(buf, room, " on line %d", at->line);
+    else snprintf(buf, room, " at %s:%d", at->file, at->line);
+    return buf;
+}
+
 static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
 {
-    char label[80], where[300] = "";
+    char label[80], also[84] = "", where[300];
     fy_tensor_label(x, label, sizeof label);
-    if (x->freed) snprintf(where, sizeof where, " at %s:%d", x->freed->file, x->freed->line);
+    if (strcmp(label, name) != 0) snprintf(also, sizeof also, " (%s)", label);
+    fy_where(x->freed, at, where, sizeof where);
     if (x->gone == FY_WORD_scope)
         fy_fail(at, "use_after_free", fy_hint("carry it out of the scope with fy_keep(%s), or use it inside", name),
-                "'%s' (%s) went with its FY_SCOPE%s", name, label, where);
+                "%s%s went with its FY_SCOPE%s", name, also, where);
     else
-        fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name),
-                "'%s' (%s) was already freed by fy_free%s", name, label, where);
+        fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name), "%s%s was already freed%s",
+                name, also, where);
 }
 
 void *fy_fail_null(fy_site *at, int i, const char *kind)

@@ -232,6 +232,8 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
 bool fy_check(fy_site *at, int i, const fy_tensor *x);
 /* Argument i is NULL where a tensor, stream or event belongs: silent after FY_RETURN, where NULL passes through. */
 void *fy_fail_null(fy_site *at, int i, const char *kind);
+/* " on line 14", or " at other.c:14" seen from another file; "" of NULL. */
+const char *fy_where(const fy_site *at, const fy_site *seen_from, char *buf, size_t room);
 /* The i-th argument as written, or "argument 2". */
 const char *fy_argument(const fy_site *at, int i, char *buf, size_t room);
 /* A hint put together: valid until the thread's next. */
