@@ -102,6 +102,16 @@ const char *name_of(const history *h, int i)
     return "a tensor";
 }
 
+const char *label_of(const history *h, int x, int s, char out[64])
+{
+    const act *made = s >= 0 && h->storages[s].first_touch >= 0 ? &h->acts[h->storages[s].first_touch] : NULL;
+    bool computed = made && made->kind == FY_KIND_op && made->name >= 0;
+    const char *name = name_of(h, x);
+    if (computed && !strcmp(name, "a tensor")) snprintf(out, 64, "the result of %.40s", h->names[made->name]);
+    else snprintf(out, 64, "%.60s", name);
+    return out;
+}
+
 const char *device_name(int device, char out[16])
 {
     if (device > 0) snprintf(out, 16, "cuda:%d", (device - 1) % 100);

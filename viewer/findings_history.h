@@ -150,6 +150,7 @@ int64_t dtype_size(uint8_t dtype); /* 0: no dtype */
 
 /* For sentences: "x", or "a tensor"; "cuda:0"; "line 12" or "other.c:12", seen from another line. */
 const char *name_of(const history *h, int tensor);
+const char *label_of(const history *h, int tensor, int storage, char out[64]); /* or "the result of sum" */
 const char *device_name(int device, char out[16]);
 const char *amount_of(int64_t bytes, char out[32]); /* "96 bytes", "1.5 MiB" */
 const char *line_of(const history *h, int at, int from, char out[96]);

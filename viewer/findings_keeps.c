@@ -61,17 +61,10 @@ static int by_first(const void *pa, const void *pb)
 /* "y (line 6)", "the result of mul (line 9, 10 times)" */
 static int put_leak(const history *h, const leaking *l, int head, int turns, const int *handles, char *out, size_t room)
 {
-    const storage *s = &h->storages[l->first];
-    const act *made = s->first_touch >= 0 ? &h->acts[s->first_touch] : NULL;
-    int handle = handles ? handles[l->first] : -1;
-    bool named = handle >= 0 && h->tensors[handle].name >= 0, computed = made && made->kind == FY_KIND_op;
-    char line[96], times[32] = "";
+    char line[96], label[64], times[32] = "";
     if (l->left != turns) snprintf(times, sizeof times, ", %d times", l->left);
-    return snprintf(out, room, "%s%.40s (%.60s%s)", !named && computed ? "the result of " : "",
-                    named                         ? h->names[h->tensors[handle].name]
-                    : computed && made->name >= 0 ? h->names[made->name]
-                                                  : "a tensor",
-                    line_of(h, s->site, head, line), times);
+    return snprintf(out, room, "%s (%.60s%s)", label_of(h, handles ? handles[l->first] : -1, l->first, label),
+                    line_of(h, h->storages[l->first].site, head, line), times);
 }
 
 /* Lines that leak in the same stretch of the run are one loop: one cause, one finding, at the first of them. */
@@ -80,7 +73,7 @@ static void leaks(findings *f, const history *h, const leaking *group, int count
     const storage *s = &h->storages[group->first];
     int64_t bytes = 0;
     int turns = 0;
-    char card[16], words[300] = "";
+    char card[16], words[320] = "";
     size_t n = 0;
     for (int i = 0; i < count; i++) {
         bytes += group[i].bytes;
@@ -89,10 +82,10 @@ static void leaks(findings *f, const history *h, const leaking *group, int count
     finding *x = found(f, h, s->site, s->born, 0, bytes);
     if (!x || x->times > 1) return;
     x->times = turns;
-    for (int i = 0; i < count && n < sizeof words - 140; i++) {
+    for (int i = 0; i < count && n < sizeof words - 180; i++) {
         if (i) n += (size_t)snprintf(words + n, sizeof words - n, ", ");
         n += (size_t)put_leak(h, &group[i], s->site, turns, handles, words + n, sizeof words - n);
-        if (n >= sizeof words - 140 && i + 1 < count) snprintf(words + n, sizeof words - n, " and more");
+        if (n >= sizeof words - 180 && i + 1 < count) snprintf(words + n, sizeof words - n, " and more");
     }
     say_what(x, "every turn leaves %s on %s that nobody uses again and that live%s to the end: %s.",
              count > 1 ? "tensors" : "a tensor", device_name(s->device, card), count > 1 ? "" : "s", words);

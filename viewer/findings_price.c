@@ -157,8 +157,9 @@ static void add_to_island(const history *h, island *to, int i)
 /* "x (line 3)"; "x (line 3) and 4 more" */
 static const char *parcel_text(const history *h, const act *c, int more, int from, char out[160])
 {
-    char line[96];
-    int n = snprintf(out, 160, "%.40s (%.60s)", name_of(h, c->src.tensor), line_of(h, c->site, from, line));
+    char line[96], label[64];
+    int n = snprintf(out, 160, "%s (%.60s)", label_of(h, c->src.tensor, c->src.storage, label),
+                     line_of(h, c->site, from, line));
     if (more) snprintf(out + n, (size_t)(160 - n), " and %d more", more);
     return out;
 }

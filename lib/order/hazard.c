@@ -132,12 +132,12 @@ static void warn(const fy_deed *w, fy_site *at)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const fy_found *f = &w->found[0];
-    char fix[600], earlier[160] = "an earlier access to the same bytes";
+    char fix[600], line[100], earlier[160] = "an earlier access to the same bytes";
     fy_site *before = NULL;
     uint64_t seq;
     if (!at || fy_narrates() || atomic_flag_test_and_set(&said)) return;
     if (fy_work_find(f->id, &seq, &before) && before)
-        snprintf(earlier, sizeof earlier, "%.60s on line %d", before->call, before->line);
+        snprintf(earlier, sizeof earlier, "%.50s%s", before->call, fy_where(before, at, line, sizeof line));
     fprintf(stderr,
             "ferry: %s:%d: %s(%s): data race: nothing orders this after %s\n"
             "  fix: %s. FERRY_NARRATE=1 reports every one, with both lines.\n",
