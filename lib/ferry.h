@@ -18,7 +18,7 @@
  * end of the program. Names that end in _ (fy_add_) alone return their first argument borrowed, not
  * to be freed for that. Arguments are never consumed.
  *
- * Errors: a mistake in a call prints where, what and how to mend it, and exits with status 1.
+ * Errors: a mistake in a call prints where, what and how to fix it, and exits with status 1.
  * After fy_on_error(FY_RETURN) the call returns NULL (NaN, 0) instead, fy_error() keeps the first
  * message, and NULL passes through later calls. A failed call changes nothing.
  *
@@ -210,6 +210,8 @@ int64_t (fy_now)(void); /* the function, for pointers and C++ initializers: not 
 #define fy_now() fy_now_at(FY_AT("fy_now", ""))             /* look at the session's clock (model or measured): ns since
                                                                the start; noted in the log */
 #define fy_mark(text) fy_mark_at(FY_AT("fy_mark", #text), text)    /* a note of yours in the log */
+/* After a note that begins with "demo:", up to the next note, the program shows what things cost: `ferry explain` calls
+ * none of that waste. */
 
 /* ---- lessons ---------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 
 #include "school.h"
+#include "trace.h"
 
 /* ---- words, names, damage ---- */
 
@@ -173,6 +174,59 @@ static void a_long_log_is_explained(void **state)
     hand_end(&h);
 }
 
+/* Sent twice, unchanged. */
+static void a_run_after(handmade *h, const char *note, const char *next)
+{
+    begin(h);
+    born(h, 3, 1, "cpu", "pageable", 64);
+    born(h, 4, 2, "cuda:0", "device", 64);
+    hand(h, "'kind':'mark'," AT "'text':'%s'", 4, note);
+    copy(h, 5, 1, "cpu", 2, "cuda:0", 64, "h2d", HOME);
+    op(h, 6, "cuda:0", 0, 2, 1);
+    hand(h, "'kind':'mark'," AT "'now':7", 6); /* a look at the clock ends nothing */
+    if (*next) hand(h, "'kind':'mark'," AT "'text':'%s'", 6, next);
+    born(h, 7, 3, "cuda:0", "device", 64);
+    copy(h, 8, 1, "cpu", 3, "cuda:0", 64, "h2d", HOME);
+    hazard(h, 9, "race", h->seq - 1, h->seq - 1);
+    end(h);
+}
+
+static void costs_of_a_demonstration_are_no_waste(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *note, *next;
+        bool waste;
+    } runs[] = {{"one way", "", true}, {"demo: one way", "", false}, {"demo: one way", "done", true}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        handmade h;
+        a_run_after(&h, runs[i].note, runs[i].next);
+        findings f = look(&h);
+        assert_int_equal(one_of(&f, "orphan-copy") != NULL, runs[i].waste);
+        assert_int_equal(f.shown > 0, !runs[i].waste);
+        assert_non_null(one_of(&f, "hazard")); /* wrong is wrong */
+        findings_free(&f);
+        hand_end(&h);
+    }
+}
+
+/* No program can talk its grader out of a waste. */
+static void a_grader_believes_no_demonstration(void **state)
+{
+    (void)state;
+    handmade h;
+    trace t;
+    findings f;
+    char err[256];
+    a_run_after(&h, "demo: all of it", "");
+    assert_true(trace_parse(&t, h.text, h.size, err, sizeof err));
+    assert_true(findings_of_events(&f, t.events, t.count));
+    assert_non_null(one_of(&f, "orphan-copy"));
+    findings_free(&f);
+    trace_free(&t);
+    hand_end(&h);
+}
+
 /* ---- the command ---- */
 
 static void expect_of(const char *arguments, int status, const char *part)
@@ -230,6 +284,20 @@ static void a_saved_run_is_explained(void **state)
     expect_of(asked_about("cut", text, (size_t)n - 5), 0, "line 3, the last, was cut off and is left out");
 }
 
+static const char first_use[] =
+    "{\"seq\":1,\"t\":100000,\"kind\":\"segment\",\"th\":0,\"file\":\"p.c\",\"line\":7,\"fn\":\"main\",\"device\":"
+    "\"cuda:0\","
+    "\"mem\":\"device\",\"addr\":\"0x7000000000\",\"bytes\":2097152,\"pool\":\"small\",\"stream\":0,\"held\":100000}\n";
+
+static void the_first_use_of_a_card_is_told(void **state)
+{
+    (void)state;
+    char text[2048];
+    int n = snprintf(text, sizeof text, quiet, "model", first_use, 2);
+    expect_of(asked_about("first", text, (size_t)n), 0,
+              "First use of the GPU: Ferry reserved 2 MiB to share among tensors (once, 100.0 us).\n");
+}
+
 static void as_json_for_other_programs(void **state)
 {
     (void)state;
@@ -257,8 +325,11 @@ int main(void)
         cmocka_unit_test(a_log_cut_anywhere_does_no_harm),
         cmocka_unit_test(flipped_bytes_do_no_harm),
         cmocka_unit_test(a_long_log_is_explained),
+        cmocka_unit_test(costs_of_a_demonstration_are_no_waste),
+        cmocka_unit_test(a_grader_believes_no_demonstration),
         cmocka_unit_test(files_that_are_no_log_are_named),
         cmocka_unit_test(a_saved_run_is_explained),
+        cmocka_unit_test(the_first_use_of_a_card_is_told),
         cmocka_unit_test(as_json_for_other_programs),
     };
     return cmocka_run_group_tests_name("explain", tests, school_make, school_remove);

@@ -2,6 +2,7 @@
  * long, and the wrong card: for each rule three programs in which it finds something, at the line that ends in HERE,
  * and three near misses. */
 #include "explained.h"
+#include "findings_log.h"
 
 #define CARD "cuda"
 
@@ -98,6 +99,76 @@ static void copies_dearer_than_their_op(void **state)
     EXPECT({rule, a_small_sum, 1, NULL}, {rule, a_large_sum, 1, NULL}, {rule, each_turn_by_itself, 3, NULL},
            {rule, a_large_product, 0, NULL}, {rule, much_with_the_same_data, 0, NULL},
            {rule, nothing_had_to_go_there, 0, NULL});
+}
+
+/* Weights and data that are brought once, before a loop that reads them turn after turn. */
+static void brought_once_for_a_loop(void)
+{
+    fy_tensor *x = fy_to(home(64), CARD), *t = fy_to(fy_randn((64)), CARD), *w = fy_to(fy_randn((64)), CARD);
+    fy_tensor *b = fy_to(fy_zeros((64)), CARD);
+    for (int i = 0; i < 20; i++) FY_SCOPE
+        {
+            fy_tensor *d = fy_sub(fy_add(fy_mul(x, w), b), t);
+            fy_sub_(w, fy_mul(d, 0.001));
+            fy_sub_(b, fy_mul(d, 0.001));
+        }
+    fy_print(fy_cpu(w));
+}
+static void brought_for_each_round(void)
+{
+    for (int round = 0; round < 3; round++) {
+        fy_tensor *noise = fy_randn((64)), *x = NULL;
+        x = fy_to(noise, CARD); /* HERE */
+        for (int i = 0; i < 5; i++) fy_add_(x, x);
+        fy_item(fy_sum(x));
+    }
+}
+
+static void what_is_brought_once_before_a_loop_is_no_waste(void **state)
+{
+    (void)state;
+    EXPECT({"copy-dearer-than-op", brought_once_for_a_loop, 0, NULL},
+           {"created-then-moved", brought_once_for_a_loop, 0, NULL},
+           {"many-small-copies", brought_once_for_a_loop, 0, NULL},
+           {"created-then-moved", brought_for_each_round, 3, NULL});
+}
+
+/* Made on the card by itself: nothing was brought for it. */
+static void weights_of_the_card(void)
+{
+    fy_tensor *w = fy_randn((64), .device = CARD), *x = home(64);
+    fy_tensor *there = fy_to(x, CARD);
+    fy_tensor *y = fy_mul(there, w); /* HERE */
+    fy_print(fy_cpu(y));
+}
+
+static void a_dear_trip_names_what_travelled(void **state)
+{
+    (void)state;
+    handmade h;
+    begin(&h);
+    born(&h, 3, 1, "cpu", "pageable", 64);
+    born(&h, 4, 2, "cuda:0", "device", 64);
+    born(&h, 5, 3, "cpu", "pageable", 64);
+    op(&h, 4, "cuda:0", 0, 2, 2); /* the card's own */
+    done(&h, 0, 10, "compute");
+    copy(&h, 6, 1, "cpu", 2, "cuda:0", 64, "h2d", HOME);
+    done(&h, 0, 5000, "h2d");
+    op(&h, 7, "cuda:0", 0, 2, 2);
+    done(&h, 0, 10, "compute");
+    copy(&h, 8, 2, "cuda:0", 3, "cpu", 64, "d2h", HOME);
+    done(&h, 0, 5000, "d2h");
+    end(&h);
+    findings f = look(&h);
+    const finding *x = one_of(&f, "copy-dearer-than-op");
+    assert_non_null(x);
+    assert_int_equal(x->line, 7);
+    assert_string_equal(x->what,
+                        "t1 (line 6) went to cuda:0 for relu and 1 more operation, and t2 (line 8) was copied back: "
+                        "16.0 us of copies, to save none of the modelled host's time.");
+    findings_free(&f);
+    hand_end(&h);
+    EXPECT({"copy-dearer-than-op", weights_of_the_card, 1, NULL});
 }
 
 /* ---- waiting at every step ---- */
@@ -273,6 +344,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_copies_in_a_row),
         cmocka_unit_test(copies_dearer_than_their_op),
+        cmocka_unit_test(what_is_brought_once_before_a_loop_is_no_waste),
+        cmocka_unit_test(a_dear_trip_names_what_travelled),
         cmocka_unit_test(a_look_at_every_step),
         cmocka_unit_test(the_whole_card_at_every_step),
         cmocka_unit_test(the_older_of_two_copies_is_read),

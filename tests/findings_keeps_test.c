@@ -121,6 +121,55 @@ static void a_line_that_leaves_something_each_time(void **state)
            {"leak", layers_that_stay_in_use, 0, NULL});
 }
 
+/* A loop of several lines is one cause: told once, at its first line, with all that it leaves. */
+static void a_training_loop(void)
+{
+    fy_tensor *x = fy_ones((64, 8), .device = CARD), *w = fy_ones((8, 1), .device = CARD);
+    for (int i = 0; i < 20; i++) {
+        fy_tensor *y = fy_matmul(x, w); /* HERE */
+        fy_tensor *d = fy_sub(y, 1);
+        fy_sub_(w, fy_mul(fy_matmul(fy_t(x), d), 0.001));
+        if (i % 5 == 0) fy_print(fy_mean(d));
+    }
+}
+static void two_loops(void)
+{
+    fy_tensor *x = fy_ones((64), .device = CARD);
+    for (int i = 0; i < 5; i++) fy_print(fy_relu(x));
+    for (int i = 0; i < 5; i++) fy_print(fy_neg(x));
+}
+
+static void found_in(void (*run)(void), findings *f)
+{
+    char path[64] = "/tmp/ferry-findings-XXXXXX", err[512];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    record_program(&(explained){"leak", run, 1, NULL}, path);
+    assert_true(findings_of_file(f, path, err, sizeof err));
+    unlink(path);
+}
+
+static void one_loop_is_one_leak(void **state)
+{
+    (void)state;
+    static const char *const told[] = {
+        "y (this line)", "d (line ",         "the result of mul (line ", "the result of mean (line ",
+        ", 4 times)",    "every turn leaves"};
+    findings f;
+    EXPECT({"leak", a_training_loop, 20, NULL});
+    found_in(a_training_loop, &f);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (!strstr(finding_of(&f, "leak", 0)->what, told[i]))
+            fail_msg("'%s' wanted in: %s", told[i], finding_of(&f, "leak", 0)->what);
+    findings_free(&f);
+    found_in(two_loops, &f);
+    assert_non_null(finding_of(&f, "leak", 1));
+    assert_null(finding_of(&f, "leak", 2));
+    findings_free(&f);
+}
+
 /* ---- small views ---- */
 
 static void a_row_of_a_large_one(void)
@@ -272,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(independent_work_one_after_the_other),
         cmocka_unit_test(a_line_that_leaves_something_each_time),
+        cmocka_unit_test(one_loop_is_one_leak),
         cmocka_unit_test(a_small_view_keeps_a_large_tensor),
         cmocka_unit_test(another_card_than_the_current_one),
         cmocka_unit_test(the_current_card_is_left_changed),

@@ -90,6 +90,12 @@ static inline void oom(handmade *h, int line, int asked, int allocated, int rese
          asked, allocated, reserved, room, largest);
 }
 
+static inline void failing(handmade *h, int line, const char *code)
+{
+    hand(h, "'kind':'error'," AT "'code':'%s','message':'it did not fit','hint':'mend it','call':'fy_relu(x)'", line,
+         code);
+}
+
 static inline void end(handmade *h) { hand(h, "'kind':'end','status':0,'live':[1,2,3,4,5,6,7,8,9]"); }
 
 static inline findings look(const handmade *h)

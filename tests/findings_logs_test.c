@@ -100,6 +100,81 @@ static void a_copy_home_frees_nothing(void **state)
     }
 }
 
+/* ---- what ended the program ---- */
+
+static void expect_stop(handmade *h, int line, const char *what, const char *fix)
+{
+    findings f = look(h);
+    const finding *x = one_of(&f, "stopped");
+    if (!line && x) fail_msg("stopped at line %d: %s", x->line, x->what);
+    if (line) {
+        assert_non_null(x);
+        assert_int_equal(x->rule->weight, FINDING_WRONG);
+        if (x->line != line) fail_msg("line %d, not %d: %s", x->line, line, x->what);
+        if (!strstr(x->what, what)) fail_msg("'%s' wanted in: %s", what, x->what);
+        if (!strstr(x->fix, fix)) fail_msg("'%s' wanted in: %s", fix, x->fix);
+    }
+    findings_free(&f);
+    hand_end(h);
+}
+
+static void a_small_run(handmade *h)
+{
+    begin(h);
+    born(h, 3, 1, "cpu", "pageable", 64);
+    op(h, 4, "cpu", 0, 1, 1);
+}
+
+static void a_call_that_failed_ended_it(void **state)
+{
+    (void)state;
+    handmade h;
+    a_small_run(&h);
+    failing(&h, 5, "device_mismatch");
+    hand(&h, "'kind':'end','status':1,'live':[1]");
+    expect_stop(&h, 5, "the program stopped here: it did not fit", "mend it");
+    a_small_run(&h);
+    hand(&h, "'kind':'error','code':'crash','message':'segmentation fault','hint':'look for a NULL pointer'");
+    expect_stop(&h, 4, "the program crashed after this line: segmentation fault", "a NULL pointer");
+    a_small_run(&h);
+    failing(&h, 5, "shape");
+    op(&h, 6, "cpu", 0, 1, 1);
+    end(&h);
+    expect_stop(&h, 5, "this call failed, and the program went on: it did not fit", "mend it");
+}
+
+static void a_log_without_an_end_is_told(void **state)
+{
+    (void)state;
+    handmade h;
+    a_small_run(&h);
+    expect_stop(&h, 4, "the log stops after this line without an end", "gdb");
+    a_small_run(&h);
+    failing(&h, 3, "shape");
+    op(&h, 6, "cpu", 0, 1, 1);
+    findings f = look(&h);
+    assert_int_equal(f.count, 2); /* one that it survived, and whatever came then */
+    findings_free(&f);
+    hand_end(&h);
+}
+
+static void a_run_that_ended_did_not_stop(void **state)
+{
+    (void)state;
+    handmade h;
+    a_small_run(&h);
+    end(&h);
+    expect_stop(&h, 0, "", "");
+    a_small_run(&h);
+    hand(&h, "'kind':'log_full','limit':3");
+    expect_stop(&h, 0, "", "");
+    a_small_run(&h);
+    oom(&h, 5, 4096, 4096, 4096, 0, 0); /* told by its own rule */
+    failing(&h, 5, "oom");
+    hand(&h, "'kind':'end','status':1,'live':[1]");
+    expect_stop(&h, 0, "", "");
+}
+
 /* ---- cards and streams ---- */
 
 static void cards_that_cannot_reach_each_other(void **state)
@@ -144,6 +219,9 @@ int main(void)
         cmocka_unit_test(ordered_work_is_no_hazard),
         cmocka_unit_test(free_memory_in_pieces),
         cmocka_unit_test(a_copy_home_frees_nothing),
+        cmocka_unit_test(a_call_that_failed_ended_it),
+        cmocka_unit_test(a_log_without_an_end_is_told),
+        cmocka_unit_test(a_run_that_ended_did_not_stop),
         cmocka_unit_test(cards_that_cannot_reach_each_other),
         cmocka_unit_test(streams_that_could_have_overlapped),
     };

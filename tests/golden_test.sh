@@ -4,10 +4,8 @@
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim FERRY_SEED=0
 
-card_of() { case $1 in overlap) echo old ;; *) echo h200 ;; esac; } # where it shows best
-
 log_of() { # log_of PROGRAM: its lines
-    FERRY_SIM=$(card_of "${1##*/}") FERRY_TRACE=$work/log.jsonl timeout 60 "$1" >/dev/null </dev/null &&
+    FERRY_SIM=h200 FERRY_TRACE=$work/log.jsonl timeout 60 "$1" >/dev/null </dev/null &&
         grep -v '"kind":"values"' "$work/log.jsonl"
 }
 

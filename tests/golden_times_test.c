@@ -65,11 +65,11 @@ static int64_t arrived(const char *way) { return between(way, 0, 2); }
 static void page_locked_memory_goes_straight_over_the_bus(void **state)
 {
     (void)state;
-    assert_int_equal(held("pinned"), 4 * (3000 + 2000 + 335544));
-    assert_int_equal(arrived("pinned"), 4 * (3000 + 2000 + 335544) + 3000);
-    assert_int_equal(held("pinned, non_blocking"), 4 * 3000);
+    assert_int_equal(held("demo: pinned"), 4 * (3000 + 2000 + 335544));
+    assert_int_equal(arrived("demo: pinned"), 4 * (3000 + 2000 + 335544) + 3000);
+    assert_int_equal(held("demo: pinned, non_blocking"), 4 * 3000);
     /* the second call comes while the first copy runs: only the first one's call is seen */
-    assert_int_equal(arrived("pinned, non_blocking"), 3000 + 4 * (2000 + 335544));
+    assert_int_equal(arrived("demo: pinned, non_blocking"), 3000 + 4 * (2000 + 335544));
 }
 
 /* Pageable: the host carries four chunks of 4 MiB to the staging buffer, 4 MiB / 10 GB/s = 419430 each (.4 over), and
@@ -78,9 +78,9 @@ static void pageable_memory_goes_through_the_staging_buffer(void **state)
 {
     (void)state;
     int64_t one = 3000 + 1677722 + 2000 + 83886;
-    int64_t took = held("pageable");
-    assert_true(took >= 4 * one - 4 && took <= 4 * one + 4); /* parts are rounded */
-    assert_int_equal(held("pageable, non_blocking"), took);  /* asking not to wait does not help */
+    int64_t took = held("demo: pageable");
+    assert_true(took >= 4 * one - 4 && took <= 4 * one + 4);      /* parts are rounded */
+    assert_int_equal(held("demo: pageable, non_blocking"), took); /* asking not to wait does not help */
 }
 
 /* Pinning first: page-locking 16 MiB takes 50000 + 16 MiB / 2.8 GB/s = 6041863, and filling it is a copy of its own. */
@@ -88,21 +88,21 @@ static void pinning_first_costs_more_than_it_saves(void **state)
 {
     (void)state;
     int64_t locking = 50000 + 5991863, filling = 500 + 2 * 838861, straight = 3000 + 2000 + 335544;
-    int64_t took = held("pin, then copy"), want = 4 * (locking + filling + straight);
+    int64_t took = held("demo: pin, then copy"), want = 4 * (locking + filling + straight);
     assert_true(llabs(took - want) < want / 100);
 }
 
 static void the_ways_rank_as_pytorchs_tutorial_says(void **state)
 {
     (void)state;
-    static const char *const ways[] = {"pinned, non_blocking",         "pinned",
-                                       "pageable, non_blocking",       "pageable",
-                                       "pin, then copy, non_blocking", "pin, then copy"};
+    static const char *const ways[] = {"demo: pinned, non_blocking",         "demo: pinned",
+                                       "demo: pageable, non_blocking",       "demo: pageable",
+                                       "demo: pin, then copy, non_blocking", "demo: pin, then copy"};
     for (int i = 0; i + 1 < 6; i++) {
         bool same = i == 2;
         assert_true(same ? arrived(ways[i]) <= arrived(ways[i + 1]) : arrived(ways[i]) < arrived(ways[i + 1]));
     }
-    assert_true(held("pinned, non_blocking") * 100 < held("pinned"));
+    assert_true(held("demo: pinned, non_blocking") * 100 < held("demo: pinned"));
 }
 
 /* ---- the third lesson's example ---- */
@@ -135,17 +135,18 @@ static const cJSON *done(const char *way, const char *engine, int n)
 static int64_t start_of(const cJSON *e) { return event_int(e, "start"); }
 static int64_t end_of(const cJSON *e) { return event_int(e, "end"); }
 
-enum { BATCHES = 4, WORKS = 3 }; /* products a batch */
+enum { BATCHES = 4, WORKS = 10 }; /* operations a batch */
 
-/* The work of a batch on the old card: a copy of 256 KiB, 5000 + 256 KiB / 6.4 GB/s = 45960; three products of 2 x
- * 256^3 FLOP / 3.09e12 = 10860 and 6000 to begin each. A call is 8000 for the host, which is ahead of the card from
- * then on. */
-enum { COPY = 5000 + 40960, WORK = WORKS * (6000 + 10860), CALL = 8000 };
+/* The work of a batch of 1M floats on an h200. A copy: 2000 to start it, and 4 MiB / 50 GB/s = 83886. An operation:
+ * 3000 to begin it, and at 4.8 TB/s the bytes: fy_mul_ reads two tensors and writes one, 12 MiB = 2621; fy_add_ reads
+ * one and writes one, 8 MiB = 1747 or so. A call is 3000 for the host for a copy, 4000 for an operation: it is ahead of
+ * the card from then on. */
+enum { COPY = 2000 + 83886, WORK = WORKS / 2 * (3000 + 2621 + 3000 + 1748), CALL = 3000 };
 
 static void in_one_stream_copies_and_work_take_turns(void **state)
 {
     (void)state;
-    const char *way = "one stream";
+    const char *way = "demo: one stream";
     for (int i = 0; i < BATCHES; i++) {
         const cJSON *copy = done(way, "h2d", i), *first = done(way, "compute", WORKS * i);
         assert_int_equal(end_of(copy) - start_of(copy), COPY);
@@ -153,13 +154,13 @@ static void in_one_stream_copies_and_work_take_turns(void **state)
         if (i) assert_true(start_of(copy) >= end_of(done(way, "compute", WORKS * i - 1)));
     }
     int64_t took = between(way, 0, 1), want = CALL + BATCHES * (COPY + WORK);
-    assert_true(llabs(took - want) < 16);
+    assert_true(llabs(took - want) < BATCHES * WORKS); /* parts are rounded */
 }
 
 static void in_two_streams_the_next_batch_travels_while_this_one_is_worked_on(void **state)
 {
     (void)state;
-    const char *way = "two streams";
+    const char *way = "demo: two streams";
     for (int i = 0; i < BATCHES; i++) {
         const cJSON *copy = done(way, "h2d", i), *first = done(way, "compute", WORKS * i);
         assert_true(start_of(first) >= end_of(copy)); /* its own batch is waited for */
@@ -167,9 +168,10 @@ static void in_two_streams_the_next_batch_travels_while_this_one_is_worked_on(vo
         const cJSON *before = done(way, "compute", WORKS * (i - 1)), *last = done(way, "compute", WORKS * i - 1);
         assert_true(start_of(copy) < end_of(last) && end_of(copy) > start_of(before)); /* beside the work before */
     }
-    int64_t took = between(way, 0, 1), want = CALL + COPY + BATCHES * WORK;
-    assert_true(llabs(took - want) < 16);
-    assert_true(took < between("one stream", 0, 1));
+    /* the bus never rests, and the last batch's work is over after it */
+    int64_t took = between(way, 0, 1), want = CALL + BATCHES * COPY + WORK;
+    assert_true(llabs(took - want) < BATCHES * WORKS);
+    assert_true(took < between("demo: one stream", 0, 1));
 }
 
 static void nothing_in_it_is_a_hazard(void **state)

@@ -51,7 +51,8 @@ static void a_run_that_broke_off_fails_even_after_its_answer(void **state)
     char *end = strstr(h.text, "\"end\"");
     while (end[-1] != '\n') end--;
     h.size = (size_t)(end - h.text);
-    assert_fails(&h, "answered", "broke off");
+    assert_fails(&h, "answered",
+                 "Your program ended before the end of main. The last Ferry call that finished was on line");
 }
 
 static void an_error_is_named_with_its_line(void **state)
@@ -187,7 +188,7 @@ static void work_after_the_answer_does_not_count(void **state)
     assert_fails(&h, "ran-on-the-card", "leads from x to h");
 }
 
-static void copies_beyond_the_budget_are_counted_and_the_first_is_named(void **state)
+static void copies_beyond_the_limit_are_counted_and_the_first_is_named(void **state)
 {
     (void)state;
     handmade h = {0};
@@ -203,8 +204,8 @@ static void copies_beyond_the_budget_are_counted_and_the_first_is_named(void **s
     verdict v = judge(&h);
     const struct verdict_check *c = verdict_failure(&v);
     assert_string_equal(c->name, "crossings-there");
-    assert_string_equal(c->expected, "at most 1 to the card");
-    assert_string_equal(c->got, "2 to the card");
+    assert_string_equal(c->expected, "1 copy to the card allowed");
+    assert_string_equal(c->got, "2 copies to the card");
     assert_int_equal(c->seq, 5);
     assert_int_equal(c->line, 14);
     hand_end(&h);
@@ -276,7 +277,7 @@ int main(void)
         cmocka_unit_test(values_carried_to_the_card_and_back_are_not_computed_there),
         cmocka_unit_test(an_answer_of_another_origin_fails),
         cmocka_unit_test(work_after_the_answer_does_not_count),
-        cmocka_unit_test(copies_beyond_the_budget_are_counted_and_the_first_is_named),
+        cmocka_unit_test(copies_beyond_the_limit_are_counted_and_the_first_is_named),
         cmocka_unit_test(huge_and_broken_fields_are_no_trouble),
         cmocka_unit_test(an_unknown_lesson_or_a_broken_log_is_not_judged),
         cmocka_unit_test(inputs_that_do_not_fit_fail_and_do_not_crash),

@@ -215,6 +215,15 @@ static void other_faults_are_not_ferrys_to_explain(void **state)
     assert_killed_by(SIGSEGV);
 }
 
+static void the_log_says_that_the_program_crashed(void **state)
+{
+    (void)state;
+    run_in_child(read_nowhere);
+    assert_true(logged("\"kind\":\"error\"", "\"code\":\"crash\"", "segmentation fault"));
+    run_in_child(read_nowhere_with_a_handler); /* it may live on */
+    assert_false(logged("\"kind\":\"error\"", "", ""));
+}
+
 static void a_programs_own_handler_still_gets_its_faults(void **state)
 {
     (void)state;
@@ -249,6 +258,7 @@ int main(void)
         cmocka_unit_test(freed_vram_is_explained_too),
         cmocka_unit_test(the_log_holds_the_error_and_all_before_it),
         cmocka_unit_test(other_faults_are_not_ferrys_to_explain),
+        cmocka_unit_test(the_log_says_that_the_program_crashed),
         cmocka_unit_test(a_programs_own_handler_still_gets_its_faults),
         cmocka_unit_test(a_read_is_explained_by_name_element_and_line), /* last: opens a card in this process */
     };

@@ -105,7 +105,7 @@ TEST(writing_into_a_source_before_it_has_left)
     (void)state;
     int asked, written;
     assert_true(rewrite_source(false, &asked, &written) == 6);
-    is_told("write_early", "copy", asked, "op", written, "fy_stream_synchronize(s) where s is stream", "batch");
+    is_told("write_early", "copy", asked, "op", written, "fy_stream_synchronize(side), before line ", "batch");
     assert_true(rewrite_source(true, &asked, &written) == 5);
     assert_int_equal(hazards(), 0);
 }
@@ -133,7 +133,8 @@ TEST(using_a_result_of_another_stream_that_nothing_orders)
     (void)state;
     int made, used;
     assert_true(isnan(use_on_another_stream(false, &made, &used)));
-    is_told("race", "op", made, "op", used, "fy_stream_wait_stream(b, a)", "weights");
+    is_told("race", "op", made, "op", used, "fy_stream_wait_stream(fy_cuda_default_stream(), side) before line ",
+            "weights");
     assert_non_null(strstr(text_of(event_of("hazard", 0), "fix"), "fy_event_wait"));
     assert_true(use_on_another_stream(true, &made, &used) == 3);
     assert_int_equal(hazards(), 0);
@@ -165,7 +166,7 @@ TEST(freed_memory_that_goes_to_another_while_a_stream_still_uses_it)
     (void)state;
     int used, again;
     reuse_memory(false, &used, &again);
-    is_told("reuse", "copy", used, "op", again, "fy_record_stream(first, s) before first is freed", "second");
+    is_told("reuse", "copy", used, "op", again, "fy_record_stream(first, side) before first is freed", "second");
     reuse_memory(true, &used, &again);
     assert_int_equal(hazards(), 0);
 }

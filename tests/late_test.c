@@ -142,7 +142,7 @@ TEST(under_launch_blocking_the_line_at_fault_tells_itself)
     fy_clear_error();
     fy_cuda_synchronize(); /* what is on already is not advised */
     assert_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING"));
-    assert_non_null(strstr(fy_error(), "mend that call"));
+    assert_non_null(strstr(fy_error(), "fix that call"));
 }
 
 TEST(under_launch_blocking_the_host_waits_for_each_piece_of_work)

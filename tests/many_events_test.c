@@ -25,8 +25,7 @@ static void a_run_of_too_many_events_fails_and_says_what_it_may_be(void **state)
     assert_int_equal(v.checks, 1);
     assert_string_equal(v.check[0].name, "few-events");
     assert_int_equal(v.check[0].line, 7);
-    assert_non_null(strstr(verdict_message(&v), "more than 200000 events"));
-    assert_non_null(strstr(verdict_message(&v), "a loop"));
+    assert_non_null(strstr(verdict_message(&v), "More than 200,000 events (a few hundred expected): an endless loop?"));
     free(all);
     hand_end(&h);
 }

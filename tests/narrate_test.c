@@ -99,6 +99,37 @@ static void a_run_is_told_line_by_line(void **state)
     close(fd);
 }
 
+static void happen_first(void)
+{
+    FY_EMIT(&at, segment, .device = 1, .mem = FY_WORD_device, .bytes = 2 << 20, .stream = 0, .held = 100000);
+    FY_EMIT(&at, segment, .device = 0, .mem = FY_WORD_pinned, .bytes = 4096, .stream = FY_ABSENT, .held = 1000);
+    FY_EMIT(&at, segment, .device = 1, .mem = FY_WORD_device, .bytes = 20 << 20, .stream = 0, .held = 100000);
+    FY_EMIT(&at, segment, .device = 2, .mem = FY_WORD_device, .bytes = 2 << 20, .stream = 0, .held = 0);
+}
+
+static void the_first_use_of_a_card_says_its_price(void **state)
+{
+    (void)state;
+    int fd = log_to_write(0);
+    happen_first();
+    fy_log *log = log_to_read(fd);
+    uint64_t cursor = 0;
+    fy_text told = {0};
+    assert_int_equal(fy_narrate(log, &cursor, &told), 4);
+    char *words = words_of(told.data);
+    assert_string_equal(
+        words,
+        "reserve a segment 2 MiB first use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100.0 us) "
+        "demo.c:5\n"
+        "reserve a segment 4 KiB page-locked, of cpu, held the program 1.0 us demo.c:5\n"
+        "reserve a segment 20 MiB more, for tensors to share on cuda:0, held the program 100.0 us demo.c:5\n"
+        "reserve a segment 2 MiB first use of cuda:1: Ferry reserves 2 MiB to share among tensors (once) demo.c:5\n");
+    free(words);
+    free(told.data);
+    fy_log_close(log);
+    close(fd);
+}
+
 static void happen_in_streams(void)
 {
     make(1, "a", 1);
@@ -131,11 +162,11 @@ static const char story_of_streams[] =
     "use a used in stream 2 of cuda:0 too, and kept until that is done demo.c:5\n"
     "wait for event 3 2.0 us until it was reached demo.c:5\n"
     "wait for the default stream of cuda:0 3.0 us until it had finished, because of launch blocking demo.c:5\n"
-    "HAZARD a 16 B two streams touch it and nothing orders them demo.c:5\n"
+    "RACE a 16 B two streams touch it and nothing orders them demo.c:5\n"
     "fix wait\n"
     "peer cuda:0 -> cuda:1 not directly: copies between them go through the host demo.c:5\n"
     "mode launch_blocking on demo.c:5\n"
-    "reserve a segment 2 MiB for tensors on cuda:0 demo.c:5\n"
+    "reserve a segment 2 MiB first use of the GPU: Ferry reserves 2 MiB to share among tensors (once) demo.c:5\n"
     "return a segment 2 MiB to cuda:0, to make room demo.c:5\n"
     "copy a 4 B cuda:0 -> cpu, stream 2 demo.c:5\n"
     "free a 16 KiB on cuda:0, once another stream is done with it demo.c:5\n";
@@ -202,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_is_told_line_by_line),
+        cmocka_unit_test(the_first_use_of_a_card_says_its_price),
         cmocka_unit_test(streams_and_events_are_told_in_a_line_each),
         cmocka_unit_test(the_story_is_the_same_when_told_event_by_event),
         cmocka_unit_test(the_places_in_the_source_stand_below_each_other),

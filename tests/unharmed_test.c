@@ -36,7 +36,7 @@ static const char allocation[] =
 static const char fork_bomb[] = PROGRAM("    for (;;) {\n        fork();\n        usleep(20000 * fy_dim(b));\n    }\n");
 
 #ifdef __SANITIZE_THREAD__ /* sixty-four of its processes take more memory than a program may */
-#define MANY_PROCESSES "stopped; the last that was heard of it"
+#define MANY_PROCESSES "stopped. The last Ferry call that finished"
 #define SECONDS "30"
 #else
 #define MANY_PROCESSES "more than 64 processes"

@@ -268,7 +268,7 @@ static void what_the_log_does_not_say_is_refused(void **state)
     assert_refused(SESSION("model", "1000000000") COPY("3125") KERNEL("1"), "event 3 (op) comes from a second thread");
     assert_refused(SESSION("model", "1000000000") "{\"seq\":1,\"t\":9,\"kind\":\"op\",\"th\":0,\"device\":\"cuda:3\","
                                                   "\"stream\":0,\"flops\":1,\"bytes\":1,\"held\":1}\n",
-                   "event 1 (op) lacks a field, or names a card");
+                   "event 1 (op) lacks a field, or names an unknown card or stream");
 }
 
 /* ---- the command ---- */

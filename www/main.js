@@ -112,7 +112,7 @@ function jumpToLine(line) {
   if (i >= 0) time.go(i, true);
 }
 
-// A line of the learner's own file: in the editor where it can be mended, else in the run.
+// A line of the learner's own file: in the editor where it can be changed, else in the run.
 function showLine(line) {
   if (mode === 'lessons' && shown?.what !== 'demo') {
     pane.show('watch');
@@ -138,7 +138,11 @@ function showOutput() {
   $('output').textContent = shown?.output ?? '';
 }
 
-const KILLED = 'The program was killed. The log holds everything up to that instant.';
+// A crash that left an error says what it was; a kill leaves nothing.
+function killed(run) {
+  const crash = run.events.findLast((e) => e?.kind === 'error' && (e.code === 'crash' || e.code === 'device_pointer'));
+  return `The program ${crash ? 'crashed (segmentation fault)' : 'crashed or was killed'}. The log holds everything up to that instant.`;
+}
 const OVER = 'The program is over, and its server with it. Everything here stays usable.';
 
 const died = (run) => run.killed && run.what !== 'demo';
@@ -199,7 +203,7 @@ const on = {
     run.ended = true;
     if (run !== shown) return;
     time.follow(false);
-    if (died(run)) notice(KILLED, 'bad');
+    if (died(run)) notice(killed(run), 'bad');
     time.poke();
   },
 
@@ -219,10 +223,10 @@ const on = {
     link = state;
     if (state === 'open' && before !== 'open') notice('');
     if (state === 'lost') {
-      if (mode === 'view' && shown && died(shown)) notice(KILLED, 'bad');
+      if (mode === 'view' && shown && died(shown)) notice(killed(shown), 'bad');
       else notice(mode === 'view' && shown?.ended ? OVER : 'The server is gone; trying to reach it again. Everything that has arrived stays usable.');
     }
-    if (state === 'anew' && token) notice('Ferry was started anew: open the address that it printed. What this page has stays usable.');
+    if (state === 'anew' && token) notice('Another Ferry run uses this address now: open the one that it printed. What this page has stays usable.');
     else if (state === 'anew' || state === 'refused') {
       notice(token ? 'No connection. Open the address that the terminal printed last; this one may be from an earlier start.'
         : 'This page needs the whole address that the terminal printed, with #token= at its end.', 'bad');

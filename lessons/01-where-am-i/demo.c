@@ -11,7 +11,7 @@ int main(void)
     fy_tensor *weights = fy_randn((32, 8), .device = "cuda");
     // computed where both live
     fy_tensor *result = fy_matmul(moved, weights);
-    // the result comes home
+    // the result is copied back
     fy_tensor *home = fy_cpu(result);
 
     fy_print(fy_sum(home));

@@ -10,7 +10,7 @@ int main(void)
     int64_t columns = fy_size(mat1, 1);
 
     // --- your code ---
-    // One mismatch mended, the next one met.
+    // One mismatch fixed, the next one met.
     fy_tensor *x = fy_to(mat1, "cuda");
     fy_tensor *w = fy_full((columns, 2), 0.5, .device = "cuda");
     fy_tensor *b = fy_ones((2));

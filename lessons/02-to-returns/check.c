@@ -23,7 +23,7 @@ static bool no_orphans(grading *g)
     while (c && copy_is_used(g, c)) c = next_event(g, c, "copy", NULL, NULL);
     if (!c) return check(g, name, true, NULL, want, want, "Every copy was used.");
     return check(
-        g, name, false, c, want, "a copy that nobody reads",
+        g, name, false, c, want, "an unused copy",
         grade_say(g, "Nothing ever reads what %s brought: fy_to returned it and it was not kept.", grade_where(g, c)));
 }
 

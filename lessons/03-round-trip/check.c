@@ -16,17 +16,16 @@ static bool numbers(grading *g)
 /* Both ways together, looks included. */
 static bool few_bytes(grading *g)
 {
-    double bytes = 0, budget = 2.0 * 4 * (double)grade_given(g, "x").count;
+    double bytes = 0, limit = 2.0 * 4 * (double)grade_given(g, "x").count;
     const cJSON *over = NULL;
     for (const cJSON *c = NULL; (c = next_event(g, c, "copy", NULL, NULL));) {
         bool crosses = is_on_card(event_text(c, "src.device")) != is_on_card(event_text(c, "dst.device"));
         bytes += crosses ? (double)event_int(c, "bytes") : 0;
-        if (!over && bytes > budget) over = c;
+        if (!over && bytes > limit) over = c;
     }
-    return check(
-        g, "few-bytes", !over, over, grade_say(g, "at most %.0f bytes on the bus", budget),
-        grade_say(g, "%.0f bytes on the bus", bytes),
-        grade_say(g, "Bytes on the bus: %.0f. The budget is %.0f: x there and the result home.", bytes, budget));
+    return check(g, "few-bytes", !over, over, grade_say(g, "%.0f bytes on the bus allowed", limit),
+                 grade_say(g, "%.0f bytes on the bus", bytes),
+                 grade_say(g, "Bytes on the bus: %.0f. The limit is %.0f: x there and the result home.", bytes, limit));
 }
 
 static void judge(grading *g)

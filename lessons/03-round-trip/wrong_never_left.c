@@ -1,6 +1,6 @@
 // Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result at home.
 //
-// The numbers are right, but look at the bus. The budget: one crossing there, one crossing home.
+// The numbers are right, but look at the bus. The limit: one crossing there, one crossing home.
 #include <ferry.h>
 
 int main(void)
@@ -8,7 +8,7 @@ int main(void)
     fy_tensor *x = fy_given("x");
 
     // --- your code ---
-    // No crossing at all is below every budget; but the card did nothing.
+    // No crossing at all is below every limit; but the card did nothing.
     fy_tensor *h = x;
     for (int turn = 0; turn < 5; turn++) h = fy_relu(fy_add(fy_mul(h, 0.5), 1.0));
     // --- end ---

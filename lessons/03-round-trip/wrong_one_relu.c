@@ -1,6 +1,6 @@
 // Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result at home.
 //
-// The numbers are right, but look at the bus. The budget: one crossing there, one crossing home.
+// The numbers are right, but look at the bus. The limit: one crossing there, one crossing home.
 #include <ferry.h>
 
 int main(void)

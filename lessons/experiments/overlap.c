@@ -1,27 +1,30 @@
-/* overlap.c: copying while computing. Four batches go to the card and are worked on: in one stream, where each copy
- * waits for the work before it, and in two, where the next batch travels while this one is worked on. The copies need
- * three things for that: page-locked memory, non_blocking, and a stream of their own. (On a fast card so little work
- * is over before the next call is made, and there is nothing to gain: take an old one.)
+/* overlap.c: copying while computing. Four batches go to the card, and a polynomial is computed of each: in one stream,
+ * where each copy waits for the work before it, and in two, where the next batch travels while this one is worked on.
+ * The copies need three things for that: page-locked memory, non_blocking, and a stream of their own. And both must
+ * take longer than the calls that ask for them: a batch of 4 MiB is 86 us on the bus and 52 us of work on the default
+ * card, and its calls take the host less than 50.
  *
- *     make experiments && FERRY_SIM=old build/experiments/overlap
- *     FERRY_SIM=old FERRY_VIEW=1 build/experiments/overlap      (the same, to watch) */
+ *     make experiments && build/experiments/overlap
+ *     FERRY_VIEW=1 build/experiments/overlap          (the same, to watch)
+ *     FERRY_SIM=laptop build/experiments/overlap      (on another card) */
 #include <ferry.h>
 #include <stdio.h>
 
-enum { BATCHES = 4, N = 256 };
+enum { BATCHES = 4, NUMEL = 1 << 20, TERMS = 5 };
 
-static fy_tensor *batch[BATCHES], *there[BATCHES], *weights;
+static fy_tensor *batch[BATCHES], *there[BATCHES], *results[BATCHES];
 
-static void work_on(fy_tensor *x)
+/* Horner's rule: two operations a term. */
+static void work_on(fy_tensor *x, fy_tensor *y)
 {
-    FY_SCOPE { fy_matmul(fy_matmul(fy_matmul(x, weights), weights), weights); }
+    for (int i = 0; i < TERMS; i++) fy_add_(fy_mul_(y, x), 1);
 }
 
 static void in_one_stream(void)
 {
     for (int i = 0; i < BATCHES; i++) {
         fy_copy_(there[i], batch[i], .non_blocking = true);
-        work_on(there[i]);
+        work_on(there[i], results[i]);
     }
 }
 
@@ -30,13 +33,15 @@ static void in_two_streams(fy_stream *copies)
     for (int i = 0; i < BATCHES; i++) {
         FY_STREAM(copies) { fy_copy_(there[i], batch[i], .non_blocking = true); }
         fy_stream_wait_stream(fy_cuda_default_stream(), copies); /* the work, not the host, waits for its batch */
-        work_on(there[i]);
+        work_on(there[i], results[i]);
     }
 }
 
 static int64_t time_of(const char *way, fy_stream *copies)
 {
-    fy_mark(way);
+    char note[32];
+    snprintf(note, sizeof note, "demo: %s", way); /* both ways are meant: `ferry explain` calls neither waste */
+    fy_mark(note);
     int64_t start = fy_now();
     if (copies) in_two_streams(copies);
     else in_one_stream();
@@ -48,16 +53,15 @@ static int64_t time_of(const char *way, fy_stream *copies)
 
 int main(void)
 {
-    weights = fy_full((N, N), 0.01, .device = "cuda");
     for (int i = 0; i < BATCHES; i++) {
-        batch[i] = fy_ones((N, N), .pin_memory = true);
-        there[i] = fy_zeros((N, N), .device = "cuda");
+        batch[i] = fy_full((NUMEL), 0.5, .pin_memory = true);
+        there[i] = fy_zeros((NUMEL), .device = "cuda");
+        results[i] = fy_ones((NUMEL), .device = "cuda");
     }
     fy_stream *copies = fy_cuda_stream();
-    work_on(there[0]); /* takes the memory that the work needs */
     fy_cuda_synchronize();
 
     int64_t one = time_of("one stream", NULL), two = time_of("two streams", copies);
-    printf("%.2f times as fast%s\n", (double)one / (double)two,
-           two > one ? ": the card is done before the next call is made; try FERRY_SIM=old" : "");
+    if (two < one) printf("two streams are %.2f times as fast as one\n", (double)one / (double)two);
+    else printf("no gain: two streams took %.2f times as long as one\n", (double)two / (double)one);
 }

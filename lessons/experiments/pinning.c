@@ -13,8 +13,10 @@ static fy_tensor *there[TENSORS]; /* on the card, made beforehand: the ways diff
 
 static void send(const char *way, fy_tensor *const *from, bool pin_first, bool non_blocking)
 {
-    fy_cuda_empty_cache(); /* page-locked memory of an earlier way is not at hand */
-    fy_mark(way);
+    char note[48];
+    snprintf(note, sizeof note, "demo: %s", way); /* each way is meant: `ferry explain` calls none of them waste */
+    fy_cuda_empty_cache();                        /* page-locked memory of an earlier way is not at hand */
+    fy_mark(note);
     FY_SCOPE
     {
         int64_t start = fy_now();

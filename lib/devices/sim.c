@@ -77,7 +77,7 @@ bool fy_sim_enter(fy_dev *d)
 {
     if (atomic_load_explicit(&forked, memory_order_relaxed))
         return fy_sim_refuse("Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, "
-                             "start the process anew (exec) instead of forking it");
+                             "start a new process (exec) instead of forking");
     take_lock(d->state);
     return fy_sim_healthy(d->state) || fy_sim_leave(d, true);
 }

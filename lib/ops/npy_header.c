@@ -2,6 +2,7 @@
  * looked at within the text's bounds, and whatever is not understood is said. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dtype.h"
 #include "npy.h"
@@ -104,7 +105,7 @@ static bool read_descr(cursor *c)
     c->h->swapped = order == (HOST_IS_BIG ? '<' : '>');
     if (is_type(c->h, code)) return true;
     if (*code == 'O')
-        return fy_npy_wrong(c->h, "make numbers of them first: np.save(path, a.astype('float32'))",
+        return fy_npy_wrong(c->h, "convert them to numbers first: np.save(path, a.astype('float32'))",
                             "holds Python objects (dtype '%s'), not numbers", text);
     return fy_npy_wrong(c->h,
                         "convert it first: np.save(path, a.astype('float32')), or 'float64', 'float16', 'int64', "

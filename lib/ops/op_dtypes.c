@@ -28,7 +28,7 @@ static const char *to_float(const fy_call *c)
 
 static bool fail_bool(const fy_call *c)
 {
-    const char *invert = "fy_logical_not turns a mask round; fy_to(x, FY_INT64) makes numbers of it";
+    const char *invert = "fy_logical_not inverts a mask; fy_to(x, FY_INT64) converts it to numbers";
     if (c->op == FY_OP_sub)
         return fail(c, invert,
                     "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
@@ -85,7 +85,7 @@ bool fy_subtracts_mask(const fy_call *c)
 static bool check_mask(const fy_call *c, const fy_plan *p)
 {
     if (p->dtype == FY_BOOL || !fy_subtracts_mask(c)) return true;
-    return fail(c, "fy_logical_not turns a mask round; fy_to(x, FY_INT64) makes numbers of it",
+    return fail(c, "fy_logical_not inverts a mask; fy_to(x, FY_INT64) converts it to numbers",
                 "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
                 "mask, use the `~` or `logical_not()` operator instead.");
 }

@@ -43,7 +43,7 @@ static bool check_device(const fy_call *c, int i, int j)
 }
 
 static const char *how_inner_sizes_meet =
-    "the last size of the first must equal the next to last of the second; fy_t turns a matrix round";
+    "the last size of the first must equal the next to last of the second; fy_t transposes a matrix";
 
 /* The elements of x in all its dimensions but one. */
 static long long without(const fy_tensor *x, int dim)

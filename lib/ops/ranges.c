@@ -29,7 +29,7 @@ static bool fail_range(fy_site *at, const range *r)
     if (!isfinite(start) || !isfinite(end) || !isfinite(step))
         return fy_fail(at, "value", "finite numbers", "unsupported range: %g -> %g", start, end);
     if ((step > 0 && end < start) || (step < 0 && end > start))
-        return fy_fail(at, "value", "turn the sign of the step round, or swap start and end",
+        return fy_fail(at, "value", "reverse the sign of the step, or swap start and end",
                        "upper bound and larger bound inconsistent with step sign");
     return true;
 }

@@ -57,7 +57,7 @@ static const char *hint_for_fault(void)
 /* CUDA's words, and what they leave out: who gave the card that work. */
 static const char *late_hint(void)
 {
-    return fy_launch_blocking() ? "mend that call: the card does nothing more for this process after it"
+    return fy_launch_blocking() ? "fix that call: the card does nothing more for this process after it"
                                 : "run it again with FERRY_LAUNCH_BLOCKING=1: the host then waits for each piece of "
                                   "work, and the error is reported by the line that causes it";
 }

@@ -8,7 +8,9 @@
 
 #include "access_history.h"
 #include "byte_range.h"
+#include "error.h"
 #include "event.h"
+#include "launch_record.h"
 #include "run_work.h"
 #include "session_hooks.h"
 #include "site.h"
@@ -130,12 +132,17 @@ static void warn(const fy_launch *w, fy_site *at)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const fy_data_race *f = &w->found[0];
-    char fix[600];
+    char fix[600], line[100], earlier[160] = "an earlier access to the same bytes";
+    fy_site *before = NULL;
+    uint64_t seq;
     if (!at || fy_narrates() || atomic_flag_test_and_set(&said)) return;
+    if (fy_work_find(f->id, &seq, &before) && before)
+        snprintf(earlier, sizeof earlier, "%.50s%s", before->call, fy_line_text(before, at, line, sizeof line));
     fprintf(stderr,
-            "ferry: %s:%d: %s(%s): a hazard: nothing orders this and an earlier access to the same bytes\n"
-            "  fix: %s. FERRY_NARRATE=1 tells of every hazard, with both lines.\n",
-            fy_site_file(at->file), at->line, at->call, at->args, fy_race_advice(f, &w->access[f->later], fix, sizeof fix));
+            "ferry: %s:%d: %s(%s): data race: nothing orders this after %s\n"
+            "  fix: %s. FERRY_NARRATE=1 reports every one, with both lines.\n",
+            fy_site_file(at->file), at->line, at->call, at->args, earlier,
+            fy_race_advice(f, &w->access[f->later], at, fix, sizeof fix));
 }
 
 static void tell(const fy_launch *w, fy_site *at, uint64_t seq)
@@ -146,7 +153,7 @@ static void tell(const fy_launch *w, fy_site *at, uint64_t seq)
         const fy_data_race *f = &w->found[i];
         const fy_access *later = &w->access[f->later];
         FY_EMIT(at, hazard, .type = (uint8_t)f->type, .storage = later->storage, .first = f->first,
-                .bytes = f->bytes, .a = f->seq, .b = seq + 1, .fix = fy_ref_str(fy_race_advice(f, later, fix, sizeof fix)));
+                .bytes = f->bytes, .a = f->seq, .b = seq + 1, .fix = fy_ref_str(fy_race_advice(f, later, at, fix, sizeof fix)));
     }
 }
 

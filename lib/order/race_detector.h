@@ -67,7 +67,8 @@ typedef struct fy_data_race {
     uint32_t tensor;
 } fy_data_race;
 
-/* The call that would order them, in words; valid until the buffer goes. (race_advice.c) */
-const char *fy_race_advice(const fy_data_race *f, const fy_access *later, char *buf, size_t room);
+/* The call that would order them, with the program's own names, before the later access at `at` (NULL: unknown); valid
+ * until the buffer goes. (race_advice.c) */
+const char *fy_race_advice(const fy_data_race *f, const fy_access *later, const fy_site *at, char *buf, size_t room);
 
 #endif

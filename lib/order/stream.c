@@ -11,11 +11,13 @@
 #include "error.h"
 #include "event.h"
 #include "session_hooks.h"
+#include "site.h"
 
 enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
 
 static fy_stream streams[MOST_DEVICES][FY_STREAMS];
-static _Atomic uint32_t taken[MOST_DEVICES];        /* how often a stream of the pool was asked for */
+static _Atomic uint32_t taken[MOST_DEVICES]; /* how often a stream of the pool was asked for */
+static _Atomic(const char *) names[MOST_DEVICES][FY_STREAMS];
 static _Thread_local uint8_t current[MOST_DEVICES]; /* numbers */
 fy_stream fy_stream_left_out;                       /* stands for an argument that was not given */
 
@@ -73,12 +75,19 @@ static fy_dev *card_of(fy_site *at, const fy_stream_opts *o)
                    "Expected a cuda device, but got: %s", o->device);
 }
 
+const char *fy_stream_name(const fy_dev *card, int number)
+{
+    return atomic_load_explicit(&names[card->number][number], memory_order_relaxed);
+}
+
 fy_stream *fy_cuda_stream_at(fy_site *at, fy_stream_opts o)
 {
     fy_dev *card = card_of(at, &o);
     if (!card) return NULL;
     uint32_t turn = atomic_fetch_add(&taken[card->number], 1);
-    return fy_stream_of(card, 1 + (int)(turn % (FY_STREAMS - 1)));
+    int number = 1 + (int)(turn % (FY_STREAMS - 1));
+    atomic_store_explicit(&names[card->number][number], at ? fy_site_variable(at) : NULL, memory_order_relaxed);
+    return fy_stream_of(card, number);
 }
 
 fy_stream *fy_cuda_default_stream_at(fy_site *at, fy_stream_opts o)

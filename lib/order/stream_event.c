@@ -68,14 +68,13 @@ static void bury(fy_event *e, fy_site *at)
 /* Is argument i an event that lives? False after an error. */
 static bool is_given(fy_site *at, int i, const fy_event *e)
 {
-    char name[200], where[300] = "";
+    char name[200], where[300];
     if (e && e->magic == ALIVE) return true;
     if (!e) return fy_fail_null(at, i, "event");
     fy_argument(at, i, name, sizeof name);
     if (e->magic != DEAD) return fy_fail(at, "event", "fy_cuda_event() gives one", "'%s' is not an event", name);
-    if (e->freed) snprintf(where, sizeof where, " at %s:%d", e->freed->file, e->freed->line);
     return fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name),
-                   "'%s' (event %u) was already freed by fy_event_free%s", name, e->id, where);
+                   "%s (event %u) was already freed%s", name, e->id, fy_line_text(e->freed, at, where, sizeof where));
 }
 
 fy_event *fy_cuda_event_at(fy_site *at, fy_event_opts o)

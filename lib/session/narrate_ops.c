@@ -126,7 +126,7 @@ void fy_tell_answer(fy_telling *t)
     fy_text_str(subject(t), " = ");
     fy_say_label(t, subject(t), e.tensor);
     t->line.bytes = bytes_of(t, e.tensor);
-    fy_text_str(rest(t), "handed in from ");
+    fy_text_str(rest(t), "submitted from ");
     fy_say_device(rest(t), e.device);
     end(t);
 }

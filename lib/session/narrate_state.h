@@ -25,6 +25,7 @@ typedef struct fy_story {
     fy_told_tensor *tensors;
     fy_told_storage *storages;
     uint32_t tensor_room, storage_room;
+    uint64_t used;    /* cards that have a segment: bit n is device n */
     uint32_t pending; /* a tensor that was made and not told yet: what comes next says how */
     fy_site_entry pending_place;
     int64_t pending_time;

@@ -119,7 +119,7 @@ static const char *hazard_words(uint8_t type)
 void fy_tell_hazard(fy_telling *t)
 {
     READ(hazard, e, t);
-    fy_begin(t, "HAZARD");
+    fy_begin(t, "RACE");
     fy_say_storage(t, subject(t), e.storage);
     t->line.bytes = e.bytes;
     fy_text_str(rest(t), hazard_words(e.type));
@@ -144,15 +144,34 @@ void fy_tell_peer(fy_telling *t)
 
 /* ---- segments ---- */
 
+/* What the first tensor on a card seems to cost. */
+static void first_use(fy_telling *t, const fy_ev_segment *e)
+{
+    fy_text_str(rest(t), "first use of ");
+    if (e->device == 1) fy_text_str(rest(t), "the GPU");
+    else fy_say_device(rest(t), e->device);
+    fy_text_str(rest(t), ": Ferry reserves ");
+    fy_say_bytes(rest(t), e->bytes);
+    fy_text_str(rest(t), " to share among tensors (once");
+    if (e->held > 0) fy_text_str(rest(t), ", "), fy_say_time(rest(t), e->held);
+    fy_text_str(rest(t), ")");
+}
+
 void fy_tell_segment(fy_telling *t)
 {
     READ(segment, e, t);
     fy_begin(t, "reserve");
     fy_text_str(subject(t), "a segment");
     t->line.bytes = e.bytes;
-    fy_text_str(rest(t), e.mem == FY_WORD_pinned ? "page-locked, of " : "for tensors on ");
-    fy_say_device(rest(t), e.device);
-    fy_say_held(t, e.held);
+    uint64_t card = e.mem == FY_WORD_pinned || e.device >= 64 ? 0 : (uint64_t)1 << e.device;
+    if (card & ~t->story->used) {
+        first_use(t, &e);
+    } else {
+        fy_text_str(rest(t), e.mem == FY_WORD_pinned ? "page-locked, of " : "more, for tensors to share on ");
+        fy_say_device(rest(t), e.device);
+        fy_say_held(t, e.held);
+    }
+    t->story->used |= card;
     end(t);
 }
 

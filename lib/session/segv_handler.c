@@ -2,7 +2,8 @@
  *
  * Simulated VRAM has addresses that nobody may touch (sim.c), so dereferencing a device pointer raises
  * SIGSEGV. The handler says which tensor that was, and how to mend it, records an `error` event, and
- * lets the signal do what it does by default. Faults elsewhere go to whoever handled them before.
+ * lets the signal do what it does by default. Faults elsewhere go to whoever handled them before; where that is
+ * nobody, an `error` event says that the program crashed.
  *
  * All of this runs in a signal handler: own formatting, write(2), fy_emit, and nothing that locks or
  * allocates. The handler has a stack of its own, in the thread that installed it. */
@@ -164,12 +165,22 @@ static void die_of(int signal_number)
     raise(signal_number); /* arrives when the handler returns */
 }
 
+/* A fault that is none of ours and that nobody handles: the log says what killed the program. */
+static void tell_crash(int signal_number)
+{
+    const char *what = signal_number == SIGSEGV ? "segmentation fault: the program touched memory that is not its own"
+                                                : "bus error: the program touched memory that is not there";
+    if (fy_log_is_on())
+        FY_EMIT(NULL, error, .code = fy_ref_str("crash"), .message = fy_ref_str(what),
+                .hint = fy_ref_str("look for a NULL pointer, an index past the end, or a tensor that was freed"));
+}
+
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
     const struct sigaction *b = signal_number == SIGSEGV ? &before_segv : &before_bus;
     if (b->sa_flags & SA_SIGINFO && b->sa_sigaction) b->sa_sigaction(signal_number, info, context);
     else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) b->sa_handler(signal_number);
-    else die_of(signal_number);
+    else tell_crash(signal_number), die_of(signal_number);
 }
 
 static void on_fault(int signal_number, siginfo_t *info, void *context)

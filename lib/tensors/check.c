@@ -44,15 +44,16 @@ bool fy_dtype_ok(fy_site *at, fy_dtype d)
 
 static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
 {
-    char label[80], where[300] = "";
+    char label[80], also[84] = "", where[300];
     fy_tensor_label(x, label, sizeof label);
-    if (x->freed) snprintf(where, sizeof where, " at %s:%d", x->freed->file, x->freed->line);
+    if (strcmp(label, name) != 0) snprintf(also, sizeof also, " (%s)", label);
+    fy_line_text(x->freed, at, where, sizeof where);
     if (x->gone == FY_WORD_scope)
         fy_fail(at, "use_after_free", fy_hint("carry it out of the scope with fy_keep(%s), or use it inside", name),
-                "'%s' (%s) went with its FY_SCOPE%s", name, label, where);
+                "%s%s went with its FY_SCOPE%s", name, also, where);
     else
-        fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name),
-                "'%s' (%s) was already freed by fy_free%s", name, label, where);
+        fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name), "%s%s was already freed%s",
+                name, also, where);
 }
 
 bool fy_check(fy_site *at, int i, const fy_tensor *x)

@@ -128,7 +128,7 @@ fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape s)
     g.shape = s;
     if (fy_restride(x, &s, g.strides)) return fy_view_make(at, x, &g);
     fy_argument(at, 0, name, sizeof name);
-    return fy_fail_about(at, "view", fy_hint("lay it out anew first: fy_contiguous(%s), or fy_reshape", name), 1, &x,
+    return fy_fail_about(at, "view", fy_hint("make it contiguous first: fy_contiguous(%s), or fy_reshape", name), 1, &x,
                          "view size is not compatible with input tensor's size and stride (at least one dimension "
                          "spans across two contiguous subspaces). Use .reshape(...) instead.");
 }

@@ -15,7 +15,7 @@ typedef struct retyping {
 /* PyTorch's sentence: "self.size(-1) must be divisible by 2 to view Float as Double (...), but got 3". */
 static bool fail(const retyping *r, const char *what, int64_t divisor, int64_t got)
 {
-    const char *hint = "fy_contiguous lays it out anew; fy_to converts values, which this does not";
+    const char *hint = "fy_contiguous copies it in order; fy_to converts values, which this does not";
     const char *from = fy_dtype_torch(r->x->dtype), *to = fy_dtype_torch(r->dtype);
     if (divisor == 1)
         return fy_fail_about(r->at, "view", hint, 1, (fy_tensor *[]){r->x},

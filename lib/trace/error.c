@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "event.h"
 #include "session_hooks.h"
@@ -121,4 +122,13 @@ void *fy_fail_null(fy_site *at, int i, const char *kind)
     fy_argument(at, i, name, sizeof name);
     return fy_fail(at, "null", fy_hint("give %s a%s %s first", name, strchr("aeiou", *kind) ? "n" : "", kind),
                    "'%s' is NULL, not a%s %s", name, strchr("aeiou", *kind) ? "n" : "", kind);
+}
+
+const char *fy_line_text(const fy_site *at, const fy_site *seen_from, char *buf, size_t room)
+{
+    bool same = at && seen_from && !strcmp(at->file, seen_from->file);
+    if (!at) snprintf(buf, room, "%s", "");
+    else if (same) snprintf(buf, room, " on line %d", at->line);
+    else snprintf(buf, room, " at %s:%d", at->file, at->line);
+    return buf;
 }

@@ -19,6 +19,8 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
 void *fy_fail_null(fy_site *at, int i, const char *kind);
 void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given,
                 const char *format, va_list list); /* what the others come down to; given: "" or what was passed */
+/* " on line 14", or " at other.c:14" seen from another file; "" of NULL. */
+const char *fy_line_text(const fy_site *at, const fy_site *seen_from, char *buf, size_t room);
 /* The i-th argument as written, or "argument 2". */
 const char *fy_argument(const fy_site *at, int i, char *buf, size_t room);
 /* A hint put together: valid until the thread's next. */

@@ -73,7 +73,7 @@
         FIELD(alloc, INT, asked, "bytes asked for") \
         FIELD(alloc, INT, bytes, "bytes taken, after rounding") \
         FIELD(alloc, OPT, stream, "stream it belongs to") \
-        FIELD(alloc, INT, tenant, "how many storages had this address before") \
+        FIELD(alloc, INT, tenant, "how many storages used this address before") \
     END(alloc) \
     KIND(free, "a storage died: its last reference is gone") \
         FIELD(free, ID, storage, "which") \
@@ -232,11 +232,11 @@
         FIELD(given, ID, storage, "its bytes") \
         FIELD(given, DEV, device, "where") \
     END(given) \
-    KIND(answer, "a result was handed in") \
+    KIND(answer, "a result was submitted") \
         FIELD(answer, STR, name, "name of the answer") \
         FIELD(answer, ID, tensor, "the tensor") \
         FIELD(answer, ID, storage, "its bytes") \
-        FIELD(answer, DEV, device, "where it lived when handed in") \
+        FIELD(answer, DEV, device, "where it lived when submitted") \
     END(answer) \
     KIND(values, "contents, outside the byte-for-byte promise") \
         FIELD(values, ID, tensor, "whose") \
@@ -252,7 +252,7 @@
     KIND(error, "a call failed") \
         FIELD(error, STR, code, "device_mismatch, shape, device, oom, use_after_free, device_pointer ...") \
         FIELD(error, STR, message, "what, with real values") \
-        FIELD(error, STR, hint, "how to mend it") \
+        FIELD(error, STR, hint, "how to fix it") \
         FIELD(error, STR, call, "the call as written") \
         FIELD(error, SEQ, caused_by, "event that surfaced late") \
     END(error) \

@@ -1,4 +1,4 @@
-/* line 6 | typographic | type them anew */
+/* line 6 | typographic | type them again */
 #include <ferry.h>
 
 int main(void)

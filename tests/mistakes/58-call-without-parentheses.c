@@ -1,4 +1,4 @@
-/* line 7 | arguments stand in parentheses | write fy_cuda(mat1) */
+/* line 7 | arguments go in parentheses | write fy_cuda(mat1) */
 #include <ferry.h>
 
 int main(void)

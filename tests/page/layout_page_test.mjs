@@ -18,8 +18,8 @@ const overflow = (page) => page.evaluate(() => [document.documentElement.scrollH
 // Eight checks, half of them failing, each with a long message.
 function verdict() {
   const checks = Array.from({ length: 8 }, (_, i) => ({
-    check: `check-number-${i}`, pass: i % 2 === 0, expected: 'at most 1 to the card', got: `${i} to the card`, seq: i, line: i + 1,
-    message: 'Copies to the card: 5, and the budget is 1. The first one too many is the copy at line 13. '.repeat(3),
+    check: `check-number-${i}`, pass: i % 2 === 0, expected: '1 copy to the card allowed', got: `${i} copies to the card`, seq: i, line: i + 1,
+    message: 'Copies to the card: 5, and the limit is 1. The first one over it is the copy at line 13. '.repeat(3),
   }));
   return { pass: false, message: checks[1].message, checks, output: 'line\n'.repeat(60), seconds: 0.1, seed: 0 };
 }
@@ -125,7 +125,7 @@ check('another server at the old address: the page says so, and stops asking', a
   await first.close();
   const second = await serve({ port: first.port, token: 'another' });
   t.after(() => second.close());
-  await page.waitForFunction(() => /started anew/.test(document.getElementById('notice').textContent));
+  await page.waitForFunction(() => /Another Ferry run uses this address now/.test(document.getElementById('notice').textContent));
   const asked = second.asked.length;
   await page.waitForTimeout(1500);
   assert.equal(second.asked.length, asked);

@@ -14,7 +14,7 @@ check('a lesson: the starter is refused with its event and line, the solution pa
     assert.equal(await page.locator('#lesson-list button').count(), 3);
     await page.locator('#run-mine').click();
     await page.locator('#verdict[data-kind="fail"]').waitFor();
-    assert.match(await page.locator('#verdict').innerText(), /yours[\s\S]*budget/);
+    assert.match(await page.locator('#verdict').innerText(), /your run[\s\S]*expected/);
     await page.locator('#verdict .links button').first().click();
     await settle(page);
     const seq = Number(/event (\d+)/.exec(await page.locator('#verdict .links').first().innerText())[1]);

@@ -21,6 +21,37 @@ test('a look at the clock says the time, a note its text', () => {
   assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'The program notes: “”.');
 });
 
+test('the first use of a card says what it costs, and that it is once', () => {
+  const n = names();
+  const [first, other, next] = [['cuda:0', 2 << 20], ['cuda:1', 2 << 20], ['cuda:0', 20 << 20]]
+    .map(([device, bytes], seq) => ({ kind: 'segment', seq, device, mem: 'device', bytes, held: 100000 }));
+  [first, other, next].forEach((e) => n.learn(e));
+  assert.equal(sentence(first, n), 'First use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100 µs).');
+  assert.equal(sentence(other, n), 'First use of cuda:1: Ferry reserves 2 MiB to share among tensors (once, 100 µs).');
+  assert.equal(sentence(next, n), 'Ferry reserves 20 MiB more of GPU VRAM to share among tensors. The program waits 100 µs.');
+  assert.match(sentence({ ...first, mem: 'pinned' }, n), /^Ferry page-locks 2 MiB of CPU RAM/);
+});
+
+test('a tensor is allocated empty, and released; who still uses its bytes is named', () => {
+  const n = names();
+  const events = [{ kind: 'alloc', storage: 1, device: 'cuda:0', asked: 16, bytes: 512 }, { kind: 'tensor', tensor: 1, name: 'x', storage: 1, shape: [4], dtype: 'float32' },
+    { kind: 'tensor', tensor: 2, name: 't', storage: 1, view_of: 1, shape: [2], dtype: 'float32' }, { kind: 'drop', tensor: 1, why: 'free' },
+    { kind: 'drop', tensor: 2, why: 'free' }, { kind: 'free', storage: 1, bytes: 512 }].map((e, seq) => ({ ...e, seq }));
+  events.forEach((e) => n.learn(e));
+  assert.equal(stepSentence(events, { kind: 'alloc', from: 0, to: 1 }, n), 'x is allocated, still empty, in GPU VRAM: (4,) of float32, 16 B.');
+  assert.equal(stepSentence(events, { kind: 'drop', from: 3, to: 3 }, n), 'x is released (freed); its bytes stay: t still uses them.');
+  assert.equal(stepSentence(events, { kind: 'drop', from: 4, to: 5 }, n), 't is released (freed); 16 B are given back.');
+});
+
+test('a verdict of a program that stopped names the line, others the checks', () => {
+  const n = names();
+  const grade = { kind: 'grade', pass: false, passed: 0, checks: 1, message: 'Why.' };
+  assert.equal(sentence(grade, n), 'Not yet: 0 of 1 checks passed. Why.');
+  n.learn({ kind: 'error', line: 18 });
+  assert.equal(sentence(grade, n), 'Not yet: the program stopped at line 18. Why.');
+  assert.equal(sentence({ ...grade, pass: true, passed: 1 }, n), 'Passed: 1 of 1 checks passed. Why.');
+});
+
 test('an unknown kind and an unreadable line are named, not hidden', () => {
   assert.match(sentence({ kind: 'teleport' }, names()), /teleport/);
   assert.match(sentence(null, names()), /cannot be read/);

@@ -1,4 +1,5 @@
 /* findings.c: the table of rules, and findings of one line added up. */
+#include "event.h"
 #include "findings_history.h"
 
 #include <stdarg.h>
@@ -13,18 +14,19 @@ static const struct {
     rule *look;
 } rules[] = {
     /* a rule may leave alone what one above it has explained */
-    {{"hazard", "two accesses that nothing orders", FINDING_WRONG}, rule_hazard},
+    {{"stopped", "what ended the program: a call that failed, or a crash", FINDING_WRONG}, rule_stopped},
+    {{"hazard", "a data race: two accesses that nothing orders", FINDING_WRONG}, rule_hazard},
     {{"stale-read", "read of a copy older than its twin", FINDING_WRONG}, rule_stale_read},
     {{"fragmentation", "out of memory with enough free, in pieces", FINDING_WRONG}, rule_fragmentation},
-    {{"kept-after-home", "copied home, and kept on the card that ran out of memory", FINDING_WRONG},
+    {{"kept-after-home", "copied back, and kept on the card that ran out of memory", FINDING_WRONG},
      rule_kept_after_home},
     {{"out-of-memory", "more asked for than there is room; what filled it", FINDING_WRONG}, rule_out_of_memory},
     {{"sent-again", "unchanged data sent again", FINDING_WASTE}, rule_sent_again},
-    {{"round-trip", "home and back unchanged", FINDING_WASTE}, rule_round_trip},
-    {{"there-and-back", "to the card and home unchanged", FINDING_WASTE}, rule_there_and_back},
+    {{"round-trip", "to the host and back unchanged", FINDING_WASTE}, rule_round_trip},
+    {{"there-and-back", "to the card and back unchanged", FINDING_WASTE}, rule_there_and_back},
     {{"through-host", "from card to card by way of the host", FINDING_WASTE}, rule_through_host},
     {{"bounced", "a copy between cards that cannot reach each other", FINDING_HINT}, rule_bounced},
-    {{"orphan-copy", "a copy that nobody reads", FINDING_WASTE}, rule_orphan},
+    {{"orphan-copy", "an unused copy: nobody reads it", FINDING_WASTE}, rule_orphan},
     {{"converts-late", "more bytes cross than needed", FINDING_WASTE}, rule_converts_late},
     {{"created-then-moved", "made on the host, used on the card", FINDING_WASTE}, rule_created_then_moved},
     {{"pinned-for-one-trip", "pinned just before a single use", FINDING_WASTE}, rule_pin_once},
@@ -44,8 +46,8 @@ enum { RULES = sizeof rules / sizeof *rules };
 
 struct findings_work {
     int rule, room;
-    int *first; /* by line: the first of its findings, chained by next; -1 */
-    bool *explained;
+    int *first;                     /* by line: the first of its findings, chained by next; -1 */
+    bool *explained, *demonstrated; /* by act */
 };
 
 const finding_rule *findings_rule(int i) { return i >= 0 && i < RULES ? &rules[i].rule : NULL; }
@@ -76,6 +78,7 @@ static finding *add(findings *f)
 
 finding *found(findings *f, const history *h, int site, int i, int64_t ns, int64_t bytes)
 {
+    if (f->work->demonstrated[i] && rules[f->work->rule].rule.weight != FINDING_WRONG) return f->shown++, NULL;
     int *first = &f->work->first[site >= 0 ? site : h->site_count];
     int at = *first;
     while (at >= 0 && f->list[at].rule != &rules[f->work->rule].rule) at = f->list[at].next;
@@ -149,21 +152,36 @@ static void note_lacks(findings *f, const history *h)
         snprintf(f->note + used, sizeof f->note - used, "%s%s: there may be more to find", used ? "; " : "", what);
 }
 
+/* From a note that begins so to the next one. */
+static void note_demonstrations(const history *h, bool *demonstrated)
+{
+    bool on = false;
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        if (a->kind == FY_KIND_mark && a->name >= 0) on = !strncmp(h->names[a->name], "demo:", 5);
+        demonstrated[i] = on;
+    }
+}
+
 static void find_all(findings *f, history *h)
 {
     struct findings_work w = {.first = malloc(((size_t)h->site_count + 1) * sizeof(int)),
-                              .explained = calloc((size_t)h->act_count + 1, 1)};
+                              .explained = calloc((size_t)h->act_count + 1, 1),
+                              .demonstrated = calloc((size_t)h->act_count + 1, 1)};
+    bool ready = w.first && w.explained && w.demonstrated;
     f->measured = h->measured;
     f->work = &w;
-    for (int i = 0; w.first && i <= h->site_count; i++) w.first[i] = -1;
-    for (w.rule = 0; w.first && w.explained && w.rule < RULES; w.rule++) rules[w.rule].look(f, h);
-    if (w.first) quote_lines(f, h);
-    if (!w.first || !w.explained) h->no_memory = true;
+    for (int i = 0; ready && i <= h->site_count; i++) w.first[i] = -1;
+    if (ready && !f->strict) note_demonstrations(h, w.demonstrated);
+    for (w.rule = 0; ready && w.rule < RULES; w.rule++) rules[w.rule].look(f, h);
+    if (ready) quote_lines(f, h);
+    else h->no_memory = true;
     note_lacks(f, h);
     if (f->count) qsort(f->list, (size_t)f->count, sizeof *f->list, compare);
     f->work = NULL;
     free(w.first);
     free(w.explained);
+    free(w.demonstrated);
 }
 
 /* The history lives on in f: its texts are quoted. */
@@ -200,6 +218,7 @@ bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, s
 bool findings_of_events(findings *f, cJSON *const *events, int count)
 {
     history *h = begin(f, NULL, 0);
+    f->strict = true;
     for (int i = 0; h && i < count; i++) history_add(h, events[i]);
     return h && finish(f, h, true);
 }

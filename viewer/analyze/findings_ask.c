@@ -103,6 +103,16 @@ const char *name_of(const history *h, int i)
     return "a tensor";
 }
 
+const char *label_of(const history *h, int x, int s, char out[64])
+{
+    const act *made = s >= 0 && h->storages[s].first_touch >= 0 ? &h->acts[h->storages[s].first_touch] : NULL;
+    bool computed = made && made->kind == FY_KIND_op && made->name >= 0;
+    const char *name = name_of(h, x);
+    if (computed && !strcmp(name, "a tensor")) snprintf(out, 64, "the result of %.40s", h->names[made->name]);
+    else snprintf(out, 64, "%.60s", name);
+    return out;
+}
+
 const char *device_name(int device, char out[16])
 {
     if (device > 0) snprintf(out, 16, "cuda:%d", (device - 1) % 100);
@@ -126,6 +136,15 @@ const char *amount_of(int64_t bytes, char out[32])
     return out;
 }
 
+const char *time_text(int64_t ns, char out[32])
+{
+    if (ns < 10000) snprintf(out, 32, "%lld ns", (long long)ns);
+    else if (ns < 10000000) snprintf(out, 32, "%.1f us", (double)ns / 1e3);
+    else if (ns < 10000000000) snprintf(out, 32, "%.1f ms", (double)ns / 1e6);
+    else snprintf(out, 32, "%.1f s", (double)ns / 1e9);
+    return out;
+}
+
 const char *line_of(const history *h, int at, int from, char out[96])
 {
     if (at < 0) snprintf(out, 96, "another place");
@@ -146,4 +165,63 @@ void written_now(const history *h, int a, int *written_by)
 {
     int list[8];
     for (int n = act_writes(h, &h->acts[a], list); n-- > 0;) written_by[list[n]] = a;
+}
+
+/* ---- brought once, before a loop ---- */
+
+typedef struct reading { /* by storage: by what a card computes */
+    int first;           /* the act; -1 */
+    bool again;          /* one line read it twice */
+} reading;
+
+static void note_readings(const history *h, reading *all)
+{
+    id_map seen = {0};
+    int list[8];
+    for (int i = 0; i < h->storage_count; i++) all[i].first = -1;
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        for (int n = a->kind == FY_KIND_op && a->site >= 0 ? act_reads(h, a, list) : 0; n-- > 0;) {
+            reading *r = &all[list[n]];
+            uint64_t key = map_mix(((uint64_t)a->site << 32) + (uint64_t)(a->name + 2)) + (uint64_t)list[n];
+            int *at = map_own(&seen, map_mix(key) | 1);
+            if (at && *at >= 0) r->again = true;
+            if (at) *at = i;
+            if (r->first < 0) r->first = i;
+        }
+    }
+    map_free(&seen);
+}
+
+/* Its line brings more after the loop has begun to read: then it is in a loop itself. */
+static bool *lines_that_go_on(const history *h, const reading *all)
+{
+    bool *goes_on = calloc((size_t)h->site_count + 1, sizeof *goes_on);
+    int *first_read = malloc(((size_t)h->site_count + 1) * sizeof *first_read);
+    for (int i = 0; first_read && i < h->site_count; i++) first_read[i] = -1;
+    for (int i = 0; goes_on && first_read && i < h->act_count; i++) {
+        const act *c = &h->acts[i];
+        if (c->kind != FY_KIND_copy || c->site < 0 || c->dst.storage < 0) continue;
+        int *read = &first_read[c->site], mine = all[c->dst.storage].first;
+        if (*read >= 0 && *read < i) goes_on[c->site] = true;
+        if (mine >= 0 && (*read < 0 || mine < *read)) *read = mine;
+    }
+    free(first_read);
+    return goes_on;
+}
+
+bool *set_up_copies(const history *h)
+{
+    reading *all = calloc((size_t)h->storage_count + 1, sizeof *all);
+    bool *set_up = all ? calloc((size_t)h->act_count + 1, sizeof *set_up) : NULL;
+    if (set_up) note_readings(h, all);
+    bool *goes_on = set_up ? lines_that_go_on(h, all) : NULL;
+    for (int i = 0; goes_on && i < h->act_count; i++) {
+        const act *c = &h->acts[i];
+        bool up = c->kind == FY_KIND_copy && c->dir == FY_WORD_h2d && c->why == FY_WORD_user && c->dst.storage >= 0;
+        set_up[i] = up && c->site >= 0 && all[c->dst.storage].again && !goes_on[c->site];
+    }
+    free(goes_on);
+    free(all);
+    return set_up;
 }

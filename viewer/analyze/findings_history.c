@@ -254,6 +254,8 @@ static void add_error(history *h, const cJSON *e)
     a->src.version = event_int(e, "caused_by");
     name_devices(a, event_text(e, "message"));
     a->name = name_index(h, event_text(e, "code"));
+    a->said = name_index(h, event_text(e, "message"));
+    a->advice = name_index(h, event_text(e, "hint"));
 }
 
 static void add_mark(history *h, const cJSON *e)
@@ -261,6 +263,7 @@ static void add_mark(history *h, const cJSON *e)
     act *a = add_act(h, e, FY_KIND_mark);
     if (!a) return;
     a->start = event_int(e, "now");
+    a->name = name_index(h, event_text(e, "text"));
     a->type = cJSON_HasObjectItem(e, "text") ? FY_WORD_none : FY_WORD_at;
 }
 
@@ -285,6 +288,7 @@ static void add_end(history *h, const cJSON *e)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(e, "live");
     h->ended = true;
+    h->status = event_int(e, "status");
     for (const cJSON *v = list ? list->child : NULL; v; v = v->next) {
         int i = cJSON_IsNumber(v) && v->valuedouble > 0 && v->valuedouble < 1e15
                     ? map_find(&h->storage_ids, (int64_t)v->valuedouble)
@@ -322,8 +326,8 @@ void history_add(history *h, const cJSON *e)
     case FY_KIND_error: add_error(h, e); break;
     case FY_KIND_mark: add_mark(h, e); break;
     case FY_KIND_end: add_end(h, e); break;
-    case FY_KIND_lost:
-    case FY_KIND_log_full: h->cut = true; break;
+    case FY_KIND_log_full: h->full = true; /* fall through */
+    case FY_KIND_lost: h->cut = true; break;
     default: break;
     }
 }

@@ -33,7 +33,9 @@ typedef struct act { /* an event that is kept */
     side src, dst;           /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
                                 src.version: the seq that a hazard or an error points back to; src.device,
                                 dst.device: of an error, the first two that its message names */
-    int name, first_use;     /* op; name: index into h->names: also a hazard's fix, an error's code */
+    int name, first_use;     /* op; name: index into h->names: also a hazard's fix, an error's code, a
+                                mark's note */
+    int said, advice;        /* error: its message and hint: index into h->names */
     int nin, nout;           /* its uses: inputs, then outputs */
     int64_t flops;           /* op; free, of an oom: */
     int64_t largest, in_use; /* oom: allocated */
@@ -92,8 +94,8 @@ typedef struct history {
     id_map tensor_ids, storage_ids, work_ids, site_ids, name_ids;
     card_seen device[MOST_CARDS + 1];
     figures host;
-    bool measured, ended, cut, no_memory;
-    int64_t events, last_end;
+    bool measured, ended, cut, full, no_memory; /* full: the log's limit was reached */
+    int64_t events, last_end, status;           /* status: of the end; -1: not known */
 } history;
 
 /* Take one event, in order. */
@@ -148,12 +150,17 @@ int64_t dtype_size(uint8_t dtype); /* 0: no dtype */
 
 /* For sentences: "x", or "a tensor"; "cuda:0"; "line 12" or "other.c:12", seen from another line. */
 const char *name_of(const history *h, int tensor);
+const char *label_of(const history *h, int tensor, int storage, char out[64]); /* or "the result of sum" */
 const char *device_name(int device, char out[16]);
 const char *amount_of(int64_t bytes, char out[32]); /* "96 bytes", "1.5 MiB" */
 const char *line_of(const history *h, int at, int from, char out[96]);
+const char *time_text(int64_t ns, char out[32]); /* "71.0 us" */
 
 /* An index a storage, all -1; NULL without memory. The caller frees it. */
 int *by_storage(const history *h);
+/* By act: is it a copy that brings something once, before a loop that reads it turn after turn? What is set up so is no
+ * waste: no turn pays for it. NULL without memory; the caller frees it. */
+bool *set_up_copies(const history *h);
 /* By act: is it a copy that was asked for, and whose content nobody reads? NULL without memory; the caller frees it. */
 bool *orphan_copies(const history *h); /* rules_redundant_copy.c */
 /* Was a copy's destination made by the call that copied, as fy_to makes it, or named by the program? */
@@ -175,6 +182,7 @@ void explained(findings *f, int act);
 /* ---- the rules; findings.c has the table ---- */
 
 typedef void rule(findings *f, const history *h);
+rule rule_stopped;                                                                                        /* _stop.c */
 rule rule_hazard, rule_stale_read, rule_fragmentation, rule_kept_after_home, rule_out_of_memory;          /* _wrong.c */
 rule rule_sent_again, rule_round_trip, rule_there_and_back, rule_through_host, rule_bounced, rule_orphan; /* _trips.c */
 rule rule_converts_late, rule_created_then_moved, rule_pin_once, rule_pinned_each_time;                   /* _ways.c */

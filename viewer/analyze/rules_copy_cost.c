@@ -3,6 +3,7 @@
 #include "event.h"
 #include "findings_history.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,12 +67,13 @@ static void end_row(findings *f, const history *h, row *r)
 void rule_many_small(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
+    bool *set_up = set_up_copies(h);
     row r = {0};
     for (int i = 0; written_by && i < h->act_count; i++) {
         const act *c = &h->acts[i];
         bool crosses = c->kind == FY_KIND_copy && c->dir != FY_WORD_h2h && c->dir != FY_WORD_d2d;
         int made = crosses && c->src.storage >= 0 ? written_by[c->src.storage] : -1;
-        bool fits = crosses && may_join(c) && !is_explained(f, i);
+        bool fits = crosses && may_join(c) && !is_explained(f, i) && !(set_up && set_up[i]);
         if (crosses && r.count && (!fits || !joins(h, &r, c, made))) end_row(f, h, &r);
         if (fits) {
             if (!r.count) r.first = i;
@@ -81,6 +83,7 @@ void rule_many_small(findings *f, const history *h)
         written_now(h, i, written_by);
     }
     if (written_by && r.count) end_row(f, h, &r);
+    free(set_up);
     free(written_by);
 }
 
@@ -88,8 +91,9 @@ void rule_many_small(findings *f, const history *h)
 
 /* Storages of a card that ops and copies within it connect: what came in, what was done, what went home. */
 typedef struct island {
-    int parent, first_op, ops, in, out;
-    bool mixed; /* another card has a part in it */
+    int parent, ops, in, out;
+    int brought, home, work; /* the first copy there, the last home, the first op on what was brought; -1 */
+    bool mixed;              /* another card has a part in it */
     int64_t copies, bytes, there;
     double here; /* ns that the host would have taken for the same ops */
 } island;
@@ -128,51 +132,65 @@ static double host_ns(const history *h, const act *a)
     return (double)h->host.overhead + 1e9 * (counting > moving ? counting : moving);
 }
 
+/* The op that the first copy was made for: not what the card made by itself. */
+static bool reads_brought(const history *h, const act *op, const island *l)
+{
+    return l->brought >= 0 && act_touches(h, op, h->acts[l->brought].dst.storage);
+}
+
 static void add_to_island(const history *h, island *to, int i)
 {
     const act *a = &h->acts[i];
     if (a->kind == FY_KIND_op) {
-        if (!to->ops++) to->first_op = i;
+        if (to->work < 0 && reads_brought(h, a, to)) to->work = i;
+        to->ops++;
         to->there += act_ns(h, a);
         to->here += host_ns(h, a);
         return;
     }
-    if (a->dir == FY_WORD_h2d) to->in++;
-    if (a->dir == FY_WORD_d2h) to->out++;
+    if (a->dir == FY_WORD_h2d && !to->in++) to->brought = i;
+    if (a->dir == FY_WORD_d2h) to->out++, to->home = i;
     if (a->dir == FY_WORD_p2p) to->mixed = true;
     to->copies += act_ns(h, a);
     to->bytes += a->bytes;
 }
 
-static void judge_island(findings *f, const history *h, const island *l)
+/* "x (line 3)"; "x (line 3) and 4 more" */
+static const char *parcel_text(const history *h, const act *c, int more, int from, char out[160])
 {
-    if (!l->ops || !l->in || !l->out || l->mixed) return;
-    int64_t saved = (int64_t)(l->here < 1e15 ? l->here : 1e15) - l->there;
-    if (l->copies <= saved) return;
-    const act *a = &h->acts[l->first_op];
-    finding *x = found(f, h, a->site, l->first_op, l->copies - saved, l->bytes);
-    if (!x || x->times > 1) return;
-    const char *name = a->name >= 0 ? h->names[a->name] : "work";
-    if (saved > 0)
-        say_what(x,
-                 "copies of %lld ns brought %.40s%s to the card and its result home, and saved %lld ns of the modelled "
-                 "host's time.",
-                 (long long)l->copies, name, l->ops > 1 ? " and what belongs to it" : "", (long long)saved);
-    else
-        say_what(
-            x,
-            "copies of %lld ns brought %.40s%s to the card and its result home, where the modelled host would have "
-            "done it sooner than the card.",
-            (long long)l->copies, name, l->ops > 1 ? " and what belongs to it" : "");
-    say_fix(x, "leave small work on the CPU; or do more there with the same data before it comes home");
+    char line[96], label[64];
+    int n = snprintf(out, 160, "%s (%.60s)", label_of(h, c->src.tensor, c->src.storage, label),
+                     line_of(h, c->site, from, line));
+    if (more) snprintf(out + n, (size_t)(160 - n), " and %d more", more);
+    return out;
 }
 
-static void sum_islands(const history *h, island *all)
+static void judge_island(findings *f, const history *h, const island *l)
+{
+    if (l->work < 0 || !l->in || !l->out || l->mixed) return;
+    int64_t saved = (int64_t)(l->here < 1e15 ? l->here : 1e15) - l->there;
+    if (l->copies <= saved) return;
+    const act *a = &h->acts[l->work], *in = &h->acts[l->brought], *out = &h->acts[l->home];
+    finding *x = found(f, h, a->site, l->work, l->copies - saved, l->bytes);
+    if (!x || x->times > 1) return;
+    char card[16], there[160], home[160], others[32] = "", took[32], won[64];
+    if (l->ops > 1) snprintf(others, sizeof others, " and %d more operation%s", l->ops - 1, l->ops > 2 ? "s" : "");
+    time_text(saved, won);
+    say_what(x,
+             "%s went to %s for %.40s%s, and %s was copied back: %s of copies, to save %s of the modelled host's time.",
+             parcel_text(h, in, l->in - 1, a->site, there), device_name(a->device, card),
+             a->name >= 0 ? h->names[a->name] : "work", others, parcel_text(h, out, l->out - 1, a->site, home),
+             time_text(l->copies, took), saved > 0 ? won : "none");
+    say_fix(x, "leave small work on the CPU; or do more on the card with the same data before it is copied back");
+}
+
+/* What is brought once for a whole loop is no turn's price. */
+static void sum_islands(const history *h, island *all, const bool *set_up)
 {
     for (int i = 0; i < h->act_count; i++)
         if (act_on_card(&h->acts[i])) join_all(h, all, &h->acts[i]);
     for (int i = 0; i < h->act_count; i++) {
-        int at = act_on_card(&h->acts[i]) ? join_all(h, all, &h->acts[i]) : -1;
+        int at = act_on_card(&h->acts[i]) && !(set_up && set_up[i]) ? join_all(h, all, &h->acts[i]) : -1;
         if (at >= 0) add_to_island(h, &all[root_of(all, at)], i);
     }
 }
@@ -181,9 +199,12 @@ void rule_dearer_than_op(findings *f, const history *h)
 {
     if (h->host.flops <= 0 || h->host.bandwidth <= 0) return; /* nobody knows what the host would have taken */
     island *all = calloc((size_t)h->storage_count + 1, sizeof *all);
-    for (int i = 0; all && i < h->storage_count; i++) all[i].parent = i;
-    if (all) sum_islands(h, all);
+    bool *set_up = set_up_copies(h);
+    for (int i = 0; all && i < h->storage_count; i++)
+        all[i] = (island){.parent = i, .brought = -1, .home = -1, .work = -1};
+    if (all) sum_islands(h, all, set_up);
     for (int i = 0; all && i < h->storage_count; i++)
         if (all[i].parent == i) judge_island(f, h, &all[i]);
+    free(set_up);
     free(all);
 }

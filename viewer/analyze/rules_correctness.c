@@ -147,7 +147,7 @@ static void kept_after_home(findings *f, const history *h, int s, int oom)
     char line[96], card[16];
     finding *x = found(f, h, home->site, kept->last_out, 0, kept->bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "%s was copied home and kept on %s as well, where the memory ran out at %s: a copy home frees nothing.",
+    say_what(x, "%s was copied back and kept on %s as well, where the memory ran out at %s: a copy back frees nothing.",
              name_of(h, home->src.tensor), device_name(kept->device, card),
              line_of(h, h->acts[oom].site, home->site, line));
     say_fix(x, "fy_free the tensor on the card after the copy");

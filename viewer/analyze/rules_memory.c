@@ -3,6 +3,7 @@
 #include "event.h"
 #include "findings_history.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- leaks ---- */
@@ -16,8 +17,10 @@ static uint64_t role_of(const history *h, const storage *s)
     return ((uint64_t)(name + 2) << 32) + (uint64_t)s->site;
 }
 
-typedef struct leaking { /* by role */
-    int next, left;      /* next: the storage that was made after this one */
+typedef struct leaking {  /* by role */
+    int next, left, grew; /* next: the storage that was made after this one; left: how many; grew: and were followed */
+    int first, last;      /* of those that are left */
+    int64_t bytes;
 } leaking;
 
 static bool is_left(const history *h, const storage *s, int next)
@@ -26,45 +29,97 @@ static bool is_left(const history *h, const storage *s, int next)
     return lives && (next < 0 || s->last_touch < h->storages[next].born);
 }
 
-static void leaks(findings *f, const history *h, const storage *s)
+/* What each role leaves. From the last storage on: next is known. The last one of all is left as the others are, and
+ * counts where there are others. */
+static int count_leaks(const history *h, leaking *list)
 {
-    char card[16];
-    finding *x = found(f, h, s->site, s->born, 0, s->bytes);
+    id_map roles = {0};
+    int count = 0;
+    for (int i = h->storage_count; i-- > 0;) {
+        const storage *s = &h->storages[i];
+        int *at = s->site >= 0 ? map_own(&roles, role_of(h, s)) : NULL;
+        if (!at) continue;
+        if (*at < 0) list[ *at = count++] = (leaking){.next = -1, .last = i};
+        leaking *l = &list[*at];
+        if (is_left(h, s, l->next)) {
+            if (!l->left++) l->last = i;
+            l->grew += l->next >= 0;
+            l->first = i;
+            l->bytes += s->bytes;
+        }
+        l->next = i;
+    }
+    map_free(&roles);
+    return count;
+}
+
+static int by_first(const void *pa, const void *pb)
+{
+    const leaking *a = pa, *b = pb;
+    return a->first - b->first;
+}
+
+/* "y (line 6)", "the result of mul (line 9, 10 times)" */
+static int put_leak(const history *h, const leaking *l, int head, int turns, const int *handles, char *out, size_t room)
+{
+    char line[96], label[64], times[32] = "";
+    if (l->left != turns) snprintf(times, sizeof times, ", %d times", l->left);
+    return snprintf(out, room, "%s (%.60s%s)", label_of(h, handles ? handles[l->first] : -1, l->first, label),
+                    line_of(h, h->storages[l->first].site, head, line), times);
+}
+
+/* Lines that leak in the same stretch of the run are one loop: one cause, one finding, at the first of them. */
+static void leaks(findings *f, const history *h, const leaking *group, int count, const int *handles)
+{
+    const storage *s = &h->storages[group->first];
+    int64_t bytes = 0;
+    int turns = 0;
+    char card[16], words[320] = "";
+    size_t n = 0;
+    for (int i = 0; i < count; i++) {
+        bytes += group[i].bytes;
+        if (group[i].left > turns) turns = group[i].left;
+    }
+    finding *x = found(f, h, s->site, s->born, 0, bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "each time, this line leaves a tensor on %s that nobody uses again and that lives to the end.",
-             device_name(s->device, card));
-    say_fix(x, "fy_free it in the loop, or put the loop's body into FY_SCOPE { ... }; a result that is handed on "
+    x->times = turns;
+    for (int i = 0; i < count && n < sizeof words - 180; i++) {
+        if (i) n += (size_t)snprintf(words + n, sizeof words - n, ", ");
+        n += (size_t)put_leak(h, &group[i], s->site, turns, handles, words + n, sizeof words - n);
+        if (n >= sizeof words - 180 && i + 1 < count) snprintf(words + n, sizeof words - n, " and more");
+    }
+    say_what(x, "every turn leaves %s on %s that nobody uses again and that live%s to the end: %s.",
+             count > 1 ? "tensors" : "a tensor", device_name(s->device, card), count > 1 ? "" : "s", words);
+    say_fix(x, "put the loop's body into FY_SCOPE { ... }, or fy_free what it makes; a result that is handed on "
                "without a name, as in fy_relu(fy_matmul(a, b)), is a tensor, too");
 }
 
-/* Count what each line leaves; tell of those that leave enough. From the last storage on: next is known. The last one
- * of all is left as the others are, and counts where there are others. */
-static void look_for_leaks(findings *f, const history *h, id_map *roles, leaking *list, int *count, bool tell)
+/* The handle of each storage that has a name, else any. */
+static int *handles_of(const history *h)
 {
-    for (int i = 0; i < *count; i++) list[i].next = -1;
-    for (int i = h->storage_count; i-- > 0;) {
-        const storage *s = &h->storages[i];
-        int *at = s->site >= 0 ? map_own(roles, role_of(h, s)) : NULL;
-        if (!at) continue;
-        if (*at < 0) {
-            *at = (*count)++;
-            list[*at] = (leaking){-1, 0};
-        }
-        leaking *l = &list[*at];
-        bool left = is_left(h, s, l->next);
-        if (!tell && left && l->next >= 0) l->left++;
-        if (tell && left && l->left > 1) leaks(f, h, s);
-        l->next = i;
+    int *list = by_storage(h);
+    for (int i = 0; list && i < h->tensor_count; i++) {
+        int s = h->tensors[i].storage;
+        if (s >= 0 && (list[s] < 0 || h->tensors[list[s]].name < 0)) list[s] = i;
     }
+    return list;
 }
 
 void rule_leak(findings *f, const history *h)
 {
-    id_map roles = {0};
-    leaking *list = calloc((size_t)h->storage_count + 1, sizeof *list);
-    int count = 0;
-    for (int pass = 0; h->ended && list && pass < 2; pass++) look_for_leaks(f, h, &roles, list, &count, pass);
-    map_free(&roles);
+    leaking *list = h->ended ? calloc((size_t)h->storage_count + 1, sizeof *list) : NULL;
+    int *handles = list ? handles_of(h) : NULL;
+    int all = list ? count_leaks(h, list) : 0, count = 0;
+    for (int i = 0; i < all; i++)
+        if (list[i].grew > 1) list[count++] = list[i];
+    if (count) qsort(list, (size_t)count, sizeof *list, by_first);
+    for (int i = 0, end; i < count; i = end) {
+        int last = list[i].last;
+        for (end = i + 1; end < count && list[end].first <= last; end++)
+            if (list[end].last > last) last = list[end].last;
+        leaks(f, h, &list[i], end - i, handles);
+    }
+    free(handles);
     free(list);
 }
 

@@ -82,11 +82,12 @@ static bool is_from_nothing(const history *h, int maker)
 
 void rule_created_then_moved(findings *f, const history *h)
 {
+    bool *set_up = set_up_copies(h);
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         int maker = c->kind == FY_KIND_copy && c->dir == FY_WORD_h2d && c->why == FY_WORD_user ? sole_maker(h, i) : -1;
         const act *made = maker >= 0 ? &h->acts[maker] : NULL;
-        if (!made || !is_from_nothing(h, maker)) continue;
+        if (!made || !is_from_nothing(h, maker) || (set_up && set_up[i])) continue;
         char line[96], card[16];
         finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
         if (!x || x->times > 1) continue;
@@ -96,6 +97,7 @@ void rule_created_then_moved(findings *f, const history *h)
                  name_of(h, c->src.tensor), line_of(h, made->site, c->site, line), card);
         say_fix(x, "make it where it is used: .device = \"%s\" in the call that makes it", card);
     }
+    free(set_up);
 }
 
 /* ---- page-locked memory ---- */

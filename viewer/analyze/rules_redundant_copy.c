@@ -119,9 +119,10 @@ static void there_and_back(findings *f, const history *h, int i, int k)
     finding *x = found(f, h, home->site, i, act_ns(h, home), home->bytes);
     explained(f, i);
     if (!x || x->times > 1) return;
-    say_what(x, "%s was sent to the card at %s, nothing changed it there, and it comes home: the host has it already.",
+    say_what(x,
+             "%s was sent to the card at %s, nothing changed it there, and it is copied back: the host has it already.",
              name_of(h, there->src.tensor), line_of(h, there->site, home->site, line));
-    say_fix(x, "read the tensor that was sent; bring home what was computed, not what was carried there");
+    say_fix(x, "read the tensor that was sent; bring home what was computed, not what was sent there");
 }
 
 void rule_there_and_back(findings *f, const history *h)
@@ -213,8 +214,8 @@ static void orphan(findings *f, const history *h, int i)
     say_what(x, "the copy of %s arrived on %s, and nothing ever read it there.", name_of(h, c->src.tensor),
              device_name(c->dst.device, to));
     say_fix(x, made_its_destination(h, c) ? "a move returns a new tensor and leaves its argument where it was: use "
-                                            "what the call returned, or take the call out"
-                                          : "read the destination, or take the copy out");
+                                            "what the call returned, or remove the call"
+                                          : "read the destination, or remove the copy");
 }
 
 bool *orphan_copies(const history *h)

@@ -132,7 +132,7 @@ void rule_device_sync(findings *f, const history *h)
         finding *x = found(f, h, a->site, i, a->held, 0);
         if (!x || x->times > 1) continue;
         say_what(x, "at every step the host waits for all streams of the card.");
-        say_fix(x, "take it out: copies home wait by themselves, and work in one stream is in order. Where one result "
+        say_fix(x, "remove it: copies home wait by themselves, and work in one stream is in order. Where one result "
                    "is needed, wait for its event; to measure time, wait once before and once after the loop");
     }
     free(steps);
@@ -188,6 +188,7 @@ static bool orders(const act *a)
 void rule_missed_overlap(findings *f, const history *h)
 {
     int last[MOST_CARDS + 1];
+    bool *set_up = set_up_copies(h);
     for (int i = 0; i <= MOST_CARDS; i++) last[i] = -1;
     for (int i = 0; i < h->act_count; i++) {
         const act *b = &h->acts[i];
@@ -196,7 +197,9 @@ void rule_missed_overlap(findings *f, const history *h)
         const act *a = last[b->device] >= 0 ? &h->acts[last[b->device]] : NULL;
         int64_t ns = a && a->thread == b->thread ? missed_ns(h, a, b) : 0;
         const act *copy = a && is_bus_copy(a) ? a : b;
-        if (ns >= WORTH_OVERLAPPING) missed_overlap(f, h, i, copy, copy == a ? b : a, ns);
+        bool once = set_up && set_up[act_index(h, copy)];
+        if (ns >= WORTH_OVERLAPPING && !once) missed_overlap(f, h, i, copy, copy == a ? b : a, ns);
         last[b->device] = i;
     }
+    free(set_up);
 }

@@ -1,21 +1,12 @@
 /* cmd_explain.c: `ferry explain FILE`: the findings of a saved run, on the terminal or as JSON. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "event.h"
 #include "findings_history.h"
 #include "report.h"
-
-static const char *ns_text(int64_t ns, char out[32])
-{
-    if (ns < 10000) snprintf(out, 32, "%" PRId64 " ns", ns);
-    else if (ns < 10000000) snprintf(out, 32, "%.1f us", (double)ns / 1e3);
-    else if (ns < 10000000000) snprintf(out, 32, "%.1f ms", (double)ns / 1e6);
-    else snprintf(out, 32, "%.1f s", (double)ns / 1e9);
-    return out;
-}
 
 static const char *clock_word(const findings *f) { return f->measured ? "measured" : "modelled"; }
 
@@ -24,7 +15,7 @@ static void put_cost(const findings *f, const finding *x)
     char ns[32], bytes[32];
     if ((!x->ns && !x->bytes) || x->rule->weight == FINDING_WRONG) return; /* what is wrong has no price */
     printf("   cost: ");
-    if (x->ns) printf("%s %s%s", ns_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
+    if (x->ns) printf("%s %s%s", time_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
     if (x->bytes) printf("%s", amount_of(x->bytes, bytes));
     printf("%s\n", x->times > 1 ? ", all together" : "");
 }
@@ -44,6 +35,21 @@ static void put_finding(const findings *f, const finding *x, int number)
     put_clean(stdout, x->fix, strlen(x->fix), "   fix:  ");
 }
 
+/* No finding counts it, and in a short run it is most of the time. */
+static void put_first_use(const history *h)
+{
+    bool seen[MOST_CARDS + 1] = {false};
+    for (int i = 0; i < h->act_count; i++) {
+        const act *a = &h->acts[i];
+        char card[16], bytes[32], ns[32];
+        if (a->kind != FY_KIND_segment || a->type == FY_WORD_pinned || a->device < 1 || seen[a->device]) continue;
+        seen[a->device] = true;
+        printf("\nFirst use of %s: Ferry reserved %s to share among tensors (once, %s).\n",
+               a->device == 1 ? "the GPU" : device_name(a->device, card), amount_of(a->bytes, bytes),
+               time_text(a->held, ns));
+    }
+}
+
 static void put_text(const findings *f, const char *path)
 {
     if (!f->count) printf("Nothing wasteful or wrong was found in %s.\n", path);
@@ -51,6 +57,10 @@ static void put_text(const findings *f, const char *path)
         printf("%d finding%s in %s; what is wrong first, then by cost. Times are %s.\n", f->count,
                f->count == 1 ? "" : "s", path, clock_word(f));
     for (int i = 0; i < f->count; i++) put_finding(f, &f->list[i], i + 1);
+    put_first_use(f->history);
+    if (f->shown)
+        printf("%sCosts that the program shows on purpose, after fy_mark(\"demo: ...\"), are left out.\n",
+               f->count ? "\n" : "");
 }
 
 static cJSON *finding_json(const finding *x)

@@ -66,7 +66,7 @@ static bool is_sure(const char *name)
         complain("say --yes to reset without being asked; nothing was changed");
         return false;
     }
-    printf("start %s anew? The old file is kept beside it, as .bak [y/N] ", name);
+    printf("reset %s? The old file is kept beside it, as .bak [y/N] ", name);
     fflush(stdout);
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }

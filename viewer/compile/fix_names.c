@@ -135,7 +135,7 @@ static bool call_without_parentheses(const complaint *c, diagnosis *d, const cha
     char argument[48] = "";
     const char *p = strstr(c->here, name);
     if (p) word_after(p + strlen(name), argument, sizeof argument);
-    SAY(message, "%s is a call, and its arguments stand in parentheses", name);
+    SAY(message, "%s is a call, and its arguments go in parentheses", name);
     if (*argument) SAY(hint, "write %s(%s)", name, argument);
     else SAY(hint, "ferry.h shows how it is called");
     return true;

@@ -87,7 +87,7 @@ bool meant_keyword(const complaint *c, diagnosis *d)
         return plainly(d, "this is Python: a loop in C counts by itself", "write for (int i = 0; i < n; i++) { ... }");
     char word[16];
     word_after(c->here, word, sizeof word);
-    SAY(message, "what '%s' asks stands in parentheses in C", word);
+    SAY(message, "in C %s goes in parentheses", strcmp(word, "for") ? "the condition" : "what follows 'for'");
     SAY(hint, "write %s (...) { ... }", word);
     return !strcmp(word, "if") || !strcmp(word, "while") || !strcmp(word, "for");
 }
@@ -102,7 +102,7 @@ bool meant_else(const complaint *c, diagnosis *d)
 bool meant_curly_quotes(const complaint *c, diagnosis *d)
 {
     if (!strstr(c->here, "\u201c") && !strstr(c->here, "\u201d") && !strstr(c->here, "\u2019")) return false;
-    return plainly(d, "these quotes are typographic ones, as documents have them", "type them anew: \"cuda\"");
+    return plainly(d, "these quotes are typographic ones, as documents have them", "type them again: \"cuda\"");
 }
 
 /* ---- calls ------------------------------------------------------------------------------------- */

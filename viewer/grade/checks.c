@@ -41,8 +41,18 @@ bool check_same_device(grading *g)
                            call, at_line(g, e)));
 }
 
-/* Why there is no answer: the most telling event first. */
-static bool no_answer(grading *g, const char *want, const char *name)
+/* ". The last Ferry call that finished was on line 13." */
+static const char *last_call(grading *g)
+{
+    for (int i = g->run->count; i-- > 0;)
+        if (event_int(g->run->events[i], "line") > 0)
+            return grade_say(g, " The last Ferry call that finished was on line %lld.",
+                             (long long)event_int(g->run->events[i], "line"));
+    return "";
+}
+
+/* Why there is no answer, or no end behind it: the most telling event first. */
+static bool no_answer(grading *g, const char *want, const char *name, bool came)
 {
     const cJSON *error = find_event(g, "error", NULL, NULL, 0);
     const cJSON *other = find_event(g, "answer", NULL, NULL, 0);
@@ -59,16 +69,16 @@ static bool no_answer(grading *g, const char *want, const char *name)
                      "The program made more events than a lesson's log holds: is there a loop that never ends?");
     if (!end) {
         const cJSON *last = g->run->events[g->run->count - 1];
-        return check(g, name, false, last, want, "no orderly end",
-                     grade_say(g, "The program broke off before its end; the last thing that it did was %s.",
-                               grade_where(g, last)));
+        return check(
+            g, name, false, last, want, came ? "no end of main" : "no fy_answer",
+            grade_say(g, "Your program ended before %s.%s", came ? "the end of main" : "fy_answer", last_call(g)));
     }
     if (other)
         return check(g, name, false, other, want, grade_say(g, "answer \"%s\"", event_text(other, "name")),
                      grade_say(g, "An answer called \"%s\" came%s, but the lesson asks for %s.",
                                event_text(other, "name"), at_line(g, other), want));
     return check(g, name, false, NULL, want, "nothing",
-                 grade_say(g, "The program ended without handing in its result: it lacks %s.", want));
+                 grade_say(g, "The program ended and submitted no result: %s is missing.", want));
 }
 
 bool check_answered(grading *g, const char *answer)
@@ -76,12 +86,12 @@ bool check_answered(grading *g, const char *answer)
     const char *want = grade_say(g, "fy_answer(\"%s\", ...)", answer);
     grade_array a = grade_answer(g, answer);
     const cJSON *end = find_event(g, "end", NULL, NULL, 0);
-    if (!a.event || !end) return no_answer(g, want, "answered");
+    if (!a.event || !end) return no_answer(g, want, "answered", a.event != NULL);
     if (!a.data)
         return check(g, "answered", false, a.event, want, "an answer without values",
-                     grade_say(g, "The answer handed in%s is too large to be read; the lesson wants all of its values.",
+                     grade_say(g, "The answer submitted%s is too large to be read; the lesson wants all of its values.",
                                at_line(g, a.event)));
-    return check(g, "answered", true, a.event, want, want, "The result was handed in.");
+    return check(g, "answered", true, a.event, want, want, "The result was submitted.");
 }
 
 static const char *shape_text(grading *g, int ndim, const int64_t *shape)
@@ -128,12 +138,11 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
     if (where < 0)
         return check(g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
                      grade_say(g, "%lld values", (long long)a.count),
-                     grade_say(g, "%s was handed in with only a part of its values: it is too large.", answer));
+                     grade_say(g, "%s was submitted with only a part of its values: it is too large.", answer));
     const char *element = element_text(g, answer, ndim, shape, where);
     return check(g, name, false, a.event, grade_say(g, "%s = %g", element, want[where]),
                  grade_say(g, "%s = %g", element, a.data[where]),
-                 grade_say(g, "%s is %g and must be %g. Its place may be right, its numbers are not.", element,
-                           a.data[where], want[where]));
+                 grade_say(g, "Wrong values: %s is %g and must be %g.", element, a.data[where], want[where]));
 }
 
 /* The first op on the way to the answer that had operands and did not run on a card. */
@@ -180,7 +189,8 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given)
                      grade_say(g, "%s ran on %s", grade_where(g, off), event_text(off, "device")),
                      stayed_behind(g, off, given));
     if (!answer_comes_from(g, a, given_storage(g, given)))
-        return check(g, name, false, a, grade_say(g, "%s made from %s", answer, given), "bytes of another origin",
+        return check(g, name, false, a, grade_say(g, "%s made from %s", answer, given),
+                     grade_say(g, "%s was not computed from %s", answer, given),
                      grade_say(g,
                                "No copy and no operation leads from %s to %s: the lesson wants %s to be computed "
                                "from it, on the card.",
@@ -246,6 +256,8 @@ bool check_computed(grading *g, const char *answer, const char *ops, int least)
     return check(g, name, true, a, want, got, "The operations on the card made the answer.");
 }
 
+static const char *copies(grading *g, int n) { return grade_say(g, "%d cop%s", n, n == 1 ? "y" : "ies"); }
+
 bool check_copies(grading *g, const char *name, const char *dir, int most, bool looks)
 {
     int n = 0;
@@ -255,11 +267,12 @@ bool check_copies(grading *g, const char *name, const char *dir, int most, bool 
         if ((looks || !look) && ++n == most + 1) over = c;
     }
     const char *way = strcmp(dir, "h2d") ? strcmp(dir, "d2h") ? "within a memory" : "home" : "to the card";
-    const char *want = grade_say(g, "at most %d %s", most, way), *got = grade_say(g, "%d %s", n, way);
+    const char *want = grade_say(g, "%s %s allowed", copies(g, most), way),
+               *got = grade_say(g, "%s %s", copies(g, n), way);
     if (!over)
-        return check(g, name, true, NULL, want, got, grade_say(g, "Copies %s: %d. The budget is %d.", way, n, most));
+        return check(g, name, true, NULL, want, got, grade_say(g, "Copies %s: %d. The limit is %d.", way, n, most));
     return check(g, name, false, over, want, got,
-                 grade_say(g, "Copies %s: %d, and the budget is %d. The first one too many is %s.", way, n, most,
+                 grade_say(g, "Copies %s: %d, and the limit is %d. The first one over it is %s.", way, n, most,
                            grade_where(g, over)));
 }
 
@@ -269,7 +282,7 @@ bool check_answer_on(grading *g, const char *answer, const char *device)
     bool card = is_on_card(device), pass = is_on_card(a.device) == card;
     const char *place = card ? "on the card" : "in CPU RAM";
     return check(g, card ? "answer-on-the-card" : "answer-at-home", pass, a.event, device, a.device,
-                 pass ? grade_say(g, "%s was handed in %s.", answer, place)
-                      : grade_say(g, "%s was on %s when it was handed in%s; the lesson wants it %s.", answer, a.device,
+                 pass ? grade_say(g, "%s was submitted %s.", answer, place)
+                      : grade_say(g, "%s was on %s when it was submitted%s; the lesson wants it %s.", answer, a.device,
                                   at_line(g, a.event), place));
 }

@@ -104,18 +104,20 @@ const char *verdict_message(const verdict *v)
 {
     const struct verdict_check *c = verdict_failure(v);
     if (c) return c->message;
-    return v->pass ? "Every check holds." : "Nothing was checked.";
+    return v->pass ? "All checks passed." : "Nothing was checked.";
 }
 
 /* What most often makes so many events, and no check could read on. */
 static bool too_many(grading *g)
 {
     const cJSON *last = g->run->events[g->run->count - 1];
-    return check(g, "few-events", false, last, "some hundred events", grade_say(g, "more than %d", TRACE_MOST),
-                 grade_say(g,
-                           "The program made more than %d events, and this lesson needs some hundred: is there a loop "
-                           "that goes round too often? The last one that was read is %s.",
-                           TRACE_MOST, grade_where(g, last)));
+    const char *most = grade_say(g, "%d,%03d", TRACE_MOST / 1000, TRACE_MOST % 1000);
+    return check(
+        g, "few-events", false, last, "a few hundred events", grade_say(g, "more than %s", most),
+        grade_say(g,
+                  "More than %s events (a few hundred expected): an endless loop? The last one that was read is "
+                  "%s.",
+                  most, grade_where(g, last)));
 }
 
 /* Is the log the one of this run, from its first line? A second session, or another seed, was put there

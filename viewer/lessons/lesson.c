@@ -71,7 +71,7 @@ static bool read_lesson(lesson *l, const home *h, const char *id, char *err, siz
     cJSON *json = cJSON_Parse(text);
     free(text);
     if (json) read_fields(l, json);
-    else snprintf(err, room, "%s is not valid JSON; mend it, or restore it from the repository", path);
+    else snprintf(err, room, "%s is not valid JSON; fix it, or restore it from the repository", path);
     cJSON_Delete(json);
     return json != NULL;
 }

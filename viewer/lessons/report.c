@@ -67,17 +67,17 @@ static void put_checks(FILE *to, paint p, const outcome *out)
     }
 }
 
-/* What had a budget: "at most 1 to the card" against "2 to the card". */
+/* What has a limit: "1 copy to the card allowed" against "2 copies to the card". */
 static bool put_score(FILE *to, const struct verdict_check *c, bool first)
 {
-    static const char most[] = "at most ";
-    if (strncmp(c->expected, most, sizeof most - 1) != 0) return false;
-    const char *budget = c->expected + sizeof most - 1, *what = strchr(budget, ' ');
-    if (!what) return false;
+    const char *limit = c->expected, *what = strchr(limit, ' '), *end = strstr(limit, " allowed");
+    if (!what || !end || end[8] || end <= what) return false;
+    if (first) fprintf(to, "\n  %-24s %8s %8s\n", "count", "your run", "limit");
     char words[80];
-    snprintf(words, sizeof words, "%s%.60s", strncmp(what + 1, "bytes", 5) ? "copies " : "", what + 1);
-    if (first) fprintf(to, "\n  %-24s %7s %8s\n", "what", "yours", "budget");
-    fprintf(to, "  %-24s %7.*s %8.*s\n", words, (int)strcspn(c->got, " "), c->got, (int)(what - budget), budget);
+    bool one = !strncmp(what, " copy ", 6); /* a row is about any number of them */
+    const char *begin = what + (one ? 6 : 1);
+    snprintf(words, sizeof words, "%s%.*s", one ? "copies " : "", (int)(end - begin), begin);
+    fprintf(to, "  %-24s %8.*s %8.*s\n", words, (int)strcspn(c->got, " "), c->got, (int)(what - limit), limit);
     return true;
 }
 

@@ -8,7 +8,7 @@
 
 extern const char *called_as; /* how the user wrote `ferry`, so that what we advise can be typed */
 
-/* Short: the checks, the score beside the budget, what failed and at which line, expected and got, and
+/* Short: the checks, the counts beside their limits, what failed and at which line, expected and got, and
  * what to do next. Coloured on a terminal, unless NO_COLOR is set. */
 void report(FILE *to, const lesson *l, const outcome *out);
 

@@ -140,10 +140,11 @@ static void tell_end(const run_order *o, const attempt *a, outcome *out)
     child_words(&a->child, &o->limits, out->message, sizeof out->message, out->hint, sizeof out->hint);
     out->end = RUN_FAILED;
     out->line = j->last_line;
-    if (!*j->error.code || (a->child.end != CHILD_EXITED && a->child.end != CHILD_SIGNALLED)) {
+    bool by_itself = *j->error.code && strcmp(j->error.code, "crash") != 0; /* of a crash, the child knows more */
+    if (!by_itself || (a->child.end != CHILD_EXITED && a->child.end != CHILD_SIGNALLED)) {
         size_t n = strlen(out->message);
         if (j->last_line > 0)
-            snprintf(out->message + n, sizeof out->message - n, "; the last that was heard of it came from line %d",
+            snprintf(out->message + n, sizeof out->message - n, ". The last Ferry call that finished was on line %d",
                      j->last_line);
         return;
     }

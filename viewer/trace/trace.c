@@ -44,7 +44,7 @@ static cJSON *event_of(const char *text, size_t size, int64_t seq, const char **
     cJSON *e = cJSON_ParseWithLengthOpts(text, size, &end, false);
     while (e && end < text + size && *end && strchr(" \t\r", *end)) end++;
     *wrong = "is not JSON";
-    *fix = "it may be cut short: save the run again, or take the line out if it is the last";
+    *fix = "it may be cut short: save the run again, or remove the line if it is the last";
     if (e && end == text + size) {
         *wrong = wrong_event(e, seq);
         *fix = "open a log that Ferry wrote and nobody edited";

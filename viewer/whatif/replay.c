@@ -159,7 +159,7 @@ static bool can_be_done(player *p, const cJSON *e, const action *a)
     if (a->deed == COPY || a->deed == ACROSS) all_right = all_right && a->bytes / p->chunk <= most_chunks;
     if (a->deed == RUN) all_right = all_right && a->flops >= 0 && a->flops <= most_amount;
     if (a->deed == RECORD || a->deed == STREAM_WAITS) all_right = all_right && a->event > 0;
-    if (!all_right) return refuse(p, e, "lacks a field, or names a card or a stream that there is not");
+    if (!all_right) return refuse(p, e, "lacks a field, or names an unknown card or stream");
     if (p->thread >= 0 && event_int(e, "th") != p->thread)
         return refuse(p, e, "comes from a second thread: what waited for what among threads is not in the log");
     p->thread = event_int(e, "th");
@@ -257,7 +257,7 @@ static bool make_events(player *p)
     int64_t last = 0;
     for (int i = 0; i < p->t->count; i++)
         if (event_int(p->t->events[i], "event") > last) last = event_int(p->t->events[i], "event");
-    if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event has a number beyond all"), false;
+    if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event id is out of range"), false;
     p->own.reached = malloc((size_t)(last + 1) * sizeof(int64_t));
     p->other.reached = malloc((size_t)(last + 1) * sizeof(int64_t));
     for (int64_t i = 0; p->own.reached && p->other.reached && i <= last; i++)

@@ -64,7 +64,7 @@ export function lessons(api, on) {
     const p = document.createElement('p');
     p.className = 'budget';
     const b = document.createElement('b');
-    b.textContent = 'Your budget: ';
+    b.textContent = 'Your limit: ';
     p.append(b, words);
     return p;
   }

@@ -39,17 +39,18 @@ export function verdict(on) {
     if (checks.length) parts.push(table(checks, linkOf));
     if (v.hint) parts.push(make('p', 'hint', `Fix: ${v.hint}`));
     if (v.seed !== undefined) parts.push(make('p', 'small', `Inputs made from seed ${v.seed}.`));
-    show(titleOf(v.pass, failed.length, checks.length), v.pass ? 'pass' : 'fail', ...parts);
+    show(titleOf(v, failed.length, checks.length), v.pass ? 'pass' : 'fail', ...parts);
   }
 
-  function titleOf(pass, failed, all) {
-    if (pass) return 'Passed';
+  function titleOf(v, failed, all) {
+    if (v.pass) return 'Passed';
+    if (v.stopped && v.line) return `Not yet: the program stopped at line ${v.line}`;
     if (failed < 2) return failed ? 'Not yet: one check fails' : 'Not yet';
     return `Not yet: ${failed} of ${all} checks fail`;
   }
 
   function table(checks, linkOf) {
-    const heads = ['what', 'yours', 'budget'].map((words) => make('th', '', words));
+    const heads = ['check', 'your run', 'expected'].map((words) => make('th', '', words));
     for (const head of heads) head.scope = 'col';
     const rows = checks.flatMap((c) => (c.pass ? [row(c)] : [row(c), why(c, linkOf)]));
     return make('table', 'checks', make('thead', '', make('tr', '', ...heads)), make('tbody', '', ...rows));
@@ -58,7 +59,7 @@ export function verdict(on) {
   function row(c) {
     const mark = make('span', 'mark', c.pass ? '✓' : '✗');
     mark.setAttribute('aria-hidden', 'true');
-    const name = make('th', '', mark, make('span', 'hidden', c.pass ? 'holds: ' : 'does not hold: '), String(c.check ?? '').replaceAll('-', ' '));
+    const name = make('th', '', mark, make('span', 'hidden', c.pass ? 'passed: ' : 'failed: '), String(c.check ?? '').replaceAll('-', ' '));
     name.scope = 'row';
     return make('tr', c.pass ? 'pass' : 'fail', name, make('td', 'yours', c.got || ''), make('td', '', c.expected || ''));
   }
@@ -97,7 +98,7 @@ export function verdict(on) {
     if (e.hint) parts.push(make('p', 'hint', e.hint));
     if (e.line) parts.push(links({ line: e.line }));
     if (e.compiler) parts.push(folded('What the compiler wrote', e.compiler));
-    show(e.line ? `It does not build yet: line ${e.line}` : 'It did not run', 'fail', ...parts);
+    show(e.line ? `It doesn’t compile yet: line ${e.line}` : 'It did not run', 'fail', ...parts);
   }
 
   function hide() {

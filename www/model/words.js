@@ -7,16 +7,25 @@ import * as units from './units.js';
 export function names() {
   const tensors = new Map();
   const storages = new Map();
+  const firstUse = new Map(); // card -> its first segment
+  const handles = new Map(); // storage -> its tensors
+  let stopped = 0; // line of the error that ended the program
 
   function learn(e) {
     if (!e || typeof e !== 'object') return;
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
-      tensors.set(e.tensor, { name: e.name, shape: e.shape, dtype: e.dtype });
+      tensors.set(e.tensor, { name: e.name, shape: e.shape, dtype: e.dtype, storage: e.storage, born: e.seq, gone: Infinity });
+      if (!handles.has(e.storage)) handles.set(e.storage, []);
+      handles.get(e.storage).push(e.tensor);
       const storage = storages.get(e.storage);
       if (storage && !storage.name && e.name) storage.name = e.name;
     }
+    if (e.kind === 'segment' && e.mem !== 'pinned' && !firstUse.has(e.device)) firstUse.set(e.device, e);
     if (e.kind === 'name' && tensors.has(e.tensor)) tensors.get(e.tensor).name = e.name;
+    if (e.kind === 'drop' && tensors.has(e.tensor)) tensors.get(e.tensor).gone = e.seq;
+    if (e.kind === 'error') stopped = e.line > 0 ? e.line : 0;
+    if (e.kind === 'end' && e.status === 0) stopped = 0;
   }
 
   const tensor = (id) => tensors.get(id)?.name || `t${id ?? '?'}`;
@@ -24,7 +33,12 @@ export function names() {
   const deviceOf = (id) => storages.get(id)?.device;
   const bytesOf = (id) => storages.get(id)?.bytes;
   const dtypeOf = (id) => tensors.get(id)?.dtype;
-  return { learn, tensor, storage, deviceOf, bytesOf, dtypeOf };
+  const isFirstUse = (e) => firstUse.get(e.device) === e || (e.seq !== undefined && firstUse.get(e.device)?.seq === e.seq);
+  /** Who else looks at a tensor's bytes after event seq. */
+  const keepers = (id, seq) => list(handles.get(tensors.get(id)?.storage))
+    .filter((other) => tensors.get(other).born < seq && tensors.get(other).gone > seq).map(tensor);
+  const stoppedAt = () => stopped;
+  return { learn, tensor, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt };
 }
 
 /** "cpu" -> "CPU RAM", "cuda:0" -> "GPU VRAM". */
@@ -63,34 +77,41 @@ const sentences = {
   sync: (e) => `The program waits for ${awaited(e)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
-  segment: (e) => `${units.bytes(e.bytes)} are taken from ${memoryName(e.mem === 'pinned' ? 'cpu' : e.device)} in one piece: a segment, for the tensors to come.${heldFor(e)}`,
-  segment_free: (e) => `A segment of ${units.bytes(e.bytes)} is given back to ${memoryName(e.device)}.`,
+  segment: (e, n) => reserved(e, n),
+  segment_free: (e) => `${units.bytes(e.bytes)} that no tensor uses go back to ${memoryName(e.device)}.`,
   event_record: (e) => `Event ${e.event ?? '?'} is put into ${stream(e)}: it stands for all that is queued there by now.`,
   event_wait: (e) => `What follows in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
   query: (e) => `The program asks whether ${e.scope === 'event' ? `event ${e.event ?? '?'} was reached` : `${stream(e)} has finished`}: ${e.done ? 'yes' : 'not yet'}.`,
   record_stream: (e, n) => `${n.tensor(e.tensor)} is used in ${stream(e)} too: its memory is kept until that stream is done with it.`,
-  hazard: (e, n) => `Hazard: ${hazards[e.type] ?? 'two accesses that nothing orders'}, at ${n.storage(e.storage)}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
+  hazard: (e, n) => `Data race: ${hazards[e.type] ?? 'two accesses that nothing orders'}, at ${n.storage(e.storage)}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
   set_device: (e) => `${e.device ?? 'Another card'} is the current card from here on.`,
   set_stream: (e) => `Work goes to ${stream(e)} from here on.`,
   peer: (e) => `${e.from ?? 'A card'} can ${e.can ? '' : 'not '}reach ${e.to ?? 'another'} directly${e.can ? '' : ': copies between them go through CPU RAM'}.`,
   mode: (e) => `${e.mode === 'launch_blocking' ? 'Launch blocking' : e.mode ?? 'A mode'} is ${e.on ? 'on' : 'off'}.`,
   oom: (e) => `${memoryName(e.device)} is full: ${units.bytes(e.asked)} asked for, ${units.bytes(e.free)} free.`,
   mark: (e) => e.text === undefined ? `The program looks at the clock: ${units.time(e.now)} since its start.` : `The program notes: ${quoted(e.text)}.`,
-  given: (e) => `The lesson hands in ${quoted(e.name)}, in ${memoryName(e.device)}.`,
-  answer: (e) => `${quoted(e.name)} is handed in as an answer, from ${memoryName(e.device)}.`,
+  given: (e) => `The lesson provides ${quoted(e.name)}, in ${memoryName(e.device)}.`,
+  answer: (e) => `${quoted(e.name)} is submitted as an answer, from ${memoryName(e.device)}.`,
   values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e, n.dtypeOf(e.tensor))}.`,
   error: (e) => `Error: ${lines(e.message ?? e.code ?? 'a call failed')}${e.hint ? ` Fix: ${lines(e.hint)}` : ''}`,
-  check: (e) => `Check ${e.check ?? ''}: ${e.pass ? 'holds' : 'does not hold'}. ${e.message ?? ''}`,
-  grade: (e) => `${e.pass ? 'Passed' : 'Not passed'}: ${e.passed ?? 0} of ${e.checks ?? 0} checks hold. ${e.message ?? ''}`,
+  check: (e) => `Check ${e.check ?? ''}: ${e.pass ? 'passed' : 'failed'}. ${e.message ?? ''}`,
+  grade: (e, n) => `${e.pass ? 'Passed' : 'Not yet'}: ${e.pass || !n.stoppedAt() ? `${e.passed ?? 0} of ${e.checks ?? 0} checks passed` : `the program stopped at line ${n.stoppedAt()}`}. ${e.message ?? ''}`,
   lost: () => 'The program was killed while it recorded this event.',
   log_full: (e) => `The log is full at ${units.plural(e.limit ?? 0, 'event')}; nothing later is recorded.`,
   end: (e) => `${ended(e)}${living(e)}`,
 };
 
+// A card's first segment is what the first tensor there seems to cost.
+function reserved(e, n) {
+  if (e.mem === 'pinned') return `Ferry page-locks ${units.bytes(e.bytes)} of CPU RAM, which the card's copy engine reads and writes directly.${heldFor(e)}`;
+  if (n.isFirstUse(e)) return `First use of ${processor(e.device)}: Ferry reserves ${units.bytes(e.bytes)} to share among tensors (once${e.held > 0 ? `, ${units.time(e.held)}` : ''}).`;
+  return `Ferry reserves ${units.bytes(e.bytes)} more of ${memoryName(e.device)} to share among tensors.${heldFor(e)}`;
+}
+
 const stream = (e) => (e.stream > 0 ? `stream ${e.stream}` : 'the default stream') + (e.device && e.device !== 'cuda:0' ? ` of ${e.device}` : '');
 const side = (e) => (e.stream > 0 ? ` in stream ${e.stream}` : '');
 const hazards = {
-  read_early: 'the program reads what the card may not have written yet', write_early: 'the program writes what the card may still need',
+  read_early: 'the program reads what work queued on the card may not have written yet', write_early: 'the program writes what the card may still need',
   race: 'two streams touch the same bytes and nothing orders them', reuse: 'another stream may still use what these bytes were before',
 };
 const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
@@ -131,7 +152,7 @@ function born(tensor, alloc, inside, n) {
   const empty = !inside.some((e) => e?.kind === 'op' || e?.kind === 'host_write' || e?.kind === 'values');
   const where = `${units.tuple(list(tensor.shape))} of ${tensor.dtype}, ${units.bytes(alloc.asked ?? alloc.bytes)}`;
   return empty
-    ? `Room for ${n.tensor(tensor.tensor)} is reserved in ${memoryName(alloc.device)}: ${where}.`
+    ? `${n.tensor(tensor.tensor)} is allocated, still empty, in ${memoryName(alloc.device)}: ${where}.`
     : `${n.tensor(tensor.tensor)} is born in ${memoryName(alloc.device)}: ${where}.`;
 }
 
@@ -141,8 +162,11 @@ function leaving(inside, frees, drops, n) {
   if (drops.length === 0) return frees.length === 1 ? sentence(frees[0], n) : `${units.bytes(bytes)} are given back.`;
   const why = whyGone[drops[0].why] ?? 'released';
   const who = gone.length > 4 ? units.plural(gone.length, 'tensor') : and(gone);
-  const given = bytes ? `; ${units.bytes(bytes)} are given back` : '; other handles keep the bytes';
-  return `${who} ${gone.length > 1 ? 'go' : 'goes'} (${why})${given}.`;
+  const many = gone.length > 1;
+  const users = [...new Set(drops.flatMap((e) => n.keepers(e.tensor, drops.at(-1).seq)))];
+  const stay = users.length ? `: ${users.length > 4 ? units.plural(users.length, 'tensor') : and(users)} still use${users.length > 1 ? '' : 's'} them` : '';
+  const given = bytes ? `; ${units.bytes(bytes)} are given back` : `; ${many ? 'their' : 'its'} bytes stay${stay}`;
+  return `${who} ${many ? 'are' : 'is'} released (${why})${given}.`;
 }
 
 /** All that is known about a box, for hover and keyboard alike. */
@@ -151,7 +175,7 @@ export function about(storage, handle, name, stale) {
   const rounded = storage.asked !== storage.bytes ? `${storage.asked.toLocaleString('en')} bytes asked, ${storage.bytes.toLocaleString('en')} taken`
     : `${storage.bytes.toLocaleString('en')} bytes`;
   const what = handle ? `${units.tuple(handle.shape)} ${handle.dtype}` : 'no tensor yet';
-  const reuse = storage.tenant ? `; tenant ${storage.tenant + 1} of this address` : '';
+  const reuse = storage.tenant ? `; this address was used before${storage.tenant > 1 ? `, ${storage.tenant} times` : ''}` : '';
   const marks = [storage.freed !== null && 'freed', storage.rev === 0 && storage.freed === null && 'not written yet', stale && 'stale: another copy is newer'];
   const state = marks.filter(Boolean).join(', ');
   const values = storage.sample?.data.length ? `Values: ${storage.sample.data.map((x) => units.value(x, handle?.dtype)).join(', ')}${storage.sample.count > storage.sample.data.length ? ' …' : ''}` : '';

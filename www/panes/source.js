@@ -55,7 +55,7 @@ export function sourcePane(root, title, jump) {
     if (top < pane.scrollTop + 30 || top > pane.scrollTop + pane.clientHeight - 60) pane.scrollTop = top - pane.clientHeight / 2;
   }
 
-  // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, the program's wait, and what taking memory took beside it.
+  // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, the program's wait, and what reserving memory took beside it.
   function entry({ bytes, held, taking }) {
     const own = [bytes && units.bytes(bytes), held && units.time(held)].filter(Boolean).join(' · ');
     return [own, taking && units.time(taking)].filter(Boolean).join(' + ');
@@ -63,7 +63,7 @@ export function sourcePane(root, title, jump) {
 
   function inFull({ bytes, held, taking }) {
     const parts = [bytes && `${units.bytes(bytes)} over the bus`, held && `the program waited ${units.time(held)}`,
-      taking && `${units.time(taking)} to take memory that later tensors use too`];
+      taking && `${units.time(taking)} to reserve memory that tensors share`];
     return parts.filter(Boolean).join('; ');
   }
 

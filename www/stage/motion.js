@@ -247,7 +247,7 @@ function saying(a) {
   if (a.type === 'sync') return `the program waits for ${a.device || 'the card'}${a.held ? ` · ${units.time(a.held)}` : ''}`;
   if (a.type === 'write') return `written by ${a.via || 'the program'}`;
   if (a.type === 'read') return `read by ${a.via || 'the program'}`;
-  if (a.type === 'answer') return `answer “${a.name}” handed in`;
+  if (a.type === 'answer') return `answer “${a.name}” submitted`;
   if (a.type === 'error') return `error: ${String(a.code).replaceAll('_', ' ')}`;
   if (a.type === 'mark') return a.text === undefined ? `the clock says ${units.time(a.now)}` : `“${a.text}”`;
   return '';
