@@ -180,16 +180,18 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 #define fy_data(x)  fy_data_at(FY_AT("fy_data", #x), x)     /* borrowed pointer to element 0, noted as a
                                                                read; on "cuda" it points into VRAM: not
                                                                for the host */
-const char *fy_device(const fy_tensor *x);    /* "cpu", "cuda:0" ...; lives as long as the program */
-bool fy_is_cuda(const fy_tensor *x);          /* does it live on a card? false of NULL */
-fy_dtype fy_dtype_of(const fy_tensor *x);     /* FY_DTYPE_UNSET of NULL */
+#define fy_device(x) fy_device_at(FY_AT("fy_device", #x), x) /* "cpu", "cuda:0" ...; lives as long as the program */
+#define fy_is_cuda(x) fy_is_cuda_at(FY_AT("fy_is_cuda", #x), x) /* does it live on a card? false of NULL */
+#define fy_dtype_of(x) fy_dtype_of_at(FY_AT("fy_dtype_of", #x), x) /* FY_DTYPE_UNSET of NULL */
 const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" ... */
-fy_shape fy_shape_of(const fy_tensor *x);     /* a copy; 0-dim of NULL */
-int fy_dim(const fy_tensor *x);               /* number of dimensions; 0 of NULL */
-int64_t fy_size(const fy_tensor *x, int dim); /* negative dim counts from the end; -1 if there is none */
-int64_t fy_stride(const fy_tensor *x, int dim); /* in elements; negative dim as above; -1 if there is none */
-int64_t fy_numel(const fy_tensor *x);         /* number of elements; 0 of NULL */
-bool fy_is_contiguous(const fy_tensor *x);    /* row-major without holes; sizes of 1 do not matter; false of NULL */
+#define fy_shape_of(x) fy_shape_of_at(FY_AT("fy_shape_of", #x), x) /* an fy_shape, a copy; 0-dim of NULL */
+#define fy_dim(x) fy_dim_at(FY_AT("fy_dim", #x), x)                /* number of dimensions; 0 of NULL */
+#define fy_size(x, dim) fy_size_at(FY_AT("fy_size", #x ", " #dim), x, dim) /* int64_t; negative dim counts from the
+                                                end; -1 if there is none */
+#define fy_stride(x, dim) fy_stride_at(FY_AT("fy_stride", #x ", " #dim), x, dim) /* in elements; dim as above */
+#define fy_numel(x) fy_numel_at(FY_AT("fy_numel", #x), x)          /* int64_t, number of elements; 0 of NULL */
+#define fy_is_contiguous(x) fy_is_contiguous_at(FY_AT("fy_is_contiguous", #x), x) /* row-major without holes; sizes
+                                                of 1 do not matter; false of NULL */
 
 /* ---- ownership ------------------------------------------------------------------------------ */
 

@@ -184,6 +184,36 @@ TEST(a_dead_handle_is_recognised_and_its_end_is_named)
     fy_free(y);
 }
 
+/* Each getter, on one line of its own, asked about a tensor that is gone. */
+#define NAMED_BY(call) \
+    do { \
+        (void)(call); \
+        snprintf(where, sizeof where, "scope_test.c:%d: ", __LINE__); \
+        assert_non_null(fy_error()); \
+        assert_non_null(strstr(fy_error(), where)); \
+        assert_true(failed_with("'x' (x) was already freed by fy_free at ")); \
+    } while (0)
+
+TEST(getters_name_the_line_that_asks_a_dead_handle)
+{
+    char where[64];
+    (void)state;
+    fy_tensor *x = fy_ones((4));
+    fy_free(x);
+    fy_dim(x);
+    assert_true(failed_with("fy_dim: 'x' (x) was already freed by fy_free at "));
+    NAMED_BY(fy_device(x));
+    NAMED_BY(fy_is_cuda(x));
+    NAMED_BY(fy_dtype_of(x));
+    NAMED_BY(fy_shape_of(x));
+    NAMED_BY(fy_size(x, 0));
+    NAMED_BY(fy_stride(x, 0));
+    NAMED_BY(fy_numel(x));
+    NAMED_BY(fy_is_contiguous(x));
+    NAMED_BY(fy_is_pinned(x));
+    NAMED_BY(fy_storage_offset(x));
+}
+
 TEST(dead_handles_are_recognised_long_after)
 {
     (void)state;
@@ -235,6 +265,7 @@ int main(void)
         cmocka_unit_test(a_tensor_returned_twice_is_given_back_twice),
         cmocka_unit_test(an_explicit_free_takes_the_tensor_out_of_its_scope),
         cmocka_unit_test(a_dead_handle_is_recognised_and_its_end_is_named),
+        cmocka_unit_test(getters_name_the_line_that_asks_a_dead_handle),
         cmocka_unit_test(dead_handles_are_recognised_long_after),
         cmocka_unit_test(threads_have_scopes_and_errors_of_their_own),
     };
