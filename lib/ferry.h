@@ -114,6 +114,13 @@ typedef struct fy_loss_opts {
     int fy_end_;
 } fy_loss_opts;
 
+/* What FY_EACH can go through beside an array: a data loader, a file. Put it first in a structure of your own.
+ * next gives the tensors of the next item, as in batch[0] and batch[1], or NULL at the end. What it makes belongs to
+ * the scope of the turn; the array itself is the iterator's. */
+typedef struct fy_iterator {
+    fy_tensor **(*next)(struct fy_iterator *self);
+} fy_iterator;
+
 #include "ferry_call.h" /* call sites, lists and arguments: how the macros below are made */
 
 /* ---- devices ---------------------------------------------------------------------------- */
@@ -196,8 +203,20 @@ const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" ... */
 /* ---- ownership ------------------------------------------------------------------------------ */
 
 #define fy_free(x) fy_free_at(FY_AT("fy_free", #x), x)      /* give one reference back; NULL is fine */
-#define FY_SCOPE FY_SCOPE_                    /* FY_SCOPE { ... }: what was made inside is freed at its end */
+#define FY_SCOPE FY_SCOPE_                    /* FY_SCOPE { ... }: what was made inside is freed at its end; break
+                                                 leaves the scope and no loop around it: loops are below */
+#define FY_TIMES(i, n) FY_TIMES_(i, n, FY_CAT(fy_turns_, __COUNTER__)) /* FY_TIMES(i, n) { ... }: for i from 0 to
+                                                 n - 1, each turn a scope; break and continue are the loop's */
+#define FY_EACH(item, source) FY_EACH_(item, source, FY_CAT(fy_turns_, __COUNTER__)) /* FY_EACH(x, list) { ... }: for
+                                                 each tensor of an array, each item of an fy_iterator *; likewise */
+                                              /* A line whose tensors pile up outside any scope, 10,000 alive or
+                                                 1,000 that hold 1 GiB, is named on stderr, once; not where it
+                                                 puts each into a place of its own, as list[i] = ... */
 #define fy_keep(x) fy_keep_at(FY_AT("fy_keep", #x), x)      /* carry x out into the enclosing scope */
+#define fy_set(p, x) fy_set_at(FY_AT("fy_set", #p ", " #x), p, x) /* fy_set(&w, fy_mul(w, 2)): frees the tensor in w,
+                                                 puts the new one there, and carries it into the scope of the old
+                                                 one; where w was NULL, into the enclosing scope. After a failed
+                                                 call w stays as it is */
 
 /* ---- errors, time, notes --------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "logs.h"
 #include "narrate.h"
 
-static fy_site at = {"demo.c", 5, "main", "fy_randn", "(64, 64)", 0, 0};
+static fy_site at = {"demo.c", 5, "main", "fy_randn", "(64, 64)", 0, 0, 0};
 
 #define LIST(type, ...) fy_ref_bytes((const type[]){__VA_ARGS__}, sizeof((const type[]){__VA_ARGS__}))
 
