@@ -370,6 +370,18 @@ TEST(getters_name_the_line_that_asks_a_dead_handle)
     NAMED_BY(fy_storage_offset(x));
 }
 
+/* 5,000 tensors later the place has had others: no line of theirs is given out as the tensor's own. */
+TEST(no_wrong_line_is_named_for_a_place_that_was_used_again)
+{
+    (void)state;
+    fy_tensor *x = fy_ones((1)), *last = NULL;
+    fy_free(x);
+    for (int i = 0; i < 20000 && last != x; i++) fy_free(last = fy_ones((1)));
+    assert_ptr_equal(last, x);
+    assert_null(fy_relu(x));
+    assert_true(failed_with("'x' was already freed. Which line did it is not known: its place was used again"));
+}
+
 TEST(dead_handles_are_recognised_long_after)
 {
     (void)state;
@@ -507,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_dead_handle_is_recognised_and_its_end_is_named),
         cmocka_unit_test(getters_name_the_line_that_asks_a_dead_handle),
         cmocka_unit_test(dead_handles_are_recognised_long_after),
+        cmocka_unit_test(no_wrong_line_is_named_for_a_place_that_was_used_again),
         cmocka_unit_test(threads_have_scopes_and_errors_of_their_own),
         cmocka_unit_test(a_program_that_holds_or_frees_its_tensors_is_not_warned),
         cmocka_unit_test(tensors_that_pile_up_are_named_once_with_their_line),

@@ -137,10 +137,29 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
     return NULL;
 }
 
+/* Handles are used again, and one that had the place before looks like the last that had it. */
+static void fail_long_dead(fy_site *at, const char *name, const fy_tensor *x, const char *label)
+{
+    char where[400] = "";
+    if (x->freed)
+        snprintf(where, sizeof where, " %s at %s:%d", x->gone == FY_WORD_scope ? "with its FY_SCOPE" : "by fy_free",
+                 x->freed->file, x->freed->line);
+    fy_fail(
+        at, "use_after_free",
+        fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
+        "'%s' was already freed. Which line did it is not known: its place was used again. If it is the last tensor "
+        "that had it (%s), it went%s",
+        name, label, where);
+}
+
 static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
 {
     char label[80], where[300] = "";
     fy_tensor_label(x, label, sizeof label);
+    if (x->before) {
+        fail_long_dead(at, name, x, label);
+        return;
+    }
     if (x->freed) snprintf(where, sizeof where, " at %s:%d", x->freed->file, x->freed->line);
     if (x->gone == FY_WORD_scope)
         fy_fail(at, "use_after_free", fy_hint("carry it out of the scope with fy_keep(%s), or use it inside", name),

@@ -53,6 +53,7 @@ static fy_tensor *take_slot(void)
         fputs("ferry: no memory for another tensor handle\n", stderr);
         exit(1);
     }
+    x->before += x->id != 0;
     x->magic = FY_ALIVE;
     x->id = id;
     x->refs = 1;

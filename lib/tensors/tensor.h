@@ -34,6 +34,7 @@ struct fy_tensor {
     uint32_t magic; /* FY_ALIVE or FY_DEAD: a freed handle stays recognisable */
     uint32_t id;
     uint32_t refs;
+    uint32_t before; /* tensors that had this place before */
     fy_dtype dtype;
     fy_storage *storage;
     int64_t offset; /* elements */
