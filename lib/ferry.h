@@ -114,6 +114,13 @@ typedef struct fy_loss_opts {
     int fy_end_;
 } fy_loss_opts;
 
+/* What FY_EACH can go through beside an array: a data loader, a file. Put it first in a structure of your own.
+ * next gives the tensors of the next item, as in batch[0] and batch[1], or NULL at the end. What it makes belongs to
+ * the scope of the turn; the array itself is the iterator's. */
+typedef struct fy_iterator {
+    fy_tensor **(*next)(struct fy_iterator *self);
+} fy_iterator;
+
 #include "ferry_call.h" /* call sites, lists and arguments: how the macros below are made */
 
 /* ---- devices ---------------------------------------------------------------------------- */
@@ -183,22 +190,36 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 #define fy_data(x)  fy_data_at(FY_AT("fy_data", #x), x)     /* borrowed pointer to element 0, noted as a
                                                                read; on "cuda" it points into VRAM: not
                                                                for the host */
-const char *fy_device(const fy_tensor *x);    /* "cpu", "cuda:0" ...; lives as long as the program */
-bool fy_is_cuda(const fy_tensor *x);          /* does it live on a card? false of NULL */
-fy_dtype fy_dtype_of(const fy_tensor *x);     /* FY_DTYPE_UNSET of NULL */
+#define fy_device(x) fy_device_at(FY_AT("fy_device", #x), x) /* "cpu", "cuda:0" ...; lives as long as the program */
+#define fy_is_cuda(x) fy_is_cuda_at(FY_AT("fy_is_cuda", #x), x) /* does it live on a card? false of NULL */
+#define fy_dtype_of(x) fy_dtype_of_at(FY_AT("fy_dtype_of", #x), x) /* FY_DTYPE_UNSET of NULL */
 const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" ... */
-fy_shape fy_shape_of(const fy_tensor *x);     /* a copy; 0-dim of NULL */
-int fy_dim(const fy_tensor *x);               /* number of dimensions; 0 of NULL */
-int64_t fy_size(const fy_tensor *x, int dim); /* negative dim counts from the end; -1 if there is none */
-int64_t fy_stride(const fy_tensor *x, int dim); /* in elements; negative dim as above; -1 if there is none */
-int64_t fy_numel(const fy_tensor *x);         /* number of elements; 0 of NULL */
-bool fy_is_contiguous(const fy_tensor *x);    /* row-major without holes; sizes of 1 do not matter; false of NULL */
+#define fy_shape_of(x) fy_shape_of_at(FY_AT("fy_shape_of", #x), x) /* an fy_shape, a copy; 0-dim of NULL */
+#define fy_dim(x) fy_dim_at(FY_AT("fy_dim", #x), x)                /* number of dimensions; 0 of NULL */
+#define fy_size(x, dim) fy_size_at(FY_AT("fy_size", #x ", " #dim), x, dim) /* int64_t; negative dim counts from the
+                                                end; -1 if there is none */
+#define fy_stride(x, dim) fy_stride_at(FY_AT("fy_stride", #x ", " #dim), x, dim) /* in elements; dim as above */
+#define fy_numel(x) fy_numel_at(FY_AT("fy_numel", #x), x)          /* int64_t, number of elements; 0 of NULL */
+#define fy_is_contiguous(x) fy_is_contiguous_at(FY_AT("fy_is_contiguous", #x), x) /* row-major without holes; sizes
+                                                of 1 do not matter; false of NULL */
 
 /* ---- ownership ------------------------------------------------------------------------------ */
 
 #define fy_free(x) fy_free_at(FY_AT("fy_free", #x), x)      /* give one reference back; NULL is fine */
-#define FY_SCOPE FY_SCOPE_                    /* FY_SCOPE { ... }: what was made inside is freed at its end */
+#define FY_SCOPE FY_SCOPE_                    /* FY_SCOPE { ... }: what was made inside is freed at its end; break
+                                                 leaves the scope and no loop around it: loops are below */
+#define FY_TIMES(i, n) FY_TIMES_(i, n, FY_CAT(fy_turns_, __COUNTER__)) /* FY_TIMES(i, n) { ... }: for i from 0 to
+                                                 n - 1, each turn a scope; break and continue are the loop's */
+#define FY_EACH(item, source) FY_EACH_(item, source, FY_CAT(fy_turns_, __COUNTER__)) /* FY_EACH(x, list) { ... }: for
+                                                 each tensor of an array, each item of an fy_iterator *; likewise */
+                                              /* A line whose tensors pile up outside any scope, 10,000 alive or
+                                                 1,000 that hold 1 GiB, is named on stderr, once; not where it
+                                                 puts each into a place of its own, as list[i] = ... */
 #define fy_keep(x) fy_keep_at(FY_AT("fy_keep", #x), x)      /* carry x out into the enclosing scope */
+#define fy_set(p, x) fy_set_at(FY_AT("fy_set", #p ", " #x), p, x) /* fy_set(&w, fy_mul(w, 2)): frees the tensor in w,
+                                                 puts the new one there, and carries it into the scope of the old
+                                                 one; where w was NULL, into the enclosing scope. After a failed
+                                                 call w stays as it is */
 
 /* ---- errors, time, notes --------------------------------------------------------------------- */
 

@@ -14,13 +14,14 @@ typedef struct fy_site {
     const char *args; /* "a, b", as written */
     uint64_t interned; /* log generation and site number, written once by the log */
     const char *variable; /* the name left of '=', found once; "" if there is none */
-    bool advised; /* what is said of a line once was said of this one */
+    uint32_t unheld;      /* tensors of this call that live, and that no scope holds */
+    bool advised;         /* what is said of a line once was said of this one */
 } fy_site;
 
 /* __extension__: a statement expression is the one way to a static object inside an expression. */
 #define FY_AT(call, args) \
     (__extension__({ \
-        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0, 0, false}; \
+        static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0, 0, 0, false}; \
         &fy_site_; \
     }))
 
@@ -283,6 +284,50 @@ void fy_scope_end(fy_scope *scope);
     for (fy_scope s __attribute__((cleanup(fy_scope_end))) = fy_scope_begin(FY_AT("FY_SCOPE", "")); s.open; \
          s.open = false)
 
+/* Loops whose turns are scopes. The loop that has the program's body lies in another that goes round once: its variable
+ * closes the last scope however the loop is left, and break leaves both. */
+typedef struct fy_items { /* what FY_EACH goes through */
+    fy_iterator *from; /* NULL: the array */
+    fy_tensor *const *array;
+    size_t n;
+} fy_items;
+
+typedef struct fy_turns {
+    bool once;
+    fy_scope scope; /* of the turn that goes on */
+    fy_items items; /* left */
+    void *item;
+} fy_turns;
+
+bool fy_turn(fy_turns *t, bool more); /* ends the scope of the turn before and, if there are more, begins one */
+bool fy_turn_item(fy_turns *t);       /* likewise; there are more while there are items */
+void fy_turns_end(fy_turns *t);
+
+static inline fy_items fy_items_array(fy_tensor *const *x, size_t n) { fy_items s = {0, x, n}; return s; }
+static inline fy_items fy_items_iterator(fy_iterator *from, size_t n) { (void)n; fy_items s = {from, 0, 0}; return s; }
+static inline fy_turns fy_turns_of(fy_site *at, fy_items items)
+{
+    fy_turns t = {true, {false, at}, items, 0};
+    return t;
+}
+
+#define FY_TURNS(t, at, items) \
+    for (fy_turns t __attribute__((cleanup(fy_turns_end))) = fy_turns_of(at, items); t.once; t.once = false)
+#define FY_TIMES_(i, n, t) \
+    FY_TURNS(t, FY_AT("FY_TIMES", #i ", " #n), fy_items_array(0, 0)) \
+        for (__typeof__((n) + 0) i = 0, FY_CAT(t, _n) = (n); fy_turn(&t, i < FY_CAT(t, _n)); i++)
+#define FY_EACH_(x, source, t) \
+    FY_TURNS(t, FY_AT("FY_EACH", #x ", " #source), FY_ITEMS(source)) \
+        for (FY_ITEM(source) x = 0; fy_turn_item(&t) && (x = (FY_ITEM(source))t.item, (void)x, true);)
+#define FY_ITEM(source) \
+    __typeof__(_Generic((source), fy_iterator *: (fy_tensor **)0, default: (fy_tensor *)0))
+#define FY_ITEMS(source) \
+    (FY_NO_POINTER(source), _Generic((source), fy_iterator *: fy_items_iterator, default: fy_items_array) \
+        (source, sizeof(source) / sizeof(fy_tensor *)))
+#define FY_NO_POINTER(source) \
+    (void)FY_DEMAND(!__builtin_types_compatible_p(__typeof__(source), fy_tensor **), \
+                    "a pointer does not say how many there are: FY_EACH takes an array, or an fy_iterator *")
+
 /* The functions behind the macros. A site first; the rest as documented in ferry.h. */
 void fy_cuda_synchronize_at(fy_site *at);
 fy_tensor *fy_zeros_at(fy_site *at, fy_shape shape, fy_opts o);
@@ -311,8 +356,18 @@ void fy_print_at(fy_site *at, fy_tensor *x);
 double fy_item_at(fy_site *at, fy_tensor *x);
 int64_t fy_item_int_at(fy_site *at, fy_tensor *x);
 void *fy_data_at(fy_site *at, fy_tensor *x);
+const char *fy_device_at(fy_site *at, const fy_tensor *x);
+bool fy_is_cuda_at(fy_site *at, const fy_tensor *x);
+fy_dtype fy_dtype_of_at(fy_site *at, const fy_tensor *x);
+fy_shape fy_shape_of_at(fy_site *at, const fy_tensor *x);
+int fy_dim_at(fy_site *at, const fy_tensor *x);
+int64_t fy_size_at(fy_site *at, const fy_tensor *x, int dim);
+int64_t fy_stride_at(fy_site *at, const fy_tensor *x, int dim);
+int64_t fy_numel_at(fy_site *at, const fy_tensor *x);
+bool fy_is_contiguous_at(fy_site *at, const fy_tensor *x);
 void fy_free_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_set_at(fy_site *at, fy_tensor **held, fy_tensor *x);
 void fy_mark_at(fy_site *at, const char *text);
 int64_t fy_now_at(fy_site *at);
 fy_tensor *fy_given_at(fy_site *at, const char *name);

@@ -39,6 +39,11 @@ fy_target fy_target_of(int) = delete; /* a number is no target: FY_FLOAT32, FY_I
 
 template <typename... T> constexpr size_t fy_count_of(T...) { return sizeof...(T); }
 
+template <size_t n> inline fy_items fy_items_of(fy_tensor *const (&x)[n]) { return fy_items_array(x, n); }
+inline fy_items fy_items_of(fy_iterator *from) { return fy_items_iterator(from, 0); }
+template <size_t n> fy_tensor *fy_item_of(fy_tensor *const (&)[n]);
+fy_tensor **fy_item_of(fy_iterator *);
+
 } /* extern "C++" */
 
 #undef FY_LITERAL
@@ -58,6 +63,10 @@ template <typename... T> constexpr size_t fy_count_of(T...) { return sizeof...(T
 #define FY_LIST_0(...) \
     FY_COUNT32(__VA_ARGS__), \
         (fy_pack<fy_arg, FY_COUNT32(__VA_ARGS__)>{{FY_CAT(FY_EACH_, FY_COUNT32(__VA_ARGS__))(__VA_ARGS__)}}.begin())
+#undef FY_ITEM
+#define FY_ITEM(source) decltype(fy_item_of(source))
+#undef FY_ITEMS
+#define FY_ITEMS(source) fy_items_of(source)
 #undef FY_TENSOR_COUNT
 #define FY_TENSOR_COUNT(...) fy_count_of(__VA_ARGS__)
 #undef FY_TENSOR_ARRAY

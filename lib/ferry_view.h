@@ -43,7 +43,8 @@
     fy_stack_at(FY_AT("fy_stack", #tensors ", " #dim), FY_TENSORS("fy_stack", tensors), dim)
                                  /* likewise, along a new dimension */
 #define fy_same_storage(a, b)    fy_same_storage_at(FY_AT("fy_same_storage", #a ", " #b), a, b)
-int64_t fy_storage_offset(const fy_tensor *x); /* elements from the storage's start to element 0; 0 of NULL */
+#define fy_storage_offset(x) fy_storage_offset_at(FY_AT("fy_storage_offset", #x), x) /* int64_t, elements from the
+                                      storage's start to element 0; 0 of NULL */
 
 /* ---- how the macros are made --------------------------------------------------------------------- */
 
@@ -79,6 +80,7 @@ fy_tensor *fy_permute_at(fy_site *at, fy_tensor *x, fy_shape dims);
 fy_tensor *fy_expand_at(fy_site *at, fy_tensor *x, fy_shape shape);
 fy_tensor *fy_squeeze_at(fy_site *at, fy_tensor *x, int64_t dim); /* FY_END: every size of 1 */
 fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim);
+int64_t fy_storage_offset_at(fy_site *at, const fy_tensor *x);
 fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index);
 fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length);
 fy_tensor *fy_slice_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step);

@@ -119,8 +119,40 @@ static void mistakes()
     fy_clear_error();
 }
 
+struct pairs {
+    fy_iterator iterator;
+    int left;
+    fy_tensor *pair[2];
+};
+
+static fy_tensor **next_pair(fy_iterator *self)
+{
+    pairs *p = reinterpret_cast<pairs *>(self);
+    if (p->left-- == 0) return nullptr;
+    p->pair[0] = p->pair[1] = fy_ones((2));
+    return p->pair;
+}
+
+static void loops()
+{
+    double total = 0;
+    fy_tensor *list[] = {fy_ones((2)), fy_ones((3))}, *w = fy_ones((2));
+    pairs three = {{next_pair}, 3, {nullptr, nullptr}};
+    FY_TIMES(i, 5)
+    {
+        if (i == 3) break;
+        fy_set(&w, fy_mul(w, 2));
+    }
+    FY_EACH(x, list) total += sum(x);
+    FY_EACH(pair, &three.iterator) total += sum(pair[1]);
+    IS(sum(w) == 16);
+    IS(total == 11);
+    IS(fy_numel(w) == 2 && fy_dim(w) == 1);
+}
+
 int main()
 {
+    loops();
     lists_numbers_and_options();
     operations();
     views_and_joining();

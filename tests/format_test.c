@@ -128,7 +128,7 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
     G(log_full, "\"limit\":100", .limit = 100) \
     G(end, "\"status\":-1,\"live\":[1,3]", .status = -1, .live = LIST(uint32_t, 1, 3))
 
-static fy_site place = {"lessons/01.c", 12, "main", "fy_add", "a, b", 0, 0, false};
+static fy_site place = {"lessons/01.c", 12, "main", "fy_add", "a, b", 0, 0, 0, false};
 
 #define CHECK_GOLDEN(kind, fields, ...) \
     { \

@@ -201,7 +201,7 @@ TEST(the_cpu_tells_at_once)
 
 TEST(the_last_65536_works_are_remembered)
 {
-    static fy_site at = {"a.c", 1, "main", "fy_add", "a, b", 0, 0, false};
+    static fy_site at = {"a.c", 1, "main", "fy_add", "a, b", 0, 0, 0, false};
     uint64_t seq = 0;
     fy_site *from = NULL;
     (void)state;

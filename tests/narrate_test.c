@@ -6,7 +6,7 @@
 #include "text.h"
 #include "narrate.h"
 
-static fy_site at = {"demo.c", 5, "main", "fy_randn", "(64, 64)", 0, 0, false};
+static fy_site at = {"demo.c", 5, "main", "fy_randn", "(64, 64)", 0, 0, 0, false};
 
 #define LIST(type, ...) fy_ref_bytes((const type[]){__VA_ARGS__}, sizeof((const type[]){__VA_ARGS__}))
 
@@ -113,9 +113,10 @@ static void the_first_use_of_a_card_says_its_price(void **state)
     int fd = log_to_write(0);
     happen_first();
     fy_log *log = log_to_read(fd);
-    uint64_t cursor = 0;
+    fy_narrator *narrator = fy_narrator_of(log);
     fy_text told = {0};
-    assert_int_equal(fy_narrate(log, &cursor, &told), 4);
+    assert_int_equal(fy_narrate(narrator, &told), 4);
+    fy_narrator_free(narrator);
     char *words = words_of(told.data);
     assert_string_equal(
         words,

@@ -124,6 +124,162 @@ TEST(a_loop_that_frees_its_old_value_grows_nothing)
     assert_int_equal(live(), before);
 }
 
+TEST(each_turn_of_a_loop_is_a_scope_and_break_leaves_the_loop)
+{
+    int64_t before = live();
+    int turns = 0, odd = 0;
+    (void)state;
+    FY_TIMES (i, 10) {
+        assert_int_equal(live(), before); /* nothing of the turn before */
+        fy_tensor *a = fy_full((4), i);
+        if (i == 5) break;
+        turns++;
+        FY_TIMES (j, (int64_t)i) {
+            fy_add(a, j);
+            if (j == 2) break;
+        }
+        if (i % 2 == 0) continue;
+        assert_true(HOLDS(a, i, i, i, i));
+        odd++;
+    }
+    assert_int_equal(turns, 5);
+    assert_int_equal(odd, 2);
+    assert_int_equal(live(), before);
+    FY_TIMES (i, 0) fail();
+    FY_TIMES (i, sizeof(int) - 4) fail(); /* unsigned: 0 - 1 is not asked for */
+}
+
+static fy_tensor *returned_from_a_loop(void)
+{
+    FY_TIMES (i, 100) {
+        fy_tensor *x = fy_full((4), i);
+        if (fy_item(fy_select(x, 0, 0)) == 7) return fy_keep(x);
+    }
+    return NULL;
+}
+
+TEST(return_from_a_loop_closes_the_scope_of_its_turn)
+{
+    int64_t before = live();
+    (void)state;
+    fy_tensor *x = returned_from_a_loop();
+    assert_true(HOLDS(x, 7, 7, 7, 7));
+    assert_int_equal(live(), before + 64);
+    fy_free(x);
+}
+
+TEST(a_loop_goes_through_an_array_of_tensors)
+{
+    int64_t before = live();
+    double total = 0;
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *list[] = {fy_full((2), 1), fy_full((2), 2), fy_full((2), 3), fy_full((2), 4)};
+        FY_EACH (x, list) {
+            double sum = fy_item(fy_sum(x));
+            if (sum == 4) continue;
+            if (sum == 8) break;
+            total += sum;
+        }
+        assert_true(HOLDS(list[3], 4, 4)); /* the array's tensors are its own */
+        assert_int_equal(live() - before, 4 * 64);
+    }
+    assert_true(total == 2 + 6);
+    assert_int_equal(live(), before);
+}
+
+/* Batches of an input and a label: what a loader will give. */
+typedef struct batches {
+    fy_iterator iterator;
+    int left;
+    fy_tensor *batch[2];
+} batches;
+
+static fy_tensor **next_batch(fy_iterator *self)
+{
+    batches *b = (batches *)self;
+    if (b->left-- == 0) return NULL;
+    b->batch[0] = fy_full((4), b->left);
+    b->batch[1] = fy_full((1), 2 * b->left);
+    return b->batch;
+}
+
+TEST(a_loop_goes_through_an_iterator_whose_items_go_with_their_turn)
+{
+    int64_t before = live();
+    batches three = {{next_batch}, 3, {0}};
+    double total = 0;
+    int turns = 0;
+    (void)state;
+    FY_EACH (batch, &three.iterator) {
+        assert_int_equal(live() - before, 2 * 64); /* an input and a label: no batch before it */
+        total += fy_item(fy_sum(batch[0])) + fy_item(batch[1]);
+        turns++;
+    }
+    assert_int_equal(turns, 3);
+    assert_true(total == (4 + 2) * (0 + 1 + 2));
+    assert_int_equal(live(), before);
+}
+
+TEST(set_frees_the_old_tensor_and_keeps_the_new_in_its_scope)
+{
+    int64_t before = live();
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *w = fy_ones((4));
+        FY_TIMES (i, 100) {
+            fy_tensor *now = fy_set(&w, fy_add(fy_mul(w, 1), 1));
+            assert_ptr_equal(now, w);
+            fy_set(&w, fy_add_(w, 0)); /* itself, borrowed: nothing to do */
+            fy_set(&w, fy_cpu(w));
+            assert_int_equal(live() - before, 2 * 64); /* and the product */
+        }
+        assert_true(HOLDS(w, 101, 101, 101, 101));
+        assert_int_equal(live() - before, 64);
+        assert_null(fy_set(&w, fy_add(w, fy_ones((3)))));
+        assert_true(failed_with("The size of tensor a (4) must match"));
+        assert_true(HOLDS(w, 101, 101, 101, 101));
+    }
+    assert_int_equal(live(), before);
+}
+
+TEST(set_without_a_scope_leaves_the_new_tensor_to_the_caller)
+{
+    int64_t before = live();
+    fy_tensor *w = fy_ones((4)), *best = NULL;
+    (void)state;
+    for (int i = 0; i < 100; i++) fy_set(&w, fy_mul(w, 1));
+    FY_TIMES (i, 10) fy_set(&w, fy_add(w, 1));
+    assert_int_equal(live() - before, 64);
+    fy_free(w);
+    FY_SCOPE
+    {
+        fy_tensor *other = fy_ones((4));
+        FY_TIMES (i, 3) fy_set(&best, fy_full((4), i)); /* from NULL: into the enclosing scope */
+        assert_true(HOLDS(best, 2, 2, 2, 2));
+        FY_TIMES (i, 3) fy_set(&best, other); /* held by two names */
+        fy_free(other);
+        assert_true(HOLDS(best, 1, 1, 1, 1));
+    }
+    assert_int_equal(live(), before);
+    assert_null(fy_set(&w, fy_ones((1), .name = "fresh")));
+    assert_true(failed_with("'&w' (w) was already freed by fy_free at "));
+}
+
+TEST(set_gives_the_new_tensor_the_name)
+{
+    (void)state;
+    fy_tensor *w = fy_ones((4));
+    since();
+    fy_set(&w, fy_mul(w, 2));
+    assert_string_equal(text_of(event_of("name", 0), "name"), "w");
+    fy_free(w);
+    assert_int_equal(fy_dim(w), 0);
+    assert_true(failed_with("fy_dim: 'w' (w) was already freed"));
+}
+
 TEST(a_tensor_returned_twice_is_given_back_twice)
 {
     int64_t before = live();
@@ -184,6 +340,48 @@ TEST(a_dead_handle_is_recognised_and_its_end_is_named)
     fy_free(y);
 }
 
+/* Each getter, on one line of its own, asked about a tensor that is gone. */
+#define NAMED_BY(call) \
+    do { \
+        (void)(call); \
+        snprintf(where, sizeof where, "scope_test.c:%d: ", __LINE__); \
+        assert_non_null(fy_error()); \
+        assert_non_null(strstr(fy_error(), where)); \
+        assert_true(failed_with("'x' (x) was already freed by fy_free at ")); \
+    } while (0)
+
+TEST(getters_name_the_line_that_asks_a_dead_handle)
+{
+    char where[64];
+    (void)state;
+    fy_tensor *x = fy_ones((4));
+    fy_free(x);
+    fy_dim(x);
+    assert_true(failed_with("fy_dim: 'x' (x) was already freed by fy_free at "));
+    NAMED_BY(fy_device(x));
+    NAMED_BY(fy_is_cuda(x));
+    NAMED_BY(fy_dtype_of(x));
+    NAMED_BY(fy_shape_of(x));
+    NAMED_BY(fy_size(x, 0));
+    NAMED_BY(fy_stride(x, 0));
+    NAMED_BY(fy_numel(x));
+    NAMED_BY(fy_is_contiguous(x));
+    NAMED_BY(fy_is_pinned(x));
+    NAMED_BY(fy_storage_offset(x));
+}
+
+/* 5,000 tensors later the place has had others: no line of theirs is given out as the tensor's own. */
+TEST(no_wrong_line_is_named_for_a_place_that_was_used_again)
+{
+    (void)state;
+    fy_tensor *x = fy_ones((1)), *last = NULL;
+    fy_free(x);
+    for (int i = 0; i < 20000 && last != x; i++) fy_free(last = fy_ones((1)));
+    assert_ptr_equal(last, x);
+    assert_null(fy_relu(x));
+    assert_true(failed_with("'x' was already freed. Which line did it is not known: its place was used again"));
+}
+
 TEST(dead_handles_are_recognised_long_after)
 {
     (void)state;
@@ -222,6 +420,83 @@ TEST(threads_have_scopes_and_errors_of_their_own)
     assert_int_equal(live(), before + 4 * 2 * 64); /* what they made outside scopes lives on */
 }
 
+/* What `program` says on stderr. Free it. */
+static char *said_by(void (*program)(void))
+{
+    FILE *out = tmpfile();
+    int kept = dup(STDERR_FILENO);
+    dup2(fileno(out), STDERR_FILENO);
+    program();
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    size_t size = (size_t)lseek(fileno(out), 0, SEEK_END);
+    char *text = calloc(1, size + 1);
+    assert_int_equal(pread(fileno(out), text, size, 0), size);
+    fclose(out);
+    return text;
+}
+
+enum { MANY = 10000 };
+static fy_tensor *list[2 * MANY];
+
+static void gives_each_back(void)
+{
+    for (int i = 0; i < 2 * MANY; i++) fy_free(fy_ones((2)));
+    for (int i = 0; i < 2 * MANY; i++) FY_SCOPE fy_ones((2));
+    FY_SCOPE for (int i = 0; i < 2 * MANY; i++) fy_ones((2));
+    fy_tensor *w = fy_ones((2));
+    for (int i = 0; i < 2 * MANY; i++) fy_set(&w, fy_mul(w, 1));
+    fy_free(w);
+}
+
+static void holds_each(void)
+{
+    for (int i = 0; i < 2 * MANY; i++) list[i] = fy_ones((2));
+    for (int i = 0; i < 2 * MANY; i++) fy_free(list[i]);
+    FY_SCOPE for (int i = 0; i < 2 * MANY; i++) list[i] = fy_keep(fy_ones((2)));
+    for (int i = 0; i < 2 * MANY; i++) fy_free(list[i]);
+}
+
+static void forgets_each(void)
+{
+    fy_tensor *w = fy_ones((2)), *v;
+    for (int i = 0; i < MANY - 1; i++) list[i] = w, w = fy_mul(w, 1);
+    v = fy_view(w, (1, 2));
+    fy_free(v);
+}
+
+static void forgets_one_more(void)
+{
+    fy_tensor *w = list[0];
+    for (int i = 0; i < MANY + 5; i++) w = fy_mul(list[i] = w, 1);
+}
+
+TEST(a_program_that_holds_or_frees_its_tensors_is_not_warned)
+{
+    (void)state;
+    char *freed = said_by(gives_each_back), *held = said_by(holds_each);
+    assert_string_equal(freed, "");
+    assert_string_equal(held, "");
+    free(freed);
+    free(held);
+}
+
+TEST(tensors_that_pile_up_are_named_once_with_their_line)
+{
+    (void)state;
+    char *few = said_by(forgets_each), *many = said_by(forgets_one_more), *again = said_by(forgets_one_more);
+    assert_string_equal(few, "");
+    assert_non_null(strstr(many, "scope_test.c:"));
+    assert_non_null(strstr(many, "fy_mul: 10000 tensors that this line made are alive"));
+    assert_non_null(strstr(many, "0.6 MiB so far"));
+    assert_non_null(strstr(many, "FY_SCOPE"));
+    assert_non_null(strstr(many, "fy_free"));
+    assert_string_equal(again, "");
+    free(few);
+    free(many);
+    free(again);
+}
+
 int main(void)
 {
     setenv("FERRY_GPU", "sim", 1);
@@ -232,11 +507,22 @@ int main(void)
         cmocka_unit_test(return_closes_a_scope_and_keep_carries_one_out),
         cmocka_unit_test(kept_tensors_belong_to_the_enclosing_scope),
         cmocka_unit_test(a_loop_that_frees_its_old_value_grows_nothing),
+        cmocka_unit_test(each_turn_of_a_loop_is_a_scope_and_break_leaves_the_loop),
+        cmocka_unit_test(return_from_a_loop_closes_the_scope_of_its_turn),
+        cmocka_unit_test(a_loop_goes_through_an_array_of_tensors),
+        cmocka_unit_test(a_loop_goes_through_an_iterator_whose_items_go_with_their_turn),
+        cmocka_unit_test(set_frees_the_old_tensor_and_keeps_the_new_in_its_scope),
+        cmocka_unit_test(set_without_a_scope_leaves_the_new_tensor_to_the_caller),
+        cmocka_unit_test(set_gives_the_new_tensor_the_name),
         cmocka_unit_test(a_tensor_returned_twice_is_given_back_twice),
         cmocka_unit_test(an_explicit_free_takes_the_tensor_out_of_its_scope),
         cmocka_unit_test(a_dead_handle_is_recognised_and_its_end_is_named),
+        cmocka_unit_test(getters_name_the_line_that_asks_a_dead_handle),
         cmocka_unit_test(dead_handles_are_recognised_long_after),
+        cmocka_unit_test(no_wrong_line_is_named_for_a_place_that_was_used_again),
         cmocka_unit_test(threads_have_scopes_and_errors_of_their_own),
+        cmocka_unit_test(a_program_that_holds_or_frees_its_tensors_is_not_warned),
+        cmocka_unit_test(tensors_that_pile_up_are_named_once_with_their_line),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     recorded_end();

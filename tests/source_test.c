@@ -30,7 +30,7 @@ static const char *name_at(int line, const char *call, const char *args)
 {
     static fy_site sites[32]; /* a site remembers its name */
     static int used;
-    sites[used] = (fy_site){"names.c", line, "main", call, args, 0, 0, false};
+    sites[used] = (fy_site){"names.c", line, "main", call, args, 0, 0, 0, false};
     return fy_site_variable(&sites[used++]);
 }
 
@@ -75,16 +75,16 @@ static void no_name_is_guessed(void **state)
     assert_no_name(5, "fy_add", "a, b"); /* another call than the source's */
     assert_no_name(99, "fy_add", "a, b");
     assert_null(fy_site_variable(NULL));
-    fy_site unknown = {"nowhere/at/all.c", 1, "main", "fy_add", "a, b", 0, 0, false};
+    fy_site unknown = {"nowhere/at/all.c", 1, "main", "fy_add", "a, b", 0, 0, 0, false};
     assert_null(fy_site_variable(&unknown));
 }
 
 static void a_line_is_shown_as_written_and_else_the_call(void **state)
 {
     (void)state;
-    fy_site one = {"names.c", 5, "main", "fy_add", "fy_mul(a, b), d", 0, 0, false};
-    fy_site last = {"names.c", 7, "main", "fy_add", "a, b", 0, 0, false};
-    fy_site unknown = {"nowhere/at/all.c", 1, "main", "fy_relu", "x", 0, 0, false};
+    fy_site one = {"names.c", 5, "main", "fy_add", "fy_mul(a, b), d", 0, 0, 0, false};
+    fy_site last = {"names.c", 7, "main", "fy_add", "a, b", 0, 0, 0, false};
+    fy_site unknown = {"nowhere/at/all.c", 1, "main", "fy_relu", "x", 0, 0, 0, false};
     assert_string_equal(fy_site_line(&one), "c = fy_add(fy_mul(a, b), d);");
     assert_string_equal(fy_site_line(&last), "fy_add(a, b)");
     assert_string_equal(fy_site_line(&unknown), "fy_relu(x)");
@@ -94,8 +94,8 @@ static void a_line_is_shown_as_written_and_else_the_call(void **state)
 static void a_source_is_recorded_once_in_each_log_before_its_first_event(void **state)
 {
     (void)state;
-    static fy_site site = {"names.c", 5, "main", "fy_add", "a, b", 0, 0, false};
-    static fy_site other = {"names.c", 6, "main", "fy_add", "a, b", 0, 0, false};
+    static fy_site site = {"names.c", 5, "main", "fy_add", "a, b", 0, 0, 0, false};
+    static fy_site other = {"names.c", 6, "main", "fy_add", "a, b", 0, 0, 0, false};
     for (int run = 0; run < 2; run++) {
         int fd = log_to_write(0);
         FY_EMIT(&site, mark, .now = 1);
@@ -114,7 +114,7 @@ static void a_source_is_recorded_once_in_each_log_before_its_first_event(void **
 static void an_absolute_path_is_reduced_to_its_last_part(void **state)
 {
     (void)state;
-    static fy_site site = {"/somewhere/else/lesson.c", 3, "main", "fy_add", "a, b", 0, 0, false};
+    static fy_site site = {"/somewhere/else/lesson.c", 3, "main", "fy_add", "a, b", 0, 0, 0, false};
     int fd = log_to_write(0);
     fy_source_embed("/somewhere/else/lesson.c", "int x;\n", 7);
     FY_EMIT(&site, mark, .now = 1);
@@ -132,9 +132,9 @@ static void a_file_that_cannot_be_read_or_is_too_large_has_no_source_event(void 
     char path[] = "/tmp/ferry-large-XXXXXX";
     int large = mkstemp(path);
     assert_int_equal(ftruncate(large, FY_SOURCE_MOST + 1), 0);
-    static fy_site unreadable = {"/nowhere/x.c", 1, "main", "fy_add", "a", 0, 0, false},
-                   folder = {"/tmp", 1, "main", "f", "a", 0, 0, false};
-    fy_site too_large = {path, 1, "main", "fy_add", "a", 0, 0, false};
+    static fy_site unreadable = {"/nowhere/x.c", 1, "main", "fy_add", "a", 0, 0, 0, false},
+                   folder = {"/tmp", 1, "main", "f", "a", 0, 0, 0, false};
+    fy_site too_large = {path, 1, "main", "fy_add", "a", 0, 0, 0, false};
     int fd = log_to_write(0);
     FY_EMIT(&unreadable, mark, .now = 1);
     FY_EMIT(&folder, mark, .now = 1);

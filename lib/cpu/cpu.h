@@ -47,9 +47,9 @@ void fy_blas_end(void);
 
 /* Before a loop whose output may be one of its inputs: it is then the same element, never another. */
 #ifdef __clang__
-#define FY_EACH /* it looks for itself, and complains where it is told in vain */
+#define FY_IVDEP /* it looks for itself, and complains where it is told in vain */
 #else
-#define FY_EACH _Pragma("GCC ivdep")
+#define FY_IVDEP _Pragma("GCC ivdep")
 #endif
 
 /* A fy_loop called `name`: the result, of type R, from x and y of type T. */
@@ -59,7 +59,7 @@ void fy_blas_end(void);
         R *out = to; \
         const T *a = from_a, *b = from_b; \
         (void)w, (void)b; \
-        FY_EACH for (int64_t i = 0; i < n; i++) \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
         { \
             T x = a[i]; \
             out[i] = (R)(__VA_ARGS__); \
@@ -74,7 +74,7 @@ void fy_blas_end(void);
         R *out = to; \
         const E *a = from_a, *b = from_b; \
         (void)w; \
-        FY_EACH for (int64_t i = 0; i < n; i++) \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
         { \
             T x = (T)a[i], y = (T)b[i]; \
             out[i] = (R)(__VA_ARGS__); \

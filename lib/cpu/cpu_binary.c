@@ -18,7 +18,7 @@
         T *out = to; \
         const T *a = from_a, *b = from_b; \
         const R alpha = (R)(alpha_is); \
-        FY_EACH for (int64_t i = 0; i < n; i++) \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
         { \
             R x = (R)a[i], y = (R)b[i]; \
             out[i] = (T)(__VA_ARGS__); \
@@ -154,7 +154,7 @@ enum { PIECE = 256 };
     FY_CLONES static bool op##_near(int64_t n, float *out, const float *a, const float *b) \
     { \
         int far = 0; \
-        FY_EACH for (int64_t i = 0; i < n; i++) \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
         { \
             float x = a[i], y = b[i]; \
             far |= !(fabs((double)x / (double)y) < NEAR) | !(fabsf(y) < HUGE_VALF); \

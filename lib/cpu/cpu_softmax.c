@@ -80,10 +80,10 @@ FY_CLONES static void float_row(int64_t n, float *out, const float *x, bool loga
     float largest = largest_of(n, x);
     if (logarithm) {
         float log_sum = logf(sum_of_exponentials(n, x, largest));
-        FY_EACH for (int64_t i = 0; i < n; i++) out[i] = x[i] - largest - log_sum;
+        FY_IVDEP for (int64_t i = 0; i < n; i++) out[i] = x[i] - largest - log_sum;
     } else {
         float sum = exponentials(n, out, x, largest);
-        FY_EACH for (int64_t i = 0; i < n; i++) out[i] /= sum;
+        FY_IVDEP for (int64_t i = 0; i < n; i++) out[i] /= sum;
     }
 }
 

@@ -72,7 +72,7 @@ enum { PIECE = 256 };
     FY_CLONES static bool name##_near(int64_t n, float *out, const float *a) \
     { \
         int far = 0; \
-        FY_EACH for (int64_t i = 0; i < n; i++) \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
         { \
             float x = a[i]; \
             far |= !(fabsf(x) < FY_SINE_LIMIT); \

@@ -31,7 +31,7 @@ typedef struct fy_story {
     int64_t pending_time;
 } fy_story;
 
-void fy_story_free(fy_story *s); /* its tables */
+void fy_story_free(fy_story *s);                       /* its tables */
 fy_told_tensor *fy_told(fy_story *s, uint32_t tensor); /* never NULL; what is unknown is zero */
 fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage);
 
@@ -67,10 +67,10 @@ typedef struct fy_telling {
     fy_log_record((t)->log, (t)->seq, FY_KIND_##kind, &e)
 
 fy_site_entry fy_place_of(const fy_log *log, fy_ref site);
-void fy_begin(fy_telling *t, const char *verb); /* a new line */
+void fy_begin(fy_telling *t, const char *verb);                  /* a new line */
 void fy_say_label(fy_telling *t, fy_text *out, uint32_t tensor); /* its name, or "tensor 7" */
 void fy_say_storage(fy_telling *t, fy_text *out, uint32_t storage);
-void fy_say_held(fy_telling *t, int64_t held);  /* ", held the program 7.0 us"; nothing of 0 */
+void fy_say_held(fy_telling *t, int64_t held); /* ", held the program 7.0 us"; nothing of 0 */
 static inline void end(fy_telling *t) { fy_say_line(t->log, t->out, &t->line); }
 static inline fy_text *subject(fy_telling *t) { return &t->line.subject; }
 static inline fy_text *rest(fy_telling *t) { return &t->line.rest; }

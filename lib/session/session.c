@@ -42,7 +42,7 @@ static _Atomic int state = IDLE;
 
 static int argc_;
 static char **argv_;
-static char *trace; /* absolute path of the JSON lines to write at exit, or NULL */
+static char *trace;                     /* absolute path of the JSON lines to write at exit, or NULL */
 static _Atomic(fy_narrator *) narrator; /* under FERRY_NARRATE; else NULL */
 static const fy_viewer_hooks *viewer_hooks; /* NULL: no libferry-view is linked */
 static pid_t viewer;

@@ -42,10 +42,27 @@ bool fy_dtype_ok(fy_site *at, fy_dtype d)
     return false;
 }
 
+/* Handles are used again, and one that had the place before looks like the last that had it. */
+static void fail_long_dead(fy_site *at, const char *name, const fy_tensor *x, const char *label)
+{
+    char where[300];
+    fy_line_text(x->freed, at, where, sizeof where);
+    fy_fail(
+        at, "use_after_free",
+        fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
+        "%s was already freed. Which line did it is not known: its place was used again. If it is the last tensor "
+        "that had it (%s), it went%s%s",
+        name, label, x->gone == FY_WORD_scope ? " with its FY_SCOPE" : " by fy_free", where);
+}
+
 static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
 {
     char label[80], also[84] = "", where[300];
     fy_tensor_label(x, label, sizeof label);
+    if (x->before) {
+        fail_long_dead(at, name, x, label);
+        return;
+    }
     if (strcmp(label, name) != 0) snprintf(also, sizeof also, " (%s)", label);
     fy_line_text(x->freed, at, where, sizeof where);
     if (x->gone == FY_WORD_scope)

@@ -66,6 +66,7 @@ static void push(fy_tensor *x)
 fy_tensor *fy_hand_out(fy_tensor *x)
 {
     if (x && mine && mine->depth > 0) push(x);
+    else if (x) fy_unheld_begin(x);
     return x;
 }
 
@@ -107,6 +108,27 @@ void fy_scope_end(fy_scope *s)
     mine->depth--;
 }
 
+bool fy_turn(fy_turns *t, bool more)
+{
+    if (t->scope.open) fy_scope_end(&t->scope);
+    t->scope.open = false;
+    if (more) t->scope = fy_scope_begin(t->scope.at);
+    return more;
+}
+
+void fy_turns_end(fy_turns *t) { fy_turn(t, false); }
+
+/* An array may hold NULL, the result of a call that failed; to an iterator it is the end. */
+bool fy_turn_item(fy_turns *t)
+{
+    fy_items *left = &t->items;
+    if (!fy_turn(t, left->from || left->n > 0)) return false;
+    if (left->from) return (t->item = left->from->next(left->from)) || fy_turn(t, false);
+    t->item = *left->array++;
+    left->n--;
+    return true;
+}
+
 void fy_free_at(fy_site *at, fy_tensor *x)
 {
     if (!x || !fy_check(at, 0, x)) return;
@@ -131,4 +153,34 @@ fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x)
     mine->entries[start] = kept;
     mine->starts[mine->depth - 1]++;
     return x;
+}
+
+/* Of the oldest entry: the name's own. Younger ones came from calls that returned the same tensor again. */
+static ptrdiff_t find_first(const fy_tensor *x)
+{
+    for (size_t i = 0; mine && i < mine->count; i++)
+        if (mine->entries[i].x == x && mine->entries[i].id == x->id) return (ptrdiff_t)i;
+    return -1;
+}
+
+/* x's reference goes to where old's was: into its entry, or, where no scope holds old, to the caller. What an outer
+ * scope holds stays there, and gets one more. */
+static void take_place(const fy_tensor *old, fy_tensor *x)
+{
+    ptrdiff_t from = mine && mine->depth ? find(x, innermost()) : -1, to = find_first(old);
+    if (from < 0 && find_first(x) >= 0) fy_tensor_again(x);
+    if (to >= 0) mine->entries[to] = (entry){x, x->id};
+    if (from >= 0) take_out((size_t)from);
+}
+
+fy_tensor *fy_set_at(fy_site *at, fy_tensor **held, fy_tensor *x)
+{
+    fy_tensor *old = *held;
+    if (!fy_check(at, 1, x) || (old && !fy_check(at, 0, old))) return NULL;
+    if (x == old) return x;
+    if (old) take_place(old, x);
+    else fy_keep_at(at, x);
+    fy_tensor_drop(at, old, FY_WORD_free);
+    fy_tensor_call(at, x);
+    return *held = x;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "error.h"
 #include "event.h"
 #include "lock.h"
 #include "site.h"
@@ -57,6 +58,7 @@ static fy_tensor *take_slot(void)
         fputs("ferry: no memory for another tensor handle\n", stderr);
         exit(1);
     }
+    x->before += x->id != 0;
     x->magic = FY_ALIVE;
     x->id = id;
     x->refs = 1;
@@ -70,11 +72,19 @@ static void give_slot(fy_tensor *x)
 {
     fy_lock_take(&lock);
     x->magic = FY_DEAD;
+    __atomic_store_n(&x->unheld, false, __ATOMIC_RELAXED);
     x->next = NULL;
     if (dead++ == 0) oldest_dead = x;
     else newest_dead->next = x;
     newest_dead = x;
     fy_lock_give(&lock);
+}
+
+/* Another thread may be making a view of the same storage. */
+static void name_storage(fy_storage *s, const char *name)
+{
+    const char *none = NULL;
+    if (name) __atomic_compare_exchange_n(&s->name, &none, name, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 /* The storage's reference passes to the new tensor. */
@@ -91,8 +101,7 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
     }
     x->name = name;
     x->born = at;
-    const char *none = NULL; /* another thread may be making a view of the same storage */
-    if (name) __atomic_compare_exchange_n(&s->name, &none, name, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    name_storage(s, name);
     if (!s->dtype) s->dtype = g->dtype;
     if (fy_log_is_on())
         FY_EMIT(at, tensor, .tensor = x->id, .name = fy_ref_str(name), .storage = s->id,
@@ -114,9 +123,23 @@ void fy_tensor_drop(fy_site *at, fy_tensor *x, fy_word why)
     fy_storage *s = x->storage;
     x->freed = at;
     x->gone = why;
+    fy_unheld_end(x);
     FY_EMIT(at, drop, .tensor = x->id, .why = (uint8_t)why);
     give_slot(x);
     fy_storage_drop(at, s);
+}
+
+/* What is unheld is whole, and its storage lives at least until the lock is given. */
+size_t fy_tensors_unheld(const fy_site *at, fy_held *held, size_t most)
+{
+    size_t n = 0;
+    fy_lock_take(&lock);
+    for (const chunk *c = chunks; c; c = c->next)
+        for (int i = 0; i < CHUNK && n < most; i++)
+            if (__atomic_load_n(&c->slots[i].unheld, __ATOMIC_ACQUIRE) && c->slots[i].born == at)
+                held[n++] = (fy_held){c->slots[i].storage, c->slots[i].storage->bytes};
+    fy_lock_give(&lock);
+    return n;
 }
 
 const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room)
@@ -163,4 +186,14 @@ const char *fy_name_for(fy_site *at, const char *given)
 {
     if (given) return fy_name_keep(given);
     return at ? fy_site_variable(at) : NULL;
+}
+
+void fy_tensor_call(fy_site *at, fy_tensor *x)
+{
+    char name[80];
+    fy_argument(at, 0, name, sizeof name);
+    if (x->name || name[0] != '&' || strlen(name) == sizeof name - 1) return;
+    if (!(x->name = fy_name_keep(name + 1))) return;
+    name_storage(x->storage, x->name);
+    FY_EMIT(at, name, .tensor = x->id, .name = fy_ref_str(x->name));
 }

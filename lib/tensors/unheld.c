@@ -1,0 +1,78 @@
+/* unheld.c: tensors that pile up. What a call returns outside any scope is the program's to free. Where a line has
+ * made very many that are all alive, nobody frees them, and a word on stderr says so, once a process.
+ *
+ * Very many: 10,000, or 1,000 that hold 1 GiB together. A line that puts each into a place of its own,
+ * `list[i] = fy_ones((3))`, may make as many as it likes: these are held. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_hooks.h"
+#include "site.h"
+#include "tensor.h"
+
+enum { LOOK = 1000, MANY = 10000 };
+static const int64_t MUCH = (int64_t)1 << 30;
+
+static atomic_flag said = ATOMIC_FLAG_INIT;
+static _Atomic uint32_t next_look; /* the id of the tensor that is worth the next look: looking goes through all */
+
+static int by_address(const void *a, const void *b)
+{
+    const fy_held *x = a, *y = b;
+    return (x->storage > y->storage) - (x->storage < y->storage);
+}
+
+/* What tensors of that call hold: views of one storage hold it together. */
+static int64_t bytes_of(const fy_site *at, size_t n)
+{
+    int64_t bytes = 0;
+    fy_held *held = malloc(n * sizeof *held);
+    if (!held) return 0;
+    n = fy_tensors_unheld(at, held, n);
+    qsort(held, n, sizeof *held, by_address);
+    for (size_t i = 0; i < n; i++)
+        if (!i || held[i].storage != held[i - 1].storage) bytes += (int64_t)held[i].bytes;
+    free(held);
+    return bytes;
+}
+
+/* An element or a member on the left of '=' is a place for each. */
+static bool has_places(fy_site *at)
+{
+    const char *target = fy_site_variable(at);
+    return target && strpbrk(target, "[.>");
+}
+
+static void warn(fy_site *at, uint32_t n, int64_t bytes)
+{
+    const char *line = fy_site_line(at);
+    fy_narrate_flush();
+    fprintf(
+        stderr,
+        "ferry: %s:%d: %s: %u tensors that this line made are alive, no scope holds them, and nothing frees them: "
+        "%.1f MiB so far\n    %s\n"
+        "  fix: put what goes round into FY_SCOPE { ... } or FY_TIMES(i, n) { ... }, or give each back with fy_free\n",
+        at->file, at->line, at->call, n, (double)bytes / (1 << 20), line ? line : "");
+}
+
+void fy_unheld_begin(fy_tensor *x)
+{
+    fy_site *at = x->born;
+    if (!at || x->unheld || __atomic_load_n(&x->refs, __ATOMIC_RELAXED) != 1) return;
+    __atomic_store_n(&x->unheld, true, __ATOMIC_RELEASE);
+    uint32_t n = __atomic_add_fetch(&at->unheld, 1, __ATOMIC_RELAXED);
+    if (n < LOOK || x->id < atomic_load_explicit(&next_look, memory_order_relaxed)) return;
+    if (has_places(at)) return;
+    int64_t bytes = bytes_of(at, n);
+    bool many = n >= MANY || bytes >= MUCH;
+    atomic_store_explicit(&next_look, many ? UINT32_MAX : x->id + (n + LOOK < MANY ? LOOK : MANY - n),
+                          memory_order_relaxed);
+    if (many && !atomic_flag_test_and_set(&said)) warn(at, n, bytes);
+}
+
+void fy_unheld_end(const fy_tensor *x)
+{
+    if (x->unheld) __atomic_sub_fetch(&x->born->unheld, 1, __ATOMIC_RELAXED);
+}
