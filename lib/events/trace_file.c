@@ -144,16 +144,9 @@ static bool copy_lines_unharmed(fy_log *log, int fd)
 
 static void say_cut(const fy_log *log)
 {
-    const char *name = path ? path : "the log of this run";
-    if (log->cut || !path)
-        fprintf(stderr,
-                "ferry: %s was cut off while the program ran; its events are lost. Nothing else may write there", name);
-    else
-        fprintf(stderr,
-                "ferry: %s was cut off while the program ran; what is left of it can be read with `ferry view %s`. "
-                "Nothing else may write there",
-                name, path);
-    fprintf(stderr, " before the program has ended\n");
+    fprintf(stderr, "ferry: %s was cut off while the program ran; ", path ? path : "the log of this run");
+    if (log->cut || !path) fprintf(stderr, "its events are lost\n");
+    else fprintf(stderr, "what is left of it can be read with `ferry view %s`\n", path);
 }
 
 static void say_unwritten(const fy_log *log, int error)
