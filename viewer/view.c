@@ -105,9 +105,9 @@ int view_file(const char *path, int port, const char *allow_host)
     browser_show(s.server, port, stdout);
     do {
         if (s.ended || !feed_ended(f)) continue;
-        show_end_of_run(&s);
         if (!feed_note(f) && feed_is_cut(f))
             fprintf(stderr, "ferry: %s was cut off; this is what was read of it\n", path);
+        show_end_of_run(&s);
     } while (!nap(LOOK_MS));
     server_stop(s.server);
     return 0;
