@@ -92,7 +92,8 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
     await(&p.ferry, "\n");
     p.door = door_of(p.ferry.text);
     int fd = door_join(&p.door);
-    free(ws_read_until(fd, "{\"type\":\"ended\"")); /* nobody looks at the file from now on */
+    free(ws_read_until(fd, "{\"type\":\"ended\""));
+    usleep(200000); /* nobody looks at the file any more */
     assert_int_equal(truncate(path, 0), 0);
     for (int i = 0; i < 20; i++) look_back(fd, 1);
     int again = door_join(&p.door);
@@ -102,6 +103,38 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
     close(fd);
     close(again);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
+}
+
+/* Shows itself, and is killed. */
+static _Noreturn void be_killed(const char *path, int err)
+{
+    dup2(err, STDERR_FILENO);
+    setenv("FERRY_VIEW", "1", 1);
+    setenv("FERRY_TRACE", path, 1);
+    fy_session_start();
+    raise(SIGKILL);
+    _exit(1);
+}
+
+static void a_page_that_stays_does_not_hold_the_logs_name(void **state)
+{
+    (void)state;
+    char path[96], err[256];
+    int ends[2], viewer = 0;
+    snprintf(path, sizeof path, "%s/shown.jsonl", school_folder);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    fflush(NULL);
+    running program = {.out = ends[0], .pid = fork()};
+    if (!program.pid) be_killed(path, ends[1]);
+    close(ends[1]);
+    await(&program, "` ends that\n");
+    assert_int_equal(sscanf(strstr(program.text, "`kill "), "`kill %d`", &viewer), 1);
+    int fd = fy_log_file(path, 0, err, sizeof err);
+    kill(viewer, SIGTERM);
+    while (read(program.out, err, sizeof err) > 0) continue; /* it has gone */
+    end_ferry(&program, 0);
+    if (fd < 0) fail_msg("%s", err);
+    close(fd);
 }
 
 static void what_is_left_of_a_file_is_shown_with_a_word(void **state)
@@ -124,6 +157,7 @@ int main(void)
         cmocka_unit_test(a_program_that_cuts_its_log_is_told_and_does_not_pass),
         cmocka_unit_test(the_lessons_go_on_when_a_program_cuts_its_log),
         cmocka_unit_test(the_viewer_outlives_the_file_that_it_shows),
+        cmocka_unit_test(a_page_that_stays_does_not_hold_the_logs_name),
         cmocka_unit_test(what_is_left_of_a_file_is_shown_with_a_word),
     };
     return cmocka_run_group_tests_name("cut_log", tests, school_make, school_remove);

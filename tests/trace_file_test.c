@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "traced.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -104,6 +105,22 @@ static void a_second_program_takes_another_name_and_says_so(void **state)
     assert_log_of("run.jsonl", "\"second\"");
 }
 
+/* Before it says who writes it. */
+static void a_new_log_is_its_makers(void **state)
+{
+    (void)state;
+    char err[200];
+    int fd = fy_log_file(path, 0, err, sizeof err);
+    assert_true(fd >= 0);
+    assert_int_equal(fy_log_file(path, 0, err, sizeof err), -1);
+    assert_int_equal(errno, EBUSY);
+    assert_non_null(strstr(err, "run.jsonl is being written by another program"));
+    close(fd);
+    fd = fy_log_file(path, 0, err, sizeof err);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
 static void programs_that_start_at_once_keep_a_log_each(void **state)
 {
     (void)state;
@@ -139,7 +156,7 @@ static void programs_that_start_at_once_keep_a_log_each(void **state)
 static void trace_closed_and_second(void)
 {
     trace("first");
-    for (int fd = 3; fd < 64; fd++) close(fd); /* the lock with them */
+    for (int fd = 3; fd < 64; fd++) close(fd);
     fflush(NULL);
     pid_t second = fork();
     if (!second) {
@@ -330,6 +347,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_second_program_takes_another_name_and_says_so, start_empty),
+        cmocka_unit_test_setup(a_new_log_is_its_makers, start_empty),
         cmocka_unit_test_setup(programs_that_start_at_once_keep_a_log_each, start_empty),
         cmocka_unit_test_setup(a_writer_that_closed_its_files_keeps_its_name, start_empty),
         cmocka_unit_test_setup(a_file_that_came_meanwhile_is_left_alone, start_empty),

@@ -76,21 +76,14 @@ static int nameless(char *err, size_t room)
     return fd;
 }
 
-/* The writer of a named log holds this as long as it lives. A file system without locks has none to offer. */
+/* The writer of a named log holds this as long as it has that mapped, whichever descriptors it closes. A file system
+ * without locks has none to offer. */
 static bool lock(int fd) { return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK; }
 
 static bool is_at(int fd, const char *path)
 {
     struct stat file, there;
     return !fstat(fd, &file) && !lstat(path, &there) && file.st_dev == there.st_dev && file.st_ino == there.st_ino;
-}
-
-/* A program that closed its descriptors has no lock any more, and writes all the same. */
-static bool has_writer(int fd)
-{
-    fy_head h;
-    if (!read_head(fd, &h) || h.ended || !h.born || h.writer == getpid()) return false;
-    return fy_process_born(h.writer) == h.born;
 }
 
 /* Takes the name from a file that is not being written: whoever has that mapped keeps it. Only who holds the
@@ -100,7 +93,7 @@ static int take_name(const char *path)
     struct stat s;
     if (lstat(path, &s) || !S_ISREG(s.st_mode)) return 0;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), why = 0;
-    if (fd >= 0 && (!lock(fd) || has_writer(fd))) why = EBUSY;
+    if (fd >= 0 && !lock(fd)) why = EBUSY;
     else if ((fd < 0 || is_at(fd, path)) && unlink(path) && errno != ENOENT) why = errno;
     if (fd >= 0) close(fd);
     return why;
@@ -110,8 +103,8 @@ static int take_name(const char *path)
 static int named(const char *path, char *err, size_t room)
 {
     enum { TRIES = 1000 };
-    int why = 0;
-    for (int i = 0; i < TRIES && !(why = take_name(path)); i++) {
+    int why = take_name(path);
+    for (int i = 0; !why; why = i++ < TRIES ? take_name(path) : EBUSY) {
         int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 && lock(fd) && is_at(fd, path)) return fd;
         if (fd >= 0) close(fd);

@@ -23,7 +23,7 @@ typedef struct fy_text {
  * $XDG_STATE_HOME/ferry (or ~/.local/state/ferry, /tmp as a last resort; folder mode 0700).
  * limit: events at most, 0 for the default (4 million). Returns a descriptor (close-on-exec) that the
  * caller owns, or -1 with a message in err; errno is EBUSY where a living program writes a log of that name. A named
- * log is locked until its descriptors are closed. */
+ * log is locked until its descriptors are closed and its mappings gone. */
 int fy_log_file(const char *path, uint64_t limit, char *err, size_t room);
 
 /* Map a log file. The descriptor stays the caller's. NULL with a message in err when it is not a log,
