@@ -253,7 +253,7 @@ deps: ## install what tests need
 # Tables that read better as they were laid out by hand.
 UNFORMATTED = $(wildcard lib/ferry*.h) $(patsubst %,lib/events/%,schema.h event.h format.c narrate.c slots.h) \
   lib/ops/op.h lib/cpu/cpu_elementwise.c viewer/validate.c tests/format_test.c tests/op_table_test.c
-FORMATTED = $(filter-out $(UNFORMATTED) kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
+FORMATTED = $(filter-out $(UNFORMATTED) build/% kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
 	clang-format -i $(FORMATTED)
 fmt-check:
