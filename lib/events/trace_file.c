@@ -38,7 +38,7 @@ enum { MOST = 1000 }; /* names that are tried */
 
 int fy_trace_open(const char *name, char *err, size_t room)
 {
-    char *first = absolute(name), *next = first;
+    char *first = absolute(name), *next = first, *was = path; /* in a child, was is the name */
     int fd = first ? fy_log_file(first, 0, err, room) : -1;
     for (int n = 2; first && fd < 0 && errno == EBUSY && n < MOST; n++) {
         if (next != first) free(next);
@@ -50,6 +50,7 @@ int fy_trace_open(const char *name, char *err, size_t room)
     path = fd >= 0 ? next : NULL;
     if (!path) free(next);
     if (next != first) free(first);
+    free(was);
     return fd;
 }
 
