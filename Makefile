@@ -84,6 +84,7 @@ LINK_VIEW = -L$(B) $(VIEW_HOOK) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS)
 COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) embed/no_server lessons/lesson_program),\
             $(patsubst %.c,$(B)/%.o,$(wildcard viewer/*/*.c)))
 CHECKS  = $(patsubst lessons/%/check.c,$(B)/checks/%.o,$(wildcard lessons/*/check.c))
+MANUAL  = $(patsubst lib/%,$(B)/include/%,$(wildcard lib/ferry.h lib/ferry_*.h)) # what learners' programs see of lib/
 LESSONS = $(patsubst lessons/%/demo.c,$(B)/lessons/%,$(wildcard lessons/*/demo.c))
 SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/solution.c))
 SHOWN   = $(patsubst lessons/%.c,$(B)/%,$(wildcard lessons/experiments/*.c))
@@ -91,7 +92,7 @@ TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 BENCHES = $(patsubst tests/%.c,$(B)/%,$(wildcard tests/bench/*.c))
 
 ifneq ($(filter cjson,$(HAVE)),)
-all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc ## build everything that users get
+all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc ## build everything that users get
 else
 all: $(B)/libferry.a
 	@echo 'ferry: built the library alone: cJSON is missing (.ci/deps says how to install it)'
@@ -111,6 +112,8 @@ MAKE_PC = sed -e 's|@VERSION@|$(VERSION)|; s|@VIEW_HOOK@|$(VIEW_HOOK)|; s|@VIEW_
 $(B)/%.pc: lib/%.pc.in Makefile
 	mkdir -p $(@D)
 	$(MAKE_PC) -e 's|^libdir=.*|libdir=$(abspath $(B))|; s|^includedir=.*|includedir=$(CURDIR)/lib|' $< >$@
+$(B)/include/%.h: lib/%.h
+	mkdir -p $(@D) && cp $< $@
 $(B)/%.a:
 	echo '  ar   $@'
 	rm -f $@ && ar rcs $@ $^
@@ -255,7 +258,7 @@ deps: ## install what tests need
 # Tables that read better as they were laid out by hand.
 UNFORMATTED = $(wildcard lib/ferry*.h) lib/trace/schema.h lib/trace/event.h lib/trace/format.c lib/trace/log_format.h lib/session/narrate.c \
   lib/base/op.h lib/cpu/cpu_elementwise.c viewer/trace/validate.c tests/format_test.c tests/op_table_test.c
-FORMATTED = $(filter-out $(UNFORMATTED) kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
+FORMATTED = $(filter-out $(UNFORMATTED) build/% kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
 	clang-format -i $(FORMATTED)
 fmt-check:

@@ -1,13 +1,19 @@
 /* Programs that get the numbers without the card's work, and honest ones that look odd: the first fail, the
- * others pass. Logs written by hand; the
- * lessons' wrong_*.c do the same for real. */
+ * others pass. Logs written by hand; the lessons' wrong_*.c do the same for real. And files that are not the
+ * learner's own work, handed in for real. */
+#define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <limits.h>
+
 #include "right_run.h"
+#include "school.h"
+
+#define ID "01-where-am-i"
 
 /* A right run; `way` says how somebody got at storage `storage` before (at 0) or after the work (at 1). */
 static void touched_run(handmade *h, int at, const char *kind, const char *via, int storage)
@@ -92,6 +98,148 @@ static void too_little_work_fails_and_work_beside_the_way_does_not_count(void **
     assert_fails(&h, "computed-by-ferry", "on the way to h: 1. The work of this lesson makes 15");
 }
 
+/* ---- handed in for real ---- */
+
+static char *grade(const char *text)
+{
+    char *printed = NULL;
+    assert_true(school_write(ID, text));
+    school_run("grade 1 --json", &printed);
+    return printed;
+}
+
+static void assert_refused(const char *text, const char *word)
+{
+    char *printed = grade(text);
+    if (!strstr(printed, "\"pass\":false") || !strstr(printed, word))
+        fail_msg("'%s' wanted of %s in %s", word, text, printed);
+    free(printed);
+}
+
+static void write_in(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s/%s", school_folder, folder, name);
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    assert_true(folder_make(path));
+    *slash = '/';
+    assert_true(file_write(path, text, strlen(text)));
+}
+
+static void link_in_my(const char *name, const char *to)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/my/%s", school_folder, name);
+    unlink(path);
+    assert_int_equal(symlink(to, path), 0);
+}
+
+static void a_solution_that_is_read_in_does_not_pass(void **state)
+{
+    (void)state;
+    char solution[PATH_MAX], text[PATH_MAX + 80];
+    assert_non_null(realpath("lessons/" ID "/solution.c", solution));
+    snprintf(text, sizeof text, "#include \"%s\"\n", solution);
+    assert_refused(text, "solution.c, which belongs to the lesson");
+    snprintf(text, sizeof text, "#define IN \"../../..%s\"\n#include IN\n", solution);
+    assert_refused(text, "solution.c, which belongs to the lesson");
+    link_in_my("mine.h", solution);
+    assert_refused("#include \"mine.h\"\n", "\"line\":1");
+    assert_refused("#include \"mine.h\"\n", "solution.c, which belongs to the lesson");
+    snprintf(text, sizeof text, "#pragma GCC system_header\n#include \"%s\"\n", solution);
+    write_in("my", "deep.h", text);
+    assert_refused("#include \"deep.h\"\n", "solution.c, which belongs to the lesson");
+}
+
+static void a_link_to_the_solution_does_not_pass(void **state)
+{
+    (void)state;
+    char solution[PATH_MAX], mine[PATH_MAX], *printed = NULL;
+    assert_non_null(realpath("lessons/" ID "/solution.c", solution));
+    link_in_my(ID ".c", solution);
+    int status = school_run("grade 1", &printed);
+    snprintf(mine, sizeof mine, "%s/my/" ID ".c", school_folder);
+    assert_int_equal(unlink(mine), 0); /* first of all: who writes there writes the solution */
+    assert_int_equal(status, 1);
+    assert_non_null(strstr(printed, "solution.c, which belongs to the lesson"));
+    free(printed);
+}
+
+static void a_file_from_elsewhere_does_not_pass(void **state)
+{
+    (void)state;
+    char *solution = file_read("lessons/" ID "/solution.c", NULL);
+    write_in("elsewhere", "copy.c", solution);
+    free(solution);
+    assert_refused("#include \"../elsewhere/copy.c\"\n", "copy.c, which lies outside my");
+}
+
+static void ferrys_inside_is_not_a_learners_to_read(void **state)
+{
+    (void)state;
+    char inner[PATH_MAX], text[PATH_MAX + 80];
+    assert_refused("#include <ferry.h>\n#include <events/slots.h>\nint main(void) { return 0; }\n", "events/slots.h");
+    assert_non_null(realpath("lib/trace/log_format.h", inner));
+    snprintf(text, sizeof text, "#include <ferry.h>\n#include \"%s\"\nint main(void) { return 0; }\n", inner);
+    assert_refused(text, "slots.h, which is inside Ferry");
+    assert_refused(text, "\"line\":2");
+}
+
+static void headers_of_ferry_the_system_and_ones_own_are_fine(void **state)
+{
+    (void)state;
+    size_t size;
+    char *solution = file_read("lessons/" ID "/solution.c", &size), *text = NULL;
+    assert_true(
+        asprintf(
+            &text,
+            "#include <ferry.h>\n#include <math.h>\n#include <pthread.h>\n#include <stdint.h>\n#include <sys/stat.h>\n"
+            "#include <ferry_math.h>\n#include \"parts/a name.h\"\n%s",
+            solution) > 0);
+    write_in("my", "parts/a name.h", "#include <ferry_stream.h>\n#define OWN 1\n");
+    char *printed = grade(text);
+    if (!strstr(printed, "\"pass\":true")) fail_msg("%s", printed);
+    free(printed);
+    free(text);
+    free(solution);
+}
+
+/* Where the compiler keeps its headers is the compiler's to say. */
+static void headers_in_an_odd_place_of_the_systems_are_fine(void **state)
+{
+    (void)state;
+    char cc[PATH_MAX];
+    write_in("sys", "odd.h", "#define ODD 1\n");
+    snprintf(cc, sizeof cc, "gcc -isystem %s/sys", school_folder);
+    setenv("CC", cc, 1);
+    char *printed =
+        grade("#include <ferry.h>\n#include <odd.h>\nint main(void) { fy_answer(\"y\", fy_ones((ODD))); }\n");
+    unsetenv("CC");
+    if (strstr(printed, "outside my") || !strstr(printed, "\"check\":\"answered\"")) fail_msg("%s", printed);
+    free(printed);
+}
+
+static void a_written_progress_file_passes_nothing(void **state)
+{
+    (void)state;
+    char *printed;
+    write_in("my", "progress.json", "{\"" ID "\":{\"done\":true,\"attempts\":1,\"hints\":0}}");
+    assert_true(school_hand_in(ID, "starter.c"));
+    assert_int_equal(school_run("grade --all", &printed), 1);
+    assert_non_null(strstr(printed, "failed     " ID));
+    assert_non_null(strstr(printed, "not begun  02-to-returns"));
+    free(printed);
+    assert_true(school_hand_in(ID, "solution.c"));
+    assert_int_equal(school_run("grade --all", &printed), 1);
+    assert_non_null(strstr(printed, "passed     " ID));
+    assert_non_null(strstr(printed, "\n1 of "));
+    free(printed);
+    assert_int_equal(school_run("list", &printed), 0);
+    assert_non_null(strstr(printed, "grade --all"));
+    free(printed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +248,13 @@ int main(void)
         cmocka_unit_test(a_pointer_taken_after_the_answer_passes),
         cmocka_unit_test(a_trip_without_work_fails),
         cmocka_unit_test(too_little_work_fails_and_work_beside_the_way_does_not_count),
+        cmocka_unit_test(a_solution_that_is_read_in_does_not_pass),
+        cmocka_unit_test(a_link_to_the_solution_does_not_pass),
+        cmocka_unit_test(a_file_from_elsewhere_does_not_pass),
+        cmocka_unit_test(ferrys_inside_is_not_a_learners_to_read),
+        cmocka_unit_test(headers_of_ferry_the_system_and_ones_own_are_fine),
+        cmocka_unit_test(headers_in_an_odd_place_of_the_systems_are_fine),
+        cmocka_unit_test(a_written_progress_file_passes_nothing),
     };
-    return cmocka_run_group_tests_name("cheats", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cheats", tests, school_make, school_remove);
 }

@@ -7,61 +7,11 @@
 #include "session_hooks.h"
 #include "settings.h"
 #include "text.h"
+#include "traced.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-
-static char folder[] = "/tmp/ferry-session-XXXXXX";
-static char path[64]; /* folder/run.jsonl */
-
-static char *slurp(const char *name)
-{
-    fy_text t = {0};
-    char piece[4096];
-    FILE *f = fopen(name, "r");
-    if (!f) return NULL;
-    for (size_t n; (n = fread(piece, 1, sizeof piece, f));) fy_text_add(&t, piece, n);
-    fclose(f);
-    if (!t.data) fy_text_add(&t, "", 0);
-    return t.data;
-}
-
-/* Run `program` in a child whose stderr goes to folder/err; it exits with 3 unless it does otherwise. */
-static int run(void (*program)(void))
-{
-    char err[80];
-    int status;
-    snprintf(err, sizeof err, "%s/err", folder);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
-        alarm(60);
-        int fd = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(fd, 2);
-        program();
-        exit(3);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
-
-static void assert_exits(void (*program)(void), int code)
-{
-    int status = run(program);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), code);
-}
-
-static char *said(void)
-{
-    char name[80];
-    snprintf(name, sizeof name, "%s/err", folder);
-    return slurp(name);
-}
 
 static void trace_here(void)
 {
@@ -290,16 +240,6 @@ static void without_being_asked_nothing_is_recorded(void **state)
     free(errors);
 }
 
-static int clean_up(void **state)
-{
-    char name[90];
-    (void)state;
-    snprintf(name, sizeof name, "%s/err", folder);
-    unlink(name);
-    unlink(path);
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,7 +254,5 @@ int main(void)
         cmocka_unit_test(a_misspelt_variable_is_named_once),
         cmocka_unit_test(without_being_asked_nothing_is_recorded),
     };
-    if (!mkdtemp(folder)) return 1;
-    snprintf(path, sizeof path, "%s/run.jsonl", folder);
-    return cmocka_run_group_tests_name("session", tests, NULL, clean_up);
+    return cmocka_run_group_tests_name("session", tests, make_folder, remove_folder);
 }

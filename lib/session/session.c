@@ -42,7 +42,7 @@ static _Atomic int state = IDLE;
 
 static int argc_;
 static char **argv_;
-static char *trace;                     /* absolute path of the JSON lines to write at exit, or NULL */
+static bool opened;                     /* its first event is in the log */
 static _Atomic(fy_narrator *) narrator; /* under FERRY_NARRATE; else NULL */
 static const fy_viewer_hooks *viewer_hooks; /* NULL: no libferry-view is linked */
 static pid_t viewer;
@@ -97,20 +97,13 @@ static void emit_session(void)
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes(args.data, args.size),
             .clock = fy_dev_model_clock() ? FY_WORD_model : FY_WORD_measured, .seed = (int64_t)fy_session_seed(),
             .devices = fy_ref_bytes(devices.data, devices.size), .parent_seq = parent_seq);
+    opened = true;
     free(args.data);
     free(devices.data);
     if (fy_launch_blocking()) FY_EMIT(NULL, mode, .mode = fy_ref_str("launch_blocking"), .on = true);
 }
 
 /* ---- start ---- */
-
-static char *absolute(const char *path)
-{
-    char *cwd = *path == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
-    if (asprintf(&whole, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", path) < 0) whole = NULL;
-    free(cwd);
-    return whole;
-}
 
 /* The descriptor that whoever started us left open. */
 static int inherited(const char *text)
@@ -137,7 +130,7 @@ static int choose(char *err, size_t room)
         unsetenv("FERRY_LOG_FD"); /* a program that ours starts must not write there too */
         return inherited(fd_text);
     }
-    if (file && *file) return (trace = absolute(file)) ? fy_log_file(trace, 0, err, room) : -1;
+    if (file && *file) return fy_trace_open(file, err, room);
     if (fy_setting_is_on("FERRY_NARRATE") || fy_setting_is_on("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
     return -1;
 }
@@ -146,11 +139,7 @@ static bool open_log(int fd, char *err, size_t room)
 {
     bool open = fy_log_adopt(fd, err, room);
     close(fd); /* the mapping has its own */
-    if (!open) {
-        if (trace) unlink(trace);
-        free(trace);
-        trace = NULL;
-    }
+    if (!open) fy_trace_forget(true);
     return open;
 }
 
@@ -208,7 +197,7 @@ static bool start_late(void)
     if (now == IDLE) start();
     if (now == FORKED && atomic_compare_exchange_strong(&state, &now, RUNNING)) {
         char err[512] = "";
-        int fd = fy_log_file(trace, 0, err, sizeof err);
+        int fd = fy_trace_open(fy_trace_path(), err, sizeof err);
         if (fd >= 0 && open_log(fd, err, sizeof err)) emit_session();
         else say(err);
     }
@@ -234,87 +223,17 @@ static void flush_narration(void)
 
 static void in_child(void)
 {
-    char *file = trace;
     if (atomic_load(&state) != RUNNING || !fy_log_mine()) return;
     parent_seq = fy_log_count(fy_log_mine());
     fy_log_forked();
-    trace = NULL;
     atomic_store(&narrator, NULL); /* not freed: another thread of the parent may have been telling */
     viewer = 0;
-    if (!file || asprintf(&trace, "%s.child%d", file, forked_as) < 0) trace = NULL;
-    free(file);
+    fy_trace_forked(forked_as);
     forks = 0;
-    atomic_store(&state, trace ? FORKED : OVER);
+    atomic_store(&state, fy_trace_path() ? FORKED : OVER);
 }
 
 /* ---- end ---- */
-
-static bool write_all(int fd, const char *data, size_t size)
-{
-    while (size) {
-        ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        data += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-/* All that was recorded, as JSON lines. A thread that is still emitting is given 0.1 s to finish. */
-static bool copy_lines(fy_log *log, int fd)
-{
-    uint64_t cursor = 0;
-    fy_text lines = {0};
-    bool good = true;
-    for (int patience = 100; good && cursor < fy_log_count(log);) {
-        lines.size = 0;
-        if (!fy_log_read(log, &cursor, &lines, 64 << 10)) {
-            if (patience-- <= 0) fy_log_writer_gone(log);
-            usleep(1000);
-        }
-        good = write_all(fd, lines.data, lines.size);
-    }
-    free(lines.data);
-    return good;
-}
-
-/* A file that may not grow further is an error like others here, not a signal that kills. */
-static bool copy_lines_unharmed(fy_log *log, int fd)
-{
-    sigset_t too_large, before;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &too_large, &before);
-    bool good = copy_lines(log, fd);
-    int error = errno;
-    if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&too_large, NULL, &(struct timespec){0, 0});
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return good;
-}
-
-static void write_trace(fy_log *log)
-{
-    char *path = NULL;
-    if (asprintf(&path, "%s.tmp", trace) < 0) return;
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good = fd >= 0 && copy_lines_unharmed(log, fd);
-    int error = errno;
-    if (fd >= 0 && close(fd)) good = false, error = errno;
-    if (good && rename(path, trace)) good = false, error = errno;
-    if (!good) {
-        unlink(path);
-        fprintf(stderr,
-                "ferry: cannot write %s as JSON lines: %s; %s. %s: the file holds "
-                "them in binary form, and `ferry view %s` reads that too\n",
-                trace, strerror(error), error == EFBIG ? "raise ulimit -f" : "free some space",
-                atomic_load(&log->head->full) ? "What was recorded before the log was full is kept"
-                                              : "No event is lost",
-                trace);
-    }
-    free(path);
-}
 
 /* The page stays until it has seen all, or Ctrl-C, which reaches both: the exit status is the program's. */
 static void wait_for_viewer(void)
@@ -324,16 +243,29 @@ static void wait_for_viewer(void)
     for (uint64_t born = fy_process_born(viewer); born && fy_process_born(viewer) == born;) usleep(20000);
 }
 
+/* The program ends before its first event: a variable was refused, and nothing has run. */
+static void give_up(void)
+{
+    fy_log_end();
+    atomic_store(&state, OVER);
+    fy_trace_forget(true);
+    if (viewer > 0) kill(viewer, SIGTERM);
+}
+
 static void at_exit(int status, void *unused)
 {
     (void)unused;
     fy_log *log = fy_log_mine();
     if (atomic_load(&state) != RUNNING || !log) return;
+    if (!opened) {
+        give_up();
+        return;
+    }
     FY_EMIT(NULL, end, .status = status, .live = fy_live_storages());
     fy_log_end();
     atomic_store(&state, OVER);
     fy_narrate_flush();
-    if (trace) write_trace(log);
+    fy_trace_write(log);
     if (viewer > 0) wait_for_viewer();
 }
 

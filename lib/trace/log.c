@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -28,6 +29,11 @@ static uint64_t slots_in_file(const fy_head *h)
 static uint64_t file_bytes(const fy_head *h)
 {
     return FY_LOG_PIECE + slots_in_file(h) * sizeof(fy_slot) + h->arena_bytes + FY_VERDICT_ARENA;
+}
+
+static bool read_head(int fd, fy_head *h)
+{
+    return pread(fd, h, sizeof *h, 0) == sizeof *h && !memcmp(h->magic, magic, sizeof magic);
 }
 
 /* ---- making a file ---- */
@@ -72,16 +78,48 @@ static int nameless(char *err, size_t room)
     return fd;
 }
 
-/* A new file takes the name: whoever has the old one mapped keeps it. */
-static int named(const char *path, char *err, size_t room)
+/* The writer of a named log holds this as long as it has that mapped, whichever descriptors it closes. A file system
+ * without locks has none to offer. */
+static bool lock(int fd) { return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK; }
+
+static bool is_at(int fd, const char *path)
+{
+    struct stat file, there;
+    return !fstat(fd, &file) && !lstat(path, &there) && file.st_dev == there.st_dev && file.st_ino == there.st_ino;
+}
+
+/* Takes the name from a file that is not being written: whoever has that mapped keeps it. Only who holds the
+ * file's lock may. 0, or why the name is not to be had: EBUSY while a program writes there. */
+static int take_name(const char *path)
 {
     struct stat s;
-    if (!lstat(path, &s) && S_ISREG(s.st_mode)) unlink(path);
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
+    if (lstat(path, &s) || !S_ISREG(s.st_mode)) return 0;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), why = 0;
+    if (fd >= 0 && !lock(fd)) why = EBUSY;
+    else if ((fd < 0 || is_at(fd, path)) && unlink(path) && errno != ENOENT) why = errno;
+    if (fd >= 0) close(fd);
+    return why;
+}
+
+/* A new file, locked. Another program may come between the making and the lock: then it is tried again. */
+static int named(const char *path, char *err, size_t room)
+{
+    enum { TRIES = 1000 };
+    int why = take_name(path);
+    for (int i = 0; !why; why = i++ < TRIES ? take_name(path) : EBUSY) {
+        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 && lock(fd) && is_at(fd, path)) return fd;
+        if (fd >= 0) close(fd);
+        else why = errno;
+        struct stat s;
+        if (why && (why != EEXIST || lstat(path, &s) || !S_ISREG(s.st_mode))) break;
+    }
+    if (why == EBUSY) snprintf(err, room, "%s is being written by another program; name another file", path);
+    else
         snprintf(err, room, "cannot write %s: %s; name a plain file in a folder you may write to", path,
-                 errno == EEXIST ? "it is there and is no plain file, or may not be removed" : strerror(errno));
-    return fd;
+                 why == EEXIST ? "it is there and is no plain file" : strerror(why));
+    errno = why;
+    return -1;
 }
 
 /* Beyond the largest file that this process may make (ulimit -f) a program is killed, not told: the log is
@@ -138,11 +176,6 @@ int fy_log_file(const char *path, uint64_t limit, char *err, size_t room)
 
 /* ---- opening one ---- */
 
-static bool read_head(int fd, fy_head *h)
-{
-    return pread(fd, h, sizeof *h, 0) == sizeof *h && !memcmp(h->magic, magic, sizeof magic);
-}
-
 bool fy_log_is_log(int fd)
 {
     char begin[sizeof magic];
@@ -171,6 +204,7 @@ static void *map(int fd, size_t bytes, bool *writable)
 static fy_log *fail(fy_log *log, char *err, size_t room, const char *what, const char *why)
 {
     snprintf(err, room, "%s%s%s", what, why ? ": " : "", why ? why : "");
+    if (log && log->head && log->head != MAP_FAILED) munmap(log->head, log->mapped);
     if (log && log->fd >= 0) close(log->fd);
     free(log);
     return NULL;
@@ -185,34 +219,56 @@ fy_log *fy_log_open(int fd, char *err, size_t room)
     if (!log) return fail(NULL, err, room, "cannot open the log", strerror(errno));
     log->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (log->fd < 0) return fail(log, err, room, "cannot open the log", strerror(errno));
+    struct stat s;
+    if (fstat(log->fd, &s)) return fail(log, err, room, "cannot open the log", strerror(errno));
+    log->device = s.st_dev;
+    log->number = s.st_ino;
     log->mapped = file_bytes(&h);
     log->slot_count = slots_in_file(&h);
     log->arena_bytes = h.arena_bytes + FY_VERDICT_ARENA;
     log->head = map(log->fd, log->mapped, &log->writable);
     if (log->head == MAP_FAILED) return fail(log, err, room, "cannot map the log", strerror(errno));
+    log->mapping = fy_mapping_add(log->head, log->mapped);
+    if (!log->mapping) return fail(log, err, room, "cannot map the log", strerror(ENOMEM));
     log->slots = (fy_slot *)((char *)log->head + FY_LOG_PIECE);
     log->arena = (unsigned char *)(log->slots + log->slot_count);
     fy_log_check_size(log);
     return log;
 }
 
-void fy_log_check_size(fy_log *log)
+/* What the file still holds; all of it where the descriptor no longer tells: the program may have closed it. */
+static uint64_t bytes_left(const fy_log *log)
 {
     struct stat s;
-    if (fstat(log->fd, &s) || (uint64_t)s.st_size >= log->mapped) return;
-    uint64_t slots = FY_LOG_PIECE;
+    if (fstat(log->fd, &s) || s.st_dev != log->device || s.st_ino != log->number) return log->mapped;
+    return (uint64_t)s.st_size;
+}
+
+void fy_log_check_size(fy_log *log)
+{
+    uint64_t size = bytes_left(log), slots = FY_LOG_PIECE;
     uint64_t arena = slots + (uint64_t)((char *)log->arena - (char *)log->slots);
-    uint64_t size = (uint64_t)s.st_size;
-    log->cut = size < sizeof(fy_head);
     uint64_t whole = size > slots ? (size - slots) / sizeof(fy_slot) : 0;
     uint64_t kept = size > arena ? size - arena : 0;
+    bool cut = size < sizeof(fy_head) || memcmp(log->head->magic, magic, sizeof magic); /* it may have grown again */
+    uint32_t patches = atomic_load(&log->mapping->patches);
+    if (whole < log->slot_count || kept < log->arena_bytes || patches != log->patches || cut > log->cut) log->cuts++;
     if (whole < log->slot_count) log->slot_count = whole;
     if (kept < log->arena_bytes) log->arena_bytes = kept;
+    log->patches = patches;
+    log->cut |= cut;
+}
+
+bool fy_log_is_cut(fy_log *log)
+{
+    fy_log_check_size(log);
+    return log->cuts > 0;
 }
 
 void fy_log_close(fy_log *log)
 {
     if (!log) return;
+    fy_mapping_drop(log->mapping);
     munmap(log->head, log->mapped);
     close(log->fd);
     free(log);

@@ -18,7 +18,8 @@ typedef struct fy_log fy_log;
 /* Make the file behind a log, sized and empty. path NULL: an unlinked file (mode 0600) in
  * $XDG_STATE_HOME/ferry (or ~/.local/state/ferry, /tmp as a last resort; folder mode 0700).
  * limit: events at most, 0 for the default (4 million). Returns a descriptor (close-on-exec) that the
- * caller owns, or -1 with a message in err. */
+ * caller owns, or -1 with a message in err; errno is EBUSY where a living program writes a log of that name. A named
+ * log is locked until its descriptors are closed and its mappings gone. */
 int fy_log_file(const char *path, uint64_t limit, char *err, size_t room);
 
 /* Map a log file. The descriptor stays the caller's. NULL with a message in err when it is not a log,
@@ -38,6 +39,7 @@ size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes);
  * cursor is at the end. */
 bool fy_log_drained(fy_log *log, uint64_t cursor);
 uint64_t fy_log_count(const fy_log *log); /* events claimed so far */
+bool fy_log_is_cut(fy_log *log);          /* was the file cut off, so that less is there than was written? */
 bool fy_log_is_log(int fd);               /* does the file begin like a log? */
 
 /* Record into `log` from this process although it is not its writer: the grader appends verdicts.

@@ -72,6 +72,17 @@ typedef struct fy_head {
     _Atomic uint32_t ended;              /* the writer said that it is done */
 } fy_head;
 
+/* Where a log is mapped, for whoever meets a page that its file lost. (mapping.c) */
+typedef struct fy_mapping {
+    _Atomic uintptr_t from;   /* 0: nothing is mapped */
+    _Atomic size_t bytes;
+    _Atomic uint32_t patches; /* so often a page was gone */
+    _Atomic bool taken;
+    struct fy_mapping *next;
+} fy_mapping;
+fy_mapping *fy_mapping_add(const void *from, size_t bytes); /* NULL without memory */
+void fy_mapping_drop(fy_mapping *m);
+
 /* A mapping of a log. Counts are what the file really holds: a file may be cut off, or lie. */
 struct fy_log {
     fy_head *head;
@@ -80,6 +91,11 @@ struct fy_log {
     uint64_t slot_count, arena_bytes; /* mapped, verdicts included */
     size_t mapped;
     int fd;
+    dev_t device;             /* the file, to know it by: */
+    ino_t number;             /* its descriptor may be closed, its name taken by another */
+    fy_mapping *mapping;
+    uint32_t patches;         /* of the mapping, when last looked at */
+    uint32_t cuts;            /* so often less was found of the file than before; 0: it is whole */
     bool writable;
     bool gone;                /* the writer was waited for, or found dead */
     uint64_t stops;           /* where a damaged counter claims what nobody wrote; 0: nowhere */
@@ -120,9 +136,17 @@ void fy_reserve_forked(void);                    /* in a child: forget the paren
 /* trace_writer.c */
 size_t fy_record_size(unsigned kind); /* 0 if there is no such kind */
 fy_log *fy_log_mine(void);         /* the log being written, or NULL */
+void fy_log_stop(const fy_head *log); /* its file was cut off: nothing more is recorded there. In a signal handler */
 void fy_log_end(void);             /* no event is recorded from now on, and readers are told so */
 void fy_log_forked(void);          /* in a child: let go of the parent's log */
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes); /* fill a claimed slot */
 
+/* trace_file.c: the file that FERRY_TRACE names. */
+/* A log under that name, or under run.2.jsonl, run.3.jsonl ... while other programs write there. -1 with a message. */
+int fy_trace_open(const char *name, char *err, size_t room);
+const char *fy_trace_path(void);        /* absolute; NULL: there is none */
+void fy_trace_forget(bool remove);      /* it is not to be written; the file goes too, if it is still ours */
+void fy_trace_forked(int child);        /* the child's is FILE.childN */
+void fy_trace_write(fy_log *log);       /* at exit: JSON lines take the log's place */
 
 #endif

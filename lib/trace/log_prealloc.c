@@ -40,8 +40,6 @@ _Atomic uint64_t fy_slot_mark, fy_arena_mark;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static fy_log *log_;
 static region slots, arena;
-static dev_t file_device; /* the log's file, to know its descriptor by */
-static ino_t file_number;
 static bool frozen;
 static bool helped;   /* the helper runs */
 static bool hopeless; /* the helper met a full disk, or could not be started: writers help themselves */
@@ -71,7 +69,7 @@ static bool write_zeros(int fd, off_t from, uint64_t bytes)
 static bool reserve_by_file(unsigned char *from, uint64_t bytes)
 {
     struct stat s;
-    if (fstat(log_->fd, &s) || s.st_dev != file_device || s.st_ino != file_number) return false;
+    if (fstat(log_->fd, &s) || s.st_dev != log_->device || s.st_ino != log_->number) return false;
     off_t offset = from - (unsigned char *)log_->head;
     int error = posix_fallocate(log_->fd, offset, (off_t)bytes);
     if (error == EOPNOTSUPP || error == EINVAL) {
@@ -160,7 +158,8 @@ static void start_helper(void)
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's */
+    sigdelset(&all, SIGBUS);                     /* mapping.c's */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* other signals are the program's */
     helped = !sem_init(&wanted, 0, 0) && !pthread_create(&helper, NULL, help, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     hopeless = !helped;
@@ -227,12 +226,8 @@ static bool reserve_blocks(unsigned char *from, uint64_t bytes)
 
 static bool first_room(void)
 {
-    struct stat s;
     uint64_t used_slots = atomic_load(&log_->head->next) * sizeof(fy_slot),
              used_arena = atomic_load(&log_->head->arena);
-    if (fstat(log_->fd, &s)) return false;
-    file_device = s.st_dev;
-    file_number = s.st_ino;
     uint64_t slot_bytes = used_slots + FIRST_SLOTS < slots.cap ? used_slots + FIRST_SLOTS : slots.cap;
     uint64_t arena_bytes = used_arena + FIRST_ARENA < arena.cap ? used_arena + FIRST_ARENA : arena.cap;
     arena_bytes = arena_bytes / FY_LOG_PIECE * FY_LOG_PIECE;

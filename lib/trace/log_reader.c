@@ -168,9 +168,8 @@ static bool stops_here(fy_log *log, uint64_t seq)
 
 /* ---- reading ---- */
 
-size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
+static size_t read_lines(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
 {
-    fy_log_check_size(log);
     size_t lines = 0;
     for (; *cursor < fy_log_count(log) && (out->size < bytes || !lines); lines++, ++*cursor) {
         fy_arrival arrival = fy_log_arrival(log, *cursor);
@@ -181,6 +180,24 @@ size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
         else fy_format_lost(*cursor, out);
     }
     return lines;
+}
+
+/* Lines that were made while the file was cut may tell of bytes that were gone: they are made again. */
+size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
+{
+    enum { TRIES = 4 };
+    uint64_t from = *cursor;
+    size_t size = out->size;
+    fy_log_check_size(log);
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t cuts = log->cuts;
+        size_t lines = read_lines(log, cursor, out, bytes);
+        fy_log_check_size(log);
+        if (cuts == log->cuts) return lines;
+        *cursor = from;
+        out->size = size;
+    }
+    return 0;
 }
 
 bool fy_log_drained(fy_log *log, uint64_t cursor)

@@ -270,6 +270,12 @@ void fy_log_write_to(fy_log *log)
 
 fy_log *fy_log_mine(void) { return mine; }
 
+void fy_log_stop(const fy_head *log)
+{
+    fy_head *h = (fy_head *)(uintptr_t)log;
+    atomic_compare_exchange_strong(&head, &h, NULL);
+}
+
 void fy_log_end(void)
 {
     fy_head *h = atomic_exchange(&head, NULL);

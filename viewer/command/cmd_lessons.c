@@ -21,7 +21,9 @@ int command_list(const command *c, int argc, char **argv)
         const lesson *l = &s.catalogue.lessons[i];
         printf("%-5s  %-16s  %s\n", state_of(progress_of(&s.home, l)), l->id, l->title);
     }
-    printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n", called_as);
+    printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n"
+           "these marks are notes in my/progress.json; what counts is judged anew: %s grade --all\n",
+           called_as, called_as);
     school_close(&s);
     return FINE;
 }

@@ -40,7 +40,7 @@ int command_explain(const command *c, int argc, char **argv);
 
 typedef struct options {
     const char *word[2]; /* what is no option, in order; NULL: not given */
-    bool demo, json, yes, no_browser, pinned, async;
+    bool all, demo, json, yes, no_browser, pinned, async;
     int port; /* 8700 */
     const char *allow_host, *card, *bus, *peer;
     double seconds; /* wall time of a program; 0: the default */

@@ -19,7 +19,7 @@ const command commands[] = {
      "the lessons in the browser; what `make run` starts", command_serve},
     {"list", "", "the lessons, and which are done", command_list},
     {"run", "ID [--demo] [--seconds N]", "run my/ID.c, or the worked example: one line an event", command_run},
-    {"grade", "ID [--json] [--seconds N]", "build, run and judge my/ID.c", command_grade},
+    {"grade", "ID|--all [--json] [--seconds N]", "build, run and judge my/ID.c, or all that there are", command_grade},
     {"watch", "[ID] [--json] [--seconds N]", "grade at each save", command_watch},
     {"hint", "ID [N]", "the next hint; or hint 1, 2 or 3", command_hint},
     {"reset", "ID [--yes]", "put the starter back into my/ID.c; the old file is kept", command_reset},

@@ -24,6 +24,7 @@ static bool is_allowed(const char *allowed, const char *option, size_t n)
 
 static bool set_flag(options *o, const char *name)
 {
+    if (!strcmp(name, "--all")) return o->all = true;
     if (!strcmp(name, "--demo")) return o->demo = true;
     if (!strcmp(name, "--json")) return o->json = true;
     if (!strcmp(name, "--yes")) return o->yes = true;

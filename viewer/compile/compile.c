@@ -8,11 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reads.h"
+
 #ifndef FERRY_CORE_LIBS
 #define FERRY_CORE_LIBS "-lopenblas -lm -lpthread"
 #endif
 
 enum { MOST_ARGUMENTS = 64 };
+static const char *const english[] = {"LC_ALL=C", "GCC_COLORS=", NULL};
 
 /* argv, and the text its words were cut from. */
 typedef struct command {
@@ -103,7 +106,7 @@ static bool choose_compiler(command *c, bool *clang, diagnosis *d)
 static const char strict[] = "-Werror=implicit-function-declaration -Werror=incompatible-pointer-types "
                              "-Werror=int-conversion -Werror=parentheses -Werror=multichar";
 
-static void make_command(command *c, const compile_order *o, bool clang, const char *out, char *paths)
+static void make_command(command *c, const compile_order *o, bool clang, const char *out, const char *list, char *paths)
 {
     add_words(c, "-std=gnu11 -g -O1 -Wall -Wno-unused-variable -Wno-unused-but-set-variable");
     add_words(c, strict);
@@ -113,6 +116,9 @@ static void make_command(command *c, const compile_order *o, bool clang, const c
     snprintf(lib, HOME_PATH + 8, "-L%s", o->home->lib);
     add(c, include);
     add(c, o->name);
+    add(c, "-MD"); /* not -MMD: a file may say of itself that it is the system's */
+    add(c, "-MF");
+    add(c, list);
     add(c, "-o");
     add(c, out);
     add(c, lib);
@@ -163,15 +169,72 @@ static compile_end conclude(const compile_order *o, const child_result *r, const
                   "take out what was added last, and save again");
 }
 
+/* ---- what it read ----------------------------------------------------------------------------------- */
+
+/* The compiler as it was told, for a question about itself. */
+typedef struct asking {
+    const compile_order *order;
+    command compiler;
+} asking;
+
+/* What it prints between the lines that begin so: a folder a line. */
+static char *cut_out(char *text, const char *first, const char *last)
+{
+    char *from = strstr(text, first), *to = from ? strstr(from, last) : NULL;
+    if (!to) return NULL;
+    *to = '\0';
+    size_t size = 0;
+    char *folders = NULL;
+    FILE *out = open_memstream(&folders, &size);
+    for (char *line = strtok(from + strlen(first), "\n"); out && line; line = strtok(NULL, "\n"))
+        fprintf(out, "%s\n", line + strspn(line, " "));
+    if (out) fclose(out);
+    return folders;
+}
+
+static char *ask_for_folders(void *user)
+{
+    asking *a = user;
+    char err[256], *folders = NULL;
+    child_result r;
+    add_words(&a->compiler, "-E -v -x c /dev/null");
+    child_order order = {.argv = a->compiler.argv,
+                         .folder = a->order->home->beside,
+                         .env = english,
+                         .log_fd = -1,
+                         .stop_fd = a->order->stop_fd,
+                         .limits = {.seconds = 60}};
+    if (!child_run(&order, &r, err, sizeof err)) return NULL;
+    if (r.output) folders = cut_out(r.output, "#include <...> search starts here:\n", "End of search list");
+    free(r.output);
+    return folders;
+}
+
+/* A program that was built of what it may not read is refused, whatever else is to be said of it. */
+static compile_end look_at_reads(const compile_order *o, asking *a, const char *list, const char *source,
+                                 compile_end end, diagnosis *d)
+{
+    diagnosis found;
+    if (end == COMPILE_STOPPED || end == COMPILE_BROKEN) return end;
+    reads r = reads_check(o->home, list, o->name, source, ask_for_folders, a, &found);
+    if (r == READS_UNKNOWN && end == COMPILE_DONE)
+        return broken(d, "the compiler did not say which files it read for", o->name, "", "set CC to gcc or clang");
+    if (r != READS_REFUSED) return end;
+    *d = found;
+    return COMPILE_REFUSED;
+}
+
 static compile_end run_compiler(const compile_order *o, const char *source, const char *header, diagnosis *d)
 {
-    static const char *const english[] = {"LC_ALL=C", "GCC_COLORS=", NULL};
     command c = {.count = 0};
-    char paths[2 * (HOME_PATH + 8)], out[HOME_PATH + 32], err[256] = "";
+    char paths[2 * (HOME_PATH + 8)], out[HOME_PATH + 32], list[HOME_PATH + 40], err[256] = "";
     bool clang = false;
     if (!choose_compiler(&c, &clang, d)) return COMPILE_BROKEN;
+    asking self = {.order = o};
+    choose_compiler(&self.compiler, &clang, d);
     snprintf(out, sizeof out, "%s.%ld.new", o->program, (long)getpid());
-    make_command(&c, o, clang, out, paths);
+    snprintf(list, sizeof list, "%s.d", out);
+    make_command(&c, o, clang, out, list, paths);
     child_order order = {.argv = c.argv,
                          .folder = o->home->beside,
                          .env = english,
@@ -182,9 +245,11 @@ static compile_end run_compiler(const compile_order *o, const char *source, cons
     if (!child_run(&order, &r, err, sizeof err)) return broken(d, "cannot run", c.argv[0], err, "close other programs");
     compile_end end = conclude(o, &r, source, header, d);
     free(r.output);
+    end = look_at_reads(o, &self, list, source, end, d);
     if (end == COMPILE_DONE && rename(out, o->program) != 0)
         end = broken(d, "cannot write", o->program, strerror(errno), "make room, or make its folder writable");
     unlink(out);
+    unlink(list);
     return end;
 }
 

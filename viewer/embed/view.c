@@ -106,9 +106,12 @@ int view_file(const char *path, int port, const char *allow_host)
     catch_enders();
     if (!show_start(&s, f, slash ? slash + 1 : path, &options)) return 1;
     browser_show(s.server, port, stdout);
-    do
-        if (!s.ended && feed_ended(f)) show_end_of_run(&s);
-    while (!nap(LOOK_MS));
+    do {
+        if (s.ended || !feed_ended(f)) continue;
+        if (!feed_note(f) && feed_is_cut(f))
+            fprintf(stderr, "ferry: %s was cut off; this is what was read of it\n", path);
+        show_end_of_run(&s);
+    } while (!nap(LOOK_MS));
     server_stop(s.server);
     return 0;
 }
@@ -151,7 +154,10 @@ static bool ends_in_order(feed *f)
 
 static void tell_end(const show *s, const char *program)
 {
-    if (!ends_in_order(s->feed))
+    if (feed_is_cut(s->feed))
+        fprintf(stderr, "ferry: the log of %s was cut off; what was read of it is at %s ; `kill %d` ends that\n",
+                program, server_url(s->server), (int)getpid());
+    else if (!ends_in_order(s->feed))
         fprintf(stderr, "ferry: %s died (a crash, a kill or _exit); its run is still at %s ; `kill %d` ends that\n",
                 program, server_url(s->server), (int)getpid());
     else if (!server_clients(s->server))
@@ -228,6 +234,16 @@ static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, 
     _exit(0);
 }
 
+/* The library closes its own descriptor when it sees a fork, and the writer's lock lies on all copies of it: one
+ * that is opened anew does not hold the name of the log while the page stays. */
+static int open_again(int log_fd)
+{
+    char name[40];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", log_fd);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 ? fd : fcntl(log_fd, F_DUPFD_CLOEXEC, 3);
+}
+
 /* Fork twice: a program that waits for children of its own must not meet ours among them. */
 static pid_t fork_away(int *is_viewer)
 {
@@ -251,7 +267,7 @@ int fy_viewer(int log_fd, const char *program)
 {
     pid_t self = getpid();
     uint64_t born = fy_process_born(self);
-    int is_viewer = 0, fd = fcntl(log_fd, F_DUPFD_CLOEXEC, 3); /* the library closes its own when it sees a fork */
+    int is_viewer = 0, fd = open_again(log_fd);
     if (pipe2(words, O_CLOEXEC)) words[0] = words[1] = -1;
     pid_t viewer = fd < 0 ? -1 : fork_away(&is_viewer);
     if (is_viewer) serve_program(fd, program, self, born);

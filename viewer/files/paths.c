@@ -233,7 +233,8 @@ static void find_library(home *h, const char *root)
     if (!holds(h->lib, "libferry.a")) set(h->lib, "%.3000s/build", root);
     set(h->demos, "%.3000s/lessons", h->lib);
     if (!folder_exists(h->demos)) set(h->demos, "%.3000s/libexec/ferry", above);
-    set(h->include, "%.3000s/lib", root);
+    set(h->include, "%.3000s/include", h->lib); /* the public headers alone */
+    if (!holds(h->include, "ferry.h")) set(h->include, "%.3000s/lib", root);
     if (!holds(h->include, "ferry.h")) set(h->include, "%.3000s/include", above);
     if (!holds(h->include, "ferry.h")) set(h->include, "%.3000s/include/ferry", above);
 }

@@ -46,12 +46,15 @@ static void look(int fd, const char *lesson, uint64_t seed, const char *given, j
     fy_text lines = {0};
     uint64_t cursor = 0;
     fy_log *log = fy_log_open(fd, j->trouble, sizeof j->trouble);
+    j->spoiled = !log && !fy_log_is_log(fd); /* it was one when the program began */
     if (!log) return;
     fy_log_writer_gone(log);
     while (cursor <= TRACE_MOST && fy_log_read(log, &cursor, &lines, lines.size + (1 << 20)) > 0) continue;
     read_events(j, &lines);
-    j->judged = lesson && grade_lines(lesson, lines.data ? lines.data : "", lines.size, seed, given, &j->verdict,
-                                      j->trouble, sizeof j->trouble);
+    j->spoiled = fy_log_is_cut(log);
+    j->judged = !j->spoiled && lesson &&
+                grade_lines(lesson, lines.data ? lines.data : "", lines.size, seed, given, &j->verdict, j->trouble,
+                            sizeof j->trouble);
     free(lines.data);
     if (!j->judged) {
         fy_log_close(log);

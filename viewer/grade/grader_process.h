@@ -6,7 +6,8 @@
 #include "grade.h"
 
 typedef struct judgement {
-    bool judged; /* verdict is whole, and was appended to the log */
+    bool judged;  /* verdict is whole, and was appended to the log */
+    bool spoiled; /* the program cut its log off, or wrote over it: nothing can be judged */
     verdict verdict;
     char trouble[512]; /* why it was not judged, for the learner */
     long long events;  /* in the log, without the verdict's own */

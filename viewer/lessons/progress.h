@@ -1,4 +1,5 @@
-/* progress.h: which lessons are done, in my/progress.json, keyed by lesson id. */
+/* progress.h: which lessons are done, in my/progress.json, keyed by lesson id: marks for lists, which anybody may
+ * write. What counts is judged anew (`ferry grade --all`). */
 #ifndef FERRY_PROGRESS_H
 #define FERRY_PROGRESS_H
 

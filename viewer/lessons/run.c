@@ -168,6 +168,15 @@ static void tell_verdict(const judgement *j, outcome *out)
     out->seq = failed->seq;
 }
 
+static void tell_spoiled(outcome *out)
+{
+    out->end = RUN_FAILED;
+    out->line = -1;
+    SAY(message, "the program cut off or wrote over the log that it is judged by, so nothing is known of what it did");
+    SAY(hint,
+        "leave files alone that the program did not open itself; a loop over file descriptors meets the log, too");
+}
+
 /* The program's own mistake comes first, then what the check says of it. */
 static void tell_attempt(const run_order *o, const attempt *a, outcome *out)
 {
@@ -178,6 +187,7 @@ static void tell_attempt(const run_order *o, const attempt *a, outcome *out)
     out->graded = j->judged;
     if (j->judged) out->verdict = j->verdict;
     if (!ended_well) tell_end(o, a, out);
+    else if (j->spoiled) tell_spoiled(out);
     else if (j->judged) tell_verdict(j, out);
     else if (wanted) {
         out->end = RUN_TROUBLE;

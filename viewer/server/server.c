@@ -45,6 +45,7 @@ static struct mg_context *start_quietly(struct mg_init_data *init, struct mg_err
 {
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS); /* the log's: lib/events/mapping.c */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     threads_need_room(1);
     struct mg_context *web = mg_start2(init, error);

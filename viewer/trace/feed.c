@@ -61,9 +61,12 @@ feed *feed_of_log(int fd, char *err, size_t room)
     }
     f->fd = fd;
     f->log = fy_log_open(fd, err, room);
-    if (f->log) return f;
-    feed_free(f);
-    return NULL;
+    if (!f->log) {
+        feed_free(f);
+        return NULL;
+    }
+    if (fy_log_is_cut(f->log)) snprintf(f->note, sizeof f->note, "the file was cut off; this is what is left of it");
+    return f;
 }
 
 /* ---- a file: checked once ---- */
@@ -295,6 +298,15 @@ bool feed_ended(feed *f)
     bool ended = fy_log_drained(f->log, fy_log_count(f->log));
     pthread_mutex_unlock(&f->lock);
     return ended;
+}
+
+bool feed_is_cut(feed *f)
+{
+    if (!f->log) return false;
+    pthread_mutex_lock(&f->lock);
+    bool cut = fy_log_is_cut(f->log);
+    pthread_mutex_unlock(&f->lock);
+    return cut;
 }
 
 void feed_writer_gone(feed *f)

@@ -16,6 +16,7 @@ size_t feed_read(feed *f, uint64_t *cursor, fy_text *out, size_t bytes);
 bool feed_drained(feed *f, uint64_t cursor);
 uint64_t feed_count(feed *f);         /* lines so far */
 bool feed_ended(feed *f);             /* nothing more will come: its writer ended in order or is dead */
+bool feed_is_cut(feed *f);            /* somebody cut the log's file off: less is there than was written */
 const char *feed_note(const feed *f); /* what was left out of a damaged file, in words; NULL: nothing */
 /* Each event of a file, as it is checked, once, in order; note is what feed_note says. False: as feed_of_file. */
 bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room);

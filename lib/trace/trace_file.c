@@ -1,0 +1,185 @@
+/* trace_file.c: the file that FERRY_TRACE names: a slot log while the program runs, JSON lines once it has ended.
+ * What is said of it at the end is what lies on the disk by then: others may have taken the name, or cut the file. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "log_format.h"
+#include "text.h"
+
+static char *path; /* absolute; NULL: there is none */
+
+const char *fy_trace_path(void) { return path; }
+
+/* ---- its name ---- */
+
+static char *absolute(const char *name)
+{
+    char *cwd = *name == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
+    if (asprintf(&whole, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", name) < 0) whole = NULL;
+    free(cwd);
+    return whole;
+}
+
+/* run.jsonl and 2 make run.2.jsonl; NULL without memory. */
+static char *numbered(const char *name, int n)
+{
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
+    char *made = NULL;
+    if (!dot || dot == base) dot = base + strlen(base);
+    return asprintf(&made, "%.*s.%d%s", (int)(dot - name), name, n, dot) < 0 ? NULL : made;
+}
+
+enum { MOST = 1000 }; /* names that are tried */
+
+int fy_trace_open(const char *name, char *err, size_t room)
+{
+    char *first = absolute(name), *next = first, *was = path; /* in a child, was is the name */
+    int fd = first ? fy_log_file(first, 0, err, room) : -1;
+    for (int n = 2; first && fd < 0 && errno == EBUSY && n < MOST; n++) {
+        if (next != first) free(next);
+        if (!(next = numbered(first, n))) break;
+        fd = fy_log_file(next, 0, err, room);
+    }
+    if (fd >= 0 && next != first)
+        fprintf(stderr, "ferry: %s is being written by another program; this run goes to %s\n", first, next);
+    path = fd >= 0 ? next : NULL;
+    if (!path) free(next);
+    if (next != first) free(first);
+    free(was);
+    return fd;
+}
+
+void fy_trace_forked(int child)
+{
+    char *parents = path;
+    if (!parents || asprintf(&path, "%s.child%d", parents, child) < 0) path = NULL;
+    free(parents);
+}
+
+/* ---- whose it is ---- */
+
+typedef enum holder { OURS, NOBODY, ANOTHER } holder;
+
+static holder holder_of(const char *name, const fy_log *log)
+{
+    struct stat s;
+    if (lstat(name, &s)) return errno == ENOENT ? NOBODY : ANOTHER;
+    return s.st_dev == log->device && s.st_ino == log->number ? OURS : ANOTHER;
+}
+
+void fy_trace_forget(bool remove)
+{
+    const fy_log *log = fy_log_mine();
+    if (path && remove && (!log || holder_of(path, log) == OURS)) unlink(path);
+    free(path);
+    path = NULL;
+}
+
+/* Somebody else's file stays: the next free name is ours. */
+static void step_aside(const fy_log *log)
+{
+    for (int n = 2; n < MOST && holder_of(path, log) == ANOTHER; n++) {
+        char *next = numbered(path, n);
+        struct stat s;
+        if (!next || !lstat(next, &s)) {
+            free(next);
+            continue;
+        }
+        fprintf(stderr, "ferry: %s was replaced while the program ran; its events go to %s\n", path, next);
+        free(path);
+        path = next;
+    }
+}
+
+/* ---- JSON lines ---- */
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        data += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/* All that was recorded, as JSON lines. A thread that is still emitting is given 0.1 s to finish. */
+static bool copy_lines(fy_log *log, int fd)
+{
+    uint64_t cursor = 0;
+    fy_text lines = {0};
+    bool good = true;
+    for (int patience = 100; good && cursor < fy_log_count(log);) {
+        lines.size = 0;
+        if (!fy_log_read(log, &cursor, &lines, 64 << 10)) {
+            if (patience-- <= 0) fy_log_writer_gone(log);
+            usleep(1000);
+        }
+        good = write_all(fd, lines.data, lines.size);
+    }
+    free(lines.data);
+    return good;
+}
+
+/* A file that may not grow further is an error like others here, not a signal that kills. */
+static bool copy_lines_unharmed(fy_log *log, int fd)
+{
+    sigset_t too_large, before;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    bool good = copy_lines(log, fd);
+    int error = errno;
+    if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&too_large, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return good;
+}
+
+static void say_cut(const fy_log *log)
+{
+    fprintf(stderr, "ferry: %s was cut off while the program ran; ", path ? path : "the log of this run");
+    if (log->cut || !path) fprintf(stderr, "its events are lost\n");
+    else fprintf(stderr, "what is left of it can be read with `ferry view %s`\n", path);
+}
+
+static void say_unwritten(const fy_log *log, int error)
+{
+    fprintf(stderr, "ferry: cannot write %s as JSON lines: %s; %s. ", path, strerror(error),
+            error == EFBIG ? "raise ulimit -f" : "free some space");
+    if (holder_of(path, log) == OURS)
+        fprintf(stderr, "%s: the file holds them in binary form, and `ferry view %s` reads that too\n",
+                log->head->full ? "What was recorded before the log was full is kept" : "No event is lost", path);
+    else fprintf(stderr, "Its events are lost: the log is no longer under that name\n");
+}
+
+void fy_trace_write(fy_log *log)
+{
+    char *beside = NULL;
+    if (fy_log_is_cut(log)) {
+        say_cut(log);
+        return;
+    }
+    if (!path) return;
+    step_aside(log);
+    if (asprintf(&beside, "%s.tmp", path) < 0) return;
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good = fd >= 0 && copy_lines_unharmed(log, fd);
+    int error = errno;
+    if (fd >= 0 && close(fd)) good = false, error = errno;
+    bool cut = fy_log_is_cut(log); /* meanwhile: the lines may be too few */
+    if (good && !cut && rename(beside, path)) good = false, error = errno;
+    if (!good || cut) unlink(beside);
+    if (cut) say_cut(log);
+    else if (!good) say_unwritten(log, error);
+    free(beside);
+}
