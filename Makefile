@@ -9,6 +9,11 @@ PREFIX ?= /usr/local
 RUNS ?= 20000
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 LESSON ?= 01-where-am-i
+# NVIDIA's driver shows itself by one of these, as in lib/devices/cuda_library.c: then a card may answer.
+DRIVER := $(wildcard /proc/driver/nvidia/version /dev/nvidiactl /usr/lib/wsl/lib/libcuda.so.1 /dev/nvmap)
+# What the real card's kernels are compiled for: the card that is here; else the oldest that nvcc knows, and any newer
+# one by way of its driver. `make gpu-check` takes machine code for more.
+GPU_CODE ?= $(if $(DRIVER),-arch=native,-arch=sm_75)
 
 # ---- nothing below needs changing -------------------------------------------------------------
 
@@ -21,7 +26,7 @@ ifneq ($(NVCC),)
 CUDA_LACKS := $(shell echo 'int main(void) { return cudaFree(0); }' | \
   $(CC) $(CUDA_INCLUDE) -include cuda_runtime_api.h -x c - $(CUDA_LIBS) -lpthread -o /dev/null 2>&1 | head -1)
 ifneq ($(CUDA_LACKS),)
-$(info ferry: built without the real card: $(NVCC) has no usable runtime: $(CUDA_LACKS))
+$(info ferry: no kernels for a real card: $(NVCC) has no usable runtime: $(CUDA_LACKS))
 override NVCC :=
 endif
 endif
@@ -32,7 +37,7 @@ WARN    = -Wall -Wextra -Wshadow -Wconversion $(if $(filter true,$(CI)),-Werror)
 CFLAGS += -std=gnu11 $(OPT) $(WARN) $(SAN) -MMD -MP -DFERRY_VERSION='"$(VERSION)"'
 # Kernels are CUDA, read as C++ by g++ for the simulated card; no C++ runtime is linked.
 CXXFLAGS += -std=gnu++17 $(OPT) -Wall -Wextra $(if $(filter true,$(CI)),-Werror) $(SAN) -MMD -MP -fno-exceptions -fno-rtti -fwrapv
-CORE_LIBS = -lopenblas -lm -lpthread
+CORE_LIBS = -lopenblas -lm -lpthread -ldl
 ASAN = B=$(B)/asan OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-omit-frame-pointer' NVCC=
 TSAN = B=$(B)/tsan OPT='-O1 -g' SAN=-fsanitize=thread NVCC=
 CLANG = B=$(B)/clang CC=clang CXX=clang++ CI=true NVCC=
@@ -42,25 +47,26 @@ MAKEFLAGS += -j$(shell nproc) --no-print-directory
 endif
 
 # libferry.a: tensors, events, devices and the kernels of the simulated card. No web in it.
-LIB = $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*.c))
+LIB = $(patsubst %.c,$(B)/%.o,$(filter-out $(DOOR),$(wildcard lib/*/*.c)))
 INSIDE = -Ilib $(patsubst %/,-I%,$(wildcard lib/*/)) # users get lib/ alone: the public headers
 VIEWER = $(patsubst %/,-I%,$(wildcard viewer/*/))
 SIM = $(patsubst %,$(B)/%.o,$(wildcard kernels/*.cu kernels/*.cc))
-ifneq ($(NVCC),)
-REAL = $(patsubst kernels/%.cu,$(B)/cuda/%.nv.o,$(wildcard kernels/*.cu))
-CORE_LIBS += $(CUDA_LIBS)
-$(B)/lib/devices/cuda.o: CFLAGS += $(CUDA_INCLUDE)
-else
-$(B)/lib/devices/cuda.o: CFLAGS += -DFERRY_NO_NVCC
-endif
 
-$(B)/lib/%.o: CFLAGS += -DFERRY_INSIDE
+# libferry-cuda.so: the real card's back end, its kernels and the CUDA runtime. Nothing is linked with it: a program
+# loads it when a card may answer (lib/devices/cuda_library.h), beside itself, or from where it is installed.
+DOOR = lib/devices/cuda.c lib/devices/cuda_entry.c
+REAL = $(if $(NVCC),$(B)/libferry-cuda.so)
+REAL_PARTS = $(patsubst lib/devices/%.c,%.o,$(DOOR)) $(patsubst kernels/%.cu,%.nv.o,$(wildcard kernels/*.cu))
+BESIDE = -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..:$$ORIGIN/../lib:$$ORIGIN/../../lib'
+
+$(B)/lib/%.o $(B)/cuda/%.o: CFLAGS += -DFERRY_INSIDE
 $(B)/viewer/%.o: INSIDE += $(VIEWER)
 $(B)/kernels/%.o: CXXFLAGS += -DFERRY_INSIDE
 
 # Loops over elements: vectorised, and with the same results on every machine.
-# cpu_reduce.c is large: at -O3 it alone would take half a minute, and be no faster.
-FAST = $(if $(SAN),,$(if $(filter-out clang%,$(CC)),$(if $(filter %cpu_reduce.o,$@),-O2 -fvect-cost-model=dynamic,-O3),-O3))
+# cpu_reduce.c is large: at -O3 it alone would take half a minute, at -O2 a quarter, and what is vectorised at -O1 is
+# as fast within 5 % on the average.
+FAST = $(if $(SAN),,$(if $(filter-out clang%,$(CC)),$(if $(filter %cpu_reduce.o,$@),-O1 -g1 -ftree-vectorize -fvect-cost-model=dynamic,-O3),-O3))
 $(B)/lib/cpu/cpu_%.o: CFLAGS += $(FAST) -fno-trapping-math -fno-math-errno -ffp-contract=off
 
 # What a learner's program is linked with, for compile.c. Its null pointers crash as they do anywhere.
@@ -78,7 +84,7 @@ VIEW_NAMES = embed/no_server embed/browser trace/feed trace/trace trace/validate
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
-LINK_VIEW = -L$(B) $(VIEW_HOOK) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS)
+LINK_VIEW = -L$(B) $(BESIDE) $(VIEW_HOOK) -lferry-view -lferry $(VIEW_LIBS) $(CORE_LIBS)
 
 # `ferry`: all that, the lesson runner and the grader.
 COMMAND = $(filter-out $(VIEW) $(patsubst %,$(B)/viewer/%.o,$(WEB) embed/no_server lessons/lesson_program),\
@@ -92,9 +98,9 @@ TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 BENCHES = $(patsubst tests/%.c,$(B)/%,$(wildcard tests/bench/*.c))
 
 ifneq ($(filter cjson,$(HAVE)),)
-all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc ## build everything that users get
+all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc $(REAL) ## build everything that users get
 else
-all: $(B)/libferry.a
+all: $(B)/libferry.a $(REAL)
 	@echo 'ferry: built the library alone: cJSON is missing (.ci/deps says how to install it)'
 endif
 ifeq ($(filter civetweb,$(HAVE)),)
@@ -104,7 +110,7 @@ endif
 ifndef V
 .SILENT:
 endif
-$(B)/libferry.a: $(LIB) $(SIM) $(REAL)
+$(B)/libferry.a: $(LIB) $(SIM)
 $(B)/libferry-view.a: $(VIEW)
 # For pkg-config: as installed, and as built (PKG_CONFIG_PATH=build).
 MAKE_PC = sed -e 's|@VERSION@|$(VERSION)|; s|@VIEW_HOOK@|$(VIEW_HOOK)|; s|@VIEW_LIBS@|$(VIEW_LIBS)|' \
@@ -129,9 +135,24 @@ $(B)/%.cu.o: %.cu
 $(B)/%.cc.o: %.cc
 	mkdir -p $(@D) && echo '  c++  $<'
 	$(CXX) $(CXXFLAGS) -U_FORTIFY_SOURCE $(INSIDE) -c $< -o $@
+# The kernels for a card, and what carries them. In every/: for many cards, as small as can be (gpu-check).
+NV = $(NVCC) -DFERRY_INSIDE -O2 -std=c++17 -Xfatbin -compress-all -Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-fno-rtti $(INSIDE)
+EVERY_CARD = -gencode arch=compute_75,code=[sm_75,sm_80,sm_86,sm_89,sm_90,compute_75] --compress-mode=size
+$(B)/every/libferry-cuda.so: STRIPPED = -s
 $(B)/cuda/%.nv.o: kernels/%.cu
 	mkdir -p $(@D) && echo '  nvcc $<'
-	$(NVCC) -O2 -std=c++17 -arch=sm_75 -MMD -MP -Xcompiler -fno-exceptions,-fno-threadsafe-statics,-fno-rtti -DFERRY_INSIDE $(INSIDE) -c $< -o $@
+	$(NV) $(GPU_CODE) -MMD -MP -c $< -o $@
+$(B)/every/%.nv.o: kernels/%.cu
+	mkdir -p $(@D) && echo '  nvcc $< (for every card)'
+	$(NV) $(EVERY_CARD) -MMD -MP -c $< -o $@
+$(B)/cuda/%.o: lib/devices/%.c
+	mkdir -p $(@D) && echo '  cc   $< (for the real card)'
+	$(CC) $(CFLAGS) -fPIC -fvisibility=hidden $(CUDA_INCLUDE) $(INSIDE) -c $< -o $@
+$(B)/libferry-cuda.so: $(addprefix $(B)/cuda/,$(REAL_PARTS))
+$(B)/every/libferry-cuda.so: $(patsubst %,$(B)/every/%,$(filter %.nv.o,$(REAL_PARTS))) $(patsubst %,$(B)/cuda/%,$(filter-out %.nv.o,$(REAL_PARTS)))
+$(B)/libferry-cuda.so $(B)/every/libferry-cuda.so:
+	echo '  ld   $@'
+	$(CC) -shared $(STRIPPED) -Wl,-z,defs,--exclude-libs,ALL $^ $(CUDA_LIBS) -lpthread -o $@
 # The page, as bytes in the library: a table of all that lies in www/. It hangs on the files and on the list of
 # them: the folder's own time changes whenever an editor saves there, and a file that is gone is newer than nothing.
 PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/* www/*/*)))
@@ -170,9 +191,9 @@ $(B)/tests/fuzz_test: $(B)/tests/fuzz
 FUZZ = B=$(B)/fuzz CC=clang CXX=clang++ OPT='-O1 -g' NVCC= SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=function -fno-sanitize-recover=undefined'
 $(B)/files/%: tests/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer $(INSIDE) $< $(LINK_CARRIED) -o $@
+	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer $(INSIDE) $< -L$(B) -lferry $(CORE_LIBS) -o $@
 # lib/devices/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
-$(B)/tests/cuda_fake_test $(B)/tests/cuda_stream_test $(B)/tests/finished_test: private CFLAGS += -Itests/fake_cuda
+$(patsubst %,$(B)/tests/%_test,cuda_fake cuda_stream finished lazy_card): private CFLAGS += -Itests/fake_cuda
 $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -Itests $< $(filter-out $(B)/viewer/command/ferry.o,$(COMMAND)) $(CHECKS) \
@@ -182,7 +203,7 @@ ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compar
 $(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle/refused.txt"'
 $(B)/tests/oracle: $(ORACLE) $(B)/libferry.a
 	echo '  ld   $@'
-	$(CC) $(SAN) $(ORACLE) -L$(B) -lferry -lcjson $(CORE_LIBS) -o $@
+	$(CC) $(SAN) $(ORACLE) -L$(B) $(BESIDE) -lferry -lcjson $(CORE_LIBS) -o $@
 # Runs scenarios for the caching allocator, without a card.
 $(B)/tests/allocator: $(B)/tests/allocator.o $(B)/libferry.a
 	echo '  ld   $@'
@@ -191,23 +212,33 @@ $(B)/bench/%: tests/bench/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) $(INSIDE) $< -L$(B) -lferry $(CORE_LIBS) -o $@
 
-# What goes to a machine with a card: programs, the libraries that they need, the script.
-CARRIED = $(patsubst lessons/%.c,$(B)/gpu/bin/%,$(wildcard lessons/*/solution.c lessons/*/wrong_*.c)) $(B)/gpu/bin/ops $(B)/gpu/bin/streams
-LINK_CARRIED = -L$(B) -lferry $(CORE_LIBS)
-$(B)/gpu/bin/%: lessons/%.c $(B)/libferry.a
-	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -MF $@.d $(INSIDE) $< $(LINK_CARRIED) -o $@
-$(B)/gpu/bin/%: tests/gpu/%.c $(B)/libferry.a
-	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) -MF $@.d $(INSIDE) $< $(LINK_CARRIED) -o $@
-gpu-check: $(CARRIED) $(B)/tests/oracle ## build a folder that compares a real card with the simulated one
-	tests/gpu/pack $(B)/gpu
+# What goes to a machine with a card (tests/gpu/README.md): one program of many names, its library with code for many
+# cards, and what they need.
+CASES = $(patsubst lessons/%.c,%,$(wildcard lessons/*/solution.c lessons/*/wrong_*.c)) ops streams
+MAIN_OF = case_$(subst -,_,$(subst /,_,$1))
+CASE_OBJECTS = $(patsubst %,$(B)/cases/%.o,$(CASES) oracle) $(filter-out %/oracle.o,$(ORACLE))
+CARRIED_LIBRARY ?= $(if $(NVCC),$(B)/every/libferry-cuda.so)
+MAKE_CASE = mkdir -p $(@D) && echo '  cc   $<' && \
+  $(CC) $(CFLAGS) $(INSIDE) -c $< -o $@ && objcopy --redefine-sym main=$(call MAIN_OF,$*) $@
+$(B)/cases/%.o: lessons/%.c
+	$(MAKE_CASE)
+$(B)/cases/%.o: tests/gpu/%.c
+	$(MAKE_CASE)
+$(B)/cases/oracle.o: $(B)/tests/oracle.o
+	mkdir -p $(@D) && objcopy --redefine-sym main=case_oracle $< $@
+$(B)/cases/check: tests/gpu/check.c $(CASE_OBJECTS) $(B)/libferry.a
+	echo '  cc   $<'
+	$(CC) $(CFLAGS) -DCASES='$(foreach c,$(CASES),CASE("$c", $(call MAIN_OF,$c)))' $(INSIDE) $< $(CASE_OBJECTS) \
+	  -s -L$(B) -Wl,-rpath,'$$ORIGIN/../lib' -lferry -lcjson $(CORE_LIBS) -o $@
+gpu-check: $(B)/cases/check $(CARRIED_LIBRARY) ## build a folder that compares a real card with the simulated one
+	tests/gpu/pack $(B)/gpu $^
 
 tests: all $(TESTS) $(B)/tests/oracle $(B)/tests/allocator $(SOLVED) $(SHOWN) # what tests/run runs
 
+# The real card's kernels take longer than all the rest: here they are built where a card may answer, else by `all`.
 run: ## install what is missing, build, and open the lessons in the browser
 	.ci/deps run
-	$(MAKE) all
+	$(MAKE) all $(if $(DRIVER),,NVCC=)
 	$(B)/ferry serve
 experiments: all $(SHOWN) ## build lessons/experiments: programs to run and to watch
 lesson: all ## one lesson on the terminal: make lesson LESSON=02-to-returns
@@ -269,16 +300,16 @@ install: all ## to PREFIX=/usr/local, under DESTDIR= if given
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
 	install -m 755 $(B)/ferry $(TO)/bin
 	install -m 755 $(LESSONS) $(TO)/libexec/ferry
-	install -m 644 $(B)/libferry.a $(B)/libferry-view.a $(TO)/lib
+	install -m 644 $(B)/libferry.a $(B)/libferry-view.a $(REAL) $(TO)/lib
 	install -m 644 $(HEADERS) $(TO)/include
 	cp -r lessons $(TO)/share/ferry
 	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
 uninstall: ## what install put there
 	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry
-	rm -f $(TO)/bin/ferry $(TO)/lib/libferry.a $(TO)/lib/libferry-view.a $(TO)/lib/pkgconfig/ferry.pc \
+	rm -f $(TO)/bin/ferry $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
 	  $(TO)/lib/pkgconfig/ferry-core.pc $(patsubst lib/%,$(TO)/include/%,$(HEADERS))
 core-libs: # what a program links beside libferry.a
-	echo $(CORE_LIBS)
+	echo $(CORE_LIBS) -Wl,-rpath,$(abspath $(B))
 clean: ## throw the build folder away
 	rm -rf $(B)
 help: ## this list

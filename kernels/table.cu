@@ -24,3 +24,16 @@ extern "C" const fy_kernel *FIND(int op)
 {
     return op >= 0 && op < FY_OP_COUNT ? &table[op] : NULL;
 }
+
+#ifdef __CUDACC__
+static __global__ void nothing()
+{
+}
+
+/* nvcc's list has 750 for sm_75, the oldest first. */
+extern "C" fy_cuda_built fy_cuda_kernels(void)
+{
+    static const int list[] = {__CUDA_ARCH_LIST__};
+    return {(const void *)nothing, list[0] / 10};
+}
+#endif

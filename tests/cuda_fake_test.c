@@ -43,6 +43,62 @@ static void a_card_that_fails_while_opening_leaves_nothing_behind(void **state)
     assert_int_equal(fake.events + fake.pinned, 0);
 }
 
+/* Loading would otherwise be part of the first launch's time. */
+static void kernels_are_loaded_when_a_card_is_opened(void **state)
+{
+    (void)state;
+    unsetenv("CUDA_MODULE_LOADING");
+    fake_reset(1);
+    assert_null(opening(&dev, 1));
+    assert_string_equal(fake.calls,
+                        "GetDeviceCount DriverGetVersion GetLastError SetDevice FuncGetAttributes HostAlloc");
+    assert_false(fake.lazy);
+    fy_backend_cuda.close(&dev);
+    setenv("CUDA_MODULE_LOADING", "LAZY", 1); /* whoever asks for it has it */
+    assert_null(opening(&dev, 1));
+    assert_true(fake.lazy);
+    fy_backend_cuda.close(&dev);
+    unsetenv("CUDA_MODULE_LOADING");
+}
+
+static void a_card_older_than_the_build_is_refused_in_words(void **state)
+{
+    (void)state;
+    fake_reset(1);
+    fake.sm = 61;
+    assert_string_equal(opening(&dev, 1),
+                        "card too old for this build: Fake Card 0 is sm_61, and the kernels begin with sm_75");
+    assert_null(dev.state);
+    assert_int_equal(fake.last, cudaSuccess);
+    fake.sm = 80, fake.oldest = 90;
+    assert_string_equal(opening(&dev, 1),
+                        "card too old for this build: Fake Card 0 is sm_80, and the kernels begin with sm_90");
+}
+
+/* A context takes time, and memory of its card. */
+static void a_second_card_is_left_alone_until_it_is_used(void **state)
+{
+    (void)state;
+    fake_reset(2);
+    assert_true(!opening(&dev, 1) && !opening(&other, 2));
+    fy_backend_cuda.info(&other);
+    assert_string_equal(other.card_name, "Fake Card 1");
+    assert_null(strstr(fake.calls, "SetDevice:1"));
+    begin_calls();
+    void *p = take(&other, 4);
+    assert_string_equal(fake.calls, "SetDevice:1 FuncGetAttributes HostAlloc Malloc");
+    begin_calls();
+    give(&other, p);
+    assert_string_equal(fake.calls, "SetDevice:1 Free");
+    fy_backend_cuda.close(&other);
+    assert_null(opening(&other, 2));
+    begin_calls();
+    fy_backend_cuda.close(&other);
+    assert_string_equal(fake.calls, "");
+    fy_backend_cuda.close(&dev);
+    assert_int_equal(fake.pinned, 0);
+}
+
 static void the_card_tells_its_name_capacity_and_peers(void **state)
 {
     (void)state;
@@ -283,6 +339,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_reason_for_having_no_card_has_its_own_words),
         cmocka_unit_test(a_card_that_fails_while_opening_leaves_nothing_behind),
+        cmocka_unit_test(kernels_are_loaded_when_a_card_is_opened),
+        cmocka_unit_test(a_card_older_than_the_build_is_refused_in_words),
+        cmocka_unit_test(a_second_card_is_left_alone_until_it_is_used),
         WITH_CARDS(the_card_tells_its_name_capacity_and_peers),
         WITH_CARDS(numbers_go_up_are_added_and_come_home),
         WITH_CARDS(junk_is_written_where_that_is_cheap),

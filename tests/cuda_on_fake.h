@@ -20,15 +20,16 @@
 #include "op.h"
 
 static const fy_kernel *kernel_on_fake(int op);
+static fy_cuda_built kernels_on_fake(void);
 static fy_dev *dev_on_fake(int number);
 static bool recording;
 #define fy_backend_cuda backend_on_fake
 #define fy_cuda_kernel kernel_on_fake
+#define fy_cuda_kernels kernels_on_fake
 #define fy_cuda_launching launching_on_fake
 #define fy_dev_at dev_on_fake
 #define fy_log_is_on() recording
 #define fy_clock_now() ((int64_t)(fake.now * 1e6 + 0.5))
-#undef FERRY_NO_NVCC
 #include "../lib/devices/cuda.c"
 #undef fy_cuda_kernel
 #undef fy_log_is_on
@@ -53,11 +54,13 @@ static const fy_kernel *kernel_on_fake(int op)
     return &k;
 }
 
+static fy_cuda_built kernels_on_fake(void) { return (fy_cuda_built){&fake, fake.oldest}; }
+
 static fy_dev dev, other; /* cuda:0, cuda:1 */
 
 static fy_dev *dev_on_fake(int number) { return number == 1 ? &dev : number == 2 ? &other : NULL; }
 
-static const char *opening(fy_dev *d, int number)
+static inline const char *opening(fy_dev *d, int number)
 {
     static char why[128];
     why[0] = 0;
@@ -70,19 +73,20 @@ static void fake_reset(int cards)
 {
     memset(&fake, 0, sizeof fake);
     fake.cards = cards, fake.driver = 13000, fake.work = 1, fake.peers = true;
+    fake.sm = 90, fake.oldest = 75;
 }
 
-static void begin_calls(void) { fake.calls[0] = 0; }
+static inline void begin_calls(void) { fake.calls[0] = 0; }
 
 /* The clock runs, and there are marks to be used again: calls from now on are those of work. */
-static void warm_up(fy_dev *d)
+static inline void warm_up(fy_dev *d)
 {
     fy_point p[3] = {{0}};
     for (int i = 0; i < 3; i++) fy_backend_cuda.record(d, 0, &p[i]);
     for (int i = 0; i < 3; i++) fy_backend_cuda.record(d, -1, &p[i]);
 }
 
-static int setup(void **state)
+static inline int setup(void **state)
 {
     (void)state;
     recording = true;
@@ -99,7 +103,7 @@ static int setup(void **state)
 }
 
 /* Every block, pinned or not, stream and event that was made is gone again. */
-static int teardown(void **state)
+static inline int teardown(void **state)
 {
     (void)state;
     fake.sticky = 0;

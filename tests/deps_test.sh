@@ -54,18 +54,24 @@ demo_narrates() { FERRY_GPU=sim "$work/b/lessons/01-where-am-i" 2>&1 | grep matm
 toolkit() { # toolkit WORD...: an nvcc that says so of itself
     fake nvcc "printf '%s\n' $(printf '%q ' "$@") >&2"
 }
-compiles_cuda() { make -n B="$work/c" NVCC="$work/bin/nvcc" "$work/c/lib/devices/cuda.o" 2>&1; }
+would() { make -n B="$work/c" NVCC="$work/bin/nvcc" "$@" 2>&1; }
 wrapped_nvcc() {
     mkdir -p "$work/kit/include" "$work/kit/lib" && echo 'int cudaFree(void *);' >"$work/kit/include/cuda_runtime_api.h"
     echo 'int cudaFree(void *p); int cudaFree(void *p) { return p != 0; }' | gcc -x c -c - -o "$work/kit/kit.o"
     ar rcs "$work/kit/lib/libcudart_static.a" "$work/kit/kit.o"
     toolkit '#$ TOP=x' "#\$ INCLUDES=\"-I$work/kit/include\"  " "#\$ LIBRARIES=  \"-L$work/kit/lib/stubs\" \"-L$work/kit/lib\""
-    compiles_cuda | grep -F -- "-isystem $work/kit/include -Ilib"
+    would "$work/c/cuda/cuda.o" | grep -F -- "-isystem $work/kit/include -Ilib"
 }
 half_toolkit() {
     toolkit "#\$ INCLUDES=\"-I$work/none\"  " "#\$ LIBRARIES=  \"-L$work/none\""
-    compiles_cuda >"$work/half.out" && grep -F "$work/bin/nvcc has no usable runtime" "$work/half.out" && grep DFERRY_NO_NVCC "$work/half.out"
+    would all >"$work/half.out" && grep -F "$work/bin/nvcc has no usable runtime" "$work/half.out" && ! grep libferry-cuda.so "$work/half.out"
 }
+run_compiles_add_for() { # the flags that nvcc gets where DRIVER is what shows a driver; nothing where it is not called
+    NO_INSTALL=1 would DRIVER="$1" run >"$work/run.out"
+    grep -F -- "$work/bin/nvcc -O2" "$work/run.out" | grep -F cuda/add.nv.o | grep -o -- '-arch=[^ ]*'
+}
+kernels_for_a_card() { [[ $(run_compiles_add_for '') == '' && $(run_compiles_add_for /dev/null) == -arch=native ]]; }
+kernels_by_all() { would DRIVER= all >"$work/all.out" && grep -F -- "-arch=sm_75" "$work/all.out" | grep -F cuda/add.nv.o; }
 
 holds "nothing missing: no word, no download" nothing_missing
 holds "root installs what is missing" root_installs
@@ -79,5 +85,7 @@ holds "without civetweb: ferry grade" grades
 holds "without civetweb: ferry serve says why not" serve_says_why
 holds "without civetweb: a lesson narrates" demo_narrates
 holds "a toolkit is found by its nvcc's own word" wrapped_nvcc
+holds "make run builds kernels for a card where a driver is, and nowhere else" kernels_for_a_card
+holds "make all builds them wherever nvcc is" kernels_by_all
 holds "an nvcc without headers is said and done without" half_toolkit
 finish

@@ -16,9 +16,6 @@
 #include "log.h"
 #include "text.h"
 
-/* There only where Ferry was built with nvcc. */
-extern int cudaGetDeviceCount(int *) __attribute__((weak));
-
 static char words[4096]; /* what the child wrote */
 static int status;
 
@@ -130,8 +127,9 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
     run_with(NULL, NULL, tell);
     assert_said("count 1 available 1");
     if (strstr(words, "\"kind\":\"real\"")) return;
-    if (!&cudaGetDeviceCount) return assert_said("why built without nvcc\n");
-    static const char *const reasons[] = {"no driver", "driver too old", "no card", "no permission"};
+    static const char *const reasons[] = {"no driver",    "driver too old",
+                                          "no card",      "no permission",
+                                          "card too old", "the kernels for a real card are not built"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (!strncmp(strstr(words, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
     fail_msg("%s", words);

@@ -57,22 +57,27 @@ static void cpu_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *
     free(p);
 }
 
+/* The model's figures; NULL: times are measured, from the moment on when a real card is opened. */
+static const fy_card *figures(const fy_dev *d) { return __atomic_load_n(&d->card, __ATOMIC_RELAXED); }
+
 /* Spend what work that began at `before` costs, and say when it ran. */
 static void spend(const fy_dev *d, fy_time *t, int64_t before, double seconds)
 {
-    int64_t overhead = d->card ? d->card->call_overhead : 0;
-    if (d->card) fy_clock_spend(overhead + llround(seconds * 1e9));
+    const fy_card *card = figures(d);
+    int64_t overhead = card ? card->call_overhead : 0;
+    if (card) fy_clock_spend(overhead + llround(seconds * 1e9));
     *t = (fy_time){.start = before + overhead, .end = fy_clock_now(), .overhead = overhead};
     t->held = t->end - before;
 }
 
 static bool cpu_copy(fy_dev *d, fy_copy_work *w)
 {
+    const fy_card *card = figures(d);
     int64_t before = fy_clock_now();
     if (w->bytes) memmove(w->dst, w->src, w->bytes);
     w->route = FY_WORD_host;
     w->was_async = false;
-    spend(d, &w->time, before, d->card ? (double)w->bytes / d->card->memory_bandwidth : 0);
+    spend(d, &w->time, before, card ? (double)w->bytes / card->memory_bandwidth : 0);
     return true;
 }
 
@@ -84,7 +89,8 @@ static bool cpu_run(fy_dev *d, fy_run_work *w)
     if (!op) return strcpy(fy_fault.text, "no host version of this op"), false;
     op(w);
     double work = 0;
-    if (d->card) work = fmax((double)w->flops / d->card->flops_f32, (double)w->bytes / d->card->memory_bandwidth);
+    const fy_card *card = figures(d);
+    if (card) work = fmax((double)w->flops / card->flops_f32, (double)w->bytes / card->memory_bandwidth);
     spend(d, &w->time, before, work);
     return true;
 }

@@ -9,30 +9,16 @@
  * A kernel whose assertion fails writes the number of its work where the host can still read it when the card
  * is dead. Other faults cannot be told apart: CUDA reports them at whatever call comes next.
  *
- * Without nvcc (FERRY_NO_NVCC) this is a back end that never opens. The tests compile this file
- * against a recording fake of the runtime (tests/fake_cuda). */
+ * It makes libferry-cuda.so, with the kernels and the runtime (cuda_library.h); libferry.a has none of it. The tests
+ * compile this file against a recording fake of the runtime (tests/fake_cuda). */
 #include <stdio.h>
 
 #include "clock.h"
+#include "cuda_clock.h"
 #include "device.h"
 #include "kernel_table.h"
 #include "op.h"
 #include "run_work.h"
-
-#ifdef FERRY_NO_NVCC
-
-static bool absent_open(fy_dev *d, char *why, size_t room)
-{
-    (void)d;
-    snprintf(why, room, "built without nvcc");
-    return false;
-}
-
-const fy_backend fy_backend_cuda = {.kind = "real", .open = absent_open};
-
-#else
-
-#include "cuda_clock.h"
 
 static const size_t cheap = 1 << 20; /* bytes that are filled with junk; more would take time that nobody asked for */
 
@@ -56,7 +42,7 @@ static void cuda_close(fy_dev *d)
 {
     cuda *c = d->state;
     if (!c) return;
-    cudaDeviceSynchronize();
+    if (c->blame && cudaSetDevice(d->number - 1) == cudaSuccess) cudaDeviceSynchronize();
     for (int i = 1; i < FY_STREAMS; i++)
         if (c->streams[i]) cudaStreamDestroy(c->streams[i]);
     end_clock(c);
@@ -70,14 +56,46 @@ static bool make_blame(fy_dev *d, cuda *c)
 {
     void *word = NULL;
     if (failed(d, cudaHostAlloc(&word, sizeof *c->blame, cudaHostAllocPortable), "cudaHostAlloc")) return false;
+    *(uint32_t *)word = 0;
     c->blame = word;
-    *c->blame = 0;
     return true;
 }
 
+/* Has this build code for the card? To ask for one kernel is to have the runtime look, and load. */
+static bool has_kernels(fy_dev *d)
+{
+    struct cudaFuncAttributes a;
+    struct cudaDeviceProp p;
+    fy_cuda_built built = fy_cuda_kernels();
+    cudaError_t e = cudaFuncGetAttributes(&a, built.any);
+    if (e != cudaErrorNoKernelImageForDevice) return !failed(d, e, "cudaFuncGetAttributes");
+    cudaGetLastError();
+    if (failed(d, cudaGetDeviceProperties(&p, d->number - 1), "cudaGetDeviceProperties")) return false;
+    int has = p.major * 10 + p.minor;
+    snprintf(fy_fault.text, sizeof fy_fault.text,
+             has < built.oldest ? "card too old for this build: %s is sm_%d, and the kernels begin with sm_%d"
+                                : "no kernels in this build for %s, which is sm_%d; those that it has begin with sm_%d",
+             p.name, has, built.oldest);
+    return false;
+}
+
+/* Make the card the thread's current one. Its context, which takes a card's memory and the program's time, comes with
+ * the first use of that card. */
+static bool enter(fy_dev *d)
+{
+    cuda *c = d->state;
+    if (failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice")) return false;
+    pthread_mutex_lock(&c->lock);
+    bool ready = c->blame || (has_kernels(d) && make_blame(d, c));
+    pthread_mutex_unlock(&c->lock);
+    return ready;
+}
+
+/* The first card is entered at once, as it decides whether real ones are used at all; the others when they are. */
 static bool cuda_open(fy_dev *d, char *why, size_t room)
 {
     int cards = 0;
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* else a kernel's first launch is timed with its loading */
     cudaError_t e = cudaGetDeviceCount(&cards);
     const char *reason = why_no_card(e, cards);
     if (!reason && d->number > cards) reason = "no such card";
@@ -85,7 +103,7 @@ static bool cuda_open(fy_dev *d, char *why, size_t room)
     cuda *c = d->state = calloc(1, sizeof *c);
     if (!c) return snprintf(why, room, "no memory"), false;
     pthread_mutex_init(&c->lock, NULL);
-    if (!failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice") && make_blame(d, c)) return true;
+    if (d->number > 1 || enter(d)) return true;
     snprintf(why, room, "%s", fy_fault.text);
     cuda_close(d);
     return false;
@@ -111,8 +129,6 @@ static void cuda_info(fy_dev *d)
     d->capacity = (int64_t)p.totalGlobalMem;
     d->peers = find_peers(d);
 }
-
-static bool enter(fy_dev *d) { return !failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice"); }
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
@@ -347,7 +363,7 @@ static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
     if (!stream_of(d, w->stream, &s) || !note_begin(d, &w->time, s)) return false;
     fy_cuda_launching = (fy_cuda_place){s, ((cuda *)d->state)->blame};
     k->launch(w);
-    if (failed(d, cudaGetLastError(), w->kernel ? w->kernel : fy_ops[w->op].name)) return false;
+    if (failed(d, cudaGetLastError(), w->kernel ? w->kernel : "a launch")) return false;
     return note_end(d, &w->time, s);
 }
 
@@ -355,8 +371,7 @@ static bool cuda_run(fy_dev *d, fy_run_work *w)
 {
     int64_t before = fy_clock_now();
     const fy_kernel *k = fy_cuda_kernel(w->op);
-    if (!k)
-        return snprintf(fy_fault.text, sizeof fy_fault.text, "there is no kernel for %s", fy_ops[w->op].name), false;
+    if (!k) return snprintf(fy_fault.text, sizeof fy_fault.text, "there is no kernel for op %d", w->op), false;
     w->time = unknown;
     bool ok = enter(d) && launch(d, k, w);
     if (!ok) drop_marks(d, &w->time);
@@ -377,5 +392,3 @@ const fy_backend fy_backend_cuda = {
     .wait = cuda_wait,
     .done = cuda_done,
 };
-
-#endif

@@ -30,7 +30,7 @@ typedef struct cuda {
     cudaEvent_t anchor; /* has passed; NULL: no time was ever asked for */
     int64_t anchor_time;
     uint32_t peers_on; /* bit i: access to the card with number i was switched on */
-    uint32_t *blame;   /* page-locked: where a kernel says whose assertion failed */
+    uint32_t *blame;   /* page-locked: where a kernel says whose assertion failed; NULL: the card was not used yet */
 } cuda;
 
 /* Is e an error? Then fy_fault.text says in which call, and fy_fault.work whose work it was where that work could say

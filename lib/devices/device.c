@@ -9,7 +9,11 @@
  *               =silent   they are copied to one unasked (implicit_copy.c)
  *
  * A value that cannot be understood ends the program with status 1: to guess would show a learner
- * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process. */
+ * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process.
+ *
+ * Real cards are opened by the first call that hangs on them: it names one, counts them, asks what the clock shows
+ * or writes the log's first line. A program that does none of that never starts CUDA's driver, which would hold it up,
+ * take memory on the card, and be of no use any more after a fork. */
 #include "device.h"
 
 #include <pthread.h>
@@ -20,6 +24,7 @@
 #include "address_space.h"
 #include "card_params.h"
 #include "clock.h"
+#include "cuda_library.h"
 #include "session_hooks.h"
 #include "settings.h"
 #include "sim_config.h"
@@ -32,14 +37,14 @@ static const uint64_t card_room = (uint64_t)1 << 40; /* addresses are never shor
 
 typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
-__thread struct fy_fault fy_fault;
 
 static fy_dev devices[MOST_DEVICES];
 static int count;    /* devices that are open */
 static bool unasked; /* FERRY_POLICY=silent */
-static char why_not_real[128];
+static gpu_mode mode;
+static const fy_backend *real; /* may have cards, which are opened when they are asked for; NULL: has none */
+static char why_not_real[200];
 static char mistake[600]; /* what is wrong with the environment; empty if nothing */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void set_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void set_mistake(const char *format, ...)
@@ -105,9 +110,7 @@ static bool open_real(char *why, size_t room)
     char name[16], none_left[100];
     for (int i = 1; i < MOST_DEVICES; i++) {
         snprintf(name, sizeof name, "cuda:%d", i - 1);
-        if (!open_device(&devices[i], i, name, &fy_backend_cuda, i == 1 ? why : none_left,
-                         i == 1 ? room : sizeof none_left))
-            break;
+        if (!open_device(&devices[i], i, name, real, i == 1 ? why : none_left, i == 1 ? room : sizeof none_left)) break;
     }
     return count > 1;
 }
@@ -122,23 +125,35 @@ static void read_policy(void)
                     value);
 }
 
+static void do_without(const char *why)
+{
+    snprintf(why_not_real, sizeof why_not_real, "%s", why);
+    if (mode == REAL) return;
+    open_sims();
+    if (count > 1) fy_card_opened();
+}
+
 static void open_all(void)
 {
-    char why[100] = "";
-    gpu_mode mode = read_gpu();
+    char why[200] = "";
+    mode = read_gpu();
     devices[0].card = fy_card_host();
     devices[0].capacity = fy_card_host()->capacity;
     open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why);
     read_policy();
-    if (mode == NONE) return;
-    if (mode != SIM && open_real(why, sizeof why)) {
-        for (int i = 0; i < count; i++) devices[i].card = NULL; /* times are measured, on the host too */
-        fy_clock_measure();
-    } else {
-        snprintf(why_not_real, sizeof why_not_real, "%s", mode == SIM ? "asked for the simulated card" : why);
-        if (mode != REAL) open_sims();
-    }
-    if (count > 1) fy_card_opened();
+    if (mode == AUTO || mode == REAL) real = fy_cuda_library(mode == REAL, why, sizeof why);
+    if (mode == SIM) do_without("asked for the simulated card");
+    else if (mode != NONE && !real) do_without(why);
+}
+
+/* What the host did so far cost modelled time, of which nobody has heard. */
+static void open_cards(void)
+{
+    char why[200] = "";
+    if (!open_real(why, sizeof why)) return do_without(why);
+    for (int i = 0; i < count; i++) __atomic_store_n(&devices[i].card, NULL, __ATOMIC_RELAXED);
+    fy_clock_measure();
+    fy_card_opened();
 }
 
 /* Where events are told, on the terminal or in a page, so is why they are not a card's; and a wish that failed. */
@@ -154,30 +169,45 @@ static void say_once(void)
                 why_not_real);
 }
 
+static void leave_if_mistaken(void)
+{
+    static _Thread_local bool leaving;
+    if (!mistake[0] || leaving) return;
+    leaving = true;
+    fprintf(stderr, "ferry: %s\n", mistake);
+    exit(1);
+}
+
 /* Open on first use. Leaving the process from within pthread_once would lock up its exit handlers. */
 static void ready(void)
 {
-    static pthread_once_t said = PTHREAD_ONCE_INIT;
-    static _Thread_local bool leaving;
+    static pthread_once_t once = PTHREAD_ONCE_INIT, said = PTHREAD_ONCE_INIT;
     pthread_once(&once, open_all);
-    if (mistake[0] && !leaving) {
-        leaving = true;
-        fprintf(stderr, "ferry: %s\n", mistake);
-        exit(1);
-    }
+    leave_if_mistaken();
+    if (!real) pthread_once(&said, say_once);
+}
+
+static void cards_ready(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT, said = PTHREAD_ONCE_INIT;
+    ready();
+    if (!real) return;
+    pthread_once(&once, open_cards);
+    leave_if_mistaken();
     pthread_once(&said, say_once);
 }
 
 int fy_dev_count(void)
 {
-    ready();
+    cards_ready();
     return count;
 }
 
 fy_dev *fy_dev_at(int number)
 {
-    ready();
-    return number >= 0 && number < count ? &devices[number] : NULL;
+    if (number == 0) return ready(), &devices[0];
+    cards_ready();
+    return number > 0 && number < count ? &devices[number] : NULL;
 }
 
 bool fy_dev_copies_unasked(void)
@@ -188,7 +218,7 @@ bool fy_dev_copies_unasked(void)
 
 bool fy_dev_model_clock(void)
 {
-    ready();
+    cards_ready();
     return devices[0].card != NULL;
 }
 
@@ -196,6 +226,12 @@ const char *fy_dev_why_not_real(void)
 {
     ready();
     return why_not_real[0] ? why_not_real : NULL;
+}
+
+struct fy_device_fault *fy_fault_location(void)
+{
+    static _Thread_local struct fy_device_fault fault;
+    return &fault;
 }
 
 /* ---- the session event ---------------------------------------------------------------------------- */
@@ -214,7 +250,7 @@ static void add_figures(fy_text *out, const fy_dev *d)
 /* No word here hangs on the machine while the card is simulated: not even why it is. */
 void fy_dev_session_json(fy_text *out)
 {
-    ready();
+    cards_ready();
     fy_text_printf(out, "[");
     for (int i = 0; i < count; i++) {
         const fy_dev *d = &devices[i];

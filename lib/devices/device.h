@@ -40,10 +40,12 @@ typedef struct fy_copy_work {
 } fy_copy_work;
 
 /* Why the thread's last call of a back end failed. Like errno it is each thread's own: two threads may use one card. */
-extern __thread struct fy_fault {
+struct fy_device_fault {
     char text[256];
     uint32_t work; /* the work at fault, where a later call tells of it; 0 */
-} fy_fault;
+};
+struct fy_device_fault *fy_fault_location(void);
+#define fy_fault (*fy_fault_location())
 
 typedef struct fy_dev fy_dev;
 
@@ -82,14 +84,16 @@ struct fy_dev {
     uint32_t peers;       /* bit i: the card with number i can be read and written directly */
 };
 
-extern const fy_backend fy_backend_cpu, fy_backend_sim, fy_backend_cuda;
+extern const fy_backend fy_backend_cpu, fy_backend_sim;
+extern const fy_backend fy_backend_cuda; /* in libferry-cuda.so alone: cuda_library.h */
 
-/* device.c: opened once, by FERRY_GPU and FERRY_SIM; device 0 is the CPU. */
+/* device.c: opened once, by FERRY_GPU and FERRY_SIM; device 0 is the CPU. Real cards are opened by the first of
+ * these calls that hangs on them: not by fy_dev_at(0), fy_dev_copies_unasked and fy_dev_why_not_real. */
 int fy_dev_count(void);
 fy_dev *fy_dev_at(int number);
 bool fy_dev_copies_unasked(void);      /* FERRY_POLICY=silent */
 bool fy_dev_model_clock(void);         /* is time modelled? */
-const char *fy_dev_why_not_real(void); /* "no driver", "built without nvcc" ...; NULL when a real card is used */
+const char *fy_dev_why_not_real(void); /* "no driver", "no card" ...; NULL while a real card is not ruled out */
 void fy_dev_session_json(fy_text *out); /* the `devices` field of the session event */
 
 /* device_parse.c: "cpu", "cuda", "cuda:1" to a device; NULL, "" and mistakes report at `at` with PyTorch's words. */

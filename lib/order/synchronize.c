@@ -47,6 +47,7 @@ void fy_say_modelled(void)
 int64_t fy_now(void)
 {
     fy_session_start();
+    fy_dev_model_clock(); /* which clock it is hangs on the card */
     return fy_clock_now();
 }
 

@@ -11,6 +11,7 @@ typedef enum cudaError {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInsufficientDriver = 35,
     cudaErrorNoDevice = 100,
+    cudaErrorNoKernelImageForDevice = 209,
     cudaErrorOperatingSystem = 304,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
@@ -24,6 +25,11 @@ enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDe
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;
+    int major, minor;
+};
+
+struct cudaFuncAttributes {
+    int numRegs;
 };
 
 struct cudaPointerAttributes {
@@ -66,5 +72,6 @@ typedef struct CUstream_st *cudaStream_t;
 #define cudaEventQuery FAKE(EventQuery)
 #define cudaEventElapsedTime FAKE(EventElapsedTime)
 #define cudaDeviceSynchronize FAKE(DeviceSynchronize)
+#define cudaFuncGetAttributes FAKE(FuncGetAttributes)
 
 #endif

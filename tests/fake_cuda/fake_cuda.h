@@ -24,6 +24,8 @@ struct fake_event {
 
 static struct {
     int cards, driver;       /* what the machine has */
+    int sm, oldest;          /* what its cards can, and what the kernels ask for: 90, 75 */
+    bool lazy;               /* was there a call while kernels would load late? */
     bool peers;              /* can its cards read each other? */
     cudaError_t count_error; /* cudaGetDeviceCount's answer; then it leaves the count unwritten */
     const char *fail;        /* the call that fails next ... */
@@ -43,7 +45,7 @@ static struct {
     } block[FAKE_BLOCKS];
     struct CUstream_st *all[64];
     char calls[65536]; /* names with their streams, blanks between */
-} fake = {.cards = 1, .driver = 13000, .work = 1};
+} fake = {.cards = 1, .driver = 13000, .sm = 90, .oldest = 75, .work = 1};
 
 static struct CUstream_st *fake_stream(struct CUstream_st *s)
 {
@@ -55,6 +57,8 @@ static struct CUstream_st *fake_stream(struct CUstream_st *s)
 static cudaError_t called_in(const char *name, int stream)
 {
     size_t n = strlen(fake.calls);
+    const char *loading = getenv("CUDA_MODULE_LOADING");
+    if (!loading || strcmp(loading, "EAGER") != 0) fake.lazy = true;
     snprintf(fake.calls + n, sizeof fake.calls - n, "%s%s", n ? " " : "", name);
     n = strlen(fake.calls);
     if (stream > 0) snprintf(fake.calls + n, sizeof fake.calls - n, "@%d", stream);
@@ -98,6 +102,7 @@ static inline cudaError_t fake_GetDeviceProperties(struct cudaDeviceProp *p, int
 {
     snprintf(p->name, sizeof p->name, "Fake Card %d", card);
     p->totalGlobalMem = 8u << 20;
+    p->major = fake.sm / 10, p->minor = fake.sm % 10;
     return called("GetDeviceProperties");
 }
 
@@ -105,6 +110,13 @@ static inline cudaError_t fake_SetDevice(int card)
 {
     fake.card = card;
     return called(card == 0 ? "SetDevice" : "SetDevice:1");
+}
+
+static inline cudaError_t fake_FuncGetAttributes(struct cudaFuncAttributes *a, const void *kernel)
+{
+    cudaError_t e = called(kernel ? "FuncGetAttributes" : "FuncGetAttributes?");
+    a->numRegs = 8;
+    return e || fake.sm >= fake.oldest ? e : (fake.last = cudaErrorNoKernelImageForDevice);
 }
 
 static inline cudaError_t fake_DeviceCanAccessPeer(int *can, int card, int peer)

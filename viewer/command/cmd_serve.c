@@ -68,10 +68,9 @@ static int point_to_first(const char *there)
  * NULL: they do not. */
 static const char *why_simulated(void)
 {
-    const char *asked = getenv("FERRY_GPU"), *why = fy_dev_count() > 1 ? fy_dev_why_not_real() : NULL;
-    if (why) return why;
-    if (!asked || strcmp(asked, "real") != 0) return "lessons do not need a real one; FERRY_GPU=real asks for it";
-    return fy_dev_count() > 1 ? NULL : "no card";
+    const char *asked = getenv("FERRY_GPU"), *why = fy_dev_why_not_real();
+    if (asked && strcmp(asked, "real") == 0) return fy_dev_count() > 1 ? NULL : why ? why : "no card";
+    return why ? why : "lessons do not need a real one; FERRY_GPU=real asks for it";
 }
 
 static void greet(const server *web, int asked_port, const char *my)

@@ -11,7 +11,7 @@
 #include "reads.h"
 
 #ifndef FERRY_CORE_LIBS
-#define FERRY_CORE_LIBS "-lopenblas -lm -lpthread"
+#define FERRY_CORE_LIBS "-lopenblas -lm -lpthread -ldl"
 #endif
 
 enum { MOST_ARGUMENTS = 64 };
@@ -122,6 +122,8 @@ static void make_command(command *c, const compile_order *o, bool clang, const c
     add(c, "-o");
     add(c, out);
     add(c, lib);
+    add_words(c, "-Xlinker -rpath -Xlinker"); /* where the real card's library is, if there is one */
+    add(c, o->home->lib);
     add(c, "-lferry");
     add_words(c, FERRY_CORE_LIBS);
 }

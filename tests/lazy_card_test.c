@@ -1,0 +1,120 @@
+/* When real cards are opened: lib/devices/device.c over the fake of the CUDA runtime, which stands for the library
+ * that a machine with a driver would load. Each case in a process of its own, as devices are opened once. */
+#include "device.h"
+#include "cuda_on_fake.h"
+#undef fy_dev_at /* the library's own from here on */
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cuda_library.h"
+#include "tensor.h"
+
+/* In place of the one that looks for a driver and a file. */
+const fy_backend *fy_cuda_library(bool anyway, char *why, size_t room)
+{
+    (void)anyway, (void)why, (void)room;
+    return &fy_backend_cuda;
+}
+
+/* Run `body` in a child with FERRY_GPU=auto; its status is 0 unless it says otherwise. */
+static int child(void (*body)(void))
+{
+    int status;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("FERRY_GPU", "auto", 1);
+        unsetenv("CUDA_MODULE_LOADING");
+        body();
+        _exit(0);
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#define IS(fact) \
+    if (!(fact)) fprintf(stderr, "# line %d: %s; calls: %s\n", __LINE__, #fact, fake.calls), _exit(1)
+
+static void compute_here(void)
+{
+    fy_tensor *a = fy_randn((40, 40)), *b = fy_matmul(a, a);
+    fy_tensor *c = fy_to(fy_sum(fy_add(b, 1)), "cpu");
+    fy_print(c);
+    fy_item(c);
+}
+
+static void stays_on_the_cpu(void)
+{
+    compute_here();
+    IS(fake.calls[0] == 0);
+}
+
+static void forks_first(void)
+{
+    compute_here();
+    if (fork() == 0) {
+        compute_here();
+        _exit(fake.calls[0] != 0);
+    }
+    int status = 1;
+    wait(&status);
+    IS(status == 0 && fake.calls[0] == 0);
+}
+
+static void names_a_card(void)
+{
+    compute_here();
+    fy_tensor *b = fy_cuda(fy_ones((3)));
+    IS(fy_item(fy_sum(b)) == 3);
+    IS(strncmp(fake.calls, "GetDeviceCount ", 15) == 0 && strstr(fake.calls, "Launch") && !fake.lazy);
+    IS(!strstr(fake.calls, "SetDevice:1")); /* one card was used */
+    IS(fy_dev_count() == 3 && !fy_dev_why_not_real() && !fy_dev_model_clock());
+}
+
+static void counts(void) { IS(fy_cuda_device_count() == 2 && !strstr(fake.calls, "SetDevice:1")); }
+
+/* What it shows is measured from the first time on. */
+static void looks_at_the_clock(void)
+{
+    fy_now();
+    IS(fake.calls[0] != 0);
+}
+
+static void is_too_old(void)
+{
+    fake.sm = 61;
+    compute_here();
+    IS(fy_item(fy_sum(fy_cuda(fy_ones((3))))) == 3);
+    IS(fy_dev_count() == 2 && strcmp(fy_dev_at(1)->backend->kind, "sim") == 0);
+    IS(strcmp(fy_dev_why_not_real(),
+              "card too old for this build: Fake Card 0 is sm_61, and the kernels begin with sm_75") == 0);
+    IS(fy_dev_model_clock() && !strstr(fake.calls, "Malloc"));
+}
+
+#define CASE(name, body) \
+    static void name(void **state) \
+    { \
+        (void)state; \
+        fake_reset(2); \
+        assert_int_equal(child(body), 0); \
+    }
+
+CASE(a_program_that_stays_on_the_cpu_calls_nothing_of_cuda, stays_on_the_cpu)
+CASE(nor_do_its_children, forks_first)
+CASE(the_first_card_named_is_opened_and_no_other, names_a_card)
+CASE(counting_opens_the_first_card_alone, counts)
+CASE(the_clock_is_the_cards_from_the_first_look_on, looks_at_the_clock)
+CASE(a_card_too_old_is_simulated_and_that_is_said, is_too_old)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_that_stays_on_the_cpu_calls_nothing_of_cuda),
+        cmocka_unit_test(nor_do_its_children),
+        cmocka_unit_test(the_first_card_named_is_opened_and_no_other),
+        cmocka_unit_test(counting_opens_the_first_card_alone),
+        cmocka_unit_test(the_clock_is_the_cards_from_the_first_look_on),
+        cmocka_unit_test(a_card_too_old_is_simulated_and_that_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
