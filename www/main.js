@@ -11,7 +11,7 @@ import { run as makeRun, title } from './run.js';
 import { actions, waitIn } from './scene.js';
 import { sourcePane } from './source.js';
 import { stage } from './stage.js';
-import { badge, behind, live } from './status.js';
+import { badge, behind, folder, live } from './status.js';
 import { duration } from './steps.js';
 import { eventTable } from './table.js';
 import { transport } from './transport.js';
@@ -173,6 +173,7 @@ const on = {
   hello(head) {
     document.body.dataset.mode = mode = head.mode;
     why = typeof head.why === 'string' ? head.why : '';
+    folder($('folder'), head);
     for (const info of head.runs ?? []) addRun(info);
     const run = runs.get(head.current);
     if (run && run !== shown) select(run, true);

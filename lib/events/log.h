@@ -20,7 +20,7 @@ typedef struct fy_text {
 } fy_text;
 
 /* Make the file behind a log, sized and empty. path NULL: an unlinked file (mode 0600) in
- * $XDG_STATE_HOME/ferry (or ~/.local/state/ferry, /tmp as a last resort; folder mode 0700).
+ * $XDG_STATE_HOME/ferry or ~/.local/state/ferry, whichever is this user's alone, else in /tmp.
  * limit: events at most, 0 for the default (4 million). Returns a descriptor (close-on-exec) that the
  * caller owns, or -1 with a message in err. */
 int fy_log_file(const char *path, uint64_t limit, char *err, size_t room);
