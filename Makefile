@@ -235,7 +235,9 @@ fuzz-selftest: tests ## five planted bugs, each of which fuzzing must find
 	tests/sabotage/run $(B) $(basename $(notdir $(wildcard tests/sabotage/fuzz-*.sab)))
 valgrind: tests ## run the C tests that tests/valgrind.txt names under valgrind
 	tests/run valgrind:$(B)
-sabotage: tests ## break Ferry in each of the listed ways; a test must notice
+sabotage: ## break Ferry in each of the listed ways; a test must notice
+	.ci/deps test
+	$(MAKE) tests
 	tests/run sabotage:$(B)
 bench: all $(BENCHES) ## cost and speed beside peers measured in the same run
 	tests/bench/run $(B)
