@@ -50,20 +50,22 @@ static bool lock_path(const char *served, char *path, size_t room)
 /* The locked file, -1 when there is none to be had, -2 when another process has it; its words in `there`. */
 static int lock_state(const char *path, char *there, size_t room)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    struct stat s;
-    if (fd < 0) return -1;
-    fchmod(fd, 0600);
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    for (int tries = 0; tries < 10; tries++) {
+        struct stat s;
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0) return -1;
+        fchmod(fd, 0600);
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            bool taken = errno == EWOULDBLOCK;
+            ssize_t n = pread(fd, there, room - 1, 0);
+            there[n > 0 ? n : 0] = '\0';
+            close(fd);
+            return taken ? -2 : -1;
+        }
         if (fstat(fd, &s) == 0 && s.st_nlink > 0) return fd;
         close(fd); /* it went with its owner while we opened it */
-        return lock_state(path, there, room);
     }
-    bool taken = errno == EWOULDBLOCK;
-    ssize_t n = pread(fd, there, room - 1, 0);
-    there[n > 0 ? n : 0] = '\0';
-    close(fd);
-    return taken ? -2 : -1;
+    return -1;
 }
 
 static void write_state(int fd, const server *web)
