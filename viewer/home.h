@@ -33,8 +33,8 @@ bool file_write(const char *path, const char *text, size_t size);
 bool file_keep(const char *path, const char *text, size_t size);
 /* $XDG_STATE_HOME/ferry, made with mode 0700; false with a message if it cannot be had for this user alone. */
 bool state_folder(char *out, size_t room, char *err, size_t err_room);
-/* Make the folder `path`, where programs are built. False with a message where others may write who may not write the sources: what lies
- * there is run. */
+/* Make the folder `path`, where programs are built. False with a message where others may write who may not write
+ * the sources: what lies there is run. */
 bool made_folder(const home *h, const char *path, char *err, size_t room);
 
 #endif
