@@ -243,19 +243,20 @@ run: ## install what is missing, build, and open the lessons in the browser
 experiments: all $(SHOWN) ## build lessons/experiments: programs to run and to watch
 lesson: all ## one lesson on the terminal: make lesson LESSON=02-to-returns
 	$(B)/lessons/$(LESSON)
-test: ## every test, with gcc and under ASan and UBSan; under 10 minutes
+test-prepare: # installs and builds what `make test` runs
 	.ci/deps test
 	$(MAKE) tests
 	$(MAKE) $(ASAN) tests
+test: test-prepare ## every test, with gcc and under ASan and UBSan; under 10 minutes
 	tests/run c:$(B) sh:$(B) page:$(B) c:$(B)/asan
-test-long: ## that, and clang, TSan, valgrind and the sabotage list
+test-long: ## that, and clang, TSan, valgrind, fresh Debian roots and the sabotage list
 	.ci/deps long
 	$(MAKE) tests
 	$(MAKE) $(ASAN) tests
 	$(MAKE) $(CLANG) tests
 	$(MAKE) $(TSAN) tests
 	$(MAKE) fuzz-files
-	LONG=1 tests/run c:$(B) sh:$(B) page:$(B) c:$(B)/asan c:$(B)/clang c:$(B)/tsan valgrind:$(B) sabotage:$(B)
+	LONG=1 tests/run c:$(B) sh:$(B) page:$(B) c:$(B)/asan c:$(B)/clang c:$(B)/tsan valgrind:$(B) roots:$(B) sabotage:$(B)
 asan: ## build and run the C tests under ASan and UBSan
 	$(MAKE) $(ASAN) tests
 	tests/run c:$(B)/asan
@@ -273,7 +274,9 @@ fuzz-selftest: tests ## five planted bugs, each of which fuzzing must find
 	tests/sabotage/run $(B) $(basename $(notdir $(wildcard tests/sabotage/fuzz-*.sab)))
 valgrind: tests ## run the C tests that tests/valgrind.txt names under valgrind
 	tests/run valgrind:$(B)
-sabotage: tests ## break Ferry in each of the listed ways; a test must notice
+sabotage: ## break Ferry in each of the listed ways; a test must notice
+	.ci/deps test
+	$(MAKE) tests
 	tests/run sabotage:$(B)
 bench: all $(BENCHES) ## cost and speed beside peers measured in the same run
 	tests/bench/run $(B)
@@ -315,7 +318,7 @@ clean: ## throw the build folder away
 help: ## this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-.PHONY: all tests run experiments lesson test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
+.PHONY: all tests run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
   fmt install uninstall core-libs clean help fmt-check gpu-check
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

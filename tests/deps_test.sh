@@ -31,6 +31,13 @@ forbidden() {
     hide cjson; rm -f "$work/asked"; fake id 'echo 0'
     ! NO_INSTALL=1 deps run && [[ ! -e $work/asked ]] && grep -q libcjson-dev "$work/deps.out"
 }
+# The reference BLAS alone: a header that names the same functions, and nothing to link with.
+header_alone() {
+    mkdir -p "$work/blas" && echo 'double cblas_ddot(int, const double *, int, const double *, int);' >"$work/blas/cblas.h"
+    printf '#!/bin/bash\nexec gcc -I%s "${@/#-lopenblas/-lno-openblas}"\n' "$work/blas" >"$work/bin/hiding"
+    rm -f "$work/asked"; fake id 'echo 0'; deps run
+    cat "$work/deps.out"; grep -x 'ferry: installing openblas' "$work/deps.out" && asked 'install.* libopenblas-dev'
+}
 bearable() { hide civetweb; NO_INSTALL=1 deps run && grep -q libcivetweb-dev "$work/deps.out"; }
 
 # The objects are the same without civetweb; only the command is linked anew.
@@ -78,6 +85,7 @@ holds "root installs what is missing" root_installs
 holds "password-less sudo installs what is missing" sudo_installs
 holds "without either the commands for apt and dnf are printed" no_sudo_advises
 holds "NO_INSTALL=1 forbids and advises" forbidden
+holds "a header without its library is missing" header_alone
 holds "without civetweb NO_INSTALL=1 goes on" bearable
 holds "without civetweb all but the page is built, said once" built_without_web
 holds "without civetweb: ferry list" lists

@@ -54,6 +54,11 @@ grades() { # the learner's file lands in the current folder
     (cd "$work/own" && XDG_CACHE_HOME=$work/cache && export XDG_CACHE_HOME && mkdir -p my &&
         cp "$OLDPWD/lessons/01-where-am-i/solution.c" my/01-where-am-i.c && "$prefix/bin/ferry" grade 01-where-am-i)
 }
+refuses_to_build() { # what lies in a folder of everybody's may be anybody's
+    mkdir -p "$work/open/ferry/my" && chmod 777 "$work/open/ferry/my" &&
+        ! (cd "$work/own" && XDG_CACHE_HOME=$work/open "$prefix/bin/ferry" grade 01-where-am-i) >"$work/refused" 2>&1 &&
+        grep 'cannot build: .*/ferry/my can be written by' "$work/refused" && [[ -z $(ls "$work/open/ferry/my") ]]
+}
 
 # Fetch the page that a program under view announced in $1; its URL must come while the program may be gone.
 page_of() {
@@ -117,4 +122,5 @@ holds "a program builds against build/ by pkg-config" uninstalled
 holds "C++ may include ferry.h" cplusplus
 holds "the installed ferry lists the lessons" lists
 holds "the installed ferry grades" grades
+holds "it builds nothing in a folder that others may write to" refuses_to_build
 finish

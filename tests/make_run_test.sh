@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make run` as a user types it, where everything is installed: it prints one address, over SSH also the
-# forwarding line; the second one points to the first. No network, no install.
+# forwarding line; the second one points to the first, and another checkout's serves its own. No network, no install.
 . "$(dirname "$0")/shell.sh"
 export XDG_STATE_HOME=$work/state FERRY_MY=$work/my BROWSER=none NO_INSTALL=1 FERRY_GPU=sim
 export FERRY_HOME=$PWD
@@ -28,6 +28,18 @@ second() {
     timeout 60 make -s B="$B" run >"$work/second" 2>&1
     [[ -n $(address "$work/first") && $(address "$work/second") == "$(address "$work/first")" ]]
 }
+another() { # a second checkout, of the same user: its own address, and its own folder
+    mkdir -p "$work/checkout/build" && cp -a "$B/ferry" "$B/libferry.a" "$B/lessons" "$work/checkout/build/" &&
+        cp -a lessons lib Makefile "$work/checkout/" || return 1
+    (unset FERRY_HOME FERRY_MY; exec timeout 60 "$work/checkout/build/ferry" serve >"$work/another" 2>&1) &
+    echo $! >"$work/another.pid"
+    await "$work/another"
+    sleep 0.2
+    kill -INT "$(cat "$work/another.pid")" && wait "$(cat "$work/another.pid")"
+    cat "$work/another"
+    [[ -n $(address "$work/another") && $(address "$work/another") != "$(address "$work/first")" ]] &&
+        grep -F "your files are in $work/checkout/my" "$work/another"
+}
 ends() { # Ctrl-C
     [[ -n $(address "$work/first") ]] || return 1
     kill -INT "$(cat "$work/pid")" && wait "$(cat "$work/pid")"
@@ -46,5 +58,6 @@ holds "and only one" one_address
 holds "over SSH it prints the forwarding line" forwards
 holds "it says once that the GPU is simulated" simulated
 holds "a second make run points to the first" second
+holds "another checkout's serves its own folder" another
 holds "Ctrl-C ends it" ends
 finish

@@ -1,5 +1,5 @@
 /* serve_test.c: `ferry serve` and `ferry watch`, as they are started from a shell: each save is graded, the
- * page edits and runs, a second one points to the first, a taken port and a browser are said once. */
+ * page edits and runs, a second one for a folder points to the first, a taken port and a browser are said once. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <glob.h>
 #include <pty.h>
 #include <sys/stat.h>
 
@@ -177,22 +178,73 @@ static void a_newer_save_supersedes_a_run_that_hangs(void **state)
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
+/* The files that say which servers there are; they are their owner's alone. */
+static int locks(void)
+{
+    char pattern[128];
+    glob_t found = {0};
+    struct stat st;
+    snprintf(pattern, sizeof pattern, "%s/state/ferry/serve-*.lock", school_folder);
+    glob(pattern, 0, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        assert_int_equal(stat(found.gl_pathv[i], &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600);
+    }
+    int count = (int)found.gl_pathc;
+    globfree(&found);
+    return count;
+}
+
 static void a_second_serve_points_to_the_first(void **state)
 {
     (void)state;
     page p;
-    char path[256], port[64];
-    struct stat st;
+    char port[64];
     open_page(&p);
-    snprintf(path, sizeof path, "%s/state/ferry/serve.lock", school_folder);
-    assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(locks(), 1);
     snprintf(port, sizeof port, "on port %d", p.door.port);
     expect("serve --no-browser", 0, port);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
     page again;
+    assert_int_equal(locks(), 0);
     open_page(&again); /* the lock went with its owner */
     assert_int_equal(end_ferry(&again.ferry, SIGTERM), 0);
+}
+
+/* The folder that its first word to a page names. */
+static void assert_names_folder(const page *p, const char *folder)
+{
+    int fd = door_join(&p->door);
+    char *text = ws_read_until(fd, "{\"type\":\"hello\""), *real = realpath(folder, NULL);
+    cJSON *hello = cJSON_Parse(text);
+    assert_string_equal(field(hello, "folder"), real);
+    cJSON_Delete(hello);
+    free(text), free(real);
+    close(fd);
+}
+
+static void another_folder_is_served_beside_the_first(void **state)
+{
+    (void)state;
+    page first, second;
+    char mine[128], other[128], link[128], port[64];
+    snprintf(mine, sizeof mine, "%s/my", school_folder);
+    snprintf(other, sizeof other, "%s/other", school_folder);
+    snprintf(link, sizeof link, "%s/link", school_folder);
+    open_page(&first);
+    setenv("FERRY_MY", other, 1);
+    open_page(&second);
+    assert_int_not_equal(second.door.port, first.door.port);
+    assert_int_equal(locks(), 2);
+    assert_names_folder(&first, mine);
+    assert_names_folder(&second, other);
+    assert_int_equal(symlink(other, link), 0); /* the same folder by another name */
+    setenv("FERRY_MY", link, 1);
+    snprintf(port, sizeof port, "on port %d", second.door.port);
+    expect("serve --no-browser", 0, port);
+    setenv("FERRY_MY", mine, 1);
+    assert_int_equal(end_ferry(&second.ferry, SIGTERM), 0);
+    assert_int_equal(end_ferry(&first.ferry, SIGTERM), 0);
 }
 
 /* ---- where the page is ----------------------------------------------------------------------------------- */
@@ -264,8 +316,8 @@ static void a_browser_that_is_not_there_is_said_once_and_stops_nothing(void **st
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* A browser of ours, which keeps what it is told to open. */
-static void a_browser_gets_the_url(void **state)
+/* A browser of ours, which keeps what it is told to open: every user of the machine can read that as well. */
+static void a_browser_gets_a_way_in_without_the_token(void **state)
 {
     (void)state;
     page p;
@@ -280,8 +332,14 @@ static void a_browser_gets_the_url(void **state)
     for (int i = 0; i < GUARD_MS / 10 && access(kept, R_OK); i++) usleep(10000);
     char *opened = file_read(kept, NULL);
     assert_non_null(opened);
-    snprintf(url, sizeof url, "1 http://127.0.0.1:%d/#token=%s\n", p.door.port, p.door.token);
-    assert_string_equal(opened, url);
+    assert_null(strstr(opened, p.door.token));
+    snprintf(url, sizeof url, "1 http://127.0.0.1:%d", p.door.port);
+    assert_memory_equal(opened, url, strlen(url));
+    opened[strcspn(opened, "\n")] = '\0';
+    snprintf(url, sizeof url, "Location: /#token=%s\r\n", p.door.token);
+    char *answer = ask(p.door.port, (asking){.method = "GET", .path = strstr(opened, "/open/"), .host = p.door.host});
+    assert_non_null(strstr(answer, url));
+    free(answer);
     free(opened);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
@@ -294,9 +352,10 @@ int main(void)
         cmocka_unit_test(the_files_of_all_lessons_are_watched),
         cmocka_unit_test(a_newer_save_supersedes_a_run_that_hangs),
         cmocka_unit_test(a_second_serve_points_to_the_first),
+        cmocka_unit_test(another_folder_is_served_beside_the_first),
         cmocka_unit_test(a_taken_port_gives_the_next_and_is_said_once),
         cmocka_unit_test(a_browser_that_is_not_there_is_said_once_and_stops_nothing),
-        cmocka_unit_test(a_browser_gets_the_url),
+        cmocka_unit_test(a_browser_gets_a_way_in_without_the_token),
     };
     return cmocka_run_group_tests(tests, school_make, school_remove);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "assets.h"
 #include "http_client.h"
@@ -128,6 +129,51 @@ static void every_file_of_www_is_in_the_table(void **state)
     }
     closedir(www);
     assert_true(files > 0);
+}
+
+/* ---- the way in from a command line ---- */
+
+/* What a server sends who comes by this address: the status, and whether the token is in it. */
+static bool is_let_in(const server *s, const char *path)
+{
+    char *answer = ask(server_port(s), (asking){.method = "GET", .path = path, .host = "localhost"});
+    bool in = strstr(answer, strstr(server_url(s), "#token=")) != NULL;
+    assert_int_equal(status_of(answer), 303);
+    assert_non_null(strstr(answer, in ? "Location: /#token=" : "Location: /\r\n"));
+    assert_non_null(strstr(answer, "Cache-Control: no-store"));
+    free(answer);
+    return in;
+}
+
+static void a_code_is_good_for_the_token_once(void **state)
+{
+    (void)state;
+    server *s = start(18705);
+    const char *path = strstr(server_entry(s), "/open/");
+    assert_null(strstr(server_entry(s), strstr(server_url(s), "#token=") + 7));
+    assert_int_equal(strlen(path), 6 + 32);
+    assert_false(is_let_in(s, "/open/00000000000000000000000000000000"));
+    assert_false(is_let_in(s, "/open/"));
+    assert_true(is_let_in(s, path));
+    assert_false(is_let_in(s, path));
+    assert_int_equal(ask_status(server_port(s), (asking){"POST", path, host, origin, token, "{}"}), 403);
+    server_stop(s);
+}
+
+static void another_user_gets_nothing_for_the_code(void **state)
+{
+    (void)state;
+    if (geteuid() != 0) skip();
+    server *s = start(18705);
+    const char *path = strstr(server_entry(s), "/open/");
+    int status = 0;
+    fflush(NULL);
+    pid_t another = fork();
+    if (!another) _exit(setuid(4711) ? 2 : is_let_in(s, path));
+    assert_int_equal(waitpid(another, &status, 0), another);
+    assert_int_equal(status, 0);
+    assert_true(is_let_in(s, path)); /* nor have they used it up */
+    server_stop(s);
 }
 
 static void the_root_is_the_index(void **state)
@@ -350,6 +396,8 @@ int main(void)
         cmocka_unit_test(every_asset_is_served_with_a_strict_policy),
         cmocka_unit_test(every_file_of_www_is_in_the_table),
         cmocka_unit_test(the_root_is_the_index),
+        cmocka_unit_test(a_code_is_good_for_the_token_once),
+        cmocka_unit_test(another_user_gets_nothing_for_the_code),
         cmocka_unit_test(the_lines_of_a_run_can_be_downloaded),
         cmocka_unit_test(routes_get_the_rest_of_the_path_and_the_body),
         cmocka_unit_test(a_body_must_be_a_json_object_of_at_most_a_mebibyte),

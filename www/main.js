@@ -11,7 +11,7 @@ import { run as makeRun, title } from './model/run.js';
 import { actions, waitIn } from './model/step_actions.js';
 import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
-import { badge, behind, live } from './panes/status.js';
+import { badge, behind, folder, live } from './panes/status.js';
 import { duration } from './model/steps.js';
 import { eventTable } from './panes/table.js';
 import { transport } from './panes/transport.js';
@@ -177,6 +177,7 @@ const on = {
   hello(head) {
     document.body.dataset.mode = mode = head.mode;
     why = typeof head.why === 'string' ? head.why : '';
+    folder($('folder'), head);
     for (const info of head.runs ?? []) addRun(info);
     const run = runs.get(head.current);
     if (run && run !== shown) select(run, true);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "log_format.h"
+#include "folder.h"
 
 static const char magic[8] = {'F', 'E', 'R', 'R', 'Y', 'L', 'O', 'G'};
 
@@ -38,22 +39,15 @@ static bool read_head(int fd, fy_head *h)
 
 /* ---- making a file ---- */
 
-/* dir/name as a folder that only its owner may enter; false if it cannot be had. */
+/* base/below as a folder of this user's alone; false if it cannot be had. */
 static bool folder(char *path, size_t room, const char *base, const char *below)
 {
+    char why[256];
     int n = snprintf(path, room, "%s%s", base, below);
-    if (n < 0 || (size_t)n >= room) return false;
-    for (char *slash = path + 1; *slash; slash++) {
-        if (*slash != '/') continue;
-        *slash = 0;
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-    struct stat s;
-    if (mkdir(path, 0700) && errno != EEXIST) return false;
-    return !stat(path, &s) && S_ISDIR(s.st_mode) && !access(path, W_OK | X_OK);
+    return n > 0 && (size_t)n < room && fy_folder_own(path, why, sizeof why) && !access(path, W_OK | X_OK);
 }
 
+/* Else /tmp itself, whoever may write there: the file has no name that anybody could take. */
 static bool state_folder(char *path, size_t room)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");

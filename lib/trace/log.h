@@ -16,7 +16,7 @@
 typedef struct fy_log fy_log;
 
 /* Make the file behind a log, sized and empty. path NULL: an unlinked file (mode 0600) in
- * $XDG_STATE_HOME/ferry (or ~/.local/state/ferry, /tmp as a last resort; folder mode 0700).
+ * $XDG_STATE_HOME/ferry or ~/.local/state/ferry, whichever is this user's alone, else in /tmp.
  * limit: events at most, 0 for the default (4 million). Returns a descriptor (close-on-exec) that the
  * caller owns, or -1 with a message in err; errno is EBUSY where a living program writes a log of that name. A named
  * log is locked until its descriptors are closed and its mappings gone. */

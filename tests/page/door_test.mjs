@@ -16,6 +16,21 @@ check('the token leaves the address bar, and a reload still gets in', async () =
   await done(page);
 });
 
+check('the page names the folder that it is of, by its end where it is long', async () => {
+  const lessons = await ferry('serve', '--port', '8835');
+  try {
+    const page = await stage.open(lessons.url);
+    await page.locator('#folder:not([hidden])').waitFor();
+    const end = lessons.my.split('/').slice(-2).join('/');
+    assert.equal(await page.title(), `${end} · Ferry`);
+    assert.ok((await page.locator('#folder').innerText()).endsWith(end));
+    assert.equal(await page.locator('#folder').getAttribute('title'), `Your files are in ${lessons.my}`);
+    await done(page);
+  } finally {
+    await lessons.stop();
+  }
+});
+
 check('without a token the page says what to open', async () => {
   const page = await stage.open(stage.view.url.replace(/#.*/, ''));
   await page.locator('#notice:not([hidden])').waitFor();

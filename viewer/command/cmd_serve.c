@@ -1,5 +1,5 @@
-/* cmd_serve.c: `ferry serve`, which `make run` starts: the lessons in the page, until Ctrl-C. A second one
- * points to the first: a locked file in the state folder, for its owner alone, holds the URL. */
+/* cmd_serve.c: `ferry serve`, which `make run` starts: the lessons in the page, until Ctrl-C. A second one for the same
+ * folder points to the first: a locked file in the state folder, for its owner alone, holds the URL. */
 #define _GNU_SOURCE 1
 
 #include <errno.h>
@@ -18,23 +18,54 @@
 #include "command.h"
 #include "run_manager.h"
 
-/* ---- one at a time ------------------------------------------------------------------------------------- */
+/* ---- one at a time a folder ------------------------------------------------------------------------------ */
+
+/* The folder that is served, by its one real name. */
+static void served_folder(const home *h, char *out, size_t room)
+{
+    char *real = folder_make(h->my) ? realpath(h->my, NULL) : NULL;
+    snprintf(out, room, "%s", real ? real : h->my);
+    free(real);
+}
+
+/* FNV-1a */
+static unsigned long long hash_of(const char *text)
+{
+    unsigned long long hash = 14695981039346656037ULL;
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
+    return hash;
+}
+
+/* The file that stands for a folder; false after saying why there can be none. */
+static bool lock_path(const char *served, char *path, size_t room)
+{
+    char folder[HOME_PATH], err[1200], words[1400];
+    if (state_folder(folder, sizeof folder, err, sizeof err))
+        return snprintf(path, room, "%s/serve-%016llx.lock", folder, hash_of(served)) < (int)room;
+    snprintf(words, sizeof words, "a second `ferry serve` will not find this one: %s", err);
+    complain(words);
+    return false;
+}
 
 /* The locked file, -1 when there is none to be had, -2 when another process has it; its words in `there`. */
-static int lock_state(char *there, size_t room)
+static int lock_state(const char *path, char *there, size_t room)
 {
-    char path[HOME_PATH + 32], folder[HOME_PATH];
-    if (!state_folder(folder, sizeof folder)) return -1;
-    snprintf(path, sizeof path, "%s/serve.lock", folder);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return -1;
-    fchmod(fd, 0600);
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-    bool taken = errno == EWOULDBLOCK;
-    ssize_t n = pread(fd, there, room - 1, 0);
-    there[n > 0 ? n : 0] = '\0';
-    close(fd);
-    return taken ? -2 : -1;
+    for (int tries = 0; tries < 10; tries++) {
+        struct stat s;
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0) return -1;
+        fchmod(fd, 0600);
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            bool taken = errno == EWOULDBLOCK;
+            ssize_t n = pread(fd, there, room - 1, 0);
+            there[n > 0 ? n : 0] = '\0';
+            close(fd);
+            return taken ? -2 : -1;
+        }
+        if (fstat(fd, &s) == 0 && s.st_nlink > 0) return fd;
+        close(fd); /* it went with its owner while we opened it */
+    }
+    return -1;
 }
 
 static void write_state(int fd, const server *web)
@@ -45,9 +76,11 @@ static void write_state(int fd, const server *web)
         complain("cannot note where the page is; a second `ferry serve` will not find this one");
 }
 
-static void clear_state(int fd)
+/* Away before it is unlocked: who opened it meanwhile looks again. */
+static void clear_state(int fd, const char *path)
 {
-    if (fd >= 0 && ftruncate(fd, 0) == 0) close(fd);
+    unlink(path);
+    close(fd);
 }
 
 /* PORT PID URL; the other one may only be starting. */
@@ -110,13 +143,14 @@ static void wait_for_end(void)
     while (poll(&p, 1, -1) < 0 && errno == EINTR) continue;
 }
 
-static int serve(const school *s, const options *o, int state)
+static int serve(const school *s, const options *o, const char *served, int state)
 {
     char err[512] = "";
     studio *st = catch_enders() ? studio_open(&s->home, &s->catalogue, o->seconds) : NULL;
     server_options so = {.port = o->port,
                          .mode = "lessons",
                          .why = why_simulated(),
+                         .folder = served,
                          .allow_host = o->allow_host,
                          .routes = studio_routes,
                          .user = st};
@@ -141,16 +175,14 @@ int command_serve(const command *c, int argc, char **argv)
 {
     options o;
     school s;
-    char there[512] = "";
+    char served[HOME_PATH], path[HOME_PATH + 64], there[512] = "";
     if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return NOT_UNDERSTOOD;
     if (o.no_browser) setenv("BROWSER", "none", 1);
-    int state = lock_state(there, sizeof there);
-    if (state == -2) return point_to_first(there);
-    int status = NOT_PASSED;
-    if (school_open(&s)) {
-        status = serve(&s, &o, state);
-        school_close(&s);
-    }
-    clear_state(state);
+    if (!school_open(&s)) return NOT_PASSED;
+    served_folder(&s.home, served, sizeof served);
+    int state = lock_path(served, path, sizeof path) ? lock_state(path, there, sizeof there) : -1;
+    int status = state == -2 ? point_to_first(there) : serve(&s, &o, served, state);
+    if (state >= 0) clear_state(state, path);
+    school_close(&s);
     return status;
 }

@@ -138,7 +138,7 @@ static compile_end broken(diagnosis *d, const char *what, const char *name, cons
 
 static bool prepare(const compile_order *o, diagnosis *d)
 {
-    char path[HOME_PATH + 32], folder[HOME_PATH];
+    char path[HOME_PATH + 32], folder[HOME_PATH], err[1200] = "";
     snprintf(path, sizeof path, "%s/libferry.a", o->home->lib);
     if (access(path, R_OK) != 0) {
         broken(d, "the library is not built: there is no", path, "", "run make");
@@ -146,8 +146,12 @@ static bool prepare(const compile_order *o, diagnosis *d)
     }
     snprintf(folder, sizeof folder, "%s", o->program);
     if (strrchr(folder, '/')) *strrchr(folder, '/') = '\0';
-    if (folder_make(folder)) return true;
-    broken(d, "cannot make the folder", folder, strerror(errno), "make room, or make the folder above it writable");
+    if (made_folder(o->home, folder, err, sizeof err)) return true;
+    char *fix = strrchr(err, ';');
+    if (fix) *fix++ = '\0';
+    *d = (diagnosis){0};
+    snprintf(d->message, sizeof d->message, "cannot build: %.380s", err);
+    snprintf(d->hint, sizeof d->hint, "%.390s", fix ? fix + 1 : "");
     return false;
 }
 

@@ -78,7 +78,7 @@ void browser_show(const server *s, int asked_port, FILE *out)
     if (port != asked_port) fprintf(out, "ferry: port %d is taken; the page is on port %d\n", asked_port, port);
     fprintf(out, "ferry: open %s\n", server_url(s));
     if (browser_forwarding(port, line, sizeof line)) fprintf(out, "ferry: on your own machine, first: %s\n", line);
-    else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !is_forbidden() && !open_page(server_url(s)))
+    else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !is_forbidden() && !open_page(server_entry(s)))
         fprintf(out, "ferry: no browser could be started here; open that address yourself\n");
     fflush(out);
 }

@@ -9,7 +9,7 @@
 
 /* Say on `out` where the page is: the URL on one line, before it a word if the port that was asked for
  * is taken, after it, over SSH, the command that forwards the port. On a desktop, from a terminal,
- * the browser is opened too; BROWSER=none forbids it. */
+ * the browser is opened too, by a way in that is good once; BROWSER=none forbids it. */
 void browser_show(const server *s, int asked_port, FILE *out);
 
 /* Is there a desktop, here and not at the other end of SSH, to open a browser on? (Pure: from the

@@ -101,10 +101,14 @@ int view_file(const char *path, int port, const char *allow_host)
     }
     if (feed_note(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_note(f));
     const char *slash = strrchr(path, '/');
-    const server_options options = {.port = port, .mode = "view", .allow_host = allow_host};
+    char *real = realpath(path, NULL), *end = real ? strrchr(real, '/') : NULL;
+    if (end) end[end == real] = '\0'; /* the folder that the file lies in */
+    const server_options options = {.port = port, .mode = "view", .folder = real, .allow_host = allow_host};
     show s = {0};
     catch_enders();
-    if (!show_start(&s, f, slash ? slash + 1 : path, &options)) return 1;
+    bool shown = show_start(&s, f, slash ? slash + 1 : path, &options);
+    free(real);
+    if (!shown) return 1;
     browser_show(s.server, port, stdout);
     do {
         if (s.ended || !feed_ended(f)) continue;
@@ -218,12 +222,13 @@ static void hear_why(char *why, size_t room)
 /* Never returns: nothing of the program may run here, its exit handlers included. */
 static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, uint64_t born)
 {
-    char err[256], why[128];
+    char err[256], why[128], folder[4096];
     show s = {0};
     catch_enders();
     hear_why(why, sizeof why);
     close_the_rest(log_fd);
-    const server_options options = {.port = FIRST_PORT, .mode = "view", .why = *why ? why : NULL};
+    const server_options options = {
+        .port = FIRST_PORT, .mode = "view", .why = *why ? why : NULL, .folder = getcwd(folder, sizeof folder)};
     feed *f = feed_of_log(log_fd, err, sizeof err);
     if (!f) fprintf(stderr, "ferry: cannot show this run: %s\n", err);
     if (!f || !show_start(&s, f, program, &options)) _exit(1);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
+
 bool folder_exists(const char *path)
 {
     struct stat st;
@@ -130,15 +132,40 @@ bool file_keep(const char *path, const char *text, size_t size)
     return ok;
 }
 
-bool state_folder(char *out, size_t room)
+/* Of this user alone, or said why not, and what to do. */
+static bool own_folder_or_words(const char *path, const char *names, char *err, size_t room)
+{
+    char why[HOME_PATH + 128];
+    if (fy_folder_own(path, why, sizeof why)) return true;
+    snprintf(err, room, "%.900s; set %s to a folder of your own", why, names);
+    return false;
+}
+
+bool state_folder(char *out, size_t room, char *err, size_t err_room)
 {
     const char *state = getenv("XDG_STATE_HOME"), *user = getenv("HOME");
     int n = state && *state == '/' ? snprintf(out, room, "%s/ferry", state)
             : user && *user == '/' ? snprintf(out, room, "%s/.local/state/ferry", user)
                                    : snprintf(out, room, "/tmp/ferry-%ld", (long)getuid());
-    if (n < 0 || (size_t)n >= room || !folder_make(out)) return false;
-    struct stat st;
-    return chmod(out, 0700) == 0 && stat(out, &st) == 0 && st.st_uid == geteuid();
+    if (n > 0 && (size_t)n < room) return own_folder_or_words(out, "XDG_STATE_HOME", err, err_room);
+    snprintf(err, err_room, "the path of the folder for state is too long; set XDG_STATE_HOME to a shorter one");
+    return false;
+}
+
+bool made_folder(const home *h, const char *path, char *err, size_t room)
+{
+    struct stat made, my;
+    if (h->made_apart) return own_folder_or_words(path, "XDG_CACHE_HOME", err, room);
+    if (!folder_make(path) || stat(path, &made)) {
+        snprintf(err, room, "%s: %s; make room, or make the folder above it writable", path, strerror(errno));
+        return false;
+    }
+    if (stat(h->my, &my) && stat(h->beside, &my)) return true; /* nothing to build: it is said elsewhere */
+    bool ours = made.st_uid == geteuid() || made.st_uid == my.st_uid;
+    if (ours && !(made.st_mode & ~my.st_mode & (S_IWGRP | S_IWOTH))) return true;
+    snprintf(err, room, "%s %s; remove it", path,
+             ours ? "can be written by others than the folder of your files" : "belongs to another user");
+    return false;
 }
 
 /* ---- where ------------------------------------------------------------------------------------- */
@@ -245,6 +272,7 @@ static bool find_made(home *h, const char *root)
     const char *cache = getenv("XDG_CACHE_HOME"), *user = getenv("HOME");
     if (getenv("FERRY_MY")) return set(h->made, "%.3000s/.built", h->my);
     if (holds(root, "Makefile")) return set(h->made, "%.3000s/my", h->lib);
+    h->made_apart = true;
     if (cache && *cache == '/') return set(h->made, "%.3000s/ferry/my", cache);
     if (user && *user == '/') return set(h->made, "%.3000s/.cache/ferry/my", user);
     return set(h->made, "/tmp/ferry-%ld/my", (long)getuid());

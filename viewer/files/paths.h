@@ -15,6 +15,7 @@ typedef struct home {
     char lib[HOME_PATH];     /* holds libferry.a */
     char demos[HOME_PATH];   /* holds the built examples, ID each */
     char made[HOME_PATH];    /* where the learner's programs are built */
+    bool made_apart;         /* that is neither in the checkout nor in my/ */
 } home;
 
 /* FERRY_HOME, else the folder above the executable's if it holds lessons/, else PREFIX/share/ferry for
@@ -30,7 +31,10 @@ char *file_read(const char *path, size_t *size);
 bool file_write(const char *path, const char *text, size_t size);
 /* Write a file that is not there yet; false with errno EEXIST if it is. */
 bool file_keep(const char *path, const char *text, size_t size);
-/* $XDG_STATE_HOME/ferry, made with mode 0700; false if it cannot be had. */
-bool state_folder(char *out, size_t room);
+/* $XDG_STATE_HOME/ferry, made with mode 0700; false with a message if it cannot be had for this user alone. */
+bool state_folder(char *out, size_t room, char *err, size_t err_room);
+/* Make the folder `path`, where programs are built. False with a message where others may write who may not write
+ * the sources: what lies there is run. */
+bool made_folder(const home *h, const char *path, char *err, size_t room);
 
 #endif

@@ -20,4 +20,7 @@ typedef struct gate_verdict {
 /* token: the server's own. allow_host: one more Host name, or NULL. */
 gate_verdict gate_check(const gate_request *r, const char *token, const char *allow_host);
 
+/* Is this the secret? Takes the same time wherever the first difference lies. */
+bool gate_same(const char *given, const char *wanted);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "assets.h"
 #include "gate.h"
@@ -144,6 +145,20 @@ static int answer_lines(server *s, struct mg_connection *conn, int number)
     return status;
 }
 
+/* ---- the way in from a command line ---- */
+
+/* Every user of this machine can read the code there: it is good once, and only for who may read the token anyway.
+ * Whoever else comes lands on the page without it, which says what to open. */
+static int answer_entry(server *s, struct mg_connection *conn, const char *code)
+{
+    char more[96] = "Location: /\r\n";
+    uid_t user;
+    bool ours = peer_user(s->port, mg_get_request_info(conn)->remote_port, &user) && (user == geteuid() || user == 0);
+    if (gate_same(code, s->code) && ours && !atomic_exchange(&s->entered, true))
+        snprintf(more, sizeof more, "Location: /#token=%s\r\n", s->token);
+    return send_body(conn, 303, "text/plain; charset=utf-8", more, "", 0);
+}
+
 /* ---- the command's own routes ---- */
 
 static const char *below(const char *path, const char *prefix)
@@ -211,6 +226,7 @@ static int answer(server *s, struct mg_connection *conn, const char *method, con
     bool get = !strcmp(method, "GET"), known = false;
     const asset *a = asset_find(path);
     if (a && get) return send_body(conn, 200, asset_type(a->path), "", a->data, a->size);
+    if (get && !strncmp(path, "/open/", 6)) return answer_entry(s, conn, path + 6);
     int number = run_of_path(path);
     if (number && get) return answer_lines(s, conn, number);
     known = a || number;

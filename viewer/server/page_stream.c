@@ -8,9 +8,9 @@
 
 #include "text.h"
 
-bool hub_start(hub *h, const char *mode, const char *why)
+bool hub_start(hub *h, const char *mode, const char *why, const char *folder)
 {
-    *h = (hub){.mode = mode, .why = why};
+    *h = (hub){.mode = mode, .why = why, .folder = folder};
     pthread_condattr_t steady;
     if (pthread_condattr_init(&steady)) return false;
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
@@ -174,6 +174,7 @@ char *hub_hello(hub *h)
     cJSON_AddStringToObject(o, "type", "hello");
     cJSON_AddStringToObject(o, "mode", h->mode);
     add_text(o, "why", h->why);
+    add_text(o, "folder", h->folder);
     cJSON *runs = cJSON_AddArrayToObject(o, "runs");
     for (int i = 0; i < h->run_count; i++) {
         cJSON *one = cJSON_CreateObject();

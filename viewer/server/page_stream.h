@@ -26,9 +26,9 @@ typedef struct client client;
 /* All that pages can follow. `lock` guards everything but the feeds, which guard themselves. */
 typedef struct hub {
     pthread_mutex_t lock;
-    pthread_cond_t changed;  /* a run, a message, a wish of a client, an end; on the monotonic clock */
-    const char *mode, *why;  /* why: see server_options */
-    stream *runs[RUNS_KEPT]; /* oldest first */
+    pthread_cond_t changed;          /* a run, a message, a wish of a client, an end; on the monotonic clock */
+    const char *mode, *why, *folder; /* see server_options */
+    stream *runs[RUNS_KEPT];         /* oldest first */
     int run_count, last_number;
     client *clients;
     int client_count;
@@ -36,7 +36,7 @@ typedef struct hub {
     bool stopping;
 } hub;
 
-bool hub_start(hub *h, const char *mode, const char *why);
+bool hub_start(hub *h, const char *mode, const char *why, const char *folder);
 void hub_end(hub *h); /* no client is left */
 
 int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label);
@@ -66,5 +66,7 @@ void clients_dismiss(hub *h);                        /* says 1001 to all and wai
  * their reads and writes return at once. civetweb gives no handle to a socket and looks at its stop
  * flag every two seconds only. (socket.c) */
 void shut_connections(int port, int peer, int how);
+/* Whose process is at the other end of a connection of that server; false when the kernel does not say. */
+bool peer_user(int port, int peer, uid_t *user);
 
 #endif

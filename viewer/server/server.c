@@ -103,13 +103,24 @@ static bool start_somewhere(server *s, int port, char *err, size_t room)
     return true;
 }
 
+/* As a shell writes it: ~ for the user's own. */
+static void name_folder(server *s, const char *path)
+{
+    const char *user = getenv("HOME");
+    size_t n = user ? strlen(user) : 0;
+    bool within = path && n > 1 && !strncmp(path, user, n) && (!path[n] || path[n] == '/');
+    if (path) snprintf(s->folder, sizeof s->folder, "%s%s", within ? "~" : "", within ? path + n : path);
+}
+
 server *server_start(const server_options *o, char *err, size_t room)
 {
     server *s = calloc(1, sizeof *s);
     char why[160] = "no memory or no random numbers";
     if (s) *s = (server){.routes = o->routes, .user = o->user};
     if (s && o->allow_host) s->allow_host = strdup(o->allow_host);
-    bool hub_ok = s && make_token(s->token) && hub_start(&s->hub, o->mode, o->why);
+    if (s) name_folder(s, o->folder);
+    bool hub_ok = s && make_token(s->token) && make_token(s->code) &&
+                  hub_start(&s->hub, o->mode, o->why, *s->folder ? s->folder : NULL);
     if (!hub_ok || !start_somewhere(s, o->port, why, sizeof why)) {
         snprintf(err, room, "cannot serve the page on 127.0.0.1: %s", why);
         if (hub_ok && s->web) stop_web(s->web);
@@ -120,6 +131,7 @@ server *server_start(const server_options *o, char *err, size_t room)
     }
     clients_attach(s->web, &s->hub);
     snprintf(s->url, sizeof s->url, "http://127.0.0.1:%d/#token=%s", s->port, s->token);
+    snprintf(s->entry, sizeof s->entry, "http://127.0.0.1:%d/open/%s", s->port, s->code);
     return s;
 }
 
@@ -167,6 +179,8 @@ void server_stop(server *s)
 int server_port(const server *s) { return s->port; }
 
 const char *server_url(const server *s) { return s->url; }
+
+const char *server_entry(const server *s) { return s->entry; }
 
 int server_add_run(server *s, feed *f, const char *lesson, const char *what, const char *label)
 {

@@ -34,6 +34,7 @@ typedef struct server_options {
     int port;               /* first port to try (8700); the next nine follow, then any */
     const char *mode;       /* "lessons" or "view" */
     const char *why;        /* why the GPU is simulated, "no driver"; NULL: it is not, or nobody knows */
+    const char *folder;     /* whose files or runs these are, for pages to say; NULL: nobody knows */
     const char *allow_host; /* one more Host name, or NULL */
     const route *routes;    /* ends with a NULL method; may be NULL */
     void *user;             /* handed to the handlers */
@@ -42,6 +43,8 @@ typedef struct server_options {
 server *server_start(const server_options *o, char *err, size_t room);
 int server_port(const server *s);
 const char *server_url(const server *s); /* http://127.0.0.1:8700/#token=... */
+/* A way in that is good once, and for this user alone: for a command line, which every user can read. */
+const char *server_entry(const server *s);
 
 /* A new run; every open page follows it. Takes the feed over. lesson and what ("demo", "mine", "view")
  * may be NULL. Returns its number, from 1. The last 16 runs are kept. */

@@ -3,6 +3,7 @@
 #define FERRY_SERVING_H
 
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "page_stream.h"
 
@@ -12,6 +13,9 @@ struct server {
     hub hub;
     int port;
     char token[33], url[96];
+    char code[33], entry[96]; /* a code that is good for the token once, and the URL with it */
+    atomic_bool entered;
+    char folder[512];
     char *allow_host;
     const route *routes;
     void *user;

@@ -1,7 +1,9 @@
 /* socket.c: reaches civetweb's sockets from outside, by their two port numbers. */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "page_stream.h"
@@ -27,4 +29,29 @@ void shut_connections(int port, int peer, int how)
         if (!peer || far == peer) shutdown(fd, how);
     }
     closedir(fds);
+}
+
+/* The kernel's table of connections has the peer's end as well, since it is on this machine. */
+static bool find_user(const char *table, int port, int peer, uid_t *user)
+{
+    enum { ESTABLISHED = 1 }; /* later states have lost their user */
+    char line[512], from[33], to[33], loopback[9];
+    unsigned from_port, to_port, state, uid;
+    bool found = false;
+    snprintf(loopback, sizeof loopback, "%08X", htonl(INADDR_LOOPBACK)); /* as it lies in memory */
+    FILE *f = fopen(table, "re");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        int n = sscanf(line, " %*d: %32[0-9A-F]:%x %32[0-9A-F]:%x %x %*x:%*x %*x:%*x %*x %u", from, &from_port, to,
+                       &to_port, &state, &uid);
+        found = n == 6 && state == ESTABLISHED && from_port == (unsigned)peer && to_port == (unsigned)port &&
+                strlen(from) >= 8 && !strcmp(from + strlen(from) - 8, loopback) && !strcmp(from, to);
+    }
+    if (f) fclose(f);
+    if (found) *user = uid;
+    return found;
+}
+
+bool peer_user(int port, int peer, uid_t *user)
+{
+    return find_user("/proc/net/tcp", port, peer, user) || find_user("/proc/net/tcp6", port, peer, user);
 }

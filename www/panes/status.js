@@ -1,4 +1,4 @@
-// status.js: the two badges of the header: whose times these are, and whether the picture is live.
+// status.js: the header's words: whose times these are, whether the picture is live, whose folder this is.
 
 import * as units from '../model/units.js';
 
@@ -52,4 +52,14 @@ function say(position, run, link) {
   if (!run.ended) return ['paused', 'Paused · live goes on'];
   if (position.atEnd) return run.killed ? ['killed', 'Killed'] : ['ended', 'Finished'];
   return ['paused', 'Paused'];
+}
+
+/** Which folder this page is of: two of them may be open. The end of its name is what tells them apart. */
+export function folder(node, { folder: path, mode }) {
+  node.hidden = typeof path !== 'string' || !path;
+  if (node.hidden) return;
+  const end = path.split('/').filter(Boolean).slice(-2).join('/');
+  node.firstElementChild.textContent = path.length > 34 && end.length < path.length - 2 ? `…/${end}` : path;
+  node.title = `${mode === 'lessons' ? 'Your files are in' : 'This run is from'} ${path}`;
+  document.title = `${end || path} · Ferry`;
 }

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The sabotage list, tried on a small tree: what is noticed and what is not, and what could not run here, which is
+# neither: it is named, and the run is red.
+. "$(dirname "$0")/shell.sh"
+unset CI
+tree=$work/tree
+
+sab() { # sab NAME SED SUITE TEST
+    printf '%s\n' "why: for a test" "file: subject" "sed: $2" "suite: $3" "test: $4" >"$tree/tests/sabotage/$1.sab"
+}
+plant() {
+    mkdir -p "$tree/tests/sabotage" "$tree/tests/page" "$tree/build" && cp tests/run tests/shell.sh "$tree/tests/" &&
+        cp tests/sabotage/run "$tree/tests/sabotage/" && cd "$tree" && git init -q . || return 1
+    printf 'all tests:\n\ttrue\n' >Makefile
+    printf 'one\ntwo\n' >subject
+    touch tests/skips.txt
+    printf '%s\n' '. "$(dirname "$0")/shell.sh"' 'holds "one is there" grep -q one subject' 'skips "two is there" "not here"' finish >tests/part_test.sh
+    echo "import 'a-package-that-is-nowhere'; export const missing = '';" >tests/page/browser.mjs
+    echo "import './browser.mjs';" >tests/page/page_test.mjs
+    sab noticed 's/one/three/' sh:part_test 'one is there'
+    sab unnoticed 's/two/three/' sh:part_test 'one is there'
+    sab skipped 's/two/three/' sh:part_test 'two is there'
+    sab page 's/two/three/' page:page_test 'the page is there'
+}
+try() { (cd "$tree" && tests/sabotage/run build "$@") >"$work/said" 2>&1; }
+said() { grep -E "$1" "$work/said" || { cat "$work/said"; return 1; }; }
+
+green() { (plant) && try noticed && said '^ok 2 - noticed$' && said '^ok 3 - every one was run$' && said '^1\.\.3$'; }
+red() { ! try noticed unnoticed && said '^not ok [23] - unnoticed$' && said "# 'one is there' of sh:part_test did not fail" && said '^ok 4'; }
+not_run() {
+    ! try noticed page skipped && said '^ok 1 - ' && said '^ok [234] - noticed$' && said '^ok [234] - page # SKIP not run: .*ci/deps test' &&
+        said '^ok [234] - skipped # SKIP not run: ' && said '^not ok 5 - every one was run$' && said '^# not run: page$' && said '^# not run: skipped$'
+}
+installs() { make -n sabotage >"$work/would" 2>&1; head -n 1 "$work/would" | grep -x '.ci/deps test'; }
+
+holds "what is noticed is counted" green
+holds "what nobody notices makes the run red" red
+holds "what could not run is named, and the run is red" not_run
+holds "make sabotage installs what its tests need" installs
+finish
