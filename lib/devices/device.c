@@ -1,4 +1,4 @@
-/* device.c: the devices of this process, opened once, by FERRY_GPU, FERRY_SIM and FERRY_POLICY.
+/* device.c: the devices of this process, opened once, by FERRY_GPU, FERRY_SIM, FERRY_POLICY and FERRY_BLAS.
  *
  *   FERRY_GPU=auto   cuda:0 is a real card when one answers, else simulated (the default)
  *            =sim    simulated, even where there is a card
@@ -7,6 +7,8 @@
  *   FERRY_SIM, CUDA_VISIBLE_DEVICES   which cards are simulated: choose.c
  *   FERRY_POLICY=refuse   operands on different devices are an error, as in PyTorch (the default)
  *               =silent   they are copied to one unasked (policy.c)
+ *   FERRY_BLAS=default    the simulated card's matrix products are OpenBLAS's, as a card's are cuBLAS's
+ *             =kernel     they are done by the kernels of kernels/matmul.cu
  *
  * A value that cannot be understood ends the program with status 1: to guess would show a learner
  * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process. */
@@ -28,8 +30,9 @@ static const uint64_t card_room = (uint64_t)1 << 40; /* addresses are never shor
 typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
 static fy_dev devices[MOST_DEVICES];
-static int count;    /* devices that are open */
-static bool unasked; /* FERRY_POLICY=silent */
+static int count;      /* devices that are open */
+static bool unasked;   /* FERRY_POLICY=silent */
+static bool by_kernel; /* FERRY_BLAS=kernel */
 static char why_not_real[128];
 static char mistake[600]; /* what is wrong with the environment; empty if nothing */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -115,6 +118,17 @@ static void read_policy(void)
                     value);
 }
 
+static void read_blas(void)
+{
+    const char *value = getenv("FERRY_BLAS");
+    by_kernel = value && strcmp(value, "kernel") == 0;
+    if (value && *value && !by_kernel && strcmp(value, "default") != 0)
+        set_mistake(
+            "FERRY_BLAS=%.60s is not a choice; set FERRY_BLAS to kernel (the simulated card's matrix products are "
+            "done by kernels/matmul.cu) or default (by OpenBLAS, as a card's are by cuBLAS), or unset it",
+            value);
+}
+
 static void open_all(void)
 {
     char why[100] = "";
@@ -123,6 +137,7 @@ static void open_all(void)
     devices[0].capacity = fy_card_host()->capacity;
     open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why);
     read_policy();
+    read_blas();
     if (mode == NONE) return;
     if (mode != SIM && open_real(why, sizeof why)) {
         for (int i = 0; i < count; i++) devices[i].card = NULL; /* times are measured, on the host too */
@@ -184,6 +199,9 @@ bool fy_dev_copies_unasked(void)
     ready();
     return unasked;
 }
+
+/* Asked by a card, and so with the devices open. */
+bool fy_dev_uses_blas(void) { return !by_kernel; }
 
 bool fy_dev_model_clock(void)
 {

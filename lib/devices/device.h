@@ -156,6 +156,7 @@ extern const fy_backend fy_backend_cpu, fy_backend_sim, fy_backend_cuda;
 int fy_dev_count(void);
 fy_dev *fy_dev_at(int number);
 bool fy_dev_copies_unasked(void);      /* FERRY_POLICY=silent */
+bool fy_dev_uses_blas(void);           /* FERRY_BLAS: are a simulated card's matrix products OpenBLAS's? */
 bool fy_dev_model_clock(void);         /* is time modelled? */
 const char *fy_dev_why_not_real(void); /* "no driver", "built without nvcc" ...; NULL when a real card is used */
 struct fy_text;

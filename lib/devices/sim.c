@@ -221,9 +221,12 @@ static bool map_all(fy_dev *d, fy_run_work *w)
     return map(d, kernel, "output", 0, &w->out);
 }
 
-/* Which kernel it will be, and of how many threads: its launcher says so without running it. */
-static void ask_launcher(const fy_kernel *k, fy_run_work *w, fy_task *t)
+/* What will do it. Matrix products are OpenBLAS's, as a card's are cuBLAS's. Else which kernel it will be, and of how
+ * many threads: its launcher says so without running it. */
+static void choose_kernel(const fy_kernel *k, fy_run_work *w, fy_task *t)
 {
+    w->blas = t->run.blas = fy_dev_uses_blas() ? fy_host_blas(w) : NULL;
+    if (w->blas) return;
     fy_sim_dry(true);
     k->launch(&t->run);
     fy_sim_dry(false);
@@ -239,7 +242,7 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
     if (!t) return fy_sim_refuse(d, "no memory to queue the work in");
     t->run = *w;
     if (!map_all(d, &t->run)) return fy_sim_task_drop(t), false;
-    ask_launcher(k, w, t);
+    choose_kernel(k, w, t);
     fy_timetable_run(s->timetable, fy_clock_now(), w->stream, w->flops, w->bytes, &w->time);
     fy_clock_spend(w->time.held);
     fy_sim_race(&w->races, t);

@@ -139,6 +139,7 @@ void fy_op_cost(fy_run_work *w);
 /* Host versions, one function an op; strided, any layout, every type of the op. (cpu_*.c) */
 typedef void (*fy_host_op)(fy_run_work *w);
 fy_host_op fy_host_op_find(int op);
+const char *fy_host_blas(const fy_run_work *w); /* the BLAS routine to which that gives w; NULL: to none */
 
 /* kernels/: one launcher an op. The simulator passes addresses that it mapped, the real card its own.
  * Fills grid, block, kernel. */
