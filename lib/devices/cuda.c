@@ -106,6 +106,7 @@ static void cuda_info(fy_dev *d)
     if (failed(d, cudaGetDeviceProperties(&p, d->number - 1), "cudaGetDeviceProperties")) return;
     snprintf(d->card_name, sizeof d->card_name, "%.120s", p.name);
     d->capacity = (int64_t)p.totalGlobalMem;
+    d->threads = (int64_t)p.multiProcessorCount * p.maxThreadsPerMultiProcessor;
     d->peers = find_peers(d);
 }
 

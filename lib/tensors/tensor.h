@@ -215,8 +215,8 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
 typedef struct fy_philox {
     uint64_t seed, offset;
 } fy_philox;
-fy_philox fy_random_take(int device, int64_t numel);         /* advances the card's counter */
-void fy_random_give(int device, fy_philox p, int64_t numel); /* and back, if nobody has drawn since */
+fy_philox fy_random_take(int device, uint64_t counters);         /* advances the card's counter */
+void fy_random_give(int device, fy_philox p, uint64_t counters); /* and back, if nobody has drawn since */
 
 /* fail.c: emit the error event, print, and exit or return (see ferry.h). Always return NULL.
  * code: a word of the schema; message: PyTorch's words with the real values; hint: the fix.

@@ -24,6 +24,7 @@ enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDe
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;
+    int multiProcessorCount, maxThreadsPerMultiProcessor;
 };
 
 struct cudaPointerAttributes {
