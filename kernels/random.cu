@@ -240,11 +240,11 @@ static uint64_t offset_of(const fy_run_work *w)
 
 template <typename T, typename D> static void launch(fy_run_work *w, const char *name, D d)
 {
-    int64_t blocks = (w->out.layout.numel + FY_THREADS - 1) / FY_THREADS, most = (int64_t)w->real[0];
+    int64_t blocks = (w->out.layout.numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS, most = (int64_t)w->real[0];
     dim3 grid((unsigned)(blocks < most ? blocks : most));
     constexpr auto *kernel = distribution<D, T>;
-    note(w, name, grid, dim3(FY_THREADS));
-    LAUNCH(kernel, grid, FY_THREADS)(d, seed_of(w), offset_of(w), (T *)w->out.data, flat(w->out.layout));
+    note(w, name, grid, dim3(FY_RANDOM_THREADS));
+    LAUNCH(kernel, grid, FY_RANDOM_THREADS)(d, seed_of(w), offset_of(w), (T *)w->out.data, flat(w->out.layout));
 }
 
 template <typename T> static void launch_randint(fy_run_work *w, const char *name)

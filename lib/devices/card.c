@@ -31,22 +31,22 @@ static const fy_card cards[] = {
         .memory_bandwidth = 4.8e12, /* data sheet: 4.8 TB/s */
         .bus_bandwidth = 50e9,      /* assumed: of PCIe Gen5 x16, 128 GB/s both ways by the data sheet. NVIDIA's blog on
                                        nvbandwidth shows 55.63 GB/s, host to device, perhaps of another card */
-        .multiprocessors = 132,     /* data sheet of the H100 SXM, whose chip it is; compute capability 9.0 */
-        .threads_each = 2048,
-        .peer_bandwidth = 390e9,   /* of NVLink's 450 GB/s each way (data sheet: 900 both ways). Measured on the H100,
-                                      whose NVLink is the same: 380 GB/s one way, github.com/NVIDIA/nccl/issues/1264 */
-        .staging_bandwidth = 10e9, /* assumed: one core copying into page-locked memory */
-        .staging_chunk = 4 << 20,  /* assumed; the driver's own figure is not published */
-        .bus_latency = 2000,       /* assumed: start of one DMA transfer */
-        .call_overhead = 3000,     /* assumed: a copy or a wait as the host sees it */
-        .launch_overhead = 4000,   /* assumed: a launch as the host sees it */
-        .kernel_latency = 3000,    /* assumed: head of the queue to first instruction, and back */
-        .launch_queue = 1024,      /* assumed: after about so many launches a loop of launches is held; undocumented */
-        .malloc_overhead = 100000, /* assumed: cudaMalloc */
-        .free_overhead = 100000,   /* assumed: cudaFree */
-        .pin_overhead = 50000,     /* assumed: cudaHostAlloc of little */
-        .pin_bandwidth = 2.8e9,    /* measured: 32 MB in 11.6 ms, github.com/rapidsai/dask-cuda/issues/106 */
-        .unpin_bandwidth = 11e9,   /* assumed: a quarter of that time */
+        .peer_bandwidth = 390e9,    /* of NVLink's 450 GB/s each way (data sheet: 900 both ways). Measured on the H100,
+                                       whose NVLink is the same: 380 GB/s one way, github.com/NVIDIA/nccl/issues/1264 */
+        .staging_bandwidth = 10e9,  /* assumed: one core copying into page-locked memory */
+        .staging_chunk = 4 << 20,   /* assumed; the driver's own figure is not published */
+        .bus_latency = 2000,        /* assumed: start of one DMA transfer */
+        .call_overhead = 3000,      /* assumed: a copy or a wait as the host sees it */
+        .launch_overhead = 4000,    /* assumed: a launch as the host sees it */
+        .kernel_latency = 3000,     /* assumed: head of the queue to first instruction, and back */
+        .launch_queue = 1024,       /* assumed: after about so many launches a loop of launches is held; undocumented */
+        .malloc_overhead = 100000,  /* assumed: cudaMalloc */
+        .free_overhead = 100000,    /* assumed: cudaFree */
+        .pin_overhead = 50000,      /* assumed: cudaHostAlloc of little */
+        .pin_bandwidth = 2.8e9,     /* measured: 32 MB in 11.6 ms, github.com/rapidsai/dask-cuda/issues/106 */
+        .unpin_bandwidth = 11e9,    /* assumed: a quarter of that time */
+        .multiprocessors = 132,     /* data sheet of the H100 SXM, whose chip it is */
+        .threads_each = 2048,       /* CUDA programming guide, compute capability 9.0 */
     },
     {
         .name = "NVIDIA GeForce RTX 4060 Laptop GPU",
@@ -57,12 +57,10 @@ static const fy_card cards[] = {
         .bus_bandwidth = 12.2e9,   /* PCIe 4.0 x8, which is as fast as 3.0 x16: 15.75 GB/s less headers. Measured on a
                                       laptop, pinned: 11.4 GiB/s, github.com/tracel-ai/cubecl/issues/539; on 3.0 x16
                                       with a P100: 12.15 and 12.89 GB/s, github.com/mpicbg-scicomp/gearshifft/pull/82 */
-        .multiprocessors = 24,     /* data sheet: 3072 cores, 128 each; compute capability 8.9 */
-        .threads_each = 1536,
-        .staging_bandwidth = 6e9, /* measured on 3.0 x16: 5 to 6 GB/s pageable, 11 to 12 pinned,
-                                     github.com/rapidsai/dask-cuda/pull/98 */
-        .staging_chunk = 1 << 20, /* assumed */
-        .bus_latency = 3000,      /* this and what follows: assumed, as for the H200, the host being slower */
+        .staging_bandwidth = 6e9,  /* measured on 3.0 x16: 5 to 6 GB/s pageable, 11 to 12 pinned,
+                                      github.com/rapidsai/dask-cuda/pull/98 */
+        .staging_chunk = 1 << 20,  /* assumed */
+        .bus_latency = 3000,       /* this and what follows: assumed, as for the H200, the host being slower */
         .call_overhead = 5000,
         .launch_overhead = 5000,
         .kernel_latency = 4000,
@@ -72,6 +70,8 @@ static const fy_card cards[] = {
         .pin_overhead = 80000,
         .pin_bandwidth = 2.8e9, /* measured, as for the H200 */
         .unpin_bandwidth = 11e9,
+        .multiprocessors = 24, /* data sheet: 3072 cores, 128 each */
+        .threads_each = 1536,  /* compute capability 8.9 */
     },
     {
         .name = "NVIDIA GeForce GTX 680",
@@ -79,10 +79,8 @@ static const fy_card cards[] = {
         .capacity = (int64_t)2 << 30, /* data sheet, 2012: 2 GB GDDR5 */
         .flops_f32 = 3.09e12,         /* data sheet: 1536 cores, two operations a clock of 1006 MHz */
         .memory_bandwidth = 192.2e9,  /* data sheet: 192.2 GB/s */
-        .bus_bandwidth = 6.4e9, /* measured, pinned, 16 MiB: 6.19 GB/s there, 6.67 back, and pageable 5.37 and 5.63:
-                                   "How to Optimize Data Transfers in CUDA C/C++", NVIDIA's developer blog, 2012 */
-        .multiprocessors = 8,   /* data sheet: 1536 cores, 192 each; compute capability 3.0 */
-        .threads_each = 2048,
+        .bus_bandwidth = 6.4e9,     /* measured, pinned, 16 MiB: 6.19 GB/s there, 6.67 back, and pageable 5.37 and 5.63:
+                                       "How to Optimize Data Transfers in CUDA C/C++", NVIDIA's developer blog, 2012 */
         .staging_bandwidth = 5.6e9, /* of the same measurements */
         .staging_chunk = 512 << 10, /* assumed */
         .bus_latency = 5000,        /* this and what follows: assumed, older drivers and hosts being slower */
@@ -95,6 +93,8 @@ static const fy_card cards[] = {
         .pin_overhead = 100000,
         .pin_bandwidth = 2e9,
         .unpin_bandwidth = 8e9,
+        .multiprocessors = 8, /* data sheet: 1536 cores, 192 each */
+        .threads_each = 2048, /* compute capability 3.0 */
     },
 };
 
