@@ -10,9 +10,7 @@
  *
  * Called by the launchers through kernel.h. Every thread of the host has a machine of its own, and so has each
  * its own __shared__ memory. Fibers switch by fifteen instructions on x86-64 and by swapcontext elsewhere. */
-#ifdef FERRY_NO_FIBER_ASM
-#define BY_ASSEMBLY 0
-#elif defined(__x86_64__)
+#if defined(__x86_64__) && !defined(FERRY_NO_FIBER_ASM)
 #define BY_ASSEMBLY 1
 #else
 #define BY_ASSEMBLY 0
@@ -37,25 +35,16 @@ extern "C" {
 #define VALGRIND_STACK_REGISTER(low, high) ((void)0)
 #endif
 
-#ifdef __SANITIZE_THREAD__
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
+#ifndef __has_feature
+#define __has_feature(x) 0
 #endif
-#endif
-#ifdef UNDER_TSAN
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
 #include <sanitizer/tsan_interface.h>
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define UNDER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN 1
-#endif
-#endif
-#ifdef UNDER_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -347,20 +336,16 @@ void run_blocks(int64_t from, int64_t to, void *of)
 
 void run_later_blocks(int64_t from, int64_t to, void *of) { run_blocks(from + 1, to + 1, of); }
 
-int64_t nanoseconds()
-{
-    timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* How long the first block takes tells how many the others are worth sharing out by. */
 void share_blocks(launch *l, int64_t blocks)
 {
     if (blocks == 0) return;
-    int64_t before = nanoseconds();
+    timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
     run_blocks(0, 1, l);
-    int64_t one = nanoseconds() - before, grain = one > 0 && one < PART_NS ? PART_NS / one : 1;
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    int64_t one = (after.tv_sec - before.tv_sec) * (int64_t)1000000000 + after.tv_nsec - before.tv_nsec;
+    int64_t grain = one > 0 && one < PART_NS ? PART_NS / one : 1;
     if (blocks > 1) fy_team_run(blocks - 1, grain, run_later_blocks, l);
 }
 
