@@ -1,19 +1,26 @@
-/* random.cu: random numbers from a counter: element i depends on seed, offset and i alone, so any thread can
- * make any element, in any order, on any card.
+/* random.cu: random numbers from a counter, in PyTorch's order: element i hangs on seed, offset and i alone, so any
+ * thread can make any element, in any order.
  *
- * Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011) turns one
- * 128-bit counter and a 64-bit key into four 32-bit words in ten rounds of multiply and xor. One thread
- * makes four elements; a call uses (numel + 3) / 4 counters from its offset on. What needs 64 bits an
- * element takes the words of a second counter, which differs in its upper half. */
+ * Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011) turns one 128-bit counter and
+ * a 64-bit key into four 32-bit words in ten rounds of multiply and xor. The counter's lower half counts on through the
+ * program's calls, the upper half is the thread's number: a sequence of its own for each. A thread makes four elements
+ * of a counter, or two where an element takes 64 bits, and there are T threads, at most as many as the card holds:
+ *
+ *      thread i, first counter     elements i, i + T, i + 2T, i + 3T
+ *      thread i, second counter    the same, 4T further on
+ *
+ * So the first T elements are the first words, and hang on no card; T is min(blocks, elements / 256) blocks of 256.
+ * From the words on it is cuRAND's arithmetic. rand and randint are PyTorch's to the bit, in float64 too. randn is
+ * within some millionths: the card's own sine is less exact than this one. randperm is PyTorch's up to RANKED. */
 #include "kernel.h"
 
 struct words {
     uint32_t w[4];
 };
 
-__device__ inline words philox(uint64_t counter, uint32_t upper, uint64_t seed)
+__device__ inline words philox(uint64_t counter, uint64_t thread, uint64_t seed)
 {
-    words c = {{(uint32_t)counter, (uint32_t)(counter >> 32), upper, 0}};
+    words c = {{(uint32_t)counter, (uint32_t)(counter >> 32), (uint32_t)thread, (uint32_t)(thread >> 32)}};
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     for (int round = 0; round < 10; round++) {
         uint64_t p0 = (uint64_t)0xD2511F53u * c.w[0], p1 = (uint64_t)0xCD9E8D57u * c.w[2];
@@ -24,77 +31,92 @@ __device__ inline words philox(uint64_t counter, uint32_t upper, uint64_t seed)
     return c;
 }
 
-/* Sixty-four bits for each of a counter's four elements. */
-struct draws {
-    uint64_t bits[4];
+/* An integer of the upper half's place first, as randint has it; a fraction of the lower half first, as cuRAND has it. */
+__device__ inline uint64_t long_of(const words &w, int k)
+{
+    return (uint64_t)w.w[2 * k] << 32 | w.w[2 * k + 1];
+}
+__device__ inline double fraction_of(const words &w, int k)
+{
+    uint64_t bits = w.w[2 * k] ^ (uint64_t)w.w[2 * k + 1] << 21;
+    return (double)bits * 0x1p-53 + 0x1p-54;
+}
+__device__ inline float fraction_of(uint32_t word)
+{
+    return (float)word * 0x1p-32f + 0x1p-33f;
+}
+
+/* What a distribution makes of the words of one counter: EACH elements. They go where the picture above says. */
+template <typename D, typename T>
+__global__ void distribution(D d, uint64_t seed, uint64_t offset, T *out, fy_layout lo)
+{
+    int64_t i = thread_number(), threads = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t first = i; first < lo.numel; first += threads * D::EACH, offset++) {
+        T x[D::EACH];
+        D::make(d, philox(offset, (uint64_t)i, seed), x);
+        for (int k = 0; k < D::EACH && first + k * threads < lo.numel; k++) out[at(lo, first + k * threads)] = x[k];
+    }
+}
+
+/* ---- rand: fractions in (0, 1], and what rounds to 1 becomes 0 ---- */
+
+template <typename T> struct uniform {
+    enum { EACH = 4 };
+    MEMBER void make(uniform, const words &w, T *x)
+    {
+        for (int k = 0; k < EACH; k++) {
+            put(&x[k], fraction_of(w.w[k]));
+            if (wide(x[k]) == 1) put(&x[k], 0.0f);
+        }
+    }
 };
-
-__device__ inline draws draw(uint64_t counter, uint64_t seed)
-{
-    words high = philox(counter, 0, seed), low = philox(counter, 1, seed);
-    draws d;
-    for (int k = 0; k < 4; k++) d.bits[k] = (uint64_t)high.w[k] << 32 | low.w[k];
-    return d;
-}
-
-/* ---- rand: as many bits as the type's fraction has ---- */
-
-__device__ inline void uniform(uint64_t bits, float *x)
-{
-    *x = (float)(bits >> 40) / 16777216.0f;
-}
-__device__ inline void uniform(uint64_t bits, double *x)
-{
-    *x = (double)(bits >> 11) / 9007199254740992.0;
-}
-__device__ inline void uniform(uint64_t bits, fy_half *x)
-{
-    put(x, (float)(bits >> 53) / 2048.0f);
-}
-__device__ inline void uniform(uint64_t bits, fy_bfloat *x)
-{
-    put(x, (float)(bits >> 56) / 256.0f);
-}
-
-template <typename T> __global__ void rand_(uint64_t seed, uint64_t offset, T *out, fy_layout lo)
-{
-    int64_t four = thread_number();
-    if (four * 4 >= lo.numel) return;
-    draws d = draw(offset + (uint64_t)four, seed);
-    for (int64_t k = 0; k < 4 && four * 4 + k < lo.numel; k++) uniform(d.bits[k], &out[at(lo, four * 4 + k)]);
-}
+template <> struct uniform<double> {
+    enum { EACH = 2 };
+    MEMBER void make(uniform, const words &w, double *x)
+    {
+        for (int k = 0; k < EACH; k++) {
+            x[k] = fraction_of(w, k);
+            if (x[k] == 1) x[k] = 0;
+        }
+    }
+};
 
 /* ---- randn: two uniform numbers become two normal ones (Box and Muller) ---- */
 
-__device__ inline void box_muller(uint64_t a, uint64_t b, float *x, float *y)
+/* On a card by its own quick sine, as cuRAND does. */
+__device__ inline void box_muller(uint32_t a, uint32_t b, float *x, float *y)
 {
-    float u = ((float)(a >> 40) + 0.5f) / 16777216.0f; /* in (0, 1): its log is finite */
-    float angle = 6.28318530717958647692f * (float)(b >> 40) / 16777216.0f;
-    float radius = sqrtf(-2.0f * logf(u));
-    *x = radius * cosf(angle);
-    *y = radius * sinf(angle);
-}
-__device__ inline void box_muller(uint64_t a, uint64_t b, double *x, double *y)
-{
-    double u = ((double)(a >> 11) + 0.5) / 9007199254740992.0;
-    double angle = 6.28318530717958647692 * (double)(b >> 11) / 9007199254740992.0;
-    double radius = sqrt(-2.0 * log(u));
-    *x = radius * cos(angle);
-    *y = radius * sin(angle);
+    const float turn = 0x1p-32f * 6.2831855f;
+    float radius = sqrtf(-2.0f * logf(fraction_of(a))), angle = fmaf((float)b, turn, turn / 2);
+#ifdef __CUDA_ARCH__
+    __sincosf(angle, x, y);
+#else
+    *x = sinf(angle), *y = cosf(angle);
+#endif
+    *x *= radius, *y *= radius;
 }
 
-template <typename T> __global__ void randn(uint64_t seed, uint64_t offset, T *out, fy_layout lo)
-{
-    int64_t four = thread_number();
-    if (four * 4 >= lo.numel) return;
-    draws d = draw(offset + (uint64_t)four, seed);
-    wide_of<T> x[4];
-    box_muller(d.bits[0], d.bits[1], &x[0], &x[1]);
-    box_muller(d.bits[2], d.bits[3], &x[2], &x[3]);
-    for (int64_t k = 0; k < 4 && four * 4 + k < lo.numel; k++) put(&out[at(lo, four * 4 + k)], x[k]);
-}
+template <typename T> struct normal {
+    enum { EACH = 4 };
+    MEMBER void make(normal, const words &w, T *x)
+    {
+        float y[EACH];
+        box_muller(w.w[0], w.w[1], &y[0], &y[1]);
+        box_muller(w.w[2], w.w[3], &y[2], &y[3]);
+        for (int k = 0; k < EACH; k++) put(&x[k], y[k]);
+    }
+};
+template <> struct normal<double> {
+    enum { EACH = 2 };
+    MEMBER void make(normal, const words &w, double *x)
+    {
+        double radius = sqrt(-2.0 * log(fraction_of(w, 0))), angle = fraction_of(w, 1) * 2 * 3.14159265358979323846;
+        x[0] = radius * sin(angle);
+        x[1] = radius * cos(angle);
+    }
+};
 
-/* ---- randint ---- */
+/* ---- randint: the remainder of a word; of two words where a word is short for the range ---- */
 
 __device__ inline void set(fy_half *to, int64_t x)
 {
@@ -109,17 +131,68 @@ template <typename T> __device__ inline void set(T *to, int64_t x)
     *to = (T)x;
 }
 
-template <typename T>
-__global__ void randint(uint64_t seed, uint64_t offset, uint64_t low, uint64_t range, T *out, fy_layout lo)
+template <typename T> struct integers {
+    enum { EACH = 4 };
+    uint64_t low, range;
+    MEMBER void make(const integers &d, const words &w, T *x)
+    {
+        for (int k = 0; k < EACH; k++) set(&x[k], (int64_t)(w.w[k] % d.range + d.low));
+    }
+};
+template <typename T> struct long_integers {
+    enum { EACH = 2 };
+    uint64_t low, range;
+    MEMBER void make(const long_integers &d, const words &w, T *x)
+    {
+        for (int k = 0; k < EACH; k++) set(&x[k], (int64_t)(long_of(w, k) % d.range + d.low));
+    }
+};
+
+/* ---- randperm of few: element i goes where its key comes among all keys ----
+ *
+ * A key has as many bits as make equal ones improbable; those that are equal are shuffled among themselves, by words of
+ * the sequence that has the number of their first place. Each thread counts the keys before its own: a block brings
+ * 256 of them into shared memory at a time. */
+
+enum { RANKED = 4096 };
+
+__device__ inline uint32_t key_of(uint64_t seed, uint64_t offset, int64_t i, uint32_t mask)
 {
-    int64_t four = thread_number();
-    if (four * 4 >= lo.numel) return;
-    draws d = draw(offset + (uint64_t)four, seed);
-    for (int64_t k = 0; k < 4 && four * 4 + k < lo.numel; k++)
-        set(&out[at(lo, four * 4 + k)], (int64_t)(d.bits[k] % range + low));
+    words w = philox(offset, (uint64_t)i, seed);
+    return ((uint32_t)(long_of(w, 0) % 0xffffffffu) + 0x80000000u) & mask;
 }
 
-/* ---- randperm: a shuffle in which every thread finds its own element ----
+/* Where the one that is `place`-th of `equal` ends up: the last takes a place by chance, then the last but one ... */
+__device__ inline int64_t shuffled(uint64_t seed, uint64_t offset, int64_t first, int64_t place, int64_t equal)
+{
+    int64_t n = 0;
+    for (int64_t last = equal - 1; last > 0; last--, n++) {
+        int64_t other = philox(offset + (uint64_t)n / 4, (uint64_t)first, seed).w[n % 4] % (uint32_t)(last + 1);
+        place = place == last ? other : place == other ? last : place;
+    }
+    return place;
+}
+
+template <typename T>
+__global__ void ranked_randperm(uint64_t seed, uint64_t offset, uint32_t mask, T *out, fy_layout lo)
+{
+    __shared__ uint32_t keys[FY_THREADS];
+    int64_t i = thread_number(), before = 0, equal = 0, place = 0;
+    uint32_t mine = key_of(seed, offset, i, mask);
+    for (int64_t left = 0; left < lo.numel; left += FY_THREADS) {
+        keys[threadIdx.x] = key_of(seed, offset, left + threadIdx.x, mask);
+        __syncthreads(); /* the keys are there */
+        for (int64_t k = 0; k < FY_THREADS && left + k < lo.numel; k++) {
+            before += keys[k] < mine;
+            equal += keys[k] == mine;
+            place += keys[k] == mine && left + k < i;
+        }
+        __syncthreads(); /* nobody reads them any more */
+    }
+    if (i < lo.numel) set(&out[at(lo, before + shuffled(seed, offset + 1, before, place, equal))], i);
+}
+
+/* ---- randperm of many: a shuffle in which every thread finds its own element; not PyTorch's ----
  *
  * A Feistel network turns numbers of 2 * half bits into one another, one to one, whatever its round function
  * does. Numbers below n may leave their range; they go through it again until they are back. */
@@ -164,46 +237,46 @@ static uint64_t offset_of(const fy_run_work *w)
 {
     return (uint64_t)w->integer[1];
 }
-static dim3 by_fours(fy_run_work *w, const char *name)
-{
-    return grid_for(w, name, (w->out.layout.numel + 3) / 4);
-}
 
-template <typename T> static void launch_rand(fy_run_work *w, const char *name)
+template <typename T, typename D> static void launch(fy_run_work *w, const char *name, D d)
 {
-    dim3 grid = by_fours(w, name);
-    LAUNCH(rand_<T>, grid, FY_THREADS)(seed_of(w), offset_of(w), (T *)w->out.data, flat(w->out.layout));
-}
-
-template <typename T> static void launch_randn(fy_run_work *w, const char *name)
-{
-    dim3 grid = by_fours(w, name);
-    LAUNCH(randn<T>, grid, FY_THREADS)(seed_of(w), offset_of(w), (T *)w->out.data, flat(w->out.layout));
+    int64_t blocks = (w->out.layout.numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS, most = (int64_t)w->real[0];
+    dim3 grid((unsigned)(blocks < most ? blocks : most));
+    constexpr auto *kernel = distribution<D, T>;
+    note(w, name, grid, dim3(FY_RANDOM_THREADS));
+    LAUNCH(kernel, grid, FY_RANDOM_THREADS)(d, seed_of(w), offset_of(w), (T *)w->out.data, flat(w->out.layout));
 }
 
 template <typename T> static void launch_randint(fy_run_work *w, const char *name)
 {
     uint64_t low = (uint64_t)w->integer[2], range = (uint64_t)w->integer[3] - low;
-    dim3 grid = by_fours(w, name);
-    LAUNCH(randint<T>, grid, FY_THREADS)
-    (seed_of(w), offset_of(w), low, range, (T *)w->out.data, flat(w->out.layout));
+    if (range < FY_LONG_RANGE) launch<T>(w, name, integers<T>{low, range});
+    else launch<T>(w, name, long_integers<T>{low, range});
 }
 
 template <typename T> static void launch_randperm(fy_run_work *w, const char *name)
 {
     int half = 1;
-    while (half < 31 && ((int64_t)1 << (2 * half)) < w->out.layout.numel) half++;
+    double n = (double)w->out.layout.numel;
     dim3 grid = grid_for(w, name, w->out.layout.numel);
+    if (w->out.layout.numel <= RANKED) {
+        int bits = (int)ceil(log2(n - (6 * n * n + 1) / (12 * log(0.9)))); /* equal keys in one call of ten */
+        uint32_t mask = (uint32_t)(((uint64_t)1 << bits) - 1);
+        LAUNCH(ranked_randperm<T>, grid, FY_THREADS)
+        (seed_of(w), offset_of(w), mask, (T *)w->out.data, flat(w->out.layout));
+        return;
+    }
+    while (half < 31 && ((int64_t)1 << (2 * half)) < w->out.layout.numel) half++;
     LAUNCH(randperm<T>, grid, FY_THREADS)(seed_of(w), offset_of(w), half, (T *)w->out.data, flat(w->out.layout));
 }
 
 LAUNCHER(rand)
 {
-    FOR_REALS("rand", launch_rand<T>(w, name))
+    FOR_REALS("rand", launch<T>(w, name, uniform<T>{}))
 }
 LAUNCHER(randn)
 {
-    FOR_REALS("randn", launch_randn<T>(w, name))
+    FOR_REALS("randn", launch<T>(w, name, normal<T>{}))
 }
 LAUNCHER(randint)
 {

@@ -9,7 +9,7 @@ template <typename T> struct prod_fold {
     __device__ part start() { return 1; }
     __device__ void add(part &p, number x, int64_t) { p = product_of(p, x); }
     __device__ void join(part &p, part other) { p = product_of(p, other); }
-    __device__ void finish(part p, T *out, int64_t) { put_total(out, p); }
+    __device__ void finish(part p, T *out, double) { put_total(out, p); }
 };
 
 template <typename T> struct mean_fold {
@@ -19,7 +19,7 @@ template <typename T> struct mean_fold {
     __device__ part start() { return 0; }
     __device__ void add(part &p, number x, int64_t) { p += x; }
     __device__ void join(part &p, part other) { p += other; }
-    __device__ void finish(part p, T *out, int64_t n) { put_total(out, p / (total<T>)n); }
+    __device__ void finish(part p, T *out, double n) { put_total(out, p / (total<T>)n); }
 };
 
 template <typename W> __device__ inline bool is_nan(W x)
@@ -53,11 +53,11 @@ template <typename T, bool largest> struct find_fold {
         bool equal = p.best == other.best || (is_nan(p.best) && is_nan(other.best));
         if (p.place < 0 || (equal ? first : surpasses<largest>(other.best, p.best))) p = other;
     }
-    __device__ void finish(const part &p, T *out, int64_t) { put_total(out, p.best); }
+    __device__ void finish(const part &p, T *out, double) { put_total(out, p.best); }
 };
 
 template <typename T, bool largest> struct place_fold : find_fold<T, largest> {
-    __device__ void finish(const found<total<T>> &p, int64_t *out, int64_t) { *out = p.place; }
+    __device__ void finish(const found<total<T>> &p, int64_t *out, double) { *out = p.place; }
 };
 
 /* any: is one of them not 0?  all: is none of them 0? */
@@ -68,7 +68,7 @@ template <typename T, bool all> struct truth_fold {
     __device__ part start() { return all; }
     __device__ void add(part &p, number x, int64_t) { join(p, x != 0); }
     __device__ void join(part &p, part other) { p = all ? p && other : p || other; }
-    __device__ void finish(part p, uint8_t *out, int64_t) { *out = p; }
+    __device__ void finish(part p, uint8_t *out, double) { *out = p; }
 };
 
 #define REDUCTION(op, types, R, ...) \

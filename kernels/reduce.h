@@ -1,15 +1,16 @@
 /* reduce.h: what all reductions share: who goes through which elements.
  *
- * Many elements a result: a block a result. Each of its threads folds every 256th element into a part of
- * its own, then the block joins its 256 parts as a tree that halves at every step (sum.cu draws it). Few
- * elements a result: a thread a result. The order hangs on nothing but the sizes.
+ * Few elements a result: a thread a result. More: a block a result. Each of its threads folds every 256th
+ * element into a part of its own, then the block joins its 256 parts as a tree that halves at every step (sum.cu draws
+ * it). Many elements and few results, as of a whole tensor: several blocks a result, each with its part, and a second
+ * launch joins those. The order hangs on nothing but the sizes.
  *
  * A fold says what becomes of the elements:
  *   element, number, part  types: of an element, as it is computed with; what came of the elements so far
  *   start()                the part of no elements
  *   add(part, x, place)    one more element, number `place` of its result
  *   join(left, right)      two parts as one
- *   finish(part, out, n)   the result of n elements */
+ *   finish(part, out, n)   the result of n elements, or of n less a number (launch_reduction) */
 #ifndef FERRY_REDUCE_H
 #define FERRY_REDUCE_H
 
@@ -54,36 +55,79 @@ template <typename T> __device__ inline void put_total(T *to, total<T> x)
     else *to = (T)x;
 }
 
+/* What the blocks of a reduction leave to its second launch. A stream has one at a time. */
+enum { MOST_BLOCKS = 1024, SHARE = 16 * FY_THREADS }; /* in all; elements that a block of several has at least */
+namespace {
+template <typename P> __device__ P partials[FY_STREAMS][MOST_BLOCKS];
+}
+
+/* A block's parts as one, in part[0]; every thread of the block must call it, and none may go on to another before
+ * the next __syncthreads. */
+template <typename F> __device__ inline void join_block(F &fold, typename F::part *part)
+{
+    unsigned t = threadIdx.x;
+    for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
+        __syncthreads(); /* nobody joins before everybody has stored */
+        if (t < half) fold.join(part[t], part[t + half]);
+    }
+}
+
+/* This thread's part of a result: of every step-th element from `first` on. */
+template <typename F>
+__device__ inline typename F::part fold_of(F &fold, const typename F::element *a, const fy_layout &gone, int64_t first,
+                                           int64_t step)
+{
+    typename F::part mine = fold.start();
+    for (int64_t i = first; i < gone.numel; i += step) fold.add(mine, (typename F::number)wide(load(&a[at(gone, i)])), i);
+    return mine;
+}
+
 template <typename F, typename R>
-__global__ void block_each(const typename F::element *a, fy_layout kept, fy_layout gone, R *out, fy_layout lo)
+__global__ void block_each(const typename F::element *a, fy_layout kept, fy_layout gone, double divisor, R *out,
+                           fy_layout lo)
 {
     __shared__ typename F::part part[FY_THREADS];
     F fold;
-    unsigned t = threadIdx.x;
-
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
-        const typename F::element *mine = a + at(kept, k);
-        part[t] = fold.start();
-        for (int64_t i = t; i < gone.numel; i += FY_THREADS) fold.add(part[t], (typename F::number)wide(load(&mine[at(gone, i)])), i);
-        for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
-            __syncthreads(); /* nobody joins before everybody has stored */
-            if (t < half) fold.join(part[t], part[t + half]);
-        }
-        if (t == 0) fold.finish(part[0], &out[at(lo, k)], gone.numel);
+        part[threadIdx.x] = fold_of(fold, a + at(kept, k), gone, threadIdx.x, FY_THREADS);
+        join_block(fold, part);
+        if (threadIdx.x == 0) fold.finish(part[0], &out[at(lo, k)], divisor);
         __syncthreads(); /* nobody begins the next before this one is written */
     }
 }
 
+/* blockIdx.y counts the results, blockIdx.x the blocks of each. */
+template <typename F>
+__global__ void several_blocks_each(const typename F::element *a, fy_layout kept, fy_layout gone, int stream)
+{
+    __shared__ typename F::part part[FY_THREADS];
+    F fold;
+    part[threadIdx.x] = fold_of(fold, a + at(kept, blockIdx.y), gone, thread_number(), (int64_t)gridDim.x * FY_THREADS);
+    join_block(fold, part);
+    if (threadIdx.x == 0) partials<typename F::part>[stream][blockIdx.y * gridDim.x + blockIdx.x] = part[0];
+}
+
+/* And of each result what its blocks left. */
 template <typename F, typename R>
-__global__ void thread_each(const typename F::element *a, fy_layout kept, fy_layout gone, R *out, fy_layout lo)
+__global__ void join_each(int stream, unsigned blocks, double divisor, R *out, fy_layout lo)
+{
+    __shared__ typename F::part part[FY_THREADS];
+    F fold;
+    unsigned t = threadIdx.x, k = blockIdx.x;
+    part[t] = fold.start();
+    for (unsigned i = t; i < blocks; i += FY_THREADS)
+        fold.join(part[t], partials<typename F::part>[stream][k * blocks + i]);
+    join_block(fold, part);
+    if (t == 0) fold.finish(part[0], &out[at(lo, k)], divisor);
+}
+
+template <typename F, typename R>
+__global__ void thread_each(const typename F::element *a, fy_layout kept, fy_layout gone, double divisor, R *out,
+                            fy_layout lo)
 {
     int64_t k = thread_number();
-    if (k >= lo.numel) return;
-    a += at(kept, k);
     F fold;
-    typename F::part part = fold.start();
-    for (int64_t i = 0; i < gone.numel; i++) fold.add(part, (typename F::number)wide(load(&a[at(gone, i)])), i);
-    fold.finish(part, &out[at(lo, k)], gone.numel);
+    if (k < lo.numel) fold.finish(fold_of(fold, a + at(kept, k), gone, 0, 1), &out[at(lo, k)], divisor);
 }
 
 /* Dimensions from..to of a layout. */
@@ -120,19 +164,36 @@ static inline dim3 grid_of_blocks(fy_run_work *w, const char *kernel, int64_t re
     return grid;
 }
 
-/* R is the result's type. */
-template <typename F, typename R> static void launch_reduction(fy_run_work *w, const char *name)
+/* How many blocks share each result. */
+static inline unsigned blocks_a_result(int64_t results, int64_t elements)
+{
+    int64_t most = MOST_BLOCKS / results, wanted = (elements + SHARE - 1) / SHARE;
+    return (unsigned)(most < 2 || wanted < 2 ? 1 : wanted < most ? wanted : most);
+}
+
+/* R is the result's type; `less` is taken from the number of elements before anything is divided by it. */
+template <typename F, typename R> static void launch_reduction(fy_run_work *w, const char *name, double less = 0)
 {
     fy_layout kept = kept_of(w), gone = gone_of(w), lo = flat(w->out.layout);
     const typename F::element *a = (const typename F::element *)w->in[0].data;
+    R *out = (R *)w->out.data;
+    double divisor = (double)gone.numel - less;
     constexpr auto *by_block = block_each<F, R>;
+    constexpr auto *by_blocks = several_blocks_each<F>;
+    constexpr auto *joined = join_each<F, R>;
     constexpr auto *by_thread = thread_each<F, R>;
-    if (is_blocks_work(lo.numel, gone.numel)) {
+    unsigned blocks = blocks_a_result(lo.numel, gone.numel);
+    if (blocks > 1) {
+        dim3 grid(blocks, (unsigned)lo.numel);
+        note(w, name, grid, dim3(FY_THREADS));
+        LAUNCH(by_blocks, grid, FY_THREADS)(a, kept, gone, w->stream);
+        LAUNCH(joined, (unsigned)lo.numel, FY_THREADS)(w->stream, blocks, divisor, out, lo);
+    } else if (is_blocks_work(lo.numel, gone.numel)) {
         dim3 grid = grid_of_blocks(w, name, lo.numel);
-        LAUNCH(by_block, grid, FY_THREADS)(a, kept, gone, (R *)w->out.data, lo);
+        LAUNCH(by_block, grid, FY_THREADS)(a, kept, gone, divisor, out, lo);
     } else {
         dim3 grid = grid_for(w, name, lo.numel);
-        LAUNCH(by_thread, grid, FY_THREADS)(a, kept, gone, (R *)w->out.data, lo);
+        LAUNCH(by_thread, grid, FY_THREADS)(a, kept, gone, divisor, out, lo);
     }
 }
 

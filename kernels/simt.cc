@@ -1,4 +1,6 @@
-/* simt.cc: runs a CUDA kernel on the CPU, one block after another, the threads of a block in order.
+/* simt.cc: runs a CUDA kernel on the CPU, the threads of a block in order, the blocks shared out to the cores
+ * (thread_pool.c): nothing in CUDA orders blocks. What comes out does not hang on how many cores there are: of several
+ * blocks that are at fault the first is told of.
  *
  * A thread is a call of the kernel. As long as none meets __syncthreads the threads of a block run one
  * after another on one fiber (a stack of its own): a plain loop. The thread that meets a barrier is
@@ -6,11 +8,9 @@
  * the next barrier. A barrier that some threads of the block never reach is a fault with a name, not
  * a program that hangs.
  *
- * Called by the launchers through kernel.h. Every thread of the host has a machine of its own. Fibers
- * switch by fifteen instructions on x86-64 and by swapcontext elsewhere. */
-#ifdef FERRY_NO_FIBER_ASM
-#define BY_ASSEMBLY 0
-#elif defined(__x86_64__)
+ * Called by the launchers through kernel.h. Every thread of the host has a machine of its own, and so has each
+ * its own __shared__ memory. Fibers switch by fifteen instructions on x86-64 and by swapcontext elsewhere. */
+#if defined(__x86_64__) && !defined(FERRY_NO_FIBER_ASM)
 #define BY_ASSEMBLY 1
 #else
 #define BY_ASSEMBLY 0
@@ -21,9 +21,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "kernel.h"
+extern "C" {
+#include "thread_pool.h"
+}
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
@@ -31,25 +35,16 @@
 #define VALGRIND_STACK_REGISTER(low, high) ((void)0)
 #endif
 
-#ifdef __SANITIZE_THREAD__
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
+#ifndef __has_feature
+#define __has_feature(x) 0
 #endif
-#endif
-#ifdef UNDER_TSAN
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
 #include <sanitizer/tsan_interface.h>
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define UNDER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN 1
-#endif
-#endif
-#ifdef UNDER_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -59,6 +54,7 @@ __thread bool fy_simt_dry;
 namespace {
 
 enum { STACK_BYTES = 128 << 10 }; /* reserved a fiber; what is not touched costs nothing */
+enum { PART_NS = 20000 };         /* work that is worth waking another thread for */
 
 struct fiber {
 #if BY_ASSEMBLY
@@ -86,6 +82,17 @@ struct machine {
     unsigned threads, started, returned; /* of the current block */
     dim3 next;                           /* the thread to start next */
     bool faulty;
+    char fault[400];
+};
+
+/* A launch, for all threads that run its blocks. */
+struct launch {
+    const char *kernel;
+    dim3 grid, block;
+    void (*body)(void *);
+    void *arguments;
+    pthread_mutex_t lock;
+    int64_t faulty; /* the first block known to be at fault; none: beyond the last */
     char fault[400];
 };
 
@@ -297,6 +304,51 @@ bool run_block(const char *kernel)
     return !mine->faulty; /* an assertion */
 }
 
+void note_fault(launch *l, int64_t block, const char *fault)
+{
+    pthread_mutex_lock(&l->lock);
+    if (block < __atomic_load_n(&l->faulty, __ATOMIC_RELAXED)) {
+        __atomic_store_n(&l->faulty, block, __ATOMIC_RELAXED);
+        snprintf(l->fault, sizeof l->fault, "%s", fault);
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Blocks from..to of a launch, counted with x fastest, on this thread's machine. Those behind one at fault are left. */
+void run_blocks(int64_t from, int64_t to, void *of)
+{
+    launch *l = (launch *)of;
+    if (!this_machine()) return note_fault(l, from, "no memory to run kernels with");
+    mine->threads = l->block.x * l->block.y * l->block.z;
+    mine->body = l->body;
+    mine->arguments = l->arguments;
+    mine->faulty = false;
+    fy_simt_at.block_dim = l->block;
+    fy_simt_at.grid_dim = l->grid;
+    for (int64_t i = from; i < to && i < __atomic_load_n(&l->faulty, __ATOMIC_RELAXED); i++) {
+        int64_t row = i / l->grid.x;
+        fy_simt_at.block = dim3((unsigned)(i % l->grid.x), (unsigned)(row % l->grid.y), (unsigned)(row / l->grid.y));
+        if (run_block(l->kernel)) continue;
+        note_fault(l, i, mine->fault);
+        mine->faulty = false;
+    }
+}
+
+void run_later_blocks(int64_t from, int64_t to, void *of) { run_blocks(from + 1, to + 1, of); }
+
+/* How long the first block takes tells how many the others are worth sharing out by. */
+void share_blocks(launch *l, int64_t blocks)
+{
+    if (blocks == 0) return;
+    timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    run_blocks(0, 1, l);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    int64_t one = (after.tv_sec - before.tv_sec) * (int64_t)1000000000 + after.tv_nsec - before.tv_nsec;
+    int64_t grain = one > 0 && one < PART_NS ? PART_NS / one : 1;
+    if (blocks > 1) fy_team_run(blocks - 1, grain, run_later_blocks, l);
+}
+
 } /* namespace */
 
 extern "C" void fy_simt_barrier(const char *file, int line)
@@ -325,22 +377,15 @@ extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*bo
     starved = !this_machine();
     if (starved) return;
     mine->faulty = false;
-    mine->threads = block.x * block.y * block.z;
-    if (mine->threads == 0 || mine->threads > 1024 || block.z > 64) {
+    unsigned threads = block.x * block.y * block.z;
+    if (threads == 0 || threads > 1024 || block.z > 64) {
         set_fault("kernel %s: a block of (%u,%u,%u) threads; a card takes 1 to 1024 threads a block", kernel, block.x,
                   block.y, block.z);
         return;
     }
-    mine->body = body;
-    mine->arguments = arguments;
-    fy_simt_at.block_dim = block;
-    fy_simt_at.grid_dim = grid;
-    for (unsigned z = 0; z < grid.z; z++)
-        for (unsigned y = 0; y < grid.y; y++)
-            for (unsigned x = 0; x < grid.x; x++) {
-                fy_simt_at.block = dim3(x, y, z);
-                if (!run_block(kernel)) return;
-            }
+    launch l = {kernel, grid, block, body, arguments, PTHREAD_MUTEX_INITIALIZER, INT64_MAX, ""};
+    share_blocks(&l, (int64_t)grid.x * grid.y * grid.z);
+    if (l.faulty < INT64_MAX) set_fault("%s", l.fault);
 }
 
 extern "C" void fy_sim_dry(bool on) { fy_simt_dry = on; }

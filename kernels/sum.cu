@@ -7,49 +7,88 @@
  *      t0 t1 | t2 t3                    and everybody waits between two steps,
  *      t0 | t1                          or a thread would add a sum that is not there yet
  *
- * Many short sums are left to one thread each. The order of additions hangs on nothing but the sizes. */
+ * One block is one of a card's many processors, so a long sum, as of a whole tensor, is shared by several: each leaves
+ * what it has in `partials`, and a second launch, which begins when the first has ended, adds those. It is also more
+ * exact: a thread that adds up few numbers rounds less often. Many short sums are left to one thread each. The order of
+ * additions hangs on nothing but the sizes. */
 #include "reduce.h"
+
+/* The sum of the threads' numbers, in thread 0. Every thread of the block must call it. */
+template <typename W> __device__ inline W block_sum(W mine, W *partial)
+{
+    unsigned t = threadIdx.x;
+    partial[t] = mine;
+    for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
+        __syncthreads(); /* nobody adds before everybody has stored */
+        if (t < half) partial[t] = sum_of(partial[t], partial[t + half]);
+    }
+    return partial[t];
+}
+
+/* Of every step-th element. */
+template <typename T>
+__device__ inline total<T> thread_sum(const T *row, const fy_layout &gone, int64_t first, int64_t step)
+{
+    total<T> mine = 0;
+    for (int64_t i = first; i < gone.numel; i += step) mine = sum_of(mine, (total<T>)wide(load(&row[at(gone, i)])));
+    return mine;
+}
 
 template <typename T>
 __global__ void sum(const T *a, fy_layout kept, fy_layout gone, T *out, fy_layout lo)
 {
     __shared__ total<T> partial[FY_THREADS];
-    unsigned t = threadIdx.x;
-
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
-        const T *row = a + at(kept, k);
-        total<T> mine = 0;
-        for (int64_t i = t; i < gone.numel; i += FY_THREADS) mine = sum_of(mine, (total<T>)wide(load(&row[at(gone, i)])));
-        partial[t] = mine;
-        for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
-            __syncthreads(); /* nobody adds before everybody has stored */
-            if (t < half) partial[t] = sum_of(partial[t], partial[t + half]);
-        }
-        if (t == 0) put_total(&out[at(lo, k)], partial[0]);
-        __syncthreads(); /* nobody begins the next sum before this one is written */
+        total<T> all = block_sum(thread_sum(a + at(kept, k), gone, threadIdx.x, FY_THREADS), partial);
+        if (threadIdx.x == 0) put_total(&out[at(lo, k)], all);
+        __syncthreads(); /* nobody begins the next sum before this one is read */
     }
+}
+
+/* Sum blockIdx.y, by gridDim.x blocks. */
+template <typename T> __global__ void partial_sums(const T *a, fy_layout kept, fy_layout gone, int stream)
+{
+    __shared__ total<T> partial[FY_THREADS];
+    int64_t step = (int64_t)gridDim.x * FY_THREADS;
+    total<T> all = block_sum(thread_sum(a + at(kept, blockIdx.y), gone, thread_number(), step), partial);
+    if (threadIdx.x == 0) partials<total<T>>[stream][blockIdx.y * gridDim.x + blockIdx.x] = all;
+}
+
+template <typename T> __global__ void sum_of_partials(int stream, unsigned blocks, T *out, fy_layout lo)
+{
+    __shared__ total<T> partial[FY_THREADS];
+    unsigned k = blockIdx.x;
+    total<T> mine = 0;
+    for (unsigned i = threadIdx.x; i < blocks; i += FY_THREADS)
+        mine = sum_of(mine, partials<total<T>>[stream][k * blocks + i]);
+    total<T> all = block_sum(mine, partial);
+    if (threadIdx.x == 0) put_total(&out[at(lo, k)], all);
 }
 
 template <typename T>
 __global__ void short_sums(const T *a, fy_layout kept, fy_layout gone, T *out, fy_layout lo)
 {
     int64_t k = thread_number();
-    if (k >= lo.numel) return;
-    const T *row = a + at(kept, k);
-    total<T> mine = 0;
-    for (int64_t i = 0; i < gone.numel; i++) mine = sum_of(mine, (total<T>)wide(load(&row[at(gone, i)])));
-    put_total(&out[at(lo, k)], mine);
+    if (k < lo.numel) put_total(&out[at(lo, k)], thread_sum(a + at(kept, k), gone, 0, 1));
 }
 
 template <typename T> static void launch(fy_run_work *w, const char *name)
 {
     fy_layout kept = kept_of(w), gone = gone_of(w), lo = flat(w->out.layout);
-    if (is_blocks_work(lo.numel, gone.numel)) {
+    const T *a = (const T *)w->in[0].data;
+    T *out = (T *)w->out.data;
+    unsigned blocks = blocks_a_result(lo.numel, gone.numel);
+    if (blocks > 1) {
+        dim3 grid(blocks, (unsigned)lo.numel);
+        note(w, name, grid, dim3(FY_THREADS));
+        LAUNCH(partial_sums<T>, grid, FY_THREADS)(a, kept, gone, w->stream);
+        LAUNCH(sum_of_partials<T>, (unsigned)lo.numel, FY_THREADS)(w->stream, blocks, out, lo);
+    } else if (is_blocks_work(lo.numel, gone.numel)) {
         dim3 grid = grid_of_blocks(w, name, lo.numel);
-        LAUNCH(sum<T>, grid, FY_THREADS)((const T *)w->in[0].data, kept, gone, (T *)w->out.data, lo);
+        LAUNCH(sum<T>, grid, FY_THREADS)(a, kept, gone, out, lo);
     } else {
         dim3 grid = grid_for(w, name, lo.numel);
-        LAUNCH(short_sums<T>, grid, FY_THREADS)((const T *)w->in[0].data, kept, gone, (T *)w->out.data, lo);
+        LAUNCH(short_sums<T>, grid, FY_THREADS)(a, kept, gone, out, lo);
     }
 }
 

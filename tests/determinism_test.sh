@@ -55,6 +55,8 @@ for id in "${ids[@]}"; do
     holds "$id: another environment and folder" elsewhere "$program"
     holds "$id: one BLAS thread" equal env OPENBLAS_NUM_THREADS=1 "$program"
     holds "$id: two BLAS threads" equal env OPENBLAS_NUM_THREADS=2 "$program"
+    holds "$id: one thread" equal env FERRY_THREADS=1 "$program"
+    holds "$id: three threads" equal env FERRY_THREADS=3 "$program"
     holds "$id: another checkout" equal "$other/out/solutions/$id"
     holds "$id: another seed" seeded "$program" "$other/out/solutions/$id"
     if [[ -x $B/asan/solutions/$id ]]; then

@@ -225,6 +225,10 @@ static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **sta
     assert_refused("FERRY_GPU=fake is not a choice; set FERRY_GPU to auto, sim, real or none");
     run_with("sim", "h201", tell);
     assert_refused("FERRY_SIM=h201 names no card that is known; known: h200, laptop, old");
+    setenv("FERRY_BLAS", "cublas", 1);
+    run_with("sim", NULL, tell);
+    unsetenv("FERRY_BLAS");
+    assert_refused("FERRY_BLAS=cublas is not a choice; set FERRY_BLAS to kernel (");
     run_with("sim", ":capacity=1GiB", tell);
     assert_refused("names no card that is known");
 }

@@ -71,6 +71,21 @@ static void start_three(void *(*body)(void *))
     usleep(5000);
 }
 
+/* The simulated card's products are OpenBLAS's too. */
+static void *multiplies_on_a_card(void *unused)
+{
+    (void)unused;
+    fy_tensor *x = fy_ones((256, 256), .device = "cuda");
+    for (;;) FY_SCOPE fy_cpu(fy_matmul(x, x));
+    return NULL;
+}
+
+static bool exits_while_cards_multiply(void)
+{
+    start_three(multiplies_on_a_card);
+    exit(0);
+}
+
 static bool exits_while_others_multiply(void)
 {
     start_three(multiplies);
@@ -122,6 +137,7 @@ static void an_exit_ends_while_other_threads_multiply(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) assert_int_equal(status_of(exits_while_others_multiply), 0);
+    for (int i = 0; i < 10; i++) assert_int_equal(status_of(exits_while_cards_multiply), 0);
 }
 
 static int returning(void **state)

@@ -169,31 +169,31 @@ static void randn_is_philox_and_box_muller(void **state)
 {
     /* the published first words for counter 0 and key 0: 6627e8d5 e169c58d bc57ac4c 9b00dbd8 */
     const uint32_t word[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
-    float out[4];
+    static float out[1024];
     (void)state;
-    fy_run_work w = {.op = FY_OP_randn, .out = operand(out, FY_FLOAT32, DIMS(4))};
+    /* one block: thread 0 makes the first of every 256 */
+    fy_run_work w = {.op = FY_OP_randn, .real = {1}, .out = operand(out, FY_FLOAT32, DIMS(1024))};
     run(&w);
     for (int i = 0; i < 4; i += 2) {
-        double radius = sqrt(-2 * log(((word[i] >> 8) + 0.5) / 16777216)),
-               angle = 2 * acos(-1) * (word[i + 1] >> 8) / 16777216;
-        assert_true(fabs(out[i] - radius * cos(angle)) < 1e-5);
-        assert_true(fabs(out[i + 1] - radius * sin(angle)) < 1e-5);
+        double radius = sqrt(-2 * log((word[i] + 0.5) / 4294967296)), angle = 2 * acos(-1) * word[i + 1] / 4294967296;
+        assert_true(fabs(out[256 * i] - radius * sin(angle)) < 1e-5);
+        assert_true(fabs(out[256 * i + 256] - radius * cos(angle)) < 1e-5);
     }
 }
 
 static void randn_hangs_on_seed_and_counter_alone(void **state)
 {
-    enum { N = 1003 };
+    enum { N = 2503, EACH_COUNTER = 1024 };
     static float once[N], again[N], later[N], other[N];
     (void)state;
-    fy_run_work w = {.op = FY_OP_randn, .integer = {42, 0}, .out = operand(once, FY_FLOAT32, DIMS(N))};
+    fy_run_work w = {.op = FY_OP_randn, .real = {1}, .integer = {42, 0}, .out = operand(once, FY_FLOAT32, DIMS(N))};
     run(&w);
     w.out.data = again;
     run(&w);
     assert_memory_equal(once, again, sizeof once);
-    w.out.data = later, w.integer[1] = 5;
+    w.out.data = later, w.integer[1] = 1;
     run(&w);
-    assert_memory_equal(later, once + 20, (N - 20) * sizeof(float));
+    assert_memory_equal(later, once + EACH_COUNTER, (N - EACH_COUNTER) * sizeof(float));
     w.out.data = other, w.integer[0] = 43;
     run(&w);
     assert_memory_not_equal(other, later, sizeof other);

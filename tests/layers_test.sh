@@ -5,7 +5,7 @@
 . "$(dirname "$0")/shell.sh"
 
 # The lowest first; a name with a slash stands for the folder of that name in viewer/ or www/.
-lib="kernels base trace cpu devices order memory tensors ops session"
+lib="base kernels trace cpu devices order memory tensors ops session"
 viewer="viewer/files viewer/trace viewer/sandbox viewer/compile viewer/whatif viewer/analyze viewer/grade viewer/server
     viewer/embed viewer/lessons viewer/command"
 www="www/model www/stage www/panes www/lessons www"

@@ -67,6 +67,26 @@ TEST(the_host_is_busy_while_it_computes)
     }
 }
 
+/* As a real one's are cuBLAS's. */
+TEST(a_cards_matrix_products_are_given_to_blas)
+{
+    (void)state;
+    static const fy_dtype floats[] = {FY_FLOAT32, FY_FLOAT64, FY_FLOAT16, FY_BFLOAT16};
+    for (int i = 0; i < 4; i++) FY_SCOPE
+        {
+            const char *routine = floats[i] == FY_FLOAT64 ? "cblas_dgemm" : "cblas_sgemm";
+            fy_tensor *a = fy_ones((20, 20), .dtype = floats[i], .device = "cuda");
+            since();
+            fy_tensor *b = fy_matmul(a, a), *c = fy_addmm(a, a, fy_t(b), 0);
+            for (int op = 0; op < 2; op++) {
+                assert_string_equal(text_of(event_of("op", op), "device"), "cuda:0");
+                assert_string_equal(text_of(event_of("op", op), "blas"), routine);
+                assert_string_equal(text_of(event_of("op", op), "kernel"), "");
+            }
+            assert_true(fy_item(fy_narrow(fy_view(c, (400)), 0, 399, 1)) == 400);
+        }
+}
+
 /* ---- types ---- */
 
 TEST(integers_and_floats_promote_as_in_pytorch)
@@ -371,6 +391,7 @@ int main(void)
         cmocka_unit_test(every_op_has_a_host_version_and_a_kernel),
         cmocka_unit_test(an_op_on_the_card_is_exactly_four_records),
         cmocka_unit_test(the_host_is_busy_while_it_computes),
+        cmocka_unit_test(a_cards_matrix_products_are_given_to_blas),
         cmocka_unit_test(integers_and_floats_promote_as_in_pytorch),
         cmocka_unit_test(every_number_of_c_keeps_its_value_and_its_kind),
         cmocka_unit_test(a_number_above_int64_is_refused_everywhere),

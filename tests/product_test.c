@@ -6,9 +6,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "op.h"
+#include "run_work.h"
+#include "tensor.h"
 #include "values.h"
 
 static const fy_dtype floats[] = {FY_FLOAT32, FY_FLOAT64, FY_FLOAT16, FY_BFLOAT16};
@@ -152,10 +157,23 @@ static void rows_of_softmax_add_up_to_one(void **state)
     }
 }
 
-int main(void)
+static void ferry_blas_says_what_does_the_cards_products(void **state)
 {
-    setenv("FERRY_GPU", "sim", 1);
-    setenv("FERRY_THREADS", "3", 1);
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_ones((4, 4), .device = "cuda");
+        fy_operand o = {x->storage->data, FY_FLOAT32, {2, 0, 16, {4, 4}, {4, 1}}};
+        fy_run_work w = {.op = FY_OP_matmul, .nin = 2, .dtype = FY_FLOAT32, .in = {o, o}, .out = o};
+        assert_true(x->storage->dev->backend->run(x->storage->dev, &w));
+        if (getenv("FERRY_BLAS")) assert_string_equal(w.kernel, "matmul_f32");
+        else assert_string_equal(w.blas, "cblas_sgemm");
+        assert_true(!w.kernel != !w.blas);
+    }
+}
+
+static int run_all(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices_of_any_strides),
         cmocka_unit_test(integers_are_multiplied_on_the_cpu_and_wrap),
@@ -163,6 +181,22 @@ int main(void)
         cmocka_unit_test(no_inner_size_gives_zeros),
         cmocka_unit_test(with_beta_0_what_is_added_does_not_count),
         cmocka_unit_test(rows_of_softmax_add_up_to_one),
+        cmocka_unit_test(ferry_blas_says_what_does_the_cards_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* The card's products by BLAS, and, in a process of its own, by the kernels. */
+int main(void)
+{
+    int status = 1;
+    setenv("FERRY_GPU", "sim", 1);
+    setenv("FERRY_THREADS", "3", 1);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("FERRY_BLAS", "kernel", 1);
+        exit(run_all() != 0);
+    }
+    waitpid(child, &status, 0);
+    return run_all() != 0 || status != 0;
 }

@@ -119,6 +119,95 @@ TEST(the_host_draws_pytorchs_normal_numbers)
 
 /* ---- a card ---- */
 
+/* The second of two calls on an H200: bits by cuRAND's own header, compiled for the host, in the order of PyTorch's
+ * distribution kernels. 1,200,000 is more than the card's threads make of one counter each; some of the permutations
+ * have equal keys. */
+static const struct {
+    const char *op;
+    fy_dtype dtype;
+    uint64_t seed;
+    int64_t n, low, high;
+    uint64_t hash;
+} drawn_on_cuda[] = {
+    {"rand", FY_FLOAT32, 0, 7, 0, 0, 0x1cf940f9d125f94f},
+    {"rand", FY_FLOAT32, 42, 1000, 0, 0, 0x1b3734abd241ec15},
+    {"rand", FY_FLOAT32, 7, 1200000, 0, 0, 0xa9f8e376c6bf0205},
+    {"rand", FY_FLOAT64, 0, 7, 0, 0, 0x8d20eba4dbc8f8df},
+    {"rand", FY_FLOAT64, 42, 1000, 0, 0, 0xe971ed6b0f70a84c},
+    {"rand", FY_FLOAT64, 7, 1200000, 0, 0, 0x5ab0ba6d9fb8293b},
+    {"randint", FY_INT64, 0, 7, -5, 995, 0x863b0daa87f44d5d},
+    {"randint", FY_INT64, 42, 1000, -5, 995, 0xeca0f878c8b59209},
+    {"randint", FY_INT64, 7, 1200000, -5, 995, 0x4ab0504376171c46},
+    {"randint", FY_INT64, 0, 7, 0, 1099511627776, 0xa51a1e14cbddcad0},
+    {"randint", FY_INT64, 42, 1000, 0, 1099511627776, 0xaff3ffa92aae9874},
+    {"randint", FY_INT64, 7, 1200000, 0, 1099511627776, 0x42c92f6271df5e93},
+    {"randperm", FY_INT64, 8, 8, 0, 0, 0x5eba2a80e64257a3},
+    {"randperm", FY_INT64, 20, 8, 0, 0, 0x7964e315d55461a3},
+    {"randperm", FY_INT64, 1000, 1000, 0, 0, 0x9afb006fd3cf2323},
+    {"randperm", FY_INT64, 1011, 1000, 0, 0, 0x2d58cb522fe0d107},
+    {"randperm", FY_INT64, 4096, 4096, 0, 0, 0x3d7cdf1dda5465cb},
+    {"randperm", FY_INT64, 4120, 4096, 0, 0, 0x2351257907b2e927},
+};
+
+static const struct {
+    fy_dtype dtype;
+    uint64_t seed;
+    int64_t n;
+    double first_middle_last[3];
+} normal_on_cuda[] = {
+    {FY_FLOAT32, 0, 7, {0.1808258, -0.734970272, 0.129655942}},
+    {FY_FLOAT32, 42, 1000, {0.139137551, -0.555951953, -0.732679725}},
+    {FY_FLOAT32, 7, 1200000, {0.169606954, -3.04876614, 1.37074268}},
+    {FY_FLOAT64, 0, 7, {0.329210701, -0.410038096, -0.50618777}},
+    {FY_FLOAT64, 42, 1000, {0.423280436, 0.16640909, -0.137190388}},
+    {FY_FLOAT64, 7, 1200000, {1.27622722, -0.36788907, -0.533625978}},
+};
+
+TEST(a_card_draws_the_bits_that_cuda_draws)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof drawn_on_cuda / sizeof *drawn_on_cuda; i++) FY_SCOPE
+        {
+            const char *op = drawn_on_cuda[i].op;
+            int64_t n = drawn_on_cuda[i].n, low = drawn_on_cuda[i].low, high = drawn_on_cuda[i].high;
+            fy_manual_seed(drawn_on_cuda[i].seed);
+            draw(op, drawn_on_cuda[i].dtype, n, low, high, "cuda");
+            fy_tensor *x = fy_cpu(draw(op, drawn_on_cuda[i].dtype, n, low, high, "cuda"));
+            if (hash_of(x) != drawn_on_cuda[i].hash) fail_msg("row %zu: %s of %lld differs", i, op, (long long)n);
+        }
+}
+
+TEST(a_card_draws_the_normal_numbers_that_cuda_draws)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof normal_on_cuda / sizeof *normal_on_cuda; i++) FY_SCOPE
+        {
+            int64_t n = normal_on_cuda[i].n, at[] = {0, n / 2, n - 1};
+            fy_manual_seed(normal_on_cuda[i].seed);
+            fy_randn((n), .dtype = normal_on_cuda[i].dtype, .device = "cuda");
+            fy_tensor *x = fy_cpu(fy_randn((n), .dtype = normal_on_cuda[i].dtype, .device = "cuda"));
+            for (int k = 0; k < 3; k++)
+                if (fabs(element(x, at[k]) - normal_on_cuda[i].first_middle_last[k]) > 1e-6)
+                    fail_msg("row %zu, element %d: %.9g", i, (int)at[k], element(x, at[k]));
+        }
+}
+
+/* As PyTorch printed them on an H200, seed 0. */
+TEST(the_first_numbers_are_those_of_an_h200)
+{
+    (void)state;
+    const double uniform[] = {0.3990, 0.5167, 0.0249, 0.9401}, normals[] = {-0.9247, -0.4253, -2.6438, 0.1452};
+    FY_SCOPE
+    {
+        fy_manual_seed(0);
+        fy_tensor *u = fy_cpu(fy_rand((4), .device = "cuda"));
+        fy_manual_seed(0);
+        fy_tensor *x = fy_cpu(fy_randn((4), .device = "cuda"));
+        for (int i = 0; i < 4; i++) assert_true(fabs(element(u, i) - uniform[i]) < 5.1e-5);
+        for (int i = 0; i < 4; i++) assert_true(fabs(element(x, i) - normals[i]) < 5.1e-5);
+    }
+}
+
 static const char *const ops[] = {"rand", "randn", "randint", "randperm"};
 
 TEST(a_card_repeats_itself_under_a_seed_and_differs_from_the_host)
@@ -239,6 +328,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_draws_pytorchs_bits),
         cmocka_unit_test(the_host_draws_pytorchs_normal_numbers),
+        cmocka_unit_test(a_card_draws_the_bits_that_cuda_draws),
+        cmocka_unit_test(a_card_draws_the_normal_numbers_that_cuda_draws),
+        cmocka_unit_test(the_first_numbers_are_those_of_an_h200),
         cmocka_unit_test(a_card_repeats_itself_under_a_seed_and_differs_from_the_host),
         cmocka_unit_test(a_cards_numbers_lie_where_they_should),
         cmocka_unit_test(a_cards_integers_reach_both_bounds_and_no_further),

@@ -107,6 +107,54 @@ static void sixteen_bits_are_added_up_in_more(void **state)
     }
 }
 
+/* One number many times: each addition errs to the same side. */
+static void ten_million_tenths_err_by_less_than_a_millionth(void **state)
+{
+    (void)state;
+    ON_BOTH(d)
+    {
+        const int64_t n = 10000000;
+        const double tenth = (double)0.1f;
+        fy_tensor *x = fy_full((n), 0.1, .device = d), *rows = fy_view(x, (2, n / 2));
+        NEARLY(1e-6, fy_sum(x), (double)n * tenth);
+        NEARLY(1e-6, fy_mean(x), tenth);
+        NEARLY(1e-6, fy_sum(rows, (1)), (double)n / 2 * tenth, (double)n / 2 * tenth);
+        NEARLY(1e-6, fy_sum(fy_slice(x, 0, 0, n, 3)), (double)((n + 2) / 3) * tenth);
+        fy_tensor *half = fy_full((600000), 0.1, .dtype = FY_FLOAT16, .device = d);
+        NEARLY(1e-3, fy_sum(half), 60000);
+        NEARLY(1e-3, fy_mean(half), 0.1);
+        NEARLY(1e-2, fy_sum(fy_to(x, FY_BFLOAT16)), 1000000);
+    }
+}
+
+/* Several blocks a result, each with a part, and a second pass over the parts. */
+static void whole_reductions_of_many_elements(void **state)
+{
+    (void)state;
+    ON_BOTH(d)
+    {
+        const int64_t n = 300007;
+        fy_tensor *x = fy_arange((n), .device = d), *y = fy_to(x, FY_FLOAT64), *ones = fy_ones_like(x);
+        fy_tensor *two = fy_view(fy_narrow(x, 0, 0, 300000), (2, 150000)), *i = NULL;
+        GIVES(fy_sum(x), (double)(n * (n - 1) / 2));
+        GIVES(fy_sum(two, (1)), 150000.0 * 149999 / 2, 150000.0 * 149999 / 2 + 150000.0 * 150000);
+        GIVES(fy_max(two, (1), .indices = &i), 149999, 299999);
+        GIVES(i, 149999, 149999);
+        GIVES(fy_argmax(x), n - 1);
+        GIVES(fy_argmin(x), 0);
+        GIVES(fy_argmax(ones), 0); /* the first of equals */
+        GIVES(fy_prod(ones), 1);
+        GIVES(fy_all(x), 0);
+        GIVES(fy_any(fy_eq(x, 299999)), 1);
+        NEARLY(1e-12, fy_mean(y), (double)(n - 1) / 2);
+        NEARLY(1e-12, fy_var(y), (double)n * (double)(n + 1) / 12);
+        NEARLY(1e-5, fy_var(fy_add(fy_to(fy_remainder(x, 2), FY_FLOAT32), 1000)), 0.25);
+        fy_fill_(fy_narrow(y, 0, 250000, 1), NAN);
+        GIVES(fy_max(y), NAN);
+        GIVES(fy_argmin(y), 250000);
+    }
+}
+
 static void the_variance_divides_by_one_less(void **state)
 {
     (void)state;
@@ -200,6 +248,8 @@ int main(void)
         cmocka_unit_test(the_first_of_equals_is_the_one),
         cmocka_unit_test(integers_are_summed_in_64_bits_unless_told),
         cmocka_unit_test(sixteen_bits_are_added_up_in_more),
+        cmocka_unit_test(ten_million_tenths_err_by_less_than_a_millionth),
+        cmocka_unit_test(whole_reductions_of_many_elements),
         cmocka_unit_test(the_variance_divides_by_one_less),
         cmocka_unit_test(any_dimensions_of_any_layout),
         cmocka_unit_test(large_sums_are_as_exact_as_small_ones),

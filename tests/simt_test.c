@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "kernel_table.h"
@@ -21,6 +23,7 @@ typedef struct place {
 extern __thread place fy_simt_at;
 void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);
 void fy_simt_barrier(const char *file, int line);
+void fy_simt_assert(const char *fact, const char *file, int line);
 
 static unsigned thread_number(void)
 {
@@ -30,7 +33,7 @@ static unsigned thread_number(void)
 
 static void reverse(void *p)
 {
-    static int shared[1024];
+    static __thread int shared[1024]; /* as __shared__ is */
     int *out = p;
     unsigned t = thread_number(), n = fy_simt_at.block_dim.x * fy_simt_at.block_dim.y * fy_simt_at.block_dim.z;
     unsigned block =
@@ -133,8 +136,54 @@ static void a_block_that_no_card_takes_is_refused(void **state)
     assert_non_null(fy_sim_kernel_fault());
 }
 
+/* ---- blocks on several cores ---- */
+
+static void take_a_while(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
+
+/* Notes which thread of the host ran each block. */
+static void note_thread(void *p)
+{
+    static __thread char mine;
+    take_a_while();
+    ((void **)p)[fy_simt_at.block.x] = &mine;
+}
+
+static void blocks_are_shared_out_to_several_threads(void **state)
+{
+    void *ran[64] = {0};
+    int others = 0;
+    (void)state;
+    fy_simt_run("note", (dim3){64, 1, 1}, (dim3){1, 1, 1}, note_thread, ran);
+    assert_null(fy_sim_kernel_fault());
+    for (int i = 0; i < 64; i++) {
+        assert_non_null(ran[i]);
+        others += ran[i] != ran[0];
+    }
+    assert_true(others > 0);
+}
+
+/* From block 20 on every block fails, the first of them last. */
+static void fail_from_20_on(void *p)
+{
+    (void)p;
+    if (fy_simt_at.block.x <= 20) take_a_while();
+    if (fy_simt_at.block.x >= 20) fy_simt_assert("block < 20", "here.cu", 7);
+}
+
+static void of_several_faulty_blocks_the_first_is_told(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        fy_simt_run("fail", (dim3){64, 1, 1}, (dim3){1, 1, 1}, fail_from_20_on, NULL);
+        const char *fault = fy_sim_kernel_fault();
+        assert_non_null(fault);
+        assert_non_null(strstr(fault, "block: [20,0,0]"));
+    }
+}
+
 int main(void)
 {
+    setenv("FERRY_THREADS", "3", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_thread_of_every_block_knows_its_place_across_a_barrier),
         cmocka_unit_test(the_largest_block_meets_at_its_barriers),
@@ -142,6 +191,8 @@ int main(void)
         cmocka_unit_test(two_barriers_are_not_one),
         cmocka_unit_test(a_fault_leaves_the_machine_fit_for_the_next_kernel),
         cmocka_unit_test(a_block_that_no_card_takes_is_refused),
+        cmocka_unit_test(blocks_are_shared_out_to_several_threads),
+        cmocka_unit_test(of_several_faulty_blocks_the_first_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,37 @@ static void the_launch_is_described_before_it_runs(void **state)
     assert_int_equal(first_byte(d, p), 0xff); /* and it has not run */
 }
 
+/* out = a b, of 4 x 4 floats. */
+static fy_run_work product_work(void *a, void *b, void *out)
+{
+    fy_run_work w = add_work(1, a, b, out);
+    w.op = FY_OP_matmul;
+    w.in[0].layout = w.in[1].layout = w.out.layout = (fy_layout){2, 0, N, {4, 4}, {4, 1}};
+    return w;
+}
+
+static void a_product_by_blas_is_late_like_all_work(void **state)
+{
+    fy_dev *d = *state;
+    void *a = alloc(d, BYTES), *b = alloc(d, BYTES), *out = alloc(d, BYTES);
+    fy_run_work w = product_work(a, b, out);
+    run(d, fill_in(1, a, 2));
+    run(d, fill_in(1, b, 3));
+    assert_true(fy_backend_sim.run(d, &w));
+    assert_string_equal(w.blas, "cblas_sgemm");
+    assert_null(w.kernel);
+    assert_int_equal(first_byte(d, out), 0xff);
+    sync_stream(d, 1);
+    assert_true(first_float(d, out) == 24);
+    for (int i = 0; i < 2; i++) { /* an operand that races, and the output */
+        w = product_work(a, b, out);
+        w.races.own = i ? FY_RACE_OUT : 1 << 0;
+        run(d, w);
+        sync_stream(d, 1);
+        assert_true(first_float(d, out) != first_float(d, out));
+    }
+}
+
 /* ---- races ---- */
 
 static void an_operand_that_races_is_poison_to_the_work_alone(void **state)
@@ -181,6 +212,7 @@ int main(void)
         WITH_CARD(a_query_and_a_blocking_copy_bring_it_to_light_too),
         WITH_CARD(a_fault_is_its_own_cards_alone),
         WITH_CARD(the_launch_is_described_before_it_runs),
+        WITH_CARD(a_product_by_blas_is_late_like_all_work),
         WITH_CARD(an_operand_that_races_is_poison_to_the_work_alone),
         WITH_CARD(an_output_that_races_is_poisoned_where_it_has_elements),
         WITH_CARD(earlier_work_that_races_is_found_by_its_number),

@@ -48,8 +48,11 @@ typedef enum fy_shape_rule {
  * Numbers: an input whose data is NULL is a number, real[i] or integer[i] for in[i] by its dtype: what a
  * learner wrote (x + 2.5) or a 0-dim CPU tensor, passed as a kernel argument.
  *
- * Random ops on a card: one counter of Philox makes four elements (row-major); a call uses (numel + 3) / 4
- * counters from integer[1] on. The host draws from its own generator (host_random.c). */
+ * Random ops on a card: real[0] is how many blocks of FY_RANDOM_THREADS the card holds at once; so many threads at most
+ * share the elements, as in PyTorch, and each goes through counters of Philox from integer[1] on (random.cu). The host
+ * draws from its own generator (host_random.c). */
+enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 bits an element from that range on */
+
 #define FY_OPS(X) \
     X(fill,         0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, "", "[0] the value") \
     X(arange,       0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  1, "", "[0] start, [1] step") \

@@ -39,6 +39,9 @@ typedef struct fy_races {
     } earlier[FY_MOST_RACES];
 } fy_races;
 
+/* Streams are numbered within their card: 0 is the default stream, 1 to 32 are PyTorch's pool. */
+enum { FY_STREAMS = 33 };
+
 enum { FY_MAX_INPUTS = 3, FY_MAX_SCALARS = 4 };
 
 typedef struct fy_run_work {

@@ -8,6 +8,7 @@
 /* Host versions, one function an op; strided, any layout, every type of the op. (cpu_*.c; found by cpu_table.c) */
 typedef void (*fy_host_op)(fy_run_work *w);
 fy_host_op fy_host_op_find(int op);
+const char *fy_host_blas(const fy_run_work *w); /* the BLAS routine to which that gives w; NULL: to none */
 
 /* n elements of each operand, side by side in memory: out[i] from a[i] and b[i]. `out` may be a or b. The
  * two 16-bit floats come as float and go as float. */

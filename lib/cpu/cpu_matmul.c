@@ -3,6 +3,7 @@
 #include "cpu.h"
 #include "dtype.h"
 #include "half.h"
+#include "op.h"
 #include "run_work.h"
 
 #if __has_include(<cblas.h>)
@@ -256,6 +257,12 @@ static int64_t stack_size(const fy_layout *l)
     return n;
 }
 
+const char *fy_host_blas(const fy_run_work *w)
+{
+    if ((w->op != FY_OP_matmul && w->op != FY_OP_addmm) || !fy_dtype_is_real(w->dtype)) return NULL;
+    return w->dtype == FY_FLOAT64 ? "cblas_dgemm" : "cblas_sgemm";
+}
+
 /* The two last operands are multiplied. */
 static void multiply(fy_run_work *w, product p)
 {
@@ -269,7 +276,7 @@ static void multiply(fy_run_work *w, product p)
         p.out.rows *= tall;
         one_product(&p, w->dtype);
     }
-    if (fy_dtype_is_real(w->dtype)) w->blas = w->dtype == FY_FLOAT64 ? "cblas_dgemm" : "cblas_sgemm";
+    w->blas = fy_host_blas(w);
 }
 
 void fy_host_matmul(fy_run_work *w) { multiply(w, (product){.alpha = 1, .whole_alpha = 1}); }

@@ -46,23 +46,21 @@ void fy_manual_seed(uint64_t s)
     leave();
 }
 
-/* ---- the cards' counters: one for four elements ---- */
+/* ---- the cards' counters ---- */
 
-static uint64_t counters(int64_t numel) { return (uint64_t)(numel + 3) / 4; }
-
-fy_philox fy_random_take(int device, int64_t numel)
+fy_philox fy_random_take(int device, uint64_t counters)
 {
     enter();
     fy_philox p = {seed, offsets[device]};
-    offsets[device] += counters(numel);
+    offsets[device] += counters;
     leave();
     return p;
 }
 
-void fy_random_give(int device, fy_philox p, int64_t numel)
+void fy_random_give(int device, fy_philox p, uint64_t counters)
 {
     enter();
-    if (seed == p.seed && offsets[device] == p.offset + counters(numel)) offsets[device] = p.offset;
+    if (seed == p.seed && offsets[device] == p.offset + counters) offsets[device] = p.offset;
     leave();
 }
 

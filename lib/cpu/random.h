@@ -7,7 +7,7 @@
 typedef struct fy_philox {
     uint64_t seed, offset;
 } fy_philox;
-fy_philox fy_random_take(int device, int64_t numel);         /* advances the card's counter */
-void fy_random_give(int device, fy_philox p, int64_t numel); /* and back, if nobody has drawn since */
+fy_philox fy_random_take(int device, uint64_t counters);         /* advances the card's counter */
+void fy_random_give(int device, fy_philox p, uint64_t counters); /* and back, if nobody has drawn since */
 
 #endif

@@ -45,6 +45,8 @@ static const fy_card cards[] = {
         .pin_overhead = 50000,      /* assumed: cudaHostAlloc of little */
         .pin_bandwidth = 2.8e9,     /* measured: 32 MB in 11.6 ms, github.com/rapidsai/dask-cuda/issues/106 */
         .unpin_bandwidth = 11e9,    /* assumed: a quarter of that time */
+        .multiprocessors = 132,     /* data sheet of the H100 SXM, whose chip it is */
+        .threads_each = 2048,       /* CUDA programming guide, compute capability 9.0 */
     },
     {
         .name = "NVIDIA GeForce RTX 4060 Laptop GPU",
@@ -68,6 +70,8 @@ static const fy_card cards[] = {
         .pin_overhead = 80000,
         .pin_bandwidth = 2.8e9, /* measured, as for the H200 */
         .unpin_bandwidth = 11e9,
+        .multiprocessors = 24, /* data sheet: 3072 cores, 128 each */
+        .threads_each = 1536,  /* compute capability 8.9 */
     },
     {
         .name = "NVIDIA GeForce GTX 680",
@@ -89,6 +93,8 @@ static const fy_card cards[] = {
         .pin_overhead = 100000,
         .pin_bandwidth = 2e9,
         .unpin_bandwidth = 8e9,
+        .multiprocessors = 8, /* data sheet: 1536 cores, 192 each */
+        .threads_each = 2048, /* compute capability 3.0 */
     },
 };
 

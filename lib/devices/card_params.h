@@ -22,6 +22,8 @@ typedef struct fy_card {
     int64_t call_overhead;    /* ns the host spends in a copy, record, query or sync call */
     int64_t launch_overhead;  /* ns the host spends in a launch */
     int64_t kernel_latency;   /* ns from the head of the queue to the first instruction, and back */
+    int64_t multiprocessors;  /* CUDA's multiProcessorCount, */
+    int64_t threads_each;     /* and maxThreadsPerMultiProcessor: how random numbers are shared out hangs on them */
     int64_t launch_queue;     /* pieces of work of a stream that may be to come; 0: any number */
     int64_t malloc_overhead;  /* ns, cudaMalloc */
     int64_t free_overhead;    /* ns, cudaFree, cudaFreeHost, once the card is idle */

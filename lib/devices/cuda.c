@@ -127,6 +127,7 @@ static void cuda_info(fy_dev *d)
     if (failed(d, cudaGetDeviceProperties(&p, d->number - 1), "cudaGetDeviceProperties")) return;
     snprintf(d->card_name, sizeof d->card_name, "%.120s", p.name);
     d->capacity = (int64_t)p.totalGlobalMem;
+    d->threads = (int64_t)p.multiProcessorCount * p.maxThreadsPerMultiProcessor;
     d->peers = find_peers(d);
 }
 
@@ -357,12 +358,16 @@ static bool cuda_copy(fy_dev *d, fy_copy_work *w)
     return ok;
 }
 
+/* One at a time on a card: what is two launches (kernels/reduce.h) hands over by memory of the stream's. */
 static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
     cudaStream_t s;
+    cuda *c = d->state;
     if (!stream_of(d, w->stream, &s) || !note_begin(d, &w->time, s)) return false;
-    fy_cuda_launching = (fy_cuda_place){s, ((cuda *)d->state)->blame};
+    fy_cuda_launching = (fy_cuda_place){s, c->blame};
+    pthread_mutex_lock(&c->lock);
     k->launch(w);
+    pthread_mutex_unlock(&c->lock);
     if (failed(d, cudaGetLastError(), w->kernel ? w->kernel : "a launch")) return false;
     return note_end(d, &w->time, s);
 }

@@ -1,4 +1,4 @@
-/* device.c: the devices of this process, opened once, by FERRY_GPU, FERRY_SIM and FERRY_POLICY.
+/* device.c: the devices of this process, opened once, by FERRY_GPU, FERRY_SIM, FERRY_POLICY and FERRY_BLAS.
  *
  *   FERRY_GPU=auto   cuda:0 is a real card when one answers, else simulated (the default)
  *            =sim    simulated, even where there is a card
@@ -7,6 +7,8 @@
  *   FERRY_SIM, CUDA_VISIBLE_DEVICES   which cards are simulated: sim_config.c
  *   FERRY_POLICY=refuse   operands on different devices are an error, as in PyTorch (the default)
  *               =silent   they are copied to one unasked (implicit_copy.c)
+ *   FERRY_BLAS=default    the simulated card's matrix products are OpenBLAS's, as a card's are cuBLAS's
+ *             =kernel     they are done by the kernels of kernels/matmul.cu
  *
  * A value that cannot be understood ends the program with status 1: to guess would show a learner
  * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process.
@@ -41,6 +43,7 @@ typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 static fy_dev devices[MOST_DEVICES];
 static int count;    /* devices that are open */
 static bool unasked; /* FERRY_POLICY=silent */
+static bool by_kernel; /* FERRY_BLAS=kernel */
 static gpu_mode mode;
 static const fy_backend *real; /* may have cards, which are opened when they are asked for; NULL: has none */
 static char why_not_real[200];
@@ -125,6 +128,17 @@ static void read_policy(void)
                     value);
 }
 
+static void read_blas(void)
+{
+    const char *value = getenv("FERRY_BLAS");
+    by_kernel = value && strcmp(value, "kernel") == 0;
+    if (value && *value && !by_kernel && strcmp(value, "default") != 0)
+        set_mistake(
+            "FERRY_BLAS=%.60s is not a choice; set FERRY_BLAS to kernel (the simulated card's matrix products are "
+            "done by kernels/matmul.cu) or default (by OpenBLAS, as a card's are by cuBLAS), or unset it",
+            value);
+}
+
 static void do_without(const char *why)
 {
     snprintf(why_not_real, sizeof why_not_real, "%s", why);
@@ -141,6 +155,7 @@ static void open_all(void)
     devices[0].capacity = fy_card_host()->capacity;
     open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why);
     read_policy();
+    read_blas();
     if (mode == AUTO || mode == REAL) real = fy_cuda_library(mode == REAL, why, sizeof why);
     if (mode == SIM) do_without("asked for the simulated card");
     else if (mode != NONE && !real) do_without(why);
@@ -215,6 +230,9 @@ bool fy_dev_copies_unasked(void)
     ready();
     return unasked;
 }
+
+/* Asked by a card, and so with the devices open. */
+bool fy_dev_uses_blas(void) { return !by_kernel; }
 
 bool fy_dev_model_clock(void)
 {

@@ -11,9 +11,6 @@
 #include "run_work.h"
 #include "text.h"
 
-/* Streams are numbered within their card: 0 is the default stream, 1 to 32 are PyTorch's pool. */
-enum { FY_STREAMS = 33 };
-
 /* A place in a stream: all work that was queued before it. One that no record has filled (queue 0, native NULL)
  * stands for all of its stream so far, in wait and in done; record leaves one or the other set. */
 typedef struct fy_point {
@@ -80,6 +77,7 @@ struct fy_dev {
     struct fy_ranges *addresses; /* modelled addresses (address_space.c) */
     int64_t live_bytes;
     struct fy_pool *pool; /* the caching allocator's segments of this card (caching_allocator.h) */
+    int64_t threads;      /* that the card holds at once; the host: 0 */
     int physical;         /* the simulated card's number in the machine: CUDA_VISIBLE_DEVICES may give it another */
     uint32_t peers;       /* bit i: the card with number i can be read and written directly */
 };
@@ -92,6 +90,7 @@ extern const fy_backend fy_backend_cuda; /* in libferry-cuda.so alone: cuda_libr
 int fy_dev_count(void);
 fy_dev *fy_dev_at(int number);
 bool fy_dev_copies_unasked(void);      /* FERRY_POLICY=silent */
+bool fy_dev_uses_blas(void);           /* FERRY_BLAS: are a simulated card's matrix products OpenBLAS's? */
 bool fy_dev_model_clock(void);         /* is time modelled? */
 const char *fy_dev_why_not_real(void); /* "no driver", "no card" ...; NULL while a real card is not ruled out */
 void fy_dev_session_json(fy_text *out); /* the `devices` field of the session event */

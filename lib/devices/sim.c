@@ -20,6 +20,7 @@
 
 #include "address_space.h"
 #include "clock.h"
+#include "cpu.h"
 #include "device.h"
 #include "event.h"
 #include "kernel_table.h"
@@ -158,7 +159,11 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
     return true;
 }
 
-static void sim_info(fy_dev *d) { snprintf(d->card_name, sizeof d->card_name, "%s (simulated)", d->card->name); }
+static void sim_info(fy_dev *d)
+{
+    snprintf(d->card_name, sizeof d->card_name, "%s (simulated)", d->card->name);
+    d->threads = d->card->multiprocessors * d->card->threads_each;
+}
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
@@ -229,9 +234,12 @@ static bool map_all(fy_dev *d, fy_run_work *w)
     return map(d, kernel, "output", 0, &w->out);
 }
 
-/* Which kernel it will be, and of how many threads: its launcher says so without running it. */
-static void ask_launcher(const fy_kernel *k, fy_run_work *w, fy_task *t)
+/* What will do it. Matrix products are OpenBLAS's, as a card's are cuBLAS's. Else which kernel it will be, and of how
+ * many threads: its launcher says so without running it. */
+static void choose_kernel(const fy_kernel *k, fy_run_work *w, fy_task *t)
 {
+    w->blas = t->run.blas = fy_dev_uses_blas() ? fy_host_blas(w) : NULL;
+    if (w->blas) return;
     fy_sim_dry(true);
     k->launch(&t->run);
     fy_sim_dry(false);
@@ -247,7 +255,7 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
     if (!t) return fy_sim_refuse("no memory to queue the work in");
     t->run = *w;
     if (!map_all(d, &t->run)) return fy_sim_task_drop(t), false;
-    ask_launcher(k, w, t);
+    choose_kernel(k, w, t);
     fy_timetable_run(s->timetable, fy_clock_now(), w->stream, w->flops, w->bytes, &w->time);
     fy_clock_spend(w->time.held);
     fy_sim_race(&w->races, t);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
 #include "run_work.h"
 #include "sim.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "cpu.h"
 #include "device.h"
 #include "dtype.h"
 #include "event.h"
@@ -89,6 +90,14 @@ static void note_fault(fy_sim *s, const fy_task *t, const char *fault)
     s->fault_work = t->id;
 }
 
+/* The addresses are already such as the host may use. */
+static const char *launch(fy_run_work *w)
+{
+    if (w->blas) return fy_host_op_find(w->op)(w), NULL;
+    fy_sim_kernel(w->op)->launch(w);
+    return fy_sim_kernel_fault();
+}
+
 static void run(fy_sim *s, fy_task *t)
 {
     fy_run_work *w = &t->run;
@@ -96,8 +105,7 @@ static void run(fy_sim *s, fy_task *t)
     for (int i = 0; t->races && i < w->nin; i++)
         if (t->races >> i & 1 && is_there(&w->in[i]) && (instead[i] = poison_like(&w->in[i])))
             w->in[i].data = instead[i];
-    fy_sim_kernel(w->op)->launch(w);
-    const char *fault = fy_sim_kernel_fault();
+    const char *fault = launch(w);
     if (fault) note_fault(s, t, fault);
     if (t->races & FY_RACE_OUT) poison(&w->out);
     for (int i = 0; t->races && i < w->nin; i++) free(instead[i]);

@@ -10,17 +10,39 @@
 #include "shape.h"
 #include "tensor.h"
 
+/* Where an element takes 64 bits a counter makes two of them, else four. */
+static int64_t made_by_a_counter(const fy_call *c)
+{
+    bool integers = c->op == FY_OP_randint || c->op == FY_OP_randperm;
+    bool is_long =
+        integers ? (uint64_t)c->integer[3] - (uint64_t)c->integer[2] >= FY_LONG_RANGE : c->dtype == FY_FLOAT64;
+    return is_long ? 2 : 4;
+}
+
+/* As many as the busiest thread goes through, as PyTorch counts them; a permutation has some besides for equal keys. */
+static uint64_t counters(const fy_call *c, int64_t blocks, int64_t numel)
+{
+    int64_t wanted = (numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS;
+    int64_t threads = (wanted < blocks ? wanted : blocks) * FY_RANDOM_THREADS;
+    if (numel == 0) return 0;
+    int64_t n = (numel - 1) / (threads * made_by_a_counter(c)) + 1;
+    return (uint64_t)(c->op == FY_OP_randperm ? n + (numel + 3) / 4 : n);
+}
+
 /* A card's counters are taken for the call, and given back if it failed. */
 static fy_tensor *drawn(fy_call *c)
 {
     int64_t numel;
     if (!fy_shape_ok(c->at, &c->shape, c->dtype, &numel)) return NULL;
     if (c->dev->number == 0) return fy_hand_out(fy_dispatch(c));
-    fy_philox p = fy_random_take(c->dev->number, numel);
+    int64_t blocks = c->dev->threads / FY_RANDOM_THREADS;
+    uint64_t n = counters(c, blocks, numel);
+    fy_philox p = fy_random_take(c->dev->number, n);
+    c->real[0] = (double)blocks;
     c->integer[0] = (int64_t)p.seed;
     c->integer[1] = (int64_t)p.offset;
     fy_tensor *out = fy_dispatch(c);
-    if (!out) fy_random_give(c->dev->number, p, numel);
+    if (!out) fy_random_give(c->dev->number, p, n);
     return fy_hand_out(out);
 }
 
@@ -143,6 +165,7 @@ fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
         return fy_fail(at, "shape", "fy_randperm((5))", "a permutation has one size, not %d", shape.ndim);
     if (!fy_make_begin(&c, &o, FY_INT64) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
     if (c.dtype == FY_BOOL) return fy_fail(at, "dtype", "leave .dtype out", "\"randperm\" not implemented for 'Bool'");
+    c.integer[2] = INT32_MIN, c.integer[3] = INT32_MAX; /* the keys by which a card sorts */
     if (n > 0 && !fy_fits(at, c.dtype, fy_arg_int(n - 1), fy_dtype_scalar(c.dtype))) return NULL;
     return check_precision(&c, n) ? drawn(&c) : NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "byte_range.h"
 #include "device.h"
+#include "run_work.h"
 #include "vector_clock.h"
 
 enum { CHUNK = 64, MOST_HOME = 32 };

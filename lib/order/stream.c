@@ -10,6 +10,7 @@
 #include "device.h"
 #include "error.h"
 #include "event.h"
+#include "run_work.h"
 #include "session_hooks.h"
 #include "site.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "device.h"
 #include "lock.h"
+#include "run_work.h"
 
 FY_LONG_LOCK(lock)                            /* everything below */
 static uint32_t clocks[FY_AGENTS][FY_AGENTS]; /* [whose][of whom], by places */

@@ -13,6 +13,7 @@
 #define FERRY_ORDER_H
 
 #include "device.h"
+#include "run_work.h"
 
 enum { FY_HOST = 0, FY_MOST_CARDS = 8, FY_AGENTS = 1 + FY_STREAMS * FY_MOST_CARDS };
 

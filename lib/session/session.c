@@ -55,8 +55,9 @@ static void say(const char *message) { fprintf(stderr, "ferry: %s\n", message); 
 /* A variable that nobody knows does nothing: most likely it is misspelt. Those of `ferry` are known here too. */
 static void warn_of_unknown(void)
 {
-    static const char *const known[] = {"VIEW=",   "TRACE=", "NARRATE=", "GPU=",  "SIM=", "SEED=",           "THREADS=",
-                                        "POLICY=", "GIVEN=", "LOG_FD=",  "HOME=", "MY=",  "LAUNCH_BLOCKING="};
+    static const char *const known[] = {
+        "VIEW=", "TRACE=", "NARRATE=",         "GPU=", "SIM=", "SEED=", "THREADS=", "POLICY=", "GIVEN=", "LOG_FD=",
+        "HOME=", "MY=",    "LAUNCH_BLOCKING=", "BLAS="};
     for (char **e = environ; e && *e; e++) {
         size_t i = 0, n = sizeof known / sizeof *known;
         if (strncmp(*e, "FERRY_", 6) != 0) continue;

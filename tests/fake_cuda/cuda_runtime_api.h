@@ -26,6 +26,7 @@ struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;
     int major, minor;
+    int multiProcessorCount, maxThreadsPerMultiProcessor;
 };
 
 struct cudaFuncAttributes {

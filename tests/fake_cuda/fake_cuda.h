@@ -103,6 +103,8 @@ static inline cudaError_t fake_GetDeviceProperties(struct cudaDeviceProp *p, int
     snprintf(p->name, sizeof p->name, "Fake Card %d", card);
     p->totalGlobalMem = 8u << 20;
     p->major = fake.sm / 10, p->minor = fake.sm % 10;
+    p->multiProcessorCount = 2;
+    p->maxThreadsPerMultiProcessor = 2048;
     return called("GetDeviceProperties");
 }
 
