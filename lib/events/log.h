@@ -17,6 +17,7 @@ typedef struct fy_log fy_log;
 typedef struct fy_text {
     char *data;
     size_t size, room;
+    bool lost; /* there was no memory for part of it: what it holds is not all */
 } fy_text;
 
 /* Make the file behind a log, sized and empty. path NULL: an unlinked file (mode 0600) in
@@ -35,7 +36,7 @@ void fy_log_close(fy_log *log);
 void fy_log_writer_gone(fy_log *log);
 
 /* Append JSON lines of events [*cursor, ...) to out until out holds about `bytes`; moves *cursor.
- * Returns the number of lines. */
+ * Returns the number of lines. Where there is no memory for the next, out->lost says so, and *cursor stays there. */
 size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes);
 
 /* Has everything been read that will ever come? True when the writer ended in order or is dead and
@@ -51,7 +52,8 @@ void fy_log_write_to(fy_log *log);
 /* Make this process the writer of the log behind fd (fy_session_start does it for programs). */
 bool fy_log_adopt(int fd, char *err, size_t room);
 
-/* One event a line for people, from `cursor` on; returns the number of lines. (narrate.c) */
+/* One event a line for people, from `cursor` on; returns the number of lines. Without memory some are missing, and
+ * out->lost says so. (narrate.c) */
 size_t fy_narrate(fy_log *log, uint64_t *cursor, fy_text *out);
 
 /* A tool that reads other programs' logs defines this as true: it has no session of its own, whatever

@@ -38,6 +38,7 @@ static void say_devices(fy_telling *t, const char *json, size_t size)
             fy_text_printf(t->out, "%s: %s%s%s%s. Its times are %s.\n", name.data ? name.data : "?",
                            card.data ? card.data : "a card", why.data ? " (" : "", why.data ? why.data : "",
                            why.data ? ")" : "", real ? "measured" : "modelled, not measured");
+        t->out->lost |= name.lost || kind.lost || card.lost || why.lost;
         free(name.data);
         free(kind.data);
         free(card.data);
@@ -205,7 +206,7 @@ size_t fy_narrate(fy_log *log, uint64_t *cursor, fy_text *out)
 {
     fy_log_check_size(log);
     size_t from = out->size;
-    if (!fy_story_of(log)) return 0;
+    if (!fy_story_of(log)) return out->lost = true, 0;
     for (; *cursor < fy_log_count(log); ++*cursor) {
         fy_arrival arrival = fy_log_arrival(log, *cursor);
         if (arrival == FY_LATER) break;
@@ -216,5 +217,6 @@ size_t fy_narrate(fy_log *log, uint64_t *cursor, fy_text *out)
         if (kind < FY_KIND_COUNT && !explains(kind)) fy_tell_pending(&t);
         if (kind < FY_KIND_COUNT && tellers[kind]) tellers[kind](&t);
     }
+    out->lost |= log->story->lost;
     return out->data ? lines_in(out->data + from, out->size - from) : 0;
 }

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "out_of_memory.h"
 #include "slots.h"
 #include "source.h"
 #include "text.h"
@@ -123,6 +125,7 @@ static void emit_session(void)
     fy_text args = {0}, devices = {0};
     add_args(&args);
     fy_dev_session_json(&devices);
+    if (args.lost || devices.lost) fy_out_of_memory("the first line of the log");
     FY_EMIT(NULL, session, .schema = 1, .ferry = fy_ref_str(FERRY_VERSION),
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes(args.data, args.size),
             .clock = fy_dev_model_clock() ? FY_WORD_model : FY_WORD_measured, .seed = (int64_t)fy_session_seed(),
@@ -167,7 +170,10 @@ static int choose(char *err, size_t room)
         unsetenv("FERRY_LOG_FD"); /* a program that ours starts must not write there too */
         return inherited(fd_text);
     }
-    if (file && *file) return (trace = absolute(file)) ? fy_log_file(trace, 0, err, room) : -1;
+    if (file && *file) {
+        if (!(trace = absolute(file))) fy_out_of_memory("the path of the trace");
+        return fy_log_file(trace, 0, err, room);
+    }
     if (narrates || is_set("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
     return -1;
 }
@@ -268,6 +274,7 @@ void fy_narrate_flush(void)
     if (!log) return;
     fflush(stdout); /* what the program printed before comes before */
     fy_narrate(log, &told, &lines);
+    if (lines.lost) say("no memory for the narration: what it says here is not all");
     if (lines.size) fwrite(lines.data, 1, lines.size, stderr);
     free(lines.data);
 }
@@ -283,7 +290,10 @@ static void in_child(void)
     trace = NULL;
     narrates = false;
     viewer = 0;
-    if (!file || asprintf(&trace, "%s.child%d", file, forked_as) < 0) trace = NULL;
+    if (file && asprintf(&trace, "%s.child%d", file, forked_as) < 0) {
+        say("no memory for the path of a child's trace: what the child does is not recorded");
+        trace = NULL;
+    }
     free(file);
     forks = 0;
     atomic_store(&state, trace ? FORKED : OVER);
@@ -315,7 +325,8 @@ static bool copy_lines(fy_log *log, int fd)
             if (patience-- <= 0) fy_log_writer_gone(log);
             usleep(1000);
         }
-        good = write_all(fd, lines.data, lines.size);
+        if (lines.lost) errno = ENOMEM;
+        good = !lines.lost && write_all(fd, lines.data, lines.size);
     }
     free(lines.data);
     return good;
@@ -338,8 +349,8 @@ static bool copy_lines_unharmed(fy_log *log, int fd)
 
 static void write_trace(fy_log *log)
 {
-    char *path = NULL;
-    if (asprintf(&path, "%s.tmp", trace) < 0) return;
+    char path[PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s.tmp", trace); /* it was opened, so it is not longer */
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool good = fd >= 0 && copy_lines_unharmed(log, fd);
     int error = errno;
@@ -350,12 +361,14 @@ static void write_trace(fy_log *log)
         fprintf(stderr,
                 "ferry: cannot write %s as JSON lines: %s; %s. %s: the file holds "
                 "them in binary form, and `ferry view %s` reads that too\n",
-                trace, strerror(error), error == EFBIG ? "raise ulimit -f" : "free some space",
+                trace, strerror(error),
+                error == EFBIG    ? "raise ulimit -f"
+                : error == ENOMEM ? "close other programs"
+                                  : "free some space",
                 atomic_load(&log->head->full) ? "What was recorded before the log was full is kept"
                                               : "No event is lost",
                 trace);
     }
-    free(path);
 }
 
 /* The page stays until it has seen all, or Ctrl-C, which reaches both: the exit status is the program's. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "hazard.h"
+#include "out_of_memory.h"
 #include "stream.h"
 
 enum { MOST_DEVICES = 9, FRESH = 0xff, FREED = 0xf5 };
@@ -125,8 +126,10 @@ void fy_pool_record_stream(fy_storage *s, int stream)
     if (!s->block || stream == s->stream) return;
     cache *c = &caches[s->dev->number];
     pthread_mutex_lock(&c->lock);
-    if (fy_pool_use(c->pool, s->block, stream)) s->recorded |= (uint64_t)1 << stream;
+    bool noted = fy_pool_use(c->pool, s->block, stream);
+    if (noted) s->recorded |= (uint64_t)1 << stream;
     pthread_mutex_unlock(&c->lock);
+    if (!noted) fy_out_of_memory("the streams that use a tensor");
 }
 
 void fy_pool_record_pinned(fy_storage *s, const fy_dev *card, int stream)
@@ -134,8 +137,10 @@ void fy_pool_record_pinned(fy_storage *s, const fy_dev *card, int stream)
     if (!s->block || s->mem != FY_WORD_pinned) return;
     cache *c = &caches[s->dev->number];
     pthread_mutex_lock(&c->lock);
-    if (fy_pool_use(c->pool, s->block, place_of(card, stream))) s->recorded |= (uint64_t)1 << stream;
+    bool noted = fy_pool_use(c->pool, s->block, place_of(card, stream));
+    if (noted) s->recorded |= (uint64_t)1 << stream;
     pthread_mutex_unlock(&c->lock);
+    if (!noted) fy_out_of_memory("the streams that use a tensor");
 }
 
 /* ---- taking and giving ---- */
@@ -150,8 +155,9 @@ fy_pool *fy_cache_open(const fy_dev *d)
     fy_pool_source source = {c, take, give, record, passed, wait_for};
     c->dev = fy_dev_at(d->number);
     c->pool = c->dev->pool = fy_pool_make(&source, memory(c));
-    if (!c->pool) pthread_mutex_unlock(&c->lock);
-    return c->pool;
+    if (c->pool) return c->pool;
+    pthread_mutex_unlock(&c->lock);
+    fy_out_of_memory("the books of a card's allocator");
 }
 
 void fy_cache_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
@@ -179,12 +185,13 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
 {
     fy_pool *pool = fy_cache_open(s->dev);
     cache *c = &caches[s->dev->number];
-    if (!pool) return false;
     c->at = at;
     giver(c)->fault[0] = 0;
     int64_t asked = s->asked < (size_t)FY_POOL_EXABYTE ? (int64_t)s->asked : FY_POOL_EXABYTE;
     fy_block *b = fy_pool_take(pool, asked, is_pinned(c) ? 0 : fy_stream_current(s->dev), s);
     if (b) lie_in(s, b);
+    else if (fy_pool_lacks_memory(pool))
+        snprintf(giver(c)->fault, sizeof giver(c)->fault, "no memory on the host for the books of its allocator");
     fy_cache_close(s->dev);
     if (!b) return false;
     fy_hazard_inherit(s);
@@ -209,7 +216,6 @@ void fy_cache_empty(fy_site *at)
     for (int i = fy_dev_count() > 1 ? 0 : 1; i < fy_dev_count(); i++) {
         const fy_dev *d = fy_dev_at(i);
         fy_pool *pool = fy_cache_open(d);
-        if (!pool) continue;
         caches[i].at = at;
         fy_pool_empty(pool);
         fy_cache_close(d);

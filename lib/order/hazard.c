@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "out_of_memory.h"
 #include "seen.h"
 #include "site.h"
 #include "stream.h"
@@ -48,7 +49,7 @@ static fy_found *place_for(fy_deed *w, const fy_past *p)
     for (int i = 0; i < w->nfound; i++)
         if (w->found[i].id == p->id && p->id) return p->write && !w->found[i].written ? &w->found[i] : NULL;
     fy_found *found = realloc(w->found, (size_t)(w->nfound + 1) * sizeof *found);
-    if (!found) return NULL;
+    if (!found) fy_out_of_memory("the hazards of a work");
     w->found = found;
     return &w->found[w->nfound++];
 }

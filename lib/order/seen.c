@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "out_of_memory.h"
+
 enum { CHUNK = 64, MOST_HOME = 32 };
 
 /* ---- places ---- */
@@ -10,21 +12,20 @@ enum { CHUNK = 64, MOST_HOME = 32 };
 static fy_seen *unused;
 
 /* Kept for good, as slots of storages are. */
-static bool add_unused(void)
+static void add_unused(void)
 {
     fy_seen *chunk = malloc(CHUNK * sizeof *chunk);
-    if (!chunk) return false;
+    if (!chunk) fy_out_of_memory("the accesses by streams");
     for (int i = 0; i < CHUNK; i++) {
         chunk[i].next = unused;
         unused = &chunk[i];
     }
-    return true;
 }
 
 static fy_seen *seen_of(fy_storage *s)
 {
     if (s->seen) return s->seen;
-    if (!unused && !add_unused()) return NULL;
+    if (!unused) add_unused();
     fy_seen *made = unused;
     unused = made->next;
     made->n = 0;
@@ -41,13 +42,12 @@ static void give_back(fy_seen *s)
     unused = s;
 }
 
-/* Without memory an access is forgotten: a hazard may be missed, none is made up. */
 static void append(fy_seen *s, const fy_past *p)
 {
     if (s->n == s->room) {
         bool few = s->list == s->few;
         fy_past *list = realloc(few ? NULL : s->list, 2 * s->room * sizeof *list);
-        if (!list) return;
+        if (!list) fy_out_of_memory("the accesses by streams"); /* a hazard could be missed */
         if (few) memcpy(list, s->few, sizeof s->few);
         s->list = list;
         s->room *= 2;
@@ -75,7 +75,6 @@ void fy_seen_add(fy_storage *s, const fy_past *p)
 {
     fy_seen *seen = seen_of(s);
     uint32_t kept = 0;
-    if (!seen) return;
     for (uint32_t i = 0; i < seen->n; i++) {
         const fy_past *earlier = &seen->list[i];
         if (stands_for(p, earlier) || is_over(earlier)) continue;
@@ -207,7 +206,7 @@ bool fy_hazard_over(const fy_storage *s)
 /* What lies within s moves to it; what reaches beyond stays for the others as well. */
 void fy_hazard_inherit(fy_storage *s)
 {
-    fy_seen *grave = &graves[s->dev->number], *seen;
+    fy_seen *grave = &graves[s->dev->number];
     int64_t first = (int64_t)s->addr, end = first + (int64_t)s->bytes;
     uint32_t kept = 0;
     if (!__atomic_load_n(&grave->n, __ATOMIC_RELAXED)) return;
@@ -217,9 +216,9 @@ void fy_hazard_inherit(fy_storage *s)
         if (is_over(&p)) continue;
         bool meets = p.bytes.first < end && p.bytes.end > first;
         if (!meets || p.bytes.first < first || p.bytes.end > end) grave->list[kept++] = p;
-        if (!meets || !(seen = seen_of(s))) continue;
+        if (!meets) continue;
         shift(&p, -first);
-        append(seen, &p);
+        append(seen_of(s), &p);
     }
     __atomic_store_n(&grave->n, kept, __ATOMIC_RELAXED);
     fy_order_unlock();

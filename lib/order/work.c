@@ -44,6 +44,7 @@ bool fy_work_find(uint32_t id, uint64_t *seq, fy_site **at)
 
 static const char *hint_for(const fy_dev *d)
 {
+    if (strncmp(d->fault, "no memory", 9) == 0) return "close other programs, or raise ulimit -v";
     if (strstr(d->fault, "forked")) return "use the card in one process alone, or fork before its first use";
     if (strstr(d->fault, "Assertion"))
         return "what the assertion asks for does not hold for the values that this call was given: look at them with "

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lock.h"
+#include "out_of_memory.h"
 #include "tensor.h"
 
 enum {
@@ -49,10 +50,7 @@ static fy_tensor *take_slot(void)
     fy_tensor *x = dead > QUARANTINE ? take_dead() : take_fresh();
     uint32_t id = ++last_id;
     fy_lock_give(&lock);
-    if (!x) {
-        fputs("ferry: no memory for another tensor handle\n", stderr);
-        exit(1);
-    }
+    if (!x) fy_out_of_memory("another tensor handle");
     x->magic = FY_ALIVE;
     x->id = id;
     x->refs = 1;
@@ -151,7 +149,8 @@ const char *fy_name_keep(const char *name)
         *bucket = k;
     }
     pthread_mutex_unlock(&names_lock);
-    return k ? k->text : NULL;
+    if (!k) fy_out_of_memory("the name of a tensor");
+    return k->text;
 }
 
 const char *fy_name_for(fy_site *at, const char *given)
