@@ -40,6 +40,7 @@ HAVE := $(shell CC="$(CC)" .ci/have cjson civetweb)
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc) --no-print-directory
 endif
+comma = ,
 
 # libferry.a: tensors, events, devices and the kernels of the simulated card. No web in it.
 LIB = $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*.c))
@@ -65,11 +66,11 @@ $(B)/viewer/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LEARNER_SA
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = server http client socket threads gate stream view assets
 ifneq ($(filter civetweb,$(HAVE)),)
-VIEW_NAMES = $(WEB) browser feed trace validate
+VIEW_NAMES = $(WEB) browser feed trace validate memory
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = no_server browser feed trace validate
+VIEW_NAMES = no_server browser feed trace validate memory
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
@@ -169,6 +170,9 @@ $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) $(INSIDE) -Iviewer -Itests $< $(filter-out $(B)/viewer/ferry.o,$(COMMAND)) $(CHECKS) \
 	  $(LINK_VIEW) -lcmocka -o $@
+# Memory that runs out: these fail when the test says so.
+SCARCE = malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf realpath getcwd opendir fopen open_memstream
+$(B)/tests/scarce_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,$(SCARCE))
 # Runs programs that PyTorch ran, and compares.
 ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compare)
 $(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle/refused.txt"'

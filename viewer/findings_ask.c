@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 static bool is_among(int i, const int *list, int n)
 {
     while (n > 0 && list[n - 1] != i) n--;
@@ -137,8 +139,7 @@ const char *line_of(const history *h, int at, int from, char out[96])
 int *by_storage(const history *h)
 {
     size_t bytes = ((size_t)h->storage_count + 1) * sizeof(int);
-    int *list = malloc(bytes);
-    return list ? memset(list, 0xff, bytes) : NULL;
+    return memset(memory_grown(NULL, bytes, 1, "the findings"), 0xff, bytes);
 }
 
 void written_now(const history *h, int a, int *written_by)

@@ -92,7 +92,7 @@ typedef struct history {
     id_map tensor_ids, storage_ids, work_ids, site_ids, name_ids;
     card_seen device[MOST_CARDS + 1];
     figures host;
-    bool measured, ended, cut, no_memory;
+    bool measured, ended, cut, too_long;
     int64_t events, last_end;
 } history;
 
@@ -103,12 +103,11 @@ void history_free(history *h);
 /* ---- findings_index.c ---- */
 
 uint64_t map_mix(uint64_t z);
-/* Where the index of a key is, a new one being -1; NULL without memory. Key 0 is nobody's. */
-int *map_at(history *h, id_map *m, uint64_t key);
-int *map_own(id_map *m, uint64_t key);      /* likewise, of a map that is a rule's own */
+/* Where the index of a key is, a new one being -1. Key 0 is nobody's. */
+int *map_at(id_map *m, uint64_t key);
 int map_find(const id_map *m, int64_t key); /* -1: not there */
 void map_free(id_map *m);
-/* Room for one element more, zeroed: list is the address of a pointer. */
+/* Room for one element more, zeroed: list is the address of a pointer. False: more than can be numbered. */
 bool history_grow(history *h, void *list, int *room, int count, size_t size);
 /* A new zeroed element of a list of the history, or NULL. */
 #define HISTORY_ADD(h, what) \
@@ -152,9 +151,9 @@ const char *device_name(int device, char out[16]);
 const char *amount_of(int64_t bytes, char out[32]); /* "96 bytes", "1.5 MiB" */
 const char *line_of(const history *h, int at, int from, char out[96]);
 
-/* An index a storage, all -1; NULL without memory. The caller frees it. */
+/* An index a storage, all -1. The caller frees it. */
 int *by_storage(const history *h);
-/* By act: is it a copy that was asked for, and whose content nobody reads? NULL without memory; the caller frees it. */
+/* By act: is it a copy that was asked for, and whose content nobody reads? The caller frees it. */
 bool *orphan_copies(const history *h); /* findings_trips.c */
 /* Was a copy's destination made by the call that copied, as fy_to makes it, or named by the program? */
 bool made_its_destination(const history *h, const act *copy); /* findings_trips.c */
@@ -163,8 +162,7 @@ void written_now(const history *h, int a, int *written_by);
 
 /* ---- telling (findings.c) ---- */
 
-/* A finding at a place, or once more there: the sums grow. NULL: the place is not known, or no memory. Its words are
- * needed the first time only (times is 1). */
+/* A finding at a place, or once more there: the sums grow. Its words are needed the first time only (times is 1). */
 finding *found(findings *f, const history *h, int site, int act, int64_t ns, int64_t bytes);
 __attribute__((format(printf, 2, 3))) void say_what(finding *x, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void say_fix(finding *x, const char *format, ...);

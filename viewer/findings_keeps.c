@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "memory.h"
+
 /* ---- leaks ---- */
 
 /* What the program makes once and holds to its end is given back there, by design. A leak grows: a line makes one thing
@@ -43,7 +45,7 @@ static void look_for_leaks(findings *f, const history *h, id_map *roles, leaking
     for (int i = 0; i < *count; i++) list[i].next = -1;
     for (int i = h->storage_count; i-- > 0;) {
         const storage *s = &h->storages[i];
-        int *at = s->site >= 0 ? map_own(roles, role_of(h, s)) : NULL;
+        int *at = s->site >= 0 ? map_at(roles, role_of(h, s)) : NULL;
         if (!at) continue;
         if (*at < 0) {
             *at = (*count)++;
@@ -60,9 +62,9 @@ static void look_for_leaks(findings *f, const history *h, id_map *roles, leaking
 void rule_leak(findings *f, const history *h)
 {
     id_map roles = {0};
-    leaking *list = calloc((size_t)h->storage_count + 1, sizeof *list);
+    leaking *list = memory_zeroed((size_t)h->storage_count + 1, sizeof *list, "the findings");
     int count = 0;
-    for (int pass = 0; h->ended && list && pass < 2; pass++) look_for_leaks(f, h, &roles, list, &count, pass);
+    for (int pass = 0; h->ended && pass < 2; pass++) look_for_leaks(f, h, &roles, list, &count, pass);
     map_free(&roles);
     free(list);
 }
@@ -124,9 +126,9 @@ static void judge_hold(findings *f, const history *h, const hold *o, int i, int 
 void rule_small_view(findings *f, const history *h)
 {
     int allocs[MOST_CARDS + 1] = {0};
-    hold *all = calloc((size_t)h->storage_count + 1, sizeof *all);
-    for (int i = 0; all && i < h->storage_count; i++) all[i].since = -1;
-    for (int i = 0; all && i < h->act_count; i++) {
+    hold *all = memory_zeroed((size_t)h->storage_count + 1, sizeof *all, "the findings");
+    for (int i = 0; i < h->storage_count; i++) all[i].since = -1;
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         int s = a->dst.storage;
         if (a->kind == FY_KIND_tensor) handle_made(h, all, a);
@@ -137,7 +139,7 @@ void rule_small_view(findings *f, const history *h)
             all[s].since = -1;
         }
     }
-    for (int i = 0; all && i < h->storage_count; i++)
+    for (int i = 0; i < h->storage_count; i++)
         if (h->storages[i].device >= 0) judge_hold(f, h, &all[i], i, allocs[h->storages[i].device]);
     free(all);
 }

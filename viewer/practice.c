@@ -7,6 +7,7 @@
 
 #include "log.h"
 #include "command.h"
+#include "memory.h"
 #include "report.h"
 #include "watch.h"
 
@@ -32,6 +33,7 @@ static void narrate(int log_fd)
     if (!log) return;
     fy_log_writer_gone(log);
     while (fy_narrate(log, &cursor, &lines) > 0) continue;
+    if (lines.lost) memory_is_out("the lines of a run");
     if (lines.size) fwrite(lines.data, 1, lines.size, stdout);
     free(lines.data);
     fy_log_close(log);
@@ -70,7 +72,7 @@ static void print_json(const lesson *l, const outcome *out)
     cJSON *json = outcome_json(out);
     cJSON_AddStringToObject(json, "lesson", l->id);
     char *text = cJSON_PrintUnformatted(json);
-    if (text) puts(text);
+    puts(text);
     cJSON_free(text);
     cJSON_Delete(json);
 }
@@ -103,10 +105,10 @@ int command_grade(const command *c, int argc, char **argv)
 
 static void watch_forever(const school *s, const lesson *first, int count, const options *o)
 {
-    watched *files = calloc((size_t)count, sizeof *files);
+    watched *files = memory_zeroed((size_t)count, sizeof *files, "the files that are watched");
     const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
     char path[HOME_PATH];
-    for (int i = 0; files && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         lesson_mine(&s->home, &first[i], path);
         watch_begin(&files[i], path);
     }
@@ -114,7 +116,7 @@ static void watch_forever(const school *s, const lesson *first, int count, const
     printf("\nwatching %s; save a file there to have it graded, or run `%s grade ID` by hand. Ctrl-C ends.\n",
            s->home.my, called_as);
     fflush(stdout);
-    while (files && nanosleep(&pause, NULL) == 0)
+    while (nanosleep(&pause, NULL) == 0)
         for (int i = 0; i < count; i++)
             if (watch_look(&files[i])) grade_once(s, &first[i], o);
     free(files);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "memory.h"
 #include "server.h"
 #include "view.h"
 
@@ -33,6 +34,7 @@ static int print_lines(const char *path)
         fwrite(lines.data, 1, lines.size, stdout);
         lines.size = 0;
     }
+    if (lines.lost) memory_is_out("the lines of a log");
     free(lines.data);
     feed_free(f);
     return fflush(stdout) == 0 && !ferror(stdout) ? FINE : NOT_PASSED;
@@ -53,6 +55,7 @@ int command_schema(const command *c, int argc, char **argv)
     fy_text text = {0};
     if (!options_read(&o, c, argc, argv, "", 0)) return NOT_UNDERSTOOD;
     fy_schema_json(&text);
+    if (text.lost) memory_is_out("the schema");
     fwrite(text.data, 1, text.size, stdout);
     putchar('\n');
     free(text.data);
