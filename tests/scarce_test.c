@@ -55,6 +55,8 @@ static void work(void)
     }
     fy_free(y);
     fy_free(w);
+    fy_event_free(loaded);
+    fy_event_free(done);
 }
 
 /* Names, storages, blocks and streams in numbers that make every list grow. */
