@@ -45,6 +45,7 @@ HAVE := $(shell CC="$(CC)" .ci/have cjson civetweb)
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc) --no-print-directory
 endif
+comma = ,
 
 # libferry.a: tensors, events, devices and the kernels of the simulated card. No web in it.
 LIB = $(patsubst %.c,$(B)/%.o,$(filter-out $(DOOR),$(wildcard lib/*/*.c)))
@@ -76,11 +77,11 @@ $(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LE
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = $(addprefix server/,server http client socket threads gate page_stream assets) embed/view
 ifneq ($(filter civetweb,$(HAVE)),)
-VIEW_NAMES = $(WEB) embed/browser trace/feed trace/trace trace/validate
+VIEW_NAMES = $(WEB) embed/browser trace/feed trace/trace trace/validate files/memory
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = embed/no_server embed/browser trace/feed trace/trace trace/validate
+VIEW_NAMES = embed/no_server embed/browser trace/feed trace/trace trace/validate files/memory
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
@@ -198,6 +199,9 @@ $(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -Itests $< $(filter-out $(B)/viewer/command/ferry.o,$(COMMAND)) $(CHECKS) \
 	  $(LINK_VIEW) -lcmocka -o $@
+# Memory that runs out: these fail when the test says so.
+SCARCE = malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf realpath getcwd opendir fopen open_memstream
+$(B)/tests/scarce_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,$(SCARCE))
 # Runs programs that PyTorch ran, and compares.
 ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compare)
 $(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle/refused.txt"'

@@ -27,7 +27,7 @@ static void a_trace_begins_with_the_session_and_ends_with_the_exit_status(void *
     (void)state;
     assert_exits(trace_here, 3);
     char *lines = slurp(path), *errors = said();
-    fy_text text = {lines, strlen(lines), 0};
+    fy_text text = {.data = lines, .size = strlen(lines)};
     assert_int_equal(assert_lines_are_whole(&text), 3);
     assert_non_null(strstr(lines, "\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\""));
     assert_non_null(strstr(lines, "\"seed\":42,\"devices\":["));

@@ -34,7 +34,7 @@ static char *lines_in(const char *name)
 static void assert_log_of(const char *name, const char *text)
 {
     char *lines = lines_in(name);
-    const fy_text all = {lines, strlen(lines), 0};
+    const fy_text all = {.data = lines, .size = strlen(lines)};
     assert_int_equal(assert_lines_are_whole(&all), 3);
     assert_int_equal(count_of(lines, text), 1);
     free(lines);

@@ -1,7 +1,7 @@
 /* text.c: growing text, JSON strings and numbers.
  *
- * A text that cannot grow keeps what it has and takes no more; memory that runs out while a trace is
- * read must not end the program that is being watched. */
+ * A text that cannot grow keeps what it has, takes no more and says so (`lost`); memory that runs out while a trace
+ * is read must not end the program that is being watched. */
 #include "text.h"
 
 #include <math.h>
@@ -13,12 +13,13 @@
 /* Room for n more bytes and a closing zero. */
 static bool grow(fy_text *t, size_t n)
 {
+    if (t->lost) return false;
     if (t->room - t->size > n) return true;
-    if (n > SIZE_MAX / 4 || t->size > SIZE_MAX / 4) return false;
+    if (n > SIZE_MAX / 4 || t->size > SIZE_MAX / 4) return !(t->lost = true);
     size_t room = t->room ? t->room : 256;
     while (room - t->size <= n) room *= 2;
     char *data = realloc(t->data, room);
-    if (!data) return false;
+    if (!data) return !(t->lost = true);
     t->data = data;
     t->room = room;
     return true;

@@ -10,6 +10,7 @@
 typedef struct fy_text {
     char *data;
     size_t size, room;
+    bool lost; /* there was no memory for part of it: what it holds is not all */
 } fy_text;
 
 void fy_text_add(fy_text *t, const char *s, size_t n);

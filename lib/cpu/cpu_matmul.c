@@ -4,6 +4,7 @@
 #include "dtype.h"
 #include "half.h"
 #include "op.h"
+#include "out_of_memory.h"
 #include "run_work.h"
 
 #if __has_include(<cblas.h>)
@@ -34,9 +35,8 @@ static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
 static void *room(int64_t elements, size_t size)
 {
     void *p = malloc((size_t)at_least_1(elements) * size);
-    if (p) return p;
-    fputs("ferry: no memory to lay out a matrix for BLAS\n", stderr);
-    exit(1);
+    if (!p) fy_out_of_memory("a matrix laid out for BLAS");
+    return p;
 }
 
 /* ---- floats: by BLAS ------------------------------------------------------------------------------- */

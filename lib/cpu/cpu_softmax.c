@@ -7,6 +7,7 @@
 #include "cpu.h"
 #include "cpu_float.h"
 #include "dtype.h"
+#include "out_of_memory.h"
 #include "run_work.h"
 #include "thread_pool.h"
 
@@ -158,9 +159,8 @@ static void row_by_buffer(const work *k, void *buffer, const void *in, void *out
 static void *room(int64_t n)
 {
     void *p = malloc((size_t)n * sizeof(double));
-    if (p) return p;
-    fputs("ferry: no memory for a row of softmax\n", stderr);
-    exit(1);
+    if (!p) fy_out_of_memory("a row of softmax");
+    return p;
 }
 
 static void rows_by_buffer(const work *k, int64_t from, int64_t to)

@@ -19,6 +19,12 @@ typedef struct hole {
     struct hole *next;
 } hole;
 
+/* Holes are taken so many at a time, and ahead: giving back needs no memory. */
+typedef struct supply {
+    struct supply *next;
+    hole holes[64];
+} supply;
+
 typedef struct place {
     uint64_t addr; /* 0: an empty entry */
     uint64_t bytes;
@@ -27,10 +33,43 @@ typedef struct place {
 
 struct fy_ranges {
     uint64_t align;
-    hole *holes;
+    hole *holes, *spare;
+    size_t spares, taken; /* of the pieces that are taken each may become a hole of its own */
+    supply *supplies;
     place *places; /* open addressing, room is a power of two */
     size_t used, room;
 };
+
+static bool add_spares(struct fy_ranges *r)
+{
+    supply *more = malloc(sizeof *more);
+    size_t n = sizeof more->holes / sizeof *more->holes;
+    if (!more) return false;
+    more->next = r->supplies;
+    r->supplies = more;
+    for (size_t i = 0; i < n; i++) {
+        more->holes[i].next = r->spare;
+        r->spare = &more->holes[i];
+    }
+    r->spares += n;
+    return true;
+}
+
+static hole *new_hole(struct fy_ranges *r, hole as)
+{
+    hole *h = r->spare;
+    r->spare = h->next;
+    r->spares--;
+    *h = as;
+    return h;
+}
+
+static void end_hole(struct fy_ranges *r, hole *h)
+{
+    h->next = r->spare;
+    r->spare = h;
+    r->spares++;
+}
 
 static size_t slot_of(const struct fy_ranges *r, uint64_t addr)
 {
@@ -57,15 +96,13 @@ static bool grow(struct fy_ranges *r)
 struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align)
 {
     struct fy_ranges *r = calloc(1, sizeof *r);
-    hole *all = malloc(sizeof *all);
     place *places = calloc(64, sizeof *places);
-    if (!r || !all || !places) {
-        free(r), free(all), free(places);
+    if (!r || !places || !add_spares(r)) {
+        free(r), free(places);
         return NULL;
     }
-    *all = (hole){base, bytes / align * align, NULL};
     r->align = align;
-    r->holes = all;
+    r->holes = new_hole(r, (hole){base, bytes / align * align, NULL});
     r->places = places;
     r->room = 64;
     return r;
@@ -82,11 +119,16 @@ static uint64_t take_first_fit(struct fy_ranges *r, uint64_t bytes)
         if ((*h)->bytes == 0) {
             hole *empty = *h;
             *h = empty->next;
-            free(empty);
+            end_hole(r, empty);
         }
         return addr;
     }
     return 0;
+}
+
+bool fy_ranges_ready(struct fy_ranges *r)
+{
+    return (r->used * 2 + 2 < r->room || grow(r)) && (r->spares > r->taken || add_spares(r));
 }
 
 uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
@@ -95,10 +137,11 @@ uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
     if (bytes > UINT64_MAX - r->align) return 0;
     bytes = (bytes + r->align - 1) / r->align * r->align;
     if (bytes == 0) bytes = r->align;
-    if (r->used * 2 < r->room || grow(r)) addr = take_first_fit(r, bytes);
+    if (fy_ranges_ready(r)) addr = take_first_fit(r, bytes);
     if (addr) {
         place *p = &r->places[slot_of(r, addr)];
         if (!p->addr) r->used++;
+        r->taken++;
         p->addr = addr;
         p->bytes = bytes;
         if (tenant) *tenant = p->tenants++;
@@ -108,15 +151,13 @@ uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
 
 uint32_t fy_ranges_tenant(struct fy_ranges *r, uint64_t addr)
 {
-    if (r->used * 2 >= r->room && !grow(r)) return 0;
     place *p = &r->places[slot_of(r, addr)];
     if (!p->addr) r->used++;
     p->addr = addr;
     return p->tenants++;
 }
 
-/* Make [addr, addr + bytes) a hole, one with the holes that it touches. Without memory for a new
- * list entry the piece is lost to the model, which harms nobody. */
+/* Make [addr, addr + bytes) a hole, one with the holes that it touches. */
 static void put_back(struct fy_ranges *r, uint64_t addr, uint64_t bytes)
 {
     hole *before = NULL, *after = r->holes;
@@ -124,16 +165,14 @@ static void put_back(struct fy_ranges *r, uint64_t addr, uint64_t bytes)
     if (before && before->addr + before->bytes == addr) {
         before->bytes += bytes;
     } else {
-        hole *new = malloc(sizeof *new);
-        if (!new) return;
-        *new = (hole){addr, bytes, after};
+        hole *new = new_hole(r, (hole){addr, bytes, after});
         *(before ? &before->next : &r->holes) = new;
         before = new;
     }
     if (after && before->addr + before->bytes == after->addr) {
         before->bytes += after->bytes;
         before->next = after->next;
-        free(after);
+        end_hole(r, after);
     }
 }
 
@@ -144,6 +183,7 @@ void fy_ranges_give(struct fy_ranges *r, uint64_t addr)
     if (p->addr == addr && p->bytes) {
         put_back(r, addr, p->bytes);
         p->bytes = 0;
+        r->taken--;
     }
 }
 
@@ -158,10 +198,10 @@ uint64_t fy_ranges_largest(const struct fy_ranges *r)
 void fy_ranges_free(struct fy_ranges *r)
 {
     if (!r) return;
-    while (r->holes) {
-        hole *next = r->holes->next;
-        free(r->holes);
-        r->holes = next;
+    while (r->supplies) {
+        supply *next = r->supplies->next;
+        free(r->supplies);
+        r->supplies = next;
     }
     free(r->places);
     free(r);

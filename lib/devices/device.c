@@ -79,6 +79,11 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     bool host = number == 0;
     uint64_t base = host ? host_base : card_base + ((uint64_t)(number - 1) << 40);
     d->addresses = fy_ranges_make(base, host ? host_room : card_room, host ? 64 : 512);
+    if (!d->addresses) {
+        d->backend->close(d);
+        snprintf(why, room, "no memory for the list of its addresses");
+        return false;
+    }
     count = number + 1;
     return true;
 }
@@ -153,7 +158,10 @@ static void open_all(void)
     mode = read_gpu();
     devices[0].card = fy_card_host();
     devices[0].capacity = fy_card_host()->capacity;
-    open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why);
+    if (!open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why)) {
+        set_mistake("the CPU cannot be used: %s", why);
+        return;
+    }
     read_policy();
     read_blas();
     if (mode == AUTO || mode == REAL) real = fy_cuda_library(mode == REAL, why, sizeof why);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "out_of_memory.h"
+
 enum { ROOM = 16 };
 
 bool fy_engine_make(fy_engine *e)
@@ -39,32 +41,26 @@ int64_t fy_engine_gap(const fy_engine *e, int64_t ready, int64_t length)
     return ready;
 }
 
-/* Room for one more; where there is no memory for it, none is made. */
-static bool widen(fy_engine *e)
+/* Room for one more. */
+static void widen(fy_engine *e)
 {
-    if (e->last < e->room) return true;
+    if (e->last < e->room) return;
     if (e->first >= e->room / 2) {
         memmove(e->busy, e->busy + e->first, (size_t)(e->last - e->first) * sizeof *e->busy);
         e->last -= e->first;
         e->first = 0;
-        return true;
+        return;
     }
     fy_busy *more = realloc(e->busy, (size_t)e->room * 2 * sizeof *more);
-    if (!more) return false;
+    if (!more) fy_out_of_memory("the timetable of a simulated card");
     e->busy = more;
     e->room *= 2;
-    return true;
 }
 
 static void insert(fy_engine *e, int64_t start, int64_t end)
 {
-    bool fits = widen(e);
+    widen(e);
     int i = ends_after(e, start);
-    if (!fits) { /* the gap to a neighbour is lost: a later time, never a double booking */
-        if (i < e->last) e->busy[i].start = start;
-        else e->busy[i - 1].end = end;
-        return;
-    }
     memmove(e->busy + i + 1, e->busy + i, (size_t)(e->last - i) * sizeof *e->busy);
     e->busy[i] = (fy_busy){start, end};
     e->last++;

@@ -150,7 +150,9 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
     s->alias = reserve(s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (s->window) s->holes = fy_ranges_make((uint64_t)(uintptr_t)s->window, (uint64_t)d->capacity, GRANULE);
     if (!s->alias || !s->holes || !s->timetable) {
+        bool books = s->window && s->alias;
         sim_close(d);
+        if (books) return snprintf(why, room, "no memory for its books"), false;
         snprintf(why, room, "cannot reserve %lld MiB of addresses", (long long)(d->capacity >> 20));
         return false;
     }
@@ -185,9 +187,10 @@ static void *sim_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
     fy_sim *s = d->state;
     if (!fy_sim_enter(d)) return NULL;
     fy_fault.text[0] = 0;
-    fy_timetable_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
-    fy_clock_spend(t->held);
     void *p = mem == FY_WORD_pinned ? take_host(bytes) : take_vram(s, bytes);
+    bool real = !p && mem == FY_WORD_pinned; /* what this machine lacks takes no time of the modelled one's */
+    if (!real) fy_timetable_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
+    fy_clock_spend(real ? 0 : t->held);
     fy_sim_leave(d, true);
     return p;
 }

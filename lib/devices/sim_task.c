@@ -13,6 +13,7 @@
 #include "dtype.h"
 #include "event.h"
 #include "kernel_table.h"
+#include "out_of_memory.h"
 #include "run_work.h"
 #include "sim.h"
 
@@ -58,11 +59,12 @@ void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races)
 
 static bool is_there(const fy_operand *o) { return o->data && o->layout.numel > 0; }
 
-/* Instead of an operand that races; NULL: without memory it stays. */
+/* Instead of an operand that races. */
 static void *poison_like(const fy_operand *o)
 {
     void *p = malloc(fy_sim_extent(o));
-    return p ? memset(p, FY_SIM_POISON, fy_sim_extent(o)) : NULL;
+    if (!p) fy_out_of_memory("what a race leaves");
+    return memset(p, FY_SIM_POISON, fy_sim_extent(o));
 }
 
 /* Every element, and nothing between them. */
@@ -103,8 +105,7 @@ static void run(fy_sim *s, fy_task *t)
     fy_run_work *w = &t->run;
     void *instead[FY_MAX_INPUTS] = {0};
     for (int i = 0; t->races && i < w->nin; i++)
-        if (t->races >> i & 1 && is_there(&w->in[i]) && (instead[i] = poison_like(&w->in[i])))
-            w->in[i].data = instead[i];
+        if (t->races >> i & 1 && is_there(&w->in[i])) w->in[i].data = instead[i] = poison_like(&w->in[i]);
     const char *fault = launch(w);
     if (fault) note_fault(s, t, fault);
     if (t->races & FY_RACE_OUT) poison(&w->out);

@@ -13,6 +13,7 @@
 #include "engine_schedule.h"
 #include "event.h"
 #include "run_work.h"
+#include "out_of_memory.h"
 
 typedef enum way { UP, DOWN, COMPUTE, WAYS } way;
 
@@ -77,7 +78,7 @@ static void settle(fy_timetable *t, line *s, int64_t now, int64_t issued, bool a
     out->held = (async ? issued : later(issued, out->end)) - now;
     if (!async || most <= 0) return;
     if (!s->ends) s->ends = malloc((size_t)most * sizeof *s->ends);
-    if (!s->ends) return; /* no memory: a queue without a bound */
+    if (!s->ends) fy_out_of_memory("the launch queue of a simulated card");
     s->ends[(s->first + s->n++) % most] = s->tail;
 }
 

@@ -18,7 +18,7 @@ struct fy_user {
 
 struct fy_pool {
     fy_pool_source source;
-    bool pinned, broken;
+    bool pinned, broken, lacks;        /* lacks: memory of the host, for blocks and segments themselves */
     fy_block *free_small, *free_large; /* trees */
     fy_block *waiting, **waiting_end;  /* in the order of their freeing */
     fy_block *spare;                   /* nodes that nobody uses */
@@ -98,6 +98,7 @@ static fy_block *node(fy_pool *p)
     if (b) p->spare = b->next;
     else b = malloc(sizeof *b);
     if (b) *b = (fy_block){0};
+    else p->broken = p->lacks = true;
     return b;
 }
 
@@ -133,6 +134,7 @@ static fy_block *new_segment(fy_pool *p, int64_t bytes, int stream)
         if (how == FY_TAKEN) return link_segment(p, s), b;
         p->broken = how == FY_BROKEN;
     }
+    if (!s) p->broken = p->lacks = true;
     free(s);
     if (b) unnode(p, b);
     return NULL;
@@ -257,11 +259,13 @@ static void look_at_waiting(fy_pool *p, bool wait)
 
 /* ---- taking and giving ---- */
 
-/* Cut so many bytes off b's front; the rest is free. Without memory for its node b stays whole. */
-static void cut(fy_pool *p, fy_block *b, int64_t bytes)
+/* Cut so many bytes off b's front; the rest is free. */
+static void cut(fy_pool *p, fy_block *b, int64_t bytes, fy_block *rest)
 {
-    fy_block *rest = leaves_a_block(p, b, bytes) ? node(p) : NULL;
-    if (!rest) return;
+    if (!leaves_a_block(p, b, bytes)) {
+        unnode(p, rest);
+        return;
+    }
     *rest = (fy_block){
         .segment = b->segment, .offset = b->offset + bytes, .bytes = b->bytes - bytes, .prev = b, .next = b->next};
     if (rest->next) rest->next->prev = rest;
@@ -293,13 +297,16 @@ fy_block *fy_pool_take(fy_pool *p, int64_t asked, int stream, void *who)
     if (asked >= FY_POOL_EXABYTE) return NULL; /* refused before anything is tried */
     if (p->waiting) look_at_waiting(p, false);
     if (p->pinned) stream = 0;
-    p->broken = false;
+    p->broken = p->lacks = false;
     int64_t bytes = rounded(p, asked);
-    fy_block *b = cached(p, bytes, stream);
-    if (!b) b = new_segment(p, bytes, stream);
+    fy_block *rest = node(p), *b = rest ? cached(p, bytes, stream) : NULL;
+    if (!b && !p->broken) b = new_segment(p, bytes, stream);
     if (!b && !p->broken) b = after_giving_back(p, bytes, stream);
-    if (!b) return NULL;
-    cut(p, b, bytes);
+    if (!b) {
+        if (rest) unnode(p, rest);
+        return NULL;
+    }
+    cut(p, b, bytes, rest);
     b->state = FY_BLOCK_USED;
     b->asked = asked;
     b->who = who;
@@ -327,6 +334,7 @@ void fy_pool_empty(fy_pool *p)
 
 /* ---- figures ---- */
 
+bool fy_pool_lacks_memory(const fy_pool *p) { return p->lacks; }
 int64_t fy_pool_allocated(const fy_pool *p) { return p->now.allocated_bytes; }
 int64_t fy_pool_reserved(const fy_pool *p) { return p->now.reserved_bytes; }
 const fy_segment *fy_pool_segments(const fy_pool *p) { return p->segments; }

@@ -64,6 +64,7 @@ void fy_pool_free(fy_pool *p); /* without giving anything back */
 /* A block of at least so many bytes (not 0); NULL when there is none, not even after all that is unused was given
  * back: the pool is then as it was, but for what it kept. */
 fy_block *fy_pool_take(fy_pool *p, int64_t bytes, int stream, void *who);
+bool fy_pool_lacks_memory(const fy_pool *p);          /* was it the host's memory that the last take lacked? */
 bool fy_pool_give(fy_pool *p, fy_block *b);           /* true: other streams still use it */
 bool fy_pool_use(fy_pool *p, fy_block *b, int where); /* on another stream as well; false: no memory */
 void fy_pool_empty(fy_pool *p);                       /* waits for streams; gives unused segments back */

@@ -9,6 +9,7 @@
 #include "caching_allocator.h"
 #include "device.h"
 #include "event.h"
+#include "out_of_memory.h"
 #include "run_work.h"
 #include "storage.h"
 #include "stream.h"
@@ -131,8 +132,10 @@ void fy_storage_record_stream(fy_storage *s, int stream)
     if (!s->block || stream == s->stream) return;
     cache *c = &caches[s->dev->number];
     pthread_mutex_lock(&c->lock);
-    if (fy_pool_use(c->pool, s->block, stream)) s->recorded |= (uint64_t)1 << stream;
+    bool noted = fy_pool_use(c->pool, s->block, stream);
+    if (noted) s->recorded |= (uint64_t)1 << stream;
     pthread_mutex_unlock(&c->lock);
+    if (!noted) fy_out_of_memory("the streams that use a tensor");
 }
 
 void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream)
@@ -140,8 +143,10 @@ void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream)
     if (!s->block || s->mem != FY_WORD_pinned) return;
     cache *c = &caches[s->dev->number];
     pthread_mutex_lock(&c->lock);
-    if (fy_pool_use(c->pool, s->block, place_of(card, stream))) s->recorded |= (uint64_t)1 << stream;
+    bool noted = fy_pool_use(c->pool, s->block, place_of(card, stream));
+    if (noted) s->recorded |= (uint64_t)1 << stream;
     pthread_mutex_unlock(&c->lock);
+    if (!noted) fy_out_of_memory("the streams that use a tensor");
 }
 
 /* ---- taking and giving ---- */
@@ -156,8 +161,9 @@ fy_pool *fy_cache_open(const fy_dev *d)
     fy_pool_source source = {c, take, give, record, passed, wait_for};
     c->dev = fy_dev_at(d->number);
     c->pool = c->dev->pool = fy_pool_make(&source, memory(c));
-    if (!c->pool) pthread_mutex_unlock(&c->lock);
-    return c->pool;
+    if (c->pool) return c->pool;
+    pthread_mutex_unlock(&c->lock);
+    fy_out_of_memory("the books of a card's allocator");
 }
 
 void fy_cache_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
@@ -185,12 +191,13 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
 {
     fy_pool *pool = fy_cache_open(s->dev);
     cache *c = &caches[s->dev->number];
-    if (!pool) return false;
     c->at = at;
     fy_fault.text[0] = 0;
     int64_t asked = s->asked < (size_t)FY_POOL_EXABYTE ? (int64_t)s->asked : FY_POOL_EXABYTE;
     fy_block *b = fy_pool_take(pool, asked, is_pinned(c) ? 0 : fy_stream_current(s->dev), s);
     if (b) lie_in(s, b);
+    else if (fy_pool_lacks_memory(pool))
+        snprintf(fy_fault.text, sizeof fy_fault.text, "no memory on the host for the books of its allocator");
     fy_cache_close(s->dev);
     if (!b) return false;
     fy_history_inherit(&s->history, s->dev, s->addr, s->bytes);
@@ -215,7 +222,6 @@ void fy_cache_empty(fy_site *at)
     for (int i = fy_dev_count() > 1 ? 0 : 1; i < fy_dev_count(); i++) {
         const fy_dev *d = fy_dev_at(i);
         fy_pool *pool = fy_cache_open(d);
-        if (!pool) continue;
         caches[i].at = at;
         fy_pool_empty(pool);
         fy_cache_close(d);

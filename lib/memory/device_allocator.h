@@ -12,7 +12,7 @@
 bool fy_cache_take(fy_site *at, fy_storage *s);
 void fy_cache_give(fy_storage *s); /* filled with other junk, unless something may still be done with it */
 
-/* A card's pool, for whoever looks at it, locked until fy_cache_close; NULL: no memory, and nothing to close. */
+/* A card's pool, for whoever looks at it, locked until fy_cache_close. */
 fy_pool *fy_cache_open(const fy_dev *d);
 void fy_cache_close(const fy_dev *d);
 void fy_cache_empty(fy_site *at);

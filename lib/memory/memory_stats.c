@@ -6,6 +6,7 @@
 #include "device.h"
 #include "device_allocator.h"
 #include "error.h"
+#include "out_of_memory.h"
 #include "session_hooks.h"
 #include "text.h"
 
@@ -94,6 +95,7 @@ void fy_cuda_memory_summary_at(fy_site *at, const char *device)
            fy_size_text(s.reserved_bytes - s.allocated_bytes, used, sizeof used),
            fy_size_text(s.max_allocated_bytes, held, sizeof held), (long long)s.num_alloc_retries,
            (long long)s.num_ooms);
+    if (text.lost) fy_out_of_memory("a drawing of the card's memory");
     if (text.data) fwrite(text.data, 1, text.size, stdout);
     free(text.data);
 }

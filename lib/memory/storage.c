@@ -152,7 +152,8 @@ static fy_storage *enter(const fy_storage *as)
     fy_lock_take(&lock);
     fy_storage *s = take_slot(as);
     bool placed =
-        s && (is_cached(s) || !s->bytes || (s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant)));
+        s && (!s->bytes || (is_cached(s) ? fy_ranges_ready(s->dev->addresses)
+                                         : (s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant))));
     if (s && !placed) give_slot(s);
     if (placed) link_in(s);
     fy_lock_give(&lock);
@@ -180,7 +181,7 @@ static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
 {
     size_t rounded = bytes > SIZE_MAX - HOST_ALIGN ? bytes : round_up(bytes);
     fy_storage *s = enter(&(fy_storage){.refs = 1, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
-    if (!s) return fy_fail_full(at, d, bytes);
+    if (!s) return fy_fail_full(at, fy_dev_at(0), bytes); /* its own books lie in the host's memory */
     s->stream = fy_stream_current(d);
     if (bytes && !(is_cached(s) ? fy_cache_take(at, s) : host_memory(s))) {
         leave(s);
@@ -272,16 +273,26 @@ const fy_storage *fy_storage_holding(const void *p)
     return NULL;
 }
 
+/* Their ids, unless NULL; at most so many. How many there are. */
+static size_t live(uint32_t *ids, size_t most)
+{
+    size_t n = 0;
+    fy_lock_take(&lock);
+    for (fy_storage *s = oldest; s && n < most; s = s->next) {
+        uint32_t id = __atomic_load_n(&s->id, __ATOMIC_RELAXED);
+        if (!id) continue; /* it is only reserved */
+        if (ids) ids[n] = id;
+        n++;
+    }
+    fy_lock_give(&lock);
+    return n;
+}
+
 fy_ref fy_live_storages(void)
 {
-    size_t n = 0, i = 0;
-    fy_lock_take(&lock);
-    for (fy_storage *s = oldest; s; s = s->next) n++;
-    uint32_t *ids = n ? malloc(n * sizeof *ids) : NULL;
-    for (fy_storage *s = oldest; s && ids; s = s->next)
-        if (__atomic_load_n(&s->id, __ATOMIC_RELAXED)) ids[i++] = s->id; /* else it is only reserved */
-    fy_lock_give(&lock);
-    fy_ref list = fy_ref_bytes(ids, i * sizeof *ids);
-    free(ids);
-    return list;
+    size_t n = live(NULL, SIZE_MAX);
+    fy_ref list = 0;
+    uint32_t *ids = n ? fy_ref_room(n * sizeof *ids, &list) : NULL;
+    size_t found = ids ? live(ids, n) : 0;
+    return found < n ? fy_ref_bytes(ids, found * sizeof *ids) : list; /* another thread freed some meanwhile */
 }

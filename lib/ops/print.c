@@ -173,6 +173,7 @@ static void add_suffix(printer *p, size_t *length, const char *suffix)
 /* Two more than there are: PyTorch counts the line's own break, and one for the bracket to come. */
 static size_t last_line(const printer *p)
 {
+    if (p->out.lost) return 0;
     const char *end = p->out.data + p->out.size, *line = end;
     while (line > p->out.data && line[-1] != '\n') line--;
     return (size_t)(end - line) + 2;
@@ -203,7 +204,8 @@ static void add_suffixes(printer *p)
     add_suffix(p, &length, buf);
 }
 
-static void write_out(const fy_tensor *x, const void *home)
+/* False: no memory for the text, and nothing is printed. */
+static bool write_out(const fy_tensor *x, const void *home)
 {
     printer p = {.x = x, .home = home, .summary = fy_numel(x) > THRESHOLD};
     add(&p, "tensor(");
@@ -215,8 +217,9 @@ static void write_out(const fy_tensor *x, const void *home)
     }
     add_suffixes(&p);
     add(&p, ")\n");
-    fwrite(p.out.data, 1, p.out.size, stdout);
+    if (!p.out.lost) fwrite(p.out.data, 1, p.out.size, stdout);
     free(p.out.data);
+    return !p.out.lost;
 }
 
 void fy_print_at(fy_site *at, fy_tensor *x)
@@ -227,8 +230,9 @@ void fy_print_at(fy_site *at, fy_tensor *x)
     if (!home) return;
     fy_emit_read(at, x, FY_WORD_print);
     fy_emit_values(at, x, home, FY_SAMPLE);
-    write_out(x, home);
+    bool printed = write_out(x, home);
     free(home);
+    if (!printed) fy_fail_about(at, "oom", "print a part of it: fy_narrow", 1, &x, "no memory for its text");
     fflush(stdout);
     fy_narrate_flush();
 }

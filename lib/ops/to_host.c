@@ -43,11 +43,12 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t l
 {
     int64_t n = fy_numel(x), shown = n < limit ? n : limit, nans = 0;
     double low = INFINITY, high = -INFINITY, total = 0;
-    double *data = fy_log_is_on() ? malloc((size_t)(shown > 0 ? shown : 1) * sizeof *data) : NULL;
-    if (!data) return;
+    fy_ref first;
+    if (!fy_log_is_on()) return;
+    double *data = fy_ref_room((size_t)shown * sizeof *data, &first);
     for (int64_t i = 0; i < n; i++) {
         double v = fy_real_at(x->dtype, home, i);
-        if (i < shown) data[i] = v;
+        if (data && i < shown) data[i] = v;
         if (isnan(v)) {
             nans++;
             continue;
@@ -57,10 +58,9 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t l
         total += v;
     }
     bool none = n == nans; /* nothing to be the smallest of */
-    FY_EMIT(at, values, .tensor = x->id, .version = fy_storage_version(x->storage), .first = 0,
-            .data = fy_ref_bytes(data, (size_t)shown * sizeof *data), .count = n, .min = none ? NAN : low,
-            .max = none ? NAN : high, .mean = none ? NAN : total / (double)(n - nans), .nan = nans);
-    free(data);
+    FY_EMIT(at, values, .tensor = x->id, .version = fy_storage_version(x->storage), .first = 0, .data = first, .count = n,
+            .min = none ? NAN : low, .max = none ? NAN : high, .mean = none ? NAN : total / (double)(n - nans),
+            .nan = nans);
 }
 
 /* ---- bringing home ---- */

@@ -7,6 +7,7 @@
 
 #include "byte_range.h"
 #include "device.h"
+#include "out_of_memory.h"
 #include "run_work.h"
 #include "vector_clock.h"
 
@@ -17,21 +18,20 @@ enum { CHUNK = 64, MOST_HOME = 32 };
 static fy_access_history *unused;
 
 /* Kept for good, as slots of storages are. */
-static bool add_unused(void)
+static void add_unused(void)
 {
     fy_access_history *chunk = malloc(CHUNK * sizeof *chunk);
-    if (!chunk) return false;
+    if (!chunk) fy_out_of_memory("the accesses by streams");
     for (int i = 0; i < CHUNK; i++) {
         chunk[i].next = unused;
         unused = &chunk[i];
     }
-    return true;
 }
 
 static fy_access_history *started(fy_access_history **h)
 {
     if (*h) return *h;
-    if (!unused && !add_unused()) return NULL;
+    if (!unused) add_unused();
     fy_access_history *made = unused;
     unused = made->next;
     made->n = 0;
@@ -48,13 +48,12 @@ static void give_back(fy_access_history *s)
     unused = s;
 }
 
-/* Without memory an access is forgotten: a hazard may be missed, none is made up. */
 static void append(fy_access_history *s, const fy_prior_access *p)
 {
     if (s->n == s->room) {
         bool few = s->list == s->few;
         fy_prior_access *list = realloc(few ? NULL : s->list, 2 * s->room * sizeof *list);
-        if (!list) return;
+        if (!list) fy_out_of_memory("the accesses by streams"); /* a race could be missed */
         if (few) memcpy(list, s->few, sizeof s->few);
         s->list = list;
         s->room *= 2;
@@ -82,7 +81,6 @@ void fy_history_add(fy_access_history **h, const fy_prior_access *p)
 {
     fy_access_history *history = started(h);
     uint32_t kept = 0;
-    if (!history) return;
     for (uint32_t i = 0; i < history->n; i++) {
         const fy_prior_access *earlier = &history->list[i];
         if (stands_for(p, earlier) || is_over(earlier)) continue;
@@ -203,7 +201,7 @@ bool fy_history_over(const fy_access_history *h)
 /* What lies within the storage moves to it; what reaches beyond stays for the others as well. */
 void fy_history_inherit(fy_access_history **h, const fy_dev *d, uint64_t addr, uint64_t bytes)
 {
-    fy_access_history *f = &freed[d->number], *history;
+    fy_access_history *f = &freed[d->number];
     int64_t first = (int64_t)addr, end = first + (int64_t)bytes;
     uint32_t kept = 0;
     if (!atomic_load_explicit(&kept_freed[d->number], memory_order_relaxed)) return;
@@ -213,9 +211,9 @@ void fy_history_inherit(fy_access_history **h, const fy_dev *d, uint64_t addr, u
         if (is_over(&p)) continue;
         bool meets = p.bytes.first < end && p.bytes.end > first;
         if (!meets || p.bytes.first < first || p.bytes.end > end) f->list[kept++] = p;
-        if (!meets || !(history = started(h))) continue;
+        if (!meets) continue;
         shift(&p, -first);
-        append(history, &p);
+        append(started(h), &p);
     }
     f->n = kept;
     atomic_store_explicit(&kept_freed[d->number], kept, memory_order_relaxed);

@@ -29,8 +29,7 @@ typedef struct fy_access_history {
     fy_prior_access few[FY_FEW];
 } fy_access_history;
 
-/* For race_detector.c, all with vector_clock.h's lock held. The first access makes a history; without memory there
- * is none, and it stays NULL. */
+/* For race_detector.c, all with vector_clock.h's lock held. The first access makes a history. */
 void fy_history_add(fy_access_history **h, const fy_prior_access *p); /* and drop what it stands for */
 /* The accesses of one launch of an agent have an event with that seq and one more; those that the host has waited for
  * go. */

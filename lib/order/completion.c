@@ -11,7 +11,7 @@
 #include "device.h"
 #include "event.h"
 #include "run_work.h"
-
+#include "out_of_memory.h"
 enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
 
 typedef struct late {
@@ -156,15 +156,10 @@ static void put_last(late *l)
     pthread_mutex_unlock(&lock);
 }
 
-/* Without memory for it nobody will be told when it ended. */
 static void tell_later(fy_site *at, const fy_ended *w)
 {
     late *l = malloc(sizeof *l);
-    if (!l) {
-        w->dev->backend->record(w->dev, -1, &(fy_point){.native = w->time.begun});
-        w->dev->backend->record(w->dev, -1, &(fy_point){.native = w->time.ended});
-        return;
-    }
+    if (!l) fy_out_of_memory("the works that go on");
     *l = (late){.at = at, .work = *w};
     put_last(l);
 }

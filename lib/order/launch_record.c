@@ -47,6 +47,7 @@ bool fy_work_find(uint32_t id, uint64_t *seq, fy_site **at)
 
 static const char *hint_for_fault(void)
 {
+    if (strncmp(fy_fault.text, "no memory", 9) == 0) return "close other programs, or raise ulimit -v";
     if (strstr(fy_fault.text, "forked")) return "use the card in one process alone, or fork before its first use";
     if (strstr(fy_fault.text, "Assertion"))
         return "what the assertion asks for does not hold for the values that this call was given: look at them with "

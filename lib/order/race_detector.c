@@ -13,6 +13,7 @@
 #include "launch_record.h"
 #include "run_work.h"
 #include "session_hooks.h"
+#include "out_of_memory.h"
 #include "site.h"
 #include "vector_clock.h"
 
@@ -49,7 +50,7 @@ static fy_data_race *place_for(fy_launch *w, const fy_prior_access *p)
     for (int i = 0; i < w->nfound; i++)
         if (w->found[i].id == p->id && p->id) return p->write && !w->found[i].written ? &w->found[i] : NULL;
     fy_data_race *found = realloc(w->found, (size_t)(w->nfound + 1) * sizeof *found);
-    if (!found) return NULL;
+    if (!found) fy_out_of_memory("the hazards of a work");
     w->found = found;
     return &w->found[w->nfound++];
 }

@@ -110,9 +110,10 @@ static bool record(fy_site *at, fy_event *e, const fy_stream *s)
         return fy_fail(
             at, "device", "make an event for each card; one belongs to the card that it was first recorded on",
             "Event device %d does not match recording stream's device %d.", e->card->number - 1, card->number - 1);
+    if (!fy_order_record(fy_agent_of(card, s->number), &e->order))
+        return fy_fail(at, "oom", "free events with fy_event_free", "no memory for what comes before the event");
     if (!card->backend->record(card, s->number, &e->point)) return fy_fail_device(at, card, "record an event");
     e->card = card;
-    fy_order_record(fy_agent_of(card, s->number), &e->order);
     FY_EMIT(at, event_record, .event = e->id, .device = (uint8_t)card->number, .stream = s->number,
             .when = e->point.when < 0 ? FY_ABSENT : e->point.when);
     return true;

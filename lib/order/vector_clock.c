@@ -66,7 +66,6 @@ void fy_order_meet_locked(int a, int b)
     take_in(place_of(b), clocks[place_of(a)], used);
 }
 
-/* Without memory for it the event would seem to come after nothing, and hazards would be made up. */
 static bool fits(fy_order *o, uint32_t n)
 {
     uint32_t *epochs = realloc(o->epochs, n * sizeof *epochs);
@@ -75,15 +74,16 @@ static bool fits(fy_order *o, uint32_t n)
     return true;
 }
 
-void fy_order_record(int agent, fy_order *out)
+bool fy_order_record(int agent, fy_order *out)
 {
     fy_order_lock();
     uint32_t at = place_of(agent);
     take_in_host(at);
-    if (out->n < used && !fits(out, used)) abort();
-    out->n = used;
-    for (uint32_t i = 0; i < used; i++) out->epochs[i] = clocks[at][i];
+    bool ok = out->n >= used || fits(out, used);
+    if (ok) out->n = used;
+    for (uint32_t i = 0; ok && i < used; i++) out->epochs[i] = clocks[at][i];
     fy_order_unlock();
+    return ok;
 }
 
 void fy_order_free(fy_order *o)

@@ -36,8 +36,8 @@ typedef struct fy_order {
 uint32_t fy_order_issue(int agent);
 
 /* An event is put into a stream, or the host notes where it stands: all that the agent's next work comes after.
- * What *out held is forgotten. */
-void fy_order_record(int agent, fy_order *out);
+ * What *out held is forgotten; false: no memory, and it holds that still. */
+bool fy_order_record(int agent, fy_order *out);
 void fy_order_free(fy_order *o);
 
 /* What the agent does next comes after what was recorded: a stream's wait for an event; FY_HOST: an event's

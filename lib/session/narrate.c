@@ -44,6 +44,7 @@ static void say_devices(fy_telling *t, const char *json, size_t size)
             fy_text_printf(t->out, "%s: %s%s%s%s. Its times are %s.\n", name.data ? name.data : "?",
                            card.data ? card.data : "a card", why.data ? " (" : "", why.data ? why.data : "",
                            why.data ? ")" : "", real ? "measured" : "modelled, not measured");
+        t->out->lost |= name.lost || kind.lost || card.lost || why.lost;
         free(name.data);
         free(kind.data);
         free(card.data);
@@ -248,6 +249,7 @@ static void tell(fy_narrator *n, fy_text *out)
         if (kind < FY_KIND_COUNT && !explains(kind)) fy_tell_pending(&t);
         if (kind < FY_KIND_COUNT && tellers[kind]) tellers[kind](&t);
     }
+    out->lost |= n->story.lost;
 }
 
 size_t fy_narrate(fy_narrator *n, fy_text *out)
@@ -259,7 +261,7 @@ size_t fy_narrate(fy_narrator *n, fy_text *out)
     return out->data ? lines_in(out->data + from, out->size - from) : 0;
 }
 
-void fy_narrate_to(fy_narrator *n, FILE *out)
+bool fy_narrate_to(fy_narrator *n, FILE *out)
 {
     fy_text lines = {0};
     pthread_mutex_lock(&n->mutex);
@@ -267,4 +269,5 @@ void fy_narrate_to(fy_narrator *n, FILE *out)
     if (lines.size) fwrite(lines.data, 1, lines.size, out);
     pthread_mutex_unlock(&n->mutex);
     free(lines.data);
+    return !lines.lost;
 }

@@ -18,14 +18,14 @@ void fy_story_free(fy_story *s)
 }
 
 /* Element `id` of a table, which grows to hold it; NULL if it may not. */
-static void *element(void **table, uint32_t *room, uint32_t id, size_t size)
+static void *element(fy_story *s, void **table, uint32_t *room, uint32_t id, size_t size)
 {
     if (id >= FY_TOLD_MOST) return NULL;
     if (id >= *room) {
         uint32_t more = *room ? *room : 64;
         while (more <= id) more *= 2;
         char *grown = realloc(*table, more * size);
-        if (!grown) return NULL;
+        if (!grown) return s->lost = true, NULL;
         memset(grown + *room * size, 0, (more - *room) * size);
         *table = grown;
         *room = more;
@@ -36,7 +36,7 @@ static void *element(void **table, uint32_t *room, uint32_t id, size_t size)
 fy_told_tensor *fy_told(fy_story *s, uint32_t tensor)
 {
     static _Thread_local fy_told_tensor unknown;
-    fy_told_tensor *t = element((void **)&s->tensors, &s->tensor_room, tensor, sizeof *t);
+    fy_told_tensor *t = element(s, (void **)&s->tensors, &s->tensor_room, tensor, sizeof *t);
     unknown = (fy_told_tensor){0};
     return t ? t : &unknown;
 }
@@ -44,7 +44,7 @@ fy_told_tensor *fy_told(fy_story *s, uint32_t tensor)
 fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage)
 {
     static _Thread_local fy_told_storage unknown;
-    fy_told_storage *b = element((void **)&s->storages, &s->storage_room, storage, sizeof *b);
+    fy_told_storage *b = element(s, (void **)&s->storages, &s->storage_room, storage, sizeof *b);
     unknown = (fy_told_storage){0};
     return b ? b : &unknown;
 }
@@ -151,6 +151,7 @@ static void say_file(const fy_log *log, fy_text *out, fy_ref file)
     fy_say_string(log, &path, file);
     const char *slash = path.data ? strrchr(path.data, '/') : NULL;
     if (path.data) fy_text_str(out, slash ? slash + 1 : path.data);
+    out->lost |= path.lost;
     free(path.data);
 }
 
@@ -164,6 +165,7 @@ static int width(const char *s, size_t size)
 
 static void pad(fy_text *out, size_t from, int upto)
 {
+    if (out->lost) return;
     for (int n = width(out->data + from, out->size - from); n < upto; n++) fy_text_add(out, " ", 1);
 }
 
@@ -205,6 +207,7 @@ void fy_say_line(const fy_log *log, fy_text *out, fy_line *line)
     }
     if (line->th) fy_text_printf(out, " (thread %u)", line->th);
     fy_text_str(out, "\n");
+    out->lost |= piece.lost || line->subject.lost || line->rest.lost;
     free(piece.data);
     free(line->subject.data);
     free(line->rest.data);

@@ -29,6 +29,7 @@ typedef struct fy_story {
     uint32_t pending; /* a tensor that was made and not told yet: what comes next says how */
     fy_site_entry pending_place;
     int64_t pending_time;
+    bool lost; /* there was no memory for one of these */
 } fy_story;
 
 void fy_story_free(fy_story *s);                       /* its tables */

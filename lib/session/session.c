@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@
 #include "segv_handler.h"
 #include "session_hooks.h"
 #include "settings.h"
+#include "out_of_memory.h"
 #include "source.h"
 #include "storage.h"
 #include "text.h"
@@ -94,6 +96,7 @@ static void emit_session(void)
     fy_text args = {0}, devices = {0};
     add_args(&args);
     fy_dev_session_json(&devices);
+    if (args.lost || devices.lost) fy_out_of_memory("the first line of the log");
     FY_EMIT(NULL, session, .schema = 1, .ferry = fy_ref_str(FERRY_VERSION),
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes(args.data, args.size),
             .clock = fy_dev_model_clock() ? FY_WORD_model : FY_WORD_measured, .seed = (int64_t)fy_session_seed(),
@@ -217,7 +220,7 @@ static void flush_narration(void)
     fy_narrator *n = atomic_load(&narrator);
     if (!n) return;
     fflush(stdout); /* what the program printed before comes before */
-    fy_narrate_to(n, stderr);
+    if (!fy_narrate_to(n, stderr)) say("no memory for the narration: what it says here is not all");
 }
 
 /* ---- fork ---- */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "event.h"
+#include "out_of_memory.h"
 #include "tensor.h"
 
 typedef struct entry {
@@ -41,9 +42,8 @@ static void make_key(void) { pthread_key_create(&key, free_list); }
 static void *room_for(void *p, size_t bytes)
 {
     p = realloc(p, bytes);
-    if (p) return p;
-    fputs("ferry: no memory for the list of a scope\n", stderr);
-    exit(1);
+    if (!p) fy_out_of_memory("the list of a scope");
+    return p;
 }
 
 static void start_list(void)

@@ -10,6 +10,8 @@
 #include "lock.h"
 #include "site.h"
 #include "storage.h"
+#include "out_of_memory.h"
+#include "tensor.h"
 
 enum {
     CHUNK = 128,       /* handles allocated at a time */
@@ -54,10 +56,7 @@ static fy_tensor *take_slot(void)
     fy_tensor *x = dead > QUARANTINE ? take_dead() : take_fresh();
     uint32_t id = ++last_id;
     fy_lock_give(&lock);
-    if (!x) {
-        fputs("ferry: no memory for another tensor handle\n", stderr);
-        exit(1);
-    }
+    if (!x) fy_out_of_memory("another tensor handle");
     x->before += x->id != 0;
     x->magic = FY_ALIVE;
     x->id = id;
@@ -179,7 +178,8 @@ const char *fy_name_keep(const char *name)
         *bucket = k;
     }
     pthread_mutex_unlock(&names_lock);
-    return k ? k->text : NULL;
+    if (!k) fy_out_of_memory("the name of a tensor");
+    return k->text;
 }
 
 const char *fy_name_for(fy_site *at, const char *given)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "out_of_memory.h"
 #include "site.h"
 #include "source.h"
 
@@ -154,7 +155,9 @@ static char *name_of(const part *p)
     while (end > p->begin && isspace((unsigned char)end[-1])) end--;
     const char *begin = target(p->begin, end);
     if (begin == end || end - begin > LONGEST_NAME || isdigit((unsigned char)*begin)) return NULL;
-    return strndup(begin, (size_t)(end - begin));
+    char *name = strndup(begin, (size_t)(end - begin));
+    if (!name) fy_out_of_memory("the name of a variable");
+    return name;
 }
 
 static char *find_name(const fy_site *at, const fy_source *source)

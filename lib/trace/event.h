@@ -90,6 +90,7 @@ bool fy_emit_hosted(fy_site *at, const fy_hosted *o); /* false, and nothing is r
 
 /* Put bytes that do not fit a slot into the arena, before the event that refers to them. 0 if no log. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */
+void *fy_ref_room(size_t bytes, fy_ref *ref);     /* likewise, to be filled by the caller; NULL: nothing is recorded */
 fy_ref fy_ref_str(const char *s);                 /* interned by content; NULL gives 0 */
 fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise; DIMS that come again and again */
 

@@ -67,7 +67,7 @@ void fy_device_name(uint8_t device, char name[static 16])
 
 static void key(fy_text *out, const char *name)
 {
-    if (out->data[out->size - 1] != '{') fy_text_add(out, ",", 1);
+    if (out->size && out->data[out->size - 1] != '{') fy_text_add(out, ",", 1);
     fy_text_add(out, "\"", 1);
     fy_text_str(out, name);
     fy_text_add(out, "\":", 2);

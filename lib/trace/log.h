@@ -32,7 +32,7 @@ void fy_log_close(fy_log *log);
 void fy_log_writer_gone(fy_log *log);
 
 /* Append JSON lines of events [*cursor, ...) to out until out holds about `bytes`; moves *cursor.
- * Returns the number of lines. */
+ * Returns the number of lines. Where there is no memory for the next, out->lost says so, and *cursor stays there. */
 size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes);
 
 /* Has everything been read that will ever come? True when the writer ended in order or is dead and

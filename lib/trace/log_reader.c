@@ -171,13 +171,17 @@ static bool stops_here(fy_log *log, uint64_t seq)
 static size_t read_lines(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
 {
     size_t lines = 0;
-    for (; *cursor < fy_log_count(log) && (out->size < bytes || !lines); lines++, ++*cursor) {
+    for (size_t whole = out->size; *cursor < fy_log_count(log) && (out->size < bytes || !lines);
+         lines++, ++*cursor, whole = out->size) {
         fy_arrival arrival = fy_log_arrival(log, *cursor);
         if (arrival == FY_LATER || (arrival == FY_NEVER && stops_here(log, *cursor))) break;
         uint16_t kind;
         const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
         if (slot) fy_format(log, *cursor, slot, kind, out);
         else fy_format_lost(*cursor, out);
+        if (!out->lost) continue;
+        out->size = whole; /* no half lines */
+        break;
     }
     return lines;
 }

@@ -11,6 +11,7 @@
 
 #include "event.h"
 #include "lock.h"
+#include "out_of_memory.h"
 #include "site.h"
 
 FY_LONG_LOCK(lock)
@@ -28,11 +29,7 @@ static fy_source *add(const char *path, const char *text, size_t size)
 {
     fy_source *s = calloc(1, sizeof *s);
     char *own = strdup(path);
-    if (!s || !own) {
-        free(s);
-        free(own);
-        return NULL;
-    }
+    if (!s || !own) fy_out_of_memory("the list of source files");
     *s = (fy_source){.path = own, .text = text, .size = size, .next = files};
     return files = s;
 }
@@ -54,7 +51,10 @@ static char *slurp(const char *path, size_t *size)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return NULL;
     char *text = NULL;
-    if (!fstat(fd, &s) && S_ISREG(s.st_mode) && s.st_size <= FY_SOURCE_MOST) text = malloc((size_t)s.st_size + 1);
+    if (!fstat(fd, &s) && S_ISREG(s.st_mode) && s.st_size <= FY_SOURCE_MOST) {
+        text = malloc((size_t)s.st_size + 1);
+        if (!text) fy_out_of_memory("the text of a source file");
+    }
     ssize_t n = text ? read(fd, text, (size_t)s.st_size) : -1;
     close(fd);
     if (n < 0) {
@@ -80,7 +80,7 @@ const fy_source *fy_source_of(const char *path)
     pthread_mutex_lock(&lock);
     const fy_source *s = find_or_read(path);
     pthread_mutex_unlock(&lock);
-    return s && s->text ? s : NULL;
+    return s->text ? s : NULL;
 }
 
 void fy_source_tell(const char *path)
@@ -88,7 +88,7 @@ void fy_source_tell(const char *path)
     pthread_mutex_lock(&lock);
     fy_source *s = find_or_read(path);
     unsigned generation = __atomic_load_n((uint32_t *)&fy_log_generation, __ATOMIC_RELAXED);
-    bool tell = s && s->text && s->generation != generation;
+    bool tell = s->text && s->generation != generation;
     if (tell) s->generation = generation;
     pthread_mutex_unlock(&lock);
     if (!tell) return;

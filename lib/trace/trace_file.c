@@ -11,6 +11,7 @@
 
 #include "log.h"
 #include "log_format.h"
+#include "out_of_memory.h"
 #include "text.h"
 
 static char *path; /* absolute; NULL: there is none */
@@ -40,11 +41,13 @@ enum { MOST = 1000 }; /* names that are tried */
 
 int fy_trace_open(const char *name, char *err, size_t room)
 {
-    char *first = absolute(name), *next = first, *was = path; /* in a child, was is the name */
-    int fd = first ? fy_log_file(first, 0, err, room) : -1;
-    for (int n = 2; first && fd < 0 && errno == EBUSY && n < MOST; n++) {
+    char *first = absolute(name);
+    if (!first) fy_out_of_memory("the path of the trace");
+    char *next = first, *was = path; /* in a child, was is the name */
+    int fd = fy_log_file(first, 0, err, room);
+    for (int n = 2; fd < 0 && errno == EBUSY && n < MOST; n++) {
         if (next != first) free(next);
-        if (!(next = numbered(first, n))) break;
+        if (!(next = numbered(first, n))) fy_out_of_memory("the path of the trace");
         fd = fy_log_file(next, 0, err, room);
     }
     if (fd >= 0 && next != first)
@@ -59,7 +62,11 @@ int fy_trace_open(const char *name, char *err, size_t room)
 void fy_trace_forked(int child)
 {
     char *parents = path;
-    if (!parents || asprintf(&path, "%s.child%d", parents, child) < 0) path = NULL;
+    path = NULL;
+    if (parents && asprintf(&path, "%s.child%d", parents, child) < 0) {
+        fprintf(stderr, "ferry: no memory for the path of a child's trace: what the child does is not recorded\n");
+        path = NULL;
+    }
     free(parents);
 }
 
@@ -124,7 +131,8 @@ static bool copy_lines(fy_log *log, int fd)
             if (patience-- <= 0) fy_log_writer_gone(log);
             usleep(1000);
         }
-        good = write_all(fd, lines.data, lines.size);
+        if (lines.lost) errno = ENOMEM;
+        good = !lines.lost && write_all(fd, lines.data, lines.size);
     }
     free(lines.data);
     return good;
@@ -155,7 +163,9 @@ static void say_cut(const fy_log *log)
 static void say_unwritten(const fy_log *log, int error)
 {
     fprintf(stderr, "ferry: cannot write %s as JSON lines: %s; %s. ", path, strerror(error),
-            error == EFBIG ? "raise ulimit -f" : "free some space");
+            error == EFBIG    ? "raise ulimit -f"
+            : error == ENOMEM ? "close other programs"
+                              : "free some space");
     if (holder_of(path, log) == OURS)
         fprintf(stderr, "%s: the file holds them in binary form, and `ferry view %s` reads that too\n",
                 log->head->full ? "What was recorded before the log was full is kept" : "No event is lost", path);
@@ -171,7 +181,10 @@ void fy_trace_write(fy_log *log)
     }
     if (!path) return;
     step_aside(log);
-    if (asprintf(&beside, "%s.tmp", path) < 0) return;
+    if (asprintf(&beside, "%s.tmp", path) < 0) {
+        say_unwritten(log, ENOMEM);
+        return;
+    }
     int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool good = fd >= 0 && copy_lines_unharmed(log, fd);
     int error = errno;

@@ -137,18 +137,27 @@ bool fy_emit_hosted(fy_site *at, const fy_hosted *o)
 
 /* ---- the arena ---- */
 
-fy_ref fy_ref_bytes(const void *p, size_t bytes)
+void *fy_ref_room(size_t bytes, fy_ref *ref)
 {
-    fy_head *h = p ? recording() : NULL;
-    if (!h || bytes > UINT32_MAX - 16) return 0;
+    fy_head *h = recording();
+    *ref = 0;
+    if (!h || bytes > UINT32_MAX - 16) return NULL;
     uint64_t size = (sizeof(fy_entry) + bytes + 7) & ~7ull;
     uint64_t from = atomic_fetch_add_explicit(&h->arena, size, memory_order_relaxed);
     bool ready = from + size <= atomic_load_explicit(&fy_arena_mark, memory_order_acquire);
-    if (__builtin_expect(!ready, 0) && !fy_reserve_arena(from, from + size)) return 0;
+    if (__builtin_expect(!ready, 0) && !fy_reserve_arena(from, from + size)) return NULL;
     fy_entry entry = {(uint32_t)bytes, (uint32_t)bytes ^ FY_ENTRY_MARK};
     memcpy(arena + from, &entry, sizeof entry);
-    memcpy(arena + from + sizeof entry, p, bytes);
-    return (fy_ref)(from / 8);
+    *ref = (fy_ref)(from / 8);
+    return arena + from + sizeof entry;
+}
+
+fy_ref fy_ref_bytes(const void *p, size_t bytes)
+{
+    fy_ref ref = 0;
+    void *to = p ? fy_ref_room(bytes, &ref) : NULL;
+    if (to) memcpy(to, p, bytes);
+    return ref;
 }
 
 /* Strings and shapes by content: a table of references, open addressing, never emptied within a log. A place

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "feed.h"
+#include "memory.h"
 
 static const struct {
     finding_rule rule;
@@ -67,9 +68,7 @@ static finding *add(findings *f)
     struct findings_work *w = f->work;
     if (f->count == w->room) {
         int more = w->room ? 2 * w->room : 32;
-        finding *grown = realloc(f->list, (size_t)more * sizeof *grown);
-        if (!grown) return NULL;
-        f->list = grown;
+        f->list = memory_grown(f->list, (size_t)more, sizeof *f->list, "the findings");
         w->room = more;
     }
     f->list[f->count] = (finding){.rule = &rules[w->rule].rule, .file = "", .source = "", .next = -1};
@@ -83,7 +82,6 @@ finding *found(findings *f, const history *h, int site, int i, int64_t ns, int64
     int at = *first;
     while (at >= 0 && f->list[at].rule != &rules[f->work->rule].rule) at = f->list[at].next;
     finding *x = at >= 0 ? &f->list[at] : add(f);
-    if (!x) return NULL;
     if (at < 0) {
         x->next = *first;
         *first = f->count - 1;
@@ -133,9 +131,8 @@ static void quote_lines(findings *f, history *h)
         for (int line = 1; p; line++) {
             char *end = strchr(p, '\n'), *text = p + strspn(p, " \t");
             if (end) *end = 0;
-            int *at = map_at(h, &h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
-            for (int i = at && *at >= 0 ? f->work->first[*at] : -1; i >= 0; i = f->list[i].next)
-                f->list[i].source = text;
+            int *at = map_at(&h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
+            for (int i = *at >= 0 ? f->work->first[*at] : -1; i >= 0; i = f->list[i].next) f->list[i].source = text;
             p = end ? end + 1 : NULL;
         }
     }
@@ -143,10 +140,10 @@ static void quote_lines(findings *f, history *h)
 
 static void note_lacks(findings *f, const history *h)
 {
-    const char *what = h->no_memory ? "there was not enough memory to look at all of it"
-                       : h->cut     ? "events are missing (a killed program, or a full log)"
-                       : !h->ended  ? "the log does not reach the end of the program"
-                                    : NULL;
+    const char *what = h->too_long ? "it is too long to look at all of it"
+                       : h->cut    ? "events are missing (a killed program, or a full log)"
+                       : !h->ended ? "the log does not reach the end of the program"
+                                   : NULL;
     size_t used = strlen(f->note);
     if (what)
         snprintf(f->note + used, sizeof f->note - used, "%s%s: there may be more to find", used ? "; " : "", what);
@@ -165,17 +162,15 @@ static void note_demonstrations(const history *h, bool *demonstrated)
 
 static void find_all(findings *f, history *h)
 {
-    struct findings_work w = {.first = malloc(((size_t)h->site_count + 1) * sizeof(int)),
-                              .explained = calloc((size_t)h->act_count + 1, 1),
-                              .demonstrated = calloc((size_t)h->act_count + 1, 1)};
-    bool ready = w.first && w.explained && w.demonstrated;
+    struct findings_work w = {.first = memory_grown(NULL, (size_t)h->site_count + 1, sizeof(int), "the findings"),
+                              .explained = memory_zeroed((size_t)h->act_count + 1, 1, "the findings"),
+                              .demonstrated = memory_zeroed((size_t)h->act_count + 1, 1, "the findings")};
     f->measured = h->measured;
     f->work = &w;
-    for (int i = 0; ready && i <= h->site_count; i++) w.first[i] = -1;
-    if (ready && !f->strict) note_demonstrations(h, w.demonstrated);
-    for (w.rule = 0; ready && w.rule < RULES; w.rule++) rules[w.rule].look(f, h);
-    if (ready) quote_lines(f, h);
-    else h->no_memory = true;
+    for (int i = 0; i <= h->site_count; i++) w.first[i] = -1;
+    if (!f->strict) note_demonstrations(h, w.demonstrated);
+    for (w.rule = 0; w.rule < RULES; w.rule++) rules[w.rule].look(f, h);
+    quote_lines(f, h);
     note_lacks(f, h);
     if (f->count) qsort(f->list, (size_t)f->count, sizeof *f->list, compare);
     f->work = NULL;
@@ -195,32 +190,30 @@ static bool finish(findings *f, history *h, bool ok)
 
 static void take(void *h, const cJSON *e) { history_add(h, e); }
 
-static history *begin(findings *f, char *err, size_t room)
+static history *begin(findings *f)
 {
     *f = (findings){0};
-    history *h = calloc(1, sizeof *h);
-    if (!h) snprintf(err, room, "no memory is left; close other programs");
-    return h;
+    return memory_zeroed(1, sizeof(history), "a log");
 }
 
 bool findings_of_file(findings *f, const char *path, char *err, size_t room)
 {
-    history *h = begin(f, err, room);
-    return h && finish(f, h, feed_each(path, take, h, f->note, sizeof f->note, err, room));
+    history *h = begin(f);
+    return finish(f, h, feed_each(path, take, h, f->note, sizeof f->note, err, room));
 }
 
 bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, size_t room)
 {
-    history *h = begin(f, err, room);
-    return h && finish(f, h, trace_each(lines, size, take, h, err, room));
+    history *h = begin(f);
+    return finish(f, h, trace_each(lines, size, take, h, err, room));
 }
 
 bool findings_of_events(findings *f, cJSON *const *events, int count)
 {
-    history *h = begin(f, NULL, 0);
+    history *h = begin(f);
     f->strict = true;
-    for (int i = 0; h && i < count; i++) history_add(h, events[i]);
-    return h && finish(f, h, true);
+    for (int i = 0; i < count; i++) history_add(h, events[i]);
+    return finish(f, h, true);
 }
 
 void findings_free(findings *f)

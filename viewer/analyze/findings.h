@@ -48,7 +48,7 @@ typedef struct findings {
 /* False with the reason in err: no such file, not a log, a damaged line. */
 bool findings_of_file(findings *f, const char *path, char *err, size_t room);
 bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, size_t room);
-bool findings_of_events(findings *f, cJSON *const *events, int count); /* strict; false: no memory */
+bool findings_of_events(findings *f, cJSON *const *events, int count); /* strict */
 void findings_free(findings *f);
 
 /* All rules there are, by index; NULL behind the last. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 static bool is_among(int i, const int *list, int n)
 {
     while (n > 0 && list[n - 1] != i) n--;
@@ -157,8 +159,7 @@ const char *line_of(const history *h, int at, int from, char out[96])
 int *by_storage(const history *h)
 {
     size_t bytes = ((size_t)h->storage_count + 1) * sizeof(int);
-    int *list = malloc(bytes);
-    return list ? memset(list, 0xff, bytes) : NULL;
+    return memset(memory_grown(NULL, bytes, 1, "the findings"), 0xff, bytes);
 }
 
 void written_now(const history *h, int a, int *written_by)
@@ -184,9 +185,9 @@ static void note_readings(const history *h, reading *all)
         for (int n = a->kind == FY_KIND_op && a->site >= 0 ? act_reads(h, a, list) : 0; n-- > 0;) {
             reading *r = &all[list[n]];
             uint64_t key = map_mix(((uint64_t)a->site << 32) + (uint64_t)(a->name + 2)) + (uint64_t)list[n];
-            int *at = map_own(&seen, map_mix(key) | 1);
-            if (at && *at >= 0) r->again = true;
-            if (at) *at = i;
+            int *at = map_at(&seen, map_mix(key) | 1);
+            if (*at >= 0) r->again = true;
+            *at = i;
             if (r->first < 0) r->first = i;
         }
     }
@@ -196,10 +197,10 @@ static void note_readings(const history *h, reading *all)
 /* Its line brings more after the loop has begun to read: then it is in a loop itself. */
 static bool *lines_that_go_on(const history *h, const reading *all)
 {
-    bool *goes_on = calloc((size_t)h->site_count + 1, sizeof *goes_on);
-    int *first_read = malloc(((size_t)h->site_count + 1) * sizeof *first_read);
-    for (int i = 0; first_read && i < h->site_count; i++) first_read[i] = -1;
-    for (int i = 0; goes_on && first_read && i < h->act_count; i++) {
+    bool *goes_on = memory_zeroed((size_t)h->site_count + 1, sizeof *goes_on, "the findings");
+    int *first_read = memory_grown(NULL, (size_t)h->site_count + 1, sizeof *first_read, "the findings");
+    for (int i = 0; i < h->site_count; i++) first_read[i] = -1;
+    for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         if (c->kind != FY_KIND_copy || c->site < 0 || c->dst.storage < 0) continue;
         int *read = &first_read[c->site], mine = all[c->dst.storage].first;
@@ -212,11 +213,11 @@ static bool *lines_that_go_on(const history *h, const reading *all)
 
 bool *set_up_copies(const history *h)
 {
-    reading *all = calloc((size_t)h->storage_count + 1, sizeof *all);
-    bool *set_up = all ? calloc((size_t)h->act_count + 1, sizeof *set_up) : NULL;
-    if (set_up) note_readings(h, all);
-    bool *goes_on = set_up ? lines_that_go_on(h, all) : NULL;
-    for (int i = 0; goes_on && i < h->act_count; i++) {
+    reading *all = memory_zeroed((size_t)h->storage_count + 1, sizeof *all, "the findings");
+    bool *set_up = memory_zeroed((size_t)h->act_count + 1, sizeof *set_up, "the findings");
+    note_readings(h, all);
+    bool *goes_on = lines_that_go_on(h, all);
+    for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         bool up = c->kind == FY_KIND_copy && c->dir == FY_WORD_h2d && c->why == FY_WORD_user && c->dst.storage >= 0;
         set_up[i] = up && c->site >= 0 && all[c->dst.storage].again && !goes_on[c->site];

@@ -10,8 +10,8 @@ int history_site(history *h, const cJSON *e)
     int64_t line = event_int(e, "line");
     int file = name_index(h, event_text(e, "file"));
     if (file < 0 || line < 1 || line > 100000000) return -1;
-    int *at = map_at(h, &h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
-    if (!at || *at >= 0) return at ? *at : -1;
+    int *at = map_at(&h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
+    if (*at >= 0) return *at;
     place *s = HISTORY_ADD(h, site);
     if (!s) return -1;
     *s = (place){file, (int)line};

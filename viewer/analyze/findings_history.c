@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 /* ---- events ---- */
 
 static act *add_act(history *h, const cJSON *e, uint8_t kind)
@@ -71,13 +73,13 @@ static void add_source(history *h, const cJSON *e)
     if (file < 0 || !*text) return;
     while (h->source_room <= file)
         if (!history_grow(h, &h->sources, &h->source_room, h->source_room, sizeof *h->sources)) return;
-    if (!h->sources[file]) h->sources[file] = strdup(text);
+    if (!h->sources[file]) h->sources[file] = memory_copy(text, "a source file");
 }
 
 static void add_alloc(history *h, const cJSON *e)
 {
     int64_t id = event_int(e, "storage");
-    int *at = id > 0 ? map_at(h, &h->storage_ids, (uint64_t)id) : NULL;
+    int *at = id > 0 ? map_at(&h->storage_ids, (uint64_t)id) : NULL;
     act *a = at ? add_act(h, e, FY_KIND_alloc) : NULL;
     storage *s = a ? HISTORY_ADD(h, storage) : NULL;
     if (!s) return;
@@ -134,7 +136,7 @@ static uint64_t hash_list(uint64_t z, const cJSON *list, int64_t *product)
 static void add_tensor(history *h, const cJSON *e)
 {
     int64_t id = event_int(e, "tensor"), numel = 1, ignored = 1;
-    int *at = id > 0 ? map_at(h, &h->tensor_ids, (uint64_t)id) : NULL;
+    int *at = id > 0 ? map_at(&h->tensor_ids, (uint64_t)id) : NULL;
     act *a = at ? add_act(h, e, FY_KIND_tensor) : NULL;
     tensor *x = a ? HISTORY_ADD(h, tensor) : NULL;
     if (!x) return;
@@ -159,7 +161,7 @@ static side side_of(history *h, const cJSON *e, const char *which)
 static void note_work(history *h, const cJSON *e)
 {
     int64_t id = event_int(e, "id");
-    int *at = id > 0 ? map_at(h, &h->work_ids, (uint64_t)id) : NULL;
+    int *at = id > 0 ? map_at(&h->work_ids, (uint64_t)id) : NULL;
     if (at) *at = h->act_count - 1;
 }
 
@@ -299,7 +301,7 @@ static void add_end(history *h, const cJSON *e)
 
 void history_add(history *h, const cJSON *e)
 {
-    uint8_t kind = h->no_memory || h->act_count >= 1 << 28 ? 0 : field_kind(e);
+    uint8_t kind = h->too_long || h->act_count >= 1 << 28 ? 0 : field_kind(e);
     h->events++;
     switch (kind) {
     case FY_KIND_session: add_session(h, e); break;

@@ -94,7 +94,7 @@ typedef struct history {
     id_map tensor_ids, storage_ids, work_ids, site_ids, name_ids;
     card_seen device[MOST_CARDS + 1];
     figures host;
-    bool measured, ended, cut, full, no_memory; /* full: the log's limit was reached */
+    bool measured, ended, cut, full, too_long; /* full: the log's limit was reached */
     int64_t events, last_end, status;           /* status: of the end; -1: not known */
 } history;
 
@@ -105,12 +105,11 @@ void history_free(history *h);
 /* ---- findings_index.c ---- */
 
 uint64_t map_mix(uint64_t z);
-/* Where the index of a key is, a new one being -1; NULL without memory. Key 0 is nobody's. */
-int *map_at(history *h, id_map *m, uint64_t key);
-int *map_own(id_map *m, uint64_t key);      /* likewise, of a map that is a rule's own */
+/* Where the index of a key is, a new one being -1. Key 0 is nobody's. */
+int *map_at(id_map *m, uint64_t key);
 int map_find(const id_map *m, int64_t key); /* -1: not there */
 void map_free(id_map *m);
-/* Room for one element more, zeroed: list is the address of a pointer. */
+/* Room for one element more, zeroed: list is the address of a pointer. False: more than can be numbered. */
 bool history_grow(history *h, void *list, int *room, int count, size_t size);
 /* A new zeroed element of a list of the history, or NULL. */
 #define HISTORY_ADD(h, what) \
@@ -156,12 +155,12 @@ const char *amount_of(int64_t bytes, char out[32]); /* "96 bytes", "1.5 MiB" */
 const char *line_of(const history *h, int at, int from, char out[96]);
 const char *time_text(int64_t ns, char out[32]); /* "71.0 us" */
 
-/* An index a storage, all -1; NULL without memory. The caller frees it. */
+/* An index a storage, all -1. The caller frees it. */
 int *by_storage(const history *h);
 /* By act: is it a copy that brings something once, before a loop that reads it turn after turn? What is set up so is no
- * waste: no turn pays for it. NULL without memory; the caller frees it. */
+ * waste: no turn pays for it. The caller frees it. */
 bool *set_up_copies(const history *h);
-/* By act: is it a copy that was asked for, and whose content nobody reads? NULL without memory; the caller frees it. */
+/* By act: is it a copy that was asked for, and whose content nobody reads? The caller frees it. */
 bool *orphan_copies(const history *h); /* rules_redundant_copy.c */
 /* Was a copy's destination made by the call that copied, as fy_to makes it, or named by the program? */
 bool made_its_destination(const history *h, const act *copy); /* rules_redundant_copy.c */
@@ -170,8 +169,7 @@ void written_now(const history *h, int a, int *written_by);
 
 /* ---- telling (findings.c) ---- */
 
-/* A finding at a place, or once more there: the sums grow. NULL: the place is not known, or no memory. Its words are
- * needed the first time only (times is 1). */
+/* A finding at a place, or once more there: the sums grow. Its words are needed the first time only (times is 1). */
 finding *found(findings *f, const history *h, int site, int act, int64_t ns, int64_t bytes);
 __attribute__((format(printf, 2, 3))) void say_what(finding *x, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void say_fix(finding *x, const char *format, ...);

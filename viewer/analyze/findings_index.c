@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 uint64_t map_mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -19,26 +21,25 @@ static size_t place_of(const id_map *m, uint64_t key)
     return i;
 }
 
-static bool map_grow(id_map *m)
+static void map_grow(id_map *m)
 {
     id_map more = {.room = m->room ? 2 * m->room : 256, .count = m->count};
-    more.keys = calloc(more.room, sizeof *more.keys);
-    more.values = calloc(more.room, sizeof *more.values);
-    for (size_t i = 0; more.keys && more.values && i < m->room; i++)
+    more.keys = memory_zeroed(more.room, sizeof *more.keys, "a log");
+    more.values = memory_zeroed(more.room, sizeof *more.values, "a log");
+    for (size_t i = 0; i < m->room; i++)
         if (m->keys[i]) {
             size_t to = place_of(&more, m->keys[i]);
             more.keys[to] = m->keys[i];
             more.values[to] = m->values[i];
         }
-    if (more.keys && more.values) free(m->keys), free(m->values);
-    else return free(more.keys), free(more.values), false;
+    free(m->keys);
+    free(m->values);
     *m = more;
-    return true;
 }
 
-int *map_own(id_map *m, uint64_t key)
+int *map_at(id_map *m, uint64_t key)
 {
-    if (2 * (m->count + 1) > m->room && !map_grow(m)) return NULL;
+    if (2 * (m->count + 1) > m->room) map_grow(m);
     size_t i = place_of(m, key);
     if (!m->keys[i]) {
         m->keys[i] = key;
@@ -46,13 +47,6 @@ int *map_own(id_map *m, uint64_t key)
         m->count++;
     }
     return &m->values[i];
-}
-
-int *map_at(history *h, id_map *m, uint64_t key)
-{
-    int *at = map_own(m, key);
-    if (!at) h->no_memory = true;
-    return at;
 }
 
 int map_find(const id_map *m, int64_t key)
@@ -67,8 +61,8 @@ bool history_grow(history *h, void *list, int *room, int count, size_t size)
     void **p = list;
     if (count < *room) return true;
     int more = *room ? 2 * *room : 64;
-    void *grown = more > *room ? realloc(*p, (size_t)more * size) : NULL;
-    if (!grown) return !(h->no_memory = true);
+    if (more <= *room) return !(h->too_long = true);
+    void *grown = memory_grown(*p, (size_t)more, size, "a log");
     memset((char *)grown + (size_t)*room * size, 0, (size_t)(more - *room) * size);
     *p = grown;
     *room = more;
@@ -87,14 +81,13 @@ int name_index(history *h, const char *text)
 {
     if (!*text) return -1;
     for (uint64_t key = hash_text(text);; key += 2) {
-        int *at = map_at(h, &h->name_ids, key);
-        if (!at) return -1;
+        int *at = map_at(&h->name_ids, key);
         if (*at >= 0 && strcmp(h->names[*at], text)) continue;
         if (*at >= 0) return *at;
         char **to = HISTORY_ADD(h, name);
         if (!to) return -1;
-        if (!(*to = strdup(text))) return h->name_count--, h->no_memory = true, -1;
-        return *map_at(h, &h->name_ids, key) = h->name_count - 1;
+        *to = memory_copy(text, "a log");
+        return *map_at(&h->name_ids, key) = h->name_count - 1;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "findings_history.h"
+#include "memory.h"
 
 /* ---- what several ask ---- */
 
@@ -57,7 +58,7 @@ static bool is_mismatch(const history *h, const act *a, bool with_cpu)
 static int *used_here(const history *h, int *made_of)
 {
     int *last = by_storage(h), list[8], made[8];
-    for (int i = 0; last && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         bool here =
             (a->kind == FY_KIND_op && a->device == 0) || a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer;
@@ -83,10 +84,10 @@ static int64_t to_moves_it(const findings *f)
 {
     const history *h = f->history;
     bool *orphan = orphan_copies(h);
-    int *made_of = by_storage(h), *last = made_of ? used_here(h, made_of) : NULL, shown = -1, refused = -1;
+    int *made_of = by_storage(h), *last = used_here(h, made_of), shown = -1, refused = -1;
     for (int i = 0; i < h->act_count; i++)
         if (is_mismatch(h, &h->acts[i], true)) refused = i;
-    for (int i = 0; orphan && last && shown < 0 && i < h->act_count; i++) {
+    for (int i = 0; shown < 0 && i < h->act_count; i++) {
         if (!is_dropped(h, i, orphan)) continue;
         int from = h->acts[i].src.storage, origin = made_of[from] >= 0 ? made_of[from] : from;
         if (refused > i || last[from] > i || last[origin] > i) shown = i;
@@ -280,8 +281,8 @@ static int follow_segments(const history *h, segment *list, int wanted[MOST_CARD
 /* The last tensor of a segment is freed by hand; nobody gets the segment, and the card is asked for another one. */
 static int64_t free_returns_vram(const findings *f)
 {
-    segment *list = calloc(SEGMENTS, sizeof *list);
-    int wanted[MOST_CARDS + 1] = {0}, n = list ? follow_segments(f->history, list, wanted) : 0, shown = -1;
+    segment *list = memory_zeroed(SEGMENTS, sizeof *list, "the findings");
+    int wanted[MOST_CARDS + 1] = {0}, n = follow_segments(f->history, list, wanted), shown = -1;
     for (int i = 0; i < n; i++) {
         int emptied = list[i].emptied;
         if (emptied >= 0 && emptied < wanted[list[i].device] && (shown < 0 || emptied < shown)) shown = emptied;

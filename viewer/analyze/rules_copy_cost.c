@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 enum { SMALL = 64 << 10, MANY = 4 };
 
 void rule_blocking_pageable(findings *f, const history *h)
@@ -69,7 +71,7 @@ void rule_many_small(findings *f, const history *h)
     int *written_by = by_storage(h);
     bool *set_up = set_up_copies(h);
     row r = {0};
-    for (int i = 0; written_by && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         bool crosses = c->kind == FY_KIND_copy && c->dir != FY_WORD_h2h && c->dir != FY_WORD_d2d;
         int made = crosses && c->src.storage >= 0 ? written_by[c->src.storage] : -1;
@@ -82,7 +84,7 @@ void rule_many_small(findings *f, const history *h)
         }
         written_now(h, i, written_by);
     }
-    if (written_by && r.count) end_row(f, h, &r);
+    if (r.count) end_row(f, h, &r);
     free(set_up);
     free(written_by);
 }
@@ -198,12 +200,12 @@ static void sum_islands(const history *h, island *all, const bool *set_up)
 void rule_dearer_than_op(findings *f, const history *h)
 {
     if (h->host.flops <= 0 || h->host.bandwidth <= 0) return; /* nobody knows what the host would have taken */
-    island *all = calloc((size_t)h->storage_count + 1, sizeof *all);
+    island *all = memory_zeroed((size_t)h->storage_count + 1, sizeof *all, "the findings");
     bool *set_up = set_up_copies(h);
-    for (int i = 0; all && i < h->storage_count; i++)
+    for (int i = 0; i < h->storage_count; i++)
         all[i] = (island){.parent = i, .brought = -1, .home = -1, .work = -1};
-    if (all) sum_islands(h, all, set_up);
-    for (int i = 0; all && i < h->storage_count; i++)
+    sum_islands(h, all, set_up);
+    for (int i = 0; i < h->storage_count; i++)
         if (all[i].parent == i) judge_island(f, h, &all[i]);
     free(set_up);
     free(all);

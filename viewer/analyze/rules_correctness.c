@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory.h"
+
 static const char *hazard_words(uint8_t type)
 {
     switch (type) {
@@ -85,7 +87,7 @@ static void look_at_original(findings *f, const history *h, int i, int from, con
 void rule_stale_read(findings *f, const history *h)
 {
     int *written_by = by_storage(h), *sent_to = by_storage(h), list[8];
-    for (int i = 0; written_by && sent_to && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         int n = a->kind == FY_KIND_copy && a->why == FY_WORD_user ? 0 : act_reads(h, a, list);
         for (int j = 0; j < n; j++) look_at_copy(f, h, i, list[j], written_by);
@@ -180,16 +182,16 @@ static int by_bytes(const void *pa, const void *pb)
 /* By line, the most first; those without a line come under site -1. */
 static heap *living_at(const history *h, int oom)
 {
-    heap *list = calloc((size_t)h->site_count + 1, sizeof *list);
-    for (int i = 0; list && i <= h->site_count; i++) list[i].site = i < h->site_count ? i : -1;
-    for (int i = 0; list && i < h->storage_count; i++) {
+    heap *list = memory_zeroed((size_t)h->site_count + 1, sizeof *list, "the findings");
+    for (int i = 0; i <= h->site_count; i++) list[i].site = i < h->site_count ? i : -1;
+    for (int i = 0; i < h->storage_count; i++) {
         const storage *s = &h->storages[i];
         if (s->device != h->acts[oom].device || s->born > oom || (s->freed >= 0 && s->freed < oom)) continue;
         heap *to = &list[s->site >= 0 ? s->site : h->site_count];
         to->bytes += s->bytes;
         to->count++;
     }
-    if (list) qsort(list, (size_t)h->site_count + 1, sizeof *list, by_bytes);
+    qsort(list, (size_t)h->site_count + 1, sizeof *list, by_bytes);
     return list;
 }
 
@@ -216,8 +218,8 @@ void rule_out_of_memory(findings *f, const history *h)
         if (a->kind != FY_KIND_oom || a->device < 0 || seen[a->device] || is_explained(f, i)) continue;
         seen[a->device] = true;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
-        heap *list = x ? living_at(h, i) : NULL;
-        if (list) out_of_memory(x, h, i, list);
+        heap *list = living_at(h, i);
+        out_of_memory(x, h, i, list);
         free(list);
     }
 }

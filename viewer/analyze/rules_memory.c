@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory.h"
+
 /* ---- leaks ---- */
 
 /* What the program makes once and holds to its end is given back there, by design. A leak grows: a line makes one thing
@@ -37,7 +39,7 @@ static int count_leaks(const history *h, leaking *list)
     int count = 0;
     for (int i = h->storage_count; i-- > 0;) {
         const storage *s = &h->storages[i];
-        int *at = s->site >= 0 ? map_own(&roles, role_of(h, s)) : NULL;
+        int *at = s->site >= 0 ? map_at(&roles, role_of(h, s)) : NULL;
         if (!at) continue;
         if (*at < 0) list[ *at = count++] = (leaking){.next = -1, .last = i};
         leaking *l = &list[*at];
@@ -107,7 +109,7 @@ static int *handles_of(const history *h)
 
 void rule_leak(findings *f, const history *h)
 {
-    leaking *list = h->ended ? calloc((size_t)h->storage_count + 1, sizeof *list) : NULL;
+    leaking *list = h->ended ? memory_zeroed((size_t)h->storage_count + 1, sizeof *list, "the findings") : NULL;
     int *handles = list ? handles_of(h) : NULL;
     int all = list ? count_leaks(h, list) : 0, count = 0;
     for (int i = 0; i < all; i++)
@@ -180,9 +182,9 @@ static void judge_hold(findings *f, const history *h, const hold *o, int i, int 
 void rule_small_view(findings *f, const history *h)
 {
     int allocs[MOST_CARDS + 1] = {0};
-    hold *all = calloc((size_t)h->storage_count + 1, sizeof *all);
-    for (int i = 0; all && i < h->storage_count; i++) all[i].since = -1;
-    for (int i = 0; all && i < h->act_count; i++) {
+    hold *all = memory_zeroed((size_t)h->storage_count + 1, sizeof *all, "the findings");
+    for (int i = 0; i < h->storage_count; i++) all[i].since = -1;
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         int s = a->dst.storage;
         if (a->kind == FY_KIND_tensor) handle_made(h, all, a);
@@ -193,7 +195,7 @@ void rule_small_view(findings *f, const history *h)
             all[s].since = -1;
         }
     }
-    for (int i = 0; all && i < h->storage_count; i++)
+    for (int i = 0; i < h->storage_count; i++)
         if (h->storages[i].device >= 0) judge_hold(f, h, &all[i], i, allocs[h->storages[i].device]);
     free(all);
 }

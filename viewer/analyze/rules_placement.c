@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "memory.h"
+
 /* The act that wrote copy c's source, when those two are all who ever touched it; -1. */
 static int sole_maker(const history *h, int i)
 {
@@ -119,8 +121,8 @@ typedef struct pinned_line {
 
 static pinned_line *pinned_lines(const history *h)
 {
-    pinned_line *lines = calloc((size_t)h->site_count + 1, sizeof *lines);
-    for (int i = 0; lines && i < h->storage_count; i++) {
+    pinned_line *lines = memory_zeroed((size_t)h->site_count + 1, sizeof *lines, "the findings");
+    for (int i = 0; i < h->storage_count; i++) {
         const storage *s = &h->storages[i];
         if (s->mem != FY_WORD_pinned || s->site < 0) continue;
         pinned_line *l = &lines[s->site];
@@ -143,7 +145,7 @@ static int64_t locking_ns(const history *h, int pin)
 void rule_pin_once(findings *f, const history *h)
 {
     pinned_line *lines = pinned_lines(h);
-    for (int i = 0; lines && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         int maker = h->acts[i].kind == FY_KIND_copy && h->acts[i].dir == FY_WORD_h2d ? sole_maker(h, i) : -1;
         const act *pin = maker >= 0 ? &h->acts[maker] : NULL;
         if (!pin || !pins(h, pin) || pin->site < 0 || lines[pin->site].idle) continue;
@@ -164,8 +166,8 @@ void rule_pin_once(findings *f, const history *h)
 /* What the card's driver, and copies into it, took at each line. */
 static int64_t *pinning_ns(const history *h)
 {
-    int64_t *ns = calloc((size_t)h->site_count + 1, sizeof *ns);
-    for (int i = 0; ns && i < h->act_count; i++) {
+    int64_t *ns = memory_zeroed((size_t)h->site_count + 1, sizeof *ns, "the findings");
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->site < 0) continue;
         if (a->kind == FY_KIND_segment && a->type == FY_WORD_pinned) ns[a->site] += a->held;
@@ -178,7 +180,7 @@ void rule_pinned_each_time(findings *f, const history *h)
 {
     pinned_line *lines = pinned_lines(h);
     int64_t *ns = pinning_ns(h);
-    for (int i = 0; lines && ns && i < h->site_count; i++) {
+    for (int i = 0; i < h->site_count; i++) {
         if (!lines[i].idle) continue;
         finding *x = found(f, h, i, h->storages[lines[i].last[0]].born, ns[i], lines[i].bytes);
         if (!x) continue;

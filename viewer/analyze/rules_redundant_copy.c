@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "memory.h"
+
 static bool is_cross(const act *a, uint8_t dir) { return a->kind == FY_KIND_copy && a->dir == dir; }
 
 /* The user's own: not what a print, an item or a policy needed. */
@@ -67,15 +69,15 @@ void rule_sent_again(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
     id_map sent = {0};
-    for (int i = 0; written_by && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         if (is_cross(c, FY_WORD_h2d) && c->src.storage >= 0 && c->dst.device > 0) {
-            int *last = map_own(&sent, parcel(h, c)), k = last ? *last : -1;
+            int *last = map_at(&sent, parcel(h, c)), k = *last;
             const act *before = k >= 0 ? &h->acts[k] : NULL;
             bool again = before && before->src.storage == c->src.storage && is_asked_for(c) && !c->cast &&
                          is_as_copied(h, c->src.storage, k, written_by, i) && is_still_there(before, k, written_by);
             if (again && had_room(h, c->dst.device, c->bytes)) sent_again(f, h, i, k);
-            if (last && c->dst.storage >= 0) *last = i;
+            if (c->dst.storage >= 0) *last = i;
         }
         written_now(h, i, written_by);
     }
@@ -101,7 +103,7 @@ static void round_trip(findings *f, const history *h, int i, int k)
 void rule_round_trip(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
-    for (int i = 0; written_by && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         int k = is_cross(c, FY_WORD_h2d) && !is_explained(f, i) ? brought_by(h, c, written_by, FY_WORD_d2h) : -1;
         if (k >= 0 && h->acts[k].src.device == c->dst.device &&
@@ -128,7 +130,7 @@ static void there_and_back(findings *f, const history *h, int i, int k)
 void rule_there_and_back(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
-    for (int i = 0; written_by && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         int k = is_cross(c, FY_WORD_d2h) && is_asked_for(c) ? brought_by(h, c, written_by, FY_WORD_h2d) : -1;
         int origin = k >= 0 ? h->acts[k].src.storage : -1;
@@ -158,7 +160,7 @@ static void through_host(findings *f, const history *h, int i, int k)
 void rule_through_host(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
-    for (int i = 0; written_by && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         int k = is_cross(c, FY_WORD_h2d) ? brought_by(h, c, written_by, FY_WORD_d2h) : -1;
         bool looked_at = k >= 0 && h->storages[c->src.storage].touches > 2; /* the host wanted it, too */
@@ -220,9 +222,9 @@ static void orphan(findings *f, const history *h, int i)
 
 bool *orphan_copies(const history *h)
 {
-    bool *wanted = calloc((size_t)h->storage_count + 1, sizeof *wanted);
-    bool *alone = wanted ? calloc((size_t)h->act_count + 1, sizeof *alone) : NULL;
-    for (int i = h->act_count; alone && i-- > 0;) {
+    bool *wanted = memory_zeroed((size_t)h->storage_count + 1, sizeof *wanted, "the findings");
+    bool *alone = memory_zeroed((size_t)h->act_count + 1, sizeof *alone, "the findings");
+    for (int i = h->act_count; i-- > 0;) {
         alone[i] = is_orphan(h, &h->acts[i], wanted);
         note_wanted(h, &h->acts[i], wanted);
     }
@@ -233,7 +235,7 @@ bool *orphan_copies(const history *h)
 void rule_orphan(findings *f, const history *h)
 {
     bool *alone = orphan_copies(h);
-    for (int i = 0; alone && i < h->act_count; i++)
+    for (int i = 0; i < h->act_count; i++)
         if (alone[i]) orphan(f, h, i);
     free(alone);
 }

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "memory.h"
+
 enum { STEPS = 3, WORTH_OVERLAPPING = 10000 /* ns: what an event and a second stream cost is less */ };
 
 /* ---- at every step ---- */
@@ -20,16 +22,12 @@ typedef struct pace {
 
 static int *by_site(const history *h, int value)
 {
-    int *list = malloc(((size_t)h->site_count + 1) * sizeof *list);
-    for (int i = 0; list && i < h->site_count; i++) list[i] = value;
+    int *list = memory_grown(NULL, (size_t)h->site_count + 1, sizeof *list, "the findings");
+    for (int i = 0; i < h->site_count; i++) list[i] = value;
     return list;
 }
 
-static bool pace_begin(pace *p, const history *h)
-{
-    *p = (pace){{0}, by_site(h, -1), by_site(h, 0), -1, -1};
-    return p->passed_at && p->steps;
-}
+static void pace_begin(pace *p, const history *h) { *p = (pace){{0}, by_site(h, -1), by_site(h, 0), -1, -1}; }
 
 static void pace_end(pace *p)
 {
@@ -46,9 +44,9 @@ static bool is_work(const act *a)
 
 static void pace_work(pace *p, const act *a, int i)
 {
-    int *last = map_own(&p->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
-    if (last && *last > p->repeat) p->repeat = *last;
-    if (last) *last = i;
+    int *last = map_at(&p->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
+    if (*last > p->repeat) p->repeat = *last;
+    *last = i;
     p->worked = i;
 }
 
@@ -59,12 +57,12 @@ static void pace_wait(pace *p, const act *a, int i)
     p->passed_at[a->site] = i;
 }
 
-/* How often each line was passed at a step; the first time is not counted. NULL without memory. */
+/* How often each line was passed at a step; the first time is not counted. The caller frees it. */
 static int *steps_of(const history *h, bool (*waits)(const history *h, const act *a))
 {
     pace p;
-    bool ready = pace_begin(&p, h);
-    for (int i = 0; ready && i < h->act_count; i++) {
+    pace_begin(&p, h);
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->site >= 0 && waits(h, a)) pace_wait(&p, a, i);
         else if (is_work(a)) pace_work(&p, a, i);
@@ -72,9 +70,7 @@ static int *steps_of(const history *h, bool (*waits)(const history *h, const act
     int *steps = p.steps;
     p.steps = NULL;
     pace_end(&p);
-    if (ready) return steps;
-    free(steps);
-    return NULL;
+    return steps;
 }
 
 enum { A_FEW = 64 /* bytes: a loss, a count */ };
@@ -92,7 +88,7 @@ static bool is_look(const history *h, const act *a)
 void rule_hidden_sync(findings *f, const history *h)
 {
     int *steps = steps_of(h, is_look);
-    for (int i = 0; steps && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         bool waited =
             a->kind == FY_KIND_sync && (a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save);
@@ -126,7 +122,7 @@ static bool is_device_sync(const history *h, const act *a)
 void rule_device_sync(findings *f, const history *h)
 {
     int *steps = steps_of(h, is_device_sync);
-    for (int i = 0; steps && i < h->act_count; i++) {
+    for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->site < 0 || !is_device_sync(h, a) || steps[a->site] < STEPS - 1) continue;
         finding *x = found(f, h, a->site, i, a->held, 0);

@@ -91,7 +91,7 @@ static void put_json(const findings *f)
     cJSON *list = cJSON_AddArrayToObject(o, "findings");
     for (int i = 0; i < f->count; i++) cJSON_AddItemToArray(list, finding_json(&f->list[i]));
     char *text = cJSON_Print(o);
-    puts(text ? text : "{}");
+    puts(text);
     free(text);
     cJSON_Delete(o);
 }

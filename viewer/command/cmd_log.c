@@ -6,6 +6,8 @@
 #include "log.h"
 #include "feed.h"
 #include "text.h"
+#include "memory.h"
+#include "server.h"
 #include "view.h"
 
 int command_view(const command *c, int argc, char **argv)
@@ -35,6 +37,7 @@ static int print_lines(const char *path)
         fwrite(lines.data, 1, lines.size, stdout);
         lines.size = 0;
     }
+    if (lines.lost) memory_is_out("the lines of a log");
     free(lines.data);
     feed_free(f);
     return fflush(stdout) == 0 && !ferror(stdout) ? FINE : NOT_PASSED;
@@ -55,6 +58,7 @@ int command_schema(const command *c, int argc, char **argv)
     fy_text text = {0};
     if (!options_read(&o, c, argc, argv, "", 0)) return NOT_UNDERSTOOD;
     fy_schema_json(&text);
+    if (text.lost) memory_is_out("the schema");
     fwrite(text.data, 1, text.size, stdout);
     putchar('\n');
     free(text.data);

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "command.h"
 #include "narrate.h"
+#include "memory.h"
 #include "report.h"
 #include "watch.h"
 #include "settings.h"
@@ -32,7 +33,7 @@ static void narrate(int log_fd)
     if (!log) return;
     fy_log_writer_gone(log);
     fy_narrator *n = fy_narrator_of(log);
-    if (n) fy_narrate_to(n, stdout);
+    if (!n || !fy_narrate_to(n, stdout)) memory_is_out("the lines of a run");
     fy_narrator_free(n);
     fy_log_close(log);
 }
@@ -70,7 +71,7 @@ static void print_json(const lesson *l, const outcome *out)
     cJSON *json = outcome_json(out);
     cJSON_AddStringToObject(json, "lesson", l->id);
     char *text = cJSON_PrintUnformatted(json);
-    if (text) puts(text);
+    puts(text);
     cJSON_free(text);
     cJSON_Delete(json);
 }
@@ -140,10 +141,10 @@ int command_grade(const command *c, int argc, char **argv)
 
 static void watch_forever(const school *s, const lesson *first, int count, const options *o)
 {
-    watched *files = calloc((size_t)count, sizeof *files);
+    watched *files = memory_zeroed((size_t)count, sizeof *files, "the files that are watched");
     const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
     char path[HOME_PATH];
-    for (int i = 0; files && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         lesson_mine(&s->home, &first[i], path);
         watch_begin(&files[i], path);
     }
@@ -151,7 +152,7 @@ static void watch_forever(const school *s, const lesson *first, int count, const
     printf("\nwatching %s; save a file there to have it graded, or run `%s grade ID` by hand. Ctrl-C ends.\n",
            s->home.my, called_as);
     fflush(stdout);
-    while (files && nanosleep(&pause, NULL) == 0)
+    while (nanosleep(&pause, NULL) == 0)
         for (int i = 0; i < count; i++)
             if (watch_look(&files[i])) grade_once(s, &first[i], o);
     free(files);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "card_params.h"
+#include "memory.h"
 #include "text.h"
 #include "command.h"
 #include "replay.h"
@@ -43,6 +44,7 @@ static bool read_log(const char *path, trace *t)
     if (!f) return complain(err), false;
     if (feed_note(f)) complain(feed_note(f));
     while (feed_read(f, &cursor, &lines, 64 << 10) > 0) continue;
+    if (lines.lost) memory_is_out("the lines of a log");
     bool ok = trace_parse(t, lines.data ? lines.data : "", lines.size, err, sizeof err);
     feed_free(f);
     free(lines.data);

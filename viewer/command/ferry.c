@@ -6,6 +6,7 @@
 #include "command.h"
 #include "log.h"
 #include "session.h"
+#include "memory.h"
 
 #ifndef FERRY_VERSION
 #define FERRY_VERSION "unknown"
@@ -44,6 +45,7 @@ static void print_usage(FILE *to)
 int main(int argc, char **argv)
 {
     if (argc > 0 && *argv[0]) called_as = argv[0];
+    memory_for_json();
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
         print_usage(argc > 1 ? stdout : stderr);

@@ -3,13 +3,15 @@
 #include "compile.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "reads.h"
-
+#include "log.h"
+#include "memory.h"
 #ifndef FERRY_CORE_LIBS
 #define FERRY_CORE_LIBS "-lopenblas -lm -lpthread -ldl"
 #endif
@@ -69,10 +71,8 @@ static bool find_program(const char *name, char out[HOME_PATH])
 /* "cc" may be either; what it links to tells. */
 static bool is_clang(const char *path)
 {
-    char *real = realpath(path, NULL);
-    bool yes = strstr(path, "clang") || (real && strstr(real, "clang"));
-    free(real);
-    return yes;
+    char real[PATH_MAX];
+    return strstr(path, "clang") || (realpath(path, real) && strstr(real, "clang"));
 }
 
 static bool choose_compiler(command *c, bool *clang, diagnosis *d)
@@ -259,22 +259,22 @@ static compile_end run_compiler(const compile_order *o, const char *source, cons
     return end;
 }
 
-/* What a learner may call: the headers' text, less how their macros are made. NULL without memory. */
+/* What a learner may call: the headers' text, less how their macros are made. The caller frees it. */
 static char *read_manual(const home *h)
 {
     static const char *const parts[] = {"ferry.h", "ferry_math.h", "ferry_view.h", "ferry_io.h", "ferry_stream.h"};
-    char path[HOME_PATH + 256], *manual = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&manual, &size);
-    for (size_t i = 0; out && i < sizeof parts / sizeof *parts; i++) {
+    char path[HOME_PATH + 256];
+    fy_text manual = {0};
+    fy_text_add(&manual, "", 0);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         snprintf(path, sizeof path, "%s/%s", h->include, parts[i]);
         char *text = file_read(path, NULL), *end = text ? strstr(text, "how the macros are made") : NULL;
         if (end) *end = '\0';
-        if (text) fputs(text, out);
+        if (text) fy_text_add(&manual, text, strlen(text));
         free(text);
     }
-    if (out) fclose(out);
-    return manual;
+    if (manual.lost) memory_is_out("the manual");
+    return manual.data;
 }
 
 compile_end compile(const compile_order *o, diagnosis *d)
@@ -286,7 +286,7 @@ compile_end compile(const compile_order *o, diagnosis *d)
     char *source = file_read(path, NULL);
     if (!source) return broken(d, "cannot read", path, strerror(errno), "ferry reset ID brings the starter back");
     char *manual = read_manual(o->home);
-    compile_end end = run_compiler(o, source, manual ? manual : "", d);
+    compile_end end = run_compiler(o, source, manual, d);
     free(manual);
     free(source);
     return end;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory.h"
+
 enum { DEEPEST = 256 };
 
 typedef struct bracket {
@@ -200,8 +202,8 @@ static char *after_quoted(char *p)
 
 char *without_comments(const char *source)
 {
-    char *code = strdup(source);
-    for (char *p = code; p && *p;) {
+    char *code = memory_copy(source, "a program's text");
+    for (char *p = code; *p;) {
         if (*p == '"' || *p == '\'') {
             p = after_quoted(p);
             continue;

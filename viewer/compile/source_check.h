@@ -26,7 +26,7 @@ typedef struct finding {
 /* The first such mistake. */
 finding proofread(const char *source);
 
-/* The source with blanks in the place of its comments; NULL without memory. The caller frees it. */
+/* The source with blanks in the place of its comments. The caller frees it. */
 char *without_comments(const char *source);
 
 /* The text of a line, without indentation and trailing blanks. */

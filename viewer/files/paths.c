@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "folder.h"
-
+#include "memory.h"
 bool folder_exists(const char *path)
 {
     struct stat st;
@@ -43,8 +44,8 @@ char *file_read(const char *path, size_t *size)
         return NULL;
     }
     size_t have = 0, room = 4096;
-    char *text = malloc(room);
-    for (ssize_t n; text && (n = read(fd, text + have, room - have - 1)) != 0;) {
+    char *text = memory_grown(NULL, room, 1, path);
+    for (ssize_t n; (n = read(fd, text + have, room - have - 1)) != 0;) {
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
             free(text);
@@ -53,9 +54,7 @@ char *file_read(const char *path, size_t *size)
         }
         have += (size_t)n;
         if (room - have > 1) continue;
-        char *more = realloc(text, room *= 2);
-        if (!more) free(text);
-        text = more;
+        text = memory_grown(text, room *= 2, 1, path);
     }
     int why = errno;
     close(fd);
@@ -112,12 +111,8 @@ static bool replace(const char *path, const char *text, size_t size)
 
 bool file_write(const char *path, const char *text, size_t size)
 {
-    char *target = realpath(path, NULL); /* a link stays a link */
-    bool ok = replace(target ? target : path, text, size);
-    int why = errno;
-    free(target);
-    errno = why;
-    return ok;
+    char target[PATH_MAX]; /* a link stays a link */
+    return replace(realpath(path, target) ? target : path, text, size);
 }
 
 bool file_keep(const char *path, const char *text, size_t size)
@@ -182,7 +177,7 @@ static bool set(char *path, const char *format, ...)
 
 static bool holds(const char *folder, const char *name)
 {
-    char path[HOME_PATH + 32];
+    char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return access(path, R_OK) == 0;
 }
@@ -207,9 +202,8 @@ static bool find_root(char *root, char *err, size_t room)
     char above[HOME_PATH];
     const char *told = getenv("FERRY_HOME");
     if (told && *told) {
-        char *real = realpath(told, NULL);
-        bool ok = real && holds(real, "lessons") && set(root, "%s", real);
-        free(real);
+        char real[PATH_MAX];
+        bool ok = realpath(told, real) && holds(real, "lessons") && set(root, "%s", real);
         if (!ok)
             snprintf(err, room,
                      "FERRY_HOME is '%s', and there is no folder lessons/ in it; name the folder "

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lesson_io.h"
+#include "memory.h"
 #include "misconceptions.h"
 
 /* ---- events ----------------------------------------------------------------------------------- */
@@ -185,8 +186,7 @@ typedef struct storages {
 static storages storages_make(const grading *g)
 {
     storages s = {.room = 4 * (int64_t)g->run->count + 1024};
-    s.in = calloc((size_t)s.room, 1);
-    if (!s.in) s.room = 0;
+    s.in = memory_zeroed((size_t)s.room, 1, "grading");
     return s;
 }
 

@@ -11,6 +11,7 @@
 
 #include "event.h"
 #include "log.h"
+#include "memory.h"
 
 extern const lesson_check lesson_check_01, lesson_check_02, lesson_check_03;
 
@@ -32,11 +33,7 @@ struct kept {
 
 void *grade_keep(grading *g, size_t bytes)
 {
-    struct kept *k = calloc(1, sizeof *k + bytes);
-    if (!k) {
-        fprintf(stderr, "ferry: no memory left while grading (%zu bytes asked); close other programs\n", bytes);
-        exit(1);
-    }
+    struct kept *k = memory_zeroed(1, sizeof *k + bytes, "grading");
     k->next = g->kept;
     g->kept = k;
     return k->bytes;

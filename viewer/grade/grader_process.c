@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "memory.h"
 
 enum { SECONDS = 30 }; /* no check needs as many */
 
@@ -50,6 +51,7 @@ static void look(int fd, const char *lesson, uint64_t seed, const char *given, j
     if (!log) return;
     fy_log_writer_gone(log);
     while (cursor <= TRACE_MOST && fy_log_read(log, &cursor, &lines, lines.size + (1 << 20)) > 0) continue;
+    if (lines.lost) memory_is_out("the lines of a log");
     read_events(j, &lines);
     j->spoiled = fy_log_is_cut(log);
     j->judged = !j->spoiled && lesson &&

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 /* ---- paths ------------------------------------------------------------------------------------- */
 
 void lesson_path(const home *h, const lesson *l, const char *file, char out[HOME_PATH])
@@ -39,7 +41,7 @@ void lesson_name(const home *h, const lesson *l, char out[256])
 static char *text_of(const cJSON *json, const char *key)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
-    return strdup(cJSON_IsString(item) ? item->valuestring : "");
+    return memory_copy(cJSON_IsString(item) ? item->valuestring : "", "a lesson");
 }
 
 static void read_fields(lesson *l, const cJSON *json)
@@ -53,7 +55,7 @@ static void read_fields(lesson *l, const cJSON *json)
     cJSON_ArrayForEach(hint, cJSON_GetObjectItemCaseSensitive(json, "hints"))
     {
         if (!cJSON_IsString(hint) || l->hint_count == LESSON_HINTS) continue;
-        l->hints[l->hint_count++] = strdup(hint->valuestring);
+        l->hints[l->hint_count++] = memory_copy(hint->valuestring, "a hint");
     }
 }
 
@@ -94,10 +96,7 @@ bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(folder));) {
         if (!is_id(e->d_name)) continue;
-        lesson *more = realloc(c->lessons, (size_t)(c->count + 1) * sizeof *more);
-        ok = more != NULL;
-        if (!ok) break;
-        c->lessons = more;
+        c->lessons = memory_grown(c->lessons, (size_t)c->count + 1, sizeof *c->lessons, "the lessons");
         ok = read_lesson(&c->lessons[c->count++], h, e->d_name, err, room);
     }
     closedir(folder);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "memory.h"
 #include "run.h"
 
 /* Text of unknown origin: made valid UTF-8 by the one writer that does so, then read back. */
@@ -11,7 +12,8 @@ void json_text(cJSON *to, const char *key, const char *text, size_t size)
     fy_text quoted = {0};
     fy_text_json(&quoted, text, size);
     fy_text_add(&quoted, "", 1);
-    cJSON *item = quoted.data ? cJSON_Parse(quoted.data) : NULL;
+    if (quoted.lost) memory_is_out("JSON");
+    cJSON *item = cJSON_Parse(quoted.data);
     cJSON_AddItemToObject(to, key, item ? item : cJSON_CreateString(""));
     free(quoted.data);
 }

@@ -13,6 +13,7 @@
 
 #include "log.h"
 #include "compile.h"
+#include "memory.h"
 #include "progress.h"
 #include "source_check.h"
 
@@ -220,7 +221,7 @@ static void tell_second(const run_order *o, const attempt *a, outcome *out)
 static void keep_output(const attempt *a, outcome *out)
 {
     free(out->output);
-    out->output = a->child.output ? a->child.output : strdup("");
+    out->output = a->child.output ? a->child.output : memory_copy("", "what the program printed");
     out->kept = a->child.kept;
     out->printed = a->child.printed;
     out->seconds = a->child.seconds;
@@ -273,7 +274,7 @@ static void run_program(const run_order *o, const char *program, outcome *out)
 void run(const run_order *o, outcome *out)
 {
     char program[HOME_PATH + 80];
-    *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = strdup("")};
+    *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = memory_copy("", "a run")};
     lesson_name(o->home, o->lesson, out->file);
     if (o->demo) {
         SAY(file, "lessons/%s/demo.c", o->lesson->id);

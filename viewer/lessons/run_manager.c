@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "report.h"
 #include "watch.h"
 #include "settings.h"
@@ -230,13 +231,8 @@ static void *watch_files(void *user)
 
 studio *studio_open(const home *h, const catalogue *c, double seconds)
 {
-    studio *s = calloc(1, sizeof *s);
-    desk *desks = calloc((size_t)c->count, sizeof *desks);
-    if (!s || !desks) {
-        free(s);
-        free(desks);
-        return NULL;
-    }
+    studio *s = memory_zeroed(1, sizeof *s, "the lessons");
+    desk *desks = memory_zeroed((size_t)c->count, sizeof *desks, "the lessons");
     *s = (studio){.home = h, .catalogue = c, .limits = {.seconds = seconds}, .desks = desks};
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->terminal, NULL);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "supervisor.h"
+#include "memory.h"
 
 child_limits child_default_limits(void)
 {
@@ -45,8 +46,7 @@ static char **make_environment(const char *const *more, int log_fd)
     size_t n = 0, k = 0;
     while (environ[n]) n++;
     while (more && more[k]) k++;
-    char **out = malloc((n + k + 2) * sizeof *out + 32);
-    if (!out) return NULL;
+    char **out = memory_grown(NULL, (n + k + 2) * sizeof *out + 32, 1, "the environment of a program");
     size_t to = 0;
     for (size_t i = 0; i < n; i++)
         if (!is_setting(environ[i])) out[to++] = environ[i];
@@ -88,12 +88,7 @@ static void collect(child_result *r, const findings *f)
     r->seconds = f->seconds;
     r->kept = f->kept < WARDEN_KEEPS ? f->kept : WARDEN_KEEPS - 1;
     r->printed = f->printed;
-    r->output = malloc(r->kept + 1);
-    if (!r->output) {
-        r->kept = 0;
-        r->output = strdup("");
-        return;
-    }
+    r->output = memory_grown(NULL, r->kept + 1, 1, "what the program printed");
     memcpy(r->output, f->output, r->kept);
     r->output[r->kept] = '\0';
 }

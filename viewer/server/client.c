@@ -155,6 +155,7 @@ static size_t send_events(client *c, fy_text *text)
     const char *end = text->data + text->size - 1; /* lines are separated by newlines, not ended */
     pthread_mutex_lock(&h->lock);
     stream_let_go(r);
+    if (text->lost) quit(c, BROKEN); /* the page comes back */
     if (!count || c->quit || c->turn != turn) return 0;
     c->cursor = cursor;
     c->told_end = 0;

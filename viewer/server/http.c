@@ -11,6 +11,7 @@
 
 #include "assets.h"
 #include "gate.h"
+#include "memory.h"
 #include "serving.h"
 #include "text.h"
 
@@ -55,7 +56,6 @@ static int send_json(struct mg_connection *conn, int status, cJSON *json)
     char *text = cJSON_PrintUnformatted(json);
     const char *more = status == 405 ? "Allow: GET, POST\r\n" : "";
     cJSON_Delete(json);
-    if (!text) return send_body(conn, 500, "text/plain", "", "no memory\n", 10);
     send_body(conn, status, "application/json; charset=utf-8", more, text, strlen(text));
     free(text);
     return status;
@@ -123,7 +123,7 @@ static int send_lines(struct mg_connection *conn, stream *r)
         ok = mg_send_chunk(conn, text.data, (unsigned)text.size) > 0;
         text.size = 0;
     }
-    if (ok) mg_send_chunk(conn, "", 0);
+    if (ok && !text.lost) mg_send_chunk(conn, "", 0); /* without its end the file is no file to the browser */
     free(text.data);
     return 200;
 }
@@ -190,11 +190,11 @@ cJSON *http_object(char *text, size_t size)
 /* The object that a POST carries, or NULL. */
 static cJSON *read_object(struct mg_connection *conn, long long size)
 {
-    char *text = malloc((size_t)size + 1);
+    char *text = memory_grown(NULL, (size_t)size + 1, 1, "what a page sends");
     long long have = 0;
-    for (int n = 1; text && have < size && n > 0; have += n > 0 ? n : 0)
+    for (int n = 1; have < size && n > 0; have += n > 0 ? n : 0)
         n = mg_read(conn, text + have, (size_t)(size - have));
-    cJSON *body = text && have == size ? http_object(text, (size_t)size) : NULL;
+    cJSON *body = have == size ? http_object(text, (size_t)size) : NULL;
     free(text);
     return body;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "memory.h"
 #include "text.h"
 
 bool hub_start(hub *h, const char *mode, const char *why, const char *folder)
@@ -29,7 +30,7 @@ void hub_end(hub *h)
 
 /* ---- runs ---- */
 
-static char *copy_of(const char *s) { return s ? strdup(s) : NULL; }
+static char *copy_of(const char *s) { return s ? memory_copy(s, "a run") : NULL; }
 
 void stream_let_go(stream *r)
 {
@@ -62,11 +63,7 @@ static void keep_run(hub *h, stream *r)
 
 int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label)
 {
-    stream *r = calloc(1, sizeof *r);
-    if (!r) {
-        feed_free(f);
-        return 0;
-    }
+    stream *r = memory_zeroed(1, sizeof *r, "a run");
     *r = (stream){.holders = 1, .feed = f, .lesson = copy_of(lesson), .what = copy_of(what), .label = copy_of(label)};
     pthread_mutex_lock(&h->lock);
     int number = r->number = ++h->last_number;

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "serving.h"
 
 static bool make_token(char *hex)
@@ -114,18 +115,20 @@ static void name_folder(server *s, const char *path)
 
 server *server_start(const server_options *o, char *err, size_t room)
 {
-    server *s = calloc(1, sizeof *s);
-    char why[160] = "no memory or no random numbers";
-    if (s) *s = (server){.routes = o->routes, .user = o->user};
-    if (s && o->allow_host) s->allow_host = strdup(o->allow_host);
-    if (s) name_folder(s, o->folder);
-    bool hub_ok = s && make_token(s->token) && make_token(s->code) &&
+    memory_for_json();
+    memory_be_patient();
+    server *s = memory_zeroed(1, sizeof *s, "a server");
+    char why[160] = "no random numbers";
+    *s = (server){.routes = o->routes, .user = o->user};
+    if (o->allow_host) s->allow_host = memory_copy(o->allow_host, "a host's name");
+    name_folder(s, o->folder);
+    bool hub_ok = make_token(s->token) && make_token(s->code) &&
                   hub_start(&s->hub, o->mode, o->why, *s->folder ? s->folder : NULL);
     if (!hub_ok || !start_somewhere(s, o->port, why, sizeof why)) {
         snprintf(err, room, "cannot serve the page on 127.0.0.1: %s", why);
         if (hub_ok && s->web) stop_web(s->web);
         if (hub_ok) hub_end(&s->hub);
-        if (s) free(s->allow_host);
+        free(s->allow_host);
         free(s);
         return NULL;
     }

@@ -13,6 +13,7 @@
 
 #include "feed.h"
 #include "log.h"
+#include "memory.h"
 #include "text.h"
 #include "trace.h"
 
@@ -31,13 +32,13 @@ struct feed {
 
 static feed *feed_new(char *err, size_t room)
 {
-    feed *f = calloc(1, sizeof *f);
-    if (f && !pthread_mutex_init(&f->lock, NULL)) {
+    feed *f = memory_zeroed(1, sizeof *f, "a run");
+    if (!pthread_mutex_init(&f->lock, NULL)) {
         f->fd = -1;
         return f;
     }
     free(f);
-    snprintf(err, room, "no memory for a feed; close other programs");
+    snprintf(err, room, "no lock for a run; close other programs");
     return NULL;
 }
 
@@ -141,9 +142,7 @@ static bool add_line(reading *r, size_t end)
     feed *f = r->f;
     if (f->count == r->ends_room) {
         size_t more = r->ends_room ? 2 * r->ends_room : 256;
-        size_t *ends = reallocarray(f->ends, more, sizeof *ends);
-        if (!ends) return bad_line(r, "no memory is left", "close other programs");
-        f->ends = ends;
+        f->ends = memory_grown(f->ends, more, sizeof *f->ends, "the lines of a log");
         r->ends_room = more;
     }
     f->ends[f->count++] = end;
@@ -184,11 +183,11 @@ static bool check_lines(reading *r)
 
 static bool read_all(reading *r, int fd, size_t size)
 {
-    r->f->text = malloc(size + 1); /* and a newline where the last one is missing */
+    r->f->text = memory_grown(NULL, size + 1, 1, r->path); /* and a newline where the last one is missing */
     ssize_t n = 1;
-    while (r->f->text && r->size < size && n > 0)
+    while (r->size < size && n > 0)
         if ((n = pread(fd, r->f->text + r->size, size - r->size, (off_t)r->size)) > 0) r->size += (size_t)n;
-    if (r->f->text && n >= 0) return true;
+    if (n >= 0) return true;
     snprintf(r->err, r->room, "cannot read %s: %s", r->path, strerror(errno));
     return false;
 }
@@ -237,6 +236,7 @@ static bool visit_log(feed *f, event_visit *visit, void *user, char *err, size_t
         ok = trace_each(lines.data, lines.size, visit, user, err, room);
         lines.size = 0;
     }
+    if (lines.lost) memory_is_out("the lines of a log");
     free(lines.data);
     return ok;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 static bool refuse(trace *t, char *err, size_t room, int line, const char *what, const char *fix)
 {
     trace_free(t);
@@ -17,9 +19,7 @@ static bool keep(trace *t, cJSON *event, int *space)
 {
     if (t->count == *space) {
         int more = *space ? *space * 2 : 256;
-        cJSON **grown = realloc(t->events, (size_t)more * sizeof *grown);
-        if (!grown) return false;
-        t->events = grown;
+        t->events = memory_grown(t->events, (size_t)more, sizeof *t->events, "the events of a run");
         *space = more;
     }
     if (!cJSON_AddItemToArray(t->root, event)) return false;

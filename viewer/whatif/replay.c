@@ -12,6 +12,7 @@
 
 #include "card_params.h"
 #include "timing_model.h"
+#include "memory.h"
 #include "action.h"
 
 typedef struct world {
@@ -234,7 +235,8 @@ static bool open_card(player *p, const cJSON *device)
     if (p->plan->bus) other.bus_bandwidth = (double)p->plan->bus;
     p->own.card[n] = fy_timetable_make(&own);
     p->other.card[n] = fy_timetable_make(&other);
-    return p->own.card[n] && p->other.card[n];
+    if (!p->own.card[n] || !p->other.card[n]) memory_is_out("a replay");
+    return true;
 }
 
 static bool open_cards(player *p)
@@ -258,11 +260,10 @@ static bool make_events(player *p)
     for (int i = 0; i < p->t->count; i++)
         if (event_int(p->t->events[i], "event") > last) last = event_int(p->t->events[i], "event");
     if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event id is out of range"), false;
-    p->own.reached = malloc((size_t)(last + 1) * sizeof(int64_t));
-    p->other.reached = malloc((size_t)(last + 1) * sizeof(int64_t));
-    for (int64_t i = 0; p->own.reached && p->other.reached && i <= last; i++)
-        p->own.reached[i] = p->other.reached[i] = -1;
-    return p->own.reached && p->other.reached;
+    p->own.reached = memory_grown(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
+    p->other.reached = memory_grown(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
+    for (int64_t i = 0; i <= last; i++) p->own.reached[i] = p->other.reached[i] = -1;
+    return true;
 }
 
 static void close_world(world *w)
@@ -279,7 +280,6 @@ static void close_world(world *w)
 bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *other, char *err, size_t room)
 {
     player p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
-    snprintf(err, room, "no memory");
     bool ok = open_cards(&p) && make_events(&p);
     for (int i = 0; ok && i < t->count; i++) ok = step(&p, i);
     if (ok && t->count) ok = reach(&p, t->events[t->count - 1], event_int(t->events[t->count - 1], "t"));

@@ -1,4 +1,4 @@
-/* out_of_memory.c: an allocation failed for want of room: what was asked, what there is, and what holds it. The only emitter
+/* oom.c: an allocation failed for want of room: what was asked, what there is, and what holds it. The only emitter
  * of oom. */
 #include <stdio.h>
 
@@ -57,7 +57,6 @@ static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
 {
     char message[500], hint[1200];
     fy_pool *p = fy_cache_open(d);
-    if (!p) return fail_host(at, fy_dev_at(0), (size_t)asked);
     fy_memory_stats now = fy_pool_stats(p);
     int64_t largest = fy_pool_largest(p);
     fy_pool_full_text(p, asked, d->number - 1, d->capacity, "Ferry", message, sizeof message);

@@ -1,0 +1,61 @@
+/* memory.c: the one place where the command gives up for want of memory. */
+#include "memory.h"
+
+#include <cjson/cJSON.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRIES = 100, NAP_US = 20000 };
+
+static atomic_bool patient;
+
+/* Without exit handlers: this may be a fork, whose parent has them, or one thread of several. */
+void memory_is_out(const char *for_what)
+{
+    fprintf(stderr, "ferry: no memory for %s; close other programs, or raise ulimit -v\n", for_what);
+    quick_exit(1);
+}
+
+/* After an attempt that failed: is there to be another? */
+static bool again(int *tries, const char *for_what)
+{
+    if (!atomic_load(&patient) || ++*tries > TRIES) memory_is_out(for_what);
+    usleep(NAP_US);
+    return true;
+}
+
+void *memory_zeroed(size_t n, size_t size, const char *for_what)
+{
+    void *p;
+    int tries = 0;
+    while (!(p = calloc(n ? n : 1, size)) && again(&tries, for_what)) continue;
+    return p;
+}
+
+void *memory_grown(void *p, size_t n, size_t size, const char *for_what)
+{
+    void *grown;
+    int tries = 0;
+    while (!(grown = reallocarray(p, n ? n : 1, size)) && again(&tries, for_what)) continue;
+    return grown;
+}
+
+char *memory_copy(const char *text, const char *for_what)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(memory_grown(NULL, size, 1, for_what), text, size);
+}
+
+static void *take_json(size_t bytes) { return memory_grown(NULL, bytes, 1, "JSON"); }
+
+void memory_for_json(void)
+{
+    cJSON_Hooks hooks = {.malloc_fn = take_json, .free_fn = free};
+    cJSON_InitHooks(&hooks);
+}
+
+void memory_be_patient(void) { atomic_store(&patient, true); }
