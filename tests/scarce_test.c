@@ -203,7 +203,7 @@ static void to_file(int fd, const char *path)
     close(file);
 }
 
-static ending run_with(int (*run)(void), const char *environment, long fails, bool for_good)
+static ending run_with(int (*body)(void), const char *environment, long fails, bool for_good)
 {
     ending e = {0};
     unlink(trace_path);
@@ -222,7 +222,7 @@ static ending run_with(int (*run)(void), const char *environment, long fails, bo
         scarce.fails = fails;
         scarce.for_good = for_good;
         scarce.asked = asked;
-        exit(run());
+        exit(body());
     }
     assert_int_equal(waitpid(child, &e.status, 0), child);
     e.out = contents(out_path);
@@ -256,16 +256,16 @@ static const char *wrong_with(const ending *e, const ending *whole)
 }
 
 /* About so many of both ways unless LONG=1, and the last ones. */
-static void try_each(int (*run)(void), const char *environment, long most)
+static void try_each(int (*body)(void), const char *environment, long most)
 {
-    ending whole = run_with(run, environment, 0, false);
+    ending whole = run_with(body, environment, 0, false);
     long count = *asked, step = getenv("LONG") || count <= most ? 1 : (count + most - 1) / most, bad = 0;
     if (!WIFEXITED(whole.status) || WEXITSTATUS(whole.status))
         fail_msg("status %#x with all memory: %s", whole.status, whole.err);
     for (int for_good = 0; for_good < 2; for_good++)
         for (long n = 1 + (for_good ? step / 2 : 0); n <= count;
              n = n < count - 3 && n + step > count - 3 ? count - 3 : n + (n < count - 3 ? step : 1)) {
-            ending e = run_with(run, environment, n, for_good);
+            ending e = run_with(body, environment, n, for_good);
             const char *wrong = wrong_with(&e, &whole);
             if (wrong && ++bad <= 20)
                 fprintf(stderr, "allocation %ld of %ld fails%s: %s (status %#x)\n%.300s\n", n, count,
