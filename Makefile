@@ -153,7 +153,7 @@ $(B)/libferry-cuda.so: $(addprefix $(B)/cuda/,$(REAL_PARTS))
 $(B)/every/libferry-cuda.so: $(patsubst %,$(B)/every/%,$(filter %.nv.o,$(REAL_PARTS))) $(patsubst %,$(B)/cuda/%,$(filter-out %.nv.o,$(REAL_PARTS)))
 $(B)/libferry-cuda.so $(B)/every/libferry-cuda.so:
 	echo '  ld   $@'
-	$(CC) -shared $(STRIPPED) -Wl,-z,defs,--exclude-libs,ALL $^ $(CUDA_LIBS) -lpthread -o $@
+	$(CC) -shared $(STRIPPED) -Wl,-z,defs,--exclude-libs,ALL $^ $(CUDA_LIBS) -lm -lpthread -o $@
 # The page, as bytes in the library: a table of all that lies in www/. It hangs on the files and on the list of
 # them: the folder's own time changes whenever an editor saves there, and a file that is gone is newer than nothing.
 PAGE = $(sort $(filter %.html %.css %.js %.svg %.json %.png,$(wildcard www/* www/*/*)))
