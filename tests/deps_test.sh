@@ -75,7 +75,7 @@ half_toolkit() {
 }
 run_compiles_add_for() { # the flags that nvcc gets where DRIVER is what shows a driver; nothing where it is not called
     NO_INSTALL=1 would DRIVER="$1" run >"$work/run.out"
-    grep -F -- "$work/bin/nvcc -O2" "$work/run.out" | grep -F cuda/add.nv.o | grep -o -- '-arch=[^ ]*'
+    grep -F -- "$work/bin/nvcc -DFERRY_INSIDE -O2" "$work/run.out" | grep -F cuda/add.nv.o | grep -o -- '-arch=[^ ]*'
 }
 kernels_for_a_card() { [[ $(run_compiles_add_for '') == '' && $(run_compiles_add_for /dev/null) == -arch=native ]]; }
 kernels_by_all() { would DRIVER= all >"$work/all.out" && grep -F -- "-arch=sm_75" "$work/all.out" | grep -F cuda/add.nv.o; }

@@ -24,7 +24,7 @@ const fy_backend *fy_cuda_open_library(const fy_cuda_host *host)
     return host->layout == fy_cuda_layout() && host->now() == 0 ? $2 : NULL;
 }
 C
-    mkdir -p "$1" && gcc -shared -fPIC -Wall -Werror -Ilib $(printf -- '-I%s ' lib/*/) "$work/library.c" -o "$1/libferry-cuda.so"
+    mkdir -p "$1" && gcc -shared -fPIC -DFERRY_INSIDE -Wall -Werror -Ilib $(printf -- '-I%s ' lib/*/) "$work/library.c" -o "$1/libferry-cuda.so"
 }
 says() { # says WORDS PROGRAM...: asked for a real card it says why it has none; its status is of no interest
     local words=$1

@@ -265,7 +265,7 @@ TEST(set_without_a_scope_leaves_the_new_tensor_to_the_caller)
     }
     assert_int_equal(live(), before);
     assert_null(fy_set(&w, fy_ones((1), .name = "fresh")));
-    assert_true(failed_with("'&w' (w) was already freed by fy_free at "));
+    assert_true(failed_with("&w (w) was already freed on line "));
 }
 
 TEST(set_gives_the_new_tensor_the_name)
@@ -277,7 +277,7 @@ TEST(set_gives_the_new_tensor_the_name)
     assert_string_equal(text_of(event_of("name", 0), "name"), "w");
     fy_free(w);
     assert_int_equal(fy_dim(w), 0);
-    assert_true(failed_with("fy_dim: 'w' (w) was already freed"));
+    assert_true(failed_with("fy_dim: w was already freed"));
 }
 
 TEST(a_tensor_returned_twice_is_given_back_twice)
@@ -347,7 +347,7 @@ TEST(a_dead_handle_is_recognised_and_its_end_is_named)
         snprintf(where, sizeof where, "scope_test.c:%d: ", __LINE__); \
         assert_non_null(fy_error()); \
         assert_non_null(strstr(fy_error(), where)); \
-        assert_true(failed_with("'x' (x) was already freed by fy_free at ")); \
+        assert_true(failed_with("x was already freed on line ")); \
     } while (0)
 
 TEST(getters_name_the_line_that_asks_a_dead_handle)
@@ -357,7 +357,7 @@ TEST(getters_name_the_line_that_asks_a_dead_handle)
     fy_tensor *x = fy_ones((4));
     fy_free(x);
     fy_dim(x);
-    assert_true(failed_with("fy_dim: 'x' (x) was already freed by fy_free at "));
+    assert_true(failed_with("fy_dim: x was already freed on line "));
     NAMED_BY(fy_device(x));
     NAMED_BY(fy_is_cuda(x));
     NAMED_BY(fy_dtype_of(x));
@@ -379,7 +379,7 @@ TEST(no_wrong_line_is_named_for_a_place_that_was_used_again)
     for (int i = 0; i < 20000 && last != x; i++) fy_free(last = fy_ones((1)));
     assert_ptr_equal(last, x);
     assert_null(fy_relu(x));
-    assert_true(failed_with("'x' was already freed. Which line did it is not known: its place was used again"));
+    assert_true(failed_with("x was already freed. Which line did it is not known: its place was used again"));
 }
 
 TEST(dead_handles_are_recognised_long_after)

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
 /* A matrix of any layout; steps in elements. */
 typedef struct matrix {
     void *data;

@@ -10,7 +10,8 @@ struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align);
 bool fy_ranges_ready(struct fy_ranges *r);
 /* 0: no room. *tenant: how many had that address before; NULL: this one is none. */
 uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant);
-uint32_t fy_ranges_tenant(struct fy_ranges *r, uint64_t addr); /* one more at an address within a piece: the same; after ready */
+uint32_t fy_ranges_tenant(struct fy_ranges *r,
+                          uint64_t addr); /* one more at an address within a piece: the same; after ready */
 void fy_ranges_give(struct fy_ranges *r, uint64_t addr);
 uint64_t fy_ranges_largest(const struct fy_ranges *r);
 void fy_ranges_free(struct fy_ranges *r);

@@ -39,10 +39,9 @@ static const uint64_t card_room = (uint64_t)1 << 40; /* addresses are never shor
 
 typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
-
 static fy_dev devices[MOST_DEVICES];
-static int count;    /* devices that are open */
-static bool unasked; /* FERRY_POLICY=silent */
+static int count;      /* devices that are open */
+static bool unasked;   /* FERRY_POLICY=silent */
 static bool by_kernel; /* FERRY_BLAS=kernel */
 static gpu_mode mode;
 static const fy_backend *real; /* may have cards, which are opened when they are asked for; NULL: has none */

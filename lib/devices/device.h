@@ -89,15 +89,15 @@ extern const fy_backend fy_backend_cuda; /* in libferry-cuda.so alone: cuda_libr
  * these calls that hangs on them: not by fy_dev_at(0), fy_dev_copies_unasked and fy_dev_why_not_real. */
 int fy_dev_count(void);
 fy_dev *fy_dev_at(int number);
-bool fy_dev_copies_unasked(void);      /* FERRY_POLICY=silent */
-bool fy_dev_uses_blas(void);           /* FERRY_BLAS: are a simulated card's matrix products OpenBLAS's? */
-bool fy_dev_model_clock(void);         /* is time modelled? */
-const char *fy_dev_why_not_real(void); /* "no driver", "no card" ...; NULL while a real card is not ruled out */
+bool fy_dev_copies_unasked(void);       /* FERRY_POLICY=silent */
+bool fy_dev_uses_blas(void);            /* FERRY_BLAS: are a simulated card's matrix products OpenBLAS's? */
+bool fy_dev_model_clock(void);          /* is time modelled? */
+const char *fy_dev_why_not_real(void);  /* "no driver", "no card" ...; NULL while a real card is not ruled out */
 void fy_dev_session_json(fy_text *out); /* the `devices` field of the session event */
 
 /* device_parse.c: "cpu", "cuda", "cuda:1" to a device; NULL, "" and mistakes report at `at` with PyTorch's words. */
 fy_dev *fy_dev_parse(fy_site *at, const char *name);
-fy_dev *fy_dev_card(fy_site *at, int index); /* card 0, 1 ...; -1: the thread's current one; NULL after an error */
+fy_dev *fy_dev_card(fy_site *at, int index);    /* card 0, 1 ...; -1: the thread's current one; NULL after an error */
 void fy_dev_be_current(fy_site *at, int index); /* from now on this is the card that the thread's calls mean */
 
 bool fy_sim_owns(const void *p); /* inside simulated VRAM's guarded addresses? (sim.c) */

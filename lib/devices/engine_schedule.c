@@ -1,5 +1,5 @@
-/* engine_schedule.c: the bookings of one engine, kept as a list of busy times. The list is as long as what lies ahead of
- * the host's time, less what touches. */
+/* engine_schedule.c: the bookings of one engine, kept as a list of busy times. The list is as long as what lies ahead
+ * of the host's time, less what touches. */
 #include "engine_schedule.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* engine_schedule.h: when one engine of a card is busy. An engine does one thing at a time. It keeps no order of its own:
- * what becomes ready first goes first, and a gap between two bookings that is long enough is used. What was booked
+/* engine_schedule.h: when one engine of a card is busy. An engine does one thing at a time. It keeps no order of its
+ * own: what becomes ready first goes first, and a gap between two bookings that is long enough is used. What was booked
  * is never moved. */
 #ifndef FERRY_ENGINE_H
 #define FERRY_ENGINE_H

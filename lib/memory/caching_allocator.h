@@ -1,5 +1,5 @@
-/* caching_allocator.h: PyTorch's caching allocator (1.13's rules), pure: it knows no device, no tensor and no event, and asks the
- * few functions below instead, so that tests and tools run it without a card.
+/* caching_allocator.h: PyTorch's caching allocator (1.13's rules), pure: it knows no device, no tensor and no event,
+ * and asks the few functions below instead, so that tests and tools run it without a card.
  *
  * Segments are taken from the card, large enough for many; blocks are pieces of them. A block that is given back is
  * kept for the next of its size, its pool (small: up to 1 MiB; large) and its stream; neighbours that are free are one

@@ -1,5 +1,5 @@
-/* device_allocator.c: the pools of this process: their segments come from back ends, their places from streams. The only emitter
- * of segment and segment_free, and of syncs for want of room. */
+/* device_allocator.c: the pools of this process: their segments come from back ends, their places from streams. The
+ * only emitter of segment and segment_free, and of syncs for want of room. */
 #include "device_allocator.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
-/* device_allocator.h: the caching allocators of this process (caching_allocator.h): one for each card's memory, and one for page-locked
- * memory of the host, which is the CPU's pool. Here they get their memory, their streams and their events. */
+/* device_allocator.h: the caching allocators of this process (caching_allocator.h): one for each card's memory, and one
+ * for page-locked memory of the host, which is the CPU's pool. Here they get their memory, their streams and their
+ * events. */
 #ifndef FERRY_CACHE_H
 #define FERRY_CACHE_H
 
@@ -22,6 +23,7 @@ const char *fy_cache_name(const fy_block *b, char *buf, size_t room); /* "a (les
 uint64_t fy_address_take(const fy_dev *d, int64_t bytes); /* 0: no room */
 void fy_address_give(const fy_dev *d, uint64_t addr);
 
-void *fy_fail_full(fy_site *at, fy_dev *d, size_t bytes); /* out_of_memory.c: an allocation failed for want of room; NULL */
+void *fy_fail_full(fy_site *at, fy_dev *d,
+                   size_t bytes); /* out_of_memory.c: an allocation failed for want of room; NULL */
 
 #endif

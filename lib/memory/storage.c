@@ -1,7 +1,7 @@
 /* storage.c: bytes in one memory, counted, and the list of all that live.
  *
- * Memory of cards, and page-locked memory, comes from the caching allocators (device_allocator.c); the rest from the CPU's back
- * end, here. The only emitter of alloc and free. */
+ * Memory of cards, and page-locked memory, comes from the caching allocators (device_allocator.c); the rest from the
+ * CPU's back end, here. The only emitter of alloc and free. */
 #include "storage.h"
 
 #include <stdlib.h>

@@ -20,15 +20,15 @@ typedef struct fy_storage {
     size_t asked, bytes;
     fy_word mem;
     fy_site *born;
-    const char *name;               /* of its first handle that has one; may be NULL. Read by fy_storage_name */
-    fy_dtype dtype;                 /* its first handle's; segv_handler.c counts elements by it */
-    fy_deleter deleter;             /* foreign memory alone: called once when nobody looks at it any more */
-    void *given, *context;          /* with these */
-    struct fy_block *block;         /* of the caching allocator (device_allocator.h); NULL: its memory is not from there */
-    int stream;                     /* of a card: whose block it is */
-    uint64_t recorded;              /* bit i: stream i uses it as well, and is waited for */
+    const char *name;       /* of its first handle that has one; may be NULL. Read by fy_storage_name */
+    fy_dtype dtype;         /* its first handle's; segv_handler.c counts elements by it */
+    fy_deleter deleter;     /* foreign memory alone: called once when nobody looks at it any more */
+    void *given, *context;  /* with these */
+    struct fy_block *block; /* of the caching allocator (device_allocator.h); NULL: its memory is not from there */
+    int stream;             /* of a card: whose block it is */
+    uint64_t recorded;      /* bit i: stream i uses it as well, and is waited for */
     struct fy_access_history *history; /* accesses by streams (access_history.h); NULL: none */
-    struct fy_storage *next, *prev; /* all that live, oldest first */
+    struct fy_storage *next, *prev;    /* all that live, oldest first */
 } fy_storage;
 
 /* To reserve takes the bytes and says nothing, so that a call that fails later can cancel
@@ -40,7 +40,7 @@ void fy_storage_cancel(fy_storage *s);
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL after an oom error */
 /* Host memory of the program's, likewise; the deleter may be NULL. */
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context);
-void fy_storage_drop(fy_site *at, fy_storage *s);    /* one reference less */
+void fy_storage_drop(fy_site *at, fy_storage *s); /* one reference less */
 static inline const char *fy_storage_name(const fy_storage *s) { return __atomic_load_n(&s->name, __ATOMIC_ACQUIRE); }
 /* Threads may write parts of one storage at once: each write has a version of its own, which is returned. */
 static inline uint32_t fy_storage_written(fy_storage *s)

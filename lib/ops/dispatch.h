@@ -35,8 +35,8 @@ typedef struct fy_plan {
     int reduced;
 } fy_plan;
 
-bool fy_plan_make(const fy_call *c, fy_plan *p);                    /* false after an error */
-bool fy_plan_types(const fy_call *c, fy_plan *p);                   /* its parts: op_dtypes.c */
+bool fy_plan_make(const fy_call *c, fy_plan *p);  /* false after an error */
+bool fy_plan_types(const fy_call *c, fy_plan *p); /* its parts: op_dtypes.c */
 bool fy_subtracts_mask(const fy_call *c);
 bool fy_plan_product(const fy_call *c, fy_plan *p);                 /* product.c */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p);                 /* reduce.c */

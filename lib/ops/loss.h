@@ -5,7 +5,6 @@
 #include "ferry.h"
 #include "tensor.h"
 
-
 bool fy_loss_check_real(fy_site *at, fy_tensor *a, fy_tensor *b);
 bool fy_loss_check_rows(fy_site *at, fy_tensor *x, fy_tensor *target);
 bool fy_loss_check_classes(fy_site *at, fy_tensor *x, fy_tensor *target);

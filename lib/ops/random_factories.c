@@ -1,4 +1,5 @@
-/* random_factories.c: the factories of random values: rand, randn, randint, randperm. The generators are in host_random.c. */
+/* random_factories.c: the factories of random values: rand, randn, randint, randperm. The generators are in
+ * host_random.c. */
 #include <stdlib.h>
 
 #include "dispatch.h"

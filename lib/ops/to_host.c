@@ -58,9 +58,9 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t l
         total += v;
     }
     bool none = n == nans; /* nothing to be the smallest of */
-    FY_EMIT(at, values, .tensor = x->id, .version = fy_storage_version(x->storage), .first = 0, .data = first, .count = n,
-            .min = none ? NAN : low, .max = none ? NAN : high, .mean = none ? NAN : total / (double)(n - nans),
-            .nan = nans);
+    FY_EMIT(at, values, .tensor = x->id, .version = fy_storage_version(x->storage), .first = 0, .data = first,
+            .count = n, .min = none ? NAN : low, .max = none ? NAN : high,
+            .mean = none ? NAN : total / (double)(n - nans), .nan = nans);
 }
 
 /* ---- bringing home ---- */

@@ -99,7 +99,8 @@ static bool copy(fy_site *at, fy_dev *card, fy_copy_work *w, fy_launch *launch)
 bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossing *how)
 {
     fy_dev *from = src->storage->dev, *to = dst->storage->dev, *card = is_host(from) ? to : from;
-    fy_copy_work w = {.dst = fy_first_element(dst), .src = fy_first_element(src), .bytes = bytes_of(dst), .dir = direction(from, to)};
+    fy_copy_work w = {
+        .dst = fy_first_element(dst), .src = fy_first_element(src), .bytes = bytes_of(dst), .dir = direction(from, to)};
     fy_launch launch;
     w.async = how->async;
     w.stream = fy_stream_current(card);

@@ -116,7 +116,8 @@ void fy_history_undo(fy_access_history *s, int agent, uint32_t epoch) { settle(s
 
 /* By device; addresses in place of bytes of a storage. */
 static fy_access_history freed[1 + FY_MOST_CARDS];
-static _Atomic uint32_t kept_freed[1 + FY_MOST_CARDS]; /* how many each holds: nearly always none, asked without the lock */
+static _Atomic uint32_t
+    kept_freed[1 + FY_MOST_CARDS]; /* how many each holds: nearly always none, asked without the lock */
 
 static bool is_same(const fy_prior_access *a, const fy_prior_access *b)
 {

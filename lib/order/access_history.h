@@ -10,7 +10,7 @@
 
 typedef struct fy_prior_access {
     fy_byte_range bytes; /* within the storage; of the dead: modelled addresses */
-    uint64_t seq;   /* of its event, and one more; 0: not told yet */
+    uint64_t seq;        /* of its event, and one more; 0: not told yet */
     const char *name;
     uint32_t id, epoch, tensor;
     uint16_t agent;
@@ -24,7 +24,7 @@ enum { FY_FEW = 2 };
 
 typedef struct fy_access_history {
     uint32_t n, room;
-    fy_prior_access *list;        /* oldest first */
+    fy_prior_access *list;          /* oldest first */
     struct fy_access_history *next; /* among those not in use */
     fy_prior_access few[FY_FEW];
 } fy_access_history;

@@ -60,11 +60,8 @@ fy_byte_range fy_byte_range_of(const fy_layout *x, int64_t offset, int64_t size)
         step = 0;
         exact = false;
     }
-    return (fy_byte_range){.first = offset * size,
-                      .end = (offset + span) * size,
-                      .step = step * size,
-                      .run = run * size,
-                      .exact = exact};
+    return (fy_byte_range){
+        .first = offset * size, .end = (offset + span) * size, .step = step * size, .run = run * size, .exact = exact};
 }
 
 /* Both are seen within the distance that divides the steps of both; without holes, only what lies in [low, high). */

@@ -1,5 +1,5 @@
-/* launch_record.c: which call a card's work came from. A card does its work after the call has returned, so that a fault
- * in it is told by some later call; the report then names the line that gave the card that work.
+/* launch_record.c: which call a card's work came from. A card does its work after the call has returned, so that a
+ * fault in it is told by some later call; the report then names the line that gave the card that work.
  *
  * Under FERRY_LAUNCH_BLOCKING the host waits after each piece of work, as under CUDA_LAUNCH_BLOCKING: the line
  * that reports is the line at fault. */

@@ -17,5 +17,4 @@ bool fy_work_issued(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t se
 void *fy_fail_device(fy_site *at, const fy_dev *d, const char *what);
 void *fy_fail_work(fy_site *at, const fy_dev *d, uint32_t own, const char *what);
 
-
 #endif

@@ -54,8 +54,8 @@ static void wait_on_host(const fy_data_race *f, const char *x, const char *a, co
         a, line, write ? "writes" : "reads", x, f->written ? "written" : "read");
 }
 
-static void wait_in_stream(const fy_data_race *f, const char *x, const char *a, const char *b, const char *line, bool write,
-                           char *buf, size_t room)
+static void wait_in_stream(const fy_data_race *f, const char *x, const char *a, const char *b, const char *line,
+                           bool write, char *buf, size_t room)
 {
     snprintf(buf, room,
              "call fy_stream_wait_stream(%s, %s) before %s %s %s, or fy_event_wait with an event that was recorded in "

@@ -60,16 +60,16 @@ static void note(fy_launch *w, int i, const fy_prior_access *p, int64_t first, i
     fy_data_race *f = place_for(w, p);
     if (!f) return;
     *f = (fy_data_race){.id = p->id,
-                    .later = i,
-                    .type = type_of(&w->access[i], p),
-                    .written = p->write,
-                    .home = p->home,
-                    .agent = p->agent,
-                    .seq = p->seq,
-                    .first = first,
-                    .bytes = bytes,
-                    .name = p->name,
-                    .tensor = p->tensor};
+                        .later = i,
+                        .type = type_of(&w->access[i], p),
+                        .written = p->write,
+                        .home = p->home,
+                        .agent = p->agent,
+                        .seq = p->seq,
+                        .first = first,
+                        .bytes = bytes,
+                        .name = p->name,
+                        .tensor = p->tensor};
 }
 
 static void look_at(fy_launch *w, int i, fy_races *races)
@@ -153,8 +153,8 @@ static void tell(const fy_launch *w, fy_site *at, uint64_t seq)
     for (int i = 0; i < w->nfound && fy_log_is_on(); i++) {
         const fy_data_race *f = &w->found[i];
         const fy_access *later = &w->access[f->later];
-        FY_EMIT(at, hazard, .type = (uint8_t)f->type, .storage = later->storage, .first = f->first,
-                .bytes = f->bytes, .a = f->seq, .b = seq + 1, .fix = fy_ref_str(fy_race_advice(f, later, at, fix, sizeof fix)));
+        FY_EMIT(at, hazard, .type = (uint8_t)f->type, .storage = later->storage, .first = f->first, .bytes = f->bytes,
+                .a = f->seq, .b = seq + 1, .fix = fy_ref_str(fy_race_advice(f, later, at, fix, sizeof fix)));
     }
 }
 
@@ -168,7 +168,10 @@ static void end(fy_launch *w, void (*f)(fy_access_history *, const fy_access *, 
     w->found = NULL;
 }
 
-static void told(fy_access_history *s, const fy_access *a, uint64_t seq) { fy_history_publish(s, a->agent, a->epoch, seq + 1); }
+static void told(fy_access_history *s, const fy_access *a, uint64_t seq)
+{
+    fy_history_publish(s, a->agent, a->epoch, seq + 1);
+}
 
 static void undone(fy_access_history *s, const fy_access *a, uint64_t seq)
 {

@@ -1,6 +1,6 @@
-/* race_detector.h: accesses that nothing orders. Every work's reads and writes are held against those of earlier works on
- * the same bytes, before the work is done; an earlier one that the agent's clock (vector_clock.h) does not reach, where
- * either writes, is a hazard.
+/* race_detector.h: accesses that nothing orders. Every work's reads and writes are held against those of earlier works
+ * on the same bytes, before the work is done; an earlier one that the agent's clock (vector_clock.h) does not reach,
+ * where either writes, is a hazard.
  *
  * What the host did is never the earlier one: whatever is issued later comes after it. So only accesses by streams
  * are remembered (access_history.h), each with its storage. A storage that no stream has touched costs one test.
@@ -18,7 +18,7 @@ typedef struct fy_access {
     struct fy_access_history **history; /* of the storage */
     uint32_t storage, tensor;
     const char *name; /* the tensor's; NULL */
-    int agent; /* who does it: of a copy between cards each end is its own card's */
+    int agent;        /* who does it: of a copy between cards each end is its own card's */
     uint32_t epoch;
     bool write;
     uint8_t bit; /* of fy_races: 1 << input, or FY_RACE_OUT */

@@ -1,6 +1,6 @@
-/* vector_clock.c: vector clocks. A clock is a row of a table that is all zeros at first: the system gives a page of it when
- * it is written, so that a program with one stream pays for one row. Agents get their rows and columns in the order
- * in which they are first heard of, and rows are gone through only as far as that. */
+/* vector_clock.c: vector clocks. A clock is a row of a table that is all zeros at first: the system gives a page of it
+ * when it is written, so that a program with one stream pays for one row. Agents get their rows and columns in the
+ * order in which they are first heard of, and rows are gone through only as far as that. */
 #include "vector_clock.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* vector_clock.h: what comes after what. Vector clocks of the host and of every stream, above the back ends: the simulated
- * and the real card are judged alike, by what the program asked for and never by when things happened.
+/* vector_clock.h: what comes after what. Vector clocks of the host and of every stream, above the back ends: the
+ * simulated and the real card are judged alike, by what the program asked for and never by when things happened.
  *
  * An agent does one thing after another: the host, or one stream of one card. Every piece of work of an agent has
  * an epoch, 1, 2, 3 ...; an agent's clock holds, for each agent, the last epoch that is certain to be over before

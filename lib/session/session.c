@@ -44,8 +44,8 @@ static _Atomic int state = IDLE;
 
 static int argc_;
 static char **argv_;
-static bool opened;                     /* its first event is in the log */
-static _Atomic(fy_narrator *) narrator; /* under FERRY_NARRATE; else NULL */
+static bool opened;                         /* its first event is in the log */
+static _Atomic(fy_narrator *) narrator;     /* under FERRY_NARRATE; else NULL */
 static const fy_viewer_hooks *viewer_hooks; /* NULL: no libferry-view is linked */
 static pid_t viewer;
 static _Atomic int forks;           /* children so far */
@@ -280,7 +280,8 @@ const int fy_session_linked = 1; /* ferry.h refers to it, so that a program gets
 /* Before whatever a program's own constructors call. */
 __attribute__((constructor(101))) static void hook_in(void)
 {
-    static const fy_session_hooks hooks = {start, start_late, fy_session_none, is_narrating, flush_narration, fy_guard_start};
+    static const fy_session_hooks hooks = {start,        start_late,      fy_session_none,
+                                           is_narrating, flush_narration, fy_guard_start};
     fy_session_hook(&hooks);
 }
 
@@ -289,6 +290,7 @@ __attribute__((constructor(102))) static void before_main(int argc, char **argv)
 {
     argc_ = argc;
     argv_ = argv;
-    if (fy_setting_is_on("FERRY_LOG_FD") || fy_setting_is_on("FERRY_TRACE") || fy_setting_is_on("FERRY_VIEW") || fy_setting_is_on("FERRY_NARRATE"))
+    if (fy_setting_is_on("FERRY_LOG_FD") || fy_setting_is_on("FERRY_TRACE") || fy_setting_is_on("FERRY_VIEW") ||
+        fy_setting_is_on("FERRY_NARRATE"))
         start();
 }

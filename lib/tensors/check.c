@@ -47,12 +47,11 @@ static void fail_long_dead(fy_site *at, const char *name, const fy_tensor *x, co
 {
     char where[300];
     fy_line_text(x->freed, at, where, sizeof where);
-    fy_fail(
-        at, "use_after_free",
-        fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
-        "%s was already freed. Which line did it is not known: its place was used again. If it is the last tensor "
-        "that had it (%s), it went%s%s",
-        name, label, x->gone == FY_WORD_scope ? " with its FY_SCOPE" : " by fy_free", where);
+    fy_fail(at, "use_after_free",
+            fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
+            "%s was already freed. Which line did it is not known: its place was used again. If it is the last tensor "
+            "that had it (%s), it went%s%s",
+            name, label, x->gone == FY_WORD_scope ? " with its FY_SCOPE" : " by fy_free", where);
 }
 
 static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)

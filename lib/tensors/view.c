@@ -1,5 +1,6 @@
 /* view.c: tensors that look at the bytes of another one in another shape. Nothing is copied; only a tensor
- * event tells. The dimensions one by one are in permute_expand.c, parts of them in slice.c, other dtypes in view_dtype.c. */
+ * event tells. The dimensions one by one are in permute_expand.c, parts of them in slice.c, other dtypes in
+ * view_dtype.c. */
 #include <stdio.h>
 
 #include "error.h"

@@ -80,8 +80,8 @@ static void record(fy_site *at, uint64_t cause, const char *code, const char *me
             .call = at ? fy_ref_str(call) : 0, .caused_by = cause);
 }
 
-void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given,
-                    const char *format, va_list list)
+void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given, const char *format,
+                va_list list)
 {
     char message[1400], whole[4096];
     fy_session_start();

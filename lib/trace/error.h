@@ -17,8 +17,8 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Argument i is NULL where a tensor, stream or event belongs: silent after FY_RETURN, where NULL passes through. */
 void *fy_fail_null(fy_site *at, int i, const char *kind);
-void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given,
-                const char *format, va_list list); /* what the others come down to; given: "" or what was passed */
+void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given, const char *format,
+                va_list list); /* what the others come down to; given: "" or what was passed */
 /* " on line 14", or " at other.c:14" seen from another file; "" of NULL. */
 const char *fy_line_text(const fy_site *at, const fy_site *seen_from, char *buf, size_t room);
 /* The i-th argument as written, or "argument 2". */

@@ -95,7 +95,7 @@ typedef struct history {
     card_seen device[MOST_CARDS + 1];
     figures host;
     bool measured, ended, cut, full, too_long; /* full: the log's limit was reached */
-    int64_t events, last_end, status;           /* status: of the end; -1: not known */
+    int64_t events, last_end, status;          /* status: of the end; -1: not known */
 } history;
 
 /* Take one event, in order. */

@@ -202,8 +202,7 @@ void rule_dearer_than_op(findings *f, const history *h)
     if (h->host.flops <= 0 || h->host.bandwidth <= 0) return; /* nobody knows what the host would have taken */
     island *all = memory_zeroed((size_t)h->storage_count + 1, sizeof *all, "the findings");
     bool *set_up = set_up_copies(h);
-    for (int i = 0; i < h->storage_count; i++)
-        all[i] = (island){.parent = i, .brought = -1, .home = -1, .work = -1};
+    for (int i = 0; i < h->storage_count; i++) all[i] = (island){.parent = i, .brought = -1, .home = -1, .work = -1};
     sum_islands(h, all, set_up);
     for (int i = 0; i < h->storage_count; i++)
         if (all[i].parent == i) judge_island(f, h, &all[i]);

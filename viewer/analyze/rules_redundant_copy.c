@@ -1,5 +1,5 @@
-/* rules_redundant_copy.c: rules about copies that need not have been: bytes that were there already, came straight back,
- * or that nobody looked at. */
+/* rules_redundant_copy.c: rules about copies that need not have been: bytes that were there already, came straight
+ * back, or that nobody looked at. */
 #include "event.h"
 #include "findings_history.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 const char *called_as = "ferry";
 
 typedef struct paint {

@@ -192,8 +192,7 @@ static cJSON *read_object(struct mg_connection *conn, long long size)
 {
     char *text = memory_grown(NULL, (size_t)size + 1, 1, "what a page sends");
     long long have = 0;
-    for (int n = 1; have < size && n > 0; have += n > 0 ? n : 0)
-        n = mg_read(conn, text + have, (size_t)(size - have));
+    for (int n = 1; have < size && n > 0; have += n > 0 ? n : 0) n = mg_read(conn, text + have, (size_t)(size - have));
     cJSON *body = have == size ? http_object(text, (size_t)size) : NULL;
     free(text);
     return body;
