@@ -131,7 +131,7 @@ check('a measured log says measured', async () => {
 check('nothing in a lesson or a log becomes markup', async () => {
   const page = await stage.open(stage.view.url);
   const found = await page.evaluate(async () => {
-    const { render } = await import('./markdown.js');
+    const { render } = await import('./lessons/markdown.js');
     const host = document.createElement('div');
     host.append(render('# <img src=x onerror=alert(1)>\n\n<script>alert(1)</script> **<b>bold</b>** [x](javascript:alert(1)) [y](https://example.org) `a_b_c` and *this*\n\n- one\n- two\n\n    code *here*\n'));
     return { bad: host.querySelectorAll('img, script, b').length, links: [...host.querySelectorAll('a')].map((a) => a.href), text: host.textContent, em: host.querySelectorAll('em').length, li: host.querySelectorAll('li').length, pre: host.querySelector('pre').textContent };
