@@ -43,7 +43,7 @@ includes() { # of lib and of viewer: a header of that name in the file's own hal
         (half, $5) in folder { print name($1, $2), $3, name(half, folder[half, $5]), $5, "#include" }'
 }
 imports() {
-    grep -HoE "from '\.[^']+'" www/*.js www/*/*.js | while IFS=: read -r file import; do
+    grep -HoE "(from |import ?\(?)'\.[^']+'" www/*.js www/*/*.js | while IFS=: read -r file import; do
         import=$(realpath -m --relative-to=. "$(dirname "$file")/$(cut -d"'" -f2 <<<"$import")")
         echo "$(dirname "$file") $(basename "$file") $(dirname "$import") $(basename "$import") import"
     done

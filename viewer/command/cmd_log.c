@@ -34,7 +34,7 @@ static int print_lines(const char *path)
     }
     if (feed_note(f)) complain(feed_note(f));
     while (!ferror(stdout) && feed_read(f, &cursor, &lines, 64 << 10) > 0) {
-        fwrite(lines.data, 1, lines.size, stdout);
+        if (lines.size) fwrite(lines.data, 1, lines.size, stdout);
         lines.size = 0;
     }
     if (lines.lost) memory_is_out("the lines of a log");
