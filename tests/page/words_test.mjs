@@ -21,6 +21,12 @@ test('a look at the clock says the time, a note its text', () => {
   assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'The program notes: “”.');
 });
 
+test('a product of the simulated card says that OpenBLAS stands in for cuBLAS', () => {
+  const op = { kind: 'op', name: 'matmul', device: 'cuda:0', blas: 'cblas_sgemm', in: [], out: [] };
+  assert.match(sentence(op, names()), /, by OpenBLAS \(cblas_sgemm\), which stands in for cuBLAS here\.$/);
+  assert.match(sentence({ ...op, device: 'cpu' }, names()), /, by cblas_sgemm\.$/);
+});
+
 test('the first use of a card says what it costs, and that it is once', () => {
   const n = names();
   const [first, other, next] = [['cuda:0', 2 << 20], ['cuda:1', 2 << 20], ['cuda:0', 20 << 20]]

@@ -207,8 +207,14 @@ function operated(e, n) {
   const outs = list(e.out).map((u) => n.tensor(u?.tensor));
   const from = ins.length ? ` of ${and(ins)}` : '';
   const into = e.inplace ? 'in place' : outs.length ? `into ${and(outs)}` : '';
-  const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${e.blas}` : '';
+  const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
   return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
+}
+
+// A simulated card's products are OpenBLAS's, where a real card would ask cuBLAS.
+function library(e) {
+  const stands = e.device !== 'cpu' && String(e.blas).startsWith('cblas_');
+  return stands ? `OpenBLAS (${e.blas}), which stands in for cuBLAS here` : e.blas;
 }
 
 // A message of several lines, as sentences.
