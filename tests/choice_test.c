@@ -13,50 +13,21 @@
 
 #include "card_params.h"
 #include "device.h"
+#include "forked.h"
 #include "log.h"
 #include "text.h"
 
-static char words[8192]; /* what the child wrote */
-static int status;
-
 static void run_with(const char *sim, const char *visible, void (*program)(void))
 {
-    int ends[2];
-    size_t n = 0;
-    ssize_t got;
-    assert_int_equal(pipe(ends), 0);
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        dup2(ends[1], STDOUT_FILENO);
-        setenv("FERRY_GPU", "sim", 1);
-        sim ? setenv("FERRY_SIM", sim, 1) : unsetenv("FERRY_SIM");
-        visible ? setenv("CUDA_VISIBLE_DEVICES", visible, 1) : unsetenv("CUDA_VISIBLE_DEVICES");
-        program();
-        exit(0);
-    }
-    close(ends[1]);
-    while ((got = read(ends[0], words + n, sizeof words - 1 - n)) > 0) n += (size_t)got;
-    words[n] = 0;
-    close(ends[0]);
-    waitpid(child, &status, 0);
+    run_forked(program, ENVIRONMENT("FERRY_GPU", "sim", "FERRY_SIM", sim, "CUDA_VISIBLE_DEVICES", visible), true);
 }
 
-static void assert_said(const char *text)
-{
-    if (strstr(words, text)) return;
-    print_error("not said: %s\nin: %s\n", text, words);
-    fail();
-}
-
-static void assert_fine(void) { assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0); }
+static void assert_fine(void) { assert_exited_with(0); }
 
 static void assert_refused(const char *sim, const char *text)
 {
     run_with(sim, NULL, (void (*)(void))fy_cuda_device_count);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_exited_with(1);
     assert_said(text);
 }
 

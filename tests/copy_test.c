@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
+#include "forked.h"
 #include "recorded.h"
 
 #define TEST(name) static void name(void **state)
@@ -260,17 +261,8 @@ TEST(a_silent_policy_copies_operands_and_flags_each_copy)
 
 static int in_child(void (*body)(void), const char *policy)
 {
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0) {
-        setenv("FERRY_POLICY", policy, 1);
-        unsetenv("FERRY_LOG_FD");
-        freopen("/dev/null", "w", stderr);
-        body();
-        _exit(0);
-    }
-    waitpid(child, &status, 0);
-    return WEXITSTATUS(status);
+    run_forked(body, ENVIRONMENT("FERRY_POLICY", policy, "FERRY_LOG_FD", NULL), false);
+    return WEXITSTATUS(ran.status);
 }
 
 static void start(void) { fy_cuda_device_count(); }

@@ -13,47 +13,18 @@
 #include <cmocka.h>
 
 #include "device.h"
+#include "forked.h"
 #include "log.h"
 #include "text.h"
 
-static char words[4096]; /* what the child wrote */
-static int status;
-
 static void run_with(const char *gpu, const char *sim, void (*program)(void))
 {
-    int ends[2];
-    size_t n = 0;
-    ssize_t got;
-    assert_int_equal(pipe(ends), 0);
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGSEGV, SIG_DFL);
-        dup2(ends[1], STDERR_FILENO);
-        dup2(ends[1], STDOUT_FILENO);
-        gpu ? setenv("FERRY_GPU", gpu, 1) : unsetenv("FERRY_GPU");
-        sim ? setenv("FERRY_SIM", sim, 1) : unsetenv("FERRY_SIM");
-        program();
-        exit(0);
-    }
-    close(ends[1]);
-    while ((got = read(ends[0], words + n, sizeof words - 1 - n)) > 0) n += (size_t)got;
-    words[n] = 0;
-    close(ends[0]);
-    waitpid(child, &status, 0);
-}
-
-static void assert_said(const char *text)
-{
-    if (strstr(words, text)) return;
-    print_error("not said: %s\nin: %s\n", text, words);
-    fail();
+    run_forked(program, ENVIRONMENT("FERRY_GPU", gpu, "FERRY_SIM", sim), true);
 }
 
 static void assert_refused(const char *text)
 {
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_exited_with(1);
     assert_said(text);
 }
 
@@ -114,7 +85,7 @@ static void none_means_no_cuda_and_the_cpu_works(void **state)
     (void)state;
     run_with("none", NULL, tell);
     assert_said("count 0 available 0");
-    assert_null(strstr(words, "cuda:0"));
+    assert_null(strstr(ran.said, "cuda:0"));
     run_with("none", NULL, use_cuda);
     assert_refused("No CUDA GPUs are available (FERRY_GPU=none)");
     assert_said("fix: ");
@@ -126,13 +97,13 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
     (void)state;
     run_with(NULL, NULL, tell);
     assert_said("count 1 available 1");
-    if (strstr(words, "\"kind\":\"real\"")) return;
+    if (strstr(ran.said, "\"kind\":\"real\"")) return;
     static const char *const reasons[] = {"no driver",    "driver too old",
                                           "no card",      "no permission",
                                           "card too old", "the kernels for a real card are not built"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (!strncmp(strstr(words, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
-    fail_msg("%s", words);
+        if (!strncmp(strstr(ran.said, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
+    fail_msg("%s", ran.said);
 }
 
 /* Every run opens its devices; those that look at what it does are told, and others are not bothered. */
@@ -146,9 +117,9 @@ static void why_the_card_is_simulated_is_said_once_to_those_who_look(void **stat
             if (looking[i][k]) setenv(looking[i][k], "1", 1);
         run_with(NULL, NULL, tell);
         unsetenv("FERRY_NARRATE"), unsetenv("FERRY_VIEW");
-        if (strstr(words, "\"kind\":\"real\"")) return;
+        if (strstr(ran.said, "\"kind\":\"real\"")) return;
         int said = 0;
-        for (const char *p = words; (p = strstr(p, "is simulated (NVIDIA H200) and its times are modelled: ")); p++)
+        for (const char *p = ran.said; (p = strstr(p, "is simulated (NVIDIA H200) and its times are modelled: ")); p++)
             said++;
         assert_int_equal(said, i > 0);
     }
@@ -168,7 +139,7 @@ static void make_hazards(void)
 static int said_times(const char *text)
 {
     int n = 0;
-    for (const char *p = words; (p = strstr(p, text)); p++) n++;
+    for (const char *p = ran.said; (p = strstr(p, text)); p++) n++;
     return n;
 }
 
@@ -197,10 +168,10 @@ static void the_log_of_a_simulated_card_does_not_hang_on_the_machine(void **stat
     char asked[4096];
     (void)state;
     run_with("sim", NULL, tell);
-    memcpy(asked, strchr(words, '['), sizeof asked - 100);
+    memcpy(asked, strchr(ran.said, '['), sizeof asked - 100);
     *strchr(asked, '\n') = 0;
     run_with("auto", NULL, tell);
-    if (!strstr(words, "\"kind\":\"real\"")) assert_said(asked);
+    if (!strstr(ran.said, "\"kind\":\"real\"")) assert_said(asked);
 }
 
 static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
@@ -237,7 +208,7 @@ static void a_card_too_large_for_this_machine_is_refused_with_a_fix(void **state
 {
     (void)state;
     run_with("sim", "h200:capacity=60000GiB", tell);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return; /* a machine with that many addresses */
+    if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0) return; /* a machine with that many addresses */
     assert_refused("the simulated card cannot be made");
 }
 

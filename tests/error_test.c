@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "device.h"
+#include "forked.h"
 #include "recorded.h"
 
 #define TEST(name) static void name(void **state)
@@ -276,30 +277,6 @@ TEST(operands_are_called_what_the_source_calls_them)
 
 /* ---- by default the program ends ---- */
 
-/* Run f in a child; what it wrote to stderr. */
-static const char *child(void (*f)(void), int *status)
-{
-    static char text[4096];
-    int ends[2];
-    size_t n = 0;
-    if (pipe(ends)) return "no pipe";
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(ends[1], 2);
-        close(ends[0]);
-        close(ends[1]);
-        f();
-        _exit(0);
-    }
-    close(ends[1]);
-    for (ssize_t got; n < sizeof text - 1 && (got = read(ends[0], text + n, sizeof text - 1 - n)) > 0;)
-        n += (size_t)got;
-    text[n] = 0;
-    close(ends[0]);
-    waitpid(pid, status, 0);
-    return text;
-}
-
 static void mistake(void)
 {
     fy_on_error(FY_EXIT);
@@ -315,16 +292,15 @@ static void null_operand(void)
 
 TEST(without_on_error_the_program_ends_with_status_1)
 {
-    int status;
     (void)state;
-    const char *said = child(mistake, &status);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    assert_non_null(strstr(said, "fy_add: The size of tensor a (2) must match"));
-    assert_non_null(strstr(said, "    fy_add(fy_ones((2)), fy_ones((3)));\n"));
-    assert_non_null(strstr(said, "\n  fix: "));
-    said = child(null_operand, &status);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    assert_non_null(strstr(said, "fy_relu: 'nothing' is NULL, not a tensor"));
+    run_forked(mistake, NULL, false);
+    assert_exited_with(1);
+    assert_non_null(strstr(ran.said, "fy_add: The size of tensor a (2) must match"));
+    assert_non_null(strstr(ran.said, "    fy_add(fy_ones((2)), fy_ones((3)));\n"));
+    assert_non_null(strstr(ran.said, "\n  fix: "));
+    run_forked(null_operand, NULL, false);
+    assert_exited_with(1);
+    assert_non_null(strstr(ran.said, "fy_relu: 'nothing' is NULL, not a tensor"));
 }
 
 static const char *self;
@@ -338,12 +314,11 @@ static void no_card(void)
 
 TEST(without_a_card_cuda_is_refused_in_pytorchs_words)
 {
-    int status;
     (void)state;
-    const char *said = child(no_card, &status);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    assert_non_null(strstr(said, "fy_cuda: No CUDA GPUs are available"));
-    assert_non_null(strstr(said, "    fy_cuda(fy_ones((2)));"));
+    run_forked(no_card, NULL, false);
+    assert_exited_with(1);
+    assert_non_null(strstr(ran.said, "fy_cuda: No CUDA GPUs are available"));
+    assert_non_null(strstr(ran.said, "    fy_cuda(fy_ones((2)));"));
 }
 
 static int run_without_card(void)

@@ -18,6 +18,7 @@
 
 #include "ferry.h"
 #include "findings.h"
+#include "forked.h"
 
 typedef struct explained {
     const char *rule;
@@ -29,20 +30,9 @@ typedef struct explained {
 /* Run a program with its log in a file of JSON lines. */
 static inline void record_program(const explained *p, const char *path)
 {
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        setenv("FERRY_TRACE", path, 1);
-        setenv("FERRY_GPU", "sim", 1);
-        if (p->sim) setenv("FERRY_SIM", p->sim, 1);
-        if (!freopen("/dev/null", "w", stdout)) _exit(9);
-        p->run();
-        exit(0);
-    }
-    int status = -1;
-    assert_true(pid > 0);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const char *sim = p->sim ? p->sim : getenv("FERRY_SIM");
+    run_forked(p->run, ENVIRONMENT("FERRY_TRACE", path, "FERRY_GPU", "sim", "FERRY_SIM", sim), true);
+    assert_exited_with(0);
 }
 
 static inline const finding *finding_of(const findings *f, const char *rule, int n)

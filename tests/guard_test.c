@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "ferry.h"
+#include "forked.h"
 #include "log.h"
 #include "text.h"
 
@@ -23,46 +24,28 @@
 #define VALGRIND_DISABLE_ERROR_REPORTING ((void)0)
 #endif
 
-static char words[4096]; /* what the child wrote to stderr */
 static char trace[64];
-static int status;
 static int made_at; /* line on which the child makes its tensor; the same in both processes */
+
+static void (*mistake)(void);
+
+static void make_mistake(void)
+{
+    VALGRIND_DISABLE_ERROR_REPORTING; /* what the program does wrong is wrong on purpose */
+    mistake();
+    _exit(0);
+}
 
 static void run_in_child(void (*program)(void))
 {
-    int ends[2];
-    size_t n = 0;
-    ssize_t got;
-    assert_int_equal(pipe(ends), 0);
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        signal(SIGSEGV, SIG_DFL); /* not the test framework's */
-        setenv("FERRY_GPU", "sim", 1);
-        setenv("FERRY_TRACE", trace, 1);
-        VALGRIND_DISABLE_ERROR_REPORTING; /* what the program does wrong is wrong on purpose */
-        program();
-        _exit(0);
-    }
-    close(ends[1]);
-    while ((got = read(ends[0], words + n, sizeof words - 1 - n)) > 0) n += (size_t)got;
-    words[n] = 0;
-    close(ends[0]);
-    waitpid(child, &status, 0);
+    mistake = program;
+    run_forked(make_mistake, ENVIRONMENT("FERRY_GPU", "sim", "FERRY_TRACE", trace), false);
 }
 
 static void assert_killed_by(int signal_number)
 {
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), signal_number);
-}
-
-static void assert_said(const char *text)
-{
-    if (strstr(words, text)) return;
-    print_error("not said: %s\nin: %s\n", text, words);
-    fail();
+    assert_true(WIFSIGNALED(ran.status));
+    assert_int_equal(WTERMSIG(ran.status), signal_number);
 }
 
 /* Does a line of the log hold all of these? */
@@ -208,10 +191,10 @@ static void other_faults_are_not_ferrys_to_explain(void **state)
 {
     (void)state;
     run_in_child(read_nowhere);
-    assert_null(strstr(words, "ferry: the host"));
+    assert_null(strstr(ran.said, "ferry: the host"));
     assert_killed_by(SIGSEGV);
     run_in_child(raise_it);
-    assert_null(strstr(words, "ferry: the host"));
+    assert_null(strstr(ran.said, "ferry: the host"));
     assert_killed_by(SIGSEGV);
 }
 
@@ -228,9 +211,8 @@ static void a_programs_own_handler_still_gets_its_faults(void **state)
 {
     (void)state;
     run_in_child(read_nowhere_with_a_handler);
-    assert_string_equal(words, "mine\n");
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 42);
+    assert_string_equal(ran.said, "mine\n");
+    assert_exited_with(42);
     run_in_child(read_vram_with_a_handler);
     assert_said("the host read element 5 of 'weights'");
     assert_killed_by(SIGSEGV);

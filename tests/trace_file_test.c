@@ -40,13 +40,6 @@ static void assert_log_of(const char *name, const char *text)
     free(lines);
 }
 
-static void assert_said(const char *text)
-{
-    char *errors = said();
-    if (!strstr(errors, text)) fail_msg("'%s' is not in: %s", text, errors);
-    free(errors);
-}
-
 static int start_empty(void **state)
 {
     char command[80];

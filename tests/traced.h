@@ -2,11 +2,11 @@
 #ifndef TRACED_H
 #define TRACED_H
 
+#include "forked.h"
 #include "logs.h"
 #include "text.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
 
 static char folder[] = "/tmp/ferry-traced-XXXXXX";
 static char path[64]; /* folder/run.jsonl */
@@ -23,24 +23,19 @@ static inline char *slurp(const char *name)
     return t.data;
 }
 
-/* Run `program` in a child whose stderr goes to folder/err; it exits with 3 unless it does otherwise. */
+static void (*traced_program)(void);
+static inline void run_traced(void)
+{
+    traced_program();
+    exit(3);
+}
+
+/* Run `program` in a child; it exits with 3 unless it does otherwise. */
 static inline int run(void (*program)(void))
 {
-    char err[80];
-    int status;
-    snprintf(err, sizeof err, "%s/err", folder);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
-        alarm(60);
-        int fd = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(fd, 2);
-        program();
-        exit(3);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
+    traced_program = program;
+    run_forked(run_traced, NULL, false);
+    return ran.status;
 }
 
 static inline void assert_exits(void (*program)(void), int code)
@@ -50,12 +45,7 @@ static inline void assert_exits(void (*program)(void), int code)
     assert_int_equal(WEXITSTATUS(status), code);
 }
 
-static inline char *said(void)
-{
-    char name[80];
-    snprintf(name, sizeof name, "%s/err", folder);
-    return slurp(name);
-}
+static inline char *said(void) { return strdup(ran.said); }
 
 static inline int make_folder(void **state)
 {

@@ -12,6 +12,7 @@
 
 #include "card_params.h"
 #include "ferry.h"
+#include "forked.h"
 #include "replay.h"
 #include "school.h"
 #include "text.h"
@@ -89,19 +90,10 @@ static void several_streams_and_cards(void)
 
 static void log_into(const char *path, const char *sim, void (*program)(void))
 {
-    int status;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        setenv("FERRY_GPU", "sim", 1);
-        setenv("FERRY_SIM", sim, 1);
-        setenv("FERRY_TRACE", path, 1);
-        unsetenv("CUDA_VISIBLE_DEVICES");
-        program();
-        exit(0);
-    }
-    waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    run_forked(program,
+               ENVIRONMENT("FERRY_GPU", "sim", "FERRY_SIM", sim, "FERRY_TRACE", path, "CUDA_VISIBLE_DEVICES", NULL),
+               false);
+    assert_exited_with(0);
 }
 
 static trace log_of(const char *sim, void (*program)(void))
