@@ -218,8 +218,10 @@ const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" ... */
 #define fy_keep(x) fy_keep_at(FY_AT("fy_keep", #x), x)      /* carry x out into the enclosing scope */
 #define fy_set(p, x) fy_set_at(FY_AT("fy_set", #p ", " #x), p, x) /* fy_set(&w, fy_mul(w, 2)): frees the tensor in w,
                                                  puts the new one there, and carries it into the scope of the old
-                                                 one; where w was NULL, into the enclosing scope. After a failed
-                                                 call w stays as it is */
+                                                 one; where w was NULL, into the enclosing scope. w holds a
+                                                 tensor or NULL before. The new tensor's reference is w's from
+                                                 then on: this alone consumes an argument. After a failed call
+                                                 w stays as it is */
 
 /* ---- errors, time, notes --------------------------------------------------------------------- */
 

@@ -34,7 +34,9 @@ static fy_dev *cuda_number(fy_site *at, const char *name, long index)
         return fy_fail(at, "device", "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
                        "No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
     if (index < cards) return fy_dev_at((int)index + 1);
-    return fy_fail(at, "device", "write \"cuda\", or \"cuda:0\"; ordinals count from 0",
+    return fy_fail(at, "device",
+                   cards == 1 ? "the one card is number 0: \"cuda\", or \"cuda:0\""
+                              : fy_hint("the cards are \"cuda:0\" to \"cuda:%d\"", cards - 1),
                    "CUDA error: invalid device ordinal (\"%.40s\", but there %s %d card%s)", name,
                    cards == 1 ? "is" : "are", cards, cards == 1 ? "" : "s");
 }

@@ -65,8 +65,13 @@ static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
     if (strcmp(label, name) != 0) snprintf(also, sizeof also, " (%s)", label);
     fy_line_text(x->freed, at, where, sizeof where);
     if (x->gone == FY_WORD_scope)
-        fy_fail(at, "use_after_free", fy_hint("carry it out of the scope with fy_keep(%s), or use it inside", name),
-                "%s%s went with its FY_SCOPE%s", name, also, where);
+        fy_fail(
+            at, "use_after_free",
+            fy_hint(
+                "carry it out of the scope with fy_keep(%s), or use it inside; fy_set(&%s, ...) where each turn of a "
+                "loop puts another tensor there",
+                name, name),
+            "%s%s went with its FY_SCOPE%s", name, also, where);
     else
         fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name), "%s%s was already freed%s",
                 name, also, where);

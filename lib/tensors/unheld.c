@@ -49,12 +49,13 @@ static void warn(fy_site *at, uint32_t n, int64_t bytes)
 {
     const char *line = fy_site_line(at);
     fy_narrate_flush();
-    fprintf(
-        stderr,
-        "ferry: %s:%d: %s: %u tensors that this line made are alive, no scope holds them, and nothing frees them: "
-        "%.1f MiB so far\n    %s\n"
-        "  fix: put what goes round into FY_SCOPE { ... } or FY_TIMES(i, n) { ... }, or give each back with fy_free\n",
-        at->file, at->line, at->call, n, (double)bytes / (1 << 20), line ? line : "");
+    fprintf(stderr,
+            "ferry: %s:%d: %s: %u tensors that this line made are alive, no scope holds them, and nothing frees them: "
+            "%.1f MiB so far\n    %s\n"
+            "  fix: for a variable that gets a new tensor at each turn, fy_set(&w, fy_mul(w, 2)) frees the old one; "
+            "for tensors "
+            "of one turn alone FY_TIMES(i, n) { ... } or FY_SCOPE { ... }; else fy_free\n",
+            at->file, at->line, at->call, n, (double)bytes / (1 << 20), line ? line : "");
 }
 
 void fy_unheld_begin(fy_tensor *x)

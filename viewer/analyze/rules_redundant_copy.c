@@ -204,7 +204,7 @@ static bool is_orphan(const history *h, const act *c, const bool *wanted)
     if (c->kind != FY_KIND_copy || !is_asked_for(c) || to < 0 || wanted[to]) return false;
     const storage *s = &h->storages[to];
     return (c->dir == FY_WORD_h2d || c->dir == FY_WORD_d2h || c->dir == FY_WORD_p2p) && s->opened < 0 && !s->answered &&
-           (h->ended || s->freed >= 0);
+           ((h->ended && h->status == 0) || s->freed >= 0); /* a run that stopped may have been about to read it */
 }
 
 static void orphan(findings *f, const history *h, int i)

@@ -288,5 +288,6 @@ bool copy_is_used(grading *g, const cJSON *copy)
         }
         free(s.in);
     }
-    return g->used[event_seq(copy)];
+    const char *why = event_text(copy, "why"); /* what a program looks at is read, and no tensor of its own */
+    return g->used[event_seq(copy)] || !strcmp(why, "print") || !strcmp(why, "item");
 }
