@@ -68,6 +68,8 @@ fy_tensor *fy_div__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_
 
 fy_tensor *fy_floor_divide_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_floor_divide, a, b); }
 
+_Static_assert((int)FY_ADD_alpha == (int)FY_SUB_alpha, "one function sets both");
+
 /* alpha scales the second operand; whole numbers stay whole. False after an error. */
 static bool set_alpha(fy_call *c, fy_arg alpha)
 {
@@ -82,8 +84,8 @@ static bool set_alpha(fy_call *c, fy_arg alpha)
     if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !told_by_plan)
         return fy_fail(c->at, "value", "an integer as alpha, or float operands",
                        "For integral input tensors, argument alpha must not be a floating point number.");
-    c->real[2] = alpha.real;
-    c->integer[2] = alpha.is_int ? alpha.integer : 0;
+    c->real[FY_ADD_alpha] = alpha.real;
+    c->integer[FY_ADD_alpha] = alpha.is_int ? alpha.integer : 0;
     return true;
 }
 
@@ -160,7 +162,7 @@ static fy_tensor *reduced(fy_site *at, int op, fy_tensor *x, fy_shape dims, cons
                  .dims = dims,
                  .keepdim = o->keepdim,
                  .dtype = o->dtype,
-                 .real = {o->biased ? 0 : 1}};
+                 .real = {[FY_VAR_correction] = o->biased ? 0 : 1}};
     if (dims.ndim > FY_MAX_DIMS)
         return fy_fail(at, "shape", "name each dimension once", "a tensor has at most %d dimensions", FY_MAX_DIMS);
     return o->dtype == FY_DTYPE_UNSET || fy_dtype_ok(at, o->dtype) ? call(&c) : NULL;
@@ -292,8 +294,8 @@ fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 
 static void set_factors(fy_call *c, fy_arg beta, fy_arg alpha)
 {
-    c->real[0] = beta.real, c->integer[0] = beta.is_int ? beta.integer : 0;
-    c->real[1] = alpha.real, c->integer[1] = alpha.is_int ? alpha.integer : 0;
+    c->real[FY_ADDMM_beta] = beta.real, c->integer[FY_ADDMM_beta] = beta.is_int ? beta.integer : 0;
+    c->real[FY_ADDMM_alpha] = alpha.real, c->integer[FY_ADDMM_alpha] = alpha.is_int ? alpha.integer : 0;
 }
 
 fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy_arg beta, fy_arg alpha)
