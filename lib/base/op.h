@@ -1,5 +1,6 @@
-/* op.h: the op table. One row says an operation's name, its rules, its gradient and its cost; adding an op
- * touches this table, its kernel (kernels/), its host version (cpu_*.c) and its test. */
+/* op.h: the op table. One row says an operation's name, its rules, its gradient, its cost and what its scalars are
+ * called. Adding an op touches this table, its kernel (kernels/), its host version (cpu_*.c) and its name and macro in
+ * ferry_math.h. */
 #ifndef FERRY_OP_H
 #define FERRY_OP_H
 
@@ -78,6 +79,10 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 b
     X(pow,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,   20, "g * b * pow(a, b - 1); g * r * log(a)", FY_SCALARS(), "") \
     X(maximum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * (a >= b); g * (a < b)", FY_SCALARS(), "NaN if either is") \
     X(minimum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * (a <= b); g * (a > b)", FY_SCALARS(), "NaN if either is") \
+    X(clamp_min,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g * (a >= b); g * (a < b)", FY_SCALARS(), "NaN if either is") \
+    X(clamp_max,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g * (a <= b); g * (a > b)", FY_SCALARS(), "NaN if either is") \
+    X(clamp,        3, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    2, "g * (a >= b) * (a <= c); g * (a < b) * (b < c); g * ((a > c) or (b > c))", FY_SCALARS(), "NaN if any is; c where b > c") \
+    X(where,        3, FY_ALL_TYPES, FY_CHOSEN,        FY_BROADCAST,    1, "; where(a, g, 0); where(a, 0, g)", FY_SCALARS(), "a ? b : c") \
     X(eq,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
     X(ne,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
     X(lt,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \

@@ -82,4 +82,18 @@ void fy_blas_end(void);
         } \
     }
 
+/* From x, y and z of type T, a T. */
+#define FY_LOOP3(name, T, ...) \
+    FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
+    { \
+        T *out = to; \
+        const T *a = in[0], *b = in[1], *c = in[2]; \
+        (void)w; \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
+        { \
+            T x = a[i], y = b[i], z = c[i]; \
+            out[i] = (T)(__VA_ARGS__); \
+        } \
+    }
+
 #endif

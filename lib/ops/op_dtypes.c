@@ -79,10 +79,13 @@ static bool check_condition(const fy_call *c)
     char name[200];
     fy_tensor *x = c->in[0].is_tensor ? c->in[0].tensor : NULL;
     if (x && (x->dtype == FY_BOOL || x->dtype == FY_UINT8)) return true;
+    if (!x)
+        return fy_fail(c->at, "dtype", "C chooses by itself: condition ? a : b",
+                       "%s expected condition to be a boolean tensor, but got a number", fy_ops[c->op].name);
     return fy_fail_about(c->at, "dtype",
-                         fy_hint("a comparison gives one: fy_ne(%s, 0)", fy_argument(c->at, 0, name, sizeof name)),
-                         x ? 1 : 0, &x, "%s expected condition to be a boolean tensor, but got a %s%s",
-                         fy_ops[c->op].name, x ? "tensor with dtype " : "number", x ? fy_dtype_torch(x->dtype) : "");
+                         fy_hint("a comparison gives one: fy_ne(%s, 0)", fy_argument(c->at, 0, name, sizeof name)), 1,
+                         &x, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
+                         fy_ops[c->op].name, fy_dtype_torch(x->dtype));
 }
 
 bool fy_subtracts_mask(const fy_call *c)

@@ -101,8 +101,17 @@ static bool has_shape(const fy_tensor *x, const fy_shape *s)
     return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
 }
 
-/* PyTorch takes x to the power of a number for an operation on x alone. */
-static bool is_power(const fy_call *c, int i) { return c->op == FY_OP_pow && i == 1 && !c->in[1].is_tensor; }
+/* PyTorch takes x to the power of a number, and x between numbers, for an operation on x alone. */
+static bool is_of_one(const fy_call *c)
+{
+    switch (c->op) {
+    case FY_OP_pow:
+    case FY_OP_clamp_min:
+    case FY_OP_clamp_max: return c->in[0].is_tensor && !c->in[1].is_tensor;
+    case FY_OP_clamp: return c->in[0].is_tensor && !c->in[1].is_tensor && !c->in[2].is_tensor;
+    default: return false;
+    }
+}
 
 /* The layout of an operand once it has the type that is computed in: the conversion leaves no holes, and the
  * dimensions in their order. */
@@ -139,7 +148,7 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
     if (!broadcast_all(c->at, nin, x, &p->result.shape)) return false;
     if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
     for (int i = 0; i < nin; i++) {
-        alike = alike && (is_power(c, i) || has_shape(x[i], &p->result.shape));
+        alike = alike && (is_of_one(c) || has_shape(x[i], &p->result.shape));
         if (p->number[i]) continue;
         p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
         told[n++] = as_converted(c, p, i);
