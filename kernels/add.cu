@@ -48,10 +48,10 @@ template <typename T> static wide_of<T> minus(T x)
 
 LAUNCHER(add)
 {
-    FOR_ALL("add", launch<T>(w, name, wide(number_of<T>(w, 2))))
+    FOR_ALL("add", launch<T>(w, name, wide(number_of<T>(w, FY_ADD_alpha))))
 }
 
 LAUNCHER(sub)
 {
-    FOR_NUMBERS("sub", launch<T>(w, name, minus(number_of<T>(w, 2))))
+    FOR_NUMBERS("sub", launch<T>(w, name, minus(number_of<T>(w, FY_SUB_alpha))))
 }

@@ -127,3 +127,11 @@ LAUNCHER(minimum)
 {
     FOR_ALL("minimum", launch<smaller, T>(w, name))
 }
+LAUNCHER(clamp_min)
+{
+    FOR_NUMBERS("clamp_min", launch<larger, T>(w, name))
+}
+LAUNCHER(clamp_max)
+{
+    FOR_NUMBERS("clamp_max", launch<smaller, T>(w, name))
+}

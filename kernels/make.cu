@@ -11,7 +11,7 @@ LAUNCHER(fill)
 {
     dim3 grid = grid_for(w, NULL, w->out.layout.numel);
     FOR_ALL("fill", w->kernel = name;
-            LAUNCH(fill<T>, grid, FY_THREADS)(number_of<T>(w, 0), (T *)w->out.data, flat(w->out.layout)))
+            LAUNCH(fill<T>, grid, FY_THREADS)(number_of<T>(w, FY_FILL_value), (T *)w->out.data, flat(w->out.layout)))
 }
 
 /* ---- one number after another ---------------------------------------------------------------------- */
@@ -48,9 +48,9 @@ LAUNCHER(arange)
 {
     dim3 grid = grid_for(w, NULL, w->out.layout.numel);
     FOR_REALS("arange", w->kernel = name;
-              LAUNCH(arange_reals<T>, grid, FY_THREADS)(w->real[0], w->real[1], (T *)w->out.data, flat(w->out.layout)))
+              LAUNCH(arange_reals<T>, grid, FY_THREADS)(w->real[FY_ARANGE_start], w->real[FY_ARANGE_step], (T *)w->out.data, flat(w->out.layout)))
     FOR_INTEGERS("arange", w->kernel = name;
-                 LAUNCH(arange_integers<T>, grid, FY_THREADS)((uint64_t)w->integer[0], (uint64_t)w->integer[1],
+                 LAUNCH(arange_integers<T>, grid, FY_THREADS)((uint64_t)w->integer[FY_ARANGE_start], (uint64_t)w->integer[FY_ARANGE_step],
                                                               (T *)w->out.data, flat(w->out.layout)))
 }
 
@@ -86,7 +86,8 @@ template <typename T> struct step_of<T, true> {
 template <typename T> static void launch_linspace(fy_run_work *w, dim3 grid, const char *name)
 {
     using W = typename step_of<T>::type;
-    T first = number_of<T>(w, 0), last = w->out.layout.numel == 1 ? first : number_of<T>(w, 1), step;
+    T first = number_of<T>(w, FY_LINSPACE_start), step;
+    T last = w->out.layout.numel == 1 ? first : number_of<T>(w, FY_LINSPACE_end);
     W start = (W)wide(first), end = (W)wide(last), way = end - start;
     if (w->out.layout.numel > 1) way /= (W)(w->out.layout.numel - 1);
     set_number(&step, (double)way, 0);
@@ -113,6 +114,6 @@ template <typename T> __global__ void eye(T one, T *out, fy_layout lo)
 LAUNCHER(eye)
 {
     dim3 grid = grid_for(w, NULL, w->out.layout.numel);
-    w->real[0] = 1, w->integer[0] = 1;
-    FOR_ALL("eye", w->kernel = name; LAUNCH(eye<T>, grid, FY_THREADS)(number_of<T>(w, 0), (T *)w->out.data, w->out.layout))
+    FOR_ALL("eye", w->kernel = name; T one; set_number(&one, 1, 1);
+            LAUNCH(eye<T>, grid, FY_THREADS)(one, (T *)w->out.data, w->out.layout))
 }

@@ -97,7 +97,7 @@ template <typename T> static void launch_addmm(fy_run_work *w, const char *name)
     dim3 grid = grid_of_tiles(w, name);
     LAUNCH(addmm<T>, grid, dim3(TILE, TILE))
     ((const T *)c->data, matrix_of(c), (const T *)a->data, matrix_of(a), (const T *)b->data, matrix_of(b),
-     (total<T>)w->real[0], (total<T>)w->real[1], (T *)out->data, matrix_of(out));
+     (total<T>)w->real[FY_ADDMM_beta], (total<T>)w->real[FY_ADDMM_alpha], (T *)out->data, matrix_of(out));
 }
 
 LAUNCHER(matmul)

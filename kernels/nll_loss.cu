@@ -28,7 +28,7 @@ template <typename T> static void launch(fy_run_work *w, const char *name)
     dim3 grid = grid_for(w, name, lo.numel);
     LAUNCH(nll_loss<T>, grid, FY_THREADS)
     ((const T *)w->in[0].data, kept_of(w), gone_of(w), (const int64_t *)w->in[1].data, flat(w->in[1].layout),
-     (total<T>)w->real[0], (T *)w->out.data, lo, BLAME(w));
+     (total<T>)w->real[FY_NLL_LOSS_smoothing], (T *)w->out.data, lo, BLAME(w));
 }
 
 LAUNCHER(nll_loss)

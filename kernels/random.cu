@@ -231,16 +231,16 @@ __global__ void randperm(uint64_t seed, uint64_t offset, int half, T *out, fy_la
 
 static uint64_t seed_of(const fy_run_work *w)
 {
-    return (uint64_t)w->integer[0];
+    return (uint64_t)w->integer[FY_RANDOM_seed];
 }
 static uint64_t offset_of(const fy_run_work *w)
 {
-    return (uint64_t)w->integer[1];
+    return (uint64_t)w->integer[FY_RANDOM_counter];
 }
 
 template <typename T, typename D> static void launch(fy_run_work *w, const char *name, D d)
 {
-    int64_t blocks = (w->out.layout.numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS, most = (int64_t)w->real[0];
+    int64_t blocks = (w->out.layout.numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS, most = w->integer[FY_RANDOM_blocks];
     dim3 grid((unsigned)(blocks < most ? blocks : most));
     constexpr auto *kernel = distribution<D, T>;
     note(w, name, grid, dim3(FY_RANDOM_THREADS));
@@ -249,7 +249,7 @@ template <typename T, typename D> static void launch(fy_run_work *w, const char 
 
 template <typename T> static void launch_randint(fy_run_work *w, const char *name)
 {
-    uint64_t low = (uint64_t)w->integer[2], range = (uint64_t)w->integer[3] - low;
+    uint64_t low = (uint64_t)w->integer[FY_RANDOM_low], range = (uint64_t)w->integer[FY_RANDOM_high] - low;
     if (range < FY_LONG_RANGE) launch<T>(w, name, integers<T>{low, range});
     else launch<T>(w, name, long_integers<T>{low, range});
 }

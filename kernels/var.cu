@@ -35,5 +35,5 @@ template <typename T> struct var_fold {
 
 LAUNCHER(var)
 {
-    FOR_REALS("var", launch_reduction<var_fold<T>, T>(w, name, w->real[0]))
+    FOR_REALS("var", launch_reduction<var_fold<T>, T>(w, name, w->real[FY_VAR_correction]))
 }

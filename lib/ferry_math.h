@@ -17,6 +17,8 @@
 #define fy_pow(a, b)          FY_TWO(pow, #a ", " #b, a, b)    /* a to the power of b */
 #define fy_maximum(a, b)      FY_TWO(maximum, #a ", " #b, a, b) /* the larger; NaN if either is */
 #define fy_minimum(a, b)      FY_TWO(minimum, #a ", " #b, a, b)
+#define fy_clamp_min(x, min)  FY_TWO(clamp_min, #x ", " #min, x, min) /* at least min */
+#define fy_clamp_max(x, max)  FY_TWO(clamp_max, #x ", " #max, x, max) /* at most max */
 #define fy_eq(a, b)           FY_TWO(eq, #a ", " #b, a, b)     /* comparisons give bool */
 #define fy_ne(a, b)           FY_TWO(ne, #a ", " #b, a, b)
 #define fy_lt(a, b)           FY_TWO(lt, #a ", " #b, a, b)
@@ -25,6 +27,10 @@
 #define fy_ge(a, b)           FY_TWO(ge, #a ", " #b, a, b)
 #define fy_logical_and(a, b)  FY_TWO(logical_and, #a ", " #b, a, b) /* bool; what is not 0 is true */
 #define fy_logical_or(a, b)   FY_TWO(logical_or, #a ", " #b, a, b)
+
+/* Three operands: any of them tensors, but the condition never a number. */
+#define fy_clamp(x, min, max) FY_THREE(clamp, #x ", " #min ", " #max, x, min, max) /* no less than min, no more than max */
+#define fy_where(mask, a, b)  FY_THREE(where, #mask ", " #a ", " #b, mask, a, b)   /* mask ? a : b; a bool as from fy_gt */
 
 /* In place: the result must fit a's shape, and its type must not be of a higher kind than a's. What is returned
  * is a, borrowed: it needs no fy_free and no FY_SCOPE. */
@@ -103,6 +109,7 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
 
 /* The text comes from the outermost macro: an inner one would see its arguments expanded. */
 #define FY_TWO(op, text, a, b) fy_##op##_at(FY_AT("fy_" #op, text), FY_ARG(a), FY_ARG(b))
+#define FY_THREE(op, text, a, b, c) fy_##op##_at(FY_AT("fy_" #op, text), FY_ARG(a), FY_ARG(b), FY_ARG(c))
 #define FY_ONE(op, text, x) fy_##op##_at(FY_AT("fy_" #op, text), x)
 #define FY_ALPHA(f, call, text, ...) \
     f((FY_AT_MOST(3, call, "(a, b, alpha)", __VA_ARGS__), FY_AT(call, text)), FY_ARG(FY_FIRST(__VA_ARGS__)), \
@@ -120,27 +127,37 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
     FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(x, target)"), __VA_ARGS__), \
         FY_LOSS_OPTS(call, __VA_ARGS__)
 
-/* The functions behind them. */
+/* The lists of operations that are called alike. The functions behind the macros above are declared and defined
+ * (lib/ops/ops.c) by them, and the tests and the fuzzer go through them. IN_PLACE: fy_mul_ and so on. */
+#define FY_THREE_OPERAND_OPS(X) X(clamp) X(where)
 #define FY_TWO_OPERAND_OPS(X) \
-    X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) \
-    X(logical_and) X(logical_or) X(mul_) X(div_)
+    X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(clamp_min) X(clamp_max) X(eq) X(ne) \
+    X(lt) X(le) X(gt) X(ge) X(logical_and) X(logical_or)
+#define FY_TWO_OPERAND_OPS_IN_PLACE(X) X(mul) X(div)
+#define FY_ALPHA_OPS(X) X(add) X(sub)
+#define FY_ALPHA_OPS_IN_PLACE(X) X(add) X(sub)
 #define FY_ONE_OPERAND_OPS(X) \
     X(neg) X(abs) X(sign) X(relu) X(floor) X(ceil) X(round) X(exp) X(log) X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) \
-    X(logical_not) X(relu_) X(neg_) X(exp_)
+    X(logical_not)
+#define FY_ONE_OPERAND_OPS_IN_PLACE(X) X(relu) X(neg) X(exp)
 #define FY_REDUCTIONS(X) X(sum) X(prod) X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all)
+#define FY_IN_PLACE(op) X(op##_) /* X: as it is where the list is used */
+#define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg c);
+FY_THREE_OPERAND_OPS(X)
+FY_ALPHA_OPS(X)
+FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
+#undef X
 #define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_arg a, fy_arg b);
 FY_TWO_OPERAND_OPS(X)
+FY_TWO_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
 #define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_tensor *x);
 FY_ONE_OPERAND_OPS(X)
+FY_ONE_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
 #define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o);
 FY_REDUCTIONS(X)
 #undef X
-fy_tensor *fy_add_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha);
-fy_tensor *fy_sub_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha);
-fy_tensor *fy_add__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha);
-fy_tensor *fy_sub__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha);
 fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value);
 fy_tensor *fy_softmax_at(fy_site *at, fy_tensor *x, int64_t dim);
 fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim);

@@ -147,7 +147,7 @@ static inline fy_run_work add_work(float *a, float *b, float *out, int64_t n)
     return (fy_run_work){.op = FY_OP_add,
                          .dtype = FY_FLOAT32,
                          .nin = 2,
-                         .real = {0, 0, 1},
+                         .real = {[FY_ADD_alpha] = 1},
                          .in = {{a, FY_FLOAT32, l}, {b, FY_FLOAT32, l}},
                          .out = {out, FY_FLOAT32, l}};
 }

@@ -34,6 +34,14 @@ static void choose_two(step *s)
     add_value(s, percent(&dice, 75) ? fy_arg_int(1) : any_number());
 }
 
+/* Often a number in place of one that is no condition. */
+static void choose_three(step *s)
+{
+    take_slots(s, 3);
+    s->number = any_number();
+    if (percent(&dice, 40)) s->in[between(&dice, 1 - (wild && percent(&dice, 10)), 2)] = NUMBER;
+}
+
 static void choose_dims(step *s, const fy_tensor *x)
 {
     s->shape.ndim = percent(&dice, 30) ? 0 : percent(&dice, 70) ? 1 : (int)between(&dice, 1, x->ndim ? x->ndim : 1);
@@ -132,6 +140,7 @@ static bool choose_once(program *p)
     if (k < ONE) choose_made(&s);
     else if (k == DEVICE) s.at[0] = wild ? between(&dice, -1, 2) : 0;
     else if (k == TWO || k == ALPHA) choose_two(&s);
+    else if (k == THREE) choose_three(&s);
     else if (k == PRODUCT || k == LINEAR) take_slots(&s, 2);
     else if (k == ADDMM) take_slots(&s, 3), add_value(&s, any_number()), add_value(&s, any_number());
     else take_slots(&s, 1), choose_rest(&s);

@@ -33,6 +33,7 @@ static bool is_split(const step *s)
 {
     switch (deed_of(s)->kind) {
     case TWO:
+    case THREE:
     case ALPHA:
     case MSE: return !devices_meet(s, false);
     case PRODUCT:
@@ -120,6 +121,23 @@ static bool two_fit(const step *s)
     if (!a || !is_writable(a) || !fy_can_cast(result, a->dtype)) return false;
     if (!b) return true;
     return broadcast(a, b, &shape) && has_shape_of(a, &shape) && (a == b || a->storage != b->storage);
+}
+
+static bool three_fit(const step *s)
+{
+    const fy_op *op = &fy_ops[operand_op(s)];
+    bool chosen = op->dtype == FY_CHOSEN;
+    fy_arg x[3];
+    fy_tensor none = {.shape = {0}};
+    fy_shape shape = {0};
+    for (int i = 0; i < 3; i++) {
+        x[i] = argument(&worlds[HOST_WORLD], s, i);
+        for (int d = 0; d < shape.ndim; d++) none.shape[d] = shape.dims[d];
+        none.ndim = shape.ndim;
+        if (host(s, i) && !broadcast(&none, host(s, i), &shape)) return false;
+    }
+    if (!devices_meet(s, false) || (chosen && !is_mask(s, 0))) return false;
+    return fy_op_takes(operand_op(s), fy_result_of(3 - chosen, x + chosen));
 }
 
 static bool one_fits(const step *s)
@@ -230,6 +248,7 @@ static bool fits(const step *s)
     switch (k) {
     case TWO:
     case ALPHA: return two_fit(s);
+    case THREE: return three_fit(s);
     case ONE: return one_fits(s);
     case FILL: return is_writable(x);
     case REDUCE: return reduction_fits(s);

@@ -28,6 +28,7 @@ typedef enum deed_kind {
     RANDPERM, /* from nothing */
     ONE,
     TWO,
+    THREE,
     ALPHA,
     FILL,
     REDUCE,
@@ -65,33 +66,45 @@ typedef struct deed {
 #define DEED(name, kind, weight) {#name, kind, weight, (void (*)(void))fy_##name##_at},
 static const deed deeds[] = {
 #define X(op) DEED(op, TWO, 4)
-    FY_TWO_OPERAND_OPS(X)
+    FY_TWO_OPERAND_OPS(X) FY_TWO_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
+#undef X
+#define X(op) DEED(op, THREE, 6)
+        FY_THREE_OPERAND_OPS(X)
+#undef X
+#define X(op) DEED(op, ALPHA, 9)
+            FY_ALPHA_OPS(X) FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
 #define X(op) DEED(op, ONE, 3)
-        FY_ONE_OPERAND_OPS(X)
+                FY_ONE_OPERAND_OPS(X) FY_ONE_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
 #define X(op) DEED(op, REDUCE, 5)
-            FY_REDUCTIONS(X)
+                    FY_REDUCTIONS(X)
 #undef X
-                DEED(zeros, MAKE, 2) DEED(ones, MAKE, 2) DEED(rand, MAKE, 3) DEED(randn, MAKE, 4) DEED(full, FULL, 4)
-                    DEED(arange, RANGE, 4) DEED(linspace, RANGE, 3) DEED(tensor, VALUES, 4) DEED(eye, EYE, 3)
-                        DEED(randint, RANDINT, 4) DEED(randperm, RANDPERM, 3) DEED(empty_like, SAME, 1) DEED(
-                            zeros_like, SAME, 1) DEED(ones_like, SAME, 1) DEED(add, ALPHA, 10) DEED(sub, ALPHA, 10)
-                            DEED(add_, ALPHA, 8) DEED(sub_, ALPHA, 8) DEED(fill_, FILL, 4) DEED(softmax, ALONG, 6)
-                                DEED(log_softmax, ALONG, 6) DEED(matmul, PRODUCT, 16) DEED(mm, PRODUCT, 3) DEED(
-                                    bmm, PRODUCT, 3) DEED(mv, PRODUCT, 3) DEED(dot, PRODUCT, 3) DEED(addmm, ADDMM, 8)
-                                    DEED(linear, LINEAR, 6) DEED(cross_entropy, CROSS_ENTROPY, 10) DEED(
-                                        mse_loss, MSE, 6) DEED(view, SHAPED, 8) DEED(reshape, SHAPED, 8)
-                                        DEED(permute, SHAPED, 10) DEED(expand, SHAPED, 8) DEED(view_dtype, DTYPED, 4)
-                                            DEED(flatten, PAIR, 4) DEED(transpose, PAIR, 8) DEED(select, PAIR, 8)
-                                                DEED(squeeze, DIM, 4) DEED(unsqueeze, DIM, 5) DEED(narrow, NARROW, 8)
-                                                    DEED(slice, SLICE, 12) DEED(t, SAME, 4) DEED(contiguous, SAME, 5)
-                                                        DEED(clone, SAME, 5) DEED(detach, SAME, 2) DEED(cat, JOIN, 8)
-                                                            DEED(stack, JOIN, 8) DEED(to, TO, 30) DEED(cuda, CUDA, 4)
-                                                                DEED(cpu, SAME, 4) DEED(copy_, COPY, 12)
-                                                                    DEED(pin_memory, SAME, 2) DEED(save_npy, NPY, 1)
-                                                                        DEED(free, FREE, 10) DEED(item, ITEM, 3)
-                                                                            DEED(cuda_set_device, DEVICE, 1)};
+                        DEED(zeros, MAKE, 2) DEED(ones, MAKE, 2) DEED(rand, MAKE, 3) DEED(randn, MAKE, 4)
+                            DEED(full, FULL, 4) DEED(arange, RANGE, 4) DEED(linspace, RANGE, 3) DEED(tensor, VALUES, 4)
+                                DEED(eye, EYE, 3) DEED(randint, RANDINT, 4) DEED(randperm, RANDPERM, 3)
+                                    DEED(empty_like, SAME, 1) DEED(zeros_like, SAME, 1) DEED(ones_like, SAME, 1)
+                                        DEED(fill_, FILL, 4) DEED(softmax, ALONG, 6) DEED(log_softmax, ALONG, 6)
+                                            DEED(matmul, PRODUCT, 16) DEED(mm, PRODUCT, 3) DEED(bmm, PRODUCT, 3)
+                                                DEED(mv, PRODUCT, 3) DEED(dot, PRODUCT, 3) DEED(addmm, ADDMM, 8)
+                                                    DEED(linear, LINEAR, 6) DEED(cross_entropy, CROSS_ENTROPY, 10) DEED(
+                                                        mse_loss, MSE, 6) DEED(view, SHAPED, 8) DEED(reshape, SHAPED, 8)
+                                                        DEED(permute, SHAPED, 10) DEED(expand, SHAPED, 8)
+                                                            DEED(view_dtype, DTYPED, 4) DEED(flatten, PAIR, 4) DEED(
+                                                                transpose, PAIR, 8) DEED(select, PAIR, 8)
+                                                                DEED(squeeze, DIM, 4) DEED(unsqueeze, DIM, 5) DEED(
+                                                                    narrow, NARROW, 8) DEED(slice, SLICE, 12)
+                                                                    DEED(t, SAME, 4) DEED(contiguous, SAME, 5)
+                                                                        DEED(clone, SAME, 5) DEED(detach, SAME, 2) DEED(
+                                                                            cat, JOIN, 8) DEED(stack, JOIN, 8)
+                                                                            DEED(to, TO, 30) DEED(cuda, CUDA, 4)
+                                                                                DEED(cpu, SAME, 4) DEED(copy_, COPY, 12)
+                                                                                    DEED(pin_memory, SAME,
+                                                                                         2) DEED(save_npy, NPY, 1)
+                                                                                        DEED(free, FREE, 10)
+                                                                                            DEED(item, ITEM, 3)
+                                                                                                DEED(cuda_set_device,
+                                                                                                     DEVICE, 1)};
 enum { DEEDS = sizeof deeds / sizeof *deeds };
 
 /* Devices as a program may name them; the first three are right. */

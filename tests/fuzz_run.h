@@ -172,6 +172,8 @@ static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
     case ONE:
     case SAME: return is_named(s, "cpu") ? move_home_or_away(w, s) : CALL(fy_site *, fy_tensor *)(SITE, x);
     case TWO: return CALL(fy_site *, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1));
+    case THREE:
+        return CALL(fy_site *, fy_arg, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1), argument(w, s, 2));
     case ALPHA: return CALL(fy_site *, fy_arg, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1), s->value[0]);
     case FILL: return CALL(fy_site *, fy_tensor *, fy_arg)(SITE, x, s->value[0]);
     case REDUCE: return reduce(w, s, second);

@@ -53,7 +53,7 @@ static void add_and_mul_follow_any_layout(void **state)
                      .nin = 2,
                      .in = {operand(a, FY_FLOAT32, DIMS(3, 2)), operand(row, FY_FLOAT32, DIMS(2, 3))},
                      .out = operand(out, FY_FLOAT32, DIMS(2, 3))};
-    w.real[2] = 1;                 /* alpha */
+    w.real[FY_ADD_alpha] = 1;
     swap_dims(&w.in[0]);           /* a is read as its transpose, 2 x 3 */
     w.in[1].layout.strides[0] = 0; /* row is broadcast over both rows */
     run(&w);
@@ -82,7 +82,7 @@ static void a_number_stands_for_an_operand_on_either_side(void **state)
     assert_true(out[0] == 2.5f && out[1] == 5 && out[2] == 7.5f);
     fy_run_work v = {.op = FY_OP_add,
                      .nin = 2,
-                     .integer = {100, 0, 1},
+                     .integer = {100, [FY_ADD_alpha] = 1},
                      .in = {{.dtype = FY_INT64}, operand(b, FY_INT64, DIMS(2))},
                      .out = operand(long_out, FY_INT64, DIMS(2))};
     run(&v);
@@ -95,7 +95,7 @@ static void integers_wrap_as_on_a_card(void **state)
     (void)state;
     fy_run_work w = {.op = FY_OP_add,
                      .nin = 2,
-                     .integer = {0, 0, 1},
+                     .integer = {[FY_ADD_alpha] = 1},
                      .in = {operand(a, FY_INT64, DIMS(1)), operand(b, FY_INT64, DIMS(1))},
                      .out = operand(out, FY_INT64, DIMS(1))};
     run(&w);
@@ -172,7 +172,8 @@ static void randn_is_philox_and_box_muller(void **state)
     static float out[1024];
     (void)state;
     /* one block: thread 0 makes the first of every 256 */
-    fy_run_work w = {.op = FY_OP_randn, .real = {1}, .out = operand(out, FY_FLOAT32, DIMS(1024))};
+    fy_run_work w = {
+        .op = FY_OP_randn, .integer = {[FY_RANDOM_blocks] = 1}, .out = operand(out, FY_FLOAT32, DIMS(1024))};
     run(&w);
     for (int i = 0; i < 4; i += 2) {
         double radius = sqrt(-2 * log((word[i] + 0.5) / 4294967296)), angle = 2 * acos(-1) * word[i + 1] / 4294967296;
@@ -186,15 +187,17 @@ static void randn_hangs_on_seed_and_counter_alone(void **state)
     enum { N = 2503, EACH_COUNTER = 1024 };
     static float once[N], again[N], later[N], other[N];
     (void)state;
-    fy_run_work w = {.op = FY_OP_randn, .real = {1}, .integer = {42, 0}, .out = operand(once, FY_FLOAT32, DIMS(N))};
+    fy_run_work w = {.op = FY_OP_randn,
+                     .integer = {[FY_RANDOM_seed] = 42, [FY_RANDOM_blocks] = 1},
+                     .out = operand(once, FY_FLOAT32, DIMS(N))};
     run(&w);
     w.out.data = again;
     run(&w);
     assert_memory_equal(once, again, sizeof once);
-    w.out.data = later, w.integer[1] = 1;
+    w.out.data = later, w.integer[FY_RANDOM_counter] = 1;
     run(&w);
     assert_memory_equal(later, once + EACH_COUNTER, (N - EACH_COUNTER) * sizeof(float));
-    w.out.data = other, w.integer[0] = 43;
+    w.out.data = other, w.integer[FY_RANDOM_seed] = 43;
     run(&w);
     assert_memory_not_equal(other, later, sizeof other);
     double sum = 0, squares = 0;

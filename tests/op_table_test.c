@@ -27,6 +27,8 @@ typedef struct given {
     const char *device;
     fy_dtype dtype;
     fy_tensor *a, *b, *c, *d; /* (3, 4), (4), (4, 2), (3, 2) */
+    fy_tensor *e;             /* (3, 1) */
+    fy_tensor *mask;          /* (3, 4), bool */
     fy_tensor *classes;       /* (3) */
 } given;
 
@@ -37,6 +39,8 @@ static given given_of(fy_dtype dtype, const char *device)
     g.b = fy_to(fy_to(fy_arange((1, 5)), dtype), device);
     g.c = fy_to(fy_to(fy_view(fy_arange((-4, 4)), (4, 2)), dtype), device);
     g.d = fy_to(fy_to(fy_view(fy_arange((6)), (3, 2)), dtype), device);
+    g.e = fy_to(fy_to(fy_view(fy_arange((2, 5)), (3, 1)), dtype), device);
+    g.mask = fy_to(fy_gt(fy_view(fy_arange((-6, 6)), (3, 4)), 0), device);
     g.classes = fy_to(fy_tensor((1, 0, 3)), device);
     return g;
 }
@@ -62,27 +66,25 @@ static fy_tensor *make(int op, const given *g)
 // clang-format off
 static fy_tensor *meet(int op, const given *g)
 {
+    fy_tensor *first = fy_ops[op].dtype == FY_CHOSEN ? g->mask : g->a;
     switch ((fy_op_index)op) {
-#define X(name) \
-    case FY_OP_##name: return fy_##name(g->a, g->b);
-        X(add)
-        X(sub) X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt)
-            X(ge) X(logical_and) X(logical_or)
+#define X(name) case FY_OP_##name: return fy_##name(g->a, g->b);
+    FY_TWO_OPERAND_OPS(X) FY_ALPHA_OPS(X)
 #undef X
-                default : return NULL;
+#define X(name) case FY_OP_##name: return fy_##name(first, g->b, g->e);
+    FY_THREE_OPERAND_OPS(X)
+#undef X
+    default: return NULL;
     }
 }
 
 static fy_tensor *map(int op, const given *g)
 {
     switch ((fy_op_index)op) {
-#define X(name) \
-    case FY_OP_##name: return fy_##name(g->a);
-        X(clone)
-        X(logical_not) X(neg) X(abs) X(sign) X(relu) X(floor) X(ceil) X(round) X(exp) X(log) X(sqrt) X(sin) X(cos)
-            X(tanh) X(sigmoid)
+#define X(name) case FY_OP_##name: return fy_##name(g->a);
+    FY_ONE_OPERAND_OPS(X) X(clone)
 #undef X
-                case FY_OP_cast : return fy_to(g->a, g->dtype == FY_FLOAT64 ? FY_FLOAT16 : FY_FLOAT64);
+    case FY_OP_cast: return fy_to(g->a, g->dtype == FY_FLOAT64 ? FY_FLOAT16 : FY_FLOAT64);
     default: return NULL;
     }
 }
@@ -90,12 +92,10 @@ static fy_tensor *map(int op, const given *g)
 static fy_tensor *fold(int op, const given *g)
 {
     switch ((fy_op_index)op) {
-#define X(name) \
-    case FY_OP_##name: return fy_##name(g->a, (1));
-        X(sum)
-        X(prod) X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all)
+#define X(name) case FY_OP_##name: return fy_##name(g->a, (1));
+    FY_REDUCTIONS(X)
 #undef X
-            case FY_OP_softmax : return fy_softmax(g->a, 1);
+    case FY_OP_softmax: return fy_softmax(g->a, 1);
     case FY_OP_log_softmax: return fy_log_softmax(g->a, 1);
     case FY_OP_matmul: return fy_matmul(g->a, g->c);
     case FY_OP_addmm: return fy_addmm(g->d, g->a, g->c, 2, 3);

@@ -70,10 +70,13 @@ static value of_dtype(fy_dtype d) { return (value){.kind = DTYPE, .dtype = d}; }
 
 /* clang-format off */
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1))); }
-FY_TWO_OPERAND_OPS(X)
+FY_TWO_OPERAND_OPS(X) FY_TWO_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
+#undef X
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1), operand(c, 2))); }
+FY_THREE_OPERAND_OPS(X)
 #undef X
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0))); }
-FY_ONE_OPERAND_OPS(X)
+FY_ONE_OPERAND_OPS(X) FY_ONE_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
 X(t) X(contiguous) X(clone) X(detach) X(zeros_like) X(ones_like) X(empty_like) X(cpu) X(pin_memory)
 #undef X
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1))); }
@@ -96,7 +99,7 @@ X(div) X(mul) X(floor_divide) X(remainder) X(pow)
 
 static fy_arg alpha(const call *c) { return given(c, "alpha") ? arg_of(given(c, "alpha")) : FY_ARG(1); }
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1), alpha(c))); }
-X(add) X(sub) X(add_) X(sub_)
+FY_ALPHA_OPS(X) FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
 OP(radd) { return of_tensor(fy_add_at(AT("fy_add"), operand(c, 1), operand(c, 0), alpha(c))); }
 OP(rsub) { return of_tensor(fy_sub_at(AT("fy_sub"), operand(c, 1), operand(c, 0), alpha(c))); }
@@ -293,8 +296,14 @@ OP(crash)
 #define WAITS(name) {#name, "", NULL},
 
 static const oracle_op ops[] = {
-    FY_TWO_OPERAND_OPS(PLAIN) FY_ONE_OPERAND_OPS(PLAIN)
-    ROW(add, "alpha") ROW(sub, "alpha") ROW(add_, "alpha") ROW(sub_, "alpha") ROW(radd, "alpha") ROW(rsub, "alpha")
+    FY_THREE_OPERAND_OPS(PLAIN) FY_TWO_OPERAND_OPS(PLAIN) FY_ONE_OPERAND_OPS(PLAIN)
+#define X(name) PLAIN(name)
+    FY_TWO_OPERAND_OPS_IN_PLACE(FY_IN_PLACE) FY_ONE_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
+#undef X
+#define X(name) ROW(name, "alpha")
+    FY_ALPHA_OPS(X) FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
+#undef X
+    ROW(radd, "alpha") ROW(rsub, "alpha")
     PLAIN(rdiv) PLAIN(rmul) PLAIN(rfloor_divide) PLAIN(rremainder) PLAIN(rpow) ROW(fill_, "value") PLAIN(zero_)
 
     ROW(sum, "dim keepdim dtype") ROW(prod, "dim keepdim dtype") ROW(mean, "dim keepdim dtype")

@@ -83,7 +83,7 @@ static inline fy_run_work add_work(int stream, void *a, void *b, void *out)
 {
     fy_run_work w = {.id = ++ids, .stream = stream, .op = FY_OP_add, .nin = 2, .dtype = FY_FLOAT32, .bytes = BYTES};
     w.in[0] = floats(a), w.in[1] = floats(b), w.out = floats(out);
-    w.real[2] = 1;
+    w.real[FY_ADD_alpha] = 1;
     return w;
 }
 
@@ -92,7 +92,7 @@ static inline fy_run_work fill_in(int stream, void *out, double value)
     fy_run_work w = fill_work(out, N, 1);
     w.id = ++ids;
     w.stream = stream;
-    w.real[0] = value;
+    w.real[FY_FILL_value] = value;
     return w;
 }
 

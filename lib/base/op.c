@@ -5,7 +5,8 @@
 #include "run_work.h"
 
 const fy_op fy_ops[FY_OP_COUNT] = {
-#define X(name, nin, types, dtype, shape, flops, gradient, scalars) {#name, nin, types, dtype, shape, flops, gradient},
+#define X(name, nin, types, dtype, shape, flops, gradient, scalars, words) \
+    {#name, nin, types, dtype, shape, flops, gradient},
     FY_OPS(X)
 #undef X
 };

@@ -1,5 +1,6 @@
-/* op.h: the op table. One row says an operation's name, its rules, its gradient and its cost; adding an op
- * touches this table, its kernel (kernels/), its host version (cpu_*.c) and its test. */
+/* op.h: the op table. One row says an operation's name, its rules, its gradient, its cost and what its scalars are
+ * called. Adding an op touches this table, its kernel (kernels/), its host version (cpu_*.c) and its name and macro in
+ * ferry_math.h. */
 #ifndef FERRY_OP_H
 #define FERRY_OP_H
 
@@ -21,6 +22,7 @@ typedef enum fy_dtype_rule {
     FY_TRUTH,         /* the operand's own; the result is bool */
     FY_EQUAL_DTYPES,  /* the operands', which must be one: nothing is promoted */
     FY_CLASSIFIED,    /* the first operand's; the second is int64 */
+    FY_CHOSEN,        /* the common one of all but the first, which is bool */
 } fy_dtype_rule;
 
 typedef enum fy_shape_rule {
@@ -32,11 +34,13 @@ typedef enum fy_shape_rule {
     FY_ROWS,           /* one element a row of the first operand */
 } fy_shape_rule;
 
-/* X(name, operands, types, dtype rule, shape rule, flops, gradient, scalars)
+/* X(name, operands, types, dtype rule, shape rule, flops, gradient, scalars, words)
  *
  * flops: for one element of the result; of the operand where the shape is reduced; matmul counts 2k.
  * gradient: of the operands, in words of this table: g the result's gradient, r the result, a, b, c the
  *   operands; sums back to a broadcast operand's shape are understood. "": not differentiable.
+ * scalars: the names by which the call's own numbers are found: w->real[FY_ADD_alpha], and w->integer[] where they are
+ *   whole. They come after the operands' numbers.
  *
  * Layouts. Inputs of a broadcasting op are already expanded to the result's shape (stride 0 where a size
  * was 1). A reduced operand's kept dimensions come first, in the result's order, then w->reduced
@@ -48,69 +52,75 @@ typedef enum fy_shape_rule {
  * Numbers: an input whose data is NULL is a number, real[i] or integer[i] for in[i] by its dtype: what a
  * learner wrote (x + 2.5) or a 0-dim CPU tensor, passed as a kernel argument.
  *
- * Random ops on a card: real[0] is how many blocks of FY_RANDOM_THREADS the card holds at once; so many threads at most
- * share the elements, as in PyTorch, and each goes through counters of Philox from integer[1] on (random.cu). The host
- * draws from its own generator (host_random.c). */
+ * Random ops share their names. On a card FY_RANDOM_blocks is how many blocks of FY_RANDOM_THREADS it holds at once; so
+ * many threads at most share the elements, as in PyTorch, and each goes through counters of Philox from
+ * FY_RANDOM_counter on (random.cu). The host draws from its own generator (host_random.c). */
+enum { FY_RANDOM_seed, FY_RANDOM_counter, FY_RANDOM_blocks, FY_RANDOM_low, FY_RANDOM_high };
 enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 bits an element from that range on */
 
+#define FY_SCALARS(...) __VA_ARGS__
 #define FY_OPS(X) \
-    X(fill,         0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, "", "[0] the value") \
-    X(arange,       0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  1, "", "[0] start, [1] step") \
-    X(linspace,     0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  2, "", "[0] start, [1] end") \
-    X(eye,          0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, "", "") \
-    X(rand,         0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", "integer[0] seed, [1] first counter") \
-    X(randn,        0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 20, "", "integer[0] seed, [1] first counter") \
-    X(randint,      0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", "integer[0] seed, [1] first counter, [2] low, [3] high") \
-    X(randperm,     0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 40, "", "integer[0] seed, [1] first counter") \
-    X(cast,         1, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_BROADCAST,    0, "g", "") \
-    X(clone,        1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    0, "g", "strided to strided") \
-    X(add,          2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g; alpha * g", "[2] alpha: a + alpha * b") \
-    X(sub,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g; -alpha * g", "[2] alpha: a - alpha * b") \
-    X(mul,          2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * b; g * a", "") \
-    X(div,          2, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,    1, "g / b; -g * r / b", "") \
-    X(floor_divide, 2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "", "toward minus infinity") \
-    X(remainder,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g; -g * floor_divide(a, b)", "of the divisor's sign") \
-    X(pow,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,   20, "g * b * pow(a, b - 1); g * r * log(a)", "") \
-    X(maximum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * (a >= b); g * (a < b)", "NaN if either is") \
-    X(minimum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * (a <= b); g * (a > b)", "NaN if either is") \
-    X(eq,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
-    X(ne,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
-    X(lt,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
-    X(le,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
-    X(gt,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
-    X(ge,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
-    X(logical_and,  2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
-    X(logical_or,   2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", "") \
-    X(logical_not,  1, FY_ALL_TYPES, FY_TRUTH,         FY_BROADCAST,    1, "", "") \
-    X(neg,          1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "-g", "") \
-    X(abs,          1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "g * sign(a)", "") \
-    X(sign,         1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    1, "", "-1, 0 or 1; 0 for NaN") \
-    X(relu,         1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "g * (r > 0)", "") \
-    X(floor,        1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", "") \
-    X(ceil,         1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", "") \
-    X(round,        1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", "halves to even") \
-    X(exp,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * r", "") \
-    X(log,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g / a", "") \
-    X(sqrt,         1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,    4, "g / (2 * r)", "") \
-    X(sin,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * cos(a)", "") \
-    X(cos,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "-g * sin(a)", "") \
-    X(tanh,         1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * (1 - r * r)", "") \
-    X(sigmoid,      1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * r * (1 - r)", "") \
-    X(sum,          1, FY_ALL_TYPES, FY_TOTAL,         FY_REDUCED,      1, "g", "") \
-    X(prod,         1, FY_ALL_TYPES, FY_TOTAL,         FY_REDUCED,      1, "g * r / a", "") \
-    X(mean,         1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      1, "g / n", "") \
-    X(var,          1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      4, "g * 2 * (a - mean(a)) / (n - correction)", "real[0] correction: divides by n - correction") \
-    X(max,          1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REDUCED,      1, "g at the position of the maximum", "NaN if any is") \
-    X(min,          1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REDUCED,      1, "g at the position of the minimum", "NaN if any is") \
-    X(argmax,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", "the first of equals; a NaN is the largest") \
-    X(argmin,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", "the first of equals; a NaN is the smallest") \
-    X(any,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", "") \
-    X(all,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", "") \
-    X(softmax,      1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "r * (g - sum(g * r))", "") \
-    X(log_softmax,  1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "g - exp(r) * sum(g)", "") \
-    X(matmul,       2, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "g @ b.t(); a.t() @ g", "") \
-    X(addmm,        3, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "beta * g; alpha * g @ c.t(); alpha * b.t() @ g", "[0] beta, [1] alpha: beta * a + alpha * (b @ c); beta 0 ignores a") \
-    X(nll_loss,     2, FY_REALS,     FY_CLASSIFIED,    FY_ROWS,         2, "-g at the row's class", "real[0] label smoothing; class -100 gives 0")
+    X(fill,         0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, "", FY_SCALARS(FY_FILL_value), "") \
+    X(arange,       0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  1, "", FY_SCALARS(FY_ARANGE_start, FY_ARANGE_step), "") \
+    X(linspace,     0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  2, "", FY_SCALARS(FY_LINSPACE_start, FY_LINSPACE_end), "") \
+    X(eye,          0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE,  0, "", FY_SCALARS(), "") \
+    X(rand,         0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", FY_SCALARS(), "FY_RANDOM_...") \
+    X(randn,        0, FY_REALS,     FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 20, "", FY_SCALARS(), "FY_RANDOM_...") \
+    X(randint,      0, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 10, "", FY_SCALARS(), "FY_RANDOM_...") \
+    X(randperm,     0, FY_NOT_BOOL,  FY_GIVEN_DTYPE,   FY_GIVEN_SHAPE, 40, "", FY_SCALARS(), "FY_RANDOM_...") \
+    X(cast,         1, FY_ALL_TYPES, FY_GIVEN_DTYPE,   FY_BROADCAST,    0, "g", FY_SCALARS(), "") \
+    X(clone,        1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    0, "g", FY_SCALARS(), "strided to strided") \
+    X(add,          2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g; alpha * g", FY_SCALARS(FY_ADD_alpha), "a + alpha * b") \
+    X(sub,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g; -alpha * g", FY_SCALARS(FY_SUB_alpha), "a - alpha * b") \
+    X(mul,          2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * b; g * a", FY_SCALARS(), "") \
+    X(div,          2, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,    1, "g / b; -g * r / b", FY_SCALARS(), "") \
+    X(floor_divide, 2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "", FY_SCALARS(), "toward minus infinity") \
+    X(remainder,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g; -g * floor_divide(a, b)", FY_SCALARS(), "of the divisor's sign") \
+    X(pow,          2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,   20, "g * b * pow(a, b - 1); g * r * log(a)", FY_SCALARS(), "") \
+    X(maximum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * (a >= b); g * (a < b)", FY_SCALARS(), "NaN if either is") \
+    X(minimum,      2, FY_ALL_TYPES, FY_PROMOTED,      FY_BROADCAST,    1, "g * (a <= b); g * (a > b)", FY_SCALARS(), "NaN if either is") \
+    X(clamp_min,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g * (a >= b); g * (a < b)", FY_SCALARS(), "NaN if either is") \
+    X(clamp_max,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g * (a <= b); g * (a > b)", FY_SCALARS(), "NaN if either is") \
+    X(clamp,        3, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    2, "g * (a >= b) * (a <= c); g * (a < b) * (b < c); g * ((a > c) or (b > c))", FY_SCALARS(), "NaN if any is; c where b > c") \
+    X(where,        3, FY_ALL_TYPES, FY_CHOSEN,        FY_BROADCAST,    1, "; where(a, g, 0); where(a, 0, g)", FY_SCALARS(), "a ? b : c") \
+    X(eq,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(ne,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(lt,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(le,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(gt,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(ge,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(logical_and,  2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(logical_or,   2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(logical_not,  1, FY_ALL_TYPES, FY_TRUTH,         FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(neg,          1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "-g", FY_SCALARS(), "") \
+    X(abs,          1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "g * sign(a)", FY_SCALARS(), "") \
+    X(sign,         1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    1, "", FY_SCALARS(), "-1, 0 or 1; 0 for NaN") \
+    X(relu,         1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "g * (r > 0)", FY_SCALARS(), "") \
+    X(floor,        1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(ceil,         1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(round,        1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "", FY_SCALARS(), "halves to even") \
+    X(exp,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * r", FY_SCALARS(), "") \
+    X(log,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g / a", FY_SCALARS(), "") \
+    X(sqrt,         1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,    4, "g / (2 * r)", FY_SCALARS(), "") \
+    X(sin,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * cos(a)", FY_SCALARS(), "") \
+    X(cos,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "-g * sin(a)", FY_SCALARS(), "") \
+    X(tanh,         1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * (1 - r * r)", FY_SCALARS(), "") \
+    X(sigmoid,      1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * r * (1 - r)", FY_SCALARS(), "") \
+    X(sum,          1, FY_ALL_TYPES, FY_TOTAL,         FY_REDUCED,      1, "g", FY_SCALARS(), "") \
+    X(prod,         1, FY_ALL_TYPES, FY_TOTAL,         FY_REDUCED,      1, "g * r / a", FY_SCALARS(), "") \
+    X(mean,         1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      1, "g / n", FY_SCALARS(), "") \
+    X(var,          1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      4, "g * 2 * (a - mean(a)) / (n - correction)", FY_SCALARS(FY_VAR_correction), "divides by n - correction") \
+    X(max,          1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REDUCED,      1, "g at the position of the maximum", FY_SCALARS(), "NaN if any is") \
+    X(min,          1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REDUCED,      1, "g at the position of the minimum", FY_SCALARS(), "NaN if any is") \
+    X(argmax,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", FY_SCALARS(), "the first of equals; a NaN is the largest") \
+    X(argmin,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", FY_SCALARS(), "the first of equals; a NaN is the smallest") \
+    X(any,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", FY_SCALARS(), "") \
+    X(all,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", FY_SCALARS(), "") \
+    X(softmax,      1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "r * (g - sum(g * r))", FY_SCALARS(), "") \
+    X(log_softmax,  1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "g - exp(r) * sum(g)", FY_SCALARS(), "") \
+    X(matmul,       2, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "g @ b.t(); a.t() @ g", FY_SCALARS(), "") \
+    X(addmm,        3, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "beta * g; alpha * g @ c.t(); alpha * b.t() @ g", FY_SCALARS(FY_ADDMM_beta, FY_ADDMM_alpha), "beta * a + alpha * (b @ c); beta 0 ignores a") \
+    X(nll_loss,     2, FY_REALS,     FY_CLASSIFIED,    FY_ROWS,         2, "-g at the row's class", FY_SCALARS(FY_NLL_LOSS_smoothing), "of labels; class -100 gives 0")
 
 typedef enum fy_op_index {
 #define X(name, ...) FY_OP_##name,
@@ -118,6 +128,12 @@ typedef enum fy_op_index {
 #undef X
     FY_OP_COUNT
 } fy_op_index;
+
+/* FY_ADD_alpha and the like: places among a call's numbers. */
+#define X(name, nin, types, dtype, shape, flops, gradient, scalars, words) \
+    enum { FY_LAST_OPERAND_##name = nin - 1, scalars };
+FY_OPS(X)
+#undef X
 
 typedef struct fy_op {
     const char *name;

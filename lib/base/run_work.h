@@ -42,7 +42,7 @@ typedef struct fy_races {
 /* Streams are numbered within their card: 0 is the default stream, 1 to 32 are PyTorch's pool. */
 enum { FY_STREAMS = 33 };
 
-enum { FY_MAX_INPUTS = 3, FY_MAX_SCALARS = 4 };
+enum { FY_MAX_INPUTS = 4, FY_MAX_SCALARS = 6 }; /* scalars: an operand's number, then the call's own (op.h) */
 
 typedef struct fy_run_work {
     uint32_t id; /* number of the work */
@@ -53,7 +53,7 @@ typedef struct fy_run_work {
     fy_dtype dtype;                    /* the type that the op computes in; for cast the operand's */
     int reduced;                       /* dimensions of in[0] that are gone through for one element (op.h) */
     fy_operand in[FY_MAX_INPUTS], out; /* inputs already have the op's dtype */
-    double real[FY_MAX_SCALARS];       /* op.h says what they mean */
+    double real[FY_MAX_SCALARS];       /* by FY_ADD_alpha and the like */
     int64_t integer[FY_MAX_SCALARS];
     int64_t flops, bytes;       /* cost, from the op table */
     const char *kernel, *blas;  /* out: what did it */

@@ -10,9 +10,9 @@ typedef void (*fy_host_op)(fy_run_work *w);
 fy_host_op fy_host_op_find(int op);
 const char *fy_host_blas(const fy_run_work *w); /* the BLAS routine to which that gives w; NULL: to none */
 
-/* n elements of each operand, side by side in memory: out[i] from a[i] and b[i]. `out` may be a or b. The
- * two 16-bit floats come as float and go as float. */
-typedef void (*fy_loop)(int64_t n, void *out, const void *a, const void *b, const fy_run_work *w);
+/* n elements of each operand, side by side in memory: out[i] from in[0][i], in[1][i] and so on. `out` may be one of
+ * them. The two 16-bit floats come as float and go as float. */
+typedef void (*fy_loop)(int64_t n, void *out, const void *const *in, const fy_run_work *w);
 
 /* Run it over operands of any layout, from a size on in several threads: parts must not hang on each
  * other. (cpu_elementwise.c) */
@@ -55,11 +55,11 @@ void fy_blas_end(void);
 
 /* A fy_loop called `name`: the result, of type R, from x and y of type T. */
 #define FY_LOOP(name, T, R, ...) \
-    FY_CLONES static void name(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
+    FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
     { \
         R *out = to; \
-        const T *a = from_a, *b = from_b; \
-        (void)w, (void)b; \
+        const T *a = in[0]; \
+        (void)w; \
         FY_IVDEP for (int64_t i = 0; i < n; i++) \
         { \
             T x = a[i]; \
@@ -70,15 +70,29 @@ void fy_blas_end(void);
 
 /* The same of elements of type E that are taken as T: a bool is a byte, and what is not 0 is true. */
 #define FY_LOOP2_AS(name, E, T, R, ...) \
-    FY_CLONES static void name(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
+    FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
     { \
         R *out = to; \
-        const E *a = from_a, *b = from_b; \
+        const E *a = in[0], *b = in[1]; \
         (void)w; \
         FY_IVDEP for (int64_t i = 0; i < n; i++) \
         { \
             T x = (T)a[i], y = (T)b[i]; \
             out[i] = (R)(__VA_ARGS__); \
+        } \
+    }
+
+/* From x, y and z of type T, a T. */
+#define FY_LOOP3(name, T, ...) \
+    FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
+    { \
+        T *out = to; \
+        const T *a = in[0], *b = in[1], *c = in[2]; \
+        (void)w; \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
+        { \
+            T x = a[i], y = b[i], z = c[i]; \
+            out[i] = (T)(__VA_ARGS__); \
         } \
     }
 

@@ -4,6 +4,7 @@
 
 #include "cpu.h"
 #include "half.h"
+#include "op.h"
 #include "run_work.h"
 
 #define MAP(op, ...) \
@@ -13,10 +14,10 @@
 /* ---- sums: x + alpha * y, rounded once ----------------------------------------------------------- */
 
 #define SUM(name, T, R, alpha_is, ...) \
-    FY_CLONES static void name(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
+    FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
     { \
         T *out = to; \
-        const T *a = from_a, *b = from_b; \
+        const T *a = in[0], *b = in[1]; \
         const R alpha = (R)(alpha_is); \
         FY_IVDEP for (int64_t i = 0; i < n; i++) \
         { \
@@ -29,9 +30,9 @@
 static float small_alpha(const fy_run_work *w)
 {
     switch (w->dtype) {
-    case FY_FLOAT16: return fy_half_float(fy_half_of(w->real[2]));
-    case FY_BFLOAT16: return fy_bfloat_float(fy_bfloat_of(w->real[2]));
-    default: return (float)w->real[2];
+    case FY_FLOAT16: return fy_half_float(fy_half_of(w->real[FY_ADD_alpha]));
+    case FY_BFLOAT16: return fy_bfloat_float(fy_bfloat_of(w->real[FY_ADD_alpha]));
+    default: return (float)w->real[FY_ADD_alpha];
     }
 }
 
@@ -41,19 +42,19 @@ FY_LOOP2(minus_f32, float, float, x - y)
 FY_LOOP2(minus_f64, double, double, x - y)
 SUM(add_f32, float, float, small_alpha(w), fmaf(alpha, y, x))
 SUM(sub_f32, float, float, 0 - small_alpha(w), fmaf(alpha, y, x)) /* 0 stays 0 */
-SUM(add_f64, double, double, w->real[2], fma(alpha, y, x))
-SUM(sub_f64, double, double, 0 - w->real[2], fma(alpha, y, x))
-SUM(add_i64, int64_t, uint64_t, w->integer[2], x + alpha * y)
-SUM(sub_i64, int64_t, uint64_t, w->integer[2], x - alpha * y)
-SUM(add_i32, int32_t, uint32_t, w->integer[2], x + alpha * y)
-SUM(sub_i32, int32_t, uint32_t, w->integer[2], x - alpha * y)
-SUM(add_u8, uint8_t, uint8_t, w->integer[2], x + alpha * y)
-SUM(sub_u8, uint8_t, uint8_t, w->integer[2], x - alpha * y)
-SUM(add_bool, uint8_t, bool, w->integer[2] != 0 || w->real[2] != 0, x | (alpha & y))
+SUM(add_f64, double, double, w->real[FY_ADD_alpha], fma(alpha, y, x))
+SUM(sub_f64, double, double, 0 - w->real[FY_SUB_alpha], fma(alpha, y, x))
+SUM(add_i64, int64_t, uint64_t, w->integer[FY_ADD_alpha], x + alpha * y)
+SUM(sub_i64, int64_t, uint64_t, w->integer[FY_SUB_alpha], x - alpha * y)
+SUM(add_i32, int32_t, uint32_t, w->integer[FY_ADD_alpha], x + alpha * y)
+SUM(sub_i32, int32_t, uint32_t, w->integer[FY_SUB_alpha], x - alpha * y)
+SUM(add_u8, uint8_t, uint8_t, w->integer[FY_ADD_alpha], x + alpha * y)
+SUM(sub_u8, uint8_t, uint8_t, w->integer[FY_SUB_alpha], x - alpha * y)
+SUM(add_bool, uint8_t, bool, w->integer[FY_ADD_alpha] != 0 || w->real[FY_ADD_alpha] != 0, x | (alpha & y))
 
 void fy_host_add(fy_run_work *w)
 {
-    bool plain = w->real[2] == 1;
+    bool plain = w->real[FY_ADD_alpha] == 1;
     fy_map_any(w, &(fy_loops){.f32 = plain ? plus_f32 : add_f32,
                               .f64 = plain ? plus_f64 : add_f64,
                               .i64 = add_i64,
@@ -64,7 +65,7 @@ void fy_host_add(fy_run_work *w)
 
 void fy_host_sub(fy_run_work *w)
 {
-    bool plain = w->real[2] == 1;
+    bool plain = w->real[FY_SUB_alpha] == 1;
     fy_map_any(w, &(fy_loops){.f32 = plain ? minus_f32 : sub_f32,
                               .f64 = plain ? minus_f64 : sub_f64,
                               .i64 = sub_i64,
@@ -162,10 +163,10 @@ enum { PIECE = 256 };
         } \
         return !far; \
     } \
-    static void op##_f32(int64_t n, void *to, const void *from_a, const void *from_b, const fy_run_work *w) \
+    static void op##_f32(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
     { \
         float near[PIECE], *out = to; \
-        const float *a = from_a, *b = from_b; \
+        const float *a = in[0], *b = in[1]; \
         (void)w; \
         for (int64_t at = 0, count; at < n; at += count) { \
             count = n - at < PIECE ? n - at : PIECE; \
@@ -231,3 +232,5 @@ LARGERS(minimum)
 FY_LOOP2(maximum_bool, uint8_t, bool, (x | y) != 0)
 MAP(maximum, ALL_OF(maximum), .boolean = maximum_bool)
 MAP(minimum, ALL_OF(minimum), .boolean = mul_bool)
+MAP(clamp_min, ALL_OF(maximum))
+MAP(clamp_max, ALL_OF(minimum))

@@ -49,10 +49,9 @@ fy_loop fy_cast_loop(fy_dtype from, fy_dtype to)
 
 void fy_host_cast(fy_run_work *w) { fy_map_raw(w, fy_cast_loop(w->dtype, w->out.dtype)); }
 
-static void copy(int64_t n, void *out, const void *a, const void *b, const fy_run_work *w)
+static void copy(int64_t n, void *out, const void *const *in, const fy_run_work *w)
 {
-    (void)b;
-    memmove(out, a, (size_t)n * fy_dtype_size(w->dtype));
+    memmove(out, in[0], (size_t)n * fy_dtype_size(w->dtype));
 }
 
 void fy_host_clone(fy_run_work *w) { fy_map_raw(w, w->dtype == FY_BOOL ? truth_to_bool : copy); }

@@ -22,7 +22,7 @@ typedef struct map {
     fy_loop loop;
     int ndim;
     int64_t shape[FY_MAX_DIMS];
-    side out, in[2];
+    side out, in[FY_MAX_INPUTS];
     bool direct; /* nothing goes through a buffer */
     bool by_row; /* blocks end with rows: within a row, what has no gaps needs no buffer */
 } map;
@@ -64,19 +64,20 @@ static void set_side(side *s, const fy_operand *x, int ndim, const int *order, b
 /* Dimensions that every operand walks as one become one. */
 static void join_dims(map *m)
 {
-    side *s[] = {&m->out, &m->in[0], &m->in[1]};
-    int kept = 0;
+    side *s[1 + FY_MAX_INPUTS] = {&m->out};
+    int sides = 1 + m->w->nin, kept = 0;
+    for (int k = 1; k < sides; k++) s[k] = &m->in[k - 1];
     for (int d = 0; d < m->ndim; d++) {
         bool joins = kept > 0;
         if (m->shape[d] == 1) continue;
-        for (int k = 0; k < 3 && joins; k++)
+        for (int k = 0; k < sides && joins; k++)
             if (s[k]->data && s[k]->step[d] != s[k]->step[kept - 1] * m->shape[kept - 1]) joins = false;
         if (joins) {
             m->shape[kept - 1] *= m->shape[d];
             continue;
         }
         m->shape[kept] = m->shape[d];
-        for (int k = 0; k < 3; k++) s[k]->step[kept] = s[k]->step[d];
+        for (int k = 0; k < sides; k++) s[k]->step[kept] = s[k]->step[d];
         kept++;
     }
     m->ndim = kept;
@@ -93,9 +94,8 @@ static void plan(map *m, const fy_run_work *w, bool raw)
     for (int i = 0; i < l->ndim; i++) m->shape[i] = l->shape[order[i]];
     set_side(&m->out, &w->out, l->ndim, order, raw);
     m->direct = m->out.flat && !m->out.halves;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < w->nin; k++) {
         m->in[k] = (side){.data = NULL};
-        if (k >= w->nin) continue;
         set_side(&m->in[k], &w->in[k], l->ndim, order, raw);
         m->direct = m->direct && m->in[k].flat && !m->in[k].halves;
     }
@@ -201,7 +201,6 @@ static char *place_of(const map *m, const side *s, int64_t from)
 static const void *input(const map *m, int k, int64_t from, int64_t n, block *raw, block *wide)
 {
     const side *s = &m->in[k];
-    if (k >= m->w->nin) return NULL;
     if (!s->data) return wide; /* repeated there */
     const char *p = place_of(m, s, from);
     if (!p) exchange(m, s, from, n, raw->bytes, true), p = raw->bytes;
@@ -210,16 +209,19 @@ static const void *input(const map *m, int k, int64_t from, int64_t n, block *ra
     return wide;
 }
 
+/* raw and wide: a buffer for each operand, and after them one for the result. */
 static void run_block(const map *m, int64_t from, int64_t n, block *raw, block *wide)
 {
     const side *out = &m->out;
-    const void *a = input(m, 0, from, n, raw, &wide[0]), *b = input(m, 1, from, n, raw + 1, &wide[1]);
-    char *there = place_of(m, out, from), *place = there ? there : raw[2].bytes;
+    const void *in[FY_MAX_INPUTS];
+    int k = 0;
+    for (; k < m->w->nin; k++) in[k] = input(m, k, from, n, &raw[k], &wide[k]);
+    char *there = place_of(m, out, from), *place = there ? there : raw[k].bytes;
     if (!out->halves) {
-        m->loop(n, place, a, b, m->w);
+        m->loop(n, place, in, m->w);
     } else {
-        m->loop(n, wide[2].bytes, a, b, m->w);
-        narrow(out, n, place, wide[2].bytes);
+        m->loop(n, wide[k].bytes, in, m->w);
+        narrow(out, n, place, wide[k].bytes);
     }
     if (!there) exchange(m, out, from, n, place, false);
 }
@@ -227,11 +229,11 @@ static void run_block(const map *m, int64_t from, int64_t n, block *raw, block *
 static void run_part(int64_t from, int64_t to, void *context)
 {
     const map *m = context;
-    block raw[3], wide[3];
+    block raw[FY_MAX_INPUTS + 1], wide[FY_MAX_INPUTS + 1];
     if (m->direct) {
-        const void *in[2] = {NULL, NULL};
+        const void *in[FY_MAX_INPUTS];
         for (int k = 0; k < m->w->nin; k++) in[k] = m->in[k].data + from * m->in[k].size;
-        m->loop(to - from, m->out.data + from * m->out.size, in[0], in[1], m->w);
+        m->loop(to - from, m->out.data + from * m->out.size, in, m->w);
         return;
     }
     for (int k = 0; k < m->w->nin; k++)

@@ -20,9 +20,9 @@ static double loss_of(const fy_run_work *w, int64_t at, int64_t class)
     const fy_operand *x = &w->in[0];
     int64_t classes = x->layout.shape[x->layout.ndim - 1], step = x->layout.strides[x->layout.ndim - 1];
     double own = -fy_real_at(x->dtype, x->data, at + class * step), sum = 0;
-    if (w->real[0] == 0) return own;
+    if (w->real[FY_NLL_LOSS_smoothing] == 0) return own;
     for (int64_t c = 0; c < classes; c++) sum -= fy_real_at(x->dtype, x->data, at + c * step);
-    return (1 - w->real[0]) * own + w->real[0] * sum / (double)classes;
+    return (1 - w->real[FY_NLL_LOSS_smoothing]) * own + w->real[FY_NLL_LOSS_smoothing] * sum / (double)classes;
 }
 
 /* Every class was checked before (loss_check.c). */

@@ -3,15 +3,15 @@
 
 #include "cpu.h"
 #include "dtype.h"
+#include "op.h"
 #include "run_work.h"
 #include "thread_pool.h"
 
 /* ---- fill: a copy of a number ---------------------------------------------------------------------- */
 
-static void copy(int64_t n, void *out, const void *a, const void *b, const fy_run_work *w)
+static void copy(int64_t n, void *out, const void *const *in, const fy_run_work *w)
 {
-    (void)b;
-    memcpy(out, a, (size_t)n * fy_dtype_size(w->out.dtype));
+    memcpy(out, in[0], (size_t)n * fy_dtype_size(w->out.dtype));
 }
 
 void fy_host_fill(fy_run_work *w)
@@ -19,7 +19,9 @@ void fy_host_fill(fy_run_work *w)
     fy_run_work k = *w;
     k.nin = 1;
     k.in[0] = (fy_operand){.dtype = w->out.dtype, .layout = w->out.layout};
-    if (w->out.dtype == FY_BOOL) k.integer[0] = w->real[0] != 0 || w->integer[0] != 0;
+    k.real[0] = w->real[FY_FILL_value];
+    k.integer[0] = w->integer[FY_FILL_value];
+    if (w->out.dtype == FY_BOOL) k.integer[0] = k.real[0] != 0 || k.integer[0] != 0;
     fy_map_raw(&k, copy);
 }
 
@@ -44,7 +46,7 @@ static void run_part(int64_t from, int64_t to, void *context)
     for (int64_t n; from < to; from += n) {
         n = to - from < PIECE ? to - from : PIECE;
         s->make(s, from, n, piece);
-        s->convert(n, out + from * size, piece, NULL, s->w);
+        s->convert(n, out + from * size, (const void *[]){piece}, s->w);
     }
 }
 
@@ -72,8 +74,8 @@ static void integers(const series *s, int64_t from, int64_t n, void *to)
 void fy_host_arange(fy_run_work *w)
 {
     bool real = fy_dtype_is_real(w->out.dtype);
-    series s = {.make = real ? reals : integers, .start = w->real[0], .step = w->real[1]};
-    s.first = (uint64_t)w->integer[0], s.gap = (uint64_t)w->integer[1];
+    series s = {.make = real ? reals : integers, .start = w->real[FY_ARANGE_start], .step = w->real[FY_ARANGE_step]};
+    s.first = (uint64_t)w->integer[FY_ARANGE_start], s.gap = (uint64_t)w->integer[FY_ARANGE_step];
     run(&s, w, real ? FY_FLOAT64 : FY_INT64);
 }
 
@@ -120,7 +122,8 @@ void fy_host_linspace(fy_run_work *w)
     int64_t n = w->out.layout.numel;
     bool floats = fy_dtype_is_real(d) && d != FY_FLOAT64;
     series s = {.make = spaced(d)};
-    s.start = as_element(d, w->real[0], w->integer[0]), s.end = as_element(d, w->real[1], w->integer[1]);
+    s.start = as_element(d, w->real[FY_LINSPACE_start], w->integer[FY_LINSPACE_start]);
+    s.end = as_element(d, w->real[FY_LINSPACE_end], w->integer[FY_LINSPACE_end]);
     double way = floats ? (double)((float)s.end - (float)s.start) : s.end - s.start;
     s.step = n < 2 ? 0 : floats ? (double)((float)way / (float)(n - 1)) : way / (double)(n - 1);
     if (fy_dtype_is_real(d)) s.step = as_element(d, s.step, 0);

@@ -293,7 +293,10 @@ static void lay_down(const fy_operand *x, const fy_operand *out)
 
 void fy_host_addmm(fy_run_work *w)
 {
-    product p = {.alpha = w->real[1], .beta = w->real[0], .whole_alpha = w->integer[1], .whole_beta = w->integer[0]};
+    product p = {.alpha = w->real[FY_ADDMM_alpha],
+                 .beta = w->real[FY_ADDMM_beta],
+                 .whole_alpha = w->integer[FY_ADDMM_alpha],
+                 .whole_beta = w->integer[FY_ADDMM_beta]};
     if (p.beta != 0) lay_down(&w->in[0], &w->out);
     multiply(w, p);
 }

@@ -311,7 +311,7 @@ static fy_arg value_of(const reduction *r, const fy_part *part)
     bool real = fy_dtype_is_real(w->dtype);
     switch (w->op) {
     case FY_OP_mean: return fy_arg_real(mean_of(w, part->real, r->gone.numel));
-    case FY_OP_var: return fy_arg_real(part->real / fmax(0, (double)r->gone.numel - w->real[0]));
+    case FY_OP_var: return fy_arg_real(part->real / fmax(0, (double)r->gone.numel - w->real[FY_VAR_correction]));
     case FY_OP_argmax:
     case FY_OP_argmin: return fy_arg_int(part->place);
     case FY_OP_any:

@@ -80,11 +80,11 @@ enum { PIECE = 256 };
         } \
         return !far; \
     } \
-    static void name(int64_t n, void *to, const void *from, const void *none, const fy_run_work *w) \
+    static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
     { \
         float near[PIECE], *out = to; \
-        const float *a = from; \
-        (void)none, (void)w; \
+        const float *a = in[0]; \
+        (void)w; \
         for (int64_t at = 0, count; at < n; at += count) { \
             count = n - at < PIECE ? n - at : PIECE; \
             bool all = name##_near(count, near, a + at); \

@@ -6,6 +6,7 @@
 #include "half.h"
 #include "lock.h"
 #include "random.h"
+#include "op.h"
 #include "run_work.h"
 #include "settings.h"
 
@@ -204,7 +205,7 @@ void fy_host_randn(fy_run_work *w)
 /* Two words where one has too few bits; types of no such range take one. */
 void fy_host_randint(fy_run_work *w)
 {
-    uint64_t low = (uint64_t)w->integer[2], range = (uint64_t)w->integer[3] - low;
+    uint64_t low = (uint64_t)w->integer[FY_RANDOM_low], range = (uint64_t)w->integer[FY_RANDOM_high] - low;
     bool wide = range > UINT32_MAX && w->dtype != FY_FLOAT16;
     enter();
     for (int64_t i = 0; i < w->out.layout.numel; i++) {

@@ -18,8 +18,8 @@ typedef struct fy_call {
     bool pinned;            /* the result in page-locked memory, on the CPU */
     fy_shape dims;          /* reductions: which ones (none: all); FY_ALONG: the one */
     bool keepdim;
-    bool row_major; /* the result in row-major order, whatever the operands' is */
-    double real[FY_MAX_SCALARS];
+    bool row_major;              /* the result in row-major order, whatever the operands' is */
+    double real[FY_MAX_SCALARS]; /* by FY_ADD_alpha and the like (op.h) */
     int64_t integer[FY_MAX_SCALARS];
     const char *name; /* of the result; kept for good */
 } fy_call;

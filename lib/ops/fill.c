@@ -48,6 +48,6 @@ fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
     if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
     fy_call c = {.at = at, .op = FY_OP_fill, .out = x, .dev = x->storage->dev, .dtype = x->dtype};
     c.shape = fy_geometry_of(x).shape;
-    fy_make_scalar(&c, 0, value);
+    fy_make_scalar(&c, FY_FILL_value, value);
     return fy_dispatch(&c);
 }

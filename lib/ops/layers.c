@@ -32,8 +32,8 @@ static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *wei
     fy_call all = {.at = at,
                    .op = FY_OP_addmm,
                    .in = {fy_arg_tensor(bias), fy_arg_tensor(x), fy_arg_tensor(weight)},
-                   .real = {1, 1},
-                   .integer = {1, 1},
+                   .real = {[FY_ADDMM_beta] = 1, [FY_ADDMM_alpha] = 1},
+                   .integer = {[FY_ADDMM_beta] = 1, [FY_ADDMM_alpha] = 1},
                    .name = name};
     if (x->ndim == 2) return fy_dispatch(&all);
     fy_tensor *product = multiplied(at, x, weight, name);
@@ -42,8 +42,8 @@ static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *wei
                                             .op = FY_OP_add,
                                             .in = {fy_arg_tensor(product), fy_arg_tensor(bias)},
                                             .out = product,
-                                            .real = {0, 0, 1},
-                                            .integer = {0, 0, 1}});
+                                            .real = {[FY_ADD_alpha] = 1},
+                                            .integer = {[FY_ADD_alpha] = 1}});
     if (!out) fy_tensor_drop(at, product, FY_WORD_free);
     return out;
 }

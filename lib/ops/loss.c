@@ -20,7 +20,8 @@ static fy_call of_one(int op, fy_tensor *x) { return (fy_call){.op = op, .in = {
 
 static fy_call of_two(int op, fy_tensor *a, fy_arg b)
 {
-    return (fy_call){.op = op, .in = {fy_arg_tensor(a), b}, .real = {0, 0, 1}, .integer = {0, 0, 1}};
+    return (fy_call){
+        .op = op, .in = {fy_arg_tensor(a), b}, .real = {[FY_ADD_alpha] = 1}, .integer = {[FY_ADD_alpha] = 1}};
 }
 
 static bool can(fy_site *at, fy_call c)
@@ -74,7 +75,7 @@ static fy_call scores_call(fy_tensor *x)
 static fy_call rows_call(fy_tensor *x, fy_tensor *target, double smoothing)
 {
     fy_call c = of_two(FY_OP_nll_loss, x, fy_arg_tensor(target));
-    c.real[0] = smoothing > 0 ? smoothing : 0;
+    c.real[FY_NLL_LOSS_smoothing] = smoothing > 0 ? smoothing : 0;
     return c;
 }
 

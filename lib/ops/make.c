@@ -124,7 +124,7 @@ static fy_tensor *filled(fy_site *at, fy_shape shape, fy_arg value, const fy_opt
     fy_call c = {.at = at, .op = FY_OP_fill, .shape = shape};
     if (!fy_make_begin(&c, o, fy_result_of(1, &value))) return NULL;
     if (!fy_fits(at, c.dtype, value, fy_dtype_scalar(c.dtype))) return NULL;
-    fy_make_scalar(&c, 0, value);
+    fy_make_scalar(&c, FY_FILL_value, value);
     return fy_make_finish(&c);
 }
 
@@ -158,7 +158,7 @@ static fy_tensor *filled_like(fy_site *at, fy_tensor *x, int64_t value)
     fy_call c = {.at = at, .op = FY_OP_fill, .shape = g.shape, .strides = g.strides, .dtype = g.dtype};
     c.dev = x->storage->dev;
     c.name = fy_name_for(at, NULL);
-    fy_make_scalar(&c, 0, fy_arg_int(value));
+    fy_make_scalar(&c, FY_FILL_value, fy_arg_int(value));
     return fy_make_finish(&c);
 }
 

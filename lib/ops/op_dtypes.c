@@ -73,6 +73,21 @@ static bool fail_target(const fy_call *c)
         "expected scalar type Long but found %s", fy_dtype_torch(x->dtype));
 }
 
+/* Bytes are taken for a mask, too, as they were before there was a bool. */
+static bool check_condition(const fy_call *c)
+{
+    char name[200];
+    fy_tensor *x = c->in[0].is_tensor ? c->in[0].tensor : NULL;
+    if (x && (x->dtype == FY_BOOL || x->dtype == FY_UINT8)) return true;
+    if (!x)
+        return fy_fail(c->at, "dtype", "C chooses by itself: condition ? a : b",
+                       "%s expected condition to be a boolean tensor, but got a number", fy_ops[c->op].name);
+    return fy_fail_about(c->at, "dtype",
+                         fy_hint("a comparison gives one: fy_ne(%s, 0)", fy_argument(c->at, 0, name, sizeof name)), 1,
+                         &x, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
+                         fy_ops[c->op].name, fy_dtype_torch(x->dtype));
+}
+
 bool fy_subtracts_mask(const fy_call *c)
 {
     if (c->op != FY_OP_sub) return false;
@@ -111,6 +126,7 @@ static void decide(const fy_call *c, fy_plan *p)
         if (!fy_dtype_is_real(p->dtype)) p->dtype = FY_FLOAT32;
         p->result.dtype = p->dtype;
         break;
+    case FY_CHOSEN: p->dtype = p->result.dtype = fy_result_of(n - 1, c->in + 1); break;
     case FY_COMPARED:
         p->dtype = fy_result_of(n, c->in);
         p->result.dtype = FY_BOOL;
@@ -136,6 +152,10 @@ bool fy_plan_types(const fy_call *c, fy_plan *p)
     if (op->dtype == FY_CLASSIFIED) {
         p->takes[1] = FY_INT64;
         if (!holds_classes(c->in[1].tensor, c->in[0].tensor->ndim)) return fail_target(c);
+    }
+    if (op->dtype == FY_CHOSEN) {
+        p->takes[0] = FY_BOOL;
+        if (!check_condition(c)) return false;
     }
     if (op->dtype == FY_REAL_ONLY && !fy_dtype_is_real(p->dtype)) return fail_real_only(c, p->dtype);
     if (op->dtype == FY_EQUAL_DTYPES) return true; /* product.c tells, once the shapes are right */

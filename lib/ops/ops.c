@@ -16,15 +16,34 @@ static fy_tensor *call(fy_call *c)
 
 /* ---- element by element -------------------------------------------------------------------------- */
 
-static bool has_tensor(fy_site *at, fy_arg a, fy_arg b)
+static bool has_tensor(fy_site *at, int n, const fy_arg *x)
 {
-    if (a.is_tensor || b.is_tensor) return true;
-    return fy_fail(at, "value", "C adds numbers by itself; one operand must be a tensor", "both operands are numbers");
+    for (int i = 0; i < n; i++)
+        if (x[i].is_tensor) return true;
+    return fy_fail(at, "value", "C adds numbers by itself; one operand must be a tensor", "%s operands are numbers",
+                   n == 2 ? "both" : "all");
+}
+
+/* An integer to a negative power is no integer; a tensor of powers gives 0, 1 or -1, as in PyTorch. */
+static bool check_power(fy_site *at, fy_arg a, fy_arg b)
+{
+    if (!a.is_tensor || !fy_check(at, 0, a.tensor) || b.is_tensor || !b.is_int || b.is_huge || b.integer >= 0 ||
+        fy_dtype_is_real(a.tensor->dtype))
+        return true;
+    return fy_fail(at, "value", "convert the base to a float type, or write the power as a float: -2.0",
+                   "Integers to negative integer powers are not allowed.");
 }
 
 static fy_tensor *two(fy_site *at, int op, fy_arg a, fy_arg b)
 {
-    return has_tensor(at, a, b) ? call(&(fy_call){.at = at, .op = op, .in = {a, b}}) : NULL;
+    fy_call c = {.at = at, .op = op, .in = {a, b}};
+    return has_tensor(at, 2, c.in) && (op != FY_OP_pow || check_power(at, a, b)) ? call(&c) : NULL;
+}
+
+static fy_tensor *three(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg c)
+{
+    fy_call k = {.at = at, .op = op, .in = {a, b, c}};
+    return has_tensor(at, 3, k.in) ? call(&k) : NULL;
 }
 
 /* In place: the first operand is the target. */
@@ -37,36 +56,20 @@ static fy_tensor *two_into(fy_site *at, int op, fy_arg a, fy_arg b)
     return call(&(fy_call){.at = at, .op = op, .in = {a, b}, .out = a.tensor});
 }
 
-#define TWO(name) \
+#define X(name) \
+    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg c) { return three(at, FY_OP_##name, a, b, c); }
+FY_THREE_OPERAND_OPS(X)
+#undef X
+#define X(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_##name, a, b); }
-TWO(mul)
-TWO(div)
-TWO(remainder)
-TWO(maximum)
-TWO(minimum)
-TWO(eq)
-TWO(ne)
-TWO(lt)
-TWO(le)
-TWO(gt)
-TWO(ge)
-TWO(logical_and)
-TWO(logical_or)
+FY_TWO_OPERAND_OPS(X)
+#undef X
+#define X(name) \
+    fy_tensor *fy_##name##__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_OP_##name, a, b); }
+FY_TWO_OPERAND_OPS_IN_PLACE(X)
+#undef X
 
-/* An integer to a negative power is no integer; a tensor of powers gives 0, 1 or -1, as in PyTorch. */
-fy_tensor *fy_pow_at(fy_site *at, fy_arg a, fy_arg b)
-{
-    if (a.is_tensor && fy_check(at, 0, a.tensor) && !b.is_tensor && b.is_int && !b.is_huge && b.integer < 0 &&
-        !fy_dtype_is_real(a.tensor->dtype))
-        return fy_fail(at, "value", "convert the base to a float type, or write the power as a float: -2.0",
-                       "Integers to negative integer powers are not allowed.");
-    return two(at, FY_OP_pow, a, b);
-}
-
-fy_tensor *fy_mul__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_OP_mul, a, b); }
-fy_tensor *fy_div__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_OP_div, a, b); }
-
-fy_tensor *fy_floor_divide_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_floor_divide, a, b); }
+_Static_assert((int)FY_ADD_alpha == (int)FY_SUB_alpha, "one function sets both");
 
 /* alpha scales the second operand; whole numbers stay whole. False after an error. */
 static bool set_alpha(fy_call *c, fy_arg alpha)
@@ -82,8 +85,8 @@ static bool set_alpha(fy_call *c, fy_arg alpha)
     if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !told_by_plan)
         return fy_fail(c->at, "value", "an integer as alpha, or float operands",
                        "For integral input tensors, argument alpha must not be a floating point number.");
-    c->real[2] = alpha.real;
-    c->integer[2] = alpha.is_int ? alpha.integer : 0;
+    c->real[FY_ADD_alpha] = alpha.real;
+    c->integer[FY_ADD_alpha] = alpha.is_int ? alpha.integer : 0;
     return true;
 }
 
@@ -91,47 +94,32 @@ static fy_tensor *sum_of(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg alpha, 
 {
     fy_call c = {.at = at, .op = op, .in = {a, b}, .out = in_place ? a.tensor : NULL};
     if (in_place && !a.is_tensor) return two_into(at, op, a, b); /* which says what is wrong */
-    return has_tensor(at, a, b) && set_alpha(&c, alpha) ? call(&c) : NULL;
+    return has_tensor(at, 2, c.in) && set_alpha(&c, alpha) ? call(&c) : NULL;
 }
 
-fy_tensor *fy_add_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
-{
-    return sum_of(at, FY_OP_add, a, b, alpha, false);
-}
-fy_tensor *fy_sub_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
-{
-    return sum_of(at, FY_OP_sub, a, b, alpha, false);
-}
-fy_tensor *fy_add__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
-{
-    return sum_of(at, FY_OP_add, a, b, alpha, true);
-}
-fy_tensor *fy_sub__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha)
-{
-    return sum_of(at, FY_OP_sub, a, b, alpha, true);
-}
+#define X(name) \
+    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) \
+    { \
+        return sum_of(at, FY_OP_##name, a, b, alpha, false); \
+    }
+FY_ALPHA_OPS(X)
+#undef X
+#define X(name) \
+    fy_tensor *fy_##name##__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) \
+    { \
+        return sum_of(at, FY_OP_##name, a, b, alpha, true); \
+    }
+FY_ALPHA_OPS_IN_PLACE(X)
+#undef X
 
-#define ONE(name) \
+#define X(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x) \
     { \
         return call(&(fy_call){.at = at, .op = FY_OP_##name, .in = {fy_arg_tensor(x)}}); \
     }
-ONE(neg)
-ONE(abs)
-ONE(sign)
-ONE(relu)
-ONE(floor)
-ONE(ceil)
-ONE(round)
-ONE(exp)
-ONE(log)
-ONE(sqrt)
-ONE(sin)
-ONE(cos)
-ONE(tanh)
-ONE(sigmoid)
-ONE(logical_not)
-ONE(clone)
+FY_ONE_OPERAND_OPS(X)
+X(clone)
+#undef X
 
 static fy_tensor *one_into(fy_site *at, int op, fy_tensor *x)
 {
@@ -139,9 +127,10 @@ static fy_tensor *one_into(fy_site *at, int op, fy_tensor *x)
     return call(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .out = x});
 }
 
-fy_tensor *fy_relu__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_relu, x); }
-fy_tensor *fy_neg__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_neg, x); }
-fy_tensor *fy_exp__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_exp, x); }
+#define X(name) \
+    fy_tensor *fy_##name##__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_##name, x); }
+FY_ONE_OPERAND_OPS_IN_PLACE(X)
+#undef X
 
 fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x)
 {
@@ -160,7 +149,7 @@ static fy_tensor *reduced(fy_site *at, int op, fy_tensor *x, fy_shape dims, cons
                  .dims = dims,
                  .keepdim = o->keepdim,
                  .dtype = o->dtype,
-                 .real = {o->biased ? 0 : 1}};
+                 .real = {[FY_VAR_correction] = o->biased ? 0 : 1}};
     if (dims.ndim > FY_MAX_DIMS)
         return fy_fail(at, "shape", "name each dimension once", "a tensor has at most %d dimensions", FY_MAX_DIMS);
     return o->dtype == FY_DTYPE_UNSET || fy_dtype_ok(at, o->dtype) ? call(&c) : NULL;
@@ -292,8 +281,8 @@ fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 
 static void set_factors(fy_call *c, fy_arg beta, fy_arg alpha)
 {
-    c->real[0] = beta.real, c->integer[0] = beta.is_int ? beta.integer : 0;
-    c->real[1] = alpha.real, c->integer[1] = alpha.is_int ? alpha.integer : 0;
+    c->real[FY_ADDMM_beta] = beta.real, c->integer[FY_ADDMM_beta] = beta.is_int ? beta.integer : 0;
+    c->real[FY_ADDMM_alpha] = alpha.real, c->integer[FY_ADDMM_alpha] = alpha.is_int ? alpha.integer : 0;
 }
 
 fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy_arg beta, fy_arg alpha)

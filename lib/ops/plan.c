@@ -50,27 +50,36 @@ static bool plan_device(const fy_call *c, fy_plan *p)
     return true;
 }
 
-static bool fail_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, int dim, int64_t sa, int64_t sb)
+static bool fail_broadcast(fy_site *at, int n, fy_tensor *const *x, int dim, int64_t sa, int64_t sb)
 {
     return fy_fail_about(
         at, "shape",
-        "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_unsqueeze puts a 1 in)", 2,
-        (fy_tensor *[]){a, b},
+        "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_unsqueeze puts a 1 in)", n, x,
         "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
         (long long)sa, (long long)sb, dim);
 }
 
 /* Sizes are matched from the right; a missing one counts as 1. */
-bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out)
+static bool broadcast_all(fy_site *at, int n, fy_tensor *const *x, fy_shape *out)
 {
-    out->ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
-    for (int i = out->ndim - 1; i >= 0; i--) {
-        int ia = i - (out->ndim - a->ndim), ib = i - (out->ndim - b->ndim);
-        int64_t sa = ia < 0 ? 1 : a->shape[ia], sb = ib < 0 ? 1 : b->shape[ib];
-        if (sa != sb && sa != 1 && sb != 1) return fail_broadcast(at, a, b, i, sa, sb);
-        out->dims[i] = sa == 1 ? sb : sa;
+    *out = (fy_shape){0};
+    for (int k = 0; k < n; k++) {
+        const fy_shape a = *out;
+        if (!x[k]) continue; /* a number */
+        if (x[k]->ndim > out->ndim) out->ndim = x[k]->ndim;
+        for (int i = out->ndim - 1; i >= 0; i--) {
+            int ia = i - (out->ndim - a.ndim), ib = i - (out->ndim - x[k]->ndim);
+            int64_t sa = ia < 0 ? 1 : a.dims[ia], sb = ib < 0 ? 1 : x[k]->shape[ib];
+            if (sa != sb && sa != 1 && sb != 1) return fail_broadcast(at, n, x, i, sa, sb);
+            out->dims[i] = sa == 1 ? sb : sa;
+        }
     }
     return true;
+}
+
+bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out)
+{
+    return broadcast_all(at, 2, (fy_tensor *[]){a, b}, out);
 }
 
 /* x as if it had shape s: a size that was 1 or missing is walked with stride 0. */
@@ -92,15 +101,24 @@ static bool has_shape(const fy_tensor *x, const fy_shape *s)
     return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
 }
 
-/* PyTorch takes x to the power of a number for an operation on x alone. */
-static bool is_power(const fy_call *c, int i) { return c->op == FY_OP_pow && i == 1 && !c->in[1].is_tensor; }
+/* PyTorch takes x to the power of a number, and x between numbers, for an operation on x alone. */
+static bool is_of_one(const fy_call *c)
+{
+    switch (c->op) {
+    case FY_OP_pow:
+    case FY_OP_clamp_min:
+    case FY_OP_clamp_max: return c->in[0].is_tensor && !c->in[1].is_tensor;
+    case FY_OP_clamp: return c->in[0].is_tensor && !c->in[1].is_tensor && !c->in[2].is_tensor;
+    default: return false;
+    }
+}
 
 /* The layout of an operand once it has the type that is computed in: the conversion leaves no holes, and the
  * dimensions in their order. */
 static fy_layout as_converted(const fy_call *c, const fy_plan *p, int i)
 {
     const fy_tensor *x = c->in[i].tensor;
-    if (x->dtype == p->dtype || c->op == FY_OP_cast) return p->in[i];
+    if (x->dtype == p->takes[i] || c->op == FY_OP_cast) return p->in[i];
     fy_geometry own = fy_geometry_of(x);
     if (fy_is_dense(&own)) return p->in[i];
     fy_layout given = fy_layout_of(&own);
@@ -127,14 +145,10 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
     int n = 0, nin = fy_ops[c->op].nin;
     fy_tensor *x[FY_MAX_INPUTS] = {0};
     operands(c, x);
-    if (nin == 2 && x[0] && x[1]) {
-        if (!fy_broadcast(c->at, x[0], x[1], &p->result.shape)) return false;
-    } else {
-        p->result.shape = fy_geometry_of(x[0] ? x[0] : x[1]).shape;
-        if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
-    }
+    if (!broadcast_all(c->at, nin, x, &p->result.shape)) return false;
+    if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
     for (int i = 0; i < nin; i++) {
-        alike = alike && (is_power(c, i) || has_shape(x[i], &p->result.shape));
+        alike = alike && (is_of_one(c) || has_shape(x[i], &p->result.shape));
         if (p->number[i]) continue;
         p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
         told[n++] = as_converted(c, p, i);

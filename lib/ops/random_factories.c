@@ -15,8 +15,9 @@
 static int64_t made_by_a_counter(const fy_call *c)
 {
     bool integers = c->op == FY_OP_randint || c->op == FY_OP_randperm;
-    bool is_long =
-        integers ? (uint64_t)c->integer[3] - (uint64_t)c->integer[2] >= FY_LONG_RANGE : c->dtype == FY_FLOAT64;
+    bool is_long = integers
+                       ? (uint64_t)c->integer[FY_RANDOM_high] - (uint64_t)c->integer[FY_RANDOM_low] >= FY_LONG_RANGE
+                       : c->dtype == FY_FLOAT64;
     return is_long ? 2 : 4;
 }
 
@@ -39,9 +40,9 @@ static fy_tensor *drawn(fy_call *c)
     int64_t blocks = c->dev->threads / FY_RANDOM_THREADS;
     uint64_t n = counters(c, blocks, numel);
     fy_philox p = fy_random_take(c->dev->number, n);
-    c->real[0] = (double)blocks;
-    c->integer[0] = (int64_t)p.seed;
-    c->integer[1] = (int64_t)p.offset;
+    c->integer[FY_RANDOM_blocks] = blocks;
+    c->integer[FY_RANDOM_seed] = (int64_t)p.seed;
+    c->integer[FY_RANDOM_counter] = (int64_t)p.offset;
     fy_tensor *out = fy_dispatch(c);
     if (!out) fy_random_give(c->dev->number, p, n);
     return fy_hand_out(out);
@@ -140,8 +141,8 @@ fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape sh
     if (!fy_make_begin(&c, &o, FY_INT64)) return NULL;
     bounds b = {n > 1 ? range[0].integer : 0, range[n - 1].integer};
     if (!check_bounds(&c, &b)) return NULL;
-    c.integer[2] = b.low;
-    c.integer[3] = b.high;
+    c.integer[FY_RANDOM_low] = b.low;
+    c.integer[FY_RANDOM_high] = b.high;
     return drawn(&c);
 }
 
@@ -166,7 +167,7 @@ fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
         return fy_fail(at, "shape", "fy_randperm((5))", "a permutation has one size, not %d", shape.ndim);
     if (!fy_make_begin(&c, &o, FY_INT64) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
     if (c.dtype == FY_BOOL) return fy_fail(at, "dtype", "leave .dtype out", "\"randperm\" not implemented for 'Bool'");
-    c.integer[2] = INT32_MIN, c.integer[3] = INT32_MAX; /* the keys by which a card sorts */
+    c.integer[FY_RANDOM_low] = INT32_MIN, c.integer[FY_RANDOM_high] = INT32_MAX; /* the keys by which a card sorts */
     if (n > 0 && !fy_fits(at, c.dtype, fy_arg_int(n - 1), fy_dtype_scalar(c.dtype))) return NULL;
     return check_precision(&c, n) ? drawn(&c) : NULL;
 }

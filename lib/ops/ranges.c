@@ -67,8 +67,8 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
     int64_t count = count_steps(at, &r, c.dtype);
     if (count < 0) return NULL;
     c.shape = (fy_shape){1, {count}};
-    fy_make_scalar(&c, 0, r.start);
-    fy_make_scalar(&c, 1, r.step);
+    fy_make_scalar(&c, FY_ARANGE_start, r.start);
+    fy_make_scalar(&c, FY_ARANGE_step, r.step);
     return fy_make_finish(&c);
 }
 
@@ -94,7 +94,7 @@ fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o
     for (int i = 0; i < 2; i++) {
         bool used = steps > i; /* one step is the start alone */
         if (used && c.dtype != FY_BOOL && !fy_fits(at, c.dtype, range_[i], fy_dtype_scalar(c.dtype))) return NULL;
-        fy_make_scalar(&c, i, range_[i]);
+        fy_make_scalar(&c, FY_LINSPACE_start + i, range_[i]);
     }
     c.shape = (fy_shape){1, {steps}};
     return fy_make_finish(&c);

@@ -384,6 +384,25 @@ def randomness():
         c.done('x', 'y')
 
 
+def ternary():
+    for op in ['where', 'clamp', 'clamp_min', 'clamp_max'] * 22:
+        c, shape, tensors = Case('ternary'), R.choice(SHAPES), R.random() < 0.6
+        a = R.choice(list(DTYPES) if op == 'where' else [d for d in DTYPES if d not in ('f16', 'bool')])
+        first = R.choice(['bool'] * 8 + ['u8', 'i64']) if op == 'where' else a
+        others = {'where': 2, 'clamp': 2}.get(op, 1)
+        operands = [c.tensor(first, shape if op != 'where' else operand_of(shape))]
+        for _ in range(others):
+            dtype = R.choice([a, a, a] + [d for d in DTYPES if d not in ('f16', 'bool')])
+            if tensors or (op == 'where' and len(operands) == 2):
+                operands.append(c.tensor(dtype, operand_of(shape)))
+            else:
+                operands.append(R.choice([1, -2, 3, 0.5, 2.5]))
+        if op == 'where' and R.random() < 0.06:
+            operands[1] = c.tensor(a, tuple(s + 2 for s in shape) or (2,))
+        c.step('y', op, operands)
+        c.done()
+
+
 def rules():
     for rule, inputs, program in PROGRAMS:
         c = Case('rule')
@@ -393,7 +412,7 @@ def rules():
 
 
 for group in (binary, numbers, in_place, unary, reductions, products, losses, views, creation, conversion, promotion,
-              randomness, rules):
+              randomness, rules, ternary):
     group()
 for case in cases:
     print(json.dumps(case, separators=(',', ':')))

@@ -1,0 +1,108 @@
+/* ternary_test.c: what operations of three operands give, on the CPU and on the card, and what a host loop of four is
+ * given. PyTorch's own answers are in the oracle's cases. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu.h"
+#include "half.h"
+#include "run_work.h"
+
+static const char *const places[] = {"cpu", "cuda"};
+
+/* NaN equals NaN. */
+static void check_values(fy_tensor *x, int n, const double *expected, int line)
+{
+    if (!x) fail_msg("line %d: %s", line, fy_error());
+    assert_int_equal(fy_numel(x), n);
+    for (int i = 0; i < n; i++) {
+        double got = fy_item(fy_select(x, 0, i)), want = expected[i];
+        if (!(got == want || (isnan(got) && isnan(want)))) fail_msg("line %d: element %d is %g", line, i, got);
+    }
+}
+#define GIVES(x, ...) \
+    check_values(x, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__}, __LINE__)
+
+/* Float, its loop wants all four side by side: one lies otherwise, one is a number, one has 16 bits. */
+static void sum_of_four(int64_t n, void *to, const void *const *in, const fy_run_work *w)
+{
+    float *out = to;
+    assert_int_equal(w->nin, 4);
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = 0;
+        for (int k = 0; k < 4; k++) out[i] += ((const float *)in[k])[i];
+    }
+}
+
+static void a_loop_gets_four_operands_of_any_layout(void **state)
+{
+    enum { ROWS = 90, COLUMNS = 70, N = ROWS * COLUMNS };
+    static float across[N], plain[N], out[N];
+    static fy_half row[COLUMNS];
+    (void)state;
+    for (int i = 0; i < N; i++) across[i] = (float)i, plain[i] = (float)(2 * i);
+    for (int i = 0; i < COLUMNS; i++) row[i] = fy_half_of(i);
+    const fy_layout l = {.ndim = 2, .numel = N, .shape = {ROWS, COLUMNS}, .strides = {COLUMNS, 1}};
+    fy_run_work w = {.nin = 4, .dtype = FY_FLOAT32, .real = {[1] = 0.5}, .out = {out, FY_FLOAT32, l}};
+    w.in[0] = (fy_operand){across, FY_FLOAT32, l}, w.in[1] = (fy_operand){.dtype = FY_FLOAT32};
+    w.in[2] = (fy_operand){plain, FY_FLOAT32, l}, w.in[3] = (fy_operand){row, FY_FLOAT16, l};
+    w.in[0].layout.strides[0] = 1, w.in[0].layout.strides[1] = ROWS;
+    w.in[3].layout.strides[0] = 0;
+    fy_map(&w, sum_of_four);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            assert_true(out[i * COLUMNS + j] == (float)(i + j * ROWS) + 0.5f + (float)(2 * (i * COLUMNS + j) + j));
+    w.in[0].layout = l; /* now the last operand alone keeps the two dimensions apart */
+    fy_map(&w, sum_of_four);
+    for (int i = 0; i < N; i++) assert_true(out[i] == (float)i + 0.5f + (float)(2 * i + i % COLUMNS));
+}
+
+static void a_choice_wants_a_mask_that_is_a_tensor(void **state)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        fy_tensor *x = fy_tensor((1.5, -2.0));
+        assert_null(fy_where(1, x, x));
+        assert_non_null(strstr(fy_error(), "where expected condition to be a boolean tensor, but got a number"));
+        fy_clear_error();
+        assert_null(fy_where(x, x, 0));
+        assert_non_null(
+            strstr(fy_error(), "where expected condition to be a boolean tensor, but got a tensor with dtype Float"));
+        assert_non_null(strstr(fy_error(), "fix: a comparison gives one: fy_ne(x, 0)"));
+        fy_clear_error();
+        for (int p = 0; p < 2; p++) GIVES(fy_where(fy_to(fy_gt(x, 0), places[p]), 7, fy_to(x, places[p])), 7, -2);
+    }
+}
+
+static void bounds_that_are_nan_or_cross_are_obeyed(void **state)
+{
+    (void)state;
+    FY_SCOPE for (int p = 0; p < 2; p++)
+    {
+        fy_tensor *x = fy_to(fy_tensor((NAN, -3.0, 0.5, 9.0)), places[p]);
+        GIVES(fy_clamp(x, -1, 2), NAN, -1, 0.5, 2);
+        GIVES(fy_clamp(x, 2, -1), NAN, -1, -1, -1);
+        GIVES(fy_clamp(x, NAN, 2), NAN, NAN, NAN, NAN);
+        GIVES(fy_clamp_min(x, 0), NAN, 0, 0.5, 9);
+        GIVES(fy_clamp_max(x, 0.5), NAN, -3, 0.5, 0.5);
+    }
+}
+
+int main(void)
+{
+    setenv("FERRY_GPU", "sim", 1);
+    fy_on_error(FY_RETURN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop_gets_four_operands_of_any_layout),
+        cmocka_unit_test(a_choice_wants_a_mask_that_is_a_tensor),
+        cmocka_unit_test(bounds_that_are_nan_or_cross_are_obeyed),
+    };
+    return cmocka_run_group_tests_name("ternary", tests, NULL, NULL);
+}
