@@ -1,15 +1,20 @@
 /* session_hooks.c: calls into the session from the floors below it. */
 #include "session_hooks.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 static const fy_session_hooks none, *hooks = &none;
 
 void fy_session_hook(const fy_session_hooks *set) { hooks = set; }
 
+/* The hook itself knows whether another thread is at it. */
 void fy_session_start(void)
 {
-    if (hooks->start) hooks->start();
+    static atomic_bool begun;
+    if (atomic_load_explicit(&begun, memory_order_relaxed) || !hooks->start) return;
+    hooks->start();
+    atomic_store_explicit(&begun, true, memory_order_relaxed);
 }
 
 bool fy_session_late(void) { return hooks->late && hooks->late(); }

@@ -200,41 +200,37 @@ static void leave_if_mistaken(void)
     exit(1);
 }
 
-/* Open on first use. Leaving the process from within pthread_once would lock up its exit handlers. */
-static void ready(void)
+/* Open on first use; real cards where they are asked for. Leaving the process from within pthread_once would lock up
+ * its exit handlers. */
+static void ready(bool cards)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT, said = PTHREAD_ONCE_INIT;
+    static pthread_once_t once = PTHREAD_ONCE_INIT, cards_once = PTHREAD_ONCE_INIT, said = PTHREAD_ONCE_INIT;
     pthread_once(&once, open_all);
     leave_if_mistaken();
-    if (!real) pthread_once(&said, say_once);
-}
-
-static void cards_ready(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT, said = PTHREAD_ONCE_INIT;
-    ready();
-    if (!real) return;
-    pthread_once(&once, open_cards);
-    leave_if_mistaken();
+    if (real && !cards) return;
+    if (real) {
+        pthread_once(&cards_once, open_cards);
+        leave_if_mistaken();
+    }
     pthread_once(&said, say_once);
 }
 
 int fy_dev_count(void)
 {
-    cards_ready();
+    ready(true);
     return count;
 }
 
 fy_dev *fy_dev_at(int number)
 {
-    if (number == 0) return ready(), &devices[0];
-    cards_ready();
+    if (number == 0) return ready(false), &devices[0];
+    ready(true);
     return number > 0 && number < count ? &devices[number] : NULL;
 }
 
 bool fy_dev_copies_unasked(void)
 {
-    ready();
+    ready(false);
     return unasked;
 }
 
@@ -243,13 +239,13 @@ bool fy_dev_uses_blas(void) { return !by_kernel; }
 
 bool fy_dev_model_clock(void)
 {
-    cards_ready();
+    ready(true);
     return devices[0].card != NULL;
 }
 
 const char *fy_dev_why_not_real(void)
 {
-    ready();
+    ready(false);
     return why_not_real[0] ? why_not_real : NULL;
 }
 
@@ -275,7 +271,7 @@ static void add_figures(fy_text *out, const fy_dev *d)
 /* No word here hangs on the machine while the card is simulated: not even why it is. */
 void fy_dev_session_json(fy_text *out)
 {
-    cards_ready();
+    ready(true);
     fy_text_printf(out, "[");
     for (int i = 0; i < count; i++) {
         const fy_dev *d = &devices[i];

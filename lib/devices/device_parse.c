@@ -28,12 +28,13 @@ static bool spell(const char *s, spelling *out)
 
 static fy_dev *cuda_number(fy_site *at, const char *name, long index)
 {
+    fy_dev *d = fy_dev_at((int)index + 1);
+    if (d) return d;
     int cards = fy_dev_count() - 1;
     const char *why = fy_dev_why_not_real();
     if (cards == 0)
         return fy_fail(at, "device", "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
                        "No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
-    if (index < cards) return fy_dev_at((int)index + 1);
     return fy_fail(at, "device",
                    cards == 1 ? "the one card is number 0: \"cuda\", or \"cuda:0\""
                               : fy_hint("the cards are \"cuda:0\" to \"cuda:%d\"", cards - 1),

@@ -57,15 +57,6 @@ static void widen(fy_engine *e)
     e->room *= 2;
 }
 
-static void insert(fy_engine *e, int64_t start, int64_t end)
-{
-    widen(e);
-    int i = ends_after(e, start);
-    memmove(e->busy + i + 1, e->busy + i, (size_t)(e->last - i) * sizeof *e->busy);
-    e->busy[i] = (fy_busy){start, end};
-    e->last++;
-}
-
 void fy_engine_take(fy_engine *e, int64_t start, int64_t length)
 {
     if (length <= 0) return;
@@ -81,7 +72,11 @@ void fy_engine_take(fy_engine *e, int64_t start, int64_t length)
     } else if (behind) {
         e->busy[i].start = start;
     } else {
-        insert(e, start, end);
+        widen(e);
+        i = ends_after(e, start);
+        memmove(e->busy + i + 1, e->busy + i, (size_t)(e->last - i) * sizeof *e->busy);
+        e->busy[i] = (fy_busy){start, end};
+        e->last++;
     }
 }
 

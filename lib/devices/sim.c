@@ -68,19 +68,15 @@ bool fy_sim_tell(const fy_sim *s)
     return false;
 }
 
-static void take_lock(fy_sim *s)
-{
-    atomic_store_explicit(&s->used, true, memory_order_relaxed);
-    pthread_mutex_lock(&lock);
-}
-
 bool fy_sim_enter(fy_dev *d)
 {
     if (atomic_load_explicit(&forked, memory_order_relaxed))
         return fy_sim_refuse("Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, "
                              "start a new process (exec) instead of forking");
-    take_lock(d->state);
-    return fy_sim_healthy(d->state) || fy_sim_leave(d, true);
+    fy_sim *s = d->state;
+    atomic_store_explicit(&s->used, true, memory_order_relaxed);
+    pthread_mutex_lock(&lock);
+    return fy_sim_healthy(s) || fy_sim_leave(d, true);
 }
 
 bool fy_sim_leave(fy_dev *d, bool ok)
@@ -201,7 +197,8 @@ static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *
     fy_sim *s = d->state;
     *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     if (!p || atomic_load_explicit(&forked, memory_order_relaxed)) return;
-    take_lock(s);
+    atomic_store_explicit(&s->used, true, memory_order_relaxed);
+    pthread_mutex_lock(&lock);
     fy_timetable_release(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
     fy_clock_spend(t->held);
     if (mem == FY_WORD_pinned) {

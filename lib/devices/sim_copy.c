@@ -28,18 +28,7 @@ static bool ends_fit(fy_dev *d, const fy_copy_work *w)
                          in_vram ? "in VRAM" : "host memory");
 }
 
-static bool at_once(const fy_copy_work *w)
-{
-    return w->dir != FY_WORD_d2d && (!w->async || (w->dir == FY_WORD_d2h && !w->pinned));
-}
-
 static bool no_memory(void) { return fy_sim_refuse("no memory to queue the work in"); }
-
-static void wait_and_copy(fy_sim *s, const fy_copy_work *w)
-{
-    fy_sim_do_until(s, w->stream, UINT64_MAX);
-    if (fy_sim_healthy(s)) fy_sim_move(w, NULL, w->races.own);
-}
 
 static bool copy_later(fy_dev *d, const fy_copy_work *w)
 {
@@ -110,7 +99,12 @@ bool fy_sim_copy(fy_dev *d, fy_copy_work *w)
     fy_timetable_copy(s->timetable, fy_clock_now(), w);
     fy_clock_spend(w->time.held);
     fy_sim_race(&w->races, NULL);
-    if (at_once(w)) wait_and_copy(s, w);
-    else if (w->bytes) ok = copy_later(d, w);
+    bool at_once = w->dir != FY_WORD_d2d && (!w->async || (w->dir == FY_WORD_d2h && !w->pinned));
+    if (at_once) {
+        fy_sim_do_until(s, w->stream, UINT64_MAX);
+        if (fy_sim_healthy(s)) fy_sim_move(w, NULL, w->races.own);
+    } else if (w->bytes) {
+        ok = copy_later(d, w);
+    }
     return fy_sim_leave(d, ok);
 }

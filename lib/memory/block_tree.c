@@ -19,46 +19,36 @@ static bool is_before(const fy_block *a, const fy_block *b)
     return address_of(a) < address_of(b);
 }
 
-static void split(fy_block *t, const fy_block *at, fy_block **below, fy_block **above)
+/* Above what weighs less, which is split into what lies below b and what lies above. */
+void fy_blocks_add(fy_block **root, fy_block *b)
 {
+    uint64_t heavy = weight(b);
+    while (*root && weight(*root) >= heavy) root = is_before(*root, b) ? &(*root)->right : &(*root)->left;
+    fy_block *t = *root, **below = &b->left, **above = &b->right;
     while (t) {
-        bool left = is_before(t, at);
+        bool left = is_before(t, b);
         *(left ? below : above) = t;
         if (left) below = &t->right;
         else above = &t->left;
         t = left ? t->right : t->left;
     }
     *below = *above = NULL;
-}
-
-/* All of a lies before all of b. */
-static fy_block *join(fy_block *a, fy_block *b)
-{
-    fy_block *root, **to = &root;
-    while (a && b) {
-        bool first = weight(a) >= weight(b);
-        fy_block *top = first ? a : b;
-        *to = top;
-        to = first ? &top->right : &top->left;
-        if (first) a = a->right;
-        else b = b->left;
-    }
-    *to = a ? a : b;
-    return root;
-}
-
-void fy_blocks_add(fy_block **root, fy_block *b)
-{
-    uint64_t heavy = weight(b);
-    while (*root && weight(*root) >= heavy) root = is_before(*root, b) ? &(*root)->right : &(*root)->left;
-    split(*root, b, &b->left, &b->right);
     *root = b;
 }
 
+/* What lay below b and what lay above are joined in its place. */
 void fy_blocks_remove(fy_block **root, fy_block *b)
 {
     while (*root != b) root = is_before(*root, b) ? &(*root)->right : &(*root)->left;
-    *root = join(b->left, b->right);
+    fy_block *below = b->left, *above = b->right;
+    while (below && above) {
+        bool first = weight(below) >= weight(above);
+        *root = first ? below : above;
+        root = first ? &below->right : &above->left;
+        if (first) below = below->right;
+        else above = above->left;
+    }
+    *root = below ? below : above;
     b->left = b->right = NULL;
 }
 

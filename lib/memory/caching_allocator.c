@@ -59,18 +59,6 @@ int64_t fy_pool_segment_for(int64_t bytes)
     return segment_size((bytes + FY_POOL_GRAIN - 1) / FY_POOL_GRAIN * FY_POOL_GRAIN);
 }
 
-static bool leaves_a_block(const fy_pool *p, const fy_block *b, int64_t bytes)
-{
-    int64_t rest = b->bytes - bytes;
-    if (p->pinned) return false;
-    return b->segment->small ? rest >= FY_POOL_GRAIN : rest > SMALL_MOST;
-}
-
-static fy_block **tree_for(fy_pool *p, int64_t bytes)
-{
-    return bytes <= SMALL_MOST && !p->pinned ? &p->free_small : &p->free_large;
-}
-
 static fy_block **tree_of(fy_pool *p, const fy_segment *s) { return s->small ? &p->free_small : &p->free_large; }
 
 static void count_allocated(fy_pool *p, int64_t bytes, int64_t asked)
@@ -262,24 +250,16 @@ static void look_at_waiting(fy_pool *p, bool wait)
 /* Cut so many bytes off b's front; the rest is free. */
 static void cut(fy_pool *p, fy_block *b, int64_t bytes, fy_block *rest)
 {
-    if (!leaves_a_block(p, b, bytes)) {
+    int64_t over = b->bytes - bytes;
+    if (p->pinned || (b->segment->small ? over < FY_POOL_GRAIN : over <= SMALL_MOST)) {
         unnode(p, rest);
         return;
     }
-    *rest = (fy_block){
-        .segment = b->segment, .offset = b->offset + bytes, .bytes = b->bytes - bytes, .prev = b, .next = b->next};
+    *rest = (fy_block){.segment = b->segment, .offset = b->offset + bytes, .bytes = over, .prev = b, .next = b->next};
     if (rest->next) rest->next->prev = rest;
     b->next = rest;
     b->bytes = bytes;
     fy_blocks_add(tree_of(p, b->segment), rest);
-}
-
-static fy_block *cached(fy_pool *p, int64_t bytes, int stream)
-{
-    fy_block **tree = tree_for(p, bytes);
-    fy_block *b = fy_blocks_fit(*tree, stream, bytes);
-    if (b) fy_blocks_remove(tree, b);
-    return b;
 }
 
 static fy_block *after_giving_back(fy_pool *p, int64_t bytes, int stream)
@@ -299,7 +279,9 @@ fy_block *fy_pool_take(fy_pool *p, int64_t asked, int stream, void *who)
     if (p->pinned) stream = 0;
     p->broken = p->lacks = false;
     int64_t bytes = rounded(p, asked);
-    fy_block *rest = node(p), *b = rest ? cached(p, bytes, stream) : NULL;
+    fy_block **tree = bytes <= SMALL_MOST && !p->pinned ? &p->free_small : &p->free_large;
+    fy_block *rest = node(p), *b = rest ? fy_blocks_fit(*tree, stream, bytes) : NULL;
+    if (b) fy_blocks_remove(tree, b);
     if (!b && !p->broken) b = new_segment(p, bytes, stream);
     if (!b && !p->broken) b = after_giving_back(p, bytes, stream);
     if (!b) {

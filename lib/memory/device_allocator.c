@@ -175,16 +175,8 @@ static bool fill(const fy_storage *s, uint8_t junk)
 {
     fy_dev *d = s->dev;
     fy_copy_work w = {.dst = s->data, .junk = junk, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream};
-    return s->mem == FY_WORD_pinned || !d->card || !fy_history_over(s->history) || d->backend->copy(d, &w);
-}
-
-static void lie_in(fy_storage *s, fy_block *b)
-{
-    s->block = b;
-    s->bytes = (size_t)b->bytes;
-    s->addr = b->segment->addr + (uint64_t)b->offset;
-    s->stream = b->segment->stream;
-    __atomic_store_n(&s->data, (char *)b->segment->data + b->offset, __ATOMIC_RELEASE);
+    bool waited = !s->history || fy_history_over(s->history);
+    return s->mem == FY_WORD_pinned || !d->card || !waited || d->backend->copy(d, &w);
 }
 
 bool fy_cache_take(fy_site *at, fy_storage *s)
@@ -192,11 +184,15 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
     fy_pool *pool = fy_cache_open(s->dev);
     cache *c = &caches[s->dev->number];
     c->at = at;
-    fy_fault.text[0] = 0;
     int64_t asked = s->asked < (size_t)FY_POOL_EXABYTE ? (int64_t)s->asked : FY_POOL_EXABYTE;
-    fy_block *b = fy_pool_take(pool, asked, is_pinned(c) ? 0 : fy_stream_current(s->dev), s);
-    if (b) lie_in(s, b);
-    else if (fy_pool_lacks_memory(pool))
+    fy_block *b = fy_pool_take(pool, asked, s->stream, s);
+    if (b) {
+        s->block = b;
+        s->bytes = (size_t)b->bytes;
+        s->addr = b->segment->addr + (uint64_t)b->offset;
+        s->stream = b->segment->stream;
+        __atomic_store_n(&s->data, (char *)b->segment->data + b->offset, __ATOMIC_RELEASE);
+    } else if (fy_pool_lacks_memory(pool))
         snprintf(fy_fault.text, sizeof fy_fault.text, "no memory on the host for the books of its allocator");
     fy_cache_close(s->dev);
     if (!b) return false;

@@ -23,10 +23,6 @@ FY_LOCK(lock) /* the list, ids, addresses and live_bytes */
 static fy_storage *oldest, *newest;
 static uint32_t last_id;
 
-static bool is_host(const fy_dev *d) { return d->number == 0; }
-
-static size_t round_up(size_t bytes) { return (bytes + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN; }
-
 uint64_t fy_address_take(const fy_dev *d, int64_t bytes)
 {
     fy_lock_take(&lock);
@@ -40,14 +36,6 @@ void fy_address_give(const fy_dev *d, uint64_t addr)
     fy_lock_take(&lock);
     fy_ranges_give(d->addresses, addr);
     fy_lock_give(&lock);
-}
-
-static void link_in(fy_storage *s)
-{
-    s->prev = newest;
-    if (newest) __atomic_store_n(&newest->next, s, __ATOMIC_RELEASE);
-    else __atomic_store_n(&oldest, s, __ATOMIC_RELEASE);
-    newest = s;
 }
 
 static void link_out(fy_storage *s)
@@ -95,16 +83,6 @@ static bool add_slots(void)
     return true;
 }
 
-/* With the lock held. */
-static fy_storage *take_slot(const fy_storage *as)
-{
-    if (!free_slots && !add_slots()) return NULL;
-    fy_storage *s = free_slots;
-    free_slots = s->next;
-    *s = *as;
-    return s;
-}
-
 static void give_slot(fy_storage *s)
 {
     s->next = free_slots;
@@ -143,19 +121,26 @@ static void give_back(fy_storage *s)
         s->dev->backend->release(s->dev, s->data, s->bytes, s->mem, &t);
 }
 
-/* What Ferry took itself; foreign bytes are the program's. */
-static int64_t own_bytes(const fy_storage *s) { return s->mem == FY_WORD_foreign ? 0 : (int64_t)s->bytes; }
-
 /* A slot and a place in the list; NULL when there is no memory for them. */
 static fy_storage *enter(const fy_storage *as)
 {
     fy_lock_take(&lock);
-    fy_storage *s = take_slot(as);
-    bool placed =
-        s && (!s->bytes || (is_cached(s) ? fy_ranges_ready(s->dev->addresses)
-                                         : (s->addr = fy_ranges_take(s->dev->addresses, s->bytes, &s->tenant))));
-    if (s && !placed) give_slot(s);
-    if (placed) link_in(s);
+    fy_storage *s = free_slots || add_slots() ? free_slots : NULL;
+    struct fy_ranges *addresses = as->dev->addresses;
+    bool placed = s;
+    if (s) {
+        free_slots = s->next;
+        *s = *as;
+        if (is_cached(s)) placed = fy_ranges_ready(addresses);
+        else if (s->bytes) placed = (s->addr = fy_ranges_take(addresses, s->bytes, &s->tenant)) != 0;
+    }
+    if (placed) {
+        s->prev = newest;
+        __atomic_store_n(newest ? &newest->next : &oldest, s, __ATOMIC_RELEASE);
+        newest = s;
+    } else if (s) {
+        give_slot(s);
+    }
     fy_lock_give(&lock);
     return placed ? s : NULL;
 }
@@ -173,21 +158,22 @@ static void leave(fy_storage *s)
 static void *fail(fy_site *at, fy_dev *d, fy_word mem, size_t bytes)
 {
     fy_dev *card = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
-    if (!is_host(card) && fy_fault.text[0]) return fy_fail_device(at, card, "make room");
+    if (card->number > 0 && fy_fault.text[0]) return fy_fail_device(at, card, "make room");
     return fy_fail_full(at, d, bytes);
 }
 
 static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
 {
-    size_t rounded = bytes > SIZE_MAX - HOST_ALIGN ? bytes : round_up(bytes);
+    size_t rounded = bytes > SIZE_MAX - HOST_ALIGN ? bytes : (bytes + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN;
     fy_storage *s = enter(&(fy_storage){.refs = 1, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
     if (!s) return fy_fail_full(at, fy_dev_at(0), bytes); /* its own books lie in the host's memory */
+    fy_fault.text[0] = 0;                                 /* what failed before this */
     s->stream = fy_stream_current(d);
     if (bytes && !(is_cached(s) ? fy_cache_take(at, s) : host_memory(s))) {
         leave(s);
         return fail(at, d, mem, bytes);
     }
-    __atomic_add_fetch(&d->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&d->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
     return s;
 }
 
@@ -210,7 +196,7 @@ fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter
 
 fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
 {
-    return reserve(at, d, bytes, is_host(d) ? FY_WORD_pageable : FY_WORD_device);
+    return reserve(at, d, bytes, d->number == 0 ? FY_WORD_pageable : FY_WORD_device);
 }
 
 /* Without a card there is nobody to pin for. */
@@ -222,21 +208,17 @@ fy_storage *fy_storage_reserve_pinned(fy_site *at, size_t bytes)
                    "Pinned memory requires CUDA. No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
 }
 
-/* Who only reserved a block was no tenant of it. */
-static void count_tenant(fy_storage *s)
-{
-    fy_lock_take(&lock);
-    s->tenant = fy_ranges_tenant(s->dev->addresses, s->addr);
-    fy_lock_give(&lock);
-}
-
 void fy_storage_announce(fy_site *at, fy_storage *s)
 {
-    if (is_cached(s)) count_tenant(s);
+    if (is_cached(s)) { /* who only reserved a block was no tenant of it */
+        fy_lock_take(&lock);
+        s->tenant = fy_ranges_tenant(s->dev->addresses, s->addr);
+        fy_lock_give(&lock);
+    }
     __atomic_store_n(&s->id, __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     FY_EMIT(at, alloc, .storage = s->id, .device = (uint8_t)s->dev->number, .mem = (uint8_t)s->mem, .addr = s->addr,
-            .asked = (int64_t)s->asked, .bytes = (int64_t)s->bytes, .stream = is_host(s->dev) ? FY_ABSENT : s->stream,
-            .tenant = s->tenant);
+            .asked = (int64_t)s->asked, .bytes = (int64_t)s->bytes,
+            .stream = s->dev->number == 0 ? FY_ABSENT : s->stream, .tenant = s->tenant);
 }
 
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
@@ -249,7 +231,8 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
 void fy_storage_cancel(fy_storage *s)
 {
     if (s->bytes) give_back(s);
-    __atomic_sub_fetch(&s->dev->live_bytes, own_bytes(s), __ATOMIC_RELAXED);
+    if (s->mem != FY_WORD_foreign) /* those are the program's bytes */
+        __atomic_sub_fetch(&s->dev->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
     if (!is_cached(s)) fy_history_leave(&s->history, s->dev, s->addr, 0, 0);
     leave(s);
 }

@@ -225,7 +225,9 @@ static fy_tensor part_of(const joint *j, const fy_tensor *whole, size_t i, int64
 static bool write_part(const joint *j, const fy_tensor *whole, size_t i, int64_t from)
 {
     fy_tensor part = part_of(j, whole, i, from), *x = j->x[i], *copy = NULL;
-    if (x->storage->dev != j->dev && !(x = copy = fy_move_unasked(j->at, x, j->dev))) return false;
+    if (x->storage->dev != j->dev &&
+        !(x = copy = fy_copy_to(j->at, x, j->dev, x->dtype, &(fy_transfer_opts){.why = FY_WORD_policy}, NULL)))
+        return false;
     int op = x->dtype == whole->dtype ? FY_OP_clone : FY_OP_cast;
     bool ok =
         fy_dispatch(&(fy_call){.at = j->at, .op = op, .in = {fy_arg_tensor(x)}, .out = &part, .dtype = whole->dtype});

@@ -1,6 +1,6 @@
 /* copy.c: fy_copy_, values into a tensor that is there, and page-locked memory.
  *
- * On one device a copy is the op clone or cast. Between devices the elements cross in one piece (transfer.c): as
+ * On one device a copy is the op clone or cast. Between devices the elements go in one piece (transfer.c): as
  * they are where tensor and source lie alike, without holes and of one type; else row by row, as in PyTorch. The
  * source is laid out so where it is, and only a tensor that is no such rows needs a temporary on its own side. */
 #include "device.h"
@@ -13,8 +13,6 @@
 #include "storage.h"
 #include "tensor.h"
 #include "transfer.h"
-
-static bool is_host(const fy_dev *d) { return d->number == 0; }
 
 /* The very same elements? Then there is nothing to do. */
 static bool is_same(const fy_tensor *a, const fy_tensor *b)
@@ -42,63 +40,58 @@ static bool lie_alike(const fy_geometry *a, const fy_geometry *b)
     return a->dtype == b->dtype;
 }
 
-/* What is to be made on either side, before and after the crossing. */
-typedef struct crossing {
+/* What is to be made on either side, before and after the transfer. */
+typedef struct copy_plan {
     fy_site *at;
     fy_tensor *dst, *src;
-    fy_geometry wire; /* what crosses */
-    bool pack, unpack, async;
-} crossing;
+    fy_geometry sent; /* how the elements lie in the transfer */
+    bool pack, unpack;
+    fy_transfer_opts how;
+} copy_plan;
 
-static crossing plan(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
+static copy_plan plan(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
-    crossing c = {at, dst, src, spread(src, dst), false, false, async};
+    copy_plan c = {at, dst, src, spread(src, dst), false, false, {.async = async, .why = FY_WORD_user}};
     fy_geometry own = fy_geometry_of(dst), rows = {.shape = own.shape};
-    c.wire.offset = 0;
-    if (fy_is_dense(&own) && lie_alike(&own, &c.wire)) return c;
-    rows.dtype = fy_wire_type(src->storage->dev, dst->storage->dev, src->dtype, dst->dtype, async);
+    c.sent.offset = 0;
+    if (fy_is_dense(&own) && lie_alike(&own, &c.sent)) return c;
+    rows.dtype = fy_transfer_dtype(src->storage->dev, dst->storage->dev, src->dtype, dst->dtype, async);
     fy_shape_rows(&rows.shape, rows.strides);
-    c.pack = !lie_alike(&c.wire, &rows);
+    c.pack = !lie_alike(&c.sent, &rows);
     c.unpack = !lie_alike(&own, &rows);
-    c.wire = rows;
+    c.sent = rows;
+    if (src->dtype != dst->dtype) c.how.cast = rows.dtype == dst->dtype ? FY_WORD_source : FY_WORD_destination;
     return c;
 }
 
-static fy_storage *room(const crossing *c, fy_dev *d)
+static fy_storage *room(const copy_plan *c, fy_dev *d)
 {
-    return fy_storage_reserve(c->at, d, (size_t)fy_shape_numel(&c->wire.shape) * fy_dtype_size(c->wire.dtype));
+    return fy_storage_reserve(c->at, d, (size_t)fy_shape_numel(&c->sent.shape) * fy_dtype_size(c->sent.dtype));
 }
 
-static fy_tensor *temporary(const crossing *c, fy_storage *s)
+static fy_tensor *temporary(const copy_plan *c, fy_storage *s)
 {
     fy_storage_announce(c->at, s);
-    return fy_tensor_make(c->at, s, &c->wire, NULL, 0);
+    return fy_tensor_make(c->at, s, &c->sent, NULL, 0);
 }
 
-static fy_word where_converted(const crossing *c)
-{
-    if (c->src->dtype == c->dst->dtype) return FY_WORD_none;
-    return c->wire.dtype == c->dst->dtype ? FY_WORD_source : FY_WORD_destination;
-}
-
-static bool perform(const crossing *c, fy_storage *packed, fy_storage *landed)
+static bool perform(const copy_plan *c, fy_storage *packed, fy_storage *landed)
 {
     fy_tensor *from = packed ? temporary(c, packed) : c->src;
     bool ok = !packed || fy_write_into(c->at, from, c->src);
     fy_tensor *to = landed ? temporary(c, landed) : c->dst;
-    ok = ok &&
-         fy_cross(c->at, from, to, &(fy_crossing){.async = c->async, .cast = where_converted(c), .why = FY_WORD_user});
+    ok = ok && fy_transfer(c->at, from, to, &c->how);
     if (packed) fy_tensor_drop(c->at, from, FY_WORD_free);
     ok = ok && (!landed || fy_write_into(c->at, c->dst, to));
     if (landed) fy_tensor_drop(c->at, to, FY_WORD_free);
     return ok;
 }
 
-static bool across(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
+static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
     if (!fy_check_written(at, dst, src)) return false;
     if (fy_numel(dst) == 0) return true;
-    crossing c = plan(at, dst, src, async);
+    copy_plan c = plan(at, dst, src, async);
     fy_storage *packed = NULL, *landed = NULL;
     if (c.pack && !(packed = room(&c, src->storage->dev))) return false;
     if (c.unpack && !(landed = room(&c, dst->storage->dev))) {
@@ -113,8 +106,8 @@ fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts
     fy_session_start();
     if (!fy_check(at, 0, dst) || !fy_check(at, 1, src)) return NULL;
     bool apart = dst->storage->dev != src->storage->dev;
-    bool ok = is_same(dst, src) || (apart ? across(at, dst, src, o.non_blocking) : fy_write_into(at, dst, src));
-    if (ok && apart && !o.non_blocking && is_host(dst->storage->dev)) fy_narrate_flush();
+    bool ok = is_same(dst, src) || (apart ? copy_between(at, dst, src, o.non_blocking) : fy_write_into(at, dst, src));
+    if (ok && apart && !o.non_blocking && dst->storage->dev->number == 0) fy_narrate_flush();
     return ok ? dst : NULL;
 }
 
@@ -142,17 +135,15 @@ static fy_tensor *pinned_copy(fy_site *at, fy_tensor *x)
     return NULL;
 }
 
-static bool is_pinned(const fy_tensor *x) { return x->storage->mem == FY_WORD_pinned; }
-
 fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x)
 {
     fy_session_start();
-    if (!fy_check(at, 0, x) || (!is_host(x->storage->dev) && !fail_pin(at, x))) return NULL;
-    return fy_hand_out(is_pinned(x) ? fy_tensor_again(x) : pinned_copy(at, x));
+    if (!fy_check(at, 0, x) || (x->storage->dev->number != 0 && !fail_pin(at, x))) return NULL;
+    return fy_hand_out(x->storage->mem == FY_WORD_pinned ? fy_tensor_again(x) : pinned_copy(at, x));
 }
 
 bool fy_is_pinned_at(fy_site *at, fy_tensor *x)
 {
     fy_session_start();
-    return fy_check(at, 0, x) && is_pinned(x);
+    return fy_check(at, 0, x) && x->storage->mem == FY_WORD_pinned;
 }

@@ -21,12 +21,6 @@
 #include "tensor_access.h"
 #include "vector_clock.h"
 
-uint32_t fy_work_id(void)
-{
-    static uint32_t last;
-    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-}
-
 /* An operand that travels as a kernel argument: a number, or the one element of a tensor on the CPU. */
 static void set_number(fy_run_work *w, int i, const fy_arg *arg)
 {
@@ -101,10 +95,10 @@ static void note_accesses(const fy_call *c, const fy_dev *dev, const fy_run_work
     fy_launch_begin(launch, w->id);
     if (w->out.layout.numel == 0) return;
     for (int i = 0; i < w->nin; i++) {
-        if (!w->in[i].data && c->in[i].is_tensor) fy_launch_read(launch, FY_HOST, c->in[i].tensor, 0);
-        else if (in[i]) fy_launch_read(launch, agent, in[i], (uint8_t)(1 << i));
+        if (!w->in[i].data && c->in[i].is_tensor) fy_launch_tensor(launch, FY_HOST, c->in[i].tensor, false, 0);
+        else if (in[i]) fy_launch_tensor(launch, agent, in[i], false, (uint8_t)(1 << i));
     }
-    fy_launch_write(launch, agent, out);
+    fy_launch_tensor(launch, agent, out, true, FY_RACE_OUT);
 }
 
 /* Most ops are on the host, and take half the room. */

@@ -49,7 +49,6 @@ bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* fa
 fy_tensor *fy_dispatch(const fy_call *c);                                  /* NULL after an error */
 /* Run `w` into `out`, whose reference is the caller's, and record it; false after an error. */
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
-uint32_t fy_work_id(void); /* number of a copy or an op */
 
 /* fast_path.c: a call that needs no plan: operands of one type and shape, row-major, on the host. */
 typedef struct fy_plain {

@@ -49,7 +49,8 @@ fy_tensor *fy_policy_dispatch(const fy_call *c)
     bool ok = true;
     for (int i = 0; ok && i < fy_ops[c->op].nin; i++) {
         if (!is_stray(c, i, place)) continue;
-        ok = (copy[i] = fy_move_unasked(c->at, operand(c, i), place)) != NULL;
+        ok = (copy[i] = fy_copy_to(c->at, operand(c, i), place, operand(c, i)->dtype,
+                                   &(fy_transfer_opts){.why = FY_WORD_policy}, NULL)) != NULL;
         together.in[i] = fy_arg_tensor(copy[i]);
     }
     if (ok) out = fy_dispatch(&together);

@@ -222,7 +222,7 @@ fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
     bool host = c.dev->number == 0;
     fy_tensor *x = listed(&c, n, values, c.pinned, host ? c.name : NULL);
     if (!x || host) return fy_hand_out(x);
-    fy_tensor *moved = fy_move(at, x, c.dev, c.dtype, c.name);
+    fy_tensor *moved = fy_copy_to(at, x, c.dev, c.dtype, &(fy_transfer_opts){.why = FY_WORD_user}, c.name);
     fy_tensor_drop(at, x, FY_WORD_free);
     return fy_hand_out(moved);
 }

@@ -6,22 +6,24 @@
 #include "event.h"
 #include "tensor.h"
 
-/* transfer.c: a tensor's elements, dense, into one that lies alike in another memory; false after an error. */
-typedef struct fy_crossing {
+/* transfer.c: a tensor's elements, dense and at least one, into one that lies alike in another memory; false after
+ * an error. */
+typedef struct fy_transfer_opts {
     bool async;
     fy_word cast; /* FY_WORD_source, FY_WORD_destination: where the dtype is converted; FY_WORD_none */
-    fy_word why;
-} fy_crossing;
-bool fy_cross(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_crossing *how);
+    fy_word why;  /* user, op ...; policy: FERRY_POLICY=silent, nobody asked for it */
+} fy_transfer_opts;
+bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_transfer_opts *o);
 /* Bytes of a card from x's first element on. */
 bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why);
 
 /* move.c; all NULL or false after an error */
-fy_tensor *fy_move(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const char *name);
-fy_tensor *fy_move_unasked(fy_site *at, fy_tensor *x, fy_dev *to); /* FERRY_POLICY=silent; the log says so */
+fy_tensor *fy_copy_to(
+    fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const fy_transfer_opts *o,
+    const char *name); /* `cast` is not looked at; name NULL: what the user asked for is called as its variable */
 fy_tensor *fy_compact(fy_site *at, fy_tensor *x);
-/* The type in which elements are copied: the new one, if they are converted before. */
-fy_dtype fy_wire_type(const fy_dev *from, const fy_dev *to, fy_dtype old, fy_dtype new, bool async);
+/* The type in which elements are transferred: the new one, if they are converted before. */
+fy_dtype fy_transfer_dtype(const fy_dev *from, const fy_dev *to, fy_dtype old, fy_dtype new, bool async);
 /* src's values, broadcast and converted, into dst on the same device. */
 bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
 

@@ -91,9 +91,10 @@ void fy_history_add(fy_access_history **h, const fy_prior_access *p)
     append(history, p);
 }
 
-/* From the newest back as far as the work's accesses may lie; keep them or not. */
-static void settle(fy_access_history *s, int agent, uint32_t epoch, uint64_t seq, bool keep)
+/* From the newest back as far as the work's accesses may lie. */
+void fy_history_settle(fy_access_history *s, int agent, uint32_t epoch, uint64_t seq)
 {
+    bool keep = seq && !fy_order_reaches_locked(FY_HOST, agent, epoch);
     for (uint32_t i = s->n; i-- > 0;) {
         fy_prior_access *p = &s->list[i];
         if (p->dead || p->agent != agent || p->epoch > epoch) continue;
@@ -104,13 +105,6 @@ static void settle(fy_access_history *s, int agent, uint32_t epoch, uint64_t seq
         s->n--;
     }
 }
-
-void fy_history_publish(fy_access_history *s, int agent, uint32_t epoch, uint64_t seq)
-{
-    settle(s, agent, epoch, seq, !fy_order_reaches_locked(FY_HOST, agent, epoch));
-}
-
-void fy_history_undo(fy_access_history *s, int agent, uint32_t epoch) { settle(s, agent, epoch, 0, false); }
 
 /* ---- freed memory ---- */
 
@@ -192,7 +186,6 @@ void fy_history_leave(fy_access_history **h, const fy_dev *d, uint64_t addr, int
 bool fy_history_over(const fy_access_history *h)
 {
     bool over = true;
-    if (!h) return true;
     fy_order_lock();
     for (uint32_t i = 0; i < h->n && over; i++) over = is_over(&h->list[i]);
     fy_order_unlock();

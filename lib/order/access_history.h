@@ -32,9 +32,8 @@ typedef struct fy_access_history {
 /* For race_detector.c, all with vector_clock.h's lock held. The first access makes a history. */
 void fy_history_add(fy_access_history **h, const fy_prior_access *p); /* and drop what it stands for */
 /* The accesses of one launch of an agent have an event with that seq and one more; those that the host has waited for
- * go. */
-void fy_history_publish(fy_access_history *h, int agent, uint32_t epoch, uint64_t seq);
-void fy_history_undo(fy_access_history *h, int agent, uint32_t epoch);
+ * go. seq 0: the launch was not done, and all go. */
+void fy_history_settle(fy_access_history *h, int agent, uint32_t epoch, uint64_t seq);
 
 /* For the allocator, once for each storage of a card or of page-locked memory; addr, bytes: its modelled addresses.
  * leave: the storage dies and its bytes go back to blocks of `stream`; what may still be done there stays with the

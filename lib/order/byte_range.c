@@ -32,29 +32,20 @@ static int moving(const fy_layout *x, dimension *out)
     return n;
 }
 
-/* Row-major without holes, as most are: how many elements; 0 if it lies otherwise. */
-static int64_t in_a_row(const fy_layout *x)
-{
-    int64_t run = 1;
-    for (int d = x->ndim - 1; d >= 0; d--) {
-        if (x->shape[d] != 1 && x->strides[d] != run) return 0;
-        run *= x->shape[d];
-    }
-    return run;
-}
-
 /* Elements that lie without holes are a run; the distances of the runs are multiples of what divides all the
  * other strides. */
 fy_byte_range fy_byte_range_of(const fy_layout *x, int64_t offset, int64_t size)
 {
     dimension dims[FY_MAX_DIMS];
-    int64_t row = in_a_row(x);
-    if (row) return (fy_byte_range){.first = offset * size, .end = (offset + row) * size, .exact = true};
+    int64_t row = 1; /* elements that lie row-major without holes, as most are */
+    int d = x->ndim - 1;
+    for (; d >= 0 && (x->shape[d] == 1 || x->strides[d] == row); d--) row *= x->shape[d];
+    if (d < 0) return (fy_byte_range){.first = offset * size, .end = (offset + row) * size, .exact = true};
     int n = moving(x, dims), i = 0;
     int64_t run = 1, span = 1, step = 0;
     for (; i < n && dims[i].stride == run; i++) run *= dims[i].size;
     bool exact = n - i <= 1;
-    for (int d = 0; d < n; d++) span += (dims[d].size - 1) * dims[d].stride;
+    for (d = 0; d < n; d++) span += (dims[d].size - 1) * dims[d].stride;
     for (; i < n; i++) step = gcd(step, dims[i].stride);
     if (step && run >= step) {
         step = 0;

@@ -25,6 +25,12 @@ static struct {
     _Atomic uint64_t seq;
 } works[REMEMBERED];
 
+uint32_t fy_work_id(void)
+{
+    static uint32_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
 void fy_work_note(uint32_t id, uint64_t seq, fy_site *at)
 {
     uint32_t i = id % REMEMBERED;

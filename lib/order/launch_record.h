@@ -4,6 +4,7 @@
 
 #include "device.h"
 
+uint32_t fy_work_id(void); /* the next number of a copy or an op */
 /* The work with that number is the event `seq`, of this call. The last 65536 are remembered. */
 void fy_work_note(uint32_t id, uint64_t seq, fy_site *at);
 bool fy_work_find(uint32_t id, uint64_t *seq, fy_site **at);

@@ -17,8 +17,6 @@
 #include "site.h"
 #include "vector_clock.h"
 
-void fy_launch_access(fy_launch *w, const fy_access *a) { w->access[w->n++] = *a; }
-
 /* ---- finding ---- */
 
 static fy_word type_of(const fy_access *a, const fy_prior_access *p)
@@ -87,19 +85,6 @@ static void look_at(fy_launch *w, int i, fy_races *races)
     }
 }
 
-static void remember(const fy_launch *w, const fy_access *a)
-{
-    if (a->agent == FY_HOST) return;
-    fy_history_add(a->history, &(fy_prior_access){.bytes = a->bytes,
-                                                  .name = a->name,
-                                                  .id = w->id,
-                                                  .epoch = a->epoch,
-                                                  .tensor = a->tensor,
-                                                  .agent = (uint16_t)a->agent,
-                                                  .write = a->write,
-                                                  .bit = a->bit});
-}
-
 /* One tick for each agent; a copy between two cards is in the order of both. */
 static void issue(fy_launch *w)
 {
@@ -122,7 +107,18 @@ void fy_launch_check(fy_launch *w, fy_races *races)
     fy_order_lock();
     issue(w);
     for (int i = 0; i < w->n; i++) look_at(w, i, races);
-    for (int i = 0; i < w->n; i++) remember(w, &w->access[i]);
+    for (int i = 0; i < w->n; i++) {
+        const fy_access *a = &w->access[i];
+        if (a->agent == FY_HOST) continue;
+        fy_history_add(a->history, &(fy_prior_access){.bytes = a->bytes,
+                                                      .name = a->name,
+                                                      .id = w->id,
+                                                      .epoch = a->epoch,
+                                                      .tensor = a->tensor,
+                                                      .agent = (uint16_t)a->agent,
+                                                      .write = a->write,
+                                                      .bit = a->bit});
+    }
     fy_order_unlock();
 }
 
@@ -158,44 +154,36 @@ static void tell(const fy_launch *w, fy_site *at, uint64_t seq)
     }
 }
 
-static void end(fy_launch *w, void (*f)(fy_access_history *, const fy_access *, uint64_t), uint64_t seq)
+/* seq: of the event and one more; 0: the work was not done. */
+static void end(fy_launch *w, uint64_t seq)
 {
     fy_order_lock();
-    for (int i = 0; i < w->n; i++)
-        if (w->access[i].agent != FY_HOST && *w->access[i].history) f(*w->access[i].history, &w->access[i], seq);
+    for (int i = 0; i < w->n; i++) {
+        const fy_access *a = &w->access[i];
+        if (a->agent != FY_HOST && *a->history) fy_history_settle(*a->history, a->agent, a->epoch, seq);
+    }
     fy_order_unlock();
     free(w->found);
     w->found = NULL;
-}
-
-static void told(fy_access_history *s, const fy_access *a, uint64_t seq)
-{
-    fy_history_publish(s, a->agent, a->epoch, seq + 1);
-}
-
-static void undone(fy_access_history *s, const fy_access *a, uint64_t seq)
-{
-    (void)seq;
-    fy_history_undo(s, a->agent, a->epoch);
 }
 
 void fy_launch_done(fy_launch *w, fy_site *at, uint64_t seq)
 {
     if (!w->n) return;
     if (w->nfound) tell(w, at, seq);
-    end(w, told, seq);
+    end(w, seq + 1);
 }
 
 void fy_launch_failed(fy_launch *w)
 {
-    if (w->n) end(w, undone, 0);
+    if (w->n) end(w, 0);
 }
 
 void fy_host_access(fy_site *at, const fy_access *a, uint64_t seq)
 {
     fy_launch w;
     fy_launch_begin(&w, 0);
-    fy_launch_access(&w, a);
+    w.access[w.n++] = *a;
     fy_order_lock();
     look_at(&w, 0, NULL);
     fy_order_unlock();

@@ -35,8 +35,8 @@ typedef struct fy_launch {
     fy_access access[FY_MOST_ACCESSES];
 } fy_launch;
 
-/* In this order: begin; access, what each agent reads and writes; check, before it is done: the
- * streams' clocks tick, hazards are looked for (races may be NULL), the accesses remembered; and in the end done,
+/* In this order: begin; what each agent reads and writes, into access[] (fy_launch_tensor); check, before it is done:
+ * the streams' clocks tick, hazards are looked for (races may be NULL), the accesses remembered; and in the end done,
  * when its event has a seq (hazard events are emitted), or failed, when there is none. */
 static inline void fy_launch_begin(fy_launch *w, uint32_t id)
 {
@@ -44,7 +44,6 @@ static inline void fy_launch_begin(fy_launch *w, uint32_t id)
     w->n = w->nfound = 0;
     w->found = NULL;
 }
-void fy_launch_access(fy_launch *w, const fy_access *a);
 void fy_launch_check(fy_launch *w, fy_races *races);
 void fy_launch_done(fy_launch *w, fy_site *at, uint64_t seq);
 void fy_launch_failed(fy_launch *w);

@@ -177,7 +177,6 @@ static void start(void)
 {
     int idle = IDLE;
     char err[512];
-    if (atomic_load_explicit(&state, memory_order_relaxed) != IDLE) return; /* as nearly always */
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
     *err = '\0';
     warn_of_unknown();

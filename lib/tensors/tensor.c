@@ -38,22 +38,20 @@ static fy_tensor *take_dead(void)
     return x;
 }
 
-static fy_tensor *take_fresh(void)
-{
-    if (used == CHUNK) {
-        chunk *c = calloc(1, sizeof *c);
-        if (!c) return oldest_dead ? take_dead() : NULL;
-        c->next = chunks;
-        chunks = c;
-        used = 0;
-    }
-    return &chunks->slots[used++];
-}
-
 static fy_tensor *take_slot(void)
 {
     fy_lock_take(&lock);
-    fy_tensor *x = dead > QUARANTINE ? take_dead() : take_fresh();
+    bool again = dead > QUARANTINE;
+    if (!again && used == CHUNK) {
+        chunk *c = calloc(1, sizeof *c);
+        if (c) {
+            c->next = chunks;
+            chunks = c;
+            used = 0;
+        }
+        again = !c;
+    }
+    fy_tensor *x = !again ? &chunks->slots[used++] : oldest_dead ? take_dead() : NULL;
     uint32_t id = ++last_id;
     fy_lock_give(&lock);
     if (!x) fy_out_of_memory("another tensor handle");

@@ -11,30 +11,32 @@
 #include "tensor.h"
 #include "vector_clock.h"
 
-static fy_access access_of(const fy_tensor *x, int agent, bool write, uint8_t bit)
+/* False where x has no elements, or where the host uses what no stream has touched. */
+static bool access_of(const fy_tensor *x, int agent, bool write, uint8_t bit, fy_access *a)
 {
+    if (agent == FY_HOST && !__atomic_load_n(&x->storage->history, __ATOMIC_RELAXED)) return false;
     fy_geometry g = fy_geometry_of(x);
     fy_layout layout = fy_layout_of(&g);
-    return (fy_access){.history = &x->storage->history,
-                       .storage = x->storage->id,
-                       .tensor = x->id,
-                       .name = x->name,
-                       .agent = agent,
-                       .write = write,
-                       .bit = bit,
-                       .bytes = fy_byte_range_of(&layout, x->offset, (int64_t)fy_dtype_size(x->dtype))};
+    if (layout.numel == 0) return false;
+    *a = (fy_access){.history = &x->storage->history,
+                     .storage = x->storage->id,
+                     .tensor = x->id,
+                     .name = x->name,
+                     .agent = agent,
+                     .write = write,
+                     .bit = bit,
+                     .bytes = fy_byte_range_of(&layout, x->offset, (int64_t)fy_dtype_size(x->dtype))};
+    return true;
 }
 
 void fy_launch_tensor(fy_launch *l, int agent, const fy_tensor *x, bool write, uint8_t bit)
 {
-    fy_access a = access_of(x, agent, write, bit);
-    if (fy_numel(x) > 0) fy_launch_access(l, &a);
+    if (access_of(x, agent, write, bit, &l->access[l->n])) l->n++;
 }
 
 void fy_host_touch(fy_site *at, const fy_tensor *x, bool write, uint64_t seq)
 {
-    if (!fy_has_history(x) || fy_numel(x) == 0) return;
     const fy_dev *d = x->storage->dev;
-    fy_access a = access_of(x, fy_agent_of(d, fy_stream_current(d)), write, 0);
-    fy_host_access(at, &a, seq);
+    fy_access a;
+    if (access_of(x, fy_agent_of(d, fy_stream_current(d)), write, 0, &a)) fy_host_access(at, &a, seq);
 }

@@ -57,9 +57,9 @@ static fy_head *recording(void)
 
 bool fy_log_is_on(void) { return recording() != NULL; }
 
-/* 0 is the main thread; the others are numbered by their first event. A slot has 16 bits for it: the 65,535th and all
- * that come after share the last number. */
-static uint16_t thread_number(void)
+/* All of a slot but its kind. Thread 0 is the main thread; the others are numbered by their first event. There are 16
+ * bits for it: the 65,535th and all that come after share the last number. */
+static void write_slot(fy_slot *slot, fy_ref site, int64_t t, const void *record, size_t bytes)
 {
     uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
     if (self.generation != generation) {
@@ -67,27 +67,16 @@ static uint16_t thread_number(void)
         uint32_t number = getpid() == gettid() ? 0 : atomic_fetch_add(&threads, 1) + 1;
         self.number = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
     }
-    return self.number;
-}
-
-/* All of a slot but its kind. */
-static void write_slot(fy_slot *slot, fy_ref site, int64_t t, const void *record, size_t bytes)
-{
-    slot->th = thread_number();
+    slot->th = self.number;
     slot->site = site;
     slot->t = t;
     memcpy(slot->record, record, bytes < FY_PAYLOAD_BYTES ? bytes : FY_PAYLOAD_BYTES);
 }
 
-static void publish(fy_slot *slot, unsigned kind)
-{
-    atomic_store_explicit(&slot->kind, (uint16_t)kind, memory_order_release);
-}
-
 static void fill(fy_slot *slot, fy_ref site, fy_kind kind, const void *record, size_t bytes)
 {
     write_slot(slot, site, fy_clock_now(), record, bytes);
-    publish(slot, kind);
+    atomic_store_explicit(&slot->kind, (uint16_t)kind, memory_order_release);
 }
 
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes)
@@ -118,8 +107,8 @@ static void fill_pair(fy_slot *slot, fy_ref site, const fy_hosted *o)
     int64_t t = fy_clock_now();
     write_slot(slot, site, t, o, FY_PAYLOAD_BYTES);
     write_slot(slot + 1, site, t, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
-    publish(slot + 1, FY_KIND_complete | FY_PAIRED);
-    publish(slot, FY_KIND_op | FY_PAIRED);
+    atomic_store_explicit(&slot[1].kind, FY_KIND_complete | FY_PAIRED, memory_order_release);
+    atomic_store_explicit(&slot->kind, FY_KIND_op | FY_PAIRED, memory_order_release);
 }
 
 /* Near the end of what is ready the two slots might be parted: one might be the log's last. */
@@ -165,13 +154,6 @@ fy_ref fy_ref_bytes(const void *p, size_t bytes)
 enum { INTERNED = 4096, PROBES = 8, LONGEST = 256 };
 static _Atomic uint64_t interned[INTERNED];
 
-static bool holds(fy_ref ref, const void *p, size_t n)
-{
-    fy_entry entry;
-    memcpy(&entry, arena + 8ull * ref, sizeof entry);
-    return entry.size == n && !memcmp(arena + 8ull * ref + sizeof entry, p, n);
-}
-
 static fy_ref intern(uint64_t hash, const void *p, size_t n)
 {
     uint64_t generation = atomic_load(&fy_log_generation);
@@ -184,7 +166,11 @@ static fy_ref intern(uint64_t hash, const void *p, size_t n)
             if (!made && !(made = fy_ref_bytes(p, n))) return 0;
             if (atomic_compare_exchange_strong(place, &there, generation << 32 | made)) return made;
         }
-        if (there >> 32 == generation && holds((fy_ref)there, p, n)) return (fy_ref)there;
+        if (there >> 32 != generation) continue;
+        const unsigned char *kept = arena + 8ull * (fy_ref)there;
+        fy_entry entry;
+        memcpy(&entry, kept, sizeof entry);
+        if (entry.size == n && !memcmp(kept + sizeof entry, p, n)) return (fy_ref)there;
     }
     return made ? made : fy_ref_bytes(p, n);
 }

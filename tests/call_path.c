@@ -1,0 +1,44 @@
+/* Follows fy_to(here, "cuda") through the library, the first of a program and the same line again: then the session,
+ * the devices, the first segment and the call site are there. path_test.sh builds lib/ with -finstrument-functions
+ * for it, so that each function that is entered passes here. Prints a line for each: first or again, and the
+ * function's address as addr2line knows it. */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ferry.h"
+
+enum { MOST = 100000 };
+static struct step {
+    const char *call;
+    uintptr_t function;
+} steps[MOST];
+static int count;
+static _Thread_local const char *followed; /* the call that this thread is in */
+extern const char __executable_start;
+
+void __cyg_profile_func_enter(void *function, void *from);
+void __cyg_profile_func_exit(void *function, void *from);
+
+void __cyg_profile_func_enter(void *function, void *from)
+{
+    (void)from;
+    if (followed && count < MOST)
+        steps[count++] = (struct step){followed, (uintptr_t)function - (uintptr_t)&__executable_start};
+}
+
+void __cyg_profile_func_exit(void *function, void *from) { (void)function, (void)from; }
+
+int main(void)
+{
+    static const char *const calls[] = {"first", "again"};
+    fy_tensor *here = fy_arange((4));
+    for (int i = 0; i < 2; i++) {
+        followed = calls[i];
+        fy_tensor *there = fy_to(here, "cuda");
+        followed = NULL;
+        if (!fy_is_cuda(there)) return 1;
+        fy_free(there);
+    }
+    for (int i = 0; i < count; i++) printf("%s %#jx\n", steps[i].call, (uintmax_t)steps[i].function);
+    return count == MOST;
+}

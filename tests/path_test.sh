@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# How many functions, and how many folders, a reader goes through to follow one copy to the card: fy_to(here, "cuda")
+# in a program that is warmed up, with its log open (call_path.c).
+#
+#   functions   different functions of lib/ that the call enters, inline ones of its headers too
+#   changes     in the order of entering: how often a function's folder is another than that of the one before.
+#               Returns are not counted: who reads on after a call is still where he was. Nor is lib/base, to and
+#               fro: locks, sizes of types and the clock are words that all folders are written in, as libc's are.
+#
+# lib/cpu, which takes long to compile, is taken as built: a copy enters nothing of it.
+. "$(dirname "$0")/shell.sh"
+
+build() {
+    local flags="-std=gnu11 -O1 -g1 -gdwarf-4 -fno-inline -DFERRY_INSIDE -DFERRY_VERSION=\"0\" -Ilib $(printf -- '-I%s ' lib/*/)"
+    # shellcheck disable=SC2016,SC2046 # the inner shell's words; libraries are words
+    printf '%s\n' lib/*/*.c | grep -vE '^lib/(cpu/|devices/cuda(_entry)?\.c)' |
+        xargs -P "$(nproc)" -I{} sh -c 'gcc $1 -finstrument-functions -c "$2" -o "$3/$(basename "$2" .c).o"' - "$flags" {} "$work" &&
+        gcc -std=gnu11 -O1 -Ilib tests/call_path.c "$work"/*.o "$B"/lib/cpu/*.o "$B"/kernels/*.o \
+            $(make -s B="$B" core-libs) -o "$work/call_path"
+}
+follow() { # a line for each function entered: first or again, folder, file:line:function
+    FERRY_GPU=sim FERRY_TRACE=$work/log.jsonl "$work/call_path" >"$work/steps" && [[ -s $work/log.jsonl ]] || return 1
+    cut -d' ' -f2 "$work/steps" | addr2line -f -e "$work/call_path" | paste -d' ' - - |
+        sed -E 's|^([^ ]+) .*/lib/([a-z]+)/([^ ]*).*|\2 \3:\1|' |
+        paste -d' ' <(cut -d' ' -f1 "$work/steps") - >"$work/path"
+    [[ $(grep -cE '^again [a-z]+ [a-z_]+\.[ch]:[0-9]+:[a-z_0-9]+$' "$work/path") -ge 100 ]]
+}
+functions() { awk -v call="$1" '$1 == call { print $2, $3 }' "${2:-$work/path}" | sort -u | wc -l; }
+changes() { # the folders in order, base left out, each run of one folder once
+    awk -v call="$1" '$1 == call && $2 != "base" { print $2 }' "${2:-$work/path}" | uniq | tail -n +2 | wc -l
+}
+at_most() { # at_most LIMIT COUNT CALL
+    local found
+    found=$("$2" "$3")
+    [[ $found -gt 0 && $found -le $1 ]] || { echo "$found $2, $1 at most"; awk '$1 == "again" { print $2 "/" $3 }' "$work/path" | uniq; return 1; }
+}
+known_path() { # the counting itself
+    printf '%s\n' 'again ops a.c:1' 'again base b.h:2' 'again ops a.c:9' 'again order c.c:3' 'again ops a.c:1' 'first ops a.c:7' >"$work/known"
+    [[ $(functions again "$work/known") == 4 && $(changes again "$work/known") == 2 && $(changes first "$work/known") == 0 ]]
+}
+
+holds "functions and changes of folder are counted right" known_path
+holds "lib builds with every entry of a function noted" build
+holds "a copy to the card is followed, twice" follow
+holds "a copy to the card goes through at most 127 functions" at_most 127 functions again
+holds "a copy to the card changes the folder at most 31 times" at_most 31 changes again
+for call in first again; do echo "# $call: $(functions $call) functions, $(changes $call) changes of folder"; done
+finish
