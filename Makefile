@@ -77,11 +77,11 @@ $(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LE
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = $(addprefix server/,server http client socket threads gate page_stream assets) embed/view
 ifneq ($(filter civetweb,$(HAVE)),)
-VIEW_NAMES = $(WEB) embed/browser trace/feed trace/trace trace/validate files/memory
+VIEW_NAMES = $(WEB) embed/browser trace/event_json trace/feed trace/trace trace/validate files/memory
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = embed/no_server embed/browser trace/feed trace/trace trace/validate files/memory
+VIEW_NAMES = embed/no_server embed/browser trace/event_json trace/feed trace/trace trace/validate files/memory
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))

@@ -105,6 +105,14 @@ bool fy_utf8_is_valid(const char *s, size_t n)
     return true;
 }
 
+void fy_text_utf8(fy_text *t, const char *s, size_t n)
+{
+    for (size_t i = 0, length; i < n; i += length ? length : 1) {
+        length = utf8((const unsigned char *)s + i, n - i);
+        fy_text_add(t, length ? s + i : "\xef\xbf\xbd", length ? length : 3);
+    }
+}
+
 static void escaped(fy_text *t, unsigned char c)
 {
     static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";

@@ -16,6 +16,7 @@ typedef struct fy_text {
 void fy_text_add(fy_text *t, const char *s, size_t n);
 void fy_text_printf(fy_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fy_text_json(fy_text *t, const char *s, size_t n); /* quoted and escaped; bad UTF-8 becomes U+FFFD */
+void fy_text_utf8(fy_text *t, const char *s, size_t n); /* bad UTF-8 becomes U+FFFD, likewise */
 void fy_text_str(fy_text *t, const char *s);            /* as it is */
 void fy_text_int(fy_text *t, int64_t value);
 void fy_text_real(fy_text *t, double value); /* shortest that reads back; "nan", "inf", "-inf" as strings */

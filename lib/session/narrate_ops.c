@@ -1,6 +1,7 @@
 /* narrate_ops.c: the sentences about tensors and work: what was made, copied, run, read and freed. */
 #include "event.h"
 #include "log_format.h"
+#include "record_fields.h"
 #include "narrate_state.h"
 #include "text.h"
 

@@ -9,6 +9,7 @@
 #include "event.h"
 #include "log.h"
 #include "log_format.h"
+#include "record_fields.h"
 #include "text.h"
 
 void fy_story_free(fy_story *s)

@@ -115,14 +115,12 @@ bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
 /* What holds readers up: has the event come, will it come, or is it lost? */
 typedef enum fy_arrival { FY_HERE, FY_LATER, FY_NEVER } fy_arrival;
 fy_arrival fy_log_arrival(fy_log *log, uint64_t seq);
-
+bool fy_log_stops(fy_log *log, uint64_t seq); /* of an event that is lost: nothing behind it makes sense */
 
 /* format.c */
 uint64_t fy_layout_hash(void);
 void fy_format(const fy_log *log, uint64_t seq, const fy_slot *slot, uint16_t kind, fy_text *out); /* one line */
 void fy_format_lost(uint64_t seq, fy_text *out);
-const char *fy_word_name(unsigned word);   /* NULL if there is none */
-const char *fy_kind_name(unsigned kind);   /* likewise */
 void fy_device_name(uint8_t device, char name[static 16]);
 
 /* log_prealloc.c: disk and memory ahead of the writer. Marks say up to where it may write at once. */

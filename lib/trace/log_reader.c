@@ -155,7 +155,7 @@ fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
 
 /* A dead program leaves at most two claimed slots a thread. If so many are missing that the counter of claims
  * must be damaged, the log stops here. */
-static bool stops_here(fy_log *log, uint64_t seq)
+bool fy_log_stops(fy_log *log, uint64_t seq)
 {
     uint64_t count = fy_log_count(log);
     uint16_t kind;
@@ -174,7 +174,7 @@ static size_t read_lines(fy_log *log, uint64_t *cursor, fy_text *out, size_t byt
     for (size_t whole = out->size; *cursor < fy_log_count(log) && (out->size < bytes || !lines);
          lines++, ++*cursor, whole = out->size) {
         fy_arrival arrival = fy_log_arrival(log, *cursor);
-        if (arrival == FY_LATER || (arrival == FY_NEVER && stops_here(log, *cursor))) break;
+        if (arrival == FY_LATER || (arrival == FY_NEVER && fy_log_stops(log, *cursor))) break;
         uint16_t kind;
         const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
         if (slot) fy_format(log, *cursor, slot, kind, out);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_json.h"
 #include "feed.h"
 #include "memory.h"
 
@@ -188,7 +189,7 @@ static bool finish(findings *f, history *h, bool ok)
     return ok;
 }
 
-static void take(void *h, const cJSON *e) { history_add(h, e); }
+static void take(void *h, const fy_event *e) { history_add(h, e); }
 
 static history *begin(findings *f)
 {
@@ -212,7 +213,14 @@ bool findings_of_events(findings *f, cJSON *const *events, int count)
 {
     history *h = begin(f);
     f->strict = true;
-    for (int i = 0; i < count; i++) history_add(h, events[i]);
+    json_arena *arena = json_arena_make();
+    for (int i = 0; i < count; i++) {
+        fy_event e;
+        json_arena_empty(arena);
+        event_of_json(arena, events[i], &e);
+        history_add(h, &e);
+    }
+    json_arena_free(arena);
     return finish(f, h, true);
 }
 

@@ -5,47 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-int history_site(history *h, const cJSON *e)
+int history_site(history *h, const fy_event *e)
 {
-    int64_t line = event_int(e, "line");
-    int file = name_index(h, event_text(e, "file"));
-    if (file < 0 || line < 1 || line > 100000000) return -1;
-    int *at = map_at(&h->site_ids, ((uint64_t)file << 32 | (uint64_t)line) + 1);
+    int file = e->line ? name_index(h, fy_event_bytes(e, e->file)) : -1;
+    if (file < 0 || e->line > 100000000) return -1;
+    int *at = map_at(&h->site_ids, ((uint64_t)file << 32 | e->line) + 1);
     if (*at >= 0) return *at;
     place *s = HISTORY_ADD(h, site);
     if (!s) return -1;
-    *s = (place){file, (int)line};
+    *s = (place){file, (int)e->line};
     return *at = h->site_count - 1;
-}
-
-uint8_t field_word(const cJSON *e, const char *field)
-{
-    static const char *const words[] = {
-#define W(word) #word,
-        FY_WORDS(W)
-#undef W
-    };
-    const char *s = event_text(e, field);
-    for (size_t i = 1; *s && i < sizeof words / sizeof *words; i++)
-        if (*s == *words[i] && !strcmp(s, words[i])) return (uint8_t)i;
-    return FY_WORD_none;
-}
-
-uint8_t field_kind(const cJSON *e)
-{
-    static const char *const kinds[] = {"",
-#define KIND(kind, doc) #kind,
-#define FIELD(kind, type, name, doc)
-#define END(kind)
-                                        FY_SCHEMA(KIND, FIELD, END)
-#undef KIND
-#undef FIELD
-#undef END
-    };
-    const char *s = event_kind(e);
-    for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
-        if (*s == *kinds[i] && !strcmp(s, kinds[i])) return (uint8_t)i;
-    return 0;
 }
 
 int device_named(const char *s)
@@ -55,15 +24,7 @@ int device_named(const char *s)
     return n >= 0 && n < MOST_CARDS ? (int)n + 1 : -1;
 }
 
-int field_device(const cJSON *e, const char *field) { return device_named(event_text(e, field)); }
-
-int64_t field_amount(const cJSON *e, const char *field)
-{
-    int64_t n = event_int(e, field);
-    return n > 0 && n < (int64_t)1 << 50 ? n : 0;
-}
-
-bool field_is_yes(const cJSON *e, const char *field)
-{
-    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e, field));
-}
+int device_index(uint8_t device) { return device <= MOST_CARDS ? device : -1; }
+int stream_index(int64_t stream) { return stream >= 0 && stream < 1 << 20 ? (int)stream : -1; }
+int64_t amount(int64_t n) { return n > 0 && n < MOST_AMOUNT ? n : 0; }
+int64_t whole(int64_t n) { return n == FY_ABSENT ? -1 : n; }

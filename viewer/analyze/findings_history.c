@@ -2,6 +2,7 @@
 #include "event.h"
 #include "findings_history.h"
 
+#include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,30 +10,23 @@
 
 /* ---- events ---- */
 
-static act *add_act(history *h, const cJSON *e, uint8_t kind)
+/* An act of which only is known when, where and by whom; whoever adds it says what. */
+static act *add_act(history *h, const fy_event *e)
 {
     act *a = HISTORY_ADD(h, act);
     if (!a) return NULL;
-    int64_t thread = event_int(e, "th");
-    *a = (act){.seq = event_seq(e), .kind = kind, .site = history_site(h, e), .device = field_device(e, "device")};
-    a->thread = thread >= 0 && thread < 1 << 20 ? (int)thread : 0;
-    int64_t stream = event_int(e, "stream");
-    a->stream = stream >= 0 && stream < 1 << 20 ? (int)stream : -1;
-    a->bytes = field_amount(e, "bytes");
-    a->held = field_amount(e, "held");
-    a->why = field_word(e, "why");
+    *a = (act){.seq = (int64_t)e->seq, .kind = e->kind, .site = history_site(h, e), .thread = e->th};
+    a->device = a->stream = a->name = -1;
     a->src = a->dst = (side){-1, -1, -1, -1};
-    a->dst.storage = map_find(&h->storage_ids, event_int(e, "storage"));
-    a->dst.tensor = map_find(&h->tensor_ids, event_int(e, "tensor"));
-    a->dst.version = event_int(e, "version");
-    a->name = -1;
     return a;
 }
 
+static int storage_index(const history *h, uint32_t id) { return map_find(&h->storage_ids, id); }
+static int tensor_index(const history *h, uint32_t id) { return map_find(&h->tensor_ids, id); }
+
 /* Modelled addresses stay below 2^48. */
-static void note_addresses(act *a, const cJSON *e)
+static void note_addresses(act *a, uint64_t from)
 {
-    unsigned long long from = strtoull(event_text(e, "addr"), NULL, 16);
     if (from >= 1ull << 50) return;
     a->start = (int64_t)from;
     a->end = a->start + a->bytes;
@@ -49,58 +43,78 @@ static void touch(history *h, int i, bool reads)
     if (reads) s->last_read = now;
 }
 
-static void add_session(history *h, const cJSON *e)
+static int64_t figure(const cJSON *of, const char *name)
 {
-    h->measured = !strcmp(event_text(e, "clock"), "measured");
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(e, "devices");
-    for (const cJSON *d = list ? list->child : NULL; d; d = d->next) {
-        int n = field_device(d, "name");
-        if (n < 0) continue;
-        h->device[n].capacity = field_amount(d, "capacity");
-        h->device[n].call_overhead = field_amount(d, "model.call_overhead");
-        h->device[n].launch_overhead = field_amount(d, "model.launch_overhead");
-        if (n) continue;
-        h->host.flops = (double)field_amount(d, "model.flops_f32");
-        h->host.bandwidth = (double)field_amount(d, "model.memory_bandwidth");
-        h->host.overhead = field_amount(d, "model.call_overhead");
-    }
+    const cJSON *n = cJSON_GetObjectItemCaseSensitive(of, name);
+    return cJSON_IsNumber(n) && n->valuedouble > 0 && n->valuedouble < (double)MOST_AMOUNT ? (int64_t)n->valuedouble
+                                                                                           : 0;
 }
 
-static void add_source(history *h, const cJSON *e)
+static void add_device(history *h, const cJSON *d)
 {
-    int file = name_index(h, event_text(e, "path"));
-    const char *text = event_text(e, "text");
-    if (file < 0 || !*text) return;
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(d, "name"),
+                *model = cJSON_GetObjectItemCaseSensitive(d, "model");
+    int n = cJSON_IsString(name) ? device_named(name->valuestring) : -1;
+    if (n < 0) return;
+    h->device[n].capacity = figure(d, "capacity");
+    h->device[n].call_overhead = figure(model, "call_overhead");
+    h->device[n].launch_overhead = figure(model, "launch_overhead");
+    if (n) return;
+    h->host.flops = (double)figure(model, "flops_f32");
+    h->host.bandwidth = (double)figure(model, "memory_bandwidth");
+    h->host.overhead = figure(model, "call_overhead");
+}
+
+static void add_session(history *h, const fy_event *e)
+{
+    fy_bytes text = fy_event_bytes(e, e->is.session.devices);
+    cJSON *list = cJSON_ParseWithLength(text.data, text.size), *d;
+    cJSON_ArrayForEach(d, list) add_device(h, d);
+    cJSON_Delete(list);
+    h->measured = e->is.session.clock == FY_WORD_measured;
+}
+
+static void add_source(history *h, const fy_event *e)
+{
+    int file = name_index(h, fy_event_bytes(e, e->is.source.path));
+    fy_bytes text = fy_event_bytes(e, e->is.source.text);
+    if (file < 0 || !text.size) return;
     while (h->source_room <= file)
         if (!history_grow(h, &h->sources, &h->source_room, h->source_room, sizeof *h->sources)) return;
-    if (!h->sources[file]) h->sources[file] = memory_copy(text, "a source file");
+    if (!h->sources[file]) h->sources[file] = text_of(text);
 }
 
-static void add_alloc(history *h, const cJSON *e)
+static void add_alloc(history *h, const fy_event *e)
 {
-    int64_t id = event_int(e, "storage");
-    int *at = id > 0 ? map_at(&h->storage_ids, (uint64_t)id) : NULL;
-    act *a = at ? add_act(h, e, FY_KIND_alloc) : NULL;
+    const fy_ev_alloc *is = &e->is.alloc;
+    int *at = is->storage ? map_at(&h->storage_ids, is->storage) : NULL;
+    act *a = at ? add_act(h, e) : NULL;
     storage *s = a ? HISTORY_ADD(h, storage) : NULL;
     if (!s) return;
+    a->device = device_index(is->device);
+    a->stream = stream_index(is->stream);
+    a->bytes = amount(is->bytes);
     a->dst.storage = *at = h->storage_count - 1;
     *s = (storage){.site = a->site, .born = h->act_count - 1, .freed = -1, .device = a->device};
     s->first_touch = s->last_touch = s->last_read = s->last_out = -1;
-    s->mem = field_word(e, "mem");
+    s->mem = is->mem;
     s->opened = s->mem == FY_WORD_foreign ? s->born : -1;
-    s->asked = field_amount(e, "asked");
+    s->asked = amount(is->asked);
     s->bytes = a->bytes;
-    note_addresses(a, e);
+    note_addresses(a, is->addr);
     if (s->device < 0) return;
     card_seen *card = &h->device[s->device];
     card->live += s->bytes;
     if (card->live > card->peak) card->peak = card->live;
 }
 
-static void add_free(history *h, const cJSON *e)
+static void add_free(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e, FY_KIND_free);
-    if (!a || a->dst.storage < 0) return;
+    act *a = add_act(h, e);
+    if (!a) return;
+    a->bytes = amount(e->is.free.bytes);
+    a->dst.storage = storage_index(h, e->is.free.storage);
+    if (a->dst.storage < 0) return;
     storage *s = &h->storages[a->dst.storage];
     if (s->freed >= 0) return;
     s->freed = h->act_count - 1;
@@ -123,118 +137,145 @@ int64_t dtype_size(uint8_t dtype)
 }
 
 /* A shape or strides into a hash, and their product; 0 where it is too large to make sense. */
-static uint64_t hash_list(uint64_t z, const cJSON *list, int64_t *product)
+static uint64_t hash_list(uint64_t z, const fy_event *e, fy_ref list, int64_t *product)
 {
-    for (const cJSON *v = list ? list->child : NULL; v; v = v->next) {
-        int64_t n = cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble < 1e12 ? (int64_t)v->valuedouble : 0;
+    int64_t dim;
+    for (size_t i = 0; fy_event_dim(e, list, i, &dim); i++) {
+        int64_t n = dim >= 0 && dim < 1000000000000 ? dim : 0;
         z = map_mix(z ^ (uint64_t)n) + 1;
         *product = n && *product > ((int64_t)1 << 50) / n ? 0 : *product * n;
     }
     return z;
 }
 
-static void add_tensor(history *h, const cJSON *e)
+static void add_tensor(history *h, const fy_event *e)
 {
-    int64_t id = event_int(e, "tensor"), numel = 1, ignored = 1;
-    int *at = id > 0 ? map_at(&h->tensor_ids, (uint64_t)id) : NULL;
-    act *a = at ? add_act(h, e, FY_KIND_tensor) : NULL;
+    const fy_ev_tensor *is = &e->is.tensor;
+    int64_t numel = 1, ignored = 1;
+    int *at = is->tensor ? map_at(&h->tensor_ids, is->tensor) : NULL;
+    act *a = at ? add_act(h, e) : NULL;
     tensor *x = a ? HISTORY_ADD(h, tensor) : NULL;
     if (!x) return;
+    a->device = device_index(is->device);
+    a->dst.storage = storage_index(h, is->storage);
     a->dst.tensor = *at = h->tensor_count - 1;
-    *x = (tensor){.storage = a->dst.storage, .site = a->site, .dtype = field_word(e, "dtype")};
+    *x = (tensor){.storage = a->dst.storage, .site = a->site, .dtype = is->dtype};
     x->made = h->act_count - 1;
-    x->view_of = map_find(&h->tensor_ids, event_int(e, "view_of"));
-    x->name = name_index(h, event_text(e, "name"));
-    x->offset = field_amount(e, "offset");
-    uint64_t look = hash_list((uint64_t)x->offset, cJSON_GetObjectItemCaseSensitive(e, "shape"), &numel);
-    x->look = hash_list(look, cJSON_GetObjectItemCaseSensitive(e, "strides"), &ignored);
+    x->view_of = tensor_index(h, is->view_of);
+    x->name = name_index(h, fy_event_bytes(e, is->name));
+    x->offset = amount(is->offset);
+    uint64_t look = hash_list((uint64_t)x->offset, e, is->shape, &numel);
+    x->look = hash_list(look, e, is->strides, &ignored);
     x->bytes = numel * dtype_size(x->dtype);
 }
 
-static side side_of(history *h, const cJSON *e, const char *which)
+static side side_of(const history *h, fy_side s)
 {
-    const cJSON *s = cJSON_GetObjectItemCaseSensitive(e, which);
-    return (side){map_find(&h->storage_ids, event_int(s, "storage")), map_find(&h->tensor_ids, event_int(s, "tensor")),
-                  field_device(s, "device"), event_int(s, "version")};
+    return (side){storage_index(h, s.storage), tensor_index(h, s.tensor), device_index(s.device), s.version};
 }
 
-static void note_work(history *h, const cJSON *e)
+static void note_work(history *h, uint32_t id)
 {
-    int64_t id = event_int(e, "id");
-    int *at = id > 0 ? map_at(&h->work_ids, (uint64_t)id) : NULL;
-    if (at) *at = h->act_count - 1;
+    if (id) *map_at(&h->work_ids, id) = h->act_count - 1;
 }
 
-static void add_copy(history *h, const cJSON *e)
+static void add_copy(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e, FY_KIND_copy);
+    const fy_ev_copy *is = &e->is.copy;
+    act *a = add_act(h, e);
     if (!a) return;
-    a->src = side_of(h, e, "src");
-    a->dst = side_of(h, e, "dst");
-    a->dir = field_word(e, "dir");
-    a->route = field_word(e, "route");
-    a->cast = field_word(e, "cast");
-    a->async = field_is_yes(e, "async");
-    a->was_async = field_is_yes(e, "was_async");
+    a->src = side_of(h, is->src);
+    a->dst = side_of(h, is->dst);
+    a->dir = is->dir;
+    a->route = is->route;
+    a->cast = is->cast;
+    a->why = is->why;
+    a->async = is->async;
+    a->was_async = is->was_async;
+    a->stream = stream_index(is->stream);
+    a->bytes = amount(is->bytes);
+    a->held = amount(is->held);
     a->device = a->dir == FY_WORD_h2d || a->dir == FY_WORD_p2p ? a->dst.device : a->src.device;
     touch(h, a->src.storage, true);
     touch(h, a->dst.storage, false);
     if (a->src.storage >= 0 && a->src.device != a->dst.device) h->storages[a->src.storage].last_out = h->act_count - 1;
-    note_work(h, e);
+    note_work(h, is->id);
 }
 
-static int add_uses(history *h, const cJSON *e, const char *which, bool reads)
+static int add_uses(history *h, const fy_event *e, fy_ref list, bool reads)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(e, which);
     int n = 0;
-    for (const cJSON *u = list ? list->child : NULL; u && n < 8; u = u->next) {
+    for (fy_use u; n < 8 && fy_event_use(e, list, (size_t)n, &u); n++) {
         use *to = HISTORY_ADD(h, use);
         if (!to) return n;
-        *to =
-            (use){map_find(&h->tensor_ids, event_int(u, "tensor")), map_find(&h->storage_ids, event_int(u, "storage"))};
+        *to = (use){tensor_index(h, u.tensor), storage_index(h, u.storage)};
         touch(h, to->storage, reads);
-        n++;
     }
     return n;
 }
 
-static void add_op(history *h, const cJSON *e)
+static void add_op(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e, FY_KIND_op);
+    const fy_ev_op *is = &e->is.op;
+    act *a = add_act(h, e);
     if (!a) return;
-    a->flops = field_amount(e, "flops");
-    a->name = name_index(h, event_text(e, "name"));
+    a->device = device_index(is->device);
+    a->stream = stream_index(is->stream);
+    a->flops = amount(is->flops);
+    a->bytes = amount(is->bytes);
+    a->held = amount(is->held);
+    a->name = name_index(h, fy_event_bytes(e, is->name));
     a->first_use = h->use_count;
-    a->nin = add_uses(h, e, "in", true);
-    a->nout = add_uses(h, e, "out", false);
-    note_work(h, e);
+    a->nin = add_uses(h, e, is->in, true);
+    a->nout = add_uses(h, e, is->out, false);
+    note_work(h, is->id);
 }
 
-static void add_complete(history *h, const cJSON *e)
+static void add_complete(history *h, const fy_event *e)
 {
-    int i = map_find(&h->work_ids, event_int(e, "id"));
-    if (i < 0) return;
+    const fy_ev_complete *is = &e->is.complete;
+    int i = map_find(&h->work_ids, is->id);
+    if (i < 0 || is->start < 0 || is->end < is->start || is->end > MOST_AMOUNT) return;
     act *a = &h->acts[i];
-    int64_t start = event_int(e, "start"), end = event_int(e, "end"), most = (int64_t)1 << 50;
-    if (start < 0 || end < start || end > most) return;
     a->completed = true;
-    a->start = start;
-    a->end = end;
-    a->wire = field_amount(e, "wire");
-    a->staging = field_amount(e, "staging");
-    a->overhead = field_amount(e, "overhead");
-    if (end > h->last_end) h->last_end = end;
+    a->start = is->start;
+    a->end = is->end;
+    a->wire = amount(is->wire);
+    a->staging = amount(is->staging);
+    a->overhead = amount(is->overhead);
+    if (a->end > h->last_end) h->last_end = a->end;
 }
 
-static void add_look(history *h, const cJSON *e, uint8_t kind)
+/* The program looked at a tensor, or put something into it. */
+static act *add_look(history *h, const fy_event *e, uint32_t tensor_id, uint32_t storage_id)
 {
-    act *a = add_act(h, e, kind);
-    if (!a || a->dst.storage < 0) return;
-    storage *s = &h->storages[a->dst.storage];
-    a->type = field_word(e, "via");
-    if (a->type == FY_WORD_data && s->opened < 0) s->opened = h->act_count - 1;
-    if (kind == FY_KIND_answer || kind == FY_KIND_given) s->answered = true;
-    if (kind != FY_KIND_given) touch(h, a->dst.storage, kind != FY_KIND_host_write);
+    act *a = add_act(h, e);
+    if (!a) return NULL;
+    a->dst.tensor = tensor_index(h, tensor_id);
+    a->dst.storage = storage_index(h, storage_id);
+    if (a->dst.storage >= 0 && e->kind != FY_KIND_given) touch(h, a->dst.storage, e->kind != FY_KIND_host_write);
+    return a;
+}
+
+static void add_host_access(history *h, const fy_event *e, uint32_t tensor_id, uint32_t storage_id, int64_t version,
+                            uint8_t via)
+{
+    act *a = add_look(h, e, tensor_id, storage_id);
+    if (!a) return;
+    a->dst.version = whole(version);
+    if (a->dst.storage < 0) return;
+    a->type = via;
+    int *opened = &h->storages[a->dst.storage].opened;
+    if (a->type == FY_WORD_data && *opened < 0) *opened = h->act_count - 1;
+}
+
+/* A lesson's input, or a result for it. */
+static void add_lesson_access(history *h, const fy_event *e, uint32_t tensor_id, uint32_t storage_id, uint8_t device)
+{
+    act *a = add_look(h, e, tensor_id, storage_id);
+    if (!a) return;
+    a->device = device_index(device);
+    if (a->dst.storage >= 0) h->storages[a->dst.storage].answered = true;
 }
 
 /* The first two devices that a message names. */
@@ -249,61 +290,123 @@ static void name_devices(act *a, const char *message)
     }
 }
 
-static void add_error(history *h, const cJSON *e)
+static void add_error(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e, FY_KIND_error);
+    const fy_ev_error *is = &e->is.error;
+    act *a = add_act(h, e);
     if (!a) return;
-    a->src.version = event_int(e, "caused_by");
-    name_devices(a, event_text(e, "message"));
-    a->name = name_index(h, event_text(e, "code"));
-    a->said = name_index(h, event_text(e, "message"));
-    a->advice = name_index(h, event_text(e, "hint"));
+    a->src.version = (int64_t)is->caused_by - 1;
+    a->name = name_index(h, fy_event_bytes(e, is->code));
+    a->said = name_index(h, fy_event_bytes(e, is->message));
+    a->advice = name_index(h, fy_event_bytes(e, is->hint));
+    if (a->said >= 0) name_devices(a, h->names[a->said]);
 }
 
-static void add_mark(history *h, const cJSON *e)
+static void add_mark(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e, FY_KIND_mark);
+    act *a = add_act(h, e);
     if (!a) return;
-    a->start = event_int(e, "now");
-    a->name = name_index(h, event_text(e, "text"));
-    a->type = cJSON_HasObjectItem(e, "text") ? FY_WORD_none : FY_WORD_at;
+    a->start = whole(e->is.mark.now);
+    a->name = name_index(h, fy_event_bytes(e, e->is.mark.text));
+    a->type = e->is.mark.text ? FY_WORD_none : FY_WORD_at;
 }
 
-static void add_other(history *h, const cJSON *e, uint8_t kind)
+static void add_drop(history *h, const fy_event *e)
 {
-    act *a = add_act(h, e, kind);
+    act *a = add_act(h, e);
     if (!a) return;
-    a->type = field_word(e, kind == FY_KIND_hazard ? "type" : "scope");
-    if (kind == FY_KIND_segment) a->type = field_word(e, "mem");
-    if (kind == FY_KIND_segment || kind == FY_KIND_segment_free) note_addresses(a, e);
-    if (kind == FY_KIND_hazard) a->name = name_index(h, event_text(e, "fix"));
-    if (kind == FY_KIND_hazard) a->src.version = event_int(e, "a");
-    if (kind != FY_KIND_oom) return;
-    a->bytes = field_amount(e, "asked");
-    a->flops = field_amount(e, "free");
-    a->largest = field_amount(e, "largest");
-    a->in_use = field_amount(e, "allocated");
-    a->reserved = field_amount(e, "reserved");
+    a->dst.tensor = tensor_index(h, e->is.drop.tensor);
+    a->why = e->is.drop.why;
 }
 
-static void add_end(history *h, const cJSON *e)
+static void add_hazard(history *h, const fy_event *e)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(e, "live");
+    const fy_ev_hazard *is = &e->is.hazard;
+    act *a = add_act(h, e);
+    if (!a) return;
+    a->type = is->type;
+    a->bytes = amount(is->bytes);
+    a->dst.storage = storage_index(h, is->storage);
+    a->src.version = (int64_t)is->a - 1;
+    a->name = name_index(h, fy_event_bytes(e, is->fix));
+}
+
+static void add_oom(history *h, const fy_event *e)
+{
+    const fy_ev_oom *is = &e->is.oom;
+    act *a = add_act(h, e);
+    if (!a) return;
+    a->device = device_index(is->device);
+    a->bytes = amount(is->asked);
+    a->flops = amount(is->free);
+    a->largest = amount(is->largest);
+    a->in_use = amount(is->allocated);
+    a->reserved = amount(is->reserved);
+}
+
+/* A call about a card and a stream of it. */
+static act *add_call(history *h, const fy_event *e, uint8_t device, int64_t stream)
+{
+    act *a = add_act(h, e);
+    if (!a) return NULL;
+    a->device = device_index(device);
+    a->stream = stream_index(stream);
+    return a;
+}
+
+static void add_sync(history *h, const fy_event *e)
+{
+    act *a = add_call(h, e, e->is.sync.device, e->is.sync.stream);
+    if (!a) return;
+    a->type = e->is.sync.scope;
+    a->why = e->is.sync.why;
+    a->held = amount(e->is.sync.held);
+}
+
+static void add_query(history *h, const fy_event *e)
+{
+    act *a = add_call(h, e, e->is.query.device, e->is.query.stream);
+    if (a) a->type = e->is.query.scope;
+}
+
+static void add_segment(history *h, const fy_event *e)
+{
+    const fy_ev_segment *is = &e->is.segment;
+    act *a = add_call(h, e, is->device, is->stream);
+    if (!a) return;
+    a->type = is->mem;
+    a->bytes = amount(is->bytes);
+    a->held = amount(is->held);
+    note_addresses(a, is->addr);
+}
+
+static void add_segment_free(history *h, const fy_event *e)
+{
+    const fy_ev_segment_free *is = &e->is.segment_free;
+    act *a = add_call(h, e, is->device, FY_ABSENT);
+    if (!a) return;
+    a->why = is->why;
+    a->bytes = amount(is->bytes);
+    a->held = amount(is->held);
+    note_addresses(a, is->addr);
+}
+
+static void add_end(history *h, const fy_event *e)
+{
+    uint32_t id;
     h->ended = true;
-    h->status = event_int(e, "status");
-    for (const cJSON *v = list ? list->child : NULL; v; v = v->next) {
-        int i = cJSON_IsNumber(v) && v->valuedouble > 0 && v->valuedouble < 1e15
-                    ? map_find(&h->storage_ids, (int64_t)v->valuedouble)
-                    : -1;
+    h->status = whole(e->is.end.status);
+    for (size_t n = 0; fy_event_id(e, e->is.end.live, n, &id); n++) {
+        int i = storage_index(h, id);
         if (i >= 0) h->storages[i].live = true;
     }
 }
 
-void history_add(history *h, const cJSON *e)
+void history_add(history *h, const fy_event *e)
 {
-    uint8_t kind = h->too_long || h->act_count >= 1 << 28 ? 0 : field_kind(e);
     h->events++;
-    switch (kind) {
+    if (h->too_long || h->act_count >= 1 << 28) return;
+    switch (e->kind) {
     case FY_KIND_session: add_session(h, e); break;
     case FY_KIND_source: add_source(h, e); break;
     case FY_KIND_alloc: add_alloc(h, e); break;
@@ -312,19 +415,23 @@ void history_add(history *h, const cJSON *e)
     case FY_KIND_copy: add_copy(h, e); break;
     case FY_KIND_op: add_op(h, e); break;
     case FY_KIND_complete: add_complete(h, e); break;
-    case FY_KIND_host_read:
-    case FY_KIND_host_write:
-    case FY_KIND_given:
-    case FY_KIND_answer: add_look(h, e, kind); break;
-    case FY_KIND_drop:
-    case FY_KIND_sync:
-    case FY_KIND_hazard:
-    case FY_KIND_oom:
-    case FY_KIND_set_device:
-    case FY_KIND_event_wait:
-    case FY_KIND_query:
-    case FY_KIND_segment:
-    case FY_KIND_segment_free: add_other(h, e, kind); break;
+#define ACCESS(is) add_host_access(h, e, is.tensor, is.storage, is.version, is.via)
+    case FY_KIND_host_read: ACCESS(e->is.host_read); break;
+    case FY_KIND_host_write: ACCESS(e->is.host_write); break;
+#undef ACCESS
+#define ACCESS(is) add_lesson_access(h, e, is.tensor, is.storage, is.device)
+    case FY_KIND_given: ACCESS(e->is.given); break;
+    case FY_KIND_answer: ACCESS(e->is.answer); break;
+#undef ACCESS
+    case FY_KIND_drop: add_drop(h, e); break;
+    case FY_KIND_sync: add_sync(h, e); break;
+    case FY_KIND_hazard: add_hazard(h, e); break;
+    case FY_KIND_oom: add_oom(h, e); break;
+    case FY_KIND_set_device: add_call(h, e, e->is.set_device.device, FY_ABSENT); break;
+    case FY_KIND_event_wait: add_call(h, e, e->is.event_wait.device, e->is.event_wait.stream); break;
+    case FY_KIND_query: add_query(h, e); break;
+    case FY_KIND_segment: add_segment(h, e); break;
+    case FY_KIND_segment_free: add_segment_free(h, e); break;
     case FY_KIND_error: add_error(h, e); break;
     case FY_KIND_mark: add_mark(h, e); break;
     case FY_KIND_end: add_end(h, e); break;

@@ -4,9 +4,8 @@
 #ifndef FERRY_FINDINGS_HISTORY_H
 #define FERRY_FINDINGS_HISTORY_H
 
-#include "event.h"
+#include "event_reader.h"
 #include "findings.h"
-#include "trace.h"
 
 enum { WORTH_FREEING = 64 << 10 /* bytes: less is not told of */ };
 enum { MOST_CARDS = 63 }; /* devices are numbered as in the log's DEV fields: 0 the CPU, 1 cuda:0 */
@@ -99,7 +98,7 @@ typedef struct history {
 } history;
 
 /* Take one event, in order. */
-void history_add(history *h, const cJSON *e);
+void history_add(history *h, const fy_event *e);
 void history_free(history *h);
 
 /* ---- findings_index.c ---- */
@@ -116,17 +115,19 @@ bool history_grow(history *h, void *list, int *room, int count, size_t size);
     (history_grow(h, &(h)->what##s, &(h)->what##_room, (h)->what##_count, sizeof *(h)->what##s) \
          ? &(h)->what##s[(h)->what##_count++] \
          : NULL)
-int name_index(history *h, const char *text); /* -1 of "" */
+char *text_of(fy_bytes bytes);             /* a copy up to the first 0, in UTF-8 whatever it was; never NULL */
+int name_index(history *h, fy_bytes text); /* -1 of "" */
 
 /* ---- findings_fields.c ---- */
 
-int history_site(history *h, const cJSON *e); /* of its file and line; -1: it names none */
-uint8_t field_kind(const cJSON *e);           /* FY_KIND_...; 0: unknown */
-uint8_t field_word(const cJSON *e, const char *field);
-int field_device(const cJSON *e, const char *field);     /* -1: none */
-int device_named(const char *begin);                     /* by the text's beginning: "cuda:1 and ..." is 2; -1: none */
-int64_t field_amount(const cJSON *e, const char *field); /* one that makes sense in sums, or 0 */
-bool field_is_yes(const cJSON *e, const char *field);
+#define MOST_AMOUNT ((int64_t)1 << 50) /* of bytes, ns ...: more makes no sense in sums */
+
+int history_site(history *h, const fy_event *e); /* of its file and line; -1: it names none */
+int device_named(const char *begin);             /* by the text's beginning: "cuda:1 and ..." is 2; -1: none */
+int device_index(uint8_t device);                /* -1: none, or one beyond MOST_CARDS */
+int stream_index(int64_t stream);                /* -1: none */
+int64_t amount(int64_t n);                       /* 0 where it is left out or makes no sense */
+int64_t whole(int64_t n);                        /* -1 where it is left out */
 
 /* ---- asked by the rules (findings_ask.c) ---- */
 

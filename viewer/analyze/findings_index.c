@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "text.h"
 
 uint64_t map_mix(uint64_t z)
 {
@@ -69,26 +70,46 @@ bool history_grow(history *h, void *list, int *room, int count, size_t size)
     return true;
 }
 
-static uint64_t hash_text(const char *s)
+static uint64_t hash_text(fy_bytes s)
 {
     uint64_t z = 0xcbf29ce484222325u;
-    for (; *s; s++) z = (z ^ (unsigned char)*s) * 0x100000001b3u;
+    for (size_t i = 0; i < s.size; i++) z = (z ^ (unsigned char)s.data[i]) * 0x100000001b3u;
     return map_mix(z) | 1;
 }
 
-/* Two texts of one hash are compared, and walk on to the next number. */
-int name_index(history *h, const char *text)
+char *text_of(fy_bytes bytes)
 {
-    if (!*text) return -1;
-    for (uint64_t key = hash_text(text);; key += 2) {
+    fy_text clean = {0};
+    fy_text_utf8(&clean, bytes.data, strnlen(bytes.data, bytes.size));
+    fy_text_add(&clean, "", 1);
+    if (clean.lost) memory_is_out("a log");
+    return clean.data;
+}
+
+static int name_of_hash(history *h, fy_bytes text, uint64_t key)
+{
+    for (;; key += 2) { /* two texts of one hash are compared, and walk on to the next number */
         int *at = map_at(&h->name_ids, key);
-        if (*at >= 0 && strcmp(h->names[*at], text)) continue;
+        if (*at >= 0 && (strlen(h->names[*at]) != text.size || memcmp(h->names[*at], text.data, text.size))) continue;
         if (*at >= 0) return *at;
         char **to = HISTORY_ADD(h, name);
         if (!to) return -1;
-        *to = memory_copy(text, "a log");
+        *to = text_of(text);
         return *map_at(&h->name_ids, key) = h->name_count - 1;
     }
+}
+
+/* A text that is not as a name is kept, is looked up as it would be kept. */
+int name_index(history *h, fy_bytes text)
+{
+    text.size = strnlen(text.data, text.size);
+    if (!text.size) return -1;
+    if (fy_utf8_is_valid(text.data, text.size)) return name_of_hash(h, text, hash_text(text));
+    char *kept = text_of(text);
+    text = (fy_bytes){kept, strlen(kept)};
+    int i = name_of_hash(h, text, hash_text(text));
+    free(kept);
+    return i;
 }
 
 void map_free(id_map *m)

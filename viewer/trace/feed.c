@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event_json.h"
 #include "feed.h"
 #include "log.h"
 #include "memory.h"
@@ -81,6 +82,7 @@ typedef struct reading {
     size_t size, ends_room;
     event_visit *visit; /* NULL: nobody looks on */
     void *user;
+    json_arena *arena; /* of the event that is visited */
 } reading;
 
 static bool bad_line(const reading *r, const char *what, const char *fix)
@@ -132,7 +134,12 @@ static bool check_line(const reading *r, const char *line, size_t size)
     bool ok = e && is_blank(rest, line + size);
     ok = ok ? check_event(r, e)
             : bad_line(r, "this is not JSON", "every line of a log is one JSON object; restore the line");
-    if (ok && r->visit) r->visit(r->user, e);
+    if (ok && r->visit) {
+        fy_event event;
+        json_arena_empty(r->arena);
+        event_of_json(r->arena, e, &event);
+        r->visit(r->user, &event);
+    }
     cJSON_Delete(e);
     return ok;
 }
@@ -215,8 +222,9 @@ static feed *open_file(const char *path, event_visit *visit, void *user, char *e
         if (!f) snprintf(err, room, "%s: %s", path, why);
         return f;
     } else {
-        reading r = {.path = path, .err = err, .room = room, .visit = visit, .user = user};
+        reading r = {.path = path, .err = err, .room = room, .visit = visit, .user = user, .arena = json_arena_make()};
         feed *f = feed_of_lines(r, fd, (size_t)s.st_size);
+        json_arena_free(r.arena);
         close(fd);
         return f;
     }
@@ -226,29 +234,15 @@ static feed *open_file(const char *path, event_visit *visit, void *user, char *e
 
 feed *feed_of_file(const char *path, char *err, size_t room) { return open_file(path, NULL, NULL, err, room); }
 
-/* A log of slots becomes lines piece by piece. */
-static bool visit_log(feed *f, event_visit *visit, void *user, char *err, size_t room)
-{
-    uint64_t cursor = 0;
-    fy_text lines = {0};
-    bool ok = true;
-    while (ok && feed_read(f, &cursor, &lines, 1 << 20) > 0) {
-        ok = trace_each(lines.data, lines.size, visit, user, err, room);
-        lines.size = 0;
-    }
-    if (lines.lost) memory_is_out("the lines of a log");
-    free(lines.data);
-    return ok;
-}
-
 bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room)
 {
     feed *f = open_file(path, visit, user, err, room);
     if (!f) return false;
-    bool ok = !f->log || visit_log(f, visit, user, err, room);
+    fy_event e;
+    for (uint64_t cursor = 0; f->log && fy_event_next(f->log, &cursor, &e);) visit(user, &e);
     snprintf(note, note_room, "%s", f->note);
     feed_free(f);
-    return ok;
+    return true;
 }
 
 /* ---- reading; what is the file's own never changes and needs no lock ---- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_json.h"
 #include "memory.h"
 
 static bool refuse(trace *t, char *err, size_t room, int line, const char *what, const char *fix)
@@ -97,14 +98,21 @@ bool trace_each(const char *lines, size_t size, event_visit *visit, void *user, 
     const char *p = lines, *line, *wrong, *fix;
     int number = 0;
     int64_t seq = -1;
-    for (size_t length; size && (line = next_line(&p, lines + size, &length, &number));) {
-        cJSON *e = event_of(line, length, seq, &wrong, &fix);
-        if (!e) return snprintf(err, room, "line %d %s; %s", number, wrong, fix), false;
-        seq = event_seq(e) + 1;
-        visit(user, e);
-        cJSON_Delete(e);
+    bool ok = true;
+    json_arena *arena = json_arena_make();
+    for (size_t length; ok && size && (line = next_line(&p, lines + size, &length, &number));) {
+        fy_event e;
+        cJSON *json = event_of(line, length, seq, &wrong, &fix);
+        if (!json) snprintf(err, room, "line %d %s; %s", number, wrong, fix);
+        if (!(ok = json != NULL)) break;
+        json_arena_empty(arena);
+        event_of_json(arena, json, &e);
+        seq = (int64_t)e.seq + 1;
+        visit(user, &e);
+        cJSON_Delete(json);
     }
-    return true;
+    json_arena_free(arena);
+    return ok;
 }
 
 void trace_free(trace *t)

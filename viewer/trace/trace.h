@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "event_reader.h"
+
 enum { TRACE_MOST = 200000 }; /* about 400 MB once parsed; a lesson makes some hundred */
 
 typedef struct trace {
@@ -18,9 +20,9 @@ typedef struct trace {
 /* Parse JSON lines. On a bad line: false, and err says its number, what is wrong and the fix. */
 bool trace_parse(trace *t, const char *lines, size_t size, char *err, size_t room);
 void trace_free(trace *t);
-/* Each event of so many lines, one at a time and kept by nobody: for logs of any length. Lines may begin anywhere in a
- * log. On a bad line as trace_parse, after the visits before it. */
-typedef void event_visit(void *user, const cJSON *e);
+/* Each event of so many lines, one at a time and kept by nobody: for logs of any length. What it refers to is gone with
+ * it. Lines may begin anywhere in a log. On a bad line as trace_parse, after the visits before it. */
+typedef void event_visit(void *user, const fy_event *e);
 bool trace_each(const char *lines, size_t size, event_visit *visit, void *user, char *err, size_t room);
 
 /* Fields of an event: "src.device" reaches into objects. Missing: "" and -1. */

@@ -1,0 +1,136 @@
+/* event_reader.c: slots to typed events. A record is believed only when all of it can be right: its words are the
+ * schema's, and its references lead to entries of the arena; else it reads as `lost`, as it does as text. */
+#include "event_reader.h"
+
+#include "log_format.h"
+#include "record_fields.h"
+
+_Static_assert(FY_KIND_COUNT <= UINT8_MAX, "an event's kind is a byte");
+
+static void lose(fy_event *e, uint64_t seq, const fy_log *log)
+{
+    *e = (fy_event){.seq = seq, .kind = FY_KIND_lost, .log = log};
+}
+
+/* ---- can it be right? ---- */
+
+static bool leads_somewhere(const fy_log *log, const fy_field *f, const unsigned char *p)
+{
+    fy_ref ref;
+    size_t size = 0;
+    memcpy(&ref, p, sizeof ref);
+    if (!ref) return true;
+    const char *bytes = fy_log_bytes(log, ref, &size);
+    if (!bytes || size % fy_element_size(f->type)) return false;
+    return f->type != FY_TYPE_JSON || fy_json_is_well_formed(bytes, size);
+}
+
+static bool field_can_be(const fy_log *log, const fy_field *f, const unsigned char *p)
+{
+    switch (f->type) {
+    case FY_TYPE_ENUM: return *p < FY_WORD_COUNT;
+    case FY_TYPE_SIDE: return p[offsetof(fy_side, mem)] < FY_WORD_COUNT;
+    case FY_TYPE_STR:
+    case FY_TYPE_JSON:
+    case FY_TYPE_DIMS:
+    case FY_TYPE_IDS:
+    case FY_TYPE_NUMS:
+    case FY_TYPE_REFS: return leads_somewhere(log, f, p);
+    default: return true;
+    }
+}
+
+static bool record_can_be(const fy_log *log, unsigned kind, const void *record)
+{
+    for (const fy_field *f = fy_kind_fields(kind); f->name; f++)
+        if (!field_can_be(log, f, (const unsigned char *)record + f->offset)) return false;
+    return true;
+}
+
+static bool is_text(const fy_log *log, fy_ref ref)
+{
+    size_t size;
+    return !ref || fy_log_bytes(log, ref, &size);
+}
+
+static bool read_place(const fy_log *log, fy_ref site, fy_event *e)
+{
+    fy_site_entry entry;
+    size_t size;
+    if (!site) return true;
+    const void *bytes = fy_log_bytes(log, site, &size);
+    if (!bytes || size != sizeof entry) return false;
+    memcpy(&entry, bytes, sizeof entry);
+    e->file = entry.file;
+    e->line = entry.line;
+    e->fn = entry.fn;
+    return is_text(log, entry.file) && is_text(log, entry.fn);
+}
+
+/* ---- reading ---- */
+
+static void read_slot(const fy_log *log, uint64_t seq, fy_event *e)
+{
+    uint16_t kind;
+    const fy_slot *slot = fy_log_slot(log, seq, &kind);
+    if (slot && kind < FY_KIND_COUNT) {
+        *e = (fy_event){.seq = seq, .t = slot->t, .kind = (uint8_t)kind, .th = slot->th, .log = log};
+        if (read_place(log, slot->site, e) && fy_log_record(log, seq, kind, &e->is) && record_can_be(log, kind, &e->is))
+            return;
+    }
+    lose(e, seq, log);
+}
+
+/* What was read while the file was cut may tell of bytes that were gone: it is read again. */
+bool fy_event_next(fy_log *log, uint64_t *cursor, fy_event *e)
+{
+    enum { TRIES = 4 };
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t cuts = log->cuts;
+        bool here = *cursor < fy_log_count(log);
+        fy_arrival arrival = here ? fy_log_arrival(log, *cursor) : FY_LATER;
+        if (arrival == FY_NEVER && fy_log_stops(log, *cursor)) arrival = FY_LATER;
+        if (arrival == FY_HERE) read_slot(log, *cursor, e);
+        else if (arrival == FY_NEVER) lose(e, *cursor, log);
+        fy_log_check_size(log);
+        if (cuts != log->cuts) continue;
+        *cursor += arrival != FY_LATER;
+        return arrival != FY_LATER;
+    }
+    return false;
+}
+
+/* ---- what references lead to ---- */
+
+fy_bytes fy_event_bytes(const fy_event *e, fy_ref ref)
+{
+    size_t size = 0;
+    const char *data = ref ? fy_log_bytes(e->log, ref, &size) : NULL;
+    return data ? (fy_bytes){data, size} : (fy_bytes){"", 0};
+}
+
+bool fy_event_is(const fy_event *e, fy_ref ref, const char *text)
+{
+    fy_bytes is = fy_event_bytes(e, ref);
+    return is.size == strlen(text) && !memcmp(is.data, text, is.size);
+}
+
+static bool element(const fy_event *e, fy_ref list, size_t i, void *to, size_t size)
+{
+    fy_bytes all = fy_event_bytes(e, list);
+    if (i >= all.size / size) return false;
+    memcpy(to, all.data + i * size, size);
+    return true;
+}
+
+bool fy_event_dim(const fy_event *e, fy_ref dims, size_t i, int64_t *dim)
+{
+    return element(e, dims, i, dim, sizeof *dim);
+}
+
+bool fy_event_id(const fy_event *e, fy_ref ids, size_t i, uint32_t *id) { return element(e, ids, i, id, sizeof *id); }
+
+bool fy_event_use(const fy_event *e, fy_ref refs, size_t i, fy_use *use)
+{
+    return element(e, refs, i, use, sizeof *use);
+}
