@@ -147,6 +147,12 @@ static void a_solution_that_is_read_in_does_not_pass(void **state)
     link_in_my("mine.h", solution);
     assert_refused("#include \"mine.h\"\n", "\"line\":1");
     assert_refused("#include \"mine.h\"\n", "solution.c, which belongs to the lesson");
+    static const char *const odd[] = {"a\tb.h", "c\\ d.h", "e f.h", "g#h.h", "$$i.h", "\\j.h"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        link_in_my(odd[i], solution);
+        snprintf(text, sizeof text, "#include \"%s\"\n", odd[i]);
+        assert_refused(text, "solution.c, which belongs to the lesson");
+    }
     snprintf(text, sizeof text, "#pragma GCC system_header\n#include \"%s\"\n", solution);
     write_in("my", "deep.h", text);
     assert_refused("#include \"deep.h\"\n", "solution.c, which belongs to the lesson");
@@ -206,6 +212,19 @@ static void headers_of_ferry_the_system_and_ones_own_are_fine(void **state)
     free(solution);
 }
 
+/* What the environment adds to the compiler's folders may be any folder. */
+static void a_folder_of_the_environment_is_not_the_systems(void **state)
+{
+    (void)state;
+    char folder[PATH_MAX];
+    write_in("elsewhere", "sol.h", "#define ODD 1\n");
+    snprintf(folder, sizeof folder, "%s/elsewhere", school_folder);
+    setenv("CPATH", folder, 1);
+    assert_refused("#include <ferry.h>\n#include <sol.h>\nint main(void) { return ODD; }\n",
+                   "sol.h, which lies outside my");
+    unsetenv("CPATH");
+}
+
 /* Where the compiler keeps its headers is the compiler's to say. */
 static void headers_in_an_odd_place_of_the_systems_are_fine(void **state)
 {
@@ -254,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_file_from_elsewhere_does_not_pass),
         cmocka_unit_test(ferrys_inside_is_not_a_learners_to_read),
         cmocka_unit_test(headers_of_ferry_the_system_and_ones_own_are_fine),
+        cmocka_unit_test(a_folder_of_the_environment_is_not_the_systems),
         cmocka_unit_test(headers_in_an_odd_place_of_the_systems_are_fine),
         cmocka_unit_test(a_written_progress_file_passes_nothing),
     };

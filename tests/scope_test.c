@@ -264,6 +264,8 @@ TEST(set_without_a_scope_leaves_the_new_tensor_to_the_caller)
         assert_true(HOLDS(best, 1, 1, 1, 1));
     }
     assert_int_equal(live(), before);
+    assert_null(fy_set((fy_tensor **)NULL, w));
+    assert_true(failed_with("the variable that fy_set changes is NULL"));
     assert_null(fy_set(&w, fy_ones((1), .name = "fresh")));
     assert_true(failed_with("&w (w) was already freed on line "));
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "error.h"
 #include "event.h"
 #include "out_of_memory.h"
 #include "tensor.h"
@@ -175,6 +176,9 @@ static void take_place(const fy_tensor *old, fy_tensor *x)
 
 fy_tensor *fy_set_at(fy_site *at, fy_tensor **held, fy_tensor *x)
 {
+    if (!held)
+        return fy_fail(at, "null", "give the address of a variable: fy_set(&w, fy_mul(w, 2))",
+                       "the variable that fy_set changes is NULL");
     fy_tensor *old = *held;
     if (!fy_check(at, 1, x) || (old && !fy_check(at, 0, old))) return NULL;
     if (x == old) return x;

@@ -201,12 +201,14 @@ static char *cut_out(char *text, const char *first, const char *last)
 static char *ask_for_folders(void *user)
 {
     asking *a = user;
+    /* Not what the learner's environment adds: that may be any folder. */
+    static const char *const own[] = {"LC_ALL=C", "LANGUAGE=", "CPATH=", "C_INCLUDE_PATH=", NULL};
     char err[256], *folders = NULL;
     child_result r;
     add_words(&a->compiler, "-E -v -x c /dev/null");
     child_order order = {.argv = a->compiler.argv,
                          .folder = a->order->home->beside,
-                         .env = english,
+                         .env = own,
                          .log_fd = -1,
                          .stop_fd = a->order->stop_fd,
                          .limits = {.seconds = 60}};

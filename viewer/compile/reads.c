@@ -18,15 +18,23 @@ typedef struct look {
 
 /* ---- the compiler's list: "it: my/it.c /usr/include/a\ b.h \" and so on --------------------------- */
 
-/* The next word from *p on, less what protects its blanks; false at the end. */
+/* The next word from *p on, less what protects its blanks, as make reads it: a blank behind n backslashes belongs to
+ * the word where n is odd, and of the backslashes half are meant. False at the end. */
 static bool next_word(const char **p, char out[PATH_MAX])
 {
     size_t n = 0;
     while (**p == ' ' || **p == '\n' || (**p == '\\' && (*p)[1] == '\n')) ++*p;
-    for (; **p && **p != ' ' && **p != '\n' && n < PATH_MAX - 1; ++*p) {
-        if (**p == '\\' && (*p)[1] == '\n') break;
-        if ((**p == '\\' && strchr(" #", (*p)[1])) || (**p == '$' && (*p)[1] == '$')) ++*p;
-        if (**p) out[n++] = **p;
+    while (**p && !strchr(" \t\n", **p) && n < PATH_MAX - 1) {
+        size_t slashes = strspn(*p, "\\");
+        char behind = (*p)[slashes];
+        bool blank = slashes && (behind == ' ' || behind == '\t');
+        if (slashes == 1 && behind == '\n') break;
+        for (size_t i = 0; i < (blank ? slashes / 2 : slashes) && n < PATH_MAX - 1; i++) out[n++] = '\\';
+        *p += slashes;
+        if (blank && slashes % 2 == 0) break;
+        if (slashes && behind == '#') n--;
+        if (!slashes && **p == '$' && (*p)[1] == '$') ++*p;
+        if ((blank || !slashes || behind == '#') && **p) out[n++] = *(*p)++;
     }
     out[n] = '\0';
     return n > 0;
@@ -144,7 +152,9 @@ reads reads_check(const home *h, const char *list, const char *name, const char 
     reads found = p ? READS_FINE : READS_UNKNOWN;
     for (p += p ? 2 : 0; found == READS_FINE && next_word(&p, word);) {
         snprintf(whole, sizeof whole, "%s%s%s", *word == '/' ? "" : h->beside, *word == '/' ? "" : "/", word);
-        const char *why = realpath(whole, path) ? objection(&l, word, path) : NULL;
+        bool there = realpath(whole, path); /* else its name was not understood: who knows what it is? */
+        if (!there) snprintf(path, sizeof path, "%s", word);
+        const char *why = there ? objection(&l, word, path) : "which has a name that cannot be followed";
         if (!why) continue;
         refuse(&l, why, word, path, source, d);
         found = READS_REFUSED;

@@ -39,7 +39,7 @@ static bool is_setting(const char *variable)
     return !strncmp(variable, "FERRY_", 6) || !strncmp(variable, visible, sizeof visible - 1);
 }
 
-/* The caller's environment without Ferry's own settings, then `more`, then the log. One block to free. */
+/* `more`, then the caller's environment without Ferry's own settings, then the log. One block to free. */
 static char **make_environment(const char *const *more, int log_fd)
 {
     extern char **environ;
@@ -48,9 +48,9 @@ static char **make_environment(const char *const *more, int log_fd)
     while (more && more[k]) k++;
     char **out = memory_grown(NULL, (n + k + 2) * sizeof *out + 32, 1, "the environment of a program");
     size_t to = 0;
+    for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)more[i]; /* first: of two of one name that one counts */
     for (size_t i = 0; i < n; i++)
         if (!is_setting(environ[i])) out[to++] = environ[i];
-    for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)more[i];
     char *log = (char *)(out + n + k + 2);
     snprintf(log, 32, "FERRY_LOG_FD=%d", log_fd);
     if (log_fd >= 0) out[to++] = log;
