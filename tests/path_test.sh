@@ -10,12 +10,13 @@
 # lib/cpu, which takes long to compile, is taken as built: a copy enters nothing of it.
 . "$(dirname "$0")/shell.sh"
 
+as_built() { printf '%s\n' "$@" | sed -E "s|^|$B/|; s|\.c$||; s|$|.o|"; } # their objects
 build() {
     local flags="-std=gnu11 -O1 -g1 -gdwarf-4 -fno-inline -DFERRY_INSIDE -DFERRY_VERSION=\"0\" -Ilib $(printf -- '-I%s ' lib/*/)"
     # shellcheck disable=SC2016,SC2046 # the inner shell's words; libraries are words
     printf '%s\n' lib/*/*.c | grep -vE '^lib/(cpu/|devices/cuda(_entry)?\.c)' |
         xargs -P "$(nproc)" -I{} sh -c 'gcc $1 -finstrument-functions -c "$2" -o "$3/$(basename "$2" .c).o"' - "$flags" {} "$work" &&
-        gcc -std=gnu11 -O1 -Ilib tests/call_path.c "$work"/*.o "$B"/lib/cpu/*.o "$B"/kernels/*.o \
+        gcc -std=gnu11 -O1 -Ilib tests/call_path.c "$work"/*.o $(as_built lib/cpu/*.c kernels/*.cu kernels/*.cc) \
             $(make -s B="$B" core-libs) -o "$work/call_path"
 }
 follow() { # a line for each function entered: first or again, folder, file:line:function
