@@ -89,7 +89,7 @@ void fy_tell_tensor(fy_telling *t)
     }
     fy_story *s = t->story;
     s->pending = e.tensor;
-    s->pending_place = fy_place_of(t->log, t->slot->site);
+    fy_log_site(t->log, t->slot->site, &s->pending_place);
     s->pending_time = t->slot->t;
 }
 

@@ -50,19 +50,10 @@ fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage)
     return b ? b : &unknown;
 }
 
-fy_site_entry fy_place_of(const fy_log *log, fy_ref site)
-{
-    fy_site_entry entry = {0};
-    size_t size = 0;
-    const void *bytes = fy_log_bytes(log, site, &size);
-    if (bytes && size == sizeof entry) memcpy(&entry, bytes, sizeof entry);
-    return entry;
-}
-
 void fy_begin(fy_telling *t, const char *verb)
 {
     t->line = (fy_line){.time = t->slot->t, .bytes = -1, .verb = verb, .th = t->slot->th};
-    t->line.place = fy_place_of(t->log, t->slot->site);
+    fy_log_site(t->log, t->slot->site, &t->line.place);
 }
 
 /* ---- pieces ---- */

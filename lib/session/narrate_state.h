@@ -67,7 +67,6 @@ typedef struct fy_telling {
     fy_ev_##kind e; \
     fy_log_record((t)->log, (t)->seq, FY_KIND_##kind, &e)
 
-fy_site_entry fy_place_of(const fy_log *log, fy_ref site);
 void fy_begin(fy_telling *t, const char *verb);                  /* a new line */
 void fy_say_label(fy_telling *t, fy_text *out, uint32_t tensor); /* its name, or "tensor 7" */
 void fy_say_storage(fy_telling *t, fy_text *out, uint32_t storage);

@@ -56,11 +56,8 @@ static bool is_text(const fy_log *log, fy_ref ref)
 static bool read_place(const fy_log *log, fy_ref site, fy_event *e)
 {
     fy_site_entry entry;
-    size_t size;
     if (!site) return true;
-    const void *bytes = fy_log_bytes(log, site, &size);
-    if (!bytes || size != sizeof entry) return false;
-    memcpy(&entry, bytes, sizeof entry);
+    if (!fy_log_site(log, site, &entry)) return false;
     e->file = entry.file;
     e->line = entry.line;
     e->fn = entry.fn;

@@ -177,11 +177,8 @@ static bool text_field(const fy_log *log, fy_text *out, const char *name, fy_ref
 static bool place(const fy_log *log, fy_text *out, fy_ref site)
 {
     fy_site_entry entry;
-    size_t size;
     if (!site) return true;
-    const void *bytes = fy_log_bytes(log, site, &size);
-    if (!bytes || size != sizeof entry) return false;
-    memcpy(&entry, bytes, sizeof entry);
+    if (!fy_log_site(log, site, &entry)) return false;
     if (!text_field(log, out, "file", entry.file)) return false;
     number(out, "line", entry.line);
     return text_field(log, out, "fn", entry.fn);

@@ -108,6 +108,8 @@ void fy_log_check_size(fy_log *log);        /* believe no more than the file sti
 
 /* log_reader.c: bytes of an arena entry, NULL if ref names none. */
 const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size);
+/* A call site; false, and zeros, if ref names none. */
+bool fy_log_site(const fy_log *log, fy_ref ref, fy_site_entry *site);
 /* The slot, if it is published, else NULL. */
 const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind);
 /* The kind's fy_ev_; false if what is there cannot be right. */

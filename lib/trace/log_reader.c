@@ -84,6 +84,16 @@ const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size)
     return log->arena + from + sizeof entry;
 }
 
+bool fy_log_site(const fy_log *log, fy_ref ref, fy_site_entry *site)
+{
+    size_t size;
+    const void *bytes = fy_log_bytes(log, ref, &size);
+    *site = (fy_site_entry){0};
+    if (!bytes || size != sizeof *site) return false;
+    memcpy(site, bytes, sizeof *site);
+    return true;
+}
+
 const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind)
 {
     if (seq >= log->slot_count) return NULL;

@@ -87,7 +87,7 @@
         FIELD(tensor, DIMS, shape, "sizes") \
         FIELD(tensor, DIMS, strides, "steps, in elements") \
         FIELD(tensor, INT, offset, "first element, in elements") \
-        FIELD(tensor, ENUM, dtype, "float32 or int64") \
+        FIELD(tensor, ENUM, dtype, "element type: float32, int64, bool ...") \
         FIELD(tensor, DEV, device, "where its storage lives") \
         FIELD(tensor, ID, view_of, "the tensor it is a view of") \
     END(tensor) \

@@ -338,7 +338,7 @@ static void add_oom(history *h, const fy_event *e)
     if (!a) return;
     a->device = device_index(is->device);
     a->bytes = amount(is->asked);
-    a->flops = amount(is->free);
+    a->free = amount(is->free);
     a->largest = amount(is->largest);
     a->in_use = amount(is->allocated);
     a->reserved = amount(is->reserved);

@@ -36,9 +36,8 @@ typedef struct act { /* an event that is kept */
                                 mark's note */
     int said, advice;        /* error: its message and hint: index into h->names */
     int nin, nout;           /* its uses: inputs, then outputs */
-    int64_t flops;           /* op; free, of an oom: */
-    int64_t largest, in_use; /* oom: allocated */
-    int64_t reserved;
+    int64_t flops;           /* op */
+    int64_t free, largest, in_use, reserved; /* oom; in_use: allocated */
 } act;
 
 typedef struct use {

@@ -124,14 +124,14 @@ void rule_fragmentation(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->kind != FY_KIND_oom || !a->bytes) continue;
-        bool holes = a->flops >= a->bytes && a->largest < a->bytes;
+        bool holes = a->free >= a->bytes && a->largest < a->bytes;
         int64_t cached = a->reserved > a->in_use ? a->reserved - a->in_use : 0;
         if (!holes && cached < a->bytes) continue;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
         char asked[32], room[32], largest[32];
         explained(f, i);
         if (!x || x->times > 1) continue;
-        amount_of(a->bytes, asked), amount_of(holes ? a->flops : cached, room), amount_of(a->largest, largest);
+        amount_of(a->bytes, asked), amount_of(holes ? a->free : cached, room), amount_of(a->largest, largest);
         if (a->largest < a->bytes) in_pieces(x, asked, room, largest);
         else of_another_kind(x, asked, room);
     }
