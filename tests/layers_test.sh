@@ -21,7 +21,7 @@ objects() { # those whose source is still there
     local o source
     find "$B/kernels" "$B/lib" "$B/viewer" -name '*.o' | while read -r o; do
         source=${o#"$B"/} source=${source%.o}
-        [[ ! -e $source && ! -e $source.c ]] || echo "$o"
+        [[ ! -f $source && ! -f $source.c ]] || echo "$o"
     done
 }
 # Every symbol that one object defines and another needs; a weak need counts too. What stands for another file where

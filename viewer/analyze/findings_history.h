@@ -29,14 +29,14 @@ typedef struct act { /* an event that is kept */
     int64_t bytes, held;
     int64_t start, end; /* ns; segment, segment_free, alloc: addresses; mark: start is what the clock said */
     int64_t wire, staging, overhead;
-    side src, dst;           /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
-                                src.version: the seq that a hazard or an error points back to; src.device,
-                                dst.device: of an error, the first two that its message names */
-    int name, first_use;     /* op; name: index into h->names: also a hazard's fix, an error's code, a
-                                mark's note */
-    int said, advice;        /* error: its message and hint: index into h->names */
-    int nin, nout;           /* its uses: inputs, then outputs */
-    int64_t flops;           /* op */
+    side src, dst;       /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
+                            src.version: the seq that a hazard or an error points back to; src.device,
+                            dst.device: of an error, the first two that its message names */
+    int name, first_use; /* op; name: index into h->names: also a hazard's fix, an error's code, a
+                            mark's note */
+    int said, advice;    /* error: its message and hint: index into h->names */
+    int nin, nout;       /* its uses: inputs, then outputs */
+    int64_t flops;       /* op */
     int64_t free, largest, in_use, reserved; /* oom; in_use: allocated */
 } act;
 
