@@ -80,6 +80,11 @@ run_compiles_add_for() { # the flags that nvcc gets where DRIVER is what shows a
 kernels_for_a_card() { [[ $(run_compiles_add_for '') == '' && $(run_compiles_add_for /dev/null) == -arch=native ]]; }
 kernels_by_all() { would DRIVER= all >"$work/all.out" && grep -F -- "-arch=sm_75" "$work/all.out" | grep -F cuda/add.nv.o; }
 
+moved_source() { # what an older build wrote of a file that has gone since
+    mkdir -p "$work/older/lessons"
+    echo "$work/older/lessons/01-where-am-i: viewer/gone.c" >"$work/older/lessons/01-where-am-i.d"
+    make -n B="$work/older" "$work/older/lessons/01-where-am-i" >"$work/moved.out" 2>&1 || { cat "$work/moved.out"; return 1; }
+}
 holds "nothing missing: no word, no download" nothing_missing
 holds "root installs what is missing" root_installs
 holds "password-less sudo installs what is missing" sudo_installs
@@ -96,4 +101,5 @@ holds "a toolkit is found by its nvcc's own word" wrapped_nvcc
 holds "make run builds kernels for a card where a driver is, and nowhere else" kernels_for_a_card
 holds "make all builds them wherever nvcc is" kernels_by_all
 holds "an nvcc without headers is said and done without" half_toolkit
+holds "a source that moved since an older build does not stop make" moved_source
 finish
