@@ -49,7 +49,8 @@ static bool junk_later(fy_dev *d, fy_copy_work *w)
     fy_sim *s = d->state;
     if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_refuse("invalid argument: there is no VRAM to be junk");
     w->dir = w->dir ? w->dir : FY_WORD_d2d;
-    w->time = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
+    int64_t now = fy_clock_now();
+    w->time = (fy_time){.start = now, .end = now};
     if (w->bytes == 0) return true;
     if (!fy_sim_enter(d)) return false;
     if (!w->async) return fy_sim_junk(s, w->dst, w->bytes, w->junk), fy_sim_leave(d, true);

@@ -26,7 +26,7 @@ static bool has_zero(const fy_tensor *x)
 {
     bool all = true;
     fy_geometry g = fy_geometry_of(x);
-    char *first = (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
+    char *first = fy_first_element(x);
     fy_run_work w = {.op = FY_OP_all, .nin = 1, .dtype = x->dtype, .reduced = x->ndim};
     w.in[0] = (fy_operand){first, x->dtype, fy_layout_of(&g)};
     w.out = (fy_operand){&all, FY_BOOL, {.numel = 1}};

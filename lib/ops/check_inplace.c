@@ -69,7 +69,7 @@ static bool same_layout(const fy_tensor *a, const fy_tensor *b)
 static bool overlaps(const fy_tensor *out, const fy_tensor *x)
 {
     fy_geometry a = fy_geometry_of(out), b = fy_geometry_of(x);
-    int64_t size_a = (int64_t)fy_dtype_size(out->dtype), size_b = (int64_t)fy_dtype_size(x->dtype);
+    int64_t size_a = out->element_size, size_b = x->element_size;
     if (out->storage != x->storage || fy_numel(out) == 0 || fy_numel(x) == 0) return false;
     if (!fy_is_dense(&a) || !fy_is_dense(&b)) return false;
     int64_t from_a = out->offset * size_a, from_b = x->offset * size_b;

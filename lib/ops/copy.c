@@ -126,7 +126,7 @@ static fy_tensor *pinned_copy(fy_site *at, fy_tensor *x)
     fy_geometry g = fy_geometry_of(x);
     g.offset = 0;
     if (!fy_check_written(at, x, x)) return NULL; /* an expanded tensor has no place for each element */
-    fy_storage *s = fy_storage_reserve_pinned(at, (size_t)fy_span(&g) * fy_dtype_size(x->dtype));
+    fy_storage *s = fy_storage_reserve_pinned(at, (size_t)fy_span(&g) * x->element_size);
     if (!s) return NULL;
     fy_storage_announce(at, s);
     fy_tensor *out = fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0);

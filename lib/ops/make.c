@@ -171,7 +171,7 @@ fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x)
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     fy_geometry g = geometry_like(x);
-    fy_storage *s = fy_storage_make(at, x->storage->dev, (size_t)fy_numel(x) * fy_dtype_size(x->dtype));
+    fy_storage *s = fy_storage_make(at, x->storage->dev, (size_t)fy_numel(x) * x->element_size);
     if (!s) return NULL;
     if (s->dev->number == 0 && s->data) memset(s->data, x->dtype == FY_BOOL ? 1 : 0xff, s->asked);
     return fy_hand_out(fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0));

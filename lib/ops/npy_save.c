@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dtype.h"
 #include "error.h"
 #include "event.h"
 #include "npy.h"
@@ -105,7 +104,7 @@ static bool write_file(target *t, fy_tensor *x, void *home)
 {
     char header[512];
     fy_shape shape = fy_geometry_of(x).shape;
-    size_t n = fy_npy_write_header(x->dtype, &shape, header), bytes = (size_t)fy_numel(x) * fy_dtype_size(x->dtype);
+    size_t n = fy_npy_write_header(x->dtype, &shape, header), bytes = (size_t)fy_numel(x) * x->element_size;
     return write_all(t->fd, header, n) && write_all(t->fd, home, bytes) && fsync(t->fd) == 0;
 }
 

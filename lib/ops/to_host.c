@@ -18,7 +18,7 @@
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 
-static size_t bytes_of(const fy_tensor *x) { return (size_t)fy_numel(x) * fy_dtype_size(x->dtype); }
+static size_t bytes_of(const fy_tensor *x) { return (size_t)fy_numel(x) * x->element_size; }
 
 /* ---- events ---- */
 
@@ -85,7 +85,7 @@ static void *rows_of(fy_site *at, fy_tensor *x, fy_word why)
 {
     fy_geometry g = fy_geometry_of(x);
     bool host = is_host(x->storage->dev);
-    size_t span = (size_t)fy_span(&g) * fy_dtype_size(x->dtype);
+    size_t span = (size_t)fy_span(&g) * x->element_size;
     char *rows = malloc(bytes_of(x) + 1), *block = host ? NULL : malloc(span + 1);
     if (!rows || (!host && !block)) {
         fy_fail_about(at, "oom", "look at a part of it: fy_narrow", 1, &x, "no memory for a copy of it on the host");

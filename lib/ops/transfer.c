@@ -6,7 +6,6 @@
 #include "completion.h"
 #include "device.h"
 #include "dispatch.h"
-#include "dtype.h"
 #include "event.h"
 #include "launch_record.h"
 #include "race_detector.h"
@@ -20,7 +19,7 @@
 static fy_side side_of(const fy_tensor *x, uint32_t version)
 {
     const fy_storage *s = x->storage;
-    return (fy_side){.addr = s->addr ? s->addr + (uint64_t)x->offset * fy_dtype_size(x->dtype) : 0,
+    return (fy_side){.addr = s->addr ? s->addr + (uint64_t)x->offset * x->element_size : 0,
                      .tensor = x->id,
                      .storage = s->id,
                      .version = version,
@@ -79,7 +78,7 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     fy_launch launch;
     fy_launch_begin(&launch, w.id);
     fy_geometry g = fy_geometry_of(dst);
-    w.bytes = (size_t)fy_shape_numel(&g.shape) * fy_dtype_size(dst->dtype);
+    w.bytes = (size_t)fy_shape_numel(&g.shape) * dst->element_size;
     w.dst = fy_first_element(dst);
     w.src = fy_first_element(src);
     w.dir = up                     ? (home ? FY_WORD_h2h : FY_WORD_h2d)

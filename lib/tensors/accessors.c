@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dtype.h"
 #include "shape.h"
 #include "tensor.h"
 
@@ -67,5 +66,5 @@ bool fy_same_storage_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 void *fy_first_element(const fy_tensor *x)
 {
     if (!x->storage->data) return NULL;
-    return (char *)x->storage->data + x->offset * (int64_t)fy_dtype_size(x->dtype);
+    return (char *)x->storage->data + x->offset * x->element_size;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dtype.h"
 #include "error.h"
 #include "event.h"
 #include "lock.h"
@@ -89,6 +90,7 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
 {
     fy_tensor *x = take_slot();
     x->dtype = g->dtype;
+    x->element_size = (uint32_t)fy_dtype_size(g->dtype);
     x->storage = s;
     x->offset = g->offset;
     x->ndim = g->shape.ndim;

@@ -13,6 +13,7 @@ struct fy_tensor {
     uint32_t refs;
     uint32_t before; /* tensors that had this place before */
     fy_dtype dtype;
+    uint32_t element_size; /* bytes */
     fy_storage *storage;
     int64_t offset; /* elements */
     int ndim;

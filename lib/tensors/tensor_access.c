@@ -3,7 +3,6 @@
 
 #include "byte_range.h"
 #include "device.h"
-#include "dtype.h"
 #include "race_detector.h"
 #include "run_work.h"
 #include "shape.h"
@@ -25,7 +24,7 @@ static bool access_of(const fy_tensor *x, int agent, bool write, uint8_t bit, fy
                      .agent = agent,
                      .write = write,
                      .bit = bit,
-                     .bytes = fy_byte_range_of(&layout, x->offset, (int64_t)fy_dtype_size(x->dtype))};
+                     .bytes = fy_byte_range_of(&layout, x->offset, x->element_size)};
     return true;
 }
 

@@ -86,7 +86,7 @@ fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype)
     if (!fy_check(at, 0, x) || !fy_dtype_ok(at, dtype)) return NULL;
     retyping r = {at, x, dtype};
     fy_geometry g = fy_geometry_of(x);
-    int64_t from = (int64_t)fy_dtype_size(x->dtype), to = (int64_t)fy_dtype_size(dtype);
+    int64_t from = x->element_size, to = (int64_t)fy_dtype_size(dtype);
     if (from != to && x->ndim == 0) return fail_zero_dim(&r), NULL;
     if (from > to && !split(&r, from / to, &g)) return NULL;
     if (from < to && !join(&r, to / from, &g)) return NULL;
