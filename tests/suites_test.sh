@@ -39,6 +39,25 @@ under_valgrind() { # every C suite is in tests/valgrind.txt, to run or with the 
     return $wrong
 }
 
+plain() { # what asks for a sanitizer differs there; the list names suites alone that are there; ASan runs all
+    local file name wrong=0
+    for file in $(grep -lE '__SANITIZE_ADDRESS__|__has_feature\(address' tests/*_test.c); do
+        name=$(basename "$file" .c)
+        grep -qx "$name" tests/plain.txt || { echo "$name is not in tests/plain.txt"; wrong=1; }
+    done
+    for name in $(grep -xE '[a-z_]+_test' tests/plain.txt); do
+        [[ -f tests/$name.c ]] || { echo "$name is not there"; wrong=1; }
+    done
+    grep -qE '^\s+tests/run .*plain:\$\(B\) .* c:\$\(B\)/asan$' Makefile || { echo "make test does not run both"; wrong=1; }
+    [[ -z $(sort tests/plain.txt | grep -x '[a-z_]*_test' | uniq -d) && $wrong == 0 ]]
+}
+plain_runs() { # the suites that the list names, by their names
+    rm "$work"/b/tests/* && fake guard '1..1' 'ok 1 - a' && fake other '1..1' 'ok 1 - a'
+    tests/run "plain:$work/b" >"$work/said" 2>&1
+    grep -qE '^.*/guard_test +1 passed' "$work/said" && ! grep -q 'other_test' "$work/said" &&
+        [[ $(grep -c 'none is there' "$work/said") == $(($(grep -cx '[a-z_]*_test' tests/plain.txt) - 1)) ]]
+}
+
 holds "passes are counted" green
 holds "a failure is named and makes it red" red
 holds "a suite that dies on its way is red" cut
@@ -48,5 +67,7 @@ holds "a suite that is not there is red" missing
 holds "a skip is named" skip_local
 holds "under CI a skip that is not listed is red" skip_ci
 holds "what valgrind says of a suite's children makes it red" child_complains
+holds "what differs without ASan runs in the plain build" plain
+holds "of the plain build, the suites that differ run" plain_runs
 holds "every C suite runs under valgrind, or it is said why not" under_valgrind
 finish
