@@ -54,11 +54,14 @@ no_paths() { none '/(root|home/[a-z]+|work|tmp/[a-z]-)/' $(sources -name '*.[ch]
 finished() { none '\b(TODO|FIXME|XXX)\b' $(sources -name '*.[chS]' -o -name '*.cu' -o -name '*.js' -o -name '*.md') *.md; }
 formatted() { make -s fmt-check; }
 sabotage_fits() { # each way to break Ferry still changes one line, and the test that it names is there
-    local sab file suite name changed wrong=0
+    local sab change suite name wrong=0 symbols=$work/symbols
+    tests/sabotage/symbols >"$symbols"
+    . tests/sabotage/place.sh
     for sab in tests/sabotage/*.sab; do
-        file=$(sed -n 's/^file: *//p' "$sab") suite=$(sed -n 's/^suite: *//p' "$sab") name=$(sed -n 's/^test: *//p' "$sab")
-        changed=$(sed -E -e "$(sed -n 's/^sed: *//p' "$sab")" "$file" | diff "$file" - | grep -c '^[<>]')
-        [[ $changed == 1 || $changed == 2 ]] || { echo "$sab changes $changed lines of $file"; wrong=1; }
+        sab=${sab##*/} sab=${sab%.sab}
+        suite=$(field "$sab" suite) name=$(field "$sab" test)
+        change=$(changes "$sab") || { echo "$sab: $change"; wrong=1; continue; }
+        [[ $change == '1 '* ]] || { echo "$sab changes ${change/ / lines of }"; wrong=1; }
         [[ $suite == sh:* || $name == 'ended after'* ]] || grep -qF -- "${name##*: }" tests/"${suite#*:}".c tests/page/"${suite#*:}".mjs 2>/dev/null ||
             { echo "$sab: there is no '$name' in $suite"; wrong=1; }
     done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The sabotage list, tried on a small tree: what is noticed and what is not, and what could not run here, which is
-# neither: it is named, and the run is red.
+# neither: it is named, and the run is red. And the place of a change, which a name says, is found wherever it moves.
 . "$(dirname "$0")/shell.sh"
 unset CI
 tree=$work/tree
@@ -10,7 +10,7 @@ sab() { # sab NAME SED SUITE TEST
 }
 plant() {
     mkdir -p "$tree/tests/sabotage" "$tree/tests/page" "$tree/build" && cp tests/run tests/shell.sh "$tree/tests/" &&
-        cp tests/sabotage/run "$tree/tests/sabotage/" && cd "$tree" && git init -q . || return 1
+        cp tests/sabotage/{run,symbols,place.sh} "$tree/tests/sabotage/" && cd "$tree" && git init -q . || return 1
     printf 'all tests:\n\ttrue\n' >Makefile
     printf 'one\ntwo\n' >subject
     touch tests/skips.txt
@@ -31,10 +31,30 @@ not_run() {
     ! try noticed page skipped && said '^ok 1 - ' && said '^ok [234] - noticed$' && said '^ok [234] - page # SKIP not run: .*ci/deps test' &&
         said '^ok [234] - skipped # SKIP not run: ' && said '^not ok 5 - every one was run$' && said '^# not run: page$' && said '^# not run: skipped$'
 }
+in_sources() { # in_sources COMMAND...: a tree with two files that define some names
+    mkdir -p "$work/src/lib/a" "$work/src/tests/sabotage" && cp tests/sabotage/{symbols,place.sh} "$work/src/tests/sabotage/" && cd "$work/src" || return 1
+    printf '%s\n' '#define TWICE(x) \' '    ((x) + (x))' '' 'static int once(int x) { return x; }' '' 'static int hidden(int x,' \
+        '                  int y)' '{' '    return x - y;' '}' 'int declared(int x);' 'static const int sizes[] = {' '    1, 2,' '};' >lib/a/one.c
+    printf '%s\n' 'static int hidden(void)' '{' '    return 7;' '}' 'int unlike(void)' '{' '    return 7;' '}' >lib/a/two.c
+    change() { printf '%s\n' "in: $1" "sed: $2" 'suite: c:x' 'test: y' >"tests/sabotage/x.sab" && bash -c "cd $PWD && symbols=$PWD/index && tests/sabotage/symbols >index && . tests/sabotage/place.sh && changes x"; }
+    "$@"
+}
+places() {
+    [[ $(change TWICE 's/\+ \(x/+ (y/') == '1 lib/a/one.c' && $(change once 's/return/yield/') == '1 lib/a/one.c' ]] &&
+        [[ $(change sizes 's/1, 2/1/') == '1 lib/a/one.c' && $(change one.c:hidden 's/-/+/') == '1 lib/a/one.c' ]] &&
+        [[ $(change two.c:hidden 's/7/8/') == '1 lib/a/two.c' && $(change unlike 's/7|one/8/') == '1 lib/a/two.c' ]] &&
+        mkdir lib/b && mv lib/a/two.c lib/b/three.c && [[ $(change unlike 's/7/8/') == '1 lib/b/three.c' ]]
+}
+no_place() {
+    [[ $(change hidden 's/7/8/') == 'several files define hidden (say FILE:hidden): lib/a/one.c lib/a/two.c' ]] &&
+        [[ $(change declared 's/x/y/') == 'no source defines declared' && $(change unlike 's/-/+/') == '0 lib/a/two.c' ]]
+}
 installs() { make -n sabotage >"$work/would" 2>&1; head -n 1 "$work/would" | grep -x '.ci/deps test'; }
 
 holds "what is noticed is counted" green
 holds "what nobody notices makes the run red" red
 holds "what could not run is named, and the run is red" not_run
+holds "a name's definition is found, though its file moved" eval '(in_sources places)'
+holds "a name that none or several files define is refused" eval '(rm -rf "$work/src" && in_sources no_place)'
 holds "make sabotage installs what its tests need" installs
 finish
