@@ -346,7 +346,7 @@ void share_blocks(launch *l, int64_t blocks)
     clock_gettime(CLOCK_MONOTONIC, &after);
     int64_t one = (after.tv_sec - before.tv_sec) * (int64_t)1000000000 + after.tv_nsec - before.tv_nsec;
     int64_t grain = one > 0 && one < PART_NS ? PART_NS / one : 1;
-    if (blocks > 1) fy_team_run(blocks - 1, grain, run_later_blocks, l);
+    if (blocks > 1) fy_thread_pool_run(blocks - 1, grain, run_later_blocks, l);
 }
 
 } /* namespace */

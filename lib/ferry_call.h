@@ -14,7 +14,7 @@ typedef struct fy_site {
     const char *args; /* "a, b", as written */
     uint64_t interned; /* log generation and site number, written once by the log */
     const char *variable; /* the name left of '=', found once; "" if there is none */
-    uint32_t unheld;      /* tensors of this call that live, and that no scope holds */
+    uint32_t unscoped;      /* tensors of this call that live, and that no scope holds */
     bool advised;         /* what is said of a line once was said of this one */
 } fy_site;
 

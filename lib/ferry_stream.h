@@ -3,7 +3,7 @@
  * Work in one stream runs in the order in which it was issued. Different streams, and the host, have no order
  * unless told: by an event, by waiting, or by a query that said yes. Every card has a default stream, which is
  * current at the start; the current stream is per thread and per card, and work goes to that of its card. What
- * is read or written without an order is a hazard: the log says so, and on the simulated card the values show it.
+ * is read or written without an order is a data race: the log says so, and on the simulated card the values show it.
  *
  * Streams come from a pool of 32 a card, in turn, and are never freed; the 33rd is the first again, as in PyTorch. */
 #ifndef FERRY_STREAM_H

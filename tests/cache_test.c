@@ -1,4 +1,4 @@
-/* The caching allocators behind tensors: segments and blocks in the log, junk, words for a full card, page-locked
+/* The caching allocators behind tensors: segments and blocks in the log, fill bytes, words for a full card, page-locked
  * memory, streams that hold a block, and what a program is told about a card's memory. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,7 +113,7 @@ TEST(a_call_that_fails_later_leaves_no_trace_but_the_segment)
     }
 }
 
-/* ---- junk ---- */
+/* ---- fill bytes ---- */
 
 /* What a card's bytes hold. */
 static uint8_t byte_at(const void *p)
@@ -125,19 +125,19 @@ static uint8_t byte_at(const void *p)
     return b;
 }
 
-TEST(fresh_and_freed_blocks_hold_different_junk)
+TEST(fresh_and_freed_blocks_hold_different_fill_bytes)
 {
     (void)state;
     fy_storage *s = fy_storage_make(NULL, fy_dev_at(1), 1000);
     const char *p = s->data;
     assert_int_equal(byte_at(p), 0xff);
     assert_int_equal(byte_at(p + s->bytes - 1), 0xff);
-    fy_storage_drop(NULL, s);
+    fy_storage_release(NULL, s);
     assert_int_equal(byte_at(p), 0xf5);
     s = fy_storage_make(NULL, fy_dev_at(1), 1000);
     assert_ptr_equal(s->data, p);
     assert_int_equal(byte_at(p), 0xff);
-    fy_storage_drop(NULL, s);
+    fy_storage_release(NULL, s);
 }
 
 TEST(a_block_that_another_stream_uses_is_left_alone_and_waits)
@@ -148,12 +148,12 @@ TEST(a_block_that_another_stream_uses_is_left_alone_and_waits)
     fy_storage_record_stream(s, 0); /* its own: ignored */
     assert_int_equal(s->recorded, 0);
     fy_storage_record_stream(s, 3);
-    fy_storage_drop(NULL, s);
+    fy_storage_release(NULL, s);
     assert_true(cJSON_IsTrue(field(event_of("free", 0), "deferred")));
     assert_int_equal(byte_at(p), 0xff);
     s = fy_storage_make(NULL, fy_dev_at(1), 1000); /* nothing was queued there: it is past at once */
     assert_ptr_equal(s->data, p);
-    fy_storage_drop(NULL, s);
+    fy_storage_release(NULL, s);
 }
 
 /* ---- full ---- */
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test_setup(a_block_that_cannot_be_cut_is_taken_whole, setup),
         cmocka_unit_test_setup(nothing_takes_no_block, setup),
         cmocka_unit_test_setup(a_call_that_fails_later_leaves_no_trace_but_the_segment, setup),
-        cmocka_unit_test_setup(fresh_and_freed_blocks_hold_different_junk, setup),
+        cmocka_unit_test_setup(fresh_and_freed_blocks_hold_different_fill_bytes, setup),
         cmocka_unit_test_setup(a_block_that_another_stream_uses_is_left_alone_and_waits, setup),
         cmocka_unit_test_setup(a_full_card_names_what_lives_and_draws_its_pieces, setup),
         cmocka_unit_test_setup(what_can_never_fit_is_not_told_to_free_tensors, setup),

@@ -49,7 +49,7 @@ static child_result run_with(const char *how, child_limits limits, int stop_fd)
 {
     const char *argv[] = {program, how, NULL};
     const char *env[] = {"FERRY_SEED=42", NULL};
-    child_order o = {.argv = argv, .folder = folder, .env = env, .log_fd = -1, .stop_fd = stop_fd, .limits = limits};
+    child_options o = {.argv = argv, .folder = folder, .env = env, .log_fd = -1, .stop_fd = stop_fd, .limits = limits};
     child_result r;
     char err[256] = "";
     if (!child_run(&o, &r, err, sizeof err)) fail_msg("child_run: %s", err);
@@ -171,11 +171,11 @@ static void killing_the_parent_harms_nobody_else(void **state)
 {
     (void)state;
     child_result r = run("kill-parent");
-    assert_int_equal(r.end, CHILD_TURNED);
+    assert_int_equal(r.end, CHILD_ENDED_SUPERVISOR);
     assert_words(&r, "watches over it");
     free(r.output);
     r = run("stop-parent");
-    assert_int_equal(r.end, CHILD_TURNED);
+    assert_int_equal(r.end, CHILD_ENDED_SUPERVISOR);
     free(r.output);
 }
 
@@ -260,7 +260,7 @@ static void a_missing_program_is_said(void **state)
 {
     (void)state;
     const char *argv[] = {"/nowhere/at/all", NULL};
-    child_order o = {.argv = argv, .log_fd = -1, .stop_fd = -1};
+    child_options o = {.argv = argv, .log_fd = -1, .stop_fd = -1};
     child_result r;
     char err[256];
     assert_true(child_run(&o, &r, err, sizeof err));

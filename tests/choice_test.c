@@ -46,8 +46,8 @@ static void tell(void)
 static void tell_figures(void)
 {
     const fy_card *c = fy_dev_at(1)->card;
-    for (const fy_figure *f = fy_figures; f->option; f++)
-        printf("%s=%lld\n", f->option, (long long)fy_figure_get(c, f));
+    for (const fy_card_param *f = fy_card_params; f->option; f++)
+        printf("%s=%lld\n", f->option, (long long)fy_card_param_get(c, f));
     printf("capacity=%lld\n", (long long)fy_dev_at(1)->capacity);
 }
 
@@ -76,8 +76,9 @@ static void every_card_is_complete_and_has_its_place_in_the_list(void **state)
         if (!*key) continue;
         assert_non_null(c);
         assert_true(c->capacity > 0);
-        for (const fy_figure *f = fy_figures; f->option; f++)
-            if (strcmp(f->option, "peer")) assert_in_range(fy_figure_get(c, f), f->least > 1 ? f->least : 1, f->most);
+        for (const fy_card_param *f = fy_card_params; f->option; f++)
+            if (strcmp(f->option, "peer"))
+                assert_in_range(fy_card_param_get(c, f), f->least > 1 ? f->least : 1, f->most);
     }
 }
 

@@ -48,7 +48,7 @@ static compile_end build(const char *text, diagnosis *d)
     snprintf(file, sizeof file, "%s/it.c", where.my);
     snprintf(program, sizeof program, "%s/it", where.made);
     assert_true(file_write(file, text, strlen(text)));
-    compile_order o = {.home = &where, .name = "my/it.c", .program = program, .stop_fd = -1};
+    compile_options o = {.home = &where, .name = "my/it.c", .program = program, .stop_fd = -1};
     return compile(&o, d);
 }
 
@@ -176,17 +176,17 @@ static void the_proofreader_accepts_good_code(void **state)
 {
     (void)state;
     assert_int_equal(
-        proofread("#define X(a) (a\nint f(void)\n{\n    for (int i = 0; i < 2; i++) { char c = ')'; }\n"
-                  "    // it's fine (\n    /* so ( is { this */\n    return g(\"a;(\\\"\", 'x', '\\n');\n}\n")
+        source_check("#define X(a) (a\nint f(void)\n{\n    for (int i = 0; i < 2; i++) { char c = ')'; }\n"
+                     "    // it's fine (\n    /* so ( is { this */\n    return g(\"a;(\\\"\", 'x', '\\n');\n}\n")
             .what,
-        PROOF_FINE);
+        MISTAKE_FINE);
 }
 
 static void the_proofreader_names_the_block_that_stays_open(void **state)
 {
     (void)state;
-    finding f = proofread("int main(void)\n{\n    if (x) {\n        y();\n    return 0;\n}\n");
-    assert_int_equal(f.what, PROOF_OPEN_BRACE);
+    source_mistake f = source_check("int main(void)\n{\n    if (x) {\n        y();\n    return 0;\n}\n");
+    assert_int_equal(f.what, MISTAKE_OPEN_BRACE);
     assert_int_equal(f.line, 3);
 }
 

@@ -129,9 +129,9 @@ static void numbers_go_up_are_added_and_come_home(void **state)
 }
 
 /* Fresh and freed memory is filled in the order of a stream where that is cheap; the log knows nothing of it. */
-static void junk_is_written_where_that_is_cheap(void **state)
+static void fill_bytes_are_written_where_that_is_cheap(void **state)
 {
-    fy_copy_work c = {.bytes = 1 << 20, .junk = 0xf5, .stream = 3};
+    fy_copy_work c = {.bytes = 1 << 20, .fill_byte = 0xf5, .stream = 3};
     (void)state;
     char *p = take(&dev, (1 << 20) + 1);
     begin_calls();
@@ -344,7 +344,7 @@ int main(void)
         cmocka_unit_test(a_second_card_is_left_alone_until_it_is_used),
         WITH_CARDS(the_card_tells_its_name_capacity_and_peers),
         WITH_CARDS(numbers_go_up_are_added_and_come_home),
-        WITH_CARDS(junk_is_written_where_that_is_cheap),
+        WITH_CARDS(fill_bytes_are_written_where_that_is_cheap),
         WITH_CARDS(memory_comes_and_goes_without_a_fill),
         WITH_CARDS(a_full_card_is_null_and_forgotten),
         WITH_CARDS(a_copy_is_waited_for_unless_that_was_not_asked_and_need_not_be),

@@ -65,7 +65,7 @@ static void some_of_everything(void)
                 .strides = fy_ref_bytes(dims, 16), .dtype = FY_WORD_float32, .device = 1);
         FY_EMIT(at, op, .id = i, .name = fy_ref_str("add"), .in = fy_ref_bytes(uses, sizeof uses),
                 .out = fy_ref_bytes(uses, 12), .grid = {1, 1, 1}, .block = {256, 1, 1});
-        fy_emit_hosted(at, &(fy_hosted){.id = i, .name = fy_ref_str("add"), .out = uses[1], .nin = 2});
+        fy_emit_host_op(at, &(fy_host_op_event){.id = i, .name = fy_ref_str("add"), .out = uses[1], .nin = 2});
         FY_EMIT(at, copy, .id = i + 9, .src = {.storage = i, .mem = FY_WORD_pageable}, .dst = {.storage = i});
         FY_EMIT(at, values, .tensor = i, .data = fy_ref_bytes(values, sizeof values));
         FY_EMIT(at, error, .code = fy_ref_str("shape"), .message = fy_ref_str("no\n\"good\""));
@@ -140,7 +140,7 @@ static void damaged_and_truncated_logs_never_crash_a_reader(void **state)
     (void)state;
     int fd = log_to_write(100);
     some_of_everything();
-    image m = image_of(fy_log_mine());
+    image m = image_of(fy_log_of_process());
     size_t all = m.head + m.slots + m.arena;
     unsigned char *bytes = malloc(all);
     for (int i = 0; i < 1500; i++) {
@@ -161,7 +161,7 @@ static void a_damaged_counter_ends_the_log_at_its_last_event(void **state)
     (void)state;
     int fd = log_to_write(0);
     for (int i = 0; i < 3; i++) FY_EMIT(NULL, mark, .now = i);
-    atomic_store(&fy_log_mine()->head->next, 3000000);
+    atomic_store(&fy_log_of_process()->head->next, 3000000);
     fy_log_write_to(NULL);
     fy_log *log = log_to_read(fd);
     fy_text text = {0};

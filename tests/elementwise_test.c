@@ -255,7 +255,7 @@ static void large_tensors_are_as_many_small_ones(void **state)
     {
         fy_tensor *x = fy_rand((ROWS, COLUMNS)), *h = fy_to(x, FY_FLOAT16), *row = fy_rand((COLUMNS));
         fy_tensor *all[] = {fy_add(x, row), fy_exp(x), fy_mul(h, 3.0), fy_to(x, FY_INT64)};
-        assert_true(fy_numel(x) > 4 * 65536 && fy_team_size() > 1);
+        assert_true(fy_numel(x) > 4 * 65536 && fy_thread_pool_size() > 1);
         for (int64_t i = 0; i < ROWS; i += 50) FY_SCOPE
             {
                 fy_tensor *a = fy_select(x, 0, i), *b = fy_select(h, 0, i);

@@ -131,7 +131,7 @@ static void read_the_clock(void)
 }
 
 /* Two of many: what is read before it is there, and rewritten. */
-static void make_hazards(void)
+static void make_data_races(void)
 {
     for (int i = 0; i < 2; i++) fy_print(fy_to(fy_ones((2), .device = "cuda"), "cpu", .non_blocking = true));
 }
@@ -152,10 +152,10 @@ static void who_reads_modelled_times_is_told_once(void **state)
     assert_int_equal(said_times("modelled"), 0);
 }
 
-static void a_hazard_is_told_once_with_line_and_fix(void **state)
+static void a_data_race_is_told_once_with_line_and_fix(void **state)
 {
     (void)state;
-    run_with("sim", NULL, make_hazards);
+    run_with("sim", NULL, make_data_races);
     assert_int_equal(said_times("data race: nothing orders this after fy_"), 1);
     assert_said("ferry: tests/environment_test.c:");
     assert_said("fix: call fy_cuda_synchronize(), or fy_stream_synchronize(");
@@ -250,7 +250,7 @@ int main(void)
         cmocka_unit_test(auto_uses_a_card_or_tells_why_not),
         cmocka_unit_test(why_the_card_is_simulated_is_said_once_to_those_who_look),
         cmocka_unit_test(who_reads_modelled_times_is_told_once),
-        cmocka_unit_test(a_hazard_is_told_once_with_line_and_fix),
+        cmocka_unit_test(a_data_race_is_told_once_with_line_and_fix),
         cmocka_unit_test(the_log_of_a_simulated_card_does_not_hang_on_the_machine),
         cmocka_unit_test(capacity_is_what_ferry_sim_says_and_no_more),
         cmocka_unit_test(nonsense_in_the_environment_is_refused_with_value_and_fix),

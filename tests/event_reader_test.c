@@ -169,12 +169,12 @@ static void random_event(void)
     for (const fy_field *f = fy_kind_fields(kind); f->name; f++) random_field(f->type, record + f->offset);
     fy_emit(at, (fy_kind)kind, record, fy_record_size(kind));
     if (rnd(8)) return;
-    fy_emit_hosted(at, &(fy_hosted){.id = (uint32_t)rnd(99),
-                                    .name = fy_ref_str("add"),
-                                    .nin = (uint8_t)rnd(3),
-                                    .in = {{1, 2, 3}, {4, 5, 6}},
-                                    .out = {7, 8, 9},
-                                    .dtype = FY_WORD_float32});
+    fy_emit_host_op(at, &(fy_host_op_event){.id = (uint32_t)rnd(99),
+                                            .name = fy_ref_str("add"),
+                                            .nin = (uint8_t)rnd(3),
+                                            .in = {{1, 2, 3}, {4, 5, 6}},
+                                            .out = {7, 8, 9},
+                                            .dtype = FY_WORD_float32});
 }
 
 static void slots_and_lines_give_equal_records(void **state)

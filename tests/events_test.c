@@ -1,5 +1,5 @@
 /* Events and waiting, and memory that two streams use, rule by rule as PyTorch has them (tests/rules.txt, C11). The
- * times are the model's: exact. Which accesses are hazards is hazard_test.c's. */
+ * times are the model's: exact. Which accesses are data races is race_test.c's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ TEST(work_after_a_wait_for_an_event_begins_after_it_and_the_host_goes_on)
         assert_true(start_of(1) >= end_of(0));
         assert_true(number_of(event_of("op", 0), "t") < end_of(0)); /* the host was long past it */
         assert_null(event_of("sync", 0));
-        assert_null(event_of("hazard", 0));
+        assert_null(event_of("data_race", 0));
         fy_stream_synchronize(b);
         assert_true(element(g, MANY - 1) == 2);
         fy_event_free(e);
@@ -146,7 +146,7 @@ TEST(who_asks_does_not_wait_and_is_told_yes_in_the_end)
         while (!fy_stream_query(s)) asked++;
         assert_true(asked > 0);
         assert_true(element(x, MANY - 1) == 1); /* a yes orders as a wait does */
-        assert_null(event_of("hazard", 0));
+        assert_null(event_of("data_race", 0));
         assert_string_equal(text_of(event_of("query", 0), "scope"), "stream");
         assert_true(cJSON_IsFalse(field(event_of("query", 0), "done")));
         assert_true(cJSON_IsTrue(field(event_of("query", asked), "done")));
@@ -286,8 +286,8 @@ TEST(memory_that_another_stream_still_uses_is_given_on_at_once)
         const char *was = text_of(event_of("copy", 0), "src.addr");
         fy_tensor *next = fy_zeros((MANY), .device = "cuda");
         assert_string_equal(text_of(event_of("alloc", 0), "addr"), was);
-        assert_string_equal(text_of(event_of("hazard", 0), "type"), "reuse");
-        assert_non_null(strstr(text_of(event_of("hazard", 0), "fix"), "fy_record_stream"));
+        assert_string_equal(text_of(event_of("data_race", 0), "type"), "reuse");
+        assert_non_null(strstr(text_of(event_of("data_race", 0), "fix"), "fy_record_stream"));
         fy_cuda_synchronize();
         assert_true(isnan(element(home, 0)));
         assert_true(element(next, 0) == 0);
@@ -310,13 +310,13 @@ TEST(recorded_it_is_kept_until_that_stream_has_got_past_its_end)
         assert_true(cJSON_IsTrue(field(event_of("free", 0), "deferred")));
         fy_zeros((MANY), .device = "cuda");
         assert_true(strcmp(text_of(event_of("alloc", 0), "addr"), was) != 0);
-        assert_null(event_of("hazard", 0));
+        assert_null(event_of("data_race", 0));
         fy_stream_synchronize(s);
         assert_true(element(home, 0) == 1 && element(home, MANY - 1) == 1);
         since();
         fy_zeros((MANY), .device = "cuda");
         assert_string_equal(text_of(event_of("alloc", 0), "addr"), was);
-        assert_null(event_of("hazard", 0));
+        assert_null(event_of("data_race", 0));
     }
 }
 
@@ -351,8 +351,8 @@ TEST(what_a_side_stream_makes_is_used_after_a_wait_alone)
             FY_STREAM(s) fy_copy_(g, x, .non_blocking = true);
             if (waits) fy_stream_wait_stream(fy_cuda_current_stream(), s);
             sum = fy_sum(g);
-            assert_int_equal(event_of("hazard", 0) == NULL, waits);
-            if (!waits) assert_string_equal(text_of(event_of("hazard", 0), "type"), "race");
+            assert_int_equal(event_of("data_race", 0) == NULL, waits);
+            if (!waits) assert_string_equal(text_of(event_of("data_race", 0), "type"), "race");
             double total = fy_item(sum);
             assert_true(waits ? total == MANY : isnan(total));
         }

@@ -26,7 +26,7 @@ static void a_run_with_several(handmade *h)
         op(h, 7, "cuda:0", 0, 11 + 2 * i, 1);
     }
     oom(h, 8, 100, 50, 50, 100, 99);
-    hazard(h, 9, "race", 4, 6);
+    data_race(h, 9, "race", 4, 6);
     end(h);
 }
 
@@ -99,7 +99,7 @@ static void other_names_change_nothing_but_the_words(void **state)
     hand_end(&h);
 }
 
-/* Only copies, ops and hazards of the whole log may be told of in part of it. */
+/* Only copies, ops and data races of the whole log may be told of in part of it. */
 static void a_log_cut_anywhere_does_no_harm(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void a_run_after(handmade *h, const char *note, const char *next)
     if (*next) hand(h, "'kind':'mark'," AT "'text':'%s'", 6, next);
     born(h, 7, 3, "cuda:0", "device", 64);
     copy(h, 8, 1, "cpu", 3, "cuda:0", 64, "h2d", HOME);
-    hazard(h, 9, "race", h->seq - 1, h->seq - 1);
+    data_race(h, 9, "race", h->seq - 1, h->seq - 1);
     end(h);
 }
 
@@ -204,7 +204,7 @@ static void costs_of_a_demonstration_are_no_waste(void **state)
         findings f = look(&h);
         assert_int_equal(one_of(&f, "orphan-copy") != NULL, runs[i].waste);
         assert_int_equal(f.shown > 0, !runs[i].waste);
-        assert_non_null(one_of(&f, "hazard")); /* wrong is wrong */
+        assert_non_null(one_of(&f, "data-race")); /* wrong is wrong */
         findings_free(&f);
         hand_end(&h);
     }
@@ -267,7 +267,7 @@ static const char quiet[] =
     "\"clock\":\"%s\",\"seed\":0,\"devices\":[]}\n%s"
     "{\"seq\":%d,\"t\":0,\"kind\":\"end\",\"th\":0,\"status\":0,\"live\":[]}\n";
 static const char trouble[] =
-    "{\"seq\":1,\"t\":0,\"kind\":\"hazard\",\"th\":0,\"file\":\"p.c\",\"line\":7,\"fn\":\"main\",\"type\":\"race\","
+    "{\"seq\":1,\"t\":0,\"kind\":\"data_race\",\"th\":0,\"file\":\"p.c\",\"line\":7,\"fn\":\"main\",\"type\":\"race\","
     "\"storage\":1,\"first\":0,\"bytes\":64,\"a\":0,\"b\":0,\"fix\":\"wait \\u001b[31mfor it\"}\n";
 
 static void a_saved_run_is_explained(void **state)
@@ -277,7 +277,7 @@ static void a_saved_run_is_explained(void **state)
     int n = snprintf(text, sizeof text, quiet, "model", "", 1);
     expect_of(asked_about("quiet", text, (size_t)n), 0, "Nothing wasteful or wrong was found in ");
     n = snprintf(text, sizeof text, quiet, "measured", trouble, 2);
-    expect_of(asked_about("race", text, (size_t)n), 0, "1. wrong: hazard, p.c:7\n");
+    expect_of(asked_about("race", text, (size_t)n), 0, "1. wrong: data-race, p.c:7\n");
     expect_of(asked_about("race", text, (size_t)n), 0, "Times are measured.");
     expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  ");
     expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  wait \\x1b[31mfor it\n");
@@ -308,7 +308,7 @@ static void as_json_for_other_programs(void **state)
     cJSON *o = cJSON_Parse(printed), *list = cJSON_GetObjectItem(o, "findings"), *x = cJSON_GetArrayItem(list, 0);
     assert_int_equal(cJSON_GetArraySize(list), 1);
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(o, "clock")), "model");
-    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(x, "rule")), "hazard");
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(x, "rule")), "data-race");
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(x, "file")), "p.c");
     assert_int_equal((int)cJSON_GetNumberValue(cJSON_GetObjectItem(x, "line")), 7);
     assert_int_equal((int)cJSON_GetNumberValue(cJSON_GetObjectItem(x, "bytes")), 64);

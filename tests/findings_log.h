@@ -78,9 +78,9 @@ static inline void read_here(handmade *h, int line, int id)
          id);
 }
 
-static inline void hazard(handmade *h, int line, const char *type, int a, int b)
+static inline void data_race(handmade *h, int line, const char *type, int a, int b)
 {
-    hand(h, "'kind':'hazard'," AT "'type':'%s','storage':1,'first':0,'bytes':64,'a':%d,'b':%d,'fix':'wait for it'",
+    hand(h, "'kind':'data_race'," AT "'type':'%s','storage':1,'first':0,'bytes':64,'a':%d,'b':%d,'fix':'wait for it'",
          line, type, a, b);
 }
 

@@ -1,6 +1,6 @@
-/* findings_logs_test.c: findings in logs written by hand, for what a program does not do at will: hazards, memory that
- * runs out, cards that cannot reach each other, streams. For each rule three logs in which it finds something and three
- * near misses. */
+/* findings_logs_test.c: findings in logs written by hand, for what a program does not do at will: data races, memory
+ * that runs out, cards that cannot reach each other, streams. For each rule three logs in which it finds something and
+ * three near misses. */
 #include "findings_log.h"
 
 /* What the rule finds: `line` and how often; line 0: nothing. Ends the log. */
@@ -16,9 +16,9 @@ static void expect(handmade *h, const char *rule, int line, int times)
     hand_end(h);
 }
 
-/* ---- hazards ---- */
+/* ---- data races ---- */
 
-static void hazards_are_told_with_their_fix(void **state)
+static void data_races_are_told_with_their_fix(void **state)
 {
     (void)state;
     handmade h;
@@ -27,17 +27,17 @@ static void hazards_are_told_with_their_fix(void **state)
         begin(&h);
         born(&h, 3, 1, "cuda:0", "device", 64);
         op(&h, 4, "cuda:0", 1, 1, 1);
-        hazard(&h, 5, types[i], h.seq - 1, h.seq - 1);
-        if (i == 3) hazard(&h, 5, types[i], h.seq - 2, h.seq - 1);
-        expect(&h, "hazard", 5, i == 3 ? 2 : 1);
+        data_race(&h, 5, types[i], h.seq - 1, h.seq - 1);
+        if (i == 3) data_race(&h, 5, types[i], h.seq - 2, h.seq - 1);
+        expect(&h, "data-race", 5, i == 3 ? 2 : 1);
     }
     begin(&h);
     born(&h, 3, 1, "cuda:0", "device", 64);
     op(&h, 4, "cuda:0", 1, 1, 1);
-    hazard(&h, 5, "race", h.seq - 1, h.seq);
+    data_race(&h, 5, "race", h.seq - 1, h.seq);
     end(&h);
     findings f = look(&h);
-    const finding *x = one_of(&f, "hazard");
+    const finding *x = one_of(&f, "data-race");
     assert_int_equal(x->rule->weight, FINDING_WRONG);
     assert_string_equal(x->fix, "wait for it");
     assert_string_equal(x->source, "five");
@@ -47,7 +47,7 @@ static void hazards_are_told_with_their_fix(void **state)
     hand_end(&h);
 }
 
-static void ordered_work_is_no_hazard(void **state)
+static void ordered_work_is_no_data_race(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) { /* only the library's word counts, not what looks like one */
@@ -57,7 +57,7 @@ static void ordered_work_is_no_hazard(void **state)
         op(&h, 4, "cuda:0", 1, 1, 1);
         if (i) hand(&h, "'kind':'event_wait'," AT "'event':1,'device':'cuda:0','stream':2", 4);
         op(&h, 5, "cuda:0", i == 2 ? 1 : 2, 1, 1);
-        expect(&h, "hazard", 0, 0);
+        expect(&h, "data-race", 0, 0);
     }
 }
 
@@ -215,8 +215,8 @@ static void streams_that_could_have_overlapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hazards_are_told_with_their_fix),
-        cmocka_unit_test(ordered_work_is_no_hazard),
+        cmocka_unit_test(data_races_are_told_with_their_fix),
+        cmocka_unit_test(ordered_work_is_no_data_race),
         cmocka_unit_test(free_memory_in_pieces),
         cmocka_unit_test(a_copy_home_frees_nothing),
         cmocka_unit_test(a_call_that_failed_ended_it),

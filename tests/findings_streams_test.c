@@ -7,7 +7,7 @@
 static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
 static void wait_for(fy_stream *s) { fy_stream_synchronize(s); }
 
-/* ---- hazards ---- */
+/* ---- data races ---- */
 
 static void reads_too_early(void)
 {
@@ -60,7 +60,7 @@ static void both_only_read(void)
 static void accesses_without_an_order(void **state)
 {
     (void)state;
-    const char *rule = "hazard";
+    const char *rule = "data-race";
     EXPECT({rule, reads_too_early, 1, NULL}, {rule, writes_too_early, 1, NULL}, {rule, two_streams_race, -1, NULL},
            {rule, waits_for_its_stream, 0, NULL}, {rule, waits_for_an_event, 0, NULL}, {rule, both_only_read, 0, NULL});
 }

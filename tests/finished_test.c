@@ -21,7 +21,8 @@ static uint32_t issue(fy_dev *d, int stream, double ms)
     w.stream = stream;
     fake.work = ms;
     assert_true(run(d, &w));
-    fy_work_ended(NULL, &(fy_ended){.dev = d, .stream = stream, .id = w.id, .engine = FY_WORD_compute, .time = w.time});
+    fy_work_ended(NULL,
+                  &(fy_completion){.dev = d, .stream = stream, .id = w.id, .engine = FY_WORD_compute, .time = w.time});
     return w.id;
 }
 
@@ -82,7 +83,7 @@ static void a_later_call_tells_of_what_has_ended_by_then(void **state)
     issue(&dev, 2, 3);
     assert_string_equal(kinds(), "complete");
     check_complete(0, first, 0, 3);
-    fy_work_ended(NULL, &(fy_ended){.dev = &dev, .id = 1, .time = {.start = 5, .end = 6}}); /* known at once */
+    fy_work_ended(NULL, &(fy_completion){.dev = &dev, .id = 1, .time = {.start = 5, .end = 6}}); /* known at once */
     assert_string_equal(kinds(), "complete complete");
     assert_true(wait_for_card(&dev));
 }
@@ -94,7 +95,7 @@ static void a_copy_is_told_with_its_time_on_the_bus(void **state)
     (void)state;
     since();
     assert_true(copy_of(&dev, &c));
-    fy_work_ended(NULL, &(fy_ended){.dev = &dev, .id = 1, .engine = FY_WORD_h2d, .is_copy = true, .time = c.time});
+    fy_work_ended(NULL, &(fy_completion){.dev = &dev, .id = 1, .engine = FY_WORD_h2d, .is_copy = true, .time = c.time});
     assert_true(wait_for_card(&dev));
     assert_true(fabs(number_of(event_of("complete", 0), "wire") - 1e6) < 1000);
     assert_int_equal(number_of(event_of("complete", 0), "staging"), 0);

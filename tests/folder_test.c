@@ -135,12 +135,12 @@ static void programs_are_built_where_only_their_writers_write(void **state)
     home apart = home_of(true), beside = home_of(false);
     make("my", 0755);
     make("built", 0775);
-    assert_false(made_folder(&apart, at("built"), err, sizeof err));
+    assert_false(build_folder_make(&apart, at("built"), err, sizeof err));
     assert_non_null(strstr(err, "; set XDG_CACHE_HOME to a folder of your own"));
-    assert_false(made_folder(&beside, at("built"), err, sizeof err));
+    assert_false(build_folder_make(&beside, at("built"), err, sizeof err));
     assert_non_null(strstr(err, "can be written by others than the folder of your files; remove it"));
     assert_int_equal(chmod(at("my"), 0775), 0); /* a group that works together, or a disk without modes */
-    assert_true(made_folder(&beside, at("built"), err, sizeof err));
+    assert_true(build_folder_make(&beside, at("built"), err, sizeof err));
 }
 
 int main(void)

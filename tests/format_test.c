@@ -93,7 +93,7 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
       .scope = FY_WORD_event, .device = 1, .stream = 1, .event = 3) \
     G(record_stream, "\"tensor\":4,\"storage\":4,\"device\":\"cuda:0\",\"stream\":2", \
       .tensor = 4, .storage = 4, .device = 1, .stream = 2) \
-    G(hazard, "\"type\":\"race\",\"storage\":4,\"first\":8,\"bytes\":16,\"a\":5,\"b\":0,\"fix\":\"wait\"", \
+    G(data_race, "\"type\":\"race\",\"storage\":4,\"first\":8,\"bytes\":16,\"a\":5,\"b\":0,\"fix\":\"wait\"", \
       .type = FY_WORD_race, .storage = 4, .first = 8, .bytes = 16, .a = 6, .b = 1, .fix = TEXT("wait")) \
     G(set_device, "\"device\":\"cuda:1\"", .device = 2) \
     G(set_stream, "\"device\":\"cuda:1\",\"stream\":32", .device = 2, .stream = 32) \

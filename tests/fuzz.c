@@ -109,7 +109,7 @@ static fy_tensor *held(const world *w, const step *s, fy_tensor *out)
 {
     if (!out || !is_in_place(s)) return out;
     if (out != operand(w, s, 0)) broken("it gives another tensor than the one that it writes into");
-    return fy_hand_out(fy_tensor_again(out));
+    return fy_scope_track(fy_tensor_retain(out));
 }
 
 static bool run_step(const step *s, int i)

@@ -138,8 +138,8 @@ static int dtype_of_word(unsigned word)
 static void note_op(const fy_ev_op *e)
 {
     size_t size = 0, length = 0;
-    const fy_use *out = fy_log_bytes(fy_log_mine(), e->out, &size);
-    const char *name = fy_log_bytes(fy_log_mine(), e->name, &length);
+    const fy_use *out = fy_log_bytes(fy_log_of_process(), e->out, &size);
+    const char *name = fy_log_bytes(fy_log_of_process(), e->name, &length);
     int op = name ? op_named(name, length) : -1, dtype = dtype_of_word(e->dtype);
     if (op < 0) broken("the log has an op that is not in the table");
     if (!out || size != sizeof *out) broken("%s writes %zu bytes of uses", fy_ops[op].name, size);
@@ -156,7 +156,8 @@ static void note_host_write(const fy_ev_host_write *e) { note_write(e->storage, 
 static void note_event(uint64_t seq, uint16_t kind)
 {
     unsigned char record[FY_RECORD_MOST];
-    if (!fy_log_record(fy_log_mine(), seq, kind, record)) broken("event %llu is damaged", (unsigned long long)seq);
+    if (!fy_log_record(fy_log_of_process(), seq, kind, record))
+        broken("event %llu is damaged", (unsigned long long)seq);
     switch (kind) {
     case FY_KIND_alloc: note_alloc((const void *)record); break;
     case FY_KIND_free: note_free((const void *)record); break;
@@ -177,7 +178,7 @@ static void note_event(uint64_t seq, uint16_t kind)
 static void follow_log(void)
 {
     uint16_t kind;
-    while (fy_log_slot(fy_log_mine(), ledger.cursor, &kind)) note_event(ledger.cursor++, kind);
+    while (fy_log_slot(fy_log_of_process(), ledger.cursor, &kind)) note_event(ledger.cursor++, kind);
 }
 
 static void check_bytes(void)

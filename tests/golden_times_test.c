@@ -174,10 +174,10 @@ static void in_two_streams_the_next_batch_travels_while_this_one_is_worked_on(vo
     assert_true(took < between("demo: one stream", 0, 1));
 }
 
-static void nothing_in_it_is_a_hazard(void **state)
+static void nothing_in_it_is_a_data_race(void **state)
 {
     (void)state;
-    for (int i = 0; i < run.count; i++) assert_string_not_equal(event_kind(run.events[i]), "hazard");
+    for (int i = 0; i < run.count; i++) assert_string_not_equal(event_kind(run.events[i]), "data_race");
 }
 
 int main(void)
@@ -194,7 +194,7 @@ int main(void)
     const struct CMUnitTest overlap[] = {
         cmocka_unit_test(in_one_stream_copies_and_work_take_turns),
         cmocka_unit_test(in_two_streams_the_next_batch_travels_while_this_one_is_worked_on),
-        cmocka_unit_test(nothing_in_it_is_a_hazard),
+        cmocka_unit_test(nothing_in_it_is_a_data_race),
     };
     int failed = cmocka_run_group_tests_name("golden_times", pinning, open_pinning, close_log);
     failed += cmocka_run_group_tests_name("golden_times", round_trip, open_round_trip, close_log);

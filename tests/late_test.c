@@ -170,7 +170,7 @@ TEST(under_launch_blocking_the_host_waits_for_each_piece_of_work)
     }
     assert_true(fy_stream_query(s));
     assert_true(element(g, 0) == 2);
-    assert_null(event_of("hazard", 0));
+    assert_null(event_of("data_race", 0));
 }
 
 TEST(cudas_own_word_means_the_same_and_ferrys_goes_before_it)

@@ -137,12 +137,12 @@ static void an_op_of_the_host_reads_as_if_told_one_by_one(void **state)
     (void)state;
     int fd = log_to_write(4096);
     fy_use in[] = {{1, 2, 3}, {4, 5, 6}}, out = {7, 8, 9};
-    fy_hosted o = {11, fy_ref_str("add"), 12, 13, 14, 15, 16, 17, {in[0], in[1]}, out, 2, FY_WORD_int64};
+    fy_host_op_event o = {11, fy_ref_str("add"), 12, 13, 14, 15, 16, 17, {in[0], in[1]}, out, 2, FY_WORD_int64};
     FY_EMIT(NULL, op, .id = 11, .name = fy_ref_str("add"), .stream = FY_ABSENT, .in = fy_ref_bytes(in, sizeof in),
             .out = fy_ref_bytes(&out, sizeof out), .dtype = FY_WORD_int64, .flops = 12, .bytes = 13, .held = 14);
     FY_EMIT(NULL, complete, .id = 11, .start = 15, .end = 16, .engine = FY_WORD_host, .wire = FY_ABSENT,
             .staging = FY_ABSENT, .overhead = 17);
-    assert_true(fy_emit_hosted(NULL, &o));
+    assert_true(fy_emit_host_op(NULL, &o));
     fy_text text = lines_of(fd);
     char *p = text.data, *line[4];
     for (int i = 0; i < 4; i++) line[i] = next_line(&p);
@@ -237,7 +237,7 @@ static void an_unpublished_slot_holds_readers_while_the_writer_lives_and_is_lost
     (void)state;
     int fd = log_to_write(0);
     FY_EMIT(NULL, mark, .now = 1);
-    atomic_fetch_add(&fy_log_mine()->head->next, 1);
+    atomic_fetch_add(&fy_log_of_process()->head->next, 1);
     FY_EMIT(NULL, mark, .now = 2);
     fy_log *log = log_to_read(fd);
     fy_text text = {0};
@@ -266,7 +266,7 @@ static void write_when_told(int fd, int told, int tell)
         FY_EMIT(NULL, mark, .now = i);
         if (write(tell, "x", 1) != 1) _exit(1);
     }
-    atomic_fetch_add(&fy_log_mine()->head->next, 1);
+    atomic_fetch_add(&fy_log_of_process()->head->next, 1);
     raise(SIGKILL);
 }
 

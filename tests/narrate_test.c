@@ -143,7 +143,7 @@ static void happen_in_streams(void)
     FY_EMIT(&at, record_stream, .tensor = 1, .storage = 1, .device = 1, .stream = 2);
     FY_EMIT(&at, sync, .scope = FY_WORD_event, .device = 1, .stream = 2, .event = 3, .why = FY_WORD_user, .held = 2000);
     FY_EMIT(&at, sync, .scope = FY_WORD_stream, .device = 1, .stream = 0, .why = FY_WORD_policy, .held = 3000);
-    FY_EMIT(&at, hazard, .type = FY_WORD_race, .storage = 1, .bytes = 16, .a = 2, .b = 3, .fix = fy_ref_str("wait"));
+    FY_EMIT(&at, data_race, .type = FY_WORD_race, .storage = 1, .bytes = 16, .a = 2, .b = 3, .fix = fy_ref_str("wait"));
     FY_EMIT(&at, peer, .from = 1, .to = 2);
     FY_EMIT(&at, mode, .mode = fy_ref_str("launch_blocking"), .on = 1);
     FY_EMIT(&at, segment, .device = 1, .mem = FY_WORD_device, .bytes = 2 << 20);

@@ -109,7 +109,7 @@ readme_streams() { # the block that has a stream: with its wait it is right, and
         # shellcheck disable=SC2046 # libraries are words
         gcc -Wall -Wextra -Werror -Ilib "$work/streams.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/streams" || return 1
         FERRY_GPU=sim FERRY_TRACE=$work/streams.jsonl "$work/streams" >"$work/streams.out" || return 1
-        if [[ $wait_or_not == cat ]]; then ! grep -q nan "$work/streams.out" && ! grep -q '"kind":"hazard"' "$work/streams.jsonl" || return 1
+        if [[ $wait_or_not == cat ]]; then ! grep -q nan "$work/streams.out" && ! grep -q '"kind":"data_race"' "$work/streams.jsonl" || return 1
         else grep -q nan "$work/streams.out" && grep -q '"type":"race"' "$work/streams.jsonl" || return 1; fi
     done
 }

@@ -16,7 +16,7 @@ static void who_reads_a_copy_home_early_finds_poison(void **state)
     memset(pinned[0], 1, BYTES);
     HOME(d, 0, pinned[0], p);
     assert_true(IS_POISON(pinned[0]));
-    fy_clock_spend(1000000); /* however long ago it would have ended */
+    fy_clock_advance(1000000); /* however long ago it would have ended */
     assert_true(IS_POISON(pinned[0]));
     sync_stream(d, 0);
     assert_true(all(pinned[0], 7));
@@ -178,20 +178,20 @@ static void a_query_does_what_it_says_is_done(void **state)
     assert_int_equal(when, point.when);
 }
 
-static void fresh_and_freed_blocks_become_junk_in_the_order_of_their_stream(void **state)
+static void fresh_and_freed_blocks_are_filled_in_the_order_of_their_stream(void **state)
 {
     fy_dev *d = *state;
     void *p = holding(d, 7);
     HOME(d, 1, pinned[0], p);
     int64_t t = fy_clock_now();
-    fy_copy_work w = {.stream = 1, .dst = p, .bytes = BYTES, .junk = 0xf5, .async = true};
+    fy_copy_work w = {.stream = 1, .dst = p, .bytes = BYTES, .fill_byte = 0xf5, .async = true};
     assert_true(fy_backend_sim.copy(d, &w));
     assert_int_equal(fy_clock_now(), t);
     HOME(d, 1, pinned[1], p);
     assert_int_equal(first_byte(d, p), 7);
     sync_stream(d, 1);
     assert_true(all(pinned[0], 7) && all(pinned[1], 0xf5));
-    w.junk = 0xff;
+    w.fill_byte = 0xff;
     w.async = false;
     assert_true(fy_backend_sim.copy(d, &w)); /* and at once, where that is asked */
     assert_int_equal(first_byte(d, p), 0xff);
@@ -299,7 +299,7 @@ int main(void)
         WITH_CARD(a_chain_of_waits_goes_through_several_streams_and_back),
         WITH_CARD(waiting_for_the_card_lets_the_later_of_two_that_race_go_first),
         WITH_CARD(a_query_does_what_it_says_is_done),
-        WITH_CARD(fresh_and_freed_blocks_become_junk_in_the_order_of_their_stream),
+        WITH_CARD(fresh_and_freed_blocks_are_filled_in_the_order_of_their_stream),
         WITH_CARD(work_of_two_cards_waits_across_them),
         WITH_CARD(a_card_that_is_closed_is_waited_for_by_nobody),
         WITH_CARD(beyond_4096_tasks_the_oldest_are_done),

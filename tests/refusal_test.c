@@ -13,7 +13,7 @@
 
 static home where;
 static catalogue lessons;
-static studio *desks; /* not started: it notes wishes and runs nothing */
+static run_manager *desks; /* not started: it notes wishes and runs nothing */
 static server *here;
 static char host[32], origin[48], token[33];
 
@@ -33,8 +33,8 @@ static int setup(void **state)
     char err[2048] = "";
     if (school_make(state)) return -1;
     bool found = home_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err);
-    desks = found ? studio_open(&where, &lessons, 0) : NULL;
-    const server_options o = {.port = 18720, .mode = "lessons", .routes = studio_routes, .user = desks};
+    desks = found ? run_manager_open(&where, &lessons, 0) : NULL;
+    const server_options o = {.port = 18720, .mode = "lessons", .routes = lesson_routes, .user = desks};
     here = desks ? server_start(&o, err, sizeof err) : NULL;
     if (!here) fail_msg("%s", err);
     snprintf(host, sizeof host, "127.0.0.1:%d", server_port(here));
@@ -47,7 +47,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     server_stop(here);
-    studio_free(desks);
+    run_manager_free(desks);
     catalogue_close(&lessons);
     return school_remove(state);
 }
@@ -71,7 +71,7 @@ static void walk(on_path *visit)
 {
     visit("GET", "/");
     for (const asset *a = fy_assets; a->path; a++) visit("GET", a->path);
-    for (const route *r = studio_routes; r->method; r++) visit(r->method, r->prefix);
+    for (const route *r = lesson_routes; r->method; r++) visit(r->method, r->prefix);
     for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) visit(below[i][0], below[i][1]);
     visit("GET", "/api/runs/1/log");
     visit("GET", "/ws");

@@ -40,19 +40,19 @@ static int close_school(void **state)
 }
 
 /* Limits that end a test soon; the machine may be slow, so the time is not among the tight ones. */
-static run_order order(void)
+static run_options order(void)
 {
-    return (run_order){.home = &where,
-                       .lesson = first,
-                       .grade = true,
-                       .stop_fd = -1,
-                       .limits = {.seconds = 30, .memory = (size_t)1 << 30, .processes = 16}};
+    return (run_options){.home = &where,
+                         .lesson = first,
+                         .grade = true,
+                         .stop_fd = -1,
+                         .limits = {.seconds = 30, .memory = (size_t)1 << 30, .processes = 16}};
 }
 
 static outcome run_text(const char *text, double seconds)
 {
     outcome out;
-    run_order o = order();
+    run_options o = order();
     if (seconds > 0) o.limits.seconds = seconds;
     assert_true(school_write(first->id, text));
     run(&o, &out);
@@ -62,7 +62,7 @@ static outcome run_text(const char *text, double seconds)
 static outcome run_file(const char *file)
 {
     outcome out;
-    run_order o = order();
+    run_options o = order();
     assert_true(school_hand_in(first->id, file));
     run(&o, &out);
     return out;
@@ -140,7 +140,7 @@ static void the_seed_is_the_programs(void **state)
 {
     (void)state;
     outcome out;
-    run_order o = order();
+    run_options o = order();
     o.seed = 77;
     assert_true(school_hand_in(first->id, "solution.c"));
     run(&o, &out);
@@ -153,7 +153,7 @@ static void the_example_runs_and_is_not_graded(void **state)
 {
     (void)state;
     outcome out;
-    run_order o = order();
+    run_options o = order();
     o.demo = true;
     run(&o, &out);
     if (out.end != RUN_FINE) fail_msg("%s", out.message);

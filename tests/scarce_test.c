@@ -98,7 +98,7 @@ static int short_program(void)
     return 0;
 }
 
-/* Its log is what the commands read: a short one, as every event is some forty allocations to them. One hazard is in
+/* Its log is what the commands read: a short one, as every event is some forty allocations to them. One data race is in
  * it. */
 static int small_program(void)
 {

@@ -39,13 +39,13 @@ static const fy_card round_figures = {.flops_f32 = 1e9,
 /* The host: its time, moved on by every call. */
 typedef struct host {
     int64_t now;
-    fy_timetable *a, *b; /* two cards */
+    fy_timing *a, *b; /* two cards */
 } host;
 
 static int setup(void **state)
 {
     static host h;
-    h = (host){0, fy_timetable_make(&round_figures), fy_timetable_make(&round_figures)};
+    h = (host){0, fy_timing_make(&round_figures), fy_timing_make(&round_figures)};
     *state = &h;
     return h.a && h.b ? 0 : -1;
 }
@@ -53,15 +53,15 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     host *h = *state;
-    fy_timetable_free(h->a);
-    fy_timetable_free(h->b);
+    fy_timing_free(h->a);
+    fy_timing_free(h->b);
     return 0;
 }
 
 static fy_copy_work copy(host *h, fy_word dir, int stream, size_t bytes, bool pinned, bool async)
 {
     fy_copy_work w = {.dir = dir, .stream = stream, .bytes = bytes, .pinned = pinned, .async = async};
-    fy_timetable_copy(h->a, h->now, &w);
+    fy_timing_copy(h->a, h->now, &w);
     h->now += w.time.held;
     return w;
 }
@@ -69,7 +69,7 @@ static fy_copy_work copy(host *h, fy_word dir, int stream, size_t bytes, bool pi
 static fy_copy_work across(host *h, int stream, size_t bytes, bool peer)
 {
     fy_copy_work w = {.dir = FY_WORD_p2p, .stream = stream, .bytes = bytes};
-    fy_timetable_copy_peer(h->a, h->b, h->now, peer, &w);
+    fy_timing_copy_peer(h->a, h->b, h->now, peer, &w);
     h->now += w.time.held;
     return w;
 }
@@ -77,7 +77,7 @@ static fy_copy_work across(host *h, int stream, size_t bytes, bool peer)
 static fy_time kernel(host *h, int stream, int64_t flops)
 {
     fy_time t;
-    fy_timetable_run(h->a, h->now, stream, flops, 0, &t);
+    fy_timing_run(h->a, h->now, stream, flops, 0, &t);
     h->now += t.held;
     return t;
 }
@@ -119,7 +119,7 @@ static void a_pinned_copy_that_is_not_waited_for_then_a_kernel(void **state)
     assert_true(w.was_async);
     fy_time t = kernel(h, 0, 300); /* launched from 10 to 30, ready when the copy has ended */
     assert_time(t, 815, 815 + 7 + 300, 20);
-    fy_timetable_host_waits(h->a, h->now, fy_timetable_tail(h->a, 0), &t);
+    fy_timing_host_waits(h->a, h->now, fy_timing_tail(h->a, 0), &t);
     assert_time(t, 30, 1122, 1092);
     assert_int_equal(t.overhead, 10);
     h->now += t.held;
@@ -144,9 +144,9 @@ static void two_streams_copy_beside_computing(void **state)
     assert_time(kernel(h, 2, 500), 1022, 1529, 20);
     assert_time(copy(h, FY_WORD_d2h, 1, 500, true, true).time, 1022, 1527, 10);
     assert_time(copy(h, FY_WORD_d2h, 2, 500, true, true).time, 1529, 2034, 10);
-    assert_int_equal(fy_timetable_tail(h->a, 1), 1527);
-    assert_int_equal(fy_timetable_tail(h->a, 2), 2034);
-    assert_int_equal(fy_timetable_tail(h->a, -1), 2034);
+    assert_int_equal(fy_timing_tail(h->a, 1), 1527);
+    assert_int_equal(fy_timing_tail(h->a, 2), 2034);
+    assert_int_equal(fy_timing_tail(h->a, -1), 2034);
     /* Issued last, to an idle stream: it takes the room that the compute engine has before 515. */
     assert_time(kernel(h, 3, 100), 100, 207, 20);
     assert_time(kernel(h, 4, 302), 1529, 1838, 20); /* ready at 120, and 207 to 515 is 1 short of 7 + 302 */
@@ -157,16 +157,16 @@ static void an_event_orders_across_streams_and_not_the_host(void **state)
     host *h = *state;
     fy_time t;
     assert_time(kernel(h, 1, 1000), 20, 1027, 20);
-    fy_timetable_call(h->a, h->now, &t); /* record: 20-30 */
+    fy_timing_call(h->a, h->now, &t); /* record: 20-30 */
     assert_time(t, 20, 30, 10);
     h->now += t.held;
-    int64_t event = fy_timetable_tail(h->a, 1);
+    int64_t event = fy_timing_tail(h->a, 1);
     assert_time(kernel(h, 1, 1000), 1027, 2034, 20); /* after the event: not waited for */
-    fy_timetable_stream_waits(h->a, 2, event);
+    fy_timing_stream_waits(h->a, 2, event);
     assert_time(copy(h, FY_WORD_d2h, 2, 100, true, true).time, 1027, 1132, 10);
     assert_int_equal(h->now, 60);
-    fy_timetable_stream_waits(h->a, 2, 500); /* long past there */
-    assert_int_equal(fy_timetable_tail(h->a, 2), 1132);
+    fy_timing_stream_waits(h->a, 2, 500); /* long past there */
+    assert_int_equal(fy_timing_tail(h->a, 2), 1132);
 }
 
 static void a_full_queue_holds_the_host_until_the_oldest_has_ended(void **state)
@@ -193,8 +193,8 @@ static void a_copy_between_cards_direct_and_through_the_host(void **state)
     assert_int_equal(w.route, FY_WORD_direct);
     assert_true(w.was_async);
     assert_int_equal(w.time.wire, 1500);
-    assert_int_equal(fy_timetable_tail(h->a, 0), 1515);
-    assert_int_equal(fy_timetable_tail(h->b, 0), 1515);
+    assert_int_equal(fy_timing_tail(h->a, 0), 1515);
+    assert_int_equal(fy_timing_tail(h->b, 0), 1515);
     h->now = 2000;
     w = across(h, 0, 2500, false);
     /* call 2000-2010, then 5 + 1000 a chunk, two buffers
@@ -205,7 +205,7 @@ static void a_copy_between_cards_direct_and_through_the_host(void **state)
     assert_int_equal(w.time.wire, 2 * 2500);
     assert_int_equal(w.time.overhead, 10 + 6 * 5);
     h->now = 6000;
-    fy_timetable_stream_waits(h->b, 0, 9000); /* the other card's stream has to have got there */
+    fy_timing_stream_waits(h->b, 0, 9000); /* the other card's stream has to have got there */
     assert_time(across(h, 0, 1000, true).time, 9000, 9505, 10);
 }
 
@@ -215,15 +215,15 @@ static void memory_costs_what_the_figures_say(void **state)
 {
     host *h = *state;
     fy_time t;
-    fy_timetable_alloc(h->a, 100, 1 << 20, FY_WORD_device, &t);
+    fy_timing_alloc(h->a, 100, 1 << 20, FY_WORD_device, &t);
     assert_time(t, 100, 150, 50);
-    fy_timetable_alloc(h->a, 100, 8000, FY_WORD_pinned, &t);
+    fy_timing_alloc(h->a, 100, 8000, FY_WORD_pinned, &t);
     assert_time(t, 100, 1130, 30 + 1000);
     assert_time(kernel(h, 3, 500), 20, 527, 20);
-    fy_timetable_release(h->a, 100, 1 << 20, FY_WORD_device, &t); /* waits for all streams */
+    fy_timing_release(h->a, 100, 1 << 20, FY_WORD_device, &t); /* waits for all streams */
     assert_time(t, 100, 567, 467);
     assert_int_equal(t.overhead, 40);
-    fy_timetable_release(h->a, 600, 1600, FY_WORD_pinned, &t);
+    fy_timing_release(h->a, 600, 1600, FY_WORD_pinned, &t);
     assert_time(t, 600, 740, 40 + 100);
 }
 
@@ -234,16 +234,16 @@ static void pinning_first_loses_against_a_plain_copy_on_every_card(void **state)
     for (size_t i = 0; i < 3; i++)
         for (size_t bytes = 1 << 16; bytes <= 1 << 30; bytes <<= 2) {
             const fy_card *c = fy_card_find(keys[i]);
-            fy_timetable *t = fy_timetable_make(c);
+            fy_timing *t = fy_timing_make(c);
             fy_copy_work plain = {.dir = FY_WORD_h2d, .bytes = bytes}, pinned = plain;
             fy_time pin;
             pinned.pinned = true;
-            fy_timetable_copy(t, 0, &plain);
-            fy_timetable_alloc(t, plain.time.held, (int64_t)bytes, FY_WORD_pinned, &pin);
-            fy_timetable_copy(t, plain.time.held + pin.held, &pinned);
+            fy_timing_copy(t, 0, &plain);
+            fy_timing_alloc(t, plain.time.held, (int64_t)bytes, FY_WORD_pinned, &pin);
+            fy_timing_copy(t, plain.time.held + pin.held, &pinned);
             assert_true(pinned.time.held < plain.time.held);
             assert_true(pin.held + pinned.time.held > plain.time.held);
-            fy_timetable_free(t);
+            fy_timing_free(t);
         }
 }
 
@@ -253,18 +253,18 @@ static void twice_the_bus_halves_the_wire_part_and_nothing_else(void **state)
     static const fy_word dirs[] = {FY_WORD_h2d, FY_WORD_d2h};
     fy_card fast = round_figures;
     fast.bus_bandwidth *= 2;
-    fy_timetable *slow_card = fy_timetable_make(&round_figures), *fast_card = fy_timetable_make(&fast);
+    fy_timing *slow_card = fy_timing_make(&round_figures), *fast_card = fy_timing_make(&fast);
     for (int i = 0; i < 400; i++) {
         fy_copy_work slow = {.dir = dirs[i % 2], .pinned = i / 2 % 2, .bytes = (size_t)i * 34}, quick = slow;
-        fy_timetable_copy(slow_card, i * 100000, &slow);
-        fy_timetable_copy(fast_card, i * 100000, &quick);
+        fy_timing_copy(slow_card, i * 100000, &slow);
+        fy_timing_copy(fast_card, i * 100000, &quick);
         assert_int_equal(slow.time.wire, slow.bytes);
         assert_int_equal(quick.time.wire * 2, slow.time.wire);
         assert_int_equal(quick.time.staging, slow.time.staging);
         assert_int_equal(quick.time.overhead, slow.time.overhead);
     }
-    fy_timetable_free(slow_card);
-    fy_timetable_free(fast_card);
+    fy_timing_free(slow_card);
+    fy_timing_free(fast_card);
 }
 
 /* ---- against measurements: the sources stand beside the figures in lib/devices/card_models.c ---- */
@@ -295,13 +295,13 @@ static void copies_take_what_was_measured_within_15_percent(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const struct measurement *m = &measured[i];
-        fy_timetable *t = fy_timetable_make(fy_card_find(m->card)), *other = fy_timetable_make(fy_card_find(m->card));
+        fy_timing *t = fy_timing_make(fy_card_find(m->card)), *other = fy_timing_make(fy_card_find(m->card));
         fy_copy_work w = {.dir = m->dir, .bytes = m->bytes, .pinned = m->pinned};
-        if (m->dir == FY_WORD_p2p) fy_timetable_copy_peer(t, other, 0, true, &w);
-        else fy_timetable_copy(t, 0, &w);
+        if (m->dir == FY_WORD_p2p) fy_timing_copy_peer(t, other, 0, true, &w);
+        else fy_timing_copy(t, 0, &w);
         double rate = (double)m->bytes * 1e9 / (double)(w.time.end - w.time.start), off = rate / m->rate - 1;
-        fy_timetable_free(t);
-        fy_timetable_free(other);
+        fy_timing_free(t);
+        fy_timing_free(other);
         if (off > -0.15 && off < 0.15) continue;
         print_error("%s: %.2f GB/s, but %s measured %.2f\n", m->card, rate / 1e9, m->source, m->rate / 1e9);
         fail();
@@ -321,21 +321,21 @@ static int64_t one_step(host *h, naive *m)
         w.pinned = dice(3);
         w.async = dice(3);
         wanted = naive_copy(m, h->now, &w);
-        fy_timetable_copy(h->a, h->now, &w);
+        fy_timing_copy(h->a, h->now, &w);
         got = w.time;
     } else if (what < 8) {
         int64_t flops = dice(1500), bytes = 4 * dice(1500);
         wanted = naive_run(m, h->now, stream, flops, bytes);
-        fy_timetable_run(h->a, h->now, stream, flops, bytes, &got);
+        fy_timing_run(h->a, h->now, stream, flops, bytes, &got);
     } else if (what < 9) {
         int other = dice(4);
         m->tail[stream] = most(m->tail[stream], m->tail[other]);
-        fy_timetable_stream_waits(h->a, stream, fy_timetable_tail(h->a, other));
+        fy_timing_stream_waits(h->a, stream, fy_timing_tail(h->a, other));
         return 0;
     } else {
         wanted = (fy_time){.start = h->now, .end = most(h->now + 10, m->tail[stream])};
         wanted.held = wanted.end - h->now;
-        fy_timetable_host_waits(h->a, h->now, fy_timetable_tail(h->a, stream), &got);
+        fy_timing_host_waits(h->a, h->now, fy_timing_tail(h->a, stream), &got);
     }
     assert_time(got, wanted.start, wanted.end, wanted.held);
     return got.held;
@@ -352,7 +352,7 @@ static void random_programs_take_the_times_of_a_naive_model(void **state)
         teardown(state);
         setup(state);
         for (int i = 0; i < 150; i++) h->now += one_step(h, m);
-        assert_int_equal(fy_timetable_tail(h->a, 0), m->tail[0]);
+        assert_int_equal(fy_timing_tail(h->a, 0), m->tail[0]);
     }
     free(m);
 }

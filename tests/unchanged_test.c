@@ -229,7 +229,7 @@ static state_of look_at(fy_tensor *x)
     state_of s;
     memset(&s, 0, sizeof s); /* padding is compared as well */
     size_t size = (size_t)fy_numel(x) * fy_dtype_size(x->dtype);
-    void *home = fy_bring_home(NULL, x, FY_WORD_answer);
+    void *home = fy_copy_to_host(NULL, x, FY_WORD_answer);
     assert_true(home && size <= sizeof s.bytes + 32);
     memcpy(s.bytes, home, size < sizeof s.bytes ? size : sizeof s.bytes);
     free(home);

@@ -35,7 +35,7 @@ static void wait_for_word(int go_on)
 static void wait_for_viewer(pid_t viewer)
 {
     assert_int_equal(waitpid(-1, NULL, 0), -1); /* it is not among the program's children */
-    for (uint64_t born = fy_process_born(viewer); born && fy_process_born(viewer) == born;) usleep(20000);
+    for (uint64_t born = fy_process_started(viewer); born && fy_process_started(viewer) == born;) usleep(20000);
 }
 
 static void note(int64_t n) { FY_EMIT(NULL, mark, .text = fy_ref_str("n"), .now = n); }

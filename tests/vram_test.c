@@ -24,7 +24,7 @@ static void full_is_null_and_the_rest_stays_usable(void **state)
     assert_string_equal(home, "abc");
 }
 
-static void fresh_and_freed_memory_hold_different_junk(void **state)
+static void fresh_and_freed_memory_hold_different_fill_bytes(void **state)
 {
     fy_dev *d = *state;
     unsigned char home[600], *p = alloc(d, 600);
@@ -124,7 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CARD(full_is_null_and_the_rest_stays_usable),
-        WITH_CARD(fresh_and_freed_memory_hold_different_junk),
+        WITH_CARD(fresh_and_freed_memory_hold_different_fill_bytes),
         cmocka_unit_test(a_20_gib_tensor_on_a_large_card_eats_no_ram),
         WITH_CARD(wrong_ends_of_a_copy_are_refused_by_name),
         WITH_CARD(a_host_pointer_given_to_a_kernel_is_refused_by_name),

@@ -30,7 +30,7 @@ int64_t fy_clock_now(void)
     return start ? monotonic() - start : atomic_load_explicit(&modelled, memory_order_relaxed);
 }
 
-void fy_clock_spend(int64_t ns)
+void fy_clock_advance(int64_t ns)
 {
     if (ns > 0) atomic_fetch_add_explicit(&modelled, ns, memory_order_relaxed);
 }

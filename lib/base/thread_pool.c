@@ -71,7 +71,7 @@ static void start(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
-int fy_team_size(void)
+int fy_thread_pool_size(void)
 {
     pthread_once(&once, start);
     return size;
@@ -141,9 +141,9 @@ static void share(work *w)
     pthread_mutex_unlock(&lock);
 }
 
-void fy_team_run(int64_t n, int64_t grain, fy_team_body body, void *context)
+void fy_thread_pool_run(int64_t n, int64_t grain, fy_team_body body, void *context)
 {
-    if (n < 2 * grain || fy_team_size() == 1 || pthread_mutex_trylock(&busy) != 0) {
+    if (n < 2 * grain || fy_thread_pool_size() == 1 || pthread_mutex_trylock(&busy) != 0) {
         body(0, n, context);
         return;
     }

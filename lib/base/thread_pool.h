@@ -9,9 +9,9 @@
  * comes while the team is busy, is one part in the caller's thread: where parts are cut hangs on the
  * number of threads, so no result may hang on that. */
 typedef void (*fy_team_body)(int64_t from, int64_t to, void *context);
-void fy_team_run(int64_t n, int64_t grain, fy_team_body body, void *context);
+void fy_thread_pool_run(int64_t n, int64_t grain, fy_team_body body, void *context);
 
 /* FERRY_THREADS, or as many as the process may use cores. */
-int fy_team_size(void);
+int fy_thread_pool_size(void);
 
 #endif

@@ -251,7 +251,7 @@ static void run(fy_run_work *w, fy_loop loop, bool raw)
     map m;
     plan(&m, w, raw);
     m.loop = loop;
-    fy_team_run(w->out.layout.numel, GRAIN, run_part, &m);
+    fy_thread_pool_run(w->out.layout.numel, GRAIN, run_part, &m);
 }
 
 void fy_map(fy_run_work *w, fy_loop loop) { run(w, loop, false); }

@@ -54,7 +54,7 @@ static void run(series *s, fy_run_work *w, fy_dtype made)
 {
     s->w = w;
     s->convert = fy_cast_loop(made, w->out.dtype);
-    fy_team_run(w->out.layout.numel, GRAIN, run_part, s);
+    fy_thread_pool_run(w->out.layout.numel, GRAIN, run_part, s);
 }
 
 static void reals(const series *s, int64_t from, int64_t n, void *to)

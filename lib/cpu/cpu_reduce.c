@@ -291,7 +291,7 @@ static void go_through_all(batch *b, fy_part *part)
         return;
     }
     for (int64_t i = 0; i < chunks; i++) memcpy(b->part + i * b->count, part, (size_t)b->count * sizeof *part);
-    fy_team_run(chunks, 1, go_through_chunks, b);
+    fy_thread_pool_run(chunks, 1, go_through_chunks, b);
     for (int64_t i = 0; i < chunks; i++)
         for (int64_t k = 0; k < b->count; k++)
             if (i == 0) part[k] = b->part[k];
@@ -366,7 +366,7 @@ static void reduce(fy_run_work *w)
     r.size = fy_dtype_size(w->dtype);
     r.fold = folds[w->dtype][w->op - FY_OP_sum];
     int64_t grain = (CHUNK / (r.gone.numel > 0 ? r.gone.numel : 1) + FY_TILE) / FY_TILE * FY_TILE;
-    fy_team_run(r.kept.numel, grain, reduce_from_to, &r);
+    fy_thread_pool_run(r.kept.numel, grain, reduce_from_to, &r);
 }
 
 #define HOST(op) \

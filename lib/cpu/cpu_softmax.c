@@ -217,7 +217,7 @@ static void softmax(fy_run_work *w, bool logarithm)
     k.out_step = w->out.layout.strides[last];
     if (k.n == 0) return;
     if (k.n == 1) k.in_step = k.out_step = 1;
-    fy_team_run(in->numel / k.n, (GRAIN / k.n / ACROSS + 1) * ACROSS, some_rows, &k);
+    fy_thread_pool_run(in->numel / k.n, (GRAIN / k.n / ACROSS + 1) * ACROSS, some_rows, &k);
 }
 
 void fy_host_softmax(fy_run_work *w) { softmax(w, false); }

@@ -9,7 +9,7 @@
  *
  * Holes are a list in order of address. Every address ever handed out has an entry in a hash table:
  * how long the piece is now (0: given back) and how many tenants it has had. A segment is a piece with tenants at
- * addresses within (fy_ranges_tenant). */
+ * addresses within (fy_address_space_reuse). */
 #include "address_space.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ typedef struct place {
     uint32_t tenants;
 } place;
 
-struct fy_ranges {
+struct fy_address_space {
     uint64_t align;
     hole *holes, *spare;
     size_t spares, taken; /* of the pieces that are taken each may become a hole of its own */
@@ -40,7 +40,7 @@ struct fy_ranges {
     size_t used, room;
 };
 
-static bool add_spares(struct fy_ranges *r)
+static bool add_spares(struct fy_address_space *r)
 {
     supply *more = malloc(sizeof *more);
     size_t n = sizeof more->holes / sizeof *more->holes;
@@ -55,7 +55,7 @@ static bool add_spares(struct fy_ranges *r)
     return true;
 }
 
-static hole *new_hole(struct fy_ranges *r, hole as)
+static hole *new_hole(struct fy_address_space *r, hole as)
 {
     hole *h = r->spare;
     r->spare = h->next;
@@ -64,14 +64,14 @@ static hole *new_hole(struct fy_ranges *r, hole as)
     return h;
 }
 
-static void end_hole(struct fy_ranges *r, hole *h)
+static void end_hole(struct fy_address_space *r, hole *h)
 {
     h->next = r->spare;
     r->spare = h;
     r->spares++;
 }
 
-static size_t slot_of(const struct fy_ranges *r, uint64_t addr)
+static size_t slot_of(const struct fy_address_space *r, uint64_t addr)
 {
     size_t i = (size_t)((addr / r->align * 0x9e3779b97f4a7c15u) >> 20) & (r->room - 1);
     while (r->places[i].addr && r->places[i].addr != addr) i = (i + 1) & (r->room - 1);
@@ -79,9 +79,9 @@ static size_t slot_of(const struct fy_ranges *r, uint64_t addr)
 }
 
 /* Double the table; false if there is no memory, and then it stays as it was. */
-static bool grow(struct fy_ranges *r)
+static bool grow(struct fy_address_space *r)
 {
-    struct fy_ranges bigger = *r;
+    struct fy_address_space bigger = *r;
     bigger.room = r->room * 2;
     bigger.places = calloc(bigger.room, sizeof(place));
     if (!bigger.places) return false;
@@ -93,9 +93,9 @@ static bool grow(struct fy_ranges *r)
     return true;
 }
 
-struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align)
+struct fy_address_space *fy_address_space_make(uint64_t base, uint64_t bytes, uint64_t align)
 {
-    struct fy_ranges *r = calloc(1, sizeof *r);
+    struct fy_address_space *r = calloc(1, sizeof *r);
     place *places = calloc(64, sizeof *places);
     if (!r || !places || !add_spares(r)) {
         free(r), free(places);
@@ -109,7 +109,7 @@ struct fy_ranges *fy_ranges_make(uint64_t base, uint64_t bytes, uint64_t align)
 }
 
 /* Cut `bytes` off the front of the first hole that has them. */
-static uint64_t take_first_fit(struct fy_ranges *r, uint64_t bytes)
+static uint64_t take_first_fit(struct fy_address_space *r, uint64_t bytes)
 {
     for (hole **h = &r->holes; *h; h = &(*h)->next) {
         if ((*h)->bytes < bytes) continue;
@@ -126,18 +126,18 @@ static uint64_t take_first_fit(struct fy_ranges *r, uint64_t bytes)
     return 0;
 }
 
-bool fy_ranges_ready(struct fy_ranges *r)
+bool fy_address_space_ready(struct fy_address_space *r)
 {
     return (r->used * 2 + 2 < r->room || grow(r)) && (r->spares > r->taken || add_spares(r));
 }
 
-uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
+uint64_t fy_address_space_take(struct fy_address_space *r, uint64_t bytes, uint32_t *tenant)
 {
     uint64_t addr = 0;
     if (bytes > UINT64_MAX - r->align) return 0;
     bytes = (bytes + r->align - 1) / r->align * r->align;
     if (bytes == 0) bytes = r->align;
-    if (fy_ranges_ready(r)) addr = take_first_fit(r, bytes);
+    if (fy_address_space_ready(r)) addr = take_first_fit(r, bytes);
     if (addr) {
         place *p = &r->places[slot_of(r, addr)];
         if (!p->addr) r->used++;
@@ -149,7 +149,7 @@ uint64_t fy_ranges_take(struct fy_ranges *r, uint64_t bytes, uint32_t *tenant)
     return addr;
 }
 
-uint32_t fy_ranges_tenant(struct fy_ranges *r, uint64_t addr)
+uint32_t fy_address_space_reuse(struct fy_address_space *r, uint64_t addr)
 {
     place *p = &r->places[slot_of(r, addr)];
     if (!p->addr) r->used++;
@@ -158,7 +158,7 @@ uint32_t fy_ranges_tenant(struct fy_ranges *r, uint64_t addr)
 }
 
 /* Make [addr, addr + bytes) a hole, one with the holes that it touches. */
-static void put_back(struct fy_ranges *r, uint64_t addr, uint64_t bytes)
+static void put_back(struct fy_address_space *r, uint64_t addr, uint64_t bytes)
 {
     hole *before = NULL, *after = r->holes;
     while (after && after->addr < addr) before = after, after = after->next;
@@ -176,7 +176,7 @@ static void put_back(struct fy_ranges *r, uint64_t addr, uint64_t bytes)
     }
 }
 
-void fy_ranges_give(struct fy_ranges *r, uint64_t addr)
+void fy_address_space_give(struct fy_address_space *r, uint64_t addr)
 {
     if (!addr) return;
     place *p = &r->places[slot_of(r, addr)];
@@ -187,7 +187,7 @@ void fy_ranges_give(struct fy_ranges *r, uint64_t addr)
     }
 }
 
-uint64_t fy_ranges_largest(const struct fy_ranges *r)
+uint64_t fy_address_space_largest(const struct fy_address_space *r)
 {
     uint64_t most = 0;
     for (const hole *h = r->holes; h; h = h->next)
@@ -195,7 +195,7 @@ uint64_t fy_ranges_largest(const struct fy_ranges *r)
     return most;
 }
 
-void fy_ranges_free(struct fy_ranges *r)
+void fy_address_space_free(struct fy_address_space *r)
 {
     if (!r) return;
     while (r->supplies) {

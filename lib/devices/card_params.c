@@ -9,7 +9,7 @@
 #define RATES 1000000, 1000000000000000 /* 1 MB/s to 1000 TB/s */
 #define TIMES 0, 1000000000             /* to a second */
 
-const fy_figure fy_figures[] = {
+const fy_card_param fy_card_params[] = {
     {"flops", "flops_f32", AT(flops_f32), FY_UNIT_FLOPS, true, true, RATES, "flops=15TFLOPS"},
     {"memory", "memory_bandwidth", AT(memory_bandwidth), FY_UNIT_RATE, true, true, RATES, "memory=256GB/s"},
     {"bus", "bus_bandwidth", AT(bus_bandwidth), FY_UNIT_RATE, true, true, RATES, "bus=8GB/s"},
@@ -42,7 +42,7 @@ static const struct unit {
     {FY_UNIT_TIME, "ms", 1e6},       {FY_UNIT_COUNT, "", 1},
 };
 
-int64_t fy_figure_get(const fy_card *card, const fy_figure *f)
+int64_t fy_card_param_get(const fy_card *card, const fy_card_param *f)
 {
     const char *at = (const char *)card + f->offset;
     double real;
@@ -52,7 +52,7 @@ int64_t fy_figure_get(const fy_card *card, const fy_figure *f)
     return f->real ? llround(real) : whole;
 }
 
-void fy_figure_set(fy_card *card, const fy_figure *f, int64_t value)
+void fy_card_param_set(fy_card *card, const fy_card_param *f, int64_t value)
 {
     double real = (double)value;
     memcpy((char *)card + f->offset, f->real ? (void *)&real : (void *)&value, sizeof value);
@@ -76,7 +76,7 @@ static const char *read_number(const char *p, const char *end, double *number)
     return p > start && p[-1] != '.' ? p : NULL;
 }
 
-bool fy_figure_read(const char *text, size_t n, fy_unit unit, int64_t *value)
+bool fy_card_param_read(const char *text, size_t n, fy_unit unit, int64_t *value)
 {
     double number;
     const char *p = read_number(text, text + n, &number);
@@ -91,9 +91,9 @@ bool fy_figure_read(const char *text, size_t n, fy_unit unit, int64_t *value)
     return false;
 }
 
-static const fy_figure *find(const char *option, size_t n)
+static const fy_card_param *find(const char *option, size_t n)
 {
-    for (const fy_figure *f = fy_figures; f->option; f++)
+    for (const fy_card_param *f = fy_card_params; f->option; f++)
         if (strlen(f->option) == n && memcmp(f->option, option, n) == 0) return f;
     return NULL;
 }
@@ -101,24 +101,24 @@ static const fy_figure *find(const char *option, size_t n)
 static bool refuse_option(const char *option, size_t n, char *why, size_t room)
 {
     int used = snprintf(why, room, "there is no option '%.*s'; known: gpus, capacity", (int)(n < 40 ? n : 40), option);
-    for (const fy_figure *f = fy_figures; f->option && used > 0 && (size_t)used < room; f++)
+    for (const fy_card_param *f = fy_card_params; f->option && used > 0 && (size_t)used < room; f++)
         used += snprintf(why + used, room - (size_t)used, ", %s", f->option);
     return false;
 }
 
-bool fy_figure_option(fy_card *card, const char *option, size_t n, char *why, size_t room)
+bool fy_card_param_option(fy_card *card, const char *option, size_t n, char *why, size_t room)
 {
     const char *equals = memchr(option, '=', n);
     size_t length = equals ? (size_t)(equals - option) : n;
-    const fy_figure *f = find(option, length);
+    const fy_card_param *f = find(option, length);
     int64_t value;
     if (!f) return refuse_option(option, length, why, room);
-    if (!equals || !fy_figure_read(equals + 1, n - length - 1, f->unit, &value) || value < f->least ||
+    if (!equals || !fy_card_param_read(equals + 1, n - length - 1, f->unit, &value) || value < f->least ||
         value > f->most) {
         snprintf(why, room, "'%.*s' gives no %s that can be; write a number%s, as in %s", (int)(n < 40 ? n : 40),
                  option, f->option, f->unit == FY_UNIT_COUNT ? " from 1 to 65536" : " and its unit", f->example);
         return false;
     }
-    fy_figure_set(card, f, value);
+    fy_card_param_set(card, f, value);
     return true;
 }

@@ -34,7 +34,7 @@ typedef struct fy_card {
 
 typedef enum fy_unit { FY_UNIT_BYTES, FY_UNIT_RATE, FY_UNIT_FLOPS, FY_UNIT_TIME, FY_UNIT_COUNT } fy_unit;
 
-typedef struct fy_figure {
+typedef struct fy_card_param {
     const char *option; /* "bus" in FERRY_SIM */
     const char *name;   /* "bus_bandwidth" in the session event */
     size_t offset;      /* in fy_card */
@@ -43,16 +43,16 @@ typedef struct fy_figure {
     bool host;           /* has the host it too? */
     int64_t least, most; /* what may be asked for */
     const char *example; /* "bus=8GB/s" */
-} fy_figure;
+} fy_card_param;
 
-extern const fy_figure fy_figures[]; /* ends with a NULL option */
+extern const fy_card_param fy_card_params[]; /* ends with a NULL option */
 
-int64_t fy_figure_get(const fy_card *card, const fy_figure *f);
-void fy_figure_set(fy_card *card, const fy_figure *f, int64_t value);
+int64_t fy_card_param_get(const fy_card *card, const fy_card_param *f);
+void fy_card_param_set(fy_card *card, const fy_card_param *f, int64_t value);
 /* n characters, "8GB/s" or "1.5us", to a whole number; false if it is none, or has no unit where one is due. */
-bool fy_figure_read(const char *text, size_t n, fy_unit unit, int64_t *value);
+bool fy_card_param_read(const char *text, size_t n, fy_unit unit, int64_t *value);
 /* n characters of an option, "bus=8GB/s", into the card's figures; false after saying why not. */
-bool fy_figure_option(fy_card *card, const char *option, size_t n, char *why, size_t room);
+bool fy_card_param_option(fy_card *card, const char *option, size_t n, char *why, size_t room);
 
 /* card_models.c: figures by key ("h200"); NULL if there are none. The list of keys is for messages. */
 const fy_card *fy_card_host(void);

@@ -65,7 +65,7 @@ static void spend(const fy_dev *d, fy_time *t, int64_t before, double seconds)
 {
     const fy_card *card = figures(d);
     int64_t overhead = card ? card->call_overhead : 0;
-    if (card) fy_clock_spend(overhead + llround(seconds * 1e9));
+    if (card) fy_clock_advance(overhead + llround(seconds * 1e9));
     *t = (fy_time){.start = before + overhead, .end = fy_clock_now(), .overhead = overhead};
     t->held = t->end - before;
 }

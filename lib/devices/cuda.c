@@ -20,7 +20,7 @@
 #include "op.h"
 #include "run_work.h"
 
-static const size_t cheap = 1 << 20; /* bytes that are filled with junk; more would take time that nobody asked for */
+static const size_t cheap = 1 << 20; /* bytes that are filled; more would take time that nobody asked for */
 
 __thread fy_cuda_place fy_cuda_launching;
 
@@ -344,7 +344,7 @@ static bool fill(fy_dev *d, fy_copy_work *w)
     w->time = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     if (w->bytes > cheap || w->bytes == 0) return true;
     return enter(d) && stream_of(d, w->stream, &s) &&
-           !failed(d, cudaMemsetAsync(w->dst, w->junk, w->bytes, s), "cudaMemsetAsync");
+           !failed(d, cudaMemsetAsync(w->dst, w->fill_byte, w->bytes, s), "cudaMemsetAsync");
 }
 
 static bool cuda_copy(fy_dev *d, fy_copy_work *w)

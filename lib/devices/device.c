@@ -77,7 +77,7 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     backend->info(d);
     bool host = number == 0;
     uint64_t base = host ? host_base : card_base + ((uint64_t)(number - 1) << 40);
-    d->addresses = fy_ranges_make(base, host ? host_room : card_room, host ? 64 : 512);
+    d->addresses = fy_address_space_make(base, host ? host_room : card_room, host ? 64 : 512);
     if (!d->addresses) {
         d->backend->close(d);
         snprintf(why, room, "no memory for the list of its addresses");
@@ -260,9 +260,9 @@ struct fy_device_fault *fy_fault_location(void)
 static void add_figures(fy_text *out, const fy_dev *d)
 {
     const char *between = ",\"model\":{";
-    for (const fy_figure *f = fy_figures; f->option; f++) {
+    for (const fy_card_param *f = fy_card_params; f->option; f++) {
         if (d->number == 0 && !f->host) continue;
-        fy_text_printf(out, "%s\"%s\":%lld", between, f->name, (long long)fy_figure_get(d->card, f));
+        fy_text_printf(out, "%s\"%s\":%lld", between, f->name, (long long)fy_card_param_get(d->card, f));
         between = ",";
     }
     fy_text_printf(out, "}");

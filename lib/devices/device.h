@@ -24,8 +24,8 @@ typedef struct fy_copy_work {
     uint32_t id; /* number of the work; 0: nobody will name it */
     int stream;  /* of the card that copies; between two cards of both */
     void *dst;
-    const void *src; /* NULL: nothing moves, dst's contents become junk: in the stream's order, or, not async, at once */
-    uint8_t junk;    /* the byte that fills it then */
+    const void *src;   /* NULL: nothing moves, dst is filled: in the stream's order, or, not async, at once */
+    uint8_t fill_byte; /* with this */
     fy_races races;
     size_t bytes;
     fy_word dir;    /* FY_WORD_h2d ... */
@@ -71,10 +71,10 @@ struct fy_dev {
     int number;    /* 0 cpu, 1 cuda:0, 2 cuda:1: what DEV fields hold */
     char name[16]; /* "cpu", "cuda:0" */
     char card_name[128];
-    const fy_card *card;         /* figures of the model; NULL where times are measured */
-    int64_t capacity;            /* bytes */
-    void *state;                 /* the back end's own */
-    struct fy_ranges *addresses; /* modelled addresses (address_space.c) */
+    const fy_card *card;                /* figures of the model; NULL where times are measured */
+    int64_t capacity;                   /* bytes */
+    void *state;                        /* the back end's own */
+    struct fy_address_space *addresses; /* modelled addresses (address_space.c) */
     int64_t live_bytes;
     struct fy_pool *pool; /* the caching allocator's segments of this card (caching_allocator.h) */
     int64_t threads;      /* that the card holds at once; the host: 0 */
@@ -97,8 +97,8 @@ void fy_dev_session_json(fy_text *out); /* the `devices` field of the session ev
 
 /* device_parse.c: "cpu", "cuda", "cuda:1" to a device; NULL, "" and mistakes report at `at` with PyTorch's words. */
 fy_dev *fy_dev_parse(fy_site *at, const char *name);
-fy_dev *fy_dev_card(fy_site *at, int index);    /* card 0, 1 ...; -1: the thread's current one; NULL after an error */
-void fy_dev_be_current(fy_site *at, int index); /* from now on this is the card that the thread's calls mean */
+fy_dev *fy_dev_card(fy_site *at, int index);     /* card 0, 1 ...; -1: the thread's current one; NULL after an error */
+void fy_dev_set_current(fy_site *at, int index); /* from now on this is the card that the thread's calls mean */
 
 bool fy_sim_owns(const void *p); /* inside simulated VRAM's guarded addresses? (sim.c) */
 

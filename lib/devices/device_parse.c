@@ -53,7 +53,7 @@ fy_dev *fy_dev_card(fy_site *at, int index)
     return index < 0 ? cuda_number(at, "cuda", current) : cuda_number(at, name, index);
 }
 
-void fy_dev_be_current(fy_site *at, int index)
+void fy_dev_set_current(fy_site *at, int index)
 {
     if (index == current) return;
     current = index;
@@ -64,7 +64,7 @@ void fy_cuda_set_device_at(fy_site *at, int device)
 {
     fy_session_start();
     if (device < 0) fy_fail(at, "device", "cards are counted from 0", "Device index must not be negative: %d", device);
-    else if (fy_dev_card(at, device)) fy_dev_be_current(at, device);
+    else if (fy_dev_card(at, device)) fy_dev_set_current(at, device);
 }
 
 fy_dev *fy_dev_parse(fy_site *at, const char *name)

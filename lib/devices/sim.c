@@ -3,7 +3,7 @@
  *
  * VRAM is reserved twice. Device pointers lie in the window, which nobody may touch: a program that
  * dereferences one is stopped and told why (segv_handler.c). The memory itself is the alias, a fixed
- * distance away; only copies and kernels use it. Fresh VRAM is filled with one junk and freed VRAM
+ * distance away; only copies and kernels use it. Fresh VRAM is filled with one byte and freed VRAM
  * with another, though not all of a large piece (sim_task.c), so that it eats no RAM.
  *
  * Work is timed at the call, by the timetable, and done late: when somebody waits for it (sim_queue.c). What a
@@ -61,7 +61,7 @@ bool fy_sim_refuse(const char *format, ...)
     return false;
 }
 
-bool fy_sim_tell(const fy_sim *s)
+bool fy_sim_report(const fy_sim *s)
 {
     fy_sim_refuse("%s", s->fault);
     fy_fault.work = s->fault_work;
@@ -81,7 +81,7 @@ bool fy_sim_enter(fy_dev *d)
 
 bool fy_sim_leave(fy_dev *d, bool ok)
 {
-    if (ok && !fy_sim_healthy(d->state)) ok = fy_sim_tell(d->state);
+    if (ok && !fy_sim_healthy(d->state)) ok = fy_sim_report(d->state);
     pthread_mutex_unlock(&lock);
     return ok;
 }
@@ -127,8 +127,8 @@ static void sim_close(fy_dev *d)
     if (s->window) munmap(s->window, s->bytes);
     if (s->alias) munmap(s->alias, s->bytes);
     pthread_mutex_unlock(&lock);
-    fy_timetable_free(s->timetable);
-    fy_ranges_free(s->holes);
+    fy_timing_free(s->timetable);
+    fy_address_space_free(s->holes);
     free(s);
     d->state = NULL;
 }
@@ -141,10 +141,10 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
     if (!s) return snprintf(why, room, "no memory"), false;
     s->number = d->number - 1;
     s->bytes = ((size_t)d->capacity + PAGE - 1) / PAGE * PAGE;
-    s->timetable = fy_timetable_make(d->card);
+    s->timetable = fy_timing_make(d->card);
     s->window = reserve(s->bytes, PROT_NONE, MAP_PRIVATE);
     s->alias = reserve(s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
-    if (s->window) s->holes = fy_ranges_make((uint64_t)(uintptr_t)s->window, (uint64_t)d->capacity, GRANULE);
+    if (s->window) s->holes = fy_address_space_make((uint64_t)(uintptr_t)s->window, (uint64_t)d->capacity, GRANULE);
     if (!s->alias || !s->holes || !s->timetable) {
         bool books = s->window && s->alias;
         sim_close(d);
@@ -168,8 +168,8 @@ static void sim_info(fy_dev *d)
 /* What was here before has been given back, and all work on it was done then. */
 static void *take_vram(fy_sim *s, size_t bytes)
 {
-    void *p = (void *)(uintptr_t)fy_ranges_take(s->holes, bytes, NULL);
-    if (p) fy_sim_junk(s, p, bytes, FY_SIM_POISON);
+    void *p = (void *)(uintptr_t)fy_address_space_take(s->holes, bytes, NULL);
+    if (p) fy_sim_fill(s, p, bytes, FY_SIM_POISON);
     return p;
 }
 
@@ -185,8 +185,8 @@ static void *sim_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
     fy_fault.text[0] = 0;
     void *p = mem == FY_WORD_pinned ? take_host(bytes) : take_vram(s, bytes);
     bool real = !p && mem == FY_WORD_pinned; /* what this machine lacks takes no time of the modelled one's */
-    if (!real) fy_timetable_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
-    fy_clock_spend(real ? 0 : t->held);
+    if (!real) fy_timing_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
+    fy_clock_advance(real ? 0 : t->held);
     fy_sim_leave(d, true);
     return p;
 }
@@ -199,15 +199,15 @@ static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *
     if (!p || atomic_load_explicit(&forked, memory_order_relaxed)) return;
     atomic_store_explicit(&s->used, true, memory_order_relaxed);
     pthread_mutex_lock(&lock);
-    fy_timetable_release(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
-    fy_clock_spend(t->held);
+    fy_timing_release(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
+    fy_clock_advance(t->held);
     if (mem == FY_WORD_pinned) {
         fy_sim_pinned_end(p, bytes);
         free(p);
     } else {
         fy_sim_do_all(s);
-        fy_sim_junk(s, p, bytes, FREED);
-        fy_ranges_give(s->holes, (uint64_t)(uintptr_t)p);
+        fy_sim_fill(s, p, bytes, FREED);
+        fy_address_space_give(s->holes, (uint64_t)(uintptr_t)p);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -256,8 +256,8 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
     t->run = *w;
     if (!map_all(d, &t->run)) return fy_sim_task_drop(t), false;
     choose_kernel(k, w, t);
-    fy_timetable_run(s->timetable, fy_clock_now(), w->stream, w->flops, w->bytes, &w->time);
-    fy_clock_spend(w->time.held);
+    fy_timing_run(s->timetable, fy_clock_now(), w->stream, w->flops, w->bytes, &w->time);
+    fy_clock_advance(w->time.held);
     fy_sim_race(&w->races, t);
     fy_sim_queue(s, t);
     return true;
@@ -275,14 +275,14 @@ static bool sim_run(fy_dev *d, fy_run_work *w)
 /* Spend what a call costs the host: nothing but its own time. */
 static void spend_call(fy_sim *s, fy_time *t)
 {
-    fy_timetable_call(s->timetable, fy_clock_now(), t);
-    fy_clock_spend(t->held);
+    fy_timing_call(s->timetable, fy_clock_now(), t);
+    fy_clock_advance(t->held);
 }
 
 /* The end of a stream now. */
 static fy_point here(const fy_sim *s, int stream)
 {
-    int64_t now = fy_clock_now(), tail = fy_timetable_tail(s->timetable, stream);
+    int64_t now = fy_clock_now(), tail = fy_timing_tail(s->timetable, stream);
     return (fy_point){.stream = stream, .when = tail > now ? tail : now, .queue = fy_sim_issued()};
 }
 
@@ -299,9 +299,9 @@ static bool sim_record(fy_dev *d, int stream, fy_point *p)
 static bool host_waits(fy_dev *d, const fy_point *p, fy_time *t)
 {
     fy_sim *s = d->state;
-    int64_t until = p ? p->when : fy_timetable_tail(s->timetable, -1);
-    fy_timetable_host_waits(s->timetable, fy_clock_now(), until, t);
-    fy_clock_spend(t->held);
+    int64_t until = p ? p->when : fy_timing_tail(s->timetable, -1);
+    fy_timing_host_waits(s->timetable, fy_clock_now(), until, t);
+    fy_clock_advance(t->held);
     if (p) fy_sim_do_until(s, p->stream, p->queue);
     else fy_sim_do_all(s);
     return true;
@@ -312,10 +312,10 @@ static bool stream_waits(fy_dev *d, const fy_point *p, fy_sim *waiter, int strea
     fy_sim *s = d->state;
     int first = p ? p->stream : 0, last = p ? p->stream : FY_STREAMS - 1;
     bool ok = true;
-    if (!fy_sim_healthy(waiter)) return fy_sim_tell(waiter);
+    if (!fy_sim_healthy(waiter)) return fy_sim_report(waiter);
     atomic_store_explicit(&waiter->used, true, memory_order_relaxed);
     spend_call(waiter, t);
-    fy_timetable_stream_waits(waiter->timetable, stream, p ? p->when : fy_timetable_tail(s->timetable, -1));
+    fy_timing_stream_waits(waiter->timetable, stream, p ? p->when : fy_timing_tail(s->timetable, -1));
     for (int i = first; ok && i <= last; i++)
         ok = fy_sim_stream_waits(waiter, stream, s, i, p ? p->queue : fy_sim_issued());
     return ok || fy_sim_refuse("no memory to queue the work in");

@@ -32,7 +32,7 @@ typedef struct fy_task {
     bool is_pinned;                           /* among those of sim_pinned.c */
     void *side;                               /* what the host's memory held at the call; NULL: read it then */
     union {
-        fy_copy_work copy; /* src NULL: junk */
+        fy_copy_work copy; /* src NULL: fill */
         fy_run_work run;   /* with addresses that a kernel may use here */
         fy_task_place wait;
     };
@@ -50,8 +50,8 @@ typedef struct fy_sim {
     char *window, *alias;
     size_t bytes;
     _Atomic bool used; /* there is, or was, something in VRAM, or work */
-    struct fy_ranges *holes;
-    fy_timetable *timetable;
+    struct fy_address_space *holes;
+    fy_timing *timetable;
     fy_task_list streams[FY_STREAMS];
     uint64_t waiting; /* bit i: stream i has tasks */
     int tasks;        /* in all of them */
@@ -66,7 +66,7 @@ bool fy_sim_leave(fy_dev *d, bool ok); /* give it back; false when not ok, or wh
 fy_sim *fy_sim_owner(const void *p, size_t bytes); /* the card in whose VRAM all of it lies, or NULL */
 fy_sim *fy_sim_card(int number);                   /* NULL: closed */
 bool fy_sim_refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* a fault; false */
-bool fy_sim_tell(const fy_sim *s);                                                 /* of the card's fault; false */
+bool fy_sim_report(const fy_sim *s);                                               /* of the card's fault; false */
 bool fy_sim_copy(fy_dev *d, fy_copy_work *w);
 
 /* Bytes from an operand's element 0 to the end of its last. */
@@ -100,7 +100,7 @@ void fy_sim_race(const fy_races *r, fy_task *own); /* note them in the tasks tha
 
 void fy_sim_do(fy_sim *s, fy_task *t);                                    /* but for waits */
 void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races); /* what a copy does to memory */
-void fy_sim_junk(fy_sim *s, void *p, size_t bytes, int byte); /* over the front; pages behind it are given back */
+void fy_sim_fill(fy_sim *s, void *p, size_t bytes, int byte); /* over the front; pages behind it are given back */
 
 /* ---- sim_pinned.c ----------------------------------------------------------------------------------- */
 

@@ -34,7 +34,7 @@ static bool read_gpus(fy_choice *c, const char *option, size_t n, char *why, siz
 
 static bool read_capacity(fy_choice *c, const char *option, size_t n, char *why, size_t room)
 {
-    bool ok = n > 9 && fy_figure_read(option + 9, n - 9, FY_UNIT_BYTES, &c->capacity);
+    bool ok = n > 9 && fy_card_param_read(option + 9, n - 9, FY_UNIT_BYTES, &c->capacity);
     if (ok && c->capacity >= least_capacity && c->capacity <= FY_SIM_MOST_CAPACITY) return true;
     snprintf(why, room,
              "'%.*s' gives no capacity that can be; write a number and its unit, as in capacity=64MiB (KiB, MiB or "
@@ -50,7 +50,7 @@ static bool read_option(fy_choice *c, fy_card *card, const char *option, size_t 
     if (option_is(option, n, "capacity")) return read_capacity(c, option, n, why, room);
     if (n == 8 && memcmp(option, "peer=off", n) == 0) return c->peers = false, true;
     if (n == 7 && memcmp(option, "peer=on", n) == 0) return c->peers = true;
-    return fy_figure_option(card, option, n, why, room);
+    return fy_card_param_option(card, option, n, why, room);
 }
 
 static bool read_sim(fy_choice *c, const char *value, char *why, size_t room)

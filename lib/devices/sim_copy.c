@@ -6,7 +6,7 @@
  *   home               done at once                       pageable: done at once; page-locked: written later,
  *                                                         and poison until then (sim_pinned.c)
  *   within, card to    later                              later
- *   card, junk
+ *   card, fill
  *
  * "At once" is after all earlier work of the stream. */
 #include "clock.h"
@@ -44,16 +44,16 @@ static bool copy_later(fy_dev *d, const fy_copy_work *w)
 }
 
 /* No work of the card's: it takes no time. */
-static bool junk_later(fy_dev *d, fy_copy_work *w)
+static bool fill_later(fy_dev *d, fy_copy_work *w)
 {
     fy_sim *s = d->state;
-    if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_refuse("invalid argument: there is no VRAM to be junk");
+    if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_refuse("invalid argument: this is not VRAM to fill");
     w->dir = w->dir ? w->dir : FY_WORD_d2d;
     int64_t now = fy_clock_now();
     w->time = (fy_time){.start = now, .end = now};
     if (w->bytes == 0) return true;
     if (!fy_sim_enter(d)) return false;
-    if (!w->async) return fy_sim_junk(s, w->dst, w->bytes, w->junk), fy_sim_leave(d, true);
+    if (!w->async) return fy_sim_fill(s, w->dst, w->bytes, w->fill_byte), fy_sim_leave(d, true);
     fy_task *t = fy_sim_task(s, FY_TASK_COPY, w->stream, w->id);
     if (!t) return fy_sim_leave(d, no_memory());
     t->copy = *w;
@@ -81,11 +81,11 @@ static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
     if (!fy_sim_inside(from, w->src, w->bytes) || !to || to == from)
         return fy_sim_refuse("invalid argument: not a copy between two cards");
     if (!fy_sim_enter(d)) return false;
-    if (!fy_sim_healthy(to)) return fy_sim_leave(d, fy_sim_tell(to));
+    if (!fy_sim_healthy(to)) return fy_sim_leave(d, fy_sim_report(to));
     atomic_store_explicit(&to->used, true, memory_order_relaxed);
     bool peer = d->peers >> (to->number + 1) & 1;
-    fy_timetable_copy_peer(from->timetable, to->timetable, fy_clock_now(), peer, w);
-    fy_clock_spend(w->time.held);
+    fy_timing_copy_peer(from->timetable, to->timetable, fy_clock_now(), peer, w);
+    fy_clock_advance(w->time.held);
     fy_sim_race(&w->races, NULL);
     return fy_sim_leave(d, queue_between(d, to, w));
 }
@@ -94,11 +94,11 @@ bool fy_sim_copy(fy_dev *d, fy_copy_work *w)
 {
     fy_sim *s = d->state;
     bool ok = true;
-    if (!w->src && w->bytes) return junk_later(d, w);
+    if (!w->src && w->bytes) return fill_later(d, w);
     if (w->dir == FY_WORD_p2p) return copy_to_peer(d, w);
     if (!ends_fit(d, w) || !fy_sim_enter(d)) return false;
-    fy_timetable_copy(s->timetable, fy_clock_now(), w);
-    fy_clock_spend(w->time.held);
+    fy_timing_copy(s->timetable, fy_clock_now(), w);
+    fy_clock_advance(w->time.held);
     fy_sim_race(&w->races, NULL);
     bool at_once = w->dir != FY_WORD_d2d && (!w->async || (w->dir == FY_WORD_d2h && !w->pinned));
     if (at_once) {

@@ -18,7 +18,7 @@
 #include "sim.h"
 
 enum { PAGE = 65536 };
-static const size_t junk_most = (size_t)64 << 20; /* so that a large allocation eats no RAM */
+static const size_t fill_most = (size_t)64 << 20; /* so that a large allocation eats no RAM */
 
 size_t fy_sim_extent(const fy_operand *o)
 {
@@ -29,12 +29,12 @@ size_t fy_sim_extent(const fy_operand *o)
 
 /* ---- copies ---- */
 
-void fy_sim_junk(fy_sim *s, void *p, size_t bytes, int byte)
+void fy_sim_fill(fy_sim *s, void *p, size_t bytes, int byte)
 {
     char *at = fy_sim_alias(s, p), *end = at + bytes;
-    memset(at, byte, bytes < junk_most ? bytes : junk_most);
-    if (bytes <= junk_most) return;
-    size_t from = (size_t)(at + junk_most - s->alias + PAGE - 1) / PAGE * PAGE;
+    memset(at, byte, bytes < fill_most ? bytes : fill_most);
+    if (bytes <= fill_most) return;
+    size_t from = (size_t)(at + fill_most - s->alias + PAGE - 1) / PAGE * PAGE;
     size_t to = (size_t)(end - s->alias) / PAGE * PAGE;
     if (to > from) madvise(s->alias + from, to - from, MADV_REMOVE);
 }
@@ -115,7 +115,7 @@ static void run(fy_sim *s, fy_task *t)
 void fy_sim_do(fy_sim *s, fy_task *t)
 {
     if (t->kind == FY_TASK_RUN) run(s, t);
-    else if (!t->copy.src) fy_sim_junk(s, t->copy.dst, t->copy.bytes, t->copy.junk);
+    else if (!t->copy.src) fy_sim_fill(s, t->copy.dst, t->copy.bytes, t->copy.fill_byte);
     else fy_sim_move(&t->copy, t->side, t->races);
     fy_sim_pinned_done(t);
 }

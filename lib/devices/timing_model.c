@@ -24,7 +24,7 @@ typedef struct line {
     int64_t first, n;
 } line;
 
-struct fy_timetable {
+struct fy_timing {
     fy_card card;
     fy_engine engine[WAYS];
     line stream[FY_STREAMS];
@@ -36,17 +36,17 @@ static int64_t ns_for(int64_t amount, double rate) { return rate > 0 ? llround((
 /* When byte n has passed at `rate`. Chunks take differences of this, so that their sum is exact. */
 static int64_t part(int64_t from, int64_t to, double rate) { return ns_for(to, rate) - ns_for(from, rate); }
 
-fy_timetable *fy_timetable_make(const fy_card *card)
+fy_timing *fy_timing_make(const fy_card *card)
 {
-    fy_timetable *t = calloc(1, sizeof *t);
+    fy_timing *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->card = *card;
     for (int i = 0; i < WAYS; i++)
-        if (!fy_engine_make(&t->engine[i])) return fy_timetable_free(t), NULL;
+        if (!fy_engine_make(&t->engine[i])) return fy_timing_free(t), NULL;
     return t;
 }
 
-void fy_timetable_free(fy_timetable *t)
+void fy_timing_free(fy_timing *t)
 {
     if (!t) return;
     for (int i = 0; i < WAYS; i++) fy_engine_free(&t->engine[i]);
@@ -58,7 +58,7 @@ void fy_timetable_free(fy_timetable *t)
 
 /* The host calls at `now`, with a piece of work for a stream. When is it issued? After the call's own cost, and
  * where the queue is full not before the oldest piece in it has ended. */
-static int64_t issue(fy_timetable *t, int64_t now, line *s, int64_t overhead)
+static int64_t issue(fy_timing *t, int64_t now, line *s, int64_t overhead)
 {
     int64_t at = now + overhead, most = t->card.launch_queue;
     for (int i = 0; i < WAYS; i++) fy_engine_forget(&t->engine[i], now);
@@ -71,7 +71,7 @@ static int64_t issue(fy_timetable *t, int64_t now, line *s, int64_t overhead)
 }
 
 /* The work of a call at `now`, issued at `issued`, ends at out->end. How long was the host held? */
-static void settle(fy_timetable *t, line *s, int64_t now, int64_t issued, bool async, fy_time *out)
+static void settle(fy_timing *t, line *s, int64_t now, int64_t issued, bool async, fy_time *out)
 {
     int64_t most = t->card.launch_queue;
     s->tail = later(s->tail, out->end);
@@ -87,9 +87,9 @@ static void spend(fy_time *out, int64_t now, int64_t held)
     *out = (fy_time){.start = now, .end = now + held, .held = held, .overhead = held};
 }
 
-void fy_timetable_call(fy_timetable *t, int64_t now, fy_time *out) { spend(out, now, t->card.call_overhead); }
+void fy_timing_call(fy_timing *t, int64_t now, fy_time *out) { spend(out, now, t->card.call_overhead); }
 
-void fy_timetable_alloc(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out)
+void fy_timing_alloc(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out)
 {
     const fy_card *card = &t->card;
     if (mem == FY_WORD_pinned) spend(out, now, card->pin_overhead + ns_for(bytes, card->pin_bandwidth));
@@ -97,16 +97,16 @@ void fy_timetable_alloc(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem
 }
 
 /* cudaFree and cudaFreeHost wait for all the card's work first. */
-void fy_timetable_release(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out)
+void fy_timing_release(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out)
 {
     const fy_card *card = &t->card;
     bool pinned = mem == FY_WORD_pinned;
     int64_t cost = card->free_overhead + (pinned ? ns_for(bytes, card->unpin_bandwidth) : 0);
-    spend(out, now, later(now, fy_timetable_tail(t, -1)) - now + cost);
+    spend(out, now, later(now, fy_timing_tail(t, -1)) - now + cost);
     out->overhead = cost;
 }
 
-void fy_timetable_host_waits(fy_timetable *t, int64_t now, int64_t until, fy_time *out)
+void fy_timing_host_waits(fy_timing *t, int64_t now, int64_t until, fy_time *out)
 {
     int64_t overhead = t->card.call_overhead;
     spend(out, now, later(now + overhead, until) - now);
@@ -115,7 +115,7 @@ void fy_timetable_host_waits(fy_timetable *t, int64_t now, int64_t until, fy_tim
 
 /* ---- streams -------------------------------------------------------------------------------------- */
 
-int64_t fy_timetable_tail(const fy_timetable *t, int stream)
+int64_t fy_timing_tail(const fy_timing *t, int stream)
 {
     if (stream >= 0) return t->stream[stream].tail;
     int64_t last = 0;
@@ -123,7 +123,7 @@ int64_t fy_timetable_tail(const fy_timetable *t, int stream)
     return last;
 }
 
-void fy_timetable_stream_waits(fy_timetable *t, int stream, int64_t until)
+void fy_timing_stream_waits(fy_timing *t, int stream, int64_t until)
 {
     t->stream[stream].tail = later(t->stream[stream].tail, until);
 }
@@ -139,7 +139,7 @@ static int64_t book(fy_engine *e, int64_t ready, int64_t length)
 }
 
 /* The slower of arithmetic and memory decides. */
-void fy_timetable_run(fy_timetable *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out)
+void fy_timing_run(fy_timing *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out)
 {
     const fy_card *card = &t->card;
     line *s = &t->stream[stream];
@@ -192,7 +192,7 @@ static void direct(const fy_card *card, fy_engine *e, fy_copy_work *w, int64_t r
 }
 
 /* Pageable memory: the host does the staging, whatever was asked. Within one card it never waits. */
-void fy_timetable_copy(fy_timetable *t, int64_t now, fy_copy_work *w)
+void fy_timing_copy(fy_timing *t, int64_t now, fy_copy_work *w)
 {
     const fy_card *card = &t->card;
     line *s = &t->stream[w->stream];
@@ -215,7 +215,7 @@ static double peer_rate(const fy_card *card)
 }
 
 /* Both engines at once, at the slower card's rate. */
-static void straight_across(fy_timetable *from, fy_timetable *to, fy_copy_work *w, int64_t ready)
+static void straight_across(fy_timing *from, fy_timing *to, fy_copy_work *w, int64_t ready)
 {
     fy_engine *out = &from->engine[DOWN], *in = &to->engine[UP];
     int64_t latency = from->card.bus_latency;
@@ -230,7 +230,7 @@ static void straight_across(fy_timetable *from, fy_timetable *to, fy_copy_work *
 }
 
 /* In chunks through two page-locked buffers of the host, one being filled while the other is emptied. */
-static void by_way_of_host(fy_timetable *from, fy_timetable *to, fy_copy_work *w, int64_t ready)
+static void by_way_of_host(fy_timing *from, fy_timing *to, fy_copy_work *w, int64_t ready)
 {
     int64_t chunk = from->card.staging_chunk, bytes = (int64_t)w->bytes;
     int64_t out_free = ready, in_free = ready, buffer_free[2] = {ready, ready};
@@ -249,7 +249,7 @@ static void by_way_of_host(fy_timetable *from, fy_timetable *to, fy_copy_work *w
     }
 }
 
-void fy_timetable_copy_peer(fy_timetable *from, fy_timetable *to, int64_t now, bool peer, fy_copy_work *w)
+void fy_timing_copy_peer(fy_timing *from, fy_timing *to, int64_t now, bool peer, fy_copy_work *w)
 {
     line *s = &from->stream[w->stream];
     int64_t issued = issue(from, now, s, from->card.call_overhead);
@@ -261,5 +261,5 @@ void fy_timetable_copy_peer(fy_timetable *from, fy_timetable *to, int64_t now, b
     if (peer) straight_across(from, to, w, ready);
     else by_way_of_host(from, to, w, ready);
     settle(from, s, now, issued, true, &w->time);
-    fy_timetable_stream_waits(to, w->stream, w->time.end);
+    fy_timing_stream_waits(to, w->stream, w->time.end);
 }

@@ -15,26 +15,24 @@
 #include "event.h"
 #include "run_work.h"
 
-typedef struct fy_timetable fy_timetable; /* one card's */
+typedef struct fy_timing fy_timing; /* one card's */
 
-fy_timetable *fy_timetable_make(const fy_card *card); /* the figures are copied; NULL: no memory */
-void fy_timetable_free(fy_timetable *t);
+fy_timing *fy_timing_make(const fy_card *card); /* the figures are copied; NULL: no memory */
+void fy_timing_free(fy_timing *t);
 
-/* Fill w->time, route and was_async from w's stream, dir, bytes, pinned and async. p2p: fy_timetable_copy_peer. */
-void fy_timetable_copy(fy_timetable *t, int64_t now, fy_copy_work *w);
+/* Fill w->time, route and was_async from w's stream, dir, bytes, pinned and async. p2p: fy_timing_copy_peer. */
+void fy_timing_copy(fy_timing *t, int64_t now, fy_copy_work *w);
 /* Card to card: direct where peer is true, else through page-locked memory of the host (route host). In the
  * streams w->stream of both; begins when both have got there, and holds both. */
-void fy_timetable_copy_peer(fy_timetable *from, fy_timetable *to, int64_t now, bool peer, fy_copy_work *w);
-void fy_timetable_run(fy_timetable *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out);
+void fy_timing_copy_peer(fy_timing *from, fy_timing *to, int64_t now, bool peer, fy_copy_work *w);
+void fy_timing_run(fy_timing *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out);
 /* A call that takes memory, pinned or device; or gives it back, which waits for all the card's work first. */
-void fy_timetable_alloc(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
-void fy_timetable_release(fy_timetable *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
+void fy_timing_alloc(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
+void fy_timing_release(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 
-int64_t fy_timetable_tail(const fy_timetable *t,
-                          int stream); /* when what is queued there will have ended; -1: in all */
-void fy_timetable_stream_waits(fy_timetable *t, int stream, int64_t until); /* later work there begins no sooner */
-void fy_timetable_host_waits(fy_timetable *t, int64_t now, int64_t until,
-                             fy_time *out);                         /* sync: overhead, then until */
-void fy_timetable_call(fy_timetable *t, int64_t now, fy_time *out); /* record, query: overhead alone */
+int64_t fy_timing_tail(const fy_timing *t, int stream); /* when what is queued there will have ended; -1: in all */
+void fy_timing_stream_waits(fy_timing *t, int stream, int64_t until); /* later work there begins no sooner */
+void fy_timing_host_waits(fy_timing *t, int64_t now, int64_t until, fy_time *out); /* sync: overhead, then until */
+void fy_timing_call(fy_timing *t, int64_t now, fy_time *out);                      /* record, query: overhead alone */
 
 #endif

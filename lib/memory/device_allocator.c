@@ -151,7 +151,7 @@ void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream)
 
 /* ---- taking and giving ---- */
 
-fy_pool *fy_cache_open(const fy_dev *d)
+fy_pool *fy_allocator_open(const fy_dev *d)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     cache *c = &caches[d->number];
@@ -166,22 +166,23 @@ fy_pool *fy_cache_open(const fy_dev *d)
     fy_out_of_memory("the books of a card's allocator");
 }
 
-void fy_cache_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
+void fy_allocator_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
 
 /* Junk over a block, at once: and so only where the host has waited for all that was done with it. Queued in the
  * order of its stream, it could come after what another stream does with the block quite rightly; and a real card
  * would have to be waited for. */
-static bool fill(const fy_storage *s, uint8_t junk)
+static bool fill(const fy_storage *s, uint8_t fill_byte)
 {
     fy_dev *d = s->dev;
-    fy_copy_work w = {.dst = s->data, .junk = junk, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream};
+    fy_copy_work w = {
+        .dst = s->data, .fill_byte = fill_byte, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream};
     bool waited = !s->history || fy_history_over(s->history);
     return s->mem == FY_WORD_pinned || !d->card || !waited || d->backend->copy(d, &w);
 }
 
-bool fy_cache_take(fy_site *at, fy_storage *s)
+bool fy_allocator_take(fy_site *at, fy_storage *s)
 {
-    fy_pool *pool = fy_cache_open(s->dev);
+    fy_pool *pool = fy_allocator_open(s->dev);
     cache *c = &caches[s->dev->number];
     c->at = at;
     int64_t asked = s->asked < (size_t)FY_POOL_EXABYTE ? (int64_t)s->asked : FY_POOL_EXABYTE;
@@ -194,37 +195,37 @@ bool fy_cache_take(fy_site *at, fy_storage *s)
         __atomic_store_n(&s->data, (char *)b->segment->data + b->offset, __ATOMIC_RELEASE);
     } else if (fy_pool_lacks_memory(pool))
         snprintf(fy_fault.text, sizeof fy_fault.text, "no memory on the host for the books of its allocator");
-    fy_cache_close(s->dev);
+    fy_allocator_close(s->dev);
     if (!b) return false;
     fy_history_inherit(&s->history, s->dev, s->addr, s->bytes);
     if (fill(s, FRESH)) return true;
-    fy_cache_give(s);
+    fy_allocator_give(s);
     return false;
 }
 
 /* Filled before anybody else can have it. */
-void fy_cache_give(fy_storage *s)
+void fy_allocator_give(fy_storage *s)
 {
     if (!s->recorded) fill(s, FREED);
     fy_history_leave(&s->history, s->dev, s->addr, s->stream, s->recorded);
-    fy_pool *pool = fy_cache_open(s->dev);
+    fy_pool *pool = fy_allocator_open(s->dev);
     fy_pool_give(pool, s->block);
-    fy_cache_close(s->dev);
+    fy_allocator_close(s->dev);
     s->block = NULL;
 }
 
-void fy_cache_empty(fy_site *at)
+void fy_allocator_empty(fy_site *at)
 {
     for (int i = fy_dev_count() > 1 ? 0 : 1; i < fy_dev_count(); i++) {
         const fy_dev *d = fy_dev_at(i);
-        fy_pool *pool = fy_cache_open(d);
+        fy_pool *pool = fy_allocator_open(d);
         caches[i].at = at;
         fy_pool_empty(pool);
-        fy_cache_close(d);
+        fy_allocator_close(d);
     }
 }
 
-const char *fy_cache_name(const fy_block *b, char *buf, size_t room)
+const char *fy_allocator_name(const fy_block *b, char *buf, size_t room)
 {
     const fy_storage *s = b->who;
     const char *file = s->born && s->born->file ? s->born->file : "", *base = strrchr(file, '/');

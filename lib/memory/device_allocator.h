@@ -8,16 +8,16 @@
 #include "device.h"
 #include "storage.h"
 
-/* A block for s->asked bytes (not 0) of s->dev: fills block, bytes, data, addr and stream, and the block with junk.
- * False: no room; or else fy_fault says why not. */
-bool fy_cache_take(fy_site *at, fy_storage *s);
-void fy_cache_give(fy_storage *s); /* filled with other junk, unless something may still be done with it */
+/* A block for s->asked bytes (not 0) of s->dev: fills block, bytes, data, addr and stream, and the block with a fill
+ * byte. False: no room; or else fy_fault says why not. */
+bool fy_allocator_take(fy_site *at, fy_storage *s);
+void fy_allocator_give(fy_storage *s); /* filled with another byte, unless something may still be done with it */
 
-/* A card's pool, for whoever looks at it, locked until fy_cache_close. */
-fy_pool *fy_cache_open(const fy_dev *d);
-void fy_cache_close(const fy_dev *d);
-void fy_cache_empty(fy_site *at);
-const char *fy_cache_name(const fy_block *b, char *buf, size_t room); /* "a (lesson.c:12)" */
+/* A card's pool, for whoever looks at it, locked until fy_allocator_close. */
+fy_pool *fy_allocator_open(const fy_dev *d);
+void fy_allocator_close(const fy_dev *d);
+void fy_allocator_empty(fy_site *at);
+const char *fy_allocator_name(const fy_block *b, char *buf, size_t room); /* "a (lesson.c:12)" */
 
 /* storage.c: modelled addresses, which it guards. */
 uint64_t fy_address_take(const fy_dev *d, int64_t bytes); /* 0: no room */

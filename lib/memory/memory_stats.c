@@ -24,10 +24,10 @@ fy_memory_stats fy_cuda_memory_stats_at(fy_site *at, const char *device)
 {
     fy_memory_stats s = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     fy_dev *d = card_named(at, device);
-    fy_pool *p = d ? fy_cache_open(d) : NULL;
+    fy_pool *p = d ? fy_allocator_open(d) : NULL;
     if (!p) return s;
     s = fy_pool_stats(p);
-    fy_cache_close(d);
+    fy_allocator_close(d);
     return s;
 }
 
@@ -54,39 +54,39 @@ int64_t fy_cuda_max_memory_reserved_at(fy_site *at, const char *device)
 void fy_cuda_reset_peak_memory_stats_at(fy_site *at, const char *device)
 {
     fy_dev *d = card_named(at, device);
-    fy_pool *p = d ? fy_cache_open(d) : NULL;
+    fy_pool *p = d ? fy_allocator_open(d) : NULL;
     if (!p) return;
     fy_pool_reset_peaks(p);
-    fy_cache_close(d);
+    fy_allocator_close(d);
 }
 
 int64_t fy_cuda_mem_get_info_at(fy_site *at, const char *device, int64_t *total)
 {
     fy_dev *d = card_named(at, device);
-    fy_pool *p = d ? fy_cache_open(d) : NULL;
+    fy_pool *p = d ? fy_allocator_open(d) : NULL;
     if (total) *total = p ? d->capacity : -1;
     if (!p) return -1;
     int64_t left = d->capacity - fy_pool_reserved(p);
-    fy_cache_close(d);
+    fy_allocator_close(d);
     return left;
 }
 
 void fy_cuda_empty_cache_at(fy_site *at)
 {
     fy_session_start();
-    fy_cache_empty(at);
+    fy_allocator_empty(at);
 }
 
 void fy_cuda_memory_summary_at(fy_site *at, const char *device)
 {
     char used[32], held[32], left[32], all[32];
     fy_dev *d = card_named(at, device);
-    fy_pool *p = d ? fy_cache_open(d) : NULL;
+    fy_pool *p = d ? fy_allocator_open(d) : NULL;
     fy_text text = {0};
     if (!p) return;
     fy_memory_stats s = fy_pool_stats(p);
-    fy_pool_draw(p, fy_cache_name, &text);
-    fy_cache_close(d);
+    fy_pool_draw(p, fy_allocator_name, &text);
+    fy_allocator_close(d);
     printf("%s (%s): %s in use, %s reserved, %s free of %s\n", d->name, d->card_name,
            fy_size_text(s.allocated_bytes, used, sizeof used), fy_size_text(s.reserved_bytes, held, sizeof held),
            fy_size_text(d->capacity - s.reserved_bytes, left, sizeof left), fy_size_text(d->capacity, all, sizeof all));

@@ -44,9 +44,9 @@ static void advise_never(const fy_dev *d, int64_t segment, char *buf, size_t roo
 static void advise(const fy_pool *p, bool in_pieces, char *buf, size_t room)
 {
     char living[300], pieces[600];
-    fy_pool_living_text(p, fy_cache_name, living, sizeof living);
+    fy_pool_living_text(p, fy_allocator_name, living, sizeof living);
     pieces[0] = 0;
-    if (in_pieces) fy_pool_pieces_text(p, fy_cache_name, pieces, sizeof pieces);
+    if (in_pieces) fy_pool_pieces_text(p, fy_allocator_name, pieces, sizeof pieces);
     int n =
         snprintf(buf, room, "free tensors that are no longer needed (fy_free, FY_SCOPE), or work in smaller pieces");
     if (*living) n += snprintf(buf + n, room - (size_t)n, ". What lives there: %s", living);
@@ -56,14 +56,14 @@ static void advise(const fy_pool *p, bool in_pieces, char *buf, size_t room)
 static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
 {
     char message[500], hint[1200];
-    fy_pool *p = fy_cache_open(d);
+    fy_pool *p = fy_allocator_open(d);
     fy_memory_stats now = fy_pool_stats(p);
     int64_t largest = fy_pool_largest(p);
     fy_pool_full_text(p, asked, d->number - 1, d->capacity, "Ferry", message, sizeof message);
     if (asked >= FY_POOL_EXABYTE || fy_pool_segment_for(asked) > d->capacity)
         advise_never(d, asked >= FY_POOL_EXABYTE ? asked : fy_pool_segment_for(asked), hint, sizeof hint);
     else advise(p, is_in_pieces(d, &now, asked), hint, sizeof hint);
-    fy_cache_close(d);
+    fy_allocator_close(d);
     FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = asked, .allocated = now.allocated_bytes,
             .reserved = now.reserved_bytes, .free = d->capacity - now.reserved_bytes, .largest = largest);
     return fy_fail(at, "oom", hint, "%s", message);

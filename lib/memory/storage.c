@@ -26,7 +26,7 @@ static uint32_t last_id;
 uint64_t fy_address_take(const fy_dev *d, int64_t bytes)
 {
     fy_lock_take(&lock);
-    uint64_t addr = fy_ranges_take(d->addresses, (uint64_t)bytes, NULL);
+    uint64_t addr = fy_address_space_take(d->addresses, (uint64_t)bytes, NULL);
     fy_lock_give(&lock);
     return addr;
 }
@@ -34,7 +34,7 @@ uint64_t fy_address_take(const fy_dev *d, int64_t bytes)
 void fy_address_give(const fy_dev *d, uint64_t addr)
 {
     fy_lock_take(&lock);
-    fy_ranges_give(d->addresses, addr);
+    fy_address_space_give(d->addresses, addr);
     fy_lock_give(&lock);
 }
 
@@ -116,7 +116,7 @@ static bool host_memory(fy_storage *s)
 static void give_back(fy_storage *s)
 {
     fy_time t;
-    if (is_cached(s)) fy_cache_give(s);
+    if (is_cached(s)) fy_allocator_give(s);
     else if (!is_beside(s) && s->mem != FY_WORD_foreign)
         s->dev->backend->release(s->dev, s->data, s->bytes, s->mem, &t);
 }
@@ -126,13 +126,13 @@ static fy_storage *enter(const fy_storage *as)
 {
     fy_lock_take(&lock);
     fy_storage *s = free_slots || add_slots() ? free_slots : NULL;
-    struct fy_ranges *addresses = as->dev->addresses;
+    struct fy_address_space *addresses = as->dev->addresses;
     bool placed = s;
     if (s) {
         free_slots = s->next;
         *s = *as;
-        if (is_cached(s)) placed = fy_ranges_ready(addresses);
-        else if (s->bytes) placed = (s->addr = fy_ranges_take(addresses, s->bytes, &s->tenant)) != 0;
+        if (is_cached(s)) placed = fy_address_space_ready(addresses);
+        else if (s->bytes) placed = (s->addr = fy_address_space_take(addresses, s->bytes, &s->tenant)) != 0;
     }
     if (placed) {
         s->prev = newest;
@@ -148,7 +148,7 @@ static fy_storage *enter(const fy_storage *as)
 static void leave(fy_storage *s)
 {
     fy_lock_take(&lock);
-    if (s->bytes && !is_cached(s)) fy_ranges_give(s->dev->addresses, s->addr);
+    if (s->bytes && !is_cached(s)) fy_address_space_give(s->dev->addresses, s->addr);
     link_out(s);
     give_slot(s);
     fy_lock_give(&lock);
@@ -169,7 +169,7 @@ static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
     if (!s) return fy_fail_full(at, fy_dev_at(0), bytes); /* its own books lie in the host's memory */
     fy_fault.text[0] = 0;                                 /* what failed before this */
     s->stream = fy_stream_current(d);
-    if (bytes && !(is_cached(s) ? fy_cache_take(at, s) : host_memory(s))) {
+    if (bytes && !(is_cached(s) ? fy_allocator_take(at, s) : host_memory(s))) {
         leave(s);
         return fail(at, d, mem, bytes);
     }
@@ -212,7 +212,7 @@ void fy_storage_announce(fy_site *at, fy_storage *s)
 {
     if (is_cached(s)) { /* who only reserved a block was no tenant of it */
         fy_lock_take(&lock);
-        s->tenant = fy_ranges_tenant(s->dev->addresses, s->addr);
+        s->tenant = fy_address_space_reuse(s->dev->addresses, s->addr);
         fy_lock_give(&lock);
     }
     __atomic_store_n(&s->id, __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
@@ -237,7 +237,7 @@ void fy_storage_cancel(fy_storage *s)
     leave(s);
 }
 
-void fy_storage_drop(fy_site *at, fy_storage *s)
+void fy_storage_release(fy_site *at, fy_storage *s)
 {
     if (__atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
     FY_EMIT(at, free, .storage = s->id, .bytes = (int64_t)s->bytes, .deferred = s->recorded != 0);

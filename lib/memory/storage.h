@@ -40,7 +40,7 @@ void fy_storage_cancel(fy_storage *s);
 fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes); /* both; NULL after an oom error */
 /* Host memory of the program's, likewise; the deleter may be NULL. */
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context);
-void fy_storage_drop(fy_site *at, fy_storage *s); /* one reference less */
+void fy_storage_release(fy_site *at, fy_storage *s); /* one reference less */
 static inline const char *fy_storage_name(const fy_storage *s) { return __atomic_load_n(&s->name, __ATOMIC_ACQUIRE); }
 /* Threads may write parts of one storage at once: each write has a version of its own, which is returned. */
 static inline uint32_t fy_storage_written(fy_storage *s)

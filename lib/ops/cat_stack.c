@@ -160,7 +160,7 @@ static bool is_channels_last(const fy_geometry *g)
     for (int i = 0; i < n; i++) {
         int d = i == 0 ? 1 : i == n - 1 ? 0 : n - i; /* 1, then from the last back to 2, then 0 */
         if (g->shape.dims[d] == 0 || g->strides[d] < least || (d == 0 && least == g->strides[1])) return false;
-        least = fy_step_over(g->strides[d], g->shape.dims[d]);
+        least = fy_saturating_mul(g->strides[d], g->shape.dims[d]);
     }
     return true;
 }
@@ -171,7 +171,7 @@ static void set_channels_last(const fy_shape *s, int64_t *strides)
     for (int i = 0; i < s->ndim; i++) {
         int d = i == 0 ? 1 : i == s->ndim - 1 ? 0 : s->ndim - i;
         strides[d] = step;
-        step = fy_step_over(step, s->dims[d] > 1 ? s->dims[d] : 1);
+        step = fy_saturating_mul(step, s->dims[d] > 1 ? s->dims[d] : 1);
     }
 }
 
@@ -195,7 +195,7 @@ static void lay_out(joint *j)
         return;
     }
     fy_shape s = fy_geometry_of(j->x[0]).shape;
-    s.dims[j->dim] = fy_step_over(s.dims[j->dim], (int64_t)j->n);
+    s.dims[j->dim] = fy_saturating_mul(s.dims[j->dim], (int64_t)j->n);
     fy_tensor joined = {.magic = FY_ALIVE, .ndim = s.ndim};
     memcpy(joined.shape, s.dims, sizeof joined.shape);
     set_strides(j, &s, joined.strides);
@@ -231,7 +231,7 @@ static bool write_part(const joint *j, const fy_tensor *whole, size_t i, int64_t
     int op = x->dtype == whole->dtype ? FY_OP_clone : FY_OP_cast;
     bool ok =
         fy_dispatch(&(fy_call){.at = j->at, .op = op, .in = {fy_arg_tensor(x)}, .out = &part, .dtype = whole->dtype});
-    fy_tensor_drop(j->at, copy, FY_WORD_free);
+    fy_tensor_release(j->at, copy, FY_WORD_free);
     return ok;
 }
 
@@ -255,8 +255,8 @@ static fy_tensor *make(joint *j)
     fy_storage *s = fy_storage_make(j->at, j->dev, (size_t)numel * fy_dtype_size(j->whole.dtype));
     if (!s) return NULL;
     fy_tensor *whole = fy_tensor_make(j->at, s, &j->whole, fy_name_for(j->at, NULL), 0);
-    if (write_parts(j, whole)) return fy_hand_out(whole);
-    fy_tensor_drop(j->at, whole, FY_WORD_free);
+    if (write_parts(j, whole)) return fy_scope_track(whole);
+    fy_tensor_release(j->at, whole, FY_WORD_free);
     return NULL;
 }
 

@@ -28,7 +28,7 @@ static bool is_same(const fy_tensor *a, const fy_tensor *b)
 static fy_geometry spread(const fy_tensor *src, const fy_tensor *dst)
 {
     fy_geometry g = {.dtype = src->dtype, .offset = src->offset, .shape = fy_geometry_of(dst).shape};
-    fy_layout l = fy_layout_expanded(src, &g.shape);
+    fy_layout l = fy_layout_broadcast(src, &g.shape);
     memcpy(g.strides, l.strides, sizeof g.strides);
     return g;
 }
@@ -81,9 +81,9 @@ static bool perform(const copy_plan *c, fy_storage *packed, fy_storage *landed)
     bool ok = !packed || fy_write_into(c->at, from, c->src);
     fy_tensor *to = landed ? temporary(c, landed) : c->dst;
     ok = ok && fy_transfer(c->at, from, to, &c->how);
-    if (packed) fy_tensor_drop(c->at, from, FY_WORD_free);
+    if (packed) fy_tensor_release(c->at, from, FY_WORD_free);
     ok = ok && (!landed || fy_write_into(c->at, c->dst, to));
-    if (landed) fy_tensor_drop(c->at, to, FY_WORD_free);
+    if (landed) fy_tensor_release(c->at, to, FY_WORD_free);
     return ok;
 }
 
@@ -131,7 +131,7 @@ static fy_tensor *pinned_copy(fy_site *at, fy_tensor *x)
     fy_storage_announce(at, s);
     fy_tensor *out = fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0);
     if (fy_write_into(at, out, x)) return out;
-    fy_tensor_drop(at, out, FY_WORD_free);
+    fy_tensor_release(at, out, FY_WORD_free);
     return NULL;
 }
 
@@ -139,7 +139,7 @@ fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x)
 {
     fy_session_start();
     if (!fy_check(at, 0, x) || (x->storage->dev->number != 0 && !fail_pin(at, x))) return NULL;
-    return fy_hand_out(x->storage->mem == FY_WORD_pinned ? fy_tensor_again(x) : pinned_copy(at, x));
+    return fy_scope_track(x->storage->mem == FY_WORD_pinned ? fy_tensor_retain(x) : pinned_copy(at, x));
 }
 
 bool fy_is_pinned_at(fy_site *at, fy_tensor *x)

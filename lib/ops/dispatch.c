@@ -105,19 +105,19 @@ static void note_accesses(const fy_call *c, const fy_dev *dev, const fy_run_work
 static bool emit_hosted(const fy_call *c, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
 {
     if (n > 2 || w->kernel || w->blas) return false;
-    fy_hosted o = {.id = w->id,
-                   .name = fy_ref_str(fy_ops[c->op].name),
-                   .flops = w->flops,
-                   .bytes = w->bytes,
-                   .held = w->time.held,
-                   .start = w->time.start,
-                   .end = w->time.end,
-                   .overhead = w->time.overhead,
-                   .out = writes,
-                   .nin = (uint8_t)n,
-                   .dtype = (uint8_t)fy_dtype_word(w->out.dtype)};
+    fy_host_op_event o = {.id = w->id,
+                          .name = fy_ref_str(fy_ops[c->op].name),
+                          .flops = w->flops,
+                          .bytes = w->bytes,
+                          .held = w->time.held,
+                          .start = w->time.start,
+                          .end = w->time.end,
+                          .overhead = w->time.overhead,
+                          .out = writes,
+                          .nin = (uint8_t)n,
+                          .dtype = (uint8_t)fy_dtype_word(w->out.dtype)};
     memcpy(o.in, reads, n * sizeof *reads);
-    return fy_emit_hosted(c->at, &o);
+    return fy_emit_host_op(c->at, &o);
 }
 
 static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
@@ -129,11 +129,11 @@ static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const 
         .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype), .flops = w->flops,
         .bytes = w->bytes, .kernel = fy_ref_str(w->kernel), .grid = {w->grid[0], w->grid[1], w->grid[2]},
         .block = {w->block[0], w->block[1], w->block[2]}, .blas = fy_ref_str(w->blas), .held = w->time.held);
-    fy_work_ended(c->at, &(fy_ended){.dev = dev,
-                                     .stream = w->stream,
-                                     .id = w->id,
-                                     .engine = host ? FY_WORD_host : FY_WORD_compute,
-                                     .time = w->time});
+    fy_work_ended(c->at, &(fy_completion){.dev = dev,
+                                          .stream = w->stream,
+                                          .id = w->id,
+                                          .engine = host ? FY_WORD_host : FY_WORD_compute,
+                                          .time = w->time});
     return seq;
 }
 
@@ -203,8 +203,8 @@ static fy_tensor *into_new(const fy_call *c, fy_plan *p)
         fy_storage_cancel(s);
     }
     bool ok = out && perform(c, p, in, out);
-    if (out && !ok) fy_tensor_drop(c->at, out, FY_WORD_free);
-    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_drop(c->at, made[i], FY_WORD_free);
+    if (out && !ok) fy_tensor_release(c->at, out, FY_WORD_free);
+    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_release(c->at, made[i], FY_WORD_free);
     return ok ? out : NULL;
 }
 
@@ -213,7 +213,7 @@ static fy_tensor *at_once(const fy_call *c, fy_plan *p)
 {
     fy_tensor *in[FY_MAX_INPUTS] = {0}, *made[FY_MAX_INPUTS] = {0};
     bool ok = convert(c, p, in, made) && plan_again(c, p, in, made) && perform(c, p, in, c->out);
-    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_drop(c->at, made[i], FY_WORD_free);
+    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_release(c->at, made[i], FY_WORD_free);
     return ok ? c->out : NULL;
 }
 
@@ -227,7 +227,7 @@ static fy_tensor *by_way_of_new(const fy_call *c)
     if (!value) return NULL;
     fy_tensor *out = fy_dispatch(
         &(fy_call){.at = c->at, .op = FY_OP_cast, .in = {fy_arg_tensor(value)}, .dtype = c->out->dtype, .out = c->out});
-    fy_tensor_drop(c->at, value, FY_WORD_free);
+    fy_tensor_release(c->at, value, FY_WORD_free);
     return out;
 }
 
@@ -243,6 +243,6 @@ static fy_tensor *dispatch_planned(const fy_call *c)
 fy_tensor *fy_dispatch(const fy_call *c)
 {
     fy_session_start();
-    fy_plain plain;
-    return fy_plan_plain(c, &plain) ? fy_dispatch_plain(c, &plain) : dispatch_planned(c);
+    fy_fast_call plain;
+    return fy_fast_plan(c, &plain) ? fy_fast_dispatch(c, &plain) : dispatch_planned(c);
 }

@@ -44,19 +44,19 @@ bool fy_plan_along(const fy_call *c, fy_plan *p);                   /* reduce.c 
 bool fy_divisor_ok(const fy_call *c, const fy_plan *p);             /* check_divisor.c: no integer by 0 on the CPU */
 bool fy_plan_in_place(const fy_call *c, fy_plan *p);                /* check_inplace.c: may it be written, and how */
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
-fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s);
+fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
 fy_tensor *fy_dispatch(const fy_call *c);                                  /* NULL after an error */
 /* Run `w` into `out`, whose reference is the caller's, and record it; false after an error. */
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
 
 /* fast_path.c: a call that needs no plan: operands of one type and shape, row-major, on the host. */
-typedef struct fy_plain {
+typedef struct fy_fast_call {
     fy_dtype dtype; /* of the result */
     int64_t numel;
-} fy_plain;
-bool fy_plan_plain(const fy_call *c, fy_plain *p); /* is it one? Never an error */
-fy_tensor *fy_dispatch_plain(const fy_call *c, const fy_plain *p);
+} fy_fast_call;
+bool fy_fast_plan(const fy_call *c, fy_fast_call *p); /* is it one? Never an error */
+fy_tensor *fy_fast_dispatch(const fy_call *c, const fy_fast_call *p);
 
 /* implicit_copy.c: operands that are apart, where FERRY_POLICY=silent lets them meet unasked. */
 bool fy_policy_applies(const fy_call *c);

@@ -45,7 +45,7 @@ static bool is_like(const fy_arg *a, const fy_tensor *x)
     return true;
 }
 
-bool fy_plan_plain(const fy_call *c, fy_plain *p)
+bool fy_fast_plan(const fy_call *c, fy_fast_call *p)
 {
     const fy_op *op = &fy_ops[c->op];
     if (op->shape != FY_BROADCAST || op->nin == 0 || c->out || c->pinned) return false;
@@ -72,7 +72,7 @@ static void set_operand(fy_operand *o, const fy_tensor *x, int64_t numel)
     }
 }
 
-static void set_work(const fy_call *c, const fy_plain *p, const fy_tensor *out, fy_run_work *w)
+static void set_work(const fy_call *c, const fy_fast_call *p, const fy_tensor *out, fy_run_work *w)
 {
     w->op = c->op;
     w->nin = fy_ops[c->op].nin;
@@ -88,7 +88,7 @@ static void set_work(const fy_call *c, const fy_plain *p, const fy_tensor *out, 
     fy_op_cost(w);
 }
 
-static fy_tensor *result_like(const fy_call *c, const fy_plain *p, fy_storage *s)
+static fy_tensor *result_like(const fy_call *c, const fy_fast_call *p, fy_storage *s)
 {
     const fy_tensor *x = c->in[0].tensor;
     fy_geometry g;
@@ -102,7 +102,7 @@ static fy_tensor *result_like(const fy_call *c, const fy_plain *p, fy_storage *s
     return fy_tensor_make(c->at, s, &g, c->name, 0);
 }
 
-fy_tensor *fy_dispatch_plain(const fy_call *c, const fy_plain *p)
+fy_tensor *fy_fast_dispatch(const fy_call *c, const fy_fast_call *p)
 {
     fy_run_work w;
     fy_tensor *in[FY_MAX_INPUTS];
@@ -113,6 +113,6 @@ fy_tensor *fy_dispatch_plain(const fy_call *c, const fy_plain *p)
     for (int i = 0; i < fy_ops[c->op].nin; i++) in[i] = c->in[i].tensor;
     set_work(c, p, out, &w);
     if (fy_perform(c, host, &w, in, out)) return out;
-    fy_tensor_drop(c->at, out, FY_WORD_free);
+    fy_tensor_release(c->at, out, FY_WORD_free);
     return NULL;
 }

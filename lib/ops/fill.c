@@ -23,7 +23,7 @@ static bool check_value(fy_site *at, fy_tensor *value)
 /* The value of a 0-dim tensor. From a card it is brought home, as an item. */
 static bool take_number(fy_site *at, fy_tensor *value, fy_arg *number)
 {
-    void *home = fy_bring_home(at, value, FY_WORD_item);
+    void *home = fy_copy_to_host(at, value, FY_WORD_item);
     if (!home) return false;
     *number = fy_number_at(value->dtype, home, 0);
     free(home);

@@ -54,6 +54,6 @@ fy_tensor *fy_policy_dispatch(const fy_call *c)
         together.in[i] = fy_arg_tensor(copy[i]);
     }
     if (ok) out = fy_dispatch(&together);
-    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_drop(c->at, copy[i], FY_WORD_free);
+    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_release(c->at, copy[i], FY_WORD_free);
     return out;
 }

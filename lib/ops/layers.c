@@ -44,7 +44,7 @@ static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *wei
                                             .out = product,
                                             .real = {[FY_ADD_alpha] = 1},
                                             .integer = {[FY_ADD_alpha] = 1}});
-    if (!out) fy_tensor_drop(at, product, FY_WORD_free);
+    if (!out) fy_tensor_release(at, product, FY_WORD_free);
     return out;
 }
 
@@ -55,6 +55,6 @@ fy_tensor *fy_linear_at(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor 
     fy_tensor *w = turned(at, weight);
     if (!w) return NULL;
     fy_tensor *out = bias ? multiplied_and_added(at, x, w, bias, name) : multiplied(at, x, w, name);
-    fy_tensor_drop(at, w, FY_WORD_free);
-    return fy_hand_out(out);
+    fy_tensor_release(at, w, FY_WORD_free);
+    return fy_scope_track(out);
 }

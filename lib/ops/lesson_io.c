@@ -119,13 +119,13 @@ fy_tensor *fy_given_at(fy_site *at, const char *name)
     fy_tensor *x = fy_make_host(at, dtype, &shape, fy_name_keep(name));
     if (!x) return NULL;
     if (!fill(x, name)) {
-        fy_tensor_drop(at, x, FY_WORD_free);
+        fy_tensor_release(at, x, FY_WORD_free);
         return fy_fail(at, "oom", "ask for smaller inputs", "no memory to make the input '%.60s'", name);
     }
     fy_emit_write(at, x, FY_WORD_given);
     FY_EMIT(at, given, .name = fy_ref_str(name), .tensor = x->id, .storage = x->storage->id, .device = 0);
     fy_emit_values(at, x, x->storage->data, FY_SAMPLE);
-    return fy_hand_out(x);
+    return fy_scope_track(x);
 }
 
 /* Handing a result in is no copy of the program's: a tensor on a card is looked at where it is. */
@@ -134,7 +134,7 @@ void fy_answer_at(fy_site *at, const char *name, fy_tensor *x)
     fy_session_start();
     if (!name) fy_fail(at, "answer", "fy_answer(\"c\", c)", "the name of an answer is NULL");
     if (!name || !fy_check(at, 1, x)) return;
-    void *home = fy_bring_home(at, x, FY_WORD_answer);
+    void *home = fy_copy_to_host(at, x, FY_WORD_answer);
     if (!home) return;
     FY_EMIT(at, answer, .name = fy_ref_str(name), .tensor = x->id, .storage = x->storage->id,
             .device = (uint8_t)x->storage->dev->number);

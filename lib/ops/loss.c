@@ -12,7 +12,7 @@ static fy_tensor *step(fy_site *at, fy_call c, bool last, fy_tensor *used)
     c.at = at;
     if (last) c.name = fy_name_for(at, NULL);
     fy_tensor *out = fy_dispatch(&c);
-    fy_tensor_drop(at, used, FY_WORD_free);
+    fy_tensor_release(at, used, FY_WORD_free);
     return out;
 }
 
@@ -34,8 +34,8 @@ static bool can(fy_site *at, fy_call c)
 /* Each loss as it is, their sum or their mean; `loss` is used up. */
 static fy_tensor *finish(fy_site *at, fy_tensor *loss, fy_reduction how)
 {
-    if (!loss || how == FY_NONE) return fy_hand_out(loss);
-    return fy_hand_out(step(at, of_one(how == FY_SUM ? FY_OP_sum : FY_OP_mean, loss), true, loss));
+    if (!loss || how == FY_NONE) return fy_scope_track(loss);
+    return fy_scope_track(step(at, of_one(how == FY_SUM ? FY_OP_sum : FY_OP_mean, loss), true, loss));
 }
 
 /* ---- mean squared error ---------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static fy_tensor *as_told(fy_site *at, fy_tensor *x, fy_dtype common)
 {
     fy_call c = of_one(FY_OP_cast, x);
     c.dtype = common;
-    return x->dtype == FY_BOOL || (x->ndim == 0 && x->dtype != common) ? step(at, c, false, NULL) : fy_tensor_again(x);
+    return x->dtype == FY_BOOL || (x->ndim == 0 && x->dtype != common) ? step(at, c, false, NULL) : fy_tensor_retain(x);
 }
 
 fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts o)
@@ -57,8 +57,8 @@ fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts 
     fy_dtype common = fy_promote_types(a->dtype, b->dtype);
     fy_tensor *x = as_told(at, a, common), *y = x ? as_told(at, b, common) : NULL;
     fy_tensor *d = y ? step(at, of_two(FY_OP_sub, x, fy_arg_tensor(y)), false, x) : NULL;
-    if (!y) fy_tensor_drop(at, x, FY_WORD_free);
-    fy_tensor_drop(at, y, FY_WORD_free);
+    if (!y) fy_tensor_release(at, x, FY_WORD_free);
+    fy_tensor_release(at, y, FY_WORD_free);
     if (!d) return NULL;
     return finish(at, step(at, of_two(FY_OP_mul, d, fy_arg_tensor(d)), o.reduction == FY_NONE, d), o.reduction);
 }
@@ -92,11 +92,11 @@ static fy_tensor *mean_of_rows(fy_site *at, fy_tensor *loss, fy_tensor *target)
     fy_tensor *kept = sum ? step(at, of_two(FY_OP_ne, target, fy_arg_int(FY_IGNORE_INDEX)), false, NULL) : NULL;
     fy_tensor *count = kept ? step(at, of_one(FY_OP_sum, kept), false, kept) : NULL;
     fy_tensor *mean = count ? step(at, of_two(FY_OP_div, sum, fy_arg_tensor(count)), !narrow, sum) : NULL;
-    if (!count) fy_tensor_drop(at, sum, FY_WORD_free);
-    fy_tensor_drop(at, count, FY_WORD_free);
+    if (!count) fy_tensor_release(at, sum, FY_WORD_free);
+    fy_tensor_release(at, count, FY_WORD_free);
     fy_call back = of_one(FY_OP_cast, mean);
     back.dtype = own;
-    return fy_hand_out(mean && narrow ? step(at, back, true, mean) : mean);
+    return fy_scope_track(mean && narrow ? step(at, back, true, mean) : mean);
 }
 
 static fy_tensor *of_classes(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
@@ -118,7 +118,7 @@ static fy_tensor *of_classes(fy_site *at, fy_tensor *x, fy_tensor *target, const
 /* target * (1 - smoothing) + smoothing / classes; a new reference. */
 static fy_tensor *smoothed(fy_site *at, fy_tensor *target, double smoothing, int64_t classes)
 {
-    if (!(smoothing > 0)) return fy_tensor_again(target);
+    if (!(smoothing > 0)) return fy_tensor_retain(target);
     fy_tensor *less = step(at, of_two(FY_OP_mul, target, fy_arg_real(1 - smoothing)), false, NULL);
     return less ? step(at, of_two(FY_OP_add, less, fy_arg_real(smoothing / (double)classes)), false, less) : NULL;
 }
@@ -132,7 +132,7 @@ static fy_tensor *of_probabilities(fy_site *at, fy_tensor *x, fy_tensor *target,
     fy_tensor *scores = step(at, scores_call(x), false, NULL);
     fy_tensor *weights = scores ? smoothed(at, target, o->label_smoothing, classes) : NULL;
     fy_tensor *parts = weights ? step(at, of_two(FY_OP_mul, scores, fy_arg_tensor(weights)), false, weights) : NULL;
-    fy_tensor_drop(at, scores, FY_WORD_free);
+    fy_tensor_release(at, scores, FY_WORD_free);
     if (!parts) return NULL;
     fy_call sum = of_one(FY_OP_sum, parts);
     if (o->reduction == FY_NONE) sum.dims = scores_call(x).dims;
@@ -140,7 +140,7 @@ static fy_tensor *of_probabilities(fy_site *at, fy_tensor *x, fy_tensor *target,
     if (!total) return NULL;
     fy_call last = of_one(FY_OP_neg, total);
     if (o->reduction == FY_MEAN) last = of_two(FY_OP_div, total, fy_arg_real(-(double)rows));
-    return fy_hand_out(step(at, last, true, total));
+    return fy_scope_track(step(at, last, true, total));
 }
 
 static bool same_shape(const fy_tensor *a, const fy_tensor *b)

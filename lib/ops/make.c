@@ -41,7 +41,7 @@ fy_tensor *fy_make_finish(const fy_call *c)
 {
     int64_t numel;
     if (!fy_shape_ok(c->at, &c->shape, c->dtype, &numel)) return NULL;
-    return fy_hand_out(fy_dispatch(c));
+    return fy_scope_track(fy_dispatch(c));
 }
 
 bool fy_make_numbers(fy_site *at, const char *what, size_t n, const fy_arg *values, bool *ints)
@@ -174,7 +174,7 @@ fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x)
     fy_storage *s = fy_storage_make(at, x->storage->dev, (size_t)fy_numel(x) * x->element_size);
     if (!s) return NULL;
     if (s->dev->number == 0 && s->data) memset(s->data, x->dtype == FY_BOOL ? 1 : 0xff, s->asked);
-    return fy_hand_out(fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0));
+    return fy_scope_track(fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0));
 }
 
 /* ---- a list of values ---- */
@@ -221,8 +221,8 @@ fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
     if (!fy_make_begin(&c, &o, n ? fy_result_of((int)n, values) : FY_FLOAT32) || !all_fit(&c, n, values)) return NULL;
     bool host = c.dev->number == 0;
     fy_tensor *x = listed(&c, n, values, c.pinned, host ? c.name : NULL);
-    if (!x || host) return fy_hand_out(x);
+    if (!x || host) return fy_scope_track(x);
     fy_tensor *moved = fy_copy_to(at, x, c.dev, c.dtype, &(fy_transfer_opts){.why = FY_WORD_user}, c.name);
-    fy_tensor_drop(at, x, FY_WORD_free);
-    return fy_hand_out(moved);
+    fy_tensor_release(at, x, FY_WORD_free);
+    return fy_scope_track(moved);
 }

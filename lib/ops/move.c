@@ -54,12 +54,12 @@ static fy_tensor *receive(fy_site *at, fy_tensor *leaving, fy_geometry g, fy_sto
         fy_storage_announce(at, s);
         out = fy_tensor_make(at, s, &g, name, 0);
         ok = fy_write_into(at, out, came);
-        fy_tensor_drop(at, came, FY_WORD_free);
+        fy_tensor_release(at, came, FY_WORD_free);
     } else if (step) {
         fy_storage_cancel(s);
     }
     if (ok) return out;
-    fy_tensor_drop(at, out, FY_WORD_free);
+    fy_tensor_release(at, out, FY_WORD_free);
     return NULL;
 }
 
@@ -89,7 +89,7 @@ fy_tensor *fy_copy_to(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, con
         if (step) fy_storage_cancel(step);
         fy_storage_cancel(s);
     }
-    if (leaving != x) fy_tensor_drop(at, leaving, FY_WORD_free);
+    if (leaving != x) fy_tensor_release(at, leaving, FY_WORD_free);
     return out;
 }
 
@@ -99,11 +99,11 @@ fy_tensor *fy_copy_to(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, con
 static fy_tensor *copy_if_needed(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const fy_to_opts *o)
 {
     bool same = to == x->storage->dev && dtype == x->dtype;
-    if (same && !o->copy) return fy_hand_out(fy_tensor_again(x));
+    if (same && !o->copy) return fy_scope_track(fy_tensor_retain(x));
     fy_transfer_opts how = {.async = o->non_blocking, .why = FY_WORD_user};
     fy_tensor *out = fy_copy_to(at, x, to, dtype, &how, NULL);
     if (to->number == 0 && !same && !o->non_blocking) fy_narrate_flush();
-    return fy_hand_out(out);
+    return fy_scope_track(out);
 }
 
 fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target t, fy_to_opts o)

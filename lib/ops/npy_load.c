@@ -173,7 +173,7 @@ static fy_geometry geometry_of(const fy_npy *h)
     fy_shape_rows(&g.shape, g.strides);
     for (int i = 0; h->fortran && i < g.shape.ndim; i++) {
         g.strides[i] = step;
-        step = fy_step_over(step, g.shape.dims[i] > 1 ? g.shape.dims[i] : 1);
+        step = fy_saturating_mul(step, g.shape.dims[i] > 1 ? g.shape.dims[i] : 1);
     }
     return g;
 }
@@ -193,7 +193,7 @@ static fy_tensor *load(source *s)
     fy_storage_announce(s->at, storage);
     fy_tensor *x = fy_tensor_make(s->at, storage, &g, fy_name_for(s->at, NULL), 0);
     fy_emit_write(s->at, x, FY_WORD_load);
-    return fy_hand_out(x);
+    return fy_scope_track(x);
 }
 
 fy_tensor *fy_load_npy_at(fy_site *at, const char *path)

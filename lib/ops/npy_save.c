@@ -132,7 +132,7 @@ static void settle(const fy_tensor *x, void *home)
 
 static bool put(target *t, fy_tensor *x)
 {
-    void *home = open_target(t) ? fy_bring_home(t->at, x, FY_WORD_save) : NULL;
+    void *home = open_target(t) ? fy_copy_to_host(t->at, x, FY_WORD_save) : NULL;
     if (!home) return false;
     settle(x, home);
     bool good = write_unharmed(t, x, home);

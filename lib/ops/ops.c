@@ -11,7 +11,7 @@ static fy_tensor *call(fy_call *c)
 {
     if (c->out) return fy_dispatch(c); /* borrowed: no scope gives it back */
     c->name = fy_name_for(c->at, NULL);
-    return fy_hand_out(fy_dispatch(c));
+    return fy_scope_track(fy_dispatch(c));
 }
 
 /* ---- element by element -------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ FY_ONE_OPERAND_OPS_IN_PLACE(X)
 fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
-    if (fy_is_contiguous(x)) return fy_hand_out(fy_tensor_again(x));
+    if (fy_is_contiguous(x)) return fy_scope_track(fy_tensor_retain(x));
     return call(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true});
 }
 
@@ -190,7 +190,7 @@ static fy_tensor *places(fy_site *at, int op, fy_tensor *x, fy_shape dims, const
     if (x->dtype != FY_BOOL) return reduced(at, op, x, dims, o);
     fy_tensor *bytes = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_cast, .in = {fy_arg_tensor(x)}, .dtype = FY_UINT8});
     fy_tensor *out = bytes ? reduced(at, op, bytes, dims, o) : NULL;
-    fy_tensor_drop(at, bytes, FY_WORD_free);
+    fy_tensor_release(at, bytes, FY_WORD_free);
     return out;
 }
 

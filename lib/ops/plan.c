@@ -83,7 +83,7 @@ bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out)
 }
 
 /* x as if it had shape s: a size that was 1 or missing is walked with stride 0. */
-fy_layout fy_layout_expanded(const fy_tensor *x, const fy_shape *s)
+fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s)
 {
     fy_layout l = {.ndim = s->ndim, .numel = fy_shape_numel(s)};
     for (int i = 0; i < s->ndim; i++) {
@@ -124,7 +124,7 @@ static fy_layout as_converted(const fy_call *c, const fy_plan *p, int i)
     fy_layout given = fy_layout_of(&own);
     fy_tensor made = *x;
     fy_shape_follow(&own.shape, 1, &given, true, made.strides);
-    return fy_layout_expanded(&made, &p->result.shape);
+    return fy_layout_broadcast(&made, &p->result.shape);
 }
 
 /* A copy has its operand's strides, if they are dense. */
@@ -150,7 +150,7 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
     for (int i = 0; i < nin; i++) {
         alike = alike && (is_of_one(c) || has_shape(x[i], &p->result.shape));
         if (p->number[i]) continue;
-        p->in[i] = fy_layout_expanded(x[i], &p->result.shape);
+        p->in[i] = fy_layout_broadcast(x[i], &p->result.shape);
         told[n++] = as_converted(c, p, i);
     }
     plan_strides(c, p, n, told, alike);

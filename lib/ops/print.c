@@ -226,7 +226,7 @@ void fy_print_at(fy_site *at, fy_tensor *x)
 {
     fy_session_start();
     if (!fy_check(at, 0, x)) return;
-    void *home = fy_bring_home(at, x, FY_WORD_print);
+    void *home = fy_copy_to_host(at, x, FY_WORD_print);
     if (!home) return;
     fy_emit_read(at, x, FY_WORD_print);
     fy_emit_values(at, x, home, FY_SAMPLE);

@@ -49,7 +49,7 @@ static const char *how_inner_sizes_meet =
 static long long without(const fy_tensor *x, int dim)
 {
     long long n = 1;
-    for (int d = 0; d < x->ndim; d++) n = d == dim ? n : fy_step_over(n, x->shape[d]);
+    for (int d = 0; d < x->ndim; d++) n = d == dim ? n : fy_saturating_mul(n, x->shape[d]);
     return n;
 }
 
@@ -210,7 +210,7 @@ static bool plan_added(const fy_call *c, fy_plan *p)
                              "dimensions in the tensor (%d)",
                              result.ndim, x->ndim);
     both = p->result.shape;
-    p->in[0] = fy_layout_expanded(x, &both);
+    p->in[0] = fy_layout_broadcast(x, &both);
     return true;
 }
 

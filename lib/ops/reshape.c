@@ -18,7 +18,7 @@ static fy_tensor *copied(fy_site *at, fy_tensor *x, const fy_shape *s)
     g.shape = *s;
     fy_shape_rows(s, g.strides);
     fy_tensor *out = fy_view_make(at, rows, &g);
-    fy_tensor_drop(at, rows, FY_WORD_free);
+    fy_tensor_release(at, rows, FY_WORD_free);
     return out;
 }
 
@@ -41,7 +41,7 @@ fy_tensor *fy_flatten_at(fy_site *at, fy_tensor *x, int64_t first, int64_t last)
         return fy_fail_about(at, "index", "swap them: the first comes first", 1, &x,
                              "flatten() has invalid args: start_dim cannot come after end_dim");
     if (x->ndim == 0) return reshaped(at, x, &(fy_shape){1, {1}});
-    if (first == last) return fy_hand_out(fy_tensor_again(x));
+    if (first == last) return fy_scope_track(fy_tensor_retain(x));
     fy_shape s = {(int)(x->ndim - (last - first)), {0}}, folded = {(int)(last - first + 1), {0}};
     memcpy(folded.dims, x->shape + first, (size_t)folded.ndim * sizeof *s.dims);
     memcpy(s.dims, x->shape, (size_t)first * sizeof *s.dims);

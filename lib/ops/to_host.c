@@ -99,13 +99,13 @@ static void *rows_of(fy_site *at, fy_tensor *x, fy_word why)
     return NULL;
 }
 
-void *fy_bring_home(fy_site *at, fy_tensor *x, fy_word why)
+void *fy_copy_to_host(fy_site *at, fy_tensor *x, fy_word why)
 {
     fy_geometry g = fy_geometry_of(x);
     if (why == FY_WORD_answer || is_host(x->storage->dev) || fy_is_dense(&g)) return rows_of(at, x, why);
     fy_tensor *compact = fy_compact(at, x);
     void *rows = compact ? rows_of(at, compact, why) : NULL;
-    fy_tensor_drop(at, compact, FY_WORD_free);
+    fy_tensor_release(at, compact, FY_WORD_free);
     return rows;
 }
 
@@ -117,7 +117,7 @@ static bool take_item(fy_site *at, fy_tensor *x, fy_arg *value)
     if (fy_numel(x) != 1)
         return fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
                              "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(x));
-    void *home = fy_bring_home(at, x, FY_WORD_item);
+    void *home = fy_copy_to_host(at, x, FY_WORD_item);
     if (!home) return false;
     *value = fy_number_at(x->dtype, home, 0);
     fy_emit_read(at, x, FY_WORD_item);

@@ -47,12 +47,12 @@ static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_s
         FY_EMIT(at, copy, .id = w->id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
                 .stream = w->stream, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
                 .cast = (uint8_t)o->cast, .why = (uint8_t)o->why, .held = w->time.held - wait);
-    fy_work_ended(at, &(fy_ended){.dev = card,
-                                  .stream = w->stream,
-                                  .id = w->id,
-                                  .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : w->dir,
-                                  .is_copy = true,
-                                  .time = w->time});
+    fy_work_ended(at, &(fy_completion){.dev = card,
+                                       .stream = w->stream,
+                                       .id = w->id,
+                                       .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : w->dir,
+                                       .is_copy = true,
+                                       .time = w->time});
     if (home && !w->was_async)
         FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = w->stream,
                 .why = o->why == FY_WORD_user ? FY_WORD_copy : (uint8_t)o->why, .cause = seq + 1, .held = wait);

@@ -30,7 +30,7 @@ bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
 /* to_host.c */
 /* All elements on the host, row-major, in x's dtype; free() it. why: print or item, which shows in the
  * log; answer: nothing is recorded. NULL after an error. */
-void *fy_bring_home(fy_site *at, fy_tensor *x, fy_word why);
+void *fy_copy_to_host(fy_site *at, fy_tensor *x, fy_word why);
 enum { FY_SAMPLE = 16, FY_WHOLE_ANSWER = 65536 }; /* elements that a values event holds */
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit);
 void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via);

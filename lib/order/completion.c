@@ -17,7 +17,7 @@ enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
 typedef struct late {
     struct late *next;
     fy_site *at;
-    fy_ended work;
+    fy_completion work;
 } late;
 
 typedef struct line {
@@ -31,7 +31,7 @@ static _Atomic int waiting[MOST_DEVICES];
 
 /* ---- telling ---------------------------------------------------------------------------------------- */
 
-static void tell(fy_site *at, const fy_ended *w)
+static void tell(fy_site *at, const fy_completion *w)
 {
     FY_EMIT(at, complete, .id = w->id, .start = w->time.start, .end = w->time.end, .engine = (uint8_t)w->engine,
             .wire = w->is_copy ? w->time.wire : FY_ABSENT, .staging = w->is_copy ? w->time.staging : FY_ABSENT,
@@ -56,7 +56,7 @@ static bool passed(fy_dev *d, void *native, int64_t *when)
 
 static bool has_ended(late *l)
 {
-    fy_ended *w = &l->work;
+    fy_completion *w = &l->work;
     bool yes = passed(w->dev, w->time.begun, &w->time.start) && passed(w->dev, w->time.ended, &w->time.end);
     if (yes && w->is_copy) w->time.wire = w->time.end - w->time.start;
     return yes;
@@ -156,7 +156,7 @@ static void put_last(late *l)
     pthread_mutex_unlock(&lock);
 }
 
-static void tell_later(fy_site *at, const fy_ended *w)
+static void tell_later(fy_site *at, const fy_completion *w)
 {
     late *l = malloc(sizeof *l);
     if (!l) fy_out_of_memory("the works that go on");
@@ -164,7 +164,7 @@ static void tell_later(fy_site *at, const fy_ended *w)
     put_last(l);
 }
 
-void fy_work_ended(fy_site *at, const fy_ended *w)
+void fy_work_ended(fy_site *at, const fy_completion *w)
 {
     if (w->time.end < 0) {
         if (w->time.ended) tell_later(at, w);

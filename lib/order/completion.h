@@ -11,18 +11,18 @@
 #include "event.h"
 #include "run_work.h"
 
-typedef struct fy_ended {
+typedef struct fy_completion {
     fy_dev *dev;
     int stream;
     uint32_t id; /* of the work */
     fy_word engine;
     bool is_copy; /* its cost has parts: bus and staging */
     fy_time time; /* as the back end left it */
-} fy_ended;
+} fy_completion;
 
 /* dispatch.c and transfer.c, for each piece of work, after its copy or op event. Costs one test where time is modelled
  * or nothing is recorded. */
-void fy_work_ended(fy_site *at, const fy_ended *w);
+void fy_work_ended(fy_site *at, const fy_completion *w);
 
 /* Tell of all that has ended on that card by now: after the host waited, before the `sync` that says so. Does not
  * wait. One load where nothing is waiting to be told. */

@@ -1,5 +1,5 @@
 /* race_detector.c: accesses that nothing orders: found before a work is done, told when its event is there. The only
- * emitter of hazard. */
+ * emitter of data_race. */
 #include "race_detector.h"
 
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ static fy_data_race *place_for(fy_launch *w, const fy_prior_access *p)
     for (int i = 0; i < w->nfound; i++)
         if (w->found[i].id == p->id && p->id) return p->write && !w->found[i].written ? &w->found[i] : NULL;
     fy_data_race *found = realloc(w->found, (size_t)(w->nfound + 1) * sizeof *found);
-    if (!found) fy_out_of_memory("the hazards of a work");
+    if (!found) fy_out_of_memory("the data races of a work");
     w->found = found;
     return &w->found[w->nfound++];
 }
@@ -149,8 +149,9 @@ static void tell(const fy_launch *w, fy_site *at, uint64_t seq)
     for (int i = 0; i < w->nfound && fy_log_is_on(); i++) {
         const fy_data_race *f = &w->found[i];
         const fy_access *later = &w->access[f->later];
-        FY_EMIT(at, hazard, .type = (uint8_t)f->type, .storage = later->storage, .first = f->first, .bytes = f->bytes,
-                .a = f->seq, .b = seq + 1, .fix = fy_ref_str(fy_race_advice(f, later, at, fix, sizeof fix)));
+        FY_EMIT(at, data_race, .type = (uint8_t)f->type, .storage = later->storage, .first = f->first,
+                .bytes = f->bytes, .a = f->seq, .b = seq + 1,
+                .fix = fy_ref_str(fy_race_advice(f, later, at, fix, sizeof fix)));
     }
 }
 

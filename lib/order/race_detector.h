@@ -1,14 +1,14 @@
 /* race_detector.h: accesses that nothing orders. Every work's reads and writes are held against those of earlier works
  * on the same bytes, before the work is done; an earlier one that the agent's clock (vector_clock.h) does not reach,
- * where either writes, is a hazard.
+ * where either writes, is a data race.
  *
  * What the host did is never the earlier one: whatever is issued later comes after it. So only accesses by streams
  * are remembered (access_history.h), each with its storage. A storage that no stream has touched costs one test.
  *
  * A pair of works is told once. Of several earlier works only the last ones count: none is told of where a later one
  * stands for it, that comes after it, covers its bytes and conflicts with whatever it would conflict with. */
-#ifndef FERRY_HAZARD_H
-#define FERRY_HAZARD_H
+#ifndef FERRY_RACE_DETECTOR_H
+#define FERRY_RACE_DETECTOR_H
 
 #include "byte_range.h"
 #include "event.h"
@@ -36,8 +36,8 @@ typedef struct fy_launch {
 } fy_launch;
 
 /* In this order: begin; what each agent reads and writes, into access[] (fy_launch_tensor); check, before it is done:
- * the streams' clocks tick, hazards are looked for (races may be NULL), the accesses remembered; and in the end done,
- * when its event has a seq (hazard events are emitted), or failed, when there is none. */
+ * the streams' clocks tick, data races are looked for (races may be NULL), the accesses remembered; and in the end
+ * done, when its event has a seq (data_race events are emitted), or failed, when there is none. */
 static inline void fy_launch_begin(fy_launch *w, uint32_t id)
 {
     w->id = id;
@@ -52,7 +52,7 @@ void fy_launch_failed(fy_launch *w);
  * its current stream. It changes no clock. */
 void fy_host_access(fy_site *at, const fy_access *a, uint64_t seq);
 
-/* One hazard, from check to done. */
+/* One data race, from check to done. */
 typedef struct fy_data_race {
     uint32_t id;          /* of the earlier work */
     int later;            /* which of access[] */

@@ -112,9 +112,9 @@ static void change_stream(fy_site *at, const fy_stream *s)
     FY_EMIT(at, set_stream, .device = (uint8_t)s->card->number, .stream = s->number);
 }
 
-void fy_stream_be_current(fy_site *at, const fy_stream *s)
+void fy_stream_set_current(fy_site *at, const fy_stream *s)
 {
-    fy_dev_be_current(at, s->card->number - 1);
+    fy_dev_set_current(at, s->card->number - 1);
     change_stream(at, s);
 }
 
@@ -122,7 +122,7 @@ void fy_cuda_set_stream_at(fy_site *at, fy_stream *s)
 {
     fy_session_start();
     s = fy_stream_given(at, 0, s);
-    if (s) fy_stream_be_current(at, s);
+    if (s) fy_stream_set_current(at, s);
 }
 
 fy_with_stream fy_with_stream_at(fy_site *at, fy_stream *s)
@@ -132,7 +132,7 @@ fy_with_stream fy_with_stream_at(fy_site *at, fy_stream *s)
     s = fy_stream_given(at, 0, s);
     if (!s) return with;
     with.before = fy_stream_of(s->card, fy_stream_current(s->card));
-    fy_stream_be_current(at, s);
+    fy_stream_set_current(at, s);
     return with;
 }
 
@@ -140,5 +140,5 @@ void fy_with_stream_end(fy_with_stream *with)
 {
     if (!with->before) return;
     change_stream(with->at, with->before);
-    fy_dev_be_current(with->at, with->device);
+    fy_dev_set_current(with->at, with->device);
 }

@@ -17,6 +17,6 @@ const char *fy_stream_name(const fy_dev *card, int number);
  * through silently. */
 fy_stream *fy_stream_given(fy_site *at, int i, fy_stream *s);
 /* From now on this is the card, and this the stream, that the thread's calls mean; only changes are told. */
-void fy_stream_be_current(fy_site *at, const fy_stream *s);
+void fy_stream_set_current(fy_site *at, const fy_stream *s);
 
 #endif

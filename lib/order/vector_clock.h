@@ -6,7 +6,7 @@
  * the agent's next work begins. Work comes after all that its agent's clock reaches, and nothing else is certain.
  *
  * All of the host's threads are one agent. How they are ordered among themselves (joins, mutexes, a queue of the
- * program's own) Ferry cannot see; threads apart would make hazards of what the program has put in order.
+ * program's own) Ferry cannot see; threads apart would make data races of what the program has put in order.
  *
  * Epochs are of 32 bits, as the numbers of works are. */
 #ifndef FERRY_ORDER_H

@@ -99,7 +99,7 @@ void fy_tell_event_wait(fy_telling *t);
 void fy_tell_query(fy_telling *t);
 void fy_tell_record_stream(fy_telling *t);
 void fy_tell_mode(fy_telling *t);
-void fy_tell_hazard(fy_telling *t);
+void fy_tell_data_race(fy_telling *t);
 void fy_tell_peer(fy_telling *t);
 void fy_tell_segment(fy_telling *t);
 void fy_tell_segment_free(fy_telling *t);

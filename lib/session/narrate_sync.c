@@ -105,7 +105,7 @@ void fy_tell_mode(fy_telling *t)
 
 /* ---- what nothing orders ---- */
 
-static const char *hazard_words(uint8_t type)
+static const char *race_words(uint8_t type)
 {
     switch (type) {
     case FY_WORD_read_early: return "the program reads what the card may not have written yet";
@@ -116,13 +116,13 @@ static const char *hazard_words(uint8_t type)
     }
 }
 
-void fy_tell_hazard(fy_telling *t)
+void fy_tell_data_race(fy_telling *t)
 {
-    READ(hazard, e, t);
+    READ(data_race, e, t);
     fy_begin(t, "RACE");
     fy_say_storage(t, subject(t), e.storage);
     t->line.bytes = e.bytes;
-    fy_text_str(rest(t), hazard_words(e.type));
+    fy_text_str(rest(t), race_words(e.type));
     end(t);
     if (!e.fix) return;
     fy_begin(t, "  fix");

@@ -196,7 +196,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
     die_of(signal_number);
 }
 
-void fy_guard_start(void)
+void fy_segv_handler_start(void)
 {
     static bool started;
     stack_t old, own = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};

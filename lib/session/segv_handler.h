@@ -2,6 +2,6 @@
 #ifndef FERRY_SEGV_HANDLER_H
 #define FERRY_SEGV_HANDLER_H
 
-void fy_guard_start(void); /* idempotent; from now on SIGSEGV and SIGBUS in VRAM are explained */
+void fy_segv_handler_start(void); /* idempotent; from now on SIGSEGV and SIGBUS in VRAM are explained */
 
 #endif

@@ -1,7 +1,7 @@
 /* session.c: one run of a program: which log it writes, its first and its last event, and what becomes
  * of the log at exit. Everything is asked for from outside, by the environment:
  *
- *   FERRY_LOG_FD=N     write to the log behind descriptor N (the grader's, the studio's)
+ *   FERRY_LOG_FD=N     write to the log behind descriptor N (the grader's, the run manager's)
  *   FERRY_TRACE=FILE   FILE is a slot log while the program runs, and JSON lines once it has ended
  *   FERRY_VIEW=1       serve this run to the browser, from a process of its own
  *   FERRY_NARRATE=1    tell it on stderr
@@ -155,7 +155,7 @@ static void start_viewer(void)
             "`pkg-config --libs ferry` to see it in the browser");
         return;
     }
-    int pid = viewer_hooks->start(fy_log_mine()->fd, program_invocation_short_name);
+    int pid = viewer_hooks->start(fy_log_of_process()->fd, program_invocation_short_name);
     if (pid > 0) viewer = pid;
     forks = 0;
 }
@@ -185,7 +185,7 @@ static void start(void)
         if (*err) say(err);
         return;
     }
-    if (fy_setting_is_on("FERRY_NARRATE")) atomic_store(&narrator, fy_narrator_of(fy_log_mine()));
+    if (fy_setting_is_on("FERRY_NARRATE")) atomic_store(&narrator, fy_narrator_of(fy_log_of_process()));
     register_handlers();
     start_viewer(); /* forks, so before anything that may start a thread */
     emit_session();
@@ -204,7 +204,7 @@ static bool start_late(void)
         if (fd >= 0 && open_log(fd, err, sizeof err)) emit_session();
         else say(err);
     }
-    return fy_log_mine() != NULL;
+    return fy_log_of_process() != NULL;
 }
 
 void fy_session_viewer(const fy_viewer_hooks *hooks) { viewer_hooks = hooks; }
@@ -226,8 +226,8 @@ static void flush_narration(void)
 
 static void in_child(void)
 {
-    if (atomic_load(&state) != RUNNING || !fy_log_mine()) return;
-    parent_seq = fy_log_count(fy_log_mine());
+    if (atomic_load(&state) != RUNNING || !fy_log_of_process()) return;
+    parent_seq = fy_log_count(fy_log_of_process());
     fy_log_forked();
     atomic_store(&narrator, NULL); /* not freed: another thread of the parent may have been telling */
     viewer = 0;
@@ -243,7 +243,7 @@ static void wait_for_viewer(void)
 {
     fflush(stdout);
     signal(SIGINT, SIG_IGN);
-    for (uint64_t born = fy_process_born(viewer); born && fy_process_born(viewer) == born;) usleep(20000);
+    for (uint64_t born = fy_process_started(viewer); born && fy_process_started(viewer) == born;) usleep(20000);
 }
 
 /* The program ends before its first event: a variable was refused, and nothing has run. */
@@ -258,7 +258,7 @@ static void give_up(void)
 static void at_exit(int status, void *unused)
 {
     (void)unused;
-    fy_log *log = fy_log_mine();
+    fy_log *log = fy_log_of_process();
     if (atomic_load(&state) != RUNNING || !log) return;
     if (!opened) {
         give_up();
@@ -280,7 +280,7 @@ const int fy_session_linked = 1; /* ferry.h refers to it, so that a program gets
 __attribute__((constructor(101))) static void hook_in(void)
 {
     static const fy_session_hooks hooks = {start,        start_late,      fy_session_none,
-                                           is_narrating, flush_narration, fy_guard_start};
+                                           is_narrating, flush_narration, fy_segv_handler_start};
     fy_session_hook(&hooks);
 }
 

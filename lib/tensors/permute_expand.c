@@ -90,7 +90,7 @@ fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
         g.strides[i] = x->strides[i - 1];
     }
     g.shape.dims[dim] = 1;
-    g.strides[dim] = dim < x->ndim ? fy_step_over(x->strides[dim], x->shape[dim]) : 1;
+    g.strides[dim] = dim < x->ndim ? fy_saturating_mul(x->strides[dim], x->shape[dim]) : 1;
     return fy_view_make(at, x, &g);
 }
 
@@ -137,7 +137,7 @@ static bool expand_dim(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, fy
     g->strides[dim] = target != size || x->ndim == 0 ? 0
                       : own >= 0                     ? x->strides[own]
                       : dim == s->ndim - 1           ? 1
-                                                     : fy_step_over(g->strides[dim + 1], g->shape.dims[dim + 1]);
+                                                     : fy_saturating_mul(g->strides[dim + 1], g->shape.dims[dim + 1]);
     return true;
 }
 

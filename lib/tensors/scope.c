@@ -64,10 +64,10 @@ static void push(fy_tensor *x)
     mine->entries[mine->count++] = (entry){x, x->id};
 }
 
-fy_tensor *fy_hand_out(fy_tensor *x)
+fy_tensor *fy_scope_track(fy_tensor *x)
 {
     if (x && mine && mine->depth > 0) push(x);
-    else if (x) fy_unheld_begin(x);
+    else if (x) fy_unscoped_add(x);
     return x;
 }
 
@@ -104,7 +104,7 @@ void fy_scope_end(fy_scope *s)
 {
     while (mine->count > innermost()) {
         entry e = mine->entries[--mine->count];
-        if (e.x->magic == FY_ALIVE && e.x->id == e.id) fy_tensor_drop(s->at, e.x, FY_WORD_scope);
+        if (e.x->magic == FY_ALIVE && e.x->id == e.id) fy_tensor_release(s->at, e.x, FY_WORD_scope);
     }
     mine->depth--;
 }
@@ -135,7 +135,7 @@ void fy_free_at(fy_site *at, fy_tensor *x)
     if (!x || !fy_check(at, 0, x)) return;
     ptrdiff_t i = mine ? find(x, 0) : -1;
     if (i >= 0) take_out((size_t)i);
-    fy_tensor_drop(at, x, FY_WORD_free);
+    fy_tensor_release(at, x, FY_WORD_free);
 }
 
 /* The entry moves to the enclosing scope's stretch; without one it is the caller's to free. */
@@ -169,7 +169,7 @@ static ptrdiff_t find_first(const fy_tensor *x)
 static void take_place(const fy_tensor *old, fy_tensor *x)
 {
     ptrdiff_t from = mine && mine->depth ? find(x, innermost()) : -1, to = find_first(old);
-    if (from < 0 && find_first(x) >= 0) fy_tensor_again(x);
+    if (from < 0 && find_first(x) >= 0) fy_tensor_retain(x);
     if (to >= 0) mine->entries[to] = (entry){x, x->id};
     if (from >= 0) take_out((size_t)from);
 }
@@ -184,7 +184,7 @@ fy_tensor *fy_set_at(fy_site *at, fy_tensor **held, fy_tensor *x)
     if (x == old) return x;
     if (old) take_place(old, x);
     else fy_keep_at(at, x);
-    fy_tensor_drop(at, old, FY_WORD_free);
+    fy_tensor_release(at, old, FY_WORD_free);
     fy_tensor_call(at, x);
     return *held = x;
 }

@@ -13,7 +13,7 @@ int64_t fy_shape_numel(const fy_shape *s)
     int64_t n = 1;
     for (int i = 0; i < s->ndim; i++)
         if (s->dims[i] == 0) return 0; /* however large the others are */
-    for (int i = 0; i < s->ndim; i++) n = fy_step_over(n, s->dims[i]);
+    for (int i = 0; i < s->ndim; i++) n = fy_saturating_mul(n, s->dims[i]);
     return n;
 }
 
@@ -63,13 +63,13 @@ bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
 }
 
 /* Where nothing lies, huge sizes may stand beside a 0: their strides stop at the largest. */
-int64_t fy_step_over(int64_t step, int64_t size)
+int64_t fy_saturating_mul(int64_t step, int64_t size)
 {
     return __builtin_mul_overflow(step, size, &step) ? INT64_MAX : step;
 }
 
 /* Nothing lies in an empty tensor, so that an index of it may be out of all reach: then its offset stays. */
-int64_t fy_offset_over(int64_t offset, int64_t step, int64_t index)
+int64_t fy_saturating_offset(int64_t offset, int64_t step, int64_t index)
 {
     const int64_t reach = INT64_MAX / 16; /* what is in reach can be counted in bytes of any dtype */
     int64_t to;
@@ -78,7 +78,7 @@ int64_t fy_offset_over(int64_t offset, int64_t step, int64_t index)
 }
 
 /* The next stride. */
-static int64_t times(int64_t step, int64_t size) { return fy_step_over(step, size > 1 ? size : 1); }
+static int64_t times(int64_t step, int64_t size) { return fy_saturating_mul(step, size > 1 ? size : 1); }
 
 void fy_shape_rows(const fy_shape *s, int64_t *strides)
 {
@@ -206,6 +206,6 @@ void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, bool alike, 
     }
     for (int i = 0; i < s->ndim; i++) {
         strides[order[i]] = step;
-        step = fy_step_over(step, s->dims[order[i]]);
+        step = fy_saturating_mul(step, s->dims[order[i]]);
     }
 }

@@ -18,8 +18,9 @@ void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, bool alike, 
 fy_layout fy_layout_of(const fy_geometry *g);
 const char *fy_shape_text(const int64_t *dims, int n, const char *ends, char *buf, size_t room); /* "[2, 3]" */
 
-int64_t fy_step_over(int64_t step, int64_t size);                    /* step * size, or the largest there is */
-int64_t fy_offset_over(int64_t offset, int64_t step, int64_t index); /* offset + step * index, where that is in reach */
+int64_t fy_saturating_mul(int64_t step, int64_t size); /* step * size, or the largest there is */
+int64_t fy_saturating_offset(int64_t offset, int64_t step,
+                             int64_t index); /* offset + step * index, where that is in reach */
 
 /* view.c */
 fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g); /* of x's storage; handed out */

@@ -14,8 +14,8 @@ static fy_tensor *part(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, in
 {
     fy_geometry g = fy_geometry_of(x);
     g.shape.dims[dim] = length;
-    g.offset = fy_offset_over(x->offset, x->strides[dim], start);
-    g.strides[dim] = fy_step_over(x->strides[dim], step);
+    g.offset = fy_saturating_offset(x->offset, x->strides[dim], start);
+    g.strides[dim] = fy_saturating_mul(x->strides[dim], step);
     return fy_view_make(at, x, &g);
 }
 
@@ -68,7 +68,7 @@ fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index)
                              "select(): index %lld out of range for tensor of size %s at dimension %d",
                              (long long)index, fy_shape_text(x->shape, x->ndim, "[]", text, sizeof text), (int)dim);
     fy_geometry g = fy_geometry_of(x);
-    g.offset = fy_offset_over(x->offset, x->strides[dim], wrapped);
+    g.offset = fy_saturating_offset(x->offset, x->strides[dim], wrapped);
     g.shape.ndim--;
     for (int i = (int)dim; i < g.shape.ndim; i++) {
         g.shape.dims[i] = x->shape[i + 1];

@@ -70,7 +70,7 @@ static void give_slot(fy_tensor *x)
 {
     fy_lock_take(&lock);
     x->magic = FY_DEAD;
-    __atomic_store_n(&x->unheld, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&x->unscoped, false, __ATOMIC_RELAXED);
     x->next = NULL;
     if (dead++ == 0) oldest_dead = x;
     else newest_dead->next = x;
@@ -110,33 +110,33 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
     return x;
 }
 
-fy_tensor *fy_tensor_again(fy_tensor *x)
+fy_tensor *fy_tensor_retain(fy_tensor *x)
 {
     __atomic_add_fetch(&x->refs, 1, __ATOMIC_RELAXED);
     return x;
 }
 
-void fy_tensor_drop(fy_site *at, fy_tensor *x, fy_word why)
+void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
 {
     if (!x || __atomic_sub_fetch(&x->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
     fy_storage *s = x->storage;
     x->freed = at;
     x->gone = why;
-    fy_unheld_end(x);
+    fy_unscoped_remove(x);
     FY_EMIT(at, drop, .tensor = x->id, .why = (uint8_t)why);
     give_slot(x);
-    fy_storage_drop(at, s);
+    fy_storage_release(at, s);
 }
 
-/* What is unheld is whole, and its storage lives at least until the lock is given. */
-size_t fy_tensors_unheld(const fy_site *at, fy_held *held, size_t most)
+/* What is unscoped is whole, and its storage lives at least until the lock is given. */
+size_t fy_tensors_unscoped(const fy_site *at, fy_unscoped_storage *held, size_t most)
 {
     size_t n = 0;
     fy_lock_take(&lock);
     for (const chunk *c = chunks; c; c = c->next)
         for (int i = 0; i < CHUNK && n < most; i++)
-            if (__atomic_load_n(&c->slots[i].unheld, __ATOMIC_ACQUIRE) && c->slots[i].born == at)
-                held[n++] = (fy_held){c->slots[i].storage, c->slots[i].storage->bytes};
+            if (__atomic_load_n(&c->slots[i].unscoped, __ATOMIC_ACQUIRE) && c->slots[i].born == at)
+                held[n++] = (fy_unscoped_storage){c->slots[i].storage, c->slots[i].storage->bytes};
     fy_lock_give(&lock);
     return n;
 }

@@ -21,7 +21,7 @@ struct fy_tensor {
     const char *name; /* lives as long as the program; NULL where there is none */
     fy_site *born, *freed;
     fy_word gone;    /* how it was freed: free or scope */
-    bool unheld;     /* counted by its call: no scope held it when it was made */
+    bool unscoped;   /* counted by its call: no scope held it when it was made */
     fy_tensor *next; /* among the dead slots */
 };
 
@@ -33,29 +33,29 @@ typedef struct fy_geometry {
     int64_t strides[FY_MAX_DIMS];
 } fy_geometry;
 
-/* tensor.c. A new tensor carries one reference; a reference that a public call gives goes through fy_hand_out,
+/* tensor.c. A new tensor carries one reference; a reference that a public call gives goes through fy_scope_track,
  * which enters it in the innermost open scope of the thread. */
 fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of);
-fy_tensor *fy_tensor_again(fy_tensor *x);                                /* one more reference */
-void fy_tensor_drop(fy_site *at, fy_tensor *x, fy_word why);             /* one less; NULL is fine */
+fy_tensor *fy_tensor_retain(fy_tensor *x);                               /* one more reference */
+void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why);          /* one less; NULL is fine */
 const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room); /* name, or "tensor 7" */
 void fy_tensor_call(fy_site *at, fy_tensor *x); /* x without a name takes that of the first argument: &w gives w */
 const char *fy_name_keep(const char *name);     /* the same text, for as long as the program lives */
 const char *fy_name_for(fy_site *at, const char *given); /* what a new tensor of this call is called */
 
 /* What that call's tensors that no scope holds look at, of at most `most`; how many. */
-typedef struct fy_held {
+typedef struct fy_unscoped_storage {
     const fy_storage *storage;
     size_t bytes;
-} fy_held;
-size_t fy_tensors_unheld(const fy_site *at, fy_held *held, size_t most);
+} fy_unscoped_storage;
+size_t fy_tensors_unscoped(const fy_site *at, fy_unscoped_storage *held, size_t most);
 
 /* scope.c */
-fy_tensor *fy_hand_out(fy_tensor *x);
+fy_tensor *fy_scope_track(fy_tensor *x);
 
-/* unheld.c: a tensor was made outside any scope, and is gone. */
-void fy_unheld_begin(fy_tensor *x);
-void fy_unheld_end(const fy_tensor *x);
+/* unscoped.c: a tensor was made outside any scope, and is gone. */
+void fy_unscoped_add(fy_tensor *x);
+void fy_unscoped_remove(const fy_tensor *x);
 
 /* promote.c */
 fy_dtype fy_result_of(int n, const fy_arg *x); /* the operands' common type */

@@ -10,7 +10,7 @@
 fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g)
 {
     __atomic_add_fetch(&x->storage->refs, 1, __ATOMIC_RELAXED);
-    return fy_hand_out(fy_tensor_make(at, x->storage, g, fy_name_for(at, NULL), x->id));
+    return fy_scope_track(fy_tensor_make(at, x->storage, g, fy_name_for(at, NULL), x->id));
 }
 
 /* A dimension of n, counted from either end; false after an error. No dimensions count as one. */

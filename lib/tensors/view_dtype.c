@@ -48,7 +48,7 @@ static bool split(const retyping *r, int64_t ratio, fy_geometry *g)
     int last = g->shape.ndim - 1;
     if (g->strides[last] != 1) return fail(r, "self.stride(-1)", 1, g->strides[last]);
     if (__builtin_mul_overflow(g->shape.dims[last], ratio, &g->shape.dims[last])) return fail_huge(r);
-    for (int i = 0; i < last; i++) g->strides[i] = fy_step_over(g->strides[i], ratio);
+    for (int i = 0; i < last; i++) g->strides[i] = fy_saturating_mul(g->strides[i], ratio);
     g->offset *= ratio;
     return true;
 }

@@ -79,14 +79,14 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes);
     fy_emit(at, FY_KIND_##kind, &(const fy_ev_##kind){__VA_ARGS__}, sizeof(fy_ev_##kind))
 
 /* An op that the host did and the complete that follows it, as one record. At most two operands. */
-typedef struct fy_hosted {
+typedef struct fy_host_op_event {
     uint32_t id;
     fy_ref name;
     int64_t flops, bytes, held, start, end, overhead;
     fy_use in[2], out;
     uint8_t nin, dtype;
-} fy_hosted;
-bool fy_emit_hosted(fy_site *at, const fy_hosted *o); /* false, and nothing is recorded: tell them one by one */
+} fy_host_op_event;
+bool fy_emit_host_op(fy_site *at, const fy_host_op_event *o); /* false, and nothing is recorded: tell them one by one */
 
 /* Put bytes that do not fit a slot into the arena, before the event that refers to them. 0 if no log. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */

@@ -54,6 +54,6 @@ void fy_schema_json(fy_text *out);
 
 /* When a process was born, in the kernel's ticks; 0 if it does not live, or is a zombie. Tells a process
  * from a later one with its number. (log_reader.c) */
-uint64_t fy_process_born(int64_t pid);
+uint64_t fy_process_started(int64_t pid);
 
 #endif

@@ -8,7 +8,7 @@
  * program's limit are kept for the verdicts that a grader appends.
  *
  * A record that is larger than a slot lies in the arena, and the slot holds a reference to it. An op on the
- * host and its complete have one record, an fy_hosted, in their two slots. */
+ * host and its complete have one record, an fy_host_op_event, in their two slots. */
 #ifndef FERRY_SLOTS_H
 #define FERRY_SLOTS_H
 
@@ -26,7 +26,7 @@ enum {
     FY_VERDICT_SLOTS = 1024,  /* one piece */
     FY_VERDICT_ARENA = 4 * FY_LOG_PIECE,
     FY_LOG_LEAST = 16,        /* the smallest limit */
-    FY_PAIRED = 1 << 15,      /* in a slot's kind: it holds one half of an fy_hosted */
+    FY_PAIRED = 1 << 15,      /* in a slot's kind: it holds one half of an fy_host_op_event */
 };
 #define FY_LOG_DEFAULT (4u << 20)
 #define FY_LOG_MOST (1u << 26)
@@ -40,10 +40,10 @@ typedef struct fy_slot {
     unsigned char record[FY_PAYLOAD_BYTES];
 } fy_slot;
 _Static_assert(sizeof(fy_slot) == 64, "a slot is a cache line");
-_Static_assert(sizeof(fy_hosted) == 2 * FY_PAYLOAD_BYTES && offsetof(fy_hosted, in) >= FY_PAYLOAD_BYTES,
-               "an fy_hosted fills two slots, its uses in the second");
+_Static_assert(sizeof(fy_host_op_event) == 2 * FY_PAYLOAD_BYTES && offsetof(fy_host_op_event, in) >= FY_PAYLOAD_BYTES,
+               "an fy_host_op_event fills two slots, its uses in the second");
 
-/* In a reference: it is to the uses in the second slot of an fy_hosted, whose seq is the rest less the last bit:
+/* In a reference: it is to the uses in the second slot of an fy_host_op_event, whose seq is the rest less the last bit:
  * 0 for what is read, 1 for what is written. */
 #define FY_REF_PAIRED (1u << 31)
 
@@ -135,7 +135,7 @@ void fy_reserve_forked(void);                    /* in a child: forget the paren
 
 /* trace_writer.c */
 size_t fy_record_size(unsigned kind); /* 0 if there is no such kind */
-fy_log *fy_log_mine(void);         /* the log being written, or NULL */
+fy_log *fy_log_of_process(void);         /* the log being written, or NULL */
 void fy_log_stop(const fy_head *log); /* its file was cut off: nothing more is recorded there. In a signal handler */
 void fy_log_end(void);             /* no event is recorded from now on, and readers are told so */
 void fy_log_forked(void);          /* in a child: let go of the parent's log */

@@ -16,7 +16,7 @@ enum { MOST_LOST = 4096 };
 /* ---- is the writer alive? ---- */
 
 /* When the process was started, from /proc/PID/stat: field 22; the state is field 3. */
-uint64_t fy_process_born(int64_t pid)
+uint64_t fy_process_started(int64_t pid)
 {
     char path[48], line[1024];
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
@@ -41,7 +41,7 @@ static bool writer_lives(const fy_log *log)
     int64_t pid = atomic_load(&log->head->writer);
     uint64_t born = atomic_load(&log->head->born);
     if (!pid) return true;
-    return born ? fy_process_born(pid) == born : !kill((pid_t)pid, 0);
+    return born ? fy_process_started(pid) == born : !kill((pid_t)pid, 0);
 }
 
 void fy_log_writer_gone(fy_log *log) { log->gone = true; }
@@ -58,17 +58,17 @@ uint64_t fy_log_count(const fy_log *log)
     return count < log->slot_count ? count : log->slot_count;
 }
 
-/* The uses that an fy_hosted holds. */
+/* The uses that an fy_host_op_event holds. */
 static const void *hosted_uses(const fy_log *log, fy_ref ref, size_t *size)
 {
     uint64_t seq = (ref & ~FY_REF_PAIRED) / 2;
-    fy_hosted o;
+    fy_host_op_event o;
     if (seq >= log->slot_count) return NULL;
     const unsigned char *half = log->slots[seq].record;
     memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, half, FY_PAYLOAD_BYTES);
     if (o.nin > 2) return NULL;
     *size = ref % 2 ? sizeof o.out : o.nin * sizeof *o.in;
-    return half + (ref % 2 ? offsetof(fy_hosted, out) : offsetof(fy_hosted, in)) - FY_PAYLOAD_BYTES;
+    return half + (ref % 2 ? offsetof(fy_host_op_event, out) : offsetof(fy_host_op_event, in)) - FY_PAYLOAD_BYTES;
 }
 
 const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size)
@@ -102,10 +102,10 @@ const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind)
     return *kind == FY_KIND_unpublished ? NULL : slot;
 }
 
-/* What an fy_hosted says of its op, or of the end of that. `first` is the seq of the op. */
+/* What an fy_host_op_event says of its op, or of the end of that. `first` is the seq of the op. */
 static bool hosted_record(const fy_log *log, uint64_t first, unsigned kind, void *record)
 {
-    fy_hosted o;
+    fy_host_op_event o;
     fy_ref uses = FY_REF_PAIRED | (fy_ref)(2 * (first + 1));
     if (first + 1 >= log->slot_count || first + 1 == 0) return false;
     memcpy(&o, log->slots[first].record, FY_PAYLOAD_BYTES);

@@ -173,15 +173,15 @@
         FIELD(record_stream, DEV, device, "card") \
         FIELD(record_stream, OPT, stream, "stream") \
     END(record_stream) \
-    KIND(hazard, "two accesses that nothing orders") \
-        FIELD(hazard, ENUM, type, "read_early, write_early, race or reuse") \
-        FIELD(hazard, ID, storage, "bytes of the later access") \
-        FIELD(hazard, INT, first, "first byte in it") \
-        FIELD(hazard, INT, bytes, "how many both touch") \
-        FIELD(hazard, SEQ, a, "the earlier access: a copy, op, host_read or host_write") \
-        FIELD(hazard, SEQ, b, "the later one") \
-        FIELD(hazard, STR, fix, "the call that would order them") \
-    END(hazard) \
+    KIND(data_race, "two accesses that nothing orders") \
+        FIELD(data_race, ENUM, type, "read_early, write_early, race or reuse") \
+        FIELD(data_race, ID, storage, "bytes of the later access") \
+        FIELD(data_race, INT, first, "first byte in it") \
+        FIELD(data_race, INT, bytes, "how many both touch") \
+        FIELD(data_race, SEQ, a, "the earlier access: a copy, op, host_read or host_write") \
+        FIELD(data_race, SEQ, b, "the later one") \
+        FIELD(data_race, STR, fix, "the call that would order them") \
+    END(data_race) \
     KIND(set_device, "the thread's current card changed") \
         FIELD(set_device, DEV, device, "to this") \
     END(set_device) \

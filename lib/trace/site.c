@@ -21,7 +21,7 @@ fy_ref fy_site_intern(fy_site *at)
 {
     if (!fy_log_is_on()) return 0;
     uint64_t generation = atomic_load(&fy_log_generation);
-    if (at->file) fy_source_tell(at->file);
+    if (at->file) fy_source_emit(at->file);
     fy_site_entry entry = {.line = (uint32_t)at->line};
     entry.file = fy_ref_str(at->file ? fy_site_file(at->file) : "?");
     entry.fn = fy_ref_str(at->fn);

@@ -83,7 +83,7 @@ const fy_source *fy_source_of(const char *path)
     return s->text ? s : NULL;
 }
 
-void fy_source_tell(const char *path)
+void fy_source_emit(const char *path)
 {
     pthread_mutex_lock(&lock);
     fy_source *s = find_or_read(path);

@@ -22,6 +22,6 @@ bool fy_source_is_embedded(void); /* is any? then the program is a lesson */
 /* The file's text: embedded, else read from the disk, once. NULL if it cannot be had. */
 const fy_source *fy_source_of(const char *path);
 /* Emit its source event, unless this log has it. */
-void fy_source_tell(const char *path);
+void fy_source_emit(const char *path);
 
 #endif

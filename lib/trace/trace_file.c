@@ -83,7 +83,7 @@ static holder holder_of(const char *name, const fy_log *log)
 
 void fy_trace_forget(bool remove)
 {
-    const fy_log *log = fy_log_mine();
+    const fy_log *log = fy_log_of_process();
     if (path && remove && (!log || holder_of(path, log) == OURS)) unlink(path);
     free(path);
     path = NULL;

@@ -102,7 +102,7 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
 }
 
 /* Both slots are written before either is published, so that either tells all. */
-static void fill_pair(fy_slot *slot, fy_ref site, const fy_hosted *o)
+static void fill_pair(fy_slot *slot, fy_ref site, const fy_host_op_event *o)
 {
     int64_t t = fy_clock_now();
     write_slot(slot, site, t, o, FY_PAYLOAD_BYTES);
@@ -112,7 +112,7 @@ static void fill_pair(fy_slot *slot, fy_ref site, const fy_hosted *o)
 }
 
 /* Near the end of what is ready the two slots might be parted: one might be the log's last. */
-bool fy_emit_hosted(fy_site *at, const fy_hosted *o)
+bool fy_emit_host_op(fy_site *at, const fy_host_op_event *o)
 {
     enum { NEAR = 1024 }; /* more than there are threads that come here at once */
     fy_head *h = recording();
@@ -239,7 +239,7 @@ bool fy_log_adopt(int fd, char *err, size_t room)
         return false;
     }
     atomic_store(&log->head->writer, getpid());
-    atomic_store(&log->head->born, fy_process_born(getpid()));
+    atomic_store(&log->head->born, fy_process_started(getpid()));
     if (!take(log, false, err, room)) {
         fy_log_close(log);
         return false;
@@ -263,7 +263,7 @@ void fy_log_write_to(fy_log *log)
     take(log, true, err, sizeof err);
 }
 
-fy_log *fy_log_mine(void) { return mine; }
+fy_log *fy_log_of_process(void) { return mine; }
 
 void fy_log_stop(const fy_head *log)
 {

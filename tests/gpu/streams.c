@@ -1,4 +1,4 @@
-/* Two streams, page-locked memory, events and a hazard: the log must be the same on a real card as on the simulated
+/* Two streams, page-locked memory, events and a data race: the log must be the same on a real card as on the simulated
  * one, and so must what is printed. What may differ, how much a copy and kernels overlap, goes to stderr. Part of
  * `make gpu-check`. */
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void pipeline(fy_stream *up, fy_stream *compute)
 }
 
 /* One missing wait each: the log says so on any card, whatever the values are this time. */
-static void hazards(fy_stream *up, fy_stream *compute)
+static void data_races(fy_stream *up, fy_stream *compute)
 {
     fy_tensor *host = fy_pin_memory(fy_ones((1000))), *home = fy_pin_memory(fy_zeros((1000))), *x = NULL;
     FY_STREAM(up) { x = fy_to(host, "cuda", .non_blocking = true); }
@@ -75,7 +75,7 @@ int main(void)
 {
     fy_stream *up = fy_cuda_stream(), *compute = fy_cuda_stream();
     pipeline(up, compute);
-    hazards(up, compute);
+    data_races(up, compute);
     fy_tensor *host = fy_pin_memory(fy_ones((ROWS, N))), *x = fy_zeros((ROWS, N), .device = "cuda");
     fy_tensor *a = fy_ones((N, N), .device = "cuda");
     both(up, compute, host, x, a, true, true); /* the first time is never the usual one */

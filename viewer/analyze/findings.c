@@ -17,7 +17,7 @@ static const struct {
 } rules[] = {
     /* a rule may leave alone what one above it has explained */
     {{"stopped", "what ended the program: a call that failed, or a crash", FINDING_WRONG}, rule_stopped},
-    {{"hazard", "a data race: two accesses that nothing orders", FINDING_WRONG}, rule_hazard},
+    {{"data-race", "a data race: two accesses that nothing orders", FINDING_WRONG}, rule_data_race},
     {{"stale-read", "read of a copy older than its twin", FINDING_WRONG}, rule_stale_read},
     {{"fragmentation", "out of memory with enough free, in pieces", FINDING_WRONG}, rule_fragmentation},
     {{"kept-after-home", "copied back, and kept on the card that ran out of memory", FINDING_WRONG},

@@ -319,9 +319,9 @@ static void add_drop(history *h, const fy_event *e)
     a->why = e->is.drop.why;
 }
 
-static void add_hazard(history *h, const fy_event *e)
+static void add_data_race(history *h, const fy_event *e)
 {
-    const fy_ev_hazard *is = &e->is.hazard;
+    const fy_ev_data_race *is = &e->is.data_race;
     act *a = add_act(h, e);
     if (!a) return;
     a->type = is->type;
@@ -425,7 +425,7 @@ void history_add(history *h, const fy_event *e)
 #undef ACCESS
     case FY_KIND_drop: add_drop(h, e); break;
     case FY_KIND_sync: add_sync(h, e); break;
-    case FY_KIND_hazard: add_hazard(h, e); break;
+    case FY_KIND_data_race: add_data_race(h, e); break;
     case FY_KIND_oom: add_oom(h, e); break;
     case FY_KIND_set_device: add_call(h, e, e->is.set_device.device, FY_ABSENT); break;
     case FY_KIND_event_wait: add_call(h, e, e->is.event_wait.device, e->is.event_wait.stream); break;

@@ -21,18 +21,18 @@ typedef struct side { /* one end of a copy */
 
 typedef struct act { /* an event that is kept */
     int64_t seq;
-    uint8_t kind; /* FY_KIND_copy ... */
-    uint8_t dir, route, why, cast,
-        type; /* FY_WORD_...; type: of a hazard; also scope of a sync, via of a host access; mark: at, for the clock */
+    uint8_t kind;                        /* FY_KIND_copy ... */
+    uint8_t dir, route, why, cast, type; /* FY_WORD_...; type: of a data race; also scope of a sync, via of a host
+                                            access; mark: at, for the clock */
     bool async, was_async, completed;
     int site, thread, device, stream;
     int64_t bytes, held;
     int64_t start, end; /* ns; segment, segment_free, alloc: addresses; mark: start is what the clock said */
     int64_t wire, staging, overhead;
     side src, dst;       /* copy; dst.storage, dst.tensor: also of alloc, free, drop, host_read, answer ...;
-                            src.version: the seq that a hazard or an error points back to; src.device,
+                            src.version: the seq that a data race or an error points back to; src.device,
                             dst.device: of an error, the first two that its message names */
-    int name, first_use; /* op; name: index into h->names: also a hazard's fix, an error's code, a
+    int name, first_use; /* op; name: index into h->names: also a data race's fix, an error's code, a
                             mark's note */
     int said, advice;    /* error: its message and hint: index into h->names */
     int nin, nout;       /* its uses: inputs, then outputs */
@@ -181,7 +181,7 @@ void explained(findings *f, int act);
 
 typedef void rule(findings *f, const history *h);
 rule rule_stopped;                                                                                        /* _stop.c */
-rule rule_hazard, rule_stale_read, rule_fragmentation, rule_kept_after_home, rule_out_of_memory;          /* _wrong.c */
+rule rule_data_race, rule_stale_read, rule_fragmentation, rule_kept_after_home, rule_out_of_memory;       /* _wrong.c */
 rule rule_sent_again, rule_round_trip, rule_there_and_back, rule_through_host, rule_bounced, rule_orphan; /* _trips.c */
 rule rule_converts_late, rule_created_then_moved, rule_pin_once, rule_pinned_each_time;                   /* _ways.c */
 rule rule_blocking_pageable, rule_many_small, rule_dearer_than_op;                                        /* _price.c */

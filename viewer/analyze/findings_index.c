@@ -82,7 +82,7 @@ char *text_of(fy_bytes bytes)
     fy_text clean = {0};
     fy_text_utf8(&clean, bytes.data, strnlen(bytes.data, bytes.size));
     fy_text_add(&clean, "", 1);
-    if (clean.lost) memory_is_out("a log");
+    if (clean.lost) memory_fail("a log");
     return clean.data;
 }
 

@@ -29,13 +29,13 @@ static int64_t first_of_two(const findings *f, const char *name, const char *oth
     return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
-/* The first hazard of a type, where its earlier access is a copy that way; dir 0: whatever it is. */
-static int64_t hazard_of(const findings *f, uint8_t type, uint8_t dir)
+/* The first data race of a type, where its earlier access is a copy that way; dir 0: whatever it is. */
+static int64_t race_of(const findings *f, uint8_t type, uint8_t dir)
 {
     const history *h = f->history;
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        if (a->kind != FY_KIND_hazard || a->type != type) continue;
+        if (a->kind != FY_KIND_data_race || a->type != type) continue;
         int earlier = act_of_seq(h, a->src.version);
         if (!dir || (earlier >= 0 && h->acts[earlier].kind == FY_KIND_copy && h->acts[earlier].dir == dir))
             return a->seq;
@@ -293,10 +293,10 @@ static int64_t free_returns_vram(const findings *f)
 
 /* ---- in what order ---- */
 
-static int64_t home_copy_is_there_at_once(const findings *f) { return hazard_of(f, FY_WORD_read_early, FY_WORD_d2h); }
-static int64_t source_is_mine_at_once(const findings *f) { return hazard_of(f, FY_WORD_write_early, FY_WORD_h2d); }
-static int64_t streams_see_each_other(const findings *f) { return hazard_of(f, FY_WORD_race, 0); }
-static int64_t freed_is_safe_to_reuse(const findings *f) { return hazard_of(f, FY_WORD_reuse, 0); }
+static int64_t home_copy_is_there_at_once(const findings *f) { return race_of(f, FY_WORD_read_early, FY_WORD_d2h); }
+static int64_t source_is_mine_at_once(const findings *f) { return race_of(f, FY_WORD_write_early, FY_WORD_h2d); }
+static int64_t streams_see_each_other(const findings *f) { return race_of(f, FY_WORD_race, 0); }
+static int64_t freed_is_safe_to_reuse(const findings *f) { return race_of(f, FY_WORD_reuse, 0); }
 
 /* An error that another line caused, and that was not told there: a card that failed says so to every later call. */
 static int64_t error_names_its_line(const findings *f)

@@ -7,7 +7,7 @@
 
 #include "memory.h"
 
-static const char *hazard_words(uint8_t type)
+static const char *race_words(uint8_t type)
 {
     switch (type) {
     case FY_WORD_read_early: return "the host read what queued work had not written yet";
@@ -17,17 +17,17 @@ static const char *hazard_words(uint8_t type)
     }
 }
 
-void rule_hazard(findings *f, const history *h)
+void rule_data_race(findings *f, const history *h)
 {
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        if (a->kind != FY_KIND_hazard) continue;
+        if (a->kind != FY_KIND_data_race) continue;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
         if (!x || x->times > 1) continue;
         char line[96];
         int earlier = act_of_seq(h, a->src.version);
         say_what(x, "%s; the other access is at %s. The values differ from run to run on a real card.",
-                 hazard_words(a->type), line_of(h, earlier >= 0 ? h->acts[earlier].site : -1, a->site, line));
+                 race_words(a->type), line_of(h, earlier >= 0 ? h->acts[earlier].site : -1, a->site, line));
         say_fix(x, "%s",
                 a->name >= 0 ? h->names[a->name]
                              : "order the two: fy_stream_wait_stream, an event, or let the host wait");

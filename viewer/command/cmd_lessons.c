@@ -14,9 +14,9 @@ static const char *state_of(progress p) { return p.done ? "done" : p.attempts ? 
 int command_list(const command *c, int argc, char **argv)
 {
     options o;
-    school s;
+    lesson_env s;
     if (!options_read(&o, c, argc, argv, "", 0)) return NOT_UNDERSTOOD;
-    if (!school_open(&s)) return NOT_PASSED;
+    if (!lessons_open(&s)) return NOT_PASSED;
     for (int i = 0; i < s.catalogue.count; i++) {
         const lesson *l = &s.catalogue.lessons[i];
         printf("%-5s  %-16s  %s\n", state_of(progress_of(&s.home, l)), l->id, l->title);
@@ -24,7 +24,7 @@ int command_list(const command *c, int argc, char **argv)
     printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n"
            "these marks are notes in my/progress.json; what counts is judged anew: %s grade --all\n",
            called_as, called_as);
-    school_close(&s);
+    lessons_close(&s);
     return FINE;
 }
 
@@ -50,12 +50,12 @@ static int show_hint(const command *c, const home *h, const lesson *l, const cha
 int command_hint(const command *c, int argc, char **argv)
 {
     options o;
-    school s;
+    lesson_env s;
     if (!options_read(&o, c, argc, argv, "", 2)) return NOT_UNDERSTOOD;
-    if (!school_open(&s)) return NOT_PASSED;
-    const lesson *l = school_lesson(&s, c, o.word[0]);
+    if (!lessons_open(&s)) return NOT_PASSED;
+    const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? show_hint(c, &s.home, l, o.word[1]) : NOT_UNDERSTOOD;
-    school_close(&s);
+    lessons_close(&s);
     return status;
 }
 
@@ -93,11 +93,11 @@ static int reset(const home *h, const lesson *l, bool sure)
 int command_reset(const command *c, int argc, char **argv)
 {
     options o;
-    school s;
+    lesson_env s;
     if (!options_read(&o, c, argc, argv, "--yes", 1)) return NOT_UNDERSTOOD;
-    if (!school_open(&s)) return NOT_PASSED;
-    const lesson *l = school_lesson(&s, c, o.word[0]);
+    if (!lessons_open(&s)) return NOT_PASSED;
+    const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? reset(&s.home, l, o.yes) : NOT_UNDERSTOOD;
-    school_close(&s);
+    lessons_close(&s);
     return status;
 }

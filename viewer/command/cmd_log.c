@@ -37,7 +37,7 @@ static int print_lines(const char *path)
         if (lines.size) fwrite(lines.data, 1, lines.size, stdout);
         lines.size = 0;
     }
-    if (lines.lost) memory_is_out("the lines of a log");
+    if (lines.lost) memory_fail("the lines of a log");
     free(lines.data);
     feed_free(f);
     return fflush(stdout) == 0 && !ferror(stdout) ? FINE : NOT_PASSED;
@@ -58,7 +58,7 @@ int command_schema(const command *c, int argc, char **argv)
     fy_text text = {0};
     if (!options_read(&o, c, argc, argv, "", 0)) return NOT_UNDERSTOOD;
     fy_schema_json(&text);
-    if (text.lost) memory_is_out("the schema");
+    if (text.lost) memory_fail("the schema");
     fwrite(text.data, 1, text.size, stdout);
     putchar('\n');
     free(text.data);

@@ -13,15 +13,15 @@
 #include "watch.h"
 #include "settings.h"
 
-static run_order order_for(const school *s, const lesson *l, const options *o)
+static run_options order_for(const lesson_env *s, const lesson *l, const options *o)
 {
-    return (run_order){.home = &s->home,
-                       .lesson = l,
-                       .demo = o->demo,
-                       .grade = true,
-                       .seed = fy_session_seed(),
-                       .limits = {.seconds = o->seconds},
-                       .stop_fd = -1};
+    return (run_options){.home = &s->home,
+                         .lesson = l,
+                         .demo = o->demo,
+                         .grade = true,
+                         .seed = fy_session_seed(),
+                         .limits = {.seconds = o->seconds},
+                         .stop_fd = -1};
 }
 
 /* ---- run: one line an event ---------------------------------------------------------------------------- */
@@ -33,15 +33,15 @@ static void narrate(int log_fd)
     if (!log) return;
     fy_log_writer_gone(log);
     fy_narrator *n = fy_narrator_of(log);
-    if (!n || !fy_narrate_to(n, stdout)) memory_is_out("the lines of a run");
+    if (!n || !fy_narrate_to(n, stdout)) memory_fail("the lines of a run");
     fy_narrator_free(n);
     fy_log_close(log);
 }
 
-static int run_once(const school *s, const lesson *l, const options *o)
+static int run_once(const lesson_env *s, const lesson *l, const options *o)
 {
     outcome out;
-    run_order order = order_for(s, l, o);
+    run_options order = order_for(s, l, o);
     order.grade = false;
     run(&order, &out);
     narrate(out.log_fd);
@@ -55,12 +55,12 @@ static int run_once(const school *s, const lesson *l, const options *o)
 int command_run(const command *c, int argc, char **argv)
 {
     options o;
-    school s;
+    lesson_env s;
     if (!options_read(&o, c, argc, argv, "--demo --seconds", 1)) return NOT_UNDERSTOOD;
-    if (!school_open(&s)) return NOT_PASSED;
-    const lesson *l = school_lesson(&s, c, o.word[0]);
+    if (!lessons_open(&s)) return NOT_PASSED;
+    const lesson *l = lessons_find(&s, c, o.word[0]);
     int status = l ? run_once(&s, l, &o) : NOT_UNDERSTOOD;
-    school_close(&s);
+    lessons_close(&s);
     return status;
 }
 
@@ -76,10 +76,10 @@ static void print_json(const lesson *l, const outcome *out)
     cJSON_Delete(json);
 }
 
-static int grade_once(const school *s, const lesson *l, const options *o)
+static int grade_once(const lesson_env *s, const lesson *l, const options *o)
 {
     outcome out;
-    run_order order = order_for(s, l, o);
+    run_options order = order_for(s, l, o);
     run(&order, &out);
     if (o->json) print_json(l, &out);
     else report(stdout, l, &out);
@@ -89,7 +89,7 @@ static int grade_once(const school *s, const lesson *l, const options *o)
 }
 
 /* A line a lesson. What progress.json says counts for nothing here. */
-static bool grade_in_line(const school *s, const lesson *l, const options *o)
+static bool grade_in_line(const lesson_env *s, const lesson *l, const options *o)
 {
     char mine[HOME_PATH];
     outcome out;
@@ -98,7 +98,7 @@ static bool grade_in_line(const school *s, const lesson *l, const options *o)
         if (!o->json) printf("not begun  %s\n", l->id);
         return false;
     }
-    run_order order = order_for(s, l, o);
+    run_options order = order_for(s, l, o);
     run(&order, &out);
     bool pass = out.end == RUN_FINE;
     if (o->json) print_json(l, &out);
@@ -108,7 +108,7 @@ static bool grade_in_line(const school *s, const lesson *l, const options *o)
     return pass;
 }
 
-static int grade_all(const school *s, const options *o)
+static int grade_all(const lesson_env *s, const options *o)
 {
     int passed = 0, count = s->catalogue.count;
     for (int i = 0; i < count; i++) passed += grade_in_line(s, &s->catalogue.lessons[i], o);
@@ -116,30 +116,30 @@ static int grade_all(const school *s, const options *o)
     return passed == count ? FINE : NOT_PASSED;
 }
 
-static int grade_one(const command *c, const school *s, const options *o)
+static int grade_one(const command *c, const lesson_env *s, const options *o)
 {
-    const lesson *l = school_lesson(s, c, o->word[0]);
+    const lesson *l = lessons_find(s, c, o->word[0]);
     return l ? grade_once(s, l, o) : NOT_UNDERSTOOD;
 }
 
 int command_grade(const command *c, int argc, char **argv)
 {
     options o;
-    school s;
+    lesson_env s;
     if (!options_read(&o, c, argc, argv, "--all --json --seconds", 1)) return NOT_UNDERSTOOD;
     if (o.all && o.word[0]) {
         fprintf(stderr, "ferry grade: --all is every lesson; leave '%s' out\n", o.word[0]);
         return NOT_UNDERSTOOD;
     }
-    if (!school_open(&s)) return NOT_PASSED;
+    if (!lessons_open(&s)) return NOT_PASSED;
     int status = o.all ? grade_all(&s, &o) : grade_one(c, &s, &o);
-    school_close(&s);
+    lessons_close(&s);
     return status;
 }
 
 /* ---- watch --------------------------------------------------------------------------------------------- */
 
-static void watch_forever(const school *s, const lesson *first, int count, const options *o)
+static void watch_forever(const lesson_env *s, const lesson *first, int count, const options *o)
 {
     watched *files = memory_zeroed((size_t)count, sizeof *files, "the files that are watched");
     const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
@@ -161,11 +161,11 @@ static void watch_forever(const school *s, const lesson *first, int count, const
 int command_watch(const command *c, int argc, char **argv)
 {
     options o;
-    school s;
+    lesson_env s;
     char err[HOME_PATH * 2];
     if (!options_read(&o, c, argc, argv, "--json --seconds", 1)) return NOT_UNDERSTOOD;
-    if (!school_open(&s)) return NOT_PASSED;
-    const lesson *l = o.word[0] ? school_lesson(&s, c, o.word[0]) : &s.catalogue.lessons[0];
+    if (!lessons_open(&s)) return NOT_PASSED;
+    const lesson *l = o.word[0] ? lessons_find(&s, c, o.word[0]) : &s.catalogue.lessons[0];
     int status = l ? FINE : NOT_UNDERSTOOD;
     if (l && !lesson_begin(&s.home, l, err, sizeof err)) {
         complain(err);
@@ -173,6 +173,6 @@ int command_watch(const command *c, int argc, char **argv)
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (status == FINE) watch_forever(&s, l, o.word[0] ? 1 : s.catalogue.count, &o);
-    school_close(&s);
+    lessons_close(&s);
     return status;
 }

@@ -143,46 +143,46 @@ static void wait_for_end(void)
     while (poll(&p, 1, -1) < 0 && errno == EINTR) continue;
 }
 
-static int serve(const school *s, const options *o, const char *served, int state)
+static int serve(const lesson_env *s, const options *o, const char *served, int state)
 {
     char err[512] = "";
-    studio *st = catch_enders() ? studio_open(&s->home, &s->catalogue, o->seconds) : NULL;
+    run_manager *st = catch_enders() ? run_manager_open(&s->home, &s->catalogue, o->seconds) : NULL;
     server_options so = {.port = o->port,
                          .mode = "lessons",
                          .why = why_simulated(),
                          .folder = served,
                          .allow_host = o->allow_host,
-                         .routes = studio_routes,
+                         .routes = lesson_routes,
                          .user = st};
     server *web = st ? server_start(&so, err, sizeof err) : NULL;
     if (!web) {
         complain(*err ? err : "no memory left to open the lessons");
-        studio_free(st);
+        run_manager_free(st);
         return NOT_PASSED;
     }
     write_state(state, web);
     greet(web, o->port, s->home.my);
-    bool ok = studio_start(st, web);
+    bool ok = run_manager_start(st, web);
     if (ok) wait_for_end();
     else complain("no thread could be started; close other programs");
-    studio_stop(st);
+    run_manager_stop(st);
     server_stop(web);
-    studio_free(st);
+    run_manager_free(st);
     return ok ? FINE : NOT_PASSED;
 }
 
 int command_serve(const command *c, int argc, char **argv)
 {
     options o;
-    school s;
+    lesson_env s;
     char served[HOME_PATH], path[HOME_PATH + 64], there[512] = "";
     if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return NOT_UNDERSTOOD;
     if (o.no_browser) setenv("BROWSER", "none", 1);
-    if (!school_open(&s)) return NOT_PASSED;
+    if (!lessons_open(&s)) return NOT_PASSED;
     served_folder(&s.home, served, sizeof served);
     int state = lock_path(served, path, sizeof path) ? lock_state(path, there, sizeof there) : -1;
     int status = state == -2 ? point_to_first(there) : serve(&s, &o, served, state);
     if (state >= 0) clear_state(state, path);
-    school_close(&s);
+    lessons_close(&s);
     return status;
 }

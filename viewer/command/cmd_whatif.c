@@ -22,7 +22,7 @@ static bool read_plan(const options *o, replay_plan *plan)
         snprintf(err, sizeof err, "there is no card '%.60s'; known: %s", o->card, fy_card_keys());
         return complain(err), false;
     }
-    if (o->bus && (!fy_figure_read(o->bus, strlen(o->bus), FY_UNIT_RATE, &plan->bus) || plan->bus < 1000000)) {
+    if (o->bus && (!fy_card_param_read(o->bus, strlen(o->bus), FY_UNIT_RATE, &plan->bus) || plan->bus < 1000000)) {
         snprintf(err, sizeof err, "--bus %.60s is no rate; write a number and its unit, as in --bus 8GB/s", o->bus);
         return complain(err), false;
     }
@@ -44,7 +44,7 @@ static bool read_log(const char *path, trace *t)
     if (!f) return complain(err), false;
     if (feed_note(f)) complain(feed_note(f));
     while (feed_read(f, &cursor, &lines, 64 << 10) > 0) continue;
-    if (lines.lost) memory_is_out("the lines of a log");
+    if (lines.lost) memory_fail("the lines of a log");
     bool ok = trace_parse(t, lines.data ? lines.data : "", lines.size, err, sizeof err);
     feed_free(f);
     free(lines.data);

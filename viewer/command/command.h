@@ -51,14 +51,14 @@ typedef struct options {
 bool options_read(options *o, const command *c, int argc, char **argv, const char *allowed, int words);
 
 /* The home and the catalogue; false after saying why not. */
-typedef struct school {
+typedef struct lesson_env {
     home home;
     catalogue catalogue;
-} school;
-bool school_open(school *s);
-void school_close(school *s);
+} lesson_env;
+bool lessons_open(lesson_env *s);
+void lessons_close(lesson_env *s);
 /* The lesson that was asked for; NULL after saying which there are. */
-const lesson *school_lesson(const school *s, const command *c, const char *asked);
+const lesson *lessons_find(const lesson_env *s, const command *c, const char *asked);
 /* "ferry: MESSAGE" on stderr. */
 void complain(const char *message);
 

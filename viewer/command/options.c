@@ -93,7 +93,7 @@ bool options_read(options *o, const command *c, int argc, char **argv, const cha
     return true;
 }
 
-bool school_open(school *s)
+bool lessons_open(lesson_env *s)
 {
     char err[2048] = "";
     bool ok = home_find(&s->home, err, sizeof err) && catalogue_open(&s->catalogue, &s->home, err, sizeof err);
@@ -101,9 +101,9 @@ bool school_open(school *s)
     return ok;
 }
 
-void school_close(school *s) { catalogue_close(&s->catalogue); }
+void lessons_close(lesson_env *s) { catalogue_close(&s->catalogue); }
 
-const lesson *school_lesson(const school *s, const command *c, const char *asked)
+const lesson *lessons_find(const lesson_env *s, const command *c, const char *asked)
 {
     char err[2048];
     if (!asked) {

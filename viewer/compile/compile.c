@@ -106,7 +106,8 @@ static bool choose_compiler(command *c, bool *clang, diagnosis *d)
 static const char strict[] = "-Werror=implicit-function-declaration -Werror=incompatible-pointer-types "
                              "-Werror=int-conversion -Werror=parentheses -Werror=multichar";
 
-static void make_command(command *c, const compile_order *o, bool clang, const char *out, const char *list, char *paths)
+static void make_command(command *c, const compile_options *o, bool clang, const char *out, const char *list,
+                         char *paths)
 {
     add_words(c, "-std=gnu11 -g -O1 -Wall -Wno-unused-variable -Wno-unused-but-set-variable");
     add_words(c, strict);
@@ -136,7 +137,7 @@ static compile_end broken(diagnosis *d, const char *what, const char *name, cons
     return COMPILE_BROKEN;
 }
 
-static bool prepare(const compile_order *o, diagnosis *d)
+static bool prepare(const compile_options *o, diagnosis *d)
 {
     char path[HOME_PATH + 32], folder[HOME_PATH], err[1200] = "";
     snprintf(path, sizeof path, "%s/libferry.a", o->home->lib);
@@ -146,7 +147,7 @@ static bool prepare(const compile_order *o, diagnosis *d)
     }
     snprintf(folder, sizeof folder, "%s", o->program);
     if (strrchr(folder, '/')) *strrchr(folder, '/') = '\0';
-    if (made_folder(o->home, folder, err, sizeof err)) return true;
+    if (build_folder_make(o->home, folder, err, sizeof err)) return true;
     char *fix = strrchr(err, ';');
     if (fix) *fix++ = '\0';
     *d = (diagnosis){0};
@@ -155,7 +156,7 @@ static bool prepare(const compile_order *o, diagnosis *d)
     return false;
 }
 
-static compile_end conclude(const compile_order *o, const child_result *r, const char *source, const char *header,
+static compile_end conclude(const compile_options *o, const child_result *r, const char *source, const char *header,
                             diagnosis *d)
 {
     child_limits none = {0};
@@ -179,7 +180,7 @@ static compile_end conclude(const compile_order *o, const child_result *r, const
 
 /* The compiler as it was told, for a question about itself. */
 typedef struct asking {
-    const compile_order *order;
+    const compile_options *order;
     command compiler;
 } asking;
 
@@ -206,12 +207,12 @@ static char *ask_for_folders(void *user)
     char err[256], *folders = NULL;
     child_result r;
     add_words(&a->compiler, "-E -v -x c /dev/null");
-    child_order order = {.argv = a->compiler.argv,
-                         .folder = a->order->home->beside,
-                         .env = own,
-                         .log_fd = -1,
-                         .stop_fd = a->order->stop_fd,
-                         .limits = {.seconds = 60}};
+    child_options order = {.argv = a->compiler.argv,
+                           .folder = a->order->home->beside,
+                           .env = own,
+                           .log_fd = -1,
+                           .stop_fd = a->order->stop_fd,
+                           .limits = {.seconds = 60}};
     if (!child_run(&order, &r, err, sizeof err)) return NULL;
     if (r.output) folders = cut_out(r.output, "#include <...> search starts here:\n", "End of search list");
     free(r.output);
@@ -219,7 +220,7 @@ static char *ask_for_folders(void *user)
 }
 
 /* A program that was built of what it may not read is refused, whatever else is to be said of it. */
-static compile_end look_at_reads(const compile_order *o, asking *a, const char *list, const char *source,
+static compile_end look_at_reads(const compile_options *o, asking *a, const char *list, const char *source,
                                  compile_end end, diagnosis *d)
 {
     diagnosis found;
@@ -232,7 +233,7 @@ static compile_end look_at_reads(const compile_order *o, asking *a, const char *
     return COMPILE_REFUSED;
 }
 
-static compile_end run_compiler(const compile_order *o, const char *source, const char *header, diagnosis *d)
+static compile_end run_compiler(const compile_options *o, const char *source, const char *header, diagnosis *d)
 {
     command c = {.count = 0};
     char paths[2 * (HOME_PATH + 8)], out[HOME_PATH + 32], list[HOME_PATH + 40], err[256] = "";
@@ -243,12 +244,12 @@ static compile_end run_compiler(const compile_order *o, const char *source, cons
     snprintf(out, sizeof out, "%s.%ld.new", o->program, (long)getpid());
     snprintf(list, sizeof list, "%s.d", out);
     make_command(&c, o, clang, out, list, paths);
-    child_order order = {.argv = c.argv,
-                         .folder = o->home->beside,
-                         .env = english,
-                         .log_fd = -1,
-                         .stop_fd = o->stop_fd,
-                         .limits = {.seconds = 60}};
+    child_options order = {.argv = c.argv,
+                           .folder = o->home->beside,
+                           .env = english,
+                           .log_fd = -1,
+                           .stop_fd = o->stop_fd,
+                           .limits = {.seconds = 60}};
     child_result r;
     if (!child_run(&order, &r, err, sizeof err)) return broken(d, "cannot run", c.argv[0], err, "close other programs");
     compile_end end = conclude(o, &r, source, header, d);
@@ -275,11 +276,11 @@ static char *read_manual(const home *h)
         if (text) fy_text_add(&manual, text, strlen(text));
         free(text);
     }
-    if (manual.lost) memory_is_out("the manual");
+    if (manual.lost) memory_fail("the manual");
     return manual.data;
 }
 
-compile_end compile(const compile_order *o, diagnosis *d)
+compile_end compile(const compile_options *o, diagnosis *d)
 {
     char path[HOME_PATH + 256];
     *d = (diagnosis){0};

@@ -6,12 +6,12 @@
 #include "diagnose.h"
 #include "paths.h"
 
-typedef struct compile_order {
+typedef struct compile_options {
     const home *home;
     const char *name;    /* the file relative to home->beside, "my/01-where-am-i.c" */
     const char *program; /* path of the executable to make */
     int stop_fd;         /* see child.h; -1: none */
-} compile_order;
+} compile_options;
 
 typedef enum compile_end {
     COMPILE_DONE,    /* d holds the first warning, if there is one: *d->message */
@@ -20,6 +20,6 @@ typedef enum compile_end {
     COMPILE_BROKEN,  /* no compiler, no library, no disk: d->message and d->hint say what to do */
 } compile_end;
 
-compile_end compile(const compile_order *o, diagnosis *d);
+compile_end compile(const compile_options *o, diagnosis *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* diagnose.c: reads what the compiler printed, picks the complaint to begin with, and explains it. */
+/* diagnose.c: reads what the compiler printed, picks the diagnostic to begin with, and explains it. */
 #include "diagnose.h"
 
 #include <ctype.h>
@@ -56,7 +56,7 @@ static bool first_message(message *m, const char *shown, const char *output, boo
 }
 
 /* The note that follows says which macro it was about: "macro 'fy_add' defined here". */
-static void read_macro_note(complaint *c, const char *at, const char *shown)
+static void read_macro_note(diagnostic *c, const char *at, const char *shown)
 {
     message next;
     for (const char *p = after_line(at); *p && !read_message(&next, p, shown); p = after_line(p)) {
@@ -83,32 +83,32 @@ static void keep_raw(diagnosis *d, const char *shown, const char *output)
 /* ---- explaining -------------------------------------------------------------------------------- */
 
 static const struct {
-    proof what;
+    mistake_kind what;
     const char *message, *hint;
 } proofs[] = {
-    {PROOF_QUOTE, "a quote is opened on this line and not closed",
+    {MISTAKE_QUOTE, "a quote is opened on this line and not closed",
      "put the missing \" at the end of the text, "
      "as in \"cuda\""},
-    {PROOF_COMMENT, "a comment begins here and does not end", "end it with */"},
-    {PROOF_OPEN_PAREN, "a closing parenthesis is missing: this line opens more ( than are closed",
+    {MISTAKE_COMMENT, "a comment begins here and does not end", "end it with */"},
+    {MISTAKE_OPEN_PAREN, "a closing parenthesis is missing: this line opens more ( than are closed",
      "count them: every ( needs its ), as in fy_zeros((2, 3));"},
-    {PROOF_CLOSE_PAREN, "there is one ) too many on this line", "count them: every ) needs its ("},
-    {PROOF_OPEN_BRACE, "the brace { that is opened here is never closed", "put the missing } where the block ends"},
-    {PROOF_CLOSE_BRACE, "this } closes nothing: there is one } more than {",
+    {MISTAKE_CLOSE_PAREN, "there is one ) too many on this line", "count them: every ) needs its ("},
+    {MISTAKE_OPEN_BRACE, "the brace { that is opened here is never closed", "put the missing } where the block ends"},
+    {MISTAKE_CLOSE_BRACE, "this } closes nothing: there is one } more than {",
      "look for a { that is missing above, "
      "or take this } away"},
 };
 
 static bool explain_proof(diagnosis *d, const char *source)
 {
-    finding f = proofread(source);
-    if (f.what == PROOF_FINE) return false;
+    source_mistake f = source_check(source);
+    if (f.what == MISTAKE_FINE) return false;
     d->line = f.line;
-    if (f.what == PROOF_CHARS) {
+    if (f.what == MISTAKE_CHARS) {
         snprintf(d->message, sizeof d->message, "text stands in double quotes in C: \"%s\", not '%s'", f.text, f.text);
         snprintf(d->hint, sizeof d->hint, "single quotes are for one letter; write \"%s\"", f.text);
     }
-    if (f.what == PROOF_DIVISION) {
+    if (f.what == MISTAKE_DIVISION) {
         double half = strtod(f.text, NULL) / strtod(strchr(f.text, '/') + 1, NULL);
         snprintf(d->message, sizeof d->message, "%s is %d in C: whole numbers, divided, give a whole number", f.text,
                  (int)half);
@@ -123,8 +123,8 @@ static bool explain_proof(diagnosis *d, const char *source)
     return true;
 }
 
-/* Python at the place of the first complaint. */
-static bool explain_python(diagnosis *d, const complaint *c)
+/* Python at the place of the first diagnostic. */
+static bool explain_python(diagnosis *d, const diagnostic *c)
 {
     static const struct {
         const char *begins, *message, *hint;
@@ -174,10 +174,10 @@ static int find_main_line(const char *source)
     return 0;
 }
 
-static complaint make_complaint(const message *m, const char *at, const char *shown, const char *source,
-                                const char *header)
+static diagnostic make_diagnostic(const message *m, const char *at, const char *shown, const char *source,
+                                  const char *header)
 {
-    complaint c = {.line = m->line, .col = m->col, .source = source, .header = header};
+    diagnostic c = {.line = m->line, .col = m->col, .source = source, .header = header};
     snprintf(c.text, sizeof c.text, "%s", m->text);
     source_line(source, c.line, c.here, sizeof c.here);
     const char *p = source;
@@ -193,10 +193,10 @@ static void hide_inner_names(char *text)
     for (char *p = text; (p = strstr(p, "_at'")); p++) memmove(p, p + 3, strlen(p + 3) + 1);
 }
 
-static void explain_message(diagnosis *d, const complaint *c)
+static void explain_message(diagnosis *d, const diagnostic *c)
 {
     d->line = c->line;
-    if (meant_hash(c, d) || explain_python(d, c) || explain_proof(d, c->source) || explain(c, d)) return;
+    if (fix_hash(c, d) || explain_python(d, c) || explain_proof(d, c->source) || explain(c, d)) return;
     snprintf(d->message, sizeof d->message, "%s", c->text);
     hide_inner_names(d->message);
     snprintf(d->hint, sizeof d->hint, "these are the compiler's words; compare the line with the lesson's example");
@@ -210,7 +210,7 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
     char *code = without_comments(source);
     keep_raw(d, shown, output);
     if (first_message(&m, shown, output, true, &at)) {
-        complaint c = make_complaint(&m, at, shown, code ? code : source, header);
+        diagnostic c = make_diagnostic(&m, at, shown, code ? code : source, header);
         explain_message(d, &c);
     } else if (explain_proof(d, source)) {
         ; /* the compiler did not mind, the linker did */
@@ -241,8 +241,8 @@ bool diagnose_warning(diagnosis *d, const char *shown, const char *source, const
 bool diagnose_quiet(diagnosis *d, const char *source)
 {
     *d = (diagnosis){0};
-    proof what = proofread(source).what;
-    if (what != PROOF_CHARS && what != PROOF_DIVISION) return false;
+    mistake_kind what = source_check(source).what;
+    if (what != MISTAKE_CHARS && what != MISTAKE_DIVISION) return false;
     explain_proof(d, source);
     source_line(source, d->line, d->source, sizeof d->source);
     return true;

@@ -4,7 +4,7 @@
 
 #include "diagnose.h"
 
-typedef struct complaint {
+typedef struct diagnostic {
     int line, col;
     char text[400];     /* without file, place and [-Woption] */
     char macro[48];     /* the macro that a note below it names */
@@ -13,25 +13,25 @@ typedef struct complaint {
     char here[240];     /* text of the line, without indentation */
     int indent;
     char part[4][96]; /* what the * of the rule stood for */
-} complaint;
+} diagnostic;
 
 /* Explains by the rules (error_rules.c); false if none fits. May move d->line. */
-bool explain(const complaint *c, diagnosis *d);
+bool explain(const diagnostic *c, diagnosis *d);
 
 /* What a line tells; false when it tells nothing. */
-typedef bool looking(const complaint *c, diagnosis *d);
-looking meant_semicolon, meant_at_sign, meant_mark, meant_keyword, meant_else, meant_curly_quotes; /* fix_syntax.c */
-looking meant_hash;                                                                                /* fix_syntax.c */
-looking meant_address, meant_swapped, meant_option;                                                /* fix_syntax.c */
-looking meant_too_few, meant_too_many, meant_value_missing, meant_text, meant_assertion;           /* fix_syntax.c */
-looking meant_no_option, meant_no_option_of;                                                       /* fix_syntax.c */
-looking meant_c_type, meant_dtype_text, meant_python_dtype;                                        /* fix_dtypes.c */
-looking meant_function_unknown, meant_name_unknown, meant_dot, meant_device;                       /* fix_names.c */
-looking meant_not_an_object, meant_operand, meant_star, meant_stars;                               /* fix_types.c */
+typedef bool looking(const diagnostic *c, diagnosis *d);
+looking fix_semicolon, fix_at_sign, fix_mark, fix_keyword, fix_else, fix_curly_quotes; /* fix_syntax.c */
+looking fix_hash;                                                                      /* fix_syntax.c */
+looking fix_address, fix_swapped, fix_option;                                          /* fix_syntax.c */
+looking fix_too_few, fix_too_many, fix_value_missing, fix_text, fix_assertion;         /* fix_syntax.c */
+looking fix_no_option, fix_no_option_of;                                               /* fix_syntax.c */
+looking fix_c_type, fix_dtype_text, fix_python_dtype;                                  /* fix_dtypes.c */
+looking fix_function_unknown, fix_name_unknown, fix_dot, fix_device;                   /* fix_names.c */
+looking fix_not_an_object, fix_operand, fix_star, fix_stars;                           /* fix_types.c */
 
 /* fix_dtypes.c: the dtype that a beginner means by a word, or NULL; and words for one that nobody declared. */
-const char *dtype_meant(const char *word);
-bool meant_dtype_name(const char *name, diagnosis *d);
+const char *dtype_alias(const char *word);
+bool fix_dtype_name(const char *name, diagnosis *d);
 
 /* names.c: does ferry.h have this name as a call? The nearest one to a misspelt name, or "". The way its
  * macro is called, "fy_add(a, b)", or "". */

@@ -15,7 +15,7 @@ static const char *const words[][2] = {
     {"_Bool", "FY_BOOL"},
 };
 
-const char *dtype_meant(const char *word)
+const char *dtype_alias(const char *word)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i][0], word)) return words[i][1];
@@ -39,12 +39,12 @@ static void word_of_call(const char *line, char *word, int room)
 }
 
 /* .dtype = double, fy_to(x, float) */
-bool meant_c_type(const complaint *c, diagnosis *d)
+bool fix_c_type(const diagnostic *c, diagnosis *d)
 {
     char word[32];
     word_of_option(c->here, word, sizeof word);
-    if (!dtype_meant(word)) word_of_call(c->here, word, sizeof word);
-    const char *dtype = dtype_meant(word);
+    if (!dtype_alias(word)) word_of_call(c->here, word, sizeof word);
+    const char *dtype = dtype_alias(word);
     if (!dtype) return false;
     SAY(message, "'%s' is a type of C, and no dtype", word);
     SAY(hint, "write %s", dtype);
@@ -52,26 +52,26 @@ bool meant_c_type(const complaint *c, diagnosis *d)
 }
 
 /* .dtype = "float16" */
-bool meant_dtype_text(const complaint *c, diagnosis *d)
+bool fix_dtype_text(const diagnostic *c, diagnosis *d)
 {
     char word[32];
     const char *p = strstr(c->here, "dtype"), *text = p ? strchr(p, '"') : NULL;
     if (!text) return false;
     word_after(text + 1, word, sizeof word);
     if (!strcmp(word, "torch") && text[6] == '.') word_after(text + 7, word, sizeof word);
-    const char *dtype = dtype_meant(word);
+    const char *dtype = dtype_alias(word);
     SAY(message, "a dtype is no text");
     SAY(hint, "write %s", dtype ? dtype : "FY_INT64 or FY_FLOAT32");
     return true;
 }
 
 /* torch.float16, np.int32 */
-bool meant_python_dtype(const complaint *c, diagnosis *d)
+bool fix_python_dtype(const diagnostic *c, diagnosis *d)
 {
     char word[32];
     for (const char *p = c->here; (p = strchr(p, '.')); p++) {
         word_after(p + 1, word, sizeof word);
-        const char *dtype = dtype_meant(word);
+        const char *dtype = dtype_alias(word);
         if (!dtype || p < c->here + 2 || (strncmp(p - 2, "np", 2) && (p < c->here + 5 || strncmp(p - 5, "torch", 5))))
             continue;
         SAY(message, "'%s.%s' is Python's name for it", p[-1] == 'p' ? "np" : "torch", word);
@@ -82,9 +82,9 @@ bool meant_python_dtype(const complaint *c, diagnosis *d)
 }
 
 /* float64 alone. */
-bool meant_dtype_name(const char *name, diagnosis *d)
+bool fix_dtype_name(const char *name, diagnosis *d)
 {
-    const char *dtype = dtype_meant(name);
+    const char *dtype = dtype_alias(name);
     if (!dtype) return false;
     SAY(message, strncmp(name, "FY_", 3) ? "'%s' is Python's name for it" : "there is no dtype '%s'", name);
     SAY(hint, "write %s", dtype);

@@ -22,7 +22,7 @@ static bool standard_call(diagnosis *d, const char *name)
     return false;
 }
 
-static bool include_missing(diagnosis *d, const complaint *c)
+static bool include_missing(diagnosis *d, const diagnostic *c)
 {
     for (const char *p = c->source; *p; p += strcspn(p, "\n"), p += *p == '\n') {
         const char *include = *p == '#' ? strstr(p, "ferry.h") : NULL;
@@ -33,7 +33,7 @@ static bool include_missing(diagnosis *d, const complaint *c)
 }
 
 /* implicit declaration of function '$1' */
-bool meant_function_unknown(const complaint *c, diagnosis *d)
+bool fix_function_unknown(const diagnostic *c, diagnosis *d)
 {
     const char *name = c->part[0];
     char near[64];
@@ -50,7 +50,7 @@ bool meant_function_unknown(const complaint *c, diagnosis *d)
 }
 
 /* "total = fy_zeros((2))": made without saying what it is. */
-static bool is_first_use(const complaint *c, const char *name)
+static bool is_first_use(const diagnostic *c, const char *name)
 {
     size_t n = strlen(name);
     if (strncmp(c->here, name, n)) return false;
@@ -91,7 +91,7 @@ static bool is_foreign(diagnosis *d, const char *name)
 }
 
 /* fy_given(mat1) */
-static bool wants_quotes(const complaint *c, diagnosis *d, const char *name)
+static bool wants_quotes(const diagnostic *c, diagnosis *d, const char *name)
 {
     char given[64], answer[64];
     snprintf(given, sizeof given, "fy_given(%.40s)", name);
@@ -103,7 +103,7 @@ static bool wants_quotes(const complaint *c, diagnosis *d, const char *name)
 }
 
 /* fy.ones((2)) */
-bool meant_dot(const complaint *c, diagnosis *d)
+bool fix_dot(const diagnostic *c, diagnosis *d)
 {
     char name[48], arguments[96];
     const char *p = strstr(c->here, "fy.");
@@ -116,7 +116,7 @@ bool meant_dot(const complaint *c, diagnosis *d)
 }
 
 /* fy_to(x, .device = "cuda") */
-bool meant_device(const complaint *c, diagnosis *d)
+bool fix_device(const diagnostic *c, diagnosis *d)
 {
     char to[40] = "cuda", name[48];
     const char *call = strstr(c->here, "fy_to("), *p = call ? strstr(call, ".device") : NULL;
@@ -130,7 +130,7 @@ bool meant_device(const complaint *c, diagnosis *d)
 }
 
 /* fy_cuda x */
-static bool call_without_parentheses(const complaint *c, diagnosis *d, const char *name)
+static bool call_without_parentheses(const diagnostic *c, diagnosis *d, const char *name)
 {
     char argument[48] = "";
     const char *p = strstr(c->here, name);
@@ -142,16 +142,16 @@ static bool call_without_parentheses(const complaint *c, diagnosis *d, const cha
 }
 
 /* '$1' undeclared; $2 is the compiler's suggestion, or "" */
-bool meant_name_unknown(const complaint *c, diagnosis *d)
+bool fix_name_unknown(const diagnostic *c, diagnosis *d)
 {
     const char *name = c->part[0], *other = c->part[1];
     char call[64];
     snprintf(call, sizeof call, "%.40s(", name);
     if (!strncmp(name, "fy_", 3) && include_missing(d, c)) return true;
-    if (meant_dot(c, d)) return true;
-    if (wants_quotes(c, d, name) || meant_python_dtype(c, d) || meant_dtype_name(name, d)) return true;
+    if (fix_dot(c, d)) return true;
+    if (wants_quotes(c, d, name) || fix_python_dtype(c, d) || fix_dtype_name(name, d)) return true;
     if (is_foreign(d, name)) return true;
-    if (strstr(c->here, call)) return meant_function_unknown(c, d);
+    if (strstr(c->here, call)) return fix_function_unknown(c, d);
     if (name_known(c->header, name)) {
         call_without_parentheses(c, d, name);
     } else if (is_first_use(c, name)) {

@@ -11,7 +11,7 @@
 static char last_letter(const char *line) { return *line ? line[strlen(line) - 1] : '\0'; }
 
 /* a @ b */
-bool meant_at_sign(const complaint *c, diagnosis *d)
+bool fix_at_sign(const diagnostic *c, diagnosis *d)
 {
     char left[48], right[48];
     const char *p = strchr(c->here, '@');
@@ -24,7 +24,7 @@ bool meant_at_sign(const complaint *c, diagnosis *d)
 }
 
 /* gcc complains where the next statement begins: the line before it is the one to mend. */
-bool meant_semicolon(const complaint *c, diagnosis *d)
+bool fix_semicolon(const diagnostic *c, diagnosis *d)
 {
     char before[240] = "";
     int line = c->line;
@@ -32,7 +32,7 @@ bool meant_semicolon(const complaint *c, diagnosis *d)
         while (line > 1 && !*before) source_line(c->source, --line, before, sizeof before);
     if (!*before || strchr(";{}", last_letter(before))) line = c->line;
     source_line(c->source, line, before, sizeof before);
-    if (strchr(before, '@')) return meant_at_sign(c, d);
+    if (strchr(before, '@')) return fix_at_sign(c, d);
     if (strchr(";{", last_letter(before))) return false;
     d->line = line;
     return plainly(d, "a semicolon is missing at the end of this line", "every statement ends in ;");
@@ -48,7 +48,7 @@ static bool is_directive(const char *word)
 }
 
 /* x = fy_cpu(y);  # bring it home */
-bool meant_hash(const complaint *c, diagnosis *d)
+bool fix_hash(const diagnostic *c, diagnosis *d)
 {
     char word[16];
     const char *p = c->here;
@@ -64,7 +64,7 @@ bool meant_hash(const complaint *c, diagnosis *d)
 /* ---- marks ------------------------------------------------------------------------------------- */
 
 /* A word and a text with nothing between them: fy_to(a "cuda"), .device "cuda". */
-bool meant_mark(const complaint *c, diagnosis *d)
+bool fix_mark(const diagnostic *c, diagnosis *d)
 {
     char word[48];
     for (const char *p = c->here; (p = strchr(p, '"')); p++) {
@@ -81,7 +81,7 @@ bool meant_mark(const complaint *c, diagnosis *d)
 }
 
 /* for, if and while without parentheses. */
-bool meant_keyword(const complaint *c, diagnosis *d)
+bool fix_keyword(const diagnostic *c, diagnosis *d)
 {
     if (!strncmp(c->here, "for ", 4) && strstr(c->here, " in "))
         return plainly(d, "this is Python: a loop in C counts by itself", "write for (int i = 0; i < n; i++) { ... }");
@@ -92,14 +92,14 @@ bool meant_keyword(const complaint *c, diagnosis *d)
     return !strcmp(word, "if") || !strcmp(word, "while") || !strcmp(word, "for");
 }
 
-bool meant_else(const complaint *c, diagnosis *d)
+bool fix_else(const diagnostic *c, diagnosis *d)
 {
     if (strncmp(c->here, "else", 4) && strncmp(c->here, "} else", 6)) return false;
     return plainly(d, "this else belongs to no if", "an if with more than one statement needs { } around them");
 }
 
 /* Curly quotes come from copying out of a document. */
-bool meant_curly_quotes(const complaint *c, diagnosis *d)
+bool fix_curly_quotes(const diagnostic *c, diagnosis *d)
 {
     if (!strstr(c->here, "\u201c") && !strstr(c->here, "\u201d") && !strstr(c->here, "\u2019")) return false;
     return plainly(d, "these quotes are typographic ones, as documents have them", "type them again: \"cuda\"");
@@ -107,8 +107,8 @@ bool meant_curly_quotes(const complaint *c, diagnosis *d)
 
 /* ---- calls ------------------------------------------------------------------------------------- */
 
-/* The call of the complaint: named by the compiler, or by its note. */
-static bool argument_count(const complaint *c, diagnosis *d, const char *words)
+/* The call of the diagnostic: named by the compiler, or by its note. */
+static bool argument_count(const diagnostic *c, diagnosis *d, const char *words)
 {
     char form[96];
     const char *name = *c->macro ? c->macro : c->part[0];
@@ -119,12 +119,12 @@ static bool argument_count(const complaint *c, diagnosis *d, const char *words)
     return true;
 }
 
-bool meant_too_few(const complaint *c, diagnosis *d) { return argument_count(c, d, "few"); }
+bool fix_too_few(const diagnostic *c, diagnosis *d) { return argument_count(c, d, "few"); }
 
-bool meant_too_many(const complaint *c, diagnosis *d) { return argument_count(c, d, "many"); }
+bool fix_too_many(const diagnostic *c, diagnosis *d) { return argument_count(c, d, "many"); }
 
 /* Nothing where a value should be: fy_to(a) without a target, fy_add(a, ) */
-bool meant_value_missing(const complaint *c, diagnosis *d)
+bool fix_value_missing(const diagnostic *c, diagnosis *d)
 {
     const char *p = strstr(c->here, "fy_to(");
     char arguments[96];
@@ -137,7 +137,7 @@ bool meant_value_missing(const complaint *c, diagnosis *d)
 }
 
 /* fy_matmul(&x, w) */
-bool meant_address(const complaint *c, diagnosis *d)
+bool fix_address(const diagnostic *c, diagnosis *d)
 {
     char name[48], call[48], arguments[96];
     const char *p = strchr(c->here, '&'), *open = p;
@@ -155,7 +155,7 @@ bool meant_address(const complaint *c, diagnosis *d)
 }
 
 /* fy_to("cuda", x) */
-bool meant_swapped(const complaint *c, diagnosis *d)
+bool fix_swapped(const diagnostic *c, diagnosis *d)
 {
     char arguments[96];
     const char *p = strstr(c->here, "fy_to(");
@@ -171,7 +171,7 @@ bool meant_swapped(const complaint *c, diagnosis *d)
 }
 
 /* fy_ones((2), "cuda") */
-bool meant_option(const complaint *c, diagnosis *d)
+bool fix_option(const diagnostic *c, diagnosis *d)
 {
     bool moves = strstr(c->here, "fy_to(");
     return plainly(d, "options are given by name, with a dot in front",
@@ -202,8 +202,8 @@ static bool no_option(const char *type, const char *name, diagnosis *d)
 }
 
 /* gcc names the structure first, clang the option. */
-bool meant_no_option(const complaint *c, diagnosis *d) { return no_option(c->part[0], c->part[1], d); }
-bool meant_no_option_of(const complaint *c, diagnosis *d) { return no_option(c->part[1], c->part[0], d); }
+bool fix_no_option(const diagnostic *c, diagnosis *d) { return no_option(c->part[0], c->part[1], d); }
+bool fix_no_option_of(const diagnostic *c, diagnosis *d) { return no_option(c->part[1], c->part[0], d); }
 
 static bool takes_text(const char *line)
 {
@@ -214,7 +214,7 @@ static bool takes_text(const char *line)
 }
 
 /* fy_answer(c, "c"), fy_print("hello") */
-bool meant_text(const complaint *c, diagnosis *d)
+bool fix_text(const diagnostic *c, diagnosis *d)
 {
     if (!strstr(c->here, "fy_answer(") && !takes_text(c->here) && strchr(c->here, '"'))
         return plainly(d, "a tensor is wanted here, and text is given",
@@ -224,7 +224,7 @@ bool meant_text(const complaint *c, diagnosis *d)
     return plainly(d, "text is wanted here, and a tensor is given", "text stands in quotes: \"cuda\"");
 }
 
-static bool shape_missing(const complaint *c, diagnosis *d)
+static bool shape_missing(const diagnostic *c, diagnosis *d)
 {
     char name[48];
     const char *p = strstr(c->here, "()");
@@ -251,13 +251,13 @@ static const char *asserted(const char *text)
 
 /* An assertion of ferry_call.h: "the shape needs parentheses of its own: fy_zeros((2, 3)); ...". The
  * compiler may show it as C text, quotes and all. */
-bool meant_assertion(const complaint *c, diagnosis *d)
+bool fix_assertion(const diagnostic *c, diagnosis *d)
 {
     char words[240];
     size_t n = 0;
     const char *p = asserted(c->text);
     bool quoted = *p == '"';
-    if (shape_missing(c, d) || meant_value_missing(c, d)) return true;
+    if (shape_missing(c, d) || fix_value_missing(c, d)) return true;
     for (p += quoted; *p && !(quoted && *p == '"') && n + 1 < sizeof words; p++) {
         if (quoted && *p == '\\' && p[1]) p++;
         words[n++] = *p;

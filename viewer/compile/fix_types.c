@@ -22,7 +22,7 @@ static const struct {
     {"data", "fy_data(%s)"},
 };
 
-static bool explain_method(const complaint *c, diagnosis *d, const char *object, const char *method, const char *after)
+static bool explain_method(const diagnostic *c, diagnosis *d, const char *object, const char *method, const char *after)
 {
     char call[64], arguments[96];
     const char *accessor = strstr(c->here, "->") ? "->" : ".";
@@ -52,7 +52,7 @@ static bool explain_attribute(diagnosis *d, const char *object, const char *name
 }
 
 /* a.to("cuda"), a->shape */
-static bool member(const complaint *c, diagnosis *d)
+static bool member(const diagnostic *c, diagnosis *d)
 {
     for (const char *p = c->here; (p = strpbrk(p, ".-")); p++) {
         if (*p == '-' && p[1] != '>') continue;
@@ -67,7 +67,7 @@ static bool member(const complaint *c, diagnosis *d)
     return false;
 }
 
-static bool subscript(const complaint *c, diagnosis *d)
+static bool subscript(const diagnostic *c, diagnosis *d)
 {
     char object[48];
     const char *p = strchr(c->here, '[');
@@ -87,8 +87,8 @@ static void by_number(char *call, size_t room, const char *left, const char *rig
     else snprintf(call, room, "fy_mul(%.20s, 1.0 / %g)", left, n);
 }
 
-/* a + b, a * 2: the operator stands at the complaint's column, or is the first one between two words. */
-static bool arithmetic(const complaint *c, diagnosis *d)
+/* a + b, a * 2: the operator stands at the diagnostic's column, or is the first one between two words. */
+static bool arithmetic(const diagnostic *c, diagnosis *d)
 {
     char left[48], right[48], call[64] = "";
     int at = c->col - 1 - c->indent;
@@ -114,7 +114,7 @@ static bool arithmetic(const complaint *c, diagnosis *d)
 }
 
 /* fy_print(*a) */
-static bool dereference(const complaint *c, diagnosis *d)
+static bool dereference(const diagnostic *c, diagnosis *d)
 {
     char name[48], before[8];
     const char *p = strchr(c->here, '*');
@@ -128,7 +128,7 @@ static bool dereference(const complaint *c, diagnosis *d)
 }
 
 /* The name in "fy_tensor x = ..." or "fy_tensor **x = ...". */
-static bool declared(const complaint *c, char *name, int room)
+static bool declared(const diagnostic *c, char *name, int room)
 {
     const char *p = strstr(c->here, "fy_tensor");
     *name = '\0';
@@ -138,7 +138,7 @@ static bool declared(const complaint *c, char *name, int room)
     return *name != '\0';
 }
 
-bool meant_star(const complaint *c, diagnosis *d)
+bool fix_star(const diagnostic *c, diagnosis *d)
 {
     char name[48];
     if (!declared(c, name, sizeof name)) snprintf(name, sizeof name, "a");
@@ -147,7 +147,7 @@ bool meant_star(const complaint *c, diagnosis *d)
     return true;
 }
 
-bool meant_stars(const complaint *c, diagnosis *d)
+bool fix_stars(const diagnostic *c, diagnosis *d)
 {
     char name[48];
     if (!declared(c, name, sizeof name)) return false;
@@ -156,9 +156,9 @@ bool meant_stars(const complaint *c, diagnosis *d)
     return true;
 }
 
-bool meant_not_an_object(const complaint *c, diagnosis *d)
+bool fix_not_an_object(const diagnostic *c, diagnosis *d)
 {
     return member(c, d) || subscript(c, d) || dereference(c, d) || arithmetic(c, d);
 }
 
-bool meant_operand(const complaint *c, diagnosis *d) { return arithmetic(c, d) || meant_not_an_object(c, d); }
+bool fix_operand(const diagnostic *c, diagnosis *d) { return arithmetic(c, d) || fix_not_an_object(c, d); }

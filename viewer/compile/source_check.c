@@ -23,14 +23,14 @@ typedef struct reader {
     bool blank; /* nothing but blanks on this line so far */
     bracket open[DEEPEST];
     int depth;
-    finding suspect; /* a { whose } stands further left than it should */
-    char word[16];   /* the identifier just read */
-    finding found;
+    source_mistake suspect; /* a { whose } stands further left than it should */
+    char word[16];          /* the identifier just read */
+    source_mistake found;
 } reader;
 
-static void find(reader *r, proof what, int line)
+static void find(reader *r, mistake_kind what, int line)
 {
-    if (r->found.what == PROOF_FINE) r->found = (finding){.what = what, .line = line};
+    if (r->found.what == MISTAKE_FINE) r->found = (source_mistake){.what = what, .line = line};
 }
 
 static void next_line(reader *r)
@@ -47,7 +47,7 @@ static void skip_comment(reader *r)
     for (r->p += 2; *r->p && strncmp(r->p, "*/", 2); r->p++)
         if (*r->p == '\n') next_line(r);
     if (*r->p) r->p++;
-    else find(r, PROOF_COMMENT, start);
+    else find(r, MISTAKE_COMMENT, start);
 }
 
 static void skip_to_line_end(reader *r, bool goes_on)
@@ -66,7 +66,7 @@ static void read_string(reader *r)
         r->p = q;
         return;
     }
-    find(r, PROOF_QUOTE, r->line);
+    find(r, MISTAKE_QUOTE, r->line);
     r->p = q - 1;
 }
 
@@ -78,13 +78,13 @@ static void read_chars(reader *r)
     bool escaped = *q == '\\';
     while (*q && *q != '\n' && *q != '\'') q += q[0] == '\\' && q[1] && q[1] != '\n' ? 2 : 1, letters++;
     if (*q != '\'') {
-        find(r, PROOF_QUOTE, r->line);
+        find(r, MISTAKE_QUOTE, r->line);
         r->p = q - 1;
         return;
     }
     if (letters > 1 && !escaped) {
-        find(r, PROOF_CHARS, r->line);
-        if (r->found.what == PROOF_CHARS && !*r->found.text)
+        find(r, MISTAKE_CHARS, r->line);
+        if (r->found.what == MISTAKE_CHARS && !*r->found.text)
             snprintf(r->found.text, sizeof r->found.text, "%.*s", (int)(q - r->p - 1), r->p + 1);
     }
     r->p = q;
@@ -101,30 +101,30 @@ static void open_bracket(reader *r)
 static void close_brace(reader *r, bool first_on_line)
 {
     while (r->depth > 0 && r->open[r->depth - 1].kind != '{') {
-        find(r, PROOF_OPEN_PAREN, r->open[r->depth - 1].line);
+        find(r, MISTAKE_OPEN_PAREN, r->open[r->depth - 1].line);
         r->depth--;
     }
     if (r->depth == 0) {
-        find(r, PROOF_CLOSE_BRACE, r->line);
+        find(r, MISTAKE_CLOSE_BRACE, r->line);
         return;
     }
     const bracket *b = &r->open[--r->depth];
-    if (first_on_line && r->indent < b->indent && r->suspect.what == PROOF_FINE)
-        r->suspect = (finding){.what = PROOF_OPEN_BRACE, .line = b->line};
+    if (first_on_line && r->indent < b->indent && r->suspect.what == MISTAKE_FINE)
+        r->suspect = (source_mistake){.what = MISTAKE_OPEN_BRACE, .line = b->line};
 }
 
 static void close_paren(reader *r)
 {
     char partner = *r->p == ')' ? '(' : '[';
     if (r->depth > 0 && r->open[r->depth - 1].kind == partner) r->depth--;
-    else find(r, PROOF_CLOSE_PAREN, r->line);
+    else find(r, MISTAKE_CLOSE_PAREN, r->line);
 }
 
 static void end_statement(reader *r)
 {
     const bracket *b = r->depth > 0 ? &r->open[r->depth - 1] : NULL;
     if (!b || b->kind == '{' || b->loop) return;
-    find(r, PROOF_OPEN_PAREN, b->line);
+    find(r, MISTAKE_OPEN_PAREN, b->line);
     while (r->depth > 0 && r->open[r->depth - 1].kind != '{') r->depth--;
 }
 
@@ -145,7 +145,7 @@ static void read_number(reader *r)
     long a, b;
     bool found = r->depth > 0 && r->open[r->depth - 1].fill && sscanf(r->p, "%9ld / %9ld%n", &a, &b, &n) == 2 && n > 0;
     if (found && !isalnum((unsigned char)r->p[n]) && r->p[n] != '.' && b > 0 && a % b) {
-        find(r, PROOF_DIVISION, r->line);
+        find(r, MISTAKE_DIVISION, r->line);
         snprintf(r->found.text, sizeof r->found.text, "%ld/%ld", a, b);
     }
     r->p = end - 1;
@@ -176,18 +176,18 @@ static void read_one(reader *r)
     if (!isalnum((unsigned char)*r->p) && *r->p != '_') r->word[0] = '\0';
 }
 
-finding proofread(const char *source)
+source_mistake source_check(const char *source)
 {
     reader r = {.p = source, .line_start = source, .line = 1, .blank = true};
-    while (*r.p && r.found.what == PROOF_FINE) {
+    while (*r.p && r.found.what == MISTAKE_FINE) {
         read_one(&r);
         if (*r.p) r.p++; /* a comment or a text may have ended with the file */
     }
-    while (r.depth > 0 && r.found.what == PROOF_FINE) {
+    while (r.depth > 0 && r.found.what == MISTAKE_FINE) {
         const bracket *b = &r.open[--r.depth];
-        if (b->kind != '{') find(&r, PROOF_OPEN_PAREN, b->line);
-        else if (r.suspect.what != PROOF_FINE) r.found = r.suspect;
-        else find(&r, PROOF_OPEN_BRACE, b->line);
+        if (b->kind != '{') find(&r, MISTAKE_OPEN_PAREN, b->line);
+        else if (r.suspect.what != MISTAKE_FINE) r.found = r.suspect;
+        else find(&r, MISTAKE_OPEN_BRACE, b->line);
     }
     return r.found;
 }

@@ -5,26 +5,26 @@
 
 #include <stdbool.h>
 
-typedef enum proof {
-    PROOF_FINE,
-    PROOF_QUOTE,       /* a " without its partner on the line */
-    PROOF_CHARS,       /* 'cuda': several letters in single quotes */
-    PROOF_DIVISION,    /* fy_full((2), 1/2): whole numbers */
-    PROOF_COMMENT,     /* a comment that does not end */
-    PROOF_OPEN_PAREN,  /* more ( than ) when the statement ends */
-    PROOF_CLOSE_PAREN, /* a ) that closes nothing */
-    PROOF_OPEN_BRACE,  /* a { that is never closed */
-    PROOF_CLOSE_BRACE, /* a } that closes nothing */
-} proof;
+typedef enum mistake_kind {
+    MISTAKE_FINE,
+    MISTAKE_QUOTE,       /* a " without its partner on the line */
+    MISTAKE_CHARS,       /* 'cuda': several letters in single quotes */
+    MISTAKE_DIVISION,    /* fy_full((2), 1/2): whole numbers */
+    MISTAKE_COMMENT,     /* a comment that does not end */
+    MISTAKE_OPEN_PAREN,  /* more ( than ) when the statement ends */
+    MISTAKE_CLOSE_PAREN, /* a ) that closes nothing */
+    MISTAKE_OPEN_BRACE,  /* a { that is never closed */
+    MISTAKE_CLOSE_BRACE, /* a } that closes nothing */
+} mistake_kind;
 
-typedef struct finding {
-    proof what;
+typedef struct source_mistake {
+    mistake_kind what;
     int line;      /* from 1 */
-    char text[64]; /* PROOF_CHARS: what stands in the quotes; PROOF_DIVISION: "1/2" */
-} finding;
+    char text[64]; /* MISTAKE_CHARS: what stands in the quotes; MISTAKE_DIVISION: "1/2" */
+} source_mistake;
 
 /* The first such mistake. */
-finding proofread(const char *source);
+source_mistake source_check(const char *source);
 
 /* The source with blanks in the place of its comments. The caller frees it. */
 char *without_comments(const char *source);

@@ -191,7 +191,7 @@ static void serve_until_done(show *s, const char *program, pid_t pid, uint64_t b
 {
     patience p = {0};
     do {
-        if (s->ended || !(fy_process_born(pid) != born || feed_ended(s->feed))) continue;
+        if (s->ended || !(fy_process_started(pid) != born || feed_ended(s->feed))) continue;
         show_end_of_run(s);
         tell_end(s, program);
         p.ended = now_ms();
@@ -271,7 +271,7 @@ static pid_t fork_away(int *is_viewer)
 int fy_viewer(int log_fd, const char *program)
 {
     pid_t self = getpid();
-    uint64_t born = fy_process_born(self);
+    uint64_t born = fy_process_started(self);
     int is_viewer = 0, fd = open_again(log_fd);
     if (pipe2(words, O_CLOEXEC)) words[0] = words[1] = -1;
     pid_t viewer = fd < 0 ? -1 : fork_away(&is_viewer);

@@ -14,7 +14,7 @@ enum { TRIES = 100, NAP_US = 20000 };
 static atomic_bool patient;
 
 /* Without exit handlers: this may be a fork, whose parent has them, or one thread of several. */
-void memory_is_out(const char *for_what)
+void memory_fail(const char *for_what)
 {
     fprintf(stderr, "ferry: no memory for %s; close other programs, or raise ulimit -v\n", for_what);
     quick_exit(1);
@@ -23,7 +23,7 @@ void memory_is_out(const char *for_what)
 /* After an attempt that failed: is there to be another? */
 static bool again(int *tries, const char *for_what)
 {
-    if (!atomic_load(&patient) || ++*tries > TRIES) memory_is_out(for_what);
+    if (!atomic_load(&patient) || ++*tries > TRIES) memory_fail(for_what);
     usleep(NAP_US);
     return true;
 }
@@ -58,4 +58,4 @@ void memory_for_json(void)
     cJSON_InitHooks(&hooks);
 }
 
-void memory_be_patient(void) { atomic_store(&patient, true); }
+void memory_retry(void) { atomic_store(&patient, true); }

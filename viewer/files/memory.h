@@ -9,9 +9,9 @@
 void *memory_zeroed(size_t n, size_t size, const char *for_what);
 void *memory_grown(void *p, size_t n, size_t size, const char *for_what); /* p NULL: new */
 char *memory_copy(const char *text, const char *for_what);
-_Noreturn void memory_is_out(const char *for_what);
+_Noreturn void memory_fail(const char *for_what);
 
-void memory_for_json(void);   /* from now on cJSON, too, allocates like this, in all of this process */
-void memory_be_patient(void); /* this process serves pages */
+void memory_for_json(void); /* from now on cJSON, too, allocates like this, in all of this process */
+void memory_retry(void);    /* this process serves pages */
 
 #endif

@@ -147,7 +147,7 @@ bool state_folder(char *out, size_t room, char *err, size_t err_room)
     return false;
 }
 
-bool made_folder(const home *h, const char *path, char *err, size_t room)
+bool build_folder_make(const home *h, const char *path, char *err, size_t room)
 {
     struct stat made, my;
     if (h->made_apart) return own_folder_or_words(path, "XDG_CACHE_HOME", err, room);

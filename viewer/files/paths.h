@@ -35,6 +35,6 @@ bool file_keep(const char *path, const char *text, size_t size);
 bool state_folder(char *out, size_t room, char *err, size_t err_room);
 /* Make the folder `path`, where programs are built. False with a message where others may write who may not write
  * the sources: what lies there is run. */
-bool made_folder(const home *h, const char *path, char *err, size_t room);
+bool build_folder_make(const home *h, const char *path, char *err, size_t room);
 
 #endif

@@ -51,7 +51,7 @@ static void look(int fd, const char *lesson, uint64_t seed, const char *given, j
     if (!log) return;
     fy_log_writer_gone(log);
     while (cursor <= TRACE_MOST && fy_log_read(log, &cursor, &lines, lines.size + (1 << 20)) > 0) continue;
-    if (lines.lost) memory_is_out("the lines of a log");
+    if (lines.lost) memory_fail("the lines of a log");
     read_events(j, &lines);
     j->spoiled = fy_log_is_cut(log);
     j->judged = !j->spoiled && lesson &&

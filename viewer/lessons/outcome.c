@@ -12,7 +12,7 @@ void json_text(cJSON *to, const char *key, const char *text, size_t size)
     fy_text quoted = {0};
     fy_text_json(&quoted, text, size);
     fy_text_add(&quoted, "", 1);
-    if (quoted.lost) memory_is_out("JSON");
+    if (quoted.lost) memory_fail("JSON");
     cJSON *item = cJSON_Parse(quoted.data);
     cJSON_AddItemToObject(to, key, item ? item : cJSON_CreateString(""));
     free(quoted.data);

@@ -35,9 +35,9 @@ static void add(cJSON *to, const char *key, const char *text) { json_text(to, ke
 
 /* ---- GET ----------------------------------------------------------------------------------------------- */
 
-static cJSON *entry_json(const studio *s, const lesson *l)
+static cJSON *entry_json(const run_manager *s, const lesson *l)
 {
-    progress p = progress_of(studio_home(s), l);
+    progress p = progress_of(run_manager_paths(s), l);
     cJSON *json = cJSON_CreateObject();
     add(json, "id", l->id);
     add(json, "title", l->title);
@@ -47,10 +47,10 @@ static cJSON *entry_json(const studio *s, const lesson *l)
     return json;
 }
 
-static reply list_lessons(const studio *s)
+static reply list_lessons(const run_manager *s)
 {
     cJSON *all = cJSON_CreateArray();
-    const catalogue *c = studio_catalogue(s);
+    const catalogue *c = run_manager_catalogue(s);
     for (int i = 0; i < c->count; i++) cJSON_AddItemToArray(all, entry_json(s, &c->lessons[i]));
     return fine(all);
 }
@@ -64,29 +64,29 @@ static void add_file(cJSON *to, const char *key, const char *path)
 }
 
 /* Makes the learner's file on first use. */
-static bool begin(studio *s, const lesson *l, char *err, size_t room)
+static bool begin(run_manager *s, const lesson *l, char *err, size_t room)
 {
     char path[HOME_PATH];
-    lesson_mine(studio_home(s), l, path);
+    lesson_mine(run_manager_paths(s), l, path);
     char *there = file_read(path, NULL);
-    bool ok = there || lesson_begin(studio_home(s), l, err, room);
-    if (!there && ok) desk_know(studio_desk(s, l));
+    bool ok = there || lesson_begin(run_manager_paths(s), l, err, room);
+    if (!there && ok) workspace_saved(run_manager_workspace(s, l));
     free(there);
     return ok;
 }
 
-static reply show_lesson(studio *s, const lesson *l)
+static reply show_lesson(run_manager *s, const lesson *l)
 {
     char path[HOME_PATH], name[256], err[HOME_PATH * 3];
     if (!begin(s, l, err, sizeof err)) return problem(500, err);
     cJSON *json = entry_json(s, l);
-    lesson_path(studio_home(s), l, "README.md", path);
+    lesson_path(run_manager_paths(s), l, "README.md", path);
     add_file(json, "text", path);
-    lesson_path(studio_home(s), l, "demo.c", path);
+    lesson_path(run_manager_paths(s), l, "demo.c", path);
     add_file(json, "demo", path);
-    lesson_mine(studio_home(s), l, path);
+    lesson_mine(run_manager_paths(s), l, path);
     add_file(json, "source", path);
-    lesson_name(studio_home(s), l, name);
+    lesson_name(run_manager_paths(s), l, name);
     add(json, "path", name);
     cJSON_AddNumberToObject(json, "hints", l->hint_count);
     add(json, "budget", l->budget);
@@ -114,39 +114,39 @@ static const char *text_in(const cJSON *body, const char *key)
     return cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
-static reply post_run(studio *s, const lesson *l, const cJSON *body)
+static reply post_run(run_manager *s, const lesson *l, const cJSON *body)
 {
     const char *what = text_in(body, "what");
     bool demo = what && !strcmp(what, "demo");
     if (!demo && (!what || strcmp(what, "mine")))
         return problem(400, "say which program to run: {\"what\": \"demo\"} or {\"what\": \"mine\"}");
-    desk_wish(studio_desk(s, l), demo ? WISH_DEMO : WISH_MINE);
+    workspace_request(run_manager_workspace(s, l), demo ? REQUEST_DEMO : REQUEST_MINE);
     return fine(NULL);
 }
 
 /* Written and run at once: the watcher need not find out. */
-static reply post_save(studio *s, const lesson *l, const cJSON *body)
+static reply post_save(run_manager *s, const lesson *l, const cJSON *body)
 {
     char path[HOME_PATH], message[HOME_PATH + 128];
     const char *source = text_in(body, "source");
     if (!source) return problem(400, "send the whole file: {\"source\": \"...\"}");
-    lesson_mine(studio_home(s), l, path);
-    if (!folder_make(studio_home(s)->my) || !file_write(path, source, strlen(source))) {
+    lesson_mine(run_manager_paths(s), l, path);
+    if (!folder_make(run_manager_paths(s)->my) || !file_write(path, source, strlen(source))) {
         snprintf(message, sizeof message, "cannot write %s: %s; make the folder writable", path, strerror(errno));
         return problem(500, message);
     }
-    desk_know(studio_desk(s, l));
-    desk_wish(studio_desk(s, l), WISH_MINE);
+    workspace_saved(run_manager_workspace(s, l));
+    workspace_request(run_manager_workspace(s, l), REQUEST_MINE);
     return fine(NULL);
 }
 
-static reply post_reset(studio *s, const lesson *l)
+static reply post_reset(run_manager *s, const lesson *l)
 {
     char path[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
-    if (!lesson_reset(studio_home(s), l, kept, err, sizeof err)) return problem(500, err);
-    desk_know(studio_desk(s, l));
+    if (!lesson_reset(run_manager_paths(s), l, kept, err, sizeof err)) return problem(500, err);
+    workspace_saved(run_manager_workspace(s, l));
     cJSON *json = cJSON_CreateObject();
-    lesson_mine(studio_home(s), l, path);
+    lesson_mine(run_manager_paths(s), l, path);
     add_file(json, "source", path);
     return fine(json);
 }
@@ -154,9 +154,9 @@ static reply post_reset(studio *s, const lesson *l)
 /* ---- where a request goes -------------------------------------------------------------------------------- */
 
 /* "/01-where-am-i/hints/2" becomes the lesson and "hints/2". An id here is whole; no short forms. */
-static const lesson *split(const studio *s, const char *rest, const char **below)
+static const lesson *split(const run_manager *s, const char *rest, const char **below)
 {
-    const catalogue *c = studio_catalogue(s);
+    const catalogue *c = run_manager_catalogue(s);
     size_t n = strcspn(rest + 1, "/");
     *below = rest[1 + n] ? rest + n + 2 : "";
     for (int i = 0; i < c->count; i++)
@@ -169,7 +169,7 @@ static reply no_lesson(void) { return problem(404, "there is no such lesson; GET
 static reply get_lessons(const request *r)
 {
     const char *below;
-    studio *s = r->user;
+    run_manager *s = r->user;
     if (!*r->rest || !strcmp(r->rest, "/")) return list_lessons(s);
     const lesson *l = split(s, r->rest, &below);
     if (!l) return no_lesson();
@@ -181,7 +181,7 @@ static reply get_lessons(const request *r)
 static reply post_lessons(const request *r)
 {
     const char *below = "";
-    studio *s = r->user;
+    run_manager *s = r->user;
     const lesson *l = *r->rest ? split(s, r->rest, &below) : NULL;
     if (!l) return no_lesson();
     if (!strcmp(below, "run")) return post_run(s, l, r->body);
@@ -190,7 +190,7 @@ static reply post_lessons(const request *r)
     return problem(404, "a lesson takes run, save and reset");
 }
 
-const route studio_routes[] = {
+const route lesson_routes[] = {
     {"GET", "/api/lessons", get_lessons},
     {"POST", "/api/lessons", post_lessons},
     {NULL, NULL, NULL},

@@ -19,7 +19,7 @@
 
 #define SAY(field, ...) snprintf(out->field, sizeof out->field, __VA_ARGS__)
 
-static void tell(const run_order *o, run_stage stage, int fd)
+static void tell(const run_options *o, run_stage stage, int fd)
 {
     if (o->stage) o->stage(o->user, stage, fd);
 }
@@ -43,9 +43,9 @@ static void take_diagnosis(outcome *out, run_end end)
     SAY(source, "%s", d->source);
 }
 
-static bool compiles(const run_order *o, const char *program, outcome *out)
+static bool compiles(const run_options *o, const char *program, outcome *out)
 {
-    compile_order c = {.home = o->home, .name = out->file, .program = program, .stop_fd = o->stop_fd};
+    compile_options c = {.home = o->home, .name = out->file, .program = program, .stop_fd = o->stop_fd};
     tell(o, RUN_COMPILING, -1);
     switch (compile(&c, &out->diagnosis)) {
     case COMPILE_DONE: return true;
@@ -76,7 +76,7 @@ typedef struct attempt {
     judgement judgement;
 } attempt;
 
-static bool start(const run_order *o, const char *program, attempt *a, outcome *out)
+static bool start(const run_options *o, const char *program, attempt *a, outcome *out)
 {
     char seed[48], given[2048], gpu[64], visible[256];
     const char *asked = getenv("FERRY_GPU"), *cards = getenv("CUDA_VISIBLE_DEVICES"), *argv[] = {program, NULL};
@@ -86,12 +86,12 @@ static bool start(const run_order *o, const char *program, attempt *a, outcome *
     snprintf(gpu, sizeof gpu, "FERRY_GPU=%s", real ? "real" : "sim");
     snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s", cards ? cards : "");
     const char *env[] = {seed, given, gpu, real && cards ? visible : NULL, NULL};
-    child_order c = {.argv = argv,
-                     .folder = o->home->beside,
-                     .env = env,
-                     .log_fd = a->log_fd,
-                     .stop_fd = o->stop_fd,
-                     .limits = o->limits};
+    child_options c = {.argv = argv,
+                       .folder = o->home->beside,
+                       .env = env,
+                       .log_fd = a->log_fd,
+                       .stop_fd = o->stop_fd,
+                       .limits = o->limits};
     if (child_run(&c, &a->child, out->message, sizeof out->message)) return true;
     out->end = RUN_TROUBLE;
     SAY(hint, "close other programs, and try again");
@@ -108,7 +108,7 @@ static bool make_log(attempt *a, outcome *out)
 }
 
 /* shown: is the run told while it goes on? */
-static bool attempt_run(const run_order *o, const char *program, attempt *a, bool shown, outcome *out)
+static bool attempt_run(const run_options *o, const char *program, attempt *a, bool shown, outcome *out)
 {
     if (!make_log(a, out)) return false;
     if (shown) tell(o, RUN_STARTED, a->log_fd);
@@ -123,7 +123,7 @@ static bool attempt_run(const run_order *o, const char *program, attempt *a, boo
 
 /* ---- what is told ------------------------------------------------------------------------------------ */
 
-static void quote_line(const run_order *o, outcome *out)
+static void quote_line(const run_options *o, outcome *out)
 {
     char path[HOME_PATH];
     if (out->line < 1) return;
@@ -135,7 +135,7 @@ static void quote_line(const run_order *o, outcome *out)
 }
 
 /* It did not end by itself, or not with status 0. An error event tells more than the end. */
-static void tell_end(const run_order *o, const attempt *a, outcome *out)
+static void tell_end(const run_options *o, const attempt *a, outcome *out)
 {
     const judgement *j = &a->judgement;
     child_words(&a->child, &o->limits, out->message, sizeof out->message, out->hint, sizeof out->hint);
@@ -179,7 +179,7 @@ static void tell_spoiled(outcome *out)
 }
 
 /* The program's own mistake comes first, then what the check says of it. */
-static void tell_attempt(const run_order *o, const attempt *a, outcome *out)
+static void tell_attempt(const run_options *o, const attempt *a, outcome *out)
 {
     const judgement *j = &a->judgement;
     bool ended_well = a->child.end == CHILD_EXITED && a->child.code == 0;
@@ -202,7 +202,7 @@ static void tell_attempt(const run_order *o, const attempt *a, outcome *out)
 }
 
 /* The second run is told only when it fails: the numbers were right by luck, or for one size. */
-static void tell_second(const run_order *o, const attempt *a, outcome *out)
+static void tell_second(const run_options *o, const attempt *a, outcome *out)
 {
     outcome second = *out;
     tell_attempt(o, a, &second);
@@ -242,7 +242,7 @@ static uint64_t random_seed(void)
     return seed;
 }
 
-static void run_again(const run_order *o, const char *program, outcome *out)
+static void run_again(const run_options *o, const char *program, outcome *out)
 {
     attempt a = {
         .seed = random_seed(), .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given, .log_fd = -1};
@@ -259,7 +259,7 @@ static void run_again(const run_order *o, const char *program, outcome *out)
     keep_output(&a, out);
 }
 
-static void run_program(const run_order *o, const char *program, outcome *out)
+static void run_program(const run_options *o, const char *program, outcome *out)
 {
     attempt a = {.seed = o->seed, .given = o->lesson->given, .log_fd = -1};
     bool ran = attempt_run(o, program, &a, true, out);
@@ -271,7 +271,7 @@ static void run_program(const run_order *o, const char *program, outcome *out)
     if (out->end == RUN_FINE || out->end == RUN_FAILED) progress_note(o->home, o->lesson, out->end == RUN_FINE);
 }
 
-void run(const run_order *o, outcome *out)
+void run(const run_options *o, outcome *out)
 {
     char program[HOME_PATH + 80];
     *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = memory_copy("", "a run")};

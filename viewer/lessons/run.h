@@ -14,7 +14,7 @@ typedef enum run_stage {
     RUN_OVER,      /* all is in the last log, its verdict too; log_fd is -1 */
 } run_stage;
 
-typedef struct run_order {
+typedef struct run_options {
     const home *home;
     const lesson *lesson;
     bool demo;  /* the worked example, which is not graded */
@@ -24,7 +24,7 @@ typedef struct run_order {
     int stop_fd;                                            /* see child.h; -1: none */
     void (*stage)(void *user, run_stage stage, int log_fd); /* may be NULL */
     void *user;
-} run_order;
+} run_options;
 
 typedef enum run_end {
     RUN_FINE,    /* passed; or, where nothing is graded, ran to its end */
@@ -53,7 +53,7 @@ typedef struct outcome {
     int log_fd; /* of the run that the message is about, or -1; outcome_free closes it */
 } outcome;
 
-void run(const run_order *o, outcome *out);
+void run(const run_options *o, outcome *out);
 void outcome_free(outcome *out);
 
 enum { OUTPUT_SHOWN = 16384 }; /* what the page gets of it */

@@ -1,4 +1,4 @@
-/* run_manager.c: a desk a lesson, each with a thread that runs what was asked for last, and one thread that
+/* run_manager.c: a workspace a lesson, each with a thread that runs what was asked for last, and one thread that
  * watches the files. */
 #define _GNU_SOURCE 1
 
@@ -17,38 +17,38 @@
 #include "watch.h"
 #include "settings.h"
 
-struct desk {
-    studio *studio;
+struct workspace {
+    run_manager *run_manager;
     const lesson *lesson;
     pthread_t thread;
     watched file;
-    wish wished; /* what to do next */
-    int stopper; /* closing it stops what runs now; -1: nothing runs */
-    int shown;   /* the server's number of the run that is on; 0: none */
-    bool demo;   /* is it the example's? */
+    run_request wished; /* what to do next */
+    int stopper;        /* closing it stops what runs now; -1: nothing runs */
+    int shown;          /* the server's number of the run that is on; 0: none */
+    bool demo;          /* is it the example's? */
 };
 
-struct studio {
+struct run_manager {
     const home *home;
     const catalogue *catalogue;
     child_limits limits;
     server *web;
-    desk *desks;
-    pthread_mutex_t lock;     /* guards the desks */
+    workspace *workspaces;
+    pthread_mutex_t lock;     /* guards the workspaces */
     pthread_mutex_t terminal; /* one report at a time */
     pthread_cond_t changed;
     pthread_t watcher;
-    int threads; /* desks whose thread runs */
+    int threads; /* workspaces whose thread runs */
     bool started, closing;
 };
 
-const home *studio_home(const studio *s) { return s->home; }
-const catalogue *studio_catalogue(const studio *s) { return s->catalogue; }
-desk *studio_desk(studio *s, const lesson *l) { return &s->desks[l - s->catalogue->lessons]; }
+const home *run_manager_paths(const run_manager *s) { return s->home; }
+const catalogue *run_manager_catalogue(const run_manager *s) { return s->catalogue; }
+workspace *run_manager_workspace(run_manager *s, const lesson *l) { return &s->workspaces[l - s->catalogue->lessons]; }
 
 /* ---- what pages are told ------------------------------------------------------------------------------- */
 
-static cJSON *status_of(const desk *d, const char *state)
+static cJSON *status_of(const workspace *d, const char *state)
 {
     cJSON *status = cJSON_CreateObject();
     cJSON_AddStringToObject(status, "type", "status");
@@ -59,13 +59,13 @@ static cJSON *status_of(const desk *d, const char *state)
     return status;
 }
 
-static void end_shown(desk *d)
+static void end_shown(workspace *d)
 {
-    if (d->shown) server_run_ended(d->studio->web, d->shown);
+    if (d->shown) server_run_ended(d->run_manager->web, d->shown);
 }
 
 /* The program is about to write this log: pages follow it from now on. */
-static void show_log(desk *d, int log_fd)
+static void show_log(workspace *d, int log_fd)
 {
     char label[128], err[256];
     int own = fcntl(log_fd, F_DUPFD_CLOEXEC, 3);
@@ -73,16 +73,16 @@ static void show_log(desk *d, int log_fd)
     end_shown(d);
     if (!f) return;
     snprintf(label, sizeof label, "%s%s.c", d->demo ? "example of " : "my/", d->lesson->id);
-    d->shown = server_add_run(d->studio->web, f, d->lesson->id, d->demo ? "demo" : "mine", label);
+    d->shown = server_add_run(d->run_manager->web, f, d->lesson->id, d->demo ? "demo" : "mine", label);
 }
 
 static void on_stage(void *user, run_stage stage, int log_fd)
 {
-    desk *d = user;
+    workspace *d = user;
     if (stage == RUN_STARTED) show_log(d, log_fd);
     if (stage == RUN_OVER) end_shown(d);
     if (d->demo || stage == RUN_OVER) return;
-    server_status(d->studio->web, status_of(d, stage == RUN_STARTED ? "running" : "compiling"));
+    server_status(d->run_manager->web, status_of(d, stage == RUN_STARTED ? "running" : "compiling"));
 }
 
 static void add_error(cJSON *status, const outcome *out)
@@ -97,14 +97,14 @@ static void add_error(cJSON *status, const outcome *out)
 }
 
 /* Of an example that ran: what it printed, as a verdict has it. */
-static void tell_demo(const desk *d, const outcome *out)
+static void tell_demo(const workspace *d, const outcome *out)
 {
     cJSON *status = status_of(d, "done");
     json_text(status, "output", out->output, out->kept < OUTPUT_SHOWN ? out->kept : OUTPUT_SHOWN);
-    server_status(d->studio->web, status);
+    server_status(d->run_manager->web, status);
 }
 
-static void tell_outcome(desk *d, const outcome *out)
+static void tell_outcome(workspace *d, const outcome *out)
 {
     bool error = out->end == RUN_REFUSED || out->end == RUN_TROUBLE || (d->demo && out->end == RUN_FAILED);
     if (out->end == RUN_STOPPED) return;
@@ -115,42 +115,42 @@ static void tell_outcome(desk *d, const outcome *out)
     cJSON *status = status_of(d, error ? "error" : "done");
     if (error) add_error(status, out);
     else cJSON_AddItemToObject(status, "verdict", outcome_json(out));
-    server_status(d->studio->web, status);
-    pthread_mutex_lock(&d->studio->terminal);
+    server_status(d->run_manager->web, status);
+    pthread_mutex_lock(&d->run_manager->terminal);
     report(stdout, d->lesson, out);
-    pthread_mutex_unlock(&d->studio->terminal);
+    pthread_mutex_unlock(&d->run_manager->terminal);
 }
 
-/* ---- a desk's thread -------------------------------------------------------------------------------------- */
+/* ---- a workspace's thread -------------------------------------------------------------------------------------- */
 
-static void work(desk *d, wish what, int stop_fd)
+static void work(workspace *d, run_request what, int stop_fd)
 {
     outcome out;
-    d->demo = what == WISH_DEMO;
+    d->demo = what == REQUEST_DEMO;
     d->shown = 0;
-    run_order o = {.home = d->studio->home,
-                   .lesson = d->lesson,
-                   .demo = d->demo,
-                   .grade = true,
-                   .seed = fy_session_seed(),
-                   .limits = d->studio->limits,
-                   .stop_fd = stop_fd,
-                   .stage = on_stage,
-                   .user = d};
+    run_options o = {.home = d->run_manager->home,
+                     .lesson = d->lesson,
+                     .demo = d->demo,
+                     .grade = true,
+                     .seed = fy_session_seed(),
+                     .limits = d->run_manager->limits,
+                     .stop_fd = stop_fd,
+                     .stage = on_stage,
+                     .user = d};
     run(&o, &out);
     tell_outcome(d, &out);
     outcome_free(&out);
 }
 
-/* Waits for a wish; false when the studio closes. stop_fd hangs up when the run is to end. */
-static bool take_wish(desk *d, wish *what, int *stop_fd)
+/* Waits for a run_request; false when the run_manager closes. stop_fd hangs up when the run is to end. */
+static bool take_wish(workspace *d, run_request *what, int *stop_fd)
 {
-    studio *s = d->studio;
+    run_manager *s = d->run_manager;
     int ends[2];
     pthread_mutex_lock(&s->lock);
-    while (!s->closing && d->wished == WISH_NOTHING) pthread_cond_wait(&s->changed, &s->lock);
+    while (!s->closing && d->wished == REQUEST_NOTHING) pthread_cond_wait(&s->changed, &s->lock);
     *what = d->wished;
-    d->wished = WISH_NOTHING;
+    d->wished = REQUEST_NOTHING;
     bool ready = !s->closing && pipe2(ends, O_CLOEXEC) == 0;
     *stop_fd = ready ? ends[0] : -1;
     d->stopper = ready ? ends[1] : -1;
@@ -159,7 +159,7 @@ static bool take_wish(desk *d, wish *what, int *stop_fd)
     return !closing;
 }
 
-static void stop_work(desk *d)
+static void stop_work(workspace *d)
 {
     if (d->stopper >= 0) close(d->stopper);
     d->stopper = -1;
@@ -167,39 +167,39 @@ static void stop_work(desk *d)
 
 static void *sit_at(void *user)
 {
-    desk *d = user;
-    wish what;
+    workspace *d = user;
+    run_request what;
     for (int stop_fd; take_wish(d, &what, &stop_fd);) {
         work(d, what, stop_fd);
-        pthread_mutex_lock(&d->studio->lock);
+        pthread_mutex_lock(&d->run_manager->lock);
         stop_work(d);
-        pthread_mutex_unlock(&d->studio->lock);
+        pthread_mutex_unlock(&d->run_manager->lock);
         if (stop_fd >= 0) close(stop_fd);
     }
     return NULL;
 }
 
-void desk_wish(desk *d, wish what)
+void workspace_request(workspace *d, run_request what)
 {
-    pthread_mutex_lock(&d->studio->lock);
+    pthread_mutex_lock(&d->run_manager->lock);
     d->wished = what;
     stop_work(d);
-    pthread_cond_broadcast(&d->studio->changed);
-    pthread_mutex_unlock(&d->studio->lock);
+    pthread_cond_broadcast(&d->run_manager->changed);
+    pthread_mutex_unlock(&d->run_manager->lock);
 }
 
-void desk_know(desk *d)
+void workspace_saved(workspace *d)
 {
     char path[HOME_PATH];
-    lesson_mine(d->studio->home, d->lesson, path);
-    pthread_mutex_lock(&d->studio->lock);
+    lesson_mine(d->run_manager->home, d->lesson, path);
+    pthread_mutex_lock(&d->run_manager->lock);
     watch_begin(&d->file, path);
-    pthread_mutex_unlock(&d->studio->lock);
+    pthread_mutex_unlock(&d->run_manager->lock);
 }
 
 /* ---- the watcher ------------------------------------------------------------------------------------------ */
 
-static bool was_saved(studio *s, desk *d)
+static bool was_saved(run_manager *s, workspace *d)
 {
     pthread_mutex_lock(&s->lock);
     bool saved = watch_look(&d->file);
@@ -207,7 +207,7 @@ static bool was_saved(studio *s, desk *d)
     return saved;
 }
 
-static bool is_closing(studio *s)
+static bool is_closing(run_manager *s)
 {
     pthread_mutex_lock(&s->lock);
     bool closing = s->closing;
@@ -217,11 +217,11 @@ static bool is_closing(studio *s)
 
 static void *watch_files(void *user)
 {
-    studio *s = user;
+    run_manager *s = user;
     const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
     while (!is_closing(s)) {
         for (int i = 0; i < s->catalogue->count; i++)
-            if (was_saved(s, &s->desks[i])) desk_wish(&s->desks[i], WISH_MINE);
+            if (was_saved(s, &s->workspaces[i])) workspace_request(&s->workspaces[i], REQUEST_MINE);
         nanosleep(&pause, NULL);
     }
     return NULL;
@@ -229,53 +229,53 @@ static void *watch_files(void *user)
 
 /* ---- open and close --------------------------------------------------------------------------------------- */
 
-studio *studio_open(const home *h, const catalogue *c, double seconds)
+run_manager *run_manager_open(const home *h, const catalogue *c, double seconds)
 {
-    studio *s = memory_zeroed(1, sizeof *s, "the lessons");
-    desk *desks = memory_zeroed((size_t)c->count, sizeof *desks, "the lessons");
-    *s = (studio){.home = h, .catalogue = c, .limits = {.seconds = seconds}, .desks = desks};
+    run_manager *s = memory_zeroed(1, sizeof *s, "the lessons");
+    workspace *workspaces = memory_zeroed((size_t)c->count, sizeof *workspaces, "the lessons");
+    *s = (run_manager){.home = h, .catalogue = c, .limits = {.seconds = seconds}, .workspaces = workspaces};
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->terminal, NULL);
     pthread_cond_init(&s->changed, NULL);
     for (int i = 0; i < c->count; i++) {
-        desks[i].studio = s;
-        desks[i].lesson = &c->lessons[i];
-        desks[i].stopper = -1;
-        desk_know(&desks[i]);
+        workspaces[i].run_manager = s;
+        workspaces[i].lesson = &c->lessons[i];
+        workspaces[i].stopper = -1;
+        workspace_saved(&workspaces[i]);
     }
     return s;
 }
 
-bool studio_start(studio *s, server *web)
+bool run_manager_start(run_manager *s, server *web)
 {
     s->web = web;
     for (int i = 0; i < s->catalogue->count; i++) {
-        if (pthread_create(&s->desks[i].thread, NULL, sit_at, &s->desks[i]) != 0) return false;
+        if (pthread_create(&s->workspaces[i].thread, NULL, sit_at, &s->workspaces[i]) != 0) return false;
         s->threads++;
     }
     s->started = pthread_create(&s->watcher, NULL, watch_files, s) == 0;
     return s->started;
 }
 
-void studio_stop(studio *s)
+void run_manager_stop(run_manager *s)
 {
     pthread_mutex_lock(&s->lock);
     s->closing = true;
-    for (int i = 0; i < s->catalogue->count; i++) stop_work(&s->desks[i]);
+    for (int i = 0; i < s->catalogue->count; i++) stop_work(&s->workspaces[i]);
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
-    for (int i = 0; i < s->threads; i++) pthread_join(s->desks[i].thread, NULL);
+    for (int i = 0; i < s->threads; i++) pthread_join(s->workspaces[i].thread, NULL);
     if (s->started) pthread_join(s->watcher, NULL);
     s->threads = 0;
     s->started = false;
 }
 
-void studio_free(studio *s)
+void run_manager_free(run_manager *s)
 {
     if (!s) return;
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->terminal);
     pthread_cond_destroy(&s->changed);
-    free(s->desks);
+    free(s->workspaces);
     free(s);
 }

@@ -8,30 +8,30 @@
 #include "lesson.h"
 #include "server.h"
 
-typedef struct studio studio;
+typedef struct run_manager run_manager;
 
 /* seconds: wall time that a program has; 0: the default. */
-studio *studio_open(const home *h, const catalogue *c, double seconds);
+run_manager *run_manager_open(const home *h, const catalogue *c, double seconds);
 /* From here on runs go to the server's pages and saves are noticed. */
-bool studio_start(studio *s, server *web);
+bool run_manager_start(run_manager *s, server *web);
 /* Stops what runs, and waits for it. Before server_stop. */
-void studio_stop(studio *s);
-void studio_free(studio *s);
+void run_manager_stop(run_manager *s);
+void run_manager_free(run_manager *s);
 
-/* For server_options: routes, with the studio as `user`. */
-extern const route studio_routes[];
+/* For server_options: routes, with the run_manager as `user`. */
+extern const route lesson_routes[];
 
-/* ---- inside: desk.c, routes.c ------------------------------------------------------------------------- */
+/* ---- inside: workspace.c, routes.c ------------------------------------------------------------------------- */
 
-typedef struct desk desk; /* where one lesson is worked on */
-typedef enum wish { WISH_NOTHING, WISH_DEMO, WISH_MINE } wish;
+typedef struct workspace workspace; /* where one lesson is worked on */
+typedef enum run_request { REQUEST_NOTHING, REQUEST_DEMO, REQUEST_MINE } run_request;
 
-desk *studio_desk(studio *s, const lesson *l);
-const home *studio_home(const studio *s);
-const catalogue *studio_catalogue(const studio *s);
+workspace *run_manager_workspace(run_manager *s, const lesson *l);
+const home *run_manager_paths(const run_manager *s);
+const catalogue *run_manager_catalogue(const run_manager *s);
 /* Ask for a run; the one that is on is stopped. */
-void desk_wish(desk *d, wish what);
+void workspace_request(workspace *d, run_request what);
 /* The file was made, reset or saved by us: what is there now is no save to notice. */
-void desk_know(desk *d);
+void workspace_saved(workspace *d);
 
 #endif

@@ -19,8 +19,8 @@ static unsigned long long hash_of(const char *text, size_t size)
 static bool looks_half_written(const char *text, size_t size)
 {
     if (size == 0 || text[size - 1] != '\n' || memchr(text, '\0', size)) return true;
-    proof p = proofread(text).what;
-    return p == PROOF_OPEN_BRACE || p == PROOF_COMMENT || p == PROOF_OPEN_PAREN;
+    mistake_kind p = source_check(text).what;
+    return p == MISTAKE_OPEN_BRACE || p == MISTAKE_COMMENT || p == MISTAKE_OPEN_PAREN;
 }
 
 void watch_begin(watched *w, const char *path)

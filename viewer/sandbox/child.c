@@ -1,4 +1,4 @@
-/* child.c: the caller's side of running a program: prepare, fork the warden, wait, report. */
+/* child.c: the caller's side of running a program: prepare, fork the supervisor, wait, report. */
 #define _GNU_SOURCE 1 /* pipe2 */
 
 #include "child.h"
@@ -58,42 +58,42 @@ static char **make_environment(const char *const *more, int log_fd)
     return out;
 }
 
-/* The program may have stopped its warden instead of killing it. */
-static bool is_stopped(pid_t warden)
+/* The program may have stopped its supervisor instead of killing it. */
+static bool is_stopped(pid_t supervisor)
 {
     int status;
-    return waitpid(warden, &status, WNOHANG | WUNTRACED) == warden && WIFSTOPPED(status);
+    return waitpid(supervisor, &status, WNOHANG | WUNTRACED) == supervisor && WIFSTOPPED(status);
 }
 
-static void wait_for_warden(pid_t warden, int alive, int *control, int stop_fd, findings *f)
+static void wait_for_supervisor(pid_t supervisor, int alive, int *control, int stop_fd, child_report *f)
 {
     for (;;) {
         struct pollfd fds[] = {{.fd = alive, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
         int n = poll(fds, 2, 500);
         if (n < 0 && errno == EINTR) continue;
-        if (n == 0 && is_stopped(warden)) kill(warden, SIGKILL);
+        if (n == 0 && is_stopped(supervisor)) kill(supervisor, SIGKILL);
         if (n == 0) continue;
         if (fds[0].revents) break;
-        if (*control >= 0) close(*control); /* hangs up: the warden ends all and goes */
+        if (*control >= 0) close(*control); /* hangs up: the supervisor ends all and goes */
         *control = stop_fd = -1;
     }
-    while (waitpid(warden, NULL, 0) < 0 && errno == EINTR) continue;
+    while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR) continue;
     if (!f->finished && f->program > 0) kill(-f->program, SIGKILL);
 }
 
-static void collect(child_result *r, const findings *f)
+static void collect(child_result *r, const child_report *f)
 {
-    r->end = f->finished ? f->end : f->program > 0 ? CHILD_TURNED : CHILD_NO_START;
+    r->end = f->finished ? f->end : f->program > 0 ? CHILD_ENDED_SUPERVISOR : CHILD_NO_START;
     r->code = f->finished ? f->code : f->program > 0 ? 0 : EAGAIN;
     r->seconds = f->seconds;
-    r->kept = f->kept < WARDEN_KEEPS ? f->kept : WARDEN_KEEPS - 1;
+    r->kept = f->kept < OUTPUT_KEPT ? f->kept : OUTPUT_KEPT - 1;
     r->printed = f->printed;
     r->output = memory_grown(NULL, r->kept + 1, 1, "what the program printed");
     memcpy(r->output, f->output, r->kept);
     r->output[r->kept] = '\0';
 }
 
-static bool run_under_warden(const child_order *o, char **envp, findings *f, char *err, size_t room)
+static bool run_under_warden(const child_options *o, char **envp, child_report *f, char *err, size_t room)
 {
     int control[2], alive[2];
     if (pipe2(control, O_CLOEXEC) != 0) {
@@ -105,22 +105,22 @@ static bool run_under_warden(const child_order *o, char **envp, findings *f, cha
         close(control[0]), close(control[1]);
         return false;
     }
-    pid_t warden = fork();
-    if (warden == 0) warden_main(o, envp, f, control[0], alive[1]);
+    pid_t supervisor = fork();
+    if (supervisor == 0) supervisor_main(o, envp, f, control[0], alive[1]);
     close(control[0]), close(alive[1]);
-    if (warden > 0) wait_for_warden(warden, alive[0], &control[1], o->stop_fd, f);
+    if (supervisor > 0) wait_for_supervisor(supervisor, alive[0], &control[1], o->stop_fd, f);
     else snprintf(err, room, "no process could be made to run a program: %s", strerror(errno));
     if (control[1] >= 0) close(control[1]);
     close(alive[0]);
-    return warden > 0;
+    return supervisor > 0;
 }
 
-bool child_run(const child_order *given, child_result *r, char *err, size_t room)
+bool child_run(const child_options *given, child_result *r, char *err, size_t room)
 {
-    child_order o = *given;
+    child_options o = *given;
     o.limits = with_defaults(o.limits);
     memset(r, 0, sizeof *r);
-    findings *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    child_report *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char **envp = make_environment(o.env, o.log_fd);
     bool ok = f != MAP_FAILED && envp;
     if (ok) ok = run_under_warden(&o, envp, f, err, room);
@@ -195,7 +195,7 @@ void child_words(const child_result *r, const child_limits *given, char *words, 
         snprintf(words, room, "the run was stopped");
         snprintf(hint, hint_room, "a newer save, or Ctrl-C, came in between");
         break;
-    case CHILD_TURNED:
+    case CHILD_ENDED_SUPERVISOR:
         snprintf(words, room, "the program killed or stopped the process that watches over it");
         snprintf(hint, hint_room, "look for kill(); a lesson needs none");
         break;

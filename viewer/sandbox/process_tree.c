@@ -106,7 +106,7 @@ static int mark(process *all, pid_t root)
     return n;
 }
 
-void memory_of(pid_t pid, size_t page, size_t *used, size_t *asked)
+void process_memory(pid_t pid, size_t page, size_t *used, size_t *asked)
 {
     char path[64], text[256], *p = text;
     proc_path(path, pid, "statm");
@@ -118,23 +118,23 @@ void memory_of(pid_t pid, size_t page, size_t *used, size_t *asked)
     *asked = (size_t)field[5] * page;
 }
 
-static process everyone[MOST]; /* one warden a process, and it has one thread */
+static process everyone[MOST]; /* one supervisor a process, and it has one thread */
 
-family family_of(pid_t root, size_t page)
+process_tree process_tree_of(pid_t root, size_t page)
 {
-    family f = {0, 0};
+    process_tree f = {0, 0};
     int n = mark(everyone, root);
     for (int i = 0; i < n; i++) {
         if (!everyone[i].related) continue;
         size_t used, asked;
-        memory_of(everyone[i].pid, page, &used, &asked);
+        process_memory(everyone[i].pid, page, &used, &asked);
         f.count++;
         f.memory += used;
     }
     return f;
 }
 
-int family_signal(pid_t root, int signal)
+int process_tree_signal(pid_t root, int signal)
 {
     int n = mark(everyone, root), hit = 0;
     for (int i = 0; i < n; i++)

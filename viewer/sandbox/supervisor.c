@@ -30,12 +30,12 @@
 #endif
 
 typedef struct watch {
-    const child_order *order;
-    findings *f;
+    const child_options *order;
+    child_report *f;
     pid_t program;
     int control, output, exited; /* exited: a pidfd, or -1 on old kernels, where the ticks do it */
     size_t page;
-    double started, looked; /* looked: when the family was last counted */
+    double started, looked; /* looked: when the process tree was last counted */
     unsigned calm;          /* processes in the system at the start */
 } watch;
 
@@ -86,12 +86,12 @@ static void clear_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void become_program(const child_order *o, char *const *envp, findings *f, int output)
+static void become_program(const child_options *o, char *const *envp, child_report *f, int output)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == 1) _exit(127); /* the warden is gone already */
+    if (getppid() == 1) _exit(127); /* the supervisor is gone already */
     dup2(nothing, 0), dup2(output, 1), dup2(output, 2);
     if (o->log_fd >= 0) fcntl(o->log_fd, F_SETFD, 0);
     set_limits(&o->limits, system_processes());
@@ -100,7 +100,7 @@ static void become_program(const child_order *o, char *const *envp, findings *f,
     _exit(127);
 }
 
-/* ---- the warden's side ------------------------------------------------------------------------- */
+/* ---- the supervisor's side ------------------------------------------------------------------------- */
 
 static void keep_output(watch *w)
 {
@@ -111,7 +111,7 @@ static void keep_output(watch *w)
             w->output = -1;
             return;
         }
-        size_t fits = WARDEN_KEEPS - 1 - w->f->kept;
+        size_t fits = OUTPUT_KEPT - 1 - w->f->kept;
         if ((size_t)n < fits) fits = (size_t)n;
         memcpy(w->f->output + w->f->kept, chunk, fits);
         w->f->kept += fits;
@@ -126,14 +126,14 @@ static bool too_large(watch *w, child_end *end)
 {
     const child_limits *l = &w->order->limits;
     size_t used, asked;
-    memory_of(w->program, w->page, &used, &asked);
+    process_memory(w->program, w->page, &used, &asked);
 #ifdef HAS_SHADOW
     asked = 0;
 #endif
     *end = CHILD_MEMORY;
     if (used > l->memory || asked > l->memory) return true;
     if (now() - w->looked < 0.25 && system_processes() < w->calm + 16) return false;
-    family all = family_of(getpid(), w->page);
+    process_tree all = process_tree_of(getpid(), w->page);
     w->looked = now();
     if (all.memory > l->memory) return true;
     *end = CHILD_FORKS;
@@ -176,14 +176,14 @@ static void end_family(pid_t program)
     while (now() < until) {
         while (waitpid(-1, NULL, WNOHANG) > 0) continue;
         if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return;
-        family_signal(getpid(), SIGSTOP);
-        if (family_signal(getpid(), SIGKILL) == 0) poll(NULL, 0, 1);
+        process_tree_signal(getpid(), SIGSTOP);
+        if (process_tree_signal(getpid(), SIGKILL) == 0) poll(NULL, 0, 1);
     }
 }
 
 static void judge(watch *w)
 {
-    findings *f = w->f;
+    child_report *f = w->f;
     int status = 0;
     bool ended = watch_program(w, &status, &f->end);
     f->seconds = now() - w->started;
@@ -224,7 +224,7 @@ static void close_but(const int *keep, int n)
     }
 }
 
-_Noreturn void warden_main(const child_order *o, char *const *envp, findings *f, int control, int alive)
+_Noreturn void supervisor_main(const child_options *o, char *const *envp, child_report *f, int control, int alive)
 {
     int ends[2];
     setsid();

@@ -71,7 +71,7 @@ void client_follow(client *c, stream *r, uint64_t from)
 {
     if (c->run != r) {
         r->holders++;
-        if (c->run) stream_let_go(c->run);
+        if (c->run) run_stream_release(c->run);
         c->run = r;
     }
     c->cursor = c->seen = from;
@@ -80,7 +80,7 @@ void client_follow(client *c, stream *r, uint64_t from)
     c->turn++;
 }
 
-void client_tell(client *c, const char *text)
+void client_send(client *c, const char *text)
 {
     size_t size = text ? strlen(text) + 1 : 0;
     message *m = size ? malloc(sizeof *m + size) : NULL;
@@ -154,7 +154,7 @@ static size_t send_events(client *c, fy_text *text)
     const char *frame = count ? put_head(text, r->number, from, count) : NULL;
     const char *end = text->data + text->size - 1; /* lines are separated by newlines, not ended */
     pthread_mutex_lock(&h->lock);
-    stream_let_go(r);
+    run_stream_release(r);
     if (text->lost) quit(c, BROKEN); /* the page comes back */
     if (!count || c->quit || c->turn != turn) return 0;
     c->cursor = cursor;
@@ -287,12 +287,12 @@ static void greet(client *c)
 {
     hub *h = c->hub;
     char *hello = hub_hello(h);
-    client_tell(c, hello);
+    client_send(c, hello);
     free(hello);
     stream *newest = hub_newest(h);
     if (newest) client_follow(c, newest, 0);
     c->hold = now_ms() + HOLD_MS;
-    if (h->last_status) client_tell(c, h->last_status);
+    if (h->last_status) client_send(c, h->last_status);
 }
 
 static void on_ready(struct mg_connection *conn, void *arg)
@@ -315,7 +315,7 @@ static void on_ready(struct mg_connection *conn, void *arg)
     }
     pthread_mutex_unlock(&h->lock);
     if (!started) {
-        if (c->run) hub_let_go(h, c->run);
+        if (c->run) hub_release_run(h, c->run);
         for (message *m; (m = take_message(c));) free(m);
         free(c);
     }
@@ -328,7 +328,7 @@ static void forget(client *c)
     while (*at != c) at = &(*at)->next;
     *at = c->next;
     h->client_count--;
-    if (c->run) stream_let_go(c->run);
+    if (c->run) run_stream_release(c->run);
     for (message *m; (m = take_message(c));) free(m);
     pthread_cond_broadcast(&h->changed);
 }

@@ -138,10 +138,10 @@ static int run_of_path(const char *path)
 
 static int answer_lines(server *s, struct mg_connection *conn, int number)
 {
-    stream *r = hub_hold_run(&s->hub, number);
+    stream *r = hub_retain_run(&s->hub, number);
     if (!r) return send_problem(conn, 404, "there is no such run; the last 16 are kept");
     int status = send_lines(conn, r);
-    hub_let_go(&s->hub, r);
+    hub_release_run(&s->hub, r);
     return status;
 }
 

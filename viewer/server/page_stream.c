@@ -22,7 +22,7 @@ bool hub_start(hub *h, const char *mode, const char *why, const char *folder)
 
 void hub_end(hub *h)
 {
-    for (int i = 0; i < h->run_count; i++) stream_let_go(h->runs[i]);
+    for (int i = 0; i < h->run_count; i++) run_stream_release(h->runs[i]);
     free(h->last_status);
     pthread_cond_destroy(&h->changed);
     pthread_mutex_destroy(&h->lock);
@@ -32,7 +32,7 @@ void hub_end(hub *h)
 
 static char *copy_of(const char *s) { return s ? memory_copy(s, "a run") : NULL; }
 
-void stream_let_go(stream *r)
+void run_stream_release(stream *r)
 {
     if (--r->holders) return;
     feed_free(r->feed);
@@ -54,7 +54,7 @@ stream *hub_find(hub *h, int number)
 static void keep_run(hub *h, stream *r)
 {
     if (h->run_count == RUNS_KEPT) {
-        stream_let_go(h->runs[0]);
+        run_stream_release(h->runs[0]);
         memmove(h->runs, h->runs + 1, sizeof h->runs - sizeof h->runs[0]);
         h->run_count--;
     }
@@ -68,9 +68,9 @@ int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const cha
     pthread_mutex_lock(&h->lock);
     int number = r->number = ++h->last_number;
     keep_run(h, r);
-    char *announcement = stream_announcement(r);
+    char *announcement = run_stream_announcement(r);
     for (client *c = h->clients; c; c = client_next(c)) {
-        client_tell(c, announcement);
+        client_send(c, announcement);
         client_follow(c, r, 0);
     }
     pthread_cond_broadcast(&h->changed);
@@ -91,7 +91,7 @@ void hub_run_ended(hub *h, int number)
     pthread_mutex_unlock(&h->lock);
 }
 
-stream *hub_hold_run(hub *h, int number)
+stream *hub_retain_run(hub *h, int number)
 {
     pthread_mutex_lock(&h->lock);
     stream *r = hub_find(h, number);
@@ -100,14 +100,14 @@ stream *hub_hold_run(hub *h, int number)
     return r;
 }
 
-void hub_let_go(hub *h, stream *r)
+void hub_release_run(hub *h, stream *r)
 {
     pthread_mutex_lock(&h->lock);
-    stream_let_go(r);
+    run_stream_release(r);
     pthread_mutex_unlock(&h->lock);
 }
 
-bool hub_seen_all(hub *h)
+bool hub_acknowledged(hub *h)
 {
     pthread_mutex_lock(&h->lock);
     const stream *newest = hub_newest(h);
@@ -157,7 +157,7 @@ static char *printed(cJSON *o)
     return as_utf8(text);
 }
 
-char *stream_announcement(const stream *r)
+char *run_stream_announcement(const stream *r)
 {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "type", "run");
@@ -184,11 +184,11 @@ char *hub_hello(hub *h)
     return printed(o);
 }
 
-void hub_tell(hub *h, char *text)
+void hub_broadcast(hub *h, char *text)
 {
     if (!as_utf8(text)) return;
     pthread_mutex_lock(&h->lock);
-    for (client *c = h->clients; c; c = client_next(c)) client_tell(c, text);
+    for (client *c = h->clients; c; c = client_next(c)) client_send(c, text);
     free(h->last_status);
     h->last_status = text;
     pthread_cond_broadcast(&h->changed);

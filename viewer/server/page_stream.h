@@ -41,20 +41,20 @@ void hub_end(hub *h); /* no client is left */
 
 int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label);
 void hub_run_ended(hub *h, int number);
-stream *hub_hold_run(hub *h, int number); /* NULL: there is no such run */
-void hub_let_go(hub *h, stream *r);
-void hub_tell(hub *h, char *text); /* to every client, and to those that come later; takes the text over */
-bool hub_seen_all(hub *h);
+stream *hub_retain_run(hub *h, int number); /* NULL: there is no such run */
+void hub_release_run(hub *h, stream *r);
+void hub_broadcast(hub *h, char *text); /* to every client, and to those that come later; takes the text over */
+bool hub_acknowledged(hub *h);
 int hub_count_clients(hub *h);
 
 /* The rest is between page_stream.c and client.c; the lock is held. */
 stream *hub_newest(hub *h);
 stream *hub_find(hub *h, int number);
 char *hub_hello(hub *h);
-char *stream_announcement(const stream *r);
-void stream_let_go(stream *r);
+char *run_stream_announcement(const stream *r);
+void run_stream_release(stream *r);
 void client_follow(client *c, stream *r, uint64_t from);
-void client_tell(client *c, const char *text);
+void client_send(client *c, const char *text);
 bool client_has_all(const client *c, const stream *r);
 client *client_next(const client *c);
 

@@ -116,7 +116,7 @@ static void name_folder(server *s, const char *path)
 server *server_start(const server_options *o, char *err, size_t room)
 {
     memory_for_json();
-    memory_be_patient();
+    memory_retry();
     server *s = memory_zeroed(1, sizeof *s, "a server");
     char why[160] = "no random numbers";
     *s = (server){.routes = o->routes, .user = o->user};
@@ -195,10 +195,10 @@ void server_run_ended(server *s, int run) { hub_run_ended(&s->hub, run); }
 void server_status(server *s, cJSON *status)
 {
     if (!cJSON_HasObjectItem(status, "type")) cJSON_AddStringToObject(status, "type", "status");
-    hub_tell(&s->hub, cJSON_PrintUnformatted(status));
+    hub_broadcast(&s->hub, cJSON_PrintUnformatted(status));
     cJSON_Delete(status);
 }
 
-bool server_seen_all(server *s) { return hub_seen_all(&s->hub); }
+bool server_seen_all(server *s) { return hub_acknowledged(&s->hub); }
 
 int server_clients(server *s) { return hub_count_clients(&s->hub); }

@@ -16,7 +16,7 @@
 #include "action.h"
 
 typedef struct world {
-    fy_timetable *card[REPLAY_CARDS]; /* by number; 0 is the host and has none */
+    fy_timing *card[REPLAY_CARDS]; /* by number; 0 is the host and has none */
     int64_t now;
     int64_t *reached; /* by event: when its stream gets there; -1: never recorded */
     ledger ledger;
@@ -65,8 +65,8 @@ static void note_copy(ledger *l, const fy_copy_work *w)
 static fy_time copy(world *w, const action *a)
 {
     fy_copy_work c = a->copy;
-    if (a->deed == ACROSS) fy_timetable_copy_peer(w->card[a->card], w->card[a->other], w->now, a->peer, &c);
-    else fy_timetable_copy(w->card[a->card], w->now, &c);
+    if (a->deed == ACROSS) fy_timing_copy_peer(w->card[a->card], w->card[a->other], w->now, a->peer, &c);
+    else fy_timing_copy(w->card[a->card], w->now, &c);
     note_copy(&w->ledger, &c);
     return c.time;
 }
@@ -74,7 +74,7 @@ static fy_time copy(world *w, const action *a)
 static fy_time run(world *w, const action *a)
 {
     fy_time t;
-    fy_timetable_run(w->card[a->card], w->now, a->stream, a->flops, a->bytes, &t);
+    fy_timing_run(w->card[a->card], w->now, a->stream, a->flops, a->bytes, &t);
     w->ledger.ops++;
     w->ledger.compute += t.end - t.start;
     return t;
@@ -83,11 +83,11 @@ static fy_time run(world *w, const action *a)
 static fy_time call(world *w, const action *a)
 {
     fy_time t;
-    fy_timetable *card = w->card[a->card];
-    fy_timetable_call(card, w->now, &t);
-    int64_t after = w->now + t.held, tail = fy_timetable_tail(card, a->stream < 0 ? 0 : a->stream);
+    fy_timing *card = w->card[a->card];
+    fy_timing_call(card, w->now, &t);
+    int64_t after = w->now + t.held, tail = fy_timing_tail(card, a->stream < 0 ? 0 : a->stream);
     if (a->deed == RECORD) w->reached[a->event] = tail > after ? tail : after;
-    if (a->deed == STREAM_WAITS) fy_timetable_stream_waits(card, a->stream, w->reached[a->event]);
+    if (a->deed == STREAM_WAITS) fy_timing_stream_waits(card, a->stream, w->reached[a->event]);
     if (a->deed == ASK) w->ledger.queries++;
     return t;
 }
@@ -95,9 +95,9 @@ static fy_time call(world *w, const action *a)
 static fy_time wait(world *w, const action *a)
 {
     fy_time t;
-    fy_timetable *card = w->card[a->card];
-    int64_t until = a->event > 0 ? w->reached[a->event] : fy_timetable_tail(card, a->stream);
-    fy_timetable_host_waits(card, w->now, until, &t);
+    fy_timing *card = w->card[a->card];
+    int64_t until = a->event > 0 ? w->reached[a->event] : fy_timing_tail(card, a->stream);
+    fy_timing_host_waits(card, w->now, until, &t);
     w->ledger.waits++;
     return t;
 }
@@ -105,12 +105,12 @@ static fy_time wait(world *w, const action *a)
 static fy_time perform(world *w, const action *a)
 {
     fy_time t = {.start = w->now, .end = w->now};
-    fy_timetable *card = w->card[a->card];
+    fy_timing *card = w->card[a->card];
     if (a->deed == COPY || a->deed == ACROSS) t = copy(w, a);
     else if (a->deed == RUN) t = run(w, a);
     else if (a->deed == WAIT) t = wait(w, a);
-    else if (a->deed == TAKE) fy_timetable_alloc(card, w->now, a->bytes, a->mem, &t);
-    else if (a->deed == GIVE) fy_timetable_release(card, w->now, a->bytes, a->mem, &t);
+    else if (a->deed == TAKE) fy_timing_alloc(card, w->now, a->bytes, a->mem, &t);
+    else if (a->deed == GIVE) fy_timing_release(card, w->now, a->bytes, a->mem, &t);
     else t = call(w, a);
     w->now += t.held;
     w->ledger.held += t.held;
@@ -189,12 +189,12 @@ static bool step(player *p, int i)
     }
     if (!can_be_done(p, e, &a)) return false;
     fy_time cost;
-    fy_timetable_call(p->own.card[a.card], 0, &cost);
+    fy_timing_call(p->own.card[a.card], 0, &cost);
     if (!reach(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
     b = otherwise(p->plan, e, a);
     fy_time got = perform(&p->own, &a);
     perform(&p->other, &b);
-    if (p->other.now > most_time || fy_timetable_tail(p->other.card[a.card], -1) > most_time)
+    if (p->other.now > most_time || fy_timing_tail(p->other.card[a.card], -1) > most_time)
         return refuse(p, e, "would take longer than can be told");
     bool same = p->own.now == t && (a.start < 0 || (a.start == got.start && a.end == got.end));
     return same || refuse(p, e, "took another time than the log's own figures give; it was made by another version");
@@ -206,7 +206,7 @@ static bool read_figures(player *p, const cJSON *device, fy_card *card)
 {
     const cJSON *model = cJSON_GetObjectItem(device, "model");
     *card = (fy_card){0};
-    for (const fy_figure *f = fy_figures; f->option; f++) {
+    for (const fy_card_param *f = fy_card_params; f->option; f++) {
         int64_t value = event_int(model, f->name);
         if (value > f->most || (value < f->least && (value != 0 || f->unit == FY_UNIT_BYTES))) {
             snprintf(p->err, p->room,
@@ -214,7 +214,7 @@ static bool read_figures(player *p, const cJSON *device, fy_card *card)
                      event_text(device, "name"), f->name);
             return false;
         }
-        fy_figure_set(card, f, value);
+        fy_card_param_set(card, f, value);
     }
     return true;
 }
@@ -233,9 +233,9 @@ static bool open_card(player *p, const cJSON *device)
     other = p->plan->card ? *p->plan->card : own;
     if (p->chunk == 0 || own.staging_chunk < p->chunk) p->chunk = own.staging_chunk;
     if (p->plan->bus) other.bus_bandwidth = (double)p->plan->bus;
-    p->own.card[n] = fy_timetable_make(&own);
-    p->other.card[n] = fy_timetable_make(&other);
-    if (!p->own.card[n] || !p->other.card[n]) memory_is_out("a replay");
+    p->own.card[n] = fy_timing_make(&own);
+    p->other.card[n] = fy_timing_make(&other);
+    if (!p->own.card[n] || !p->other.card[n]) memory_fail("a replay");
     return true;
 }
 
@@ -270,9 +270,9 @@ static void close_world(world *w)
 {
     w->ledger.total = w->now;
     for (int i = 1; i < REPLAY_CARDS; i++) {
-        int64_t tail = w->card[i] ? fy_timetable_tail(w->card[i], -1) : 0;
+        int64_t tail = w->card[i] ? fy_timing_tail(w->card[i], -1) : 0;
         if (tail > w->ledger.total) w->ledger.total = tail;
-        fy_timetable_free(w->card[i]);
+        fy_timing_free(w->card[i]);
     }
     free(w->reached);
 }

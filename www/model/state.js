@@ -31,7 +31,7 @@ export function initial() {
     checks: [],
     grade: null,
     errors: [],
-    hazards: [],
+    dataRaces: [],
     lost: 0,
     full: false,
     ended: null, // {status, live}
@@ -195,8 +195,8 @@ const on = {
     s.errors.push({ seq: s.seq, code: 'oom', message: `${text(e.device)} is out of memory`, hint: '', ...site(e) });
   },
 
-  hazard(s, e) {
-    s.hazards.push({ seq: s.seq, type: text(e.type), storage: int(e.storage), fix: text(e.fix), ...site(e) });
+  data_race(s, e) {
+    s.dataRaces.push({ seq: s.seq, type: text(e.type), storage: int(e.storage), fix: text(e.fix), ...site(e) });
   },
 
   mark(s, e) {
@@ -365,7 +365,7 @@ function copyOf(s) {
     lines: each(s.lines, flat),
     work: new Map(s.work),
     ghosts: s.ghosts.slice(), spans: s.spans.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
-    checks: s.checks.slice(), errors: s.errors.slice(), hazards: s.hazards.slice(),
+    checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),
     ledger: { ...s.ledger, h2d: flat(h2d), d2h: flat(d2h), other: flat(other), ops: flat(ops), live: flat(live) },
   };
 }

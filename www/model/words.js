@@ -83,7 +83,7 @@ const sentences = {
   event_wait: (e) => `What follows in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
   query: (e) => `The program asks whether ${e.scope === 'event' ? `event ${e.event ?? '?'} was reached` : `${stream(e)} has finished`}: ${e.done ? 'yes' : 'not yet'}.`,
   record_stream: (e, n) => `${n.tensor(e.tensor)} is used in ${stream(e)} too: its memory is kept until that stream is done with it.`,
-  hazard: (e, n) => `Data race: ${hazards[e.type] ?? 'two accesses that nothing orders'}, at ${n.storage(e.storage)}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
+  data_race: (e, n) => `Data race: ${dataRaces[e.type] ?? 'two accesses that nothing orders'}, at ${n.storage(e.storage)}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
   set_device: (e) => `${e.device ?? 'Another card'} is the current card from here on.`,
   set_stream: (e) => `Work goes to ${stream(e)} from here on.`,
   peer: (e) => `${e.from ?? 'A card'} can ${e.can ? '' : 'not '}reach ${e.to ?? 'another'} directly${e.can ? '' : ': copies between them go through CPU RAM'}.`,
@@ -110,7 +110,7 @@ function reserved(e, n) {
 
 const stream = (e) => (e.stream > 0 ? `stream ${e.stream}` : 'the default stream') + (e.device && e.device !== 'cuda:0' ? ` of ${e.device}` : '');
 const side = (e) => (e.stream > 0 ? ` in stream ${e.stream}` : '');
-const hazards = {
+const dataRaces = {
   read_early: 'the program reads what work queued on the card may not have written yet', write_early: 'the program writes what the card may still need',
   race: 'two streams touch the same bytes and nothing orders them', reuse: 'another stream may still use what these bytes were before',
 };
@@ -131,7 +131,7 @@ export function sentence(e, n) {
 }
 
 // What matters most in a step says what the step is about.
-const WEIGHT = ['error', 'oom', 'hazard', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'free', 'drop',
+const WEIGHT = ['error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'free', 'drop',
   'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream', 'set_stream', 'set_device', 'peer', 'mode', 'segment',
   'segment_free'];
 

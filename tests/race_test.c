@@ -1,5 +1,5 @@
-/* Hazards: each type in a small program, told with both lines and the call that helps, and its corrected twin without
- * one; what is and what is no hazard; and that values follow: who comes too early finds poison, every time. */
+/* Data races: each type in a small program, told with both lines and the call that helps, and its corrected twin without
+ * one; what is and what is no data race; and that values follow: who comes too early finds poison, every time. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,19 +24,19 @@ static const cJSON *event_with(double seq)
     return NULL;
 }
 
-static int hazards(void)
+static int data_races(void)
 {
     int n = 0;
-    while (event_of("hazard", n)) n++;
+    while (event_of("data_race", n)) n++;
     return n;
 }
 
-/* One hazard since then, of that type, between events of these kinds at these lines; the fix has these words. */
+/* One data race since then, of that type, between events of these kinds at these lines; the fix has these words. */
 static void is_told(const char *type, const char *kind_a, int line_a, const char *kind_b, int line_b, const char *words,
                     const char *name)
 {
-    const cJSON *h = event_of("hazard", 0), *a = event_with(number_of(h, "a")), *b = event_with(number_of(h, "b"));
-    assert_int_equal(hazards(), 1);
+    const cJSON *h = event_of("data_race", 0), *a = event_with(number_of(h, "a")), *b = event_with(number_of(h, "b"));
+    assert_int_equal(data_races(), 1);
     assert_string_equal(text_of(h, "type"), type);
     assert_true(a && b);
     assert_string_equal(event_kind_of(a), kind_a);
@@ -44,7 +44,7 @@ static void is_told(const char *type, const char *kind_a, int line_a, const char
     assert_int_equal(number_of(a, "line"), line_a);
     assert_int_equal(number_of(b, "line"), line_b);
     assert_int_equal(number_of(h, "line"), line_b);
-    assert_non_null(strstr(text_of(h, "file"), "hazard_test.c"));
+    assert_non_null(strstr(text_of(h, "file"), "race_test.c"));
     if (!strstr(text_of(h, "fix"), words) || !strstr(text_of(h, "fix"), name))
         fail_msg("'%s' and '%s' are not in: %s", words, name, text_of(h, "fix"));
 }
@@ -76,7 +76,7 @@ TEST(reading_a_result_before_it_is_home)
     assert_true(isnan(read_home(false, &asked, &read)));
     is_told("read_early", "copy", asked, "host_read", read, "fy_cuda_synchronize()", "home");
     assert_true(read_home(true, &asked, &read) == 3);
-    assert_int_equal(hazards(), 0);
+    assert_int_equal(data_races(), 0);
 }
 
 static double rewrite_source(bool wait, int *asked, int *written)
@@ -107,7 +107,7 @@ TEST(writing_into_a_source_before_it_has_left)
     assert_true(rewrite_source(false, &asked, &written) == 6);
     is_told("write_early", "copy", asked, "op", written, "fy_stream_synchronize(side), before line ", "batch");
     assert_true(rewrite_source(true, &asked, &written) == 5);
-    assert_int_equal(hazards(), 0);
+    assert_int_equal(data_races(), 0);
 }
 
 static double use_on_another_stream(bool wait, int *made, int *used)
@@ -135,9 +135,9 @@ TEST(using_a_result_of_another_stream_that_nothing_orders)
     assert_true(isnan(use_on_another_stream(false, &made, &used)));
     is_told("race", "op", made, "op", used, "fy_stream_wait_stream(fy_cuda_default_stream(), side) before line ",
             "weights");
-    assert_non_null(strstr(text_of(event_of("hazard", 0), "fix"), "fy_event_wait"));
+    assert_non_null(strstr(text_of(event_of("data_race", 0), "fix"), "fy_event_wait"));
     assert_true(use_on_another_stream(true, &made, &used) == 3);
-    assert_int_equal(hazards(), 0);
+    assert_int_equal(data_races(), 0);
 }
 
 static void reuse_memory(bool wait, int *used, int *again)
@@ -168,7 +168,7 @@ TEST(freed_memory_that_goes_to_another_while_a_stream_still_uses_it)
     reuse_memory(false, &used, &again);
     is_told("reuse", "copy", used, "op", again, "fy_record_stream(first, side) before first is freed", "second");
     reuse_memory(true, &used, &again);
-    assert_int_equal(hazards(), 0);
+    assert_int_equal(data_races(), 0);
 }
 
 /* ---- what is one, and what is none ---- */
@@ -182,13 +182,13 @@ TEST(a_pair_is_told_once_and_later_accesses_in_order_are_clean)
         since();
         fy_copy_(home, x, .non_blocking = true);
         fy_data(home);
-        assert_int_equal(hazards(), 1);
+        assert_int_equal(data_races(), 1);
         fy_data(home);
-        assert_int_equal(hazards(), 2); /* another access */
+        assert_int_equal(data_races(), 2); /* another access */
         fy_cuda_synchronize();
         fy_data(home);
         fy_zero_(home);
-        assert_int_equal(hazards(), 2);
+        assert_int_equal(data_races(), 2);
     }
 }
 
@@ -209,15 +209,15 @@ TEST(an_event_orders_what_came_before_it_and_no_more)
         }
         fy_event_wait(e);
         fy_zero_(x);
-        assert_int_equal(hazards(), 0);
+        assert_int_equal(data_races(), 0);
         fy_zero_(y);
-        assert_int_equal(hazards(), 1);
+        assert_int_equal(data_races(), 1);
         fy_cuda_synchronize();
     }
     fy_event_free(e);
 }
 
-TEST(columns_beside_each_other_are_no_hazard_and_the_same_column_is)
+TEST(columns_beside_each_other_are_no_data_race_and_the_same_column_is)
 {
     (void)state;
     FY_SCOPE
@@ -227,10 +227,10 @@ TEST(columns_beside_each_other_are_no_hazard_and_the_same_column_is)
         since();
         FY_STREAM(side) fy_fill_(fy_narrow(x, 1, 0, 3), 1);
         fy_fill_(fy_narrow(x, 1, 3, 5), 2);
-        assert_int_equal(hazards(), 0);
+        assert_int_equal(data_races(), 0);
         fy_fill_(fy_narrow(x, 1, 2, 1), 2);
-        assert_int_equal(hazards(), 1);
-        assert_int_equal(number_of(event_of("hazard", 0), "first"), 8);
+        assert_int_equal(data_races(), 1);
+        assert_int_equal(number_of(event_of("data_race", 0), "first"), 8);
         fy_cuda_synchronize();
     }
 }
@@ -246,10 +246,10 @@ TEST(a_number_that_is_still_on_its_way_home)
         since();
         fy_copy_(scale, from, .non_blocking = true);
         fy_mul(x, scale);
-        assert_string_equal(text_of(event_of("hazard", 0), "type"), "read_early");
+        assert_string_equal(text_of(event_of("data_race", 0), "type"), "read_early");
         fy_cuda_synchronize();
         fy_mul(x, scale);
-        assert_int_equal(hazards(), 1);
+        assert_int_equal(data_races(), 1);
     }
 }
 
@@ -269,7 +269,7 @@ TEST(copies_that_hold_the_host_order_it)
         fy_copy_(home, x, .non_blocking = true);
         fy_item(fy_select(x, 0, 0)); /* waits for its stream, and so for the copy */
         fy_data(home);
-        assert_int_equal(hazards(), 0);
+        assert_int_equal(data_races(), 0);
         fy_cuda_synchronize();
     }
 }
@@ -284,11 +284,11 @@ TEST(an_answer_that_another_stream_still_computes)
         since();
         FY_STREAM(side) fy_fill_(c, 2);
         fy_answer("c", c);
-        assert_string_equal(text_of(event_of("hazard", 0), "type"), "race");
-        assert_true(number_of(event_of("hazard", 0), "b") == number_of(event_of("host_read", 0), "seq"));
+        assert_string_equal(text_of(event_of("data_race", 0), "type"), "race");
+        assert_true(number_of(event_of("data_race", 0), "b") == number_of(event_of("host_read", 0), "seq"));
         fy_cuda_synchronize();
         fy_answer("c", c);
-        assert_int_equal(hazards(), 1);
+        assert_int_equal(data_races(), 1);
     }
 }
 
@@ -313,7 +313,7 @@ TEST(what_one_thread_waited_for_the_others_may_read)
         assert_int_equal(pthread_create(&thread, NULL, fetch_in_a_thread, home), 0);
         pthread_join(thread, NULL);
         assert_true(((float *)fy_data(home))[0] == 4);
-        assert_int_equal(hazards(), 0);
+        assert_int_equal(data_races(), 0);
     }
 }
 
@@ -342,7 +342,7 @@ int main(void)
         cmocka_unit_test(freed_memory_that_goes_to_another_while_a_stream_still_uses_it),
         cmocka_unit_test(a_pair_is_told_once_and_later_accesses_in_order_are_clean),
         cmocka_unit_test(an_event_orders_what_came_before_it_and_no_more),
-        cmocka_unit_test(columns_beside_each_other_are_no_hazard_and_the_same_column_is),
+        cmocka_unit_test(columns_beside_each_other_are_no_data_race_and_the_same_column_is),
         cmocka_unit_test(a_number_that_is_still_on_its_way_home),
         cmocka_unit_test(copies_that_hold_the_host_order_it),
         cmocka_unit_test(an_answer_that_another_stream_still_computes),

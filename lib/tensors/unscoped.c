@@ -1,4 +1,4 @@
-/* unheld.c: tensors that pile up. What a call returns outside any scope is the program's to free. Where a line has
+/* unscoped.c: tensors that pile up. What a call returns outside any scope is the program's to free. Where a line has
  * made very many that are all alive, nobody frees them, and a word on stderr says so, once a process.
  *
  * Very many: 10,000, or 1,000 that hold 1 GiB together. A line that puts each into a place of its own,
@@ -20,7 +20,7 @@ static _Atomic uint32_t next_look; /* the id of the tensor that is worth the nex
 
 static int by_address(const void *a, const void *b)
 {
-    const fy_held *x = a, *y = b;
+    const fy_unscoped_storage *x = a, *y = b;
     return (x->storage > y->storage) - (x->storage < y->storage);
 }
 
@@ -28,9 +28,9 @@ static int by_address(const void *a, const void *b)
 static int64_t bytes_of(const fy_site *at, size_t n)
 {
     int64_t bytes = 0;
-    fy_held *held = malloc(n * sizeof *held);
+    fy_unscoped_storage *held = malloc(n * sizeof *held);
     if (!held) return 0;
-    n = fy_tensors_unheld(at, held, n);
+    n = fy_tensors_unscoped(at, held, n);
     qsort(held, n, sizeof *held, by_address);
     for (size_t i = 0; i < n; i++)
         if (!i || held[i].storage != held[i - 1].storage) bytes += (int64_t)held[i].bytes;
@@ -58,12 +58,12 @@ static void warn(fy_site *at, uint32_t n, int64_t bytes)
             at->file, at->line, at->call, n, (double)bytes / (1 << 20), line ? line : "");
 }
 
-void fy_unheld_begin(fy_tensor *x)
+void fy_unscoped_add(fy_tensor *x)
 {
     fy_site *at = x->born;
-    if (!at || x->unheld || __atomic_load_n(&x->refs, __ATOMIC_RELAXED) != 1) return;
-    __atomic_store_n(&x->unheld, true, __ATOMIC_RELEASE);
-    uint32_t n = __atomic_add_fetch(&at->unheld, 1, __ATOMIC_RELAXED);
+    if (!at || x->unscoped || __atomic_load_n(&x->refs, __ATOMIC_RELAXED) != 1) return;
+    __atomic_store_n(&x->unscoped, true, __ATOMIC_RELEASE);
+    uint32_t n = __atomic_add_fetch(&at->unscoped, 1, __ATOMIC_RELAXED);
     if (n < LOOK || x->id < atomic_load_explicit(&next_look, memory_order_relaxed)) return;
     if (has_places(at)) return;
     int64_t bytes = bytes_of(at, n);
@@ -73,7 +73,7 @@ void fy_unheld_begin(fy_tensor *x)
     if (many && !atomic_flag_test_and_set(&said)) warn(at, n, bytes);
 }
 
-void fy_unheld_end(const fy_tensor *x)
+void fy_unscoped_remove(const fy_tensor *x)
 {
-    if (x->unheld) __atomic_sub_fetch(&x->born->unheld, 1, __ATOMIC_RELAXED);
+    if (x->unscoped) __atomic_sub_fetch(&x->born->unscoped, 1, __ATOMIC_RELAXED);
 }

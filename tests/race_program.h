@@ -1,11 +1,11 @@
-/* hazard_program.h: random programs of asynchronous operations, done by Ferry and at the same time written down as a
+/* race_program.h: random programs of asynchronous operations, done by Ferry and at the same time written down as a
  * course for interleavings.h, with what every operation touches and what Ferry told of it. */
-#ifndef HAZARD_PROGRAM_H
-#define HAZARD_PROGRAM_H
+#ifndef RACE_PROGRAM_H
+#define RACE_PROGRAM_H
 
 #include "clock.h"
 #include "device.h"
-#include "hazard_parts.h"
+#include "race_parts.h"
 #include "storage.h"
 #include "tensor.h"
 
@@ -205,7 +205,7 @@ static void renew(void)
 static void step_of_program(void)
 {
     bool more = run.given < ASYNC;
-    fy_clock_spend(busy ? draw(&pace, (uint32_t)busy) : 0);
+    fy_clock_advance(busy ? draw(&pace, (uint32_t)busy) : 0);
     if (asks && below(4) == 0) lend();
     FY_SCOPE switch (below(more ? 20 : 9))
     {

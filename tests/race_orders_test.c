@@ -1,10 +1,10 @@
-/* Hazards of random programs, held against all that can happen: up to six asynchronous operations on two cards' streams
- * and page-locked memory, with waits of every kind between. interleavings.h tries out every order that the rules
- * allow; two accesses that conflict are a hazard if both orders came about. FERRY_TEST_SEED picks other programs.
+/* Data races of random programs, held against all that can happen: up to six asynchronous operations on two cards'
+ * streams and page-locked memory, with waits of every kind between. interleavings.h tries out every order that the rules
+ * allow; two accesses that conflict are a data race if both orders came about. FERRY_TEST_SEED picks other programs.
  *
- * Without a hazard every value is what doing all in the program's order would give.
+ * Without a data race every value is what doing all in the program's order would give.
  *
- * Of several earlier works the last ones are told of (hazard.h): a pair is left out where a work between the two
+ * Of several earlier works the last ones are told of (race_detector.h): a pair is left out where a work between the two
  * always comes after the first, covers what it touched and conflicts with all that it conflicts with. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "hazard_program.h"
+#include "race_program.h"
 
 #define TEST(name) static void name(void **state)
 #ifdef __SANITIZE_THREAD__ /* which slows each by forty, and there is one thread */
@@ -52,7 +52,7 @@ static bool has_left(int a, int b, uint64_t addr)
     return false;
 }
 
-static bool is_hazard(int a, int b)
+static bool is_data_race(int a, int b)
 {
     const deed *x = &run.deeds[a], *y = &run.deeds[b];
     if (!run.course.before[a][b] || !run.course.before[b][a]) return false;
@@ -71,11 +71,11 @@ static int judge(int program)
     try_all(&run.course);
     for (int b = 0; b < run.course.deeds; b++)
         for (int a = 0; a < b; a++) {
-            bool hazard = is_hazard(a, b);
-            found += hazard;
-            if (hazard != run.told[a][b])
+            bool data_race = is_data_race(a, b);
+            found += data_race;
+            if (data_race != run.told[a][b])
                 fail_msg("program %d: works %d and %d (events %lld and %lld): %s\n%s", program, a, b, run.deeds[a].seq,
-                         run.deeds[b].seq, hazard ? "a hazard was missed" : "a hazard was made up", run.text);
+                         run.deeds[b].seq, data_race ? "a data race was missed" : "a data race was made up", run.text);
         }
     return found;
 }
@@ -87,7 +87,7 @@ static int run_program(uint64_t seed, int program)
     for (int n = 4 + (int)below(12); n > 0; n--) step_of_program();
     look_at_all();
     int found = judge(program);
-    if (!found && wrong) fail_msg("program %d has no hazard, and %d wrong values\n%s", program, wrong, run.text);
+    if (!found && wrong) fail_msg("program %d has no data race, and %d wrong values\n%s", program, wrong, run.text);
     return found;
 }
 
@@ -97,23 +97,23 @@ static uint64_t the_seed(void)
     return text ? strtoull(text, NULL, 10) : 20260101;
 }
 
-TEST(random_programs_have_the_hazards_that_trying_all_orders_finds)
+TEST(random_programs_have_the_data_races_that_trying_all_orders_finds)
 {
     (void)state;
-    int hazards = 0, clean = 0;
+    int data_races = 0, clean = 0;
     asks = true;
     print_message("seed %llu\n", (unsigned long long)the_seed());
     for (int i = 0; i < PROGRAMS; i++) {
         busy = i % 2 ? 300000 : 0; /* freed memory that waits for a stream comes back only in time */
         pace = the_seed();
         int found = run_program(the_seed(), i);
-        hazards += found;
+        data_races += found;
         clean += found == 0;
     }
     busy = 0;
-    print_message("%d programs: %d hazards, %d without; %d pairs kept apart by fy_record_stream\n", PROGRAMS, hazards,
-                  clean, left);
-    assert_true(hazards > PROGRAMS / 4 && clean > PROGRAMS / 4 && left > PROGRAMS / 1000);
+    print_message("%d programs: %d data races, %d without; %d pairs kept apart by fy_record_stream\n", PROGRAMS,
+                  data_races, clean, left);
+    assert_true(data_races > PROGRAMS / 4 && clean > PROGRAMS / 4 && left > PROGRAMS / 1000);
 }
 
 /* Calls that cost nothing up to ones in which all the work that was given would end. */
@@ -159,7 +159,7 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs_have_the_hazards_that_trying_all_orders_finds),
+        cmocka_unit_test(random_programs_have_the_data_races_that_trying_all_orders_finds),
         cmocka_unit_test(the_verdict_is_the_same_however_fast_the_host_is),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

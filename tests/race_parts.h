@@ -1,7 +1,7 @@
-/* hazard_parts.h: what hazard_program.h's random programs are made of: chance, parts of buffers, what each operation
+/* race_parts.h: what race_program.h's random programs are made of: chance, parts of buffers, what each operation
  * touches, what the buffers should hold, and what Ferry told. */
-#ifndef HAZARD_PARTS_H
-#define HAZARD_PARTS_H
+#ifndef RACE_PARTS_H
+#define RACE_PARTS_H
 
 #include <math.h>
 
@@ -62,8 +62,9 @@ static struct {
     char text[4000];
 } run;
 
-static float mirror[BUFFERS][SIDE * SIDE]; /* what the buffers hold, if all is done in the program's order; NaN: junk */
-static int wrong;                          /* values that the host saw and that are not those */
+static float mirror[BUFFERS]
+                   [SIDE * SIDE]; /* what the buffers hold, if all is done in the program's order; NaN: fill byte */
+static int wrong;                 /* values that the host saw and that are not those */
 static fy_stream *streams[MOST_QUEUES];
 static fy_tensor *buffers[BUFFERS]; /* two page-locked, two of cuda:0, one of cuda:1 */
 static fy_event *events[EVENTS];
@@ -157,7 +158,7 @@ static int deed_with(long long seq)
     return -1;
 }
 
-/* The first copy, op or host_read is the newest deed's; hazards name two of them. */
+/* The first copy, op or host_read is the newest launch; data races name two of them. */
 static void read_events(void)
 {
     fy_text lines = {0};
@@ -169,9 +170,10 @@ static void read_events(void)
         const char *kind = strstr(p, "\"kind\":\"") + 8;
         bool work = !strncmp(kind, "copy\"", 5) || !strncmp(kind, "op\"", 3) || !strncmp(kind, "host_read\"", 10);
         if (work && newest && newest->seq < 0) newest->seq = number_in(p, "\"seq\":");
-        if (strncmp(kind, "hazard\"", 7) != 0) continue;
+        if (strncmp(kind, "data_race\"", 10) != 0) continue;
         int a = deed_with(number_in(p, "\"a\":")), b = deed_with(number_in(p, "\"b\":"));
-        if (a < 0 || b < 0 || run.told[a][b]) fail_msg("a hazard of unknown works, or told twice: %s\n%s", p, run.text);
+        if (a < 0 || b < 0 || run.told[a][b])
+            fail_msg("a data race of unknown works, or told twice: %s\n%s", p, run.text);
         run.told[a][b] = true;
     }
     free(lines.data);
