@@ -196,9 +196,13 @@ $(B)/files/%: tests/%.c $(B)/libferry.a
 	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer $(INSIDE) $< -L$(B) -lferry $(CORE_LIBS) -o $@
 # lib/devices/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
 $(patsubst %,$(B)/tests/%_test,cuda_fake cuda_stream finished lazy_card): private CFLAGS += -Itests/fake_cuda
-$(B)/tests/%: tests/%.c $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
+# What tests share: an archive, of which each takes what it calls.
+SUPPORT = $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c))
+$(SUPPORT): private CFLAGS += -D_GNU_SOURCE $(VIEWER) -Itests
+$(B)/tests/support.a: $(SUPPORT)
+$(B)/tests/%: tests/%.c $(B)/tests/support.a $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -Itests $< $(filter-out $(B)/viewer/command/ferry.o,$(COMMAND)) $(CHECKS) \
+	$(CC) $(CFLAGS) $(INSIDE) $(VIEWER) -Itests -Itests/support $< $(B)/tests/support.a $(filter-out $(B)/viewer/command/ferry.o,$(COMMAND)) $(CHECKS) \
 	  $(LINK_VIEW) -lcmocka -o $@
 # Memory that runs out: these fail when the test says so.
 SCARCE = malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf realpath getcwd opendir fopen open_memstream
@@ -325,7 +329,7 @@ help: ## this list
 
 .PHONY: all tests run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
   fmt install uninstall core-libs clean help fmt-check gpu-check
-.SECONDARY:
+.PRECIOUS: $(B)/%.o $(B)/%.S # kept, though a rule makes them on the way; .SECONDARY would hide that a header is gone
 # What an older build depended on may have moved since: it is then out of date, and not an error (-MP says so of headers).
 viewer/%.c: ;
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -85,6 +85,13 @@ moved_source() { # what an older build wrote of a file that has gone since
     echo "$work/older/lessons/01-where-am-i: viewer/gone.c" >"$work/older/lessons/01-where-am-i.d"
     make -n B="$work/older" "$work/older/lessons/01-where-am-i" >"$work/moved.out" 2>&1 || { cat "$work/moved.out"; return 1; }
 }
+moved_header() { # an object that an older build made with a header that has gone since is made again
+    mkdir -p "$work/older/lib/base" && touch "$work/older/lib/base/clock.o"
+    printf '%s\n' "$work/older/lib/base/clock.o: lib/base/clock.c" >"$work/older/lib/base/clock.d"
+    make -q B="$work/older" "$work/older/lib/base/clock.o" || return 1
+    printf '%s\n' "$work/older/lib/base/clock.o: lib/base/clock.c lib/gone.h" '' 'lib/gone.h:' >"$work/older/lib/base/clock.d"
+    ! make -q B="$work/older" "$work/older/lib/base/clock.o"
+}
 holds "nothing missing: no word, no download" nothing_missing
 holds "root installs what is missing" root_installs
 holds "password-less sudo installs what is missing" sudo_installs
@@ -102,4 +109,5 @@ holds "make run builds kernels for a card where a driver is, and nowhere else" k
 holds "make all builds them wherever nvcc is" kernels_by_all
 holds "an nvcc without headers is said and done without" half_toolkit
 holds "a source that moved since an older build does not stop make" moved_source
+holds "what was built with a header that moved is built again" moved_header
 finish

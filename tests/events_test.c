@@ -17,7 +17,7 @@ TEST(work_after_a_wait_for_an_event_begins_after_it_and_the_host_goes_on)
     FY_SCOPE
     {
         fy_stream *a = fy_cuda_stream(), *b = fy_cuda_stream();
-        fy_tensor *x = pinned(MANY), *g = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY);
         fy_event *e = fy_cuda_event();
         fy_cuda_synchronize();
         since();
@@ -48,7 +48,7 @@ TEST(to_wait_for_a_stream_is_to_wait_for_an_event_recorded_now)
     FY_SCOPE
     {
         fy_stream *a = fy_cuda_stream(), *b = fy_cuda_stream();
-        fy_tensor *x = pinned(MANY), *g = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY);
         fy_cuda_synchronize();
         since();
         FY_STREAM(a) fy_copy_(g, x, .non_blocking = true);
@@ -66,7 +66,7 @@ TEST(an_event_stands_for_its_last_recording)
     (void)state;
     FY_SCOPE
     {
-        fy_tensor *x = pinned(MANY), *g = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY);
         fy_event *e = fy_cuda_event();
         fy_cuda_synchronize();
         fy_event_record(e);
@@ -87,7 +87,7 @@ TEST(a_stream_records_an_event_of_its_own_and_waits_across_cards)
     FY_SCOPE
     {
         fy_stream *a = fy_cuda_stream(), *b = fy_cuda_stream(.device = "cuda:1");
-        fy_tensor *x = pinned(MANY), *g = on_card(MANY), *h = fy_ones((4), .device = "cuda:1");
+        fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY), *h = fy_ones((4), .device = "cuda:1");
         fy_cuda_synchronize();
         since();
         FY_STREAM(a) fy_copy_(g, x, .non_blocking = true);
@@ -109,7 +109,7 @@ TEST(the_host_waits_for_an_event_or_a_stream_and_no_longer)
     FY_SCOPE
     {
         fy_stream *a = fy_cuda_stream(), *b = fy_cuda_stream();
-        fy_tensor *x = pinned(MANY), *y = pinned(32 * MANY), *g = on_card(MANY), *h = on_card(32 * MANY);
+        fy_tensor *x = pinned_ones(MANY), *y = pinned_ones(32 * MANY), *g = on_card(MANY), *h = on_card(32 * MANY);
         fy_event *e = fy_cuda_event();
         fy_cuda_synchronize();
         since();
@@ -139,7 +139,7 @@ TEST(who_asks_does_not_wait_and_is_told_yes_in_the_end)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *x = pinned(MANY), *g = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY);
         fy_cuda_synchronize();
         since();
         FY_STREAM(s) fy_copy_(x, g, .non_blocking = true);
@@ -159,7 +159,7 @@ TEST(the_time_between_two_events_is_the_models)
     (void)state;
     FY_SCOPE
     {
-        fy_tensor *x = pinned(MANY), *g = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY);
         fy_event *start = fy_cuda_event(.enable_timing = true), *end = fy_cuda_event(.enable_timing = true);
         fy_cuda_synchronize();
         since();
@@ -188,7 +188,7 @@ TEST(an_event_that_was_never_recorded_is_reached_and_nobody_waits_for_it)
     FY_SCOPE
     {
         fy_event *e = fy_cuda_event(.enable_timing = true), *f = fy_cuda_event(.enable_timing = true);
-        fy_tensor *x = pinned(MANY), *g = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY);
         fy_cuda_synchronize();
         fy_copy_(g, x, .non_blocking = true);
         int64_t before = fy_now();
@@ -281,7 +281,7 @@ TEST(memory_that_another_stream_still_uses_is_given_on_at_once)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *home = pinned(MANY);
+        fy_tensor *home = pinned_ones(MANY);
         free_while_in_use(s, home, false);
         const char *was = text_of(event_of("copy", 0), "src.addr");
         fy_tensor *next = fy_zeros((MANY), .device = "cuda");
@@ -300,7 +300,7 @@ TEST(recorded_it_is_kept_until_that_stream_has_got_past_its_end)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *home = pinned(MANY);
+        fy_tensor *home = pinned_ones(MANY);
         fy_cuda_empty_cache();
         free_while_in_use(s, home, true);
         char was[32];
@@ -345,7 +345,7 @@ TEST(what_a_side_stream_makes_is_used_after_a_wait_alone)
     for (int waits = 0; waits < 2; waits++) FY_SCOPE
         {
             fy_stream *s = fy_cuda_stream();
-            fy_tensor *x = pinned(MANY), *g = on_card(MANY), *sum;
+            fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY), *sum;
             fy_cuda_synchronize();
             since();
             FY_STREAM(s) fy_copy_(g, x, .non_blocking = true);

@@ -38,7 +38,7 @@ static void check_words(const char *lesson, const cJSON *facts, const char *file
     if (cJSON_GetArraySize(hints) != 3) fail_msg("lessons/%s must have three hints", lesson);
     for (const cJSON *h = hints->child; h; h = h->next)
         if (!cJSON_IsString(h) || strlen(h->valuestring) < 40) fail_msg("lessons/%s: a hint says nothing", lesson);
-    char *text = text_of(lesson, "README.md");
+    char *text = lesson_text(lesson, "README.md");
     const char *parts[] = {"# ", "## Before you run", "## What to watch", "## Your turn", "## In PyTorch"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(text, parts[i])) fail_msg("lessons/%s/README.md lacks '%s'", lesson, parts[i]);
@@ -67,7 +67,7 @@ static char *passages(char *text, char *part[3])
 static void compare_passages(const char *lesson, const cJSON *facts, const char *file)
 {
     (void)facts, (void)file;
-    char *starter = text_of(lesson, "starter.c"), *solution = text_of(lesson, "solution.c"), *s[3], *t[3];
+    char *starter = lesson_text(lesson, "starter.c"), *solution = lesson_text(lesson, "solution.c"), *s[3], *t[3];
     if (!passages(starter, s) || !passages(solution, t))
         fail_msg("lessons/%s: starter.c and solution.c need both marks, once", lesson);
     if (strcmp(s[0], t[0]) || strcmp(s[2], t[2]))
@@ -87,7 +87,7 @@ static void check_style(const char *lesson, const cJSON *facts, const char *file
 {
     (void)facts;
     static const char *const unwanted[] = {"malloc", "#define", "(int)", "(float *)", "(long)", "(double)", "goto"};
-    char *text = text_of(lesson, file);
+    char *text = lesson_text(lesson, file);
     int lines = 0, functions = 0;
     for (char *p = text; *p; p++) {
         lines += *p == '\n';
@@ -111,8 +111,8 @@ static void programs_are_short_and_plain(void **state)
 static void keep_secret(const char *lesson, const cJSON *facts, const char *file)
 {
     (void)facts;
-    char *demo = text_of(lesson, file), *solution = text_of(lesson, "solution.c"),
-         *starter = text_of(lesson, "starter.c");
+    char *demo = lesson_text(lesson, file), *solution = lesson_text(lesson, "solution.c"),
+         *starter = lesson_text(lesson, "starter.c");
     char *s[3];
     assert_non_null(passages(solution, s));
     for (char *line = strtok(s[1], "\n"); line; line = strtok(NULL, "\n")) {

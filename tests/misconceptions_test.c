@@ -76,27 +76,25 @@ static void expect_no_sign(int number, void (*run)(void), const char *sim)
 static void the_run_of_a_believer_shows_it(void **state)
 {
     (void)state;
-    for (int i = 0; i < PAIRS; i++) expect_sign(i, pairs[i].name, pairs[i].wrong, pairs[i].sim);
+    for (int i = 0; pairs[i].name; i++) expect_sign(i, pairs[i].name, pairs[i].wrong, pairs[i].sim);
 }
 
 static void other_spellings_show_it_too(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
-        expect_sign((int)i, spellings[i].name, spellings[i].run, spellings[i].sim);
+    for (int i = 0; spellings[i].run; i++) expect_sign(i, spellings[i].name, spellings[i].run, spellings[i].sim);
 }
 
 static void what_only_looks_like_it_is_not_accused(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof innocents / sizeof *innocents; i++)
-        expect_no_sign((int)i, innocents[i].run, innocents[i].sim);
+    for (int i = 0; innocents[i].run; i++) expect_no_sign(i, innocents[i].run, innocents[i].sim);
 }
 
 static void a_corrected_twin_shows_no_misconception_at_all(void **state)
 {
     (void)state;
-    for (int i = 0; i < PAIRS; i++) expect_no_sign(i, pairs[i].right, pairs[i].right_sim);
+    for (int i = 0; pairs[i].name; i++) expect_no_sign(i, pairs[i].right, pairs[i].right_sim);
 }
 
 static void all_twenty_five_have_a_pair_or_wait_by_name(void **state)
@@ -111,7 +109,7 @@ static void all_twenty_five_have_a_pair_or_wait_by_name(void **state)
         assert_ptr_equal(misconception_named(m->name), m);
         assert_true(m->believed[0] && m->truth[0] && !m->signature == !!m->waits_for);
         bool paired = false;
-        for (int k = 0; k < PAIRS; k++) paired |= !strcmp(pairs[k].name, m->name);
+        for (int k = 0; pairs[k].name; k++) paired |= !strcmp(pairs[k].name, m->name);
         assert_true(paired == !m->waits_for);
         if (m->waits_for) assert_true(waits < 6 && waiting[waits++] == m->rank);
     }

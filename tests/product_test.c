@@ -26,7 +26,7 @@ static void is_product(fy_tensor *a, fy_tensor *b, fy_tensor *out, int line)
     double *want = calloc((size_t)(n * m), sizeof *want), *p = fy_data(x), *q = fy_data(y);
     for (int64_t i = 0; i < n * m; i++)
         for (int64_t l = 0; l < k; l++) want[i] += p[i / m * k + l] * q[l * m + i % m];
-    check_values(out, (size_t)(n * m), want, 0, line);
+    assert_values(out, (size_t)(n * m), want, 0, line);
     free(want);
 }
 

@@ -42,11 +42,11 @@ static void blocking_copies_come_after_the_work_of_their_stream(void **state)
 {
     fy_dev *d = *state;
     float *p = alloc(d, BYTES), home[N], five = 5;
-    run(d, fill_in(3, p, 2.5));
+    run_on_card(d, fill_in(3, p, 2.5));
     fy_copy_work w = {.stream = 3, .dst = home, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
     assert_true(fy_backend_sim.copy(d, &w));
     assert_true(home[0] == 2.5f && home[N - 1] == 2.5f);
-    run(d, fill_in(3, p, 3));
+    run_on_card(d, fill_in(3, p, 3));
     fy_copy_work up_ = {.stream = 3, .dst = p, .src = &five, .bytes = 4, .dir = FY_WORD_h2d};
     assert_true(fy_backend_sim.copy(d, &up_));
     assert_true(first_float(d, p) == 5);
@@ -136,11 +136,11 @@ static void a_chain_of_waits_goes_through_several_streams_and_back(void **state)
     fy_dev *d = *state;
     void *p = holding(d, 0);
     float *f = p;
-    run(d, fill_in(1, f, 1));
+    run_on_card(d, fill_in(1, f, 1));
     for (int i = 0; i < 100; i++) { /* 1 > 2 > 3 > 1 ..., each adds f to itself or undoes it */
         int from = i % 3 + 1, to = (i + 1) % 3 + 1;
         stream_waits(d, to, d, point_in(d, from));
-        run(d, i % 2 ? fill_in(to, f, i) : add_work(to, f, f, f));
+        run_on_card(d, i % 2 ? fill_in(to, f, i) : add_work(to, f, f, f));
     }
     sync_stream(d, 99 % 3 + 2 > 3 ? 1 : 99 % 3 + 2);
     assert_true(first_float(d, f) == 99);
@@ -278,7 +278,7 @@ static void queueing_takes_no_memory_that_was_not_taken_before(void **state)
     size_t before = 0;
     for (int round = 0; round < 3; round++) {
         if (round == 1) before = taken();
-        for (int i = 0; i < 5000; i++) run(d, add_work(i % 2, a, b, out));
+        for (int i = 0; i < 5000; i++) run_on_card(d, add_work(i % 2, a, b, out));
         for (int i = 0; i < 50; i++) copy_in(d, 1, FY_WORD_h2d, a, pinned[0], false);
         wait_for_all(d);
     }

@@ -32,8 +32,8 @@ static bool conflict(const use *a, const use *b)
 
 static bool stands_for(int w, int a, const use *earlier)
 {
-    const deed *d = &run.deeds[w];
-    if (d->host || run.course.before[w][a]) return false;
+    const deed *d = &trial.deeds[w];
+    if (d->host || trial.course.before[w][a]) return false;
     for (int i = 0; i < d->n; i++) {
         const use *u = &d->uses[i];
         bool covers = u->addr == earlier->addr && (u->elements & earlier->elements) == earlier->elements;
@@ -45,17 +45,18 @@ static bool stands_for(int w, int a, const use *earlier)
 /* Did a end, in all orders, before the bytes at this address went to a later storage, that of b or one before it? */
 static bool has_left(int a, int b, uint64_t addr)
 {
-    for (int i = 0; i < run.nleaves; i++) {
-        const leave *l = &run.leaves[i];
-        if (l->addr == addr && l->marker > a && l->marker < b && !run.course.before[l->marker][a]) return left++, true;
+    for (int i = 0; i < trial.nleaves; i++) {
+        const leave *l = &trial.leaves[i];
+        if (l->addr == addr && l->marker > a && l->marker < b && !trial.course.before[l->marker][a])
+            return left++, true;
     }
     return false;
 }
 
 static bool is_data_race(int a, int b)
 {
-    const deed *x = &run.deeds[a], *y = &run.deeds[b];
-    if (!run.course.before[a][b] || !run.course.before[b][a]) return false;
+    const deed *x = &trial.deeds[a], *y = &trial.deeds[b];
+    if (!trial.course.before[a][b] || !trial.course.before[b][a]) return false;
     for (int i = 0; i < x->n; i++)
         for (int k = 0; k < y->n; k++) {
             bool counts = conflict(&x->uses[i], &y->uses[k]) && !has_left(a, b, x->uses[i].addr);
@@ -68,14 +69,15 @@ static bool is_data_race(int a, int b)
 static int judge(int program)
 {
     int found = 0;
-    try_all(&run.course);
-    for (int b = 0; b < run.course.deeds; b++)
+    try_all(&trial.course);
+    for (int b = 0; b < trial.course.deeds; b++)
         for (int a = 0; a < b; a++) {
             bool data_race = is_data_race(a, b);
             found += data_race;
-            if (data_race != run.told[a][b])
-                fail_msg("program %d: works %d and %d (events %lld and %lld): %s\n%s", program, a, b, run.deeds[a].seq,
-                         run.deeds[b].seq, data_race ? "a data race was missed" : "a data race was made up", run.text);
+            if (data_race != trial.told[a][b])
+                fail_msg("program %d: works %d and %d (events %lld and %lld): %s\n%s", program, a, b,
+                         trial.deeds[a].seq, trial.deeds[b].seq,
+                         data_race ? "a data race was missed" : "a data race was made up", trial.text);
         }
     return found;
 }
@@ -83,11 +85,11 @@ static int judge(int program)
 static int run_program(uint64_t seed, int program)
 {
     chance = seed + (uint64_t)program * 1000003;
-    begin();
+    begin_trial();
     for (int n = 4 + (int)below(12); n > 0; n--) step_of_program();
     look_at_all();
     int found = judge(program);
-    if (!found && wrong) fail_msg("program %d has no data race, and %d wrong values\n%s", program, wrong, run.text);
+    if (!found && wrong) fail_msg("program %d has no data race, and %d wrong values\n%s", program, wrong, trial.text);
     return found;
 }
 
@@ -127,8 +129,8 @@ TEST(the_verdict_is_the_same_however_fast_the_host_is)
             busy = speed * speed * 1000;
             pace = the_seed() + (uint64_t)speed;
             run_program(the_seed() + 1, i);
-            if (speed == 0) memcpy(first, run.told, sizeof first);
-            assert_memory_equal(first, run.told, sizeof first);
+            if (speed == 0) memcpy(first, trial.told, sizeof first);
+            assert_memory_equal(first, trial.told, sizeof first);
         }
     busy = 0;
 }

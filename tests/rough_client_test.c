@@ -92,8 +92,8 @@ static void *hear_goodbye(void *arg)
 
 static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
 {
-    teardown(state);
-    setup(state);
+    stop_live_server(state);
+    start_live_server(state);
     int stalled = join(), fds[2] = {join(), join()}, run = new_run(), port = server_port(here);
     pthread_t listeners[2];
     for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, hear_goodbye, &fds[i]);
@@ -108,7 +108,7 @@ static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
     assert_int_equal(fds[1], 1001);
     assert_int_equal(serving_threads(), 0); /* the stuck sender, too, is gone */
     close(stalled);
-    setup(state);
+    start_live_server(state);
 }
 
 int main(void)
@@ -120,5 +120,5 @@ int main(void)
         cmocka_unit_test(pages_beyond_the_limit_are_told_so),
         cmocka_unit_test(stopping_says_goodbye_also_beside_a_stalled_client),
     };
-    return cmocka_run_group_tests_name("rough_client", tests, setup, teardown);
+    return cmocka_run_group_tests_name("rough_client", tests, start_live_server, stop_live_server);
 }

@@ -20,6 +20,9 @@
 #include "grading.h"
 #include "log.h"
 #include "memory.h"
+#include <dirent.h>
+#include <stdlib.h>
+
 #include "scarce.h"
 #include "server.h"
 #include "text.h"

@@ -61,13 +61,13 @@ static void lessons_come_over_http(const page *p)
     assert_true(cJSON_GetArraySize(all) >= 3);
     cJSON_Delete(all);
     cJSON *one = api(p, "GET", "/api/lessons/" ID, NULL, 200);
-    assert_non_null(strstr(field(one, "demo"), "#include <ferry.h>"));
-    assert_non_null(strstr(field(one, "source"), "fy_answer"));
-    assert_string_equal(field(one, "path"), "my/" ID ".c");
-    assert_true(*field(one, "text"));
+    assert_non_null(strstr(json_field(one, "demo"), "#include <ferry.h>"));
+    assert_non_null(strstr(json_field(one, "source"), "fy_answer"));
+    assert_string_equal(json_field(one, "path"), "my/" ID ".c");
+    assert_true(*json_field(one, "text"));
     cJSON_Delete(one);
     cJSON *hint = api(p, "GET", "/api/lessons/" ID "/hints/2", NULL, 200);
-    assert_true(*field(hint, "hint"));
+    assert_true(*json_field(hint, "hint"));
     cJSON_Delete(hint);
 }
 
@@ -97,7 +97,7 @@ static void a_save_in_the_page_is_graded(page *p)
     cJSON_Delete(api(p, "POST", "/api/lessons/" ID "/save", json, 200));
     await(&p->ferry, "Passed.");
     cJSON *one = api(p, "GET", "/api/lessons/" ID, NULL, 200);
-    assert_string_equal(field(one, "source"), text);
+    assert_string_equal(json_field(one, "source"), text);
     assert_true(cJSON_IsTrue(cJSON_GetObjectItem(one, "done")));
     cJSON_Delete(one);
     cJSON_free(json);
@@ -121,7 +121,7 @@ static void an_example_says_what_it_printed(const page *p)
     char *status = ws_read_until(fd, begins);
     assert_non_null(status);
     cJSON *json = cJSON_Parse(status);
-    assert_non_null(strstr(field(json, "output"), "tensor("));
+    assert_non_null(strstr(json_field(json, "output"), "tensor("));
     assert_true(cJSON_IsNumber(cJSON_GetObjectItem(json, "run")));
     cJSON_Delete(json);
     free(status);
@@ -143,7 +143,7 @@ static void the_page_edits_runs_and_resets(void **state)
     await(&p.ferry, "FAIL same-device");
     an_example_says_what_it_printed(&p);
     cJSON *fresh = api(&p, "POST", "/api/lessons/" ID "/reset", "{}", 200);
-    assert_non_null(strstr(field(fresh, "source"), "fy_answer"));
+    assert_non_null(strstr(json_field(fresh, "source"), "fy_answer"));
     cJSON_Delete(fresh);
     assert_int_equal(end_ferry(&p.ferry, SIGINT), 0);
 }
@@ -217,7 +217,7 @@ static void assert_names_folder(const page *p, const char *folder)
     int fd = door_join(&p->door);
     char *text = ws_read_until(fd, "{\"type\":\"hello\""), *real = realpath(folder, NULL);
     cJSON *hello = cJSON_Parse(text);
-    assert_string_equal(field(hello, "folder"), real);
+    assert_string_equal(json_field(hello, "folder"), real);
     cJSON_Delete(hello);
     free(text), free(real);
     close(fd);

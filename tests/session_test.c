@@ -47,7 +47,7 @@ static void a_killed_program_leaves_its_slot_log(void **state)
 {
     (void)state;
     char err[200] = "";
-    assert_true(WIFSIGNALED(run(trace_and_die)));
+    assert_true(WIFSIGNALED(run_program(trace_and_die)));
     int fd = open(path, O_RDONLY);
     assert_true(fy_log_is_log(fd));
     fy_log *log = fy_log_open(fd, err, sizeof err);

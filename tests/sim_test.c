@@ -51,7 +51,7 @@ static void doubling_the_bus_halves_the_wire_part_exactly(void **state)
     char *p = alloc(d, sizeof host);
     fy_copy_work slow = up(d, p, host, sizeof host);
     fast.bus_bandwidth *= 2;
-    teardown(state);
+    close_round_card(state);
     *state = d = open_card(&fast, 1 << 20);
     p = alloc(d, sizeof host);
     fy_copy_work quick = up(d, p, host, sizeof host);
@@ -190,8 +190,8 @@ static int64_t digest_of_a_program(fy_dev *d)
 static void the_same_calls_take_the_same_times_and_places(void **state)
 {
     int64_t once = digest_of_a_program(*state);
-    teardown(state);
-    assert_int_equal(setup(state), 0);
+    close_round_card(state);
+    assert_int_equal(open_round_card(state), 0);
     assert_int_equal(digest_of_a_program(*state), once);
 }
 

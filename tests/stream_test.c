@@ -232,5 +232,5 @@ int main(void)
         cmocka_unit_test(all_is_seen_when_every_page_has_acknowledged_the_last_event),
         cmocka_unit_test(statuses_reach_open_and_late_pages_as_valid_utf8),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, start_live_server, stop_live_server);
 }

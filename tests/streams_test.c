@@ -18,7 +18,7 @@ TEST(work_in_one_stream_runs_in_the_order_of_its_calls)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *x = pinned(MANY), *g = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *g = on_card(MANY);
         fy_cuda_synchronize();
         since();
         FY_STREAM(s)
@@ -42,7 +42,7 @@ TEST(different_streams_work_side_by_side)
     FY_SCOPE
     {
         fy_stream *a = fy_cuda_stream(), *b = fy_cuda_stream();
-        fy_tensor *x = pinned(MANY), *y = pinned(MANY), *g = on_card(MANY), *h = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *y = pinned_ones(MANY), *g = on_card(MANY), *h = on_card(MANY);
         fy_cuda_synchronize();
         since();
         FY_STREAM(a) fy_copy_(g, x, .non_blocking = true);
@@ -136,7 +136,7 @@ TEST(no_stream_waits_for_the_default_stream_unless_told)
     (void)state;
     FY_SCOPE
     {
-        fy_tensor *x = pinned(MANY), *y = pinned(MANY), *g = on_card(MANY), *h = on_card(MANY);
+        fy_tensor *x = pinned_ones(MANY), *y = pinned_ones(MANY), *g = on_card(MANY), *h = on_card(MANY);
         fy_stream *s = fy_cuda_stream();
         fy_cuda_synchronize();
         since();
@@ -152,7 +152,7 @@ TEST(a_copy_that_waits_waits_for_its_own_stream_alone)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *x = pinned(32 * MANY), *g = on_card(32 * MANY), *few = on_card(1);
+        fy_tensor *x = pinned_ones(32 * MANY), *g = on_card(32 * MANY), *few = on_card(1);
         fy_cuda_synchronize();
         FY_STREAM(s) fy_copy_(g, x, .non_blocking = true);
         since();

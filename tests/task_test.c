@@ -37,8 +37,8 @@ static void what_a_kernel_does_wrong_comes_to_light_when_it_is_waited_for(void *
     fy_point before = point_in(d, 1);
     int64_t when;
     fy_time t;
-    run(d, bad);
-    run(d, fill_in(1, p, 2));
+    run_on_card(d, bad);
+    run_on_card(d, fill_in(1, p, 2));
     HOME(d, 1, pinned[0], p);
     assert_true(host_waits(d, before));
     assert_false(host_waits(d, (fy_point){.stream = 1}));
@@ -64,14 +64,14 @@ static void a_query_and_a_blocking_copy_bring_it_to_light_too(void **state)
         fy_dev *d = *state;
         fy_run_work bad = loss_work(d, -1);
         int64_t when;
-        run(d, bad);
+        run_on_card(d, bad);
         fy_point point = point_in(d, 1);
         fy_copy_work c = {.stream = 1, .dst = pinned[1], .src = bad.out.data, .bytes = 8, .dir = FY_WORD_d2h};
         fy_clock_at_least(point.when);
         assert_false(by_query ? fy_backend_sim.done(d, &point, &when) : fy_backend_sim.copy(d, &c));
         assert_failed(bad.id);
-        teardown(state);
-        assert_int_equal(setup(state), 0);
+        close_round_card(state);
+        assert_int_equal(open_round_card(state), 0);
     }
 }
 
@@ -82,7 +82,7 @@ static void a_fault_is_its_own_cards_alone(void **state)
     fy_run_work bad = loss_work(a, 3);
     void *p = holding(b, 4);
     fy_time t;
-    run(a, bad);
+    run_on_card(a, bad);
     stream_waits(b, 1, a, point_in(a, 1));
     HOME(b, 1, pinned[0], p);
     sync_stream(b, 1);
@@ -122,8 +122,8 @@ static void a_product_by_blas_is_late_like_all_work(void **state)
     fy_dev *d = *state;
     void *a = alloc(d, BYTES), *b = alloc(d, BYTES), *out = alloc(d, BYTES);
     fy_run_work w = product_work(a, b, out);
-    run(d, fill_in(1, a, 2));
-    run(d, fill_in(1, b, 3));
+    run_on_card(d, fill_in(1, a, 2));
+    run_on_card(d, fill_in(1, b, 3));
     assert_true(fy_backend_sim.run(d, &w));
     assert_string_equal(w.blas, "cblas_sgemm");
     assert_null(w.kernel);
@@ -133,7 +133,7 @@ static void a_product_by_blas_is_late_like_all_work(void **state)
     for (int i = 0; i < 2; i++) { /* an operand that races, and the output */
         w = product_work(a, b, out);
         w.races.own = i ? FY_RACE_OUT : 1 << 0;
-        run(d, w);
+        run_on_card(d, w);
         sync_stream(d, 1);
         assert_true(first_float(d, out) != first_float(d, out));
     }
@@ -145,16 +145,16 @@ static void an_operand_that_races_is_poison_to_the_work_alone(void **state)
 {
     fy_dev *d = *state;
     void *a = alloc(d, BYTES), *b = alloc(d, BYTES), *out = alloc(d, BYTES);
-    run(d, fill_in(0, a, 1));
-    run(d, fill_in(0, b, 2));
+    run_on_card(d, fill_in(0, a, 1));
+    run_on_card(d, fill_in(0, b, 2));
     fy_run_work w = add_work(0, a, b, out);
     w.races.own = 1 << 1;
-    run(d, w);
+    run_on_card(d, w);
     sync_stream(d, 0);
     assert_true(first_float(d, out) != first_float(d, out)); /* NaN */
     assert_true(first_float(d, b) == 2);
     w = add_work(0, a, b, out);
-    run(d, w);
+    run_on_card(d, w);
     sync_stream(d, 0);
     assert_true(first_float(d, out) == 3);
 }
@@ -166,7 +166,7 @@ static void an_output_that_races_is_poisoned_where_it_has_elements(void **state)
     fy_run_work w = fill_in(0, out, 1);
     w.out.layout = (fy_layout){1, 0, N / 2, {N / 2}, {2}}; /* every second */
     w.races.own = FY_RACE_OUT;
-    run(d, w);
+    run_on_card(d, w);
     sync_stream(d, 0);
     down(d, home, out, BYTES);
     for (int i = 0; i < BYTES; i++) assert_int_equal(home[i], i % 8 < 4 ? 0xff : 7);

@@ -299,7 +299,7 @@ static void a_bus_error_elsewhere_is_the_programs_own(void **state)
 {
     (void)state;
     assert_exits(cut_a_file_of_its_own, 42);
-    int status = run(cut_without_a_handler);
+    int status = run_program(cut_without_a_handler);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGBUS);
 }

@@ -61,8 +61,8 @@ static cJSON *hear_verdict(int fd)
     for (char *text; (text = next_frame(fd, &opcode, &size)) && opcode == 1; free(text)) {
         if (strncmp(text, "{\"type\":\"status\"", 16)) continue;
         cJSON *status = cJSON_Parse(text);
-        if (!strcmp(field(status, "state"), "done")) return free(text), status;
-        if (!strcmp(field(status, "state"), "error")) fail_msg("%s", text);
+        if (!strcmp(json_field(status, "state"), "done")) return free(text), status;
+        if (!strcmp(json_field(status, "state"), "error")) fail_msg("%s", text);
         cJSON_Delete(status);
     }
     fail_msg("the connection has ended");
@@ -92,8 +92,8 @@ static void save_and_hear(const page *p, int fd, const struct deed *d)
 {
     assert_true(school_write(ID, d->source)); /* as an editor does */
     cJSON *status = hear_verdict(fd), *verdict = cJSON_GetObjectItem(status, "verdict");
-    if (!cJSON_IsFalse(cJSON_GetObjectItem(verdict, "pass")) || !strstr(field(verdict, "message"), d->words))
-        fail_msg("'%s' was wanted, not: %s", d->words, field(verdict, "message"));
+    if (!cJSON_IsFalse(cJSON_GetObjectItem(verdict, "pass")) || !strstr(json_field(verdict, "message"), d->words))
+        fail_msg("'%s' was wanted, not: %s", d->words, json_field(verdict, "message"));
     assert_log_holds(p, cJSON_GetObjectItem(status, "run")->valueint, d->in_log);
     assert_lessons_are_there(p);
     cJSON_Delete(status);

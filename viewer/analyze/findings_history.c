@@ -81,7 +81,7 @@ static void add_source(history *h, const fy_event *e)
     if (file < 0 || !text.size) return;
     while (h->source_room <= file)
         if (!history_grow(h, &h->sources, &h->source_room, h->source_room, sizeof *h->sources)) return;
-    if (!h->sources[file]) h->sources[file] = text_of(text);
+    if (!h->sources[file]) h->sources[file] = utf8_copy(text);
 }
 
 static void add_alloc(history *h, const fy_event *e)

@@ -77,7 +77,7 @@ static uint64_t hash_text(fy_bytes s)
     return map_mix(z) | 1;
 }
 
-char *text_of(fy_bytes bytes)
+char *utf8_copy(fy_bytes bytes)
 {
     fy_text clean = {0};
     fy_text_utf8(&clean, bytes.data, strnlen(bytes.data, bytes.size));
@@ -94,7 +94,7 @@ static int name_of_hash(history *h, fy_bytes text, uint64_t key)
         if (*at >= 0) return *at;
         char **to = HISTORY_ADD(h, name);
         if (!to) return -1;
-        *to = text_of(text);
+        *to = utf8_copy(text);
         return *map_at(&h->name_ids, key) = h->name_count - 1;
     }
 }
@@ -105,7 +105,7 @@ int name_index(history *h, fy_bytes text)
     text.size = strnlen(text.data, text.size);
     if (!text.size) return -1;
     if (fy_utf8_is_valid(text.data, text.size)) return name_of_hash(h, text, hash_text(text));
-    char *kept = text_of(text);
+    char *kept = utf8_copy(text);
     text = (fy_bytes){kept, strlen(kept)};
     int i = name_of_hash(h, text, hash_text(text));
     free(kept);

@@ -1,0 +1,41 @@
+/* findings_log.h: logs of a few events, written by hand, and what is found in them. Storage n has handle n. */
+#ifndef FINDINGS_LOG_H
+#define FINDINGS_LOG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "findings.h"
+#include "handmade.h"
+
+void begin(handmade *h);
+
+#define AT "'file':'p.c','line':%d,'fn':'main',"
+
+/* A storage and a handle of one number. */
+void born(handmade *h, int line, int id, const char *device, const char *mem, int bytes);
+void gone(handmade *h, int line, int id);
+
+extern int work; /* numbers of works */
+void copy(handmade *h, int line, int src, const char *from, int dst, const char *to, int bytes, const char *dir,
+          const char *more);
+void op(handmade *h, int line, const char *device, int stream, int in, int out);
+void done(handmade *h, int start, int end, const char *engine);
+void read_here(handmade *h, int line, int id);
+void data_race(handmade *h, int line, const char *type, int a, int b);
+void oom(handmade *h, int line, int asked, int allocated, int reserved, int room, int largest);
+void failing(handmade *h, int line, const char *code);
+void end(handmade *h);
+findings look(const handmade *h);
+const finding *one_of(const findings *f, const char *rule);
+
+/* How a copy was made. */
+#define HOME "'async':false,'was_async':false,'route':'staged','why':'user'"
+#define PINNED "'stream':2,'async':true,'was_async':true,'route':'direct','why':'user'"
+#define STAGED "'stream':2,'async':true,'was_async':false,'route':'staged','why':'user'"
+
+#endif

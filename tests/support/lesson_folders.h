@@ -1,0 +1,24 @@
+/* lesson_folders.h: the folders of lessons/, their facts and their programs. */
+#ifndef LESSON_FOLDERS_H
+#define LESSON_FOLDERS_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "grade.h"
+#include "paths.h"
+
+char *lesson_text(const char *lesson, const char *file);
+cJSON *facts_of(const char *lesson);
+const char *fact(const char *lesson, const cJSON *facts, const char *key);
+
+/* Call f for each lesson and each of its programs whose name begins with `prefix`. */
+typedef void with_program(const char *lesson, const cJSON *facts, const char *file);
+
+int each_program(const char *lesson, const char *prefix, with_program *f);
+void each_lesson(const char *prefix, with_program *f);
+
+#endif

@@ -1,0 +1,21 @@
+/* live_server.h: a server for a group of tests, pages that join it, and runs whose writer is the test. */
+#ifndef LIVE_SERVER_H
+#define LIVE_SERVER_H
+
+#include "event.h"
+#include "logs.h"
+
+#include "page_client.h"
+#include "server.h"
+
+extern server *here;
+extern char host[32], origin[48], token[33];
+int start_live_server(void **state);
+int stop_live_server(void **state);
+int join(void);
+/* A run whose writer is this test. */
+int new_run(void);
+void emit(int n);
+void wait_until_nobody_is_here(void);
+
+#endif

@@ -1,0 +1,26 @@
+/* naive_timetable.h: the rules of the timetable once more, as plainly as can be: each ns of an engine is taken or
+ * not, and is searched for from the first on; each end is kept. Of the round card in timetable_test.c. */
+#ifndef NAIVE_TIMETABLE_H
+#define NAIVE_TIMETABLE_H
+
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
+#include "timing_model.h"
+
+enum { MOST_BOOKED = 4000, SPAN = 1 << 20 };
+
+typedef struct naive {
+    int64_t tail[FY_STREAMS];
+    int64_t ends[FY_STREAMS][MOST_BOOKED];
+    int n[FY_STREAMS];
+    uint8_t busy[3][SPAN]; /* up, down, compute: is that ns taken? */
+} naive;
+
+extern uint32_t seed;
+int dice(int sides);
+int64_t most(int64_t a, int64_t b);
+fy_time naive_copy(naive *m, int64_t now, const fy_copy_work *w);
+fy_time naive_run(naive *m, int64_t now, int s, int64_t flops, int64_t bytes);
+
+#endif

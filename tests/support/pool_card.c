@@ -1,0 +1,50 @@
+/* pool_card.c: see pool_card.h. */
+#include "pool_card.h"
+
+static fy_taking take(void *self, fy_segment *s)
+{
+    card *c = self;
+    int i = 0;
+    if (c->broken) return FY_BROKEN;
+    if (s->bytes > c->capacity - c->taken) return FY_NO_ROOM;
+    while (c->holes[i]) i++;
+    c->holes[i] = 1;
+    c->taken += s->bytes;
+    s->addr = (uint64_t)(i + 1) << 30;
+    return FY_TAKEN;
+}
+
+static void give(void *self, fy_segment *s, bool for_room)
+{
+    card *c = self;
+    c->holes[(s->addr >> 30) - 1] = 0;
+    c->taken -= s->bytes;
+    c->given++;
+    c->given_for_room += for_room;
+}
+
+static bool record(void *self, int where, fy_point *at)
+{
+    (void)where;
+    at->when = ++((card *)self)->issued;
+    return where != 7; /* of a stream that nothing is known of */
+}
+
+static bool passed(void *self, int where, fy_point *at)
+{
+    ((card *)self)->asked++;
+    return ((card *)self)->now[where] >= at->when;
+}
+
+static void wait_for(void *self, int where, fy_point *at)
+{
+    card *c = self;
+    c->waited++;
+    if (c->now[where] < at->when) c->now[where] = at->when;
+}
+
+fy_pool *pool_on(card *c, fy_word mem)
+{
+    fy_pool_source source = {c, take, give, record, passed, wait_for};
+    return fy_pool_make(&source, mem);
+}

@@ -1,0 +1,15 @@
+/* printed.h: what a call writes to stdout, or to stderr. */
+#ifndef PRINTED_H
+#define PRINTED_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ferry.h"
+
+const char *written_by(void (*write_it)(void *), void *context, int to);
+const char *printed_by(void (*write_it)(void *), void *context);
+const char *printed(fy_tensor *x);
+
+#endif

@@ -1,0 +1,38 @@
+/* round_card.h: a simulated card with round figures, for tests that use the back end by itself.
+ *
+ * The bus carries 1 byte a ns, staging copies 2 bytes a ns in chunks of 1000 bytes, VRAM moves 4 bytes
+ * a ns; a call costs 10, a launch 20, a transfer 5 and a kernel 7 ns; 1 flop takes 1 ns. */
+#ifndef ROUND_CARD_H
+#define ROUND_CARD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "card_params.h"
+#include "device.h"
+#include "event.h"
+#include "op.h"
+#include "run_work.h"
+
+extern fy_card round_card;
+/* number 1 is cuda:0; each has a place of its own */
+fy_dev *open_card_number(int number, const fy_card *card, int64_t capacity);
+fy_dev *open_card(const fy_card *card, int64_t capacity);
+int open_round_card(void **state);
+int close_round_card(void **state);
+void *alloc(fy_dev *d, size_t bytes);
+void give(fy_dev *d, void *p, size_t bytes);
+fy_copy_work copy_way(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes, bool pinned, bool async);
+fy_copy_work up(fy_dev *d, void *dst, const void *src, size_t bytes);
+fy_copy_work down(fy_dev *d, void *dst, const void *src, size_t bytes);
+void wait_for_all(fy_dev *d);
+fy_run_work fill_work(void *out, int64_t n, int64_t flops);
+
+#define WITH_CARD(test) cmocka_unit_test_setup_teardown(test, open_round_card, close_round_card)
+
+#endif
