@@ -176,6 +176,7 @@ void fy_manual_seed(uint64_t seed);           /* Seed the generator of every dev
 
 #include "ferry_math.h" /* fy_add ... fy_cross_entropy, and types that meet */
 #include "ferry_view.h" /* fy_view ... fy_stack: shapes, slices, joining */
+#include "ferry_index.h" /* fy_split ... fy_topk: parts, elements by index, and order */
 #include "ferry_memory.h" /* fy_cuda_memory_allocated ...: a card's memory and its caching allocator */
 #include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: NumPy's arrays and your own */
 #include "ferry_stream.h" /* fy_cuda_stream, fy_cuda_event: work in several queues, and its order */

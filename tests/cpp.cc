@@ -36,6 +36,11 @@ static void operations()
     IS(fy_numel(fy_sum(x, (1))) == 2 && fy_dim(fy_sum(x, (0, 1), .keepdim = true)) == 2);
     IS(sum(fy_max(x, (1), .indices = &where)) == 7 && sum(where) == 4);
     IS(fy_item(fy_matmul(a, b)) == 32 && fy_item(fy_dot(a, b)) == 32);
+    fy_tensors parts = fy_split(x, (1, 2), 1), rows = fy_chunk(x, 2, 0);
+    IS(parts.n == 2 && sum(parts.at[1]) == 12 && sum(rows.at[0]) == 3 && fy_split(x, 2, 1).n == 2);
+    IS(sum(fy_sort(x, 1, .descending = true, .indices = &where)) == 15 && sum(fy_select(where, 1, 0)) == 4);
+    IS(sum(fy_topk(x, 1)) == 7 && sum(fy_topk(x, 1, 0, .smallest = true)) == 3 && fy_numel(fy_nonzero(x)) == 10);
+    IS(sum(fy_cumsum(x, 1, .dtype = FY_FLOAT32)) == 26 && fy_numel(fy_repeat(x, (2, 1))) == 12);
     fy_fill_(a, 7);
     fy_add_(a, 1);
     IS(sum(a) == 24);

@@ -90,6 +90,11 @@ static void much_with_the_same_data(void)
     for (int i = 0; i < 10; i++) fy_add_(x, x);
     fy_print(fy_sum(fy_cpu(x)));
 }
+static void its_size_alone_comes_home(void)
+{
+    fy_tensor *x = fy_to(home(1024), CARD);
+    fy_nonzero(x);
+}
 static void nothing_had_to_go_there(void) { fy_print(fy_cpu(fy_relu(fy_ones((64), .device = CARD)))); }
 
 static void copies_dearer_than_their_op(void **state)
@@ -98,7 +103,7 @@ static void copies_dearer_than_their_op(void **state)
     const char *rule = "copy-dearer-than-op";
     EXPECT({rule, a_small_sum, 1, NULL}, {rule, a_large_sum, 1, NULL}, {rule, each_turn_by_itself, 3, NULL},
            {rule, a_large_product, 0, NULL}, {rule, much_with_the_same_data, 0, NULL},
-           {rule, nothing_had_to_go_there, 0, NULL});
+           {rule, nothing_had_to_go_there, 0, NULL}, {rule, its_size_alone_comes_home, 0, NULL});
 }
 
 /* Weights and data that are brought once, before a loop that reads them turn after turn. */
@@ -220,12 +225,31 @@ static void item_at_home(void)
     }
 }
 
+/* The size of the result comes home, though nobody asked for it. */
+static void picked_at_every_step(void)
+{
+    fy_tensor *x = fy_ones((64), .device = CARD);
+    for (int i = 0; i < 4; i++) {
+        fy_relu_(x);
+        fy_sum(fy_masked_select(x, fy_gt(x, 0))); /* HERE */
+    }
+}
+static void masked_at_every_step(void)
+{
+    fy_tensor *x = fy_ones((64), .device = CARD);
+    for (int i = 0; i < 4; i++) {
+        fy_relu_(x);
+        fy_sum(fy_where(fy_gt(x, 0), x, 0));
+    }
+}
+
 static void a_look_at_every_step(void **state)
 {
     (void)state;
     EXPECT({"hidden-sync", item_at_every_step, 5, NULL}, {"hidden-sync", print_at_every_step, 3, NULL},
            {"hidden-sync", until_it_is_small, 7, NULL}, {"hidden-sync", item_after_the_loop, 0, NULL},
-           {"hidden-sync", item_every_few_steps, 0, NULL}, {"hidden-sync", item_at_home, 0, NULL});
+           {"hidden-sync", item_every_few_steps, 0, NULL}, {"hidden-sync", item_at_home, 0, NULL},
+           {"hidden-sync", picked_at_every_step, 4, NULL}, {"hidden-sync", masked_at_every_step, 0, NULL});
 }
 
 static void wait_at_every_step(void)

@@ -95,6 +95,7 @@ static slack slack_of(const step *s, const fy_tensor *out)
     if (!fy_dtype_is_real(d)) return rounded(0, 0);
     if (is_named(s, "linspace")) return rounded(2 * epsilons[d], 16 * inner);
     if (k == REDUCE) return slack_of_reduction(s, out);
+    if (is_named(s, "cumsum")) return summed(d, (double)fy_numel(x), reach(x));
     if (k == ALONG) return rounded(2 * epsilons[d] + 32 * inner, 8 * inner * (1 + fmin(reach(x), 1e30)));
     if (k == PRODUCT || k == LINEAR)
         return summed(d, (double)x->shape[x->ndim - 1] + 1, fmax(reach(x) * reach(y), reach(host(s, 2))));

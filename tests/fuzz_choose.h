@@ -57,6 +57,7 @@ static void choose_shape(step *s, const fy_tensor *x)
 {
     if (is_named(s, "permute")) s->shape = shuffled(x->ndim);
     else if (is_named(s, "expand")) s->shape = widened(x);
+    else if (is_named(s, "repeat")) s->shape = times_of(x);
     else s->shape = refold(x);
 }
 
@@ -96,6 +97,16 @@ static void choose_joined(step *s, const fy_tensor *x)
     }
 }
 
+static void choose_order(step *s, const fy_tensor *x)
+{
+    s->at[0] = any_dim(x->ndim);
+    int64_t dim = s->at[0] < 0 ? s->at[0] + x->ndim : s->at[0], size = dim >= 0 && dim < x->ndim ? x->shape[dim] : 1;
+    s->at[1] = between(&dice, -wild, size + wild);
+    s->descending = percent(&dice, 50);
+    s->indices = (is_named(s, "sort") || is_named(s, "topk")) && percent(&dice, 60);
+    if (is_named(s, "cumsum") && percent(&dice, 30)) s->dtype = any_dtype();
+}
+
 static void choose_move(step *s)
 {
     s->place = percent(&dice, 60) ? any_place() : -1;
@@ -121,6 +132,8 @@ static void choose_rest(step *s)
     case NARROW:
     case SLICE: choose_part(s, x); break;
     case JOIN: choose_joined(s, x); break;
+    case CUT: s->at[0] = any_dim(x->ndim), s->at[1] = between(&dice, 1 - wild, 4); break;
+    case ORDER: choose_order(s, x); break;
     case TO: choose_move(s); break;
     case CUDA: s->at[0] = wild ? between(&dice, -2, 2) : between(&dice, -1, 0); break;
     case COPY:
@@ -136,6 +149,8 @@ static bool choose_once(program *p)
     if (!deed_of(&s)->call) return false;
     if ((k == PRODUCT || k == ADDMM || k == LINEAR) && !(wild && percent(&dice, 30)))
         return p->n + 4 <= MOST_STEPS && choose_product(p, s);
+    if (k == BY_INDEX) return p->n + 3 <= MOST_STEPS && choose_by_index(p, s);
+    if (k == MASKED) return p->n + 2 <= MOST_STEPS && choose_masked(p, s);
     if (k == CROSS_ENTROPY) return p->n + 2 <= MOST_STEPS && choose_cross_entropy(p, s);
     if (k < ONE) choose_made(&s);
     else if (k == DEVICE) s.at[0] = wild ? between(&dice, -1, 2) : 0;

@@ -31,6 +31,8 @@ static bool devices_meet(const step *s, bool strict)
 /* Must the step fail in the program as written because of where its operands live? */
 static bool is_split(const step *s)
 {
+    for (int i = 0; i < s->n; i++)
+        if (s->in[i] == NOTHING) return false; /* NULL passes through in silence */
     switch (deed_of(s)->kind) {
     case TWO:
     case THREE:
@@ -40,6 +42,8 @@ static bool is_split(const step *s)
     case ADDMM:
     case LINEAR:
     case CROSS_ENTROPY:
+    case BY_INDEX:
+    case MASKED:
     case JOIN: return !devices_meet(s, true);
     default: break;
     }
@@ -238,6 +242,20 @@ static bool losses_fit(const step *s)
             fy_dtype_is_real(a->dtype) && fy_dtype_is_real(b->dtype));
 }
 
+static bool cut_fits(const step *s)
+{
+    fy_tensor *x = host(s, 0);
+    return x->ndim > 0 && is_dim(s->at[0], x->ndim) && s->at[1] > 0;
+}
+
+static bool order_fits(const step *s)
+{
+    fy_tensor *x = host(s, 0);
+    if (!is_dim(s->at[0], x->ndim) || (is_named(s, "cumsum") && s->dtype == FY_BOOL)) return false;
+    int64_t size = x->ndim ? x->shape[s->at[0] < 0 ? s->at[0] + x->ndim : s->at[0]] : 1;
+    return !is_named(s, "topk") || (s->at[1] >= 0 && s->at[1] <= size && x->dtype != FY_BOOL);
+}
+
 static bool fits(const step *s)
 {
     fy_tensor *x = host(s, 0);
@@ -262,10 +280,14 @@ static bool fits(const step *s)
     case NARROW:
     case SLICE: return part_fits(s);
     case JOIN: return join_fits(s);
+    case CUT: return cut_fits(s);
+    case ORDER: return order_fits(s);
     case COPY: return copy_fits(s);
     case NPY: return x->dtype != FY_BFLOAT16;
     case ITEM: return fy_numel(x) == 1;
-    case SAME: return is_named(s, "t") ? x->ndim <= 2 : !is_named(s, "pin_memory") || !is_on_card(s->in[0]);
+    case SAME:
+        if (is_named(s, "nonzero")) return fy_numel(x) * x->ndim <= MOST_ELEMENTS;
+        return is_named(s, "t") ? x->ndim <= 2 : !is_named(s, "pin_memory") || !is_on_card(s->in[0]);
     default: return true;
     }
 }

@@ -206,7 +206,76 @@ static bool choose_cross_entropy(program *p, step s)
     return true;
 }
 
+/* An index's sizes: those of x, but for dim, or less; () may stand for one. */
+static fy_shape index_shape(const step *s, const fy_tensor *x, int64_t dim)
+{
+    fy_shape i = {.ndim = x->ndim};
+    if (is_named(s, "index_select"))
+        return (fy_shape){x->ndim && percent(&dice, 90), {between(&dice, 0, x->ndim ? 4 : 1)}};
+    if (is_named(s, "embedding")) return (fy_shape){(int)below(&dice, 3), {below(&dice, 4), below(&dice, 4)}};
+    for (int d = 0; d < x->ndim; d++)
+        i.dims[d] = d == dim ? below(&dice, 5) : percent(&dice, 20) ? below(&dice, x->shape[d] + 1) : x->shape[d];
+    return i;
+}
+
+/* Steps that make the index, and what is scattered. False when nothing fits. */
+static bool choose_by_index(program *p, step s)
+{
+    int slot = any_slot(), next = p->n;
+    bool scatters = is_named(&s, "scatter_add_");
+    fy_tensor *x = is_live(slot) ? worlds[HOST_WORLD].slot[slot] : NULL;
+    if (!x || (is_named(&s, "embedding") && x->ndim != 2) || (scatters && !is_writable(x))) return false;
+    int64_t dim = is_named(&s, "embedding") ? 0 : below(&dice, x->ndim ? x->ndim : 1),
+            size = x->ndim ? x->shape[dim] : 1;
+    fy_shape i = index_shape(&s, x, dim);
+    if (size == 0 || fy_shape_numel(&i) * (fy_numel(x) / size + 1) > MOST_ELEMENTS) return false;
+    if (x->ndim == 0 && fy_shape_numel(&i) != 1) return false;
+    bool narrow = (is_named(&s, "index_select") || is_named(&s, "embedding")) && percent(&dice, 25);
+    step index = made_for(i, narrow ? FY_INT32 : FY_INT64, place_of(slot));
+    index.value[0] = fy_arg_int(0), index.value[1] = fy_arg_int(size + (wild && percent(&dice, 10)));
+    p->ready = p->n;
+    plan_step(p, index);
+    if (scatters) plan_step(p, made_for(i, x->dtype, place_of(slot)));
+    s.n = 2 + scatters, s.in[0] = slot, s.in[1] = next, s.in[2] = next + 1;
+    s.at[0] = percent(&dice, 30) ? dim - (x->ndim ? x->ndim : 1) : dim;
+    plan_step(p, s);
+    return true;
+}
+
+/* A step that makes the mask, of bytes, for the first dimensions of x or for the last. */
+static bool choose_masked(program *p, step s)
+{
+    int slot = any_slot(), next = p->n;
+    fy_tensor *x = is_live(slot) ? worlds[HOST_WORLD].slot[slot] : NULL;
+    if (!x) return false;
+    int n = percent(&dice, 60) ? x->ndim : (int)below(&dice, x->ndim + 1),
+        from = is_named(&s, "index") ? 0 : x->ndim - n;
+    fy_shape m = {.ndim = n};
+    if (n == 0 && x->ndim == FY_MAX_DIMS && from == 0) return false;
+    for (int d = 0; d < n; d++) m.dims[d] = x->shape[from + d] + (wild && percent(&dice, 5));
+    step mask = made_for(m, FY_UINT8, place_of(slot));
+    mask.value[1] = fy_arg_int(2);
+    p->ready = p->n;
+    plan_step(p, mask);
+    s.n = 2, s.in[0] = slot, s.in[1] = next;
+    plan_step(p, s);
+    return true;
+}
+
 /* ---- shapes ---- */
+
+/* How often each dimension is repeated. */
+static fy_shape times_of(const fy_tensor *x)
+{
+    fy_shape s = {.ndim = x->ndim + (x->ndim < FY_MAX_DIMS && percent(&dice, 30))};
+    int64_t room = MOST_ELEMENTS / (fy_numel(x) ? fy_numel(x) : 1);
+    for (int i = 0; i < s.ndim; i++) {
+        s.dims[i] = between(&dice, percent(&dice, 90), 3);
+        if (s.dims[i] > 1 && (room /= s.dims[i]) < 1) s.dims[i] = 1;
+        if (wild && percent(&dice, 5)) s.dims[i] = -1;
+    }
+    return s;
+}
 
 /* Another shape of as many elements. */
 static fy_shape refold(const fy_tensor *x)

@@ -45,7 +45,11 @@ typedef enum deed_kind {
     DIM,
     NARROW,
     SLICE,
-    JOIN, /* views, and what may be one */
+    JOIN,     /* views, and what may be one */
+    CUT,      /* several views */
+    BY_INDEX, /* an index is made for it */
+    MASKED,   /* and a mask */
+    ORDER,
     TO,
     CUDA,
     COPY,
@@ -64,6 +68,13 @@ typedef struct deed {
 } deed;
 
 #define DEED(name, kind, weight) {#name, kind, weight, (void (*)(void))fy_##name##_at},
+/* clang-format off */
+#define INDEX_DEEDS /* of ferry_index.h */ \
+    DEED(split, CUT, 4) DEED(chunk, CUT, 4) DEED(repeat, SHAPED, 6) DEED(index_select, BY_INDEX, 6) \
+    DEED(embedding, BY_INDEX, 6) DEED(gather, BY_INDEX, 8) DEED(scatter_add_, BY_INDEX, 8) DEED(nonzero, SAME, 5) \
+    DEED(masked_select, MASKED, 6) DEED(index, MASKED, 6) DEED(cumsum, ORDER, 6) DEED(sort, ORDER, 8) \
+    DEED(argsort, ORDER, 3) DEED(topk, ORDER, 6)
+/* clang-format on */
 static const deed deeds[] = {
 #define X(op) DEED(op, TWO, 4)
     FY_TWO_OPERAND_OPS(X) FY_TWO_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
@@ -104,7 +115,8 @@ static const deed deeds[] = {
                                                                                         DEED(free, FREE, 10)
                                                                                             DEED(item, ITEM, 3)
                                                                                                 DEED(cuda_set_device,
-                                                                                                     DEVICE, 1)};
+                                                                                                     DEVICE, 1)
+                                                                                                    INDEX_DEEDS};
 enum { DEEDS = sizeof deeds / sizeof *deeds };
 
 /* Devices as a program may name them; the first three are right. */
@@ -128,7 +140,7 @@ typedef struct step {
     fy_dtype dtype; /* an option, or a target */
     int place;      /* likewise: index into places; -1: not said */
     int reduction;
-    bool keepdim, biased, indices, copy, non_blocking;
+    bool keepdim, biased, indices, copy, non_blocking, descending;
     bool dropped; /* left out when a failing program is made shorter */
 } step;
 

@@ -97,6 +97,37 @@ static fy_tensor *lose(const world *w, const step *s)
     return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_loss_opts)(SITE, operand(w, s, 0), operand(w, s, 1), o);
 }
 
+/* ---- parts and order ---- */
+
+/* The first two parts; the others go. */
+static fy_tensor *cut(const world *w, const step *s, fy_tensor **second)
+{
+    fy_tensor *x = operand(w, s, 0);
+    fy_tensors p =
+        is_named(s, "split") ? fy_split_at(SITE, x, s->at[1], s->at[0]) : fy_chunk_at(SITE, x, s->at[1], s->at[0]);
+    for (int i = 2; i < p.n; i++) fy_free_at(SITE, p.at[i]);
+    *second = p.at[1];
+    return p.at[0];
+}
+
+static fy_tensor *order(const world *w, const step *s, fy_tensor **second)
+{
+    fy_tensor *x = operand(w, s, 0), **indices = s->indices ? second : NULL;
+    if (is_named(s, "cumsum")) return fy_cumsum_at(SITE, x, s->at[0], (fy_cumsum_opts){.dtype = s->dtype});
+    if (is_named(s, "topk"))
+        return fy_topk_at(SITE, x, s->at[1], s->at[0], (fy_topk_opts){.smallest = !s->descending, .indices = indices});
+    fy_sort_opts o = {.descending = s->descending, .indices = indices};
+    return CALL(fy_site *, fy_tensor *, int64_t, fy_sort_opts)(SITE, x, s->at[0], o);
+}
+
+static fy_tensor *by_index(const world *w, const step *s)
+{
+    fy_tensor *x = operand(w, s, 0), *index = operand(w, s, 1);
+    if (is_named(s, "embedding")) return fy_embedding_at(SITE, x, index);
+    if (is_named(s, "scatter_add_")) return fy_scatter_add__at(SITE, x, s->at[0], index, operand(w, s, 2));
+    return CALL(fy_site *, fy_tensor *, int64_t, fy_tensor *)(SITE, x, s->at[0], index);
+}
+
 /* ---- moving ---- */
 
 /* Does the step take its operand to another device in the program as written? */
@@ -179,6 +210,10 @@ static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
     case REDUCE: return reduce(w, s, second);
     case ALONG:
     case DIM: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
+    case CUT: return cut(w, s, second);
+    case ORDER: return order(w, s, second);
+    case BY_INDEX: return by_index(w, s);
+    case MASKED:
     case PRODUCT: return CALL(fy_site *, fy_tensor *, fy_tensor *)(SITE, x, y);
     case COPY: return fy_copy__at(SITE, x, y, (fy_copy_opts){0});
     case ADDMM: return fy_addmm_at(SITE, x, y, operand(w, s, 2), s->value[0], s->value[1]);

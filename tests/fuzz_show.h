@@ -67,6 +67,8 @@ static void put_options(line *l, const step *s)
     if (s->biased) put(l, ", .biased = true");
     if (s->indices) put(l, ", .indices = &i");
     if (s->copy) put(l, ", .copy = true");
+    if (k == ORDER && is_named(s, "topk") && !s->descending) put(l, ", .smallest = true");
+    if (k == ORDER && !is_named(s, "topk") && s->descending) put(l, ", .descending = true");
     if (s->non_blocking) put(l, ", .non_blocking = true");
     if (k == CROSS_ENTROPY || k == MSE)
         put(l, ", .reduction = %s",
@@ -114,8 +116,14 @@ static void put_middle(line *l, const step *s)
     case SHAPED: put(l, ", "), put_shape(l, &s->shape); break;
     case ALONG:
     case DIM:
+    case BY_INDEX:
     case CUDA: put(l, ", %lld", (long long)s->at[0]); break;
     case PAIR: put(l, ", %lld, %lld", (long long)s->at[0], (long long)s->at[1]); break;
+    case CUT: put(l, ", %lld, %lld", (long long)s->at[1], (long long)s->at[0]); break;
+    case ORDER:
+        if (is_named(s, "topk")) put(l, ", %lld", (long long)s->at[1]);
+        put(l, ", %lld", (long long)s->at[0]);
+        break;
     case NARROW: put(l, ", %lld, %lld, %lld", (long long)s->at[0], (long long)s->at[1], (long long)s->at[2]); break;
     case SLICE:
         put(l, ", %lld, %lld, %lld, %lld", (long long)s->at[0], (long long)s->at[1], (long long)s->at[2],

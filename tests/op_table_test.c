@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "cpu.h"
+#include "dispatch.h"
 #include "dtype.h"
 #include "kernel_table.h"
 #include "op.h"
@@ -30,6 +31,7 @@ typedef struct given {
     fy_tensor *e;             /* (3, 1) */
     fy_tensor *mask;          /* (3, 4), bool */
     fy_tensor *classes;       /* (3) */
+    fy_tensor *places;        /* (3, 1), the same */
 } given;
 
 static given given_of(fy_dtype dtype, const char *device)
@@ -42,6 +44,7 @@ static given given_of(fy_dtype dtype, const char *device)
     g.e = fy_to(fy_to(fy_view(fy_arange((2, 5)), (3, 1)), dtype), device);
     g.mask = fy_to(fy_gt(fy_view(fy_arange((-6, 6)), (3, 4)), 0), device);
     g.classes = fy_to(fy_tensor((1, 0, 3)), device);
+    g.places = fy_view(g.classes, (3, 1));
     return g;
 }
 
@@ -105,11 +108,31 @@ static fy_tensor *fold(int op, const given *g)
 }
 
 // clang-format on
+static fy_tensor *pick(int op, const given *g)
+{
+    switch ((fy_op_index)op) {
+    case FY_OP_repeat: return fy_repeat(g->a, (2, 1, 3));
+    case FY_OP_index_select: return fy_index_select(g->a, 1, g->classes);
+    case FY_OP_embedding: return fy_embedding(g->c, g->places);
+    case FY_OP_gather: return fy_gather(g->a, 1, g->places);
+    case FY_OP_scatter_add: return fy_scatter_add_(g->a, 1, g->places, g->e);
+    case FY_OP_cumsum: return fy_cumsum(g->a, 1);
+    case FY_OP_argsort: return fy_argsort(g->a, 0, .descending = true);
+    case FY_OP_nonzero: return fy_nonzero(g->a);
+    case FY_OP_masked_select: return fy_masked_select(g->a, g->mask);
+    case FY_OP_prefix_count:
+        return fy_dispatch(
+            &(fy_call){.at = FY_AT("prefix_count", "x"), .op = op, .in = {fy_arg_tensor(g->a)}});
+    default: return NULL;
+    }
+}
+
 static fy_tensor *call(int op, const given *g)
 {
     fy_tensor *out = make(op, g);
     if (!out) out = meet(op, g);
     if (!out) out = map(op, g);
+    if (!out) out = pick(op, g);
     return out ? out : fold(op, g);
 }
 
@@ -117,6 +140,7 @@ static fy_tensor *call(int op, const given *g)
 static const char *op_before(int op, fy_dtype d)
 {
     if (op == FY_OP_nll_loss) return "log_softmax";
+    if (op == FY_OP_nonzero || op == FY_OP_masked_select) return "prefix_count";
     return fy_ops[op].dtype == FY_TOTAL && !fy_dtype_is_real(d) && d != FY_INT64 ? "cast" : NULL;
 }
 
@@ -148,7 +172,10 @@ static void check_events(int op, fy_dtype d, const char *before)
     const char *one = "alloc tensor op complete", *two = "alloc tensor op complete alloc tensor op complete drop free";
     const char *inner =
         "alloc tensor alloc tensor op complete op complete drop free"; /* the result's room is taken first */
+    const char *counted = "alloc tensor op complete copy complete sync alloc tensor op complete drop free";
     const char *found = kinds();
+    if (fy_ops[op].shape == FY_SCATTERED) one = "op complete";
+    if (fy_ops[op].shape == FY_COUNTED) two = inner = counted;
     if (before ? strcmp(found, two) && strcmp(found, inner) : strcmp(found, one))
         fail_msg("%s of %s on the card is recorded as: %s", fy_ops[op].name, fy_dtype_name(d), found);
     if (before) check_op_event(event_of("op", 0), before);
@@ -183,6 +210,7 @@ static double tolerance(int op, fy_dtype d)
     case FY_OP_log_softmax:
     case FY_OP_matmul:
     case FY_OP_addmm:
+    case FY_OP_cumsum:
     case FY_OP_nll_loss: return fy_dtype_is_real(d) ? (d == FY_FLOAT16 || d == FY_BFLOAT16 ? unit : 16 * unit) : 0;
     default: return 0;
     }

@@ -33,6 +33,8 @@ typedef struct call {
     program *p;
     const cJSON *operands, *args;
     value second; /* of a call with two results */
+    int parts;    /* of a call with as many results as it makes */
+    value part[FY_MOST_PARTS];
 } call;
 
 typedef struct oracle_op {

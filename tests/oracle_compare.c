@@ -183,6 +183,7 @@ static const struct {
     {"expected sequence of length", "stack expects each tensor to be equal size"}, /* lists in lists are stacked */
     {"size mismatch, got ", "size mismatch, got input ("},
     {"expand(torch.", "the number of sizes provided ("},
+    {"(while checking arguments for embedding)", "(while checking arguments for embedding)"}, /* torch.cuda. */
     {"slice step cannot be zero", "slice step must be positive"},
     {"+ length (-", "narrow(): length must be non-negative."},
     {"Dimension out of range", "start out of range"}, /* narrow's start */

@@ -86,7 +86,7 @@ X(matmul) X(mm) X(bmm) X(mv) X(dot)
 X(softmax) X(log_softmax) X(unsqueeze)
 #undef X
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
-X(view) X(reshape) X(expand)
+X(view) X(reshape) X(expand) X(repeat)
 #undef X
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(given(c, "shape")), options(c))); }
 X(zeros) X(ones) X(rand) X(randn)
@@ -264,6 +264,70 @@ static value join(call *c, fy_site *at, fy_tensor *(*f)(fy_site *, size_t, fy_te
 OP(cat) { return join(c, AT("fy_cat"), fy_cat_at); }
 OP(stack) { return join(c, AT("fy_stack"), fy_stack_at); }
 
+/* ---- elements by their index, and order ---- */
+
+/* Names part.0, part.1 and so on: `dst` of such a step is a list of as many. */
+static value parts_of(call *c, fy_tensors p)
+{
+    for (int i = 0; i < p.n; i++) c->part[i] = of_tensor(p.at[i]);
+    c->parts = p.n;
+    return of_tensor(p.n ? p.at[0] : NULL);
+}
+OP(split)
+{
+    fy_arg sizes[FY_MOST_PARTS];
+    int n = 0;
+    const cJSON *j;
+    if (!cJSON_IsArray(given(c, "size")))
+        return parts_of(c, fy_split_at(AT("fy_split"), tensor(c, 0), integer(c, "size", 0), integer(c, "dim", 0)));
+    cJSON_ArrayForEach(j, given(c, "size")) sizes[n++] = arg_of(j);
+    return parts_of(c, fy_split_sizes_at(AT("fy_split"), tensor(c, 0), (size_t)n, sizes, integer(c, "dim", 0)));
+}
+OP(chunk)
+{
+    return parts_of(c, fy_chunk_at(AT("fy_chunk"), tensor(c, 0), integer(c, "chunks", 0), integer(c, "dim", 0)));
+}
+/* clang-format off */
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), integer(c, "dim", 0), tensor(c, 1))); }
+X(index_select) X(gather)
+#undef X
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1))); }
+X(embedding) X(masked_select) X(index)
+#undef X
+    /* clang-format on */
+    OP(scatter_add_)
+{
+    return of_tensor(
+        fy_scatter_add__at(AT("fy_scatter_add_"), tensor(c, 0), integer(c, "dim", 0), tensor(c, 1), tensor(c, 2)));
+}
+OP(cumsum)
+{
+    fy_cumsum_opts o = {.dtype = dtype_of(word(c, "dtype"))};
+    return of_tensor(fy_cumsum_at(AT("fy_cumsum"), tensor(c, 0), integer(c, "dim", 0), o));
+}
+OP(sort)
+{
+    fy_tensor *indices = NULL;
+    fy_sort_opts o = {.descending = flag(c, "descending"), .stable = flag(c, "stable"), .indices = &indices};
+    value v = of_tensor(fy_sort_at(AT("fy_sort"), tensor(c, 0), integer(c, "dim", -1), o));
+    c->second = of_tensor(indices);
+    return v;
+}
+OP(argsort)
+{
+    fy_sort_opts o = {.descending = flag(c, "descending")};
+    return of_tensor(fy_argsort_at(AT("fy_argsort"), tensor(c, 0), integer(c, "dim", -1), o));
+}
+OP(topk)
+{
+    fy_tensor *indices = NULL;
+    fy_topk_opts o = {.smallest = cJSON_IsFalse(given(c, "largest")), .indices = &indices};
+    value v = of_tensor(fy_topk_at(AT("fy_topk"), tensor(c, 0), integer(c, "k", 1), integer(c, "dim", -1), o));
+    c->second = of_tensor(indices);
+    return v;
+}
+OP(nonzero) { return of_tensor(fy_nonzero_at(AT("fy_nonzero"), tensor(c, 0))); }
+
 /* ---- questions ---- */
 
 OP(same_storage) { return of_truth(fy_same_storage_at(AT("fy_same_storage"), tensor(c, 0), tensor(c, 1))); }
@@ -328,6 +392,10 @@ static const oracle_op ops[] = {
     ROW(transpose, "dim0 dim1") PLAIN(t) ROW(permute, "dims") ROW(expand, "shape") ROW(squeeze, "dim")
     ROW(unsqueeze, "dim") ROW(select, "dim index") ROW(narrow, "dim start length") ROW(slice, "dim start end step")
     PLAIN(contiguous) PLAIN(clone) PLAIN(detach) ROW(cat, "dim") ROW(stack, "dim")
+
+    ROW(split, "size dim") ROW(chunk, "chunks dim") ROW(repeat, "shape") ROW(index_select, "dim") ROW(gather, "dim")
+    PLAIN(embedding) ROW(scatter_add_, "dim") ROW(cumsum, "dim dtype") ROW(sort, "dim descending stable")
+    ROW(argsort, "dim descending") ROW(topk, "k dim largest") PLAIN(nonzero) PLAIN(masked_select) PLAIN(index)
 
     PLAIN(same_storage) PLAIN(same_tensor) PLAIN(is_contiguous) PLAIN(storage_offset) PLAIN(numel) PLAIN(dim)
     ROW(size, "dim") ROW(stride, "dim") PLAIN(item) PLAIN(dtype)

@@ -57,6 +57,7 @@ static void work(void)
         fy_print(fy_sum(fy_mean(long_row, (1))));
         fy_tensor *odd = fy_narrow(fy_narrow(fy_randn((9, 9)), 0, 1, 4), 1, 1, 4);
         fy_print(fy_sum(fy_matmul(odd, fy_t(odd))));
+        fy_print(fy_sum(fy_sort(odd)));
     }
     fy_free(y);
     fy_free(w);

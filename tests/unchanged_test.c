@@ -140,6 +140,10 @@ OPERANDS(X)
     X(fy_floor_divide(ints, ints), "ZeroDivisionError") \
     X(fy_remainder(ints, ints), "ZeroDivisionError") \
     X(fy_pow(ints, -2), "Integers to negative integer powers are not allowed") \
+    X(fy_index_select(a, 0, front), "index_select(): Expected dtype int32 or int64 for index") \
+    X(fy_scatter_add_(a, 0, class, ints), "Expected self.dtype to be equal to src.dtype") \
+    X(fy_topk(mask, 1), "not implemented for 'Bool'") \
+    X(fy_masked_select(a, ints), "expected BoolTensor or ByteTensor for mask") \
     X(fy_cross_entropy(a, front), "expected scalar type Long but found Float") \
     X(fy_save_npy("unwritten.npy", brain), "BFloat16")
 #define SHAPES(X) \
@@ -179,6 +183,15 @@ OPERANDS(X)
     X(fy_max(none), "Expected reduction dim to be specified for input.numel() == 0") \
     X(fy_argmax(none, (0)), "to have non-zero size") \
     X(fy_softmax(a, 2), "Dimension out of range") \
+    X(fy_sort(a, 2), "Dimension out of range") \
+    X(fy_topk(a, 4), "selected index k out of range") \
+    X(fy_repeat(a, (2)), "Number of dimensions of repeat dims can not be smaller") \
+    X(fy_gather(a, 0, class), "same number of dimensions as input tensor") \
+    X(fy_index_select(a, 0, beyond), "index out of range in self") \
+    X(fy_embedding(three, class), "'weight' must be 2-D") \
+    X(fy_index(four, mask), "too many indices for tensor of dimension 1") \
+    X(fy_split(a, 0, 1).at[0], "split_size can only be 0 if dimension size is 0") \
+    X(fy_chunk(a, 0, 1).at[0], "greater than 0, got: 0") \
     X(fy_cross_entropy(a, beyond), "Target 3 is out of bounds") \
     X(fy_cross_entropy(a, class), "Expected input batch_size (2) to match target batch_size (1)") \
     X(fy_from_blob(memory, (2, 3), .strides = FY_STRIDES(-3, 1)), "negative") \

@@ -11,6 +11,8 @@ const fy_op fy_ops[FY_OP_COUNT] = {
 #undef X
 };
 
+bool fy_op_takes_numbers(int op) { return fy_ops[op].shape == FY_BROADCAST; }
+
 bool fy_op_takes(int op, fy_dtype dtype)
 {
     switch (fy_ops[op].types) {
@@ -31,6 +33,12 @@ static int64_t bytes_of(const fy_operand *x)
     return n * (int64_t)fy_dtype_size(x->dtype);
 }
 
+/* Of what an index counts in only the elements that it names are touched: as many as there are of `told`. */
+static int64_t bytes_named(const fy_operand *x, const fy_operand *told)
+{
+    return told->layout.numel * (int64_t)fy_dtype_size(x->dtype);
+}
+
 /* The size over which a product sums. */
 static int64_t inner_size(const fy_run_work *w)
 {
@@ -43,12 +51,16 @@ static int64_t flops_of(const fy_run_work *w)
     const fy_op *op = &fy_ops[w->op];
     if (op->shape == FY_MATRIX_PRODUCT) return op->flops * w->out.layout.numel * inner_size(w);
     if (op->shape == FY_REDUCED) return op->flops * w->in[0].layout.numel;
+    if (op->shape == FY_SCATTERED) return op->flops * w->in[1].layout.numel;
     return op->flops * w->out.layout.numel;
 }
 
 void fy_op_cost(fy_run_work *w)
 {
+    fy_shape_rule shape = fy_ops[w->op].shape;
+    bool scatters = shape == FY_SCATTERED, named = scatters || shape == FY_INDEXED || shape == FY_GATHERED;
+    const fy_operand *told = scatters ? &w->in[1] : &w->out;
     w->flops = flops_of(w);
-    w->bytes = bytes_of(&w->out);
-    for (int i = 0; i < w->nin; i++) w->bytes += bytes_of(&w->in[i]);
+    w->bytes = scatters ? bytes_named(&w->out, told) : bytes_of(&w->out);
+    for (int i = 0; i < w->nin; i++) w->bytes += named && i == 0 ? bytes_named(&w->in[0], told) : bytes_of(&w->in[i]);
 }

@@ -23,6 +23,8 @@ typedef enum fy_dtype_rule {
     FY_EQUAL_DTYPES,  /* the operands', which must be one: nothing is promoted */
     FY_CLASSIFIED,    /* the first operand's; the second is int64 */
     FY_CHOSEN,        /* the common one of all but the first, which is bool */
+    FY_BY_INDEX,      /* the first operand's, and the third's; the second is an index, int64 */
+    FY_BY_COUNT,      /* the first operand's; the second is int64 */
 } fy_dtype_rule;
 
 typedef enum fy_shape_rule {
@@ -32,6 +34,11 @@ typedef enum fy_shape_rule {
     FY_ALONG,          /* the operand's; one dimension is worked on as a whole */
     FY_MATRIX_PRODUCT, /* (..., n, k) x (..., k, m) -> (..., n, m) */
     FY_ROWS,           /* one element a row of the first operand */
+    FY_REPEATED,       /* the operand's, each size times that of the call */
+    FY_INDEXED,        /* the first operand's; one dimension gives way to those of the index */
+    FY_GATHERED,       /* the index's */
+    FY_SCATTERED,      /* the first operand's, which is written in place */
+    FY_COUNTED,        /* the call says; what its size hangs on was counted before */
 } fy_shape_rule;
 
 /* X(name, operands, types, dtype rule, shape rule, flops, gradient, scalars, words)
@@ -48,6 +55,12 @@ typedef enum fy_shape_rule {
  * have their one dimension last, and w->reduced is 1. Products: two stacks of matrices with the same
  * batch dimensions (addmm: in[0] is expanded to the result, in[1] and in[2] are the matrices). FY_ROWS:
  * in[0] has the classes last, in[1] and the result lack that dimension.
+ *
+ * FY_INDEXED: in[0] has the dimension that is looked up last, the result has the others first and then the index's own.
+ * FY_GATHERED and FY_SCATTERED: operands and result have that dimension last; in[0] (and what is scattered) has no more
+ * of the others than the index. prefix_count works on all dimensions as one, row by row: w->reduced is all of them.
+ * nonzero and masked_select: the operands as they are; the last one is prefix_count's, and says of each element how
+ * many are picked up to it, itself included: where that grows, one is picked.
  *
  * Numbers: an input whose data is NULL is a number, real[i] or integer[i] for in[i] by its dtype: what a
  * learner wrote (x + 2.5) or a 0-dim CPU tensor, passed as a kernel argument.
@@ -120,7 +133,17 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 b
     X(log_softmax,  1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "g - exp(r) * sum(g)", FY_SCALARS(), "") \
     X(matmul,       2, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "g @ b.t(); a.t() @ g", FY_SCALARS(), "") \
     X(addmm,        3, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "beta * g; alpha * g @ c.t(); alpha * b.t() @ g", FY_SCALARS(FY_ADDMM_beta, FY_ADDMM_alpha), "beta * a + alpha * (b @ c); beta 0 ignores a") \
-    X(nll_loss,     2, FY_REALS,     FY_CLASSIFIED,    FY_ROWS,         2, "-g at the row's class", FY_SCALARS(FY_NLL_LOSS_smoothing), "of labels; class -100 gives 0")
+    X(nll_loss,     2, FY_REALS,     FY_CLASSIFIED,    FY_ROWS,         2, "-g at the row's class", FY_SCALARS(FY_NLL_LOSS_smoothing), "of labels; class -100 gives 0") \
+    X(repeat,       1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_REPEATED,     0, "the sum of g over the copies", FY_SCALARS(), "") \
+    X(index_select, 2, FY_ALL_TYPES, FY_BY_INDEX,      FY_INDEXED,      0, "scatter_add(0, b, g)", FY_SCALARS(), "") \
+    X(embedding,    2, FY_ALL_TYPES, FY_BY_INDEX,      FY_INDEXED,      0, "scatter_add(0, b, g)", FY_SCALARS(), "rows by their numbers") \
+    X(gather,       2, FY_ALL_TYPES, FY_BY_INDEX,      FY_GATHERED,     0, "scatter_add(0, b, g)", FY_SCALARS(), "") \
+    X(scatter_add,  3, FY_ALL_TYPES, FY_BY_INDEX,      FY_SCATTERED,    1, "g; ; gather(g, b)", FY_SCALARS(), "in the index's order, on a card too") \
+    X(cumsum,       1, FY_ALL_TYPES, FY_TOTAL,         FY_ALONG,        1, "g summed from the end", FY_SCALARS(), "") \
+    X(prefix_count, 1, FY_ALL_TYPES, FY_POSITION,      FY_ALONG,        1, "", FY_SCALARS(), "how many are not 0, up to each element") \
+    X(argsort,      1, FY_ALL_TYPES, FY_POSITION,      FY_ALONG,       20, "", FY_SCALARS(FY_ARGSORT_descending), "equals in their order; a NaN is the largest") \
+    X(nonzero,      1, FY_ALL_TYPES, FY_POSITION,      FY_COUNTED,      0, "", FY_SCALARS(), "indices of what is not 0, row by row") \
+    X(masked_select, 2, FY_ALL_TYPES, FY_BY_COUNT,     FY_COUNTED,      0, "g where the mask is true, else 0", FY_SCALARS(), "row by row")
 
 typedef enum fy_op_index {
 #define X(name, ...) FY_OP_##name,
@@ -148,6 +171,9 @@ typedef struct fy_op {
 extern const fy_op fy_ops[FY_OP_COUNT];
 
 enum { FY_IGNORE_INDEX = -100 }; /* nll_loss: the class of a row that does not count, PyTorch's ignore_index */
+
+/* May an operand be a number, or a 0-dim tensor of the CPU that goes along as one? */
+bool fy_op_takes_numbers(int op);
 
 /* Does the op compute in that type? */
 bool fy_op_takes(int op, fy_dtype dtype);

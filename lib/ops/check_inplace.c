@@ -85,11 +85,24 @@ static bool check_expanded(fy_site *at, fy_tensor *out)
                          "memory location. Please clone() the tensor before performing the operation.");
 }
 
+/* Elements that are scattered meet others than their own: even the target itself must not be among them. */
+static bool is_target(const fy_call *c, int i)
+{
+    return c->in[i].tensor == c->out && (i == 0 || fy_ops[c->op].shape != FY_SCATTERED);
+}
+
+static bool is_spread(const fy_call *c, int i)
+{
+    fy_tensor *x = c->in[i].tensor;
+    return fy_ops[c->op].shape == FY_SCATTERED && i > 0 && x->storage == c->out->storage &&
+           x->offset == c->out->offset && fy_numel(x) > 0 && same_layout(c->out, x);
+}
+
 static bool check_memory(const fy_call *c)
 {
     if (c->op != FY_OP_fill && !check_expanded(c->at, c->out)) return false; /* to fill a place twice does no harm */
     for (int i = 0; i < fy_ops[c->op].nin; i++)
-        if (c->in[i].is_tensor && c->in[i].tensor != c->out && overlaps(c->out, c->in[i].tensor))
+        if (c->in[i].is_tensor && !is_target(c, i) && (is_spread(c, i) || overlaps(c->out, c->in[i].tensor)))
             return fy_fail_about(c->at, "memory", "fy_clone the operand first", 1, &c->out,
                                  "unsupported operation: some elements of the input tensor and the written-to tensor "
                                  "refer to a single memory location. Please clone() the tensor before performing the "

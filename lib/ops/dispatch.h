@@ -14,9 +14,9 @@ typedef struct fy_call {
     fy_dev *dev;            /* given shapes: where */
     fy_dtype dtype;         /* given dtypes: of the result; reductions: to compute in, if it is set */
     fy_shape shape;         /* given shapes: of the result */
-    const int64_t *strides; /* given shapes: of the result; NULL: row-major */
+    const int64_t *strides; /* given shapes, and gather: of the result; NULL: row-major */
     bool pinned;            /* the result in page-locked memory, on the CPU */
-    fy_shape dims;          /* reductions: which ones (none: all); FY_ALONG: the one */
+    fy_shape dims;          /* reductions: which ones (none: all); FY_ALONG and what takes an index: the one */
     bool keepdim;
     bool row_major;              /* the result in row-major order, whatever the operands' is */
     double real[FY_MAX_SCALARS]; /* by FY_ADD_alpha and the like (op.h) */
@@ -38,11 +38,21 @@ typedef struct fy_plan {
 bool fy_plan_make(const fy_call *c, fy_plan *p);  /* false after an error */
 bool fy_plan_types(const fy_call *c, fy_plan *p); /* its parts: op_dtypes.c */
 bool fy_subtracts_mask(const fy_call *c);
-bool fy_plan_product(const fy_call *c, fy_plan *p);                 /* product.c */
-bool fy_plan_reduced(const fy_call *c, fy_plan *p);                 /* reduce.c */
-bool fy_plan_along(const fy_call *c, fy_plan *p);                   /* reduce.c */
-bool fy_divisor_ok(const fy_call *c, const fy_plan *p);             /* check_divisor.c: no integer by 0 on the CPU */
-bool fy_plan_in_place(const fy_call *c, fy_plan *p);                /* check_inplace.c: may it be written, and how */
+/* Which argument of the call an operand is: a dimension may stand between two. And all of them, in the order of the
+ * arguments, NULL where there is no tensor; how many. */
+enum { FY_MOST_ARGUMENTS = FY_MAX_INPUTS + 1 };
+int fy_argument_number(const fy_call *c, int operand);
+int fy_arguments(const fy_call *c, fy_tensor **x);
+bool fy_plan_product(const fy_call *c, fy_plan *p);      /* product.c */
+bool fy_plan_reduced(const fy_call *c, fy_plan *p);      /* reduce.c */
+bool fy_plan_along(const fy_call *c, fy_plan *p);        /* reduce.c */
+fy_layout fy_layout_last(const fy_geometry *g, int dim); /* reduce.c: with that dimension last */
+bool fy_plan_repeated(const fy_call *c, fy_plan *p);     /* repeat.c */
+bool fy_plan_indexed(const fy_call *c, fy_plan *p);      /* index.c */
+bool fy_index_in_range(const fy_call *c);                /* index_check.c: on the CPU; false after an error */
+bool fy_plan_counted(const fy_call *c, fy_plan *p);      /* nonzero.c */
+bool fy_divisor_ok(const fy_call *c, const fy_plan *p);  /* check_divisor.c: no integer by 0 on the CPU */
+bool fy_plan_in_place(const fy_call *c, fy_plan *p);     /* check_inplace.c: may it be written, and how */
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
 fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */

@@ -28,9 +28,8 @@ static fy_dev *meeting_place(const fy_call *c)
 static bool is_stray(const fy_call *c, int i, const fy_dev *place)
 {
     const fy_tensor *x = operand(c, i);
-    fy_shape_rule shape = fy_ops[c->op].shape;
     if (!x || x->storage->dev == place) return false;
-    return x->ndim > 0 || x->storage->dev->number > 0 || shape == FY_ROWS || shape == FY_MATRIX_PRODUCT;
+    return x->ndim > 0 || x->storage->dev->number > 0 || !fy_op_takes_numbers(c->op);
 }
 
 bool fy_policy_applies(const fy_call *c)

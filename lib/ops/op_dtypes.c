@@ -88,6 +88,37 @@ static bool check_condition(const fy_call *c)
                          fy_ops[c->op].name, fy_dtype_torch(x->dtype));
 }
 
+static bool fail_index(const fy_call *c)
+{
+    char name[200];
+    fy_tensor *index = c->in[1].tensor, *x[FY_MOST_ARGUMENTS];
+    int n = fy_arguments(c, x);
+    fy_argument(c->at, fy_argument_number(c, 1), name, sizeof name);
+    const char *fix = fy_hint("an index is of whole numbers: fy_to(%s, FY_INT64)", name);
+    if (c->op == FY_OP_embedding)
+        return fy_fail_about(c->at, "dtype", fix, n, x,
+                             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+                             "Long, Int; but got torch.%s%sTensor instead (while checking arguments for embedding)",
+                             index->storage->dev->number ? "cuda." : "", fy_dtype_torch(index->dtype));
+    if (c->op == FY_OP_index_select)
+        return fy_fail_about(c->at, "dtype", fix, n, x, "index_select(): Expected dtype int32 or int64 for index");
+    return fy_fail_about(c->at, "dtype", fix, n, x, "%s(): Expected dtype int64 for index",
+                         c->op == FY_OP_gather ? "gather" : "scatter");
+}
+
+/* Where PyTorch takes int32 as well, it is converted. */
+static bool check_index(const fy_call *c)
+{
+    fy_tensor *x[FY_MOST_ARGUMENTS];
+    fy_dtype d = c->in[1].tensor->dtype;
+    bool short_too = c->op == FY_OP_index_select || c->op == FY_OP_embedding;
+    bool none = c->op == FY_OP_gather && fy_numel(c->in[1].tensor) == 0; /* of any type, as in PyTorch */
+    if (d != FY_INT64 && !(d == FY_INT32 && short_too) && !none) return fail_index(c);
+    if (fy_ops[c->op].nin < 3 || c->in[2].tensor->dtype == c->in[0].tensor->dtype) return true;
+    return fy_fail_about(c->at, "dtype", "convert one of them first with fy_to", fy_arguments(c, x), x,
+                         "scatter(): Expected self.dtype to be equal to src.dtype");
+}
+
 bool fy_subtracts_mask(const fy_call *c)
 {
     if (c->op != FY_OP_sub) return false;
@@ -119,7 +150,9 @@ static void decide(const fy_call *c, fy_plan *p)
     case FY_GIVEN_DTYPE: p->result.dtype = c->dtype; break;
     case FY_OWN_DTYPE:
     case FY_EQUAL_DTYPES:
-    case FY_CLASSIFIED: break;
+    case FY_CLASSIFIED:
+    case FY_BY_INDEX:
+    case FY_BY_COUNT: break;
     case FY_PROMOTED: p->dtype = p->result.dtype = fy_result_of(n, c->in); break;
     case FY_PROMOTED_REAL:
         p->dtype = fy_result_of(n, c->in);
@@ -153,6 +186,11 @@ bool fy_plan_types(const fy_call *c, fy_plan *p)
         p->takes[1] = FY_INT64;
         if (!holds_classes(c->in[1].tensor, c->in[0].tensor->ndim)) return fail_target(c);
     }
+    if (op->dtype == FY_BY_INDEX) {
+        p->takes[1] = FY_INT64;
+        if (!check_index(c)) return false;
+    }
+    if (op->dtype == FY_BY_COUNT) p->takes[1] = FY_INT64;
     if (op->dtype == FY_CHOSEN) {
         p->takes[0] = FY_BOOL;
         if (!check_condition(c)) return false;

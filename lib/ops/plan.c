@@ -8,10 +8,10 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* A class is no number: it must be where the scores are. */
+/* A class is no number, nor is an index: it must be where the scores are. */
 static bool may_be_a_number(const fy_call *c, const fy_tensor *x)
 {
-    return x->ndim == 0 && x->storage->dev->number == 0 && fy_ops[c->op].shape != FY_ROWS;
+    return x->ndim == 0 && x->storage->dev->number == 0 && fy_op_takes_numbers(c->op);
 }
 
 /* The tensors among the operands, in the order of the call's arguments; a number's place is NULL. */
@@ -21,16 +21,34 @@ static int operands(const fy_call *c, fy_tensor **x)
     return fy_ops[c->op].nin;
 }
 
-static bool fail_device(const fy_call *c, const fy_dev *common, int stray, int n, fy_tensor *const *x)
+int fy_argument_number(const fy_call *c, int operand)
+{
+    bool dim = fy_ops[c->op].dtype == FY_BY_INDEX && c->op != FY_OP_embedding;
+    return operand + (dim && operand > 0);
+}
+
+int fy_arguments(const fy_call *c, fy_tensor **x)
+{
+    int n = 0;
+    for (int i = 0; i < fy_ops[c->op].nin; i++) {
+        while (n < fy_argument_number(c, i)) x[n++] = NULL;
+        x[n++] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
+    }
+    return n;
+}
+
+static bool fail_device(const fy_call *c, const fy_dev *common, int stray)
 {
     char name[200];
+    fy_tensor *x[FY_MOST_ARGUMENTS];
     const char *to = common->number == 1 ? "cuda" : common->name;
-    fy_argument(c->at, stray, name, sizeof name);
+    fy_argument(c->at, fy_argument_number(c, stray), name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
-        fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to), n,
-        x, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", common->name,
-        x[stray]->storage->dev->name);
+        fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to),
+        fy_arguments(c, x), x,
+        "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", common->name,
+        c->in[stray].tensor->storage->dev->name);
 }
 
 /* The first operand off the CPU decides; a 0-dim tensor on the CPU goes along as a number. */
@@ -44,7 +62,7 @@ static bool plan_device(const fy_call *c, fy_plan *p)
     for (int i = 0; i < n; i++) {
         p->number[i] = !x[i];
         if (!x[i] || x[i]->storage->dev == p->dev) continue;
-        if (!may_be_a_number(c, x[i])) return fail_device(c, p->dev, i, n, x);
+        if (!may_be_a_number(c, x[i])) return fail_device(c, p->dev, i);
         p->number[i] = true;
     }
     return true;
@@ -172,6 +190,11 @@ static bool plan_shape(const fy_call *c, fy_plan *p)
     case FY_REDUCED: return fy_plan_reduced(c, p);
     case FY_ALONG:
     case FY_ROWS: return fy_plan_along(c, p);
+    case FY_REPEATED: return fy_plan_repeated(c, p);
+    case FY_INDEXED:
+    case FY_GATHERED:
+    case FY_SCATTERED: return fy_plan_indexed(c, p);
+    case FY_COUNTED: return fy_plan_counted(c, p);
     case FY_MATRIX_PRODUCT: return fy_plan_product(c, p);
     case FY_BROADCAST: break;
     }
@@ -189,11 +212,12 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
     int64_t numel;
     *p = (fy_plan){.dev = c->dev};
     for (int i = 0, n = operands(c, x); i < n; i++)
-        if (c->in[i].is_tensor ? !fy_check(c->at, i, x[i]) : !fy_number_ok(c->at, &c->in[i])) return false;
+        if (c->in[i].is_tensor ? !fy_check(c->at, fy_argument_number(c, i), x[i]) : !fy_number_ok(c->at, &c->in[i]))
+            return false;
     if (!is_free_of_devices(&fy_ops[c->op]) && !plan_device(c, p)) return false;
     if (!fy_plan_types(c, p) || !plan_shape(c, p)) return false;
     if (!fy_shape_ok(c->at, &p->result.shape, p->result.dtype, &numel)) return false;
     if (c->out && !fy_plan_in_place(c, p)) return false;
     if (!p->out.numel && !p->out.ndim) p->out = fy_layout_of(&p->result);
-    return fy_divisor_ok(c, p);
+    return fy_divisor_ok(c, p) && fy_index_in_range(c);
 }

@@ -83,8 +83,7 @@ bool fy_plan_reduced(const fy_call *c, fy_plan *p)
     return true;
 }
 
-/* The layout with dimension d last. */
-static fy_layout last(const fy_geometry *g, int d)
+fy_layout fy_layout_last(const fy_geometry *g, int d)
 {
     fy_layout l = {.numel = fy_shape_numel(&g->shape)};
     for (int i = 0; i < g->shape.ndim; i++)
@@ -98,11 +97,33 @@ static bool plan_rows(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x = c->in[0].tensor, *target = c->in[1].tensor;
     fy_geometry g = fy_geometry_of(x), t = fy_geometry_of(target);
-    p->in[0] = last(&g, x->ndim > 1 ? 1 : 0);
+    p->in[0] = fy_layout_last(&g, x->ndim > 1 ? 1 : 0);
     p->in[1] = fy_layout_of(&t);
     p->result.shape = t.shape;
     fy_shape_rows(&t.shape, p->result.strides);
     return true;
+}
+
+/* All elements as one line, row by row. */
+static bool plan_whole(const fy_call *c, fy_plan *p)
+{
+    fy_geometry g = fy_geometry_of(c->in[0].tensor), r = rows(g.shape);
+    p->reduced = g.shape.ndim;
+    p->in[0] = fy_layout_of(&g);
+    p->out = fy_layout_of(&r);
+    p->result.shape = g.shape;
+    memcpy(p->result.strides, r.strides, sizeof r.strides);
+    return true;
+}
+
+/* A sorted tensor has the strides of the one that was sorted, if they are dense; other results are row-major. */
+static fy_geometry laid_out(const fy_call *c, const fy_geometry *g)
+{
+    fy_geometry r = rows(g->shape);
+    fy_layout own = fy_layout_of(g);
+    if (c->op == FY_OP_argsort && fy_is_dense(g)) memcpy(r.strides, g->strides, sizeof r.strides);
+    else if (c->op == FY_OP_argsort) fy_shape_follow(&g->shape, 1, &own, true, r.strides);
+    return r;
 }
 
 bool fy_plan_along(const fy_call *c, fy_plan *p)
@@ -111,11 +132,12 @@ bool fy_plan_along(const fy_call *c, fy_plan *p)
     int64_t dim = c->dims.dims[0];
     p->reduced = 1;
     if (fy_ops[c->op].shape == FY_ROWS) return plan_rows(c, p);
+    if (c->op == FY_OP_prefix_count) return plan_whole(c, p);
     if (!fy_wrap_dim(c->at, x, &dim)) return false;
-    fy_geometry g = fy_geometry_of(x), r = rows(g.shape);
+    fy_geometry g = fy_geometry_of(x), r = laid_out(c, &g);
     p->result.shape = g.shape;
     memcpy(p->result.strides, r.strides, sizeof r.strides);
-    p->in[0] = last(&g, (int)dim);
-    p->out = last(&r, (int)dim);
+    p->in[0] = fy_layout_last(&g, (int)dim);
+    p->out = fy_layout_last(&r, (int)dim);
     return true;
 }

@@ -159,6 +159,7 @@ void fy_tell_copy(fy_telling *t)
     fy_say_side_stream(rest(t), e.stream);
     if (route && e.route == FY_WORD_staged) fy_text_str(rest(t), ", staged");
     if (e.why == FY_WORD_policy) fy_text_str(rest(t), ", UNASKED: FERRY_POLICY=silent copies");
+    else if (e.why == FY_WORD_size) fy_text_str(rest(t), ", for the size of a result: the host had to know it");
     else if (why && e.why != FY_WORD_user) fy_text_printf(rest(t), ", for %s", why);
     if (e.was_async) say_taken(t, e.id, true);
     fy_say_held(t, e.held);

@@ -24,6 +24,7 @@ int64_t fy_saturating_offset(int64_t offset, int64_t step,
 
 /* view.c */
 fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g); /* of x's storage; handed out */
+fy_tensor *fy_view_named(fy_site *at, fy_tensor *x, const fy_geometry *g, const char *name); /* kept for good */
 /* Strides of s over x's elements in their order; false where no view can have that shape. */
 bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides);
 /* A dimension counted from either end, of x or of n; false after an error. */

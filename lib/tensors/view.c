@@ -7,10 +7,15 @@
 #include "shape.h"
 #include "tensor.h"
 
-fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g)
+fy_tensor *fy_view_named(fy_site *at, fy_tensor *x, const fy_geometry *g, const char *name)
 {
     __atomic_add_fetch(&x->storage->refs, 1, __ATOMIC_RELAXED);
-    return fy_scope_track(fy_tensor_make(at, x->storage, g, fy_name_for(at, NULL), x->id));
+    return fy_scope_track(fy_tensor_make(at, x->storage, g, name, x->id));
+}
+
+fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g)
+{
+    return fy_view_named(at, x, g, fy_name_for(at, NULL));
 }
 
 /* A dimension of n, counted from either end; false after an error. No dimensions count as one. */

@@ -31,7 +31,8 @@
     W(source) W(destination) \
     W(small) W(large) W(read_early) W(write_early) W(race) W(reuse) \
     W(at) W(set) W(data) W(save) W(load) W(blob) W(given) W(answer) \
-    W(float32) W(int64) W(float16) W(bfloat16) W(float64) W(int32) W(uint8) W(bool)
+    W(float32) W(int64) W(float16) W(bfloat16) W(float64) W(int32) W(uint8) W(bool) \
+    W(size)
 
 #define FY_SCHEMA(KIND, FIELD, END) \
     KIND(session, "the first line: what runs, and on what") \
@@ -110,7 +111,7 @@
         FIELD(copy, BOOL, was_async, "did not wait") \
         FIELD(copy, ENUM, route, "direct, staged or host") \
         FIELD(copy, ENUM, cast, "source or destination: where the dtype was converted, if it was") \
-        FIELD(copy, ENUM, why, "user, op, print, item, save, policy") \
+        FIELD(copy, ENUM, why, "user, op, print, item, save, policy; size: of a result that hangs on values") \
         FIELD(copy, SEQ, cause, "event that needed it") \
         FIELD(copy, INT, held, "ns the host was held") \
     END(copy) \
@@ -145,7 +146,7 @@
         FIELD(sync, DEV, device, "for which card") \
         FIELD(sync, OPT, stream, "for which stream") \
         FIELD(sync, ID, event, "for which event") \
-        FIELD(sync, ENUM, why, "user, item, print, save, copy, free, oom; policy: launch blocking") \
+        FIELD(sync, ENUM, why, "user, item, print, save, size, copy, free, oom; policy: launch blocking") \
         FIELD(sync, SEQ, cause, "event that needed it") \
         FIELD(sync, INT, held, "ns the host was held") \
     END(sync) \

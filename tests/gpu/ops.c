@@ -39,6 +39,27 @@ static void try_size(int64_t n, int64_t k, int64_t m, fy_dtype dtype)
     compare("matmul of transposes", fy_matmul(fy_t(y), fy_t(x)), fy_matmul(fy_t(b), fy_t(a)));
 }
 
+/* Parts, elements by their index, and order. */
+static void try_index(int64_t n, int64_t k, fy_dtype dtype)
+{
+    fy_tensor *a = fy_to(fy_mul(fy_randn((n, k)), 8), dtype), *x = fy_cuda(a), *i = fy_randint((0, n), (n + 3)),
+              *g = NULL;
+    fy_tensor *at = fy_randint((0, k), (n, k)), *j = fy_cuda(i), *there = fy_cuda(at), *h = NULL;
+    compare("repeat", fy_repeat(x, (2, 3)), fy_repeat(a, (2, 3)));
+    compare("index_select", fy_index_select(x, 0, j), fy_index_select(a, 0, i));
+    compare("embedding", fy_embedding(x, j), fy_embedding(a, i));
+    compare("gather", fy_gather(x, 1, there), fy_gather(a, 1, at));
+    compare("scatter_add", fy_scatter_add_(fy_clone(x), 1, there, x), fy_scatter_add_(fy_clone(a), 1, at, a));
+    compare("cumsum", fy_cumsum(x, 0), fy_cumsum(a, 0));
+    compare("sort", fy_sort(x, 1, .indices = &h), fy_sort(a, 1, .indices = &g));
+    compare("its indices", h, g);
+    compare("sort of columns", fy_sort(x, 0, .descending = true), fy_sort(a, 0, .descending = true));
+    compare("topk", fy_topk(x, 1), fy_topk(a, 1));
+    compare("nonzero", fy_nonzero(fy_to(x, FY_INT64)), fy_nonzero(fy_to(a, FY_INT64)));
+    compare("masked_select", fy_masked_select(x, fy_gt(x, 0)), fy_masked_select(a, fy_gt(a, 0)));
+    compare("index", fy_index(x, fy_gt(fy_select(x, 1, 0), 0)), fy_index(a, fy_gt(fy_select(a, 1, 0), 0)));
+}
+
 int main(void)
 {
     static const int64_t sizes[][3] = {{1, 1, 1}, {3, 5, 2}, {16, 16, 16}, {33, 17, 40}, {257, 3, 5}};
@@ -46,6 +67,8 @@ int main(void)
         {
             try_size(sizes[i][0], sizes[i][1], sizes[i][2], FY_FLOAT32);
             try_size(sizes[i][0], sizes[i][1], sizes[i][2], FY_INT64);
+            try_index(sizes[i][0], sizes[i][1], FY_FLOAT32);
+            try_index(sizes[i][0], sizes[i][1], FY_INT64);
         }
     compare("full", fy_full((7, 9), 2.5, .device = "cuda"), fy_full((7, 9), 2.5));
     compare("arange", fy_arange((3, 300, 7), .device = "cuda"), fy_arange((3, 300, 7)));

@@ -133,6 +133,14 @@ OPS = {
     'randint': seeded(lambda low, high, shape, **k: torch.randint(low, high, shape, **k)),
     'randperm': seeded(lambda n, **k: torch.randperm(n, **k)),
     'linear': F.linear, 'cross_entropy': F.cross_entropy, 'mse_loss': F.mse_loss, 'neg_': lambda a: a.neg_(),
+    'split': lambda a, size, dim: a.split(size, dim), 'chunk': lambda a, chunks, dim: a.chunk(chunks, dim),
+    'repeat': lambda a, shape: a.repeat(shape), 'index_select': lambda a, i, dim: a.index_select(dim, i),
+    'gather': lambda a, i, dim: a.gather(dim, i), 'embedding': lambda w, i: F.embedding(i, w),
+    'scatter_add_': lambda a, i, b, dim: a.scatter_add_(dim, i, b), 'cumsum': lambda a, dim, **k: a.cumsum(dim, **k),
+    'sort': lambda a, dim=-1, descending=False: tuple(a.sort(dim=dim, descending=descending, stable=True)),
+    'argsort': lambda a, dim=-1, descending=False: a.sort(dim=dim, descending=descending, stable=True)[1],
+    'topk': lambda a, k, **o: tuple(a.topk(k, **o)), 'nonzero': lambda a: a.nonzero(),
+    'masked_select': lambda a, m: a.masked_select(m), 'index': lambda a, m: a[m],
     'fill_': lambda a, value: a.fill_(value), 'zero_': lambda a: a.zero_(),
 }
 

@@ -95,6 +95,7 @@ test('a mask holds true and false, and a copy that nobody asked for says so', ()
   assert.equal(sentence({ kind: 'values', tensor: 2, data: [0, 255], count: 2 }, n), 'n holds 0, 255.');
   const copy = { kind: 'copy', bytes: 4, why: 'policy', src: { tensor: 1, device: 'cpu' }, dst: { device: 'cuda:0' } };
   assert.match(sentence(copy, n), /nobody asked for it/);
+  assert.match(sentence({ ...copy, why: 'size' }, n), /because the size of a result hangs on it/);
 });
 
 test('hover text tells name, memory, address, bytes asked and taken, and the line', () => {

@@ -151,7 +151,7 @@ static void add_to_island(const history *h, island *to, int i)
         return;
     }
     if (a->dir == FY_WORD_h2d && !to->in++) to->brought = i;
-    if (a->dir == FY_WORD_d2h) to->out++, to->home = i;
+    if (a->dir == FY_WORD_d2h && a->why != FY_WORD_size) to->out++, to->home = i; /* a count is no result */
     if (a->dir == FY_WORD_p2p) to->mixed = true;
     to->copies += act_ns(h, a);
     to->bytes += a->bytes;

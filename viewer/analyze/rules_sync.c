@@ -75,14 +75,29 @@ static int *steps_of(const history *h, bool (*waits)(const history *h, const act
 
 enum { A_FEW = 64 /* bytes: a loss, a count */ };
 
+/* What Ferry itself brings home because the program asked for something else. */
+static bool is_hidden(const act *a)
+{
+    return a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save || a->why == FY_WORD_size;
+}
+
 /* fy_item(x), or fy_item(fy_cpu(x)): one or a few values brought home, and looked at there. */
 static bool is_look(const history *h, const act *a)
 {
     if (a->kind != FY_KIND_copy || a->dir != FY_WORD_d2h) return false;
-    if (a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save) return true;
+    if (is_hidden(a)) return true;
     if (a->why != FY_WORD_user || a->was_async || a->bytes > A_FEW || a->dst.storage < 0) return false;
     const storage *to = &h->storages[a->dst.storage];
     return to->touches == 2 && to->first_touch == act_index(h, a) && h->acts[to->last_touch].kind == FY_KIND_host_read;
+}
+
+static void say_size(finding *x)
+{
+    say_what(x,
+             "the size of a result hangs on values of the card (fy_nonzero, or what a mask picks): at every step the "
+             "count comes to the host, which waits until all work before it is done; meanwhile it queues nothing new.");
+    say_fix(x, "keep the size as it is, and put 0 where the mask is false: fy_where(mask, x, 0), or x times the mask; "
+               "or pick every so many steps, or after the loop");
 }
 
 void rule_hidden_sync(findings *f, const history *h)
@@ -90,13 +105,16 @@ void rule_hidden_sync(findings *f, const history *h)
     int *steps = steps_of(h, is_look);
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        bool waited =
-            a->kind == FY_KIND_sync && (a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save);
+        bool waited = a->kind == FY_KIND_sync && is_hidden(a);
         if (a->site < 0 || steps[a->site] < STEPS - 1 || !(waited || is_look(h, a))) continue;
         finding *x = found(f, h, a->site, i, a->held, a->bytes);
         if (!x) continue;
         if (waited) x->times -= x->times > 1; /* the wait belongs to the copy before it */
         if (x->times > 1 || x->what[0]) continue;
+        if (a->why == FY_WORD_size) {
+            say_size(x);
+            continue;
+        }
         const char *does = a->why == FY_WORD_print  ? "printing"
                            : a->why == FY_WORD_save ? "saving"
                            : a->why == FY_WORD_user ? "bringing home and reading"

@@ -265,7 +265,8 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
 /* What a learner may call: the headers' text, less how their macros are made. The caller frees it. */
 static char *read_manual(const home *h)
 {
-    static const char *const parts[] = {"ferry.h", "ferry_math.h", "ferry_view.h", "ferry_io.h", "ferry_stream.h"};
+    static const char *const parts[] = {"ferry.h",       "ferry_math.h", "ferry_view.h",
+                                        "ferry_index.h", "ferry_io.h",   "ferry_stream.h"};
     char path[HOME_PATH + 256];
     fy_text manual = {0};
     fy_text_add(&manual, "", 0);

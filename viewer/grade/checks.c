@@ -263,8 +263,7 @@ bool check_copies(grading *g, const char *name, const char *dir, int most, bool 
     int n = 0;
     const cJSON *over = NULL;
     for (const cJSON *c = NULL; (c = next_event(g, c, "copy", "dir", dir));) {
-        bool look = !strcmp(event_text(c, "why"), "print") || !strcmp(event_text(c, "why"), "item");
-        if ((looks || !look) && ++n == most + 1) over = c;
+        if ((looks || !is_look(event_text(c, "why"))) && ++n == most + 1) over = c;
     }
     const char *way = strcmp(dir, "h2d") ? strcmp(dir, "d2h") ? "within a memory" : "home" : "to the card";
     const char *want = grade_say(g, "%s %s allowed", copies(g, most), way),

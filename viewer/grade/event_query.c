@@ -266,6 +266,8 @@ bool leads_to(grading *g, const cJSON *event, const cJSON *answer)
     return g->lineage[event_seq(event)];
 }
 
+bool is_look(const char *why) { return !strcmp(why, "print") || !strcmp(why, "item") || !strcmp(why, "size"); }
+
 /* Looking back from the end: which storages will still be read? */
 static void note_reads(const cJSON *e, storages *s)
 {
@@ -273,8 +275,7 @@ static void note_reads(const cJSON *e, storages *s)
     if (!strcmp(kind, "op")) put_uses(e, "in", s);
     if (!strcmp(kind, "host_read") || !strcmp(kind, "answer")) put(s, event_int(e, "storage"));
     if (strcmp(kind, "copy")) return;
-    bool looked_at = !strcmp(why, "print") || !strcmp(why, "item");
-    if (looked_at || holds(s, event_int(e, "dst.storage"))) put(s, event_int(e, "src.storage"));
+    if (is_look(why) || holds(s, event_int(e, "dst.storage"))) put(s, event_int(e, "src.storage"));
 }
 
 bool copy_is_used(grading *g, const cJSON *copy)
@@ -289,5 +290,5 @@ bool copy_is_used(grading *g, const cJSON *copy)
         free(s.in);
     }
     const char *why = event_text(copy, "why"); /* what a program looks at is read, and no tensor of its own */
-    return g->used[event_seq(copy)] || !strcmp(why, "print") || !strcmp(why, "item");
+    return g->used[event_seq(copy)] || is_look(why);
 }

@@ -123,5 +123,6 @@ bool leads_to(grading *g, const cJSON *event, const cJSON *answer);
 /* Was the content of the copy's destination ever used: read by an op or by the host, handed in, or
  * copied on to something used? If not, the copy was for nothing. */
 bool copy_is_used(grading *g, const cJSON *copy);
+bool is_look(const char *why); /* a copy home into no tensor of the program's: for a print, an item, a size */
 
 #endif

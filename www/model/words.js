@@ -56,7 +56,7 @@ const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1
 
 const because = {
   op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is asked for',
-  save: ', because it is saved', policy: ': nobody asked for it, FERRY_POLICY=silent copies unasked',
+  save: ', because it is saved', size: ', because the size of a result hangs on it', policy: ': nobody asked for it, FERRY_POLICY=silent copies unasked',
 };
 
 const sentences = {
@@ -117,7 +117,7 @@ const dataRaces = {
 const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
 const whyGone = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
 const whySync = {
-  item: ', to know a value', print: ', to print', save: ', to save', copy: ', before the bytes can come home', free: ', before it frees memory',
+  item: ', to know a value', print: ', to print', save: ', to save', size: ', to know the size of a result', copy: ', before the bytes can come home', free: ', before it frees memory',
   oom: ', to make room', policy: ', because of launch blocking',
 };
 

@@ -1,0 +1,29 @@
+/* offset.h: where an element lies, for host loops that take one element at a time. */
+#ifndef FERRY_OFFSET_H
+#define FERRY_OFFSET_H
+
+#include "run_work.h"
+
+/* Of element i, counted row by row over the first ndim dimensions: its distance from element 0, in elements. */
+static inline int64_t fy_offset_of(const fy_layout *l, int ndim, int64_t i)
+{
+    int64_t offset = 0;
+    for (int d = ndim - 1; d >= 0; d--) {
+        offset += i % l->shape[d] * l->strides[d];
+        i /= l->shape[d];
+    }
+    return offset;
+}
+
+/* One element as it is. */
+static inline void fy_move(void *to, int64_t i, const void *from, int64_t k, size_t size)
+{
+    switch (size) {
+    case 1: ((uint8_t *)to)[i] = ((const uint8_t *)from)[k]; break;
+    case 2: ((uint16_t *)to)[i] = ((const uint16_t *)from)[k]; break;
+    case 4: ((uint32_t *)to)[i] = ((const uint32_t *)from)[k]; break;
+    default: ((uint64_t *)to)[i] = ((const uint64_t *)from)[k]; break;
+    }
+}
+
+#endif
