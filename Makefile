@@ -77,11 +77,11 @@ $(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LE
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = $(addprefix server/,server http client socket threads gate page_stream assets) embed/view
 ifneq ($(filter civetweb,$(HAVE)),)
-VIEW_NAMES = $(WEB) embed/browser trace/event_json trace/feed trace/trace trace/validate files/memory
+VIEW_NAMES = $(WEB) embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = embed/no_server embed/browser trace/event_json trace/feed trace/trace trace/validate files/memory
+VIEW_NAMES = embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
@@ -300,7 +300,7 @@ deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
 UNFORMATTED = $(wildcard lib/ferry*.h) lib/trace/schema.h lib/trace/event.h lib/trace/format.c lib/trace/log_format.h lib/session/narrate.c \
-  lib/base/op.h lib/cpu/cpu_elementwise.c viewer/trace/validate.c tests/format_test.c tests/op_table_test.c
+  lib/base/op.h lib/cpu/cpu_elementwise.c tests/format_test.c tests/op_table_test.c
 FORMATTED = $(filter-out $(UNFORMATTED) build/% kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
 	clang-format -i $(FORMATTED)

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <sys/mman.h>
 
+static char wrong[200];
 static uint64_t random_state = 20260607;
 
 static uint64_t rnd(uint64_t below) /* splitmix64 */
@@ -51,17 +52,11 @@ static size_t size_of(fy_type type)
     }
 }
 
-static bool is_reference(fy_type type)
-{
-    return type == FY_TYPE_STR || type == FY_TYPE_JSON || type == FY_TYPE_DIMS || type == FY_TYPE_IDS ||
-           type == FY_TYPE_NUMS || type == FY_TYPE_REFS;
-}
-
 static bool same_field(const fy_event *a, const fy_event *b, const fy_field *f)
 {
     const char *p = (const char *)&a->is + f->offset, *q = (const char *)&b->is + f->offset;
     fy_ref ra, rb;
-    if (!is_reference(f->type)) return !memcmp(p, q, size_of(f->type));
+    if (!fy_type_refers(f->type)) return !memcmp(p, q, size_of(f->type));
     memcpy(&ra, p, sizeof ra);
     memcpy(&rb, q, sizeof rb);
     return same_list(a, ra, b, rb, f->type);
@@ -93,22 +88,20 @@ static uint64_t assert_slots_say_what_lines_say(fy_log *log)
 {
     fy_text text = {0};
     uint64_t read = 0, slots = 0, n = 0;
-    json_arena *arena = json_arena_make();
+    event_arena *arena = event_arena_make(false);
     while (fy_log_read(log, &read, &text, text.size + 65536)) continue;
     fy_text_add(&text, "", 1);
     for (char *p = text.data, *line; (line = next_line(&p)); n++) {
         fy_event slot, json;
-        cJSON *tree = cJSON_Parse(line);
-        assert_non_null(tree);
-        json_arena_empty(arena);
-        event_of_json(arena, tree, &json);
+        event_arena_empty(arena);
+        if (event_of_line(arena, line, strlen(line), &json, wrong, sizeof wrong) < LINE_LOOSE)
+            fail_msg("%s: %.200s", wrong, line);
         if (!fy_event_next(log, &slots, &slot)) fail_msg("no slot for %.200s", line);
         assert_same_event(&slot, &json);
-        cJSON_Delete(tree);
     }
     assert_int_equal(slots, n);
     assert_false(fy_event_next(log, &slots, &(fy_event){0}));
-    json_arena_free(arena);
+    event_arena_free(arena);
     free(text.data);
     return n;
 }
@@ -210,7 +203,7 @@ static void emit_again(const fy_event *e)
     memcpy(record, &e->is, fy_record_size(e->kind));
     for (const fy_field *f = fy_kind_fields(e->kind); f->name; f++) {
         fy_ref ref;
-        if (!is_reference(f->type)) continue;
+        if (!fy_type_refers(f->type)) continue;
         memcpy(&ref, record + f->offset, sizeof ref);
         if (!ref) continue;
         fy_bytes bytes = fy_event_bytes(e, ref);
@@ -227,20 +220,18 @@ static void a_golden_log_becomes_slots_and_comes_back(const char *path)
     int fd = log_to_write(0);
     fy_log *log = log_to_read(fd);
     char *text = text_of_file(path, &size), *p = text, *line;
-    json_arena *arena = json_arena_make();
+    event_arena *arena = event_arena_make(false);
     while ((line = next_line(&p))) {
         fy_event json, slot;
-        cJSON *tree = cJSON_Parse(line);
-        json_arena_empty(arena);
-        event_of_json(arena, tree, &json);
+        event_arena_empty(arena);
+        assert_int_equal(event_of_line(arena, line, strlen(line), &json, wrong, sizeof wrong), LINE_EVENT);
         emit_again(&json);
         while (fy_event_next(log, &cursor, &slot) && slot.kind == FY_KIND_source && json.kind != FY_KIND_source)
             continue;
         assert_same_record(&slot, &json);
-        cJSON_Delete(tree);
     }
     assert_true(assert_slots_say_what_lines_say(log) == cursor && cursor > 10);
-    json_arena_free(arena);
+    event_arena_free(arena);
     free(text);
     fy_log_close(log);
     close(fd);
@@ -265,7 +256,7 @@ static void ask_everything(const fy_event *e)
     const fy_field *f = fy_kind_fields(e->kind);
     for (; f && f->name; f++) {
         fy_ref ref;
-        if (!is_reference(f->type)) continue;
+        if (!fy_type_refers(f->type)) continue;
         memcpy(&ref, (const char *)&e->is + f->offset, sizeof ref);
         fy_bytes bytes = fy_event_bytes(e, ref);
         for (size_t i = 0; i < bytes.size; i++) seen += (unsigned char)bytes.data[i];
@@ -283,7 +274,7 @@ static void damaged_lines_never_crash(void **state)
     size_t size;
     int read = 0;
     char *text = text_of_file("tests/golden/03-round-trip.jsonl", &size), *p = text, *line;
-    json_arena *arena = json_arena_make();
+    event_arena *arena = event_arena_make(false);
     while ((line = next_line(&p)))
         for (int i = 0; i < 60; i++) {
             char *copy = strdup(line), *at = copy + rnd(strlen(copy));
@@ -292,18 +283,16 @@ static void damaged_lines_never_crash(void **state)
             const char *rest = colon ? strpbrk(colon, ",}") : NULL;
             if (rest)
                 assert_true(asprintf(&broken, "%.*s%s%s", (int)(colon + 1 - copy), copy, parts[rnd(10)], rest) > 0);
-            cJSON *tree = cJSON_Parse(broken && rnd(2) ? broken : copy);
+            const char *said = broken && rnd(2) ? broken : copy;
             fy_event e;
-            json_arena_empty(arena);
-            event_of_json(arena, tree, &e); /* NULL: no line at all */
+            event_arena_empty(arena);
+            read += event_of_line(arena, said, strlen(said), &e, wrong, sizeof wrong) >= LINE_LOOSE;
             ask_everything(&e);
-            read += tree != NULL;
-            cJSON_Delete(tree);
             free(broken);
             free(copy);
         }
     assert_true(read > 1000);
-    json_arena_free(arena);
+    event_arena_free(arena);
     free(text);
 }
 
