@@ -371,7 +371,7 @@ static uint8_t kind_named(fy_bytes name)
 /* Of a line whose kind is not known. */
 static line_says no_event(reading *r, json object, fy_bytes kind, char *wrong, size_t room)
 {
-    if (!kind.size) snprintf(wrong, room, "an event must be an object with a \"kind\"");
+    if (!kind.data) snprintf(wrong, room, "an event must be an object with a \"kind\"");
     else
         snprintf(wrong, room, "there is no kind of event \"%.*s\"; `ferry schema` lists them",
                  kind.size < 60 ? (int)kind.size : 60, kind.data);
@@ -390,7 +390,7 @@ line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event 
 
     fy_bytes kind;
     reading r = {.a = a, .e = e};
-    read_text(a, json_member(object, "kind"), &kind);
+    if (!read_text(a, json_member(object, "kind"), &kind)) kind = (fy_bytes){NULL, 0};
     e->kind = kind_named(kind);
     if (!e->kind) return no_event(&r, object, kind, wrong, room);
     leave_out(fy_kind_fields(e->kind), (unsigned char *)&e->is);
