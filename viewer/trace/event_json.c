@@ -10,7 +10,7 @@
 #include "json_scan.h"
 #include "record_fields.h"
 
-/* ---- values: what they are, and whether they may be so ------------------------------------------------------------ */
+/* ---- values: what they are, and whether they may be so --------------------------------------------------------- */
 
 static const double exact = 9007199254740992.0; /* 2^53; beyond it a double is not every integer */
 
