@@ -207,6 +207,8 @@ $(B)/tests/%: tests/%.c $(B)/tests/support.a $(B)/ferry $(B)/libferry-view.a $(B
 # Memory that runs out: these fail when the test says so.
 SCARCE = malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf realpath getcwd opendir fopen open_memstream
 $(B)/tests/scarce_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,$(SCARCE))
+# Counts who opens and reads a log, and how.
+$(B)/tests/one_reading_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,fy_log_open fy_log_read fy_event_next)
 # Runs programs that PyTorch ran, and compares.
 ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compare)
 $(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle/refused.txt"'

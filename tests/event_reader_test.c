@@ -6,6 +6,7 @@
 #include "event_reader.h"
 #include "logs.h"
 #include "record_fields.h"
+#include "trace.h"
 
 #include <glob.h>
 #include <math.h>
@@ -153,9 +154,8 @@ static void random_field(fy_type type, unsigned char *to)
     }
 }
 
-static void random_event(void)
+static void random_event_of(unsigned kind)
 {
-    unsigned kind = 1 + (unsigned)rnd(FY_KIND_COUNT - 1);
     unsigned char record[FY_RECORD_MOST] = {0};
     fy_site *at = rnd(2) ? FY_AT("fy_to", "a") : NULL;
     if (kind == FY_KIND_log_full) return; /* it would end the log */
@@ -170,6 +170,8 @@ static void random_event(void)
                                             .dtype = FY_WORD_float32});
 }
 
+static void random_event(void) { random_event_of(1 + (unsigned)rnd(FY_KIND_COUNT - 1)); }
+
 static void slots_and_lines_give_equal_records(void **state)
 {
     (void)state;
@@ -177,6 +179,81 @@ static void slots_and_lines_give_equal_records(void **state)
     for (int i = 0; i < 3000; i++) random_event();
     fy_log *log = log_to_read(fd);
     assert_true(assert_slots_say_what_lines_say(log) >= 3000 * 9 / 10);
+    fy_log_close(log);
+    close(fd);
+}
+
+/* ---- runs read whole ---- */
+
+static void assert_same_run(const trace *a, const trace *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (int i = 0; i < a->count; i++) {
+        assert_int_equal(a->events[i].seq, i);
+        assert_same_event(&a->events[i], &b->events[i]);
+    }
+}
+
+/* What `log` holds, read in three ways; the caller frees the run. */
+static trace assert_three_ways_agree(int fd)
+{
+    trace live, dead, lines;
+    fy_text text = lines_of(fd);
+    fy_log *log = log_to_read(fd); /* its writer is this process, and lives */
+    trace_of_log(&live, log);
+    fy_log_close(log);
+    log = log_to_read(fd);
+    fy_log_writer_gone(log);
+    trace_of_log(&dead, log);
+    fy_log_close(log);
+    if (!trace_of_lines(&lines, text.data, text.size, wrong, sizeof wrong)) fail_msg("%s", wrong);
+    assert_same_run(&live, &dead);
+    assert_same_run(&live, &lines);
+    trace_free(&live);
+    trace_free(&dead);
+    free(text.data);
+    return lines;
+}
+
+static void each_kind_is_one_record_live_dead_and_as_a_line(void **state)
+{
+    (void)state;
+    int fd = log_to_write(0), full = log_to_write(16);
+    bool seen[FY_KIND_COUNT] = {false};
+    for (int i = 0; i < 30; i++) FY_EMIT(NULL, mark, .text = fy_ref_str("more than fits"), .now = FY_ABSENT);
+    trace small = assert_three_ways_agree(full);
+    assert_int_equal(small.events[small.count - 1].kind, FY_KIND_log_full);
+    close(fd);
+    fd = log_to_write(0);
+    for (int i = 0; i < 20; i++)
+        for (unsigned kind = 1; kind < FY_KIND_COUNT; kind++) random_event_of(kind);
+    trace run = assert_three_ways_agree(fd);
+    for (int i = 0; i < run.count; i++) seen[run.events[i].kind] = true;
+    for (unsigned kind = 1; kind < FY_KIND_COUNT; kind++)
+        if (!seen[kind] && kind != FY_KIND_log_full) fail_msg("no %s was read", fy_kind_name(kind));
+    trace_free(&small);
+    trace_free(&run);
+    close(full);
+    close(fd);
+}
+
+/* Whoever is judged may have left a process that still writes to the log. */
+static void a_run_that_was_read_changes_no_more(void **state)
+{
+    (void)state;
+    int fd = log_to_write(0);
+    for (int i = 0; i < 40; i++) FY_EMIT(FY_AT("fy_mark", ""), mark, .text = fy_ref_str(i % 2 ? "odd" : "even"));
+    fy_log *log = log_to_read(fd);
+    trace run;
+    trace_of_log(&run, log);
+    memset(log->arena, 0, log->arena_bytes > 4096 ? 4096 : log->arena_bytes);
+    memset(log->slots, 0, 40 * sizeof(fy_slot));
+    for (int i = run.count - 40; i < run.count; i++) {
+        const fy_event *e = &run.events[i];
+        assert_true(fy_event_is(e, e->is.mark.text, (i - run.count) % 2 ? "odd" : "even"));
+        assert_true(e->line > 0 && fy_event_bytes(e, e->file).size > 5);
+    }
+    trace_free(&run);
     fy_log_close(log);
     close(fd);
 }
@@ -335,6 +412,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_and_lines_give_equal_records),
+        cmocka_unit_test(each_kind_is_one_record_live_dead_and_as_a_line),
+        cmocka_unit_test(a_run_that_was_read_changes_no_more),
         cmocka_unit_test(golden_logs_are_the_same_as_slots),
         cmocka_unit_test(damaged_lines_never_crash),
         cmocka_unit_test(a_damaged_log_is_read_as_its_lines_are),

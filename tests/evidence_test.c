@@ -21,7 +21,7 @@ static grading open_grading(const handmade *h, trace *t, verdict *v)
     return (grading){.run = t, .seed = SEED, .given = GIVEN, .out = v};
 }
 
-static void events_are_found_by_number_text_and_order(void **state)
+static void events_are_found_by_kind_field_and_order(void **state)
 {
     (void)state;
     handmade h = {0};
@@ -42,6 +42,9 @@ static void events_are_found_by_number_text_and_order(void **state)
     assert_int_equal(grade_line(storage_birth(&g, 1)), 11);
     assert_int_equal(grade_line(NULL), -1);
     assert_null(storage_birth(&g, 77));
+    assert_true(is_on_card(1) && is_on_card(8) && !is_on_card(0) && !is_on_card(FY_NO_DEVICE));
+    assert_string_equal(grade_device(&g, 2), "cuda:1");
+    assert_string_equal(grade_device(&g, FY_NO_DEVICE), "");
     assert_int_equal(given_storage(&g, "x"), 1);
     assert_int_equal(given_storage(&g, "z"), 0);
     trace_free(&t);
@@ -197,7 +200,7 @@ static void a_verdict_is_appended_to_the_run_it_is_about(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_found_by_number_text_and_order),
+        cmocka_unit_test(events_are_found_by_kind_field_and_order),
         cmocka_unit_test(bytes_are_followed_through_copies_and_ops),
         cmocka_unit_test(a_copy_that_is_only_looked_at_is_used),
         cmocka_unit_test(arrays_are_compared_element_by_element),

@@ -95,6 +95,25 @@ static void huge_numbers_do_not_overflow(void **state)
     trace_free(&t);
 }
 
+static void escapes_say_what_they_stand_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *written, *says;
+    } texts[] = {{"a\\n\\t\\\"\\\\\\/b", "a\n\t\"\\/b"},
+                 {"\\u00e9\\u20AC", "\xc3\xa9\xe2\x82\xac"},
+                 {"\\ud83d\\ude00", "\xf0\x9f\x98\x80"},
+                 {"cut\\u0000here", "cut"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        trace t;
+        char err[256], line[200];
+        snprintf(line, sizeof line, "{\"seq\":0,\"kind\":\"mark\",\"text\":\"%s\"}", texts[i].written);
+        assert_true(parse(&t, line, err));
+        if (!fy_event_is(t.events, t.events->is.mark.text, texts[i].says)) fail_msg("%s", texts[i].written);
+        trace_free(&t);
+    }
+}
+
 /* A second copy of a text costs nothing, and the log that it came from may go. */
 static void what_events_refer_to_is_there_once(void **state)
 {
