@@ -198,9 +198,11 @@ static void assert_same_run(const trace *a, const trace *b)
 static trace assert_three_ways_agree(int fd)
 {
     trace live, dead, lines;
+    fy_event e;
     fy_text text = lines_of(fd);
     fy_log *log = log_to_read(fd); /* its writer is this process, and lives */
     trace_of_log(&live, log);
+    for (uint64_t cursor = 0; fy_event_next(log, &cursor, &e);) assert_same_event(&e, &live.events[e.seq]);
     fy_log_close(log);
     log = log_to_read(fd);
     fy_log_writer_gone(log);

@@ -180,10 +180,11 @@ static void a_zero_byte_is_not_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_log_has_no_events),           cmocka_unit_test(lines_become_typed_events),
-        cmocka_unit_test(what_a_line_lacks_reads_as_left_out),  cmocka_unit_test(what_events_refer_to_is_there_once),
-        cmocka_unit_test(huge_numbers_do_not_overflow),         cmocka_unit_test(a_bad_line_is_named_by_its_number),
-        cmocka_unit_test(deep_nesting_is_refused_not_followed), cmocka_unit_test(a_zero_byte_is_not_the_end),
+        cmocka_unit_test(an_empty_log_has_no_events),         cmocka_unit_test(lines_become_typed_events),
+        cmocka_unit_test(escapes_say_what_they_stand_for),    cmocka_unit_test(what_a_line_lacks_reads_as_left_out),
+        cmocka_unit_test(what_events_refer_to_is_there_once), cmocka_unit_test(huge_numbers_do_not_overflow),
+        cmocka_unit_test(a_bad_line_is_named_by_its_number),  cmocka_unit_test(deep_nesting_is_refused_not_followed),
+        cmocka_unit_test(a_zero_byte_is_not_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
