@@ -28,6 +28,7 @@ struct feed {
     char *text;
     size_t *ends; /* where the lines of `text` end, their newlines included */
     uint64_t count;
+    uint8_t last_kind;
     char note[160];
 };
 
@@ -129,6 +130,7 @@ static bool check_line(const reading *r, const char *line, size_t size)
     event_arena_empty(r->arena);
     line_says says = event_of_line(r->arena, line, size, &e, wrong, sizeof wrong);
     if (!check_event(r, says, &e, wrong)) return false;
+    r->f->last_kind = e.kind;
     if (r->visit) r->visit(r->user, &e);
     return true;
 }
@@ -264,6 +266,17 @@ uint64_t feed_count(feed *f)
     uint64_t n = fy_log_count(f->log);
     pthread_mutex_unlock(&f->lock);
     return n;
+}
+
+fy_kind feed_last_kind(feed *f)
+{
+    if (!f->log) return f->last_kind;
+    pthread_mutex_lock(&f->lock);
+    fy_event e = {.kind = FY_KIND_unpublished};
+    uint64_t count = fy_log_count(f->log), cursor = count ? count - 1 : 0;
+    bool any = fy_event_next(f->log, &cursor, &e);
+    pthread_mutex_unlock(&f->lock);
+    return any ? e.kind : FY_KIND_unpublished;
 }
 
 bool feed_drained(feed *f, uint64_t cursor)
