@@ -47,9 +47,8 @@ static void touch(history *h, int i, bool reads)
 static int64_t figure(json of, const char *name)
 {
     json figure = json_member(of, name);
-    char type = json_type(figure);
-    double n = type >= '0' && type <= '9' ? json_number(figure) : 0;
-    return n < (double)MOST_AMOUNT ? (int64_t)n : 0;
+    double n = json_is_number(figure) ? json_number(figure) : 0;
+    return n > 0 && n < (double)MOST_AMOUNT ? (int64_t)n : 0;
 }
 
 static void add_device(history *h, json d)

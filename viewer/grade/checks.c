@@ -5,17 +5,13 @@
 #include <string.h>
 
 #include "log_format.h"
-#include "memory.h"
 #include "record_fields.h"
 
 const char *grade_text(grading *g, const fy_event *e, fy_ref text)
 {
-    fy_bytes bytes = fy_event_bytes(e, text);
-    fy_text clean = {0};
-    fy_text_utf8(&clean, bytes.data, strnlen(bytes.data, bytes.size));
-    const char *kept = grade_say(g, "%.*s", (int)clean.size, clean.data ? clean.data : "");
-    if (clean.lost) memory_fail("grading");
-    free(clean.data);
+    char *clean = utf8_copy(fy_event_bytes(e, text));
+    const char *kept = grade_say(g, "%s", clean);
+    free(clean);
     return kept;
 }
 

@@ -17,14 +17,11 @@
 
 enum { SECONDS = 30 }; /* no check needs as many */
 
-/* Text of unknown origin: made valid UTF-8 by the one writer that does so. */
 static void copy_text(const fy_event *e, fy_ref ref, char *to, size_t room)
 {
-    fy_bytes bytes = fy_event_bytes(e, ref);
-    fy_text clean = {0};
-    fy_text_utf8(&clean, bytes.data, strnlen(bytes.data, bytes.size));
-    snprintf(to, room, "%.*s", (int)clean.size, clean.data ? clean.data : "");
-    free(clean.data);
+    char *clean = utf8_copy(fy_event_bytes(e, ref));
+    snprintf(to, room, "%s", clean);
+    free(clean);
 }
 
 /* What the run says of itself, whether it is graded or not. */

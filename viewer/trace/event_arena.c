@@ -56,6 +56,15 @@ char *event_arena_scratch(event_arena *a, size_t size)
     return a->scratch;
 }
 
+char *utf8_copy(fy_bytes text)
+{
+    fy_text clean = {0};
+    fy_text_utf8(&clean, text.data, strnlen(text.data, text.size));
+    fy_text_add(&clean, "", 1);
+    if (clean.lost) memory_fail("the text of an event");
+    return clean.data;
+}
+
 static fy_ref append(event_arena *a, const void *data, size_t size)
 {
     size_t from = a->used, bytes = sizeof(fy_entry) + (size + UNIT - 1) / UNIT * UNIT;

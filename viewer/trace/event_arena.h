@@ -18,4 +18,7 @@ fy_ref event_arena_put(event_arena *a, const void *bytes, size_t size);
 /* Bytes that are put together first: room for them, until the next call. */
 char *event_arena_scratch(event_arena *a, size_t size);
 
+/* An event's text for people: a copy up to the first 0, in UTF-8 whatever it was. The caller frees it; never NULL. */
+char *utf8_copy(fy_bytes text);
+
 #endif

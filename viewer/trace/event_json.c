@@ -16,7 +16,7 @@ static const double exact = 9007199254740992.0; /* 2^53; beyond it a double is n
 
 static bool is_whole(json v, double least, double most, double *n)
 {
-    if (json_type(v) != '-' && (json_type(v) < '0' || json_type(v) > '9')) return false;
+    if (!json_is_number(v)) return false;
     *n = json_number(v);
     return *n >= least && *n <= most && *n == floor(*n);
 }
@@ -55,9 +55,8 @@ static bool read_real(json v, double *to)
     if (json_type(v) == '"')
         for (size_t i = 0; i < 3; i++)
             if (json_is(v, words[i].word)) return *to = words[i].is, true;
-    bool number = json_type(v) == '-' || (json_type(v) >= '0' && json_type(v) <= '9');
-    if (number) *to = json_number(v);
-    return number;
+    if (json_is_number(v)) *to = json_number(v);
+    return json_is_number(v);
 }
 
 /* What a string says: where it stands, or in the arena's scratch. */

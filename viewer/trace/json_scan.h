@@ -16,6 +16,10 @@ typedef struct json {
 
 json json_of(const char *text, size_t size); /* without the blanks around it */
 static inline char json_type(json v) { return v.size ? *v.at : 0; }
+static inline bool json_is_number(json v)
+{
+    return json_type(v) == '-' || (json_type(v) >= '0' && json_type(v) <= '9');
+}
 
 /* The items of an object or a list, one after the other. rest begins as that value; key may be NULL. False: no more. */
 bool json_next(json *rest, json *key, json *item);

@@ -216,8 +216,7 @@ static bool read_figures(player *p, json device, fy_card *card)
     *card = (fy_card){0};
     for (const fy_card_param *f = fy_card_params; f->option; f++) {
         json figure = json_member(model, f->name);
-        char type = json_type(figure);
-        double said = type >= '0' && type <= '9' ? json_number(figure) : -1;
+        double said = json_is_number(figure) ? json_number(figure) : -1;
         int64_t value = said >= 0 && said <= (double)most_time ? (int64_t)said : -1;
         if (value > f->most || (value < f->least && (value != 0 || f->unit == FY_UNIT_BYTES))) {
             snprintf(p->err, p->room,
