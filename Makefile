@@ -77,11 +77,11 @@ $(B)/viewer/compile/compile.o: CFLAGS += -DFERRY_CORE_LIBS='"$(strip $(SAN) $(LE
 # libferry-view.a: the server and the page. Without civetweb, a word in their place.
 WEB = $(addprefix server/,server http client socket threads gate page_stream assets) embed/view
 ifneq ($(filter civetweb,$(HAVE)),)
-VIEW_NAMES = $(WEB) embed/browser trace/event_json trace/feed trace/trace trace/validate files/memory
+VIEW_NAMES = $(WEB) embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
 VIEW_LIBS  = -lcivetweb -lcjson -ldl
 VIEW_HOOK  = -Wl,-u,fy_viewer
 else
-VIEW_NAMES = embed/no_server embed/browser trace/event_json trace/feed trace/trace trace/validate files/memory
+VIEW_NAMES = embed/no_server embed/browser trace/event_arena trace/event_json trace/feed trace/json_scan trace/trace files/memory
 VIEW_LIBS  = -lcjson
 endif
 VIEW    = $(patsubst %,$(B)/viewer/%.o,$(VIEW_NAMES))
@@ -207,6 +207,8 @@ $(B)/tests/%: tests/%.c $(B)/tests/support.a $(B)/ferry $(B)/libferry-view.a $(B
 # Memory that runs out: these fail when the test says so.
 SCARCE = malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf realpath getcwd opendir fopen open_memstream
 $(B)/tests/scarce_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,$(SCARCE))
+# Counts who opens and reads a log, and how.
+$(B)/tests/one_reading_test: private LINK_VIEW += $(addprefix -Wl$(comma)--wrap=,fy_log_open fy_log_read fy_event_next)
 # Runs programs that PyTorch ran, and compares.
 ORACLE = $(patsubst %,$(B)/tests/%.o,oracle oracle_case oracle_ops oracle_compare)
 $(B)/tests/oracle.o: private CFLAGS += -DORACLE_REFUSED='"$(CURDIR)/tests/oracle/refused.txt"'
@@ -300,7 +302,7 @@ deps: ## install what tests need
 	.ci/deps long
 # Tables that read better as they were laid out by hand.
 UNFORMATTED = $(wildcard lib/ferry*.h) lib/trace/schema.h lib/trace/event.h lib/trace/format.c lib/trace/log_format.h lib/session/narrate.c \
-  lib/base/op.h lib/cpu/cpu_elementwise.c viewer/trace/validate.c tests/format_test.c tests/op_table_test.c
+  lib/base/op.h lib/cpu/cpu_elementwise.c tests/format_test.c tests/op_table_test.c
 FORMATTED = $(filter-out $(UNFORMATTED) build/% kernels/% tests/mistakes/%,$(wildcard */*.[ch] */*/*.[ch]))
 fmt: ## format the C files
 	clang-format -i $(FORMATTED)

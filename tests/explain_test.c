@@ -219,8 +219,8 @@ static void a_grader_believes_no_demonstration(void **state)
     findings f;
     char err[256];
     a_run_after(&h, "demo: all of it", "");
-    assert_true(trace_parse(&t, h.text, h.size, err, sizeof err));
-    assert_true(findings_of_events(&f, t.events, t.count));
+    assert_true(trace_of_lines(&t, h.text, h.size, err, sizeof err));
+    findings_of_run(&f, &t);
     assert_non_null(one_of(&f, "orphan-copy"));
     findings_free(&f);
     trace_free(&t);

@@ -66,6 +66,7 @@ static void a_whole_file_is_read_back_byte_for_byte(void **state)
     feed *f = open_bytes(h.text, h.size, err, sizeof err);
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 1002);
+    assert_int_equal(feed_last_kind(f), FY_KIND_end);
     assert_null(feed_note(f));
     assert_true(feed_ended(f));
     fy_text all = {0};
@@ -206,7 +207,9 @@ static void a_growing_log_is_followed_until_its_writer_is_gone(void **state)
     if (!f) fail_msg("%s", err);
     uint64_t cursor = 0;
     fy_text out = {0};
+    assert_int_equal(feed_last_kind(f), FY_KIND_unpublished);
     FY_EMIT(NULL, mark, .text = fy_ref_str("one"), .now = 1);
+    assert_int_equal(feed_last_kind(f), FY_KIND_mark);
     while (feed_read(f, &cursor, &out, out.size + 4096)) continue;
     assert_non_null(strstr(out.data, "\"one\""));
     assert_int_equal(cursor, feed_count(f));

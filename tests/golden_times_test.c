@@ -23,7 +23,7 @@ static int open_log(const char *path)
     if (!from || !(lines = calloc(1, 1 << 20))) return -1;
     size_t size = fread(lines, 1, (1 << 20) - 1, from);
     fclose(from);
-    return trace_parse(&run, lines, size, err, sizeof err) ? 0 : -1;
+    return trace_of_lines(&run, lines, size, err, sizeof err) ? 0 : -1;
 }
 
 static int close_log(void **state)
@@ -38,13 +38,15 @@ static int open_pinning(void **state) { return (void)state, open_log("tests/gold
 static int open_round_trip(void **state) { return (void)state, open_log("tests/golden/demo-03-round-trip.jsonl"); }
 static int open_overlap(void **state) { return (void)state, open_log("tests/golden/overlap.jsonl"); }
 
+static bool is_mark(int i) { return run.events[i].kind == FY_KIND_mark; }
+static int64_t now_of(int i) { return run.events[i].is.mark.now; }
+
 /* The n-th look at the clock after the note `text`, or the note itself (-1): an index. */
 static int mark_of(const char *text, int n)
 {
     int i = 0;
-    while (i < run.count && strcmp(event_text(run.events[i], "text"), text)) i++;
-    while (n >= 0 && ++i < run.count)
-        if (!strcmp(event_kind(run.events[i]), "mark")) n--;
+    while (i < run.count && !(is_mark(i) && fy_event_is(&run.events[i], run.events[i].is.mark.text, text))) i++;
+    while (n >= 0 && ++i < run.count) n -= is_mark(i);
     assert_true(i < run.count);
     return i;
 }
@@ -52,7 +54,7 @@ static int mark_of(const char *text, int n)
 /* ns between two looks at the clock behind a note. */
 static int64_t between(const char *text, int from, int to)
 {
-    return event_int(run.events[mark_of(text, to)], "now") - event_int(run.events[mark_of(text, from)], "now");
+    return now_of(mark_of(text, to)) - now_of(mark_of(text, from));
 }
 
 /* ---- pinning ---- */
@@ -114,26 +116,24 @@ static void a_parcel_travels_longer_than_a_letter_and_not_a_thousand_times(void 
     (void)state;
     int marks[3], n = 0;
     for (int i = 0; i < run.count; i++)
-        if (!strcmp(event_kind(run.events[i]), "mark") && n < 3) marks[n++] = i;
+        if (is_mark(i) && n < 3) marks[n++] = i;
     assert_int_equal(n, 3);
-    int64_t start = event_int(run.events[marks[0]], "now"), between_them = event_int(run.events[marks[1]], "now");
-    int64_t letter = between_them - start, parcel = event_int(run.events[marks[2]], "now") - between_them;
+    int64_t start = now_of(marks[0]), between_them = now_of(marks[1]);
+    int64_t letter = between_them - start, parcel = now_of(marks[2]) - between_them;
     assert_true(parcel > 2 * letter && parcel < 10 * letter);
 }
 
 /* ---- overlap ---- */
 
 /* The n-th piece of work of a way on an engine: its complete event. */
-static const cJSON *done(const char *way, const char *engine, int n)
+static const fy_ev_complete *done(const char *way, fy_word engine, int n)
 {
     for (int i = mark_of(way, -1); i < run.count; i++)
-        if (!strcmp(event_text(run.events[i], "engine"), engine) && n-- == 0) return run.events[i];
-    fail_msg("%s: not so many on %s", way, engine);
+        if (run.events[i].kind == FY_KIND_complete && run.events[i].is.complete.engine == engine && n-- == 0)
+            return &run.events[i].is.complete;
+    fail_msg("%s: not so many on engine %d", way, (int)engine);
     return NULL;
 }
-
-static int64_t start_of(const cJSON *e) { return event_int(e, "start"); }
-static int64_t end_of(const cJSON *e) { return event_int(e, "end"); }
 
 enum { BATCHES = 4, WORKS = 10 }; /* operations a batch */
 
@@ -148,10 +148,10 @@ static void in_one_stream_copies_and_work_take_turns(void **state)
     (void)state;
     const char *way = "demo: one stream";
     for (int i = 0; i < BATCHES; i++) {
-        const cJSON *copy = done(way, "h2d", i), *first = done(way, "compute", WORKS * i);
-        assert_int_equal(end_of(copy) - start_of(copy), COPY);
-        assert_true(start_of(first) >= end_of(copy));
-        if (i) assert_true(start_of(copy) >= end_of(done(way, "compute", WORKS * i - 1)));
+        const fy_ev_complete *copy = done(way, FY_WORD_h2d, i), *first = done(way, FY_WORD_compute, WORKS * i);
+        assert_int_equal(copy->end - copy->start, COPY);
+        assert_true(first->start >= copy->end);
+        if (i) assert_true(copy->start >= done(way, FY_WORD_compute, WORKS * i - 1)->end);
     }
     int64_t took = between(way, 0, 1), want = CALL + BATCHES * (COPY + WORK);
     assert_true(llabs(took - want) < BATCHES * WORKS); /* parts are rounded */
@@ -162,11 +162,12 @@ static void in_two_streams_the_next_batch_travels_while_this_one_is_worked_on(vo
     (void)state;
     const char *way = "demo: two streams";
     for (int i = 0; i < BATCHES; i++) {
-        const cJSON *copy = done(way, "h2d", i), *first = done(way, "compute", WORKS * i);
-        assert_true(start_of(first) >= end_of(copy)); /* its own batch is waited for */
+        const fy_ev_complete *copy = done(way, FY_WORD_h2d, i), *first = done(way, FY_WORD_compute, WORKS * i);
+        assert_true(first->start >= copy->end); /* its own batch is waited for */
         if (i == 0) continue;
-        const cJSON *before = done(way, "compute", WORKS * (i - 1)), *last = done(way, "compute", WORKS * i - 1);
-        assert_true(start_of(copy) < end_of(last) && end_of(copy) > start_of(before)); /* beside the work before */
+        const fy_ev_complete *before = done(way, FY_WORD_compute, WORKS * (i - 1)),
+                             *last = done(way, FY_WORD_compute, WORKS * i - 1);
+        assert_true(copy->start < last->end && copy->end > before->start); /* beside the work before */
     }
     /* the bus never rests, and the last batch's work is over after it */
     int64_t took = between(way, 0, 1), want = CALL + BATCHES * COPY + WORK;
@@ -177,7 +178,7 @@ static void in_two_streams_the_next_batch_travels_while_this_one_is_worked_on(vo
 static void nothing_in_it_is_a_data_race(void **state)
 {
     (void)state;
-    for (int i = 0; i < run.count; i++) assert_string_not_equal(event_kind(run.events[i]), "data_race");
+    for (int i = 0; i < run.count; i++) assert_int_not_equal(run.events[i].kind, FY_KIND_data_race);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "graded.h"
 #include "lesson_folders.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -166,13 +167,19 @@ static void every_solution_passes_with_five_seeds_and_both_sizes(void **state)
 
 static bool right_numbers_wrong_place;
 
+static const char *text_in(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return text ? text : "";
+}
+
 static void fail_wrong(const char *lesson, const cJSON *facts, const char *file)
 {
     const cJSON *w = cJSON_GetObjectItemCaseSensitive(facts, "wrong");
-    for (w = w ? w->child : NULL; w && strcmp(event_text(w, "file"), file);) w = w->next;
+    for (w = w ? w->child : NULL; w && strcmp(text_in(w, "file"), file);) w = w->next;
     if (!w) fail_msg("lessons/%s/lesson.json does not say which check %s fails", lesson, file);
-    assert_fails_first(lesson, file, fact(lesson, facts, "given"), event_text(w, "check"));
-    assert_fails_first(lesson, file, fact(lesson, facts, "given2"), event_text(w, "check"));
+    assert_fails_first(lesson, file, fact(lesson, facts, "given"), text_in(w, "check"));
+    assert_fails_first(lesson, file, fact(lesson, facts, "given2"), text_in(w, "check"));
     verdict v = judged(lesson, file, 3, fact(lesson, facts, "given"));
     for (int i = 0; i < v.checks; i++)
         if (!strcmp(v.check[i].name, "right-numbers") && v.check[i].pass) right_numbers_wrong_place = true;
@@ -234,14 +241,15 @@ static void watch_demo(const char *lesson, const cJSON *facts, const char *file)
     char *lines = run(program_of(lesson, file), 0, fact(lesson, facts, "given"), &size), err[256];
     trace t;
     if (exit_status) fail_msg("lessons/%s/%s ended with status %d", lesson, file, exit_status);
-    if (!trace_parse(&t, lines, size, err, sizeof err)) fail_msg("lessons/%s/%s: %s", lesson, file, err);
+    if (!trace_of_lines(&t, lines, size, err, sizeof err)) fail_msg("lessons/%s/%s: %s", lesson, file, err);
     bool there = false, worked = false, back = false;
     for (int i = 0; i < t.count; i++) {
-        const cJSON *e = t.events[i];
-        there |= !strcmp(event_text(e, "dir"), "h2d");
-        worked |= there && !strcmp(event_kind(e), "op") && is_on_card(event_text(e, "device"));
-        back |= worked && !strcmp(event_text(e, "dir"), "d2h");
-        if (!strcmp(event_kind(e), "error")) fail_msg("lessons/%s/%s: %s", lesson, file, event_text(e, "message"));
+        const fy_event *e = &t.events[i];
+        fy_bytes message = fy_event_bytes(e, e->kind == FY_KIND_error ? e->is.error.message : 0);
+        there |= e->kind == FY_KIND_copy && e->is.copy.dir == FY_WORD_h2d;
+        worked |= there && e->kind == FY_KIND_op && is_on_card(e->is.op.device);
+        back |= worked && e->kind == FY_KIND_copy && e->is.copy.dir == FY_WORD_d2h;
+        if (message.size) fail_msg("lessons/%s/%s: %.*s", lesson, file, (int)message.size, message.data);
     }
     if (!back) fail_msg("lessons/%s/%s: nothing goes to the card, is worked on and comes home", lesson, file);
     if (t.count > 80) fail_msg("lessons/%s/%s: %d events are too many to watch", lesson, file, t.count);

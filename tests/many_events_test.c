@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "logs.h"
 #include "right_run.h"
 
 static void a_run_of_too_many_events_fails_and_says_what_it_may_be(void **state)
@@ -30,10 +31,28 @@ static void a_run_of_too_many_events_fails_and_says_what_it_may_be(void **state)
     hand_end(&h);
 }
 
+/* The same of a log: what is beyond is not read. */
+static void a_log_of_too_many_events_is_read_so_far_and_says_so(void **state)
+{
+    (void)state;
+    int fd = log_to_write(0);
+    while (fy_log_count(fy_log_of_process()) <= TRACE_MOST) FY_EMIT(NULL, mark, .now = FY_ABSENT);
+    fy_log *log = log_to_read(fd);
+    trace run;
+    trace_of_log(&run, log);
+    assert_true(run.over);
+    assert_int_equal(run.count, TRACE_MOST);
+    assert_int_equal(run.events[TRACE_MOST - 1].seq, TRACE_MOST - 1);
+    trace_free(&run);
+    fy_log_close(log);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_of_too_many_events_fails_and_says_what_it_may_be),
+        cmocka_unit_test(a_log_of_too_many_events_is_read_so_far_and_says_so),
     };
     return cmocka_run_group_tests_name("many_events", tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void judge_run(judged *j, void (*run)(void), const char *sim)
     size_t size = fread(j->lines, 1, (1 << 20) - 1, from);
     fclose(from);
     unlink(path);
-    if (!trace_parse(&j->run, j->lines, size, err, sizeof err)) fail_msg("%s", err);
+    if (!trace_of_lines(&j->run, j->lines, size, err, sizeof err)) fail_msg("%s", err);
     j->g.run = &j->run;
 }
 
@@ -39,14 +39,13 @@ static void judge_end(judged *j)
 }
 
 /* Is the event at the line that the source marks? */
-static bool is_here(const judged *j, const cJSON *e)
+static bool is_here(judged *j, const fy_event *e)
 {
-    const char *text = "";
-    for (int i = 0; i < j->run.count; i++)
-        if (!strcmp(event_kind(j->run.events[i]), "source") &&
-            !strcmp(event_text(j->run.events[i], "path"), event_text(e, "file")))
-            text = event_text(j->run.events[i], "text");
-    for (int64_t line = event_int(e, "line"); line > 1 && *text; line--) text += strcspn(text, "\n") + 1;
+    grading *g = &j->g;
+    const char *file = grade_text(g, e, e->file);
+    const fy_event *source = next_event(g, NULL, source, fy_event_is(it, is->path, file));
+    const char *text = source ? grade_text(g, source, source->is.source.text) : "";
+    for (int line = grade_line(e); line > 1 && *text; line--) text += strcspn(text, "\n") + 1;
     const char *mark = strstr(text, "/* HERE */");
     return mark && (size_t)(mark - text) < strcspn(text, "\n");
 }
@@ -55,9 +54,9 @@ static void expect_sign(int number, const char *name, void (*run)(void), const c
 {
     judged j;
     judge_run(&j, run, sim);
-    const cJSON *e = shows_misconception(&j.g, name);
+    const fy_event *e = shows_misconception(&j.g, name);
     if (!e) fail_msg("program %d: no sign of %s", number, name);
-    if (!is_here(&j, e)) fail_msg("program %d: %s at line %lld", number, name, (long long)event_int(e, "line"));
+    if (!is_here(&j, e)) fail_msg("program %d: %s at line %d", number, name, grade_line(e));
     judge_end(&j);
 }
 
@@ -67,8 +66,8 @@ static void expect_no_sign(int number, void (*run)(void), const char *sim)
     judge_run(&j, run, sim);
     for (int k = 0; misconception_at(k); k++) {
         const misconception *m = misconception_at(k);
-        const cJSON *e = m->signature ? shows_misconception(&j.g, m->name) : NULL;
-        if (e) fail_msg("program %d: %s at line %lld", number, m->name, (long long)event_int(e, "line"));
+        const fy_event *e = m->signature ? shows_misconception(&j.g, m->name) : NULL;
+        if (e) fail_msg("program %d: %s at line %d", number, m->name, grade_line(e));
     }
     judge_end(&j);
 }

@@ -4,6 +4,7 @@
 
 #include "event.h"
 #include "lesson_io.h"
+#include "graded.h"
 #include "grading.h"
 #include "handmade.h"
 #include "log.h"

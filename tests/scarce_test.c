@@ -154,22 +154,19 @@ static int view(void)
     return !run;
 }
 
+static void add_event(void *run, const fy_event *e) { trace_add(run, e); }
+
 /* What the judge of a lesson does, with a log that has nothing to do with it. */
 static int grade(void)
 {
-    char err[300] = "";
+    char err[300] = "", note[200];
     verdict v;
-    fy_text lines = {0};
-    uint64_t cursor = 0;
-    memory_for_json();
-    feed *f = feed_of_file(saved_path, err, sizeof err);
-    while (f && feed_read(f, &cursor, &lines, 1 << 16)) continue;
-    if (!f || lines.lost) return complain("no memory for the lines"), 1;
-    if (!grade_lines("01-where-am-i", lines.data, lines.size, 0, "mat1:float32:4x3", &v, err, sizeof err))
-        return complain(err), 1;
+    trace run;
+    trace_begin(&run);
+    if (!feed_each(saved_path, add_event, &run, note, sizeof note, err, sizeof err)) return complain(err), 1;
+    if (!grade_run("01-where-am-i", &run, 0, "mat1:float32:4x3", &v, err, sizeof err)) return complain(err), 1;
     printf("%d checks, %s\n", v.checks, verdict_message(&v));
-    feed_free(f);
-    free(lines.data);
+    trace_free(&run);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 static bool parse(trace *t, const char *text, char err[256])
 {
     err[0] = 0;
-    return trace_parse(t, text, strlen(text), err, 256);
+    return trace_of_lines(t, text, strlen(text), err, 256);
 }
 
 static void assert_refused(const char *text, const char *words)
@@ -21,7 +21,7 @@ static void assert_refused(const char *text, const char *words)
     assert_false(parse(&t, text, err));
     if (!strstr(err, words)) fail_msg("'%s' does not say '%s'", err, words);
     assert_null(t.events);
-    assert_null(t.root);
+    assert_null(t.arena);
 }
 
 static void an_empty_log_has_no_events(void **state)
@@ -29,7 +29,7 @@ static void an_empty_log_has_no_events(void **state)
     (void)state;
     trace t;
     char err[256];
-    assert_true(trace_parse(&t, NULL, 0, err, sizeof err));
+    assert_true(trace_of_lines(&t, NULL, 0, err, sizeof err));
     assert_int_equal(t.count, 0);
     trace_free(&t);
     assert_true(parse(&t, "\n\n  \n", err));
@@ -37,41 +37,45 @@ static void an_empty_log_has_no_events(void **state)
     trace_free(&t);
 }
 
-static void fields_are_found_by_name_and_path(void **state)
+static void lines_become_typed_events(void **state)
 {
     (void)state;
     trace t;
     char err[256];
-    assert_true(parse(&t,
-                      "{\"seq\":0,\"kind\":\"session\"}\r\n\n"
-                      "{\"seq\":1,\"kind\":\"copy\",\"src\":{\"device\":\"cpu\",\"storage\":7},\"bytes\":48}",
-                      err));
+    assert_true(
+        parse(&t,
+              "{\"seq\":0,\"kind\":\"session\"}\r\n\n"
+              "{\"seq\":1,\"kind\":\"copy\",\"src\":{\"device\":\"cpu\",\"storage\":7},\"dir\":\"h2d\",\"bytes\":48,"
+              "\"line\":3,\"fn\":\"fy_to\"}",
+              err));
     assert_int_equal(t.count, 2);
-    assert_string_equal(event_kind(t.events[1]), "copy");
-    assert_int_equal(event_seq(t.events[1]), 1);
-    assert_string_equal(event_text(t.events[1], "src.device"), "cpu");
-    assert_int_equal(event_int(t.events[1], "src.storage"), 7);
-    assert_int_equal(event_int(t.events[1], "bytes"), 48);
+    const fy_event *e = &t.events[1];
+    assert_int_equal(e->kind, FY_KIND_copy);
+    assert_int_equal(e->seq, 1);
+    assert_int_equal(e->line, 3);
+    assert_true(fy_event_is(e, e->fn, "fy_to"));
+    assert_int_equal(e->is.copy.src.device, 0);
+    assert_int_equal(e->is.copy.src.storage, 7);
+    assert_int_equal(e->is.copy.dir, FY_WORD_h2d);
+    assert_int_equal(e->is.copy.bytes, 48);
     trace_free(&t);
 }
 
-static void a_missing_field_is_empty_or_minus_one(void **state)
+static void what_a_line_lacks_reads_as_left_out(void **state)
 {
     (void)state;
     trace t;
     char err[256];
-    assert_true(parse(&t, "{\"seq\":0,\"kind\":\"op\",\"in\":[1],\"name\":5,\"bytes\":\"x\",\"src\":3}", err));
-    const cJSON *e = t.events[0];
-    assert_string_equal(event_text(e, "device"), "");
-    assert_string_equal(event_text(e, "name"), "");
-    assert_string_equal(event_text(e, "src.device"), "");
-    assert_string_equal(event_text(e, "in.tensor"), "");
-    assert_string_equal(event_text(e, "a.b.c.d"), "");
-    assert_string_equal(event_text(e, "a_name_that_is_much_longer_than_any_field.x"), "");
-    assert_int_equal(event_int(e, "bytes"), -1);
-    assert_int_equal(event_int(e, "nothing"), -1);
-    assert_int_equal(event_int(NULL, "nothing"), -1);
-    assert_string_equal(event_text(NULL, "nothing"), "");
+    assert_true(
+        parse(&t, "{\"seq\":0,\"kind\":\"op\",\"in\":7,\"name\":5,\"bytes\":\"x\",\"src\":3,\"dtype\":\"lead\"}", err));
+    const fy_event *e = t.events;
+    fy_use use;
+    assert_int_equal(e->is.op.device, FY_NO_DEVICE);
+    assert_int_equal(e->is.op.name, 0);
+    assert_int_equal(e->is.op.dtype, FY_WORD_none);
+    assert_true(e->is.op.bytes == FY_ABSENT && e->is.op.stream == FY_ABSENT);
+    assert_int_equal(fy_event_bytes(e, e->is.op.name).size, 0);
+    assert_false(fy_event_use(e, e->is.op.in, 0, &use));
     trace_free(&t);
 }
 
@@ -81,13 +85,50 @@ static void huge_numbers_do_not_overflow(void **state)
     trace t;
     char err[256];
     assert_true(parse(&t,
-                      "{\"seq\":0,\"kind\":\"op\",\"a\":1e300,\"b\":-1e300,\"c\":9007199254740992,"
-                      "\"d\":123456789012345678901234567890}",
+                      "{\"seq\":0,\"kind\":\"op\",\"flops\":1e300,\"held\":-1e300,\"bytes\":9007199254740992,"
+                      "\"stream\":123456789012345678901234567890,\"id\":4294967296,\"grid\":[1,2,-3]}",
                       err));
-    assert_int_equal(event_int(t.events[0], "a"), -1);
-    assert_int_equal(event_int(t.events[0], "b"), -1);
-    assert_true(event_int(t.events[0], "c") == INT64_C(9007199254740992));
-    assert_int_equal(event_int(t.events[0], "d"), -1);
+    const fy_ev_op *op = &t.events->is.op;
+    assert_true(op->flops == FY_ABSENT && op->held == FY_ABSENT && op->stream == FY_ABSENT);
+    assert_true(op->bytes == INT64_C(9007199254740992));
+    assert_true(op->id == 0 && op->grid[1] == 2 && op->grid[2] == 0);
+    trace_free(&t);
+}
+
+static void escapes_say_what_they_stand_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *written, *says;
+    } texts[] = {{"a\\n\\t\\\"\\\\\\/b", "a\n\t\"\\/b"},
+                 {"\\u00e9\\u20AC", "\xc3\xa9\xe2\x82\xac"},
+                 {"\\ud83d\\ude00", "\xf0\x9f\x98\x80"},
+                 {"cut\\u0000here", "cut"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        trace t;
+        char err[256], line[200];
+        snprintf(line, sizeof line, "{\"seq\":0,\"kind\":\"mark\",\"text\":\"%s\"}", texts[i].written);
+        assert_true(parse(&t, line, err));
+        if (!fy_event_is(t.events, t.events->is.mark.text, texts[i].says)) fail_msg("%s", texts[i].written);
+        trace_free(&t);
+    }
+}
+
+/* A second copy of a text costs nothing, and the log that it came from may go. */
+static void what_events_refer_to_is_there_once(void **state)
+{
+    (void)state;
+    trace t;
+    char err[256];
+    handmade h = {0};
+    for (int i = 0; i < 500; i++) hand(&h, "'kind':'mark','text':'the same \\u00e9','file':'a.c','line':%d", i + 1);
+    assert_true(trace_of_lines(&t, h.text, h.size, err, sizeof err));
+    hand_end(&h);
+    for (int i = 0; i < 500; i++) {
+        assert_true(fy_event_is(&t.events[i], t.events[i].is.mark.text, "the same \xc3\xa9"));
+        assert_int_equal(t.events[i].is.mark.text, t.events[0].is.mark.text);
+        assert_int_equal(t.events[i].file, t.events[0].file);
+    }
     trace_free(&t);
 }
 
@@ -103,6 +144,7 @@ static void a_bad_line_is_named_by_its_number(void **state)
         {"[1, 2]", "is not a JSON object"},
         {"7", "is not a JSON object"},
         {"{\"seq\":1}", "has no \"kind\""},
+        {"{\"seq\":1,\"kind\":\"teleport\"}", "no kind of event \"teleport\""},
         {"{\"kind\":\"op\"}", "has no \"seq\""},
         {"{\"seq\":\"1\",\"kind\":\"op\"}", "has no \"seq\""},
         {"{\"seq\":2,\"kind\":\"op\"}", "not the next number"},
@@ -132,18 +174,16 @@ static void a_zero_byte_is_not_the_end(void **state)
     trace t;
     char err[256];
     const char text[] = "{\"seq\":0,\"kind\":\"session\"}\0{}\n";
-    assert_false(trace_parse(&t, text, sizeof text - 1, err, sizeof err));
+    assert_false(trace_of_lines(&t, text, sizeof text - 1, err, sizeof err));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_log_has_no_events),
-        cmocka_unit_test(fields_are_found_by_name_and_path),
-        cmocka_unit_test(a_missing_field_is_empty_or_minus_one),
-        cmocka_unit_test(huge_numbers_do_not_overflow),
-        cmocka_unit_test(a_bad_line_is_named_by_its_number),
-        cmocka_unit_test(deep_nesting_is_refused_not_followed),
+        cmocka_unit_test(an_empty_log_has_no_events),         cmocka_unit_test(lines_become_typed_events),
+        cmocka_unit_test(escapes_say_what_they_stand_for),    cmocka_unit_test(what_a_line_lacks_reads_as_left_out),
+        cmocka_unit_test(what_events_refer_to_is_there_once), cmocka_unit_test(huge_numbers_do_not_overflow),
+        cmocka_unit_test(a_bad_line_is_named_by_its_number),  cmocka_unit_test(deep_nesting_is_refused_not_followed),
         cmocka_unit_test(a_zero_byte_is_not_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

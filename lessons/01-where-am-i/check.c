@@ -18,17 +18,16 @@ static bool numbers(grading *g)
 /* A copy to the card of anything but mat1 carries a constant that could have been born there. */
 static bool constants_were_born_there(grading *g)
 {
-    int64_t mat1 = given_storage(g, "mat1");
-    const cJSON *c = next_event(g, NULL, "copy", "dir", "h2d");
-    while (c && event_int(c, "src.storage") == mat1) c = next_event(g, c, "copy", "dir", "h2d");
+    uint32_t mat1 = given_storage(g, "mat1");
+    const fy_event *c = next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage != mat1);
     const char *name = "born-on-the-card", *want = "only mat1 crosses the bus";
     if (!c) return check(g, name, true, NULL, want, want, "Nothing but mat1 crossed the bus.");
+    const fy_event *birth = storage_birth(g, c->is.copy.src.storage);
     return check(g, name, false, c, want, grade_where(g, c),
                  grade_say(g,
-                           "A tensor born in CPU RAM at line %lld was carried over the bus at line %lld; a constant "
+                           "A tensor born in CPU RAM at line %d was carried over the bus at line %d; a constant "
                            "like this can be born on the card, with .device.",
-                           (long long)event_int(storage_birth(g, event_int(c, "src.storage")), "line"),
-                           (long long)event_int(c, "line")));
+                           grade_line(birth), grade_line(c)));
 }
 
 static void judge(grading *g)
@@ -38,9 +37,9 @@ static void judge(grading *g)
     check_ran_on_card(g, "y", "mat1");
     check_computed(g, "y", "matmul add", 2);
     constants_were_born_there(g);
-    check_copies(g, "one-crossing", "h2d", 1, false);
-    check_copies(g, "nothing-home", "d2h", 0, false);
-    check_answer_on(g, "y", "cuda");
+    check_copies(g, "one-crossing", FY_WORD_h2d, 1, false);
+    check_copies(g, "nothing-home", FY_WORD_d2h, 0, false);
+    check_answer_on_card(g, "y");
 }
 
 const lesson_check lesson_check_01 = {"01-where-am-i", judge};

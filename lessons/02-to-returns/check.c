@@ -19,8 +19,7 @@ static bool numbers(grading *g)
 static bool no_orphans(grading *g)
 {
     const char *name = "no-orphans", *want = "every copy used";
-    const cJSON *c = next_event(g, NULL, "copy", NULL, NULL);
-    while (c && copy_is_used(g, c)) c = next_event(g, c, "copy", NULL, NULL);
+    const fy_event *c = next_event(g, NULL, copy, !copy_is_used(g, it));
     if (!c) return check(g, name, true, NULL, want, want, "Every copy was used.");
     return check(
         g, name, false, c, want, "an unused copy",
@@ -34,10 +33,10 @@ static void judge(grading *g)
     check_ran_on_card(g, "y", "mat1");
     check_computed(g, "y", "matmul relu", 2);
     no_orphans(g);
-    check_copies(g, "copies-in-budget", "h2d", 2, false);
-    check_copies(g, "nothing-home", "d2h", 0, false);
-    check_copies(g, "nothing-copied-twice", "d2d", 0, false);
-    check_answer_on(g, "y", "cuda");
+    check_copies(g, "copies-in-budget", FY_WORD_h2d, 2, false);
+    check_copies(g, "nothing-home", FY_WORD_d2h, 0, false);
+    check_copies(g, "nothing-copied-twice", FY_WORD_d2d, 0, false);
+    check_answer_on_card(g, "y");
 }
 
 const lesson_check lesson_check_02 = {"02-to-returns", judge};

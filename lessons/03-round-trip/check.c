@@ -17,10 +17,11 @@ static bool numbers(grading *g)
 static bool few_bytes(grading *g)
 {
     double bytes = 0, limit = 2.0 * 4 * (double)grade_given(g, "x").count;
-    const cJSON *over = NULL;
-    for (const cJSON *c = NULL; (c = next_event(g, c, "copy", NULL, NULL));) {
-        bool crosses = is_on_card(event_text(c, "src.device")) != is_on_card(event_text(c, "dst.device"));
-        bytes += crosses ? (double)event_int(c, "bytes") : 0;
+    const fy_event *over = NULL;
+    each_event(g, c, copy)
+    {
+        bool crosses = is_on_card(c->is.copy.src.device) != is_on_card(c->is.copy.dst.device);
+        bytes += crosses ? (double)c->is.copy.bytes : 0;
         if (!over && bytes > limit) over = c;
     }
     return check(g, "few-bytes", !over, over, grade_say(g, "%.0f bytes on the bus allowed", limit),
@@ -34,9 +35,9 @@ static void judge(grading *g)
     numbers(g);
     check_ran_on_card(g, "h", "x");
     check_computed(g, "h", "relu", 15); /* five turns of three */
-    check_answer_on(g, "h", "cpu");
-    check_copies(g, "crossings-there", "h2d", 1, true);
-    check_copies(g, "crossings-home", "d2h", 1, true);
+    check_answer_at_home(g, "h");
+    check_copies(g, "crossings-there", FY_WORD_h2d, 1, true);
+    check_copies(g, "crossings-home", FY_WORD_d2h, 1, true);
     few_bytes(g);
 }
 

@@ -54,15 +54,14 @@ static void say_devices(fy_telling *t, const char *json, size_t size)
 
 static void tell_session(fy_telling *t)
 {
-    READ(session, e, t);
-    size_t size = 0;
-    const char *devices = fy_log_bytes(t->log, e.devices, &size);
+    const fy_ev_session *e = &t->event.is.session;
+    fy_bytes devices = fy_event_bytes(&t->event, e->devices); /* well formed, or the event would be lost */
     fy_text_str(t->out, "Ferry ");
-    fy_say_string(t->log, t->out, e.ferry);
+    fy_say_string(t->log, t->out, e->ferry);
     fy_text_str(t->out, " tells what ");
-    fy_say_string(t->log, t->out, e.program);
-    fy_text_printf(t->out, " does (seed %lld).\n", (long long)e.seed);
-    if (devices && fy_json_is_well_formed(devices, size)) say_devices(t, devices, size);
+    fy_say_string(t->log, t->out, e->program);
+    fy_text_printf(t->out, " does (seed %lld).\n", (long long)e->seed);
+    say_devices(t, devices.data, devices.size);
     fy_text_str(t->out, "\n");
 }
 
@@ -77,73 +76,71 @@ static void tell_text(fy_telling *t, const char *verb, fy_ref text)
 
 static void tell_oom(fy_telling *t)
 {
-    READ(oom, e, t);
+    const fy_ev_oom *e = &t->event.is.oom;
     fy_begin(t, "full");
-    fy_say_device(subject(t), e.device);
-    t->line.bytes = e.asked;
+    fy_say_device(subject(t), e->device);
+    t->line.bytes = e->asked;
     fy_text_str(rest(t), "asked for; ");
-    fy_say_bytes(rest(t), e.free);
+    fy_say_bytes(rest(t), e->free);
     fy_text_str(rest(t), " free, the largest piece ");
-    fy_say_bytes(rest(t), e.largest);
+    fy_say_bytes(rest(t), e->largest);
     end(t);
 }
 
 static void tell_error(fy_telling *t)
 {
-    READ(error, e, t);
-    tell_text(t, "ERROR", e.message);
-    if (!e.hint) return;
+    const fy_ev_error *e = &t->event.is.error;
+    tell_text(t, "ERROR", e->message);
+    if (!e->hint) return;
     fy_begin(t, "  fix");
     t->line.place = (fy_site_entry){0};
-    fy_say_string(t->log, rest(t), e.hint);
+    fy_say_string(t->log, rest(t), e->hint);
     end(t);
 }
 
 static void tell_check(fy_telling *t)
 {
-    READ(check, e, t);
-    fy_begin(t, e.pass ? "ok" : "NOT OK");
-    fy_say_string(t->log, rest(t), e.check);
+    const fy_ev_check *e = &t->event.is.check;
+    fy_begin(t, e->pass ? "ok" : "NOT OK");
+    fy_say_string(t->log, rest(t), e->check);
     fy_text_str(rest(t), ": ");
-    fy_say_string(t->log, rest(t), e.message);
+    fy_say_string(t->log, rest(t), e->message);
     end(t);
 }
 
 static void tell_end(fy_telling *t)
 {
-    READ(end, e, t);
-    size_t size = 0;
-    const char *live = fy_log_bytes(t->log, e.live, &size);
+    const fy_ev_end *e = &t->event.is.end;
+    size_t live = fy_event_bytes(&t->event, e->live).size / sizeof(uint32_t);
+    uint32_t storage;
     fy_begin(t, "end");
-    if (e.status >= 0) fy_text_printf(rest(t), "exit status %lld; ", (long long)e.status);
-    fy_text_str(rest(t), size / 4 ? "still alive:" : "nothing is still alive");
-    for (size_t i = 0; live && i + 4 <= size && i < 4 * 8; i += 4) {
-        uint32_t storage;
-        memcpy(&storage, live + i, 4);
+    if (e->status >= 0) fy_text_printf(rest(t), "exit status %lld; ", (long long)e->status);
+    fy_text_str(rest(t), live ? "still alive:" : "nothing is still alive");
+    for (size_t i = 0; i < 8 && fy_event_id(&t->event, e->live, i, &storage); i++) {
         fy_text_str(rest(t), i ? ", " : " ");
         fy_say_storage(t, rest(t), storage);
     }
-    if (size / 4 > 8) fy_text_printf(rest(t), " and %zu more", size / 4 - 8);
+    if (live > 8) fy_text_printf(rest(t), " and %zu more", live - 8);
     end(t);
 }
 
 static void tell_mark(fy_telling *t)
 {
-    READ(mark, e, t);
-    if (e.text) {
-        tell_text(t, "note", e.text);
+    const fy_ev_mark *e = &t->event.is.mark;
+    if (e->text) {
+        tell_text(t, "note", e->text);
         return;
     }
     fy_begin(t, "clock");
     fy_text_str(rest(t), "the program looks at it: ");
-    fy_say_time(rest(t), e.now);
+    fy_say_time(rest(t), e->now);
     end(t);
 }
 
 static void tell_grade(fy_telling *t)
 {
-    READ(grade, e, t);
-    tell_text(t, e.pass ? "PASSED" : "FAILED", e.message);
+    const fy_ev_grade *e = &t->event.is.grade;
+    tell_text(t, e->pass ? "PASSED" : "FAILED", e->message);
 }
 
 static void tell_log_full(fy_telling *t)
@@ -196,7 +193,7 @@ static void (*const tellers[FY_KIND_COUNT])(fy_telling *) = {
 };
 
 /* May this event still say how the pending tensor came to be? */
-static bool explains(uint16_t kind)
+static bool explains(uint8_t kind)
 {
     return kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_host_write || kind == FY_KIND_source;
 }
@@ -237,17 +234,10 @@ void fy_narrator_free(fy_narrator *n)
 /* With the mutex held. */
 static void tell(fy_narrator *n, fy_text *out)
 {
-    fy_log_check_size(n->log);
-    for (; n->cursor < fy_log_count(n->log); n->cursor++) {
-        fy_arrival arrival = fy_log_arrival(n->log, n->cursor);
-        if (arrival == FY_LATER) break;
-        uint16_t kind = FY_KIND_lost;
-        static const fy_slot nothing;
-        const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(n->log, n->cursor, &kind) : NULL;
-        fy_telling t = {
-            .log = n->log, .story = &n->story, .seq = n->cursor, .slot = slot ? slot : &nothing, .out = out};
-        if (kind < FY_KIND_COUNT && !explains(kind)) fy_tell_pending(&t);
-        if (kind < FY_KIND_COUNT && tellers[kind]) tellers[kind](&t);
+    fy_telling t = {.log = n->log, .story = &n->story, .out = out};
+    while (fy_event_next(n->log, &n->cursor, &t.event)) {
+        if (!explains(t.event.kind)) fy_tell_pending(&t);
+        if (tellers[t.event.kind]) tellers[t.event.kind](&t);
     }
     out->lost |= n->story.lost;
 }

@@ -52,8 +52,8 @@ fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage)
 
 void fy_begin(fy_telling *t, const char *verb)
 {
-    t->line = (fy_line){.time = t->slot->t, .bytes = -1, .verb = verb, .th = t->slot->th};
-    fy_log_site(t->log, t->slot->site, &t->line.place);
+    const fy_event *e = &t->event;
+    t->line = (fy_line){.time = e->t, .bytes = -1, .verb = verb, .th = e->th, .place = {e->file, e->fn, e->line}};
 }
 
 /* ---- pieces ---- */

@@ -2,7 +2,7 @@
 #ifndef FERRY_STORY_H
 #define FERRY_STORY_H
 
-#include "event.h"
+#include "event_reader.h"
 #include "log.h"
 #include "log_format.h"
 #include "text.h"
@@ -57,15 +57,10 @@ void fy_say_line(const fy_log *log, fy_text *out, fy_line *line); /* frees the l
 typedef struct fy_telling {
     fy_log *log;
     fy_story *story;
-    uint64_t seq;
-    const fy_slot *slot;
+    fy_event event;
     fy_text *out;
     fy_line line;
 } fy_telling;
-
-#define READ(kind, e, t) \
-    fy_ev_##kind e; \
-    fy_log_record((t)->log, (t)->seq, FY_KIND_##kind, &e)
 
 void fy_begin(fy_telling *t, const char *verb);                  /* a new line */
 void fy_say_label(fy_telling *t, fy_text *out, uint32_t tensor); /* its name, or "tensor 7" */

@@ -22,84 +22,84 @@ void fy_say_side_stream(fy_text *out, int64_t stream)
 
 void fy_tell_set_device(fy_telling *t)
 {
-    READ(set_device, e, t);
+    const fy_ev_set_device *e = &t->event.is.set_device;
     fy_begin(t, "device");
-    fy_say_device(subject(t), e.device);
+    fy_say_device(subject(t), e->device);
     fy_text_str(rest(t), "is the current card from here on");
     end(t);
 }
 
 void fy_tell_set_stream(fy_telling *t)
 {
-    READ(set_stream, e, t);
+    const fy_ev_set_stream *e = &t->event.is.set_stream;
     fy_begin(t, "stream");
-    say_stream(subject(t), e.stream, e.device);
+    say_stream(subject(t), e->stream, e->device);
     fy_text_str(rest(t), "takes the card's work from here on");
     end(t);
 }
 
 void fy_tell_event_record(fy_telling *t)
 {
-    READ(event_record, e, t);
+    const fy_ev_event_record *e = &t->event.is.event_record;
     fy_begin(t, "record");
-    fy_text_printf(subject(t), "event %u", e.event);
+    fy_text_printf(subject(t), "event %u", e->event);
     fy_text_str(rest(t), "stands for what is in ");
-    say_stream(rest(t), e.stream, e.device);
+    say_stream(rest(t), e->stream, e->device);
     fy_text_str(rest(t), " by now");
     end(t);
 }
 
 void fy_tell_event_wait(fy_telling *t)
 {
-    READ(event_wait, e, t);
+    const fy_ev_event_wait *e = &t->event.is.event_wait;
     fy_begin(t, "order");
-    fy_text_printf(subject(t), "event %u", e.event);
-    say_stream(rest(t), e.stream, e.device);
+    fy_text_printf(subject(t), "event %u", e->event);
+    say_stream(rest(t), e->stream, e->device);
     fy_text_str(rest(t), " waits for it");
     end(t);
 }
 
 void fy_tell_query(fy_telling *t)
 {
-    READ(query, e, t);
+    const fy_ev_query *e = &t->event.is.query;
     fy_begin(t, "ask");
-    if (e.scope == FY_WORD_event) fy_text_printf(subject(t), "event %u", e.event);
-    else say_stream(subject(t), e.stream, e.device);
-    fy_text_str(rest(t), e.done ? "done" : "not done yet; the program does not wait");
+    if (e->scope == FY_WORD_event) fy_text_printf(subject(t), "event %u", e->event);
+    else say_stream(subject(t), e->stream, e->device);
+    fy_text_str(rest(t), e->done ? "done" : "not done yet; the program does not wait");
     end(t);
 }
 
 void fy_tell_record_stream(fy_telling *t)
 {
-    READ(record_stream, e, t);
+    const fy_ev_record_stream *e = &t->event.is.record_stream;
     fy_begin(t, "use");
-    fy_say_label(t, subject(t), e.tensor);
+    fy_say_label(t, subject(t), e->tensor);
     fy_text_str(rest(t), "used in ");
-    say_stream(rest(t), e.stream, e.device);
+    say_stream(rest(t), e->stream, e->device);
     fy_text_str(rest(t), " too, and kept until that is done");
     end(t);
 }
 
 void fy_tell_sync(fy_telling *t)
 {
-    READ(sync, e, t);
-    if (e.scope == FY_WORD_copy) return; /* the copy's line says how long the program was held */
+    const fy_ev_sync *e = &t->event.is.sync;
+    if (e->scope == FY_WORD_copy) return; /* the copy's line says how long the program was held */
     fy_begin(t, "wait");
     fy_text_str(subject(t), "for ");
-    if (e.scope == FY_WORD_event) fy_text_printf(subject(t), "event %u", e.event);
-    else say_stream(subject(t), e.scope == FY_WORD_stream ? e.stream : FY_ABSENT, e.device);
-    fy_say_time(rest(t), e.held);
-    fy_text_str(rest(t), e.scope == FY_WORD_event ? " until it was reached" : " until it had finished");
-    if (e.why == FY_WORD_policy) fy_text_str(rest(t), ", because of launch blocking");
+    if (e->scope == FY_WORD_event) fy_text_printf(subject(t), "event %u", e->event);
+    else say_stream(subject(t), e->scope == FY_WORD_stream ? e->stream : FY_ABSENT, e->device);
+    fy_say_time(rest(t), e->held);
+    fy_text_str(rest(t), e->scope == FY_WORD_event ? " until it was reached" : " until it had finished");
+    if (e->why == FY_WORD_policy) fy_text_str(rest(t), ", because of launch blocking");
     end(t);
 }
 
 void fy_tell_mode(fy_telling *t)
 {
-    READ(mode, e, t);
+    const fy_ev_mode *e = &t->event.is.mode;
     fy_begin(t, "mode");
-    fy_say_string(t->log, subject(t), e.mode);
-    fy_text_str(rest(t), e.on ? "on" : "off");
+    fy_say_string(t->log, subject(t), e->mode);
+    fy_text_str(rest(t), e->on ? "on" : "off");
     end(t);
 }
 
@@ -118,27 +118,27 @@ static const char *race_words(uint8_t type)
 
 void fy_tell_data_race(fy_telling *t)
 {
-    READ(data_race, e, t);
+    const fy_ev_data_race *e = &t->event.is.data_race;
     fy_begin(t, "RACE");
-    fy_say_storage(t, subject(t), e.storage);
-    t->line.bytes = e.bytes;
-    fy_text_str(rest(t), race_words(e.type));
+    fy_say_storage(t, subject(t), e->storage);
+    t->line.bytes = e->bytes;
+    fy_text_str(rest(t), race_words(e->type));
     end(t);
-    if (!e.fix) return;
+    if (!e->fix) return;
     fy_begin(t, "  fix");
     t->line.place = (fy_site_entry){0};
-    fy_say_string(t->log, rest(t), e.fix);
+    fy_say_string(t->log, rest(t), e->fix);
     end(t);
 }
 
 void fy_tell_peer(fy_telling *t)
 {
-    READ(peer, e, t);
+    const fy_ev_peer *e = &t->event.is.peer;
     fy_begin(t, "peer");
-    fy_say_device(subject(t), e.from);
+    fy_say_device(subject(t), e->from);
     fy_text_str(subject(t), " -> ");
-    fy_say_device(subject(t), e.to);
-    fy_text_str(rest(t), e.can ? "directly, card to card" : "not directly: copies between them go through the host");
+    fy_say_device(subject(t), e->to);
+    fy_text_str(rest(t), e->can ? "directly, card to card" : "not directly: copies between them go through the host");
     end(t);
 }
 
@@ -159,17 +159,17 @@ static void first_use(fy_telling *t, const fy_ev_segment *e)
 
 void fy_tell_segment(fy_telling *t)
 {
-    READ(segment, e, t);
+    const fy_ev_segment *e = &t->event.is.segment;
     fy_begin(t, "reserve");
     fy_text_str(subject(t), "a segment");
-    t->line.bytes = e.bytes;
-    uint64_t card = e.mem == FY_WORD_pinned || e.device >= 64 ? 0 : (uint64_t)1 << e.device;
+    t->line.bytes = e->bytes;
+    uint64_t card = e->mem == FY_WORD_pinned || e->device >= 64 ? 0 : (uint64_t)1 << e->device;
     if (card & ~t->story->used) {
-        first_use(t, &e);
+        first_use(t, e);
     } else {
-        fy_text_str(rest(t), e.mem == FY_WORD_pinned ? "page-locked, of " : "more, for tensors to share on ");
-        fy_say_device(rest(t), e.device);
-        fy_say_held(t, e.held);
+        fy_text_str(rest(t), e->mem == FY_WORD_pinned ? "page-locked, of " : "more, for tensors to share on ");
+        fy_say_device(rest(t), e->device);
+        fy_say_held(t, e->held);
     }
     t->story->used |= card;
     end(t);
@@ -177,13 +177,13 @@ void fy_tell_segment(fy_telling *t)
 
 void fy_tell_segment_free(fy_telling *t)
 {
-    READ(segment_free, e, t);
+    const fy_ev_segment_free *e = &t->event.is.segment_free;
     fy_begin(t, "return");
     fy_text_str(subject(t), "a segment");
-    t->line.bytes = e.bytes;
+    t->line.bytes = e->bytes;
     fy_text_str(rest(t), "to ");
-    fy_say_device(rest(t), e.device);
-    if (e.why == FY_WORD_oom) fy_text_str(rest(t), ", to make room");
-    fy_say_held(t, e.held);
+    fy_say_device(rest(t), e->device);
+    if (e->why == FY_WORD_oom) fy_text_str(rest(t), ", to make room");
+    fy_say_held(t, e->held);
     end(t);
 }

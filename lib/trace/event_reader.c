@@ -27,17 +27,9 @@ static bool leads_somewhere(const fy_log *log, const fy_field *f, const unsigned
 
 static bool field_can_be(const fy_log *log, const fy_field *f, const unsigned char *p)
 {
-    switch (f->type) {
-    case FY_TYPE_ENUM: return *p < FY_WORD_COUNT;
-    case FY_TYPE_SIDE: return p[offsetof(fy_side, mem)] < FY_WORD_COUNT;
-    case FY_TYPE_STR:
-    case FY_TYPE_JSON:
-    case FY_TYPE_DIMS:
-    case FY_TYPE_IDS:
-    case FY_TYPE_NUMS:
-    case FY_TYPE_REFS: return leads_somewhere(log, f, p);
-    default: return true;
-    }
+    if (f->type == FY_TYPE_ENUM) return *p < FY_WORD_COUNT;
+    if (f->type == FY_TYPE_SIDE) return p[offsetof(fy_side, mem)] < FY_WORD_COUNT;
+    return !fy_type_refers(f->type) || leads_somewhere(log, f, p);
 }
 
 static bool record_can_be(const fy_log *log, unsigned kind, const void *record)

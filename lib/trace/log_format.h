@@ -1,5 +1,6 @@
 /* log_format.h: how the slot log lies in its file, for the files of lib that write and read it: log.c
- * (files and mappings), log_prealloc.c and trace_writer.c (the writer), log_reader.c, format.c and narrate.c (readers).
+ * (files and mappings), log_prealloc.c and trace_writer.c (the writer), log_reader.c, event_reader.c and format.c
+ * (readers).
  *
  *     | head, 64 KiB | slots, 64 B each, by seq | arena: entries of {size, mark, bytes} |
  *

@@ -39,6 +39,8 @@ const char *fy_kind_name(unsigned kind) { return kind < FY_KIND_COUNT ? kinds[ki
 const char *fy_kind_doc(unsigned kind) { return kind < FY_KIND_COUNT ? kinds[kind].doc : NULL; }
 const fy_field *fy_kind_fields(unsigned kind) { return kind < FY_KIND_COUNT ? kinds[kind].fields : NULL; }
 
+bool fy_type_refers(fy_type type) { return type == FY_TYPE_STR || type == FY_TYPE_JSON || fy_element_size(type) > 1; }
+
 size_t fy_element_size(fy_type type)
 {
     switch (type) {

@@ -29,6 +29,7 @@ const fy_field *fy_kind_fields(unsigned kind); /* the last has no name; NULL if 
 const char *fy_kind_name(unsigned kind);       /* likewise */
 const char *fy_kind_doc(unsigned kind);        /* likewise */
 const char *fy_word_name(unsigned word);       /* likewise */
+bool fy_type_refers(fy_type type);             /* is it an fy_ref: STR, JSON, a list? */
 size_t fy_element_size(fy_type type);          /* of a list: DIMS, IDS, NUMS, REFS; else 1 */
 
 #endif

@@ -2,13 +2,14 @@
 #ifndef LESSON_FOLDERS_H
 #define LESSON_FOLDERS_H
 
+#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "grade.h"
+#include "graded.h"
 #include "paths.h"
 
 char *lesson_text(const char *lesson, const char *file);

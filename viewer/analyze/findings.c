@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_json.h"
 #include "feed.h"
 #include "memory.h"
 
@@ -209,19 +208,12 @@ bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, s
     return finish(f, h, trace_each(lines, size, take, h, err, room));
 }
 
-bool findings_of_events(findings *f, cJSON *const *events, int count)
+void findings_of_run(findings *f, const trace *run)
 {
     history *h = begin(f);
     f->strict = true;
-    json_arena *arena = json_arena_make();
-    for (int i = 0; i < count; i++) {
-        fy_event e;
-        json_arena_empty(arena);
-        event_of_json(arena, events[i], &e);
-        history_add(h, &e);
-    }
-    json_arena_free(arena);
-    return finish(f, h, true);
+    for (int i = 0; i < run->count; i++) history_add(h, &run->events[i]);
+    finish(f, h, true);
 }
 
 void findings_free(findings *f)

@@ -7,10 +7,11 @@
 #ifndef FERRY_FINDINGS_H
 #define FERRY_FINDINGS_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "trace.h"
 
 typedef enum finding_weight {
     FINDING_WRONG, /* results may be wrong, or the program stopped */
@@ -48,7 +49,7 @@ typedef struct findings {
 /* False with the reason in err: no such file, not a log, a damaged line. */
 bool findings_of_file(findings *f, const char *path, char *err, size_t room);
 bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, size_t room);
-bool findings_of_events(findings *f, cJSON *const *events, int count); /* strict */
+void findings_of_run(findings *f, const trace *run); /* strict: for a grader */
 void findings_free(findings *f);
 
 /* All rules there are, by index; NULL behind the last. */

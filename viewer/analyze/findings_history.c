@@ -2,10 +2,11 @@
 #include "event.h"
 #include "findings_history.h"
 
-#include <cjson/cJSON.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_scan.h"
 #include "memory.h"
 
 /* ---- events ---- */
@@ -43,18 +44,20 @@ static void touch(history *h, int i, bool reads)
     if (reads) s->last_read = now;
 }
 
-static int64_t figure(const cJSON *of, const char *name)
+static int64_t figure(json of, const char *name)
 {
-    const cJSON *n = cJSON_GetObjectItemCaseSensitive(of, name);
-    return cJSON_IsNumber(n) && n->valuedouble > 0 && n->valuedouble < (double)MOST_AMOUNT ? (int64_t)n->valuedouble
-                                                                                           : 0;
+    json figure = json_member(of, name);
+    double n = json_is_number(figure) ? json_number(figure) : 0;
+    return n > 0 && n < (double)MOST_AMOUNT ? (int64_t)n : 0;
 }
 
-static void add_device(history *h, const cJSON *d)
+static void add_device(history *h, json d)
 {
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(d, "name"),
-                *model = cJSON_GetObjectItemCaseSensitive(d, "model");
-    int n = cJSON_IsString(name) ? device_named(name->valuestring) : -1;
+    json name = json_member(d, "name"), model = json_member(d, "model");
+    char text[16] = "";
+    if (json_type(name) == '"')
+        snprintf(text, sizeof text, "%.*s", name.size < 17 ? (int)name.size - 2 : 15, name.at + 1);
+    int n = device_named(text);
     if (n < 0) return;
     h->device[n].capacity = figure(d, "capacity");
     h->device[n].call_overhead = figure(model, "call_overhead");
@@ -68,9 +71,8 @@ static void add_device(history *h, const cJSON *d)
 static void add_session(history *h, const fy_event *e)
 {
     fy_bytes text = fy_event_bytes(e, e->is.session.devices);
-    cJSON *list = cJSON_ParseWithLength(text.data, text.size), *d;
-    cJSON_ArrayForEach(d, list) add_device(h, d);
-    cJSON_Delete(list);
+    json list = json_of(text.data, text.size), device;
+    while (json_next(&list, NULL, &device)) add_device(h, device);
     h->measured = e->is.session.clock == FY_WORD_measured;
 }
 

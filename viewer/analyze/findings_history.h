@@ -114,7 +114,6 @@ bool history_grow(history *h, void *list, int *room, int count, size_t size);
     (history_grow(h, &(h)->what##s, &(h)->what##_room, (h)->what##_count, sizeof *(h)->what##s) \
          ? &(h)->what##s[(h)->what##_count++] \
          : NULL)
-char *utf8_copy(fy_bytes bytes);           /* a copy up to the first 0, in UTF-8 whatever it was; never NULL */
 int name_index(history *h, fy_bytes text); /* -1 of "" */
 
 /* ---- findings_fields.c ---- */

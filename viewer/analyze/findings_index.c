@@ -77,15 +77,6 @@ static uint64_t hash_text(fy_bytes s)
     return map_mix(z) | 1;
 }
 
-char *utf8_copy(fy_bytes bytes)
-{
-    fy_text clean = {0};
-    fy_text_utf8(&clean, bytes.data, strnlen(bytes.data, bytes.size));
-    fy_text_add(&clean, "", 1);
-    if (clean.lost) memory_fail("a log");
-    return clean.data;
-}
-
 static int name_of_hash(history *h, fy_bytes text, uint64_t key)
 {
     for (;; key += 2) { /* two texts of one hash are compared, and walk on to the next number */

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "card_params.h"
-#include "memory.h"
-#include "text.h"
 #include "command.h"
 #include "replay.h"
 #include "feed.h"
@@ -35,28 +33,22 @@ static bool read_plan(const options *o, replay_plan *plan)
     return true;
 }
 
+static void add(void *t, const fy_event *e) { trace_add(t, e); }
+
 static bool read_log(const char *path, trace *t)
 {
-    char err[512];
-    fy_text lines = {0};
-    uint64_t cursor = 0;
-    feed *f = feed_of_file(path, err, sizeof err);
-    if (!f) return complain(err), false;
-    if (feed_note(f)) complain(feed_note(f));
-    while (feed_read(f, &cursor, &lines, 64 << 10) > 0) continue;
-    if (lines.lost) memory_fail("the lines of a log");
-    bool ok = trace_parse(t, lines.data ? lines.data : "", lines.size, err, sizeof err);
-    feed_free(f);
-    free(lines.data);
+    char err[512], note[200], whole[800];
+    trace_begin(t);
+    bool ok = feed_each(path, add, t, note, sizeof note, err, sizeof err);
+    if (!ok) complain(err);
+    else if (*note) complain(note);
     if (ok && t->over) {
-        snprintf(err, sizeof err, "it has more than %d events; make the run shorter", TRACE_MOST);
-        trace_free(t);
+        snprintf(whole, sizeof whole, "%.200s: it has more than %d events; make the run shorter", path, TRACE_MOST);
+        complain(whole);
         ok = false;
     }
-    if (ok) return true;
-    char whole[800];
-    snprintf(whole, sizeof whole, "%.200s: %s", path, err);
-    return complain(whole), false;
+    if (!ok) trace_free(t);
+    return ok;
 }
 
 /* ---- what is said ---- */

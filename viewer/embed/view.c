@@ -147,13 +147,8 @@ static void leave_stdio(void)
 /* Does the log end in order? Asked when nothing more will come. In a full log there is no room to say. */
 static bool ends_in_order(feed *f)
 {
-    fy_text line = {0};
-    uint64_t count = feed_count(f), cursor = count ? count - 1 : 0;
-    bool end =
-        count && feed_read(f, &cursor, &line, 1) &&
-        (memmem(line.data, line.size, "\"kind\":\"end\"", 12) || memmem(line.data, line.size, "\"log_full\"", 10));
-    free(line.data);
-    return end;
+    fy_kind last = feed_last_kind(f);
+    return last == FY_KIND_end || last == FY_KIND_log_full;
 }
 
 static void tell_end(const show *s, const char *program)

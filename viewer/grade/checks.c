@@ -4,9 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *at_line(grading *g, const cJSON *e)
+#include "log_format.h"
+#include "record_fields.h"
+
+const char *grade_text(grading *g, const fy_event *e, fy_ref text)
 {
-    return event_int(e, "line") > 0 ? grade_say(g, " at line %lld", (long long)event_int(e, "line")) : "";
+    char *clean = utf8_copy(fy_event_bytes(e, text));
+    const char *kept = grade_say(g, "%s", clean);
+    free(clean);
+    return kept;
+}
+
+const char *grade_device(grading *g, uint8_t device)
+{
+    char name[16] = "";
+    if (device != FY_NO_DEVICE) fy_device_name(device, name);
+    return grade_say(g, "%s", name);
+}
+
+int grade_line(const fy_event *e) { return e && e->line && e->line < 1000000 ? (int)e->line : -1; }
+
+static const char *at_line(grading *g, const fy_event *e)
+{
+    return e->line ? grade_say(g, " at line %u", e->line) : "";
 }
 
 /* The call that a learner wrote for an op. */
@@ -17,23 +37,23 @@ static const char *call_of(grading *g, const char *op)
     return grade_say(g, "fy_%s", op);
 }
 
-const char *grade_where(grading *g, const cJSON *e)
+const char *grade_where(grading *g, const fy_event *e)
 {
-    const char *kind = event_kind(e);
-    if (!strcmp(kind, "op")) return grade_say(g, "%s%s", call_of(g, event_text(e, "name")), at_line(g, e));
-    if (!strcmp(kind, "copy"))
-        return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)event_int(e, "bytes"),
-                         event_text(e, "src.device"), event_text(e, "dst.device"));
-    return grade_say(g, "the %s event%s", kind, at_line(g, e));
+    const fy_ev_copy *copy = &e->is.copy;
+    if (e->kind == FY_KIND_op) return grade_say(g, "%s%s", call_of(g, grade_text(g, e, e->is.op.name)), at_line(g, e));
+    if (e->kind == FY_KIND_copy)
+        return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)copy->bytes,
+                         grade_device(g, copy->src.device), grade_device(g, copy->dst.device));
+    return grade_say(g, "the %s event%s", fy_kind_name(e->kind), at_line(g, e));
 }
 
 bool check_same_device(grading *g)
 {
-    const cJSON *e = find_event(g, "error", "code", "device_mismatch", 0);
+    const fy_event *e = next_event(g, NULL, error, fy_event_is(it, is->code, "device_mismatch"));
     if (!e)
         return check(g, "same-device", true, NULL, "operands in one memory", "operands in one memory",
                      "Every call found its tensors in one memory.");
-    const char *call = *event_text(e, "call") ? event_text(e, "call") : "A call";
+    const char *call = e->is.error.call ? grade_text(g, e, e->is.error.call) : "A call";
     return check(g, "same-device", false, e, "operands in one memory", "operands in two memories",
                  grade_say(g,
                            "%s%s was given tensors that live in two memories. Nothing is moved for you: "
@@ -45,38 +65,39 @@ bool check_same_device(grading *g)
 static const char *last_call(grading *g)
 {
     for (int i = g->run->count; i-- > 0;)
-        if (event_int(g->run->events[i], "line") > 0)
-            return grade_say(g, " The last Ferry call that finished was on line %lld.",
-                             (long long)event_int(g->run->events[i], "line"));
+        if (g->run->events[i].line)
+            return grade_say(g, " The last Ferry call that finished was on line %u.", g->run->events[i].line);
     return "";
 }
 
 /* Why there is no answer, or no end behind it: the most telling event first. */
 static bool no_answer(grading *g, const char *want, const char *name, bool came)
 {
-    const cJSON *error = find_event(g, "error", NULL, NULL, 0);
-    const cJSON *other = find_event(g, "answer", NULL, NULL, 0);
-    const cJSON *full = find_event(g, "log_full", NULL, NULL, 0);
-    const cJSON *end = find_event(g, "end", NULL, NULL, 0);
+    const fy_event *error = next_event(g, NULL, error, true);
+    const fy_event *other = next_event(g, NULL, answer, true);
+    const fy_event *full = next_event(g, NULL, log_full, true);
+    const fy_event *end = next_event(g, NULL, end, true);
     if (error) {
-        const char *hint = event_text(error, "hint");
-        return check(g, name, false, error, want, event_text(error, "code"),
-                     grade_say(g, "The program stopped%s: %s%s%s", at_line(g, error), event_text(error, "message"),
-                               *hint ? "; fix: " : "", hint));
+        const char *hint = grade_text(g, error, error->is.error.hint);
+        return check(g, name, false, error, want, grade_text(g, error, error->is.error.code),
+                     grade_say(g, "The program stopped%s: %s%s%s", at_line(g, error),
+                               grade_text(g, error, error->is.error.message), *hint ? "; fix: " : "", hint));
     }
     if (full)
         return check(g, name, false, full, want, "a full log",
                      "The program made more events than a lesson's log holds: is there a loop that never ends?");
     if (!end) {
-        const cJSON *last = g->run->events[g->run->count - 1];
+        const fy_event *last = &g->run->events[g->run->count - 1];
         return check(
             g, name, false, last, want, came ? "no end of main" : "no fy_answer",
             grade_say(g, "Your program ended before %s.%s", came ? "the end of main" : "fy_answer", last_call(g)));
     }
-    if (other)
-        return check(g, name, false, other, want, grade_say(g, "answer \"%s\"", event_text(other, "name")),
-                     grade_say(g, "An answer called \"%s\" came%s, but the lesson asks for %s.",
-                               event_text(other, "name"), at_line(g, other), want));
+    if (other) {
+        const char *called = grade_text(g, other, other->is.answer.name);
+        return check(g, name, false, other, want, grade_say(g, "answer \"%s\"", called),
+                     grade_say(g, "An answer called \"%s\" came%s, but the lesson asks for %s.", called,
+                               at_line(g, other), want));
+    }
     return check(g, name, false, NULL, want, "nothing",
                  grade_say(g, "The program ended and submitted no result: %s is missing.", want));
 }
@@ -85,7 +106,7 @@ bool check_answered(grading *g, const char *answer)
 {
     const char *want = grade_say(g, "fy_answer(\"%s\", ...)", answer);
     grade_array a = grade_answer(g, answer);
-    const cJSON *end = find_event(g, "end", NULL, NULL, 0);
+    const fy_event *end = next_event(g, NULL, end, true);
     if (!a.event || !end) return no_answer(g, want, "answered", a.event != NULL);
     if (!a.data)
         return check(g, "answered", false, a.event, want, "an answer without values",
@@ -145,37 +166,32 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
                  grade_say(g, "Wrong values: %s is %g and must be %g.", element, a.data[where], want[where]));
 }
 
-/* The first op on the way to the answer that had operands and did not run on a card. */
-static const cJSON *op_off_card(grading *g, const cJSON *answer)
+static bool has_operands(const fy_event *op)
 {
-    for (const cJSON *e = NULL; (e = next_event(g, e, "op", NULL, NULL));) {
-        const cJSON *in = cJSON_GetObjectItemCaseSensitive(e, "in");
-        if (in && in->child && leads_to(g, e, answer) && !is_on_card(event_text(e, "device"))) return e;
-    }
-    return NULL;
+    fy_use first;
+    return fy_event_use(op, op->is.op.in, 0, &first);
 }
 
-static const cJSON *copy_to_card(const grading *g, int64_t storage)
+/* The first op on the way to the answer that had operands and did not run on a card. */
+static const fy_event *op_off_card(grading *g, const fy_event *answer)
 {
-    const cJSON *c = NULL;
-    do c = next_event(g, c, "copy", "dir", "h2d");
-    while (c && event_int(c, "src.storage") != storage);
-    return c;
+    return next_event(g, NULL, op, has_operands(it) && leads_to(g, it, answer) && !is_on_card(is->device));
 }
 
 /* Why the op met its operands on the CPU: the input never went, or its copy was not the one used. */
-static const char *stayed_behind(grading *g, const cJSON *op, const char *given)
+static const char *stayed_behind(grading *g, const fy_event *op, const char *given)
 {
-    const cJSON *copy = copy_to_card(g, given_storage(g, given));
-    const char *where = grade_where(g, op), *device = event_text(op, "device");
+    uint32_t storage = given_storage(g, given);
+    const fy_event *copy = next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage == storage);
+    const char *where = grade_where(g, op), *device = grade_device(g, op->is.op.device);
     if (!copy)
         return grade_say(g, "%s never crossed the bus: %s ran on %s, and the lesson wants it on the card.", given,
                          where, device);
     if (!copy_is_used(g, copy))
         return grade_say(g,
-                         "%s ran on %s: the copy of %s made at line %lld was never used, since a copy leaves the "
+                         "%s ran on %s: the copy of %s made at line %u was never used, since a copy leaves the "
                          "tensor itself where it is.",
-                         where, device, given, (long long)event_int(copy, "line"));
+                         where, device, given, copy->line);
     return grade_say(g, "%s ran on %s, although a copy of %s is on the card: the work belongs there.", where, device,
                      given);
 }
@@ -183,10 +199,10 @@ static const char *stayed_behind(grading *g, const cJSON *op, const char *given)
 bool check_ran_on_card(grading *g, const char *answer, const char *given)
 {
     const char *name = "ran-on-the-card", *want = "every operation on the card";
-    const cJSON *a = grade_answer(g, answer).event, *off = op_off_card(g, a);
+    const fy_event *a = grade_answer(g, answer).event, *off = op_off_card(g, a);
     if (off)
         return check(g, name, false, off, want,
-                     grade_say(g, "%s ran on %s", grade_where(g, off), event_text(off, "device")),
+                     grade_say(g, "%s ran on %s", grade_where(g, off), grade_device(g, off->is.op.device)),
                      stayed_behind(g, off, given));
     if (!answer_comes_from(g, a, given_storage(g, given)))
         return check(g, name, false, a, grade_say(g, "%s made from %s", answer, given),
@@ -199,29 +215,23 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given)
 }
 
 /* How many operations with operands ran on a card and lead to the answer; op NULL: of any name. */
-static int work_on_card(grading *g, const cJSON *answer, const char *op)
+static int work_on_card(grading *g, const fy_event *answer, const char *op)
 {
-    int n = 0;
-    for (const cJSON *e = NULL; (e = next_event(g, e, "op", "name", op));) {
-        const cJSON *in = cJSON_GetObjectItemCaseSensitive(e, "in");
-        n += in && in->child && is_on_card(event_text(e, "device")) && leads_to(g, e, answer);
-    }
-    return n;
+    return count_events(g, op,
+                        (!op || fy_event_is(it, is->name, op)) && has_operands(it) && is_on_card(is->device) &&
+                            leads_to(g, it, answer));
 }
 
 /* The first call of fy_data on bytes that the answer is made from: what came of it, nobody saw. */
-static const cJSON *bare_pointer(grading *g, const cJSON *answer)
+static const fy_event *bare_pointer(grading *g, const fy_event *answer)
 {
-    for (int64_t i = 0; answer && i < event_seq(answer); i++) {
-        const cJSON *e = g->run->events[i];
-        bool host = !strcmp(event_kind(e), "host_read") || !strcmp(event_kind(e), "host_write");
-        if (host && !strcmp(event_text(e, "via"), "data") && leads_to(g, e, answer)) return e;
-    }
-    return NULL;
+    const fy_event *read = next_event(g, NULL, host_read, is->via == FY_WORD_data && leads_to(g, it, answer));
+    const fy_event *write = next_event(g, NULL, host_write, is->via == FY_WORD_data && leads_to(g, it, answer));
+    return !read || (write && write->seq < read->seq) ? write : read;
 }
 
 /* The first of the operations named in `ops` that is not among the work; NULL: all are. */
-static const char *missing_op(grading *g, const cJSON *answer, const char *ops)
+static const char *missing_op(grading *g, const fy_event *answer, const char *ops)
 {
     for (const char *p = ops; *p; p += strspn(p, " ")) {
         size_t n = strcspn(p, " ");
@@ -236,7 +246,7 @@ bool check_computed(grading *g, const char *answer, const char *ops, int least)
 {
     const char *name = "computed-by-ferry",
                *want = grade_say(g, "%d operations on the card, %s among them", least, ops);
-    const cJSON *a = grade_answer(g, answer).event, *bare = bare_pointer(g, a);
+    const fy_event *a = grade_answer(g, answer).event, *bare = bare_pointer(g, a);
     int n = work_on_card(g, a, NULL);
     const char *got = grade_say(g, "%d on the card", n), *missing = missing_op(g, a, ops);
     if (bare)
@@ -258,14 +268,15 @@ bool check_computed(grading *g, const char *answer, const char *ops, int least)
 
 static const char *copies(grading *g, int n) { return grade_say(g, "%d cop%s", n, n == 1 ? "y" : "ies"); }
 
-bool check_copies(grading *g, const char *name, const char *dir, int most, bool looks)
+bool check_copies(grading *g, const char *name, fy_word dir, int most, bool looks)
 {
     int n = 0;
-    const cJSON *over = NULL;
-    for (const cJSON *c = NULL; (c = next_event(g, c, "copy", "dir", dir));) {
-        if ((looks || !is_look(event_text(c, "why"))) && ++n == most + 1) over = c;
+    const fy_event *over = NULL;
+    each_event(g, c, copy)
+    {
+        if (c->is.copy.dir == dir && (looks || !is_look(c)) && ++n == most + 1) over = c;
     }
-    const char *way = strcmp(dir, "h2d") ? strcmp(dir, "d2h") ? "within a memory" : "home" : "to the card";
+    const char *way = dir == FY_WORD_h2d ? "to the card" : dir == FY_WORD_d2h ? "home" : "within a memory";
     const char *want = grade_say(g, "%s %s allowed", copies(g, most), way),
                *got = grade_say(g, "%s %s", copies(g, n), way);
     if (!over)
@@ -275,13 +286,16 @@ bool check_copies(grading *g, const char *name, const char *dir, int most, bool 
                            grade_where(g, over)));
 }
 
-bool check_answer_on(grading *g, const char *answer, const char *device)
+static bool check_answer_on(grading *g, const char *answer, bool card)
 {
     grade_array a = grade_answer(g, answer);
-    bool card = is_on_card(device), pass = is_on_card(a.device) == card;
-    const char *place = card ? "on the card" : "in CPU RAM";
-    return check(g, card ? "answer-on-the-card" : "answer-at-home", pass, a.event, device, a.device,
+    bool pass = is_on_card(a.device) == card;
+    const char *place = card ? "on the card" : "in CPU RAM", *device = grade_device(g, a.device);
+    return check(g, card ? "answer-on-the-card" : "answer-at-home", pass, a.event, card ? "cuda" : "cpu", device,
                  pass ? grade_say(g, "%s was submitted %s.", answer, place)
-                      : grade_say(g, "%s was on %s when it was submitted%s; the lesson wants it %s.", answer, a.device,
+                      : grade_say(g, "%s was on %s when it was submitted%s; the lesson wants it %s.", answer, device,
                                   at_line(g, a.event), place));
 }
+
+bool check_answer_on_card(grading *g, const char *answer) { return check_answer_on(g, answer, true); }
+bool check_answer_at_home(grading *g, const char *answer) { return check_answer_on(g, answer, false); }

@@ -14,53 +14,24 @@
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-static bool has_field(const cJSON *e, const char *field, const char *value)
+const fy_event *event_of_kind(const grading *g, const fy_event *last, fy_kind kind)
 {
-    if (!field || !value) return true;
-    if (!strcmp(event_text(e, field), value)) return true;
-    char number[32];
-    snprintf(number, sizeof number, "%lld", (long long)event_int(e, field));
-    return event_int(e, field) >= 0 && !strcmp(number, value);
-}
-
-const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, const char *field, const char *value)
-{
-    for (int64_t i = last ? event_seq(last) + 1 : 0; i < g->run->count; i++) {
-        const cJSON *e = g->run->events[i];
-        if (!strcmp(event_kind(e), kind) && has_field(e, field, value)) return e;
-    }
+    for (int64_t i = last ? last - g->run->events + 1 : 0; i < g->run->count; i++)
+        if (g->run->events[i].kind == kind) return &g->run->events[i];
     return NULL;
 }
 
-const cJSON *find_event(const grading *g, const char *kind, const char *field, const char *value, int n)
+bool is_on_card(uint8_t device) { return device && device != FY_NO_DEVICE; }
+
+const fy_event *storage_birth(const grading *g, uint32_t storage)
 {
-    const cJSON *e = NULL;
-    do e = next_event(g, e, kind, field, value);
-    while (e && n-- > 0);
-    return e;
+    return next_event(g, NULL, alloc, is->storage == storage);
 }
 
-int count_events(const grading *g, const char *kind, const char *field, const char *value)
+uint32_t given_storage(const grading *g, const char *name)
 {
-    int n = 0;
-    for (const cJSON *e = NULL; (e = next_event(g, e, kind, field, value));) n++;
-    return n;
-}
-
-bool is_on_card(const char *device) { return !strncmp(device, "cuda", 4); }
-
-const cJSON *storage_birth(const grading *g, int64_t storage)
-{
-    const cJSON *e = NULL;
-    do e = next_event(g, e, "alloc", NULL, NULL);
-    while (e && event_int(e, "storage") != storage);
-    return e;
-}
-
-int64_t given_storage(const grading *g, const char *name)
-{
-    const cJSON *e = find_event(g, "given", "name", name, 0);
-    return e ? event_int(e, "storage") : -1;
+    const fy_event *e = next_event(g, NULL, given, fy_event_is(it, is->name, name));
+    return e ? e->is.given.storage : 0;
 }
 
 /* ---- inputs and answers ----------------------------------------------------------------------- */
@@ -79,7 +50,7 @@ static int64_t count_of(int ndim, const int64_t *shape)
 
 grade_array grade_given(grading *g, const char *name)
 {
-    grade_array a = {.dtype = "", .device = "cpu", .event = find_event(g, "given", "name", name, 0)};
+    grade_array a = {.event = next_event(g, NULL, given, fy_event_is(it, is->name, name))};
     fy_dtype dtype;
     fy_shape shape;
     if (!g->given || !fy_given_spec(g->given, name, &dtype, &shape)) return a;
@@ -91,7 +62,7 @@ grade_array grade_given(grading *g, const char *name)
     a.count = n;
     a.ndim = shape.ndim;
     memcpy(a.shape, shape.dims, sizeof a.shape);
-    a.dtype = fy_dtype_name(dtype);
+    a.dtype = fy_dtype_word(dtype);
     return a;
 }
 
@@ -100,47 +71,35 @@ double *grade_numbers(grading *g, int64_t n)
     return n < 0 || n > 1 << 24 ? NULL : grade_keep(g, (size_t)(n + 1) * sizeof(double));
 }
 
-static double number_of(const cJSON *v)
+static void read_values(grading *g, grade_array *a, const fy_event *values)
 {
-    if (cJSON_IsNumber(v)) return v->valuedouble;
-    if (cJSON_IsString(v) && !strcmp(v->valuestring, "inf")) return INFINITY;
-    if (cJSON_IsString(v) && !strcmp(v->valuestring, "-inf")) return -INFINITY;
-    return NAN;
-}
-
-static void read_values(grading *g, grade_array *a, const cJSON *values)
-{
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(values, "data");
-    if (!cJSON_IsArray(list) || event_int(values, "first") > 0) return;
-    int64_t n = 0;
-    double *data = grade_keep(g, ((size_t)cJSON_GetArraySize(list) + 1) * sizeof *data);
-    for (const cJSON *v = list->child; v; v = v->next) data[n++] = number_of(v);
+    fy_bytes list = fy_event_bytes(values, values->is.values.data);
+    if (!values->is.values.data || values->is.values.first > 0) return;
+    double *data = grade_keep(g, list.size + sizeof *data);
+    memcpy(data, list.data, list.size);
     a->data = data;
-    a->count = n;
+    a->count = (int64_t)(list.size / sizeof *data);
 }
 
 static void read_shape(const grading *g, grade_array *a)
 {
-    char id[32];
-    snprintf(id, sizeof id, "%lld", (long long)event_int(a->event, "tensor"));
-    const cJSON *t = find_event(g, "tensor", "tensor", id, 0);
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(t, "shape");
-    a->dtype = event_text(t, "dtype");
-    if (!cJSON_IsArray(list)) return;
-    for (const cJSON *d = list->child; d && a->ndim < 8; d = d->next)
-        a->shape[a->ndim++] = cJSON_IsNumber(d) && fabs(d->valuedouble) < 1e15 ? (int64_t)d->valuedouble : -1;
+    uint32_t id = a->event->is.answer.tensor;
+    const fy_event *made = next_event(g, NULL, tensor, is->tensor == id);
+    if (!made) return;
+    a->dtype = made->is.tensor.dtype;
+    for (int64_t dim; a->ndim < 8 && fy_event_dim(made, made->is.tensor.shape, (size_t)a->ndim, &dim);)
+        a->shape[a->ndim++] = dim < 0 ? -1 : dim;
 }
 
 grade_array grade_answer(grading *g, const char *name)
 {
-    grade_array a = {.dtype = "", .device = ""};
-    for (const cJSON *e = NULL; (e = next_event(g, e, "answer", "name", name));) a.event = e;
+    grade_array a = {.device = FY_NO_DEVICE};
+    each_event(g, e, answer) if (fy_event_is(e, e->is.answer.name, name)) a.event = e;
     if (!a.event) return a;
-    a.device = event_text(a.event, "device");
+    a.device = a.event->is.answer.device;
     read_shape(g, &a);
-    char id[32];
-    snprintf(id, sizeof id, "%lld", (long long)event_int(a.event, "tensor"));
-    const cJSON *values = next_event(g, a.event, "values", "tensor", id);
+    uint32_t id = a.event->is.answer.tensor;
+    const fy_event *values = next_event(g, a.event, values, is->tensor == id);
     if (values) read_values(g, &a, values);
     return a;
 }
@@ -160,7 +119,7 @@ bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, doub
 
 /* ---- what the program is built on -------------------------------------------------------------- */
 
-const cJSON *shows_misconception(grading *g, const char *name)
+const fy_event *shows_misconception(grading *g, const char *name)
 {
     const misconception *m = misconception_named(name);
     if (!m || !m->signature) {
@@ -168,127 +127,132 @@ const cJSON *shows_misconception(grading *g, const char *name)
         exit(1);
     }
     if (!g->found) {
-        findings *f = grade_keep(g, sizeof *f);
-        if (findings_of_events(f, g->run->events, g->run->count)) g->found = f;
+        g->found = grade_keep(g, sizeof *g->found);
+        findings_of_run(g->found, g->run);
     }
-    int64_t seq = g->found ? m->signature(g->found) : -1;
-    return seq >= 0 && seq < g->run->count ? g->run->events[seq] : NULL;
+    int64_t seq = m->signature(g->found);
+    return seq >= 0 && seq < g->run->count ? &g->run->events[seq] : NULL;
 }
 
 /* ---- the way of the bytes --------------------------------------------------------------------- */
 
-/* A set of storages. Numbers beyond the log's size cannot have been given out; they are left out. */
+/* A set of storages. Numbers beyond the log's size cannot have been given out; they are left out, and so is 0. */
 typedef struct storages {
     bool *in;
-    int64_t room;
+    size_t room;
 } storages;
 
 static storages storages_make(const grading *g)
 {
-    storages s = {.room = 4 * (int64_t)g->run->count + 1024};
-    s.in = memory_zeroed((size_t)s.room, 1, "grading");
+    storages s = {.room = 4 * (size_t)g->run->count + 1024};
+    s.in = memory_zeroed(s.room, 1, "grading");
     return s;
 }
 
-static void put(storages *s, int64_t id)
+static void put(storages *s, uint32_t id)
 {
-    if (id >= 0 && id < s->room) s->in[id] = true;
+    if (id && id < s->room) s->in[id] = true;
 }
 
-static bool holds(const storages *s, int64_t id) { return id >= 0 && id < s->room && s->in[id]; }
+static bool holds(const storages *s, uint32_t id) { return id && id < s->room && s->in[id]; }
 
-/* Does a list of uses ("in", "out") touch the set? */
-static bool uses(const cJSON *op, const char *side, const storages *s)
+/* Does a list of uses (in, out) touch the set? */
+static bool uses(const fy_event *op, fy_ref list, const storages *s)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(op, side);
-    for (const cJSON *u = list ? list->child : NULL; u; u = u->next)
-        if (holds(s, event_int(u, "storage"))) return true;
+    fy_use u;
+    for (size_t i = 0; fy_event_use(op, list, i, &u); i++)
+        if (holds(s, u.storage)) return true;
     return false;
 }
 
-static void put_uses(const cJSON *op, const char *side, storages *s)
+static void put_uses(const fy_event *op, fy_ref list, storages *s)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(op, side);
-    for (const cJSON *u = list ? list->child : NULL; u; u = u->next) put(s, event_int(u, "storage"));
+    fy_use u;
+    for (size_t i = 0; fy_event_use(op, list, i, &u); i++) put(s, u.storage);
 }
 
 /* If e wrote into the set, what it read belongs to the set as well. Did e touch the set? */
-static bool step_back(const cJSON *e, storages *s)
+static bool step_back(const fy_event *e, storages *s)
 {
-    bool op = !strcmp(event_kind(e), "op"), copy = !strcmp(event_kind(e), "copy");
-    if (op && uses(e, "out", s)) {
-        put_uses(e, "in", s);
+    switch (e->kind) {
+    case FY_KIND_op:
+        if (!uses(e, e->is.op.out, s)) return false;
+        put_uses(e, e->is.op.in, s);
         return true;
-    }
-    if (copy && holds(s, event_int(e, "dst.storage"))) {
-        put(s, event_int(e, "src.storage"));
+    case FY_KIND_copy:
+        if (!holds(s, e->is.copy.dst.storage)) return false;
+        put(s, e->is.copy.src.storage);
         return true;
+    /* not work of Ferry's, but it had its hands on the bytes */
+    case FY_KIND_host_read: return holds(s, e->is.host_read.storage);
+    case FY_KIND_host_write: return holds(s, e->is.host_write.storage);
+    default: return false;
     }
-    bool host = !strcmp(event_kind(e), "host_read") || !strcmp(event_kind(e), "host_write");
-    return host && holds(s, event_int(e, "storage")); /* not work of Ferry's, but it had its hands on the bytes */
 }
 
-static bool comes_from(const grading *g, int64_t storage, int64_t until, int64_t ancestor)
+static bool comes_from(const grading *g, uint32_t storage, int64_t until, uint32_t ancestor)
 {
     storages s = storages_make(g);
     put(&s, storage);
-    while (until-- > 0) step_back(g->run->events[until], &s);
+    while (until-- > 0) step_back(&g->run->events[until], &s);
     bool yes = holds(&s, ancestor);
     free(s.in);
     return yes;
 }
 
-bool storage_comes_from(const grading *g, int64_t storage, int64_t ancestor)
+bool storage_comes_from(const grading *g, uint32_t storage, uint32_t ancestor)
 {
     return comes_from(g, storage, g->run->count, ancestor);
 }
 
-bool answer_comes_from(const grading *g, const cJSON *answer, int64_t ancestor)
+bool answer_comes_from(const grading *g, const fy_event *answer, uint32_t ancestor)
 {
-    return answer && comes_from(g, event_int(answer, "storage"), event_seq(answer), ancestor);
+    return answer && comes_from(g, answer->is.answer.storage, (int64_t)answer->seq, ancestor);
 }
 
 /* Mark all events that contributed to the answer, once; a lesson asks for many of them. */
-static void trace_lineage(grading *g, const cJSON *answer)
+static void trace_lineage(grading *g, const fy_event *answer)
 {
     storages s = storages_make(g);
     g->lineage = grade_keep(g, (size_t)g->run->count + 1);
     g->lineage_of = answer;
-    put(&s, event_int(answer, "storage"));
-    for (int64_t i = event_seq(answer); i-- > 0;) g->lineage[i] = step_back(g->run->events[i], &s);
+    put(&s, answer->is.answer.storage);
+    for (uint64_t i = answer->seq; i-- > 0;) g->lineage[i] = step_back(&g->run->events[i], &s);
     free(s.in);
 }
 
-bool leads_to(grading *g, const cJSON *event, const cJSON *answer)
+bool leads_to(grading *g, const fy_event *event, const fy_event *answer)
 {
     if (!event || !answer) return false;
     if (g->lineage_of != answer) trace_lineage(g, answer);
-    return g->lineage[event_seq(event)];
+    return g->lineage[event->seq];
 }
 
-bool is_look(const char *why) { return !strcmp(why, "print") || !strcmp(why, "item") || !strcmp(why, "size"); }
-
-/* Looking back from the end: which storages will still be read? */
-static void note_reads(const cJSON *e, storages *s)
+bool is_look(const fy_event *copy)
 {
-    const char *kind = event_kind(e), *why = event_text(e, "why");
-    if (!strcmp(kind, "op")) put_uses(e, "in", s);
-    if (!strcmp(kind, "host_read") || !strcmp(kind, "answer")) put(s, event_int(e, "storage"));
-    if (strcmp(kind, "copy")) return;
-    if (is_look(why) || holds(s, event_int(e, "dst.storage"))) put(s, event_int(e, "src.storage"));
+    fy_word why = copy->is.copy.why;
+    return why == FY_WORD_print || why == FY_WORD_item || why == FY_WORD_size;
 }
 
-bool copy_is_used(grading *g, const cJSON *copy)
+/* Looking back from the end: which storages will still be read? Is this a copy to one of those? */
+static bool note_reads(const fy_event *e, storages *s)
+{
+    if (e->kind == FY_KIND_op) put_uses(e, e->is.op.in, s);
+    if (e->kind == FY_KIND_host_read) put(s, e->is.host_read.storage);
+    if (e->kind == FY_KIND_answer) put(s, e->is.answer.storage);
+    if (e->kind != FY_KIND_copy) return false;
+    bool used = holds(s, e->is.copy.dst.storage);
+    if (used || is_look(e)) put(s, e->is.copy.src.storage);
+    return used;
+}
+
+bool copy_is_used(grading *g, const fy_event *copy)
 {
     if (!g->used) {
         storages s = storages_make(g);
         g->used = grade_keep(g, (size_t)g->run->count + 1);
-        for (int64_t i = g->run->count; i-- > 0;) {
-            g->used[i] = holds(&s, event_int(g->run->events[i], "dst.storage"));
-            note_reads(g->run->events[i], &s);
-        }
+        for (int64_t i = g->run->count; i-- > 0;) g->used[i] = note_reads(&g->run->events[i], &s);
         free(s.in);
     }
-    const char *why = event_text(copy, "why"); /* what a program looks at is read, and no tensor of its own */
-    return g->used[event_seq(copy)] || is_look(why);
+    return g->used[copy->seq] || is_look(copy); /* what a program looks at is no tensor of its own */
 }

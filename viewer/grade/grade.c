@@ -12,6 +12,7 @@
 #include "event.h"
 #include "log.h"
 #include "memory.h"
+#include "record_fields.h"
 
 extern const lesson_check lesson_check_01, lesson_check_02, lesson_check_03;
 
@@ -69,7 +70,7 @@ const trace *grade_trace(const grading *g) { return g->run; }
 
 uint64_t grade_seed(const grading *g) { return g->seed; }
 
-bool check(grading *g, const char *name, bool pass, const cJSON *at, const char *expected, const char *got,
+bool check(grading *g, const char *name, bool pass, const fy_event *at, const char *expected, const char *got,
            const char *message)
 {
     verdict *v = g->out;
@@ -81,8 +82,8 @@ bool check(grading *g, const char *name, bool pass, const cJSON *at, const char 
         snprintf(c->expected, sizeof c->expected, "%s", expected);
         snprintf(c->got, sizeof c->got, "%s", got);
         snprintf(c->message, sizeof c->message, "%s", message);
-        if (at) c->seq = event_seq(at);
-        if (at && event_int(at, "line") > 0 && event_int(at, "line") < 1000000) c->line = (int)event_int(at, "line");
+        if (at) c->seq = (int64_t)at->seq;
+        c->line = grade_line(at);
         v->checks += fits;
         v->passed += fits ? pass : -1;
     }
@@ -107,7 +108,7 @@ const char *verdict_message(const verdict *v)
 /* What most often makes so many events, and no check could read on. */
 static bool too_many(grading *g)
 {
-    const cJSON *last = g->run->events[g->run->count - 1];
+    const fy_event *last = &g->run->events[g->run->count - 1];
     const char *most = grade_say(g, "%d,%03d", TRACE_MOST / 1000, TRACE_MOST % 1000);
     return check(
         g, "few-events", false, last, "a few hundred events", grade_say(g, "more than %s", most),
@@ -121,27 +122,29 @@ static bool too_many(grading *g)
  * by the program or comes from another run. */
 static bool log_is_whole(grading *g)
 {
-    const cJSON *first = find_event(g, "session", NULL, NULL, 0);
-    const cJSON *second = find_event(g, "session", NULL, NULL, 1);
+    const fy_event *first = next_event(g, NULL, session, true);
+    const fy_event *second = first ? next_event(g, first, session, true) : NULL;
     if (!g->run->count)
         return check(g, "answered", false, NULL, "events", "none",
                      "The program left no events: its main never called Ferry, or it was stopped before it could.");
-    if (!first || event_seq(first) != 0)
-        return check(g, "log-intact", false, g->run->events[0], "a session event first", event_kind(g->run->events[0]),
+    if (!first || first->seq != 0)
+        return check(g, "log-intact", false, g->run->events, "a session event first",
+                     fy_kind_name(g->run->events->kind),
                      "The log does not begin with its session event, so it is not the whole run: run it again.");
     if (second)
         return check(g, "log-intact", false, second, "one session", "two",
                      "The log holds a second session event, which Ferry never writes: run the lesson again and "
                      "leave the log to Ferry.");
-    if (g->seed < UINT64_C(1) << 53 && event_int(first, "seed") != (int64_t)g->seed)
+    int64_t seed = first->is.session.seed;
+    if (g->seed < UINT64_C(1) << 53 && seed != (int64_t)g->seed) /* a line of JSON says no more exactly */
         return check(g, "log-intact", false, first, grade_say(g, "seed %llu", (unsigned long long)g->seed),
-                     grade_say(g, "seed %lld", (long long)event_int(first, "seed")),
+                     grade_say(g, "seed %lld", (long long)(seed == FY_ABSENT ? -1 : seed)),
                      "The log belongs to a run with another seed: run the lesson again.");
     return true;
 }
 
-bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given, verdict *out,
-                 char *err, size_t room)
+bool grade_run(const char *lesson, const trace *run, uint64_t seed, const char *given, verdict *out, char *err,
+               size_t room)
 {
     memset(out, 0, sizeof *out);
     const lesson_check *l = lesson_check_find(lesson);
@@ -149,14 +152,11 @@ bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t se
         snprintf(err, room, "there is no lesson '%s'; `ferry list` names them", lesson);
         return false;
     }
-    trace run;
-    if (!trace_parse(&run, lines, size, err, room)) return false;
-    grading g = {.run = &run, .seed = seed, .given = given, .out = out};
+    grading g = {.run = run, .seed = seed, .given = given, .out = out};
     out->pass = true;
-    if (log_is_whole(&g) && (!run.over || too_many(&g))) l->judge(&g);
+    if (log_is_whole(&g) && (!run->over || too_many(&g))) l->judge(&g);
     out->pass = out->pass && out->checks > 0;
     grading_end(&g);
-    trace_free(&run);
     return true;
 }
 

@@ -25,12 +25,11 @@ typedef struct verdict {
     } check[VERDICT_CHECKS];
 } verdict;
 
-/* Judge a finished run (of more than TRACE_MOST events: it fails): JSON lines of its log, the seed and
- * the inputs ("mat1:float32:4x3 ...") that it was given. false, with a sentence in err, when there is
- * nothing to judge: no such lesson, or lines that are not a log. A run that says nothing, or crashed,
- * is judged: it fails. */
-bool grade_lines(const char *lesson, const char *lines, size_t size, uint64_t seed, const char *given, verdict *out,
-                 char *err, size_t room);
+/* Judge a finished run (of more than TRACE_MOST events: it fails), the seed and the inputs
+ * ("mat1:float32:4x3 ...") that it was given. false, with a sentence in err, when there is no such
+ * lesson. A run that says nothing, or crashed, is judged: it fails. */
+bool grade_run(const char *lesson, const trace *run, uint64_t seed, const char *given, verdict *out, char *err,
+               size_t room);
 
 /* Append the verdict to the log this process writes to (fy_log_write_to): one `check` event each, then
  * `grade`. false when no log is open. */
@@ -56,14 +55,52 @@ const lesson_check *lesson_check_find(const char *id);
 const trace *grade_trace(const grading *g);
 uint64_t grade_seed(const grading *g);
 
+/* ---- events --------------------------------------------------------------------------------------
+ * An event is a record: e->kind, e->seq, e->line, and the fields of its kind, e->is.copy.bytes, as
+ * lib/trace/schema.h lists them. Words are numbers (FY_WORD_h2d), devices too (0 the CPU, 1 cuda:0),
+ * ids begin at 1 and 0 is none. These look for the events of one kind of which `when` holds. In `when`,
+ * `is` is the record and `it` the event:
+ *
+ *     next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage != x)    the first such copy
+ *     next_event(g, c, copy, true)                                                 the one after c
+ *     count_events(g, op, is_on_card(is->device) && fy_event_is(it, is->name, "matmul"))
+ *     each_event(g, c, copy) bytes += c->is.copy.bytes;                            a loop over all copies
+ */
+#define next_event(g, last, of, when) \
+    __extension__({ \
+        const fy_event *last_ = (last), *it = last_; \
+        while ((it = event_of_kind(g, it, FY_KIND_##of))) { \
+            const fy_ev_##of *is = &it->is.of; \
+            (void)is; \
+            if (when) break; \
+        } \
+        it; \
+    })
+#define count_events(g, of, when) \
+    __extension__({ \
+        int n_ = 0; \
+        for (const fy_event *at_ = NULL; (at_ = next_event(g, at_, of, when));) n_++; \
+        n_; \
+    })
+#define each_event(g, e, of) for (const fy_event *e = NULL; (e = event_of_kind(g, e, FY_KIND_##of));)
+
+/* The next event of a kind after `last`; NULL as `last`: the first. NULL: there is none. */
+const fy_event *event_of_kind(const grading *g, const fy_event *last, fy_kind kind);
+bool is_on_card(uint8_t device);                                   /* a real one or a simulated one */
+const fy_event *storage_birth(const grading *g, uint32_t storage); /* its alloc event, or NULL */
+uint32_t given_storage(const grading *g, const char *name);        /* of the input when it was asked for; 0: none */
+
 /* Record a verdict. at: the deciding event, or NULL. expected and got are short; message is one plain
  * sentence: what happened, with the line, and what the lesson wanted. Returns pass. */
-bool check(grading *g, const char *name, bool pass, const cJSON *at, const char *expected, const char *got,
+bool check(grading *g, const char *name, bool pass, const fy_event *at, const char *expected, const char *got,
            const char *message);
 /* Text that lives as long as the grading. */
 const char *grade_say(grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "fy_matmul at line 14", "the copy at line 9 (48 bytes, h2d)". */
-const char *grade_where(grading *g, const cJSON *e);
+const char *grade_where(grading *g, const fy_event *e);
+int grade_line(const fy_event *e);                                  /* in the learner's source; -1: none */
+const char *grade_text(grading *g, const fy_event *e, fy_ref text); /* "" where the event has none */
+const char *grade_device(grading *g, uint8_t device);               /* "cuda:0" */
 
 /* Checks that lessons share; each records one verdict and returns it. */
 bool check_same_device(grading *g);                  /* "same-device": no call met two memories */
@@ -77,19 +114,11 @@ bool check_ran_on_card(grading *g, const char *answer, const char *given);
  * at least `least`, each of `ops` ("matmul add") among them; and nobody was handed a bare pointer
  * (fy_data) to bytes that the answer is made from. */
 bool check_computed(grading *g, const char *answer, const char *ops, int least);
-/* At most so many copies of a direction ("h2d"). looks: do fy_print and fy_item count as well? */
-bool check_copies(grading *g, const char *name, const char *dir, int most, bool looks);
-/* "answer-on-the-card" or "answer-at-home": where it was handed in; device: "cuda" (any card) or "cpu". */
-bool check_answer_on(grading *g, const char *answer, const char *device);
-
-/* Events whose field equals value (NULL: any; a number is compared as written). The n-th, from 0, or
- * NULL; the one after `last` (NULL: the first), or NULL; how many. */
-const cJSON *find_event(const grading *g, const char *kind, const char *field, const char *value, int n);
-const cJSON *next_event(const grading *g, const cJSON *last, const char *kind, const char *field, const char *value);
-int count_events(const grading *g, const char *kind, const char *field, const char *value);
-bool is_on_card(const char *device);                           /* "cuda:0", also simulated */
-const cJSON *storage_birth(const grading *g, int64_t storage); /* its alloc event, or NULL */
-int64_t given_storage(const grading *g, const char *name);     /* of the input when it was asked for, or -1 */
+/* At most so many copies of a direction (FY_WORD_h2d). looks: do fy_print and fy_item count as well? */
+bool check_copies(grading *g, const char *name, fy_word dir, int most, bool looks);
+/* "answer-on-the-card" (any card) or "answer-at-home": where it was handed in. */
+bool check_answer_on_card(grading *g, const char *answer);
+bool check_answer_at_home(grading *g, const char *answer);
 
 /* Inputs and answers. Values are doubles, row-major; the arrays live as long as the grading. */
 typedef struct grade_array {
@@ -97,8 +126,9 @@ typedef struct grade_array {
     int64_t count;
     int64_t shape[8];
     int ndim;
-    const char *dtype, *device; /* an answer's device when it was handed in */
-    const cJSON *event;         /* the given or answer event; of several answers the last */
+    fy_word dtype;         /* FY_WORD_float32 ... */
+    uint8_t device;        /* an answer's when it was handed in */
+    const fy_event *event; /* the given or answer event; of several answers the last */
 } grade_array;
 grade_array grade_given(grading *g, const char *name); /* made again from seed, name, shape and dtype */
 grade_array grade_answer(grading *g, const char *name);
@@ -111,18 +141,18 @@ bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, doub
 
 /* The event that shows that the program is built on this misconception (misconceptions.c: "to-moves-it"); NULL: none
  * does. Ends the process when there is no such name, or nothing to tell it by yet. */
-const cJSON *shows_misconception(grading *g, const char *name);
+const fy_event *shows_misconception(grading *g, const char *name);
 
 /* Follow bytes backwards in time, through copies and ops; a write that is overwritten later still
  * counts. Does the content of `storage` at the end of the run descend from `ancestor`? Likewise for what
  * `answer` (an answer event) handed in at its moment. Did this op or copy contribute to it, or this
  * host_read or host_write touch bytes that did? A storage descends from itself. */
-bool storage_comes_from(const grading *g, int64_t storage, int64_t ancestor);
-bool answer_comes_from(const grading *g, const cJSON *answer, int64_t ancestor);
-bool leads_to(grading *g, const cJSON *event, const cJSON *answer);
+bool storage_comes_from(const grading *g, uint32_t storage, uint32_t ancestor);
+bool answer_comes_from(const grading *g, const fy_event *answer, uint32_t ancestor);
+bool leads_to(grading *g, const fy_event *event, const fy_event *answer);
 /* Was the content of the copy's destination ever used: read by an op or by the host, handed in, or
  * copied on to something used? If not, the copy was for nothing. */
-bool copy_is_used(grading *g, const cJSON *copy);
-bool is_look(const char *why); /* a copy home into no tensor of the program's: for a print, an item, a size */
+bool copy_is_used(grading *g, const fy_event *copy);
+bool is_look(const fy_event *copy); /* a copy home into no tensor of the program's: for a print, an item, a size */
 
 #endif

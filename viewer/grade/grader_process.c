@@ -14,50 +14,46 @@
 #include <unistd.h>
 
 #include "log.h"
-#include "memory.h"
 
 enum { SECONDS = 30 }; /* no check needs as many */
 
-static void note_error(judgement *j, const cJSON *e)
+static void copy_text(const fy_event *e, fy_ref ref, char *to, size_t room)
 {
-    snprintf(j->error.code, sizeof j->error.code, "%s", event_text(e, "code"));
-    snprintf(j->error.message, sizeof j->error.message, "%s", event_text(e, "message"));
-    snprintf(j->error.hint, sizeof j->error.hint, "%s", event_text(e, "hint"));
-    j->error.line = (int)event_int(e, "line");
-    j->error.seq = event_seq(e);
+    char *clean = utf8_copy(fy_event_bytes(e, ref));
+    snprintf(to, room, "%s", clean);
+    free(clean);
 }
 
-static void read_events(judgement *j, const fy_text *lines)
+/* What the run says of itself, whether it is graded or not. */
+static void look_over(const trace *run, judgement *j)
 {
-    trace t = {0};
-    char err[256];
+    j->events = run->count;
     j->last_line = -1;
-    if (!trace_parse(&t, lines->data ? lines->data : "", lines->size, err, sizeof err)) return;
-    j->events = t.count;
-    for (int i = 0; i < t.count; i++) {
-        int line = (int)event_int(t.events[i], "line");
-        if (line > 0) j->last_line = line;
-        if (!strcmp(event_kind(t.events[i]), "error")) note_error(j, t.events[i]);
+    for (int i = 0; i < run->count; i++) {
+        const fy_event *e = &run->events[i];
+        if (e->line) j->last_line = (int)e->line;
+        if (e->kind != FY_KIND_error) continue;
+        copy_text(e, e->is.error.code, j->error.code, sizeof j->error.code);
+        copy_text(e, e->is.error.message, j->error.message, sizeof j->error.message);
+        copy_text(e, e->is.error.hint, j->error.hint, sizeof j->error.hint);
+        j->error.line = e->line ? (int)e->line : -1;
+        j->error.seq = (int64_t)e->seq;
     }
-    trace_free(&t);
 }
 
 static void look(int fd, const char *lesson, uint64_t seed, const char *given, judgement *j)
 {
-    fy_text lines = {0};
-    uint64_t cursor = 0;
+    trace run;
     fy_log *log = fy_log_open(fd, j->trouble, sizeof j->trouble);
     j->spoiled = !log && !fy_log_is_log(fd); /* it was one when the program began */
     if (!log) return;
     fy_log_writer_gone(log);
-    while (cursor <= TRACE_MOST && fy_log_read(log, &cursor, &lines, lines.size + (1 << 20)) > 0) continue;
-    if (lines.lost) memory_fail("the lines of a log");
-    read_events(j, &lines);
+    trace_of_log(&run, log);
+    look_over(&run, j);
     j->spoiled = fy_log_is_cut(log);
-    j->judged = !j->spoiled && lesson &&
-                grade_lines(lesson, lines.data ? lines.data : "", lines.size, seed, given, &j->verdict, j->trouble,
-                            sizeof j->trouble);
-    free(lines.data);
+    j->judged =
+        !j->spoiled && lesson && grade_run(lesson, &run, seed, given, &j->verdict, j->trouble, sizeof j->trouble);
+    trace_free(&run);
     if (!j->judged) {
         fy_log_close(log);
         return;

@@ -9,11 +9,11 @@ struct grading {
     uint64_t seed;
     const char *given; /* "mat1:float32:4x3 ..." */
     verdict *out;
-    struct kept *kept;       /* text and arrays that live as long as the grading */
-    const cJSON *lineage_of; /* the answer that `lineage` is about */
-    bool *lineage;           /* by seq: did the event contribute to it? */
-    struct findings *found;  /* NULL: not looked yet */
-    bool *used;              /* by seq: was the copy's destination read later? NULL: not looked yet */
+    struct kept *kept;          /* text and arrays that live as long as the grading */
+    const fy_event *lineage_of; /* the answer that `lineage` is about */
+    bool *lineage;              /* by seq: did the event contribute to it? */
+    struct findings *found;     /* NULL: not looked yet */
+    bool *used;                 /* by seq: was the copy's destination read later? NULL: not looked yet */
 };
 
 /* Zeroed memory that grading_end frees; ends the process when there is none. */

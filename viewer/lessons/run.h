@@ -3,6 +3,8 @@
 #ifndef FERRY_RUN_H
 #define FERRY_RUN_H
 
+#include <cjson/cJSON.h>
+
 #include "child.h"
 #include "diagnose.h"
 #include "grader_process.h"

@@ -1,220 +1,403 @@
 /* event_json.c: a line's fields into the kind's record, by the schema's table: words become numbers, texts and lists go
- * into an arena that looks like a log's. */
+ * into the arena. Each value is judged by its type as it is read; the first fault is told, and reading goes on. */
 #include "event_json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "log_format.h"
-#include "memory.h"
+#include "json_scan.h"
 #include "record_fields.h"
 
-struct json_arena {
-    fy_log log; /* of an arena alone */
-    size_t used;
+/* ---- values: what they are, and whether they may be so --------------------------------------------------------- */
+
+static const double exact = 9007199254740992.0; /* 2^53; beyond it a double is not every integer */
+
+static bool is_whole(json v, double least, double most, double *n)
+{
+    if (!json_is_number(v)) return false;
+    *n = json_number(v);
+    return *n >= least && *n <= most && *n == floor(*n);
+}
+
+static bool read_integer(json v, double least, int64_t *to)
+{
+    double n = 0;
+    bool ok = is_whole(v, -exact, exact, &n);
+    *to = ok ? (int64_t)n : FY_ABSENT;
+    return ok && n >= least;
+}
+
+static bool read_count(json v, double least, uint32_t *to)
+{
+    double n = 0;
+    bool ok = is_whole(v, least, UINT32_MAX, &n);
+    *to = ok ? (uint32_t)n : 0;
+    return ok;
+}
+
+static bool read_seq(json v, uint64_t *to)
+{
+    int64_t n;
+    bool ok = read_integer(v, 0, &n);
+    *to = ok ? (uint64_t)n + 1 : 0;
+    return ok;
+}
+
+static bool read_real(json v, double *to)
+{
+    static const struct {
+        const char *word;
+        double is;
+    } words[] = {{"nan", NAN}, {"inf", INFINITY}, {"-inf", -INFINITY}};
+    *to = NAN;
+    if (json_type(v) == '"')
+        for (size_t i = 0; i < 3; i++)
+            if (json_is(v, words[i].word)) return *to = words[i].is, true;
+    if (json_is_number(v)) *to = json_number(v);
+    return json_is_number(v);
+}
+
+/* What a string says: where it stands, or in the arena's scratch. */
+static bool read_text(event_arena *a, json v, fy_bytes *to)
+{
+    *to = (fy_bytes){"", 0};
+    if (json_type(v) != '"') return false;
+    if (!json_has_escapes(v)) return *to = (fy_bytes){v.at + 1, v.size - 2}, true;
+    char *text = event_arena_scratch(a, v.size);
+    size_t n;
+    if (!json_unescape(v, text, &n)) return false;
+    *to = (fy_bytes){text, strnlen(text, n)};
+    return true;
+}
+
+static bool is(fy_bytes text, const char *word)
+{
+    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
+}
+
+static bool starts(fy_bytes text, const char *with)
+{
+    return text.size >= strlen(with) && !memcmp(text.data, with, strlen(with));
+}
+
+static bool read_address(event_arena *a, json v, uint64_t *to)
+{
+    fy_bytes text;
+    *to = 0;
+    if (!read_text(a, v, &text) || !starts(text, "0x") || text.size == 2 || text.size > 18) return false;
+    for (size_t i = 2; i < text.size; i++) {
+        const char *digits = "0123456789abcdef", *at = strchr(digits, text.data[i]);
+        if (!at) return *to = 0, false;
+        *to = *to << 4 | (uint64_t)(at - digits);
+    }
+    return true;
+}
+
+static bool read_device(event_arena *a, json v, uint8_t *to)
+{
+    fy_bytes text;
+    *to = FY_NO_DEVICE;
+    if (!read_text(a, v, &text)) return false;
+    if (is(text, "cpu")) return *to = 0, true;
+    if (!starts(text, "cuda:") || text.size == 5 || text.size > 8) return false;
+    unsigned n = 0;
+    for (size_t i = 5; i < text.size; n = 10 * n + (unsigned)(text.data[i++] - '0'))
+        if (text.data[i] < '0' || text.data[i] > '9') return false;
+    if (n < FY_NO_DEVICE - 1) *to = (uint8_t)(n + 1);
+    return true;
+}
+
+static bool read_word(event_arena *a, json v, uint8_t *to)
+{
+    fy_bytes text;
+    *to = FY_WORD_none;
+    if (!read_text(a, v, &text) || !text.size) return false;
+    for (unsigned i = 1; i < FY_WORD_COUNT; i++)
+        if (*text.data == *fy_word_name(i) && is(text, fy_word_name(i))) return *to = (uint8_t)i, true;
+    return false;
+}
+
+/* ---- objects and lists ------------------------------------------------------------------------------------------- */
+
+/* An object that is read. */
+typedef struct reading {
+    event_arena *a;
+    fy_event *e;      /* NULL: the object is a part of one */
+    unsigned common;  /* which of the fields that every event has were there */
+    fy_bytes name;    /* of the first field that is wrong */
+    const char *what; /* is wrong with it; NULL: nothing is */
+} reading;
+
+static void blame(reading *r, fy_bytes name, const char *what)
+{
+    if (!r->what) r->name = name, r->what = what;
+}
+
+static fy_bytes bare(json key) { return (fy_bytes){key.at + 1, key.size - 2}; }
+static fy_bytes named(const char *name) { return (fy_bytes){name, strlen(name)}; }
+
+#define VERSION ((fy_type)(FY_TYPE_SIDE + 1)) /* a type beside the schema's: a count that is always there */
+
+static const fy_field use_fields[] = {
+    {"tensor", "", "", FY_TYPE_ID, offsetof(fy_use, tensor)},
+    {"storage", "", "", FY_TYPE_ID, offsetof(fy_use, storage)},
+    {"version", "", "", VERSION, offsetof(fy_use, version)},
+    {0},
+};
+static const fy_field side_fields[] = {
+    {"tensor", "", "", FY_TYPE_ID, offsetof(fy_side, tensor)},
+    {"storage", "", "", FY_TYPE_ID, offsetof(fy_side, storage)},
+    {"device", "", "", FY_TYPE_DEV, offsetof(fy_side, device)},
+    {"mem", "", "", FY_TYPE_ENUM, offsetof(fy_side, mem)},
+    {"addr", "", "", FY_TYPE_ADDR, offsetof(fy_side, addr)},
+    {"version", "", "", VERSION, offsetof(fy_side, version)},
+    {0},
 };
 
-enum { UNIT = 8, FIRST = UNIT /* no entry has reference 0 */ };
-
-/* References count units, and their last bit means something else. */
-static const size_t most_bytes = (size_t)(FY_REF_PAIRED - 1) * UNIT;
-
-json_arena *json_arena_make(void)
+static bool is_always_there(unsigned type)
 {
-    json_arena *a = memory_zeroed(1, sizeof *a, "events");
-    a->used = FIRST;
-    return a;
+    return type == FY_TYPE_INT || type == FY_TYPE_BOOL || type == FY_TYPE_REAL || type == FY_TYPE_SIDE ||
+           type == VERSION;
 }
 
-void json_arena_empty(json_arena *a) { a->used = FIRST; }
-
-void json_arena_free(json_arena *a)
+static const char *rule_of(unsigned type)
 {
-    if (a) free(a->log.arena);
-    free(a);
+    static const char *const rules[] = {
+        [FY_TYPE_INT] = "must be an integer",
+        [FY_TYPE_OPT] = "must be an integer",
+        [FY_TYPE_ID] = "must be a number from 1",
+        [FY_TYPE_SEQ] = "must be the seq of an event",
+        [FY_TYPE_BOOL] = "must be true or false",
+        [FY_TYPE_FLAG] = "must be true, or left out",
+        [FY_TYPE_ADDR] = "must be an address, \"0x...\"",
+        [FY_TYPE_REAL] = "must be a number, \"nan\", \"inf\" or \"-inf\"",
+        [FY_TYPE_DEV] = "must be a device, \"cpu\" or \"cuda:0\"",
+        [FY_TYPE_ENUM] = "must be one of the schema's words",
+        [FY_TYPE_STR] = "must be a string",
+        [FY_TYPE_DIMS] = "must be a list of integers",
+        [FY_TYPE_IDS] = "must be a list of numbers",
+        [FY_TYPE_NUMS] = "must be a list of numbers, \"nan\", \"inf\" or \"-inf\"",
+        [FY_TYPE_REFS] = "must be a list of {tensor, storage, version}",
+        [FY_TYPE_JSON] = "must be a list or an object",
+        [FY_TYPE_DIM3] = "must be three numbers",
+        [FY_TYPE_SIDE] = "must be {tensor, storage, device, mem, addr, version}",
+        [VERSION] = "must be an integer from 0",
+    };
+    return rules[type];
 }
 
-/* Room for an entry, which may move all others: nobody keeps a pointer into the arena while it is filled. */
-static void *room_for(json_arena *a, size_t size, fy_ref *ref)
+static bool read_value(event_arena *a, unsigned type, json v, unsigned char *to);
+
+/* A field of that name, looked for from the place where the last was found: lines are written in the table's order.
+ * -1: none. */
+static int field_named(const fy_field *fields, json key, int from)
 {
-    size_t from = a->used, bytes = sizeof(fy_entry) + (size + UNIT - 1) / UNIT * UNIT;
-    *ref = 0;
-    if (size > UINT32_MAX - UNIT || bytes > most_bytes - from) return NULL;
-    if (from + bytes > a->log.arena_bytes) {
-        a->log.arena_bytes = 2 * (from + bytes);
-        a->log.arena = memory_grown(a->log.arena, a->log.arena_bytes, 1, "events");
+    for (int i = from; fields[i].name; i++)
+        if (json_is(key, fields[i].name)) return i;
+    for (int i = 0; i < from; i++)
+        if (json_is(key, fields[i].name)) return i;
+    return -1;
+}
+
+static bool read_common(reading *r, json key, json v);
+
+/* An object of these fields alone, each once; where one comes twice, the first counts. */
+static void read_object(reading *r, const fy_field *fields, json object, unsigned char *to)
+{
+    json key, item;
+    uint64_t seen = 0;
+    for (int i, next = 0; json_next(&object, &key, &item);) {
+        if ((i = field_named(fields, key, next)) < 0) {
+            if (!r->e || !read_common(r, key, item)) blame(r, bare(key), "is not in the schema");
+            continue;
+        }
+        next = fields[i + 1].name ? i + 1 : 0;
+        if (seen >> i & 1) blame(r, bare(key), "is there twice");
+        else if (!read_value(r->a, fields[i].type, item, to + fields[i].offset))
+            blame(r, bare(key), rule_of(fields[i].type));
+        seen |= (uint64_t)1 << i;
     }
-    fy_entry entry = {(uint32_t)size, (uint32_t)size ^ FY_ENTRY_MARK};
-    memcpy(a->log.arena + from, &entry, sizeof entry);
-    a->used = from + bytes;
-    *ref = (fy_ref)(from / UNIT);
-    return a->log.arena + from + sizeof entry;
+    for (int i = 0; fields[i].name; i++)
+        if (is_always_there(fields[i].type) && !(seen >> i & 1)) blame(r, named(fields[i].name), "is missing");
 }
 
-static fy_ref bytes_into(json_arena *a, const char *bytes, size_t size)
+static bool read_parts(event_arena *a, const fy_field *fields, json object, void *to)
 {
-    fy_ref ref;
-    void *to = room_for(a, size, &ref);
-    if (to) memcpy(to, bytes, size);
-    return ref;
+    reading r = {.a = a};
+    if (json_type(object) != '{') return false;
+    read_object(&r, fields, object, to);
+    return !r.what;
 }
 
-/* ---- values ---- */
-
-static bool is_whole(const cJSON *v, double least, double most)
+static bool read_element(event_arena *a, fy_type type, json v, unsigned char *to)
 {
-    return cJSON_IsNumber(v) && v->valuedouble >= least && v->valuedouble <= most &&
-           v->valuedouble == floor(v->valuedouble);
+    union {
+        int64_t dim;
+        uint32_t id;
+        double num;
+        fy_use use;
+    } is = {0};
+    bool ok = type == FY_TYPE_DIMS   ? read_integer(v, -exact, &is.dim)
+              : type == FY_TYPE_IDS  ? read_count(v, 0, &is.id)
+              : type == FY_TYPE_NUMS ? read_real(v, &is.num)
+                                     : read_parts(a, use_fields, v, &is.use);
+    memcpy(to, &is, fy_element_size(type));
+    return ok;
 }
 
-static int64_t integer(const cJSON *v)
+static bool read_list(event_arena *a, fy_type type, json v, fy_ref *to)
 {
-    double most = 9007199254740992.0; /* 2^53; beyond it a double is not every integer */
-    return is_whole(v, -most, most) ? (int64_t)v->valuedouble : FY_ABSENT;
+    size_t step = fy_element_size(type), size = 0;
+    bool ok = json_type(v) == '[';
+    *to = 0;
+    if (!ok) return false;
+    unsigned char *all = (unsigned char *)event_arena_scratch(a, json_count(v) * step);
+    for (json item; json_next(&v, NULL, &item); size += step) ok &= read_element(a, type, item, all + size);
+    *to = event_arena_put(a, all, size);
+    return ok;
 }
 
-static uint32_t count(const cJSON *v) { return is_whole(v, 0, UINT32_MAX) ? (uint32_t)v->valuedouble : 0; }
-
-static uint64_t seq_plus_one(const cJSON *v)
-{
-    int64_t n = integer(v);
-    return n < 0 ? 0 : (uint64_t)n + 1;
-}
-
-static double real(const cJSON *v)
-{
-    if (cJSON_IsNumber(v)) return v->valuedouble;
-    if (!cJSON_IsString(v)) return NAN;
-    return !strcmp(v->valuestring, "inf") ? INFINITY : !strcmp(v->valuestring, "-inf") ? -INFINITY : NAN;
-}
-
-static uint64_t address(const cJSON *v) { return cJSON_IsString(v) ? strtoull(v->valuestring, NULL, 16) : 0; }
-
-static uint8_t device(const cJSON *v)
-{
-    const char *name = cJSON_IsString(v) ? v->valuestring : "";
-    if (!strcmp(name, "cpu")) return 0;
-    if (strncmp(name, "cuda:", 5)) return FY_NO_DEVICE;
-    char *end;
-    unsigned long n = strtoul(name + 5, &end, 10);
-    return name[5] && !*end && n < FY_NO_DEVICE - 1 ? (uint8_t)(n + 1) : FY_NO_DEVICE;
-}
-
-static uint8_t word(const cJSON *v)
-{
-    const char *s = cJSON_IsString(v) ? v->valuestring : "";
-    for (unsigned i = 1; *s && i < FY_WORD_COUNT; i++)
-        if (*s == *fy_word_name(i) && !strcmp(s, fy_word_name(i))) return (uint8_t)i;
-    return FY_WORD_none;
-}
-
-static const cJSON *part(const cJSON *v, const char *name) { return cJSON_GetObjectItemCaseSensitive(v, name); }
-
-static fy_use use(const cJSON *v)
-{
-    return (fy_use){count(part(v, "tensor")), count(part(v, "storage")), count(part(v, "version"))};
-}
-
-static fy_side side(const cJSON *v)
-{
-    return (fy_side){.addr = address(part(v, "addr")),
-                     .tensor = count(part(v, "tensor")),
-                     .storage = count(part(v, "storage")),
-                     .version = count(part(v, "version")),
-                     .device = device(part(v, "device")),
-                     .mem = word(part(v, "mem"))};
-}
-
-/* ---- what goes into the arena ---- */
-
-static fy_ref text(json_arena *a, const cJSON *v)
-{
-    return cJSON_IsString(v) ? bytes_into(a, v->valuestring, strlen(v->valuestring)) : 0;
-}
-
-static fy_ref json(json_arena *a, const cJSON *v)
-{
-    char *printed = cJSON_IsArray(v) || cJSON_IsObject(v) ? cJSON_PrintUnformatted(v) : NULL;
-    fy_ref ref = printed ? bytes_into(a, printed, strlen(printed)) : 0;
-    cJSON_free(printed);
-    return ref;
-}
-
-static void put_element(fy_type type, const cJSON *v, unsigned char *to)
-{
-    switch (type) {
-    case FY_TYPE_DIMS: memcpy(to, &(int64_t){integer(v)}, sizeof(int64_t)); return;
-    case FY_TYPE_IDS: memcpy(to, &(uint32_t){count(v)}, sizeof(uint32_t)); return;
-    case FY_TYPE_NUMS: memcpy(to, &(double){real(v)}, sizeof(double)); return;
-    default: memcpy(to, &(fy_use[]){use(v)}, sizeof(fy_use));
-    }
-}
-
-static fy_ref list(json_arena *a, fy_type type, const cJSON *v)
-{
-    fy_ref ref;
-    size_t step = fy_element_size(type);
-    if (!cJSON_IsArray(v)) return 0;
-    unsigned char *to = room_for(a, (size_t)cJSON_GetArraySize(v) * step, &ref);
-    for (const cJSON *i = v->child; to && i; i = i->next, to += step) put_element(type, i, to);
-    return ref;
-}
-
-static void put_dim3(const cJSON *v, unsigned char *to)
+static bool read_dim3(json v, unsigned char *to)
 {
     uint32_t n[3] = {0};
-    const cJSON *i = cJSON_IsArray(v) ? v->child : NULL;
-    for (int k = 0; i && k < 3; k++, i = i->next) n[k] = count(i);
+    bool ok = json_type(v) == '[';
+    int k = 0;
+    for (json item; json_type(v) && json_type(v) != '{' && json_next(&v, NULL, &item); k++)
+        ok &= k < 3 && read_count(item, 0, &n[k]);
     memcpy(to, n, sizeof n);
+    return ok && k == 3;
 }
 
-#define PUT(type, value) memcpy(to, &(type){value}, sizeof(type))
+static bool read_string(event_arena *a, json v, fy_ref *to)
+{
+    fy_bytes text;
+    bool ok = read_text(a, v, &text);
+    *to = ok ? event_arena_put(a, text.data, text.size) : 0;
+    return ok;
+}
 
-/* v is NULL where the line does not have the field. */
-static void put_field(json_arena *a, fy_type type, const cJSON *v, unsigned char *to)
+static bool read_json(event_arena *a, json v, fy_ref *to)
+{
+    bool ok = json_type(v) == '[' || json_type(v) == '{';
+    *to = ok ? event_arena_put(a, v.at, v.size) : 0;
+    return ok;
+}
+
+#define READ(type_, call) \
+    { \
+        type_ n; \
+        bool ok = call; \
+        memcpy(to, &n, sizeof n); \
+        return ok; \
+    }
+
+static bool read_value(event_arena *a, unsigned type, json v, unsigned char *to)
 {
     switch (type) {
     case FY_TYPE_INT:
-    case FY_TYPE_OPT: PUT(int64_t, integer(v)); return;
-    case FY_TYPE_ID: PUT(uint32_t, count(v)); return;
-    case FY_TYPE_SEQ: PUT(uint64_t, seq_plus_one(v)); return;
-    case FY_TYPE_BOOL:
-    case FY_TYPE_FLAG: *to = cJSON_IsTrue(v) != 0; return;
-    case FY_TYPE_ADDR: PUT(uint64_t, address(v)); return;
-    case FY_TYPE_REAL: PUT(double, real(v)); return;
-    case FY_TYPE_DEV: *to = device(v); return;
-    case FY_TYPE_ENUM: *to = word(v); return;
-    case FY_TYPE_STR: PUT(fy_ref, text(a, v)); return;
-    case FY_TYPE_JSON: PUT(fy_ref, json(a, v)); return;
-    case FY_TYPE_DIM3: put_dim3(v, to); return;
-    case FY_TYPE_SIDE: memcpy(to, &(fy_side[]){side(v)}, sizeof(fy_side)); return;
-    default: PUT(fy_ref, list(a, type, v));
+    case FY_TYPE_OPT: READ(int64_t, read_integer(v, -exact, &n))
+    case FY_TYPE_ID: READ(uint32_t, read_count(v, 1, &n))
+    case VERSION: READ(uint32_t, read_count(v, 0, &n))
+    case FY_TYPE_SEQ: READ(uint64_t, read_seq(v, &n))
+    case FY_TYPE_BOOL: *to = json_type(v) == 't'; return *to || json_type(v) == 'f';
+    case FY_TYPE_FLAG: return (*to = json_type(v) == 't');
+    case FY_TYPE_ADDR: READ(uint64_t, read_address(a, v, &n))
+    case FY_TYPE_REAL: READ(double, read_real(v, &n))
+    case FY_TYPE_DEV: return read_device(a, v, to);
+    case FY_TYPE_ENUM: return read_word(a, v, to);
+    case FY_TYPE_STR: READ(fy_ref, read_string(a, v, &n))
+    case FY_TYPE_JSON: READ(fy_ref, read_json(a, v, &n))
+    case FY_TYPE_DIM3: return read_dim3(v, to);
+    case FY_TYPE_SIDE: {
+        fy_side n = {.device = FY_NO_DEVICE};
+        bool ok = read_parts(a, side_fields, v, &n);
+        memcpy(to, &n, sizeof n);
+        return ok;
+    }
+    default: READ(fy_ref, read_list(a, (fy_type)type, v, &n))
     }
 }
 
-/* ---- one event ---- */
+/* ---- one event --------------------------------------------------------------------------------------------------- */
 
-static uint8_t kind_of(const cJSON *v)
+/* A record of which nothing is there. */
+static void leave_out(const fy_field *f, unsigned char *record)
 {
-    const char *s = cJSON_IsString(v) ? v->valuestring : "";
-    for (unsigned k = 1; *s && k < FY_KIND_COUNT; k++)
-        if (*s == *fy_kind_name(k) && !strcmp(s, fy_kind_name(k))) return (uint8_t)k;
+    for (; f->name; f++) {
+        unsigned char *to = record + f->offset;
+        if (f->type == FY_TYPE_INT || f->type == FY_TYPE_OPT) memcpy(to, &(int64_t){FY_ABSENT}, sizeof(int64_t));
+        if (f->type == FY_TYPE_REAL) memcpy(to, &(double){NAN}, sizeof(double));
+        if (f->type == FY_TYPE_DEV) *to = FY_NO_DEVICE;
+        if (f->type == FY_TYPE_SIDE) to[offsetof(fy_side, device)] = FY_NO_DEVICE;
+    }
+}
+
+enum { SEQ, TIME, KIND, THREAD, PLACE, LINE, FUNCTION };
+static const char *const common[] = {"seq", "t", "kind", "th", "file", "line", "fn"};
+
+/* What every event has. False: it is none of that. */
+static bool read_common(reading *r, json key, json v)
+{
+    static const uint8_t types[] = {VERSION, FY_TYPE_INT, FY_TYPE_STR, VERSION, FY_TYPE_STR, FY_TYPE_OPT, FY_TYPE_STR};
+    fy_event *e = r->e;
+    int64_t n = 0;
+    bool ok = true;
+    unsigned i = 0;
+    while (i <= FUNCTION && !json_is(key, common[i])) i++;
+    if (i > FUNCTION) return false;
+    if (r->common & 1u << i) return blame(r, bare(key), "is there twice"), true;
+    r->common |= 1u << i;
+    if (i == PLACE) ok = read_string(r->a, v, &e->file);
+    else if (i == FUNCTION) ok = read_string(r->a, v, &e->fn);
+    else if (i != KIND) ok = read_integer(v, i == SEQ || i == THREAD ? 0 : -exact, &n);
+    if (i == SEQ) e->seq = (uint64_t)(n == FY_ABSENT ? -1 : n);
+    if (i == TIME && n != FY_ABSENT) e->t = n;
+    if (i == THREAD && n >= 0 && n <= UINT16_MAX) e->th = (uint16_t)n;
+    if (i == LINE && n >= 0 && n <= UINT32_MAX) e->line = (uint32_t)n;
+    if (!ok) blame(r, bare(key), rule_of(types[i]));
+    return true;
+}
+
+static uint8_t kind_named(fy_bytes name)
+{
+    for (unsigned k = 1; name.size && k < FY_KIND_COUNT; k++)
+        if (*name.data == *fy_kind_name(k) && is(name, fy_kind_name(k))) return (uint8_t)k;
     return FY_KIND_unpublished;
 }
 
-void event_of_json(json_arena *a, const cJSON *line, fy_event *e)
+/* Of a line whose kind is not known. */
+static line_says no_event(reading *r, json object, fy_bytes kind, char *wrong, size_t room)
 {
-    *e = (fy_event){.log = &a->log, .kind = kind_of(part(line, "kind"))};
-    int64_t seq = integer(part(line, "seq")), t = integer(part(line, "t"));
-    uint32_t th = count(part(line, "th"));
-    e->seq = seq < 0 ? 0 : (uint64_t)seq;
-    e->t = t == FY_ABSENT ? 0 : t;
-    e->th = th <= UINT16_MAX ? (uint16_t)th : 0;
-    e->line = count(part(line, "line"));
-    e->file = text(a, part(line, "file"));
-    e->fn = text(a, part(line, "fn"));
-    unsigned char *record = (unsigned char *)&e->is;
-    const fy_field *f = fy_kind_fields(e->kind);
-    for (; f && f->name; f++) put_field(a, f->type, part(line, f->name), record + f->offset);
+    if (!kind.data) snprintf(wrong, room, "an event must be an object with a \"kind\"");
+    else
+        snprintf(wrong, room, "there is no kind of event \"%.*s\"; `ferry schema` lists them",
+                 kind.size < 60 ? (int)kind.size : 60, kind.data);
+    for (json key, item; json_next(&object, &key, &item);) read_common(r, key, item);
+    return LINE_NO_EVENT;
+}
+
+line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event *e, char *wrong, size_t room)
+{
+    *wrong = 0;
+    *e = (fy_event){.log = event_arena_log(a), .seq = UINT64_MAX};
+    while (size && strchr(" \t\r\n", line[size - 1])) size--;
+    if (!fy_json_is_well_formed(line, size)) return snprintf(wrong, room, "this is not JSON"), LINE_NO_JSON;
+    json object = json_of(line, size);
+    if (json_type(object) != '{') return snprintf(wrong, room, "this is not a JSON object"), LINE_NO_OBJECT;
+
+    fy_bytes kind;
+    reading r = {.a = a, .e = e};
+    if (!read_text(a, json_member(object, "kind"), &kind)) kind = (fy_bytes){NULL, 0};
+    e->kind = kind_named(kind);
+    if (!e->kind) return no_event(&r, object, kind, wrong, room);
+    leave_out(fy_kind_fields(e->kind), (unsigned char *)&e->is);
+    read_object(&r, fy_kind_fields(e->kind), object, (unsigned char *)&e->is);
+    for (unsigned i = SEQ; i <= THREAD; i++)
+        if (!(r.common & 1u << i)) blame(&r, named(common[i]), "is missing");
+    if (!r.what) return LINE_EVENT;
+    snprintf(wrong, room, "%s: \"%.*s\" %s", fy_kind_name(e->kind), r.name.size < 80 ? (int)r.name.size : 80,
+             r.name.data, r.what);
+    return LINE_LOOSE;
 }

@@ -28,6 +28,7 @@ struct feed {
     char *text;
     size_t *ends; /* where the lines of `text` end, their newlines included */
     uint64_t count;
+    uint8_t last_kind;
     char note[160];
 };
 
@@ -82,7 +83,7 @@ typedef struct reading {
     size_t size, ends_room;
     event_visit *visit; /* NULL: nobody looks on */
     void *user;
-    json_arena *arena; /* of the event that is visited */
+    event_arena *arena; /* of the event that is read */
 } reading;
 
 static bool bad_line(const reading *r, const char *what, const char *fix)
@@ -91,57 +92,47 @@ static bool bad_line(const reading *r, const char *what, const char *fix)
     return false;
 }
 
-static bool check_first(const reading *r, const cJSON *e)
+static bool check_first(const reading *r, const fy_event *e)
 {
     static const char fix[] = "open the file that FERRY_TRACE wrote, whole";
-    if (strcmp(event_kind(e), "session")) return bad_line(r, "a log begins with a session event, this does not", fix);
-    if (event_int(e, "schema") == SCHEMA) return true;
+    if (e->kind != FY_KIND_session) return bad_line(r, "a log begins with a session event, this does not", fix);
+    int64_t schema = e->is.session.schema;
+    if (schema == SCHEMA) return true;
     char what[96];
     snprintf(what, sizeof what, "the schema is version %lld, this ferry reads version %d",
-             (long long)event_int(e, "schema"), SCHEMA);
+             (long long)(schema == FY_ABSENT ? -1 : schema), SCHEMA);
     return bad_line(r, what, "open it with the ferry that wrote it, or a newer one");
 }
 
-static bool check_event(const reading *r, const cJSON *e)
+static bool check_event(const reading *r, line_says says, const fy_event *e, const char *wrong)
 {
     char what[200];
-    if (!cJSON_IsObject(e))
-        return bad_line(r, "this is not a JSON object", "every line of a log is one; restore the line");
+    if (says == LINE_NO_JSON) return bad_line(r, wrong, "every line of a log is one JSON object; restore the line");
+    if (says == LINE_NO_OBJECT) return bad_line(r, wrong, "every line of a log is one; restore the line");
     if (!r->f->count && !check_first(r, e)) return false;
-    if (event_seq(e) != (int64_t)r->f->count) {
-        snprintf(what, sizeof what, "seq is %lld and should be %llu", (long long)event_seq(e),
+    if (e->seq != r->f->count) {
+        snprintf(what, sizeof what, "seq is %lld and should be %llu", (long long)e->seq,
                  (unsigned long long)r->f->count);
         return bad_line(r, what, "lines are missing, doubled or out of order; open the whole file");
     }
-    if (event_is_valid(e, what, sizeof what)) return true;
-    return bad_line(r, what, "the file was edited or written by another version; record the run again");
-}
-
-static bool is_blank(const char *s, const char *end)
-{
-    while (s < end && (*s == ' ' || *s == '\t' || *s == '\r')) s++;
-    return s == end;
+    if (says == LINE_EVENT) return true;
+    return bad_line(r, wrong, "the file was edited or written by another version; record the run again");
 }
 
 static bool check_line(const reading *r, const char *line, size_t size)
 {
+    fy_event e;
+    char wrong[200];
     if (size > LONGEST_LINE)
         return bad_line(r, "the line is longer than 16 MiB", "this is hardly a log of Ferry's; open another file");
     if (!fy_utf8_is_valid(line, size))
         return bad_line(r, "this is not UTF-8 text", "open a file of JSON lines or a log");
-    const char *rest = NULL;
-    cJSON *e = cJSON_ParseWithLengthOpts(line, size, &rest, false);
-    bool ok = e && is_blank(rest, line + size);
-    ok = ok ? check_event(r, e)
-            : bad_line(r, "this is not JSON", "every line of a log is one JSON object; restore the line");
-    if (ok && r->visit) {
-        fy_event event;
-        json_arena_empty(r->arena);
-        event_of_json(r->arena, e, &event);
-        r->visit(r->user, &event);
-    }
-    cJSON_Delete(e);
-    return ok;
+    event_arena_empty(r->arena);
+    line_says says = event_of_line(r->arena, line, size, &e, wrong, sizeof wrong);
+    if (!check_event(r, says, &e, wrong)) return false;
+    r->f->last_kind = e.kind;
+    if (r->visit) r->visit(r->user, &e);
+    return true;
 }
 
 static bool add_line(reading *r, size_t end)
@@ -222,9 +213,10 @@ static feed *open_file(const char *path, event_visit *visit, void *user, char *e
         if (!f) snprintf(err, room, "%s: %s", path, why);
         return f;
     } else {
-        reading r = {.path = path, .err = err, .room = room, .visit = visit, .user = user, .arena = json_arena_make()};
+        reading r = {
+            .path = path, .err = err, .room = room, .visit = visit, .user = user, .arena = event_arena_make(false)};
         feed *f = feed_of_lines(r, fd, (size_t)s.st_size);
-        json_arena_free(r.arena);
+        event_arena_free(r.arena);
         close(fd);
         return f;
     }
@@ -274,6 +266,17 @@ uint64_t feed_count(feed *f)
     uint64_t n = fy_log_count(f->log);
     pthread_mutex_unlock(&f->lock);
     return n;
+}
+
+fy_kind feed_last_kind(feed *f)
+{
+    if (!f->log) return f->last_kind;
+    pthread_mutex_lock(&f->lock);
+    fy_event e = {.kind = FY_KIND_unpublished};
+    uint64_t count = fy_log_count(f->log), cursor = count ? count - 1 : 0;
+    bool any = fy_event_next(f->log, &cursor, &e);
+    pthread_mutex_unlock(&f->lock);
+    return any ? e.kind : FY_KIND_unpublished;
 }
 
 bool feed_drained(feed *f, uint64_t cursor)

@@ -17,6 +17,7 @@ bool feed_drained(feed *f, uint64_t cursor);
 uint64_t feed_count(feed *f);         /* lines so far */
 bool feed_ended(feed *f);             /* nothing more will come: its writer ended in order or is dead */
 bool feed_is_cut(feed *f);            /* somebody cut the log's file off: less is there than was written */
+fy_kind feed_last_kind(feed *f);      /* of the last event so far; FY_KIND_unpublished: there is none */
 const char *feed_note(const feed *f); /* what was left out of a damaged file, in words; NULL: nothing */
 /* Each event of a file, as it is checked, once, in order; note is what feed_note says. False: as feed_of_file. */
 bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room);

@@ -1,5 +1,5 @@
-/* trace.c: JSON lines to events that can be asked. A trace is whole, or it is refused or says that it is
- * not: the i-th event is the one with seq i, so that nobody judges half a run. Empty lines are skipped. */
+/* trace.c: runs read whole. A trace is whole, or it is refused or says that it is not: the i-th event is the one with
+ * seq i, so that nobody judges half a run. Empty lines are skipped. */
 #include "trace.h"
 
 #include <stdio.h>
@@ -8,62 +8,56 @@
 
 #include "event_json.h"
 #include "memory.h"
+#include "record_fields.h"
 
-static bool refuse(trace *t, char *err, size_t room, int line, const char *what, const char *fix)
+void trace_begin(trace *t) { *t = (trace){.arena = event_arena_make(true)}; }
+
+void trace_free(trace *t)
 {
-    trace_free(t);
-    snprintf(err, room, "line %d %s; %s", line, what, fix);
-    return false;
+    event_arena_free(t->arena);
+    free(t->events);
+    *t = (trace){0};
 }
 
-static bool keep(trace *t, cJSON *event, int *space)
+/* ---- one event more ---- */
+
+static fy_ref kept(trace *t, const fy_event *e, fy_ref ref)
 {
-    if (t->count == *space) {
-        int more = *space ? *space * 2 : 256;
-        t->events = memory_grown(t->events, (size_t)more, sizeof *t->events, "the events of a run");
-        *space = more;
+    fy_bytes bytes = fy_event_bytes(e, ref);
+    return ref ? event_arena_put(t->arena, bytes.data, bytes.size) : 0;
+}
+
+void trace_add(trace *t, const fy_event *e)
+{
+    if ((t->over |= t->count == TRACE_MOST)) return;
+    if (t->count == t->room) {
+        t->room = t->room ? 2 * t->room : 256;
+        if (t->room > TRACE_MOST) t->room = TRACE_MOST;
+        t->events = memory_grown(t->events, (size_t)t->room, sizeof *t->events, "the events of a run");
     }
-    if (!cJSON_AddItemToArray(t->root, event)) return false;
-    t->events[t->count++] = event;
-    return true;
-}
-
-/* An event has a kind and the next seq. Says what is wrong, or NULL. */
-static const char *wrong_event(const cJSON *e, int64_t seq)
-{
-    if (!cJSON_IsObject(e)) return "is not a JSON object";
-    if (!*event_kind(e)) return "has no \"kind\"";
-    if (event_seq(e) < 0) return "has no \"seq\"";
-    if (seq >= 0 && event_seq(e) != seq) return "does not follow the line before: its \"seq\" is not the next number";
-    return NULL;
-}
-
-/* One line as an event; NULL with what is wrong and the fix. seq -1: any. */
-static cJSON *event_of(const char *text, size_t size, int64_t seq, const char **wrong, const char **fix)
-{
-    const char *end = NULL;
-    cJSON *e = cJSON_ParseWithLengthOpts(text, size, &end, false);
-    while (e && end < text + size && *end && strchr(" \t\r", *end)) end++;
-    *wrong = "is not JSON";
-    *fix = "it may be cut short: save the run again, or remove the line if it is the last";
-    if (e && end == text + size) {
-        *wrong = wrong_event(e, seq);
-        *fix = "open a log that Ferry wrote and nobody edited";
-        if (!*wrong) return e;
+    fy_event *to = &t->events[t->count++];
+    *to = *e;
+    to->log = event_arena_log(t->arena);
+    to->file = kept(t, e, e->file);
+    to->fn = kept(t, e, e->fn);
+    for (const fy_field *f = fy_kind_fields(e->kind); f && f->name; f++) {
+        unsigned char *at = (unsigned char *)&to->is + f->offset;
+        fy_ref ref;
+        if (!fy_type_refers(f->type)) continue;
+        memcpy(&ref, at, sizeof ref);
+        ref = kept(t, e, ref);
+        memcpy(at, &ref, sizeof ref);
     }
-    cJSON_Delete(e);
-    return NULL;
 }
 
-static bool add_line(trace *t, const char *text, size_t size, int number, int *space, char *err, size_t room)
+void trace_of_log(trace *t, fy_log *log)
 {
-    const char *wrong, *fix;
-    cJSON *e = event_of(text, size, t->count, &wrong, &fix);
-    if (!e) return refuse(t, err, room, number, wrong, fix);
-    if (keep(t, e, space)) return true;
-    cJSON_Delete(e);
-    return refuse(t, err, room, number, "does not fit into memory", "make the run shorter");
+    fy_event e;
+    trace_begin(t);
+    for (uint64_t cursor = 0; !t->over && fy_event_next(log, &cursor, &e);) trace_add(t, &e);
 }
+
+/* ---- lines ---- */
 
 /* The next line from *p on that is not empty: where it begins, NULL at the end. *number counts all lines. */
 static const char *next_line(const char **p, const char *end, size_t *length, int *number)
@@ -80,76 +74,62 @@ static const char *next_line(const char **p, const char *end, size_t *length, in
     return NULL;
 }
 
-bool trace_parse(trace *t, const char *lines, size_t size, char *err, size_t room)
+static bool refuse(char *err, size_t room, int number, const char *what, const char *fix)
 {
-    *t = (trace){.root = cJSON_CreateArray()};
-    if (!t->root) return refuse(t, err, room, 0, "does not fit into memory", "close other programs");
-    int space = 0, number = 0;
-    const char *p = lines, *line;
-    for (size_t length; size && (line = next_line(&p, lines + size, &length, &number));) {
-        if ((t->over = t->count == TRACE_MOST)) return true;
-        if (!add_line(t, line, length, number, &space, err, room)) return false;
+    snprintf(err, room, "line %d %s; %s", number, what, fix);
+    return false;
+}
+
+/* An event has a kind and the next seq; seq -1: any. */
+static bool read_line(event_arena *a, const char *line, size_t size, int number, int64_t seq, fy_event *e, char *err,
+                      size_t room)
+{
+    static const char foreign[] = "open a log that Ferry wrote and nobody edited";
+    char wrong[200], what[256];
+    line_says says = event_of_line(a, line, size, e, wrong, sizeof wrong);
+    if (says == LINE_NO_JSON)
+        return refuse(err, room, number, "is not JSON",
+                      "it may be cut short: save the run again, or remove the line if it is the last");
+    if (says == LINE_NO_OBJECT) return refuse(err, room, number, "is not a JSON object", foreign);
+    if (says == LINE_NO_EVENT) {
+        snprintf(what, sizeof what, "has no \"kind\" that this ferry knows: %s", wrong);
+        return refuse(err, room, number, what, "open it with the ferry that wrote it");
     }
-    return true;
+    if ((int64_t)e->seq < 0) return refuse(err, room, number, "has no \"seq\"", foreign);
+    if (seq < 0 || (int64_t)e->seq == seq) return true;
+    return refuse(err, room, number, "does not follow the line before: its \"seq\" is not the next number", foreign);
+}
+
+/* The first line has this seq, or any: -1. enough: stop when it is true; NULL: at the end. */
+static bool each(const char *lines, size_t size, int64_t seq, const bool *enough, event_visit *visit, void *user,
+                 char *err, size_t room)
+{
+    const char *p = lines, *line;
+    int number = 0;
+    bool ok = true;
+    event_arena *arena = event_arena_make(false);
+    for (size_t length; size && (line = next_line(&p, lines + size, &length, &number)) && !(enough && *enough);) {
+        fy_event e;
+        event_arena_empty(arena);
+        if (!(ok = read_line(arena, line, length, number, seq, &e, err, room))) break;
+        seq = (int64_t)e.seq + 1;
+        visit(user, &e);
+    }
+    event_arena_free(arena);
+    return ok;
 }
 
 bool trace_each(const char *lines, size_t size, event_visit *visit, void *user, char *err, size_t room)
 {
-    const char *p = lines, *line, *wrong, *fix;
-    int number = 0;
-    int64_t seq = -1;
-    bool ok = true;
-    json_arena *arena = json_arena_make();
-    for (size_t length; ok && size && (line = next_line(&p, lines + size, &length, &number));) {
-        fy_event e;
-        cJSON *json = event_of(line, length, seq, &wrong, &fix);
-        if (!json) snprintf(err, room, "line %d %s; %s", number, wrong, fix);
-        if (!(ok = json != NULL)) break;
-        json_arena_empty(arena);
-        event_of_json(arena, json, &e);
-        seq = (int64_t)e.seq + 1;
-        visit(user, &e);
-        cJSON_Delete(json);
-    }
-    json_arena_free(arena);
+    return each(lines, size, -1, NULL, visit, user, err, room);
+}
+
+static void add(void *t, const fy_event *e) { trace_add(t, e); }
+
+bool trace_of_lines(trace *t, const char *lines, size_t size, char *err, size_t room)
+{
+    trace_begin(t);
+    bool ok = each(lines, size, 0, &t->over, add, t, err, room);
+    if (!ok) trace_free(t);
     return ok;
 }
-
-void trace_free(trace *t)
-{
-    cJSON_Delete(t->root);
-    free(t->events);
-    *t = (trace){0};
-}
-
-/* "src.device" reaches into the object src. */
-static const cJSON *field_of(const cJSON *e, const char *path)
-{
-    for (const char *dot; e && (dot = strchr(path, '.')); path = dot + 1) {
-        char name[32];
-        size_t n = (size_t)(dot - path);
-        if (n >= sizeof name) return NULL;
-        memcpy(name, path, n);
-        name[n] = 0;
-        e = cJSON_GetObjectItemCaseSensitive(e, name);
-    }
-    return cJSON_GetObjectItemCaseSensitive(e, path);
-}
-
-const char *event_text(const cJSON *e, const char *field)
-{
-    const cJSON *f = field_of(e, field);
-    return cJSON_IsString(f) ? f->valuestring : "";
-}
-
-int64_t event_int(const cJSON *e, const char *field)
-{
-    const cJSON *f = field_of(e, field);
-    double most = 9007199254740992.0; /* 2^53; beyond it a double is not every integer */
-    if (!cJSON_IsNumber(f) || !(f->valuedouble >= -most && f->valuedouble <= most)) return -1;
-    return (int64_t)f->valuedouble;
-}
-
-const char *event_kind(const cJSON *e) { return event_text(e, "kind"); }
-
-int64_t event_seq(const cJSON *e) { return event_int(e, "seq"); }

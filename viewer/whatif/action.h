@@ -20,7 +20,7 @@ typedef struct action {
     int64_t start, end; /* -1: the log does not say */
 } action;
 
-int action_device(const char *name); /* "cuda:1" to 2; 0: the host, or no device */
+int action_card(uint8_t device); /* of an event: 1 cuda:0 ...; 0: the host, or no device */
 action action_read(const trace *t, int i);
 
 #endif

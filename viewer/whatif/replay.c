@@ -12,7 +12,9 @@
 
 #include "card_params.h"
 #include "timing_model.h"
+#include "json_scan.h"
 #include "memory.h"
+#include "record_fields.h"
 #include "action.h"
 
 typedef struct world {
@@ -35,11 +37,9 @@ typedef struct player {
 /* Beyond these a log is nonsense, and times would not fit. */
 static const int64_t most_amount = 1000000000000000, most_time = (int64_t)1 << 60, most_chunks = 10000000;
 
-static bool is(const cJSON *e, const char *field, const char *word) { return !strcmp(event_text(e, field), word); }
-
-static bool refuse(player *p, const cJSON *e, const char *what)
+static bool refuse(player *p, const fy_event *e, const char *what)
 {
-    snprintf(p->err, p->room, "event %lld (%s) %s", (long long)event_seq(e), event_kind(e), what);
+    snprintf(p->err, p->room, "event %lld (%s) %s", (long long)e->seq, fy_kind_name(e->kind), what);
     return false;
 }
 
@@ -120,10 +120,9 @@ static fy_time perform(world *w, const action *a)
 
 /* What is to be otherwise. Memory of Ferry's own, for an item or a print, is no storage: it stays pageable; and a
  * copy home stays one that waits, since the program goes on to read what it brought. */
-static action otherwise(const replay_plan *plan, const cJSON *e, action a)
+static action otherwise(const replay_plan *plan, const fy_event *e, action a)
 {
-    if (a.deed == COPY && plan->pinned && event_int(e, "src.storage") > 0 && event_int(e, "dst.storage") > 0)
-        a.copy.pinned = true;
+    if (a.deed == COPY && plan->pinned && e->is.copy.src.storage && e->is.copy.dst.storage) a.copy.pinned = true;
     if (a.deed == COPY && plan->async && a.copy.dir == FY_WORD_h2d) a.copy.async = true;
     if (plan->peer_on) a.peer = true;
     if (plan->peer_off) a.peer = false;
@@ -138,8 +137,10 @@ static void pass(player *p, int64_t ns)
     p->other.now += ns;
 }
 
+static int64_t time_of(const fy_event *e) { return e->t < 0 || e->t > most_time ? -1 : e->t; }
+
 /* The host's time until `begin`, of which the log tells nothing. */
-static bool reach(player *p, const cJSON *e, int64_t begin)
+static bool reach(player *p, const fy_event *e, int64_t begin)
 {
     int64_t gap = begin - p->own.now;
     if (gap < 0) return refuse(p, e, "begins before the call before it has ended; is the log edited?");
@@ -149,7 +150,7 @@ static bool reach(player *p, const cJSON *e, int64_t begin)
     return true;
 }
 
-static bool can_be_done(player *p, const cJSON *e, const action *a)
+static bool can_be_done(player *p, const fy_event *e, const action *a)
 {
     bool card = a->card > 0 && a->card <= p->cards && (a->deed != ACROSS || (a->other > 0 && a->other <= p->cards));
     bool needs_stream =
@@ -161,9 +162,9 @@ static bool can_be_done(player *p, const cJSON *e, const action *a)
     if (a->deed == RUN) all_right = all_right && a->flops >= 0 && a->flops <= most_amount;
     if (a->deed == RECORD || a->deed == STREAM_WAITS) all_right = all_right && a->event > 0;
     if (!all_right) return refuse(p, e, "lacks a field, or names an unknown card or stream");
-    if (p->thread >= 0 && event_int(e, "th") != p->thread)
+    if (p->thread >= 0 && e->th != p->thread)
         return refuse(p, e, "comes from a second thread: what waited for what among threads is not in the log");
-    p->thread = event_int(e, "th");
+    p->thread = e->th;
     return true;
 }
 
@@ -176,9 +177,9 @@ static bool is_idle(const player *p, const action *a)
 
 static bool step(player *p, int i)
 {
-    const cJSON *e = p->t->events[i];
+    const fy_event *e = &p->t->events[i];
     action a = action_read(p->t, i), b;
-    int64_t t = event_int(e, "t");
+    int64_t t = time_of(e);
     if (is_idle(p, &a)) return true;
     if (a.deed == HOST) {
         if (!reach(p, e, t - a.held)) return false;
@@ -202,16 +203,25 @@ static bool step(player *p, int i)
 
 /* ---- the figures ---- */
 
-static bool read_figures(player *p, const cJSON *device, fy_card *card)
+static const char *text_of(json v, char text[64])
 {
-    const cJSON *model = cJSON_GetObjectItem(device, "model");
+    snprintf(text, 64, "%.*s", v.size < 2 ? 0 : v.size < 64 ? (int)v.size - 2 : 62, v.size ? v.at + 1 : "");
+    return text;
+}
+
+static bool read_figures(player *p, json device, fy_card *card)
+{
+    char name[64];
+    json model = json_member(device, "model");
     *card = (fy_card){0};
     for (const fy_card_param *f = fy_card_params; f->option; f++) {
-        int64_t value = event_int(model, f->name);
+        json figure = json_member(model, f->name);
+        double said = json_is_number(figure) ? json_number(figure) : -1;
+        int64_t value = said >= 0 && said <= (double)most_time ? (int64_t)said : -1;
         if (value > f->most || (value < f->least && (value != 0 || f->unit == FY_UNIT_BYTES))) {
             snprintf(p->err, p->room,
                      "the session does not say %s's %s, or nothing that can be: make the log again with this version",
-                     event_text(device, "name"), f->name);
+                     text_of(json_member(device, "name"), name), f->name);
             return false;
         }
         fy_card_param_set(card, f, value);
@@ -219,17 +229,17 @@ static bool read_figures(player *p, const cJSON *device, fy_card *card)
     return true;
 }
 
-static bool open_card(player *p, const cJSON *device)
+static bool open_card(player *p, json device)
 {
     fy_card own, other;
-    int n = action_device(event_text(device, "name"));
-    if (n == 0) return true;
+    char name[64];
+    text_of(json_member(device, "name"), name);
+    int n = strncmp(name, "cuda:", 5) ? 0 : atoi(name + 5) + 1;
+    if (n <= 0 || n >= REPLAY_CARDS) return true;
     if (n != ++p->cards) return snprintf(p->err, p->room, "the session's devices are out of order"), false;
-    if (!is(device, "kind", "sim") || !read_figures(p, device, &own)) {
-        if (!is(device, "kind", "sim"))
-            snprintf(p->err, p->room, "%s is no simulated card", event_text(device, "name"));
-        return false;
-    }
+    if (!json_is(json_member(device, "kind"), "sim"))
+        return snprintf(p->err, p->room, "%s is no simulated card", name), false;
+    if (!read_figures(p, device, &own)) return false;
     other = p->plan->card ? *p->plan->card : own;
     if (p->chunk == 0 || own.staging_chunk < p->chunk) p->chunk = own.staging_chunk;
     if (p->plan->bus) other.bus_bandwidth = (double)p->plan->bus;
@@ -241,24 +251,29 @@ static bool open_card(player *p, const cJSON *device)
 
 static bool open_cards(player *p)
 {
-    const cJSON *session = p->t->count ? p->t->events[0] : NULL, *device;
-    if (!session || strcmp(event_kind(session), "session"))
+    const fy_event *session = p->t->events;
+    if (!p->t->count || session->kind != FY_KIND_session)
         return snprintf(p->err, p->room, "it does not begin with a session; open a log that Ferry wrote"), false;
-    if (!is(session, "clock", "model")) {
+    if (session->is.session.clock != FY_WORD_model) {
         snprintf(p->err, p->room,
                  "its times were measured on a real card: the model cannot work them out again; make "
                  "the log with FERRY_GPU=sim");
         return false;
     }
-    cJSON_ArrayForEach(device, cJSON_GetObjectItem(session, "devices")) if (!open_card(p, device)) return false;
+    fy_bytes text = fy_event_bytes(session, session->is.session.devices);
+    json list = json_of(text.data, text.size), device;
+    while (json_next(&list, NULL, &device))
+        if (!open_card(p, device)) return false;
     return true;
 }
 
 static bool make_events(player *p)
 {
     int64_t last = 0;
-    for (int i = 0; i < p->t->count; i++)
-        if (event_int(p->t->events[i], "event") > last) last = event_int(p->t->events[i], "event");
+    for (int i = 0; i < p->t->count; i++) {
+        action a = action_read(p->t, i);
+        if (a.event > last) last = a.event;
+    }
     if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event id is out of range"), false;
     p->own.reached = memory_grown(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
     p->other.reached = memory_grown(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
@@ -282,7 +297,7 @@ bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *oth
     player p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
     bool ok = open_cards(&p) && make_events(&p);
     for (int i = 0; ok && i < t->count; i++) ok = step(&p, i);
-    if (ok && t->count) ok = reach(&p, t->events[t->count - 1], event_int(t->events[t->count - 1], "t"));
+    if (ok && t->count) ok = reach(&p, &t->events[t->count - 1], time_of(&t->events[t->count - 1]));
     close_world(&p.own);
     close_world(&p.other);
     *logged = p.own.ledger;

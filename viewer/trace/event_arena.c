@@ -1,0 +1,126 @@
+/* event_arena.c: a log of an arena alone. */
+#include "event_arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "log_format.h"
+#include "memory.h"
+
+enum {
+    UNIT = 8,
+    FIRST = UNIT,     /* no entry has reference 0 */
+    LONGEST_KEPT = 64 /* bytes: what is longer seldom comes twice */
+};
+
+struct event_arena {
+    fy_log log;
+    size_t used;
+    bool keeps;
+    fy_ref *known; /* by the hash of what they lead to; 0: free */
+    size_t known_room, known_count;
+    char *scratch;
+    size_t scratch_room;
+};
+
+/* References count units, and their last bit means something else. */
+static const size_t most_bytes = (size_t)(FY_REF_PAIRED - 1) * UNIT;
+
+event_arena *event_arena_make(bool keeps)
+{
+    event_arena *a = memory_zeroed(1, sizeof *a, "events");
+    a->used = FIRST;
+    a->keeps = keeps;
+    return a;
+}
+
+void event_arena_empty(event_arena *a) { a->used = FIRST; }
+
+void event_arena_free(event_arena *a)
+{
+    if (!a) return;
+    free(a->log.arena);
+    free(a->known);
+    free(a->scratch);
+    free(a);
+}
+
+const fy_log *event_arena_log(const event_arena *a) { return &a->log; }
+
+char *event_arena_scratch(event_arena *a, size_t size)
+{
+    if (size > a->scratch_room || !a->scratch) {
+        a->scratch_room = 2 * size + 64;
+        a->scratch = memory_grown(a->scratch, a->scratch_room, 1, "events");
+    }
+    return a->scratch;
+}
+
+char *utf8_copy(fy_bytes text)
+{
+    fy_text clean = {0};
+    fy_text_utf8(&clean, text.data, strnlen(text.data, text.size));
+    fy_text_add(&clean, "", 1);
+    if (clean.lost) memory_fail("the text of an event");
+    return clean.data;
+}
+
+static fy_ref append(event_arena *a, const void *data, size_t size)
+{
+    size_t from = a->used, bytes = sizeof(fy_entry) + (size + UNIT - 1) / UNIT * UNIT;
+    if (size > UINT32_MAX - UNIT || bytes > most_bytes - from) return 0;
+    if (from + bytes > a->log.arena_bytes) {
+        a->log.arena_bytes = (from + bytes) / 2 * 3;
+        a->log.arena = memory_grown(a->log.arena, a->log.arena_bytes, 1, "events");
+    }
+    fy_entry entry = {(uint32_t)size, (uint32_t)size ^ FY_ENTRY_MARK};
+    memcpy(a->log.arena + from, &entry, sizeof entry);
+    if (size) memcpy(a->log.arena + from + sizeof entry, data, size);
+    a->used = from + bytes;
+    return (fy_ref)(from / UNIT);
+}
+
+/* ---- what is there once ---- */
+
+static uint64_t hash_of(const unsigned char *p, size_t size)
+{
+    uint64_t z = 0xcbf29ce484222325u + size;
+    for (size_t i = 0; i < size; i++) z = (z ^ p[i]) * 0x100000001b3u;
+    return z ^ (z >> 32);
+}
+
+/* Where the reference to these bytes is, or belongs. */
+static fy_ref *place_of(const event_arena *a, const void *bytes, size_t size)
+{
+    for (size_t i = hash_of(bytes, size);; i++) {
+        fy_ref *at = &a->known[i & (a->known_room - 1)];
+        size_t n = 0;
+        const void *is = *at ? fy_log_bytes(&a->log, *at, &n) : NULL;
+        if (!is || (n == size && !memcmp(is, bytes, size))) return at;
+    }
+}
+
+static void grow_known(event_arena *a)
+{
+    fy_ref *old = a->known;
+    size_t room = a->known_room;
+    a->known_room = room ? 2 * room : 256;
+    a->known = memory_zeroed(a->known_room, sizeof *a->known, "events");
+    for (size_t i = 0, n; i < room; i++) {
+        const void *bytes = old[i] ? fy_log_bytes(&a->log, old[i], &n) : NULL;
+        if (bytes) *place_of(a, bytes, n) = old[i];
+    }
+    free(old);
+}
+
+fy_ref event_arena_put(event_arena *a, const void *bytes, size_t size)
+{
+    if (!a->keeps || size > LONGEST_KEPT) return append(a, bytes, size);
+    if (2 * (a->known_count + 1) > a->known_room) grow_known(a);
+    fy_ref *at = place_of(a, bytes, size);
+    if (!*at) {
+        *at = append(a, bytes, size);
+        a->known_count += *at != 0;
+    }
+    return *at;
+}
