@@ -7,8 +7,8 @@
  * The words that are not CUDA:  LAUNCH(kernel, grid, block)(arguments)
  * which is  kernel<<<grid, block, 0, stream>>>(arguments)  under nvcc, in the stream of the work. ASSERT(blame, fact)
  * is an assert that also tells whose work it was; blame is an argument of the kernel, given as BLAME(w). MEMBER
- * marks a __device__ function of a structure; the structure stands in a nameless namespace, as the objects made by
- * nvcc hold one of the same name.
+ * marks a __device__ function of a structure, METHOD one that reads the structure's numbers; the structure stands in a
+ * nameless namespace, as the objects made by nvcc hold one of the same name.
  *
  * Not there under g++: warp shuffles, __shared__ of a size known only at launch. Pointers inside
  * structures are not looked at: give a kernel its pointers as arguments. */
@@ -34,6 +34,7 @@ extern "C" {
 #define LAUNCH(kernel, grid, block) kernel<<<grid, block, 0, fy_cuda_launching.stream>>>
 #define LAUNCHER(name) extern "C" void fy_cuda_launch_##name(fy_run_work *w)
 #define MEMBER __device__ static
+#define METHOD __device__
 
 /* When an assertion fails the card is dead, and a word of the host's memory all that can be read: it gets the
  * number of the work. The launcher hands BLAME(w) to the kernel. */
@@ -97,6 +98,7 @@ template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
 #define LAUNCH(kernel, grid, block) fy_simt_dry ? (void)0 : fy_launch<kernel>{#kernel, grid, block}
 #define LAUNCHER(name) extern "C" void fy_sim_launch_##name(fy_run_work *w)
 #define MEMBER static
+#define METHOD
 struct fy_blame {}; /* whoever runs the kernel knows its work */
 #define BLAME(w) (fy_blame{})
 #define ASSERT(blame, fact) ((void)(blame), assert(fact))

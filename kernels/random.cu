@@ -238,13 +238,22 @@ static uint64_t offset_of(const fy_run_work *w)
     return (uint64_t)w->integer[FY_RANDOM_counter];
 }
 
+/* Factories' results have no holes: elements are drawn in the order of memory, whatever their strides are. */
+static inline fy_layout in_memory(fy_layout l)
+{
+    l.ndim = 1;
+    l.shape[0] = l.numel;
+    l.strides[0] = 1;
+    return l;
+}
+
 template <typename T, typename D> static void launch(fy_run_work *w, const char *name, D d)
 {
     int64_t blocks = (w->out.layout.numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS, most = w->integer[FY_RANDOM_blocks];
     dim3 grid((unsigned)(blocks < most ? blocks : most));
     constexpr auto *kernel = distribution<D, T>;
     note(w, name, grid, dim3(FY_RANDOM_THREADS));
-    LAUNCH(kernel, grid, FY_RANDOM_THREADS)(d, seed_of(w), offset_of(w), (T *)w->out.data, flat(w->out.layout));
+    LAUNCH(kernel, grid, FY_RANDOM_THREADS)(d, seed_of(w), offset_of(w), (T *)w->out.data, in_memory(w->out.layout));
 }
 
 template <typename T> static void launch_randint(fy_run_work *w, const char *name)

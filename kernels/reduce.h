@@ -83,11 +83,10 @@ __device__ inline typename F::part fold_of(F &fold, const typename F::element *a
 }
 
 template <typename F, typename R>
-__global__ void block_each(const typename F::element *a, fy_layout kept, fy_layout gone, double divisor, R *out,
+__global__ void block_each(F fold, const typename F::element *a, fy_layout kept, fy_layout gone, double divisor, R *out,
                            fy_layout lo)
 {
     __shared__ typename F::part part[FY_THREADS];
-    F fold;
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
         part[threadIdx.x] = fold_of(fold, a + at(kept, k), gone, threadIdx.x, FY_THREADS);
         join_block(fold, part);
@@ -98,10 +97,9 @@ __global__ void block_each(const typename F::element *a, fy_layout kept, fy_layo
 
 /* blockIdx.y counts the results, blockIdx.x the blocks of each. */
 template <typename F>
-__global__ void several_blocks_each(const typename F::element *a, fy_layout kept, fy_layout gone, int stream)
+__global__ void several_blocks_each(F fold, const typename F::element *a, fy_layout kept, fy_layout gone, int stream)
 {
     __shared__ typename F::part part[FY_THREADS];
-    F fold;
     part[threadIdx.x] = fold_of(fold, a + at(kept, blockIdx.y), gone, thread_number(), (int64_t)gridDim.x * FY_THREADS);
     join_block(fold, part);
     if (threadIdx.x == 0) partials<typename F::part>[stream][blockIdx.y * gridDim.x + blockIdx.x] = part[0];
@@ -109,10 +107,9 @@ __global__ void several_blocks_each(const typename F::element *a, fy_layout kept
 
 /* And of each result what its blocks left. */
 template <typename F, typename R>
-__global__ void join_each(int stream, unsigned blocks, double divisor, R *out, fy_layout lo)
+__global__ void join_each(F fold, int stream, unsigned blocks, double divisor, R *out, fy_layout lo)
 {
     __shared__ typename F::part part[FY_THREADS];
-    F fold;
     unsigned t = threadIdx.x, k = blockIdx.x;
     part[t] = fold.start();
     for (unsigned i = t; i < blocks; i += FY_THREADS)
@@ -122,11 +119,10 @@ __global__ void join_each(int stream, unsigned blocks, double divisor, R *out, f
 }
 
 template <typename F, typename R>
-__global__ void thread_each(const typename F::element *a, fy_layout kept, fy_layout gone, double divisor, R *out,
+__global__ void thread_each(F fold, const typename F::element *a, fy_layout kept, fy_layout gone, double divisor, R *out,
                             fy_layout lo)
 {
     int64_t k = thread_number();
-    F fold;
     if (k < lo.numel) fold.finish(fold_of(fold, a + at(kept, k), gone, 0, 1), &out[at(lo, k)], divisor);
 }
 
@@ -171,8 +167,10 @@ static inline unsigned blocks_a_result(int64_t results, int64_t elements)
     return (unsigned)(most < 2 || wanted < 2 ? 1 : wanted < most ? wanted : most);
 }
 
-/* R is the result's type; `less` is taken from the number of elements before anything is divided by it. */
-template <typename F, typename R> static void launch_reduction(fy_run_work *w, const char *name, double less = 0)
+/* R is the result's type; `less` is taken from the number of elements before anything is divided by it; the fold may
+ * hold a number of the call. */
+template <typename F, typename R>
+static void launch_reduction(fy_run_work *w, const char *name, double less = 0, F fold = {})
 {
     fy_layout kept = kept_of(w), gone = gone_of(w), lo = flat(w->out.layout);
     const typename F::element *a = (const typename F::element *)w->in[0].data;
@@ -186,14 +184,14 @@ template <typename F, typename R> static void launch_reduction(fy_run_work *w, c
     if (blocks > 1) {
         dim3 grid(blocks, (unsigned)lo.numel);
         note(w, name, grid, dim3(FY_THREADS));
-        LAUNCH(by_blocks, grid, FY_THREADS)(a, kept, gone, w->stream);
-        LAUNCH(joined, (unsigned)lo.numel, FY_THREADS)(w->stream, blocks, divisor, out, lo);
+        LAUNCH(by_blocks, grid, FY_THREADS)(fold, a, kept, gone, w->stream);
+        LAUNCH(joined, (unsigned)lo.numel, FY_THREADS)(fold, w->stream, blocks, divisor, out, lo);
     } else if (is_blocks_work(lo.numel, gone.numel)) {
         dim3 grid = grid_of_blocks(w, name, lo.numel);
-        LAUNCH(by_block, grid, FY_THREADS)(a, kept, gone, divisor, out, lo);
+        LAUNCH(by_block, grid, FY_THREADS)(fold, a, kept, gone, divisor, out, lo);
     } else {
         dim3 grid = grid_for(w, name, lo.numel);
-        LAUNCH(by_thread, grid, FY_THREADS)(a, kept, gone, divisor, out, lo);
+        LAUNCH(by_thread, grid, FY_THREADS)(fold, a, kept, gone, divisor, out, lo);
     }
 }
 

@@ -43,6 +43,7 @@ FUNCTION(cos, return cos(x))
 FUNCTION(tanh, return tanh(x))
 FUNCTION(sigmoid, return 1 / (1 + exp(-x)))
 FUNCTION(logical_not, return x == 0)
+FUNCTION(isnan, return x != x)
 
 } /* namespace */
 
@@ -52,6 +53,7 @@ LAUNCHER(sign)
     FOR_TYPE(FY_BOOL, bool, "sign_bool", launch<same_of, T>(w, name))
 }
 LAUNCHER(relu) { FOR_NUMBERS("relu", launch<relu_of, T>(w, name)) }
+LAUNCHER(isnan) { FOR_ALL("isnan", launch<isnan_of, T, bool>(w, name)) }
 LAUNCHER(logical_not) { FOR_ALL("logical_not", launch<logical_not_of, T, bool>(w, name)) }
 
 /* One function for floats, one for integers. */

@@ -102,8 +102,17 @@ typedef struct fy_reduce_opts {
     fy_dtype dtype;      /* sum, prod, mean: convert to it first */
     bool biased;         /* var: divide by n, where n - 1 is usual */
     fy_tensor **indices; /* max, min over one dimension: where they are, int64; yours to free */
-    int fy_end_;
+    double p;            /* norm: 2 unless told; 1, INFINITY, 0: how many are not 0 */
+    int fy_end_;         /* closes the list, and says whether p is told; not for use */
 } fy_reduce_opts;
+
+/* Options of fy_isclose and fy_allclose. */
+typedef struct fy_close_opts {
+    const struct fy_options_by_name *fy_begin_;
+    double rtol, atol; /* 1e-5 and 1e-8 unless told: how far a may be from b, by b's size and at all */
+    bool equal_nan;    /* a NaN is close to a NaN */
+    int fy_end_;       /* closes the list, and says which of the two are told; not for use */
+} fy_close_opts;
 
 /* Options of the losses. */
 typedef enum fy_reduction { FY_MEAN, FY_SUM, FY_NONE } fy_reduction;
@@ -153,9 +162,18 @@ int fy_cuda_current_device(void);             /* The card that "cuda" means in t
 #define fy_randint(...) FY_RANDINT("fy_randint", #__VA_ARGS__, __VA_ARGS__) /* fy_randint((low, high), (2, 3)):
                                                              int64 in [low, high) */
 #define fy_randperm(...) FY_RANDPERM("fy_randperm", #__VA_ARGS__, __VA_ARGS__) /* fy_randperm((n)): 0 to n - 1, shuffled */
+#define fy_empty(...)   fy_empty_at(FY_MAKE("fy_empty", #__VA_ARGS__, __VA_ARGS__)) /* memory as it comes: any values, for
+                                                             what is written before it is read */
 #define fy_empty_like(x) fy_empty_like_at(FY_AT("fy_empty_like", #x), x) /* x's shape, dtype, device; any values */
 #define fy_zeros_like(x) fy_zeros_like_at(FY_AT("fy_zeros_like", #x), x)
 #define fy_ones_like(x)  fy_ones_like_at(FY_AT("fy_ones_like", #x), x)
+#define fy_full_like(x, value) fy_full_like_at(FY_AT("fy_full_like", #x ", " #value), x, FY_ARG(value)) /* of x's dtype */
+#define fy_rand_like(x)  fy_rand_like_at(FY_AT("fy_rand_like", #x), x)
+#define fy_randn_like(x) fy_randn_like_at(FY_AT("fy_randn_like", #x), x)
+#define fy_one_hot(...) FY_WITH_NUMBER(fy_one_hot_at, -1, "fy_one_hot", #__VA_ARGS__, __VA_ARGS__) /* fy_one_hot(x, n):
+                                                             of int64 classes rows of n, all 0 but for a 1 at the
+                                                             class. Without n one more than the largest class,
+                                                             which is read back from a card: waits */
 void fy_manual_seed(uint64_t seed);           /* Seed the generator of every device. */
 
 /* ---- moving: the argument stays where it is ----------------------------------------------- */

@@ -244,6 +244,11 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     fy_cuda_at((FY_AT_MOST(2, call, "(x, 1)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
                FY_SECOND_OR(-1, __VA_ARGS__))
 
+/* A tensor, and a whole number that may be left out. */
+#define FY_WITH_NUMBER(f, otherwise, call, text, ...) \
+    f((FY_AT_MOST(2, call, "(x, 1)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
+      FY_SECOND_OR(otherwise, __VA_ARGS__))
+
 /* An optional third number, as alpha in fy_add(a, b, alpha). */
 #define FY_THIRD_(a, b, c, ...) c
 #define FY_THIRD_OR(otherwise, ...) FY_THIRD_(__VA_ARGS__, otherwise, otherwise, ~)
@@ -257,7 +262,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_REDUCE_DIMS(call, FY_SECOND_OR((), __VA_ARGS__)), \
         FY_OPTIONS(fy_reduce_opts, call "(x, (0), .keepdim = true)", FY_CAT(FY_REDUCE_OPTS_, FY_ALONE(__VA_ARGS__))(__VA_ARGS__))
 #define FY_REDUCE_OPTS_1(x) .fy_end_ = 0
-#define FY_REDUCE_OPTS_0(...) FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))
+#define FY_REDUCE_OPTS_0(...) FY_REDUCE_TOLD(FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 #define FY_REDUCE_DIMS(call, x) FY_CAT(FY_REDUCE_DIMS_, FY_IS_PAREN(x))(call, x)
 #define FY_REDUCE_DIMS_1(call, x) FY_DIMS x
 #define FY_REDUCE_DIMS_0(call, x) \
@@ -265,6 +270,18 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
                       call "(x, (), .keepdim = true)"), 0)
 #define FY_LOSS_OPTS(call, ...) \
     FY_OPTIONS(fy_loss_opts, call "(x, target, .reduction = FY_SUM)", FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
+
+/* Options whose default is not 0: .fy_end_, the last of the list, says which of them are told. */
+#define FY_IS_NO_P(text) (__builtin_strncmp(text, ".p ", 3) != 0 && __builtin_strncmp(text, ".p=", 3) != 0)
+#define FY_IS_NO_RTOL(text) (__builtin_strncmp(text, ".rtol", 5) != 0)
+#define FY_IS_NO_ATOL(text) (__builtin_strncmp(text, ".atol", 5) != 0)
+enum { FY_P_TOLD = 1, FY_RTOL_TOLD = 1, FY_ATOL_TOLD = 2 };
+#define FY_TOLD(bit, is_other, ...) (FY_OF_OPTIONS(is_other, __VA_ARGS__) ? 0 : bit)
+#define FY_REDUCE_TOLD(...) __VA_ARGS__ + FY_TOLD(FY_P_TOLD, FY_IS_NO_P, __VA_ARGS__)
+#define FY_CLOSE_TOLD(...) \
+    __VA_ARGS__ + FY_TOLD(FY_RTOL_TOLD, FY_IS_NO_RTOL, __VA_ARGS__) + FY_TOLD(FY_ATOL_TOLD, FY_IS_NO_ATOL, __VA_ARGS__)
+#define FY_CLOSE_OPTS(call, ...) \
+    FY_OPTIONS(fy_close_opts, call "(a, b, .rtol = 1e-3)", FY_CLOSE_TOLD(FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 
 #define FY_LIST_OF(form, x) FY_CAT(FY_LIST_OF_, FY_IS_PAREN(x))(form, x)
 #define FY_LIST_OF_1(form, x) FY_LIST x
@@ -351,6 +368,11 @@ fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o);
 fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_zeros_like_at(fy_site *at, fy_tensor *x);
 fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_full_like_at(fy_site *at, fy_tensor *x, fy_arg value);
+fy_tensor *fy_rand_like_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_randn_like_at(fy_site *at, fy_tensor *x);
+fy_tensor *fy_empty_at(fy_site *at, fy_shape shape, fy_opts o);
+fy_tensor *fy_one_hot_at(fy_site *at, fy_tensor *x, int64_t classes);
 fy_tensor *fy_cpu_at(fy_site *at, fy_tensor *x);
 void fy_print_at(fy_site *at, fy_tensor *x);
 double fy_item_at(fy_site *at, fy_tensor *x);

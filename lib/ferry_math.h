@@ -28,9 +28,24 @@
 #define fy_logical_and(a, b)  FY_TWO(logical_and, #a ", " #b, a, b) /* bool; what is not 0 is true */
 #define fy_logical_or(a, b)   FY_TWO(logical_or, #a ", " #b, a, b)
 
+#define fy_isclose(...)  fy_isclose_at(FY_CLOSE("fy_isclose", #__VA_ARGS__, __VA_ARGS__)) /* |a - b| <= .atol +
+                                                                           .rtol * |b|; .equal_nan; of one type */
+#define fy_allclose(...) fy_allclose_at(FY_CLOSE("fy_allclose", #__VA_ARGS__, __VA_ARGS__)) /* is it so of all? A C bool:
+                                                                           waits for a card */
+#define fy_equal(a, b)   fy_equal_at(FY_AT("fy_equal", #a ", " #b), a, b) /* same shape, and all equal? Likewise */
+
 /* Three operands: any of them tensors, but the condition never a number. */
-#define fy_clamp(x, min, max) FY_THREE(clamp, #x ", " #min ", " #max, x, min, max) /* no less than min, no more than max */
+#define fy_clamp(x, min, max) FY_THREE(clamp, #x ", " #min ", " #max, x, min, max) /* no less than min, no more than max:
+                                                                           two numbers, or two tensors */
 #define fy_where(mask, a, b)  FY_THREE(where, #mask ", " #a ", " #b, mask, a, b)   /* mask ? a : b; a bool as from fy_gt */
+#define fy_lerp(a, b, weight) FY_THREE(lerp, #a ", " #b ", " #weight, a, b, weight) /* a + weight * (b - a): a and b are
+                                                                           tensors of one float type, and weight a
+                                                                           number or one more */
+#define fy_addcmul(...) FY_VALUED(addcmul, "fy_addcmul", #__VA_ARGS__, __VA_ARGS__) /* fy_addcmul(a, b, c[, value]):
+                                                                           a + value * b * c, of tensors */
+#define fy_addcdiv(...) FY_VALUED(addcdiv, "fy_addcdiv", #__VA_ARGS__, __VA_ARGS__) /* a + value * b / c */
+#define fy_masked_fill(x, mask, value) /* value where the mask is true, a number or a 0-dim tensor; else x */ \
+    fy_masked_fill_at(FY_AT("fy_masked_fill", #x ", " #mask ", " #value), x, mask, FY_ARG(value))
 
 /* In place: the result must fit a's shape, and its type must not be of a higher kind than a's. What is returned
  * is a, borrowed: it needs no fy_free and no FY_SCOPE. */
@@ -38,6 +53,10 @@
 #define fy_sub_(...) FY_ALPHA(fy_sub__at, "fy_sub_", #__VA_ARGS__, __VA_ARGS__)
 #define fy_mul_(a, b)         FY_TWO(mul_, #a ", " #b, a, b)
 #define fy_div_(a, b)         FY_TWO(div_, #a ", " #b, a, b)
+#define fy_addcmul_(...) FY_VALUED(addcmul_, "fy_addcmul_", #__VA_ARGS__, __VA_ARGS__)
+#define fy_addcdiv_(...) FY_VALUED(addcdiv_, "fy_addcdiv_", #__VA_ARGS__, __VA_ARGS__)
+#define fy_masked_fill_(x, mask, value) \
+    fy_masked_fill__at(FY_AT("fy_masked_fill_", #x ", " #mask ", " #value), x, mask, FY_ARG(value))
 #define fy_fill_(x, value) fy_fill__at(FY_AT("fy_fill_", #x ", " #value), x, FY_ARG(value)) /* every element */
 #define fy_zero_(x)        fy_fill__at(FY_AT("fy_zero_", #x), x, fy_arg_int(0))
 
@@ -58,9 +77,15 @@
 #define fy_tanh(x)        FY_ONE(tanh, #x, x)
 #define fy_sigmoid(x)     FY_ONE(sigmoid, #x, x)    /* 1 / (1 + exp(-x)) */
 #define fy_logical_not(x) FY_ONE(logical_not, #x, x) /* bool */
+#define fy_isnan(x)       FY_ONE(isnan, #x, x)      /* bool */
+#define fy_tril(...) FY_WITH_NUMBER(fy_tril_at, 0, "fy_tril", #__VA_ARGS__, __VA_ARGS__) /* fy_tril(x[, k]): of each
+                                                       matrix the part on and below its diagonal, k places to the
+                                                       right; the rest is 0 */
+#define fy_triu(...) FY_WITH_NUMBER(fy_triu_at, 0, "fy_triu", #__VA_ARGS__, __VA_ARGS__) /* and above it */
 #define fy_relu_(x)       FY_ONE(relu_, #x, x)      /* in place */
 #define fy_neg_(x)        FY_ONE(neg_, #x, x)
 #define fy_exp_(x)        FY_ONE(exp_, #x, x)
+#define fy_sqrt_(x)       FY_ONE(sqrt_, #x, x)
 
 /* ---- reductions: fy_sum(x) over all, fy_sum(x, (0, 1)) over these; .keepdim = true ------------ */
 
@@ -75,6 +100,8 @@
 #define fy_argmin(...) fy_argmin_at(FY_REDUCE("fy_argmin", #__VA_ARGS__, __VA_ARGS__))
 #define fy_any(...)    fy_any_at(FY_REDUCE("fy_any", #__VA_ARGS__, __VA_ARGS__))   /* bool */
 #define fy_all(...)    fy_all_at(FY_REDUCE("fy_all", #__VA_ARGS__, __VA_ARGS__))
+#define fy_norm(...)   fy_norm_at(FY_REDUCE("fy_norm", #__VA_ARGS__, __VA_ARGS__)) /* sum(|x|^p)^(1/p), .p = 2 unless
+                                                                                   told; floats alone; .dtype */
 #define fy_softmax(x, dim)     fy_softmax_at(FY_AT("fy_softmax", #x ", " #dim), x, dim) /* exp(x) / sum(exp(x)) along dim */
 #define fy_log_softmax(x, dim) fy_log_softmax_at(FY_AT("fy_log_softmax", #x ", " #dim), x, dim)
 
@@ -115,6 +142,10 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
     f((FY_AT_MOST(3, call, "(a, b, alpha)", __VA_ARGS__), FY_AT(call, text)), FY_ARG(FY_FIRST(__VA_ARGS__)), \
       FY_ARG(FY_SECOND_OR(FY_TOO_FEW(call, "(a, b)"), __VA_ARGS__)), \
       FY_ARG(FY_THIRD_OR(1, __VA_ARGS__)))
+#define FY_VALUED(op, call, text, ...) \
+    fy_##op##_at((FY_AT_MOST(4, call, "(a, b, c, value)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
+                 FY_SECOND_OR(FY_NO_TENSOR(call, "(a, b, c)"), __VA_ARGS__), \
+                 FY_THIRD_OR(FY_NO_TENSOR(call, "(a, b, c)"), __VA_ARGS__), FY_ARG(FY_FOURTH_OR(1, __VA_ARGS__, 1, 1)))
 #define FY_ADDMM(call, text, ...) \
     fy_addmm_at((FY_AT_MOST(5, call, "(c, a, b, beta, alpha)", __VA_ARGS__), FY_AT(call, text)), \
                 FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(c, a, b)"), __VA_ARGS__), \
@@ -123,13 +154,17 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
 #define FY_LINEAR(call, text, ...) \
     fy_linear_at((FY_AT_MOST(3, call, "(x, weight, bias)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
                  FY_SECOND_OR(FY_NO_TENSOR(call, "(x, weight)"), __VA_ARGS__), FY_THIRD_OR(0, __VA_ARGS__))
+#define FY_CLOSE(call, text, ...) \
+    FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(a, b)"), __VA_ARGS__), \
+        FY_CLOSE_OPTS(call, __VA_ARGS__)
 #define FY_LOSS(call, text, ...) \
     FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(x, target)"), __VA_ARGS__), \
         FY_LOSS_OPTS(call, __VA_ARGS__)
 
 /* The lists of operations that are called alike. The functions behind the macros above are declared and defined
  * (lib/ops/ops.c) by them, and the tests and the fuzzer go through them. IN_PLACE: fy_mul_ and so on. */
-#define FY_THREE_OPERAND_OPS(X) X(clamp) X(where)
+#define FY_THREE_OPERAND_OPS(X) X(clamp) X(where) X(lerp)
+#define FY_VALUE_OPS(X) X(addcmul) X(addcdiv) /* each in place, too */
 #define FY_TWO_OPERAND_OPS(X) \
     X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(clamp_min) X(clamp_max) X(eq) X(ne) \
     X(lt) X(le) X(gt) X(ge) X(logical_and) X(logical_or)
@@ -138,14 +173,20 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
 #define FY_ALPHA_OPS_IN_PLACE(X) X(add) X(sub)
 #define FY_ONE_OPERAND_OPS(X) \
     X(neg) X(abs) X(sign) X(relu) X(floor) X(ceil) X(round) X(exp) X(log) X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) \
-    X(logical_not)
-#define FY_ONE_OPERAND_OPS_IN_PLACE(X) X(relu) X(neg) X(exp)
-#define FY_REDUCTIONS(X) X(sum) X(prod) X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all)
+    X(logical_not) X(isnan)
+#define FY_ONE_OPERAND_OPS_IN_PLACE(X) X(relu) X(neg) X(exp) X(sqrt)
+#define FY_TRIANGLE_OPS(X) X(tril) X(triu)
+#define FY_REDUCTIONS(X) X(sum) X(prod) X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all) X(norm)
 #define FY_IN_PLACE(op) X(op##_) /* X: as it is where the list is used */
 #define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg c);
 FY_THREE_OPERAND_OPS(X)
 FY_ALPHA_OPS(X)
 FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
+#undef X
+#define X(op) \
+    fy_tensor *fy_##op##_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_tensor *c, fy_arg value); \
+    fy_tensor *fy_##op##__at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_tensor *c, fy_arg value);
+FY_VALUE_OPS(X)
 #undef X
 #define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_arg a, fy_arg b);
 FY_TWO_OPERAND_OPS(X)
@@ -155,10 +196,18 @@ FY_TWO_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
 FY_ONE_OPERAND_OPS(X)
 FY_ONE_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
+#define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_tensor *x, int64_t k);
+FY_TRIANGLE_OPS(X)
+#undef X
 #define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o);
 FY_REDUCTIONS(X)
 #undef X
+fy_tensor *fy_isclose_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_close_opts o);
+bool fy_allclose_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_close_opts o);
+bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b);
 fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value);
+fy_tensor *fy_masked_fill_at(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value);
+fy_tensor *fy_masked_fill__at(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value);
 fy_tensor *fy_softmax_at(fy_site *at, fy_tensor *x, int64_t dim);
 fy_tensor *fy_log_softmax_at(fy_site *at, fy_tensor *x, int64_t dim);
 fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b);

@@ -3,6 +3,7 @@
 #include <ferry.h>
 
 #include <cstdio>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -35,6 +36,13 @@ static void operations()
     fy_tensor *x = fy_view(fy_arange((6)), (2, 3)), *where = nullptr;
     IS(fy_numel(fy_sum(x, (1))) == 2 && fy_dim(fy_sum(x, (0, 1), .keepdim = true)) == 2);
     IS(sum(fy_max(x, (1), .indices = &where)) == 7 && sum(where) == 4);
+    IS(fy_item(fy_norm(a)) == std::sqrt(14.0f) && fy_item(fy_norm(a, (), .p = 0)) == 3 && sum(fy_norm(a, (0), .keepdim = true, .p = 1)) == 6);
+    IS(fy_allclose(a, fy_add(a, 1e-7)) && !fy_allclose(a, fy_add(a, 1e-3), .rtol = 0) && sum(fy_isclose(a, b)) == 0);
+    IS(fy_equal(a, fy_clone(a)) && !fy_equal(a, b) && sum(fy_isnan(a)) == 0 && sum(fy_clamp(a, 2, 2.5)) == 6.5);
+    IS(sum(fy_lerp(a, b, 0.5)) == 10.5 && sum(fy_addcmul(a, a, b)) == 38 && sum(fy_addcdiv(a, a, a, 2)) == 12);
+    IS(sum(fy_masked_fill(a, fy_gt(a, 1), 5)) == 11 && sum(fy_one_hot(fy_arange((3)))) == 3 && fy_numel(fy_one_hot(fy_arange((3)), 4)) == 12);
+    IS(sum(fy_tril(fy_ones((2, 2)))) == 3 && sum(fy_triu(fy_ones((2, 2)), 1)) == 1 && sum(fy_full_like(a, 2)) == 6);
+    IS(fy_numel(fy_empty((2, 3), .device = "cuda")) == 6 && fy_numel(fy_rand_like(a)) == 3 && fy_numel(fy_randn_like(a)) == 3);
     IS(fy_item(fy_matmul(a, b)) == 32 && fy_item(fy_dot(a, b)) == 32);
     fy_tensors parts = fy_split(x, (1, 2), 1), rows = fy_chunk(x, 2, 0);
     IS(parts.n == 2 && sum(parts.at[1]) == 12 && sum(rows.at[0]) == 3 && fy_split(x, 2, 1).n == 2);

@@ -42,12 +42,23 @@ static void choose_three(step *s)
     if (percent(&dice, 40)) s->in[between(&dice, 1 - (wild && percent(&dice, 10)), 2)] = NUMBER;
 }
 
+/* Tensors of one type where that is easy. */
+static void choose_valued(step *s)
+{
+    bool masked = deed_of(s)->kind == MASK_FILL;
+    take_slots(s, masked ? 2 : 3);
+    if (percent(&dice, 20)) s->in[s->n - 1] = s->in[0];
+    add_value(s, percent(&dice, 30) ? fy_arg_int(1) : any_number());
+}
+
 static void choose_dims(step *s, const fy_tensor *x)
 {
     s->shape.ndim = percent(&dice, 30) ? 0 : percent(&dice, 70) ? 1 : (int)between(&dice, 1, x->ndim ? x->ndim : 1);
     for (int i = 0; i < s->shape.ndim; i++) s->shape.dims[i] = any_dim(x->ndim);
     s->keepdim = percent(&dice, 30);
     s->biased = is_named(s, "var") && percent(&dice, 40);
+    static const double powers[] = {1, 0, 2, 3, INFINITY, -INFINITY, 0.5, -1};
+    if (is_named(s, "norm") && percent(&dice, 60)) add_value(s, fy_arg_real(powers[below(&dice, 8)]));
     s->indices = (is_named(s, "max") || is_named(s, "min")) && percent(&dice, 40);
     bool typed = is_named(s, "sum") || is_named(s, "prod") || is_named(s, "mean") || wild;
     if (typed && percent(&dice, 25)) s->dtype = any_dtype();
@@ -122,7 +133,8 @@ static void choose_rest(step *s)
     static fy_tensor none = {.magic = FY_ALIVE};
     const fy_tensor *x = is_live(s->in[0]) ? worlds[HOST_WORLD].slot[s->in[0]] : &none;
     switch (deed_of(s)->kind) {
-    case FILL: add_value(s, is_named(s, "fill_") ? any_number() : fy_arg_int(0)); break;
+    case FILL: add_value(s, any_number()); break;
+    case TRIANGLE: s->at[0] = between(&dice, -4, 4); break;
     case REDUCE: choose_dims(s, x); break;
     case ALONG: s->at[0] = any_dim(x->ndim); break;
     case SHAPED: choose_shape(s, x); break;
@@ -151,11 +163,14 @@ static bool choose_once(program *p)
         return p->n + 4 <= MOST_STEPS && choose_product(p, s);
     if (k == BY_INDEX) return p->n + 3 <= MOST_STEPS && choose_by_index(p, s);
     if (k == MASKED) return p->n + 2 <= MOST_STEPS && choose_masked(p, s);
+    if (k == ONE_HOT && !(wild && percent(&dice, 30))) return p->n + 2 <= MOST_STEPS && choose_one_hot(p, s);
     if (k == CROSS_ENTROPY) return p->n + 2 <= MOST_STEPS && choose_cross_entropy(p, s);
     if (k < ONE) choose_made(&s);
     else if (k == DEVICE) s.at[0] = wild ? between(&dice, -1, 2) : 0;
     else if (k == TWO || k == ALPHA) choose_two(&s);
     else if (k == THREE) choose_three(&s);
+    else if (k == CLOSE || k == ASK) take_slots(&s, 2), s.keepdim = percent(&dice, 50);
+    else if (k == VALUE || k == MASK_FILL) choose_valued(&s);
     else if (k == PRODUCT || k == LINEAR) take_slots(&s, 2);
     else if (k == ADDMM) take_slots(&s, 3), add_value(&s, any_number()), add_value(&s, any_number());
     else take_slots(&s, 1), choose_rest(&s);

@@ -33,11 +33,19 @@ static bool is_split(const step *s)
 {
     for (int i = 0; i < s->n; i++)
         if (s->in[i] == NOTHING) return false; /* NULL passes through in silence */
+    for (int i = 0; i < s->n; i++)
+        if (s->in[i] == NOTHING) return false; /* NULL passes through in silence, whatever the others are */
     switch (deed_of(s)->kind) {
     case TWO:
     case THREE:
     case ALPHA:
+    case VALUE:
+    case CLOSE:
     case MSE: return !devices_meet(s, false);
+    case ASK:
+        if (is_named(s, "allclose")) return !devices_meet(s, false);
+        return !devices_meet(s, true);
+    case MASK_FILL:
     case PRODUCT:
     case ADDMM:
     case LINEAR:
@@ -127,21 +135,65 @@ static bool two_fit(const step *s)
     return broadcast(a, b, &shape) && has_shape_of(a, &shape) && (a == b || a->storage != b->storage);
 }
 
+/* The operands' common shape, if they have one. */
+static bool all_broadcast(const step *s, fy_shape *shape)
+{
+    fy_tensor none = {.shape = {0}};
+    *shape = (fy_shape){0};
+    for (int i = 0; i < s->n; i++) {
+        for (int d = 0; d < shape->ndim; d++) none.shape[d] = shape->dims[d];
+        none.ndim = shape->ndim;
+        if (host(s, i) && !broadcast(&none, host(s, i), shape)) return false;
+    }
+    return true;
+}
+
+/* lerp's are of one type, and the first two no numbers; clamp's bounds both numbers or both none. */
+static bool kinds_fit(const step *s)
+{
+    fy_tensor *a = host(s, 0), *b = host(s, 1), *c = host(s, 2);
+    if (is_named(s, "clamp")) return a && !b == !c;
+    return !is_named(s, "lerp") || (a && b && a->dtype == b->dtype && (!c || c->dtype == a->dtype));
+}
+
 static bool three_fit(const step *s)
 {
     const fy_op *op = &fy_ops[operand_op(s)];
     bool chosen = op->dtype == FY_CHOSEN;
     fy_arg x[3];
-    fy_tensor none = {.shape = {0}};
-    fy_shape shape = {0};
-    for (int i = 0; i < 3; i++) {
-        x[i] = argument(&worlds[HOST_WORLD], s, i);
-        for (int d = 0; d < shape.ndim; d++) none.shape[d] = shape.dims[d];
-        none.ndim = shape.ndim;
-        if (host(s, i) && !broadcast(&none, host(s, i), &shape)) return false;
-    }
-    if (!devices_meet(s, false) || (chosen && !is_mask(s, 0))) return false;
-    return fy_op_takes(operand_op(s), fy_result_of(3 - chosen, x + chosen));
+    fy_shape shape;
+    for (int i = 0; i < 3; i++) x[i] = argument(&worlds[HOST_WORLD], s, i);
+    if (!all_broadcast(s, &shape) || !devices_meet(s, false) || (chosen && !is_mask(s, 0))) return false;
+    return kinds_fit(s) && fy_op_takes(operand_op(s), fy_result_of(3 - chosen, x + chosen));
+}
+
+/* May the first operand be written? */
+static bool target_fits(const step *s, const fy_shape *shape)
+{
+    fy_tensor *a = host(s, 0);
+    for (int i = 1; i < s->n; i++)
+        if (host(s, i) != a && host(s, i)->storage == a->storage) return false;
+    return is_writable(a) && has_shape_of(a, shape);
+}
+
+static bool value_fits(const step *s)
+{
+    fy_arg x[3];
+    fy_shape shape;
+    for (int i = 0; i < 3; i++) x[i] = argument(&worlds[HOST_WORLD], s, i);
+    fy_dtype d = fy_result_of(3, x);
+    if (!all_broadcast(s, &shape) || !devices_meet(s, false) || !fy_op_takes(operand_op(s), d)) return false;
+    if (!fy_dtype_is_real(d) && fabs(s->value[0].real) > 255) return false;
+    return !is_in_place(s) || (target_fits(s, &shape) && fy_can_cast(d, host(s, 0)->dtype));
+}
+
+static bool mask_fits(const step *s)
+{
+    fy_shape shape;
+    fy_dtype d = host(s, 0)->dtype;
+    if (!is_mask(s, 1) || !all_broadcast(s, &shape) || !devices_meet(s, true)) return false;
+    if (!(fabs(s->value[0].real) <= (fy_dtype_is_real(d) ? 60000 : 255))) return false;
+    return !is_in_place(s) || target_fits(s, &shape);
 }
 
 static bool one_fits(const step *s)
@@ -173,6 +225,9 @@ static bool reduction_fits(const step *s)
     fy_dtype d = s->dtype ? s->dtype : x->dtype;
     bool extreme = op == FY_OP_max || op == FY_OP_min || op == FY_OP_argmax || op == FY_OP_argmin;
     if (!dims_fit(&s->shape, x->ndim) || !fy_op_takes(op, d)) return false;
+    if (op == FY_OP_norm && (!fy_op_takes(op, x->dtype) || fy_promote_types(x->dtype, d) != d)) return false;
+    if (op == FY_OP_norm && fy_numel(x) == 0 && s->values && !(s->value[0].real >= 0 && s->value[0].real < 9))
+        return false;
     if (extreme && (s->shape.ndim > 1 || fy_numel(x) == 0)) return false;
     if (s->dtype && fy_ops[op].dtype != FY_TOTAL && fy_ops[op].dtype != FY_REAL_ONLY) return false;
     return !s->indices || (s->shape.ndim == 1 && (op == FY_OP_max || op == FY_OP_min) && x->dtype != FY_BOOL);
@@ -256,6 +311,13 @@ static bool order_fits(const step *s)
     return !is_named(s, "topk") || (s->at[1] >= 0 && s->at[1] <= size && x->dtype != FY_BOOL);
 }
 
+static bool close_fits(const step *s)
+{
+    fy_shape shape;
+    bool equal = is_named(s, "equal");
+    return devices_meet(s, equal) && (equal || (host(s, 0)->dtype == host(s, 1)->dtype && all_broadcast(s, &shape)));
+}
+
 static bool fits(const step *s)
 {
     fy_tensor *x = host(s, 0);
@@ -267,8 +329,14 @@ static bool fits(const step *s)
     case TWO:
     case ALPHA: return two_fit(s);
     case THREE: return three_fit(s);
+    case CLOSE:
+    case ASK: return close_fits(s);
+    case VALUE: return value_fits(s);
+    case MASK_FILL: return mask_fits(s);
     case ONE: return one_fits(s);
-    case FILL: return is_writable(x);
+    case FILL: return is_writable(x) || is_named(s, "full_like");
+    case TRIANGLE: return x->ndim >= 2;
+    case ONE_HOT: return false; /* chosen with its classes */
     case REDUCE: return reduction_fits(s);
     case ALONG: return is_dim(s->at[0], x->ndim) && fy_dtype_is_real(x->dtype);
     case DIM: return is_dim(s->at[0], x->ndim + is_named(s, "unsqueeze")) && x->ndim < FY_MAX_DIMS;
@@ -286,6 +354,7 @@ static bool fits(const step *s)
     case NPY: return x->dtype != FY_BFLOAT16;
     case ITEM: return fy_numel(x) == 1;
     case SAME:
+        if (is_random(s)) return fy_dtype_is_real(x->dtype);
         if (is_named(s, "nonzero")) return fy_numel(x) * x->ndim <= MOST_ELEMENTS;
         return is_named(s, "t") ? x->ndim <= 2 : !is_named(s, "pin_memory") || !is_on_card(s->in[0]);
     default: return true;

@@ -262,6 +262,24 @@ static bool choose_masked(program *p, step s)
     return true;
 }
 
+/* Classes first, one of them perhaps too large. */
+static bool choose_one_hot(program *p, step s)
+{
+    fy_shape t = any_shape();
+    int64_t classes = between(&dice, 1, 4);
+    if (t.ndim >= FY_MAX_DIMS || fy_shape_numel(&t) < 1 || fy_shape_numel(&t) * classes > MOST_ELEMENTS) return false;
+    for (int i = 0; i < t.ndim; i++)
+        if (t.dims[i] < 1) return false;
+    step target = made_for(t, FY_INT64, percent(&dice, 50));
+    target.value[0] = fy_arg_int(0), target.value[1] = fy_arg_int(classes + (wild && percent(&dice, 20)));
+    s.n = 1, s.in[0] = p->n;
+    s.at[0] = percent(&dice, 30) ? -1 : classes;
+    p->ready = p->n;
+    plan_step(p, target);
+    plan_step(p, s);
+    return true;
+}
+
 /* ---- shapes ---- */
 
 /* How often each dimension is repeated. */

@@ -27,9 +27,14 @@ typedef enum deed_kind {
     RANDINT,
     RANDPERM, /* from nothing */
     ONE,
+    CLOSE,
+    TRIANGLE,
+    ONE_HOT,
     TWO,
     THREE,
     ALPHA,
+    VALUE,
+    MASK_FILL,
     FILL,
     REDUCE,
     ALONG, /* element by element, over dimensions */
@@ -56,6 +61,7 @@ typedef enum deed_kind {
     NPY,
     FREE,
     ITEM,
+    ASK, /* two tensors, for a bool */
     DEVICE,
 } deed_kind;
 
@@ -74,49 +80,48 @@ typedef struct deed {
     DEED(embedding, BY_INDEX, 6) DEED(gather, BY_INDEX, 8) DEED(scatter_add_, BY_INDEX, 8) DEED(nonzero, SAME, 5) \
     DEED(masked_select, MASKED, 6) DEED(index, MASKED, 6) DEED(cumsum, ORDER, 6) DEED(sort, ORDER, 8) \
     DEED(argsort, ORDER, 3) DEED(topk, ORDER, 6)
-/* clang-format on */
 static const deed deeds[] = {
 #define X(op) DEED(op, TWO, 4)
     FY_TWO_OPERAND_OPS(X) FY_TWO_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
 #define X(op) DEED(op, THREE, 6)
-        FY_THREE_OPERAND_OPS(X)
+    FY_THREE_OPERAND_OPS(X)
+#undef X
+#define X(op) DEED(op, VALUE, 5) DEED(op##_, VALUE, 3)
+    FY_VALUE_OPS(X)
 #undef X
 #define X(op) DEED(op, ALPHA, 9)
-            FY_ALPHA_OPS(X) FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
+    FY_ALPHA_OPS(X) FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
 #define X(op) DEED(op, ONE, 3)
-                FY_ONE_OPERAND_OPS(X) FY_ONE_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
+    FY_ONE_OPERAND_OPS(X) FY_ONE_OPERAND_OPS_IN_PLACE(FY_IN_PLACE)
+#undef X
+#define X(op) DEED(op, TRIANGLE, 3)
+    FY_TRIANGLE_OPS(X)
 #undef X
 #define X(op) DEED(op, REDUCE, 5)
-                    FY_REDUCTIONS(X)
+    FY_REDUCTIONS(X)
 #undef X
-                        DEED(zeros, MAKE, 2) DEED(ones, MAKE, 2) DEED(rand, MAKE, 3) DEED(randn, MAKE, 4)
-                            DEED(full, FULL, 4) DEED(arange, RANGE, 4) DEED(linspace, RANGE, 3) DEED(tensor, VALUES, 4)
-                                DEED(eye, EYE, 3) DEED(randint, RANDINT, 4) DEED(randperm, RANDPERM, 3)
-                                    DEED(empty_like, SAME, 1) DEED(zeros_like, SAME, 1) DEED(ones_like, SAME, 1)
-                                        DEED(fill_, FILL, 4) DEED(softmax, ALONG, 6) DEED(log_softmax, ALONG, 6)
-                                            DEED(matmul, PRODUCT, 16) DEED(mm, PRODUCT, 3) DEED(bmm, PRODUCT, 3)
-                                                DEED(mv, PRODUCT, 3) DEED(dot, PRODUCT, 3) DEED(addmm, ADDMM, 8)
-                                                    DEED(linear, LINEAR, 6) DEED(cross_entropy, CROSS_ENTROPY, 10) DEED(
-                                                        mse_loss, MSE, 6) DEED(view, SHAPED, 8) DEED(reshape, SHAPED, 8)
-                                                        DEED(permute, SHAPED, 10) DEED(expand, SHAPED, 8)
-                                                            DEED(view_dtype, DTYPED, 4) DEED(flatten, PAIR, 4) DEED(
-                                                                transpose, PAIR, 8) DEED(select, PAIR, 8)
-                                                                DEED(squeeze, DIM, 4) DEED(unsqueeze, DIM, 5) DEED(
-                                                                    narrow, NARROW, 8) DEED(slice, SLICE, 12)
-                                                                    DEED(t, SAME, 4) DEED(contiguous, SAME, 5)
-                                                                        DEED(clone, SAME, 5) DEED(detach, SAME, 2) DEED(
-                                                                            cat, JOIN, 8) DEED(stack, JOIN, 8)
-                                                                            DEED(to, TO, 30) DEED(cuda, CUDA, 4)
-                                                                                DEED(cpu, SAME, 4) DEED(copy_, COPY, 12)
-                                                                                    DEED(pin_memory, SAME,
-                                                                                         2) DEED(save_npy, NPY, 1)
-                                                                                        DEED(free, FREE, 10)
-                                                                                            DEED(item, ITEM, 3)
-                                                                                                DEED(cuda_set_device,
-                                                                                                     DEVICE, 1)
-                                                                                                    INDEX_DEEDS};
+    DEED(masked_fill, MASK_FILL, 6) DEED(masked_fill_, MASK_FILL, 4) DEED(one_hot, ONE_HOT, 5)
+    DEED(isclose, CLOSE, 5) DEED(allclose, ASK, 3) DEED(equal, ASK, 3)
+    DEED(zeros, MAKE, 2) DEED(ones, MAKE, 2) DEED(empty, MAKE, 1) DEED(rand, MAKE, 3) DEED(randn, MAKE, 4)
+    DEED(full, FULL, 4) DEED(arange, RANGE, 4) DEED(linspace, RANGE, 3) DEED(tensor, VALUES, 4) DEED(eye, EYE, 3)
+    DEED(randint, RANDINT, 4) DEED(randperm, RANDPERM, 3)
+    DEED(empty_like, SAME, 1) DEED(zeros_like, SAME, 1) DEED(ones_like, SAME, 1) DEED(full_like, FILL, 2)
+    DEED(rand_like, SAME, 1) DEED(randn_like, SAME, 1) DEED(fill_, FILL, 4)
+    DEED(softmax, ALONG, 6) DEED(log_softmax, ALONG, 6)
+    DEED(matmul, PRODUCT, 16) DEED(mm, PRODUCT, 3) DEED(bmm, PRODUCT, 3) DEED(mv, PRODUCT, 3) DEED(dot, PRODUCT, 3)
+    DEED(addmm, ADDMM, 8) DEED(linear, LINEAR, 6) DEED(cross_entropy, CROSS_ENTROPY, 10) DEED(mse_loss, MSE, 6)
+    DEED(view, SHAPED, 8) DEED(reshape, SHAPED, 8) DEED(permute, SHAPED, 10) DEED(expand, SHAPED, 8)
+    DEED(view_dtype, DTYPED, 4) DEED(flatten, PAIR, 4) DEED(transpose, PAIR, 8) DEED(select, PAIR, 8)
+    DEED(squeeze, DIM, 4) DEED(unsqueeze, DIM, 5) DEED(narrow, NARROW, 8) DEED(slice, SLICE, 12)
+    DEED(t, SAME, 4) DEED(contiguous, SAME, 5) DEED(clone, SAME, 5) DEED(detach, SAME, 2)
+    DEED(cat, JOIN, 8) DEED(stack, JOIN, 8)
+    DEED(to, TO, 30) DEED(cuda, CUDA, 4) DEED(cpu, SAME, 4) DEED(copy_, COPY, 12) DEED(pin_memory, SAME, 2)
+    DEED(save_npy, NPY, 1) DEED(free, FREE, 10) DEED(item, ITEM, 3) DEED(cuda_set_device, DEVICE, 1)
+    INDEX_DEEDS
+};
+/* clang-format on */
 enum { DEEDS = sizeof deeds / sizeof *deeds };
 
 /* Devices as a program may name them; the first three are right. */
@@ -195,7 +200,10 @@ static int op_of(const step *s)
 /* Values that two devices draw differently. */
 static bool is_random(const step *s)
 {
+    if (is_named(s, "rand_like") || is_named(s, "randn_like")) return true;
     return is_named(s, "rand") || is_named(s, "randn") || is_named(s, "randint") || is_named(s, "randperm");
 }
+
+static bool is_unset(const step *s) { return is_named(s, "empty_like") || is_named(s, "empty"); }
 
 #endif

@@ -17,6 +17,7 @@ typedef struct world {
 } world;
 
 static world worlds[2];
+static bool answers[2];      /* of the last question, in each */
 static fy_site sites[DEEDS]; /* the calls' places; set up once */
 static char scratch_path[64];
 
@@ -87,6 +88,7 @@ static fy_tensor *join(const world *w, const step *s)
 static fy_tensor *reduce(const world *w, const step *s, fy_tensor **second)
 {
     fy_reduce_opts o = {.keepdim = s->keepdim, .biased = s->biased, .dtype = s->dtype};
+    if (s->values) o.p = s->value[0].real, o.fy_end_ = FY_P_TOLD;
     if (s->indices) o.indices = second;
     return CALL(fy_site *, fy_tensor *, fy_shape, fy_reduce_opts)(SITE, operand(w, s, 0), s->shape, o);
 }
@@ -195,6 +197,13 @@ static fy_tensor *free_slot(world *w, const step *s)
     return NULL;
 }
 
+/* In both worlds the same tensors, and so the same answer. */
+static bool ask(const world *w, const step *s)
+{
+    fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
+    return is_named(s, "equal") ? fy_equal_at(SITE, x, y) : fy_allclose_at(SITE, x, y, (fy_close_opts){0});
+}
+
 /* The step's result in that world: a new reference, in place a borrowed one, or NULL. */
 static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
 {
@@ -206,9 +215,15 @@ static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
     case THREE:
         return CALL(fy_site *, fy_arg, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1), argument(w, s, 2));
     case ALPHA: return CALL(fy_site *, fy_arg, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1), s->value[0]);
+    case VALUE:
+        return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_tensor *, fy_arg)(SITE, x, y, operand(w, s, 2),
+                                                                              s->value[0]);
+    case MASK_FILL: return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_arg)(SITE, x, y, s->value[0]);
     case FILL: return CALL(fy_site *, fy_tensor *, fy_arg)(SITE, x, s->value[0]);
     case REDUCE: return reduce(w, s, second);
     case ALONG:
+    case TRIANGLE:
+    case ONE_HOT:
     case DIM: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
     case CUT: return cut(w, s, second);
     case ORDER: return order(w, s, second);
@@ -230,6 +245,11 @@ static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
     case CUDA: return move_home_or_away(w, s);
     case NPY: return through_file(w, s);
     case FREE: return free_slot(w, s);
+    case CLOSE: {
+        fy_close_opts o = {.rtol = 0.25, .equal_nan = s->keepdim, .fy_end_ = FY_RTOL_TOLD};
+        return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_close_opts)(SITE, x, y, o);
+    }
+    case ASK: return answers[w->which] = ask(w, s), NULL;
     case ITEM: return (void)fy_item_at(SITE, x), NULL;
     case DEVICE: return fy_cuda_set_device_at(SITE, (int)s->at[0]), NULL;
     default: return make(w, s);

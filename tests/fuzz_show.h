@@ -66,6 +66,7 @@ static void put_options(line *l, const step *s)
     if (s->keepdim) put(l, ", .keepdim = true");
     if (s->biased) put(l, ", .biased = true");
     if (s->indices) put(l, ", .indices = &i");
+    if (k == REDUCE && s->values) put(l, ", .p = %g", s->value[0].real);
     if (s->copy) put(l, ", .copy = true");
     if (k == ORDER && is_named(s, "topk") && !s->descending) put(l, ", .smallest = true");
     if (k == ORDER && !is_named(s, "topk") && s->descending) put(l, ", .descending = true");
@@ -108,6 +109,8 @@ static void put_middle(line *l, const step *s)
     case VALUES: put_values(l, s); break;
     case RANDINT: put_values(l, s), put(l, ", "), put_shape(l, &s->shape); break;
     case ALPHA:
+    case VALUE:
+    case MASK_FILL:
     case FILL:
     case ADDMM:
         for (int i = 0; i < s->values; i++) put(l, ", "), put_number(l, s->value[i]);
@@ -115,6 +118,8 @@ static void put_middle(line *l, const step *s)
     case REDUCE:
     case SHAPED: put(l, ", "), put_shape(l, &s->shape); break;
     case ALONG:
+    case TRIANGLE:
+    case ONE_HOT:
     case DIM:
     case BY_INDEX:
     case CUDA: put(l, ", %lld", (long long)s->at[0]); break;

@@ -49,6 +49,101 @@ TEST(what_is_like_another_has_its_dense_layout)
         }
 }
 
+/* What nobody set shows: NaN, -1, 255, true; on a card what fresh VRAM holds, and then what a freed block left. */
+TEST(empty_memory_is_the_same_in_every_run_and_no_op)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) FY_SCOPE
+        {
+            since();
+            fy_tensor *x = fy_empty((2, 3), .device = devices[i]);
+            assert_non_null(event_of("alloc", 0));
+            assert_non_null(event_of("tensor", 0));
+            assert_null(event_of("op", 0));
+            assert_null(event_of("host_write", 0));
+            assert_true(HAS_SHAPE(x, 2, 3) && HAS_STRIDES(x, 3, 1) && fy_is_cuda(x) == i);
+            if (i == 0) assert_true(isnan(element(x, 5)));
+            fy_fill_(x, 2);
+            assert_true(HOLDS(x, 2, 2, 2, 2, 2, 2));
+        }
+    FY_SCOPE
+    {
+        assert_true(HOLDS(fy_empty((2), .dtype = FY_INT32), -1, -1));
+        assert_true(HOLDS(fy_empty((2), .dtype = FY_UINT8), 255, 255));
+        assert_true(HOLDS(fy_empty((2), .dtype = FY_BOOL), 1, 1));
+        assert_true(fy_is_pinned(fy_empty((2), .pin_memory = true)));
+        assert_true(HAS_SHAPE(fy_empty((0, 4)), 0, 4));
+    }
+    FAILS(fy_empty((2, -1)), "Trying to create tensor with negative dimension -1: [2, -1]");
+    FAILS(fy_empty((2), .dtype = (fy_dtype)99), "dtype");
+}
+
+TEST(random_numbers_like_another_follow_its_memory)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) FY_SCOPE
+        {
+            fy_tensor *x = fy_zeros((7, 2), .device = devices[i]);
+            fy_manual_seed(5);
+            fy_tensor *rows = fy_rand((7, 2), .device = devices[i]);
+            fy_manual_seed(5);
+            fy_tensor *turned = fy_rand_like(fy_t(x));
+            assert_true(HAS_STRIDES(turned, 1, 2) && fy_is_cuda(turned) == i);
+            for (int k = 0; k < 14; k++) assert_true(element(fy_t(turned), k) == element(rows, k));
+            fy_manual_seed(5);
+            fy_tensor *normal = fy_randn((7, 2), .device = devices[i]);
+            fy_manual_seed(5);
+            fy_tensor *like = fy_t(fy_randn_like(fy_t(x)));
+            for (int k = 0; k < 14; k++) assert_true(element(like, k) == element(normal, k));
+        }
+    FY_SCOPE FAILS(fy_rand_like(fy_zeros((2), .dtype = FY_INT64)),
+                   "\"check_uniform_bounds\" not implemented for 'Long'");
+    FY_SCOPE FAILS(fy_full_like(fy_zeros((2), .dtype = FY_UINT8), 300),
+                   "value cannot be converted to type uint8_t without overflow");
+    FY_SCOPE FAILS(fy_full_like(fy_zeros((2)), fy_ones((1))), "the fill value must be one of numbers, not tensors");
+}
+
+TEST(classes_become_rows_and_wrong_ones_are_told)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) FY_SCOPE
+        {
+            fy_tensor *x = fy_tensor((1, 0, 2), .device = devices[i]);
+            assert_true(HOLDS(fy_one_hot(x, 4), 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0));
+            assert_true(HOLDS(fy_one_hot(fy_select(x, 0, 0), 2), 0, 1));
+            assert_true(HAS_SHAPE(fy_one_hot(fy_narrow(x, 0, 0, 0), 5), 0, 5));
+            FAILS(fy_one_hot(fy_narrow(x, 0, 0, 0)), "Can not infer total number of classes from empty tensor.");
+            FAILS(fy_one_hot(fy_to(x, FY_INT32), 4), "one_hot is only applicable to index tensor. Got: Int");
+            FAILS(fy_one_hot(fy_sub(x, 9)), "Class values must be non-negative.");
+        }
+    FY_SCOPE
+    {
+        FAILS(fy_one_hot(fy_tensor((1, 4)), 4), "Class values must be smaller than num_classes.");
+        FAILS(fy_one_hot(fy_tensor((1, -1)), 4), "Class values must be non-negative.");
+        FAILS(fy_one_hot(fy_tensor((1), .device = "cuda"), 0), "num_classes should be positive");
+        FAILS(fy_one_hot(fy_full((1), INT64_MAX)), "Class values must be smaller than num_classes.");
+        FAILS(fy_one_hot(fy_zeros((1, 1, 1, 1, 1, 1, 1, 1), .dtype = FY_INT64), 2), "would have 9 dimensions");
+    }
+}
+
+TEST(triangles_reach_every_diagonal)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) FY_SCOPE
+        {
+            fy_tensor *x = fy_add(fy_view(fy_arange((6), .device = devices[i]), (2, 3)), 1);
+            assert_true(HOLDS(fy_tril(x), 1, 0, 0, 4, 5, 0));
+            assert_true(HOLDS(fy_triu(x), 1, 2, 3, 0, 5, 6));
+            assert_true(HOLDS(fy_tril(x, -1), 0, 0, 0, 4, 0, 0));
+            assert_true(HOLDS(fy_triu(x, 2), 0, 0, 3, 0, 0, 0));
+            assert_true(HOLDS(fy_triu(fy_t(x), -INT64_MAX), 1, 4, 2, 5, 3, 6));
+            assert_true(HOLDS(fy_tril(fy_t(x), INT64_MAX), 1, 4, 2, 5, 3, 6));
+            assert_true(HOLDS(fy_tril(x, INT64_MIN), 0, 0, 0, 0, 0, 0));
+            assert_true(HAS_STRIDES(fy_tril(fy_t(x)), 2, 1));
+            FAILS(fy_tril(fy_select(x, 0, 0)), "tril: input tensor must have at least 2 dimensions");
+        }
+}
+
 TEST(a_value_that_the_type_cannot_hold_is_refused)
 {
     (void)state;
@@ -104,6 +199,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_factory_makes_every_type_on_both_devices),
         cmocka_unit_test(what_is_like_another_has_its_dense_layout),
+        cmocka_unit_test(empty_memory_is_the_same_in_every_run_and_no_op),
+        cmocka_unit_test(random_numbers_like_another_follow_its_memory),
+        cmocka_unit_test(classes_become_rows_and_wrong_ones_are_told),
+        cmocka_unit_test(triangles_reach_every_diagonal),
         cmocka_unit_test(a_value_that_the_type_cannot_hold_is_refused),
         cmocka_unit_test(ranges_count_their_steps_as_pytorch_does),
     };

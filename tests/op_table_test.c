@@ -77,6 +77,11 @@ static fy_tensor *meet(int op, const given *g)
 #define X(name) case FY_OP_##name: return fy_##name(first, g->b, g->e);
     FY_THREE_OPERAND_OPS(X)
 #undef X
+#define X(name) case FY_OP_##name: return fy_##name(g->a, g->b, g->e, 3);
+    FY_VALUE_OPS(X)
+#undef X
+    case FY_OP_isclose: return fy_isclose(g->a, g->b, .rtol = 0.3, .atol = 1);
+    case FY_OP_masked_fill: return fy_masked_fill(g->a, g->mask, 2);
     default: return NULL;
     }
 }
@@ -87,6 +92,10 @@ static fy_tensor *map(int op, const given *g)
 #define X(name) case FY_OP_##name: return fy_##name(g->a);
     FY_ONE_OPERAND_OPS(X) X(clone)
 #undef X
+#define X(name) case FY_OP_##name: return fy_##name(g->a, 1);
+    FY_TRIANGLE_OPS(X)
+#undef X
+    case FY_OP_one_hot: return fy_one_hot(g->b, 6);
     case FY_OP_cast: return fy_to(g->a, g->dtype == FY_FLOAT64 ? FY_FLOAT16 : FY_FLOAT64);
     default: return NULL;
     }
@@ -206,6 +215,7 @@ static double tolerance(int op, fy_dtype d)
     case FY_OP_prod:
     case FY_OP_mean:
     case FY_OP_var:
+    case FY_OP_norm:
     case FY_OP_softmax:
     case FY_OP_log_softmax:
     case FY_OP_matmul:

@@ -143,7 +143,8 @@ static const char *differs_on_card(const cJSON *json, const char *op)
     const char *error = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "error"), "text"));
     if (begins(op, "rand")) return "the card's generator is another one (C16.6)";
     if (error && begins(error, "ZeroDivisionError")) return "a card divides integers by 0 unnoticed (C18.6)";
-    if (error && begins(error, "Target ")) return "a card finds a wrong class by an assertion in the kernel (C14.13)";
+    if (error && (begins(error, "Target ") || begins(error, "Class values must be")))
+        return "a card finds a wrong class by an assertion in the kernel (C14.13)";
     if (error && (begins(error, "index out of range in self") || strstr(error, "is out of bounds for dimension")))
         return "a card finds a wrong index by an assertion in the kernel (C14.13)";
     if (has_integers(json) && strstr(" matmul mm bmm mv dot addmm linear ", op))

@@ -186,7 +186,11 @@ static const struct {
     {"(while checking arguments for embedding)", "(while checking arguments for embedding)"}, /* torch.cuda. */
     {"slice step cannot be zero", "slice step must be positive"},
     {"+ length (-", "narrow(): length must be non-negative."},
-    {"Dimension out of range", "start out of range"}, /* narrow's start */
+    {"Dimension out of range", "start out of range"},                             /* narrow's start */
+    {"Dimension out of range", ": input tensor must have at least 2 dimensions"}, /* tril, triu */
+    {"Dimension specified as -2", ": input tensor must have at least 2 dimensions"},
+    {"because this dimension is empty", "because this dimension is empty"}, /* 1.13 forgets a blank before it */
+    {"Integer division with addcdiv is no longer supported", "Integer division with addcdiv is no longer supported"},
     {"only one element tensors can be converted to Python scalars", "elements cannot be converted to Scalar"},
 };
 

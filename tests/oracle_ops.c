@@ -85,11 +85,27 @@ X(matmul) X(mm) X(bmm) X(mv) X(dot)
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), integer(c, "dim", 0))); }
 X(softmax) X(log_softmax) X(unsqueeze)
 #undef X
+#define X(op) OP(op) { return options(c), of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0))); } /* seeded */
+X(rand_like) X(randn_like)
+#undef X
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), integer(c, "diagonal", 0))); }
+FY_TRIANGLE_OPS(X)
+#undef X
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
 X(view) X(reshape) X(expand) X(repeat)
 #undef X
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(given(c, "shape")), options(c))); }
-X(zeros) X(ones) X(rand) X(randn)
+X(zeros) X(ones) X(empty) X(rand) X(randn)
+#undef X
+
+static fy_arg value_or_1(const call *c) { return given(c, "value") ? arg_of(given(c, "value")) : FY_ARG(1); }
+#define VALUED(op) \
+    OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1), tensor(c, 2), value_or_1(c))); }
+#define X(op) VALUED(op) VALUED(op##_)
+FY_VALUE_OPS(X)
+#undef X
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1), operand(c, 2))); }
+X(masked_fill) X(masked_fill_)
 #undef X
 
 /* The number comes first: 1 / a. */
@@ -110,6 +126,7 @@ static value reduce(call *c, fy_tensor *(*f)(fy_site *, fy_tensor *, fy_shape, f
     fy_tensor *indices = NULL;
     fy_reduce_opts o = {.keepdim = flag(c, "keepdim"), .dtype = dtype_of(word(c, "dtype"))};
     o.biased = cJSON_IsFalse(given(c, "unbiased"));
+    if (given(c, "p")) o.p = real_of(given(c, "p")), o.fy_end_ = FY_P_TOLD;
     if (with_indices && given(c, "dim")) o.indices = &indices;
     value v = of_tensor(f(at, tensor(c, 0), given(c, "dim") ? shape_of(given(c, "dim")) : fy_dims(0, NULL), o));
     c->second = of_tensor(indices);
@@ -150,6 +167,20 @@ OP(cross_entropy)
     return of_tensor(fy_cross_entropy_at(AT("fy_cross_entropy"), tensor(c, 0), tensor(c, 1), loss(c)));
 }
 OP(mse_loss) { return of_tensor(fy_mse_loss_at(AT("fy_mse_loss"), tensor(c, 0), tensor(c, 1), loss(c))); }
+
+OP(one_hot) { return of_tensor(fy_one_hot_at(AT("fy_one_hot"), tensor(c, 0), integer(c, "num_classes", -1))); }
+OP(full_like) { return of_tensor(fy_full_like_at(AT("fy_full_like"), tensor(c, 0), arg_of(given(c, "value")))); }
+
+static fy_close_opts closeness(const call *c)
+{
+    fy_close_opts o = {.equal_nan = flag(c, "equal_nan")};
+    if (given(c, "rtol")) o.rtol = real_of(given(c, "rtol")), o.fy_end_ |= FY_RTOL_TOLD;
+    if (given(c, "atol")) o.atol = real_of(given(c, "atol")), o.fy_end_ |= FY_ATOL_TOLD;
+    return o;
+}
+OP(isclose) { return of_tensor(fy_isclose_at(AT("fy_isclose"), tensor(c, 0), tensor(c, 1), closeness(c))); }
+OP(allclose) { return of_truth(fy_allclose_at(AT("fy_allclose"), tensor(c, 0), tensor(c, 1), closeness(c))); }
+OP(equal) { return of_truth(fy_equal_at(AT("fy_equal"), tensor(c, 0), tensor(c, 1))); }
 
 /* A value alone is a 0-dim tensor, which C spells fy_full((), value). */
 OP(full)
@@ -367,12 +398,17 @@ static const oracle_op ops[] = {
 #define X(name) ROW(name, "alpha")
     FY_ALPHA_OPS(X) FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
+#define X(name) ROW(name, "value") ROW(name##_, "value")
+    FY_VALUE_OPS(X)
+#undef X
+    PLAIN(masked_fill) PLAIN(masked_fill_)
     ROW(radd, "alpha") ROW(rsub, "alpha")
     PLAIN(rdiv) PLAIN(rmul) PLAIN(rfloor_divide) PLAIN(rremainder) PLAIN(rpow) ROW(fill_, "value") PLAIN(zero_)
 
     ROW(sum, "dim keepdim dtype") ROW(prod, "dim keepdim dtype") ROW(mean, "dim keepdim dtype")
     ROW(var, "dim keepdim unbiased") ROW(max, "dim keepdim") ROW(min, "dim keepdim") ROW(argmax, "dim keepdim")
     ROW(argmin, "dim keepdim") ROW(any, "dim keepdim") ROW(all, "dim keepdim")
+    ROW(norm, "p dim keepdim dtype")
     ROW(softmax, "dim") ROW(log_softmax, "dim")
 
     PLAIN(matmul) PLAIN(mm) PLAIN(bmm) PLAIN(mv) PLAIN(dot) ROW(addmm, "beta alpha") PLAIN(linear)
@@ -383,7 +419,9 @@ static const oracle_op ops[] = {
     ROW(linspace, "start end steps dtype device") ROW(eye, "n m dtype device")
     ROW(rand, "shape seed dtype device") ROW(randn, "shape seed dtype device")
     ROW(randint, "low high shape size seed dtype device") ROW(randperm, "n seed dtype device")
-    PLAIN(empty_like) PLAIN(zeros_like) PLAIN(ones_like)
+    PLAIN(empty_like) PLAIN(zeros_like) PLAIN(ones_like) ROW(empty, "shape dtype device") ROW(full_like, "value")
+    ROW(isclose, "rtol atol equal_nan") ROW(allclose, "rtol atol equal_nan") PLAIN(equal)
+    ROW(rand_like, "seed") ROW(randn_like, "seed") ROW(one_hot, "num_classes") ROW(tril, "diagonal") ROW(triu, "diagonal")
 
     ROW(to, "dtype device copy non_blocking") ROW(to_like, "copy non_blocking") ROW(cuda, "device") PLAIN(cpu)
     PLAIN(copy_) PLAIN(pin_memory) PLAIN(is_pinned) PLAIN(is_cuda)

@@ -238,6 +238,67 @@ static void the_order_of_a_sum_hangs_on_no_machine(void **state)
     assert_int_equal(sum_with("5"), alone);
 }
 
+/* A p that is written is told from none, 0 too. */
+static void every_p_has_its_norm(void **state)
+{
+    (void)state;
+    static const fy_dtype floats[] = {FY_FLOAT32, FY_FLOAT64, FY_FLOAT16, FY_BFLOAT16};
+    ON_BOTH(d)
+    for (size_t t = 0; t < 4; t++) {
+        fy_tensor *x = OF(d, floats[t], 3.0, -4.0, 0.0, -0.0);
+        assert_int_equal(fy_dtype_of(fy_norm(x)), floats[t]);
+        GIVES(fy_norm(x), 5);
+        GIVES(fy_norm(x, (), .keepdim = true), 5);
+        GIVES(fy_norm(x, (), .p = 0), 2);
+        GIVES(fy_norm(x, (0), .p = 1), 7);
+        GIVES(fy_norm(x, (0), .p = INFINITY), 4);
+        GIVES(fy_norm(x, (0), .p = -INFINITY), 0);
+        GIVES(fy_norm(x, (0), .p = -1), 0);
+        GIVES(fy_norm(fy_view(x, (2, 2)), (1), .p = 1), 7, 0);
+        GIVES(fy_norm(fy_t(fy_view(x, (2, 2))), (1), .p = 4), 3, 4);
+        GIVES(fy_norm(OF(d, floats[t], NAN, 1.0), (), .p = INFINITY), NAN);
+        GIVES(fy_norm(OF(d, floats[t], 1.0, NAN), (), .p = -INFINITY), NAN);
+        GIVES(fy_norm(OF(d, floats[t], NAN, 0.0), (), .p = 0), 1);
+        GIVES(fy_norm(fy_zeros((0), .dtype = floats[t], .device = d)), 0);
+    }
+    FY_SCOPE
+    {
+        GIVES(fy_norm(fy_ones((1 << 20), .device = "cuda")), 1024); /* by several blocks */
+        GIVES(fy_norm(fy_ones((1 << 20))), 1024);
+        GIVES(fy_norm(fy_ones((300, 3), .device = "cuda"), (0), .p = INFINITY), 1, 1, 1);
+        GIVES(fy_norm(fy_full((2), 40000, .dtype = FY_FLOAT16), (), .p = 1), INFINITY); /* of float16 itself */
+        GIVES(fy_norm(fy_full((2), 300, .dtype = FY_FLOAT16), (), .dtype = FY_FLOAT64, .p = 1), 600);
+    }
+}
+
+static void norms_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    fy_on_error(FY_RETURN);
+#define REFUSES(call, words) \
+    do { \
+        assert_null(call); \
+        if (!fy_error() || !strstr(fy_error(), words)) fail_msg("%s", fy_error() ? fy_error() : "no error"); \
+        fy_clear_error(); \
+    } while (0)
+    ON_BOTH(d)
+    {
+        fy_tensor *none = fy_zeros((3, 0), .device = d), *whole = fy_ones((2), .dtype = FY_INT64, .device = d);
+        fy_tensor *wide = fy_ones((2), .dtype = FY_FLOAT64, .device = d);
+        REFUSES(fy_norm(none, (), .p = INFINITY), "cannot compute the inf norm on an empty tensor");
+        REFUSES(fy_norm(none, (1), .p = -1),
+                "cannot compute the -1 norm on the dimension 1 because this dimension is empty");
+        assert_int_equal(fy_numel(fy_norm(none, (0), .p = INFINITY)), 0);
+        REFUSES(fy_norm(whole), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long");
+        REFUSES(fy_norm(whole, (), .dtype = FY_FLOAT32),
+                "Expected a floating point or complex tensor as input. Got Long");
+        REFUSES(fy_norm(wide, (), .dtype = FY_INT64), "dtype should be floating point or complex, but got Long");
+        REFUSES(fy_norm(wide, (), .dtype = FY_FLOAT32),
+                "should be convertible without narrowing to the specified dtype (Float)");
+        REFUSES(fy_norm(wide, (0, 0)), "dim 0 appears multiple times");
+    }
+}
+
 int main(void)
 {
     setenv("FERRY_GPU", "sim", 1);
@@ -253,6 +314,8 @@ int main(void)
         cmocka_unit_test(the_variance_divides_by_one_less),
         cmocka_unit_test(any_dimensions_of_any_layout),
         cmocka_unit_test(large_sums_are_as_exact_as_small_ones),
+        cmocka_unit_test(every_p_has_its_norm),
+        cmocka_unit_test(norms_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,13 +11,14 @@ const fy_op fy_ops[FY_OP_COUNT] = {
 #undef X
 };
 
-bool fy_op_takes_numbers(int op) { return fy_ops[op].shape == FY_BROADCAST; }
+bool fy_op_takes_numbers(int op) { return fy_ops[op].shape == FY_BROADCAST && fy_ops[op].dtype != FY_MASKED; }
 
 bool fy_op_takes(int op, fy_dtype dtype)
 {
     switch (fy_ops[op].types) {
     case FY_ALL_TYPES: return true;
     case FY_NOT_BOOL: return dtype != FY_BOOL;
+    case FY_INDICES: return dtype == FY_INT64;
     case FY_REALS: break;
     }
     return fy_dtype_is_real(dtype);

@@ -7,7 +7,7 @@
 #include "run_work.h"
 
 /* The types that an op computes in. */
-typedef enum fy_types { FY_ALL_TYPES, FY_NOT_BOOL, FY_REALS } fy_types;
+typedef enum fy_types { FY_ALL_TYPES, FY_NOT_BOOL, FY_REALS, FY_INDICES } fy_types; /* indices: int64 */
 
 /* From the operands' types: the one that the op computes in, and the result's where it differs. */
 typedef enum fy_dtype_rule {
@@ -23,6 +23,8 @@ typedef enum fy_dtype_rule {
     FY_EQUAL_DTYPES,  /* the operands', which must be one: nothing is promoted */
     FY_CLASSIFIED,    /* the first operand's; the second is int64 */
     FY_CHOSEN,        /* the common one of all but the first, which is bool */
+    FY_ONE_DTYPE,     /* the tensors', which must be one: lerp's */
+    FY_MASKED,        /* the first operand's; the second is bool */
     FY_BY_INDEX,      /* the first operand's, and the third's; the second is an index, int64 */
     FY_BY_COUNT,      /* the first operand's; the second is int64 */
 } fy_dtype_rule;
@@ -32,6 +34,7 @@ typedef enum fy_shape_rule {
     FY_BROADCAST,      /* the operands' common one */
     FY_REDUCED,        /* the operand's less the dimensions of the call */
     FY_ALONG,          /* the operand's; one dimension is worked on as a whole */
+    FY_NEW_LAST,       /* the operand's, and one more dimension: the call says how large */
     FY_MATRIX_PRODUCT, /* (..., n, k) x (..., k, m) -> (..., n, m) */
     FY_ROWS,           /* one element a row of the first operand */
     FY_REPEATED,       /* the operand's, each size times that of the call */
@@ -54,7 +57,8 @@ typedef enum fy_shape_rule {
  * dimensions to go through; the result's layout has the kept ones alone. FY_ALONG: operand and result
  * have their one dimension last, and w->reduced is 1. Products: two stacks of matrices with the same
  * batch dimensions (addmm: in[0] is expanded to the result, in[1] and in[2] are the matrices). FY_ROWS:
- * in[0] has the classes last, in[1] and the result lack that dimension.
+ * in[0] has the classes last, in[1] and the result lack that dimension. FY_NEW_LAST: in[0] has the result's shape, with
+ * a stride of 0 in the new dimension.
  *
  * FY_INDEXED: in[0] has the dimension that is looked up last, the result has the others first and then the index's own.
  * FY_GATHERED and FY_SCATTERED: operands and result have that dimension last; in[0] (and what is scattered) has no more
@@ -95,6 +99,10 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 b
     X(clamp_min,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g * (a >= b); g * (a < b)", FY_SCALARS(), "NaN if either is") \
     X(clamp_max,    2, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    1, "g * (a <= b); g * (a > b)", FY_SCALARS(), "NaN if either is") \
     X(clamp,        3, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    2, "g * (a >= b) * (a <= c); g * (a < b) * (b < c); g * ((a > c) or (b > c))", FY_SCALARS(), "NaN if any is; c where b > c") \
+    X(lerp,         3, FY_REALS,     FY_ONE_DTYPE,     FY_BROADCAST,    3, "g * (1 - c); g * c; g * (b - a)", FY_SCALARS(), "a + c * (b - a)") \
+    X(addcmul,      3, FY_NOT_BOOL,  FY_PROMOTED,      FY_BROADCAST,    3, "g; value * g * c; value * g * b", FY_SCALARS(FY_ADDCMUL_value), "a + value * b * c") \
+    X(addcdiv,      3, FY_REALS,     FY_PROMOTED,      FY_BROADCAST,    3, "g; value * g / c; -value * g * b / (c * c)", FY_SCALARS(FY_ADDCDIV_value), "a + value * b / c") \
+    X(masked_fill,  2, FY_ALL_TYPES, FY_MASKED,        FY_BROADCAST,    0, "masked_fill(g, b, 0);", FY_SCALARS(FY_MASKED_FILL_value), "b ? value : a") \
     X(where,        3, FY_ALL_TYPES, FY_CHOSEN,        FY_BROADCAST,    1, "; where(a, g, 0); where(a, 0, g)", FY_SCALARS(), "a ? b : c") \
     X(eq,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
     X(ne,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
@@ -104,7 +112,9 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 b
     X(ge,           2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
     X(logical_and,  2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
     X(logical_or,   2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(isclose,      2, FY_ALL_TYPES, FY_COMPARED,      FY_BROADCAST,    6, "", FY_SCALARS(FY_ISCLOSE_rtol, FY_ISCLOSE_atol, FY_ISCLOSE_equal_nan), "abs(a - b) <= atol + rtol * abs(b)") \
     X(logical_not,  1, FY_ALL_TYPES, FY_TRUTH,         FY_BROADCAST,    1, "", FY_SCALARS(), "") \
+    X(isnan,        1, FY_ALL_TYPES, FY_TRUTH,         FY_BROADCAST,    1, "", FY_SCALARS(), "") \
     X(neg,          1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "-g", FY_SCALARS(), "") \
     X(abs,          1, FY_NOT_BOOL,  FY_OWN_DTYPE,     FY_BROADCAST,    1, "g * sign(a)", FY_SCALARS(), "") \
     X(sign,         1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    1, "", FY_SCALARS(), "-1, 0 or 1; 0 for NaN") \
@@ -119,6 +129,9 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 b
     X(cos,          1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "-g * sin(a)", FY_SCALARS(), "") \
     X(tanh,         1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * (1 - r * r)", FY_SCALARS(), "") \
     X(sigmoid,      1, FY_REALS,     FY_PROMOTED_REAL, FY_BROADCAST,   10, "g * r * (1 - r)", FY_SCALARS(), "") \
+    X(tril,         1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    0, "tril(g, diagonal)", FY_SCALARS(FY_TRIL_diagonal), "of the last two dimensions; the rest is 0") \
+    X(triu,         1, FY_ALL_TYPES, FY_OWN_DTYPE,     FY_BROADCAST,    0, "triu(g, diagonal)", FY_SCALARS(FY_TRIU_diagonal), "") \
+    X(one_hot,      1, FY_INDICES,   FY_OWN_DTYPE,     FY_NEW_LAST,     1, "", FY_SCALARS(), "1 at the class; a wrong class stops a card") \
     X(sum,          1, FY_ALL_TYPES, FY_TOTAL,         FY_REDUCED,      1, "g", FY_SCALARS(), "") \
     X(prod,         1, FY_ALL_TYPES, FY_TOTAL,         FY_REDUCED,      1, "g * r / a", FY_SCALARS(), "") \
     X(mean,         1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      1, "g / n", FY_SCALARS(), "") \
@@ -129,6 +142,7 @@ enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 b
     X(argmin,       1, FY_NOT_BOOL,  FY_POSITION,      FY_REDUCED,      1, "", FY_SCALARS(), "the first of equals; a NaN is the smallest") \
     X(any,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", FY_SCALARS(), "") \
     X(all,          1, FY_ALL_TYPES, FY_TRUTH,         FY_REDUCED,      1, "", FY_SCALARS(), "") \
+    X(norm,         1, FY_REALS,     FY_REAL_ONLY,     FY_REDUCED,      2, "g * sign(a) * pow(abs(a) / r, p - 1); p = 0: nothing; p = inf: g * sign(a) at the extremes", FY_SCALARS(FY_NORM_p), "sum(abs(a) ** p) ** (1 / p)") \
     X(softmax,      1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "r * (g - sum(g * r))", FY_SCALARS(), "") \
     X(log_softmax,  1, FY_REALS,     FY_REAL_ONLY,     FY_ALONG,       13, "g - exp(r) * sum(g)", FY_SCALARS(), "") \
     X(matmul,       2, FY_NOT_BOOL,  FY_EQUAL_DTYPES,  FY_MATRIX_PRODUCT, 2, "g @ b.t(); a.t() @ g", FY_SCALARS(), "") \

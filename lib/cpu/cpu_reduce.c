@@ -34,6 +34,7 @@ typedef struct fy_tile {
     const void *data;
     int64_t kept, kept_step, n, step, first;
     bool across; /* results lie closer together than a result's elements */
+    double p;    /* of a norm that is no other fold */
 } fy_tile;
 
 typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
@@ -54,6 +55,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define MUL PLAIN_MUL
 #define PART real
 #define NAME(f) f##_f16
+#define FLOATS
 #define LEAST (-INFINITY)
 #define MOST INFINITY
 #include "reduce_template.h"
@@ -66,6 +68,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define MUL PLAIN_MUL
 #define PART real
 #define NAME(f) f##_bf16
+#define FLOATS
 #define LEAST (-INFINITY)
 #define MOST INFINITY
 #include "reduce_template.h"
@@ -78,6 +81,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define MUL PLAIN_MUL
 #define PART real
 #define NAME(f) f##_f32
+#define FLOATS
 #define LEAST (-INFINITY)
 #define MOST INFINITY
 #include "reduce_template.h"
@@ -90,6 +94,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define MUL PLAIN_MUL
 #define PART real
 #define NAME(f) f##_f64
+#define FLOATS
 #define LEAST (-(double)INFINITY)
 #define MOST (double)INFINITY
 #include "reduce_template.h"
@@ -153,6 +158,22 @@ typedef struct dims {
     int64_t numel, shape[FY_MAX_DIMS], step[FY_MAX_DIMS];
 } dims;
 
+static fy_fold fold_of(const fy_run_work *w)
+{
+    static fy_fold (*const norms[])(double p) = {[FY_FLOAT16] = norm_fold_f16,
+                                                 [FY_BFLOAT16] = norm_fold_bf16,
+                                                 [FY_FLOAT32] = norm_fold_f32,
+                                                 [FY_FLOAT64] = norm_fold_f64};
+    return w->op == FY_OP_norm ? norms[w->dtype](w->real[FY_NORM_p]) : folds[w->dtype][w->op - FY_OP_sum];
+}
+
+/* As which op the parts of a norm are joined. */
+static int joined_as(const fy_run_work *w)
+{
+    double p = w->real[FY_NORM_p];
+    return w->op != FY_OP_norm ? w->op : !isinf(p) ? FY_OP_sum : p > 0 ? FY_OP_max : FY_OP_min;
+}
+
 static bool is_search(int op) { return op == FY_OP_argmax || op == FY_OP_argmin; }
 
 /* Dimensions from..to from the largest step down: in the order of memory. Places need the order as it is. */
@@ -211,7 +232,7 @@ typedef struct reduction {
 
 static void begin(const fy_run_work *w, fy_part *part, int64_t count)
 {
-    bool product = w->op == FY_OP_prod || w->op == FY_OP_all, max = w->op == FY_OP_max, min = w->op == FY_OP_min;
+    bool product = w->op == FY_OP_prod || w->op == FY_OP_all, max = w->op == FY_OP_max, min = joined_as(w) == FY_OP_min;
     fy_part first = {.real = product ? 1
                              : max   ? -(double)INFINITY
                              : min   ? (double)INFINITY
@@ -238,6 +259,7 @@ static void go_through(const batch *b, int64_t from, int64_t to, fy_part *part)
     const dims *kept = &b->r->kept, *gone = &b->r->gone;
     int64_t inner = gone->shape[gone->ndim - 1];
     fy_tile t = {.kept = b->count, .kept_step = kept->step[kept->ndim - 1], .step = gone->step[gone->ndim - 1]};
+    t.p = b->r->w->real[FY_NORM_p];
     t.across = b->count > 1 && t.kept_step < t.step;
     for (int64_t i = from; i < to; i += t.n) {
         t.data = b->start + offset_of(gone, i) * (int64_t)b->r->size;
@@ -260,7 +282,7 @@ static void join(const fy_run_work *w, fy_part *to, const fy_part *from)
     bool real = fy_dtype_is_real(w->dtype), more = real ? from->real > to->real : from->whole > to->whole;
     bool less = real ? from->real < to->real : from->whole < to->whole, nan = real && isnan(from->real);
     bool stays = real && isnan(to->real);
-    switch (w->op) {
+    switch (joined_as(w)) {
     case FY_OP_prod:
     case FY_OP_all: /* of 0 and 1 */
         to->real *= from->real;
@@ -305,6 +327,16 @@ static double mean_of(const fy_run_work *w, double sum, int64_t count)
     return w->dtype == FY_FLOAT64 ? sum / (double)count : (double)((float)sum / (float)count);
 }
 
+/* In the type itself, as a card takes it. */
+static double root_of(const fy_run_work *w, double all)
+{
+    double p = w->real[FY_NORM_p];
+    bool wide = w->dtype == FY_FLOAT64;
+    if (p == 0 || p == 1 || isinf(p)) return all;
+    if (p == 2) return wide ? sqrt(all) : (double)sqrtf((float)all);
+    return wide ? pow(all, 1 / p) : (double)powf((float)all, 1 / (float)p);
+}
+
 static fy_arg value_of(const reduction *r, const fy_part *part)
 {
     const fy_run_work *w = r->w;
@@ -312,6 +344,7 @@ static fy_arg value_of(const reduction *r, const fy_part *part)
     switch (w->op) {
     case FY_OP_mean: return fy_arg_real(mean_of(w, part->real, r->gone.numel));
     case FY_OP_var: return fy_arg_real(part->real / fmax(0, (double)r->gone.numel - w->real[FY_VAR_correction]));
+    case FY_OP_norm: return fy_arg_real(root_of(w, part->real));
     case FY_OP_argmax:
     case FY_OP_argmin: return fy_arg_int(part->place);
     case FY_OP_any:
@@ -364,7 +397,7 @@ static void reduce(fy_run_work *w)
     reduction r = {.w = w, .kept = collected(&l, 0, kept), .gone = collected(&l, kept, l.ndim)};
     r.out = collected(&w->out.layout, 0, w->out.layout.ndim);
     r.size = fy_dtype_size(w->dtype);
-    r.fold = folds[w->dtype][w->op - FY_OP_sum];
+    r.fold = fold_of(w);
     int64_t grain = (CHUNK / (r.gone.numel > 0 ? r.gone.numel : 1) + FY_TILE) / FY_TILE * FY_TILE;
     fy_thread_pool_run(r.kept.numel, grain, reduce_from_to, &r);
 }
@@ -381,3 +414,4 @@ HOST(argmax)
 HOST(argmin)
 HOST(any)
 HOST(all)
+HOST(norm)

@@ -1,6 +1,9 @@
 /* cpu_ternary.c: the ops of three operands on the host, element by element. */
+#include <math.h>
+
 #include "cpu.h"
 #include "dtype.h"
+#include "op.h"
 #include "run_work.h"
 
 /* ---- where: elements of any type are moved as they are ---------------------------------------------- */
@@ -27,6 +30,18 @@ void fy_host_where(fy_run_work *w)
     else fy_map_raw(w, size == 8 ? where_8 : size == 4 ? where_4 : size == 2 ? where_2 : where_1);
 }
 
+/* The value is a number in the place of a tensor. */
+void fy_host_masked_fill(fy_run_work *w)
+{
+    fy_run_work k = *w;
+    k.nin = 3;
+    k.in[0] = w->in[1], k.in[1] = (fy_operand){.dtype = w->dtype}, k.in[2] = w->in[0];
+    k.real[0] = w->real[1], k.integer[0] = w->integer[1];
+    k.real[1] = w->real[FY_MASKED_FILL_value], k.integer[1] = w->integer[FY_MASKED_FILL_value];
+    k.real[2] = w->real[0], k.integer[2] = w->integer[0];
+    fy_host_where(&k);
+}
+
 /* ---- clamp: NaN if any is; the upper bound where they cross ------------------------------------------- */
 
 #define AT_LEAST(x, low) ((x) != (x) || (x) >= (low) ? (x) : (low))
@@ -42,3 +57,62 @@ void fy_host_clamp(fy_run_work *w)
 {
     fy_map_any(w, &(fy_loops){.f32 = clamp_f32, .f64 = clamp_f64, .i64 = clamp_i64, .i32 = clamp_i32, .u8 = clamp_u8});
 }
+
+/* ---- lerp: from the nearer end, rounded as PyTorch does; a weight that is a number is not rounded to 16 bits ---- */
+
+#define BETWEEN(fused, x, y, w) \
+    (((w) < 0 ? -(w) : (w)) < (T)0.5 ? fused(w, (y) - (x), x) : fused((x) - (y), 1 - (w), y))
+#define LERP(name, type, fused, weight) \
+    FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
+    { \
+        typedef type T; \
+        T *out = to; \
+        const T *a = in[0], *b = in[1], *c = in[2], told = (T)w->real[2]; \
+        (void)c, (void)told; \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
+        { \
+            T x = a[i], y = b[i], share = weight; \
+            out[i] = BETWEEN(fused, x, y, share); \
+        } \
+    }
+LERP(lerp_f32, float, fmaf, c[i])
+LERP(lerp_f64, double, fma, c[i])
+LERP(lerp_by_f32, float, fmaf, told)
+LERP(lerp_by_f64, double, fma, told)
+
+void fy_host_lerp(fy_run_work *w)
+{
+    bool by_number = !w->in[2].data;
+    fy_map_any(w, &(fy_loops){.f32 = by_number ? lerp_by_f32 : lerp_f32, .f64 = by_number ? lerp_by_f64 : lerp_f64});
+}
+
+/* ---- addcmul and addcdiv: (value * y) first; integers wrap around --------------------------------------- */
+
+#define WITH_VALUE(name, T, U, told, ...) \
+    FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
+    { \
+        T *out = to; \
+        const T *a = in[0], *b = in[1], *c = in[2]; \
+        const U value = (U)w->told; \
+        FY_IVDEP for (int64_t i = 0; i < n; i++) \
+        { \
+            U x = (U)a[i], y = (U)b[i], z = (U)c[i]; \
+            out[i] = (T)(__VA_ARGS__); \
+        } \
+    }
+WITH_VALUE(addcmul_f32, float, float, real[FY_ADDCMUL_value], fmaf(value *y, z, x))
+WITH_VALUE(addcmul_f64, double, double, real[FY_ADDCMUL_value], fma(value *y, z, x))
+WITH_VALUE(addcmul_i64, int64_t, uint64_t, integer[FY_ADDCMUL_value], x + value * y * z)
+WITH_VALUE(addcmul_i32, int32_t, uint32_t, integer[FY_ADDCMUL_value], x + value * y * z)
+WITH_VALUE(addcmul_u8, uint8_t, uint32_t, integer[FY_ADDCMUL_value], x + value * y * z)
+WITH_VALUE(addcdiv_f32, float, float, real[FY_ADDCDIV_value], x + value * y / z)
+WITH_VALUE(addcdiv_f64, double, double, real[FY_ADDCDIV_value], x + value * y / z)
+
+void fy_host_addcmul(fy_run_work *w)
+{
+    fy_map_any(
+        w,
+        &(fy_loops){.f32 = addcmul_f32, .f64 = addcmul_f64, .i64 = addcmul_i64, .i32 = addcmul_i32, .u8 = addcmul_u8});
+}
+
+void fy_host_addcdiv(fy_run_work *w) { fy_map_any(w, &(fy_loops){.f32 = addcdiv_f32, .f64 = addcdiv_f64}); }

@@ -180,9 +180,18 @@ static void sixteen(fy_dtype d, void *x, int64_t from)
 
 static void *element(fy_dtype d, void *x, int64_t i) { return (char *)x + i * (int64_t)fy_dtype_size(d); }
 
-static void fill_normal(fy_dtype d, void *out, int64_t n)
+/* By sixteens only what lies row by row, as in PyTorch. */
+static bool is_rows(const fy_layout *l)
 {
-    if (n < 16) {
+    int64_t step = 1;
+    for (int d = l->ndim - 1; d >= 0; step *= l->shape[d--])
+        if (l->shape[d] != 1 && l->strides[d] != step) return false;
+    return true;
+}
+
+static void fill_normal(fy_dtype d, void *out, int64_t n, bool one_by_one)
+{
+    if (n < 16 || one_by_one) {
         for (int64_t i = 0; i < n; i++) fy_number_put(d, out, i, fy_arg_real(one_normal()));
         return;
     }
@@ -196,7 +205,7 @@ static void fill_normal(fy_dtype d, void *out, int64_t n)
 void fy_host_randn(fy_run_work *w)
 {
     enter();
-    fill_normal(w->dtype, w->out.data, w->out.layout.numel);
+    fill_normal(w->dtype, w->out.data, w->out.layout.numel, !is_rows(&w->out.layout));
     leave();
 }
 

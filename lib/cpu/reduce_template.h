@@ -5,7 +5,7 @@
  *   W        what they are computed in  IS_NAN(x)  of a W
  *   ADD MUL  + and *, of integers ones  PART       the field of fy_part that holds a W
  *            that wrap                  NAME(f)    f with the type's name
- *   LEAST MOST  the ends of W
+ *   LEAST MOST  the ends of W           FLOATS     where they are floats, which have norms
  *
  * A fold takes a tile: `kept` results, for each of them `n` elements to go through. */
 
@@ -14,10 +14,10 @@
 #define ANY_STEP(a, x) (W)((a) != 0 || (x) != 0)
 #define ALL_STEP(a, x) (W)((a) != 0 && (x) != 0)
 
-/* The elements that one result goes through: in LANES strands, which are joined at the end. The order hangs
- * on n alone. Then two ways through a tile, whichever walks along memory: result by result, or element by
+/* The elements that one result goes through, each as TAKE makes it: in LANES strands, which are joined at the end. The
+ * order hangs on n alone. Then two ways through a tile, whichever walks along memory: result by result, or element by
  * element of all results. A step of 1 is told to the compiler, for its vectors. */
-#define FOLD(op, start, STEP) \
+#define FOLD(op, start, STEP, TAKE) \
     static inline ALWAYS W NAME(op##_run)(const T *p, int64_t n, int64_t step) \
     { \
         W lane[LANES], all = (start); \
@@ -25,17 +25,17 @@
         if (n >= LANES) { \
             for (int l = 0; l < LANES; l++) lane[l] = (start); \
             for (; i + LANES <= n; i += LANES) \
-                for (int l = 0; l < LANES; l++) lane[l] = STEP(lane[l], READ(p[(i + l) * step])); \
+                for (int l = 0; l < LANES; l++) lane[l] = STEP(lane[l], TAKE(READ(p[(i + l) * step]))); \
             for (int half = LANES / 2; half > 0; half /= 2) \
                 for (int l = 0; l < half; l++) lane[l] = STEP(lane[l], lane[l + half]); \
             all = lane[0]; \
         } \
-        for (; i < n; i++) all = STEP(all, READ(p[i * step])); \
+        for (; i < n; i++) all = STEP(all, TAKE(READ(p[i * step]))); \
         return all; \
     } \
     static inline ALWAYS void NAME(op##_row)(W * column, const T *p, int64_t kept, int64_t step) \
     { \
-        for (int64_t k = 0; k < kept; k++) column[k] = STEP(column[k], READ(p[k * step])); \
+        for (int64_t k = 0; k < kept; k++) column[k] = STEP(column[k], TAKE(READ(p[k * step]))); \
     } \
     FY_CLONES static void NAME(op)(fy_part * part, const fy_tile *t) \
     { \
@@ -56,12 +56,12 @@
         for (int64_t k = 0; k < t->kept; k++) part[k].PART = STEP(part[k].PART, column[k]); \
     }
 
-FOLD(sum, 0, ADD)
-FOLD(prod, 1, MUL)
-FOLD(max, LEAST, MAX_STEP)
-FOLD(min, MOST, MIN_STEP)
-FOLD(any, 0, ANY_STEP)
-FOLD(all, 1, ALL_STEP)
+FOLD(sum, 0, ADD, SAME)
+FOLD(prod, 1, MUL, SAME)
+FOLD(max, LEAST, MAX_STEP, SAME)
+FOLD(min, MOST, MIN_STEP, SAME)
+FOLD(any, 0, ANY_STEP, SAME)
+FOLD(all, 1, ALL_STEP, SAME)
 
 /* Squares of distances from the mean, which is known from an earlier walk. */
 FY_CLONES static void NAME(squares)(fy_part *part, const fy_tile *t)
@@ -109,6 +109,41 @@ FY_CLONES static void NAME(squares)(fy_part *part, const fy_tile *t)
 FOLD_PLACE(argmax, max, x > best)
 FOLD_PLACE(argmin, min, x < best)
 
+#ifdef FLOATS
+#define SIZE(x) _Generic((x), float : fabsf, default : fabs)(x)
+#define SQUARE(x) ((x) * (x))
+#define IS_THERE(x) (W)((x) != 0)
+FOLD(squared, 0, ADD, SQUARE)
+FOLD(sized, 0, ADD, SIZE)
+FOLD(counted, 0, ADD, IS_THERE)
+FOLD(largest, 0, MAX_STEP, SIZE)
+FOLD(smallest, MOST, MIN_STEP, SIZE)
+
+static void NAME(powers)(fy_part *part, const fy_tile *t)
+{
+    for (int64_t k = 0; k < t->kept; k++) {
+        const T *p = (const T *)t->data + k * t->kept_step;
+        for (int64_t i = 0; i < t->n; i++) {
+            W size = SIZE(READ(p[i * t->step]));
+            part[k].real += (double)_Generic(size, float : powf, default : pow)(size, (W)t->p);
+        }
+    }
+}
+
+/* What a norm's p makes of the elements. */
+static fy_fold NAME(norm_fold)(double p)
+{
+    if (p == 2) return NAME(squared);
+    if (p == 1) return NAME(sized);
+    if (p == 0) return NAME(counted);
+    if (isinf(p)) return p > 0 ? NAME(largest) : NAME(smallest);
+    return NAME(powers);
+}
+#undef SIZE
+#undef SQUARE
+#undef IS_THERE
+#endif
+
 static const fy_fold NAME(folds)[] = {
     [FY_OP_sum - FY_OP_sum] = NAME(sum),       [FY_OP_prod - FY_OP_sum] = NAME(prod),
     [FY_OP_mean - FY_OP_sum] = NAME(sum),      [FY_OP_var - FY_OP_sum] = NAME(squares),
@@ -132,4 +167,5 @@ static const fy_fold NAME(folds)[] = {
 #undef ANY_STEP
 #undef ALL_STEP
 #undef FOLD
+#undef FLOATS
 #undef FOLD_PLACE

@@ -1,6 +1,5 @@
-/* fill.c: fy_fill_ and fy_zero_: one value into every element of a tensor that is there. */
-#include <stdlib.h>
-
+/* fill.c: one value into every element of a tensor that is there, fy_fill_ and fy_zero_, or into those that a mask
+ * chooses, fy_masked_fill. */
 #include "dispatch.h"
 #include "dtype.h"
 #include "event.h"
@@ -20,14 +19,13 @@ static bool check_value(fy_site *at, fy_tensor *value)
                          value->ndim);
 }
 
-/* The value of a 0-dim tensor. From a card it is brought home, as an item. */
-static bool take_number(fy_site *at, fy_tensor *value, fy_arg *number)
+static bool check_masks_value(fy_site *at, fy_tensor *value)
 {
-    void *home = fy_copy_to_host(at, value, FY_WORD_item);
-    if (!home) return false;
-    *number = fy_number_at(value->dtype, home, 0);
-    free(home);
-    return true;
+    if (!fy_check(at, 2, value)) return false;
+    if (value->ndim == 0) return true;
+    return fy_fail_about(
+        at, "shape", "fy_where(mask, values, x) broadcasts a whole tensor into the places of a mask", 1, &value,
+        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value->ndim);
 }
 
 /* Both on one card: no value comes home. One that lies in x itself would be overwritten. */
@@ -43,11 +41,38 @@ fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
     if (value.is_tensor) {
         if (!check_value(at, value.tensor)) return NULL;
         if (stays_on_card(x, value.tensor)) return fy_copy__at(at, x, value.tensor, (fy_copy_opts){0});
-        if (!take_number(at, value.tensor, &value)) return NULL;
+        if (!fy_take_number(at, value.tensor, &value)) return NULL;
     }
     if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
     fy_call c = {.at = at, .op = FY_OP_fill, .out = x, .dev = x->storage->dev, .dtype = x->dtype};
     c.shape = fy_geometry_of(x).shape;
     fy_make_scalar(&c, FY_FILL_value, value);
     return fy_dispatch(&c);
+}
+
+static fy_tensor *masked(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value, bool in_place)
+{
+    fy_call c = {.at = at, .op = FY_OP_masked_fill, .in = {fy_arg_tensor(x), fy_arg_tensor(mask)}};
+    fy_session_start();
+    if (!fy_check(at, 0, x) || !fy_check(at, 1, mask)) return NULL;
+    if (value.is_tensor && (!check_masks_value(at, value.tensor) || !fy_take_number(at, value.tensor, &value)))
+        return NULL;
+    if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
+    c.dtype = x->dtype;
+    c.row_major = true; /* PyTorch fills a contiguous clone */
+    fy_make_scalar(&c, FY_MASKED_FILL_value, value);
+    if (in_place) c.out = x;
+    else c.name = fy_name_for(at, NULL);
+    fy_tensor *out = fy_dispatch(&c);
+    return in_place ? out : fy_scope_track(out);
+}
+
+fy_tensor *fy_masked_fill_at(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value)
+{
+    return masked(at, x, mask, value, false);
+}
+
+fy_tensor *fy_masked_fill__at(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg value)
+{
+    return masked(at, x, mask, value, true);
 }

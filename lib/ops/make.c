@@ -140,8 +140,7 @@ fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o)
 
 /* ---- like another tensor ---- */
 
-/* x's layout where it is dense, else one without holes in the same order of dimensions. */
-static fy_geometry geometry_like(const fy_tensor *x)
+fy_geometry fy_geometry_like(const fy_tensor *x)
 {
     fy_geometry g = fy_geometry_of(x);
     fy_layout l = fy_layout_of(&g);
@@ -150,31 +149,58 @@ static fy_geometry geometry_like(const fy_tensor *x)
     return g;
 }
 
-static fy_tensor *filled_like(fy_site *at, fy_tensor *x, int64_t value)
+static fy_tensor *filled_like(fy_site *at, fy_tensor *x, fy_arg value)
 {
     fy_session_start();
-    if (!fy_check(at, 0, x)) return NULL;
-    fy_geometry g = geometry_like(x);
+    if (!fy_check(at, 0, x) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
+    fy_geometry g = fy_geometry_like(x);
     fy_call c = {.at = at, .op = FY_OP_fill, .shape = g.shape, .strides = g.strides, .dtype = g.dtype};
     c.dev = x->storage->dev;
     c.name = fy_name_for(at, NULL);
-    fy_make_scalar(&c, FY_FILL_value, fy_arg_int(value));
+    fy_make_scalar(&c, FY_FILL_value, value);
     return fy_make_finish(&c);
 }
 
-fy_tensor *fy_zeros_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x, 0); }
-fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x, 1); }
+fy_tensor *fy_zeros_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x, fy_arg_int(0)); }
+fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x, fy_arg_int(1)); }
 
-/* Memory as it comes: on the host that is set to what fresh VRAM holds, so that every run is the same. */
+fy_tensor *fy_full_like_at(fy_site *at, fy_tensor *x, fy_arg value)
+{
+    bool ints;
+    if (!fy_check(at, 0, x) || !fy_make_numbers(at, "the fill value must be one of", 1, &value, &ints)) return NULL;
+    return filled_like(at, x, value);
+}
+
+/* ---- memory as it comes ---- */
+
+/* A card's VRAM holds what it holds. On the host that is set to what fresh VRAM of the simulated card holds (NaN, -1,
+ * 255, true), so that every run is the same and a value that was never set shows. */
+static fy_tensor *unset(fy_call *c, const fy_geometry *g)
+{
+    size_t bytes = (size_t)fy_shape_numel(&g->shape) * fy_dtype_size(g->dtype);
+    fy_storage *s = c->pinned ? fy_storage_reserve_pinned(c->at, bytes) : fy_storage_reserve(c->at, c->dev, bytes);
+    if (!s) return NULL;
+    fy_storage_announce(c->at, s);
+    if (s->dev->number == 0 && s->data) memset(s->data, g->dtype == FY_BOOL ? 1 : 0xff, s->asked);
+    return fy_scope_track(fy_tensor_make(c->at, s, g, c->name, 0));
+}
+
+fy_tensor *fy_empty_at(fy_site *at, fy_shape shape, fy_opts o)
+{
+    fy_call c = {.at = at};
+    int64_t numel;
+    if (!fy_make_begin(&c, &o, FY_FLOAT32) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
+    fy_geometry g = {.dtype = c.dtype, .shape = shape};
+    fy_shape_rows(&shape, g.strides);
+    return unset(&c, &g);
+}
+
 fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x)
 {
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
-    fy_geometry g = geometry_like(x);
-    fy_storage *s = fy_storage_make(at, x->storage->dev, (size_t)fy_numel(x) * x->element_size);
-    if (!s) return NULL;
-    if (s->dev->number == 0 && s->data) memset(s->data, x->dtype == FY_BOOL ? 1 : 0xff, s->asked);
-    return fy_scope_track(fy_tensor_make(at, s, &g, fy_name_for(at, NULL), 0));
+    fy_geometry g = fy_geometry_like(x);
+    return unset(&(fy_call){.at = at, .dev = x->storage->dev, .name = fy_name_for(at, NULL)}, &g);
 }
 
 /* ---- a list of values ---- */

@@ -17,6 +17,8 @@ bool fy_make_numbers(fy_site *at, const char *what, size_t n, const fy_arg *valu
 /* Does the type hold the value? False after an error, in the words for `type`. A negative one wraps in uint8. */
 bool fy_fits(fy_site *at, fy_dtype d, fy_arg value, const char *type);
 const char *fy_dtype_scalar(fy_dtype d); /* "uint8_t", "at::Half": PyTorch's words for one element */
+/* x's layout where it is dense, else one without holes in the same order of dimensions. */
+fy_geometry fy_geometry_like(const fy_tensor *x);
 /* The value as both kinds of scalar of a call. */
 void fy_make_scalar(fy_call *c, int i, fy_arg value);
 

@@ -63,6 +63,27 @@ static bool fail_real_only(const fy_call *c, fy_dtype d)
                          fy_dtype_torch(d));
 }
 
+/* Unlike mean's, its elements are never converted from integers, nor to fewer digits. */
+static bool check_norm(const fy_call *c)
+{
+    fy_tensor *x = c->in[0].tensor;
+    fy_dtype own = x->dtype, told = c->dtype;
+    if (!fy_dtype_is_real(own))
+        return fy_fail_about(c->at, "dtype", to_float(c), 1, &x,
+                             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s",
+                             fy_dtype_torch(own));
+    if (told == FY_DTYPE_UNSET) return true;
+    if (!fy_dtype_is_real(told))
+        return fy_fail_about(c->at, "dtype", "leave .dtype out", 1, &x,
+                             "linalg.vector_norm: dtype should be floating point or complex, but got %s",
+                             fy_dtype_torch(told));
+    if (fy_promote_types(own, told) == told) return true;
+    return fy_fail_about(c->at, "dtype", "leave .dtype out, and convert the result", 1, &x,
+                         "linalg.vector_norm: the dtype of the input (%s) should be convertible without narrowing to "
+                         "the specified dtype (%s)",
+                         fy_dtype_torch(own), fy_dtype_torch(told));
+}
+
 static bool fail_target(const fy_call *c)
 {
     char name[200];
@@ -136,8 +157,39 @@ static bool check_mask(const fy_call *c, const fy_plan *p)
                 "mask, use the `~` or `logical_not()` operator instead.");
 }
 
+/* lerp promotes nothing: the first tensor that has another type than the first operand. */
+static bool check_one_dtype(const fy_call *c, const fy_plan *p)
+{
+    static const char *const names[] = {"input", "end", "weight"};
+    char name[200], first[200];
+    for (int i = 1; i < fy_ops[c->op].nin; i++) {
+        fy_tensor *x = c->in[i].tensor;
+        if (!c->in[i].is_tensor || x->dtype == p->dtype) continue;
+        return fy_fail_about(
+            c->at, "dtype",
+            fy_hint("convert it first: fy_to(%s, fy_dtype_of(%s))", fy_argument(c->at, i, name, sizeof name),
+                    fy_argument(c->at, 0, first, sizeof first)),
+            1, &x, "expected dtype %s for `%s` but got dtype %s", fy_dtype_c(p->dtype), names[i], fy_dtype_c(x->dtype));
+    }
+    return true;
+}
+
+/* Newer PyTorch takes a mask alone; 1.13 took the first byte of anything. */
+static bool check_is_mask(const fy_call *c)
+{
+    char name[200];
+    fy_tensor *mask = c->in[1].tensor;
+    if (mask->dtype == FY_BOOL) return true;
+    return fy_fail_about(
+        c->at, "dtype", fy_hint("a comparison gives one: fy_ne(%s, 0)", fy_argument(c->at, 1, name, sizeof name)), 1,
+        &mask, "masked_fill only supports boolean masks, but got mask with dtype %s", fy_dtype_c(mask->dtype));
+}
+
 /* any and all of uint8 are uint8, 0 or 1: PyTorch's one exception. */
-static bool is_fold_of_bytes(const fy_call *c, fy_dtype own) { return own == FY_UINT8 && c->op != FY_OP_logical_not; }
+static bool is_fold_of_bytes(const fy_call *c, fy_dtype own)
+{
+    return own == FY_UINT8 && fy_ops[c->op].shape == FY_REDUCED;
+}
 
 /* What the op computes in, and what that makes. */
 static void decide(const fy_call *c, fy_plan *p)
@@ -150,6 +202,8 @@ static void decide(const fy_call *c, fy_plan *p)
     case FY_GIVEN_DTYPE: p->result.dtype = c->dtype; break;
     case FY_OWN_DTYPE:
     case FY_EQUAL_DTYPES:
+    case FY_ONE_DTYPE:
+    case FY_MASKED:
     case FY_CLASSIFIED:
     case FY_BY_INDEX:
     case FY_BY_COUNT: break;
@@ -195,6 +249,12 @@ bool fy_plan_types(const fy_call *c, fy_plan *p)
         p->takes[0] = FY_BOOL;
         if (!check_condition(c)) return false;
     }
+    if (op->dtype == FY_MASKED) {
+        p->takes[1] = FY_BOOL;
+        if (!check_is_mask(c)) return false;
+    }
+    if (op->dtype == FY_ONE_DTYPE && !check_one_dtype(c, p)) return false;
+    if (c->op == FY_OP_norm && !check_norm(c)) return false;
     if (op->dtype == FY_REAL_ONLY && !fy_dtype_is_real(p->dtype)) return fail_real_only(c, p->dtype);
     if (op->dtype == FY_EQUAL_DTYPES) return true; /* product.c tells, once the shapes are right */
     return (fy_op_takes(c->op, p->dtype) || fail_taken(c, p)) && check_mask(c, p);

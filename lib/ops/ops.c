@@ -3,9 +3,11 @@
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
+#include "make.h"
 #include "op.h"
 #include "shape.h"
 #include "tensor.h"
+#include "transfer.h"
 
 static fy_tensor *call(fy_call *c)
 {
@@ -40,10 +42,38 @@ static fy_tensor *two(fy_site *at, int op, fy_arg a, fy_arg b)
     return has_tensor(at, 2, c.in) && (op != FY_OP_pow || check_power(at, a, b)) ? call(&c) : NULL;
 }
 
+static const char *python_type(const fy_arg *x)
+{
+    return x->is_tensor ? "Tensor" : x->is_bool ? "bool" : x->is_int ? "int" : "float";
+}
+
+static bool fail_combination(const fy_call *c, const char *forms)
+{
+    const fy_arg *x = c->in;
+    return fy_fail(c->at, "value", "fy_full((1), 2.5) makes a tensor of a number",
+                   "%s() received an invalid combination of arguments - got (%s, %s, %s), but expected one of: %s",
+                   fy_ops[c->op].name, python_type(&x[0]), python_type(&x[1]), python_type(&x[2]), forms);
+}
+
+/* Bounds are two tensors or two numbers. Beside a number a 0-dim tensor is taken for its value, which comes home. */
+static bool settle_bounds(fy_call *c)
+{
+    const char *forms = "(Tensor, Tensor, Tensor), (Tensor, Number, Number)";
+    if (!c->in[0].is_tensor) return fail_combination(c, forms);
+    if (c->in[1].is_tensor == c->in[2].is_tensor) return true;
+    int i = c->in[1].is_tensor ? 1 : 2;
+    if (!fy_check(c->at, 0, c->in[0].tensor) || !fy_check(c->at, i, c->in[i].tensor)) return false;
+    if (c->in[i].tensor->ndim > 0) return fail_combination(c, forms);
+    return fy_take_number(c->at, c->in[i].tensor, &c->in[i]);
+}
+
 static fy_tensor *three(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg c)
 {
     fy_call k = {.at = at, .op = op, .in = {a, b, c}};
-    return has_tensor(at, 3, k.in) ? call(&k) : NULL;
+    if (!has_tensor(at, 3, k.in) || (op == FY_OP_clamp && !settle_bounds(&k))) return NULL;
+    if (op == FY_OP_lerp && !(a.is_tensor && b.is_tensor))
+        return fail_combination(&k, "(Tensor, Tensor, Tensor), (Tensor, Tensor, Number)"), NULL;
+    return call(&k);
 }
 
 /* In place: the first operand is the target. */
@@ -112,6 +142,47 @@ FY_ALPHA_OPS(X)
 FY_ALPHA_OPS_IN_PLACE(X)
 #undef X
 
+_Static_assert((int)FY_ADDCMUL_value == (int)FY_ADDCDIV_value, "one function sets both");
+
+/* In 16-bit floats it is computed with as a float. */
+static bool set_value(fy_call *c, fy_arg value)
+{
+    fy_dtype d = fy_result_of(3, c->in), holder = fy_dtype_size(d) < 4 && fy_dtype_is_real(d) ? FY_FLOAT32 : d;
+    if (value.is_tensor)
+        return fy_fail(c->at, "value", "take the number out with fy_item",
+                       "%s(): argument 'value' must be Number, not Tensor", fy_ops[c->op].name);
+    if (!fy_number_ok(c->at, &value) || !fy_fits(c->at, holder, value, fy_dtype_scalar(holder))) return false;
+    fy_make_scalar(c, FY_ADDCMUL_value, value);
+    return true;
+}
+
+static bool check_quotient(const fy_call *c)
+{
+    fy_tensor *both[] = {c->in[1].tensor, c->in[2].tensor};
+    if (c->op != FY_OP_addcdiv || fy_dtype_is_real(both[0]->dtype) || fy_dtype_is_real(both[1]->dtype)) return true;
+    return fy_fail_about(c->at, "dtype", "convert one of them first: fy_to(x, FY_FLOAT32)", 2, both,
+                         "Integer division with addcdiv is no longer supported (%s by %s)",
+                         fy_dtype_torch(both[0]->dtype), fy_dtype_torch(both[1]->dtype));
+}
+
+static fy_tensor *with_value(fy_site *at, int op, const fy_arg *in, fy_arg value, bool in_place)
+{
+    fy_call c = {.at = at, .op = op, .in = {in[0], in[1], in[2]}, .out = in_place ? in[0].tensor : NULL};
+    for (int i = 0; i < 3; i++)
+        if (!fy_check(at, i, in[i].tensor)) return NULL;
+    return check_quotient(&c) && set_value(&c, value) ? call(&c) : NULL;
+}
+
+#define VALUED(name, op, in_place) \
+    fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_tensor *c, fy_arg value) \
+    { \
+        return with_value(at, FY_OP_##op, (fy_arg[]){fy_arg_tensor(a), fy_arg_tensor(b), fy_arg_tensor(c)}, value, \
+                          in_place); \
+    }
+#define X(name) VALUED(name, name, false) VALUED(name##_, name, true)
+FY_VALUE_OPS(X)
+#undef X
+
 #define X(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x) \
     { \
@@ -132,6 +203,24 @@ static fy_tensor *one_into(fy_site *at, int op, fy_tensor *x)
 FY_ONE_OPERAND_OPS_IN_PLACE(X)
 #undef X
 
+_Static_assert((int)FY_TRIL_diagonal == (int)FY_TRIU_diagonal, "one function sets both");
+
+static fy_tensor *triangle(fy_site *at, int op, fy_tensor *x, int64_t diagonal)
+{
+    fy_call c = {.at = at, .op = op, .in = {fy_arg_tensor(x)}, .row_major = true};
+    if (!fy_check(at, 0, x)) return NULL;
+    if (x->ndim < 2)
+        return fy_fail_about(at, "shape", "fy_unsqueeze makes a matrix of a row", 1, &x,
+                             "%s: input tensor must have at least 2 dimensions", fy_ops[op].name);
+    c.integer[FY_TRIL_diagonal] = diagonal;
+    return call(&c);
+}
+
+#define X(name) \
+    fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x, int64_t k) { return triangle(at, FY_OP_##name, x, k); }
+FY_TRIANGLE_OPS(X)
+#undef X
+
 fy_tensor *fy_contiguous_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
@@ -150,38 +239,17 @@ static fy_tensor *reduced(fy_site *at, int op, fy_tensor *x, fy_shape dims, cons
                  .keepdim = o->keepdim,
                  .dtype = o->dtype,
                  .real = {[FY_VAR_correction] = o->biased ? 0 : 1}};
+    if (op == FY_OP_norm) c.real[FY_NORM_p] = o->fy_end_ & FY_P_TOLD ? o->p : 2;
     if (dims.ndim > FY_MAX_DIMS)
         return fy_fail(at, "shape", "name each dimension once", "a tensor has at most %d dimensions", FY_MAX_DIMS);
     return o->dtype == FY_DTYPE_UNSET || fy_dtype_ok(at, o->dtype) ? call(&c) : NULL;
 }
-
-#define REDUCTION(name) \
-    fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o) \
-    { \
-        return reduced(at, FY_OP_##name, x, dims, &o); \
-    }
-REDUCTION(sum)
-REDUCTION(prod)
-REDUCTION(mean)
-REDUCTION(var)
-REDUCTION(any)
-REDUCTION(all)
 
 static bool at_most_one(fy_site *at, fy_tensor *x, fy_shape dims, const char *op)
 {
     if (dims.ndim <= 1) return fy_check(at, 0, x);
     return fy_fail_about(at, "shape", "one after the other, with .keepdim = true", 1, &x,
                          "%s() goes over all dimensions or over one, not over %d", op, dims.ndim);
-}
-
-fy_tensor *fy_argmax_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
-{
-    return at_most_one(at, x, dims, "argmax") ? reduced(at, FY_OP_argmax, x, dims, &o) : NULL;
-}
-
-fy_tensor *fy_argmin_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
-{
-    return at_most_one(at, x, dims, "argmin") ? reduced(at, FY_OP_argmin, x, dims, &o) : NULL;
 }
 
 /* argmax refuses a mask, but the maximum of one has a place: it is looked for among bytes. */
@@ -210,15 +278,24 @@ static fy_tensor *extreme(fy_site *at, int op, int where, fy_tensor *x, fy_shape
     return NULL;
 }
 
-fy_tensor *fy_max_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
+static fy_tensor *reduction(fy_site *at, int op, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
 {
-    return extreme(at, FY_OP_max, FY_OP_argmax, x, dims, &o);
+    switch (op) {
+    case FY_OP_max: return extreme(at, op, FY_OP_argmax, x, dims, o);
+    case FY_OP_min: return extreme(at, op, FY_OP_argmin, x, dims, o);
+    case FY_OP_argmax:
+    case FY_OP_argmin: return at_most_one(at, x, dims, fy_ops[op].name) ? reduced(at, op, x, dims, o) : NULL;
+    default: return reduced(at, op, x, dims, o);
+    }
 }
 
-fy_tensor *fy_min_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o)
-{
-    return extreme(at, FY_OP_min, FY_OP_argmin, x, dims, &o);
-}
+#define X(name) \
+    fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *x, fy_shape dims, fy_reduce_opts o) \
+    { \
+        return reduction(at, FY_OP_##name, x, dims, &o); \
+    }
+FY_REDUCTIONS(X)
+#undef X
 
 static fy_tensor *along(fy_site *at, int op, fy_tensor *x, int64_t dim)
 {

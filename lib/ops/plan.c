@@ -119,14 +119,16 @@ static bool has_shape(const fy_tensor *x, const fy_shape *s)
     return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
 }
 
-/* PyTorch takes x to the power of a number, and x between numbers, for an operation on x alone. */
-static bool is_of_one(const fy_call *c)
+/* PyTorch takes x to the power of a number, and x between numbers, for an operation on x alone; lerp's number for
+ * none of its operands. */
+static bool is_argument(const fy_call *c, int i)
 {
     switch (c->op) {
     case FY_OP_pow:
     case FY_OP_clamp_min:
-    case FY_OP_clamp_max: return c->in[0].is_tensor && !c->in[1].is_tensor;
-    case FY_OP_clamp: return c->in[0].is_tensor && !c->in[1].is_tensor && !c->in[2].is_tensor;
+    case FY_OP_clamp_max:
+    case FY_OP_clamp:
+    case FY_OP_lerp: return c->in[0].is_tensor && !c->in[i].is_tensor;
     default: return false;
     }
 }
@@ -166,7 +168,7 @@ static bool plan_elementwise(const fy_call *c, fy_plan *p)
     if (!broadcast_all(c->at, nin, x, &p->result.shape)) return false;
     if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
     for (int i = 0; i < nin; i++) {
-        alike = alike && (is_of_one(c) || has_shape(x[i], &p->result.shape));
+        alike = alike && (is_argument(c, i) || has_shape(x[i], &p->result.shape));
         if (p->number[i]) continue;
         p->in[i] = fy_layout_broadcast(x[i], &p->result.shape);
         told[n++] = as_converted(c, p, i);
@@ -183,6 +185,18 @@ static bool plan_given(const fy_call *c, fy_plan *p)
     return true;
 }
 
+static bool plan_new_last(const fy_call *c, fy_plan *p)
+{
+    fy_tensor *x = c->in[0].tensor;
+    p->result.shape = fy_geometry_of(x).shape;
+    p->result.shape.dims[p->result.shape.ndim++] = c->shape.dims[0];
+    fy_shape_rows(&p->result.shape, p->result.strides);
+    p->in[0] = (fy_layout){.ndim = x->ndim + 1, .numel = fy_shape_numel(&p->result.shape)};
+    memcpy(p->in[0].shape, p->result.shape.dims, sizeof p->in[0].shape);
+    memcpy(p->in[0].strides, x->strides, (size_t)x->ndim * sizeof *x->strides);
+    return true;
+}
+
 static bool plan_shape(const fy_call *c, fy_plan *p)
 {
     switch (fy_ops[c->op].shape) {
@@ -196,6 +210,7 @@ static bool plan_shape(const fy_call *c, fy_plan *p)
     case FY_SCATTERED: return fy_plan_indexed(c, p);
     case FY_COUNTED: return fy_plan_counted(c, p);
     case FY_MATRIX_PRODUCT: return fy_plan_product(c, p);
+    case FY_NEW_LAST: return plan_new_last(c, p);
     case FY_BROADCAST: break;
     }
     return plan_elementwise(c, p);

@@ -8,6 +8,7 @@
 #include "make.h"
 #include "op.h"
 #include "random.h"
+#include "session_hooks.h"
 #include "shape.h"
 #include "tensor.h"
 
@@ -68,6 +69,22 @@ fy_tensor *fy_randn_at(fy_site *at, fy_shape shape, fy_opts o)
     if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
     return check_real(&c, c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu") ? drawn(&c) : NULL;
 }
+
+/* ---- like another tensor: in its layout, filled in the order of memory ---- */
+
+static fy_tensor *drawn_like(fy_site *at, int op, fy_tensor *x)
+{
+    fy_session_start();
+    if (!fy_check(at, 0, x)) return NULL;
+    fy_geometry g = fy_geometry_like(x);
+    fy_call c = {.at = at, .op = op, .shape = g.shape, .strides = g.strides, .dtype = g.dtype, .dev = x->storage->dev};
+    const char *normal = c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu";
+    c.name = fy_name_for(at, NULL);
+    return check_real(&c, op == FY_OP_randn ? normal : "check_uniform_bounds") ? drawn(&c) : NULL;
+}
+
+fy_tensor *fy_rand_like_at(fy_site *at, fy_tensor *x) { return drawn_like(at, FY_OP_rand, x); }
+fy_tensor *fy_randn_like_at(fy_site *at, fy_tensor *x) { return drawn_like(at, FY_OP_randn, x); }
 
 /* ---- randint ---- */
 

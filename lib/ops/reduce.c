@@ -1,14 +1,34 @@
 /* reduce.c: the shapes of reductions, and of ops that work along one dimension. */
+#include <math.h>
+
 #include "dispatch.h"
 #include "op.h"
 #include "run_work.h"
 #include "shape.h"
 #include "tensor.h"
 
+/* dim < 0: of all dimensions. */
+static bool fail_norm(const fy_call *c, int dim)
+{
+    fy_tensor *x = c->in[0].tensor;
+    const char *hint = "p from 0 on, but not infinity, has a norm of nothing: 0";
+    double p = c->real[FY_NORM_p];
+    if (dim < 0)
+        return fy_fail_about(c->at, "shape", hint, 1, &x,
+                             "linalg.vector_norm cannot compute the %g norm on an empty tensor because the operation "
+                             "does not have an identity",
+                             p);
+    return fy_fail_about(c->at, "index", hint, 1, &x,
+                         "linalg.vector_norm cannot compute the %g norm on the dimension %d because this dimension is "
+                         "empty and the operation does not have an identity",
+                         p, dim);
+}
+
 static bool fail_empty(const fy_call *c, const char *format, long long dim)
 {
     fy_tensor *x = c->in[0].tensor;
     const char *hint = "an empty tensor has no largest element";
+    if (c->op == FY_OP_norm) return fail_norm(c, (int)dim);
     if (dim < 0)
         return fy_fail_about(c->at, "shape", hint, 1, &x,
                              "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
@@ -17,8 +37,11 @@ static bool fail_empty(const fy_call *c, const char *format, long long dim)
     return fy_fail_about(c->at, "index", hint, 1, &x, format, fy_ops[c->op].name, dim);
 }
 
-static bool needs_elements(int op)
+static bool needs_elements(const fy_call *c)
 {
+    double p = c->real[FY_NORM_p];
+    int op = c->op;
+    if (op == FY_OP_norm) return p < 0 || p == (double)INFINITY;
     return op == FY_OP_max || op == FY_OP_min || op == FY_OP_argmax || op == FY_OP_argmin;
 }
 
@@ -42,7 +65,7 @@ static bool mark(const fy_call *c, bool *gone)
 static bool check_elements(const fy_call *c, const bool *gone)
 {
     fy_tensor *x = c->in[0].tensor;
-    if (!needs_elements(c->op)) return true;
+    if (!needs_elements(c)) return true;
     if (c->dims.ndim == 0) return fy_numel(x) > 0 || fail_empty(c, NULL, -1);
     for (int d = 0; d < x->ndim; d++)
         if (gone[d] && x->shape[d] == 0)

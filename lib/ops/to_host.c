@@ -111,8 +111,16 @@ void *fy_copy_to_host(fy_site *at, fy_tensor *x, fy_word why)
 
 /* ---- one value, and the bytes themselves ---- */
 
-/* The one element, brought home; false after an error. */
-static bool take_item(fy_site *at, fy_tensor *x, fy_arg *value)
+bool fy_take_number(fy_site *at, fy_tensor *x, fy_arg *number)
+{
+    void *home = fy_copy_to_host(at, x, FY_WORD_item);
+    if (!home) return false;
+    *number = fy_number_at(x->dtype, home, 0);
+    free(home);
+    return true;
+}
+
+bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value)
 {
     if (fy_numel(x) != 1)
         return fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
@@ -142,7 +150,7 @@ static void advise_exact(fy_site *at, const fy_arg *x)
 double fy_item_at(fy_site *at, fy_tensor *x)
 {
     fy_arg value;
-    if (!fy_check(at, 0, x) || !take_item(at, x, &value)) return NAN;
+    if (!fy_check(at, 0, x) || !fy_take_item(at, x, &value)) return NAN;
     if (is_rounded(&value)) advise_exact(at, &value);
     return value.real;
 }
@@ -160,7 +168,7 @@ int64_t fy_item_int_at(fy_site *at, fy_tensor *x)
             &x, "fy_item_int takes integers and bool, not %s", fy_dtype_name(x->dtype));
         return 0;
     }
-    return take_item(at, x, &value) ? value.integer : 0;
+    return fy_take_item(at, x, &value) ? value.integer : 0;
 }
 
 /* The program may read and write through the pointer unseen: the log notes that it was handed out. On a

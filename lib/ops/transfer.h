@@ -31,7 +31,9 @@ bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
 /* All elements on the host, row-major, in x's dtype; free() it. why: print or item, which shows in the
  * log; answer: nothing is recorded. NULL after an error. */
 void *fy_copy_to_host(fy_site *at, fy_tensor *x, fy_word why);
-enum { FY_SAMPLE = 16, FY_WHOLE_ANSWER = 65536 }; /* elements that a values event holds */
+bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value);    /* as fy_item, which is noted as a read */
+bool fy_take_number(fy_site *at, fy_tensor *x, fy_arg *number); /* of one element; from a card it is an item */
+enum { FY_SAMPLE = 16, FY_WHOLE_ANSWER = 65536 };               /* elements that a values event holds */
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit);
 void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via);
 void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via); /* a new version */

@@ -1,0 +1,93 @@
+/* same.c: are two tensors the same, to the bit or nearly? isclose says it of each element; equal and allclose of all,
+ * by several ops and one value that is read back, for which the host waits. Each shows in the log. */
+#include <math.h>
+
+#include "device.h"
+#include "dispatch.h"
+#include "dtype.h"
+#include "error.h"
+#include "event.h"
+#include "op.h"
+#include "session_hooks.h"
+#include "tensor.h"
+#include "transfer.h"
+
+/* Are all of the answers true? They are used up. False after an error, too. */
+static bool all_true(fy_site *at, fy_tensor *answers)
+{
+    fy_arg all;
+    if (!answers) return false;
+    fy_tensor *one = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_all, .in = {fy_arg_tensor(answers)}});
+    bool ok = one && fy_take_item(at, one, &all);
+    fy_tensor_release(at, one, FY_WORD_free);
+    fy_tensor_release(at, answers, FY_WORD_free);
+    return ok && all.integer != 0;
+}
+
+/* Not even a 0-dim tensor on the CPU meets a card's here. */
+static bool check_together(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    const fy_dev *x = a->storage->dev, *y = b->storage->dev, *card = x->number > 0 ? x : y;
+    if (x == y || fy_dev_copies_unasked()) return true;
+    return fy_fail_about(at, "device_mismatch", "move one of them first with fy_to", 2, (fy_tensor *[]){a, b},
+                         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+                         card->name, (card == x ? y : x)->name);
+}
+
+static bool same_shape(const fy_tensor *a, const fy_tensor *b)
+{
+    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
+}
+
+/* Of other shapes nothing is compared; where there is nothing all is equal. */
+bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b)
+{
+    fy_session_start();
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !check_together(at, a, b)) return false;
+    if (!same_shape(a, b)) return false;
+    if (fy_numel(a) == 0) return true;
+    return all_true(at, fy_dispatch(&(fy_call){.at = at, .op = FY_OP_eq, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}}));
+}
+
+static bool check_tolerance(fy_site *at, const char *name, double x)
+{
+    if (x >= 0) return true;
+    return fy_fail(at, "value", "0 for equal ones alone", "%s must be greater than or equal to zero, but got %g", name,
+                   x);
+}
+
+static bool check_close(fy_site *at, fy_tensor *a, fy_tensor *b, double rtol, double atol)
+{
+    char name[200], other[200];
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return false;
+    if (a->dtype != b->dtype)
+        return fy_fail_about(at, "dtype",
+                             fy_hint("convert one of them first: fy_to(%s, fy_dtype_of(%s))",
+                                     fy_argument(at, 1, name, sizeof name), fy_argument(at, 0, other, sizeof other)),
+                             2, (fy_tensor *[]){a, b}, "%s did not match %s", fy_dtype_torch(a->dtype),
+                             fy_dtype_torch(b->dtype));
+    return check_tolerance(at, "rtol", rtol) && check_tolerance(at, "atol", atol);
+}
+
+static fy_tensor *close(fy_site *at, fy_tensor *a, fy_tensor *b, const fy_close_opts *o, const char *name)
+{
+    double rtol = o->fy_end_ & FY_RTOL_TOLD ? o->rtol : 1e-5, atol = o->fy_end_ & FY_ATOL_TOLD ? o->atol : 1e-8;
+    fy_call c = {.at = at, .op = FY_OP_isclose, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}, .name = name};
+    if (!check_close(at, a, b, rtol, atol)) return NULL;
+    c.real[FY_ISCLOSE_rtol] = rtol;
+    c.real[FY_ISCLOSE_atol] = atol;
+    c.integer[FY_ISCLOSE_equal_nan] = o->equal_nan;
+    return fy_dispatch(&c);
+}
+
+fy_tensor *fy_isclose_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_close_opts o)
+{
+    fy_session_start();
+    return fy_scope_track(close(at, a, b, &o, fy_name_for(at, NULL)));
+}
+
+bool fy_allclose_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_close_opts o)
+{
+    fy_session_start();
+    return all_true(at, close(at, a, b, &o, NULL));
+}
