@@ -52,15 +52,10 @@ static void poison(char *p, size_t bytes)
     memset(p, FY_SIM_POISON, bytes);
 }
 
-/* Bytes that a queued device-to-host copy will write are poisoned already. */
-static void poison_new(const fy_task *t)
-{
-    if (!find_d2h(NULL, covers, t->copy.dst, t->copy.bytes)) poison(t->copy.dst, t->copy.bytes);
-}
-
 void fy_sim_pinned_add(fy_task *t)
 {
-    if (is_d2h(t)) poison_new(t);
+    /* bytes that a queued device-to-host copy will write are poisoned already */
+    if (is_d2h(t) && !find_d2h(NULL, covers, t->copy.dst, t->copy.bytes)) poison(t->copy.dst, t->copy.bytes);
     t->pinned_was = last;
     t->is_pinned = true;
     *(last ? &last->pinned_next : &first) = t;

@@ -80,13 +80,6 @@ static void insert_sorted(pending **list, pending *p)
     *list = p;
 }
 
-/* After a card failed, its work never completes. */
-static void drop_all(fy_dev *d)
-{
-    for (int s = 0; s < FY_STREAMS; s++)
-        while (queues[d->number][s].first) free_pending(take_first(d, &queues[d->number][s]));
-}
-
 static void poll_locked(fy_dev *d)
 {
     pending *ended = NULL;
@@ -99,7 +92,9 @@ static void poll_locked(fy_dev *d)
         emit_complete(p->at, &p->work);
         free_pending(p);
     }
-    if (fy_fault.text[0]) drop_all(d);
+    if (!fy_fault.text[0]) return;
+    for (int s = 0; s < FY_STREAMS; s++) /* the card failed: its work never completes */
+        while (queues[d->number][s].first) free_pending(take_first(d, &queues[d->number][s]));
 }
 
 void fy_work_poll(fy_dev *d)
