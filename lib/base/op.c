@@ -1,4 +1,4 @@
-/* op.c: the op table, and what a call of each op costs. */
+/* op.c: the op table, and the cost of a call. */
 #include "op.h"
 
 #include "dtype.h"
@@ -21,7 +21,7 @@ bool fy_op_takes(int op, fy_dtype dtype)
     return fy_dtype_is_real(dtype);
 }
 
-/* Bytes that walking an operand touches: a dimension of stride 0 is read once. */
+/* Bytes that an operand's traversal accesses; a dimension of stride 0 counts once. */
 static int64_t bytes_of(const fy_operand *x)
 {
     if (!x->data || x->layout.numel == 0) return 0;
@@ -31,7 +31,7 @@ static int64_t bytes_of(const fy_operand *x)
     return n * (int64_t)fy_dtype_size(x->dtype);
 }
 
-/* The size over which a product sums. */
+/* The summed dimension of a matrix product. */
 static int64_t inner_size(const fy_run_work *w)
 {
     const fy_layout *left = &w->in[w->nin - 2].layout;
