@@ -251,7 +251,7 @@ bool fy_reserve_begin(fy_log *log, bool verdicts, char *err, size_t room)
     helper_failed = verdicts; /* few events: no helper */
     if (!reserve_first()) {
         snprintf(err, room,
-                 "no disk space for the log: %s; free some space, or choose another disk with XDG_STATE_HOME "
+                 "cannot reserve space for the log: %s; free some space, or choose another disk with XDG_STATE_HOME "
                  "or FERRY_TRACE",
                  strerror(errno == EFAULT ? ENOSPC : errno));
         return false;
