@@ -4,29 +4,30 @@
  *
  *     int main(void)
  *     {
- *         fy_tensor *a = fy_randn((64, 64));          // born in CPU RAM
- *         fy_tensor *b = fy_to(a, "cuda");            // ferried to GPU VRAM
- *         fy_tensor *c = fy_matmul(b, b);             // computed where b lives
- *         fy_print(fy_sum(fy_cpu(c)));                // ferried home
+ *         fy_tensor *a = fy_randn((64, 64));          // created in CPU RAM
+ *         fy_tensor *b = fy_to(a, "cuda");            // copied to GPU VRAM
+ *         fy_tensor *c = fy_matmul(b, b);             // computed on b's device
+ *         fy_print(fy_sum(fy_cpu(c)));                // copied back
  *     }
  *
- * Lists stand in parentheses of their own: (64, 64) is a shape, (3) one dimension, () a 0-dim
- * tensor. Options follow by name: fy_zeros((2, 3), .device = "cuda", .dtype = FY_INT64).
+ * A list has its own parentheses: (64, 64) is a shape, (3) one dimension, () a 0-dim tensor. Options
+ * follow by name: fy_zeros((2, 3), .device = "cuda", .dtype = FY_INT64).
  *
- * Ownership: a call that returns a fy_tensor * gives you one reference, also when it returns its
- * own argument. It is given back by fy_free, by the end of the FY_SCOPE it was made in, or by the
- * end of the program. Names that end in _ (fy_add_) alone return their first argument borrowed, not
- * to be freed for that. Arguments are never consumed.
+ * Ownership: a call that returns a fy_tensor * returns a new reference, which you own, even if it
+ * returns its own argument. It is released by fy_free, by the end of the FY_SCOPE it was made in, or
+ * by the end of the program. Only names that end in _ (fy_add_) return their first argument borrowed:
+ * no new reference. Arguments are never consumed (except by fy_set).
  *
- * Errors: a mistake in a call prints where, what and how to fix it, and exits with status 1.
- * After fy_on_error(FY_RETURN) the call returns NULL (NaN, 0) instead, fy_error() keeps the first
- * message, and NULL passes through later calls. A failed call changes nothing.
+ * Errors: an invalid call prints where, what and how to fix it, and exits with status 1. After
+ * fy_on_error(FY_RETURN) the call returns NULL (NaN, 0) instead, fy_error() returns the first
+ * message, and later calls return NULL for a NULL argument, silently. A failed call changes nothing.
  *
  * Devices are named as in PyTorch: "cpu", "cuda" (the current card), "cuda:1". Without a card
- * "cuda" is simulated, and every surface says so. What Ferry does is set from outside:
+ * "cuda" is simulated, and all output says so. Environment variables:
  *   FERRY_VIEW=1        show this run in the browser     FERRY_TRACE=FILE  write events as JSON lines
- *   FERRY_NARRATE=1     one line an event on stderr      FERRY_GPU=auto|sim|real|none
- *   FERRY_POLICY=silent copies operands to one device unasked, each copy flagged, where PyTorch refuses
+ *   FERRY_NARRATE=1     a line per event on stderr       FERRY_GPU=auto|sim|real|none
+ *   FERRY_POLICY=silent copies operands implicitly to one device, and flags each copy, where PyTorch
+ *                       reports an error
  */
 #ifndef FERRY_H
 #define FERRY_H
@@ -41,10 +42,10 @@ extern "C" {
 
 #define FY_MAX_DIMS 8
 
-typedef struct fy_tensor fy_tensor; /* a counted handle: shape, strides and a shared storage */
+typedef struct fy_tensor fy_tensor; /* a reference-counted handle: shape, strides and a shared storage */
 
 typedef enum fy_dtype {
-    FY_DTYPE_UNSET, /* the default of the call: float32, or what the values say */
+    FY_DTYPE_UNSET, /* the call's default: float32, or inferred from the values */
     FY_FLOAT32,     /* float */
     FY_INT64,       /* int64_t */
     FY_FLOAT16,     /* IEEE 754 binary16, in 2 bytes */
@@ -54,7 +55,7 @@ typedef enum fy_dtype {
     FY_UINT8,       /* uint8_t */
     FY_BOOL,        /* bool, in 1 byte */
 } fy_dtype;
-#define FY_FLOAT32  __extension__(fy_dtype)FY_FLOAT32 /* else an int in C: fy_to(x, 1) would be no mistake */
+#define FY_FLOAT32  __extension__(fy_dtype)FY_FLOAT32 /* in C an enumerator is an int, and fy_to(x, 1) would compile */
 #define FY_INT64    __extension__(fy_dtype)FY_INT64
 #define FY_FLOAT16  __extension__(fy_dtype)FY_FLOAT16
 #define FY_BFLOAT16 __extension__(fy_dtype)FY_BFLOAT16
@@ -63,86 +64,86 @@ typedef enum fy_dtype {
 #define FY_UINT8    __extension__(fy_dtype)FY_UINT8
 #define FY_BOOL     __extension__(fy_dtype)FY_BOOL
 
-/* The shape of a tensor: ndim sizes, row-major meaning (first is outermost). */
+/* The shape of a tensor: ndim sizes, outermost dimension first. */
 typedef struct fy_shape {
     int ndim;
     int64_t dims[FY_MAX_DIMS];
 } fy_shape;
 
-/* Options of every call that makes a tensor. What is left out is the default. */
+/* Options of calls that make a tensor; all optional. */
 typedef struct fy_opts {
-    const struct fy_options_by_name *fy_begin_; /* refuses fy_ones((2), "cuda"); not for use */
-    const char *device; /* "cpu" unless told; card 0 is "cuda:0", not 0 */
-    fy_dtype dtype;     /* float32 unless told or implied by the values */
-    const char *name;   /* what messages and the page call it; else the variable's name */
-    bool pin_memory;    /* page-locked, on the CPU alone */
-    int fy_end_;        /* closes the list; not for use */
+    const struct fy_options_by_name *fy_begin_; /* internal: makes fy_ones((2), "cuda") a compile error */
+    const char *device; /* default "cpu"; card 0 is "cuda:0", not 0 */
+    fy_dtype dtype;     /* default float32, or inferred from the values */
+    const char *name;   /* in messages and on the page; default: the variable's name */
+    bool pin_memory;    /* page-locked; CPU only */
+    int fy_end_;        /* internal */
 } fy_opts;
 
 /* Options of fy_to. */
 typedef struct fy_to_opts {
     const struct fy_options_by_name *fy_begin_;
-    fy_dtype dtype; /* convert as well */
-    bool copy;      /* copy even when nothing changes */
-    bool non_blocking; /* do not wait, where the CPU side is pinned */
+    fy_dtype dtype; /* convert to it */
+    bool copy;      /* copy even if nothing changes */
+    bool non_blocking; /* asynchronous, if the CPU side is pinned */
     int fy_end_;
 } fy_to_opts;
 
 /* Options of fy_copy_. */
 typedef struct fy_copy_opts {
     const struct fy_options_by_name *fy_begin_;
-    bool non_blocking; /* do not wait, where the CPU side is pinned */
+    bool non_blocking; /* asynchronous, if the CPU side is pinned */
     int fy_end_;
 } fy_copy_opts;
 
 /* Options of reductions over dimensions. */
 typedef struct fy_reduce_opts {
     const struct fy_options_by_name *fy_begin_;
-    bool keepdim;        /* leave a size of 1 where a dimension was */
+    bool keepdim;        /* keep reduced dimensions, with size 1 */
     fy_dtype dtype;      /* sum, prod, mean: convert to it first */
-    bool biased;         /* var: divide by n, where n - 1 is usual */
-    fy_tensor **indices; /* max, min over one dimension: where they are, int64; yours to free */
-    double p;            /* norm: 2 unless told; 1, INFINITY, 0: how many are not 0 */
-    int fy_end_;         /* closes the list, and says whether p is told; not for use */
+    bool biased;         /* var: divide by n instead of n - 1 */
+    fy_tensor **indices; /* max, min over one dimension: receives their indices, int64; you own it */
+    double p;            /* norm: the order, 2 by default; 1, INFINITY, 0 (counts what is not 0) ... */
+    int fy_end_;         /* ends the list; set where p is given */
 } fy_reduce_opts;
 
 /* Options of fy_isclose and fy_allclose. */
 typedef struct fy_close_opts {
     const struct fy_options_by_name *fy_begin_;
-    double rtol, atol; /* 1e-5 and 1e-8 unless told: how far a may be from b, by b's size and at all */
-    bool equal_nan;    /* a NaN is close to a NaN */
-    int fy_end_;       /* closes the list, and says which of the two are told; not for use */
+    double rtol, atol; /* |a - b| <= atol + rtol * |b|; 1e-5 and 1e-8 by default */
+    bool equal_nan;    /* two NaNs are close */
+    int fy_end_;       /* ends the list; set where rtol or atol is given */
 } fy_close_opts;
 
 /* Options of the losses. */
 typedef enum fy_reduction { FY_MEAN, FY_SUM, FY_NONE } fy_reduction;
 typedef struct fy_loss_opts {
     const struct fy_options_by_name *fy_begin_;
-    fy_reduction reduction; /* over the rows; FY_MEAN unless told */
+    fy_reduction reduction; /* over the rows; default FY_MEAN */
     double label_smoothing; /* cross_entropy: 0 to 1 */
     int fy_end_;
 } fy_loss_opts;
 
-/* What FY_EACH can go through beside an array: a data loader, a file. Put it first in a structure of your own.
- * next gives the tensors of the next item, as in batch[0] and batch[1], or NULL at the end. What it makes belongs to
- * the scope of the turn; the array itself is the iterator's. */
+/* An iterator for FY_EACH, such as a data loader: the first member of your own struct. next returns the tensors of the
+ * next item (batch[0], batch[1] ...), or NULL at the end. The iteration's scope owns the tensors that it creates; the
+ * iterator owns the array. */
 typedef struct fy_iterator {
     fy_tensor **(*next)(struct fy_iterator *self);
 } fy_iterator;
 
-#include "ferry_call.h" /* call sites, lists and arguments: how the macros below are made */
+#include "ferry_call.h" /* implementation of the macros: call sites, lists, arguments */
 
 /* ---- devices ---------------------------------------------------------------------------- */
 
-bool fy_cuda_is_available(void);              /* Is there a card, real or simulated? No event. */
+bool fy_cuda_is_available(void);              /* Is there a card, real or simulated? Emits no event. */
 int fy_cuda_device_count(void);               /* Number of cards; 0 under FERRY_GPU=none. */
-int fy_cuda_current_device(void);             /* The card that "cuda" means in this thread; 0 at start. */
+int fy_cuda_current_device(void);             /* The card that "cuda" names in this thread; initially 0. */
 #define fy_cuda_set_device(i) fy_cuda_set_device_at(FY_AT("fy_cuda_set_device", #i), i)
-                                              /* Make card i the current one of this thread. */
+                                              /* Makes card i this thread's current one. */
 #define fy_cuda_can_device_access_peer(device, peer) /* Are copies between these two cards direct? */ \
     fy_cuda_can_device_access_peer_at(FY_AT("fy_cuda_can_device_access_peer", #device ", " #peer), device, peer)
 #define fy_cuda_synchronize() fy_cuda_synchronize_at(FY_AT("fy_cuda_synchronize", ""))
-                                              /* Wait until the current card has finished. */
+                                              /* Waits until the current card has finished all its work. */
 
 /* ---- making tensors: fy_NAME((dims), .device, .dtype, .name) ------------------------------ */
 
@@ -171,96 +172,96 @@ int fy_cuda_current_device(void);             /* The card that "cuda" means in t
 #define fy_rand_like(x)  fy_rand_like_at(FY_AT("fy_rand_like", #x), x)
 #define fy_randn_like(x) fy_randn_like_at(FY_AT("fy_randn_like", #x), x)
 #define fy_one_hot(...) FY_WITH_NUMBER(fy_one_hot_at, -1, "fy_one_hot", #__VA_ARGS__, __VA_ARGS__) /* fy_one_hot(x, n):
-                                                             of int64 classes rows of n, all 0 but for a 1 at the
-                                                             class. Without n one more than the largest class,
-                                                             which is read back from a card: waits */
-void fy_manual_seed(uint64_t seed);           /* Seed the generator of every device. */
+                                                             int64 classes (...) -> int64 (..., n), 1 at the class,
+                                                             else 0. Without n: the largest class + 1, which is read
+                                                             back from a card, so the call waits */
+void fy_manual_seed(uint64_t seed);           /* Seeds the generators of all devices. */
 
-/* ---- moving: the argument stays where it is ----------------------------------------------- */
+/* ---- copying to another device or dtype: the argument is unchanged ------------------------- */
 
 #define fy_to(...)   FY_TO("fy_to", #__VA_ARGS__, __VA_ARGS__) /* fy_to(x, "cuda"), fy_to(x, FY_INT64), fy_to(x, other):
-                                             a new tensor there; x itself when nothing changes.
+                                             a new tensor there; a new reference to x if nothing changes.
                                              Options: .dtype, .copy = true, .non_blocking = true */
 #define fy_cuda(...) FY_CUDA("fy_cuda", #__VA_ARGS__, __VA_ARGS__) /* fy_cuda(x) to the current card, fy_cuda(x, 1)
                                              to card 1 */
-#define fy_cpu(x)    fy_cpu_at(FY_AT("fy_cpu", #x), x)     /* home to CPU RAM; waits for the card */
-#define fy_copy_(dst, ...) FY_COPY("fy_copy_", #dst ", " #__VA_ARGS__, dst, __VA_ARGS__) /* fy_copy_(dst, src): src's
-                                             values into dst, which keeps its dtype and device; src is broadcast;
-                                             returns dst. Option: .non_blocking = true */
-#define fy_pin_memory(x) fy_pin_memory_at(FY_AT("fy_pin_memory", #x), x) /* a page-locked copy in RAM; x if it is */
+#define fy_cpu(x)    fy_cpu_at(FY_AT("fy_cpu", #x), x)     /* to CPU RAM; waits for the card */
+#define fy_copy_(dst, ...) FY_COPY("fy_copy_", #dst ", " #__VA_ARGS__, dst, __VA_ARGS__) /* fy_copy_(dst, src): copies
+                                             src's values, broadcast, into dst, which keeps its dtype and device;
+                                             returns dst, borrowed. Option: .non_blocking = true */
+#define fy_pin_memory(x) fy_pin_memory_at(FY_AT("fy_pin_memory", #x), x) /* a page-locked copy in RAM; x if pinned */
 #define fy_is_pinned(x)  fy_is_pinned_at(FY_AT("fy_is_pinned", #x), x)
 
-/* ---- operations and views: a header each ---------------------------------------------------- */
+/* ---- operations and views: separate headers -------------------------------------------------- */
 
-#include "ferry_math.h" /* fy_add ... fy_cross_entropy, and types that meet */
-#include "ferry_view.h" /* fy_view ... fy_stack: shapes, slices, joining */
-#include "ferry_index.h" /* fy_split ... fy_topk: parts, elements by index, and order */
+#include "ferry_math.h" /* fy_add ... fy_cross_entropy, type promotion */
+#include "ferry_view.h" /* fy_view ... fy_stack: shapes, slices, concatenation */
+#include "ferry_index.h" /* fy_split ... fy_topk: parts, indexing, sorting */
 #include "ferry_memory.h" /* fy_cuda_memory_allocated ...: a card's memory and its caching allocator */
-#include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: NumPy's arrays and your own */
-#include "ferry_stream.h" /* fy_cuda_stream, fy_cuda_event: work in several queues, and its order */
+#include "ferry_io.h"   /* fy_from_blob, fy_load_npy, fy_save_npy: your own memory, NumPy files */
+#include "ferry_stream.h" /* fy_cuda_stream, fy_cuda_event: streams and their synchronization */
 
-/* ---- looking ------------------------------------------------------------------------------- */
+/* ---- values and properties ------------------------------------------------------------------ */
 
-#define fy_print(x) fy_print_at(FY_AT("fy_print", #x), x)   /* values to stdout; brings them home first */
-#define fy_item(x)  fy_item_at(FY_AT("fy_item", #x), x)     /* the one element, as double; waits. Beyond 2^53 an
-                                                               int64 may be rounded, which stderr tells once a line */
-#define fy_item_int(x) fy_item_int_at(FY_AT("fy_item_int", #x), x) /* the one element of an integer or bool tensor, to
-                                                               the last digit; a float one is an error */
-#define fy_data(x)  fy_data_at(FY_AT("fy_data", #x), x)     /* borrowed pointer to element 0, noted as a
-                                                               read; on "cuda" it points into VRAM: not
-                                                               for the host */
-#define fy_device(x) fy_device_at(FY_AT("fy_device", #x), x) /* "cpu", "cuda:0" ...; lives as long as the program */
-#define fy_is_cuda(x) fy_is_cuda_at(FY_AT("fy_is_cuda", #x), x) /* does it live on a card? false of NULL */
-#define fy_dtype_of(x) fy_dtype_of_at(FY_AT("fy_dtype_of", #x), x) /* FY_DTYPE_UNSET of NULL */
+#define fy_print(x) fy_print_at(FY_AT("fy_print", #x), x)   /* prints the values on stdout; copies them to the host */
+#define fy_item(x)  fy_item_at(FY_AT("fy_item", #x), x)     /* the only element, as double; waits. An int64 beyond 2^53
+                                                               may be rounded: warns on stderr once per line */
+#define fy_item_int(x) fy_item_int_at(FY_AT("fy_item_int", #x), x) /* the only element of an integer or bool tensor,
+                                                               exact; a float tensor is an error */
+#define fy_data(x)  fy_data_at(FY_AT("fy_data", #x), x)     /* borrowed pointer to element 0, logged as a read; on
+                                                               "cuda" it points into VRAM: the host must not
+                                                               dereference it */
+#define fy_device(x) fy_device_at(FY_AT("fy_device", #x), x) /* "cpu", "cuda:0" ...; static string */
+#define fy_is_cuda(x) fy_is_cuda_at(FY_AT("fy_is_cuda", #x), x) /* is it on a card? false for NULL */
+#define fy_dtype_of(x) fy_dtype_of_at(FY_AT("fy_dtype_of", #x), x) /* FY_DTYPE_UNSET for NULL */
 const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" ... */
-#define fy_shape_of(x) fy_shape_of_at(FY_AT("fy_shape_of", #x), x) /* an fy_shape, a copy; 0-dim of NULL */
-#define fy_dim(x) fy_dim_at(FY_AT("fy_dim", #x), x)                /* number of dimensions; 0 of NULL */
-#define fy_size(x, dim) fy_size_at(FY_AT("fy_size", #x ", " #dim), x, dim) /* int64_t; negative dim counts from the
-                                                end; -1 if there is none */
+#define fy_shape_of(x) fy_shape_of_at(FY_AT("fy_shape_of", #x), x) /* an fy_shape by value; 0-dim for NULL */
+#define fy_dim(x) fy_dim_at(FY_AT("fy_dim", #x), x)                /* number of dimensions; 0 for NULL */
+#define fy_size(x, dim) fy_size_at(FY_AT("fy_size", #x ", " #dim), x, dim) /* int64_t; a negative dim counts from
+                                                the end; -1 if out of range */
 #define fy_stride(x, dim) fy_stride_at(FY_AT("fy_stride", #x ", " #dim), x, dim) /* in elements; dim as above */
-#define fy_numel(x) fy_numel_at(FY_AT("fy_numel", #x), x)          /* int64_t, number of elements; 0 of NULL */
-#define fy_is_contiguous(x) fy_is_contiguous_at(FY_AT("fy_is_contiguous", #x), x) /* row-major without holes; sizes
-                                                of 1 do not matter; false of NULL */
+#define fy_numel(x) fy_numel_at(FY_AT("fy_numel", #x), x)          /* int64_t, number of elements; 0 for NULL */
+#define fy_is_contiguous(x) fy_is_contiguous_at(FY_AT("fy_is_contiguous", #x), x) /* row-major without gaps; the strides
+                                                of sizes of 1 do not matter; false for NULL */
 
 /* ---- ownership ------------------------------------------------------------------------------ */
 
-#define fy_free(x) fy_free_at(FY_AT("fy_free", #x), x)      /* give one reference back; NULL is fine */
-#define FY_SCOPE FY_SCOPE_                    /* FY_SCOPE { ... }: what was made inside is freed at its end; break
-                                                 leaves the scope and no loop around it: loops are below */
+#define fy_free(x) fy_free_at(FY_AT("fy_free", #x), x)      /* releases one reference; x may be NULL */
+#define FY_SCOPE FY_SCOPE_                    /* FY_SCOPE { ... }: frees at its end what was made inside; break leaves
+                                                 the scope, not a loop around it (use the loops below) */
 #define FY_TIMES(i, n) FY_TIMES_(i, n, FY_CAT(fy_turns_, __COUNTER__)) /* FY_TIMES(i, n) { ... }: for i from 0 to
-                                                 n - 1, each turn a scope; break and continue are the loop's */
+                                                 n - 1; each iteration is a scope; break and continue work */
 #define FY_EACH(item, source) FY_EACH_(item, source, FY_CAT(fy_turns_, __COUNTER__)) /* FY_EACH(x, list) { ... }: for
-                                                 each tensor of an array, each item of an fy_iterator *; likewise */
-                                              /* A line whose tensors pile up outside any scope, 10,000 alive or
-                                                 1,000 that hold 1 GiB, is named on stderr, once; not where it
-                                                 puts each into a place of its own, as list[i] = ... */
-#define fy_keep(x) fy_keep_at(FY_AT("fy_keep", #x), x)      /* carry x out into the enclosing scope */
-#define fy_set(p, x) fy_set_at(FY_AT("fy_set", #p ", " #x), p, x) /* fy_set(&w, fy_mul(w, 2)): frees the tensor in w,
-                                                 puts the new one there, and carries it into the scope of the old
-                                                 one; where w was NULL, into the enclosing scope. w holds a
-                                                 tensor or NULL before. The new tensor's reference is w's from
-                                                 then on: this alone consumes an argument. After a failed call
-                                                 w stays as it is */
+                                                 each tensor of an array, or item of an fy_iterator *; likewise */
+                                              /* If 10,000 tensors made by one line are alive outside any scope,
+                                                 or 1,000 that hold 1 GiB, a warning on stderr, once, names the
+                                                 line; not if it stores each in an element, as list[i] = ... */
+#define fy_keep(x) fy_keep_at(FY_AT("fy_keep", #x), x)      /* moves x to the enclosing scope; returns x */
+#define fy_set(p, x) fy_set_at(FY_AT("fy_set", #p ", " #x), p, x) /* fy_set(&w, fy_mul(w, 2)): frees the tensor in w
+                                                 and stores the new one there, in the scope of the old one, or, if
+                                                 w was NULL, in the enclosing scope. w must hold a tensor or
+                                                 NULL before. w takes over the new tensor's reference: the only
+                                                 call that consumes an argument. A failed call leaves w
+                                                 unchanged */
 
-/* ---- errors, time, notes --------------------------------------------------------------------- */
+/* ---- errors, time, marks --------------------------------------------------------------------- */
 
 typedef enum fy_on_error_mode { FY_EXIT, FY_RETURN } fy_on_error_mode;
-void fy_on_error(fy_on_error_mode mode);      /* per thread; FY_EXIT at start */
+void fy_on_error(fy_on_error_mode mode);      /* per thread; initially FY_EXIT */
 const char *fy_error(void);                   /* first message since the last clear, or NULL; per thread */
 void fy_clear_error(void);
-int64_t (fy_now)(void); /* the function, for pointers and C++ initializers: not noted in the log */
-#define fy_now() fy_now_at(FY_AT("fy_now", ""))             /* look at the session's clock (model or measured): ns since
-                                                               the start; noted in the log */
-#define fy_mark(text) fy_mark_at(FY_AT("fy_mark", #text), text)    /* a note of yours in the log */
-/* After a note that begins with "demo:", up to the next note, the program shows what things cost: `ferry explain` calls
- * none of that waste. */
+int64_t (fy_now)(void); /* the function, for pointers and C++ initializers: emits no event */
+#define fy_now() fy_now_at(FY_AT("fy_now", ""))             /* the session's clock (modelled or measured): ns since the
+                                                               start; logged */
+#define fy_mark(text) fy_mark_at(FY_AT("fy_mark", #text), text)    /* logs a mark with your text */
+/* A mark that starts with "demo:" says that the program, up to the next mark, demonstrates costs: `ferry explain` does
+ * not report them as waste. */
 
 /* ---- lessons ---------------------------------------------------------------------------------- */
 
 #define fy_given(name)     fy_given_at(FY_AT("fy_given", #name), name)   /* the lesson's input, on the CPU */
-#define fy_answer(name, x) fy_answer_at(FY_AT("fy_answer", #name ", " #x), name, x) /* hand the result in */
+#define fy_answer(name, x) fy_answer_at(FY_AT("fy_answer", #name ", " #x), name, x) /* submits a result */
 
-#ifndef FERRY_INSIDE /* a program gets the session (FERRY_TRACE and its kin) with the library; lib's own files lie below it */
+#ifndef FERRY_INSIDE /* makes programs link the session (FERRY_TRACE and so on); lib's own files are lower layers */
 extern const int fy_session_linked;
 static const int *const fy_links_session __attribute__((used)) = &fy_session_linked;
 #endif

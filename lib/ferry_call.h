@@ -1,24 +1,24 @@
-/* ferry_call.h: how the macros of ferry.h pass a call's place, its lists and its arguments.
- * Included by ferry.h; nothing here is meant to be read in order to use Ferry.
+/* ferry_call.h: implementation of the macros of ferry.h: call sites, lists and arguments. Included by ferry.h; not
+ * needed to use Ferry.
  *
- * A call site is one static object a macro expansion. It carries the text of its arguments, so that
- * a message can say 'mat1' without the source, and a word in which the log keeps its number. */
+ * Each macro expansion has one static call site. It has the text of the arguments, so that messages can name 'mat1'
+ * without the source, and caches the site's reference in the log. */
 #ifndef FERRY_CALL_H
 #define FERRY_CALL_H
 
 typedef struct fy_site {
     const char *file;
     int line;
-    const char *fn;   /* the learner's function */
+    const char *fn;   /* the calling function */
     const char *call; /* "fy_add" */
     const char *args; /* "a, b", as written */
-    uint64_t interned; /* log generation and site number, written once by the log */
-    const char *variable; /* the name left of '=', found once; "" if there is none */
-    uint32_t unscoped;      /* tensors of this call that live, and that no scope holds */
-    bool advised;         /* what is said of a line once was said of this one */
+    uint64_t interned; /* cache: log generation and reference */
+    const char *variable; /* cache: the name left of '='; "" if there is none */
+    uint32_t unscoped;      /* number of live tensors made here outside any scope */
+    bool advised;         /* the once-per-line warning was printed */
 } fy_site;
 
-/* __extension__: a statement expression is the one way to a static object inside an expression. */
+/* A statement expression (hence __extension__), because no other expression can define a static object. */
 #define FY_AT(call, args) \
     (__extension__({ \
         static fy_site fy_site_ = {__FILE__, __LINE__, __func__, call, args, 0, 0, 0, false}; \
@@ -35,10 +35,10 @@ typedef struct fy_site {
 #define FY_SECOND_OR(otherwise, ...) FY_SECOND_(__VA_ARGS__, otherwise, ~)
 #define FY_REST_(a, ...) __VA_ARGS__
 #define FY_REST(...) FY_REST_(__VA_ARGS__) /* always called with a closing .fy_end_ = 0 */
-#define FY_PAREN_PROBE(...) ~, 1, ~ /* what follows the list is cut off */
+#define FY_PAREN_PROBE(...) ~, 1, ~ /* FY_SECOND drops what follows the list */
 #define FY_IS_PAREN(x) FY_SECOND(FY_PAREN_PROBE x, 0)
 
-/* The 0 in front makes an array of an empty list, too. */
+/* The leading 0 avoids an empty array for an empty list. */
 #define FY_COUNT(...) (sizeof((const int64_t[]){0, __VA_ARGS__}) / sizeof(int64_t) - 1)
 #define FY_DIMS(...) fy_dims(FY_COUNT(__VA_ARGS__), (const int64_t[]){0, __VA_ARGS__} + 1)
 #define FY_SHAPE(call, x) \
@@ -48,10 +48,10 @@ typedef struct fy_site {
 #define FY_SHAPE_1(words, x) FY_DIMS x
 #define FY_SHAPE_0(words, x) fy_dims(FY_REFUSE(words), 0)
 
-/* An int expression that compiles only where something holds, else says why. */
+/* An int expression with a static assertion. */
 #define FY_DEMAND(holds, words) (int)sizeof(struct { _Static_assert(holds, words); int none; })
 #define FY_REFUSE(words) FY_DEMAND(0, words)
-/* Likewise, of no value. The name keeps a long condition out of what clang says. */
+/* Likewise, of type void. The enumerator keeps a long condition out of clang's message. */
 #define FY_HOLDS(holds, words) \
     (__extension__({ \
         enum { fy_holds_ = (holds) }; \
@@ -65,20 +65,20 @@ typedef struct fy_site {
 
 static inline fy_shape fy_dims(size_t n, const int64_t *dims)
 {
-    fy_shape s = {n > FY_MAX_DIMS ? FY_MAX_DIMS + 1 : (int)n, {0}}; /* 9 dimensions: refused by the call */
+    fy_shape s = {n > FY_MAX_DIMS ? FY_MAX_DIMS + 1 : (int)n, {0}}; /* too many: the call reports an error */
     for (size_t i = 0; i < n && i < FY_MAX_DIMS; i++) s.dims[i] = dims[i];
     return s;
 }
 
-/* A tensor or a number, and which kind of number: PyTorch's result types depend on it. */
+/* A tensor or a number, and the kind of number, on which type promotion depends. */
 typedef struct fy_arg {
     fy_tensor *tensor; /* NULL for a number */
     bool is_int;
     double real;
     int64_t integer;
-    bool is_tensor; /* tells a NULL tensor (a failed call) from a number */
-    bool is_bool;   /* a bool variable; C11's true is an int */
-    bool is_huge;   /* above INT64_MAX: refused by the call */
+    bool is_tensor; /* distinguishes a NULL tensor (a failed call) from a number */
+    bool is_bool;   /* of type bool; C11's true is an int */
+    bool is_huge;   /* above INT64_MAX: the call reports an error */
 } fy_arg;
 
 static inline fy_arg fy_arg_tensor(fy_tensor *x) { fy_arg a = {x, false, 0, 0, true, false, false}; return a; }
@@ -92,11 +92,11 @@ static inline fy_arg fy_arg_unsigned(unsigned long long x)
     return a;
 }
 
-/* Where fy_to goes: a device, a dtype or another tensor's both. */
+/* The target of fy_to: a device, a dtype, or both of another tensor. */
 typedef struct fy_target {
-    const char *device; /* NULL: stay */
+    const char *device; /* NULL: keep */
     fy_dtype dtype;     /* FY_DTYPE_UNSET: keep */
-    fy_tensor *like;    /* its device and dtype */
+    fy_tensor *like;    /* use its device and dtype */
     bool is_like;
 } fy_target;
 
@@ -104,19 +104,19 @@ static inline fy_target fy_target_device(const char *d) { fy_target t = {d, FY_D
 static inline fy_target fy_target_dtype(fy_dtype d) { fy_target t = {0, d, 0, false}; return t; }
 static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYPE_UNSET, x, true}; return t; }
 
-/* An operand as a fy_arg. It is written out once: calls within calls would grow with every level. Types that
- * have no name here, as those of bit-fields, are told by their class: GCC's is 8 for the floats. */
+/* An operand as a fy_arg. x is expanded only once, since nested calls would otherwise grow exponentially. Types
+ * without a name here, such as those of bit-fields, are recognized by their type class: 8 is GCC's for floats. */
 #define FY_ARG(x) FY_ARG_NAMED(FY_CAT(fy_operand_, __COUNTER__), x)
 #define FY_ARG_NAMED(v, x) \
     (__extension__({ \
         __auto_type v = ((void)0, (x)); \
         enum { fy_is_operand_ = FY_IS_TENSOR(v) || FY_IS_FLOAT(v) || FY_IS_INTEGER(v) }; \
-        _Static_assert(fy_is_operand_, "a tensor or a number is wanted here, and not NULL, text or anything else: " \
+        _Static_assert(fy_is_operand_, "expected a tensor or a number, not NULL, text or anything else: " \
                                        "a tensor is what fy_ones and its kin return, a number is 2 or 0.5"); \
         _Generic(v, fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, bool: fy_arg_bool, \
                  unsigned long: fy_arg_unsigned, unsigned long long: fy_arg_unsigned, \
                  default: __builtin_choose_expr(FY_IS_FLOAT(v), fy_arg_float, fy_arg_int)) \
-            (__builtin_choose_expr(fy_is_operand_, v, 0)); /* one complaint is enough */ \
+            (__builtin_choose_expr(fy_is_operand_, v, 0)); /* avoids a second error */ \
     }))
 #define FY_IS_TENSOR(v) _Generic(v, fy_tensor *: 1, default: 0)
 #define FY_IS_FLOAT(v) (__builtin_classify_type(v) == 8)
@@ -130,14 +130,14 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
      _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
               fy_dtype: fy_target_dtype, int: fy_target_dtype)(x))
 
-/* FY_MAKE: site, shape and options of one of the plain factories. */
+/* FY_MAKE: call site, shape and options of fy_zeros, fy_ones, fy_rand and fy_randn. */
 #define FY_OPTIONS(type, form, ...) \
     (FY_HOLDS(FY_OF_OPTIONS(FY_IS_OPTION, __VA_ARGS__), "options are given by name, with a dot in front: " form), \
      FY_HOLDS(FY_OF_OPTIONS(FY_IS_NO_NUMBER, __VA_ARGS__), \
               "a device is named by text, not by a number: .device = \"cuda:0\", \"cuda:1\" or \"cpu\""), \
      FY_LITERAL(type, __VA_ARGS__))
 #define FY_LITERAL(type, ...) (__extension__(type){__VA_ARGS__})
-/* Does it hold of each of the options, as written? Compilers know what strncmp says of texts. */
+/* Does it hold for each option's text? Compilers evaluate strncmp of literals as a constant. */
 #define FY_OF_OPTIONS(holds, ...) FY_OF_SIX(holds, __VA_ARGS__, , , , , , ~)
 #define FY_OF_SIX(holds, a, b, c, d, e, f, ...) (holds(#a) && holds(#b) && holds(#c) && holds(#d) && holds(#e) && holds(#f))
 #define FY_IS_OPTION(text) (sizeof text == 1 || !__builtin_strncmp(text, ".", 1))
@@ -150,15 +150,15 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_MAKE(call, text, ...) \
     FY_AT(call, text), FY_SHAPE(call, FY_FIRST(__VA_ARGS__)), FY_OPTS(call "((2), .device = \"cuda\")", __VA_ARGS__)
 
-/* FY_LIST (1, 2.5): number of values, and each as a fy_arg. Up to 32; a 33rd is a compile error.
- * An empty list is told by its first value: nothing, followed by (), is the call of a probe. */
+/* FY_LIST (1, 2.5): number of values, and each as a fy_arg; more than 32 are a compile error. An empty list is
+ * recognized by its first value: an empty argument followed by () expands to a call of the probe. */
 #define FY_IS_EMPTY(x) FY_CAT(FY_IS_EMPTY_, FY_IS_PAREN(x))(x)
 #define FY_IS_EMPTY_1(x) 0
 #define FY_IS_EMPTY_0(x) FY_SECOND(FY_PAREN_PROBE x (), 0)
 #define FY_COUNT32(...) FY_COUNT32_(__VA_ARGS__, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
 #define FY_COUNT32_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, n, ...) n
 #define FY_ALONE(...) FY_COUNT32_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, ~) /* 1 for one argument, else 0 */
-/* A row within a list, as in ((1, 2), (3, 4)), would be C's comma operator: its last value. */
+/* Without this check a row in a list, as in ((1, 2), (3, 4)), would be C's comma operator: its last value. */
 #define FY_VALUE(x) FY_CAT(FY_VALUE_, FY_IS_ROW(x))(x)
 #define FY_VALUE_0(x) FY_ARG(x)
 #define FY_VALUE_1(x) \
@@ -244,12 +244,12 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     fy_cuda_at((FY_AT_MOST(2, call, "(x, 1)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
                FY_SECOND_OR(-1, __VA_ARGS__))
 
-/* A tensor, and a whole number that may be left out. */
+/* A tensor and an optional whole number. */
 #define FY_WITH_NUMBER(f, otherwise, call, text, ...) \
     f((FY_AT_MOST(2, call, "(x, 1)", __VA_ARGS__), FY_AT(call, text)), FY_FIRST(__VA_ARGS__), \
       FY_SECOND_OR(otherwise, __VA_ARGS__))
 
-/* An optional third number, as alpha in fy_add(a, b, alpha). */
+/* An optional third argument, such as alpha in fy_add(a, b, alpha). */
 #define FY_THIRD_(a, b, c, ...) c
 #define FY_THIRD_OR(otherwise, ...) FY_THIRD_(__VA_ARGS__, otherwise, otherwise, ~)
 #define FY_FOURTH_(a, b, c, d, ...) d
@@ -287,8 +287,8 @@ enum { FY_P_TOLD = 1, FY_RTOL_TOLD = 1, FY_ATOL_TOLD = 2 };
 #define FY_LIST_OF_1(form, x) FY_LIST x
 #define FY_LIST_OF_0(form, x) FY_REFUSE("the values need parentheses of their own: " form), 0
 
-/* A scope is a stretch of the thread's list of references; the cleanup attribute closes it on break and
- * return as well. */
+/* A scope owns the newest part of the thread's list of references; the cleanup attribute ends it on break and return,
+ * too. */
 typedef struct fy_scope {
     bool open;
     fy_site *at;
@@ -301,9 +301,9 @@ void fy_scope_end(fy_scope *scope);
     for (fy_scope s __attribute__((cleanup(fy_scope_end))) = fy_scope_begin(FY_AT("FY_SCOPE", "")); s.open; \
          s.open = false)
 
-/* Loops whose turns are scopes. The loop that has the program's body lies in another that goes round once: its variable
- * closes the last scope however the loop is left, and break leaves both. */
-typedef struct fy_items { /* what FY_EACH goes through */
+/* Loops whose iterations are scopes. The loop with the program's body is inside one that runs once, whose variable
+ * ends the last scope, however the loop is left; break leaves both. */
+typedef struct fy_items { /* the source of FY_EACH */
     fy_iterator *from; /* NULL: the array */
     fy_tensor *const *array;
     size_t n;
@@ -311,13 +311,13 @@ typedef struct fy_items { /* what FY_EACH goes through */
 
 typedef struct fy_turns {
     bool once;
-    fy_scope scope; /* of the turn that goes on */
-    fy_items items; /* left */
+    fy_scope scope; /* of the current iteration */
+    fy_items items; /* remaining */
     void *item;
 } fy_turns;
 
-bool fy_turn(fy_turns *t, bool more); /* ends the scope of the turn before and, if there are more, begins one */
-bool fy_turn_item(fy_turns *t);       /* likewise; there are more while there are items */
+bool fy_turn(fy_turns *t, bool more); /* ends the scope of the last iteration and, if more, begins one; returns more */
+bool fy_turn_item(fy_turns *t);       /* likewise, for the next item */
 void fy_turns_end(fy_turns *t);
 
 static inline fy_items fy_items_array(fy_tensor *const *x, size_t n) { fy_items s = {0, x, n}; return s; }
@@ -343,9 +343,9 @@ static inline fy_turns fy_turns_of(fy_site *at, fy_items items)
         (source, sizeof(source) / sizeof(fy_tensor *)))
 #define FY_NO_POINTER(source) \
     (void)FY_DEMAND(!__builtin_types_compatible_p(__typeof__(source), fy_tensor **), \
-                    "a pointer does not say how many there are: FY_EACH takes an array, or an fy_iterator *")
+                    "FY_EACH needs an array, or an fy_iterator *: a pointer does not know its length")
 
-/* The functions behind the macros. A site first; the rest as documented in ferry.h. */
+/* The functions behind the macros: the call site first, then the arguments as documented in ferry.h. */
 void fy_cuda_synchronize_at(fy_site *at);
 fy_tensor *fy_zeros_at(fy_site *at, fy_shape shape, fy_opts o);
 fy_tensor *fy_ones_at(fy_site *at, fy_shape shape, fy_opts o);

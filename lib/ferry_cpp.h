@@ -1,15 +1,15 @@
-/* ferry_cpp.h: the parts of the macros that C++ writes in another way. Included at the end of ferry.h by C++17
- * and later. A program says the same as in C; options must come in the order of their structure. */
+/* ferry_cpp.h: the C++ versions of some macros. Included at the end of ferry.h by C++17 and later. Programs are
+ * written as in C, but options must be in the order of their struct. */
 #ifndef FERRY_CPP_H
 #define FERRY_CPP_H
 
-#pragma GCC system_header /* what macros make of a call is no matter for the warnings of the caller */
+#pragma GCC system_header /* no warnings about macro expansions in the caller's code */
 
 extern "C++" {
 
 template <typename T, size_t n> struct fy_pack {
     T x[n + 1];
-    const T *begin() const { return x; } /* lives to the end of the call */
+    const T *begin() const { return x; } /* valid until the end of the full expression */
 };
 
 template <typename... T> inline fy_shape fy_dims_of(T... sizes)
@@ -29,7 +29,7 @@ inline fy_arg fy_arg_of(long long x) { return fy_arg_int(x); }
 inline fy_arg fy_arg_of(unsigned long x) { return fy_arg_unsigned(x); }
 inline fy_arg fy_arg_of(unsigned long long x) { return fy_arg_unsigned(x); }
 inline fy_arg fy_arg_of(long double x) { return fy_arg_float(x); }
-fy_arg fy_arg_of(const void *) = delete; /* a text is neither tensor nor number; else it would be true */
+fy_arg fy_arg_of(const void *) = delete; /* else a string would convert to bool */
 fy_arg fy_arg_of(decltype(nullptr)) = delete;
 
 inline fy_target fy_target_of(const char *device) { return fy_target_device(device); }
@@ -51,7 +51,7 @@ fy_tensor **fy_item_of(fy_iterator *);
 #undef FY_DIMS
 #define FY_DIMS(...) fy_dims_of(__VA_ARGS__)
 #undef FY_ARG
-#define FY_ARG(x) FY_ARG_(x) /* NULL as what it stands for */
+#define FY_ARG(x) FY_ARG_(x) /* expands NULL */
 #define FY_ARG_(x) fy_arg_of((FY_HOLDS(!!__builtin_strcmp(#x, "__null"), "NULL is no tensor and no number"), (x)))
 #undef FY_HOLDS
 #define FY_HOLDS(holds, words) (void)FY_DEMAND(holds, words)
@@ -72,6 +72,6 @@ fy_tensor **fy_item_of(fy_iterator *);
 #undef FY_TENSOR_ARRAY
 #define FY_TENSOR_ARRAY(...) (fy_pack<fy_tensor *, FY_COUNT32(__VA_ARGS__)>{{__VA_ARGS__}}.begin())
 #undef FY_DTYPE_OF_VIEW
-#define FY_DTYPE_OF_VIEW(x) (x) /* the function takes a dtype alone */
+#define FY_DTYPE_OF_VIEW(x) (x) /* checked by the function's parameter type */
 
 #endif

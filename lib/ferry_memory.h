@@ -1,8 +1,8 @@
 /* ferry_memory.h: a card's memory and its caching allocator, PyTorch's torch.cuda.memory_*. Included by ferry.h.
  *
- * A card gives out segments; tensors get blocks of them. A block that is given back stays Ferry's, for the next
- * tensor of its stream; a whole unused segment goes back to the card when fy_cuda_empty_cache asks, or when room
- * is needed. device: "cuda:1"; NULL is the current card. Bytes; -1 after an error. */
+ * The allocator allocates segments from the card and splits them into blocks for tensors. A freed block is cached for
+ * the next tensor of its stream; an unused segment is returned to the card by fy_cuda_empty_cache, or when an
+ * allocation would fail. device: "cuda:1"; NULL: the current card. Results in bytes; -1 after an error. */
 #ifndef FERRY_MEMORY_H
 #define FERRY_MEMORY_H
 
@@ -18,20 +18,20 @@
     fy_cuda_reset_peak_memory_stats_at(FY_AT("fy_cuda_reset_peak_memory_stats", #device), device)
 #define fy_cuda_mem_get_info(device, total) \
     fy_cuda_mem_get_info_at(FY_AT("fy_cuda_mem_get_info", #device ", " #total), device, total)
-                            /* bytes that the card has not given out; *total: all; total may be NULL */
+                            /* bytes not in segments; *total: the card's capacity; total may be NULL */
 #define fy_cuda_empty_cache() fy_cuda_empty_cache_at(FY_AT("fy_cuda_empty_cache", ""))
-                              /* every card's, and the page-locked host memory's */
+                              /* of all cards, and of pinned host memory */
 #define fy_cuda_memory_summary(device) fy_cuda_memory_summary_at(FY_AT("fy_cuda_memory_summary", #device), device)
-                                       /* a drawing of the segments on stdout */
+                                       /* prints the segments and their blocks on stdout */
 #define fy_cuda_memory_stats(device) fy_cuda_memory_stats_at(FY_AT("fy_cuda_memory_stats", #device), device)
 
-typedef struct fy_memory_stats { /* of one card since the start; PyTorch's names */
+typedef struct fy_memory_stats { /* of one card since the start; names as in PyTorch */
     int64_t allocated_bytes, max_allocated_bytes; /* blocks in use */
     int64_t reserved_bytes, max_reserved_bytes;   /* segments */
-    int64_t requested_bytes;                      /* asked for by what is in use, before rounding */
-    int64_t inactive_split_bytes;                 /* free pieces of segments that are partly in use */
-    int64_t allocations, segments;                /* in use now */
-    int64_t num_alloc_retries, num_ooms;
+    int64_t requested_bytes;                      /* of blocks in use, before rounding */
+    int64_t inactive_split_bytes;                 /* free blocks of segments that are partly in use */
+    int64_t allocations, segments;                /* current numbers of blocks in use and of segments */
+    int64_t num_alloc_retries, num_ooms;          /* retries after freeing cached memory; failures of these */
 } fy_memory_stats;
 
 int64_t fy_cuda_memory_allocated_at(fy_site *at, const char *device);

@@ -1,11 +1,12 @@
 /* ferry_stream.h: streams and events, PyTorch's torch.cuda.Stream and torch.cuda.Event. Included by ferry.h.
  *
- * Work in one stream runs in the order in which it was issued. Different streams, and the host, have no order
- * unless told: by an event, by waiting, or by a query that said yes. Every card has a default stream, which is
- * current at the start; the current stream is per thread and per card, and work goes to that of its card. What
- * is read or written without an order is a data race: the log says so, and on the simulated card the values show it.
+ * Work in one stream runs in issue order. Different streams, and the host, are not ordered except by an event, a wait,
+ * or a query that returned true. Every card has a default stream, which is initially current; the current stream is
+ * per thread and per card, and work runs in that of its card. Unordered accesses, of which one writes, are a data
+ * race: the log reports it, and on the simulated card the values are poisoned.
  *
- * Streams come from a pool of 32 a card, in turn, and are never freed; the 33rd is the first again, as in PyTorch. */
+ * Each card has a pool of 32 streams, handed out round-robin and never freed: the 33rd is the first again, as in
+ * PyTorch. */
 #ifndef FERRY_STREAM_H
 #define FERRY_STREAM_H
 
@@ -14,19 +15,19 @@ typedef struct fy_event fy_event;
 
 typedef struct fy_stream_opts {
     const struct fy_options_by_name *fy_begin_;
-    const char *device; /* the current card unless told */
+    const char *device; /* default: the current card */
     int fy_end_;
 } fy_stream_opts;
 
 typedef struct fy_event_opts {
     const struct fy_options_by_name *fy_begin_;
-    bool enable_timing; /* fy_event_elapsed_time may be asked */
+    bool enable_timing; /* for fy_event_elapsed_time */
     int fy_end_;
 } fy_event_opts;
 
 /* ---- streams ----------------------------------------------------------------------------------- */
 
-/* fy_cuda_stream(), fy_cuda_stream(.device = "cuda:1"): the next of the pool; NULL after an error. */
+/* fy_cuda_stream(), fy_cuda_stream(.device = "cuda:1"): the next stream of the pool; NULL after an error. */
 #define fy_cuda_stream(...) \
     fy_cuda_stream_at(FY_AT("fy_cuda_stream", #__VA_ARGS__), \
                       FY_OPTIONS(fy_stream_opts, "fy_cuda_stream(.device = \"cuda:1\")", __VA_ARGS__))
@@ -37,10 +38,10 @@ typedef struct fy_event_opts {
 #define fy_cuda_current_stream(...) \
     fy_cuda_current_stream_at(FY_AT("fy_cuda_current_stream", #__VA_ARGS__), \
                               FY_OPTIONS(fy_stream_opts, "fy_cuda_current_stream(.device = \"cuda:1\")", __VA_ARGS__))
-/* From now on s is the current stream of its card, and its card the current one, in this thread. */
+/* Makes s the current stream of its card, and its card the current one, in this thread. */
 #define fy_cuda_set_stream(s) fy_cuda_set_stream_at(FY_AT("fy_cuda_set_stream", #s), s)
-/* FY_STREAM(s) { ... }: s is current inside; then card and stream are what they were. Leave it by its end,
- * by break or by return (PyTorch's `with torch.cuda.stream(s):`). */
+/* FY_STREAM(s) { ... }: s is current inside; afterwards the previous card and stream are restored, also after break and
+ * return (PyTorch's `with torch.cuda.stream(s):`). */
 #define FY_STREAM(s) FY_STREAM_(s)
 
 #define fy_stream_synchronize(s) fy_stream_synchronize_at(FY_AT("fy_stream_synchronize", #s), s) /* the host waits */
@@ -48,34 +49,35 @@ typedef struct fy_event_opts {
 #define fy_stream_wait_event(s, e) fy_stream_wait_event_at(FY_AT("fy_stream_wait_event", #s ", " #e), s, e)
                                    /* later work in s waits for e; the host does not */
 #define fy_stream_wait_stream(s, other) fy_stream_wait_stream_at(FY_AT("fy_stream_wait_stream", #s ", " #other), s, other)
-                                   /* later work in s waits for what is in `other` by now */
+                                   /* later work in s waits for all work issued to `other` so far */
 #define fy_stream_record_event(s) fy_stream_record_event_at(FY_AT("fy_stream_record_event", #s), s) /* a new event */
-int fy_stream_id(const fy_stream *s);             /* 0: the default stream; 1 to 32; -1 of NULL */
-const char *fy_stream_device(const fy_stream *s); /* "cuda:0"; NULL of NULL */
-/* x, made on another stream, is used on s too: its memory is not given to others before s has got there. */
+int fy_stream_id(const fy_stream *s);             /* 0: the default stream; 1 to 32; -1 for NULL */
+const char *fy_stream_device(const fy_stream *s); /* "cuda:0"; NULL for NULL */
+/* x, allocated on another stream, is used on s too: after x is freed, its memory is not reused before s has finished
+ * the work issued to it by then. */
 #define fy_record_stream(x, s) fy_record_stream_at(FY_AT("fy_record_stream", #x ", " #s), x, s)
 
 /* ---- events ------------------------------------------------------------------------------------- */
 
-/* fy_cuda_event(), fy_cuda_event(.enable_timing = true): not recorded yet; give it back with fy_event_free. */
+/* fy_cuda_event(), fy_cuda_event(.enable_timing = true): not recorded yet; you own it, fy_event_free frees it. */
 #define fy_cuda_event(...) \
     fy_cuda_event_at(FY_AT("fy_cuda_event", #__VA_ARGS__), \
                      FY_OPTIONS(fy_event_opts, "fy_cuda_event(.enable_timing = true)", __VA_ARGS__))
 #define fy_event_free(e) fy_event_free_at(FY_AT("fy_event_free", #e), e)
-/* fy_event_record(e), fy_event_record(e, s): put e into the current stream, or s; what it stood for is forgotten. */
+/* fy_event_record(e), fy_event_record(e, s): records e in the current stream, or in s; replaces its previous record. */
 #define fy_event_record(...) \
     fy_event_record_at(FY_AT("fy_event_record", #__VA_ARGS__), FY_FIRST(__VA_ARGS__), FY_STREAM_OR(__VA_ARGS__))
 #define fy_event_wait(...) /* later work in the current stream, or in s, waits for e */ \
     fy_event_wait_at(FY_AT("fy_event_wait", #__VA_ARGS__), FY_FIRST(__VA_ARGS__), FY_STREAM_OR(__VA_ARGS__))
 #define fy_event_query(e) fy_event_query_at(FY_AT("fy_event_query", #e), e) /* reached? true if never recorded */
 #define fy_event_synchronize(e) fy_event_synchronize_at(FY_AT("fy_event_synchronize", #e), e) /* the host waits */
-/* Milliseconds between two events that were recorded and reached, both with enable_timing; NaN after an error. */
+/* Milliseconds between two events, both made with enable_timing, recorded and complete; NaN after an error. */
 #define fy_event_elapsed_time(start, end) \
     fy_event_elapsed_time_at(FY_AT("fy_event_elapsed_time", #start ", " #end), start, end)
 
-/* ---- how the macros are made ----------------------------------------------------------------------- */
+/* ---- implementation of the macros ------------------------------------------------------------------ */
 
-extern fy_stream fy_stream_left_out; /* not NULL, which is what a call that failed gave */
+extern fy_stream fy_stream_left_out; /* an omitted argument; distinct from NULL, the result of a failed call */
 #define FY_STREAM_OR(...) FY_SECOND_OR(&fy_stream_left_out, __VA_ARGS__)
 #define FY_STREAM_(s) FY_STREAM_WITH(s, FY_CAT(fy_with_, __COUNTER__))
 #define FY_STREAM_WITH(s, with) \
@@ -84,8 +86,8 @@ extern fy_stream fy_stream_left_out; /* not NULL, which is what a call that fail
          with.turns-- > 0;)
 typedef struct fy_with_stream {
     fy_site *at;
-    fy_stream *before; /* the current stream of that card; NULL: nothing is to be put back */
-    int device, turns; /* the current card */
+    fy_stream *before; /* the previous current stream of that card; NULL: nothing to restore */
+    int device, turns; /* device: the previous current card; turns: 1, then 0 */
 } fy_with_stream;
 fy_with_stream fy_with_stream_at(fy_site *at, fy_stream *s);
 void fy_with_stream_end(fy_with_stream *with);

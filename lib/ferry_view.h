@@ -1,52 +1,52 @@
-/* ferry_view.h: other shapes of the same elements, and joining. Included by ferry.h.
+/* ferry_view.h: views, reshaping and concatenation. Included by ferry.h.
  *
- * A view shares its tensor's storage and copies nothing; writing into one shows in the other. Dimensions
- * count from 0, or from -1 backwards. */
+ * A view shares its tensor's storage and copies nothing: writes to either are visible in the other. Dimensions count
+ * from 0; negative ones from the end. */
 #ifndef FERRY_TENSOR_VIEW_H
 #define FERRY_TENSOR_VIEW_H
 
 #define FY_END INT64_MAX /* to the end of the dimension */
 
 #define fy_view(x, ...)          FY_VIEW("fy_view", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
-                                 /* fy_view(x, (2, 3)): same elements, other shape; one size may be -1.
-                                    fy_view(x, FY_INT32): same bytes, another dtype */
+                                 /* fy_view(x, (2, 3)): same elements, other shape; one size may be -1 (inferred).
+                                    fy_view(x, FY_INT32): same bytes, other dtype */
 #define fy_reshape(x, ...)       FY_RESHAPE(reshape, "(2, 3)", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
-                                 /* fy_reshape(x, (2, 3)): a view where one is possible, else a copy */
+                                 /* fy_reshape(x, (2, 3)): a view if possible, else a copy */
 #define fy_flatten(...)          FY_FLATTEN("fy_flatten", #__VA_ARGS__, __VA_ARGS__)
-                                 /* fy_flatten(x[, first, last]): dimensions first to last become one; reshape */
+                                 /* fy_flatten(x[, first, last]): merges dimensions first to last; like fy_reshape */
 #define fy_transpose(x, d0, d1)  fy_transpose_at(FY_AT("fy_transpose", #x ", " #d0 ", " #d1), x, d0, d1)
-                                 /* the two dimensions swapped */
-#define fy_t(x)                  fy_t_at(FY_AT("fy_t", #x), x)   /* at most 2-D */
+                                 /* swaps two dimensions */
+#define fy_t(x)                  fy_t_at(FY_AT("fy_t", #x), x)   /* transposes a matrix; at most 2-D */
 #define fy_permute(x, ...)       FY_RESHAPE(permute, "(1, 0)", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
-                                 /* fy_permute(x, (2, 0, 1)): what was dimension 2 comes first */
+                                 /* fy_permute(x, (2, 0, 1)): reorders dimensions; here dimension 2 becomes the first */
 #define fy_expand(x, ...)        FY_RESHAPE(expand, "(2, 3)", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
-                                 /* fy_expand(x, (2, 3)): sizes of 1 grow, without a copy; -1 keeps a size */
+                                 /* fy_expand(x, (2, 3)): broadcasts dimensions of size 1, no copy; -1 keeps a size */
 #define fy_squeeze(...)          FY_SQUEEZE("fy_squeeze", #__VA_ARGS__, __VA_ARGS__)
-                                 /* fy_squeeze(x): without sizes of 1; fy_squeeze(x, dim): that one, if it is 1 */
+                                 /* fy_squeeze(x): removes dimensions of size 1; fy_squeeze(x, dim): only that one */
 #define fy_unsqueeze(x, dim)     fy_unsqueeze_at(FY_AT("fy_unsqueeze", #x ", " #dim), x, dim)
-                                 /* a size of 1 before dimension dim */
+                                 /* inserts a dimension of size 1 before dim */
 #define fy_select(x, dim, index) fy_select_at(FY_AT("fy_select", #x ", " #dim ", " #index), x, dim, index)
-                                 /* one index of dim, which goes: (2, 3) gives (3) or (2) */
+                                 /* one index of dim, and removes dim: shape (2, 3) gives (3) or (2) */
 #define fy_narrow(x, dim, start, length) \
     fy_narrow_at(FY_AT("fy_narrow", #x ", " #dim ", " #start ", " #length), x, dim, start, length)
-                                 /* start to start + length - 1 of dim; start + length is at most its size */
+                                 /* indices start to start + length - 1 of dim; start + length <= its size */
 #define fy_slice(x, dim, start, end, step) \
     fy_slice_at(FY_AT("fy_slice", #x ", " #dim ", " #start ", " #end ", " #step), x, dim, start, end, step)
-                                 /* start, start + step ... before end of dim; start and end are cut to its size,
-                                    FY_END is its end */
-#define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x) /* x itself if it is row-major */
-#define fy_clone(x)              fy_clone_at(FY_AT("fy_clone", #x), x)           /* always a new storage */
-#define fy_detach(x)             fy_detach_at(FY_AT("fy_detach", #x), x)         /* a view, out of any gradient's sight */
+                                 /* indices start, start + step ... < end of dim; start and end are clamped to its
+                                    size; FY_END: to the end */
+#define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x) /* x (a new reference) if row-major */
+#define fy_clone(x)              fy_clone_at(FY_AT("fy_clone", #x), x)           /* a copy, in a new storage */
+#define fy_detach(x)             fy_detach_at(FY_AT("fy_detach", #x), x)         /* a view; as in PyTorch, without gradient */
 #define fy_cat(tensors, dim)     fy_cat_at(FY_AT("fy_cat", #tensors ", " #dim), FY_TENSORS("fy_cat", tensors), dim)
-                                 /* fy_cat((a, b, c), 0): one behind the other along dim; a new tensor */
+                                 /* fy_cat((a, b, c), 0): concatenates along dim; a new tensor */
 #define fy_stack(tensors, dim) \
     fy_stack_at(FY_AT("fy_stack", #tensors ", " #dim), FY_TENSORS("fy_stack", tensors), dim)
                                  /* likewise, along a new dimension */
 #define fy_same_storage(a, b)    fy_same_storage_at(FY_AT("fy_same_storage", #a ", " #b), a, b)
 #define fy_storage_offset(x) fy_storage_offset_at(FY_AT("fy_storage_offset", #x), x) /* int64_t, elements from the
-                                      storage's start to element 0; 0 of NULL */
+                                      storage's start to element 0; 0 for NULL */
 
-/* ---- how the macros are made --------------------------------------------------------------------- */
+/* ---- implementation of the macros ---------------------------------------------------------------- */
 
 #define FY_RESHAPE(op, form, text, x, ...) \
     fy_##op##_at(((void)FY_DEMAND(FY_COUNT32(__VA_ARGS__) == 1, FY_LOOSE(op, form)), FY_AT("fy_" #op, text)), x, \

@@ -179,11 +179,11 @@ TEST(a_full_card_names_what_lives_and_draws_its_pieces)
     assert_int_equal(number_of(oom, "largest"), 8 * MIB);
     const char *hint = text_of(event_of("error", 0), "hint");
     assert_ptr_equal(strstr(hint, "free tensors that are no longer needed"), hint);
-    assert_non_null(strstr(hint, ". What lives there: whole (cache_test.c:"));
-    assert_non_null(strstr(hint, ". Its free memory is in pieces: segment of 20 MiB at 0x7000000000: 4 MiB used by a "
+    assert_non_null(strstr(hint, ". In use: whole (cache_test.c:"));
+    assert_non_null(strstr(hint, ". Its free memory is fragmented: segment of 20 MiB at 0x7000000000: 4 MiB used by a "
                                  "(cache_test.c:"));
     assert_non_null(strstr(hint, "), 6 MiB free, 2 MiB used by b (cache_test.c:"));
-    assert_non_null(strstr(hint, "), 8 MiB free; 14 MiB are free in it, the largest piece is 8 MiB"));
+    assert_non_null(strstr(hint, "), 8 MiB free; 14 MiB of it are free, the largest block is 8 MiB"));
     FY_SCOPE { assert_true(fy_item(fy_sum(fy_add(a, 1))) == 1 << 20); } /* usable, and what lives is as it was */
     fy_memory_stats s = fy_cuda_memory_stats("cuda");
     assert_true(s.num_ooms >= 1 && s.num_alloc_retries >= 1);
@@ -197,11 +197,11 @@ TEST(what_can_never_fit_is_not_told_to_free_tensors)
         int64_t elements;
         const char *fix;
     } cases[] = {
-        {16 << 20, "FY_SCOPE), or work in smaller pieces. What lives there: x"}, /* 64 MiB: all of the card */
+        {16 << 20, "FY_SCOPE), or work in smaller pieces. In use: x"}, /* 64 MiB: all of the card */
         {(16 << 20) + 1, "; or simulate a larger card: FERRY_SIM=h200:capacity=1GiB"},
         {1L << 38, "; or simulate a larger card: FERRY_SIM=h200:capacity=1025GiB"},
-        {1L << 44, "in a smaller .dtype"}, /* no card is simulated so large */
-        {1L << 58, "in a smaller .dtype"},
+        {1L << 44, "or a smaller .dtype"}, /* no card is simulated so large */
+        {1L << 58, "or a smaller .dtype"},
     };
     (void)state;
     fy_tensor *x = fy_ones((2), .device = "cuda");
@@ -209,7 +209,7 @@ TEST(what_can_never_fit_is_not_told_to_free_tensors)
         since();
         assert_null(fy_zeros((cases[i].elements), .device = "cuda"));
         const char *hint = text_of(event_of("error", 0), "hint"), *said = text_of(event_of("error", 0), "message");
-        bool never = strstr(hint, "cuda:0 has 64.00 MiB in all: no freeing makes room for this") == hint;
+        bool never = strstr(hint, "cuda:0 has only 64.00 MiB: freeing tensors does not help") == hint;
         assert_int_equal(never, i > 0);
         assert_int_equal(never, !strstr(hint, "free tensors"));
         assert_non_null(strstr(hint, cases[i].fix));
@@ -325,10 +325,9 @@ TEST(a_summary_adds_up_what_looks_the_same)
         const char *text = printed_by(summarize, cuda);
         assert_non_null(strstr(text,
                                "cuda:0 (NVIDIA H200 (simulated)): 12.00 MiB in use, 20.00 MiB reserved, 44.00 MiB "
-                               "free of 64.00 MiB\n  of what is reserved, 8.00 MiB are unused; the most in use so "
-                               "far was "));
+                               "free of 64.00 MiB\n  8.00 MiB of the reserved memory are unused; peak in use: "));
         assert_non_null(strstr(text, "\n  [aaaaaaaaaaaaabbbbbbbbbbbbbcccccccccccc.........................."));
-        assert_non_null(strstr(text, "\n   a to c  3 times 4 MiB a tensor (cache_test.c:"));
+        assert_non_null(strstr(text, "\n   a to c  3 x 4 MiB a tensor (cache_test.c:"));
         assert_non_null(strstr(text, "\n   .  8 MiB free\n"));
     }
 }

@@ -107,27 +107,29 @@ static void what_is_not_said_stays_as_the_card_has_it(void **state)
 static void nonsense_is_refused_with_the_thing_the_value_and_the_fix(void **state)
 {
     (void)state;
-    assert_refused("gtx", "FERRY_SIM=gtx names no card that is known; known: h200, laptop, old, as in FERRY_SIM=h200");
-    assert_refused("h200:capacity=64", "'capacity=64' gives no capacity that can be; write a number and its unit, as "
-                                       "in capacity=64MiB");
-    assert_refused("h200:capacity=", "'capacity=' gives no capacity");
-    assert_refused("h200:capacity=-1MiB", "gives no capacity");
+    assert_refused("gtx", "FERRY_SIM=gtx is not a known card; known: h200, laptop, old, as in FERRY_SIM=h200");
+    assert_refused("h200:capacity=64",
+                   "'capacity=64' is not a valid value for capacity; write a number and its unit, as "
+                   "in capacity=64MiB");
+    assert_refused("h200:capacity=", "'capacity=' is not a valid value for capacity");
+    assert_refused("h200:capacity=-1MiB", "is not a valid value for capacity");
     assert_refused("h200:capacity=1MiB", "at least 2MiB");
-    assert_refused("h200:capacity=99999999999999999999GiB", "gives no capacity");
+    assert_refused("h200:capacity=99999999999999999999GiB", "is not a valid value for capacity");
     assert_refused("h200:capacity=64MiB,x", "FERRY_SIM=h200:capacity=64MiB,x: there is no option 'x'; known: gpus, "
                                             "capacity, flops, memory, bus, staging, chunk, latency,");
     assert_refused("h200:", "there is no option ''");
-    assert_refused("h200:gpus=9", "'gpus=9' gives no number of cards; write gpus=2 (1 to 8)");
-    assert_refused("h200:gpus=0", "'gpus=0' gives no number of cards");
-    assert_refused("h200:bus=8", "'bus=8' gives no bus that can be; write a number and its unit, as in bus=8GB/s");
-    assert_refused("h200:bus=8us", "'bus=8us' gives no bus");
-    assert_refused("h200:bus=.GB/s", "gives no bus");
-    assert_refused("h200:bus=1.GB/s", "gives no bus");
-    assert_refused("h200:bus=0GB/s", "gives no bus");
-    assert_refused("h200:bus", "'bus' gives no bus");
-    assert_refused("h200:call=2s", "'call=2s' gives no call that can be; write a number and its unit, as in call=3us");
-    assert_refused("h200:queue=0", "'queue=0' gives no queue that can be; write a number from 1 to 65536");
-    assert_refused("h200:peer=no", "'peer=no' gives no peer");
+    assert_refused("h200:gpus=9", "'gpus=9' is not a valid number of cards; write gpus=2 (1 to 8)");
+    assert_refused("h200:gpus=0", "'gpus=0' is not a valid number of cards");
+    assert_refused("h200:bus=8", "'bus=8' is not a valid value for bus; write a number and its unit, as in bus=8GB/s");
+    assert_refused("h200:bus=8us", "'bus=8us' is not a valid value for bus");
+    assert_refused("h200:bus=.GB/s", "is not a valid value for bus");
+    assert_refused("h200:bus=1.GB/s", "is not a valid value for bus");
+    assert_refused("h200:bus=0GB/s", "is not a valid value for bus");
+    assert_refused("h200:bus", "'bus' is not a valid value for bus");
+    assert_refused("h200:call=2s",
+                   "'call=2s' is not a valid value for call; write a number and its unit, as in call=3us");
+    assert_refused("h200:queue=0", "'queue=0' is not a valid value for queue; write a number from 1 to 65536");
+    assert_refused("h200:peer=no", "'peer=no' is not a valid value for peer");
 }
 
 /* ---- CUDA_VISIBLE_DEVICES ---- */
@@ -167,7 +169,7 @@ static void where_none_is_visible_it_is_said_why(void **state)
 {
     (void)state;
     run_with("h200", "", tell);
-    assert_said("why CUDA_VISIBLE_DEVICES leaves none of them visible");
+    assert_said("why CUDA_VISIBLE_DEVICES hides every simulated card");
 }
 
 /* ---- peers ---- */

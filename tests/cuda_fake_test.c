@@ -67,12 +67,12 @@ static void a_card_older_than_the_build_is_refused_in_words(void **state)
     fake_reset(1);
     fake.sm = 61;
     assert_string_equal(opening(&dev, 1),
-                        "card too old for this build: Fake Card 0 is sm_61, and the kernels begin with sm_75");
+                        "card too old for this build: Fake Card 0 is sm_61, and the oldest kernels are for sm_75");
     assert_null(dev.state);
     assert_int_equal(fake.last, cudaSuccess);
     fake.sm = 80, fake.oldest = 90;
     assert_string_equal(opening(&dev, 1),
-                        "card too old for this build: Fake Card 0 is sm_80, and the kernels begin with sm_90");
+                        "card too old for this build: Fake Card 0 is sm_80, and the oldest kernels are for sm_90");
 }
 
 /* A context takes time, and memory of its card. */

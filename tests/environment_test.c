@@ -147,7 +147,7 @@ static void who_reads_modelled_times_is_told_once(void **state)
 {
     (void)state;
     run_with("sim", "old", read_the_clock);
-    assert_int_equal(said_times("ferry: times are modelled, as of NVIDIA GeForce GTX 680 (simulated)"), 1);
+    assert_int_equal(said_times("ferry: times are modelled for NVIDIA GeForce GTX 680 (simulated), not measured"), 1);
     run_with("sim", NULL, use_cuda);
     assert_int_equal(said_times("modelled"), 0);
 }
@@ -193,15 +193,15 @@ static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **sta
 {
     (void)state;
     run_with("fake", NULL, tell);
-    assert_refused("FERRY_GPU=fake is not a choice; set FERRY_GPU to auto, sim, real or none");
+    assert_refused("FERRY_GPU=fake is not a valid value; set FERRY_GPU to auto, sim, real or none");
     run_with("sim", "h201", tell);
-    assert_refused("FERRY_SIM=h201 names no card that is known; known: h200, laptop, old");
+    assert_refused("FERRY_SIM=h201 is not a known card; known: h200, laptop, old");
     setenv("FERRY_BLAS", "cublas", 1);
     run_with("sim", NULL, tell);
     unsetenv("FERRY_BLAS");
-    assert_refused("FERRY_BLAS=cublas is not a choice; set FERRY_BLAS to kernel (");
+    assert_refused("FERRY_BLAS=cublas is not a valid value; set FERRY_BLAS to kernel (");
     run_with("sim", ":capacity=1GiB", tell);
-    assert_refused("names no card that is known");
+    assert_refused("is not a known card");
 }
 
 static void a_card_too_large_for_this_machine_is_refused_with_a_fix(void **state)
@@ -209,7 +209,7 @@ static void a_card_too_large_for_this_machine_is_refused_with_a_fix(void **state
     (void)state;
     run_with("sim", "h200:capacity=60000GiB", tell);
     if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0) return; /* a machine with that many addresses */
-    assert_refused("the simulated card cannot be made");
+    assert_refused("cannot create the simulated card");
 }
 
 static void names_are_read_as_pytorch_reads_them(void **state)

@@ -332,7 +332,7 @@ TEST(its_own_stream_need_not_be_recorded_and_the_cpu_has_none)
         fy_record_stream(x, fy_cuda_stream());
         assert_true(failed_with("Could not run 'aten::record_stream' with arguments from the 'CPU' backend."));
         fy_record_stream(g, fy_cuda_stream(.device = "cuda:1"));
-        assert_true(failed_with("the stream is of cuda:1"));
+        assert_true(failed_with("the stream is on cuda:1"));
         fy_record_stream(NULL, fy_cuda_stream());
         fy_record_stream(g, NULL);
         assert_null(fy_error());

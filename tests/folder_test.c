@@ -47,7 +47,7 @@ static void a_folder_that_others_may_write_to_is_refused(void **state)
 {
     (void)state;
     make("group", 0770);
-    refused("group", "can be written by others (chmod go-w takes that away)");
+    refused("group", "can be written by others (chmod go-w removes that permission)");
     make("all", 01777);
     refused("all", "can be written by others");
     assert_int_equal(chmod(at("group"), 0750), 0);
@@ -67,8 +67,8 @@ static void what_is_no_folder_is_refused(void **state)
 {
     (void)state;
     fclose(fopen(at("file"), "w"));
-    refused("file", "is no folder");
-    refused("file/below", "cannot be made");
+    refused("file", "is not a folder");
+    refused("file/below", "cannot create");
     assert_false(fy_folder_own("relative", err, sizeof err));
 }
 

@@ -87,7 +87,7 @@ static void is_too_old(void)
     IS(fy_item(fy_sum(fy_cuda(fy_ones((3))))) == 3);
     IS(fy_dev_count() == 2 && strcmp(fy_dev_at(1)->backend->kind, "sim") == 0);
     IS(strcmp(fy_dev_why_not_real(),
-              "card too old for this build: Fake Card 0 is sm_61, and the kernels begin with sm_75") == 0);
+              "card too old for this build: Fake Card 0 is sm_61, and the oldest kernels are for sm_75") == 0);
     IS(fy_dev_model_clock() && !strstr(fake.calls, "Malloc"));
 }
 

@@ -168,7 +168,7 @@ TEST(a_number_above_int64_is_refused_everywhere)
         OVERFLOWS(fy_tensor((1, over)));
         OVERFLOWS(fy_arange((0, over)));
         assert_int_equal(fy_result_type(n, over), FY_DTYPE_UNSET);
-        assert_true(failed_with("fix: whole numbers end at 2^63 - 1; as a float it is 9.2233720368547758e+18"));
+        assert_true(failed_with("fix: the largest integer is 2^63 - 1; as a float it is 9.2233720368547758e+18"));
     }
     fy_free(x), fy_free(n), fy_free(m);
 }

@@ -120,7 +120,7 @@ TEST(figures_and_peaks)
 
 static const char *name_of(const fy_block *b, char *buf, size_t room)
 {
-    snprintf(buf, room, "%s (x.c:%d)", (const char *)b->who, (int)(b->bytes / MIB));
+    snprintf(buf, room, "%s (x.c:%d)", (const char *)b->owner, (int)(b->bytes / MIB));
     return buf;
 }
 
@@ -145,10 +145,10 @@ TEST(pieces_and_what_lives_in_words)
     fy_pool_pieces_text(p, name_of, text, sizeof text);
     assert_string_equal(
         text, "segment of 20 MiB at 0x40000000: 4 MiB used by a (x.c:4), 6 MiB free, 2 MiB waiting for another "
-              "stream, 2 MiB used by b (x.c:2), 6 MiB free; 12 MiB are free in it, the largest piece is 6 MiB");
+              "stream, 2 MiB used by b (x.c:2), 6 MiB free; 12 MiB of it are free, the largest block is 6 MiB");
     fy_pool_pieces_text(p, name_of, text, 159);
     assert_string_equal(text, "segment of 20 MiB at 0x40000000: 4 MiB used by a (x.c:4), 6 MiB free, 2 MiB waiting for "
-                              "another stream ...; 12 MiB are free in it, the largest piece is 6 MiB");
+                              "another stream ...; 12 MiB of it are free, the largest block is 6 MiB");
     fy_pool_living_text(p, name_of, text, sizeof text);
     assert_string_equal(text, "a (x.c:4) 4 MiB, b (x.c:2) 2 MiB");
     for (int i = 0; i < 4; i++) fy_pool_take(p, 3 * MIB, 0, "c");

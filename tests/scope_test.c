@@ -329,7 +329,7 @@ TEST(a_dead_handle_is_recognised_and_its_end_is_named)
     fy_free(x);
     assert_true(failed_with("fy_free: x (weights) was already freed on line "));
     assert_null(fy_relu(gone));
-    assert_true(failed_with("fy_relu: gone went with its FY_SCOPE on line "));
+    assert_true(failed_with("fy_relu: gone was freed at the end of its FY_SCOPE on line "));
     assert_null(fy_keep(gone));
     assert_true(failed_with("fix: carry it out of the scope with fy_keep(gone)"));
     assert_string_equal(fy_device(x), "none");
@@ -381,7 +381,7 @@ TEST(no_wrong_line_is_named_for_a_place_that_was_used_again)
     for (int i = 0; i < 20000 && last != x; i++) fy_free(last = fy_ones((1)));
     assert_ptr_equal(last, x);
     assert_null(fy_relu(x));
-    assert_true(failed_with("x was already freed. Which line did it is not known: its place was used again"));
+    assert_true(failed_with("x was already freed, on an unknown line: its handle has been reused since"));
 }
 
 TEST(dead_handles_are_recognised_long_after)
@@ -489,7 +489,7 @@ TEST(tensors_that_pile_up_are_named_once_with_their_line)
     char *few = said_by(forgets_each), *many = said_by(forgets_one_more), *again = said_by(forgets_one_more);
     assert_string_equal(few, "");
     assert_non_null(strstr(many, "scope_test.c:"));
-    assert_non_null(strstr(many, "fy_mul: 10000 tensors that this line made are alive"));
+    assert_non_null(strstr(many, "fy_mul: 10000 tensors created by this line are alive"));
     assert_non_null(strstr(many, "0.6 MiB so far"));
     assert_non_null(strstr(many, "FY_SCOPE"));
     assert_non_null(strstr(many, "fy_free"));

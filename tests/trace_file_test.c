@@ -96,7 +96,7 @@ static void a_second_program_takes_another_name_and_says_so(void **state)
     (void)state;
     pid_t first = start_first(false);
     assert_exits(trace_second, 3);
-    assert_said("run.jsonl is being written by another program; this run goes to ");
+    assert_said("run.jsonl is being written by another program; this run is recorded to ");
     assert_said("run.2.jsonl\n");
     assert_log_of("run.2.jsonl", "\"second\"");
     let_end(&first, 1);
@@ -183,7 +183,7 @@ static void a_file_that_came_meanwhile_is_left_alone(void **state)
     assert_string_equal(other, "mine\n");
     free(other);
     assert_log_of("run.2.jsonl", "\"first\"");
-    assert_said("run.jsonl was replaced while the program ran; its events go to ");
+    assert_said("run.jsonl was replaced while the program ran; its events are written to ");
 }
 
 static void trace_unlinked_on_a_full_disk(void)
@@ -230,7 +230,7 @@ static void a_program_whose_log_is_cut_goes_on_and_says_so(void **state)
 {
     (void)state;
     assert_exits(trace_cut, 3);
-    assert_said("run.jsonl was cut off while the program ran; its events are lost");
+    assert_said("run.jsonl was truncated while the program ran; its events are lost");
 }
 
 static void trace_cut_and_filled(void)
@@ -244,7 +244,7 @@ static void a_log_that_was_cut_and_grew_again_is_cut(void **state)
 {
     (void)state;
     assert_exits(trace_cut_and_filled, 3);
-    assert_said("run.jsonl was cut off while the program ran");
+    assert_said("run.jsonl was truncated while the program ran");
 }
 
 static void trace_cut_in_the_middle(void)
@@ -265,7 +265,7 @@ static void what_is_left_of_a_cut_log_can_be_read(void **state)
 {
     (void)state;
     assert_exits(trace_cut_in_the_middle, 3);
-    assert_said("what is left of it can be read");
+    assert_said("reads what is left of it");
     assert_exits(read_what_is_left, 3);
 }
 

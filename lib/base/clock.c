@@ -1,15 +1,15 @@
-/* clock.c: the session's clock, in ns from the start.
+/* clock.c: the session's clock, in ns since the start.
  *
- * Under the model it is a number that only Ferry's own calls move, so that a program takes the same
- * time on every machine. Once a real card is used it is the machine's monotonic clock, and spending
- * modelled time does nothing. Any thread may call; nothing here waits. */
+ * Modelled time is a counter that only Ferry's own calls advance, so that a program takes the same time on every
+ * machine. Once a real card is used it is CLOCK_MONOTONIC, and advancing modelled time has no effect. Thread-safe,
+ * lock-free. */
 #include "clock.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
 static _Atomic int64_t modelled;
-static _Atomic int64_t started; /* CLOCK_MONOTONIC at fy_clock_measure; 0 under the model */
+static _Atomic int64_t started; /* CLOCK_MONOTONIC at fy_clock_measure; 0: modelled */
 
 static int64_t monotonic(void)
 {

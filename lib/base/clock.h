@@ -1,12 +1,12 @@
-/* clock.h: the host's time on the session's clock. Under the model it moves only by fy_clock_advance. */
+/* clock.h: the session's clock: modelled, then only fy_clock_advance and fy_clock_at_least move it, or measured. */
 #ifndef FERRY_CLOCK_H
 #define FERRY_CLOCK_H
 
 #include <stdint.h>
 
-int64_t fy_clock_now(void); /* ns from the start of the session */
+int64_t fy_clock_now(void); /* ns since the start of the session */
 void fy_clock_advance(int64_t ns);
-void fy_clock_at_least(int64_t t); /* the host waited until t */
-void fy_clock_measure(void);       /* from now on time is read from the machine (a real card is used) */
+void fy_clock_at_least(int64_t t); /* the host waited until t (ns) */
+void fy_clock_measure(void);       /* switches to measured time: a real card is used */
 
 #endif

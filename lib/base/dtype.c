@@ -1,4 +1,4 @@
-/* dtype.c: what each element type is called, how large it is, and one element of each as a number. */
+/* dtype.c: element types: names, sizes, and reading and writing one element. */
 #include "dtype.h"
 
 #include <string.h>
@@ -70,16 +70,16 @@ fy_arg fy_number_at(fy_dtype d, const void *p, int64_t i)
 
 void fy_number_put(fy_dtype d, void *p, int64_t i, fy_arg x)
 {
-    int64_t whole = x.is_int ? x.integer : fy_to_int64(x.real);
+    int64_t integer = x.is_int ? x.integer : fy_to_int64(x.real);
     double real = x.is_int ? (double)x.integer : x.real;
     switch (d) {
     case FY_FLOAT32: ((float *)p)[i] = (float)real; break;
     case FY_FLOAT64: ((double *)p)[i] = real; break;
     case FY_FLOAT16: ((fy_half *)p)[i] = fy_half_of(real); break;
     case FY_BFLOAT16: ((fy_bfloat *)p)[i] = fy_bfloat_of(real); break;
-    case FY_INT64: ((int64_t *)p)[i] = whole; break;
-    case FY_INT32: ((int32_t *)p)[i] = (int32_t)whole; break;
-    case FY_UINT8: ((uint8_t *)p)[i] = (uint8_t)whole; break;
+    case FY_INT64: ((int64_t *)p)[i] = integer; break;
+    case FY_INT32: ((int32_t *)p)[i] = (int32_t)integer; break;
+    case FY_UINT8: ((uint8_t *)p)[i] = (uint8_t)integer; break;
     case FY_BOOL: ((bool *)p)[i] = x.is_int ? x.integer != 0 : x.real != 0; break;
     case FY_DTYPE_UNSET: break;
     }

@@ -1,13 +1,13 @@
-/* folder.h: folders for what nobody else may put there or change: logs, locks, programs that are run. */
+/* folder.h: folders that no other user can write: for logs, locks, and programs that are run. */
 #ifndef FY_FOLDER_H
 #define FY_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Make `path`, an absolute one, and those above it, with mode 0700, and look: it is this user's, no group or other
- * may write to it, and nobody but this user and root can put another in its place. Else false, with which
- * folder is wrong, and why, in err. */
+/* Creates `path`, which is absolute, and its parents, with mode 0700. True if this user owns it, group and others
+ * cannot write to it, and only this user and root could replace it; else false with the folder and the reason in
+ * err. */
 bool fy_folder_own(const char *path, char *err, size_t room);
 
 #endif

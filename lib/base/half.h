@@ -1,8 +1,7 @@
-/* half.h: the two 16-bit floats, and every conversion between element types that C leaves open.
+/* half.h: the two 16-bit floats, and conversions between element types that C leaves undefined.
  *
- * float16 is IEEE 754 binary16 (5 bits of exponent, 10 of fraction), bfloat16 the upper half of a float32
- * (8 and 7). Conversions round once, to the nearest, halves to even. Read by the host's files (C) and by
- * the kernels (C++ and CUDA). */
+ * float16 is IEEE 754 binary16 (5 exponent bits, 10 fraction bits), bfloat16 the upper half of a float32 (8 and 7).
+ * Conversions round once, to nearest, ties to even. Included by host code (C) and kernels (C++ and CUDA). */
 #ifndef FERRY_HALF_H
 #define FERRY_HALF_H
 
@@ -43,15 +42,15 @@ FY_BOTH float fy_float_from(uint32_t bits)
     return x;
 }
 
-/* The upper bits of n, its lower `drop` bits rounded to nearest, halves to even. */
+/* n without its lower `drop` bits, rounded to nearest, ties to even. */
 FY_BOTH uint64_t fy_round_off(uint64_t n, int drop)
 {
     uint64_t half = (uint64_t)1 << (drop - 1), kept = n >> drop, rest = n & (2 * half - 1);
     return kept + (rest > half || (rest == half && (kept & 1)));
 }
 
-/* A double's bits as a float of `exponent` and `fraction` bits: from double in one rounding, so that what
- * comes by way of float is rounded once as well (a float is a double). */
+/* A double as a float with `exponent` and `fraction` bits, in one rounding. Exact for float input too, since every
+ * float is a double. */
 FY_BOTH uint16_t fy_narrowed(double x, int exponent, int fraction)
 {
     uint64_t bits = fy_bits_of(x), payload = bits & (((uint64_t)1 << 52) - 1);
@@ -60,9 +59,9 @@ FY_BOTH uint16_t fy_narrowed(double x, int exponent, int fraction)
     if (e == 0x7ff) return (uint16_t)(sign | infinity | (payload ? 1 << (fraction - 1) : 0));
     e += bias - 1023;
     if (e >= (1 << exponent) - 1) return (uint16_t)(sign | infinity);
-    if (e < -fraction) return sign; /* less than half of the smallest */
+    if (e < -fraction) return sign; /* less than half of the smallest subnormal */
     payload |= (uint64_t)1 << 52;
-    if (e > 0) /* a carry out of the fraction raises the exponent, as it should */
+    if (e > 0) /* a carry out of the fraction correctly increments the exponent */
         return (uint16_t)(sign | (((uint64_t)(e - 1) << fraction) + fy_round_off(payload, 52 - fraction)));
     return (uint16_t)(sign | fy_round_off(payload, 53 - fraction - e));
 }
@@ -73,7 +72,7 @@ FY_BOTH fy_half fy_half_of(double x)
     return h;
 }
 
-/* From a float it is the upper half, rounded. */
+/* The upper half of the float's bits, rounded. */
 FY_BOTH fy_bfloat fy_bfloat_of_float(float x)
 {
     uint32_t bits = fy_float_bits(x);
@@ -82,8 +81,8 @@ FY_BOTH fy_bfloat fy_bfloat_of_float(float x)
     return b;
 }
 
-/* The same for binary16, without branches, so that a loop of it becomes vector instructions. What is too
- * small for an exponent of its own is rounded by the addition of a number whose last bit is worth 2^-24. */
+/* The same for binary16, branchless, so that loops vectorize. Subnormals are rounded by adding 0.5, whose last bit is
+ * worth 2^-24, the smallest binary16 subnormal. */
 FY_BOTH fy_half fy_half_of_float(float x)
 {
     uint32_t bits = fy_float_bits(x), sign = bits & 0x80000000, rest = bits ^ sign;
@@ -95,8 +94,7 @@ FY_BOTH fy_half fy_half_of_float(float x)
     return h;
 }
 
-/* A double as a float whose last bit says whether anything was lost ("rounded to odd"): rounded once more, to
- * fewer bits, it gives what the double itself would have given. */
+/* A double as a float, rounded to odd: rounding that again, to fewer bits, gives the same as rounding the double. */
 FY_BOTH float fy_float_odd(double x)
 {
     float near = (float)x;
@@ -114,8 +112,8 @@ FY_BOTH fy_bfloat fy_bfloat_of(double x)
 
 FY_BOTH float fy_bfloat_float(fy_bfloat b) { return fy_float_from((uint32_t)b.bits << 16); }
 
-/* Moved into place the fraction and exponent are those of a float 2^112 too small; infinities and NaN
- * then need the exponent's upper bits. */
+/* Shifted into place, the exponent bias differs by 112, so the float is scaled by 2^112; infinities and NaN need all
+ * exponent bits set. */
 FY_BOTH float fy_half_float(fy_half h)
 {
     uint32_t sign = (uint32_t)(h.bits & 0x8000) << 16, rest = (uint32_t)(h.bits & 0x7fff) << 13;
@@ -124,8 +122,7 @@ FY_BOTH float fy_half_float(fy_half h)
     return fy_float_from(sign | fy_float_bits(magnitude));
 }
 
-/* A real as an integer: its fraction dropped. What does not fit becomes the nearest that there is, NaN the
- * smallest, on the card and on the host. */
+/* Truncates. Saturates where C's conversion would be UB, NaN gives INT64_MIN: the same on host and device. */
 FY_BOTH int64_t fy_to_int64(double x)
 {
     if (x >= 9223372036854775808.0) return INT64_MAX;

@@ -1,5 +1,5 @@
-/* json.c: is a piece of bytes one JSON value? Ready JSON in a log may come from a damaged file; what
- * does not pass here is not printed. Accepts RFC 8259 without raw line ends; at most 32 levels deep. */
+/* json.c: validates that bytes are one JSON value, since JSON text in a log may come from a damaged file. Accepts RFC
+ * 8259 without newlines, to a nesting depth of 32. */
 #include "text.h"
 
 #include <string.h>

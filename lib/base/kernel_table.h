@@ -1,31 +1,30 @@
-/* kernel_table.h: how lib finds the launchers of kernels/. */
+/* kernel_table.h: the launchers of kernels/. */
 #ifndef FERRY_KERNEL_TABLE_H
 #define FERRY_KERNEL_TABLE_H
 
 #include "run_work.h"
 
-/* kernels/: one launcher an op. The simulator passes addresses that it mapped, the real card its own.
- * Fills grid, block, kernel. */
+/* One launcher per op. The simulator passes mapped addresses, the real card its own. Sets grid, block, kernel. */
 typedef struct fy_kernel {
     int op;
     void (*launch)(fy_run_work *w);
 } fy_kernel;
-const fy_kernel *fy_sim_kernel(int op);  /* from the objects made by g++ */
-void fy_sim_dry(bool on);                /* from now on this thread's launches run nothing, and fill in the rest */
-const char *fy_sim_kernel_fault(void);   /* what the last kernel of this thread did wrong, or NULL */
-const fy_kernel *fy_cuda_kernel(int op); /* from the objects made by nvcc: in libferry-cuda.so alone */
+const fy_kernel *fy_sim_kernel(int op);  /* compiled by g++ */
+void fy_sim_dry(bool on);                /* dry run for this thread: launchers set their outputs and run no kernel */
+const char *fy_sim_kernel_fault(void);   /* the fault of this thread's last kernel, or NULL */
+const fy_kernel *fy_cuda_kernel(int op); /* compiled by nvcc; only in libferry-cuda.so */
 
-/* For whoever opens a card: one of the kernels, and the oldest cards that there is code for (75: sm_75). */
+/* To check a card: any one kernel, and the oldest architecture that there is code for (75: sm_75). */
 typedef struct fy_cuda_built {
     const void *any;
     int oldest;
 } fy_cuda_built;
 fy_cuda_built fy_cuda_kernels(void);
 
-/* Where this thread's launches on the real card go: cuda.c sets it before each. */
+/* The target of this thread's launches on the real card; cuda.c sets it before each. */
 typedef struct fy_cuda_place {
     struct CUstream_st *stream;
-    uint32_t *blame; /* page-locked: the number of the work whose assertion failed; 0: none has */
+    uint32_t *blame; /* pinned: id of the work whose assertion failed; 0: none */
 } fy_cuda_place;
 extern __thread fy_cuda_place fy_cuda_launching;
 

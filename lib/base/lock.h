@@ -1,9 +1,9 @@
-/* lock.h: locks that a fork waits for. A child has one thread alone: a lock that another thread held when it was made
- * would stay held in it for ever, with half-changed data behind it. Nobody takes a second lock, nor emits, while
- * holding one of these: so a fork may take them in any order.
+/* lock.h: fork-safe locks. A forked child has one thread: a lock held by another thread at the fork would stay locked
+ * forever, with inconsistent data behind it. So fork acquires all of these first (pthread_atfork), in any order: no
+ * code takes a second lock or emits an event while it holds one.
  *
- * FY_LOCK is for a few instructions, taken by every call: one atomic exchange where nobody else holds it, half of
- * what a mutex takes; whoever waits lets others run. FY_LONG_LOCK is a mutex. */
+ * FY_LOCK is a spin lock that yields, for short critical sections in every call: one atomic exchange if uncontended,
+ * half the cost of a mutex. FY_LONG_LOCK is a mutex. */
 #ifndef FERRY_LOCK_H
 #define FERRY_LOCK_H
 

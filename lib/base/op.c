@@ -1,4 +1,4 @@
-/* op.c: the op table, and what a call of each op costs. */
+/* op.c: the op table, and the cost of a call. */
 #include "op.h"
 
 #include "dtype.h"
@@ -24,7 +24,7 @@ bool fy_op_takes(int op, fy_dtype dtype)
     return fy_dtype_is_real(dtype);
 }
 
-/* Bytes that walking an operand touches: a dimension of stride 0 is read once. */
+/* Bytes that an operand's traversal accesses; a dimension of stride 0 counts once. */
 static int64_t bytes_of(const fy_operand *x)
 {
     if (!x->data || x->layout.numel == 0) return 0;
@@ -34,13 +34,13 @@ static int64_t bytes_of(const fy_operand *x)
     return n * (int64_t)fy_dtype_size(x->dtype);
 }
 
-/* Of what an index counts in only the elements that it names are touched: as many as there are of `told`. */
-static int64_t bytes_named(const fy_operand *x, const fy_operand *told)
+/* An indexed operand is touched only at the selected elements: as many as `selected` has. */
+static int64_t bytes_named(const fy_operand *x, const fy_operand *selected)
 {
-    return told->layout.numel * (int64_t)fy_dtype_size(x->dtype);
+    return selected->layout.numel * (int64_t)fy_dtype_size(x->dtype);
 }
 
-/* The size over which a product sums. */
+/* The summed dimension of a matrix product. */
 static int64_t inner_size(const fy_run_work *w)
 {
     const fy_layout *left = &w->in[w->nin - 2].layout;

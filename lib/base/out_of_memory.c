@@ -1,4 +1,4 @@
-/* out_of_memory.c: the one place where Ferry gives up for want of memory. */
+/* out_of_memory.c: ends the program if Ferry's own data structures cannot be allocated. */
 #include "out_of_memory.h"
 
 #include <stdio.h>
@@ -6,6 +6,6 @@
 
 void fy_out_of_memory(const char *for_what)
 {
-    fprintf(stderr, "ferry: no memory for %s; close other programs, or raise ulimit -v\n", for_what);
+    fprintf(stderr, "ferry: out of memory for %s; close other programs, or raise ulimit -v\n", for_what);
     exit(1);
 }

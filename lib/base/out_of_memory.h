@@ -1,6 +1,6 @@
-/* out_of_memory.h: no memory for Ferry's own books: names, lists, queues, lines of a log. A run that went on without
- * them would be told wrongly: so that is said, and the program ends with status 1. The memory of tensors is another
- * matter: a call that cannot have it fails (memory/full.c). */
+/* out_of_memory.h: host memory for Ferry's own data structures (names, lists, queues) ran out. A run without them
+ * would be recorded wrongly, so this prints a message and exits with status 1. Tensor memory is different: there the
+ * call fails (memory/oom.c). */
 #ifndef FERRY_OUT_OF_MEMORY_H
 #define FERRY_OUT_OF_MEMORY_H
 

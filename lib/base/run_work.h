@@ -1,18 +1,17 @@
-/* run_work.h: one call of one op, as kernels and the host's loops are given it: operands in memory, the numbers that
- * travel with them, what it costs and when it ran. */
+/* run_work.h: one call of one op, as kernels and host loops get it: operands, scalars, cost and times. */
 #ifndef FERRY_RUN_WORK_H
 #define FERRY_RUN_WORK_H
 
 #include "ferry.h"
 
-typedef struct fy_time {
-    int64_t start, end;              /* when the work itself began and ended; -1: not known yet (completion.h) */
-    int64_t held;                    /* how long the host was held by the call */
+typedef struct fy_time {             /* all in ns */
+    int64_t start, end;              /* of the work itself; -1: not known yet (completion.h) */
+    int64_t held;                    /* how long the call blocked the host */
     int64_t wire, staging, overhead; /* parts of a copy's cost */
-    void *begun, *ended;             /* natives of the points that will tell of -1; NULL: nobody will */
+    void *begun, *ended;             /* fy_point natives to query if start or end is -1; NULL: never known */
 } fy_time;
 
-/* A strided array: what kernels and host loops walk. Strides in elements. */
+/* A strided array, as kernels and host loops traverse it. Strides in elements. */
 typedef struct fy_layout {
     int32_t ndim;
     int32_t pad_;
@@ -21,14 +20,14 @@ typedef struct fy_layout {
 } fy_layout;
 
 typedef struct fy_operand {
-    void *data; /* element 0 of the view, in the device's memory; NULL: a number (op.h) */
+    void *data; /* element 0 of the view, in the device's memory; NULL: a scalar (op.h) */
     fy_dtype dtype;
     fy_layout layout;
 } fy_operand;
 
-/* Accesses of a piece of work that nothing orders with those of earlier work (race_detector.c). On the simulated card
- * they find poison, whatever the timetable says. Bit i of a mask: input i (0 is a copy's source); FY_RACE_OUT:
- * the output. `earlier`: works that may not have been done yet, by their numbers. */
+/* Accesses of a launch that race with earlier work (race_detector.c). On the simulated card they yield poison, whatever
+ * the modelled times are. Bit i of a mask: input i (0: a copy's source); FY_RACE_OUT: the output. own: accesses of this
+ * launch; earlier: those of earlier launches, by id, which may not have been executed yet. */
 enum { FY_RACE_OUT = 1 << 7, FY_MOST_RACES = 8 };
 typedef struct fy_races {
     uint8_t own;
@@ -39,24 +38,24 @@ typedef struct fy_races {
     } earlier[FY_MOST_RACES];
 } fy_races;
 
-/* Streams are numbered within their card: 0 is the default stream, 1 to 32 are PyTorch's pool. */
+/* Streams are numbered per card: 0 is the default stream, 1 to 32 are the pool, as in PyTorch. */
 enum { FY_STREAMS = 33 };
 
-enum { FY_MAX_INPUTS = 4, FY_MAX_SCALARS = 6 }; /* scalars: an operand's number, then the call's own (op.h) */
+enum { FY_MAX_INPUTS = 4, FY_MAX_SCALARS = 6 }; /* scalars: operands that are numbers, then parameters (op.h) */
 
 typedef struct fy_run_work {
-    uint32_t id; /* number of the work */
+    uint32_t id; /* of the work */
     int stream;
     fy_races races;
     int op; /* index into fy_ops (op.h) */
     int nin;
-    fy_dtype dtype;                    /* the type that the op computes in; for cast the operand's */
-    int reduced;                       /* dimensions of in[0] that are gone through for one element (op.h) */
+    fy_dtype dtype;                    /* of the computation; for cast: the operand's */
+    int reduced;                       /* number of reduced dimensions of in[0] (op.h) */
     fy_operand in[FY_MAX_INPUTS], out; /* inputs already have the op's dtype */
-    double real[FY_MAX_SCALARS];       /* by FY_ADD_alpha and the like */
+    double real[FY_MAX_SCALARS];       /* indexed by FY_ADD_alpha and so on */
     int64_t integer[FY_MAX_SCALARS];
     int64_t flops, bytes;       /* cost, from the op table */
-    const char *kernel, *blas;  /* out: what did it */
+    const char *kernel, *blas;  /* out: kernel or BLAS routine */
     uint32_t grid[3], block[3]; /* out */
     fy_time time;               /* out */
 } fy_run_work;

@@ -1,4 +1,4 @@
-/* session_hooks.c: calls into the session from the floors below it. */
+/* session_hooks.c: calls into the session from lower layers. */
 #include "session_hooks.h"
 
 #include <stdatomic.h>
@@ -8,13 +8,13 @@ static const fy_session_hooks none, *hooks = &none;
 
 void fy_session_hook(const fy_session_hooks *set) { hooks = set; }
 
-/* The hook itself knows whether another thread is at it. */
+/* The flag only saves the call: the hook synchronizes concurrent calls itself. */
 void fy_session_start(void)
 {
-    static atomic_bool begun;
-    if (atomic_load_explicit(&begun, memory_order_relaxed) || !hooks->start) return;
+    static atomic_bool started;
+    if (atomic_load_explicit(&started, memory_order_relaxed) || !hooks->start) return;
     hooks->start();
-    atomic_store_explicit(&begun, true, memory_order_relaxed);
+    atomic_store_explicit(&started, true, memory_order_relaxed);
 }
 
 bool fy_session_late(void) { return hooks->late && hooks->late(); }

@@ -1,5 +1,5 @@
-/* session_hooks.h: what every floor asks of the session. The session lies on top of all of them, so it puts its
- * functions here before main; until then, and in a program without a session, nothing happens. */
+/* session_hooks.h: calls into the session from lower layers. The session is the top layer, so it registers its
+ * functions here before main; until then, and in a program without a session, the calls do nothing. */
 #ifndef FERRY_SESSION_HOOKS_H
 #define FERRY_SESSION_HOOKS_H
 
@@ -14,13 +14,13 @@ typedef struct fy_session_hooks {
     void (*card_opened)(void);
 } fy_session_hooks;
 
-void fy_session_hook(const fy_session_hooks *hooks); /* lives as long as the program */
+void fy_session_hook(const fy_session_hooks *hooks); /* *hooks must stay valid until the program ends */
 
-void fy_session_start(void);   /* idempotent; every public call that may emit begins with it */
-bool fy_session_late(void);    /* an event came and there is no log: is there one now? */
-void fy_session_is_over(void); /* this process writes a log by hand: it is no session of its own */
-bool fy_narrates(void);        /* does FERRY_NARRATE show the run on stderr? */
-void fy_narrate_flush(void);   /* show what has happened so far; at ordering points */
-void fy_card_opened(void);     /* a card is in use from now on: its memory needs the SIGSEGV handler */
+void fy_session_start(void);   /* idempotent; called first by every public call that may emit */
+bool fy_session_late(void);    /* starts a log if one is due, in a forked child; true if there is one now */
+void fy_session_is_over(void); /* this process appends to a log of another one, and has no session */
+bool fy_narrates(void);        /* does FERRY_NARRATE narrate the run on stderr? */
+void fy_narrate_flush(void);   /* narrates the events so far; called at synchronization points */
+void fy_card_opened(void);     /* a card is open: installs the SIGSEGV handler for its memory */
 
 #endif

@@ -1,4 +1,4 @@
-/* settings.c: settings from the environment that several floors read. */
+/* settings.c: environment variables that several layers read. */
 #include "settings.h"
 
 #include <errno.h>
@@ -15,27 +15,28 @@ bool fy_setting_is_on(const char *name)
 
 uint64_t fy_session_seed(void)
 {
-    static _Atomic bool complained;
+    static _Atomic bool warned;
     const char *text = getenv("FERRY_SEED");
     char *end;
     if (!text || !*text) return 0;
     errno = 0;
     uint64_t seed = strtoull(text, &end, 10);
     if (!errno && !*end && *text != '-' && seed < 1ull << 53) return seed;
-    if (!atomic_exchange(&complained, true))
-        fprintf(stderr, "ferry: FERRY_SEED=%s is not a number from 0 to 2^53 - 1; going on with 0\n", text);
+    if (!atomic_exchange(&warned, true))
+        fprintf(stderr, "ferry: FERRY_SEED=%s is not a number from 0 to 2^53 - 1; using 0\n", text);
     return 0;
 }
 
-/* Ferry's own word goes before CUDA's. */
+/* FERRY_LAUNCH_BLOCKING overrides CUDA_LAUNCH_BLOCKING. */
 bool fy_launch_blocking(void)
 {
     static _Atomic int known;
-    int is = atomic_load_explicit(&known, memory_order_relaxed);
-    if (!is) {
+    enum { UNKNOWN, OFF, ON };
+    int value = atomic_load_explicit(&known, memory_order_relaxed);
+    if (value == UNKNOWN) {
         const char *own = getenv("FERRY_LAUNCH_BLOCKING");
-        is = fy_setting_is_on(own && *own ? "FERRY_LAUNCH_BLOCKING" : "CUDA_LAUNCH_BLOCKING") ? 2 : 1;
-        atomic_store_explicit(&known, is, memory_order_relaxed);
+        value = fy_setting_is_on(own && *own ? "FERRY_LAUNCH_BLOCKING" : "CUDA_LAUNCH_BLOCKING") ? ON : OFF;
+        atomic_store_explicit(&known, value, memory_order_relaxed);
     }
-    return is == 2;
+    return value == ON;
 }

@@ -1,7 +1,7 @@
 /* text.c: growing text, JSON strings and numbers.
  *
- * A text that cannot grow keeps what it has, takes no more and says so (`lost`); memory that runs out while a trace
- * is read must not end the program that is being watched. */
+ * A text that cannot grow keeps what it has, ignores further additions and sets `lost`: running out of memory while
+ * formatting a trace must not end the program. */
 #include "text.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for n more bytes and a closing zero. */
+/* Makes room for n more bytes and a terminating zero. */
 static bool grow(fy_text *t, size_t n)
 {
     if (t->lost) return false;
@@ -59,7 +59,7 @@ void fy_text_int(fy_text *t, int64_t value)
     fy_text_add(t, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* The fewest digits that read back as the same double, whatever the locale's decimal point. */
+/* The fewest digits that parse back to the same double, with a '.' in every locale. */
 static void shortest(fy_text *t, double value)
 {
     char digits[40];
@@ -86,7 +86,7 @@ void fy_text_real(fy_text *t, double value)
     else shortest(t, value);
 }
 
-/* Bytes of the UTF-8 character at s, at most n; 0 if it is not one (overlong, surrogate, cut off ...). */
+/* Length of the UTF-8 sequence at s, at most n bytes; 0 if invalid (overlong, surrogate, truncated ...). */
 static size_t utf8(const unsigned char *s, size_t n)
 {
     size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;

@@ -1,6 +1,6 @@
-/* thread_pool.c: a few threads that share the work on large tensors. They start with the first work that is large
- * enough, sleep between works and end with the process; a forked child starts its own. The caller works
- * along. Parts are taken from a counter, so that a thread that is held up holds up nobody. */
+/* thread_pool.c: worker threads for operations on large tensors. They are started by the first job that is large
+ * enough, sleep between jobs and end with the process; a forked child starts its own. The caller takes part. Chunks
+ * are claimed from an atomic counter, so that a slow thread does not delay the others. */
 #define _GNU_SOURCE 1 /* sched_getaffinity */
 #include "thread_pool.h"
 
@@ -14,25 +14,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 64, PARTS_A_THREAD = 4, STACK_BYTES = 1 << 20 };
+enum { MOST_THREADS = 64, CHUNKS_PER_THREAD = 4, STACK_BYTES = 1 << 20 };
 
-typedef struct work {
+typedef struct job {
     fy_team_body body;
     void *context;
-    int64_t n, part;
-    _Atomic int64_t next; /* where the next part begins */
-} work;
+    int64_t n, chunk;
+    _Atomic int64_t next; /* start of the next chunk */
+} job;
 
-static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER; /* held by the caller whose work is done */
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER; /* held by the caller whose job is running */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
-static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, ended = PTHREAD_COND_INITIALIZER;
-static work *current;   /* NULL: nothing more to begin */
-static uint64_t round_; /* works so far */
+static pthread_cond_t started = PTHREAD_COND_INITIALIZER, idle = PTHREAD_COND_INITIALIZER;
+static job *current;    /* NULL: none to join */
+static uint64_t round_; /* number of jobs so far */
 static int workers, active;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int size = 1;
 
-static int cores(void)
+static int available_cores(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
@@ -40,33 +40,33 @@ static int cores(void)
     return online > 0 ? (int)online : 1;
 }
 
-static int asked(void)
+static int requested_size(void)
 {
     const char *text = getenv("FERRY_THREADS");
     char *end;
-    if (!text || !*text) return cores();
+    if (!text || !*text) return available_cores();
     errno = 0;
     long n = strtol(text, &end, 10);
     if (!errno && !*end && n >= 1 && n <= MOST_THREADS) return (int)n;
-    fprintf(stderr, "ferry: FERRY_THREADS=%.40s is not a number from 1 to %d; going on with %d\n", text, MOST_THREADS,
-            cores());
-    return cores();
+    fprintf(stderr, "ferry: FERRY_THREADS=%.40s is not a number from 1 to %d; using %d\n", text, MOST_THREADS,
+            available_cores());
+    return available_cores();
 }
 
-/* In a forked child no worker is left, and nobody holds a lock. */
+/* A forked child has no workers, and no thread that could release a lock. */
 static void in_child(void)
 {
     pthread_mutex_init(&busy, NULL);
     pthread_mutex_init(&lock, NULL);
-    pthread_cond_init(&begun, NULL);
-    pthread_cond_init(&ended, NULL);
+    pthread_cond_init(&started, NULL);
+    pthread_cond_init(&idle, NULL);
     current = NULL;
     workers = active = 0;
 }
 
 static void start(void)
 {
-    size = asked();
+    size = requested_size();
     if (size > MOST_THREADS) size = MOST_THREADS;
     pthread_atfork(NULL, NULL, in_child);
 }
@@ -77,12 +77,12 @@ int fy_thread_pool_size(void)
     return size;
 }
 
-static void take_parts(work *w)
+static void run_chunks(job *w)
 {
     for (;;) {
-        int64_t from = atomic_fetch_add_explicit(&w->next, w->part, memory_order_relaxed);
+        int64_t from = atomic_fetch_add_explicit(&w->next, w->chunk, memory_order_relaxed);
         if (from >= w->n) return;
-        w->body(from, w->n - from < w->part ? w->n : from + w->part, w->context);
+        w->body(from, w->n - from < w->chunk ? w->n : from + w->chunk, w->context);
     }
 }
 
@@ -92,20 +92,20 @@ static void *worker(void *unused)
     (void)unused;
     pthread_mutex_lock(&lock);
     for (;;) {
-        while (!current || seen == round_) pthread_cond_wait(&begun, &lock);
-        work *w = current;
+        while (!current || seen == round_) pthread_cond_wait(&started, &lock);
+        job *w = current;
         seen = round_;
         active++;
         pthread_mutex_unlock(&lock);
-        take_parts(w);
+        run_chunks(w);
         pthread_mutex_lock(&lock);
-        if (--active == 0) pthread_cond_signal(&ended);
+        if (--active == 0) pthread_cond_signal(&idle);
     }
     return NULL;
 }
 
-/* Signals are for the program's own threads. Fewer workers than wished are no trouble. */
-static void hire(int wanted)
+/* Signals are blocked: the program's own threads handle them. Having fewer workers is not an error. */
+static void start_workers(int wanted)
 {
     pthread_attr_t attr;
     sigset_t all, before;
@@ -119,25 +119,25 @@ static void hire(int wanted)
     pthread_attr_destroy(&attr);
 }
 
-/* A few parts a thread, of whole grains. */
-static int64_t part_of(int64_t n, int64_t grain)
+/* Elements per chunk: some chunks per thread, a multiple of the grain. */
+static int64_t chunk_size(int64_t n, int64_t grain)
 {
-    int64_t parts = (int64_t)size * PARTS_A_THREAD, grains = (n + grain - 1) / grain;
+    int64_t parts = (int64_t)size * CHUNKS_PER_THREAD, grains = (n + grain - 1) / grain;
     return (grains + parts - 1) / parts * grain;
 }
 
-static void share(work *w)
+static void run_job(job *w)
 {
     pthread_mutex_lock(&lock);
-    hire(size - 1);
+    start_workers(size - 1);
     current = w;
     round_++;
-    pthread_cond_broadcast(&begun);
+    pthread_cond_broadcast(&started);
     pthread_mutex_unlock(&lock);
-    take_parts(w);
+    run_chunks(w);
     pthread_mutex_lock(&lock);
     current = NULL;
-    while (active > 0) pthread_cond_wait(&ended, &lock);
+    while (active > 0) pthread_cond_wait(&idle, &lock);
     pthread_mutex_unlock(&lock);
 }
 
@@ -147,7 +147,7 @@ void fy_thread_pool_run(int64_t n, int64_t grain, fy_team_body body, void *conte
         body(0, n, context);
         return;
     }
-    work w = {.body = body, .context = context, .n = n, .part = part_of(n, grain)};
-    share(&w);
+    job w = {.body = body, .context = context, .n = n, .chunk = chunk_size(n, grain)};
+    run_job(&w);
     pthread_mutex_unlock(&busy);
 }

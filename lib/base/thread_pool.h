@@ -1,17 +1,16 @@
-/* thread_pool.h: a few threads that share the work on large tensors. */
+/* thread_pool.h: worker threads for operations on large tensors. */
 #ifndef FERRY_TEAM_H
 #define FERRY_TEAM_H
 
 #include <stdint.h>
 
-/* Call body for parts [from, to) of 0 .. n, from several threads at once; back when all are done. A part
- * begins at a multiple of `grain` and ends at one, or at n. Work of less than two grains, and work that
- * comes while the team is busy, is one part in the caller's thread: where parts are cut hangs on the
- * number of threads, so no result may hang on that. */
+/* Calls body for chunks [from, to) of 0 .. n, concurrently from several threads; returns when all are done. Chunks
+ * start at multiples of `grain`. A job of less than two grains, or one that comes while the pool is busy, is a single
+ * chunk in the caller's thread. The chunk size depends on the number of threads, so results must not depend on it. */
 typedef void (*fy_team_body)(int64_t from, int64_t to, void *context);
 void fy_thread_pool_run(int64_t n, int64_t grain, fy_team_body body, void *context);
 
-/* FERRY_THREADS, or as many as the process may use cores. */
+/* FERRY_THREADS, or the number of cores available to the process. */
 int fy_thread_pool_size(void);
 
 #endif

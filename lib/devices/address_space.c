@@ -1,15 +1,15 @@
-/* address_space.c: first fit over an address range that need not exist.
+/* address_space.c: a first-fit allocator of address ranges, which need not be mapped.
  *
- * It hands out VRAM, and it makes the modelled addresses of the log: the lowest hole that is large
- * enough is taken from its front; what is given back merges with its neighbours at once. So the same
- * calls get the same addresses on every machine. Whoever has a range holds a lock while calling.
+ * It allocates VRAM and the modelled addresses of the log: from the front of the lowest hole that is large enough. A
+ * freed range merges with adjacent holes at once. So the same calls return the same addresses on every machine. Not
+ * thread-safe: the owner locks.
  *
  *      base                                              base + bytes
- *       | taken | hole | taken | hole ................... |
+ *       | used  | hole | used  | hole ................... |
  *
- * Holes are a list in order of address. Every address ever handed out has an entry in a hash table:
- * how long the piece is now (0: given back) and how many tenants it has had. A segment is a piece with tenants at
- * addresses within (fy_address_space_reuse). */
+ * Holes are a list, sorted by address. A hash table has an entry for every address ever allocated: the size of the
+ * range there (0: freed) and how many tenants the address has had. A segment is one range with tenants at addresses
+ * inside it (fy_address_space_reuse). */
 #include "address_space.h"
 
 #include <stdlib.h>
@@ -19,37 +19,37 @@ typedef struct hole {
     struct hole *next;
 } hole;
 
-/* Holes are taken so many at a time, and ahead: giving back needs no memory. */
-typedef struct supply {
-    struct supply *next;
+/* Holes are allocated in chunks and ahead of need, so that freeing never needs memory. */
+typedef struct hole_chunk {
+    struct hole_chunk *next;
     hole holes[64];
-} supply;
+} hole_chunk;
 
-typedef struct place {
-    uint64_t addr; /* 0: an empty entry */
+typedef struct entry {
+    uint64_t addr; /* 0: empty */
     uint64_t bytes;
     uint32_t tenants;
-} place;
+} entry;
 
 struct fy_address_space {
     uint64_t align;
     hole *holes, *spare;
-    size_t spares, taken; /* of the pieces that are taken each may become a hole of its own */
-    supply *supplies;
-    place *places; /* open addressing, room is a power of two */
+    size_t spares, in_use; /* spares > in_use: each range in use may become a hole of its own */
+    hole_chunk *chunks;
+    entry *table; /* open addressing; room is a power of two */
     size_t used, room;
 };
 
-static bool add_spares(struct fy_address_space *r)
+static bool grow_spares(struct fy_address_space *r)
 {
-    supply *more = malloc(sizeof *more);
-    size_t n = sizeof more->holes / sizeof *more->holes;
-    if (!more) return false;
-    more->next = r->supplies;
-    r->supplies = more;
+    hole_chunk *chunk = malloc(sizeof *chunk);
+    size_t n = sizeof chunk->holes / sizeof *chunk->holes;
+    if (!chunk) return false;
+    chunk->next = r->chunks;
+    r->chunks = chunk;
     for (size_t i = 0; i < n; i++) {
-        more->holes[i].next = r->spare;
-        r->spare = &more->holes[i];
+        chunk->holes[i].next = r->spare;
+        r->spare = &chunk->holes[i];
     }
     r->spares += n;
     return true;
@@ -64,7 +64,7 @@ static hole *new_hole(struct fy_address_space *r, hole as)
     return h;
 }
 
-static void end_hole(struct fy_address_space *r, hole *h)
+static void release_hole(struct fy_address_space *r, hole *h)
 {
     h->next = r->spare;
     r->spare = h;
@@ -74,21 +74,21 @@ static void end_hole(struct fy_address_space *r, hole *h)
 static size_t slot_of(const struct fy_address_space *r, uint64_t addr)
 {
     size_t i = (size_t)((addr / r->align * 0x9e3779b97f4a7c15u) >> 20) & (r->room - 1);
-    while (r->places[i].addr && r->places[i].addr != addr) i = (i + 1) & (r->room - 1);
+    while (r->table[i].addr && r->table[i].addr != addr) i = (i + 1) & (r->room - 1);
     return i;
 }
 
-/* Double the table; false if there is no memory, and then it stays as it was. */
-static bool grow(struct fy_address_space *r)
+/* Doubles the table; false if out of memory, table unchanged. */
+static bool grow_table(struct fy_address_space *r)
 {
     struct fy_address_space bigger = *r;
     bigger.room = r->room * 2;
-    bigger.places = calloc(bigger.room, sizeof(place));
-    if (!bigger.places) return false;
+    bigger.table = calloc(bigger.room, sizeof(entry));
+    if (!bigger.table) return false;
     for (size_t i = 0; i < r->room; i++)
-        if (r->places[i].addr) bigger.places[slot_of(&bigger, r->places[i].addr)] = r->places[i];
-    free(r->places);
-    r->places = bigger.places;
+        if (r->table[i].addr) bigger.table[slot_of(&bigger, r->table[i].addr)] = r->table[i];
+    free(r->table);
+    r->table = bigger.table;
     r->room = bigger.room;
     return true;
 }
@@ -96,19 +96,18 @@ static bool grow(struct fy_address_space *r)
 struct fy_address_space *fy_address_space_make(uint64_t base, uint64_t bytes, uint64_t align)
 {
     struct fy_address_space *r = calloc(1, sizeof *r);
-    place *places = calloc(64, sizeof *places);
-    if (!r || !places || !add_spares(r)) {
-        free(r), free(places);
+    entry *table = calloc(64, sizeof *table);
+    if (!r || !table || !grow_spares(r)) {
+        free(r), free(table);
         return NULL;
     }
     r->align = align;
     r->holes = new_hole(r, (hole){base, bytes / align * align, NULL});
-    r->places = places;
+    r->table = table;
     r->room = 64;
     return r;
 }
 
-/* Cut `bytes` off the front of the first hole that has them. */
 static uint64_t take_first_fit(struct fy_address_space *r, uint64_t bytes)
 {
     for (hole **h = &r->holes; *h; h = &(*h)->next) {
@@ -119,7 +118,7 @@ static uint64_t take_first_fit(struct fy_address_space *r, uint64_t bytes)
         if ((*h)->bytes == 0) {
             hole *empty = *h;
             *h = empty->next;
-            end_hole(r, empty);
+            release_hole(r, empty);
         }
         return addr;
     }
@@ -128,7 +127,7 @@ static uint64_t take_first_fit(struct fy_address_space *r, uint64_t bytes)
 
 bool fy_address_space_ready(struct fy_address_space *r)
 {
-    return (r->used * 2 + 2 < r->room || grow(r)) && (r->spares > r->taken || add_spares(r));
+    return (r->used * 2 + 2 < r->room || grow_table(r)) && (r->spares > r->in_use || grow_spares(r));
 }
 
 uint64_t fy_address_space_take(struct fy_address_space *r, uint64_t bytes, uint32_t *tenant)
@@ -139,9 +138,9 @@ uint64_t fy_address_space_take(struct fy_address_space *r, uint64_t bytes, uint3
     if (bytes == 0) bytes = r->align;
     if (fy_address_space_ready(r)) addr = take_first_fit(r, bytes);
     if (addr) {
-        place *p = &r->places[slot_of(r, addr)];
+        entry *p = &r->table[slot_of(r, addr)];
         if (!p->addr) r->used++;
-        r->taken++;
+        r->in_use++;
         p->addr = addr;
         p->bytes = bytes;
         if (tenant) *tenant = p->tenants++;
@@ -151,14 +150,14 @@ uint64_t fy_address_space_take(struct fy_address_space *r, uint64_t bytes, uint3
 
 uint32_t fy_address_space_reuse(struct fy_address_space *r, uint64_t addr)
 {
-    place *p = &r->places[slot_of(r, addr)];
+    entry *p = &r->table[slot_of(r, addr)];
     if (!p->addr) r->used++;
     p->addr = addr;
     return p->tenants++;
 }
 
-/* Make [addr, addr + bytes) a hole, one with the holes that it touches. */
-static void put_back(struct fy_address_space *r, uint64_t addr, uint64_t bytes)
+/* Makes [addr, addr + bytes) a hole, merged with adjacent ones. */
+static void add_hole(struct fy_address_space *r, uint64_t addr, uint64_t bytes)
 {
     hole *before = NULL, *after = r->holes;
     while (after && after->addr < addr) before = after, after = after->next;
@@ -172,18 +171,18 @@ static void put_back(struct fy_address_space *r, uint64_t addr, uint64_t bytes)
     if (after && before->addr + before->bytes == after->addr) {
         before->bytes += after->bytes;
         before->next = after->next;
-        end_hole(r, after);
+        release_hole(r, after);
     }
 }
 
 void fy_address_space_give(struct fy_address_space *r, uint64_t addr)
 {
     if (!addr) return;
-    place *p = &r->places[slot_of(r, addr)];
+    entry *p = &r->table[slot_of(r, addr)];
     if (p->addr == addr && p->bytes) {
-        put_back(r, addr, p->bytes);
+        add_hole(r, addr, p->bytes);
         p->bytes = 0;
-        r->taken--;
+        r->in_use--;
     }
 }
 
@@ -198,11 +197,11 @@ uint64_t fy_address_space_largest(const struct fy_address_space *r)
 void fy_address_space_free(struct fy_address_space *r)
 {
     if (!r) return;
-    while (r->supplies) {
-        supply *next = r->supplies->next;
-        free(r->supplies);
-        r->supplies = next;
+    while (r->chunks) {
+        hole_chunk *next = r->chunks->next;
+        free(r->chunks);
+        r->chunks = next;
     }
-    free(r->places);
+    free(r->table);
     free(r);
 }

@@ -1,17 +1,17 @@
-/* address_space.h: first fit over an address range that need not exist; for VRAM and for modelled addresses. */
+/* address_space.h: a first-fit allocator of address ranges, for VRAM and for modelled addresses. Not thread-safe. */
 #ifndef FERRY_ADDRESS_SPACE_H
 #define FERRY_ADDRESS_SPACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct fy_address_space *fy_address_space_make(uint64_t base, uint64_t bytes, uint64_t align);
-/* Is there memory for the books of one more piece, or tenant? Then take fails for want of room alone. */
+struct fy_address_space *fy_address_space_make(uint64_t base, uint64_t bytes, uint64_t align); /* NULL: no memory */
+/* Reserves host memory for one more range or tenant: after that, take fails only if the space is full. */
 bool fy_address_space_ready(struct fy_address_space *r);
-/* 0: no room. *tenant: how many had that address before; NULL: this one is none. */
+/* 0: full. *tenant: how many had that address before; NULL: the range itself is no tenant. */
 uint64_t fy_address_space_take(struct fy_address_space *r, uint64_t bytes, uint32_t *tenant);
-uint32_t fy_address_space_reuse(struct fy_address_space *r,
-                                uint64_t addr); /* one more at an address within a piece: the same; after ready */
+/* Counts one more tenant at an address inside a range; returns how many there were before. Call ready first. */
+uint32_t fy_address_space_reuse(struct fy_address_space *r, uint64_t addr);
 void fy_address_space_give(struct fy_address_space *r, uint64_t addr);
 uint64_t fy_address_space_largest(const struct fy_address_space *r);
 void fy_address_space_free(struct fy_address_space *r);

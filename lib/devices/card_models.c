@@ -1,8 +1,8 @@
-/* card_models.c: the figures that modelled times are made of, each with its source.
+/* card_models.c: the parameters of the timing model, each with its source.
  *
- * "data sheet" means the vendor's published figure. "assumed" means our choice of a round number in
- * the range that such machines show; "measured" means by whom the source names, not by Ferry. Figures are data: a
- * new card is a new row. tests/timetable_test.c holds copies against the measurements that are named here. */
+ * "data sheet": the vendor's published figure. "assumed": our choice of a round number in the range of such machines.
+ * "measured": by the source that is named, not by Ferry. A new card is a new row. tests/timetable_test.c compares
+ * modelled copies with the measurements named here. */
 #include <strings.h>
 
 #include "card_params.h"
@@ -13,11 +13,11 @@ static const fy_card host = {
     .capacity = (int64_t)16 << 30, /* assumed; the same on every machine, so that logs are too */
     .flops_f32 = 100e9,            /* assumed: one core with 256-bit vectors */
     .memory_bandwidth = 20e9,      /* assumed: one core's share of DDR5 */
-    .bus_bandwidth = 20e9,         /* copies from RAM to RAM go at RAM's speed */
+    .bus_bandwidth = 20e9,         /* host-to-host copies run at RAM bandwidth */
     .staging_bandwidth = 20e9,
     .staging_chunk = 4 << 20,
     .bus_latency = 0,
-    .call_overhead = 500, /* assumed: a library call with its checks */
+    .call_overhead = 500, /* assumed: a library call with its argument checks */
     .launch_overhead = 500,
     .kernel_latency = 0,
 };
@@ -29,23 +29,23 @@ static const fy_card cards[] = {
         .capacity = 141000000000,   /* data sheet, H200 SXM: 141 GB HBM3e */
         .flops_f32 = 67e12,         /* data sheet: 67 TFLOPS FP32, outside tensor cores */
         .memory_bandwidth = 4.8e12, /* data sheet: 4.8 TB/s */
-        .bus_bandwidth = 50e9,      /* assumed: of PCIe Gen5 x16, 128 GB/s both ways by the data sheet. NVIDIA's blog on
-                                       nvbandwidth shows 55.63 GB/s, host to device, perhaps of another card */
-        .peer_bandwidth = 390e9,    /* of NVLink's 450 GB/s each way (data sheet: 900 both ways). Measured on the H100,
-                                       whose NVLink is the same: 380 GB/s one way, github.com/NVIDIA/nccl/issues/1264 */
-        .staging_bandwidth = 10e9,  /* assumed: one core copying into page-locked memory */
+        .bus_bandwidth = 50e9,      /* assumed, for PCIe Gen5 x16; data sheet: 128 GB/s both ways. NVIDIA's blog on
+                                       nvbandwidth shows 55.63 GB/s host to device, possibly on another card */
+        .peer_bandwidth = 390e9,    /* assumed; NVLink has 450 GB/s each way (data sheet: 900 both ways). Measured on
+                                       the H100, same NVLink: 380 GB/s one way, github.com/NVIDIA/nccl/issues/1264 */
+        .staging_bandwidth = 10e9,  /* assumed: one core copying into pinned memory */
         .staging_chunk = 4 << 20,   /* assumed; the driver's own figure is not published */
-        .bus_latency = 2000,        /* assumed: start of one DMA transfer */
-        .call_overhead = 3000,      /* assumed: a copy or a wait as the host sees it */
-        .launch_overhead = 4000,    /* assumed: a launch as the host sees it */
-        .kernel_latency = 3000,     /* assumed: head of the queue to first instruction, and back */
-        .launch_queue = 1024,       /* assumed: after about so many launches a loop of launches is held; undocumented */
+        .bus_latency = 2000,        /* assumed: setup of one DMA transfer */
+        .call_overhead = 3000,      /* assumed: host time of a copy or a wait */
+        .launch_overhead = 4000,    /* assumed: host time of a launch */
+        .kernel_latency = 3000,     /* assumed: head of the queue to first instruction, and completion */
+        .launch_queue = 1024,       /* assumed: a loop of launches blocks after about this many; undocumented */
         .malloc_overhead = 100000,  /* assumed: cudaMalloc */
         .free_overhead = 100000,    /* assumed: cudaFree */
-        .pin_overhead = 50000,      /* assumed: cudaHostAlloc of little */
+        .pin_overhead = 50000,      /* assumed: cudaHostAlloc of a small size */
         .pin_bandwidth = 2.8e9,     /* measured: 32 MB in 11.6 ms, github.com/rapidsai/dask-cuda/issues/106 */
-        .unpin_bandwidth = 11e9,    /* assumed: a quarter of that time */
-        .multiprocessors = 132,     /* data sheet of the H100 SXM, whose chip it is */
+        .unpin_bandwidth = 11e9,    /* assumed: four times as fast as pinning */
+        .multiprocessors = 132,     /* data sheet of the H100 SXM, the same chip */
         .threads_each = 2048,       /* CUDA programming guide, compute capability 9.0 */
     },
     {
@@ -54,13 +54,13 @@ static const fy_card cards[] = {
         .capacity = (int64_t)8 << 30, /* data sheet: 8 GB GDDR6 */
         .flops_f32 = 9e12,         /* data sheet: 3072 cores, boost from 1.47 GHz (35 W); 14.6e12 at 2.37 GHz (115 W) */
         .memory_bandwidth = 256e9, /* data sheet: 128 bits of 16 Gbps */
-        .bus_bandwidth = 12.2e9,   /* PCIe 4.0 x8, which is as fast as 3.0 x16: 15.75 GB/s less headers. Measured on a
+        .bus_bandwidth = 12.2e9,   /* PCIe 4.0 x8, as fast as 3.0 x16: 15.75 GB/s less packet headers. Measured on a
                                       laptop, pinned: 11.4 GiB/s, github.com/tracel-ai/cubecl/issues/539; on 3.0 x16
                                       with a P100: 12.15 and 12.89 GB/s, github.com/mpicbg-scicomp/gearshifft/pull/82 */
         .staging_bandwidth = 6e9,  /* measured on 3.0 x16: 5 to 6 GB/s pageable, 11 to 12 pinned,
                                       github.com/rapidsai/dask-cuda/pull/98 */
         .staging_chunk = 1 << 20,  /* assumed */
-        .bus_latency = 3000,       /* this and what follows: assumed, as for the H200, the host being slower */
+        .bus_latency = 3000,       /* from here on: assumed, as for the H200, with a slower host */
         .call_overhead = 5000,
         .launch_overhead = 5000,
         .kernel_latency = 4000,
@@ -77,13 +77,13 @@ static const fy_card cards[] = {
         .name = "NVIDIA GeForce GTX 680",
         .key = "old",
         .capacity = (int64_t)2 << 30, /* data sheet, 2012: 2 GB GDDR5 */
-        .flops_f32 = 3.09e12,         /* data sheet: 1536 cores, two operations a clock of 1006 MHz */
+        .flops_f32 = 3.09e12,         /* data sheet: 1536 cores, two operations per clock at 1006 MHz */
         .memory_bandwidth = 192.2e9,  /* data sheet: 192.2 GB/s */
         .bus_bandwidth = 6.4e9,     /* measured, pinned, 16 MiB: 6.19 GB/s there, 6.67 back, and pageable 5.37 and 5.63:
                                        "How to Optimize Data Transfers in CUDA C/C++", NVIDIA's developer blog, 2012 */
-        .staging_bandwidth = 5.6e9, /* of the same measurements */
+        .staging_bandwidth = 5.6e9, /* from the same measurements */
         .staging_chunk = 512 << 10, /* assumed */
-        .bus_latency = 5000,        /* this and what follows: assumed, older drivers and hosts being slower */
+        .bus_latency = 5000,        /* from here on: assumed; older drivers and hosts are slower */
         .call_overhead = 8000,
         .launch_overhead = 8000,
         .kernel_latency = 6000,

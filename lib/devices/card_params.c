@@ -1,4 +1,4 @@
-/* card_params.c: the figures of a card by name, and what is written as their values. */
+/* card_params.c: a card's model parameters by name; parsing of their values. */
 #include "card_params.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ void fy_card_param_set(fy_card *card, const fy_card_param *f, int64_t value)
     memcpy((char *)card + f->offset, f->real ? (void *)&real : (void *)&value, sizeof value);
 }
 
-/* Digits, perhaps with a point: no sign, no exponent, and the same in every locale. */
+/* Digits with an optional decimal point; no sign, no exponent. Unlike strtod it does not depend on the locale. */
 static const char *read_number(const char *p, const char *end, double *number)
 {
     double scale = 1;
@@ -115,7 +115,7 @@ bool fy_card_param_option(fy_card *card, const char *option, size_t n, char *why
     if (!f) return refuse_option(option, length, why, room);
     if (!equals || !fy_card_param_read(equals + 1, n - length - 1, f->unit, &value) || value < f->least ||
         value > f->most) {
-        snprintf(why, room, "'%.*s' gives no %s that can be; write a number%s, as in %s", (int)(n < 40 ? n : 40),
+        snprintf(why, room, "'%.*s' is not a valid value for %s; write a number%s, as in %s", (int)(n < 40 ? n : 40),
                  option, f->option, f->unit == FY_UNIT_COUNT ? " from 1 to 65536" : " and its unit", f->example);
         return false;
     }

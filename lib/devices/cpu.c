@@ -1,5 +1,5 @@
-/* cpu.c: the host as a back end. Everything is done when the call returns; under the model each call
- * costs what the host's figures say (card_models.c), beside a real card what it took. */
+/* cpu.c: the host as a back end. Every call is synchronous. Its time is modelled (card_models.c), or measured if there
+ * is a real card. */
 #define _GNU_SOURCE 1 /* MADV_HUGEPAGE */
 #include "cpu.h"
 
@@ -29,25 +29,24 @@ static void cpu_info(fy_dev *d)
     d->capacity = fy_card_host()->capacity;
 }
 
-/* What is large begins at a large page and asks for such: fresh memory then comes 2 MiB at a time instead of
- * 4 KiB, which otherwise takes far longer than most ops. */
-static void *take(size_t bytes)
+/* Large blocks use huge pages: faulting in fresh memory 4 KiB at a time takes far longer than most ops. */
+static void *allocate(size_t bytes)
 {
-    size_t align = bytes < LARGE ? ALIGN : LARGE_PAGE, whole = (bytes + align - 1) / align * align;
-    void *p = aligned_alloc(align, whole);
-    if (p && align == LARGE_PAGE) madvise(p, whole, MADV_HUGEPAGE);
+    size_t align = bytes < LARGE ? ALIGN : LARGE_PAGE, rounded = (bytes + align - 1) / align * align;
+    void *p = aligned_alloc(align, rounded);
+    if (p && align == LARGE_PAGE) madvise(p, rounded, MADV_HUGEPAGE);
     return p;
 }
 
-/* Full is where the model says so, and not where this machine does: the same on every machine. What is to be
- * page-locked, and how, is a card's business. */
+/* The capacity is the model's, not this machine's, so that programs run out of memory at the same point everywhere.
+ * Pinned memory is allocated by a card's back end. */
 static void *cpu_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
 {
     *t = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
-    if (mem == FY_WORD_pinned) return strcpy(fy_fault.text, "only a card pins memory"), NULL;
+    if (mem == FY_WORD_pinned) return strcpy(fy_fault.text, "only a card can pin memory"), NULL;
     if (bytes > (size_t)d->capacity || (int64_t)bytes > d->capacity - live) return NULL;
-    return take(bytes);
+    return allocate(bytes);
 }
 
 static void cpu_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
@@ -57,13 +56,13 @@ static void cpu_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *
     free(p);
 }
 
-/* The model's figures; NULL: times are measured, from the moment on when a real card is opened. */
-static const fy_card *figures(const fy_dev *d) { return __atomic_load_n(&d->card, __ATOMIC_RELAXED); }
+/* The model's parameters; NULL: times are measured, as soon as a real card is open. */
+static const fy_card *model(const fy_dev *d) { return __atomic_load_n(&d->card, __ATOMIC_RELAXED); }
 
-/* Spend what work that began at `before` costs, and say when it ran. */
-static void spend(const fy_dev *d, fy_time *t, int64_t before, double seconds)
+/* Advances the modelled clock by the cost of work that began at `before`, and fills *t. */
+static void advance(const fy_dev *d, fy_time *t, int64_t before, double seconds)
 {
-    const fy_card *card = figures(d);
+    const fy_card *card = model(d);
     int64_t overhead = card ? card->call_overhead : 0;
     if (card) fy_clock_advance(overhead + llround(seconds * 1e9));
     *t = (fy_time){.start = before + overhead, .end = fy_clock_now(), .overhead = overhead};
@@ -72,16 +71,16 @@ static void spend(const fy_dev *d, fy_time *t, int64_t before, double seconds)
 
 static bool cpu_copy(fy_dev *d, fy_copy_work *w)
 {
-    const fy_card *card = figures(d);
+    const fy_card *card = model(d);
     int64_t before = fy_clock_now();
     if (w->bytes) memmove(w->dst, w->src, w->bytes);
     w->route = FY_WORD_host;
     w->was_async = false;
-    spend(d, &w->time, before, card ? (double)w->bytes / card->memory_bandwidth : 0);
+    advance(d, &w->time, before, card ? (double)w->bytes / card->memory_bandwidth : 0);
     return true;
 }
 
-/* The slower of arithmetic and memory decides. */
+/* Roofline: the slower of arithmetic and memory. */
 static bool cpu_run(fy_dev *d, fy_run_work *w)
 {
     int64_t before = fy_clock_now();
@@ -89,9 +88,9 @@ static bool cpu_run(fy_dev *d, fy_run_work *w)
     if (!op) return strcpy(fy_fault.text, "no host version of this op"), false;
     op(w);
     double work = 0;
-    const fy_card *card = figures(d);
+    const fy_card *card = model(d);
     if (card) work = fmax((double)w->flops / card->flops_f32, (double)w->bytes / card->memory_bandwidth);
-    spend(d, &w->time, before, work);
+    advance(d, &w->time, before, work);
     return true;
 }
 

@@ -1,16 +1,16 @@
-/* cuda.c: the real card, thin, on the same table as the simulated one: static CUDA runtime, the kernels
- * that nvcc made from the same sources, measured times.
+/* cuda.c: the real card as a back end: a thin layer over the CUDA runtime (linked statically) and the kernels compiled
+ * by nvcc from the same sources as the simulated card's; times are measured.
  *
- * Nothing is waited for that the program does not wait for. While a log is open each piece of work lies between two
- * marks (cuda_clock.h), which say later when it began and ended (completion.h); without a log there are none.
- * Streams are made without an order to the default one, as PyTorch's are. Any thread may call; the runtime's
- * current card is per thread.
+ * It never synchronizes unless the program does. While a log is open each piece of work is bracketed by two marks
+ * (CUDA events, cuda_clock.h), from which its start and end are read later (completion.h); without a log there are
+ * none. Streams are non-blocking (no implicit order with the default stream), as in PyTorch. Thread-safe; every call
+ * sets the runtime's current device, which is per thread.
  *
- * A kernel whose assertion fails writes the number of its work where the host can still read it when the card
- * is dead. Other faults cannot be told apart: CUDA reports them at whatever call comes next.
+ * A kernel whose assertion fails writes the id of its work to pinned memory, which the host can still read after the
+ * context is lost. Other faults cannot be attributed: CUDA reports them at whatever call comes next.
  *
- * It makes libferry-cuda.so, with the kernels and the runtime (cuda_library.h); libferry.a has none of it. The tests
- * compile this file against a recording fake of the runtime (tests/fake_cuda). */
+ * Part of libferry-cuda.so, with the kernels and the runtime (cuda_library.h), not of libferry.a. The tests compile
+ * this file against a recording fake of the runtime (tests/fake_cuda). */
 #include <stdio.h>
 
 #include "clock.h"
@@ -20,13 +20,13 @@
 #include "op.h"
 #include "run_work.h"
 
-static const size_t cheap = 1 << 20; /* bytes that are filled; more would take time that nobody asked for */
+static const size_t max_fill = 1 << 20; /* bytes; filling more would noticeably slow the program down */
 
 __thread fy_cuda_place fy_cuda_launching;
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
-/* What the count of cards tells, in a few words. Without a driver the count is left unwritten. */
+/* The reason, from the result of cudaGetDeviceCount, or NULL. Without a driver it leaves the count unwritten. */
 static const char *why_no_card(cudaError_t e, int cards)
 {
     int driver = 0;
@@ -61,7 +61,7 @@ static bool make_blame(fy_dev *d, cuda *c)
     return true;
 }
 
-/* Has this build code for the card? To ask for one kernel is to have the runtime look, and load. */
+/* Does this build have code for the card? cudaFuncGetAttributes makes the runtime look for it and load it. */
 static bool has_kernels(fy_dev *d)
 {
     struct cudaFuncAttributes a;
@@ -73,14 +73,14 @@ static bool has_kernels(fy_dev *d)
     if (failed(d, cudaGetDeviceProperties(&p, d->number - 1), "cudaGetDeviceProperties")) return false;
     int has = p.major * 10 + p.minor;
     snprintf(fy_fault.text, sizeof fy_fault.text,
-             has < built.oldest ? "card too old for this build: %s is sm_%d, and the kernels begin with sm_%d"
-                                : "no kernels in this build for %s, which is sm_%d; those that it has begin with sm_%d",
+             has < built.oldest ? "card too old for this build: %s is sm_%d, and the oldest kernels are for sm_%d"
+                                : "this build has no kernels for %s, which is sm_%d; its oldest are for sm_%d",
              p.name, has, built.oldest);
     return false;
 }
 
-/* Make the card the thread's current one. Its context, which takes a card's memory and the program's time, comes with
- * the first use of that card. */
+/* Makes the card the thread's current one. Its context, which costs time and memory on the card, is created at its
+ * first use. */
 static bool enter(fy_dev *d)
 {
     cuda *c = d->state;
@@ -91,11 +91,11 @@ static bool enter(fy_dev *d)
     return ready;
 }
 
-/* The first card is entered at once, as it decides whether real ones are used at all; the others when they are. */
+/* Card 0 is initialized at once: it decides whether real cards are used at all. The others are at first use. */
 static bool cuda_open(fy_dev *d, char *why, size_t room)
 {
     int cards = 0;
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* else a kernel's first launch is timed with its loading */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* lazy loading would count in the time of a kernel's first launch */
     cudaError_t e = cudaGetDeviceCount(&cards);
     const char *reason = why_no_card(e, cards);
     if (!reason && d->number > cards) reason = "no such card";
@@ -141,13 +141,13 @@ static void *cuda_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
     if (!enter(d)) return NULL;
     cudaError_t e = pinned ? cudaHostAlloc(&p, bytes, cudaHostAllocPortable) : cudaMalloc(&p, bytes);
     if (failed(d, e, pinned ? "cudaHostAlloc" : "cudaMalloc")) p = NULL;
-    if (e == cudaErrorMemoryAllocation) fy_fault.text[0] = 0; /* full, and nothing else is wrong */
+    if (e == cudaErrorMemoryAllocation) fy_fault.text[0] = 0; /* out of memory is not a fault */
     t->end = fy_clock_now();
     t->held = t->overhead = t->end - t->start;
     return p;
 }
 
-/* The runtime waits for work that still uses it. */
+/* cudaFree and cudaFreeHost wait for work that still uses the memory. */
 static void cuda_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
 {
     (void)bytes;
@@ -160,7 +160,7 @@ static void cuda_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time 
     t->held = t->overhead = t->end - t->start;
 }
 
-/* ---- streams and places in them ----------------------------------------------------------------- */
+/* ---- streams and points ------------------------------------------------------------------------- */
 
 static bool stream_of(fy_dev *d, int number, cudaStream_t *s)
 {
@@ -192,12 +192,12 @@ static bool cuda_record(fy_dev *d, int stream, fy_point *p)
         p->native = NULL;
         return true;
     }
-    if (!enter(d) || !stream_of(d, stream, &s) || !(m = put_mark(d, m, s))) return false;
+    if (!enter(d) || !stream_of(d, stream, &s) || !(m = record_mark(d, m, s))) return false;
     *p = (fy_point){.stream = stream, .when = -1, .native = m};
     return true;
 }
 
-/* A point without a mark stands for all of its stream so far. */
+/* A point without a mark is the current end of its stream. */
 static bool host_waits(fy_dev *d, const fy_point *p)
 {
     cudaStream_t s;
@@ -213,7 +213,7 @@ static bool stream_waits(fy_dev *d, const fy_point *p, fy_dev *waiter, int strea
     return !failed(d, cudaStreamWaitEvent(s, event_at(d, p->native), 0), "cudaStreamWaitEvent");
 }
 
-/* For all that a stream of d has been given by now. */
+/* For all work queued on stream `of` of d so far. */
 static bool stream_waits_for_stream(fy_dev *d, int of, fy_dev *waiter, int stream)
 {
     fy_point now = {0};
@@ -221,7 +221,7 @@ static bool stream_waits_for_stream(fy_dev *d, int of, fy_dev *waiter, int strea
     return cuda_record(d, -1, &now) && ok;
 }
 
-/* Nobody asks for a stream that waits for a whole card: the host waits in its place. */
+/* A stream that waits for a whole card never occurs; the host waits instead. */
 static bool cuda_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
 {
     bool ok;
@@ -254,15 +254,18 @@ static bool cuda_done(fy_dev *d, const fy_point *p, int64_t *when)
 
 static const fy_time unknown = {.start = -1, .end = -1};
 
-/* Marks before and after a piece of work, for whoever will tell when it ended. */
-static bool note_begin(fy_dev *d, fy_time *t, cudaStream_t s)
+/* Marks before and after a piece of work, read by completion.c. */
+static bool mark_begin(fy_dev *d, fy_time *t, cudaStream_t s)
 {
-    return !fy_log_is_on() || (t->begun = put_mark(d, NULL, s));
+    return !fy_log_is_on() || (t->begun = record_mark(d, NULL, s));
 }
 
-static bool note_end(fy_dev *d, fy_time *t, cudaStream_t s) { return !t->begun || (t->ended = put_mark(d, NULL, s)); }
+static bool mark_end(fy_dev *d, fy_time *t, cudaStream_t s)
+{
+    return !t->begun || (t->ended = record_mark(d, NULL, s));
+}
 
-/* Work that failed, or that was waited for, needs its marks no more. */
+/* For work that failed, or whose times are known. */
 static void drop_marks(fy_dev *d, fy_time *t)
 {
     drop_mark(d, t->begun);
@@ -270,7 +273,7 @@ static void drop_marks(fy_dev *d, fy_time *t)
     t->begun = t->ended = NULL;
 }
 
-/* The host waits for a copy; then its times are known. */
+/* Blocking copy: the host waits, then reads the times. */
 static bool wait_for(fy_dev *d, cudaStream_t s, fy_time *t, int64_t before)
 {
     if (failed(d, cudaStreamSynchronize(s), "cudaStreamSynchronize")) return false;
@@ -281,7 +284,7 @@ static bool wait_for(fy_dev *d, cudaStream_t s, fy_time *t, int64_t before)
     return ok;
 }
 
-static bool move(fy_dev *d, fy_copy_work *w, cudaStream_t s)
+static bool start_copy(fy_dev *d, fy_copy_work *w, cudaStream_t s)
 {
     enum cudaMemcpyKind kind = w->dir == FY_WORD_h2d   ? cudaMemcpyHostToDevice
                                : w->dir == FY_WORD_d2h ? cudaMemcpyDeviceToHost
@@ -289,28 +292,28 @@ static bool move(fy_dev *d, fy_copy_work *w, cudaStream_t s)
     return !failed(d, cudaMemcpyAsync(w->dst, w->src, w->bytes, kind, s), "cudaMemcpyAsync");
 }
 
-/* Page-locked memory is read or written later; pageable memory is read at the call, and written before it returns. */
+/* Pinned memory is read or written asynchronously; pageable memory is read, or written, before the call returns. */
 static bool copy(fy_dev *d, fy_copy_work *w, int64_t before)
 {
     cudaStream_t s;
     bool within = w->dir == FY_WORD_d2d, waits = !within && (!w->async || (w->dir == FY_WORD_d2h && !w->pinned));
     w->was_async = within || (w->async && w->pinned);
     w->route = w->pinned || within ? FY_WORD_direct : FY_WORD_staged;
-    if (!stream_of(d, w->stream, &s) || !note_begin(d, &w->time, s)) return false;
-    return move(d, w, s) && note_end(d, &w->time, s) && (!waits || wait_for(d, s, &w->time, before));
+    if (!stream_of(d, w->stream, &s) || !mark_begin(d, &w->time, s)) return false;
+    return start_copy(d, w, s) && mark_end(d, &w->time, s) && (!waits || wait_for(d, s, &w->time, before));
 }
 
-/* On d's account, in both cards' streams: after what the other had before, and what it gets later comes after it. */
-static bool move_across(fy_dev *d, fy_dev *to, fy_copy_work *w, cudaStream_t s)
+/* Runs in d's stream, ordered in both: after the earlier work of `to`'s stream, and before its later work. */
+static bool copy_between(fy_dev *d, fy_dev *to, fy_copy_work *w, cudaStream_t s)
 {
     if (!stream_waits_for_stream(to, w->stream, d, w->stream) || !enter(d)) return false;
-    if (!note_begin(d, &w->time, s)) return false;
+    if (!mark_begin(d, &w->time, s)) return false;
     cudaError_t e = cudaMemcpyPeerAsync(w->dst, to->number - 1, w->src, d->number - 1, w->bytes, s);
-    if (failed(d, e, "cudaMemcpyPeerAsync") || !note_end(d, &w->time, s)) return false;
+    if (failed(d, e, "cudaMemcpyPeerAsync") || !mark_end(d, &w->time, s)) return false;
     return stream_waits_for_stream(d, w->stream, to, w->stream);
 }
 
-/* Without it the copy goes by way of the host. */
+/* Without peer access CUDA copies through the host. */
 static bool use_peer(fy_dev *d, int number)
 {
     cuda *c = d->state;
@@ -330,19 +333,19 @@ static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
     fy_dev *to = fy_dev_at(where.device + 1);
     if (!to || to == d)
         return snprintf(fy_fault.text, sizeof fy_fault.text, "invalid argument: not a copy between two cards"), false;
-    w->was_async = true; /* the host has no part in it, whatever was asked */
+    w->was_async = true; /* never blocks the host, whatever was asked for */
     w->route = d->peers >> to->number & 1 ? FY_WORD_direct : FY_WORD_host;
-    return use_peer(d, to->number) && stream_of(d, w->stream, &s) && move_across(d, to, w, s);
+    return use_peer(d, to->number) && stream_of(d, w->stream, &s) && copy_between(d, to, w, s);
 }
 
-/* Not the program's work: it is in no log, and costs next to nothing. */
+/* Ferry's own work: not logged, and limited in size. */
 static bool fill(fy_dev *d, fy_copy_work *w)
 {
     cudaStream_t s;
     w->was_async = true;
     w->route = FY_WORD_direct;
     w->time = (fy_time){.start = fy_clock_now(), .end = fy_clock_now()};
-    if (w->bytes > cheap || w->bytes == 0) return true;
+    if (w->bytes > max_fill || w->bytes == 0) return true;
     return enter(d) && stream_of(d, w->stream, &s) &&
            !failed(d, cudaMemsetAsync(w->dst, w->fill_byte, w->bytes, s), "cudaMemsetAsync");
 }
@@ -358,18 +361,18 @@ static bool cuda_copy(fy_dev *d, fy_copy_work *w)
     return ok;
 }
 
-/* One at a time on a card: what is two launches (kernels/reduce.h) hands over by memory of the stream's. */
+/* Serialized per card: an op of two launches (kernels/reduce.h) passes data through scratch memory of its stream. */
 static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
     cudaStream_t s;
     cuda *c = d->state;
-    if (!stream_of(d, w->stream, &s) || !note_begin(d, &w->time, s)) return false;
+    if (!stream_of(d, w->stream, &s) || !mark_begin(d, &w->time, s)) return false;
     fy_cuda_launching = (fy_cuda_place){s, c->blame};
     pthread_mutex_lock(&c->lock);
     k->launch(w);
     pthread_mutex_unlock(&c->lock);
     if (failed(d, cudaGetLastError(), w->kernel ? w->kernel : "a launch")) return false;
-    return note_end(d, &w->time, s);
+    return mark_end(d, &w->time, s);
 }
 
 static bool cuda_run(fy_dev *d, fy_run_work *w)

@@ -1,10 +1,9 @@
-/* cuda_clock.h: a part of cuda.c: places in the real card's streams, and when the card passed them.
+/* cuda_clock.h: part of cuda.c: marks (recorded CUDA events), and when the card reached them on the session's clock.
  *
- * The card tells distances alone, from one CUDA event to another, as a float in milliseconds: exact to a
- * microsecond for some seconds, no longer. So one event, the anchor, has a known time, and an event that turns out
- * to lie far from it is the next anchor. The two machines' clocks also drift apart; no time is sent across to
- * mend that. A mark passes after it was put and before it was seen to have passed: where the distance says
- * otherwise, the anchor's time is wrong by the difference, and is moved. */
+ * CUDA only reports the time between two events, as a float in milliseconds: accurate to a microsecond for a few
+ * seconds, not beyond. So one event, the anchor, has a known time, and an event far from it becomes the next anchor.
+ * The clocks of card and host drift apart, but a mark is reached after it was recorded and before it was seen to be
+ * reached: where the computed time violates that, the anchor's time is corrected by the difference. */
 #ifndef FERRY_CUDA_CLOCK_H
 #define FERRY_CUDA_CLOCK_H
 
@@ -15,26 +14,26 @@
 
 #include "device.h"
 
-/* A place in a stream: the native of a point. */
+/* A recorded event: fy_point's `native`. */
 typedef struct mark {
     cudaEvent_t event;
-    int64_t put;  /* when, by the host's clock */
-    int64_t when; /* passed; -1: not known */
+    int64_t recorded; /* ns, host clock */
+    int64_t when;     /* ns when the card reached it; -1: unknown */
     struct mark *next;
 } mark;
 
 typedef struct cuda {
     pthread_mutex_t lock;             /* for all of this */
-    cudaStream_t streams[FY_STREAMS]; /* made when first used; the default stream, 0, is NULL to CUDA too */
-    mark *unused;
-    cudaEvent_t anchor; /* has passed; NULL: no time was ever asked for */
+    cudaStream_t streams[FY_STREAMS]; /* created at first use; the default stream, 0, is NULL in CUDA too */
+    mark *unused;                     /* free list */
+    cudaEvent_t anchor;               /* complete; NULL: no time was needed yet */
     int64_t anchor_time;
-    uint32_t peers_on; /* bit i: access to the card with number i was switched on */
-    uint32_t *blame;   /* page-locked: where a kernel says whose assertion failed; NULL: the card was not used yet */
+    uint32_t peers_on; /* bit i: peer access to the device with number i is enabled */
+    uint32_t *blame;   /* pinned: the work whose assertion failed, written by its kernel; NULL: card not used yet */
 } cuda;
 
-/* Is e an error? Then fy_fault.text says in which call, and fy_fault.work whose work it was where that work could say
- * so. The runtime's own memory of it is cleared. */
+/* Is e an error? Then it sets fy_fault.text to the error and its call, and fy_fault.work to the work that failed, if
+ * that is known; and clears the runtime's last error. */
 static bool failed(fy_dev *d, cudaError_t e, const char *call)
 {
     const cuda *c = d->state;
@@ -48,8 +47,8 @@ static bool failed(fy_dev *d, cudaError_t e, const char *call)
 
 /* ---- the clock ------------------------------------------------------------------------------------ */
 
-/* The first anchor, in a stream of its own, so that it waits for nobody's work. */
-static bool drop_anchor(fy_dev *d, cudaStream_t s)
+/* The first anchor, in a new stream, so that it does not wait for other work. */
+static bool set_anchor(fy_dev *d, cudaStream_t s)
 {
     cuda *c = d->state;
     int64_t before = fy_clock_now();
@@ -65,27 +64,27 @@ static bool start_clock(fy_dev *d)
     cudaStream_t s = NULL;
     if (c->anchor) return true;
     if (failed(d, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreate")) return false;
-    bool ok = !failed(d, cudaEventCreate(&c->anchor), "cudaEventCreate") && drop_anchor(d, s);
+    bool ok = !failed(d, cudaEventCreate(&c->anchor), "cudaEventCreate") && set_anchor(d, s);
     cudaStreamDestroy(s);
     if (!ok && c->anchor) cudaEventDestroy(c->anchor);
     if (!ok) c->anchor = NULL;
     return ok;
 }
 
-/* A mark lies `ms` behind the anchor. A float has 24 bits: from 1024 ms on less than ten are left for parts of one. */
+/* The card reached m `ms` after the anchor. A float has 24 bits: from 1024 ms on it resolves 0.12 us at best. */
 static void set_time(cuda *c, mark *m, double ms)
 {
-    int64_t found = c->anchor_time + (int64_t)(ms * 1e6), now = fy_clock_now();
-    m->when = found < m->put ? m->put : found > now ? now : found;
-    c->anchor_time += m->when - found;
+    int64_t computed = c->anchor_time + (int64_t)(ms * 1e6), now = fy_clock_now();
+    m->when = computed < m->recorded ? m->recorded : computed > now ? now : computed;
+    c->anchor_time += m->when - computed;
     if (ms < 1024) return;
     cudaEvent_t old = c->anchor;
     c->anchor = m->event;
     c->anchor_time = m->when;
-    m->event = old; /* it has passed, too */
+    m->event = old; /* complete, too */
 }
 
-/* Of a mark that has passed. */
+/* The time of a mark that has been reached. */
 static bool time_of(fy_dev *d, mark *m, int64_t *when)
 {
     cuda *c = d->state;
@@ -104,7 +103,7 @@ static bool time_of(fy_dev *d, mark *m, int64_t *when)
 static mark *new_mark(fy_dev *d)
 {
     mark *m = calloc(1, sizeof *m);
-    if (!m) snprintf(fy_fault.text, sizeof fy_fault.text, "no memory for an event");
+    if (!m) snprintf(fy_fault.text, sizeof fy_fault.text, "out of host memory for an event");
     if (!m || !failed(d, cudaEventCreate(&m->event), "cudaEventCreate")) return m;
     free(m);
     return NULL;
@@ -131,15 +130,15 @@ static void drop_mark(fy_dev *d, mark *m)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Put `again`, or a new mark, into a stream; NULL: the card failed. */
-static mark *put_mark(fy_dev *d, mark *again, cudaStream_t s)
+/* Records `reuse`, or a new mark if NULL, in a stream; NULL: the card failed. */
+static mark *record_mark(fy_dev *d, mark *reuse, cudaStream_t s)
 {
-    mark *m = again ? again : take_mark(d);
+    mark *m = reuse ? reuse : take_mark(d);
     if (!m) return NULL;
-    m->put = fy_clock_now();
+    m->recorded = fy_clock_now();
     m->when = -1;
     if (!failed(d, cudaEventRecord(m->event, s), "cudaEventRecord")) return m;
-    if (!again) drop_mark(d, m);
+    if (!reuse) drop_mark(d, m);
     return NULL;
 }
 

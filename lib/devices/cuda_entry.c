@@ -1,5 +1,5 @@
-/* cuda_entry.c: a part of libferry-cuda.so alone: the door through which libferry.a comes in (cuda_library.h), and what
- * cuda.c calls, passed on to the program outside. */
+/* cuda_entry.c: part of libferry-cuda.so alone: its entry point (cuda_library.h), and the functions that cuda.c calls,
+ * forwarded to the program that loaded it. */
 #include "cuda_library.h"
 
 #include <string.h>
@@ -14,10 +14,10 @@ bool fy_log_is_on(void) { return host->log_is_on(); }
 fy_dev *fy_dev_at(int number) { return host->dev_at(number); }
 struct fy_device_fault *fy_fault_location(void) { return host->fault(); }
 
-__attribute__((visibility("default"))) const fy_backend *fy_cuda_open_library(const fy_cuda_host *outside);
-const fy_backend *fy_cuda_open_library(const fy_cuda_host *outside)
+__attribute__((visibility("default"))) const fy_backend *fy_cuda_open_library(const fy_cuda_host *program);
+const fy_backend *fy_cuda_open_library(const fy_cuda_host *program)
 {
-    if (outside->layout != fy_cuda_layout() || strcmp(outside->version, FERRY_VERSION) != 0) return NULL;
-    host = outside;
+    if (program->layout != fy_cuda_layout() || strcmp(program->version, FERRY_VERSION) != 0) return NULL;
+    host = program;
     return &fy_backend_cuda;
 }

@@ -1,7 +1,6 @@
-/* cuda_library.h: the real card's back end is a library of its own, libferry-cuda.so: cuda.c, the kernels that nvcc
- * made, and the CUDA runtime. libferry.a is the same with it and without it. A program finds it beside itself or
- * where it is installed (its rpath, LD_LIBRARY_PATH) and loads it when a card may answer; built later, it is found
- * from then on, and nothing is linked anew. */
+/* cuda_library.h: the real card's back end is a shared library, libferry-cuda.so: cuda.c, the kernels compiled by nvcc,
+ * and the CUDA runtime. libferry.a does not depend on it. A program loads it at run time if there may be a card, from
+ * its own folder or from where it is installed (rpath, LD_LIBRARY_PATH); built later, it is used without relinking. */
 #ifndef FERRY_CUDA_LIBRARY_H
 #define FERRY_CUDA_LIBRARY_H
 
@@ -9,7 +8,7 @@
 #include "op.h"
 #include "run_work.h"
 
-/* What the two must agree on; and what the library calls in the program that loads it. */
+/* For the version check, and the functions of the program that the library calls. */
 typedef struct fy_cuda_host {
     char version[32];
     uint64_t layout; /* fy_cuda_layout */
@@ -19,11 +18,11 @@ typedef struct fy_cuda_host {
     struct fy_device_fault *(*fault)(void);
 } fy_cuda_host;
 
-/* The one function that it exports: its back end; NULL: it was built from other sources. */
+/* Its one exported function: returns the back end, or NULL if it was built from other sources. */
 typedef const fy_backend *fy_cuda_entry(const fy_cuda_host *host);
 #define FY_CUDA_ENTRY "fy_cuda_open_library"
 
-/* Changes with the structures that both read, and with the list of ops. */
+/* A hash of the shared structures' sizes and of the list of ops. */
 static inline uint64_t fy_cuda_layout(void)
 {
 #define X(name, ...) #name ","
@@ -34,8 +33,8 @@ static inline uint64_t fy_cuda_layout(void)
     return h;
 }
 
-/* Load it. NULL: `why` says what is missing, in a few words; with `anyway` also where no driver is to be seen. No
- * CUDA call is made: those would take their time, and some memory, of a program that may stay on the CPU. */
+/* Loads the library; NULL: `why` is a short reason. anyway: try it even if no driver is found. Makes no CUDA call: that
+ * would cost time and memory in programs that stay on the CPU. */
 const fy_backend *fy_cuda_library(bool anyway, char *why, size_t room);
 
 #endif

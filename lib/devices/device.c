@@ -2,20 +2,20 @@
  *
  *   FERRY_GPU=auto   cuda:0 is a real card when one answers, else simulated (the default)
  *            =sim    simulated, even where there is a card
- *            =real   a real card; where there is none there is no cuda device
+ *            =real   a real card; without one there is no cuda device
  *            =none   no cuda device
  *   FERRY_SIM, CUDA_VISIBLE_DEVICES   which cards are simulated: sim_config.c
  *   FERRY_POLICY=refuse   operands on different devices are an error, as in PyTorch (the default)
- *               =silent   they are copied to one unasked (implicit_copy.c)
- *   FERRY_BLAS=default    the simulated card's matrix products are OpenBLAS's, as a card's are cuBLAS's
- *             =kernel     they are done by the kernels of kernels/matmul.cu
+ *               =silent   they are copied implicitly (implicit_copy.c)
+ *   FERRY_BLAS=default    the simulated card computes matrix products with OpenBLAS, as a card does with cuBLAS
+ *             =kernel     with the kernels of kernels/matmul.cu
  *
- * A value that cannot be understood ends the program with status 1: to guess would show a learner
- * something untrue. Device 0 is the CPU. Once open, devices stay until the end of the process.
+ * An invalid value ends the program with status 1: a guess could teach a learner something false. Device 0 is the CPU.
+ * Devices stay open until the process ends.
  *
- * Real cards are opened by the first call that hangs on them: it names one, counts them, asks what the clock shows
- * or writes the log's first line. A program that does none of that never starts CUDA's driver, which would hold it up,
- * take memory on the card, and be of no use any more after a fork. */
+ * Real cards are opened lazily, by the first call that depends on them: one that names or counts cards, reads the clock
+ * or writes the log's first line. Other programs never initialize CUDA, which takes time and memory on the card, and
+ * does not survive a fork. */
 #include "device.h"
 
 #include <pthread.h>
@@ -33,27 +33,27 @@
 #include "text.h"
 
 enum { MOST_DEVICES = 1 + FY_MOST_SIMS };
-static const uint64_t host_base = 0x5500000000, card_base = 0x7000000000; /* modelled, recognisable */
+static const uint64_t host_base = 0x5500000000, card_base = 0x7000000000; /* modelled addresses, easy to recognise */
 static const uint64_t host_room = (uint64_t)1 << 36;
-static const uint64_t card_room = (uint64_t)1 << 40; /* addresses are never short, whatever the segments' sizes */
+static const uint64_t card_room = (uint64_t)1 << 40; /* never exhausted, whatever the segment sizes */
 
 typedef enum gpu_mode { AUTO, SIM, REAL, NONE } gpu_mode;
 
 static fy_dev devices[MOST_DEVICES];
-static int count;      /* devices that are open */
-static bool unasked;   /* FERRY_POLICY=silent */
-static bool by_kernel; /* FERRY_BLAS=kernel */
+static int count;             /* open devices */
+static bool copies_silently;  /* FERRY_POLICY=silent */
+static bool matmul_by_kernel; /* FERRY_BLAS=kernel */
 static gpu_mode mode;
-static const fy_backend *real; /* may have cards, which are opened when they are asked for; NULL: has none */
+static const fy_backend *real; /* its cards are opened lazily; NULL: not available */
 static char why_not_real[200];
-static char mistake[600]; /* what is wrong with the environment; empty if nothing */
+static char bad_setting[600]; /* what is wrong with the environment; empty if nothing */
 
-static void set_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void set_mistake(const char *format, ...)
+static void refuse_setting(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void refuse_setting(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    vsnprintf(mistake, sizeof mistake, format, list);
+    vsnprintf(bad_setting, sizeof bad_setting, format, list);
     va_end(list);
 }
 
@@ -64,7 +64,8 @@ static gpu_mode read_gpu(void)
     if (!value || !*value) return AUTO;
     for (int i = 0; i < 4; i++)
         if (strcmp(value, names[i]) == 0) return (gpu_mode)i;
-    set_mistake("FERRY_GPU=%.60s is not a choice; set FERRY_GPU to auto, sim, real or none, or unset it", value);
+    refuse_setting("FERRY_GPU=%.60s is not a valid value; set FERRY_GPU to auto, sim, real or none, or unset it",
+                   value);
     return NONE;
 }
 
@@ -80,15 +81,15 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     d->addresses = fy_address_space_make(base, host ? host_room : card_room, host ? 64 : 512);
     if (!d->addresses) {
         d->backend->close(d);
-        snprintf(why, room, "no memory for the list of its addresses");
+        snprintf(why, room, "no memory for its address space");
         return false;
     }
     count = number + 1;
     return true;
 }
 
-/* Every card sees every other, or none does. */
-static void introduce(const fy_choice *c)
+/* Peer access is all or nothing: between every pair of cards, or none. */
+static void set_peers(const fy_choice *c)
 {
     uint32_t all = 0;
     for (int i = 1; i < count; i++) all |= 1u << i;
@@ -99,25 +100,25 @@ static void open_sims(void)
 {
     fy_choice c;
     char why[100] = "", name[16];
-    if (!fy_choose_sims(&c, mistake, sizeof mistake)) return;
-    if (c.count == 0) snprintf(why_not_real, sizeof why_not_real, "CUDA_VISIBLE_DEVICES leaves none of them visible");
-    for (int i = 1; i <= c.count && !mistake[0]; i++) {
+    if (!fy_choose_sims(&c, bad_setting, sizeof bad_setting)) return;
+    if (c.count == 0) snprintf(why_not_real, sizeof why_not_real, "CUDA_VISIBLE_DEVICES hides every simulated card");
+    for (int i = 1; i <= c.count && !bad_setting[0]; i++) {
         devices[i] = (fy_dev){.card = c.card, .capacity = c.capacity, .physical = c.physical[i - 1]};
         snprintf(name, sizeof name, "cuda:%d", i - 1);
         if (!open_device(&devices[i], i, name, &fy_backend_sim, why, sizeof why))
-            set_mistake("the simulated card cannot be made: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB",
-                        why);
+            refuse_setting(
+                "cannot create the simulated card: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB", why);
     }
-    introduce(&c);
+    set_peers(&c);
 }
 
-/* As many as answer. */
+/* Cards 0, 1 ... until one fails to open; `why` is about the first. */
 static bool open_real(char *why, size_t room)
 {
-    char name[16], none_left[100];
+    char name[16], ignored[100];
     for (int i = 1; i < MOST_DEVICES; i++) {
         snprintf(name, sizeof name, "cuda:%d", i - 1);
-        if (!open_device(&devices[i], i, name, real, i == 1 ? why : none_left, i == 1 ? room : sizeof none_left)) break;
+        if (!open_device(&devices[i], i, name, real, i == 1 ? why : ignored, i == 1 ? room : sizeof ignored)) break;
     }
     return count > 1;
 }
@@ -125,25 +126,25 @@ static bool open_real(char *why, size_t room)
 static void read_policy(void)
 {
     const char *value = getenv("FERRY_POLICY");
-    unasked = value && strcmp(value, "silent") == 0;
-    if (value && *value && !unasked && strcmp(value, "refuse") != 0)
-        set_mistake("FERRY_POLICY=%.60s is not a choice; set FERRY_POLICY to silent (operands on different devices are "
-                    "copied unasked) or refuse (as PyTorch does), or unset it",
-                    value);
+    copies_silently = value && strcmp(value, "silent") == 0;
+    if (value && *value && !copies_silently && strcmp(value, "refuse") != 0)
+        refuse_setting("FERRY_POLICY=%.60s is not a valid value; set FERRY_POLICY to silent (operands on different "
+                       "devices are copied implicitly) or refuse (an error, as in PyTorch), or unset it",
+                       value);
 }
 
 static void read_blas(void)
 {
     const char *value = getenv("FERRY_BLAS");
-    by_kernel = value && strcmp(value, "kernel") == 0;
-    if (value && *value && !by_kernel && strcmp(value, "default") != 0)
-        set_mistake(
-            "FERRY_BLAS=%.60s is not a choice; set FERRY_BLAS to kernel (the simulated card's matrix products are "
-            "done by kernels/matmul.cu) or default (by OpenBLAS, as a card's are by cuBLAS), or unset it",
+    matmul_by_kernel = value && strcmp(value, "kernel") == 0;
+    if (value && *value && !matmul_by_kernel && strcmp(value, "default") != 0)
+        refuse_setting(
+            "FERRY_BLAS=%.60s is not a valid value; set FERRY_BLAS to kernel (the simulated card computes matrix "
+            "products with kernels/matmul.cu) or default (with OpenBLAS, as a card does with cuBLAS), or unset it",
             value);
 }
 
-static void do_without(const char *why)
+static void fall_back(const char *why)
 {
     snprintf(why_not_real, sizeof why_not_real, "%s", why);
     if (mode == REAL) return;
@@ -158,94 +159,95 @@ static void open_all(void)
     devices[0].card = fy_card_host();
     devices[0].capacity = fy_card_host()->capacity;
     if (!open_device(&devices[0], 0, "cpu", &fy_backend_cpu, why, sizeof why)) {
-        set_mistake("the CPU cannot be used: %s", why);
+        refuse_setting("the CPU cannot be used: %s", why);
         return;
     }
     read_policy();
     read_blas();
     if (mode == AUTO || mode == REAL) real = fy_cuda_library(mode == REAL, why, sizeof why);
-    if (mode == SIM) do_without("asked for the simulated card");
-    else if (mode != NONE && !real) do_without(why);
+    if (mode == SIM) fall_back("asked for the simulated card");
+    else if (mode != NONE && !real) fall_back(why);
 }
 
-/* What the host did so far cost modelled time, of which nobody has heard. */
+/* Switching to the measured clock here is safe: no modelled time has been logged or returned yet. */
 static void open_cards(void)
 {
     char why[200] = "";
-    if (!open_real(why, sizeof why)) return do_without(why);
+    if (!open_real(why, sizeof why)) return fall_back(why);
     for (int i = 0; i < count; i++) __atomic_store_n(&devices[i].card, NULL, __ATOMIC_RELAXED);
     fy_clock_measure();
     fy_card_opened();
 }
 
-/* Where events are told, on the terminal or in a page, so is why they are not a card's; and a wish that failed. */
-static void say_once(void)
+/* FERRY_GPU=real that failed; and, for narration and the page, why the card is simulated. */
+static void report_choice(void)
 {
     const char *gpu = getenv("FERRY_GPU");
-    bool asked = gpu && *gpu && strcmp(gpu, "auto") != 0;
-    if (asked && strcmp(gpu, "real") == 0 && count == 1)
+    bool chosen = gpu && *gpu && strcmp(gpu, "auto") != 0;
+    if (chosen && strcmp(gpu, "real") == 0 && count == 1)
         fprintf(stderr, "ferry: FERRY_GPU=real, but: %s; there is no cuda device. FERRY_GPU=auto simulates one\n",
                 why_not_real);
-    if (!asked && count > 1 && why_not_real[0] && (fy_setting_is_on("FERRY_NARRATE") || fy_setting_is_on("FERRY_VIEW")))
+    if (!chosen && count > 1 && why_not_real[0] &&
+        (fy_setting_is_on("FERRY_NARRATE") || fy_setting_is_on("FERRY_VIEW")))
         fprintf(stderr, "ferry: cuda:0 is simulated (%s) and its times are modelled: %s\n", devices[1].card->name,
                 why_not_real);
 }
 
-static void leave_if_mistaken(void)
+static void exit_if_bad_setting(void)
 {
-    static _Thread_local bool leaving;
-    if (!mistake[0] || leaving) return;
-    leaving = true;
-    fprintf(stderr, "ferry: %s\n", mistake);
+    static _Thread_local bool exiting;
+    if (!bad_setting[0] || exiting) return;
+    exiting = true;
+    fprintf(stderr, "ferry: %s\n", bad_setting);
     exit(1);
 }
 
-/* Open on first use; real cards where they are asked for. Leaving the process from within pthread_once would lock up
- * its exit handlers. */
-static void ready(bool cards)
+/* Opens the devices on first use; real cards only where `cards` asks for them. It exits outside of pthread_once: an
+ * exit handler that called in here again would deadlock. */
+static void ensure_open(bool cards)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT, cards_once = PTHREAD_ONCE_INIT, said = PTHREAD_ONCE_INIT;
+    static pthread_once_t once = PTHREAD_ONCE_INIT, cards_once = PTHREAD_ONCE_INIT, reported = PTHREAD_ONCE_INIT;
     pthread_once(&once, open_all);
-    leave_if_mistaken();
+    exit_if_bad_setting();
     if (real && !cards) return;
     if (real) {
         pthread_once(&cards_once, open_cards);
-        leave_if_mistaken();
+        exit_if_bad_setting();
     }
-    pthread_once(&said, say_once);
+    pthread_once(&reported, report_choice);
 }
 
 int fy_dev_count(void)
 {
-    ready(true);
+    ensure_open(true);
     return count;
 }
 
 fy_dev *fy_dev_at(int number)
 {
-    if (number == 0) return ready(false), &devices[0];
-    ready(true);
+    if (number == 0) return ensure_open(false), &devices[0];
+    ensure_open(true);
     return number > 0 && number < count ? &devices[number] : NULL;
 }
 
 bool fy_dev_copies_unasked(void)
 {
-    ready(false);
-    return unasked;
+    ensure_open(false);
+    return copies_silently;
 }
 
-/* Asked by a card, and so with the devices open. */
-bool fy_dev_uses_blas(void) { return !by_kernel; }
+/* Called by a card's back end, so the devices are open. */
+bool fy_dev_uses_blas(void) { return !matmul_by_kernel; }
 
 bool fy_dev_model_clock(void)
 {
-    ready(true);
+    ensure_open(true);
     return devices[0].card != NULL;
 }
 
 const char *fy_dev_why_not_real(void)
 {
-    ready(false);
+    ensure_open(false);
     return why_not_real[0] ? why_not_real : NULL;
 }
 
@@ -257,21 +259,21 @@ struct fy_device_fault *fy_fault_location(void)
 
 /* ---- the session event ---------------------------------------------------------------------------- */
 
-static void add_figures(fy_text *out, const fy_dev *d)
+static void add_model(fy_text *out, const fy_dev *d)
 {
-    const char *between = ",\"model\":{";
+    const char *separator = ",\"model\":{";
     for (const fy_card_param *f = fy_card_params; f->option; f++) {
         if (d->number == 0 && !f->host) continue;
-        fy_text_printf(out, "%s\"%s\":%lld", between, f->name, (long long)fy_card_param_get(d->card, f));
-        between = ",";
+        fy_text_printf(out, "%s\"%s\":%lld", separator, f->name, (long long)fy_card_param_get(d->card, f));
+        separator = ",";
     }
     fy_text_printf(out, "}");
 }
 
-/* No word here hangs on the machine while the card is simulated: not even why it is. */
+/* Nothing here depends on the machine while the card is simulated, not even why it is: logs must be reproducible. */
 void fy_dev_session_json(fy_text *out)
 {
-    ready(true);
+    ensure_open(true);
     fy_text_printf(out, "[");
     for (int i = 0; i < count; i++) {
         const fy_dev *d = &devices[i];
@@ -279,7 +281,7 @@ void fy_dev_session_json(fy_text *out)
         fy_text_json(out, d->card_name, strlen(d->card_name));
         fy_text_printf(out, ",\"capacity\":%lld", (long long)d->capacity);
         if (d->card && i) fy_text_printf(out, ",\"physical\":%d", d->physical);
-        if (d->card) add_figures(out, d);
+        if (d->card) add_model(out, d);
         fy_text_printf(out, "}");
     }
     fy_text_printf(out, "]");

@@ -1,4 +1,4 @@
-/* device_parse.c: which device is meant: by a name, as PyTorch spells them, or by the thread's current card. */
+/* device_parse.c: device names, spelled as in PyTorch; the thread's current card. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ typedef struct spelling {
     const char *index; /* its digits, or NULL */
 } spelling;
 
-/* letters and digits, then at most one ':' with a number that has no leading zero; PyTorch's rule. */
+/* PyTorch's rule: a word, then optionally ':' and a number without leading zeros. */
 static bool spell(const char *s, spelling *out)
 {
     size_t n = 0;
@@ -36,13 +36,13 @@ static fy_dev *cuda_number(fy_site *at, const char *name, long index)
         return fy_fail(at, "device", "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
                        "No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
     return fy_fail(at, "device",
-                   cards == 1 ? "the one card is number 0: \"cuda\", or \"cuda:0\""
+                   cards == 1 ? "there is one card: \"cuda\", or \"cuda:0\""
                               : fy_hint("the cards are \"cuda:0\" to \"cuda:%d\"", cards - 1),
                    "CUDA error: invalid device ordinal (\"%.40s\", but there %s %d card%s)", name,
                    cards == 1 ? "is" : "are", cards, cards == 1 ? "" : "s");
 }
 
-static _Thread_local int current; /* the card that "cuda" means in this thread */
+static _Thread_local int current; /* the card that "cuda" names in this thread */
 
 int fy_cuda_current_device(void) { return current; }
 

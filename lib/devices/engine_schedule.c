@@ -1,5 +1,5 @@
-/* engine_schedule.c: the bookings of one engine, kept as a list of busy times. The list is as long as what lies ahead
- * of the host's time, less what touches. */
+/* engine_schedule.c: the bookings of one engine, as a sorted list of busy intervals. Only intervals that end after the
+ * host's time are kept, and adjacent ones are merged, so the list stays short. */
 #include "engine_schedule.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void fy_engine_free(fy_engine *e)
     *e = (fy_engine){0};
 }
 
-/* The first that ends after t; those behind it do so too. */
+/* Binary search: index of the first interval that ends after t. */
 static int ends_after(const fy_engine *e, int64_t t)
 {
     int low = e->first, high = e->last;
@@ -41,8 +41,8 @@ int64_t fy_engine_gap(const fy_engine *e, int64_t ready, int64_t length)
     return ready;
 }
 
-/* Room for one more. */
-static void widen(fy_engine *e)
+/* Makes room for one more interval. */
+static void reserve(fy_engine *e)
 {
     if (e->last < e->room) return;
     if (e->first >= e->room / 2) {
@@ -52,7 +52,7 @@ static void widen(fy_engine *e)
         return;
     }
     fy_busy *more = realloc(e->busy, (size_t)e->room * 2 * sizeof *more);
-    if (!more) fy_out_of_memory("the timetable of a simulated card");
+    if (!more) fy_out_of_memory("the timing model of a simulated card");
     e->busy = more;
     e->room *= 2;
 }
@@ -62,17 +62,17 @@ void fy_engine_take(fy_engine *e, int64_t start, int64_t length)
     if (length <= 0) return;
     int64_t end = start + length;
     int i = ends_after(e, start);
-    bool before = i > e->first && e->busy[i - 1].end == start, behind = i < e->last && e->busy[i].start == end;
-    if (before && behind) {
+    bool before = i > e->first && e->busy[i - 1].end == start, after = i < e->last && e->busy[i].start == end;
+    if (before && after) {
         e->busy[i - 1].end = e->busy[i].end;
         memmove(e->busy + i, e->busy + i + 1, (size_t)(e->last - i - 1) * sizeof *e->busy);
         e->last--;
     } else if (before) {
         e->busy[i - 1].end = end;
-    } else if (behind) {
+    } else if (after) {
         e->busy[i].start = start;
     } else {
-        widen(e);
+        reserve(e);
         i = ends_after(e, start);
         memmove(e->busy + i + 1, e->busy + i, (size_t)(e->last - i) * sizeof *e->busy);
         e->busy[i] = (fy_busy){start, end};

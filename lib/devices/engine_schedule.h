@@ -1,6 +1,6 @@
-/* engine_schedule.h: when one engine of a card is busy. An engine does one thing at a time. It keeps no order of its
- * own: what becomes ready first goes first, and a gap between two bookings that is long enough is used. What was booked
- * is never moved. */
+/* engine_schedule.h: when one engine of a card (copy or compute) is busy. It runs one piece of work at a time, in the
+ * order in which work becomes ready, not in issue order: a gap between two bookings is used if it is long enough.
+ * Bookings never move. */
 #ifndef FERRY_ENGINE_H
 #define FERRY_ENGINE_H
 
@@ -12,16 +12,16 @@ typedef struct fy_busy {
 } fy_busy;
 
 typedef struct fy_engine {
-    fy_busy *busy;         /* in order, apart: neighbours that touch are one */
-    int first, last, room; /* those from first to last - 1 count */
-    int64_t past;          /* what ended before is forgotten, so nothing can begin before */
+    fy_busy *busy;         /* sorted; adjacent intervals are merged */
+    int first, last, room; /* valid: first to last - 1 */
+    int64_t past;          /* earlier intervals were dropped, so nothing can start before */
 } fy_engine;
 
 bool fy_engine_make(fy_engine *e); /* false: no memory */
 void fy_engine_free(fy_engine *e);
-/* The earliest time from `ready` on at which it has `length` ns to give; what takes no time needs no room. */
+/* The earliest time from `ready` on at which the engine is free for `length` ns; length 0: `ready`. */
 int64_t fy_engine_gap(const fy_engine *e, int64_t ready, int64_t length);
-void fy_engine_take(fy_engine *e, int64_t start, int64_t length); /* start: what fy_engine_gap said */
-void fy_engine_forget(fy_engine *e, int64_t now);                 /* nothing will ever begin before now */
+void fy_engine_take(fy_engine *e, int64_t start, int64_t length); /* books it; start: from fy_engine_gap */
+void fy_engine_forget(fy_engine *e, int64_t now); /* drops intervals before now; none will start there */
 
 #endif

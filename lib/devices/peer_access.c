@@ -1,4 +1,4 @@
-/* peer_access.c: which cards read and write each other's memory directly. */
+/* peer_access.c: which cards can access each other's memory directly. */
 #include "device.h"
 #include "error.h"
 #include "session_hooks.h"

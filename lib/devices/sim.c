@@ -1,13 +1,13 @@
-/* sim.c: the simulated card, a back end whose VRAM, copy engines and clock are modelled and whose
- * kernels are the real ones of kernels/, run on the CPU.
+/* sim.c: the simulated card: a back end whose VRAM, copy engines and clock are modelled and which runs the real kernels
+ * of kernels/ on the CPU.
  *
- * VRAM is reserved twice. Device pointers lie in the window, which nobody may touch: a program that
- * dereferences one is stopped and told why (segv_handler.c). The memory itself is the alias, a fixed
- * distance away; only copies and kernels use it. Fresh VRAM is filled with one byte and freed VRAM
- * with another, though not all of a large piece (sim_task.c), so that it eats no RAM.
+ * VRAM is reserved twice. Device pointers point into the window, which is PROT_NONE: a program that dereferences one
+ * gets an explanation (segv_handler.c). The bytes are in the alias, at a fixed distance; only copies and kernels access
+ * it. Fresh VRAM is filled with one byte and freed VRAM with another; of large blocks only a part (sim_task.c), to save
+ * RAM.
  *
- * Work is timed at the call, by the timetable, and done late: when somebody waits for it (sim_queue.c). What a
- * kernel does wrong comes to light then, and from then on the card fails at every call, as CUDA's do. */
+ * Work is timed at the call, by the timing model, and executed later, when something waits for it (sim_queue.c). A
+ * kernel's fault surfaces then, and the card fails at every later call, as with CUDA. */
 #define _GNU_SOURCE 1 /* MAP_FIXED_NOREPLACE */
 #include "sim.h"
 
@@ -30,9 +30,9 @@
 
 enum { GRANULE = 512, FREED = 0xf5, PAGE = 65536, HOST_PAGE = 4096 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all cards', and their tasks' */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all cards and their tasks */
 
-/* For the guard's signal handler, for forks and for work that touches another card. */
+/* Atomic: read without the lock by the SIGSEGV handler and after a fork. */
 static _Atomic(fy_sim *) cards[FY_SIM_CARDS];
 static _Atomic bool forked; /* from a process that used a card */
 
@@ -96,8 +96,8 @@ static char *reserve(size_t bytes, int protection, int sharing)
     return p;
 }
 
-/* In a child the card is as new, but for the addresses, which the fork took away. */
-static bool map_again(fy_sim *s)
+/* In a child of a process that never used the card, it works after mapping what MADV_DONTFORK removed. */
+static bool remap(fy_sim *s)
 {
     int flags = MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     bool window = mmap(s->window, s->bytes, PROT_NONE, MAP_PRIVATE | flags, -1, 0) == s->window;
@@ -108,12 +108,12 @@ static bool map_again(fy_sim *s)
     return true;
 }
 
-/* The cards stay with the parent if it has used one. */
-static void note_fork(void)
+/* If the parent has used a card, no card works in the child. */
+static void after_fork(void)
 {
     for (int i = 0; i < FY_SIM_CARDS; i++) {
         fy_sim *s = atomic_load(&cards[i]);
-        if (s && (atomic_load(&s->used) || !map_again(s))) atomic_store(&forked, true);
+        if (s && (atomic_load(&s->used) || !remap(s))) atomic_store(&forked, true);
     }
 }
 
@@ -133,8 +133,8 @@ static void sim_close(fy_dev *d)
     d->state = NULL;
 }
 
-/* d->card and d->capacity say which card and how much VRAM. The alias is shared memory because pages
- * of that can be given back in parts (MADV_REMOVE). */
+/* The model and the size come from d->card and d->capacity. The alias is shared memory because MADV_REMOVE, which frees
+ * single pages, needs that. */
 static bool sim_open(fy_dev *d, char *why, size_t room)
 {
     fy_sim *s = d->state = calloc(1, sizeof *s);
@@ -146,14 +146,14 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
     s->alias = reserve(s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (s->window) s->holes = fy_address_space_make((uint64_t)(uintptr_t)s->window, (uint64_t)d->capacity, GRANULE);
     if (!s->alias || !s->holes || !s->timetable) {
-        bool books = s->window && s->alias;
+        bool reserved = s->window && s->alias;
         sim_close(d);
-        if (books) return snprintf(why, room, "no memory for its books"), false;
+        if (reserved) return snprintf(why, room, "out of host memory"), false;
         snprintf(why, room, "cannot reserve %lld MiB of addresses", (long long)(d->capacity >> 20));
         return false;
     }
     atomic_store(&cards[s->number], s);
-    if (d->number == 1) pthread_atfork(NULL, NULL, note_fork);
+    if (d->number == 1) pthread_atfork(NULL, NULL, after_fork);
     return true;
 }
 
@@ -165,15 +165,15 @@ static void sim_info(fy_dev *d)
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-/* What was here before has been given back, and all work on it was done then. */
-static void *take_vram(fy_sim *s, size_t bytes)
+/* Filled at once: work on what was here before was executed when that was released. */
+static void *alloc_vram(fy_sim *s, size_t bytes)
 {
     void *p = (void *)(uintptr_t)fy_address_space_take(s->holes, bytes, NULL);
     if (p) fy_sim_fill(s, p, bytes, FY_SIM_POISON);
     return p;
 }
 
-static void *take_host(size_t bytes)
+static void *alloc_host(size_t bytes)
 {
     return aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
 }
@@ -183,15 +183,16 @@ static void *sim_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
     fy_sim *s = d->state;
     if (!fy_sim_enter(d)) return NULL;
     fy_fault.text[0] = 0;
-    void *p = mem == FY_WORD_pinned ? take_host(bytes) : take_vram(s, bytes);
-    bool real = !p && mem == FY_WORD_pinned; /* what this machine lacks takes no time of the modelled one's */
-    if (!real) fy_timing_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
-    fy_clock_advance(real ? 0 : t->held);
+    void *p = mem == FY_WORD_pinned ? alloc_host(bytes) : alloc_vram(s, bytes);
+    bool out_of_ram = !p && mem == FY_WORD_pinned; /* this machine's limit, not the model's: takes no modelled time */
+    if (!out_of_ram) fy_timing_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
+    fy_clock_advance(out_of_ram ? 0 : t->held);
     fy_sim_leave(d, true);
     return p;
 }
 
-/* After all work of the card, as cudaFree: and of any card, where host memory is given back that it touches. */
+/* As cudaFree and cudaFreeHost: device memory after all work of the card, pinned after all work that accesses it, on
+ * any card. */
 static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)
 {
     fy_sim *s = d->state;
@@ -214,7 +215,7 @@ static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *
 
 /* ---- kernels ------------------------------------------------------------------------------------ */
 
-/* Turn a device pointer into one that the kernel may use here; anything else is a fault. */
+/* Translates a device pointer to its alias; anything else is a fault. */
 static bool map(fy_dev *d, const char *kernel, const char *role, int number, fy_operand *o)
 {
     fy_sim *s = d->state;
@@ -234,8 +235,8 @@ static bool map_all(fy_dev *d, fy_run_work *w)
     return map(d, kernel, "output", 0, &w->out);
 }
 
-/* What will do it. Matrix products are OpenBLAS's, as a card's are cuBLAS's. Else which kernel it will be, and of how
- * many threads: its launcher says so without running it. */
+/* OpenBLAS for matrix products, as a card uses cuBLAS; else the kernel and its launch configuration, from a dry run of
+ * the launcher. */
 static void choose_kernel(const fy_kernel *k, fy_run_work *w, fy_task *t)
 {
     w->blas = t->run.blas = fy_dev_uses_blas() ? fy_host_blas(w) : NULL;
@@ -252,7 +253,7 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
     fy_sim *s = d->state;
     fy_task *t = fy_sim_task(s, FY_TASK_RUN, w->stream, w->id);
-    if (!t) return fy_sim_refuse("no memory to queue the work in");
+    if (!t) return fy_sim_refuse("out of host memory for queueing the work");
     t->run = *w;
     if (!map_all(d, &t->run)) return fy_sim_task_drop(t), false;
     choose_kernel(k, w, t);
@@ -270,17 +271,17 @@ static bool sim_run(fy_dev *d, fy_run_work *w)
     return fy_sim_enter(d) && fy_sim_leave(d, run_later(d, k, w));
 }
 
-/* ---- order -------------------------------------------------------------------------------------- */
+/* ---- record, wait, query ------------------------------------------------------------------------- */
 
-/* Spend what a call costs the host: nothing but its own time. */
-static void spend_call(fy_sim *s, fy_time *t)
+/* Advances the clock by a call's overhead. */
+static void charge_call(fy_sim *s, fy_time *t)
 {
     fy_timing_call(s->timetable, fy_clock_now(), t);
     fy_clock_advance(t->held);
 }
 
-/* The end of a stream now. */
-static fy_point here(const fy_sim *s, int stream)
+/* The current end of a stream. */
+static fy_point end_of(const fy_sim *s, int stream)
 {
     int64_t now = fy_clock_now(), tail = fy_timing_tail(s->timetable, stream);
     return (fy_point){.stream = stream, .when = tail > now ? tail : now, .queue = fy_sim_issued()};
@@ -291,8 +292,8 @@ static bool sim_record(fy_dev *d, int stream, fy_point *p)
     fy_time t;
     if (stream < 0) return true;
     if (!fy_sim_enter(d)) return false;
-    spend_call(d->state, &t);
-    *p = here(d->state, stream);
+    charge_call(d->state, &t);
+    *p = end_of(d->state, stream);
     return fy_sim_leave(d, true);
 }
 
@@ -314,34 +315,34 @@ static bool stream_waits(fy_dev *d, const fy_point *p, fy_sim *waiter, int strea
     bool ok = true;
     if (!fy_sim_healthy(waiter)) return fy_sim_report(waiter);
     atomic_store_explicit(&waiter->used, true, memory_order_relaxed);
-    spend_call(waiter, t);
+    charge_call(waiter, t);
     fy_timing_stream_waits(waiter->timetable, stream, p ? p->when : fy_timing_tail(s->timetable, -1));
     for (int i = first; ok && i <= last; i++)
         ok = fy_sim_stream_waits(waiter, stream, s, i, p ? p->queue : fy_sim_issued());
-    return ok || fy_sim_refuse("no memory to queue the work in");
+    return ok || fy_sim_refuse("out of host memory for queueing the work");
 }
 
-/* A point that no record has filled stands for all of its stream. */
+/* A point that was never recorded is the current end of its stream. */
 static bool sim_wait(fy_dev *d, const fy_point *p, fy_dev *waiter, int stream, fy_time *t)
 {
     if (!fy_sim_enter(d)) return false;
-    fy_point all = p && !p->queue ? here(d->state, p->stream) : (fy_point){0};
+    fy_point all = p && !p->queue ? end_of(d->state, p->stream) : (fy_point){0};
     if (all.queue) p = &all;
     return fy_sim_leave(d, waiter ? stream_waits(d, p, waiter->state, stream, t) : host_waits(d, p, t));
 }
 
-/* Asking costs a call, so that a program that asks in a loop gets its answer. */
+/* A query costs modelled time, so that a polling loop ends. */
 static bool sim_done(fy_dev *d, const fy_point *p, int64_t *when)
 {
     fy_time t;
     if (!fy_sim_enter(d)) return false;
-    fy_fault.text[0] = 0; /* "no" is no fault */
-    fy_point until = p->queue ? *p : here(d->state, p->stream);
-    spend_call(d->state, &t);
+    fy_fault.text[0] = 0; /* "not yet" is not a fault */
+    fy_point until = p->queue ? *p : end_of(d->state, p->stream);
+    charge_call(d->state, &t);
     *when = until.when;
-    bool yes = fy_clock_now() >= until.when;
-    if (yes) fy_sim_do_until(d->state, until.stream, until.queue);
-    return fy_sim_leave(d, yes);
+    bool done = fy_clock_now() >= until.when;
+    if (done) fy_sim_do_until(d->state, until.stream, until.queue);
+    return fy_sim_leave(d, done);
 }
 
 const fy_backend fy_backend_sim = {

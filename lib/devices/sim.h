@@ -1,7 +1,7 @@
-/* sim.h: a simulated card, for the files that make it: sim.c, sim_copy.c, sim_queue.c, sim_task.c, sim_pinned.c.
+/* sim.h: the simulated card, shared by sim.c, sim_copy.c, sim_queue.c, sim_task.c and sim_pinned.c.
  *
- * One lock for all cards: work may touch two of them, and what is waited for may lie on a third. Everything
- * below is called with it held, but for fy_sim_enter and fy_sim_owner. */
+ * One lock for all cards: work may access two of them and wait for a third. It is held around every call below except
+ * fy_sim_enter and fy_sim_owner. */
 #ifndef FERRY_SIM_H
 #define FERRY_SIM_H
 
@@ -13,34 +13,34 @@
 
 enum { FY_SIM_CARDS = 8, FY_SIM_POISON = 0xff };
 
-/* ---- tasks: work that is issued and not done ------------------------------------------------------ */
+/* ---- tasks: work that is issued and not yet executed ---------------------------------------------- */
 
 typedef enum fy_task_kind { FY_TASK_COPY, FY_TASK_RUN, FY_TASK_WAIT } fy_task_kind;
 
-/* A place in a stream of a card: its tasks up to that number. */
+/* A point in a stream: its tasks up to that number. */
 typedef struct fy_task_place {
     int card, stream;
     uint64_t number;
 } fy_task_place;
 
 typedef struct fy_task {
-    struct fy_task *next;                     /* of its stream; of the free ones */
-    struct fy_task *pinned_next, *pinned_was; /* of those that have page-locked memory to touch (sim_pinned.c) */
-    fy_task_place at;                         /* its own; numbers count up over all cards, in order of issue */
-    uint32_t id;                              /* of the work; 0: nobody names it */
+    struct fy_task *next;                     /* in its stream, or in the free list */
+    struct fy_task *pinned_next, *pinned_was; /* list of those that access pinned memory (sim_pinned.c) */
+    fy_task_place at;                         /* its own; numbers ascend over all cards, in issue order */
+    uint32_t id;                              /* of the work; 0: no event refers to it */
     uint8_t kind, races;                      /* races: bits as in fy_races */
-    bool is_pinned;                           /* among those of sim_pinned.c */
-    void *side;                               /* what the host's memory held at the call; NULL: read it then */
+    bool is_pinned;                           /* in the list of sim_pinned.c */
+    void *side;                               /* snapshot of the source; NULL: read it when executing */
     union {
         fy_copy_work copy; /* src NULL: fill */
-        fy_run_work run;   /* with addresses that a kernel may use here */
+        fy_run_work run;   /* with alias addresses */
         fy_task_place wait;
     };
 } fy_task;
 
 typedef struct fy_task_list {
     fy_task *first, *last;
-    bool busy; /* its first is being done: nobody may go past that */
+    bool busy; /* its first is executing */
 } fy_task_list;
 
 /* ---- a card --------------------------------------------------------------------------------------- */
@@ -49,27 +49,27 @@ typedef struct fy_sim {
     int number; /* of the card: 0 is cuda:0 */
     char *window, *alias;
     size_t bytes;
-    _Atomic bool used; /* there is, or was, something in VRAM, or work */
+    _Atomic bool used; /* has had work or allocations */
     struct fy_address_space *holes;
     fy_timing *timetable;
     fy_task_list streams[FY_STREAMS];
     uint64_t waiting; /* bit i: stream i has tasks */
     int tasks;        /* in all of them */
-    size_t side;      /* bytes of their side buffers */
-    char fault[256];  /* what a kernel did wrong; "": nothing. The card then does nothing any more */
+    size_t side;      /* bytes of their snapshots */
+    char fault[256];  /* a kernel's fault, after which every call fails; "": none */
     uint32_t fault_work;
 } fy_sim;
 
-/* Take the lock; false, without it, where the card does nothing any more: in a forked child, after a fault. */
+/* Locks; false, unlocked, with fy_fault set: the card has failed, or this is a forked child. */
 bool fy_sim_enter(fy_dev *d);
-bool fy_sim_leave(fy_dev *d, bool ok); /* give it back; false when not ok, or when a fault has come to light: told */
-fy_sim *fy_sim_owner(const void *p, size_t bytes); /* the card in whose VRAM all of it lies, or NULL */
+bool fy_sim_leave(fy_dev *d, bool ok);             /* unlocks; false if !ok, or if the card has failed: sets fy_fault */
+fy_sim *fy_sim_owner(const void *p, size_t bytes); /* the card whose VRAM contains the range, or NULL */
 fy_sim *fy_sim_card(int number);                   /* NULL: closed */
-bool fy_sim_refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* a fault; false */
-bool fy_sim_report(const fy_sim *s);                                               /* of the card's fault; false */
+bool fy_sim_refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* sets fy_fault; returns false */
+bool fy_sim_report(const fy_sim *s); /* sets fy_fault to the card's fault; returns false */
 bool fy_sim_copy(fy_dev *d, fy_copy_work *w);
 
-/* Bytes from an operand's element 0 to the end of its last. */
+/* Bytes from an operand's first element to the end of its last. */
 size_t fy_sim_extent(const fy_operand *o);
 
 static inline bool fy_sim_healthy(const fy_sim *s) { return !s->fault[0]; }
@@ -80,33 +80,33 @@ static inline bool fy_sim_inside(const fy_sim *s, const void *p, size_t bytes)
     return at >= s->window && at <= s->window + s->bytes && bytes <= (size_t)(s->window + s->bytes - at);
 }
 
-/* The address under which the simulator may touch what a device pointer names. */
+/* A device pointer's address in the alias. */
 static inline void *fy_sim_alias(const fy_sim *s, const void *p) { return s->alias + ((const char *)p - s->window); }
 
 /* ---- sim_queue.c ------------------------------------------------------------------------------------ */
 
 fy_task *fy_sim_task(fy_sim *s, fy_task_kind kind, int stream, uint32_t id); /* not queued yet; NULL: no memory */
 void fy_sim_task_drop(fy_task *t);
-bool fy_sim_task_keep(fy_task *t);        /* what the copy's source holds now; false: no memory */
-void fy_sim_queue(fy_sim *s, fy_task *t); /* number it, put it last; the oldest may be done for it */
-void fy_sim_do_until(fy_sim *s, int stream, uint64_t number); /* the stream's tasks up to that number */
+bool fy_sim_task_keep(fy_task *t);        /* snapshots the copy's source; false: no memory */
+void fy_sim_queue(fy_sim *s, fy_task *t); /* numbers and appends it; may execute the oldest tasks to limit the queue */
+void fy_sim_do_until(fy_sim *s, int stream, uint64_t number); /* executes the stream's tasks up to that number */
 void fy_sim_do_all(fy_sim *s);
-void fy_sim_forget(fy_sim *s); /* drop all tasks undone */
+void fy_sim_forget(fy_sim *s); /* drops all tasks */
 uint64_t fy_sim_issued(void);  /* the number of the latest task */
 bool fy_sim_stream_waits(fy_sim *s, int stream, const fy_sim *other, int of, uint64_t number); /* false: no memory */
-void fy_sim_race(const fy_races *r, fy_task *own); /* note them in the tasks that they concern; own may be NULL */
+void fy_sim_race(const fy_races *r, fy_task *own); /* marks the racing accesses in queued tasks; own: may be NULL */
 
 /* ---- sim_task.c ------------------------------------------------------------------------------------- */
 
-void fy_sim_do(fy_sim *s, fy_task *t);                                    /* but for waits */
-void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races); /* what a copy does to memory */
-void fy_sim_fill(fy_sim *s, void *p, size_t bytes, int byte); /* over the front; pages behind it are given back */
+void fy_sim_do(fy_sim *s, fy_task *t);                                    /* executes a task that is no wait */
+void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races); /* the memory access of a copy */
+void fy_sim_fill(fy_sim *s, void *p, size_t bytes, int byte); /* the first 64 MiB; frees the pages behind them */
 
 /* ---- sim_pinned.c ----------------------------------------------------------------------------------- */
 
-void fy_sim_pinned_add(fy_task *t);                  /* a copy that touches page-locked memory when it is done */
-void fy_sim_pinned_done(fy_task *t);                 /* it has been */
-void fy_sim_pinned_drop(fy_task *t);                 /* it will not be */
-void fy_sim_pinned_end(const void *p, size_t bytes); /* do all that touches this: it is given back */
+void fy_sim_pinned_add(fy_task *t);                  /* a queued copy that will access pinned memory */
+void fy_sim_pinned_done(fy_task *t);                 /* it was executed */
+void fy_sim_pinned_drop(fy_task *t);                 /* it will not be executed */
+void fy_sim_pinned_end(const void *p, size_t bytes); /* before freeing: executes all tasks that access the range */
 
 #endif

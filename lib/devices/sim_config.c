@@ -1,12 +1,12 @@
-/* sim_config.c: which cards are to be simulated.
+/* sim_config.c: which cards are simulated.
  *
  *   FERRY_SIM=laptop                     a card of card_models.c, with 512 MiB of VRAM
- *            =h200:capacity=1GiB,gpus=4  how much VRAM each has, and how many there are
- *            =h200:bus=8GB/s,peer=off    any figure of the model (card_params.c); and do the cards see each other?
- *   CUDA_VISIBLE_DEVICES=2,0             which of them the program sees, and in which order, as CUDA has it:
- *                                        the list ends at what is no card; empty, or -1, none is seen
+ *            =h200:capacity=1GiB,gpus=4  VRAM of each, and how many cards
+ *            =h200:bus=8GB/s,peer=off    any parameter of the model (card_params.c); peer access on or off
+ *   CUDA_VISIBLE_DEVICES=2,0             which of them the program sees, and in which order, by CUDA's rules: the list
+ *                                        ends at the first invalid entry; empty or -1 hides all
  *
- * What cannot be understood is refused: to guess would show a learner something untrue. */
+ * An invalid value is an error: a guess could teach a learner something false. */
 #include "sim_config.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static bool read_gpus(fy_choice *c, const char *option, size_t n, char *why, siz
 {
     c->count = n == 6 ? option[5] - '0' : 0;
     if (c->count >= 1 && c->count <= FY_MOST_SIMS) return true;
-    snprintf(why, room, "'%.*s' gives no number of cards; write gpus=2 (1 to %d)", (int)(n < 40 ? n : 40), option,
+    snprintf(why, room, "'%.*s' is not a valid number of cards; write gpus=2 (1 to %d)", (int)(n < 40 ? n : 40), option,
              FY_MOST_SIMS);
     return false;
 }
@@ -37,13 +37,13 @@ static bool read_capacity(fy_choice *c, const char *option, size_t n, char *why,
     bool ok = n > 9 && fy_card_param_read(option + 9, n - 9, FY_UNIT_BYTES, &c->capacity);
     if (ok && c->capacity >= least_capacity && c->capacity <= FY_SIM_MOST_CAPACITY) return true;
     snprintf(why, room,
-             "'%.*s' gives no capacity that can be; write a number and its unit, as in capacity=64MiB (KiB, MiB or "
-             "GiB; at least 2MiB, which the smallest segment of the caching allocator takes)",
+             "'%.*s' is not a valid value for capacity; write a number and its unit, as in capacity=64MiB (KiB, MiB or "
+             "GiB; at least 2MiB, the caching allocator's smallest segment)",
              (int)(n < 40 ? n : 40), option);
     return false;
 }
 
-/* One option, n characters. `card` is the copy that this process may change. */
+/* One option, n characters; `card` is this process's copy of the model. */
 static bool read_option(fy_choice *c, fy_card *card, const char *option, size_t n, char *why, size_t room)
 {
     if (option_is(option, n, "gpus")) return read_gpus(c, option, n, why, room);
@@ -61,8 +61,8 @@ static bool read_sim(fy_choice *c, const char *value, char *why, size_t room)
     snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key), value);
     const fy_card *known = fy_card_find(key);
     if (!known) {
-        snprintf(why, room, "FERRY_SIM=%.60s names no card that is known; known: %s, as in FERRY_SIM=h200%s", value,
-                 fy_card_keys(), key[strcspn(key, "=")] ? "; an option comes behind it, as in h200:capacity=1GiB" : "");
+        snprintf(why, room, "FERRY_SIM=%.60s is not a known card; known: %s, as in FERRY_SIM=h200%s", value,
+                 fy_card_keys(), key[strcspn(key, "=")] ? "; options follow the card, as in h200:capacity=1GiB" : "");
         return false;
     }
     c->card = &card;
@@ -76,7 +76,7 @@ static bool read_sim(fy_choice *c, const char *value, char *why, size_t room)
     return true;
 }
 
-/* A number at *p, of one of `cards` cards that is not in the list yet; -1 if it is none. */
+/* The card number at *p; -1 if it is invalid or already listed. */
 static int next_visible(const char **p, int cards, const fy_choice *c)
 {
     int number = 0;

@@ -1,4 +1,4 @@
-/* sim_config.h: which cards are to be simulated: FERRY_SIM, and CUDA_VISIBLE_DEVICES. */
+/* sim_config.h: which cards are simulated, from FERRY_SIM and CUDA_VISIBLE_DEVICES. */
 #ifndef FERRY_CHOOSE_H
 #define FERRY_CHOOSE_H
 
@@ -7,13 +7,13 @@
 enum { FY_MOST_SIMS = 8 };
 
 typedef struct fy_choice {
-    const fy_card *card;        /* all are alike; the figures as overridden */
+    const fy_card *card;        /* of all cards, with overridden parameters */
     int64_t capacity;           /* bytes of VRAM of each */
-    bool peers;                 /* do they see each other? */
-    int count;                  /* those that are visible */
-    int physical[FY_MOST_SIMS]; /* the number of each in the machine */
+    bool peers;                 /* peer access between all of them */
+    int count;                  /* visible ones */
+    int physical[FY_MOST_SIMS]; /* their numbers before CUDA_VISIBLE_DEVICES */
 } fy_choice;
 
-bool fy_choose_sims(fy_choice *c, char *why, size_t room); /* false: what in the environment is wrong, and the fix */
+bool fy_choose_sims(fy_choice *c, char *why, size_t room); /* false: `why` names the invalid value and the fix */
 
 #endif

@@ -1,12 +1,12 @@
-/* sim_copy.c: copies of the simulated card: who waits for them, and what is kept of their source at the call.
+/* sim_copy.c: copies of the simulated card: which block the host, and which snapshot their source.
  *
- *                      asked to wait                      not asked to
- *   to the card        done at once                       pageable: the source is kept aside, written later
- *                                                         page-locked: read and written later
- *   home               done at once                       pageable: done at once; page-locked: written later,
- *                                                         and poison until then (sim_pinned.c)
- *   within, card to    later                              later
- *   card, fill
+ *                      blocking                           non_blocking
+ *   host to device     at once                            pageable: source snapshotted, written later
+ *                                                         pinned: read and written later
+ *   device to host     at once                            pageable: at once; pinned: written later, and
+ *                                                         poison until then (sim_pinned.c)
+ *   device to device,  later                              later
+ *   fill
  *
  * "At once" is after all earlier work of the stream. */
 #include "clock.h"
@@ -16,7 +16,7 @@
 #include "sim.h"
 #include "timing_model.h"
 
-/* Is each end where the direction says? */
+/* Do both pointers match the direction? */
 static bool ends_fit(fy_dev *d, const fy_copy_work *w)
 {
     const fy_sim *s = d->state;
@@ -28,22 +28,22 @@ static bool ends_fit(fy_dev *d, const fy_copy_work *w)
                          in_vram ? "in VRAM" : "host memory");
 }
 
-static bool no_memory(void) { return fy_sim_refuse("no memory to queue the work in"); }
+static bool refuse_memory(void) { return fy_sim_refuse("out of host memory for queueing the work"); }
 
 static bool copy_later(fy_dev *d, const fy_copy_work *w)
 {
     fy_sim *s = d->state;
     fy_task *t = fy_sim_task(s, FY_TASK_COPY, w->stream, w->id);
-    if (!t) return no_memory();
+    if (!t) return refuse_memory();
     t->copy = *w;
     t->races = w->races.own;
-    if (w->dir == FY_WORD_h2d && !w->pinned && !fy_sim_task_keep(t)) return fy_sim_task_drop(t), no_memory();
+    if (w->dir == FY_WORD_h2d && !w->pinned && !fy_sim_task_keep(t)) return fy_sim_task_drop(t), refuse_memory();
     if (w->dir != FY_WORD_d2d && w->pinned) fy_sim_pinned_add(t);
     fy_sim_queue(s, t);
     return true;
 }
 
-/* No work of the card's: it takes no time. */
+/* Ferry's own work: takes no modelled time. */
 static bool fill_later(fy_dev *d, fy_copy_work *w)
 {
     fy_sim *s = d->state;
@@ -55,24 +55,24 @@ static bool fill_later(fy_dev *d, fy_copy_work *w)
     if (!fy_sim_enter(d)) return false;
     if (!w->async) return fy_sim_fill(s, w->dst, w->bytes, w->fill_byte), fy_sim_leave(d, true);
     fy_task *t = fy_sim_task(s, FY_TASK_COPY, w->stream, w->id);
-    if (!t) return fy_sim_leave(d, no_memory());
+    if (!t) return fy_sim_leave(d, refuse_memory());
     t->copy = *w;
     fy_sim_queue(s, t);
     return fy_sim_leave(d, true);
 }
 
-/* In the stream of both cards: the first does it, after what the second had before; the second's later work comes
- * after it. */
+/* Runs in the first card's stream, ordered in both: after the earlier work of the second's stream, and before its later
+ * work. */
 static bool queue_between(fy_dev *d, fy_sim *to, const fy_copy_work *w)
 {
     fy_sim *from = d->state;
-    if (!fy_sim_stream_waits(from, w->stream, to, w->stream, fy_sim_issued())) return no_memory();
+    if (!fy_sim_stream_waits(from, w->stream, to, w->stream, fy_sim_issued())) return refuse_memory();
     fy_task *t = fy_sim_task(from, FY_TASK_COPY, w->stream, w->id);
-    if (!t) return no_memory();
+    if (!t) return refuse_memory();
     t->copy = *w;
     t->races = w->races.own;
     fy_sim_queue(from, t);
-    return fy_sim_stream_waits(to, w->stream, from, w->stream, fy_sim_issued()) || no_memory();
+    return fy_sim_stream_waits(to, w->stream, from, w->stream, fy_sim_issued()) || refuse_memory();
 }
 
 static bool copy_to_peer(fy_dev *d, fy_copy_work *w)

@@ -1,17 +1,17 @@
-/* sim_pinned.c: page-locked host memory that queued copies of the simulated card are still to touch.
+/* sim_pinned.c: pinned host memory that queued copies of the simulated card will access.
  *
- * A copy to the card reads it when it is done, so whoever rewrites it early spoils the copy. A copy home leaves
- * poison there at the call, so whoever reads early gets that. Between the two: a copy to the card that is still to
- * read what a later copy home poisons has it kept aside first. */
+ * A host-to-device copy reads its source when it executes, so writing there early corrupts the copy. A device-to-host
+ * copy poisons its destination at the call, so reading there early yields poison. Where both meet, a queued
+ * host-to-device copy snapshots its source before a later device-to-host copy poisons it. */
 #include <string.h>
 
 #include "event.h"
 #include "sim.h"
 
-static fy_task *first, *last; /* in order of issue, all cards' */
+static fy_task *first, *last; /* of all cards, in issue order */
 
-static bool goes_home(const fy_task *t) { return t->copy.dir == FY_WORD_d2h; }
-static char *host_side(const fy_task *t) { return goes_home(t) ? t->copy.dst : (char *)(uintptr_t)t->copy.src; }
+static bool is_d2h(const fy_task *t) { return t->copy.dir == FY_WORD_d2h; }
+static char *host_side(const fy_task *t) { return is_d2h(t) ? t->copy.dst : (char *)(uintptr_t)t->copy.src; }
 
 static bool touches(const fy_task *t, const char *p, size_t bytes)
 {
@@ -25,53 +25,50 @@ static bool covers(const fy_task *t, const char *p, size_t bytes)
     return own <= p && p + bytes <= own + t->copy.bytes;
 }
 
-/* The first copy home that was issued before `end` and touches these bytes, or has all of them. */
-static fy_task *brings(const fy_task *end, bool (*how)(const fy_task *, const char *, size_t), const char *p, size_t n)
+/* The first device-to-host copy issued before `end` that matches: touches, or covers, these bytes. */
+static fy_task *find_d2h(const fy_task *end, bool (*matches)(const fy_task *, const char *, size_t), const char *p,
+                         size_t n)
 {
     fy_task *t = first;
-    while (t != end && !(goes_home(t) && how(t, p, n))) t = t->pinned_next;
+    while (t != end && !(is_d2h(t) && matches(t, p, n))) t = t->pinned_next;
     return t != end ? t : NULL;
 }
 
-/* Make a copy to the card safe from poison in these bytes. What an earlier copy home will bring is not yet to be
- * kept; where that is a part of what is read, nothing can be done: false. */
-static bool save_reader(fy_task *t, char *p, size_t bytes)
+/* Protects a queued host-to-device copy from poison in these bytes, by a snapshot of its source. Not needed where an
+ * earlier device-to-host copy will overwrite them all; impossible where one will overwrite a part of the source: false.
+ */
+static bool protect_reader(fy_task *t, char *p, size_t bytes)
 {
     char *own = host_side(t), *end = own + t->copy.bytes;
     char *from = own > p ? own : p, *to = end < p + bytes ? end : p + bytes;
-    if (goes_home(t) || t->side || !touches(t, p, bytes) || brings(t, covers, from, (size_t)(to - from))) return true;
-    return !brings(t, touches, own, t->copy.bytes) && fy_sim_task_keep(t);
+    if (is_d2h(t) || t->side || !touches(t, p, bytes) || find_d2h(t, covers, from, (size_t)(to - from))) return true;
+    return !find_d2h(t, touches, own, t->copy.bytes) && fy_sim_task_keep(t);
 }
 
 static void poison(char *p, size_t bytes)
 {
     for (fy_task *t = first; t; t = t->pinned_next)
-        if (!save_reader(t, p, bytes)) return;
+        if (!protect_reader(t, p, bytes)) return;
     memset(p, FY_SIM_POISON, bytes);
-}
-
-/* Poison, unless that is what is there. */
-static void poison_new(const fy_task *t)
-{
-    if (!brings(NULL, covers, t->copy.dst, t->copy.bytes)) poison(t->copy.dst, t->copy.bytes);
 }
 
 void fy_sim_pinned_add(fy_task *t)
 {
-    if (goes_home(t)) poison_new(t);
+    /* bytes that a queued device-to-host copy will write are poisoned already */
+    if (is_d2h(t) && !find_d2h(NULL, covers, t->copy.dst, t->copy.bytes)) poison(t->copy.dst, t->copy.bytes);
     t->pinned_was = last;
     t->is_pinned = true;
     *(last ? &last->pinned_next : &first) = t;
     last = t;
 }
 
-/* What has come home is not to be seen where a later copy will overwrite it. */
+/* Where a later queued copy will overwrite what this one wrote, it must not be visible in between. */
 static void poison_again(const fy_task *done)
 {
     const char *from = host_side(done), *to = from + done->copy.bytes;
     for (fy_task *t = done->pinned_next; t; t = t->pinned_next) {
         char *own = host_side(t), *end = own + t->copy.bytes;
-        if (!goes_home(t) || !touches(t, from, done->copy.bytes)) continue;
+        if (!is_d2h(t) || !touches(t, from, done->copy.bytes)) continue;
         if (own < from) own += from - own;
         poison(own, (size_t)((end < to ? end : to) - own));
     }
@@ -88,17 +85,17 @@ void fy_sim_pinned_drop(fy_task *t)
 
 void fy_sim_pinned_done(fy_task *t)
 {
-    bool brought = t->is_pinned && goes_home(t);
+    bool wrote_host = t->is_pinned && is_d2h(t);
     fy_sim_pinned_drop(t);
-    if (brought) poison_again(t);
+    if (wrote_host) poison_again(t);
 }
 
 void fy_sim_pinned_end(const void *p, size_t bytes)
 {
     for (fy_task *t = first; t;) {
         fy_task_place at = t->at;
-        bool concerned = touches(t, p, bytes);
-        if (concerned) fy_sim_do_until(fy_sim_card(at.card), at.stream, at.number);
-        t = concerned ? first : t->pinned_next;
+        bool affected = touches(t, p, bytes);
+        if (affected) fy_sim_do_until(fy_sim_card(at.card), at.stream, at.number);
+        t = affected ? first : t->pinned_next;
     }
 }

@@ -1,13 +1,13 @@
-/* sim_queue.c: the simulated card's work that is issued and not done.
+/* sim_queue.c: the simulated card's work that is issued and not yet executed.
  *
- * Every stream of a card is a list of tasks. A task is done when somebody waits for it, and no sooner: whoever
- * looks early finds what was there before, every time. A stream's tasks are done in order; one that waits for
- * another stream first has that stream's tasks done up to the point, on whatever card it is.
+ * Every stream of a card is a list of tasks. A task is executed only when something waits for it, so that a program
+ * that reads too early sees the old bytes on every run. A stream's tasks run in order; one that waits for another
+ * stream first runs that stream's tasks up to the point, on whatever card it is.
  *
- *      stream 0   [ copy 1 ][ run 3 ][ run 6 ]          doing stream 7 up to number 5 does
+ *      stream 0   [ copy 1 ][ run 3 ][ run 6 ]          running stream 7 up to number 5 runs
  *      stream 7   [ run 2 ][ wait: 0 up to 3 ][ run 5 ]       2, 1, 3, 5
  *
- * What is queued is bounded: beyond MOST_TASKS on a card, or MOST_SIDE bytes kept for them, the oldest are done. */
+ * The queue is bounded: beyond MOST_TASKS per card, or most_side bytes of snapshots, the oldest tasks are executed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +17,14 @@
 enum { MOST_TASKS = 4096, CHUNK = 32 };
 static const size_t most_side = (size_t)256 << 20;
 
-static fy_task *free_tasks; /* chunks are kept for good: the next work takes them */
-static uint64_t issued = 1; /* a point's number is never 0 */
+static fy_task *free_tasks; /* free list; chunks are never freed */
+static uint64_t issued = 1; /* so that a recorded point's number is never 0 */
 
 uint64_t fy_sim_issued(void) { return issued; }
 
 /* ---- the tasks' memory ---- */
 
-static bool add_tasks(void)
+static bool grow_pool(void)
 {
     fy_task *chunk = malloc(CHUNK * sizeof *chunk);
     for (int i = 0; chunk && i < CHUNK; i++) {
@@ -36,7 +36,7 @@ static bool add_tasks(void)
 
 fy_task *fy_sim_task(fy_sim *s, fy_task_kind kind, int stream, uint32_t id)
 {
-    if (!free_tasks && !add_tasks()) return NULL;
+    if (!free_tasks && !grow_pool()) return NULL;
     fy_task *t = free_tasks;
     free_tasks = t->next;
     t->at = (fy_task_place){s->number, stream, 0};
@@ -66,9 +66,9 @@ void fy_sim_task_drop(fy_task *t)
     free_tasks = t;
 }
 
-/* ---- in and out of a stream ---- */
+/* ---- a stream's queue ---- */
 
-static void put_last(fy_sim *s, fy_task *t)
+static void enqueue(fy_sim *s, fy_task *t)
 {
     fy_task_list *l = &s->streams[t->at.stream];
     if (l->first) l->last->next = t;
@@ -89,10 +89,10 @@ static void take_first(fy_sim *s, int stream)
     fy_sim_task_drop(t);
 }
 
-/* ---- doing ---- */
+/* ---- execution ---- */
 
-/* The first task stays in the list while it is done: a wait below it that comes back here ends at once. All that
- * it could be waiting for is done, as waits look back only. */
+/* The head stays queued, with `busy` set, while it executes: a nested wait for this stream returns at once. Everything
+ * it could wait for has been executed, since a wait only refers to earlier tasks. */
 static void do_first(fy_sim *s, int stream)
 {
     fy_task_list *l = &s->streams[stream];
@@ -111,30 +111,29 @@ void fy_sim_do_until(fy_sim *s, int stream, uint64_t number)
     while (l->first && !l->busy && l->first->at.number <= number) do_first(s, stream);
 }
 
-/* The stream whose first task was issued first, or last; -1: none. */
-static int stream_with_the(bool oldest, const fy_sim *s)
+/* The stream whose head was issued first (oldest), or last; -1: none. */
+static int stream_with(bool oldest, const fy_sim *s)
 {
     int found = -1;
-    for (uint64_t left = s->waiting; left; left &= left - 1) {
-        int i = __builtin_ctzll(left);
+    for (uint64_t rest = s->waiting; rest; rest &= rest - 1) {
+        int i = __builtin_ctzll(rest);
         uint64_t number = s->streams[i].first->at.number;
         if (found < 0 || (number < s->streams[found].first->at.number) == oldest) found = i;
     }
     return found;
 }
 
-/* Any order would be right that streams and waits allow. Of two that race the later is done first, so that the
- * mistake shows. */
+/* Any order is valid that streams and waits allow. Of two racing tasks the later runs first, so that the race shows. */
 void fy_sim_do_all(fy_sim *s)
 {
-    while (s->waiting) fy_sim_do_until(s, stream_with_the(false, s), UINT64_MAX);
+    while (s->waiting) fy_sim_do_until(s, stream_with(false, s), UINT64_MAX);
 }
 
 void fy_sim_queue(fy_sim *s, fy_task *t)
 {
     t->at.number = ++issued;
-    put_last(s, t);
-    while (s->tasks > MOST_TASKS || s->side > most_side) do_first(s, stream_with_the(true, s));
+    enqueue(s, t);
+    while (s->tasks > MOST_TASKS || s->side > most_side) do_first(s, stream_with(true, s));
 }
 
 void fy_sim_forget(fy_sim *s)
@@ -158,8 +157,8 @@ bool fy_sim_stream_waits(fy_sim *s, int stream, const fy_sim *other, int of, uin
 
 static void note_race(fy_sim *s, uint32_t id, uint8_t bits)
 {
-    for (uint64_t left = s->waiting; left; left &= left - 1)
-        for (fy_task *t = s->streams[__builtin_ctzll(left)].first; t; t = t->next)
+    for (uint64_t rest = s->waiting; rest; rest &= rest - 1)
+        for (fy_task *t = s->streams[__builtin_ctzll(rest)].first; t; t = t->next)
             if (t->id == id) t->races |= bits;
 }
 

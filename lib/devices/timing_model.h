@@ -1,12 +1,12 @@
-/* timing_model.h: when a modelled card would do its work. Pure: it knows figures, queues and engines, and nothing of
- * tensors, memory or the session's clock, so that `ferry whatif` can work out a log anew under other figures.
+/* timing_model.h: when a modelled card would execute its work. Pure: it knows model parameters, queues and engines, and
+ * nothing of tensors, memory or the session's clock, so that `ferry whatif` can replay a log with other parameters.
  *
- * A card has streams, each a queue in order; one engine for each direction of the bus and one that computes. Work
- * begins when its stream has got there, its engine has room, and the host has issued it. An engine takes work of
- * several streams as it becomes ready: a gap that is long enough is filled. The host is held by call overheads,
- * by the copying of pageable memory into and out of the staging buffer, by waits, and by a full launch queue.
+ * A card has in-order streams, one copy engine for each direction and one compute engine. Work starts once it is
+ * issued, the earlier work of its stream has ended, and its engine is free. An engine runs work of several streams as
+ * it becomes ready and fills gaps that are long enough. The host is blocked by call overheads, by staging copies of
+ * pageable memory, by waits, and by a full launch queue.
  *
- * `now` is the host's time at the call; afterwards the host's time is now + held. All in ns. */
+ * `now` is the host's time at the call; afterwards it is now + held. All times in ns. Not thread-safe. */
 #ifndef FERRY_TIMETABLE_H
 #define FERRY_TIMETABLE_H
 
@@ -17,22 +17,22 @@
 
 typedef struct fy_timing fy_timing; /* one card's */
 
-fy_timing *fy_timing_make(const fy_card *card); /* the figures are copied; NULL: no memory */
+fy_timing *fy_timing_make(const fy_card *card); /* copies *card; NULL: no memory */
 void fy_timing_free(fy_timing *t);
 
-/* Fill w->time, route and was_async from w's stream, dir, bytes, pinned and async. p2p: fy_timing_copy_peer. */
+/* Sets w->time, route and was_async from w's stream, dir, bytes, pinned and async. For p2p: fy_timing_copy_peer. */
 void fy_timing_copy(fy_timing *t, int64_t now, fy_copy_work *w);
-/* Card to card: direct where peer is true, else through page-locked memory of the host (route host). In the
- * streams w->stream of both; begins when both have got there, and holds both. */
+/* Card to card: direct if peer, else through pinned host memory (route host). In stream w->stream of both cards: starts
+ * when both have reached it, and occupies both until it ends. */
 void fy_timing_copy_peer(fy_timing *from, fy_timing *to, int64_t now, bool peer, fy_copy_work *w);
 void fy_timing_run(fy_timing *t, int64_t now, int stream, int64_t flops, int64_t bytes, fy_time *out);
-/* A call that takes memory, pinned or device; or gives it back, which waits for all the card's work first. */
+/* Allocates or frees memory, pinned or device; freeing waits for all work of the card first. */
 void fy_timing_alloc(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 void fy_timing_release(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 
-int64_t fy_timing_tail(const fy_timing *t, int stream); /* when what is queued there will have ended; -1: in all */
-void fy_timing_stream_waits(fy_timing *t, int stream, int64_t until); /* later work there begins no sooner */
-void fy_timing_host_waits(fy_timing *t, int64_t now, int64_t until, fy_time *out); /* sync: overhead, then until */
+int64_t fy_timing_tail(const fy_timing *t, int stream); /* when all its work so far will have ended; -1: all streams */
+void fy_timing_stream_waits(fy_timing *t, int stream, int64_t until); /* later work there starts no earlier */
+void fy_timing_host_waits(fy_timing *t, int64_t now, int64_t until, fy_time *out); /* overhead, or until if later */
 void fy_timing_call(fy_timing *t, int64_t now, fy_time *out);                      /* record, query: overhead alone */
 
 #endif

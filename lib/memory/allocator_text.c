@@ -1,4 +1,4 @@
-/* allocator_text.c: what a pool holds, in words and drawn. */
+/* allocator_text.c: a pool's contents as text: messages, and one bar per segment. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ const char *fy_size_text(int64_t bytes, char *buf, size_t room)
     return buf;
 }
 
-/* "6 MiB", "1.5 MiB", and "2.00 MiB" where it is not quite: for sentences, where round numbers are the rule. */
+/* For sentences: "6 MiB", "1.5 MiB"; two decimals ("2.00 MiB") only if not a multiple of half a unit. */
 static const char *short_size(int64_t bytes, char *buf, size_t room)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB"};
@@ -48,9 +48,9 @@ void fy_pool_full_text(const fy_pool *p, int64_t asked, int gpu, int64_t capacit
              fy_size_text(fy_pool_reserved(p), held, sizeof held), owner);
 }
 
-/* ---- a segment in words ---- */
+/* ---- one segment ---- */
 
-/* Text that ends in " ..." where there is no more room. */
+/* Text in a fixed buffer; ends in " ..." if truncated. */
 typedef struct line {
     char *buf;
     size_t room, n;
@@ -70,13 +70,13 @@ static void add(line *l, const char *format, ...)
     else l->n += (size_t)n;
 }
 
-typedef struct holes {
+typedef struct free_bytes {
     int64_t all, largest;
-} holes;
+} free_bytes;
 
-static holes holes_of(const fy_segment *s)
+static free_bytes free_bytes_of(const fy_segment *s)
 {
-    holes h = {0};
+    free_bytes h = {0};
     for (const fy_block *b = s->first; b; b = b->next) {
         if (b->state != FY_BLOCK_FREE) continue;
         h.all += b->bytes;
@@ -85,136 +85,137 @@ static holes holes_of(const fy_segment *s)
     return h;
 }
 
-static const fy_segment *most_in_pieces(const fy_pool *p)
+static const fy_segment *most_fragmented(const fy_pool *p)
 {
     const fy_segment *most = NULL;
     for (const fy_segment *s = fy_pool_segments(p); s; s = s->next)
-        if (holes_of(s).all > (most ? holes_of(most).all : 0)) most = s;
+        if (free_bytes_of(s).all > (most ? free_bytes_of(most).all : 0)) most = s;
     return most;
 }
 
 static void add_block(line *l, const fy_block *b, fy_block_name *name)
 {
-    char size[32], who[200];
+    char size[32], owner[200];
     short_size(b->bytes, size, sizeof size);
     if (b->state == FY_BLOCK_FREE) add(l, "%s free", size);
     else if (b->state == FY_BLOCK_WAITING) add(l, "%s waiting for another stream", size);
-    else add(l, "%s used by %s", size, name(b, who, sizeof who));
+    else add(l, "%s used by %s", size, name(b, owner, sizeof owner));
 }
 
-/* The sums come last, and always fit: the pieces in the middle give way. */
+/* If the buffer is short, the list of blocks is truncated, never the totals at its end. */
 void fy_pool_pieces_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
 {
-    const fy_segment *s = most_in_pieces(p);
-    char size[32], sums[120];
+    const fy_segment *s = most_fragmented(p);
+    char size[32], totals[120];
     buf[0] = 0;
     if (!s) return;
-    holes h = holes_of(s);
-    int n = snprintf(sums, sizeof sums, "; %s are free in it", short_size(h.all, size, sizeof size));
-    snprintf(sums + n, sizeof sums - (size_t)n, ", the largest piece is %s", short_size(h.largest, size, sizeof size));
-    if (room < 2 * strlen(sums)) return;
-    line l = {.buf = buf, .room = room - strlen(sums)};
+    free_bytes h = free_bytes_of(s);
+    int n = snprintf(totals, sizeof totals, "; %s of it are free", short_size(h.all, size, sizeof size));
+    snprintf(totals + n, sizeof totals - (size_t)n, ", the largest block is %s",
+             short_size(h.largest, size, sizeof size));
+    if (room < 2 * strlen(totals)) return;
+    line l = {.buf = buf, .room = room - strlen(totals)};
     add(&l, "segment of %s at 0x%" PRIx64 ": ", short_size(s->bytes, size, sizeof size), s->addr);
     for (const fy_block *b = s->first; b; b = b->next) {
         if (b != s->first) add(&l, ", ");
         add_block(&l, b, name);
     }
-    memcpy(buf + strlen(buf), sums, strlen(sums) + 1);
+    memcpy(buf + strlen(buf), totals, strlen(totals) + 1);
 }
 
-/* ---- what lives ---- */
+/* ---- blocks in use ---- */
 
-enum { NAMED = 4, KINDS = 64 };
+enum { NAMED = 4, GROUPS = 64 };
 
-typedef struct kind { /* blocks of one name, which says their line */
-    char who[160];
+typedef struct group { /* blocks of one name and call site */
+    char owner[160];
     int64_t bytes;
     int count;
-} kind;
+} group;
 
-/* How many kinds there are by now; what finds no place counts as others. */
-static int count_block(kind *kinds, int n, const fy_block *b, fy_block_name *name, int *others)
+/* Returns the number of groups; blocks beyond GROUPS groups are counted in *others. */
+static int count_block(group *groups, int n, const fy_block *b, fy_block_name *name, int *others)
 {
-    char who[sizeof kinds->who];
+    char owner[sizeof groups->owner];
     int i = 0;
-    name(b, who, sizeof who);
-    while (i < n && strcmp(kinds[i].who, who)) i++;
-    if (i == KINDS) return ++*others, n;
-    if (i == n) memcpy(kinds[n++].who, who, sizeof who);
-    kinds[i].bytes += b->bytes;
-    kinds[i].count++;
+    name(b, owner, sizeof owner);
+    while (i < n && strcmp(groups[i].owner, owner)) i++;
+    if (i == GROUPS) return ++*others, n;
+    if (i == n) memcpy(groups[n++].owner, owner, sizeof owner);
+    groups[i].bytes += b->bytes;
+    groups[i].count++;
     return n;
 }
 
 static int by_bytes(const void *pa, const void *pb)
 {
-    const kind *a = pa, *b = pb;
-    return a->bytes != b->bytes ? (a->bytes > b->bytes ? -1 : 1) : strcmp(a->who, b->who);
+    const group *a = pa, *b = pb;
+    return a->bytes != b->bytes ? (a->bytes > b->bytes ? -1 : 1) : strcmp(a->owner, b->owner);
 }
 
 void fy_pool_living_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
 {
-    kind kinds[KINDS] = {0};
+    group groups[GROUPS] = {0};
     char size[32];
     int n = 0, others = 0;
     line l = {.buf = buf, .room = room};
     for (const fy_segment *s = fy_pool_segments(p); s; s = s->next)
         for (const fy_block *b = s->first; b; b = b->next)
-            if (b->state == FY_BLOCK_USED) n = count_block(kinds, n, b, name, &others);
-    qsort(kinds, (size_t)n, sizeof *kinds, by_bytes);
+            if (b->state == FY_BLOCK_USED) n = count_block(groups, n, b, name, &others);
+    qsort(groups, (size_t)n, sizeof *groups, by_bytes);
     buf[0] = 0;
     for (int i = 0; i < n; i++) {
-        if (i >= NAMED) others += kinds[i].count;
-        else if (kinds[i].count == 1)
-            add(&l, "%s%s %s", i ? ", " : "", kinds[i].who, short_size(kinds[i].bytes, size, sizeof size));
+        if (i >= NAMED) others += groups[i].count;
+        else if (groups[i].count == 1)
+            add(&l, "%s%s %s", i ? ", " : "", groups[i].owner, short_size(groups[i].bytes, size, sizeof size));
         else
-            add(&l, "%s%d of %s %s in all", i ? ", " : "", kinds[i].count, kinds[i].who,
-                short_size(kinds[i].bytes, size, sizeof size));
+            add(&l, "%s%d of %s %s in all", i ? ", " : "", groups[i].count, groups[i].owner,
+                short_size(groups[i].bytes, size, sizeof size));
     }
     if (others) add(&l, " and %d more", others);
 }
 
-/* ---- drawn ---- */
+/* ---- bars ---- */
 
 enum { BAR = 64 };
 
-/* The letter of the n-th block in use; after z they begin anew. */
+/* The letter of the n-th block in use; wraps around after z. */
 static char letter(int n) { return (char)('a' + n % 26); }
 
 static void draw_bar(const fy_segment *s, fy_text *out)
 {
     int n = 0;
-    int64_t at = 0; /* cells that are drawn */
+    int64_t at = 0; /* cells drawn */
     fy_text_printf(out, "  [");
     for (const fy_block *b = s->first; b; b = b->next) {
         int64_t end = (int64_t)((double)(b->offset + b->bytes) / (double)s->bytes * BAR + 0.5);
         char c = b->state == FY_BLOCK_FREE ? '.' : b->state == FY_BLOCK_WAITING ? '~' : letter(n);
         n += b->state == FY_BLOCK_USED;
-        if (b->state != FY_BLOCK_FREE && end == at && at < BAR) end++; /* what is in use is seen */
+        if (b->state != FY_BLOCK_FREE && end == at && at < BAR) end++; /* at least one cell */
         for (; at < end; at++) fy_text_printf(out, "%c", c);
     }
     fy_text_printf(out, "]\n");
 }
 
-static bool looks_like(const fy_block *a, const fy_block *b, fy_block_name *name)
+static bool is_alike(const fy_block *a, const fy_block *b, fy_block_name *name)
 {
-    char who[200], other[200];
+    char owner[200], other[200];
     return b && b->state == FY_BLOCK_USED && a->bytes == b->bytes &&
-           !strcmp(name(a, who, sizeof who), name(b, other, sizeof other));
+           !strcmp(name(a, owner, sizeof owner), name(b, other, sizeof other));
 }
 
-/* One line for b, and for those behind it that look the same; returns the last of them. */
+/* One line for b and the identical blocks that follow it; returns the last of them. */
 static const fy_block *draw_used(const fy_block *b, int *n, fy_block_name *name, fy_text *out)
 {
     const fy_block *last = b;
-    char size[32], who[200];
+    char size[32], owner[200];
     int first = *n, count = 1;
-    for (; looks_like(b, last->next, name); last = last->next) count++;
+    for (; is_alike(b, last->next, name); last = last->next) count++;
     *n += count;
     short_size(b->bytes, size, sizeof size);
-    name(b, who, sizeof who);
-    if (count == 1) fy_text_printf(out, "   %c  %s %s\n", letter(first), size, who);
-    else fy_text_printf(out, "   %c to %c  %d times %s %s\n", letter(first), letter(*n - 1), count, size, who);
+    name(b, owner, sizeof owner);
+    if (count == 1) fy_text_printf(out, "   %c  %s %s\n", letter(first), size, owner);
+    else fy_text_printf(out, "   %c to %c  %d x %s %s\n", letter(first), letter(*n - 1), count, size, owner);
     return last;
 }
 

@@ -1,12 +1,12 @@
-/* block_tree.c: the free blocks of a pool, in the order in which they are looked for: by stream, size, address.
+/* block_tree.c: the free blocks of a pool, ordered by stream, size and address, for best fit.
  *
- * A treap: a search tree that a hash of the address keeps shallow, whatever the order of freeing. No memory of its
- * own, and the same calls find the same block everywhere. */
+ * A treap whose priorities are hashes of the address: balanced in any order of freeing, and deterministic, so that the
+ * same calls find the same block everywhere. Intrusive: allocates nothing. */
 #include "caching_allocator.h"
 
 static uint64_t address_of(const fy_block *b) { return b->segment->addr + (uint64_t)b->offset; }
 
-static uint64_t weight(const fy_block *b)
+static uint64_t priority(const fy_block *b)
 {
     uint64_t h = address_of(b) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 29;
@@ -19,11 +19,11 @@ static bool is_before(const fy_block *a, const fy_block *b)
     return address_of(a) < address_of(b);
 }
 
-/* Above what weighs less, which is split into what lies below b and what lies above. */
+/* Inserts b above the first subtree of lower priority, and splits that into smaller and larger keys. */
 void fy_blocks_add(fy_block **root, fy_block *b)
 {
-    uint64_t heavy = weight(b);
-    while (*root && weight(*root) >= heavy) root = is_before(*root, b) ? &(*root)->right : &(*root)->left;
+    uint64_t own = priority(b);
+    while (*root && priority(*root) >= own) root = is_before(*root, b) ? &(*root)->right : &(*root)->left;
     fy_block *t = *root, **below = &b->left, **above = &b->right;
     while (t) {
         bool left = is_before(t, b);
@@ -36,13 +36,13 @@ void fy_blocks_add(fy_block **root, fy_block *b)
     *root = b;
 }
 
-/* What lay below b and what lay above are joined in its place. */
+/* Replaces b by its two subtrees, merged. */
 void fy_blocks_remove(fy_block **root, fy_block *b)
 {
     while (*root != b) root = is_before(*root, b) ? &(*root)->right : &(*root)->left;
     fy_block *below = b->left, *above = b->right;
     while (below && above) {
-        bool first = weight(below) >= weight(above);
+        bool first = priority(below) >= priority(above);
         *root = first ? below : above;
         root = first ? &below->right : &above->left;
         if (first) below = below->right;

@@ -6,8 +6,8 @@
 #include "device.h"
 #include "event.h"
 
-static const int64_t SMALL_MOST = 1 << 20;    /* larger blocks come from the large pool */
-static const int64_t SMALL_SEGMENT = 2 << 20; /* and these are what a card is asked for */
+static const int64_t SMALL_MOST = 1 << 20;    /* bytes; larger blocks come from the large pool */
+static const int64_t SMALL_SEGMENT = 2 << 20; /* segment sizes */
 static const int64_t LARGE_SEGMENT = 20 << 20, LARGE_MOST = 10 << 20, LARGE_ROUND = 2 << 20;
 
 struct fy_user {
@@ -18,10 +18,10 @@ struct fy_user {
 
 struct fy_pool {
     fy_pool_source source;
-    bool pinned, broken, lacks;        /* lacks: memory of the host, for blocks and segments themselves */
-    fy_block *free_small, *free_large; /* trees */
-    fy_block *waiting, **waiting_end;  /* in the order of their freeing */
-    fy_block *spare;                   /* nodes that nobody uses */
+    bool pinned, broken, no_host_memory; /* no_host_memory: for block and segment descriptors */
+    fy_block *free_small, *free_large;   /* trees */
+    fy_block *waiting, **waiting_end;    /* in order of freeing */
+    fy_block *spare;                     /* free list of nodes */
     fy_segment *segments;
     int last_number;
     fy_memory_stats now;
@@ -80,17 +80,17 @@ static void count_reserved(fy_pool *p, int64_t bytes)
 
 /* ---- nodes ---- */
 
-static fy_block *node(fy_pool *p)
+static fy_block *new_node(fy_pool *p)
 {
     fy_block *b = p->spare;
     if (b) p->spare = b->next;
     else b = malloc(sizeof *b);
     if (b) *b = (fy_block){0};
-    else p->broken = p->lacks = true;
+    else p->broken = p->no_host_memory = true;
     return b;
 }
 
-static void unnode(fy_pool *p, fy_block *b)
+static void free_node(fy_pool *p, fy_block *b)
 {
     b->next = p->spare;
     p->spare = b;
@@ -108,11 +108,11 @@ static void link_segment(fy_pool *p, fy_segment *s)
     count_reserved(p, s->bytes);
 }
 
-/* A block that is a whole new segment, in no tree; NULL: no room. */
+/* A block that spans a new segment, in no tree; NULL: out of memory, or broken. */
 static fy_block *new_segment(fy_pool *p, int64_t bytes, int stream)
 {
     fy_segment *s = malloc(sizeof *s);
-    fy_block *b = node(p);
+    fy_block *b = new_node(p);
     if (s && b) {
         *s = (fy_segment){.small = bytes <= SMALL_MOST && !p->pinned, .stream = stream, .first = b};
         s->bytes = p->pinned ? bytes : segment_size(bytes);
@@ -122,13 +122,13 @@ static fy_block *new_segment(fy_pool *p, int64_t bytes, int stream)
         if (how == FY_TAKEN) return link_segment(p, s), b;
         p->broken = how == FY_BROKEN;
     }
-    if (!s) p->broken = p->lacks = true;
+    if (!s) p->broken = p->no_host_memory = true;
     free(s);
-    if (b) unnode(p, b);
+    if (b) free_node(p, b);
     return NULL;
 }
 
-static void give_segments(fy_pool *p, bool for_room)
+static void free_segments(fy_pool *p, bool for_room)
 {
     for (fy_segment **at = &p->segments; *at;) {
         fy_segment *s = *at;
@@ -138,28 +138,28 @@ static void give_segments(fy_pool *p, bool for_room)
         }
         *at = s->next;
         fy_blocks_remove(tree_of(p, s), s->first);
-        unnode(p, s->first);
+        free_node(p, s->first);
         count_reserved(p, -s->bytes);
         p->source.give(p->source.self, s, for_room);
         free(s);
     }
 }
 
-/* ---- blocks that are given back ---- */
+/* ---- freed blocks ---- */
 
-/* b and its right neighbour become one; the neighbour's node goes. */
+/* Merges b's right neighbour into b. */
 static void absorb(fy_pool *p, fy_block *b)
 {
-    fy_block *gone = b->next;
-    b->bytes += gone->bytes;
-    b->next = gone->next;
+    fy_block *next = b->next;
+    b->bytes += next->bytes;
+    b->next = next->next;
     if (b->next) b->next->prev = b;
-    unnode(p, gone);
+    free_node(p, next);
 }
 
 static bool is_free(const fy_block *b) { return b && b->state == FY_BLOCK_FREE; }
 
-static void to_free(fy_pool *p, fy_block *b)
+static void free_block(fy_pool *p, fy_block *b)
 {
     fy_block **tree = tree_of(p, b->segment);
     b->state = FY_BLOCK_FREE;
@@ -195,15 +195,15 @@ static fy_user *drop_user(fy_user *u)
     return next;
 }
 
-static void place_users(fy_pool *p, fy_block *b)
+static void record_users(fy_pool *p, fy_block *b)
 {
     for (fy_user **u = &b->users; *u;)
         if (p->source.record(p->source.self, (*u)->where, &(*u)->point)) u = &(*u)->next;
         else *u = drop_user(*u);
 }
 
-/* Streams are in order: where one has not got to an earlier place, a later one need not be asked for. */
-static void drop_passed(fy_pool *p, fy_block *b, uint64_t *behind)
+/* Streams run in order: one that has not reached an earlier point (a bit of `behind`) is not queried for later ones. */
+static void drop_reached(fy_pool *p, fy_block *b, uint64_t *behind)
 {
     for (fy_user **u = &b->users; *u;) {
         int where = (*u)->where;
@@ -217,7 +217,7 @@ static void drop_passed(fy_pool *p, fy_block *b, uint64_t *behind)
     }
 }
 
-static void drop_all(fy_pool *p, fy_block *b)
+static void wait_for_users(fy_pool *p, fy_block *b)
 {
     while (b->users) {
         p->source.wait(p->source.self, b->users->where, &b->users->point);
@@ -225,73 +225,74 @@ static void drop_all(fy_pool *p, fy_block *b)
     }
 }
 
-/* Free the blocks whose streams have got past; wait: all of them. */
-static void look_at_waiting(fy_pool *p, bool wait)
+/* Frees the blocks whose streams have reached their points; wait: waits for all. */
+static void free_waiting(fy_pool *p, bool wait)
 {
     uint64_t behind[FY_POOL_PLACES / 64] = {0};
     fy_block **at = &p->waiting;
     while (*at) {
         fy_block *b = *at;
-        if (wait) drop_all(p, b);
-        else drop_passed(p, b, behind);
+        if (wait) wait_for_users(p, b);
+        else drop_reached(p, b, behind);
         if (b->users) {
             at = &b->right;
             continue;
         }
         *at = b->right;
         b->right = NULL;
-        to_free(p, b);
+        free_block(p, b);
     }
     p->waiting_end = at;
 }
 
-/* ---- taking and giving ---- */
+/* ---- take and give ---- */
 
-/* Cut so many bytes off b's front; the rest is free. */
-static void cut(fy_pool *p, fy_block *b, int64_t bytes, fy_block *rest)
+/* Splits b after `bytes`; the rest becomes free, unless it is too small to split off. */
+static void split(fy_pool *p, fy_block *b, int64_t bytes, fy_block *rest)
 {
-    int64_t over = b->bytes - bytes;
-    if (p->pinned || (b->segment->small ? over < FY_POOL_GRAIN : over <= SMALL_MOST)) {
-        unnode(p, rest);
+    int64_t remaining = b->bytes - bytes;
+    if (p->pinned || (b->segment->small ? remaining < FY_POOL_GRAIN : remaining <= SMALL_MOST)) {
+        free_node(p, rest);
         return;
     }
-    *rest = (fy_block){.segment = b->segment, .offset = b->offset + bytes, .bytes = over, .prev = b, .next = b->next};
+    *rest =
+        (fy_block){.segment = b->segment, .offset = b->offset + bytes, .bytes = remaining, .prev = b, .next = b->next};
     if (rest->next) rest->next->prev = rest;
     b->next = rest;
     b->bytes = bytes;
     fy_blocks_add(tree_of(p, b->segment), rest);
 }
 
-static fy_block *after_giving_back(fy_pool *p, int64_t bytes, int stream)
+static fy_block *retry_after_freeing(fy_pool *p, int64_t bytes, int stream)
 {
-    look_at_waiting(p, true);
-    give_segments(p, true);
+    free_waiting(p, true);
+    free_segments(p, true);
     p->now.num_alloc_retries++;
     fy_block *b = new_segment(p, bytes, stream);
     if (!b) p->now.num_ooms++;
     return b;
 }
 
-fy_block *fy_pool_take(fy_pool *p, int64_t asked, int stream, void *who)
+fy_block *fy_pool_take(fy_pool *p, int64_t asked, int stream, void *owner)
 {
-    if (asked >= FY_POOL_EXABYTE) return NULL; /* refused before anything is tried */
-    if (p->waiting) look_at_waiting(p, false);
+    if (asked >= FY_POOL_EXABYTE) return NULL; /* as in PyTorch, before anything is freed */
+    if (p->waiting) free_waiting(p, false);
     if (p->pinned) stream = 0;
-    p->broken = p->lacks = false;
+    p->broken = p->no_host_memory = false;
     int64_t bytes = rounded(p, asked);
     fy_block **tree = bytes <= SMALL_MOST && !p->pinned ? &p->free_small : &p->free_large;
-    fy_block *rest = node(p), *b = rest ? fy_blocks_fit(*tree, stream, bytes) : NULL;
+    fy_block *rest = new_node(p), *b = rest ? fy_blocks_fit(*tree, stream, bytes) : NULL;
     if (b) fy_blocks_remove(tree, b);
     if (!b && !p->broken) b = new_segment(p, bytes, stream);
-    if (!b && !p->broken) b = after_giving_back(p, bytes, stream);
+    if (!b && !p->broken) b = retry_after_freeing(p, bytes, stream);
     if (!b) {
-        if (rest) unnode(p, rest);
+        if (rest) free_node(p, rest);
         return NULL;
     }
-    cut(p, b, bytes, rest);
+    split(p, b, bytes, rest);
     b->state = FY_BLOCK_USED;
     b->asked = asked;
-    b->who = who;
+    b->owner = owner;
     count_allocated(p, b->bytes, asked);
     return b;
 }
@@ -299,8 +300,8 @@ fy_block *fy_pool_take(fy_pool *p, int64_t asked, int stream, void *who)
 bool fy_pool_give(fy_pool *p, fy_block *b)
 {
     count_allocated(p, -b->bytes, -b->asked);
-    if (b->users) place_users(p, b);
-    if (!b->users) return to_free(p, b), false;
+    if (b->users) record_users(p, b);
+    if (!b->users) return free_block(p, b), false;
     b->state = FY_BLOCK_WAITING;
     b->right = NULL;
     *p->waiting_end = b;
@@ -310,13 +311,13 @@ bool fy_pool_give(fy_pool *p, fy_block *b)
 
 void fy_pool_empty(fy_pool *p)
 {
-    look_at_waiting(p, true);
-    give_segments(p, false);
+    free_waiting(p, true);
+    free_segments(p, false);
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
-bool fy_pool_lacks_memory(const fy_pool *p) { return p->lacks; }
+bool fy_pool_lacks_memory(const fy_pool *p) { return p->no_host_memory; }
 int64_t fy_pool_allocated(const fy_pool *p) { return p->now.allocated_bytes; }
 int64_t fy_pool_reserved(const fy_pool *p) { return p->now.reserved_bytes; }
 const fy_segment *fy_pool_segments(const fy_pool *p) { return p->segments; }

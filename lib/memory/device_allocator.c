@@ -1,5 +1,5 @@
-/* device_allocator.c: the pools of this process: their segments come from back ends, their places from streams. The
- * only emitter of segment and segment_free, and of syncs for want of room. */
+/* device_allocator.c: the pools of this process, on top of the back ends. Emits segment, segment_free, and syncs with
+ * reason oom, and nothing else does. */
 #include "device_allocator.h"
 
 #include <pthread.h>
@@ -20,8 +20,8 @@ enum { MOST_DEVICES = 9, FRESH = 0xff, FREED = 0xf5 };
 static struct cache {
     pthread_mutex_t lock;
     fy_pool *pool;
-    fy_dev *dev; /* the CPU: page-locked memory */
-    fy_site *at; /* of the call that asks */
+    fy_dev *dev; /* the CPU: pinned memory */
+    fy_site *at; /* of the current call */
 } caches[MOST_DEVICES];
 
 typedef struct cache cache;
@@ -38,8 +38,8 @@ static void unlock_all(void)
     for (int i = 0; i < MOST_DEVICES; i++) pthread_mutex_unlock(&caches[i].lock);
 }
 
-/* Whoever holds one of these takes others below it (lock.h, the simulated card's): so a fork takes these first, and
- * that is who was watched last. */
+/* Other locks (lock.h, the simulated card's) are taken while one of these is held, so a fork must take these first:
+ * pthread_atfork runs its prepare handlers in reverse order of registration. */
 static void make_locks(void)
 {
     for (int i = 0; i < MOST_DEVICES; i++) pthread_mutex_init(&caches[i].lock, NULL);
@@ -48,18 +48,21 @@ static void make_locks(void)
 
 static bool is_pinned(const cache *c) { return c->dev->number == 0; }
 static fy_word memory(const cache *c) { return is_pinned(c) ? FY_WORD_pinned : FY_WORD_device; }
-static fy_dev *giver(const cache *c) { return is_pinned(c) ? fy_dev_at(1) : c->dev; } /* who page-locks */
+static fy_dev *allocating_device(const cache *c)
+{
+    return is_pinned(c) ? fy_dev_at(1) : c->dev;
+} /* a card's back end pins */
 
 /* ---- segments ---- */
 
-static bool fits(const cache *c, int64_t bytes)
+static bool has_room(const cache *c, int64_t bytes)
 {
     int64_t taken = fy_pool_reserved(c->pool);
     if (is_pinned(c)) taken = __atomic_load_n(&c->dev->live_bytes, __ATOMIC_RELAXED);
     return bytes <= c->dev->capacity - taken;
 }
 
-static void tell_taken(const cache *c, const fy_segment *s, const fy_time *t)
+static void emit_segment(const cache *c, const fy_segment *s, const fy_time *t)
 {
     fy_word pool = s->small ? FY_WORD_small : FY_WORD_large;
     FY_EMIT(c->at, segment, .device = (uint8_t)c->dev->number, .mem = (uint8_t)memory(c), .addr = s->addr,
@@ -70,22 +73,22 @@ static void tell_taken(const cache *c, const fy_segment *s, const fy_time *t)
 static fy_taking take(void *self, fy_segment *s)
 {
     cache *c = self;
-    fy_dev *d = giver(c);
+    fy_dev *d = allocating_device(c);
     fy_time t = {0};
-    if (!fits(c, s->bytes)) return FY_NO_ROOM;
+    if (!has_room(c, s->bytes)) return FY_NO_ROOM;
     fy_fault.text[0] = 0;
     s->data = d->backend->alloc(d, (size_t)s->bytes, memory(c), &t);
     if (!s->data) return fy_fault.text[0] ? FY_BROKEN : FY_NO_ROOM;
     s->addr = fy_address_take(c->dev, s->bytes);
     if (!s->addr) return d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t), FY_NO_ROOM;
-    tell_taken(c, s, &t);
+    emit_segment(c, s, &t);
     return FY_TAKEN;
 }
 
 static void give(void *self, fy_segment *s, bool for_room)
 {
     cache *c = self;
-    fy_dev *d = giver(c);
+    fy_dev *d = allocating_device(c);
     fy_time t = {0};
     d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t);
     if (!is_pinned(c)) fy_order_wait_card(d->number);
@@ -94,12 +97,12 @@ static void give(void *self, fy_segment *s, bool for_room)
     fy_address_give(c->dev, s->addr);
 }
 
-/* ---- places in streams ---- */
+/* ---- points in streams ---- */
 
-/* A card's pool knows its streams; page-locked memory is used by every card's. */
+/* `where`: a card's pool uses the stream number; pinned memory is used by every card: card * 64 + stream. */
 static fy_dev *card_of(const cache *c, int where) { return is_pinned(c) ? fy_dev_at(where / 64) : c->dev; }
 static int stream_of(int where) { return where % 64; }
-static int place_of(const fy_dev *card, int stream) { return card->number * 64 + stream; }
+static int key_of(const fy_dev *card, int stream) { return card->number * 64 + stream; }
 
 static bool record(void *self, int where, fy_point *at)
 {
@@ -132,10 +135,10 @@ void fy_storage_record_stream(fy_storage *s, int stream)
     if (!s->block || stream == s->stream) return;
     cache *c = &caches[s->dev->number];
     pthread_mutex_lock(&c->lock);
-    bool noted = fy_pool_use(c->pool, s->block, stream);
-    if (noted) s->recorded |= (uint64_t)1 << stream;
+    bool ok = fy_pool_use(c->pool, s->block, stream);
+    if (ok) s->recorded |= (uint64_t)1 << stream;
     pthread_mutex_unlock(&c->lock);
-    if (!noted) fy_out_of_memory("the streams that use a tensor");
+    if (!ok) fy_out_of_memory("the streams that use a tensor");
 }
 
 void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream)
@@ -143,13 +146,13 @@ void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream)
     if (!s->block || s->mem != FY_WORD_pinned) return;
     cache *c = &caches[s->dev->number];
     pthread_mutex_lock(&c->lock);
-    bool noted = fy_pool_use(c->pool, s->block, place_of(card, stream));
-    if (noted) s->recorded |= (uint64_t)1 << stream;
+    bool ok = fy_pool_use(c->pool, s->block, key_of(card, stream));
+    if (ok) s->recorded |= (uint64_t)1 << stream;
     pthread_mutex_unlock(&c->lock);
-    if (!noted) fy_out_of_memory("the streams that use a tensor");
+    if (!ok) fy_out_of_memory("the streams that use a tensor");
 }
 
-/* ---- taking and giving ---- */
+/* ---- take and give ---- */
 
 fy_pool *fy_allocator_open(const fy_dev *d)
 {
@@ -163,14 +166,14 @@ fy_pool *fy_allocator_open(const fy_dev *d)
     c->pool = c->dev->pool = fy_pool_make(&source, memory(c));
     if (c->pool) return c->pool;
     pthread_mutex_unlock(&c->lock);
-    fy_out_of_memory("the books of a card's allocator");
+    fy_out_of_memory("a card's caching allocator");
 }
 
 void fy_allocator_close(const fy_dev *d) { pthread_mutex_unlock(&caches[d->number].lock); }
 
-/* Junk over a block, at once: and so only where the host has waited for all that was done with it. Queued in the
- * order of its stream, it could come after what another stream does with the block quite rightly; and a real card
- * would have to be waited for. */
+/* Fills a block with a pattern, synchronously, and so only if the host has waited for all accesses to it. A fill queued
+ * in the block's stream could overwrite what another stream, correctly ordered, writes to it. Not on a real card: the
+ * host would have to wait. */
 static bool fill(const fy_storage *s, uint8_t fill_byte)
 {
     fy_dev *d = s->dev;
@@ -194,7 +197,7 @@ bool fy_allocator_take(fy_site *at, fy_storage *s)
         s->stream = b->segment->stream;
         __atomic_store_n(&s->data, (char *)b->segment->data + b->offset, __ATOMIC_RELEASE);
     } else if (fy_pool_lacks_memory(pool))
-        snprintf(fy_fault.text, sizeof fy_fault.text, "no memory on the host for the books of its allocator");
+        snprintf(fy_fault.text, sizeof fy_fault.text, "out of host memory for its caching allocator");
     fy_allocator_close(s->dev);
     if (!b) return false;
     fy_history_inherit(&s->history, s->dev, s->addr, s->bytes);
@@ -203,7 +206,7 @@ bool fy_allocator_take(fy_site *at, fy_storage *s)
     return false;
 }
 
-/* Filled before anybody else can have it. */
+/* Fills the block before another thread can get it. */
 void fy_allocator_give(fy_storage *s)
 {
     if (!s->recorded) fill(s, FREED);
@@ -227,7 +230,7 @@ void fy_allocator_empty(fy_site *at)
 
 const char *fy_allocator_name(const fy_block *b, char *buf, size_t room)
 {
-    const fy_storage *s = b->who;
+    const fy_storage *s = b->owner;
     const char *file = s->born && s->born->file ? s->born->file : "", *base = strrchr(file, '/');
     size_t n = (size_t)snprintf(buf, room, "%.80s", fy_storage_name(s) ? fy_storage_name(s) : "a tensor");
     if (*file && n < room) snprintf(buf + n, room - n, " (%.80s:%d)", base ? base + 1 : file, s->born->line);

@@ -1,4 +1,4 @@
-/* memory_stats.c: what a program asks about a card's memory (ferry_memory.h). */
+/* memory_stats.c: a card's memory statistics (ferry_memory.h). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,9 +66,9 @@ int64_t fy_cuda_mem_get_info_at(fy_site *at, const char *device, int64_t *total)
     fy_pool *p = d ? fy_allocator_open(d) : NULL;
     if (total) *total = p ? d->capacity : -1;
     if (!p) return -1;
-    int64_t left = d->capacity - fy_pool_reserved(p);
+    int64_t free_bytes = d->capacity - fy_pool_reserved(p);
     fy_allocator_close(d);
-    return left;
+    return free_bytes;
 }
 
 void fy_cuda_empty_cache_at(fy_site *at)
@@ -79,7 +79,7 @@ void fy_cuda_empty_cache_at(fy_site *at)
 
 void fy_cuda_memory_summary_at(fy_site *at, const char *device)
 {
-    char used[32], held[32], left[32], all[32];
+    char used[32], reserved[32], free_bytes[32], all[32];
     fy_dev *d = card_named(at, device);
     fy_pool *p = d ? fy_allocator_open(d) : NULL;
     fy_text text = {0};
@@ -88,14 +88,15 @@ void fy_cuda_memory_summary_at(fy_site *at, const char *device)
     fy_pool_draw(p, fy_allocator_name, &text);
     fy_allocator_close(d);
     printf("%s (%s): %s in use, %s reserved, %s free of %s\n", d->name, d->card_name,
-           fy_size_text(s.allocated_bytes, used, sizeof used), fy_size_text(s.reserved_bytes, held, sizeof held),
-           fy_size_text(d->capacity - s.reserved_bytes, left, sizeof left), fy_size_text(d->capacity, all, sizeof all));
-    printf("  of what is reserved, %s are unused; the most in use so far was %s; full %lld times, %lld of them in "
-           "vain\n",
+           fy_size_text(s.allocated_bytes, used, sizeof used),
+           fy_size_text(s.reserved_bytes, reserved, sizeof reserved),
+           fy_size_text(d->capacity - s.reserved_bytes, free_bytes, sizeof free_bytes),
+           fy_size_text(d->capacity, all, sizeof all));
+    printf("  %s of the reserved memory are unused; peak in use: %s; allocation retries: %lld, out of memory: %lld\n",
            fy_size_text(s.reserved_bytes - s.allocated_bytes, used, sizeof used),
-           fy_size_text(s.max_allocated_bytes, held, sizeof held), (long long)s.num_alloc_retries,
+           fy_size_text(s.max_allocated_bytes, reserved, sizeof reserved), (long long)s.num_alloc_retries,
            (long long)s.num_ooms);
-    if (text.lost) fy_out_of_memory("a drawing of the card's memory");
+    if (text.lost) fy_out_of_memory("a memory summary");
     if (text.data) fwrite(text.data, 1, text.size, stdout);
     free(text.data);
 }

@@ -1,5 +1,4 @@
-/* oom.c: an allocation failed for want of room: what was asked, what there is, and what holds it. The only emitter
- * of oom. */
+/* oom.c: an allocation failed: what was asked for, what is free, what is in use. Emits oom; nothing else does. */
 #include <stdio.h>
 
 #include "caching_allocator.h"
@@ -21,36 +20,36 @@ static void *fail_host(fy_site *at, fy_dev *d, size_t bytes)
                    "DefaultCPUAllocator: can't allocate memory: you tried to allocate %zu bytes.", bytes);
 }
 
-/* Would there have been room, had the free pieces not been apart? */
-static bool is_in_pieces(const fy_dev *d, const fy_memory_stats *now, int64_t asked)
+/* Would the allocation have succeeded without fragmentation? */
+static bool is_fragmented(const fy_dev *d, const fy_memory_stats *now, int64_t asked)
 {
     if (asked >= FY_POOL_EXABYTE) return false;
     return d->capacity - now->reserved_bytes + now->inactive_split_bytes >= fy_pool_segment_for(asked);
 }
 
-/* Nothing that could be freed would help. What a simulated card has is for whoever starts the program to say. */
+/* The request exceeds the card: freeing does not help, but a simulated card can be made larger. */
 static void advise_never(const fy_dev *d, int64_t segment, char *buf, size_t room)
 {
-    char whole[32];
+    char capacity[32];
     int64_t gib = (segment >> 30) + 1;
-    int n = snprintf(buf, room,
-                     "%s has %s in all: no freeing makes room for this. Work in smaller pieces, or in a smaller .dtype",
-                     d->name, fy_size_text(d->capacity, whole, sizeof whole));
+    int n =
+        snprintf(buf, room, "%s has only %s: freeing tensors does not help. Use smaller tensors or a smaller .dtype",
+                 d->name, fy_size_text(d->capacity, capacity, sizeof capacity));
     if (d->card && gib <= FY_SIM_MOST_CAPACITY >> 30)
         snprintf(buf + n, room - (size_t)n, "; or simulate a larger card: FERRY_SIM=%s:capacity=%lldGiB", d->card->key,
                  (long long)gib);
 }
 
-static void advise(const fy_pool *p, bool in_pieces, char *buf, size_t room)
+static void advise(const fy_pool *p, bool fragmented, char *buf, size_t room)
 {
     char living[300], pieces[600];
     fy_pool_living_text(p, fy_allocator_name, living, sizeof living);
     pieces[0] = 0;
-    if (in_pieces) fy_pool_pieces_text(p, fy_allocator_name, pieces, sizeof pieces);
+    if (fragmented) fy_pool_pieces_text(p, fy_allocator_name, pieces, sizeof pieces);
     int n =
         snprintf(buf, room, "free tensors that are no longer needed (fy_free, FY_SCOPE), or work in smaller pieces");
-    if (*living) n += snprintf(buf + n, room - (size_t)n, ". What lives there: %s", living);
-    if (*pieces) snprintf(buf + n, room - (size_t)n, ". Its free memory is in pieces: %s", pieces);
+    if (*living) n += snprintf(buf + n, room - (size_t)n, ". In use: %s", living);
+    if (*pieces) snprintf(buf + n, room - (size_t)n, ". Its free memory is fragmented: %s", pieces);
 }
 
 static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
@@ -62,7 +61,7 @@ static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
     fy_pool_full_text(p, asked, d->number - 1, d->capacity, "Ferry", message, sizeof message);
     if (asked >= FY_POOL_EXABYTE || fy_pool_segment_for(asked) > d->capacity)
         advise_never(d, asked >= FY_POOL_EXABYTE ? asked : fy_pool_segment_for(asked), hint, sizeof hint);
-    else advise(p, is_in_pieces(d, &now, asked), hint, sizeof hint);
+    else advise(p, is_fragmented(d, &now, asked), hint, sizeof hint);
     fy_allocator_close(d);
     FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = asked, .allocated = now.allocated_bytes,
             .reserved = now.reserved_bytes, .free = d->capacity - now.reserved_bytes, .largest = largest);

@@ -1,7 +1,7 @@
-/* storage.c: bytes in one memory, counted, and the list of all that live.
+/* storage.c: reference-counted bytes in one memory, and the list of live storages.
  *
- * Memory of cards, and page-locked memory, comes from the caching allocators (device_allocator.c); the rest from the
- * CPU's back end, here. The only emitter of alloc and free. */
+ * Device and pinned memory comes from the caching allocators (device_allocator.c), pageable memory from the CPU's back
+ * end. Emits alloc and free; nothing else does. */
 #include "storage.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ void fy_address_give(const fy_dev *d, uint64_t addr)
     fy_lock_give(&lock);
 }
 
-static void link_out(fy_storage *s)
+static void unlink_storage(fy_storage *s)
 {
     if (s->prev) __atomic_store_n(&s->prev->next, s->next, __ATOMIC_RELEASE);
     else __atomic_store_n(&oldest, s->next, __ATOMIC_RELEASE);
@@ -46,11 +46,11 @@ static void link_out(fy_storage *s)
     else newest = s->prev;
 }
 
-/* ---- slots: a storage, and the bytes of a small one beside it ---- */
+/* ---- slots: a storage, with inline bytes for a small one ---- */
 
-enum { CHUNK = 64 }; /* slots taken at a time */
+enum { CHUNK = 64 }; /* slots allocated at a time */
 
-/* A tensor of a few numbers costs no allocation. Not under ASan, which could not watch over such bytes. */
+/* A tensor of a few numbers needs no allocation. Not under ASan, which could not detect overflows of inline bytes. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SMALL = 0 };
 #else
@@ -59,7 +59,7 @@ enum { SMALL = HOST_ALIGN };
 
 typedef struct slot {
     _Alignas(HOST_ALIGN) char bytes[HOST_ALIGN];
-    fy_storage s; /* next: among the free ones */
+    fy_storage s; /* free slots are linked by s.next */
 } slot;
 
 typedef struct chunk {
@@ -67,10 +67,10 @@ typedef struct chunk {
     struct chunk *next;
 } chunk;
 
-static chunk *chunks; /* kept for good: a fault may be explained by a storage that is gone */
+static chunk *chunks; /* never freed: the SIGSEGV handler walks the list without a lock */
 static fy_storage *free_slots;
 
-static bool add_slots(void)
+static bool grow_slots(void)
 {
     chunk *c = aligned_alloc(HOST_ALIGN, sizeof *c);
     if (!c) return false;
@@ -83,114 +83,115 @@ static bool add_slots(void)
     return true;
 }
 
-static void give_slot(fy_storage *s)
+static void free_slot(fy_storage *s)
 {
     s->next = free_slots;
     free_slots = s;
 }
 
-static void *bytes_beside(fy_storage *s) { return (char *)s - offsetof(slot, s); }
-static bool is_beside(fy_storage *s) { return s->data == bytes_beside(s); }
+static void *inline_bytes(fy_storage *s) { return (char *)s - offsetof(slot, s); }
+static bool is_inline(fy_storage *s) { return s->data == inline_bytes(s); }
 
-/* Is there room by the device's count? Real memory is asked after that. */
+/* Within the device's capacity? Checked before allocating real memory. */
 static bool has_room(const fy_dev *d, size_t bytes)
 {
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
     return bytes <= (size_t)d->capacity && (int64_t)bytes <= d->capacity - live;
 }
 
-/* From a caching allocator? */
+/* Allocated by a caching allocator? */
 static bool is_cached(const fy_storage *s)
 {
     return s->bytes && (s->mem == FY_WORD_device || s->mem == FY_WORD_pinned);
 }
 
-static bool host_memory(fy_storage *s)
+static bool alloc_host(fy_storage *s)
 {
     fy_time t = {0};
     bool small = s->bytes <= SMALL && has_room(s->dev, s->bytes);
-    s->data = small ? bytes_beside(s) : s->dev->backend->alloc(s->dev, s->bytes, s->mem, &t);
+    s->data = small ? inline_bytes(s) : s->dev->backend->alloc(s->dev, s->bytes, s->mem, &t);
     return s->data != NULL;
 }
 
-static void give_back(fy_storage *s)
+static void free_bytes(fy_storage *s)
 {
     fy_time t;
     if (is_cached(s)) fy_allocator_give(s);
-    else if (!is_beside(s) && s->mem != FY_WORD_foreign)
+    else if (!is_inline(s) && s->mem != FY_WORD_foreign)
         s->dev->backend->release(s->dev, s->data, s->bytes, s->mem, &t);
 }
 
-/* A slot and a place in the list; NULL when there is no memory for them. */
-static fy_storage *enter(const fy_storage *as)
+/* Adds a storage to the list; NULL: out of host memory. */
+static fy_storage *add_storage(const fy_storage *as)
 {
     fy_lock_take(&lock);
-    fy_storage *s = free_slots || add_slots() ? free_slots : NULL;
+    fy_storage *s = free_slots || grow_slots() ? free_slots : NULL;
     struct fy_address_space *addresses = as->dev->addresses;
-    bool placed = s;
+    bool has_address = s;
     if (s) {
         free_slots = s->next;
         *s = *as;
-        if (is_cached(s)) placed = fy_address_space_ready(addresses);
-        else if (s->bytes) placed = (s->addr = fy_address_space_take(addresses, s->bytes, &s->tenant)) != 0;
+        if (is_cached(s)) has_address = fy_address_space_ready(addresses);
+        else if (s->bytes) has_address = (s->addr = fy_address_space_take(addresses, s->bytes, &s->tenant)) != 0;
     }
-    if (placed) {
+    if (has_address) {
         s->prev = newest;
         __atomic_store_n(newest ? &newest->next : &oldest, s, __ATOMIC_RELEASE);
         newest = s;
     } else if (s) {
-        give_slot(s);
+        free_slot(s);
     }
     fy_lock_give(&lock);
-    return placed ? s : NULL;
+    return has_address ? s : NULL;
 }
 
-static void leave(fy_storage *s)
+static void remove_storage(fy_storage *s)
 {
     fy_lock_take(&lock);
     if (s->bytes && !is_cached(s)) fy_address_space_give(s->dev->addresses, s->addr);
-    link_out(s);
-    give_slot(s);
+    unlink_storage(s);
+    free_slot(s);
     fy_lock_give(&lock);
 }
 
-/* What the card says that is more than "full". */
+/* A card's fault, or out of memory. */
 static void *fail(fy_site *at, fy_dev *d, fy_word mem, size_t bytes)
 {
     fy_dev *card = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
-    if (card->number > 0 && fy_fault.text[0]) return fy_fail_device(at, card, "make room");
+    if (card->number > 0 && fy_fault.text[0]) return fy_fail_device(at, card, "allocate memory");
     return fy_fail_full(at, d, bytes);
 }
 
 static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
 {
     size_t rounded = bytes > SIZE_MAX - HOST_ALIGN ? bytes : (bytes + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN;
-    fy_storage *s = enter(&(fy_storage){.refs = 1, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
-    if (!s) return fy_fail_full(at, fy_dev_at(0), bytes); /* its own books lie in the host's memory */
-    fy_fault.text[0] = 0;                                 /* what failed before this */
+    fy_storage *s =
+        add_storage(&(fy_storage){.refs = 1, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
+    if (!s) return fy_fail_full(at, fy_dev_at(0), bytes); /* the storage itself is host memory */
+    fy_fault.text[0] = 0;                                 /* clear earlier failures */
     s->stream = fy_stream_current(d);
-    if (bytes && !(is_cached(s) ? fy_allocator_take(at, s) : host_memory(s))) {
-        leave(s);
+    if (bytes && !(is_cached(s) ? fy_allocator_take(at, s) : alloc_host(s))) {
+        remove_storage(s);
         return fail(at, d, mem, bytes);
     }
     __atomic_add_fetch(&d->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
     return s;
 }
 
-/* Nothing is taken but a modelled address: the bytes are there. */
+/* Allocates a modelled address only: the bytes are the program's. */
 fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter deleter, void *context)
 {
     fy_dev *host = fy_dev_at(0);
-    fy_storage *s = enter(&(fy_storage){.refs = 1,
-                                        .dev = host,
-                                        .asked = bytes,
-                                        .bytes = bytes,
-                                        .data = bytes ? data : NULL,
-                                        .mem = FY_WORD_foreign,
-                                        .born = at,
-                                        .deleter = deleter,
-                                        .given = data,
-                                        .context = context});
+    fy_storage *s = add_storage(&(fy_storage){.refs = 1,
+                                              .dev = host,
+                                              .asked = bytes,
+                                              .bytes = bytes,
+                                              .data = bytes ? data : NULL,
+                                              .mem = FY_WORD_foreign,
+                                              .born = at,
+                                              .deleter = deleter,
+                                              .given = data,
+                                              .context = context});
     return s ? s : fy_fail_full(at, host, bytes);
 }
 
@@ -199,7 +200,7 @@ fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
     return reserve(at, d, bytes, d->number == 0 ? FY_WORD_pageable : FY_WORD_device);
 }
 
-/* Without a card there is nobody to pin for. */
+/* Pinning needs a card, as in PyTorch. */
 fy_storage *fy_storage_reserve_pinned(fy_site *at, size_t bytes)
 {
     if (fy_dev_count() > 1) return reserve(at, fy_dev_at(0), bytes, FY_WORD_pinned);
@@ -210,7 +211,7 @@ fy_storage *fy_storage_reserve_pinned(fy_site *at, size_t bytes)
 
 void fy_storage_announce(fy_site *at, fy_storage *s)
 {
-    if (is_cached(s)) { /* who only reserved a block was no tenant of it */
+    if (is_cached(s)) { /* a storage that was reserved and cancelled does not count as a tenant */
         fy_lock_take(&lock);
         s->tenant = fy_address_space_reuse(s->dev->addresses, s->addr);
         fy_lock_give(&lock);
@@ -230,11 +231,11 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
 
 void fy_storage_cancel(fy_storage *s)
 {
-    if (s->bytes) give_back(s);
-    if (s->mem != FY_WORD_foreign) /* those are the program's bytes */
+    if (s->bytes) free_bytes(s);
+    if (s->mem != FY_WORD_foreign) /* never counted: the program's bytes */
         __atomic_sub_fetch(&s->dev->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
     if (!is_cached(s)) fy_history_leave(&s->history, s->dev, s->addr, 0, 0);
-    leave(s);
+    remove_storage(s);
 }
 
 void fy_storage_release(fy_site *at, fy_storage *s)
@@ -247,7 +248,7 @@ void fy_storage_release(fy_site *at, fy_storage *s)
     if (deleter) deleter(given, context);
 }
 
-/* No lock: the caller may be the handler of the very fault that it explains. */
+/* Lock-free: called by the SIGSEGV handler, perhaps while this thread holds the lock. */
 const fy_storage *fy_storage_holding(const void *p)
 {
     for (const fy_storage *s = __atomic_load_n(&oldest, __ATOMIC_ACQUIRE); s;
@@ -256,14 +257,14 @@ const fy_storage *fy_storage_holding(const void *p)
     return NULL;
 }
 
-/* Their ids, unless NULL; at most so many. How many there are. */
+/* Writes up to `most` ids of live storages to ids, unless NULL; returns how many. */
 static size_t live(uint32_t *ids, size_t most)
 {
     size_t n = 0;
     fy_lock_take(&lock);
     for (fy_storage *s = oldest; s && n < most; s = s->next) {
         uint32_t id = __atomic_load_n(&s->id, __ATOMIC_RELAXED);
-        if (!id) continue; /* it is only reserved */
+        if (!id) continue; /* reserved, not announced */
         if (ids) ids[n] = id;
         n++;
     }

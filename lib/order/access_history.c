@@ -1,4 +1,4 @@
-/* access_history.c: what streams did with a storage's bytes and may still be doing: remembered, forgotten, inherited. */
+/* access_history.c: accesses by streams to a storage's bytes that may still be in flight. */
 #include "access_history.h"
 
 #include <stdatomic.h>
@@ -11,14 +11,14 @@
 #include "run_work.h"
 #include "vector_clock.h"
 
-enum { CHUNK = 64, MOST_HOME = 32 };
+enum { CHUNK = 64, MAX_SAME_STREAM = 32 };
 
-/* ---- places ---- */
+/* ---- the pool of histories ---- */
 
 static fy_access_history *unused;
 
-/* Kept for good, as slots of storages are. */
-static void add_unused(void)
+/* Chunks are never freed, like those of storages. */
+static void grow_pool(void)
 {
     fy_access_history *chunk = malloc(CHUNK * sizeof *chunk);
     if (!chunk) fy_out_of_memory("the accesses by streams");
@@ -28,22 +28,22 @@ static void add_unused(void)
     }
 }
 
-static fy_access_history *started(fy_access_history **h)
+static fy_access_history *get_or_create(fy_access_history **h)
 {
     if (*h) return *h;
-    if (!unused) add_unused();
+    if (!unused) grow_pool();
     fy_access_history *made = unused;
     unused = made->next;
     made->n = 0;
-    made->room = FY_FEW;
-    made->list = made->few;
+    made->room = FY_LOCAL_ACCESSES;
+    made->list = made->local;
     __atomic_store_n(h, made, __ATOMIC_RELAXED);
     return made;
 }
 
-static void give_back(fy_access_history *s)
+static void release(fy_access_history *s)
 {
-    if (s->list != s->few) free(s->list);
+    if (s->list != s->local) free(s->list);
     s->next = unused;
     unused = s;
 }
@@ -51,27 +51,27 @@ static void give_back(fy_access_history *s)
 static void append(fy_access_history *s, const fy_prior_access *p)
 {
     if (s->n == s->room) {
-        bool few = s->list == s->few;
-        fy_prior_access *list = realloc(few ? NULL : s->list, 2 * s->room * sizeof *list);
-        if (!list) fy_out_of_memory("the accesses by streams"); /* a race could be missed */
-        if (few) memcpy(list, s->few, sizeof s->few);
+        bool is_local = s->list == s->local;
+        fy_prior_access *list = realloc(is_local ? NULL : s->list, 2 * s->room * sizeof *list);
+        if (!list) fy_out_of_memory("the accesses by streams"); /* dropping one could miss a race */
+        if (is_local) memcpy(list, s->local, sizeof s->local);
         s->list = list;
         s->room *= 2;
     }
     s->list[s->n++] = *p;
 }
 
-/* ---- forgetting ---- */
+/* ---- pruning ---- */
 
 static bool is_over(const fy_prior_access *p) { return fy_order_reaches_locked(FY_HOST, p->agent, p->epoch); }
 
-/* A view of several dimensions with holes is known to cover itself alone. */
+/* A range that is not exact (a view with gaps in several dimensions) is only known to cover the same tensor. */
 static bool covers(const fy_prior_access *p, const fy_prior_access *earlier)
 {
-    return fy_byte_range_covers(&p->bytes, &earlier->bytes) || (p->tensor == earlier->tensor && !earlier->dead);
+    return fy_byte_range_covers(&p->bytes, &earlier->bytes) || (p->tensor == earlier->tensor && !earlier->freed);
 }
 
-static bool stands_for(const fy_prior_access *p, const fy_prior_access *earlier)
+static bool supersedes(const fy_prior_access *p, const fy_prior_access *earlier)
 {
     return (p->write || !earlier->write) && covers(p, earlier) &&
            fy_order_reaches_locked(p->agent, earlier->agent, earlier->epoch);
@@ -79,11 +79,11 @@ static bool stands_for(const fy_prior_access *p, const fy_prior_access *earlier)
 
 void fy_history_add(fy_access_history **h, const fy_prior_access *p)
 {
-    fy_access_history *history = started(h);
+    fy_access_history *history = get_or_create(h);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < history->n; i++) {
         const fy_prior_access *earlier = &history->list[i];
-        if (stands_for(p, earlier) || is_over(earlier)) continue;
+        if (supersedes(p, earlier) || is_over(earlier)) continue;
         if (kept != i) history->list[kept] = *earlier;
         kept++;
     }
@@ -91,13 +91,13 @@ void fy_history_add(fy_access_history **h, const fy_prior_access *p)
     append(history, p);
 }
 
-/* From the newest back as far as the work's accesses may lie. */
+/* Newest first: an agent's epochs ascend, so its first older epoch ends the search. */
 void fy_history_settle(fy_access_history *s, int agent, uint32_t epoch, uint64_t seq)
 {
     bool keep = seq && !fy_order_reaches_locked(FY_HOST, agent, epoch);
     for (uint32_t i = s->n; i-- > 0;) {
         fy_prior_access *p = &s->list[i];
-        if (p->dead || p->agent != agent || p->epoch > epoch) continue;
+        if (p->freed || p->agent != agent || p->epoch > epoch) continue;
         if (p->epoch < epoch) return;
         p->seq = seq;
         if (keep) continue;
@@ -108,10 +108,9 @@ void fy_history_settle(fy_access_history *s, int agent, uint32_t epoch, uint64_t
 
 /* ---- freed memory ---- */
 
-/* By device; addresses in place of bytes of a storage. */
+/* Per device; byte ranges are modelled addresses here, not offsets in a storage. */
 static fy_access_history freed[1 + FY_MOST_CARDS];
-static _Atomic uint32_t
-    kept_freed[1 + FY_MOST_CARDS]; /* how many each holds: nearly always none, asked without the lock */
+static _Atomic uint32_t freed_count[1 + FY_MOST_CARDS]; /* their lengths: nearly always 0, so read without the lock */
 
 static bool is_same(const fy_prior_access *a, const fy_prior_access *b)
 {
@@ -125,17 +124,17 @@ static void shift(fy_prior_access *p, int64_t by)
     p->bytes.end += by;
 }
 
-/* What one stream did in blocks of its own matters where another stream gets such a block. A program that never
- * waits would heap that up for good: the oldest is forgotten then. */
-static void forget_oldest_home(fy_access_history *f)
+/* A stream's accesses to its own blocks matter only if another stream gets such a block. In a program that never
+ * synchronizes they would pile up without limit, so the oldest is dropped. */
+static void drop_oldest_same_stream(fy_access_history *f)
 {
-    uint32_t homes = 0, oldest = 0;
+    uint32_t n = 0, oldest = 0;
     for (uint32_t i = f->n; i-- > 0;) {
-        if (!f->list[i].home) continue;
-        homes++;
+        if (!f->list[i].same_stream) continue;
+        n++;
         oldest = i;
     }
-    if (homes <= MOST_HOME) return;
+    if (n <= MAX_SAME_STREAM) return;
     memmove(f->list + oldest, f->list + oldest + 1, (f->n - oldest - 1) * sizeof *f->list);
     f->n--;
 }
@@ -143,19 +142,19 @@ static void forget_oldest_home(fy_access_history *f)
 static void keep_freed(fy_access_history *f, const fy_prior_access *p)
 {
     uint32_t kept = 0;
-    if (!f->list) *f = (fy_access_history){.list = f->few, .room = FY_FEW};
+    if (!f->list) *f = (fy_access_history){.list = f->local, .room = FY_LOCAL_ACCESSES}; /* first use */
     for (uint32_t i = 0; i < f->n; i++) {
         const fy_prior_access *old = &f->list[i];
-        if (is_same(p, old) || stands_for(p, old) || is_over(old)) continue;
+        if (is_same(p, old) || supersedes(p, old) || is_over(old)) continue;
         if (kept != i) f->list[kept] = *old;
         kept++;
     }
     f->n = kept;
     append(f, p);
-    if (p->home) forget_oldest_home(f);
+    if (p->same_stream) drop_oldest_same_stream(f);
 }
 
-/* Is it over before one of these streams gets to where it stands? */
+/* Has one of these streams (bit i: stream i) already been ordered after it? */
 static bool is_waited_for(const fy_prior_access *p, const fy_dev *d, uint64_t streams)
 {
     for (int i = 0; i < FY_STREAMS && streams >> i; i++)
@@ -163,7 +162,7 @@ static bool is_waited_for(const fy_prior_access *p, const fy_dev *d, uint64_t st
     return false;
 }
 
-/* Only a card's memory is taken anew while work in it may go on: page-locked memory waits for it. */
+/* Only device memory is reused while work may still access it: a pinned block waits until that work is over. */
 void fy_history_leave(fy_access_history **h, const fy_dev *d, uint64_t addr, int stream, uint64_t recorded)
 {
     fy_access_history *history = *h;
@@ -172,14 +171,14 @@ void fy_history_leave(fy_access_history **h, const fy_dev *d, uint64_t addr, int
     for (uint32_t i = 0; i < history->n && d->number > 0; i++) {
         fy_prior_access p = history->list[i];
         if (is_over(&p) || is_waited_for(&p, d, recorded)) continue;
-        p.home = fy_order_reaches_locked(fy_agent_of(d, stream), p.agent, p.epoch);
-        p.dead = true;
+        p.same_stream = fy_order_reaches_locked(fy_agent_of(d, stream), p.agent, p.epoch);
+        p.freed = true;
         shift(&p, (int64_t)addr);
         keep_freed(&freed[d->number], &p);
     }
-    atomic_store_explicit(&kept_freed[d->number], freed[d->number].n, memory_order_relaxed);
+    atomic_store_explicit(&freed_count[d->number], freed[d->number].n, memory_order_relaxed);
     *h = NULL;
-    give_back(history);
+    release(history);
     fy_order_unlock();
 }
 
@@ -192,13 +191,13 @@ bool fy_history_over(const fy_access_history *h)
     return over;
 }
 
-/* What lies within the storage moves to it; what reaches beyond stays for the others as well. */
+/* Accesses inside the storage move to it; those that extend beyond it also stay for its neighbours. */
 void fy_history_inherit(fy_access_history **h, const fy_dev *d, uint64_t addr, uint64_t bytes)
 {
     fy_access_history *f = &freed[d->number];
     int64_t first = (int64_t)addr, end = first + (int64_t)bytes;
     uint32_t kept = 0;
-    if (!atomic_load_explicit(&kept_freed[d->number], memory_order_relaxed)) return;
+    if (!atomic_load_explicit(&freed_count[d->number], memory_order_relaxed)) return;
     fy_order_lock();
     for (uint32_t i = 0; i < f->n; i++) {
         fy_prior_access p = f->list[i];
@@ -207,9 +206,9 @@ void fy_history_inherit(fy_access_history **h, const fy_dev *d, uint64_t addr, u
         if (!meets || p.bytes.first < first || p.bytes.end > end) f->list[kept++] = p;
         if (!meets) continue;
         shift(&p, -first);
-        append(started(h), &p);
+        append(get_or_create(h), &p);
     }
     f->n = kept;
-    atomic_store_explicit(&kept_freed[d->number], kept, memory_order_relaxed);
+    atomic_store_explicit(&freed_count[d->number], kept, memory_order_relaxed);
     fy_order_unlock();
 }

@@ -1,4 +1,4 @@
-/* byte_range.c: which bytes of its storage a view touches, and whether two views' bytes meet. */
+/* byte_range.c: which bytes of its storage a view touches, and whether two views overlap. */
 #include "byte_range.h"
 
 #include "run_work.h"
@@ -6,9 +6,9 @@
 static int64_t gcd(int64_t a, int64_t b)
 {
     while (b) {
-        int64_t rest = a % b;
+        int64_t remainder = a % b;
         a = b;
-        b = rest;
+        b = remainder;
     }
     return a;
 }
@@ -19,8 +19,8 @@ typedef struct dimension {
     int64_t stride, size;
 } dimension;
 
-/* Dimensions that move at all, the nearest first. */
-static int moving(const fy_layout *x, dimension *out)
+/* Dimensions with more than one distinct element, smallest stride first; returns how many. */
+static int sort_dimensions(const fy_layout *x, dimension *out)
 {
     int n = 0;
     for (int d = x->ndim - 1; d >= 0; d--) {
@@ -32,16 +32,15 @@ static int moving(const fy_layout *x, dimension *out)
     return n;
 }
 
-/* Elements that lie without holes are a run; the distances of the runs are multiples of what divides all the
- * other strides. */
+/* Inner dimensions without gaps form a run; runs lie at multiples of the gcd of the outer strides. */
 fy_byte_range fy_byte_range_of(const fy_layout *x, int64_t offset, int64_t size)
 {
     dimension dims[FY_MAX_DIMS];
-    int64_t row = 1; /* elements that lie row-major without holes, as most are */
+    int64_t row = 1; /* fast path: elements of the innermost dimensions that are contiguous */
     int d = x->ndim - 1;
     for (; d >= 0 && (x->shape[d] == 1 || x->strides[d] == row); d--) row *= x->shape[d];
     if (d < 0) return (fy_byte_range){.first = offset * size, .end = (offset + row) * size, .exact = true};
-    int n = moving(x, dims), i = 0;
+    int n = sort_dimensions(x, dims), i = 0;
     int64_t run = 1, span = 1, step = 0;
     for (; i < n && dims[i].stride == run; i++) run *= dims[i].size;
     bool exact = n - i <= 1;
@@ -55,7 +54,8 @@ fy_byte_range fy_byte_range_of(const fy_layout *x, int64_t offset, int64_t size)
         .first = offset * size, .end = (offset + span) * size, .step = step * size, .run = run * size, .exact = exact};
 }
 
-/* Both are seen within the distance that divides the steps of both; without holes, only what lies in [low, high). */
+/* Both patterns repeat modulo the gcd of their steps, so it is enough to compare runs within one period. A range
+ * without gaps counts as a run of [low, high). */
 bool fy_byte_ranges_meet(const fy_byte_range *a, const fy_byte_range *b, int64_t *first, int64_t *bytes)
 {
     int64_t low = a->first > b->first ? a->first : b->first, high = a->end < b->end ? a->end : b->end;
@@ -65,8 +65,8 @@ bool fy_byte_ranges_meet(const fy_byte_range *a, const fy_byte_range *b, int64_t
     int64_t step = gcd(a->step, b->step);
     if (!step) return true;
     int64_t run_a = a->step ? a->run : high - low, run_b = b->step ? b->run : high - low;
-    int64_t apart = modulo((b->step ? b->first : low) - (a->step ? a->first : low), step);
-    return apart < run_a || step - apart < run_b;
+    int64_t distance = modulo((b->step ? b->first : low) - (a->step ? a->first : low), step);
+    return distance < run_a || step - distance < run_b;
 }
 
 bool fy_byte_range_covers(const fy_byte_range *a, const fy_byte_range *b)

@@ -1,7 +1,6 @@
-/* completion.c: work that ended, told of as `complete` (completion.h). The only emitter of complete.
+/* completion.c: emits `complete` for finished work (completion.h), and nothing else does.
  *
- * What has not ended yet waits in a list for each stream, in order of issue, so that only the first of a stream
- * need be asked for. */
+ * Unfinished work is queued per stream in issue order, so only the head of each queue has to be polled. */
 #include "completion.h"
 
 #include <pthread.h>
@@ -14,124 +13,119 @@
 #include "out_of_memory.h"
 enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
 
-typedef struct late {
-    struct late *next;
+typedef struct pending {
+    struct pending *next;
     fy_site *at;
     fy_completion work;
-} late;
+} pending;
 
-typedef struct line {
-    late *first, **last; /* where the next is to hang; NULL: nothing ever waited */
-} line;
+typedef struct pending_queue {
+    pending *first, **tail; /* tail: where the next is linked; NULL: never used */
+} pending_queue;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all of this */
-static line lines[MOST_DEVICES][FY_STREAMS];
-static fy_dev *devices[MOST_DEVICES]; /* that ever had to be asked later */
-static _Atomic int waiting[MOST_DEVICES];
+static pending_queue queues[MOST_DEVICES][FY_STREAMS];
+static fy_dev *devices[MOST_DEVICES]; /* those that ever had pending work */
+static _Atomic int pending_count[MOST_DEVICES];
 
-/* ---- telling ---------------------------------------------------------------------------------------- */
+/* ---- emitting --------------------------------------------------------------------------------------- */
 
-static void tell(fy_site *at, const fy_completion *w)
+static void emit_complete(fy_site *at, const fy_completion *w)
 {
     FY_EMIT(at, complete, .id = w->id, .start = w->time.start, .end = w->time.end, .engine = (uint8_t)w->engine,
             .wire = w->is_copy ? w->time.wire : FY_ABSENT, .staging = w->is_copy ? w->time.staging : FY_ABSENT,
             .overhead = w->time.overhead);
 }
 
-static void give_back(late *l)
+static void free_pending(pending *p)
 {
-    fy_dev *d = l->work.dev;
-    d->backend->record(d, -1, &(fy_point){.native = l->work.time.begun});
-    d->backend->record(d, -1, &(fy_point){.native = l->work.time.ended});
-    free(l);
+    fy_dev *d = p->work.dev;
+    d->backend->record(d, -1, &(fy_point){.native = p->work.time.begun});
+    d->backend->record(d, -1, &(fy_point){.native = p->work.time.ended});
+    free(p);
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------- */
+/* ---- polling ---------------------------------------------------------------------------------------- */
 
-/* A point that has passed; false: it has not, or, with a word in fy_fault, the card failed. */
-static bool passed(fy_dev *d, void *native, int64_t *when)
+/* Has this point been reached? Sets *when (ns). False, with a text in fy_fault, also if the card failed. */
+static bool is_reached(fy_dev *d, void *native, int64_t *when)
 {
     return *when >= 0 || d->backend->done(d, &(fy_point){.native = native, .when = -1}, when);
 }
 
-static bool has_ended(late *l)
+static bool has_ended(pending *p)
 {
-    fy_completion *w = &l->work;
-    bool yes = passed(w->dev, w->time.begun, &w->time.start) && passed(w->dev, w->time.ended, &w->time.end);
-    if (yes && w->is_copy) w->time.wire = w->time.end - w->time.start;
-    return yes;
+    fy_completion *w = &p->work;
+    bool ended = is_reached(w->dev, w->time.begun, &w->time.start) && is_reached(w->dev, w->time.ended, &w->time.end);
+    if (ended && w->is_copy) w->time.wire = w->time.end - w->time.start;
+    return ended;
 }
 
-static late *take_first(fy_dev *d, line *of)
+static pending *take_first(fy_dev *d, pending_queue *of)
 {
-    late *l = of->first;
-    of->first = l->next;
-    if (!of->first) of->last = &of->first;
-    atomic_fetch_sub(&waiting[d->number], 1);
-    return l;
+    pending *p = of->first;
+    of->first = p->next;
+    if (!of->first) of->tail = &of->first;
+    atomic_fetch_sub(&pending_count[d->number], 1);
+    return p;
 }
 
-/* Among those that ended together: the first to end first, of equal ones the first issued. */
-static void sort_in(late **list, late *l)
+/* By end time, then by issue order. */
+static void insert_sorted(pending **list, pending *p)
 {
-    while (*list && ((*list)->work.time.end < l->work.time.end ||
-                     ((*list)->work.time.end == l->work.time.end && (*list)->work.id < l->work.id)))
+    while (*list && ((*list)->work.time.end < p->work.time.end ||
+                     ((*list)->work.time.end == p->work.time.end && (*list)->work.id < p->work.id)))
         list = &(*list)->next;
-    l->next = *list;
-    *list = l;
-}
-
-/* Work of a card that failed does not end any more. */
-static void forget(fy_dev *d)
-{
-    for (int s = 0; s < FY_STREAMS; s++)
-        while (lines[d->number][s].first) give_back(take_first(d, &lines[d->number][s]));
+    p->next = *list;
+    *list = p;
 }
 
 static void poll_locked(fy_dev *d)
 {
-    late *ended = NULL;
+    pending *ended = NULL;
     fy_fault.text[0] = 0;
     for (int s = 0; s < FY_STREAMS && !fy_fault.text[0]; s++)
-        while (lines[d->number][s].first && has_ended(lines[d->number][s].first))
-            sort_in(&ended, take_first(d, &lines[d->number][s]));
-    for (late *l; (l = ended);) {
-        ended = l->next;
-        tell(l->at, &l->work);
-        give_back(l);
+        while (queues[d->number][s].first && has_ended(queues[d->number][s].first))
+            insert_sorted(&ended, take_first(d, &queues[d->number][s]));
+    for (pending *p; (p = ended);) {
+        ended = p->next;
+        emit_complete(p->at, &p->work);
+        free_pending(p);
     }
-    if (fy_fault.text[0]) forget(d);
+    if (!fy_fault.text[0]) return;
+    for (int s = 0; s < FY_STREAMS; s++) /* the card failed: its work never completes */
+        while (queues[d->number][s].first) free_pending(take_first(d, &queues[d->number][s]));
 }
 
 void fy_work_poll(fy_dev *d)
 {
-    if (atomic_load_explicit(&waiting[d->number], memory_order_relaxed) == 0) return;
+    if (atomic_load_explicit(&pending_count[d->number], memory_order_relaxed) == 0) return;
     pthread_mutex_lock(&lock);
     poll_locked(d);
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- waiting to be told ------------------------------------------------------------------------------- */
+/* ---- queueing ----------------------------------------------------------------------------------------- */
 
-/* The card's library shuts down at exit, too, and what is registered last is called first: this is registered
- * when the card has work, and its library is long there. */
+/* atexit runs handlers in reverse order of registration. This one is registered at the first pending work, after the
+ * CUDA library has registered its own, so that the card still answers here. */
 static void at_exit(void)
 {
     fy_time t;
     for (int i = 0; i < MOST_DEVICES; i++) {
         fy_dev *d = devices[i];
-        if (!d || atomic_load(&waiting[i]) == 0) continue;
+        if (!d || atomic_load(&pending_count[i]) == 0) continue;
         d->backend->wait(d, NULL, NULL, 0, &t);
         fy_work_poll(d);
     }
 }
 
-/* A child has no card, and never had that work. */
+/* A forked child has no card and none of its parent's pending work. */
 static void in_child(void)
 {
     pthread_mutex_init(&lock, NULL);
-    memset(lines, 0, sizeof lines);
-    for (int i = 0; i < MOST_DEVICES; i++) atomic_store(&waiting[i], 0);
+    memset(queues, 0, sizeof queues);
+    for (int i = 0; i < MOST_DEVICES; i++) atomic_store(&pending_count[i], 0);
 }
 
 static void register_handlers(void)
@@ -140,36 +134,32 @@ static void register_handlers(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
-static void put_last(late *l)
+static void enqueue(pending *p)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    fy_dev *d = l->work.dev;
-    line *of = &lines[d->number][l->work.stream];
+    fy_dev *d = p->work.dev;
+    pending_queue *queue = &queues[d->number][p->work.stream];
     pthread_once(&once, register_handlers);
     pthread_mutex_lock(&lock);
-    if (!of->last) of->last = &of->first;
-    *of->last = l;
-    of->last = &l->next;
+    if (!queue->tail) queue->tail = &queue->first;
+    *queue->tail = p;
+    queue->tail = &p->next;
     devices[d->number] = d;
-    atomic_fetch_add(&waiting[d->number], 1);
+    atomic_fetch_add(&pending_count[d->number], 1);
     poll_locked(d);
     pthread_mutex_unlock(&lock);
-}
-
-static void tell_later(fy_site *at, const fy_completion *w)
-{
-    late *l = malloc(sizeof *l);
-    if (!l) fy_out_of_memory("the works that go on");
-    *l = (late){.at = at, .work = *w};
-    put_last(l);
 }
 
 void fy_work_ended(fy_site *at, const fy_completion *w)
 {
     if (w->time.end < 0) {
-        if (w->time.ended) tell_later(at, w);
+        if (!w->time.ended) return;
+        pending *p = malloc(sizeof *p);
+        if (!p) fy_out_of_memory("unfinished work");
+        *p = (pending){.at = at, .work = *w};
+        enqueue(p);
         return;
     }
     fy_work_poll(w->dev);
-    tell(at, w);
+    emit_complete(at, w);
 }

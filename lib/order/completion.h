@@ -1,9 +1,9 @@
-/* completion.h: work that ended, told of as `complete`.
+/* completion.h: `complete` events for finished work.
  *
- * A back end that models time, or waited, knows when its work ended; then it is told of at once. The real card does
- * not wait: it puts a point before and after each piece of work, and these are asked later: in each further call
- * that ends here, wherever the host has waited, and at the end of the program. So `complete` may come long after
- * its op; of works that are found ended together, the one that ended first comes first. */
+ * Where time is modelled, or the host waited, the end time is known and `complete` is emitted at once. The real card
+ * runs asynchronously: CUDA events recorded before and after each piece of work are polled in later calls of
+ * fy_work_ended, wherever the host has synchronized, and at exit. So `complete` may come long after its op; those
+ * found in one poll are emitted in order of their end times. */
 #ifndef FERRY_FINISHED_H
 #define FERRY_FINISHED_H
 
@@ -16,16 +16,15 @@ typedef struct fy_completion {
     int stream;
     uint32_t id; /* of the work */
     fy_word engine;
-    bool is_copy; /* its cost has parts: bus and staging */
-    fy_time time; /* as the back end left it */
+    bool is_copy; /* then the wire and staging times are logged */
+    fy_time time; /* as the back end filled it */
 } fy_completion;
 
-/* dispatch.c and transfer.c, for each piece of work, after its copy or op event. Costs one test where time is modelled
- * or nothing is recorded. */
+/* Called by dispatch.c and transfer.c for each piece of work, after its copy or op event. */
 void fy_work_ended(fy_site *at, const fy_completion *w);
 
-/* Tell of all that has ended on that card by now: after the host waited, before the `sync` that says so. Does not
- * wait. One load where nothing is waiting to be told. */
+/* Emits `complete` for all work of that card that has ended: call it after the host waited and before the `sync` event.
+ * Never waits; one atomic load where nothing is pending. */
 void fy_work_poll(fy_dev *d);
 
 #endif

@@ -1,8 +1,8 @@
-/* launch_record.c: which call a card's work came from. A card does its work after the call has returned, so that a
- * fault in it is told by some later call; the report then names the line that gave the card that work.
+/* launch_record.c: which call launched which work. Launches are asynchronous, so an error on the card surfaces in some
+ * later call; the report then names the line that launched the work.
  *
- * Under FERRY_LAUNCH_BLOCKING the host waits after each piece of work, as under CUDA_LAUNCH_BLOCKING: the line
- * that reports is the line at fault. */
+ * Under FERRY_LAUNCH_BLOCKING the host synchronizes after each launch, as under CUDA_LAUNCH_BLOCKING: then the line
+ * that reports an error is the line that caused it. */
 #include "launch_record.h"
 
 #include <stdatomic.h>
@@ -18,12 +18,12 @@
 
 enum { REMEMBERED = 65536 };
 
-/* No lock: a place is taken anew only 65536 works later, and a reader checks that it was not. */
+/* A lock-free ring: an entry is overwritten 65536 launches later, and a reader checks `id` again after reading. */
 static struct {
     _Atomic uint32_t id;
     _Atomic(fy_site *) at;
     _Atomic uint64_t seq;
-} works[REMEMBERED];
+} records[REMEMBERED];
 
 uint32_t fy_work_id(void)
 {
@@ -34,19 +34,19 @@ uint32_t fy_work_id(void)
 void fy_work_note(uint32_t id, uint64_t seq, fy_site *at)
 {
     uint32_t i = id % REMEMBERED;
-    atomic_store_explicit(&works[i].id, 0, memory_order_relaxed);
-    atomic_store_explicit(&works[i].at, at, memory_order_release);
-    atomic_store_explicit(&works[i].seq, seq, memory_order_release);
-    atomic_store_explicit(&works[i].id, id, memory_order_release);
+    atomic_store_explicit(&records[i].id, 0, memory_order_relaxed);
+    atomic_store_explicit(&records[i].at, at, memory_order_release);
+    atomic_store_explicit(&records[i].seq, seq, memory_order_release);
+    atomic_store_explicit(&records[i].id, id, memory_order_release);
 }
 
 bool fy_work_find(uint32_t id, uint64_t *seq, fy_site **at)
 {
     uint32_t i = id % REMEMBERED;
-    if (id == 0 || atomic_load_explicit(&works[i].id, memory_order_acquire) != id) return false;
-    *seq = atomic_load_explicit(&works[i].seq, memory_order_acquire);
-    *at = atomic_load_explicit(&works[i].at, memory_order_acquire);
-    return atomic_load_explicit(&works[i].id, memory_order_acquire) == id;
+    if (id == 0 || atomic_load_explicit(&records[i].id, memory_order_acquire) != id) return false;
+    *seq = atomic_load_explicit(&records[i].seq, memory_order_acquire);
+    *at = atomic_load_explicit(&records[i].at, memory_order_acquire);
+    return atomic_load_explicit(&records[i].id, memory_order_acquire) == id;
 }
 
 /* ---- a card that failed ------------------------------------------------------------------------------- */
@@ -56,30 +56,30 @@ static const char *hint_for_fault(void)
     if (strncmp(fy_fault.text, "no memory", 9) == 0) return "close other programs, or raise ulimit -v";
     if (strstr(fy_fault.text, "forked")) return "use the card in one process alone, or fork before its first use";
     if (strstr(fy_fault.text, "Assertion"))
-        return "what the assertion asks for does not hold for the values that this call was given: look at them with "
-               "fy_print before it. The card does nothing more for this process";
+        return "the values that this call was given violate the assertion: look at them with fy_print before it. The "
+               "card accepts no more work from this process";
     return "run it again with FERRY_GPU=sim to see whether the card is at fault";
 }
 
-/* CUDA's words, and what they leave out: who gave the card that work. */
 static const char *late_hint(void)
 {
-    return fy_launch_blocking() ? "fix that call: the card does nothing more for this process after it"
+    return fy_launch_blocking() ? "fix that call: after an error the card accepts no more work from this process"
                                 : "run it again with FERRY_LAUNCH_BLOCKING=1: the host then waits for each piece of "
                                   "work, and the error is reported by the line that causes it";
 }
 
+/* CUDA's text, and what it leaves out: the call that launched the work. */
 static void *fail_late(fy_site *at)
 {
-    char cause[400] = "what caused it is too long ago to be named";
+    char cause[400] = "the call that caused it was too many launches ago to be named";
     uint64_t seq = 0;
     fy_site *from = NULL;
-    bool found = fy_work_find(fy_fault.work, &seq, &from), is_said = strncmp(fy_fault.text, "CUDA error", 10) == 0;
+    bool found = fy_work_find(fy_fault.work, &seq, &from), has_prefix = strncmp(fy_fault.text, "CUDA error", 10) == 0;
     if (found && from)
-        snprintf(cause, sizeof cause, "the card was at fault in work of an earlier call, %s:%d: %s(%s)", from->file,
+        snprintf(cause, sizeof cause, "work launched by an earlier call failed on the card: %s:%d: %s(%s)", from->file,
                  from->line, from->call, from->args);
     return fy_fail_caused(at, found ? seq + 1 : 0, "device", late_hint(), cause, "%s%s It surfaced at this call",
-                          is_said ? "" : "CUDA error: ", fy_fault.text);
+                          has_prefix ? "" : "CUDA error: ", fy_fault.text);
 }
 
 void *fy_fail_work(fy_site *at, const fy_dev *d, uint32_t own, const char *what)

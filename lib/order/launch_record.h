@@ -1,20 +1,20 @@
-/* launch_record.h: where a card's work came from, for errors that surface late; launch blocking; a card that failed. */
+/* launch_record.h: which call launched which work, for errors that surface late; launch blocking; failed cards. */
 #ifndef FERRY_WORK_H
 #define FERRY_WORK_H
 
 #include "device.h"
 
-uint32_t fy_work_id(void); /* the next number of a copy or an op */
-/* The work with that number is the event `seq`, of this call. The last 65536 are remembered. */
+uint32_t fy_work_id(void); /* the next id of a copy or an op, from 1 */
+/* Work `id` was logged as event `seq` and launched at this call. The last 65536 are kept; lock-free. */
 void fy_work_note(uint32_t id, uint64_t seq, fy_site *at);
 bool fy_work_find(uint32_t id, uint64_t *seq, fy_site **at);
 
-/* A copy or an op was given to a stream of a card and has been told of: note it, and under FERRY_LAUNCH_BLOCKING
- * wait for it. False after an error, which is then at the line that caused it. */
+/* A copy or an op was launched on a stream and logged: record it, and under FERRY_LAUNCH_BLOCKING wait for it. False
+ * after an error, which is then reported at the line that caused it. */
 bool fy_work_issued(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t seq);
 
-/* The card failed: what it could not do ("run add", "copy"), and fy_fault; where fy_fault.work is another than this
- * call's own work, the error surfaced late, and the report names the line that caused it. NULL. */
+/* Reports that the card failed; what: the infinitive of what it could not do ("run add", "copy"). If fy_fault.work is
+ * not `own`, the error surfaced late, and the report names the line that launched that work. Returns NULL. */
 void *fy_fail_device(fy_site *at, const fy_dev *d, const char *what);
 void *fy_fail_work(fy_site *at, const fy_dev *d, uint32_t own, const char *what);
 

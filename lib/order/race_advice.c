@@ -1,4 +1,4 @@
-/* race_advice.c: what would put two accesses in order, in words that name the call, the tensors and the streams. */
+/* race_advice.c: the call that would order two racing accesses, with the program's names of tensors and streams. */
 #include <stdio.h>
 
 #include "device.h"
@@ -11,7 +11,7 @@ typedef struct label {
     char text[96];
 } label;
 
-/* As the program writes it: "side", or the call that gives it. */
+/* As the program writes it: "side", or the call that returns the stream. */
 static label stream_of(int agent)
 {
     label l;
@@ -43,7 +43,6 @@ static label tensor_of(const char *name, uint32_t id)
     return l;
 }
 
-/* The host came too early. */
 static void wait_on_host(const fy_data_race *f, const char *x, const char *a, const char *line, bool write, char *buf,
                          size_t room)
 {
@@ -66,7 +65,7 @@ static void wait_in_stream(const fy_data_race *f, const char *x, const char *a, 
 static void wait_before_reuse(const fy_data_race *f, const char *old, const char *x, const char *a, const char *b,
                               const char *line, char *buf, size_t room)
 {
-    if (f->home)
+    if (f->same_stream)
         snprintf(buf, room,
                  "call fy_stream_wait_stream(%s, %s) before %s uses %s: work queued on %s may still use these bytes as "
                  "%s, which was freed",

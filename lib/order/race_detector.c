@@ -1,5 +1,5 @@
-/* race_detector.c: accesses that nothing orders: found before a work is done, told when its event is there. The only
- * emitter of data_race. */
+/* race_detector.c: finds data races before work is launched; emits data_race, and nothing else does, once the work's
+ * event has a seq. */
 #include "race_detector.h"
 
 #include <stdatomic.h>
@@ -17,17 +17,17 @@
 #include "site.h"
 #include "vector_clock.h"
 
-/* ---- finding ---- */
+/* ---- detection ---- */
 
 static fy_word type_of(const fy_access *a, const fy_prior_access *p)
 {
-    if (p->dead) return FY_WORD_reuse;
+    if (p->freed) return FY_WORD_reuse;
     if (a->agent != FY_HOST) return FY_WORD_race;
     return a->write ? FY_WORD_write_early : FY_WORD_read_early;
 }
 
-/* Who reads finds the old or the new; where both write, what is left is either's. */
-static void spoil(fy_races *races, const fy_access *a, const fy_prior_access *p)
+/* A reader may see the old or the new bytes; of two writers either may win. */
+static void mark_racing(fy_races *races, const fy_access *a, const fy_prior_access *p)
 {
     uint8_t own = p->write ? a->bit : 0, its = a->write ? p->bit : 0;
     int i = 0;
@@ -42,26 +42,26 @@ static void spoil(fy_races *races, const fy_access *a, const fy_prior_access *p)
     races->earlier[i].bits |= its;
 }
 
-/* The place for a pair of works: told once, by a write where there is one. */
-static fy_data_race *place_for(fy_launch *w, const fy_prior_access *p)
+/* One entry per pair of works; a write replaces a read. NULL: the pair has its entry. */
+static fy_data_race *entry_for(fy_launch *w, const fy_prior_access *p)
 {
     for (int i = 0; i < w->nfound; i++)
         if (w->found[i].id == p->id && p->id) return p->write && !w->found[i].written ? &w->found[i] : NULL;
     fy_data_race *found = realloc(w->found, (size_t)(w->nfound + 1) * sizeof *found);
-    if (!found) fy_out_of_memory("the data races of a work");
+    if (!found) fy_out_of_memory("data races");
     w->found = found;
     return &w->found[w->nfound++];
 }
 
-static void note(fy_launch *w, int i, const fy_prior_access *p, int64_t first, int64_t bytes)
+static void add_race(fy_launch *w, int i, const fy_prior_access *p, int64_t first, int64_t bytes)
 {
-    fy_data_race *f = place_for(w, p);
+    fy_data_race *f = entry_for(w, p);
     if (!f) return;
     *f = (fy_data_race){.id = p->id,
                         .later = i,
                         .type = type_of(&w->access[i], p),
                         .written = p->write,
-                        .home = p->home,
+                        .same_stream = p->same_stream,
                         .agent = p->agent,
                         .seq = p->seq,
                         .first = first,
@@ -70,7 +70,7 @@ static void note(fy_launch *w, int i, const fy_prior_access *p, int64_t first, i
                         .tensor = p->tensor};
 }
 
-static void look_at(fy_launch *w, int i, fy_races *races)
+static void check_access(fy_launch *w, int i, fy_races *races)
 {
     const fy_access *a = &w->access[i];
     const fy_access_history *history = *a->history;
@@ -80,12 +80,12 @@ static void look_at(fy_launch *w, int i, fy_races *races)
         if (p->agent == a->agent || (!p->write && !a->write)) continue;
         if (fy_order_reaches_locked(a->agent, p->agent, p->epoch)) continue;
         if (!fy_byte_ranges_meet(&a->bytes, &p->bytes, &first, &bytes)) continue;
-        note(w, i, p, first, bytes);
-        if (races && a->agent != FY_HOST) spoil(races, a, p);
+        add_race(w, i, p, first, bytes);
+        if (races && a->agent != FY_HOST) mark_racing(races, a, p);
     }
 }
 
-/* One tick for each agent; a copy between two cards is in the order of both. */
+/* Each agent's clock ticks once; a copy between two cards is ordered in a stream of each. */
 static void issue(fy_launch *w)
 {
     int first = FY_HOST, second = FY_HOST;
@@ -106,7 +106,7 @@ void fy_launch_check(fy_launch *w, fy_races *races)
     if (!w->n) return;
     fy_order_lock();
     issue(w);
-    for (int i = 0; i < w->n; i++) look_at(w, i, races);
+    for (int i = 0; i < w->n; i++) check_access(w, i, races);
     for (int i = 0; i < w->n; i++) {
         const fy_access *a = &w->access[i];
         if (a->agent == FY_HOST) continue;
@@ -122,17 +122,17 @@ void fy_launch_check(fy_launch *w, fy_races *races)
     fy_order_unlock();
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-/* Without a log the values alone would tell, and a NaN says little. Once is enough. */
+/* On stderr, once: without a log the only symptom would be a wrong value. */
 static void warn(const fy_launch *w, fy_site *at)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
     const fy_data_race *f = &w->found[0];
     char fix[600], line[100], earlier[160] = "an earlier access to the same bytes";
     fy_site *before = NULL;
     uint64_t seq;
-    if (!at || fy_narrates() || atomic_flag_test_and_set(&said)) return;
+    if (!at || fy_narrates() || atomic_flag_test_and_set(&warned)) return;
     if (fy_work_find(f->id, &seq, &before) && before)
         snprintf(earlier, sizeof earlier, "%.50s%s", before->call, fy_line_text(before, at, line, sizeof line));
     fprintf(stderr,
@@ -142,7 +142,7 @@ static void warn(const fy_launch *w, fy_site *at)
             fy_race_advice(f, &w->access[f->later], at, fix, sizeof fix));
 }
 
-static void tell(const fy_launch *w, fy_site *at, uint64_t seq)
+static void report(const fy_launch *w, fy_site *at, uint64_t seq)
 {
     char fix[600];
     if (w->nfound) warn(w, at);
@@ -155,8 +155,8 @@ static void tell(const fy_launch *w, fy_site *at, uint64_t seq)
     }
 }
 
-/* seq: of the event and one more; 0: the work was not done. */
-static void end(fy_launch *w, uint64_t seq)
+/* seq: of the event, plus 1; 0: the work failed. */
+static void settle(fy_launch *w, uint64_t seq)
 {
     fy_order_lock();
     for (int i = 0; i < w->n; i++) {
@@ -171,13 +171,13 @@ static void end(fy_launch *w, uint64_t seq)
 void fy_launch_done(fy_launch *w, fy_site *at, uint64_t seq)
 {
     if (!w->n) return;
-    if (w->nfound) tell(w, at, seq);
-    end(w, seq + 1);
+    if (w->nfound) report(w, at, seq);
+    settle(w, seq + 1);
 }
 
 void fy_launch_failed(fy_launch *w)
 {
-    if (w->n) end(w, 0);
+    if (w->n) settle(w, 0);
 }
 
 void fy_host_access(fy_site *at, const fy_access *a, uint64_t seq)
@@ -186,8 +186,8 @@ void fy_host_access(fy_site *at, const fy_access *a, uint64_t seq)
     fy_launch_begin(&w, 0);
     w.access[w.n++] = *a;
     fy_order_lock();
-    look_at(&w, 0, NULL);
+    check_access(&w, 0, NULL);
     fy_order_unlock();
-    tell(&w, at, seq);
+    report(&w, at, seq);
     free(w.found);
 }

@@ -1,7 +1,7 @@
-/* stream.c: the streams of each card, and which of them is the thread's current one.
+/* stream.c: the streams of each card, and each thread's current stream.
  *
- * A handle is a place in a fixed table: a stream is never freed, and one that is asked for again, after the
- * 32 of the pool have gone round, is the same stream, as in PyTorch. */
+ * Handles point into a fixed table, so streams are never freed. The pool of 32 is handed out round-robin: the 33rd
+ * fy_cuda_stream() returns the first stream again, as in PyTorch. */
 #include "stream.h"
 
 #include <pthread.h>
@@ -17,10 +17,10 @@
 enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
 
 static fy_stream streams[MOST_DEVICES][FY_STREAMS];
-static _Atomic uint32_t taken[MOST_DEVICES]; /* how often a stream of the pool was asked for */
+static _Atomic uint32_t taken[MOST_DEVICES]; /* round-robin counter of the pool */
 static _Atomic(const char *) names[MOST_DEVICES][FY_STREAMS];
-static _Thread_local uint8_t current[MOST_DEVICES]; /* numbers */
-fy_stream fy_stream_left_out;                       /* stands for an argument that was not given */
+static _Thread_local uint8_t current[MOST_DEVICES]; /* stream numbers */
+fy_stream fy_stream_left_out;                       /* sentinel: the argument was omitted */
 
 /* ---- handles -------------------------------------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ static fy_stream *fail_stream(fy_site *at, int i, const fy_stream *s)
     char name[200];
     if (!s) return fy_fail_null(at, i, "stream");
     fy_argument(at, i, name, sizeof name);
-    return fy_fail(at, "stream", "fy_cuda_stream() gives one", "'%s' is not a stream", name);
+    return fy_fail(at, "stream", "create one with fy_cuda_stream()", "'%s' is not a stream", name);
 }
 
 fy_stream *fy_stream_given(fy_site *at, int i, fy_stream *s)
@@ -64,15 +64,14 @@ fy_stream *fy_stream_given(fy_site *at, int i, fy_stream *s)
 int fy_stream_id(const fy_stream *s) { return is_stream(s) ? s->number : -1; }
 const char *fy_stream_device(const fy_stream *s) { return is_stream(s) ? s->card->name : NULL; }
 
-/* ---- which ---------------------------------------------------------------------------------------- */
+/* ---- lookup --------------------------------------------------------------------------------------- */
 
-/* The card of a call's options; NULL after an error. */
 static fy_dev *card_of(fy_site *at, const fy_stream_opts *o)
 {
     fy_session_start();
     fy_dev *d = o->device ? fy_dev_parse(at, o->device) : fy_dev_card(at, -1);
     if (!d || d->number > 0) return d;
-    return fy_fail(at, "device", "streams are a card's: name \"cuda\" or \"cuda:0\", or leave .device out",
+    return fy_fail(at, "device", "only cards have streams: use \"cuda\" or \"cuda:0\", or leave .device out",
                    "Expected a cuda device, but got: %s", o->device);
 }
 
@@ -103,7 +102,7 @@ fy_stream *fy_cuda_current_stream_at(fy_site *at, fy_stream_opts o)
     return card ? fy_stream_of(card, fy_stream_current(card)) : NULL;
 }
 
-/* ---- becoming the current one ----------------------------------------------------------------------- */
+/* ---- the current stream ----------------------------------------------------------------------------- */
 
 static void change_stream(fy_site *at, const fy_stream *s)
 {

@@ -1,4 +1,4 @@
-/* stream.h: what is behind a stream's handle, for the files of lib. */
+/* stream.h: the type behind a stream handle, for lib alone. */
 #ifndef FERRY_STREAM_INTERNAL_H
 #define FERRY_STREAM_INTERNAL_H
 
@@ -9,14 +9,14 @@ struct fy_stream {
     int number; /* 0: the default stream */
 };
 
-int fy_stream_current(const fy_dev *card); /* number of the thread's current stream of a card; 0 of the CPU */
+int fy_stream_current(const fy_dev *card); /* number of the thread's current stream; 0 for the CPU */
 fy_stream *fy_stream_of(fy_dev *card, int number);
-/* The variable that a stream was last given to by fy_cuda_stream(); NULL where the source does not tell. */
+/* The variable that last got this stream from fy_cuda_stream(); NULL if the source does not show it. */
 const char *fy_stream_name(const fy_dev *card, int number);
-/* Is argument i a stream, or left out for the current one? NULL after an error; after FY_RETURN NULL passes
- * through silently. */
+/* Checks argument i; an omitted one becomes the current stream. NULL after an error; after an error under FY_RETURN, a
+ * NULL argument returns NULL silently. */
 fy_stream *fy_stream_given(fy_site *at, int i, fy_stream *s);
-/* From now on this is the card, and this the stream, that the thread's calls mean; only changes are told. */
+/* Makes s, and its card, the thread's current ones; emits events only for what changes. */
 void fy_stream_set_current(fy_site *at, const fy_stream *s);
 
 #endif

@@ -1,7 +1,7 @@
-/* stream_event.c: events, PyTorch's torch.cuda.Event, and what streams, events and the host wait for.
+/* stream_event.c: events (PyTorch's torch.cuda.Event), and waits of streams and of the host.
  *
- * An event stands for the place in a stream where it was last recorded; before that it stands for nothing, has
- * been reached, and nobody waits for it. It belongs to the card of its first recording. */
+ * An event marks the point in a stream where it was last recorded. Before its first record it counts as complete, and
+ * a wait for it does nothing. It belongs to the card on which it was first recorded. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "synchronize.h"
 #include "vector_clock.h"
 
-enum { ALIVE = 0x45764f4b, DEAD = 0x45764445, QUARANTINE = 1024 };
+enum { ALIVE = 0x45764f4b, FREED = 0x45764445, QUARANTINE = 1024 };
 
 struct fy_event {
     int magic;
@@ -28,24 +28,24 @@ struct fy_event {
     fy_point point;
     fy_order order;
     fy_site *freed;
-    fy_event *next; /* among the dead, oldest first */
+    fy_event *next; /* in the quarantine, oldest first */
 };
 
 /* ---- handles ---------------------------------------------------------------------------------------- */
 
-FY_LONG_LOCK(lock) /* everything in this part */
-static fy_event *oldest_dead, *newest_dead;
-static int dead;
+FY_LONG_LOCK(lock) /* the quarantine and last_id */
+static fy_event *oldest_freed, *newest_freed;
+static int n_freed;
 static uint32_t last_id;
 
-/* The dead are kept for a while, so that a use after free is explained. */
-static fy_event *take(void)
+/* Freed handles are quarantined before they are reused, so that a use after free is reported as one. */
+static fy_event *allocate_event(void)
 {
     pthread_mutex_lock(&lock);
-    fy_event *e = dead > QUARANTINE ? oldest_dead : calloc(1, sizeof *e);
-    if (e && e == oldest_dead) {
-        oldest_dead = e->next;
-        dead--;
+    fy_event *e = n_freed > QUARANTINE ? oldest_freed : calloc(1, sizeof *e);
+    if (e && e == oldest_freed) {
+        oldest_freed = e->next;
+        n_freed--;
     }
     uint32_t id = ++last_id;
     pthread_mutex_unlock(&lock);
@@ -53,26 +53,26 @@ static fy_event *take(void)
     return e;
 }
 
-static void bury(fy_event *e, fy_site *at)
+static void quarantine(fy_event *e, fy_site *at)
 {
     pthread_mutex_lock(&lock);
-    e->magic = DEAD;
+    e->magic = FREED;
     e->freed = at;
     e->next = NULL;
-    if (dead++ == 0) oldest_dead = e;
-    else newest_dead->next = e;
-    newest_dead = e;
+    if (n_freed++ == 0) oldest_freed = e;
+    else newest_freed->next = e;
+    newest_freed = e;
     pthread_mutex_unlock(&lock);
 }
 
-/* Is argument i an event that lives? False after an error. */
+/* Is argument i a live event? False after an error. */
 static bool is_given(fy_site *at, int i, const fy_event *e)
 {
     char name[200], where[300];
     if (e && e->magic == ALIVE) return true;
     if (!e) return fy_fail_null(at, i, "event");
     fy_argument(at, i, name, sizeof name);
-    if (e->magic != DEAD) return fy_fail(at, "event", "fy_cuda_event() gives one", "'%s' is not an event", name);
+    if (e->magic != FREED) return fy_fail(at, "event", "create one with fy_cuda_event()", "'%s' is not an event", name);
     return fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name),
                    "%s (event %u) was already freed%s", name, e->id, fy_line_text(e->freed, at, where, sizeof where));
 }
@@ -80,14 +80,14 @@ static bool is_given(fy_site *at, int i, const fy_event *e)
 fy_event *fy_cuda_event_at(fy_site *at, fy_event_opts o)
 {
     fy_session_start();
-    fy_event *e = take();
-    if (!e) return fy_fail(at, "oom", "free events with fy_event_free", "no memory for another event");
+    fy_event *e = allocate_event();
+    if (!e) return fy_fail(at, "oom", "free events with fy_event_free", "out of host memory for another event");
     e->timing = o.enable_timing;
     return e;
 }
 
-/* What it stood for is forgotten. */
-static void forget(fy_event *e)
+/* Releases the back end's point and the recorded clock. */
+static void reset(fy_event *e)
 {
     if (e->card) e->card->backend->record(e->card, -1, &e->point);
     fy_order_free(&e->order);
@@ -97,21 +97,21 @@ static void forget(fy_event *e)
 void fy_event_free_at(fy_site *at, fy_event *e)
 {
     if (!e || !is_given(at, 0, e)) return;
-    forget(e);
-    bury(e, at);
+    reset(e);
+    quarantine(e, at);
 }
 
-/* ---- into a stream, and a stream that waits ----------------------------------------------------------- */
+/* ---- record; a stream waits --------------------------------------------------------------------------- */
 
 static bool record(fy_site *at, fy_event *e, const fy_stream *s)
 {
     fy_dev *card = s->card;
     if (e->card && e->card != card)
         return fy_fail(
-            at, "device", "make an event for each card; one belongs to the card that it was first recorded on",
+            at, "device", "create one event per card: an event belongs to the card on which it was first recorded",
             "Event device %d does not match recording stream's device %d.", e->card->number - 1, card->number - 1);
     if (!fy_order_record(fy_agent_of(card, s->number), &e->order))
-        return fy_fail(at, "oom", "free events with fy_event_free", "no memory for what comes before the event");
+        return fy_fail(at, "oom", "free events with fy_event_free", "out of host memory for recording an event");
     if (!card->backend->record(card, s->number, &e->point)) return fy_fail_device(at, card, "record an event");
     e->card = card;
     FY_EMIT(at, event_record, .event = e->id, .device = (uint8_t)card->number, .stream = s->number,
@@ -149,7 +149,7 @@ void fy_stream_wait_event_at(fy_site *at, fy_stream *s, fy_event *e)
     if ((s = fy_stream_given(at, 0, s)) && is_given(at, 1, e)) wait_in(at, s, e);
 }
 
-/* PyTorch's own way: an event that is recorded now. */
+/* As in PyTorch: records a temporary event and waits for it. */
 void fy_stream_wait_stream_at(fy_site *at, fy_stream *s, fy_stream *other)
 {
     fy_session_start();
@@ -204,33 +204,33 @@ void fy_stream_synchronize_at(fy_site *at, fy_stream *s)
     fy_narrate_flush();
 }
 
-/* ---- asking, without waiting ---------------------------------------------------------------------------- */
+/* ---- query ---------------------------------------------------------------------------------------------- */
 
-/* -1 after an error; a no and a failure look alike to a back end's done, but for the card's word. */
+/* 1, 0, or -1 after an error: a back end's done returns false for both, and sets fy_fault only on failure. */
 static int is_done(fy_site *at, fy_dev *card, const fy_point *p, int64_t *when)
 {
     fy_fault.text[0] = 0;
     if (card->backend->done(card, p, when)) return fy_work_poll(card), 1;
     if (!fy_fault.text[0]) return 0;
-    fy_fail_device(at, card, "say whether its work has ended");
+    fy_fail_device(at, card, "report whether its work has ended");
     return -1;
 }
 
-static int ask(fy_site *at, const fy_event *e, int64_t *when)
+static int query(fy_site *at, const fy_event *e, int64_t *when)
 {
-    int yes = e->card ? is_done(at, e->card, &e->point, when) : 1;
-    if (yes < 0) return yes;
-    if (yes) fy_order_wait(FY_HOST, &e->order);
+    int done = e->card ? is_done(at, e->card, &e->point, when) : 1;
+    if (done < 0) return done;
+    if (done) fy_order_wait(FY_HOST, &e->order);
     FY_EMIT(at, query, .scope = FY_WORD_event, .device = e->card ? (uint8_t)e->card->number : FY_NO_DEVICE,
-            .stream = e->card ? e->point.stream : FY_ABSENT, .event = e->id, .done = (uint8_t)yes);
-    return yes;
+            .stream = e->card ? e->point.stream : FY_ABSENT, .event = e->id, .done = (uint8_t)done);
+    return done;
 }
 
 bool fy_event_query_at(fy_site *at, fy_event *e)
 {
     int64_t when;
     fy_session_start();
-    return is_given(at, 0, e) && ask(at, e, &when) == 1;
+    return is_given(at, 0, e) && query(at, e, &when) == 1;
 }
 
 bool fy_stream_query_at(fy_site *at, fy_stream *s)
@@ -238,23 +238,23 @@ bool fy_stream_query_at(fy_site *at, fy_stream *s)
     int64_t when;
     fy_session_start();
     if (!(s = fy_stream_given(at, 0, s))) return false;
-    int yes = is_done(at, s->card, &(fy_point){.stream = s->number}, &when);
-    if (yes < 0) return false;
-    if (yes) fy_order_join(FY_HOST, fy_agent_of(s->card, s->number));
+    int done = is_done(at, s->card, &(fy_point){.stream = s->number}, &when);
+    if (done < 0) return false;
+    if (done) fy_order_join(FY_HOST, fy_agent_of(s->card, s->number));
     FY_EMIT(at, query, .scope = FY_WORD_stream, .device = (uint8_t)s->card->number, .stream = s->number,
-            .done = (uint8_t)yes);
-    return yes;
+            .done = (uint8_t)done);
+    return done;
 }
 
-/* ---- how long -------------------------------------------------------------------------------------------- */
+/* ---- elapsed time ---------------------------------------------------------------------------------------- */
 
 static bool can_be_timed(fy_site *at, const fy_event *start, const fy_event *end)
 {
     if (!start->timing || !end->timing)
-        return fy_fail(at, "event", "make both with fy_cuda_event(.enable_timing = true)",
+        return fy_fail(at, "event", "create both with fy_cuda_event(.enable_timing = true)",
                        "Both events must be created with argument 'enable_timing=True'.");
     if (!start->card || !end->card)
-        return fy_fail(at, "event", "fy_event_record before and after the work that is to be timed",
+        return fy_fail(at, "event", "call fy_event_record before and after the work that is to be timed",
                        "Both events must be recorded before calculating elapsed time.");
     if (start->card != end->card)
         return fy_fail(at, "event", "record both on streams of one card",
@@ -268,11 +268,11 @@ double fy_event_elapsed_time_at(fy_site *at, fy_event *start, fy_event *end)
     int64_t from = 0, to = 0;
     fy_session_start();
     if (!is_given(at, 0, start) || !is_given(at, 1, end) || !can_be_timed(at, start, end)) return NAN;
-    int begun = ask(at, start, &from), over = begun == 1 ? ask(at, end, &to) : begun;
-    if (over == 0)
+    int started = query(at, start, &from), ended = started == 1 ? query(at, end, &to) : started;
+    if (ended == 0)
         fy_fail(at, "event", "wait for the later one first: fy_event_synchronize",
                 "Both events must be completed before calculating elapsed time.");
-    if (over != 1) return NAN;
+    if (ended != 1) return NAN;
     fy_say_modelled();
     return (double)(to - from) / 1e6;
 }

@@ -1,4 +1,4 @@
-/* synchronize.c: what a program asks of the cards and of the clock, and its own notes. */
+/* synchronize.c: device queries and synchronize; the clock; the program's own marks. */
 #include "synchronize.h"
 
 #include <stdatomic.h>
@@ -34,20 +34,19 @@ void fy_cuda_synchronize_at(fy_site *at)
     fy_narrate_flush();
 }
 
-/* Once, and not where whoever started the program says it. */
+/* Not under `ferry run` (FERRY_LOG_FD) or narration, which say it themselves. */
 void fy_say_modelled(void)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!fy_dev_model_clock() || fy_narrates() || getenv("FERRY_LOG_FD") || atomic_flag_test_and_set(&said)) return;
-    fprintf(stderr, "ferry: times are modelled, as of %s; none is measured\n",
-            fy_dev_at(fy_dev_count() > 1)->card_name);
+    static atomic_flag printed = ATOMIC_FLAG_INIT;
+    if (!fy_dev_model_clock() || fy_narrates() || getenv("FERRY_LOG_FD") || atomic_flag_test_and_set(&printed)) return;
+    fprintf(stderr, "ferry: times are modelled for %s, not measured\n", fy_dev_at(fy_dev_count() > 1)->card_name);
 }
 
 #undef fy_now
 int64_t fy_now(void)
 {
     fy_session_start();
-    fy_dev_model_clock(); /* which clock it is hangs on the card */
+    fy_dev_model_clock(); /* for its effect: chooses the clock, by the kind of card */
     return fy_clock_now();
 }
 

@@ -1,6 +1,6 @@
-/* vector_clock.c: vector clocks. A clock is a row of a table that is all zeros at first: the system gives a page of it
- * when it is written, so that a program with one stream pays for one row. Agents get their rows and columns in the
- * order in which they are first heard of, and rows are gone through only as far as that. */
+/* vector_clock.c: vector clocks. A clock is a row of a zero-initialized table whose pages the system allocates on first
+ * write, so a program with one stream pays for one row. Agents get an index (row and column) at first use, and only
+ * indexes in use are scanned. */
 #include "vector_clock.h"
 
 #include <stdlib.h>
@@ -9,23 +9,23 @@
 #include "run_work.h"
 
 FY_LONG_LOCK(lock)                            /* everything below */
-static uint32_t clocks[FY_AGENTS][FY_AGENTS]; /* [whose][of whom], by places */
-static uint32_t seen_host[FY_AGENTS];         /* how much of the host's clock a stream has taken in */
-static uint16_t places[FY_AGENTS];            /* of an agent, and one more: 0 is none yet */
-static uint32_t used = 1;                     /* places given out; the host's is the first */
-static uint32_t host_learnt = 1;              /* how often the host's clock grew */
+static uint32_t clocks[FY_AGENTS][FY_AGENTS]; /* [owner][agent], by index */
+static uint32_t seen_host[FY_AGENTS];         /* version of the host's clock that a stream last merged */
+static uint16_t indexes[FY_AGENTS];           /* of an agent, plus 1; 0: none yet */
+static uint32_t used = 1;                     /* indexes in use; the host's is 0 */
+static uint32_t host_version = 1;             /* counts advances of the host's clock */
 
 void fy_order_lock(void) { pthread_mutex_lock(&lock); }
 void fy_order_unlock(void) { pthread_mutex_unlock(&lock); }
 
-static uint32_t place_of(int agent)
+static uint32_t index_of(int agent)
 {
     if (agent == FY_HOST) return 0;
-    if (!places[agent]) places[agent] = (uint16_t)(++used);
-    return places[agent] - 1u;
+    if (!indexes[agent]) indexes[agent] = (uint16_t)(++used);
+    return indexes[agent] - 1u;
 }
 
-static void take_in(uint32_t into, const uint32_t *from, uint32_t n)
+static void merge(uint32_t into, const uint32_t *from, uint32_t n)
 {
     uint32_t *clock = clocks[into];
     bool grew = false;
@@ -34,21 +34,21 @@ static void take_in(uint32_t into, const uint32_t *from, uint32_t n)
         clock[i] = from[i];
         grew = true;
     }
-    if (into == 0 && grew) host_learnt++;
+    if (into == 0 && grew) host_version++;
 }
 
-/* Whatever a stream is given, it is given by the host: after what the host has seen. */
-static void take_in_host(uint32_t stream)
+/* The host issues all work, so a stream's next work comes after everything that the host has waited for. */
+static void merge_host(uint32_t stream)
 {
-    if (stream == 0 || seen_host[stream] == host_learnt) return;
-    take_in(stream, clocks[0], used);
-    seen_host[stream] = host_learnt;
+    if (stream == 0 || seen_host[stream] == host_version) return;
+    merge(stream, clocks[0], used);
+    seen_host[stream] = host_version;
 }
 
 uint32_t fy_order_issue_locked(int agent)
 {
-    uint32_t at = place_of(agent);
-    take_in_host(at);
+    uint32_t at = index_of(agent);
+    merge_host(at);
     return at ? ++clocks[at][at] : 0;
 }
 
@@ -62,11 +62,11 @@ uint32_t fy_order_issue(int agent)
 
 void fy_order_meet_locked(int a, int b)
 {
-    take_in(place_of(a), clocks[place_of(b)], used);
-    take_in(place_of(b), clocks[place_of(a)], used);
+    merge(index_of(a), clocks[index_of(b)], used);
+    merge(index_of(b), clocks[index_of(a)], used);
 }
 
-static bool fits(fy_order *o, uint32_t n)
+static bool grow(fy_order *o, uint32_t n)
 {
     uint32_t *epochs = realloc(o->epochs, n * sizeof *epochs);
     if (!epochs) return false;
@@ -77,9 +77,9 @@ static bool fits(fy_order *o, uint32_t n)
 bool fy_order_record(int agent, fy_order *out)
 {
     fy_order_lock();
-    uint32_t at = place_of(agent);
-    take_in_host(at);
-    bool ok = out->n >= used || fits(out, used);
+    uint32_t at = index_of(agent);
+    merge_host(at);
+    bool ok = out->n >= used || grow(out, used);
     if (ok) out->n = used;
     for (uint32_t i = 0; ok && i < used; i++) out->epochs[i] = clocks[at][i];
     fy_order_unlock();
@@ -95,16 +95,16 @@ void fy_order_free(fy_order *o)
 void fy_order_wait(int agent, const fy_order *o)
 {
     fy_order_lock();
-    take_in(place_of(agent), o->epochs, o->n);
+    merge(index_of(agent), o->epochs, o->n);
     fy_order_unlock();
 }
 
 void fy_order_join(int agent, int other)
 {
     fy_order_lock();
-    uint32_t at = place_of(agent), from = place_of(other);
-    take_in_host(from);
-    if (at != from) take_in(at, clocks[from], used);
+    uint32_t at = index_of(agent), from = index_of(other);
+    merge_host(from);
+    if (at != from) merge(at, clocks[from], used);
     fy_order_unlock();
 }
 
@@ -113,16 +113,16 @@ void fy_order_wait_card(int device)
     int first = 1 + FY_STREAMS * (device - 1);
     fy_order_lock();
     for (int agent = first; agent < first + FY_STREAMS; agent++)
-        if (places[agent]) take_in(0, clocks[places[agent] - 1], used);
+        if (indexes[agent]) merge(0, clocks[indexes[agent] - 1], used);
     fy_order_unlock();
 }
 
-/* What the host has seen counts for all: the agent's next work is still to be given by it. */
+/* The host's clock counts for every agent: the host has yet to issue the agent's next work. */
 bool fy_order_reaches_locked(int agent, int other, uint32_t epoch)
 {
     if (other == FY_HOST || agent == other) return true;
-    uint32_t of = place_of(other);
-    return clocks[place_of(agent)][of] >= epoch || clocks[0][of] >= epoch;
+    uint32_t of = index_of(other);
+    return clocks[index_of(agent)][of] >= epoch || clocks[0][of] >= epoch;
 }
 
 bool fy_order_reaches(int agent, int other, uint32_t epoch)

@@ -1,14 +1,14 @@
-/* vector_clock.h: what comes after what. Vector clocks of the host and of every stream, above the back ends: the
- * simulated and the real card are judged alike, by what the program asked for and never by when things happened.
+/* vector_clock.h: the happens-before order. Vector clocks of the host and of every stream, independent of the back end:
+ * the simulated and the real card give the same answers, from the program's calls and never from timing.
  *
- * An agent does one thing after another: the host, or one stream of one card. Every piece of work of an agent has
- * an epoch, 1, 2, 3 ...; an agent's clock holds, for each agent, the last epoch that is certain to be over before
- * the agent's next work begins. Work comes after all that its agent's clock reaches, and nothing else is certain.
+ * An agent executes in order: the host, or one stream of one card. Each piece of work of an agent has an epoch, 1, 2,
+ * 3 ...; an agent's clock holds, for each agent, the last epoch that has ended for certain before the agent's next work
+ * begins. Work happens after everything that its agent's clock reaches; nothing else is ordered.
  *
- * All of the host's threads are one agent. How they are ordered among themselves (joins, mutexes, a queue of the
- * program's own) Ferry cannot see; threads apart would make data races of what the program has put in order.
+ * All host threads are one agent. Ferry cannot see how they synchronize with each other (joins, mutexes, queues), so
+ * separate agents would report data races in correctly synchronized programs.
  *
- * Epochs are of 32 bits, as the numbers of works are. */
+ * Epochs have 32 bits, like work ids. */
 #ifndef FERRY_ORDER_H
 #define FERRY_ORDER_H
 
@@ -17,7 +17,7 @@
 
 enum { FY_HOST = 0, FY_MOST_CARDS = 8, FY_AGENTS = 1 + FY_STREAMS * FY_MOST_CARDS };
 
-/* The agent of a stream; of the CPU, whatever the stream: the host. */
+/* The agent of a stream; for the CPU always the host. */
 static inline int fy_agent_of(const fy_dev *d, int stream)
 {
     return d->number == 0 ? FY_HOST : 1 + FY_STREAMS * (d->number - 1) + stream;
@@ -25,40 +25,40 @@ static inline int fy_agent_of(const fy_dev *d, int stream)
 static inline int fy_agent_device(int agent) { return agent == FY_HOST ? 0 : 1 + (agent - 1) / FY_STREAMS; }
 static inline int fy_agent_stream(int agent) { return agent == FY_HOST ? 0 : (agent - 1) % FY_STREAMS; }
 
-/* A clock as it was: what an event keeps. All zeros: nothing came before. Give it back with fy_order_free. */
+/* A copy of a clock, as an event keeps it; zero-initialized: ordered after nothing. Free it with fy_order_free. */
 typedef struct fy_order {
     uint32_t n;
     uint32_t *epochs;
 } fy_order;
 
-/* The host gives a stream work, which comes after all that the host has seen by now. Its epoch. (What the
- * host does itself needs none: whatever is issued later comes after it.) race_detector.c does this for every work. */
+/* The host issues work to a stream: it comes after all that the host has waited for. Returns its epoch. (The host's own
+ * accesses need none: what is issued later comes after them.) race_detector.c does this for every launch. */
 uint32_t fy_order_issue(int agent);
 
-/* An event is put into a stream, or the host notes where it stands: all that the agent's next work comes after.
- * What *out held is forgotten; false: no memory, and it holds that still. */
+/* Copies the agent's clock, as of its next work, to *out: an event recorded in a stream, or a point of the host.
+ * Replaces what *out held; false if out of memory, *out unchanged. */
 bool fy_order_record(int agent, fy_order *out);
 void fy_order_free(fy_order *o);
 
-/* What the agent does next comes after what was recorded: a stream's wait for an event; FY_HOST: an event's
- * synchronize, or a query that said yes. */
+/* The agent's next work comes after what was recorded: a stream's wait for an event; FY_HOST: an event synchronize, or
+ * a query that returned true. */
 void fy_order_wait(int agent, const fy_order *o);
 
-/* And after all that `other` has been given by now: fy_stream_wait_stream; FY_HOST: a stream's synchronize, a query
- * of a stream that said yes, launch blocking, a copy that held the host. */
+/* The agent's next work comes after all that was issued to `other` so far: fy_stream_wait_stream; FY_HOST: a stream
+ * synchronize, a stream query that returned true, launch blocking, a blocking copy. */
 void fy_order_join(int agent, int other);
 
-/* The host waited for all streams of a card, by the device's number (1: cuda:0). */
+/* The host waited for all streams of a card; device: its number (1: cuda:0). */
 void fy_order_wait_card(int device);
 
-/* Does all that `agent` is given from now on come after that epoch of `other`? */
+/* Does all work issued to `agent` from now on come after that epoch of `other`? */
 bool fy_order_reaches(int agent, int other, uint32_t epoch);
 
-/* For race_detector.c, which looks at several at once: the same with the lock held. */
+/* For race_detector.c, which compares several at once: the same with the lock held. */
 void fy_order_lock(void);
 void fy_order_unlock(void);
 uint32_t fy_order_issue_locked(int agent);
-void fy_order_meet_locked(int a, int b); /* what was given to either by now comes before what both are given next */
+void fy_order_meet_locked(int a, int b); /* joins both ways: the next work of either comes after all work of both */
 bool fy_order_reaches_locked(int agent, int other, uint32_t epoch);
 
 #endif

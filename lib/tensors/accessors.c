@@ -1,4 +1,4 @@
-/* accessors.c: what a tensor is: device, dtype, sizes, strides. */
+/* accessors.c: properties of a tensor: device, dtype, sizes, strides. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* To getters NULL is nothing, and no mistake. */
+/* Getters accept NULL without an error. */
 static bool alive(fy_site *at, const fy_tensor *x) { return x && (x->magic == FY_ALIVE || fy_check(at, 0, x)); }
 
 const char *fy_device_at(fy_site *at, const fy_tensor *x) { return alive(at, x) ? x->storage->dev->name : "none"; }

@@ -1,4 +1,4 @@
-/* check.c: the arguments of a call, checked, and errors that say which tensors were given. */
+/* check.c: argument checks, and errors that describe the tensor arguments. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,14 +12,14 @@
 static void describe(const fy_site *at, int n, fy_tensor *const *x, char *buf, size_t room)
 {
     char shape[200], name[200];
-    size_t at_ = 0;
+    size_t used = 0;
     buf[0] = 0;
-    for (int i = 0; i < n && at_ < room; i++) {
+    for (int i = 0; i < n && used < room; i++) {
         if (!x[i] || x[i]->magic != FY_ALIVE) continue;
-        at_ += (size_t)snprintf(buf + at_, room - at_, "%s%s is on %s %s %s", at_ ? "; " : "",
-                                fy_argument(at, i, name, sizeof name), x[i]->storage->dev->name,
-                                fy_shape_text(x[i]->shape, x[i]->ndim, "()", shape, sizeof shape),
-                                fy_dtype_name(x[i]->dtype));
+        used += (size_t)snprintf(buf + used, room - used, "%s%s is on %s %s %s", used ? "; " : "",
+                                 fy_argument(at, i, name, sizeof name), x[i]->storage->dev->name,
+                                 fy_shape_text(x[i]->shape, x[i]->ndim, "()", shape, sizeof shape),
+                                 fy_dtype_name(x[i]->dtype));
     }
 }
 
@@ -38,43 +38,43 @@ void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_t
 bool fy_dtype_ok(fy_site *at, fy_dtype d)
 {
     if (fy_dtype_exists(d)) return true;
-    fy_fail(at, "dtype", "say FY_FLOAT32, FY_INT64 or another dtype of ferry.h", "%d is not a dtype", (int)d);
+    fy_fail(at, "dtype", "pass FY_FLOAT32, FY_INT64 or another dtype of ferry.h", "%d is not a dtype", (int)d);
     return false;
 }
 
-/* Handles are used again, and one that had the place before looks like the last that had it. */
-static void fail_long_dead(fy_site *at, const char *name, const fy_tensor *x, const char *label)
+/* The handle's slot has been reused, so x->freed describes its last tensor, which may not be the one meant. */
+static void fail_reused(fy_site *at, const char *name, const fy_tensor *x, const char *label)
 {
     char where[300];
     fy_line_text(x->freed, at, where, sizeof where);
-    fy_fail(at, "use_after_free",
-            fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
-            "%s was already freed. Which line did it is not known: its place was used again. If it is the last tensor "
-            "that had it (%s), it went%s%s",
-            name, label, x->gone == FY_WORD_scope ? " with its FY_SCOPE" : " by fy_free", where);
+    fy_fail(
+        at, "use_after_free",
+        fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
+        "%s was already freed, on an unknown line: its handle has been reused since. If it was %s, it was freed %s%s",
+        name, label, x->freed_by == FY_WORD_scope ? "at the end of its FY_SCOPE" : "by fy_free", where);
 }
 
-static void fail_dead(fy_site *at, const char *name, const fy_tensor *x)
+static void fail_freed(fy_site *at, const char *name, const fy_tensor *x)
 {
-    char label[80], also[84] = "", where[300];
+    char label[80], alias[84] = "", where[300];
     fy_tensor_label(x, label, sizeof label);
     if (x->before) {
-        fail_long_dead(at, name, x, label);
+        fail_reused(at, name, x, label);
         return;
     }
-    if (strcmp(label, name) != 0) snprintf(also, sizeof also, " (%s)", label);
+    if (strcmp(label, name) != 0) snprintf(alias, sizeof alias, " (%s)", label);
     fy_line_text(x->freed, at, where, sizeof where);
-    if (x->gone == FY_WORD_scope)
+    if (x->freed_by == FY_WORD_scope)
         fy_fail(
             at, "use_after_free",
             fy_hint(
-                "carry it out of the scope with fy_keep(%s), or use it inside; fy_set(&%s, ...) where each turn of a "
-                "loop puts another tensor there",
+                "carry it out of the scope with fy_keep(%s), or use it inside; or fy_set(&%s, ...), if each iteration "
+                "of a loop assigns a new tensor",
                 name, name),
-            "%s%s went with its FY_SCOPE%s", name, also, where);
+            "%s%s was freed at the end of its FY_SCOPE%s", name, alias, where);
     else
         fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name), "%s%s was already freed%s",
-                name, also, where);
+                name, alias, where);
 }
 
 bool fy_check(fy_site *at, int i, const fy_tensor *x)
@@ -82,7 +82,7 @@ bool fy_check(fy_site *at, int i, const fy_tensor *x)
     char name[200];
     if (x && x->magic == FY_ALIVE) return true;
     fy_argument(at, i, name, sizeof name);
-    if (x) fail_dead(at, name, x);
+    if (x) fail_freed(at, name, x);
     else fy_fail_null(at, i, "tensor");
     return false;
 }
@@ -90,6 +90,6 @@ bool fy_check(fy_site *at, int i, const fy_tensor *x)
 bool fy_number_ok(fy_site *at, const fy_arg *x)
 {
     if (!x->is_huge) return true;
-    return fy_fail(at, "value", fy_hint("whole numbers end at 2^63 - 1; as a float it is %.16e", x->real),
+    return fy_fail(at, "value", fy_hint("the largest integer is 2^63 - 1; as a float it is %.16e", x->real),
                    "value cannot be converted to type int64_t without overflow");
 }

@@ -1,9 +1,9 @@
-/* permute_expand.c: views with the dimensions in another order, with more or fewer of size 1, or repeated. */
+/* permute_expand.c: views that permute dimensions, add or remove dimensions of size 1, or expand them. */
 #include "dtype.h"
 #include "shape.h"
 #include "tensor.h"
 
-/* ---- another order ---- */
+/* ---- permute ---- */
 
 static fy_tensor *swapped(fy_site *at, fy_tensor *x, int64_t a, int64_t b)
 {
@@ -62,7 +62,7 @@ fy_tensor *fy_permute_at(fy_site *at, fy_tensor *x, fy_shape dims)
     return fy_view_make(at, x, &g);
 }
 
-/* ---- sizes of 1 ---- */
+/* ---- squeeze and unsqueeze ---- */
 
 fy_tensor *fy_squeeze_at(fy_site *at, fy_tensor *x, int64_t dim)
 {
@@ -82,7 +82,7 @@ fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
 {
     if (!fy_check(at, 0, x) || !fy_wrap_dim_of(at, x, x->ndim + 1, &dim)) return NULL;
     if (x->ndim == FY_MAX_DIMS)
-        return fy_fail_about(at, "shape", "fold some dimensions together first: fy_flatten", 1, &x,
+        return fy_fail_about(at, "shape", "merge some dimensions first: fy_flatten", 1, &x,
                              "a tensor has at most %d dimensions", FY_MAX_DIMS);
     fy_geometry g = fy_geometry_of(x);
     for (int i = g.shape.ndim++; i > dim; i--) {
@@ -94,7 +94,7 @@ fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
     return fy_view_make(at, x, &g);
 }
 
-/* ---- repeated ---- */
+/* ---- expand ---- */
 
 static bool fail_fewer(fy_site *at, fy_tensor *x, const fy_shape *s)
 {
@@ -107,24 +107,24 @@ static bool fail_fewer(fy_site *at, fy_tensor *x, const fy_shape *s)
                          fy_shape_text(s->dims, s->ndim, "[]", target, sizeof target), s->ndim, x->ndim);
 }
 
-static bool fail_size(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, int64_t own_size)
+static bool fail_size(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, int64_t existing)
 {
     char own[256], target[256];
-    return fy_fail_about(at, "shape", "only a size of 1 grows; -1 keeps a size", 1, &x,
+    return fy_fail_about(at, "shape", "only a dimension of size 1 can be expanded; -1 keeps a size", 1, &x,
                          "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton "
                          "dimension %d.  Target sizes: %s.  Tensor sizes: %s",
-                         (long long)s->dims[dim], (long long)own_size, dim,
+                         (long long)s->dims[dim], (long long)existing, dim,
                          fy_shape_text(s->dims, s->ndim, "[]", target, sizeof target),
                          fy_shape_text(x->shape, x->ndim, "[]", own, sizeof own));
 }
 
-/* One dimension of the result, from the right; false after an error. */
+/* One dimension of the result; the caller goes from the right. False after an error. */
 static bool expand_dim(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, fy_geometry *g)
 {
     int own = dim - (s->ndim - x->ndim);
     int64_t size = own < 0 ? 1 : x->shape[own], target = s->dims[dim];
     if (target == -1 && own < 0)
-        return fy_fail_about(at, "shape", "a new dimension has a size of its own", 1, &x,
+        return fy_fail_about(at, "shape", "give a new dimension a size", 1, &x,
                              "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension "
                              "%d",
                              dim);
@@ -145,7 +145,7 @@ fy_tensor *fy_expand_at(fy_site *at, fy_tensor *x, fy_shape s)
 {
     if (!fy_check(at, 0, x)) return NULL;
     if (s.ndim > FY_MAX_DIMS)
-        return fy_fail_about(at, "shape", "fold some dimensions together", 1, &x, "a shape has at most %d dimensions",
+        return fy_fail_about(at, "shape", "merge some dimensions", 1, &x, "a shape has at most %d dimensions",
                              FY_MAX_DIMS);
     if (s.ndim < x->ndim) return fail_fewer(at, x, &s), NULL;
     fy_geometry g = fy_geometry_of(x);

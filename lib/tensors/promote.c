@@ -1,11 +1,11 @@
-/* promote.c: the type in which operands of several types meet, as PyTorch decides it.
+/* promote.c: PyTorch's type promotion.
  *
- * Three classes: tensors with dimensions, 0-dim tensors, and numbers. Within a class the table decides;
- * a lower class counts only if its category (bool < integer < float) is a higher one. */
+ * Operands are of three classes: tensors with dimensions, 0-dim tensors, and numbers. Within a class the table decides;
+ * a lower class counts only if its category (bool < integer < float) is higher. */
 #include "dtype.h"
 #include "tensor.h"
 
-/* Integers by width; a float beats every integer. The two 16-bit floats meet in float32. */
+/* Integers by width; any float ranks above any integer. float16 with bfloat16 gives float32. */
 fy_dtype fy_promote_types(fy_dtype a, fy_dtype b)
 {
     static const int rank[] = {[FY_BOOL] = 1,    [FY_UINT8] = 2,    [FY_INT32] = 3,   [FY_INT64] = 4,
@@ -22,7 +22,6 @@ static void join(fy_dtype *dtype, fy_dtype with) { *dtype = fy_promote_types(*dt
 
 static fy_dtype number_dtype(fy_arg x) { return x.is_bool ? FY_BOOL : x.is_int ? FY_INT64 : FY_FLOAT32; }
 
-/* What a lower class adds to a higher one. */
 static fy_dtype combined(fy_dtype higher, fy_dtype lower)
 {
     return fy_dtype_category(lower) > fy_dtype_category(higher) ? fy_promote_types(higher, lower) : higher;

@@ -1,4 +1,4 @@
-/* record_stream.c: fy_record_stream: a tensor that two streams use. */
+/* record_stream.c: fy_record_stream: another stream uses a tensor. */
 #include "device.h"
 #include "event.h"
 #include "session_hooks.h"
@@ -8,20 +8,20 @@
 
 static bool can_be_used(fy_site *at, fy_tensor *x, const fy_stream *s)
 {
-    const fy_dev *home = x->storage->dev;
-    if (home->number == 0)
+    const fy_dev *dev = x->storage->dev;
+    if (dev->number == 0)
         return fy_fail_about(at, "device", "a tensor in RAM belongs to no stream", 1, &x,
                              "Could not run 'aten::record_stream' with arguments from the 'CPU' backend.");
-    if (home == s->card) return true;
-    return fy_fail_about(at, "device", "name a stream of the tensor's own card", 1, &x,
-                         "the stream is of %s, where the tensor's memory is not", s->card->name);
+    if (dev == s->card) return true;
+    return fy_fail_about(at, "device", "pass a stream of the tensor's own card", 1, &x,
+                         "the stream is on %s, the tensor's memory is not", s->card->name);
 }
 
 void fy_record_stream_at(fy_site *at, fy_tensor *x, fy_stream *s)
 {
     fy_session_start();
     if (!fy_check(at, 0, x) || !(s = fy_stream_given(at, 1, s)) || !can_be_used(at, x, s)) return;
-    if (x->storage->stream == s->number) return; /* its own: that order is kept anyway */
+    if (x->storage->stream == s->number) return; /* its own stream: ordered anyway */
     fy_storage_record_stream(x->storage, s->number);
     FY_EMIT(at, record_stream, .tensor = x->id, .storage = x->storage->id, .device = (uint8_t)s->card->number,
             .stream = s->number);

@@ -1,8 +1,8 @@
-/* scope.c: who gives a reference back. Each thread has a list of the references that its calls returned
- * while a scope was open; a scope is the stretch of that list from where it began.
+/* scope.c: scopes own references. Each thread has a stack of the references that its calls returned while a scope was
+ * open; a scope owns the entries from its start index on.
  *
- *     references:  a b c | d e | f      fy_free(f) takes its entry out, fy_keep(f) moves it to the end of
- *     starts:      0       3     5      the stretch before: a b c | d e f |
+ *     references:  a b c | d e | f      fy_free(f) removes its entry; fy_keep(f) moves it into the
+ *     starts:      0       3     5      enclosing scope: a b c | d e f |
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,18 +15,18 @@
 
 typedef struct entry {
     fy_tensor *x;
-    uint32_t id; /* the slot of a freed handle may be used again */
+    uint32_t id; /* detects that the handle was freed and its slot reused */
 } entry;
 
 typedef struct list {
     entry *entries;
     size_t count, room;
-    size_t *starts; /* of each open scope, outermost first */
+    size_t *starts; /* start index of each open scope, outermost first */
     size_t depth, starts_room;
 } list;
 
 static _Thread_local list *mine;
-static pthread_key_t key; /* frees the list of a thread that ends */
+static pthread_key_t key; /* its destructor frees the list when the thread ends */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void free_list(void *p)
@@ -39,8 +39,8 @@ static void free_list(void *p)
 
 static void make_key(void) { pthread_key_create(&key, free_list); }
 
-/* Without memory for its books a scope cannot keep its promise. */
-static void *room_for(void *p, size_t bytes)
+/* Without memory a scope could not free what it owns, so this ends the program. */
+static void *resize(void *p, size_t bytes)
 {
     p = realloc(p, bytes);
     if (!p) fy_out_of_memory("the list of a scope");
@@ -50,7 +50,7 @@ static void *room_for(void *p, size_t bytes)
 static void start_list(void)
 {
     pthread_once(&once, make_key);
-    mine = room_for(NULL, sizeof *mine);
+    mine = resize(NULL, sizeof *mine);
     *mine = (list){0};
     pthread_setspecific(key, mine);
 }
@@ -59,7 +59,7 @@ static void push(fy_tensor *x)
 {
     if (mine->count == mine->room) {
         mine->room = mine->room ? mine->room * 2 : 64;
-        mine->entries = room_for(mine->entries, mine->room * sizeof(entry));
+        mine->entries = resize(mine->entries, mine->room * sizeof(entry));
     }
     mine->entries[mine->count++] = (entry){x, x->id};
 }
@@ -73,7 +73,7 @@ fy_tensor *fy_scope_track(fy_tensor *x)
 
 static size_t innermost(void) { return mine->starts[mine->depth - 1]; }
 
-/* Index of the youngest entry of x from `from` on, or -1. */
+/* Index of the newest entry of x from `from` on, or -1. */
 static ptrdiff_t find(const fy_tensor *x, size_t from)
 {
     for (size_t i = mine->count; i > from; i--)
@@ -81,7 +81,7 @@ static ptrdiff_t find(const fy_tensor *x, size_t from)
     return -1;
 }
 
-static void take_out(size_t i)
+static void remove_entry(size_t i)
 {
     memmove(&mine->entries[i], &mine->entries[i + 1], (mine->count - i - 1) * sizeof(entry));
     mine->count--;
@@ -93,13 +93,13 @@ fy_scope fy_scope_begin(fy_site *at)
     if (!mine) start_list();
     if (mine->depth == mine->starts_room) {
         mine->starts_room = mine->starts_room ? mine->starts_room * 2 : 16;
-        mine->starts = room_for(mine->starts, mine->starts_room * sizeof(size_t));
+        mine->starts = resize(mine->starts, mine->starts_room * sizeof(size_t));
     }
     mine->starts[mine->depth++] = mine->count;
     return (fy_scope){true, at};
 }
 
-/* The youngest goes first. An entry whose handle was freed by another thread is passed over. */
+/* Newest first. Skips entries whose handle was freed by another thread. */
 void fy_scope_end(fy_scope *s)
 {
     while (mine->count > innermost()) {
@@ -119,14 +119,14 @@ bool fy_turn(fy_turns *t, bool more)
 
 void fy_turns_end(fy_turns *t) { fy_turn(t, false); }
 
-/* An array may hold NULL, the result of a call that failed; to an iterator it is the end. */
+/* An array may contain NULL, the result of a failed call; from an iterator NULL is the end. */
 bool fy_turn_item(fy_turns *t)
 {
-    fy_items *left = &t->items;
-    if (!fy_turn(t, left->from || left->n > 0)) return false;
-    if (left->from) return (t->item = left->from->next(left->from)) || fy_turn(t, false);
-    t->item = *left->array++;
-    left->n--;
+    fy_items *items = &t->items;
+    if (!fy_turn(t, items->from || items->n > 0)) return false;
+    if (items->from) return (t->item = items->from->next(items->from)) || fy_turn(t, false);
+    t->item = *items->array++;
+    items->n--;
     return true;
 }
 
@@ -134,11 +134,11 @@ void fy_free_at(fy_site *at, fy_tensor *x)
 {
     if (!x || !fy_check(at, 0, x)) return;
     ptrdiff_t i = mine ? find(x, 0) : -1;
-    if (i >= 0) take_out((size_t)i);
+    if (i >= 0) remove_entry((size_t)i);
     fy_tensor_release(at, x, FY_WORD_free);
 }
 
-/* The entry moves to the enclosing scope's stretch; without one it is the caller's to free. */
+/* Moves the entry to the enclosing scope; without one, the caller owns the reference. */
 fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
@@ -146,7 +146,7 @@ fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x)
     if (i < 0) return x;
     size_t start = innermost();
     if (mine->depth == 1) {
-        take_out((size_t)i);
+        remove_entry((size_t)i);
         return x;
     }
     entry kept = mine->entries[i];
@@ -156,7 +156,7 @@ fy_tensor *fy_keep_at(fy_site *at, fy_tensor *x)
     return x;
 }
 
-/* Of the oldest entry: the name's own. Younger ones came from calls that returned the same tensor again. */
+/* The oldest entry is the variable's; newer ones are from calls that returned the same tensor again. */
 static ptrdiff_t find_first(const fy_tensor *x)
 {
     for (size_t i = 0; mine && i < mine->count; i++)
@@ -164,27 +164,27 @@ static ptrdiff_t find_first(const fy_tensor *x)
     return -1;
 }
 
-/* x's reference goes to where old's was: into its entry, or, where no scope holds old, to the caller. What an outer
- * scope holds stays there, and gets one more. */
-static void take_place(const fy_tensor *old, fy_tensor *x)
+/* Moves x's reference to where old's was: to its entry or, if no scope owns old, to the caller. If an outer scope owns
+ * x, that entry stays and x gets one more reference. */
+static void replace(const fy_tensor *old, fy_tensor *x)
 {
     ptrdiff_t from = mine && mine->depth ? find(x, innermost()) : -1, to = find_first(old);
     if (from < 0 && find_first(x) >= 0) fy_tensor_retain(x);
     if (to >= 0) mine->entries[to] = (entry){x, x->id};
-    if (from >= 0) take_out((size_t)from);
+    if (from >= 0) remove_entry((size_t)from);
 }
 
-fy_tensor *fy_set_at(fy_site *at, fy_tensor **held, fy_tensor *x)
+fy_tensor *fy_set_at(fy_site *at, fy_tensor **variable, fy_tensor *x)
 {
-    if (!held)
+    if (!variable)
         return fy_fail(at, "null", "give the address of a variable: fy_set(&w, fy_mul(w, 2))",
                        "the variable that fy_set changes is NULL");
-    fy_tensor *old = *held;
+    fy_tensor *old = *variable;
     if (!fy_check(at, 1, x) || (old && !fy_check(at, 0, old))) return NULL;
     if (x == old) return x;
-    if (old) take_place(old, x);
+    if (old) replace(old, x);
     else fy_keep_at(at, x);
     fy_tensor_release(at, old, FY_WORD_free);
     fy_tensor_call(at, x);
-    return *held = x;
+    return *variable = x;
 }

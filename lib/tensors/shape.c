@@ -1,4 +1,4 @@
-/* shape.c: sizes and strides, the arithmetic of layouts. */
+/* shape.c: arithmetic of sizes and strides. */
 #include "shape.h"
 
 #include <stdio.h>
@@ -44,13 +44,13 @@ static bool fail_huge(fy_site *at, const fy_shape *s)
                    fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
 }
 
-/* Sizes below zero, too many of them, or more bytes than there are numbers for. */
+/* Rejects negative sizes, too many dimensions, and byte counts that overflow. */
 bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
 {
     int64_t bytes = (int64_t)fy_dtype_size(d);
     bool empty = false, huge = false;
     if (s->ndim < 0 || s->ndim > FY_MAX_DIMS)
-        return fy_fail(at, "shape", fy_hint("fold some dimensions together: at most %d fit", FY_MAX_DIMS),
+        return fy_fail(at, "shape", fy_hint("merge some dimensions: at most %d are supported", FY_MAX_DIMS),
                        "a shape has at most %d dimensions", FY_MAX_DIMS);
     for (int i = 0; i < s->ndim; i++) {
         if (s->dims[i] < 0) return fail_negative(at, s, s->dims[i]);
@@ -62,30 +62,30 @@ bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
     return true;
 }
 
-/* Where nothing lies, huge sizes may stand beside a 0: their strides stop at the largest. */
+/* An empty tensor may have huge sizes beside a 0; their strides saturate at INT64_MAX. */
 int64_t fy_saturating_mul(int64_t step, int64_t size)
 {
     return __builtin_mul_overflow(step, size, &step) ? INT64_MAX : step;
 }
 
-/* Nothing lies in an empty tensor, so that an index of it may be out of all reach: then its offset stays. */
+/* A view of an empty tensor may have an offset that overflows; it is never used, so it stays as it was. */
 int64_t fy_saturating_offset(int64_t offset, int64_t step, int64_t index)
 {
-    const int64_t reach = INT64_MAX / 16; /* what is in reach can be counted in bytes of any dtype */
+    const int64_t max_offset = INT64_MAX / 16; /* so that the offset in bytes fits for any dtype */
     int64_t to;
     if (__builtin_mul_overflow(step, index, &to) || __builtin_add_overflow(offset, to, &to)) return offset;
-    return to > reach ? offset : to;
+    return to > max_offset ? offset : to;
 }
 
-/* The next stride. */
-static int64_t times(int64_t step, int64_t size) { return fy_saturating_mul(step, size > 1 ? size : 1); }
+/* The stride of the next outer dimension. */
+static int64_t next_stride(int64_t step, int64_t size) { return fy_saturating_mul(step, size > 1 ? size : 1); }
 
 void fy_shape_rows(const fy_shape *s, int64_t *strides)
 {
     int64_t step = 1;
     for (int i = s->ndim - 1; i >= 0; i--) {
         strides[i] = step;
-        step = times(step, s->dims[i]);
+        step = next_stride(step, s->dims[i]);
     }
 }
 
@@ -113,7 +113,7 @@ int64_t fy_span(const fy_geometry *g)
     return last + 1;
 }
 
-/* Take the dimensions from the smallest stride up: each must begin where the one before ended. */
+/* From the smallest stride up, each stride must equal the number of elements inside it. */
 bool fy_is_dense(const fy_geometry *g)
 {
     bool used[FY_MAX_DIMS] = {0};
@@ -134,7 +134,7 @@ bool fy_is_dense(const fy_geometry *g)
     return true;
 }
 
-/* Does dimension a belong outside dimension b (1), inside (-1), or does no operand tell (0)? */
+/* Does dimension a belong outside dimension b (1), inside (-1), or does no operand decide it (0)? */
 static int compare(const fy_shape *s, int n, const fy_layout *in, int a, int b)
 {
     for (int i = 0; i < n; i++) {
@@ -146,18 +146,18 @@ static int compare(const fy_shape *s, int n, const fy_layout *in, int a, int b)
     return 0;
 }
 
-/* Does row-major order say it already? A size of 1 may have any stride. */
+/* Row-major? A dimension of size 1 may have any stride. */
 static bool is_rows(const fy_shape *s, const fy_layout *l)
 {
     int64_t step = 1;
     for (int d = s->ndim - 1; d >= 0; d--) {
         if (s->dims[d] != 1 && l->strides[d] != step) return false;
-        step = times(step, s->dims[d]);
+        step = next_stride(step, s->dims[d]);
     }
     return true;
 }
 
-/* Operands of the result's own shape: row-major if all are, their strides if they agree on dense ones. */
+/* Operands that all have the result's shape: row-major if all are; their strides if they agree and are dense. */
 static bool follow_alike(const fy_shape *s, int n, const fy_layout *in, int64_t *strides)
 {
     bool rows = true, same = true;
@@ -173,8 +173,8 @@ static bool follow_alike(const fy_shape *s, int n, const fy_layout *in, int64_t 
     return true;
 }
 
-/* Dimensions from the innermost out: sorted by the operands' strides (insertion sort; undecided pairs keep
- * row-major order, which is told by false). */
+/* order: dimensions from the innermost out, sorted by the operands' strides (insertion sort, as in PyTorch, since
+ * `compare` is no total order). False: the order is row-major. */
 static bool sort_dims(const fy_shape *s, int n, const fy_layout *in, int *order)
 {
     bool moved = false;

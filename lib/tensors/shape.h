@@ -1,4 +1,4 @@
-/* shape.h: sizes, strides and views: the arithmetic of layouts. */
+/* shape.h: arithmetic of sizes, strides and views. */
 #ifndef FERRY_SHAPE_H
 #define FERRY_SHAPE_H
 
@@ -10,28 +10,28 @@ int64_t fy_shape_numel(const fy_shape *s);
 bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel); /* false after an error */
 void fy_shape_rows(const fy_shape *s, int64_t *strides);                      /* row-major strides */
 fy_geometry fy_geometry_of(const fy_tensor *x);
-int64_t fy_span(const fy_geometry *g);  /* elements from the first to the last, holes and all */
-bool fy_is_dense(const fy_geometry *g); /* without holes and overlaps, in whatever order */
-/* Strides of a result that follows its operands' order of dimensions, as PyTorch's do. Operands are expanded
- * to s; alike: all had that shape of their own, and none is a number. */
+int64_t fy_span(const fy_geometry *g);  /* elements from the first to the last, gaps included */
+bool fy_is_dense(const fy_geometry *g); /* no gaps and no overlaps, in any order of dimensions */
+/* Strides of a result that follows its operands' order of dimensions, as in PyTorch. The operands are expanded to s;
+ * alike: all had that shape before, and none is a number. */
 void fy_shape_follow(const fy_shape *s, int n, const fy_layout *in, bool alike, int64_t *strides);
 fy_layout fy_layout_of(const fy_geometry *g);
 const char *fy_shape_text(const int64_t *dims, int n, const char *ends, char *buf, size_t room); /* "[2, 3]" */
 
-int64_t fy_saturating_mul(int64_t step, int64_t size); /* step * size, or the largest there is */
-int64_t fy_saturating_offset(int64_t offset, int64_t step,
-                             int64_t index); /* offset + step * index, where that is in reach */
+int64_t fy_saturating_mul(int64_t step, int64_t size); /* step * size, or INT64_MAX */
+/* offset + step * index, or `offset` if that is too large: only an empty tensor can get there. */
+int64_t fy_saturating_offset(int64_t offset, int64_t step, int64_t index);
 
 /* view.c */
-fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g); /* of x's storage; handed out */
-fy_tensor *fy_view_named(fy_site *at, fy_tensor *x, const fy_geometry *g, const char *name); /* kept for good */
-/* Strides of s over x's elements in their order; false where no view can have that shape. */
+fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g); /* of x's storage; scope-tracked */
+fy_tensor *fy_view_named(fy_site *at, fy_tensor *x, const fy_geometry *g, const char *name); /* name: static */
+/* Strides of a view of shape s that keeps x's element order; false if there is none. */
 bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides);
-/* A dimension counted from either end, of x or of n; false after an error. */
+/* Makes a negative dimension (of x; of n) positive; false after an error. */
 bool fy_wrap_dim(fy_site *at, fy_tensor *x, int64_t *dim);
 bool fy_wrap_dim_of(fy_site *at, fy_tensor *x, int n, int64_t *dim);
 
-/* Fill in the one size that is -1; false after an error. */
+/* Infers the one size that is -1; false after an error. */
 bool fy_shape_infer(fy_site *at, fy_tensor *x, fy_shape *s);
 
 #endif

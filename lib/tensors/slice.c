@@ -1,4 +1,4 @@
-/* slice.c: views of a part: one index of a dimension, a stretch of it, every n-th. */
+/* slice.c: views of a part of a dimension: narrow, slice with a step, select. */
 #include "shape.h"
 #include "tensor.h"
 
@@ -9,7 +9,7 @@ static bool has_dims(fy_site *at, fy_tensor *x, const char *call)
                          "%s() cannot be applied to a 0-dim tensor.", call);
 }
 
-/* `length` elements of dim from start on, each `step` after the one before. */
+/* `length` elements of dim, from start on, `step` apart. */
 static fy_tensor *part(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, int64_t length, int64_t step)
 {
     fy_geometry g = fy_geometry_of(x);
@@ -32,14 +32,14 @@ fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, i
                              (long long)-size, (long long)size, (long long)start);
     if (start < 0) start += size;
     if (length > size - start)
-        return fy_fail_about(at, "index", "start plus length may reach the size, not pass it", 1, &x,
+        return fy_fail_about(at, "index", "start + length must not exceed the size", 1, &x,
                              "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start,
                              (long long)length, (long long)size);
     return part(at, x, dim, start, length, 1);
 }
 
-/* An end of a slice, counted from either end and cut to [low, size]. */
-static int64_t cut(int64_t i, int64_t low, int64_t size)
+/* A bound of a slice: negative counts from the end; clamped to [low, size]. */
+static int64_t clamp(int64_t i, int64_t low, int64_t size)
 {
     if (i < 0) i += size;
     return i < low ? low : i > size ? size : i;
@@ -53,8 +53,8 @@ fy_tensor *fy_slice_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, in
                              &x, "slice step must be positive: step must be greater than zero, but got %lld",
                              (long long)step);
     int64_t size = x->shape[dim];
-    start = cut(start, 0, size);
-    end = cut(end, start, size);
+    start = clamp(start, 0, size);
+    end = clamp(end, start, size);
     return part(at, x, dim, start, end > start ? (end - start - 1) / step + 1 : 0, step);
 }
 

@@ -1,5 +1,5 @@
-/* tensor.c: handles. They are counted, come from a slab, and stay recognisable for a while after they
- * were freed, so that a use after free is explained instead of crashing. */
+/* tensor.c: handles: reference-counted, allocated from a slab, and quarantined after they are freed, so that a use
+ * after free is reported instead of crashing. */
 #include "tensor.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum {
     CHUNK = 128,       /* handles allocated at a time */
-    QUARANTINE = 4096, /* dead handles kept before the oldest is used again */
+    QUARANTINE = 4096, /* freed handles kept before the oldest is reused */
 };
 
 typedef struct chunk {
@@ -26,33 +26,33 @@ typedef struct chunk {
 
 FY_LOCK(lock) /* everything below */
 static chunk *chunks;
-static size_t used = CHUNK; /* slots of the newest chunk */
-static fy_tensor *oldest_dead, *newest_dead;
-static size_t dead;
+static size_t used = CHUNK; /* slots used in the newest chunk */
+static fy_tensor *oldest_freed, *newest_freed;
+static size_t n_freed;
 static uint32_t last_id;
 
-static fy_tensor *take_dead(void)
+static fy_tensor *take_freed(void)
 {
-    fy_tensor *x = oldest_dead;
-    oldest_dead = x->next;
-    dead--;
+    fy_tensor *x = oldest_freed;
+    oldest_freed = x->next;
+    n_freed--;
     return x;
 }
 
 static fy_tensor *take_slot(void)
 {
     fy_lock_take(&lock);
-    bool again = dead > QUARANTINE;
-    if (!again && used == CHUNK) {
+    bool reuse = n_freed > QUARANTINE;
+    if (!reuse && used == CHUNK) {
         chunk *c = calloc(1, sizeof *c);
         if (c) {
             c->next = chunks;
             chunks = c;
             used = 0;
         }
-        again = !c;
+        reuse = !c;
     }
-    fy_tensor *x = !again ? &chunks->slots[used++] : oldest_dead ? take_dead() : NULL;
+    fy_tensor *x = !reuse ? &chunks->slots[used++] : oldest_freed ? take_freed() : NULL;
     uint32_t id = ++last_id;
     fy_lock_give(&lock);
     if (!x) fy_out_of_memory("another tensor handle");
@@ -61,31 +61,31 @@ static fy_tensor *take_slot(void)
     x->id = id;
     x->refs = 1;
     x->freed = NULL;
-    x->gone = FY_WORD_none;
+    x->freed_by = FY_WORD_none;
     x->next = NULL;
     return x;
 }
 
-static void give_slot(fy_tensor *x)
+static void free_slot(fy_tensor *x)
 {
     fy_lock_take(&lock);
     x->magic = FY_DEAD;
     __atomic_store_n(&x->unscoped, false, __ATOMIC_RELAXED);
     x->next = NULL;
-    if (dead++ == 0) oldest_dead = x;
-    else newest_dead->next = x;
-    newest_dead = x;
+    if (n_freed++ == 0) oldest_freed = x;
+    else newest_freed->next = x;
+    newest_freed = x;
     fy_lock_give(&lock);
 }
 
-/* Another thread may be making a view of the same storage. */
+/* Atomic: another thread may be making a view of the same storage. */
 static void name_storage(fy_storage *s, const char *name)
 {
     const char *none = NULL;
     if (name) __atomic_compare_exchange_n(&s->name, &none, name, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* The storage's reference passes to the new tensor. */
+/* Takes over the caller's reference to the storage. */
 fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of)
 {
     fy_tensor *x = take_slot();
@@ -121,14 +121,14 @@ void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
     if (!x || __atomic_sub_fetch(&x->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
     fy_storage *s = x->storage;
     x->freed = at;
-    x->gone = why;
+    x->freed_by = why;
     fy_unscoped_remove(x);
     FY_EMIT(at, drop, .tensor = x->id, .why = (uint8_t)why);
-    give_slot(x);
+    free_slot(x);
     fy_storage_release(at, s);
 }
 
-/* What is unscoped is whole, and its storage lives at least until the lock is given. */
+/* A tensor with `unscoped` set is fully initialized, and its storage lives at least until the lock is released. */
 size_t fy_tensors_unscoped(const fy_site *at, fy_unscoped_storage *held, size_t most)
 {
     size_t n = 0;
@@ -148,21 +148,14 @@ const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room)
     return buf;
 }
 
-/* Names, once each; they are few, and live as long as the program. */
-typedef struct kept {
-    struct kept *next;
+/* Interned names; never freed. */
+typedef struct interned {
+    struct interned *next;
     char text[];
-} kept;
+} interned;
 
 FY_LONG_LOCK(names_lock)
-static kept *names[64];
-
-static kept *keep(const char *name, size_t length)
-{
-    kept *k = malloc(sizeof *k + length + 1);
-    if (k) memcpy(k->text, name, length + 1);
-    return k;
-}
+static interned *names[64];
 
 const char *fy_name_keep(const char *name)
 {
@@ -170,10 +163,11 @@ const char *fy_name_keep(const char *name)
     unsigned hash = 5381;
     size_t length = 0;
     for (; name[length]; length++) hash = hash * 33 + (unsigned char)name[length];
-    kept **bucket = &names[hash % 64], *k;
+    interned **bucket = &names[hash % 64], *k;
     pthread_mutex_lock(&names_lock);
     for (k = *bucket; k && strcmp(k->text, name) != 0;) k = k->next;
-    if (!k && (k = keep(name, length))) {
+    if (!k && (k = malloc(sizeof *k + length + 1))) {
+        memcpy(k->text, name, length + 1);
         k->next = *bucket;
         *bucket = k;
     }

@@ -1,4 +1,4 @@
-/* tensor.h: what is behind a handle: its place in a storage, who holds it, and the checks of arguments. */
+/* tensor.h: tensor handles: a view of a storage, reference counting, scopes, and argument checks. */
 #ifndef FERRY_TENSOR_H
 #define FERRY_TENSOR_H
 
@@ -8,24 +8,24 @@
 enum { FY_ALIVE = 0x46794f4b, FY_DEAD = 0x46794445 };
 
 struct fy_tensor {
-    uint32_t magic; /* FY_ALIVE or FY_DEAD: a freed handle stays recognisable */
+    uint32_t magic; /* FY_ALIVE or FY_DEAD, to detect use after free */
     uint32_t id;
     uint32_t refs;
-    uint32_t before; /* tensors that had this place before */
+    uint32_t before; /* how often this slot was used before */
     fy_dtype dtype;
     uint32_t element_size; /* bytes */
     fy_storage *storage;
     int64_t offset; /* elements */
     int ndim;
     int64_t shape[FY_MAX_DIMS], strides[FY_MAX_DIMS];
-    const char *name; /* lives as long as the program; NULL where there is none */
+    const char *name; /* interned; NULL: none */
     fy_site *born, *freed;
-    fy_word gone;    /* how it was freed: free or scope */
-    bool unscoped;   /* counted by its call: no scope held it when it was made */
-    fy_tensor *next; /* among the dead slots */
+    fy_word freed_by; /* FY_WORD_free or FY_WORD_scope */
+    bool unscoped;    /* created outside any scope, and counted by its call site */
+    fy_tensor *next;  /* in the quarantine */
 };
 
-/* A view of a storage, before it has a handle. */
+/* A view of a storage, without a handle. */
 typedef struct fy_geometry {
     fy_dtype dtype;
     int64_t offset;
@@ -33,17 +33,17 @@ typedef struct fy_geometry {
     int64_t strides[FY_MAX_DIMS];
 } fy_geometry;
 
-/* tensor.c. A new tensor carries one reference; a reference that a public call gives goes through fy_scope_track,
- * which enters it in the innermost open scope of the thread. */
+/* tensor.c. A new tensor has one reference. A reference that a public call returns goes through fy_scope_track, which
+ * adds it to the thread's innermost open scope. make takes over the caller's reference to s. */
 fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, const char *name, uint32_t view_of);
-fy_tensor *fy_tensor_retain(fy_tensor *x);                               /* one more reference */
-void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why);          /* one less; NULL is fine */
+fy_tensor *fy_tensor_retain(fy_tensor *x);                               /* adds a reference; returns x */
+void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why);          /* drops one; x may be NULL */
 const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room); /* name, or "tensor 7" */
-void fy_tensor_call(fy_site *at, fy_tensor *x); /* x without a name takes that of the first argument: &w gives w */
-const char *fy_name_keep(const char *name);     /* the same text, for as long as the program lives */
-const char *fy_name_for(fy_site *at, const char *given); /* what a new tensor of this call is called */
+void fy_tensor_call(fy_site *at, fy_tensor *x);          /* names an unnamed x after the first argument: &w gives w */
+const char *fy_name_keep(const char *name);              /* interns it; NULL for NULL and "" */
+const char *fy_name_for(fy_site *at, const char *given); /* a new tensor's name: `given`, or the variable's */
 
-/* What that call's tensors that no scope holds look at, of at most `most`; how many. */
+/* Storages of the unscoped tensors of that call site, up to `most`; returns how many. */
 typedef struct fy_unscoped_storage {
     const fy_storage *storage;
     size_t bytes;
@@ -53,20 +53,20 @@ size_t fy_tensors_unscoped(const fy_site *at, fy_unscoped_storage *held, size_t 
 /* scope.c */
 fy_tensor *fy_scope_track(fy_tensor *x);
 
-/* unscoped.c: a tensor was made outside any scope, and is gone. */
+/* unscoped.c: counts tensors made outside any scope, per call site. */
 void fy_unscoped_add(fy_tensor *x);
 void fy_unscoped_remove(const fy_tensor *x);
 
 /* promote.c */
-fy_dtype fy_result_of(int n, const fy_arg *x); /* the operands' common type */
+fy_dtype fy_result_of(int n, const fy_arg *x); /* the operands' promoted type */
 
 /* accessors.c */
-void *fy_first_element(const fy_tensor *x); /* where it lies; NULL: nowhere */
+void *fy_first_element(const fy_tensor *x); /* its address; NULL: the storage is empty */
 
-/* check.c: fy_fail (error.h), and what was given: the tensors of the call, in the order of its arguments. */
+/* check.c: like fy_fail (error.h), and describes the call's n tensor arguments x, in their order. */
 void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_tensor *const *x, const char *format,
                     ...) __attribute__((format(printf, 6, 7)));
-/* Is argument i a tensor that lives? False after an error; after FY_RETURN a NULL passes through silently. */
+/* Is argument i a live tensor? False after an error; after an error under FY_RETURN, NULL returns false silently. */
 bool fy_check(fy_site *at, int i, const fy_tensor *x);
 bool fy_dtype_ok(fy_site *at, fy_dtype d);       /* false after an error */
 bool fy_number_ok(fy_site *at, const fy_arg *x); /* false after an error: above INT64_MAX */

@@ -1,4 +1,4 @@
-/* tensor_access.c: a tensor's bytes, read or written by a launch or by the host, for the race detector. */
+/* tensor_access.c: tensor accesses by launches and by the host, for the race detector. */
 #include "tensor_access.h"
 
 #include "byte_range.h"
@@ -10,7 +10,7 @@
 #include "tensor.h"
 #include "vector_clock.h"
 
-/* False where x has no elements, or where the host uses what no stream has touched. */
+/* False if x is empty, or if the host accesses a storage that no stream has accessed: no race is possible. */
 static bool access_of(const fy_tensor *x, int agent, bool write, uint8_t bit, fy_access *a)
 {
     if (agent == FY_HOST && !__atomic_load_n(&x->storage->history, __ATOMIC_RELAXED)) return false;

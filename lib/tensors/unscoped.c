@@ -1,8 +1,8 @@
-/* unscoped.c: tensors that pile up. What a call returns outside any scope is the program's to free. Where a line has
- * made very many that are all alive, nobody frees them, and a word on stderr says so, once a process.
+/* unscoped.c: leak detection. The program owns what a call returns outside any scope. If very many tensors from one
+ * line are alive, it probably never frees them: a warning on stderr, once per process.
  *
- * Very many: 10,000, or 1,000 that hold 1 GiB together. A line that puts each into a place of its own,
- * `list[i] = fy_ones((3))`, may make as many as it likes: these are held. */
+ * Very many: 10,000, or 1,000 that hold 1 GiB together. A line that stores each one in an element or a member,
+ * `list[i] = fy_ones((3))`, is exempt. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "site.h"
 #include "tensor.h"
 
-enum { LOOK = 1000, MANY = 10000 };
+enum { INTERVAL = 1000, MANY = 10000 };
 static const int64_t MUCH = (int64_t)1 << 30;
 
-static atomic_flag said = ATOMIC_FLAG_INIT;
-static _Atomic uint32_t next_look; /* the id of the tensor that is worth the next look: looking goes through all */
+static atomic_flag warned = ATOMIC_FLAG_INIT;
+static _Atomic uint32_t next_check; /* tensor id before which nothing is checked: a check scans all handles */
 
 static int by_address(const void *a, const void *b)
 {
@@ -24,7 +24,7 @@ static int by_address(const void *a, const void *b)
     return (x->storage > y->storage) - (x->storage < y->storage);
 }
 
-/* What tensors of that call hold: views of one storage hold it together. */
+/* Bytes held by tensors of that call site; a storage counts once, however many views it has. */
 static int64_t bytes_of(const fy_site *at, size_t n)
 {
     int64_t bytes = 0;
@@ -38,8 +38,8 @@ static int64_t bytes_of(const fy_site *at, size_t n)
     return bytes;
 }
 
-/* An element or a member on the left of '=' is a place for each. */
-static bool has_places(fy_site *at)
+/* Is an element or a member on the left of '='? */
+static bool stores_each(fy_site *at)
 {
     const char *target = fy_site_variable(at);
     return target && strpbrk(target, "[.>");
@@ -50,11 +50,10 @@ static void warn(fy_site *at, uint32_t n, int64_t bytes)
     const char *line = fy_site_line(at);
     fy_narrate_flush();
     fprintf(stderr,
-            "ferry: %s:%d: %s: %u tensors that this line made are alive, no scope holds them, and nothing frees them: "
+            "ferry: %s:%d: %s: %u tensors created by this line are alive, outside any scope, and nothing frees them: "
             "%.1f MiB so far\n    %s\n"
-            "  fix: for a variable that gets a new tensor at each turn, fy_set(&w, fy_mul(w, 2)) frees the old one; "
-            "for tensors "
-            "of one turn alone FY_TIMES(i, n) { ... } or FY_SCOPE { ... }; else fy_free\n",
+            "  fix: for a variable that gets a new tensor in each iteration, fy_set(&w, fy_mul(w, 2)) frees the old "
+            "one; for tensors used in one iteration only, FY_TIMES(i, n) { ... } or FY_SCOPE { ... }; else fy_free\n",
             at->file, at->line, at->call, n, (double)bytes / (1 << 20), line ? line : "");
 }
 
@@ -64,13 +63,13 @@ void fy_unscoped_add(fy_tensor *x)
     if (!at || x->unscoped || __atomic_load_n(&x->refs, __ATOMIC_RELAXED) != 1) return;
     __atomic_store_n(&x->unscoped, true, __ATOMIC_RELEASE);
     uint32_t n = __atomic_add_fetch(&at->unscoped, 1, __ATOMIC_RELAXED);
-    if (n < LOOK || x->id < atomic_load_explicit(&next_look, memory_order_relaxed)) return;
-    if (has_places(at)) return;
+    if (n < INTERVAL || x->id < atomic_load_explicit(&next_check, memory_order_relaxed)) return;
+    if (stores_each(at)) return;
     int64_t bytes = bytes_of(at, n);
     bool many = n >= MANY || bytes >= MUCH;
-    atomic_store_explicit(&next_look, many ? UINT32_MAX : x->id + (n + LOOK < MANY ? LOOK : MANY - n),
+    atomic_store_explicit(&next_check, many ? UINT32_MAX : x->id + (n + INTERVAL < MANY ? INTERVAL : MANY - n),
                           memory_order_relaxed);
-    if (many && !atomic_flag_test_and_set(&said)) warn(at, n, bytes);
+    if (many && !atomic_flag_test_and_set(&warned)) warn(at, n, bytes);
 }
 
 void fy_unscoped_remove(const fy_tensor *x)

@@ -1,6 +1,5 @@
-/* view.c: tensors that look at the bytes of another one in another shape. Nothing is copied; only a tensor
- * event tells. The dimensions one by one are in permute_expand.c, parts of them in slice.c, other dtypes in
- * view_dtype.c. */
+/* view.c: views of other shapes. Nothing is copied; only a tensor event is logged. Views that change single dimensions
+ * are in permute_expand.c, parts in slice.c, other dtypes in view_dtype.c. */
 #include <stdio.h>
 
 #include "error.h"
@@ -18,7 +17,7 @@ fy_tensor *fy_view_make(fy_site *at, fy_tensor *x, const fy_geometry *g)
     return fy_view_named(at, x, g, fy_name_for(at, NULL));
 }
 
-/* A dimension of n, counted from either end; false after an error. No dimensions count as one. */
+/* A 0-dim tensor is treated as 1-D, as in PyTorch. */
 bool fy_wrap_dim_of(fy_site *at, fy_tensor *x, int n, int64_t *dim)
 {
     if (n == 0) n = 1;
@@ -32,13 +31,13 @@ bool fy_wrap_dim_of(fy_site *at, fy_tensor *x, int n, int64_t *dim)
 
 bool fy_wrap_dim(fy_site *at, fy_tensor *x, int64_t *dim) { return fy_wrap_dim_of(at, x, x->ndim, dim); }
 
-/* ---- the shape that is asked for ---- */
+/* ---- the requested shape ---- */
 
-/* What is known of it: the place of the one -1 (or -1), and the product of the others; -1 where that is
- * more than any tensor has. False after an error. */
+/* *unknown: index of the size that is -1, or -1; *known: product of the other sizes, -1 if it overflows. False after an
+ * error. */
 static bool read_sizes(fy_site *at, fy_tensor *x, const fy_shape *s, int *unknown, int64_t *known)
 {
-    bool huge = false, none = false;
+    bool huge = false, empty = false;
     *unknown = -1;
     *known = 1;
     for (int i = 0; i < s->ndim; i++) {
@@ -51,9 +50,9 @@ static bool read_sizes(fy_site *at, fy_tensor *x, const fy_shape *s, int *unknow
                                  "only one dimension can be inferred");
         if (d == -1) *unknown = i;
         else huge |= __builtin_mul_overflow(*known, d, known);
-        none |= d == 0;
+        empty |= d == 0;
     }
-    if (none) *known = 0;
+    if (empty) *known = 0;
     else if (huge) *known = -1;
     return true;
 }
@@ -80,7 +79,7 @@ bool fy_shape_infer(fy_site *at, fy_tensor *x, fy_shape *s)
     int unknown;
     int64_t known, numel = fy_numel(x);
     if (s->ndim > FY_MAX_DIMS)
-        return fy_fail_about(at, "shape", "fold some dimensions together", 1, &x, "a shape has at most %d dimensions",
+        return fy_fail_about(at, "shape", "merge some dimensions", 1, &x, "a shape has at most %d dimensions",
                              FY_MAX_DIMS);
     if (!read_sizes(at, x, s, &unknown, &known)) return false;
     bool fits = known == numel || (unknown >= 0 && known > 0 && numel % known == 0);
@@ -91,17 +90,17 @@ bool fy_shape_infer(fy_site *at, fy_tensor *x, fy_shape *s)
     return true;
 }
 
-/* ---- strides for it ---- */
+/* ---- its strides ---- */
 
 static bool same_sizes(const fy_tensor *x, const fy_shape *s)
 {
     return s->ndim == x->ndim && memcmp(s->dims, x->shape, (size_t)s->ndim * sizeof *s->dims) == 0;
 }
 
-/* Each stretch of x's dimensions that lies without gaps is cut up anew on its own. */
+/* x's dimensions form runs that are contiguous in memory; the sizes of s must divide each run separately. */
 bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
 {
-    int64_t base = x->ndim ? x->strides[x->ndim - 1] : 1, stretch = 1, cut = 1;
+    int64_t base = x->ndim ? x->strides[x->ndim - 1] : 1, run = 1, filled = 1;
     int to = s->ndim - 1;
     if (fy_numel(x) == 0) {
         if (same_sizes(x, s)) memcpy(strides, x->strides, sizeof x->strides);
@@ -109,22 +108,22 @@ bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
         return true;
     }
     for (int i = x->ndim - 1; i >= 0; i--) {
-        stretch *= x->shape[i];
-        bool ends = i == 0 || (x->shape[i - 1] != 1 && x->strides[i - 1] != stretch * base);
+        run *= x->shape[i];
+        bool ends = i == 0 || (x->shape[i - 1] != 1 && x->strides[i - 1] != run * base);
         if (!ends) continue;
-        for (; to >= 0 && (cut < stretch || s->dims[to] == 1); to--) {
-            strides[to] = cut * base;
-            cut *= s->dims[to];
+        for (; to >= 0 && (filled < run || s->dims[to] == 1); to--) {
+            strides[to] = filled * base;
+            filled *= s->dims[to];
         }
-        if (cut != stretch) return false;
+        if (filled != run) return false;
         if (i > 0) base = x->strides[i - 1];
-        stretch = cut = 1;
+        run = filled = 1;
     }
-    for (; to >= 0; to--) strides[to] = 1; /* a 0-dim tensor seen with sizes of 1 */
+    for (; to >= 0; to--) strides[to] = 1; /* a 0-dim tensor viewed with sizes of 1 */
     return true;
 }
 
-/* ---- the calls ---- */
+/* ---- public calls ---- */
 
 fy_tensor *fy_view_at(fy_site *at, fy_tensor *x, fy_shape s)
 {

@@ -1,5 +1,5 @@
-/* view_dtype.c: the same bytes seen in another dtype. Where an element's size changes the last dimension does,
- * and everything must divide: sizes, steps and the first element's place. */
+/* view_dtype.c: the same bytes viewed as another dtype. If the element size changes, so does the last dimension, and
+ * sizes, strides and the offset must be divisible by the ratio. */
 #include <stdio.h>
 
 #include "dtype.h"
@@ -15,7 +15,7 @@ typedef struct retyping {
 /* PyTorch's sentence: "self.size(-1) must be divisible by 2 to view Float as Double (...), but got 3". */
 static bool fail(const retyping *r, const char *what, int64_t divisor, int64_t got)
 {
-    const char *hint = "fy_contiguous copies it in order; fy_to converts values, which this does not";
+    const char *hint = "fy_contiguous makes a row-major copy; to convert the values, use fy_to";
     const char *from = fy_dtype_torch(r->x->dtype), *to = fy_dtype_torch(r->dtype);
     if (divisor == 1)
         return fy_fail_about(r->at, "view", hint, 1, (fy_tensor *[]){r->x},
@@ -36,7 +36,7 @@ static bool fail_zero_dim(const retyping *r)
 static bool fail_huge(const retyping *r)
 {
     char text[256];
-    return fy_fail_about(r->at, "view", "a tensor of fewer elements", 1, (fy_tensor *[]){r->x},
+    return fy_fail_about(r->at, "view", "use a tensor with fewer elements", 1, (fy_tensor *[]){r->x},
                          "the last size of %s is too large to view %s as %s",
                          fy_shape_text(r->x->shape, r->x->ndim, "[]", text, sizeof text), fy_dtype_torch(r->x->dtype),
                          fy_dtype_torch(r->dtype));
@@ -71,8 +71,8 @@ static bool join(const retyping *r, int64_t ratio, fy_geometry *g)
     return true;
 }
 
-/* Memory that came from outside may begin anywhere. */
-static bool check_place(const retyping *r)
+/* The program's own memory (fy_from_blob) may be unaligned. */
+static bool check_alignment(const retyping *r)
 {
     size_t size = fy_dtype_size(r->dtype);
     if ((uintptr_t)r->x->storage->data % size == 0) return true;
@@ -90,7 +90,7 @@ fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype)
     if (from != to && x->ndim == 0) return fail_zero_dim(&r), NULL;
     if (from > to && !split(&r, from / to, &g)) return NULL;
     if (from < to && !join(&r, to / from, &g)) return NULL;
-    if (!check_place(&r)) return NULL;
+    if (!check_alignment(&r)) return NULL;
     g.dtype = dtype;
     return fy_view_make(at, x, &g);
 }

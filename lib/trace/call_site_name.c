@@ -1,10 +1,9 @@
-/* call_site_name.c: what the source says around a call site: its line, and the variable its result goes to.
+/* call_site_name.c: a call site's source line, and the variable that its result is assigned to.
  *
- * The compiler tells the line of a call (its first or its last one, compilers differ) and its arguments
- * as written, nothing more. So the file's text is walked statement by statement, and a declaration or
- * assignment `name = call(args)` whose right side is exactly that call names it. In
- * `c = fy_add(fy_mul(a, b), d)` the sum is c, and the product has no name. Two equal calls on one line
- * cannot be told apart and get none. */
+ * The compiler provides only the line of a call (its first or its last one, depending on the compiler) and its
+ * arguments as written. So the file is scanned statement by statement for a declaration or assignment `name =
+ * call(args)` whose right side is exactly that call. In `c = fy_add(fy_mul(a, b), d)` the sum is named c, and the
+ * product has no name. Two identical calls on one line are ambiguous and get no name. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,28 +14,28 @@
 
 enum { LONGEST_NAME = 64 };
 
-/* A part of the text, between two of ; { } , outside parentheses. */
-typedef struct part {
+/* The text between two of ; { } , outside parentheses. */
+typedef struct statement {
     const char *begin, *end;
     const char *equals;        /* the last plain '=' outside parentheses, or NULL */
     int first_line, last_line; /* of its code */
-} part;
+} statement;
 
-typedef struct walk {
+typedef struct scanner {
     const char *at, *end;
     int line;
-} walk;
+} scanner;
 
-/* ---- walking over the text ---- */
+/* ---- scanning ---- */
 
-static char peek(const walk *w, int ahead) { return w->end - w->at > ahead ? w->at[ahead] : 0; }
+static char peek(const scanner *w, int ahead) { return w->end - w->at > ahead ? w->at[ahead] : 0; }
 
-static void step(walk *w)
+static void step(scanner *w)
 {
     if (*w->at++ == '\n') w->line++;
 }
 
-static void skip_quoted(walk *w)
+static void skip_quoted(scanner *w)
 {
     char quote = *w->at;
     for (step(w); w->at < w->end && *w->at != quote && *w->at != '\n'; step(w))
@@ -44,21 +43,21 @@ static void skip_quoted(walk *w)
     if (w->at < w->end && *w->at == quote) step(w);
 }
 
-/* To the end of the line, which a backslash continues. */
-static void skip_line(walk *w)
+/* To the end of the line, including continuation lines. */
+static void skip_line(scanner *w)
 {
     for (; w->at < w->end && *w->at != '\n'; step(w))
         if (*w->at == '\\' && w->end - w->at > 1) step(w);
 }
 
-static void skip_comment(walk *w)
+static void skip_comment(scanner *w)
 {
     for (w->at += 2; w->at < w->end && !(peek(w, 0) == '*' && peek(w, 1) == '/'); step(w)) continue;
     w->at += w->end - w->at > 2 ? 2 : w->end - w->at;
 }
 
-/* Step over what is no code; false if there is code here. */
-static bool skip_other(walk *w, bool line_is_blank)
+/* Skips a literal, comment or preprocessor line; false if there is none here. */
+static bool skip_noncode(scanner *w, bool line_is_blank)
 {
     char c = peek(w, 0);
     if (c == '"' || c == '\'') skip_quoted(w);
@@ -73,16 +72,16 @@ static bool plain_equals(const char *p, const char *begin)
     return *p == '=' && p[1] != '=' && !(p > begin && strchr("=!<>+-*/%&|^", p[-1]));
 }
 
-/* The next part; false at the end of the text. */
-static bool next_part(walk *w, part *p)
+/* False at the end of the text. */
+static bool next_statement(scanner *w, statement *p)
 {
     int depth = 0;
     bool blank = true; /* so far on this line */
-    *p = (part){.begin = w->at};
+    *p = (statement){.begin = w->at};
     while (w->at < w->end) {
         char c = *w->at;
         p->last_line = w->line;
-        if (skip_other(w, blank)) {
+        if (skip_noncode(w, blank)) {
             blank = false;
             continue;
         }
@@ -102,39 +101,39 @@ static bool next_part(walk *w, part *p)
     return false;
 }
 
-/* ---- comparing and naming ---- */
+/* ---- matching and naming ---- */
 
-/* Past blanks and comments, which the preprocessor took out of the arguments that it handed over. */
-static const char *code(const char *p, const char *end)
+/* Skips white space and comments, which the preprocessor removes from macro arguments. */
+static const char *skip_blank(const char *p, const char *end)
 {
-    walk w = {p, end, 0};
+    scanner w = {p, end, 0};
     while (w.at < w.end) {
         if (isspace((unsigned char)*w.at)) w.at++;
-        else if (*w.at == '/' && (peek(&w, 1) == '*' || peek(&w, 1) == '/')) skip_other(&w, false);
+        else if (*w.at == '/' && (peek(&w, 1) == '*' || peek(&w, 1) == '/')) skip_noncode(&w, false);
         else break;
     }
     return w.at;
 }
 
-/* Does s continue at *p, white space aside? Moves *p. */
-static bool follows(const char **p, const char *end, const char *s)
+/* Is s the text at *p, white space aside? Advances *p. */
+static bool match(const char **p, const char *end, const char *s)
 {
     for (; *s; s++) {
         if (isspace((unsigned char)*s)) continue;
-        *p = code(*p, end);
+        *p = skip_blank(*p, end);
         if (*p == end || *(*p)++ != *s) return false;
     }
     return true;
 }
 
-static bool is_the_call(const part *p, const fy_site *at)
+static bool is_the_call(const statement *p, const fy_site *at)
 {
     const char *s = p->equals + 1;
-    return follows(&s, p->end, at->call) && follows(&s, p->end, "(") && follows(&s, p->end, at->args) &&
-           follows(&s, p->end, ")") && code(s, p->end) == p->end;
+    return match(&s, p->end, at->call) && match(&s, p->end, "(") && match(&s, p->end, at->args) &&
+           match(&s, p->end, ")") && skip_blank(s, p->end) == p->end;
 }
 
-/* Where the expression that ends at `end` begins: names, members and subscripts. */
+/* The start of the assigned expression that ends at `end`: names, members and subscripts. */
 static const char *target(const char *begin, const char *end)
 {
     const char *p = end;
@@ -149,7 +148,7 @@ static const char *target(const char *begin, const char *end)
     return p;
 }
 
-static char *name_of(const part *p)
+static char *name_of(const statement *p)
 {
     const char *end = p->equals;
     while (end > p->begin && isspace((unsigned char)end[-1])) end--;
@@ -162,11 +161,11 @@ static char *name_of(const part *p)
 
 static char *find_name(const fy_site *at, const fy_source *source)
 {
-    walk w = {source->text, source->text + source->size, 1};
+    scanner w = {source->text, source->text + source->size, 1};
     char *name = NULL;
-    for (part p; next_part(&w, &p) && p.first_line <= at->line;) {
+    for (statement p; next_statement(&w, &p) && p.first_line <= at->line;) {
         if (!p.equals || p.last_line < at->line || !is_the_call(&p, at)) continue;
-        if (name) { /* two of them */
+        if (name) { /* ambiguous */
             free(name);
             return NULL;
         }
@@ -184,14 +183,14 @@ const char *fy_site_variable(fy_site *at)
         char *name = source ? find_name(at, source) : NULL;
         known = name ? name : "";
         if (!__atomic_compare_exchange_n(&at->variable, &none, known, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            free(name); /* another thread was first */
+            free(name); /* another thread stored it first */
             known = none;
         }
     }
     return *known ? known : NULL;
 }
 
-/* ---- the line ---- */
+/* ---- source line ---- */
 
 static bool line_of(const fy_source *source, int number, const char **begin, const char **end)
 {
@@ -216,7 +215,7 @@ static bool mentions(const char *begin, const char *end, const char *word)
     return false;
 }
 
-/* Lives until the thread asks for the next one. */
+/* Valid until the thread's next call. */
 const char *fy_site_line(const fy_site *at)
 {
     static _Thread_local char text[512];

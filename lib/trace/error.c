@@ -1,4 +1,4 @@
-/* error.c: mistakes in a call, explained: where, the line, what was given, PyTorch's words, the fix. */
+/* error.c: error reports: call site, source line, arguments, PyTorch's message, the fix. */
 #include "error.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ const char *fy_hint(const char *format, ...)
     return hint_text;
 }
 
-/* End of the argument that begins at p: the next comma outside brackets and quotes. */
+/* End of the argument that starts at p: the next comma outside brackets and quotes. */
 static const char *argument_end(const char *p)
 {
     int depth = 0;
@@ -55,7 +55,7 @@ const char *fy_argument(const fy_site *at, int i, char *buf, size_t room)
     return buf;
 }
 
-/* The whole report, as a terminal shows it. */
+/* The report as printed on stderr. */
 static void compose(fy_site *at, const char *message, const char *given, const char *hint, char *buf, size_t room)
 {
     const char *line = at ? fy_site_line(at) : NULL;
@@ -70,29 +70,29 @@ static void compose(fy_site *at, const char *message, const char *given, const c
 static void record(fy_site *at, uint64_t cause, const char *code, const char *message, const char *given,
                    const char *hint)
 {
-    char call[600], whole[2600];
+    char call[600], text[2600];
     if (!fy_log_is_on()) return;
     snprintf(call, sizeof call, "%s(%s)", at ? at->call : "", at ? at->args : "");
     size_t n = strlen(message);
-    const char *stop = !*given ? "" : n && strchr(".!?", message[n - 1]) ? " " : ". ";
-    snprintf(whole, sizeof whole, "%s%s%s", message, stop, given);
-    FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(whole), .hint = fy_ref_str(hint),
+    const char *separator = !*given ? "" : n && strchr(".!?", message[n - 1]) ? " " : ". ";
+    snprintf(text, sizeof text, "%s%s%s", message, separator, given);
+    FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(text), .hint = fy_ref_str(hint),
             .call = at ? fy_ref_str(call) : 0, .caused_by = cause);
 }
 
 void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given, const char *format,
                 va_list list)
 {
-    char message[1400], whole[4096];
+    char message[1400], text[4096];
     fy_session_start();
     vsnprintf(message, sizeof message, format, list);
-    compose(at, message, given, hint, whole, sizeof whole);
+    compose(at, message, given, hint, text, sizeof text);
     record(at, cause, code, message, given, hint);
-    if (!first[0]) memcpy(first, whole, sizeof first);
+    if (!first[0]) memcpy(first, text, sizeof first);
     if (mode == FY_RETURN) return NULL;
     fflush(stdout);
     fy_narrate_flush();
-    fprintf(stderr, "%s\n", whole);
+    fprintf(stderr, "%s\n", text);
     exit(1);
 }
 
@@ -118,7 +118,7 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
 void *fy_fail_null(fy_site *at, int i, const char *kind)
 {
     char name[200];
-    if (mode == FY_RETURN) return NULL; /* the call that gave it has told why */
+    if (mode == FY_RETURN) return NULL; /* the call that returned NULL has reported why */
     fy_argument(at, i, name, sizeof name);
     return fy_fail(at, "null", fy_hint("give %s a%s %s first", name, strchr("aeiou", *kind) ? "n" : "", kind),
                    "'%s' is NULL, not a%s %s", name, strchr("aeiou", *kind) ? "n" : "", kind);

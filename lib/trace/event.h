@@ -1,5 +1,5 @@
-/* event.h: events as they are recorded. fy_emit is the one way in; the log (log.c) keeps fixed-size
- * slots, the formatter (format.c) turns them into JSON lines. */
+/* event.h: event records, and fy_emit, which appends them to the log. The log (log.c) has fixed-size slots; the
+ * formatter (format.c) converts them to JSON lines. */
 #ifndef FERRY_EVENT_H
 #define FERRY_EVENT_H
 
@@ -8,7 +8,7 @@
 #include "ferry.h"
 #include "schema.h"
 
-typedef uint32_t fy_ref; /* a place in the log's arena, in units of 8 bytes; 0 is nothing */
+typedef uint32_t fy_ref; /* offset in the log's arena, in units of 8 bytes; 0: none */
 #define FY_ABSENT INT64_MIN
 #define FY_NO_DEVICE 255
 
@@ -20,7 +20,7 @@ typedef enum fy_word {
 } fy_word;
 
 typedef enum fy_kind {
-    FY_KIND_unpublished, /* a claimed slot that nobody has filled yet */
+    FY_KIND_unpublished, /* claimed, not filled yet */
 #define KIND(kind, doc) FY_KIND_##kind,
 #define FIELD(kind, type, name, doc)
 #define END(kind)
@@ -62,8 +62,8 @@ typedef struct fy_side {
 #define FY_C_DIM3(n) uint32_t n[3]
 #define FY_C_SIDE(n) fy_side n
 
-/* The records: fy_ev_alloc, fy_ev_copy ... (every one has a leading byte, since C has no empty struct). Without
- * gaps: the kernel clears every page of a log, which can cost more than all the rest of an event. */
+/* The records: fy_ev_alloc, fy_ev_copy ... Each has a leading byte, since C has no empty struct. Packed, because fewer
+ * log pages mean fewer page faults, which can dominate the cost of an event. */
 #define KIND(kind, doc) typedef struct __attribute__((packed)) fy_ev_##kind { uint8_t empty_;
 #define FIELD(kind, type, name, doc) FY_C_##type(name);
 #define END(kind) } fy_ev_##kind;
@@ -72,13 +72,13 @@ FY_SCHEMA(KIND, FIELD, END)
 #undef FIELD
 #undef END
 
-/* Record one event; returns its seq. Thread-safe, lock-free, about 50 ns; 0 and nothing else when no
- * log is open. `at` may be NULL. The time stamp is fy_now(). When this returns, no kill loses it. */
+/* Records one event, stamped with fy_now(), and returns its seq; 0, without effect, if no log is open. at: call site,
+ * may be NULL. Thread-safe, lock-free, about 50 ns. Once it returns, the event survives SIGKILL. */
 uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes);
 #define FY_EMIT(at, kind, ...) \
     fy_emit(at, FY_KIND_##kind, &(const fy_ev_##kind){__VA_ARGS__}, sizeof(fy_ev_##kind))
 
-/* An op that the host did and the complete that follows it, as one record. At most two operands. */
+/* A host op and its complete, as one record. At most two inputs. */
 typedef struct fy_host_op_event {
     uint32_t id;
     fy_ref name;
@@ -86,17 +86,17 @@ typedef struct fy_host_op_event {
     fy_use in[2], out;
     uint8_t nin, dtype;
 } fy_host_op_event;
-bool fy_emit_host_op(fy_site *at, const fy_host_op_event *o); /* false, and nothing is recorded: tell them one by one */
+bool fy_emit_host_op(fy_site *at, const fy_host_op_event *o); /* false: not recorded; emit two events instead */
 
-/* Put bytes that do not fit a slot into the arena, before the event that refers to them. 0 if no log. */
+/* Copy data that does not fit a slot to the arena, before emitting the event that refers to it. 0 if no log is open. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */
-void *fy_ref_room(size_t bytes, fy_ref *ref);     /* likewise, to be filled by the caller; NULL: nothing is recorded */
-fy_ref fy_ref_str(const char *s);                 /* interned by content; NULL gives 0 */
-fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise; DIMS that come again and again */
+void *fy_ref_room(size_t bytes, fy_ref *ref);     /* likewise, filled by the caller; NULL: no log, or it is full */
+fy_ref fy_ref_str(const char *s);                 /* interned by content; 0 for NULL */
+fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise, for DIMS */
 
-bool fy_log_is_on(void); /* one load; is anyone recording? */
+bool fy_log_is_on(void); /* is a log open? One atomic load */
 
-/* The word of a dtype in an event. */
+/* A dtype as an ENUM value. */
 static inline fy_word fy_dtype_word(fy_dtype d)
 {
     static const fy_word words[] = {

@@ -1,5 +1,5 @@
-/* format.c: the one formatter: slots to JSON lines. Which fields a kind has, and in which order they
- * are printed, comes from schema.h alone (record_fields.c). A record that cannot be right reads as `lost`. */
+/* format.c: formats slots as JSON lines. A kind's fields and their order come from schema.h alone (record_fields.c). An
+ * invalid record is formatted as `lost`. */
 #include <stdio.h>
 
 #include "event.h"
@@ -106,8 +106,8 @@ static void element(fy_text *out, fy_type kind, const unsigned char *p)
     }
 }
 
-/* A field whose value lies in the arena. */
-static bool referred(const fy_log *log, fy_text *out, const fy_field *f, fy_ref ref)
+/* A field whose value is in the arena. */
+static bool arena_field(const fy_log *log, fy_text *out, const fy_field *f, fy_ref ref)
 {
     size_t size = 0, step = fy_element_size(f->type);
     if (!ref) return true;
@@ -154,13 +154,13 @@ static bool print(const fy_log *log, fy_text *out, const fy_field *f, const unsi
     case FY_TYPE_ENUM: return word(out, f->name, *p);
     case FY_TYPE_DIM3: dim3(out, f->name, p); return true;
     case FY_TYPE_SIDE: return side(out, f->name, AS(fy_side));
-    default: return referred(log, out, f, AS(fy_ref));
+    default: return arena_field(log, out, f, AS(fy_ref));
     }
 }
 
 /* ---- one event ---- */
 
-static void opening(fy_text *out, uint64_t seq, int64_t t, const char *kind, unsigned th)
+static void begin_event(fy_text *out, uint64_t seq, int64_t t, const char *kind, unsigned th)
 {
     fy_text_add(out, "{", 1);
     number(out, "seq", (int64_t)seq);
@@ -171,10 +171,10 @@ static void opening(fy_text *out, uint64_t seq, int64_t t, const char *kind, uns
 
 static bool text_field(const fy_log *log, fy_text *out, const char *name, fy_ref ref)
 {
-    return referred(log, out, &(fy_field){.name = name, .type = FY_TYPE_STR}, ref);
+    return arena_field(log, out, &(fy_field){.name = name, .type = FY_TYPE_STR}, ref);
 }
 
-static bool place(const fy_log *log, fy_text *out, fy_ref site)
+static bool call_site(const fy_log *log, fy_text *out, fy_ref site)
 {
     fy_site_entry entry;
     if (!site) return true;
@@ -193,7 +193,7 @@ static bool fields(const fy_log *log, fy_text *out, unsigned kind, const unsigne
 
 void fy_format_lost(uint64_t seq, fy_text *out)
 {
-    opening(out, seq, 0, "lost", 0);
+    begin_event(out, seq, 0, "lost", 0);
     fy_text_add(out, "}\n", 2);
 }
 
@@ -201,9 +201,10 @@ void fy_format(const fy_log *log, uint64_t seq, const fy_slot *slot, uint16_t ki
 {
     size_t start = out->size;
     if (kind && kind < FY_KIND_COUNT) {
-        opening(out, seq, slot->t, fy_kind_name(kind), slot->th);
+        begin_event(out, seq, slot->t, fy_kind_name(kind), slot->th);
         unsigned char record[FY_RECORD_MOST];
-        if (place(log, out, slot->site) && fy_log_record(log, seq, kind, record) && fields(log, out, kind, record)) {
+        if (call_site(log, out, slot->site) && fy_log_record(log, seq, kind, record) &&
+            fields(log, out, kind, record)) {
             fy_text_add(out, "}\n", 2);
             return;
         }
@@ -212,7 +213,7 @@ void fy_format(const fy_log *log, uint64_t seq, const fy_slot *slot, uint16_t ki
     fy_format_lost(seq, out);
 }
 
-/* ---- the schema itself ---- */
+/* ---- the schema ---- */
 
 static uint64_t mix(uint64_t hash, const char *s)
 {

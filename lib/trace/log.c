@@ -1,5 +1,5 @@
-/* log.c: files of slot logs: made, mapped, checked. What a file says is believed only as far as its
- * size allows; the counters in its head are read again, and clamped, at every use (log_reader.c). */
+/* log.c: creates, maps and checks slot log files. A file's contents are not trusted: sizes are limited to the file's
+ * real size, and the counters in its head are re-read and clamped at every use (log_reader.c). */
 #define _GNU_SOURCE
 #include "log.h"
 
@@ -18,9 +18,9 @@
 
 static const char magic[8] = {'F', 'E', 'R', 'R', 'Y', 'L', 'O', 'G'};
 
-static uint64_t pieces(uint64_t bytes) { return (bytes + FY_LOG_PIECE - 1) / FY_LOG_PIECE * FY_LOG_PIECE; }
+static uint64_t round_up(uint64_t bytes) { return (bytes + FY_LOG_PIECE - 1) / FY_LOG_PIECE * FY_LOG_PIECE; }
 
-uint64_t fy_log_slot_bytes(uint64_t limit) { return pieces(limit * sizeof(fy_slot)); }
+uint64_t fy_log_slot_bytes(uint64_t limit) { return round_up(limit * sizeof(fy_slot)); }
 
 static uint64_t slots_in_file(const fy_head *h)
 {
@@ -32,14 +32,9 @@ static uint64_t file_bytes(const fy_head *h)
     return FY_LOG_PIECE + slots_in_file(h) * sizeof(fy_slot) + h->arena_bytes + FY_VERDICT_ARENA;
 }
 
-static bool read_head(int fd, fy_head *h)
-{
-    return pread(fd, h, sizeof *h, 0) == sizeof *h && !memcmp(h->magic, magic, sizeof magic);
-}
+/* ---- creating a file ---- */
 
-/* ---- making a file ---- */
-
-/* base/below as a folder of this user's alone; false if it cannot be had. */
+/* base/below, created if needed, writable by this user alone; false if that is not possible. */
 static bool folder(char *path, size_t room, const char *base, const char *below)
 {
     char why[256];
@@ -47,7 +42,7 @@ static bool folder(char *path, size_t room, const char *base, const char *below)
     return n > 0 && (size_t)n < room && fy_folder_own(path, why, sizeof why) && !access(path, W_OK | X_OK);
 }
 
-/* Else /tmp itself, whoever may write there: the file has no name that anybody could take. */
+/* Falls back to /tmp, which is safe for a file without a name. */
 static bool state_folder(char *path, size_t room)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -56,8 +51,8 @@ static bool state_folder(char *path, size_t room)
     return (size_t)snprintf(path, room, "/tmp") < room;
 }
 
-/* A file without a name: it goes with its last user. */
-static int nameless(char *err, size_t room)
+/* An unlinked file: freed when the last process that uses it ends. */
+static int create_unnamed(char *err, size_t room)
 {
     char dir[3800], path[4096];
     state_folder(dir, sizeof dir);
@@ -67,13 +62,13 @@ static int nameless(char *err, size_t room)
     fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0) unlink(path);
     else
-        snprintf(err, room, "cannot make a log file in %s: %s; set XDG_STATE_HOME to a folder you may write to", dir,
+        snprintf(err, room, "cannot create a log file in %s: %s; set XDG_STATE_HOME to a folder you may write to", dir,
                  strerror(errno));
     return fd;
 }
 
-/* The writer of a named log holds this as long as it has that mapped, whichever descriptors it closes. A file system
- * without locks has none to offer. */
+/* The writer holds this lock while the log is mapped, even if it closes the descriptor. File systems without flock
+ * count as locked. */
 static bool lock(int fd) { return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK; }
 
 static bool is_at(int fd, const char *path)
@@ -82,9 +77,9 @@ static bool is_at(int fd, const char *path)
     return !fstat(fd, &file) && !lstat(path, &there) && file.st_dev == there.st_dev && file.st_ino == there.st_ino;
 }
 
-/* Takes the name from a file that is not being written: whoever has that mapped keeps it. Only who holds the
- * file's lock may. 0, or why the name is not to be had: EBUSY while a program writes there. */
-static int take_name(const char *path)
+/* Unlinks an old log that is not being written, under its lock; readers that have it mapped keep it. Returns 0 or an
+ * errno value: EBUSY while a program writes it. */
+static int remove_old(const char *path)
 {
     struct stat s;
     if (lstat(path, &s) || !S_ISREG(s.st_mode)) return 0;
@@ -95,12 +90,12 @@ static int take_name(const char *path)
     return why;
 }
 
-/* A new file, locked. Another program may come between the making and the lock: then it is tried again. */
-static int named(const char *path, char *err, size_t room)
+/* Creates a file and locks it. Retries if another program replaces it before it is locked. */
+static int create_named(const char *path, char *err, size_t room)
 {
     enum { TRIES = 1000 };
-    int why = take_name(path);
-    for (int i = 0; !why; why = i++ < TRIES ? take_name(path) : EBUSY) {
+    int why = remove_old(path);
+    for (int i = 0; !why; why = i++ < TRIES ? remove_old(path) : EBUSY) {
         int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 && lock(fd) && is_at(fd, path)) return fd;
         if (fd >= 0) close(fd);
@@ -108,16 +103,16 @@ static int named(const char *path, char *err, size_t room)
         struct stat s;
         if (why && (why != EEXIST || lstat(path, &s) || !S_ISREG(s.st_mode))) break;
     }
-    if (why == EBUSY) snprintf(err, room, "%s is being written by another program; name another file", path);
+    if (why == EBUSY) snprintf(err, room, "%s is being written by another program; choose another file", path);
     else
-        snprintf(err, room, "cannot write %s: %s; name a plain file in a folder you may write to", path,
-                 why == EEXIST ? "it is there and is no plain file" : strerror(why));
+        snprintf(err, room, "cannot write %s: %s; choose a regular file in a folder you may write to", path,
+                 why == EEXIST ? "it exists and is not a regular file" : strerror(why));
     errno = why;
     return -1;
 }
 
-/* Beyond the largest file that this process may make (ulimit -f) a program is killed, not told: the log is
- * made to fit. Half of what is left goes to slots, half to the arena. False when that is too little. */
+/* Exceeding RLIMIT_FSIZE (ulimit -f) raises SIGXFSZ, so the log is made to fit: half of the space for slots, half for
+ * the arena. False if that is too little. */
 static bool fit_file_limit(fy_head *h)
 {
     struct rlimit most;
@@ -131,26 +126,25 @@ static bool fit_file_limit(fy_head *h)
     return true;
 }
 
-static void say_less_room(uint64_t limit)
+static void warn_file_limit(uint64_t limit)
 {
-    static _Atomic bool said;
-    if (atomic_exchange(&said, true)) return;
+    static _Atomic bool warned;
+    if (atomic_exchange(&warned, true)) return;
     fprintf(stderr,
-            "ferry: files may not grow as a log wants (ulimit -f), so it holds %llu events; "
-            "`ulimit -f unlimited` makes room for %u\n",
+            "ferry: the file size limit (ulimit -f) limits the log to %llu events; `ulimit -f unlimited` allows %u\n",
             (unsigned long long)limit, FY_LOG_DEFAULT);
 }
 
-static bool lay_out(int fd, uint64_t limit)
+static bool initialize(int fd, uint64_t limit)
 {
     fy_head h = {.version = FY_LOG_VERSION, .layout = fy_layout_hash(), .limit = limit, .arena = 8};
     memcpy(h.magic, magic, sizeof magic);
-    h.arena_bytes = pieces(2 * limit * sizeof(fy_slot)) + 1024 * FY_LOG_PIECE;
+    h.arena_bytes = round_up(2 * limit * sizeof(fy_slot)) + 1024 * FY_LOG_PIECE;
     if (!fit_file_limit(&h)) {
         errno = EFBIG;
         return false;
     }
-    if (h.limit < limit) say_less_room(h.limit);
+    if (h.limit < limit) warn_file_limit(h.limit);
     return !ftruncate(fd, (off_t)file_bytes(&h)) && pwrite(fd, &h, sizeof h, 0) == sizeof h;
 }
 
@@ -159,16 +153,17 @@ int fy_log_file(const char *path, uint64_t limit, char *err, size_t room)
     if (!limit) limit = FY_LOG_DEFAULT;
     if (limit < FY_LOG_LEAST) limit = FY_LOG_LEAST;
     if (limit > FY_LOG_MOST) limit = FY_LOG_MOST;
-    int fd = path ? named(path, err, room) : nameless(err, room);
-    if (fd < 0 || lay_out(fd, limit)) return fd;
-    snprintf(err, room, "cannot lay out the log %s: %s; %s", path ? path : "(in the state folder)", strerror(errno),
-             errno == EFBIG ? "files may hardly grow here: raise ulimit -f" : "free some space or choose another disk");
+    int fd = path ? create_named(path, err, room) : create_unnamed(err, room);
+    if (fd < 0 || initialize(fd, limit)) return fd;
+    snprintf(err, room, "cannot create the log %s: %s; %s", path ? path : "(in the state folder)", strerror(errno),
+             errno == EFBIG ? "the file size limit is too small: raise ulimit -f"
+                            : "free some space or choose another disk");
     if (path) unlink(path);
     close(fd);
     return -1;
 }
 
-/* ---- opening one ---- */
+/* ---- opening a file ---- */
 
 bool fy_log_is_log(int fd)
 {
@@ -176,12 +171,13 @@ bool fy_log_is_log(int fd)
     return pread(fd, begin, sizeof begin, 0) == sizeof begin && !memcmp(begin, magic, sizeof magic);
 }
 
-/* NULL if the head can be used, else what is wrong with it. */
+/* Why the head is invalid, or NULL. */
 static const char *refusal(int fd, fy_head *h)
 {
-    if (!read_head(fd, h)) return "this is not a Ferry log; give a file written by FERRY_TRACE or --trace";
+    if (pread(fd, h, sizeof *h, 0) != sizeof *h || memcmp(h->magic, magic, sizeof magic))
+        return "this is not a Ferry log; give a file written by FERRY_TRACE or --trace";
     if (h->version != FY_LOG_VERSION || h->layout != fy_layout_hash())
-        return "this log was left by another version of Ferry; open it with that version, or run the program again";
+        return "this log was written by another version of Ferry; open it with that version, or run the program again";
     if (h->limit < FY_LOG_LEAST || h->limit > FY_LOG_MOST || h->arena_bytes > (1ull << 34) ||
         h->arena_bytes % FY_LOG_PIECE)
         return "the head of this log is damaged; run the program again";
@@ -230,8 +226,8 @@ fy_log *fy_log_open(int fd, char *err, size_t room)
     return log;
 }
 
-/* What the file still holds; all of it where the descriptor no longer tells: the program may have closed it. */
-static uint64_t bytes_left(const fy_log *log)
+/* The file's size; the mapping's size if the program has closed our descriptor, or reused its number. */
+static uint64_t current_size(const fy_log *log)
 {
     struct stat s;
     if (fstat(log->fd, &s) || s.st_dev != log->device || s.st_ino != log->number) return log->mapped;
@@ -240,15 +236,16 @@ static uint64_t bytes_left(const fy_log *log)
 
 void fy_log_check_size(fy_log *log)
 {
-    uint64_t size = bytes_left(log), slots = FY_LOG_PIECE;
+    uint64_t size = current_size(log), slots = FY_LOG_PIECE;
     uint64_t arena = slots + (uint64_t)((char *)log->arena - (char *)log->slots);
-    uint64_t whole = size > slots ? (size - slots) / sizeof(fy_slot) : 0;
-    uint64_t kept = size > arena ? size - arena : 0;
+    uint64_t slot_count = size > slots ? (size - slots) / sizeof(fy_slot) : 0;
+    uint64_t arena_bytes = size > arena ? size - arena : 0;
     bool cut = size < sizeof(fy_head) || memcmp(log->head->magic, magic, sizeof magic); /* it may have grown again */
     uint32_t patches = atomic_load(&log->mapping->patches);
-    if (whole < log->slot_count || kept < log->arena_bytes || patches != log->patches || cut > log->cut) log->cuts++;
-    if (whole < log->slot_count) log->slot_count = whole;
-    if (kept < log->arena_bytes) log->arena_bytes = kept;
+    if (slot_count < log->slot_count || arena_bytes < log->arena_bytes || patches != log->patches || cut > log->cut)
+        log->cuts++;
+    if (slot_count < log->slot_count) log->slot_count = slot_count;
+    if (arena_bytes < log->arena_bytes) log->arena_bytes = arena_bytes;
     log->patches = patches;
     log->cut |= cut;
 }

@@ -1,13 +1,12 @@
-/* log_prealloc.c: room ahead of the writer, on the disk and in memory.
+/* log_prealloc.c: reserves disk blocks and memory ahead of the writer.
  *
- * The log's file is sparse: a store into a page for which the disk has no block would kill the program
- * with SIGBUS. So room is reserved first, with a call that reports a full disk, and writers go up to a
- * mark. One compare with the mark is all that the hot path pays; beyond it, and only there, a lock is
- * taken. A helper thread reserves ahead once half of the first room is used: small programs have none.
+ * The log's file is sparse: on a full disk a store to an unallocated page would raise SIGBUS. So blocks are reserved
+ * first, by calls that report a full disk, and writers may write up to a mark. The hot path is one comparison with the
+ * mark; only beyond it a lock is taken. A helper thread reserves ahead once half of the initial reservation is used, so
+ * small programs have none.
  *
- * When no room can be had, or the limit is reached, the last slot that was reserved becomes log_full,
- * and nothing later counts: the log is frozen. Claims below that slot are still honoured, so there is
- * no hole. */
+ * If the disk is full or the limit is reached, the last reserved slot becomes log_full, and later slots are invalid:
+ * the log is frozen. Slots claimed before it are still written, so there is no gap. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +28,7 @@
 
 enum { FIRST_SLOTS = 512 << 10, FIRST_ARENA = 256 << 10, STEP = 1 << 20, AHEAD = 16 << 20 };
 
-/* The slots or the arena: bytes [0, ready) of it may be written. */
+/* The slots or the arena; bytes [0, ready) are reserved. */
 typedef struct region {
     unsigned char *base;
     uint64_t cap, ready;
@@ -41,15 +40,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
 static fy_log *log_;
 static region slots, arena;
 static bool frozen;
-static bool helped;   /* the helper runs */
-static bool hopeless; /* the helper met a full disk, or could not be started: writers help themselves */
+static bool helper_runs;
+static bool helper_failed; /* the disk is full, or it could not be started: writers reserve for themselves */
 static bool ending;
 static pthread_t helper;
-static sem_t wanted;
+static sem_t wakeup;
 
 /* ---- reserving ---- */
 
-/* Reserve blocks by writing zeros: works on every file system. Nothing was written there before. */
+/* Reserves blocks by writing zeros, which works on every file system. The range is still unused. */
 static bool write_zeros(int fd, off_t from, uint64_t bytes)
 {
     static const char zeros[4096];
@@ -64,8 +63,7 @@ static bool write_zeros(int fd, off_t from, uint64_t bytes)
     return true;
 }
 
-/* For kernels without MADV_POPULATE_WRITE. The program may have closed our descriptor, and its number may
- * mean another file by now. */
+/* For kernels without MADV_POPULATE_WRITE. The program may have closed our descriptor and reused its number. */
 static bool reserve_by_file(unsigned char *from, uint64_t bytes)
 {
     struct stat s;
@@ -89,7 +87,7 @@ static bool populate(unsigned char *from, uint64_t bytes)
     return !result || (errno == EINVAL && reserve_by_file(from, bytes));
 }
 
-/* Make [0, upto) of the region writable; a step at a time. */
+/* Reserves [0, upto) of the region, in steps. */
 static bool extend(region *r, uint64_t upto)
 {
     if (upto > r->cap) upto = r->cap;
@@ -101,14 +99,14 @@ static bool extend(region *r, uint64_t upto)
     return true;
 }
 
-/* Slots that may be written, the last one kept for log_full. */
-static uint64_t usable(void) { return slots.ready / sizeof(fy_slot) - 1; }
+/* Number of reserved slots, without the last one, kept for log_full. */
+static uint64_t usable_slots(void) { return slots.ready / sizeof(fy_slot) - 1; }
 
-/* Marks lie where the helper should be woken, or at the end of what is ready. */
+/* A mark is where the helper should be woken or, if it was, the end of the reservation. */
 static void set_marks(bool woken)
 {
-    uint64_t slot = usable(), byte = arena.ready;
-    if (!woken && !hopeless) {
+    uint64_t slot = usable_slots(), byte = arena.ready;
+    if (!woken && !helper_failed) {
         slot -= slot / 2 < AHEAD / 2 / sizeof(fy_slot) ? slot / 2 : AHEAD / 2 / sizeof(fy_slot);
         byte -= byte / 2 < AHEAD / 2 ? byte / 2 : AHEAD / 2;
     }
@@ -118,7 +116,7 @@ static void set_marks(bool woken)
 
 /* ---- the helper ---- */
 
-static bool behind(void)
+static bool needs_more(void)
 {
     uint64_t slot_bytes = atomic_load(&log_->head->next) * sizeof(fy_slot);
     uint64_t arena_bytes = atomic_load(&log_->head->arena);
@@ -126,7 +124,7 @@ static bool behind(void)
            (arena.ready < arena.cap && arena.ready < arena_bytes + AHEAD);
 }
 
-/* One step for whoever needs it more; false when the disk is full. */
+/* Extends the slots if they need it, else the arena, by one step; false if the disk is full. */
 static bool step_ahead(void)
 {
     uint64_t slot_bytes = atomic_load(&log_->head->next) * sizeof(fy_slot);
@@ -135,21 +133,21 @@ static bool step_ahead(void)
     return extend(r, r->ready + STEP);
 }
 
-static void *help(void *unused)
+static void *run_helper(void *unused)
 {
     (void)unused;
     for (;;) {
-        while (sem_wait(&wanted) && errno == EINTR) continue;
+        while (sem_wait(&wakeup) && errno == EINTR) continue;
         for (bool more = true; more;) {
             pthread_mutex_lock(&lock);
             if (ending) {
                 pthread_mutex_unlock(&lock);
                 return NULL;
             }
-            more = !frozen && behind();
-            if (more && !step_ahead()) hopeless = true, more = false;
+            more = !frozen && needs_more();
+            if (more && !step_ahead()) helper_failed = true, more = false;
             if (!frozen) set_marks(false);
-            pthread_mutex_unlock(&lock); /* between steps, so that a writer never waits long */
+            pthread_mutex_unlock(&lock); /* between steps, so that writers never wait long */
         }
     }
 }
@@ -158,23 +156,23 @@ static void start_helper(void)
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGBUS);                     /* mapping.c's */
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* other signals are the program's */
-    helped = !sem_init(&wanted, 0, 0) && !pthread_create(&helper, NULL, help, NULL);
+    sigdelset(&all, SIGBUS);                     /* handled by mapping.c */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's threads handle the others */
+    helper_runs = !sem_init(&wakeup, 0, 0) && !pthread_create(&helper, NULL, run_helper, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    hopeless = !helped;
+    helper_failed = !helper_runs;
 }
 
 static void wake_helper(void)
 {
-    if (!helped && !hopeless && !ending) start_helper();
-    if (helped && !hopeless) sem_post(&wanted);
+    if (!helper_runs && !helper_failed && !ending) start_helper();
+    if (helper_runs && !helper_failed) sem_post(&wakeup);
     set_marks(true);
 }
 
 /* ---- the writer's slow path ---- */
 
-/* Slot `seq` becomes log_full. */
+/* Makes slot `seq` log_full. */
 static void freeze(uint64_t seq)
 {
     frozen = true;
@@ -187,21 +185,21 @@ static void freeze(uint64_t seq)
 bool fy_reserve_slot(uint64_t seq)
 {
     pthread_mutex_lock(&lock);
-    if (!frozen && seq >= usable() && !(extend(&slots, (seq + 2) * sizeof(fy_slot)) && seq < usable()))
-        freeze(usable());
+    if (!frozen && seq >= usable_slots() && !(extend(&slots, (seq + 2) * sizeof(fy_slot)) && seq < usable_slots()))
+        freeze(usable_slots());
     else if (!frozen) wake_helper();
     bool mine = frozen ? seq + 1 < atomic_load(&log_->head->full) : true;
     pthread_mutex_unlock(&lock);
     return mine;
 }
 
-/* The event that needed these bytes cannot be recorded whole, so the log ends before it: the next slot
- * is claimed for log_full, and whoever lacks bytes claims later. */
+/* The event that needs these arena bytes cannot be recorded, so the log ends before it: the next slot is claimed for
+ * log_full, since the event has not claimed its own yet. */
 static void freeze_here(void)
 {
     atomic_store(&fy_slot_mark, 0);
     uint64_t seq = atomic_fetch_add(&log_->head->next, 1);
-    freeze(seq < usable() ? seq : usable());
+    freeze(seq < usable_slots() ? seq : usable_slots());
 }
 
 bool fy_reserve_arena(uint64_t from, uint64_t to)
@@ -216,7 +214,7 @@ bool fy_reserve_arena(uint64_t from, uint64_t to)
 
 /* ---- begin and end ---- */
 
-/* Blocks alone, where the file system gives them: a small program touches few of its pages. */
+/* Reserves blocks without touching pages, if the file system can: small programs use few of them. */
 static bool reserve_blocks(unsigned char *from, uint64_t bytes)
 {
     off_t offset = from - (unsigned char *)log_->head;
@@ -224,7 +222,7 @@ static bool reserve_blocks(unsigned char *from, uint64_t bytes)
     return errno != ENOSPC && populate(from, bytes);
 }
 
-static bool first_room(void)
+static bool reserve_first(void)
 {
     uint64_t used_slots = atomic_load(&log_->head->next) * sizeof(fy_slot),
              used_arena = atomic_load(&log_->head->arena);
@@ -249,11 +247,11 @@ bool fy_reserve_begin(fy_log *log, bool verdicts, char *err, size_t room)
         slots.cap = log->slot_count * sizeof(fy_slot);
         arena.cap = log->arena_bytes;
     }
-    frozen = helped = ending = false;
-    hopeless = verdicts; /* few events: no thread for them */
-    if (!first_room()) {
+    frozen = helper_runs = ending = false;
+    helper_failed = verdicts; /* few events: no helper */
+    if (!reserve_first()) {
         snprintf(err, room,
-                 "no room for the log: %s; free some space, or choose another disk with XDG_STATE_HOME "
+                 "cannot reserve space for the log: %s; free some space, or choose another disk with XDG_STATE_HOME "
                  "or FERRY_TRACE",
                  strerror(errno == EFAULT ? ENOSPC : errno));
         return false;
@@ -265,19 +263,19 @@ bool fy_reserve_begin(fy_log *log, bool verdicts, char *err, size_t room)
 void fy_reserve_end(void)
 {
     pthread_mutex_lock(&lock);
-    bool join = helped;
+    bool join = helper_runs;
     ending = true;
-    helped = false;
+    helper_runs = false;
     pthread_mutex_unlock(&lock);
     if (!join) return;
-    sem_post(&wanted);
+    sem_post(&wakeup);
     pthread_join(helper, NULL);
-    sem_destroy(&wanted);
+    sem_destroy(&wakeup);
 }
 
 void fy_reserve_forked(void)
 {
     pthread_mutex_init(&lock, NULL);
-    helped = false;
+    helper_runs = false;
     log_ = NULL;
 }

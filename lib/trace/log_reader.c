@@ -1,5 +1,5 @@
-/* log_reader.c: readers of a slot log. They trust nothing in it: every count is clamped to what the file
- * holds, every reference is checked, and an event that does not make sense reads as `lost`. */
+/* log_reader.c: reads a slot log. Its contents are not trusted: counts are clamped to the file's size, references are
+ * checked, and an invalid event reads as `lost`. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { MOST_LOST = 4096 };
 
 /* ---- is the writer alive? ---- */
 
-/* When the process was started, from /proc/PID/stat: field 22; the state is field 3. */
+/* From /proc/PID/stat: the start time is field 22, the state field 3. */
 uint64_t fy_process_started(int64_t pid)
 {
     char path[48], line[1024];
@@ -26,7 +26,7 @@ uint64_t fy_process_started(int64_t pid)
     close(fd);
     if (n <= 0) return 0;
     line[n] = 0;
-    char *p = strrchr(line, ')'); /* the name before it may hold anything */
+    char *p = strrchr(line, ')'); /* the name before it may contain anything */
     if (!p || !p[1] || strchr("ZXx", p[2])) return 0;
     p++;
     for (int field = 3; field < 22; field++)
@@ -34,7 +34,7 @@ uint64_t fy_process_started(int64_t pid)
     return strtoull(p, NULL, 10);
 }
 
-/* A log that nobody has adopted yet has a writer to come. */
+/* True also before a writer has adopted the log. */
 static bool writer_lives(const fy_log *log)
 {
     if (log->gone || log->cut) return false;
@@ -46,7 +46,7 @@ static bool writer_lives(const fy_log *log)
 
 void fy_log_writer_gone(fy_log *log) { log->gone = true; }
 
-/* ---- what is there ---- */
+/* ---- slots and arena ---- */
 
 uint64_t fy_log_count(const fy_log *log)
 {
@@ -58,24 +58,24 @@ uint64_t fy_log_count(const fy_log *log)
     return count < log->slot_count ? count : log->slot_count;
 }
 
-/* The uses that an fy_host_op_event holds. */
-static const void *hosted_uses(const fy_log *log, fy_ref ref, size_t *size)
+/* The uses in an fy_host_op_event; ref: FY_REF_PAIRED. */
+static const void *host_op_uses(const fy_log *log, fy_ref ref, size_t *size)
 {
     uint64_t seq = (ref & ~FY_REF_PAIRED) / 2;
     fy_host_op_event o;
     if (seq >= log->slot_count) return NULL;
-    const unsigned char *half = log->slots[seq].record;
-    memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, half, FY_PAYLOAD_BYTES);
+    const unsigned char *second = log->slots[seq].record;
+    memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, second, FY_PAYLOAD_BYTES);
     if (o.nin > 2) return NULL;
     *size = ref % 2 ? sizeof o.out : o.nin * sizeof *o.in;
-    return half + (ref % 2 ? offsetof(fy_host_op_event, out) : offsetof(fy_host_op_event, in)) - FY_PAYLOAD_BYTES;
+    return second + (ref % 2 ? offsetof(fy_host_op_event, out) : offsetof(fy_host_op_event, in)) - FY_PAYLOAD_BYTES;
 }
 
 const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size)
 {
     uint64_t from = 8ull * ref;
     fy_entry entry;
-    if (ref & FY_REF_PAIRED) return hosted_uses(log, ref, size);
+    if (ref & FY_REF_PAIRED) return host_op_uses(log, ref, size);
     if (!ref || from + sizeof entry > log->arena_bytes) return NULL;
     memcpy(&entry, log->arena + from, sizeof entry);
     if (entry.mark != (entry.size ^ FY_ENTRY_MARK)) return NULL;
@@ -102,8 +102,8 @@ const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind)
     return *kind == FY_KIND_unpublished ? NULL : slot;
 }
 
-/* What an fy_host_op_event says of its op, or of the end of that. `first` is the seq of the op. */
-static bool hosted_record(const fy_log *log, uint64_t first, unsigned kind, void *record)
+/* The op or complete record of an fy_host_op_event; first: seq of the op. */
+static bool host_op_record(const fy_log *log, uint64_t first, unsigned kind, void *record)
 {
     fy_host_op_event o;
     fy_ref uses = FY_REF_PAIRED | (fy_ref)(2 * (first + 1));
@@ -131,14 +131,14 @@ static bool hosted_record(const fy_log *log, uint64_t first, unsigned kind, void
     return true;
 }
 
-/* A record too large for its slot. */
-static const void *whole_record(const fy_log *log, const fy_slot *slot, size_t least)
+/* A record in the arena, too large for its slot. */
+static const void *arena_record(const fy_log *log, const fy_slot *slot, size_t least)
 {
     fy_ref ref;
     size_t size = 0;
     memcpy(&ref, slot->record, sizeof ref);
-    const void *whole = fy_log_bytes(log, ref, &size);
-    return size < least ? NULL : whole;
+    const void *record = fy_log_bytes(log, ref, &size);
+    return size < least ? NULL : record;
 }
 
 bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
@@ -147,9 +147,9 @@ bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
     size_t size = fy_record_size(kind);
     bool paired = atomic_load_explicit(&slot->kind, memory_order_relaxed) & FY_PAIRED;
     memset(record, 0, size);
-    if (paired && kind == FY_KIND_op) return hosted_record(log, seq, kind, record);
-    if (paired) return kind == FY_KIND_complete && hosted_record(log, seq - 1, kind, record);
-    const void *from = size > FY_PAYLOAD_BYTES ? whole_record(log, slot, size) : slot->record;
+    if (paired && kind == FY_KIND_op) return host_op_record(log, seq, kind, record);
+    if (paired) return kind == FY_KIND_complete && host_op_record(log, seq - 1, kind, record);
+    const void *from = size > FY_PAYLOAD_BYTES ? arena_record(log, slot, size) : slot->record;
     if (from) memcpy(record, from, size);
     return from != NULL;
 }
@@ -159,12 +159,12 @@ fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
     uint16_t kind;
     if (fy_log_slot(log, seq, &kind)) return FY_HERE;
     if (writer_lives(log)) return FY_LATER;
-    log->gone = true;                                         /* it does not come back, and /proc is slow to ask */
-    return fy_log_slot(log, seq, &kind) ? FY_HERE : FY_NEVER; /* it may have come just before the end */
+    log->gone = true;                                         /* for good; reading /proc is slow */
+    return fy_log_slot(log, seq, &kind) ? FY_HERE : FY_NEVER; /* published just before the writer died? */
 }
 
-/* A dead program leaves at most two claimed slots a thread. If so many are missing that the counter of claims
- * must be damaged, the log stops here. */
+/* A killed program leaves at most two unpublished slots per thread. If many more are missing, the counter of claims is
+ * damaged, and the log ends here. */
 bool fy_log_stops(fy_log *log, uint64_t seq)
 {
     uint64_t count = fy_log_count(log);
@@ -181,8 +181,8 @@ bool fy_log_stops(fy_log *log, uint64_t seq)
 static size_t read_lines(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
 {
     size_t lines = 0;
-    for (size_t whole = out->size; *cursor < fy_log_count(log) && (out->size < bytes || !lines);
-         lines++, ++*cursor, whole = out->size) {
+    for (size_t complete = out->size; *cursor < fy_log_count(log) && (out->size < bytes || !lines);
+         lines++, ++*cursor, complete = out->size) {
         fy_arrival arrival = fy_log_arrival(log, *cursor);
         if (arrival == FY_LATER || (arrival == FY_NEVER && fy_log_stops(log, *cursor))) break;
         uint16_t kind;
@@ -190,13 +190,13 @@ static size_t read_lines(fy_log *log, uint64_t *cursor, fy_text *out, size_t byt
         if (slot) fy_format(log, *cursor, slot, kind, out);
         else fy_format_lost(*cursor, out);
         if (!out->lost) continue;
-        out->size = whole; /* no half lines */
+        out->size = complete; /* drop the partial line */
         break;
     }
     return lines;
 }
 
-/* Lines that were made while the file was cut may tell of bytes that were gone: they are made again. */
+/* Lines formatted while the file was truncated may contain zeros from missing pages, so they are formatted again. */
 size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes)
 {
     enum { TRIES = 4 };
@@ -218,6 +218,6 @@ bool fy_log_drained(fy_log *log, uint64_t cursor)
 {
     fy_log_check_size(log);
     if (log->cut) return true;
-    bool over = atomic_load_explicit(&log->head->ended, memory_order_acquire) || !writer_lives(log);
-    return over && cursor >= fy_log_count(log);
+    bool ended = atomic_load_explicit(&log->head->ended, memory_order_acquire) || !writer_lives(log);
+    return ended && cursor >= fy_log_count(log);
 }

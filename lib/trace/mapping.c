@@ -1,11 +1,11 @@
-/* mapping.c: the mappings of logs, and what is done when a file is cut off under one.
+/* mapping.c: mapped logs, and a SIGBUS handler for files that are truncated while mapped.
  *
- * A shared mapping has no pages beyond the end of its file: whoever touches one there is killed by SIGBUS. Any
- * program may cut the file (`: > run.jsonl`), at any instant, so that no look at its size comes in time. A handler
- * puts empty pages of this process where the file's are gone. Readers find nothing published there; a writer
- * records no more; both are told by fy_log_is_cut. Bus errors elsewhere go to whoever handled them before.
+ * Accessing a shared mapping beyond the end of its file raises SIGBUS. Any program may truncate the file
+ * (`: > run.jsonl`) at any time, so checking its size first does not help. The handler maps anonymous zero pages over
+ * the missing ones. Readers find no published slots there, a writer stops recording, and fy_log_is_cut reports it.
+ * SIGBUS at other addresses is passed on to the previous handler.
  *
- * The handler takes no lock and allocates nothing: places in the list are used again, and never given back. */
+ * The handler takes no lock and allocates nothing: list nodes are reused and never freed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ static _Atomic(fy_mapping *) all;
 static uintptr_t page_bytes;
 static struct sigaction before;
 
-/* Empty pages from the one that holds `at` to the end of its piece, and no further: what follows may be whole. */
+/* Zero pages from the one that contains `at` to the end of its FY_LOG_PIECE, no further: later pages may exist. */
 static bool patch(fy_mapping *m, uintptr_t from, uintptr_t at)
 {
     uintptr_t page = at & ~(page_bytes - 1), end = from + (at - from) / FY_LOG_PIECE * FY_LOG_PIECE + FY_LOG_PIECE;
@@ -33,7 +33,7 @@ static bool patch(fy_mapping *m, uintptr_t from, uintptr_t at)
     return true;
 }
 
-static bool is_patched(const void *p)
+static bool patch_mapping(const void *p)
 {
     uintptr_t at = (uintptr_t)p;
     for (fy_mapping *m = atomic_load(&all); m; m = m->next) {
@@ -45,18 +45,18 @@ static bool is_patched(const void *p)
 
 static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 {
-    if (info->si_code == BUS_ADRERR && is_patched(info->si_addr)) return;
+    if (info->si_code == BUS_ADRERR && patch_mapping(info->si_addr)) return;
     if (before.sa_flags & SA_SIGINFO && before.sa_sigaction) {
         before.sa_sigaction(signal_number, info, context);
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(signal_number);
     } else {
         signal(signal_number, SIG_DFL);
-        raise(signal_number); /* arrives when the handler returns */
+        raise(signal_number); /* delivered when the handler returns */
     }
 }
 
-static void catch_bus_errors(void)
+static void install_handler(void)
 {
     struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -64,8 +64,8 @@ static void catch_bus_errors(void)
     sigaction(SIGBUS, &action, &before);
 }
 
-/* The bytes of a place come before its address: a place with an address is whole. */
-static void use(fy_mapping *m, const void *from, size_t bytes)
+/* The handler reads `from` first, so it is stored last. */
+static void fill(fy_mapping *m, const void *from, size_t bytes)
 {
     atomic_store(&m->patches, 0);
     atomic_store(&m->bytes, bytes);
@@ -74,16 +74,16 @@ static void use(fy_mapping *m, const void *from, size_t bytes)
 
 fy_mapping *fy_mapping_add(const void *from, size_t bytes)
 {
-    static pthread_once_t caught = PTHREAD_ONCE_INIT;
-    pthread_once(&caught, catch_bus_errors);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install_handler);
     for (fy_mapping *m = atomic_load(&all); m; m = m->next) {
         bool taken = atomic_exchange(&m->taken, true);
-        if (!taken) return use(m, from, bytes), m;
+        if (!taken) return fill(m, from, bytes), m;
     }
     fy_mapping *m = calloc(1, sizeof *m);
     if (!m) return NULL;
     atomic_store(&m->taken, true);
-    use(m, from, bytes);
+    fill(m, from, bytes);
     m->next = atomic_load(&all);
     while (!atomic_compare_exchange_weak(&all, &m->next, m)) continue;
     return m;

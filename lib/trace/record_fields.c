@@ -1,4 +1,4 @@
-/* record_fields.c: the table that schema.h spells out. */
+/* record_fields.c: tables generated from schema.h. */
 #include "record_fields.h"
 
 /* fields_alloc[], fields_copy[] ...; each ends with a NULL name. */

@@ -1,5 +1,5 @@
-/* record_fields.h: the schema as a table: which fields a kind's record has, of which type, and where they lie. Whoever
- * writes records out, or fills them from elsewhere, goes by it, so that a new field needs no code there. */
+/* record_fields.h: the schema as tables: each kind's fields, their types and offsets. Code that formats or parses
+ * records uses them, so that a new field needs no code there. */
 #ifndef FERRY_RECORD_FIELDS_H
 #define FERRY_RECORD_FIELDS_H
 
@@ -25,11 +25,11 @@ typedef struct fy_field {
     size_t offset;
 } fy_field;
 
-const fy_field *fy_kind_fields(unsigned kind); /* the last has no name; NULL if there is no such kind */
+const fy_field *fy_kind_fields(unsigned kind); /* ends with a NULL name; NULL if there is no such kind */
 const char *fy_kind_name(unsigned kind);       /* likewise */
 const char *fy_kind_doc(unsigned kind);        /* likewise */
 const char *fy_word_name(unsigned word);       /* likewise */
 bool fy_type_refers(fy_type type);             /* is it an fy_ref: STR, JSON, a list? */
-size_t fy_element_size(fy_type type);          /* of a list: DIMS, IDS, NUMS, REFS; else 1 */
+size_t fy_element_size(fy_type type);          /* bytes per element of DIMS, IDS, NUMS, REFS; else 1 */
 
 #endif

@@ -1,26 +1,26 @@
-/* schema.h: every kind of event and its fields, once.
+/* schema.h: every kind of event and its fields; the only definition.
  *
- * From this table come the enum and the records (event.h), the formatter (format.c), the validator
- * and the documentation (`ferry schema`). KIND opens a kind, FIELD adds a field in the order in
- * which it is printed, END closes it. The type of a field says how it is stored and printed:
+ * This table generates the enum and the records (event.h), the formatter (format.c), the validator and the
+ * documentation (`ferry schema`). KIND opens a kind, FIELD adds a field in print order, END closes it. A field's type
+ * determines how it is stored and printed:
  *
- *   INT   int64_t, always printed          OPT    int64_t, left out when FY_ABSENT
- *   ID    uint32_t, left out when 0        SEQ    uint64_t, a seq plus 1; left out when 0
- *   BOOL  uint8_t, true or false           FLAG   uint8_t, printed only when true
- *   ADDR  uint64_t, a hex string; 0 out    REAL   double
- *   DEV   uint8_t: 0 "cpu", 1 "cuda:0", 2 "cuda:1" ...; left out when FY_NO_DEVICE
- *   ENUM  uint8_t, an fy_word below; left out when 0
- *   STR   fy_ref to bytes in the arena; left out when 0
+ *   INT   int64_t, always printed          OPT    int64_t, omitted if FY_ABSENT
+ *   ID    uint32_t, omitted if 0           SEQ    uint64_t, a seq plus 1; omitted if 0
+ *   BOOL  uint8_t, true or false           FLAG   uint8_t, printed only if true
+ *   ADDR  uint64_t, hex string; not if 0   REAL   double
+ *   DEV   uint8_t: 0 "cpu", 1 "cuda:0", 2 "cuda:1" ...; omitted if FY_NO_DEVICE
+ *   ENUM  uint8_t, an fy_word below; omitted if 0
+ *   STR   fy_ref to bytes in the arena; omitted if 0
  *   DIMS  fy_ref to int64_t[]              IDS    fy_ref to uint32_t[]
  *   NUMS  fy_ref to double[] ("nan", "inf", "-inf" as strings)
  *   REFS  fy_ref to fy_use[]: [{"tensor","storage","version"}]
- *   JSON  fy_ref to ready JSON text        DIM3   uint32_t[3], left out when the first is 0
+ *   JSON  fy_ref to JSON text              DIM3   uint32_t[3], omitted if the first is 0
  *   SIDE  fy_side: {"tensor","storage","device","mem","addr","version"}
- */
+ * */
 #ifndef FERRY_SCHEMA_H
 #define FERRY_SCHEMA_H
 
-/* Words that ENUM fields hold. */
+/* Values of ENUM fields. */
 #define FY_WORDS(W) \
     W(none) W(model) W(measured) \
     W(pageable) W(pinned) W(device) W(foreign) \
@@ -35,101 +35,101 @@
     W(size)
 
 #define FY_SCHEMA(KIND, FIELD, END) \
-    KIND(session, "the first line: what runs, and on what") \
+    KIND(session, "the first event: the program and its devices") \
         FIELD(session, INT, schema, "major version of these names: 1") \
         FIELD(session, STR, ferry, "version of the library") \
         FIELD(session, STR, program, "base name of the executable") \
         FIELD(session, JSON, args, "the program's own arguments") \
         FIELD(session, ENUM, clock, "model or measured") \
-        FIELD(session, INT, seed, "the seed that inputs are made from") \
-        FIELD(session, JSON, devices, "name, kind (cpu, sim, real), card, capacity, physical number, model figures") \
+        FIELD(session, INT, seed, "seed of the random inputs") \
+        FIELD(session, JSON, devices, "name, kind (cpu, sim, real), card, capacity, physical number, model parameters") \
         FIELD(session, SEQ, parent_seq, "after fork: the parent's last event") \
     END(session) \
-    KIND(source, "text of a source file, when its first line is named") \
+    KIND(source, "text of a source file, before the first event with a call site in it") \
         FIELD(source, STR, path, "as compiled") \
         FIELD(source, STR, hash, "FNV-1a of the text") \
         FIELD(source, STR, text, "the file") \
     END(source) \
-    KIND(segment, "the caching allocator took memory from a card, or page-locked some") \
+    KIND(segment, "the caching allocator allocated memory from a card, or pinned memory") \
         FIELD(segment, DEV, device, "where") \
         FIELD(segment, ENUM, mem, "device or pinned") \
         FIELD(segment, ADDR, addr, "modelled address") \
         FIELD(segment, INT, bytes, "how many") \
         FIELD(segment, ENUM, pool, "small (blocks up to 1 MiB) or large") \
-        FIELD(segment, OPT, stream, "stream whose blocks it holds") \
-        FIELD(segment, INT, held, "ns the host was held") \
+        FIELD(segment, OPT, stream, "stream of its blocks") \
+        FIELD(segment, INT, held, "ns the host was blocked") \
     END(segment) \
-    KIND(segment_free, "and gave it back") \
+    KIND(segment_free, "the caching allocator returned a segment to the card") \
         FIELD(segment_free, DEV, device, "where") \
         FIELD(segment_free, ADDR, addr, "modelled address") \
         FIELD(segment_free, INT, bytes, "how many") \
         FIELD(segment_free, ENUM, why, "user (empty_cache) or oom") \
-        FIELD(segment_free, INT, held, "ns the host was held") \
+        FIELD(segment_free, INT, held, "ns the host was blocked") \
     END(segment_free) \
-    KIND(alloc, "a storage was born") \
-        FIELD(alloc, ID, storage, "its number, never used again") \
+    KIND(alloc, "a storage was allocated") \
+        FIELD(alloc, ID, storage, "its id, never reused") \
         FIELD(alloc, DEV, device, "where") \
         FIELD(alloc, ENUM, mem, "pageable, pinned, device or foreign") \
         FIELD(alloc, ADDR, addr, "modelled address") \
         FIELD(alloc, INT, asked, "bytes asked for") \
-        FIELD(alloc, INT, bytes, "bytes taken, after rounding") \
+        FIELD(alloc, INT, bytes, "bytes allocated, after rounding") \
         FIELD(alloc, OPT, stream, "stream it belongs to") \
         FIELD(alloc, INT, tenant, "how many storages used this address before") \
     END(alloc) \
-    KIND(free, "a storage died: its last reference is gone") \
+    KIND(free, "a storage was freed: its last reference was dropped") \
         FIELD(free, ID, storage, "which") \
-        FIELD(free, INT, bytes, "bytes given back") \
-        FIELD(free, FLAG, deferred, "another stream still uses it") \
+        FIELD(free, INT, bytes, "bytes freed") \
+        FIELD(free, FLAG, deferred, "its block is not reused yet: another stream may still use it") \
     END(free) \
-    KIND(tensor, "a handle was made") \
-        FIELD(tensor, ID, tensor, "its number, never used again") \
-        FIELD(tensor, STR, name, "the variable's name where the source tells it") \
-        FIELD(tensor, ID, storage, "the bytes it looks at") \
+    KIND(tensor, "a tensor handle was created") \
+        FIELD(tensor, ID, tensor, "its id, never reused") \
+        FIELD(tensor, STR, name, "name of the variable, if the source shows it") \
+        FIELD(tensor, ID, storage, "the storage that it views") \
         FIELD(tensor, DIMS, shape, "sizes") \
-        FIELD(tensor, DIMS, strides, "steps, in elements") \
+        FIELD(tensor, DIMS, strides, "in elements") \
         FIELD(tensor, INT, offset, "first element, in elements") \
         FIELD(tensor, ENUM, dtype, "element type: float32, int64, bool ...") \
-        FIELD(tensor, DEV, device, "where its storage lives") \
-        FIELD(tensor, ID, view_of, "the tensor it is a view of") \
+        FIELD(tensor, DEV, device, "of its storage") \
+        FIELD(tensor, ID, view_of, "the tensor that it was made from as a view") \
     END(tensor) \
     KIND(name, "a handle got a new name") \
         FIELD(name, ID, tensor, "which") \
         FIELD(name, STR, name, "the name") \
     END(name) \
-    KIND(drop, "a handle went") \
+    KIND(drop, "a tensor handle was freed") \
         FIELD(drop, ID, tensor, "which") \
         FIELD(drop, ENUM, why, "free, scope or exit") \
     END(drop) \
-    KIND(copy, "bytes were asked to move") \
-        FIELD(copy, ID, id, "number of the work, shared with its complete") \
+    KIND(copy, "a copy was issued") \
+        FIELD(copy, ID, id, "id of the work, shared with its complete") \
         FIELD(copy, SIDE, src, "from") \
         FIELD(copy, SIDE, dst, "to") \
         FIELD(copy, INT, bytes, "how many") \
         FIELD(copy, ENUM, dir, "h2h, h2d, d2h, d2d, p2p") \
         FIELD(copy, OPT, stream, "stream of the card") \
-        FIELD(copy, BOOL, async, "asked not to wait") \
-        FIELD(copy, BOOL, was_async, "did not wait") \
+        FIELD(copy, BOOL, async, "requested as non_blocking") \
+        FIELD(copy, BOOL, was_async, "did not block the host") \
         FIELD(copy, ENUM, route, "direct, staged or host") \
-        FIELD(copy, ENUM, cast, "source or destination: where the dtype was converted, if it was") \
-        FIELD(copy, ENUM, why, "user, op, print, item, save, policy; size: of a result that hangs on values") \
+        FIELD(copy, ENUM, cast, "source or destination: the side where the dtype was converted") \
+        FIELD(copy, ENUM, why, "user, op, print, item, save, policy; size: the result's size depends on values") \
         FIELD(copy, SEQ, cause, "event that needed it") \
-        FIELD(copy, INT, held, "ns the host was held") \
+        FIELD(copy, INT, held, "ns the host was blocked") \
     END(copy) \
-    KIND(op, "work was launched on a card or done on the host") \
-        FIELD(op, ID, id, "number of the work, shared with its complete") \
+    KIND(op, "an operation was launched on a card, or computed on the host") \
+        FIELD(op, ID, id, "id of the work, shared with its complete") \
         FIELD(op, STR, name, "add, matmul ...") \
         FIELD(op, DEV, device, "where it runs") \
         FIELD(op, OPT, stream, "stream of the card") \
         FIELD(op, REFS, in, "what it reads") \
         FIELD(op, REFS, out, "what it writes; version is the one after the write") \
-        FIELD(op, ENUM, dtype, "type it computes in") \
+        FIELD(op, ENUM, dtype, "dtype of the computation") \
         FIELD(op, INT, flops, "floating point operations") \
         FIELD(op, INT, bytes, "bytes read and written") \
         FIELD(op, STR, kernel, "CUDA kernel") \
         FIELD(op, DIM3, grid, "blocks") \
-        FIELD(op, DIM3, block, "threads a block") \
-        FIELD(op, STR, blas, "BLAS routine, where one did the work") \
-        FIELD(op, INT, held, "ns the host was held") \
+        FIELD(op, DIM3, block, "threads per block") \
+        FIELD(op, STR, blas, "BLAS routine, if one was used") \
+        FIELD(op, INT, held, "ns the host was blocked") \
         FIELD(op, FLAG, inplace, "writes into an operand") \
     END(op) \
     KIND(complete, "a copy or an op ended") \
@@ -139,7 +139,7 @@
         FIELD(complete, ENUM, engine, "h2d, d2h, p2p, compute or host") \
         FIELD(complete, OPT, wire, "ns on the bus") \
         FIELD(complete, OPT, staging, "ns in the staging buffer") \
-        FIELD(complete, OPT, overhead, "ns of call and launch") \
+        FIELD(complete, OPT, overhead, "ns of call and launch overhead") \
     END(complete) \
     KIND(sync, "the host waited") \
         FIELD(sync, ENUM, scope, "device, stream, event, copy") \
@@ -148,27 +148,27 @@
         FIELD(sync, ID, event, "for which event") \
         FIELD(sync, ENUM, why, "user, item, print, save, size, copy, free, oom; policy: launch blocking") \
         FIELD(sync, SEQ, cause, "event that needed it") \
-        FIELD(sync, INT, held, "ns the host was held") \
+        FIELD(sync, INT, held, "ns the host was blocked") \
     END(sync) \
-    KIND(event_record, "an event was put into a stream") \
-        FIELD(event_record, ID, event, "its number, from 1") \
+    KIND(event_record, "an event was recorded in a stream") \
+        FIELD(event_record, ID, event, "its id, from 1") \
         FIELD(event_record, DEV, device, "card") \
         FIELD(event_record, OPT, stream, "stream") \
-        FIELD(event_record, OPT, when, "ns: when the stream gets there, where that is known") \
+        FIELD(event_record, OPT, when, "ns at which the stream reaches it, if known") \
     END(event_record) \
-    KIND(event_wait, "a stream was told to wait for an event") \
-        FIELD(event_wait, ID, event, "its number") \
+    KIND(event_wait, "a stream waits for an event") \
+        FIELD(event_wait, ID, event, "its id") \
         FIELD(event_wait, DEV, device, "card of the stream that waits") \
         FIELD(event_wait, OPT, stream, "stream that waits") \
     END(event_wait) \
-    KIND(query, "the program asked whether work has ended, without waiting") \
+    KIND(query, "the program queried whether work has ended, without waiting") \
         FIELD(query, ENUM, scope, "stream or event") \
         FIELD(query, DEV, device, "card") \
         FIELD(query, OPT, stream, "stream") \
         FIELD(query, ID, event, "event") \
-        FIELD(query, BOOL, done, "the answer; a yes orders as a wait does") \
+        FIELD(query, BOOL, done, "the result; true orders like a wait") \
     END(query) \
-    KIND(record_stream, "a storage is used on another stream than its own (fy_record_stream)") \
+    KIND(record_stream, "another stream uses a storage (fy_record_stream)") \
         FIELD(record_stream, ID, tensor, "which") \
         FIELD(record_stream, ID, storage, "its bytes") \
         FIELD(record_stream, DEV, device, "card") \
@@ -178,31 +178,31 @@
         FIELD(data_race, ENUM, type, "read_early, write_early, race or reuse") \
         FIELD(data_race, ID, storage, "bytes of the later access") \
         FIELD(data_race, INT, first, "first byte in it") \
-        FIELD(data_race, INT, bytes, "how many both touch") \
+        FIELD(data_race, INT, bytes, "how many both access") \
         FIELD(data_race, SEQ, a, "the earlier access: a copy, op, host_read or host_write") \
         FIELD(data_race, SEQ, b, "the later one") \
-        FIELD(data_race, STR, fix, "the call that would order them") \
+        FIELD(data_race, STR, fix, "the call that would order the two") \
     END(data_race) \
     KIND(set_device, "the thread's current card changed") \
-        FIELD(set_device, DEV, device, "to this") \
+        FIELD(set_device, DEV, device, "the new current card") \
     END(set_device) \
     KIND(set_stream, "the thread's current stream of a card changed") \
         FIELD(set_stream, DEV, device, "card") \
-        FIELD(set_stream, OPT, stream, "to this") \
+        FIELD(set_stream, OPT, stream, "its new current stream") \
     END(set_stream) \
-    KIND(peer, "may one card read another's memory directly? Said before the first copy between them") \
+    KIND(peer, "peer access between two cards; emitted before the first copy between them") \
         FIELD(peer, DEV, from, "card") \
         FIELD(peer, DEV, to, "card") \
-        FIELD(peer, BOOL, can, "no: copies go through the host") \
+        FIELD(peer, BOOL, can, "false: copies go through the host") \
     END(peer) \
-    KIND(mode, "a way of working was set") \
+    KIND(mode, "a mode was set") \
         FIELD(mode, STR, mode, "launch_blocking") \
         FIELD(mode, BOOL, on, "is it on") \
     END(mode) \
     KIND(host_read, "the program read tensor data through the API") \
         FIELD(host_read, ID, tensor, "which") \
         FIELD(host_read, ID, storage, "its bytes") \
-        FIELD(host_read, INT, version, "content that was read") \
+        FIELD(host_read, INT, version, "version that was read") \
         FIELD(host_read, INT, first, "first element") \
         FIELD(host_read, INT, count, "elements") \
         FIELD(host_read, ENUM, via, "at, item, print, data, answer, save") \
@@ -210,7 +210,7 @@
     KIND(host_write, "the program wrote tensor data through the API") \
         FIELD(host_write, ID, tensor, "which") \
         FIELD(host_write, ID, storage, "its bytes") \
-        FIELD(host_write, INT, version, "content after the write") \
+        FIELD(host_write, INT, version, "version after the write") \
         FIELD(host_write, INT, first, "first element") \
         FIELD(host_write, INT, count, "elements") \
         FIELD(host_write, ENUM, via, "set, data, given, load, blob") \
@@ -219,15 +219,15 @@
         FIELD(oom, DEV, device, "where") \
         FIELD(oom, INT, asked, "bytes asked for") \
         FIELD(oom, INT, allocated, "bytes in use") \
-        FIELD(oom, INT, reserved, "bytes taken from the card") \
+        FIELD(oom, INT, reserved, "bytes allocated from the card") \
         FIELD(oom, INT, free, "bytes free") \
-        FIELD(oom, INT, largest, "bytes of the largest hole") \
+        FIELD(oom, INT, largest, "bytes of the largest free block") \
     END(oom) \
-    KIND(mark, "the program's own note, or its look at the clock") \
-        FIELD(mark, STR, text, "the note; left out when it is fy_now that looks at the clock") \
-        FIELD(mark, OPT, now, "ns: what the clock said") \
+    KIND(mark, "a mark of the program (fy_mark), or a call of fy_now") \
+        FIELD(mark, STR, text, "of fy_mark; absent for fy_now") \
+        FIELD(mark, OPT, now, "ns on the session's clock") \
     END(mark) \
-    KIND(given, "a lesson's input came") \
+    KIND(given, "a lesson's input was loaded") \
         FIELD(given, STR, name, "name asked for") \
         FIELD(given, ID, tensor, "the tensor") \
         FIELD(given, ID, storage, "its bytes") \
@@ -237,11 +237,11 @@
         FIELD(answer, STR, name, "name of the answer") \
         FIELD(answer, ID, tensor, "the tensor") \
         FIELD(answer, ID, storage, "its bytes") \
-        FIELD(answer, DEV, device, "where it lived when submitted") \
+        FIELD(answer, DEV, device, "of its storage when submitted") \
     END(answer) \
-    KIND(values, "contents, outside the byte-for-byte promise") \
+    KIND(values, "contents of a tensor; may differ between machines") \
         FIELD(values, ID, tensor, "whose") \
-        FIELD(values, INT, version, "content that was sampled") \
+        FIELD(values, INT, version, "version that was sampled") \
         FIELD(values, INT, first, "first element, row-major") \
         FIELD(values, NUMS, data, "values; all of them for an answer of up to 65536 elements") \
         FIELD(values, INT, count, "elements in the tensor") \
@@ -255,22 +255,22 @@
         FIELD(error, STR, message, "what, with real values") \
         FIELD(error, STR, hint, "how to fix it") \
         FIELD(error, STR, call, "the call as written") \
-        FIELD(error, SEQ, caused_by, "event that surfaced late") \
+        FIELD(error, SEQ, caused_by, "the earlier event whose work failed") \
     END(error) \
-    KIND(check, "the grader looked at one thing") \
+    KIND(check, "the result of one of the grader's checks") \
         FIELD(check, STR, lesson, "which lesson") \
         FIELD(check, STR, check, "name of the check") \
-        FIELD(check, BOOL, pass, "did it hold") \
+        FIELD(check, BOOL, pass, "did it pass") \
         FIELD(check, INT, points, "points it earned") \
         FIELD(check, IDS, at, "seqs of the deciding events") \
-        FIELD(check, STR, expected, "what should have been") \
-        FIELD(check, STR, got, "what was") \
+        FIELD(check, STR, expected, "expected result") \
+        FIELD(check, STR, got, "actual result") \
         FIELD(check, STR, message, "in plain words") \
     END(check) \
     KIND(grade, "the verdict") \
         FIELD(grade, STR, lesson, "which lesson") \
-        FIELD(grade, BOOL, pass, "are all checks green") \
-        FIELD(grade, INT, passed, "checks that held") \
+        FIELD(grade, BOOL, pass, "did all checks pass") \
+        FIELD(grade, INT, passed, "checks passed") \
         FIELD(grade, INT, checks, "checks made") \
         FIELD(grade, STR, message, "in plain words") \
     END(grade) \
@@ -279,9 +279,9 @@
     KIND(log_full, "the log's limit was reached; nothing later is recorded") \
         FIELD(log_full, INT, limit, "events") \
     END(log_full) \
-    KIND(end, "the session ended in order") \
-        FIELD(end, INT, status, "exit status; -1 where it is not known yet") \
-        FIELD(end, IDS, live, "storages alive") \
+    KIND(end, "the session ended normally") \
+        FIELD(end, INT, status, "exit status; -1 if not known yet") \
+        FIELD(end, IDS, live, "live storages") \
     END(end)
 
 #endif

@@ -1,4 +1,4 @@
-/* site.c: call sites: written down once a log, and read for what the source says around them. */
+/* site.c: call sites, interned once per log. */
 #define _GNU_SOURCE
 #include "site.h"
 
@@ -16,7 +16,7 @@ const char *fy_site_file(const char *file)
     return slash ? slash + 1 : file;
 }
 
-/* Two threads may write the same site down at once; either entry will do. */
+/* Two threads may intern the same site concurrently; both entries are valid. */
 fy_ref fy_site_intern(fy_site *at)
 {
     if (!fy_log_is_on()) return 0;

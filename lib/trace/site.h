@@ -1,11 +1,10 @@
-/* site.h: call sites: their numbers in the log, the source line, the variable that the result goes to. */
+/* site.h: call sites: their references in the log, source lines, and the variables that results are assigned to. */
 #ifndef FERRY_SITE_H
 #define FERRY_SITE_H
 
 #include "event.h"
 
-/* The site's number in the current log, 0 for NULL. The first time it is written down, and the text of
- * its file is recorded. */
+/* Records the site in the current log, and a source event for its file; returns its reference, cached in the site. */
 fy_ref fy_site_intern(fy_site *at);
 extern _Atomic uint32_t fy_log_generation;
 
@@ -17,9 +16,9 @@ static inline fy_ref fy_site_ref(fy_site *at)
     return __builtin_expect(known >> 32 == generation, 1) ? (fy_ref)known : fy_site_intern(at);
 }
 
-/* "/home/me/a.c" as "a.c"; a relative path as it is. */
+/* "a.c" for "/home/me/a.c"; a relative path unchanged. */
 const char *fy_site_file(const char *file);
-/* The name left of '=' if `at` is the outermost call of its statement, else NULL. Interned in the site. */
+/* The name left of '=' if `at` is the outermost call of its statement, else NULL. Cached in the site. */
 const char *fy_site_variable(fy_site *at);
 /* The text of the site's source line without indentation, or the call as written; NULL if unknown. */
 const char *fy_site_line(const fy_site *at);

@@ -1,5 +1,5 @@
-/* source.c: source files, each read at most once. A list: programs have few files, and only the first
- * event of a call site comes here. Texts live as long as the program. */
+/* source.c: source files, each read at most once and never freed. A linked list: programs have few files, and it is
+ * searched only once per call site. */
 #define _GNU_SOURCE
 #include "source.h"
 
@@ -44,7 +44,7 @@ void fy_source_embed(const char *path, const char *text, size_t size)
 
 bool fy_source_is_embedded(void) { return embedded; }
 
-/* The text of a plain file of at most FY_SOURCE_MOST bytes, else NULL. */
+/* The text of a regular file of at most FY_SOURCE_MOST bytes, else NULL. */
 static char *slurp(const char *path, size_t *size)
 {
     struct stat s;
@@ -88,10 +88,10 @@ void fy_source_emit(const char *path)
     pthread_mutex_lock(&lock);
     fy_source *s = find_or_read(path);
     unsigned generation = __atomic_load_n((uint32_t *)&fy_log_generation, __ATOMIC_RELAXED);
-    bool tell = s->text && s->generation != generation;
-    if (tell) s->generation = generation;
+    bool is_new = s->text && s->generation != generation;
+    if (is_new) s->generation = generation;
     pthread_mutex_unlock(&lock);
-    if (!tell) return;
+    if (!is_new) return;
     char hash[24];
     uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < s->size; i++) h = (h ^ (unsigned char)s->text[i]) * 1099511628211u;

@@ -11,17 +11,17 @@ typedef struct fy_source {
     const char *path; /* as compiled */
     const char *text; /* NULL: could not be read */
     size_t size;
-    unsigned generation; /* of the log that has it */
+    unsigned generation; /* of the last log that got its source event */
     struct fy_source *next;
 } fy_source;
 
-/* Carry a source file in the executable: `path` is what __FILE__ says there. The text is not copied. */
+/* Registers a source file embedded in the executable; path: its __FILE__. The text is not copied. */
 void fy_source_embed(const char *path, const char *text, size_t size);
-bool fy_source_is_embedded(void); /* is any? then the program is a lesson */
+bool fy_source_is_embedded(void); /* is any file embedded? Then the program is a lesson */
 
-/* The file's text: embedded, else read from the disk, once. NULL if it cannot be had. */
+/* The file's text: embedded, else read from disk once. NULL if it cannot be read. Thread-safe. */
 const fy_source *fy_source_of(const char *path);
-/* Emit its source event, unless this log has it. */
+/* Emits its source event, once per log. */
 void fy_source_emit(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* trace_file.c: the file that FERRY_TRACE names: a slot log while the program runs, JSON lines once it has ended.
- * What is said of it at the end is what lies on the disk by then: others may have taken the name, or cut the file. */
+/* trace_file.c: the file of FERRY_TRACE: a slot log while the program runs, JSON lines after it has ended. Meanwhile
+ * other programs may have replaced or truncated the file, so its state is checked again at exit. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "out_of_memory.h"
 #include "text.h"
 
-static char *path; /* absolute; NULL: there is none */
+static char *path; /* absolute; NULL: none */
 
 const char *fy_trace_path(void) { return path; }
 
@@ -22,13 +22,13 @@ const char *fy_trace_path(void) { return path; }
 
 static char *absolute(const char *name)
 {
-    char *cwd = *name == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
-    if (asprintf(&whole, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", name) < 0) whole = NULL;
+    char *cwd = *name == '/' ? NULL : getcwd(NULL, 0), *result = NULL;
+    if (asprintf(&result, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", name) < 0) result = NULL;
     free(cwd);
-    return whole;
+    return result;
 }
 
-/* run.jsonl and 2 make run.2.jsonl; NULL without memory. */
+/* run.jsonl and 2 give run.2.jsonl; NULL if out of memory. */
 static char *numbered(const char *name, int n)
 {
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
@@ -37,13 +37,13 @@ static char *numbered(const char *name, int n)
     return asprintf(&made, "%.*s.%d%s", (int)(dot - name), name, n, dot) < 0 ? NULL : made;
 }
 
-enum { MOST = 1000 }; /* names that are tried */
+enum { MOST = 1000 }; /* names to try */
 
 int fy_trace_open(const char *name, char *err, size_t room)
 {
     char *first = absolute(name);
     if (!first) fy_out_of_memory("the path of the trace");
-    char *next = first, *was = path; /* in a child, was is the name */
+    char *next = first, *old = path; /* `name` may be `path`, after a fork */
     int fd = fy_log_file(first, 0, err, room);
     for (int n = 2; fd < 0 && errno == EBUSY && n < MOST; n++) {
         if (next != first) free(next);
@@ -51,11 +51,11 @@ int fy_trace_open(const char *name, char *err, size_t room)
         fd = fy_log_file(next, 0, err, room);
     }
     if (fd >= 0 && next != first)
-        fprintf(stderr, "ferry: %s is being written by another program; this run goes to %s\n", first, next);
+        fprintf(stderr, "ferry: %s is being written by another program; this run is recorded to %s\n", first, next);
     path = fd >= 0 ? next : NULL;
     if (!path) free(next);
     if (next != first) free(first);
-    free(was);
+    free(old);
     return fd;
 }
 
@@ -64,13 +64,13 @@ void fy_trace_forked(int child)
     char *parents = path;
     path = NULL;
     if (parents && asprintf(&path, "%s.child%d", parents, child) < 0) {
-        fprintf(stderr, "ferry: no memory for the path of a child's trace: what the child does is not recorded\n");
+        fprintf(stderr, "ferry: out of memory for the path of a child's trace: the child is not recorded\n");
         path = NULL;
     }
     free(parents);
 }
 
-/* ---- whose it is ---- */
+/* ---- is the file still ours? ---- */
 
 typedef enum holder { OURS, NOBODY, ANOTHER } holder;
 
@@ -89,8 +89,8 @@ void fy_trace_forget(bool remove)
     path = NULL;
 }
 
-/* Somebody else's file stays: the next free name is ours. */
-static void step_aside(const fy_log *log)
+/* If the file was replaced, the replacement stays, and the next free name is used. */
+static void avoid_replaced(const fy_log *log)
 {
     for (int n = 2; n < MOST && holder_of(path, log) == ANOTHER; n++) {
         char *next = numbered(path, n);
@@ -99,7 +99,7 @@ static void step_aside(const fy_log *log)
             free(next);
             continue;
         }
-        fprintf(stderr, "ferry: %s was replaced while the program ran; its events go to %s\n", path, next);
+        fprintf(stderr, "ferry: %s was replaced while the program ran; its events are written to %s\n", path, next);
         free(path);
         path = next;
     }
@@ -119,48 +119,48 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* All that was recorded, as JSON lines. A thread that is still emitting is given 0.1 s to finish. */
+/* Writes all events as JSON lines. Waits up to 0.1 s for a thread that is still emitting. */
 static bool copy_lines(fy_log *log, int fd)
 {
     uint64_t cursor = 0;
     fy_text lines = {0};
-    bool good = true;
-    for (int patience = 100; good && cursor < fy_log_count(log);) {
+    bool ok = true;
+    for (int patience = 100; ok && cursor < fy_log_count(log);) {
         lines.size = 0;
         if (!fy_log_read(log, &cursor, &lines, 64 << 10)) {
             if (patience-- <= 0) fy_log_writer_gone(log);
             usleep(1000);
         }
         if (lines.lost) errno = ENOMEM;
-        good = !lines.lost && write_all(fd, lines.data, lines.size);
+        ok = !lines.lost && write_all(fd, lines.data, lines.size);
     }
     free(lines.data);
-    return good;
+    return ok;
 }
 
-/* A file that may not grow further is an error like others here, not a signal that kills. */
-static bool copy_lines_unharmed(fy_log *log, int fd)
+/* With SIGXFSZ blocked, the file size limit is an ordinary write error. */
+static bool copy_lines_without_signal(fy_log *log, int fd)
 {
     sigset_t too_large, before;
     sigemptyset(&too_large);
     sigaddset(&too_large, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &too_large, &before);
-    bool good = copy_lines(log, fd);
+    bool ok = copy_lines(log, fd);
     int error = errno;
     if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&too_large, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
-    return good;
+    return ok;
 }
 
-static void say_cut(const fy_log *log)
+static void report_truncated(const fy_log *log)
 {
-    fprintf(stderr, "ferry: %s was cut off while the program ran; ", path ? path : "the log of this run");
+    fprintf(stderr, "ferry: %s was truncated while the program ran; ", path ? path : "the log of this run");
     if (log->cut || !path) fprintf(stderr, "its events are lost\n");
-    else fprintf(stderr, "what is left of it can be read with `ferry view %s`\n", path);
+    else fprintf(stderr, "`ferry view %s` reads what is left of it\n", path);
 }
 
-static void say_unwritten(const fy_log *log, int error)
+static void report_unwritten(const fy_log *log, int error)
 {
     fprintf(stderr, "ferry: cannot write %s as JSON lines: %s; %s. ", path, strerror(error),
             error == EFBIG    ? "raise ulimit -f"
@@ -174,25 +174,25 @@ static void say_unwritten(const fy_log *log, int error)
 
 void fy_trace_write(fy_log *log)
 {
-    char *beside = NULL;
+    char *temporary = NULL;
     if (fy_log_is_cut(log)) {
-        say_cut(log);
+        report_truncated(log);
         return;
     }
     if (!path) return;
-    step_aside(log);
-    if (asprintf(&beside, "%s.tmp", path) < 0) {
-        say_unwritten(log, ENOMEM);
+    avoid_replaced(log);
+    if (asprintf(&temporary, "%s.tmp", path) < 0) {
+        report_unwritten(log, ENOMEM);
         return;
     }
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good = fd >= 0 && copy_lines_unharmed(log, fd);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool ok = fd >= 0 && copy_lines_without_signal(log, fd);
     int error = errno;
-    if (fd >= 0 && close(fd)) good = false, error = errno;
-    bool cut = fy_log_is_cut(log); /* meanwhile: the lines may be too few */
-    if (good && !cut && rename(beside, path)) good = false, error = errno;
-    if (!good || cut) unlink(beside);
-    if (cut) say_cut(log);
-    else if (!good) say_unwritten(log, error);
-    free(beside);
+    if (fd >= 0 && close(fd)) ok = false, error = errno;
+    bool cut = fy_log_is_cut(log); /* truncated meanwhile: lines may be missing */
+    if (ok && !cut && rename(temporary, path)) ok = false, error = errno;
+    if (!ok || cut) unlink(temporary);
+    if (cut) report_truncated(log);
+    else if (!ok) report_unwritten(log, error);
+    free(temporary);
 }

@@ -1,6 +1,6 @@
-/* trace_writer.c: the one way into the log: claim a slot, fill it, publish it. No lock, no allocation and no
- * text on the hot path; bytes that do not fit a slot go into the arena before it is published, so
- * whoever sees an event sees all of it. A process writes to one log at a time. */
+/* trace_writer.c: appends events to the log: claim a slot, fill it, publish it. The hot path takes no lock, allocates
+ * nothing and formats no text. Data that does not fit a slot is copied to the arena before the slot is published, so a
+ * reader of an event sees all of it. A process writes to one log at a time. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <unistd.h>
@@ -14,14 +14,14 @@
 
 _Atomic uint32_t fy_log_generation;
 
-static _Atomic(fy_head *) head; /* NULL: nothing is recorded */
+static _Atomic(fy_head *) head; /* NULL: not recording */
 static fy_slot *slots;
 static unsigned char *arena;
 static fy_log *mine;
-static pid_t owner;              /* whose helper thread it is */
-static _Atomic uint32_t threads; /* numbers given out in this log */
+static pid_t owner;              /* the process that has the helper thread */
+static _Atomic uint32_t threads; /* threads numbered in this log */
 
-/* A thread's number in the log of that generation. */
+/* The thread's number in the log of that generation. */
 static _Thread_local struct {
     uint32_t generation;
     uint16_t number;
@@ -47,7 +47,7 @@ FY_SCHEMA(KIND, FIELD, END)
 
 size_t fy_record_size(unsigned kind) { return kind < FY_KIND_COUNT ? record_sizes[kind] : 0; }
 
-/* The head of the log, after starting one where that is due (a child's first event). */
+/* The current log's head, or NULL. Starts a log if one is due (the first event of a forked child). */
 static fy_head *recording(void)
 {
     fy_head *h = atomic_load_explicit(&head, memory_order_acquire);
@@ -57,8 +57,8 @@ static fy_head *recording(void)
 
 bool fy_log_is_on(void) { return recording() != NULL; }
 
-/* All of a slot but its kind. Thread 0 is the main thread; the others are numbered by their first event. There are 16
- * bits for it: the 65,535th and all that come after share the last number. */
+/* Fills a slot except its kind. Thread 0 is the main thread; the others are numbered by their first event. The 16-bit
+ * number saturates: all threads from the 65,535th on share the last one. */
 static void write_slot(fy_slot *slot, fy_ref site, int64_t t, const void *record, size_t bytes)
 {
     uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
@@ -101,7 +101,7 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
     return seq;
 }
 
-/* Both slots are written before either is published, so that either tells all. */
+/* Both slots are written before either is published, because each needs the other's half of the record. */
 static void fill_pair(fy_slot *slot, fy_ref site, const fy_host_op_event *o)
 {
     int64_t t = fy_clock_now();
@@ -111,10 +111,10 @@ static void fill_pair(fy_slot *slot, fy_ref site, const fy_host_op_event *o)
     atomic_store_explicit(&slot->kind, FY_KIND_op | FY_PAIRED, memory_order_release);
 }
 
-/* Near the end of what is ready the two slots might be parted: one might be the log's last. */
+/* Not near the mark: the first slot could be the log's last, and the record would be torn. */
 bool fy_emit_host_op(fy_site *at, const fy_host_op_event *o)
 {
-    enum { NEAR = 1024 }; /* more than there are threads that come here at once */
+    enum { NEAR = 1024 }; /* more than the threads that are here concurrently */
     fy_head *h = recording();
     uint64_t mark = atomic_load_explicit(&fy_slot_mark, memory_order_acquire);
     if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) + NEAR >= mark) return false;
@@ -149,8 +149,9 @@ fy_ref fy_ref_bytes(const void *p, size_t bytes)
     return ref;
 }
 
-/* Strings and shapes by content: a table of references, open addressing, never emptied within a log. A place
- * holds the log's generation above the reference. Where it is crowded something is simply kept twice. */
+/* Strings and shapes are interned by content, in a lock-free open-addressing table. An entry is the log's generation in
+ * the upper 32 bits and the reference in the lower, so a new log invalidates them all. After PROBES collisions a value
+ * is stored again. */
 enum { INTERNED = 4096, PROBES = 8, LONGEST = 256 };
 static _Atomic uint64_t interned[INTERNED];
 
@@ -160,17 +161,17 @@ static fy_ref intern(uint64_t hash, const void *p, size_t n)
     fy_ref made = 0;
     hash ^= hash >> 32;
     for (uint64_t i = 0; i < PROBES; i++) {
-        _Atomic uint64_t *place = &interned[(hash + i) % INTERNED];
-        uint64_t there = atomic_load_explicit(place, memory_order_acquire);
-        if (there >> 32 != generation) {
+        _Atomic uint64_t *cell = &interned[(hash + i) % INTERNED];
+        uint64_t found = atomic_load_explicit(cell, memory_order_acquire);
+        if (found >> 32 != generation) {
             if (!made && !(made = fy_ref_bytes(p, n))) return 0;
-            if (atomic_compare_exchange_strong(place, &there, generation << 32 | made)) return made;
+            if (atomic_compare_exchange_strong(cell, &found, generation << 32 | made)) return made;
         }
-        if (there >> 32 != generation) continue;
-        const unsigned char *kept = arena + 8ull * (fy_ref)there;
+        if (found >> 32 != generation) continue;
+        const unsigned char *stored = arena + 8ull * (fy_ref)found;
         fy_entry entry;
-        memcpy(&entry, kept, sizeof entry);
-        if (entry.size == n && !memcmp(kept + sizeof entry, p, n)) return (fy_ref)there;
+        memcpy(&entry, stored, sizeof entry);
+        if (entry.size == n && !memcmp(stored + sizeof entry, p, n)) return (fy_ref)found;
     }
     return made ? made : fy_ref_bytes(p, n);
 }
@@ -196,17 +197,17 @@ fy_ref fy_ref_dims(const int64_t *dims, int n)
     return intern(hash, dims, (size_t)n * sizeof *dims);
 }
 
-/* ---- whose log ---- */
+/* ---- opening and closing ---- */
 
 void fy_log_forked(void)
 {
     atomic_store(&head, NULL);
     fy_reserve_forked();
-    fy_log_close(mine); /* this mapping of it; the parent has its own */
+    fy_log_close(mine); /* unmaps it here; the parent keeps its own mapping */
     mine = NULL;
 }
 
-static void let_go(void)
+static void close_current(void)
 {
     if (owner != getpid()) fy_log_forked();
     atomic_store(&head, NULL);
@@ -216,7 +217,7 @@ static void let_go(void)
     owner = getpid();
 }
 
-static bool take(fy_log *log, bool verdicts, char *err, size_t room)
+static bool start_writing(fy_log *log, bool verdicts, char *err, size_t room)
 {
     if (!fy_reserve_begin(log, verdicts, err, room)) return false;
     slots = log->slots;
@@ -229,18 +230,17 @@ static bool take(fy_log *log, bool verdicts, char *err, size_t room)
 
 bool fy_log_adopt(int fd, char *err, size_t room)
 {
-    let_go();
+    close_current();
     fy_log *log = fy_log_open(fd, err, room);
     if (!log) return false;
     if (!log->writable || log->arena_bytes < log->head->arena_bytes + FY_VERDICT_ARENA) {
-        snprintf(err, room, "the log on descriptor %d cannot be written; make it with fy_log_file and keep it whole",
-                 fd);
+        snprintf(err, room, "the log on descriptor %d is not writable, or truncated; create it with fy_log_file", fd);
         fy_log_close(log);
         return false;
     }
     atomic_store(&log->head->writer, getpid());
     atomic_store(&log->head->born, fy_process_started(getpid()));
-    if (!take(log, false, err, room)) {
+    if (!start_writing(log, false, err, room)) {
         fy_log_close(log);
         return false;
     }
@@ -248,11 +248,11 @@ bool fy_log_adopt(int fd, char *err, size_t room)
     return true;
 }
 
-/* What the program claimed and did not get does not count; verdicts follow what it got. */
+/* Slots that the program claimed beyond its limit are dropped; verdicts follow its last valid one. */
 void fy_log_write_to(fy_log *log)
 {
     char err[256];
-    let_go();
+    close_current();
     if (!log || !log->writable || log->arena_bytes < log->head->arena_bytes + FY_VERDICT_ARENA) return;
     fy_head *h = log->head;
     uint64_t full = atomic_load(&h->full), next = atomic_load(&h->next);
@@ -260,7 +260,7 @@ void fy_log_write_to(fy_log *log)
     atomic_store(&h->full, 0);
     if (atomic_load(&h->arena) > h->arena_bytes) atomic_store(&h->arena, h->arena_bytes);
     fy_session_is_over();
-    take(log, true, err, sizeof err);
+    start_writing(log, true, err, sizeof err);
 }
 
 fy_log *fy_log_of_process(void) { return mine; }

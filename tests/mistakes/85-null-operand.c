@@ -1,4 +1,4 @@
-/* line 7 | a tensor or a number is wanted here, and not NULL | a tensor is what fy_ones */
+/* line 7 | expected a tensor or a number, not NULL | a tensor is what fy_ones */
 #include <ferry.h>
 
 int main(void)

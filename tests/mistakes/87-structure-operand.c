@@ -1,4 +1,4 @@
-/* line 8 | a tensor or a number is wanted here | a number is 2 or 0.5 */
+/* line 8 | expected a tensor or a number | a number is 2 or 0.5 */
 #include <ferry.h>
 
 int main(void)
