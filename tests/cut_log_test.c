@@ -32,7 +32,7 @@ static void a_program_that_cuts_its_log_is_told_and_does_not_pass(void **state)
     char *printed;
     assert_true(school_write(ID, cutter));
     assert_int_equal(school_run("grade 1 --json", &printed), 1);
-    if (!strstr(printed, "cut off or wrote over the log")) fail_msg("%s", printed);
+    if (!strstr(printed, "truncated or overwrote its own event log")) fail_msg("%s", printed);
     free(printed);
 }
 
@@ -58,7 +58,7 @@ static void the_lessons_go_on_when_a_program_cuts_its_log(void **state)
         await(&p.ferry, "FAIL same-device");
         forget(&p.ferry);
         assert_true(school_write(ID, cutter));
-        await(&p.ferry, "cut off or wrote over the log");
+        await(&p.ferry, "truncated or overwrote its own event log");
         look_back(fd, 2 * run);
         cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     }
