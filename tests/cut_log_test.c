@@ -130,7 +130,7 @@ static void a_page_that_stays_does_not_hold_the_logs_name(void **state)
     running program = {.out = ends[0], .pid = fork()};
     if (!program.pid) be_killed(path, ends[1]);
     close(ends[1]);
-    await(&program, "` ends that\n");
+    await(&program, "` stops the viewer)\n");
     assert_int_equal(sscanf(strstr(program.text, "`kill "), "`kill %d`", &viewer), 1);
     int fd = fy_log_file(path, 0, err, sizeof err);
     kill(viewer, SIGTERM);
