@@ -37,7 +37,7 @@ static void help_and_mistakes_have_their_exit_status(void **state)
     expect("grade 1 --quick", 2, "unknown option '--quick'");
     expect("grade 1 2", 2, "one argument too many: '2'");
     expect("serve --port", 2, "a value is missing after '--port'");
-    expect("serve --port 99999", 2, "this value cannot be used: '99999'");
+    expect("serve --port 99999", 2, "invalid value: '99999'");
 }
 
 static void list_names_every_lesson(void **state)

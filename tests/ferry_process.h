@@ -83,7 +83,7 @@ typedef struct page {
 /* When it has said all it says at the start. */
 static inline void enter_page(page *p)
 {
-    await(&p->ferry, "Ctrl-C ends");
+    await(&p->ferry, "Ctrl-C stops");
     p->door = door_of(p->ferry.text);
     assert_true(p->door.port > 0);
 }
