@@ -1,8 +1,8 @@
-// draw.js: boxes in, pixels out. Everything is a function of the scene: the layout, what happens in
-// the step, how far its motion has come (0..1) and the theme.
+// draw.js: boxes in, pixels out. A pure function of the scene: the layout, the actions of
+// the step, the progress m of its animation (0..1) and the theme.
 
 import * as units from '../model/units.js';
-import { look, tile } from './colours.js';
+import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
 import { drawCopy, drawOp, drawTrailBelow, drawWait } from './motion.js';
 import { drawLanes } from './lanes.js';
@@ -46,7 +46,7 @@ function drawMemory(c, th, memory, { tall, low }) {
   const name = host ? 'CPU RAM' : `GPU VRAM${memory.device === 'cuda:0' ? '' : ` ${memory.device}`}`;
   const w = text(c, none ? 'No GPU' : name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
   const about = summary(memory, none, tall || low);
-  const badge = low && host ? 150 : 0; // where the program's line is told
+  const badge = low && host ? 150 : 0; // room for the program's line
   const place = tall || low ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
   text(c, about, place[0], place[1], { font: `12px ${th.sans}`, color: th.soft, max: place[2] });
   drawCores(c, th, memory, host, none);
@@ -119,7 +119,7 @@ function drawChevrons(c, th, { from, to }, way) {
   }
 }
 
-// The program's own place: the line it is at, and whether it goes on or waits.
+// The program's state: its current line, and whether it waits.
 function drawProgram(c, { layout, theme: th, line, waits, scale }) {
   const host = layout.memories[0];
   if (!line || layout.tall) return;
@@ -143,7 +143,7 @@ function drawProgram(c, { layout, theme: th, line, waits, scale }) {
 
 // ---- tensors --------------------------------------------------------------------------------------
 
-// A box that the new layout has put elsewhere slides there first.
+// A box that the new layout moved slides to its new place.
 function placed(box, m) {
   if (!box.before || m >= 0.35) return box;
   const t = ease(m / 0.35);
@@ -151,7 +151,7 @@ function placed(box, m) {
   return { ...box, x: mix('x'), y: mix('y'), w: mix('w'), h: mix('h'), scale: mix('scale') };
 }
 
-// How a box looks at this moment of the step.
+// A box's appearance at this moment of the step.
 function stateOf(scene, box) {
   const { actions, m } = scene;
   const s = { alpha: 1, empty: box.empty, unused: box.empty, glow: 0 };
@@ -183,7 +183,7 @@ function markOp(s, a, box, m) {
 
 function drawBox(c, scene, box, s) {
   const { theme: th, scale } = scene;
-  const { hue, pattern } = look(box.index);
+  const { hue, pattern } = tensorStyle(box.index);
   const gone = box.freed && s.leaving === undefined;
   c.save();
   c.globalAlpha = gone ? 0.55 : s.alpha;
@@ -217,7 +217,7 @@ function drawOutline(c, th, box, r, color) {
   c.setLineDash([]);
 }
 
-// A tinted body for the words, and a band in full hue and pattern that says which tensor it is.
+// A tinted body for the text, and a band in full hue and pattern that identifies the tensor.
 function drawFilled(c, { th, scale, box, r, hue, pattern, leaving = 1 }) {
   c.save();
   c.globalAlpha *= 0.35 + 0.65 * leaving;
