@@ -227,8 +227,8 @@ const on = {
       if (mode === 'view' && shown && died(shown)) notice(killed(shown), 'bad');
       else notice(mode === 'view' && shown?.ended ? OVER : 'The server does not answer; reconnecting. Everything received so far stays usable.');
     }
-    if (state === 'anew' && token) notice('Another Ferry run uses this address now: open the one that it printed. This page stays usable.');
-    else if (state === 'anew' || state === 'refused') {
+    if (state === 'replaced' && token) notice('Another Ferry run uses this address now: open the one that it printed. This page stays usable.');
+    else if (state === 'replaced' || state === 'refused') {
       notice(token ? 'No connection. Open the URL that the terminal printed last; this one may be from an earlier start.'
         : 'This page needs the full URL that the terminal printed, with #token= at its end.', 'bad');
     }

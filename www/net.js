@@ -33,7 +33,7 @@ export function api(token) {
 
 /**
  * Follows the server's runs. on: {hello, run, events, ended, status, link}; `link` gets "open",
- * "lost" (retrying), "refused" (never connected, retrying) and "anew" (final: another server runs at
+ * "lost" (retrying), "refused" (never connected, retrying) and "replaced" (final: another server runs at
  * this address and rejects the token). resume(run) returns the number of events already received.
  */
 export function connect(token, on, resume) {
@@ -60,7 +60,7 @@ export function connect(token, on, resume) {
   }
 
   async function retry() {
-    if (await tokenRejected(token)) on.link('anew');
+    if (await tokenRejected(token)) on.link('replaced');
     else open();
   }
 

@@ -150,7 +150,7 @@ static void describe_end(const run_options *o, const attempt *a, outcome *out)
         return;
     }
     const struct verdict_check *failed = j->judged ? verdict_failure(&j->verdict) : NULL;
-    /* A check about the same event explains more, except "answered", which only says that no answer came. */
+    /* A check about the same event explains more, except "answered", which only reports the missing answer. */
     bool explained = failed && failed->seq == j->error.seq && strcmp(failed->name, "answered") != 0;
     out->stopped = true;
     SET(message, "%s", explained ? failed->message : j->error.message);
@@ -182,14 +182,14 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
 {
     const judgement *j = &a->judgement;
     bool ended_well = a->child.end == CHILD_EXITED && a->child.code == 0;
-    bool grading = o->grade && !o->demo;
+    bool graded = o->grade && !o->demo;
     out->seed = a->seed;
     out->graded = j->judged;
     if (j->judged) out->verdict = j->verdict;
     if (!ended_well) describe_end(o, a, out);
     else if (j->spoiled) describe_spoiled_log(out);
     else if (j->judged) describe_verdict(j, out);
-    else if (grading) {
+    else if (graded) {
         out->end = RUN_TROUBLE;
         SET(message, "%s", j->trouble);
         SET(hint, "this is not your mistake; run make and try again");

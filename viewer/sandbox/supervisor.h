@@ -32,7 +32,7 @@ typedef struct process_tree {
 process_tree process_tree_of(pid_t root, size_t page);
 /* Sends a signal to every descendant; returns how many received it. page: bytes of a memory page. */
 int process_tree_signal(pid_t root, int signal);
-/* Bytes of private memory that are resident, and of data segment that is mapped. */
+/* Bytes of resident private memory, and of mapped data: the limits apply to both. */
 void process_memory(pid_t pid, size_t page, size_t *used, size_t *mapped);
 
 #endif

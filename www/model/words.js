@@ -213,8 +213,8 @@ function operated(e, n) {
 
 // A simulated card multiplies with OpenBLAS, a real one with cuBLAS.
 function library(e) {
-  const stands = e.device !== 'cpu' && String(e.blas).startsWith('cblas_');
-  return stands ? `OpenBLAS (${e.blas}), which stands in for cuBLAS here` : e.blas;
+  const simulated = e.device !== 'cpu' && String(e.blas).startsWith('cblas_');
+  return simulated ? `OpenBLAS (${e.blas}), which stands in for cuBLAS here` : e.blas;
 }
 
 // A message of several lines, as sentences.
@@ -225,8 +225,8 @@ function lines(words) {
 
 function parts(e) {
   const named = [['overhead', 'overhead'], ['staging', 'staging'], ['wire', 'on the wire']];
-  const said = named.filter(([key]) => e[key] > 0).map(([key, label]) => `${units.time(e[key])} ${label}`);
-  return said.length > 1 ? ` Its cost: ${said.join(', ')}.` : '';
+  const costs = named.filter(([key]) => e[key] > 0).map(([key, label]) => `${units.time(e[key])} ${label}`);
+  return costs.length > 1 ? ` Its cost: ${costs.join(', ')}.` : '';
 }
 
 function sample(e, dtype) {

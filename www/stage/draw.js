@@ -184,14 +184,14 @@ function markOp(s, a, box, m) {
 function drawBox(c, scene, box, s) {
   const { theme: th, scale } = scene;
   const { hue, pattern } = tensorStyle(box.index);
-  const gone = box.freed && s.leaving === undefined;
+  const freed = box.freed && s.leaving === undefined;
   c.save();
-  c.globalAlpha = gone ? 0.55 : s.alpha;
+  c.globalAlpha = freed ? 0.55 : s.alpha;
   const r = Math.max(3, 9 * box.scale);
-  if (s.glow > 0 && !gone) drawGlow(c, box, r, hue, s.glow);
-  if (gone || s.empty) drawOutline(c, th, box, r, gone || s.unused ? th.faint : hue);
+  if (s.glow > 0 && !freed) drawGlow(c, box, r, hue, s.glow);
+  if (freed || s.empty) drawOutline(c, th, box, r, freed || s.unused ? th.faint : hue);
   else drawFilled(c, { th, scale, box, r, hue, pattern, leaving: s.leaving });
-  drawLabel(c, th, box, s, gone);
+  drawLabel(c, th, box, s, freed);
   if (scene.focus === box.storage) drawFocus(c, th, box, r);
   c.restore();
 }
@@ -248,10 +248,10 @@ function drawFilled(c, { th, scale, box, r, hue, pattern, leaving = 1 }) {
 
 export const bandWidth = (box) => Math.max(4, 14 * box.scale);
 
-function drawLabel(c, th, box, s, gone) {
+function drawLabel(c, th, box, s, freed) {
   const x = box.x + bandWidth(box) + 8 * box.scale;
   const max = box.x + box.w - x - 5;
-  const color = gone || s.empty ? th.soft : th.ink;
+  const color = freed || s.empty ? th.soft : th.ink;
   if (box.h < 17) return;
   const size = box.h < 30 ? 11 : box.scale < 1.1 ? 13.5 : 15;
   const name = { font: `600 ${size}px ${th.mono}`, color, max };
@@ -263,7 +263,7 @@ function drawLabel(c, th, box, s, gone) {
   const step = box.h / 3.6;
   text(c, box.name, x, box.y + step * 0.86, name);
   text(c, `${units.shape(box.shape)} ${box.dtype}`, x, box.y + step * 1.86, small);
-  const note = gone ? 'freed' : s.empty ? 'reserved' : box.stale ? 'stale' : '';
+  const note = freed ? 'freed' : s.empty ? 'empty' : box.stale ? 'stale' : '';
   const bytes = units.bytes(box.bytes);
   text(c, note ? `${bytes} · ${note}` : bytes, x, box.y + step * 2.76, small);
 }

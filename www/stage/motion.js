@@ -56,7 +56,7 @@ function down(src, dst, lane) {
 
 /** Drawn below the boxes: the path of a copy, the lines from an op's operands to its chip and its result. */
 export function drawTrailBelow(c, scene, a) {
-  if (a.type === 'copy') drawWay(c, scene, a);
+  if (a.type === 'copy') drawPath(c, scene, a);
   if (a.type !== 'op' || a.birth) return;
   const chip = chipRect(scene.layout, a);
   if (!chip) return;
@@ -113,7 +113,7 @@ function progress({ layout, m }, a) {
   return { points, stop, t: travel(stop, part(m, 0.04, 0.88)), hue: tensorStyle(boxOf(layout, a.dst).index).hue };
 }
 
-function drawWay(c, scene, a) {
+function drawPath(c, scene, a) {
   const { points, t, hue } = progress(scene, a) ?? { t: 0 };
   if (t <= 0) return;
   c.save();
