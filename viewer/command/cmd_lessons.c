@@ -9,8 +9,6 @@
 
 /* ---- list -------------------------------------------------------------------------------------------- */
 
-static const char *state_of(progress p) { return p.done ? "done" : p.attempts ? "begun" : "new"; }
-
 int command_list(const command *c, int argc, char **argv)
 {
     options o;
@@ -19,7 +17,8 @@ int command_list(const command *c, int argc, char **argv)
     if (!lessons_open(&s)) return NOT_PASSED;
     for (int i = 0; i < s.catalogue.count; i++) {
         const lesson *l = &s.catalogue.lessons[i];
-        printf("%-5s  %-16s  %s\n", state_of(progress_of(&s.home, l)), l->id, l->title);
+        progress p = progress_of(&s.home, l);
+        printf("%-5s  %-16s  %s\n", p.done ? "done" : p.attempts ? "begun" : "new", l->id, l->title);
     }
     printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n"
            "these marks come from my/progress.json; to grade everything again: %s grade --all\n",

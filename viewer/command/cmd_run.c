@@ -116,12 +116,6 @@ static int grade_all(const lesson_env *s, const options *o)
     return passed == count ? FINE : NOT_PASSED;
 }
 
-static int grade_one(const command *c, const lesson_env *s, const options *o)
-{
-    const lesson *l = lessons_find(s, c, o->word[0]);
-    return l ? grade_once(s, l, o) : NOT_UNDERSTOOD;
-}
-
 int command_grade(const command *c, int argc, char **argv)
 {
     options o;
@@ -132,7 +126,8 @@ int command_grade(const command *c, int argc, char **argv)
         return NOT_UNDERSTOOD;
     }
     if (!lessons_open(&s)) return NOT_PASSED;
-    int status = o.all ? grade_all(&s, &o) : grade_one(c, &s, &o);
+    const lesson *l = o.all ? NULL : lessons_find(&s, c, o.word[0]);
+    int status = o.all ? grade_all(&s, &o) : l ? grade_once(&s, l, &o) : NOT_UNDERSTOOD;
     lessons_close(&s);
     return status;
 }

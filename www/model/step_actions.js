@@ -62,7 +62,7 @@ const readers = {
 
   tensor(list, e, state) {
     if (e.view_of) list.push({ type: 'view', storage: e.storage, name: e.name });
-    else if (!last(list, 'alloc')) touch(list, state, e);
+    else if (!last(list, 'alloc') && state.storages.has(e.storage)) list.push({ type: 'view', storage: e.storage, name: e.name });
   },
 
   answer: (list, e) => list.push({ type: 'answer', storage: e.storage, name: e.name }),
@@ -70,10 +70,6 @@ const readers = {
   oom: (list, e) => list.push({ type: 'error', code: 'out of memory', device: e.device }),
   mark: (list, e) => list.push({ type: 'mark', text: e.text, now: e.now }),
 };
-
-function touch(list, state, e) {
-  if (state.storages.has(e.storage)) list.push({ type: 'view', storage: e.storage, name: e.name });
-}
 
 function detail(e) {
   if (e.blas) return e.blas;
