@@ -15,7 +15,7 @@
 
 enum { TURNS = 20 };
 
-static fy_tensor *x, *y, *doubles, *point, *wide, *away, *gone;
+static fy_tensor *x, *y, *doubles, *point, *wide, *away, *gone, *mask, *classes;
 
 // clang-format off
 /* X(what writes into x, a mistake in the same call) */
@@ -28,6 +28,11 @@ static fy_tensor *x, *y, *doubles, *point, *wide, *away, *gone;
     X(fy_relu_(x), fy_relu_(wide)) \
     X(fy_neg_(x), fy_neg_(wide)) \
     X(fy_exp_(x), fy_exp_(wide)) \
+    X(fy_sqrt_(x), fy_sqrt_(wide)) \
+    X(fy_addcmul_(x, y, y), fy_addcmul_(wide, y, y)) \
+    X(fy_addcdiv_(x, y, y, 2), fy_addcdiv_(wide, y, y, 2)) \
+    X(fy_masked_fill_(x, mask, 2), fy_masked_fill_(wide, mask, 2)) \
+    X(fy_scatter_add_(x, 1, classes, y), fy_scatter_add_(wide, 1, classes, y)) \
     X(fy_fill_(x, 2), fy_fill_(x, y)) \
     X(fy_fill_(x, point), fy_fill_(x, gone)) \
     X(fy_zero_(x), fy_zero_(gone)) \
@@ -54,7 +59,7 @@ static fy_tensor *call(int n, bool right_one)
     return NULL;
 }
 
-static fy_tensor **const operands[] = {&x, &y, &doubles, &point, &wide, &away};
+static fy_tensor **const operands[] = {&x, &y, &doubles, &point, &wide, &away, &mask, &classes};
 enum { OPERANDS = sizeof operands / sizeof *operands };
 
 /* Each with one reference, and in no scope. */
@@ -65,6 +70,8 @@ static void make_operands(const char *here, const char *there)
     doubles = fy_ones((2, 3), .device = here, .dtype = FY_FLOAT64);
     point = fy_full((), 2.0, .device = here);
     gone = fy_ones((2, 3), .device = here);
+    mask = fy_ones((2, 3), .device = here, .dtype = FY_BOOL);
+    classes = fy_zeros((2, 3), .device = here, .dtype = FY_INT64);
     FY_SCOPE
     {
         wide = fy_keep(fy_expand(fy_ones((3), .device = here), (2, 3)));

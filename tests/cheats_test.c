@@ -178,7 +178,7 @@ static void a_file_from_elsewhere_does_not_pass(void **state)
     char *solution = file_read("lessons/" ID "/solution.c", NULL);
     write_in("elsewhere", "copy.c", solution);
     free(solution);
-    assert_refused("#include \"../elsewhere/copy.c\"\n", "copy.c, which lies outside my");
+    assert_refused("#include \"../elsewhere/copy.c\"\n", "copy.c, which is outside my");
 }
 
 static void ferrys_inside_is_not_a_learners_to_read(void **state)
@@ -221,7 +221,7 @@ static void a_folder_of_the_environment_is_not_the_systems(void **state)
     snprintf(folder, sizeof folder, "%s/elsewhere", school_folder);
     setenv("CPATH", folder, 1);
     assert_refused("#include <ferry.h>\n#include <sol.h>\nint main(void) { return ODD; }\n",
-                   "sol.h, which lies outside my");
+                   "sol.h, which is outside my");
     unsetenv("CPATH");
 }
 

@@ -33,11 +33,11 @@ static void help_and_mistakes_have_their_exit_status(void **state)
     expect("--version", 0, "ferry 0.");
     expect("frobnicate", 2, "no command 'frobnicate'");
     expect("grade", 2, "usage: ferry grade ID");
-    expect("grade 99", 2, "there is no lesson '99'; there are 01-where-am-i");
+    expect("grade 99", 2, "there is no lesson '99'; the lessons are 01-where-am-i");
     expect("grade 1 --quick", 2, "unknown option '--quick'");
     expect("grade 1 2", 2, "one argument too many: '2'");
     expect("serve --port", 2, "a value is missing after '--port'");
-    expect("serve --port 99999", 2, "this value cannot be used: '99999'");
+    expect("serve --port 99999", 2, "invalid value: '99999'");
 }
 
 static void list_names_every_lesson(void **state)

@@ -32,7 +32,7 @@ static void a_program_that_cuts_its_log_is_told_and_does_not_pass(void **state)
     char *printed;
     assert_true(school_write(ID, cutter));
     assert_int_equal(school_run("grade 1 --json", &printed), 1);
-    if (!strstr(printed, "cut off or wrote over the log")) fail_msg("%s", printed);
+    if (!strstr(printed, "truncated or overwrote its own event log")) fail_msg("%s", printed);
     free(printed);
 }
 
@@ -58,7 +58,7 @@ static void the_lessons_go_on_when_a_program_cuts_its_log(void **state)
         await(&p.ferry, "FAIL same-device");
         forget(&p.ferry);
         assert_true(school_write(ID, cutter));
-        await(&p.ferry, "cut off or wrote over the log");
+        await(&p.ferry, "truncated or overwrote its own event log");
         look_back(fd, 2 * run);
         cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     }
@@ -130,7 +130,7 @@ static void a_page_that_stays_does_not_hold_the_logs_name(void **state)
     running program = {.out = ends[0], .pid = fork()};
     if (!program.pid) be_killed(path, ends[1]);
     close(ends[1]);
-    await(&program, "` ends that\n");
+    await(&program, "` stops the viewer)\n");
     assert_int_equal(sscanf(strstr(program.text, "`kill "), "`kill %d`", &viewer), 1);
     int fd = fy_log_file(path, 0, err, sizeof err);
     kill(viewer, SIGTERM);

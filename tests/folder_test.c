@@ -138,7 +138,7 @@ static void programs_are_built_where_only_their_writers_write(void **state)
     assert_false(build_folder_make(&apart, at("built"), err, sizeof err));
     assert_non_null(strstr(err, "; set XDG_CACHE_HOME to a folder of your own"));
     assert_false(build_folder_make(&beside, at("built"), err, sizeof err));
-    assert_non_null(strstr(err, "can be written by others than the folder of your files; remove it"));
+    assert_non_null(strstr(err, "is writable by more users than your source folder; remove it"));
     assert_int_equal(chmod(at("my"), 0775), 0); /* a group that works together, or a disk without modes */
     assert_true(build_folder_make(&beside, at("built"), err, sizeof err));
 }

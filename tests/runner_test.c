@@ -132,7 +132,7 @@ static void a_lucky_answer_fails_in_the_second_run(void **state)
     free(text);
     assert_int_equal(out.end, RUN_FAILED);
     assert_true(out.second);
-    assert_says(&out, "not for others");
+    assert_says(&out, "not with others");
     outcome_free(&out);
 }
 
@@ -193,7 +193,7 @@ static void a_null_pointer_is_a_crash(void **state)
     (void)state;
     outcome out = run_text(BEGIN "    volatile int *p = (int *)(long)(fy_dim(b) - 2);\n    *p = 1;\n}\n", 0);
     assert_int_equal(out.line, 11);
-    assert_failed(&out, "memory that is not its own");
+    assert_failed(&out, "invalid memory access");
 }
 
 static void a_device_pointer_is_explained_by_name(void **state)
@@ -243,7 +243,7 @@ static void killing_the_parent_is_noticed(void **state)
 {
     (void)state;
     outcome out = run_text(BEGIN "    kill(getppid(), SIGKILL);\n    pause();\n}\n", 0);
-    assert_failed(&out, "watches over it");
+    assert_failed(&out, "its supervisor");
 }
 
 static void leaving_early_is_not_answering(void **state)

@@ -35,7 +35,7 @@ static void watch_grades_each_save(void **state)
     assert_true(school_hand_in(ID, "starter.c"));
     start_ferry(&r, (const char *[]){"watch", "1", NULL});
     await(&r, "FAIL same-device");
-    await(&r, "Ctrl-C ends");
+    await(&r, "Ctrl-C stops");
     forget(&r);
     assert_true(school_hand_in(ID, "solution.c")); /* by rename */
     await(&r, "Passed.");
@@ -308,8 +308,7 @@ static void a_browser_that_is_not_there_is_said_once_and_stops_nothing(void **st
     (void)state;
     page p;
     open_page_on_a_desktop(&p, "/nonexistent");
-    assert_int_equal(times_said(p.ferry.text, "ferry: no browser could be started here; open that address yourself"),
-                     1);
+    assert_int_equal(times_said(p.ferry.text, "ferry: no browser could be started; open that URL yourself"), 1);
     assert_int_equal(times_said(p.ferry.text, "browser"), 1);
     cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     close(door_join(&p.door));

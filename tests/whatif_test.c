@@ -281,7 +281,7 @@ static void mistakes_have_their_exit_status(void **state)
     expect("whatif", 2, "usage: ferry whatif FILE");
     expect("whatif /nowhere/run.jsonl", 1, "cannot open /nowhere/run.jsonl");
     expect("whatif x --card abacus", 2, "there is no card 'abacus'; known: h200, laptop, old");
-    expect("whatif x --bus 8", 2, "--bus 8 is no rate; write a number and its unit, as in --bus 8GB/s");
+    expect("whatif x --bus 8", 2, "--bus 8 is not a rate; write a number and its unit, as in --bus 8GB/s");
     expect("whatif x --peer maybe", 2, "write --peer on or --peer off");
     expect("whatif x --card", 2, "a value is missing after '--card'");
 }
@@ -297,9 +297,9 @@ static void both_ledgers_are_printed(void **state)
     snprintf(arguments, sizeof arguments, "whatif %s --bus 6GB/s", path);
     expect(arguments, 0, "What if: --bus 6GB/s\nmodelled times in us                     as logged        what if\n");
     expect(arguments, 0, "  on the bus, to a card                    1000.000       2000.000    200 %\n");
-    expect(arguments, 0, "  12000000 bytes to a card in 1 copy\n  12000000 bytes home in 1 copy\n");
+    expect(arguments, 0, "  12000000 bytes to a card in 1 copy\n  12000000 bytes to the host in 1 copy\n");
     snprintf(arguments, sizeof arguments, "whatif %s --pinned --card old", path);
-    expect(arguments, 0, "  --pinned: page-locked from the start; what the locking costs is not in it.\n");
+    expect(arguments, 0, "  --pinned: page-locked from the start; the cost of page-locking is not included.\n");
 }
 
 int main(void)

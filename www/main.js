@@ -1,5 +1,5 @@
-// main.js: the only wiring. Events come in from net.js and go to the run they belong to; clock.js says
-// which step is on; everything that shows something is told about that step, and only when it changed.
+// main.js: wires all modules. Events from net.js are added to their run; clock.js selects the current
+// step; the views are updated when it changes.
 
 import { clock } from './stage/clock.js';
 import { editor } from './lessons/editor.js';
@@ -18,17 +18,17 @@ import { transport } from './panes/transport.js';
 import { verdict } from './lessons/verdict.js';
 import { sentence, stepSentence } from './model/words.js';
 
-const FIRST_MOVE = 1200; // ms: no more than this passes before the first copy sets off
+const FIRST_MOVE = 1200; // ms: the first copy starts within this time
 
 const $ = (id) => document.getElementById(id);
 const token = takeToken();
 const api = ask(token);
 
 const runs = new Map(); // number -> run
-let shown = null; // the run on show
+let shown = null; // the selected run
 let drawn = { run: null, step: -1, to: -1 }; // what the panes show
 let mode = '';
-let why = ''; // no real card is used, as the server tells it
+let why = ''; // why no real card is used, from the server
 let link = 'connecting';
 let scene = { actions: [] };
 
@@ -72,7 +72,7 @@ function frame(position) {
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
-// A new step: lay it out, light its line, say its sentence.
+// A new step: updates the layout, the highlighted line and the sentence.
 function arrange(state, step, index) {
   const list = actions(shown.events, step.from, step.to, state);
   const line = step.line || (state.site?.line ?? 0);
@@ -81,8 +81,8 @@ function arrange(state, step, index) {
   views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
   views.ledger.show(state, shown.what === 'demo' && !!course?.guessing);
   badge($('badge'), state, why);
-  const said = stepSentence(shown.events, step, shown.names);
-  if ($('say').textContent !== said) $('say').textContent = said;
+  const words = stepSentence(shown.events, step, shown.names);
+  if ($('say').textContent !== words) $('say').textContent = words;
   if (pane.table) views.table.show(shown.events, shown.names, step);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
   drawn = { run: shown, step: index, to: step.to };
@@ -112,7 +112,7 @@ function jumpToLine(line) {
   if (i >= 0) time.go(i, true);
 }
 
-// A line of the learner's own file: in the editor where it can be changed, else in the run.
+// A line of the learner's file: in the editor, or in the run where there is none.
 function showLine(line) {
   if (mode === 'lessons' && shown?.what !== 'demo') {
     pane.show('watch');
@@ -131,23 +131,23 @@ function select(run, play) {
   else time.poke();
 }
 
-// An example's words wait for its end: they may answer what is to be guessed.
+// An example's output is shown after its end: it may contain the answer to the question.
 function showOutput() {
   $('printed').hidden = !shown?.output || (shown.what === 'demo' && !shown.watched);
   $('printed').dataset.what = shown?.what ?? '';
   $('output').textContent = shown?.output ?? '';
 }
 
-// A crash that left an error says what it was; a kill leaves nothing.
+// A crash may have logged an error event; a kill logs nothing.
 function killed(run) {
   const crash = run.events.findLast((e) => e?.kind === 'error' && (e.code === 'crash' || e.code === 'device_pointer'));
   return `The program ${crash ? 'crashed (segmentation fault)' : 'crashed or was killed'}. The log holds everything up to that instant.`;
 }
-const OVER = 'The program is over, and its server with it. Everything here stays usable.';
+const OVER = 'The program and its server have ended. Everything here stays usable.';
 
 const died = (run) => run.killed && run.what !== 'demo';
 
-let unsettled = ''; // a choice that the learner has to make; it outlasts what comes and goes
+let unsettled = ''; // a conflict that the learner has to resolve; shown whenever there is no other notice
 
 function notice(words, kind = '') {
   $('notice').textContent = words || unsettled;
@@ -225,18 +225,18 @@ const on = {
     if (state === 'open' && before !== 'open') notice('');
     if (state === 'lost') {
       if (mode === 'view' && shown && died(shown)) notice(killed(shown), 'bad');
-      else notice(mode === 'view' && shown?.ended ? OVER : 'The server is gone; trying to reach it again. Everything that has arrived stays usable.');
+      else notice(mode === 'view' && shown?.ended ? OVER : 'The server does not answer; reconnecting. Everything received so far stays usable.');
     }
-    if (state === 'anew' && token) notice('Another Ferry run uses this address now: open the one that it printed. What this page has stays usable.');
-    else if (state === 'anew' || state === 'refused') {
-      notice(token ? 'No connection. Open the address that the terminal printed last; this one may be from an earlier start.'
-        : 'This page needs the whole address that the terminal printed, with #token= at its end.', 'bad');
+    if (state === 'replaced' && token) notice('Another Ferry run uses this address now: open the one that it printed. This page stays usable.');
+    else if (state === 'replaced' || state === 'refused') {
+      notice(token ? 'No connection. Open the URL that the terminal printed last; this one may be from an earlier start.'
+        : 'This page needs the full URL that the terminal printed, with #token= at its end.', 'bad');
     }
     time.poke();
   },
 };
 
-// An example has come to its end.
+// An example was played to its end.
 function watched(state) {
   course?.watched(state.ledger);
   if (shown.watched) return;
@@ -244,7 +244,7 @@ function watched(state) {
   showOutput();
 }
 
-// What a run's program printed comes with its end.
+// The program's output arrives when it has ended.
 function printed(head) {
   const run = runs.get(head.run);
   const words = head.output ?? head.verdict?.output;
@@ -253,7 +253,7 @@ function printed(head) {
   showOutput();
 }
 
-// Another lesson's file was saved in another editor: follow the learner there.
+// Another lesson's file was saved in another editor: opens that lesson.
 function elsewhere(head) {
   if (head.state === 'compiling' && !write.isDirty()) course.attempt(() => course.choose(head.lesson, false));
 }
@@ -269,7 +269,7 @@ function graded(head) {
   course?.graded(head.verdict.pass);
 }
 
-// The file may have been saved in another editor: show what is on disk.
+// The file may have been saved in another editor: reloads it.
 function reload() {
   const id = course?.open?.id;
   if (id) api.get(`/api/lessons/${id}`).then((l) => course.open.id === id && write.update(l.source ?? ''), () => {});
@@ -281,13 +281,13 @@ let course = null;
 const write = editor(api, {
   saved: () => notice(''),
   clash(path) {
-    unsettled = path && `${path} has changed on disk while “Your file” holds unsaved text. Choose there which one to keep.`;
+    unsettled = path && `${path} has changed on disk while “Your file” has unsaved text. Choose there which one to keep.`;
     notice('');
   },
   failed: (error) => notice(error.message, 'bad'),
 });
 
-/** Open the first lesson that is not done; without a run to show, play its example. */
+/** Opens the first lesson that is not done; with `play`, plays its example. */
 async function begin(play) {
   course = lessons(api, {
     opened(lesson) {
@@ -339,7 +339,7 @@ const calm = matchMedia('(prefers-reduced-motion: reduce)');
 calm.addEventListener('change', () => time.reduced(calm.matches));
 time.reduced(calm.matches);
 
-/* For tests: is drawing settled, which event is on, what is the state, where are the boxes. */
+/* For tests. */
 window.ferry = {
   get idle() {
     return !!shown?.steps.length && drawn.run === shown && time.settled;

@@ -1,8 +1,8 @@
-// net.js: the only network. The token leaves the address bar before anything else happens; requests
-// carry it in a header, the WebSocket in its query. A lost connection is tried again and goes on from
-// the event after the last one that arrived; a server that turns our token away is not asked again.
+// net.js: all network access. The token is removed from the address bar first; requests carry it in a
+// header, the WebSocket in its query. A lost connection is retried and resumes after the last event
+// received; if the server rejects the token, retrying stops.
 
-/** The token of this tab: from the address (which is cleaned at once), else from this tab's memory. */
+/** The token of this tab: from the URL, where it is removed, else from sessionStorage. */
 export function takeToken(place = location, memory = sessionStorage, past = history) {
   const found = /[#&]token=([0-9A-Za-z_-]+)/.exec(place.hash);
   if (found) {
@@ -12,7 +12,7 @@ export function takeToken(place = location, memory = sessionStorage, past = hist
   return memory.getItem('ferry-token') ?? '';
 }
 
-/** Ask the server: JSON in, JSON out. Throws an Error whose message can be shown. */
+/** Requests with JSON bodies and answers. Throws an Error whose message can be shown. */
 export function api(token) {
   async function ask(path, body) {
     const headers = { 'X-Ferry-Token': token };
@@ -24,43 +24,43 @@ export function api(token) {
     } catch {
       throw new Error('The server does not answer. Is `make run` still running in the terminal?');
     }
-    const said = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Error(said.error ?? said.message ?? `The server answered ${answer.status} to ${path}.`);
-    return said;
+    const reply = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new Error(reply.error ?? reply.message ?? `The server answered ${answer.status} to ${path}.`);
+    return reply;
   }
   return { get: (path) => ask(path), post: (path, body = {}) => ask(path, body) };
 }
 
 /**
- * Follow the server's runs. on: {hello, run, events, ended, status, link}; `link` hears "open",
- * "lost" (trying again), "refused" (never got in, trying again) and "anew" (another server answers
- * there, one that does not know our token: that is final). resume(run) says how many events of it we have.
+ * Follows the server's runs. on: {hello, run, events, ended, status, link}; `link` gets "open",
+ * "lost" (retrying), "refused" (never connected, retrying) and "replaced" (final: another server runs at
+ * this address and rejects the token). resume(run) returns the number of events already received.
  */
 export function connect(token, on, resume) {
   let socket = null;
   let current = 0;
   let wait = 250;
-  let been = false;
+  let connected = false; // at least once
   let acked = -1;
 
   function open() {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
     socket = new WebSocket(`${scheme}://${location.host}/ws?token=${encodeURIComponent(token)}`);
     socket.onopen = () => {
-      been = true;
+      connected = true;
       wait = 250;
       on.link('open');
     };
     socket.onmessage = (message) => receive(String(message.data));
     socket.onclose = () => {
-      on.link(been ? 'lost' : 'refused');
-      setTimeout(again, wait);
+      on.link(connected ? 'lost' : 'refused');
+      setTimeout(retry, wait);
       wait = Math.min(4000, wait * 2);
     };
   }
 
-  async function again() {
-    if (await turnedAway(token)) on.link('anew');
+  async function retry() {
+    if (await tokenRejected(token)) on.link('replaced');
     else open();
   }
 
@@ -88,10 +88,10 @@ export function connect(token, on, resume) {
     current = run;
     acked = -1;
     send({ watch: run, from: resume(run) });
-    if (resume(run) > 0) ack(run, resume(run) - 1); // what came before the break is here
+    if (resume(run) > 0) ack(run, resume(run) - 1); // acknowledges what arrived before the disconnect
   }
 
-  /** Tell the server what has been applied; it lets a finished program go after that. */
+  /** Tells the server what has been applied; with --view it exits after that. */
   function ack(run, seq) {
     if (run !== current || seq <= acked) return;
     acked = seq;
@@ -102,8 +102,8 @@ export function connect(token, on, resume) {
   return { watch, ack };
 }
 
-// Does a server answer that lets nobody in with this token?
-async function turnedAway(token) {
+// Does a server answer that rejects this token?
+async function tokenRejected(token) {
   try {
     const answer = await fetch('/api/lessons', { headers: { 'X-Ferry-Token': token } });
     return answer.status === 403;
@@ -116,7 +116,7 @@ function lines(data, end) {
   return end < 0 ? [] : data.slice(end + 1).split('\n').filter(Boolean).map(parse);
 }
 
-// A line that is no JSON keeps its place, so that the numbering stays right.
+// An invalid line becomes null, so that the numbering stays right.
 function parse(line) {
   try {
     return JSON.parse(line);

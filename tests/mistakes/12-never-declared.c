@@ -1,4 +1,4 @@
-/* line 6 | 'a' is used, and was never declared | fy_tensor *a = fy_zeros */
+/* line 6 | 'a' is used but never declared | fy_tensor *a = fy_zeros */
 #include <ferry.h>
 
 int main(void)

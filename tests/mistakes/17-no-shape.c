@@ -1,4 +1,4 @@
-/* line 6 | fy_zeros is not told how large | fy_zeros((2, 3)) */
+/* line 6 | fy_zeros needs a shape | fy_zeros((2, 3)) */
 #include <ferry.h>
 
 int main(void)

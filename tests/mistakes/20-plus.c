@@ -1,4 +1,4 @@
-/* line 8 | cannot compute with tensors by '+' | write fy_add(a, b) */
+/* line 8 | no operator '+' | write fy_add(a, b) */
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* line 7 | cannot compute with tensors by '*' | write fy_mul(a, a) */
+/* line 7 | no operator '*' | write fy_mul(a, a) */
 #include <ferry.h>
 
 int main(void)

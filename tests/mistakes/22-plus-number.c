@@ -1,4 +1,4 @@
-/* line 7 | cannot compute with tensors by '+' | write fy_add(a, 1) */
+/* line 7 | no operator '+' | write fy_add(a, 1) */
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* line 6 | stands in quotes: "cuda" | write "cuda" */
+/* line 6 | goes in quotes: "cuda" | write "cuda" */
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* line 7 | not told where to go | fy_to(a, "cuda") */
+/* line 7 | needs a target device | fy_to(a, "cuda") */
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* line 6 | stands in quotes: "mat1" | write "mat1" */
+/* line 6 | goes in quotes: "mat1" | write "mat1" */
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* line 7 | cannot compute with tensors by '+' | write a = fy_add(a, 1) */
+/* line 7 | no operator '+' | write a = fy_add(a, 1) */
 #include <ferry.h>
 
 int main(void)

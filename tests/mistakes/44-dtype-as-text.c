@@ -1,4 +1,4 @@
-/* line 6 | a dtype is no text | FY_INT64 */
+/* line 6 | a dtype is not a string | FY_INT64 */
 #include <ferry.h>
 
 int main(void)

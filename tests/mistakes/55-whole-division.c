@@ -1,4 +1,4 @@
-/* line 6 | 1/2 is 0 in C: whole numbers | write 0.5 */
+/* line 6 | 1/2 is 0 in C: dividing two integers | write 0.5 */
 #include <ferry.h>
 
 int main(void)

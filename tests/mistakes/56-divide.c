@@ -1,4 +1,4 @@
-/* line 7 | cannot compute with tensors by | write fy_mul(x, 0.5) */
+/* line 7 | no operator | write fy_mul(x, 0.5) */
 #include <ferry.h>
 
 int main(void)

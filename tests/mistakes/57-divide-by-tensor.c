@@ -1,4 +1,4 @@
-/* line 7 | cannot compute with tensors by | no call for */
+/* line 7 | no operator | no call for */
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* line 6 | is a type of C | write FY_FLOAT64 */
+/* line 6 | is a C type | write FY_FLOAT64 */
 #include <ferry.h>
 
 int main(void)

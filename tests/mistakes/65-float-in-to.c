@@ -1,4 +1,4 @@
-/* line 6 | is a type of C | write FY_FLOAT32 */
+/* line 6 | is a C type | write FY_FLOAT32 */
 #include <ferry.h>
 
 int main(void)

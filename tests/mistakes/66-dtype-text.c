@@ -1,4 +1,4 @@
-/* line 6 | a dtype is no text | write FY_BFLOAT16 */
+/* line 6 | a dtype is not a string | write FY_BFLOAT16 */
 #include <ferry.h>
 
 int main(void)

@@ -177,8 +177,8 @@ export function share(page, rect, hue) {
 /** The boxes on show, each with its hue and a band within it that is painted in that hue. */
 export async function boxesOf(page) {
   const boxes = await page.evaluate(async () => {
-    const { look } = await import('./stage/colours.js');
-    return window.ferry.boxes().map((b) => ({ ...b, hue: look(b.index).hue }));
+    const { tensorStyle } = await import('./stage/colours.js');
+    return window.ferry.boxes().map((b) => ({ ...b, hue: tensorStyle(b.index).hue }));
   });
   return boxes.map((b) => ({ ...b, band: { x: b.pageX + 3, y: b.pageY + 12, w: 10, h: b.h - 24 } }));
 }

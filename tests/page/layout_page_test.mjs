@@ -111,7 +111,7 @@ check('“Run my program” runs what stands in the editor; what it printed is s
     await page.locator('#verdict[data-kind="fail"]').waitFor();
     assert.match(readFileSync(`${lessons.my}/${DEMO}.c`, 'utf8'), /7\.0/);
     assert.equal(await page.locator('#dirty').innerText(), 'saved');
-    assert.match(await page.locator('#printed').innerText(), /It printed[\s\S]*7/);
+    assert.match(await page.locator('#printed').innerText(), /Output[\s\S]*7/);
     await done(page);
   } finally {
     await lessons.stop();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { apply, initial } from '../../www/model/state.js';
 import { layout } from '../../www/stage/layout.js';
 import { route } from '../../www/stage/motion.js';
-import { look, PATTERNS } from '../../www/stage/colours.js';
+import { tensorStyle, PATTERNS } from '../../www/stage/colours.js';
 import { logs, random } from './logs.mjs';
 
 const SIZES = [[1000, 400], [640, 380], [1900, 700], [366, 480], [320, 420]];
@@ -108,7 +108,7 @@ test('a freed block keeps its place until another takes the address', () => {
 });
 
 test('the first 49 tensors differ in hue or in pattern', () => {
-  const looks = new Set(Array.from({ length: 49 }, (_, i) => JSON.stringify(look(i))));
+  const looks = new Set(Array.from({ length: 49 }, (_, i) => JSON.stringify(tensorStyle(i))));
   assert.equal(looks.size, 49);
   assert.equal(PATTERNS.length, 7);
 });

@@ -71,7 +71,7 @@ int main(void)
     await page.waitForFunction(() => window.ferry.boxes().some((b) => b.name === 'second'));
     assert.equal(await held.ended, 0);
     await page.waitForFunction(() => window.ferry.events.at(-1).kind === 'end');
-    assert.match(await page.locator('#notice').innerText(), /program is over/);
+    assert.match(await page.locator('#notice').innerText(), /program and its server have ended/);
     await page.context().close();
   } finally {
     await held.stop();
@@ -84,7 +84,7 @@ check('the server goes: the page says so, and what has arrived stays usable', as
   await go(page, 13);
   await server.close();
   await page.locator('#notice:not([hidden])').waitFor();
-  assert.match(await page.locator('#notice').innerText(), /server is gone/);
+  assert.match(await page.locator('#notice').innerText(), /server does not answer/);
   await page.keyboard.press('ArrowRight');
   await settle(page);
   assert.ok(await page.evaluate(() => window.ferry.seq > 13));

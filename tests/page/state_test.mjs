@@ -142,7 +142,7 @@ test('random prefixes and malformed events never throw', () => {
   }
 });
 
-test('the page keeps nothing of a long run but what is alive and a few ghosts', () => {
+test('the page keeps nothing of a long run but what is alive and a few freed boxes', () => {
   const state = initial();
   for (let i = 1; i <= 5000; i++) {
     apply(state, { kind: 'alloc', storage: i, device: 'cpu', addr: '0x1000', asked: 4, bytes: 64 });

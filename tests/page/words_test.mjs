@@ -17,7 +17,7 @@ test('every kind of lib/trace/schema.h has a sentence of its own', () => {
 });
 
 test('a look at the clock says the time, a note its text', () => {
-  assert.equal(sentence({ kind: 'mark', now: 41200 }, names()), 'The program looks at the clock: 41.2 µs since its start.');
+  assert.equal(sentence({ kind: 'mark', now: 41200 }, names()), 'The program reads the clock: 41.2 µs since its start.');
   assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'The program notes: “”.');
 });
 
@@ -46,7 +46,7 @@ test('a tensor is allocated empty, and released; who still uses its bytes is nam
   events.forEach((e) => n.learn(e));
   assert.equal(stepSentence(events, { kind: 'alloc', from: 0, to: 1 }, n), 'x is allocated, still empty, in GPU VRAM: (4,) of float32, 16 B.');
   assert.equal(stepSentence(events, { kind: 'drop', from: 3, to: 3 }, n), 'x is released (freed); its bytes stay: t still uses them.');
-  assert.equal(stepSentence(events, { kind: 'drop', from: 4, to: 5 }, n), 't is released (freed); 16 B are given back.');
+  assert.equal(stepSentence(events, { kind: 'drop', from: 4, to: 5 }, n), 't is released (freed); 16 B are freed.');
 });
 
 test('a verdict of a program that stopped names the line, others the checks', () => {
@@ -94,8 +94,8 @@ test('a mask holds true and false, and a copy that nobody asked for says so', ()
   assert.equal(sentence({ kind: 'values', tensor: 1, data: [0, 1], count: 2 }, n), 'mask holds false, true.');
   assert.equal(sentence({ kind: 'values', tensor: 2, data: [0, 255], count: 2 }, n), 'n holds 0, 255.');
   const copy = { kind: 'copy', bytes: 4, why: 'policy', src: { tensor: 1, device: 'cpu' }, dst: { device: 'cuda:0' } };
-  assert.match(sentence(copy, n), /nobody asked for it/);
-  assert.match(sentence({ ...copy, why: 'size' }, n), /because the size of a result hangs on it/);
+  assert.match(sentence(copy, n), /an implicit copy/);
+  assert.match(sentence({ ...copy, why: 'size' }, n), /because the size of a result depends on it/);
 });
 
 test('hover text tells name, memory, address, bytes asked and taken, and the line', () => {
@@ -104,7 +104,7 @@ test('hover text tells name, memory, address, bytes asked and taken, and the lin
   const state = one.at(6);
   const storage = [...state.storages.values()][0];
   const said = about(storage, handleOf(state, storage), 'mat1', false).join(' ');
-  for (const part of ['mat1', 'CPU RAM', 'cpu', storage.addr, '48 bytes asked', '512 taken', 'line 5', '(4, 3)', 'float32', '1.5']) {
+  for (const part of ['mat1', 'CPU RAM', 'cpu', storage.addr, '48 bytes requested', '512 allocated', 'line 5', '(4, 3)', 'float32', '1.5']) {
     assert.ok(said.includes(part), `${part} in: ${said}`);
   }
 });

@@ -59,7 +59,7 @@ int end_ferry(running *r, int signal_number)
 
 void enter_page(page *p)
 {
-    await(&p->ferry, "Ctrl-C ends");
+    await(&p->ferry, "Ctrl-C stops");
     p->door = door_of(p->ferry.text);
     assert_true(p->door.port > 0);
 }

@@ -10,17 +10,17 @@
 
 static const char *clock_word(const findings *f) { return f->measured ? "measured" : "modelled"; }
 
-static void put_cost(const findings *f, const finding *x)
+static void print_cost(const findings *f, const finding *x)
 {
     char ns[32], bytes[32];
-    if ((!x->ns && !x->bytes) || x->rule->weight == FINDING_WRONG) return; /* what is wrong has no price */
+    if ((!x->ns && !x->bytes) || x->rule->weight == FINDING_WRONG) return; /* the cost of an error does not matter */
     printf("   cost: ");
     if (x->ns) printf("%s %s%s", time_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
     if (x->bytes) printf("%s", amount_of(x->bytes, bytes));
     printf("%s\n", x->times > 1 ? ", all together" : "");
 }
 
-static void put_finding(const findings *f, const finding *x, int number)
+static void print_finding(const findings *f, const finding *x, int number)
 {
     char head[400];
     int n = snprintf(head, sizeof head, "%d. %s: %s", number, finding_weight_name(x->rule->weight), x->rule->name);
@@ -31,12 +31,12 @@ static void put_finding(const findings *f, const finding *x, int number)
     put_clean(stdout, head, strlen(head), "");
     if (*x->source) put_clean(stdout, x->source, strlen(x->source), "   | ");
     put_clean(stdout, x->what, strlen(x->what), "   ");
-    put_cost(f, x);
+    print_cost(f, x);
     put_clean(stdout, x->fix, strlen(x->fix), "   fix:  ");
 }
 
-/* No finding counts it, and in a short run it is most of the time. */
-static void put_first_use(const history *h)
+/* No finding includes this time, and in a short run it dominates. */
+static void print_first_use(const history *h)
 {
     bool seen[MOST_CARDS + 1] = {false};
     for (int i = 0; i < h->act_count; i++) {
@@ -50,14 +50,14 @@ static void put_first_use(const history *h)
     }
 }
 
-static void put_text(const findings *f, const char *path)
+static void print_text(const findings *f, const char *path)
 {
     if (!f->count) printf("Nothing wasteful or wrong was found in %s.\n", path);
     else
         printf("%d finding%s in %s; what is wrong first, then by cost. Times are %s.\n", f->count,
                f->count == 1 ? "" : "s", path, clock_word(f));
-    for (int i = 0; i < f->count; i++) put_finding(f, &f->list[i], i + 1);
-    put_first_use(f->history);
+    for (int i = 0; i < f->count; i++) print_finding(f, &f->list[i], i + 1);
+    print_first_use(f->history);
     if (f->shown)
         printf("%sCosts that the program shows on purpose, after fy_mark(\"demo: ...\"), are left out.\n",
                f->count ? "\n" : "");
@@ -83,7 +83,7 @@ static cJSON *finding_json(const finding *x)
     return o;
 }
 
-static void put_json(const findings *f)
+static void print_json(const findings *f)
 {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "clock", f->measured ? "measured" : "model");
@@ -111,8 +111,8 @@ int command_explain(const command *c, int argc, char **argv)
         return NOT_PASSED;
     }
     if (*f.note) complain(f.note);
-    if (o.json) put_json(&f);
-    else put_text(&f, o.word[0]);
+    if (o.json) print_json(&f);
+    else print_text(&f, o.word[0]);
     findings_free(&f);
     return fflush(stdout) == 0 && !ferror(stdout) ? FINE : NOT_PASSED;
 }

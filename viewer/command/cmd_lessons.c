@@ -1,4 +1,4 @@
-/* cmd_lessons.c: `ferry list`, `hint` and `reset`: the lessons and the learner's files, nothing is run. */
+/* cmd_lessons.c: `ferry list`, `hint` and `reset`: the lessons and the learner's files, without running anything. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,6 @@
 
 /* ---- list -------------------------------------------------------------------------------------------- */
 
-static const char *state_of(progress p) { return p.done ? "done" : p.attempts ? "begun" : "new"; }
-
 int command_list(const command *c, int argc, char **argv)
 {
     options o;
@@ -19,10 +17,11 @@ int command_list(const command *c, int argc, char **argv)
     if (!lessons_open(&s)) return NOT_PASSED;
     for (int i = 0; i < s.catalogue.count; i++) {
         const lesson *l = &s.catalogue.lessons[i];
-        printf("%-5s  %-16s  %s\n", state_of(progress_of(&s.home, l)), l->id, l->title);
+        progress p = progress_of(&s.home, l);
+        printf("%-5s  %-16s  %s\n", p.done ? "done" : p.attempts ? "begun" : "new", l->id, l->title);
     }
     printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n"
-           "these marks are notes in my/progress.json; what counts is judged anew: %s grade --all\n",
+           "these marks come from my/progress.json; to grade everything again: %s grade --all\n",
            called_as, called_as);
     lessons_close(&s);
     return FINE;
@@ -30,7 +29,7 @@ int command_list(const command *c, int argc, char **argv)
 
 /* ---- hint -------------------------------------------------------------------------------------------- */
 
-/* The one that was asked for, or the one after the last. */
+/* Shows the hint `asked`; NULL: the one after the last shown. */
 static int show_hint(const command *c, const home *h, const lesson *l, const char *asked)
 {
     char *end = NULL;
@@ -61,31 +60,31 @@ int command_hint(const command *c, int argc, char **argv)
 
 /* ---- reset ------------------------------------------------------------------------------------------- */
 
-static bool is_sure(const char *name)
+static bool confirm(const char *name)
 {
     char answer[16] = "";
     if (!isatty(STDIN_FILENO)) {
-        complain("say --yes to reset without being asked; nothing was changed");
+        complain("add --yes to reset without a prompt; nothing was changed");
         return false;
     }
-    printf("reset %s? The old file is kept beside it, as .bak [y/N] ", name);
+    printf("reset %s? The old file is kept as .bak in the same folder [y/N] ", name);
     fflush(stdout);
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-static int reset(const home *h, const lesson *l, bool sure)
+static int reset(const home *h, const lesson *l, bool confirmed)
 {
     char name[256], mine[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
     lesson_name(h, l, name);
     lesson_mine(h, l, mine);
-    bool there = access(mine, F_OK) == 0;
-    if (there && !sure && !is_sure(name)) return NOT_PASSED;
+    bool exists = access(mine, F_OK) == 0;
+    if (exists && !confirmed && !confirm(name)) return NOT_PASSED;
     if (!lesson_reset(h, l, kept, err, sizeof err)) {
         complain(err);
         return NOT_PASSED;
     }
     const char *slash = strrchr(kept, '/');
-    printf("%s is the starter again%s%s\n", name, *kept ? "; the old one is beside it, as " : "",
+    printf("%s is the starter again%s%s\n", name, *kept ? "; the old one is kept in the same folder as " : "",
            slash ? slash + 1 : kept);
     return FINE;
 }

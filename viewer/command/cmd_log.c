@@ -1,4 +1,4 @@
-/* cmd_log.c: `ferry view`, `log` and `schema`: runs that are over, and what their events mean. */
+/* cmd_log.c: `ferry view`, `log` and `schema`: saved runs, and the meaning of their events. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
 #include "watch.h"
 #include "settings.h"
 
-static run_options order_for(const lesson_env *s, const lesson *l, const options *o)
+static run_options run_options_for(const lesson_env *s, const lesson *l, const options *o)
 {
     return (run_options){.home = &s->home,
                          .lesson = l,
@@ -24,7 +24,7 @@ static run_options order_for(const lesson_env *s, const lesson *l, const options
                          .stop_fd = -1};
 }
 
-/* ---- run: one line an event ---------------------------------------------------------------------------- */
+/* ---- run: one line per event --------------------------------------------------------------------------- */
 
 static void narrate(int log_fd)
 {
@@ -41,9 +41,9 @@ static void narrate(int log_fd)
 static int run_once(const lesson_env *s, const lesson *l, const options *o)
 {
     outcome out;
-    run_options order = order_for(s, l, o);
-    order.grade = false;
-    run(&order, &out);
+    run_options run_with = run_options_for(s, l, o);
+    run_with.grade = false;
+    run(&run_with, &out);
     narrate(out.log_fd);
     if (out.end == RUN_FINE) report_output(stdout, &out, out.kept);
     else report(stdout, l, &out);
@@ -79,8 +79,8 @@ static void print_json(const lesson *l, const outcome *out)
 static int grade_once(const lesson_env *s, const lesson *l, const options *o)
 {
     outcome out;
-    run_options order = order_for(s, l, o);
-    run(&order, &out);
+    run_options run_with = run_options_for(s, l, o);
+    run(&run_with, &out);
     if (o->json) print_json(l, &out);
     else report(stdout, l, &out);
     int status = out.end == RUN_FINE ? FINE : NOT_PASSED;
@@ -88,8 +88,8 @@ static int grade_once(const lesson_env *s, const lesson *l, const options *o)
     return status;
 }
 
-/* A line a lesson. What progress.json says counts for nothing here. */
-static bool grade_in_line(const lesson_env *s, const lesson *l, const options *o)
+/* Prints one line for the lesson. Ignores progress.json, which anybody may edit. */
+static bool grade_briefly(const lesson_env *s, const lesson *l, const options *o)
 {
     char mine[HOME_PATH];
     outcome out;
@@ -98,8 +98,8 @@ static bool grade_in_line(const lesson_env *s, const lesson *l, const options *o
         if (!o->json) printf("not begun  %s\n", l->id);
         return false;
     }
-    run_options order = order_for(s, l, o);
-    run(&order, &out);
+    run_options run_with = run_options_for(s, l, o);
+    run(&run_with, &out);
     bool pass = out.end == RUN_FINE;
     if (o->json) print_json(l, &out);
     else printf("%s     %s%s%s\n", pass ? "passed" : "failed", l->id, pass ? "" : ": ", pass ? "" : out.message);
@@ -111,15 +111,9 @@ static bool grade_in_line(const lesson_env *s, const lesson *l, const options *o
 static int grade_all(const lesson_env *s, const options *o)
 {
     int passed = 0, count = s->catalogue.count;
-    for (int i = 0; i < count; i++) passed += grade_in_line(s, &s->catalogue.lessons[i], o);
+    for (int i = 0; i < count; i++) passed += grade_briefly(s, &s->catalogue.lessons[i], o);
     if (!o->json) printf("\n%d of %d lessons passed\n", passed, count);
     return passed == count ? FINE : NOT_PASSED;
-}
-
-static int grade_one(const command *c, const lesson_env *s, const options *o)
-{
-    const lesson *l = lessons_find(s, c, o->word[0]);
-    return l ? grade_once(s, l, o) : NOT_UNDERSTOOD;
 }
 
 int command_grade(const command *c, int argc, char **argv)
@@ -128,11 +122,12 @@ int command_grade(const command *c, int argc, char **argv)
     lesson_env s;
     if (!options_read(&o, c, argc, argv, "--all --json --seconds", 1)) return NOT_UNDERSTOOD;
     if (o.all && o.word[0]) {
-        fprintf(stderr, "ferry grade: --all is every lesson; leave '%s' out\n", o.word[0]);
+        fprintf(stderr, "ferry grade: --all grades every lesson; remove '%s'\n", o.word[0]);
         return NOT_UNDERSTOOD;
     }
     if (!lessons_open(&s)) return NOT_PASSED;
-    int status = o.all ? grade_all(&s, &o) : grade_one(c, &s, &o);
+    const lesson *l = o.all ? NULL : lessons_find(&s, c, o.word[0]);
+    int status = o.all ? grade_all(&s, &o) : l ? grade_once(&s, l, &o) : NOT_UNDERSTOOD;
     lessons_close(&s);
     return status;
 }
@@ -149,8 +144,7 @@ static void watch_forever(const lesson_env *s, const lesson *first, int count, c
         watch_begin(&files[i], path);
     }
     if (count == 1) grade_once(s, first, o);
-    printf("\nwatching %s; save a file there to have it graded, or run `%s grade ID` by hand. Ctrl-C ends.\n",
-           s->home.my, called_as);
+    printf("\nwatching %s; every save is graded; or run `%s grade ID` by hand. Ctrl-C stops.\n", s->home.my, called_as);
     fflush(stdout);
     while (nanosleep(&pause, NULL) == 0)
         for (int i = 0; i < count; i++)

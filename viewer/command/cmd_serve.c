@@ -1,5 +1,5 @@
-/* cmd_serve.c: `ferry serve`, which `make run` starts: the lessons in the page, until Ctrl-C. A second one for the same
- * folder points to the first: a locked file in the state folder, for its owner alone, holds the URL. */
+/* cmd_serve.c: `ferry serve`, which `make run` starts: serves the lessons until Ctrl-C. A second one for the same
+ * folder prints the URL of the first, from a locked file in the state folder that only its owner can read. */
 #define _GNU_SOURCE 1
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include "command.h"
 #include "run_manager.h"
 
-/* ---- one at a time a folder ------------------------------------------------------------------------------ */
+/* ---- one server per folder ------------------------------------------------------------------------------- */
 
-/* The folder that is served, by its one real name. */
+/* The resolved path of the served folder. */
 static void served_folder(const home *h, char *out, size_t room)
 {
     char *real = folder_make(h->my) ? realpath(h->my, NULL) : NULL;
@@ -36,19 +36,19 @@ static unsigned long long hash_of(const char *text)
     return hash;
 }
 
-/* The file that stands for a folder; false after saying why there can be none. */
+/* The path of the folder's lock file; false after printing why there is none. */
 static bool lock_path(const char *served, char *path, size_t room)
 {
-    char folder[HOME_PATH], err[1200], words[1400];
+    char folder[HOME_PATH], err[1200], message[1400];
     if (state_folder(folder, sizeof folder, err, sizeof err))
         return snprintf(path, room, "%s/serve-%016llx.lock", folder, hash_of(served)) < (int)room;
-    snprintf(words, sizeof words, "a second `ferry serve` will not find this one: %s", err);
-    complain(words);
+    snprintf(message, sizeof message, "a second `ferry serve` will not find this one: %s", err);
+    complain(message);
     return false;
 }
 
-/* The locked file, -1 when there is none to be had, -2 when another process has it; its words in `there`. */
-static int lock_state(const char *path, char *there, size_t room)
+/* The locked file; -1 on error; -2 if another process holds the lock, with the file's text in `state`. */
+static int lock_state(const char *path, char *state, size_t room)
 {
     for (int tries = 0; tries < 10; tries++) {
         struct stat s;
@@ -57,13 +57,13 @@ static int lock_state(const char *path, char *there, size_t room)
         fchmod(fd, 0600);
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
             bool taken = errno == EWOULDBLOCK;
-            ssize_t n = pread(fd, there, room - 1, 0);
-            there[n > 0 ? n : 0] = '\0';
+            ssize_t n = pread(fd, state, room - 1, 0);
+            state[n > 0 ? n : 0] = '\0';
             close(fd);
             return taken ? -2 : -1;
         }
         if (fstat(fd, &s) == 0 && s.st_nlink > 0) return fd;
-        close(fd); /* it went with its owner while we opened it */
+        close(fd); /* its owner unlinked it after the open: try again */
     }
     return -1;
 }
@@ -73,101 +73,101 @@ static void write_state(int fd, const server *web)
     char text[256];
     int n = snprintf(text, sizeof text, "%d %ld %s\n", server_port(web), (long)getpid(), server_url(web));
     if (fd >= 0 && (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n))
-        complain("cannot note where the page is; a second `ferry serve` will not find this one");
+        complain("cannot write the lock file; a second `ferry serve` will not find this one");
 }
 
-/* Away before it is unlocked: who opened it meanwhile looks again. */
+/* Unlinked before the lock is released: whoever opened it meanwhile sees st_nlink 0 and tries again. */
 static void clear_state(int fd, const char *path)
 {
     unlink(path);
     close(fd);
 }
 
-/* PORT PID URL; the other one may only be starting. */
-static int point_to_first(const char *there)
+/* state: "PORT PID URL", or empty while the other server is starting. */
+static int print_first_server(const char *state)
 {
     int port = 0;
     long pid = 0;
     char url[128] = "";
-    if (sscanf(there, "%d %ld %127s", &port, &pid, url) == 3)
-        printf("ferry: the lessons are open already, on port %d (process %ld):\nferry: open %s\n", port, pid, url);
-    else printf("ferry: the lessons are being opened by another ferry\n");
+    if (sscanf(state, "%d %ld %127s", &port, &pid, url) == 3)
+        printf("ferry: the lessons are already open on port %d (process %ld):\nferry: open %s\n", port, pid, url);
+    else printf("ferry: another ferry is opening the lessons right now\n");
     return FINE;
 }
 
-/* ---- the words at the start ------------------------------------------------------------------------------ */
+/* ---- the first lines ------------------------------------------------------------------------------------- */
 
-/* Why learners' programs run on the simulated card, as they do unless a real one is asked for (run.c);
- * NULL: they do not. */
+/* Why learners' programs use the simulated card, the default unless FERRY_GPU=real (run.c); NULL: they use a
+ * real one. */
 static const char *why_simulated(void)
 {
     const char *asked = getenv("FERRY_GPU"), *why = fy_dev_why_not_real();
     if (asked && strcmp(asked, "real") == 0) return fy_dev_count() > 1 ? NULL : why ? why : "no card";
-    return why ? why : "lessons do not need a real one; FERRY_GPU=real asks for it";
+    return why ? why : "lessons do not need a real one; FERRY_GPU=real uses it";
 }
 
-static void greet(const server *web, int asked_port, const char *my)
+static void print_greeting(const server *web, int asked_port, const char *my)
 {
     browser_show(web, asked_port, stdout);
     if (why_simulated()) printf("ferry: the GPU is simulated (%s), and its times are modelled\n", why_simulated());
-    printf("ferry: your files are in %s; save one, and it is graded. Ctrl-C ends.\n", my);
+    printf("ferry: your files are in %s; every save is graded. Ctrl-C stops.\n", my);
     fflush(stdout);
 }
 
 /* ---- serving ------------------------------------------------------------------------------------------- */
 
-/* Handlers and a pipe, not a blocked mask and sigwait: OpenBLAS has threads of its own before main, and
- * a signal that finds one of them would end the process. */
-static int ender[2];
+/* Handlers and a pipe, not sigwait with a blocked mask: OpenBLAS starts threads before main, and a signal
+ * delivered to one of them would end the process. */
+static int stop_pipe[2];
 
-static void on_end(int signal_number)
+static void on_stop_signal(int signal_number)
 {
     (void)signal_number;
     int error = errno;
-    if (write(ender[1], "", 1) < 0) errno = error; /* full: it is ending already */
+    if (write(stop_pipe[1], "", 1) < 0) errno = error; /* pipe full: already stopping */
     errno = error;
 }
 
-static bool catch_enders(void)
+static bool catch_stop_signals(void)
 {
-    const struct sigaction end = {.sa_handler = on_end, .sa_flags = SA_RESTART};
-    if (pipe2(ender, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+    const struct sigaction end = {.sa_handler = on_stop_signal, .sa_flags = SA_RESTART};
+    if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return false;
     sigaction(SIGINT, &end, NULL), sigaction(SIGTERM, &end, NULL), sigaction(SIGHUP, &end, NULL);
     signal(SIGPIPE, SIG_IGN);
     return true;
 }
 
-static void wait_for_end(void)
+static void wait_for_stop(void)
 {
-    struct pollfd p = {.fd = ender[0], .events = POLLIN};
+    struct pollfd p = {.fd = stop_pipe[0], .events = POLLIN};
     while (poll(&p, 1, -1) < 0 && errno == EINTR) continue;
 }
 
-static int serve(const lesson_env *s, const options *o, const char *served, int state)
+static int serve(const lesson_env *s, const options *o, const char *served, int lock)
 {
     char err[512] = "";
-    run_manager *st = catch_enders() ? run_manager_open(&s->home, &s->catalogue, o->seconds) : NULL;
+    run_manager *m = catch_stop_signals() ? run_manager_open(&s->home, &s->catalogue, o->seconds) : NULL;
     server_options so = {.port = o->port,
                          .mode = "lessons",
                          .why = why_simulated(),
                          .folder = served,
                          .allow_host = o->allow_host,
                          .routes = lesson_routes,
-                         .user = st};
-    server *web = st ? server_start(&so, err, sizeof err) : NULL;
+                         .user = m};
+    server *web = m ? server_start(&so, err, sizeof err) : NULL;
     if (!web) {
         complain(*err ? err : "no memory left to open the lessons");
-        run_manager_free(st);
+        run_manager_free(m);
         return NOT_PASSED;
     }
-    write_state(state, web);
-    greet(web, o->port, s->home.my);
-    bool ok = run_manager_start(st, web);
-    if (ok) wait_for_end();
+    write_state(lock, web);
+    print_greeting(web, o->port, s->home.my);
+    bool ok = run_manager_start(m, web);
+    if (ok) wait_for_stop();
     else complain("no thread could be started; close other programs");
-    run_manager_stop(st);
+    run_manager_stop(m);
     server_stop(web);
-    run_manager_free(st);
+    run_manager_free(m);
     return ok ? FINE : NOT_PASSED;
 }
 
@@ -175,14 +175,14 @@ int command_serve(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    char served[HOME_PATH], path[HOME_PATH + 64], there[512] = "";
+    char served[HOME_PATH], path[HOME_PATH + 64], first[512] = "";
     if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return NOT_UNDERSTOOD;
     if (o.no_browser) setenv("BROWSER", "none", 1);
     if (!lessons_open(&s)) return NOT_PASSED;
     served_folder(&s.home, served, sizeof served);
-    int state = lock_path(served, path, sizeof path) ? lock_state(path, there, sizeof there) : -1;
-    int status = state == -2 ? point_to_first(there) : serve(&s, &o, served, state);
-    if (state >= 0) clear_state(state, path);
+    int lock = lock_path(served, path, sizeof path) ? lock_state(path, first, sizeof first) : -1;
+    int status = lock == -2 ? print_first_server(first) : serve(&s, &o, served, lock);
+    if (lock >= 0) clear_state(lock, path);
     lessons_close(&s);
     return status;
 }

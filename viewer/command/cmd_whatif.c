@@ -1,5 +1,5 @@
-/* cmd_whatif.c: `ferry whatif`: a saved run's ledger beside the one it would have had with another card, another bus,
- * page-locked memory, or copies that do not wait. */
+/* cmd_whatif.c: `ferry whatif`: a saved run's ledger next to the modelled one with another card, another bus,
+ * page-locked memory, or non-blocking copies. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "replay.h"
 #include "feed.h"
 
-/* ---- what is asked ---- */
+/* ---- input ---- */
 
 static bool read_plan(const options *o, replay_plan *plan)
 {
@@ -21,7 +21,7 @@ static bool read_plan(const options *o, replay_plan *plan)
         return complain(err), false;
     }
     if (o->bus && (!fy_card_param_read(o->bus, strlen(o->bus), FY_UNIT_RATE, &plan->bus) || plan->bus < 1000000)) {
-        snprintf(err, sizeof err, "--bus %.60s is no rate; write a number and its unit, as in --bus 8GB/s", o->bus);
+        snprintf(err, sizeof err, "--bus %.60s is not a rate; write a number and its unit, as in --bus 8GB/s", o->bus);
         return complain(err), false;
     }
     plan->peer_on = o->peer && !strcmp(o->peer, "on");
@@ -51,9 +51,9 @@ static bool read_log(const char *path, trace *t)
     return ok;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
-static void put_line(const char *what, int64_t a, int64_t b)
+static void print_line(const char *what, int64_t a, int64_t b)
 {
     if (a == 0 && b == 0) return;
     printf("  %-34s %14.3f %14.3f", what, (double)a / 1000, (double)b / 1000);
@@ -61,61 +61,63 @@ static void put_line(const char *what, int64_t a, int64_t b)
     putchar('\n');
 }
 
-static void put_ways(const ledger *a, const ledger *b)
+static void print_bus_times(const ledger *a, const ledger *b)
 {
-    static const char *const ways[] = {"on the bus, to a card", "on the bus, home", "copies within a card",
-                                       "between cards"};
+    static const char *const names[] = {"on the bus, to a card", "on the bus, to the host", "copies within a card",
+                                        "between cards"};
     for (int i = 0; i < REPLAY_WAYS; i++) {
         char what[60];
-        snprintf(what, sizeof what, "%s", ways[i]);
-        put_line(what, a->wire[i], b->wire[i]);
+        snprintf(what, sizeof what, "%s", names[i]);
+        print_line(what, a->wire[i], b->wire[i]);
     }
 }
 
-static void put_bytes(const ledger *l)
+static void print_bytes(const ledger *l)
 {
-    static const char *const ways[] = {"to a card", "home", "within a card", "between cards"};
+    static const char *const names[] = {"to a card", "to the host", "within a card", "between cards"};
     for (int i = 0; i < REPLAY_WAYS; i++)
         if (l->copies[i])
-            printf("  %" PRId64 " bytes %s in %d cop%s\n", l->bytes[i], ways[i], l->copies[i],
+            printf("  %" PRId64 " bytes %s in %d cop%s\n", l->bytes[i], names[i], l->copies[i],
                    l->copies[i] == 1 ? "y" : "ies");
 }
 
-/* What the second column takes for granted. */
-static void put_notes(const options *o, const ledger *l)
+/* The assumptions behind the second column. */
+static void print_notes(const options *o, const ledger *l)
 {
     if (l->untold)
-        printf("  %.3f us passed on the host that no event tells of; they are kept.\n", (double)l->untold / 1000);
-    if (l->queries) printf("  %d fy_stream_query or fy_event_query: each keeps the answer that it had.\n", l->queries);
-    if (o->pinned) printf("  --pinned: page-locked from the start; what the locking costs is not in it.\n");
+        printf("  %.3f us of host time are covered by no event; both columns include them.\n",
+               (double)l->untold / 1000);
+    if (l->queries)
+        printf("  %d calls of fy_stream_query or fy_event_query: each keeps its logged answer.\n", l->queries);
+    if (o->pinned) printf("  --pinned: page-locked from the start; the cost of page-locking is not included.\n");
     if (o->async)
-        printf("  --async: copies to a card do not wait where the memory is page-locked (--pinned); copies home do.\n");
+        printf("  --async: copies from page-locked memory (--pinned) to a card do not block; copies to the host do.\n");
 }
 
-static void put_question(const options *o)
+static void print_question(const options *o)
 {
     bool any = o->card || o->bus || o->peer || o->pinned || o->async;
-    printf("What if:%s", any ? "" : " nothing were changed? Ask with --card, --bus, --peer, --pinned, --async.");
+    printf("What if:%s", any ? "" : " no change; give --card, --bus, --peer, --pinned or --async.");
     if (o->card) printf(" --card %s", o->card);
     if (o->bus) printf(" --bus %s", o->bus);
     if (o->peer) printf(" --peer %s", o->peer);
     printf("%s%s\n", o->pinned ? " --pinned" : "", o->async ? " --async" : "");
 }
 
-static void put_ledgers(const options *o, const ledger *a, const ledger *b)
+static void print_ledgers(const options *o, const ledger *a, const ledger *b)
 {
-    put_question(o);
+    print_question(o);
     printf("modelled times in us %29s %14s\n", "as logged", "what if");
-    put_line("total", a->total, b->total);
-    put_line("the host, held by calls to a card", a->held, b->held);
-    put_line("the host's own work", a->own, b->own);
-    put_ways(a, b);
-    put_line("staging of pageable memory", a->staging, b->staging);
-    put_line("computing on a card", a->compute, b->compute);
-    put_line("overheads of calls and transfers", a->overhead, b->overhead);
+    print_line("total", a->total, b->total);
+    print_line("host blocked in calls to a card", a->held, b->held);
+    print_line("host computation and copies in RAM", a->own, b->own);
+    print_bus_times(a, b);
+    print_line("staging of pageable memory", a->staging, b->staging);
+    print_line("computing on a card", a->compute, b->compute);
+    print_line("overheads of calls and transfers", a->overhead, b->overhead);
     printf("Parts overlap: they do not add up to the total.\n");
-    put_bytes(a);
-    put_notes(o, a);
+    print_bytes(a);
+    print_notes(o, a);
 }
 
 int command_whatif(const command *c, int argc, char **argv)
@@ -124,14 +126,14 @@ int command_whatif(const command *c, int argc, char **argv)
     replay_plan plan;
     trace t;
     ledger logged, other;
-    char err[600], whole[900];
+    char err[600], message[900];
     if (!options_read(&o, c, argc, argv, "--card --bus --peer --pinned --async", 1)) return NOT_UNDERSTOOD;
     if (!o.word[0]) return fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments), NOT_UNDERSTOOD;
     if (!read_plan(&o, &plan)) return NOT_UNDERSTOOD;
     if (!read_log(o.word[0], &t)) return NOT_PASSED;
     bool ok = replay(&t, &plan, &logged, &other, err, sizeof err);
     trace_free(&t);
-    if (ok) return put_ledgers(&o, &logged, &other), fflush(stdout) == 0 ? FINE : NOT_PASSED;
-    snprintf(whole, sizeof whole, "%.200s: %s", o.word[0], err);
-    return complain(whole), NOT_PASSED;
+    if (ok) return print_ledgers(&o, &logged, &other), fflush(stdout) == 0 ? FINE : NOT_PASSED;
+    snprintf(message, sizeof message, "%.200s: %s", o.word[0], err);
+    return complain(message), NOT_PASSED;
 }

@@ -1,5 +1,5 @@
-/* command.h: the subcommands of `ferry`. Each takes its own arguments and returns an exit status: 0 all
- * is well, 1 not passed or an error, 2 not understood. */
+/* command.h: the subcommands of `ferry`. Each parses its own arguments and returns an exit status: 0
+ * success, 1 not passed or an error, 2 usage error. */
 #ifndef FERRY_COMMAND_H
 #define FERRY_COMMAND_H
 
@@ -39,25 +39,25 @@ int command_explain(const command *c, int argc, char **argv);
 /* ---- options.c: what the subcommands share ---------------------------------------------------------- */
 
 typedef struct options {
-    const char *word[2]; /* what is no option, in order; NULL: not given */
+    const char *word[2]; /* positional arguments, in order; NULL: not given */
     bool all, demo, json, yes, no_browser, pinned, async;
     int port; /* 8700 */
     const char *allow_host, *card, *bus, *peer;
-    double seconds; /* wall time of a program; 0: the default */
+    double seconds; /* wall-time limit of a program; 0: the default */
 } options;
 
-/* allowed: the options a command knows, "--json --port"; words: how many other arguments at most.
- * False after saying what was not understood. */
+/* allowed: the command's options, "--json --port"; words: the maximum of positional arguments.
+ * False after printing the error and the usage. */
 bool options_read(options *o, const command *c, int argc, char **argv, const char *allowed, int words);
 
-/* The home and the catalogue; false after saying why not. */
+/* Finds the folders and reads the catalogue; false after printing the error. Close it either way. */
 typedef struct lesson_env {
     home home;
     catalogue catalogue;
 } lesson_env;
 bool lessons_open(lesson_env *s);
 void lessons_close(lesson_env *s);
-/* The lesson that was asked for; NULL after saying which there are. */
+/* The lesson `asked`, as in lesson_find; NULL after printing the error. */
 const lesson *lessons_find(const lesson_env *s, const command *c, const char *asked);
 /* "ferry: MESSAGE" on stderr. */
 void complain(const char *message);

@@ -1,5 +1,5 @@
-/* ferry.c: the `ferry` command: which subcommands there are. Everything works without a terminal and
- * without a browser. Exit status: 0 all is well, 1 not passed or an error, 2 not understood. */
+/* ferry.c: the `ferry` command: the table of subcommands. Everything works without a terminal and
+ * without a browser. Exit status: 0 success, 1 not passed or an error, 2 usage error. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,22 +12,22 @@
 #define FERRY_VERSION "unknown"
 #endif
 
-/* This program reads the logs of others and has none of its own. */
+/* This program reads logs and writes none, so it needs no session. */
 __attribute__((constructor(101))) static void have_no_session(void) { fy_session_none(); }
 
 const command commands[] = {
     {"serve", "[--port N] [--no-browser] [--allow-host NAME] [--seconds N]",
      "the lessons in the browser; what `make run` starts", command_serve},
     {"list", "", "the lessons, and which are done", command_list},
-    {"run", "ID [--demo] [--seconds N]", "run my/ID.c, or the worked example: one line an event", command_run},
-    {"grade", "ID|--all [--json] [--seconds N]", "build, run and judge my/ID.c, or all that there are", command_grade},
-    {"watch", "[ID] [--json] [--seconds N]", "grade at each save", command_watch},
-    {"hint", "ID [N]", "the next hint; or hint 1, 2 or 3", command_hint},
-    {"reset", "ID [--yes]", "put the starter back into my/ID.c; the old file is kept", command_reset},
+    {"run", "ID [--demo] [--seconds N]", "run my/ID.c, or the worked example: one line per event", command_run},
+    {"grade", "ID|--all [--json] [--seconds N]", "build, run and grade my/ID.c, or every lesson", command_grade},
+    {"watch", "[ID] [--json] [--seconds N]", "grade on every save", command_watch},
+    {"hint", "ID [N]", "the next hint, or hint N", command_hint},
+    {"reset", "ID [--yes]", "restore the starter in my/ID.c; the old file is backed up", command_reset},
     {"view", "FILE [--port N] [--no-browser] [--allow-host NAME]", "a saved run in the browser", command_view},
     {"log", "FILE", "a saved run as JSON lines", command_log},
     {"whatif", "FILE [--card NAME] [--bus RATE] [--peer on|off] [--pinned] [--async]",
-     "a saved run's times beside those of another card, bus or memory", command_whatif},
+     "a saved run's times compared with another card, bus or memory", command_whatif},
     {"explain", "FILE [--json]", "what a saved run did that was wasteful or wrong, and how to fix it", command_explain},
     {"schema", "", "every kind of event and its fields, as JSON", command_schema},
     {NULL, NULL, NULL, NULL},
@@ -39,7 +39,7 @@ static void print_usage(FILE *to)
     for (const command *c = commands; c->name; c++)
         fprintf(to, "  %-7s %s%s%s\n", c->name, c->arguments, *c->arguments ? "\n          " : "", c->help);
     fprintf(to, "\nID is a lesson: 1, 01 or 01-where-am-i. Your files are in my/; FERRY_MY names another folder.\n"
-                "Exit status: 0 all is well, 1 not passed or an error, 2 not understood.\n");
+                "Exit status: 0 success, 1 not passed or an error, 2 usage error.\n");
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* options.c: reading a subcommand's arguments, and finding the lessons. */
+/* options.c: parses a subcommand's arguments, and opens the lessons. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static bool refuse(const command *c, const char *what, const char *argument)
     return false;
 }
 
-/* "--port" in "--json --port": a whole word. */
+/* Is the option, of n characters, a word of "--json --port"? */
 static bool is_allowed(const char *allowed, const char *option, size_t n)
 {
     for (const char *p = allowed; (p = strstr(p, option)); p++)
@@ -34,8 +34,8 @@ static bool set_flag(options *o, const char *name)
     return false;
 }
 
-/* Where an option's value goes as it stands; NULL: it is a number. */
-static const char **place_of(options *o, const char *name)
+/* Where to store a text option's value; NULL for numeric options. */
+static const char **text_option(options *o, const char *name)
 {
     if (!strcmp(name, "--allow-host")) return &o->allow_host;
     if (!strcmp(name, "--card")) return &o->card;
@@ -46,7 +46,7 @@ static const char **place_of(options *o, const char *name)
 static bool set_value(options *o, const char *name, const char *value)
 {
     char *end;
-    const char **place = place_of(o, name);
+    const char **place = text_option(o, name);
     errno = 0;
     if (place) {
         *place = value;
@@ -61,7 +61,7 @@ static bool set_value(options *o, const char *name, const char *value)
     return *value && !*end && o->seconds > 0 && o->seconds <= 3600;
 }
 
-/* "--port 8800" and "--port=8800". Returns how many arguments it took, 0 when it was not understood. */
+/* "--port 8800" or "--port=8800". Returns the number of arguments consumed, 0 after an error. */
 static int read_option(options *o, const command *c, char **argv, const char *allowed)
 {
     char name[32];
@@ -71,21 +71,21 @@ static int read_option(options *o, const command *c, char **argv, const char *al
     if (set_flag(o, name)) return argv[0][n] ? refuse(c, "this option takes no value:", argv[0]) : 1;
     const char *value = argv[0][n] ? argv[0] + n + 1 : argv[1];
     if (!value) return refuse(c, "a value is missing after", argv[0]);
-    if (!set_value(o, name, value)) return refuse(c, "this value cannot be used:", value);
+    if (!set_value(o, name, value)) return refuse(c, "invalid value:", value);
     return argv[0][n] ? 1 : 2;
 }
 
 bool options_read(options *o, const command *c, int argc, char **argv, const char *allowed, int words)
 {
-    int have = 0;
+    int count = 0;
     *o = (options){.port = 8700};
     for (int i = 0, taken; i < argc; i += taken) {
         taken = 1;
         if (argv[i][0] == '-' && argv[i][1]) {
             taken = read_option(o, c, argv + i, allowed);
             if (!taken) return false;
-        } else if (have < words) {
-            o->word[have++] = argv[i];
+        } else if (count < words) {
+            o->word[count++] = argv[i];
         } else {
             return refuse(c, "one argument too many:", argv[i]);
         }

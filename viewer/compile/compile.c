@@ -1,5 +1,5 @@
-/* compile.c: finds a compiler ($CC, cc, gcc, clang), runs it where my/ lies, so that the log's file is
- * my/ID.c, and hands what it printed to diagnose.c. Links the core alone: no web in a learner's program. */
+/* compile.c: finds a compiler ($CC, cc, gcc, clang), runs it in the parent folder of my/, so that the log names
+ * my/ID.c, and passes its output to diagnose.c. Links the core only: no web server in a learner's program. */
 #include "compile.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 enum { MOST_ARGUMENTS = 64 };
 static const char *const english[] = {"LC_ALL=C", "GCC_COLORS=", NULL};
 
-/* argv, and the text its words were cut from. */
+/* argv, and the storage of the words split from one string. */
 typedef struct command {
     const char *argv[MOST_ARGUMENTS];
     int count;
@@ -68,7 +68,7 @@ static bool find_program(const char *name, char out[HOME_PATH])
     return false;
 }
 
-/* "cc" may be either; what it links to tells. */
+/* "cc" may be either: the file that it links to decides. */
 static bool is_clang(const char *path)
 {
     char real[PATH_MAX];
@@ -78,14 +78,14 @@ static bool is_clang(const char *path)
 static bool choose_compiler(command *c, bool *clang, diagnosis *d)
 {
     static const char *const usual[] = {"cc", "gcc", "clang"};
-    const char *told = getenv("CC");
+    const char *cc = getenv("CC");
     char path[HOME_PATH], first[256];
-    if (told && *told) {
-        snprintf(first, sizeof first, "%.*s", (int)strcspn(told, " "), told);
-        add_words(c, told);
-        *clang = strstr(told, "clang") || (find_program(first, path) && is_clang(path));
+    if (cc && *cc) {
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(cc, " "), cc);
+        add_words(c, cc);
+        *clang = strstr(cc, "clang") || (find_program(first, path) && is_clang(path));
         if (find_program(first, path)) return true;
-        snprintf(d->message, sizeof d->message, "CC is '%.200s', and there is no such compiler", told);
+        snprintf(d->message, sizeof d->message, "CC is '%.200s': no such compiler", cc);
         snprintf(d->hint, sizeof d->hint, "unset CC, or set it to gcc or clang");
         return false;
     }
@@ -95,14 +95,14 @@ static bool choose_compiler(command *c, bool *clang, diagnosis *d)
         *clang = is_clang(path);
         return true;
     }
-    snprintf(d->message, sizeof d->message, "there is no C compiler here (looked for cc, gcc and clang)");
+    snprintf(d->message, sizeof d->message, "no C compiler found (tried cc, gcc and clang)");
     snprintf(d->hint, sizeof d->hint, "install one: apt install gcc, or dnf install gcc");
     return false;
 }
 
 /* ---- the command ----------------------------------------------------------------------------------- */
 
-/* What can only be a mistake stops the build; the rest of -Wall is told as a note. */
+/* Warnings that are always mistakes stop the build; the rest of -Wall is reported as a note. */
 static const char strict[] = "-Werror=implicit-function-declaration -Werror=incompatible-pointer-types "
                              "-Werror=int-conversion -Werror=parentheses -Werror=multichar";
 
@@ -111,19 +111,19 @@ static void make_command(command *c, const compile_options *o, bool clang, const
 {
     add_words(c, "-std=gnu11 -g -O1 -Wall -Wno-unused-variable -Wno-unused-but-set-variable");
     add_words(c, strict);
-    if (!clang) add(c, "-ftrack-macro-expansion=0"); /* else gcc points into ferry.h */
+    if (!clang) add(c, "-ftrack-macro-expansion=0"); /* otherwise gcc reports positions in ferry.h */
     char *include = paths, *lib = paths + HOME_PATH + 8;
     snprintf(include, HOME_PATH + 8, "-I%s", o->home->include);
     snprintf(lib, HOME_PATH + 8, "-L%s", o->home->lib);
     add(c, include);
     add(c, o->name);
-    add(c, "-MD"); /* not -MMD: a file may say of itself that it is the system's */
+    add(c, "-MD"); /* not -MMD: a file can declare itself a system header */
     add(c, "-MF");
     add(c, list);
     add(c, "-o");
     add(c, out);
     add(c, lib);
-    add_words(c, "-Xlinker -rpath -Xlinker"); /* where the real card's library is, if there is one */
+    add_words(c, "-Xlinker -rpath -Xlinker"); /* folder of the real card's library, if there is one */
     add(c, o->home->lib);
     add(c, "-lferry");
     add_words(c, FERRY_CORE_LIBS);
@@ -172,20 +172,19 @@ static compile_end conclude(const compile_options *o, const child_result *r, con
     }
     char words[256], hint[256];
     child_words(r, &none, words, sizeof words, hint, sizeof hint);
-    return broken(d, "the compiler did not get through", o->name, words,
-                  "take out what was added last, and save again");
+    return broken(d, "the compiler failed on", o->name, words, "undo your last change and save again");
 }
 
-/* ---- what it read ----------------------------------------------------------------------------------- */
+/* ---- the files that it read -------------------------------------------------------------------------- */
 
-/* The compiler as it was told, for a question about itself. */
-typedef struct asking {
-    const compile_options *order;
+/* The compiler's command without the learner's file, to query its header folders. */
+typedef struct compiler_query {
+    const compile_options *options;
     command compiler;
-} asking;
+} compiler_query;
 
-/* What it prints between the lines that begin so: a folder a line. */
-static char *cut_out(char *text, const char *first, const char *last)
+/* The text between two marker lines, one folder a line, unindented; malloced. */
+static char *text_between(char *text, const char *first, const char *last)
 {
     char *from = strstr(text, first), *to = from ? strstr(from, last) : NULL;
     if (!to) return NULL;
@@ -199,33 +198,33 @@ static char *cut_out(char *text, const char *first, const char *last)
     return folders;
 }
 
-static char *ask_for_folders(void *user)
+static char *query_system_folders(void *user)
 {
-    asking *a = user;
-    /* Not what the learner's environment adds: that may be any folder. */
-    static const char *const own[] = {"LC_ALL=C", "LANGUAGE=", "CPATH=", "C_INCLUDE_PATH=", NULL};
+    compiler_query *q = user;
+    /* CPATH and C_INCLUDE_PATH cleared: the learner's environment could add any folder. */
+    static const char *const env[] = {"LC_ALL=C", "LANGUAGE=", "CPATH=", "C_INCLUDE_PATH=", NULL};
     char err[256], *folders = NULL;
     child_result r;
-    add_words(&a->compiler, "-E -v -x c /dev/null");
-    child_options order = {.argv = a->compiler.argv,
-                           .folder = a->order->home->beside,
-                           .env = own,
-                           .log_fd = -1,
-                           .stop_fd = a->order->stop_fd,
-                           .limits = {.seconds = 60}};
-    if (!child_run(&order, &r, err, sizeof err)) return NULL;
-    if (r.output) folders = cut_out(r.output, "#include <...> search starts here:\n", "End of search list");
+    add_words(&q->compiler, "-E -v -x c /dev/null");
+    child_options run = {.argv = q->compiler.argv,
+                         .folder = q->options->home->beside,
+                         .env = env,
+                         .log_fd = -1,
+                         .stop_fd = q->options->stop_fd,
+                         .limits = {.seconds = 60}};
+    if (!child_run(&run, &r, err, sizeof err)) return NULL;
+    if (r.output) folders = text_between(r.output, "#include <...> search starts here:\n", "End of search list");
     free(r.output);
     return folders;
 }
 
-/* A program that was built of what it may not read is refused, whatever else is to be said of it. */
-static compile_end look_at_reads(const compile_options *o, asking *a, const char *list, const char *source,
-                                 compile_end end, diagnosis *d)
+/* A program that read a forbidden file is refused, even where the compiler reported other errors. */
+static compile_end check_reads(const compile_options *o, compiler_query *q, const char *list, const char *source,
+                               compile_end end, diagnosis *d)
 {
     diagnosis found;
     if (end == COMPILE_STOPPED || end == COMPILE_BROKEN) return end;
-    reads r = reads_check(o->home, list, o->name, source, ask_for_folders, a, &found);
+    reads r = reads_check(o->home, list, o->name, source, query_system_folders, q, &found);
     if (r == READS_UNKNOWN && end == COMPILE_DONE)
         return broken(d, "the compiler did not say which files it read for", o->name, "", "set CC to gcc or clang");
     if (r != READS_REFUSED) return end;
@@ -239,22 +238,22 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
     char paths[2 * (HOME_PATH + 8)], out[HOME_PATH + 32], list[HOME_PATH + 40], err[256] = "";
     bool clang = false;
     if (!choose_compiler(&c, &clang, d)) return COMPILE_BROKEN;
-    asking self = {.order = o};
-    choose_compiler(&self.compiler, &clang, d);
+    compiler_query query = {.options = o};
+    choose_compiler(&query.compiler, &clang, d);
     snprintf(out, sizeof out, "%s.%ld.new", o->program, (long)getpid());
     snprintf(list, sizeof list, "%s.d", out);
     make_command(&c, o, clang, out, list, paths);
-    child_options order = {.argv = c.argv,
-                           .folder = o->home->beside,
-                           .env = english,
-                           .log_fd = -1,
-                           .stop_fd = o->stop_fd,
-                           .limits = {.seconds = 60}};
+    child_options run = {.argv = c.argv,
+                         .folder = o->home->beside,
+                         .env = english,
+                         .log_fd = -1,
+                         .stop_fd = o->stop_fd,
+                         .limits = {.seconds = 60}};
     child_result r;
-    if (!child_run(&order, &r, err, sizeof err)) return broken(d, "cannot run", c.argv[0], err, "close other programs");
+    if (!child_run(&run, &r, err, sizeof err)) return broken(d, "cannot run", c.argv[0], err, "close other programs");
     compile_end end = conclude(o, &r, source, header, d);
     free(r.output);
-    end = look_at_reads(o, &self, list, source, end, d);
+    end = check_reads(o, &query, list, source, end, d);
     if (end == COMPILE_DONE && rename(out, o->program) != 0)
         end = broken(d, "cannot write", o->program, strerror(errno), "make room, or make its folder writable");
     unlink(out);
@@ -262,23 +261,23 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
     return end;
 }
 
-/* What a learner may call: the headers' text, less how their macros are made. The caller frees it. */
-static char *read_manual(const home *h)
+/* The text of the public headers, without their macro definitions. The caller frees it. */
+static char *read_headers(const home *h)
 {
     static const char *const parts[] = {"ferry.h",       "ferry_math.h", "ferry_view.h",
                                         "ferry_index.h", "ferry_io.h",   "ferry_stream.h"};
     char path[HOME_PATH + 256];
-    fy_text manual = {0};
-    fy_text_add(&manual, "", 0);
+    fy_text headers = {0};
+    fy_text_add(&headers, "", 0);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         snprintf(path, sizeof path, "%s/%s", h->include, parts[i]);
         char *text = file_read(path, NULL), *end = text ? strstr(text, "how the macros are made") : NULL;
         if (end) *end = '\0';
-        if (text) fy_text_add(&manual, text, strlen(text));
+        if (text) fy_text_add(&headers, text, strlen(text));
         free(text);
     }
-    if (manual.lost) memory_fail("the manual");
-    return manual.data;
+    if (headers.lost) memory_fail("the text of the headers");
+    return headers.data;
 }
 
 compile_end compile(const compile_options *o, diagnosis *d)
@@ -288,10 +287,10 @@ compile_end compile(const compile_options *o, diagnosis *d)
     if (!prepare(o, d)) return COMPILE_BROKEN;
     snprintf(path, sizeof path, "%s/%s", o->home->beside, o->name);
     char *source = file_read(path, NULL);
-    if (!source) return broken(d, "cannot read", path, strerror(errno), "ferry reset ID brings the starter back");
-    char *manual = read_manual(o->home);
-    compile_end end = run_compiler(o, source, manual, d);
-    free(manual);
+    if (!source) return broken(d, "cannot read", path, strerror(errno), "ferry reset ID restores the starter");
+    char *headers = read_headers(o->home);
+    compile_end end = run_compiler(o, source, headers, d);
+    free(headers);
     free(source);
     return end;
 }

@@ -1,4 +1,4 @@
-/* compile.h: build one C file against Ferry's core, as a learner would by hand, well under 2 s. */
+/* compile.h: compiles and links one C file against libferry.a, as a learner would by hand, well under 2 s. */
 #ifndef FERRY_COMPILE_H
 #define FERRY_COMPILE_H
 
@@ -15,9 +15,9 @@ typedef struct compile_options {
 
 typedef enum compile_end {
     COMPILE_DONE,    /* d holds the first warning, if there is one: *d->message */
-    COMPILE_REFUSED, /* d says why, in the learner's words */
-    COMPILE_STOPPED, /* stop_fd */
-    COMPILE_BROKEN,  /* no compiler, no library, no disk: d->message and d->hint say what to do */
+    COMPILE_REFUSED, /* does not compile, or reads a forbidden file: d explains it to the learner */
+    COMPILE_STOPPED, /* cancelled through stop_fd */
+    COMPILE_BROKEN,  /* no compiler, library or disk space: d->message and d->hint say what to do */
 } compile_end;
 
 compile_end compile(const compile_options *o, diagnosis *d);

@@ -1,4 +1,4 @@
-/* diagnose.c: reads what the compiler printed, picks the diagnostic to begin with, and explains it. */
+/* diagnose.c: parses the compiler's output and explains its first error. */
 #include "diagnose.h"
 
 #include <ctype.h>
@@ -55,7 +55,7 @@ static bool first_message(message *m, const char *shown, const char *output, boo
     return false;
 }
 
-/* The note that follows says which macro it was about: "macro 'fy_add' defined here". */
+/* The note that follows names the macro: "macro 'fy_add' defined here". */
 static void read_macro_note(diagnostic *c, const char *at, const char *shown)
 {
     message next;
@@ -68,8 +68,8 @@ static void read_macro_note(diagnostic *c, const char *at, const char *shown)
     }
 }
 
-/* The compiler's own words about the learner's file: no header, no expansion, no caret. */
-static void keep_raw(diagnosis *d, const char *shown, const char *output)
+/* The compiler's messages about the learner's file: no header, no expansion, no caret. */
+static void store_raw(diagnosis *d, const char *shown, const char *output)
 {
     size_t used = 0;
     message m;
@@ -85,7 +85,7 @@ static void keep_raw(diagnosis *d, const char *shown, const char *output)
 static const struct {
     mistake_kind what;
     const char *message, *hint;
-} proofs[] = {
+} mistakes[] = {
     {MISTAKE_QUOTE, "a quote is opened on this line and not closed",
      "put the missing \" at the end of the text, "
      "as in \"cuda\""},
@@ -96,34 +96,34 @@ static const struct {
     {MISTAKE_OPEN_BRACE, "the brace { that is opened here is never closed", "put the missing } where the block ends"},
     {MISTAKE_CLOSE_BRACE, "this } closes nothing: there is one } more than {",
      "look for a { that is missing above, "
-     "or take this } away"},
+     "or remove this }"},
 };
 
-static bool explain_proof(diagnosis *d, const char *source)
+static bool explain_source_mistake(diagnosis *d, const char *source)
 {
     source_mistake f = source_check(source);
     if (f.what == MISTAKE_FINE) return false;
     d->line = f.line;
     if (f.what == MISTAKE_CHARS) {
-        snprintf(d->message, sizeof d->message, "text stands in double quotes in C: \"%s\", not '%s'", f.text, f.text);
+        snprintf(d->message, sizeof d->message, "text goes in double quotes in C: \"%s\", not '%s'", f.text, f.text);
         snprintf(d->hint, sizeof d->hint, "single quotes are for one letter; write \"%s\"", f.text);
     }
     if (f.what == MISTAKE_DIVISION) {
         double half = strtod(f.text, NULL) / strtod(strchr(f.text, '/') + 1, NULL);
-        snprintf(d->message, sizeof d->message, "%s is %d in C: whole numbers, divided, give a whole number", f.text,
+        snprintf(d->message, sizeof d->message, "%s is %d in C: dividing two integers drops the fraction", f.text,
                  (int)half);
         snprintf(d->hint, sizeof d->hint, "write %.6g, or %.*s.0%s", half, (int)strcspn(f.text, "/"), f.text,
                  strchr(f.text, '/'));
     }
-    for (size_t i = 0; i < sizeof proofs / sizeof *proofs; i++) {
-        if (proofs[i].what != f.what) continue;
-        snprintf(d->message, sizeof d->message, "%s", proofs[i].message);
-        snprintf(d->hint, sizeof d->hint, "%s", proofs[i].hint);
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        if (mistakes[i].what != f.what) continue;
+        snprintf(d->message, sizeof d->message, "%s", mistakes[i].message);
+        snprintf(d->hint, sizeof d->hint, "%s", mistakes[i].hint);
     }
     return true;
 }
 
-/* Python at the place of the first diagnostic. */
+/* The first diagnostic's line is a Python statement. */
 static bool explain_python(diagnosis *d, const diagnostic *c)
 {
     static const struct {
@@ -153,19 +153,19 @@ static bool explain_link(diagnosis *d, const char *source, const char *output)
     if (!strcmp(name, "main")) {
         snprintf(d->message, sizeof d->message, "the program has no main: C begins with int main(void)");
         snprintf(d->hint, sizeof d->hint,
-                 "look whether main is misspelt, or put the statements into "
+                 "check whether main is misspelt, or put the statements into "
                  "int main(void) { ... return 0; }");
     } else if (!strstr(source, name)) {
-        snprintf(d->message, sizeof d->message, "Ferry's library is not whole: %s is missing in it", name);
+        snprintf(d->message, sizeof d->message, "Ferry's library is incomplete: it lacks %s", name);
         snprintf(d->hint, sizeof d->hint, "this is not your mistake; run make");
     } else {
-        snprintf(d->message, sizeof d->message, "nothing by the name of %s was found when linking", name);
-        snprintf(d->hint, sizeof d->hint, "look whether the name is spelt as in ferry.h");
+        snprintf(d->message, sizeof d->message, "the linker found no function named %s", name);
+        snprintf(d->hint, sizeof d->hint, "check the spelling against ferry.h");
     }
     return true;
 }
 
-/* "int mian(void)": the line that wanted to be main. */
+/* "int mian(void)": the line that was meant to be main. */
 static int find_main_line(const char *source)
 {
     int line = 1;
@@ -187,7 +187,7 @@ static diagnostic make_diagnostic(const message *m, const char *at, const char *
     return c;
 }
 
-/* Calls are macros over fy_NAME_at: that is nobody's name. */
+/* Calls are macros over fy_NAME_at, a name that the learner never wrote. */
 static void hide_inner_names(char *text)
 {
     for (char *p = text; (p = strstr(p, "_at'")); p++) memmove(p, p + 3, strlen(p + 3) + 1);
@@ -196,10 +196,10 @@ static void hide_inner_names(char *text)
 static void explain_message(diagnosis *d, const diagnostic *c)
 {
     d->line = c->line;
-    if (fix_hash(c, d) || explain_python(d, c) || explain_proof(d, c->source) || explain(c, d)) return;
+    if (fix_hash(c, d) || explain_python(d, c) || explain_source_mistake(d, c->source) || explain(c, d)) return;
     snprintf(d->message, sizeof d->message, "%s", c->text);
     hide_inner_names(d->message);
-    snprintf(d->hint, sizeof d->hint, "these are the compiler's words; compare the line with the lesson's example");
+    snprintf(d->hint, sizeof d->hint, "this is the compiler's own message; compare the line with the lesson's example");
 }
 
 void diagnose(diagnosis *d, const char *shown, const char *source, const char *output, const char *header)
@@ -208,16 +208,16 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
     const char *at;
     *d = (diagnosis){0};
     char *code = without_comments(source);
-    keep_raw(d, shown, output);
+    store_raw(d, shown, output);
     if (first_message(&m, shown, output, true, &at)) {
         diagnostic c = make_diagnostic(&m, at, shown, code ? code : source, header);
         explain_message(d, &c);
-    } else if (explain_proof(d, source)) {
-        ; /* the compiler did not mind, the linker did */
+    } else if (explain_source_mistake(d, source)) {
+        ; /* the compiler accepted it, the linker did not */
     } else if (explain_link(d, source, output)) {
         if (strstr(d->message, "no main")) d->line = find_main_line(source);
     } else {
-        snprintf(d->message, sizeof d->message, "the compiler failed without a word about this file");
+        snprintf(d->message, sizeof d->message, "the compiler failed with no message about this file");
         size_t n = strcspn(output, "\n");
         snprintf(d->hint, sizeof d->hint, "%.*s", n < 380 ? (int)n : 380, output);
     }
@@ -231,7 +231,7 @@ bool diagnose_warning(diagnosis *d, const char *shown, const char *source, const
     const char *at;
     *d = (diagnosis){0};
     if (!first_message(&m, shown, output, false, &at)) return false;
-    keep_raw(d, shown, output);
+    store_raw(d, shown, output);
     d->line = m.line;
     snprintf(d->message, sizeof d->message, "%s", m.text);
     source_line(source, d->line, d->source, sizeof d->source);
@@ -243,7 +243,7 @@ bool diagnose_quiet(diagnosis *d, const char *source)
     *d = (diagnosis){0};
     mistake_kind what = source_check(source).what;
     if (what != MISTAKE_CHARS && what != MISTAKE_DIVISION) return false;
-    explain_proof(d, source);
+    explain_source_mistake(d, source);
     source_line(source, d->line, d->source, sizeof d->source);
     return true;
 }

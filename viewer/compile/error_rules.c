@@ -1,6 +1,6 @@
-/* error_rules.c: what gcc and clang say, and what it means to a beginner. A rule is a pattern in which * stands
- * for anything, and the plain words; $1, $2 ... are what the first, the second * stood for. A rule with a
- * function (fix_syntax.c) looks at the line as well, and may pass. */
+/* error_rules.c: gcc's and clang's messages, and what they mean to a beginner. A rule is a pattern, in which *
+ * matches anything, and its message and hint; $1, $2 ... are what the first, second * matched. A rule with a
+ * function (fix_*.c) inspects the learner's line as well, and may decline. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 typedef struct rule {
     const char *pattern, *message, *hint;
-    looking *look;
+    line_rule *explain;
 } rule;
 
 /* ---- the rules, tried in this order ------------------------------------------------------------- */
@@ -29,9 +29,9 @@ static const rule rules[] = {
     {"expected '(' *", NULL, NULL, fix_keyword},
     {"expected ')'*", NULL, NULL, fix_mark},
     {"expected '='*", NULL, NULL, fix_mark},
-    {"missing terminating > character", "the > is missing behind the header's name", "write #include <ferry.h>", NULL},
-    {"expected '>'", "the > is missing behind the header's name", "write #include <ferry.h>", NULL},
-    {"*expect* \"FILENAME\" or <FILENAME>", "a header's name stands in < >", "write #include <ferry.h>", NULL},
+    {"missing terminating > character", "the > is missing after the header's name", "write #include <ferry.h>", NULL},
+    {"expected '>'", "the > is missing after the header's name", "write #include <ferry.h>", NULL},
+    {"*expect* \"FILENAME\" or <FILENAME>", "a header's name goes in < >", "write #include <ferry.h>", NULL},
     {"extraneous ')'*", "there is one ) too many on this line", "count them: every ) needs its (", NULL},
     {"*has no member named '*'; did you mean '*'?", "there is no option '.$2'", "did you mean .$3?", NULL},
     {"'fy_*' has no member named '*'", NULL, NULL, fix_no_option},
@@ -52,7 +52,7 @@ static const rule rules[] = {
     {"unknown type name 'tensor'*", "the compiler does not know the type 'tensor'",
      "it is called fy_tensor: fy_tensor *a = ...", NULL},
     {"unknown type name '*'*", "the compiler does not know the type '$1'",
-     "look at its spelling: fy_tensor *a, int n, double x", NULL},
+     "check its spelling: fy_tensor *a, int n, double x", NULL},
     {"variable '*' has initializer but incomplete type", "the star is missing: a tensor is held by a pointer",
      "write fy_tensor *$1 = ...", NULL},
     {"variable has incomplete type 'fy_tensor'*", NULL, NULL, fix_star},
@@ -87,19 +87,19 @@ static const rule rules[] = {
     {"incompatible pointer types passing 'char[*", NULL, NULL, fix_text},
     {"incompatible pointer types passing 'fy_tensor *' * to parameter of type 'const char *'*", NULL, NULL, fix_text},
     {"passing 'fy_tensor' * to parameter of incompatible type 'fy_tensor *'*", NULL, NULL, fix_not_an_object},
-    {"passing argument * of 'fy_arg_*", "this call takes a tensor or a number, and gets something else",
+    {"passing argument * of 'fy_arg_*", "this call takes a tensor or a number, but gets something else",
      "for example fy_add(a, b) or fy_add(a, 1)", NULL},
-    {"* conversion passing 'char[*", "this call takes a tensor or a number, and gets text",
+    {"* conversion passing 'char[*", "this call takes a tensor or a number, but gets text",
      "for example fy_add(a, b) or fy_add(a, 1)", NULL},
-    {"returning 'fy_tensor *' from *", "main returns its exit status, a number, and not a tensor",
+    {"returning 'fy_tensor *' from *", "main returns its exit status, a number, not a tensor",
      "write return 0; results are submitted with fy_answer and shown by fy_print", NULL},
     {"incompatible pointer to integer conversion returning 'fy_tensor *'*",
-     "main returns its exit status, a number, and not a tensor",
+     "main returns its exit status, a number, not a tensor",
      "write return 0; results are submitted with fy_answer and shown by fy_print", NULL},
-    {"initialization of '*' from 'fy_tensor *' makes integer*", "a tensor is held by a pointer, and not by '$1'",
+    {"initialization of '*' from 'fy_tensor *' makes integer*", "a tensor is held by a pointer, not by '$1'",
      "write fy_tensor *a = ...; fy_item(x) is the number in a tensor of one element", NULL},
     {"incompatible pointer to integer conversion initializing '*' with an expression of type 'fy_tensor *'*",
-     "a tensor is held by a pointer, and not by '$1'",
+     "a tensor is held by a pointer, not by '$1'",
      "write fy_tensor *a = ...; fy_item(x) is the number in a tensor of one element", NULL},
     {"incompatible types when initializing type 'enum fy_dtype'*", NULL, NULL, fix_dtype_text},
     {"* initializing 'fy_dtype'*", NULL, NULL, fix_dtype_text},
@@ -112,10 +112,10 @@ static const rule rules[] = {
      "a tensor is not a number, not even one of one element", "fy_item(x) gives the number in it", NULL},
     {"* '*' with an expression of incompatible type 'fy_tensor *",
      "a tensor is not a number, not even one of one element", "fy_item(x) gives the number in it", NULL},
-    {"incompatible type for argument * of 'fy_*_at'", "this call wants a tensor, and gets something else",
-     "look at the kind of each argument in ferry.h", NULL},
-    {"passing '*' to parameter of incompatible type 'fy_*", "this call wants a tensor, and gets something else",
-     "look at the kind of each argument in ferry.h", NULL},
+    {"incompatible type for argument * of 'fy_*_at'", "this call takes a tensor, but gets something else",
+     "ferry.h shows what each argument is", NULL},
+    {"passing '*' to parameter of incompatible type 'fy_*", "this call takes a tensor, but gets something else",
+     "ferry.h shows what each argument is", NULL},
     {"suggest parentheses around assignment*", "= stores a value; a comparison is written ==", "write == here", NULL},
     {"using the result of an assignment as a condition*",
      "= stores a value; a comparison is written ==", "write == here", NULL},
@@ -128,7 +128,7 @@ static const rule rules[] = {
      NULL},
 };
 
-/* Matches all of text; each * takes as little as it can. */
+/* Matches all of text; each * takes as few characters as possible. */
 static bool fits(const char *pattern, const char *text, char part[4][96], int n)
 {
     for (; *pattern && *pattern != '*'; pattern++, text++)
@@ -160,8 +160,8 @@ bool explain(const diagnostic *given, diagnosis *d)
         diagnostic c = *given;
         memset(c.part, 0, sizeof c.part);
         if (!fits(rules[i].pattern, c.text, c.part, 0)) continue;
-        if (rules[i].look && rules[i].look(&c, d)) return true;
-        if (rules[i].look) continue;
+        if (rules[i].explain && rules[i].explain(&c, d)) return true;
+        if (rules[i].explain) continue;
         fill_in(d->message, sizeof d->message, rules[i].message, (const char(*)[96])c.part);
         fill_in(d->hint, sizeof d->hint, rules[i].hint, (const char(*)[96])c.part);
         return true;

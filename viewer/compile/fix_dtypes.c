@@ -1,10 +1,10 @@
-/* fix_dtypes.c: what a beginner writes for a dtype: Python's words and C's types, and what they are called here. */
+/* fix_dtypes.c: Python's and C's type names, which beginners write for a dtype, and Ferry's names for them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "diagnostic.h"
 
-/* C's int is Python's, of any size: an int64 here. */
+/* A beginner's int is Python's int, of any size: int64. */
 static const char *const words[][2] = {
     {"float32", "FY_FLOAT32"}, {"float", "FY_FLOAT32"},     {"FY_FLOAT", "FY_FLOAT32"}, {"float64", "FY_FLOAT64"},
     {"double", "FY_FLOAT64"},  {"FY_DOUBLE", "FY_FLOAT64"}, {"float16", "FY_FLOAT16"},  {"half", "FY_FLOAT16"},
@@ -22,16 +22,16 @@ const char *dtype_alias(const char *word)
     return NULL;
 }
 
-/* The word that stands behind .dtype = */
-static void word_of_option(const char *line, char *word, int room)
+/* The word after .dtype = */
+static void dtype_option(const char *line, char *word, int room)
 {
     const char *p = strstr(line, ".dtype");
     *word = '\0';
     if (p) word_after(p + 6 + strspn(p + 6, " ="), word, room);
 }
 
-/* The last word in fy_to(...) */
-static void word_of_call(const char *line, char *word, int room)
+/* The last word of fy_to(...) */
+static void last_argument(const char *line, char *word, int room)
 {
     const char *call = strstr(line, "fy_to("), *end = call ? strstr(call, ");") : NULL;
     *word = '\0';
@@ -42,12 +42,12 @@ static void word_of_call(const char *line, char *word, int room)
 bool fix_c_type(const diagnostic *c, diagnosis *d)
 {
     char word[32];
-    word_of_option(c->here, word, sizeof word);
-    if (!dtype_alias(word)) word_of_call(c->here, word, sizeof word);
+    dtype_option(c->here, word, sizeof word);
+    if (!dtype_alias(word)) last_argument(c->here, word, sizeof word);
     const char *dtype = dtype_alias(word);
     if (!dtype) return false;
-    SAY(message, "'%s' is a type of C, and no dtype", word);
-    SAY(hint, "write %s", dtype);
+    SET(message, "'%s' is a C type, not a dtype", word);
+    SET(hint, "write %s", dtype);
     return true;
 }
 
@@ -60,8 +60,8 @@ bool fix_dtype_text(const diagnostic *c, diagnosis *d)
     word_after(text + 1, word, sizeof word);
     if (!strcmp(word, "torch") && text[6] == '.') word_after(text + 7, word, sizeof word);
     const char *dtype = dtype_alias(word);
-    SAY(message, "a dtype is no text");
-    SAY(hint, "write %s", dtype ? dtype : "FY_INT64 or FY_FLOAT32");
+    SET(message, "a dtype is not a string");
+    SET(hint, "write %s", dtype ? dtype : "FY_INT64 or FY_FLOAT32");
     return true;
 }
 
@@ -74,19 +74,19 @@ bool fix_python_dtype(const diagnostic *c, diagnosis *d)
         const char *dtype = dtype_alias(word);
         if (!dtype || p < c->here + 2 || (strncmp(p - 2, "np", 2) && (p < c->here + 5 || strncmp(p - 5, "torch", 5))))
             continue;
-        SAY(message, "'%s.%s' is Python's name for it", p[-1] == 'p' ? "np" : "torch", word);
-        SAY(hint, "write %s", dtype);
+        SET(message, "'%s.%s' is Python's name for it", p[-1] == 'p' ? "np" : "torch", word);
+        SET(hint, "write %s", dtype);
         return true;
     }
     return false;
 }
 
-/* float64 alone. */
+/* The bare name float64. */
 bool fix_dtype_name(const char *name, diagnosis *d)
 {
     const char *dtype = dtype_alias(name);
     if (!dtype) return false;
-    SAY(message, strncmp(name, "FY_", 3) ? "'%s' is Python's name for it" : "there is no dtype '%s'", name);
-    SAY(hint, "write %s", dtype);
+    SET(message, strncmp(name, "FY_", 3) ? "'%s' is Python's name for it" : "there is no dtype '%s'", name);
+    SET(hint, "write %s", dtype);
     return true;
 }

@@ -5,7 +5,7 @@
 
 #include "diagnostic.h"
 
-/* A header for what is used without it. */
+/* A standard function whose header is not included. */
 static bool standard_call(diagnosis *d, const char *name)
 {
     static const char *const calls[][2] = {{"printf", "stdio.h"},  {"puts", "stdio.h"},    {"fprintf", "stdio.h"},
@@ -15,8 +15,8 @@ static bool standard_call(diagnosis *d, const char *name)
                                            {"assert", "assert.h"}, {"usleep", "unistd.h"}, {"sleep", "unistd.h"}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i][0], name)) continue;
-        SAY(message, "'%s' is used, and its header is not included", name);
-        SAY(hint, "put #include <%s> at the top of the file", calls[i][1]);
+        SET(message, "'%s' is used but its header is not included", name);
+        SET(hint, "put #include <%s> at the top of the file", calls[i][1]);
         return true;
     }
     return false;
@@ -43,13 +43,13 @@ bool fix_function_unknown(const diagnostic *c, diagnosis *d)
         return plainly(d, "C has no print",
                        "fy_print(a) shows a tensor; printf(\"...\\n\") shows text, with #include <stdio.h>");
     name_nearest(c->header, name, near, sizeof near);
-    SAY(message, "there is no function '%s'", name);
-    if (*near) SAY(hint, "did you mean %s?", near);
-    else SAY(hint, "ferry.h lists all calls; they begin with fy_");
+    SET(message, "there is no function '%s'", name);
+    if (*near) SET(hint, "did you mean %s?", near);
+    else SET(hint, "ferry.h lists all calls; they begin with fy_");
     return true;
 }
 
-/* "total = fy_zeros((2))": made without saying what it is. */
+/* "total = fy_zeros((2))": assigned without a declaration. */
 static bool is_first_use(const diagnostic *c, const char *name)
 {
     size_t n = strlen(name);
@@ -58,12 +58,12 @@ static bool is_first_use(const diagnostic *c, const char *name)
     return *p == '=' && p[1] != '=';
 }
 
-/* Words that Python people bring along, and what they are here. */
+/* Names from Python, and their counterparts. */
 static const struct {
     const char *name, *message, *hint;
 } foreign[] = {
-    {"cuda", "a device's name is text and stands in quotes: \"cuda\"", "write \"cuda\" instead of cuda"},
-    {"cpu", "a device's name is text and stands in quotes: \"cpu\"", "write \"cpu\" instead of cpu"},
+    {"cuda", "a device's name is text and goes in quotes: \"cuda\"", "write \"cuda\" instead of cuda"},
+    {"cpu", "a device's name is text and goes in quotes: \"cpu\"", "write \"cpu\" instead of cpu"},
     {"device", "an option begins with a dot: .device = ...", "for example fy_zeros((2, 3), .device = \"cuda\")"},
     {"dtype", "an option begins with a dot: .dtype = ...", "for example fy_zeros((2, 3), .dtype = FY_INT64)"},
     {"name", "an option begins with a dot: .name = ...", "for example fy_zeros((2, 3), .name = \"weights\")"},
@@ -73,7 +73,7 @@ static const struct {
     {"pin_memory", "an option begins with a dot: .pin_memory = ...",
      "for example fy_zeros((2, 3), .pin_memory = true)"},
     {"keepdim", "an option begins with a dot: .keepdim = ...", "for example fy_sum(a, (1), .keepdim = true)"},
-    {"dim", "the dimensions stand in a list, without a name", "for example fy_sum(a, (1))"},
+    {"dim", "the dimensions are a plain list, not a named option", "for example fy_sum(a, (1))"},
     {"torch", "'torch.' is Python", "in C the calls begin with fy_: fy_zeros((2, 3)), fy_matmul(a, b)"},
     {"np", "'np.' is Python", "in C the calls begin with fy_: fy_zeros((2, 3)), fy_matmul(a, b)"},
     {"True", "'True' is Python", "in C: true"},
@@ -97,8 +97,8 @@ static bool wants_quotes(const diagnostic *c, diagnosis *d, const char *name)
     snprintf(given, sizeof given, "fy_given(%.40s)", name);
     snprintf(answer, sizeof answer, "fy_answer(%.40s,", name);
     if (!strstr(c->here, given) && !strstr(c->here, answer)) return false;
-    SAY(message, "a name is text and stands in quotes: \"%s\"", name);
-    SAY(hint, "write \"%s\" instead of %s", name, name);
+    SET(message, "a name is text and goes in quotes: \"%s\"", name);
+    SET(hint, "write \"%s\" instead of %s", name, name);
     return true;
 }
 
@@ -110,8 +110,8 @@ bool fix_dot(const diagnostic *c, diagnosis *d)
     if (!p || (p > c->here && (isalnum((unsigned char)p[-1]) || p[-1] == '_'))) return false;
     word_after(p + 3, name, sizeof name);
     text_inside(p + 3 + strlen(name), arguments, sizeof arguments);
-    SAY(message, "fy_%s is one name, with an underscore, and not a dot", name);
-    SAY(hint, "write fy_%s(%s)", name, arguments);
+    SET(message, "fy_%s is one name, with an underscore, not a dot", name);
+    SET(hint, "write fy_%s(%s)", name, arguments);
     return *name && p[3 + strlen(name)] == '(';
 }
 
@@ -124,8 +124,8 @@ bool fix_device(const diagnostic *c, diagnosis *d)
     word_after(call + 6, name, sizeof name);
     const char *quote = strchr(p, '"');
     if (quote) snprintf(to, sizeof to, "%.*s", (int)strcspn(quote + 1, "\""), quote + 1);
-    SAY(message, "fy_to takes the device itself, without .device");
-    SAY(hint, "write fy_to(%s, \"%s\")", *name ? name : "x", to);
+    SET(message, "fy_to takes the device as its second argument, without .device");
+    SET(hint, "write fy_to(%s, \"%s\")", *name ? name : "x", to);
     return true;
 }
 
@@ -135,9 +135,9 @@ static bool call_without_parentheses(const diagnostic *c, diagnosis *d, const ch
     char argument[48] = "";
     const char *p = strstr(c->here, name);
     if (p) word_after(p + strlen(name), argument, sizeof argument);
-    SAY(message, "%s is a call, and its arguments go in parentheses", name);
-    if (*argument) SAY(hint, "write %s(%s)", name, argument);
-    else SAY(hint, "ferry.h shows how it is called");
+    SET(message, "%s is a call, and its arguments go in parentheses", name);
+    if (*argument) SET(hint, "write %s(%s)", name, argument);
+    else SET(hint, "ferry.h shows how it is called");
     return true;
 }
 
@@ -155,12 +155,12 @@ bool fix_name_unknown(const diagnostic *c, diagnosis *d)
     if (name_known(c->header, name)) {
         call_without_parentheses(c, d, name);
     } else if (is_first_use(c, name)) {
-        SAY(message, "the variable '%s' is used, and was never declared", name);
-        SAY(hint, "the first time, say what it is: fy_tensor *%s", c->here);
+        SET(message, "the variable '%s' is used but never declared", name);
+        SET(hint, "declare it with its type: fy_tensor *%s", c->here);
     } else {
-        SAY(message, "the name '%s' was never declared", name);
-        if (*other && strncmp(other, "fy_", 3) && strcmp(other, "main")) SAY(hint, "did you mean %s?", other);
-        else SAY(hint, "look at its spelling, or declare it before this line: fy_tensor *%s = ...", name);
+        SET(message, "the name '%s' was never declared", name);
+        if (*other && strncmp(other, "fy_", 3) && strcmp(other, "main")) SET(hint, "did you mean %s?", other);
+        else SET(hint, "check its spelling, or declare it before this line: fy_tensor *%s = ...", name);
     }
     return true;
 }

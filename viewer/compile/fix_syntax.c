@@ -1,5 +1,5 @@
-/* fix_syntax.c: what a beginner may have meant by a line that the compiler refused: marks that are missing, and
- * calls with too little or too much. Each function says so, or passes. */
+/* fix_syntax.c: explains a line that the compiler refused: missing punctuation, and calls with too few or too many
+ * arguments. Each function returns false where it does not apply. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,12 +18,12 @@ bool fix_at_sign(const diagnostic *c, diagnosis *d)
     if (!p) return false;
     word_before(c->here, p, left, sizeof left);
     word_after(p + 1, right, sizeof right);
-    SAY(message, "C has no operator '@'");
-    SAY(hint, "write fy_matmul(%s, %s)", left, right);
+    SET(message, "C has no operator '@'");
+    SET(hint, "write fy_matmul(%s, %s)", left, right);
     return true;
 }
 
-/* gcc complains where the next statement begins: the line before it is the one to mend. */
+/* gcc reports the start of the next statement: the line to fix is the one before it. */
 bool fix_semicolon(const diagnostic *c, diagnosis *d)
 {
     char before[240] = "";
@@ -56,14 +56,14 @@ bool fix_hash(const diagnostic *c, diagnosis *d)
     word_after(p + (*p == '#'), word, sizeof word);
     if (*p != '#' || (p == c->here && is_directive(word))) return false;
     p += 1 + strspn(p + 1, "# ");
-    SAY(message, "a comment in C begins with //");
-    SAY(hint, "write // %.200s", p);
+    SET(message, "a comment in C begins with //");
+    SET(hint, "write // %.200s", p);
     return true;
 }
 
-/* ---- marks ------------------------------------------------------------------------------------- */
+/* ---- punctuation ------------------------------------------------------------------------------- */
 
-/* A word and a text with nothing between them: fy_to(a "cuda"), .device "cuda". */
+/* A word followed directly by a string: fy_to(a "cuda"), .device "cuda". */
 bool fix_mark(const diagnostic *c, diagnosis *d)
 {
     char word[48];
@@ -73,8 +73,8 @@ bool fix_mark(const diagnostic *c, diagnosis *d)
         word_before(c->here, p, word, sizeof word);
         if (!*word) continue;
         bool option = end - strlen(word) > c->here && end[-1 - (long)strlen(word)] == '.';
-        SAY(message, option ? "an = is missing after .%s" : "a comma is missing after '%s'", word);
-        SAY(hint, option ? "write .%s = %.60s" : "write %s, %.60s", word, p);
+        SET(message, option ? "an = is missing after .%s" : "a comma is missing after '%s'", word);
+        SET(hint, option ? "write .%s = %.60s" : "write %s, %.60s", word, p);
         return true;
     }
     return false;
@@ -87,8 +87,8 @@ bool fix_keyword(const diagnostic *c, diagnosis *d)
         return plainly(d, "this is Python: a loop in C counts by itself", "write for (int i = 0; i < n; i++) { ... }");
     char word[16];
     word_after(c->here, word, sizeof word);
-    SAY(message, "in C %s goes in parentheses", strcmp(word, "for") ? "the condition" : "what follows 'for'");
-    SAY(hint, "write %s (...) { ... }", word);
+    SET(message, "in C %s goes in parentheses", strcmp(word, "for") ? "the condition" : "what follows 'for'");
+    SET(hint, "write %s (...) { ... }", word);
     return !strcmp(word, "if") || !strcmp(word, "while") || !strcmp(word, "for");
 }
 
@@ -102,20 +102,20 @@ bool fix_else(const diagnostic *c, diagnosis *d)
 bool fix_curly_quotes(const diagnostic *c, diagnosis *d)
 {
     if (!strstr(c->here, "\u201c") && !strstr(c->here, "\u201d") && !strstr(c->here, "\u2019")) return false;
-    return plainly(d, "these quotes are typographic ones, as documents have them", "type them again: \"cuda\"");
+    return plainly(d, "these are typographic (curly) quotes, as in documents", "type them again: \"cuda\"");
 }
 
 /* ---- calls ------------------------------------------------------------------------------------- */
 
-/* The call of the diagnostic: named by the compiler, or by its note. */
+/* The call is named by the diagnostic, or by the note after it. */
 static bool argument_count(const diagnostic *c, diagnosis *d, const char *words)
 {
     char form[96];
     const char *name = *c->macro ? c->macro : c->part[0];
     name_form(c->header, name, form, sizeof form);
-    SAY(message, "%s gets too %s arguments here", *name ? name : "this call", words);
-    if (*form) SAY(hint, "it is called like this: %s", form);
-    else SAY(hint, "ferry.h shows how it is called");
+    SET(message, "%s gets too %s arguments here", *name ? name : "this call", words);
+    if (*form) SET(hint, "it is called like this: %s", form);
+    else SET(hint, "ferry.h shows how it is called");
     return true;
 }
 
@@ -123,7 +123,7 @@ bool fix_too_few(const diagnostic *c, diagnosis *d) { return argument_count(c, d
 
 bool fix_too_many(const diagnostic *c, diagnosis *d) { return argument_count(c, d, "many"); }
 
-/* Nothing where a value should be: fy_to(a) without a target, fy_add(a, ) */
+/* A missing argument: fy_to(a) without a target, fy_add(a, ) */
 bool fix_value_missing(const diagnostic *c, diagnosis *d)
 {
     const char *p = strstr(c->here, "fy_to(");
@@ -131,8 +131,8 @@ bool fix_value_missing(const diagnostic *c, diagnosis *d)
     if (!p) return false;
     text_inside(p + 5, arguments, sizeof arguments);
     if (strchr(arguments, ',')) return false;
-    SAY(message, "fy_to is not told where to go");
-    SAY(hint, "write fy_to(%s, \"cuda\")", *arguments ? arguments : "a");
+    SET(message, "fy_to needs a target device");
+    SET(hint, "write fy_to(%s, \"cuda\")", *arguments ? arguments : "a");
     return true;
 }
 
@@ -149,8 +149,8 @@ bool fix_address(const diagnostic *c, diagnosis *d)
     char *rest = strchr(arguments, '&');
     if (!*name || !rest) return false;
     *rest++ = '\0';
-    SAY(message, "%s is a pointer already", name);
-    SAY(hint, "drop the &: %s(%s%s)", call, arguments, rest);
+    SET(message, "%s is a pointer already", name);
+    SET(hint, "drop the &: %s(%s%s)", call, arguments, rest);
     return true;
 }
 
@@ -165,21 +165,21 @@ bool fix_swapped(const diagnostic *c, diagnosis *d)
     if (*arguments != '"' || !arguments[n]) return false;
     const char *second = arguments + n + 1;
     second += strspn(second, " ");
-    SAY(message, "the two arguments of fy_to are swapped: the tensor comes first");
-    SAY(hint, "write fy_to(%s, %.*s)", second, (int)n, arguments);
+    SET(message, "the two arguments of fy_to are swapped: the tensor comes first");
+    SET(hint, "write fy_to(%s, %.*s)", second, (int)n, arguments);
     return true;
 }
 
 /* fy_ones((2), "cuda") */
 bool fix_option(const diagnostic *c, diagnosis *d)
 {
-    bool moves = strstr(c->here, "fy_to(");
+    bool is_to = strstr(c->here, "fy_to(");
     return plainly(d, "options are given by name, with a dot in front",
-                   moves ? "for example fy_to(a, \"cpu\", .copy = true)"
+                   is_to ? "for example fy_to(a, \"cpu\", .copy = true)"
                          : "for example fy_ones((2), .device = \"cuda\")");
 }
 
-/* What the options of a call may be, by the name of their structure. */
+/* The options of a call, by the name of their struct. */
 static const char *options_of(const char *type)
 {
     static const char *const options[][2] = {
@@ -196,12 +196,12 @@ static const char *options_of(const char *type)
 
 static bool no_option(const char *type, const char *name, diagnosis *d)
 {
-    SAY(message, "there is no option '.%s'", name);
-    SAY(hint, "%s", options_of(type));
+    SET(message, "there is no option '.%s'", name);
+    SET(hint, "%s", options_of(type));
     return true;
 }
 
-/* gcc names the structure first, clang the option. */
+/* gcc names the struct first, clang the option. */
 bool fix_no_option(const diagnostic *c, diagnosis *d) { return no_option(c->part[0], c->part[1], d); }
 bool fix_no_option_of(const diagnostic *c, diagnosis *d) { return no_option(c->part[1], c->part[0], d); }
 
@@ -217,11 +217,11 @@ static bool takes_text(const char *line)
 bool fix_text(const diagnostic *c, diagnosis *d)
 {
     if (!strstr(c->here, "fy_answer(") && !takes_text(c->here) && strchr(c->here, '"'))
-        return plainly(d, "a tensor is wanted here, and text is given",
+        return plainly(d, "this call takes a tensor, but gets text",
                        "printf(\"...\\n\") shows text, with #include <stdio.h>");
     if (strstr(c->here, "fy_answer("))
         return plainly(d, "fy_answer takes the name first, then the tensor", "write fy_answer(\"y\", y)");
-    return plainly(d, "text is wanted here, and a tensor is given", "text stands in quotes: \"cuda\"");
+    return plainly(d, "this call takes text, but gets a tensor", "text goes in quotes: \"cuda\"");
 }
 
 static bool shape_missing(const diagnostic *c, diagnosis *d)
@@ -231,13 +231,13 @@ static bool shape_missing(const diagnostic *c, diagnosis *d)
     if (!p) return false;
     word_before(c->here, p, name, sizeof name);
     if (strncmp(name, "fy_", 3)) return false;
-    SAY(message, "%s is not told how large the tensor is", name);
-    SAY(hint, "write %s((2, 3)) for 2 rows of 3; %s(()) is a tensor with no dimension, one number", name, name);
+    SET(message, "%s needs a shape", name);
+    SET(hint, "write %s((2, 3)) for 2 rows of 3; %s(()) is a tensor with no dimensions, one number", name, name);
     return true;
 }
 
-/* The words of "static assertion failed: words" or "static_assert failed due to requirement 'a < b' "words"". */
-static const char *asserted(const char *text)
+/* The text of "static assertion failed: text" or "static_assert failed due to requirement 'a < b' "text"". */
+static const char *assertion_text(const char *text)
 {
     const char *p = strstr(text, "failed"), *requirement = strstr(text, "due to requirement '");
     if (!p) return text;
@@ -249,13 +249,13 @@ static const char *asserted(const char *text)
     return p + strspn(p, ": ");
 }
 
-/* An assertion of ferry_call.h: "the shape needs parentheses of its own: fy_zeros((2, 3)); ...". The
- * compiler may show it as C text, quotes and all. */
+/* An assertion of ferry_call.h: "the shape needs parentheses of its own: fy_zeros((2, 3)); ...". Some
+ * compilers print it as a C string, quoted and escaped. */
 bool fix_assertion(const diagnostic *c, diagnosis *d)
 {
     char words[240];
     size_t n = 0;
-    const char *p = asserted(c->text);
+    const char *p = assertion_text(c->text);
     bool quoted = *p == '"';
     if (shape_missing(c, d) || fix_value_missing(c, d)) return true;
     for (p += quoted; *p && !(quoted && *p == '"') && n + 1 < sizeof words; p++) {
@@ -265,8 +265,8 @@ bool fix_assertion(const diagnostic *c, diagnosis *d)
     words[n] = '\0';
     char *example = strstr(words, ": ");
     bool code = example && (!strncmp(example + 2, "fy_", 3) || example[2] == '.');
-    SAY(hint, "%s%s", code || !example ? "write it like this: " : "", example ? example + 2 : "as in ferry.h");
+    SET(hint, "%s%s", code || !example ? "write it like this: " : "", example ? example + 2 : "as in ferry.h");
     if (example) *example = '\0';
-    SAY(message, "%s", words);
+    SET(message, "%s", words);
     return true;
 }

@@ -1,5 +1,5 @@
-/* fix_types.c: a line that treats a tensor as an object, an array or a number. A tensor in C is a handle:
- * what can be done with it are calls. */
+/* fix_types.c: a line that treats a tensor as an object, an array or a number. In C a tensor is a handle,
+ * and every operation is a call. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,10 +28,10 @@ static bool explain_method(const diagnostic *c, diagnosis *d, const char *object
     const char *accessor = strstr(c->here, "->") ? "->" : ".";
     snprintf(call, sizeof call, "fy_%.40s", method);
     text_inside(after, arguments, sizeof arguments);
-    SAY(message, "%.40s%s%.40s(%s) is Python: a tensor in C has no methods", object, accessor, method, arguments);
+    SET(message, "%.40s%s%.40s(%s) is Python: a tensor in C has no methods", object, accessor, method, arguments);
     if (!name_known(c->header, call)) name_nearest(c->header, call, call, sizeof call);
-    if (*call) SAY(hint, "write %s(%s%s%s)", call, object, *arguments ? ", " : "", arguments);
-    else SAY(hint, "what can be done with a tensor are calls: fy_to(%s, \"cuda\"), fy_add(%s, b) ...", object, object);
+    if (*call) SET(hint, "write %s(%s%s%s)", call, object, *arguments ? ", " : "", arguments);
+    else SET(hint, "every operation on a tensor is a call: fy_to(%s, \"cuda\"), fy_add(%s, b) ...", object, object);
     return true;
 }
 
@@ -43,11 +43,11 @@ static bool explain_attribute(diagnosis *d, const char *object, const char *name
         const char *blank = strstr(attributes[i].c, "%s");
         snprintf(form, sizeof form, "%.*s%.40s%s", (int)(blank - attributes[i].c), attributes[i].c, object, blank + 2);
     }
-    SAY(message, "a tensor in C has no fields: '%s' cannot be read with a dot or an arrow", name);
-    if (*form) SAY(hint, "write %s", form);
+    SET(message, "a tensor in C has no fields: '%s' cannot be read with a dot or an arrow", name);
+    if (*form) SET(hint, "write %s", form);
     else
-        SAY(hint, "ferry.h lists what can be asked: fy_device(%s), fy_shape_of(%s), fy_size(%s, 0) ...", object, object,
-            object);
+        SET(hint, "ferry.h lists the calls that read it: fy_device(%s), fy_shape_of(%s), fy_size(%s, 0) ...", object,
+            object, object);
     return true;
 }
 
@@ -73,13 +73,13 @@ static bool subscript(const diagnostic *c, diagnosis *d)
     const char *p = strchr(c->here, '[');
     if (!p) return false;
     word_before(c->here, p, object, sizeof object);
-    SAY(message, "a tensor is not a C array: '%s[...]' does not reach its elements", object);
-    SAY(hint, "fy_select(%s, 0, i) is its i-th row; fy_item(x) is the number in a tensor of one element", object);
+    SET(message, "a tensor is not a C array: '%s[...]' does not reach its elements", object);
+    SET(hint, "fy_select(%s, 0, i) is its i-th row; fy_item(x) is the number in a tensor of one element", object);
     return *object != '\0';
 }
 
-/* x / 2 is x times 0.5; a half is told as such, a third as 1.0 / 3. */
-static void by_number(char *call, size_t room, const char *left, const char *right)
+/* Suggests x * 0.5 for x / 2, and x * (1.0 / 3) for x / 3: exact decimals are written out. */
+static void divide_by_number(char *call, size_t room, const char *left, const char *right)
 {
     double n = strtod(right, NULL), inverse = n > 0 ? 1e4 / n : 0.5;
     if (n <= 0) return;
@@ -87,7 +87,7 @@ static void by_number(char *call, size_t room, const char *left, const char *rig
     else snprintf(call, room, "fy_mul(%.20s, 1.0 / %g)", left, n);
 }
 
-/* a + b, a * 2: the operator stands at the diagnostic's column, or is the first one between two words. */
+/* a + b, a * 2: the operator is at the diagnostic's column, or is the first after the =. */
 static bool arithmetic(const diagnostic *c, diagnosis *d)
 {
     char left[48], right[48], call[64] = "";
@@ -105,11 +105,11 @@ static bool arithmetic(const diagnostic *c, diagnosis *d)
     if (!*left || !*right) return false;
     if (*p == '+' || *p == '*')
         snprintf(call, sizeof call, "fy_%s(%.20s, %.20s)", *p == '+' ? "add" : "mul", left, right);
-    if (*p == '/') by_number(call, sizeof call, left, p + (p[1] == '=' ? 2 : 1));
+    if (*p == '/') divide_by_number(call, sizeof call, left, p + (p[1] == '=' ? 2 : 1));
     if (*p == '-') snprintf(call, sizeof call, "fy_add(%.16s, fy_mul(%.16s, -1))", left, right);
-    SAY(message, "C cannot compute with tensors by '%c': a tensor is a handle, not a number", *p);
-    if (*call) SAY(hint, "write %s%s%s", p[1] == '=' ? left : "", p[1] == '=' ? " = " : "", call);
-    else SAY(hint, "there is no call for '%c'; ferry.h lists those there are", *p);
+    SET(message, "C has no operator '%c' for tensors: a tensor is a handle, not a number", *p);
+    if (*call) SET(hint, "write %s%s%s", p[1] == '=' ? left : "", p[1] == '=' ? " = " : "", call);
+    else SET(hint, "Ferry has no call for '%c'; ferry.h lists the ones it has", *p);
     return true;
 }
 
@@ -122,8 +122,8 @@ static bool dereference(const diagnostic *c, diagnosis *d)
     word_after(p + 1, name, sizeof name);
     word_before(c->here, p, before, sizeof before);
     if (!*name || *before) return false;
-    SAY(message, "the star takes the tensor out of its handle, and calls want the handle");
-    SAY(hint, "write %s instead of *%s", name, name);
+    SET(message, "calls take the pointer itself, without a * in front");
+    SET(hint, "write %s instead of *%s", name, name);
     return true;
 }
 
@@ -142,8 +142,8 @@ bool fix_star(const diagnostic *c, diagnosis *d)
 {
     char name[48];
     if (!declared(c, name, sizeof name)) snprintf(name, sizeof name, "a");
-    SAY(message, "the star is missing: a tensor is held by a pointer");
-    SAY(hint, "write fy_tensor *%s = ...", name);
+    SET(message, "the star is missing: a tensor is held by a pointer");
+    SET(hint, "write fy_tensor *%s = ...", name);
     return true;
 }
 
@@ -151,8 +151,8 @@ bool fix_stars(const diagnostic *c, diagnosis *d)
 {
     char name[48];
     if (!declared(c, name, sizeof name)) return false;
-    SAY(message, "there is one star too many: a tensor is held by a pointer, and not by a pointer to one");
-    SAY(hint, "write fy_tensor *%s = ...", name);
+    SET(message, "there is one star too many: a tensor is held by a pointer, not by a pointer to a pointer");
+    SET(hint, "write fy_tensor *%s = ...", name);
     return true;
 }
 

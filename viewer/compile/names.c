@@ -1,4 +1,4 @@
-/* names.c: names in ferry.h and in a line of the learner's: looking up, suggesting, cutting out. */
+/* names.c: names in ferry.h and in a learner's line: look up, suggest, extract. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static size_t name_length(const char *p)
     return n;
 }
 
-/* Next "fy_name(" of the header from p on; its length in n. What is for internal use ends in _ or _at. */
+/* The next "fy_name(" of the header from p on, its length in n. Internal names end in _ or _at. */
 static const char *next_call(const char *p, size_t *n)
 {
     for (; (p = strstr(p, "fy_")); p += *n) {
@@ -33,7 +33,7 @@ bool name_known(const char *header, const char *name)
     return false;
 }
 
-/* Levenshtein distance; long names are never near. */
+/* Levenshtein distance; 99 for names of 63 characters or more. */
 static int distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int row[64];
@@ -57,7 +57,7 @@ void name_nearest(const char *header, const char *name, char *out, int room)
 {
     char full[64];
     size_t n, length = strlen(name);
-    int least = length < 6 ? 2 : 3; /* at that distance it is another word */
+    int least = length < 6 ? 2 : 3; /* from that distance on it is another word */
     *out = '\0';
     snprintf(full, sizeof full, "fy_%.40s", name);
     if (name_known(header, full)) {
@@ -65,9 +65,9 @@ void name_nearest(const char *header, const char *name, char *out, int room)
         return;
     }
     for (const char *p = header; (p = next_call(p, &n)); p += n) {
-        int far = distance(name, length, p, n);
-        if (far >= least) continue;
-        least = far;
+        int d = distance(name, length, p, n);
+        if (d >= least) continue;
+        least = d;
         snprintf(out, (size_t)room, "%.*s", (int)n, p);
     }
 }
@@ -97,7 +97,6 @@ void word_before(const char *line, const char *p, char *out, int room)
     snprintf(out, (size_t)room, "%.*s", (int)(end - p), p);
 }
 
-/* Text inside the parentheses that open at p. */
 void text_inside(const char *p, char *out, int room)
 {
     int depth = 0, n = 0;
@@ -110,7 +109,7 @@ void text_inside(const char *p, char *out, int room)
 
 bool plainly(diagnosis *d, const char *message, const char *hint)
 {
-    SAY(message, "%s", message);
-    SAY(hint, "%s", hint);
+    SET(message, "%s", message);
+    SET(hint, "%s", hint);
     return true;
 }

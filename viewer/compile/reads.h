@@ -1,5 +1,5 @@
-/* reads.h: which files a compilation read, by the compiler's own word (-MD), and whether a learner's program may.
- * The text of a solution and what is inside Ferry are not for an exercise. */
+/* reads.h: checks which files a compilation read, from the compiler's dependency list (-MD). An exercise may not
+ * include a lesson's solution or Ferry's internals. */
 #ifndef FERRY_READS_H
 #define FERRY_READS_H
 
@@ -8,9 +8,9 @@
 
 typedef enum reads { READS_FINE, READS_REFUSED, READS_UNKNOWN } reads;
 
-/* list: the file that -MF named; source: the learner's text. system: the compiler's folders of headers, one a line,
- * asked for only where a file lies in none of the usual ones; what it returns is freed. Refused: d says what and why,
- * and names the line. Unknown: there is no such list. */
+/* list: the file given to -MF; source: the learner's text. system: returns the compiler's header folders, one a
+ * line, malloced; called only for a file outside the usual ones. READS_REFUSED: d names the file, the reason and the
+ * line. READS_UNKNOWN: there is no such list. */
 typedef char *reads_system(void *user);
 reads reads_check(const home *h, const char *list, const char *name, const char *source, reads_system *system,
                   void *user, diagnosis *d);

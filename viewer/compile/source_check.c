@@ -1,5 +1,5 @@
 /* source_check.c: a small scanner with a stack of open brackets. It knows strings, comments and
- * preprocessor lines, and nothing of C's grammar. */
+ * preprocessor lines, but not C's grammar. */
 #include "source_check.h"
 
 #include <ctype.h>
@@ -13,18 +13,18 @@ enum { DEEPEST = 256 };
 typedef struct bracket {
     char kind; /* ( [ { */
     int line, indent;
-    bool loop; /* the ( of a for, where ; is at home */
-    bool fill; /* the ( of a call that takes a number for a tensor's values */
+    bool loop; /* the ( of a for, where ; is allowed */
+    bool fill; /* the ( of a call that takes a number as a tensor's value */
 } bracket;
 
 typedef struct reader {
     const char *p, *line_start;
     int line, indent;
-    bool blank; /* nothing but blanks on this line so far */
+    bool blank; /* only blanks on this line so far */
     bracket open[DEEPEST];
     int depth;
-    source_mistake suspect; /* a { whose } stands further left than it should */
-    char word[16];          /* the identifier just read */
+    source_mistake suspect; /* a { whose } is indented less than its line */
+    char word[16];          /* the last identifier */
     source_mistake found;
 } reader;
 
@@ -50,9 +50,9 @@ static void skip_comment(reader *r)
     else find(r, MISTAKE_COMMENT, start);
 }
 
-static void skip_to_line_end(reader *r, bool goes_on)
+static void skip_to_line_end(reader *r, bool continued)
 {
-    while (r->p[1] && (r->p[1] != '\n' || (goes_on && *r->p == '\\'))) {
+    while (r->p[1] && (r->p[1] != '\n' || (continued && *r->p == '\\'))) {
         r->p++;
         if (*r->p == '\n') next_line(r);
     }
@@ -70,7 +70,7 @@ static void read_string(reader *r)
     r->p = q - 1;
 }
 
-/* 'a', '\n', '\x41' are characters; 'cuda' is a string in the wrong quotes. */
+/* 'a', '\n', '\x41' are characters; 'cuda' is a string in single quotes. */
 static void read_chars(reader *r)
 {
     const char *q = r->p + 1;
@@ -97,7 +97,7 @@ static void open_bracket(reader *r)
     r->open[r->depth++] = (bracket){*r->p, r->line, r->indent, !strcmp(r->word, "for"), fill};
 }
 
-/* A } further left than the line of its { means that the { before it took this }. */
+/* A } indented less than the line of its { belongs to an outer {: the inner one was not closed. */
 static void close_brace(reader *r, bool first_on_line)
 {
     while (r->depth > 0 && r->open[r->depth - 1].kind != '{') {
@@ -115,8 +115,8 @@ static void close_brace(reader *r, bool first_on_line)
 
 static void close_paren(reader *r)
 {
-    char partner = *r->p == ')' ? '(' : '[';
-    if (r->depth > 0 && r->open[r->depth - 1].kind == partner) r->depth--;
+    char opening = *r->p == ')' ? '(' : '[';
+    if (r->depth > 0 && r->open[r->depth - 1].kind == opening) r->depth--;
     else find(r, MISTAKE_CLOSE_PAREN, r->line);
 }
 
@@ -136,7 +136,7 @@ static void read_word(reader *r)
     r->p += n - 1;
 }
 
-/* fy_full((2), 1/2): two whole numbers, divided as such, are not the half that was meant. */
+/* fy_full((2), 1/2): an integer division with a remainder is not the fraction that was meant. */
 static void read_number(reader *r)
 {
     const char *end = r->p;
@@ -181,7 +181,7 @@ source_mistake source_check(const char *source)
     reader r = {.p = source, .line_start = source, .line = 1, .blank = true};
     while (*r.p && r.found.what == MISTAKE_FINE) {
         read_one(&r);
-        if (*r.p) r.p++; /* a comment or a text may have ended with the file */
+        if (*r.p) r.p++; /* the file may have ended inside a comment or string */
     }
     while (r.depth > 0 && r.found.what == MISTAKE_FINE) {
         const bracket *b = &r.open[--r.depth];
@@ -192,7 +192,7 @@ source_mistake source_check(const char *source)
     return r.found;
 }
 
-/* Past a text in quotes, which may hold what looks like a comment. */
+/* Skips a quoted text, which may contain what looks like a comment. */
 static char *after_quoted(char *p)
 {
     char quote = *p++;

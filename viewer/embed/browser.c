@@ -1,5 +1,5 @@
-/* browser.c: prints the URL and opens a desktop's browser on it. What fails here is said once and
- * stops nothing: the URL can always be opened by hand. */
+/* browser.c: prints the URL and opens it in the desktop's browser. A failure is reported and not fatal: the
+ * user can open the URL by hand. */
 #define _GNU_SOURCE
 #include "browser.h"
 
@@ -35,27 +35,27 @@ bool browser_forwarding(int port, char *line, size_t room)
     return true;
 }
 
-/* Start `program url`, apart from our terminal and signals. */
+/* Starts `program url` in a session of its own, detached from the terminal. */
 static bool start(const char *program, const char *url)
 {
     char *argv[] = {(char *)program, (char *)url, NULL};
     posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
+    posix_spawnattr_t attributes;
     sigset_t none, pipe_signal;
     pid_t pid;
     sigemptyset(&none);
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&how);
+    posix_spawnattr_init(&attributes);
     for (int fd = 0; fd < 3; fd++) posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-    posix_spawnattr_setsigmask(&how, &none);
-    posix_spawnattr_setsigdefault(&how, &pipe_signal);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-    int problem = posix_spawnp(&pid, program, &files, &how, argv, environ);
-    posix_spawnattr_destroy(&how);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    int error = posix_spawnp(&pid, program, &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
-    return !problem;
+    return !error;
 }
 
 static bool open_page(const char *url)
@@ -65,7 +65,7 @@ static bool open_page(const char *url)
     return (on_wsl() && start("wslview", url)) || start("xdg-open", url);
 }
 
-static bool is_forbidden(void)
+static bool browser_disabled(void)
 {
     const char *chosen = getenv("BROWSER");
     return chosen && !strcmp(chosen, "none");
@@ -77,8 +77,8 @@ void browser_show(const server *s, int asked_port, FILE *out)
     int port = server_port(s);
     if (port != asked_port) fprintf(out, "ferry: port %d is taken; the page is on port %d\n", asked_port, port);
     fprintf(out, "ferry: open %s\n", server_url(s));
-    if (browser_forwarding(port, line, sizeof line)) fprintf(out, "ferry: on your own machine, first: %s\n", line);
-    else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !is_forbidden() && !open_page(server_entry(s)))
-        fprintf(out, "ferry: no browser could be started here; open that address yourself\n");
+    if (browser_forwarding(port, line, sizeof line)) fprintf(out, "ferry: first run on your own machine: %s\n", line);
+    else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !browser_disabled() && !open_page(server_entry(s)))
+        fprintf(out, "ferry: no browser could be started; open that URL yourself\n");
     fflush(out);
 }

@@ -1,5 +1,5 @@
-/* no_server.c: stands for the server where Ferry is built without civetweb: it never starts, and says
- * why. Lists, runs, grades, hints and the watcher on the terminal work without it. */
+/* no_server.c: replaces the server where Ferry is built without civetweb: server_start always fails, with the
+ * reason. The commands list, run, grade, hint and watch work without it. */
 #include <stdio.h>
 
 #include "server.h"

@@ -1,4 +1,4 @@
-/* view.c: serves one run: a saved one (view_file), or a program's own while it runs (fy_viewer). */
+/* view.c: serves one run: a saved one (view_file), or the program's own while it runs (fy_viewer). */
 #define _GNU_SOURCE
 #include "log.h"
 #include "session.h"
@@ -21,11 +21,11 @@
 #include "server.h"
 
 #define FIRST_PORT 8700
-#define LOOK_MS 50
+#define POLL_MS 50
 #define GRACE_MS 1000  /* after the last acknowledgement: a page may still be drawing */
-#define RELOAD_MS 5000 /* a page that went may come back */
-#define NOBODY_MS (10 * 60 * 1000)
-#define WORDS_MS 5000
+#define RELOAD_MS 5000 /* a page that disconnected may be reloading */
+#define UNVISITED_MS (10 * 60 * 1000)
+#define WHY_MS 5000
 
 static int64_t now_ms(void)
 {
@@ -34,42 +34,42 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t stop_requested;
 
-static void note_the_end(int signal)
+static void on_stop_signal(int signal)
 {
     (void)signal;
-    told_to_end = 1;
+    stop_requested = 1;
 }
 
-/* Handlers, not a blocked mask: threads older than main (OpenBLAS has some) may be the ones to be hit. */
-static void catch_enders(void)
+/* Handlers, not sigwait with a blocked mask: OpenBLAS starts threads before main, which may get the signal. */
+static void catch_stop_signals(void)
 {
-    const struct sigaction end = {.sa_handler = note_the_end};
-    told_to_end = 0;
+    const struct sigaction end = {.sa_handler = on_stop_signal};
+    stop_requested = 0;
     sigaction(SIGINT, &end, NULL);
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Sleep a little; true when we were told to end. */
-static bool nap(int ms)
+/* Sleeps; true if a stop signal arrived. */
+static bool sleep_ms(int ms)
 {
     const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000L};
-    if (!told_to_end) nanosleep(&t, NULL);
-    return told_to_end;
+    if (!stop_requested) nanosleep(&t, NULL);
+    return stop_requested;
 }
 
-/* One run in a server of its own. */
-typedef struct show {
+/* A server for one run. */
+typedef struct run_server {
     server *server;
-    feed *feed; /* the server's */
+    feed *feed; /* owned by the server */
     int run;
-    bool ended; /* the server knows that the run has ended */
-} show;
+    bool ended; /* server_run_ended was called */
+} run_server;
 
-static bool show_start(show *s, feed *f, const char *label, const server_options *options)
+static bool start_server(run_server *s, feed *f, const char *label, const server_options *options)
 {
     char err[256];
     s->server = server_start(options, err, sizeof err);
@@ -83,7 +83,7 @@ static bool show_start(show *s, feed *f, const char *label, const server_options
     return true;
 }
 
-static void show_end_of_run(show *s)
+static void end_run(run_server *s)
 {
     if (!s->ended) server_run_ended(s->server, s->run);
     s->ended = true;
@@ -102,28 +102,28 @@ int view_file(const char *path, int port, const char *allow_host)
     if (feed_note(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_note(f));
     const char *slash = strrchr(path, '/');
     char *real = realpath(path, NULL), *end = real ? strrchr(real, '/') : NULL;
-    if (end) end[end == real] = '\0'; /* the folder that the file lies in */
+    if (end) end[end == real] = '\0'; /* the file's folder */
     const server_options options = {.port = port, .mode = "view", .folder = real, .allow_host = allow_host};
-    show s = {0};
-    catch_enders();
-    bool shown = show_start(&s, f, slash ? slash + 1 : path, &options);
+    run_server s = {0};
+    catch_stop_signals();
+    bool shown = start_server(&s, f, slash ? slash + 1 : path, &options);
     free(real);
     if (!shown) return 1;
     browser_show(s.server, port, stdout);
     do {
         if (s.ended || !feed_ended(f)) continue;
         if (!feed_note(f) && feed_is_cut(f))
-            fprintf(stderr, "ferry: %s was cut off; this is what was read of it\n", path);
-        show_end_of_run(&s);
-    } while (!nap(LOOK_MS));
+            fprintf(stderr, "ferry: %s was cut off; the page shows the part that could be read\n", path);
+        end_run(&s);
+    } while (!sleep_ms(POLL_MS));
     server_stop(s.server);
     return 0;
 }
 
 /* ---- a program's own run ---- */
 
-/* The program's files are not ours to keep open: a pipe's reader would wait for us. */
-static void close_the_rest(int keep)
+/* Closes the program's files: the reader of a pipe would otherwise wait for this process. */
+static void close_all_except(int keep)
 {
     DIR *fds = opendir("/proc/self/fd");
     if (!fds) return;
@@ -135,7 +135,7 @@ static void close_the_rest(int keep)
     closedir(fds);
 }
 
-static void leave_stdio(void)
+static void detach_stdio(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0) return;
@@ -144,99 +144,102 @@ static void leave_stdio(void)
     close(null);
 }
 
-/* Does the log end in order? Asked when nothing more will come. In a full log there is no room to say. */
-static bool ends_in_order(feed *f)
+/* Does the log, once complete, end with an end event? A full log has no room for one. */
+static bool has_end_event(feed *f)
 {
     fy_kind last = feed_last_kind(f);
     return last == FY_KIND_end || last == FY_KIND_log_full;
 }
 
-static void tell_end(const show *s, const char *program)
+static void report_end(const run_server *s, const char *program)
 {
     if (feed_is_cut(s->feed))
-        fprintf(stderr, "ferry: the log of %s was cut off; what was read of it is at %s ; `kill %d` ends that\n",
+        fprintf(stderr,
+                "ferry: the log of %s was cut off; the part that could be read is at %s (`kill %d` stops the viewer)\n",
                 program, server_url(s->server), (int)getpid());
-    else if (!ends_in_order(s->feed))
-        fprintf(stderr, "ferry: %s died (a crash, a kill or _exit); its run is still at %s ; `kill %d` ends that\n",
+    else if (!has_end_event(s->feed))
+        fprintf(stderr,
+                "ferry: %s died (a crash, a kill or _exit); its run is still at %s (`kill %d` stops the viewer)\n",
                 program, server_url(s->server), (int)getpid());
     else if (!server_clients(s->server))
-        fprintf(stderr, "ferry: %s has ended; its run stays at %s until a page has it all (Ctrl-C ends it)\n", program,
-                server_url(s->server));
+        fprintf(stderr,
+                "ferry: %s has ended; its run stays at %s until a page has loaded it (Ctrl-C stops the viewer)\n",
+                program, server_url(s->server));
 }
 
-/* When a run that has ended may go. All times in ms; 0: not so. */
-typedef struct patience {
-    int64_t ended, all_seen, alone;
+/* Decides when to stop serving a run. Times in ms since when this holds; 0: it does not. */
+typedef struct exit_timer {
+    int64_t ended, all_seen, no_client;
     bool visited;
-} patience;
+} exit_timer;
 
-static bool is_done(patience *p, server *s)
+static bool is_done(exit_timer *p, server *s)
 {
     int64_t now = now_ms();
-    bool all_seen = server_seen_all(s), alone = !server_clients(s);
-    p->visited |= !alone;
+    bool all_seen = server_seen_all(s), no_client = !server_clients(s);
+    p->visited |= !no_client;
     p->all_seen = !all_seen ? 0 : p->all_seen ? p->all_seen : now;
-    p->alone = !alone ? 0 : p->alone ? p->alone : now;
+    p->no_client = !no_client ? 0 : p->no_client ? p->no_client : now;
     if (!p->ended) return false;
-    if (!p->visited) return now - p->ended >= NOBODY_MS;
-    return (all_seen && now - p->all_seen >= GRACE_MS) || (alone && now - p->alone >= RELOAD_MS);
+    if (!p->visited) return now - p->ended >= UNVISITED_MS;
+    return (all_seen && now - p->all_seen >= GRACE_MS) || (no_client && now - p->no_client >= RELOAD_MS);
 }
 
-static void serve_until_done(show *s, const char *program, pid_t pid, uint64_t born)
+static void serve_until_done(run_server *s, const char *program, pid_t pid, uint64_t started)
 {
-    patience p = {0};
+    exit_timer p = {0};
     do {
-        if (s->ended || !(fy_process_started(pid) != born || feed_ended(s->feed))) continue;
-        show_end_of_run(s);
-        tell_end(s, program);
+        if (s->ended || !(fy_process_started(pid) != started || feed_ended(s->feed))) continue;
+        end_run(s);
+        report_end(s, program);
         p.ended = now_ms();
-    } while (!is_done(&p, s->server) && !nap(LOOK_MS));
+    } while (!is_done(&p, s->server) && !sleep_ms(POLL_MS));
 }
 
-/* Why the program's GPU is simulated is known once it has opened its devices, which is after the fork. */
-static int words[2] = {-1, -1};
+/* Carries why the GPU is simulated: the program knows it after opening its devices, which is after the fork. */
+static int why_pipe[2] = {-1, -1};
 
 void fy_viewer_why(const char *why)
 {
-    if (words[1] < 0) return;
-    ssize_t written = write(words[1], why, strlen(why)); /* the reading end is open here, too: no SIGPIPE */
+    if (why_pipe[1] < 0) return;
+    ssize_t written = write(why_pipe[1], why, strlen(why)); /* the read end is open here too: no SIGPIPE */
     (void)written;
-    close(words[0]), close(words[1]);
-    words[0] = words[1] = -1;
+    close(why_pipe[0]), close(why_pipe[1]);
+    why_pipe[0] = why_pipe[1] = -1;
 }
 
-/* "" when nothing is said soon: the program has ended, or does not know. */
-static void hear_why(char *why, size_t room)
+/* Waits at most WHY_MS; "" if the program ended, or sent nothing. */
+static void read_why(char *why, size_t room)
 {
-    struct pollfd ready = {.fd = words[0], .events = POLLIN};
-    if (words[1] >= 0) close(words[1]);
-    ssize_t n = words[0] >= 0 && poll(&ready, 1, WORDS_MS) > 0 ? read(words[0], why, room - 1) : 0;
+    struct pollfd ready = {.fd = why_pipe[0], .events = POLLIN};
+    if (why_pipe[1] >= 0) close(why_pipe[1]);
+    ssize_t n = why_pipe[0] >= 0 && poll(&ready, 1, WHY_MS) > 0 ? read(why_pipe[0], why, room - 1) : 0;
     why[n > 0 ? n : 0] = '\0';
 }
 
-/* Never returns: nothing of the program may run here, its exit handlers included. */
-static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, uint64_t born)
+/* Ends in _exit: no code of the program may run here, including its exit handlers. */
+static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, uint64_t started)
 {
     char err[256], why[128], folder[4096];
-    show s = {0};
-    catch_enders();
-    hear_why(why, sizeof why);
-    close_the_rest(log_fd);
+    run_server s = {0};
+    catch_stop_signals();
+    read_why(why, sizeof why);
+    close_all_except(log_fd);
     const server_options options = {
         .port = FIRST_PORT, .mode = "view", .why = *why ? why : NULL, .folder = getcwd(folder, sizeof folder)};
     feed *f = feed_of_log(log_fd, err, sizeof err);
     if (!f) fprintf(stderr, "ferry: cannot show this run: %s\n", err);
-    if (!f || !show_start(&s, f, program, &options)) _exit(1);
+    if (!f || !start_server(&s, f, program, &options)) _exit(1);
     browser_show(s.server, FIRST_PORT, stderr);
-    leave_stdio();
-    serve_until_done(&s, program, pid, born);
+    detach_stdio();
+    serve_until_done(&s, program, pid, started);
     server_stop(s.server);
     _exit(0);
 }
 
-/* The library closes its own descriptor when it sees a fork, and the writer's lock lies on all copies of it: one
- * that is opened anew does not hold the name of the log while the page stays. */
-static int open_again(int log_fd)
+/* The library closes its own descriptor after a fork, and all duplicates share the writer's lock. A newly opened
+ * descriptor does not hold that lock, so another program can use the log's name while the page is open. */
+static int reopen(int log_fd)
 {
     char name[40];
     snprintf(name, sizeof name, "/proc/self/fd/%d", log_fd);
@@ -244,40 +247,41 @@ static int open_again(int log_fd)
     return fd >= 0 ? fd : fcntl(log_fd, F_DUPFD_CLOEXEC, 3);
 }
 
-/* Fork twice: a program that waits for children of its own must not meet ours among them. */
-static pid_t fork_away(int *is_viewer)
+/* Forks twice, so that the viewer is no child of the program, which may wait for all its children. */
+static pid_t fork_detached(int *is_viewer)
 {
     int ids[2];
     pid_t viewer = -1;
     if (pipe2(ids, O_CLOEXEC)) return -1;
-    pid_t between = fork();
-    if (!between) {
+    pid_t middle = fork();
+    if (!middle) {
         viewer = fork();
         if ((*is_viewer = !viewer)) return 0;
         _exit(write(ids[1], &viewer, sizeof viewer) != sizeof viewer);
     }
     close(ids[1]);
-    if (between > 0 && read(ids[0], &viewer, sizeof viewer) != sizeof viewer) viewer = -1;
+    if (middle > 0 && read(ids[0], &viewer, sizeof viewer) != sizeof viewer) viewer = -1;
     close(ids[0]);
-    while (between > 0 && waitpid(between, NULL, 0) < 0 && errno == EINTR) continue;
+    while (middle > 0 && waitpid(middle, NULL, 0) < 0 && errno == EINTR) continue;
     return viewer;
 }
 
 int fy_viewer(int log_fd, const char *program)
 {
     pid_t self = getpid();
-    uint64_t born = fy_process_started(self);
-    int is_viewer = 0, fd = open_again(log_fd);
-    if (pipe2(words, O_CLOEXEC)) words[0] = words[1] = -1;
-    pid_t viewer = fd < 0 ? -1 : fork_away(&is_viewer);
-    if (is_viewer) serve_program(fd, program, self, born);
-    if (viewer < 0) fprintf(stderr, "ferry: cannot show this run: %s; it goes on unseen\n", strerror(errno));
+    uint64_t started = fy_process_started(self);
+    int is_viewer = 0, fd = reopen(log_fd);
+    if (pipe2(why_pipe, O_CLOEXEC)) why_pipe[0] = why_pipe[1] = -1;
+    pid_t viewer = fd < 0 ? -1 : fork_detached(&is_viewer);
+    if (is_viewer) serve_program(fd, program, self, started);
+    if (viewer < 0)
+        fprintf(stderr, "ferry: cannot show this run: %s; the program continues without the page\n", strerror(errno));
     if (fd >= 0) close(fd);
     return viewer;
 }
 
-/* Found by the session of a program that the viewer is linked into. */
-__attribute__((constructor(101))) static void hook_in(void)
+/* Registers the viewer with the session of the program that it is linked into. */
+__attribute__((constructor(101))) static void register_viewer(void)
 {
     static const fy_viewer_hooks hooks = {fy_viewer, fy_viewer_why};
     fy_session_viewer(&hooks);

@@ -1,19 +1,19 @@
-/* view.h: a server for one run alone. */
+/* view.h: a server for a single run. */
 #ifndef FERRY_VIEW_H
 #define FERRY_VIEW_H
 
-/* `ferry view FILE`: serve a saved run, or one that is still being written, until Ctrl-C or SIGTERM.
- * Returns an exit status, after saying what is wrong. port: the first to try. */
+/* `ferry view FILE`: serves a saved run, or one that is still being written, until Ctrl-C or SIGTERM.
+ * Returns an exit status; prints errors to stderr. port: the first to try. */
 int view_file(const char *path, int port, const char *allow_host);
 
-/* FERRY_VIEW and --view: serve this program's own log from a process of its own, forked here, before
- * the program's first thread. Returns its pid, or -1 after saying why there is none. Nothing of the
- * program runs in that process, and no crash of the program ends it. It goes when every open page has
- * it all, or on Ctrl-C, or ten minutes after the program if nobody ever came. */
+/* FERRY_VIEW and --view: serves this program's log from a separate process, forked here; call it before
+ * the program starts a thread. Returns the process's pid, or -1 after printing the reason. No code of the
+ * program runs in that process, and it survives a crash of the program. It exits when every open page has
+ * received the whole run, on Ctrl-C, or ten minutes after the program ended if no page was ever opened. */
 int fy_viewer(int log_fd, const char *program);
 
-/* Said by the program once it knows: why its GPU is simulated, "" if it is not. The viewer waits for this
- * word, some seconds at most, and tells it to its pages. */
+/* Called by the program once it knows why its GPU is simulated; "" if it is not. The viewer waits up to five
+ * seconds for this, and sends it to its pages. */
 void fy_viewer_why(const char *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* memory.c: the one place where the command gives up for want of memory. */
+/* memory.c: allocation for the command; the only place that handles out of memory. */
 #include "memory.h"
 
 #include <cjson/cJSON.h>
@@ -9,22 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 100, NAP_US = 20000 };
+enum { TRIES = 100, RETRY_US = 20000 };
 
-static atomic_bool patient;
+static atomic_bool retry_enabled;
 
-/* Without exit handlers: this may be a fork, whose parent has them, or one thread of several. */
+/* quick_exit, without atexit handlers: this may be a fork, whose parent runs them, or one of several threads. */
 void memory_fail(const char *for_what)
 {
     fprintf(stderr, "ferry: no memory for %s; close other programs, or raise ulimit -v\n", for_what);
     quick_exit(1);
 }
 
-/* After an attempt that failed: is there to be another? */
-static bool again(int *tries, const char *for_what)
+/* After a failed attempt: sleeps and returns true, or gives up. */
+static bool retry(int *tries, const char *for_what)
 {
-    if (!atomic_load(&patient) || ++*tries > TRIES) memory_fail(for_what);
-    usleep(NAP_US);
+    if (!atomic_load(&retry_enabled) || ++*tries > TRIES) memory_fail(for_what);
+    usleep(RETRY_US);
     return true;
 }
 
@@ -32,16 +32,16 @@ void *memory_zeroed(size_t n, size_t size, const char *for_what)
 {
     void *p;
     int tries = 0;
-    while (!(p = calloc(n ? n : 1, size)) && again(&tries, for_what)) continue;
+    while (!(p = calloc(n ? n : 1, size)) && retry(&tries, for_what)) continue;
     return p;
 }
 
 void *memory_grown(void *p, size_t n, size_t size, const char *for_what)
 {
-    void *grown;
+    void *block;
     int tries = 0;
-    while (!(grown = reallocarray(p, n ? n : 1, size)) && again(&tries, for_what)) continue;
-    return grown;
+    while (!(block = reallocarray(p, n ? n : 1, size)) && retry(&tries, for_what)) continue;
+    return block;
 }
 
 char *memory_copy(const char *text, const char *for_what)
@@ -50,12 +50,12 @@ char *memory_copy(const char *text, const char *for_what)
     return memcpy(memory_grown(NULL, size, 1, for_what), text, size);
 }
 
-static void *take_json(size_t bytes) { return memory_grown(NULL, bytes, 1, "JSON"); }
+static void *allocate_json(size_t bytes) { return memory_grown(NULL, bytes, 1, "JSON"); }
 
 void memory_for_json(void)
 {
-    cJSON_Hooks hooks = {.malloc_fn = take_json, .free_fn = free};
+    cJSON_Hooks hooks = {.malloc_fn = allocate_json, .free_fn = free};
     cJSON_InitHooks(&hooks);
 }
 
-void memory_retry(void) { atomic_store(&patient, true); }
+void memory_retry(void) { atomic_store(&retry_enabled, true); }

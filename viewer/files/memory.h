@@ -1,17 +1,17 @@
-/* memory.h: memory of the command's own. Who gets none says what for, and the process ends with status 1: findings, or
- * an answer, that lack a part would be believed. Nothing here returns NULL. A server is patient: it tries again for
- * two seconds, so that one moment without memory ends no page. */
+/* memory.h: allocation for the command. Never returns NULL: without memory the process exits with status 1 and says
+ * what the memory was for, since an incomplete report would be taken for a complete one. A server retries for two
+ * seconds first, so that a short shortage does not end it. Thread-safe. */
 #ifndef FERRY_VIEWER_MEMORY_H
 #define FERRY_VIEWER_MEMORY_H
 
 #include <stddef.h>
 
 void *memory_zeroed(size_t n, size_t size, const char *for_what);
-void *memory_grown(void *p, size_t n, size_t size, const char *for_what); /* p NULL: new */
+void *memory_grown(void *p, size_t n, size_t size, const char *for_what); /* reallocarray; p may be NULL */
 char *memory_copy(const char *text, const char *for_what);
 _Noreturn void memory_fail(const char *for_what);
 
-void memory_for_json(void); /* from now on cJSON, too, allocates like this, in all of this process */
-void memory_retry(void);    /* this process serves pages */
+void memory_for_json(void); /* makes cJSON allocate like this from now on, in the whole process */
+void memory_retry(void);    /* from now on retry before giving up: for a process that serves pages */
 
 #endif

@@ -1,4 +1,4 @@
-/* paths.c: where things lie, and the few whole-file helpers that go with it. */
+/* paths.c: Ferry's folders, and reading and writing whole files. */
 #include "paths.h"
 
 #include <errno.h>
@@ -38,29 +38,29 @@ char *file_read(const char *path, size_t *size)
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return NULL;
-    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) { /* a pipe would wait, a device may never end */
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) { /* reading a pipe may block, a device may never end */
         close(fd);
         errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
         return NULL;
     }
-    size_t have = 0, room = 4096;
+    size_t used = 0, room = 4096;
     char *text = memory_grown(NULL, room, 1, path);
-    for (ssize_t n; (n = read(fd, text + have, room - have - 1)) != 0;) {
+    for (ssize_t n; (n = read(fd, text + used, room - used - 1)) != 0;) {
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
             free(text);
             text = NULL;
             break;
         }
-        have += (size_t)n;
-        if (room - have > 1) continue;
+        used += (size_t)n;
+        if (room - used > 1) continue;
         text = memory_grown(text, room *= 2, 1, path);
     }
-    int why = errno;
+    int error = errno;
     close(fd);
-    errno = why;
-    if (text) text[have] = '\0';
-    if (size) *size = have;
+    errno = error;
+    if (text) text[used] = '\0';
+    if (size) *size = used;
     return text;
 }
 
@@ -76,42 +76,42 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
-/* A new file beside `path`, of its own name: several threads and processes may save at once. */
-static int open_beside(const char *path, char *beside, size_t room)
+/* A new file in the folder of `path`, with a unique name: several threads and processes may save at once. */
+static int open_temporary(const char *path, char *temporary, size_t room)
 {
     static atomic_uint count;
     int fd;
     do {
-        int n = snprintf(beside, room, "%s.%ld.%u.new", path, (long)getpid(), atomic_fetch_add(&count, 1));
+        int n = snprintf(temporary, room, "%s.%ld.%u.new", path, (long)getpid(), atomic_fetch_add(&count, 1));
         if (n < 0 || (size_t)n >= room) {
             errno = ENAMETOOLONG;
             return -1;
         }
-        fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (fd < 0 && errno == EEXIST);
     return fd;
 }
 
 static bool replace(const char *path, const char *text, size_t size)
 {
-    char beside[HOME_PATH + 48];
+    char temporary[HOME_PATH + 48];
     struct stat old;
-    bool there = stat(path, &old) == 0;
-    int fd = open_beside(path, beside, sizeof beside);
+    bool exists = stat(path, &old) == 0;
+    int fd = open_temporary(path, temporary, sizeof temporary);
     if (fd < 0) return false;
-    bool ok = write_all(fd, text, size) && (!there || fchmod(fd, old.st_mode & 07777) == 0);
-    int why = errno;
-    if (close(fd) != 0 && ok) ok = false, why = errno;
-    if (ok && rename(beside, path) == 0) return true;
-    if (ok) why = errno;
-    unlink(beside);
-    errno = why;
+    bool ok = write_all(fd, text, size) && (!exists || fchmod(fd, old.st_mode & 07777) == 0);
+    int error = errno;
+    if (close(fd) != 0 && ok) ok = false, error = errno;
+    if (ok && rename(temporary, path) == 0) return true;
+    if (ok) error = errno;
+    unlink(temporary);
+    errno = error;
     return false;
 }
 
 bool file_write(const char *path, const char *text, size_t size)
 {
-    char target[PATH_MAX]; /* a link stays a link */
+    char target[PATH_MAX]; /* resolved, so that a link stays a link */
     return replace(realpath(path, target) ? target : path, text, size);
 }
 
@@ -120,19 +120,19 @@ bool file_keep(const char *path, const char *text, size_t size)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return false;
     bool ok = write_all(fd, text, size);
-    int why = errno;
-    if (close(fd) != 0 && ok) ok = false, why = errno;
+    int error = errno;
+    if (close(fd) != 0 && ok) ok = false, error = errno;
     if (!ok) unlink(path);
-    errno = why;
+    errno = error;
     return ok;
 }
 
-/* Of this user alone, or said why not, and what to do. */
-static bool own_folder_or_words(const char *path, const char *names, char *err, size_t room)
+/* The folder exists and only this user can write it; if not, err says why and names the variable to set. */
+static bool private_folder(const char *path, const char *variable, char *err, size_t room)
 {
-    char why[HOME_PATH + 128];
-    if (fy_folder_own(path, why, sizeof why)) return true;
-    snprintf(err, room, "%.900s; set %s to a folder of your own", why, names);
+    char error[HOME_PATH + 128];
+    if (fy_folder_own(path, error, sizeof error)) return true;
+    snprintf(err, room, "%.900s; set %s to a folder of your own", error, variable);
     return false;
 }
 
@@ -142,31 +142,31 @@ bool state_folder(char *out, size_t room, char *err, size_t err_room)
     int n = state && *state == '/' ? snprintf(out, room, "%s/ferry", state)
             : user && *user == '/' ? snprintf(out, room, "%s/.local/state/ferry", user)
                                    : snprintf(out, room, "/tmp/ferry-%ld", (long)getuid());
-    if (n > 0 && (size_t)n < room) return own_folder_or_words(out, "XDG_STATE_HOME", err, err_room);
-    snprintf(err, err_room, "the path of the folder for state is too long; set XDG_STATE_HOME to a shorter one");
+    if (n > 0 && (size_t)n < room) return private_folder(out, "XDG_STATE_HOME", err, err_room);
+    snprintf(err, err_room, "the path of the state folder is too long; set XDG_STATE_HOME to a shorter one");
     return false;
 }
 
 bool build_folder_make(const home *h, const char *path, char *err, size_t room)
 {
     struct stat made, my;
-    if (h->made_apart) return own_folder_or_words(path, "XDG_CACHE_HOME", err, room);
+    if (h->made_apart) return private_folder(path, "XDG_CACHE_HOME", err, room);
     if (!folder_make(path) || stat(path, &made)) {
         snprintf(err, room, "%s: %s; make room, or make the folder above it writable", path, strerror(errno));
         return false;
     }
-    if (stat(h->my, &my) && stat(h->beside, &my)) return true; /* nothing to build: it is said elsewhere */
+    if (stat(h->my, &my) && stat(h->beside, &my)) return true; /* nothing to build from; reported elsewhere */
     bool ours = made.st_uid == geteuid() || made.st_uid == my.st_uid;
     if (ours && !(made.st_mode & ~my.st_mode & (S_IWGRP | S_IWOTH))) return true;
     snprintf(err, room, "%s %s; remove it", path,
-             ours ? "can be written by others than the folder of your files" : "belongs to another user");
+             ours ? "is writable by more users than your source folder" : "belongs to another user");
     return false;
 }
 
-/* ---- where ------------------------------------------------------------------------------------- */
+/* ---- finding the folders ----------------------------------------------------------------------- */
 
-static bool set(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool set(char *path, const char *format, ...)
+static bool set_path(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool set_path(char *path, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -175,15 +175,15 @@ static bool set(char *path, const char *format, ...)
     return n >= 0 && n < HOME_PATH;
 }
 
-static bool holds(const char *folder, const char *name)
+static bool contains(const char *folder, const char *name)
 {
     char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return access(path, R_OK) == 0;
 }
 
-/* The folder of this executable; above: that many folders further up. */
-static bool own_folder(char *out, int above)
+/* The folder of this executable, or its ancestor `above` levels up. */
+static bool executable_folder(char *out, int above)
 {
     ssize_t n = readlink("/proc/self/exe", out, HOME_PATH - 1);
     if (n <= 0) return false;
@@ -196,80 +196,80 @@ static bool own_folder(char *out, int above)
     return true;
 }
 
-/* The folder that holds lessons/: a checkout, PREFIX/share/ferry, or what FERRY_HOME says. */
+/* The folder that contains lessons/: $FERRY_HOME, a checkout, or PREFIX/share/ferry. */
 static bool find_root(char *root, char *err, size_t room)
 {
     char above[HOME_PATH];
-    const char *told = getenv("FERRY_HOME");
-    if (told && *told) {
+    const char *value = getenv("FERRY_HOME");
+    if (value && *value) {
         char real[PATH_MAX];
-        bool ok = realpath(told, real) && holds(real, "lessons") && set(root, "%s", real);
+        bool ok = realpath(value, real) && contains(real, "lessons") && set_path(root, "%s", real);
         if (!ok)
             snprintf(err, room,
                      "FERRY_HOME is '%s', and there is no folder lessons/ in it; name the folder "
-                     "that holds lessons/, or unset FERRY_HOME",
-                     told);
+                     "that contains lessons/, or unset FERRY_HOME",
+                     value);
         return ok;
     }
-    if (!own_folder(above, 1)) above[0] = '\0';
-    if (holds(above, "lessons") && set(root, "%s", above)) return true;
-    if (snprintf(root, HOME_PATH, "%.3000s/share/ferry", above) > 0 && holds(root, "lessons")) return true;
+    if (!executable_folder(above, 1)) above[0] = '\0';
+    if (contains(above, "lessons") && set_path(root, "%s", above)) return true;
+    if (snprintf(root, HOME_PATH, "%.3000s/share/ferry", above) > 0 && contains(root, "lessons")) return true;
     snprintf(err, room,
              "no lessons found beside this program (looked in %.900s/lessons and %.900s); "
-             "set FERRY_HOME to the folder that holds lessons/",
+             "set FERRY_HOME to the folder that contains lessons/",
              above, root);
     return false;
 }
 
 static bool find_my(home *h, const char *root)
 {
-    const char *told = getenv("FERRY_MY");
+    const char *value = getenv("FERRY_MY");
     char here[HOME_PATH];
-    bool checkout = holds(root, "Makefile");
-    if (!told || !*told) {
+    bool checkout = contains(root, "Makefile");
+    if (!value || !*value) {
         if (!checkout && !getcwd(here, sizeof here)) return false;
-        return set(h->beside, "%s", checkout ? root : here) && set(h->my, "%.3000s/my", h->beside);
+        return set_path(h->beside, "%s", checkout ? root : here) && set_path(h->my, "%.3000s/my", h->beside);
     }
-    if (*told == '/') {
-        if (!set(h->my, "%s", told)) return false;
-    } else if (!getcwd(here, sizeof here) || !set(h->my, "%.2000s/%.1000s", here, told)) {
+    if (*value == '/') {
+        if (!set_path(h->my, "%s", value)) return false;
+    } else if (!getcwd(here, sizeof here) || !set_path(h->my, "%.2000s/%.1000s", here, value)) {
         return false;
     }
     while (strlen(h->my) > 1 && h->my[strlen(h->my) - 1] == '/') h->my[strlen(h->my) - 1] = '\0';
-    if (!set(h->beside, "%s", h->my)) return false;
+    if (!set_path(h->beside, "%s", h->my)) return false;
     char *slash = strrchr(h->beside, '/');
-    slash[slash == h->beside] = '\0'; /* /my lies in / */
+    slash[slash == h->beside] = '\0'; /* the parent of /my is / */
     return true;
 }
 
-/* The archives lie with the executable, above it (a test's), in PREFIX/lib or in the checkout's build/. */
+/* libferry.a is in the executable's folder, its parent (for a test), PREFIX/lib or the checkout's build/. */
 static void find_library(home *h, const char *root)
 {
     char own[HOME_PATH], above[HOME_PATH];
-    if (!own_folder(own, 0)) own[0] = '\0';
-    if (!own_folder(above, 1)) above[0] = '\0';
-    set(h->lib, "%s", own);
-    if (!holds(h->lib, "libferry.a")) set(h->lib, "%s", above);
-    if (!holds(h->lib, "libferry.a")) set(h->lib, "%.3000s/lib", above);
-    if (!holds(h->lib, "libferry.a")) set(h->lib, "%.3000s/build", root);
-    set(h->demos, "%.3000s/lessons", h->lib);
-    if (!folder_exists(h->demos)) set(h->demos, "%.3000s/libexec/ferry", above);
-    set(h->include, "%.3000s/include", h->lib); /* the public headers alone */
-    if (!holds(h->include, "ferry.h")) set(h->include, "%.3000s/lib", root);
-    if (!holds(h->include, "ferry.h")) set(h->include, "%.3000s/include", above);
-    if (!holds(h->include, "ferry.h")) set(h->include, "%.3000s/include/ferry", above);
+    if (!executable_folder(own, 0)) own[0] = '\0';
+    if (!executable_folder(above, 1)) above[0] = '\0';
+    set_path(h->lib, "%s", own);
+    if (!contains(h->lib, "libferry.a")) set_path(h->lib, "%s", above);
+    if (!contains(h->lib, "libferry.a")) set_path(h->lib, "%.3000s/lib", above);
+    if (!contains(h->lib, "libferry.a")) set_path(h->lib, "%.3000s/build", root);
+    set_path(h->demos, "%.3000s/lessons", h->lib);
+    if (!folder_exists(h->demos)) set_path(h->demos, "%.3000s/libexec/ferry", above);
+    set_path(h->include, "%.3000s/include", h->lib); /* only the public headers */
+    if (!contains(h->include, "ferry.h")) set_path(h->include, "%.3000s/lib", root);
+    if (!contains(h->include, "ferry.h")) set_path(h->include, "%.3000s/include", above);
+    if (!contains(h->include, "ferry.h")) set_path(h->include, "%.3000s/include/ferry", above);
 }
 
-/* In a checkout the programs go to build/my; elsewhere to the user's cache. */
+/* Programs are built in my/.built if FERRY_MY is set, in a checkout's build/my, or in the user's cache. */
 static bool find_made(home *h, const char *root)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *user = getenv("HOME");
-    if (getenv("FERRY_MY")) return set(h->made, "%.3000s/.built", h->my);
-    if (holds(root, "Makefile")) return set(h->made, "%.3000s/my", h->lib);
+    if (getenv("FERRY_MY")) return set_path(h->made, "%.3000s/.built", h->my);
+    if (contains(root, "Makefile")) return set_path(h->made, "%.3000s/my", h->lib);
     h->made_apart = true;
-    if (cache && *cache == '/') return set(h->made, "%.3000s/ferry/my", cache);
-    if (user && *user == '/') return set(h->made, "%.3000s/.cache/ferry/my", user);
-    return set(h->made, "/tmp/ferry-%ld/my", (long)getuid());
+    if (cache && *cache == '/') return set_path(h->made, "%.3000s/ferry/my", cache);
+    if (user && *user == '/') return set_path(h->made, "%.3000s/.cache/ferry/my", user);
+    return set_path(h->made, "/tmp/ferry-%ld/my", (long)getuid());
 }
 
 bool home_find(home *h, char *err, size_t room)
@@ -278,7 +278,7 @@ bool home_find(home *h, char *err, size_t room)
     memset(h, 0, sizeof *h);
     if (!find_root(root, err, room)) return false;
     find_library(h, root);
-    if (set(h->lessons, "%.3000s/lessons", root) && find_my(h, root) && find_made(h, root)) return true;
+    if (set_path(h->lessons, "%.3000s/lessons", root) && find_my(h, root) && find_made(h, root)) return true;
     snprintf(err, room,
              "the path of the folder my/ is too long, or the current folder is gone; "
              "run ferry in another folder");

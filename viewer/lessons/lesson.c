@@ -120,8 +120,8 @@ void catalogue_close(catalogue *c)
     *c = (catalogue){0};
 }
 
-/* "1" and "01" name the lesson whose id begins with that number. */
-static bool answers_to(const lesson *l, const char *asked)
+/* "1" and "01" match the lesson whose id begins with that number. */
+static bool matches(const lesson *l, const char *asked)
 {
     size_t digits = strspn(asked, "0123456789");
     if (digits > 0 && digits < 6 && !asked[digits]) return atoi(asked) == atoi(l->id);
@@ -133,8 +133,8 @@ const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size
     for (int i = 0; i < c->count; i++)
         if (!strcmp(c->lessons[i].id, asked)) return &c->lessons[i];
     for (int i = 0; i < c->count; i++)
-        if (answers_to(&c->lessons[i], asked)) return &c->lessons[i];
-    size_t n = (size_t)snprintf(err, room, "there is no lesson '%.60s'; there are", asked);
+        if (matches(&c->lessons[i], asked)) return &c->lessons[i];
+    size_t n = (size_t)snprintf(err, room, "there is no lesson '%.60s'; the lessons are", asked);
     for (int i = 0; i < c->count && n < room; i++)
         n += (size_t)snprintf(err + n, room - n, "%s %s", i ? "," : "", c->lessons[i].id);
     return NULL;
@@ -142,7 +142,7 @@ const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size
 
 /* ---- the learner's file ------------------------------------------------------------------------ */
 
-static char *starter_of(const home *h, const lesson *l, size_t *size, char *err, size_t room)
+static char *read_starter(const home *h, const lesson *l, size_t *size, char *err, size_t room)
 {
     char path[HOME_PATH];
     lesson_path(h, l, "starter.c", path);
@@ -151,10 +151,10 @@ static char *starter_of(const home *h, const lesson *l, size_t *size, char *err,
     return text;
 }
 
-static bool put_starter(const home *h, const lesson *l, const char *mine, char *err, size_t room)
+static bool write_starter(const home *h, const lesson *l, const char *mine, char *err, size_t room)
 {
     size_t size;
-    char *text = starter_of(h, l, &size, err, room);
+    char *text = read_starter(h, l, &size, err, room);
     if (!text) return false;
     bool ok = folder_make(h->my) && file_write(mine, text, size);
     if (!ok) snprintf(err, room, "cannot write %s: %s; make the folder writable", mine, strerror(errno));
@@ -165,19 +165,19 @@ static bool put_starter(const home *h, const lesson *l, const char *mine, char *
 bool lesson_begin(const home *h, const lesson *l, char *err, size_t room)
 {
     char mine[HOME_PATH];
-    struct stat there;
+    struct stat st;
     lesson_mine(h, l, mine);
-    if (lstat(mine, &there) != 0) return put_starter(h, l, mine, err, room);
-    if (stat(mine, &there) == 0 && S_ISREG(there.st_mode)) return true;
-    snprintf(err, room, "%s is %s; move it away, and start the lesson again", mine,
-             S_ISDIR(there.st_mode)   ? "a folder"
-             : S_ISLNK(there.st_mode) ? "a link to a file that is not there"
-                                      : "no plain file");
+    if (lstat(mine, &st) != 0) return write_starter(h, l, mine, err, room);
+    if (stat(mine, &st) == 0 && S_ISREG(st.st_mode)) return true;
+    snprintf(err, room, "%s is %s; move it away and start the lesson again", mine,
+             S_ISDIR(st.st_mode)   ? "a folder"
+             : S_ISLNK(st.st_mode) ? "a link to a file that does not exist"
+                                   : "not a regular file");
     return false;
 }
 
-/* my/ID.c.bak, .bak2, .bak3 ...: the first that is free. */
-static bool keep_work(const char *mine, const char *text, size_t size, char kept[HOME_PATH])
+/* Saves the text as the first unused of my/ID.c.bak, .bak2, .bak3 ... */
+static bool back_up(const char *mine, const char *text, size_t size, char kept[HOME_PATH])
 {
     for (int n = 1; n < 10000; n++) {
         if (n == 1) snprintf(kept, HOME_PATH, "%.3000s.bak", mine);
@@ -194,16 +194,16 @@ bool lesson_reset(const home *h, const lesson *l, char kept[HOME_PATH], char *er
     size_t size, starter_size;
     *kept = '\0';
     lesson_mine(h, l, mine);
-    char *starter = starter_of(h, l, &starter_size, err, room);
+    char *starter = read_starter(h, l, &starter_size, err, room);
     if (!starter) return false;
     char *text = file_read(mine, &size);
-    bool gone = !text && errno == ENOENT;
+    bool missing = !text && errno == ENOENT;
     bool same = text && size == starter_size && !memcmp(text, starter, size);
-    bool ok = gone || same || (text && keep_work(mine, text, size, kept));
+    bool ok = missing || same || (text && back_up(mine, text, size, kept));
     if (!ok)
-        snprintf(err, room, "cannot keep the old %s%s%s: %s; nothing was changed", mine, *kept ? " as " : "", kept,
+        snprintf(err, room, "cannot back up %s%s%s: %s; nothing was changed", mine, *kept ? " as " : "", kept,
                  strerror(errno));
     free(text);
     free(starter);
-    return ok && (same || put_starter(h, l, mine, err, room));
+    return ok && (same || write_starter(h, l, mine, err, room));
 }

@@ -1,9 +1,9 @@
-/* lesson_program.c: what makes a lesson's worked example a program of its own.
+/* lesson_program.c: the command line of a lesson's worked example.
  *
- * Linked into build/lessons/ID beside demo.c. Before main, and before the library looks at the
- * environment (session.c, priority 102), it turns the command line into Ferry's settings, says which
- * inputs the lesson has, and hands over the source text, so that the page can show it where no source
- * tree is left. Compiled with LESSON_SOURCE (path of demo.c) and LESSON_GIVEN (the inputs). */
+ * Linked into build/lessons/ID with demo.c. Its constructor runs before main, and before the library
+ * reads the environment (session.c, priority 102): it turns the command line into environment variables,
+ * sets the lesson's inputs, and embeds the source text, so that the page can show it without a source
+ * tree. Compiled with LESSON_SOURCE (path of demo.c) and LESSON_GIVEN (the inputs). */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@ static void print_usage(FILE *to, const char *program)
 {
     fprintf(to,
             "usage: %s [--view | --trace FILE]\n"
-            "  --view        show this run in the browser; stays until the page has it all, or Ctrl-C\n"
-            "  --trace FILE  write its events to FILE, one JSON object a line\n"
-            "  without       one line an event on the terminal\n",
+            "  --view        show this run in the browser; ends when the page has received it all, or on Ctrl-C\n"
+            "  --trace FILE  write its events to FILE, one JSON object per line\n"
+            "  no option     print one line per event\n",
             program);
 }
 
@@ -35,7 +35,7 @@ static void refuse(const char *program, const char *what, const char *argument)
     exit(2);
 }
 
-/* Returns how many further arguments the option took. */
+/* Returns the number of further arguments that the option consumed. */
 static int read_option(const char *program, const char *option, const char *next)
 {
     if (!strcmp(option, "--help") || !strcmp(option, "-h")) {
@@ -56,17 +56,17 @@ static int read_option(const char *program, const char *option, const char *next
     return 1;
 }
 
-static bool is_watched(void)
+static bool has_output(void)
 {
     return getenv("FERRY_LOG_FD") || getenv("FERRY_TRACE") || getenv("FERRY_VIEW") || getenv("FERRY_NARRATE");
 }
 
-/* glibc hands main's arguments to constructors as well. */
+/* glibc passes main's arguments to constructors as well. */
 __attribute__((constructor(101))) static void lesson_start(int argc, char **argv)
 {
     const char *program = argc > 0 && argv[0] ? argv[0] : "lesson";
     for (int i = 1; i < argc; i++) i += read_option(program, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-    if (!is_watched()) setenv("FERRY_NARRATE", "1", 1);
+    if (!has_output()) setenv("FERRY_NARRATE", "1", 1);
     setenv("FERRY_GIVEN", LESSON_GIVEN, 0);
     fy_source_embed(LESSON_SOURCE, lesson_source, (size_t)(lesson_source_end - lesson_source));
 }

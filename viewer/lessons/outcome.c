@@ -6,7 +6,7 @@
 #include "memory.h"
 #include "run.h"
 
-/* Text of unknown origin: made valid UTF-8 by the one writer that does so, then read back. */
+/* The trace's writer replaces invalid UTF-8: the text is written by it, then parsed back. */
 void json_text(cJSON *to, const char *key, const char *text, size_t size)
 {
     fy_text quoted = {0};
@@ -18,7 +18,7 @@ void json_text(cJSON *to, const char *key, const char *text, size_t size)
     free(quoted.data);
 }
 
-static void add_place(cJSON *to, const char *key, long long value)
+static void add_number_or_null(cJSON *to, const char *key, long long value)
 {
     if (value >= 0) cJSON_AddNumberToObject(to, key, (double)value);
     else cJSON_AddNullToObject(to, key);
@@ -32,8 +32,8 @@ static cJSON *check_json(const struct verdict_check *c)
     json_text(json, "expected", c->expected, strlen(c->expected));
     json_text(json, "got", c->got, strlen(c->got));
     json_text(json, "message", c->message, strlen(c->message));
-    add_place(json, "seq", c->seq);
-    add_place(json, "line", c->line);
+    add_number_or_null(json, "seq", c->seq);
+    add_number_or_null(json, "line", c->line);
     return json;
 }
 
@@ -45,8 +45,8 @@ cJSON *outcome_json(const outcome *out)
     json_text(json, "hint", out->hint, strlen(out->hint));
     json_text(json, "file", out->file, strlen(out->file));
     json_text(json, "source", out->source, strlen(out->source));
-    add_place(json, "line", out->line);
-    add_place(json, "seq", out->seq);
+    add_number_or_null(json, "line", out->line);
+    add_number_or_null(json, "seq", out->seq);
     cJSON *checks = cJSON_AddArrayToObject(json, "checks");
     int n = out->graded ? out->verdict.checks : 0;
     for (int i = 0; i < n && i < VERDICT_CHECKS; i++) cJSON_AddItemToArray(checks, check_json(&out->verdict.check[i]));

@@ -1,5 +1,5 @@
-/* progress.c: my/progress.json, {"01-where-am-i": {"done": true, "attempts": 3, "hints": 1}}. One lock for the
- * threads of `ferry serve`; between processes the last writer wins, and nobody sees half a file. */
+/* progress.c: my/progress.json, {"01-where-am-i": {"done": true, "attempts": 3, "hints": 1}}. A mutex serializes the
+ * threads of `ferry serve`; between processes the last writer wins, and the file is replaced atomically. */
 #include "progress.h"
 
 #include <cjson/cJSON.h>
@@ -16,13 +16,12 @@ static void path_of(const home *h, char out[HOME_PATH + 32])
     snprintf(out, HOME_PATH + 32, "%s/progress.json", h->my);
 }
 
-static void keep_aside(const char *path)
+static void move_aside(const char *path)
 {
     char bad[HOME_PATH + 64];
     snprintf(bad, sizeof bad, "%s.bad", path);
     if (rename(path, bad) == 0)
-        fprintf(stderr, "ferry: %s could not be read as JSON; it is kept as %s, and progress starts afresh\n", path,
-                bad);
+        fprintf(stderr, "ferry: %s is not valid JSON; it was renamed to %s, and progress starts over\n", path, bad);
 }
 
 /* Always an object; the caller deletes it. */
@@ -35,7 +34,7 @@ static cJSON *load(const home *h)
     free(text);
     if (cJSON_IsObject(all)) return all;
     cJSON_Delete(all);
-    if (text) keep_aside(path);
+    if (text) move_aside(path);
     return cJSON_CreateObject();
 }
 
@@ -46,7 +45,7 @@ static bool store(const home *h, const cJSON *all)
     char *text = cJSON_Print(all);
     bool ok = text && folder_make(h->my) && file_write(path, text, strlen(text));
     free(text);
-    if (!ok) fprintf(stderr, "ferry: cannot write %s: %s; progress is not kept\n", path, strerror(errno));
+    if (!ok) fprintf(stderr, "ferry: cannot write %s: %s; progress is not saved\n", path, strerror(errno));
     return ok;
 }
 

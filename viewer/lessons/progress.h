@@ -1,5 +1,5 @@
-/* progress.h: which lessons are done, in my/progress.json, keyed by lesson id: marks for lists, which anybody may
- * write. What counts is judged anew (`ferry grade --all`). */
+/* progress.h: which lessons are done, in my/progress.json, keyed by lesson id. For display only, since anybody may
+ * edit that file; `ferry grade --all` grades everything again. */
 #ifndef FERRY_PROGRESS_H
 #define FERRY_PROGRESS_H
 
@@ -8,14 +8,14 @@
 typedef struct progress {
     bool done;
     int attempts; /* graded runs so far */
-    int hints;    /* the last hint that was asked for on the terminal; 0: none */
+    int hints;    /* the last hint shown on the terminal; 0: none */
 } progress;
 
 progress progress_of(const home *h, const lesson *l);
-/* One more graded run; done stays done. False when the file cannot be written. A file that cannot be
- * read is kept aside as progress.json.bad and said on stderr; then counting starts afresh. */
+/* Records a graded run; a lesson once done stays done. False if the file cannot be written. A file that cannot
+ * be parsed is renamed to progress.json.bad with a warning on stderr, and counting restarts. */
 bool progress_note(const home *h, const lesson *l, bool pass);
-/* Hint n was given. */
+/* Records that hint n was shown. */
 bool progress_hint(const home *h, const lesson *l, int n);
 
 #endif

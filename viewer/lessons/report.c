@@ -21,73 +21,73 @@ static paint paint_for(FILE *to)
 
 void put_clean(FILE *to, const char *text, size_t size, const char *margin)
 {
-    bool fresh = true;
+    bool line_start = true;
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (fresh) fputs(margin, to);
-        fresh = c == '\n';
+        if (line_start) fputs(margin, to);
+        line_start = c == '\n';
         if ((c < ' ' && c != '\n' && c != '\t') || c == 127) fprintf(to, "\\x%02x", c);
         else fputc(c, to);
     }
-    if (!fresh) fputc('\n', to);
+    if (!line_start) fputc('\n', to);
 }
 
-/* The library's own words about the mistake, "my/01.c:18: fy_matmul: ...", stand in the report already. */
-static size_t without_error(const outcome *out)
+/* The size of the output up to the library's error, "my/01.c:18: fy_matmul: ...", which the report shows itself. */
+static size_t size_before_error(const outcome *out)
 {
-    char begins[300];
-    snprintf(begins, sizeof begins, "%s:%d: fy_", out->file, out->line);
-    const char *at = out->end == RUN_FAILED && out->line > 0 ? strstr(out->output, begins) : NULL;
+    char prefix[300];
+    snprintf(prefix, sizeof prefix, "%s:%d: fy_", out->file, out->line);
+    const char *at = out->end == RUN_FAILED && out->line > 0 ? strstr(out->output, prefix) : NULL;
     return at ? (size_t)(at - out->output) : out->kept;
 }
 
 void report_output(FILE *to, const outcome *out, size_t most)
 {
-    size_t size = without_error(out), shown = size < most ? size : most;
+    size_t size = size_before_error(out), shown = size < most ? size : most;
     if (!size) return;
     fprintf(to, "  it printed:\n");
     put_clean(to, out->output, shown, "  | ");
-    if (size > shown) fprintf(to, "  | ... and %zu bytes more\n", out->printed - shown);
+    if (size > shown) fprintf(to, "  | ... and %zu more bytes\n", out->printed - shown);
 }
 
-/* Where a call's mistake ended the program, it is no matter of an answer that did not come. */
-static const char *title_of(const outcome *out, const struct verdict_check *c)
+/* A program that an error stopped also fails "answered": name the cause instead. */
+static const char *check_title(const outcome *out, const struct verdict_check *c)
 {
     return out->stopped && !strcmp(c->name, "answered") ? "stopped by an error" : c->name;
 }
 
-static void put_checks(FILE *to, paint p, const outcome *out)
+static void print_checks(FILE *to, paint p, const outcome *out)
 {
     const verdict *v = &out->verdict;
     for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) {
         const struct verdict_check *c = &v->check[i];
         fprintf(to, "  %s%s%s %s\n", c->pass ? p.good : p.bad, c->pass ? "ok  " : "FAIL", p.plain,
-                c->pass ? c->name : title_of(out, c));
+                c->pass ? c->name : check_title(out, c));
     }
 }
 
-/* What has a limit: "1 copy to the card allowed" against "2 copies to the card". */
-static bool put_score(FILE *to, const struct verdict_check *c, bool first)
+/* A row for a check with a limit: expected "1 copy to the card allowed", got "2 copies to the card". */
+static bool print_count(FILE *to, const struct verdict_check *c, bool first)
 {
     const char *limit = c->expected, *what = strchr(limit, ' '), *end = strstr(limit, " allowed");
     if (!what || !end || end[8] || end <= what) return false;
     if (first) fprintf(to, "\n  %-24s %8s %8s\n", "count", "your run", "limit");
     char words[80];
-    bool one = !strncmp(what, " copy ", 6); /* a row is about any number of them */
+    bool one = !strncmp(what, " copy ", 6); /* the row's title is always plural */
     const char *begin = what + (one ? 6 : 1);
     snprintf(words, sizeof words, "%s%.*s", one ? "copies " : "", (int)(end - begin), begin);
     fprintf(to, "  %-24s %8.*s %8.*s\n", words, (int)strcspn(c->got, " "), c->got, (int)(what - limit), limit);
     return true;
 }
 
-static void put_scores(FILE *to, const verdict *v)
+static void print_counts(FILE *to, const verdict *v)
 {
     bool first = true;
-    for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) first = !put_score(to, &v->check[i], first) && first;
+    for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) first = !print_count(to, &v->check[i], first) && first;
 }
 
-/* my/01-where-am-i.c:14: message, the line itself, then what is known beside it. */
-static void put_message(FILE *to, paint p, const outcome *out)
+/* my/01-where-am-i.c:14: message, the source line, then expected and actual values. */
+static void print_message(FILE *to, paint p, const outcome *out)
 {
     const struct verdict_check *failed = out->graded ? verdict_failure(&out->verdict) : NULL;
     fputs("\n  ", to);
@@ -100,7 +100,7 @@ static void put_message(FILE *to, paint p, const outcome *out)
     if (failed->seq >= 0 && out->line <= 0) fprintf(to, "  event     %" PRId64 "\n", failed->seq);
 }
 
-static void put_note(FILE *to, const outcome *out)
+static void print_note(FILE *to, const outcome *out)
 {
     const diagnosis *d = &out->diagnosis;
     if (out->end == RUN_REFUSED || out->end == RUN_TROUBLE || !*d->message) return;
@@ -111,14 +111,14 @@ void report(FILE *to, const lesson *l, const outcome *out)
 {
     paint p = paint_for(to);
     fprintf(to, "\n%s%s%s  %s%s, seed %" PRIu64 "%s\n", p.dim, l->id, p.plain, p.dim, out->file, out->seed, p.plain);
-    if (out->graded) put_checks(to, p, out);
-    if (out->graded) put_scores(to, &out->verdict);
-    put_message(to, p, out);
-    put_note(to, out);
+    if (out->graded) print_checks(to, p, out);
+    if (out->graded) print_counts(to, &out->verdict);
+    print_message(to, p, out);
+    print_note(to, out);
     if (*out->hint) fprintf(to, "  %s: %s\n", out->stopped ? "fix" : "hint", out->hint);
     if (out->end == RUN_FAILED || out->end == RUN_TROUBLE) report_output(to, out, 2048);
     if (out->end == RUN_FINE && out->graded)
-        fprintf(to, "\n  %sPassed.%s It held for another seed and other sizes as well.\n", p.good, p.plain);
+        fprintf(to, "\n  %sPassed.%s It also passed with another seed and other sizes.\n", p.good, p.plain);
     if (out->end == RUN_FAILED && l->hint_count) fprintf(to, "\n  for a hint: %s hint %.2s\n", called_as, l->id);
     fflush(to);
 }

@@ -6,16 +6,16 @@
 
 #include "run.h"
 
-extern const char *called_as; /* how the user wrote `ferry`, so that what we advise can be typed */
+extern const char *called_as; /* argv[0] as the user typed it, so that suggested commands can be copied */
 
-/* Short: the checks, the counts beside their limits, what failed and at which line, expected and got, and
- * what to do next. Coloured on a terminal, unless NO_COLOR is set. */
+/* Prints the checks, the counts with their limits, what failed and at which line, expected and actual
+ * values, and the next step. Coloured on a terminal, unless NO_COLOR is set. */
 void report(FILE *to, const lesson *l, const outcome *out);
 
-/* What the program printed, cut after `most` bytes. */
+/* Prints the program's output, cut after `most` bytes. */
 void report_output(FILE *to, const outcome *out, size_t most);
 
-/* Text of unknown origin, each line behind a margin: control characters stay off the terminal. */
+/* Prints untrusted text, each line after a margin; control characters are escaped as \xNN. */
 void put_clean(FILE *to, const char *text, size_t size, const char *margin);
 
 #endif

@@ -1,4 +1,4 @@
-/* routes.c: what the page asks about lessons: /api/lessons and below.
+/* routes.c: the page's requests about lessons: /api/lessons and below.
  *
  *   GET  /api/lessons                [{"id", "title", "summary", "done", "attempts"}]
  *   GET  /api/lessons/ID             text, demo, source, path, hints, done, budget
@@ -22,7 +22,7 @@ static reply problem(int status, const char *message)
     return (reply){status, json};
 }
 
-static reply fine(cJSON *json)
+static reply success(cJSON *json)
 {
     if (!json) {
         json = cJSON_CreateObject();
@@ -35,9 +35,9 @@ static void add(cJSON *to, const char *key, const char *text) { json_text(to, ke
 
 /* ---- GET ----------------------------------------------------------------------------------------------- */
 
-static cJSON *entry_json(const run_manager *s, const lesson *l)
+static cJSON *entry_json(const run_manager *m, const lesson *l)
 {
-    progress p = progress_of(run_manager_paths(s), l);
+    progress p = progress_of(run_manager_paths(m), l);
     cJSON *json = cJSON_CreateObject();
     add(json, "id", l->id);
     add(json, "title", l->title);
@@ -47,12 +47,12 @@ static cJSON *entry_json(const run_manager *s, const lesson *l)
     return json;
 }
 
-static reply list_lessons(const run_manager *s)
+static reply list_lessons(const run_manager *m)
 {
     cJSON *all = cJSON_CreateArray();
-    const catalogue *c = run_manager_catalogue(s);
-    for (int i = 0; i < c->count; i++) cJSON_AddItemToArray(all, entry_json(s, &c->lessons[i]));
-    return fine(all);
+    const catalogue *c = run_manager_catalogue(m);
+    for (int i = 0; i < c->count; i++) cJSON_AddItemToArray(all, entry_json(m, &c->lessons[i]));
+    return success(all);
 }
 
 static void add_file(cJSON *to, const char *key, const char *path)
@@ -63,34 +63,34 @@ static void add_file(cJSON *to, const char *key, const char *path)
     free(text);
 }
 
-/* Makes the learner's file on first use. */
-static bool begin(run_manager *s, const lesson *l, char *err, size_t room)
+/* Creates the learner's file on first use. */
+static bool begin(run_manager *m, const lesson *l, char *err, size_t room)
 {
     char path[HOME_PATH];
-    lesson_mine(run_manager_paths(s), l, path);
-    char *there = file_read(path, NULL);
-    bool ok = there || lesson_begin(run_manager_paths(s), l, err, room);
-    if (!there && ok) workspace_saved(run_manager_workspace(s, l));
-    free(there);
+    lesson_mine(run_manager_paths(m), l, path);
+    char *text = file_read(path, NULL);
+    bool ok = text || lesson_begin(run_manager_paths(m), l, err, room);
+    if (!text && ok) workspace_saved(run_manager_workspace(m, l));
+    free(text);
     return ok;
 }
 
-static reply show_lesson(run_manager *s, const lesson *l)
+static reply show_lesson(run_manager *m, const lesson *l)
 {
     char path[HOME_PATH], name[256], err[HOME_PATH * 3];
-    if (!begin(s, l, err, sizeof err)) return problem(500, err);
-    cJSON *json = entry_json(s, l);
-    lesson_path(run_manager_paths(s), l, "README.md", path);
+    if (!begin(m, l, err, sizeof err)) return problem(500, err);
+    cJSON *json = entry_json(m, l);
+    lesson_path(run_manager_paths(m), l, "README.md", path);
     add_file(json, "text", path);
-    lesson_path(run_manager_paths(s), l, "demo.c", path);
+    lesson_path(run_manager_paths(m), l, "demo.c", path);
     add_file(json, "demo", path);
-    lesson_mine(run_manager_paths(s), l, path);
+    lesson_mine(run_manager_paths(m), l, path);
     add_file(json, "source", path);
-    lesson_name(run_manager_paths(s), l, name);
+    lesson_name(run_manager_paths(m), l, name);
     add(json, "path", name);
     cJSON_AddNumberToObject(json, "hints", l->hint_count);
     add(json, "budget", l->budget);
-    return fine(json);
+    return success(json);
 }
 
 static reply show_hint(const lesson *l, const char *number)
@@ -103,7 +103,7 @@ static reply show_hint(const lesson *l, const char *number)
     }
     cJSON *json = cJSON_CreateObject();
     add(json, "hint", l->hints[n - 1]);
-    return fine(json);
+    return success(json);
 }
 
 /* ---- POST ---------------------------------------------------------------------------------------------- */
@@ -114,49 +114,49 @@ static const char *text_in(const cJSON *body, const char *key)
     return cJSON_IsString(item) ? item->valuestring : NULL;
 }
 
-static reply post_run(run_manager *s, const lesson *l, const cJSON *body)
+static reply post_run(run_manager *m, const lesson *l, const cJSON *body)
 {
     const char *what = text_in(body, "what");
     bool demo = what && !strcmp(what, "demo");
     if (!demo && (!what || strcmp(what, "mine")))
         return problem(400, "say which program to run: {\"what\": \"demo\"} or {\"what\": \"mine\"}");
-    workspace_request(run_manager_workspace(s, l), demo ? REQUEST_DEMO : REQUEST_MINE);
-    return fine(NULL);
+    workspace_request(run_manager_workspace(m, l), demo ? REQUEST_DEMO : REQUEST_MINE);
+    return success(NULL);
 }
 
-/* Written and run at once: the watcher need not find out. */
-static reply post_save(run_manager *s, const lesson *l, const cJSON *body)
+/* Runs at once, without waiting for the watcher to notice the save. */
+static reply post_save(run_manager *m, const lesson *l, const cJSON *body)
 {
     char path[HOME_PATH], message[HOME_PATH + 128];
     const char *source = text_in(body, "source");
     if (!source) return problem(400, "send the whole file: {\"source\": \"...\"}");
-    lesson_mine(run_manager_paths(s), l, path);
-    if (!folder_make(run_manager_paths(s)->my) || !file_write(path, source, strlen(source))) {
+    lesson_mine(run_manager_paths(m), l, path);
+    if (!folder_make(run_manager_paths(m)->my) || !file_write(path, source, strlen(source))) {
         snprintf(message, sizeof message, "cannot write %s: %s; make the folder writable", path, strerror(errno));
         return problem(500, message);
     }
-    workspace_saved(run_manager_workspace(s, l));
-    workspace_request(run_manager_workspace(s, l), REQUEST_MINE);
-    return fine(NULL);
+    workspace_saved(run_manager_workspace(m, l));
+    workspace_request(run_manager_workspace(m, l), REQUEST_MINE);
+    return success(NULL);
 }
 
-static reply post_reset(run_manager *s, const lesson *l)
+static reply post_reset(run_manager *m, const lesson *l)
 {
     char path[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
-    if (!lesson_reset(run_manager_paths(s), l, kept, err, sizeof err)) return problem(500, err);
-    workspace_saved(run_manager_workspace(s, l));
+    if (!lesson_reset(run_manager_paths(m), l, kept, err, sizeof err)) return problem(500, err);
+    workspace_saved(run_manager_workspace(m, l));
     cJSON *json = cJSON_CreateObject();
-    lesson_mine(run_manager_paths(s), l, path);
+    lesson_mine(run_manager_paths(m), l, path);
     add_file(json, "source", path);
-    return fine(json);
+    return success(json);
 }
 
-/* ---- where a request goes -------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------------------- */
 
-/* "/01-where-am-i/hints/2" becomes the lesson and "hints/2". An id here is whole; no short forms. */
-static const lesson *split(const run_manager *s, const char *rest, const char **below)
+/* "/01-where-am-i/hints/2" becomes the lesson and "hints/2". Only full ids match. */
+static const lesson *split(const run_manager *m, const char *rest, const char **below)
 {
-    const catalogue *c = run_manager_catalogue(s);
+    const catalogue *c = run_manager_catalogue(m);
     size_t n = strcspn(rest + 1, "/");
     *below = rest[1 + n] ? rest + n + 2 : "";
     for (int i = 0; i < c->count; i++)
@@ -164,30 +164,30 @@ static const lesson *split(const run_manager *s, const char *rest, const char **
     return NULL;
 }
 
-static reply no_lesson(void) { return problem(404, "there is no such lesson; GET /api/lessons lists those there are"); }
+static reply no_lesson(void) { return problem(404, "there is no such lesson; GET /api/lessons lists them"); }
 
 static reply get_lessons(const request *r)
 {
     const char *below;
-    run_manager *s = r->user;
-    if (!*r->rest || !strcmp(r->rest, "/")) return list_lessons(s);
-    const lesson *l = split(s, r->rest, &below);
+    run_manager *m = r->user;
+    if (!*r->rest || !strcmp(r->rest, "/")) return list_lessons(m);
+    const lesson *l = split(m, r->rest, &below);
     if (!l) return no_lesson();
-    if (!*below) return show_lesson(s, l);
+    if (!*below) return show_lesson(m, l);
     if (!strncmp(below, "hints/", 6)) return show_hint(l, below + 6);
-    return problem(404, "there is nothing by that name in a lesson");
+    return problem(404, "a lesson has no such resource, only hints/N");
 }
 
 static reply post_lessons(const request *r)
 {
     const char *below = "";
-    run_manager *s = r->user;
-    const lesson *l = *r->rest ? split(s, r->rest, &below) : NULL;
+    run_manager *m = r->user;
+    const lesson *l = *r->rest ? split(m, r->rest, &below) : NULL;
     if (!l) return no_lesson();
-    if (!strcmp(below, "run")) return post_run(s, l, r->body);
-    if (!strcmp(below, "save")) return post_save(s, l, r->body);
-    if (!strcmp(below, "reset")) return post_reset(s, l);
-    return problem(404, "a lesson takes run, save and reset");
+    if (!strcmp(below, "run")) return post_run(m, l, r->body);
+    if (!strcmp(below, "save")) return post_save(m, l, r->body);
+    if (!strcmp(below, "reset")) return post_reset(m, l);
+    return problem(404, "no such action: a lesson takes run, save and reset");
 }
 
 const route lesson_routes[] = {

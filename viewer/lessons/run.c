@@ -1,4 +1,4 @@
-/* run.c: the way of one run, and what is told about it. */
+/* run.c: one run: compile, start, grade, run again, and the outcome's message. */
 #define _GNU_SOURCE 1
 
 #include "run.h"
@@ -17,9 +17,9 @@
 #include "progress.h"
 #include "source_check.h"
 
-#define SAY(field, ...) snprintf(out->field, sizeof out->field, __VA_ARGS__)
+#define SET(field, ...) snprintf(out->field, sizeof out->field, __VA_ARGS__)
 
-static void tell(const run_options *o, run_stage stage, int fd)
+static void report_stage(const run_options *o, run_stage stage, int fd)
 {
     if (o->stage) o->stage(o->user, stage, fd);
 }
@@ -33,25 +33,25 @@ void outcome_free(outcome *out)
 
 /* ---- compiling ----------------------------------------------------------------------------------- */
 
-static void take_diagnosis(outcome *out, run_end end)
+static void copy_diagnosis(outcome *out, run_end end)
 {
     const diagnosis *d = &out->diagnosis;
     out->end = end;
     out->line = d->line > 0 ? d->line : -1;
-    SAY(message, "%s", d->message);
-    SAY(hint, "%s", d->hint);
-    SAY(source, "%s", d->source);
+    SET(message, "%s", d->message);
+    SET(hint, "%s", d->hint);
+    SET(source, "%s", d->source);
 }
 
 static bool compiles(const run_options *o, const char *program, outcome *out)
 {
     compile_options c = {.home = o->home, .name = out->file, .program = program, .stop_fd = o->stop_fd};
-    tell(o, RUN_COMPILING, -1);
+    report_stage(o, RUN_COMPILING, -1);
     switch (compile(&c, &out->diagnosis)) {
     case COMPILE_DONE: return true;
     case COMPILE_STOPPED: out->end = RUN_STOPPED; break;
-    case COMPILE_REFUSED: take_diagnosis(out, RUN_REFUSED); break;
-    case COMPILE_BROKEN: take_diagnosis(out, RUN_TROUBLE); break;
+    case COMPILE_REFUSED: copy_diagnosis(out, RUN_REFUSED); break;
+    case COMPILE_BROKEN: copy_diagnosis(out, RUN_TROUBLE); break;
     }
     return false;
 }
@@ -60,14 +60,14 @@ static bool is_built(const char *program, outcome *out)
 {
     if (access(program, X_OK) == 0) return true;
     out->end = RUN_TROUBLE;
-    SAY(message, "the worked example %.900s is not built", program);
-    SAY(hint, "run make");
+    SET(message, "the worked example %.900s is not built", program);
+    SET(hint, "run make");
     return false;
 }
 
 /* ---- running --------------------------------------------------------------------------------------- */
 
-/* One start of the program: its log, its end, its judgement. */
+/* One execution of the program: its log, its exit, its grading. */
 typedef struct attempt {
     uint64_t seed;
     const char *given;
@@ -94,7 +94,7 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
                        .limits = o->limits};
     if (child_run(&c, &a->child, out->message, sizeof out->message)) return true;
     out->end = RUN_TROUBLE;
-    SAY(hint, "close other programs, and try again");
+    SET(hint, "close other programs and try again");
     return false;
 }
 
@@ -103,15 +103,15 @@ static bool make_log(attempt *a, outcome *out)
     a->log_fd = fy_log_file(NULL, 0, out->message, sizeof out->message);
     if (a->log_fd >= 0) return true;
     out->end = RUN_TROUBLE;
-    SAY(hint, "make room on the disk");
+    SET(hint, "make room on the disk");
     return false;
 }
 
-/* shown: is the run told while it goes on? */
-static bool attempt_run(const run_options *o, const char *program, attempt *a, bool shown, outcome *out)
+/* False, with out filled in, if the program could not run or was cancelled. report: announce its log to the pages. */
+static bool attempt_run(const run_options *o, const char *program, attempt *a, bool report, outcome *out)
 {
     if (!make_log(a, out)) return false;
-    if (shown) tell(o, RUN_STARTED, a->log_fd);
+    if (report) report_stage(o, RUN_STARTED, a->log_fd);
     if (!start(o, program, a, out)) return false;
     if (a->child.end == CHILD_STOPPED) {
         out->end = RUN_STOPPED;
@@ -121,7 +121,7 @@ static bool attempt_run(const run_options *o, const char *program, attempt *a, b
     return true;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------------ */
+/* ---- the message ------------------------------------------------------------------------------------- */
 
 static void quote_line(const run_options *o, outcome *out)
 {
@@ -134,15 +134,15 @@ static void quote_line(const run_options *o, outcome *out)
     free(text);
 }
 
-/* It did not end by itself, or not with status 0. An error event tells more than the end. */
-static void tell_end(const run_options *o, const attempt *a, outcome *out)
+/* The program did not exit with status 0. A logged error event explains more than the exit status does. */
+static void describe_end(const run_options *o, const attempt *a, outcome *out)
 {
     const judgement *j = &a->judgement;
     child_words(&a->child, &o->limits, out->message, sizeof out->message, out->hint, sizeof out->hint);
     out->end = RUN_FAILED;
     out->line = j->last_line;
-    bool by_itself = *j->error.code && strcmp(j->error.code, "crash") != 0; /* of a crash, the child knows more */
-    if (!by_itself || (a->child.end != CHILD_EXITED && a->child.end != CHILD_SIGNALLED)) {
+    bool failed_call = *j->error.code && strcmp(j->error.code, "crash") != 0; /* child_words explains a crash better */
+    if (!failed_call || (a->child.end != CHILD_EXITED && a->child.end != CHILD_SIGNALLED)) {
         size_t n = strlen(out->message);
         if (j->last_line > 0)
             snprintf(out->message + n, sizeof out->message - n, ". The last Ferry call that finished was on line %d",
@@ -150,75 +150,74 @@ static void tell_end(const run_options *o, const attempt *a, outcome *out)
         return;
     }
     const struct verdict_check *failed = j->judged ? verdict_failure(&j->verdict) : NULL;
-    /* The check speaks of that very event, and says more than that no answer came. */
+    /* A check about the same event explains more, except "answered", which only reports the missing answer. */
     bool explained = failed && failed->seq == j->error.seq && strcmp(failed->name, "answered") != 0;
     out->stopped = true;
-    SAY(message, "%s", explained ? failed->message : j->error.message);
-    SAY(hint, "%s", j->error.hint);
+    SET(message, "%s", explained ? failed->message : j->error.message);
+    SET(hint, "%s", j->error.hint);
     out->line = j->error.line;
     out->seq = j->error.seq;
 }
 
-static void tell_verdict(const judgement *j, outcome *out)
+static void describe_verdict(const judgement *j, outcome *out)
 {
     const struct verdict_check *failed = verdict_failure(&j->verdict);
     out->end = j->verdict.pass ? RUN_FINE : RUN_FAILED;
-    SAY(message, "%s", verdict_message(&j->verdict));
+    SET(message, "%s", verdict_message(&j->verdict));
     if (!failed) return;
     out->line = failed->line;
     out->seq = failed->seq;
 }
 
-static void tell_spoiled(outcome *out)
+static void describe_spoiled_log(outcome *out)
 {
     out->end = RUN_FAILED;
     out->line = -1;
-    SAY(message, "the program cut off or wrote over the log that it is judged by, so nothing is known of what it did");
-    SAY(hint,
-        "leave files alone that the program did not open itself; a loop over file descriptors meets the log, too");
+    SET(message, "the program truncated or overwrote its own event log, so its run cannot be graded");
+    SET(hint, "only use file descriptors that the program opened itself: a loop over all of them also reaches the log");
 }
 
-/* The program's own mistake comes first, then what the check says of it. */
-static void tell_attempt(const run_options *o, const attempt *a, outcome *out)
+/* An error of the program takes precedence over the verdict. */
+static void describe_attempt(const run_options *o, const attempt *a, outcome *out)
 {
     const judgement *j = &a->judgement;
     bool ended_well = a->child.end == CHILD_EXITED && a->child.code == 0;
-    bool wanted = o->grade && !o->demo;
+    bool graded = o->grade && !o->demo;
     out->seed = a->seed;
     out->graded = j->judged;
     if (j->judged) out->verdict = j->verdict;
-    if (!ended_well) tell_end(o, a, out);
-    else if (j->spoiled) tell_spoiled(out);
-    else if (j->judged) tell_verdict(j, out);
-    else if (wanted) {
+    if (!ended_well) describe_end(o, a, out);
+    else if (j->spoiled) describe_spoiled_log(out);
+    else if (j->judged) describe_verdict(j, out);
+    else if (graded) {
         out->end = RUN_TROUBLE;
-        SAY(message, "%s", j->trouble);
-        SAY(hint, "this is not your mistake; run make, and try again");
+        SET(message, "%s", j->trouble);
+        SET(hint, "this is not your mistake; run make and try again");
     } else {
         out->end = RUN_FINE;
-        SAY(message, "the program ran to its end: %lld events", j->events);
+        SET(message, "the program ran to its end: %lld events", j->events);
     }
     quote_line(o, out);
 }
 
-/* The second run is told only when it fails: the numbers were right by luck, or for one size. */
-static void tell_second(const run_options *o, const attempt *a, outcome *out)
+/* The second run is reported only if it fails: the results were right by chance or for one size only. */
+static void describe_second(const run_options *o, const attempt *a, outcome *out)
 {
     outcome second = *out;
-    tell_attempt(o, a, &second);
+    describe_attempt(o, a, &second);
     if (second.end == RUN_FINE) return;
     char message[sizeof out->message];
     snprintf(message, sizeof message,
-             "it holds for the inputs shown, and not for others (seed %" PRIu64 ", %s): %.600s", a->seed, a->given,
+             "it passes with the inputs shown but not with others (seed %" PRIu64 ", %s): %.600s", a->seed, a->given,
              second.message);
     *out = second;
     out->second = true;
-    SAY(message, "%s", message);
+    SET(message, "%s", message);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------- */
+/* ---- the whole run ------------------------------------------------------------------------------------ */
 
-static void keep_output(const attempt *a, outcome *out)
+static void store_output(const attempt *a, outcome *out)
 {
     free(out->output);
     out->output = a->child.output ? a->child.output : memory_copy("", "what the program printed");
@@ -229,7 +228,7 @@ static void keep_output(const attempt *a, outcome *out)
     out->log_fd = a->log_fd;
 }
 
-static void drop(attempt *a)
+static void attempt_free(attempt *a)
 {
     free(a->child.output);
     if (a->log_fd >= 0) close(a->log_fd);
@@ -242,32 +241,32 @@ static uint64_t random_seed(void)
     return seed;
 }
 
-static void run_again(const run_options *o, const char *program, outcome *out)
+static void run_second(const run_options *o, const char *program, outcome *out)
 {
     attempt a = {
         .seed = random_seed(), .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given, .log_fd = -1};
     if (!attempt_run(o, program, &a, false, out)) {
-        drop(&a);
+        attempt_free(&a);
         return;
     }
-    tell_second(o, &a, out);
+    describe_second(o, &a, out);
     if (!out->second) {
-        drop(&a);
+        attempt_free(&a);
         return;
     }
-    tell(o, RUN_STARTED, a.log_fd);
-    keep_output(&a, out);
+    report_stage(o, RUN_STARTED, a.log_fd);
+    store_output(&a, out);
 }
 
 static void run_program(const run_options *o, const char *program, outcome *out)
 {
     attempt a = {.seed = o->seed, .given = o->lesson->given, .log_fd = -1};
     bool ran = attempt_run(o, program, &a, true, out);
-    keep_output(&a, out);
+    store_output(&a, out);
     if (!ran) return;
-    tell_attempt(o, &a, out);
+    describe_attempt(o, &a, out);
     if (!o->grade || o->demo) return;
-    if (out->end == RUN_FINE) run_again(o, program, out);
+    if (out->end == RUN_FINE) run_second(o, program, out);
     if (out->end == RUN_FINE || out->end == RUN_FAILED) progress_note(o->home, o->lesson, out->end == RUN_FINE);
 }
 
@@ -277,7 +276,7 @@ void run(const run_options *o, outcome *out)
     *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = memory_copy("", "a run")};
     lesson_name(o->home, o->lesson, out->file);
     if (o->demo) {
-        SAY(file, "lessons/%s/demo.c", o->lesson->id);
+        SET(file, "lessons/%s/demo.c", o->lesson->id);
         lesson_demo(o->home, o->lesson, program);
         if (is_built(program, out)) run_program(o, program, out);
     } else if (!lesson_begin(o->home, o->lesson, out->message, sizeof out->message)) {
@@ -287,5 +286,5 @@ void run(const run_options *o, outcome *out)
         if (compiles(o, program, out)) run_program(o, program, out);
         if (o->grade && out->end == RUN_REFUSED) progress_note(o->home, o->lesson, false);
     }
-    tell(o, RUN_OVER, -1);
+    report_stage(o, RUN_OVER, -1);
 }

@@ -1,37 +1,37 @@
-/* run_manager.h: the lessons behind the page: its routes, the watcher of my/, and the runs in the background.
+/* run_manager.h: the lessons behind the page: its routes, the watcher of my/, and the background runs.
  *
- * One run at a time for a lesson; whoever comes later supersedes. Every run of the learner's is graded,
- * told to the pages by status messages, and reported on the terminal. */
-#ifndef FERRY_STUDIO_H
-#define FERRY_STUDIO_H
+ * A lesson has one run at a time; a new request cancels the one in progress. Every run of the learner's
+ * program is graded, sent to the pages as status messages, and reported on the terminal. */
+#ifndef FERRY_RUN_MANAGER_H
+#define FERRY_RUN_MANAGER_H
 
 #include "lesson.h"
 #include "server.h"
 
 typedef struct run_manager run_manager;
 
-/* seconds: wall time that a program has; 0: the default. */
+/* seconds: the wall-time limit of a program; 0: the default. h and c are borrowed. */
 run_manager *run_manager_open(const home *h, const catalogue *c, double seconds);
-/* From here on runs go to the server's pages and saves are noticed. */
-bool run_manager_start(run_manager *s, server *web);
-/* Stops what runs, and waits for it. Before server_stop. */
-void run_manager_stop(run_manager *s);
-void run_manager_free(run_manager *s);
+/* Starts the threads: from now on saves trigger runs, which the server's pages show. */
+bool run_manager_start(run_manager *m, server *web);
+/* Cancels all runs and joins the threads. Call before server_stop. */
+void run_manager_stop(run_manager *m);
+void run_manager_free(run_manager *m);
 
-/* For server_options: routes, with the run_manager as `user`. */
+/* For server_options.routes, with the run_manager as `user`. */
 extern const route lesson_routes[];
 
-/* ---- inside: workspace.c, routes.c ------------------------------------------------------------------------- */
+/* ---- internal: run_manager.c, routes.c --------------------------------------------------------------------- */
 
-typedef struct workspace workspace; /* where one lesson is worked on */
+typedef struct workspace workspace; /* a lesson's file, thread and current run */
 typedef enum run_request { REQUEST_NOTHING, REQUEST_DEMO, REQUEST_MINE } run_request;
 
-workspace *run_manager_workspace(run_manager *s, const lesson *l);
-const home *run_manager_paths(const run_manager *s);
-const catalogue *run_manager_catalogue(const run_manager *s);
-/* Ask for a run; the one that is on is stopped. */
-void workspace_request(workspace *d, run_request what);
-/* The file was made, reset or saved by us: what is there now is no save to notice. */
-void workspace_saved(workspace *d);
+workspace *run_manager_workspace(run_manager *m, const lesson *l);
+const home *run_manager_paths(const run_manager *m);
+const catalogue *run_manager_catalogue(const run_manager *m);
+/* Requests a run; the one in progress is cancelled. Thread-safe. */
+void workspace_request(workspace *w, run_request what);
+/* The server itself wrote the file: the watcher ignores its present contents. Thread-safe. */
+void workspace_saved(workspace *w);
 
 #endif

@@ -15,7 +15,7 @@ static unsigned long long hash_of(const char *text, size_t size)
     return h ? h : 1;
 }
 
-/* An editor that truncates and writes leaves, for a moment, nothing, or a file that stops in the middle. */
+/* An editor that truncates and writes leaves an empty or incomplete file for a moment. */
 static bool looks_half_written(const char *text, size_t size)
 {
     if (size == 0 || text[size - 1] != '\n' || memchr(text, '\0', size)) return true;
@@ -29,7 +29,7 @@ void watch_begin(watched *w, const char *path)
     snprintf(w->path, sizeof w->path, "%s", path);
     size_t size;
     char *text = file_read(path, &size);
-    if (text) w->told = w->seen = hash_of(text, size);
+    if (text) w->reported = w->seen = hash_of(text, size);
     free(text);
 }
 
@@ -39,12 +39,12 @@ bool watch_look(watched *w)
     char *text = file_read(w->path, &size);
     if (!text) return false; /* between unlink and rename */
     unsigned long long now = hash_of(text, size);
-    int patience = size == 0 ? 20 : looks_half_written(text, size) ? 4 : 1;
+    int reads_needed = size == 0 ? 20 : looks_half_written(text, size) ? 4 : 1;
     free(text);
     w->same = now == w->seen ? w->same + 1 : 0;
     w->seen = now;
-    if (now == w->told) return false;
-    if (w->same < patience) return false;
-    w->told = now;
+    if (now == w->reported) return false;
+    if (w->same < reads_needed) return false;
+    w->reported = now;
     return true;
 }

@@ -1,6 +1,6 @@
-/* watch.h: noticing that a file was saved, however it was: renamed over, truncated and written, on a
- * mount without inotify. The contents are compared, every WATCH_MS; a save counts once they were the same
- * twice, and a file that looks half-written is given longer. */
+/* watch.h: detects that a file was saved, by whatever method (rename, truncate and write) and also on
+ * mounts without inotify. It compares the contents every WATCH_MS; a save counts once two reads agree, or
+ * more where the file looks half-written. */
 #ifndef FERRY_WATCH_H
 #define FERRY_WATCH_H
 
@@ -10,13 +10,13 @@ enum { WATCH_MS = 150 };
 
 typedef struct watched {
     char path[HOME_PATH];
-    unsigned long long told, seen; /* hash of the contents last told, and last looked at; 0: no file */
-    int same;                      /* looks that found the contents unchanged */
+    unsigned long long reported, seen; /* hash of the contents last reported, and last read; 0: no file */
+    int same;                          /* successive reads that found the contents unchanged */
 } watched;
 
-/* What is there now counts as told. */
+/* Starts watching; the present contents count as reported. */
 void watch_begin(watched *w, const char *path);
-/* Look once; true when there is a whole new save to act on. */
+/* Reads the file once; true when a new save is complete. */
 bool watch_look(watched *w);
 
 #endif

@@ -32,25 +32,25 @@ static child_limits with_defaults(child_limits l)
     return l;
 }
 
-/* Which cards there are is for `more` to say. */
-static bool is_setting(const char *variable)
+/* CUDA_VISIBLE_DEVICES counts as Ferry's: only `extra` may set it. */
+static bool is_ferry_setting(const char *variable)
 {
     static const char visible[] = "CUDA_VISIBLE_DEVICES=";
     return !strncmp(variable, "FERRY_", 6) || !strncmp(variable, visible, sizeof visible - 1);
 }
 
-/* `more`, then the caller's environment without Ferry's own settings, then the log. One block to free. */
-static char **make_environment(const char *const *more, int log_fd)
+/* `extra`, then the caller's environment without Ferry's own settings, then the log. One block to free. */
+static char **make_environment(const char *const *extra, int log_fd)
 {
     extern char **environ;
     size_t n = 0, k = 0;
     while (environ[n]) n++;
-    while (more && more[k]) k++;
+    while (extra && extra[k]) k++;
     char **out = memory_grown(NULL, (n + k + 2) * sizeof *out + 32, 1, "the environment of a program");
     size_t to = 0;
-    for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)more[i]; /* first: of two of one name that one counts */
+    for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)extra[i]; /* first: getenv takes the first of a name */
     for (size_t i = 0; i < n; i++)
-        if (!is_setting(environ[i])) out[to++] = environ[i];
+        if (!is_ferry_setting(environ[i])) out[to++] = environ[i];
     char *log = (char *)(out + n + k + 2);
     snprintf(log, 32, "FERRY_LOG_FD=%d", log_fd);
     if (log_fd >= 0) out[to++] = log;
@@ -74,14 +74,14 @@ static void wait_for_supervisor(pid_t supervisor, int alive, int *control, int s
         if (n == 0 && is_stopped(supervisor)) kill(supervisor, SIGKILL);
         if (n == 0) continue;
         if (fds[0].revents) break;
-        if (*control >= 0) close(*control); /* hangs up: the supervisor ends all and goes */
+        if (*control >= 0) close(*control); /* the hang-up makes the supervisor kill all processes and exit */
         *control = stop_fd = -1;
     }
     while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR) continue;
     if (!f->finished && f->program > 0) kill(-f->program, SIGKILL);
 }
 
-static void collect(child_result *r, const child_report *f)
+static void copy_report(child_result *r, const child_report *f)
 {
     r->end = f->finished ? f->end : f->program > 0 ? CHILD_ENDED_SUPERVISOR : CHILD_NO_START;
     r->code = f->finished ? f->code : f->program > 0 ? 0 : EAGAIN;
@@ -93,15 +93,15 @@ static void collect(child_result *r, const child_report *f)
     r->output[r->kept] = '\0';
 }
 
-static bool run_under_warden(const child_options *o, char **envp, child_report *f, char *err, size_t room)
+static bool run_under_supervisor(const child_options *o, char **envp, child_report *f, char *err, size_t room)
 {
     int control[2], alive[2];
     if (pipe2(control, O_CLOEXEC) != 0) {
-        snprintf(err, room, "no descriptor left to run a program: %s", strerror(errno));
+        snprintf(err, room, "cannot create a pipe to run the program: %s", strerror(errno));
         return false;
     }
     if (pipe2(alive, O_CLOEXEC) != 0) {
-        snprintf(err, room, "no descriptor left to run a program: %s", strerror(errno));
+        snprintf(err, room, "cannot create a pipe to run the program: %s", strerror(errno));
         close(control[0]), close(control[1]);
         return false;
     }
@@ -109,7 +109,7 @@ static bool run_under_warden(const child_options *o, char **envp, child_report *
     if (supervisor == 0) supervisor_main(o, envp, f, control[0], alive[1]);
     close(control[0]), close(alive[1]);
     if (supervisor > 0) wait_for_supervisor(supervisor, alive[0], &control[1], o->stop_fd, f);
-    else snprintf(err, room, "no process could be made to run a program: %s", strerror(errno));
+    else snprintf(err, room, "cannot fork to run the program: %s", strerror(errno));
     if (control[1] >= 0) close(control[1]);
     close(alive[0]);
     return supervisor > 0;
@@ -123,33 +123,33 @@ bool child_run(const child_options *given, child_result *r, char *err, size_t ro
     child_report *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char **envp = make_environment(o.env, o.log_fd);
     bool ok = f != MAP_FAILED && envp;
-    if (ok) ok = run_under_warden(&o, envp, f, err, room);
-    else snprintf(err, room, "no memory left to run a program");
-    if (ok) collect(r, f);
+    if (ok) ok = run_under_supervisor(&o, envp, f, err, room);
+    else snprintf(err, room, "no memory left to run the program");
+    if (ok) copy_report(r, f);
     if (f != MAP_FAILED) munmap(f, sizeof *f);
     free(envp);
     return ok;
 }
 
-/* ---- plain words ------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------- */
 
 static const struct {
     int signal;
     const char *words, *hint;
 } signals[] = {
-    {SIGSEGV, "the program crashed: it touched memory that is not its own (segmentation fault)",
+    {SIGSEGV, "the program crashed: invalid memory access (segmentation fault)",
      "look for a NULL pointer, an index past the end, or a tensor that was freed"},
-    {SIGBUS, "the program crashed: it touched memory that is not there (bus error)",
-     "look for a pointer into memory that was given back"},
+    {SIGBUS, "the program crashed: it accessed memory that does not exist (bus error)",
+     "look for a pointer into memory that was freed"},
     {SIGFPE, "the program crashed: it divided an integer by zero", "look for / and % with a divisor that can be 0"},
-    {SIGABRT, "the program stopped itself (abort)",
-     "its last words are in the output: a failed assert, or a heap "
-     "that was written past its end"},
-    {SIGILL, "the program crashed: it ran into something that is not an instruction",
+    {SIGABRT, "the program aborted",
+     "see the end of its output: a failed assert, or a heap "
+     "corrupted by a write past the end of an allocation"},
+    {SIGILL, "the program crashed: illegal instruction",
      "look for a function without a return, or a call through a wild pointer"},
-    {SIGKILL, "the program was killed from outside", "the system may have run out of memory"},
-    {SIGPIPE, "the program wrote to something that was closed", "look for a pipe or socket of its own"},
-    {SIGTRAP, "the program stopped at a trap", "look for a breakpoint instruction"},
+    {SIGKILL, "the program was killed by another process", "the system may have run out of memory"},
+    {SIGPIPE, "the program wrote to a closed pipe or socket", "look for a pipe or socket that it opened"},
+    {SIGTRAP, "the program stopped at a trap instruction", "look for a breakpoint instruction"},
 };
 
 static void signal_words(int signal, char *words, size_t room, char *hint, size_t hint_room)
@@ -172,36 +172,36 @@ void child_words(const child_result *r, const child_limits *given, char *words, 
     case CHILD_EXITED:
         if (!r->code) break;
         snprintf(words, room, "the program ended with exit status %d", r->code);
-        snprintf(hint, hint_room, "its last words are in the output; main returns 0 when all went well");
+        snprintf(hint, hint_room, "see the end of its output; main returns 0 on success");
         break;
     case CHILD_SIGNALLED: signal_words(r->code, words, room, hint, hint_room); break;
     case CHILD_TIME:
-        snprintf(words, room, "the program was still running after %g s, and was stopped", l.seconds);
+        snprintf(words, room, "the program was still running after %g s and was stopped", l.seconds);
         snprintf(hint, hint_room, "look for a loop that never ends");
         break;
     case CHILD_MEMORY:
-        snprintf(words, room, "the program took more than %zu MiB of memory, and was stopped", l.memory >> 20);
+        snprintf(words, room, "the program took more than %zu MiB of memory and was stopped", l.memory >> 20);
         snprintf(hint, hint_room, "look for an allocation in a loop that never ends");
         break;
     case CHILD_OUTPUT:
-        snprintf(words, room, "the program printed more than %zu MiB, and was stopped", l.output >> 20);
+        snprintf(words, room, "the program printed more than %zu MiB and was stopped", l.output >> 20);
         snprintf(hint, hint_room, "look for a print in a loop that never ends");
         break;
     case CHILD_FORKS:
-        snprintf(words, room, "the program had started more than %d processes, and all were stopped", l.processes);
+        snprintf(words, room, "the program had more than %d processes and was stopped", l.processes);
         snprintf(hint, hint_room, "look for fork() or system() in a loop; a lesson needs neither");
         break;
     case CHILD_STOPPED:
         snprintf(words, room, "the run was stopped");
-        snprintf(hint, hint_room, "a newer save, or Ctrl-C, came in between");
+        snprintf(hint, hint_room, "a newer save or Ctrl-C cancelled it");
         break;
     case CHILD_ENDED_SUPERVISOR:
-        snprintf(words, room, "the program killed or stopped the process that watches over it");
+        snprintf(words, room, "the program killed or stopped its supervisor process");
         snprintf(hint, hint_room, "look for kill(); a lesson needs none");
         break;
     case CHILD_NO_START:
         snprintf(words, room, "the program could not be started: %s", strerror(r->code));
-        snprintf(hint, hint_room, "save the file again, or look at the permissions of the folder it was built in");
+        snprintf(hint, hint_room, "save the file again, or check the permissions of the folder it was built in");
         break;
     }
 }

@@ -1,5 +1,5 @@
-/* process_tree.c: the descendants of a process, as /proc tells them. No allocation, no stdio: it runs in a
- * process that was forked from one with threads. */
+/* process_tree.c: the descendants of a process, read from /proc. Async-signal-safe, without malloc or stdio: it
+ * runs in a fork of a multithreaded process. */
 #define _GNU_SOURCE 1 /* O_DIRECTORY, SYS_getdents64 */
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 #include "supervisor.h"
 
-enum { MOST = 8192 };
+enum { MAX_PROCESSES = 8192 };
 typedef struct process {
     pid_t pid, parent;
     bool related;
@@ -52,8 +52,8 @@ static void proc_path(char *out, long pid, const char *name)
     strcpy(out, name);
 }
 
-/* The field after the command's name, which may hold blanks and brackets, is the state; then the parent.
- * A zombie counts for nothing. */
+/* In stat, the state and the parent follow the command's name, which may itself contain blanks and parentheses.
+ * -1 for a zombie, which does not count. */
 static pid_t parent_of(long pid)
 {
     char path[64], stat[512];
@@ -70,7 +70,7 @@ static int list_processes(process *all)
     int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
     if (fd < 0) return 0;
     for (long got; (got = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0;) {
-        for (long at = 0; at < got && n < MOST;) {
+        for (long at = 0; at < got && n < MAX_PROCESSES;) {
             const entry *e = (const entry *)(const void *)(buffer + at);
             at += e->size;
             if (!isdigit((unsigned char)e->name[0])) continue;
@@ -106,28 +106,28 @@ static int mark(process *all, pid_t root)
     return n;
 }
 
-void process_memory(pid_t pid, size_t page, size_t *used, size_t *asked)
+void process_memory(pid_t pid, size_t page, size_t *used, size_t *mapped)
 {
     char path[64], text[256], *p = text;
     proc_path(path, pid, "statm");
-    *used = *asked = 0;
+    *used = *mapped = 0;
     if (read_small(path, text, sizeof text) < 0) return;
     unsigned long long field[6] = {0}; /* size resident shared text lib data, in pages */
     for (int i = 0; i < 6; i++) field[i] = strtoull(p, &p, 10);
     *used = (size_t)(field[1] > field[2] ? field[1] - field[2] : 0) * page;
-    *asked = (size_t)field[5] * page;
+    *mapped = (size_t)field[5] * page;
 }
 
-static process everyone[MOST]; /* one supervisor a process, and it has one thread */
+static process all_processes[MAX_PROCESSES]; /* static: the supervisor is single-threaded */
 
 process_tree process_tree_of(pid_t root, size_t page)
 {
     process_tree f = {0, 0};
-    int n = mark(everyone, root);
+    int n = mark(all_processes, root);
     for (int i = 0; i < n; i++) {
-        if (!everyone[i].related) continue;
-        size_t used, asked;
-        process_memory(everyone[i].pid, page, &used, &asked);
+        if (!all_processes[i].related) continue;
+        size_t used, mapped;
+        process_memory(all_processes[i].pid, page, &used, &mapped);
         f.count++;
         f.memory += used;
     }
@@ -136,8 +136,8 @@ process_tree process_tree_of(pid_t root, size_t page)
 
 int process_tree_signal(pid_t root, int signal)
 {
-    int n = mark(everyone, root), hit = 0;
+    int n = mark(all_processes, root), hit = 0;
     for (int i = 0; i < n; i++)
-        if (everyone[i].related && kill(everyone[i].pid, signal) == 0) hit++;
+        if (all_processes[i].related && kill(all_processes[i].pid, signal) == 0) hit++;
     return hit;
 }

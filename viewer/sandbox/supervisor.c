@@ -1,8 +1,8 @@
-/* supervisor.c: the process between Ferry and a learner's program. It starts the program, holds the
- * limits, keeps what is printed and ends every descendant: it is their subreaper, so that whoever
- * loses a parent becomes its child, and nothing is left when it has no child any more.
+/* supervisor.c: the process between Ferry and a learner's program. It starts the program, enforces the
+ * limits, stores the output and kills every descendant. It is their subreaper: orphans become its
+ * children, so none is left once it has no child any more.
  *
- * Forked from a process that may have threads: nothing here allocates or uses stdio. */
+ * Forked from a process that may have threads: async-signal-safe, without malloc or stdio. */
 #define _GNU_SOURCE 1 /* pipe2, execvpe */
 
 #include "supervisor.h"
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A sanitizer's shadow is terabytes of data asked for. Programs are built as this file is. */
+/* A sanitizer maps terabytes of shadow memory. Programs are built with the same sanitizer as this file. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define HAS_SHADOW
 #elif defined __has_feature
@@ -30,13 +30,13 @@
 #endif
 
 typedef struct watch {
-    const child_options *order;
+    const child_options *options;
     child_report *f;
     pid_t program;
-    int control, output, exited; /* exited: a pidfd, or -1 on old kernels, where the ticks do it */
+    int control, output, exited; /* exited: a pidfd, or -1 on old kernels, where polling detects the exit */
     size_t page;
-    double started, looked; /* looked: when the process tree was last counted */
-    unsigned calm;          /* processes in the system at the start */
+    double started, counted;  /* counted: time of the last process_tree_of */
+    unsigned system_at_start; /* processes in the system */
 } watch;
 
 static double now(void)
@@ -54,17 +54,17 @@ static unsigned system_processes(void)
 
 /* ---- the program's side ------------------------------------------------------------------------ */
 
-static void limit(int what, rlim_t most)
+static void limit(int what, rlim_t value)
 {
     struct rlimit r;
     if (getrlimit((__rlimit_resource_t)what, &r) != 0) return;
-    if (r.rlim_max < most) most = r.rlim_max;
-    r.rlim_cur = r.rlim_max = most;
+    if (r.rlim_max < value) value = r.rlim_max;
+    r.rlim_cur = r.rlim_max = value;
     setrlimit((__rlimit_resource_t)what, &r);
 }
 
-/* A second wall behind the watch, for what it is too slow to see. RLIMIT_AS would break the reserved
- * mapping of a card's memory. */
+/* Kernel limits behind the supervisor's polling, for what happens between two polls. RLIMIT_AS would break
+ * the reserved mapping of a card's memory. */
 static void set_limits(const child_limits *l, unsigned processes)
 {
     limit(RLIMIT_CORE, 0);
@@ -72,7 +72,7 @@ static void set_limits(const child_limits *l, unsigned processes)
 #ifndef HAS_SHADOW
     limit(RLIMIT_DATA, (rlim_t)l->memory + ((rlim_t)1 << 30));
 #endif
-    /* Counts the user's threads everywhere; more than the system has now is never too few. */
+    /* RLIMIT_NPROC counts all of the user's threads: allow as many as the system has now, and more. */
     if (geteuid() != 0) limit(RLIMIT_NPROC, processes + 4 * (rlim_t)l->processes);
 }
 
@@ -86,12 +86,12 @@ static void clear_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void become_program(const child_options *o, char *const *envp, child_report *f, int output)
+static void exec_program(const child_options *o, char *const *envp, child_report *f, int output)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == 1) _exit(127); /* the supervisor is gone already */
+    if (getppid() == 1) _exit(127); /* the supervisor ended before prctl */
     dup2(nothing, 0), dup2(output, 1), dup2(output, 2);
     if (o->log_fd >= 0) fcntl(o->log_fd, F_SETFD, 0);
     set_limits(&o->limits, system_processes());
@@ -102,7 +102,7 @@ static void become_program(const child_options *o, char *const *envp, child_repo
 
 /* ---- the supervisor's side ------------------------------------------------------------------------- */
 
-static void keep_output(watch *w)
+static void read_output(watch *w)
 {
     char chunk[65536];
     for (ssize_t n; w->output >= 0 && (n = read(w->output, chunk, sizeof chunk)) != -1;) {
@@ -116,44 +116,44 @@ static void keep_output(watch *w)
         memcpy(w->f->output + w->f->kept, chunk, fits);
         w->f->kept += fits;
         w->f->printed += (size_t)n;
-        if (w->f->printed > w->order->limits.output) return;
+        if (w->f->printed > w->options->limits.output) return;
     }
 }
 
-/* Counting reads all of /proc: every quarter of a second, and at once when the system has many more
- * processes than it had. */
+/* Counting reads all of /proc, so it is done every 0.25 s, and at once when the system has many more
+ * processes than at the start. */
 static bool too_large(watch *w, child_end *end)
 {
-    const child_limits *l = &w->order->limits;
-    size_t used, asked;
-    process_memory(w->program, w->page, &used, &asked);
+    const child_limits *l = &w->options->limits;
+    size_t used, mapped;
+    process_memory(w->program, w->page, &used, &mapped);
 #ifdef HAS_SHADOW
-    asked = 0;
+    mapped = 0;
 #endif
     *end = CHILD_MEMORY;
-    if (used > l->memory || asked > l->memory) return true;
-    if (now() - w->looked < 0.25 && system_processes() < w->calm + 16) return false;
+    if (used > l->memory || mapped > l->memory) return true;
+    if (now() - w->counted < 0.25 && system_processes() < w->system_at_start + 16) return false;
     process_tree all = process_tree_of(getpid(), w->page);
-    w->looked = now();
+    w->counted = now();
     if (all.memory > l->memory) return true;
     *end = CHILD_FORKS;
     return all.count > l->processes;
 }
 
-/* Is there a reason to end it? Looks once. */
+/* Polls the reasons to end the program once. */
 static bool must_end(watch *w, child_end *end)
 {
     struct pollfd hung = {.fd = w->control, .events = POLLIN};
     *end = CHILD_STOPPED;
     if (poll(&hung, 1, 0) > 0) return true;
     *end = CHILD_TIME;
-    if (now() - w->started > w->order->limits.seconds) return true;
+    if (now() - w->started > w->options->limits.seconds) return true;
     *end = CHILD_OUTPUT;
-    if (w->f->printed > w->order->limits.output) return true;
+    if (w->f->printed > w->options->limits.output) return true;
     return too_large(w, end);
 }
 
-/* Until the program ends by itself (true, with its status) or must be ended. */
+/* Waits until the program exits (true, with its status) or must be ended (false, with the reason). */
 static bool watch_program(watch *w, int *status, child_end *end)
 {
     for (;;) {
@@ -161,15 +161,15 @@ static bool watch_program(watch *w, int *status, child_end *end)
                                {.fd = w->exited, .events = POLLIN},
                                {.fd = w->control, .events = POLLIN}};
         poll(fds, 3, 20);
-        keep_output(w);
+        read_output(w);
         if (waitpid(w->program, status, WNOHANG) == w->program) return true;
         if (must_end(w, end)) return false;
     }
 }
 
-/* Nothing is left when there is no child to wait for. Stopping all before killing them keeps a bomb
- * from outrunning the list. */
-static void end_family(pid_t program)
+/* As their subreaper, it has ended every descendant once no child is left to wait for. SIGSTOP before SIGKILL
+ * keeps a fork bomb from outrunning the list. */
+static void kill_descendants(pid_t program)
 {
     double until = now() + 10;
     kill(-program, SIGKILL);
@@ -181,15 +181,15 @@ static void end_family(pid_t program)
     }
 }
 
-static void judge(watch *w)
+static void supervise(watch *w)
 {
     child_report *f = w->f;
     int status = 0;
     bool ended = watch_program(w, &status, &f->end);
     f->seconds = now() - w->started;
-    if (ended) keep_output(w);
-    end_family(w->program);
-    if (!ended) keep_output(w);
+    if (ended) read_output(w);
+    kill_descendants(w->program);
+    if (!ended) read_output(w);
     if (!ended) return;
     bool signalled = WIFSIGNALED(status);
     f->end = signalled ? CHILD_SIGNALLED : CHILD_EXITED;
@@ -200,7 +200,7 @@ static void judge(watch *w)
     f->code = f->no_start;
 }
 
-/* The lowest descriptor to keep from `from` on, or `none`. */
+/* The lowest descriptor to keep that is >= from, or `none`. */
 static int next_kept(const int *keep, int n, int from, int none)
 {
     for (int i = 0; i < n; i++)
@@ -208,16 +208,16 @@ static int next_kept(const int *keep, int n, int from, int none)
     return none;
 }
 
-/* The caller's sockets must not live on here: their peers would wait for this process. */
-static void close_but(const int *keep, int n)
+/* Inherited sockets would keep their connections open for as long as this process lives. */
+static void close_all_except(const int *keep, int n)
 {
-    long most = sysconf(_SC_OPEN_MAX);
-    if (most < 0 || most > 65536) most = 65536;
-    for (int fd = 0, kept; fd < most; fd = kept + 1) {
-        kept = next_kept(keep, n, fd, (int)most);
+    long limit_fd = sysconf(_SC_OPEN_MAX);
+    if (limit_fd < 0 || limit_fd > 65536) limit_fd = 65536;
+    for (int fd = 0, kept; fd < limit_fd; fd = kept + 1) {
+        kept = next_kept(keep, n, fd, (int)limit_fd);
         if (kept == fd) continue;
 #ifdef SYS_close_range
-        unsigned last = kept == (int)most ? ~0U : (unsigned)kept - 1;
+        unsigned last = kept == (int)limit_fd ? ~0U : (unsigned)kept - 1;
         if (syscall(SYS_close_range, (unsigned)fd, last, 0) == 0) continue;
 #endif
         for (int i = fd; i < kept; i++) close(i);
@@ -230,20 +230,20 @@ _Noreturn void supervisor_main(const child_options *o, char *const *envp, child_
     setsid();
     clear_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    close_but((const int[]){control, alive, o->log_fd < 0 ? control : o->log_fd}, 3);
+    close_all_except((const int[]){control, alive, o->log_fd < 0 ? control : o->log_fd}, 3);
     while (open("/dev/null", O_RDWR) >= 0 && fcntl(2, F_GETFD) < 0) continue;
     if (pipe2(ends, O_CLOEXEC) != 0) _exit(1);
     watch w = {o, f, 0, control, ends[0], -1, (size_t)sysconf(_SC_PAGESIZE), now(), now(), system_processes()};
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     w.program = fork();
-    if (w.program == 0) become_program(o, envp, f, ends[1]);
+    if (w.program == 0) exec_program(o, envp, f, ends[1]);
     if (w.program < 0) _exit(1);
     f->program = w.program;
     close(ends[1]);
 #ifdef SYS_pidfd_open
     w.exited = (int)syscall(SYS_pidfd_open, w.program, 0);
 #endif
-    judge(&w);
+    supervise(&w);
     f->finished = 1;
     _exit(0);
 }

@@ -1,6 +1,6 @@
-/* supervisor.h: between child.c and supervisor.c: what the supervisor is told, and where it writes its child_report. */
-#ifndef FERRY_WARDEN_H
-#define FERRY_WARDEN_H
+/* supervisor.h: internal to the sandbox: the supervisor's entry point and its report, and the process tree. */
+#ifndef FERRY_SUPERVISOR_H
+#define FERRY_SUPERVISOR_H
 
 #include <sys/types.h>
 
@@ -10,9 +10,9 @@ enum { OUTPUT_KEPT = 1 << 20 }; /* bytes of output kept */
 
 /* In memory shared by the caller, the supervisor and, until exec, the program. */
 typedef struct child_report {
-    volatile pid_t program; /* 0 until it was started; leads a process group of its own */
+    volatile pid_t program; /* 0 until it is started; leader of its own process group */
     volatile int no_start;  /* errno of a failed exec */
-    volatile int finished;  /* the fields below are whole */
+    volatile int finished;  /* set last: the fields below are complete */
     child_end end;
     int code;
     double seconds;
@@ -20,19 +20,19 @@ typedef struct child_report {
     char output[OUTPUT_KEPT];
 } child_report;
 
-/* The whole life of the supervisor; called in a fresh fork, does not return. envp is the program's.
- * control: hangs up when the program is to be stopped. alive: held open until the supervisor ends. */
+/* The supervisor's main; call it in a fresh fork. envp is the program's.
+ * control: hangs up when the program is to be stopped. alive: stays open until the supervisor exits. */
 _Noreturn void supervisor_main(const child_options *o, char *const *envp, child_report *f, int control, int alive);
 
-/* Descendants of a process (process_tree.c): how many there are, and the bytes of memory of their own. */
+/* Descendants of a process (process_tree.c): their number, and the bytes of private memory they use. */
 typedef struct process_tree {
     int count;
     size_t memory;
 } process_tree;
 process_tree process_tree_of(pid_t root, size_t page);
-/* Send a signal to every descendant; returns how many there were. */
+/* Sends a signal to every descendant; returns how many received it. page: bytes of a memory page. */
 int process_tree_signal(pid_t root, int signal);
-/* Bytes of private memory that a process has in use, and that it has asked for. */
-void process_memory(pid_t pid, size_t page, size_t *used, size_t *asked);
+/* Bytes of resident private memory, and of mapped data: the limits apply to both. */
+void process_memory(pid_t pid, size_t page, size_t *used, size_t *mapped);
 
 #endif

@@ -1,5 +1,5 @@
-/* assets.h: the files of www/, as bytes in the library. The Makefile writes the table (assets.S) from
- * what lies there. */
+/* assets.h: the files of www/, embedded in the library. The Makefile generates the table (assets.S) with
+ * assets.sh. */
 #ifndef FERRY_ASSETS_H
 #define FERRY_ASSETS_H
 
@@ -13,7 +13,7 @@ typedef struct asset {
 
 extern const asset fy_assets[]; /* ends with a NULL path */
 
-/* The file behind a request's path, "/" being index.html; NULL if there is none. (http.c) */
+/* The file for a request's path, "/" being index.html; NULL if there is none. (http.c) */
 const asset *asset_find(const char *path);
 const char *asset_type(const char *path); /* its content type */
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# assets.sh FILE...: writes assembly that puts the files into a library: the table of assets.h.
+# assets.sh FILE...: prints assembly that embeds the files in a library, with the table of assets.h.
 set -eu
 echo '.section .rodata'
 n=0

@@ -1,9 +1,9 @@
-/* gate.c: the server trusts nobody.
+/* gate.c: access control against other sites and other users.
  *
- * A page of a foreign site can reach a loopback port in three ways, and each meets a wall of its own:
- * DNS rebinding comes with a foreign Host, scripts and WebSockets come with a foreign Origin, plain
- * links and forms come without a token. The port in Host is not compared with ours, so that a
- * forwarded port (ssh -L 9999:127.0.0.1:8700) works. */
+ * A page of a foreign site can reach a loopback port in three ways, each stopped by one check:
+ * DNS rebinding sends a foreign Host, scripts and WebSockets send a foreign Origin, plain links and
+ * forms send no token. The port in Host is not compared with the server's, so that a forwarded port
+ * (ssh -L 9999:127.0.0.1:8700) works. */
 #include "gate.h"
 
 #include <string.h>
@@ -11,9 +11,9 @@
 
 #define LONGEST_PATH 1024
 
-static const gate_verdict welcome = {0, ""};
+static const gate_verdict admitted = {0, ""};
 
-/* Bytes after the name: nothing, or ":" and a port number. */
+/* The rest of Host after the name: nothing, or ":" and a port number. */
 static bool is_port(const char *s)
 {
     if (!*s) return true;
@@ -39,7 +39,7 @@ static bool origin_is_ours(const char *origin, const char *host)
     return !strncmp(origin, scheme, sizeof scheme - 1) && !strcasecmp(origin + sizeof scheme - 1, host);
 }
 
-/* Plain names only: whatever could be decoded or resolved into another path is refused as it stands. */
+/* Refuses every path that decoding or resolving could turn into another one. */
 static bool path_is_plain(const char *path)
 {
     if (path[0] != '/' || strlen(path) > LONGEST_PATH || strstr(path, "..") || strstr(path, "//")) return false;
@@ -63,7 +63,7 @@ static bool is_under(const char *path, const char *folder)
     return !strncmp(path, folder, n) && (!path[n] || path[n] == '/');
 }
 
-/* What belongs to the user. The page itself is the same for everyone. */
+/* The user's data; the page itself is public. */
 static bool is_data(const char *path) { return is_under(path, "/api") || is_under(path, "/ws"); }
 
 static gate_verdict check_shape(const gate_request *r, const char *allow_host)
@@ -74,10 +74,10 @@ static gate_verdict check_shape(const gate_request *r, const char *allow_host)
         return (gate_verdict){403, "this Host name is not served; open the printed URL (127.0.0.1 or localhost), "
                                    "or start ferry with --allow-host NAME"};
     if (!r->path || !path_is_plain(r->path))
-        return (gate_verdict){400, "this path is not plain; no path here has dots in a row, escapes or blanks"};
+        return (gate_verdict){400, "this path is invalid; no path here has '..', '//', escapes or blanks"};
     if (!r->method || (strcmp(r->method, "GET") && strcmp(r->method, "POST")))
-        return (gate_verdict){405, "only GET and POST are answered here"};
-    return welcome;
+        return (gate_verdict){405, "only GET and POST are allowed here"};
+    return admitted;
 }
 
 gate_verdict gate_check(const gate_request *r, const char *token, const char *allow_host)
@@ -87,10 +87,10 @@ gate_verdict gate_check(const gate_request *r, const char *token, const char *al
     bool post = !strcmp(r->method, "POST");
     if (r->websocket && post) return (gate_verdict){405, "a WebSocket is opened by GET"};
     if ((post || r->websocket) && !r->origin)
-        return (gate_verdict){403, "there is no Origin header; only the page itself may do this"};
+        return (gate_verdict){403, "there is no Origin header; only Ferry's own page may do this"};
     if (r->origin && !origin_is_ours(r->origin, r->host))
-        return (gate_verdict){403, "this Origin is another site; only the page itself may ask"};
+        return (gate_verdict){403, "this Origin is another site; only Ferry's own page may do this"};
     if ((post || r->websocket || is_data(r->path)) && !(r->token && gate_same(r->token, token)))
         return (gate_verdict){403, "the token is missing or wrong; open the URL that the terminal printed last"};
-    return welcome;
+    return admitted;
 }

@@ -1,26 +1,26 @@
-/* gate.h: who may ask for what. gate.c decides on every request, WebSocket upgrades and unknown paths
- * included, before anything else looks at it. Pure: no state, no clock, no I/O. */
+/* gate.h: access control. gate.c checks every request, including WebSocket upgrades and unknown paths,
+ * before any other code handles it. Pure: no state, no clock, no I/O. */
 #ifndef FERRY_GATE_H
 #define FERRY_GATE_H
 
 #include <stdbool.h>
 
 typedef struct gate_request {
-    const char *method, *path;         /* the path as it was sent: not decoded, without the query */
-    const char *host, *origin, *token; /* NULL where the request has none */
+    const char *method, *path;         /* the raw path: not decoded, without the query */
+    const char *host, *origin, *token; /* NULL: absent */
     bool websocket;                    /* it asks for an upgrade */
-    bool doubled;                      /* Host, Origin or token is given twice */
+    bool doubled;                      /* Host, Origin or token occurs twice */
 } gate_request;
 
 typedef struct gate_verdict {
-    int status;         /* 0: let it in; else the HTTP status to answer with */
-    const char *reason; /* what is wrong and the way out */
+    int status;         /* 0: admitted; else the HTTP status to answer with */
+    const char *reason; /* the error and the fix */
 } gate_verdict;
 
-/* token: the server's own. allow_host: one more Host name, or NULL. */
+/* token: the server's. allow_host: one more accepted Host name, or NULL. */
 gate_verdict gate_check(const gate_request *r, const char *token, const char *allow_host);
 
-/* Is this the secret? Takes the same time wherever the first difference lies. */
+/* Compares a secret in constant time for strings of equal length. */
 bool gate_same(const char *given, const char *wanted);
 
 #endif

@@ -1,5 +1,5 @@
-/* http.c: answers requests: the page from its table, the lines of a run, the command's own routes.
- * The gate comes first. There is no document root: no path ever reaches the file system. */
+/* http.c: answers requests: the page's files, the lines of a run, the routes that the command added.
+ * The gate is checked first. There is no document root: no request path reaches the file system. */
 #define _GNU_SOURCE
 #include <civetweb.h>
 #include <stdio.h>
@@ -16,21 +16,21 @@
 #include "text.h"
 
 #define BODY_MAX (1 << 20)
-#define DRAIN_MAX (4 << 20) /* bytes of a refused body that are read, so that its sender reads our answer */
+#define DRAIN_MAX (4 << 20) /* bytes of a refused body that are read, so that the client gets to read the answer */
 #define LINES_AT_ONCE (256 * 1024)
 
-/* What a browser may do with our pages: load them from here and talk to here, nothing else. */
+/* The page may load from and connect to this server only. */
 #define POLICY \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; worker-src 'self'; " \
     "connect-src 'self' ws://%s; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /* ---- answers ---- */
 
-/* The status line and the headers that every answer has. size < 0: chunks follow. */
+/* The status line and the common headers. size < 0: chunks follow. */
 static void send_head(struct mg_connection *conn, int status, const char *type, long long size, const char *more)
 {
     char length[64] = "Transfer-Encoding: chunked\r\n";
-    const char *host = status < 400 ? mg_get_header(conn, "Host") : NULL; /* the gate has seen it */
+    const char *host = status < 400 ? mg_get_header(conn, "Host") : NULL; /* checked by the gate */
     if (size >= 0) snprintf(length, sizeof length, "Content-Length: %lld\r\n", size);
     if (!host) host = "127.0.0.1";
     mg_printf(conn,
@@ -50,7 +50,7 @@ static int send_body(struct mg_connection *conn, int status, const char *type, c
     return status;
 }
 
-/* Takes the object over. */
+/* Takes ownership of the object. */
 static int send_json(struct mg_connection *conn, int status, cJSON *json)
 {
     char *text = cJSON_PrintUnformatted(json);
@@ -68,7 +68,7 @@ static int send_problem(struct mg_connection *conn, int status, const char *mess
     return send_json(conn, status, json);
 }
 
-/* Read and forget what the sender of a refused body still sends, for a short while. */
+/* Reads and discards the rest of a refused body, for at most 2 s. */
 static void drain(struct mg_connection *conn)
 {
     char buffer[8192];
@@ -78,7 +78,7 @@ static void drain(struct mg_connection *conn)
     for (int n = 1; left > 0 && n > 0 && time(NULL) <= until; left -= n) n = mg_read(conn, buffer, sizeof buffer);
 }
 
-/* civetweb must not wait for the rest of a request that was refused: a negative value says so. */
+/* Negative, so that civetweb does not wait for the rest of the refused request. */
 static int refuse(struct mg_connection *conn, int status, const char *message)
 {
     send_problem(conn, status, message);
@@ -123,7 +123,7 @@ static int send_lines(struct mg_connection *conn, stream *r)
         ok = mg_send_chunk(conn, text.data, (unsigned)text.size) > 0;
         text.size = 0;
     }
-    if (ok && !text.lost) mg_send_chunk(conn, "", 0); /* without its end the file is no file to the browser */
+    if (ok && !text.lost) mg_send_chunk(conn, "", 0); /* after an error no end, so that the browser discards the file */
     free(text.data);
     return 200;
 }
@@ -145,10 +145,10 @@ static int answer_lines(server *s, struct mg_connection *conn, int number)
     return status;
 }
 
-/* ---- the way in from a command line ---- */
+/* ---- the one-time URL ---- */
 
-/* Every user of this machine can read the code there: it is good once, and only for who may read the token anyway.
- * Whoever else comes lands on the page without it, which says what to open. */
+/* Every user of this machine can read the code in the process list: it works once, and only for this user or
+ * root. Anybody else is redirected to the page without a token, which explains what to open. */
 static int answer_entry(server *s, struct mg_connection *conn, const char *code)
 {
     char more[96] = "Location: /\r\n";
@@ -167,11 +167,11 @@ static const char *below(const char *path, const char *prefix)
     return strncmp(path, prefix, n) || (path[n] && path[n] != '/') ? NULL : path + n;
 }
 
-/* A NUL would end a text early: what is behind it would be lost, and nobody told. */
-static bool holds_nul(const char *text, size_t size)
+/* A NUL would silently truncate a string. */
+static bool contains_nul(const char *text, size_t size)
 {
     if (memchr(text, 0, size)) return true;
-    for (const char *p = text; (p = strchr(p, '\\')) && p[1]; p += 2) /* an escaped backslash escapes nothing */
+    for (const char *p = text; (p = strchr(p, '\\')) && p[1]; p += 2) /* skips an escaped backslash */
         if (!strncmp(p, "\\u0000", 6)) return true;
     return false;
 }
@@ -180,43 +180,42 @@ cJSON *http_object(char *text, size_t size)
 {
     const char *end = NULL;
     text[size] = 0;
-    if (holds_nul(text, size)) return NULL;
+    if (contains_nul(text, size)) return NULL;
     cJSON *o = cJSON_ParseWithLengthOpts(text, size, &end, false);
     if (cJSON_IsObject(o) && end + strspn(end, " \t\r\n") == text + size) return o;
     cJSON_Delete(o);
     return NULL;
 }
 
-/* The object that a POST carries, or NULL. */
+/* Reads the JSON object of a POST; NULL if it is not one. */
 static cJSON *read_object(struct mg_connection *conn, long long size)
 {
     char *text = memory_grown(NULL, (size_t)size + 1, 1, "what a page sends");
-    long long have = 0;
-    for (int n = 1; have < size && n > 0; have += n > 0 ? n : 0) n = mg_read(conn, text + have, (size_t)(size - have));
-    cJSON *body = have == size ? http_object(text, (size_t)size) : NULL;
+    long long used = 0;
+    for (int n = 1; used < size && n > 0; used += n > 0 ? n : 0) n = mg_read(conn, text + used, (size_t)(size - used));
+    cJSON *body = used == size ? http_object(text, (size_t)size) : NULL;
     free(text);
     return body;
 }
 
-static int answer_post(struct mg_connection *conn, const route *to, request *r)
+static int answer_post(struct mg_connection *conn, const route *match, request *r)
 {
     long long size = mg_get_request_info(conn)->content_length;
-    if (size < 0) return refuse(conn, 411, "say Content-Length; the body is a JSON object");
+    if (size < 0) return refuse(conn, 411, "the Content-Length header is missing; send a JSON object");
     if (size > BODY_MAX) return refuse(conn, 413, "the body is longer than 1 MiB; send less");
     r->body = read_object(conn, size);
     if (!r->body)
-        return refuse(conn, 400,
-                      "the body is not a JSON object, or holds a NUL character; send one without, {} at least");
-    reply answer = to->handle(r);
+        return refuse(conn, 400, "the body is not a JSON object, or it contains a NUL character; send at least {}");
+    reply answer = match->handle(r);
     cJSON_Delete(r->body);
     return send_json(conn, answer.status, answer.json);
 }
 
-static int answer_route(server *s, struct mg_connection *conn, const route *to, const char *rest)
+static int answer_route(server *s, struct mg_connection *conn, const route *match, const char *rest)
 {
-    request r = {.method = to->method, .rest = rest, .user = s->user};
-    if (!strcmp(to->method, "POST")) return answer_post(conn, to, &r);
-    reply answer = to->handle(&r);
+    request r = {.method = match->method, .rest = rest, .user = s->user};
+    if (!strcmp(match->method, "POST")) return answer_post(conn, match, &r);
+    reply answer = match->handle(&r);
     return send_json(conn, answer.status, answer.json);
 }
 
@@ -229,19 +228,19 @@ static int answer(server *s, struct mg_connection *conn, const char *method, con
     int number = run_of_path(path);
     if (number && get) return answer_lines(s, conn, number);
     known = a || number;
-    for (const route *to = s->routes; to && to->method; to++) {
-        const char *rest = below(path, to->prefix);
-        if (rest && !strcmp(to->method, method)) return answer_route(s, conn, to, rest);
+    for (const route *match = s->routes; match && match->method; match++) {
+        const char *rest = below(path, match->prefix);
+        if (rest && !strcmp(match->method, method)) return answer_route(s, conn, match, rest);
         known |= rest != NULL;
     }
-    if (known) return refuse(conn, 405, "this path is not answered to this method");
-    return refuse(conn, 404, "there is nothing here; open the printed URL");
+    if (known) return refuse(conn, 405, "this path does not accept this method");
+    return refuse(conn, 404, "there is no such page; open the printed URL");
 }
 
 /* ---- the gate ---- */
 
-/* The value of a header that must not come twice. */
-static const char *only(const struct mg_request_info *info, const char *name, bool *doubled)
+/* The value of a header that must occur at most once. */
+static const char *single_header(const struct mg_request_info *info, const char *name, bool *doubled)
 {
     const char *value = NULL;
     for (int i = 0; i < info->num_headers; i++) {
@@ -258,10 +257,10 @@ static gate_verdict pass_gate(const server *s, struct mg_connection *conn, bool 
     const char *query = info->query_string ? info->query_string : "";
     char token[64];
     gate_request r = {.method = info->request_method, .path = info->local_uri_raw};
-    r.websocket = only(info, "Upgrade", &r.doubled) || only(info, "Sec-WebSocket-Key", &r.doubled);
-    r.host = only(info, "Host", &r.doubled);
-    r.origin = only(info, "Origin", &r.doubled);
-    r.token = only(info, "X-Ferry-Token", &r.doubled);
+    r.websocket = single_header(info, "Upgrade", &r.doubled) || single_header(info, "Sec-WebSocket-Key", &r.doubled);
+    r.host = single_header(info, "Host", &r.doubled);
+    r.origin = single_header(info, "Origin", &r.doubled);
+    r.token = single_header(info, "X-Ferry-Token", &r.doubled);
     if (r.websocket && mg_get_var(query, strlen(query), "token", token, sizeof token) >= 0) r.token = token;
     *websocket = r.websocket;
     return gate_check(&r, s->token, s->allow_host);
@@ -275,13 +274,13 @@ int http_answer(struct mg_connection *conn)
     gate_verdict verdict = pass_gate(s, conn, &websocket);
     if (verdict.status) return refuse(conn, verdict.status, verdict.reason);
     bool upgrade = !strcmp(info->local_uri_raw, "/ws");
-    if (websocket != upgrade) return refuse(conn, 400, "WebSockets live at /ws, and nothing else does");
+    if (websocket != upgrade) return refuse(conn, 400, "/ws accepts WebSockets only, and no other path does");
     if (!upgrade) return answer(s, conn, info->request_method, info->local_uri_raw);
     if (hub_count_clients(&s->hub) >= CLIENTS_MAX) return refuse(conn, 503, "too many pages are open; close some");
     return 0;
 }
 
-/* What civetweb refuses by itself: garbage, half requests, other protocols. */
+/* For requests that civetweb itself refuses: garbage, incomplete requests, other protocols. */
 int http_error(struct mg_connection *conn, int status, const char *message)
 {
     send_head(conn, status, "text/plain; charset=utf-8", (long long)strlen(message) + 1, "");

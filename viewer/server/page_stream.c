@@ -1,5 +1,5 @@
-/* page_stream.c: the runs that pages follow, and what is said to all of them. Emitters never wait for any
- * of this: clients read the log through cursors of their own (client.c). */
+/* page_stream.c: the runs that pages follow, and the messages to all pages. The program that writes a log never
+ * waits for this: each client reads the log through its own cursor (client.c). */
 #include "page_stream.h"
 
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 bool hub_start(hub *h, const char *mode, const char *why, const char *folder)
 {
     *h = (hub){.mode = mode, .why = why, .folder = folder};
-    pthread_condattr_t steady;
-    if (pthread_condattr_init(&steady)) return false;
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    bool ok = !pthread_mutex_init(&h->lock, NULL) && !pthread_cond_init(&h->changed, &steady);
-    pthread_condattr_destroy(&steady);
+    pthread_condattr_t monotonic;
+    if (pthread_condattr_init(&monotonic)) return false;
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    bool ok = !pthread_mutex_init(&h->lock, NULL) && !pthread_cond_init(&h->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     return ok;
 }
 
@@ -34,7 +34,7 @@ static char *copy_of(const char *s) { return s ? memory_copy(s, "a run") : NULL;
 
 void run_stream_release(stream *r)
 {
-    if (--r->holders) return;
+    if (--r->refcount) return;
     feed_free(r->feed);
     free(r->lesson);
     free(r->what);
@@ -51,7 +51,7 @@ stream *hub_find(hub *h, int number)
     return NULL;
 }
 
-static void keep_run(hub *h, stream *r)
+static void store_run(hub *h, stream *r)
 {
     if (h->run_count == RUNS_KEPT) {
         run_stream_release(h->runs[0]);
@@ -64,10 +64,10 @@ static void keep_run(hub *h, stream *r)
 int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label)
 {
     stream *r = memory_zeroed(1, sizeof *r, "a run");
-    *r = (stream){.holders = 1, .feed = f, .lesson = copy_of(lesson), .what = copy_of(what), .label = copy_of(label)};
+    *r = (stream){.refcount = 1, .feed = f, .lesson = copy_of(lesson), .what = copy_of(what), .label = copy_of(label)};
     pthread_mutex_lock(&h->lock);
     int number = r->number = ++h->last_number;
-    keep_run(h, r);
+    store_run(h, r);
     char *announcement = run_stream_announcement(r);
     for (client *c = h->clients; c; c = client_next(c)) {
         client_send(c, announcement);
@@ -95,7 +95,7 @@ stream *hub_retain_run(hub *h, int number)
 {
     pthread_mutex_lock(&h->lock);
     stream *r = hub_find(h, number);
-    if (r) r->holders++;
+    if (r) r->refcount++;
     pthread_mutex_unlock(&h->lock);
     return r;
 }
@@ -140,9 +140,9 @@ static void add_run_fields(cJSON *o, const stream *r)
     add_text(o, "label", r->label);
 }
 
-/* A browser closes the connection at the first byte that is not UTF-8, and a learner's program may
- * have printed anything. */
-static char *as_utf8(char *s)
+/* Replaces bytes that are not ASCII in invalid UTF-8, in place: a browser closes the connection at invalid UTF-8,
+ * and a learner's program may have printed anything. */
+static char *make_utf8(char *s)
 {
     if (s && !fy_utf8_is_valid(s, strlen(s)))
         for (char *p = s; *p; p++)
@@ -150,11 +150,11 @@ static char *as_utf8(char *s)
     return s;
 }
 
-static char *printed(cJSON *o)
+static char *print_and_free(cJSON *o)
 {
     char *text = cJSON_PrintUnformatted(o);
     cJSON_Delete(o);
-    return as_utf8(text);
+    return make_utf8(text);
 }
 
 char *run_stream_announcement(const stream *r)
@@ -162,7 +162,7 @@ char *run_stream_announcement(const stream *r)
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "type", "run");
     add_run_fields(o, r);
-    return printed(o);
+    return print_and_free(o);
 }
 
 char *hub_hello(hub *h)
@@ -181,12 +181,12 @@ char *hub_hello(hub *h)
     const stream *newest = hub_newest(h);
     if (newest) cJSON_AddNumberToObject(o, "current", newest->number);
     else cJSON_AddNullToObject(o, "current");
-    return printed(o);
+    return print_and_free(o);
 }
 
 void hub_broadcast(hub *h, char *text)
 {
-    if (!as_utf8(text)) return;
+    if (!make_utf8(text)) return; /* NULL */
     pthread_mutex_lock(&h->lock);
     for (client *c = h->clients; c; c = client_next(c)) client_send(c, text);
     free(h->last_status);

@@ -1,5 +1,5 @@
 /* server.c: starts and stops the server. civetweb listens on the loopback interface only, has no
- * document root and hands every request to http.c. */
+ * document root and passes every request to http.c. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <civetweb.h>
@@ -24,15 +24,15 @@ static bool make_token(char *hex)
     return true;
 }
 
-/* civetweb would print to stderr what it does not like about requests, tokens in their queries included. */
-static int say_nothing(const struct mg_connection *conn, const char *message)
+/* By default civetweb prints request errors to stderr, including tokens in queries. */
+static int discard_message(const struct mg_connection *conn, const char *message)
 {
     (void)conn, (void)message;
     return 1;
 }
 
-/* Each of civetweb's threads ignores SIGPIPE for the whole process as it starts: put back what was. They
- * send with MSG_NOSIGNAL anyway. */
+/* Each civetweb thread sets SIGPIPE to ignored, for the whole process, when it starts: restore the program's action.
+ * civetweb sends with MSG_NOSIGNAL, so it does not need that. */
 static void *restore_sigpipe(const struct mg_context *web, int type)
 {
     const server *s = mg_get_user_data(web);
@@ -41,19 +41,19 @@ static void *restore_sigpipe(const struct mg_context *web, int type)
     return NULL;
 }
 
-/* civetweb's threads must not catch the program's signals. */
-static struct mg_context *start_quietly(struct mg_init_data *init, struct mg_error_data *error)
+/* Starts civetweb with signals blocked: its threads inherit the mask and must not receive the program's signals. */
+static struct mg_context *start_civetweb(struct mg_init_data *init, struct mg_error_data *error)
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGBUS); /* the log's: lib/events/mapping.c */
+    sigdelset(&all, SIGBUS); /* needed by lib/trace/mapping.c */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     threads_need_room(1);
     struct mg_context *web = mg_start2(init, error);
-    int problem = errno;
+    int error_number = errno;
     if (!web) threads_need_room(-1);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = problem;
+    errno = error_number;
     return web;
 }
 
@@ -65,13 +65,13 @@ static void stop_web(struct mg_context *web)
 
 static struct mg_context *start_on(server *s, int port, char *err, size_t room)
 {
-    char where[32];
-    snprintf(where, sizeof where, "127.0.0.1:%d", port);
-    /* Headers and payload are two writes: without nodelay every answer takes 44 ms. An open page keeps a
-     * thread. Writes to a peer that stalls give up after request_timeout_ms; pings find the vanished. */
+    char address[32];
+    snprintf(address, sizeof address, "127.0.0.1:%d", port);
+    /* tcp_nodelay: headers and payload are two writes, which Nagle's algorithm delays by 44 ms. num_threads: an open
+     * page occupies one. A write to a stalled peer fails after request_timeout_ms; pings detect vanished peers. */
     /* clang-format off */
     const char *options[] = {
-        "listening_ports", where, "num_threads", "64", "tcp_nodelay", "1",
+        "listening_ports", address, "num_threads", "64", "tcp_nodelay", "1",
         "request_timeout_ms", "5000", "websocket_timeout_ms", "5000", "enable_websocket_ping_pong", "yes",
         "enable_keep_alive", "no", "decode_url", "no", "enable_directory_listing", "no",
         "access_control_allow_origin", "", "access_control_allow_methods", "", "access_control_allow_headers", "",
@@ -80,17 +80,17 @@ static struct mg_context *start_on(server *s, int port, char *err, size_t room)
     /* clang-format on */
     struct mg_callbacks callbacks = {.begin_request = http_answer,
                                      .http_error = http_error,
-                                     .log_message = say_nothing,
+                                     .log_message = discard_message,
                                      .init_thread = restore_sigpipe};
     struct mg_init_data init = {.callbacks = &callbacks, .user_data = s, .configuration_options = options};
     struct mg_error_data error = {.text = err, .text_buffer_size = room};
     sigaction(SIGPIPE, NULL, &s->pipe_action);
     errno = 0;
-    return start_quietly(&init, &error);
+    return start_civetweb(&init, &error);
 }
 
-/* The port asked for, the next nine, then any that is free. */
-static bool start_somewhere(server *s, int port, char *err, size_t room)
+/* Tries the requested port, the next nine, then any free one. */
+static bool start_on_free_port(server *s, int port, char *err, size_t room)
 {
     for (int i = 0; i <= 10 && !s->web; i++) {
         int try = i < 10 && port > 0 ? port + i : 0;
@@ -104,8 +104,8 @@ static bool start_somewhere(server *s, int port, char *err, size_t room)
     return true;
 }
 
-/* As a shell writes it: ~ for the user's own. */
-static void name_folder(server *s, const char *path)
+/* Stores the folder's path with ~ for $HOME. */
+static void copy_folder(server *s, const char *path)
 {
     const char *user = getenv("HOME");
     size_t n = user ? strlen(user) : 0;
@@ -121,10 +121,10 @@ server *server_start(const server_options *o, char *err, size_t room)
     char why[160] = "no random numbers";
     *s = (server){.routes = o->routes, .user = o->user};
     if (o->allow_host) s->allow_host = memory_copy(o->allow_host, "a host's name");
-    name_folder(s, o->folder);
+    copy_folder(s, o->folder);
     bool hub_ok = make_token(s->token) && make_token(s->code) &&
                   hub_start(&s->hub, o->mode, o->why, *s->folder ? s->folder : NULL);
-    if (!hub_ok || !start_somewhere(s, o->port, why, sizeof why)) {
+    if (!hub_ok || !start_on_free_port(s, o->port, why, sizeof why)) {
         snprintf(err, room, "cannot serve the page on 127.0.0.1: %s", why);
         if (hub_ok && s->web) stop_web(s->web);
         if (hub_ok) hub_end(&s->hub);
@@ -145,9 +145,9 @@ typedef struct waker {
     atomic_bool done;
 } waker;
 
-/* civetweb's threads sleep in poll for up to two seconds. A connection wakes the one that accepts, a
- * shut socket those that read and write. */
-static void *keep_waking(void *arg)
+/* civetweb's threads sleep in poll for up to two seconds. A connection wakes the accepting thread, shutdown wakes
+ * those that read and write. */
+static void *wake_threads(void *arg)
 {
     waker *w = arg;
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons((uint16_t)w->port)};
@@ -168,7 +168,7 @@ void server_stop(server *s)
     clients_dismiss(&s->hub);
     waker w = {.port = s->port};
     pthread_t thread;
-    bool waking = !pthread_create(&thread, NULL, keep_waking, &w);
+    bool waking = !pthread_create(&thread, NULL, wake_threads, &w);
     stop_web(s->web);
     atomic_store(&w.done, true);
     if (waking) pthread_join(thread, NULL);
@@ -177,7 +177,7 @@ void server_stop(server *s)
     free(s);
 }
 
-/* ---- what the command says ---- */
+/* ---- access ---- */
 
 int server_port(const server *s) { return s->port; }
 

@@ -1,7 +1,8 @@
-/* server.h: the embedded web server: pages from a built-in table, events over one WebSocket.
+/* server.h: the embedded web server: pages from a built-in table, events over a WebSocket.
  *
  * It knows runs (numbered streams of JSON lines), not lessons; the `ferry` command adds its own
- * routes. It trusts nobody: gate.c looks at Host, Origin and token before anything else. */
+ * routes. gate.c checks Host, Origin and token of every request first. All functions are thread-safe
+ * between server_start and server_stop. */
 #ifndef FERRY_SERVER_H
 #define FERRY_SERVER_H
 
@@ -10,7 +11,7 @@
 
 #include "feed.h"
 
-/* A request on a route of the command's own, already through the gate. */
+/* A request on a route that the command added, admitted by the gate. */
 typedef struct request {
     const char *method; /* "GET", "POST" */
     const char *rest;   /* path after the route's prefix, "" or "/01-where-am-i/run" */
@@ -18,7 +19,7 @@ typedef struct request {
     void *user;
 } request;
 
-/* What to answer: a status and a JSON body that the server frees. */
+/* The answer: an HTTP status and a JSON body that the server frees. */
 typedef struct reply {
     int status;
     cJSON *json;
@@ -31,31 +32,31 @@ typedef struct route {
 
 typedef struct server server;
 typedef struct server_options {
-    int port;               /* first port to try (8700); the next nine follow, then any */
+    int port;               /* first port to try (8700); then the next nine, then any free one */
     const char *mode;       /* "lessons" or "view" */
-    const char *why;        /* why the GPU is simulated, "no driver"; NULL: it is not, or nobody knows */
-    const char *folder;     /* whose files or runs these are, for pages to say; NULL: nobody knows */
+    const char *why;        /* why the GPU is simulated, "no driver"; NULL: not simulated, or unknown */
+    const char *folder;     /* folder of the files or of the run, for display; NULL: unknown */
     const char *allow_host; /* one more Host name, or NULL */
     const route *routes;    /* ends with a NULL method; may be NULL */
-    void *user;             /* handed to the handlers */
+    void *user;             /* passed to the handlers */
 } server_options;
 
 server *server_start(const server_options *o, char *err, size_t room);
 int server_port(const server *s);
 const char *server_url(const server *s); /* http://127.0.0.1:8700/#token=... */
-/* A way in that is good once, and for this user alone: for a command line, which every user can read. */
+/* A URL that admits once, and only this user: for a browser's command line, which every user can read. */
 const char *server_entry(const server *s);
 
-/* A new run; every open page follows it. Takes the feed over. lesson and what ("demo", "mine", "view")
- * may be NULL. Returns its number, from 1. The last 16 runs are kept. */
+/* Adds a run; every open page switches to it. Takes ownership of the feed. lesson and what ("demo", "mine",
+ * "view") may be NULL. Returns the run's number, from 1. The last 16 runs are kept. */
 int server_add_run(server *s, feed *f, const char *lesson, const char *what, const char *label);
-/* The writer of that run was waited for. */
+/* The process that writes that run's log has ended. */
 void server_run_ended(server *s, int run);
-/* A message to every page, as {"type":"status", ...}. Takes the object over. */
+/* Sends {"type":"status", ...} to every page. Takes ownership of the object. */
 void server_status(server *s, cJSON *status);
-/* Have the open pages acknowledged all of the newest run? False while no page is open. */
+/* Have all open pages acknowledged all of the newest run? False while no page is open. */
 bool server_seen_all(server *s);
 int server_clients(server *s);
-void server_stop(server *s); /* closes with 1001; well under 0.1 s */
+void server_stop(server *s); /* closes WebSockets with code 1001; takes well under 0.1 s */
 
 #endif

@@ -1,4 +1,4 @@
-/* serving.h: the server's insides, shared by server.c (start, stop) and http.c (requests). */
+/* serving.h: internal to the server, shared by server.c (start, stop) and http.c (requests). */
 #ifndef FERRY_SERVING_H
 #define FERRY_SERVING_H
 
@@ -8,27 +8,27 @@
 #include "page_stream.h"
 
 struct server {
-    struct sigaction pipe_action; /* the program's, for SIGPIPE */
+    struct sigaction pipe_action; /* the program's SIGPIPE action */
     struct mg_context *web;
     hub hub;
     int port;
     char token[33], url[96];
-    char code[33], entry[96]; /* a code that is good for the token once, and the URL with it */
-    atomic_bool entered;
+    char code[33], entry[96]; /* a one-time code that yields the token, and the URL with it */
+    atomic_bool entered;      /* the code was used */
     char folder[512];
     char *allow_host;
     const route *routes;
     void *user;
 };
 
-/* +1 before civetweb starts, -1 when it has stopped. (threads.c) */
+/* +1 before civetweb starts, -1 after it has stopped. (threads.c) */
 void threads_need_room(int more);
 
-/* civetweb's callbacks. Every request begins here; only a WebSocket that the gate let in goes on. */
+/* civetweb's callbacks. http_answer handles every request; it returns 0 only for an admitted WebSocket. */
 int http_answer(struct mg_connection *conn);
 int http_error(struct mg_connection *conn, int status, const char *message);
 
-/* The bytes of a body as one JSON object, or NULL. text has room for one byte more. */
+/* Parses a body as one JSON object; NULL if it is not one. text must have room for one more byte. */
 cJSON *http_object(char *text, size_t size);
 
 #endif

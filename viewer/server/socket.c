@@ -1,4 +1,4 @@
-/* socket.c: reaches civetweb's sockets from outside, by their two port numbers. */
+/* socket.c: finds civetweb's sockets by their two port numbers, since civetweb does not expose them. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -24,21 +24,21 @@ void shut_connections(int port, int peer, int how)
     DIR *fds = opendir("/proc/self/fd");
     if (!fds) return;
     for (struct dirent *e; (e = readdir(fds));) {
-        int fd = atoi(e->d_name), far;
-        if (port_of(fd, getsockname) != port || !(far = port_of(fd, getpeername))) continue;
-        if (!peer || far == peer) shutdown(fd, how);
+        int fd = atoi(e->d_name), remote;
+        if (port_of(fd, getsockname) != port || !(remote = port_of(fd, getpeername))) continue;
+        if (!peer || remote == peer) shutdown(fd, how);
     }
     closedir(fds);
 }
 
-/* The kernel's table of connections has the peer's end as well, since it is on this machine. */
+/* The kernel's connection table lists the peer's socket as well, since it is on this machine. */
 static bool find_user(const char *table, int port, int peer, uid_t *user)
 {
-    enum { ESTABLISHED = 1 }; /* later states have lost their user */
+    enum { ESTABLISHED = 1 }; /* in later states the kernel no longer reports the user */
     char line[512], from[33], to[33], loopback[9];
     unsigned from_port, to_port, state, uid;
     bool found = false;
-    snprintf(loopback, sizeof loopback, "%08X", htonl(INADDR_LOOPBACK)); /* as it lies in memory */
+    snprintf(loopback, sizeof loopback, "%08X", htonl(INADDR_LOOPBACK)); /* the table shows memory order */
     FILE *f = fopen(table, "re");
     while (f && !found && fgets(line, sizeof line, f)) {
         int n = sscanf(line, " %*d: %32[0-9A-F]:%x %32[0-9A-F]:%x %x %*x:%*x %*x:%*x %*x %u", from, &from_port, to,

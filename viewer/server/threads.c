@@ -1,9 +1,9 @@
-/* threads.c: gives civetweb's threads room to live.
+/* threads.c: larger stacks for civetweb's threads.
  *
- * civetweb asks for stacks of 100 KiB. glibc takes the thread-local variables of everything that is
- * linked out of that: OpenBLAS alone has 60 KiB, the kernels of the simulated card and CUDA's runtime
- * 24 more, and what is left overflows in the first getnameinfo. civetweb cannot be told otherwise, so
- * while a server runs, pthread_attr_setstacksize, found here before libc's, rounds up. */
+ * civetweb requests stacks of 100 KiB. glibc places the thread-local variables of all linked code in them:
+ * 60 KiB for OpenBLAS, 24 KiB for the simulated card's kernels and CUDA's runtime, and the rest overflows in
+ * the first getnameinfo. civetweb has no option for it, so this file interposes pthread_attr_setstacksize,
+ * which rounds up while a server runs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "serving.h"
 
-#define ROOM ((size_t)2 << 20) /* of address space; what is not touched costs nothing */
+#define STACK_SIZE ((size_t)2 << 20) /* of address space; untouched pages are not allocated */
 
 static atomic_int servers;
 
@@ -24,5 +24,5 @@ __attribute__((visibility("default"))) int pthread_attr_setstacksize(pthread_att
     setter *set = NULL;
     *(void **)&set = dlsym(RTLD_NEXT, "pthread_attr_setstacksize");
     if (!set) return ENOSYS;
-    return set(attr, atomic_load(&servers) > 0 && size < ROOM ? ROOM : size);
+    return set(attr, atomic_load(&servers) > 0 && size < STACK_SIZE ? STACK_SIZE : size);
 }

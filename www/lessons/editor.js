@@ -1,20 +1,20 @@
 // editor.js: the learner's file, in a plain text area with line numbers. Saving writes my/ID.c on disk;
-// the server's watcher builds, runs and grades from there, exactly as for any other editor. A file that another
-// editor changed is never written over unasked.
+// the server then builds, runs and grades it, as for any other editor. A file that another editor changed is
+// never overwritten without asking.
 
 const $ = (id) => document.getElementById(id);
 
-/** on: {saved(), clash(path), failed(error)}; an empty path: it is settled. */
+/** on: {saved(), clash(path), failed(error)}; clash(''): the conflict is resolved. */
 export function editor(api, on) {
   const area = $('code');
   const gutter = $('gutter');
   let lesson = null;
   let saved = '';
   let wrong = 0; // line of the last compile error, 0 for none
-  let fresh = false; // shown, but not looked at yet
-  let theirs = null; // what the file holds, while the text here is unsaved and began from another
-  let writing = 0; // requests under way that write the file
-  const drafts = new Map(); // lesson -> {text, base}: text that was never saved, and the file that it began from
+  let fresh = false; // the caret was not placed yet
+  let theirs = null; // the file's text, if it conflicts with unsaved text here
+  let writing = 0; // requests in progress that write the file
+  const drafts = new Map(); // lesson -> {text, base}: unsaved text, and the file's text that it was based on
 
   function show(next) {
     if (lesson && isDirty()) drafts.set(lesson.id, { text: area.value, base: saved });
@@ -24,7 +24,7 @@ export function editor(api, on) {
     area.value = draft?.text ?? saved;
     drafts.delete(next.id);
     fresh = true;
-    settle();
+    placeCaret();
     $('path').textContent = next.path ?? '';
     clash(null);
     mistake(null);
@@ -32,7 +32,7 @@ export function editor(api, on) {
     refresh();
   }
 
-  /** What the file holds now. Text that was never saved stays until the learner has chosen. */
+  /** Shows the file's present text. Unsaved text stays until the learner has chosen. */
   function update(source) {
     if (writing) return;
     if (isDirty() && source !== area.value) {
@@ -65,8 +65,8 @@ export function editor(api, on) {
     area.focus();
   }
 
-  // The caret starts where the learner's part starts; a text area can scroll there only once it is seen.
-  function settle() {
+  // Puts the caret where the learner's part starts; a text area can scroll only once it is visible.
+  function placeCaret() {
     const mark = area.value.indexOf('// --- your code ---');
     if (!fresh || !area.clientHeight || mark < 0) return;
     fresh = false;
@@ -92,13 +92,13 @@ export function editor(api, on) {
     if (!lesson || writing) return;
     const [mine, source, place] = [lesson, area.value, `/api/lessons/${encodeURIComponent(lesson.id)}`];
     await write(async () => {
-      const { source: there } = await api.get(place);
+      const { source: current } = await api.get(place);
       if (lesson !== mine) return;
-      if (typeof there === 'string' && there !== saved && there !== source) {
-        clash(there);
+      if (typeof current === 'string' && current !== saved && current !== source) {
+        clash(current);
         return;
       }
-      mistake(null); // now: the compiler may answer over the socket before the reply to this comes
+      mistake(null); // before the request: the compiler's result may arrive over the socket before the reply
       await api.post(`${place}/save`, { source });
       if (lesson === mine) saved = source;
       else if (drafts.get(mine.id)?.text === source) drafts.delete(mine.id);
@@ -132,7 +132,7 @@ export function editor(api, on) {
     }
   }
 
-  /** Show a compile error at its line; null takes it away. */
+  /** Shows a compile error at its line; null removes it. */
   function mistake(error) {
     const here = error?.line > 0 ? error.line : 0;
     if (!error && !wrong && $('mistake').hidden) return;
@@ -147,7 +147,7 @@ export function editor(api, on) {
     refresh();
   }
 
-  /** Put the caret on a line. */
+  /** Puts the caret on a line. */
   function goTo(line) {
     const start = area.value.split('\n').slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);
     area.focus();
@@ -174,7 +174,7 @@ export function editor(api, on) {
     insert('    ');
   }
 
-  // A new line starts where the last one started.
+  // A new line gets the indentation of the one before.
   function newLine(event) {
     const before = area.value.slice(0, area.selectionStart).split('\n').at(-1);
     const blank = /^\s*/.exec(before)[0];
@@ -188,7 +188,7 @@ export function editor(api, on) {
     refresh();
   }
 
-  new ResizeObserver(settle).observe(area);
+  new ResizeObserver(placeCaret).observe(area);
   area.addEventListener('input', refresh);
   area.addEventListener('scroll', () => { gutter.scrollTop = area.scrollTop; });
   area.addEventListener('keydown', key);
@@ -201,7 +201,7 @@ export function editor(api, on) {
   });
   $('reset').addEventListener('blur', () => sure(false));
 
-  // Starting over asks once more, in place.
+  // The reset button asks for confirmation in place.
   function sure(asking) {
     $('reset').dataset.sure = asking ? 'yes' : '';
     $('reset').textContent = asking ? 'Really? The old file is kept as .bak' : 'Start over';

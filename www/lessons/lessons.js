@@ -1,5 +1,5 @@
 // lessons.js: the list of lessons, the text of the open one, its hints, and the two buttons that run
-// something. It asks the server through `api` and tells main.js what was chosen; it draws no tensor.
+// a program. It queries the server through `api` and reports choices to main.js; it draws no tensor.
 
 import { render } from './markdown.js';
 import { prediction } from './predict.js';
@@ -9,7 +9,7 @@ const $ = (id) => document.getElementById(id);
 /** on: {opened(lesson), ran(what, stay), unsaved(), save(), guessed(), known(), failed(error)}. */
 export function lessons(api, on) {
   let all = [];
-  let open = null; // the lesson on show, as the server tells it
+  let open = null; // the open lesson, as the server sent it
   let question = null;
   let hintsShown = 0;
 
@@ -40,7 +40,7 @@ export function lessons(api, on) {
     return li;
   }
 
-  /** Open a lesson; with `play` its worked example runs at once. */
+  /** Opens a lesson; with `play` its worked example runs at once. */
   async function choose(id, play) {
     open = await api.get(`/api/lessons/${encodeURIComponent(id)}`);
     hintsShown = 0;
@@ -89,14 +89,14 @@ export function lessons(api, on) {
     $('more-hint').disabled = left <= 0;
   }
 
-  // `stay`: the reader did not ask to watch, so a narrow page keeps what it shows.
+  // `stay`: a narrow page keeps its pane, since the reader did not ask to watch.
   async function run(what, stay = false) {
     if (!open) return;
     on.ran(what, stay);
     await api.post(`/api/lessons/${encodeURIComponent(open.id)}/run`, { what });
   }
 
-  // What stands in the editor is what runs: saving is enough, the server runs what was saved.
+  // The editor's text is what runs: with unsaved text, saving is enough, since the server runs every save.
   async function mine() {
     if (!open || !on.unsaved()) return run('mine');
     on.ran('mine');
@@ -124,15 +124,15 @@ export function lessons(api, on) {
     choose,
     run,
     attempt,
-    /** The example has been watched to its end. */
+    /** The example was played to its end. */
     watched: (ledger) => question?.reveal(ledger),
-    /** The learner went through the example by hand: nothing is left to guess. */
+    /** The learner stepped through the example by hand: nothing is left to guess. */
     stepped: () => question?.show(),
-    /** Is the learner still to say how many copies there will be? */
+    /** Does the learner still have to guess the number of copies? */
     get guessing() {
       return !!question?.open;
     },
-    /** A verdict came: is the lesson done, and is there another? */
+    /** A verdict arrived: updates the list and the next-lesson button. */
     graded(pass) {
       const lesson = all.find((l) => l.id === open?.id);
       if (lesson && pass) lesson.done = true;

@@ -1,9 +1,9 @@
-// markdown.js: a lesson's text as DOM nodes. It knows the part of Markdown that the lessons use, and
-// makes every node itself: text is only ever set as text, so nothing in a lesson can become code.
+// markdown.js: a lesson's text as DOM nodes, for the subset of Markdown that the lessons use. Text is only
+// set as textContent, never as HTML, so nothing in a lesson can become code.
 
 import { highlight } from '../panes/highlight.js';
 
-/** A fragment for `source`. Headings start at level 2, for the page has a title of its own. */
+/** A fragment for `source`. Headings start at level 2, since the page has its own title. */
 export function render(source) {
   const lines = String(source).replace(/\r/g, '').split('\n');
   const out = document.createDocumentFragment();
@@ -55,7 +55,7 @@ function code(words, language) {
   if (language === 'c') inner.append(highlight(words));
   else inner.textContent = words;
   const block = make('pre', inner);
-  block.tabIndex = 0; // a long line is scrolled by keyboard, too
+  block.tabIndex = 0; // long lines can be scrolled by keyboard
   return block;
 }
 
@@ -99,7 +99,7 @@ function inline(words) {
   const out = document.createDocumentFragment();
   let last = 0;
   for (const m of words.matchAll(MARKS)) {
-    if (m[5] !== undefined && /\w/.test(words[m.index - 1] ?? '')) continue; // a_name_here is no emphasis
+    if (m[5] !== undefined && /\w/.test(words[m.index - 1] ?? '')) continue; // a_name_here is not emphasis
     out.append(words.slice(last, m.index), mark(m));
     last = m.index + m[0].length;
   }

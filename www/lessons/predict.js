@@ -1,12 +1,12 @@
-// predict.js: a question first. From "Before you run" the learner says how many copies will cross the bus
-// each way; when the example has been watched to its end, the trace itself gives the answer. Until then
-// the page does not tell the numbers, unless the learner asks to be shown them.
+// predict.js: the question before the example. In "Before you run" the learner guesses how many copies cross
+// the bus in each direction; after the example was played to its end, the trace gives the answer. Until then
+// the page hides the numbers, unless the learner asks to see them.
 
 const NOTED = 'Noted. Watch the example to its end, then compare.';
 
 /**
- * Turn the section of `article` into a card with a form, right under the title. `known`: no secret is made
- * of the answer. on: {guessed(), known()}. Returns {reveal(ledger), show(), open} or null.
+ * Turns the section of `article` into a card with a form, right under the title. `known`: the answer is not
+ * hidden. on: {guessed(), known()}. Returns {reveal(ledger), show(), open} or null.
  */
 export function prediction(article, known, on) {
   const heading = [...article.querySelectorAll('h2, h3')].find((h) => /before you run|predict/i.test(h.textContent));
@@ -29,13 +29,13 @@ export function prediction(article, known, on) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     guess = fields.map((f) => Number(f.value));
-    say(NOTED);
+    showAnswer(NOTED);
     show();
     on.guessed();
   });
   just.addEventListener('click', show);
 
-  /** No secret is left: the copies are told. */
+  /** Stops hiding the numbers. */
   function show() {
     if (!self.open) return;
     self.open = false;
@@ -43,16 +43,16 @@ export function prediction(article, known, on) {
     on.known();
   }
 
-  /** The example came to its end: so many copies there were. */
+  /** The example was played to its end: compares the guess with the trace. */
   function reveal(ledger) {
     if (!guess) return;
     const truth = [ledger.h2d.trips, ledger.d2h.trips];
     const right = guess.every((n, i) => n === truth[i]);
-    if (right) say(`You said ${guess[0]} and ${guess[1]}, and so it was.`, 'right');
-    else say(`You said ${guess[0]} to the card and ${guess[1]} home. It was ${truth[0]} and ${truth[1]}. Step back and look at each crossing.`, 'wrong');
+    if (right) showAnswer(`You guessed ${guess[0]} and ${guess[1]}: correct.`, 'right');
+    else showAnswer(`You guessed ${guess[0]} to the card and ${guess[1]} home. It was ${truth[0]} and ${truth[1]}. Step back and look at each copy.`, 'wrong');
   }
 
-  function say(words, kind = '') {
+  function showAnswer(words, kind = '') {
     if (verdict.textContent !== words) verdict.textContent = words;
     verdict.className = `answer ${kind}`.trim();
   }

@@ -1,5 +1,5 @@
-// verdict.js: what the grader said: a table of the checks, what came and what was wanted, and for one that
-// failed why, with the event and line that decided. A click leads there.
+// verdict.js: the grader's verdict: a table of the checks with actual and expected values, and for each failed
+// one the reason, with links to the event and line.
 
 const $ = (id) => document.getElementById(id);
 
@@ -10,7 +10,7 @@ const make = (tag, className, ...children) => {
   return node;
 };
 
-/** on: {event(seq), line(n)}: where a click leads. */
+/** on: {event(seq), line(n)}: called on a click. */
 export function verdict(on) {
   let shown = '';
 
@@ -29,7 +29,7 @@ export function verdict(on) {
     show(words, 'busy');
   }
 
-  /** {pass, message, checks, output, seed, seconds}, as the server or the log tells it. */
+  /** v: {pass, message, checks, output, seed, seconds}, from the server or the log. */
   function graded(v, linkOf) {
     const checks = v.checks ?? [];
     const failed = checks.filter((c) => !c.pass);
@@ -91,13 +91,13 @@ export function verdict(on) {
     return make('details', '', make('summary', '', title), pre);
   }
 
-  /** A program that could not be built, or died without a word. */
+  /** A program that could not be built, or could not run. */
   function broken(e) {
     const parts = [make('p', 'message', e.message ?? 'The program did not run.')];
     if (e.source) parts.push(make('pre', 'quoted', e.source));
     if (e.hint) parts.push(make('p', 'hint', e.hint));
     if (e.line) parts.push(links({ line: e.line }));
-    if (e.compiler) parts.push(folded('What the compiler wrote', e.compiler));
+    if (e.compiler) parts.push(folded('Compiler output', e.compiler));
     show(e.line ? `It doesn’t compile yet: line ${e.line}` : 'It did not run', 'fail', ...parts);
   }
 

@@ -1,11 +1,11 @@
 // state.js: events in, plain data out. No DOM and no clock, so that it runs under plain node.
 //
 // `apply(state, event)` changes the state and returns it. It takes anything: an event with missing,
-// foreign or malformed fields changes what it can and never throws. `history()` keeps the events of
-// a run and answers "what was it like after event n", with a copy of the state every 1024 events.
+// unknown or malformed fields changes what it can and never throws. `history()` stores the events of
+// a run and returns the state after event n, with a snapshot every 1024 events.
 
-const GHOSTS = 48; // freed storages that are remembered, so that the place they left can be shown
-const SPANS = 400; // stretches of work that are remembered for the lanes
+const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
+const SPANS = 400; // spans of work kept for the lanes
 const SNAPSHOT = 1024;
 
 export function initial() {
@@ -15,14 +15,14 @@ export function initial() {
     session: null, // {program, clock, seed, args, ferry}
     devices: [{ name: 'cpu', kind: 'cpu', card: '', capacity: 0, why: '' }],
     sources: new Map(), // path -> text
-    storages: new Map(), // id -> storage, alive and lately freed
-    ghosts: [], // ids of the freed ones, oldest first
+    storages: new Map(), // id -> storage, live and recently freed
+    freed: [], // ids of the recently freed ones, oldest first
     tensors: new Map(), // id -> handle
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
-    looks: 0, // lineages that have a hue and a pattern: all that were ever written
-    work: new Map(), // copies and ops under way: id -> event
+    indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
+    work: new Map(), // copies and ops in progress: id -> event
     spans: [], // finished work, for the lanes: {lane, start, end, seq, lineage, name}
-    spansFrom: 0, // ns: what lies before is no longer remembered
+    spansFrom: 0, // ns: spans before this were dropped
     site: null, // {file, line} of the newest event that names one
     ledger: { h2d: flow(), d2h: flow(), other: flow(), held: 0, ops: {}, busy: 0, live: {} },
     lines: new Map(), // "file:line" -> {bytes, held, trips}
@@ -74,7 +74,7 @@ const on = {
     s.storages.set(id, {
       id, device: text(e.device, 'cpu'), mem: text(e.mem), addr: text(e.addr, '0x0'),
       asked: Math.max(0, int(e.asked, int(e.bytes))), bytes: Math.max(0, int(e.bytes)), tenant: int(e.tenant),
-      born: site(e), bornSeq: s.seq, freed: null, lineage: id, rev: 0, version: 0, tensors: [], sample: null,
+      created: site(e), createdSeq: s.seq, freed: null, lineage: id, rev: 0, version: 0, tensors: [], sample: null,
     });
     put(s.lineages, id, () => ({ id, index: -1, rev: 0, name: '', uses: 0 })).uses++;
     const live = text(e.device, 'cpu');
@@ -86,8 +86,8 @@ const on = {
     if (!storage || storage.freed !== null) return;
     storage.freed = s.seq;
     s.ledger.live[storage.device] -= storage.bytes;
-    s.ghosts.push(storage.id);
-    while (s.ghosts.length > GHOSTS) forget(s, s.ghosts.shift());
+    s.freed.push(storage.id);
+    while (s.freed.length > FREED_KEPT) forget(s, s.freed.shift());
   },
 
   tensor(s, e) {
@@ -96,7 +96,7 @@ const on = {
     s.tensors.set(id, {
       id, name: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
-      born: site(e), dropped: null,
+      created: site(e), dropped: null,
     });
     storage?.tensors.push(id);
     if (storage && text(e.name)) nameLineage(s, storage, e.name);
@@ -126,7 +126,7 @@ const on = {
     const sum = flowOf(s, dir);
     sum.trips++;
     sum.bytes += int(e.bytes);
-    hold(s, e);
+    addHeld(s, e);
     const cost = lineCost(s, e);
     if (cost && sum !== s.ledger.other) {
       cost.bytes += int(e.bytes);
@@ -140,7 +140,7 @@ const on = {
       const storage = s.storages.get(int(use.storage));
       if (storage) write(s, storage, int(use.version));
     }
-    hold(s, e);
+    addHeld(s, e);
     lineCost(s, e);
     const where = text(e.device, 'cpu') === 'cpu' ? 'cpu' : 'gpu';
     s.ledger.ops[where] = (s.ledger.ops[where] ?? 0) + 1;
@@ -162,17 +162,17 @@ const on = {
   },
 
   sync(s, e) {
-    hold(s, e);
+    addHeld(s, e);
     lineCost(s, e);
   },
 
   segment(s, e) {
-    hold(s, e);
+    addHeld(s, e);
     lineCost(s, e);
   },
 
   segment_free(s, e) {
-    hold(s, e);
+    addHeld(s, e);
     lineCost(s, e);
   },
 
@@ -235,7 +235,7 @@ const on = {
   },
 };
 
-// Kinds that change nothing that is drawn: they have a sentence, and that is all.
+// Kinds that change nothing drawn: they only have a sentence.
 export const silent = new Set([
   'host_read', 'given', 'event_record', 'event_wait', 'query', 'record_stream', 'set_device', 'set_stream',
   'peer', 'mode',
@@ -254,16 +254,16 @@ function site(e) {
   return { file: text(e.file), line: int(e.line) };
 }
 
-// Only what crosses the bus counts as a trip.
+// Only copies over the bus count as trips.
 function flowOf(s, dir) {
   if (dir === 'h2d') return s.ledger.h2d;
   return dir === 'd2h' ? s.ledger.d2h : s.ledger.other;
 }
 
-function hold(s, e) {
+function addHeld(s, e) {
   const held = Math.max(0, int(e.held));
   s.ledger.held += held;
-  if (!held || (e.kind === 'op' && e.device === 'cpu')) return; // a host op's own `complete` tells of it
+  if (!held || (e.kind === 'op' && e.device === 'cpu')) return; // a host op's span comes from its `complete`
   const lane = e.kind === 'op' ? 'host' : 'wait';
   span(s, { lane, start: s.t - held, end: s.t, seq: s.seq, name: text(e.name, text(e.kind)) });
 }
@@ -272,7 +272,7 @@ function lineCost(s, e) {
   const { file, line } = site(e);
   if (!line) return null;
   const cost = put(s.lines, `${file}:${line}`, () => ({ bytes: 0, held: 0, trips: 0, taking: 0 }));
-  cost[e.kind === 'segment' ? 'taking' : 'held'] += Math.max(0, int(e.held)); // memory is taken once, for what comes later too
+  cost[e.kind === 'segment' ? 'taking' : 'held'] += Math.max(0, int(e.held)); // a segment serves later tensors too
   return cost;
 }
 
@@ -284,34 +284,34 @@ function span(s, one) {
   }
 }
 
-// The copy's far end belongs to the same tensor, at the same age.
+// The destination joins the source's lineage, with the same revision.
 function follow(s, from, to) {
   if (to.lineage !== from.lineage) {
-    leave(s, to);
+    leaveLineage(s, to);
     to.lineage = from.lineage;
     lineageOf(s, from).uses++;
   }
   to.rev = Math.max(1, from.rev);
-  seen(s, lineageOf(s, from));
+  assignIndex(s, lineageOf(s, from));
 }
 
-// New content: every other copy of this tensor is stale from now on.
+// New content: every other copy of this tensor becomes stale.
 function write(s, storage, version) {
   const lineage = lineageOf(s, storage);
   lineage.rev++;
   storage.rev = lineage.rev;
   storage.version = version || storage.version + 1;
-  seen(s, lineage);
+  assignIndex(s, lineage);
 }
 
 const lineageOf = (s, storage) => s.lineages.get(storage.lineage);
 
-function seen(s, lineage) {
-  if (lineage.index < 0) lineage.index = s.looks++;
+function assignIndex(s, lineage) {
+  if (lineage.index < 0) lineage.index = s.indexCount++;
   lineage.rev = Math.max(1, lineage.rev);
 }
 
-function leave(s, storage) {
+function leaveLineage(s, storage) {
   const lineage = lineageOf(s, storage);
   lineage.uses--;
   if (lineage.uses === 0) s.lineages.delete(lineage.id);
@@ -326,7 +326,7 @@ function forget(s, id) {
   const storage = s.storages.get(id);
   if (!storage) return;
   for (const tensor of storage.tensors) s.tensors.delete(tensor);
-  leave(s, storage);
+  leaveLineage(s, storage);
   s.storages.delete(id);
 }
 
@@ -335,13 +335,13 @@ export function isStale(s, storage) {
   return storage.rev < (s.lineages.get(storage.lineage)?.rev ?? 0) && storage.rev > 0;
 }
 
-/** The handle that names a storage: the first that is still held, else the last that was. */
+/** The handle that names a storage: the first that is not dropped, else the last one. */
 export function handleOf(s, storage) {
   const handles = storage.tensors.map((id) => s.tensors.get(id)).filter(Boolean);
   return handles.find((h) => !h.dropped && !h.viewOf) ?? handles.find((h) => !h.dropped) ?? handles.at(-1) ?? null;
 }
 
-/** Fold one event in. */
+/** Applies one event. */
 export function apply(s, event) {
   const e = object(event);
   s.seq++;
@@ -351,7 +351,7 @@ export function apply(s, event) {
   return s;
 }
 
-// A copy that shares nothing which is ever changed. (structuredClone takes ten times as long.)
+// A copy that shares no mutable data. (structuredClone takes ten times as long.)
 function copyOf(s) {
   const each = (map, copy) => new Map([...map].map(([key, value]) => [key, copy(value)]));
   const flat = (value) => ({ ...value });
@@ -364,7 +364,7 @@ function copyOf(s) {
     lineages: each(s.lineages, flat),
     lines: each(s.lines, flat),
     work: new Map(s.work),
-    ghosts: s.ghosts.slice(), spans: s.spans.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
+    freed: s.freed.slice(), spans: s.spans.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
     checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),
     ledger: { ...s.ledger, h2d: flat(h2d), d2h: flat(d2h), other: flat(other), ops: flat(ops), live: flat(live) },
   };
@@ -374,7 +374,7 @@ function copyOf(s) {
 export function history(interval = SNAPSHOT) {
   const events = [];
   const copies = [initial()]; // copies[i]: the state after i * interval events
-  let state = initial(); // the one handed out: a reader may keep it until the next call
+  let state = initial(); // the one returned: valid until the next call of `at`
 
   function at(n) {
     const seq = Math.min(Math.max(n, -1), events.length - 1);

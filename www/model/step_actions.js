@@ -1,7 +1,7 @@
-// scene.js: what happens in one step, as plain data for the drawing: which storages a copy joins,
-// which ones an op reads and writes, who waits for whom. Pure.
+// step_actions.js: what happens in one step, as plain data for drawing: which storages a copy connects,
+// which ones an op reads and writes, what waits for what. Pure.
 
-/** The actions of the events from..to, seen from the state after them. */
+/** The actions of the events from..to, given the state after them. */
 export function actions(events, from, to, state) {
   const list = [];
   for (let seq = from; seq <= to; seq++) {
@@ -45,7 +45,7 @@ const readers = {
     if (work && Number.isFinite(e.end - e.start)) Object.assign(work, { time: e.end - e.start, end: e.end });
   },
 
-  // The wait that a copy home begins with is part of that copy.
+  // The wait at the start of a copy to the host is part of that copy.
   sync(list, e) {
     const copy = last(list, 'copy');
     if (copy) copy.held += e.held > 0 ? e.held : 0;
@@ -62,7 +62,7 @@ const readers = {
 
   tensor(list, e, state) {
     if (e.view_of) list.push({ type: 'view', storage: e.storage, name: e.name });
-    else if (!last(list, 'alloc')) touch(list, state, e);
+    else if (!last(list, 'alloc') && state.storages.has(e.storage)) list.push({ type: 'view', storage: e.storage, name: e.name });
   },
 
   answer: (list, e) => list.push({ type: 'answer', storage: e.storage, name: e.name }),
@@ -70,10 +70,6 @@ const readers = {
   oom: (list, e) => list.push({ type: 'error', code: 'out of memory', device: e.device }),
   mark: (list, e) => list.push({ type: 'mark', text: e.text, now: e.now }),
 };
-
-function touch(list, state, e) {
-  if (state.storages.has(e.storage)) list.push({ type: 'view', storage: e.storage, name: e.name });
-}
 
 function detail(e) {
   if (e.blas) return e.blas;
@@ -83,7 +79,7 @@ function detail(e) {
   return e.grid ? `${e.kernel} · ${grid} blocks × ${block} threads` : e.kernel;
 }
 
-/** How long the program stood still in this step, in ns: for a copy or a sync, not for its own work. */
+/** How long the host was blocked in this step, in ns: by a copy or a sync, not by its own work. */
 export function waitIn(list) {
   return list.reduce((sum, a) => sum + (a.type !== 'op' && Number.isFinite(a.held) ? a.held : 0), 0);
 }

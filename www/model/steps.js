@@ -1,7 +1,7 @@
-// steps.js: which events are shown as one step. An allocation, the handle made on it and the first
-// values belong together; so do a copy and its completion. Pure.
+// steps.js: groups events into steps. An allocation, its handle and the first
+// values are one step; so are a copy and its completion. Pure.
 
-// How long a step is shown at speed 1, in ms; half of it and more is motion, the rest is a pause.
+// How long a step is shown at speed 1, in ms, including the pause at its end (clock.js).
 const TIMES = {
   copy: 2000, op: 1600, sync: 800, error: 1500, grade: 900, alloc: 560, tensor: 560, host_read: 700, answer: 800,
   session: 250, mark: 900, drop: 650, free: 650, check: 900, end: 900,
@@ -11,7 +11,7 @@ export function duration(step) {
   return TIMES[step.kind] ?? 500;
 }
 
-/** An empty list of steps; `add` them event by event. A step is {from, to, kind, line, storages}. */
+/** An empty list of steps; `add` events one by one. A step is {from, to, kind, line, storages}. */
 export function steps() {
   const all = [];
 
@@ -50,12 +50,12 @@ function joins(step, e) {
   if (leaving.has(step.kind)) return false;
   if (births.has(kind)) return step.kind === 'alloc' && step.storages.has(e.storage);
   if (kind === 'host_read') return step.kind === 'answer';
-  if (kind === 'sync') return e.cause >= step.from && e.cause <= step.to; // the wait that a copy is made of
+  if (kind === 'sync') return e.cause >= step.from && e.cause <= step.to; // the wait that is part of a copy
   if (kind === 'op') return isBirth(step, e);
   return false;
 }
 
-// randn and its like: an op without operands that fills what was just made.
+// randn and the like: an op without operands that fills what was just allocated.
 function isBirth(step, e) {
   const out = Array.isArray(e.out) ? e.out[0] : null;
   return !e.in?.length && step.kind === 'alloc' && step.storages.has(out?.storage);

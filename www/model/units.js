@@ -1,6 +1,6 @@
-// units.js: numbers as people read them. Pure; used by every module that shows a number.
+// units.js: formats numbers. Pure; used by every module that shows a number.
 
-/** 262144 -> "256 KiB". Binary prefixes, as memory has them. */
+/** 262144 -> "256 KiB". Binary prefixes. */
 export function bytes(n) {
   if (!Number.isFinite(n)) return '?';
   const names = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -35,7 +35,7 @@ export function plural(n, one, many = `${one}s`) {
   return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 }
 
-/** A tensor's value: short, and the words "nan" and "inf" stay words. */
+/** A tensor's value, shortened; "nan" and "inf" stay as they are. */
 export function value(x, dtype) {
   if (typeof x !== 'number') return String(x);
   if (dtype === 'bool') return x ? 'true' : 'false';

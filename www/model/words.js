@@ -1,9 +1,9 @@
 // words.js: one plain sentence for every event. The narration, the live region, the table and the
-// hover text all speak through this file, so that they never say different things. Pure.
+// tooltips all use this file, so that they agree. Pure.
 
 import * as units from './units.js';
 
-/** What the events have called things. `learn` each event once, in order. */
+/** The names that the events give to tensors and storages. `learn` each event once, in order. */
 export function names() {
   const tensors = new Map();
   const storages = new Map();
@@ -15,7 +15,7 @@ export function names() {
     if (!e || typeof e !== 'object') return;
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
-      tensors.set(e.tensor, { name: e.name, shape: e.shape, dtype: e.dtype, storage: e.storage, born: e.seq, gone: Infinity });
+      tensors.set(e.tensor, { name: e.name, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
       if (!handles.has(e.storage)) handles.set(e.storage, []);
       handles.get(e.storage).push(e.tensor);
       const storage = storages.get(e.storage);
@@ -23,7 +23,7 @@ export function names() {
     }
     if (e.kind === 'segment' && e.mem !== 'pinned' && !firstUse.has(e.device)) firstUse.set(e.device, e);
     if (e.kind === 'name' && tensors.has(e.tensor)) tensors.get(e.tensor).name = e.name;
-    if (e.kind === 'drop' && tensors.has(e.tensor)) tensors.get(e.tensor).gone = e.seq;
+    if (e.kind === 'drop' && tensors.has(e.tensor)) tensors.get(e.tensor).dropped = e.seq;
     if (e.kind === 'error') stopped = e.line > 0 ? e.line : 0;
     if (e.kind === 'end' && e.status === 0) stopped = 0;
   }
@@ -34,9 +34,9 @@ export function names() {
   const bytesOf = (id) => storages.get(id)?.bytes;
   const dtypeOf = (id) => tensors.get(id)?.dtype;
   const isFirstUse = (e) => firstUse.get(e.device) === e || (e.seq !== undefined && firstUse.get(e.device)?.seq === e.seq);
-  /** Who else looks at a tensor's bytes after event seq. */
+  /** The other tensors that share a tensor's bytes after event seq. */
   const keepers = (id, seq) => list(handles.get(tensors.get(id)?.storage))
-    .filter((other) => tensors.get(other).born < seq && tensors.get(other).gone > seq).map(tensor);
+    .filter((other) => tensors.get(other).created < seq && tensors.get(other).dropped > seq).map(tensor);
   const stoppedAt = () => stopped;
   return { learn, tensor, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt };
 }
@@ -55,41 +55,41 @@ const heldFor = (e) => (e.held > 0 ? ` The program waits ${units.time(e.held)}.`
 const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);
 
 const because = {
-  op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is asked for',
-  save: ', because it is saved', size: ', because the size of a result hangs on it', policy: ': nobody asked for it, FERRY_POLICY=silent copies unasked',
+  op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is read',
+  save: ', because it is saved', size: ', because the size of a result depends on it', policy: ': an implicit copy, which FERRY_POLICY=silent allows',
 };
 
 const sentences = {
   session: (e) => `${e.program ?? 'The program'} starts${cards(e)}.`,
   source: (e) => `Its source is ${units.baseName(e.path ?? 'unknown')}.`,
   alloc: (e) => (e.mem === 'foreign'
-    ? `${units.bytes(e.bytes)} of the program's own memory become a tensor's: nothing is reserved, nothing copied.`
-    : `${units.bytes(e.bytes)} are reserved in ${memoryName(e.device)}${rounding(e)}.`),
-  free: (e, n) => `${units.bytes(n.bytesOf(e.storage) ?? e.bytes)} of ${n.storage(e.storage)} are given back to ${memoryName(n.deviceOf(e.storage))}.`,
+    ? `${units.bytes(e.bytes)} of the program's own memory are used by a tensor: nothing is allocated or copied.`
+    : `${units.bytes(e.bytes)} are allocated in ${memoryName(e.device)}${rounding(e)}.`),
+  free: (e, n) => `${units.bytes(n.bytesOf(e.storage) ?? e.bytes)} of ${n.storage(e.storage)} are freed in ${memoryName(n.deviceOf(e.storage))}.`,
   tensor: (e, n) => (e.view_of
     ? `${n.tensor(e.tensor)} is a view of ${n.tensor(e.view_of)}: same bytes, nothing copied.`
     : `${n.tensor(e.tensor)}, ${units.tuple(list(e.shape))} of ${e.dtype}, lives in ${memoryName(e.device)}.`),
-  name: (e) => `The tensor is called ${e.name} from now on.`,
-  drop: (e, n) => `The handle ${n.tensor(e.tensor)} is gone (${whyGone[e.why] ?? 'released'}).`,
+  name: (e) => `The tensor is now called ${e.name}.`,
+  drop: (e, n) => `The handle ${n.tensor(e.tensor)} is released (${whyReleased[e.why] ?? 'dropped'}).`,
   copy: (e, n) => copied(e, n) + heldFor(e),
   op: (e, n) => operated(e, n),
-  complete: (e) => `It is done, ${units.time(e.end - e.start)} after it began.${parts(e)}`,
+  complete: (e) => `It finished ${units.time(e.end - e.start)} after it began.${parts(e)}`,
   sync: (e) => `The program waits for ${awaited(e)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   segment: (e, n) => reserved(e, n),
-  segment_free: (e) => `${units.bytes(e.bytes)} that no tensor uses go back to ${memoryName(e.device)}.`,
-  event_record: (e) => `Event ${e.event ?? '?'} is put into ${stream(e)}: it stands for all that is queued there by now.`,
-  event_wait: (e) => `What follows in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
+  segment_free: (e) => `${units.bytes(e.bytes)} that no tensor uses are returned to ${memoryName(e.device)}.`,
+  event_record: (e) => `Event ${e.event ?? '?'} is recorded in ${stream(e)}: it completes when all work queued there so far is done.`,
+  event_wait: (e) => `Later work in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
   query: (e) => `The program asks whether ${e.scope === 'event' ? `event ${e.event ?? '?'} was reached` : `${stream(e)} has finished`}: ${e.done ? 'yes' : 'not yet'}.`,
-  record_stream: (e, n) => `${n.tensor(e.tensor)} is used in ${stream(e)} too: its memory is kept until that stream is done with it.`,
-  data_race: (e, n) => `Data race: ${dataRaces[e.type] ?? 'two accesses that nothing orders'}, at ${n.storage(e.storage)}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
+  record_stream: (e, n) => `${n.tensor(e.tensor)} is used in ${stream(e)} too: its memory is not reused before that stream is done with it.`,
+  data_race: (e, n) => `Data race: ${dataRaces[e.type] ?? 'two accesses without an order'}, at ${n.storage(e.storage)}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
   set_device: (e) => `${e.device ?? 'Another card'} is the current card from here on.`,
   set_stream: (e) => `Work goes to ${stream(e)} from here on.`,
   peer: (e) => `${e.from ?? 'A card'} can ${e.can ? '' : 'not '}reach ${e.to ?? 'another'} directly${e.can ? '' : ': copies between them go through CPU RAM'}.`,
   mode: (e) => `${e.mode === 'launch_blocking' ? 'Launch blocking' : e.mode ?? 'A mode'} is ${e.on ? 'on' : 'off'}.`,
-  oom: (e) => `${memoryName(e.device)} is full: ${units.bytes(e.asked)} asked for, ${units.bytes(e.free)} free.`,
-  mark: (e) => e.text === undefined ? `The program looks at the clock: ${units.time(e.now)} since its start.` : `The program notes: ${quoted(e.text)}.`,
+  oom: (e) => `${memoryName(e.device)} is full: ${units.bytes(e.asked)} requested, ${units.bytes(e.free)} free.`,
+  mark: (e) => e.text === undefined ? `The program reads the clock: ${units.time(e.now)} since its start.` : `The program notes: ${quoted(e.text)}.`,
   given: (e) => `The lesson provides ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is submitted as an answer, from ${memoryName(e.device)}.`,
   values: (e, n) => `${n.tensor(e.tensor)} holds ${sample(e, n.dtypeOf(e.tensor))}.`,
@@ -101,7 +101,7 @@ const sentences = {
   end: (e) => `${ended(e)}${living(e)}`,
 };
 
-// A card's first segment is what the first tensor there seems to cost.
+// A card's first segment looks like the cost of its first tensor.
 function reserved(e, n) {
   if (e.mem === 'pinned') return `Ferry page-locks ${units.bytes(e.bytes)} of CPU RAM, which the card's copy engine reads and writes directly.${heldFor(e)}`;
   if (n.isFirstUse(e)) return `First use of ${processor(e.device)}: Ferry reserves ${units.bytes(e.bytes)} to share among tensors (once${e.held > 0 ? `, ${units.time(e.held)}` : ''}).`;
@@ -115,27 +115,27 @@ const dataRaces = {
   race: 'two streams touch the same bytes and nothing orders them', reuse: 'another stream may still use what these bytes were before',
 };
 const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
-const whyGone = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
+const whyReleased = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
 const whySync = {
-  item: ', to know a value', print: ', to print', save: ', to save', size: ', to know the size of a result', copy: ', before the bytes can come home', free: ', before it frees memory',
+  item: ', to read a value', print: ', to print', save: ', to save', size: ', to know the size of a result', copy: ', before the bytes can be copied back', free: ', before it frees memory',
   oom: ', to make room', policy: ', because of launch blocking',
 };
 
 export const spoken = new Set(Object.keys(sentences));
 
-/** The sentence of an event. Unknown kinds are named, never hidden. */
+/** The sentence of an event. Unknown kinds get one too. */
 export function sentence(e, n) {
   if (!e || typeof e !== 'object') return 'This line of the log cannot be read.';
   const say = Object.hasOwn(sentences, e.kind) ? sentences[e.kind] : null;
   return say ? say(e, n).trim() : `An event of kind ${quoted(e.kind)}, which this page does not know.`;
 }
 
-// What matters most in a step says what the step is about.
+// A step's sentence is that of its first event kind in this order.
 const WEIGHT = ['error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sync', 'answer', 'given', 'host_read', 'tensor', 'mark', 'free', 'drop',
   'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream', 'set_stream', 'set_device', 'peer', 'mode', 'segment',
   'segment_free'];
 
-/** The sentence of a step: its weightiest event's, or one for many. */
+/** The sentence of a step: its most important event's, or a summary. */
 export function stepSentence(events, step, n) {
   const inside = events.slice(step.from, step.to + 1);
   const frees = inside.filter((e) => e?.kind === 'free');
@@ -145,34 +145,34 @@ export function stepSentence(events, step, n) {
   const kind = WEIGHT.find((k) => k !== 'op' || !inside.some((e) => e?.kind === 'alloc') ? inside.some((e) => e?.kind === k) : false);
   const found = inside.find((e) => e?.kind === kind) ?? inside[0];
   const alloc = inside.find((e) => e?.kind === 'alloc');
-  return kind === 'tensor' && alloc ? born(found, alloc, inside, n) : sentence(found, n);
+  return kind === 'tensor' && alloc ? createdSentence(found, alloc, inside, n) : sentence(found, n);
 }
 
-function born(tensor, alloc, inside, n) {
+function createdSentence(tensor, alloc, inside, n) {
   const empty = !inside.some((e) => e?.kind === 'op' || e?.kind === 'host_write' || e?.kind === 'values');
   const where = `${units.tuple(list(tensor.shape))} of ${tensor.dtype}, ${units.bytes(alloc.asked ?? alloc.bytes)}`;
   return empty
     ? `${n.tensor(tensor.tensor)} is allocated, still empty, in ${memoryName(alloc.device)}: ${where}.`
-    : `${n.tensor(tensor.tensor)} is born in ${memoryName(alloc.device)}: ${where}.`;
+    : `${n.tensor(tensor.tensor)} is created in ${memoryName(alloc.device)}: ${where}.`;
 }
 
 function leaving(inside, frees, drops, n) {
-  const gone = drops.map((e) => n.tensor(e.tensor));
+  const released = drops.map((e) => n.tensor(e.tensor));
   const bytes = frees.reduce((sum, e) => sum + (n.bytesOf(e.storage) ?? e.bytes ?? 0), 0);
-  if (drops.length === 0) return frees.length === 1 ? sentence(frees[0], n) : `${units.bytes(bytes)} are given back.`;
-  const why = whyGone[drops[0].why] ?? 'released';
-  const who = gone.length > 4 ? units.plural(gone.length, 'tensor') : and(gone);
-  const many = gone.length > 1;
+  if (drops.length === 0) return frees.length === 1 ? sentence(frees[0], n) : `${units.bytes(bytes)} are freed.`;
+  const why = whyReleased[drops[0].why] ?? 'released';
+  const who = released.length > 4 ? units.plural(released.length, 'tensor') : and(released);
+  const many = released.length > 1;
   const users = [...new Set(drops.flatMap((e) => n.keepers(e.tensor, drops.at(-1).seq)))];
   const stay = users.length ? `: ${users.length > 4 ? units.plural(users.length, 'tensor') : and(users)} still use${users.length > 1 ? '' : 's'} them` : '';
-  const given = bytes ? `; ${units.bytes(bytes)} are given back` : `; ${many ? 'their' : 'its'} bytes stay${stay}`;
+  const given = bytes ? `; ${units.bytes(bytes)} are freed` : `; ${many ? 'their' : 'its'} bytes stay${stay}`;
   return `${who} ${many ? 'are' : 'is'} released (${why})${given}.`;
 }
 
-/** All that is known about a box, for hover and keyboard alike. */
+/** Everything known about a box, as lines of its tooltip. */
 export function about(storage, handle, name, stale) {
-  const born = storage.born?.line ? `, born at line ${storage.born.line}` : '';
-  const rounded = storage.asked !== storage.bytes ? `${storage.asked.toLocaleString('en')} bytes asked, ${storage.bytes.toLocaleString('en')} taken`
+  const created = storage.created?.line ? `, created at line ${storage.created.line}` : '';
+  const rounded = storage.asked !== storage.bytes ? `${storage.asked.toLocaleString('en')} bytes requested, ${storage.bytes.toLocaleString('en')} allocated`
     : `${storage.bytes.toLocaleString('en')} bytes`;
   const what = handle ? `${units.tuple(handle.shape)} ${handle.dtype}` : 'no tensor yet';
   const reuse = storage.tenant ? `; this address was used before${storage.tenant > 1 ? `, ${storage.tenant} times` : ''}` : '';
@@ -181,7 +181,7 @@ export function about(storage, handle, name, stale) {
   const values = storage.sample?.data.length ? `Values: ${storage.sample.data.map((x) => units.value(x, handle?.dtype)).join(', ')}${storage.sample.count > storage.sample.data.length ? ' …' : ''}` : '';
   return [
     `${name} in ${memoryName(storage.device)} (${storage.device})${state ? `, ${state}` : ''}`,
-    what, `${rounded} at ${storage.addr}${reuse}${born}`, values,
+    what, `${rounded} at ${storage.addr}${reuse}${created}`, values,
   ].filter(Boolean);
 }
 
@@ -191,7 +191,7 @@ function cards(e) {
   return card.kind === 'sim' ? ` with a simulated GPU (${card.card ?? card.name}); times are modelled` : ` on ${card.card ?? card.name}; times are ${e.clock ?? 'measured'}`;
 }
 
-const rounding = (e) => (e.asked !== undefined && e.asked !== e.bytes ? ` (${units.bytes(e.asked)} asked for, rounded up)` : '');
+const rounding = (e) => (e.asked !== undefined && e.asked !== e.bytes ? ` (${units.bytes(e.asked)} requested, rounded up)` : '');
 
 function copied(e, n) {
   const from = e.src?.device;
@@ -211,10 +211,10 @@ function operated(e, n) {
   return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }
 
-// A simulated card's products are OpenBLAS's, where a real card would ask cuBLAS.
+// A simulated card multiplies with OpenBLAS, a real one with cuBLAS.
 function library(e) {
-  const stands = e.device !== 'cpu' && String(e.blas).startsWith('cblas_');
-  return stands ? `OpenBLAS (${e.blas}), which stands in for cuBLAS here` : e.blas;
+  const simulated = e.device !== 'cpu' && String(e.blas).startsWith('cblas_');
+  return simulated ? `OpenBLAS (${e.blas}), which stands in for cuBLAS here` : e.blas;
 }
 
 // A message of several lines, as sentences.
@@ -225,8 +225,8 @@ function lines(words) {
 
 function parts(e) {
   const named = [['overhead', 'overhead'], ['staging', 'staging'], ['wire', 'on the wire']];
-  const said = named.filter(([key]) => e[key] > 0).map(([key, label]) => `${units.time(e[key])} ${label}`);
-  return said.length > 1 ? ` Its cost: ${said.join(', ')}.` : '';
+  const costs = named.filter(([key]) => e[key] > 0).map(([key, label]) => `${units.time(e[key])} ${label}`);
+  return costs.length > 1 ? ` Its cost: ${costs.join(', ')}.` : '';
 }
 
 function sample(e, dtype) {

@@ -1,4 +1,4 @@
-// highlight.js: C in a few colours. It marks; it does not parse.
+// highlight.js: C syntax highlighting by regular expressions, without parsing.
 
 const TOKENS = new RegExp([
   String.raw`(?<comment>\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*)`,
@@ -8,7 +8,7 @@ const TOKENS = new RegExp([
   String.raw`(?<number>\b\d[\w.]*\b)`,
 ].join('|'), 'g');
 
-/** A fragment with one span for each token that has a colour. */
+/** A fragment with a span for each coloured token. */
 export function highlight(code) {
   const out = document.createDocumentFragment();
   let last = 0;
@@ -24,7 +24,7 @@ export function highlight(code) {
   return out;
 }
 
-/** The same, line by line: a comment over several lines keeps its colour in each. */
+/** The same as one fragment per line: a comment of several lines keeps its colour in each. */
 export function highlightLines(code) {
   const lines = [document.createDocumentFragment()];
   for (const node of [...highlight(code).childNodes]) {

@@ -1,8 +1,8 @@
-// ledger.js: what has been moved and paid so far: bytes, trips, time held.
+// ledger.js: the cost so far: bytes, trips, time blocked.
 
 import * as units from '../model/units.js';
 
-/** root: a <dl>. Writes a figure only when it changed. */
+/** root: a <dl>. The DOM is written only on change. */
 export function ledger(root) {
   const cells = new Map();
 
@@ -26,24 +26,24 @@ export function ledger(root) {
     return { figure, note };
   }
 
-  /** veiled: the copies are still to be guessed, and not told. */
-  function show(state, veiled = false) {
+  /** hidden: the learner still has to guess the copies, so their figures are not shown. */
+  function show(state, hidden = false) {
     const { h2d, d2h, held, ops } = state.ledger;
     const share = state.t > 0 ? Math.min(100, Math.round((100 * held) / state.t)) : 0;
-    if (veiled) veil();
-    else crossings(h2d, d2h);
+    if (hidden) hideCopies();
+    else showCopies(h2d, d2h);
     set('Time spent waiting in Ferry calls', units.time(held), held ? `${share} % of ${units.time(state.t)}` : 'not yet');
     set('Operations', units.plural((ops.cpu ?? 0) + (ops.gpu ?? 0), 'op'), `${ops.cpu ?? 0} on CPU, ${ops.gpu ?? 0} on GPU`);
   }
 
-  function crossings(h2d, d2h) {
+  function showCopies(h2d, d2h) {
     set('Over the bus', units.bytes(h2d.bytes + d2h.bytes), units.plural(h2d.trips + d2h.trips, 'trip'));
     set('To the GPU', units.bytes(h2d.bytes), units.plural(h2d.trips, 'copy', 'copies'));
     set('Back home', units.bytes(d2h.bytes), units.plural(d2h.trips, 'copy', 'copies'));
   }
 
-  function veil() {
-    set('Over the bus', '?', 'told after your guess');
+  function hideCopies() {
+    set('Over the bus', '?', 'shown after your guess');
     set('To the GPU', '?', 'copies');
     set('Back home', '?', 'copies');
   }

@@ -1,9 +1,9 @@
-// panes.js: what is shown where: on a narrow page the run or the lesson, in the program's pane the run's
-// source or the learner's file, on the stage the picture or the table.
+// panes.js: which pane is visible: on a narrow page the run or the lesson, in the program's pane the run's
+// source or the learner's file, on the stage the picture or the event table.
 
 const $ = (id) => document.getElementById(id);
 
-/** changed(): the picture must be arranged again. */
+/** changed(): called when the picture needs a new layout. */
 export function panes(changed) {
   let table = false;
 
@@ -22,7 +22,7 @@ export function panes(changed) {
     tabs(['tab-source', 'tab-editor'], `tab-${which}`);
     $('source').hidden = which !== 'source';
     $('editor').hidden = which !== 'editor';
-    document.body.dataset.program = which; // the open editor takes room from the picture
+    document.body.dataset.program = which; // style.css makes the picture smaller for the editor
     if (focus) {
       show('watch');
       $('code').focus();
@@ -38,7 +38,7 @@ export function panes(changed) {
     changed();
   }
 
-  // Arrow keys go from tab to tab, as in every list of tabs.
+  // Arrow keys move between tabs, as ARIA recommends.
   function arrows(list) {
     list.addEventListener('keydown', (event) => {
       if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;

@@ -1,10 +1,10 @@
-// source.js: the program's text. The line at work is lit, a waiting line is marked, and in the margin
-// stands what each line has cost so far.
+// source.js: the program's text. The current line is highlighted, a waiting line is marked, and the margin
+// shows what each line has cost so far.
 
 import * as units from '../model/units.js';
 import { highlightLines } from './highlight.js';
 
-/** root: the <ol> for the lines; title: where the file's name goes. */
+/** root: the <ol> for the lines; title: the element for the file's name; jump(line): called on a click. */
 export function sourcePane(root, title, jump) {
   let shown = ''; // path and text on show
   let rows = [];
@@ -48,14 +48,14 @@ export function sourcePane(root, title, jump) {
     lit = next;
   }
 
-  // Within its own pane only: the page itself never jumps.
+  // Scrolls only this pane, never the page.
   function reveal(li) {
     const pane = root.parentElement;
     const top = li.offsetTop - root.offsetTop;
     if (top < pane.scrollTop + 30 || top > pane.scrollTop + pane.clientHeight - 60) pane.scrollTop = top - pane.clientHeight / 2;
   }
 
-  // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, the program's wait, and what reserving memory took beside it.
+  // "12 KiB · 6.6 µs + 100 µs": bytes over the bus, time blocked, and time to reserve a segment.
   function entry({ bytes, held, taking }) {
     const own = [bytes && units.bytes(bytes), held && units.time(held)].filter(Boolean).join(' · ');
     return [own, taking && units.time(taking)].filter(Boolean).join(' + ');
@@ -67,7 +67,7 @@ export function sourcePane(root, title, jump) {
     return parts.filter(Boolean).join('; ');
   }
 
-  // The margin is as wide as its longest entry on every line, and code scrolls beneath it.
+  // All lines have a margin as wide as the longest entry; long code scrolls beneath it.
   function cost(lines, path) {
     let longest = 0;
     rows.forEach(({ cost: cell }, i) => {
@@ -84,11 +84,11 @@ export function sourcePane(root, title, jump) {
     root.style.setProperty('--cost', `${longest * 0.57}em`);
   }
 
-  /** Show the state after a step: its file, its line, and whether that line is waiting. */
+  /** Shows the state after a step: its file, its line, and whether that line waits. */
   function show(state, { file, line, held }) {
     const path = state.sources.has(file) ? file : (state.sources.keys().next().value ?? '');
     if (path) fill(path, state.sources.get(path));
-    else fill(file || 'no source', `The log holds no text of ${file || 'the program'}.`);
+    else fill(file || 'no source', `The log does not contain the source of ${file || 'the program'}.`);
     light(file === path || !file ? line : 0, held);
     cost(state.lines, path);
   }

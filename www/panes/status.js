@@ -1,4 +1,4 @@
-// status.js: the header's words: whose times these are, whether the picture is live, whose folder this is.
+// status.js: the header: where the times come from, whether the picture is live, which folder this is.
 
 import * as units from '../model/units.js';
 
@@ -14,11 +14,11 @@ export function badge(node, state, why) {
   if (node.title !== title) node.title = title;
 }
 
-/** What stands behind the badge: {words, figures: [name, value] ...} for who wants to know. */
+/** The badge's details: {words, figures: [name, value] ...}. */
 export function behind(state, why) {
   const card = gpu(state);
   const words = isMeasured(state) ? `The times were measured on ${card?.card || 'the machine that ran this'}.`
-    : `No time here was measured: each is computed from the figures below, so that every machine shows the same. ${reason(card, why)}`;
+    : `These times are not measured but computed from the figures below, so they are the same on every machine. ${reason(card, why)}`;
   return { words: words.trim(), figures: Object.entries(card?.model ?? {}).map(([name, value]) => [name.replaceAll('_', ' '), figure(name, value)]) };
 }
 
@@ -38,23 +38,23 @@ function figure(name, value) {
   return /chunk|bytes/.test(name) ? units.bytes(value) : units.time(value);
 }
 
-/** Live, playing, paused, finished, killed; or the server is gone. */
+/** Live, playing, paused, finished, killed, or disconnected. */
 export function live(node, { position, run, link }) {
-  const [state, words] = say(position, run, link);
+  const [state, words] = describe(position, run, link);
   if (node.dataset.state !== state) node.dataset.state = state;
   if (node.textContent !== words) node.textContent = words;
 }
 
-function say(position, run, link) {
-  if (link !== 'open' && !run.ended) return ['gone', 'Server gone'];
+function describe(position, run, link) {
+  if (link !== 'open' && !run.ended) return ['gone', 'Disconnected'];
   if (position.playing && !run.ended && position.atEnd) return ['live', 'Live'];
   if (position.playing) return ['playing', run.ended ? 'Playing' : 'Playing · live'];
-  if (!run.ended) return ['paused', 'Paused · live goes on'];
+  if (!run.ended) return ['paused', 'Paused · run continues'];
   if (position.atEnd) return run.killed ? ['killed', 'Killed'] : ['ended', 'Finished'];
   return ['paused', 'Paused'];
 }
 
-/** Which folder this page is of: two of them may be open. The end of its name is what tells them apart. */
+/** The folder of this page, since several pages may be open. Long paths are shortened to their end. */
 export function folder(node, { folder: path, mode }) {
   node.hidden = typeof path !== 'string' || !path;
   if (node.hidden) return;

@@ -1,12 +1,12 @@
-// table.js: every event as a row, for those who read rather than watch. It says the same sentences as
-// the narration, and shows a window of the rows when there are very many.
+// table.js: every event as a row, with the same sentences as the narration. Very long runs are shown in a
+// window of PAGE rows.
 
 import * as units from '../model/units.js';
 import { sentence } from '../model/words.js';
 
 const PAGE = 400;
 
-/** root: the <tbody>; more: a note on what is not shown; jump(seq) moves the run there. */
+/** root: the <tbody>; more: the element for the note on hidden rows; jump(seq) moves the run there. */
 export function eventTable(root, more, jump) {
   let first = -1;
   let count = -1;
@@ -30,7 +30,7 @@ export function eventTable(root, more, jump) {
     return tr;
   }
 
-  /** Show the rows around `seq`; from..to is the step they belong to. */
+  /** Shows the rows around the step from..to, and marks that step's. */
   function show(events, names, { from, to }) {
     const start = events.length <= PAGE ? 0 : Math.max(0, Math.min(events.length - PAGE, from - PAGE / 2));
     const end = Math.min(events.length, start + PAGE);

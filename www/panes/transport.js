@@ -1,11 +1,11 @@
-// transport.js: the controls of playback and the keys.
+// transport.js: playback controls and keyboard shortcuts.
 
 const $ = (id) => document.getElementById(id);
 
 const PLAY = 'M4 2.5v11l9-5.5z';
 const PAUSE = 'M4 3h3v10H4zM9 3h3v10H9z';
 
-/** time: the clock; current(): the run on show; byHand(): the learner chose a step. */
+/** time: the clock; current(): the selected run; byHand(): called when the learner chose a step. */
 export function transport(time, current, pane, byHand) {
   function go(step, move) {
     time.go(step, move);
@@ -15,7 +15,7 @@ export function transport(time, current, pane, byHand) {
   const step = (by) => go(time.position.step + by, by > 0);
   const toggle = () => (time.position.playing ? time.pause() : time.play());
 
-  // To the nearest step of another line.
+  // To the nearest step of a different line.
   function line(by) {
     const steps = current()?.steps ?? [];
     let i = time.position.step;
@@ -33,7 +33,7 @@ export function transport(time, current, pane, byHand) {
 
   const write = (node, key, value) => node[key] !== value && (node[key] = value);
 
-  /** Show the clock's position; writes only what changed. */
+  /** Shows the clock's position. The DOM is written only on change. */
   function show(position, run) {
     const last = Math.max(0, run.steps.length - 1);
     write($('scrub'), 'max', String(last));

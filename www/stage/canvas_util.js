@@ -1,4 +1,4 @@
-// pen.js: the few shapes that every drawing file needs. Nothing here knows about tensors.
+// canvas_util.js: shapes and text that all drawing files share. Knows nothing about tensors.
 
 export function rounded(c, { x, y, w, h }, r) {
   c.beginPath();
@@ -25,7 +25,7 @@ function fit(c, words, max) {
 
 export const distance = (a, b) => Math.hypot(b[0] - a[0], b[1] - a[1]);
 
-/** The point at share `t` (0..1) of the way along a polyline. */
+/** The point at fraction `t` (0..1) of a polyline's length. */
 export function along(points, t) {
   const lengths = points.slice(1).map((p, i) => distance(points[i], p));
   let left = lengths.reduce((a, b) => a + b, 0) * t;
@@ -40,7 +40,7 @@ export function along(points, t) {
   return { x: points[0][0], y: points[0][1], segment: 0 };
 }
 
-/** A polyline with softly turned corners, up to share `t` of its length. */
+/** Strokes a polyline with rounded corners, up to fraction `t` of its length. */
 export function path(c, points, t = 1) {
   const end = along(points, t);
   c.beginPath();
@@ -65,13 +65,13 @@ export function arrow(c, from, to, size) {
   c.fill();
 }
 
-/** Slow, fast, slow. */
+/** Ease-in-out. */
 export function ease(t) {
   const x = Math.min(1, Math.max(0, t));
   return x < 0.5 ? 4 * x * x * x : 1 - (-2 * x + 2) ** 3 / 2;
 }
 
-/** The share of the stretch a..b that t has covered, 0 before and 1 after. */
+/** The fraction of the interval a..b that t has covered: 0 before it, 1 after it. */
 export function part(t, a, b) {
   return Math.min(1, Math.max(0, (t - a) / (b - a)));
 }

@@ -1,17 +1,17 @@
-// clock.js: the only clock of the page. It moves a position over the steps of a run: which step, and
-// how far its motion has come (0..1). It knows neither events nor drawing.
+// clock.js: the only clock of the page. It advances a position over the steps of a run: which step, and
+// the progress of its animation (0..1). It knows neither events nor drawing.
 
-const MOTION = 0.7; // share of a step's time in which things move; the rest lets it sink in
+const MOTION = 0.7; // fraction of a step's time that is animated; the rest is a pause
 
 /**
- * host: {count() -> steps there are, duration(i) -> ms, changed(position)}. `changed` is called at most
- * once a frame, and only when something did change.
+ * host: {count() -> number of steps, duration(i) -> ms, changed(position)}. `changed` is called at most
+ * once per frame, and only after a change.
  */
 export function clock(host) {
   const at = { step: 0, progress: 1, playing: false, follow: false, speed: 1 };
   let frame = 0;
   let last = 0;
-  let still = false; // reduced motion: steps jump, and their trails tell the way
+  let still = false; // reduced motion: steps are shown finished, without animation
 
   const motion = () => Math.min(1, at.progress / MOTION);
   const report = () => host.changed({ ...at, m: motion(), atEnd: at.step >= host.count() - 1 });
@@ -50,7 +50,7 @@ export function clock(host) {
   }
 
   return {
-    /** Show a step; with `move` its motion plays once, without it lies there finished. */
+    /** Shows a step; with `move` its animation plays once, without it the step is shown finished. */
     go(step, move = false) {
       at.step = Math.max(0, Math.min(host.count() - 1, step));
       at.progress = move && !still ? 0 : 1;
@@ -70,7 +70,7 @@ export function clock(host) {
       run();
       report();
     },
-    /** A live run goes on: stay in play at its end and wait for more. */
+    /** For a live run: keep playing at its end and wait for more steps. */
     follow(on) {
       at.follow = on;
       run();
@@ -83,9 +83,9 @@ export function clock(host) {
       still = on;
       run();
     },
-    /** New steps came, or the picture must be drawn again. */
+    /** New steps arrived, or the picture must be redrawn. */
     poke: run,
-    /** From the first step, in play. */
+    /** Plays from the first step. */
     restart() {
       Object.assign(at, { step: 0, progress: 0, playing: true });
       run();

@@ -1,13 +1,13 @@
-// palette.js: a hue and a pattern for every tensor, and the colours of the theme.
+// colours.js: a hue and a pattern for every tensor, and the colours of the theme.
 //
-// The hues are Okabe and Ito's, which colour-blind people tell apart; the pattern says the same
-// without any colour. A tensor and all copies of it share both.
+// The hues are Okabe and Ito's, which colour-blind people can tell apart; the pattern identifies the
+// tensor without colour. A tensor and all its copies share both.
 
 const HUES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b3a400'];
 export const PATTERNS = ['solid', 'stripes', 'dots', 'bars', 'checks', 'waves', 'cross'];
 
-/** Look of the index-th tensor of a run: {hue, pattern}. The 8th has the first hue and another pattern. */
-export function look(index) {
+/** The {hue, pattern} of the index-th tensor of a run. The 8th has the first hue and another pattern. */
+export function tensorStyle(index) {
   const round = Math.floor(index / HUES.length);
   return { hue: HUES[index % HUES.length], pattern: PATTERNS[(index + round) % PATTERNS.length] };
 }
@@ -24,7 +24,7 @@ export function theme(style) {
 
 const tiles = new Map();
 
-/** A canvas pattern: `kind` drawn in `ink` over `hue`. Made once for each scale of the screen. */
+/** A canvas pattern: `kind` drawn in `ink` over `hue`. Cached per scale of the screen. */
 export function tile(ctx, kind, hue, ink, scale) {
   const key = `${kind} ${hue} ${ink} ${scale}`;
   if (!tiles.has(key)) tiles.set(key, makeTile(kind, hue, ink, scale));

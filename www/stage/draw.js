@@ -1,8 +1,8 @@
-// draw.js: boxes in, pixels out. Everything is a function of the scene: the layout, what happens in
-// the step, how far its motion has come (0..1) and the theme.
+// draw.js: boxes in, pixels out. A pure function of the scene: the layout, the actions of
+// the step, the progress m of its animation (0..1) and the theme.
 
 import * as units from '../model/units.js';
-import { look, tile } from './colours.js';
+import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
 import { drawCopy, drawOp, drawTrailBelow, drawWait } from './motion.js';
 import { drawLanes } from './lanes.js';
@@ -46,7 +46,7 @@ function drawMemory(c, th, memory, { tall, low }) {
   const name = host ? 'CPU RAM' : `GPU VRAM${memory.device === 'cuda:0' ? '' : ` ${memory.device}`}`;
   const w = text(c, none ? 'No GPU' : name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
   const about = summary(memory, none, tall || low);
-  const badge = low && host ? 150 : 0; // where the program's line is told
+  const badge = low && host ? 150 : 0; // room for the program's line
   const place = tall || low ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
   text(c, about, place[0], place[1], { font: `12px ${th.sans}`, color: th.soft, max: place[2] });
   drawCores(c, th, memory, host, none);
@@ -119,7 +119,7 @@ function drawChevrons(c, th, { from, to }, way) {
   }
 }
 
-// The program's own place: the line it is at, and whether it goes on or waits.
+// The program's state: its current line, and whether it waits.
 function drawProgram(c, { layout, theme: th, line, waits, scale }) {
   const host = layout.memories[0];
   if (!line || layout.tall) return;
@@ -143,7 +143,7 @@ function drawProgram(c, { layout, theme: th, line, waits, scale }) {
 
 // ---- tensors --------------------------------------------------------------------------------------
 
-// A box that the new layout has put elsewhere slides there first.
+// A box that the new layout moved slides to its new place.
 function placed(box, m) {
   if (!box.before || m >= 0.35) return box;
   const t = ease(m / 0.35);
@@ -151,7 +151,7 @@ function placed(box, m) {
   return { ...box, x: mix('x'), y: mix('y'), w: mix('w'), h: mix('h'), scale: mix('scale') };
 }
 
-// How a box looks at this moment of the step.
+// A box's appearance at this moment of the step.
 function stateOf(scene, box) {
   const { actions, m } = scene;
   const s = { alpha: 1, empty: box.empty, unused: box.empty, glow: 0 };
@@ -183,15 +183,15 @@ function markOp(s, a, box, m) {
 
 function drawBox(c, scene, box, s) {
   const { theme: th, scale } = scene;
-  const { hue, pattern } = look(box.index);
-  const gone = box.freed && s.leaving === undefined;
+  const { hue, pattern } = tensorStyle(box.index);
+  const freed = box.freed && s.leaving === undefined;
   c.save();
-  c.globalAlpha = gone ? 0.55 : s.alpha;
+  c.globalAlpha = freed ? 0.55 : s.alpha;
   const r = Math.max(3, 9 * box.scale);
-  if (s.glow > 0 && !gone) drawGlow(c, box, r, hue, s.glow);
-  if (gone || s.empty) drawOutline(c, th, box, r, gone || s.unused ? th.faint : hue);
+  if (s.glow > 0 && !freed) drawGlow(c, box, r, hue, s.glow);
+  if (freed || s.empty) drawOutline(c, th, box, r, freed || s.unused ? th.faint : hue);
   else drawFilled(c, { th, scale, box, r, hue, pattern, leaving: s.leaving });
-  drawLabel(c, th, box, s, gone);
+  drawLabel(c, th, box, s, freed);
   if (scene.focus === box.storage) drawFocus(c, th, box, r);
   c.restore();
 }
@@ -217,7 +217,7 @@ function drawOutline(c, th, box, r, color) {
   c.setLineDash([]);
 }
 
-// A tinted body for the words, and a band in full hue and pattern that says which tensor it is.
+// A tinted body for the text, and a band in full hue and pattern that identifies the tensor.
 function drawFilled(c, { th, scale, box, r, hue, pattern, leaving = 1 }) {
   c.save();
   c.globalAlpha *= 0.35 + 0.65 * leaving;
@@ -248,10 +248,10 @@ function drawFilled(c, { th, scale, box, r, hue, pattern, leaving = 1 }) {
 
 export const bandWidth = (box) => Math.max(4, 14 * box.scale);
 
-function drawLabel(c, th, box, s, gone) {
+function drawLabel(c, th, box, s, freed) {
   const x = box.x + bandWidth(box) + 8 * box.scale;
   const max = box.x + box.w - x - 5;
-  const color = gone || s.empty ? th.soft : th.ink;
+  const color = freed || s.empty ? th.soft : th.ink;
   if (box.h < 17) return;
   const size = box.h < 30 ? 11 : box.scale < 1.1 ? 13.5 : 15;
   const name = { font: `600 ${size}px ${th.mono}`, color, max };
@@ -263,7 +263,7 @@ function drawLabel(c, th, box, s, gone) {
   const step = box.h / 3.6;
   text(c, box.name, x, box.y + step * 0.86, name);
   text(c, `${units.shape(box.shape)} ${box.dtype}`, x, box.y + step * 1.86, small);
-  const note = gone ? 'freed' : s.empty ? 'reserved' : box.stale ? 'stale' : '';
+  const note = freed ? 'freed' : s.empty ? 'empty' : box.stale ? 'stale' : '';
   const bytes = units.bytes(box.bytes);
   text(c, note ? `${bytes} · ${note}` : bytes, x, box.y + step * 2.76, small);
 }

@@ -1,8 +1,8 @@
-// lanes.js: the strip under the memories: who worked when, in proportion to time. What the program
+// lanes.js: the timeline under the memories: when the program, the bus and the GPU worked. Time that the program
 // spent waiting is hatched.
 
 import * as units from '../model/units.js';
-import { look, tile } from './colours.js';
+import { tensorStyle, tile } from './colours.js';
 import { rounded, text } from './canvas_util.js';
 
 const ROWS = [['host', 'program'], ['bus', 'bus'], ['gpu', 'GPU']];
@@ -40,7 +40,7 @@ function drawSpan(c, scene, span, track, top) {
   c.save();
   c.globalAlpha = now ? 1 : 0.6;
   rounded(c, r, 2);
-  c.fillStyle = waits ? tile(c, 'hatch', '', th.wait, scale) : row === 0 ? th.cpu : look(index).hue;
+  c.fillStyle = waits ? tile(c, 'hatch', '', th.wait, scale) : row === 0 ? th.cpu : tensorStyle(index).hue;
   c.fill();
   if (now || waits) {
     c.lineWidth = 1;
@@ -50,7 +50,7 @@ function drawSpan(c, scene, span, track, top) {
   c.restore();
 }
 
-// A very long run shows the stretch of time that is still remembered, up to its end.
+// Of a very long run, only the most recent part is kept and shown.
 const shareOf = ({ since, total }, t) => Math.min(1, Math.max(0, (t - since) / Math.max(1, total - since)));
 
 function drawNow(c, scene, track, top) {

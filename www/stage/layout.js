@@ -1,16 +1,16 @@
-// layout.js: state in, boxes out. Pure: it measures nothing and draws nothing.
+// layout.js: state in, boxes out. Pure: no measuring and no drawing.
 //
-// CPU RAM lies on the left (or on top, where the page is narrow), the cards' VRAM on the right (or
-// below), the bus between. Within a memory the boxes stand in the order of their addresses; a freed
+// CPU RAM is on the left (or on top, where the page is narrow), the cards' VRAM on the right (or
+// below), the bus between. Within a memory the boxes are sorted by address; a freed
 // one keeps its place as an outline until another storage takes the address.
 
 import { handleOf, isStale } from '../model/state.js';
 
 const GAP = 10;
-const LOW = 330; // px: less than this is too low for heads of two lines
+const LOW = 330; // px: below this height, headings get one line
 const SCALES = [1.3, 1.15, 1, 0.88, 0.76, 0.64, 0.52, 0.4, 0.3, 0.22];
 
-/** Where everything is: {memories, bus, boxes, more, lanes, tall, low}. A low picture leaves the lanes out. */
+/** All positions: {memories, bus, boxes, more, lanes, tall, low}. A low picture has no lanes. */
 export function layout(state, width, height) {
   const tall = width < 620;
   const low = !tall && height < LOW;
@@ -72,7 +72,7 @@ function memory(state, device, rect, tight) {
   };
 }
 
-// A lane each way; pageable memory passes a staging slot at the host's end of it.
+// One lane per direction; copies of pageable memory pass the staging slot at the host's end.
 function wires(rect, tall) {
   const slot = tall ? { w: 54, h: 22 } : { w: 58, h: 34 };
   const lane = (t) => {
@@ -104,7 +104,7 @@ function place(state, memory, tall) {
   return crowd(state, memory, live, sorted);
 }
 
-// Freed storages whose address nobody has taken since; of several at one address, the last.
+// Freed storages whose address was not reused since; of several at one address, the last.
 function vacant(all, live) {
   const freed = all.filter((s) => s.freed !== null).sort((a, b) => b.freed - a.freed);
   const taken = live.slice();
@@ -117,10 +117,10 @@ function overlap(a, b) {
   return address(a) < address(b) + Math.max(1, b.bytes) && address(b) < address(a) + Math.max(1, a.bytes);
 }
 
-// Too many for one screen: the newest that fit, and how many there are besides.
+// If there are too many for the screen: the newest that fit, and the number of the others.
 function crowd(state, memory, live, sorted) {
   const scale = SCALES.at(-1);
-  const newest = live.slice().sort((a, b) => b.bornSeq - a.bornSeq);
+  const newest = live.slice().sort((a, b) => b.createdSeq - a.createdSeq);
   const well = { ...memory.inner, h: memory.inner.h - 18 };
   let n = newest.length;
   let rects = null;
@@ -133,7 +133,7 @@ function crowd(state, memory, live, sorted) {
   return { boxes, more };
 }
 
-/** In rows; a box's area grows with the logarithm of its bytes. Null if they do not fit. */
+/** Arranges boxes in rows; a box's area grows with the logarithm of its bytes. Null if they do not fit. */
 function pack(list, well, scale) {
   const rects = [];
   const gap = Math.max(3, GAP * scale);
@@ -155,7 +155,7 @@ function pack(list, well, scale) {
   return rects;
 }
 
-// From 32 B to 64 MiB each doubling shows; the least one still holds its words.
+// From 32 B to 64 MiB each doubling is visible; the smallest box still has room for its text.
 function boxSize(bytes) {
   const doublings = Math.min(21, Math.max(0, Math.log2(Math.max(1, bytes)) - 5));
   return { w: 98 + 12 * doublings, h: 58 + 1.1 * doublings };

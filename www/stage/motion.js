@@ -1,15 +1,15 @@
-// motion.js: what moves in a step. A copy's packet goes over the bus, through the staging slot where
-// the memory is pageable; an op joins its operands and its result. When the motion is over (m = 1)
-// the way it took stays as a trail, so that a still picture says the same.
+// motion.js: the animation of a step. A copy's packet crosses the bus, through the staging slot if
+// the memory is pageable; an op connects its operands and its result. After the animation (m = 1)
+// the path stays visible as a trail, so that a still picture shows the same.
 
 import * as units from '../model/units.js';
-import { look, tile } from './colours.js';
+import { tensorStyle, tile } from './colours.js';
 import { along, arrow, distance, ease, middle, part, path, rounded, text } from './canvas_util.js';
 
 const boxOf = (layout, storage) => layout.boxes.find((b) => b.storage === storage);
 const memoryOf = (layout, device) => layout.memories.find((m) => m.device === device);
 
-/** The way of a copy: from box to box, over its lane and through the slot; [] if an end is not shown. */
+/** The path of a copy: from box to box, over its lane and through the slot; [] if an end is not shown. */
 export function route(layout, a) {
   const src = boxOf(layout, a.src);
   const dst = boxOf(layout, a.dst);
@@ -20,7 +20,7 @@ export function route(layout, a) {
   return a.dir === 'h2d' ? stops : stops.reverse();
 }
 
-// Both are written from the host's end to the card's; `route` turns them round for d2h.
+// Both run from the host to the card; `route` reverses them for d2h.
 function across(layout, src, dst, lane) {
   const host = src.device === 'cpu' ? src : dst;
   const card = src.device === 'cpu' ? dst : src;
@@ -32,7 +32,7 @@ function across(layout, src, dst, lane) {
   ];
 }
 
-// From a box to the wall at x: straight where nothing stands between, else through the gap above.
+// From a box to the wall at x: straight if nothing is in between, else through the gap above.
 function doorstep(layout, box, x) {
   const y = box.y + box.h / 2;
   const side = x > box.x ? box.x + box.w : box.x;
@@ -54,9 +54,9 @@ function down(src, dst, lane) {
   ];
 }
 
-/** What lies under the boxes: the way of a copy, the lines between an op's operands, its chip and its result. */
+/** Drawn below the boxes: the path of a copy, the lines from an op's operands to its chip and its result. */
 export function drawTrailBelow(c, scene, a) {
-  if (a.type === 'copy') drawWay(c, scene, a);
+  if (a.type === 'copy') drawPath(c, scene, a);
   if (a.type !== 'op' || a.birth) return;
   const chip = chipRect(scene.layout, a);
   if (!chip) return;
@@ -72,7 +72,7 @@ function curve(c, { theme: th }, box, chip, t, out) {
   const end = [Math.min(chip.x + chip.w - 30, Math.max(chip.x + 30, x)), chip.y];
   c.save();
   c.lineWidth = 2;
-  c.strokeStyle = c.fillStyle = look(box.index).hue;
+  c.strokeStyle = c.fillStyle = tensorStyle(box.index).hue;
   c.globalAlpha = 0.9;
   const points = out ? [end, [end[0], (end[1] + y) / 2], [x, (end[1] + y) / 2], [x, y + 5]]
     : [[x, y + 4], [x, (end[1] + y) / 2], [end[0], (end[1] + y) / 2], end];
@@ -83,7 +83,7 @@ function curve(c, { theme: th }, box, chip, t, out) {
 
 const chipRect = (layout, a) => memoryOf(layout, a.device)?.compute;
 
-/** The op's name in the cores that run it. */
+/** The op's name, in the cores that run it. */
 export function drawOp(c, scene, a) {
   const r = chipRect(scene.layout, a);
   if (!r) return;
@@ -105,26 +105,26 @@ export function drawOp(c, scene, a) {
   c.restore();
 }
 
-// Where a copy is now: its way, the share of it that lies behind, and the stop on it.
+// A copy's progress: its path, the fraction covered, and the stop on it.
 function progress({ layout, m }, a) {
   const points = route(layout, a);
   if (points.length < 2) return null;
   const stop = stopShare(layout, a, points);
-  return { points, stop, t: travel(stop, part(m, 0.04, 0.88)), hue: look(boxOf(layout, a.dst).index).hue };
+  return { points, stop, t: travel(stop, part(m, 0.04, 0.88)), hue: tensorStyle(boxOf(layout, a.dst).index).hue };
 }
 
-function drawWay(c, scene, a) {
+function drawPath(c, scene, a) {
   const { points, t, hue } = progress(scene, a) ?? { t: 0 };
   if (t <= 0) return;
   c.save();
   c.lineWidth = 2.25;
   c.strokeStyle = hue;
-  if (a.why === 'policy') c.setLineDash([4, 5]); // a copy that nobody asked for
+  if (a.why === 'policy') c.setLineDash([4, 5]); // an implicit copy
   path(c, points, t);
   c.restore();
 }
 
-/** The packet on its way, or what it leaves: an arrow, a full slot, and what it cost. */
+/** The packet in motion, or afterwards an arrow, a full slot and the cost. */
 export function drawCopy(c, scene, a) {
   const { points, stop, t, hue } = progress(scene, a) ?? {};
   if (!points) return;
@@ -138,7 +138,7 @@ export function drawCopy(c, scene, a) {
   drawCost(c, scene, a);
 }
 
-// Pageable memory stops in the staging slot: at which share of the way that is, or 0.
+// The fraction of the path where a copy of pageable memory stops in the staging slot; 0: no stop.
 function stopShare(layout, a, points) {
   const lane = layout.bus[a.dir];
   if (a.route !== 'staged' || !lane) return 0;
@@ -148,7 +148,7 @@ function stopShare(layout, a, points) {
   return n > 0 ? upTo(n) / upTo(points.length - 1) : 0;
 }
 
-// Share of the way at share `m` of the motion, with a rest at the stop.
+// The fraction of the path at progress `m`, with a pause at the stop.
 function travel(stop, m) {
   if (!stop) return ease(m);
   if (m < 0.45) return stop * ease(m / 0.45);
@@ -174,7 +174,7 @@ function drawSlot(c, { layout, theme: th }, a, filled, hue) {
 
 function drawPacket(c, scene, a, at, box) {
   const { theme: th, scale } = scene;
-  const { hue, pattern } = look(box.index);
+  const { hue, pattern } = tensorStyle(box.index);
   const w = 44 + Math.min(26, Math.max(0, Math.log2(Math.max(1, a.bytes)) - 9)) * 1.6;
   const r = { x: at.x - w / 2, y: at.y - 14, w, h: 28 };
   c.save();
@@ -200,11 +200,11 @@ function drawPacket(c, scene, a, at, box) {
   text(c, box.name, at.x + 5, at.y + 1, font);
 }
 
-// What crossed and how long it took, beside the lane.
+// Bytes and duration, next to the lane.
 function drawCost(c, { layout, theme: th }, a) {
   const lane = layout.bus[a.dir];
   if (!lane) return;
-  const words = `${units.bytes(a.bytes)}${a.why === 'policy' ? ', unasked' : ''}`;
+  const words = `${units.bytes(a.bytes)}${a.why === 'policy' ? ', implicit' : ''}`;
   const took = a.time ? units.time(a.time) : '';
   const bold = { font: `700 13px ${th.sans}`, color: th.ink, align: 'center' };
   const thin = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
@@ -220,12 +220,12 @@ function drawCost(c, { layout, theme: th }, a) {
   text(c, took, x, y + 17, thin);
 }
 
-/** Everything without a way of its own says what it is in the cores of the device it concerns. */
+/** Actions without a path of their own are named in the cores of the device they concern. */
 export function drawWait(c, scene, a) {
   const words = saying(a);
   if (!words) return;
   const { layout, theme: th, scale, m } = scene;
-  const full = a.type === 'error' ? memoryOf(layout, a.device) : null; // the memory that has no room
+  const full = a.type === 'error' ? memoryOf(layout, a.device) : null; // the memory that is full
   const r = (full ?? layout.memories[0]).compute;
   c.save();
   c.globalAlpha = part(m, 0, 0.3);
@@ -249,6 +249,6 @@ function saying(a) {
   if (a.type === 'read') return `read by ${a.via || 'the program'}`;
   if (a.type === 'answer') return `answer “${a.name}” submitted`;
   if (a.type === 'error') return `error: ${String(a.code).replaceAll('_', ' ')}`;
-  if (a.type === 'mark') return a.text === undefined ? `the clock says ${units.time(a.now)}` : `“${a.text}”`;
+  if (a.type === 'mark') return a.text === undefined ? `clock: ${units.time(a.now)}` : `“${a.text}”`;
   return '';
 }

@@ -1,5 +1,5 @@
-// stage.js: the canvas and what lies over it: for every tensor a button without looks, so that pointer,
-// keyboard and screen reader find it where it is drawn. It sizes, calls draw.js and shows hover text.
+// stage.js: the canvas and its overlay: an invisible button for every tensor, so that pointer,
+// keyboard and screen reader find it where it is drawn. It resizes, calls draw.js and shows tooltips.
 
 import { draw } from './draw.js';
 import { layout } from './layout.js';
@@ -16,10 +16,10 @@ export function stage(changed) {
   let size = { w: 0, h: 0, scale: 1 };
   let colors = theme(getComputedStyle(document.body));
   let plan = null; // the layout on show
-  let told = new Map(); // storage -> lines of hover text
+  let tooltips = new Map(); // storage -> lines of hover text
   let focus = 0;
 
-  /** Lay the state out: once a step, not once a frame. */
+  /** Computes the layout: once per step, not per frame. */
   function arrange(state) {
     const before = new Map((plan?.width === size.w ? plan.boxes : []).map((box) => [box.storage, box]));
     plan = layout(state, size.w, size.h);
@@ -27,11 +27,11 @@ export function stage(changed) {
       const { x, y, w, h, scale } = before.get(box.storage) ?? box;
       if (x !== box.x || y !== box.y || scale !== box.scale) box.before = { x, y, w, h, scale };
     }
-    told = new Map(plan.boxes.map((box) => [box.storage, tell(state, box)]));
+    tooltips = new Map(plan.boxes.map((box) => [box.storage, tooltipLines(state, box)]));
     place();
   }
 
-  function tell(state, box) {
+  function tooltipLines(state, box) {
     const storage = state.storages.get(box.storage);
     const lines = about(storage, handleOf(state, storage), box.name, isStale(state, storage));
     const first = state.lineages.get(storage.lineage)?.name;
@@ -39,7 +39,7 @@ export function stage(changed) {
     return lines;
   }
 
-  // One button a box, in the order of the boxes; written only where something changed.
+  // One button per box, in the order of the boxes; the DOM is written only on change.
   function place() {
     const wanted = new Set(plan.boxes.map((b) => b.storage));
     for (const [storage, spot] of spots) {
@@ -50,7 +50,7 @@ export function stage(changed) {
     }
     for (const box of plan.boxes) {
       const spot = spots.get(box.storage) ?? add(box.storage);
-      const label = told.get(box.storage).join('. ');
+      const label = tooltips.get(box.storage).join('. ');
       if (spot.getAttribute('aria-label') !== label) spot.setAttribute('aria-label', label);
       Object.assign(spot.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` });
     }
@@ -77,7 +77,7 @@ export function stage(changed) {
     const moved = focus !== storage;
     focus = storage;
     const tip = $('tip');
-    tip.replaceChildren(...told.get(storage).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
+    tip.replaceChildren(...tooltips.get(storage).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
     tip.hidden = false;
     const left = Math.max(0, Math.min(size.w - tip.offsetWidth, box.x));
     const under = box.y + box.h + 8;
@@ -92,7 +92,7 @@ export function stage(changed) {
     changed();
   }
 
-  /** Draw the arranged boxes. `moment`: what draw.js needs besides layout and looks. */
+  /** Draws the arranged boxes. `moment`: what draw.js needs besides layout and theme. */
   function paint(moment) {
     if (!plan || !size.w) return;
     c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
@@ -115,7 +115,7 @@ export function stage(changed) {
     colors = theme(getComputedStyle(document.body));
   }
 
-  /** Boxes in page coordinates, for the tests. */
+  /** Boxes in page coordinates, for tests. */
   function boxes() {
     const at = canvas.getBoundingClientRect();
     return (plan?.boxes ?? []).map((b) => ({ ...b, pageX: b.x + at.x, pageY: b.y + at.y }));
