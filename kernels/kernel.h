@@ -62,7 +62,7 @@ struct fy_simt_place {
     dim3 thread, block, block_dim, grid_dim;
 };
 extern __thread fy_simt_place fy_simt_at;
-extern __thread bool fy_simt_dry; /* only the shape of a launch is asked for: nothing runs (fy_sim_dry) */
+extern __thread bool fy_simt_dry; /* only the shape of a launch is asked for: nothing runs (fy_sim_dry_run) */
 #define threadIdx fy_simt_at.thread
 #define blockIdx fy_simt_at.block
 #define blockDim fy_simt_at.block_dim

@@ -388,7 +388,7 @@ extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*bo
     if (l.faulty < INT64_MAX) set_fault("%s", l.fault);
 }
 
-extern "C" void fy_sim_dry(bool on) { fy_simt_dry = on; }
+extern "C" void fy_sim_dry_run(bool on) { fy_simt_dry = on; }
 
 extern "C" const char *fy_sim_kernel_fault(void)
 {

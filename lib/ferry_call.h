@@ -309,33 +309,33 @@ typedef struct fy_items { /* the source of FY_EACH */
     size_t n;
 } fy_items;
 
-typedef struct fy_turns {
+typedef struct fy_iterations {
     bool once;
     fy_scope scope; /* of the current iteration */
     fy_items items; /* remaining */
     void *item;
-} fy_turns;
+} fy_iterations;
 
-bool fy_turn(fy_turns *t, bool more); /* ends the scope of the last iteration and, if more, begins one; returns more */
-bool fy_turn_item(fy_turns *t);       /* likewise, for the next item */
-void fy_turns_end(fy_turns *t);
+bool fy_iteration_next(fy_iterations *t, bool more); /* ends the scope of the last iteration and, if more, begins one; returns more */
+bool fy_iteration_next_item(fy_iterations *t);       /* likewise, for the next item */
+void fy_iterations_end(fy_iterations *t);
 
 static inline fy_items fy_items_array(fy_tensor *const *x, size_t n) { fy_items s = {0, x, n}; return s; }
 static inline fy_items fy_items_iterator(fy_iterator *from, size_t n) { (void)n; fy_items s = {from, 0, 0}; return s; }
-static inline fy_turns fy_turns_of(fy_site *at, fy_items items)
+static inline fy_iterations fy_turns_of(fy_site *at, fy_items items)
 {
-    fy_turns t = {true, {false, at}, items, 0};
+    fy_iterations t = {true, {false, at}, items, 0};
     return t;
 }
 
 #define FY_TURNS(t, at, items) \
-    for (fy_turns t __attribute__((cleanup(fy_turns_end))) = fy_turns_of(at, items); t.once; t.once = false)
+    for (fy_iterations t __attribute__((cleanup(fy_iterations_end))) = fy_turns_of(at, items); t.once; t.once = false)
 #define FY_TIMES_(i, n, t) \
     FY_TURNS(t, FY_AT("FY_TIMES", #i ", " #n), fy_items_array(0, 0)) \
-        for (__typeof__((n) + 0) i = 0, FY_CAT(t, _n) = (n); fy_turn(&t, i < FY_CAT(t, _n)); i++)
+        for (__typeof__((n) + 0) i = 0, FY_CAT(t, _n) = (n); fy_iteration_next(&t, i < FY_CAT(t, _n)); i++)
 #define FY_EACH_(x, source, t) \
     FY_TURNS(t, FY_AT("FY_EACH", #x ", " #source), FY_ITEMS(source)) \
-        for (FY_ITEM(source) x = 0; fy_turn_item(&t) && (x = (FY_ITEM(source))t.item, (void)x, true);)
+        for (FY_ITEM(source) x = 0; fy_iteration_next_item(&t) && (x = (FY_ITEM(source))t.item, (void)x, true);)
 #define FY_ITEM(source) \
     __typeof__(_Generic((source), fy_iterator *: (fy_tensor **)0, default: (fy_tensor *)0))
 #define FY_ITEMS(source) \

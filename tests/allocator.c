@@ -39,14 +39,14 @@ typedef struct scenario {
 
 /* ---- a card of numbers ---- */
 
-static fy_taking take(void *self, fy_segment *s)
+static fy_segment_result take(void *self, fy_segment *s)
 {
     card *c = self;
-    if (s->bytes > c->capacity - c->taken) return FY_NO_ROOM;
+    if (s->bytes > c->capacity - c->taken) return FY_SEGMENT_OOM;
     c->taken += s->bytes;
     s->addr = c->next;
     c->next += (uint64_t)s->bytes;
-    return FY_TAKEN;
+    return FY_SEGMENT_OK;
 }
 
 static void give(void *self, fy_segment *s, bool for_room)
@@ -107,9 +107,9 @@ static void do_alloc(scenario *s, const char *name, const cJSON *step)
     if (find(s, name) >= 0) complain(s, "'%s' is allocated already", name);
     if (s->n == NAMES) complain(s, "more than %d allocations", NAMES);
     if (s->complaint[0]) return;
-    if (bytes) s->got = fy_pool_take(s->pool, bytes, (int)stream, NULL);
+    if (bytes) s->got = fy_pool_alloc(s->pool, bytes, (int)stream, NULL);
     if (bytes && !s->got)
-        return fy_pool_full_text(s->pool, bytes, 0, s->card.capacity, "PyTorch", s->error, sizeof s->error);
+        return fy_pool_oom_text(s->pool, bytes, 0, s->card.capacity, "PyTorch", s->error, sizeof s->error);
     s->given[s->n].name = name;
     s->given[s->n].block = s->got;
     s->given[s->n++].lives = true;
@@ -120,7 +120,7 @@ static void do_named(scenario *s, const char *what, const char *name, const cJSO
     int i = find(s, name);
     if (i < 0) return complain(s, "%s of '%s', which is not allocated", what, name);
     if (!strcmp(what, "free")) {
-        if (s->given[i].block) fy_pool_give(s->pool, s->given[i].block);
+        if (s->given[i].block) fy_pool_release(s->pool, s->given[i].block);
         s->given[i].lives = false;
         return;
     }

@@ -65,7 +65,7 @@ static void assert_words(const child_result *r, const char *part)
 {
     char words[256], hint[256];
     child_limits l = {.seconds = 2, .memory = (size_t)256 << 20, .processes = 16};
-    child_words(r, &l, words, sizeof words, hint, sizeof hint);
+    child_describe(r, &l, words, sizeof words, hint, sizeof hint);
     if (!strstr(words, part)) fail_msg("'%s' is not in '%s'", part, words);
     assert_true(*hint);
 }
@@ -264,7 +264,7 @@ static void a_missing_program_is_said(void **state)
     child_result r;
     char err[256];
     assert_true(child_run(&o, &r, err, sizeof err));
-    assert_int_equal(r.end, CHILD_NO_START);
+    assert_int_equal(r.end, CHILD_START_FAILED);
     assert_int_equal(r.code, ENOENT);
     assert_words(&r, "could not be started");
     free(r.output);

@@ -29,7 +29,7 @@ static int make_folder(void **state)
     snprintf(my, sizeof my, "%s/my", folder);
     setenv("FERRY_HOME", ".", 0);
     setenv("FERRY_MY", my, 1);
-    if (home_find(&where, err, sizeof err) && folder_make(my)) return 0;
+    if (paths_find(&where, err, sizeof err) && folder_make(my)) return 0;
     fprintf(stderr, "%s\n", err);
     return -1;
 }
@@ -44,7 +44,7 @@ static int remove_folder(void **state)
 
 static compile_end build(const char *text, diagnosis *d)
 {
-    char file[HOME_PATH + 16], program[HOME_PATH + 16];
+    char file[PATH_ROOM + 16], program[PATH_ROOM + 16];
     snprintf(file, sizeof file, "%s/it.c", where.my);
     snprintf(program, sizeof program, "%s/it", where.made);
     assert_true(file_write(file, text, strlen(text)));
@@ -144,7 +144,7 @@ static void a_good_file_becomes_a_program(void **state)
     compile_end end =
         build("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)));\n    return 0;\n}\n", &d);
     if (end != COMPILE_DONE) fail_msg("%s\n%s\n%s", d.message, d.hint, d.raw);
-    char program[HOME_PATH + 16];
+    char program[PATH_ROOM + 16];
     snprintf(program, sizeof program, "%s/it", where.made);
     assert_int_equal(access(program, X_OK), 0);
     assert_string_equal(d.message, "");

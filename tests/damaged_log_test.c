@@ -65,7 +65,7 @@ static void some_of_everything(void)
                 .strides = fy_ref_bytes(dims, 16), .dtype = FY_WORD_float32, .device = 1);
         FY_EMIT(at, op, .id = i, .name = fy_ref_str("add"), .in = fy_ref_bytes(uses, sizeof uses),
                 .out = fy_ref_bytes(uses, 12), .grid = {1, 1, 1}, .block = {256, 1, 1});
-        fy_emit_host_op(at, &(fy_host_op_event){.id = i, .name = fy_ref_str("add"), .out = uses[1], .nin = 2});
+        fy_emit_host_op(at, &(fy_host_op_record){.id = i, .name = fy_ref_str("add"), .out = uses[1], .nin = 2});
         FY_EMIT(at, copy, .id = i + 9, .src = {.storage = i, .mem = FY_WORD_pageable}, .dst = {.storage = i});
         FY_EMIT(at, values, .tensor = i, .data = fy_ref_bytes(values, sizeof values));
         FY_EMIT(at, error, .code = fy_ref_str("shape"), .message = fy_ref_str("no\n\"good\""));
@@ -99,7 +99,7 @@ static int file_of(const image *m, const unsigned char *bytes)
     int fd = memfd_create("log", MFD_CLOEXEC);
     assert_int_equal(ftruncate(fd, m->size), 0);
     assert_int_equal(pwrite(fd, bytes, m->head, 0), m->head);
-    assert_int_equal(pwrite(fd, bytes + m->head, m->slots, FY_LOG_PIECE), m->slots);
+    assert_int_equal(pwrite(fd, bytes + m->head, m->slots, FY_LOG_ALIGN), m->slots);
     assert_int_equal(pwrite(fd, bytes + m->head + m->slots, m->arena, m->arena_at), m->arena);
     return fd;
 }
@@ -120,7 +120,7 @@ static void read_damaged(int fd)
     char err[256];
     fy_log *log = fy_log_open(fd, err, sizeof err);
     if (!log) return;
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     fy_text text = {0}, story = {0};
     uint64_t cursor = 0;
     if (!rnd(8)) assert_int_equal(ftruncate(fd, (off_t)rnd(200000)), 0);
@@ -166,7 +166,7 @@ static void a_damaged_counter_ends_the_log_at_its_last_event(void **state)
     fy_log *log = log_to_read(fd);
     fy_text text = {0};
     uint64_t cursor = 0;
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     while (fy_log_read(log, &cursor, &text, SIZE_MAX)) continue;
     assert_int_equal(assert_lines_are_whole(&text), 3);
     assert_int_equal(fy_log_count(log), 3);

@@ -156,18 +156,18 @@ static void random_field(fy_type type, unsigned char *to)
 
 static void random_event_of(unsigned kind)
 {
-    unsigned char record[FY_RECORD_MOST] = {0};
+    unsigned char record[FY_RECORD_MAX] = {0};
     fy_site *at = rnd(2) ? FY_AT("fy_to", "a") : NULL;
     if (kind == FY_KIND_log_full) return; /* it would end the log */
     for (const fy_field *f = fy_kind_fields(kind); f->name; f++) random_field(f->type, record + f->offset);
     fy_emit(at, (fy_kind)kind, record, fy_record_size(kind));
     if (rnd(8)) return;
-    fy_emit_host_op(at, &(fy_host_op_event){.id = (uint32_t)rnd(99),
-                                            .name = fy_ref_str("add"),
-                                            .nin = (uint8_t)rnd(3),
-                                            .in = {{1, 2, 3}, {4, 5, 6}},
-                                            .out = {7, 8, 9},
-                                            .dtype = FY_WORD_float32});
+    fy_emit_host_op(at, &(fy_host_op_record){.id = (uint32_t)rnd(99),
+                                             .name = fy_ref_str("add"),
+                                             .nin = (uint8_t)rnd(3),
+                                             .in = {{1, 2, 3}, {4, 5, 6}},
+                                             .out = {7, 8, 9},
+                                             .dtype = FY_WORD_float32});
 }
 
 static void random_event(void) { random_event_of(1 + (unsigned)rnd(FY_KIND_COUNT - 1)); }
@@ -205,7 +205,7 @@ static trace assert_three_ways_agree(int fd)
     for (uint64_t cursor = 0; fy_event_next(log, &cursor, &e);) assert_same_event(&e, &live.events[e.seq]);
     fy_log_close(log);
     log = log_to_read(fd);
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     trace_of_log(&dead, log);
     fy_log_close(log);
     if (!trace_of_lines(&lines, text.data, text.size, wrong, sizeof wrong)) fail_msg("%s", wrong);
@@ -278,7 +278,7 @@ static char *text_of_file(const char *path, size_t *size)
 /* The record of an event, its references led into the log that is written. */
 static void emit_again(const fy_event *e)
 {
-    unsigned char record[FY_RECORD_MOST];
+    unsigned char record[FY_RECORD_MAX];
     memcpy(record, &e->is, fy_record_size(e->kind));
     for (const fy_field *f = fy_kind_fields(e->kind); f->name; f++) {
         fy_ref ref;
@@ -385,10 +385,10 @@ static void a_damaged_log_is_read_as_its_lines_are(void **state)
         fy_log *log = log_to_read(fd);
         uint64_t slots = fy_log_count(log) * sizeof(fy_slot), arena = atomic_load(&log->head->arena);
         off_t arena_at = log->arena - (unsigned char *)log->head;
-        fy_log_writer_gone(log);
+        fy_log_writer_died(log);
         for (int i = 0; i < 30; i++) {
             static const uint8_t odd[] = {0, 1, 0x7f, 0x40};
-            off_t at = rnd(2) ? FY_LOG_PIECE + (off_t)rnd(slots) : arena_at + (off_t)rnd(arena);
+            off_t at = rnd(2) ? FY_LOG_ALIGN + (off_t)rnd(slots) : arena_at + (off_t)rnd(arena);
             assert_int_equal(pwrite(fd, &odd[rnd(4)], 1, at), 1);
         }
         fy_event e;

@@ -165,7 +165,7 @@ static fy_log *finished_log(int *fd)
     assert_int_equal(status, 0);
     fy_log *log = fy_log_open(*fd, err, sizeof err);
     assert_non_null(log);
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     return log;
 }
 

@@ -67,7 +67,7 @@ static void a_whole_file_is_read_back_byte_for_byte(void **state)
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 1002);
     assert_int_equal(feed_last_kind(f), FY_KIND_end);
-    assert_null(feed_note(f));
+    assert_null(feed_warning(f));
     assert_true(feed_ended(f));
     fy_text all = {0};
     uint64_t cursor = 0;
@@ -116,13 +116,13 @@ static void a_cut_last_line_is_left_out_with_a_word(void **state)
     feed *f = open_bytes(h.text, h.size - 10, err, sizeof err);
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 4);
-    assert_non_null(feed_note(f));
-    assert_non_null(strstr(feed_note(f), "line 5"));
+    assert_non_null(feed_warning(f));
+    assert_non_null(strstr(feed_warning(f), "line 5"));
     feed_free(f);
     f = open_bytes(h.text, h.size - 1, err, sizeof err); /* the newline alone is missing */
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 5);
-    assert_null(feed_note(f));
+    assert_null(feed_warning(f));
     fy_text out = {0};
     uint64_t cursor = 0;
     assert_int_equal(feed_read(f, &cursor, &out, 1 << 20), 5);
@@ -217,7 +217,7 @@ static void a_growing_log_is_followed_until_its_writer_is_gone(void **state)
     assert_false(feed_ended(f));
     FY_EMIT(NULL, mark, .text = fy_ref_str("two"), .now = 2);
     assert_int_equal(feed_read(f, &cursor, &out, out.size + 4096), 1);
-    feed_writer_gone(f);
+    feed_writer_ended(f);
     assert_true(feed_drained(f, cursor));
     assert_true(feed_ended(f));
     free(out.data);

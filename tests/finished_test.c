@@ -21,8 +21,8 @@ static uint32_t issue(fy_dev *d, int stream, double ms)
     w.stream = stream;
     fake.work = ms;
     assert_true(run(d, &w));
-    fy_work_ended(NULL,
-                  &(fy_completion){.dev = d, .stream = stream, .id = w.id, .engine = FY_WORD_compute, .time = w.time});
+    fy_completion_add(
+        NULL, &(fy_completion){.dev = d, .stream = stream, .id = w.id, .engine = FY_WORD_compute, .time = w.time});
     return w.id;
 }
 
@@ -38,7 +38,7 @@ static bool wait_for_card(fy_dev *d)
 {
     fy_time t;
     bool ok = fy_backend_cuda.wait(d, NULL, NULL, 0, &t);
-    fy_work_poll(d);
+    fy_completion_poll(d);
     return ok;
 }
 
@@ -83,7 +83,7 @@ static void a_later_call_tells_of_what_has_ended_by_then(void **state)
     issue(&dev, 2, 3);
     assert_string_equal(kinds(), "complete");
     check_complete(0, first, 0, 3);
-    fy_work_ended(NULL, &(fy_completion){.dev = &dev, .id = 1, .time = {.start = 5, .end = 6}}); /* known at once */
+    fy_completion_add(NULL, &(fy_completion){.dev = &dev, .id = 1, .time = {.start = 5, .end = 6}}); /* known at once */
     assert_string_equal(kinds(), "complete complete");
     assert_true(wait_for_card(&dev));
 }
@@ -95,7 +95,8 @@ static void a_copy_is_told_with_its_time_on_the_bus(void **state)
     (void)state;
     since();
     assert_true(copy_of(&dev, &c));
-    fy_work_ended(NULL, &(fy_completion){.dev = &dev, .id = 1, .engine = FY_WORD_h2d, .is_copy = true, .time = c.time});
+    fy_completion_add(NULL,
+                      &(fy_completion){.dev = &dev, .id = 1, .engine = FY_WORD_h2d, .is_copy = true, .time = c.time});
     assert_true(wait_for_card(&dev));
     assert_true(fabs(number_of(event_of("complete", 0), "wire") - 1e6) < 1000);
     assert_int_equal(number_of(event_of("complete", 0), "staging"), 0);
@@ -125,7 +126,7 @@ static void the_work_of_a_broken_card_does_not_end(void **state)
     assert_string_equal(kinds(), "");
     fake.sticky = 0;
     fake.now += 50;
-    fy_work_poll(&dev); /* it was forgotten */
+    fy_completion_poll(&dev); /* it was forgotten */
     assert_string_equal(kinds(), "");
 }
 

@@ -29,7 +29,7 @@ static void make(const char *name, mode_t mode)
 
 static void refused(const char *name, const char *why)
 {
-    if (fy_folder_own(at(name), err, sizeof err)) fail_msg("%s was taken", at(name));
+    if (fy_folder_make_private(at(name), err, sizeof err)) fail_msg("%s was taken", at(name));
     if (!strstr(err, why)) fail_msg("'%s' wanted in: %s", why, err);
 }
 
@@ -37,10 +37,10 @@ static void a_missing_folder_is_made_for_its_owner_alone(void **state)
 {
     (void)state;
     struct stat s;
-    assert_true(fy_folder_own(at("new/and/below"), err, sizeof err));
+    assert_true(fy_folder_make_private(at("new/and/below"), err, sizeof err));
     assert_int_equal(stat(at("new/and/below"), &s), 0);
     assert_int_equal(s.st_mode & 07777, 0700);
-    assert_true(fy_folder_own(at("new"), err, sizeof err));
+    assert_true(fy_folder_make_private(at("new"), err, sizeof err));
 }
 
 static void a_folder_that_others_may_write_to_is_refused(void **state)
@@ -51,7 +51,7 @@ static void a_folder_that_others_may_write_to_is_refused(void **state)
     make("all", 01777);
     refused("all", "can be written by others");
     assert_int_equal(chmod(at("group"), 0750), 0);
-    assert_true(fy_folder_own(at("group"), err, sizeof err));
+    assert_true(fy_folder_make_private(at("group"), err, sizeof err));
 }
 
 static void the_way_to_a_folder_is_closed_as_well(void **state)
@@ -60,7 +60,7 @@ static void the_way_to_a_folder_is_closed_as_well(void **state)
     make("open", 0777);
     refused("open/mine", "can be written by everybody");
     assert_int_equal(chmod(at("open"), 01777), 0); /* as /tmp is */
-    assert_true(fy_folder_own(at("open/mine"), err, sizeof err));
+    assert_true(fy_folder_make_private(at("open/mine"), err, sizeof err));
 }
 
 static void what_is_no_folder_is_refused(void **state)
@@ -69,7 +69,7 @@ static void what_is_no_folder_is_refused(void **state)
     fclose(fopen(at("file"), "w"));
     refused("file", "is not a folder");
     refused("file/below", "cannot create");
-    assert_false(fy_folder_own("relative", err, sizeof err));
+    assert_false(fy_folder_make_private("relative", err, sizeof err));
 }
 
 /* Only root can make what is another's. */
@@ -86,7 +86,7 @@ static void what_another_user_made_is_refused(void **state)
     make("mine", 0700);
     snprintf(target, sizeof target, "%s", at("mine"));
     assert_int_equal(symlink(target, at("link")), 0);
-    assert_true(fy_folder_own(at("link"), err, sizeof err));
+    assert_true(fy_folder_make_private(at("link"), err, sizeof err));
     assert_int_equal(lchown(at("link"), ANOTHER, ANOTHER), 0);
     refused("link", "belongs to another user");
 }
@@ -112,7 +112,7 @@ static void a_log_is_made_elsewhere(void **state)
 static void the_folder_for_state_is_refused_in_words(void **state)
 {
     (void)state;
-    char path[HOME_PATH];
+    char path[PATH_ROOM];
     setenv("XDG_STATE_HOME", at("state"), 1); /* as the test before left it */
     assert_false(state_folder(path, sizeof path, err, sizeof err));
     assert_non_null(strstr(err, "state/ferry can be written by"));

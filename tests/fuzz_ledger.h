@@ -155,7 +155,7 @@ static void note_host_write(const fy_ev_host_write *e) { note_write(e->storage, 
 
 static void note_event(uint64_t seq, uint16_t kind)
 {
-    unsigned char record[FY_RECORD_MOST];
+    unsigned char record[FY_RECORD_MAX];
     if (!fy_log_record(fy_log_of_process(), seq, kind, record))
         broken("event %llu is damaged", (unsigned long long)seq);
     switch (kind) {

@@ -58,7 +58,7 @@ static bool logged(const char *a, const char *b, const char *c)
     int fd = open(trace, O_RDWR);
     fy_log *log = fy_log_open(fd, err, sizeof err);
     if (!log) fail_msg("%s", err);
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     while (fy_log_read(log, &cursor, &lines, 1 << 20)) continue;
     for (char *line = strtok(lines.data, "\n"); line && !found; line = strtok(NULL, "\n"))
         found = strstr(line, a) && strstr(line, b) && strstr(line, c);

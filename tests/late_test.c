@@ -205,12 +205,12 @@ TEST(the_last_65536_works_are_remembered)
     uint64_t seq = 0;
     fy_site *from = NULL;
     (void)state;
-    for (uint32_t id = 1; id <= 65537; id++) fy_work_note(id, id + 5ull, &at);
-    assert_false(fy_work_find(0, &seq, &from));
-    assert_false(fy_work_find(1, &seq, &from));
-    assert_true(fy_work_find(2, &seq, &from) && seq == 7 && from == &at);
-    assert_true(fy_work_find(65537, &seq, &from) && seq == 65542);
-    assert_false(fy_work_find(65538, &seq, &from));
+    for (uint32_t id = 1; id <= 65537; id++) fy_launch_record_add(id, id + 5ull, &at);
+    assert_false(fy_launch_record_find(0, &seq, &from));
+    assert_false(fy_launch_record_find(1, &seq, &from));
+    assert_true(fy_launch_record_find(2, &seq, &from) && seq == 7 && from == &at);
+    assert_true(fy_launch_record_find(65537, &seq, &from) && seq == 65542);
+    assert_false(fy_launch_record_find(65538, &seq, &from));
 }
 
 int main(int argc, char **argv)

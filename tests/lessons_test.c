@@ -31,7 +31,7 @@
 #endif
 
 static char work[64];         /* programs and logs of this test */
-static char build[HOME_PATH]; /* the build folder that this test lies in */
+static char build[PATH_ROOM]; /* the build folder that this test lies in */
 static char libs[512];        /* what a program links beside libferry.a */
 
 /* ---- building and running -------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static char libs[512];        /* what a program links beside libferry.a */
 static const char *program_of(const char *lesson, const char *file)
 {
     static char path[256];
-    char command[HOME_PATH + 1536];
+    char command[PATH_ROOM + 1536];
     snprintf(path, sizeof path, "%s/%s-%.*s", work, lesson, (int)strcspn(file, "."), file);
     if (!access(path, X_OK)) return path;
     snprintf(command, sizeof command,

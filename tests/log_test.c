@@ -137,7 +137,7 @@ static void an_op_of_the_host_reads_as_if_told_one_by_one(void **state)
     (void)state;
     int fd = log_to_write(4096);
     fy_use in[] = {{1, 2, 3}, {4, 5, 6}}, out = {7, 8, 9};
-    fy_host_op_event o = {11, fy_ref_str("add"), 12, 13, 14, 15, 16, 17, {in[0], in[1]}, out, 2, FY_WORD_int64};
+    fy_host_op_record o = {11, fy_ref_str("add"), 12, 13, 14, 15, 16, 17, {in[0], in[1]}, out, 2, FY_WORD_int64};
     FY_EMIT(NULL, op, .id = 11, .name = fy_ref_str("add"), .stream = FY_ABSENT, .in = fy_ref_bytes(in, sizeof in),
             .out = fy_ref_bytes(&out, sizeof out), .dtype = FY_WORD_int64, .flops = 12, .bytes = 13, .held = 14);
     FY_EMIT(NULL, complete, .id = 11, .start = 15, .end = 16, .engine = FY_WORD_host, .wire = FY_ABSENT,
@@ -213,7 +213,7 @@ static void verdicts_are_appended_to_a_full_log_of_a_dead_program(void **state)
     int fd = log_to_write(20);
     for (int i = 0; i < 50; i++) FY_EMIT(NULL, mark, .now = i);
     fy_log *log = log_to_read(fd);
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     fy_log_write_to(log);
     uint64_t seq = FY_EMIT(NULL, check, .lesson = fy_ref_str("01"), .check = fy_ref_str("born"), .pass = 1);
     assert_int_equal(seq, 20);
@@ -245,7 +245,7 @@ static void an_unpublished_slot_holds_readers_while_the_writer_lives_and_is_lost
     assert_int_equal(fy_log_read(log, &cursor, &text, SIZE_MAX), 1);
     assert_int_equal(fy_log_read(log, &cursor, &text, SIZE_MAX), 0);
     assert_false(fy_log_drained(log, cursor));
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     assert_int_equal(fy_log_read(log, &cursor, &text, SIZE_MAX), 2);
     assert_int_equal(assert_lines_are_whole(&text), 3);
     assert_non_null(strstr(text.data, "\n{\"seq\":1,\"t\":0,\"kind\":\"lost\",\"th\":0}\n"));

@@ -157,7 +157,7 @@ static void try_take(world *w)
     int64_t asked = some_size();
     int stream = roll(3);
     let_pass(&w->model, w->card.now[5]);
-    fy_block *b = fy_pool_take(w->pool, asked, stream, w);
+    fy_block *b = fy_pool_alloc(w->pool, asked, stream, w);
     piece *p = model_take(&w->model, asked, stream, w->card.capacity, b);
     assert_int_equal(p != NULL, b != NULL);
     if (!b) return;
@@ -177,7 +177,7 @@ static void give_one(world *w)
     piece *p = piece_of(&w->model, b);
     if (other == 0) assert_true(fy_pool_use(w->pool, b, 5)); /* the one stream that is behind */
     if (other == 1) assert_true(fy_pool_use(w->pool, b, b->segment->stream));
-    assert_int_equal(fy_pool_give(w->pool, b), other == 0);
+    assert_int_equal(fy_pool_release(w->pool, b), other == 0);
     p->state = other == 0 ? 2 : 0;
     p->until = w->card.issued;
     tidy(&w->model);

@@ -24,17 +24,17 @@ TEST(a_stream_that_is_behind_is_asked_once_for_all_that_waits)
     card c = {.capacity = 100 * MIB};
     fy_pool *p = pool_on(&c, FY_WORD_device);
     fy_block *b[4];
-    for (int i = 0; i < 4; i++) b[i] = fy_pool_take(p, 512, 0, NULL);
+    for (int i = 0; i < 4; i++) b[i] = fy_pool_alloc(p, 512, 0, NULL);
     for (int i = 0; i < 4; i++) {
         assert_true(fy_pool_use(p, b[i], 1));
         assert_true(fy_pool_use(p, b[i], 1)); /* said twice is said once */
-        assert_true(fy_pool_give(p, b[i]));
+        assert_true(fy_pool_release(p, b[i]));
     }
     assert_int_equal(c.issued, 4);
-    fy_pool_take(p, 512, 0, NULL);
+    fy_pool_alloc(p, 512, 0, NULL);
     assert_int_equal(c.asked, 1);
     c.now[1] = 2;
-    assert_int_equal(fy_pool_take(p, 1024, 0, NULL)->offset, 0); /* the first two, merged; the third was asked for */
+    assert_int_equal(fy_pool_alloc(p, 1024, 0, NULL)->offset, 0); /* the first two, merged; the third was asked for */
     assert_int_equal(c.asked, 4);
     assert_int_equal(c.waited, 0);
     fy_pool_empty(p);
@@ -47,9 +47,9 @@ TEST(a_stream_that_nothing_is_known_of_is_not_waited_for)
     (void)state;
     card c = {.capacity = 100 * MIB};
     fy_pool *p = pool_on(&c, FY_WORD_device);
-    fy_block *b = fy_pool_take(p, 512, 0, NULL);
+    fy_block *b = fy_pool_alloc(p, 512, 0, NULL);
     assert_true(fy_pool_use(p, b, 7));
-    assert_false(fy_pool_give(p, b));
+    assert_false(fy_pool_release(p, b));
     fy_pool_free(p);
 }
 
@@ -58,13 +58,13 @@ TEST(an_error_of_another_kind_gives_nothing_back)
     (void)state;
     card c = {.capacity = 100 * MIB};
     fy_pool *p = pool_on(&c, FY_WORD_device);
-    fy_pool_give(p, fy_pool_take(p, 512, 0, NULL));
+    fy_pool_release(p, fy_pool_alloc(p, 512, 0, NULL));
     c.broken = true;
-    assert_null(fy_pool_take(p, 2 * MIB, 0, NULL));
+    assert_null(fy_pool_alloc(p, 2 * MIB, 0, NULL));
     assert_int_equal(c.given, 0);
     assert_int_equal(fy_pool_stats(p).num_ooms, 0);
     c.broken = false;
-    assert_null(fy_pool_take(p, 200 * MIB, 0, NULL));
+    assert_null(fy_pool_alloc(p, 200 * MIB, 0, NULL));
     assert_int_equal(c.given_for_room, 1);
     fy_memory_stats s = fy_pool_stats(p);
     assert_int_equal(s.num_alloc_retries, 1);
@@ -77,14 +77,14 @@ TEST(pinned_sizes_are_powers_of_two_and_never_cut)
     (void)state;
     card c = {.capacity = 100 * MIB};
     fy_pool *p = pool_on(&c, FY_WORD_pinned);
-    fy_block *a = fy_pool_take(p, 600000, 0, NULL), *b = fy_pool_take(p, 1, 3, NULL);
+    fy_block *a = fy_pool_alloc(p, 600000, 0, NULL), *b = fy_pool_alloc(p, 1, 3, NULL);
     assert_int_equal(a->bytes, MIB);
     assert_int_equal(b->bytes, 512);
     fy_pool_use(p, a, 0); /* the stream 0 of a card is not its own */
-    assert_true(fy_pool_give(p, a));
-    assert_ptr_not_equal(fy_pool_take(p, 600000, 0, NULL), a);
+    assert_true(fy_pool_release(p, a));
+    assert_ptr_not_equal(fy_pool_alloc(p, 600000, 0, NULL), a);
     c.now[0] = c.issued;
-    assert_ptr_equal(fy_pool_take(p, 700, 1, NULL), a); /* the smallest that fits, whatever its size */
+    assert_ptr_equal(fy_pool_alloc(p, 700, 1, NULL), a); /* the smallest that fits, whatever its size */
     assert_int_equal(a->bytes, MIB);
     assert_int_equal(a->asked, 700);
     assert_int_equal(c.taken, 2 * MIB + 512);
@@ -96,14 +96,14 @@ TEST(figures_and_peaks)
     (void)state;
     card c = {.capacity = 100 * MIB};
     fy_pool *p = pool_on(&c, FY_WORD_device);
-    fy_block *a = fy_pool_take(p, 5 * MIB, 0, NULL), *b = fy_pool_take(p, 100, 0, NULL);
+    fy_block *a = fy_pool_alloc(p, 5 * MIB, 0, NULL), *b = fy_pool_alloc(p, 100, 0, NULL);
     fy_memory_stats s = fy_pool_stats(p);
     assert_int_equal(s.requested_bytes, 5 * MIB + 100);
     assert_int_equal(s.inactive_split_bytes, 15 * MIB + 2 * MIB - 512);
     assert_int_equal(s.allocations, 2);
     assert_int_equal(s.segments, 2);
     assert_int_equal(fy_pool_largest(p), 15 * MIB);
-    fy_pool_give(p, a);
+    fy_pool_release(p, a);
     assert_int_equal(fy_pool_stats(p).inactive_split_bytes, 2 * MIB - 512); /* a whole segment is no split */
     fy_pool_reset_peaks(p);
     fy_pool_empty(p);
@@ -111,7 +111,7 @@ TEST(figures_and_peaks)
     assert_int_equal(s.max_allocated_bytes, 512);
     assert_int_equal(s.max_reserved_bytes, 22 * MIB);
     assert_int_equal(s.reserved_bytes, 2 * MIB);
-    fy_pool_give(p, b);
+    fy_pool_release(p, b);
     assert_int_equal(fy_pool_stats(p).requested_bytes, 0);
     fy_pool_free(p);
 }
@@ -127,12 +127,12 @@ static const char *name_of(const fy_block *b, char *buf, size_t room)
 static fy_pool *in_pieces(card *c)
 {
     fy_pool *p = pool_on(c, FY_WORD_device);
-    fy_pool_take(p, 4 * MIB, 0, "a");
-    fy_block *hole = fy_pool_take(p, 6 * MIB, 0, "gone"), *busy = fy_pool_take(p, 2 * MIB, 0, "busy");
-    fy_pool_take(p, 2 * MIB, 0, "b");
-    fy_pool_give(p, hole);
+    fy_pool_alloc(p, 4 * MIB, 0, "a");
+    fy_block *hole = fy_pool_alloc(p, 6 * MIB, 0, "gone"), *busy = fy_pool_alloc(p, 2 * MIB, 0, "busy");
+    fy_pool_alloc(p, 2 * MIB, 0, "b");
+    fy_pool_release(p, hole);
     fy_pool_use(p, busy, 1);
-    fy_pool_give(p, busy);
+    fy_pool_release(p, busy);
     return p;
 }
 
@@ -142,17 +142,17 @@ TEST(pieces_and_what_lives_in_words)
     card c = {.capacity = 100 * MIB};
     fy_pool *p = in_pieces(&c);
     char text[400];
-    fy_pool_pieces_text(p, name_of, text, sizeof text);
+    fy_pool_fragmentation_text(p, name_of, text, sizeof text);
     assert_string_equal(
         text, "segment of 20 MiB at 0x40000000: 4 MiB used by a (x.c:4), 6 MiB free, 2 MiB waiting for another "
               "stream, 2 MiB used by b (x.c:2), 6 MiB free; 12 MiB of it are free, the largest block is 6 MiB");
-    fy_pool_pieces_text(p, name_of, text, 159);
+    fy_pool_fragmentation_text(p, name_of, text, 159);
     assert_string_equal(text, "segment of 20 MiB at 0x40000000: 4 MiB used by a (x.c:4), 6 MiB free, 2 MiB waiting for "
                               "another stream ...; 12 MiB of it are free, the largest block is 6 MiB");
-    fy_pool_living_text(p, name_of, text, sizeof text);
+    fy_pool_usage_text(p, name_of, text, sizeof text);
     assert_string_equal(text, "a (x.c:4) 4 MiB, b (x.c:2) 2 MiB");
-    for (int i = 0; i < 4; i++) fy_pool_take(p, 3 * MIB, 0, "c");
-    fy_pool_living_text(p, name_of, text, sizeof text);
+    for (int i = 0; i < 4; i++) fy_pool_alloc(p, 3 * MIB, 0, "c");
+    fy_pool_usage_text(p, name_of, text, sizeof text);
     assert_string_equal(text, "4 of c (x.c:3) 12 MiB in all, a (x.c:4) 4 MiB, b (x.c:2) 2 MiB");
     fy_pool_free(p);
 }
@@ -162,7 +162,7 @@ TEST(segments_are_drawn)
     (void)state;
     card c = {.capacity = 100 * MIB};
     fy_pool *p = in_pieces(&c);
-    fy_pool_take(p, 512, 3, "tiny");
+    fy_pool_alloc(p, 512, 3, "tiny");
     fy_text text = {0};
     fy_pool_draw(p, name_of, &text);
     assert_string_equal(text.data, "  0x40000000  20 MiB, large blocks, stream 0\n"

@@ -15,14 +15,14 @@ static void pieces_come_from_the_lowest_hole_that_is_large_enough(void **state)
 {
     (void)state;
     struct fy_address_space *r = fy_address_space_make(BASE, 10 * 512, 512);
-    uint64_t a = fy_address_space_take(r, 1, NULL), b = fy_address_space_take(r, 513, NULL),
-             c = fy_address_space_take(r, 512, NULL);
+    uint64_t a = fy_address_space_alloc(r, 1, NULL), b = fy_address_space_alloc(r, 513, NULL),
+             c = fy_address_space_alloc(r, 512, NULL);
     assert_int_equal(a, BASE);
     assert_int_equal(b, BASE + 512);
     assert_int_equal(c, BASE + 512 + 1024);
-    fy_address_space_give(r, a);
-    assert_int_equal(fy_address_space_take(r, 1024, NULL), BASE + 4 * 512); /* the hole in front is too small */
-    assert_int_equal(fy_address_space_take(r, 100, NULL), BASE);
+    fy_address_space_release(r, a);
+    assert_int_equal(fy_address_space_alloc(r, 1024, NULL), BASE + 4 * 512); /* the hole in front is too small */
+    assert_int_equal(fy_address_space_alloc(r, 100, NULL), BASE);
     fy_address_space_free(r);
 }
 
@@ -30,12 +30,12 @@ static void nothing_is_0_and_full_is_0(void **state)
 {
     (void)state;
     struct fy_address_space *r = fy_address_space_make(BASE, 1024, 512);
-    assert_int_equal(fy_address_space_take(r, 1025, NULL), 0);
-    assert_int_equal(fy_address_space_take(r, UINT64_MAX, NULL), 0);
-    assert_int_equal(fy_address_space_take(r, UINT64_MAX - 600, NULL), 0);
-    assert_int_equal(fy_address_space_take(r, 0, NULL), BASE); /* still a place of its own */
-    assert_int_equal(fy_address_space_take(r, 512, NULL), BASE + 512);
-    assert_int_equal(fy_address_space_take(r, 1, NULL), 0);
+    assert_int_equal(fy_address_space_alloc(r, 1025, NULL), 0);
+    assert_int_equal(fy_address_space_alloc(r, UINT64_MAX, NULL), 0);
+    assert_int_equal(fy_address_space_alloc(r, UINT64_MAX - 600, NULL), 0);
+    assert_int_equal(fy_address_space_alloc(r, 0, NULL), BASE); /* still a place of its own */
+    assert_int_equal(fy_address_space_alloc(r, 512, NULL), BASE + 512);
+    assert_int_equal(fy_address_space_alloc(r, 1, NULL), 0);
     fy_address_space_free(r);
 }
 
@@ -46,11 +46,11 @@ static void neighbours_merge_in_any_order_of_freeing(void **state)
     for (int i = 0; i < 6; i++) {
         struct fy_address_space *r = fy_address_space_make(BASE, 3 * 512, 512);
         uint64_t p[3];
-        for (int k = 0; k < 3; k++) p[k] = fy_address_space_take(r, 512, NULL);
+        for (int k = 0; k < 3; k++) p[k] = fy_address_space_alloc(r, 512, NULL);
         assert_int_equal(fy_address_space_largest(r), 0);
-        for (int k = 0; k < 3; k++) fy_address_space_give(r, p[orders[i][k]]);
+        for (int k = 0; k < 3; k++) fy_address_space_release(r, p[orders[i][k]]);
         assert_int_equal(fy_address_space_largest(r), 3 * 512);
-        assert_int_equal(fy_address_space_take(r, 3 * 512, NULL), BASE);
+        assert_int_equal(fy_address_space_alloc(r, 3 * 512, NULL), BASE);
         fy_address_space_free(r);
     }
 }
@@ -61,10 +61,10 @@ static void an_address_remembers_how_many_tenants_it_had(void **state)
     struct fy_address_space *r = fy_address_space_make(BASE, 4096, 512);
     for (uint32_t before = 0; before < 5; before++) {
         uint32_t tenant = 99;
-        uint64_t p = fy_address_space_take(r, 512, &tenant);
+        uint64_t p = fy_address_space_alloc(r, 512, &tenant);
         assert_int_equal(p, BASE);
         assert_int_equal(tenant, before);
-        fy_address_space_give(r, p);
+        fy_address_space_release(r, p);
     }
     fy_address_space_free(r);
 }
@@ -73,11 +73,11 @@ static void giving_back_twice_or_what_was_never_taken_changes_nothing(void **sta
 {
     (void)state;
     struct fy_address_space *r = fy_address_space_make(BASE, 2048, 512);
-    uint64_t p = fy_address_space_take(r, 512, NULL);
-    fy_address_space_give(r, p);
-    fy_address_space_give(r, p);
-    fy_address_space_give(r, 0);
-    fy_address_space_give(r, BASE + 1024);
+    uint64_t p = fy_address_space_alloc(r, 512, NULL);
+    fy_address_space_release(r, p);
+    fy_address_space_release(r, p);
+    fy_address_space_release(r, 0);
+    fy_address_space_release(r, BASE + 1024);
     assert_int_equal(fy_address_space_largest(r), 2048);
     fy_address_space_free(r);
 }
@@ -98,7 +98,7 @@ static void a_long_mixed_run_agrees_with_a_plain_map(void **state)
         unsigned k = random >> 8 & 31;
         if (piece[k].n) {
             for (uint64_t i = 0; i < piece[k].n; i++) taken[piece[k].at + i] = 0;
-            fy_address_space_give(r, BASE + piece[k].at * 64);
+            fy_address_space_release(r, BASE + piece[k].at * 64);
             piece[k].n = 0;
             continue;
         }
@@ -106,7 +106,7 @@ static void a_long_mixed_run_agrees_with_a_plain_map(void **state)
         for (; first + run < GRANULES && run < n;)
             if (taken[first + run]) first += run + 1, run = 0;
             else run++;
-        uint64_t got = fy_address_space_take(r, n * 64, NULL);
+        uint64_t got = fy_address_space_alloc(r, n * 64, NULL);
         assert_int_equal(got, run < n ? 0 : BASE + first * 64);
         if (!got) continue;
         piece[k].at = first, piece[k].n = n;

@@ -32,7 +32,7 @@ static int setup(void **state)
 {
     char err[2048] = "";
     if (school_make(state)) return -1;
-    bool found = home_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err);
+    bool found = paths_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err);
     desks = found ? run_manager_open(&where, &lessons, 0) : NULL;
     const server_options o = {.port = 18720, .mode = "lessons", .routes = lesson_routes, .user = desks};
     here = desks ? server_start(&o, err, sizeof err) : NULL;

@@ -25,7 +25,7 @@ static int open_school(void **state)
 {
     char err[2048] = "";
     if (school_make(state)) return -1;
-    if (home_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err)) {
+    if (paths_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err)) {
         first = &lessons.lessons[0];
         return 0;
     }
@@ -77,7 +77,7 @@ static int lines_with(const outcome *out, const char *part)
     int found = 0;
     fy_log *log = fy_log_open(out->log_fd, err, sizeof err);
     if (!log) fail_msg("%s", err);
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     while (fy_log_read(log, &cursor, &lines, 1 << 20) > 0) continue;
     fy_text_add(&lines, "", 1);
     for (const char *p = lines.data; (p = strstr(p, part)); p++) found++;
@@ -97,7 +97,7 @@ static void the_solution_passes_and_the_log_says_so(void **state)
 {
     (void)state;
     outcome out = run_file("solution.c");
-    if (out.end != RUN_FINE) fail_msg("%s", out.message);
+    if (out.end != RUN_PASSED) fail_msg("%s", out.message);
     assert_true(out.graded && out.verdict.pass);
     assert_int_equal(lines_with(&out, "\"kind\":\"grade\""), 1);
     assert_int_equal(lines_with(&out, "\"kind\":\"check\""), out.verdict.checks);
@@ -123,7 +123,7 @@ static void the_starter_fails_at_a_line_with_expected_and_got(void **state)
 static void a_lucky_answer_fails_in_the_second_run(void **state)
 {
     (void)state;
-    char path[HOME_PATH];
+    char path[PATH_ROOM];
     lesson_path(&where, first, "solution.c", path);
     char *text = file_read(path, NULL), *at = strstr(text, "(columns, 2)");
     assert_non_null(at);
@@ -144,7 +144,7 @@ static void the_seed_is_the_programs(void **state)
     o.seed = 77;
     assert_true(school_hand_in(first->id, "solution.c"));
     run(&o, &out);
-    assert_int_equal(out.end, RUN_FINE);
+    assert_int_equal(out.end, RUN_PASSED);
     assert_int_equal(lines_with(&out, "\"seed\":77"), 1);
     outcome_free(&out);
 }
@@ -156,7 +156,7 @@ static void the_example_runs_and_is_not_graded(void **state)
     run_options o = order();
     o.demo = true;
     run(&o, &out);
-    if (out.end != RUN_FINE) fail_msg("%s", out.message);
+    if (out.end != RUN_PASSED) fail_msg("%s", out.message);
     assert_false(out.graded);
     assert_true(lines_with(&out, "\"kind\":\"copy\"") > 0);
     outcome_free(&out);
@@ -166,7 +166,7 @@ static void a_mistake_is_told_before_anything_runs(void **state)
 {
     (void)state;
     outcome out = run_text("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)))\n}\n", 0);
-    assert_int_equal(out.end, RUN_REFUSED);
+    assert_int_equal(out.end, RUN_NOT_COMPILED);
     assert_int_equal(out.line, 5);
     assert_says(&out, "semicolon");
     outcome_free(&out);
@@ -269,7 +269,7 @@ static void an_exit_status_is_no_pass(void **state)
 static void closing_every_descriptor_loses_nothing(void **state)
 {
     (void)state;
-    char path[HOME_PATH], text[8192];
+    char path[PATH_ROOM], text[8192];
     lesson_path(&where, first, "solution.c", path);
     char *solution = file_read(path, NULL), *body = strstr(solution, "{\n");
     assert_non_null(body);
@@ -277,7 +277,7 @@ static void closing_every_descriptor_loses_nothing(void **state)
              (int)(body - solution), solution, body + 2);
     free(solution);
     outcome out = run_text(text, 0);
-    if (out.end != RUN_FINE) fail_msg("%s", out.message);
+    if (out.end != RUN_PASSED) fail_msg("%s", out.message);
     outcome_free(&out);
 }
 
@@ -309,7 +309,7 @@ static void a_check_that_crashes_is_said_and_harms_nobody(void **state)
     lesson_checks[0] = &bad;
     outcome out = run_file("solution.c");
     lesson_checks[0] = good;
-    assert_int_equal(out.end, RUN_TROUBLE);
+    assert_int_equal(out.end, RUN_ENVIRONMENT_ERROR);
     assert_says(&out, "the check itself crashed");
     assert_non_null(strstr(out.hint, "this is not your mistake"));
     assert_false(out.graded);
@@ -317,7 +317,7 @@ static void a_check_that_crashes_is_said_and_harms_nobody(void **state)
     assert_int_equal(lines_with(&out, "\"kind\":\"grade\""), 0);
     outcome_free(&out);
     out = run_file("solution.c");
-    assert_int_equal(out.end, RUN_FINE);
+    assert_int_equal(out.end, RUN_PASSED);
     outcome_free(&out);
 }
 
@@ -332,11 +332,11 @@ static void corrupt_progress_is_kept_aside(void **state)
     assert_true(folder_make(where.my) && file_write(path, "{\"01-wh", 7));
     assert_int_equal(progress_of(&where, first).attempts, 0);
     assert_int_equal(access(bad, R_OK), 0);
-    assert_true(progress_note(&where, first, false));
+    assert_true(progress_record(&where, first, false));
     assert_int_equal(progress_of(&where, first).attempts, 1);
     assert_false(progress_of(&where, first).done);
-    assert_true(progress_note(&where, first, true));
-    assert_true(progress_note(&where, first, false));
+    assert_true(progress_record(&where, first, true));
+    assert_true(progress_record(&where, first, false));
     assert_true(progress_of(&where, first).done);
     unlink(bad);
 }

@@ -15,15 +15,15 @@
 static home where;
 static catalogue lessons;
 static const lesson *first;
-static char mine[HOME_PATH], other[HOME_PATH];
+static char mine[PATH_ROOM], other[PATH_ROOM];
 
 static int open_school(void **state)
 {
     char err[2048] = "";
-    if (school_make(state) || !home_find(&where, err, sizeof err)) return -1;
+    if (school_make(state) || !paths_find(&where, err, sizeof err)) return -1;
     if (!catalogue_open(&lessons, &where, err, sizeof err) || !folder_make(where.my)) return -1;
     first = &lessons.lessons[0];
-    lesson_mine(&where, first, mine);
+    lesson_file_path(&where, first, mine);
     snprintf(other, sizeof other, "%.2000s/elsewhere.c", where.beside);
     return 0;
 }
@@ -59,7 +59,7 @@ static void many_savers_at_once_leave_one_whole_file_and_nothing_else(void **sta
     (void)state;
     pthread_t threads[WRITERS];
     void *failed;
-    char command[HOME_PATH + 64];
+    char command[PATH_ROOM + 64];
     size_t size;
     for (intptr_t i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, save_often, (void *)i), 0);
@@ -96,16 +96,16 @@ static void a_file_that_is_a_link_stays_one(void **state)
 static void what_is_no_file_is_named_and_left_alone(void **state)
 {
     (void)state;
-    char err[HOME_PATH * 2];
+    char err[PATH_ROOM * 2];
     struct stat s;
     assert_int_equal(symlink("/nowhere/at/all", mine), 0);
-    assert_false(lesson_begin(&where, first, err, sizeof err));
+    assert_false(lesson_create_file(&where, first, err, sizeof err));
     assert_non_null(strstr(err, "does not exist"));
     assert_int_equal(lstat(mine, &s), 0);
     assert_true(S_ISLNK(s.st_mode));
     unlink(mine);
     assert_int_equal(mkdir(mine, 0700), 0);
-    assert_false(lesson_begin(&where, first, err, sizeof err));
+    assert_false(lesson_create_file(&where, first, err, sizeof err));
     assert_non_null(strstr(err, "is a folder"));
     rmdir(mine);
 }
@@ -113,7 +113,7 @@ static void what_is_no_file_is_named_and_left_alone(void **state)
 static void each_reset_keeps_what_was_written_and_never_the_starter(void **state)
 {
     (void)state;
-    char kept[HOME_PATH], bak[HOME_PATH + 8], err[HOME_PATH * 3];
+    char kept[PATH_ROOM], bak[PATH_ROOM + 8], err[PATH_ROOM * 3];
     assert_true(file_write(mine, "first\n", 6));
     assert_true(lesson_reset(&where, first, kept, err, sizeof err));
     snprintf(bak, sizeof bak, "%s.bak", mine);
@@ -135,7 +135,7 @@ static void my_may_lie_in_the_root(void **state)
     home h;
     char err[2048], *before = strdup(getenv("FERRY_MY"));
     setenv("FERRY_MY", "/my", 1);
-    assert_true(home_find(&h, err, sizeof err));
+    assert_true(paths_find(&h, err, sizeof err));
     assert_string_equal(h.my, "/my");
     assert_string_equal(h.beside, "/");
     setenv("FERRY_MY", before, 1);

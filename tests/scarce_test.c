@@ -120,7 +120,7 @@ static int call(int (*body)(const command *, int, char **), const char *name, co
     const command c = {.name = name, .arguments = "", .run = body};
     snprintf(text, sizeof text, "%s", arguments);
     for (char *rest = text, *word; (word = strtok_r(rest, " ", &rest));) argv[argc++] = word;
-    memory_for_json();
+    memory_hook_cjson();
     return body(&c, argc, argv);
 }
 
@@ -143,14 +143,14 @@ static int schema(void) { return call(command_schema, "schema", ""); }
 static int view(void)
 {
     char err[300] = "";
-    memory_for_json();
+    memory_hook_cjson();
     feed *f = feed_of_file(saved_path, err, sizeof err);
     server *s = f ? server_start(&(server_options){.mode = "view", .allow_host = "a.b"}, err, sizeof err) : NULL;
-    if (!s) return complain(err), 1;
+    if (!s) return command_error(err), 1;
     int run = server_add_run(s, f, "01", "view", "a run");
     if (run) server_run_ended(s, run);
     server_stop(s);
-    if (!run) complain("no memory for a run");
+    if (!run) command_error("no memory for a run");
     return !run;
 }
 
@@ -163,8 +163,8 @@ static int grade(void)
     verdict v;
     trace run;
     trace_begin(&run);
-    if (!feed_each(saved_path, add_event, &run, note, sizeof note, err, sizeof err)) return complain(err), 1;
-    if (!grade_run("01-where-am-i", &run, 0, "mat1:float32:4x3", &v, err, sizeof err)) return complain(err), 1;
+    if (!feed_each(saved_path, add_event, &run, note, sizeof note, err, sizeof err)) return command_error(err), 1;
+    if (!grade_run("01-where-am-i", &run, 0, "mat1:float32:4x3", &v, err, sizeof err)) return command_error(err), 1;
     printf("%d checks, %s\n", v.checks, verdict_message(&v));
     trace_free(&run);
     return 0;

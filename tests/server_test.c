@@ -149,8 +149,8 @@ static void a_code_is_good_for_the_token_once(void **state)
 {
     (void)state;
     server *s = start(18705);
-    const char *path = strstr(server_entry(s), "/open/");
-    assert_null(strstr(server_entry(s), strstr(server_url(s), "#token=") + 7));
+    const char *path = strstr(server_one_time_url(s), "/open/");
+    assert_null(strstr(server_one_time_url(s), strstr(server_url(s), "#token=") + 7));
     assert_int_equal(strlen(path), 6 + 32);
     assert_false(is_let_in(s, "/open/00000000000000000000000000000000"));
     assert_false(is_let_in(s, "/open/"));
@@ -165,7 +165,7 @@ static void another_user_gets_nothing_for_the_code(void **state)
     (void)state;
     if (geteuid() != 0) skip();
     server *s = start(18705);
-    const char *path = strstr(server_entry(s), "/open/");
+    const char *path = strstr(server_one_time_url(s), "/open/");
     int status = 0;
     fflush(NULL);
     pid_t another = fork();

@@ -131,7 +131,7 @@ static void a_file_that_cannot_be_read_or_is_too_large_has_no_source_event(void 
     (void)state;
     char path[] = "/tmp/ferry-large-XXXXXX";
     int large = mkstemp(path);
-    assert_int_equal(ftruncate(large, FY_SOURCE_MOST + 1), 0);
+    assert_int_equal(ftruncate(large, FY_SOURCE_MAX + 1), 0);
     static fy_site unreadable = {"/nowhere/x.c", 1, "main", "fy_add", "a", 0, 0, 0, false},
                    folder = {"/tmp", 1, "main", "f", "a", 0, 0, 0, false};
     fy_site too_large = {path, 1, "main", "fy_add", "a", 0, 0, 0, false};

@@ -157,8 +157,8 @@ static void a_page_that_comes_back_goes_on_where_it_was(void **state)
 
 static bool soon(bool wanted)
 {
-    for (int i = 0; i < PATIENCE_S * 200 && server_seen_all(here) != wanted; i++) usleep(5000);
-    return server_seen_all(here) == wanted;
+    for (int i = 0; i < PATIENCE_S * 200 && server_all_acknowledged(here) != wanted; i++) usleep(5000);
+    return server_all_acknowledged(here) == wanted;
 }
 
 static void acknowledge(int fd, int run, uint64_t seq)
@@ -173,23 +173,23 @@ static void all_is_seen_when_every_page_has_acknowledged_the_last_event(void **s
     (void)state;
     following a = {.fd = join()}, b = {.fd = join()};
     a.run = b.run = new_run();
-    assert_false(server_seen_all(here));
+    assert_false(server_all_acknowledged(here));
     emit(10);
     server_run_ended(here, a.run);
     follow_to_the_end(&a);
     follow_to_the_end(&b);
-    assert_false(server_seen_all(here));
+    assert_false(server_all_acknowledged(here));
     acknowledge(a.fd, a.run, a.next - 1);
     acknowledge(b.fd, b.run, b.next - 2);
     acknowledge(b.fd, b.run, 999999); /* of nothing that exists */
     usleep(50000);
-    assert_false(server_seen_all(here));
+    assert_false(server_all_acknowledged(here));
     acknowledge(b.fd, b.run, b.next - 1);
     assert_true(soon(true));
     close(a.fd);
     close(b.fd);
     wait_until_nobody_is_here();
-    assert_false(server_seen_all(here)); /* nobody is here to have seen it */
+    assert_false(server_all_acknowledged(here)); /* nobody is here to have seen it */
 }
 
 static void statuses_reach_open_and_late_pages_as_valid_utf8(void **state)

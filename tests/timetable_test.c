@@ -119,7 +119,7 @@ static void a_pinned_copy_that_is_not_waited_for_then_a_kernel(void **state)
     assert_true(w.was_async);
     fy_time t = kernel(h, 0, 300); /* launched from 10 to 30, ready when the copy has ended */
     assert_time(t, 815, 815 + 7 + 300, 20);
-    fy_timing_host_waits(h->a, h->now, fy_timing_tail(h->a, 0), &t);
+    fy_timing_host_wait(h->a, h->now, fy_timing_tail(h->a, 0), &t);
     assert_time(t, 30, 1122, 1092);
     assert_int_equal(t.overhead, 10);
     h->now += t.held;
@@ -162,10 +162,10 @@ static void an_event_orders_across_streams_and_not_the_host(void **state)
     h->now += t.held;
     int64_t event = fy_timing_tail(h->a, 1);
     assert_time(kernel(h, 1, 1000), 1027, 2034, 20); /* after the event: not waited for */
-    fy_timing_stream_waits(h->a, 2, event);
+    fy_timing_stream_wait(h->a, 2, event);
     assert_time(copy(h, FY_WORD_d2h, 2, 100, true, true).time, 1027, 1132, 10);
     assert_int_equal(h->now, 60);
-    fy_timing_stream_waits(h->a, 2, 500); /* long past there */
+    fy_timing_stream_wait(h->a, 2, 500); /* long past there */
     assert_int_equal(fy_timing_tail(h->a, 2), 1132);
 }
 
@@ -205,7 +205,7 @@ static void a_copy_between_cards_direct_and_through_the_host(void **state)
     assert_int_equal(w.time.wire, 2 * 2500);
     assert_int_equal(w.time.overhead, 10 + 6 * 5);
     h->now = 6000;
-    fy_timing_stream_waits(h->b, 0, 9000); /* the other card's stream has to have got there */
+    fy_timing_stream_wait(h->b, 0, 9000); /* the other card's stream has to have got there */
     assert_time(across(h, 0, 1000, true).time, 9000, 9505, 10);
 }
 
@@ -330,12 +330,12 @@ static int64_t one_step(host *h, naive *m)
     } else if (what < 9) {
         int other = dice(4);
         m->tail[stream] = most(m->tail[stream], m->tail[other]);
-        fy_timing_stream_waits(h->a, stream, fy_timing_tail(h->a, other));
+        fy_timing_stream_wait(h->a, stream, fy_timing_tail(h->a, other));
         return 0;
     } else {
         wanted = (fy_time){.start = h->now, .end = most(h->now + 10, m->tail[stream])};
         wanted.held = wanted.end - h->now;
-        fy_timing_host_waits(h->a, h->now, fy_timing_tail(h->a, stream), &got);
+        fy_timing_host_wait(h->a, h->now, fy_timing_tail(h->a, stream), &got);
     }
     assert_time(got, wanted.start, wanted.end, wanted.held);
     return got.held;
@@ -362,15 +362,15 @@ static void an_engine_forgets_what_is_past_and_nothing_else(void **state)
     (void)state;
     fy_engine e;
     assert_true(fy_engine_make(&e));
-    for (int64_t i = 0; i < 1000; i++) fy_engine_take(&e, i * 10, 5);
+    for (int64_t i = 0; i < 1000; i++) fy_engine_book(&e, i * 10, 5);
     assert_int_equal(e.last - e.first, 1000);
-    assert_int_equal(fy_engine_gap(&e, 0, 5), 5);
-    assert_int_equal(fy_engine_gap(&e, 0, 6), 9995);
-    fy_engine_forget(&e, 9500);
+    assert_int_equal(fy_engine_find(&e, 0, 5), 5);
+    assert_int_equal(fy_engine_find(&e, 0, 6), 9995);
+    fy_engine_prune(&e, 9500);
     assert_int_equal(e.last - e.first, 50);
-    assert_int_equal(fy_engine_gap(&e, 0, 5), 9505); /* before 9500 nothing can begin */
-    assert_int_equal(fy_engine_gap(&e, 9507, 0), 9507);
-    for (int64_t i = 950; i < 999; i++) fy_engine_take(&e, i * 10 + 5, 5); /* no gap is left: one busy time */
+    assert_int_equal(fy_engine_find(&e, 0, 5), 9505); /* before 9500 nothing can begin */
+    assert_int_equal(fy_engine_find(&e, 9507, 0), 9507);
+    for (int64_t i = 950; i < 999; i++) fy_engine_book(&e, i * 10 + 5, 5); /* no gap is left: one busy time */
     assert_int_equal(e.last - e.first, 2 - 1);
     fy_engine_free(&e);
 }

@@ -316,7 +316,7 @@ static void read_while_it_is_cut(void)
     if (!fy_log_slot(log, 400, &kind) || ftruncate(fd, 0)) exit(9);
     if (fy_log_slot(log, 400, &kind)) exit(9); /* nobody looked at the size in between */
     if (fy_log_read(log, &cursor, &text, SIZE_MAX) || fy_log_count(log)) exit(9);
-    if (!fy_log_is_cut(log) || !fy_log_drained(log, cursor)) exit(9);
+    if (!fy_log_is_truncated(log) || !fy_log_drained(log, cursor)) exit(9);
     fy_log_close(log);
 }
 

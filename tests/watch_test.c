@@ -25,23 +25,23 @@ static void put(const char *text)
 }
 
 /* Looks until a save is told, `most` times at most; how many looks it took, 0 for none. */
-static int looks(watched *w, int most)
+static int looks(watched_file *w, int most)
 {
     for (int i = 1; i <= most; i++)
-        if (watch_look(w)) return i;
+        if (watch_poll(w)) return i;
     return 0;
 }
 
-static void start_watching(watched *w)
+static void start_watching(watched_file *w)
 {
     snprintf(watched_path, sizeof watched_path, "%s/watched.c", school_folder);
     put("int main(void)\n{\n    return 0;\n}\n");
-    watch_begin(w, watched_path);
+    watch_start(w, watched_path);
     assert_int_equal(looks(w, 10), 0);
 }
 
 /* Within a second of polls. */
-static void assert_noticed(watched *w)
+static void assert_noticed(watched_file *w)
 {
     int most = 1000 / WATCH_MS;
     assert_in_range(looks(w, most), 1, most);
@@ -51,7 +51,7 @@ static void assert_noticed(watched *w)
 static void every_way_of_saving_is_noticed_within_a_second(void **state)
 {
     (void)state;
-    watched w;
+    watched_file w;
     start_watching(&w);
     put("int main(void)\n{\n    return 1;\n}\n");
     assert_noticed(&w);
@@ -67,7 +67,7 @@ static void every_way_of_saving_is_noticed_within_a_second(void **state)
 static void contents_alone_are_enough(void **state)
 {
     (void)state;
-    watched w;
+    watched_file w;
     struct stat before, after;
     start_watching(&w);
     assert_int_equal(stat(watched_path, &before), 0);
@@ -100,7 +100,7 @@ static void no_inotify_is_asked_for(void **state)
 static void a_half_written_file_is_waited_for(void **state)
 {
     (void)state;
-    watched w;
+    watched_file w;
     start_watching(&w);
     put("");
     assert_int_equal(looks(&w, 6), 0);
@@ -114,13 +114,13 @@ static void a_half_written_file_is_waited_for(void **state)
 static void a_file_that_changes_at_every_look_is_not_told(void **state)
 {
     (void)state;
-    watched w;
+    watched_file w;
     char text[64];
     start_watching(&w);
     for (int i = 0; i < 8; i++) {
         snprintf(text, sizeof text, "int main(void)\n{\n    return %d;\n}\n", i + 10);
         put(text);
-        assert_false(watch_look(&w));
+        assert_false(watch_poll(&w));
     }
 }
 

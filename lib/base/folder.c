@@ -55,7 +55,7 @@ static bool parents_are_safe(const char *path, char *err, size_t room)
     return true;
 }
 
-bool fy_folder_own(const char *path, char *err, size_t room)
+bool fy_folder_make_private(const char *path, char *err, size_t room)
 {
     struct stat s;
     char *real = make(path) ? realpath(path, NULL) : NULL;

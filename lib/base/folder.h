@@ -8,6 +8,6 @@
 /* Creates `path`, which is absolute, and its parents, with mode 0700. True if this user owns it, group and others
  * cannot write to it, and only this user and root could replace it; else false with the folder and the reason in
  * err. */
-bool fy_folder_own(const char *path, char *err, size_t room);
+bool fy_folder_make_private(const char *path, char *err, size_t room);
 
 #endif

@@ -10,7 +10,7 @@ typedef struct fy_kernel {
     void (*launch)(fy_run_work *w);
 } fy_kernel;
 const fy_kernel *fy_sim_kernel(int op);  /* compiled by g++ */
-void fy_sim_dry(bool on);                /* dry run for this thread: launchers set their outputs and run no kernel */
+void fy_sim_dry_run(bool on);            /* dry run for this thread: launchers set their outputs and run no kernel */
 const char *fy_sim_kernel_fault(void);   /* the fault of this thread's last kernel, or NULL */
 const fy_kernel *fy_cuda_kernel(int op); /* compiled by nvcc; only in libferry-cuda.so */
 
@@ -22,10 +22,10 @@ typedef struct fy_cuda_built {
 fy_cuda_built fy_cuda_kernels(void);
 
 /* The target of this thread's launches on the real card; cuda.c sets it before each. */
-typedef struct fy_cuda_place {
+typedef struct fy_cuda_launch_target {
     struct CUstream_st *stream;
     uint32_t *blame; /* pinned: id of the work whose assertion failed; 0: none */
-} fy_cuda_place;
-extern __thread fy_cuda_place fy_cuda_launching;
+} fy_cuda_launch_target;
+extern __thread fy_cuda_launch_target fy_cuda_launching;
 
 #endif

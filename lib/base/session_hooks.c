@@ -17,14 +17,14 @@ void fy_session_start(void)
     atomic_store_explicit(&started, true, memory_order_relaxed);
 }
 
-bool fy_session_late(void) { return hooks->late && hooks->late(); }
+bool fy_session_start_late(void) { return hooks->late && hooks->late(); }
 
-void fy_session_is_over(void)
+void fy_session_disable(void)
 {
     if (hooks->over) hooks->over();
 }
 
-bool fy_narrates(void) { return hooks->narrates && hooks->narrates(); }
+bool fy_narration_is_on(void) { return hooks->narrates && hooks->narrates(); }
 
 void fy_narrate_flush(void)
 {

@@ -16,11 +16,11 @@ typedef struct fy_session_hooks {
 
 void fy_session_hook(const fy_session_hooks *hooks); /* *hooks must stay valid until the program ends */
 
-void fy_session_start(void);   /* idempotent; called first by every public call that may emit */
-bool fy_session_late(void);    /* starts a log if one is due, in a forked child; true if there is one now */
-void fy_session_is_over(void); /* this process appends to a log of another one, and has no session */
-bool fy_narrates(void);        /* does FERRY_NARRATE narrate the run on stderr? */
-void fy_narrate_flush(void);   /* narrates the events so far; called at synchronization points */
-void fy_card_opened(void);     /* a card is open: installs the SIGSEGV handler for its memory */
+void fy_session_start(void);      /* idempotent; called first by every public call that may emit */
+bool fy_session_start_late(void); /* starts a log if one is due, in a forked child; true if there is one now */
+void fy_session_disable(void);    /* this process appends to a log of another one, and has no session */
+bool fy_narration_is_on(void);    /* does FERRY_NARRATE narrate the run on stderr? */
+void fy_narrate_flush(void);      /* narrates the events so far; called at synchronization points */
+void fy_card_opened(void);        /* a card is open: installs the SIGSEGV handler for its memory */
 
 #endif

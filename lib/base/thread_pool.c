@@ -17,7 +17,7 @@
 enum { MOST_THREADS = 64, CHUNKS_PER_THREAD = 4, STACK_BYTES = 1 << 20 };
 
 typedef struct job {
-    fy_team_body body;
+    fy_thread_pool_body body;
     void *context;
     int64_t n, chunk;
     _Atomic int64_t next; /* start of the next chunk */
@@ -141,7 +141,7 @@ static void run_job(job *w)
     pthread_mutex_unlock(&lock);
 }
 
-void fy_thread_pool_run(int64_t n, int64_t grain, fy_team_body body, void *context)
+void fy_thread_pool_run(int64_t n, int64_t grain, fy_thread_pool_body body, void *context)
 {
     if (n < 2 * grain || fy_thread_pool_size() == 1 || pthread_mutex_trylock(&busy) != 0) {
         body(0, n, context);

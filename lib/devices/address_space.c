@@ -125,18 +125,18 @@ static uint64_t take_first_fit(struct fy_address_space *r, uint64_t bytes)
     return 0;
 }
 
-bool fy_address_space_ready(struct fy_address_space *r)
+bool fy_address_space_reserve(struct fy_address_space *r)
 {
     return (r->used * 2 + 2 < r->room || grow_table(r)) && (r->spares > r->in_use || grow_spares(r));
 }
 
-uint64_t fy_address_space_take(struct fy_address_space *r, uint64_t bytes, uint32_t *tenant)
+uint64_t fy_address_space_alloc(struct fy_address_space *r, uint64_t bytes, uint32_t *tenant)
 {
     uint64_t addr = 0;
     if (bytes > UINT64_MAX - r->align) return 0;
     bytes = (bytes + r->align - 1) / r->align * r->align;
     if (bytes == 0) bytes = r->align;
-    if (fy_address_space_ready(r)) addr = take_first_fit(r, bytes);
+    if (fy_address_space_reserve(r)) addr = take_first_fit(r, bytes);
     if (addr) {
         entry *p = &r->table[slot_of(r, addr)];
         if (!p->addr) r->used++;
@@ -175,7 +175,7 @@ static void add_hole(struct fy_address_space *r, uint64_t addr, uint64_t bytes)
     }
 }
 
-void fy_address_space_give(struct fy_address_space *r, uint64_t addr)
+void fy_address_space_release(struct fy_address_space *r, uint64_t addr)
 {
     if (!addr) return;
     entry *p = &r->table[slot_of(r, addr)];

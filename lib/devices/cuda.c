@@ -22,7 +22,7 @@
 
 static const size_t max_fill = 1 << 20; /* bytes; filling more would noticeably slow the program down */
 
-__thread fy_cuda_place fy_cuda_launching;
+__thread fy_cuda_launch_target fy_cuda_launching;
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
@@ -367,7 +367,7 @@ static bool launch(fy_dev *d, const fy_kernel *k, fy_run_work *w)
     cudaStream_t s;
     cuda *c = d->state;
     if (!stream_of(d, w->stream, &s) || !mark_begin(d, &w->time, s)) return false;
-    fy_cuda_launching = (fy_cuda_place){s, c->blame};
+    fy_cuda_launching = (fy_cuda_launch_target){s, c->blame};
     pthread_mutex_lock(&c->lock);
     k->launch(w);
     pthread_mutex_unlock(&c->lock);

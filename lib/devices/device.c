@@ -89,7 +89,7 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
 }
 
 /* Peer access is all or nothing: between every pair of cards, or none. */
-static void set_peers(const fy_choice *c)
+static void set_peers(const fy_sim_config *c)
 {
     uint32_t all = 0;
     for (int i = 1; i < count; i++) all |= 1u << i;
@@ -98,9 +98,9 @@ static void set_peers(const fy_choice *c)
 
 static void open_sims(void)
 {
-    fy_choice c;
+    fy_sim_config c;
     char why[100] = "", name[16];
-    if (!fy_choose_sims(&c, bad_setting, sizeof bad_setting)) return;
+    if (!fy_sim_config_read(&c, bad_setting, sizeof bad_setting)) return;
     if (c.count == 0) snprintf(why_not_real, sizeof why_not_real, "CUDA_VISIBLE_DEVICES hides every simulated card");
     for (int i = 1; i <= c.count && !bad_setting[0]; i++) {
         devices[i] = (fy_dev){.card = c.card, .capacity = c.capacity, .physical = c.physical[i - 1]};
@@ -230,7 +230,7 @@ fy_dev *fy_dev_at(int number)
     return number > 0 && number < count ? &devices[number] : NULL;
 }
 
-bool fy_dev_copies_unasked(void)
+bool fy_dev_copies_implicitly(void)
 {
     ensure_open(false);
     return copies_silently;

@@ -84,10 +84,10 @@ extern const fy_backend fy_backend_cpu, fy_backend_sim;
 extern const fy_backend fy_backend_cuda; /* in libferry-cuda.so alone: cuda_library.h */
 
 /* device.c: devices are opened once, as FERRY_GPU and FERRY_SIM say; device 0 is the CPU. Any of these calls opens real
- * cards, except fy_dev_at(0), fy_dev_copies_unasked, fy_dev_uses_blas and fy_dev_why_not_real. */
+ * cards, except fy_dev_at(0), fy_dev_copies_implicitly, fy_dev_uses_blas and fy_dev_why_not_real. */
 int fy_dev_count(void);
 fy_dev *fy_dev_at(int number);
-bool fy_dev_copies_unasked(void);       /* FERRY_POLICY=silent */
+bool fy_dev_copies_implicitly(void);    /* FERRY_POLICY=silent */
 bool fy_dev_uses_blas(void);            /* FERRY_BLAS: does the simulated card use OpenBLAS for matrix products? */
 bool fy_dev_model_clock(void);          /* is time modelled? */
 const char *fy_dev_why_not_real(void);  /* "no driver", "no card" ...; NULL while a real card is still possible */

@@ -33,7 +33,7 @@ static int ends_after(const fy_engine *e, int64_t t)
     return low;
 }
 
-int64_t fy_engine_gap(const fy_engine *e, int64_t ready, int64_t length)
+int64_t fy_engine_find(const fy_engine *e, int64_t ready, int64_t length)
 {
     if (length <= 0) return ready;
     if (ready < e->past) ready = e->past;
@@ -57,7 +57,7 @@ static void reserve(fy_engine *e)
     e->room *= 2;
 }
 
-void fy_engine_take(fy_engine *e, int64_t start, int64_t length)
+void fy_engine_book(fy_engine *e, int64_t start, int64_t length)
 {
     if (length <= 0) return;
     int64_t end = start + length;
@@ -80,7 +80,7 @@ void fy_engine_take(fy_engine *e, int64_t start, int64_t length)
     }
 }
 
-void fy_engine_forget(fy_engine *e, int64_t now)
+void fy_engine_prune(fy_engine *e, int64_t now)
 {
     if (now <= e->past) return;
     e->past = now;

@@ -20,8 +20,8 @@ typedef struct fy_engine {
 bool fy_engine_make(fy_engine *e); /* false: no memory */
 void fy_engine_free(fy_engine *e);
 /* The earliest time from `ready` on at which the engine is free for `length` ns; length 0: `ready`. */
-int64_t fy_engine_gap(const fy_engine *e, int64_t ready, int64_t length);
-void fy_engine_take(fy_engine *e, int64_t start, int64_t length); /* books it; start: from fy_engine_gap */
-void fy_engine_forget(fy_engine *e, int64_t now); /* drops intervals before now; none will start there */
+int64_t fy_engine_find(const fy_engine *e, int64_t ready, int64_t length);
+void fy_engine_book(fy_engine *e, int64_t start, int64_t length); /* books it; start: from fy_engine_find */
+void fy_engine_prune(fy_engine *e, int64_t now); /* drops intervals before now; none will start there */
 
 #endif

@@ -51,7 +51,7 @@ bool fy_sim_owns(const void *p) { return fy_sim_owner(p, 1) != NULL; }
 
 /* ---- faults, and the lock ------------------------------------------------------------------------- */
 
-bool fy_sim_refuse(const char *format, ...)
+bool fy_sim_fail(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -61,9 +61,9 @@ bool fy_sim_refuse(const char *format, ...)
     return false;
 }
 
-bool fy_sim_report(const fy_sim *s)
+bool fy_sim_fail_card(const fy_sim *s)
 {
-    fy_sim_refuse("%s", s->fault);
+    fy_sim_fail("%s", s->fault);
     fy_fault.work = s->fault_work;
     return false;
 }
@@ -71,8 +71,8 @@ bool fy_sim_report(const fy_sim *s)
 bool fy_sim_enter(fy_dev *d)
 {
     if (atomic_load_explicit(&forked, memory_order_relaxed))
-        return fy_sim_refuse("Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, "
-                             "start a new process (exec) instead of forking");
+        return fy_sim_fail("Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, "
+                           "start a new process (exec) instead of forking");
     fy_sim *s = d->state;
     atomic_store_explicit(&s->used, true, memory_order_relaxed);
     pthread_mutex_lock(&lock);
@@ -81,7 +81,7 @@ bool fy_sim_enter(fy_dev *d)
 
 bool fy_sim_leave(fy_dev *d, bool ok)
 {
-    if (ok && !fy_sim_healthy(d->state)) ok = fy_sim_report(d->state);
+    if (ok && !fy_sim_healthy(d->state)) ok = fy_sim_fail_card(d->state);
     pthread_mutex_unlock(&lock);
     return ok;
 }
@@ -122,7 +122,7 @@ static void sim_close(fy_dev *d)
     fy_sim *s = d->state;
     if (!s) return;
     pthread_mutex_lock(&lock);
-    fy_sim_forget(s);
+    fy_sim_drop_all(s);
     if (fy_sim_card(s->number) == s) atomic_store(&cards[s->number], NULL);
     if (s->window) munmap(s->window, s->bytes);
     if (s->alias) munmap(s->alias, s->bytes);
@@ -168,7 +168,7 @@ static void sim_info(fy_dev *d)
 /* Filled at once: work on what was here before was executed when that was released. */
 static void *alloc_vram(fy_sim *s, size_t bytes)
 {
-    void *p = (void *)(uintptr_t)fy_address_space_take(s->holes, bytes, NULL);
+    void *p = (void *)(uintptr_t)fy_address_space_alloc(s->holes, bytes, NULL);
     if (p) fy_sim_fill(s, p, bytes, FY_SIM_POISON);
     return p;
 }
@@ -206,9 +206,9 @@ static void sim_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *
         fy_sim_pinned_end(p, bytes);
         free(p);
     } else {
-        fy_sim_do_all(s);
+        fy_sim_run_all(s);
         fy_sim_fill(s, p, bytes, FREED);
-        fy_address_space_give(s->holes, (uint64_t)(uintptr_t)p);
+        fy_address_space_release(s->holes, (uint64_t)(uintptr_t)p);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -221,8 +221,8 @@ static bool map(fy_dev *d, const char *kernel, const char *role, int number, fy_
     fy_sim *s = d->state;
     if (o->layout.numel == 0) return true;
     if (!fy_sim_inside(s, o->data, fy_sim_extent(o)))
-        return fy_sim_refuse("an illegal memory access was encountered: kernel %s was given %s as %s %d", kernel,
-                             fy_sim_inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
+        return fy_sim_fail("an illegal memory access was encountered: kernel %s was given %s as %s %d", kernel,
+                           fy_sim_inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
     o->data = fy_sim_alias(s, o->data);
     return true;
 }
@@ -241,9 +241,9 @@ static void choose_kernel(const fy_kernel *k, fy_run_work *w, fy_task *t)
 {
     w->blas = t->run.blas = fy_dev_uses_blas() ? fy_host_blas(w) : NULL;
     if (w->blas) return;
-    fy_sim_dry(true);
+    fy_sim_dry_run(true);
     k->launch(&t->run);
-    fy_sim_dry(false);
+    fy_sim_dry_run(false);
     w->kernel = t->run.kernel;
     memcpy(w->grid, t->run.grid, sizeof w->grid);
     memcpy(w->block, t->run.block, sizeof w->block);
@@ -253,7 +253,7 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
     fy_sim *s = d->state;
     fy_task *t = fy_sim_task(s, FY_TASK_RUN, w->stream, w->id);
-    if (!t) return fy_sim_refuse("out of host memory for queueing the work");
+    if (!t) return fy_sim_fail("out of host memory for queueing the work");
     t->run = *w;
     if (!map_all(d, &t->run)) return fy_sim_task_drop(t), false;
     choose_kernel(k, w, t);
@@ -267,7 +267,7 @@ static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 static bool sim_run(fy_dev *d, fy_run_work *w)
 {
     const fy_kernel *k = fy_sim_kernel(w->op);
-    if (!k) return fy_sim_refuse("there is no kernel for %s", fy_ops[w->op].name);
+    if (!k) return fy_sim_fail("there is no kernel for %s", fy_ops[w->op].name);
     return fy_sim_enter(d) && fy_sim_leave(d, run_later(d, k, w));
 }
 
@@ -301,10 +301,10 @@ static bool host_waits(fy_dev *d, const fy_point *p, fy_time *t)
 {
     fy_sim *s = d->state;
     int64_t until = p ? p->when : fy_timing_tail(s->timetable, -1);
-    fy_timing_host_waits(s->timetable, fy_clock_now(), until, t);
+    fy_timing_host_wait(s->timetable, fy_clock_now(), until, t);
     fy_clock_advance(t->held);
-    if (p) fy_sim_do_until(s, p->stream, p->queue);
-    else fy_sim_do_all(s);
+    if (p) fy_sim_run_until(s, p->stream, p->queue);
+    else fy_sim_run_all(s);
     return true;
 }
 
@@ -313,13 +313,13 @@ static bool stream_waits(fy_dev *d, const fy_point *p, fy_sim *waiter, int strea
     fy_sim *s = d->state;
     int first = p ? p->stream : 0, last = p ? p->stream : FY_STREAMS - 1;
     bool ok = true;
-    if (!fy_sim_healthy(waiter)) return fy_sim_report(waiter);
+    if (!fy_sim_healthy(waiter)) return fy_sim_fail_card(waiter);
     atomic_store_explicit(&waiter->used, true, memory_order_relaxed);
     charge_call(waiter, t);
-    fy_timing_stream_waits(waiter->timetable, stream, p ? p->when : fy_timing_tail(s->timetable, -1));
+    fy_timing_stream_wait(waiter->timetable, stream, p ? p->when : fy_timing_tail(s->timetable, -1));
     for (int i = first; ok && i <= last; i++)
         ok = fy_sim_stream_waits(waiter, stream, s, i, p ? p->queue : fy_sim_issued());
-    return ok || fy_sim_refuse("out of host memory for queueing the work");
+    return ok || fy_sim_fail("out of host memory for queueing the work");
 }
 
 /* A point that was never recorded is the current end of its stream. */
@@ -341,7 +341,7 @@ static bool sim_done(fy_dev *d, const fy_point *p, int64_t *when)
     charge_call(d->state, &t);
     *when = until.when;
     bool done = fy_clock_now() >= until.when;
-    if (done) fy_sim_do_until(d->state, until.stream, until.queue);
+    if (done) fy_sim_run_until(d->state, until.stream, until.queue);
     return fy_sim_leave(d, done);
 }
 

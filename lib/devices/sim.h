@@ -18,15 +18,15 @@ enum { FY_SIM_CARDS = 8, FY_SIM_POISON = 0xff };
 typedef enum fy_task_kind { FY_TASK_COPY, FY_TASK_RUN, FY_TASK_WAIT } fy_task_kind;
 
 /* A point in a stream: its tasks up to that number. */
-typedef struct fy_task_place {
+typedef struct fy_task_point {
     int card, stream;
     uint64_t number;
-} fy_task_place;
+} fy_task_point;
 
 typedef struct fy_task {
     struct fy_task *next;                     /* in its stream, or in the free list */
     struct fy_task *pinned_next, *pinned_was; /* list of those that access pinned memory (sim_pinned.c) */
-    fy_task_place at;                         /* its own; numbers ascend over all cards, in issue order */
+    fy_task_point at;                         /* its own; numbers ascend over all cards, in issue order */
     uint32_t id;                              /* of the work; 0: no event refers to it */
     uint8_t kind, races;                      /* races: bits as in fy_races */
     bool is_pinned;                           /* in the list of sim_pinned.c */
@@ -34,7 +34,7 @@ typedef struct fy_task {
     union {
         fy_copy_work copy; /* src NULL: fill */
         fy_run_work run;   /* with alias addresses */
-        fy_task_place wait;
+        fy_task_point wait;
     };
 } fy_task;
 
@@ -65,8 +65,8 @@ bool fy_sim_enter(fy_dev *d);
 bool fy_sim_leave(fy_dev *d, bool ok);             /* unlocks; false if !ok, or if the card has failed: sets fy_fault */
 fy_sim *fy_sim_owner(const void *p, size_t bytes); /* the card whose VRAM contains the range, or NULL */
 fy_sim *fy_sim_card(int number);                   /* NULL: closed */
-bool fy_sim_refuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* sets fy_fault; returns false */
-bool fy_sim_report(const fy_sim *s); /* sets fy_fault to the card's fault; returns false */
+bool fy_sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2))); /* sets fy_fault; returns false */
+bool fy_sim_fail_card(const fy_sim *s); /* sets fy_fault to the card's fault; returns false */
 bool fy_sim_copy(fy_dev *d, fy_copy_work *w);
 
 /* Bytes from an operand's first element to the end of its last. */
@@ -87,18 +87,18 @@ static inline void *fy_sim_alias(const fy_sim *s, const void *p) { return s->ali
 
 fy_task *fy_sim_task(fy_sim *s, fy_task_kind kind, int stream, uint32_t id); /* not queued yet; NULL: no memory */
 void fy_sim_task_drop(fy_task *t);
-bool fy_sim_task_keep(fy_task *t);        /* snapshots the copy's source; false: no memory */
+bool fy_sim_task_snapshot(fy_task *t);    /* snapshots the copy's source; false: no memory */
 void fy_sim_queue(fy_sim *s, fy_task *t); /* numbers and appends it; may execute the oldest tasks to limit the queue */
-void fy_sim_do_until(fy_sim *s, int stream, uint64_t number); /* executes the stream's tasks up to that number */
-void fy_sim_do_all(fy_sim *s);
-void fy_sim_forget(fy_sim *s); /* drops all tasks */
-uint64_t fy_sim_issued(void);  /* the number of the latest task */
+void fy_sim_run_until(fy_sim *s, int stream, uint64_t number); /* executes the stream's tasks up to that number */
+void fy_sim_run_all(fy_sim *s);
+void fy_sim_drop_all(fy_sim *s); /* drops all tasks */
+uint64_t fy_sim_issued(void);    /* the number of the latest task */
 bool fy_sim_stream_waits(fy_sim *s, int stream, const fy_sim *other, int of, uint64_t number); /* false: no memory */
 void fy_sim_race(const fy_races *r, fy_task *own); /* marks the racing accesses in queued tasks; own: may be NULL */
 
 /* ---- sim_task.c ------------------------------------------------------------------------------------- */
 
-void fy_sim_do(fy_sim *s, fy_task *t);                                    /* executes a task that is no wait */
+void fy_sim_task_run(fy_sim *s, fy_task *t);                              /* executes a task that is no wait */
 void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races); /* the memory access of a copy */
 void fy_sim_fill(fy_sim *s, void *p, size_t bytes, int byte); /* the first 64 MiB; frees the pages behind them */
 

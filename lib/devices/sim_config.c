@@ -23,7 +23,7 @@ static bool option_is(const char *option, size_t n, const char *name)
     return n >= length && memcmp(option, name, length) == 0 && (n == length || option[length] == '=');
 }
 
-static bool read_gpus(fy_choice *c, const char *option, size_t n, char *why, size_t room)
+static bool read_gpus(fy_sim_config *c, const char *option, size_t n, char *why, size_t room)
 {
     c->count = n == 6 ? option[5] - '0' : 0;
     if (c->count >= 1 && c->count <= FY_MOST_SIMS) return true;
@@ -32,7 +32,7 @@ static bool read_gpus(fy_choice *c, const char *option, size_t n, char *why, siz
     return false;
 }
 
-static bool read_capacity(fy_choice *c, const char *option, size_t n, char *why, size_t room)
+static bool read_capacity(fy_sim_config *c, const char *option, size_t n, char *why, size_t room)
 {
     bool ok = n > 9 && fy_card_param_read(option + 9, n - 9, FY_UNIT_BYTES, &c->capacity);
     if (ok && c->capacity >= least_capacity && c->capacity <= FY_SIM_MOST_CAPACITY) return true;
@@ -44,7 +44,7 @@ static bool read_capacity(fy_choice *c, const char *option, size_t n, char *why,
 }
 
 /* One option, n characters; `card` is this process's copy of the model. */
-static bool read_option(fy_choice *c, fy_card *card, const char *option, size_t n, char *why, size_t room)
+static bool read_option(fy_sim_config *c, fy_card *card, const char *option, size_t n, char *why, size_t room)
 {
     if (option_is(option, n, "gpus")) return read_gpus(c, option, n, why, room);
     if (option_is(option, n, "capacity")) return read_capacity(c, option, n, why, room);
@@ -53,7 +53,7 @@ static bool read_option(fy_choice *c, fy_card *card, const char *option, size_t 
     return fy_card_param_option(card, option, n, why, room);
 }
 
-static bool read_sim(fy_choice *c, const char *value, char *why, size_t room)
+static bool read_sim(fy_sim_config *c, const char *value, char *why, size_t room)
 {
     static fy_card card; /* of this process: devices are opened once */
     char key[32], wrong[300];
@@ -77,7 +77,7 @@ static bool read_sim(fy_choice *c, const char *value, char *why, size_t room)
 }
 
 /* The card number at *p; -1 if it is invalid or already listed. */
-static int next_visible(const char **p, int cards, const fy_choice *c)
+static int next_visible(const char **p, int cards, const fy_sim_config *c)
 {
     int number = 0;
     const char *start = *p;
@@ -88,7 +88,7 @@ static int next_visible(const char **p, int cards, const fy_choice *c)
     return number;
 }
 
-static void read_visible(fy_choice *c)
+static void read_visible(fy_sim_config *c)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
     int cards = c->count;
@@ -101,10 +101,10 @@ static void read_visible(fy_choice *c)
     }
 }
 
-bool fy_choose_sims(fy_choice *c, char *why, size_t room)
+bool fy_sim_config_read(fy_sim_config *c, char *why, size_t room)
 {
     const char *value = getenv("FERRY_SIM");
-    *c = (fy_choice){.capacity = FY_SIM_CAPACITY, .peers = true, .count = 1};
+    *c = (fy_sim_config){.capacity = FY_SIM_CAPACITY, .peers = true, .count = 1};
     if (!read_sim(c, value && *value ? value : "h200", why, room)) return false;
     read_visible(c);
     return true;

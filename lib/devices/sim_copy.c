@@ -24,11 +24,11 @@ static bool ends_fit(fy_dev *d, const fy_copy_work *w)
     bool dst = fy_sim_inside(s, w->dst, w->bytes) == (w->dir != FY_WORD_d2h);
     if (w->bytes == 0 || (src && dst)) return true;
     bool in_vram = w->dir != (src ? FY_WORD_d2h : FY_WORD_h2d);
-    return fy_sim_refuse("invalid argument: the %s of this copy is not %s", src ? "destination" : "source",
-                         in_vram ? "in VRAM" : "host memory");
+    return fy_sim_fail("invalid argument: the %s of this copy is not %s", src ? "destination" : "source",
+                       in_vram ? "in VRAM" : "host memory");
 }
 
-static bool refuse_memory(void) { return fy_sim_refuse("out of host memory for queueing the work"); }
+static bool refuse_memory(void) { return fy_sim_fail("out of host memory for queueing the work"); }
 
 static bool copy_later(fy_dev *d, const fy_copy_work *w)
 {
@@ -37,7 +37,7 @@ static bool copy_later(fy_dev *d, const fy_copy_work *w)
     if (!t) return refuse_memory();
     t->copy = *w;
     t->races = w->races.own;
-    if (w->dir == FY_WORD_h2d && !w->pinned && !fy_sim_task_keep(t)) return fy_sim_task_drop(t), refuse_memory();
+    if (w->dir == FY_WORD_h2d && !w->pinned && !fy_sim_task_snapshot(t)) return fy_sim_task_drop(t), refuse_memory();
     if (w->dir != FY_WORD_d2d && w->pinned) fy_sim_pinned_add(t);
     fy_sim_queue(s, t);
     return true;
@@ -47,7 +47,7 @@ static bool copy_later(fy_dev *d, const fy_copy_work *w)
 static bool fill_later(fy_dev *d, fy_copy_work *w)
 {
     fy_sim *s = d->state;
-    if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_refuse("invalid argument: this is not VRAM to fill");
+    if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_fail("invalid argument: this is not VRAM to fill");
     w->dir = w->dir ? w->dir : FY_WORD_d2d;
     int64_t now = fy_clock_now();
     w->time = (fy_time){.start = now, .end = now};
@@ -79,9 +79,9 @@ static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
 {
     fy_sim *from = d->state, *to = fy_sim_owner(w->dst, w->bytes);
     if (!fy_sim_inside(from, w->src, w->bytes) || !to || to == from)
-        return fy_sim_refuse("invalid argument: not a copy between two cards");
+        return fy_sim_fail("invalid argument: not a copy between two cards");
     if (!fy_sim_enter(d)) return false;
-    if (!fy_sim_healthy(to)) return fy_sim_leave(d, fy_sim_report(to));
+    if (!fy_sim_healthy(to)) return fy_sim_leave(d, fy_sim_fail_card(to));
     atomic_store_explicit(&to->used, true, memory_order_relaxed);
     bool peer = d->peers >> (to->number + 1) & 1;
     fy_timing_copy_peer(from->timetable, to->timetable, fy_clock_now(), peer, w);
@@ -102,7 +102,7 @@ bool fy_sim_copy(fy_dev *d, fy_copy_work *w)
     fy_sim_race(&w->races, NULL);
     bool at_once = w->dir != FY_WORD_d2d && (!w->async || (w->dir == FY_WORD_d2h && !w->pinned));
     if (at_once) {
-        fy_sim_do_until(s, w->stream, UINT64_MAX);
+        fy_sim_run_until(s, w->stream, UINT64_MAX);
         if (fy_sim_healthy(s)) fy_sim_move(w, NULL, w->races.own);
     } else if (w->bytes) {
         ok = copy_later(d, w);

@@ -42,7 +42,7 @@ static bool protect_reader(fy_task *t, char *p, size_t bytes)
     char *own = host_side(t), *end = own + t->copy.bytes;
     char *from = own > p ? own : p, *to = end < p + bytes ? end : p + bytes;
     if (is_d2h(t) || t->side || !touches(t, p, bytes) || find_d2h(t, covers, from, (size_t)(to - from))) return true;
-    return !find_d2h(t, touches, own, t->copy.bytes) && fy_sim_task_keep(t);
+    return !find_d2h(t, touches, own, t->copy.bytes) && fy_sim_task_snapshot(t);
 }
 
 static void poison(char *p, size_t bytes)
@@ -93,9 +93,9 @@ void fy_sim_pinned_done(fy_task *t)
 void fy_sim_pinned_end(const void *p, size_t bytes)
 {
     for (fy_task *t = first; t;) {
-        fy_task_place at = t->at;
+        fy_task_point at = t->at;
         bool affected = touches(t, p, bytes);
-        if (affected) fy_sim_do_until(fy_sim_card(at.card), at.stream, at.number);
+        if (affected) fy_sim_run_until(fy_sim_card(at.card), at.stream, at.number);
         t = affected ? first : t->pinned_next;
     }
 }

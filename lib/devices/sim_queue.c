@@ -39,7 +39,7 @@ fy_task *fy_sim_task(fy_sim *s, fy_task_kind kind, int stream, uint32_t id)
     if (!free_tasks && !grow_pool()) return NULL;
     fy_task *t = free_tasks;
     free_tasks = t->next;
-    t->at = (fy_task_place){s->number, stream, 0};
+    t->at = (fy_task_point){s->number, stream, 0};
     t->next = t->pinned_next = t->pinned_was = NULL;
     t->id = id;
     t->kind = (uint8_t)kind;
@@ -49,7 +49,7 @@ fy_task *fy_sim_task(fy_sim *s, fy_task_kind kind, int stream, uint32_t id)
     return t;
 }
 
-bool fy_sim_task_keep(fy_task *t)
+bool fy_sim_task_snapshot(fy_task *t)
 {
     t->side = malloc(t->copy.bytes);
     if (!t->side) return false;
@@ -99,13 +99,13 @@ static void do_first(fy_sim *s, int stream)
     fy_task *t = l->first;
     fy_sim *other = t->kind == FY_TASK_WAIT ? fy_sim_card(t->wait.card) : NULL;
     l->busy = true;
-    if (fy_sim_healthy(s) && other) fy_sim_do_until(other, t->wait.stream, t->wait.number);
-    else if (fy_sim_healthy(s) && t->kind != FY_TASK_WAIT) fy_sim_do(s, t);
+    if (fy_sim_healthy(s) && other) fy_sim_run_until(other, t->wait.stream, t->wait.number);
+    else if (fy_sim_healthy(s) && t->kind != FY_TASK_WAIT) fy_sim_task_run(s, t);
     l->busy = false;
     take_first(s, stream);
 }
 
-void fy_sim_do_until(fy_sim *s, int stream, uint64_t number)
+void fy_sim_run_until(fy_sim *s, int stream, uint64_t number)
 {
     fy_task_list *l = &s->streams[stream];
     while (l->first && !l->busy && l->first->at.number <= number) do_first(s, stream);
@@ -124,9 +124,9 @@ static int stream_with(bool oldest, const fy_sim *s)
 }
 
 /* Any order is valid that streams and waits allow. Of two racing tasks the later runs first, so that the race shows. */
-void fy_sim_do_all(fy_sim *s)
+void fy_sim_run_all(fy_sim *s)
 {
-    while (s->waiting) fy_sim_do_until(s, stream_with(false, s), UINT64_MAX);
+    while (s->waiting) fy_sim_run_until(s, stream_with(false, s), UINT64_MAX);
 }
 
 void fy_sim_queue(fy_sim *s, fy_task *t)
@@ -136,7 +136,7 @@ void fy_sim_queue(fy_sim *s, fy_task *t)
     while (s->tasks > MOST_TASKS || s->side > most_side) do_first(s, stream_with(true, s));
 }
 
-void fy_sim_forget(fy_sim *s)
+void fy_sim_drop_all(fy_sim *s)
 {
     for (int i = 0; i < FY_STREAMS; i++)
         while (s->streams[i].first) take_first(s, i);
@@ -148,7 +148,7 @@ bool fy_sim_stream_waits(fy_sim *s, int stream, const fy_sim *other, int of, uin
     if ((s == other && stream == of) || !first || first->at.number > number) return true;
     fy_task *t = fy_sim_task(s, FY_TASK_WAIT, stream, 0);
     if (!t) return false;
-    t->wait = (fy_task_place){other->number, of, number};
+    t->wait = (fy_task_point){other->number, of, number};
     fy_sim_queue(s, t);
     return true;
 }

@@ -112,7 +112,7 @@ static void run(fy_sim *s, fy_task *t)
     for (int i = 0; t->races && i < w->nin; i++) free(replaced[i]);
 }
 
-void fy_sim_do(fy_sim *s, fy_task *t)
+void fy_sim_task_run(fy_sim *s, fy_task *t)
 {
     if (t->kind == FY_TASK_RUN) run(s, t);
     else if (!t->copy.src) fy_sim_fill(s, t->copy.dst, t->copy.bytes, t->copy.fill_byte);

@@ -60,7 +60,7 @@ void fy_timing_free(fy_timing *t)
 static int64_t issue(fy_timing *t, int64_t now, stream_state *s, int64_t overhead)
 {
     int64_t at = now + overhead, most = t->card.launch_queue;
-    for (int i = 0; i < ENGINES; i++) fy_engine_forget(&t->engine[i], now);
+    for (int i = 0; i < ENGINES; i++) fy_engine_prune(&t->engine[i], now);
     while (s->n > 0 && (s->ends[s->first] <= at || s->n >= most)) {
         at = max(at, s->ends[s->first]);
         s->first = (s->first + 1) % most;
@@ -106,7 +106,7 @@ void fy_timing_release(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy
     out->overhead = cost;
 }
 
-void fy_timing_host_waits(fy_timing *t, int64_t now, int64_t until, fy_time *out)
+void fy_timing_host_wait(fy_timing *t, int64_t now, int64_t until, fy_time *out)
 {
     int64_t overhead = t->card.call_overhead;
     set_cost(out, now, max(now + overhead, until) - now);
@@ -123,7 +123,7 @@ int64_t fy_timing_tail(const fy_timing *t, int stream)
     return last;
 }
 
-void fy_timing_stream_waits(fy_timing *t, int stream, int64_t until)
+void fy_timing_stream_wait(fy_timing *t, int stream, int64_t until)
 {
     t->stream[stream].tail = max(t->stream[stream].tail, until);
 }
@@ -133,8 +133,8 @@ void fy_timing_stream_waits(fy_timing *t, int stream, int64_t until)
 /* Books the first free interval from `ready` on; returns its start. */
 static int64_t book(fy_engine *e, int64_t ready, int64_t length)
 {
-    int64_t start = fy_engine_gap(e, ready, length);
-    fy_engine_take(e, start, length);
+    int64_t start = fy_engine_find(e, ready, length);
+    fy_engine_book(e, start, length);
     return start;
 }
 
@@ -221,10 +221,11 @@ static void direct_between(fy_timing *from, fy_timing *to, fy_copy_work *w, int6
     int64_t latency = from->card.bus_latency;
     w->time.wire = ns_for((int64_t)w->bytes, fmin(peer_rate(&from->card), peer_rate(&to->card)));
     w->time.overhead += latency;
-    int64_t length = w->time.wire + latency, start = fy_engine_gap(out, ready, length);
-    for (int64_t other; (other = fy_engine_gap(in, start, length)) != start;) start = fy_engine_gap(out, other, length);
-    fy_engine_take(out, start, length);
-    fy_engine_take(in, start, length);
+    int64_t length = w->time.wire + latency, start = fy_engine_find(out, ready, length);
+    for (int64_t other; (other = fy_engine_find(in, start, length)) != start;)
+        start = fy_engine_find(out, other, length);
+    fy_engine_book(out, start, length);
+    fy_engine_book(in, start, length);
     w->time.start = start;
     w->time.end = start + length;
 }
@@ -254,12 +255,12 @@ void fy_timing_copy_peer(fy_timing *from, fy_timing *to, int64_t now, bool peer,
     stream_state *s = &from->stream[w->stream];
     int64_t issued = issue(from, now, s, from->card.call_overhead);
     int64_t ready = max(issued, max(s->tail, to->stream[w->stream].tail));
-    for (int i = 0; i < ENGINES; i++) fy_engine_forget(&to->engine[i], now);
+    for (int i = 0; i < ENGINES; i++) fy_engine_prune(&to->engine[i], now);
     w->time = (fy_time){.overhead = from->card.call_overhead};
     w->route = peer ? FY_WORD_direct : FY_WORD_host;
     w->was_async = true; /* never blocks the host, whatever was asked for */
     if (peer) direct_between(from, to, w, ready);
     else through_host(from, to, w, ready);
     finish(from, s, now, issued, true, &w->time);
-    fy_timing_stream_waits(to, w->stream, w->time.end);
+    fy_timing_stream_wait(to, w->stream, w->time.end);
 }

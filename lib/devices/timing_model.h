@@ -31,8 +31,8 @@ void fy_timing_alloc(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_t
 void fy_timing_release(fy_timing *t, int64_t now, int64_t bytes, fy_word mem, fy_time *out);
 
 int64_t fy_timing_tail(const fy_timing *t, int stream); /* when all its work so far will have ended; -1: all streams */
-void fy_timing_stream_waits(fy_timing *t, int stream, int64_t until); /* later work there starts no earlier */
-void fy_timing_host_waits(fy_timing *t, int64_t now, int64_t until, fy_time *out); /* overhead, or until if later */
-void fy_timing_call(fy_timing *t, int64_t now, fy_time *out);                      /* record, query: overhead alone */
+void fy_timing_stream_wait(fy_timing *t, int stream, int64_t until); /* later work there starts no earlier */
+void fy_timing_host_wait(fy_timing *t, int64_t now, int64_t until, fy_time *out); /* overhead, or until if later */
+void fy_timing_call(fy_timing *t, int64_t now, fy_time *out);                     /* record, query: overhead alone */
 
 #endif

@@ -31,8 +31,8 @@ static const char *short_size(int64_t bytes, char *buf, size_t room)
     return buf;
 }
 
-void fy_pool_full_text(const fy_pool *p, int64_t asked, int gpu, int64_t capacity, const char *owner, char *buf,
-                       size_t room)
+void fy_pool_oom_text(const fy_pool *p, int64_t asked, int gpu, int64_t capacity, const char *owner, char *buf,
+                      size_t room)
 {
     char want[32], all[32], used[32], left[32], held[32];
     if (asked >= FY_POOL_EXABYTE) {
@@ -103,7 +103,7 @@ static void add_block(line *l, const fy_block *b, fy_block_name *name)
 }
 
 /* If the buffer is short, the list of blocks is truncated, never the totals at its end. */
-void fy_pool_pieces_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
+void fy_pool_fragmentation_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
 {
     const fy_segment *s = most_fragmented(p);
     char size[32], totals[120];
@@ -153,7 +153,7 @@ static int by_bytes(const void *pa, const void *pb)
     return a->bytes != b->bytes ? (a->bytes > b->bytes ? -1 : 1) : strcmp(a->owner, b->owner);
 }
 
-void fy_pool_living_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
+void fy_pool_usage_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
 {
     group groups[GROUPS] = {0};
     char size[32];

@@ -118,9 +118,9 @@ static fy_block *new_segment(fy_pool *p, int64_t bytes, int stream)
         s->bytes = p->pinned ? bytes : segment_size(bytes);
         b->segment = s;
         b->bytes = s->bytes;
-        fy_taking how = p->source.take(p->source.self, s);
-        if (how == FY_TAKEN) return link_segment(p, s), b;
-        p->broken = how == FY_BROKEN;
+        fy_segment_result how = p->source.take(p->source.self, s);
+        if (how == FY_SEGMENT_OK) return link_segment(p, s), b;
+        p->broken = how == FY_SEGMENT_ERROR;
     }
     if (!s) p->broken = p->no_host_memory = true;
     free(s);
@@ -273,7 +273,7 @@ static fy_block *retry_after_freeing(fy_pool *p, int64_t bytes, int stream)
     return b;
 }
 
-fy_block *fy_pool_take(fy_pool *p, int64_t asked, int stream, void *owner)
+fy_block *fy_pool_alloc(fy_pool *p, int64_t asked, int stream, void *owner)
 {
     if (asked >= FY_POOL_EXABYTE) return NULL; /* as in PyTorch, before anything is freed */
     if (p->waiting) free_waiting(p, false);
@@ -297,7 +297,7 @@ fy_block *fy_pool_take(fy_pool *p, int64_t asked, int stream, void *owner)
     return b;
 }
 
-bool fy_pool_give(fy_pool *p, fy_block *b)
+bool fy_pool_release(fy_pool *p, fy_block *b)
 {
     count_allocated(p, -b->bytes, -b->asked);
     if (b->users) record_users(p, b);
@@ -317,7 +317,7 @@ void fy_pool_empty(fy_pool *p)
 
 /* ---- statistics ---- */
 
-bool fy_pool_lacks_memory(const fy_pool *p) { return p->no_host_memory; }
+bool fy_pool_out_of_host_memory(const fy_pool *p) { return p->no_host_memory; }
 int64_t fy_pool_allocated(const fy_pool *p) { return p->now.allocated_bytes; }
 int64_t fy_pool_reserved(const fy_pool *p) { return p->now.reserved_bytes; }
 const fy_segment *fy_pool_segments(const fy_pool *p) { return p->segments; }

@@ -23,7 +23,7 @@ typedef struct fy_block {
     fy_segment *segment;
     int64_t offset, bytes; /* in the segment */
     int64_t asked;         /* before rounding */
-    void *owner;           /* the caller's, from fy_pool_take */
+    void *owner;           /* the caller's, from fy_pool_alloc */
     fy_block_state state;
     fy_user *users;                /* other streams that use it */
     struct fy_block *prev, *next;  /* neighbours in the segment */
@@ -41,13 +41,13 @@ struct fy_segment {
     fy_segment *next; /* by address */
 };
 
-/* FY_NO_ROOM: unused segments are freed and the allocation retried. FY_BROKEN: another error; no retry. */
-typedef enum fy_taking { FY_NO_ROOM, FY_TAKEN, FY_BROKEN } fy_taking;
+/* FY_SEGMENT_OOM: unused segments are freed and the allocation retried. FY_SEGMENT_ERROR: another error; no retry. */
+typedef enum fy_segment_result { FY_SEGMENT_OOM, FY_SEGMENT_OK, FY_SEGMENT_ERROR } fy_segment_result;
 
 /* Callbacks of a pool. */
 typedef struct fy_pool_source {
     void *self;
-    fy_taking (*take)(void *self, fy_segment *s);
+    fy_segment_result (*take)(void *self, fy_segment *s);
     void (*give)(void *self, fy_segment *s, bool for_room); /* for_room: because an allocation failed */
     bool (*record)(void *self, int where, fy_point *p);     /* the stream's current end; false: the card failed */
     bool (*passed)(void *self, int where, fy_point *p);     /* has the stream reached p? If so, releases p */
@@ -61,9 +61,9 @@ fy_pool *fy_pool_make(const fy_pool_source *source, fy_word mem);
 void fy_pool_free(fy_pool *p); /* frees the descriptors; does not call give */
 
 /* A block of at least `bytes` bytes (not 0); NULL: out of memory even after all unused segments were freed. */
-fy_block *fy_pool_take(fy_pool *p, int64_t bytes, int stream, void *owner);
-bool fy_pool_lacks_memory(const fy_pool *p);          /* did the last take fail for lack of host memory? */
-bool fy_pool_give(fy_pool *p, fy_block *b);           /* true: deferred, other streams still use it */
+fy_block *fy_pool_alloc(fy_pool *p, int64_t bytes, int stream, void *owner);
+bool fy_pool_out_of_host_memory(const fy_pool *p);    /* did the last take fail for lack of host memory? */
+bool fy_pool_release(fy_pool *p, fy_block *b);        /* true: deferred, other streams still use it */
 bool fy_pool_use(fy_pool *p, fy_block *b, int where); /* another stream uses it too; false: no memory */
 void fy_pool_empty(fy_pool *p);                       /* waits for streams, then frees unused segments */
 
@@ -83,13 +83,13 @@ fy_block *fy_blocks_fit(fy_block *root, int stream, int64_t bytes); /* the small
 /* allocator_text.c: as text. */
 const char *fy_size_text(int64_t bytes, char *buf, size_t room); /* "22.00 MiB", formatted as in PyTorch */
 /* The out-of-memory message of PyTorch 1.13, without its last sentence; owner: "PyTorch". */
-void fy_pool_full_text(const fy_pool *p, int64_t asked, int gpu, int64_t capacity, const char *owner, char *buf,
-                       size_t room);
+void fy_pool_oom_text(const fy_pool *p, int64_t asked, int gpu, int64_t capacity, const char *owner, char *buf,
+                      size_t room);
 typedef const char *fy_block_name(const fy_block *b, char *buf, size_t room); /* "a (lesson.c:12)" */
 /* The segment with the most free bytes, block by block; empty if nothing is free. */
-void fy_pool_pieces_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room);
+void fy_pool_fragmentation_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room);
 /* The largest blocks in use, by name; empty if there are none. */
-void fy_pool_living_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room);
+void fy_pool_usage_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room);
 struct fy_text;
 void fy_pool_draw(const fy_pool *p, fy_block_name *name, struct fy_text *out); /* a bar for each segment */
 

@@ -70,19 +70,19 @@ static void emit_segment(const cache *c, const fy_segment *s, const fy_time *t)
             .held = t->held);
 }
 
-static fy_taking take(void *self, fy_segment *s)
+static fy_segment_result take(void *self, fy_segment *s)
 {
     cache *c = self;
     fy_dev *d = allocating_device(c);
     fy_time t = {0};
-    if (!has_room(c, s->bytes)) return FY_NO_ROOM;
+    if (!has_room(c, s->bytes)) return FY_SEGMENT_OOM;
     fy_fault.text[0] = 0;
     s->data = d->backend->alloc(d, (size_t)s->bytes, memory(c), &t);
-    if (!s->data) return fy_fault.text[0] ? FY_BROKEN : FY_NO_ROOM;
-    s->addr = fy_address_take(c->dev, s->bytes);
-    if (!s->addr) return d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t), FY_NO_ROOM;
+    if (!s->data) return fy_fault.text[0] ? FY_SEGMENT_ERROR : FY_SEGMENT_OOM;
+    s->addr = fy_address_alloc(c->dev, s->bytes);
+    if (!s->addr) return d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t), FY_SEGMENT_OOM;
     emit_segment(c, s, &t);
-    return FY_TAKEN;
+    return FY_SEGMENT_OK;
 }
 
 static void give(void *self, fy_segment *s, bool for_room)
@@ -94,7 +94,7 @@ static void give(void *self, fy_segment *s, bool for_room)
     if (!is_pinned(c)) fy_order_wait_card(d->number);
     FY_EMIT(c->at, segment_free, .device = (uint8_t)c->dev->number, .addr = s->addr, .bytes = s->bytes,
             .why = for_room ? FY_WORD_oom : FY_WORD_user, .held = t.held);
-    fy_address_give(c->dev, s->addr);
+    fy_address_release(c->dev, s->addr);
 }
 
 /* ---- points in streams ---- */
@@ -179,40 +179,40 @@ static bool fill(const fy_storage *s, uint8_t fill_byte)
     fy_dev *d = s->dev;
     fy_copy_work w = {
         .dst = s->data, .fill_byte = fill_byte, .bytes = s->bytes, .dir = FY_WORD_d2d, .stream = s->stream};
-    bool waited = !s->history || fy_history_over(s->history);
+    bool waited = !s->history || fy_history_is_over(s->history);
     return s->mem == FY_WORD_pinned || !d->card || !waited || d->backend->copy(d, &w);
 }
 
-bool fy_allocator_take(fy_site *at, fy_storage *s)
+bool fy_allocator_alloc(fy_site *at, fy_storage *s)
 {
     fy_pool *pool = fy_allocator_open(s->dev);
     cache *c = &caches[s->dev->number];
     c->at = at;
     int64_t asked = s->asked < (size_t)FY_POOL_EXABYTE ? (int64_t)s->asked : FY_POOL_EXABYTE;
-    fy_block *b = fy_pool_take(pool, asked, s->stream, s);
+    fy_block *b = fy_pool_alloc(pool, asked, s->stream, s);
     if (b) {
         s->block = b;
         s->bytes = (size_t)b->bytes;
         s->addr = b->segment->addr + (uint64_t)b->offset;
         s->stream = b->segment->stream;
         __atomic_store_n(&s->data, (char *)b->segment->data + b->offset, __ATOMIC_RELEASE);
-    } else if (fy_pool_lacks_memory(pool))
+    } else if (fy_pool_out_of_host_memory(pool))
         snprintf(fy_fault.text, sizeof fy_fault.text, "out of host memory for its caching allocator");
     fy_allocator_close(s->dev);
     if (!b) return false;
     fy_history_inherit(&s->history, s->dev, s->addr, s->bytes);
     if (fill(s, FRESH)) return true;
-    fy_allocator_give(s);
+    fy_allocator_release(s);
     return false;
 }
 
 /* Fills the block before another thread can get it. */
-void fy_allocator_give(fy_storage *s)
+void fy_allocator_release(fy_storage *s)
 {
     if (!s->recorded) fill(s, FREED);
-    fy_history_leave(&s->history, s->dev, s->addr, s->stream, s->recorded);
+    fy_history_free(&s->history, s->dev, s->addr, s->stream, s->recorded);
     fy_pool *pool = fy_allocator_open(s->dev);
-    fy_pool_give(pool, s->block);
+    fy_pool_release(pool, s->block);
     fy_allocator_close(s->dev);
     s->block = NULL;
 }

@@ -43,9 +43,9 @@ static void advise_never(const fy_dev *d, int64_t segment, char *buf, size_t roo
 static void advise(const fy_pool *p, bool fragmented, char *buf, size_t room)
 {
     char living[300], pieces[600];
-    fy_pool_living_text(p, fy_allocator_name, living, sizeof living);
+    fy_pool_usage_text(p, fy_allocator_name, living, sizeof living);
     pieces[0] = 0;
-    if (fragmented) fy_pool_pieces_text(p, fy_allocator_name, pieces, sizeof pieces);
+    if (fragmented) fy_pool_fragmentation_text(p, fy_allocator_name, pieces, sizeof pieces);
     int n =
         snprintf(buf, room, "free tensors that are no longer needed (fy_free, FY_SCOPE), or work in smaller pieces");
     if (*living) n += snprintf(buf + n, room - (size_t)n, ". In use: %s", living);
@@ -58,7 +58,7 @@ static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
     fy_pool *p = fy_allocator_open(d);
     fy_memory_stats now = fy_pool_stats(p);
     int64_t largest = fy_pool_largest(p);
-    fy_pool_full_text(p, asked, d->number - 1, d->capacity, "Ferry", message, sizeof message);
+    fy_pool_oom_text(p, asked, d->number - 1, d->capacity, "Ferry", message, sizeof message);
     if (asked >= FY_POOL_EXABYTE || fy_pool_segment_for(asked) > d->capacity)
         advise_never(d, asked >= FY_POOL_EXABYTE ? asked : fy_pool_segment_for(asked), hint, sizeof hint);
     else advise(p, is_fragmented(d, &now, asked), hint, sizeof hint);
@@ -68,7 +68,7 @@ static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
     return fy_fail(at, "oom", hint, "%s", message);
 }
 
-void *fy_fail_full(fy_site *at, fy_dev *d, size_t bytes)
+void *fy_fail_oom(fy_site *at, fy_dev *d, size_t bytes)
 {
     int64_t asked = bytes < (size_t)INT64_MAX ? (int64_t)bytes : INT64_MAX;
     return d->number ? fail_card(at, d, asked) : fail_host(at, d, bytes);

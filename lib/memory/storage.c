@@ -23,18 +23,18 @@ FY_LOCK(lock) /* the list, ids, addresses and live_bytes */
 static fy_storage *oldest, *newest;
 static uint32_t last_id;
 
-uint64_t fy_address_take(const fy_dev *d, int64_t bytes)
+uint64_t fy_address_alloc(const fy_dev *d, int64_t bytes)
 {
     fy_lock_take(&lock);
-    uint64_t addr = fy_address_space_take(d->addresses, (uint64_t)bytes, NULL);
+    uint64_t addr = fy_address_space_alloc(d->addresses, (uint64_t)bytes, NULL);
     fy_lock_give(&lock);
     return addr;
 }
 
-void fy_address_give(const fy_dev *d, uint64_t addr)
+void fy_address_release(const fy_dev *d, uint64_t addr)
 {
     fy_lock_take(&lock);
-    fy_address_space_give(d->addresses, addr);
+    fy_address_space_release(d->addresses, addr);
     fy_lock_give(&lock);
 }
 
@@ -116,7 +116,7 @@ static bool alloc_host(fy_storage *s)
 static void free_bytes(fy_storage *s)
 {
     fy_time t;
-    if (is_cached(s)) fy_allocator_give(s);
+    if (is_cached(s)) fy_allocator_release(s);
     else if (!is_inline(s) && s->mem != FY_WORD_foreign)
         s->dev->backend->release(s->dev, s->data, s->bytes, s->mem, &t);
 }
@@ -131,8 +131,8 @@ static fy_storage *add_storage(const fy_storage *as)
     if (s) {
         free_slots = s->next;
         *s = *as;
-        if (is_cached(s)) has_address = fy_address_space_ready(addresses);
-        else if (s->bytes) has_address = (s->addr = fy_address_space_take(addresses, s->bytes, &s->tenant)) != 0;
+        if (is_cached(s)) has_address = fy_address_space_reserve(addresses);
+        else if (s->bytes) has_address = (s->addr = fy_address_space_alloc(addresses, s->bytes, &s->tenant)) != 0;
     }
     if (has_address) {
         s->prev = newest;
@@ -148,7 +148,7 @@ static fy_storage *add_storage(const fy_storage *as)
 static void remove_storage(fy_storage *s)
 {
     fy_lock_take(&lock);
-    if (s->bytes && !is_cached(s)) fy_address_space_give(s->dev->addresses, s->addr);
+    if (s->bytes && !is_cached(s)) fy_address_space_release(s->dev->addresses, s->addr);
     unlink_storage(s);
     free_slot(s);
     fy_lock_give(&lock);
@@ -159,7 +159,7 @@ static void *fail(fy_site *at, fy_dev *d, fy_word mem, size_t bytes)
 {
     fy_dev *card = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
     if (card->number > 0 && fy_fault.text[0]) return fy_fail_device(at, card, "allocate memory");
-    return fy_fail_full(at, d, bytes);
+    return fy_fail_oom(at, d, bytes);
 }
 
 static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
@@ -167,10 +167,10 @@ static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
     size_t rounded = bytes > SIZE_MAX - HOST_ALIGN ? bytes : (bytes + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN;
     fy_storage *s =
         add_storage(&(fy_storage){.refs = 1, .dev = d, .asked = bytes, .bytes = rounded, .mem = mem, .born = at});
-    if (!s) return fy_fail_full(at, fy_dev_at(0), bytes); /* the storage itself is host memory */
-    fy_fault.text[0] = 0;                                 /* clear earlier failures */
+    if (!s) return fy_fail_oom(at, fy_dev_at(0), bytes); /* the storage itself is host memory */
+    fy_fault.text[0] = 0;                                /* clear earlier failures */
     s->stream = fy_stream_current(d);
-    if (bytes && !(is_cached(s) ? fy_allocator_take(at, s) : alloc_host(s))) {
+    if (bytes && !(is_cached(s) ? fy_allocator_alloc(at, s) : alloc_host(s))) {
         remove_storage(s);
         return fail(at, d, mem, bytes);
     }
@@ -192,7 +192,7 @@ fy_storage *fy_storage_foreign(fy_site *at, void *data, size_t bytes, fy_deleter
                                               .deleter = deleter,
                                               .given = data,
                                               .context = context});
-    return s ? s : fy_fail_full(at, host, bytes);
+    return s ? s : fy_fail_oom(at, host, bytes);
 }
 
 fy_storage *fy_storage_reserve(fy_site *at, fy_dev *d, size_t bytes)
@@ -234,7 +234,7 @@ void fy_storage_cancel(fy_storage *s)
     if (s->bytes) free_bytes(s);
     if (s->mem != FY_WORD_foreign) /* never counted: the program's bytes */
         __atomic_sub_fetch(&s->dev->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
-    if (!is_cached(s)) fy_history_leave(&s->history, s->dev, s->addr, 0, 0);
+    if (!is_cached(s)) fy_history_free(&s->history, s->dev, s->addr, 0, 0);
     remove_storage(s);
 }
 
@@ -249,7 +249,7 @@ void fy_storage_release(fy_site *at, fy_storage *s)
 }
 
 /* Lock-free: called by the SIGSEGV handler, perhaps while this thread holds the lock. */
-const fy_storage *fy_storage_holding(const void *p)
+const fy_storage *fy_storage_containing(const void *p)
 {
     for (const fy_storage *s = __atomic_load_n(&oldest, __ATOMIC_ACQUIRE); s;
          s = __atomic_load_n(&s->next, __ATOMIC_ACQUIRE))
@@ -276,7 +276,7 @@ fy_ref fy_live_storages(void)
 {
     size_t n = live(NULL, SIZE_MAX);
     fy_ref list = 0;
-    uint32_t *ids = n ? fy_ref_room(n * sizeof *ids, &list) : NULL;
+    uint32_t *ids = n ? fy_ref_alloc(n * sizeof *ids, &list) : NULL;
     size_t found = ids ? live(ids, n) : 0;
     return found < n ? fy_ref_bytes(ids, found * sizeof *ids) : list; /* another thread freed some meanwhile */
 }

@@ -51,7 +51,7 @@ static inline uint32_t fy_storage_version(const fy_storage *s)
 {
     return __atomic_load_n(&s->version, __ATOMIC_RELAXED);
 }
-const fy_storage *fy_storage_holding(const void *p); /* the storage that contains p, or NULL; async-signal-safe */
+const fy_storage *fy_storage_containing(const void *p); /* the storage that contains p, or NULL; async-signal-safe */
 /* Another stream of the card uses s (fy_record_stream), or an asynchronous copy accesses pinned memory: after s is
  * freed, its block is reused only once that stream has reached the point where it was at the free. */
 void fy_storage_record_stream(fy_storage *s, int stream);

@@ -105,17 +105,17 @@ static void note_accesses(const fy_call *c, const fy_dev *dev, const fy_run_work
 static bool emit_hosted(const fy_call *c, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
 {
     if (n > 2 || w->kernel || w->blas) return false;
-    fy_host_op_event o = {.id = w->id,
-                          .name = fy_ref_str(fy_ops[c->op].name),
-                          .flops = w->flops,
-                          .bytes = w->bytes,
-                          .held = w->time.held,
-                          .start = w->time.start,
-                          .end = w->time.end,
-                          .overhead = w->time.overhead,
-                          .out = writes,
-                          .nin = (uint8_t)n,
-                          .dtype = (uint8_t)fy_dtype_word(w->out.dtype)};
+    fy_host_op_record o = {.id = w->id,
+                           .name = fy_ref_str(fy_ops[c->op].name),
+                           .flops = w->flops,
+                           .bytes = w->bytes,
+                           .held = w->time.held,
+                           .start = w->time.start,
+                           .end = w->time.end,
+                           .overhead = w->time.overhead,
+                           .out = writes,
+                           .nin = (uint8_t)n,
+                           .dtype = (uint8_t)fy_dtype_word(w->out.dtype)};
     memcpy(o.in, reads, n * sizeof *reads);
     return fy_emit_host_op(c->at, &o);
 }
@@ -129,11 +129,11 @@ static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const 
         .out = fy_ref_bytes(&writes, sizeof writes), .dtype = (uint8_t)fy_dtype_word(w->out.dtype), .flops = w->flops,
         .bytes = w->bytes, .kernel = fy_ref_str(w->kernel), .grid = {w->grid[0], w->grid[1], w->grid[2]},
         .block = {w->block[0], w->block[1], w->block[2]}, .blas = fy_ref_str(w->blas), .held = w->time.held);
-    fy_work_ended(c->at, &(fy_completion){.dev = dev,
-                                          .stream = w->stream,
-                                          .id = w->id,
-                                          .engine = host ? FY_WORD_host : FY_WORD_compute,
-                                          .time = w->time});
+    fy_completion_add(c->at, &(fy_completion){.dev = dev,
+                                              .stream = w->stream,
+                                              .id = w->id,
+                                              .engine = host ? FY_WORD_host : FY_WORD_compute,
+                                              .time = w->time});
     return seq;
 }
 
@@ -149,7 +149,7 @@ static void *fail_run(const fy_call *c, const fy_dev *dev, const fy_run_work *w)
 {
     char what[40];
     snprintf(what, sizeof what, "run %s", fy_ops[c->op].name);
-    return fy_fail_work(c->at, dev, w->id, what);
+    return fy_fail_launch(c->at, dev, w->id, what);
 }
 
 /* Told of, with what was found about its accesses. */
@@ -179,7 +179,7 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
     }
     fy_use writes = {out->id, out->storage->id, fy_storage_written(out->storage)};
     uint64_t seq = record(c, dev, w, reads, n, writes, &launch);
-    return dev->number == 0 || fy_work_issued(c->at, dev, w->stream, w->id, seq);
+    return dev->number == 0 || fy_launch_record_issued(c->at, dev, w->stream, w->id, seq);
 }
 
 /* Run into `out`, whose reference is the caller's; false after an error. */

@@ -34,7 +34,7 @@ static bool is_stray(const fy_call *c, int i, const fy_dev *place)
 
 bool fy_policy_applies(const fy_call *c)
 {
-    if (!fy_dev_copies_unasked()) return false;
+    if (!fy_dev_copies_implicitly()) return false;
     for (int i = 0; i < fy_ops[c->op].nin; i++)
         if (is_stray(c, i, meeting_place(c))) return true;
     return false;

@@ -116,7 +116,7 @@ fy_tensor *fy_given_at(fy_site *at, const char *name)
     fy_session_start();
     if (!name) return fy_fail(at, "given", "fy_given(\"mat1\")", "the name of an input is NULL");
     if (!spec || !fy_given_spec(spec, name, &dtype, &shape)) return fail_unknown(at, name, spec);
-    fy_tensor *x = fy_make_host(at, dtype, &shape, fy_name_keep(name));
+    fy_tensor *x = fy_make_host(at, dtype, &shape, fy_name_intern(name));
     if (!x) return NULL;
     if (!fill(x, name)) {
         fy_tensor_release(at, x, FY_WORD_free);

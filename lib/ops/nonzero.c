@@ -119,7 +119,7 @@ fy_tensor *fy_masked_select_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
         return fy_fail_about(at, "dtype", "a comparison gives one: fy_ne(mask, 0)", 2, (fy_tensor *[]){x, mask},
                              "masked_select: expected BoolTensor or ByteTensor for mask");
     if (!fy_broadcast(at, mask, x, &s)) return NULL;
-    fy_tensor *near = beside(at, mask, x, fy_dev_copies_unasked(), FY_WORD_policy), *out = NULL;
+    fy_tensor *near = beside(at, mask, x, fy_dev_copies_implicitly(), FY_WORD_policy), *out = NULL;
     if (near) {
         fy_tensor wide = expanded(x, &s), wide_mask = expanded(near, &s);
         out = select_by(at, &wide, &wide_mask, NULL, &(fy_shape){1, {0}});
@@ -158,7 +158,7 @@ static bool check_mask(fy_site *at, fy_tensor *x, fy_tensor *mask)
 fy_tensor *fy_index_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
 {
     if (!fy_check(at, 0, x) || !fy_check(at, 1, mask) || !check_mask(at, x, mask)) return NULL;
-    bool unasked = fy_dev_copies_unasked(), from_host = mask->storage->dev->number == 0;
+    bool unasked = fy_dev_copies_implicitly(), from_host = mask->storage->dev->number == 0;
     fy_tensor *near = beside(at, mask, x, unasked || from_host, unasked ? FY_WORD_policy : FY_WORD_op);
     if (!near) return NULL;
     fy_shape s = {1 + x->ndim - mask->ndim, {1}};

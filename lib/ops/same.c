@@ -28,7 +28,7 @@ static bool all_true(fy_site *at, fy_tensor *answers)
 static bool check_together(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     const fy_dev *x = a->storage->dev, *y = b->storage->dev, *card = x->number > 0 ? x : y;
-    if (x == y || fy_dev_copies_unasked()) return true;
+    if (x == y || fy_dev_copies_implicitly()) return true;
     return fy_fail_about(at, "device_mismatch", "move one of them first with fy_to", 2, (fy_tensor *[]){a, b},
                          "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
                          card->name, (card == x ? y : x)->name);

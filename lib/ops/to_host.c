@@ -28,7 +28,7 @@ void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via)
     uint64_t seq =
         FY_EMIT(at, host_read, .tensor = x->id, .storage = x->storage->id, .version = fy_storage_version(x->storage),
                 .first = 0, .count = fy_numel(x), .via = (uint8_t)via);
-    if (is_host(x->storage->dev) || via == FY_WORD_answer) fy_host_touch(at, x, false, seq);
+    if (is_host(x->storage->dev) || via == FY_WORD_answer) fy_host_access_tensor(at, x, false, seq);
 }
 
 void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
@@ -36,7 +36,7 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
     uint32_t version = fy_storage_written(x->storage);
     uint64_t seq = FY_EMIT(at, host_write, .tensor = x->id, .storage = x->storage->id, .version = version, .first = 0,
                            .count = fy_numel(x), .via = (uint8_t)via);
-    fy_host_touch(at, x, true, seq);
+    fy_host_access_tensor(at, x, true, seq);
 }
 
 void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit)
@@ -45,7 +45,7 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t l
     double low = INFINITY, high = -INFINITY, total = 0;
     fy_ref first;
     if (!fy_log_is_on()) return;
-    double *data = fy_ref_room((size_t)shown * sizeof *data, &first);
+    double *data = fy_ref_alloc((size_t)shown * sizeof *data, &first);
     for (int64_t i = 0; i < n; i++) {
         double v = fy_real_at(x->dtype, home, i);
         if (data && i < shown) data[i] = v;

@@ -47,12 +47,12 @@ static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_s
         FY_EMIT(at, copy, .id = w->id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
                 .stream = w->stream, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
                 .cast = (uint8_t)o->cast, .why = (uint8_t)o->why, .held = w->time.held - wait);
-    fy_work_ended(at, &(fy_completion){.dev = card,
-                                       .stream = w->stream,
-                                       .id = w->id,
-                                       .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : w->dir,
-                                       .is_copy = true,
-                                       .time = w->time});
+    fy_completion_add(at, &(fy_completion){.dev = card,
+                                           .stream = w->stream,
+                                           .id = w->id,
+                                           .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : w->dir,
+                                           .is_copy = true,
+                                           .time = w->time});
     if (home && !w->was_async)
         FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = w->stream,
                 .why = o->why == FY_WORD_user ? FY_WORD_copy : (uint8_t)o->why, .cause = seq + 1, .held = wait);
@@ -62,7 +62,7 @@ static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_s
 static bool fail_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_launch *launch)
 {
     fy_launch_failed(launch);
-    return fy_fail_work(at, card, w->id, "copy");
+    return fy_fail_launch(at, card, w->id, "copy");
 }
 
 bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_transfer_opts *o)
@@ -97,7 +97,7 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     if (w.was_async) fy_storage_record_pinned(up ? from : to, card, w.stream);
     uint64_t seq = emit_copy(at, card, &w, side_of(src, read), side_of(dst, written), o, before);
     fy_launch_done(&launch, at, seq);
-    return waited || fy_work_issued(at, card, w.stream, w.id, seq);
+    return waited || fy_launch_record_issued(at, card, w.stream, w.id, seq);
 }
 
 /* An answer is looked at, and that is no copy of the program's: it orders nothing and is not remembered. */

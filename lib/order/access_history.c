@@ -163,7 +163,7 @@ static bool is_waited_for(const fy_prior_access *p, const fy_dev *d, uint64_t st
 }
 
 /* Only device memory is reused while work may still access it: a pinned block waits until that work is over. */
-void fy_history_leave(fy_access_history **h, const fy_dev *d, uint64_t addr, int stream, uint64_t recorded)
+void fy_history_free(fy_access_history **h, const fy_dev *d, uint64_t addr, int stream, uint64_t recorded)
 {
     fy_access_history *history = *h;
     if (!history) return;
@@ -182,7 +182,7 @@ void fy_history_leave(fy_access_history **h, const fy_dev *d, uint64_t addr, int
     fy_order_unlock();
 }
 
-bool fy_history_over(const fy_access_history *h)
+bool fy_history_is_over(const fy_access_history *h)
 {
     bool over = true;
     fy_order_lock();

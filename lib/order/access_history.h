@@ -42,8 +42,8 @@ void fy_history_settle(fy_access_history *h, int agent, uint32_t epoch, uint64_t
  * inherit: a newly allocated storage takes over the accesses at its addresses: its first use that is not ordered after
  * them is a race of type reuse. Memory returned to the card (cudaFree) leaves none, provided that the host has waited
  * for the card by then (fy_order_wait_card). Filling fresh and freed memory with a pattern is not an access. */
-bool fy_history_over(const fy_access_history *h); /* has the host waited for all of them? */
-void fy_history_leave(fy_access_history **h, const fy_dev *d, uint64_t addr, int stream, uint64_t recorded);
+bool fy_history_is_over(const fy_access_history *h); /* has the host waited for all of them? */
+void fy_history_free(fy_access_history **h, const fy_dev *d, uint64_t addr, int stream, uint64_t recorded);
 void fy_history_inherit(fy_access_history **h, const fy_dev *d, uint64_t addr, uint64_t bytes);
 
 #endif

@@ -97,7 +97,7 @@ static void poll_locked(fy_dev *d)
         while (queues[d->number][s].first) free_pending(take_first(d, &queues[d->number][s]));
 }
 
-void fy_work_poll(fy_dev *d)
+void fy_completion_poll(fy_dev *d)
 {
     if (atomic_load_explicit(&pending_count[d->number], memory_order_relaxed) == 0) return;
     pthread_mutex_lock(&lock);
@@ -116,7 +116,7 @@ static void at_exit(void)
         fy_dev *d = devices[i];
         if (!d || atomic_load(&pending_count[i]) == 0) continue;
         d->backend->wait(d, NULL, NULL, 0, &t);
-        fy_work_poll(d);
+        fy_completion_poll(d);
     }
 }
 
@@ -150,7 +150,7 @@ static void enqueue(pending *p)
     pthread_mutex_unlock(&lock);
 }
 
-void fy_work_ended(fy_site *at, const fy_completion *w)
+void fy_completion_add(fy_site *at, const fy_completion *w)
 {
     if (w->time.end < 0) {
         if (!w->time.ended) return;
@@ -160,6 +160,6 @@ void fy_work_ended(fy_site *at, const fy_completion *w)
         enqueue(p);
         return;
     }
-    fy_work_poll(w->dev);
+    fy_completion_poll(w->dev);
     emit_complete(at, w);
 }

@@ -2,7 +2,7 @@
  *
  * Where time is modelled, or the host waited, the end time is known and `complete` is emitted at once. The real card
  * runs asynchronously: CUDA events recorded before and after each piece of work are polled in later calls of
- * fy_work_ended, wherever the host has synchronized, and at exit. So `complete` may come long after its op; those
+ * fy_completion_add, wherever the host has synchronized, and at exit. So `complete` may come long after its op; those
  * found in one poll are emitted in order of their end times. */
 #ifndef FERRY_FINISHED_H
 #define FERRY_FINISHED_H
@@ -21,10 +21,10 @@ typedef struct fy_completion {
 } fy_completion;
 
 /* Called by dispatch.c and transfer.c for each piece of work, after its copy or op event. */
-void fy_work_ended(fy_site *at, const fy_completion *w);
+void fy_completion_add(fy_site *at, const fy_completion *w);
 
 /* Emits `complete` for all work of that card that has ended: call it after the host waited and before the `sync` event.
  * Never waits; one atomic load where nothing is pending. */
-void fy_work_poll(fy_dev *d);
+void fy_completion_poll(fy_dev *d);
 
 #endif

@@ -31,7 +31,7 @@ uint32_t fy_work_id(void)
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-void fy_work_note(uint32_t id, uint64_t seq, fy_site *at)
+void fy_launch_record_add(uint32_t id, uint64_t seq, fy_site *at)
 {
     uint32_t i = id % REMEMBERED;
     atomic_store_explicit(&records[i].id, 0, memory_order_relaxed);
@@ -40,7 +40,7 @@ void fy_work_note(uint32_t id, uint64_t seq, fy_site *at)
     atomic_store_explicit(&records[i].id, id, memory_order_release);
 }
 
-bool fy_work_find(uint32_t id, uint64_t *seq, fy_site **at)
+bool fy_launch_record_find(uint32_t id, uint64_t *seq, fy_site **at)
 {
     uint32_t i = id % REMEMBERED;
     if (id == 0 || atomic_load_explicit(&records[i].id, memory_order_acquire) != id) return false;
@@ -74,7 +74,8 @@ static void *fail_late(fy_site *at)
     char cause[400] = "the call that caused it was too many launches ago to be named";
     uint64_t seq = 0;
     fy_site *from = NULL;
-    bool found = fy_work_find(fy_fault.work, &seq, &from), has_prefix = strncmp(fy_fault.text, "CUDA error", 10) == 0;
+    bool found = fy_launch_record_find(fy_fault.work, &seq, &from),
+         has_prefix = strncmp(fy_fault.text, "CUDA error", 10) == 0;
     if (found && from)
         snprintf(cause, sizeof cause, "work launched by an earlier call failed on the card: %s:%d: %s(%s)", from->file,
                  from->line, from->call, from->args);
@@ -82,13 +83,13 @@ static void *fail_late(fy_site *at)
                           has_prefix ? "" : "CUDA error: ", fy_fault.text);
 }
 
-void *fy_fail_work(fy_site *at, const fy_dev *d, uint32_t own, const char *what)
+void *fy_fail_launch(fy_site *at, const fy_dev *d, uint32_t own, const char *what)
 {
     if (fy_fault.work && fy_fault.work != own) return fail_late(at);
     return fy_fail(at, "device", hint_for_fault(), "%s could not %s: %s", d->name, what, fy_fault.text);
 }
 
-void *fy_fail_device(fy_site *at, const fy_dev *d, const char *what) { return fy_fail_work(at, d, 0, what); }
+void *fy_fail_device(fy_site *at, const fy_dev *d, const char *what) { return fy_fail_launch(at, d, 0, what); }
 
 /* ---- launch blocking ---------------------------------------------------------------------------------- */
 
@@ -96,16 +97,16 @@ static bool wait_for(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t s
 {
     fy_time t = {0};
     if (!d->backend->wait(d, &(fy_point){.stream = stream}, NULL, 0, &t))
-        return fy_fail_work(at, d, id, "do the work of this call");
+        return fy_fail_launch(at, d, id, "do the work of this call");
     fy_order_join(FY_HOST, fy_agent_of(d, stream));
-    fy_work_poll(d);
+    fy_completion_poll(d);
     FY_EMIT(at, sync, .scope = FY_WORD_stream, .device = (uint8_t)d->number, .stream = stream, .why = FY_WORD_policy,
             .cause = seq + 1, .held = t.held);
     return true;
 }
 
-bool fy_work_issued(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t seq)
+bool fy_launch_record_issued(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t seq)
 {
-    fy_work_note(id, seq, at);
+    fy_launch_record_add(id, seq, at);
     return d->number == 0 || !fy_launch_blocking() || wait_for(at, d, stream, id, seq);
 }

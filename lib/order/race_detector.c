@@ -97,7 +97,7 @@ static void issue(fy_launch *w)
     }
     if (first != FY_HOST) epochs[0] = fy_order_issue_locked(first);
     if (second != FY_HOST) epochs[1] = fy_order_issue_locked(second);
-    if (second != FY_HOST) fy_order_meet_locked(first, second);
+    if (second != FY_HOST) fy_order_join_both_locked(first, second);
     for (int i = 0; i < w->n; i++) w->access[i].epoch = epochs[w->access[i].agent != first];
 }
 
@@ -132,8 +132,8 @@ static void warn(const fy_launch *w, fy_site *at)
     char fix[600], line[100], earlier[160] = "an earlier access to the same bytes";
     fy_site *before = NULL;
     uint64_t seq;
-    if (!at || fy_narrates() || atomic_flag_test_and_set(&warned)) return;
-    if (fy_work_find(f->id, &seq, &before) && before)
+    if (!at || fy_narration_is_on() || atomic_flag_test_and_set(&warned)) return;
+    if (fy_launch_record_find(f->id, &seq, &before) && before)
         snprintf(earlier, sizeof earlier, "%.50s%s", before->call, fy_line_text(before, at, line, sizeof line));
     fprintf(stderr,
             "ferry: %s:%d: %s(%s): data race: nothing orders this after %s\n"

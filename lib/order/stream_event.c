@@ -182,7 +182,7 @@ void fy_event_synchronize_at(fy_site *at, fy_event *e)
         return;
     }
     fy_order_wait(FY_HOST, &e->order);
-    if (e->card) fy_work_poll(e->card);
+    if (e->card) fy_completion_poll(e->card);
     FY_EMIT(at, sync, .scope = FY_WORD_event, .device = e->card ? (uint8_t)e->card->number : FY_NO_DEVICE,
             .stream = e->card ? e->point.stream : FY_ABSENT, .event = e->id, .why = FY_WORD_user, .held = t.held);
     fy_narrate_flush();
@@ -198,7 +198,7 @@ void fy_stream_synchronize_at(fy_site *at, fy_stream *s)
         return;
     }
     fy_order_join(FY_HOST, fy_agent_of(s->card, s->number));
-    fy_work_poll(s->card);
+    fy_completion_poll(s->card);
     FY_EMIT(at, sync, .scope = FY_WORD_stream, .device = (uint8_t)s->card->number, .stream = s->number,
             .why = FY_WORD_user, .held = t.held);
     fy_narrate_flush();
@@ -210,7 +210,7 @@ void fy_stream_synchronize_at(fy_site *at, fy_stream *s)
 static int is_done(fy_site *at, fy_dev *card, const fy_point *p, int64_t *when)
 {
     fy_fault.text[0] = 0;
-    if (card->backend->done(card, p, when)) return fy_work_poll(card), 1;
+    if (card->backend->done(card, p, when)) return fy_completion_poll(card), 1;
     if (!fy_fault.text[0]) return 0;
     fy_fail_device(at, card, "report whether its work has ended");
     return -1;

@@ -28,7 +28,7 @@ void fy_cuda_synchronize_at(fy_site *at)
         return;
     }
     fy_order_wait_card(card->number);
-    fy_work_poll(card);
+    fy_completion_poll(card);
     FY_EMIT(at, sync, .scope = FY_WORD_device, .device = (uint8_t)card->number, .stream = FY_ABSENT,
             .why = FY_WORD_user, .held = t.held);
     fy_narrate_flush();
@@ -38,7 +38,8 @@ void fy_cuda_synchronize_at(fy_site *at)
 void fy_say_modelled(void)
 {
     static atomic_flag printed = ATOMIC_FLAG_INIT;
-    if (!fy_dev_model_clock() || fy_narrates() || getenv("FERRY_LOG_FD") || atomic_flag_test_and_set(&printed)) return;
+    if (!fy_dev_model_clock() || fy_narration_is_on() || getenv("FERRY_LOG_FD") || atomic_flag_test_and_set(&printed))
+        return;
     fprintf(stderr, "ferry: times are modelled for %s, not measured\n", fy_dev_at(fy_dev_count() > 1)->card_name);
 }
 

@@ -60,7 +60,7 @@ uint32_t fy_order_issue(int agent)
     return epoch;
 }
 
-void fy_order_meet_locked(int a, int b)
+void fy_order_join_both_locked(int a, int b)
 {
     merge(index_of(a), clocks[index_of(b)], used);
     merge(index_of(b), clocks[index_of(a)], used);

@@ -58,7 +58,8 @@ bool fy_order_reaches(int agent, int other, uint32_t epoch);
 void fy_order_lock(void);
 void fy_order_unlock(void);
 uint32_t fy_order_issue_locked(int agent);
-void fy_order_meet_locked(int a, int b); /* joins both ways: the next work of either comes after all work of both */
+void fy_order_join_both_locked(int a,
+                               int b); /* joins both ways: the next work of either comes after all work of both */
 bool fy_order_reaches_locked(int agent, int other, uint32_t epoch);
 
 #endif

@@ -186,7 +186,7 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
 static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
     const void *p = info->si_addr;
-    const fy_storage *s = info->si_code > 0 ? fy_storage_holding(p) : NULL;
+    const fy_storage *s = info->si_code > 0 ? fy_storage_containing(p) : NULL;
     if (s && s->dev->number == 0) s = NULL;
     if (info->si_code <= 0 || (!s && !fy_sim_owns(p))) {
         pass_on(signal_number, info, context);

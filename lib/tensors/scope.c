@@ -109,7 +109,7 @@ void fy_scope_end(fy_scope *s)
     mine->depth--;
 }
 
-bool fy_turn(fy_turns *t, bool more)
+bool fy_iteration_next(fy_iterations *t, bool more)
 {
     if (t->scope.open) fy_scope_end(&t->scope);
     t->scope.open = false;
@@ -117,14 +117,14 @@ bool fy_turn(fy_turns *t, bool more)
     return more;
 }
 
-void fy_turns_end(fy_turns *t) { fy_turn(t, false); }
+void fy_iterations_end(fy_iterations *t) { fy_iteration_next(t, false); }
 
 /* An array may contain NULL, the result of a failed call; from an iterator NULL is the end. */
-bool fy_turn_item(fy_turns *t)
+bool fy_iteration_next_item(fy_iterations *t)
 {
     fy_items *items = &t->items;
-    if (!fy_turn(t, items->from || items->n > 0)) return false;
-    if (items->from) return (t->item = items->from->next(items->from)) || fy_turn(t, false);
+    if (!fy_iteration_next(t, items->from || items->n > 0)) return false;
+    if (items->from) return (t->item = items->from->next(items->from)) || fy_iteration_next(t, false);
     t->item = *items->array++;
     items->n--;
     return true;
@@ -185,6 +185,6 @@ fy_tensor *fy_set_at(fy_site *at, fy_tensor **variable, fy_tensor *x)
     if (old) replace(old, x);
     else fy_keep_at(at, x);
     fy_tensor_release(at, old, FY_WORD_free);
-    fy_tensor_call(at, x);
+    fy_tensor_name_after_argument(at, x);
     return *variable = x;
 }

@@ -22,7 +22,7 @@ static const char *name_of_part(fy_site *at, int i)
     char name[80];
     const char *whole = fy_name_for(at, NULL);
     if (!whole || !*whole || snprintf(name, sizeof name, "%s.at[%d]", whole, i) >= (int)sizeof name) return whole;
-    return fy_name_keep(name);
+    return fy_name_intern(name);
 }
 
 /* size[i] elements of dim each. */

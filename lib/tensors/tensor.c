@@ -69,7 +69,7 @@ static fy_tensor *take_slot(void)
 static void free_slot(fy_tensor *x)
 {
     fy_lock_take(&lock);
-    x->magic = FY_DEAD;
+    x->magic = FY_FREED;
     __atomic_store_n(&x->unscoped, false, __ATOMIC_RELAXED);
     x->next = NULL;
     if (n_freed++ == 0) oldest_freed = x;
@@ -157,7 +157,7 @@ typedef struct interned {
 FY_LONG_LOCK(names_lock)
 static interned *names[64];
 
-const char *fy_name_keep(const char *name)
+const char *fy_name_intern(const char *name)
 {
     if (!name || !*name) return NULL;
     unsigned hash = 5381;
@@ -178,16 +178,16 @@ const char *fy_name_keep(const char *name)
 
 const char *fy_name_for(fy_site *at, const char *given)
 {
-    if (given) return fy_name_keep(given);
+    if (given) return fy_name_intern(given);
     return at ? fy_site_variable(at) : NULL;
 }
 
-void fy_tensor_call(fy_site *at, fy_tensor *x)
+void fy_tensor_name_after_argument(fy_site *at, fy_tensor *x)
 {
     char name[80];
     fy_argument(at, 0, name, sizeof name);
     if (x->name || name[0] != '&' || strlen(name) == sizeof name - 1) return;
-    if (!(x->name = fy_name_keep(name + 1))) return;
+    if (!(x->name = fy_name_intern(name + 1))) return;
     name_storage(x->storage, x->name);
     FY_EMIT(at, name, .tensor = x->id, .name = fy_ref_str(x->name));
 }

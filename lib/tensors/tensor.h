@@ -5,10 +5,10 @@
 #include "event.h"
 #include "storage.h"
 
-enum { FY_ALIVE = 0x46794f4b, FY_DEAD = 0x46794445 };
+enum { FY_ALIVE = 0x46794f4b, FY_FREED = 0x46794445 };
 
 struct fy_tensor {
-    uint32_t magic; /* FY_ALIVE or FY_DEAD, to detect use after free */
+    uint32_t magic; /* FY_ALIVE or FY_FREED, to detect use after free */
     uint32_t id;
     uint32_t refs;
     uint32_t before; /* how often this slot was used before */
@@ -39,8 +39,9 @@ fy_tensor *fy_tensor_make(fy_site *at, fy_storage *s, const fy_geometry *g, cons
 fy_tensor *fy_tensor_retain(fy_tensor *x);                               /* adds a reference; returns x */
 void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why);          /* drops one; x may be NULL */
 const char *fy_tensor_label(const fy_tensor *x, char *buf, size_t room); /* name, or "tensor 7" */
-void fy_tensor_call(fy_site *at, fy_tensor *x);          /* names an unnamed x after the first argument: &w gives w */
-const char *fy_name_keep(const char *name);              /* interns it; NULL for NULL and "" */
+void fy_tensor_name_after_argument(fy_site *at,
+                                   fy_tensor *x);        /* names an unnamed x after the first argument: &w gives w */
+const char *fy_name_intern(const char *name);            /* interns it; NULL for NULL and "" */
 const char *fy_name_for(fy_site *at, const char *given); /* a new tensor's name: `given`, or the variable's */
 
 /* Storages of the unscoped tensors of that call site, up to `most`; returns how many. */

@@ -33,7 +33,7 @@ void fy_launch_tensor(fy_launch *l, int agent, const fy_tensor *x, bool write, u
     if (access_of(x, agent, write, bit, &l->access[l->n])) l->n++;
 }
 
-void fy_host_touch(fy_site *at, const fy_tensor *x, bool write, uint64_t seq)
+void fy_host_access_tensor(fy_site *at, const fy_tensor *x, bool write, uint64_t seq)
 {
     const fy_dev *d = x->storage->dev;
     fy_access a;

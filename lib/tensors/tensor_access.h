@@ -10,6 +10,6 @@
 /* Adds an access by an agent (vector_clock.h) to a launch; bit: of fy_races. */
 void fy_launch_tensor(fy_launch *l, int agent, const fy_tensor *x, bool write, uint8_t bit);
 /* An access logged as host_read or host_write `seq`. */
-void fy_host_touch(fy_site *at, const fy_tensor *x, bool write, uint64_t seq);
+void fy_host_access_tensor(fy_site *at, const fy_tensor *x, bool write, uint64_t seq);
 
 #endif

@@ -79,18 +79,18 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes);
     fy_emit(at, FY_KIND_##kind, &(const fy_ev_##kind){__VA_ARGS__}, sizeof(fy_ev_##kind))
 
 /* A host op and its complete, as one record. At most two inputs. */
-typedef struct fy_host_op_event {
+typedef struct fy_host_op_record {
     uint32_t id;
     fy_ref name;
     int64_t flops, bytes, held, start, end, overhead;
     fy_use in[2], out;
     uint8_t nin, dtype;
-} fy_host_op_event;
-bool fy_emit_host_op(fy_site *at, const fy_host_op_event *o); /* false: not recorded; emit two events instead */
+} fy_host_op_record;
+bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o); /* false: not recorded; emit two events instead */
 
 /* Copy data that does not fit a slot to the arena, before emitting the event that refers to it. 0 if no log is open. */
 fy_ref fy_ref_bytes(const void *p, size_t bytes); /* DIMS, IDS, NUMS, REFS, and long STR and JSON */
-void *fy_ref_room(size_t bytes, fy_ref *ref);     /* likewise, filled by the caller; NULL: no log, or it is full */
+void *fy_ref_alloc(size_t bytes, fy_ref *ref);     /* likewise, filled by the caller; NULL: no log, or it is full */
 fy_ref fy_ref_str(const char *s);                 /* interned by content; 0 for NULL */
 fy_ref fy_ref_dims(const int64_t *dims, int n);   /* likewise, for DIMS */
 

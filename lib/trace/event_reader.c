@@ -77,8 +77,8 @@ bool fy_event_next(fy_log *log, uint64_t *cursor, fy_event *e)
     for (int i = 0; i < TRIES; i++) {
         uint32_t cuts = log->cuts;
         bool here = *cursor < fy_log_count(log);
-        fy_arrival arrival = here ? fy_log_arrival(log, *cursor) : FY_LATER;
-        if (arrival == FY_NEVER && fy_log_stops(log, *cursor)) arrival = FY_LATER;
+        fy_slot_state arrival = here ? fy_log_arrival(log, *cursor) : FY_LATER;
+        if (arrival == FY_NEVER && fy_log_is_damaged_from(log, *cursor)) arrival = FY_LATER;
         if (arrival == FY_HERE) read_slot(log, *cursor, e);
         else if (arrival == FY_NEVER) lose(e, *cursor, log);
         fy_log_check_size(log);

@@ -202,7 +202,7 @@ void fy_format(const fy_log *log, uint64_t seq, const fy_slot *slot, uint16_t ki
     size_t start = out->size;
     if (kind && kind < FY_KIND_COUNT) {
         begin_event(out, seq, slot->t, fy_kind_name(kind), slot->th);
-        unsigned char record[FY_RECORD_MOST];
+        unsigned char record[FY_RECORD_MAX];
         if (call_site(log, out, slot->site) && fy_log_record(log, seq, kind, record) &&
             fields(log, out, kind, record)) {
             fy_text_add(out, "}\n", 2);

@@ -18,7 +18,7 @@
 
 static const char magic[8] = {'F', 'E', 'R', 'R', 'Y', 'L', 'O', 'G'};
 
-static uint64_t round_up(uint64_t bytes) { return (bytes + FY_LOG_PIECE - 1) / FY_LOG_PIECE * FY_LOG_PIECE; }
+static uint64_t round_up(uint64_t bytes) { return (bytes + FY_LOG_ALIGN - 1) / FY_LOG_ALIGN * FY_LOG_ALIGN; }
 
 uint64_t fy_log_slot_bytes(uint64_t limit) { return round_up(limit * sizeof(fy_slot)); }
 
@@ -29,7 +29,7 @@ static uint64_t slots_in_file(const fy_head *h)
 
 static uint64_t file_bytes(const fy_head *h)
 {
-    return FY_LOG_PIECE + slots_in_file(h) * sizeof(fy_slot) + h->arena_bytes + FY_VERDICT_ARENA;
+    return FY_LOG_ALIGN + slots_in_file(h) * sizeof(fy_slot) + h->arena_bytes + FY_VERDICT_ARENA;
 }
 
 /* ---- creating a file ---- */
@@ -39,7 +39,7 @@ static bool folder(char *path, size_t room, const char *base, const char *below)
 {
     char why[256];
     int n = snprintf(path, room, "%s%s", base, below);
-    return n > 0 && (size_t)n < room && fy_folder_own(path, why, sizeof why) && !access(path, W_OK | X_OK);
+    return n > 0 && (size_t)n < room && fy_folder_make_private(path, why, sizeof why) && !access(path, W_OK | X_OK);
 }
 
 /* Falls back to /tmp, which is safe for a file without a name. */
@@ -117,9 +117,9 @@ static bool fit_file_limit(fy_head *h)
 {
     struct rlimit most;
     if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur == RLIM_INFINITY || file_bytes(h) <= most.rlim_cur) return true;
-    uint64_t fixed = FY_LOG_PIECE + FY_VERDICT_SLOTS * sizeof(fy_slot) + FY_VERDICT_ARENA;
-    uint64_t room = most.rlim_cur > fixed ? (most.rlim_cur - fixed) / FY_LOG_PIECE * FY_LOG_PIECE : 0;
-    uint64_t slots = room / 2 / FY_LOG_PIECE * FY_LOG_PIECE;
+    uint64_t fixed = FY_LOG_ALIGN + FY_VERDICT_SLOTS * sizeof(fy_slot) + FY_VERDICT_ARENA;
+    uint64_t room = most.rlim_cur > fixed ? (most.rlim_cur - fixed) / FY_LOG_ALIGN * FY_LOG_ALIGN : 0;
+    uint64_t slots = room / 2 / FY_LOG_ALIGN * FY_LOG_ALIGN;
     if (!slots) return false;
     if (slots / sizeof(fy_slot) < h->limit) h->limit = slots / sizeof(fy_slot);
     h->arena_bytes = room - fy_log_slot_bytes(h->limit);
@@ -139,7 +139,7 @@ static bool initialize(int fd, uint64_t limit)
 {
     fy_head h = {.version = FY_LOG_VERSION, .layout = fy_layout_hash(), .limit = limit, .arena = 8};
     memcpy(h.magic, magic, sizeof magic);
-    h.arena_bytes = round_up(2 * limit * sizeof(fy_slot)) + 1024 * FY_LOG_PIECE;
+    h.arena_bytes = round_up(2 * limit * sizeof(fy_slot)) + 1024 * FY_LOG_ALIGN;
     if (!fit_file_limit(&h)) {
         errno = EFBIG;
         return false;
@@ -151,8 +151,8 @@ static bool initialize(int fd, uint64_t limit)
 int fy_log_file(const char *path, uint64_t limit, char *err, size_t room)
 {
     if (!limit) limit = FY_LOG_DEFAULT;
-    if (limit < FY_LOG_LEAST) limit = FY_LOG_LEAST;
-    if (limit > FY_LOG_MOST) limit = FY_LOG_MOST;
+    if (limit < FY_LOG_MIN) limit = FY_LOG_MIN;
+    if (limit > FY_LOG_MAX) limit = FY_LOG_MAX;
     int fd = path ? create_named(path, err, room) : create_unnamed(err, room);
     if (fd < 0 || initialize(fd, limit)) return fd;
     snprintf(err, room, "cannot create the log %s: %s; %s", path ? path : "(in the state folder)", strerror(errno),
@@ -178,8 +178,8 @@ static const char *refusal(int fd, fy_head *h)
         return "this is not a Ferry log; give a file written by FERRY_TRACE or --trace";
     if (h->version != FY_LOG_VERSION || h->layout != fy_layout_hash())
         return "this log was written by another version of Ferry; open it with that version, or run the program again";
-    if (h->limit < FY_LOG_LEAST || h->limit > FY_LOG_MOST || h->arena_bytes > (1ull << 34) ||
-        h->arena_bytes % FY_LOG_PIECE)
+    if (h->limit < FY_LOG_MIN || h->limit > FY_LOG_MAX || h->arena_bytes > (1ull << 34) ||
+        h->arena_bytes % FY_LOG_ALIGN)
         return "the head of this log is damaged; run the program again";
     return NULL;
 }
@@ -220,7 +220,7 @@ fy_log *fy_log_open(int fd, char *err, size_t room)
     if (log->head == MAP_FAILED) return fail(log, err, room, "cannot map the log", strerror(errno));
     log->mapping = fy_mapping_add(log->head, log->mapped);
     if (!log->mapping) return fail(log, err, room, "cannot map the log", strerror(ENOMEM));
-    log->slots = (fy_slot *)((char *)log->head + FY_LOG_PIECE);
+    log->slots = (fy_slot *)((char *)log->head + FY_LOG_ALIGN);
     log->arena = (unsigned char *)(log->slots + log->slot_count);
     fy_log_check_size(log);
     return log;
@@ -236,7 +236,7 @@ static uint64_t current_size(const fy_log *log)
 
 void fy_log_check_size(fy_log *log)
 {
-    uint64_t size = current_size(log), slots = FY_LOG_PIECE;
+    uint64_t size = current_size(log), slots = FY_LOG_ALIGN;
     uint64_t arena = slots + (uint64_t)((char *)log->arena - (char *)log->slots);
     uint64_t slot_count = size > slots ? (size - slots) / sizeof(fy_slot) : 0;
     uint64_t arena_bytes = size > arena ? size - arena : 0;
@@ -250,7 +250,7 @@ void fy_log_check_size(fy_log *log)
     log->cut |= cut;
 }
 
-bool fy_log_is_cut(fy_log *log)
+bool fy_log_is_truncated(fy_log *log)
 {
     fy_log_check_size(log);
     return log->cuts > 0;

@@ -28,7 +28,7 @@ void fy_log_close(fy_log *log);
 
 /* The caller knows that the writer is dead (it waited for it): from now on unpublished slots read as `lost`. Otherwise
  * fy_log_read checks whether the writer's pid is alive. */
-void fy_log_writer_gone(fy_log *log);
+void fy_log_writer_died(fy_log *log);
 
 /* Appends events from *cursor on to out, as JSON lines, until out has about `bytes` bytes; advances *cursor. Returns
  * the number of lines. If out of memory it sets out->lost and stops before the next line. */
@@ -37,7 +37,7 @@ size_t fy_log_read(fy_log *log, uint64_t *cursor, fy_text *out, size_t bytes);
 /* Has everything been read? True once the writer has ended the log or is dead, and cursor is at the end. */
 bool fy_log_drained(fy_log *log, uint64_t cursor);
 uint64_t fy_log_count(const fy_log *log); /* events claimed so far */
-bool fy_log_is_cut(fy_log *log);          /* was the file truncated after it was written? */
+bool fy_log_is_truncated(fy_log *log);    /* was the file truncated after it was written? */
 bool fy_log_is_log(int fd);               /* does the file start with a log's magic number? */
 
 /* From now on fy_emit appends to `log`, of which this process is not the writer: the grader's verdicts. Only after the

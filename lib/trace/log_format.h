@@ -8,7 +8,7 @@
  * limit are reserved for the grader's verdicts.
  *
  * A record larger than a slot is in the arena, and the slot has a reference to it. A host op and its complete share one
- * record, an fy_host_op_event, in their two slots. */
+ * record, an fy_host_op_record, in their two slots. */
 #ifndef FERRY_SLOTS_H
 #define FERRY_SLOTS_H
 
@@ -20,16 +20,16 @@
 
 enum {
     FY_LOG_VERSION = 2,
-    FY_LOG_PIECE = 65536,     /* alignment of head, slots and arena: a multiple of any page size */
+    FY_LOG_ALIGN = 65536,     /* alignment of head, slots and arena: a multiple of any page size */
     FY_PAYLOAD_BYTES = 48,
-    FY_RECORD_MOST = 96,      /* the largest record */
+    FY_RECORD_MAX = 96,      /* the largest record */
     FY_VERDICT_SLOTS = 1024,  /* one piece */
-    FY_VERDICT_ARENA = 4 * FY_LOG_PIECE,
-    FY_LOG_LEAST = 16,        /* the smallest limit */
-    FY_PAIRED = 1 << 15,      /* in a slot's kind: it holds one half of an fy_host_op_event */
+    FY_VERDICT_ARENA = 4 * FY_LOG_ALIGN,
+    FY_LOG_MIN = 16,        /* the smallest limit */
+    FY_PAIRED = 1 << 15,      /* in a slot's kind: it holds one half of an fy_host_op_record */
 };
 #define FY_LOG_DEFAULT (4u << 20)
-#define FY_LOG_MOST (1u << 26)
+#define FY_LOG_MAX (1u << 26)
 #define FY_ENTRY_MARK 0x46594152u /* "FYAR"; XORed with the size, it detects references to other bytes */
 
 typedef struct fy_slot {
@@ -40,10 +40,10 @@ typedef struct fy_slot {
     unsigned char record[FY_PAYLOAD_BYTES];
 } fy_slot;
 _Static_assert(sizeof(fy_slot) == 64, "a slot is a cache line");
-_Static_assert(sizeof(fy_host_op_event) == 2 * FY_PAYLOAD_BYTES && offsetof(fy_host_op_event, in) >= FY_PAYLOAD_BYTES,
-               "an fy_host_op_event fills two slots, its uses in the second");
+_Static_assert(sizeof(fy_host_op_record) == 2 * FY_PAYLOAD_BYTES && offsetof(fy_host_op_record, in) >= FY_PAYLOAD_BYTES,
+               "an fy_host_op_record fills two slots, its uses in the second");
 
-/* Flag of a reference to the uses in an fy_host_op_event. The other bits: 2 * seq of its second slot, plus 0 for the
+/* Flag of a reference to the uses in an fy_host_op_record. The other bits: 2 * seq of its second slot, plus 0 for the
  * inputs or 1 for the output. */
 #define FY_REF_PAIRED (1u << 31)
 
@@ -103,7 +103,7 @@ struct fy_log {
 };
 
 /* log.c */
-uint64_t fy_log_slot_bytes(uint64_t limit); /* of the program's slots, rounded up to FY_LOG_PIECE */
+uint64_t fy_log_slot_bytes(uint64_t limit); /* of the program's slots, rounded up to FY_LOG_ALIGN */
 void fy_log_check_size(fy_log *log);        /* limits the counts to the file's current size */
 
 /* log_reader.c: bytes of an arena entry, NULL if ref is invalid. */
@@ -115,9 +115,9 @@ const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind);
 /* Copies the kind's fy_ev_ record; false if it is invalid. */
 bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record);
 /* Is a claimed slot published, may it still be, or is it lost? */
-typedef enum fy_arrival { FY_HERE, FY_LATER, FY_NEVER } fy_arrival;
-fy_arrival fy_log_arrival(fy_log *log, uint64_t seq);
-bool fy_log_stops(fy_log *log, uint64_t seq); /* seq is lost: is the slot counter damaged, so that the log ends here? */
+typedef enum fy_slot_state { FY_HERE, FY_LATER, FY_NEVER } fy_slot_state;
+fy_slot_state fy_log_arrival(fy_log *log, uint64_t seq);
+bool fy_log_is_damaged_from(fy_log *log, uint64_t seq); /* seq is lost: is the slot counter damaged, so that the log ends here? */
 
 /* format.c */
 uint64_t fy_layout_hash(void);

@@ -228,8 +228,8 @@ static bool reserve_first(void)
              used_arena = atomic_load(&log_->head->arena);
     uint64_t slot_bytes = used_slots + FIRST_SLOTS < slots.cap ? used_slots + FIRST_SLOTS : slots.cap;
     uint64_t arena_bytes = used_arena + FIRST_ARENA < arena.cap ? used_arena + FIRST_ARENA : arena.cap;
-    arena_bytes = arena_bytes / FY_LOG_PIECE * FY_LOG_PIECE;
-    slot_bytes = slot_bytes < slots.cap ? slot_bytes / FY_LOG_PIECE * FY_LOG_PIECE : slot_bytes;
+    arena_bytes = arena_bytes / FY_LOG_ALIGN * FY_LOG_ALIGN;
+    slot_bytes = slot_bytes < slots.cap ? slot_bytes / FY_LOG_ALIGN * FY_LOG_ALIGN : slot_bytes;
     if (!populate((unsigned char *)log_->head, 4096)) return false;
     if (!reserve_blocks(slots.base, slot_bytes) || !reserve_blocks(arena.base, arena_bytes)) return false;
     slots.ready = slot_bytes;

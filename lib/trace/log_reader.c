@@ -44,7 +44,7 @@ static bool writer_lives(const fy_log *log)
     return born ? fy_process_started(pid) == born : !kill((pid_t)pid, 0);
 }
 
-void fy_log_writer_gone(fy_log *log) { log->gone = true; }
+void fy_log_writer_died(fy_log *log) { log->gone = true; }
 
 /* ---- slots and arena ---- */
 
@@ -58,17 +58,17 @@ uint64_t fy_log_count(const fy_log *log)
     return count < log->slot_count ? count : log->slot_count;
 }
 
-/* The uses in an fy_host_op_event; ref: FY_REF_PAIRED. */
+/* The uses in an fy_host_op_record; ref: FY_REF_PAIRED. */
 static const void *host_op_uses(const fy_log *log, fy_ref ref, size_t *size)
 {
     uint64_t seq = (ref & ~FY_REF_PAIRED) / 2;
-    fy_host_op_event o;
+    fy_host_op_record o;
     if (seq >= log->slot_count) return NULL;
     const unsigned char *second = log->slots[seq].record;
     memcpy((unsigned char *)&o + FY_PAYLOAD_BYTES, second, FY_PAYLOAD_BYTES);
     if (o.nin > 2) return NULL;
     *size = ref % 2 ? sizeof o.out : o.nin * sizeof *o.in;
-    return second + (ref % 2 ? offsetof(fy_host_op_event, out) : offsetof(fy_host_op_event, in)) - FY_PAYLOAD_BYTES;
+    return second + (ref % 2 ? offsetof(fy_host_op_record, out) : offsetof(fy_host_op_record, in)) - FY_PAYLOAD_BYTES;
 }
 
 const void *fy_log_bytes(const fy_log *log, fy_ref ref, size_t *size)
@@ -102,10 +102,10 @@ const fy_slot *fy_log_slot(const fy_log *log, uint64_t seq, uint16_t *kind)
     return *kind == FY_KIND_unpublished ? NULL : slot;
 }
 
-/* The op or complete record of an fy_host_op_event; first: seq of the op. */
+/* The op or complete record of an fy_host_op_record; first: seq of the op. */
 static bool host_op_record(const fy_log *log, uint64_t first, unsigned kind, void *record)
 {
-    fy_host_op_event o;
+    fy_host_op_record o;
     fy_ref uses = FY_REF_PAIRED | (fy_ref)(2 * (first + 1));
     if (first + 1 >= log->slot_count || first + 1 == 0) return false;
     memcpy(&o, log->slots[first].record, FY_PAYLOAD_BYTES);
@@ -154,7 +154,7 @@ bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
     return from != NULL;
 }
 
-fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
+fy_slot_state fy_log_arrival(fy_log *log, uint64_t seq)
 {
     uint16_t kind;
     if (fy_log_slot(log, seq, &kind)) return FY_HERE;
@@ -165,7 +165,7 @@ fy_arrival fy_log_arrival(fy_log *log, uint64_t seq)
 
 /* A killed program leaves at most two unpublished slots per thread. If many more are missing, the counter of claims is
  * damaged, and the log ends here. */
-bool fy_log_stops(fy_log *log, uint64_t seq)
+bool fy_log_is_damaged_from(fy_log *log, uint64_t seq)
 {
     uint64_t count = fy_log_count(log);
     uint16_t kind;
@@ -183,8 +183,8 @@ static size_t read_lines(fy_log *log, uint64_t *cursor, fy_text *out, size_t byt
     size_t lines = 0;
     for (size_t complete = out->size; *cursor < fy_log_count(log) && (out->size < bytes || !lines);
          lines++, ++*cursor, complete = out->size) {
-        fy_arrival arrival = fy_log_arrival(log, *cursor);
-        if (arrival == FY_LATER || (arrival == FY_NEVER && fy_log_stops(log, *cursor))) break;
+        fy_slot_state arrival = fy_log_arrival(log, *cursor);
+        if (arrival == FY_LATER || (arrival == FY_NEVER && fy_log_is_damaged_from(log, *cursor))) break;
         uint16_t kind;
         const fy_slot *slot = arrival == FY_HERE ? fy_log_slot(log, *cursor, &kind) : NULL;
         if (slot) fy_format(log, *cursor, slot, kind, out);

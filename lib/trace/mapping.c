@@ -2,8 +2,8 @@
  *
  * Accessing a shared mapping beyond the end of its file raises SIGBUS. Any program may truncate the file
  * (`: > run.jsonl`) at any time, so checking its size first does not help. The handler maps anonymous zero pages over
- * the missing ones. Readers find no published slots there, a writer stops recording, and fy_log_is_cut reports it.
- * SIGBUS at other addresses is passed on to the previous handler.
+ * the missing ones. Readers find no published slots there, a writer stops recording, and fy_log_is_truncated reports
+ * it. SIGBUS at other addresses is passed on to the previous handler.
  *
  * The handler takes no lock and allocates nothing: list nodes are reused and never freed. */
 #define _GNU_SOURCE
@@ -20,10 +20,10 @@ static _Atomic(fy_mapping *) all;
 static uintptr_t page_bytes;
 static struct sigaction before;
 
-/* Zero pages from the one that contains `at` to the end of its FY_LOG_PIECE, no further: later pages may exist. */
+/* Zero pages from the one that contains `at` to the end of its FY_LOG_ALIGN, no further: later pages may exist. */
 static bool patch(fy_mapping *m, uintptr_t from, uintptr_t at)
 {
-    uintptr_t page = at & ~(page_bytes - 1), end = from + (at - from) / FY_LOG_PIECE * FY_LOG_PIECE + FY_LOG_PIECE;
+    uintptr_t page = at & ~(page_bytes - 1), end = from + (at - from) / FY_LOG_ALIGN * FY_LOG_ALIGN + FY_LOG_ALIGN;
     int error = errno;
     void *made = mmap((void *)page, end - page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     errno = error;

@@ -38,20 +38,20 @@ void fy_source_embed(const char *path, const char *text, size_t size)
 {
     pthread_mutex_lock(&lock);
     embedded = true;
-    if (size <= FY_SOURCE_MOST && !find(path)) add(path, text, size);
+    if (size <= FY_SOURCE_MAX && !find(path)) add(path, text, size);
     pthread_mutex_unlock(&lock);
 }
 
 bool fy_source_is_embedded(void) { return embedded; }
 
-/* The text of a regular file of at most FY_SOURCE_MOST bytes, else NULL. */
+/* The text of a regular file of at most FY_SOURCE_MAX bytes, else NULL. */
 static char *slurp(const char *path, size_t *size)
 {
     struct stat s;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return NULL;
     char *text = NULL;
-    if (!fstat(fd, &s) && S_ISREG(s.st_mode) && s.st_size <= FY_SOURCE_MOST) {
+    if (!fstat(fd, &s) && S_ISREG(s.st_mode) && s.st_size <= FY_SOURCE_MAX) {
         text = malloc((size_t)s.st_size + 1);
         if (!text) fy_out_of_memory("the text of a source file");
     }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { FY_SOURCE_MOST = 1 << 20 }; /* longer files are not read */
+enum { FY_SOURCE_MAX = 1 << 20 }; /* longer files are not read */
 
 typedef struct fy_source {
     const char *path; /* as compiled */

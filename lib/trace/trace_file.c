@@ -128,7 +128,7 @@ static bool copy_lines(fy_log *log, int fd)
     for (int patience = 100; ok && cursor < fy_log_count(log);) {
         lines.size = 0;
         if (!fy_log_read(log, &cursor, &lines, 64 << 10)) {
-            if (patience-- <= 0) fy_log_writer_gone(log);
+            if (patience-- <= 0) fy_log_writer_died(log);
             usleep(1000);
         }
         if (lines.lost) errno = ENOMEM;
@@ -175,7 +175,7 @@ static void report_unwritten(const fy_log *log, int error)
 void fy_trace_write(fy_log *log)
 {
     char *temporary = NULL;
-    if (fy_log_is_cut(log)) {
+    if (fy_log_is_truncated(log)) {
         report_truncated(log);
         return;
     }
@@ -189,7 +189,7 @@ void fy_trace_write(fy_log *log)
     bool ok = fd >= 0 && copy_lines_without_signal(log, fd);
     int error = errno;
     if (fd >= 0 && close(fd)) ok = false, error = errno;
-    bool cut = fy_log_is_cut(log); /* truncated meanwhile: lines may be missing */
+    bool cut = fy_log_is_truncated(log); /* truncated meanwhile: lines may be missing */
     if (ok && !cut && rename(temporary, path)) ok = false, error = errno;
     if (!ok || cut) unlink(temporary);
     if (cut) report_truncated(log);

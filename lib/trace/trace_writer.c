@@ -37,7 +37,7 @@ static const uint8_t record_sizes[FY_KIND_COUNT] = {
 #undef END
 };
 
-#define KIND(kind, doc) _Static_assert(sizeof(fy_ev_##kind) <= FY_RECORD_MOST, "readers have room for a " #kind);
+#define KIND(kind, doc) _Static_assert(sizeof(fy_ev_##kind) <= FY_RECORD_MAX, "readers have room for a " #kind);
 #define FIELD(kind, type, name, doc)
 #define END(kind)
 FY_SCHEMA(KIND, FIELD, END)
@@ -52,7 +52,7 @@ static fy_head *recording(void)
 {
     fy_head *h = atomic_load_explicit(&head, memory_order_acquire);
     if (__builtin_expect(h != NULL, 1)) return h;
-    return fy_session_late() ? atomic_load_explicit(&head, memory_order_acquire) : NULL;
+    return fy_session_start_late() ? atomic_load_explicit(&head, memory_order_acquire) : NULL;
 }
 
 bool fy_log_is_on(void) { return recording() != NULL; }
@@ -102,7 +102,7 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
 }
 
 /* Both slots are written before either is published, because each needs the other's half of the record. */
-static void fill_pair(fy_slot *slot, fy_ref site, const fy_host_op_event *o)
+static void fill_pair(fy_slot *slot, fy_ref site, const fy_host_op_record *o)
 {
     int64_t t = fy_clock_now();
     write_slot(slot, site, t, o, FY_PAYLOAD_BYTES);
@@ -112,7 +112,7 @@ static void fill_pair(fy_slot *slot, fy_ref site, const fy_host_op_event *o)
 }
 
 /* Not near the mark: the first slot could be the log's last, and the record would be torn. */
-bool fy_emit_host_op(fy_site *at, const fy_host_op_event *o)
+bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
 {
     enum { NEAR = 1024 }; /* more than the threads that are here concurrently */
     fy_head *h = recording();
@@ -126,7 +126,7 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_event *o)
 
 /* ---- the arena ---- */
 
-void *fy_ref_room(size_t bytes, fy_ref *ref)
+void *fy_ref_alloc(size_t bytes, fy_ref *ref)
 {
     fy_head *h = recording();
     *ref = 0;
@@ -144,7 +144,7 @@ void *fy_ref_room(size_t bytes, fy_ref *ref)
 fy_ref fy_ref_bytes(const void *p, size_t bytes)
 {
     fy_ref ref = 0;
-    void *to = p ? fy_ref_room(bytes, &ref) : NULL;
+    void *to = p ? fy_ref_alloc(bytes, &ref) : NULL;
     if (to) memcpy(to, p, bytes);
     return ref;
 }
@@ -259,7 +259,7 @@ void fy_log_write_to(fy_log *log)
     atomic_store(&h->next, full ? full : next < h->limit ? next : h->limit);
     atomic_store(&h->full, 0);
     if (atomic_load(&h->arena) > h->arena_bytes) atomic_store(&h->arena, h->arena_bytes);
-    fy_session_is_over();
+    fy_session_disable();
     start_writing(log, true, err, sizeof err);
 }
 

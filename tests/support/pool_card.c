@@ -1,17 +1,17 @@
 /* pool_card.c: see pool_card.h. */
 #include "pool_card.h"
 
-static fy_taking take(void *self, fy_segment *s)
+static fy_segment_result take(void *self, fy_segment *s)
 {
     card *c = self;
     int i = 0;
-    if (c->broken) return FY_BROKEN;
-    if (s->bytes > c->capacity - c->taken) return FY_NO_ROOM;
+    if (c->broken) return FY_SEGMENT_ERROR;
+    if (s->bytes > c->capacity - c->taken) return FY_SEGMENT_OOM;
     while (c->holes[i]) i++;
     c->holes[i] = 1;
     c->taken += s->bytes;
     s->addr = (uint64_t)(i + 1) << 30;
-    return FY_TAKEN;
+    return FY_SEGMENT_OK;
 }
 
 static void give(void *self, fy_segment *s, bool for_room)

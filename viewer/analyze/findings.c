@@ -68,7 +68,7 @@ static finding *add(findings *f)
     struct findings_work *w = f->work;
     if (f->count == w->room) {
         int more = w->room ? 2 * w->room : 32;
-        f->list = memory_grown(f->list, (size_t)more, sizeof *f->list, "the findings");
+        f->list = memory_realloc(f->list, (size_t)more, sizeof *f->list, "the findings");
         w->room = more;
     }
     f->list[f->count] = (finding){.rule = &rules[w->rule].rule, .file = "", .source = "", .next = -1};
@@ -162,7 +162,7 @@ static void note_demonstrations(const history *h, bool *demonstrated)
 
 static void find_all(findings *f, history *h)
 {
-    struct findings_work w = {.first = memory_grown(NULL, (size_t)h->site_count + 1, sizeof(int), "the findings"),
+    struct findings_work w = {.first = memory_realloc(NULL, (size_t)h->site_count + 1, sizeof(int), "the findings"),
                               .explained = memory_zeroed((size_t)h->act_count + 1, 1, "the findings"),
                               .demonstrated = memory_zeroed((size_t)h->act_count + 1, 1, "the findings")};
     f->measured = h->measured;

@@ -159,7 +159,7 @@ const char *line_of(const history *h, int at, int from, char out[96])
 int *by_storage(const history *h)
 {
     size_t bytes = ((size_t)h->storage_count + 1) * sizeof(int);
-    return memset(memory_grown(NULL, bytes, 1, "the findings"), 0xff, bytes);
+    return memset(memory_realloc(NULL, bytes, 1, "the findings"), 0xff, bytes);
 }
 
 void written_now(const history *h, int a, int *written_by)
@@ -198,7 +198,7 @@ static void note_readings(const history *h, reading *all)
 static bool *lines_that_go_on(const history *h, const reading *all)
 {
     bool *goes_on = memory_zeroed((size_t)h->site_count + 1, sizeof *goes_on, "the findings");
-    int *first_read = memory_grown(NULL, (size_t)h->site_count + 1, sizeof *first_read, "the findings");
+    int *first_read = memory_realloc(NULL, (size_t)h->site_count + 1, sizeof *first_read, "the findings");
     for (int i = 0; i < h->site_count; i++) first_read[i] = -1;
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];

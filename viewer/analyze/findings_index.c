@@ -63,7 +63,7 @@ bool history_grow(history *h, void *list, int *room, int count, size_t size)
     if (count < *room) return true;
     int more = *room ? 2 * *room : 64;
     if (more <= *room) return !(h->too_long = true);
-    void *grown = memory_grown(*p, (size_t)more, size, "a log");
+    void *grown = memory_realloc(*p, (size_t)more, size, "a log");
     memset((char *)grown + (size_t)*room * size, 0, (size_t)(more - *room) * size);
     *p = grown;
     *room = more;

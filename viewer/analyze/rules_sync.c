@@ -22,7 +22,7 @@ typedef struct pace {
 
 static int *by_site(const history *h, int value)
 {
-    int *list = memory_grown(NULL, (size_t)h->site_count + 1, sizeof *list, "the findings");
+    int *list = memory_realloc(NULL, (size_t)h->site_count + 1, sizeof *list, "the findings");
     for (int i = 0; i < h->site_count; i++) list[i] = value;
     return list;
 }

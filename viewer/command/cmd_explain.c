@@ -28,11 +28,11 @@ static void print_finding(const findings *f, const finding *x, int number)
     if (x->times > 1 && n > 0 && n < (int)sizeof head)
         snprintf(head + n, sizeof head - (size_t)n, " (%d times)", x->times);
     printf("\n");
-    put_clean(stdout, head, strlen(head), "");
-    if (*x->source) put_clean(stdout, x->source, strlen(x->source), "   | ");
-    put_clean(stdout, x->what, strlen(x->what), "   ");
+    print_escaped(stdout, head, strlen(head), "");
+    if (*x->source) print_escaped(stdout, x->source, strlen(x->source), "   | ");
+    print_escaped(stdout, x->what, strlen(x->what), "   ");
     print_cost(f, x);
-    put_clean(stdout, x->fix, strlen(x->fix), "   fix:  ");
+    print_escaped(stdout, x->fix, strlen(x->fix), "   fix:  ");
 }
 
 /* No finding includes this time, and in a short run it dominates. */
@@ -101,16 +101,16 @@ int command_explain(const command *c, int argc, char **argv)
     options o;
     findings f;
     char err[512];
-    if (!options_read(&o, c, argc, argv, "--json", 1)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "--json", 1)) return USAGE_ERROR;
     if (!o.word[0]) {
         fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
-        return NOT_UNDERSTOOD;
+        return USAGE_ERROR;
     }
     if (!findings_of_file(&f, o.word[0], err, sizeof err)) {
-        complain(err);
+        command_error(err);
         return NOT_PASSED;
     }
-    if (*f.note) complain(f.note);
+    if (*f.note) command_error(f.note);
     if (o.json) print_json(&f);
     else print_text(&f, o.word[0]);
     findings_free(&f);

@@ -13,7 +13,7 @@ int command_list(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "", 0)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "", 0)) return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     for (int i = 0; i < s.catalogue.count; i++) {
         const lesson *l = &s.catalogue.lessons[i];
@@ -22,7 +22,7 @@ int command_list(const command *c, int argc, char **argv)
     }
     printf("\nread lessons/ID/README.md, work in my/ID.c, then: %s grade ID\n"
            "these marks come from my/progress.json; to grade everything again: %s grade --all\n",
-           called_as, called_as);
+           command_name, command_name);
     lessons_close(&s);
     return FINE;
 }
@@ -38,11 +38,11 @@ static int show_hint(const command *c, const home *h, const lesson *l, const cha
     if ((end && *end) || n < 1 || n > l->hint_count) {
         fprintf(stderr, "ferry %s: %s has the hints 1 to %d, not '%s'\n", c->name, l->id, l->hint_count,
                 asked ? asked : "1");
-        return NOT_UNDERSTOOD;
+        return USAGE_ERROR;
     }
     printf("hint %ld of %d: %s\n", n, l->hint_count, l->hints[n - 1]);
-    if (n < l->hint_count) printf("\nthe next one: %s hint %.2s\n", called_as, l->id);
-    progress_hint(h, l, (int)n);
+    if (n < l->hint_count) printf("\nthe next one: %s hint %.2s\n", command_name, l->id);
+    progress_record_hint(h, l, (int)n);
     return FINE;
 }
 
@@ -50,10 +50,10 @@ int command_hint(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "", 2)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "", 2)) return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
-    int status = l ? show_hint(c, &s.home, l, o.word[1]) : NOT_UNDERSTOOD;
+    int status = l ? show_hint(c, &s.home, l, o.word[1]) : USAGE_ERROR;
     lessons_close(&s);
     return status;
 }
@@ -64,7 +64,7 @@ static bool confirm(const char *name)
 {
     char answer[16] = "";
     if (!isatty(STDIN_FILENO)) {
-        complain("add --yes to reset without a prompt; nothing was changed");
+        command_error("add --yes to reset without a prompt; nothing was changed");
         return false;
     }
     printf("reset %s? The old file is kept as .bak in the same folder [y/N] ", name);
@@ -74,13 +74,13 @@ static bool confirm(const char *name)
 
 static int reset(const home *h, const lesson *l, bool confirmed)
 {
-    char name[256], mine[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
+    char name[256], mine[PATH_ROOM], kept[PATH_ROOM], err[PATH_ROOM * 3];
     lesson_name(h, l, name);
-    lesson_mine(h, l, mine);
+    lesson_file_path(h, l, mine);
     bool exists = access(mine, F_OK) == 0;
     if (exists && !confirmed && !confirm(name)) return NOT_PASSED;
     if (!lesson_reset(h, l, kept, err, sizeof err)) {
-        complain(err);
+        command_error(err);
         return NOT_PASSED;
     }
     const char *slash = strrchr(kept, '/');
@@ -93,10 +93,10 @@ int command_reset(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--yes", 1)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "--yes", 1)) return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
-    int status = l ? reset(&s.home, l, o.yes) : NOT_UNDERSTOOD;
+    int status = l ? reset(&s.home, l, o.yes) : USAGE_ERROR;
     lessons_close(&s);
     return status;
 }

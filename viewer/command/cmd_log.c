@@ -13,10 +13,10 @@
 int command_view(const command *c, int argc, char **argv)
 {
     options o;
-    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host", 1)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host", 1)) return USAGE_ERROR;
     if (!o.word[0]) {
         fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
-        return NOT_UNDERSTOOD;
+        return USAGE_ERROR;
     }
     if (o.no_browser) setenv("BROWSER", "none", 1);
     return view_file(o.word[0], o.port, o.allow_host);
@@ -29,10 +29,10 @@ static int print_lines(const char *path)
     uint64_t cursor = 0;
     feed *f = feed_of_file(path, err, sizeof err);
     if (!f) {
-        complain(err);
+        command_error(err);
         return NOT_PASSED;
     }
-    if (feed_note(f)) complain(feed_note(f));
+    if (feed_warning(f)) command_error(feed_warning(f));
     while (!ferror(stdout) && feed_read(f, &cursor, &lines, 64 << 10) > 0) {
         if (lines.size) fwrite(lines.data, 1, lines.size, stdout);
         lines.size = 0;
@@ -46,17 +46,17 @@ static int print_lines(const char *path)
 int command_log(const command *c, int argc, char **argv)
 {
     options o;
-    if (!options_read(&o, c, argc, argv, "", 1)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "", 1)) return USAGE_ERROR;
     if (o.word[0]) return print_lines(o.word[0]);
     fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
-    return NOT_UNDERSTOOD;
+    return USAGE_ERROR;
 }
 
 int command_schema(const command *c, int argc, char **argv)
 {
     options o;
     fy_text text = {0};
-    if (!options_read(&o, c, argc, argv, "", 0)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "", 0)) return USAGE_ERROR;
     fy_schema_json(&text);
     if (text.lost) memory_fail("the schema");
     fwrite(text.data, 1, text.size, stdout);

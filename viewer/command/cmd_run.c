@@ -31,7 +31,7 @@ static void narrate(int log_fd)
     char err[256];
     fy_log *log = log_fd >= 0 ? fy_log_open(log_fd, err, sizeof err) : NULL;
     if (!log) return;
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     fy_narrator *n = fy_narrator_of(log);
     if (!n || !fy_narrate_to(n, stdout)) memory_fail("the lines of a run");
     fy_narrator_free(n);
@@ -45,9 +45,9 @@ static int run_once(const lesson_env *s, const lesson *l, const options *o)
     run_with.grade = false;
     run(&run_with, &out);
     narrate(out.log_fd);
-    if (out.end == RUN_FINE) report_output(stdout, &out, out.kept);
+    if (out.end == RUN_PASSED) print_output(stdout, &out, out.kept);
     else report(stdout, l, &out);
-    int status = out.end == RUN_FINE ? FINE : NOT_PASSED;
+    int status = out.end == RUN_PASSED ? FINE : NOT_PASSED;
     outcome_free(&out);
     return status;
 }
@@ -56,10 +56,10 @@ int command_run(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--demo --seconds", 1)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "--demo --seconds", 1)) return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = lessons_find(&s, c, o.word[0]);
-    int status = l ? run_once(&s, l, &o) : NOT_UNDERSTOOD;
+    int status = l ? run_once(&s, l, &o) : USAGE_ERROR;
     lessons_close(&s);
     return status;
 }
@@ -83,7 +83,7 @@ static int grade_once(const lesson_env *s, const lesson *l, const options *o)
     run(&run_with, &out);
     if (o->json) print_json(l, &out);
     else report(stdout, l, &out);
-    int status = out.end == RUN_FINE ? FINE : NOT_PASSED;
+    int status = out.end == RUN_PASSED ? FINE : NOT_PASSED;
     outcome_free(&out);
     return status;
 }
@@ -91,16 +91,16 @@ static int grade_once(const lesson_env *s, const lesson *l, const options *o)
 /* Prints one line for the lesson. Ignores progress.json, which anybody may edit. */
 static bool grade_briefly(const lesson_env *s, const lesson *l, const options *o)
 {
-    char mine[HOME_PATH];
+    char mine[PATH_ROOM];
     outcome out;
-    lesson_mine(&s->home, l, mine);
+    lesson_file_path(&s->home, l, mine);
     if (access(mine, F_OK) != 0) {
         if (!o->json) printf("not begun  %s\n", l->id);
         return false;
     }
     run_options run_with = run_options_for(s, l, o);
     run(&run_with, &out);
-    bool pass = out.end == RUN_FINE;
+    bool pass = out.end == RUN_PASSED;
     if (o->json) print_json(l, &out);
     else printf("%s     %s%s%s\n", pass ? "passed" : "failed", l->id, pass ? "" : ": ", pass ? "" : out.message);
     fflush(stdout);
@@ -120,14 +120,14 @@ int command_grade(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    if (!options_read(&o, c, argc, argv, "--all --json --seconds", 1)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "--all --json --seconds", 1)) return USAGE_ERROR;
     if (o.all && o.word[0]) {
         fprintf(stderr, "ferry grade: --all grades every lesson; remove '%s'\n", o.word[0]);
-        return NOT_UNDERSTOOD;
+        return USAGE_ERROR;
     }
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = o.all ? NULL : lessons_find(&s, c, o.word[0]);
-    int status = o.all ? grade_all(&s, &o) : l ? grade_once(&s, l, &o) : NOT_UNDERSTOOD;
+    int status = o.all ? grade_all(&s, &o) : l ? grade_once(&s, l, &o) : USAGE_ERROR;
     lessons_close(&s);
     return status;
 }
@@ -136,19 +136,20 @@ int command_grade(const command *c, int argc, char **argv)
 
 static void watch_forever(const lesson_env *s, const lesson *first, int count, const options *o)
 {
-    watched *files = memory_zeroed((size_t)count, sizeof *files, "the files that are watched");
+    watched_file *files = memory_zeroed((size_t)count, sizeof *files, "the files that are watched");
     const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
-    char path[HOME_PATH];
+    char path[PATH_ROOM];
     for (int i = 0; i < count; i++) {
-        lesson_mine(&s->home, &first[i], path);
-        watch_begin(&files[i], path);
+        lesson_file_path(&s->home, &first[i], path);
+        watch_start(&files[i], path);
     }
     if (count == 1) grade_once(s, first, o);
-    printf("\nwatching %s; every save is graded; or run `%s grade ID` by hand. Ctrl-C stops.\n", s->home.my, called_as);
+    printf("\nwatching %s; every save is graded; or run `%s grade ID` by hand. Ctrl-C stops.\n", s->home.my,
+           command_name);
     fflush(stdout);
     while (nanosleep(&pause, NULL) == 0)
         for (int i = 0; i < count; i++)
-            if (watch_look(&files[i])) grade_once(s, &first[i], o);
+            if (watch_poll(&files[i])) grade_once(s, &first[i], o);
     free(files);
 }
 
@@ -156,13 +157,13 @@ int command_watch(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    char err[HOME_PATH * 2];
-    if (!options_read(&o, c, argc, argv, "--json --seconds", 1)) return NOT_UNDERSTOOD;
+    char err[PATH_ROOM * 2];
+    if (!options_read(&o, c, argc, argv, "--json --seconds", 1)) return USAGE_ERROR;
     if (!lessons_open(&s)) return NOT_PASSED;
     const lesson *l = o.word[0] ? lessons_find(&s, c, o.word[0]) : &s.catalogue.lessons[0];
-    int status = l ? FINE : NOT_UNDERSTOOD;
-    if (l && !lesson_begin(&s.home, l, err, sizeof err)) {
-        complain(err);
+    int status = l ? FINE : USAGE_ERROR;
+    if (l && !lesson_create_file(&s.home, l, err, sizeof err)) {
+        command_error(err);
         status = NOT_PASSED;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);

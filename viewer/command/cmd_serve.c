@@ -39,11 +39,11 @@ static unsigned long long hash_of(const char *text)
 /* The path of the folder's lock file; false after printing why there is none. */
 static bool lock_path(const char *served, char *path, size_t room)
 {
-    char folder[HOME_PATH], err[1200], message[1400];
+    char folder[PATH_ROOM], err[1200], message[1400];
     if (state_folder(folder, sizeof folder, err, sizeof err))
         return snprintf(path, room, "%s/serve-%016llx.lock", folder, hash_of(served)) < (int)room;
     snprintf(message, sizeof message, "a second `ferry serve` will not find this one: %s", err);
-    complain(message);
+    command_error(message);
     return false;
 }
 
@@ -73,7 +73,7 @@ static void write_state(int fd, const server *web)
     char text[256];
     int n = snprintf(text, sizeof text, "%d %ld %s\n", server_port(web), (long)getpid(), server_url(web));
     if (fd >= 0 && (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n))
-        complain("cannot write the lock file; a second `ferry serve` will not find this one");
+        command_error("cannot write the lock file; a second `ferry serve` will not find this one");
 }
 
 /* Unlinked before the lock is released: whoever opened it meanwhile sees st_nlink 0 and tries again. */
@@ -108,7 +108,7 @@ static const char *why_simulated(void)
 
 static void print_greeting(const server *web, int asked_port, const char *my)
 {
-    browser_show(web, asked_port, stdout);
+    browser_announce(web, asked_port, stdout);
     if (why_simulated()) printf("ferry: the GPU is simulated (%s), and its times are modelled\n", why_simulated());
     printf("ferry: your files are in %s; every save is graded. Ctrl-C stops.\n", my);
     fflush(stdout);
@@ -156,7 +156,7 @@ static int serve(const lesson_env *s, const options *o, const char *served, int 
                          .user = m};
     server *web = m ? server_start(&so, err, sizeof err) : NULL;
     if (!web) {
-        complain(*err ? err : "no memory left to open the lessons");
+        command_error(*err ? err : "no memory left to open the lessons");
         run_manager_free(m);
         return NOT_PASSED;
     }
@@ -164,7 +164,7 @@ static int serve(const lesson_env *s, const options *o, const char *served, int 
     print_greeting(web, o->port, s->home.my);
     bool ok = run_manager_start(m, web);
     if (ok) wait_for_stop();
-    else complain("no thread could be started; close other programs");
+    else command_error("no thread could be started; close other programs");
     run_manager_stop(m);
     server_stop(web);
     run_manager_free(m);
@@ -175,8 +175,8 @@ int command_serve(const command *c, int argc, char **argv)
 {
     options o;
     lesson_env s;
-    char served[HOME_PATH], path[HOME_PATH + 64], first[512] = "";
-    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return NOT_UNDERSTOOD;
+    char served[PATH_ROOM], path[PATH_ROOM + 64], first[512] = "";
+    if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return USAGE_ERROR;
     if (o.no_browser) setenv("BROWSER", "none", 1);
     if (!lessons_open(&s)) return NOT_PASSED;
     served_folder(&s.home, served, sizeof served);

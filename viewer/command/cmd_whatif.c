@@ -18,17 +18,17 @@ static bool read_plan(const options *o, replay_plan *plan)
     *plan = (replay_plan){.pinned = o->pinned, .async = o->async};
     if (o->card && !(plan->card = fy_card_find(o->card))) {
         snprintf(err, sizeof err, "there is no card '%.60s'; known: %s", o->card, fy_card_keys());
-        return complain(err), false;
+        return command_error(err), false;
     }
     if (o->bus && (!fy_card_param_read(o->bus, strlen(o->bus), FY_UNIT_RATE, &plan->bus) || plan->bus < 1000000)) {
         snprintf(err, sizeof err, "--bus %.60s is not a rate; write a number and its unit, as in --bus 8GB/s", o->bus);
-        return complain(err), false;
+        return command_error(err), false;
     }
     plan->peer_on = o->peer && !strcmp(o->peer, "on");
     plan->peer_off = o->peer && !strcmp(o->peer, "off");
     if (o->peer && !plan->peer_on && !plan->peer_off) {
         snprintf(err, sizeof err, "--peer %.60s is not a choice; write --peer on or --peer off", o->peer);
-        return complain(err), false;
+        return command_error(err), false;
     }
     return true;
 }
@@ -40,11 +40,11 @@ static bool read_log(const char *path, trace *t)
     char err[512], note[200], whole[800];
     trace_begin(t);
     bool ok = feed_each(path, add, t, note, sizeof note, err, sizeof err);
-    if (!ok) complain(err);
-    else if (*note) complain(note);
+    if (!ok) command_error(err);
+    else if (*note) command_error(note);
     if (ok && t->over) {
         snprintf(whole, sizeof whole, "%.200s: it has more than %d events; make the run shorter", path, TRACE_MOST);
-        complain(whole);
+        command_error(whole);
         ok = false;
     }
     if (!ok) trace_free(t);
@@ -127,13 +127,13 @@ int command_whatif(const command *c, int argc, char **argv)
     trace t;
     ledger logged, other;
     char err[600], message[900];
-    if (!options_read(&o, c, argc, argv, "--card --bus --peer --pinned --async", 1)) return NOT_UNDERSTOOD;
-    if (!o.word[0]) return fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments), NOT_UNDERSTOOD;
-    if (!read_plan(&o, &plan)) return NOT_UNDERSTOOD;
+    if (!options_read(&o, c, argc, argv, "--card --bus --peer --pinned --async", 1)) return USAGE_ERROR;
+    if (!o.word[0]) return fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments), USAGE_ERROR;
+    if (!read_plan(&o, &plan)) return USAGE_ERROR;
     if (!read_log(o.word[0], &t)) return NOT_PASSED;
     bool ok = replay(&t, &plan, &logged, &other, err, sizeof err);
     trace_free(&t);
     if (ok) return print_ledgers(&o, &logged, &other), fflush(stdout) == 0 ? FINE : NOT_PASSED;
     snprintf(message, sizeof message, "%.200s: %s", o.word[0], err);
-    return complain(message), NOT_PASSED;
+    return command_error(message), NOT_PASSED;
 }

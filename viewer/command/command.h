@@ -6,7 +6,7 @@
 #include "lesson.h"
 #include "report.h"
 
-enum { FINE = 0, NOT_PASSED = 1, NOT_UNDERSTOOD = 2 };
+enum { FINE = 0, NOT_PASSED = 1, USAGE_ERROR = 2 };
 
 typedef struct command {
     const char *name;
@@ -60,6 +60,6 @@ void lessons_close(lesson_env *s);
 /* The lesson `asked`, as in lesson_find; NULL after printing the error. */
 const lesson *lessons_find(const lesson_env *s, const command *c, const char *asked);
 /* "ferry: MESSAGE" on stderr. */
-void complain(const char *message);
+void command_error(const char *message);
 
 #endif

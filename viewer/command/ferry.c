@@ -44,12 +44,12 @@ static void print_usage(FILE *to)
 
 int main(int argc, char **argv)
 {
-    if (argc > 0 && *argv[0]) called_as = argv[0];
-    memory_for_json();
+    if (argc > 0 && *argv[0]) command_name = argv[0];
+    memory_hook_cjson();
     const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
         print_usage(argc > 1 ? stdout : stderr);
-        return argc > 1 ? FINE : NOT_UNDERSTOOD;
+        return argc > 1 ? FINE : USAGE_ERROR;
     }
     if (!strcmp(name, "--version") || !strcmp(name, "version")) {
         printf("ferry %s\n", FERRY_VERSION);
@@ -58,5 +58,5 @@ int main(int argc, char **argv)
     for (const command *c = commands; c->name; c++)
         if (!strcmp(c->name, name)) return c->run(c, argc - 2, argv + 2);
     fprintf(stderr, "ferry: there is no command '%s'; ferry help lists them\n", name);
-    return NOT_UNDERSTOOD;
+    return USAGE_ERROR;
 }

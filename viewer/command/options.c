@@ -6,7 +6,7 @@
 
 #include "command.h"
 
-void complain(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
+void command_error(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
 
 static bool refuse(const command *c, const char *what, const char *argument)
 {
@@ -96,8 +96,8 @@ bool options_read(options *o, const command *c, int argc, char **argv, const cha
 bool lessons_open(lesson_env *s)
 {
     char err[2048] = "";
-    bool ok = home_find(&s->home, err, sizeof err) && catalogue_open(&s->catalogue, &s->home, err, sizeof err);
-    if (!ok) complain(err);
+    bool ok = paths_find(&s->home, err, sizeof err) && catalogue_open(&s->catalogue, &s->home, err, sizeof err);
+    if (!ok) command_error(err);
     return ok;
 }
 
@@ -111,6 +111,6 @@ const lesson *lessons_find(const lesson_env *s, const command *c, const char *as
         return NULL;
     }
     const lesson *l = lesson_find(&s->catalogue, asked, err, sizeof err);
-    if (!l) complain(err);
+    if (!l) command_error(err);
     return l;
 }

@@ -50,15 +50,15 @@ static void add_words(command *c, const char *text)
 
 /* ---- finding a compiler -------------------------------------------------------------------------- */
 
-static bool find_in(const char *folder, size_t n, const char *name, char out[HOME_PATH])
+static bool find_in(const char *folder, size_t n, const char *name, char out[PATH_ROOM])
 {
-    if (snprintf(out, HOME_PATH, "%.*s/%s", (int)n, folder, name) >= HOME_PATH) return false;
+    if (snprintf(out, PATH_ROOM, "%.*s/%s", (int)n, folder, name) >= PATH_ROOM) return false;
     return access(out, X_OK) == 0 && !folder_exists(out);
 }
 
-static bool find_program(const char *name, char out[HOME_PATH])
+static bool find_program(const char *name, char out[PATH_ROOM])
 {
-    if (strchr(name, '/')) return snprintf(out, HOME_PATH, "%s", name) < HOME_PATH && access(out, X_OK) == 0;
+    if (strchr(name, '/')) return snprintf(out, PATH_ROOM, "%s", name) < PATH_ROOM && access(out, X_OK) == 0;
     const char *path = getenv("PATH");
     for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
         size_t n = strcspn(p, ":");
@@ -79,7 +79,7 @@ static bool choose_compiler(command *c, bool *clang, diagnosis *d)
 {
     static const char *const usual[] = {"cc", "gcc", "clang"};
     const char *cc = getenv("CC");
-    char path[HOME_PATH], first[256];
+    char path[PATH_ROOM], first[256];
     if (cc && *cc) {
         snprintf(first, sizeof first, "%.*s", (int)strcspn(cc, " "), cc);
         add_words(c, cc);
@@ -112,9 +112,9 @@ static void make_command(command *c, const compile_options *o, bool clang, const
     add_words(c, "-std=gnu11 -g -O1 -Wall -Wno-unused-variable -Wno-unused-but-set-variable");
     add_words(c, strict);
     if (!clang) add(c, "-ftrack-macro-expansion=0"); /* otherwise gcc reports positions in ferry.h */
-    char *include = paths, *lib = paths + HOME_PATH + 8;
-    snprintf(include, HOME_PATH + 8, "-I%s", o->home->include);
-    snprintf(lib, HOME_PATH + 8, "-L%s", o->home->lib);
+    char *include = paths, *lib = paths + PATH_ROOM + 8;
+    snprintf(include, PATH_ROOM + 8, "-I%s", o->home->include);
+    snprintf(lib, PATH_ROOM + 8, "-L%s", o->home->lib);
     add(c, include);
     add(c, o->name);
     add(c, "-MD"); /* not -MMD: a file can declare itself a system header */
@@ -139,7 +139,7 @@ static compile_end broken(diagnosis *d, const char *what, const char *name, cons
 
 static bool prepare(const compile_options *o, diagnosis *d)
 {
-    char path[HOME_PATH + 32], folder[HOME_PATH], err[1200] = "";
+    char path[PATH_ROOM + 32], folder[PATH_ROOM], err[1200] = "";
     snprintf(path, sizeof path, "%s/libferry.a", o->home->lib);
     if (access(path, R_OK) != 0) {
         broken(d, "the library is not built: there is no", path, "", "run make");
@@ -162,7 +162,7 @@ static compile_end conclude(const compile_options *o, const child_result *r, con
     child_limits none = {0};
     if (r->end == CHILD_STOPPED) return COMPILE_STOPPED;
     if (r->end == CHILD_EXITED && r->code == 0) {
-        if (diagnose_quiet(d, source)) return COMPILE_REFUSED;
+        if (diagnose_certain_mistake(d, source)) return COMPILE_REFUSED;
         diagnose_warning(d, o->name, source, r->output);
         return COMPILE_DONE;
     }
@@ -171,7 +171,7 @@ static compile_end conclude(const compile_options *o, const child_result *r, con
         return COMPILE_REFUSED;
     }
     char words[256], hint[256];
-    child_words(r, &none, words, sizeof words, hint, sizeof hint);
+    child_describe(r, &none, words, sizeof words, hint, sizeof hint);
     return broken(d, "the compiler failed on", o->name, words, "undo your last change and save again");
 }
 
@@ -235,7 +235,7 @@ static compile_end check_reads(const compile_options *o, compiler_query *q, cons
 static compile_end run_compiler(const compile_options *o, const char *source, const char *header, diagnosis *d)
 {
     command c = {.count = 0};
-    char paths[2 * (HOME_PATH + 8)], out[HOME_PATH + 32], list[HOME_PATH + 40], err[256] = "";
+    char paths[2 * (PATH_ROOM + 8)], out[PATH_ROOM + 32], list[PATH_ROOM + 40], err[256] = "";
     bool clang = false;
     if (!choose_compiler(&c, &clang, d)) return COMPILE_BROKEN;
     compiler_query query = {.options = o};
@@ -266,7 +266,7 @@ static char *read_headers(const home *h)
 {
     static const char *const parts[] = {"ferry.h",       "ferry_math.h", "ferry_view.h",
                                         "ferry_index.h", "ferry_io.h",   "ferry_stream.h"};
-    char path[HOME_PATH + 256];
+    char path[PATH_ROOM + 256];
     fy_text headers = {0};
     fy_text_add(&headers, "", 0);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -282,7 +282,7 @@ static char *read_headers(const home *h)
 
 compile_end compile(const compile_options *o, diagnosis *d)
 {
-    char path[HOME_PATH + 256];
+    char path[PATH_ROOM + 256];
     *d = (diagnosis){0};
     if (!prepare(o, d)) return COMPILE_BROKEN;
     snprintf(path, sizeof path, "%s/%s", o->home->beside, o->name);

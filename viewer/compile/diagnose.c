@@ -207,7 +207,7 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
     message m;
     const char *at;
     *d = (diagnosis){0};
-    char *code = without_comments(source);
+    char *code = blank_comments(source);
     store_raw(d, shown, output);
     if (first_message(&m, shown, output, true, &at)) {
         diagnostic c = make_diagnostic(&m, at, shown, code ? code : source, header);
@@ -238,7 +238,7 @@ bool diagnose_warning(diagnosis *d, const char *shown, const char *source, const
     return true;
 }
 
-bool diagnose_quiet(diagnosis *d, const char *source)
+bool diagnose_certain_mistake(diagnosis *d, const char *source)
 {
     *d = (diagnosis){0};
     mistake_kind what = source_check(source).what;

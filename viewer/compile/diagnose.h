@@ -23,6 +23,6 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
 bool diagnose_warning(diagnosis *d, const char *shown, const char *source, const char *output);
 
 /* For a file that compiles and is certainly wrong: text in single quotes, 1/2 for a half. */
-bool diagnose_quiet(diagnosis *d, const char *source);
+bool diagnose_certain_mistake(diagnosis *d, const char *source);
 
 #endif

@@ -37,15 +37,15 @@ bool fix_dtype_name(const char *name, diagnosis *d);
  * "fy_add(a, b)", or "". */
 bool name_known(const char *header, const char *name);
 void name_nearest(const char *header, const char *name, char *out, int room);
-void name_form(const char *header, const char *name, char *out, int room);
+void macro_form(const char *header, const char *name, char *out, int room);
 /* The identifier that ends before / begins at p, blanks skipped; "" if there is none. */
 void word_before(const char *line, const char *p, char *out, int room);
 void word_after(const char *p, char *out, int room);
 
 /* The text inside the parentheses that open at p. */
-void text_inside(const char *p, char *out, int room);
+void text_in_parentheses(const char *p, char *out, int room);
 /* Sets both texts; true. */
-bool plainly(diagnosis *d, const char *message, const char *hint);
+bool diagnosis_set(diagnosis *d, const char *message, const char *hint);
 #define SET(field, ...) snprintf(d->field, sizeof d->field, __VA_ARGS__)
 
 #endif

@@ -28,8 +28,8 @@ static bool include_missing(diagnosis *d, const diagnostic *c)
         const char *include = *p == '#' ? strstr(p, "ferry.h") : NULL;
         if (include && include < p + strcspn(p, "\n")) return false;
     }
-    return plainly(d, "ferry.h is not included: the compiler does not know what fy_... is",
-                   "put #include <ferry.h> as the first line");
+    return diagnosis_set(d, "ferry.h is not included: the compiler does not know what fy_... is",
+                         "put #include <ferry.h> as the first line");
 }
 
 /* implicit declaration of function '$1' */
@@ -40,8 +40,8 @@ bool fix_function_unknown(const diagnostic *c, diagnosis *d)
     if (!strncmp(name, "fy_", 3) && include_missing(d, c)) return true;
     if (standard_call(d, name)) return true;
     if (!strcmp(name, "print"))
-        return plainly(d, "C has no print",
-                       "fy_print(a) shows a tensor; printf(\"...\\n\") shows text, with #include <stdio.h>");
+        return diagnosis_set(d, "C has no print",
+                             "fy_print(a) shows a tensor; printf(\"...\\n\") shows text, with #include <stdio.h>");
     name_nearest(c->header, name, near, sizeof near);
     SET(message, "there is no function '%s'", name);
     if (*near) SET(hint, "did you mean %s?", near);
@@ -86,7 +86,7 @@ static const struct {
 static bool is_foreign(diagnosis *d, const char *name)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (!strcmp(foreign[i].name, name)) return plainly(d, foreign[i].message, foreign[i].hint);
+        if (!strcmp(foreign[i].name, name)) return diagnosis_set(d, foreign[i].message, foreign[i].hint);
     return false;
 }
 
@@ -109,7 +109,7 @@ bool fix_dot(const diagnostic *c, diagnosis *d)
     const char *p = strstr(c->here, "fy.");
     if (!p || (p > c->here && (isalnum((unsigned char)p[-1]) || p[-1] == '_'))) return false;
     word_after(p + 3, name, sizeof name);
-    text_inside(p + 3 + strlen(name), arguments, sizeof arguments);
+    text_in_parentheses(p + 3 + strlen(name), arguments, sizeof arguments);
     SET(message, "fy_%s is one name, with an underscore, not a dot", name);
     SET(hint, "write fy_%s(%s)", name, arguments);
     return *name && p[3 + strlen(name)] == '(';

@@ -35,7 +35,7 @@ bool fix_semicolon(const diagnostic *c, diagnosis *d)
     if (strchr(before, '@')) return fix_at_sign(c, d);
     if (strchr(";{", last_letter(before))) return false;
     d->line = line;
-    return plainly(d, "a semicolon is missing at the end of this line", "every statement ends in ;");
+    return diagnosis_set(d, "a semicolon is missing at the end of this line", "every statement ends in ;");
 }
 
 static bool is_directive(const char *word)
@@ -84,7 +84,8 @@ bool fix_mark(const diagnostic *c, diagnosis *d)
 bool fix_keyword(const diagnostic *c, diagnosis *d)
 {
     if (!strncmp(c->here, "for ", 4) && strstr(c->here, " in "))
-        return plainly(d, "this is Python: a loop in C counts by itself", "write for (int i = 0; i < n; i++) { ... }");
+        return diagnosis_set(d, "this is Python: a loop in C counts by itself",
+                             "write for (int i = 0; i < n; i++) { ... }");
     char word[16];
     word_after(c->here, word, sizeof word);
     SET(message, "in C %s goes in parentheses", strcmp(word, "for") ? "the condition" : "what follows 'for'");
@@ -95,14 +96,14 @@ bool fix_keyword(const diagnostic *c, diagnosis *d)
 bool fix_else(const diagnostic *c, diagnosis *d)
 {
     if (strncmp(c->here, "else", 4) && strncmp(c->here, "} else", 6)) return false;
-    return plainly(d, "this else belongs to no if", "an if with more than one statement needs { } around them");
+    return diagnosis_set(d, "this else belongs to no if", "an if with more than one statement needs { } around them");
 }
 
 /* Curly quotes come from copying out of a document. */
 bool fix_curly_quotes(const diagnostic *c, diagnosis *d)
 {
     if (!strstr(c->here, "\u201c") && !strstr(c->here, "\u201d") && !strstr(c->here, "\u2019")) return false;
-    return plainly(d, "these are typographic (curly) quotes, as in documents", "type them again: \"cuda\"");
+    return diagnosis_set(d, "these are typographic (curly) quotes, as in documents", "type them again: \"cuda\"");
 }
 
 /* ---- calls ------------------------------------------------------------------------------------- */
@@ -112,7 +113,7 @@ static bool argument_count(const diagnostic *c, diagnosis *d, const char *words)
 {
     char form[96];
     const char *name = *c->macro ? c->macro : c->part[0];
-    name_form(c->header, name, form, sizeof form);
+    macro_form(c->header, name, form, sizeof form);
     SET(message, "%s gets too %s arguments here", *name ? name : "this call", words);
     if (*form) SET(hint, "it is called like this: %s", form);
     else SET(hint, "ferry.h shows how it is called");
@@ -129,7 +130,7 @@ bool fix_value_missing(const diagnostic *c, diagnosis *d)
     const char *p = strstr(c->here, "fy_to(");
     char arguments[96];
     if (!p) return false;
-    text_inside(p + 5, arguments, sizeof arguments);
+    text_in_parentheses(p + 5, arguments, sizeof arguments);
     if (strchr(arguments, ',')) return false;
     SET(message, "fy_to needs a target device");
     SET(hint, "write fy_to(%s, \"cuda\")", *arguments ? arguments : "a");
@@ -145,7 +146,7 @@ bool fix_address(const diagnostic *c, diagnosis *d)
     if (!p || *open != '(') return false;
     word_after(p + 1, name, sizeof name);
     word_before(c->here, open, call, sizeof call);
-    text_inside(open, arguments, sizeof arguments);
+    text_in_parentheses(open, arguments, sizeof arguments);
     char *rest = strchr(arguments, '&');
     if (!*name || !rest) return false;
     *rest++ = '\0';
@@ -160,7 +161,7 @@ bool fix_swapped(const diagnostic *c, diagnosis *d)
     char arguments[96];
     const char *p = strstr(c->here, "fy_to(");
     if (!p) return false;
-    text_inside(p + 5, arguments, sizeof arguments);
+    text_in_parentheses(p + 5, arguments, sizeof arguments);
     size_t n = strcspn(arguments, ",");
     if (*arguments != '"' || !arguments[n]) return false;
     const char *second = arguments + n + 1;
@@ -174,9 +175,9 @@ bool fix_swapped(const diagnostic *c, diagnosis *d)
 bool fix_option(const diagnostic *c, diagnosis *d)
 {
     bool is_to = strstr(c->here, "fy_to(");
-    return plainly(d, "options are given by name, with a dot in front",
-                   is_to ? "for example fy_to(a, \"cpu\", .copy = true)"
-                         : "for example fy_ones((2), .device = \"cuda\")");
+    return diagnosis_set(d, "options are given by name, with a dot in front",
+                         is_to ? "for example fy_to(a, \"cpu\", .copy = true)"
+                               : "for example fy_ones((2), .device = \"cuda\")");
 }
 
 /* The options of a call, by the name of their struct. */
@@ -217,11 +218,11 @@ static bool takes_text(const char *line)
 bool fix_text(const diagnostic *c, diagnosis *d)
 {
     if (!strstr(c->here, "fy_answer(") && !takes_text(c->here) && strchr(c->here, '"'))
-        return plainly(d, "this call takes a tensor, but gets text",
-                       "printf(\"...\\n\") shows text, with #include <stdio.h>");
+        return diagnosis_set(d, "this call takes a tensor, but gets text",
+                             "printf(\"...\\n\") shows text, with #include <stdio.h>");
     if (strstr(c->here, "fy_answer("))
-        return plainly(d, "fy_answer takes the name first, then the tensor", "write fy_answer(\"y\", y)");
-    return plainly(d, "this call takes text, but gets a tensor", "text goes in quotes: \"cuda\"");
+        return diagnosis_set(d, "fy_answer takes the name first, then the tensor", "write fy_answer(\"y\", y)");
+    return diagnosis_set(d, "this call takes text, but gets a tensor", "text goes in quotes: \"cuda\"");
 }
 
 static bool shape_missing(const diagnostic *c, diagnosis *d)

@@ -27,7 +27,7 @@ static bool explain_method(const diagnostic *c, diagnosis *d, const char *object
     char call[64], arguments[96];
     const char *accessor = strstr(c->here, "->") ? "->" : ".";
     snprintf(call, sizeof call, "fy_%.40s", method);
-    text_inside(after, arguments, sizeof arguments);
+    text_in_parentheses(after, arguments, sizeof arguments);
     SET(message, "%.40s%s%.40s(%s) is Python: a tensor in C has no methods", object, accessor, method, arguments);
     if (!name_known(c->header, call)) name_nearest(c->header, call, call, sizeof call);
     if (*call) SET(hint, "write %s(%s%s%s)", call, object, *arguments ? ", " : "", arguments);

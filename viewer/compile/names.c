@@ -72,7 +72,7 @@ void name_nearest(const char *header, const char *name, char *out, int room)
     }
 }
 
-void name_form(const char *header, const char *name, char *out, int room)
+void macro_form(const char *header, const char *name, char *out, int room)
 {
     char start[80];
     snprintf(start, sizeof start, "#define %.40s(", name);
@@ -97,7 +97,7 @@ void word_before(const char *line, const char *p, char *out, int room)
     snprintf(out, (size_t)room, "%.*s", (int)(end - p), p);
 }
 
-void text_inside(const char *p, char *out, int room)
+void text_in_parentheses(const char *p, char *out, int room)
 {
     int depth = 0, n = 0;
     for (; p[n]; n++) {
@@ -107,7 +107,7 @@ void text_inside(const char *p, char *out, int room)
     snprintf(out, (size_t)room, "%.*s", n > 1 ? n - 1 : 0, p + 1);
 }
 
-bool plainly(diagnosis *d, const char *message, const char *hint)
+bool diagnosis_set(diagnosis *d, const char *message, const char *hint)
 {
     SET(message, "%s", message);
     SET(hint, "%s", hint);

@@ -200,7 +200,7 @@ static char *after_quoted(char *p)
     return p + (*p == quote);
 }
 
-char *without_comments(const char *source)
+char *blank_comments(const char *source)
 {
     char *code = memory_copy(source, "a program's text");
     for (char *p = code; *p;) {

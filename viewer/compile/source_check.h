@@ -27,7 +27,7 @@ typedef struct source_mistake {
 source_mistake source_check(const char *source);
 
 /* The source with its comments replaced by blanks. The caller frees it. */
-char *without_comments(const char *source);
+char *blank_comments(const char *source);
 
 /* The text of a line, without indentation and trailing blanks. */
 void source_line(const char *source, int line, char *out, int room);

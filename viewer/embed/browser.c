@@ -71,14 +71,15 @@ static bool browser_disabled(void)
     return chosen && !strcmp(chosen, "none");
 }
 
-void browser_show(const server *s, int asked_port, FILE *out)
+void browser_announce(const server *s, int asked_port, FILE *out)
 {
     char line[256];
     int port = server_port(s);
     if (port != asked_port) fprintf(out, "ferry: port %d is taken; the page is on port %d\n", asked_port, port);
     fprintf(out, "ferry: open %s\n", server_url(s));
     if (browser_forwarding(port, line, sizeof line)) fprintf(out, "ferry: first run on your own machine: %s\n", line);
-    else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !browser_disabled() && !open_page(server_entry(s)))
+    else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !browser_disabled() &&
+             !open_page(server_one_time_url(s)))
         fprintf(out, "ferry: no browser could be started; open that URL yourself\n");
     fflush(out);
 }

@@ -9,7 +9,7 @@
 
 /* Prints to `out`: a line if asked_port was taken, the URL, and over SSH the command that forwards the
  * port. On a desktop with a terminal it also opens a browser, with a one-time URL, unless BROWSER=none. */
-void browser_show(const server *s, int asked_port, FILE *out);
+void browser_announce(const server *s, int asked_port, FILE *out);
 
 /* Does this machine have a desktop that the user sits at, not over SSH? Reads only the environment. */
 bool browser_has_desktop(void);

@@ -34,7 +34,7 @@ const char *server_url(const server *s)
     return "";
 }
 
-const char *server_entry(const server *s)
+const char *server_one_time_url(const server *s)
 {
     (void)s;
     return "";
@@ -55,7 +55,7 @@ void server_status(server *s, cJSON *status)
     cJSON_Delete(status);
 }
 
-bool server_seen_all(server *s)
+bool server_all_acknowledged(server *s)
 {
     (void)s;
     return true;

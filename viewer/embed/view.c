@@ -99,7 +99,7 @@ int view_file(const char *path, int port, const char *allow_host)
         fprintf(stderr, "ferry: %s\n", err);
         return 1;
     }
-    if (feed_note(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_note(f));
+    if (feed_warning(f)) fprintf(stderr, "ferry: %s: %s\n", path, feed_warning(f));
     const char *slash = strrchr(path, '/');
     char *real = realpath(path, NULL), *end = real ? strrchr(real, '/') : NULL;
     if (end) end[end == real] = '\0'; /* the file's folder */
@@ -109,10 +109,10 @@ int view_file(const char *path, int port, const char *allow_host)
     bool shown = start_server(&s, f, slash ? slash + 1 : path, &options);
     free(real);
     if (!shown) return 1;
-    browser_show(s.server, port, stdout);
+    browser_announce(s.server, port, stdout);
     do {
         if (s.ended || !feed_ended(f)) continue;
-        if (!feed_note(f) && feed_is_cut(f))
+        if (!feed_warning(f) && feed_is_truncated(f))
             fprintf(stderr, "ferry: %s was cut off; the page shows the part that could be read\n", path);
         end_run(&s);
     } while (!sleep_ms(POLL_MS));
@@ -153,7 +153,7 @@ static bool has_end_event(feed *f)
 
 static void report_end(const run_server *s, const char *program)
 {
-    if (feed_is_cut(s->feed))
+    if (feed_is_truncated(s->feed))
         fprintf(stderr,
                 "ferry: the log of %s was cut off; the part that could be read is at %s (`kill %d` stops the viewer)\n",
                 program, server_url(s->server), (int)getpid());
@@ -176,7 +176,7 @@ typedef struct exit_timer {
 static bool is_done(exit_timer *p, server *s)
 {
     int64_t now = now_ms();
-    bool all_seen = server_seen_all(s), no_client = !server_clients(s);
+    bool all_seen = server_all_acknowledged(s), no_client = !server_clients(s);
     p->visited |= !no_client;
     p->all_seen = !all_seen ? 0 : p->all_seen ? p->all_seen : now;
     p->no_client = !no_client ? 0 : p->no_client ? p->no_client : now;
@@ -230,7 +230,7 @@ static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, 
     feed *f = feed_of_log(log_fd, err, sizeof err);
     if (!f) fprintf(stderr, "ferry: cannot show this run: %s\n", err);
     if (!f || !start_server(&s, f, program, &options)) _exit(1);
-    browser_show(s.server, FIRST_PORT, stderr);
+    browser_announce(s.server, FIRST_PORT, stderr);
     detach_stdio();
     serve_until_done(&s, program, pid, started);
     server_stop(s.server);

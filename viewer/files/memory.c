@@ -36,7 +36,7 @@ void *memory_zeroed(size_t n, size_t size, const char *for_what)
     return p;
 }
 
-void *memory_grown(void *p, size_t n, size_t size, const char *for_what)
+void *memory_realloc(void *p, size_t n, size_t size, const char *for_what)
 {
     void *block;
     int tries = 0;
@@ -47,12 +47,12 @@ void *memory_grown(void *p, size_t n, size_t size, const char *for_what)
 char *memory_copy(const char *text, const char *for_what)
 {
     size_t size = strlen(text) + 1;
-    return memcpy(memory_grown(NULL, size, 1, for_what), text, size);
+    return memcpy(memory_realloc(NULL, size, 1, for_what), text, size);
 }
 
-static void *allocate_json(size_t bytes) { return memory_grown(NULL, bytes, 1, "JSON"); }
+static void *allocate_json(size_t bytes) { return memory_realloc(NULL, bytes, 1, "JSON"); }
 
-void memory_for_json(void)
+void memory_hook_cjson(void)
 {
     cJSON_Hooks hooks = {.malloc_fn = allocate_json, .free_fn = free};
     cJSON_InitHooks(&hooks);

@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 void *memory_zeroed(size_t n, size_t size, const char *for_what);
-void *memory_grown(void *p, size_t n, size_t size, const char *for_what); /* reallocarray; p may be NULL */
+void *memory_realloc(void *p, size_t n, size_t size, const char *for_what); /* reallocarray; p may be NULL */
 char *memory_copy(const char *text, const char *for_what);
 _Noreturn void memory_fail(const char *for_what);
 
-void memory_for_json(void); /* makes cJSON allocate like this from now on, in the whole process */
-void memory_retry(void);    /* from now on retry before giving up: for a process that serves pages */
+void memory_hook_cjson(void); /* makes cJSON allocate like this from now on, in the whole process */
+void memory_retry(void);      /* from now on retry before giving up: for a process that serves pages */
 
 #endif

@@ -22,7 +22,7 @@ bool folder_exists(const char *path)
 
 bool folder_make(const char *path)
 {
-    char part[HOME_PATH];
+    char part[PATH_ROOM];
     if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part) return false;
     for (char *p = part + 1; *p; p++) {
         if (*p != '/') continue;
@@ -44,7 +44,7 @@ char *file_read(const char *path, size_t *size)
         return NULL;
     }
     size_t used = 0, room = 4096;
-    char *text = memory_grown(NULL, room, 1, path);
+    char *text = memory_realloc(NULL, room, 1, path);
     for (ssize_t n; (n = read(fd, text + used, room - used - 1)) != 0;) {
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
@@ -54,7 +54,7 @@ char *file_read(const char *path, size_t *size)
         }
         used += (size_t)n;
         if (room - used > 1) continue;
-        text = memory_grown(text, room *= 2, 1, path);
+        text = memory_realloc(text, room *= 2, 1, path);
     }
     int error = errno;
     close(fd);
@@ -94,7 +94,7 @@ static int open_temporary(const char *path, char *temporary, size_t room)
 
 static bool replace(const char *path, const char *text, size_t size)
 {
-    char temporary[HOME_PATH + 48];
+    char temporary[PATH_ROOM + 48];
     struct stat old;
     bool exists = stat(path, &old) == 0;
     int fd = open_temporary(path, temporary, sizeof temporary);
@@ -115,7 +115,7 @@ bool file_write(const char *path, const char *text, size_t size)
     return replace(realpath(path, target) ? target : path, text, size);
 }
 
-bool file_keep(const char *path, const char *text, size_t size)
+bool file_create(const char *path, const char *text, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return false;
@@ -130,8 +130,8 @@ bool file_keep(const char *path, const char *text, size_t size)
 /* The folder exists and only this user can write it; if not, err says why and names the variable to set. */
 static bool private_folder(const char *path, const char *variable, char *err, size_t room)
 {
-    char error[HOME_PATH + 128];
-    if (fy_folder_own(path, error, sizeof error)) return true;
+    char error[PATH_ROOM + 128];
+    if (fy_folder_make_private(path, error, sizeof error)) return true;
     snprintf(err, room, "%.900s; set %s to a folder of your own", error, variable);
     return false;
 }
@@ -170,9 +170,9 @@ static bool set_path(char *path, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(path, HOME_PATH, format, args);
+    int n = vsnprintf(path, PATH_ROOM, format, args);
     va_end(args);
-    return n >= 0 && n < HOME_PATH;
+    return n >= 0 && n < PATH_ROOM;
 }
 
 static bool contains(const char *folder, const char *name)
@@ -185,7 +185,7 @@ static bool contains(const char *folder, const char *name)
 /* The folder of this executable, or its ancestor `above` levels up. */
 static bool executable_folder(char *out, int above)
 {
-    ssize_t n = readlink("/proc/self/exe", out, HOME_PATH - 1);
+    ssize_t n = readlink("/proc/self/exe", out, PATH_ROOM - 1);
     if (n <= 0) return false;
     out[n] = '\0';
     for (int i = 0; i <= above; i++) {
@@ -199,7 +199,7 @@ static bool executable_folder(char *out, int above)
 /* The folder that contains lessons/: $FERRY_HOME, a checkout, or PREFIX/share/ferry. */
 static bool find_root(char *root, char *err, size_t room)
 {
-    char above[HOME_PATH];
+    char above[PATH_ROOM];
     const char *value = getenv("FERRY_HOME");
     if (value && *value) {
         char real[PATH_MAX];
@@ -213,7 +213,7 @@ static bool find_root(char *root, char *err, size_t room)
     }
     if (!executable_folder(above, 1)) above[0] = '\0';
     if (contains(above, "lessons") && set_path(root, "%s", above)) return true;
-    if (snprintf(root, HOME_PATH, "%.3000s/share/ferry", above) > 0 && contains(root, "lessons")) return true;
+    if (snprintf(root, PATH_ROOM, "%.3000s/share/ferry", above) > 0 && contains(root, "lessons")) return true;
     snprintf(err, room,
              "no lessons found beside this program (looked in %.900s/lessons and %.900s); "
              "set FERRY_HOME to the folder that contains lessons/",
@@ -224,7 +224,7 @@ static bool find_root(char *root, char *err, size_t room)
 static bool find_my(home *h, const char *root)
 {
     const char *value = getenv("FERRY_MY");
-    char here[HOME_PATH];
+    char here[PATH_ROOM];
     bool checkout = contains(root, "Makefile");
     if (!value || !*value) {
         if (!checkout && !getcwd(here, sizeof here)) return false;
@@ -245,7 +245,7 @@ static bool find_my(home *h, const char *root)
 /* libferry.a is in the executable's folder, its parent (for a test), PREFIX/lib or the checkout's build/. */
 static void find_library(home *h, const char *root)
 {
-    char own[HOME_PATH], above[HOME_PATH];
+    char own[PATH_ROOM], above[PATH_ROOM];
     if (!executable_folder(own, 0)) own[0] = '\0';
     if (!executable_folder(above, 1)) above[0] = '\0';
     set_path(h->lib, "%s", own);
@@ -272,9 +272,9 @@ static bool find_made(home *h, const char *root)
     return set_path(h->made, "/tmp/ferry-%ld/my", (long)getuid());
 }
 
-bool home_find(home *h, char *err, size_t room)
+bool paths_find(home *h, char *err, size_t room)
 {
-    char root[HOME_PATH];
+    char root[PATH_ROOM];
     memset(h, 0, sizeof *h);
     if (!find_root(root, err, room)) return false;
     find_library(h, root);

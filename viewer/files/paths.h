@@ -5,22 +5,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { HOME_PATH = 3072 }; /* bytes for a path of a folder and a short name */
+enum { PATH_ROOM = 3072 }; /* bytes for a path of a folder and a short name */
 
 typedef struct home {
-    char lessons[HOME_PATH]; /* folder of the lessons */
-    char my[HOME_PATH];      /* folder of the learner's files */
-    char beside[HOME_PATH];  /* parent folder of my/: working directory of the compiler and the programs */
-    char include[HOME_PATH]; /* holds ferry.h */
-    char lib[HOME_PATH];     /* holds libferry.a */
-    char demos[HOME_PATH];   /* holds the built examples, named by lesson id */
-    char made[HOME_PATH];    /* the learner's programs are built here */
+    char lessons[PATH_ROOM]; /* folder of the lessons */
+    char my[PATH_ROOM];      /* folder of the learner's files */
+    char beside[PATH_ROOM];  /* parent folder of my/: working directory of the compiler and the programs */
+    char include[PATH_ROOM]; /* holds ferry.h */
+    char lib[PATH_ROOM];     /* holds libferry.a */
+    char demos[PATH_ROOM];   /* holds the built examples, named by lesson id */
+    char made[PATH_ROOM];    /* the learner's programs are built here */
     bool made_apart;         /* `made` is outside the checkout and my/ */
 } home;
 
 /* Lessons: $FERRY_HOME, else the parent of the executable's folder if it holds lessons/, else PREFIX/share/ferry
  * for an executable in PREFIX/bin. $FERRY_MY names another my/. On failure returns false with a message in err. */
-bool home_find(home *h, char *err, size_t room);
+bool paths_find(home *h, char *err, size_t room);
 
 /* Creates a folder and its parents. */
 bool folder_make(const char *path);
@@ -30,7 +30,7 @@ char *file_read(const char *path, size_t *size);
 /* Replaces the file atomically, by renaming a temporary one. Of a symbolic link, the target is replaced. */
 bool file_write(const char *path, const char *text, size_t size);
 /* Writes a new file; false with errno EEXIST if it exists. */
-bool file_keep(const char *path, const char *text, size_t size);
+bool file_create(const char *path, const char *text, size_t size);
 /* $XDG_STATE_HOME/ferry, created with mode 0700; false with a message if other users could write to it. */
 bool state_folder(char *out, size_t room, char *err, size_t err_room);
 /* Creates the folder `path`, where programs are built. False with a message if users may write to it who may not

@@ -47,10 +47,10 @@ static void look(int fd, const char *lesson, uint64_t seed, const char *given, j
     fy_log *log = fy_log_open(fd, j->trouble, sizeof j->trouble);
     j->spoiled = !log && !fy_log_is_log(fd); /* it was one when the program began */
     if (!log) return;
-    fy_log_writer_gone(log);
+    fy_log_writer_died(log);
     trace_of_log(&run, log);
     look_over(&run, j);
-    j->spoiled = fy_log_is_cut(log);
+    j->spoiled = fy_log_is_truncated(log);
     j->judged =
         !j->spoiled && lesson && grade_run(lesson, &run, seed, given, &j->verdict, j->trouble, sizeof j->trouble);
     trace_free(&run);

@@ -15,19 +15,19 @@
 
 /* ---- paths ------------------------------------------------------------------------------------- */
 
-void lesson_path(const home *h, const lesson *l, const char *file, char out[HOME_PATH])
+void lesson_path(const home *h, const lesson *l, const char *file, char out[PATH_ROOM])
 {
-    snprintf(out, HOME_PATH, "%.2900s/%s/%.64s", h->lessons, l->id, file);
+    snprintf(out, PATH_ROOM, "%.2900s/%s/%.64s", h->lessons, l->id, file);
 }
 
-void lesson_mine(const home *h, const lesson *l, char out[HOME_PATH])
+void lesson_file_path(const home *h, const lesson *l, char out[PATH_ROOM])
 {
-    snprintf(out, HOME_PATH, "%.2900s/%s.c", h->my, l->id);
+    snprintf(out, PATH_ROOM, "%.2900s/%s.c", h->my, l->id);
 }
 
-void lesson_demo(const home *h, const lesson *l, char out[HOME_PATH])
+void lesson_demo(const home *h, const lesson *l, char out[PATH_ROOM])
 {
-    snprintf(out, HOME_PATH, "%.2900s/%s", h->demos, l->id);
+    snprintf(out, PATH_ROOM, "%.2900s/%s", h->demos, l->id);
 }
 
 void lesson_name(const home *h, const lesson *l, char out[256])
@@ -61,7 +61,7 @@ static void read_fields(lesson *l, const cJSON *json)
 
 static bool read_lesson(lesson *l, const home *h, const char *id, char *err, size_t room)
 {
-    char path[HOME_PATH];
+    char path[PATH_ROOM];
     memset(l, 0, sizeof *l);
     snprintf(l->id, sizeof l->id, "%.63s", id);
     lesson_path(h, l, "lesson.json", path);
@@ -96,7 +96,7 @@ bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(folder));) {
         if (!is_id(e->d_name)) continue;
-        c->lessons = memory_grown(c->lessons, (size_t)c->count + 1, sizeof *c->lessons, "the lessons");
+        c->lessons = memory_realloc(c->lessons, (size_t)c->count + 1, sizeof *c->lessons, "the lessons");
         ok = read_lesson(&c->lessons[c->count++], h, e->d_name, err, room);
     }
     closedir(folder);
@@ -144,7 +144,7 @@ const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size
 
 static char *read_starter(const home *h, const lesson *l, size_t *size, char *err, size_t room)
 {
-    char path[HOME_PATH];
+    char path[PATH_ROOM];
     lesson_path(h, l, "starter.c", path);
     char *text = file_read(path, size);
     if (!text) snprintf(err, room, "cannot read %s: %s", path, strerror(errno));
@@ -162,11 +162,11 @@ static bool write_starter(const home *h, const lesson *l, const char *mine, char
     return ok;
 }
 
-bool lesson_begin(const home *h, const lesson *l, char *err, size_t room)
+bool lesson_create_file(const home *h, const lesson *l, char *err, size_t room)
 {
-    char mine[HOME_PATH];
+    char mine[PATH_ROOM];
     struct stat st;
-    lesson_mine(h, l, mine);
+    lesson_file_path(h, l, mine);
     if (lstat(mine, &st) != 0) return write_starter(h, l, mine, err, room);
     if (stat(mine, &st) == 0 && S_ISREG(st.st_mode)) return true;
     snprintf(err, room, "%s is %s; move it away and start the lesson again", mine,
@@ -177,23 +177,23 @@ bool lesson_begin(const home *h, const lesson *l, char *err, size_t room)
 }
 
 /* Saves the text as the first unused of my/ID.c.bak, .bak2, .bak3 ... */
-static bool back_up(const char *mine, const char *text, size_t size, char kept[HOME_PATH])
+static bool back_up(const char *mine, const char *text, size_t size, char kept[PATH_ROOM])
 {
     for (int n = 1; n < 10000; n++) {
-        if (n == 1) snprintf(kept, HOME_PATH, "%.3000s.bak", mine);
-        else snprintf(kept, HOME_PATH, "%.3000s.bak%d", mine, n);
-        if (file_keep(kept, text, size)) return true;
+        if (n == 1) snprintf(kept, PATH_ROOM, "%.3000s.bak", mine);
+        else snprintf(kept, PATH_ROOM, "%.3000s.bak%d", mine, n);
+        if (file_create(kept, text, size)) return true;
         if (errno != EEXIST) return false;
     }
     return false;
 }
 
-bool lesson_reset(const home *h, const lesson *l, char kept[HOME_PATH], char *err, size_t room)
+bool lesson_reset(const home *h, const lesson *l, char kept[PATH_ROOM], char *err, size_t room)
 {
-    char mine[HOME_PATH];
+    char mine[PATH_ROOM];
     size_t size, starter_size;
     *kept = '\0';
-    lesson_mine(h, l, mine);
+    lesson_file_path(h, l, mine);
     char *starter = read_starter(h, l, &starter_size, err, room);
     if (!starter) return false;
     char *text = file_read(mine, &size);

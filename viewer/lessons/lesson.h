@@ -30,16 +30,16 @@ void catalogue_close(catalogue *c);
 const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size_t room);
 
 /* The path of one of a lesson's files ("starter.c"), of the learner's file, of the built example. */
-void lesson_path(const home *h, const lesson *l, const char *file, char out[HOME_PATH]);
-void lesson_mine(const home *h, const lesson *l, char out[HOME_PATH]);
-void lesson_demo(const home *h, const lesson *l, char out[HOME_PATH]);
+void lesson_path(const home *h, const lesson *l, const char *file, char out[PATH_ROOM]);
+void lesson_file_path(const home *h, const lesson *l, char out[PATH_ROOM]);
+void lesson_demo(const home *h, const lesson *l, char out[PATH_ROOM]);
 /* "my/01-where-am-i.c": the learner's file as messages and the log name it. */
 void lesson_name(const home *h, const lesson *l, char out[256]);
 
 /* Copies starter.c to my/ID.c unless that exists. */
-bool lesson_begin(const home *h, const lesson *l, char *err, size_t room);
+bool lesson_create_file(const home *h, const lesson *l, char *err, size_t room);
 /* Restores the starter. The old file is saved as my/ID.c.bak, or .bak2 ... if that exists, and its path stored in
  * `kept`: "" if there was no file or only the unchanged starter. */
-bool lesson_reset(const home *h, const lesson *l, char kept[HOME_PATH], char *err, size_t room);
+bool lesson_reset(const home *h, const lesson *l, char kept[PATH_ROOM], char *err, size_t room);
 
 #endif

@@ -40,7 +40,7 @@ static cJSON *check_json(const struct verdict_check *c)
 cJSON *outcome_json(const outcome *out)
 {
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddBoolToObject(json, "pass", out->end == RUN_FINE);
+    cJSON_AddBoolToObject(json, "pass", out->end == RUN_PASSED);
     json_text(json, "message", out->message, strlen(out->message));
     json_text(json, "hint", out->hint, strlen(out->hint));
     json_text(json, "file", out->file, strlen(out->file));

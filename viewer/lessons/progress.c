@@ -11,14 +11,14 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void path_of(const home *h, char out[HOME_PATH + 32])
+static void path_of(const home *h, char out[PATH_ROOM + 32])
 {
-    snprintf(out, HOME_PATH + 32, "%s/progress.json", h->my);
+    snprintf(out, PATH_ROOM + 32, "%s/progress.json", h->my);
 }
 
 static void move_aside(const char *path)
 {
-    char bad[HOME_PATH + 64];
+    char bad[PATH_ROOM + 64];
     snprintf(bad, sizeof bad, "%s.bad", path);
     if (rename(path, bad) == 0)
         fprintf(stderr, "ferry: %s is not valid JSON; it was renamed to %s, and progress starts over\n", path, bad);
@@ -27,7 +27,7 @@ static void move_aside(const char *path)
 /* Always an object; the caller deletes it. */
 static cJSON *load(const home *h)
 {
-    char path[HOME_PATH + 32];
+    char path[PATH_ROOM + 32];
     path_of(h, path);
     char *text = file_read(path, NULL);
     cJSON *all = text ? cJSON_Parse(text) : NULL;
@@ -40,7 +40,7 @@ static cJSON *load(const home *h)
 
 static bool store(const home *h, const cJSON *all)
 {
-    char path[HOME_PATH + 32];
+    char path[PATH_ROOM + 32];
     path_of(h, path);
     char *text = cJSON_Print(all);
     bool ok = text && folder_make(h->my) && file_write(path, text, strlen(text));
@@ -82,7 +82,7 @@ progress progress_of(const home *h, const lesson *l)
     return p;
 }
 
-bool progress_note(const home *h, const lesson *l, bool pass)
+bool progress_record(const home *h, const lesson *l, bool pass)
 {
     pthread_mutex_lock(&lock);
     cJSON *all = load(h);
@@ -96,7 +96,7 @@ bool progress_note(const home *h, const lesson *l, bool pass)
     return ok;
 }
 
-bool progress_hint(const home *h, const lesson *l, int n)
+bool progress_record_hint(const home *h, const lesson *l, int n)
 {
     pthread_mutex_lock(&lock);
     cJSON *all = load(h);

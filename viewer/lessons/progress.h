@@ -14,8 +14,8 @@ typedef struct progress {
 progress progress_of(const home *h, const lesson *l);
 /* Records a graded run; a lesson once done stays done. False if the file cannot be written. A file that cannot
  * be parsed is renamed to progress.json.bad with a warning on stderr, and counting restarts. */
-bool progress_note(const home *h, const lesson *l, bool pass);
+bool progress_record(const home *h, const lesson *l, bool pass);
 /* Records that hint n was shown. */
-bool progress_hint(const home *h, const lesson *l, int n);
+bool progress_record_hint(const home *h, const lesson *l, int n);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *called_as = "ferry";
+const char *command_name = "ferry";
 
 typedef struct paint {
     const char *good, *bad, *dim, *plain;
@@ -19,7 +19,7 @@ static paint paint_for(FILE *to)
     return colours ? (paint){"\033[32m", "\033[1;31m", "\033[2m", "\033[0m"} : (paint){"", "", "", ""};
 }
 
-void put_clean(FILE *to, const char *text, size_t size, const char *margin)
+void print_escaped(FILE *to, const char *text, size_t size, const char *margin)
 {
     bool line_start = true;
     for (size_t i = 0; i < size; i++) {
@@ -41,12 +41,12 @@ static size_t size_before_error(const outcome *out)
     return at ? (size_t)(at - out->output) : out->kept;
 }
 
-void report_output(FILE *to, const outcome *out, size_t most)
+void print_output(FILE *to, const outcome *out, size_t most)
 {
     size_t size = size_before_error(out), shown = size < most ? size : most;
     if (!size) return;
     fprintf(to, "  it printed:\n");
-    put_clean(to, out->output, shown, "  | ");
+    print_escaped(to, out->output, shown, "  | ");
     if (size > shown) fprintf(to, "  | ... and %zu more bytes\n", out->printed - shown);
 }
 
@@ -92,7 +92,7 @@ static void print_message(FILE *to, paint p, const outcome *out)
     const struct verdict_check *failed = out->graded ? verdict_failure(&out->verdict) : NULL;
     fputs("\n  ", to);
     if (out->line > 0) fprintf(to, "%s:%d: ", out->file, out->line);
-    fprintf(to, "%s%s%s\n", out->end == RUN_FINE ? p.good : p.bad, out->message, p.plain);
+    fprintf(to, "%s%s%s\n", out->end == RUN_PASSED ? p.good : p.bad, out->message, p.plain);
     if (*out->source) fprintf(to, "      %s%s%s\n", p.dim, out->source, p.plain);
     if (!failed || out->end != RUN_FAILED || out->stopped) return;
     if (*failed->expected) fprintf(to, "  expected  %s\n", failed->expected);
@@ -103,7 +103,7 @@ static void print_message(FILE *to, paint p, const outcome *out)
 static void print_note(FILE *to, const outcome *out)
 {
     const diagnosis *d = &out->diagnosis;
-    if (out->end == RUN_REFUSED || out->end == RUN_TROUBLE || !*d->message) return;
+    if (out->end == RUN_NOT_COMPILED || out->end == RUN_ENVIRONMENT_ERROR || !*d->message) return;
     fprintf(to, "  note: %s:%d: %s\n", out->file, d->line, d->message);
 }
 
@@ -116,9 +116,9 @@ void report(FILE *to, const lesson *l, const outcome *out)
     print_message(to, p, out);
     print_note(to, out);
     if (*out->hint) fprintf(to, "  %s: %s\n", out->stopped ? "fix" : "hint", out->hint);
-    if (out->end == RUN_FAILED || out->end == RUN_TROUBLE) report_output(to, out, 2048);
-    if (out->end == RUN_FINE && out->graded)
+    if (out->end == RUN_FAILED || out->end == RUN_ENVIRONMENT_ERROR) print_output(to, out, 2048);
+    if (out->end == RUN_PASSED && out->graded)
         fprintf(to, "\n  %sPassed.%s It also passed with another seed and other sizes.\n", p.good, p.plain);
-    if (out->end == RUN_FAILED && l->hint_count) fprintf(to, "\n  for a hint: %s hint %.2s\n", called_as, l->id);
+    if (out->end == RUN_FAILED && l->hint_count) fprintf(to, "\n  for a hint: %s hint %.2s\n", command_name, l->id);
     fflush(to);
 }

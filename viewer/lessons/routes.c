@@ -66,25 +66,25 @@ static void add_file(cJSON *to, const char *key, const char *path)
 /* Creates the learner's file on first use. */
 static bool begin(run_manager *m, const lesson *l, char *err, size_t room)
 {
-    char path[HOME_PATH];
-    lesson_mine(run_manager_paths(m), l, path);
+    char path[PATH_ROOM];
+    lesson_file_path(run_manager_paths(m), l, path);
     char *text = file_read(path, NULL);
-    bool ok = text || lesson_begin(run_manager_paths(m), l, err, room);
-    if (!text && ok) workspace_saved(run_manager_workspace(m, l));
+    bool ok = text || lesson_create_file(run_manager_paths(m), l, err, room);
+    if (!text && ok) workspace_ignore_save(run_manager_workspace(m, l));
     free(text);
     return ok;
 }
 
 static reply show_lesson(run_manager *m, const lesson *l)
 {
-    char path[HOME_PATH], name[256], err[HOME_PATH * 3];
+    char path[PATH_ROOM], name[256], err[PATH_ROOM * 3];
     if (!begin(m, l, err, sizeof err)) return problem(500, err);
     cJSON *json = entry_json(m, l);
     lesson_path(run_manager_paths(m), l, "README.md", path);
     add_file(json, "text", path);
     lesson_path(run_manager_paths(m), l, "demo.c", path);
     add_file(json, "demo", path);
-    lesson_mine(run_manager_paths(m), l, path);
+    lesson_file_path(run_manager_paths(m), l, path);
     add_file(json, "source", path);
     lesson_name(run_manager_paths(m), l, name);
     add(json, "path", name);
@@ -127,26 +127,26 @@ static reply post_run(run_manager *m, const lesson *l, const cJSON *body)
 /* Runs at once, without waiting for the watcher to notice the save. */
 static reply post_save(run_manager *m, const lesson *l, const cJSON *body)
 {
-    char path[HOME_PATH], message[HOME_PATH + 128];
+    char path[PATH_ROOM], message[PATH_ROOM + 128];
     const char *source = text_in(body, "source");
     if (!source) return problem(400, "send the whole file: {\"source\": \"...\"}");
-    lesson_mine(run_manager_paths(m), l, path);
+    lesson_file_path(run_manager_paths(m), l, path);
     if (!folder_make(run_manager_paths(m)->my) || !file_write(path, source, strlen(source))) {
         snprintf(message, sizeof message, "cannot write %s: %s; make the folder writable", path, strerror(errno));
         return problem(500, message);
     }
-    workspace_saved(run_manager_workspace(m, l));
+    workspace_ignore_save(run_manager_workspace(m, l));
     workspace_request(run_manager_workspace(m, l), REQUEST_MINE);
     return success(NULL);
 }
 
 static reply post_reset(run_manager *m, const lesson *l)
 {
-    char path[HOME_PATH], kept[HOME_PATH], err[HOME_PATH * 3];
+    char path[PATH_ROOM], kept[PATH_ROOM], err[PATH_ROOM * 3];
     if (!lesson_reset(run_manager_paths(m), l, kept, err, sizeof err)) return problem(500, err);
-    workspace_saved(run_manager_workspace(m, l));
+    workspace_ignore_save(run_manager_workspace(m, l));
     cJSON *json = cJSON_CreateObject();
-    lesson_mine(run_manager_paths(m), l, path);
+    lesson_file_path(run_manager_paths(m), l, path);
     add_file(json, "source", path);
     return success(json);
 }

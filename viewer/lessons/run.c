@@ -50,8 +50,8 @@ static bool compiles(const run_options *o, const char *program, outcome *out)
     switch (compile(&c, &out->diagnosis)) {
     case COMPILE_DONE: return true;
     case COMPILE_STOPPED: out->end = RUN_STOPPED; break;
-    case COMPILE_REFUSED: copy_diagnosis(out, RUN_REFUSED); break;
-    case COMPILE_BROKEN: copy_diagnosis(out, RUN_TROUBLE); break;
+    case COMPILE_REFUSED: copy_diagnosis(out, RUN_NOT_COMPILED); break;
+    case COMPILE_BROKEN: copy_diagnosis(out, RUN_ENVIRONMENT_ERROR); break;
     }
     return false;
 }
@@ -59,7 +59,7 @@ static bool compiles(const run_options *o, const char *program, outcome *out)
 static bool is_built(const char *program, outcome *out)
 {
     if (access(program, X_OK) == 0) return true;
-    out->end = RUN_TROUBLE;
+    out->end = RUN_ENVIRONMENT_ERROR;
     SET(message, "the worked example %.900s is not built", program);
     SET(hint, "run make");
     return false;
@@ -93,7 +93,7 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
                        .stop_fd = o->stop_fd,
                        .limits = o->limits};
     if (child_run(&c, &a->child, out->message, sizeof out->message)) return true;
-    out->end = RUN_TROUBLE;
+    out->end = RUN_ENVIRONMENT_ERROR;
     SET(hint, "close other programs and try again");
     return false;
 }
@@ -102,7 +102,7 @@ static bool make_log(attempt *a, outcome *out)
 {
     a->log_fd = fy_log_file(NULL, 0, out->message, sizeof out->message);
     if (a->log_fd >= 0) return true;
-    out->end = RUN_TROUBLE;
+    out->end = RUN_ENVIRONMENT_ERROR;
     SET(hint, "make room on the disk");
     return false;
 }
@@ -125,10 +125,10 @@ static bool attempt_run(const run_options *o, const char *program, attempt *a, b
 
 static void quote_line(const run_options *o, outcome *out)
 {
-    char path[HOME_PATH];
+    char path[PATH_ROOM];
     if (out->line < 1) return;
     if (o->demo) lesson_path(o->home, o->lesson, "demo.c", path);
-    else lesson_mine(o->home, o->lesson, path);
+    else lesson_file_path(o->home, o->lesson, path);
     char *text = file_read(path, NULL);
     if (text) source_line(text, out->line, out->source, sizeof out->source);
     free(text);
@@ -138,10 +138,11 @@ static void quote_line(const run_options *o, outcome *out)
 static void describe_end(const run_options *o, const attempt *a, outcome *out)
 {
     const judgement *j = &a->judgement;
-    child_words(&a->child, &o->limits, out->message, sizeof out->message, out->hint, sizeof out->hint);
+    child_describe(&a->child, &o->limits, out->message, sizeof out->message, out->hint, sizeof out->hint);
     out->end = RUN_FAILED;
     out->line = j->last_line;
-    bool failed_call = *j->error.code && strcmp(j->error.code, "crash") != 0; /* child_words explains a crash better */
+    bool failed_call =
+        *j->error.code && strcmp(j->error.code, "crash") != 0; /* child_describe explains a crash better */
     if (!failed_call || (a->child.end != CHILD_EXITED && a->child.end != CHILD_SIGNALLED)) {
         size_t n = strlen(out->message);
         if (j->last_line > 0)
@@ -162,7 +163,7 @@ static void describe_end(const run_options *o, const attempt *a, outcome *out)
 static void describe_verdict(const judgement *j, outcome *out)
 {
     const struct verdict_check *failed = verdict_failure(&j->verdict);
-    out->end = j->verdict.pass ? RUN_FINE : RUN_FAILED;
+    out->end = j->verdict.pass ? RUN_PASSED : RUN_FAILED;
     SET(message, "%s", verdict_message(&j->verdict));
     if (!failed) return;
     out->line = failed->line;
@@ -190,11 +191,11 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
     else if (j->spoiled) describe_spoiled_log(out);
     else if (j->judged) describe_verdict(j, out);
     else if (graded) {
-        out->end = RUN_TROUBLE;
+        out->end = RUN_ENVIRONMENT_ERROR;
         SET(message, "%s", j->trouble);
         SET(hint, "this is not your mistake; run make and try again");
     } else {
-        out->end = RUN_FINE;
+        out->end = RUN_PASSED;
         SET(message, "the program ran to its end: %lld events", j->events);
     }
     quote_line(o, out);
@@ -205,7 +206,7 @@ static void describe_second(const run_options *o, const attempt *a, outcome *out
 {
     outcome second = *out;
     describe_attempt(o, a, &second);
-    if (second.end == RUN_FINE) return;
+    if (second.end == RUN_PASSED) return;
     char message[sizeof out->message];
     snprintf(message, sizeof message,
              "it passes with the inputs shown but not with others (seed %" PRIu64 ", %s): %.600s", a->seed, a->given,
@@ -266,25 +267,25 @@ static void run_program(const run_options *o, const char *program, outcome *out)
     if (!ran) return;
     describe_attempt(o, &a, out);
     if (!o->grade || o->demo) return;
-    if (out->end == RUN_FINE) run_second(o, program, out);
-    if (out->end == RUN_FINE || out->end == RUN_FAILED) progress_note(o->home, o->lesson, out->end == RUN_FINE);
+    if (out->end == RUN_PASSED) run_second(o, program, out);
+    if (out->end == RUN_PASSED || out->end == RUN_FAILED) progress_record(o->home, o->lesson, out->end == RUN_PASSED);
 }
 
 void run(const run_options *o, outcome *out)
 {
-    char program[HOME_PATH + 80];
+    char program[PATH_ROOM + 80];
     *out = (outcome){.line = -1, .seq = -1, .log_fd = -1, .seed = o->seed, .output = memory_copy("", "a run")};
     lesson_name(o->home, o->lesson, out->file);
     if (o->demo) {
         SET(file, "lessons/%s/demo.c", o->lesson->id);
         lesson_demo(o->home, o->lesson, program);
         if (is_built(program, out)) run_program(o, program, out);
-    } else if (!lesson_begin(o->home, o->lesson, out->message, sizeof out->message)) {
-        out->end = RUN_TROUBLE;
+    } else if (!lesson_create_file(o->home, o->lesson, out->message, sizeof out->message)) {
+        out->end = RUN_ENVIRONMENT_ERROR;
     } else {
         snprintf(program, sizeof program, "%s/%s", o->home->made, o->lesson->id);
         if (compiles(o, program, out)) run_program(o, program, out);
-        if (o->grade && out->end == RUN_REFUSED) progress_note(o->home, o->lesson, false);
+        if (o->grade && out->end == RUN_NOT_COMPILED) progress_record(o->home, o->lesson, false);
     }
     report_stage(o, RUN_OVER, -1);
 }

@@ -29,11 +29,11 @@ typedef struct run_options {
 } run_options;
 
 typedef enum run_end {
-    RUN_FINE,    /* passed; ungraded: exited with status 0 */
-    RUN_FAILED,  /* a check failed, or the program crashed, timed out ... */
-    RUN_REFUSED, /* it did not compile: see outcome.diagnosis */
-    RUN_STOPPED, /* cancelled through stop_fd */
-    RUN_TROUBLE, /* not the program's fault: no compiler, no library, disk full ... */
+    RUN_PASSED,            /* passed; ungraded: exited with status 0 */
+    RUN_FAILED,            /* a check failed, or the program crashed, timed out ... */
+    RUN_NOT_COMPILED,      /* it did not compile: see outcome.diagnosis */
+    RUN_STOPPED,           /* cancelled through stop_fd */
+    RUN_ENVIRONMENT_ERROR, /* not the program's fault: no compiler, no library, disk full ... */
 } run_end;
 
 typedef struct outcome {

@@ -21,7 +21,7 @@ struct workspace {
     run_manager *run_manager;
     const lesson *lesson;
     pthread_t thread;
-    watched file;
+    watched_file file;
     run_request requested; /* by run_manager.lock */
     int cancel_fd;         /* closing it cancels the current run; -1: none; by run_manager.lock */
     int shown;             /* the server's number of the current run; 0: none */
@@ -106,7 +106,8 @@ static void send_demo(const workspace *w, const outcome *out)
 
 static void send_outcome(workspace *w, const outcome *out)
 {
-    bool error = out->end == RUN_REFUSED || out->end == RUN_TROUBLE || (w->demo && out->end == RUN_FAILED);
+    bool error =
+        out->end == RUN_NOT_COMPILED || out->end == RUN_ENVIRONMENT_ERROR || (w->demo && out->end == RUN_FAILED);
     if (out->end == RUN_STOPPED) return;
     if (w->demo && !error) {
         send_demo(w, out);
@@ -188,12 +189,12 @@ void workspace_request(workspace *w, run_request what)
     pthread_mutex_unlock(&w->run_manager->lock);
 }
 
-void workspace_saved(workspace *w)
+void workspace_ignore_save(workspace *w)
 {
-    char path[HOME_PATH];
-    lesson_mine(w->run_manager->home, w->lesson, path);
+    char path[PATH_ROOM];
+    lesson_file_path(w->run_manager->home, w->lesson, path);
     pthread_mutex_lock(&w->run_manager->lock);
-    watch_begin(&w->file, path);
+    watch_start(&w->file, path);
     pthread_mutex_unlock(&w->run_manager->lock);
 }
 
@@ -202,7 +203,7 @@ void workspace_saved(workspace *w)
 static bool was_saved(run_manager *m, workspace *w)
 {
     pthread_mutex_lock(&m->lock);
-    bool saved = watch_look(&w->file);
+    bool saved = watch_poll(&w->file);
     pthread_mutex_unlock(&m->lock);
     return saved;
 }
@@ -241,7 +242,7 @@ run_manager *run_manager_open(const home *h, const catalogue *c, double seconds)
         workspaces[i].run_manager = m;
         workspaces[i].lesson = &c->lessons[i];
         workspaces[i].cancel_fd = -1;
-        workspace_saved(&workspaces[i]);
+        workspace_ignore_save(&workspaces[i]);
     }
     return m;
 }

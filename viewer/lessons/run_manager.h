@@ -32,6 +32,6 @@ const catalogue *run_manager_catalogue(const run_manager *m);
 /* Requests a run; the one in progress is cancelled. Thread-safe. */
 void workspace_request(workspace *w, run_request what);
 /* The server itself wrote the file: the watcher ignores its present contents. Thread-safe. */
-void workspace_saved(workspace *w);
+void workspace_ignore_save(workspace *w);
 
 #endif

@@ -23,9 +23,9 @@ static bool looks_half_written(const char *text, size_t size)
     return p == MISTAKE_OPEN_BRACE || p == MISTAKE_COMMENT || p == MISTAKE_OPEN_PAREN;
 }
 
-void watch_begin(watched *w, const char *path)
+void watch_start(watched_file *w, const char *path)
 {
-    *w = (watched){0};
+    *w = (watched_file){0};
     snprintf(w->path, sizeof w->path, "%s", path);
     size_t size;
     char *text = file_read(path, &size);
@@ -33,7 +33,7 @@ void watch_begin(watched *w, const char *path)
     free(text);
 }
 
-bool watch_look(watched *w)
+bool watch_poll(watched_file *w)
 {
     size_t size;
     char *text = file_read(w->path, &size);

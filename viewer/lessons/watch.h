@@ -8,15 +8,15 @@
 
 enum { WATCH_MS = 150 };
 
-typedef struct watched {
-    char path[HOME_PATH];
+typedef struct watched_file {
+    char path[PATH_ROOM];
     unsigned long long reported, seen; /* hash of the contents last reported, and last read; 0: no file */
     int same;                          /* successive reads that found the contents unchanged */
-} watched;
+} watched_file;
 
 /* Starts watching; the present contents count as reported. */
-void watch_begin(watched *w, const char *path);
+void watch_start(watched_file *w, const char *path);
 /* Reads the file once; true when a new save is complete. */
-bool watch_look(watched *w);
+bool watch_poll(watched_file *w);
 
 #endif

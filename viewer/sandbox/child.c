@@ -46,7 +46,7 @@ static char **make_environment(const char *const *extra, int log_fd)
     size_t n = 0, k = 0;
     while (environ[n]) n++;
     while (extra && extra[k]) k++;
-    char **out = memory_grown(NULL, (n + k + 2) * sizeof *out + 32, 1, "the environment of a program");
+    char **out = memory_realloc(NULL, (n + k + 2) * sizeof *out + 32, 1, "the environment of a program");
     size_t to = 0;
     for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)extra[i]; /* first: getenv takes the first of a name */
     for (size_t i = 0; i < n; i++)
@@ -83,12 +83,12 @@ static void wait_for_supervisor(pid_t supervisor, int alive, int *control, int s
 
 static void copy_report(child_result *r, const child_report *f)
 {
-    r->end = f->finished ? f->end : f->program > 0 ? CHILD_ENDED_SUPERVISOR : CHILD_NO_START;
+    r->end = f->finished ? f->end : f->program > 0 ? CHILD_ENDED_SUPERVISOR : CHILD_START_FAILED;
     r->code = f->finished ? f->code : f->program > 0 ? 0 : EAGAIN;
     r->seconds = f->seconds;
     r->kept = f->kept < OUTPUT_KEPT ? f->kept : OUTPUT_KEPT - 1;
     r->printed = f->printed;
-    r->output = memory_grown(NULL, r->kept + 1, 1, "what the program printed");
+    r->output = memory_realloc(NULL, r->kept + 1, 1, "what the program printed");
     memcpy(r->output, f->output, r->kept);
     r->output[r->kept] = '\0';
 }
@@ -163,8 +163,8 @@ static void signal_words(int signal, char *words, size_t room, char *hint, size_
     }
 }
 
-void child_words(const child_result *r, const child_limits *given, char *words, size_t room, char *hint,
-                 size_t hint_room)
+void child_describe(const child_result *r, const child_limits *given, char *words, size_t room, char *hint,
+                    size_t hint_room)
 {
     child_limits l = with_defaults(*given);
     *words = *hint = '\0';
@@ -199,7 +199,7 @@ void child_words(const child_result *r, const child_limits *given, char *words, 
         snprintf(words, room, "the program killed or stopped its supervisor process");
         snprintf(hint, hint_room, "look for kill(); a lesson needs none");
         break;
-    case CHILD_NO_START:
+    case CHILD_START_FAILED:
         snprintf(words, room, "the program could not be started: %s", strerror(r->code));
         snprintf(hint, hint_room, "save the file again, or check the permissions of the folder it was built in");
         break;

@@ -37,7 +37,7 @@ typedef enum child_end {
     CHILD_FORKS,            /* exceeded limits.processes */
     CHILD_STOPPED,          /* cancelled through stop_fd */
     CHILD_ENDED_SUPERVISOR, /* it killed or stopped its supervisor */
-    CHILD_NO_START,         /* code is errno */
+    CHILD_START_FAILED,     /* code is errno */
 } child_end;
 
 typedef struct child_result {
@@ -53,7 +53,7 @@ typedef struct child_result {
 bool child_run(const child_options *o, child_result *r, char *err, size_t room);
 
 /* Describes the result: "the program crashed: ...", or "" for exit status 0; hint: what to look for. */
-void child_words(const child_result *r, const child_limits *limits, char *words, size_t room, char *hint,
-                 size_t hint_room);
+void child_describe(const child_result *r, const child_limits *limits, char *words, size_t room, char *hint,
+                    size_t hint_room);
 
 #endif

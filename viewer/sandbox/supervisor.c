@@ -196,7 +196,7 @@ static void supervise(watch *w)
     f->code = signalled ? WTERMSIG(status) : WEXITSTATUS(status);
     if (signalled && f->code == SIGXCPU) f->end = CHILD_TIME;
     if (!f->no_start) return;
-    f->end = CHILD_NO_START;
+    f->end = CHILD_START_FAILED;
     f->code = f->no_start;
 }
 

@@ -24,7 +24,7 @@
 #define MESSAGE_MAX 4096 /* bytes of a message from a page */
 #define UNSENT_MAX 256   /* messages queued for a stalled client */
 
-enum { GOING_AWAY = 1001, NOT_UNDERSTOOD = 1003, TOO_BIG = 1009, NORMAL = 1000, BROKEN = 1 };
+enum { GOING_AWAY = 1001, USAGE_ERROR = 1003, TOO_BIG = 1009, NORMAL = 1000, BROKEN = 1 };
 
 typedef struct message {
     struct message *next;
@@ -194,7 +194,7 @@ static void send_close(const client *c)
     bool broken = c->close_code == BROKEN;
     if (!broken) mg_websocket_write(c->conn, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, code, sizeof code);
     /* Wake the reading thread: it ends the connection. */
-    shut_connections(info->server_port, info->remote_port, broken ? SHUT_RDWR : SHUT_RD);
+    shutdown_connections(info->server_port, info->remote_port, broken ? SHUT_RDWR : SHUT_RD);
 }
 
 static void *send_all(void *arg)
@@ -265,8 +265,8 @@ static int handle_frame(client *c, int bits, const char *data, size_t size)
     if ((bits & 15) == MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE) return NORMAL;
     if ((bits & 15) == MG_WEBSOCKET_OPCODE_PONG) return 0;
     if (size > MESSAGE_MAX) return TOO_BIG;
-    if (bits != (0x80 | MG_WEBSOCKET_OPCODE_TEXT)) return NOT_UNDERSTOOD;
-    return handle_message(c, data, size) ? 0 : NOT_UNDERSTOOD;
+    if (bits != (0x80 | MG_WEBSOCKET_OPCODE_TEXT)) return USAGE_ERROR;
+    return handle_message(c, data, size) ? 0 : USAGE_ERROR;
 }
 
 static int on_data(struct mg_connection *conn, int bits, char *data, size_t size, void *arg)
@@ -353,7 +353,7 @@ void clients_attach(struct mg_context *ctx, hub *h)
     mg_set_websocket_handler(ctx, "/ws", NULL, on_ready, on_data, on_close, h);
 }
 
-void clients_dismiss(hub *h)
+void clients_close(hub *h)
 {
     struct timespec until = at_ms(now_ms() + 250);
     pthread_mutex_lock(&h->lock);

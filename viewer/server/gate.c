@@ -48,7 +48,7 @@ static bool path_is_plain(const char *path)
     return true;
 }
 
-bool gate_same(const char *given, const char *wanted)
+bool secrets_equal(const char *given, const char *wanted)
 {
     size_t n = strlen(wanted);
     if (!n || strlen(given) != n) return false;
@@ -90,7 +90,7 @@ gate_verdict gate_check(const gate_request *r, const char *token, const char *al
         return (gate_verdict){403, "there is no Origin header; only Ferry's own page may do this"};
     if (r->origin && !origin_is_ours(r->origin, r->host))
         return (gate_verdict){403, "this Origin is another site; only Ferry's own page may do this"};
-    if ((post || r->websocket || is_data(r->path)) && !(r->token && gate_same(r->token, token)))
+    if ((post || r->websocket || is_data(r->path)) && !(r->token && secrets_equal(r->token, token)))
         return (gate_verdict){403, "the token is missing or wrong; open the URL that the terminal printed last"};
     return admitted;
 }

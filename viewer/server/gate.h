@@ -21,6 +21,6 @@ typedef struct gate_verdict {
 gate_verdict gate_check(const gate_request *r, const char *token, const char *allow_host);
 
 /* Compares a secret in constant time for strings of equal length. */
-bool gate_same(const char *given, const char *wanted);
+bool secrets_equal(const char *given, const char *wanted);
 
 #endif

@@ -154,7 +154,7 @@ static int answer_entry(server *s, struct mg_connection *conn, const char *code)
     char more[96] = "Location: /\r\n";
     uid_t user;
     bool ours = peer_user(s->port, mg_get_request_info(conn)->remote_port, &user) && (user == geteuid() || user == 0);
-    if (gate_same(code, s->code) && ours && !atomic_exchange(&s->entered, true))
+    if (secrets_equal(code, s->code) && ours && !atomic_exchange(&s->entered, true))
         snprintf(more, sizeof more, "Location: /#token=%s\r\n", s->token);
     return send_body(conn, 303, "text/plain; charset=utf-8", more, "", 0);
 }
@@ -190,7 +190,7 @@ cJSON *http_object(char *text, size_t size)
 /* Reads the JSON object of a POST; NULL if it is not one. */
 static cJSON *read_object(struct mg_connection *conn, long long size)
 {
-    char *text = memory_grown(NULL, (size_t)size + 1, 1, "what a page sends");
+    char *text = memory_realloc(NULL, (size_t)size + 1, 1, "what a page sends");
     long long used = 0;
     for (int n = 1; used < size && n > 0; used += n > 0 ? n : 0) n = mg_read(conn, text + used, (size_t)(size - used));
     cJSON *body = used == size ? http_object(text, (size_t)size) : NULL;

@@ -84,7 +84,7 @@ void hub_run_ended(hub *h, int number)
     pthread_mutex_lock(&h->lock);
     stream *r = hub_find(h, number);
     if (r) {
-        feed_writer_gone(r->feed);
+        feed_writer_ended(r->feed);
         r->ended = true;
         pthread_cond_broadcast(&h->changed);
     }

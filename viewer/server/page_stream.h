@@ -60,12 +60,12 @@ client *client_next(const client *c);
 
 /* Clients. (client.c) */
 void clients_attach(struct mg_context *ctx, hub *h); /* handles /ws; http_answer has checked the gate */
-void clients_dismiss(hub *h);                        /* closes all with code 1001; waits at most 250 ms */
+void clients_close(hub *h);                          /* closes all with code 1001; waits at most 250 ms */
 
 /* Shuts down connections of the server on `port`: the one whose peer has the port `peer`, or all if peer is 0.
  * Their blocked reads and writes return at once. Needed because civetweb exposes no socket and checks its stop
  * flag only every two seconds. (socket.c) */
-void shut_connections(int port, int peer, int how);
+void shutdown_connections(int port, int peer, int how);
 /* The user whose process is the peer of such a connection; false if the kernel does not list it. */
 bool peer_user(int port, int peer, uid_t *user);
 

@@ -48,10 +48,10 @@ static struct mg_context *start_civetweb(struct mg_init_data *init, struct mg_er
     sigfillset(&all);
     sigdelset(&all, SIGBUS); /* needed by lib/trace/mapping.c */
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    threads_need_room(1);
+    threads_raise_stack_size(1);
     struct mg_context *web = mg_start2(init, error);
     int error_number = errno;
-    if (!web) threads_need_room(-1);
+    if (!web) threads_raise_stack_size(-1);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error_number;
     return web;
@@ -60,7 +60,7 @@ static struct mg_context *start_civetweb(struct mg_init_data *init, struct mg_er
 static void stop_web(struct mg_context *web)
 {
     mg_stop(web);
-    threads_need_room(-1);
+    threads_raise_stack_size(-1);
 }
 
 static struct mg_context *start_on(server *s, int port, char *err, size_t room)
@@ -115,7 +115,7 @@ static void copy_folder(server *s, const char *path)
 
 server *server_start(const server_options *o, char *err, size_t room)
 {
-    memory_for_json();
+    memory_hook_cjson();
     memory_retry();
     server *s = memory_zeroed(1, sizeof *s, "a server");
     char why[160] = "no random numbers";
@@ -157,7 +157,7 @@ static void *wake_threads(void *arg)
         if (fd >= 0 && connect(fd, (struct sockaddr *)&here, sizeof here)) errno = 0;
         usleep(2000);
         if (fd >= 0) close(fd);
-        shut_connections(w->port, 0, SHUT_RDWR);
+        shutdown_connections(w->port, 0, SHUT_RDWR);
     }
     return NULL;
 }
@@ -165,7 +165,7 @@ static void *wake_threads(void *arg)
 void server_stop(server *s)
 {
     if (!s) return;
-    clients_dismiss(&s->hub);
+    clients_close(&s->hub);
     waker w = {.port = s->port};
     pthread_t thread;
     bool waking = !pthread_create(&thread, NULL, wake_threads, &w);
@@ -183,7 +183,7 @@ int server_port(const server *s) { return s->port; }
 
 const char *server_url(const server *s) { return s->url; }
 
-const char *server_entry(const server *s) { return s->entry; }
+const char *server_one_time_url(const server *s) { return s->entry; }
 
 int server_add_run(server *s, feed *f, const char *lesson, const char *what, const char *label)
 {
@@ -199,6 +199,6 @@ void server_status(server *s, cJSON *status)
     cJSON_Delete(status);
 }
 
-bool server_seen_all(server *s) { return hub_acknowledged(&s->hub); }
+bool server_all_acknowledged(server *s) { return hub_acknowledged(&s->hub); }
 
 int server_clients(server *s) { return hub_count_clients(&s->hub); }

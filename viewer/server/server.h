@@ -45,7 +45,7 @@ server *server_start(const server_options *o, char *err, size_t room);
 int server_port(const server *s);
 const char *server_url(const server *s); /* http://127.0.0.1:8700/#token=... */
 /* A URL that admits once, and only this user: for a browser's command line, which every user can read. */
-const char *server_entry(const server *s);
+const char *server_one_time_url(const server *s);
 
 /* Adds a run; every open page switches to it. Takes ownership of the feed. lesson and what ("demo", "mine",
  * "view") may be NULL. Returns the run's number, from 1. The last 16 runs are kept. */
@@ -55,7 +55,7 @@ void server_run_ended(server *s, int run);
 /* Sends {"type":"status", ...} to every page. Takes ownership of the object. */
 void server_status(server *s, cJSON *status);
 /* Have all open pages acknowledged all of the newest run? False while no page is open. */
-bool server_seen_all(server *s);
+bool server_all_acknowledged(server *s);
 int server_clients(server *s);
 void server_stop(server *s); /* closes WebSockets with code 1001; takes well under 0.1 s */
 

@@ -22,7 +22,7 @@ struct server {
 };
 
 /* +1 before civetweb starts, -1 after it has stopped. (threads.c) */
-void threads_need_room(int more);
+void threads_raise_stack_size(int more);
 
 /* civetweb's callbacks. http_answer handles every request; it returns 0 only for an admitted WebSocket. */
 int http_answer(struct mg_connection *conn);

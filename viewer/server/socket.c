@@ -19,7 +19,7 @@ static int port_of(int fd, name_of name)
     return ntohs(((struct sockaddr_in *)(void *)&a)->sin_port);
 }
 
-void shut_connections(int port, int peer, int how)
+void shutdown_connections(int port, int peer, int how)
 {
     DIR *fds = opendir("/proc/self/fd");
     if (!fds) return;

@@ -16,7 +16,7 @@
 
 static atomic_int servers;
 
-void threads_need_room(int more) { atomic_fetch_add(&servers, more); }
+void threads_raise_stack_size(int more) { atomic_fetch_add(&servers, more); }
 
 __attribute__((visibility("default"))) int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
 {

@@ -51,7 +51,7 @@ char *event_arena_scratch(event_arena *a, size_t size)
 {
     if (size > a->scratch_room || !a->scratch) {
         a->scratch_room = 2 * size + 64;
-        a->scratch = memory_grown(a->scratch, a->scratch_room, 1, "events");
+        a->scratch = memory_realloc(a->scratch, a->scratch_room, 1, "events");
     }
     return a->scratch;
 }
@@ -71,7 +71,7 @@ static fy_ref append(event_arena *a, const void *data, size_t size)
     if (size > UINT32_MAX - UNIT || bytes > most_bytes - from) return 0;
     if (from + bytes > a->log.arena_bytes) {
         a->log.arena_bytes = (from + bytes) / 2 * 3;
-        a->log.arena = memory_grown(a->log.arena, a->log.arena_bytes, 1, "events");
+        a->log.arena = memory_realloc(a->log.arena, a->log.arena_bytes, 1, "events");
     }
     fy_entry entry = {(uint32_t)size, (uint32_t)size ^ FY_ENTRY_MARK};
     memcpy(a->log.arena + from, &entry, sizeof entry);

@@ -68,7 +68,8 @@ feed *feed_of_log(int fd, char *err, size_t room)
         feed_free(f);
         return NULL;
     }
-    if (fy_log_is_cut(f->log)) snprintf(f->note, sizeof f->note, "the file was cut off; this is what is left of it");
+    if (fy_log_is_truncated(f->log))
+        snprintf(f->note, sizeof f->note, "the file was cut off; this is what is left of it");
     return f;
 }
 
@@ -140,7 +141,7 @@ static bool add_line(reading *r, size_t end)
     feed *f = r->f;
     if (f->count == r->ends_room) {
         size_t more = r->ends_room ? 2 * r->ends_room : 256;
-        f->ends = memory_grown(f->ends, more, sizeof *f->ends, "the lines of a log");
+        f->ends = memory_realloc(f->ends, more, sizeof *f->ends, "the lines of a log");
         r->ends_room = more;
     }
     f->ends[f->count++] = end;
@@ -181,7 +182,7 @@ static bool check_lines(reading *r)
 
 static bool read_all(reading *r, int fd, size_t size)
 {
-    r->f->text = memory_grown(NULL, size + 1, 1, r->path); /* and a newline where the last one is missing */
+    r->f->text = memory_realloc(NULL, size + 1, 1, r->path); /* and a newline where the last one is missing */
     ssize_t n = 1;
     while (r->size < size && n > 0)
         if ((n = pread(fd, r->f->text + r->size, size - r->size, (off_t)r->size)) > 0) r->size += (size_t)n;
@@ -297,21 +298,21 @@ bool feed_ended(feed *f)
     return ended;
 }
 
-bool feed_is_cut(feed *f)
+bool feed_is_truncated(feed *f)
 {
     if (!f->log) return false;
     pthread_mutex_lock(&f->lock);
-    bool cut = fy_log_is_cut(f->log);
+    bool cut = fy_log_is_truncated(f->log);
     pthread_mutex_unlock(&f->lock);
     return cut;
 }
 
-void feed_writer_gone(feed *f)
+void feed_writer_ended(feed *f)
 {
     if (!f->log) return;
     pthread_mutex_lock(&f->lock);
-    fy_log_writer_gone(f->log);
+    fy_log_writer_died(f->log);
     pthread_mutex_unlock(&f->lock);
 }
 
-const char *feed_note(const feed *f) { return f->note[0] ? f->note : NULL; }
+const char *feed_warning(const feed *f) { return f->note[0] ? f->note : NULL; }

@@ -33,7 +33,7 @@ void trace_add(trace *t, const fy_event *e)
     if (t->count == t->room) {
         t->room = t->room ? 2 * t->room : 256;
         if (t->room > TRACE_MOST) t->room = TRACE_MOST;
-        t->events = memory_grown(t->events, (size_t)t->room, sizeof *t->events, "the events of a run");
+        t->events = memory_realloc(t->events, (size_t)t->room, sizeof *t->events, "the events of a run");
     }
     fy_event *to = &t->events[t->count++];
     *to = *e;

@@ -87,7 +87,7 @@ static fy_time call(world *w, const action *a)
     fy_timing_call(card, w->now, &t);
     int64_t after = w->now + t.held, tail = fy_timing_tail(card, a->stream < 0 ? 0 : a->stream);
     if (a->deed == RECORD) w->reached[a->event] = tail > after ? tail : after;
-    if (a->deed == STREAM_WAITS) fy_timing_stream_waits(card, a->stream, w->reached[a->event]);
+    if (a->deed == STREAM_WAITS) fy_timing_stream_wait(card, a->stream, w->reached[a->event]);
     if (a->deed == ASK) w->ledger.queries++;
     return t;
 }
@@ -97,7 +97,7 @@ static fy_time wait(world *w, const action *a)
     fy_time t;
     fy_timing *card = w->card[a->card];
     int64_t until = a->event > 0 ? w->reached[a->event] : fy_timing_tail(card, a->stream);
-    fy_timing_host_waits(card, w->now, until, &t);
+    fy_timing_host_wait(card, w->now, until, &t);
     w->ledger.waits++;
     return t;
 }
@@ -275,8 +275,8 @@ static bool make_events(player *p)
         if (a.event > last) last = a.event;
     }
     if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event id is out of range"), false;
-    p->own.reached = memory_grown(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
-    p->other.reached = memory_grown(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
+    p->own.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
+    p->other.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
     for (int64_t i = 0; i <= last; i++) p->own.reached[i] = p->other.reached[i] = -1;
     return true;
 }
