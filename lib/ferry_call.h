@@ -112,7 +112,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
         __auto_type v = ((void)0, (x)); \
         enum { fy_is_operand_ = FY_IS_TENSOR(v) || FY_IS_FLOAT(v) || FY_IS_INTEGER(v) }; \
         _Static_assert(fy_is_operand_, "expected a tensor or a number, not NULL, text or anything else: " \
-                                       "a tensor is what fy_ones and its kin return, a number is 2 or 0.5"); \
+                                       "pass what fy_ones and the like return, or a number such as 2 or 0.5"); \
         _Generic(v, fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, bool: fy_arg_bool, \
                  unsigned long: fy_arg_unsigned, unsigned long long: fy_arg_unsigned, \
                  default: __builtin_choose_expr(FY_IS_FLOAT(v), fy_arg_float, fy_arg_int)) \
@@ -124,7 +124,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     (__builtin_classify_type(v) > 0 && __builtin_classify_type(v) < 5 && sizeof(v) <= sizeof(int64_t))
 #define FY_NO_NUMBER(x) \
     FY_HOLDS(_Generic((x), int: 0, default: 1), \
-             "a number is no target: write fy_to(x, FY_FLOAT32), FY_INT64 or a device, as \"cuda\"")
+             "a number is no target: write a dtype, fy_to(x, FY_FLOAT32), or a device, fy_to(x, \"cuda\")")
 #define FY_TARGET(x) \
     (FY_NO_NUMBER(x), \
      _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
@@ -266,8 +266,8 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_REDUCE_DIMS(call, x) FY_CAT(FY_REDUCE_DIMS_, FY_IS_PAREN(x))(call, x)
 #define FY_REDUCE_DIMS_1(call, x) FY_DIMS x
 #define FY_REDUCE_DIMS_0(call, x) \
-    fy_dims(FY_REFUSE("the dimensions need parentheses of their own: " call "(x, (0)); () for all: " \
-                      call "(x, (), .keepdim = true)"), 0)
+    fy_dims(FY_REFUSE("the dimensions need parentheses of their own: " call "(x, (0)), or " \
+                      call "(x, (), .keepdim = true) for all"), 0)
 #define FY_LOSS_OPTS(call, ...) \
     FY_OPTIONS(fy_loss_opts, call "(x, target, .reduction = FY_SUM)", FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0)))
 

@@ -36,9 +36,10 @@ needs_glibc_alone() { # whatever else its programs and libraries ask for lies be
     local file missing=
     [[ -x $B/gpu/bin/check && -e $B/gpu/lib/libgcc_s.so.1 ]] || return 1
     for file in "$B"/gpu/bin/* "$B"/gpu/lib/*; do
+        [[ $file != *.gz ]] || { gunzip -c "$file" >"$work/packed" && file=$work/packed; }
         missing+=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
             grep -vxE '(libc|libm|libpthread|libdl|librt)\.so\.[0-9]+|ld-linux.*' | while read -r name; do
-            [[ -e $B/gpu/lib/$name ]] || echo "$name "
+            [[ -e $B/gpu/lib/$name || -e $B/gpu/lib/$name.gz ]] || echo "$name "
         done)
     done
     echo "missing: $missing"

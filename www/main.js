@@ -141,7 +141,7 @@ function showOutput() {
 // A crash may have logged an error event; a kill logs nothing.
 function killed(run) {
   const crash = run.events.findLast((e) => e?.kind === 'error' && (e.code === 'crash' || e.code === 'device_pointer'));
-  return `The program ${crash ? 'crashed (segmentation fault)' : 'crashed or was killed'}. The log holds everything up to that instant.`;
+  return `The program ${crash ? 'crashed' : 'crashed or was killed'}. The log holds everything until then.`;
 }
 const OVER = 'The program and its server have ended. Everything here stays usable.';
 
@@ -227,7 +227,7 @@ const on = {
       if (mode === 'view' && shown && died(shown)) notice(killed(shown), 'bad');
       else notice(mode === 'view' && shown?.ended ? OVER : 'The server does not answer; reconnecting. Everything received so far stays usable.');
     }
-    if (state === 'replaced' && token) notice('Another Ferry run uses this address now: open the one that it printed. This page stays usable.');
+    if (state === 'replaced' && token) notice('Another Ferry run uses this address now: open the URL that it printed. You can still use this page.');
     else if (state === 'replaced' || state === 'refused') {
       notice(token ? 'No connection. Open the URL that the terminal printed last; this one may be from an earlier start.'
         : 'This page needs the full URL that the terminal printed, with #token= at its end.', 'bad');

@@ -169,7 +169,7 @@ void fy_pool_usage_text(const fy_pool *p, fy_block_name *name, char *buf, size_t
         else if (groups[i].count == 1)
             add(&l, "%s%s %s", i ? ", " : "", groups[i].owner, short_size(groups[i].bytes, size, sizeof size));
         else
-            add(&l, "%s%d of %s %s in all", i ? ", " : "", groups[i].count, groups[i].owner,
+            add(&l, "%s%d tensors %s, %s together", i ? ", " : "", groups[i].count, groups[i].owner,
                 short_size(groups[i].bytes, size, sizeof size));
     }
     if (others) add(&l, " and %d more", others);

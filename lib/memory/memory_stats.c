@@ -87,7 +87,7 @@ void fy_cuda_memory_summary_at(fy_site *at, const char *device)
     fy_memory_stats s = fy_pool_stats(p);
     fy_pool_draw(p, fy_allocator_name, &text);
     fy_allocator_close(d);
-    printf("%s (%s): %s in use, %s reserved, %s free of %s\n", d->name, d->card_name,
+    printf("%s (%s): %s in use by tensors, %s reserved, %s not reserved, of %s\n", d->name, d->card_name,
            fy_size_text(s.allocated_bytes, used, sizeof used),
            fy_size_text(s.reserved_bytes, reserved, sizeof reserved),
            fy_size_text(d->capacity - s.reserved_bytes, free_bytes, sizeof free_bytes),

@@ -56,7 +56,7 @@ static const char *hint_for_fault(void)
     if (strncmp(fy_fault.text, "no memory", 9) == 0) return "close other programs, or raise ulimit -v";
     if (strstr(fy_fault.text, "forked")) return "use the card in one process alone, or fork before its first use";
     if (strstr(fy_fault.text, "Assertion"))
-        return "the values that this call was given violate the assertion: look at them with fy_print before it. The "
+        return "the values given to this call violate the assertion: print them with fy_print before this call. The "
                "card accepts no more work from this process";
     return "run it again with FERRY_GPU=sim to see whether the card is at fault";
 }

@@ -10,7 +10,7 @@ static bool can_be_used(fy_site *at, fy_tensor *x, const fy_stream *s)
 {
     const fy_dev *dev = x->storage->dev;
     if (dev->number == 0)
-        return fy_fail_about(at, "device", "a tensor in RAM belongs to no stream", 1, &x,
+        return fy_fail_about(at, "device", "fy_record_stream is for tensors on a card: remove the call", 1, &x,
                              "Could not run 'aten::record_stream' with arguments from the 'CPU' backend.");
     if (dev == s->card) return true;
     return fy_fail_about(at, "device", "pass a stream of the tensor's own card", 1, &x,

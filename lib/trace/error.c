@@ -120,6 +120,9 @@ void *fy_fail_null(fy_site *at, int i, const char *kind)
     char name[200];
     if (mode == FY_RETURN) return NULL; /* the call that returned NULL has reported why */
     fy_argument(at, i, name, sizeof name);
+    if (!strcmp(name, "NULL"))
+        return fy_fail(at, "null", fy_hint("pass a%s %s", strchr("aeiou", *kind) ? "n" : "", kind),
+                       "argument %d is NULL, not a%s %s", i + 1, strchr("aeiou", *kind) ? "n" : "", kind);
     return fy_fail(at, "null", fy_hint("give %s a%s %s first", name, strchr("aeiou", *kind) ? "n" : "", kind),
                    "'%s' is NULL, not a%s %s", name, strchr("aeiou", *kind) ? "n" : "", kind);
 }

@@ -169,7 +169,7 @@ static void report_unwritten(const fy_log *log, int error)
     if (holder_of(path, log) == OURS)
         fprintf(stderr, "%s: the file holds them in binary form, and `ferry view %s` reads that too\n",
                 log->head->full ? "What was recorded before the log was full is kept" : "No event is lost", path);
-    else fprintf(stderr, "Its events are lost: the log is no longer under that name\n");
+    else fprintf(stderr, "Its events are lost: the file was renamed, removed or replaced\n");
 }
 
 void fy_trace_write(fy_log *log)

@@ -84,7 +84,7 @@ bool fix_mark(const diagnostic *c, diagnosis *d)
 bool fix_keyword(const diagnostic *c, diagnosis *d)
 {
     if (!strncmp(c->here, "for ", 4) && strstr(c->here, " in "))
-        return diagnosis_set(d, "this is Python: a loop in C counts by itself",
+        return diagnosis_set(d, "this is Python: C has no 'for ... in', a loop counts with a variable of your own",
                              "write for (int i = 0; i < n; i++) { ... }");
     char word[16];
     word_after(c->here, word, sizeof word);
@@ -222,6 +222,9 @@ bool fix_text(const diagnostic *c, diagnosis *d)
                              "printf(\"...\\n\") shows text, with #include <stdio.h>");
     if (strstr(c->here, "fy_answer("))
         return diagnosis_set(d, "fy_answer takes the name first, then the tensor", "write fy_answer(\"y\", y)");
+    if (strstr(c->here, "FY_EACH("))
+        return diagnosis_set(d, "FY_EACH goes over an array of tensors, not over one tensor",
+                             "rows: FY_TIMES(i, fy_size(x, 0)) { fy_tensor *row = fy_select(x, 0, i); ... }");
     return diagnosis_set(d, "this call takes text, but gets a tensor", "text goes in quotes: \"cuda\"");
 }
 

@@ -16,7 +16,7 @@ static atomic_bool retry_enabled;
 /* quick_exit, without atexit handlers: this may be a fork, whose parent runs them, or one of several threads. */
 void memory_fail(const char *for_what)
 {
-    fprintf(stderr, "ferry: no memory for %s; close other programs, or raise ulimit -v\n", for_what);
+    fprintf(stderr, "ferry: out of memory for %s; close other programs, or raise ulimit -v\n", for_what);
     quick_exit(1);
 }
 

@@ -49,7 +49,7 @@ export function prediction(article, known, on) {
     const truth = [ledger.h2d.trips, ledger.d2h.trips];
     const right = guess.every((n, i) => n === truth[i]);
     if (right) showAnswer(`You guessed ${guess[0]} and ${guess[1]}: correct.`, 'right');
-    else showAnswer(`You guessed ${guess[0]} to the card and ${guess[1]} home. It was ${truth[0]} and ${truth[1]}. Step back and look at each copy.`, 'wrong');
+    else showAnswer(`You guessed ${guess[0]} to the card and ${guess[1]} back. There were ${truth[0]} and ${truth[1]}. Step back and look at each copy.`, 'wrong');
   }
 
   function showAnswer(words, kind = '') {

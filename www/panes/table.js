@@ -36,7 +36,7 @@ export function eventTable(root, more, jump) {
     const end = Math.min(events.length, start + PAGE);
     if (start !== first || end !== count) {
       root.replaceChildren(...Array.from({ length: end - start }, (_, i) => row(events, start + i, names)));
-      more.textContent = end - start < events.length ? `Events ${start} to ${end - 1} of ${events.length}; the rows follow the step.` : '';
+      more.textContent = end - start < events.length ? `Events ${start} to ${end - 1} of ${events.length}, around the current step.` : '';
       [first, count] = [start, end];
     }
     mark(from - start, to - start);
