@@ -188,7 +188,11 @@ $(B)/experiments/%: lessons/experiments/%.c $(B)/libferry.a $(B)/libferry-view.a
 	$(CC) $(CFLAGS) -Ilib $< $(LINK_VIEW) -o $@
 
 # Random programs, a program of its own: fuzz_test runs it.
+FUZZER = $(patsubst %.c,$(B)/%.o,$(wildcard tests/fuzzer/*.c))
 $(B)/tests/fuzz_test: $(B)/tests/fuzz
+$(B)/tests/fuzz: $(FUZZER) $(B)/libferry.a
+	echo '  ld   $@'
+	$(CC) $(SAN) $(FUZZER) -L$(B) $(BESIDE) -lferry $(CORE_LIBS) -o $@
 # libFuzzer's targets: the library alone, built for it.
 FUZZ = B=$(B)/fuzz CC=clang CXX=clang++ OPT='-O1 -g' NVCC= SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=function -fno-sanitize-recover=undefined'
 $(B)/files/%: tests/%.c $(B)/libferry.a
