@@ -12,7 +12,7 @@ static void a_run_of_too_many_events_fails_and_says_what_it_may_be(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
+    hand_begin(&h);
     char *all = malloc((size_t)TRACE_MOST * 60 + h.size);
     assert_non_null(all);
     memcpy(all, h.text, h.size);
