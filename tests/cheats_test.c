@@ -84,7 +84,7 @@ static void a_trip_without_work_fails(void **state)
     assert_fails(&h, "computed-by-ferry", "No fy_relu on the card is on the way to h");
 }
 
-static void too_little_work_fails_and_work_beside_the_way_does_not_count(void **state)
+static void too_little_work_fails_and_unrelated_work_does_not_count(void **state)
 {
     (void)state;
     handmade h = {0};
@@ -267,7 +267,7 @@ int main(void)
         cmocka_unit_test(looks_and_pointers_elsewhere_pass),
         cmocka_unit_test(a_pointer_taken_after_the_answer_passes),
         cmocka_unit_test(a_trip_without_work_fails),
-        cmocka_unit_test(too_little_work_fails_and_work_beside_the_way_does_not_count),
+        cmocka_unit_test(too_little_work_fails_and_unrelated_work_does_not_count),
         cmocka_unit_test(a_solution_that_is_read_in_does_not_pass),
         cmocka_unit_test(a_link_to_the_solution_does_not_pass),
         cmocka_unit_test(a_file_from_elsewhere_does_not_pass),

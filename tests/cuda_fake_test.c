@@ -185,7 +185,7 @@ static const char *calls_of(fy_word dir, bool pinned, bool async, fy_copy_work *
     return fake.calls;
 }
 
-static void a_copy_is_waited_for_unless_that_was_not_asked_and_need_not_be(void **state)
+static void a_copy_is_waited_for_unless_non_blocking_and_pinned(void **state)
 {
     fy_copy_work c;
     (void)state;
@@ -347,7 +347,7 @@ int main(void)
         WITH_CARDS(fill_bytes_are_written_where_that_is_cheap),
         WITH_CARDS(memory_comes_and_goes_without_a_fill),
         WITH_CARDS(a_full_card_is_null_and_forgotten),
-        WITH_CARDS(a_copy_is_waited_for_unless_that_was_not_asked_and_need_not_be),
+        WITH_CARDS(a_copy_is_waited_for_unless_non_blocking_and_pinned),
         WITH_CARDS(a_copy_that_was_waited_for_knows_its_times),
         WITH_CARDS(a_copy_between_cards_is_in_order_in_both),
         WITH_CARDS(a_failed_launch_names_the_kernel),

@@ -7,7 +7,7 @@
 
 /* ---- streams and points ---- */
 
-static void a_stream_is_made_when_it_is_first_used_once_for_each_card(void **state)
+static void a_stream_is_made_at_first_use_once_per_card(void **state)
 {
     float x[1] = {1};
     fy_run_work w = add_work(x, x, x, 1);
@@ -77,7 +77,7 @@ static void a_point_is_not_done_before_its_time(void **state)
     fy_backend_cuda.record(&dev, -1, &point);
 }
 
-static void a_stream_of_another_card_waits_and_the_host_does_not(void **state)
+static void another_cards_stream_waits_and_the_host_does_not(void **state)
 {
     fy_time t;
     fy_point point = {0};
@@ -148,11 +148,11 @@ static void clocks_that_drift_apart_are_kept_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CARDS(a_stream_is_made_when_it_is_first_used_once_for_each_card),
+        WITH_CARDS(a_stream_is_made_at_first_use_once_per_card),
         WITH_CARDS(points_pass_and_waiting_asks_the_right_event),
         WITH_CARDS(a_point_that_was_never_put_asks_its_stream),
         WITH_CARDS(a_point_is_not_done_before_its_time),
-        WITH_CARDS(a_stream_of_another_card_waits_and_the_host_does_not),
+        WITH_CARDS(another_cards_stream_waits_and_the_host_does_not),
         WITH_CARDS(an_hour_later_microseconds_are_still_told),
         WITH_CARDS(clocks_that_drift_apart_are_kept_together),
     };

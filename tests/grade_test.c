@@ -150,7 +150,7 @@ static void forged_verdicts_change_nothing(void **state)
     assert_fails(&h, "answered", "fy_answer");
 }
 
-static void values_carried_to_the_card_and_back_are_not_computed_there(void **state)
+static void values_carried_to_the_card_are_not_computed_there(void **state)
 {
     (void)state;
     handmade h = {0};
@@ -188,7 +188,7 @@ static void work_after_the_answer_does_not_count(void **state)
     assert_fails(&h, "ran-on-the-card", "leads from x to h");
 }
 
-static void copies_beyond_the_limit_are_counted_and_the_first_is_named(void **state)
+static void copies_beyond_the_limit_are_counted_and_the_first_named(void **state)
 {
     (void)state;
     handmade h = {0};
@@ -274,10 +274,10 @@ int main(void)
         cmocka_unit_test(a_second_session_is_a_forgery),
         cmocka_unit_test(a_run_with_another_seed_is_not_this_run),
         cmocka_unit_test(forged_verdicts_change_nothing),
-        cmocka_unit_test(values_carried_to_the_card_and_back_are_not_computed_there),
+        cmocka_unit_test(values_carried_to_the_card_are_not_computed_there),
         cmocka_unit_test(an_answer_of_another_origin_fails),
         cmocka_unit_test(work_after_the_answer_does_not_count),
-        cmocka_unit_test(copies_beyond_the_limit_are_counted_and_the_first_is_named),
+        cmocka_unit_test(copies_beyond_the_limit_are_counted_and_the_first_named),
         cmocka_unit_test(huge_and_broken_fields_are_no_trouble),
         cmocka_unit_test(an_unknown_lesson_or_a_broken_log_is_not_judged),
         cmocka_unit_test(inputs_that_do_not_fit_fail_and_do_not_crash),
