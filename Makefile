@@ -198,11 +198,11 @@ FUZZ = B=$(B)/fuzz CC=clang CXX=clang++ OPT='-O1 -g' NVCC= SAN='-fsanitize=addre
 $(B)/files/%: tests/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer $(INSIDE) $< -L$(B) -lferry $(CORE_LIBS) -o $@
-# lib/devices/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
-$(patsubst %,$(B)/tests/%_test,cuda_fake cuda_stream finished lazy_card): private CFLAGS += -Itests/fake_cuda
 # What tests share: an archive, of which each takes what it calls.
-SUPPORT = $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c))
+SUPPORT = $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c tests/fake_cuda/*.c))
 $(SUPPORT): private CFLAGS += -D_GNU_SOURCE $(VIEWER) -Itests
+# lib/devices/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
+$(B)/tests/support/cuda_on_fake.o $(patsubst %,$(B)/tests/%_test,cuda_fake cuda_stream finished lazy_card): private CFLAGS += -Itests/fake_cuda
 $(B)/tests/support.a: $(SUPPORT)
 $(B)/tests/%: tests/%.c $(B)/tests/support.a $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'

@@ -10,12 +10,12 @@
 static void a_stream_is_made_at_first_use_once_per_card(void **state)
 {
     float x[1] = {1};
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     (void)state;
     recording = false;
-    assert_true(run(&dev, &w)); /* the default stream is there already */
+    assert_true(start_work(&dev, &w)); /* the default stream is there already */
     w.stream = 32;
-    assert_true(run(&dev, &w) && run(&dev, &w) && run(&other, &w));
+    assert_true(start_work(&dev, &w) && start_work(&dev, &w) && start_work(&other, &w));
     assert_string_equal(fake.calls, "SetDevice Launch GetLastError SetDevice StreamCreate Launch@1 GetLastError "
                                     "SetDevice Launch@1 GetLastError SetDevice:1 StreamCreate Launch@2 GetLastError");
 }
@@ -61,13 +61,13 @@ static void a_point_that_was_never_put_asks_its_stream(void **state)
 static void a_point_is_not_done_before_its_time(void **state)
 {
     float x[1] = {1};
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     fy_point point = {0}, all = {.stream = 1};
     int64_t when;
     (void)state;
     recording = false;
     w.stream = 1;
-    assert_true(run(&dev, &w) && fy_backend_cuda.record(&dev, 1, &point));
+    assert_true(start_work(&dev, &w) && fy_backend_cuda.record(&dev, 1, &point));
     assert_false(fy_backend_cuda.done(&dev, &point, &when));
     assert_false(fy_backend_cuda.done(&dev, &all, &when));
     assert_int_equal(fake.last, cudaSuccess); /* a no is no error for the next call to find */
@@ -96,14 +96,14 @@ static void another_cards_stream_waits_and_the_host_does_not(void **state)
 static int64_t measured(double us, int64_t *start)
 {
     float x[1] = {1};
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     int64_t end;
     fake.work = us / 1000;
-    assert_true(run(&dev, &w));
+    assert_true(start_work(&dev, &w));
     fake.now += 1 + fake.work;
     assert_true(fy_backend_cuda.done(&dev, &(fy_point){.native = w.time.begun}, start));
     assert_true(fy_backend_cuda.done(&dev, &(fy_point){.native = w.time.ended}, &end));
-    drop_marks(&dev, &w.time);
+    forget_marks(&dev, &w.time);
     fake.calls[0] = 0;
     return end - *start;
 }

@@ -16,11 +16,11 @@ static uint32_t last_id;
 static uint32_t issue(fy_dev *d, int stream, double ms)
 {
     static float x[1] = {1};
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     w.id = ++last_id;
     w.stream = stream;
     fake.work = ms;
-    assert_true(run(d, &w));
+    assert_true(start_work(d, &w));
     fy_completion_add(
         NULL, &(fy_completion){.dev = d, .stream = stream, .id = w.id, .engine = FY_WORD_compute, .time = w.time});
     return w.id;

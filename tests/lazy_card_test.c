@@ -4,6 +4,9 @@
 #include "cuda_on_fake.h"
 #undef fy_dev_at /* the library's own from here on */
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
