@@ -188,17 +188,21 @@ $(B)/experiments/%: lessons/experiments/%.c $(B)/libferry.a $(B)/libferry-view.a
 	$(CC) $(CFLAGS) -Ilib $< $(LINK_VIEW) -o $@
 
 # Random programs, a program of its own: fuzz_test runs it.
+FUZZER = $(patsubst %.c,$(B)/%.o,$(wildcard tests/fuzzer/*.c))
 $(B)/tests/fuzz_test: $(B)/tests/fuzz
+$(B)/tests/fuzz: $(FUZZER) $(B)/libferry.a
+	echo '  ld   $@'
+	$(CC) $(SAN) $(FUZZER) -L$(B) $(BESIDE) -lferry $(CORE_LIBS) -o $@
 # libFuzzer's targets: the library alone, built for it.
 FUZZ = B=$(B)/fuzz CC=clang CXX=clang++ OPT='-O1 -g' NVCC= SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=function -fno-sanitize-recover=undefined'
 $(B)/files/%: tests/%.c $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
 	$(CC) $(CFLAGS) -MF $@.d -fsanitize=fuzzer $(INSIDE) $< -L$(B) -lferry $(CORE_LIBS) -o $@
-# lib/devices/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
-$(patsubst %,$(B)/tests/%_test,cuda_fake cuda_stream finished lazy_card): private CFLAGS += -Itests/fake_cuda
 # What tests share: an archive, of which each takes what it calls.
-SUPPORT = $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c))
+SUPPORT = $(patsubst %.c,$(B)/%.o,$(wildcard tests/support/*.c tests/fake_cuda/*.c))
 $(SUPPORT): private CFLAGS += -D_GNU_SOURCE $(VIEWER) -Itests
+# lib/devices/cuda.c against a fake of the CUDA runtime, where there is a toolkit and where there is none.
+$(B)/tests/support/cuda_on_fake.o $(patsubst %,$(B)/tests/%_test,cuda_fake cuda_stream finished lazy_card): private CFLAGS += -Itests/fake_cuda
 $(B)/tests/support.a: $(SUPPORT)
 $(B)/tests/%: tests/%.c $(B)/tests/support.a $(B)/ferry $(B)/libferry-view.a $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'

@@ -72,7 +72,7 @@ same_again() { # the second model still says what is committed
 }
 
 holds "our scenarios" all_pass "$own"
-holds "a field that is wrong, missing or too many fails by name" each_field
+holds "a wrong, missing or extra field fails by name" each_field
 holds "a step that is none says so" bad_steps
 holds "a line that is none says so" bad_lines
 holds "every line counts" counted

@@ -179,7 +179,7 @@ static fy_tensor *made_inside(void)
     return NULL;
 }
 
-TEST(what_was_made_inside_goes_with_its_scope_unless_it_is_kept)
+TEST(what_was_made_inside_goes_with_its_scope_unless_kept)
 {
     int64_t before = live();
     (void)state;
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(a_loop_of_calls_takes_no_reference),
         cmocka_unit_test(a_call_that_fails_returns_null_and_takes_no_reference),
         cmocka_unit_test(what_was_made_outside_a_scope_outlives_it),
-        cmocka_unit_test(what_was_made_inside_goes_with_its_scope_unless_it_is_kept),
+        cmocka_unit_test(what_was_made_inside_goes_with_its_scope_unless_kept),
         cmocka_unit_test(every_name_of_the_headers_that_ends_so_is_tried),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

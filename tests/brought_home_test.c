@@ -53,7 +53,7 @@ static void a_number_among_a_clamps_bounds_brings_the_other_home(void **state)
     }
 }
 
-static void a_value_on_a_card_comes_home_to_fill_a_mask(void **state)
+static void a_card_value_comes_home_to_fill_a_mask(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -125,7 +125,7 @@ int main(void)
         cmocka_unit_test(a_number_among_a_clamps_bounds_brings_the_other_home),
         cmocka_unit_test(the_number_of_classes_comes_home_unless_it_is_told),
         cmocka_unit_test(an_answer_about_all_of_a_tensor_comes_home),
-        cmocka_unit_test(a_value_on_a_card_comes_home_to_fill_a_mask),
+        cmocka_unit_test(a_card_value_comes_home_to_fill_a_mask),
     };
     return cmocka_run_group_tests_name("brought_home", tests, start, end);
 }

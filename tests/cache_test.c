@@ -35,7 +35,7 @@ static int setup(void **state)
 
 /* ---- in the log ---- */
 
-TEST(a_segment_is_told_before_the_first_block_and_holds_the_next)
+TEST(a_segment_precedes_its_first_block_and_holds_the_next)
 {
     (void)state;
     FY_SCOPE
@@ -61,7 +61,7 @@ TEST(a_segment_is_told_before_the_first_block_and_holds_the_next)
     assert_null(event_of("segment", 2));
 }
 
-TEST(a_cached_block_costs_the_card_nothing_and_counts_its_tenants)
+TEST(a_cached_block_costs_nothing_and_counts_its_tenants)
 {
     (void)state;
     for (int i = 0; i < 3; i++) fy_free(MIBS(3));
@@ -94,7 +94,7 @@ TEST(nothing_takes_no_block)
     assert_int_equal(fy_cuda_memory_reserved(NULL), 0);
 }
 
-TEST(a_call_that_fails_later_leaves_no_trace_but_the_segment)
+TEST(a_call_that_fails_later_leaves_only_its_segment)
 {
     (void)state;
     FY_SCOPE
@@ -140,7 +140,7 @@ TEST(fresh_and_freed_blocks_hold_different_fill_bytes)
     fy_storage_release(NULL, s);
 }
 
-TEST(a_block_that_another_stream_uses_is_left_alone_and_waits)
+TEST(a_block_that_another_stream_uses_is_not_reused_yet)
 {
     (void)state;
     fy_storage *s = fy_storage_make(NULL, fy_dev_at(1), 1000);
@@ -351,13 +351,13 @@ int main(void)
     setenv("FERRY_SIM", "h200:capacity=64MiB,gpus=2", 1);
     recorded_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_segment_is_told_before_the_first_block_and_holds_the_next, setup),
-        cmocka_unit_test_setup(a_cached_block_costs_the_card_nothing_and_counts_its_tenants, setup),
+        cmocka_unit_test_setup(a_segment_precedes_its_first_block_and_holds_the_next, setup),
+        cmocka_unit_test_setup(a_cached_block_costs_nothing_and_counts_its_tenants, setup),
         cmocka_unit_test_setup(a_block_that_cannot_be_cut_is_taken_whole, setup),
         cmocka_unit_test_setup(nothing_takes_no_block, setup),
-        cmocka_unit_test_setup(a_call_that_fails_later_leaves_no_trace_but_the_segment, setup),
+        cmocka_unit_test_setup(a_call_that_fails_later_leaves_only_its_segment, setup),
         cmocka_unit_test_setup(fresh_and_freed_blocks_hold_different_fill_bytes, setup),
-        cmocka_unit_test_setup(a_block_that_another_stream_uses_is_left_alone_and_waits, setup),
+        cmocka_unit_test_setup(a_block_that_another_stream_uses_is_not_reused_yet, setup),
         cmocka_unit_test_setup(a_full_card_names_what_lives_and_draws_its_pieces, setup),
         cmocka_unit_test_setup(what_can_never_fit_is_not_told_to_free_tensors, setup),
         cmocka_unit_test_setup(more_than_there_is_of_anything, setup),

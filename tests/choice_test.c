@@ -66,7 +66,7 @@ static void tell_peers(void)
 
 /* ---- FERRY_SIM ---- */
 
-static void every_card_is_complete_and_has_its_place_in_the_list(void **state)
+static void every_listed_card_is_found_and_complete(void **state)
 {
     (void)state;
     char keys[100], *key, *rest = keys;
@@ -104,7 +104,7 @@ static void what_is_not_said_stays_as_the_card_has_it(void **state)
                 "\"flops_f32\":3090000000000,\"memory_bandwidth\":192200000000,\"bus_bandwidth\":3000000000,");
 }
 
-static void nonsense_is_refused_with_the_thing_the_value_and_the_fix(void **state)
+static void nonsense_is_refused_with_thing_value_and_fix(void **state)
 {
     (void)state;
     assert_refused("gtx", "FERRY_SIM=gtx is not a known card; known: h200, laptop, old, as in FERRY_SIM=h200");
@@ -188,10 +188,10 @@ static void cards_see_each_other_unless_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_card_is_complete_and_has_its_place_in_the_list),
+        cmocka_unit_test(every_listed_card_is_found_and_complete),
         cmocka_unit_test(every_figure_can_be_overridden_with_its_unit),
         cmocka_unit_test(what_is_not_said_stays_as_the_card_has_it),
-        cmocka_unit_test(nonsense_is_refused_with_the_thing_the_value_and_the_fix),
+        cmocka_unit_test(nonsense_is_refused_with_thing_value_and_fix),
         cmocka_unit_test(visible_devices_are_renumbered_as_cuda_does),
         cmocka_unit_test(the_list_ends_at_the_first_that_is_no_card),
         cmocka_unit_test(where_none_is_visible_it_is_said_why),

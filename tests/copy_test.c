@@ -127,7 +127,7 @@ TEST(what_is_turned_round_is_laid_out_at_its_source)
     }
 }
 
-TEST(a_copy_onto_itself_does_nothing_and_one_onto_a_part_of_itself_fails)
+TEST(a_copy_onto_itself_does_nothing_and_an_overlap_fails)
 {
     (void)state;
     FY_SCOPE
@@ -170,7 +170,7 @@ TEST(a_failed_copy_changes_nothing)
         }
 }
 
-TEST(a_card_too_full_for_the_temporary_is_left_as_it_was)
+TEST(a_card_too_full_for_the_temporary_stays_unchanged)
 {
     (void)state;
     FY_SCOPE
@@ -288,9 +288,9 @@ int main(void)
         cmocka_unit_test(a_source_is_broadcast_and_cut_off),
         cmocka_unit_test(what_lies_otherwise_crosses_by_way_of_a_compact_temporary),
         cmocka_unit_test(what_is_turned_round_is_laid_out_at_its_source),
-        cmocka_unit_test(a_copy_onto_itself_does_nothing_and_one_onto_a_part_of_itself_fails),
+        cmocka_unit_test(a_copy_onto_itself_does_nothing_and_an_overlap_fails),
         cmocka_unit_test(a_failed_copy_changes_nothing),
-        cmocka_unit_test(a_card_too_full_for_the_temporary_is_left_as_it_was),
+        cmocka_unit_test(a_card_too_full_for_the_temporary_stays_unchanged),
         cmocka_unit_test(fill_reaches_every_element_of_any_layout_and_no_other),
         cmocka_unit_test(fill_takes_what_the_type_can_hold),
         cmocka_unit_test(a_silent_policy_copies_operands_and_flags_each_copy),

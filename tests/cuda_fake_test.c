@@ -2,6 +2,8 @@
  * kernels: the order of its calls, and what it says when one fails. It proves nothing about a card;
  * tests/gpu does that where there is one. Streams, points and times: cuda_stream_test.c; what
  * becomes of work that it does not wait for: finished_test.c. */
+#include <stdlib.h>
+
 #include "clock.h"
 #include "device.h"
 #include "event.h"
@@ -88,7 +90,7 @@ static void a_second_card_is_left_alone_until_it_is_used(void **state)
     void *p = take(&other, 4);
     assert_string_equal(fake.calls, "SetDevice:1 FuncGetAttributes HostAlloc Malloc");
     begin_calls();
-    give(&other, p);
+    put_back(&other, p);
     assert_string_equal(fake.calls, "SetDevice:1 Free");
     fy_backend_cuda.close(&other);
     assert_null(opening(&other, 2));
@@ -116,16 +118,16 @@ static void numbers_go_up_are_added_and_come_home(void **state)
     fy_copy_work c;
     (void)state;
     float *x = take(&dev, 512), *y = take(&dev, 512), *z = take(&dev, 512);
-    assert_true(copy_way(FY_WORD_h2d, x, a, sizeof a, &c) && copy_way(FY_WORD_h2d, y, b, sizeof b, &c));
-    fy_run_work w = add_work(x, y, z, 3);
-    assert_true(run(&dev, &w));
+    assert_true(copy_on_fake(FY_WORD_h2d, x, a, sizeof a, &c) && copy_on_fake(FY_WORD_h2d, y, b, sizeof b, &c));
+    fy_run_work w = add_on_fake(x, y, z, 3);
+    assert_true(start_work(&dev, &w));
     assert_string_equal(w.kernel, "add_f32");
-    drop_marks(&dev, &w.time);
-    assert_true(copy_way(FY_WORD_d2h, home, z, sizeof home, &c));
+    forget_marks(&dev, &w.time);
+    assert_true(copy_on_fake(FY_WORD_d2h, home, z, sizeof home, &c));
     assert_true(home[0] == 11 && home[1] == 22 && home[2] == 33);
     assert_int_equal(c.route, FY_WORD_staged);
     assert_false(c.was_async);
-    give(&dev, x), give(&dev, y), give(&dev, z);
+    put_back(&dev, x), put_back(&dev, y), put_back(&dev, z);
 }
 
 /* Fresh and freed memory is filled in the order of a stream where that is cheap; the log knows nothing of it. */
@@ -144,7 +146,7 @@ static void fill_bytes_are_written_where_that_is_cheap(void **state)
     begin_calls();
     assert_true(copy_of(&dev, &c));
     assert_string_equal(fake.calls, "");
-    give(&dev, p);
+    put_back(&dev, p);
 }
 
 static void memory_comes_and_goes_without_a_fill(void **state)
@@ -155,7 +157,7 @@ static void memory_comes_and_goes_without_a_fill(void **state)
     void *p = take(&dev, 4);
     assert_string_equal(fake.calls, "SetDevice Malloc");
     begin_calls();
-    give(&dev, p);
+    put_back(&dev, p);
     assert_string_equal(fake.calls, "SetDevice Free");
     fail_next("HostAlloc", cudaErrorLaunchFailure);
     assert_null(fy_backend_cuda.alloc(&dev, 4, FY_WORD_pinned, &t));
@@ -170,7 +172,7 @@ static void a_full_card_is_null_and_forgotten(void **state)
     assert_int_equal(fake.last, cudaSuccess);
     void *p = take(&dev, 4);
     assert_non_null(p);
-    give(&dev, p);
+    put_back(&dev, p);
 }
 
 /* ---- copies ---- */
@@ -185,7 +187,7 @@ static const char *calls_of(fy_word dir, bool pinned, bool async, fy_copy_work *
     return fake.calls;
 }
 
-static void a_copy_is_waited_for_unless_that_was_not_asked_and_need_not_be(void **state)
+static void a_copy_is_waited_for_unless_non_blocking_and_pinned(void **state)
 {
     fy_copy_work c;
     (void)state;
@@ -239,14 +241,14 @@ static void a_copy_between_cards_is_in_order_in_both(void **state)
                                     "SetDevice EventRecord@1 SetDevice:1 StreamWaitEvent@2");
     assert_true(c.was_async && c.route == FY_WORD_direct && c.time.ended);
     assert_string_equal(to, "abc");
-    drop_marks(&dev, &c.time);
+    forget_marks(&dev, &c.time);
     begin_calls();
     dev.peers = 0; /* and once is enough, where they are peers */
     assert_true(copy_of(&dev, &c));
     assert_null(strstr(fake.calls, "Enable"));
     assert_int_equal(c.route, FY_WORD_host);
-    drop_marks(&dev, &c.time);
-    give(&dev, from), give(&other, to);
+    forget_marks(&dev, &c.time);
+    put_back(&dev, from), put_back(&other, to);
 }
 
 /* ---- failures ---- */
@@ -255,17 +257,17 @@ static void a_failed_launch_names_the_kernel(void **state)
 {
     (void)state;
     float *p = take(&dev, 4);
-    fy_run_work w = add_work(p, p, p, 1);
+    fy_run_work w = add_on_fake(p, p, p, 1);
     fail_next("Launch", cudaErrorLaunchFailure);
-    assert_false(run(&dev, &w));
+    assert_false(start_work(&dev, &w));
     assert_string_equal(fy_fault.text, "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in add_f32)");
     assert_null(w.time.begun);
     fail_next("EventRecord", cudaErrorLaunchFailure);
-    assert_false(run(&dev, &w));
+    assert_false(start_work(&dev, &w));
     assert_non_null(strstr(fy_fault.text, "in cudaEventRecord"));
-    assert_true(run(&dev, &w)); /* and the lock was let go each time */
-    drop_marks(&dev, &w.time);
-    give(&dev, p);
+    assert_true(start_work(&dev, &w)); /* and the lock was let go each time */
+    forget_marks(&dev, &w.time);
+    put_back(&dev, p);
 }
 
 static void a_failed_copy_says_so(void **state)
@@ -274,15 +276,15 @@ static void a_failed_copy_says_so(void **state)
     fy_copy_work c;
     (void)state;
     fail_next("MemcpyDeviceToHost", cudaErrorLaunchFailure);
-    assert_false(copy_way(FY_WORD_d2h, host, card, 4, &c));
+    assert_false(copy_on_fake(FY_WORD_d2h, host, card, 4, &c));
     assert_non_null(strstr(fy_fault.text, "in cudaMemcpyAsync"));
     assert_string_equal(host, "abc");
     fail_next("StreamSynchronize", cudaErrorLaunchFailure);
-    assert_false(copy_way(FY_WORD_d2h, host, card, 4, &c));
+    assert_false(copy_on_fake(FY_WORD_d2h, host, card, 4, &c));
     assert_non_null(strstr(fy_fault.text, "in cudaStreamSynchronize"));
     fail_next("PointerGetAttributes", cudaErrorLaunchFailure);
-    assert_false(copy_way(FY_WORD_p2p, host, card, 4, &c));
-    assert_false(copy_way(FY_WORD_p2p, host, card, 4, &c)); /* host is on no card */
+    assert_false(copy_on_fake(FY_WORD_p2p, host, card, 4, &c));
+    assert_false(copy_on_fake(FY_WORD_p2p, host, card, 4, &c)); /* host is on no card */
     assert_non_null(strstr(fy_fault.text, "not a copy between two cards"));
 }
 
@@ -318,17 +320,17 @@ static void a_broken_card_tells_whose_assertion_failed(void **state)
 {
     float x[1] = {1};
     fy_time t;
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     (void)state;
     w.id = 77;
     breaks = cudaErrorAssert;
-    assert_true(run(&dev, &w));
-    drop_marks(&dev, &w.time);
+    assert_true(start_work(&dev, &w));
+    forget_marks(&dev, &w.time);
     assert_false(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
     assert_non_null(strstr(fy_fault.text, "device-side assert triggered"));
     assert_int_equal(fy_fault.work, 77);
     fake.sticky = 0;
-    *((cuda *)dev.state)->blame = 0;
+    forget_blame(&dev);
     fail_next("DeviceSynchronize", cudaErrorLaunchFailure); /* a fault of another kind: nobody can say */
     assert_false(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
     assert_int_equal(fy_fault.work, 0);
@@ -347,7 +349,7 @@ int main(void)
         WITH_CARDS(fill_bytes_are_written_where_that_is_cheap),
         WITH_CARDS(memory_comes_and_goes_without_a_fill),
         WITH_CARDS(a_full_card_is_null_and_forgotten),
-        WITH_CARDS(a_copy_is_waited_for_unless_that_was_not_asked_and_need_not_be),
+        WITH_CARDS(a_copy_is_waited_for_unless_non_blocking_and_pinned),
         WITH_CARDS(a_copy_that_was_waited_for_knows_its_times),
         WITH_CARDS(a_copy_between_cards_is_in_order_in_both),
         WITH_CARDS(a_failed_launch_names_the_kernel),

@@ -7,15 +7,15 @@
 
 /* ---- streams and points ---- */
 
-static void a_stream_is_made_when_it_is_first_used_once_for_each_card(void **state)
+static void a_stream_is_made_at_first_use_once_per_card(void **state)
 {
     float x[1] = {1};
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     (void)state;
     recording = false;
-    assert_true(run(&dev, &w)); /* the default stream is there already */
+    assert_true(start_work(&dev, &w)); /* the default stream is there already */
     w.stream = 32;
-    assert_true(run(&dev, &w) && run(&dev, &w) && run(&other, &w));
+    assert_true(start_work(&dev, &w) && start_work(&dev, &w) && start_work(&other, &w));
     assert_string_equal(fake.calls, "SetDevice Launch GetLastError SetDevice StreamCreate Launch@1 GetLastError "
                                     "SetDevice Launch@1 GetLastError SetDevice:1 StreamCreate Launch@2 GetLastError");
 }
@@ -61,13 +61,13 @@ static void a_point_that_was_never_put_asks_its_stream(void **state)
 static void a_point_is_not_done_before_its_time(void **state)
 {
     float x[1] = {1};
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     fy_point point = {0}, all = {.stream = 1};
     int64_t when;
     (void)state;
     recording = false;
     w.stream = 1;
-    assert_true(run(&dev, &w) && fy_backend_cuda.record(&dev, 1, &point));
+    assert_true(start_work(&dev, &w) && fy_backend_cuda.record(&dev, 1, &point));
     assert_false(fy_backend_cuda.done(&dev, &point, &when));
     assert_false(fy_backend_cuda.done(&dev, &all, &when));
     assert_int_equal(fake.last, cudaSuccess); /* a no is no error for the next call to find */
@@ -77,7 +77,7 @@ static void a_point_is_not_done_before_its_time(void **state)
     fy_backend_cuda.record(&dev, -1, &point);
 }
 
-static void a_stream_of_another_card_waits_and_the_host_does_not(void **state)
+static void another_cards_stream_waits_and_the_host_does_not(void **state)
 {
     fy_time t;
     fy_point point = {0};
@@ -96,14 +96,14 @@ static void a_stream_of_another_card_waits_and_the_host_does_not(void **state)
 static int64_t measured(double us, int64_t *start)
 {
     float x[1] = {1};
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     int64_t end;
     fake.work = us / 1000;
-    assert_true(run(&dev, &w));
+    assert_true(start_work(&dev, &w));
     fake.now += 1 + fake.work;
     assert_true(fy_backend_cuda.done(&dev, &(fy_point){.native = w.time.begun}, start));
     assert_true(fy_backend_cuda.done(&dev, &(fy_point){.native = w.time.ended}, &end));
-    drop_marks(&dev, &w.time);
+    forget_marks(&dev, &w.time);
     fake.calls[0] = 0;
     return end - *start;
 }
@@ -148,11 +148,11 @@ static void clocks_that_drift_apart_are_kept_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CARDS(a_stream_is_made_when_it_is_first_used_once_for_each_card),
+        WITH_CARDS(a_stream_is_made_at_first_use_once_per_card),
         WITH_CARDS(points_pass_and_waiting_asks_the_right_event),
         WITH_CARDS(a_point_that_was_never_put_asks_its_stream),
         WITH_CARDS(a_point_is_not_done_before_its_time),
-        WITH_CARDS(a_stream_of_another_card_waits_and_the_host_does_not),
+        WITH_CARDS(another_cards_stream_waits_and_the_host_does_not),
         WITH_CARDS(an_hour_later_microseconds_are_still_told),
         WITH_CARDS(clocks_that_drift_apart_are_kept_together),
     };

@@ -16,7 +16,7 @@ static void refused(int fd, const char *word)
     if (!strstr(err, word)) fail_msg("'%s' is not in: %s", word, err);
 }
 
-static void a_log_of_another_layout_and_other_files_are_refused_with_a_word(void **state)
+static void other_layouts_and_other_files_are_refused_with_a_reason(void **state)
 {
     (void)state;
     int fd = log_to_write(0), empty = memfd_create("empty", 0);
@@ -179,7 +179,7 @@ static void a_damaged_counter_ends_the_log_at_its_last_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_log_of_another_layout_and_other_files_are_refused_with_a_word),
+        cmocka_unit_test(other_layouts_and_other_files_are_refused_with_a_reason),
         cmocka_unit_test(a_folder_that_cannot_be_written_is_named),
         cmocka_unit_test(damaged_and_truncated_logs_never_crash_a_reader),
         cmocka_unit_test(a_damaged_counter_ends_the_log_at_its_last_event),

@@ -105,9 +105,9 @@ holds "without civetweb: ferry grade" grades
 holds "without civetweb: ferry serve says why not" serve_says_why
 holds "without civetweb: a lesson narrates" demo_narrates
 holds "a toolkit is found by its nvcc's own word" wrapped_nvcc
-holds "make run builds kernels for a card where a driver is, and nowhere else" kernels_for_a_card
+holds "make run builds card kernels only where a driver is" kernels_for_a_card
 holds "make all builds them wherever nvcc is" kernels_by_all
 holds "an nvcc without headers is said and done without" half_toolkit
-holds "a source that moved since an older build does not stop make" moved_source
-holds "what was built with a header that moved is built again" moved_header
+holds "an older build's moved source does not stop make" moved_source
+holds "what was built with a moved header is built again" moved_header
 finish

@@ -106,7 +106,7 @@ static void a_floats_remainder_is_exact(void **state)
     }
 }
 
-static void an_integer_by_zero_is_an_error_on_the_cpu_and_minus_one_on_the_card(void **state)
+static void integer_division_by_zero_fails_on_the_cpu_alone(void **state)
 {
     (void)state;
     fy_on_error(FY_RETURN);
@@ -351,7 +351,7 @@ int main(void)
         cmocka_unit_test(integers_wrap_around),
         cmocka_unit_test(quotients_are_rounded_down_and_remainders_have_the_divisors_sign),
         cmocka_unit_test(a_floats_remainder_is_exact),
-        cmocka_unit_test(an_integer_by_zero_is_an_error_on_the_cpu_and_minus_one_on_the_card),
+        cmocka_unit_test(integer_division_by_zero_fails_on_the_cpu_alone),
         cmocka_unit_test(powers_of_integers_stay_integers),
         cmocka_unit_test(nan_and_the_two_zeros_keep_what_they_are),
         cmocka_unit_test(masks_are_added_by_or_and_multiplied_by_and),

@@ -107,7 +107,7 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
 }
 
 /* Every run opens its devices; those that look at what it does are told, and others are not bothered. */
-static void why_the_card_is_simulated_is_said_once_to_those_who_look(void **state)
+static void why_the_card_is_simulated_is_said_once_to_viewers(void **state)
 {
     static const char *const looking[][2] = {
         {NULL, NULL}, {"FERRY_NARRATE", NULL}, {"FERRY_VIEW", NULL}, {"FERRY_NARRATE", "FERRY_VIEW"}};
@@ -163,7 +163,7 @@ static void a_data_race_is_told_once_with_line_and_fix(void **state)
     assert_int_equal(said_times("data race"), 0);
 }
 
-static void the_log_of_a_simulated_card_does_not_hang_on_the_machine(void **state)
+static void a_simulated_cards_log_does_not_depend_on_the_machine(void **state)
 {
     char asked[4096];
     (void)state;
@@ -204,7 +204,7 @@ static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **sta
     assert_refused("is not a known card");
 }
 
-static void a_card_too_large_for_this_machine_is_refused_with_a_fix(void **state)
+static void a_card_too_large_here_is_refused_with_a_fix(void **state)
 {
     (void)state;
     run_with("sim", "h200:capacity=60000GiB", tell);
@@ -248,13 +248,13 @@ int main(void)
         cmocka_unit_test(sim_is_512_mib_of_an_h200_and_says_so),
         cmocka_unit_test(none_means_no_cuda_and_the_cpu_works),
         cmocka_unit_test(auto_uses_a_card_or_tells_why_not),
-        cmocka_unit_test(why_the_card_is_simulated_is_said_once_to_those_who_look),
+        cmocka_unit_test(why_the_card_is_simulated_is_said_once_to_viewers),
         cmocka_unit_test(who_reads_modelled_times_is_told_once),
         cmocka_unit_test(a_data_race_is_told_once_with_line_and_fix),
-        cmocka_unit_test(the_log_of_a_simulated_card_does_not_hang_on_the_machine),
+        cmocka_unit_test(a_simulated_cards_log_does_not_depend_on_the_machine),
         cmocka_unit_test(capacity_is_what_ferry_sim_says_and_no_more),
         cmocka_unit_test(nonsense_in_the_environment_is_refused_with_value_and_fix),
-        cmocka_unit_test(a_card_too_large_for_this_machine_is_refused_with_a_fix),
+        cmocka_unit_test(a_card_too_large_here_is_refused_with_a_fix),
         cmocka_unit_test(names_are_read_as_pytorch_reads_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

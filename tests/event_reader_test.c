@@ -217,7 +217,7 @@ static trace assert_three_ways_agree(int fd)
     return lines;
 }
 
-static void each_kind_is_one_record_live_dead_and_as_a_line(void **state)
+static void each_kind_reads_alike_live_dead_and_as_a_line(void **state)
 {
     (void)state;
     int fd = log_to_write(0), full = log_to_write(16);
@@ -414,7 +414,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_and_lines_give_equal_records),
-        cmocka_unit_test(each_kind_is_one_record_live_dead_and_as_a_line),
+        cmocka_unit_test(each_kind_reads_alike_live_dead_and_as_a_line),
         cmocka_unit_test(a_run_that_was_read_changes_no_more),
         cmocka_unit_test(golden_logs_are_the_same_as_slots),
         cmocka_unit_test(damaged_lines_never_crash),

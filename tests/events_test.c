@@ -11,7 +11,7 @@
 
 /* ---- C11.5: who waits for what ---- */
 
-TEST(work_after_a_wait_for_an_event_begins_after_it_and_the_host_goes_on)
+TEST(work_waits_for_an_event_and_the_host_goes_on)
 {
     (void)state;
     FY_SCOPE
@@ -42,7 +42,7 @@ TEST(work_after_a_wait_for_an_event_begins_after_it_and_the_host_goes_on)
     }
 }
 
-TEST(to_wait_for_a_stream_is_to_wait_for_an_event_recorded_now)
+TEST(waiting_for_a_stream_equals_an_event_recorded_now)
 {
     (void)state;
     FY_SCOPE
@@ -81,7 +81,7 @@ TEST(an_event_stands_for_its_last_recording)
     }
 }
 
-TEST(a_stream_records_an_event_of_its_own_and_waits_across_cards)
+TEST(a_stream_records_its_own_event_and_waits_across_cards)
 {
     (void)state;
     FY_SCOPE
@@ -103,7 +103,7 @@ TEST(a_stream_records_an_event_of_its_own_and_waits_across_cards)
 
 /* ---- the host waits, or asks ---- */
 
-TEST(the_host_waits_for_an_event_or_a_stream_and_no_longer)
+TEST(the_host_waits_for_event_or_stream_and_no_longer)
 {
     (void)state;
     FY_SCOPE
@@ -132,7 +132,7 @@ TEST(the_host_waits_for_an_event_or_a_stream_and_no_longer)
     }
 }
 
-TEST(who_asks_does_not_wait_and_is_told_yes_in_the_end)
+TEST(a_query_never_waits_and_says_yes_in_the_end)
 {
     int asked = 0;
     (void)state;
@@ -182,7 +182,7 @@ TEST(the_time_between_two_events_is_the_models)
 
 /* ---- C11.6, C11.7: events ---- */
 
-TEST(an_event_that_was_never_recorded_is_reached_and_nobody_waits_for_it)
+TEST(an_unrecorded_event_is_reached_and_nobody_waits_for_it)
 {
     (void)state;
     FY_SCOPE
@@ -275,7 +275,7 @@ static void free_while_in_use(fy_stream *s, fy_tensor *home, bool told)
     fy_free(g);
 }
 
-TEST(memory_that_another_stream_still_uses_is_given_on_at_once)
+TEST(memory_still_used_by_another_stream_is_reused_at_once)
 {
     (void)state;
     FY_SCOPE
@@ -294,7 +294,7 @@ TEST(memory_that_another_stream_still_uses_is_given_on_at_once)
     }
 }
 
-TEST(recorded_it_is_kept_until_that_stream_has_got_past_its_end)
+TEST(recorded_memory_is_kept_until_the_stream_is_past_it)
 {
     (void)state;
     FY_SCOPE
@@ -320,7 +320,7 @@ TEST(recorded_it_is_kept_until_that_stream_has_got_past_its_end)
     }
 }
 
-TEST(its_own_stream_need_not_be_recorded_and_the_cpu_has_none)
+TEST(its_own_stream_needs_no_record_and_cpu_has_none)
 {
     (void)state;
     FY_SCOPE
@@ -339,7 +339,7 @@ TEST(its_own_stream_need_not_be_recorded_and_the_cpu_has_none)
     }
 }
 
-TEST(what_a_side_stream_makes_is_used_after_a_wait_alone)
+TEST(a_side_streams_result_is_used_only_after_a_wait)
 {
     (void)state;
     for (int waits = 0; waits < 2; waits++) FY_SCOPE
@@ -362,21 +362,21 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, quiet)
     const struct CMUnitTest tests[] = {
-        T(work_after_a_wait_for_an_event_begins_after_it_and_the_host_goes_on),
-        T(to_wait_for_a_stream_is_to_wait_for_an_event_recorded_now),
+        T(work_waits_for_an_event_and_the_host_goes_on),
+        T(waiting_for_a_stream_equals_an_event_recorded_now),
         T(an_event_stands_for_its_last_recording),
-        T(a_stream_records_an_event_of_its_own_and_waits_across_cards),
-        T(the_host_waits_for_an_event_or_a_stream_and_no_longer),
-        T(who_asks_does_not_wait_and_is_told_yes_in_the_end),
+        T(a_stream_records_its_own_event_and_waits_across_cards),
+        T(the_host_waits_for_event_or_stream_and_no_longer),
+        T(a_query_never_waits_and_says_yes_in_the_end),
         T(the_time_between_two_events_is_the_models),
-        T(an_event_that_was_never_recorded_is_reached_and_nobody_waits_for_it),
+        T(an_unrecorded_event_is_reached_and_nobody_waits_for_it),
         T(an_event_belongs_to_the_card_of_its_first_recording),
         T(times_are_for_events_that_were_made_for_them),
         T(a_freed_event_is_recognised),
-        T(memory_that_another_stream_still_uses_is_given_on_at_once),
-        T(recorded_it_is_kept_until_that_stream_has_got_past_its_end),
-        T(its_own_stream_need_not_be_recorded_and_the_cpu_has_none),
-        T(what_a_side_stream_makes_is_used_after_a_wait_alone),
+        T(memory_still_used_by_another_stream_is_reused_at_once),
+        T(recorded_memory_is_kept_until_the_stream_is_past_it),
+        T(its_own_stream_needs_no_record_and_cpu_has_none),
+        T(a_side_streams_result_is_used_only_after_a_wait),
     };
     setenv("FERRY_GPU", "sim", 1);
     setenv("FERRY_SIM", "h200:gpus=2", 1);

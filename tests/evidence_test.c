@@ -58,7 +58,7 @@ static void bytes_are_followed_through_copies_and_ops(void **state)
     handmade h = {0};
     right_run(&h);
     int useless = h.seq;
-    copy(&h, 1, 20, "h2d", 24);
+    hand_copy(&h, 1, 20, "h2d", 24);
     trace t;
     verdict v;
     grading g = open_grading(&h, &t, &v);
@@ -84,11 +84,11 @@ static void a_copy_that_is_only_looked_at_is_used(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
+    hand_begin(&h);
     int first = h.seq;
-    copy(&h, 1, 2, "h2d", 24);
+    hand_copy(&h, 1, 2, "h2d", 24);
     hand(&h, "'kind':'copy','src':{'storage':2},'dst':{'storage':9},'dir':'d2h','why':'print'");
-    copy(&h, 1, 3, "h2d", 24);
+    hand_copy(&h, 1, 3, "h2d", 24);
     hand(&h, "'kind':'host_read','storage':3,'via':'item'");
     trace t;
     verdict v;

@@ -224,7 +224,7 @@ static void a_growing_log_is_followed_until_its_writer_is_gone(void **state)
     feed_free(f);
 }
 
-static void a_slot_log_in_a_file_is_told_by_its_beginning(void **state)
+static void a_slot_log_file_is_recognised_by_its_beginning(void **state)
 {
     (void)state;
     char err[600] = "";
@@ -249,7 +249,7 @@ int main(void)
         cmocka_unit_test(what_is_no_log_is_refused_in_plain_words),
         cmocka_unit_test(a_huge_line_is_refused),
         cmocka_unit_test(a_growing_log_is_followed_until_its_writer_is_gone),
-        cmocka_unit_test(a_slot_log_in_a_file_is_told_by_its_beginning),
+        cmocka_unit_test(a_slot_log_file_is_recognised_by_its_beginning),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

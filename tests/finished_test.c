@@ -16,11 +16,11 @@ static uint32_t last_id;
 static uint32_t issue(fy_dev *d, int stream, double ms)
 {
     static float x[1] = {1};
-    fy_run_work w = add_work(x, x, x, 1);
+    fy_run_work w = add_on_fake(x, x, x, 1);
     w.id = ++last_id;
     w.stream = stream;
     fake.work = ms;
-    assert_true(run(d, &w));
+    assert_true(start_work(d, &w));
     fy_completion_add(
         NULL, &(fy_completion){.dev = d, .stream = stream, .id = w.id, .engine = FY_WORD_compute, .time = w.time});
     return w.id;
@@ -130,7 +130,7 @@ static void the_work_of_a_broken_card_does_not_end(void **state)
     assert_string_equal(kinds(), "");
 }
 
-static void without_a_log_there_are_no_marks_and_nothing_is_told(void **state)
+static void without_a_log_nothing_is_marked_and_nothing_told(void **state)
 {
     (void)state;
     since();
@@ -151,7 +151,7 @@ int main(void)
         WITH_CARDS(a_copy_is_told_with_its_time_on_the_bus),
         WITH_CARDS(cards_are_told_of_apart),
         WITH_CARDS(the_work_of_a_broken_card_does_not_end),
-        WITH_CARDS(without_a_log_there_are_no_marks_and_nothing_is_told),
+        WITH_CARDS(without_a_log_nothing_is_marked_and_nothing_told),
     };
     recorded_start();
     int failed_tests = cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void a_fork_ends_while_other_threads_multiply(void **state)
     for (int i = 0; i < 10; i++) assert_int_equal(status_of(forks_while_others_multiply), 0);
 }
 
-static void a_child_finds_no_lock_held_by_a_thread_that_it_has_not(void **state)
+static void a_child_finds_no_lock_held_by_a_missing_thread(void **state)
 {
     (void)state;
     assert_int_equal(status_of(forks_while_others_make_tensors), 0);
@@ -153,7 +153,7 @@ int main(void)
         cmocka_unit_test(an_exit_ends_while_other_threads_multiply),
 #ifndef __SANITIZE_ADDRESS__
         cmocka_unit_test(a_fork_ends_while_other_threads_multiply),
-        cmocka_unit_test(a_child_finds_no_lock_held_by_a_thread_that_it_has_not),
+        cmocka_unit_test(a_child_finds_no_lock_held_by_a_missing_thread),
 #endif
         cmocka_unit_test(a_child_uses_a_card_that_its_parent_did_not),
         cmocka_unit_test(a_child_is_told_that_the_card_is_its_parents),

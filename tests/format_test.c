@@ -165,7 +165,7 @@ static void assert_golden(uint64_t seq, const char *kind, const char *fields)
     fy_log_close(log);
 }
 
-static void every_kind_prints_all_its_fields_in_the_order_of_the_schema(void **state)
+static void every_kind_prints_all_its_fields_in_schema_order(void **state)
 {
     (void)state;
     int kinds = 1;
@@ -375,7 +375,7 @@ static void the_readme_names_every_file_of_its_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_kind_prints_all_its_fields_in_the_order_of_the_schema, fresh_log, close_log),
+        cmocka_unit_test_setup_teardown(every_kind_prints_all_its_fields_in_schema_order, fresh_log, close_log),
         cmocka_unit_test_setup_teardown(every_kind_is_valid_with_none_of_its_optional_fields, fresh_log, close_log),
         cmocka_unit_test(the_validator_names_what_is_wrong),
         cmocka_unit_test(doubles_are_the_shortest_that_read_back),

@@ -1,4 +1,4 @@
-/* fuzz_test.c: random programs (fuzz.c) keep the laws. */
+/* fuzz_test.c: random programs (fuzzer/fuzz.c) keep the laws. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

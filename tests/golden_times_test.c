@@ -111,7 +111,7 @@ static void the_ways_rank_as_pytorchs_tutorial_says(void **state)
 
 /* The text asks whether a parcel that is 1024 times as heavy travels 1024 times as long: it pays its weight, and the
  * fare is the same. On the wire, there and back: 128 bytes at 50 GB/s are 3 ns, 128 KiB 2621. */
-static void a_parcel_travels_longer_than_a_letter_and_not_a_thousand_times(void **state)
+static void a_parcel_travels_longer_than_a_letter_but_not_thousandfold(void **state)
 {
     (void)state;
     int marks[3], n = 0;
@@ -157,7 +157,7 @@ static void in_one_stream_copies_and_work_take_turns(void **state)
     assert_true(llabs(took - want) < BATCHES * WORKS); /* parts are rounded */
 }
 
-static void in_two_streams_the_next_batch_travels_while_this_one_is_worked_on(void **state)
+static void in_two_streams_the_next_batch_travels_during_work(void **state)
 {
     (void)state;
     const char *way = "demo: two streams";
@@ -190,11 +190,11 @@ int main(void)
         cmocka_unit_test(the_ways_rank_as_pytorchs_tutorial_says),
     };
     const struct CMUnitTest round_trip[] = {
-        cmocka_unit_test(a_parcel_travels_longer_than_a_letter_and_not_a_thousand_times),
+        cmocka_unit_test(a_parcel_travels_longer_than_a_letter_but_not_thousandfold),
     };
     const struct CMUnitTest overlap[] = {
         cmocka_unit_test(in_one_stream_copies_and_work_take_turns),
-        cmocka_unit_test(in_two_streams_the_next_batch_travels_while_this_one_is_worked_on),
+        cmocka_unit_test(in_two_streams_the_next_batch_travels_during_work),
         cmocka_unit_test(nothing_in_it_is_a_data_race),
     };
     int failed = cmocka_run_group_tests_name("golden_times", pinning, open_pinning, close_log);

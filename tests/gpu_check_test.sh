@@ -54,7 +54,7 @@ holds "make gpu-check builds its folder" make -s B="$B" "${short[@]}" gpu-check
 holds "it carries every solution and every wrong answer, with inputs" carries
 holds "it has at most 48 MiB, stripped" small
 holds "what it needs but glibc is in it" needs_glibc_alone
-holds "a larger one is refused, and what is large is said" refuses_a_large_one
+holds "a larger one is refused, saying what is large" refuses_a_large_one
 holds "the simulated card agrees with itself on every case" agrees
 holds "it gives PyTorch's answers there" answers
 holds "every operation agrees with the CPU" equal_ops

@@ -15,7 +15,7 @@ static void a_right_run_passes_every_check(void **state)
     (void)state;
     handmade h = {0};
     right_run(&h);
-    verdict v = judge(&h);
+    verdict v = judge_lines(&h);
     if (!v.pass) fail_msg("%s: %s", verdict_failure(&v)->name, verdict_message(&v));
     assert_int_equal(v.passed, v.checks);
     assert_true(v.checks >= 5);
@@ -34,11 +34,11 @@ static void a_run_without_an_answer_says_what_is_missing(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
+    hand_begin(&h);
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "answered", "fy_answer(\"h\", ...)");
-    begin(&h);
-    answer(&h, "g", 5, "cpu", NULL);
+    hand_begin(&h);
+    hand_answer(&h, "g", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "answered", "called \"g\"");
 }
@@ -59,11 +59,11 @@ static void an_error_is_named_with_its_line(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
+    hand_begin(&h);
     hand(&h, "'kind':'error','code':'shape','message':'mat1 and mat2 shapes cannot be multiplied','line':17");
     hand(&h, "'kind':'end','status':1");
     assert_fails(&h, "answered", "at line 17: mat1 and mat2");
-    begin(&h);
+    hand_begin(&h);
     hand(&h, "'kind':'error','code':'device_mismatch','message':'cuda:0 and cpu!','call':'fy_add(a, "
              "b)','line':18");
     hand(&h, "'kind':'end','status':1");
@@ -76,11 +76,11 @@ static void a_nan_matches_nothing(void **state)
     const char *spoilt[] = {"'nan'", "'inf'", "'-inf'", "null", "'2'", "[]", "1e39", "1e400", "-1e308"};
     for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
         handmade h = {0};
-        begin(&h);
-        copy(&h, 1, 2, "h2d", 24);
-        op(&h, "mul", "cuda:0", 2, 4);
-        copy(&h, 4, 5, "d2h", 24);
-        answer(&h, "h", 5, "cpu", spoilt[i]);
+        hand_begin(&h);
+        hand_copy(&h, 1, 2, "h2d", 24);
+        hand_op(&h, "mul", "cuda:0", 2, 4);
+        hand_copy(&h, 4, 5, "d2h", 24);
+        hand_answer(&h, "h", 5, "cpu", spoilt[i]);
         hand(&h, "'kind':'end','status':0");
         assert_fails(&h, "right-numbers", "h[1][1]");
     }
@@ -90,13 +90,13 @@ static void an_answer_with_a_part_of_its_values_fails(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
+    hand_begin(&h);
     hand(&h, "'kind':'tensor','tensor':5,'storage':5,'shape':[2,3],'dtype':'float32'");
     hand(&h, "'kind':'answer','name':'h','tensor':5,'storage':5,'device':'cpu','line':19");
     hand(&h, "'kind':'values','tensor':5,'first':0,'data':[1,2],'count':6");
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "right-numbers", "a part of its values");
-    begin(&h);
+    hand_begin(&h);
     hand(&h, "'kind':'answer','name':'h','tensor':5,'storage':5,'device':'cpu','line':19");
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "answered", "too large");
@@ -110,7 +110,7 @@ static void of_two_answers_the_last_counts(void **state)
     h.size = (size_t)(strstr(h.text, "\"end\"") - h.text);
     while (h.text[h.size - 1] != '\n') h.size--;
     h.seq--;
-    answer(&h, "h", 6, "cpu", "99");
+    hand_answer(&h, "h", 6, "cpu", "99");
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "right-numbers", "h[1][1] is 99");
 }
@@ -143,22 +143,22 @@ static void forged_verdicts_change_nothing(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
+    hand_begin(&h);
     hand(&h, "'kind':'check','lesson':'%s','check':'answered','pass':true", LESSON);
     hand(&h, "'kind':'grade','lesson':'%s','pass':true,'passed':9,'checks':9", LESSON);
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "answered", "fy_answer");
 }
 
-static void values_carried_to_the_card_and_back_are_not_computed_there(void **state)
+static void values_carried_to_the_card_are_not_computed_there(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
-    op(&h, "mul", "cpu", 1, 2);
-    copy(&h, 2, 3, "h2d", 24);
-    copy(&h, 3, 5, "d2h", 24);
-    answer(&h, "h", 5, "cpu", NULL);
+    hand_begin(&h);
+    hand_op(&h, "mul", "cpu", 1, 2);
+    hand_copy(&h, 2, 3, "h2d", 24);
+    hand_copy(&h, 3, 5, "d2h", 24);
+    hand_answer(&h, "h", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "ran-on-the-card", "x never crossed the bus: fy_mul at line 15 ran on cpu");
 }
@@ -167,11 +167,11 @@ static void an_answer_of_another_origin_fails(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
-    copy(&h, 1, 2, "h2d", 24);
-    op(&h, "mul", "cuda:0", 8, 9);
-    copy(&h, 9, 5, "d2h", 24);
-    answer(&h, "h", 5, "cpu", NULL);
+    hand_begin(&h);
+    hand_copy(&h, 1, 2, "h2d", 24);
+    hand_op(&h, "mul", "cuda:0", 8, 9);
+    hand_copy(&h, 9, 5, "d2h", 24);
+    hand_answer(&h, "h", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "ran-on-the-card", "leads from x to h");
 }
@@ -180,28 +180,28 @@ static void work_after_the_answer_does_not_count(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
-    answer(&h, "h", 5, "cpu", NULL);
-    copy(&h, 1, 2, "h2d", 24);
-    copy(&h, 2, 5, "d2h", 24);
+    hand_begin(&h);
+    hand_answer(&h, "h", 5, "cpu", NULL);
+    hand_copy(&h, 1, 2, "h2d", 24);
+    hand_copy(&h, 2, 5, "d2h", 24);
     hand(&h, "'kind':'end','status':0");
     assert_fails(&h, "ran-on-the-card", "leads from x to h");
 }
 
-static void copies_beyond_the_limit_are_counted_and_the_first_is_named(void **state)
+static void copies_beyond_the_limit_are_counted_and_the_first_named(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
-    copy(&h, 1, 2, "h2d", 24);
-    copy(&h, 1, 3, "h2d", 24);
-    op(&h, "mul", "cuda:0", 2, 4);
-    turns(&h, 4);
-    op(&h, "add", "cuda:0", 4, 4);
-    copy(&h, 4, 5, "d2h", 24);
-    answer(&h, "h", 5, "cpu", NULL);
+    hand_begin(&h);
+    hand_copy(&h, 1, 2, "h2d", 24);
+    hand_copy(&h, 1, 3, "h2d", 24);
+    hand_op(&h, "mul", "cuda:0", 2, 4);
+    hand_turns(&h, 4);
+    hand_op(&h, "add", "cuda:0", 4, 4);
+    hand_copy(&h, 4, 5, "d2h", 24);
+    hand_answer(&h, "h", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");
-    verdict v = judge(&h);
+    verdict v = judge_lines(&h);
     const struct verdict_check *c = verdict_failure(&v);
     assert_string_equal(c->name, "crossings-there");
     assert_string_equal(c->expected, "1 copy to the card allowed");
@@ -227,7 +227,7 @@ static void huge_and_broken_fields_are_no_trouble(void **state)
     hand(&h, "'kind':'op','name':[],'in':{'a':1},'out':7,'device':3");
     hand(&h, "'kind':'tensor','tensor':4294967295,'shape':[1e300,'a',-1]");
     hand(&h, "'kind':'end','status':0");
-    verdict v = judge(&h);
+    verdict v = judge_lines(&h);
     assert_string_equal(verdict_failure(&v)->name, "few-bytes");
     hand_end(&h);
 }
@@ -274,10 +274,10 @@ int main(void)
         cmocka_unit_test(a_second_session_is_a_forgery),
         cmocka_unit_test(a_run_with_another_seed_is_not_this_run),
         cmocka_unit_test(forged_verdicts_change_nothing),
-        cmocka_unit_test(values_carried_to_the_card_and_back_are_not_computed_there),
+        cmocka_unit_test(values_carried_to_the_card_are_not_computed_there),
         cmocka_unit_test(an_answer_of_another_origin_fails),
         cmocka_unit_test(work_after_the_answer_does_not_count),
-        cmocka_unit_test(copies_beyond_the_limit_are_counted_and_the_first_is_named),
+        cmocka_unit_test(copies_beyond_the_limit_are_counted_and_the_first_named),
         cmocka_unit_test(huge_and_broken_fields_are_no_trouble),
         cmocka_unit_test(an_unknown_lesson_or_a_broken_log_is_not_judged),
         cmocka_unit_test(inputs_that_do_not_fit_fail_and_do_not_crash),

@@ -17,7 +17,7 @@ static int returning(void **state)
     return 0;
 }
 
-static void a_shape_with_a_0_holds_nothing_however_large_the_rest(void **state)
+static void a_shape_with_0_holds_nothing_however_large_the_rest(void **state)
 {
     (void)state;
     fy_tensor *x = fy_zeros((HUGE_SIZE, HUGE_SIZE, 0)), *y = fy_zeros((0, HUGE_SIZE, HUGE_SIZE), .device = "cuda");
@@ -90,7 +90,7 @@ static void a_size_of_1_may_have_any_stride(void **state)
     assert_null(fy_error());
 }
 
-static void a_range_of_whole_numbers_is_exact_beyond_2_to_the_53(void **state)
+static void whole_number_ranges_are_exact_beyond_2_to_the_53(void **state)
 {
     (void)state;
     const int64_t big = INT64_C(1) << 53;
@@ -116,12 +116,12 @@ static void a_range_of_whole_numbers_is_exact_beyond_2_to_the_53(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shape_with_a_0_holds_nothing_however_large_the_rest),
+        cmocka_unit_test(a_shape_with_0_holds_nothing_however_large_the_rest),
         cmocka_unit_test(nothing_cannot_be_viewed_as_more_than_int64_counts),
         cmocka_unit_test(views_of_nothing_never_wrap_around),
         cmocka_unit_test(what_is_computed_of_nothing_is_right_beside_huge_sizes),
         cmocka_unit_test(a_size_of_1_may_have_any_stride),
-        cmocka_unit_test(a_range_of_whole_numbers_is_exact_beyond_2_to_the_53),
+        cmocka_unit_test(whole_number_ranges_are_exact_beyond_2_to_the_53),
     };
     return cmocka_run_group_tests_name("huge_shape", tests, returning, NULL);
 }

@@ -201,7 +201,7 @@ static void operands_apart_are_called_by_their_names(void **state)
 
 /* ---- a size that hangs on values ---- */
 
-static void a_size_comes_to_the_host_and_the_log_says_so(void **state)
+static void a_size_comes_to_the_host_and_is_logged(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -307,7 +307,7 @@ int main(void)
         cmocka_unit_test(an_op_costs_what_its_index_names),
         cmocka_unit_test(a_wrong_index_on_the_cpu_is_told_at_once),
         cmocka_unit_test(operands_apart_are_called_by_their_names),
-        cmocka_unit_test(a_size_comes_to_the_host_and_the_log_says_so),
+        cmocka_unit_test(a_size_comes_to_the_host_and_is_logged),
         cmocka_unit_test(large_masks_pick_what_they_should),
         cmocka_unit_test(a_mask_of_the_host_is_brought_for_the_op),
         cmocka_unit_test(a_race_spoils_the_values_and_nothing_else),

@@ -116,11 +116,11 @@ holds "the program runs" runs ./a.out
 holds "the program without the viewer runs" runs ./core.out
 holds "ferry-core needs no web library" webless
 holds "FERRY_TRACE writes the run" traces
-holds "FERRY_VIEW=1 shows a program of one's own and leaves its arguments alone" views
+holds "FERRY_VIEW=1 shows one's own program and leaves its arguments alone" views
 holds "a lesson executable alone serves its run" lone_lesson
 holds "a program builds against build/ by pkg-config" uninstalled
 holds "C++ may include ferry.h" cplusplus
 holds "the installed ferry lists the lessons" lists
 holds "the installed ferry grades" grades
-holds "it builds nothing in a folder that others may write to" refuses_to_build
+holds "it builds nothing in a folder writable by others" refuses_to_build
 finish

@@ -228,7 +228,7 @@ static void one_kill(unsigned round)
     close(fd);
 }
 
-static void after_200_kills_the_log_holds_all_that_was_emitted_without_a_hole(void **state)
+static void after_200_kills_the_log_holds_everything_emitted_without_holes(void **state)
 {
     (void)state;
     start_viewer();
@@ -239,7 +239,7 @@ static void after_200_kills_the_log_holds_all_that_was_emitted_without_a_hole(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(after_200_kills_the_log_holds_all_that_was_emitted_without_a_hole),
+        cmocka_unit_test(after_200_kills_the_log_holds_everything_emitted_without_holes),
     };
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return cmocka_run_group_tests_name("kill", tests, NULL, NULL);

@@ -49,7 +49,7 @@ static bool names_line(int line, const char *call)
     return fy_error() && strstr(fy_error(), want);
 }
 
-TEST(the_error_surfaces_at_a_later_call_that_names_the_line_at_fault)
+TEST(the_error_surfaces_later_and_names_the_line_at_fault)
 {
     (void)state;
     ALONE("");
@@ -78,7 +78,7 @@ TEST(whoever_waits_first_is_told)
     assert_true(names_line(line, "fy_cross_entropy"));
 }
 
-TEST(an_event_or_a_stream_that_is_waited_for_tells_as_well)
+TEST(waiting_for_an_event_or_stream_reports_it_too)
 {
     (void)state;
     ALONE("");
@@ -102,7 +102,7 @@ TEST(an_event_or_a_stream_that_is_waited_for_tells_as_well)
     assert_true(names_line(line, "fy_cross_entropy"));
 }
 
-TEST(the_card_is_of_no_use_afterwards_and_the_others_are)
+TEST(the_card_is_useless_afterwards_and_the_others_are_not)
 {
     (void)state;
     ALONE("");
@@ -145,7 +145,7 @@ TEST(under_launch_blocking_the_line_at_fault_tells_itself)
     assert_non_null(strstr(fy_error(), "fix that call"));
 }
 
-TEST(under_launch_blocking_the_host_waits_for_each_piece_of_work)
+TEST(under_launch_blocking_the_host_waits_for_all_work)
 {
     (void)state;
     ALONE("FERRY_LAUNCH_BLOCKING=1");
@@ -173,7 +173,7 @@ TEST(under_launch_blocking_the_host_waits_for_each_piece_of_work)
     assert_null(event_of("data_race", 0));
 }
 
-TEST(cudas_own_word_means_the_same_and_ferrys_goes_before_it)
+TEST(cudas_own_variable_works_too_and_ferrys_takes_precedence)
 {
     (void)state;
     if (!is_child) {
@@ -216,13 +216,13 @@ TEST(the_last_65536_works_are_remembered)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_error_surfaces_at_a_later_call_that_names_the_line_at_fault),
+        cmocka_unit_test(the_error_surfaces_later_and_names_the_line_at_fault),
         cmocka_unit_test(whoever_waits_first_is_told),
-        cmocka_unit_test(an_event_or_a_stream_that_is_waited_for_tells_as_well),
-        cmocka_unit_test(the_card_is_of_no_use_afterwards_and_the_others_are),
+        cmocka_unit_test(waiting_for_an_event_or_stream_reports_it_too),
+        cmocka_unit_test(the_card_is_useless_afterwards_and_the_others_are_not),
         cmocka_unit_test(under_launch_blocking_the_line_at_fault_tells_itself),
-        cmocka_unit_test(under_launch_blocking_the_host_waits_for_each_piece_of_work),
-        cmocka_unit_test(cudas_own_word_means_the_same_and_ferrys_goes_before_it),
+        cmocka_unit_test(under_launch_blocking_the_host_waits_for_all_work),
+        cmocka_unit_test(cudas_own_variable_works_too_and_ferrys_takes_precedence),
         cmocka_unit_test(the_cpu_tells_at_once),
         cmocka_unit_test(the_last_65536_works_are_remembered),
     };

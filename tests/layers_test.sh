@@ -71,7 +71,7 @@ an_upward_call_is_seen() { # the judge itself
 holds "every folder of lib, viewer and www has a floor" every_folder_has_a_floor
 holds "no object refers to a floor above its own" go_down 1000 symbols
 holds "no C file includes a floor above its own" go_down 500 includes
-holds "no module of the page imports a floor above its own" go_down 30 imports
+holds "no page module imports a floor above its own" go_down 30 imports
 holds "no two headers share a name" one_name_one_header
 holds "an upward reference is noticed and shown" an_upward_call_is_seen
 finish

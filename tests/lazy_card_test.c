@@ -4,6 +4,9 @@
 #include "cuda_on_fake.h"
 #undef fy_dev_at /* the library's own from here on */
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,7 +102,7 @@ static void is_too_old(void)
         assert_int_equal(child(body), 0); \
     }
 
-CASE(a_program_that_stays_on_the_cpu_calls_nothing_of_cuda, stays_on_the_cpu)
+CASE(a_program_on_the_cpu_alone_calls_nothing_of_cuda, stays_on_the_cpu)
 CASE(nor_do_its_children, forks_first)
 CASE(the_first_card_named_is_opened_and_no_other, names_a_card)
 CASE(counting_opens_the_first_card_alone, counts)
@@ -109,7 +112,7 @@ CASE(a_card_too_old_is_simulated_and_that_is_said, is_too_old)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_that_stays_on_the_cpu_calls_nothing_of_cuda),
+        cmocka_unit_test(a_program_on_the_cpu_alone_calls_nothing_of_cuda),
         cmocka_unit_test(nor_do_its_children),
         cmocka_unit_test(the_first_card_named_is_opened_and_no_other),
         cmocka_unit_test(counting_opens_the_first_card_alone),

@@ -8,7 +8,7 @@
 
 #include "lesson_folders.h"
 
-static void every_folder_of_lessons_has_a_check_and_the_other_way_round(void **state)
+static void every_lesson_folder_has_a_check_and_vice_versa(void **state)
 {
     (void)state;
     int folders = 0, checks = 0;
@@ -134,7 +134,7 @@ static void no_demo_gives_its_exercise_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_folder_of_lessons_has_a_check_and_the_other_way_round),
+        cmocka_unit_test(every_lesson_folder_has_a_check_and_vice_versa),
         cmocka_unit_test(every_lesson_has_its_words_and_three_hints),
         cmocka_unit_test(starter_and_solution_differ_only_between_the_marks),
         cmocka_unit_test(programs_are_short_and_plain),

@@ -185,7 +185,7 @@ static void fail_wrong(const char *lesson, const cJSON *facts, const char *file)
         if (!strcmp(v.check[i].name, "right-numbers") && v.check[i].pass) right_numbers_wrong_place = true;
 }
 
-static void every_wrong_answer_fails_with_its_check_and_one_has_the_right_numbers(void **state)
+static void every_wrong_answer_fails_its_check_one_with_right_numbers(void **state)
 {
     (void)state;
     for (int i = 0; lesson_checks[i]; i++) {
@@ -269,7 +269,7 @@ int main(void)
         cmocka_unit_test(every_program_builds_without_a_warning),
         cmocka_unit_test(every_starter_fails_for_the_stated_reason),
         cmocka_unit_test(every_solution_passes_with_five_seeds_and_both_sizes),
-        cmocka_unit_test(every_wrong_answer_fails_with_its_check_and_one_has_the_right_numbers),
+        cmocka_unit_test(every_wrong_answer_fails_its_check_one_with_right_numbers),
         cmocka_unit_test(every_answer_depends_on_the_seed),
         cmocka_unit_test(every_demo_goes_there_works_and_comes_home),
     };

@@ -26,7 +26,7 @@ static void *write_notes(void *which)
     return NULL;
 }
 
-static void every_event_of_many_threads_is_there_once_and_in_its_threads_order(void **state)
+static void every_threads_events_are_there_once_and_in_order(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
@@ -102,7 +102,7 @@ static void the_last_slot_says_that_the_limit_was_reached(void **state)
     close(fd);
 }
 
-static void a_full_arena_ends_the_log_before_an_event_loses_its_bytes(void **state)
+static void a_full_arena_ends_the_log_before_events_lose_bytes(void **state)
 {
     (void)state;
     int fd = log_to_write(4000);
@@ -132,7 +132,7 @@ static void a_full_arena_ends_the_log_before_an_event_loses_its_bytes(void **sta
 /* The line after its seq. */
 static const char *said(const char *line) { return strchr(line, ','); }
 
-static void an_op_of_the_host_reads_as_if_told_one_by_one(void **state)
+static void a_host_op_reads_as_if_logged_one_by_one(void **state)
 {
     (void)state;
     int fd = log_to_write(4096);
@@ -207,7 +207,7 @@ static void a_full_disk_ends_the_log_and_not_the_program(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void verdicts_are_appended_to_a_full_log_of_a_dead_program(void **state)
+static void verdicts_are_appended_to_a_dead_programs_full_log(void **state)
 {
     (void)state;
     int fd = log_to_write(20);
@@ -232,7 +232,7 @@ static void verdicts_are_appended_to_a_full_log_of_a_dead_program(void **state)
 
 /* ---- unpublished slots ---- */
 
-static void an_unpublished_slot_holds_readers_while_the_writer_lives_and_is_lost_after(void **state)
+static void an_unpublished_slot_holds_readers_only_while_the_writer_lives(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
@@ -270,7 +270,7 @@ static void write_when_told(int fd, int told, int tell)
     raise(SIGKILL);
 }
 
-static void a_reader_follows_a_writer_in_another_process_and_notices_its_death(void **state)
+static void a_reader_follows_another_process_and_notices_its_death(void **state)
 {
     (void)state;
     int to[2], from[2];
@@ -306,15 +306,15 @@ static void a_reader_follows_a_writer_in_another_process_and_notices_its_death(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_event_of_many_threads_is_there_once_and_in_its_threads_order),
+        cmocka_unit_test(every_threads_events_are_there_once_and_in_order),
         cmocka_unit_test(no_thread_but_the_first_is_ever_number_0),
-        cmocka_unit_test(an_op_of_the_host_reads_as_if_told_one_by_one),
+        cmocka_unit_test(a_host_op_reads_as_if_logged_one_by_one),
         cmocka_unit_test(the_last_slot_says_that_the_limit_was_reached),
-        cmocka_unit_test(a_full_arena_ends_the_log_before_an_event_loses_its_bytes),
+        cmocka_unit_test(a_full_arena_ends_the_log_before_events_lose_bytes),
         cmocka_unit_test(a_full_disk_ends_the_log_and_not_the_program),
-        cmocka_unit_test(verdicts_are_appended_to_a_full_log_of_a_dead_program),
-        cmocka_unit_test(an_unpublished_slot_holds_readers_while_the_writer_lives_and_is_lost_after),
-        cmocka_unit_test(a_reader_follows_a_writer_in_another_process_and_notices_its_death),
+        cmocka_unit_test(verdicts_are_appended_to_a_dead_programs_full_log),
+        cmocka_unit_test(an_unpublished_slot_holds_readers_only_while_the_writer_lives),
+        cmocka_unit_test(a_reader_follows_another_process_and_notices_its_death),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

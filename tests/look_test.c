@@ -170,7 +170,7 @@ TEST(given_inputs_follow_the_list_and_the_seed)
     assert_memory_not_equal(want, other, sizeof want);
 }
 
-TEST(an_answer_is_recorded_whole_without_a_copy_of_the_users)
+TEST(an_answer_is_recorded_whole_without_a_user_copy)
 {
     (void)state;
     FY_SCOPE
@@ -218,7 +218,7 @@ int main(void)
         cmocka_unit_test(data_points_at_the_first_element_of_a_view),
         cmocka_unit_test(print_looks_like_pytorchs),
         cmocka_unit_test(given_inputs_follow_the_list_and_the_seed),
-        cmocka_unit_test(an_answer_is_recorded_whole_without_a_copy_of_the_users),
+        cmocka_unit_test(an_answer_is_recorded_whole_without_a_user_copy),
         cmocka_unit_test(notes_and_waits_are_recorded),
     };
     int failed = cmocka_run_group_tests_name("look", tests, NULL, NULL);

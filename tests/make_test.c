@@ -50,7 +50,7 @@ TEST(what_is_like_another_has_its_dense_layout)
 }
 
 /* What nobody set shows: NaN, -1, 255, true; on a card what fresh VRAM holds, and then what a freed block left. */
-TEST(empty_memory_is_the_same_in_every_run_and_no_op)
+TEST(empty_memory_is_alike_in_every_run_and_no_op)
 {
     (void)state;
     for (int i = 0; i < 2; i++) FY_SCOPE
@@ -199,7 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_factory_makes_every_type_on_both_devices),
         cmocka_unit_test(what_is_like_another_has_its_dense_layout),
-        cmocka_unit_test(empty_memory_is_the_same_in_every_run_and_no_op),
+        cmocka_unit_test(empty_memory_is_alike_in_every_run_and_no_op),
         cmocka_unit_test(random_numbers_like_another_follow_its_memory),
         cmocka_unit_test(classes_become_rows_and_wrong_ones_are_told),
         cmocka_unit_test(triangles_reach_every_diagonal),

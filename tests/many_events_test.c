@@ -8,11 +8,11 @@
 #include "logs.h"
 #include "right_run.h"
 
-static void a_run_of_too_many_events_fails_and_says_what_it_may_be(void **state)
+static void a_run_of_too_many_events_fails_and_explains_why(void **state)
 {
     (void)state;
     handmade h = {0};
-    begin(&h);
+    hand_begin(&h);
     char *all = malloc((size_t)TRACE_MOST * 60 + h.size);
     assert_non_null(all);
     memcpy(all, h.text, h.size);
@@ -32,7 +32,7 @@ static void a_run_of_too_many_events_fails_and_says_what_it_may_be(void **state)
 }
 
 /* The same of a log: what is beyond is not read. */
-static void a_log_of_too_many_events_is_read_so_far_and_says_so(void **state)
+static void too_long_a_log_is_read_partly_and_says_so(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
@@ -51,8 +51,8 @@ static void a_log_of_too_many_events_is_read_so_far_and_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_of_too_many_events_fails_and_says_what_it_may_be),
-        cmocka_unit_test(a_log_of_too_many_events_is_read_so_far_and_says_so),
+        cmocka_unit_test(a_run_of_too_many_events_fails_and_explains_why),
+        cmocka_unit_test(too_long_a_log_is_read_partly_and_says_so),
     };
     return cmocka_run_group_tests_name("many_events", tests, NULL, NULL);
 }

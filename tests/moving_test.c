@@ -89,7 +89,7 @@ TEST(dense_strides_are_kept_and_others_become_compact)
 }
 
 /* Where the type changes on the way: on the CPU, unless the host is not to wait. */
-TEST(a_type_is_converted_on_the_side_where_pytorch_does_it)
+TEST(a_dtype_is_converted_on_the_side_pytorch_picks)
 {
     (void)state;
     FY_SCOPE
@@ -161,7 +161,7 @@ TEST(pinned_memory_is_a_copy_in_ram_that_crosses_directly)
 
 static bool is_true(const cJSON *e, const char *name) { return cJSON_IsTrue(field(e, name)); }
 
-TEST(only_a_pinned_copy_that_is_asked_not_to_wait_does_not)
+TEST(only_a_pinned_non_blocking_copy_does_not_wait)
 {
     (void)state;
     FY_SCOPE
@@ -246,7 +246,7 @@ TEST(cuda_is_the_current_card_of_the_thread)
     }
 }
 
-TEST(tensors_cross_from_card_to_card_and_convert_on_the_first)
+TEST(tensors_cross_between_cards_and_convert_on_the_first)
 {
     (void)state;
     FY_SCOPE
@@ -276,14 +276,14 @@ int main(void)
         cmocka_unit_test(to_is_the_tensor_itself_where_nothing_changes),
         cmocka_unit_test(to_another_tensor_takes_its_device_and_its_dtype),
         cmocka_unit_test(dense_strides_are_kept_and_others_become_compact),
-        cmocka_unit_test(a_type_is_converted_on_the_side_where_pytorch_does_it),
+        cmocka_unit_test(a_dtype_is_converted_on_the_side_pytorch_picks),
         cmocka_unit_test(every_pair_of_types_survives_the_way_there_and_back),
         cmocka_unit_test(pinned_memory_is_a_copy_in_ram_that_crosses_directly),
-        cmocka_unit_test(only_a_pinned_copy_that_is_asked_not_to_wait_does_not),
+        cmocka_unit_test(only_a_pinned_non_blocking_copy_does_not_wait),
         cmocka_unit_test(home_without_waiting_is_pinned_and_comes_later),
         cmocka_unit_test(what_cannot_be_pinned_says_so),
         cmocka_unit_test(cuda_is_the_current_card_of_the_thread),
-        cmocka_unit_test(tensors_cross_from_card_to_card_and_convert_on_the_first),
+        cmocka_unit_test(tensors_cross_between_cards_and_convert_on_the_first),
     };
     int failed = cmocka_run_group_tests_name("moving", tests, NULL, NULL);
     recorded_end();

@@ -300,7 +300,7 @@ static void every_op_takes_every_type_of_its_row(void **state)
 }
 
 /* Integers given to exp and its kin are cast first, in the open. */
-static void other_types_are_cast_in_the_open_or_refused_in_plain_words(void **state)
+static void other_types_are_cast_openly_or_refused_in_plain_words(void **state)
 {
     (void)state;
     for (int op = 0; op < FY_OP_COUNT; op++)
@@ -325,7 +325,7 @@ static void other_types_are_cast_in_the_open_or_refused_in_plain_words(void **st
 }
 
 /* A host version and a kernel for each row. */
-static void every_row_of_the_table_has_a_host_version_and_a_kernel(void **state)
+static void every_row_has_a_host_version_and_a_kernel(void **state)
 {
     (void)state;
     for (int op = 0; op < FY_OP_COUNT; op++) {
@@ -354,9 +354,9 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_of_the_table_has_a_host_version_and_a_kernel),
+        cmocka_unit_test(every_row_has_a_host_version_and_a_kernel),
         cmocka_unit_test(every_op_takes_every_type_of_its_row),
-        cmocka_unit_test(other_types_are_cast_in_the_open_or_refused_in_plain_words),
+        cmocka_unit_test(other_types_are_cast_openly_or_refused_in_plain_words),
     };
     return cmocka_run_group_tests_name("op_table", tests, start, end);
 }

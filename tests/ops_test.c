@@ -213,7 +213,7 @@ TEST(a_cast_for_promotion_is_recorded_and_leaves_nothing)
 
 /* ---- numbers ---- */
 
-TEST(a_0_dim_cpu_tensor_goes_to_the_card_as_a_kernel_argument)
+TEST(a_0_dim_cpu_tensor_becomes_a_kernel_argument)
 {
     (void)state;
     FY_SCOPE
@@ -397,7 +397,7 @@ int main(void)
         cmocka_unit_test(a_number_above_int64_is_refused_everywhere),
         cmocka_unit_test(no_bool_is_subtracted_and_none_scales_numbers),
         cmocka_unit_test(a_cast_for_promotion_is_recorded_and_leaves_nothing),
-        cmocka_unit_test(a_0_dim_cpu_tensor_goes_to_the_card_as_a_kernel_argument),
+        cmocka_unit_test(a_0_dim_cpu_tensor_becomes_a_kernel_argument),
         cmocka_unit_test(sizes_are_broadcast_from_the_right),
         cmocka_unit_test(results_follow_the_strides_of_their_operands),
         cmocka_unit_test(a_promoted_operand_keeps_its_order_of_dimensions),

@@ -68,7 +68,7 @@ crash() { # and the next case still runs
 missing() { ! oracle "$work/none" && ! oracle; }
 
 holds "a right answer passes" right
-holds "a value, a sign, a dtype, a stride, an op or an argument that is wrong fails" wrong
+holds "a wrong value, sign, dtype, stride, op or argument fails" wrong
 holds "an error at another step or with other words fails" wrong_error
 holds "a line that is no case fails" spoiled_line
 holds "a crash is one failure" crash

@@ -205,7 +205,7 @@ TEST(device_strings_that_are_none)
     }
 }
 
-TEST(a_device_that_is_not_there_is_an_error_when_it_is_used)
+TEST(a_missing_device_is_an_error_when_it_is_used)
 {
     (void)state;
     FY_SCOPE
@@ -249,7 +249,7 @@ TEST(two_cards_are_named_in_the_order_of_the_operands)
     }
 }
 
-TEST(a_zero_dim_cpu_tensor_meets_a_card_without_a_copy)
+TEST(a_zero_dim_cpu_tensor_meets_cards_without_a_copy)
 {
     (void)state;
     FY_SCOPE
@@ -308,10 +308,10 @@ int main(void)
         T(home_without_waiting_is_pinned),
         T(device_strings_that_are_devices),
         T(device_strings_that_are_none),
-        T(a_device_that_is_not_there_is_an_error_when_it_is_used),
+        T(a_missing_device_is_an_error_when_it_is_used),
         T(views_reductions_and_likes_stay_on_the_device),
         T(two_cards_are_named_in_the_order_of_the_operands),
-        T(a_zero_dim_cpu_tensor_meets_a_card_without_a_copy),
+        T(a_zero_dim_cpu_tensor_meets_cards_without_a_copy),
         T(in_place_on_two_devices_leaves_the_operand),
         T(products_name_devices_in_the_order_of_the_arguments),
     };

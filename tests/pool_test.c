@@ -18,7 +18,7 @@
 
 /* ---- what the source is asked ---- */
 
-TEST(a_stream_that_is_behind_is_asked_once_for_all_that_waits)
+TEST(a_lagging_stream_is_queried_once_for_all_waiting_blocks)
 {
     (void)state;
     card c = {.capacity = 100 * MIB};
@@ -42,7 +42,7 @@ TEST(a_stream_that_is_behind_is_asked_once_for_all_that_waits)
     fy_pool_free(p);
 }
 
-TEST(a_stream_that_nothing_is_known_of_is_not_waited_for)
+TEST(an_unknown_stream_is_not_waited_for)
 {
     (void)state;
     card c = {.capacity = 100 * MIB};
@@ -203,8 +203,8 @@ TEST(sizes_are_written_as_pytorch_writes_them)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stream_that_is_behind_is_asked_once_for_all_that_waits),
-        cmocka_unit_test(a_stream_that_nothing_is_known_of_is_not_waited_for),
+        cmocka_unit_test(a_lagging_stream_is_queried_once_for_all_waiting_blocks),
+        cmocka_unit_test(an_unknown_stream_is_not_waited_for),
         cmocka_unit_test(an_error_of_another_kind_gives_nothing_back),
         cmocka_unit_test(pinned_sizes_are_powers_of_two_and_never_cut),
         cmocka_unit_test(figures_and_peaks),

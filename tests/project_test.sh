@@ -129,14 +129,14 @@ holds "lessons include ferry.h alone" lessons_include_ferry
 holds "checks include grade.h alone" checks_include_grade
 holds "kernels include their shim alone" kernels_include_shim
 holds "the page fetches nothing from elsewhere" page_stands_alone
-holds "each kind of event is emitted in one file, and by no back end" emitters
+holds "one file emits each event kind, and no back end" emitters
 holds "no file is longer than 600 lines" short_files
 holds "no path of one machine" no_paths
 holds "nothing is left to do" finished
 holds "each sabotage changes one line and names a test" sabotage_fits
 holds "make twice does nothing" built_once
 holds "the README's program compiles and runs" readme_program
-holds "the README's streams are right with their event and wrong without it" readme_streams
+holds "the README's streams are right with their event alone" readme_streams
 holds "the README's twin of a PyTorch program compiles and runs" readme_twin
 holds "the operation that CONTRIBUTING.md adds fits, and works" guide_example
 holds "what the guides link to is there" readme_links

@@ -52,7 +52,7 @@ static void blocking_copies_come_after_the_work_of_their_stream(void **state)
     assert_true(first_float(d, p) == 5);
 }
 
-static void a_buffer_that_goes_away_and_comes_back_serves_both_copies(void **state)
+static void a_buffer_that_leaves_and_returns_serves_both_copies(void **state)
 {
     fy_dev *d = *state;
     void *to = holding(d, 0), *from = holding(d, 8);
@@ -115,7 +115,7 @@ static void waiting_for_one_stream_leaves_the_others_undone(void **state)
     assert_true(all(pinned[1], 7) && all(pinned[3], 7));
 }
 
-static void a_stream_that_waits_has_the_other_done_up_to_the_point(void **state)
+static void a_waiting_stream_has_the_other_done_to_that_point(void **state)
 {
     fy_dev *d = *state;
     void *p = holding(d, 1), *q = holding(d, 2), *r = holding(d, 3);
@@ -146,7 +146,7 @@ static void a_chain_of_waits_goes_through_several_streams_and_back(void **state)
     assert_true(first_float(d, f) == 99);
 }
 
-static void waiting_for_the_card_lets_the_later_of_two_that_race_go_first(void **state)
+static void waiting_for_the_card_runs_the_later_racer_first(void **state)
 {
     fy_dev *d = *state;
     void *x = holding(d, 1), *y = holding(d, 2), *seen = holding(d, 0);
@@ -178,7 +178,7 @@ static void a_query_does_what_it_says_is_done(void **state)
     assert_int_equal(when, point.when);
 }
 
-static void fresh_and_freed_blocks_are_filled_in_the_order_of_their_stream(void **state)
+static void fresh_and_freed_blocks_are_filled_in_stream_order(void **state)
 {
     fy_dev *d = *state;
     void *p = holding(d, 7);
@@ -291,15 +291,15 @@ int main(void)
         WITH_CARD(who_reads_a_copy_home_early_finds_poison),
         WITH_CARD(a_pinned_source_that_is_rewritten_early_arrives_rewritten),
         WITH_CARD(blocking_copies_come_after_the_work_of_their_stream),
-        WITH_CARD(a_buffer_that_goes_away_and_comes_back_serves_both_copies),
+        WITH_CARD(a_buffer_that_leaves_and_returns_serves_both_copies),
         WITH_CARD(and_so_does_one_that_is_used_again_and_again),
         WITH_CARD(a_part_of_a_buffer_is_poisoned_alone),
         WITH_CARD(waiting_for_one_stream_leaves_the_others_undone),
-        WITH_CARD(a_stream_that_waits_has_the_other_done_up_to_the_point),
+        WITH_CARD(a_waiting_stream_has_the_other_done_to_that_point),
         WITH_CARD(a_chain_of_waits_goes_through_several_streams_and_back),
-        WITH_CARD(waiting_for_the_card_lets_the_later_of_two_that_race_go_first),
+        WITH_CARD(waiting_for_the_card_runs_the_later_racer_first),
         WITH_CARD(a_query_does_what_it_says_is_done),
-        WITH_CARD(fresh_and_freed_blocks_are_filled_in_the_order_of_their_stream),
+        WITH_CARD(fresh_and_freed_blocks_are_filled_in_stream_order),
         WITH_CARD(work_of_two_cards_waits_across_them),
         WITH_CARD(a_card_that_is_closed_is_waited_for_by_nobody),
         WITH_CARD(beyond_4096_tasks_the_oldest_are_done),

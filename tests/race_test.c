@@ -161,7 +161,7 @@ static void reuse_memory(bool wait, int *used, int *again)
     }
 }
 
-TEST(freed_memory_that_goes_to_another_while_a_stream_still_uses_it)
+TEST(freed_memory_reused_while_a_stream_uses_it_races)
 {
     (void)state;
     int used, again;
@@ -173,7 +173,7 @@ TEST(freed_memory_that_goes_to_another_while_a_stream_still_uses_it)
 
 /* ---- what is one, and what is none ---- */
 
-TEST(a_pair_is_told_once_and_later_accesses_in_order_are_clean)
+TEST(a_pair_is_told_once_and_ordered_accesses_are_clean)
 {
     (void)state;
     FY_SCOPE
@@ -217,7 +217,7 @@ TEST(an_event_orders_what_came_before_it_and_no_more)
     fy_event_free(e);
 }
 
-TEST(columns_beside_each_other_are_no_data_race_and_the_same_column_is)
+TEST(adjacent_columns_do_not_race_and_the_same_column_does)
 {
     (void)state;
     FY_SCOPE
@@ -339,10 +339,10 @@ int main(void)
         cmocka_unit_test(reading_a_result_before_it_is_home),
         cmocka_unit_test(writing_into_a_source_before_it_has_left),
         cmocka_unit_test(using_a_result_of_another_stream_that_nothing_orders),
-        cmocka_unit_test(freed_memory_that_goes_to_another_while_a_stream_still_uses_it),
-        cmocka_unit_test(a_pair_is_told_once_and_later_accesses_in_order_are_clean),
+        cmocka_unit_test(freed_memory_reused_while_a_stream_uses_it_races),
+        cmocka_unit_test(a_pair_is_told_once_and_ordered_accesses_are_clean),
         cmocka_unit_test(an_event_orders_what_came_before_it_and_no_more),
-        cmocka_unit_test(columns_beside_each_other_are_no_data_race_and_the_same_column_is),
+        cmocka_unit_test(adjacent_columns_do_not_race_and_the_same_column_does),
         cmocka_unit_test(a_number_that_is_still_on_its_way_home),
         cmocka_unit_test(copies_that_hold_the_host_order_it),
         cmocka_unit_test(an_answer_that_another_stream_still_computes),

@@ -210,7 +210,7 @@ TEST(the_first_numbers_are_those_of_an_h200)
 
 static const char *const ops[] = {"rand", "randn", "randint", "randperm"};
 
-TEST(a_card_repeats_itself_under_a_seed_and_differs_from_the_host)
+TEST(a_seeded_card_repeats_itself_and_differs_from_the_host)
 {
     (void)state;
     for (int i = 0; i < 4; i++) FY_SCOPE
@@ -331,7 +331,7 @@ int main(void)
         cmocka_unit_test(a_card_draws_the_bits_that_cuda_draws),
         cmocka_unit_test(a_card_draws_the_normal_numbers_that_cuda_draws),
         cmocka_unit_test(the_first_numbers_are_those_of_an_h200),
-        cmocka_unit_test(a_card_repeats_itself_under_a_seed_and_differs_from_the_host),
+        cmocka_unit_test(a_seeded_card_repeats_itself_and_differs_from_the_host),
         cmocka_unit_test(a_cards_numbers_lie_where_they_should),
         cmocka_unit_test(a_cards_integers_reach_both_bounds_and_no_further),
         cmocka_unit_test(a_cards_permutation_holds_every_number_once),

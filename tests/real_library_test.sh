@@ -60,11 +60,11 @@ none='the kernels for a real card are not built; `make all` builds them, with nv
 library "$work/empty" NULL
 holds "a program of one's own builds without it" own
 holds "without it, what to type is said" says "$none" "$work/own"
-holds "and the card is simulated unless a real one was asked for" simulated "$work/own"
+holds "the card is simulated unless a real one was requested" simulated "$work/own"
 library "$work/kit" '&backend'
-holds "once it is there the same program asks it for a card" says "asked the library" "$work/own"
+holds "once there, the same program asks it for a card" says "asked the library" "$work/own"
 library "$work/kit" NULL
-holds "one of another build is not used, and that is said" says 'the kernels for a real card are of another build; type `make all`' "$work/own"
+holds "another build's is not used, and that is said" says 'the kernels for a real card are of another build; type `make all`' "$work/own"
 : >"$work/kit/libferry-cuda.so"
 holds "one that is damaged is named" says "$work/kit/libferry-cuda.so: file too short" "$work/own"
 rm -f "$work/kit/libferry-cuda.so"

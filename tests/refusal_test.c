@@ -149,7 +149,7 @@ static void by_dotted_ways(const char *method, const char *path)
 
 static void a_foreign_host_is_refused_on_every_route(void **state) { (void)state, walk(from_foreign_hosts); }
 static void a_foreign_origin_is_refused_on_every_route(void **state) { (void)state, walk(from_foreign_origins); }
-static void a_missing_or_wrong_token_is_refused_on_every_data_route(void **state)
+static void missing_or_wrong_tokens_are_refused_on_every_data_route(void **state)
 {
     (void)state, walk(without_the_token);
 }
@@ -232,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_foreign_host_is_refused_on_every_route),
         cmocka_unit_test(a_foreign_origin_is_refused_on_every_route),
-        cmocka_unit_test(a_missing_or_wrong_token_is_refused_on_every_data_route),
+        cmocka_unit_test(missing_or_wrong_tokens_are_refused_on_every_data_route),
         cmocka_unit_test(a_post_without_origin_is_refused_on_every_route),
         cmocka_unit_test(odd_methods_are_refused_on_every_route),
         cmocka_unit_test(dotted_and_escaped_paths_are_refused_on_every_route),

@@ -53,7 +53,7 @@ installs() { make -n sabotage >"$work/would" 2>&1; head -n 1 "$work/would" | gre
 
 holds "what is noticed is counted" green
 holds "what nobody notices makes the run red" red
-holds "what could not run is named, and the run is red" not_run
+holds "what could not run is named and makes it red" not_run
 holds "a name's definition is found, though its file moved" eval '(in_sources places)'
 holds "a name that none or several files define is refused" eval '(rm -rf "$work/src" && in_sources no_place)'
 holds "make sabotage installs what its tests need" installs

@@ -54,7 +54,7 @@ static void *save_often(void *which)
     return NULL;
 }
 
-static void many_savers_at_once_leave_one_whole_file_and_nothing_else(void **state)
+static void many_concurrent_savers_leave_one_whole_file_and_nothing_else(void **state)
 {
     (void)state;
     pthread_t threads[WRITERS];
@@ -154,7 +154,7 @@ static void a_flag_takes_no_value(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_savers_at_once_leave_one_whole_file_and_nothing_else),
+        cmocka_unit_test(many_concurrent_savers_leave_one_whole_file_and_nothing_else),
         cmocka_unit_test(a_file_that_is_a_link_stays_one),
         cmocka_unit_test(what_is_no_file_is_named_and_left_alone),
         cmocka_unit_test(each_reset_keeps_what_was_written_and_never_the_starter),

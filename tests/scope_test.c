@@ -124,7 +124,7 @@ TEST(a_loop_that_frees_its_old_value_grows_nothing)
     assert_int_equal(live(), before);
 }
 
-TEST(each_turn_of_a_loop_is_a_scope_and_break_leaves_the_loop)
+TEST(each_turn_is_a_scope_and_break_leaves_the_loop)
 {
     int64_t before = live();
     int turns = 0, odd = 0;
@@ -205,7 +205,7 @@ static fy_tensor **next_batch(fy_iterator *self)
     return b->batch;
 }
 
-TEST(a_loop_goes_through_an_iterator_whose_items_go_with_their_turn)
+TEST(a_loops_iterator_items_go_with_their_turn)
 {
     int64_t before = live();
     batches three = {{next_batch}, 3, {0}};
@@ -222,7 +222,7 @@ TEST(a_loop_goes_through_an_iterator_whose_items_go_with_their_turn)
     assert_int_equal(live(), before);
 }
 
-TEST(set_frees_the_old_tensor_and_keeps_the_new_in_its_scope)
+TEST(set_frees_the_old_and_keeps_the_new_in_scope)
 {
     int64_t before = live();
     (void)state;
@@ -245,7 +245,7 @@ TEST(set_frees_the_old_tensor_and_keeps_the_new_in_its_scope)
     assert_int_equal(live(), before);
 }
 
-TEST(set_without_a_scope_leaves_the_new_tensor_to_the_caller)
+TEST(set_without_a_scope_leaves_the_tensor_to_the_caller)
 {
     int64_t before = live();
     fy_tensor *w = fy_ones((4)), *best = NULL;
@@ -373,7 +373,7 @@ TEST(getters_name_the_line_that_asks_a_dead_handle)
 }
 
 /* 5,000 tensors later the place has had others: no line of theirs is given out as the tensor's own. */
-TEST(no_wrong_line_is_named_for_a_place_that_was_used_again)
+TEST(no_wrong_line_is_named_for_a_reused_place)
 {
     (void)state;
     fy_tensor *x = fy_ones((1)), *last = NULL;
@@ -473,7 +473,7 @@ static void forgets_one_more(void)
     for (int i = 0; i < MANY + 5; i++) w = fy_mul(list[i] = w, 1);
 }
 
-TEST(a_program_that_holds_or_frees_its_tensors_is_not_warned)
+TEST(programs_that_hold_or_free_their_tensors_are_not_warned)
 {
     (void)state;
     char *freed = said_by(gives_each_back), *held = said_by(holds_each);
@@ -509,21 +509,21 @@ int main(void)
         cmocka_unit_test(return_closes_a_scope_and_keep_carries_one_out),
         cmocka_unit_test(kept_tensors_belong_to_the_enclosing_scope),
         cmocka_unit_test(a_loop_that_frees_its_old_value_grows_nothing),
-        cmocka_unit_test(each_turn_of_a_loop_is_a_scope_and_break_leaves_the_loop),
+        cmocka_unit_test(each_turn_is_a_scope_and_break_leaves_the_loop),
         cmocka_unit_test(return_from_a_loop_closes_the_scope_of_its_turn),
         cmocka_unit_test(a_loop_goes_through_an_array_of_tensors),
-        cmocka_unit_test(a_loop_goes_through_an_iterator_whose_items_go_with_their_turn),
-        cmocka_unit_test(set_frees_the_old_tensor_and_keeps_the_new_in_its_scope),
-        cmocka_unit_test(set_without_a_scope_leaves_the_new_tensor_to_the_caller),
+        cmocka_unit_test(a_loops_iterator_items_go_with_their_turn),
+        cmocka_unit_test(set_frees_the_old_and_keeps_the_new_in_scope),
+        cmocka_unit_test(set_without_a_scope_leaves_the_tensor_to_the_caller),
         cmocka_unit_test(set_gives_the_new_tensor_the_name),
         cmocka_unit_test(a_tensor_returned_twice_is_given_back_twice),
         cmocka_unit_test(an_explicit_free_takes_the_tensor_out_of_its_scope),
         cmocka_unit_test(a_dead_handle_is_recognised_and_its_end_is_named),
         cmocka_unit_test(getters_name_the_line_that_asks_a_dead_handle),
         cmocka_unit_test(dead_handles_are_recognised_long_after),
-        cmocka_unit_test(no_wrong_line_is_named_for_a_place_that_was_used_again),
+        cmocka_unit_test(no_wrong_line_is_named_for_a_reused_place),
         cmocka_unit_test(threads_have_scopes_and_errors_of_their_own),
-        cmocka_unit_test(a_program_that_holds_or_frees_its_tensors_is_not_warned),
+        cmocka_unit_test(programs_that_hold_or_free_their_tensors_are_not_warned),
         cmocka_unit_test(tensors_that_pile_up_are_named_once_with_their_line),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -303,7 +303,7 @@ static void open_page_on_a_desktop(page *p, const char *browser)
     setenv("BROWSER", "none", 1);
 }
 
-static void a_browser_that_is_not_there_is_said_once_and_stops_nothing(void **state)
+static void a_missing_browser_is_said_once_and_stops_nothing(void **state)
 {
     (void)state;
     page p;
@@ -353,7 +353,7 @@ int main(void)
         cmocka_unit_test(a_second_serve_points_to_the_first),
         cmocka_unit_test(another_folder_is_served_beside_the_first),
         cmocka_unit_test(a_taken_port_gives_the_next_and_is_said_once),
-        cmocka_unit_test(a_browser_that_is_not_there_is_said_once_and_stops_nothing),
+        cmocka_unit_test(a_missing_browser_is_said_once_and_stops_nothing),
         cmocka_unit_test(a_browser_gets_a_way_in_without_the_token),
     };
     return cmocka_run_group_tests(tests, school_make, school_remove);

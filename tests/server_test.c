@@ -219,7 +219,7 @@ static void routes_get_the_rest_of_the_path_and_the_body(void **state)
                      asset_find("/style.css") ? 405 : 404);
 }
 
-static void a_body_must_be_a_json_object_of_at_most_a_mebibyte(void **state)
+static void bodies_must_be_json_objects_of_at_most_a_mebibyte(void **state)
 {
     (void)state;
     static const char *const bad[] = {"", "[]", "1", "null", "\"x\"", "{", "{}{}", "{\"a\":}", "{} x"};
@@ -400,7 +400,7 @@ int main(void)
         cmocka_unit_test(another_user_gets_nothing_for_the_code),
         cmocka_unit_test(the_lines_of_a_run_can_be_downloaded),
         cmocka_unit_test(routes_get_the_rest_of_the_path_and_the_body),
-        cmocka_unit_test(a_body_must_be_a_json_object_of_at_most_a_mebibyte),
+        cmocka_unit_test(bodies_must_be_json_objects_of_at_most_a_mebibyte),
         cmocka_unit_test(handlers_have_stack_enough),
         cmocka_unit_test(garbage_hurts_nobody),
         cmocka_unit_test(a_body_is_read_to_its_end_and_no_further),

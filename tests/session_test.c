@@ -22,7 +22,7 @@ static void trace_here(void)
     FY_EMIT(NULL, mark, .text = fy_ref_str("one"), .now = FY_ABSENT);
 }
 
-static void a_trace_begins_with_the_session_and_ends_with_the_exit_status(void **state)
+static void a_trace_begins_with_session_and_ends_with_exit_status(void **state)
 {
     (void)state;
     assert_exits(trace_here, 3);
@@ -86,7 +86,7 @@ static void trace_to_a_full_disk(void)
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){100, 100});
 }
 
-static void a_trace_that_cannot_be_written_keeps_its_slot_log_and_says_so(void **state)
+static void an_unwritable_trace_keeps_its_slot_log_and_says_so(void **state)
 {
     (void)state;
     char name[90], err[200];
@@ -120,7 +120,7 @@ static void fork_one_child(void)
     FY_EMIT(NULL, mark, .text = fy_ref_str("parent"), .now = FY_ABSENT);
 }
 
-static void a_forked_child_has_a_log_of_its_own_that_names_its_parents_last_event(void **state)
+static void a_forked_childs_log_names_its_parents_last_event(void **state)
 {
     (void)state;
     char name[90];
@@ -180,7 +180,7 @@ static void trace_nowhere(void)
     if (FY_EMIT(NULL, mark, .now = 1) || fy_log_is_on()) exit(9);
 }
 
-static void what_cannot_be_had_is_named_and_the_program_goes_on(void **state)
+static void what_is_unavailable_is_named_and_the_program_goes_on(void **state)
 {
     (void)state;
     assert_exits(trace_nowhere, 3);
@@ -243,13 +243,13 @@ static void without_being_asked_nothing_is_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_begins_with_the_session_and_ends_with_the_exit_status),
+        cmocka_unit_test(a_trace_begins_with_session_and_ends_with_exit_status),
         cmocka_unit_test(a_killed_program_leaves_its_slot_log),
         cmocka_unit_test(closing_descriptors_loses_nothing),
-        cmocka_unit_test(a_trace_that_cannot_be_written_keeps_its_slot_log_and_says_so),
-        cmocka_unit_test(a_forked_child_has_a_log_of_its_own_that_names_its_parents_last_event),
+        cmocka_unit_test(an_unwritable_trace_keeps_its_slot_log_and_says_so),
+        cmocka_unit_test(a_forked_childs_log_names_its_parents_last_event),
         cmocka_unit_test(a_program_writes_to_the_log_that_it_was_lent),
-        cmocka_unit_test(what_cannot_be_had_is_named_and_the_program_goes_on),
+        cmocka_unit_test(what_is_unavailable_is_named_and_the_program_goes_on),
         cmocka_unit_test(narration_goes_to_stderr),
         cmocka_unit_test(a_misspelt_variable_is_named_once),
         cmocka_unit_test(without_being_asked_nothing_is_recorded),

@@ -70,7 +70,7 @@ TEST(a_call_within_a_call_has_its_own_place)
     }
 }
 
-TEST(a_call_within_a_call_is_shown_as_it_was_written)
+TEST(a_call_within_a_call_is_shown_as_written)
 {
     (void)state;
     FY_SCOPE
@@ -221,7 +221,7 @@ int main(void)
         cmocka_unit_test(lists_of_every_length_are_distinct),
         cmocka_unit_test(sizes_may_be_expressions_of_any_integer_type),
         cmocka_unit_test(a_call_within_a_call_has_its_own_place),
-        cmocka_unit_test(a_call_within_a_call_is_shown_as_it_was_written),
+        cmocka_unit_test(a_call_within_a_call_is_shown_as_written),
         cmocka_unit_test(gcc_refuses_what_is_no_list_in_our_words),
         cmocka_unit_test(clang_refuses_what_is_no_list_in_our_words),
         cmocka_unit_test(gcc_takes_what_is_right_without_a_warning),

@@ -142,7 +142,7 @@ TEST(detach_shares)
     }
 }
 
-TEST(a_view_keeps_the_whole_storage_and_a_clone_does_not)
+TEST(a_view_keeps_the_whole_storage_unlike_a_clone)
 {
     (void)state;
     FY_SCOPE
@@ -265,7 +265,7 @@ TEST(an_operation_on_the_card_does_not_wait)
 
 static bool are_equal(fy_tensor *a, fy_tensor *b) { return fy_item(fy_all(fy_eq(a, b))) == 1; }
 
-TEST(one_seed_starts_every_generator_and_card_and_cpu_draw_differently)
+TEST(one_seed_starts_every_generator_yet_each_device_draws_differently)
 {
     (void)state;
     FY_SCOPE
@@ -294,14 +294,14 @@ int main(int argc, char **argv)
         T(negative_strides_are_refused),
         T(numpy_has_no_bfloat16),
         T(detach_shares),
-        T(a_view_keeps_the_whole_storage_and_a_clone_does_not),
+        T(a_view_keeps_the_whole_storage_unlike_a_clone),
         T(pinning_copies_once),
         T(a_card_has_nothing_to_pin),
         T(without_a_card_nothing_is_pinned),
         T(only_pinned_copies_need_no_waiting),
         T(item_waits_for_the_card_and_brings_one_element),
         T(an_operation_on_the_card_does_not_wait),
-        T(one_seed_starts_every_generator_and_card_and_cpu_draw_differently),
+        T(one_seed_starts_every_generator_yet_each_device_draws_differently),
     };
     setenv("FERRY_GPU", "sim", 1);
     setenv("FERRY_SIM", "h200:gpus=2", 1);

@@ -23,7 +23,7 @@ static void a_small_copy_takes_the_time_worked_out_by_hand(void **state)
     assert_int_equal(fy_clock_now(), w.time.end);
 }
 
-static void staging_of_a_chunk_overlaps_the_transfer_of_the_one_before(void **state)
+static void staging_a_chunk_overlaps_the_previous_chunks_transfer(void **state)
 {
     fy_dev *d = *state;
     char host[2500] = {0}, *p = alloc(d, sizeof host);
@@ -61,7 +61,7 @@ static void doubling_the_bus_halves_the_wire_part_exactly(void **state)
     assert_int_equal(quick.time.overhead, slow.time.overhead);
 }
 
-static void a_pinned_copy_goes_straight_and_holds_the_host_only_if_asked(void **state)
+static void a_pinned_copy_skips_staging_and_blocks_only_if_asked(void **state)
 {
     fy_dev *d = *state;
     char host[800] = {0}, *p = alloc(d, sizeof host);
@@ -79,7 +79,7 @@ static void a_pinned_copy_goes_straight_and_holds_the_host_only_if_asked(void **
     assert_int_equal(fy_clock_now(), t + 815 + 805);
 }
 
-static void pageable_memory_is_copied_while_the_host_waits_even_if_asked_not_to(void **state)
+static void a_pageable_copy_blocks_the_host_even_if_non_blocking(void **state)
 {
     fy_dev *d = *state;
     char host[800] = {0}, *p = alloc(d, sizeof host);
@@ -88,7 +88,7 @@ static void pageable_memory_is_copied_while_the_host_waits_even_if_asked_not_to(
     assert_int_equal(fy_clock_now(), w.time.end);
 }
 
-static void a_launch_returns_at_once_and_a_copy_home_waits_for_it(void **state)
+static void launches_return_at_once_and_a_copy_home_waits(void **state)
 {
     fy_dev *d = *state;
     float home = 0, *p = alloc(d, 4);
@@ -105,7 +105,7 @@ static void a_launch_returns_at_once_and_a_copy_home_waits_for_it(void **state)
     assert_true(home == 2.5f);
 }
 
-static void a_kernel_takes_its_flops_or_its_bytes_whichever_is_longer(void **state)
+static void a_kernel_takes_the_longer_of_flops_and_bytes(void **state)
 {
     fy_dev *d = *state;
     float *p = alloc(d, 4000);
@@ -117,7 +117,7 @@ static void a_kernel_takes_its_flops_or_its_bytes_whichever_is_longer(void **sta
     assert_int_equal(flops.time.start, bytes.time.end); /* one stream, in order */
 }
 
-static void within_vram_bytes_are_read_and_written_and_the_host_goes_on(void **state)
+static void a_copy_within_vram_reads_and_writes_without_blocking(void **state)
 {
     fy_dev *d = *state;
     char *p = alloc(d, 4000), *q = alloc(d, 4000), home[4000], host[4000];
@@ -199,13 +199,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CARD(a_small_copy_takes_the_time_worked_out_by_hand),
-        WITH_CARD(staging_of_a_chunk_overlaps_the_transfer_of_the_one_before),
+        WITH_CARD(staging_a_chunk_overlaps_the_previous_chunks_transfer),
         WITH_CARD(doubling_the_bus_halves_the_wire_part_exactly),
-        WITH_CARD(a_pinned_copy_goes_straight_and_holds_the_host_only_if_asked),
-        WITH_CARD(pageable_memory_is_copied_while_the_host_waits_even_if_asked_not_to),
-        WITH_CARD(a_launch_returns_at_once_and_a_copy_home_waits_for_it),
-        WITH_CARD(a_kernel_takes_its_flops_or_its_bytes_whichever_is_longer),
-        WITH_CARD(within_vram_bytes_are_read_and_written_and_the_host_goes_on),
+        WITH_CARD(a_pinned_copy_skips_staging_and_blocks_only_if_asked),
+        WITH_CARD(a_pageable_copy_blocks_the_host_even_if_non_blocking),
+        WITH_CARD(launches_return_at_once_and_a_copy_home_waits),
+        WITH_CARD(a_kernel_takes_the_longer_of_flops_and_bytes),
+        WITH_CARD(a_copy_within_vram_reads_and_writes_without_blocking),
         WITH_CARD(points_pass_in_order_and_waiting_brings_the_clock_there),
         WITH_CARD(asking_again_and_again_gets_an_answer),
         WITH_CARD(the_same_calls_take_the_same_times_and_places),

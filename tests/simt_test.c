@@ -44,7 +44,7 @@ static void reverse(void *p)
     fy_simt_barrier(__FILE__, __LINE__);
 }
 
-static void every_thread_of_every_block_knows_its_place_across_a_barrier(void **state)
+static void every_thread_knows_its_place_across_a_barrier(void **state)
 {
     static int out[12 * 60];
     (void)state;
@@ -124,7 +124,7 @@ static void a_fault_leaves_the_machine_fit_for_the_next_kernel(void **state)
     (void)state;
     fy_simt_run("early", (dim3){1, 1, 1}, (dim3){256, 1, 1}, some_return_early, NULL);
     assert_non_null(fy_sim_kernel_fault());
-    every_thread_of_every_block_knows_its_place_across_a_barrier(state);
+    every_thread_knows_its_place_across_a_barrier(state);
 }
 
 static void a_block_that_no_card_takes_is_refused(void **state)
@@ -185,7 +185,7 @@ int main(void)
 {
     setenv("FERRY_THREADS", "3", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_thread_of_every_block_knows_its_place_across_a_barrier),
+        cmocka_unit_test(every_thread_knows_its_place_across_a_barrier),
         cmocka_unit_test(the_largest_block_meets_at_its_barriers),
         cmocka_unit_test(a_barrier_that_some_threads_never_reach_is_named),
         cmocka_unit_test(two_barriers_are_not_one),

@@ -40,7 +40,7 @@ static void assert_no_name(int line, const char *call, const char *args)
     if (name) fail_msg("%s(%s) in line %d is called %s", call, args, line, name);
 }
 
-static void the_outermost_call_of_a_statement_has_the_name_left_of_the_equals_sign(void **state)
+static void the_outermost_call_has_the_name_it_is_assigned_to(void **state)
 {
     (void)state;
     assert_string_equal(name_at(4, "fy_zeros", "(2, 3)"), "a");
@@ -56,7 +56,7 @@ static void the_outermost_call_of_a_statement_has_the_name_left_of_the_equals_si
     assert_no_name(15, "fy_t", "a");
 }
 
-static void a_call_over_several_lines_is_found_from_its_first_and_its_last_line(void **state)
+static void a_multiline_call_is_found_from_first_and_last_line(void **state)
 {
     (void)state;
     assert_string_equal(name_at(6, "fy_add", "a, b"), "sum");
@@ -91,7 +91,7 @@ static void a_line_is_shown_as_written_and_else_the_call(void **state)
     assert_null(fy_site_line(NULL));
 }
 
-static void a_source_is_recorded_once_in_each_log_before_its_first_event(void **state)
+static void a_source_precedes_its_first_event_once_in_each_log(void **state)
 {
     (void)state;
     static fy_site site = {"names.c", 5, "main", "fy_add", "a, b", 0, 0, 0, false};
@@ -126,7 +126,7 @@ static void an_absolute_path_is_reduced_to_its_last_part(void **state)
     close(fd);
 }
 
-static void a_file_that_cannot_be_read_or_is_too_large_has_no_source_event(void **state)
+static void an_unreadable_or_too_large_file_has_no_source_event(void **state)
 {
     (void)state;
     char path[] = "/tmp/ferry-large-XXXXXX";
@@ -151,13 +151,13 @@ static void a_file_that_cannot_be_read_or_is_too_large_has_no_source_event(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_outermost_call_of_a_statement_has_the_name_left_of_the_equals_sign),
-        cmocka_unit_test(a_call_over_several_lines_is_found_from_its_first_and_its_last_line),
+        cmocka_unit_test(the_outermost_call_has_the_name_it_is_assigned_to),
+        cmocka_unit_test(a_multiline_call_is_found_from_first_and_last_line),
         cmocka_unit_test(no_name_is_guessed),
         cmocka_unit_test(a_line_is_shown_as_written_and_else_the_call),
-        cmocka_unit_test(a_source_is_recorded_once_in_each_log_before_its_first_event),
+        cmocka_unit_test(a_source_precedes_its_first_event_once_in_each_log),
         cmocka_unit_test(an_absolute_path_is_reduced_to_its_last_part),
-        cmocka_unit_test(a_file_that_cannot_be_read_or_is_too_large_has_no_source_event),
+        cmocka_unit_test(an_unreadable_or_too_large_file_has_no_source_event),
     };
     fy_source_embed("names.c", program, sizeof program - 1);
     return cmocka_run_group_tests_name("source", tests, NULL, NULL);

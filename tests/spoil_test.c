@@ -61,7 +61,7 @@ static void and_never_the_cpu(void **state)
     assert_int_equal(launches, 0);
 }
 
-static void an_op_without_a_kernel_fails_instead_of_being_done_by_the_host(void **state)
+static void an_op_without_a_kernel_fails_without_host_fallback(void **state)
 {
     (void)state;
     fy_on_error(FY_RETURN);
@@ -78,7 +78,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spoiled_kernel_spoils_cuda),
         cmocka_unit_test(and_never_the_cpu),
-        cmocka_unit_test(an_op_without_a_kernel_fails_instead_of_being_done_by_the_host),
+        cmocka_unit_test(an_op_without_a_kernel_fails_without_host_fallback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ static void acknowledge(int fd, int run, uint64_t seq)
     assert_true(ws_send(fd, text));
 }
 
-static void all_is_seen_when_every_page_has_acknowledged_the_last_event(void **state)
+static void all_is_seen_once_every_page_acknowledged_the_last_event(void **state)
 {
     (void)state;
     following a = {.fd = join()}, b = {.fd = join()};
@@ -229,7 +229,7 @@ int main(void)
         cmocka_unit_test(hello_lists_the_runs_and_new_runs_are_announced),
         cmocka_unit_test(the_last_sixteen_runs_are_kept),
         cmocka_unit_test(a_page_that_comes_back_goes_on_where_it_was),
-        cmocka_unit_test(all_is_seen_when_every_page_has_acknowledged_the_last_event),
+        cmocka_unit_test(all_is_seen_once_every_page_acknowledged_the_last_event),
         cmocka_unit_test(statuses_reach_open_and_late_pages_as_valid_utf8),
     };
     return cmocka_run_group_tests(tests, start_live_server, stop_live_server);

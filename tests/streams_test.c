@@ -12,7 +12,7 @@
 
 /* ---- C11.1 to C11.4: streams ---- */
 
-TEST(work_in_one_stream_runs_in_the_order_of_its_calls)
+TEST(work_in_one_stream_runs_in_call_order)
 {
     (void)state;
     FY_SCOPE
@@ -56,7 +56,7 @@ TEST(different_streams_work_side_by_side)
     }
 }
 
-TEST(the_default_stream_is_number_0_and_current_at_the_start)
+TEST(the_default_stream_is_number_0_and_current_at_start)
 {
     (void)state;
     fy_stream *d = fy_cuda_default_stream(), *e = fy_cuda_default_stream(.device = "cuda:1");
@@ -165,7 +165,7 @@ TEST(a_copy_that_waits_waits_for_its_own_stream_alone)
 
 /* ---- FY_STREAM ---- */
 
-TEST(at_its_end_the_streams_and_the_card_are_what_they_were)
+TEST(at_its_end_streams_and_card_are_as_before)
 {
     (void)state;
     fy_stream *s = fy_cuda_stream(), *t = fy_cuda_stream(.device = "cuda:1");
@@ -252,15 +252,15 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, quiet)
     const struct CMUnitTest tests[] = {
-        T(the_default_stream_is_number_0_and_current_at_the_start),
-        T(work_in_one_stream_runs_in_the_order_of_its_calls),
+        T(the_default_stream_is_number_0_and_current_at_start),
+        T(work_in_one_stream_runs_in_call_order),
         T(different_streams_work_side_by_side),
         T(each_card_has_a_current_stream_of_its_own),
         T(streams_come_from_a_pool_of_32_in_turn),
         T(each_thread_has_a_current_stream_of_its_own),
         T(no_stream_waits_for_the_default_stream_unless_told),
         T(a_copy_that_waits_waits_for_its_own_stream_alone),
-        T(at_its_end_the_streams_and_the_card_are_what_they_were),
+        T(at_its_end_streams_and_card_are_as_before),
         T(it_is_left_by_break_and_by_return_as_well),
         T(streams_are_of_cards_that_are_there),
         T(null_passes_through),

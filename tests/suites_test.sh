@@ -58,6 +58,13 @@ plain_runs() { # the suites that the list names, by their names
         [[ $(grep -c 'none is there' "$work/said") == $(($(grep -cx '[a-z_]*_test' tests/plain.txt) - 1)) ]]
 }
 
+test_names() { # a line for each, its words apart
+    sed -nE 's/^(static void |TEST\()([A-Za-z_0-9]+)(\(void \*\*.*|\)( .*)?)$/\2/p' tests/*_test.c | tr _ ' '
+    grep -ohE '\b(holds|skips) "[^"]*"' tests/*_test.sh | sed -E 's/^[a-z]+ "//; s/"$//'
+    grep -ohE "\btest\(('([^'\\]|\\.)*'|\`[^\`]*\`|\"[^\"]*\")" tests/page/*_test.mjs | sed -E 's/^test\(.//; s/.$//'
+}
+short_names() { ! test_names | awk 'NF > 10' | grep .; }
+
 holds "passes are counted" green
 holds "a failure is named and makes it red" red
 holds "a suite that dies on its way is red" cut
@@ -69,5 +76,6 @@ holds "under CI a skip that is not listed is red" skip_ci
 holds "what valgrind says of a suite's children makes it red" child_complains
 holds "what differs without ASan runs in the plain build" plain
 holds "of the plain build, the suites that differ run" plain_runs
-holds "every C suite runs under valgrind, or it is said why not" under_valgrind
+holds "every C suite runs under valgrind, or says why not" under_valgrind
+holds "a test's name has ten words or fewer" short_names
 finish

@@ -29,7 +29,7 @@ static void assert_failed(uint32_t work)
     assert_int_equal(fy_fault.work, work);
 }
 
-static void what_a_kernel_does_wrong_comes_to_light_when_it_is_waited_for(void **state)
+static void a_kernels_fault_surfaces_when_it_is_waited_for(void **state)
 {
     fy_dev *d = *state;
     void *p = holding(d, 7);
@@ -58,7 +58,7 @@ static void what_a_kernel_does_wrong_comes_to_light_when_it_is_waited_for(void *
     give(d, p, BYTES);
 }
 
-static void a_query_and_a_blocking_copy_bring_it_to_light_too(void **state)
+static void a_query_and_a_blocking_copy_surface_it_too(void **state)
 {
     for (int by_query = 0; by_query < 2; by_query++) {
         fy_dev *d = *state;
@@ -208,8 +208,8 @@ static void copies_that_race_bring_poison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CARD(what_a_kernel_does_wrong_comes_to_light_when_it_is_waited_for),
-        WITH_CARD(a_query_and_a_blocking_copy_bring_it_to_light_too),
+        WITH_CARD(a_kernels_fault_surfaces_when_it_is_waited_for),
+        WITH_CARD(a_query_and_a_blocking_copy_surface_it_too),
         WITH_CARD(a_fault_is_its_own_cards_alone),
         WITH_CARD(the_launch_is_described_before_it_runs),
         WITH_CARD(a_product_by_blas_is_late_like_all_work),

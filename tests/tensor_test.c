@@ -37,7 +37,7 @@ TEST(a_tensor_is_born_on_the_cpu_as_float32)
     }
 }
 
-TEST(a_tensor_is_made_on_the_device_that_is_asked_for)
+TEST(a_tensor_is_made_on_the_requested_device)
 {
     (void)state;
     FY_SCOPE
@@ -234,7 +234,7 @@ TEST(each_reference_that_to_returned_is_given_back)
     assert_string_equal(kinds(), "drop free");
 }
 
-TEST(a_crossing_is_an_alloc_a_tensor_a_copy_and_its_end)
+TEST(a_crossing_is_alloc_tensor_copy_and_its_end)
 {
     (void)state;
     FY_SCOPE
@@ -281,7 +281,7 @@ TEST(dense_strides_survive_the_bus_and_holes_do_not)
     }
 }
 
-TEST(a_dtype_changes_on_the_cpu_before_the_bus_and_after_it)
+TEST(dtypes_change_on_the_cpu_before_and_after_the_bus)
 {
     (void)state;
     FY_SCOPE
@@ -313,7 +313,7 @@ int main(void)
     recorded_start();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tensor_is_born_on_the_cpu_as_float32),
-        cmocka_unit_test(a_tensor_is_made_on_the_device_that_is_asked_for),
+        cmocka_unit_test(a_tensor_is_made_on_the_requested_device),
         cmocka_unit_test(values_decide_the_dtype_as_in_pytorch),
         cmocka_unit_test(arange_counts_up_and_down_and_stops_before_the_end),
         cmocka_unit_test(the_cpu_generator_draws_pytorchs_numbers),
@@ -324,9 +324,9 @@ int main(void)
         cmocka_unit_test(contiguous_is_itself_or_a_row_major_copy),
         cmocka_unit_test(to_returns_x_itself_when_nothing_changes),
         cmocka_unit_test(each_reference_that_to_returned_is_given_back),
-        cmocka_unit_test(a_crossing_is_an_alloc_a_tensor_a_copy_and_its_end),
+        cmocka_unit_test(a_crossing_is_alloc_tensor_copy_and_its_end),
         cmocka_unit_test(dense_strides_survive_the_bus_and_holes_do_not),
-        cmocka_unit_test(a_dtype_changes_on_the_cpu_before_the_bus_and_after_it),
+        cmocka_unit_test(dtypes_change_on_the_cpu_before_and_after_the_bus),
     };
     int failed = cmocka_run_group_tests_name("tensor", tests, NULL, NULL);
     recorded_end();

@@ -159,7 +159,7 @@ static void *writes_its_element(void *which)
     return NULL;
 }
 
-static void each_write_of_four_threads_has_a_version_of_its_own(void **state)
+static void each_write_of_four_threads_has_its_own_version(void **state)
 {
     (void)state;
     fy_free(shared);
@@ -177,7 +177,7 @@ int main(void)
         cmocka_unit_test(the_story_of_four_threads_tells_each_event_once), /* first: its process begins a session */
         cmocka_unit_test(four_threads_allocate_on_one_card),
         cmocka_unit_test(a_fault_is_kept_for_the_thread_that_met_it),
-        cmocka_unit_test(each_write_of_four_threads_has_a_version_of_its_own),
+        cmocka_unit_test(each_write_of_four_threads_has_its_own_version),
     };
     setenv("FERRY_GPU", "sim", 1);
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

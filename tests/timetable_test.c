@@ -110,7 +110,7 @@ static void a_blocking_pageable_copy(void **state)
     assert_false(w.was_async);
 }
 
-static void a_pinned_copy_that_is_not_waited_for_then_a_kernel(void **state)
+static void a_pinned_non_blocking_copy_then_a_kernel(void **state)
 {
     host *h = *state;
     fy_copy_work w = copy(h, FY_WORD_h2d, 0, 800, true, true);
@@ -169,7 +169,7 @@ static void an_event_orders_across_streams_and_not_the_host(void **state)
     assert_int_equal(fy_timing_tail(h->a, 2), 1132);
 }
 
-static void a_full_queue_holds_the_host_until_the_oldest_has_ended(void **state)
+static void a_full_queue_holds_the_host_until_the_oldest_ends(void **state)
 {
     host *h = *state;
     /* launched  20    40    60    80   100: four are in the queue, the first ends at 127
@@ -381,10 +381,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CARDS(a_blocking_pageable_copy),
-        WITH_CARDS(a_pinned_copy_that_is_not_waited_for_then_a_kernel),
+        WITH_CARDS(a_pinned_non_blocking_copy_then_a_kernel),
         WITH_CARDS(two_streams_copy_beside_computing),
         WITH_CARDS(an_event_orders_across_streams_and_not_the_host),
-        WITH_CARDS(a_full_queue_holds_the_host_until_the_oldest_has_ended),
+        WITH_CARDS(a_full_queue_holds_the_host_until_the_oldest_ends),
         WITH_CARDS(a_copy_between_cards_direct_and_through_the_host),
         WITH_CARDS(memory_costs_what_the_figures_say),
         cmocka_unit_test(pinning_first_loses_against_a_plain_copy_on_every_card),

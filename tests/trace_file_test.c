@@ -194,7 +194,7 @@ static void trace_unlinked_on_a_full_disk(void)
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){300, 300});
 }
 
-static void a_log_that_is_gone_is_not_said_to_be_kept(void **state)
+static void a_log_that_is_gone_is_not_called_kept(void **state)
 {
     (void)state;
     assert_exits(trace_unlinked_on_a_full_disk, 3);
@@ -226,7 +226,7 @@ static void trace_cut(void)
     if (fy_log_is_on()) exit(9);
 }
 
-static void a_program_whose_log_is_cut_goes_on_and_says_so(void **state)
+static void a_program_with_truncated_log_goes_on_and_says_so(void **state)
 {
     (void)state;
     assert_exits(trace_cut, 3);
@@ -334,9 +334,9 @@ int main(void)
         cmocka_unit_test_setup(programs_that_start_at_once_keep_a_log_each, start_empty),
         cmocka_unit_test_setup(a_writer_that_closed_its_files_keeps_its_name, start_empty),
         cmocka_unit_test_setup(a_file_that_came_meanwhile_is_left_alone, start_empty),
-        cmocka_unit_test_setup(a_log_that_is_gone_is_not_said_to_be_kept, start_empty),
+        cmocka_unit_test_setup(a_log_that_is_gone_is_not_called_kept, start_empty),
         cmocka_unit_test_setup(a_refused_card_leaves_no_trace, start_empty),
-        cmocka_unit_test_setup(a_program_whose_log_is_cut_goes_on_and_says_so, start_empty),
+        cmocka_unit_test_setup(a_program_with_truncated_log_goes_on_and_says_so, start_empty),
         cmocka_unit_test_setup(a_log_that_was_cut_and_grew_again_is_cut, start_empty),
         cmocka_unit_test_setup(what_is_left_of_a_cut_log_can_be_read, start_empty),
         cmocka_unit_test_setup(a_bus_error_elsewhere_is_the_programs_own, start_empty),

@@ -355,7 +355,7 @@ static _Noreturn void log_and_die(const char *path)
 }
 
 /* What FERRY_TRACE leaves then is no JSON. */
-static void the_log_of_a_killed_program_is_served_to_its_end(void **state)
+static void a_killed_programs_log_is_served_to_its_end(void **state)
 {
     (void)state;
     char path[] = "/tmp/ferry-view-XXXXXX";
@@ -395,7 +395,7 @@ int main(void)
         cmocka_unit_test_teardown(ctrl_c_ends_program_and_viewer, clean_up),
         cmocka_unit_test_teardown(the_viewer_holds_no_descriptor_of_the_program, clean_up),
         cmocka_unit_test_teardown(a_saved_run_is_served_until_sigterm, clean_up),
-        cmocka_unit_test_teardown(the_log_of_a_killed_program_is_served_to_its_end, clean_up),
+        cmocka_unit_test_teardown(a_killed_programs_log_is_served_to_its_end, clean_up),
         cmocka_unit_test_teardown(a_bad_file_ends_with_status_one_and_a_reason, clean_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 /* ---- shapes ---- */
 
-TEST(reshape_is_a_view_where_one_fits_and_else_a_copy)
+TEST(reshape_is_a_view_where_one_fits_else_a_copy)
 {
     (void)state;
     FY_SCOPE
@@ -293,7 +293,7 @@ int main(void)
     setenv("FERRY_GPU", "sim", 1);
     recorded_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reshape_is_a_view_where_one_fits_and_else_a_copy),
+        cmocka_unit_test(reshape_is_a_view_where_one_fits_else_a_copy),
         cmocka_unit_test(flatten_folds_dimensions),
         cmocka_unit_test(dimensions_are_reordered_added_and_removed),
         cmocka_unit_test(expanding_repeats_without_a_copy),

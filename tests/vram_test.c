@@ -48,7 +48,7 @@ static int64_t resident_mib(void)
     return pages * sysconf(_SC_PAGESIZE) >> 20;
 }
 
-static void a_20_gib_tensor_on_a_large_card_eats_no_ram(void **state)
+static void a_20_gib_tensor_on_large_cards_eats_no_ram(void **state)
 {
     (void)state;
     fy_dev *d = open_card(&round_card, (int64_t)24 << 30);
@@ -83,7 +83,7 @@ static void wrong_ends_of_a_copy_are_refused_by_name(void **state)
     assert_true(fy_backend_sim.copy(d, &nothing));
 }
 
-static void a_host_pointer_given_to_a_kernel_is_refused_by_name(void **state)
+static void a_host_pointer_in_a_kernel_is_refused_by_name(void **state)
 {
     fy_dev *d = *state;
     float host[4] = {1, 2, 3, 4};
@@ -125,9 +125,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_CARD(full_is_null_and_the_rest_stays_usable),
         WITH_CARD(fresh_and_freed_memory_hold_different_fill_bytes),
-        cmocka_unit_test(a_20_gib_tensor_on_a_large_card_eats_no_ram),
+        cmocka_unit_test(a_20_gib_tensor_on_large_cards_eats_no_ram),
         WITH_CARD(wrong_ends_of_a_copy_are_refused_by_name),
-        WITH_CARD(a_host_pointer_given_to_a_kernel_is_refused_by_name),
+        WITH_CARD(a_host_pointer_in_a_kernel_is_refused_by_name),
         WITH_CARD(only_vram_is_guarded),
         WITH_CARD(a_forked_child_has_no_card),
     };

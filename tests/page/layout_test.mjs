@@ -28,7 +28,7 @@ function check(state, [w, h], where) {
 }
 
 for (const [name, events] of logs()) {
-  test(`${name}: after every event, at every size, boxes are apart and at home`, () => {
+  test(`${name}: boxes are apart and at home after every event`, () => {
     const state = initial();
     for (const e of events) {
       apply(state, e);
@@ -42,7 +42,7 @@ for (const [name, events] of logs()) {
     }
   });
 
-  test(`${name}: a copy's way leads from its source over its own lane to its destination`, () => {
+  test(`${name}: copies go from source to destination on own lanes`, () => {
     const state = initial();
     for (const e of events) {
       apply(state, e);
@@ -61,7 +61,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('random allocations on three devices: apart, at home, and none is lost without a word', () => {
+test('random allocations on three devices: apart, home, none lost silently', () => {
   const next = random(3);
   for (let round = 0; round < 40; round++) {
     const state = initial();
@@ -81,7 +81,7 @@ test('random allocations on three devices: apart, at home, and none is lost with
   }
 });
 
-test('boxes stand in the order of their addresses; more bytes make a larger box', () => {
+test('boxes stand in address order; more bytes, larger box', () => {
   const state = initial();
   const add = (id, addr, bytes) => apply(state, { kind: 'alloc', storage: id, device: 'cpu', addr, asked: bytes, bytes });
   add(1, '0x9000', 512);
@@ -93,7 +93,7 @@ test('boxes stand in the order of their addresses; more bytes make a larger box'
   assert.ok(area(2) > area(3) && area(3) > area(1));
 });
 
-test('a freed block keeps its place until another takes the address', () => {
+test('a freed block stays until another takes its address', () => {
   const state = initial();
   const add = (id, addr) => apply(state, { kind: 'alloc', storage: id, device: 'cpu', addr, asked: 512, bytes: 512 });
   add(1, '0x1000');

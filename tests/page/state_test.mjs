@@ -25,7 +25,7 @@ for (const [name, events] of logs()) {
     }
   });
 
-  test(`${name}: bytes and trips over the bus are those of the log's copies`, () => {
+  test(`${name}: bytes and trips over the bus match the copies`, () => {
     const { ledger } = fold(events);
     for (const dir of ['h2d', 'd2h']) {
       const copies = events.filter((e) => e.kind === 'copy' && e.dir === dir);
@@ -35,7 +35,7 @@ for (const [name, events] of logs()) {
     assert.equal(ledger.held, events.reduce((total, e) => total + (e.held ?? 0), 0));
   });
 
-  test(`${name}: a line's own wait and the taking of memory are two sums`, () => {
+  test(`${name}: own wait and memory allocation are two sums`, () => {
     const state = fold(events);
     const of = (segment) => events.reduce((total, e) => total + (e.line > 0 && (e.kind === 'segment') === segment ? e.held ?? 0 : 0), 0);
     const sums = [...state.lines.values()].reduce(([held, taking], l) => [held + l.held, taking + l.taking], [0, 0]);
@@ -94,7 +94,7 @@ test('writing one copy makes the other stale', async () => {
   assert.equal(isStale(state, gpu), true);
 });
 
-test('a run ended without `end` was killed; one that ended in order was not', () => {
+test('only a run that ended without `end` was killed', () => {
   const ended = (name) => {
     const one = run({ run: 1 });
     one.take(0, logs().get(name));
@@ -105,7 +105,7 @@ test('a run ended without `end` was killed; one that ended in order was not', ()
   assert.equal(ended('handmade-demo'), false);
 });
 
-test('events that come twice count once, and a hole is noticed', () => {
+test('events that come twice count once; a hole is noticed', () => {
   const events = logs().get('handmade-demo');
   const one = run({ run: 1 });
   assert.equal(one.take(0, events.slice(0, 10)), true);
@@ -142,7 +142,7 @@ test('random prefixes and malformed events never throw', () => {
   }
 });
 
-test('the page keeps nothing of a long run but what is alive and a few freed boxes', () => {
+test('the page keeps only live and a few freed boxes', () => {
   const state = initial();
   for (let i = 1; i <= 5000; i++) {
     apply(state, { kind: 'alloc', storage: i, device: 'cpu', addr: '0x1000', asked: 4, bytes: 64 });

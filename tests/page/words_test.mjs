@@ -16,18 +16,18 @@ test('every kind of lib/trace/schema.h has a sentence of its own', () => {
   }
 });
 
-test('a look at the clock says the time, a note its text', () => {
+test('a clock reading says the time, a note its text', () => {
   assert.equal(sentence({ kind: 'mark', now: 41200 }, names()), 'The program reads the clock: 41.2 µs since its start.');
   assert.equal(sentence({ kind: 'mark', now: 41200, text: '' }, names()), 'The program notes: “”.');
 });
 
-test('a product of the simulated card says that OpenBLAS stands in for cuBLAS', () => {
+test('a simulated product says OpenBLAS stands in for cuBLAS', () => {
   const op = { kind: 'op', name: 'matmul', device: 'cuda:0', blas: 'cblas_sgemm', in: [], out: [] };
   assert.match(sentence(op, names()), /, by OpenBLAS \(cblas_sgemm\), which stands in for cuBLAS here\.$/);
   assert.match(sentence({ ...op, device: 'cpu' }, names()), /, by cblas_sgemm\.$/);
 });
 
-test('the first use of a card says what it costs, and that it is once', () => {
+test('the first use of a card says its one-time cost', () => {
   const n = names();
   const [first, other, next] = [['cuda:0', 2 << 20], ['cuda:1', 2 << 20], ['cuda:0', 20 << 20]]
     .map(([device, bytes], seq) => ({ kind: 'segment', seq, device, mem: 'device', bytes, held: 100000 }));
@@ -38,7 +38,7 @@ test('the first use of a card says what it costs, and that it is once', () => {
   assert.match(sentence({ ...first, mem: 'pinned' }, n), /^Ferry page-locks 2 MiB of CPU RAM/);
 });
 
-test('a tensor is allocated empty, and released; who still uses its bytes is named', () => {
+test('a tensor is allocated and released; remaining users are named', () => {
   const n = names();
   const events = [{ kind: 'alloc', storage: 1, device: 'cuda:0', asked: 16, bytes: 512 }, { kind: 'tensor', tensor: 1, name: 'x', storage: 1, shape: [4], dtype: 'float32' },
     { kind: 'tensor', tensor: 2, name: 't', storage: 1, view_of: 1, shape: [2], dtype: 'float32' }, { kind: 'drop', tensor: 1, why: 'free' },
@@ -49,7 +49,7 @@ test('a tensor is allocated empty, and released; who still uses its bytes is nam
   assert.equal(stepSentence(events, { kind: 'drop', from: 4, to: 5 }, n), 't is released (freed); 16 B are freed.');
 });
 
-test('a verdict of a program that stopped names the line, others the checks', () => {
+test('verdicts on stopped programs name the line, others the checks', () => {
   const n = names();
   const grade = { kind: 'grade', pass: false, passed: 0, checks: 1, message: 'Why.' };
   assert.equal(sentence(grade, n), 'Not yet: 0 of 1 checks passed. Why.');
@@ -58,7 +58,7 @@ test('a verdict of a program that stopped names the line, others the checks', ()
   assert.equal(sentence({ ...grade, pass: true, passed: 1 }, n), 'Passed: 1 of 1 checks passed. Why.');
 });
 
-test('an unknown kind and an unreadable line are named, not hidden', () => {
+test('unknown kinds and unreadable lines are named, not hidden', () => {
   assert.match(sentence({ kind: 'teleport' }, names()), /teleport/);
   assert.match(sentence(null, names()), /cannot be read/);
 });
@@ -74,7 +74,7 @@ for (const [name, events] of logs()) {
     }
   });
 
-  test(`${name}: a copy's sentence names the tensor, the bytes, both memories and the wait`, () => {
+  test(`${name}: a copy's sentence names tensor, bytes, memories and wait`, () => {
     const one = run({ run: 1 });
     one.take(0, events);
     for (const e of events.filter((x) => x.kind === 'copy')) {
@@ -87,7 +87,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('a mask holds true and false, and a copy that nobody asked for says so', () => {
+test('a mask holds booleans, and an implicit copy says so', () => {
   const n = names();
   n.learn({ kind: 'tensor', tensor: 1, name: 'mask', shape: [2], dtype: 'bool' });
   n.learn({ kind: 'tensor', tensor: 2, name: 'n', shape: [2], dtype: 'uint8' });
@@ -98,7 +98,7 @@ test('a mask holds true and false, and a copy that nobody asked for says so', ()
   assert.match(sentence({ ...copy, why: 'size' }, n), /because the size of a result depends on it/);
 });
 
-test('hover text tells name, memory, address, bytes asked and taken, and the line', () => {
+test('hover text tells name, memory, address, bytes and line', () => {
   const one = run({ run: 1 });
   one.take(0, logs().get('handmade-graded'));
   const state = one.at(6);

@@ -1,15 +1,16 @@
-/* fuzz_make.h: the next step of a random program, chosen by what is alive. */
-#ifndef FUZZ_MAKE_H
-#define FUZZ_MAKE_H
+/* make.c: see make.h. */
+#include <math.h>
 
 #include "dtype.h"
-#include "fuzz_fits.h"
+#include "fits.h"
+#include "make.h"
+#include "run.h"
 #include "shape.h"
 
-static chance dice;
-static bool wild; /* this step may be a mistake */
+chance dice;
+bool wild;
 
-static fy_arg any_number(void)
+fy_arg any_number(void)
 {
     static const double reals[] = {0.5, -1.5, 2.5, 0.1, -0.001, 3.25, 1e-3, 7, -0.0, 0.3333333333333333};
     static const int64_t ints[] = {0, 1, -1, 2, 3, -3, 5, 7, 100, 127, 255, -128};
@@ -18,9 +19,9 @@ static fy_arg any_number(void)
     return percent(&dice, 50) ? fy_arg_real(reals[below(&dice, 10)]) : fy_arg_int(ints[below(&dice, 12)]);
 }
 
-static fy_dtype any_dtype(void) { return dtypes[below(&dice, DTYPES)]; }
+fy_dtype any_dtype(void) { return dtypes[below(&dice, DTYPES)]; }
 
-static int any_place(void)
+int any_place(void)
 {
     if (wild && percent(&dice, 10)) return (int)below(&dice, PLACES);
     return percent(&dice, 75) ? 1 + percent(&dice, 20) : 0;
@@ -43,8 +44,7 @@ static fy_shape any_shape(void)
     return s;
 }
 
-/* A slot of a live tensor; NOTHING when there is none. */
-static int any_slot(void)
+int any_slot(void)
 {
     int live[MOST_SLOTS], n = 0;
     for (int i = 0; i < MOST_SLOTS; i++)
@@ -53,7 +53,7 @@ static int any_slot(void)
     return n ? live[below(&dice, n)] : NOTHING;
 }
 
-static int any_dim(int ndim)
+int any_dim(int ndim)
 {
     int n = ndim ? ndim : 1;
     return wild && percent(&dice, 20) ? (int)between(&dice, -10, 10) : (int)between(&dice, -n, n - 1);
@@ -68,7 +68,7 @@ static step step_of(const char *name)
 
 /* ---- from nothing ---- */
 
-static void add_value(step *s, fy_arg x) { s->value[s->values++] = x; }
+void add_value(step *s, fy_arg x) { s->value[s->values++] = x; }
 
 static void choose_range(step *s)
 {
@@ -92,7 +92,7 @@ static void choose_randint(step *s)
     add_value(s, fy_arg_int(between(&dice, wild ? -5 : 1, 9)));
 }
 
-static void choose_made(step *s)
+void choose_made(step *s)
 {
     deed_kind k = deed_of(s)->kind;
     s->place = percent(&dice, 90) ? any_place() : -1;
@@ -154,11 +154,11 @@ static int wanted_ndim(const step *s)
     return is_named(s, "bmm") ? 3 : is_named(s, "dot") ? 1 : 0;
 }
 
-static void plan_step(program *p, step s) { p->steps[p->ready++] = s; }
+void plan_step(program *p, step s) { p->steps[p->ready++] = s; }
+
 static int place_of(int slot) { return is_on_card(slot) ? 1 : 0; }
 
-/* Steps that make the other operands, and the product. False when nothing fits. */
-static bool choose_product(program *p, step s)
+bool choose_product(program *p, step s)
 {
     int slot = any_slot(), ndim = wanted_ndim(&s), next = p->n;
     fy_tensor *x = is_live(slot) ? worlds[HOST_WORLD].slot[slot] : NULL;
@@ -184,7 +184,7 @@ static bool choose_product(program *p, step s)
     return true;
 }
 
-static bool choose_cross_entropy(program *p, step s)
+bool choose_cross_entropy(program *p, step s)
 {
     int slot = any_slot(), next = p->n;
     fy_tensor *x = is_live(slot) ? worlds[HOST_WORLD].slot[slot] : NULL;
@@ -218,8 +218,7 @@ static fy_shape index_shape(const step *s, const fy_tensor *x, int64_t dim)
     return i;
 }
 
-/* Steps that make the index, and what is scattered. False when nothing fits. */
-static bool choose_by_index(program *p, step s)
+bool choose_by_index(program *p, step s)
 {
     int slot = any_slot(), next = p->n;
     bool scatters = is_named(&s, "scatter_add_");
@@ -242,8 +241,7 @@ static bool choose_by_index(program *p, step s)
     return true;
 }
 
-/* A step that makes the mask, of bytes, for the first dimensions of x or for the last. */
-static bool choose_masked(program *p, step s)
+bool choose_masked(program *p, step s)
 {
     int slot = any_slot(), next = p->n;
     fy_tensor *x = is_live(slot) ? worlds[HOST_WORLD].slot[slot] : NULL;
@@ -262,8 +260,7 @@ static bool choose_masked(program *p, step s)
     return true;
 }
 
-/* Classes first, one of them perhaps too large. */
-static bool choose_one_hot(program *p, step s)
+bool choose_one_hot(program *p, step s)
 {
     fy_shape t = any_shape();
     int64_t classes = between(&dice, 1, 4);
@@ -282,8 +279,7 @@ static bool choose_one_hot(program *p, step s)
 
 /* ---- shapes ---- */
 
-/* How often each dimension is repeated. */
-static fy_shape times_of(const fy_tensor *x)
+fy_shape times_of(const fy_tensor *x)
 {
     fy_shape s = {.ndim = x->ndim + (x->ndim < FY_MAX_DIMS && percent(&dice, 30))};
     int64_t room = MOST_ELEMENTS / (fy_numel(x) ? fy_numel(x) : 1);
@@ -295,8 +291,7 @@ static fy_shape times_of(const fy_tensor *x)
     return s;
 }
 
-/* Another shape of as many elements. */
-static fy_shape refold(const fy_tensor *x)
+fy_shape refold(const fy_tensor *x)
 {
     int64_t left = fy_numel(x);
     fy_shape s = {0};
@@ -312,7 +307,7 @@ static fy_shape refold(const fy_tensor *x)
     return s;
 }
 
-static fy_shape shuffled(int n)
+fy_shape shuffled(int n)
 {
     fy_shape s = {.ndim = n};
     for (int i = 0; i < n; i++) s.dims[i] = i;
@@ -327,7 +322,7 @@ static fy_shape shuffled(int n)
     return s;
 }
 
-static fy_shape widened(const fy_tensor *x)
+fy_shape widened(const fy_tensor *x)
 {
     int more = (int)below(&dice, 1 + (FY_MAX_DIMS - x->ndim > 2 ? 2 : FY_MAX_DIMS - x->ndim));
     fy_shape s = {.ndim = x->ndim + more};
@@ -340,5 +335,3 @@ static fy_shape widened(const fy_tensor *x)
     }
     return s;
 }
-
-#endif

@@ -1,51 +1,36 @@
-/* fuzz_memory.h: what lies in the tensors' storages, in both worlds. After every step each storage must hold
- * what it held before, but for the one that the step wrote to; and that one must hold the same in both worlds.
- * Where rounding may differ the card's bytes are then replaced by the CPU's, so that both go on alike. */
-#ifndef FUZZ_MEMORY_H
-#define FUZZ_MEMORY_H
-
+/* memory.c: see memory.h. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "device.h"
 #include "dtype.h"
 #include "event.h"
-#include "fuzz_ledger.h"
-#include "fuzz_run.h"
 #include "launch_record.h"
+#include "ledger.h"
+#include "memory.h"
+#include "run.h"
 #include "run_work.h"
 #include "settings.h"
-#include "storage.h"
-#include "tensor.h"
 
 enum { FRESH_VRAM = 0xff }; /* what sim.c fills new memory with */
 
-/* A storage and its counterpart. */
-typedef struct cell {
-    fy_storage *s[2];
-    unsigned char *was;
-} cell;
-
 static cell cells[MOST_SLOTS];
-static int cell_count;
-static unsigned char *read_into[2]; /* for reading */
+int cell_count;
+unsigned char *read_into[2];
 static size_t read_room;
 
-/* How far two results may lie apart. */
-typedef struct slack {
-    double relative, absolute;
-    const char *skip; /* why the values are not compared; NULL: they are */
-} slack;
+const double epsilons[] = {[FY_FLOAT32] = 1.0 / (1 << 23),
+                           [FY_FLOAT64] = 1.0 / ((int64_t)1 << 52),
+                           [FY_FLOAT16] = 1.0 / (1 << 10),
+                           [FY_BFLOAT16] = 1.0 / (1 << 7),
+                           [FY_BOOL] = 0};
 
-static const double epsilons[] = {[FY_FLOAT32] = 1.0 / (1 << 23),
-                                  [FY_FLOAT64] = 1.0 / ((int64_t)1 << 52),
-                                  [FY_FLOAT16] = 1.0 / (1 << 10),
-                                  [FY_BFLOAT16] = 1.0 / (1 << 7),
-                                  [FY_BOOL] = 0};
-static const double largest[] = {[FY_FLOAT32] = 3.4028234e38,
-                                 [FY_FLOAT64] = 1.7976931348623157e308,
-                                 [FY_FLOAT16] = 65504,
-                                 [FY_BFLOAT16] = 3.38e38,
-                                 [FY_BOOL] = 0};
+const double largest[] = {[FY_FLOAT32] = 3.4028234e38,
+                          [FY_FLOAT64] = 1.7976931348623157e308,
+                          [FY_FLOAT16] = 65504,
+                          [FY_BFLOAT16] = 3.38e38,
+                          [FY_BOOL] = 0};
 
 /* What crosses without waiting comes home when somebody waits. */
 static void finish_work(void)
@@ -90,7 +75,7 @@ static void check_end(const fy_storage *s, const unsigned char *bytes)
         if (bytes[i] != FRESH_VRAM) broken("byte %zu of a storage of %zu on the card was written", i, s->asked);
 }
 
-static void read_cell(const cell *c)
+void read_cell(const cell *c)
 {
     make_room(c);
     for (int i = 0; i < 2; i++)
@@ -131,8 +116,7 @@ static cell *cell_of(const fy_tensor *a)
     return NULL;
 }
 
-/* The cell of two counterparts; a new one when neither is known. */
-static cell *pair_cells(const fy_tensor *a, const fy_tensor *b, bool *fresh)
+cell *pair_cells(const fy_tensor *a, const fy_tensor *b, bool *fresh)
 {
     cell *c = cell_of(a);
     *fresh = !c;
@@ -155,8 +139,7 @@ static void remember(cell *c)
     if (c->s[0]->asked) memcpy(c->was, read_into[0], c->s[0]->asked);
 }
 
-/* Between the elements of a pinned copy of a view with holes lies anything: made alike. */
-static void fill_holes(cell *c, const fy_tensor *x)
+void fill_holes(cell *c, const fy_tensor *x)
 {
     size_t size = fy_dtype_size(x->dtype), n = c->s[0]->asked;
     unsigned char *alike = malloc(n + 1);
@@ -172,8 +155,7 @@ static void fill_holes(cell *c, const fy_tensor *x)
     free(alike);
 }
 
-/* What a step made or wrote: the same in both worlds, and from here on to the bit. */
-static void settle(cell *c, fy_dtype d, const slack *free)
+void settle(cell *c, fy_dtype d, const slack *free)
 {
     read_cell(c);
     if (!free->skip) compare_values(c, d, free);
@@ -196,8 +178,7 @@ static bool is_used(const cell *c)
     return false;
 }
 
-/* Forget the storages that no slot looks at any more. */
-static void sweep_cells(void)
+void sweep_cells(void)
 {
     int kept = 0;
     for (int i = 0; i < cell_count; i++) {
@@ -207,10 +188,8 @@ static void sweep_cells(void)
     cell_count = kept;
 }
 
-static void check_others(const fy_storage *written, const fy_storage *also)
+void check_others(const fy_storage *written, const fy_storage *also)
 {
     for (int i = 0; i < cell_count; i++)
         if (cells[i].s[0] != written && cells[i].s[0] != also) check_unchanged(&cells[i]);
 }
-
-#endif

@@ -9,14 +9,22 @@
  * a type was never seen, or too few programs ran to their end. */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "fuzz_check.h"
-#include "fuzz_choose.h"
-#include "fuzz_show.h"
+#include "check.h"
+#include "choose.h"
+#include "fits.h"
+#include "ledger.h"
 #include "log.h"
+#include "make.h"
+#include "memory.h"
 #include "op.h"
+#include "run.h"
+#include "show.h"
 #include "storage.h"
 #include "tensor.h"
 
@@ -217,7 +225,7 @@ static program program_of(uint64_t seed)
 
 /* ---- processes: a crash is the end of one worker, not of the search ---- */
 
-/* Every second batch waits for each piece of work, and so finds its blocks fresh (fuzz_memory.h). */
+/* Every second batch waits for each piece of work, and so finds its blocks fresh (memory.h). */
 static void start_ferry(uint64_t seed)
 {
     char err[256] = "", text[16];

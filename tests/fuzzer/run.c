@@ -1,48 +1,38 @@
-/* fuzz_run.h: one step in one world. There are two: in the first every device is the CPU; the second is the
- * program as written. What moves between devices in the second is copied in the first, so that tensors share
- * memory in one world if they do in the other. */
-#ifndef FUZZ_RUN_H
-#define FUZZ_RUN_H
-
+/* run.c: see run.h. */
+#include <stdio.h>
 #include <unistd.h>
 
-#include "fuzz_program.h"
+#include "run.h"
 
-enum { HOST_WORLD, CARD_WORLD };
+#define CALL(...) ((fy_tensor * (*)(__VA_ARGS__)) deed_of(s)->call)
+#define SITE (&sites[s->deed])
 
-typedef struct world {
-    int which;
-    fy_tensor *slot[MOST_SLOTS];
-    fy_tensor *dead[MOST_SLOTS]; /* freed by the program: a use of it is a mistake to be told */
-} world;
-
-static world worlds[2];
-static bool answers[2];      /* of the last question, in each */
-static fy_site sites[DEEDS]; /* the calls' places; set up once */
+world worlds[2];
+bool answers[2];
+fy_site sites[MOST_DEEDS];
 static char scratch_path[64];
 
-static void set_sites(void)
+void set_sites(void)
 {
     const char *folder = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"; /* where fsync costs nothing */
     snprintf(scratch_path, sizeof scratch_path, "%s/ferry-fuzz-%d.npy", folder, (int)getpid());
-    for (int i = 0; i < DEEDS; i++)
+    for (int i = 0; i < deed_count; i++)
         sites[i] = (fy_site){
             .file = "fuzz", .line = 1, .fn = "main", .call = deeds[i].name, .args = "x, y, z", .variable = ""};
 }
 
-static bool is_live(int slot) { return slot >= 0 && worlds[HOST_WORLD].slot[slot] && worlds[CARD_WORLD].slot[slot]; }
+bool is_live(int slot) { return slot >= 0 && worlds[HOST_WORLD].slot[slot] && worlds[CARD_WORLD].slot[slot]; }
 
-/* Where a slot lives in the program as written. */
-static bool is_on_card(int slot) { return slot >= 0 && fy_is_cuda(worlds[CARD_WORLD].slot[slot]); }
+bool is_on_card(int slot) { return slot >= 0 && fy_is_cuda(worlds[CARD_WORLD].slot[slot]); }
 
-static fy_tensor *operand(const world *w, const step *s, int i)
+fy_tensor *operand(const world *w, const step *s, int i)
 {
     int slot = i < s->n ? s->in[i] : NOTHING;
     if (slot < 0) return NULL;
     return w->slot[slot] ? w->slot[slot] : w->dead[slot];
 }
 
-static fy_arg argument(const world *w, const step *s, int i)
+fy_arg argument(const world *w, const step *s, int i)
 {
     return s->in[i] == NUMBER ? s->number : fy_arg_tensor(operand(w, s, i));
 }
@@ -58,11 +48,6 @@ static fy_opts options(const world *w, const step *s)
     const char *device = device_in(w, s->place);
     return (fy_opts){.device = device, .dtype = s->dtype};
 }
-
-/* ---- calls by the shape of their arguments ---- */
-
-#define CALL(...) ((fy_tensor * (*)(__VA_ARGS__)) deed_of(s)->call)
-#define SITE (&sites[s->deed])
 
 static fy_tensor *make(const world *w, const step *s)
 {
@@ -204,8 +189,7 @@ static bool ask(const world *w, const step *s)
     return is_named(s, "equal") ? fy_equal_at(SITE, x, y) : fy_allclose_at(SITE, x, y, (fy_close_opts){0});
 }
 
-/* The step's result in that world: a new reference, in place a borrowed one, or NULL. */
-static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
+fy_tensor *perform(world *w, const step *s, fy_tensor **second)
 {
     fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
     switch (deed_of(s)->kind) {
@@ -255,5 +239,3 @@ static fy_tensor *perform(world *w, const step *s, fy_tensor **second)
     default: return make(w, s);
     }
 }
-
-#endif

@@ -1,16 +1,17 @@
-/* fuzz_choose.h: the next step of a program: a function by weight, then operands and options, until they
- * promise to fit; in a step that may be a mistake the first throw stands. */
-#ifndef FUZZ_CHOOSE_H
-#define FUZZ_CHOOSE_H
+/* choose.c: see choose.h. */
+#include <math.h>
 
-#include "fuzz_make.h"
+#include "choose.h"
+#include "fits.h"
+#include "make.h"
+#include "run.h"
 #include "tensor.h"
 
 static int any_deed(void)
 {
     static int total;
     if (!total)
-        for (int i = 0; i < DEEDS; i++) total += deeds[i].weight;
+        for (int i = 0; i < deed_count; i++) total += deeds[i].weight;
     int64_t at = below(&dice, total);
     for (int i = 0;; i++)
         if ((at -= deeds[i].weight) < 0) return i;
@@ -181,8 +182,7 @@ static bool choose_once(program *p)
     return true;
 }
 
-/* Put the next step into the program, unless it is there already. */
-static void choose_step(program *p)
+void choose_step(program *p)
 {
     if (p->ready > p->n) return;
     wild = !p->careful && percent(&dice, 25);
@@ -196,5 +196,3 @@ static void choose_step(program *p)
     p->ready = p->n;
     plan_step(p, s);
 }
-
-#endif

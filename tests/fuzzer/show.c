@@ -1,8 +1,7 @@
-/* fuzz_show.h: a program as lines of C. */
-#ifndef FUZZ_SHOW_H
-#define FUZZ_SHOW_H
+/* show.c: see show.h. */
+#include <stdarg.h>
 
-#include "fuzz_program.h"
+#include "show.h"
 
 typedef struct line {
     char text[1024];
@@ -142,8 +141,7 @@ static void put_middle(line *l, const step *s)
     }
 }
 
-/* "t3 = fy_add(t1, 2.5);" */
-static void show_step(const program *p, int i, FILE *out)
+void show_step(const program *p, int i, FILE *out)
 {
     const step *s = &p->steps[i];
     line l = {.used = 0};
@@ -158,5 +156,3 @@ static void show_step(const program *p, int i, FILE *out)
     put_options(&l, s);
     fprintf(out, "    %s);\n", l.text);
 }
-
-#endif

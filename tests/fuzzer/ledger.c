@@ -1,22 +1,18 @@
-/* fuzz_ledger.h: what the log says is alive, kept from its events one after the other, and what it has seen
- * run. The library's own books must say the same. */
-#ifndef FUZZ_LEDGER_H
-#define FUZZ_LEDGER_H
-
-#include <setjmp.h>
+/* ledger.c: see ledger.h. */
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "device.h"
 #include "event.h"
-#include "fuzz_program.h"
+#include "ledger.h"
 #include "log_format.h"
-#include "op.h"
 
-/* A law is broken: the program ends here. */
-static jmp_buf broken_law;
-static char broken_words[1024];
+jmp_buf broken_law;
+char broken_words[1024];
 
-__attribute__((format(printf, 1, 2), noreturn)) static void broken(const char *format, ...)
+void broken(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -25,27 +21,8 @@ __attribute__((format(printf, 1, 2), noreturn)) static void broken(const char *f
     longjmp(broken_law, 1);
 }
 
-typedef struct entry {
-    bool live;
-    uint8_t device;
-    uint32_t version;
-    int64_t bytes;
-} entry;
-
-/* What was seen, in memory that the processes share. */
-typedef struct coverage {
-    int64_t ops[2][FY_OP_COUNT], dtypes[2][DTYPES + 1], pairs[FY_OP_COUNT][DTYPES + 1];
-} coverage;
-
-static struct {
-    uint64_t cursor;
-    entry *tensors, *storages;
-    size_t tensor_room, storage_room;
-    int64_t tensor_count, storage_count, bytes[2];
-    uint64_t digest; /* of all that lives, with versions */
-} ledger;
-
-static coverage *seen;
+account ledger;
+coverage *seen;
 
 static entry *entry_of(entry **list, size_t *room, uint32_t id)
 {
@@ -59,8 +36,9 @@ static entry *entry_of(entry **list, size_t *room, uint32_t id)
     return *list + id;
 }
 
-static entry *tensor_entry(uint32_t id) { return entry_of(&ledger.tensors, &ledger.tensor_room, id); }
-static entry *storage_entry(uint32_t id) { return entry_of(&ledger.storages, &ledger.storage_room, id); }
+entry *tensor_entry(uint32_t id) { return entry_of(&ledger.tensors, &ledger.tensor_room, id); }
+
+entry *storage_entry(uint32_t id) { return entry_of(&ledger.storages, &ledger.storage_room, id); }
 
 static uint64_t mixed(uint64_t kind, uint64_t id, uint64_t version)
 {
@@ -174,19 +152,16 @@ static void note_event(uint64_t seq, uint16_t kind)
     }
 }
 
-/* Read on to the end of the log. */
-static void follow_log(void)
+void follow_log(void)
 {
     uint16_t kind;
     while (fy_log_slot(fy_log_of_process(), ledger.cursor, &kind)) note_event(ledger.cursor++, kind);
 }
 
-static void check_bytes(void)
+void check_bytes(void)
 {
     for (int d = 0; d < 2; d++)
         if (fy_dev_at(d)->live_bytes != ledger.bytes[d])
             broken("%s holds %lld bytes, the log says %lld", fy_dev_at(d)->name, (long long)fy_dev_at(d)->live_bytes,
                    (long long)ledger.bytes[d]);
 }
-
-#endif

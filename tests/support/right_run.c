@@ -1,21 +1,17 @@
-/* right_run.h: a right run of lesson 3 as a log written by hand, for tests of the grader. */
-#ifndef RIGHT_RUN_H
-#define RIGHT_RUN_H
+/* right_run.c: see right_run.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "event.h"
 #include "lesson_io.h"
-#include "graded.h"
-#include "grading.h"
-#include "handmade.h"
-#include "log.h"
+#include "right_run.h"
 
-#define LESSON "03-round-trip"
-#define GIVEN "x:float32:2x3"
-enum { SEED = 7, COUNT = 6 };
-
-/* ---- a right run of lesson 3, in pieces that a test may leave out or spoil ----------------------- */
-
-static inline void begin(handmade *h)
+void hand_begin(handmade *h)
 {
     hand(h, "'kind':'session','schema':1,'seed':%d", SEED);
     hand(h, "'kind':'alloc','storage':1,'device':'cpu','line':11");
@@ -23,7 +19,7 @@ static inline void begin(handmade *h)
     hand(h, "'kind':'given','name':'x','tensor':1,'storage':1,'device':'cpu','line':11");
 }
 
-static inline void copy(handmade *h, int from, int to, const char *way, int bytes)
+void hand_copy(handmade *h, int from, int to, const char *way, int bytes)
 {
     bool there = !strcmp(way, "h2d");
     hand(h,
@@ -32,7 +28,7 @@ static inline void copy(handmade *h, int from, int to, const char *way, int byte
          from, there ? "cpu" : "cuda:0", to, there ? "cuda:0" : "cpu", bytes, way);
 }
 
-static inline void op(handmade *h, const char *name, const char *device, int in, int out)
+void hand_op(handmade *h, const char *name, const char *device, int in, int out)
 {
     hand(h,
          "'kind':'op','name':'%s','device':'%s','in':[{'tensor':%d,'storage':%d}],'out':[{'tensor':%d,'"
@@ -41,13 +37,13 @@ static inline void op(handmade *h, const char *name, const char *device, int in,
          name, device, in, in, out, out);
 }
 
-/* What is left of five turns of three operations, after two of them: written over itself. */
-static inline void turns(handmade *h, int storage)
+void hand_turns(handmade *h, int storage)
 {
-    for (int i = 2; i < 15; i++) op(h, i % 3 == 0 ? "mul" : i % 3 == 1 ? "add" : "relu", "cuda:0", storage, storage);
+    for (int i = 2; i < 15; i++)
+        hand_op(h, i % 3 == 0 ? "mul" : i % 3 == 1 ? "add" : "relu", "cuda:0", storage, storage);
 }
 
-static inline void right_value(char *text, size_t room, int index)
+static void right_value(char *text, size_t room, int index)
 {
     double x[COUNT];
     fy_given_values(SEED, "x", FY_FLOAT32, COUNT, x);
@@ -55,8 +51,7 @@ static inline void right_value(char *text, size_t room, int index)
     snprintf(text, room, "%.9g", x[index]);
 }
 
-/* spoilt: what stands in place of element 4; NULL: nothing. */
-static inline void answer(handmade *h, const char *name, int tensor, const char *device, const char *spoilt)
+void hand_answer(handmade *h, const char *name, int tensor, const char *device, const char *spoilt)
 {
     char data[512] = "", value[64];
     hand(h, "'kind':'tensor','tensor':%d,'storage':%d,'shape':[2,3],'dtype':'float32','device':'%s'", tensor, tensor,
@@ -71,19 +66,19 @@ static inline void answer(handmade *h, const char *name, int tensor, const char 
     hand(h, "'kind':'values','tensor':%d,'first':0,'data':[%s],'count':%d", tensor, data, COUNT);
 }
 
-static inline void right_run(handmade *h)
+void right_run(handmade *h)
 {
-    begin(h);
-    copy(h, 1, 2, "h2d", 24);
-    op(h, "mul", "cuda:0", 2, 3);
-    op(h, "add", "cuda:0", 3, 4);
-    turns(h, 4);
-    copy(h, 4, 5, "d2h", 24);
-    answer(h, "h", 5, "cpu", NULL);
+    hand_begin(h);
+    hand_copy(h, 1, 2, "h2d", 24);
+    hand_op(h, "mul", "cuda:0", 2, 3);
+    hand_op(h, "add", "cuda:0", 3, 4);
+    hand_turns(h, 4);
+    hand_copy(h, 4, 5, "d2h", 24);
+    hand_answer(h, "h", 5, "cpu", NULL);
     hand(h, "'kind':'end','status':0");
 }
 
-static inline verdict judge(const handmade *h)
+verdict judge_lines(const handmade *h)
 {
     verdict v;
     char err[256] = "";
@@ -95,9 +90,9 @@ static inline verdict judge(const handmade *h)
     return v;
 }
 
-static inline void assert_fails(handmade *h, const char *name, const char *words)
+void assert_fails(handmade *h, const char *name, const char *words)
 {
-    verdict v = judge(h);
+    verdict v = judge_lines(h);
     const struct verdict_check *c = verdict_failure(&v);
     assert_false(v.pass);
     assert_non_null(c);
@@ -106,5 +101,3 @@ static inline void assert_fails(handmade *h, const char *name, const char *words
     assert_string_equal(verdict_message(&v), c->message);
     hand_end(h);
 }
-
-#endif

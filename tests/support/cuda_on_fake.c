@@ -1,40 +1,22 @@
-/* cuda_on_fake.h: lib/devices/cuda.c compiled against the fake of the CUDA runtime, two cards of it, and the clock of
- * the fake as the session's. For the tests that ask what it calls. */
-#ifndef CUDA_ON_FAKE_H
-#define CUDA_ON_FAKE_H
+/* cuda_on_fake.c: see cuda_on_fake.h. lib/devices/cuda.c is included under other names: the library's own may be linked
+ * into the same program. */
+#include <string.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include "clock.h"
-#include "device.h"
-#include "event.h"
 #include "kernel_table.h"
-#include "run_work.h"
-#include "fake_cuda/fake_cuda.h"
-
 #include "op.h"
+#include "cuda_on_fake.h"
 
 static const fy_kernel *kernel_on_fake(int op);
 static fy_cuda_built kernels_on_fake(void);
-static fy_dev *dev_on_fake(int number);
-static bool recording;
-#define fy_backend_cuda backend_on_fake
 #define fy_cuda_kernel kernel_on_fake
 #define fy_cuda_kernels kernels_on_fake
 #define fy_cuda_launching launching_on_fake
-#define fy_dev_at dev_on_fake
 #define fy_log_is_on() recording
-#define fy_clock_now() ((int64_t)(fake.now * 1e6 + 0.5))
-#include "../lib/devices/cuda.c"
-#undef fy_cuda_kernel
-#undef fy_log_is_on
+#include "../../lib/devices/cuda.c"
 
-static cudaError_t breaks; /* the next launch breaks the card, as a failed assertion does */
+bool recording;
+cudaError_t breaks;
+fy_dev dev, other;
 
 /* A launch told to fail does so as a launch does: by the last error. */
 static void launch_on_fake(fy_run_work *w)
@@ -56,11 +38,9 @@ static const fy_kernel *kernel_on_fake(int op)
 
 static fy_cuda_built kernels_on_fake(void) { return (fy_cuda_built){&fake, fake.oldest}; }
 
-static fy_dev dev, other; /* cuda:0, cuda:1 */
+fy_dev *dev_on_fake(int number) { return number == 1 ? &dev : number == 2 ? &other : NULL; }
 
-static fy_dev *dev_on_fake(int number) { return number == 1 ? &dev : number == 2 ? &other : NULL; }
-
-static inline const char *opening(fy_dev *d, int number)
+const char *opening(fy_dev *d, int number)
 {
     static char why[128];
     why[0] = 0;
@@ -69,24 +49,24 @@ static inline const char *opening(fy_dev *d, int number)
     return fy_backend_cuda.open(d, why, sizeof why) ? NULL : why;
 }
 
-static void fake_reset(int cards)
+void fake_reset(int cards)
 {
     memset(&fake, 0, sizeof fake);
     fake.cards = cards, fake.driver = 13000, fake.work = 1, fake.peers = true;
     fake.sm = 90, fake.oldest = 75;
 }
 
-static inline void begin_calls(void) { fake.calls[0] = 0; }
+void begin_calls(void) { fake.calls[0] = 0; }
 
 /* The clock runs, and there are marks to be used again: calls from now on are those of work. */
-static inline void warm_up(fy_dev *d)
+static void warm_up(fy_dev *d)
 {
     fy_point p[3] = {{0}};
     for (int i = 0; i < 3; i++) fy_backend_cuda.record(d, 0, &p[i]);
     for (int i = 0; i < 3; i++) fy_backend_cuda.record(d, -1, &p[i]);
 }
 
-static inline int setup(void **state)
+int setup(void **state)
 {
     (void)state;
     recording = true;
@@ -102,8 +82,7 @@ static inline int setup(void **state)
     return 0;
 }
 
-/* Every block, pinned or not, stream and event that was made is gone again. */
-static inline int teardown(void **state)
+int teardown(void **state)
 {
     (void)state;
     fake.sticky = 0;
@@ -112,20 +91,15 @@ static inline int teardown(void **state)
     return fake.blocks || fake.events || fake.pinned || fake.streams;
 }
 
-#define WITH_CARDS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-static inline void fail_next(const char *call, cudaError_t e) { fake.fail = call, fake.error = e; }
+void fail_next(const char *call, cudaError_t e) { fake.fail = call, fake.error = e; }
 
 /* ---- the table, with fewer words ---- */
 
-static inline void *take(fy_dev *d, size_t bytes)
-{
-    return fy_backend_cuda.alloc(d, bytes, FY_WORD_device, &(fy_time){0});
-}
-static inline void give(fy_dev *d, void *p) { fy_backend_cuda.release(d, p, 1, FY_WORD_device, &(fy_time){0}); }
-static inline bool copy_of(fy_dev *d, fy_copy_work *w) { return fy_backend_cuda.copy(d, w); }
+void *take(fy_dev *d, size_t bytes) { return fy_backend_cuda.alloc(d, bytes, FY_WORD_device, &(fy_time){0}); }
+void put_back(fy_dev *d, void *p) { fy_backend_cuda.release(d, p, 1, FY_WORD_device, &(fy_time){0}); }
+bool copy_of(fy_dev *d, fy_copy_work *w) { return fy_backend_cuda.copy(d, w); }
 
-static inline bool run(fy_dev *d, fy_run_work *w)
+bool start_work(fy_dev *d, fy_run_work *w)
 {
     bool ok = fy_backend_cuda.run(d, w);
     if (ok && breaks) {
@@ -135,13 +109,13 @@ static inline bool run(fy_dev *d, fy_run_work *w)
     return ok;
 }
 
-static inline bool copy_way(fy_word dir, void *dst, const void *src, size_t bytes, fy_copy_work *w)
+bool copy_on_fake(fy_word dir, void *dst, const void *src, size_t bytes, fy_copy_work *w)
 {
     *w = (fy_copy_work){.dst = dst, .src = src, .bytes = bytes, .dir = dir};
     return copy_of(&dev, w);
 }
 
-static inline fy_run_work add_work(float *a, float *b, float *out, int64_t n)
+fy_run_work add_on_fake(float *a, float *b, float *out, int64_t n)
 {
     fy_layout l = {.ndim = 1, .numel = n, .shape = {n}, .strides = {1}};
     return (fy_run_work){.op = FY_OP_add,
@@ -152,11 +126,12 @@ static inline fy_run_work add_work(float *a, float *b, float *out, int64_t n)
                          .out = {out, FY_FLOAT32, l}};
 }
 
-/* The stream is made, and there is a mark to be used again. */
-static inline void use_stream(fy_dev *d, int number)
+void forget_marks(fy_dev *d, fy_time *t) { drop_marks(d, t); }
+
+void forget_blame(fy_dev *d) { *((cuda *)d->state)->blame = 0; }
+
+void use_stream(fy_dev *d, int number)
 {
     fy_point p = {0};
     assert_true(fy_backend_cuda.record(d, number, &p) && fy_backend_cuda.record(d, -1, &p));
 }
-
-#endif

@@ -1,16 +1,15 @@
-/* fuzz_fits.h: will a step work? Asked before it is made, so that most programs run to their end. It may say
- * no too often; when it says yes and the call fails, the program has merely met a mistake. */
-#ifndef FUZZ_FITS_H
-#define FUZZ_FITS_H
+/* fits.c: see fits.h. */
+#include <math.h>
 
 #include "dtype.h"
-#include "fuzz_memory.h"
+#include "fits.h"
+#include "memory.h"
 #include "op.h"
+#include "run.h"
 #include "shape.h"
 #include "tensor.h"
 
-/* Operand i on the CPU: its shape, dtype and values are those of the card's. */
-static fy_tensor *host(const step *s, int i)
+fy_tensor *host(const step *s, int i)
 {
     return i < s->n && is_live(s->in[i]) ? worlds[HOST_WORLD].slot[s->in[i]] : NULL;
 }
@@ -28,8 +27,7 @@ static bool devices_meet(const step *s, bool strict)
     return !card || !stray;
 }
 
-/* Must the step fail in the program as written because of where its operands live? */
-static bool is_split(const step *s)
+bool is_split(const step *s)
 {
     for (int i = 0; i < s->n; i++)
         if (s->in[i] == NOTHING) return false; /* NULL passes through in silence */
@@ -71,12 +69,12 @@ static bool broadcast(const fy_tensor *a, const fy_tensor *b, fy_shape *out)
     return fy_shape_numel(out) <= MOST_ELEMENTS;
 }
 
-static bool has_shape_of(const fy_tensor *x, const fy_shape *s)
+bool has_shape_of(const fy_tensor *x, const fy_shape *s)
 {
     return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof(int64_t)) == 0;
 }
 
-static bool is_writable(const fy_tensor *x)
+bool is_writable(const fy_tensor *x)
 {
     for (int d = 0; d < x->ndim; d++)
         if (x->strides[d] == 0 && x->shape[d] > 1) return false;
@@ -85,8 +83,7 @@ static bool is_writable(const fy_tensor *x)
 
 static bool is_dim(int64_t dim, int n) { return dim >= -(n ? n : 1) && dim < (n ? n : 1); }
 
-/* Element i of a tensor of the first world, row by row. */
-static const unsigned char *element_of(const fy_tensor *x, int64_t i)
+const unsigned char *element_of(const fy_tensor *x, int64_t i)
 {
     int64_t offset = x->offset;
     for (int d = x->ndim - 1; d >= 0; d--) {
@@ -105,7 +102,7 @@ static bool has_zero(const step *s, int i)
     return false;
 }
 
-static bool is_mask(const step *s, int i) { return host(s, i) && host(s, i)->dtype == FY_BOOL; }
+bool is_mask(const step *s, int i) { return host(s, i) && host(s, i)->dtype == FY_BOOL; }
 
 /* The types of an operation of two operands. */
 static bool types_fit(const step *s, fy_dtype *result)
@@ -318,7 +315,7 @@ static bool close_fits(const step *s)
     return devices_meet(s, equal) && (equal || (host(s, 0)->dtype == host(s, 1)->dtype && all_broadcast(s, &shape)));
 }
 
-static bool fits(const step *s)
+bool fits(const step *s)
 {
     fy_tensor *x = host(s, 0);
     deed_kind k = deed_of(s)->kind;
@@ -360,5 +357,3 @@ static bool fits(const step *s)
     default: return true;
     }
 }
-
-#endif

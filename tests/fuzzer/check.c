@@ -1,18 +1,15 @@
-/* fuzz_check.h: one step in both worlds, and the laws after it. */
-#ifndef FUZZ_CHECK_H
-#define FUZZ_CHECK_H
+/* check.c: see check.h. */
+#include <math.h>
 
+#include "check.h"
 #include "dtype.h"
-#include "fuzz_fits.h"
+#include "fits.h"
+#include "ledger.h"
 #include "op.h"
+#include "storage.h"
 #include "tensor.h"
 
-typedef struct tally {
-    int64_t programs, to_the_end, steps, failed, compared, skipped;
-    char why_skipped[64];
-} tally;
-
-static tally *score;
+tally *score;
 
 /* ---- how far results may lie apart ---- */
 
@@ -92,7 +89,7 @@ static slack slack_of_function(int op, fy_dtype d)
     }
 }
 
-static slack slack_of(const step *s, const fy_tensor *out)
+slack slack_of(const step *s, const fy_tensor *out)
 {
     fy_tensor *x = host(s, 0), *y = host(s, 1);
     fy_dtype d = out->dtype;
@@ -115,7 +112,7 @@ static slack slack_of(const step *s, const fy_tensor *out)
 
 /* ---- what the two worlds must share ---- */
 
-static void check_handles(const fy_tensor *a, const fy_tensor *b)
+void check_handles(const fy_tensor *a, const fy_tensor *b)
 {
     if (a->dtype != b->dtype)
         broken("the result is %s on the CPU and %s on the card", fy_dtype_name(a->dtype), fy_dtype_name(b->dtype));
@@ -128,8 +125,7 @@ static void check_handles(const fy_tensor *a, const fy_tensor *b)
         broken("the result begins at %lld on the CPU and %lld on the card", (long long)a->offset, (long long)b->offset);
 }
 
-/* Bytes from the first element to the last lie inside the storage. */
-static void check_inside(const fy_tensor *x)
+void check_inside(const fy_tensor *x)
 {
     int64_t last = x->offset, size = (int64_t)fy_dtype_size(x->dtype);
     if (!fy_numel(x)) return; /* its strides may be larger than can be multiplied */
@@ -139,7 +135,7 @@ static void check_inside(const fy_tensor *x)
                (long long)last, x->storage->asked);
 }
 
-static void check_random(const step *s, const fy_tensor *x)
+void check_random(const step *s, const fy_tensor *x)
 {
     bool used[64] = {0};
     for (int64_t i = 0; i < fy_numel(x); i++) {
@@ -154,8 +150,7 @@ static void check_random(const step *s, const fy_tensor *x)
     }
 }
 
-/* References of each handle, and of each storage, are those of the slots: nobody else holds any. */
-static void check_counts(const world *w)
+void check_counts(const world *w)
 {
     for (int i = 0; i < MOST_SLOTS; i++) {
         const fy_tensor *x = w->slot[i];
@@ -175,8 +170,7 @@ static void check_counts(const world *w)
     }
 }
 
-/* All that lives are the slots' tensors and storages. */
-static void check_books(void)
+void check_books(void)
 {
     int64_t handles = 0;
     follow_log();
@@ -197,5 +191,3 @@ static void check_books(void)
     if (ledger.storage_count != 2 * cell_count)
         broken("%lld storages are alive, the program has %d", (long long)ledger.storage_count, 2 * cell_count);
 }
-
-#endif

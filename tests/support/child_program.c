@@ -1,6 +1,7 @@
-/* child_program.h: a program that misbehaves in the way its first argument says; the tests write it to
- * a file and compile it. */
-static const char child_program[] =
+/* child_program.c: see child_program.h. */
+#include "child_program.h"
+
+const char child_program[] =
     "#define _GNU_SOURCE 1\n"
     "#include <signal.h>\n"
     "#include <stdio.h>\n"

@@ -1,0 +1,51 @@
+/* cuda_on_fake.h: lib/devices/cuda.c compiled against the fake of the CUDA runtime, two cards of it, and the clock of
+ * the fake as the session's. For the tests that ask what it calls. */
+#ifndef CUDA_ON_FAKE_H
+#define CUDA_ON_FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "clock.h"
+#include "device.h"
+#include "event.h"
+#include "run_work.h"
+#include "fake_cuda/fake_cuda.h"
+
+fy_dev *dev_on_fake(int number);
+#define fy_backend_cuda backend_on_fake
+#define fy_dev_at dev_on_fake
+#define fy_clock_now() ((int64_t)(fake.now * 1e6 + 0.5))
+extern const fy_backend fy_backend_cuda;
+
+extern bool recording;
+extern cudaError_t breaks; /* the next launch breaks the card, as a failed assertion does */
+extern fy_dev dev, other;  /* cuda:0, cuda:1 */
+
+const char *opening(fy_dev *d, int number);
+void fake_reset(int cards);
+void begin_calls(void);
+int setup(void **state);
+/* Every block, pinned or not, stream and event that was made is gone again. */
+int teardown(void **state);
+#define WITH_CARDS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+void fail_next(const char *call, cudaError_t e);
+
+/* ---- the table, with fewer words ---- */
+
+void *take(fy_dev *d, size_t bytes);
+void put_back(fy_dev *d, void *p);
+bool copy_of(fy_dev *d, fy_copy_work *w);
+bool start_work(fy_dev *d, fy_run_work *w);
+bool copy_on_fake(fy_word dir, void *dst, const void *src, size_t bytes, fy_copy_work *w);
+fy_run_work add_on_fake(float *a, float *b, float *out, int64_t n);
+void forget_marks(fy_dev *d, fy_time *t);
+void forget_blame(fy_dev *d); /* of the work whose assertion failed */
+/* The stream is made, and there is a mark to be used again. */
+void use_stream(fy_dev *d, int number);
+
+#endif
