@@ -249,8 +249,7 @@ static void what_the_log_does_not_say_is_refused(void **state)
 {
     (void)state;
     assert_refused(SESSION("measured", "1"), "measured on a real card");
-    assert_refused(SESSION("model", "\"fast\""),
-                   "has no valid cuda:0.bus_bandwidth: record the log");
+    assert_refused(SESSION("model", "\"fast\""), "has no valid cuda:0.bus_bandwidth: record the log");
     assert_refused(SESSION("model", "1"), "has no valid cuda:0.bus_bandwidth");
     assert_refused(SESSION("model", "1000000000") "{\"seq\":1,\"t\":9,\"kind\":\"event_wait\",\"th\":0,"
                                                   "\"device\":\"cuda:0\",\"stream\":0}\n",
