@@ -21,9 +21,9 @@ static bool check_no_orphans(grading *g)
     const char *name = "no-orphans", *want = "every copy used";
     const fy_event *c = next_event(g, NULL, copy, !copy_is_used(g, it));
     if (!c) return check(g, name, true, NULL, want, want, "Every copy was used.");
-    return check(
-        g, name, false, c, want, "an unused copy",
-        grade_say(g, "Nothing reads the result of %s: fy_to returned it, and the program did not use it.", grade_where(g, c)));
+    return check(g, name, false, c, want, "an unused copy",
+                 grade_say(g, "Nothing reads the result of %s: fy_to returned it, and the program did not use it.",
+                           grade_where(g, c)));
 }
 
 static void judge(grading *g)

@@ -24,9 +24,10 @@ static bool check_bytes(grading *g)
         bytes += crosses ? (double)c->is.copy.bytes : 0;
         if (!over && bytes > limit) over = c;
     }
-    return check(g, "few-bytes", !over, over, grade_say(g, "%.0f bytes on the bus allowed", limit),
-                 grade_say(g, "%.0f bytes on the bus", bytes),
-                 grade_say(g, "Bytes on the bus: %.0f. The limit is %.0f: x to the card and the result home.", bytes, limit));
+    return check(
+        g, "few-bytes", !over, over, grade_say(g, "%.0f bytes on the bus allowed", limit),
+        grade_say(g, "%.0f bytes on the bus", bytes),
+        grade_say(g, "Bytes on the bus: %.0f. The limit is %.0f: x to the card and the result home.", bytes, limit));
 }
 
 static void judge(grading *g)
