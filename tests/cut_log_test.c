@@ -149,7 +149,7 @@ static void what_remains_of_a_file_is_shown_with_a_note(void **state)
     assert_int_equal(truncate(path, 200000), 0);
     snprintf(arguments, sizeof arguments, "log %s", path);
     assert_int_equal(school_run(arguments, &printed), 0);
-    assert_non_null(strstr(printed, "the file was cut off"));
+    assert_non_null(strstr(printed, "the file was truncated"));
     assert_true(count_of(printed, "\"kind\":\"mark\"") > 1000);
     free(printed);
 }

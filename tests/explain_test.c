@@ -281,7 +281,7 @@ static void a_saved_run_is_explained(void **state)
     expect_of(asked_about("race", text, (size_t)n), 0, "Times are measured.");
     expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  ");
     expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  wait \\x1b[31mfor it\n");
-    expect_of(asked_about("cut", text, (size_t)n - 5), 0, "line 3, the last, was cut off and is left out");
+    expect_of(asked_about("cut", text, (size_t)n - 5), 0, "line 3, the last one, is incomplete and was left out");
 }
 
 static const char first_use[] =

@@ -164,7 +164,7 @@ static void a_log_begins_with_a_session_of_this_schema(void **state)
     (void)state;
     static const char mark[] = "{\"seq\":0,\"t\":0,\"th\":0,\"kind\":\"mark\",\"text\":\"x\"}\n";
     static const char later[] = "{\"seq\":0,\"t\":0,\"th\":0,\"kind\":\"session\",\"schema\":2,\"more\":true}\n";
-    expect_complaint(mark, sizeof mark - 1, "line 1", "begins with a session");
+    expect_complaint(mark, sizeof mark - 1, "line 1", "must be a session event");
     expect_complaint(later, sizeof later - 1, "line 1", "version 2");
 }
 

@@ -155,8 +155,8 @@ static void one_loop_is_one_leak(void **state)
 {
     (void)state;
     static const char *const told[] = {
-        "y (this line)", "d (line ",         "the result of mul (line ", "the result of mean (line ",
-        ", 4 times)",    "every turn leaves"};
+        "y (this line)",         "d (line ", "the result of mul (line ", "the result of mean (line ", ", 4 times)",
+        "every iteration leaves"};
     findings f;
     EXPECT({"leak", a_training_loop, 20, NULL});
     found_in(a_training_loop, &f);

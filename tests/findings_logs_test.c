@@ -140,7 +140,7 @@ static void a_call_that_failed_ended_it(void **state)
     failing(&h, 5, "shape");
     op(&h, 6, "cpu", 0, 1, 1);
     end(&h);
-    expect_stop(&h, 5, "this call failed, and the program went on: it did not fit", "mend it");
+    expect_stop(&h, 5, "this call failed, and the program continued: it did not fit", "mend it");
 }
 
 static void a_log_without_an_end_is_told(void **state)
@@ -148,7 +148,7 @@ static void a_log_without_an_end_is_told(void **state)
     (void)state;
     handmade h;
     a_small_run(&h);
-    expect_stop(&h, 4, "the log stops after this line without an end", "gdb");
+    expect_stop(&h, 4, "the log ends after this line without an end event", "gdb");
     a_small_run(&h);
     failing(&h, 3, "shape");
     op(&h, 6, "cpu", 0, 1, 1);

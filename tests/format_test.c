@@ -203,13 +203,13 @@ static void the_validator_names_what_is_wrong(void **state)
     refused("{\"seq\":1}", "must be an object with a \"kind\"");
     refused(FREE ",\"storage\":1,\"bytes\":4,\"colour\":1}", "\"colour\" is not in the schema");
     refused(FREE ",\"storage\":1}", "\"bytes\" is missing");
-    refused(FREE ",\"storage\":1,\"storage\":2,\"bytes\":4}", "\"storage\" is there twice");
+    refused(FREE ",\"storage\":1,\"storage\":2,\"bytes\":4}", "\"storage\" occurs twice");
     refused(FREE ",\"storage\":0,\"bytes\":4}", "\"storage\" must be a number from 1");
     refused(FREE ",\"storage\":1,\"bytes\":0.5}", "\"bytes\" must be an integer");
     refused(FREE ",\"storage\":1,\"bytes\":1e300}", "\"bytes\" must be an integer");
     refused(FREE ",\"storage\":1,\"bytes\":4,\"deferred\":false}", "\"deferred\" must be true");
-    refused("{\"seq\":1,\"t\":0,\"kind\":\"drop\",\"th\":0,\"why\":\"bored\"}", "\"why\" must be one of");
-    refused("{\"seq\":1,\"t\":0,\"kind\":\"drop\",\"th\":0,\"why\":\"none\"}", "\"why\" must be one of");
+    refused("{\"seq\":1,\"t\":0,\"kind\":\"drop\",\"th\":0,\"why\":\"bored\"}", "\"why\" must be a word of the schema");
+    refused("{\"seq\":1,\"t\":0,\"kind\":\"drop\",\"th\":0,\"why\":\"none\"}", "\"why\" must be a word of the schema");
     refused("{\"seq\":1,\"t\":0,\"kind\":\"given\",\"th\":0,\"device\":\"gpu\"}", "\"device\" must be a device");
     refused("{\"seq\":-1,\"t\":0,\"kind\":\"lost\",\"th\":0}", "\"seq\"");
     refused("{\"seq\":1,\"kind\":\"lost\",\"th\":0}", "\"t\" is missing");

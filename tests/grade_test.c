@@ -40,7 +40,7 @@ static void a_run_without_an_answer_says_what_is_missing(void **state)
     hand_begin(&h);
     hand_answer(&h, "g", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");
-    assert_fails(&h, "answered", "called \"g\"");
+    assert_fails(&h, "answered", "named \"g\"");
 }
 
 static void a_run_that_broke_off_fails_even_after_its_answer(void **state)
@@ -160,7 +160,7 @@ static void values_carried_to_the_card_are_not_computed_there(void **state)
     hand_copy(&h, 3, 5, "d2h", 24);
     hand_answer(&h, "h", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");
-    assert_fails(&h, "ran-on-the-card", "x never crossed the bus: fy_mul at line 15 ran on cpu");
+    assert_fails(&h, "ran-on-the-card", "x was never copied to the card: fy_mul at line 15 ran on cpu");
 }
 
 static void an_answer_of_another_origin_fails(void **state)

@@ -1,7 +1,8 @@
-# Sourced by tests/*_test.sh: results as tests/run reads them. Runs in the repository's root.
+# Sourced by tests/*_test.sh: prints TAP for tests/run. Changes to the repository's root. $work is a temporary folder.
 #
-#   holds NAME COMMAND...   passes when COMMAND succeeds; its output is shown when it does not
-#   skips NAME REASON       did not run, and why
+#   holds NAME COMMAND...   passes if COMMAND succeeds; on failure its status and last 40 lines are shown
+#   skips NAME REASON       reports a test that did not run
+#   finish                  prints the plan and exits; the last line of each suite
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 B=${B:-build}

@@ -1,8 +1,8 @@
-/* Lesson 1: the product runs on the card, the input crosses once, constants are born there. */
+/* Lesson 1: the product runs on the card, the input is copied once, constants are created there. */
 #include "grade.h"
 
 /* y = mat1 x w + b with w all 0.5 and b all 1: two equal columns. */
-static bool numbers(grading *g)
+static bool check_numbers(grading *g)
 {
     grade_array mat1 = grade_given(g, "mat1");
     int64_t rows = mat1.shape[0], columns = mat1.shape[1], shape[2] = {rows, 2};
@@ -15,28 +15,28 @@ static bool numbers(grading *g)
     return check_values(g, "y", want, 2, shape);
 }
 
-/* A copy to the card of anything but mat1 carries a constant that could have been born there. */
-static bool constants_were_born_there(grading *g)
+/* A copy to the card of anything but mat1 is of a constant that could have been created there. */
+static bool check_constants(grading *g)
 {
     uint32_t mat1 = given_storage(g, "mat1");
     const fy_event *c = next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage != mat1);
     const char *name = "born-on-the-card", *want = "only mat1 crosses the bus";
     if (!c) return check(g, name, true, NULL, want, want, "Nothing but mat1 crossed the bus.");
-    const fy_event *birth = storage_birth(g, c->is.copy.src.storage);
+    const fy_event *alloc = storage_birth(g, c->is.copy.src.storage);
     return check(g, name, false, c, want, grade_where(g, c),
                  grade_say(g,
-                           "A tensor born in CPU RAM at line %d was carried over the bus at line %d; a constant "
-                           "like this can be born on the card, with .device.",
-                           grade_line(birth), grade_line(c)));
+                           "A tensor created in CPU RAM at line %d was copied over the bus at line %d; create a "
+                           "constant like this on the card, with .device.",
+                           grade_line(alloc), grade_line(c)));
 }
 
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "y")) return;
-    numbers(g);
+    check_numbers(g);
     check_ran_on_card(g, "y", "mat1");
     check_computed(g, "y", "matmul add", 2);
-    constants_were_born_there(g);
+    check_constants(g);
     check_copies(g, "one-crossing", FY_WORD_h2d, 1, false);
     check_copies(g, "nothing-home", FY_WORD_d2h, 0, false);
     check_answer_on_card(g, "y");

@@ -1,8 +1,8 @@
-/* Lesson 2: the copies that fy_to returns are the ones that are used; nothing crosses twice. */
+/* Lesson 2: the program uses the copies that fy_to returns; nothing is copied twice. */
 #include "grade.h"
 
 /* relu(a x b), in double: the inputs are multiples of 1/64, so float32 sums are exact too. */
-static bool numbers(grading *g)
+static bool check_numbers(grading *g)
 {
     grade_array a = grade_given(g, "mat1"), b = grade_given(g, "mat2");
     int64_t n = a.shape[0], k = a.shape[1], m = b.shape[1], shape[2] = {n, m};
@@ -16,23 +16,23 @@ static bool numbers(grading *g)
     return check_values(g, "y", want, 2, shape);
 }
 
-static bool no_orphans(grading *g)
+static bool check_no_orphans(grading *g)
 {
     const char *name = "no-orphans", *want = "every copy used";
     const fy_event *c = next_event(g, NULL, copy, !copy_is_used(g, it));
     if (!c) return check(g, name, true, NULL, want, want, "Every copy was used.");
-    return check(
-        g, name, false, c, want, "an unused copy",
-        grade_say(g, "Nothing ever reads what %s brought: fy_to returned it and it was not kept.", grade_where(g, c)));
+    return check(g, name, false, c, want, "an unused copy",
+                 grade_say(g, "Nothing reads the result of %s: fy_to returned it, and the program did not use it.",
+                           grade_where(g, c)));
 }
 
 static void judge(grading *g)
 {
     if (!check_same_device(g) || !check_answered(g, "y")) return;
-    numbers(g);
+    check_numbers(g);
     check_ran_on_card(g, "y", "mat1");
     check_computed(g, "y", "matmul relu", 2);
-    no_orphans(g);
+    check_no_orphans(g);
     check_copies(g, "copies-in-budget", FY_WORD_h2d, 2, false);
     check_copies(g, "nothing-home", FY_WORD_d2h, 0, false);
     check_copies(g, "nothing-copied-twice", FY_WORD_d2d, 0, false);

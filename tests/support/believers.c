@@ -1,11 +1,11 @@
 /* believers.c: see believers.h. */
 #include "believers.h"
 
-fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant: computed on the host */
 
 fy_tensor *square(void) { return fy_view(home(128 * 128), (128, 128)); }
 
-/* ---- where am I ---- */
+/* ---- placement ---- */
 
 static void moved_and_left_there(void)
 {
@@ -78,7 +78,7 @@ static void cards_by_their_numbers(void)
     fy_print(fy_add(fy_to(home(64), "cuda:1"), weights));
 }
 
-/* ---- what does it cost ---- */
+/* ---- cost ---- */
 
 static void clock_before_the_work_is_done(void)
 {
@@ -131,7 +131,7 @@ static void non_blocking_in_the_same_stream(void)
     fy_print(fy_sum(fy_add(fy_narrow(w, 0, 0, 1 << 16), y)));
 }
 
-static void pinned_and_in_a_stream_of_its_own(void) /* a small one that blocks does no harm */
+static void pinned_and_in_a_stream_of_its_own(void) /* a small copy that blocks is tolerated */
 {
     fy_print(fy_to(home(4), CARD, .non_blocking = true));
     fy_tensor *w = fy_ones((1 << 19), .device = CARD), *x = fy_ones((1 << 16), .pin_memory = true), *y = NULL;
@@ -186,7 +186,7 @@ static void from_card_to_card(void)
     fy_print(fy_sum(fy_to(x, "cuda:1"))); /* HERE */
 }
 
-/* ---- whose memory is it ---- */
+/* ---- memory ---- */
 
 static void freed_and_still_taken(void)
 {
@@ -203,7 +203,7 @@ static void freed_and_returned(void)
     fy_print(fy_ones((4), .device = CARD));
 }
 
-/* Four of 9 MiB fill two segments of 20; what is left goes into one of 15. */
+/* Four tensors of 9 MiB fill two segments of 20 MiB and the card: 15 MiB then fit only if one segment is empty. */
 static void four_and_one(int first, int second)
 {
     fy_on_error(FY_RETURN);
@@ -253,7 +253,7 @@ static void a_clone_that_keeps_itself(void)
     fy_print(fy_add(part, fy_sum(next)));
 }
 
-/* ---- in what order ---- */
+/* ---- ordering ---- */
 
 static void read_at_once(void)
 {

@@ -1,5 +1,5 @@
-/* believers.h: small programs, each built on a belief of misconceptions.c, at the line that ends in HERE; and their
- * corrected twins. */
+/* believers.h: small programs that each show a misconception of misconceptions.c at the line that ends in HERE, and
+ * their corrected versions. */
 #ifndef BELIEVERS_H
 #define BELIEVERS_H
 

@@ -1,5 +1,5 @@
-/* explained.h: programs that are run, each in a process of its own, and what is found in their logs. The line that a
- * finding should name ends in HERE, which the log's copy of the source shows. */
+/* explained.h: runs test programs, each in a child process, and compares the findings in their logs. The line that a
+ * finding must name ends in HERE, which is found in the source text that the log contains. */
 #ifndef EXPLAINED_H
 #define EXPLAINED_H
 
@@ -23,12 +23,13 @@
 typedef struct explained {
     const char *rule;
     void (*run)(void);
-    int times;       /* how often the line does it; 0: this rule finds nothing; -1: any number */
+    int times;       /* the finding's times; 0: no finding of this rule; -1: any number */
     const char *sim; /* FERRY_SIM, or NULL */
 } explained;
 
-/* Run a program with its log in a file of JSON lines. */
+/* Runs a program with its log as JSON lines in `path`. */
 void record_program(const explained *p, const char *path);
+/* The n-th finding of a rule; NULL: none. */
 const finding *finding_of(const findings *f, const char *rule, int n);
 void expect_findings(const explained *programs, size_t count);
 #define EXPECT(...) \

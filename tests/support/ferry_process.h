@@ -1,5 +1,5 @@
-/* ferry_process.h: a `ferry` that goes on (serve, watch): started, listened to, ended by its pid; and the
- * API of one that serves lessons. */
+/* ferry_process.h: a long-running `ferry` (serve, watch): started, its output read, ended by pid; and the HTTP API of
+ * one that serves lessons. */
 #ifndef FERRY_PROCESS_H
 #define FERRY_PROCESS_H
 
@@ -12,7 +12,7 @@
 #include "page_client.h"
 #include "school.h"
 
-enum { GUARD_MS = 60000 }; /* nothing is timed; this ends a test that hangs */
+enum { GUARD_MS = 60000 }; /* a limit for hanging tests, not an expectation */
 
 typedef struct running {
     pid_t pid;
@@ -21,25 +21,25 @@ typedef struct running {
     size_t size;
 } running;
 
-/* What it says is heard at `out`, and said into `in`: two ends of a pipe, or of a terminal. */
+/* ferry writes to `in`, the test reads from `out`: the ends of a pipe or a terminal. */
 void start_ferry_on(running *r, int out, int in, const char *const *arguments);
 void start_ferry(running *r, const char *const *arguments);
-/* Until `part` was printed. */
+/* Waits until `part` has been printed. */
 void await(running *r, const char *part);
-void forget(running *r);
-/* Its exit status after a signal. */
+void forget(running *r); /* discards the output so far */
+/* Sends the signal; returns the exit status. */
 int end_ferry(running *r, int signal_number);
 
-/* A `ferry serve` and the way into it. */
+/* A `ferry serve` and the credentials to use it. */
 typedef struct page {
     running ferry;
     door door;
 } page;
 
-/* When it has said all it says at the start. */
+/* Waits for the URL that ferry prints, and joins. */
 void enter_page(page *p);
 void open_page(page *p);
-/* The object or array that comes back; fails on another status. */
+/* A request; returns the parsed answer, which the caller frees. Fails on another status. */
 cJSON *api(const page *p, const char *method, const char *path, const char *body, int status);
 void api_fails(const page *p, const char *method, const char *path, const char *body, int status);
 const char *json_field(const cJSON *json, const char *key);

@@ -1,4 +1,4 @@
-/* findings_log.h: logs of a few events, written by hand, and what is found in them. Storage n has handle n. */
+/* findings_log.h: handwritten logs of a few events, and their findings. Storage n has tensor n as its handle. */
 #ifndef FINDINGS_LOG_H
 #define FINDINGS_LOG_H
 
@@ -16,11 +16,11 @@ void begin(handmade *h);
 
 #define AT "'file':'p.c','line':%d,'fn':'main',"
 
-/* A storage and a handle of one number. */
+/* alloc and tensor events with one id; gone: drop and free. */
 void born(handmade *h, int line, int id, const char *device, const char *mem, int bytes);
 void gone(handmade *h, int line, int id);
 
-extern int work; /* numbers of works */
+extern int work; /* the last launch id */
 void copy(handmade *h, int line, int src, const char *from, int dst, const char *to, int bytes, const char *dir,
           const char *more);
 void op(handmade *h, int line, const char *device, int stream, int in, int out);
@@ -33,7 +33,7 @@ void end(handmade *h);
 findings look(const handmade *h);
 const finding *one_of(const findings *f, const char *rule);
 
-/* How a copy was made. */
+/* Further fields of a copy. */
 #define HOME "'async':false,'was_async':false,'route':'staged','why':'user'"
 #define PINNED "'stream':2,'async':true,'was_async':true,'route':'direct','why':'user'"
 #define STAGED "'stream':2,'async':true,'was_async':false,'route':'staged','why':'user'"

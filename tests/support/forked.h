@@ -1,5 +1,5 @@
-/* forked.h: a function that is run in a process of its own, and what it wrote: for tests of programs that end, or die.
- * The child exits with 0 unless it does otherwise, and is ended after FORKED_SECONDS. */
+/* forked.h: runs a function in a child process and captures its output, for programs that exit or crash. The child
+ * exits with 0 when the function returns, and is killed after FORKED_SECONDS. */
 #ifndef FORKED_H
 #define FORKED_H
 
@@ -17,15 +17,15 @@
 
 enum { FORKED_SECONDS = 250, FORKED_ROOM = 16384 };
 
-/* NAME, value, NAME, value ... and NULL: set in the child; a value of NULL takes the name away. */
+/* NAME, value, NAME, value ...: set in the child; value NULL: unset. */
 #define ENVIRONMENT(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 typedef struct forked {
-    int status;             /* as waitpid gives it */
-    char said[FORKED_ROOM]; /* the beginning of what it wrote to stderr, and to stdout where that was asked for */
+    int status;             /* of waitpid */
+    char said[FORKED_ROOM]; /* the start of its stderr, and of stdout if stdout_too */
 } forked;
 
-extern forked ran; /* the last one */
+extern forked ran; /* the last child */
 void run_forked(void (*program)(void), const char *const *environment, int stdout_too);
 void assert_said(const char *text);
 void assert_exited_with(int code);

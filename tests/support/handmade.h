@@ -1,4 +1,4 @@
-/* handmade.h: logs written by hand, for tests of those who read logs. Each line gets the next seq. */
+/* handmade.h: handwritten logs for tests of log readers. Each line gets the next seq. */
 #ifndef HANDMADE_H
 #define HANDMADE_H
 
@@ -14,7 +14,7 @@ typedef struct handmade {
 } handmade;
 
 void hand_bytes(handmade *h, const char *bytes, size_t n);
-/* One event: its fields as JSON, without the braces; quotes are written ' to stay readable. Returns its seq. */
+/* Adds an event: its fields as JSON without the braces, with ' in place of double quotes. Returns its seq. */
 int hand(handmade *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hand_end(handmade *h);
 

@@ -1,5 +1,5 @@
-/* http_client.h: a small client on raw sockets for tests of the server: it sends what it is told, well
- * formed or not, and never waits longer than PATIENCE_S for an answer. */
+/* http_client.h: an HTTP and WebSocket client on raw sockets for tests of the server. It sends any bytes, well-formed
+ * or not, and waits at most PATIENCE_S seconds for an answer. */
 #ifndef HTTP_CLIENT_H
 #define HTTP_CLIENT_H
 
@@ -21,12 +21,12 @@ int dial(int port);
 /* A socket that listens on the loopback port, or -1. */
 int listen_on(int port);
 bool send_bytes(int fd, const void *data, size_t size);
-/* Everything until the server closes. Zero-terminated; free it. */
+/* All bytes until the server closes the connection, zero-terminated. Free it. */
 char *read_to_end(int fd);
-/* Send these bytes, return the whole answer ("" if there was none). Free it. */
+/* Sends the bytes and returns the complete answer, "" if there was none. Free it. */
 char *ask_bytes(int port, const void *data, size_t size);
 
-/* A request with the headers that are not NULL. Free the answer. */
+/* A request; NULL headers are left out. Free the answer. */
 typedef struct asking {
     const char *method, *path, *host, *origin, *token, *body;
 } asking;
@@ -35,20 +35,20 @@ char *ask(int port, asking a);
 /* The status of an answer; 0 if the server closed without one. */
 int status_of(const char *answer);
 int ask_status(int port, asking a);
-/* Threads of this process that belong to the server: civetweb's, and those that they started. */
+/* The number of this process's threads that belong to the server: civetweb's and their descendants. */
 int serving_threads(void);
 
 /* ---- WebSocket ---- */
 
-/* Ask for an upgrade; NULL leaves a header or the token out. Returns the connection, or -1 with the
- * status that came instead of 101 (0: closed without one). */
+/* Requests an upgrade; a NULL header or token is left out. Returns the connection, or -1 with the status that came
+ * instead of 101 (0: closed without one). */
 int ws_dial(int port, const char *path, const char *host, const char *origin, const char *token, int *status);
-/* A masked frame with any first byte (0x81: a whole text). claim: the length that it says it has. */
+/* A masked frame with any first byte (0x81: a complete text frame). claim: the length in its header. */
 bool ws_send_claiming(int fd, int first, const void *data, size_t size, uint64_t claim);
 bool ws_send(int fd, const char *text);
-/* The next frame's payload, zero-terminated, and its opcode; NULL at the end or out of patience. Free it. */
+/* The next frame's payload, zero-terminated, and its opcode; NULL at the end or after PATIENCE_S. Free it. */
 char *ws_read(int fd, int *opcode, size_t *size);
-/* The next frame whose text begins so; others are skipped. Free it. */
+/* The next frame whose text has this prefix; others are skipped. Free it. */
 char *ws_read_until(int fd, const char *beginning);
 /* The close code of the next close frame; 0 if the connection ended without one. */
 int ws_read_close(int fd);

@@ -1,7 +1,7 @@
 /* innocents.c: see innocents.h. */
 #include "innocents.h"
 
-/* ---- innocent ---- */
+/* ---- correct programs ---- */
 
 static void what_the_call_takes_and_what_the_work_takes(void)
 {

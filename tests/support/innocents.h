@@ -1,4 +1,4 @@
-/* innocents.h: programs that look as if they were built on a belief and are not, and other spellings of the beliefs. */
+/* innocents.h: programs that look like a misconception but are correct, and other ways to write the misconceptions. */
 #ifndef INNOCENTS_H
 #define INNOCENTS_H
 

@@ -10,8 +10,8 @@ int give_task(course *c, int queue, task t)
     return c->ntasks[queue];
 }
 
-/* How many tasks a queue has been given by a step of the host. */
-static int given_by(const course *c, int queue, int host)
+/* How many tasks the host has queued to it before a step. */
+static int queued_before(const course *c, int queue, int host)
 {
     int n = 0;
     for (int i = 0; i < host; i++) n += c->steps[i].kind == GIVE && c->steps[i].queue == queue;
@@ -38,24 +38,24 @@ static bool host_can(const course *c, const place *p)
 {
     if (p->host == c->nsteps) return false;
     const step *s = &c->steps[p->host];
-    if (s->kind == WAIT) return p->done[s->queue] == given_by(c, s->queue, p->host);
+    if (s->kind == WAIT) return p->done[s->queue] == queued_before(c, s->queue, p->host);
     return s->kind != ATTEND || p->done[s->queue] >= s->at;
 }
 
 static bool queue_can(const course *c, const place *p, int q)
 {
-    if (p->done[q] >= given_by(c, q, p->host)) return false;
+    if (p->done[q] >= queued_before(c, q, p->host)) return false;
     const task *t = &c->tasks[q][p->done[q]];
     if (t->queue >= 0 && p->done[t->queue] < t->at) return false;
     if (t->twin < 0) return true;
     const task *other = &c->tasks[t->twin][p->done[t->twin]];
-    return p->done[t->twin] < given_by(c, t->twin, p->host) && other->twin == q && other->deed == t->deed;
+    return p->done[t->twin] < queued_before(c, t->twin, p->host) && other->twin == q && other->deed == t->deed;
 }
 
 void try_all(course *c)
 {
     static place todo[MOST_STATES];
-    static uint32_t met[MOST_STATES]; /* hash table of places, stamped */
+    static uint32_t visited[MOST_STATES]; /* hash table of places; entries of earlier searches have an older stamp */
     static uint32_t stamp;
     static place kept[MOST_STATES];
     int n = 0;
@@ -72,7 +72,7 @@ void try_all(course *c)
                 next.host++;
             } else {
                 const task *t = &c->tasks[q][p.done[q]];
-                if (t->twin >= 0 && t->twin < q) continue; /* once for both */
+                if (t->twin >= 0 && t->twin < q) continue; /* once for both queues */
                 if (t->deed >= 0) note_order(c, &p, t->deed);
                 next.done[q]++;
                 if (t->twin >= 0) next.done[t->twin]++;
@@ -80,9 +80,9 @@ void try_all(course *c)
             uint32_t h = next.host;
             for (int i = 0; i < MOST_QUEUES; i++) h = h * 0x9e3779b1u + next.done[i] + 1;
             h = (h ^ h >> 15) % MOST_STATES;
-            while (met[h] == stamp && memcmp(&kept[h], &next, sizeof next) != 0) h = (h + 1) % MOST_STATES;
-            if (met[h] == stamp) continue;
-            met[h] = stamp;
+            while (visited[h] == stamp && memcmp(&kept[h], &next, sizeof next) != 0) h = (h + 1) % MOST_STATES;
+            if (visited[h] == stamp) continue;
+            visited[h] = stamp;
             kept[h] = next;
             todo[n++] = next;
         }

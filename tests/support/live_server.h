@@ -1,4 +1,4 @@
-/* live_server.h: a server for a group of tests, pages that join it, and runs whose writer is the test. */
+/* live_server.h: a server for a group of tests, clients that join it, and runs that the test itself writes. */
 #ifndef LIVE_SERVER_H
 #define LIVE_SERVER_H
 
@@ -13,7 +13,7 @@ extern char host[32], origin[48], token[33];
 int start_live_server(void **state);
 int stop_live_server(void **state);
 int join(void);
-/* A run whose writer is this test. */
+/* Adds a run that this process writes; emit adds n events to it. */
 int new_run(void);
 void emit(int n);
 void wait_until_nobody_is_here(void);

@@ -1,4 +1,4 @@
-/* logs.h: what the tests of the log share: a fresh log to write to, and all its lines. */
+/* logs.h: for tests of the log: a new log to write to, and all its lines. */
 #ifndef FERRY_TESTS_LOGS_H
 #define FERRY_TESTS_LOGS_H
 
@@ -20,14 +20,14 @@
 #include "log_format.h"
 #include "text.h"
 
-/* A new log without a name, and this process its writer. */
+/* A new unlinked log, with this process as its writer. */
 int log_to_write(uint64_t limit);
 fy_log *log_to_read(int fd);
 /* All lines that can be read now; the caller frees text.data. */
 fy_text lines_of(int fd);
-/* Cut the next line off *p: it ends in 0 now. NULL at the end. */
+/* Terminates the next line in place and advances *p; NULL at the end. */
 char *next_line(char **p);
-/* How many lines contain `what`. Line by line: sanitizers look at all of a string that is searched. */
+/* How many lines contain `what`. Searches line by line: ASan checks the whole string on each strstr. */
 int count_of(const char *lines, const char *what);
 /* Every line is one JSON object with the next seq; returns the number of lines. */
 uint64_t assert_lines_are_whole(const fy_text *text);

@@ -28,13 +28,13 @@ static int64_t naive_book(naive *m, int engine, int64_t ready, int64_t length)
     }
 }
 
-/* How many of a stream's works are still to come at t? Then the host waits for the first that will end. */
+/* The work of a stream that has not ended at t. If the queue is full, the host waits for the first to end. */
 static int64_t naive_issue(naive *m, int64_t now, int stream, int64_t overhead)
 {
     for (int64_t t = now + overhead;; t++) {
-        int to_come = 0;
-        for (int i = 0; i < m->n[stream]; i++) to_come += m->ends[stream][i] > t;
-        if (to_come < 4) return t;
+        int pending = 0;
+        for (int i = 0; i < m->n[stream]; i++) pending += m->ends[stream][i] > t;
+        if (pending < 4) return t;
     }
 }
 

@@ -1,5 +1,5 @@
-/* naive_timetable.h: the rules of the timetable once more, as plainly as can be: each ns of an engine is taken or
- * not, and is searched for from the first on; each end is kept. Of the round card in timetable_test.c. */
+/* naive_timetable.h: a reference implementation of the timing model for the card of round_card.h: one flag per ns of an
+ * engine, searched linearly; the end of all work is kept. */
 #ifndef NAIVE_TIMETABLE_H
 #define NAIVE_TIMETABLE_H
 

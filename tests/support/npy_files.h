@@ -1,4 +1,4 @@
-/* npy_files.h: files of NumPy's format made byte by byte, in a folder of the test's own. */
+/* npy_files.h: .npy files made byte by byte, in a temporary folder. */
 #ifndef NPY_FILES_H
 #define NPY_FILES_H
 
@@ -14,10 +14,10 @@ extern char npy_folder[64];
 int make_npy_folder(void **state);
 int remove_npy_folder(void **state);
 const char *npy_path(const char *name);
-/* Files in the folder: none is left behind by a call that fails. */
+/* Files in the folder: a failing call must leave none behind. */
 int npy_count(void);
 const char *write_bytes(const char *name, const void *bytes, size_t n);
-/* A file of the format's version: its header as given, then the elements. */
+/* A file of this format version: the header as given, then the elements. */
 const char *write_npy(int version, const char *header, const void *elements, size_t bytes);
 size_t read_bytes(const char *path, char *to, size_t room);
 

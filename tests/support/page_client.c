@@ -41,8 +41,8 @@ char *next_frame(int fd, int *opcode, size_t *size)
     return text;
 }
 
-/* The seq that a line begins with. Not by sscanf, which first measures all the text that follows: a client that
- * takes seconds for a frame is one that has stopped reading. */
+/* The seq at the start of a line. Not by sscanf, which first takes the length of all following text: a client that
+ * needs seconds per frame looks to the server as if it had stopped reading. */
 static uint64_t seq_of_line(const char *line)
 {
     static const char before[] = "{\"seq\":";

@@ -27,7 +27,7 @@ static bool record(void *self, int where, fy_point *at)
 {
     (void)where;
     at->when = ++((card *)self)->issued;
-    return where != 7; /* of a stream that nothing is known of */
+    return where != 7; /* 7: a stream without information */
 }
 
 static bool passed(void *self, int where, fy_point *at)

@@ -1,4 +1,4 @@
-/* pool_card.h: a card of numbers for tests of the caching allocator. Its streams stand still until they are told. */
+/* pool_card.h: a card without memory for tests of the caching allocator. Its streams advance only when the test says. */
 #ifndef POOL_CARD_H
 #define POOL_CARD_H
 
@@ -10,11 +10,11 @@ enum { MIB = 1 << 20 };
 
 typedef struct card {
     int64_t capacity, taken;
-    int64_t now[FY_POOL_PLACES]; /* how far each stream has got */
+    int64_t now[FY_POOL_PLACES]; /* the progress of each stream */
     int64_t issued;
     int asked, waited, given_for_room, given;
     bool broken;
-    char holes[64]; /* places for segments of any size, each 1 GiB apart */
+    char holes[64]; /* addresses for segments, 1 GiB apart */
 } card;
 
 fy_pool *pool_on(card *c, fy_word mem);

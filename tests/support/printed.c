@@ -8,7 +8,7 @@ const char *written_by(void (*write_it)(void *), void *context, int to)
     int fd = mkstemp(path), saved = dup(to);
     fflush(stdout);
     dup2(fd, to);
-    write_it(context); /* and flush it: fy_print does */
+    write_it(context); /* must flush; fy_print does */
     dup2(saved, to);
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     text[n > 0 ? n : 0] = 0;

@@ -1,4 +1,4 @@
-/* printed.h: what a call writes to stdout, or to stderr. */
+/* printed.h: captures what a call writes to stdout or stderr. */
 #ifndef PRINTED_H
 #define PRINTED_H
 

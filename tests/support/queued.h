@@ -1,4 +1,4 @@
-/* queued.h: work for the simulated card that is queued and not waited for, for tests of its back end. */
+/* queued.h: work that is queued on the simulated card without a wait, for tests of its back end. */
 #ifndef QUEUED_H
 #define QUEUED_H
 
@@ -10,9 +10,9 @@
 
 enum { BYTES = 64, N = BYTES / 4 };
 
-/* "Page-locked", and not on the stack: work that is never waited for may hold it. */
+/* Declared page-locked to the back end; static, because work that is never waited for may still refer to it. */
 extern unsigned char pinned[8][BYTES];
-extern uint32_t ids; /* works' numbers */
+extern uint32_t ids; /* the last launch id */
 bool all(const void *p, unsigned char byte);
 #define IS_POISON(p) all(p, 0xff)
 
@@ -21,9 +21,9 @@ fy_copy_work copy_in(fy_dev *d, int stream, fy_word dir, void *dst, const void *
 #define AWAY(d, stream, dst, src) copy_in(d, stream, FY_WORD_h2d, dst, src, true)
 #define WITHIN(d, stream, dst, src) copy_in(d, stream, FY_WORD_d2d, dst, src, false)
 
-/* Without queueing anything: the card's byte, waited for in stream 32, where nothing else is. */
+/* The byte on the card, read by a copy in stream 32, which has no other work. */
 unsigned char first_byte(fy_dev *d, const void *p);
-/* VRAM that holds this byte, with nothing queued. */
+/* VRAM filled with this byte, with no work queued. */
 void *holding(fy_dev *d, unsigned char byte);
 fy_point point_in(fy_dev *d, int stream);
 bool host_waits(fy_dev *d, fy_point p);

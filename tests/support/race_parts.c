@@ -97,7 +97,7 @@ void compare(int b, const float *seen, uint16_t elements)
         wrong += (elements >> i & 1) && !isnan(mirror[b][i]) && seen[i] != mirror[b][i];
 }
 
-/* ---- telling and being told ---- */
+/* ---- Ferry's events and the model's tasks ---- */
 
 static long long number_in(const char *line, const char *key)
 {

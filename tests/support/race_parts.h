@@ -1,5 +1,5 @@
-/* race_parts.h: what race_program.h's random programs are made of: chance, parts of buffers, what each operation
- * touches, what the buffers should hold, and what Ferry told. */
+/* race_parts.h: the parts of race_program.h's random programs: random numbers, views of buffers, the accesses of each
+ * operation, the expected values, and the data races that Ferry reported. */
 #ifndef RACE_PARTS_H
 #define RACE_PARTS_H
 
@@ -15,15 +15,15 @@
 enum { SIDE = 4, BUFFERS = 5, EVENTS = 2, MOST_DEEDS = 40, MOST_USES = 3, ASYNC = 6 };
 enum { FIRST, SECOND, OTHER, OTHER_SECOND }; /* queues: two streams of cuda:0, and the same of cuda:1 */
 
-/* ---- chance ---- */
+/* ---- random numbers ---- */
 
 extern uint64_t chance;
 uint32_t draw(uint64_t *from, uint32_t n);
 uint32_t below(uint32_t n);
 
-/* ---- what a program is made of ---- */
+/* ---- the program ---- */
 
-typedef struct use { /* of bytes: elements of the buffer that lies at an address */
+typedef struct use { /* an access: elements (a bit set) of the buffer at an address */
     uint64_t addr;
     uint16_t elements;
     bool write;
@@ -36,10 +36,10 @@ typedef struct deed {
     use uses[MOST_USES];
 } deed;
 
-/* A freed storage that was recorded on a stream: what lies there goes to nobody before the stream got to the marker. */
+/* A freed storage that was recorded on a stream: its memory is reused only after the stream has reached the marker. */
 typedef struct leave {
     uint64_t addr;
-    int marker; /* a deed that touches nothing */
+    int marker; /* a deed without accesses */
 } leave;
 
 extern struct race_run {
@@ -53,25 +53,25 @@ extern struct race_run {
     char text[4000];
 } trial;
 
-/* What the buffers hold, if all is done in the program's order; NaN: fill byte. */
+/* The buffers' values if everything runs in program order; NaN: the fill byte. */
 extern float mirror[BUFFERS][SIDE * SIDE];
-extern int wrong; /* values that the host saw and that are not those */
+extern int wrong; /* values read by the host that differ from the mirror */
 extern fy_stream *streams[MOST_QUEUES];
 extern fy_tensor *buffers[BUFFERS]; /* two page-locked, two of cuda:0, one of cuda:1 */
 extern fy_event *events[EVENTS];
 extern struct record_place {
     int queue, at;
 } recorded_at[EVENTS];
-extern int busy;      /* ns: how long the host may be busy between calls */
-extern uint64_t pace; /* another chance than the program's: it stays the same at any speed */
-extern bool asks;     /* may it ask whether work has ended, and record streams? What follows hangs on the time */
+extern int busy;      /* ns: the host's longest pause between calls */
+extern uint64_t pace; /* a generator of its own for the pauses, so that the program does not depend on them */
+extern bool asks;     /* may the program query completion and record streams? Its course then depends on time */
 bool is_pinned(int b);
 bool is_other(int b);
 bool is_of_other(int queue);
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A part of every buffer: all, half of it, a row, a column or an element. */
+/* A view of a buffer: all, half of it, a row, a column or an element. */
 typedef struct part {
     int kind, i, j;
 } part;
@@ -82,15 +82,15 @@ part some_part(bool dense);
 uint16_t elements_of(part p);
 fy_tensor *view_of(int b, part p);
 
-/* ---- what the buffers should hold ---- */
+/* ---- expected values ---- */
 
 typedef enum how { PUT, ADD, FILL } how;
 
-/* Parts of one kind have as many elements, in the same order. */
+/* Parts of one kind have equally many elements, in the same order. */
 void reflect(how does, int to, part p, int from, part q, float value);
 void compare(int b, const float *seen, uint16_t elements);
 
-/* ---- telling and being told ---- */
+/* ---- Ferry's events and the model's tasks ---- */
 
 /* The first copy, op or host_read is the newest launch; data races name two of them. */
 void read_events(void);

@@ -11,7 +11,7 @@
 
 static int a_queue_of(int b) { return is_other(b) ? OTHER + (int)below(2) : (int)below(2); }
 
-/* Page-locked memory and a card's, either way. */
+/* A copy between page-locked and device memory, in either direction. */
 static void cross(bool home, bool wait)
 {
     int p = (int)below(2), d = 2 + (int)below(3), queue = a_queue_of(d);
@@ -31,7 +31,7 @@ static void cross(bool home, bool wait)
     reflect(PUT, home ? p : d, of, home ? d : p, of, 0);
 }
 
-/* Two tensors of cuda:0, or one twice. */
+/* Two buffers of cuda:0, or the same one twice. */
 static void compute(bool add)
 {
     int d = 2 + (int)below(2), s = 2 + (int)below(2), queue = a_queue_of(d);
@@ -64,7 +64,7 @@ static void fill(void)
     reflect(FILL, d, of, d, of, (float)trial.course.deeds);
 }
 
-/* From card to card: in the order of the streams of that number of both. */
+/* A copy between cards is ordered on both cards' streams of that number. */
 static void cross_cards(void)
 {
     int d = 2 + (int)below(2), queue = (int)below(2);
@@ -171,7 +171,7 @@ static fy_tensor *empty(fy_dev *d)
     return fy_tensor_make(NULL, fy_storage_make(NULL, d, sizeof(float) * SIDE * SIDE), &g, NULL, 0);
 }
 
-/* Used on another stream than its own: on its own nothing happens. */
+/* Recorded on a stream other than its own; on its own recording has no effect. */
 static void lend(void)
 {
     int d = 2 + (int)below(3), queue = a_queue_of(d);
@@ -239,7 +239,7 @@ static void all_done(void)
     read_events();
 }
 
-/* The cards' memory lies as it did for the program before, whatever that has left. */
+/* Resets the cards' memory, so that addresses do not depend on the previous program. */
 static void place_anew(void)
 {
     for (int d = 2; d < BUFFERS; d++) fy_free(buffers[d]);

@@ -1,5 +1,5 @@
-/* race_program.h: random programs of asynchronous operations, done by Ferry and at the same time written down as a
- * course for interleavings.h, with what every operation touches and what Ferry told of it. */
+/* race_program.h: random programs of asynchronous operations, executed by Ferry and recorded as a course for
+ * interleavings.h, with the accesses of every operation and the data races that Ferry reported. */
 #ifndef RACE_PROGRAM_H
 #define RACE_PROGRAM_H
 
@@ -14,7 +14,7 @@
 void host(bool write);
 void step_of_program(void);
 void begin_trial(void);
-/* What is left in the buffers in the end. */
+/* Reads all buffers at the end and compares them with the mirror. */
 void look_at_all(void);
 
 #endif

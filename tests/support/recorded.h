@@ -1,5 +1,5 @@
-/* recorded.h: for tests that look at what their own calls recorded. The log is an unlinked file that the
- * test reads back; `since` begins anew, and the events after it are asked for by kind. */
+/* recorded.h: for tests that check the events of their own calls. The log is an unlinked file that the test reads back;
+ * `since` discards the events so far, and later ones are queried by kind. */
 #ifndef RECORDED_H
 #define RECORDED_H
 
@@ -15,21 +15,21 @@
 #include "text.h"
 
 #if defined(__SANITIZE_THREAD__)
-/* OpenBLAS's threads are not compiled with TSan: it sees their writes and not their waiting. */
+/* OpenBLAS is not compiled with TSan, which sees the threads' writes but not their synchronization. */
 const char *__tsan_default_suppressions(void);
 #endif
 
 extern fy_log *recorded_log;
 extern uint64_t recorded_cursor;
 extern cJSON *recorded_events; /* since the last `since` */
-/* Before the first call of Ferry: record into a log of our own. A mistake returns NULL, so that it fails
- * the test that made it and not the whole program. */
+/* Call before the first call of Ferry: starts recording. A failing Ferry call returns NULL instead of exiting, so that
+ * it fails only its test. */
 void recorded_start(void);
 void recorded_end(void);
 const char *event_kind_of(const cJSON *e);
 void recorded_read(void);
 void since(void);
-/* The kinds since then, as in "alloc tensor op complete". */
+/* The events' kinds since then, as in "alloc tensor op complete". */
 const char *kinds(void);
 /* The n-th event of a kind since then, or NULL. */
 const cJSON *event_of(const char *kind, int n);
@@ -39,7 +39,7 @@ const char *text_of(const cJSON *e, const char *path);
 double number_of(const cJSON *e, const char *path);
 
 double fy_real_at(fy_dtype dtype, const void *p, int64_t i); /* dtype.c */
-/* Element i, row-major, wherever x lives. */
+/* Element i, row-major, on any device. */
 double element(fy_tensor *x, int64_t i);
 /* Do x's elements, row-major, equal the list? */
 bool holds(fy_tensor *x, size_t n, const double *want);
@@ -54,10 +54,10 @@ bool has_strides(fy_tensor *x, size_t n, const int64_t *want);
 #define HAS_STRIDES(x, ...) \
     has_strides(x, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
-/* For tests of mistakes: did the last call fail with these words? Clears the error. */
+/* Did the last call fail with a message that contains these words? Clears the error. */
 bool failed_with(const char *words);
 
-/* The call fails with these words, and records the error alone. */
+/* The call fails with these words, and records only the error event. */
 #define FAILS_ALONE(call, words) \
     do { \
         since(); \

@@ -1,7 +1,7 @@
-/* round_card.h: a simulated card with round figures, for tests that use the back end by itself.
+/* round_card.h: a simulated card with round parameters, for tests that use the back end directly.
  *
- * The bus carries 1 byte a ns, staging copies 2 bytes a ns in chunks of 1000 bytes, VRAM moves 4 bytes
- * a ns; a call costs 10, a launch 20, a transfer 5 and a kernel 7 ns; 1 flop takes 1 ns. */
+ * Bandwidths in bytes per ns: bus 1, staging 2 (in chunks of 1000 bytes), VRAM 4. Overheads in ns: call 10, launch 20,
+ * transfer 5, kernel 7. 1 flop takes 1 ns. */
 #ifndef ROUND_CARD_H
 #define ROUND_CARD_H
 
@@ -20,7 +20,7 @@
 #include "run_work.h"
 
 extern fy_card round_card;
-/* number 1 is cuda:0; each has a place of its own */
+/* number 1 is cuda:0; each number has a fy_dev of its own */
 fy_dev *open_card_number(int number, const fy_card *card, int64_t capacity);
 fy_dev *open_card(const fy_card *card, int64_t capacity);
 int open_round_card(void **state);

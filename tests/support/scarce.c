@@ -36,7 +36,7 @@ SCARCE(DIR *, opendir, (const char *path), path)
 SCARCE(FILE *, fopen, (const char *path, const char *mode), path, mode)
 SCARCE(FILE *, open_memstream, (char **text, size_t *size), text, size)
 
-/* These allocate where they are given no room. */
+/* These allocate if they are given no buffer. */
 char *__real_realpath(const char *path, char *out);
 char *__wrap_realpath(const char *path, char *out);
 char *__wrap_realpath(const char *path, char *out) { return !out && is_refused() ? NULL : __real_realpath(path, out); }

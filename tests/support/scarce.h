@@ -1,6 +1,6 @@
-/* scarce.h: memory that runs out at the n-th allocation of Ferry's own code, cJSON's among them: there alone, or from
- * there on. The test is linked with --wrap for each of these functions (Makefile), which works under ASan as well.
- * What the C library and OpenBLAS allocate for themselves is not counted. */
+/* scarce.h: makes the n-th allocation of Ferry's own code, including cJSON's, fail: only that one, or all from there
+ * on. The test is linked with --wrap for the allocation functions (Makefile), which also works under ASan. Allocations
+ * inside the C library and OpenBLAS are not counted. */
 #ifndef SCARCE_H
 #define SCARCE_H
 
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 typedef struct scarcity {
-    _Atomic long *asked; /* so often so far; NULL: nobody counts */
-    long fails;          /* the first that fails, from 1; 0: none does */
+    _Atomic long *asked; /* allocations so far; NULL: not counted */
+    long fails;          /* the first that fails, from 1; 0: none */
     bool for_good;       /* and all later ones */
 } scarcity;
 
 extern scarcity scarce;
-DIR *__real_opendir(const char *path); /* which does not count */
+DIR *__real_opendir(const char *path); /* not counted */
 
 #endif

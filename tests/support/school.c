@@ -21,7 +21,7 @@ int school_make(void **state)
     snprintf(path, sizeof path, "%s/state", school_folder);
     setenv("XDG_STATE_HOME", path, 1);
     setenv("BROWSER", "none", 1);
-    /* A learner's program is built as the library is; under ASan a crash is to stay a crash. */
+    /* Learners' programs are built like the library; under ASan a crash must still end by its signal. */
     setenv("TSAN_OPTIONS", "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0", 1);
     setenv("ASAN_OPTIONS", "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0", 1);
     return 0;

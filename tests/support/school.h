@@ -1,4 +1,4 @@
-/* school.h: a learner's folder of its own for a test, and the `ferry` command beside the test. */
+/* school.h: a temporary learner's folder for a test, and the `ferry` command of the same build. */
 #ifndef SCHOOL_H
 #define SCHOOL_H
 
@@ -12,10 +12,10 @@
 
 extern char school_folder[64]; /* holds my/ and state/ */
 extern char school_ferry[512]; /* the command */
-/* The test lies in BUILD/tests, the command in BUILD. */
+/* Expects the test in BUILD/tests, the command in BUILD. */
 int school_make(void **state);
 int school_remove(void **state);
-/* Put a file of the lesson, or a text, in the learner's place. */
+/* Writes the learner's file of a lesson: a text, or a copy of a file in the lesson's folder. */
 bool school_write(const char *id, const char *text);
 bool school_hand_in(const char *id, const char *file);
 /* Run `ferry ARGUMENTS` without a terminal; its exit status, and what it printed (free it). */

@@ -1,4 +1,4 @@
-/* traced.h: programs that write a FERRY_TRACE file: functions, each run in a fresh process, and what they leave. */
+/* traced.h: functions that are run in a child process with FERRY_TRACE, and the file that they write. */
 #ifndef TRACED_H
 #define TRACED_H
 
@@ -12,7 +12,7 @@ extern char folder[];
 extern char path[64]; /* folder/run.jsonl */
 char *slurp(const char *name);
 
-/* Run `program` in a child; it exits with 3 unless it does otherwise. */
+/* Runs `program` in a child, which exits with 3 when it returns. Returns the status of waitpid. */
 int run_program(void (*program)(void));
 void assert_exits(void (*program)(void), int code);
 char *said(void);

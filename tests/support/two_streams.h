@@ -1,4 +1,4 @@
-/* two_streams.h: what the tests of streams and of events share. Two cards are simulated. */
+/* two_streams.h: for tests of streams and of events, with two simulated cards. */
 #ifndef TWO_STREAMS_H
 #define TWO_STREAMS_H
 
@@ -6,9 +6,9 @@
 
 #define TEST(name) static void name(void **state)
 
-/* Everything waited for, the default streams current, the first card the thread's. */
+/* Setup: synchronizes all devices, and makes the default streams and the first card current. */
 int quiet(void **state);
-/* When the n-th copy or op since then began and ended. */
+/* When the n-th copy or op since the last `since` started and ended, in ns. */
 double start_of(int n);
 double end_of(int n);
 

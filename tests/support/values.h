@@ -1,4 +1,4 @@
-/* values.h: for tests that compare a tensor's elements with what they should be, on the CPU and on the card. */
+/* values.h: compares a tensor's elements with expected values, on the CPU and on the card. */
 #ifndef VALUES_H
 #define VALUES_H
 
@@ -7,7 +7,7 @@
 #include "dtype.h"
 #include "tensor.h"
 
-/* In logical order, within a part of each; NaN equals NaN. */
+/* In logical order, with the relative tolerance `part`; NaN equals NaN. */
 void assert_values(fy_tensor *x, size_t n, const double *expected, double part, int line);
 #define DOUBLES(...) \
     sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]) { __VA_ARGS__ }

@@ -1,4 +1,4 @@
-/* findings.c: the table of rules, and findings of one line added up. */
+/* findings.c: the table of rules; merges the findings of one rule on one line. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -12,42 +12,43 @@
 
 static const struct {
     finding_rule rule;
-    rule *look;
+    rule *find;
 } rules[] = {
-    /* a rule may leave alone what one above it has explained */
+    /* in order: a rule skips what an earlier one has explained */
     {{"stopped", "what ended the program: a call that failed, or a crash", FINDING_WRONG}, rule_stopped},
     {{"data-race", "a data race: two accesses that nothing orders", FINDING_WRONG}, rule_data_race},
-    {{"stale-read", "read of a copy older than its twin", FINDING_WRONG}, rule_stale_read},
-    {{"fragmentation", "out of memory with enough free, in pieces", FINDING_WRONG}, rule_fragmentation},
+    {{"stale-read", "a read of an outdated copy", FINDING_WRONG}, rule_stale_read},
+    {{"fragmentation", "out of memory though enough is free, in pieces", FINDING_WRONG}, rule_fragmentation},
     {{"kept-after-home", "copied back, and kept on the card that ran out of memory", FINDING_WRONG},
      rule_kept_after_home},
-    {{"out-of-memory", "more asked for than there is room; what filled it", FINDING_WRONG}, rule_out_of_memory},
+    {{"out-of-memory", "out of memory, and what filled it", FINDING_WRONG}, rule_out_of_memory},
     {{"sent-again", "unchanged data sent again", FINDING_WASTE}, rule_sent_again},
     {{"round-trip", "to the host and back unchanged", FINDING_WASTE}, rule_round_trip},
     {{"there-and-back", "to the card and back unchanged", FINDING_WASTE}, rule_there_and_back},
-    {{"through-host", "from card to card by way of the host", FINDING_WASTE}, rule_through_host},
+    {{"through-host", "from card to card through the host", FINDING_WASTE}, rule_through_host},
     {{"bounced", "a copy between cards that cannot reach each other", FINDING_HINT}, rule_bounced},
-    {{"orphan-copy", "an unused copy: nobody reads it", FINDING_WASTE}, rule_orphan},
-    {{"converts-late", "more bytes cross than needed", FINDING_WASTE}, rule_converts_late},
-    {{"created-then-moved", "made on the host, used on the card", FINDING_WASTE}, rule_created_then_moved},
+    {{"orphan-copy", "a copy that is never read", FINDING_WASTE}, rule_orphan},
+    {{"converts-late", "more bytes copied than needed: converted on the wrong side", FINDING_WASTE},
+     rule_converts_late},
+    {{"created-then-moved", "created on the host, used only on the card", FINDING_WASTE}, rule_created_then_moved},
     {{"pinned-for-one-trip", "pinned just before a single use", FINDING_WASTE}, rule_pin_once},
-    {{"pinned-each-time", "page-locked memory taken again and again", FINDING_WASTE}, rule_pinned_each_time},
-    {{"blocking-pageable", "asked not to wait, and waited", FINDING_WASTE}, rule_blocking_pageable},
-    {{"many-small-copies", "copies in a row that one would cover", FINDING_WASTE}, rule_many_small},
+    {{"pinned-each-time", "page-locked memory allocated again and again", FINDING_WASTE}, rule_pinned_each_time},
+    {{"blocking-pageable", "a non_blocking copy that blocked", FINDING_WASTE}, rule_blocking_pageable},
+    {{"many-small-copies", "consecutive small copies that one could replace", FINDING_WASTE}, rule_many_small},
     {{"copy-dearer-than-op", "copies that cost more than the card saved", FINDING_WASTE}, rule_dearer_than_op},
-    {{"hidden-sync", "a value looked at in every step", FINDING_WASTE}, rule_hidden_sync},
-    {{"device-sync-in-loop", "the whole card waited for in every step", FINDING_WASTE}, rule_device_sync},
+    {{"hidden-sync", "a value read back in every step", FINDING_WASTE}, rule_hidden_sync},
+    {{"device-sync-in-loop", "the whole card synchronized in every step", FINDING_WASTE}, rule_device_sync},
     {{"missed-overlap", "independent work, one after the other", FINDING_WASTE}, rule_missed_overlap},
-    {{"leak", "grows with every turn, to the end", FINDING_WASTE}, rule_leak},
-    {{"small-view-keeps-all", "a view that keeps a large storage", FINDING_WASTE}, rule_small_view},
-    {{"not-the-current-card", "made on another card than the current one", FINDING_HINT}, rule_other_card},
+    {{"leak", "memory that grows with every iteration", FINDING_WASTE}, rule_leak},
+    {{"small-view-keeps-all", "a small view that keeps a large storage allocated", FINDING_WASTE}, rule_small_view},
+    {{"not-the-current-card", "created on another card than the current one", FINDING_HINT}, rule_other_card},
     {{"card-not-put-back", "the current card is left changed", FINDING_HINT}, rule_card_not_put_back},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
 struct findings_work {
     int rule, room;
-    int *first;                     /* by line: the first of its findings, chained by next; -1 */
+    int *first;                     /* by site: its first finding, linked by next; -1 */
     bool *explained, *demonstrated; /* by act */
 };
 
@@ -122,8 +123,8 @@ static int compare(const void *pa, const void *pb)
     return a->rule < b->rule ? -1 : a->rule > b->rule;
 }
 
-/* The text of a line, without its margin; it stays in the history. Lines are cut off in place, and each source only
- * once: findings keep a pointer into it. */
+/* Points each finding at its source line, without indentation. The sources, owned by the history, are split into lines
+ * in place, which is why this runs once. */
 static void quote_lines(findings *f, history *h)
 {
     for (int file = 0; file < h->source_room; file++) {
@@ -138,9 +139,9 @@ static void quote_lines(findings *f, history *h)
     }
 }
 
-static void note_lacks(findings *f, const history *h)
+static void note_missing(findings *f, const history *h)
 {
-    const char *what = h->too_long ? "it is too long to look at all of it"
+    const char *what = h->too_long ? "it is too long to be read completely"
                        : h->cut    ? "events are missing (a killed program, or a full log)"
                        : !h->ended ? "the log does not reach the end of the program"
                                    : NULL;
@@ -149,7 +150,7 @@ static void note_lacks(findings *f, const history *h)
         snprintf(f->note + used, sizeof f->note - used, "%s%s: there may be more to find", used ? "; " : "", what);
 }
 
-/* From a note that begins so to the next one. */
+/* From a mark that begins with "demo:" to the next mark. */
 static void note_demonstrations(const history *h, bool *demonstrated)
 {
     bool on = false;
@@ -169,9 +170,9 @@ static void find_all(findings *f, history *h)
     f->work = &w;
     for (int i = 0; i <= h->site_count; i++) w.first[i] = -1;
     if (!f->strict) note_demonstrations(h, w.demonstrated);
-    for (w.rule = 0; w.rule < RULES; w.rule++) rules[w.rule].look(f, h);
+    for (w.rule = 0; w.rule < RULES; w.rule++) rules[w.rule].find(f, h);
     quote_lines(f, h);
-    note_lacks(f, h);
+    note_missing(f, h);
     if (f->count) qsort(f->list, (size_t)f->count, sizeof *f->list, compare);
     f->work = NULL;
     free(w.first);
@@ -179,7 +180,7 @@ static void find_all(findings *f, history *h)
     free(w.demonstrated);
 }
 
-/* The history lives on in f: its texts are quoted. */
+/* f takes ownership of the history: the findings point to its strings. */
 static bool finish(findings *f, history *h, bool ok)
 {
     if (ok) find_all(f, h);
@@ -188,7 +189,7 @@ static bool finish(findings *f, history *h, bool ok)
     return ok;
 }
 
-static void take(void *h, const fy_event *e) { history_add(h, e); }
+static void add_event(void *h, const fy_event *e) { history_add(h, e); }
 
 static history *begin(findings *f)
 {
@@ -199,13 +200,13 @@ static history *begin(findings *f)
 bool findings_of_file(findings *f, const char *path, char *err, size_t room)
 {
     history *h = begin(f);
-    return finish(f, h, feed_each(path, take, h, f->note, sizeof f->note, err, room));
+    return finish(f, h, feed_each(path, add_event, h, f->note, sizeof f->note, err, room));
 }
 
 bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, size_t room)
 {
     history *h = begin(f);
-    return finish(f, h, trace_each(lines, size, take, h, err, room));
+    return finish(f, h, trace_each(lines, size, add_event, h, err, room));
 }
 
 void findings_of_run(findings *f, const trace *run)

@@ -1,9 +1,9 @@
-/* findings.h: what a run did that was wasteful or wrong, each with its line, its cost and a fix.
+/* findings.h: what a run did that was wrong or wasteful, each with its line, its cost and a fix.
  *
- * Found by rules over the events alone: other names of tensors and files change nothing but the words. A log that was
- * cut yields fewer findings, never others. Between fy_mark("demo: ...") and the next note a program shows what things
- * cost: what is dear there is meant, and only what is wrong is told. Costs are sums over all times that the line did
- * it; an amount of time is as the log's clock is, modelled or measured. */
+ * Rules find them in the events alone: names of tensors and files affect only the text. A truncated log yields fewer
+ * findings, never different ones. Between fy_mark("demo: ...") and the next mark a program demonstrates costs on
+ * purpose: only wrong results are reported there. Costs are summed over all executions of a line; times are modelled or
+ * measured, as the log's clock is. */
 #ifndef FERRY_FINDINGS_H
 #define FERRY_FINDINGS_H
 
@@ -15,8 +15,8 @@
 
 typedef enum finding_weight {
     FINDING_WRONG, /* results may be wrong, or the program stopped */
-    FINDING_WASTE, /* right, and dearer than it had to be */
-    FINDING_HINT,  /* perhaps meant so; worth a look */
+    FINDING_WASTE, /* correct results at an avoidable cost */
+    FINDING_HINT,  /* possibly intended */
 } finding_weight;
 
 typedef struct finding_rule {
@@ -27,32 +27,32 @@ typedef struct finding_rule {
 
 typedef struct finding {
     const finding_rule *rule;
-    const char *file, *source; /* "train.c", the text of the line; "" where the log does not say */
-    int line, times;           /* 0: no line known */
+    const char *file, *source; /* "train.c", the text of the line; "": not in the log */
+    int line, times;           /* line 0: unknown; times: how often it happened there */
     int64_t seq;               /* of the first event that shows it */
-    int64_t ns, bytes;         /* 0: costs none, or none that can be told */
-    char what[480], fix[320];  /* the first time, in a sentence or two; what to do */
-    int next;                  /* findings.c's own: the next one of the same line */
+    int64_t ns, bytes;         /* the cost; 0: none, or unknown */
+    char what[480], fix[320];  /* the first occurrence, in a sentence or two; what to do */
+    int next;                  /* internal to findings.c: the next finding of the same line; -1 */
 } finding;
 
 typedef struct findings {
     finding *list; /* wrong first, then by cost */
     int count;
-    bool measured;           /* the clock: else modelled */
-    bool strict;             /* for a grader: what the program calls a demonstration counts like the rest */
-    int shown;               /* what would be waste was left out so often: in a demonstration */
-    char note[200];          /* what the log does not hold, in words; "" */
-    struct history *history; /* whose texts the list quotes */
+    bool measured;           /* the log's clock; false: modelled */
+    bool strict;             /* for a grader: demonstrations are not exempt */
+    int shown;               /* findings left out because they are part of a demonstration */
+    char note[200];          /* what is missing in the log, for the user; "": nothing */
+    struct history *history; /* owns the strings that the list points to */
     struct findings_work *work;
 } findings;
 
-/* False with the reason in err: no such file, not a log, a damaged line. */
+/* false, with the reason in err: no such file, not a log, a damaged line. The caller frees f after a success. */
 bool findings_of_file(findings *f, const char *path, char *err, size_t room);
 bool findings_of_lines(findings *f, const char *lines, size_t size, char *err, size_t room);
-void findings_of_run(findings *f, const trace *run); /* strict: for a grader */
+void findings_of_run(findings *f, const trace *run); /* strict */
 void findings_free(findings *f);
 
-/* All rules there are, by index; NULL behind the last. */
+/* The rules by index; NULL past the last. */
 const finding_rule *findings_rule(int i);
 const char *finding_weight_name(finding_weight w); /* "wrong", "waste", "hint" */
 

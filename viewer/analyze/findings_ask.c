@@ -1,4 +1,4 @@
-/* findings_ask.c: what the rules ask of a history. */
+/* findings_ask.c: queries that the rules share, and the phrases of their messages. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -14,7 +14,7 @@ static bool is_among(int i, const int *list, int n)
     return i >= 0 && n > 0;
 }
 
-/* Each storage once: an op may use one twice. */
+/* Distinct storages: an op may use one twice. */
 static int uses_of(const history *h, int first, int n, int out[8])
 {
     int count = 0;
@@ -25,23 +25,19 @@ static int uses_of(const history *h, int first, int n, int out[8])
     return count;
 }
 
-static int one(int i, int out[8])
-{
-    out[0] = i;
-    return i >= 0;
-}
-
 int act_reads(const history *h, const act *a, int out[8])
 {
     if (a->kind == FY_KIND_op) return uses_of(h, a->first_use, a->nin, out);
-    if (a->kind == FY_KIND_copy) return one(a->src.storage, out);
-    return a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer ? one(a->dst.storage, out) : 0;
+    bool host = a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer;
+    out[0] = a->kind == FY_KIND_copy ? a->src.storage : host ? a->dst.storage : -1;
+    return out[0] >= 0;
 }
 
 int act_writes(const history *h, const act *a, int out[8])
 {
     if (a->kind == FY_KIND_op) return uses_of(h, a->first_use + a->nin, a->nout, out);
-    return a->kind == FY_KIND_copy || a->kind == FY_KIND_host_write ? one(a->dst.storage, out) : 0;
+    out[0] = a->kind == FY_KIND_copy || a->kind == FY_KIND_host_write ? a->dst.storage : -1;
+    return out[0] >= 0;
 }
 
 bool act_wrote(const history *h, const act *a, int i)
@@ -168,11 +164,11 @@ void written_now(const history *h, int a, int *written_by)
     for (int n = act_writes(h, &h->acts[a], list); n-- > 0;) written_by[list[n]] = a;
 }
 
-/* ---- brought once, before a loop ---- */
+/* ---- copied once, before a loop ---- */
 
-typedef struct reading { /* by storage: by what a card computes */
+typedef struct reading { /* by storage: reads by ops */
     int first;           /* the act; -1 */
-    bool again;          /* one line read it twice */
+    bool again;          /* one line read it more than once: a loop */
 } reading;
 
 static void note_readings(const history *h, reading *all)
@@ -194,21 +190,21 @@ static void note_readings(const history *h, reading *all)
     map_free(&seen);
 }
 
-/* Its line brings more after the loop has begun to read: then it is in a loop itself. */
-static bool *lines_that_go_on(const history *h, const reading *all)
+/* By site: does it copy again after what it copied was first read? Then the copy itself is in the loop. */
+static bool *sites_in_loop(const history *h, const reading *all)
 {
-    bool *goes_on = memory_zeroed((size_t)h->site_count + 1, sizeof *goes_on, "the findings");
+    bool *in_loop = memory_zeroed((size_t)h->site_count + 1, sizeof *in_loop, "the findings");
     int *first_read = memory_realloc(NULL, (size_t)h->site_count + 1, sizeof *first_read, "the findings");
     for (int i = 0; i < h->site_count; i++) first_read[i] = -1;
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         if (c->kind != FY_KIND_copy || c->site < 0 || c->dst.storage < 0) continue;
         int *read = &first_read[c->site], mine = all[c->dst.storage].first;
-        if (*read >= 0 && *read < i) goes_on[c->site] = true;
+        if (*read >= 0 && *read < i) in_loop[c->site] = true;
         if (mine >= 0 && (*read < 0 || mine < *read)) *read = mine;
     }
     free(first_read);
-    return goes_on;
+    return in_loop;
 }
 
 bool *set_up_copies(const history *h)
@@ -216,13 +212,13 @@ bool *set_up_copies(const history *h)
     reading *all = memory_zeroed((size_t)h->storage_count + 1, sizeof *all, "the findings");
     bool *set_up = memory_zeroed((size_t)h->act_count + 1, sizeof *set_up, "the findings");
     note_readings(h, all);
-    bool *goes_on = lines_that_go_on(h, all);
+    bool *in_loop = sites_in_loop(h, all);
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         bool up = c->kind == FY_KIND_copy && c->dir == FY_WORD_h2d && c->why == FY_WORD_user && c->dst.storage >= 0;
-        set_up[i] = up && c->site >= 0 && all[c->dst.storage].again && !goes_on[c->site];
+        set_up[i] = up && c->site >= 0 && all[c->dst.storage].again && !in_loop[c->site];
     }
-    free(goes_on);
+    free(in_loop);
     free(all);
     return set_up;
 }

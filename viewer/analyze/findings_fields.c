@@ -1,4 +1,4 @@
-/* findings_fields.c: an event's fields as what a history keeps of them. */
+/* findings_fields.c: converts and checks an event's fields for a history. */
 #include "event.h"
 #include "findings_history.h"
 

@@ -1,4 +1,4 @@
-/* findings_history.c: events to a history, one after the other, in time and memory that grow as the log does. */
+/* findings_history.c: builds a history from events, in time and memory linear in the log. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- events ---- */
 
-/* An act of which only is known when, where and by whom; whoever adds it says what. */
+/* A new act with its seq, site and thread; the caller fills in the rest. */
 static act *add_act(history *h, const fy_event *e)
 {
     act *a = HISTORY_ADD(h, act);
@@ -138,7 +138,7 @@ int64_t dtype_size(uint8_t dtype)
     }
 }
 
-/* A shape or strides into a hash, and their product; 0 where it is too large to make sense. */
+/* Hashes a shape or strides; product: of the elements, 0 if it is out of range. */
 static uint64_t hash_list(uint64_t z, const fy_event *e, fy_ref list, int64_t *product)
 {
     int64_t dim;
@@ -166,8 +166,8 @@ static void add_tensor(history *h, const fy_event *e)
     x->view_of = tensor_index(h, is->view_of);
     x->name = name_index(h, fy_event_bytes(e, is->name));
     x->offset = amount(is->offset);
-    uint64_t look = hash_list((uint64_t)x->offset, e, is->shape, &numel);
-    x->look = hash_list(look, e, is->strides, &ignored);
+    uint64_t layout = hash_list((uint64_t)x->offset, e, is->shape, &numel);
+    x->layout = hash_list(layout, e, is->strides, &ignored);
     x->bytes = numel * dtype_size(x->dtype);
 }
 
@@ -248,8 +248,8 @@ static void add_complete(history *h, const fy_event *e)
     if (a->end > h->last_end) h->last_end = a->end;
 }
 
-/* The program looked at a tensor, or put something into it. */
-static act *add_look(history *h, const fy_event *e, uint32_t tensor_id, uint32_t storage_id)
+/* The program read or wrote a tensor on the host. */
+static act *add_access(history *h, const fy_event *e, uint32_t tensor_id, uint32_t storage_id)
 {
     act *a = add_act(h, e);
     if (!a) return NULL;
@@ -262,7 +262,7 @@ static act *add_look(history *h, const fy_event *e, uint32_t tensor_id, uint32_t
 static void add_host_access(history *h, const fy_event *e, uint32_t tensor_id, uint32_t storage_id, int64_t version,
                             uint8_t via)
 {
-    act *a = add_look(h, e, tensor_id, storage_id);
+    act *a = add_access(h, e, tensor_id, storage_id);
     if (!a) return;
     a->dst.version = whole(version);
     if (a->dst.storage < 0) return;
@@ -271,10 +271,10 @@ static void add_host_access(history *h, const fy_event *e, uint32_t tensor_id, u
     if (a->type == FY_WORD_data && *opened < 0) *opened = h->act_count - 1;
 }
 
-/* A lesson's input, or a result for it. */
+/* A lesson's input or answer. */
 static void add_lesson_access(history *h, const fy_event *e, uint32_t tensor_id, uint32_t storage_id, uint8_t device)
 {
-    act *a = add_look(h, e, tensor_id, storage_id);
+    act *a = add_access(h, e, tensor_id, storage_id);
     if (!a) return;
     a->device = device_index(device);
     if (a->dst.storage >= 0) h->storages[a->dst.storage].answered = true;
@@ -299,9 +299,9 @@ static void add_error(history *h, const fy_event *e)
     if (!a) return;
     a->src.version = (int64_t)is->caused_by - 1;
     a->name = name_index(h, fy_event_bytes(e, is->code));
-    a->said = name_index(h, fy_event_bytes(e, is->message));
-    a->advice = name_index(h, fy_event_bytes(e, is->hint));
-    if (a->said >= 0) name_devices(a, h->names[a->said]);
+    a->message = name_index(h, fy_event_bytes(e, is->message));
+    a->hint = name_index(h, fy_event_bytes(e, is->hint));
+    if (a->message >= 0) name_devices(a, h->names[a->message]);
 }
 
 static void add_mark(history *h, const fy_event *e)
@@ -346,7 +346,7 @@ static void add_oom(history *h, const fy_event *e)
     a->reserved = amount(is->reserved);
 }
 
-/* A call about a card and a stream of it. */
+/* A call that concerns a card, or one of its streams. */
 static act *add_call(history *h, const fy_event *e, uint8_t device, int64_t stream)
 {
     act *a = add_act(h, e);

@@ -1,5 +1,5 @@
-/* findings_index.c: what a history is made of: lists that grow, and maps from the log's numbers and texts to indices.
- * Numbers of a log may be anything (a forked child begins with its parent's), so they are hashed. */
+/* findings_index.c: the containers of a history: growing lists, and hash maps from the log's ids and strings to
+ * indices. Ids are hashed because they need not be dense: a forked child continues its parent's. */
 #include "findings_history.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ uint64_t map_mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-static size_t place_of(const id_map *m, uint64_t key)
+static size_t slot_of(const id_map *m, uint64_t key)
 {
     size_t i = map_mix(key) & (m->room - 1);
     while (m->keys[i] && m->keys[i] != key) i = (i + 1) & (m->room - 1);
@@ -29,7 +29,7 @@ static void map_grow(id_map *m)
     more.values = memory_zeroed(more.room, sizeof *more.values, "a log");
     for (size_t i = 0; i < m->room; i++)
         if (m->keys[i]) {
-            size_t to = place_of(&more, m->keys[i]);
+            size_t to = slot_of(&more, m->keys[i]);
             more.keys[to] = m->keys[i];
             more.values[to] = m->values[i];
         }
@@ -41,7 +41,7 @@ static void map_grow(id_map *m)
 int *map_at(id_map *m, uint64_t key)
 {
     if (2 * (m->count + 1) > m->room) map_grow(m);
-    size_t i = place_of(m, key);
+    size_t i = slot_of(m, key);
     if (!m->keys[i]) {
         m->keys[i] = key;
         m->values[i] = -1;
@@ -53,7 +53,7 @@ int *map_at(id_map *m, uint64_t key)
 int map_find(const id_map *m, int64_t key)
 {
     if (!m->room || key <= 0) return -1;
-    size_t i = place_of(m, (uint64_t)key);
+    size_t i = slot_of(m, (uint64_t)key);
     return m->keys[i] ? m->values[i] : -1;
 }
 
@@ -79,7 +79,7 @@ static uint64_t hash_text(fy_bytes s)
 
 static int name_of_hash(history *h, fy_bytes text, uint64_t key)
 {
-    for (;; key += 2) { /* two texts of one hash are compared, and walk on to the next number */
+    for (;; key += 2) { /* strings with equal hashes take consecutive keys */
         int *at = map_at(&h->name_ids, key);
         if (*at >= 0 && (strlen(h->names[*at]) != text.size || memcmp(h->names[*at], text.data, text.size))) continue;
         if (*at >= 0) return *at;
@@ -90,16 +90,16 @@ static int name_of_hash(history *h, fy_bytes text, uint64_t key)
     }
 }
 
-/* A text that is not as a name is kept, is looked up as it would be kept. */
+/* Names are stored as valid UTF-8, so that an invalid text is converted before the lookup. */
 int name_index(history *h, fy_bytes text)
 {
     text.size = strnlen(text.data, text.size);
     if (!text.size) return -1;
     if (fy_utf8_is_valid(text.data, text.size)) return name_of_hash(h, text, hash_text(text));
-    char *kept = utf8_copy(text);
-    text = (fy_bytes){kept, strlen(kept)};
+    char *valid = utf8_copy(text);
+    text = (fy_bytes){valid, strlen(valid)};
     int i = name_of_hash(h, text, hash_text(text));
-    free(kept);
+    free(valid);
     return i;
 }
 

@@ -1,4 +1,4 @@
-/* misconceptions.c: one function a belief, and the table of them. */
+/* misconceptions.c: a detector per misconception, and their table. */
 #include "event.h"
 #include "misconceptions.h"
 
@@ -8,7 +8,7 @@
 #include "findings_history.h"
 #include "memory.h"
 
-/* ---- what several ask ---- */
+/* ---- shared queries ---- */
 
 static int64_t seq_of(const history *h, int i) { return i < 0 ? -1 : h->acts[i].seq; }
 
@@ -29,7 +29,7 @@ static int64_t first_of_two(const findings *f, const char *name, const char *oth
     return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
-/* The first data race of a type, where its earlier access is a copy that way; dir 0: whatever it is. */
+/* The first data race of a type whose earlier access is a copy in direction dir; dir 0: any access. */
 static int64_t race_of(const findings *f, uint8_t type, uint8_t dir)
 {
     const history *h = f->history;
@@ -43,7 +43,7 @@ static int64_t race_of(const findings *f, uint8_t type, uint8_t dir)
     return -1;
 }
 
-/* A call that met tensors of two memories: of the CPU and a card, or of two cards. */
+/* A call that failed because its tensors were on the CPU and a card (with_cpu), or on two cards. */
 static bool is_mismatch(const history *h, const act *a, bool with_cpu)
 {
     if (a->kind != FY_KIND_error || a->name < 0 || strcmp(h->names[a->name], "device_mismatch")) return false;
@@ -51,18 +51,18 @@ static bool is_mismatch(const history *h, const act *a, bool with_cpu)
     return a->src.device >= 0 && a->dst.device >= 0 && cpu == with_cpu;
 }
 
-/* ---- where am I ---- */
+/* ---- placement ---- */
 
-/* By storage: the last act in which the host computed with it or looked at it. A conversion on the way to a card reads
- * for the copy: what it reads stands for what it made. */
-static int *used_here(const history *h, int *made_of)
+/* By storage: the last act in which the host computed with it or read it. A dtype conversion is part of the copy that
+ * follows: it does not count, and made_of maps its result to its source. */
+static int *last_host_uses(const history *h, int *made_of)
 {
     int *last = by_storage(h), list[8], made[8];
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        bool here =
+        bool on_host =
             (a->kind == FY_KIND_op && a->device == 0) || a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer;
-        int n = here ? act_reads(h, a, list) : 0;
+        int n = on_host ? act_reads(h, a, list) : 0;
         bool casts = n == 1 && is_op(h, a, "cast");
         if (casts && act_writes(h, a, made) == 1) made_of[made[0]] = list[0];
         for (int k = 0; k < n && !casts; k++) last[list[k]] = i;
@@ -70,7 +70,7 @@ static int *used_here(const history *h, int *made_of)
     return last;
 }
 
-/* A copy that nobody reads, into memory that it was made for, of what is sent nowhere else to any purpose. */
+/* A copy to a card, allocated by its call and never read, of a storage whose last copy out is unused as well. */
 static bool is_dropped(const history *h, int i, const bool *orphan)
 {
     const act *c = &h->acts[i];
@@ -79,12 +79,12 @@ static bool is_dropped(const history *h, int i, const bool *orphan)
     return made_its_destination(h, c) && (from->last_out < 0 || orphan[from->last_out]);
 }
 
-/* Nobody reads what arrived; the source is used where it was, or a call refuses to. */
+/* The copy is never read, and the source is used on the host afterwards, or a call fails for mixed devices. */
 static int64_t to_moves_it(const findings *f)
 {
     const history *h = f->history;
     bool *orphan = orphan_copies(h);
-    int *made_of = by_storage(h), *last = used_here(h, made_of), shown = -1, refused = -1;
+    int *made_of = by_storage(h), *last = last_host_uses(h, made_of), shown = -1, refused = -1;
     for (int i = 0; i < h->act_count; i++)
         if (is_mismatch(h, &h->acts[i], true)) refused = i;
     for (int i = 0; shown < 0 && i < h->act_count; i++) {
@@ -108,8 +108,8 @@ static int64_t ops_fetch_operands(const findings *f)
 
 static int64_t made_and_moved_is_made_there(const findings *f) { return first_of(f, "created-then-moved"); }
 
-/* Another card was made the current one; then two cards' tensors meet, or work goes on on the first, and the other one
- * is current to the end. */
+/* Another current card was set; then a call fails for tensors on two cards, or work runs on cuda:0 while the other card
+ * stays current to the end. */
 static int64_t cuda_is_cuda_0(const findings *f)
 {
     const history *h = f->history;
@@ -124,7 +124,7 @@ static int64_t cuda_is_cuda_0(const findings *f)
     return -1;
 }
 
-/* ---- what does it cost ---- */
+/* ---- cost ---- */
 
 static int64_t item_is_free(const findings *f) { return first_of(f, "hidden-sync"); }
 
@@ -136,7 +136,7 @@ static int64_t pinning_always_pays(const findings *f)
 static int64_t to_picks_the_cheap_order(const findings *f) { return first_of(f, "converts-late"); }
 static int64_t cards_copy_directly(const findings *f) { return first_of_two(f, "bounced", "through-host"); }
 
-/* What the thread next has to do with a card, after act i: it waits, or asks whether work has ended. */
+/* Is the thread's next act on a card, after act i, a wait or a query of completion? */
 static bool waits_next(const history *h, int i)
 {
     int thread = h->acts[i].thread;
@@ -149,14 +149,14 @@ static bool waits_next(const history *h, int i)
     return false;
 }
 
-/* The clock is read while work that was launched since it was read before still runs; and it is not read to see what
- * the call alone took, with a wait to follow. */
+/* The clock is read while work launched since its last reading still runs, and no wait follows: a wait would show that
+ * the launch alone is timed. */
 static int64_t call_returned_is_done(const findings *f)
 {
     enum { THREADS = 64 };
     const history *h = f->history;
     int64_t busy_until[THREADS];
-    for (int i = 0; i < THREADS; i++) busy_until[i] = -1; /* the clock was never read */
+    for (int i = 0; i < THREADS; i++) busy_until[i] = -1; /* the clock has not been read */
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->thread >= THREADS) continue;
@@ -169,7 +169,7 @@ static int64_t call_returned_is_done(const findings *f)
     return -1;
 }
 
-/* Does something that was asked not to wait run beside an op of another stream? */
+/* Does an asynchronous copy run while an op of another stream does? */
 static bool overlaps(const history *h, const act *copy)
 {
     for (int i = 0; i < h->act_count; i++) {
@@ -180,19 +180,19 @@ static bool overlaps(const history *h, const act *copy)
     return false;
 }
 
-enum { LOOKED_AT = 1000 }; /* copies; each looks at all ops */
+enum { MAX_COPIES = 1000 }; /* examined: each scans all ops */
 
 static int64_t overlapped_bytes(const history *h)
 {
     int64_t bytes = 0;
-    for (int i = 0, looked = 0; i < h->act_count && looked < LOOKED_AT; i++) {
+    for (int i = 0, examined = 0; i < h->act_count && examined < MAX_COPIES; i++) {
         const act *a = &h->acts[i];
-        if (a->kind == FY_KIND_copy && a->was_async && a->completed && ++looked && overlaps(h, a)) bytes += a->bytes;
+        if (a->kind == FY_KIND_copy && a->was_async && a->completed && ++examined && overlaps(h, a)) bytes += a->bytes;
     }
     return bytes;
 }
 
-/* More is asked not to wait, and waits or comes one after the other, than runs beside other work. */
+/* More bytes of non_blocking copies block or run alone than overlap with ops. */
 static int64_t non_blocking_alone_overlaps(const findings *f)
 {
     const history *h = f->history;
@@ -208,9 +208,10 @@ static int64_t non_blocking_alone_overlaps(const findings *f)
     return bytes > overlapped_bytes(h) ? shown : -1;
 }
 
-/* ---- whose memory is it ---- */
+/* ---- memory ---- */
 
-/* Copied home and kept on the card, untouched, while the program takes memory there that these bytes could have been. */
+/* Copied to the host and kept on the card, unused, while the program allocates memory there that these bytes could
+ * have provided. */
 static int64_t cpu_frees_the_card(const findings *f)
 {
     const history *h = f->history;
@@ -231,11 +232,11 @@ static int64_t cpu_frees_the_card(const findings *f)
 static int64_t small_slice_is_small(const findings *f) { return first_of(f, "small-view-keeps-all"); }
 static int64_t oom_is_too_little_memory(const findings *f) { return first_of(f, "fragmentation"); }
 
-enum { SEGMENTS = 1024 }; /* as many are watched at once */
+enum { SEGMENTS = 1024 }; /* tracked at once */
 
 typedef struct segment {
     int64_t from, to;
-    int device, live, emptied; /* storages in it; the free that left none; -1 */
+    int device, live, emptied; /* live: storages in it; emptied: the free that left none; -1 */
 } segment;
 
 static segment *segment_of(segment *list, int n, int device, int64_t addr)
@@ -245,21 +246,21 @@ static segment *segment_of(segment *list, int n, int device, int64_t addr)
     return NULL;
 }
 
-static void lives(segment *s, int by, int free)
+static void count_storage(segment *s, int by, int free)
 {
     if (!s) return;
     s->live += by;
     s->emptied = by < 0 && s->live == 0 ? free : -1;
 }
 
-/* A tensor is dropped by fy_free, not at the end of a scope. */
+/* Freed by fy_free, not at the end of a scope. */
 static bool is_freed_by_hand(const history *h, int i)
 {
     return i > 0 && h->acts[i - 1].kind == FY_KIND_drop && h->acts[i - 1].why == FY_WORD_free;
 }
 
-/* Follow the segments of the cards; those that are left at the end stay in the list. wanted: the last time that a
- * card gave a new one, or could not. */
+/* Lists the cards' segments that are left at the end; returns how many. wanted: the last act in which a card allocated
+ * a segment, or failed to. */
 static int follow_segments(const history *h, segment *list, int wanted[MOST_CARDS + 1])
 {
     int n = 0;
@@ -271,14 +272,15 @@ static int follow_segments(const history *h, segment *list, int wanted[MOST_CARD
             list[n++] = (segment){a->start, a->end, a->device, 0, -1};
         segment *s = segment_of(list, n, a->device, a->start);
         if (a->kind == FY_KIND_segment_free && s) *s = list[--n];
-        if (a->kind == FY_KIND_alloc && a->bytes) lives(s, 1, -1);
+        if (a->kind == FY_KIND_alloc && a->bytes) count_storage(s, 1, -1);
         if (of && of->bytes)
-            lives(segment_of(list, n, of->device, h->acts[of->born].start), -1, is_freed_by_hand(h, i) ? i : -1);
+            count_storage(segment_of(list, n, of->device, h->acts[of->born].start), -1,
+                          is_freed_by_hand(h, i) ? i : -1);
     }
     return n;
 }
 
-/* The last tensor of a segment is freed by hand; nobody gets the segment, and the card is asked for another one. */
+/* The last tensor of a segment is freed by fy_free; the segment stays unused, and the card allocates another one. */
 static int64_t free_returns_vram(const findings *f)
 {
     segment *list = memory_zeroed(SEGMENTS, sizeof *list, "the findings");
@@ -291,14 +293,14 @@ static int64_t free_returns_vram(const findings *f)
     return seq_of(f->history, shown);
 }
 
-/* ---- in what order ---- */
+/* ---- ordering ---- */
 
 static int64_t home_copy_is_there_at_once(const findings *f) { return race_of(f, FY_WORD_read_early, FY_WORD_d2h); }
 static int64_t source_is_mine_at_once(const findings *f) { return race_of(f, FY_WORD_write_early, FY_WORD_h2d); }
 static int64_t streams_see_each_other(const findings *f) { return race_of(f, FY_WORD_race, 0); }
 static int64_t freed_is_safe_to_reuse(const findings *f) { return race_of(f, FY_WORD_reuse, 0); }
 
-/* An error that another line caused, and that was not told there: a card that failed says so to every later call. */
+/* An error caused by another line and not reported there. Every later call on a failed card reports it, too. */
 static int64_t error_names_its_line(const findings *f)
 {
     const history *h = f->history;
@@ -318,51 +320,51 @@ static int64_t error_names_its_line(const findings *f)
 static const misconception all[] = {
     {1, "to-moves-it", "fy_to(x, \"cuda\") moves x", "it returns a new tensor there; x stays where it was", to_moves_it,
      NULL},
-    {2, "ops-fetch-operands", "an operation fetches its operands from anywhere",
-     "it refuses; the program chooses where they meet", ops_fetch_operands, NULL},
-    {3, "home-copy-is-there-at-once", "a copy home that does not block can be read at once",
-     "the host may read before the bytes are there: wait first", home_copy_is_there_at_once, NULL},
-    {4, "call-returned-is-done", "a call that returned has done its work", "it was queued: wait, then read the clock",
-     call_returned_is_done, NULL},
-    {5, "item-is-free", "looking at a value costs nothing", "each look waits for all that was queued before it",
+    {2, "ops-fetch-operands", "an operation fetches its operands from any device",
+     "it fails; the program must copy them to one device", ops_fetch_operands, NULL},
+    {3, "home-copy-is-there-at-once", "a non_blocking copy to the host can be read at once",
+     "the host may read before the bytes have arrived: synchronize first", home_copy_is_there_at_once, NULL},
+    {4, "call-returned-is-done", "a call that returned has done its work",
+     "it only queued the work: synchronize, then read the clock", call_returned_is_done, NULL},
+    {5, "item-is-free", "reading a value on the host costs nothing", "each read waits for all work queued before it",
      item_is_free, NULL},
     {6, "moved-leaf-is-the-leaf", "a leaf that was moved is still the leaf", "the gradient arrives at the original",
      NULL, "autograd"},
-    {7, "all-follow-their-module", "every tensor of a module goes with it", "registered parameters and buffers do",
-     NULL, "modules"},
-    {8, "optimizer-at-any-time", "an optimizer can be made at any time",
+    {7, "all-follow-their-module", "moving a module moves every tensor in it",
+     "it moves only registered parameters and buffers", NULL, "modules"},
+    {8, "optimizer-at-any-time", "an optimizer can be created at any time",
      "its state stays with the tensors it was given", NULL, "modules"},
-    {9, "non-blocking-alone-overlaps", ".non_blocking is enough for a copy beside the computing",
-     "it takes page-locked memory and a stream of its own as well", non_blocking_alone_overlaps, NULL},
-    {10, "pinning-always-pays", "page-locked memory always makes it faster",
-     "page-locking costs, and filling it is a copy: it pays when it is used again", pinning_always_pays, NULL},
-    {11, "source-is-mine-at-once", "after a copy that does not block the source may be written",
-     "the card still reads it: wait first", source_is_mine_at_once, NULL},
+    {9, "non-blocking-alone-overlaps", ".non_blocking is enough to overlap a copy with compute",
+     "it also needs page-locked memory and a stream of its own", non_blocking_alone_overlaps, NULL},
+    {10, "pinning-always-pays", "page-locked memory always makes copies faster",
+     "page-locking takes time, and filling it is a copy: it pays only if it is reused", pinning_always_pays, NULL},
+    {11, "source-is-mine-at-once", "after a non_blocking copy the source may be overwritten",
+     "the card may still read it: synchronize first", source_is_mine_at_once, NULL},
     {12, "streams-see-each-other", "a stream sees what another one computed", "only after a wait or an event",
      streams_see_each_other, NULL},
     {13, "freed-is-safe-to-reuse", "memory that is freed is no longer in use",
      "work of another stream may still read it: fy_record_stream", freed_is_safe_to_reuse, NULL},
     {14, "free-returns-vram", "fy_free gives memory back to the card",
-     "the segment stays in the cache; fy_cuda_empty_cache returns those that are wholly unused", free_returns_vram,
+     "the segment stays in the cache; fy_cuda_empty_cache returns unused segments to the card", free_returns_vram,
      NULL},
     {15, "oom-is-too-little-memory", "out of memory means that there is not enough",
      "enough may be free, in pieces that are too small", oom_is_too_little_memory, NULL},
-    {16, "cpu-frees-the-card", "fy_cpu(x) frees x on the card", "it copies; the card's bytes live as long as x",
-     cpu_frees_the_card, NULL},
-    {17, "small-slice-is-small", "a small slice takes little memory", "a view keeps its whole storage",
+    {16, "cpu-frees-the-card", "fy_cpu(x) frees x on the card",
+     "it copies; the bytes on the card stay allocated as long as x", cpu_frees_the_card, NULL},
+    {17, "small-slice-is-small", "a small slice takes little memory", "a view keeps its whole storage allocated",
      small_slice_is_small, NULL},
-    {18, "sum-of-losses-is-a-number", "a sum of losses is a number", "it holds the graph of every step", NULL,
+    {18, "sum-of-losses-is-a-number", "a sum of losses is a number", "it keeps the graph of every step", NULL,
      "autograd"},
     {19, "eval-stops-saving", "evaluation keeps no activations", "only no_grad stops saving them", NULL, "autograd"},
-    {20, "error-names-its-line", "an error is where it is told", "a kernel's error is told by a later call",
-     error_names_its_line, NULL},
-    {21, "made-and-moved-is-made-there", "to make a tensor and move it is to make it there",
-     "the host makes it first, and the copy waits", made_and_moved_is_made_there, NULL},
-    {22, "to-picks-the-cheap-order", "a move that converts takes the cheap order",
-     "it may convert first, and send four times the bytes", to_picks_the_cheap_order, NULL},
+    {20, "error-names-its-line", "an error belongs to the line that reports it",
+     "a kernel's error is reported by a later call", error_names_its_line, NULL},
+    {21, "made-and-moved-is-made-there", "creating a tensor and moving it is the same as creating it there",
+     "the host creates it first, and then it is copied", made_and_moved_is_made_there, NULL},
+    {22, "to-picks-the-cheap-order", "fy_to with a dtype and a device picks the cheaper order",
+     "it may convert first, and copy four times the bytes", to_picks_the_cheap_order, NULL},
     {23, "cuda-is-cuda-0", "\"cuda\" is the card \"cuda:0\"", "it is the thread's current card", cuda_is_cuda_0, NULL},
-    {24, "checkpoint-loads-here", "a checkpoint loads where the program is", "it returns to where it was saved", NULL,
-     "modules"},
+    {24, "checkpoint-loads-here", "a checkpoint loads on the current device",
+     "it loads on the device that it was saved from", NULL, "modules"},
     {25, "cards-copy-directly", "a copy between cards is direct", "without peer access it goes through the host",
      cards_copy_directly, NULL},
 };

@@ -1,7 +1,7 @@
-/* misconceptions.h: what learners most often believe about two memories, and how a run shows that its author does.
+/* misconceptions.h: common misconceptions about host and device memory, and how a run shows one.
  *
- * A signature is a rule over the events alone, as findings are, and answers one question: is this belief at work here?
- * `ferry explain` tells of everything that is dear or wrong; a lesson asks for the one belief that it is about. */
+ * A signature detects one misconception from the events alone, as the rules of findings do. `ferry explain` reports
+ * all findings; a lesson asks for the one misconception that it is about. */
 #ifndef FERRY_MISCONCEPTIONS_H
 #define FERRY_MISCONCEPTIONS_H
 
@@ -10,15 +10,15 @@
 #include "findings.h"
 
 typedef struct misconception {
-    int rank;         /* how often it is met, and how much it costs: 1 is the worst */
+    int rank;         /* by frequency and cost; 1: the worst */
     const char *name; /* kebab-case, stable: "to-moves-it" */
     const char *believed, *truth;
-    int64_t (*signature)(const findings *f); /* seq of the event that shows it; -1: nothing does */
-    const char *waits_for;                   /* signature is NULL until Ferry has this: "autograd" */
+    int64_t (*signature)(const findings *f); /* seq of the event that shows it; -1: none */
+    const char *waits_for;                   /* NULL, or what Ferry lacks for a signature: "autograd" */
 } misconception;
 
-/* All there are, by index; NULL behind the last. */
+/* By index; NULL past the last. */
 const misconception *misconception_at(int i);
-const misconception *misconception_named(const char *name); /* NULL: no such one */
+const misconception *misconception_named(const char *name); /* NULL: unknown */
 
 #endif

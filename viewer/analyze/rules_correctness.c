@@ -1,4 +1,4 @@
-/* rules_correctness.c: rules about results that may be wrong, and about programs that ran out of memory. */
+/* rules_correctness.c: rules about possibly wrong results, and about programs that ran out of memory. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -7,13 +7,13 @@
 
 #include "memory.h"
 
-static const char *race_words(uint8_t type)
+static const char *race_text(uint8_t type)
 {
     switch (type) {
-    case FY_WORD_read_early: return "the host read what queued work had not written yet";
-    case FY_WORD_write_early: return "the host wrote what queued work still reads or writes";
-    case FY_WORD_reuse: return "memory was given to a new tensor while another stream still used the old one";
-    default: return "two streams touched the same bytes and nothing orders them";
+    case FY_WORD_read_early: return "the host read bytes that queued work may not have written yet";
+    case FY_WORD_write_early: return "the host wrote bytes that queued work may still read or write";
+    case FY_WORD_reuse: return "memory was reused for a new tensor while another stream could still use the old one";
+    default: return "two streams accessed the same bytes and nothing orders the accesses";
     }
 }
 
@@ -26,17 +26,17 @@ void rule_data_race(findings *f, const history *h)
         if (!x || x->times > 1) continue;
         char line[96];
         int earlier = act_of_seq(h, a->src.version);
-        say_what(x, "%s; the other access is at %s. The values differ from run to run on a real card.",
-                 race_words(a->type), line_of(h, earlier >= 0 ? h->acts[earlier].site : -1, a->site, line));
+        say_what(x, "%s; the other access is at %s. On a real card the values differ from run to run.",
+                 race_text(a->type), line_of(h, earlier >= 0 ? h->acts[earlier].site : -1, a->site, line));
         say_fix(x, "%s",
                 a->name >= 0 ? h->names[a->name]
-                             : "order the two: fy_stream_wait_stream, an event, or let the host wait");
+                             : "order the two accesses: fy_stream_wait_stream, an event, or a synchronize on the host");
     }
 }
 
 /* ---- stale reads ---- */
 
-/* The copy that filled a storage, when nobody has written it since; -1. */
+/* The copy across the bus that was the last write to a storage; -1: none. */
 static int filled_by(const history *h, int i, const int *written_by)
 {
     int k = i >= 0 ? written_by[i] : -1;
@@ -50,18 +50,18 @@ static void stale(findings *f, const history *h, int i, int older, int newer)
     char line[96], card[16];
     finding *x = found(f, h, a->site, i, 0, h->storages[older].asked);
     if (!x || x->times > 1) return;
-    say_what(x, "this reads the older of two copies: the one on %s was changed at %s, and that never came here.",
+    say_what(x, "this reads an outdated copy: the one on %s was changed at %s, and the change was never copied here.",
              device_name(w->kind == FY_KIND_copy ? w->dst.device
                          : w->device < 0         ? 0
                                                  : w->device,
                          card),
              line_of(h, w->site, a->site, line));
-    say_fix(x, "copy again after the change, or read the newer one; where the old values are wanted, all is well");
+    say_fix(x, "copy again after the change, or read the newer one; ignore this if the old values are intended");
 }
 
-/* Copy k made `to` from `from`. Reading `to` is stale when `from` has changed since, and that content is never sent.
- * A buffer that is filled anew and sent again, or a snapshot beside a final copy, is not. */
-static void look_at_copy(findings *f, const history *h, int i, int to, const int *written_by)
+/* Copy k filled `to` from `from`. Act i's read of `to` is stale if `from` has changed since and is never copied again.
+ * A buffer that is refilled and copied again, or a snapshot before a final copy, is not stale. */
+static void check_copy(findings *f, const history *h, int i, int to, const int *written_by)
 {
     int k = filled_by(h, to, written_by);
     if (k < 0) return;
@@ -71,8 +71,8 @@ static void look_at_copy(findings *f, const history *h, int i, int to, const int
     if (newer > k && alive && s->last_out < newer && h->ended) stale(f, h, i, to, newer);
 }
 
-/* The host looks at what was sent to a card, changed there, and the change was read by nobody. */
-static void look_at_original(findings *f, const history *h, int i, int from, const int *sent_to, const int *written_by)
+/* The host reads the source of a copy that was then changed in place on the card, and nothing read the change. */
+static void check_original(findings *f, const history *h, int i, int from, const int *sent_to, const int *written_by)
 {
     int to = sent_to[from] >= 0 ? h->acts[sent_to[from]].dst.storage : -1;
     if (to < 0 || written_by[from] > sent_to[from]) return;
@@ -90,9 +90,9 @@ void rule_stale_read(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         int n = a->kind == FY_KIND_copy && a->why == FY_WORD_user ? 0 : act_reads(h, a, list);
-        for (int j = 0; j < n; j++) look_at_copy(f, h, i, list[j], written_by);
+        for (int j = 0; j < n; j++) check_copy(f, h, i, list[j], written_by);
         bool host = a->kind == FY_KIND_host_read || a->kind == FY_KIND_answer;
-        if (host && n) look_at_original(f, h, i, list[0], sent_to, written_by);
+        if (host && n) check_original(f, h, i, list[0], sent_to, written_by);
         if (a->kind == FY_KIND_copy && a->dir == FY_WORD_h2d && a->src.storage >= 0) sent_to[a->src.storage] = i;
         written_now(h, i, written_by);
     }
@@ -102,21 +102,21 @@ void rule_stale_read(findings *f, const history *h)
 
 /* ---- out of memory ---- */
 
-static void in_pieces(finding *x, const char *asked, const char *room, const char *largest)
+static void explain_holes(finding *x, const char *asked, const char *room, const char *largest)
 {
-    say_what(x, "%s did not fit although %s were free: in pieces, the largest of %s.", asked, room, largest);
-    say_fix(x, "make the large tensors first, free small ones that lie between them, or reuse one buffer instead of "
-               "tensors of ever other sizes");
+    say_what(x, "%s did not fit although %s were free: in pieces, the largest one %s.", asked, room, largest);
+    say_fix(x, "create the large tensors first, free the small ones between them, or reuse one buffer instead of "
+               "tensors of varying sizes");
 }
 
-static void of_another_kind(finding *x, const char *asked, const char *room)
+static void explain_separate_pools(finding *x, const char *asked, const char *room)
 {
     say_what(x,
-             "%s did not fit although %s were free: in segments of another stream, or for the other kind of tensor "
-             "(those up to 1 MiB and those above lie apart).",
+             "%s did not fit although %s were free: in segments of another stream, or of the other pool (tensors up to "
+             "1 MiB and larger ones have separate segments).",
              asked, room);
-    say_fix(x,
-            "free what else lies in those segments: what is wholly unused goes back to the card and can be anything");
+    say_fix(
+        x, "free the other tensors in those segments: a segment without tensors can be released and used for anything");
 }
 
 void rule_fragmentation(findings *f, const history *h)
@@ -132,24 +132,25 @@ void rule_fragmentation(findings *f, const history *h)
         explained(f, i);
         if (!x || x->times > 1) continue;
         amount_of(a->bytes, asked), amount_of(holes ? a->free : cached, room), amount_of(a->largest, largest);
-        if (a->largest < a->bytes) in_pieces(x, asked, room, largest);
-        else of_another_kind(x, asked, room);
+        if (a->largest < a->bytes) explain_holes(x, asked, room, largest);
+        else explain_separate_pools(x, asked, room);
     }
 }
 
-/* What went home and stayed on the card as well, untouched, until room was needed there. */
+/* Copied to the host and kept on the card, unused, until the card ran out of memory. */
 static void kept_after_home(findings *f, const history *h, int s, int oom)
 {
     const storage *kept = &h->storages[s];
     const act *home = kept->last_out >= 0 ? &h->acts[kept->last_out] : NULL;
-    bool there = kept->born < oom && (kept->freed < 0 || kept->freed > oom);
+    bool allocated = kept->born < oom && (kept->freed < 0 || kept->freed > oom);
     bool idle = home && kept->last_touch == kept->last_out && kept->last_out < oom;
-    if (!there || !idle || home->dir != FY_WORD_d2h || home->why != FY_WORD_user || kept->device != h->acts[oom].device)
+    if (!allocated || !idle || home->dir != FY_WORD_d2h || home->why != FY_WORD_user ||
+        kept->device != h->acts[oom].device)
         return;
     char line[96], card[16];
     finding *x = found(f, h, home->site, kept->last_out, 0, kept->bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "%s was copied back and kept on %s as well, where the memory ran out at %s: a copy back frees nothing.",
+    say_what(x, "%s was copied back and also kept on %s, which ran out of memory at %s: a copy back frees nothing.",
              name_of(h, home->src.tensor), device_name(kept->device, card),
              line_of(h, h->acts[oom].site, home->site, line));
     say_fix(x, "fy_free the tensor on the card after the copy");
@@ -161,14 +162,14 @@ void rule_kept_after_home(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->kind != FY_KIND_oom || a->device < 1 || seen[a->device]) continue;
-        seen[a->device] = true; /* the first one is enough: each looks at all storages */
+        seen[a->device] = true; /* the first one is enough: each scans all storages */
         for (int s = 0; s < h->storage_count; s++) kept_after_home(f, h, s, i);
     }
 }
 
 /* ---- what filled it ---- */
 
-typedef struct heap { /* what one line made, and lives */
+typedef struct heap { /* what one line allocated and did not free */
     int64_t bytes;
     int count, site;
 } heap;
@@ -179,8 +180,8 @@ static int by_bytes(const void *pa, const void *pb)
     return a->bytes != b->bytes ? (a->bytes > b->bytes ? -1 : 1) : a->site - b->site;
 }
 
-/* By line, the most first; those without a line come under site -1. */
-static heap *living_at(const history *h, int oom)
+/* By site, the most bytes first; allocations without a line have site -1. */
+static heap *allocated_at(const history *h, int oom)
 {
     heap *list = memory_zeroed((size_t)h->site_count + 1, sizeof *list, "the findings");
     for (int i = 0; i <= h->site_count; i++) list[i].site = i < h->site_count ? i : -1;
@@ -203,13 +204,14 @@ static void out_of_memory(finding *x, const history *h, int i, const heap *list)
     for (int k = 0; k < 3 && k <= h->site_count && list[k].count && n < sizeof words - 60; k++)
         n += (size_t)snprintf(words + n, sizeof words - n, "%s%d of %.40s (%s)", n ? ", " : "", list[k].count,
                               line_of(h, list[k].site, a->site, line), amount_of(list[k].bytes, held));
-    say_what(x, "%s asked for on %s did not fit. What filled it, by the line that made it: %.160s.",
-             amount_of(a->bytes, asked), device_name(a->device, card), *words ? words : "nothing that is known");
-    say_fix(x, "free what is no longer needed (fy_free, or FY_SCOPE around the loop's body); also what has no name: in "
-               "fy_relu(fy_matmul(a, b)) the inner result is a tensor of its own");
+    say_what(x, "%s requested on %s did not fit. What filled it, by the allocating line: %.160s.",
+             amount_of(a->bytes, asked), device_name(a->device, card), *words ? words : "unknown");
+    say_fix(
+        x, "free what is no longer needed (fy_free, or FY_SCOPE around the loop's body), including unnamed results: in "
+           "fy_relu(fy_matmul(a, b)) the inner one is a tensor of its own");
 }
 
-/* The first on each device: those after it say the same. */
+/* Only the first on each device: later ones have the same cause. */
 void rule_out_of_memory(findings *f, const history *h)
 {
     bool seen[MOST_CARDS + 1] = {false};
@@ -218,7 +220,7 @@ void rule_out_of_memory(findings *f, const history *h)
         if (a->kind != FY_KIND_oom || a->device < 0 || seen[a->device] || is_explained(f, i)) continue;
         seen[a->device] = true;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
-        heap *list = living_at(h, i);
+        heap *list = allocated_at(h, i);
         out_of_memory(x, h, i, list);
         free(list);
     }

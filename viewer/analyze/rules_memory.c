@@ -1,5 +1,4 @@
-/* rules_memory.c: rules about memory that is held longer than it is used, and about cards that are taken for another.
- */
+/* rules_memory.c: rules about memory that is kept longer than it is used, and about the wrong current card. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -10,9 +9,9 @@
 
 /* ---- leaks ---- */
 
-/* What the program makes once and holds to its end is given back there, by design. A leak grows: a line makes one thing
- * after the other, and each is alive at the end though nobody touched it since before the next one was made. A line
- * that computes in several steps makes several things: they are told apart by the op that filled them. */
+/* What a program creates once and keeps to its end is freed there, by design. A leak grows: a line creates one storage
+ * after the other, and each is still allocated at the end though it was not accessed after the next one was created. A
+ * line may create several storages per iteration: the op that filled them tells them apart (their role). */
 static uint64_t role_of(const history *h, const storage *s)
 {
     int name = s->first_touch >= 0 && h->acts[s->first_touch].kind == FY_KIND_op ? h->acts[s->first_touch].name : -1;
@@ -20,8 +19,8 @@ static uint64_t role_of(const history *h, const storage *s)
 }
 
 typedef struct leaking {  /* by role */
-    int next, left, grew; /* next: the storage that was made after this one; left: how many; grew: and were followed */
-    int first, last;      /* of those that are left */
+    int next, left, grew; /* next: the storage created after this one; left: leaked storages; grew: those with a next */
+    int first, last;      /* of the leaked storages */
     int64_t bytes;
 } leaking;
 
@@ -31,8 +30,8 @@ static bool is_left(const history *h, const storage *s, int next)
     return lives && (next < 0 || s->last_touch < h->storages[next].born);
 }
 
-/* What each role leaves. From the last storage on: next is known. The last one of all is left as the others are, and
- * counts where there are others. */
+/* Fills in the list, an entry per role, from the last storage to the first so that `next` is known. A role's last
+ * storage counts only together with others: by itself it may still be in use. */
 static int count_leaks(const history *h, leaking *list)
 {
     id_map roles = {0};
@@ -62,41 +61,42 @@ static int by_first(const void *pa, const void *pb)
 }
 
 /* "y (line 6)", "the result of mul (line 9, 10 times)" */
-static int put_leak(const history *h, const leaking *l, int head, int turns, const int *handles, char *out, size_t room)
+static int put_leak(const history *h, const leaking *l, int head, int iterations, const int *handles, char *out,
+                    size_t room)
 {
     char line[96], label[64], times[32] = "";
-    if (l->left != turns) snprintf(times, sizeof times, ", %d times", l->left);
+    if (l->left != iterations) snprintf(times, sizeof times, ", %d times", l->left);
     return snprintf(out, room, "%s (%.60s%s)", label_of(h, handles ? handles[l->first] : -1, l->first, label),
                     line_of(h, h->storages[l->first].site, head, line), times);
 }
 
-/* Lines that leak in the same stretch of the run are one loop: one cause, one finding, at the first of them. */
-static void leaks(findings *f, const history *h, const leaking *group, int count, const int *handles)
+/* Roles that leak during the same part of the run are one loop, and one finding, at the first of them. */
+static void report_leak(findings *f, const history *h, const leaking *group, int count, const int *handles)
 {
     const storage *s = &h->storages[group->first];
     int64_t bytes = 0;
-    int turns = 0;
+    int iterations = 0;
     char card[16], words[320] = "";
     size_t n = 0;
     for (int i = 0; i < count; i++) {
         bytes += group[i].bytes;
-        if (group[i].left > turns) turns = group[i].left;
+        if (group[i].left > iterations) iterations = group[i].left;
     }
     finding *x = found(f, h, s->site, s->born, 0, bytes);
     if (!x || x->times > 1) return;
-    x->times = turns;
+    x->times = iterations;
     for (int i = 0; i < count && n < sizeof words - 180; i++) {
         if (i) n += (size_t)snprintf(words + n, sizeof words - n, ", ");
-        n += (size_t)put_leak(h, &group[i], s->site, turns, handles, words + n, sizeof words - n);
+        n += (size_t)put_leak(h, &group[i], s->site, iterations, handles, words + n, sizeof words - n);
         if (n >= sizeof words - 180 && i + 1 < count) snprintf(words + n, sizeof words - n, " and more");
     }
-    say_what(x, "every turn leaves %s on %s that nobody uses again and that live%s to the end: %s.",
+    say_what(x, "every iteration leaves %s on %s that nothing uses again and that stay%s allocated to the end: %s.",
              count > 1 ? "tensors" : "a tensor", device_name(s->device, card), count > 1 ? "" : "s", words);
-    say_fix(x, "put the loop's body into FY_SCOPE { ... }, or fy_free what it makes; a result that is handed on "
-               "without a name, as in fy_relu(fy_matmul(a, b)), is a tensor, too");
+    say_fix(x, "put the loop's body into FY_SCOPE { ... }, or fy_free what it creates, including unnamed results: in "
+               "fy_relu(fy_matmul(a, b)) the inner one is a tensor of its own");
 }
 
-/* The handle of each storage that has a name, else any. */
+/* By storage: a handle, a named one if there is one. */
 static int *handles_of(const history *h)
 {
     int *list = by_storage(h);
@@ -119,7 +119,7 @@ void rule_leak(findings *f, const history *h)
         int last = list[i].last;
         for (end = i + 1; end < count && list[end].first <= last; end++)
             if (list[end].last > last) last = list[end].last;
-        leaks(f, h, &list[i], end - i, handles);
+        report_leak(f, h, &list[i], end - i, handles);
     }
     free(handles);
     free(list);
@@ -129,14 +129,14 @@ void rule_leak(findings *f, const history *h)
 
 enum { SMALL_PART = 8 };
 
-typedef struct hold { /* by storage: the handles that it has */
-    int64_t bytes;    /* of all of them together */
-    int handles, sum; /* sum: of their indices, which is the index of the last one left */
-    int since;        /* the act that left only small ones; -1 */
-    int allocs;       /* on its device until then */
+typedef struct hold { /* by storage: its current handles */
+    int64_t bytes;    /* the sum of their elements' bytes */
+    int handles, sum; /* sum: the xor of their indices, so that with one handle it is that handle's index */
+    int since;        /* the act after which only small views were left; -1 */
+    int allocs;       /* allocations on the device before that */
 } hold;
 
-static void handle_made(const history *h, hold *all, const act *a)
+static void handle_created(const history *h, hold *all, const act *a)
 {
     const tensor *x = a->dst.tensor >= 0 ? &h->tensors[a->dst.tensor] : NULL;
     if (!x || x->storage < 0) return;
@@ -147,7 +147,7 @@ static void handle_made(const history *h, hold *all, const act *a)
     if (SMALL_PART * o->bytes > h->storages[x->storage].asked) o->since = -1;
 }
 
-static void handle_gone(const history *h, hold *all, int i, const int *allocs)
+static void handle_dropped(const history *h, hold *all, int i, const int *allocs)
 {
     const act *a = &h->acts[i];
     const tensor *x = a->dst.tensor >= 0 ? &h->tensors[a->dst.tensor] : NULL;
@@ -163,8 +163,8 @@ static void handle_gone(const history *h, hold *all, int i, const int *allocs)
     o->allocs = allocs[s->device];
 }
 
-/* It stood in the way only if somebody needed memory meanwhile. */
-static void judge_hold(findings *f, const history *h, const hold *o, int i, int allocs)
+/* Reported only if the device allocated memory meanwhile: else the storage was in nobody's way. */
+static void check_hold(findings *f, const history *h, const hold *o, int i, int allocs)
 {
     const storage *s = &h->storages[i];
     if (o->since < 0 || allocs <= o->allocs || s->answered) return;
@@ -173,10 +173,10 @@ static void judge_hold(findings *f, const history *h, const hold *o, int i, int 
     int made = single ? h->tensors[o->sum].made : s->born;
     finding *x = found(f, h, h->acts[made].site, made, 0, s->bytes - o->bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "%s%s shows %s and keeps all %s of the tensor that it is a view of, whose own handle is gone.",
+    say_what(x, "%s%s uses %s but keeps all %s of the tensor that it views allocated, although that one was freed.",
              single && h->tensors[o->sum].name < 0 ? "a view of " : "", single ? name_of(h, o->sum) : "a view",
              amount_of(o->bytes, shown), amount_of(s->bytes, kept));
-    say_fix(x, "take a copy of the part (fy_clone) and free the view, before the large tensor goes");
+    say_fix(x, "copy the part (fy_clone) and free the view before you free the large tensor");
 }
 
 void rule_small_view(findings *f, const history *h)
@@ -187,16 +187,16 @@ void rule_small_view(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         int s = a->dst.storage;
-        if (a->kind == FY_KIND_tensor) handle_made(h, all, a);
-        else if (a->kind == FY_KIND_drop) handle_gone(h, all, i, allocs);
+        if (a->kind == FY_KIND_tensor) handle_created(h, all, a);
+        else if (a->kind == FY_KIND_drop) handle_dropped(h, all, i, allocs);
         else if (a->kind == FY_KIND_alloc && a->device >= 0) allocs[a->device]++;
         else if (a->kind == FY_KIND_free && s >= 0 && h->storages[s].device >= 0) {
-            if (all[s].handles > 0 || all[s].since >= 0) judge_hold(f, h, &all[s], s, allocs[h->storages[s].device]);
+            if (all[s].handles > 0 || all[s].since >= 0) check_hold(f, h, &all[s], s, allocs[h->storages[s].device]);
             all[s].since = -1;
         }
     }
     for (int i = 0; i < h->storage_count; i++)
-        if (h->storages[i].device >= 0) judge_hold(f, h, &all[i], i, allocs[h->storages[i].device]);
+        if (h->storages[i].device >= 0) check_hold(f, h, &all[i], i, allocs[h->storages[i].device]);
     free(all);
 }
 
@@ -204,7 +204,7 @@ void rule_small_view(findings *f, const history *h)
 
 enum { THREADS = 64 };
 
-/* A card that an act makes a tensor on without taking an operand from there: the program chose it; 0: none. */
+/* The card on which an act creates a tensor without operands on it: the program chose it. 0: none. */
 static int chosen_card(const history *h, const act *a)
 {
     int list[8];
@@ -220,14 +220,14 @@ static void on_another_card(findings *f, const history *h, int i, int card, int 
     char here[16], there[16];
     finding *x = found(f, h, a->site, i, 0, bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "a tensor is made on %s while the current card is %s: \"cuda\" means the current one.",
+    say_what(x, "a tensor is created on %s while the current card is %s: \"cuda\" means the current one.",
              device_name(card, there), device_name(current, here));
-    say_fix(x, "set the current card where the work is, or make the tensor on %s", here);
+    say_fix(x, "set the current card to the one that does the work, or create the tensor on %s", here);
 }
 
 void rule_other_card(findings *f, const history *h)
 {
-    int current[THREADS] = {0}; /* 0: the thread never said */
+    int current[THREADS] = {0}; /* 0: the thread never set one */
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->thread >= THREADS) continue;
@@ -237,16 +237,16 @@ void rule_other_card(findings *f, const history *h)
     }
 }
 
-/* A thread that leaves another card current than it found, having worked on both. */
+/* A thread set another current card and did not restore cuda:0, though it worked on both. */
 static void left_current(findings *f, const history *h, int i)
 {
     const act *a = &h->acts[i];
     char card[16];
     finding *x = found(f, h, a->site, i, 0, 0);
     if (!x || x->times > 1) return;
-    say_what(x, "%s becomes the current card here and stays it to the end, though work ran on cuda:0 as well.",
+    say_what(x, "%s becomes the current card here and stays current to the end, although work ran on cuda:0, too.",
              device_name(a->device, card));
-    say_fix(x, "put the card back that was current before: fy_cuda_set_device(0)");
+    say_fix(x, "restore the previous current card: fy_cuda_set_device(0)");
 }
 
 void rule_card_not_put_back(findings *f, const history *h)

@@ -1,5 +1,5 @@
-/* rules_placement.c: rules about the way by which data came to be where it is: made in the wrong place, converted on the
- * wrong side, page-locked for one trip. All look at a storage that has one purpose: it is written once, read once. */
+/* rules_placement.c: rules about where data is created, converted or page-locked: on the host though only the card uses
+ * it, on the wrong side of a copy, for a single copy. They look at storages that are written once and read once. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -7,7 +7,7 @@
 
 #include "memory.h"
 
-/* The act that wrote copy c's source, when those two are all who ever touched it; -1. */
+/* The act that wrote the source of copy i, if these two are the only accesses to it; -1. */
 static int sole_maker(const history *h, int i)
 {
     const act *c = &h->acts[i];
@@ -20,7 +20,7 @@ static int sole_maker(const history *h, int i)
 
 /* ---- converted on the wrong side ---- */
 
-/* Bytes of one element before and after, of a cast that is not in place; false for anything else. */
+/* Element sizes before and after a cast that is not in place; false: not such a cast. */
 static bool cast_sizes(const history *h, const act *a, int64_t *before, int64_t *after)
 {
     if (!is_op(h, a, "cast") || a->nin != 1 || a->nout != 1) return false;
@@ -36,12 +36,12 @@ static void too_wide(findings *f, const history *h, int i, int site, int64_t few
     int64_t work = c->completed ? c->end - c->start - (c->overhead < c->end - c->start ? c->overhead : 0) : 0;
     finding *x = found(f, h, site, i, c->bytes ? (int64_t)((double)work * (double)fewer / (double)c->bytes) : 0, fewer);
     if (!x || x->times > 1) return;
-    say_what(x, "%lld bytes crossed where %lld would have done: the type was changed on the wrong side of the copy.",
+    say_what(x, "%lld bytes were copied where %lld suffice: the dtype was converted on the wrong side of the copy.",
              (long long)c->bytes, (long long)(c->bytes - fewer));
     say_fix(x, "%s", fix);
 }
 
-static void look_at_crossing(findings *f, const history *h, int i)
+static void check_conversion(findings *f, const history *h, int i)
 {
     const act *c = &h->acts[i];
     int64_t before, after;
@@ -61,14 +61,14 @@ void rule_converts_late(findings *f, const history *h)
 {
     for (int i = 0; i < h->act_count; i++) {
         uint8_t dir = h->acts[i].kind == FY_KIND_copy ? h->acts[i].dir : 0;
-        if (dir == FY_WORD_h2d || dir == FY_WORD_d2h) look_at_crossing(f, h, i);
+        if (dir == FY_WORD_h2d || dir == FY_WORD_d2h) check_conversion(f, h, i);
     }
 }
 
-/* ---- made on the host, then moved ---- */
+/* ---- created on the host, then copied ---- */
 
-/* Does nothing but numbers go into it? Also through ops of one operand: 0.1 * randn is made of nothing, too. */
-static bool is_from_nothing(const history *h, int maker)
+/* Does its value depend on no other tensor? Unary ops are followed: 0.1 * randn counts, too. */
+static bool is_created_fresh(const history *h, int maker)
 {
     for (int steps = 0; maker >= 0 && steps < 8; steps++) {
         const act *a = &h->acts[maker];
@@ -89,22 +89,22 @@ void rule_created_then_moved(findings *f, const history *h)
         const act *c = &h->acts[i];
         int maker = c->kind == FY_KIND_copy && c->dir == FY_WORD_h2d && c->why == FY_WORD_user ? sole_maker(h, i) : -1;
         const act *made = maker >= 0 ? &h->acts[maker] : NULL;
-        if (!made || !is_from_nothing(h, maker) || (set_up && set_up[i])) continue;
+        if (!made || !is_created_fresh(h, maker) || (set_up && set_up[i])) continue;
         char line[96], card[16];
         finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
         if (!x || x->times > 1) continue;
         device_name(c->dst.device, card);
-        say_what(x,
-                 "%s was made on the CPU at %s and used only to be copied to %s: its values depend on nothing there.",
-                 name_of(h, c->src.tensor), line_of(h, made->site, c->site, line), card);
-        say_fix(x, "make it where it is used: .device = \"%s\" in the call that makes it", card);
+        say_what(
+            x, "%s was created on the CPU at %s and used only to be copied to %s: its values depend on no data of the CPU.",
+            name_of(h, c->src.tensor), line_of(h, made->site, c->site, line), card);
+        say_fix(x, "create it where it is used: .device = \"%s\" in the call that creates it", card);
     }
     free(set_up);
 }
 
 /* ---- page-locked memory ---- */
 
-/* Page-locked memory that is filled from pageable memory. */
+/* Does it fill page-locked memory from pageable memory? */
 static bool pins(const history *h, const act *a)
 {
     int to[8], from[8];
@@ -113,7 +113,8 @@ static bool pins(const history *h, const act *a)
     return a->kind != FY_KIND_host_write && h->storages[from[0]].mem == FY_WORD_pageable;
 }
 
-/* Page-locked storages of one line, in order: how often was one no longer in use two allocations later? */
+/* The page-locked storages of one line, in order. idle: how often one was no longer in use two allocations later, so
+ * that two alternating buffers would have sufficed. */
 typedef struct pinned_line {
     int count, idle, last[2];
     int64_t bytes;
@@ -133,7 +134,7 @@ static pinned_line *pinned_lines(const history *h)
     return lines;
 }
 
-/* What page-locking took for this copy: a segment that the same call was given just before. */
+/* The time that page-locking took for this copy: of the segments allocated by the same line just before. */
 static int64_t locking_ns(const history *h, int pin)
 {
     int64_t ns = 0;
@@ -153,17 +154,18 @@ void rule_pin_once(findings *f, const history *h)
         int64_t ns = act_ns(h, pin) + locking_ns(h, maker);
         finding *x = found(f, h, pin->site, maker, ns, h->acts[i].bytes);
         if (!x || x->times > 1) continue;
-        say_what(x,
-                 "%s was copied into page-locked memory for a single trip, at %s: locking takes its time, and the host "
-                 "copied the bytes itself, which is what an ordinary copy to the card does anyway.",
-                 name_of(h, h->acts[i].src.tensor), line_of(h, h->acts[i].site, pin->site, line));
-        say_fix(x, "copy to the card without pinning; or make the tensor page-locked from the start "
-                   "(.pin_memory = true) and fill it again for every trip");
+        say_what(
+            x,
+            "%s was copied into page-locked memory for a single copy to the card, at %s: page-locking takes time, and "
+            "filling it is the same host copy that a pageable copy to the card makes anyway.",
+            name_of(h, h->acts[i].src.tensor), line_of(h, h->acts[i].site, pin->site, line));
+        say_fix(x, "copy to the card without pinning; or create the tensor page-locked "
+                   "(.pin_memory = true) and refill it for every copy");
     }
     free(lines);
 }
 
-/* What the card's driver, and copies into it, took at each line. */
+/* By site: the time of page-locking, and of copies into page-locked memory. */
 static int64_t *pinning_ns(const history *h)
 {
     int64_t *ns = memory_zeroed((size_t)h->site_count + 1, sizeof *ns, "the findings");
@@ -185,9 +187,10 @@ void rule_pinned_each_time(findings *f, const history *h)
         finding *x = found(f, h, i, h->storages[lines[i].last[0]].born, ns[i], lines[i].bytes);
         if (!x) continue;
         x->times = lines[i].count;
-        say_what(x, "this line took page-locked memory %d times, though the earlier pieces were no longer in use.",
+        say_what(x,
+                 "this line allocated page-locked memory %d times, although earlier allocations were no longer in use.",
                  lines[i].count);
-        say_fix(x, "page-lock one or two buffers before the loop and fill them in turn with fy_copy_");
+        say_fix(x, "allocate one or two page-locked buffers before the loop and fill them in turn with fy_copy_");
     }
     free(lines);
     free(ns);

@@ -1,5 +1,5 @@
-/* rules_redundant_copy.c: rules about copies that need not have been: bytes that were there already, came straight
- * back, or that nobody looked at. */
+/* rules_redundant_copy.c: rules about needless copies: of bytes that were there already, that come back unchanged, or
+ * that are never read. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -9,10 +9,10 @@
 
 static bool is_cross(const act *a, uint8_t dir) { return a->kind == FY_KIND_copy && a->dir == dir; }
 
-/* The user's own: not what a print, an item or a policy needed. */
+/* Called for by the program, not made for a print, an item or a policy. */
 static bool is_asked_for(const act *a) { return a->why == FY_WORD_user; }
 
-/* The content of copy c's source, when c is made, is what another copy brought and nobody has written since. */
+/* The copy in direction dir whose unchanged result copy c reads; -1: none. */
 static int brought_by(const history *h, const act *c, const int *written_by, uint8_t dir)
 {
     int from = c->src.storage;
@@ -23,13 +23,13 @@ static int brought_by(const history *h, const act *c, const int *written_by, uin
     return whole ? written_by[from] : -1;
 }
 
-/* Has nobody written storage i since copy k read it? Those whose bare pointer is out may have been. */
-static bool is_as_copied(const history *h, int i, int k, const int *written_by, int now)
+/* Is storage i unchanged since copy k read it? Unknown, thus false, if the program has a raw pointer to it. */
+static bool is_unchanged_since(const history *h, int i, int k, const int *written_by, int now)
 {
     return i >= 0 && !is_open(h, i, now) && written_by[i] < k;
 }
 
-/* ---- sent again: one entry a (storage, elements, card): the last copy of it there ---- */
+/* ---- sent again: the last copy of each (storage, elements, card) ---- */
 
 static bool is_still_there(const act *k, int k_index, const int *written_by)
 {
@@ -37,10 +37,10 @@ static bool is_still_there(const act *k, int k_index, const int *written_by)
     return to >= 0 && written_by[to] == k_index && !k->cast;
 }
 
-static uint64_t parcel(const history *h, const act *c)
+static uint64_t copy_key(const history *h, const act *c)
 {
-    uint64_t look = c->src.tensor >= 0 ? h->tensors[c->src.tensor].look : 0;
-    return map_mix(look + 64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device) | 1;
+    uint64_t layout = c->src.tensor >= 0 ? h->tensors[c->src.tensor].layout : 0;
+    return map_mix(layout + 64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device) | 1;
 }
 
 bool made_its_destination(const history *h, const act *c)
@@ -58,10 +58,10 @@ static void sent_again(findings *f, const history *h, int i, int k)
     if (!x || x->times > 1) return;
     device_name(c->dst.device, card);
     line_of(h, before->site, c->site, line);
-    say_what(x, "%s was sent to %s at %s already, and has not changed since.", name_of(h, c->src.tensor), card, line);
+    say_what(x, "%s was already copied to %s at %s, and has not changed since.", name_of(h, c->src.tensor), card, line);
     say_fix(x, "%s%s",
             made_its_destination(h, c) ? "keep the tensor that the first copy returned and use it again"
-                                       : "leave this copy out: the content is there",
+                                       : "remove this copy: the destination already has these values",
             before->site == c->site ? "; make the copy once, before the loop" : "");
 }
 
@@ -72,10 +72,11 @@ void rule_sent_again(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         if (is_cross(c, FY_WORD_h2d) && c->src.storage >= 0 && c->dst.device > 0) {
-            int *last = map_at(&sent, parcel(h, c)), k = *last;
+            int *last = map_at(&sent, copy_key(h, c)), k = *last;
             const act *before = k >= 0 ? &h->acts[k] : NULL;
             bool again = before && before->src.storage == c->src.storage && is_asked_for(c) && !c->cast &&
-                         is_as_copied(h, c->src.storage, k, written_by, i) && is_still_there(before, k, written_by);
+                         is_unchanged_since(h, c->src.storage, k, written_by, i) &&
+                         is_still_there(before, k, written_by);
             if (again && had_room(h, c->dst.device, c->bytes)) sent_again(f, h, i, k);
             if (c->dst.storage >= 0) *last = i;
         }
@@ -95,9 +96,9 @@ static void round_trip(findings *f, const history *h, int i, int k)
     explained(f, i);
     if (!x || x->times > 1) return;
     device_name(back->dst.device, card);
-    say_what(x, "%s came from %s at %s and goes back unchanged: both copies were for nothing.",
+    say_what(x, "%s was copied from %s at %s and is copied back unchanged: both copies are unnecessary.",
              name_of(h, back->src.tensor), card, line_of(h, away->site, back->site, line));
-    say_fix(x, "go on with the tensor on %s, and bring home only what the host needs, once, at the end", card);
+    say_fix(x, "continue with the tensor on %s, and copy to the host only what it needs, once, at the end", card);
 }
 
 void rule_round_trip(findings *f, const history *h)
@@ -107,7 +108,7 @@ void rule_round_trip(findings *f, const history *h)
         const act *c = &h->acts[i];
         int k = is_cross(c, FY_WORD_h2d) && !is_explained(f, i) ? brought_by(h, c, written_by, FY_WORD_d2h) : -1;
         if (k >= 0 && h->acts[k].src.device == c->dst.device &&
-            is_as_copied(h, h->acts[k].src.storage, k, written_by, i) && had_room(h, c->dst.device, c->bytes))
+            is_unchanged_since(h, h->acts[k].src.storage, k, written_by, i) && had_room(h, c->dst.device, c->bytes))
             round_trip(f, h, i, k);
         written_now(h, i, written_by);
     }
@@ -121,10 +122,9 @@ static void there_and_back(findings *f, const history *h, int i, int k)
     finding *x = found(f, h, home->site, i, act_ns(h, home), home->bytes);
     explained(f, i);
     if (!x || x->times > 1) return;
-    say_what(x,
-             "%s was sent to the card at %s, nothing changed it there, and it is copied back: the host has it already.",
+    say_what(x, "%s was copied to the card at %s, did not change there, and is copied back: the host already has it.",
              name_of(h, there->src.tensor), line_of(h, there->site, home->site, line));
-    say_fix(x, "read the tensor that was sent; bring home what was computed, not what was sent there");
+    say_fix(x, "read the original on the host; copy back only what the card computed");
 }
 
 void rule_there_and_back(findings *f, const history *h)
@@ -135,7 +135,7 @@ void rule_there_and_back(findings *f, const history *h)
         int k = is_cross(c, FY_WORD_d2h) && is_asked_for(c) ? brought_by(h, c, written_by, FY_WORD_h2d) : -1;
         int origin = k >= 0 ? h->acts[k].src.storage : -1;
         bool alive = origin >= 0 && (h->storages[origin].freed < 0 || h->storages[origin].freed > i);
-        if (alive && is_as_copied(h, origin, k, written_by, i)) there_and_back(f, h, i, k);
+        if (alive && is_unchanged_since(h, origin, k, written_by, i)) there_and_back(f, h, i, k);
         written_now(h, i, written_by);
     }
     free(written_by);
@@ -152,7 +152,7 @@ static void through_host(findings *f, const history *h, int i, int k)
     if (!x || x->times > 1) return;
     device_name(away->src.device, from);
     device_name(back->dst.device, to);
-    say_what(x, "%s went from %s to the host at %s and on to %s: twice over the bus, with a stop.",
+    say_what(x, "%s was copied from %s to the host at %s and from there to %s: twice over the bus.",
              name_of(h, back->src.tensor), from, line_of(h, away->site, back->site, line), to);
     say_fix(x, "copy from card to card in one call: fy_to(x, \"%s\")", to);
 }
@@ -163,7 +163,7 @@ void rule_through_host(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         int k = is_cross(c, FY_WORD_h2d) ? brought_by(h, c, written_by, FY_WORD_d2h) : -1;
-        bool looked_at = k >= 0 && h->storages[c->src.storage].touches > 2; /* the host wanted it, too */
+        bool looked_at = k >= 0 && h->storages[c->src.storage].touches > 2; /* the host used it, too */
         if (k >= 0 && !looked_at && h->acts[k].src.device > 0 && h->acts[k].src.device != c->dst.device)
             through_host(f, h, i, k);
         written_now(h, i, written_by);
@@ -188,14 +188,14 @@ void rule_bounced(findings *f, const history *h)
     }
 }
 
-/* ---- a parcel that nobody opens ---- */
+/* ---- copies that are never read ---- */
 
-/* Looking back from the end: whose content is still read? */
+/* In a pass from the last act to the first: marks the storages whose content is read later. */
 static void note_wanted(const history *h, const act *a, bool *wanted)
 {
     int list[8];
-    bool leads_on = a->kind != FY_KIND_copy || !is_asked_for(a) || a->dst.storage < 0 || wanted[a->dst.storage];
-    for (int n = act_reads(h, a, list); leads_on && n-- > 0;) wanted[list[n]] = true;
+    bool counts = a->kind != FY_KIND_copy || !is_asked_for(a) || a->dst.storage < 0 || wanted[a->dst.storage];
+    for (int n = act_reads(h, a, list); counts && n-- > 0;) wanted[list[n]] = true;
 }
 
 static bool is_orphan(const history *h, const act *c, const bool *wanted)
@@ -213,29 +213,28 @@ static void orphan(findings *f, const history *h, int i)
     char to[16];
     finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "the copy of %s arrived on %s, and nothing ever read it there.", name_of(h, c->src.tensor),
-             device_name(c->dst.device, to));
-    say_fix(x, made_its_destination(h, c) ? "a move returns a new tensor and leaves its argument where it was: use "
-                                            "what the call returned, or remove the call"
+    say_what(x, "the copy of %s to %s was never read.", name_of(h, c->src.tensor), device_name(c->dst.device, to));
+    say_fix(x, made_its_destination(h, c) ? "the call returns a new tensor and leaves its argument where it was: use "
+                                            "the returned tensor, or remove the call"
                                           : "read the destination, or remove the copy");
 }
 
 bool *orphan_copies(const history *h)
 {
     bool *wanted = memory_zeroed((size_t)h->storage_count + 1, sizeof *wanted, "the findings");
-    bool *alone = memory_zeroed((size_t)h->act_count + 1, sizeof *alone, "the findings");
+    bool *orphans = memory_zeroed((size_t)h->act_count + 1, sizeof *orphans, "the findings");
     for (int i = h->act_count; i-- > 0;) {
-        alone[i] = is_orphan(h, &h->acts[i], wanted);
+        orphans[i] = is_orphan(h, &h->acts[i], wanted);
         note_wanted(h, &h->acts[i], wanted);
     }
     free(wanted);
-    return alone;
+    return orphans;
 }
 
 void rule_orphan(findings *f, const history *h)
 {
-    bool *alone = orphan_copies(h);
+    bool *orphans = orphan_copies(h);
     for (int i = 0; i < h->act_count; i++)
-        if (alone[i]) orphan(f, h, i);
-    free(alone);
+        if (orphans[i]) orphan(f, h, i);
+    free(orphans);
 }

@@ -1,4 +1,4 @@
-/* rules_stop.c: what ended a program that did not end by itself: a call that failed, or a crash. */
+/* rules_stop.c: rules about what ended a program early: a call that failed, or a crash. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -14,8 +14,8 @@ static int site_before(const history *h, int i)
     return i >= 0 ? h->acts[i].site : -1;
 }
 
-/* A full card has rules of its own, which say what filled it. */
-static bool is_told_elsewhere(const history *h, int i)
+/* Out of memory has rules of its own, which name what filled the memory. */
+static bool has_own_rule(const history *h, int i)
 {
     const act *a = &h->acts[i];
     if (strcmp(text_at(h, a->name, ""), "oom") != 0) return false;
@@ -26,7 +26,7 @@ static bool is_told_elsewhere(const history *h, int i)
 static void failed(findings *f, const history *h, int i, bool ended_it)
 {
     const act *a = &h->acts[i];
-    bool line_known = a->site >= 0; /* a fault is no call of Ferry's: the last one before it is the nearest line */
+    bool line_known = a->site >= 0; /* a fault has no call and no line: the last call before it is the nearest */
     char line[96] = "", late[160] = "";
     finding *x = found(f, h, line_known ? a->site : site_before(h, i), i, 0, 0);
     if (!x || x->times > 1) return;
@@ -35,27 +35,28 @@ static void failed(findings *f, const history *h, int i, bool ended_it)
         snprintf(late, sizeof late, " The work that failed was queued at %s.",
                  line_of(h, h->acts[cause].site, a->site, line));
     say_what(x, "%s: %.330s%s%s",
-             !ended_it    ? "this call failed, and the program went on"
+             !ended_it    ? "this call failed, and the program continued"
              : line_known ? "the program stopped here"
                           : "the program crashed after this line",
-             text_at(h, a->said, "no reason was recorded"), *late ? "." : "", late);
-    say_fix(x, "%s", text_at(h, a->advice, "look at what this call was given"));
+             text_at(h, a->message, "no reason was recorded"), *late ? "." : "", late);
+    say_fix(x, "%s", text_at(h, a->hint, "check the arguments of this call"));
 }
 
-/* No error, and no end either. Whether it was killed, and by what, is not in a log. */
-static void ended_unheard(findings *f, const history *h)
+/* Neither an error nor an end event. The log does not show whether the program was killed, or by what. */
+static void ended_silently(findings *f, const history *h)
 {
     int last = h->act_count - 1, site = site_before(h, last);
     finding *x = site >= 0 ? found(f, h, site, last, 0, 0) : NULL;
     if (!x) return;
-    say_what(x, "the log stops after this line without an end: the program crashed, was killed, or left by _exit, "
-                "unless it still runs. The last Ferry call that finished is on this line.");
-    say_fix(x, "look at what comes next: a NULL pointer, an index past the end, memory that ran out; gdb, or "
-               "-fsanitize=address when you compile, names the line");
+    say_what(x, "the log ends after this line without an end event: the program crashed, was killed, called _exit, "
+                "or is still running. The last Ferry call that finished is on this line.");
+    say_fix(x,
+            "check the code after this line for a NULL pointer, an index past the end, or memory that ran out; gdb, or "
+            "compiling with -fsanitize=address, names the line");
 }
 
-/* What comes of work that was in hand when the program exits is not the program going on. */
-static bool goes_on(const act *a)
+/* Shows that the program continued. Events of work that was still queued at exit do not. */
+static bool shows_progress(const act *a)
 {
     return a->kind == FY_KIND_op || a->kind == FY_KIND_copy || a->kind == FY_KIND_alloc || a->kind == FY_KIND_tensor ||
            a->kind == FY_KIND_host_read || a->kind == FY_KIND_host_write || a->kind == FY_KIND_answer;
@@ -66,10 +67,10 @@ void rule_stopped(findings *f, const history *h)
     int fatal = -1;
     for (int i = 0; i < h->act_count; i++) {
         if (h->acts[i].kind == FY_KIND_error) fatal = i;
-        else if (goes_on(&h->acts[i])) fatal = -1;
+        else if (shows_progress(&h->acts[i])) fatal = -1;
     }
     if (h->ended && h->status == 0) fatal = -1;
     for (int i = 0; i < h->act_count; i++)
-        if (h->acts[i].kind == FY_KIND_error && !is_told_elsewhere(h, i)) failed(f, h, i, i == fatal);
-    if (fatal < 0 && !h->ended && !h->full) ended_unheard(f, h);
+        if (h->acts[i].kind == FY_KIND_error && !has_own_rule(h, i)) failed(f, h, i, i == fatal);
+    if (fatal < 0 && !h->ended && !h->full) ended_silently(f, h);
 }

@@ -1,5 +1,5 @@
-/* rules_sync.c: rules about time in which somebody stood still: the host, at every step of a loop, or a card's
- * engine, beside work that it could have done meanwhile. */
+/* rules_sync.c: rules about idle time: of the host, blocked in every step of a loop, or of a card's engine, though
+ * there was independent work. */
 #include "event.h"
 #include "findings_history.h"
 
@@ -7,17 +7,17 @@
 
 #include "memory.h"
 
-enum { STEPS = 3, WORTH_OVERLAPPING = 10000 /* ns: what an event and a second stream cost is less */ };
+enum { STEPS = 3, MIN_OVERLAP = 10000 /* ns; an event and a second stream cost less */ };
 
-/* ---- at every step ---- */
+/* ---- in every step ---- */
 
-/* A line is passed at every step when, time and again, no work on the card ran twice since it was passed last, and
- * some did. Logging each hundredth step is not that. The work of a line is known by its name: there may be several. */
+/* A line waits in every step if, repeatedly, some work ran on the card since its last wait but none of it twice.
+ * Logging each hundredth step does not qualify. Work is identified by line and op name: a line may have several ops. */
 typedef struct pace {
     id_map ran_at;      /* by site and name: the act that ran there last */
-    int *passed_at;     /* by site: where the host waited there last */
-    int *steps;         /* by site */
-    int worked, repeat; /* the last work on a card; the last that had run, when its line ran again */
+    int *passed_at;     /* by site: the act of its last wait */
+    int *steps;         /* by site: waits that came one step after the previous one */
+    int worked, repeat; /* the last work on a card; the latest work that has run again since */
 } pace;
 
 static int *by_site(const history *h, int value)
@@ -25,15 +25,6 @@ static int *by_site(const history *h, int value)
     int *list = memory_realloc(NULL, (size_t)h->site_count + 1, sizeof *list, "the findings");
     for (int i = 0; i < h->site_count; i++) list[i] = value;
     return list;
-}
-
-static void pace_begin(pace *p, const history *h) { *p = (pace){{0}, by_site(h, -1), by_site(h, 0), -1, -1}; }
-
-static void pace_end(pace *p)
-{
-    map_free(&p->ran_at);
-    free(p->passed_at);
-    free(p->steps);
 }
 
 static bool is_work(const act *a)
@@ -57,36 +48,34 @@ static void pace_wait(pace *p, const act *a, int i)
     p->passed_at[a->site] = i;
 }
 
-/* How often each line was passed at a step; the first time is not counted. The caller frees it. */
+/* By site: how often it waited one step after its previous wait. The caller frees it. */
 static int *steps_of(const history *h, bool (*waits)(const history *h, const act *a))
 {
-    pace p;
-    pace_begin(&p, h);
+    pace p = {.passed_at = by_site(h, -1), .steps = by_site(h, 0), .worked = -1, .repeat = -1};
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->site >= 0 && waits(h, a)) pace_wait(&p, a, i);
         else if (is_work(a)) pace_work(&p, a, i);
     }
-    int *steps = p.steps;
-    p.steps = NULL;
-    pace_end(&p);
-    return steps;
+    map_free(&p.ran_at);
+    free(p.passed_at);
+    return p.steps;
 }
 
-enum { A_FEW = 64 /* bytes: a loss, a count */ };
+enum { SCALAR_BYTES = 64 }; /* at most: a loss, a count */
 
-/* What Ferry itself brings home because the program asked for something else. */
+/* A copy to the host that Ferry makes as part of another call. */
 static bool is_hidden(const act *a)
 {
     return a->why == FY_WORD_item || a->why == FY_WORD_print || a->why == FY_WORD_save || a->why == FY_WORD_size;
 }
 
-/* fy_item(x), or fy_item(fy_cpu(x)): one or a few values brought home, and looked at there. */
+/* fy_item(x), or fy_item(fy_cpu(x)): a few values copied to the host and read there. */
 static bool is_look(const history *h, const act *a)
 {
     if (a->kind != FY_KIND_copy || a->dir != FY_WORD_d2h) return false;
     if (is_hidden(a)) return true;
-    if (a->why != FY_WORD_user || a->was_async || a->bytes > A_FEW || a->dst.storage < 0) return false;
+    if (a->why != FY_WORD_user || a->was_async || a->bytes > SCALAR_BYTES || a->dst.storage < 0) return false;
     const storage *to = &h->storages[a->dst.storage];
     return to->touches == 2 && to->first_touch == act_index(h, a) && h->acts[to->last_touch].kind == FY_KIND_host_read;
 }
@@ -94,10 +83,10 @@ static bool is_look(const history *h, const act *a)
 static void say_size(finding *x)
 {
     say_what(x,
-             "the size of a result hangs on values of the card (fy_nonzero, or what a mask picks): at every step the "
-             "count comes to the host, which waits until all work before it is done; meanwhile it queues nothing new.");
-    say_fix(x, "keep the size as it is, and put 0 where the mask is false: fy_where(mask, x, 0), or x times the mask; "
-               "or pick every so many steps, or after the loop");
+             "the size of a result depends on values on the card (fy_nonzero, or a mask): in every step the count is "
+             "copied to the host, which waits until all earlier work is done and queues nothing new meanwhile.");
+    say_fix(x, "keep the size, and put 0 where the mask is false: fy_where(mask, x, 0), or x times the mask; "
+               "or select only every N steps, or after the loop");
 }
 
 void rule_hidden_sync(findings *f, const history *h)
@@ -117,16 +106,13 @@ void rule_hidden_sync(findings *f, const history *h)
         }
         const char *does = a->why == FY_WORD_print  ? "printing"
                            : a->why == FY_WORD_save ? "saving"
-                           : a->why == FY_WORD_user ? "bringing home and reading"
+                           : a->why == FY_WORD_user ? "copying to the host and reading"
                                                     : "fy_item on";
-        say_what(
-            x,
-            "%s a value of the card at every step makes the host wait until all work before it is done; meanwhile it "
-            "queues nothing new.",
-            does);
-        say_fix(
-            x,
-            "keep the values on the card (add them up there), and look at them every so many steps or after the loop");
+        say_what(x,
+                 "%s a value on the card in every step makes the host wait until all earlier work is done; it queues "
+                 "nothing new meanwhile.",
+                 does);
+        say_fix(x, "keep the values on the card (add them up there), and read them every N steps or after the loop");
     }
     free(steps);
 }
@@ -145,14 +131,15 @@ void rule_device_sync(findings *f, const history *h)
         if (a->site < 0 || !is_device_sync(h, a) || steps[a->site] < STEPS - 1) continue;
         finding *x = found(f, h, a->site, i, a->held, 0);
         if (!x || x->times > 1) continue;
-        say_what(x, "at every step the host waits for all streams of the card.");
-        say_fix(x, "remove it: copies home wait by themselves, and work in one stream is in order. Where one result "
-                   "is needed, wait for its event; to measure time, wait once before and once after the loop");
+        say_what(x, "in every step the host waits for all streams of the card.");
+        say_fix(x,
+                "remove it: blocking copies to the host wait on their own, and work in one stream runs in order. For a "
+                "single result, wait for its event; to measure time, wait once before and once after the loop");
     }
     free(steps);
 }
 
-/* ---- side by side ---- */
+/* ---- overlap ---- */
 
 static bool are_independent(const history *h, const act *copy, const act *op)
 {
@@ -165,13 +152,14 @@ static bool is_bus_copy(const act *a)
     return a->kind == FY_KIND_copy && a->why == FY_WORD_user && (a->dir == FY_WORD_h2d || a->dir == FY_WORD_d2h);
 }
 
-/* ns that these two, issued one after the other, could have run at the same time and did not. */
+/* ns by which these two, issued in this order, could have overlapped but did not. */
 static int64_t missed_ns(const history *h, const act *a, const act *b)
 {
     const act *copy = is_bus_copy(a) ? a : b, *op = copy == a ? b : a;
     if (!is_bus_copy(copy) || op->kind != FY_KIND_op || !a->completed || !b->completed) return 0;
     if (!are_independent(h, copy, op) || b->start < a->end) return 0;
-    if (copy->was_async && copy->stream != op->stream) return 0; /* an order that was asked for */
+    if (copy->was_async && copy->stream != op->stream)
+        return 0; /* the program uses two streams already: something orders them */
     int64_t one = a->end - a->start, other = b->end - b->start;
     return one < other ? one : other;
 }
@@ -181,20 +169,20 @@ static void missed_overlap(findings *f, const history *h, int i, const act *copy
     char line[96];
     finding *x = found(f, h, copy->site, i, ns, copy->bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "the copy of %s and %.40s at %s need nothing of each other and ran one after the other%s.",
+    say_what(x, "the copy of %s and %.40s at %s are independent, but ran one after the other%s.",
              name_of(h, copy->src.tensor), op->name >= 0 ? h->names[op->name] : "the work",
              line_of(h, op->site, copy->site, line),
-             copy->stream == op->stream ? ", in one stream" : ": the copy held the host");
+             copy->stream == op->stream ? ", in one stream" : ": the copy blocked the host");
     say_fix(x, "%s%s",
             copy->was_async ? ""
-            : copy->async   ? "take page-locked memory on the host, or .non_blocking does nothing; "
-                            : "make the copy .non_blocking, with page-locked memory on the host; ",
-            copy->stream == op->stream ? "put it into a stream of its own, and let an event order what needs it"
+            : copy->async   ? "use page-locked host memory, without which .non_blocking has no effect; "
+                            : "make the copy .non_blocking, with page-locked host memory; ",
+            copy->stream == op->stream ? "put it into a stream of its own, and let what needs it wait for an event"
                                        : "then the two streams overlap");
 }
 
-/* Whoever waits, or lets a stream wait, says that he wants an order. */
-static bool orders(const act *a)
+/* An explicit wait, of the host or of a stream, shows that the order is intended. */
+static bool is_explicit_wait(const act *a)
 {
     return a->kind == FY_KIND_event_wait || (a->kind == FY_KIND_sync && a->why == FY_WORD_user);
 }
@@ -206,13 +194,13 @@ void rule_missed_overlap(findings *f, const history *h)
     for (int i = 0; i <= MOST_CARDS; i++) last[i] = -1;
     for (int i = 0; i < h->act_count; i++) {
         const act *b = &h->acts[i];
-        if (orders(b) && b->device >= 0) last[b->device] = -1;
+        if (is_explicit_wait(b) && b->device >= 0) last[b->device] = -1;
         if (!act_on_card(b)) continue;
         const act *a = last[b->device] >= 0 ? &h->acts[last[b->device]] : NULL;
         int64_t ns = a && a->thread == b->thread ? missed_ns(h, a, b) : 0;
         const act *copy = a && is_bus_copy(a) ? a : b;
         bool once = set_up && set_up[act_index(h, copy)];
-        if (ns >= WORTH_OVERLAPPING && !once) missed_overlap(f, h, i, copy, copy == a ? b : a, ns);
+        if (ns >= MIN_OVERLAP && !once) missed_overlap(f, h, i, copy, copy == a ? b : a, ns);
         last[b->device] = i;
     }
     free(set_up);

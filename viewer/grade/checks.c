@@ -1,4 +1,4 @@
-/* checks.c: the checks that every lesson makes, and how an event is named to the learner. */
+/* checks.c: the checks that lessons share, and how messages describe an event. */
 #include "grading.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 const char *grade_text(grading *g, const fy_event *e, fy_ref text)
 {
     char *clean = utf8_copy(fy_event_bytes(e, text));
-    const char *kept = grade_say(g, "%s", clean);
+    const char *copy = grade_say(g, "%s", clean);
     free(clean);
-    return kept;
+    return copy;
 }
 
 const char *grade_device(grading *g, uint8_t device)
@@ -29,18 +29,15 @@ static const char *at_line(grading *g, const fy_event *e)
     return e->line ? grade_say(g, " at line %u", e->line) : "";
 }
 
-/* The call that a learner wrote for an op. */
-static const char *call_of(grading *g, const char *op)
-{
-    if (!strcmp(op, "fill")) return "the tensor made";
-    if (!strcmp(op, "cast")) return "the change of dtype";
-    return grade_say(g, "fy_%s", op);
-}
-
 const char *grade_where(grading *g, const fy_event *e)
 {
     const fy_ev_copy *copy = &e->is.copy;
-    if (e->kind == FY_KIND_op) return grade_say(g, "%s%s", call_of(g, grade_text(g, e, e->is.op.name)), at_line(g, e));
+    if (e->kind == FY_KIND_op) { /* fill and cast are not calls that a learner wrote */
+        const char *op = grade_text(g, e, e->is.op.name), *call = !strcmp(op, "fill")   ? "the tensor created"
+                                                                  : !strcmp(op, "cast") ? "the dtype conversion"
+                                                                                        : grade_say(g, "fy_%s", op);
+        return grade_say(g, "%s%s", call, at_line(g, e));
+    }
     if (e->kind == FY_KIND_copy)
         return grade_say(g, "the copy%s (%lld bytes from %s to %s)", at_line(g, e), (long long)copy->bytes,
                          grade_device(g, copy->src.device), grade_device(g, copy->dst.device));
@@ -51,13 +48,13 @@ bool check_same_device(grading *g)
 {
     const fy_event *e = next_event(g, NULL, error, fy_event_is(it, is->code, "device_mismatch"));
     if (!e)
-        return check(g, "same-device", true, NULL, "operands in one memory", "operands in one memory",
-                     "Every call found its tensors in one memory.");
+        return check(g, "same-device", true, NULL, "operands on one device", "operands on one device",
+                     "Every call had its tensors on one device.");
     const char *call = e->is.error.call ? grade_text(g, e, e->is.error.call) : "A call";
-    return check(g, "same-device", false, e, "operands in one memory", "operands in two memories",
+    return check(g, "same-device", false, e, "operands on one device", "operands on two devices",
                  grade_say(g,
-                           "%s%s was given tensors that live in two memories. Nothing is moved for you: "
-                           "bring them together first, or make them in the same place.",
+                           "%s%s was given tensors on two devices, and Ferry copies nothing on its own: copy "
+                           "one to the other's device with fy_to, or create both on the same device.",
                            call, at_line(g, e)));
 }
 
@@ -70,8 +67,8 @@ static const char *last_call(grading *g)
     return "";
 }
 
-/* Why there is no answer, or no end behind it: the most telling event first. */
-static bool no_answer(grading *g, const char *want, const char *name, bool came)
+/* Reports why there is no answer, or why the run did not end after it: the most specific cause first. */
+static bool fail_unanswered(grading *g, const char *want, const char *name, bool answered)
 {
     const fy_event *error = next_event(g, NULL, error, true);
     const fy_event *other = next_event(g, NULL, answer, true);
@@ -85,21 +82,21 @@ static bool no_answer(grading *g, const char *want, const char *name, bool came)
     }
     if (full)
         return check(g, name, false, full, want, "a full log",
-                     "The program made more events than a lesson's log holds: is there a loop that never ends?");
+                     "The program filled the log of its lesson: is there an endless loop?");
     if (!end) {
         const fy_event *last = &g->run->events[g->run->count - 1];
         return check(
-            g, name, false, last, want, came ? "no end of main" : "no fy_answer",
-            grade_say(g, "Your program ended before %s.%s", came ? "the end of main" : "fy_answer", last_call(g)));
+            g, name, false, last, want, answered ? "no end of main" : "no fy_answer",
+            grade_say(g, "Your program ended before %s.%s", answered ? "the end of main" : "fy_answer", last_call(g)));
     }
     if (other) {
-        const char *called = grade_text(g, other, other->is.answer.name);
-        return check(g, name, false, other, want, grade_say(g, "answer \"%s\"", called),
-                     grade_say(g, "An answer called \"%s\" came%s, but the lesson asks for %s.", called,
+        const char *submitted = grade_text(g, other, other->is.answer.name);
+        return check(g, name, false, other, want, grade_say(g, "answer \"%s\"", submitted),
+                     grade_say(g, "An answer named \"%s\" was submitted%s; the lesson asks for %s.", submitted,
                                at_line(g, other), want));
     }
     return check(g, name, false, NULL, want, "nothing",
-                 grade_say(g, "The program ended and submitted no result: %s is missing.", want));
+                 grade_say(g, "The program ended without submitting a result: add %s.", want));
 }
 
 bool check_answered(grading *g, const char *answer)
@@ -107,11 +104,12 @@ bool check_answered(grading *g, const char *answer)
     const char *want = grade_say(g, "fy_answer(\"%s\", ...)", answer);
     grade_array a = grade_answer(g, answer);
     const fy_event *end = next_event(g, NULL, end, true);
-    if (!a.event || !end) return no_answer(g, want, "answered", a.event != NULL);
+    if (!a.event || !end) return fail_unanswered(g, want, "answered", a.event != NULL);
     if (!a.data)
-        return check(g, "answered", false, a.event, want, "an answer without values",
-                     grade_say(g, "The answer submitted%s is too large to be read; the lesson wants all of its values.",
-                               at_line(g, a.event)));
+        return check(
+            g, "answered", false, a.event, want, "an answer without values",
+            grade_say(g, "The answer submitted%s is too large to be recorded; the lesson needs all of its values.",
+                      at_line(g, a.event)));
     return check(g, "answered", true, a.event, want, want, "The result was submitted.");
 }
 
@@ -133,22 +131,14 @@ static const char *element_text(grading *g, const char *name, int ndim, const in
     return grade_say(g, "%s%s", name, s);
 }
 
-static bool same_shape(const grade_array *a, int ndim, const int64_t *shape)
-{
-    if (a->ndim != ndim) return false;
-    for (int i = 0; i < ndim; i++)
-        if (a->shape[i] != shape[i]) return false;
-    return true;
-}
-
 bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape)
 {
     const char *name = "right-numbers";
     grade_array a = grade_answer(g, answer);
     if (!want)
         return check(g, name, false, a.event, "other inputs", "these inputs",
-                     "The run was given inputs that this lesson is not made for: start it with `ferry run`.");
-    if (!same_shape(&a, ndim, shape))
+                     "The run was started with inputs that this lesson does not expect: start it with `ferry run`.");
+    if (a.ndim != ndim || memcmp(a.shape, shape, (size_t)ndim * sizeof *shape) != 0)
         return check(g, name, false, a.event, shape_text(g, ndim, shape), shape_text(g, a.ndim, a.shape),
                      grade_say(g, "%s has shape %s; with this input it must have %s.", answer,
                                shape_text(g, a.ndim, a.shape), shape_text(g, ndim, shape)));
@@ -157,9 +147,10 @@ bool check_values(grading *g, const char *answer, const double *want, int ndim, 
     if (arrays_close(a.data, a.count, want, count, 1e-5, 1e-5, &where))
         return check(g, name, true, a.event, "the right values", "the right values", "The numbers are right.");
     if (where < 0)
-        return check(g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
-                     grade_say(g, "%lld values", (long long)a.count),
-                     grade_say(g, "%s was submitted with only a part of its values: it is too large.", answer));
+        return check(
+            g, name, false, a.event, grade_say(g, "%lld values", (long long)count),
+            grade_say(g, "%lld values", (long long)a.count),
+            grade_say(g, "%s was submitted with only a part of its values: it is too large to be recorded.", answer));
     const char *element = element_text(g, answer, ndim, shape, where);
     return check(g, name, false, a.event, grade_say(g, "%s = %g", element, want[where]),
                  grade_say(g, "%s = %g", element, a.data[where]),
@@ -172,71 +163,66 @@ static bool has_operands(const fy_event *op)
     return fy_event_use(op, op->is.op.in, 0, &first);
 }
 
-/* The first op on the way to the answer that had operands and did not run on a card. */
-static const fy_event *op_off_card(grading *g, const fy_event *answer)
-{
-    return next_event(g, NULL, op, has_operands(it) && leads_to(g, it, answer) && !is_on_card(is->device));
-}
-
-/* Why the op met its operands on the CPU: the input never went, or its copy was not the one used. */
-static const char *stayed_behind(grading *g, const fy_event *op, const char *given)
+/* Why the op found its operands on the CPU: the input was never copied, or the copy was not used. */
+static const char *why_off_card(grading *g, const fy_event *op, const char *given)
 {
     uint32_t storage = given_storage(g, given);
     const fy_event *copy = next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage == storage);
     const char *where = grade_where(g, op), *device = grade_device(g, op->is.op.device);
     if (!copy)
-        return grade_say(g, "%s never crossed the bus: %s ran on %s, and the lesson wants it on the card.", given,
-                         where, device);
+        return grade_say(g, "%s was never copied to the card: %s ran on %s, and the lesson wants it on the card.",
+                         given, where, device);
     if (!copy_is_used(g, copy))
         return grade_say(g,
-                         "%s ran on %s: the copy of %s made at line %u was never used, since a copy leaves the "
-                         "tensor itself where it is.",
+                         "%s ran on %s: the copy of %s made at line %u was never used. A copy leaves the original "
+                         "where it is: compute with what the copy returned.",
                          where, device, given, copy->line);
-    return grade_say(g, "%s ran on %s, although a copy of %s is on the card: the work belongs there.", where, device,
+    return grade_say(g, "%s ran on %s, although a copy of %s is on the card: compute with that copy.", where, device,
                      given);
 }
 
 bool check_ran_on_card(grading *g, const char *answer, const char *given)
 {
     const char *name = "ran-on-the-card", *want = "every operation on the card";
-    const fy_event *a = grade_answer(g, answer).event, *off = op_off_card(g, a);
+    const fy_event *a = grade_answer(g, answer).event;
+    const fy_event *off = next_event(g, NULL, op, has_operands(it) && leads_to(g, it, a) && !is_on_card(is->device));
     if (off)
         return check(g, name, false, off, want,
                      grade_say(g, "%s ran on %s", grade_where(g, off), grade_device(g, off->is.op.device)),
-                     stayed_behind(g, off, given));
+                     why_off_card(g, off, given));
     if (!answer_comes_from(g, a, given_storage(g, given)))
-        return check(g, name, false, a, grade_say(g, "%s made from %s", answer, given),
+        return check(g, name, false, a, grade_say(g, "%s computed from %s", answer, given),
                      grade_say(g, "%s was not computed from %s", answer, given),
                      grade_say(g,
-                               "No copy and no operation leads from %s to %s: the lesson wants %s to be computed "
-                               "from it, on the card.",
+                               "No copy and no operation leads from %s to %s: compute %s from it, on the "
+                               "card.",
                                given, answer, answer));
     return check(g, name, true, a, want, want, "Every operation ran on the card.");
 }
 
-/* How many operations with operands ran on a card and lead to the answer; op NULL: of any name. */
-static int work_on_card(grading *g, const fy_event *answer, const char *op)
+/* Operations with operands that ran on a card and contributed to the answer; op NULL: of any name. */
+static int count_card_ops(grading *g, const fy_event *answer, const char *op)
 {
     return count_events(g, op,
                         (!op || fy_event_is(it, is->name, op)) && has_operands(it) && is_on_card(is->device) &&
                             leads_to(g, it, answer));
 }
 
-/* The first call of fy_data on bytes that the answer is made from: what came of it, nobody saw. */
-static const fy_event *bare_pointer(grading *g, const fy_event *answer)
+/* The first call of fy_data on bytes that contributed to the answer: accesses through its pointer are not logged. */
+static const fy_event *raw_pointer(grading *g, const fy_event *answer)
 {
     const fy_event *read = next_event(g, NULL, host_read, is->via == FY_WORD_data && leads_to(g, it, answer));
     const fy_event *write = next_event(g, NULL, host_write, is->via == FY_WORD_data && leads_to(g, it, answer));
     return !read || (write && write->seq < read->seq) ? write : read;
 }
 
-/* The first of the operations named in `ops` that is not among the work; NULL: all are. */
+/* The first operation of `ops` that did not run on a card for the answer; NULL: all did. */
 static const char *missing_op(grading *g, const fy_event *answer, const char *ops)
 {
     for (const char *p = ops; *p; p += strspn(p, " ")) {
         size_t n = strcspn(p, " ");
         const char *op = grade_say(g, "%.*s", (int)n, p);
-        if (!work_on_card(g, answer, op)) return op;
+        if (!count_card_ops(g, answer, op)) return op;
         p += n;
     }
     return NULL;
@@ -246,24 +232,24 @@ bool check_computed(grading *g, const char *answer, const char *ops, int least)
 {
     const char *name = "computed-by-ferry",
                *want = grade_say(g, "%d operations on the card, %s among them", least, ops);
-    const fy_event *a = grade_answer(g, answer).event, *bare = bare_pointer(g, a);
-    int n = work_on_card(g, a, NULL);
+    const fy_event *a = grade_answer(g, answer).event, *raw = raw_pointer(g, a);
+    int n = count_card_ops(g, a, NULL);
     const char *got = grade_say(g, "%d on the card", n), *missing = missing_op(g, a, ops);
-    if (bare)
-        return check(g, name, false, bare, "no pointer into the way", grade_say(g, "fy_data%s", at_line(g, bare)),
+    if (raw)
+        return check(g, name, false, raw, "no raw pointer", grade_say(g, "fy_data%s", at_line(g, raw)),
                      grade_say(g,
-                               "fy_data%s handed out a pointer to bytes that %s is made from; what C does through it "
-                               "is no work of the card. Compute with fy_ calls, and look with fy_print.",
-                               at_line(g, bare), answer));
+                               "fy_data%s returned a pointer to bytes that %s is computed from; what C does through it "
+                               "does not run on the card. Compute with fy_ calls, and inspect with fy_print.",
+                               at_line(g, raw), answer));
     if (missing)
         return check(g, name, false, a, want, got,
-                     grade_say(g, "No fy_%s on the card is on the way to %s: the lesson wants the card to compute it.",
+                     grade_say(g, "No fy_%s on the card contributed to %s: the lesson wants the card to compute it.",
                                missing, answer));
     if (n < least)
-        return check(g, name, false, a, want, got,
-                     grade_say(g, "Operations on the card on the way to %s: %d. The work of this lesson makes %d.",
-                               answer, n, least));
-    return check(g, name, true, a, want, got, "The operations on the card made the answer.");
+        return check(
+            g, name, false, a, want, got,
+            grade_say(g, "Operations on the card that contributed to %s: %d. The lesson needs %d.", answer, n, least));
+    return check(g, name, true, a, want, got, "The operations on the card computed the answer.");
 }
 
 static const char *copies(grading *g, int n) { return grade_say(g, "%d cop%s", n, n == 1 ? "y" : "ies"); }
@@ -276,13 +262,14 @@ bool check_copies(grading *g, const char *name, fy_word dir, int most, bool look
     {
         if (c->is.copy.dir == dir && (looks || !is_look(c)) && ++n == most + 1) over = c;
     }
-    const char *way = dir == FY_WORD_h2d ? "to the card" : dir == FY_WORD_d2h ? "home" : "within a memory";
-    const char *want = grade_say(g, "%s %s allowed", copies(g, most), way),
-               *got = grade_say(g, "%s %s", copies(g, n), way);
+    const char *direction = dir == FY_WORD_h2d ? "to the card" : dir == FY_WORD_d2h ? "home" : "within one memory";
+    const char *want = grade_say(g, "%s %s allowed", copies(g, most), direction),
+               *got = grade_say(g, "%s %s", copies(g, n), direction);
     if (!over)
-        return check(g, name, true, NULL, want, got, grade_say(g, "Copies %s: %d. The limit is %d.", way, n, most));
+        return check(g, name, true, NULL, want, got,
+                     grade_say(g, "Copies %s: %d. The limit is %d.", direction, n, most));
     return check(g, name, false, over, want, got,
-                 grade_say(g, "Copies %s: %d, and the limit is %d. The first one over it is %s.", way, n, most,
+                 grade_say(g, "Copies %s: %d, and the limit is %d. The first one over it is %s.", direction, n, most,
                            grade_where(g, over)));
 }
 

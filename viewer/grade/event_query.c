@@ -1,6 +1,5 @@
-/* event_query.c: what a log shows: events by kind and field, inputs made again, answers, and the way of
- * the bytes between them. Nothing here believes the log more than it must: a field of the wrong type
- * reads as missing, a number out of range as -1. */
+/* event_query.c: queries over a log: events by kind and field, regenerated inputs, answers, and the data flow between
+ * them. The log is untrusted: a field of the wrong type reads as missing, a number out of range as -1. */
 #include "grading.h"
 
 #include <math.h>
@@ -36,8 +35,8 @@ uint32_t given_storage(const grading *g, const char *name)
 
 /* ---- inputs and answers ----------------------------------------------------------------------- */
 
-/* A malformed or very large entry in the list of inputs counts as none: nothing is allocated for it. */
-static int64_t count_of(int ndim, const int64_t *shape)
+/* Elements of an input; -1 if the shape is malformed or too large to allocate. */
+static int64_t element_count(int ndim, const int64_t *shape)
 {
     int64_t n = 1;
     for (int i = 0; i < ndim; i++) {
@@ -54,7 +53,7 @@ grade_array grade_given(grading *g, const char *name)
     fy_dtype dtype;
     fy_shape shape;
     if (!g->given || !fy_given_spec(g->given, name, &dtype, &shape)) return a;
-    int64_t n = count_of(shape.ndim, shape.dims);
+    int64_t n = element_count(shape.ndim, shape.dims);
     if (n < 0) return a;
     double *data = grade_numbers(g, n);
     fy_given_values(g->seed, name, dtype, n, data);
@@ -74,7 +73,7 @@ double *grade_numbers(grading *g, int64_t n)
 static void read_values(grading *g, grade_array *a, const fy_event *values)
 {
     fy_bytes list = fy_event_bytes(values, values->is.values.data);
-    if (!values->is.values.data || values->is.values.first > 0) return;
+    if (!values->is.values.data || values->is.values.first > 0) return; /* absent, or only a part */
     double *data = grade_keep(g, list.size + sizeof *data);
     memcpy(data, list.data, list.size);
     a->data = data;
@@ -84,10 +83,10 @@ static void read_values(grading *g, grade_array *a, const fy_event *values)
 static void read_shape(const grading *g, grade_array *a)
 {
     uint32_t id = a->event->is.answer.tensor;
-    const fy_event *made = next_event(g, NULL, tensor, is->tensor == id);
-    if (!made) return;
-    a->dtype = made->is.tensor.dtype;
-    for (int64_t dim; a->ndim < 8 && fy_event_dim(made, made->is.tensor.shape, (size_t)a->ndim, &dim);)
+    const fy_event *created = next_event(g, NULL, tensor, is->tensor == id);
+    if (!created) return;
+    a->dtype = created->is.tensor.dtype;
+    for (int64_t dim; a->ndim < 8 && fy_event_dim(created, created->is.tensor.shape, (size_t)a->ndim, &dim);)
         a->shape[a->ndim++] = dim < 0 ? -1 : dim;
 }
 
@@ -111,13 +110,13 @@ bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, doub
     for (*where = 0; *where < na; ++*where) {
         double x = a[*where], y = b[*where];
         bool same = isinf(x) || isinf(y) ? x == y : fabs(x - y) <= atol + rtol * fabs(y);
-        if (!same) return false; /* a comparison with NaN is false */
+        if (!same) return false; /* comparisons with NaN are false */
     }
     *where = -1;
     return true;
 }
 
-/* ---- what the program is built on -------------------------------------------------------------- */
+/* ---- misconceptions --------------------------------------------------------------------------- */
 
 const fy_event *shows_misconception(grading *g, const char *name)
 {
@@ -134,68 +133,68 @@ const fy_event *shows_misconception(grading *g, const char *name)
     return seq >= 0 && seq < g->run->count ? &g->run->events[seq] : NULL;
 }
 
-/* ---- the way of the bytes --------------------------------------------------------------------- */
+/* ---- data flow --------------------------------------------------------------------------------- */
 
-/* A set of storages. Numbers beyond the log's size cannot have been given out; they are left out, and so is 0. */
-typedef struct storages {
-    bool *in;
-    size_t room;
-} storages;
+/* A set of storage ids. Ids are allocated in sequence, so that one beyond the log's size is invalid: it is never a
+ * member, nor is 0. */
+typedef struct id_set {
+    bool *in; /* by id */
+    size_t capacity;
+} id_set;
 
-static storages storages_make(const grading *g)
+static id_set set_make(const grading *g)
 {
-    storages s = {.room = 4 * (size_t)g->run->count + 1024};
-    s.in = memory_zeroed(s.room, 1, "grading");
+    id_set s = {.capacity = 4 * (size_t)g->run->count + 1024};
+    s.in = memory_zeroed(s.capacity, 1, "grading");
     return s;
 }
 
-static void put(storages *s, uint32_t id)
+static void set_add(id_set *s, uint32_t id)
 {
-    if (id && id < s->room) s->in[id] = true;
+    if (id && id < s->capacity) s->in[id] = true;
 }
 
-static bool holds(const storages *s, uint32_t id) { return id && id < s->room && s->in[id]; }
+static bool set_has(const id_set *s, uint32_t id) { return id && id < s->capacity && s->in[id]; }
 
-/* Does a list of uses (in, out) touch the set? */
-static bool uses(const fy_event *op, fy_ref list, const storages *s)
+static void set_add_uses(id_set *s, const fy_event *op, fy_ref list)
+{
+    fy_use u;
+    for (size_t i = 0; fy_event_use(op, list, i, &u); i++) set_add(s, u.storage);
+}
+
+static bool set_has_use(const id_set *s, const fy_event *op, fy_ref list)
 {
     fy_use u;
     for (size_t i = 0; fy_event_use(op, list, i, &u); i++)
-        if (holds(s, u.storage)) return true;
+        if (set_has(s, u.storage)) return true;
     return false;
 }
 
-static void put_uses(const fy_event *op, fy_ref list, storages *s)
-{
-    fy_use u;
-    for (size_t i = 0; fy_event_use(op, list, i, &u); i++) put(s, u.storage);
-}
-
-/* If e wrote into the set, what it read belongs to the set as well. Did e touch the set? */
-static bool step_back(const fy_event *e, storages *s)
+/* If e wrote into the set, adds what it read. Returns whether e accessed the set. */
+static bool step_back(const fy_event *e, id_set *s)
 {
     switch (e->kind) {
     case FY_KIND_op:
-        if (!uses(e, e->is.op.out, s)) return false;
-        put_uses(e, e->is.op.in, s);
+        if (!set_has_use(s, e, e->is.op.out)) return false;
+        set_add_uses(s, e, e->is.op.in);
         return true;
     case FY_KIND_copy:
-        if (!holds(s, e->is.copy.dst.storage)) return false;
-        put(s, e->is.copy.src.storage);
+        if (!set_has(s, e->is.copy.dst.storage)) return false;
+        set_add(s, e->is.copy.src.storage);
         return true;
-    /* not work of Ferry's, but it had its hands on the bytes */
-    case FY_KIND_host_read: return holds(s, e->is.host_read.storage);
-    case FY_KIND_host_write: return holds(s, e->is.host_write.storage);
+    /* the program itself accessed the bytes */
+    case FY_KIND_host_read: return set_has(s, e->is.host_read.storage);
+    case FY_KIND_host_write: return set_has(s, e->is.host_write.storage);
     default: return false;
     }
 }
 
 static bool comes_from(const grading *g, uint32_t storage, int64_t until, uint32_t ancestor)
 {
-    storages s = storages_make(g);
-    put(&s, storage);
+    id_set s = set_make(g);
+    set_add(&s, storage);
     while (until-- > 0) step_back(&g->run->events[until], &s);
-    bool yes = holds(&s, ancestor);
+    bool yes = set_has(&s, ancestor);
     free(s.in);
     return yes;
 }
@@ -210,21 +209,17 @@ bool answer_comes_from(const grading *g, const fy_event *answer, uint32_t ancest
     return answer && comes_from(g, answer->is.answer.storage, (int64_t)answer->seq, ancestor);
 }
 
-/* Mark all events that contributed to the answer, once; a lesson asks for many of them. */
-static void trace_lineage(grading *g, const fy_event *answer)
-{
-    storages s = storages_make(g);
-    g->lineage = grade_keep(g, (size_t)g->run->count + 1);
-    g->lineage_of = answer;
-    put(&s, answer->is.answer.storage);
-    for (uint64_t i = answer->seq; i-- > 0;) g->lineage[i] = step_back(&g->run->events[i], &s);
-    free(s.in);
-}
-
 bool leads_to(grading *g, const fy_event *event, const fy_event *answer)
 {
     if (!event || !answer) return false;
-    if (g->lineage_of != answer) trace_lineage(g, answer);
+    if (g->lineage_of != answer) { /* marks all contributing events at once: lessons ask about many of them */
+        id_set s = set_make(g);
+        g->lineage = grade_keep(g, (size_t)g->run->count + 1);
+        g->lineage_of = answer;
+        set_add(&s, answer->is.answer.storage);
+        for (uint64_t i = answer->seq; i-- > 0;) g->lineage[i] = step_back(&g->run->events[i], &s);
+        free(s.in);
+    }
     return g->lineage[event->seq];
 }
 
@@ -234,25 +229,26 @@ bool is_look(const fy_event *copy)
     return why == FY_WORD_print || why == FY_WORD_item || why == FY_WORD_size;
 }
 
-/* Looking back from the end: which storages will still be read? Is this a copy to one of those? */
-static bool note_reads(const fy_event *e, storages *s)
+/* For a pass from the last event to the first: s holds the storages that are read later. Adds what e reads; returns
+ * whether e is a copy into s. */
+static bool add_reads(const fy_event *e, id_set *s)
 {
-    if (e->kind == FY_KIND_op) put_uses(e, e->is.op.in, s);
-    if (e->kind == FY_KIND_host_read) put(s, e->is.host_read.storage);
-    if (e->kind == FY_KIND_answer) put(s, e->is.answer.storage);
+    if (e->kind == FY_KIND_op) set_add_uses(s, e, e->is.op.in);
+    if (e->kind == FY_KIND_host_read) set_add(s, e->is.host_read.storage);
+    if (e->kind == FY_KIND_answer) set_add(s, e->is.answer.storage);
     if (e->kind != FY_KIND_copy) return false;
-    bool used = holds(s, e->is.copy.dst.storage);
-    if (used || is_look(e)) put(s, e->is.copy.src.storage);
+    bool used = set_has(s, e->is.copy.dst.storage);
+    if (used || is_look(e)) set_add(s, e->is.copy.src.storage);
     return used;
 }
 
 bool copy_is_used(grading *g, const fy_event *copy)
 {
     if (!g->used) {
-        storages s = storages_make(g);
+        id_set s = set_make(g);
         g->used = grade_keep(g, (size_t)g->run->count + 1);
-        for (int64_t i = g->run->count; i-- > 0;) g->used[i] = note_reads(&g->run->events[i], &s);
+        for (int64_t i = g->run->count; i-- > 0;) g->used[i] = add_reads(&g->run->events[i], &s);
         free(s.in);
     }
-    return g->used[copy->seq] || is_look(copy); /* what a program looks at is no tensor of its own */
+    return g->used[copy->seq] || is_look(copy); /* a look has no destination tensor: the program read it */
 }

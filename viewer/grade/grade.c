@@ -1,6 +1,5 @@
-/* grade.c: from a run's events to a verdict. The grader is given the log, the seed and the inputs by the
- * one who started the run; it believes nothing that the program printed. What the log shows is in
- * event_query.c; what a lesson wants is in its check.c. */
+/* grade.c: from a run's events to a verdict. The log, the seed and the inputs come from whoever started the run;
+ * nothing that the program printed is trusted. Queries over the log are in event_query.c, requirements in check.c. */
 #include "findings.h"
 #include "grading.h"
 
@@ -25,41 +24,41 @@ const lesson_check *lesson_check_find(const char *id)
     return NULL;
 }
 
-/* ---- memory that lives as long as a grading ------------------------------------------------------ */
+/* ---- memory that lives as long as the grading ---------------------------------------------------- */
 
-struct kept {
-    struct kept *next;
+struct allocation {
+    struct allocation *next;
     max_align_t bytes[];
 };
 
 void *grade_keep(grading *g, size_t bytes)
 {
-    struct kept *k = memory_zeroed(1, sizeof *k + bytes, "grading");
-    k->next = g->kept;
-    g->kept = k;
-    return k->bytes;
+    struct allocation *a = memory_zeroed(1, sizeof *a + bytes, "grading");
+    a->next = g->allocations;
+    g->allocations = a;
+    return a->bytes;
 }
 
 void grading_end(grading *g)
 {
     if (g->found) findings_free(g->found);
     g->found = NULL;
-    for (struct kept *k = g->kept, *next; k; k = next) {
-        next = k->next;
-        free(k);
+    for (struct allocation *a = g->allocations, *next; a; a = next) {
+        next = a->next;
+        free(a);
     }
-    g->kept = NULL;
+    g->allocations = NULL;
 }
 
 const char *grade_say(grading *g, const char *format, ...)
 {
-    va_list args, again;
+    va_list args, copy;
     va_start(args, format);
-    va_copy(again, args);
+    va_copy(copy, args);
     int n = vsnprintf(NULL, 0, format, args);
     char *text = grade_keep(g, n < 0 ? 1 : (size_t)n + 1);
-    if (n >= 0) vsnprintf(text, (size_t)n + 1, format, again);
-    va_end(again);
+    if (n >= 0) vsnprintf(text, (size_t)n + 1, format, copy);
+    va_end(copy);
     va_end(args);
     return text;
 }
@@ -75,7 +74,7 @@ bool check(grading *g, const char *name, bool pass, const fy_event *at, const ch
 {
     verdict *v = g->out;
     bool fits = v->checks < VERDICT_CHECKS;
-    if (fits || (v->pass && !pass)) { /* the first failure is always told, in the last place if need be */
+    if (fits || (v->pass && !pass)) { /* the first failure is always recorded, in the last slot if need be */
         struct verdict_check *c = &v->check[fits ? v->checks : VERDICT_CHECKS - 1];
         *c = (struct verdict_check){.pass = pass, .seq = -1, .line = -1};
         snprintf(c->name, sizeof c->name, "%s", name);
@@ -105,38 +104,40 @@ const char *verdict_message(const verdict *v)
     return v->pass ? "All checks passed." : "Nothing was checked.";
 }
 
-/* What most often makes so many events, and no check could read on. */
-static bool too_many(grading *g)
+/* The trace holds only the first TRACE_MOST events, so that a check would judge half a run. */
+static bool fail_too_many(grading *g)
 {
     const fy_event *last = &g->run->events[g->run->count - 1];
     const char *most = grade_say(g, "%d,%03d", TRACE_MOST / 1000, TRACE_MOST % 1000);
     return check(
         g, "few-events", false, last, "a few hundred events", grade_say(g, "more than %s", most),
         grade_say(g,
-                  "More than %s events (a few hundred expected): an endless loop? The last one that was read is "
+                  "More than %s events (a few hundred expected): an endless loop? The last event that was read: "
                   "%s.",
                   most, grade_where(g, last)));
 }
 
-/* Is the log the one of this run, from its first line? A second session, or another seed, was put there
- * by the program or comes from another run. */
+/* Is this the complete log of this run? A second session, or another seed, was written by the program itself or comes
+ * from another run. */
 static bool log_is_whole(grading *g)
 {
     const fy_event *first = next_event(g, NULL, session, true);
     const fy_event *second = first ? next_event(g, first, session, true) : NULL;
     if (!g->run->count)
-        return check(g, "answered", false, NULL, "events", "none",
-                     "The program left no events: its main never called Ferry, or it was stopped before it could.");
+        return check(
+            g, "answered", false, NULL, "events", "none",
+            "The program recorded no events: its main never called Ferry, or it was stopped before the first call.");
     if (!first || first->seq != 0)
         return check(g, "log-intact", false, g->run->events, "a session event first",
                      fy_kind_name(g->run->events->kind),
-                     "The log does not begin with its session event, so it is not the whole run: run it again.");
+                     "The log does not begin with its session event, so it is incomplete: run the lesson again.");
     if (second)
-        return check(g, "log-intact", false, second, "one session", "two",
-                     "The log holds a second session event, which Ferry never writes: run the lesson again and "
-                     "leave the log to Ferry.");
+        return check(
+            g, "log-intact", false, second, "one session", "two",
+            "The log holds a second session event, which Ferry never writes: remove what writes to the log, and "
+            "run the lesson again.");
     int64_t seed = first->is.session.seed;
-    if (g->seed < UINT64_C(1) << 53 && seed != (int64_t)g->seed) /* a line of JSON says no more exactly */
+    if (g->seed < UINT64_C(1) << 53 && seed != (int64_t)g->seed) /* JSON numbers are exact up to 2^53 */
         return check(g, "log-intact", false, first, grade_say(g, "seed %llu", (unsigned long long)g->seed),
                      grade_say(g, "seed %lld", (long long)(seed == FY_ABSENT ? -1 : seed)),
                      "The log belongs to a run with another seed: run the lesson again.");
@@ -149,29 +150,27 @@ bool grade_run(const char *lesson, const trace *run, uint64_t seed, const char *
     memset(out, 0, sizeof *out);
     const lesson_check *l = lesson_check_find(lesson);
     if (!l) {
-        snprintf(err, room, "there is no lesson '%s'; `ferry list` names them", lesson);
+        snprintf(err, room, "there is no lesson '%s'; `ferry list` shows all lessons", lesson);
         return false;
     }
     grading g = {.run = run, .seed = seed, .given = given, .out = out};
     out->pass = true;
-    if (log_is_whole(&g) && (!run->over || too_many(&g))) l->judge(&g);
+    if (log_is_whole(&g) && (!run->over || fail_too_many(&g))) l->judge(&g);
     out->pass = out->pass && out->checks > 0;
     grading_end(&g);
     return true;
 }
 
-static void emit_check(const char *lesson, const struct verdict_check *c)
-{
-    uint32_t at = (uint32_t)c->seq;
-    FY_EMIT(NULL, check, .lesson = fy_ref_str(lesson), .check = fy_ref_str(c->name), .pass = c->pass, .points = c->pass,
-            .at = c->seq < 0 ? 0 : fy_ref_bytes(&at, sizeof at), .expected = fy_ref_str(c->expected),
-            .got = fy_ref_str(c->got), .message = fy_ref_str(c->message));
-}
-
 bool grade_emit(const char *lesson, const verdict *v)
 {
     if (!fy_log_is_on()) return false;
-    for (int i = 0; i < v->checks; i++) emit_check(lesson, &v->check[i]);
+    for (int i = 0; i < v->checks; i++) {
+        const struct verdict_check *c = &v->check[i];
+        uint32_t at = (uint32_t)c->seq;
+        FY_EMIT(NULL, check, .lesson = fy_ref_str(lesson), .check = fy_ref_str(c->name), .pass = c->pass,
+                .points = c->pass, .at = c->seq < 0 ? 0 : fy_ref_bytes(&at, sizeof at),
+                .expected = fy_ref_str(c->expected), .got = fy_ref_str(c->got), .message = fy_ref_str(c->message));
+    }
     FY_EMIT(NULL, grade, .lesson = fy_ref_str(lesson), .pass = v->pass, .passed = v->passed, .checks = v->checks,
             .message = fy_ref_str(verdict_message(v)));
     return true;

@@ -1,9 +1,25 @@
-/* grade.h: judging a run. Two readers: whoever wants a verdict (the first part), and a lesson's
- * check.c (the rest).
+/* grade.h: grading a finished run. The first part is for callers that want a verdict; the rest is the API of a
+ * lesson's check.c.
  *
- * A check judges events and answers, never source text, never what the program printed, never the
- * names of its variables. It calls `check` once for each thing that it demands, in the order in
- * which a learner should mend them: numbers before places, places before costs. */
+ * A lesson's check.c defines one lesson_check: the lesson's folder name and a function that inspects the run's events
+ * and answers, never source text, printed output or variable names. It records one verdict per requirement, in the
+ * order in which a learner should fix them: values, then devices, then costs.
+ *
+ *     static void judge(grading *g)
+ *     {
+ *         if (!check_same_device(g) || !check_answered(g, "y")) return;      // the checks below need an answer
+ *         grade_array x = grade_given(g, "x");                               // the input, regenerated from the seed
+ *         double *want = x.data ? grade_numbers(g, x.count) : NULL;
+ *         for (int64_t i = 0; want && i < x.count; i++) want[i] = 2 * x.data[i];
+ *         check_values(g, "y", want, x.ndim, x.shape);
+ *         check_ran_on_card(g, "y", "x");
+ *         check_copies(g, "one-crossing", FY_WORD_h2d, 1, false);            // at most one copy to the card
+ *     }
+ *     const lesson_check lesson_check_07 = {"07-name", judge};               // and a row in grade.c's table
+ *
+ * Strings and arrays that these functions return live as long as the grading; a check frees nothing. Nothing here is
+ * thread-safe. The log comes from the learner's program: ids and numbers in it may be wrong, so every function accepts
+ * an id that does not exist. Running out of memory ends the process. */
 #ifndef FERRY_GRADE_H
 #define FERRY_GRADE_H
 
@@ -14,55 +30,58 @@
 enum { VERDICT_CHECKS = 32 };
 
 typedef struct verdict {
-    bool pass; /* every check held, and there was at least one */
+    bool pass; /* all checks passed, and there was at least one */
     int passed, checks;
     struct verdict_check {
-        char name[64]; /* kebab-case, stable */
+        char name[64]; /* kebab-case, stable: lesson.json refers to it */
         bool pass;
-        int64_t seq; /* the deciding event; -1: none */
-        int line;    /* its line in the learner's source; -1: none */
+        int64_t seq; /* of the deciding event; -1: none */
+        int line;    /* the event's line in the learner's source; -1: none */
         char expected[256], got[256], message[512];
     } check[VERDICT_CHECKS];
 } verdict;
 
-/* Judge a finished run (of more than TRACE_MOST events: it fails), the seed and the inputs
- * ("mat1:float32:4x3 ...") that it was given. false, with a sentence in err, when there is no such
- * lesson. A run that says nothing, or crashed, is judged: it fails. */
+/* Grades a finished run. seed and given ("mat1:float32:4x3 ...") are what the run was started with. Returns false, with
+ * a sentence in err, only for an unknown lesson: a run that crashed, has no events, or has more than TRACE_MOST is
+ * graded and fails. */
 bool grade_run(const char *lesson, const trace *run, uint64_t seed, const char *given, verdict *out, char *err,
                size_t room);
 
-/* Append the verdict to the log this process writes to (fy_log_write_to): one `check` event each, then
- * `grade`. false when no log is open. */
+/* Appends the verdict to the log that this process writes to (fy_log_write_to): a `check` event per check, then one
+ * `grade` event. false: no log is open. */
 bool grade_emit(const char *lesson, const verdict *v);
 
-/* One plain sentence: the first thing that did not hold, or that all did. */
+/* The first failed check's message, or that all passed. */
 const char *verdict_message(const verdict *v);
-/* The first check that failed; NULL when all held. */
+/* The first failed check; NULL: none failed. */
 const struct verdict_check *verdict_failure(const verdict *v);
 
-/* ---- for check.c ------------------------------------------------------------------------------ */
+/* ---- for check.c: definition and context --------------------------------------------------------- */
 
-typedef struct grading grading; /* one run under judgement, and the verdicts so far */
+typedef struct grading grading; /* the run that is graded, and its verdict so far */
 
 typedef struct lesson_check {
     const char *id; /* the lesson's folder name */
     void (*judge)(grading *g);
 } lesson_check;
 
-extern const lesson_check *lesson_checks[]; /* all there are; NULL ends the list; a test puts a bad check in */
-const lesson_check *lesson_check_find(const char *id);
+extern const lesson_check *lesson_checks[];            /* all, NULL-terminated; tests replace entries */
+const lesson_check *lesson_check_find(const char *id); /* NULL: no such lesson */
 
 const trace *grade_trace(const grading *g);
 uint64_t grade_seed(const grading *g);
 
 /* ---- events --------------------------------------------------------------------------------------
- * An event is a record: e->kind, e->seq, e->line, and the fields of its kind, e->is.copy.bytes, as
- * lib/trace/schema.h lists them. Words are numbers (FY_WORD_h2d), devices too (0 the CPU, 1 cuda:0),
- * ids begin at 1 and 0 is none. These look for the events of one kind of which `when` holds. In `when`,
- * `is` is the record and `it` the event:
+ * e->kind (FY_KIND_copy), e->seq (its index in the run), e->line (0: none), and the kind's fields in e->is:
+ * e->is.copy.bytes. lib/trace/schema.h lists the kinds and fields. Words of the schema are numbers (FY_WORD_h2d), and
+ * so are devices (0: the CPU, 1: cuda:0); ids start at 1, 0 is none. Strings and lists are read by lib/trace's
+ * event_reader.h (fy_event_is compares a string).
+ *
+ * These macros search the events of one kind. In the condition `it` is the event and `is` its record, so that the
+ * compiler checks the fields. The result is NULL when there is none.
  *
  *     next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage != x)    the first such copy
- *     next_event(g, c, copy, true)                                                 the one after c
+ *     next_event(g, c, copy, true)                                                 the first copy after event c
  *     count_events(g, op, is_on_card(is->device) && fy_event_is(it, is->name, "matmul"))
  *     each_event(g, c, copy) bytes += c->is.copy.bytes;                            a loop over all copies
  */
@@ -84,75 +103,86 @@ uint64_t grade_seed(const grading *g);
     })
 #define each_event(g, e, of) for (const fy_event *e = NULL; (e = event_of_kind(g, e, FY_KIND_##of));)
 
-/* The next event of a kind after `last`; NULL as `last`: the first. NULL: there is none. */
+/* The first event of the kind after `last`, or of the run if `last` is NULL. NULL: none. */
 const fy_event *event_of_kind(const grading *g, const fy_event *last, fy_kind kind);
-bool is_on_card(uint8_t device);                                   /* a real one or a simulated one */
-const fy_event *storage_birth(const grading *g, uint32_t storage); /* its alloc event, or NULL */
-uint32_t given_storage(const grading *g, const char *name);        /* of the input when it was asked for; 0: none */
+bool is_on_card(uint8_t device);                                   /* real or simulated; not the CPU, not "no device" */
+const fy_event *storage_birth(const grading *g, uint32_t storage); /* its alloc event; NULL: none */
+uint32_t given_storage(const grading *g, const char *name);        /* of the input as fy_given returned it; 0: none */
 
-/* Record a verdict. at: the deciding event, or NULL. expected and got are short; message is one plain
- * sentence: what happened, with the line, and what the lesson wanted. Returns pass. */
+/* ---- recording a verdict --------------------------------------------------------------------------- */
+
+/* Records a verdict under a stable kebab-case name and returns pass. at: the deciding event, or NULL. expected and got
+ * are short and comparable ("y = 3", "2 copies"); message is one plain sentence: what happened, on which line, and what
+ * the lesson wants. Beyond VERDICT_CHECKS verdicts, only a first failure is recorded: it replaces the last one. */
 bool check(grading *g, const char *name, bool pass, const fy_event *at, const char *expected, const char *got,
            const char *message);
-/* Text that lives as long as the grading. */
 const char *grade_say(grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* "fy_matmul at line 14", "the copy at line 9 (48 bytes, h2d)". */
+/* An event in words: "fy_matmul at line 14", "the copy at line 9 (48 bytes from cpu to cuda:0)". */
 const char *grade_where(grading *g, const fy_event *e);
-int grade_line(const fy_event *e);                                  /* in the learner's source; -1: none */
-const char *grade_text(grading *g, const fy_event *e, fy_ref text); /* "" where the event has none */
-const char *grade_device(grading *g, uint8_t device);               /* "cuda:0" */
+int grade_line(const fy_event *e);                                  /* -1: none, or e is NULL */
+const char *grade_text(grading *g, const fy_event *e, fy_ref text); /* a string field, as valid UTF-8; "": absent */
+const char *grade_device(grading *g, uint8_t device);               /* "cuda:0"; "": no device */
 
-/* Checks that lessons share; each records one verdict and returns it. */
-bool check_same_device(grading *g);                  /* "same-device": no call met two memories */
-bool check_answered(grading *g, const char *answer); /* "answered": it came; else why it did not */
-/* "right-numbers": shape and values, to float32's precision. */
+/* ---- checks that lessons share: each records one verdict, under the quoted name, and returns it -------- */
+
+/* "same-device": no call failed because its tensors were on different devices. */
+bool check_same_device(grading *g);
+/* "answered": the answer was submitted, with its values, and the run ended; else why not. The checks below expect a
+ * passed check_answered. */
+bool check_answered(grading *g, const char *answer);
+/* "right-numbers": shape and values, within 1e-5 (relative and absolute). want: row-major, or NULL where the inputs do
+ * not fit the lesson: the check then fails and says so. */
 bool check_values(grading *g, const char *answer, const double *want, int ndim, const int64_t *shape);
-/* "ran-on-the-card": the answer descends from the input `given`, and every op with operands on its way ran
- * on a card. */
+/* "ran-on-the-card": the answer was computed from the input `given`, and every op with operands that contributed to it
+ * ran on a card. */
 bool check_ran_on_card(grading *g, const char *answer, const char *given);
-/* "computed-by-ferry": of the operations with operands that ran on a card and lead to the answer there are
- * at least `least`, each of `ops` ("matmul add") among them; and nobody was handed a bare pointer
- * (fy_data) to bytes that the answer is made from. */
+/* "computed-by-ferry": at least `least` ops with operands ran on a card and contributed to the answer, each of `ops`
+ * ("matmul add") among them; and the program took no raw pointer (fy_data) to bytes that contributed. */
 bool check_computed(grading *g, const char *answer, const char *ops, int least);
-/* At most so many copies of a direction (FY_WORD_h2d). looks: do fy_print and fy_item count as well? */
+/* `name`: at most `most` copies in a direction (FY_WORD_h2d, _d2h, _d2d). looks: include the copies that fy_print,
+ * fy_item and size queries make. */
 bool check_copies(grading *g, const char *name, fy_word dir, int most, bool looks);
-/* "answer-on-the-card" (any card) or "answer-at-home": where it was handed in. */
+/* "answer-on-the-card" (any card), "answer-at-home" (the CPU): the answer's device when it was submitted. */
 bool check_answer_on_card(grading *g, const char *answer);
 bool check_answer_at_home(grading *g, const char *answer);
 
-/* Inputs and answers. Values are doubles, row-major; the arrays live as long as the grading. */
+/* ---- inputs and answers ------------------------------------------------------------------------------ */
+
 typedef struct grade_array {
-    const double *data; /* NULL: there is none */
-    int64_t count;
+    const double *data; /* row-major, whatever the dtype; NULL: unavailable */
+    int64_t count;      /* of elements */
     int64_t shape[8];
     int ndim;
     fy_word dtype;         /* FY_WORD_float32 ... */
-    uint8_t device;        /* an answer's when it was handed in */
-    const fy_event *event; /* the given or answer event; of several answers the last */
+    uint8_t device;        /* of an answer, when it was submitted */
+    const fy_event *event; /* the given event, or the last answer event of that name; NULL: none */
 } grade_array;
-grade_array grade_given(grading *g, const char *name); /* made again from seed, name, shape and dtype */
+
+grade_array grade_given(grading *g,
+                        const char *name); /* regenerated from seed, name, shape and dtype: not from the log */
 grade_array grade_answer(grading *g, const char *name);
-/* Room for n expected values, all 0; NULL when there is no sense in so many. check_values with NULL fails
- * and says that the lesson was given inputs that it is not made for. */
+/* A zeroed array for n expected values; NULL if n is negative or above 2^24 elements. Pass it on to check_values. */
 double *grade_numbers(grading *g, int64_t n);
-/* |a - b| <= atol + rtol |b| for every element; on failure `where` is the first differing index, -1 if
- * the counts differ. NaN never matches, nor does infinity match a number. */
+/* |a - b| <= atol + rtol |b| for every element. On failure `where` is the first differing index; -1: the counts differ,
+ * or an array is NULL. NaN equals nothing, infinity only itself. */
 bool arrays_close(const double *a, int64_t na, const double *b, int64_t nb, double rtol, double atol, int64_t *where);
 
-/* The event that shows that the program is built on this misconception (misconceptions.c: "to-moves-it"); NULL: none
- * does. Ends the process when there is no such name, or nothing to tell it by yet. */
-const fy_event *shows_misconception(grading *g, const char *name);
+/* ---- data flow --------------------------------------------------------------------------------------- */
 
-/* Follow bytes backwards in time, through copies and ops; a write that is overwritten later still
- * counts. Does the content of `storage` at the end of the run descend from `ancestor`? Likewise for what
- * `answer` (an answer event) handed in at its moment. Did this op or copy contribute to it, or this
- * host_read or host_write touch bytes that did? A storage descends from itself. */
-bool storage_comes_from(const grading *g, uint32_t storage, uint32_t ancestor);
-bool answer_comes_from(const grading *g, const fy_event *answer, uint32_t ancestor);
+/* These follow bytes backwards in time through copies and ops, by storage: whoever wrote into a storage contributed to
+ * it, even if a later write replaced those bytes. A storage descends from itself. */
+bool storage_comes_from(const grading *g, uint32_t storage, uint32_t ancestor);      /* at the end of the run */
+bool answer_comes_from(const grading *g, const fy_event *answer, uint32_t ancestor); /* when it was submitted */
+/* Did an op or copy contribute to the answer, or a host_read or host_write access bytes that did? */
 bool leads_to(grading *g, const fy_event *event, const fy_event *answer);
-/* Was the content of the copy's destination ever used: read by an op or by the host, handed in, or
- * copied on to something used? If not, the copy was for nothing. */
+/* Were the copied bytes used: read by an op or the host, submitted, or copied on to where they were used? */
 bool copy_is_used(grading *g, const fy_event *copy);
-bool is_look(const fy_event *copy); /* a copy home into no tensor of the program's: for a print, an item, a size */
+bool is_look(const fy_event *copy); /* made by fy_print, fy_item or a size query, into no tensor of the program */
+
+/* ---- misconceptions ------------------------------------------------------------------------------------ */
+
+/* The event that shows that the program rests on this misconception (a name of misconceptions.c, "to-moves-it"); NULL:
+ * none does. Ends the process for an unknown name, or a misconception that cannot be detected yet. */
+const fy_event *shows_misconception(grading *g, const char *name);
 
 #endif

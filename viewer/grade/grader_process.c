@@ -1,5 +1,5 @@
-/* grader_process.c: the grading process. It reads the log, judges by the lesson's check, appends the verdict to
- * the log, and leaves its findings in memory shared with the caller. */
+/* grader_process.c: the child reads the log, runs the lesson's check, appends the verdict to the log, and passes its
+ * result to the parent in shared memory. */
 #define _GNU_SOURCE 1
 
 #include "grader_process.h"
@@ -15,7 +15,7 @@
 
 #include "log.h"
 
-enum { SECONDS = 30 }; /* no check needs as many */
+enum { TIME_LIMIT = 30 }; /* seconds; a check takes milliseconds */
 
 static void copy_text(const fy_event *e, fy_ref ref, char *to, size_t room)
 {
@@ -24,8 +24,8 @@ static void copy_text(const fy_event *e, fy_ref ref, char *to, size_t room)
     free(clean);
 }
 
-/* What the run says of itself, whether it is graded or not. */
-static void look_over(const trace *run, judgement *j)
+/* What is reported of every run, graded or not. */
+static void summarize(const trace *run, judgement *j)
 {
     j->events = run->count;
     j->last_line = -1;
@@ -41,15 +41,15 @@ static void look_over(const trace *run, judgement *j)
     }
 }
 
-static void look(int fd, const char *lesson, uint64_t seed, const char *given, judgement *j)
+static void grade_log(int fd, const char *lesson, uint64_t seed, const char *given, judgement *j)
 {
     trace run;
     fy_log *log = fy_log_open(fd, j->trouble, sizeof j->trouble);
-    j->spoiled = !log && !fy_log_is_log(fd); /* it was one when the program began */
+    j->spoiled = !log && !fy_log_is_log(fd); /* it was a log when the program started */
     if (!log) return;
     fy_log_writer_died(log);
     trace_of_log(&run, log);
-    look_over(&run, j);
+    summarize(&run, j);
     j->spoiled = fy_log_is_truncated(log);
     j->judged =
         !j->spoiled && lesson && grade_run(lesson, &run, seed, given, &j->verdict, j->trouble, sizeof j->trouble);
@@ -62,28 +62,18 @@ static void look(int fd, const char *lesson, uint64_t seed, const char *given, j
     grade_emit(lesson, &j->verdict);
 }
 
-/* The process ends without exit handlers: whoever forked it has them. */
-static _Noreturn void be_judge(int fd, const char *lesson, uint64_t seed, const char *given, judgement *shared)
+/* Ends by _exit: exit handlers belong to the parent. */
+static _Noreturn void run_child(int fd, const char *lesson, uint64_t seed, const char *given, judgement *shared)
 {
-    static judgement mine; /* shared only when it is whole */
+    static judgement result; /* copied to the parent only once it is complete */
     signal(SIGALRM, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    alarm(SECONDS);
-    look(fd, lesson, seed, given, &mine);
-    *shared = mine;
+    alarm(TIME_LIMIT);
+    grade_log(fd, lesson, seed, given, &result);
+    *shared = result;
     _exit(0);
-}
-
-static void say_crash(judgement *out, int status)
-{
-    out->judged = false;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(out->trouble, sizeof out->trouble, "the check itself did not end within %d s", SECONDS);
-    else if (WIFSIGNALED(status))
-        snprintf(out->trouble, sizeof out->trouble, "the check itself crashed (%s)", strsignal(WTERMSIG(status)));
-    else snprintf(out->trouble, sizeof out->trouble, "the check itself ended with status %d", WEXITSTATUS(status));
 }
 
 void judge(int log_fd, const char *lesson, uint64_t seed, const char *given, judgement *out)
@@ -92,10 +82,17 @@ void judge(int log_fd, const char *lesson, uint64_t seed, const char *given, jud
     *out = (judgement){.last_line = -1};
     judgement *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t pid = shared == MAP_FAILED ? -1 : fork();
-    if (pid == 0) be_judge(log_fd, lesson, seed, given, shared);
+    if (pid == 0) run_child(log_fd, lesson, seed, given, shared);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    if (pid < 0) snprintf(out->trouble, sizeof out->trouble, "no process could be made to grade: %s", strerror(errno));
+    if (pid < 0) snprintf(out->trouble, sizeof out->trouble, "cannot start the grading process: %s", strerror(errno));
     else *out = *shared;
-    if (pid > 0 && (!WIFEXITED(status) || WEXITSTATUS(status))) say_crash(out, status);
+    if (pid > 0 && status) {
+        out->judged = false;
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+            snprintf(out->trouble, sizeof out->trouble, "the check itself did not end within %d s", TIME_LIMIT);
+        else if (WIFSIGNALED(status))
+            snprintf(out->trouble, sizeof out->trouble, "the check itself crashed (%s)", strsignal(WTERMSIG(status)));
+        else snprintf(out->trouble, sizeof out->trouble, "the check itself ended with status %d", WEXITSTATUS(status));
+    }
     if (shared != MAP_FAILED) munmap(shared, sizeof *shared);
 }

@@ -1,25 +1,26 @@
-/* grader_process.h: grading one finished run, in a process of its own: a check that crashes or never ends is a
- * finding, and the caller goes on. */
+/* grader_process.h: grades one finished run in a child process, so that a check that crashes or hangs is reported and
+ * the caller continues. */
 #ifndef FERRY_JUDGE_H
 #define FERRY_JUDGE_H
 
 #include "grade.h"
 
 typedef struct judgement {
-    bool judged;  /* verdict is whole, and was appended to the log */
-    bool spoiled; /* the program cut its log off, or wrote over it: nothing can be judged */
+    bool judged;  /* verdict is complete, and was appended to the log */
+    bool spoiled; /* the program truncated or overwrote its log: it cannot be graded */
     verdict verdict;
-    char trouble[512]; /* why it was not judged, for the learner */
-    long long events;  /* in the log, without the verdict's own */
-    int last_line;     /* line of the last event that has one; -1: none */
-    struct {           /* the last `error` event; code is "" if there is none */
+    char trouble[512]; /* why it was not graded, for the learner */
+    long long events;  /* in the log, without the verdict's */
+    int last_line;     /* of the last event that has a line; -1: none */
+    struct {           /* the last `error` event; code "": none */
         char code[48], message[512], hint[512];
         int line;
         int64_t seq;
     } error;
 } judgement;
 
-/* log_fd: a slot log whose writer was waited for. lesson NULL: nothing is graded, the log is read. */
+/* log_fd: a slot log whose writer has been waited for; borrowed. lesson NULL: the log is read but not graded. Blocks
+ * until the child has ended, 30 s at most. */
 void judge(int log_fd, const char *lesson, uint64_t seed, const char *given, judgement *out);
 
 #endif

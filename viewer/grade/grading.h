@@ -1,4 +1,4 @@
-/* grading.h: one run under judgement, for grade.c (verdicts) and event_query.c (what the log shows). */
+/* grading.h: a run that is graded, shared by grade.c (verdicts) and event_query.c (queries over the log). */
 #ifndef FERRY_GRADING_H
 #define FERRY_GRADING_H
 
@@ -9,14 +9,14 @@ struct grading {
     uint64_t seed;
     const char *given; /* "mat1:float32:4x3 ..." */
     verdict *out;
-    struct kept *kept;          /* text and arrays that live as long as the grading */
-    const fy_event *lineage_of; /* the answer that `lineage` is about */
-    bool *lineage;              /* by seq: did the event contribute to it? */
-    struct findings *found;     /* NULL: not looked yet */
-    bool *used;                 /* by seq: was the copy's destination read later? NULL: not looked yet */
+    struct allocation *allocations; /* freed by grading_end */
+    const fy_event *lineage_of;     /* the answer of `lineage`; these three are computed on first use and cached */
+    bool *lineage;                  /* by seq: did the event contribute to the answer? */
+    struct findings *found;         /* NULL: not computed yet */
+    bool *used;                     /* by seq: was the copy's destination read later? NULL: not computed yet */
 };
 
-/* Zeroed memory that grading_end frees; ends the process when there is none. */
+/* Zeroed memory that grading_end frees; ends the process when memory runs out. */
 void *grade_keep(grading *g, size_t bytes);
 void grading_end(grading *g);
 

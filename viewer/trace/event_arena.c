@@ -1,4 +1,4 @@
-/* event_arena.c: a log of an arena alone. */
+/* event_arena.c: a fy_log that has only an arena. */
 #include "event_arena.h"
 
 #include <stdlib.h>
@@ -9,21 +9,21 @@
 
 enum {
     UNIT = 8,
-    FIRST = UNIT,     /* no entry has reference 0 */
-    LONGEST_KEPT = 64 /* bytes: what is longer seldom comes twice */
+    FIRST = UNIT,     /* reference 0 means none */
+    MAX_INTERNED = 64 /* bytes: longer entries seldom repeat */
 };
 
 struct event_arena {
     fy_log log;
     size_t used;
     bool keeps;
-    fy_ref *known; /* by the hash of what they lead to; 0: free */
+    fy_ref *known; /* hash table of interned entries; 0: a free slot */
     size_t known_room, known_count;
     char *scratch;
     size_t scratch_room;
 };
 
-/* References count units, and their last bit means something else. */
+/* References count units; their highest bit is a flag (FY_REF_PAIRED). */
 static const size_t most_bytes = (size_t)(FY_REF_PAIRED - 1) * UNIT;
 
 event_arena *event_arena_make(bool keeps)
@@ -80,7 +80,7 @@ static fy_ref append(event_arena *a, const void *data, size_t size)
     return (fy_ref)(from / UNIT);
 }
 
-/* ---- what is there once ---- */
+/* ---- interning ---- */
 
 static uint64_t hash_of(const unsigned char *p, size_t size)
 {
@@ -89,7 +89,7 @@ static uint64_t hash_of(const unsigned char *p, size_t size)
     return z ^ (z >> 32);
 }
 
-/* Where the reference to these bytes is, or belongs. */
+/* The slot of these bytes, or the free slot for them. */
 static fy_ref *place_of(const event_arena *a, const void *bytes, size_t size)
 {
     for (size_t i = hash_of(bytes, size);; i++) {
@@ -115,7 +115,7 @@ static void grow_known(event_arena *a)
 
 fy_ref event_arena_put(event_arena *a, const void *bytes, size_t size)
 {
-    if (!a->keeps || size > LONGEST_KEPT) return append(a, bytes, size);
+    if (!a->keeps || size > MAX_INTERNED) return append(a, bytes, size);
     if (2 * (a->known_count + 1) > a->known_room) grow_known(a);
     fy_ref *at = place_of(a, bytes, size);
     if (!*at) {

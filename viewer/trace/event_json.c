@@ -1,5 +1,5 @@
-/* event_json.c: a line's fields into the kind's record, by the schema's table: words become numbers, texts and lists go
- * into the arena. Each value is judged by its type as it is read; the first fault is told, and reading goes on. */
+/* event_json.c: parses a line's fields into the kind's record by the schema's table. Words become numbers; strings and
+ * lists go into the arena. Each value is validated as it is read; the first error is kept, and parsing continues. */
 #include "event_json.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@
 #include "json_scan.h"
 #include "record_fields.h"
 
-/* ---- values: what they are, and whether they may be so --------------------------------------------------------- */
+/* ---- values: parsed and validated ------------------------------------------------------------------------------ */
 
-static const double exact = 9007199254740992.0; /* 2^53; beyond it a double is not every integer */
+static const double exact = 9007199254740992.0; /* 2^53; doubles represent all integers up to it */
 
 static bool is_whole(json v, double least, double most, double *n)
 {
@@ -59,7 +59,7 @@ static bool read_real(json v, double *to)
     return json_is_number(v);
 }
 
-/* What a string says: where it stands, or in the arena's scratch. */
+/* A string's content: in the line itself, or unescaped in the arena's scratch buffer. */
 static bool read_text(event_arena *a, json v, fy_bytes *to)
 {
     *to = (fy_bytes){"", 0};
@@ -121,16 +121,16 @@ static bool read_word(event_arena *a, json v, uint8_t *to)
 
 /* ---- objects and lists ------------------------------------------------------------------------------------------- */
 
-/* An object that is read. */
+/* The state of parsing one object. */
 typedef struct reading {
     event_arena *a;
-    fy_event *e;      /* NULL: the object is a part of one */
-    unsigned common;  /* which of the fields that every event has were there */
-    fy_bytes name;    /* of the first field that is wrong */
-    const char *what; /* is wrong with it; NULL: nothing is */
+    fy_event *e;      /* NULL: a nested object */
+    unsigned common;  /* bit set: which common fields have been seen */
+    fy_bytes name;    /* of the first invalid field */
+    const char *what; /* the error; NULL: none */
 } reading;
 
-static void blame(reading *r, fy_bytes name, const char *what)
+static void set_error(reading *r, fy_bytes name, const char *what)
 {
     if (!r->what) r->name = name, r->what = what;
 }
@@ -138,7 +138,7 @@ static void blame(reading *r, fy_bytes name, const char *what)
 static fy_bytes bare(json key) { return (fy_bytes){key.at + 1, key.size - 2}; }
 static fy_bytes named(const char *name) { return (fy_bytes){name, strlen(name)}; }
 
-#define VERSION ((fy_type)(FY_TYPE_SIDE + 1)) /* a type beside the schema's: a count that is always there */
+#define VERSION ((fy_type)(FY_TYPE_SIDE + 1)) /* a type of this file only: a count that is required */
 
 static const fy_field use_fields[] = {
     {"tensor", "", "", FY_TYPE_ID, offsetof(fy_use, tensor)},
@@ -156,13 +156,13 @@ static const fy_field side_fields[] = {
     {0},
 };
 
-static bool is_always_there(unsigned type)
+static bool is_required(unsigned type)
 {
     return type == FY_TYPE_INT || type == FY_TYPE_BOOL || type == FY_TYPE_REAL || type == FY_TYPE_SIDE ||
            type == VERSION;
 }
 
-static const char *rule_of(unsigned type)
+static const char *requirement(unsigned type)
 {
     static const char *const rules[] = {
         [FY_TYPE_INT] = "must be an integer",
@@ -170,11 +170,11 @@ static const char *rule_of(unsigned type)
         [FY_TYPE_ID] = "must be a number from 1",
         [FY_TYPE_SEQ] = "must be the seq of an event",
         [FY_TYPE_BOOL] = "must be true or false",
-        [FY_TYPE_FLAG] = "must be true, or left out",
+        [FY_TYPE_FLAG] = "must be true or absent",
         [FY_TYPE_ADDR] = "must be an address, \"0x...\"",
         [FY_TYPE_REAL] = "must be a number, \"nan\", \"inf\" or \"-inf\"",
         [FY_TYPE_DEV] = "must be a device, \"cpu\" or \"cuda:0\"",
-        [FY_TYPE_ENUM] = "must be one of the schema's words",
+        [FY_TYPE_ENUM] = "must be a word of the schema; `ferry schema` lists them",
         [FY_TYPE_STR] = "must be a string",
         [FY_TYPE_DIMS] = "must be a list of integers",
         [FY_TYPE_IDS] = "must be a list of numbers",
@@ -190,8 +190,7 @@ static const char *rule_of(unsigned type)
 
 static bool read_value(event_arena *a, unsigned type, json v, unsigned char *to);
 
-/* A field of that name, looked for from the place where the last was found: lines are written in the table's order.
- * -1: none. */
+/* The index of a field, searched from `from` on because lines are written in the table's order; -1: none. */
 static int field_named(const fy_field *fields, json key, int from)
 {
     for (int i = from; fields[i].name; i++)
@@ -203,24 +202,24 @@ static int field_named(const fy_field *fields, json key, int from)
 
 static bool read_common(reading *r, json key, json v);
 
-/* An object of these fields alone, each once; where one comes twice, the first counts. */
+/* Parses an object that may have only these fields, each once; of a repeated field the first counts. */
 static void read_object(reading *r, const fy_field *fields, json object, unsigned char *to)
 {
     json key, item;
     uint64_t seen = 0;
     for (int i, next = 0; json_next(&object, &key, &item);) {
         if ((i = field_named(fields, key, next)) < 0) {
-            if (!r->e || !read_common(r, key, item)) blame(r, bare(key), "is not in the schema");
+            if (!r->e || !read_common(r, key, item)) set_error(r, bare(key), "is not in the schema");
             continue;
         }
         next = fields[i + 1].name ? i + 1 : 0;
-        if (seen >> i & 1) blame(r, bare(key), "is there twice");
+        if (seen >> i & 1) set_error(r, bare(key), "occurs twice");
         else if (!read_value(r->a, fields[i].type, item, to + fields[i].offset))
-            blame(r, bare(key), rule_of(fields[i].type));
+            set_error(r, bare(key), requirement(fields[i].type));
         seen |= (uint64_t)1 << i;
     }
     for (int i = 0; fields[i].name; i++)
-        if (is_always_there(fields[i].type) && !(seen >> i & 1)) blame(r, named(fields[i].name), "is missing");
+        if (is_required(fields[i].type) && !(seen >> i & 1)) set_error(r, named(fields[i].name), "is missing");
 }
 
 static bool read_parts(event_arena *a, const fy_field *fields, json object, void *to)
@@ -322,8 +321,8 @@ static bool read_value(event_arena *a, unsigned type, json v, unsigned char *to)
 
 /* ---- one event --------------------------------------------------------------------------------------------------- */
 
-/* A record of which nothing is there. */
-static void leave_out(const fy_field *f, unsigned char *record)
+/* Sets all fields to absent. */
+static void set_absent(const fy_field *f, unsigned char *record)
 {
     for (; f->name; f++) {
         unsigned char *to = record + f->offset;
@@ -337,7 +336,7 @@ static void leave_out(const fy_field *f, unsigned char *record)
 enum { SEQ, TIME, KIND, THREAD, PLACE, LINE, FUNCTION };
 static const char *const common[] = {"seq", "t", "kind", "th", "file", "line", "fn"};
 
-/* What every event has. False: it is none of that. */
+/* Parses a field that all events have. false: it is none of those. */
 static bool read_common(reading *r, json key, json v)
 {
     static const uint8_t types[] = {VERSION, FY_TYPE_INT, FY_TYPE_STR, VERSION, FY_TYPE_STR, FY_TYPE_OPT, FY_TYPE_STR};
@@ -347,7 +346,7 @@ static bool read_common(reading *r, json key, json v)
     unsigned i = 0;
     while (i <= FUNCTION && !json_is(key, common[i])) i++;
     if (i > FUNCTION) return false;
-    if (r->common & 1u << i) return blame(r, bare(key), "is there twice"), true;
+    if (r->common & 1u << i) return set_error(r, bare(key), "occurs twice"), true;
     r->common |= 1u << i;
     if (i == PLACE) ok = read_string(r->a, v, &e->file);
     else if (i == FUNCTION) ok = read_string(r->a, v, &e->fn);
@@ -356,7 +355,7 @@ static bool read_common(reading *r, json key, json v)
     if (i == TIME && n != FY_ABSENT) e->t = n;
     if (i == THREAD && n >= 0 && n <= UINT16_MAX) e->th = (uint16_t)n;
     if (i == LINE && n >= 0 && n <= UINT32_MAX) e->line = (uint32_t)n;
-    if (!ok) blame(r, bare(key), rule_of(types[i]));
+    if (!ok) set_error(r, bare(key), requirement(types[i]));
     return true;
 }
 
@@ -367,8 +366,8 @@ static uint8_t kind_named(fy_bytes name)
     return FY_KIND_unpublished;
 }
 
-/* Of a line whose kind is not known. */
-static line_says no_event(reading *r, json object, fy_bytes kind, char *wrong, size_t room)
+/* For a line of an unknown kind: only the common fields are parsed. */
+static line_says read_unknown_kind(reading *r, json object, fy_bytes kind, char *wrong, size_t room)
 {
     if (!kind.data) snprintf(wrong, room, "an event must be an object with a \"kind\"");
     else
@@ -391,11 +390,11 @@ line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event 
     reading r = {.a = a, .e = e};
     if (!read_text(a, json_member(object, "kind"), &kind)) kind = (fy_bytes){NULL, 0};
     e->kind = kind_named(kind);
-    if (!e->kind) return no_event(&r, object, kind, wrong, room);
-    leave_out(fy_kind_fields(e->kind), (unsigned char *)&e->is);
+    if (!e->kind) return read_unknown_kind(&r, object, kind, wrong, room);
+    set_absent(fy_kind_fields(e->kind), (unsigned char *)&e->is);
     read_object(&r, fy_kind_fields(e->kind), object, (unsigned char *)&e->is);
     for (unsigned i = SEQ; i <= THREAD; i++)
-        if (!(r.common & 1u << i)) blame(&r, named(common[i]), "is missing");
+        if (!(r.common & 1u << i)) set_error(&r, named(common[i]), "is missing");
     if (!r.what) return LINE_EVENT;
     snprintf(wrong, room, "%s: \"%.*s\" %s", fy_kind_name(e->kind), r.name.size < 80 ? (int)r.name.size : 80,
              r.name.data, r.what);

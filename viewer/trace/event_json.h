@@ -1,5 +1,5 @@
-/* event_json.h: events of JSON lines, as the typed ones that a log of slots yields (lib/trace/event_reader.h). The
- * reader of a line is its validator as well: both go by the schema's table, so that a line is gone through once. */
+/* event_json.h: parses JSON lines into typed events, like those of a slot log (lib/trace/event_reader.h). Parsing and
+ * validation are one pass over the line, driven by the schema's table. */
 #ifndef FERRY_EVENT_JSON_H
 #define FERRY_EVENT_JSON_H
 
@@ -7,15 +7,15 @@
 
 typedef enum line_says {
     LINE_NO_JSON,   /* not one well-formed JSON value */
-    LINE_NO_OBJECT, /* another value than an object */
-    LINE_NO_EVENT,  /* without a kind, or of one that this version does not know */
-    LINE_LOOSE,     /* an event that the schema does not allow as it is */
-    LINE_EVENT,     /* as the schema has it */
+    LINE_NO_OBJECT, /* a JSON value, but not an object */
+    LINE_NO_EVENT,  /* no kind, or one that this version does not know */
+    LINE_LOOSE,     /* an event that violates the schema */
+    LINE_EVENT,     /* an event that conforms to the schema */
 } line_says;
 
-/* The event that a line says; its texts and lists go into the arena. What is missing, or is of another type than the
- * schema's, reads as left out: a number as FY_ABSENT, a word as none, a text or list as 0, a seq as (uint64_t)-1.
- * wrong: what is not as the schema has it, in words, from LINE_NO_EVENT on; "" when nothing is. */
+/* Parses a line; strings and lists go into the arena. A field that is missing or of the wrong type reads as absent: a
+ * number as FY_ABSENT, a word as none, a string or list as 0, a seq as (uint64_t)-1. wrong: the first violation, for
+ * the user; "" for LINE_EVENT. */
 line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event *e, char *wrong, size_t room);
 
 #endif

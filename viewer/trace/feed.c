@@ -1,6 +1,5 @@
-/* feed.c: where the lines of a run come from: a slot log, which may still grow, or a saved file of JSON
- * lines, read whole and checked line by line before anyone sees it. A cursor counts lines, which is
- * what `seq` does. Readers in several threads take turns. */
+/* feed.c: the lines of a run. A slot log may still grow, and is read under a lock; a saved file of JSON lines is read
+ * and validated completely when it is opened, and never changes. A cursor equals the `seq` of its line. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +25,7 @@ struct feed {
     fy_log *log; /* NULL: a file, in `text` */
     int fd;
     char *text;
-    size_t *ends; /* where the lines of `text` end, their newlines included */
+    size_t *ends; /* the offset behind each line of `text` and its newline */
     uint64_t count;
     uint8_t last_kind;
     char note[160];
@@ -40,7 +39,7 @@ static feed *feed_new(char *err, size_t room)
         return f;
     }
     free(f);
-    snprintf(err, room, "no lock for a run; close other programs");
+    snprintf(err, room, "cannot create a mutex for a run; close other programs");
     return NULL;
 }
 
@@ -69,22 +68,22 @@ feed *feed_of_log(int fd, char *err, size_t room)
         return NULL;
     }
     if (fy_log_is_truncated(f->log))
-        snprintf(f->note, sizeof f->note, "the file was cut off; this is what is left of it");
+        snprintf(f->note, sizeof f->note, "the file was truncated; the events before that are shown");
     return f;
 }
 
-/* ---- a file: checked once ---- */
+/* ---- opening a file: validated once ---- */
 
-/* A file being read: where its problems are told, and how far the checks have come. */
+/* The state of reading a file. */
 typedef struct reading {
     const char *path;
     char *err;
     size_t room;
     feed *f;
     size_t size, ends_room;
-    event_visit *visit; /* NULL: nobody looks on */
+    event_visit *visit; /* called for each event, or NULL */
     void *user;
-    event_arena *arena; /* of the event that is read */
+    event_arena *arena; /* of the current event */
 } reading;
 
 static bool bad_line(const reading *r, const char *what, const char *fix)
@@ -95,26 +94,26 @@ static bool bad_line(const reading *r, const char *what, const char *fix)
 
 static bool check_first(const reading *r, const fy_event *e)
 {
-    static const char fix[] = "open the file that FERRY_TRACE wrote, whole";
-    if (e->kind != FY_KIND_session) return bad_line(r, "a log begins with a session event, this does not", fix);
+    static const char fix[] = "open the complete file that FERRY_TRACE wrote";
+    if (e->kind != FY_KIND_session) return bad_line(r, "the first event of a log must be a session event", fix);
     int64_t schema = e->is.session.schema;
     if (schema == SCHEMA) return true;
     char what[96];
     snprintf(what, sizeof what, "the schema is version %lld, this ferry reads version %d",
              (long long)(schema == FY_ABSENT ? -1 : schema), SCHEMA);
-    return bad_line(r, what, "open it with the ferry that wrote it, or a newer one");
+    return bad_line(r, what, "open it with the ferry version that wrote it, or a newer one");
 }
 
 static bool check_event(const reading *r, line_says says, const fy_event *e, const char *wrong)
 {
     char what[200];
-    if (says == LINE_NO_JSON) return bad_line(r, wrong, "every line of a log is one JSON object; restore the line");
-    if (says == LINE_NO_OBJECT) return bad_line(r, wrong, "every line of a log is one; restore the line");
+    if (says == LINE_NO_JSON) return bad_line(r, wrong, "each line of a log is one JSON object; restore the line");
+    if (says == LINE_NO_OBJECT) return bad_line(r, wrong, "each line of a log is one; restore the line");
     if (!r->f->count && !check_first(r, e)) return false;
     if (e->seq != r->f->count) {
         snprintf(what, sizeof what, "seq is %lld and should be %llu", (long long)e->seq,
                  (unsigned long long)r->f->count);
-        return bad_line(r, what, "lines are missing, doubled or out of order; open the whole file");
+        return bad_line(r, what, "lines are missing, repeated or out of order; open the complete file");
     }
     if (says == LINE_EVENT) return true;
     return bad_line(r, wrong, "the file was edited or written by another version; record the run again");
@@ -125,7 +124,7 @@ static bool check_line(const reading *r, const char *line, size_t size)
     fy_event e;
     char wrong[200];
     if (size > LONGEST_LINE)
-        return bad_line(r, "the line is longer than 16 MiB", "this is hardly a log of Ferry's; open another file");
+        return bad_line(r, "the line is longer than 16 MiB", "this is probably no log of Ferry; open another file");
     if (!fy_utf8_is_valid(line, size))
         return bad_line(r, "this is not UTF-8 text", "open a file of JSON lines or a log");
     event_arena_empty(r->arena);
@@ -148,14 +147,14 @@ static bool add_line(reading *r, size_t end)
     return true;
 }
 
-/* The last line has no end: a killed program, or a copy that was cut. Keep it if it is whole. */
-static bool add_cut_line(reading *r, size_t from)
+/* The last line has no newline: the program was killed, or the file truncated. A valid line is kept. */
+static bool add_unterminated_line(reading *r, size_t from)
 {
     feed *f = r->f;
     size_t n = r->size - from;
     unsigned long long number = f->count + 1;
     if (f->count && !check_line(r, f->text + from, n)) {
-        snprintf(f->note, sizeof f->note, "line %llu, the last, was cut off and is left out", number);
+        snprintf(f->note, sizeof f->note, "line %llu, the last one, is incomplete and was left out", number);
         r->err[0] = 0;
         return true;
     }
@@ -170,7 +169,7 @@ static bool check_lines(reading *r)
     size_t from = 0;
     while (from < r->size) {
         char *newline = memchr(f->text + from, '\n', r->size - from);
-        if (!newline) return add_cut_line(r, from);
+        if (!newline) return add_unterminated_line(r, from);
         size_t end = (size_t)(newline - f->text) + 1;
         if (!check_line(r, f->text + from, end - 1 - from) || !add_line(r, end)) return false;
         from = end;
@@ -182,7 +181,7 @@ static bool check_lines(reading *r)
 
 static bool read_all(reading *r, int fd, size_t size)
 {
-    r->f->text = memory_realloc(NULL, size + 1, 1, r->path); /* and a newline where the last one is missing */
+    r->f->text = memory_realloc(NULL, size + 1, 1, r->path); /* + 1: for a missing last newline */
     ssize_t n = 1;
     while (r->size < size && n > 0)
         if ((n = pread(fd, r->f->text + r->size, size - r->size, (off_t)r->size)) > 0) r->size += (size_t)n;
@@ -238,7 +237,7 @@ bool feed_each(const char *path, event_visit *visit, void *user, char *note, siz
     return true;
 }
 
-/* ---- reading; what is the file's own never changes and needs no lock ---- */
+/* ---- reading; a file's lines are immutable and need no lock ---- */
 
 static size_t read_lines(const feed *f, uint64_t *cursor, fy_text *out, size_t bytes)
 {

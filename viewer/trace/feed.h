@@ -1,4 +1,6 @@
-/* feed.h: where the lines of a run come from: a slot log, or a saved file of JSON lines. */
+/* feed.h: the JSON lines of a run, read from a slot log that may still grow, or from a saved file.
+ *
+ * A cursor counts lines, starting at 0. Thread-safe, except feed_free. err gets a sentence with the fix. */
 #ifndef FERRY_FEED_H
 #define FERRY_FEED_H
 
@@ -8,18 +10,20 @@
 #include "trace.h"
 
 typedef struct feed feed;
-feed *feed_of_log(int fd, char *err, size_t room);            /* takes the descriptor over */
-feed *feed_of_file(const char *path, char *err, size_t room); /* a .jsonl or a slot log, told by its beginning;
-                                   a bad line is named with its number, what is wrong and the fix */
-void feed_writer_ended(feed *f);
+feed *feed_of_log(int fd, char *err, size_t room); /* takes ownership of the descriptor, also on failure */
+/* A .jsonl file or a slot log, detected by its first bytes. All lines are validated: err names a bad line's number. */
+feed *feed_of_file(const char *path, char *err, size_t room);
+void feed_writer_ended(feed *f); /* the writing process is known to be dead: wait for no more events */
+/* Appends lines from the cursor on, at most so many bytes but at least one line; advances the cursor, returns how many.
+ */
 size_t feed_read(feed *f, uint64_t *cursor, fy_text *out, size_t bytes);
-bool feed_drained(feed *f, uint64_t cursor);
-uint64_t feed_count(feed *f);            /* lines so far */
-bool feed_ended(feed *f);                /* nothing more will come: its writer ended in order or is dead */
-bool feed_is_truncated(feed *f);         /* somebody cut the log's file off: less is there than was written */
-fy_kind feed_last_kind(feed *f);         /* of the last event so far; FY_KIND_unpublished: there is none */
-const char *feed_warning(const feed *f); /* what was left out of a damaged file, in words; NULL: nothing */
-/* Each event of a file, as it is checked, once, in order; note is what feed_warning says. False: as feed_of_file. */
+bool feed_drained(feed *f, uint64_t cursor); /* ended, and the cursor is at the end */
+uint64_t feed_count(feed *f);                /* lines so far */
+bool feed_ended(feed *f);                    /* no more lines will come: the writer exited or died */
+bool feed_is_truncated(feed *f);             /* the log's file was cut off after it was written */
+fy_kind feed_last_kind(feed *f);             /* of the last event so far; FY_KIND_unpublished: none */
+const char *feed_warning(const feed *f);     /* what was left out of a damaged file; NULL: nothing */
+/* Visits each event of a file once, in order, while it is validated; note: as feed_warning. false: as feed_of_file. */
 bool feed_each(const char *path, event_visit *visit, void *user, char *note, size_t note_room, char *err, size_t room);
 void feed_free(feed *f);
 

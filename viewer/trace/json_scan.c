@@ -1,4 +1,4 @@
-/* json_scan.c: from one JSON value to the next. */
+/* json_scan.c: finds values by skipping over them. */
 #include "json_scan.h"
 
 #include <locale.h>
@@ -43,7 +43,7 @@ json json_of(const char *text, size_t size)
     return (json){at, (size_t)(after_value(at, text + size) - at)};
 }
 
-static json take(const char **p, const char *end)
+static json next_value(const char **p, const char *end)
 {
     const char *from = after_blanks(*p, end);
     *p = after_value(from, end);
@@ -54,16 +54,16 @@ bool json_next(json *rest, json *key, json *item)
 {
     if (!rest->size) return false;
     const char *end = rest->at + rest->size, *p = after_blanks(rest->at, end);
-    char opens = p < end ? *p : 0; /* { or [, and a comma later on */
+    char opens = p < end ? *p : 0; /* { or [ at first, then a comma */
     if (opens != '{' && opens != '[' && opens != ',') return false;
     p = after_blanks(p + 1, end);
     if (p == end || *p == '}' || *p == ']') return false;
-    *item = take(&p, end);
+    *item = next_value(&p, end);
     const char *colon = after_blanks(p, end);
     if (colon < end && *colon == ':') {
         if (key) *key = *item;
         p = colon + 1;
-        *item = take(&p, end);
+        *item = next_value(&p, end);
     }
     *rest = (json){p, (size_t)(end - p)};
     return true;
@@ -112,7 +112,7 @@ static size_t put_utf8(char *to, uint32_t c)
     return n;
 }
 
-/* The character of a \uXXXX at *p, or of two that are one; 0xffffffff: of half a pair. */
+/* The code point of the \uXXXX or surrogate pair at *p; UINT32_MAX: an unpaired surrogate. */
 static uint32_t unicode(const char **p, const char *end)
 {
     uint32_t c = hex4(*p + 2);
@@ -126,7 +126,7 @@ static uint32_t unicode(const char **p, const char *end)
 
 bool json_unescape(json string, char *to, size_t *size)
 {
-    static const char names[] = "bfnrt", are[] = "\b\f\n\r\t";
+    static const char letters[] = "bfnrt", controls[] = "\b\f\n\r\t";
     const char *p = string.at + 1, *end = string.at + string.size - 1;
     char *at = to;
     while (p < end) {
@@ -137,8 +137,8 @@ bool json_unescape(json string, char *to, size_t *size)
             if (c == UINT32_MAX) return false;
             at += put_utf8(at, c);
         } else {
-            const char *named = strchr(names, p[1]);
-            *at++ = named ? are[named - names] : p[1];
+            const char *letter = strchr(letters, p[1]);
+            *at++ = letter ? controls[letter - letters] : p[1];
             p += 2;
         }
     }
@@ -148,7 +148,7 @@ bool json_unescape(json string, char *to, size_t *size)
 
 /* ---- numbers ---- */
 
-/* strtod wants an end, and the decimal point of the locale. */
+/* strtod needs a terminated string, and the decimal point of the locale. */
 static double real(json number)
 {
     char text[400];
@@ -169,5 +169,5 @@ double json_number(json number)
         if (number.at[i] < '0' || number.at[i] > '9') return real(number);
         n = 10 * n + (number.at[i] - '0');
     }
-    return *number.at != '-' ? (double)n : -(double)n; /* -0 is a number, too */
+    return *number.at != '-' ? (double)n : -(double)n; /* keeps -0 */
 }

@@ -1,5 +1,5 @@
-/* trace.c: runs read whole. A trace is whole, or it is refused or says that it is not: the i-th event is the one with
- * seq i, so that nobody judges half a run. Empty lines are skipped. */
+/* trace.c: reads complete runs. Lines must have consecutive seqs from 0, so that no incomplete run is graded unnoticed.
+ * Empty lines are skipped. */
 #include "trace.h"
 
 #include <stdio.h>
@@ -19,9 +19,9 @@ void trace_free(trace *t)
     *t = (trace){0};
 }
 
-/* ---- one event more ---- */
+/* ---- adding an event ---- */
 
-static fy_ref kept(trace *t, const fy_event *e, fy_ref ref)
+static fy_ref copy_ref(trace *t, const fy_event *e, fy_ref ref)
 {
     fy_bytes bytes = fy_event_bytes(e, ref);
     return ref ? event_arena_put(t->arena, bytes.data, bytes.size) : 0;
@@ -38,14 +38,14 @@ void trace_add(trace *t, const fy_event *e)
     fy_event *to = &t->events[t->count++];
     *to = *e;
     to->log = event_arena_log(t->arena);
-    to->file = kept(t, e, e->file);
-    to->fn = kept(t, e, e->fn);
+    to->file = copy_ref(t, e, e->file);
+    to->fn = copy_ref(t, e, e->fn);
     for (const fy_field *f = fy_kind_fields(e->kind); f && f->name; f++) {
         unsigned char *at = (unsigned char *)&to->is + f->offset;
         fy_ref ref;
         if (!fy_type_refers(f->type)) continue;
         memcpy(&ref, at, sizeof ref);
-        ref = kept(t, e, ref);
+        ref = copy_ref(t, e, ref);
         memcpy(at, &ref, sizeof ref);
     }
 }
@@ -59,7 +59,7 @@ void trace_of_log(trace *t, fy_log *log)
 
 /* ---- lines ---- */
 
-/* The next line from *p on that is not empty: where it begins, NULL at the end. *number counts all lines. */
+/* The next nonempty line from *p on; NULL at the end. *number counts all lines. */
 static const char *next_line(const char **p, const char *end, size_t *length, int *number)
 {
     while (*p < end) {
@@ -80,35 +80,35 @@ static bool refuse(char *err, size_t room, int number, const char *what, const c
     return false;
 }
 
-/* An event has a kind and the next seq; seq -1: any. */
+/* Parses a line, which must have a known kind and this seq; seq -1: any. */
 static bool read_line(event_arena *a, const char *line, size_t size, int number, int64_t seq, fy_event *e, char *err,
                       size_t room)
 {
-    static const char foreign[] = "open a log that Ferry wrote and nobody edited";
+    static const char unedited[] = "open a log as Ferry wrote it, unedited";
     char wrong[200], what[256];
     line_says says = event_of_line(a, line, size, e, wrong, sizeof wrong);
     if (says == LINE_NO_JSON)
         return refuse(err, room, number, "is not JSON",
-                      "it may be cut short: save the run again, or remove the line if it is the last");
-    if (says == LINE_NO_OBJECT) return refuse(err, room, number, "is not a JSON object", foreign);
+                      "it may be truncated: save the run again, or remove the line if it is the last");
+    if (says == LINE_NO_OBJECT) return refuse(err, room, number, "is not a JSON object", unedited);
     if (says == LINE_NO_EVENT) {
-        snprintf(what, sizeof what, "has no \"kind\" that this ferry knows: %s", wrong);
-        return refuse(err, room, number, what, "open it with the ferry that wrote it");
+        snprintf(what, sizeof what, "has no \"kind\" that this version of ferry knows: %s", wrong);
+        return refuse(err, room, number, what, "open it with the version that wrote it");
     }
-    if ((int64_t)e->seq < 0) return refuse(err, room, number, "has no \"seq\"", foreign);
+    if ((int64_t)e->seq < 0) return refuse(err, room, number, "has no \"seq\"", unedited);
     if (seq < 0 || (int64_t)e->seq == seq) return true;
-    return refuse(err, room, number, "does not follow the line before: its \"seq\" is not the next number", foreign);
+    return refuse(err, room, number, "does not follow the line before: its \"seq\" is not the next number", unedited);
 }
 
-/* The first line has this seq, or any: -1. enough: stop when it is true; NULL: at the end. */
-static bool each(const char *lines, size_t size, int64_t seq, const bool *enough, event_visit *visit, void *user,
-                 char *err, size_t room)
+/* seq: of the first line; -1: any. stop: checked before each line; NULL: never. */
+static bool visit_lines(const char *lines, size_t size, int64_t seq, const bool *stop, event_visit *visit, void *user,
+                        char *err, size_t room)
 {
     const char *p = lines, *line;
     int number = 0;
     bool ok = true;
     event_arena *arena = event_arena_make(false);
-    for (size_t length; size && (line = next_line(&p, lines + size, &length, &number)) && !(enough && *enough);) {
+    for (size_t length; size && (line = next_line(&p, lines + size, &length, &number)) && !(stop && *stop);) {
         fy_event e;
         event_arena_empty(arena);
         if (!(ok = read_line(arena, line, length, number, seq, &e, err, room))) break;
@@ -121,15 +121,15 @@ static bool each(const char *lines, size_t size, int64_t seq, const bool *enough
 
 bool trace_each(const char *lines, size_t size, event_visit *visit, void *user, char *err, size_t room)
 {
-    return each(lines, size, -1, NULL, visit, user, err, room);
+    return visit_lines(lines, size, -1, NULL, visit, user, err, room);
 }
 
-static void add(void *t, const fy_event *e) { trace_add(t, e); }
+static void add_event(void *t, const fy_event *e) { trace_add(t, e); }
 
 bool trace_of_lines(trace *t, const char *lines, size_t size, char *err, size_t room)
 {
     trace_begin(t);
-    bool ok = each(lines, size, 0, &t->over, add, t, err, room);
+    bool ok = visit_lines(lines, size, 0, &t->over, add_event, t, err, room);
     if (!ok) trace_free(t);
     return ok;
 }

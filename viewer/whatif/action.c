@@ -1,5 +1,4 @@
-/* action.c: events of a log, read as what a program did. A copy or an op is told in several lines, which belong
- * together here. */
+/* action.c: reads actions from a log's events. A copy or an op has several events, which are combined here. */
 #include "action.h"
 #include "device.h"
 #include "event.h"
@@ -8,11 +7,11 @@
 
 int action_card(uint8_t device) { return device < REPLAY_CARDS ? device : 0; }
 
-/* What a log may say and what makes sense are two things: numbers that add up without running over, or -1. */
+/* Untrusted numbers: those whose sums cannot overflow, else -1. */
 static int64_t amount_of(int64_t n) { return n >= 0 && n <= (int64_t)1 << 53 ? n : -1; }
 static int stream_of(int64_t n) { return n < 0 ? -1 : n < INT_MAX ? (int)n : INT_MAX; }
 
-/* The complete of a copy or an op stands a line or two behind it. */
+/* The complete event of a copy or an op follows within a few events. */
 static void read_complete(const trace *t, int i, uint32_t id, action *a)
 {
     for (int j = i + 1; j < t->count && j < i + 8; j++) {
@@ -20,12 +19,12 @@ static void read_complete(const trace *t, int i, uint32_t id, action *a)
         if (t->events[j].kind != FY_KIND_complete || is->id != id) continue;
         a->start = is->start;
         a->end = is->end;
-        if (a->deed == RUN && a->held == 0 && a->start == a->end && is->overhead == 0) a->deed = NOTHING;
+        if (a->kind == OP && a->held == 0 && a->start == a->end && is->overhead == 0) a->kind = NOTHING;
         return;
     }
 }
 
-/* A copy home that was waited for is two: the wait for the card's earlier work has an event of its own. */
+/* A blocking copy to the host first waits for the card's earlier work; that wait has a sync event of its own. */
 static int64_t waited_before(const trace *t, int i)
 {
     for (int j = i + 1; j < t->count && j < i + 8; j++) {
@@ -39,9 +38,9 @@ static void read_copy(const trace *t, int i, action *a)
 {
     const fy_ev_copy *is = &t->events[i].is.copy;
     int from = action_card(is->src.device), to = action_card(is->dst.device);
-    a->deed = !from && !to ? HOST : from && to && from != to ? ACROSS : COPY;
+    a->kind = !from && !to ? HOST : from && to && from != to ? PEER_COPY : COPY;
     a->card = from ? from : to;
-    a->other = to;
+    a->peer_card = to;
     a->stream = stream_of(is->stream);
     a->bytes = amount_of(is->bytes);
     a->held = amount_of(is->held) + waited_before(t, i);
@@ -54,14 +53,14 @@ static void read_copy(const trace *t, int i, action *a)
                                                  : FY_WORD_p2p,
                              .pinned = is->src.mem == FY_WORD_pinned || is->dst.mem == FY_WORD_pinned,
                              .async = is->async};
-    if (a->deed != HOST) read_complete(t, i, is->id, a);
+    if (a->kind != HOST) read_complete(t, i, is->id, a);
 }
 
 static void read_op(const trace *t, int i, action *a)
 {
     const fy_ev_op *is = &t->events[i].is.op;
     a->card = action_card(is->device);
-    a->deed = a->card ? RUN : HOST;
+    a->kind = a->card ? OP : HOST;
     a->stream = stream_of(is->stream);
     a->bytes = amount_of(is->bytes);
     a->flops = amount_of(is->flops);
@@ -69,7 +68,7 @@ static void read_op(const trace *t, int i, action *a)
     if (a->card) read_complete(t, i, is->id, a);
 }
 
-/* A segment_free does not say of which kind it was: its segment does. */
+/* A segment_free does not name its memory kind: the segment event does. */
 static fy_word segment_mem(const trace *t, int i)
 {
     uint64_t addr = t->events[i].is.segment_free.addr;
@@ -81,20 +80,20 @@ static fy_word segment_mem(const trace *t, int i)
     return FY_WORD_device;
 }
 
-/* Page-locked memory is the host's; a card locks it. */
-static void read_segment(action *a, deed does, uint8_t device, fy_word mem, int64_t bytes, int64_t held)
+/* Page-locked memory has no device in the log; its time is modelled on the first card. */
+static void read_segment(action *a, action_kind kind, uint8_t device, fy_word mem, int64_t bytes, int64_t held)
 {
-    a->deed = does;
+    a->kind = kind;
     a->card = action_card(device) ? action_card(device) : 1;
     a->mem = mem == FY_WORD_pinned ? FY_WORD_pinned : FY_WORD_device;
     a->bytes = amount_of(bytes);
     a->held = amount_of(held);
 }
 
-/* A call about a card, a stream of it or an event. Who waits or asks without a card means an event never recorded. */
-static void read_call(action *a, deed does, uint8_t device, int64_t stream, uint32_t event)
+/* A call on a card, a stream or an event. A sync or query without a device is one of an event never recorded. */
+static void read_call(action *a, action_kind kind, uint8_t device, int64_t stream, uint32_t event)
 {
-    a->deed = device == FY_NO_DEVICE && (does == WAIT || does == ASK) ? NOTHING : does;
+    a->kind = device == FY_NO_DEVICE && (kind == SYNC || kind == QUERY) ? NOTHING : kind;
     a->card = action_card(device);
     a->stream = stream_of(stream);
     a->event = event;
@@ -103,22 +102,22 @@ static void read_call(action *a, deed does, uint8_t device, int64_t stream, uint
 action action_read(const trace *t, int i)
 {
     const fy_event *e = &t->events[i];
-    action a = {.deed = NOTHING, .start = -1, .end = -1, .stream = -1, .held = -1};
+    action a = {.kind = NOTHING, .start = -1, .end = -1, .stream = -1, .held = -1};
     switch (e->kind) {
     case FY_KIND_copy: read_copy(t, i, &a); break;
     case FY_KIND_op: read_op(t, i, &a); break;
-#define SEGMENT(deed, is, mem) read_segment(&a, deed, is.device, mem, is.bytes, is.held)
-    case FY_KIND_segment: SEGMENT(TAKE, e->is.segment, (fy_word)e->is.segment.mem); break;
-    case FY_KIND_segment_free: SEGMENT(GIVE, e->is.segment_free, segment_mem(t, i)); break;
+#define SEGMENT(kind, is, mem) read_segment(&a, kind, is.device, mem, is.bytes, is.held)
+    case FY_KIND_segment: SEGMENT(SEGMENT_ALLOC, e->is.segment, (fy_word)e->is.segment.mem); break;
+    case FY_KIND_segment_free: SEGMENT(SEGMENT_FREE, e->is.segment_free, segment_mem(t, i)); break;
 #undef SEGMENT
-#define CALL(deed, is) read_call(&a, deed, is.device, is.stream, is.event)
-    case FY_KIND_event_record: CALL(RECORD, e->is.event_record); break;
-    case FY_KIND_event_wait: CALL(STREAM_WAITS, e->is.event_wait); break;
-    case FY_KIND_query: CALL(ASK, e->is.query); break;
+#define CALL(kind, is) read_call(&a, kind, is.device, is.stream, is.event)
+    case FY_KIND_event_record: CALL(EVENT_RECORD, e->is.event_record); break;
+    case FY_KIND_event_wait: CALL(STREAM_WAIT, e->is.event_wait); break;
+    case FY_KIND_query: CALL(QUERY, e->is.query); break;
     case FY_KIND_sync:
-        CALL(WAIT, e->is.sync);
+        CALL(SYNC, e->is.sync);
         a.held = amount_of(e->is.sync.held);
-        if (e->is.sync.scope == FY_WORD_copy) a.deed = NOTHING; /* part of the copy */
+        if (e->is.sync.scope == FY_WORD_copy) a.kind = NOTHING; /* counted with the copy */
         break;
 #undef CALL
     default: break;

@@ -1,4 +1,4 @@
-/* action.h: what an event of a log says a program did, for replay.c. */
+/* action.h: what the program did, read from an event of a log, for replay.c. */
 #ifndef FERRY_ACTION_H
 #define FERRY_ACTION_H
 
@@ -6,21 +6,32 @@
 #include "event.h"
 #include "replay.h"
 
-typedef enum deed { NOTHING, HOST, COPY, ACROSS, RUN, TAKE, GIVE, RECORD, STREAM_WAITS, WAIT, ASK } deed;
+typedef enum action_kind {
+    NOTHING,
+    HOST, /* an op or a copy within host memory */
+    COPY,
+    PEER_COPY,
+    OP,
+    SEGMENT_ALLOC,
+    SEGMENT_FREE,
+    EVENT_RECORD,
+    STREAM_WAIT,
+    SYNC,
+    QUERY
+} action_kind;
 
-/* One event, read. */
 typedef struct action {
-    deed deed;
-    int card, other, stream; /* stream -1: all */
+    action_kind kind;
+    int card, peer_card, stream; /* stream -1: all */
     int64_t bytes, flops, event;
     fy_word mem;
     fy_copy_work copy;
     bool peer;
-    int64_t held;       /* by the log; -1: a call's overhead */
-    int64_t start, end; /* -1: the log does not say */
+    int64_t held;       /* ns that the host was blocked, by the log; -1: a call's overhead */
+    int64_t start, end; /* ns; -1: not in the log */
 } action;
 
-int action_card(uint8_t device); /* of an event: 1 cuda:0 ...; 0: the host, or no device */
+int action_card(uint8_t device); /* 1: cuda:0 ...; 0: the host, or no device */
 action action_read(const trace *t, int i);
 
 #endif

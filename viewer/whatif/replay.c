@@ -1,6 +1,6 @@
-/* replay.c: a log's program through the timetable once more, in two worlds at a time: as it was logged, and as it
- * would have been. The first is held against the log at every step, so that nothing is said of a log whose times
- * do not follow from its figures. What the host did between calls to a card takes as long in both. */
+/* replay.c: replays a log's program on the timing model, twice in lockstep: as logged, and with changes. The first is
+ * compared with the log at every step: a log that its own card parameters do not reproduce is rejected. Host time
+ * between calls to a card is the same in both. */
 #include "device.h"
 #include "event.h"
 #include "replay.h"
@@ -17,35 +17,35 @@
 #include "record_fields.h"
 #include "action.h"
 
-typedef struct world {
-    fy_timing *card[REPLAY_CARDS]; /* by number; 0 is the host and has none */
+typedef struct timeline {
+    fy_timing *card[REPLAY_CARDS]; /* 1: cuda:0 ...; [0], the host, is unused */
     int64_t now;
-    int64_t *reached; /* by event: when its stream gets there; -1: never recorded */
+    int64_t *reached; /* by event id: when its stream reaches it, in ns; -1: never recorded */
     ledger ledger;
-} world;
+} timeline;
 
-typedef struct player {
+typedef struct replayer {
     const trace *t;
     const replay_plan *plan;
-    world own, other;
+    timeline logged, changed;
     int cards;
     int64_t thread, chunk; /* the smallest staging buffer */
     char *err;
     size_t room;
-} player;
+} replayer;
 
-/* Beyond these a log is nonsense, and times would not fit. */
+/* Larger values are rejected: sums of times would overflow. */
 static const int64_t most_amount = 1000000000000000, most_time = (int64_t)1 << 60, most_chunks = 10000000;
 
-static bool refuse(player *p, const fy_event *e, const char *what)
+static bool refuse(replayer *p, const fy_event *e, const char *what)
 {
     snprintf(p->err, p->room, "event %lld (%s) %s", (long long)e->seq, fy_kind_name(e->kind), what);
     return false;
 }
 
-/* ---- doing ---- */
+/* ---- performing an action ---- */
 
-static int way_of(fy_word dir)
+static int direction_of(fy_word dir)
 {
     return dir == FY_WORD_h2d   ? REPLAY_H2D
            : dir == FY_WORD_d2h ? REPLAY_D2H
@@ -55,23 +55,23 @@ static int way_of(fy_word dir)
 
 static void note_copy(ledger *l, const fy_copy_work *w)
 {
-    int way = way_of(w->dir);
-    l->copies[way]++;
-    l->bytes[way] += (int64_t)w->bytes;
-    l->wire[way] += w->time.wire;
+    int direction = direction_of(w->dir);
+    l->copies[direction]++;
+    l->bytes[direction] += (int64_t)w->bytes;
+    l->wire[direction] += w->time.wire;
     l->staging += w->time.staging;
 }
 
-static fy_time copy(world *w, const action *a)
+static fy_time copy(timeline *w, const action *a)
 {
     fy_copy_work c = a->copy;
-    if (a->deed == ACROSS) fy_timing_copy_peer(w->card[a->card], w->card[a->other], w->now, a->peer, &c);
+    if (a->kind == PEER_COPY) fy_timing_copy_peer(w->card[a->card], w->card[a->peer_card], w->now, a->peer, &c);
     else fy_timing_copy(w->card[a->card], w->now, &c);
     note_copy(&w->ledger, &c);
     return c.time;
 }
 
-static fy_time run(world *w, const action *a)
+static fy_time run(timeline *w, const action *a)
 {
     fy_time t;
     fy_timing_run(w->card[a->card], w->now, a->stream, a->flops, a->bytes, &t);
@@ -80,19 +80,19 @@ static fy_time run(world *w, const action *a)
     return t;
 }
 
-static fy_time call(world *w, const action *a)
+static fy_time call(timeline *w, const action *a)
 {
     fy_time t;
     fy_timing *card = w->card[a->card];
     fy_timing_call(card, w->now, &t);
     int64_t after = w->now + t.held, tail = fy_timing_tail(card, a->stream < 0 ? 0 : a->stream);
-    if (a->deed == RECORD) w->reached[a->event] = tail > after ? tail : after;
-    if (a->deed == STREAM_WAITS) fy_timing_stream_wait(card, a->stream, w->reached[a->event]);
-    if (a->deed == ASK) w->ledger.queries++;
+    if (a->kind == EVENT_RECORD) w->reached[a->event] = tail > after ? tail : after;
+    if (a->kind == STREAM_WAIT) fy_timing_stream_wait(card, a->stream, w->reached[a->event]);
+    if (a->kind == QUERY) w->ledger.queries++;
     return t;
 }
 
-static fy_time wait(world *w, const action *a)
+static fy_time wait(timeline *w, const action *a)
 {
     fy_time t;
     fy_timing *card = w->card[a->card];
@@ -102,15 +102,15 @@ static fy_time wait(world *w, const action *a)
     return t;
 }
 
-static fy_time perform(world *w, const action *a)
+static fy_time perform(timeline *w, const action *a)
 {
     fy_time t = {.start = w->now, .end = w->now};
     fy_timing *card = w->card[a->card];
-    if (a->deed == COPY || a->deed == ACROSS) t = copy(w, a);
-    else if (a->deed == RUN) t = run(w, a);
-    else if (a->deed == WAIT) t = wait(w, a);
-    else if (a->deed == TAKE) fy_timing_alloc(card, w->now, a->bytes, a->mem, &t);
-    else if (a->deed == GIVE) fy_timing_release(card, w->now, a->bytes, a->mem, &t);
+    if (a->kind == COPY || a->kind == PEER_COPY) t = copy(w, a);
+    else if (a->kind == OP) t = run(w, a);
+    else if (a->kind == SYNC) t = wait(w, a);
+    else if (a->kind == SEGMENT_ALLOC) fy_timing_alloc(card, w->now, a->bytes, a->mem, &t);
+    else if (a->kind == SEGMENT_FREE) fy_timing_release(card, w->now, a->bytes, a->mem, &t);
     else t = call(w, a);
     w->now += t.held;
     w->ledger.held += t.held;
@@ -118,90 +118,93 @@ static fy_time perform(world *w, const action *a)
     return t;
 }
 
-/* What is to be otherwise. Memory of Ferry's own, for an item or a print, is no storage: it stays pageable; and a
- * copy home stays one that waits, since the program goes on to read what it brought. */
-static action otherwise(const replay_plan *plan, const fy_event *e, action a)
+/* The action with the plan's changes. Ferry's own buffers, for an item or a print, have no storage and stay pageable;
+ * copies to the host stay blocking, since the program reads the result next. */
+static action apply_plan(const replay_plan *plan, const fy_event *e, action a)
 {
-    if (a.deed == COPY && plan->pinned && e->is.copy.src.storage && e->is.copy.dst.storage) a.copy.pinned = true;
-    if (a.deed == COPY && plan->async && a.copy.dir == FY_WORD_h2d) a.copy.async = true;
+    if (a.kind == COPY && plan->pinned && e->is.copy.src.storage && e->is.copy.dst.storage) a.copy.pinned = true;
+    if (a.kind == COPY && plan->async && a.copy.dir == FY_WORD_h2d) a.copy.async = true;
     if (plan->peer_on) a.peer = true;
     if (plan->peer_off) a.peer = false;
     return a;
 }
 
-/* ---- the two worlds, step by step ---- */
+/* ---- both timelines, step by step ---- */
 
-static void pass(player *p, int64_t ns)
+static void advance(replayer *p, int64_t ns)
 {
-    p->own.now += ns;
-    p->other.now += ns;
+    p->logged.now += ns;
+    p->changed.now += ns;
 }
 
 static int64_t time_of(const fy_event *e) { return e->t < 0 || e->t > most_time ? -1 : e->t; }
 
-/* The host's time until `begin`, of which the log tells nothing. */
-static bool reach(player *p, const fy_event *e, int64_t begin)
+/* Advances to `begin`: host time that has no event. */
+static bool advance_to(replayer *p, const fy_event *e, int64_t begin)
 {
-    int64_t gap = begin - p->own.now;
-    if (gap < 0) return refuse(p, e, "begins before the call before it has ended; is the log edited?");
-    pass(p, gap);
-    p->own.ledger.untold += gap;
-    p->other.ledger.untold += gap;
+    int64_t gap = begin - p->logged.now;
+    if (gap < 0) return refuse(p, e, "starts before the previous call has ended; was the log edited?");
+    advance(p, gap);
+    p->logged.ledger.untold += gap;
+    p->changed.ledger.untold += gap;
     return true;
 }
 
-static bool can_be_done(player *p, const fy_event *e, const action *a)
+static bool is_valid(replayer *p, const fy_event *e, const action *a)
 {
-    bool card = a->card > 0 && a->card <= p->cards && (a->deed != ACROSS || (a->other > 0 && a->other <= p->cards));
+    bool card =
+        a->card > 0 && a->card <= p->cards && (a->kind != PEER_COPY || (a->peer_card > 0 && a->peer_card <= p->cards));
     bool needs_stream =
-        a->deed == COPY || a->deed == ACROSS || a->deed == RUN || a->deed == RECORD || a->deed == STREAM_WAITS;
-    bool all_right = card && a->stream < FY_STREAMS && (a->stream >= 0 || !needs_stream);
-    if (a->deed == COPY || a->deed == ACROSS || a->deed == RUN || a->deed == TAKE || a->deed == GIVE)
-        all_right = all_right && a->bytes >= 0 && a->bytes <= most_amount && a->held >= 0;
-    if (a->deed == COPY || a->deed == ACROSS) all_right = all_right && a->bytes / p->chunk <= most_chunks;
-    if (a->deed == RUN) all_right = all_right && a->flops >= 0 && a->flops <= most_amount;
-    if (a->deed == RECORD || a->deed == STREAM_WAITS) all_right = all_right && a->event > 0;
-    if (!all_right) return refuse(p, e, "lacks a field, or names an unknown card or stream");
+        a->kind == COPY || a->kind == PEER_COPY || a->kind == OP || a->kind == EVENT_RECORD || a->kind == STREAM_WAIT;
+    bool valid = card && a->stream < FY_STREAMS && (a->stream >= 0 || !needs_stream);
+    if (a->kind == COPY || a->kind == PEER_COPY || a->kind == OP || a->kind == SEGMENT_ALLOC || a->kind == SEGMENT_FREE)
+        valid = valid && a->bytes >= 0 && a->bytes <= most_amount && a->held >= 0;
+    if (a->kind == COPY || a->kind == PEER_COPY) valid = valid && a->bytes / p->chunk <= most_chunks;
+    if (a->kind == OP) valid = valid && a->flops >= 0 && a->flops <= most_amount;
+    if (a->kind == EVENT_RECORD || a->kind == STREAM_WAIT) valid = valid && a->event > 0;
+    if (!valid) return refuse(p, e, "lacks a field, or has an unknown card or stream");
     if (p->thread >= 0 && e->th != p->thread)
-        return refuse(p, e, "comes from a second thread: what waited for what among threads is not in the log");
+        return refuse(p, e, "comes from a second thread: the log does not record how threads wait for each other");
     p->thread = e->th;
     return true;
 }
 
-/* Is the event an order without effect: of an event that was never recorded? */
-static bool is_idle(const player *p, const action *a)
+/* Nothing to do, or a wait for an event that was never recorded, which has no effect. */
+static bool has_no_effect(const replayer *p, const action *a)
 {
-    bool by_event = a->deed == STREAM_WAITS || (a->deed == WAIT && a->event > 0);
-    return a->deed == NOTHING || (by_event && a->event > 0 && p->own.reached[a->event] < 0);
+    bool by_event = a->kind == STREAM_WAIT || (a->kind == SYNC && a->event > 0);
+    return a->kind == NOTHING || (by_event && a->event > 0 && p->logged.reached[a->event] < 0);
 }
 
-static bool step(player *p, int i)
+static bool step(replayer *p, int i)
 {
     const fy_event *e = &p->t->events[i];
     action a = action_read(p->t, i), b;
     int64_t t = time_of(e);
-    if (is_idle(p, &a)) return true;
-    if (a.deed == HOST) {
-        if (!reach(p, e, t - a.held)) return false;
-        pass(p, a.held);
-        p->own.ledger.own += a.held;
-        p->other.ledger.own += a.held;
+    if (has_no_effect(p, &a)) return true;
+    if (a.kind == HOST) {
+        if (!advance_to(p, e, t - a.held)) return false;
+        advance(p, a.held);
+        p->logged.ledger.own += a.held;
+        p->changed.ledger.own += a.held;
         return true;
     }
-    if (!can_be_done(p, e, &a)) return false;
+    if (!is_valid(p, e, &a)) return false;
     fy_time cost;
-    fy_timing_call(p->own.card[a.card], 0, &cost);
-    if (!reach(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
-    b = otherwise(p->plan, e, a);
-    fy_time got = perform(&p->own, &a);
-    perform(&p->other, &b);
-    if (p->other.now > most_time || fy_timing_tail(p->other.card[a.card], -1) > most_time)
-        return refuse(p, e, "would take longer than can be told");
-    bool same = p->own.now == t && (a.start < 0 || (a.start == got.start && a.end == got.end));
-    return same || refuse(p, e, "took another time than the log's own figures give; it was made by another version");
+    fy_timing_call(p->logged.card[a.card], 0, &cost);
+    if (!advance_to(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
+    b = apply_plan(p->plan, e, a);
+    fy_time got = perform(&p->logged, &a);
+    perform(&p->changed, &b);
+    if (p->changed.now > most_time || fy_timing_tail(p->changed.card[a.card], -1) > most_time)
+        return refuse(p, e, "would end later than the model can represent (36 years)");
+    bool same = p->logged.now == t && (a.start < 0 || (a.start == got.start && a.end == got.end));
+    return same || refuse(p, e,
+                          "has another time than the log's card parameters give: the log was edited, or recorded by "
+                          "another version");
 }
 
-/* ---- the figures ---- */
+/* ---- card parameters ---- */
 
 static const char *text_of(json v, char text[64])
 {
@@ -209,7 +212,7 @@ static const char *text_of(json v, char text[64])
     return text;
 }
 
-static bool read_figures(player *p, json device, fy_card *card)
+static bool read_params(replayer *p, json device, fy_card *card)
 {
     char name[64];
     json model = json_member(device, "model");
@@ -219,8 +222,7 @@ static bool read_figures(player *p, json device, fy_card *card)
         double said = json_is_number(figure) ? json_number(figure) : -1;
         int64_t value = said >= 0 && said <= (double)most_time ? (int64_t)said : -1;
         if (value > f->most || (value < f->least && (value != 0 || f->unit == FY_UNIT_BYTES))) {
-            snprintf(p->err, p->room,
-                     "the session does not say %s's %s, or nothing that can be: make the log again with this version",
+            snprintf(p->err, p->room, "the session event has no valid %s.%s: record the log again with this version",
                      text_of(json_member(device, "name"), name), f->name);
             return false;
         }
@@ -229,34 +231,36 @@ static bool read_figures(player *p, json device, fy_card *card)
     return true;
 }
 
-static bool open_card(player *p, json device)
+static bool open_card(replayer *p, json device)
 {
     fy_card own, other;
     char name[64];
     text_of(json_member(device, "name"), name);
     int n = strncmp(name, "cuda:", 5) ? 0 : atoi(name + 5) + 1;
     if (n <= 0 || n >= REPLAY_CARDS) return true;
-    if (n != ++p->cards) return snprintf(p->err, p->room, "the session's devices are out of order"), false;
+    if (n != ++p->cards)
+        return snprintf(p->err, p->room, "the session event lists its devices out of order; open an unedited log"),
+               false;
     if (!json_is(json_member(device, "kind"), "sim"))
-        return snprintf(p->err, p->room, "%s is no simulated card", name), false;
-    if (!read_figures(p, device, &own)) return false;
+        return snprintf(p->err, p->room, "%s is not a simulated card; record the log with FERRY_GPU=sim", name), false;
+    if (!read_params(p, device, &own)) return false;
     other = p->plan->card ? *p->plan->card : own;
     if (p->chunk == 0 || own.staging_chunk < p->chunk) p->chunk = own.staging_chunk;
     if (p->plan->bus) other.bus_bandwidth = (double)p->plan->bus;
-    p->own.card[n] = fy_timing_make(&own);
-    p->other.card[n] = fy_timing_make(&other);
-    if (!p->own.card[n] || !p->other.card[n]) memory_fail("a replay");
+    p->logged.card[n] = fy_timing_make(&own);
+    p->changed.card[n] = fy_timing_make(&other);
+    if (!p->logged.card[n] || !p->changed.card[n]) memory_fail("a replay");
     return true;
 }
 
-static bool open_cards(player *p)
+static bool open_cards(replayer *p)
 {
     const fy_event *session = p->t->events;
     if (!p->t->count || session->kind != FY_KIND_session)
-        return snprintf(p->err, p->room, "it does not begin with a session; open a log that Ferry wrote"), false;
+        return snprintf(p->err, p->room, "it does not begin with a session event; open a log that Ferry wrote"), false;
     if (session->is.session.clock != FY_WORD_model) {
         snprintf(p->err, p->room,
-                 "its times were measured on a real card: the model cannot work them out again; make "
+                 "its times were measured on a real card, and the model cannot reproduce them; record "
                  "the log with FERRY_GPU=sim");
         return false;
     }
@@ -267,7 +271,7 @@ static bool open_cards(player *p)
     return true;
 }
 
-static bool make_events(player *p)
+static bool make_events(replayer *p)
 {
     int64_t last = 0;
     for (int i = 0; i < p->t->count; i++) {
@@ -275,13 +279,13 @@ static bool make_events(player *p)
         if (a.event > last) last = a.event;
     }
     if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event id is out of range"), false;
-    p->own.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
-    p->other.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
-    for (int64_t i = 0; i <= last; i++) p->own.reached[i] = p->other.reached[i] = -1;
+    p->logged.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
+    p->changed.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
+    for (int64_t i = 0; i <= last; i++) p->logged.reached[i] = p->changed.reached[i] = -1;
     return true;
 }
 
-static void close_world(world *w)
+static void close_world(timeline *w)
 {
     w->ledger.total = w->now;
     for (int i = 1; i < REPLAY_CARDS; i++) {
@@ -294,13 +298,13 @@ static void close_world(world *w)
 
 bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *other, char *err, size_t room)
 {
-    player p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
+    replayer p = {.t = t, .plan = plan, .thread = -1, .err = err, .room = room};
     bool ok = open_cards(&p) && make_events(&p);
     for (int i = 0; ok && i < t->count; i++) ok = step(&p, i);
-    if (ok && t->count) ok = reach(&p, &t->events[t->count - 1], time_of(&t->events[t->count - 1]));
-    close_world(&p.own);
-    close_world(&p.other);
-    *logged = p.own.ledger;
-    *other = p.other.ledger;
+    if (ok && t->count) ok = advance_to(&p, &t->events[t->count - 1], time_of(&t->events[t->count - 1]));
+    close_world(&p.logged);
+    close_world(&p.changed);
+    *logged = p.logged.ledger;
+    *other = p.changed.ledger;
     return ok;
 }
