@@ -1,79 +1,79 @@
-/* ferry_index.h: parts of a tensor, elements by their index, and order. Included by ferry.h.
+/* ferry_index.h: parts of a tensor, indexing, sorting. Included by ferry.h.
  *
- * An index is an int64 tensor; fy_index_select and fy_embedding take int32 as well, which is converted. It counts
- * from 0 and lives where the tensor lives. One out of range is an error of the call on the CPU; on a card the kernel's
- * assertion finds it, and the program hears of it when it waits next, as in PyTorch. */
+ * An index is an int64 tensor on the same device; fy_index_select and fy_embedding also take int32 and convert it.
+ * Indices start at 0; negative ones are errors. An index out of range fails the call on the CPU; on a GPU an assertion
+ * in the kernel fails, which the program learns at its next synchronization, as in PyTorch. */
 #ifndef FERRY_INDEX_H
 #define FERRY_INDEX_H
 
-/* ---- parts, and copies side by side --------------------------------------------------------- */
+/* ---- splitting and repeating ------------------------------------------------------------------ */
 
 #define FY_MOST_PARTS 64
 
-/* fy_tensors p = fy_chunk(x, 3, 0);  for (int i = 0; i < p.n; i++) fy_print(p.at[i]);  p.at[0] is called so. */
+/* fy_tensors p = fy_chunk(x, 3, 0);  for (int i = 0; i < p.n; i++) fy_print(p.at[i]);  The first is named p.at[0]. */
 typedef struct fy_tensors {
     int n;
-    fy_tensor *at[FY_MOST_PARTS]; /* each yours to free; NULL from n on */
+    fy_tensor *at[FY_MOST_PARTS]; /* the caller frees each; NULL from n on */
 } fy_tensors;
 
 #define fy_split(x, size, dim)   FY_SPLIT("fy_split", #x ", " #size ", " #dim, x, size, dim)
-                                 /* fy_split(x, 2, 0): views of 2 rows each, the last perhaps of fewer;
-                                    fy_split(x, (1, 2, 3), 0): of 1, 2 and 3 rows */
+                                 /* fy_split(x, 2, 0): views of 2 rows each, the last may have fewer; fy_split(x, (1, 2,
+                                  * 3), 0): of 1, 2 and 3 rows */
 #define fy_chunk(x, chunks, dim) fy_chunk_at(FY_AT("fy_chunk", #x ", " #chunks ", " #dim), x, chunks, dim)
-                                 /* views: so many parts, or fewer, all but the last of one size */
+                                 /* at most `chunks` views of equal size; the last may be smaller */
 #define fy_repeat(x, ...)        FY_RESHAPE(repeat, "(2, 3)", #x ", " #__VA_ARGS__, x, __VA_ARGS__)
-                                 /* fy_repeat(x, (2, 3)): a copy, x twice below and three times beside itself */
+                                 /* fy_repeat(x, (2, 3)): a copy; x (n, m) gives (2 * n, 3 * m) */
 
-/* ---- elements by their index ------------------------------------------------------------------ */
+/* ---- indexing -------------------------------------------------------------------------------------- */
 
 #define fy_index_select(x, dim, index) \
     fy_index_select_at(FY_AT("fy_index_select", #x ", " #dim ", " #index), x, dim, index)
-                                 /* rows of dim by their numbers, a 1-D index; a new tensor */
+                                 /* a copy of the slices of dim that a 1-D index selects: x (n, m), index (k) along 0
+                                  * gives (k, m) */
 #define fy_embedding(weight, index) fy_embedding_at(FY_AT("fy_embedding", #weight ", " #index), weight, index)
-                                 /* a row of the 2-D weight for each index: (2, 3) of (n, d) gives (2, 3, d) */
+                                 /* the row of the 2-D weight for each index: weight (n, d), index (2, 3) gives (2, 3,
+                                  * d) */
 #define fy_gather(x, dim, index) fy_gather_at(FY_AT("fy_gather", #x ", " #dim ", " #index), x, dim, index)
-                                 /* out[i][j] = x[i][index[i][j]] along dim 1; of the index's shape */
+                                 /* along dim 1: out[i][j] = x[i][index[i][j]]; out has the index's shape */
 #define fy_scatter_add_(x, dim, index, src) \
     fy_scatter_add__at(FY_AT("fy_scatter_add_", #x ", " #dim ", " #index ", " #src), x, dim, index, src)
-                                 /* x[i][index[i][j]] += src[i][j]; returns x. Each line along dim is added in the
-                                    index's order by one thread, on a real card, too: the same at every run.
-                                    PyTorch adds by atomics there, so its last digits change */
+                                 /* along dim 1: x[i][index[i][j]] += src[i][j]; returns x. Each line along dim is added
+                                  * in index order by one thread, on a real GPU too: results are deterministic. PyTorch
+                                  * uses atomics there, so its last digits vary between runs */
 
-/* ---- order: NaN is larger than all numbers; equals stay in their order, on the CPU and on a card --- */
+/* ---- sorting: NaN is larger than all numbers; stable, on the CPU and on a GPU ----------------- */
 
 #define fy_cumsum(...)           FY_CUMSUM("fy_cumsum", #__VA_ARGS__, __VA_ARGS__)
-                                 /* fy_cumsum(x, 0): the sum of each element and those before it along dim; integers
-                                    give int64; .dtype */
+                                 /* fy_cumsum(x, 0): running sum along dim; int64 for integers; .dtype */
 #define fy_sort(...)             FY_SORT(sort, #__VA_ARGS__, __VA_ARGS__)
-                                 /* fy_sort(x[, dim]): along dim, the last one unless told; .descending = true,
-                                    .indices = &i */
-#define fy_argsort(...)          FY_SORT(argsort, #__VA_ARGS__, __VA_ARGS__) /* the indices alone, int64 */
+                                 /* fy_sort(x[, dim]): along dim, default the last; .descending = true, .indices = &i */
+#define fy_argsort(...)          FY_SORT(argsort, #__VA_ARGS__, __VA_ARGS__) /* only the indices, int64 */
 #define fy_topk(...)             FY_TOPK("fy_topk", #__VA_ARGS__, __VA_ARGS__)
-                                 /* fy_topk(x, 3[, dim]): the 3 largest along dim, the largest first; .smallest = true,
-                                    .indices = &i */
+                                 /* fy_topk(x, 3[, dim]): the 3 largest along dim in descending order; .smallest = true,
+                                  * .indices = &i */
 
-/* ---- what a mask picks: the size hangs on the values. A card's count comes to the host for it, which waits for all
- * work before: a hidden synchronization, as fy_item's is ------------------------------------------- */
+/* ---- selection by a mask. The result's size depends on values: on a GPU the count must be copied to the host, which
+ * waits for all earlier work. A hidden synchronization, like fy_item's ---- */
 
 #define fy_nonzero(x)            fy_nonzero_at(FY_AT("fy_nonzero", #x), x)
-                                 /* int64 (n, dimensions): the indices of the n elements that are not 0, row by row */
+                                 /* int64 (n, x's dimensions): the indices of the n nonzero elements, row by row */
 #define fy_masked_select(x, mask) fy_masked_select_at(FY_AT("fy_masked_select", #x ", " #mask), x, mask)
-                                 /* 1-D: the elements where mask is true; the two are broadcast */
+                                 /* 1-D: the elements where mask is true; x and mask broadcast */
 #define fy_index(x, mask)        fy_index_at(FY_AT("fy_index", #x ", " #mask), x, mask)
-                                 /* x[mask]: the mask covers the first dimensions of x; (n, the others). A mask on the
-                                    CPU is copied to x's card, as PyTorch does */
+                                 /* x[mask]: mask has the shape of x's first dimensions; the result is (n, x's other
+                                  * dimensions). A CPU mask is copied to x's GPU, as in PyTorch */
 
 /* Options of fy_cumsum, fy_sort and fy_topk. */
 typedef struct fy_cumsum_opts {
     const struct fy_options_by_name *fy_begin_;
-    fy_dtype dtype; /* convert to it first */
+    fy_dtype dtype; /* converted to it first */
     int fy_end_;
 } fy_cumsum_opts;
 
 typedef struct fy_sort_opts {
     const struct fy_options_by_name *fy_begin_;
     bool descending;
-    bool stable;         /* for PyTorch's sake: the order of equals is kept anyway */
+    bool stable;         /* accepted for PyTorch's signature: sorting is always stable */
     fy_tensor **indices; /* where they were, int64; yours to free */
     int fy_end_;
 } fy_sort_opts;

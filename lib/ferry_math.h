@@ -1,19 +1,19 @@
 /* ferry_math.h: the operations. Included by ferry.h.
  *
- * An operation runs where its operands live and gives a new tensor there; in place (fy_add_) it writes
- * into its first operand and returns it. Operands must share a device; a 0-dim tensor on the CPU and a
- * number may meet a card's. Sizes broadcast, types are promoted as in PyTorch. */
+ * An operation runs on its operands' device and returns a new tensor there; the in-place form (fy_add_) writes into its
+ * first operand and returns that. Operands must be on one device; numbers and 0-dim CPU tensors can be combined with
+ * tensors on a GPU. Shapes broadcast and dtypes are promoted as in PyTorch. Errors: see ferry.h. */
 #ifndef FERRY_MATH_H
 #define FERRY_MATH_H
 
-/* ---- two operands: tensors of any shapes that broadcast; one of them may be a number ------- */
+/* ---- two operands: tensors of shapes that broadcast; one of them may be a number -------------- */
 
 #define fy_add(...) FY_ALPHA(fy_add_at, "fy_add", #__VA_ARGS__, __VA_ARGS__) /* a + b; fy_add(a, b, alpha): a + alpha * b */
 #define fy_sub(...) FY_ALPHA(fy_sub_at, "fy_sub", #__VA_ARGS__, __VA_ARGS__) /* a - b; fy_sub(a, b, alpha): a - alpha * b */
 #define fy_mul(a, b)          FY_TWO(mul, #a ", " #b, a, b)    /* a * b */
-#define fy_div(a, b)          FY_TWO(div, #a ", " #b, a, b)    /* a / b, a float also of integers */
+#define fy_div(a, b)          FY_TWO(div, #a ", " #b, a, b)    /* a / b; a float result also for integers */
 #define fy_floor_divide(a, b) FY_TWO(floor_divide, #a ", " #b, a, b) /* rounded down; an integer 0 as b is an error */
-#define fy_remainder(a, b)    FY_TWO(remainder, #a ", " #b, a, b) /* what floor_divide leaves; of b's sign */
+#define fy_remainder(a, b)    FY_TWO(remainder, #a ", " #b, a, b) /* a - b * floor_divide(a, b); has b's sign */
 #define fy_pow(a, b)          FY_TWO(pow, #a ", " #b, a, b)    /* a to the power of b */
 #define fy_maximum(a, b)      FY_TWO(maximum, #a ", " #b, a, b) /* the larger; NaN if either is */
 #define fy_minimum(a, b)      FY_TWO(minimum, #a ", " #b, a, b)
@@ -25,30 +25,31 @@
 #define fy_le(a, b)           FY_TWO(le, #a ", " #b, a, b)
 #define fy_gt(a, b)           FY_TWO(gt, #a ", " #b, a, b)
 #define fy_ge(a, b)           FY_TWO(ge, #a ", " #b, a, b)
-#define fy_logical_and(a, b)  FY_TWO(logical_and, #a ", " #b, a, b) /* bool; what is not 0 is true */
+#define fy_logical_and(a, b)  FY_TWO(logical_and, #a ", " #b, a, b) /* bool; nonzero is true */
 #define fy_logical_or(a, b)   FY_TWO(logical_or, #a ", " #b, a, b)
 
-#define fy_isclose(...)  fy_isclose_at(FY_CLOSE("fy_isclose", #__VA_ARGS__, __VA_ARGS__)) /* |a - b| <= .atol +
-                                                                           .rtol * |b|; .equal_nan; of one type */
-#define fy_allclose(...) fy_allclose_at(FY_CLOSE("fy_allclose", #__VA_ARGS__, __VA_ARGS__)) /* is it so of all? A C bool:
-                                                                           waits for a card */
-#define fy_equal(a, b)   fy_equal_at(FY_AT("fy_equal", #a ", " #b), a, b) /* same shape, and all equal? Likewise */
+#define fy_isclose(...)  fy_isclose_at(FY_CLOSE("fy_isclose", #__VA_ARGS__, __VA_ARGS__)) /* |a - b| <= .atol + .rtol *
+                                                                              |b|; .equal_nan; equal dtypes */
+#define fy_allclose(...) fy_allclose_at(FY_CLOSE("fy_allclose", #__VA_ARGS__, __VA_ARGS__)) /* a C bool: all close?
+                                                                              Synchronizes with a GPU */
+#define fy_equal(a, b)   fy_equal_at(FY_AT("fy_equal", #a ", " #b), a, b) /* a C bool: same shape and all equal?
+                                                                              Synchronizes with a GPU */
 
-/* Three operands: any of them tensors, but the condition never a number. */
-#define fy_clamp(x, min, max) FY_THREE(clamp, #x ", " #min ", " #max, x, min, max) /* no less than min, no more than max:
-                                                                           two numbers, or two tensors */
-#define fy_where(mask, a, b)  FY_THREE(where, #mask ", " #a ", " #b, mask, a, b)   /* mask ? a : b; a bool as from fy_gt */
-#define fy_lerp(a, b, weight) FY_THREE(lerp, #a ", " #b ", " #weight, a, b, weight) /* a + weight * (b - a): a and b are
-                                                                           tensors of one float type, and weight a
-                                                                           number or one more */
-#define fy_addcmul(...) FY_VALUED(addcmul, "fy_addcmul", #__VA_ARGS__, __VA_ARGS__) /* fy_addcmul(a, b, c[, value]):
-                                                                           a + value * b * c, of tensors */
+/* Three operands: each a tensor or a number, except the mask. */
+#define fy_clamp(x, min, max) FY_THREE(clamp, #x ", " #min ", " #max, x, min, max) /* min(max(x, min), max); the bounds
+                                                                              are two numbers or two tensors */
+#define fy_where(mask, a, b)  FY_THREE(where, #mask ", " #a ", " #b, mask, a, b)   /* mask ? a : b; mask is bool */
+#define fy_lerp(a, b, weight) FY_THREE(lerp, #a ", " #b ", " #weight, a, b, weight) /* a + weight * (b - a); a, b of one
+                                                                              float dtype, weight a number or a tensor
+                                                                              of it */
+#define fy_addcmul(...) FY_VALUED(addcmul, "fy_addcmul", #__VA_ARGS__, __VA_ARGS__) /* fy_addcmul(a, b, c[, value]): a +
+                                                                              value * b * c */
 #define fy_addcdiv(...) FY_VALUED(addcdiv, "fy_addcdiv", #__VA_ARGS__, __VA_ARGS__) /* a + value * b / c */
-#define fy_masked_fill(x, mask, value) /* value where the mask is true, a number or a 0-dim tensor; else x */ \
+#define fy_masked_fill(x, mask, value) /* value (a number or 0-dim tensor) where mask is true, else x */ \
     fy_masked_fill_at(FY_AT("fy_masked_fill", #x ", " #mask ", " #value), x, mask, FY_ARG(value))
 
-/* In place: the result must fit a's shape, and its type must not be of a higher kind than a's. What is returned
- * is a, borrowed: it needs no fy_free and no FY_SCOPE. */
+/* In place: the result must broadcast to a's shape, and its dtype must not be of a higher kind than a's (bool < integer
+ * < float). Returns a itself: it needs no fy_free and no FY_SCOPE. */
 #define fy_add_(...) FY_ALPHA(fy_add__at, "fy_add_", #__VA_ARGS__, __VA_ARGS__)
 #define fy_sub_(...) FY_ALPHA(fy_sub__at, "fy_sub_", #__VA_ARGS__, __VA_ARGS__)
 #define fy_mul_(a, b)         FY_TWO(mul_, #a ", " #b, a, b)
@@ -68,8 +69,8 @@
 #define fy_relu(x)        FY_ONE(relu, #x, x)       /* max(x, 0) */
 #define fy_floor(x)       FY_ONE(floor, #x, x)
 #define fy_ceil(x)        FY_ONE(ceil, #x, x)
-#define fy_round(x)       FY_ONE(round, #x, x)      /* halves to even */
-#define fy_exp(x)         FY_ONE(exp, #x, x)        /* this and the next six give a float also of integers */
+#define fy_round(x)       FY_ONE(round, #x, x)      /* to nearest, ties to even */
+#define fy_exp(x)         FY_ONE(exp, #x, x)        /* this and the next six: a float result also for integers */
 #define fy_log(x)         FY_ONE(log, #x, x)        /* natural */
 #define fy_sqrt(x)        FY_ONE(sqrt, #x, x)
 #define fy_sin(x)         FY_ONE(sin, #x, x)
@@ -78,63 +79,71 @@
 #define fy_sigmoid(x)     FY_ONE(sigmoid, #x, x)    /* 1 / (1 + exp(-x)) */
 #define fy_logical_not(x) FY_ONE(logical_not, #x, x) /* bool */
 #define fy_isnan(x)       FY_ONE(isnan, #x, x)      /* bool */
-#define fy_tril(...) FY_WITH_NUMBER(fy_tril_at, 0, "fy_tril", #__VA_ARGS__, __VA_ARGS__) /* fy_tril(x[, k]): of each
-                                                       matrix the part on and below its diagonal, k places to the
-                                                       right; the rest is 0 */
-#define fy_triu(...) FY_WITH_NUMBER(fy_triu_at, 0, "fy_triu", #__VA_ARGS__, __VA_ARGS__) /* and above it */
+#define fy_tril(...) FY_WITH_NUMBER(fy_tril_at, 0, "fy_tril", #__VA_ARGS__, __VA_ARGS__) /* fy_tril(x[, k]): each
+                                                                              matrix's part on and below diagonal k (0:
+                                                                              the main one, 1: the next to the right); 0
+                                                                              elsewhere */
+#define fy_triu(...) FY_WITH_NUMBER(fy_triu_at, 0, "fy_triu", #__VA_ARGS__, __VA_ARGS__) /* on and above it */
 #define fy_relu_(x)       FY_ONE(relu_, #x, x)      /* in place */
 #define fy_neg_(x)        FY_ONE(neg_, #x, x)
 #define fy_exp_(x)        FY_ONE(exp_, #x, x)
 #define fy_sqrt_(x)       FY_ONE(sqrt_, #x, x)
 
-/* ---- reductions: fy_sum(x) over all, fy_sum(x, (0, 1)) over these; .keepdim = true ------------ */
+/* ---- reductions: fy_sum(x) of all elements, fy_sum(x, (0, 1)) along these dimensions; .keepdim = true ---- */
 
-#define fy_sum(...)    fy_sum_at(FY_REDUCE("fy_sum", #__VA_ARGS__, __VA_ARGS__))   /* integers give int64; .dtype */
+#define fy_sum(...)    fy_sum_at(FY_REDUCE("fy_sum", #__VA_ARGS__, __VA_ARGS__))   /* int64 for integers; .dtype */
 #define fy_prod(...)   fy_prod_at(FY_REDUCE("fy_prod", #__VA_ARGS__, __VA_ARGS__)) /* likewise */
-#define fy_mean(...)   fy_mean_at(FY_REDUCE("fy_mean", #__VA_ARGS__, __VA_ARGS__)) /* floats alone; .dtype */
+#define fy_mean(...)   fy_mean_at(FY_REDUCE("fy_mean", #__VA_ARGS__, __VA_ARGS__)) /* float dtypes only; .dtype */
 #define fy_var(...)    fy_var_at(FY_REDUCE("fy_var", #__VA_ARGS__, __VA_ARGS__))   /* sum((x - mean)^2) / (n - 1);
                                                                                    .biased: / n */
-#define fy_max(...)    fy_max_at(FY_REDUCE("fy_max", #__VA_ARGS__, __VA_ARGS__))   /* over all or one; .indices = &i */
+#define fy_max(...)    fy_max_at(FY_REDUCE("fy_max", #__VA_ARGS__, __VA_ARGS__))   /* all elements, or one dimension;
+                                                                              .indices = &i */
 #define fy_min(...)    fy_min_at(FY_REDUCE("fy_min", #__VA_ARGS__, __VA_ARGS__))
-#define fy_argmax(...) fy_argmax_at(FY_REDUCE("fy_argmax", #__VA_ARGS__, __VA_ARGS__)) /* where; int64 */
+#define fy_argmax(...) fy_argmax_at(FY_REDUCE("fy_argmax", #__VA_ARGS__, __VA_ARGS__)) /* the index of the maximum;
+                                                                              int64 */
 #define fy_argmin(...) fy_argmin_at(FY_REDUCE("fy_argmin", #__VA_ARGS__, __VA_ARGS__))
 #define fy_any(...)    fy_any_at(FY_REDUCE("fy_any", #__VA_ARGS__, __VA_ARGS__))   /* bool */
 #define fy_all(...)    fy_all_at(FY_REDUCE("fy_all", #__VA_ARGS__, __VA_ARGS__))
-#define fy_norm(...)   fy_norm_at(FY_REDUCE("fy_norm", #__VA_ARGS__, __VA_ARGS__)) /* sum(|x|^p)^(1/p), .p = 2 unless
-                                                                                   told; floats alone; .dtype */
+#define fy_norm(...)   fy_norm_at(FY_REDUCE("fy_norm", #__VA_ARGS__, __VA_ARGS__)) /* sum(|x|^p)^(1/p); .p, default 2;
+                                                                              float dtypes only; .dtype */
 #define fy_softmax(x, dim)     fy_softmax_at(FY_AT("fy_softmax", #x ", " #dim), x, dim) /* exp(x) / sum(exp(x)) along dim */
 #define fy_log_softmax(x, dim) fy_log_softmax_at(FY_AT("fy_log_softmax", #x ", " #dim), x, dim)
 
-/* ---- products: both of one float type, nothing is promoted; integers on the CPU alone --------- */
+/* ---- products: both operands of one float dtype (no promotion); integers on the CPU only ---- */
 
 #define fy_matmul(a, b) fy_matmul_at(FY_AT("fy_matmul", #a ", " #b), a, b) /* (..., n, k) x (..., k, m) -> (..., n, m);
-                                                                           a 1-D operand is a row or a column */
-#define fy_mm(a, b)     fy_mm_at(FY_AT("fy_mm", #a ", " #b), a, b)    /* (n, k) x (k, m) */
-#define fy_bmm(a, b)    fy_bmm_at(FY_AT("fy_bmm", #a ", " #b), a, b)  /* (b, n, k) x (b, k, m) */
+                                                                              a 1-D operand is a row (left) or a column
+                                                                              (right) */
+#define fy_mm(a, b)     fy_mm_at(FY_AT("fy_mm", #a ", " #b), a, b)    /* (n, k) x (k, m) -> (n, m) */
+#define fy_bmm(a, b)    fy_bmm_at(FY_AT("fy_bmm", #a ", " #b), a, b)  /* (b, n, k) x (b, k, m) -> (b, n, m) */
 #define fy_mv(a, x)     fy_mv_at(FY_AT("fy_mv", #a ", " #x), a, x)    /* (n, k) x (k) -> (n) */
 #define fy_dot(a, b)    fy_dot_at(FY_AT("fy_dot", #a ", " #b), a, b)  /* (n) x (n) -> () */
 #define fy_addmm(...)   FY_ADDMM("fy_addmm", #__VA_ARGS__, __VA_ARGS__)   /* fy_addmm(c, a, b[, beta, alpha]):
                                                                            beta * c + alpha * (a @ b) */
-#define fy_linear(...)  FY_LINEAR("fy_linear", #__VA_ARGS__, __VA_ARGS__) /* fy_linear(x, weight[, bias]):
-                                                                           x @ weight.t() + bias; weight (out, in) */
+#define fy_linear(...)  FY_LINEAR("fy_linear", #__VA_ARGS__, __VA_ARGS__) /* fy_linear(x, weight[, bias]): x @
+                                                                              weight.t() + bias; x (..., in), weight
+                                                                              (out, in), bias (out) */
 
-/* ---- losses: FY_MEAN over the rows unless .reduction = FY_SUM or FY_NONE ---------------------- */
+/* ---- losses: the mean over the rows; .reduction = FY_SUM or FY_NONE ---- */
 
 #define fy_cross_entropy(...) fy_cross_entropy_at(FY_LOSS("fy_cross_entropy", #__VA_ARGS__, __VA_ARGS__))
-                              /* scores (N, C, ...) or (C), classes int64 (N, ...) or (): -log_softmax at the class;
-                                 class -100 is left out; .label_smoothing */
-#define fy_mse_loss(...)      fy_mse_loss_at(FY_LOSS("fy_mse_loss", #__VA_ARGS__, __VA_ARGS__)) /* (a - b)^2 */
+                              /* scores (N, C, ...) or (C), classes int64 (N, ...) or (): -log_softmax(scores) at the
+                               * class. Class -100 is ignored; .label_smoothing. A float target of the scores' shape
+                               * holds probabilities */
+#define fy_mse_loss(...)      fy_mse_loss_at(FY_LOSS("fy_mse_loss", #__VA_ARGS__, __VA_ARGS__)) /* (a - b)^2; shapes
+                                                                              broadcast */
 
-/* ---- types that meet ------------------------------------------------------------------------------ */
+/* ---- type promotion --------------------------------------------------------------------------------- */
 
 #define fy_result_type(a, b) fy_result_type_at(FY_AT("fy_result_type", #a ", " #b), FY_ARG(a), FY_ARG(b))
-                              /* the type of a + b; tensors or numbers */
-fy_dtype fy_promote_types(fy_dtype a, fy_dtype b); /* that of two tensors with dimensions */
-bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be written into a tensor of `to`? */
+                              /* the dtype of a + b; tensors or numbers */
+fy_dtype fy_promote_types(fy_dtype a, fy_dtype b); /* for two tensors with dimensions */
+bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a `from` result be stored in a `to` tensor? (in-place
+                                                                              operations) */
 
 /* ---- how the macros are made --------------------------------------------------------------------- */
 
-/* The text comes from the outermost macro: an inner one would see its arguments expanded. */
+/* The argument text is passed from the outermost macro: an inner one would see its arguments expanded. */
 #define FY_TWO(op, text, a, b) fy_##op##_at(FY_AT("fy_" #op, text), FY_ARG(a), FY_ARG(b))
 #define FY_THREE(op, text, a, b, c) fy_##op##_at(FY_AT("fy_" #op, text), FY_ARG(a), FY_ARG(b), FY_ARG(c))
 #define FY_ONE(op, text, x) fy_##op##_at(FY_AT("fy_" #op, text), x)
@@ -161,10 +170,10 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
     FY_AT(call, text), FY_FIRST(__VA_ARGS__), FY_SECOND_OR(FY_NO_TENSOR(call, "(x, target)"), __VA_ARGS__), \
         FY_LOSS_OPTS(call, __VA_ARGS__)
 
-/* The lists of operations that are called alike. The functions behind the macros above are declared and defined
- * (lib/ops/ops.c) by them, and the tests and the fuzzer go through them. IN_PLACE: fy_mul_ and so on. */
+/* Operations with the same signature. The functions behind the macros are declared and defined (lib/ops/ops.c) from
+ * these lists; tests and the fuzzer iterate over them. IN_PLACE: fy_mul_ and so on. */
 #define FY_THREE_OPERAND_OPS(X) X(clamp) X(where) X(lerp)
-#define FY_VALUE_OPS(X) X(addcmul) X(addcdiv) /* each in place, too */
+#define FY_VALUE_OPS(X) X(addcmul) X(addcdiv) /* each has an in-place form */
 #define FY_TWO_OPERAND_OPS(X) \
     X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(maximum) X(minimum) X(clamp_min) X(clamp_max) X(eq) X(ne) \
     X(lt) X(le) X(gt) X(ge) X(logical_and) X(logical_or)
@@ -177,7 +186,7 @@ bool fy_can_cast(fy_dtype from, fy_dtype to);      /* may a result of `from` be 
 #define FY_ONE_OPERAND_OPS_IN_PLACE(X) X(relu) X(neg) X(exp) X(sqrt)
 #define FY_TRIANGLE_OPS(X) X(tril) X(triu)
 #define FY_REDUCTIONS(X) X(sum) X(prod) X(mean) X(var) X(max) X(min) X(argmax) X(argmin) X(any) X(all) X(norm)
-#define FY_IN_PLACE(op) X(op##_) /* X: as it is where the list is used */
+#define FY_IN_PLACE(op) X(op##_) /* uses the X that is defined at the point of use */
 #define X(op) fy_tensor *fy_##op##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg c);
 FY_THREE_OPERAND_OPS(X)
 FY_ALPHA_OPS(X)

@@ -134,7 +134,7 @@ TEST(what_cannot_be_is_refused_and_not_given_back)
     {
         _Alignas(8) char data[64] = {0};
         deleted = 0;
-        FAILS_ALONE(fy_from_blob(NULL, (2)), "the data is NULL, but the shape asks for 8 bytes");
+        FAILS_ALONE(fy_from_blob(NULL, (2)), "the data is NULL, but the shape needs 8 bytes");
         FAILS_ALONE(fy_from_blob(data, (-1)), "Trying to create tensor with negative dimension -1");
         FAILS_ALONE(
             fy_from_blob(data, (2), .strides = FY_STRIDES(-1), .deleter = note),
@@ -142,8 +142,7 @@ TEST(what_cannot_be_is_refused_and_not_given_back)
             "supported");
         FAILS_ALONE(fy_from_blob(data, (2, 2), .strides = FY_STRIDES(1), .deleter = note),
                     "mismatch in length of strides and shape");
-        FAILS_ALONE(fy_from_blob(data + 2, (2), .deleter = note),
-                    "does not begin at a multiple of 4 bytes, as float32 needs");
+        FAILS_ALONE(fy_from_blob(data + 2, (2), .deleter = note), "is not aligned to 4 bytes, as float32 requires");
         FAILS_ALONE(fy_from_blob(data, (3, 3), .strides = FY_STRIDES(INT64_MAX / 2, 1)), "the strides reach further");
         FAILS_ALONE(fy_from_blob(data, (INT64_MAX)), "Storage size calculation overflowed");
         fy_dtype none = (fy_dtype)99;

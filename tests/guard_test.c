@@ -148,7 +148,7 @@ static void a_read_is_explained_by_name_element_and_line(void **state)
     snprintf(made, sizeof made, "made at tests/guard_test.c:%d)", made_at);
     assert_said(made);
     assert_said("0x7000000014 in the log, 0x");
-    assert_said("fix: bring it home first: fy_cpu(weights)");
+    assert_said("fix: copy it to the host first: fy_cpu(weights)");
 }
 
 static void a_write_is_explained_as_a_write(void **state)
@@ -158,7 +158,7 @@ static void a_write_is_explained_as_a_write(void **state)
     assert_killed_by(SIGSEGV);
 #if defined(__x86_64__) || defined(__aarch64__)
     assert_said("the host wrote to element 0 of 'weights'");
-    assert_said("fix: write on the CPU, then move it there");
+    assert_said("fix: write on the CPU, then move it to the GPU");
 #endif
 }
 
@@ -174,7 +174,7 @@ static void freed_vram_is_explained_too(void **state)
     (void)state;
     run_in_child(read_after_free);
     assert_killed_by(SIGSEGV);
-    assert_said("VRAM in which no tensor lives; was it freed?");
+    assert_said("VRAM that belongs to no tensor; was it freed?");
 }
 
 static void the_log_holds_the_error_and_all_before_it(void **state)

@@ -50,7 +50,7 @@ TEST(item_int_is_exact_to_the_last_digit)
         assert_true(failed_with("fy_item_int takes integers and bool, not float32"));
         assert_string_equal(kinds(), "error");
         assert_string_equal(text_of(event_of("error", 0), "hint"),
-                            "fy_item(x) gives a float; fy_item_int(fy_to(x, FY_INT64)) cuts its fraction off");
+                            "fy_item(x) returns a float; fy_item_int(fy_to(x, FY_INT64)) truncates it");
         assert_true(fy_item_int(two) == 0);
         assert_true(failed_with("a Tensor with 2 elements cannot be converted to Scalar"));
     }

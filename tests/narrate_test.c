@@ -48,19 +48,20 @@ static void happen(void)
     FY_EMIT(NULL, end, .status = 0, .live = LIST(uint32_t, 1, 3));
 }
 
-static const char story[] = "Ferry 0.1.0 tells what demo does (seed 7).\n"
-                            "cuda:0: NVIDIA H200 (simulated). Its times are modelled, not measured.\n"
-                            "\n"
-                            "make mat1 16 KiB float32 [64, 64] on cpu, takes 3.0 us demo.c:5\n"
-                            "copy mat1 -> gpu 16 KiB cpu -> cuda:0, staged, held the program 7.0 us demo.c:5\n"
-                            "run tensor 3 = matmul(gpu, gpu) 16 KiB on cuda:0, takes 3.0 us (1.0 us to 4.0 us), held "
-                            "the program 4.0 us demo.c:5\n"
-                            "view v of tensor 3 float32 [4096], the same bytes demo.c:5\n"
-                            "wait for cuda:0 3.0 us until it had finished demo.c:5\n"
-                            "free gpu 16 KiB on cuda:0 demo.c:5\n"
-                            "note half? way demo.c:5\n"
-                            "clock the program looks at it: 41.2 us demo.c:5\n"
-                            "end exit status 0; still alive: mat1, tensor 3\n";
+static const char story[] =
+    "Ferry 0.1.0: demo, seed 7.\n"
+    "cuda:0: NVIDIA H200 (simulated). Its times are modelled, not measured.\n"
+    "\n"
+    "make mat1 16 KiB float32 [64, 64] on cpu, takes 3.0 us demo.c:5\n"
+    "copy mat1 -> gpu 16 KiB cpu -> cuda:0, staged, blocked the program 7.0 us demo.c:5\n"
+    "run tensor 3 = matmul(gpu, gpu) 16 KiB on cuda:0, takes 3.0 us (1.0 us to 4.0 us), blocked "
+    "the program 4.0 us demo.c:5\n"
+    "view v of tensor 3 float32 [4096], shares memory demo.c:5\n"
+    "wait for cuda:0 3.0 us until its work was complete demo.c:5\n"
+    "free gpu 16 KiB on cuda:0 demo.c:5\n"
+    "note half? way demo.c:5\n"
+    "clock the program reads it: 41.2 us demo.c:5\n"
+    "end exit status 0; not freed: mat1, tensor 3\n";
 
 /* Without the times, and with one blank where there are several. */
 static char *words_of(const char *told)
@@ -122,8 +123,8 @@ static void the_first_use_of_a_card_says_its_price(void **state)
         words,
         "reserve a segment 2 MiB first use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100.0 us) "
         "demo.c:5\n"
-        "reserve a segment 4 KiB page-locked, of cpu, held the program 1.0 us demo.c:5\n"
-        "reserve a segment 20 MiB more, for tensors to share on cuda:0, held the program 100.0 us demo.c:5\n"
+        "reserve a segment 4 KiB page-locked, on cpu, blocked the program 1.0 us demo.c:5\n"
+        "reserve a segment 20 MiB another one, shared by tensors on cuda:0, blocked the program 100.0 us demo.c:5\n"
         "reserve a segment 2 MiB first use of cuda:1: Ferry reserves 2 MiB to share among tensors (once) demo.c:5\n");
     free(words);
     free(told.data);
@@ -154,23 +155,23 @@ static void happen_in_streams(void)
 
 static const char story_of_streams[] =
     "make a 16 KiB float32 [64, 64] on cuda:0 demo.c:5\n"
-    "device cuda:1 is the current card from here on demo.c:5\n"
-    "stream stream 2 of cuda:0 takes the card's work from here on demo.c:5\n"
-    "record event 3 stands for what is in stream 2 of cuda:0 by now demo.c:5\n"
+    "device cuda:1 is now the current device demo.c:5\n"
+    "stream stream 2 of cuda:0 is now the current stream demo.c:5\n"
+    "record event 3 marks the work queued so far in stream 2 of cuda:0 demo.c:5\n"
     "order event 3 the default stream of cuda:0 waits for it demo.c:5\n"
-    "ask event 3 done demo.c:5\n"
-    "ask stream 2 of cuda:0 not done yet; the program does not wait demo.c:5\n"
-    "use a used in stream 2 of cuda:0 too, and kept until that is done demo.c:5\n"
-    "wait for event 3 2.0 us until it was reached demo.c:5\n"
-    "wait for the default stream of cuda:0 3.0 us until it had finished, because of launch blocking demo.c:5\n"
-    "RACE a 16 B two streams touch it and nothing orders them demo.c:5\n"
+    "query event 3 complete demo.c:5\n"
+    "query stream 2 of cuda:0 not complete; a query does not wait demo.c:5\n"
+    "use a also used in stream 2 of cuda:0: its memory is kept until that work is complete demo.c:5\n"
+    "wait for event 3 2.0 us until it was complete demo.c:5\n"
+    "wait for the default stream of cuda:0 3.0 us until its work was complete, because of launch blocking demo.c:5\n"
+    "RACE a 16 B two streams access it without synchronization demo.c:5\n"
     "fix wait\n"
-    "peer cuda:0 -> cuda:1 not directly: copies between them go through the host demo.c:5\n"
+    "peer cuda:0 -> cuda:1 no direct copies: they go through the host demo.c:5\n"
     "mode launch_blocking on demo.c:5\n"
     "reserve a segment 2 MiB first use of the GPU: Ferry reserves 2 MiB to share among tensors (once) demo.c:5\n"
-    "return a segment 2 MiB to cuda:0, to make room demo.c:5\n"
+    "return a segment 2 MiB to cuda:0, to retry a failed allocation demo.c:5\n"
     "copy a 4 B cuda:0 -> cpu, stream 2 demo.c:5\n"
-    "free a 16 KiB on cuda:0, once another stream is done with it demo.c:5\n";
+    "free a 16 KiB on cuda:0, after another stream has finished with it demo.c:5\n";
 
 static void streams_and_events_are_told_in_a_line_each(void **state)
 {

@@ -1,79 +1,77 @@
-/* op.h: the op table. One row says an operation's name, its rules, its gradient, its cost and what its scalars are
- * called. Adding an op touches this table, its kernel (kernels/), its host version (cpu_*.c) and its name and macro in
+/* op.h: the op table. A row holds an op's name, dtype and shape rules, cost, gradient and scalar names. Adding an op
+ * touches this table, its kernel (kernels/), its host version (lib/cpu/cpu_*.c), and its name and macro in
  * ferry_math.h. */
 #ifndef FERRY_OP_H
 #define FERRY_OP_H
 
 #include "run_work.h"
 
-/* The types that an op computes in. */
-typedef enum fy_types { FY_ALL_TYPES, FY_NOT_BOOL, FY_REALS, FY_INDICES } fy_types; /* indices: int64 */
+/* The dtypes that an op supports. */
+typedef enum fy_types { FY_ALL_TYPES, FY_NOT_BOOL, FY_REALS, FY_INDICES } fy_types; /* FY_INDICES: int64 */
 
-/* From the operands' types: the one that the op computes in, and the result's where it differs. */
+/* The dtype of the computation from the operands' dtypes; the result's, too, unless noted. */
 typedef enum fy_dtype_rule {
     FY_GIVEN_DTYPE,   /* the call says */
     FY_OWN_DTYPE,     /* the operand's own */
-    FY_PROMOTED,      /* the operands' common one (promote.c) */
-    FY_PROMOTED_REAL, /* that; integers and bool become float32 */
-    FY_COMPARED,      /* computed in the common one; the result is bool */
-    FY_TOTAL,         /* integers and bool become int64, unless the call says */
-    FY_REAL_ONLY,     /* the operand's own, or the call's; integers are an error */
+    FY_PROMOTED,      /* promotion of the operands' (promote.c) */
+    FY_PROMOTED_REAL, /* likewise; integers and bool become float32 */
+    FY_COMPARED,      /* promoted; the result is bool */
+    FY_TOTAL,         /* the call's dtype, else the operand's; integers and bool become int64 */
+    FY_REAL_ONLY,     /* the call's dtype, else the operand's; integers are an error */
     FY_POSITION,      /* the operand's own; the result is int64 */
     FY_TRUTH,         /* the operand's own; the result is bool */
-    FY_EQUAL_DTYPES,  /* the operands', which must be one: nothing is promoted */
+    FY_EQUAL_DTYPES,  /* the operands', which must be equal: no promotion */
     FY_CLASSIFIED,    /* the first operand's; the second is int64 */
-    FY_CHOSEN,        /* the common one of all but the first, which is bool */
-    FY_ONE_DTYPE,     /* the tensors', which must be one: lerp's */
+    FY_CHOSEN,        /* promotion of all but the first, which is bool */
+    FY_ONE_DTYPE,     /* the tensors', which must be equal; numbers are converted (lerp) */
     FY_MASKED,        /* the first operand's; the second is bool */
-    FY_BY_INDEX,      /* the first operand's, and the third's; the second is an index, int64 */
+    FY_BY_INDEX,      /* that of the first and third operand; the second is an index, int64 */
     FY_BY_COUNT,      /* the first operand's; the second is int64 */
 } fy_dtype_rule;
 
 typedef enum fy_shape_rule {
     FY_GIVEN_SHAPE,    /* the call says */
     FY_BROADCAST,      /* the operands' common one */
-    FY_REDUCED,        /* the operand's less the dimensions of the call */
-    FY_ALONG,          /* the operand's; one dimension is worked on as a whole */
-    FY_NEW_LAST,       /* the operand's, and one more dimension: the call says how large */
+    FY_REDUCED,        /* the operand's without the call's dimensions */
+    FY_ALONG,          /* the operand's; works along one dimension */
+    FY_NEW_LAST,       /* the operand's and one more dimension, whose size the call gives */
     FY_MATRIX_PRODUCT, /* (..., n, k) x (..., k, m) -> (..., n, m) */
-    FY_ROWS,           /* one element a row of the first operand */
-    FY_REPEATED,       /* the operand's, each size times that of the call */
-    FY_INDEXED,        /* the first operand's; one dimension gives way to those of the index */
+    FY_ROWS,           /* one element per row of the first operand */
+    FY_REPEATED,       /* the operand's sizes times the call's */
+    FY_INDEXED,        /* the first operand's with one dimension replaced by the index's */
     FY_GATHERED,       /* the index's */
     FY_SCATTERED,      /* the first operand's, which is written in place */
-    FY_COUNTED,        /* the call says; what its size hangs on was counted before */
+    FY_COUNTED,        /* given by the call, which counted the elements before */
 } fy_shape_rule;
 
-/* X(name, operands, types, dtype rule, shape rule, flops, gradient, scalars, words)
+/* X(name, operands, dtypes, dtype rule, shape rule, flops, gradient, scalars, notes)
  *
- * flops: for one element of the result; of the operand where the shape is reduced; matmul counts 2k.
- * gradient: of the operands, in words of this table: g the result's gradient, r the result, a, b, c the
- *   operands; sums back to a broadcast operand's shape are understood. "": not differentiable.
- * scalars: the names by which the call's own numbers are found: w->real[FY_ADD_alpha], and w->integer[] where they are
- *   whole. They come after the operands' numbers.
+ * flops: per element of the result (of the operand where the shape is reduced); matmul counts 2k. gradient: per
+ * operand, as an expression of ops: g is the gradient of the result, r the result, a, b, c the operands; summing to a
+ * broadcast operand's shape is implied. "": not differentiable. scalars: indices into w->real[], e.g.
+ * w->real[FY_ADD_alpha], and w->integer[] for integers. They follow the operands' numbers.
  *
- * Layouts. Inputs of a broadcasting op are already expanded to the result's shape (stride 0 where a size
- * was 1). A reduced operand's kept dimensions come first, in the result's order, then w->reduced
- * dimensions to go through; the result's layout has the kept ones alone. FY_ALONG: operand and result
- * have their one dimension last, and w->reduced is 1. Products: two stacks of matrices with the same
- * batch dimensions (addmm: in[0] is expanded to the result, in[1] and in[2] are the matrices). FY_ROWS:
- * in[0] has the classes last, in[1] and the result lack that dimension. FY_NEW_LAST: in[0] has the result's shape, with
- * a stride of 0 in the new dimension.
+ * Layouts. Inputs of a broadcasting op are expanded to the result's shape (stride 0 where a size was 1). A reduced
+ * operand has the kept dimensions first, in the result's order, then the w->reduced ones; the result's layout has only
+ * the kept ones. FY_ALONG: operand and result have their one dimension last, and w->reduced is 1. Products: two batches
+ * of matrices with equal batch dimensions (addmm: in[0] is expanded to the result; in[1] and in[2] are the matrices).
+ * FY_ROWS: in[0] has the classes last; in[1] and the result lack that dimension. FY_NEW_LAST: in[0] has the result's
+ * shape, with stride 0 in the new dimension.
  *
- * FY_INDEXED: in[0] has the dimension that is looked up last, the result has the others first and then the index's own.
- * FY_GATHERED and FY_SCATTERED: operands and result have that dimension last; in[0] (and what is scattered) has no more
- * of the others than the index. prefix_count works on all dimensions as one, row by row: w->reduced is all of them.
- * nonzero and masked_select: the operands as they are; the last one is prefix_count's, and says of each element how
- * many are picked up to it, itself included: where that grows, one is picked.
+ * FY_INDEXED: in[0] has the indexed dimension last; the result has the other dimensions first, then the index's.
+ * FY_GATHERED and FY_SCATTERED: operands and result have the dimension last; the other dimensions of in[0] (and of the
+ * scattered source) are cut to the index's sizes. prefix_count treats all dimensions as one row, in row-major order:
+ * w->reduced is all of them. nonzero and masked_select: the operands as they are; the last one is prefix_count's
+ * result, the number of selected elements up to and including each one: where it grows, that element is selected.
  *
- * Numbers: an input whose data is NULL is a number, real[i] or integer[i] for in[i] by its dtype: what a
- * learner wrote (x + 2.5) or a 0-dim CPU tensor, passed as a kernel argument.
+ * Numbers: an input whose data is NULL is a number, real[i] or integer[i] for in[i] by its dtype: a C number (x + 2.5)
+ * or a 0-dim CPU tensor, passed as a kernel argument.
  *
- * Random ops share their names. On a card FY_RANDOM_blocks is how many blocks of FY_RANDOM_THREADS it holds at once; so
- * many threads at most share the elements, as in PyTorch, and each goes through counters of Philox from
- * FY_RANDOM_counter on (random.cu). The host draws from its own generator (host_random.c). */
+ * Random ops share their scalars. On a GPU, FY_RANDOM_blocks is the number of blocks of FY_RANDOM_THREADS threads that
+ * it runs at once; as in PyTorch at most that many threads share the elements, and each uses Philox counters from
+ * FY_RANDOM_counter on (random.cu). The host uses its own generator (host_random.c). */
 enum { FY_RANDOM_seed, FY_RANDOM_counter, FY_RANDOM_blocks, FY_RANDOM_low, FY_RANDOM_high };
-enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* randint draws 64 bits an element from that range on */
+enum { FY_RANDOM_THREADS = 256, FY_LONG_RANGE = 1 << 28 }; /* from this range on randint draws 64 bits per element */
 
 #define FY_SCALARS(...) __VA_ARGS__
 #define FY_OPS(X) \
@@ -166,7 +164,7 @@ typedef enum fy_op_index {
     FY_OP_COUNT
 } fy_op_index;
 
-/* FY_ADD_alpha and the like: places among a call's numbers. */
+/* FY_ADD_alpha and the like: indices into real[] and integer[]. */
 #define X(name, nin, types, dtype, shape, flops, gradient, scalars, words) \
     enum { FY_LAST_OPERAND_##name = nin - 1, scalars };
 FY_OPS(X)
@@ -184,15 +182,15 @@ typedef struct fy_op {
 
 extern const fy_op fy_ops[FY_OP_COUNT];
 
-enum { FY_IGNORE_INDEX = -100 }; /* nll_loss: the class of a row that does not count, PyTorch's ignore_index */
+enum { FY_IGNORE_INDEX = -100 }; /* nll_loss: the class of an ignored row, PyTorch's ignore_index */
 
-/* May an operand be a number, or a 0-dim tensor of the CPU that goes along as one? */
+/* May an operand be a number, or a 0-dim CPU tensor that is passed as one? */
 bool fy_op_takes_numbers(int op);
 
-/* Does the op compute in that type? */
+/* Does the op support the dtype? */
 bool fy_op_takes(int op, fy_dtype dtype);
 
-/* Fill flops and bytes of a call whose operands are set. (op.c) */
+/* Sets w->flops and w->bytes; the operands are set. (op.c) */
 void fy_op_cost(fy_run_work *w);
 
 #endif

@@ -1,5 +1,5 @@
-/* blob.c: tensors over memory of the program's own. Nothing is copied; when the last tensor that looks at
- * the memory is gone, the program is told once. A call that fails tells nothing: the memory stays as it was. */
+/* blob.c: tensors over memory that the caller owns. Nothing is copied. The deleter runs once, when the last tensor that
+ * uses the memory is freed; a call that fails never runs it. */
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
@@ -9,32 +9,28 @@
 #include "tensor.h"
 #include "transfer.h"
 
-static bool fail_stride(fy_site *at, int dim, int64_t stride)
-{
-    return fy_fail(at, "value", "copy it into the usual order first",
-                   "At least one stride in the given array is negative, and tensors with negative strides are not "
-                   "currently supported (stride %lld of dimension %d)",
-                   (long long)stride, dim);
-}
-
-/* Strides as told, or row-major; false after an error. */
-static bool set_strides(fy_site *at, const fy_shape *told, fy_geometry *g)
+/* As given, or row-major; false after an error. */
+static bool set_strides(fy_site *at, const fy_shape *given, fy_geometry *g)
 {
     fy_shape_rows(&g->shape, g->strides);
-    if (told->ndim == 0) return true;
-    if (told->ndim != g->shape.ndim)
-        return fy_fail(at, "shape", "one stride a dimension: FY_STRIDES(3, 1)",
-                       "mismatch in length of strides and shape: %d strides for %d dimensions", told->ndim,
+    if (given->ndim == 0) return true;
+    if (given->ndim != g->shape.ndim)
+        return fy_fail(at, "shape", "give one stride per dimension: FY_STRIDES(3, 1)",
+                       "mismatch in length of strides and shape: %d strides for %d dimensions", given->ndim,
                        g->shape.ndim);
-    for (int i = 0; i < told->ndim; i++) {
-        if (told->dims[i] < 0) return fail_stride(at, i, told->dims[i]);
-        g->strides[i] = told->dims[i];
+    for (int i = 0; i < given->ndim; i++) {
+        if (given->dims[i] < 0)
+            return fy_fail(at, "value", "copy the data in row-major order first",
+                           "At least one stride in the given array is negative, and tensors with negative strides are "
+                           "not currently supported (stride %lld of dimension %d)",
+                           (long long)given->dims[i], i);
+        g->strides[i] = given->dims[i];
     }
     return true;
 }
 
-/* Bytes from the first element to the end of the last; false where there is no number for them. */
-static bool span(const fy_geometry *g, size_t *bytes)
+/* Bytes from the first element to the end of the last; false on overflow. */
+static bool byte_span(const fy_geometry *g, size_t *bytes)
 {
     int64_t last = 0, step, size = (int64_t)fy_dtype_size(g->dtype);
     *bytes = 0;
@@ -52,11 +48,11 @@ static bool check_data(fy_site *at, const void *data, size_t bytes, fy_dtype dty
 {
     size_t size = fy_dtype_size(dtype);
     if (bytes > 0 && !data)
-        return fy_fail(at, "value", "give it memory of that size", "the data is NULL, but the shape asks for %zu bytes",
+        return fy_fail(at, "value", "pass memory of that size", "the data is NULL, but the shape needs %zu bytes",
                        bytes);
     if ((uintptr_t)data % size == 0 || bytes == 0) return true;
-    return fy_fail(at, "value", "memory from malloc, or an array of the C type, begins where it must",
-                   "the data does not begin at a multiple of %zu bytes, as %s needs", size, fy_dtype_name(dtype));
+    return fy_fail(at, "value", "use memory from malloc, or an array of the C type: both are aligned",
+                   "the data is not aligned to %zu bytes, as %s requires", size, fy_dtype_name(dtype));
 }
 
 fy_tensor *fy_from_blob_at(fy_site *at, void *data, fy_shape shape, fy_blob_opts o)
@@ -67,8 +63,8 @@ fy_tensor *fy_from_blob_at(fy_site *at, void *data, fy_shape shape, fy_blob_opts
     fy_session_start();
     if (!fy_dtype_ok(at, g.dtype) || !fy_shape_ok(at, &shape, g.dtype, &numel)) return NULL;
     if (!set_strides(at, &o.strides, &g)) return NULL;
-    if (!span(&g, &bytes))
-        return fy_fail(at, "shape", "smaller strides", "the strides reach further than there are addresses");
+    if (!byte_span(&g, &bytes))
+        return fy_fail(at, "shape", "use smaller strides", "the strides reach past the end of the address space");
     if (!check_data(at, data, bytes, g.dtype)) return NULL;
     fy_storage *s = fy_storage_foreign(at, data, bytes, o.deleter, o.context);
     if (!s) return NULL;

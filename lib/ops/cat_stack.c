@@ -1,5 +1,5 @@
-/* cat_stack.c: several tensors as one: a new tensor, into whose parts the operands are written one after the
- * other, each by an op of its own. Everything is checked before anything is allocated. */
+/* cat_stack.c: fy_cat and fy_stack. One result is allocated and each operand is written into its part of it by an op of
+ * its own. Everything is checked before anything is allocated. */
 #include <stdlib.h>
 
 #include "device.h"
@@ -14,25 +14,25 @@
 #include "tensor.h"
 #include "transfer.h"
 
-/* A join that is asked for, and what it will make. */
-typedef struct joint {
+/* One call, and the result that it will make. */
+typedef struct join {
     fy_site *at;
     size_t n;
     fy_tensor *const *x;
     int64_t dim;
-    bool stack;        /* along a new dimension */
-    fy_dev *dev;       /* of the result */
-    fy_tensor *first;  /* the first that counts; NULL if none does */
-    fy_geometry whole; /* of the result */
-} joint;
+    bool stack;       /* along a new dimension */
+    fy_dev *dev;      /* of the result */
+    fy_tensor *first; /* the first that is not skipped; NULL if all are */
+    fy_geometry result;
+} join;
 
 /* An empty 1-D tensor joins with anything, as in PyTorch. */
 static bool is_skipped(const fy_tensor *x) { return x->ndim == 1 && x->shape[0] == 0; }
 
-static bool check_tensors(joint *j)
+static bool check_tensors(join *j)
 {
     if (j->n == 0)
-        return fy_fail(j->at, "value", "name at least one tensor",
+        return fy_fail(j->at, "value", "pass at least one tensor",
                        j->stack ? "stack expects a non-empty TensorList"
                                 : "torch.cat(): expected a non-empty list of Tensors");
     for (size_t i = 0; i < j->n; i++)
@@ -40,63 +40,56 @@ static bool check_tensors(joint *j)
     return true;
 }
 
-/* The first card among the operands' devices, else the CPU; under FERRY_POLICY=silent the others come over. */
-static bool set_device(joint *j)
+/* The first GPU among the operands' devices, else the CPU. FERRY_POLICY=silent copies the other operands to it. */
+static bool set_device(join *j)
 {
     fy_dev *first = j->x[0]->storage->dev, *other = first;
     for (size_t i = 1; i < j->n && other == first; i++) other = j->x[i]->storage->dev;
     j->dev = first->number ? first : other;
     if (other == first || fy_dev_copies_implicitly()) return true;
-    return fy_fail(j->at, "device_mismatch", fy_hint("bring the others over first: fy_to(x, \"%s\")", j->dev->name),
+    return fy_fail(j->at, "device_mismatch", fy_hint("move the others first: fy_to(x, \"%s\")", j->dev->name),
                    "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
                    j->dev->name, first->number ? other->name : first->name);
 }
 
-/* ---- the types ---- */
-
-static fy_dtype common_type(const joint *j)
+static fy_dtype common_type(const join *j)
 {
     fy_dtype dims = FY_DTYPE_UNSET, zero = FY_DTYPE_UNSET;
     for (size_t i = 0; i < j->n; i++) {
         fy_dtype *class = j->x[i]->ndim ? &dims : &zero;
         *class = fy_promote_types(*class, j->x[i]->dtype);
     }
-    return dims == FY_DTYPE_UNSET ? zero : dims; /* a join has 0-dim tensors alone, or none */
+    return dims == FY_DTYPE_UNSET ? zero : dims; /* either all operands are 0-dim (stack), or none is */
 }
 
 /* ---- the shapes ---- */
 
-static bool fail_size(const joint *j, size_t i, int64_t expected, int64_t got)
-{
-    return fy_fail(
-        j->at, "shape", "all sizes but that of the joined dimension must be equal",
-        "Sizes of tensors must match except in dimension %d. Expected size %lld but got size %lld for tensor "
-        "number %zu in the list.",
-        (int)j->dim, (long long)expected, (long long)got, i);
-}
-
-/* Does tensor i fit the first? */
-static bool check_part(const joint *j, size_t i)
+/* Does tensor i match the first, except in the joined dimension? */
+static bool check_part(const join *j, size_t i)
 {
     const fy_tensor *x = j->x[i], *first = j->first;
     if (x->ndim != first->ndim)
-        return fy_fail(j->at, "shape", "fy_unsqueeze puts a size of 1 in",
+        return fy_fail(j->at, "shape", "fy_unsqueeze inserts a dimension of size 1",
                        "Tensors must have same number of dimensions: got %d and %d", first->ndim, x->ndim);
     for (int d = 0; d < x->ndim; d++)
-        if (d != j->dim && x->shape[d] != first->shape[d]) return fail_size(j, i, first->shape[d], x->shape[d]);
+        if (d != j->dim && x->shape[d] != first->shape[d])
+            return fy_fail(j->at, "shape", "all sizes except that of the joined dimension must be equal",
+                           "Sizes of tensors must match except in dimension %d. Expected size %lld but got size %lld "
+                           "for tensor number %zu in the list.",
+                           (int)j->dim, (long long)first->shape[d], (long long)x->shape[d], i);
     return true;
 }
 
-static bool plan_cat(joint *j)
+static bool plan_cat(join *j)
 {
-    fy_shape *s = &j->whole.shape;
+    fy_shape *s = &j->result.shape;
     for (size_t i = 0; i < j->n; i++) {
         if (j->x[i]->ndim == 0)
             return fy_fail(j->at, "shape", "fy_stack joins 0-dim tensors",
                            "zero-dimensional tensor (at position %zu) cannot be concatenated", i);
         if (!j->first && !is_skipped(j->x[i])) j->first = j->x[i];
     }
-    if (!j->first) j->dim = 0; /* nothing to count in: any dimension will do, as in PyTorch */
+    if (!j->first) j->dim = 0; /* all are empty: any dim is accepted, as in PyTorch */
     if (j->first && !fy_wrap_dim(j->at, j->first, &j->dim)) return false;
     *s = fy_geometry_of(j->first ? j->first : j->x[0]).shape;
     s->dims[j->dim] = 0;
@@ -104,29 +97,30 @@ static bool plan_cat(joint *j)
         if (is_skipped(j->x[i])) continue;
         if (!check_part(j, i)) return false;
         if (__builtin_add_overflow(s->dims[j->dim], j->x[i]->shape[j->dim], &s->dims[j->dim]))
-            return fy_fail(j->at, "shape", "join fewer", "the joined size is more than any tensor has");
+            return fy_fail(j->at, "shape", "concatenate fewer tensors",
+                           "the total size of the joined dimension overflows int64");
     }
     return true;
 }
 
-static bool fail_unequal(const joint *j, size_t i)
+static bool fail_unequal(const join *j, size_t i)
 {
     char first[256], text[256];
     const fy_tensor *a = j->x[0], *b = j->x[i];
-    return fy_fail(j->at, "shape", "fy_cat joins tensors of other sizes along a dimension that they have",
+    return fy_fail(j->at, "shape", "fy_cat joins tensors of different sizes along an existing dimension",
                    "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %zu",
                    fy_shape_text(a->shape, a->ndim, "[]", first, sizeof first),
                    fy_shape_text(b->shape, b->ndim, "[]", text, sizeof text), i);
 }
 
-static bool plan_stack(joint *j)
+static bool plan_stack(join *j)
 {
     const fy_tensor *first = j->x[0];
-    fy_shape *s = &j->whole.shape;
+    fy_shape *s = &j->result.shape;
     if (!fy_wrap_dim_of(j->at, j->x[0], first->ndim + 1, &j->dim)) return false;
     if (first->ndim == FY_MAX_DIMS)
-        return fy_fail(j->at, "shape", "fold some dimensions together first: fy_flatten",
-                       "a tensor has at most %d dimensions", FY_MAX_DIMS);
+        return fy_fail(j->at, "shape", "merge some dimensions first: fy_flatten", "a tensor has at most %d dimensions",
+                       FY_MAX_DIMS);
     for (size_t i = 1; i < j->n; i++) {
         bool equal = j->x[i]->ndim == first->ndim &&
                      memcmp(j->x[i]->shape, first->shape, (size_t)first->ndim * sizeof *first->shape) == 0;
@@ -140,8 +134,8 @@ static bool plan_stack(joint *j)
 
 /* ---- the layout ---- */
 
-/* An operand as it is joined: stacked behind its last dimension it gets one more. */
-static fy_geometry operand(const joint *j, const fy_tensor *x)
+/* The operand's geometry; stacking behind its last dimension appends one of size 1. */
+static fy_geometry operand(const join *j, const fy_tensor *x)
 {
     fy_geometry g = fy_geometry_of(x);
     if (!j->stack || j->dim < x->ndim) return g;
@@ -150,17 +144,17 @@ static fy_geometry operand(const joint *j, const fy_tensor *x)
     return g;
 }
 
-/* Do pictures (4-D) or volumes (5-D) have their channels, dimension 1, innermost? PyTorch guesses it from
- * the strides, and so do we. */
+/* Is the channel dimension (1) of a 4-D or 5-D tensor innermost? Guessed from the strides, as PyTorch does. */
 static bool is_channels_last(const fy_geometry *g)
 {
-    int64_t least = 0;
+    int64_t min_stride = 0;
     int n = g->shape.ndim;
     if ((n != 4 && n != 5) || g->strides[1] == 0) return false;
     for (int i = 0; i < n; i++) {
-        int d = i == 0 ? 1 : i == n - 1 ? 0 : n - i; /* 1, then from the last back to 2, then 0 */
-        if (g->shape.dims[d] == 0 || g->strides[d] < least || (d == 0 && least == g->strides[1])) return false;
-        least = fy_saturating_mul(g->strides[d], g->shape.dims[d]);
+        int d = i == 0 ? 1 : i == n - 1 ? 0 : n - i; /* innermost first: 1, then the last down to 2, then 0 */
+        if (g->shape.dims[d] == 0 || g->strides[d] < min_stride || (d == 0 && min_stride == g->strides[1]))
+            return false;
+        min_stride = fy_saturating_mul(g->strides[d], g->shape.dims[d]);
     }
     return true;
 }
@@ -175,8 +169,8 @@ static void set_channels_last(const fy_shape *s, int64_t *strides)
     }
 }
 
-/* Row-major, unless every operand has its channels last. */
-static void set_strides(const joint *j, const fy_shape *s, int64_t *strides)
+/* Row-major, unless all operands are channels-last. */
+static void set_strides(const join *j, const fy_shape *s, int64_t *strides)
 {
     bool last = true;
     for (size_t i = 0; i < j->n && last; i++) {
@@ -187,11 +181,11 @@ static void set_strides(const joint *j, const fy_shape *s, int64_t *strides)
     else fy_shape_rows(s, strides);
 }
 
-/* PyTorch stacks by joining along a dimension that is there, and cuts that one up afterwards. */
-static void lay_out(joint *j)
+/* PyTorch stacks by concatenating along an existing dimension and splitting that one afterwards; the strides follow. */
+static void plan_strides(join *j)
 {
     if (!j->stack || j->dim == j->x[0]->ndim) {
-        set_strides(j, &j->whole.shape, j->whole.strides);
+        set_strides(j, &j->result.shape, j->result.strides);
         return;
     }
     fy_shape s = fy_geometry_of(j->x[0]).shape;
@@ -199,77 +193,77 @@ static void lay_out(joint *j)
     fy_tensor joined = {.magic = FY_ALIVE, .ndim = s.ndim};
     memcpy(joined.shape, s.dims, sizeof joined.shape);
     set_strides(j, &s, joined.strides);
-    fy_restride(&joined, &j->whole.shape, j->whole.strides);
+    fy_restride(&joined, &j->result.shape, j->result.strides);
 }
 
 /* ---- the writing ---- */
 
-/* The result as operand i will see it: the same handle's number, so that the log shows the result itself
- * written part by part. `from` is where the part begins along the dimension. */
-static fy_tensor part_of(const joint *j, const fy_tensor *whole, size_t i, int64_t from)
+/* The part of the result that operand i is written to, starting at `from` along the dimension. It keeps the result's
+ * id, so that the log shows the result itself being written part by part. */
+static fy_tensor part_of(const join *j, const fy_tensor *result, size_t i, int64_t from)
 {
-    fy_tensor part = *whole;
-    part.offset += from * whole->strides[j->dim];
+    fy_tensor part = *result;
+    part.offset += from * result->strides[j->dim];
     if (!j->stack) {
         part.shape[j->dim] = j->x[i]->shape[j->dim];
         return part;
     }
     part.ndim--;
     for (int d = (int)j->dim; d < part.ndim; d++) {
-        part.shape[d] = whole->shape[d + 1];
-        part.strides[d] = whole->strides[d + 1];
+        part.shape[d] = result->shape[d + 1];
+        part.strides[d] = result->strides[d + 1];
     }
     return part;
 }
 
-static bool write_part(const joint *j, const fy_tensor *whole, size_t i, int64_t from)
+static bool write_part(const join *j, const fy_tensor *result, size_t i, int64_t from)
 {
-    fy_tensor part = part_of(j, whole, i, from), *x = j->x[i], *copy = NULL;
+    fy_tensor part = part_of(j, result, i, from), *x = j->x[i], *copy = NULL;
     if (x->storage->dev != j->dev &&
         !(x = copy = fy_copy_to(j->at, x, j->dev, x->dtype, &(fy_transfer_opts){.why = FY_WORD_policy}, NULL)))
         return false;
-    int op = x->dtype == whole->dtype ? FY_OP_clone : FY_OP_cast;
+    int op = x->dtype == result->dtype ? FY_OP_clone : FY_OP_cast;
     bool ok =
-        fy_dispatch(&(fy_call){.at = j->at, .op = op, .in = {fy_arg_tensor(x)}, .out = &part, .dtype = whole->dtype});
+        fy_dispatch(&(fy_call){.at = j->at, .op = op, .in = {fy_arg_tensor(x)}, .out = &part, .dtype = result->dtype});
     fy_tensor_release(j->at, copy, FY_WORD_free);
     return ok;
 }
 
-static bool write_parts(const joint *j, const fy_tensor *whole)
+static bool write_parts(const join *j, const fy_tensor *result)
 {
     int64_t from = 0;
     for (size_t i = 0; i < j->n; i++) {
-        if (fy_numel(j->x[i]) > 0 && !write_part(j, whole, i, from)) return false;
+        if (fy_numel(j->x[i]) > 0 && !write_part(j, result, i, from)) return false;
         if (j->stack) from++;
         else if (!is_skipped(j->x[i])) from += j->x[i]->shape[j->dim];
     }
     return true;
 }
 
-static fy_tensor *make(joint *j)
+static fy_tensor *make(join *j)
 {
     int64_t numel;
-    j->whole.dtype = common_type(j);
-    if (!fy_shape_ok(j->at, &j->whole.shape, j->whole.dtype, &numel)) return NULL;
-    lay_out(j);
-    fy_storage *s = fy_storage_make(j->at, j->dev, (size_t)numel * fy_dtype_size(j->whole.dtype));
+    j->result.dtype = common_type(j);
+    if (!fy_shape_ok(j->at, &j->result.shape, j->result.dtype, &numel)) return NULL;
+    plan_strides(j);
+    fy_storage *s = fy_storage_make(j->at, j->dev, (size_t)numel * fy_dtype_size(j->result.dtype));
     if (!s) return NULL;
-    fy_tensor *whole = fy_tensor_make(j->at, s, &j->whole, fy_name_for(j->at, NULL), 0);
-    if (write_parts(j, whole)) return fy_scope_track(whole);
-    fy_tensor_release(j->at, whole, FY_WORD_free);
+    fy_tensor *result = fy_tensor_make(j->at, s, &j->result, fy_name_for(j->at, NULL), 0);
+    if (write_parts(j, result)) return fy_scope_track(result);
+    fy_tensor_release(j->at, result, FY_WORD_free);
     return NULL;
 }
 
 fy_tensor *fy_cat_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
 {
-    joint j = {.at = at, .n = n, .x = x, .dim = dim};
+    join j = {.at = at, .n = n, .x = x, .dim = dim};
     fy_session_start();
     return check_tensors(&j) && set_device(&j) && plan_cat(&j) ? make(&j) : NULL;
 }
 
 fy_tensor *fy_stack_at(fy_site *at, size_t n, fy_tensor *const *x, int64_t dim)
 {
-    joint j = {.at = at, .n = n, .x = x, .dim = dim, .stack = true};
+    join j = {.at = at, .n = n, .x = x, .dim = dim, .stack = true};
     fy_session_start();
     return check_tensors(&j) && set_device(&j) && plan_stack(&j) ? make(&j) : NULL;
 }

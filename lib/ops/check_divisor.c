@@ -1,5 +1,5 @@
-/* check_divisor.c: an integer divided by 0 is an error on the CPU, told before anything is written. A card has no
- * way to stop in the middle: there it gives -1 (kernels/binary.cu). */
+/* check_divisor.c: integer division by 0 is an error on the CPU, reported before anything is written. A GPU kernel
+ * cannot raise it and gives -1 instead (kernels/binary.cu). */
 #include "cpu.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -8,12 +8,7 @@
 #include "shape.h"
 #include "tensor.h"
 
-static bool divides_integers(const fy_call *c, const fy_plan *p)
-{
-    return (c->op == FY_OP_floor_divide || c->op == FY_OP_remainder) && !fy_dtype_is_real(p->dtype);
-}
-
-/* As an element of the type that is computed in: 256 is 0 among uint8. */
+/* Compared after conversion to the type of the computation: 256 is 0 as uint8. */
 static bool is_zero_number(const fy_arg *x, fy_dtype dtype)
 {
     int64_t element;
@@ -21,7 +16,7 @@ static bool is_zero_number(const fy_arg *x, fy_dtype dtype)
     return fy_integer_at(dtype, &element, 0) == 0;
 }
 
-/* The host's own `all` asks whether every element is something else than 0. */
+/* Uses the host's `all`, which is false if any element is 0. */
 static bool has_zero(const fy_tensor *x)
 {
     bool all = true;
@@ -34,7 +29,7 @@ static bool has_zero(const fy_tensor *x)
     return !all;
 }
 
-/* One element, a number's or a 0-dim tensor's, is converted first. */
+/* A number or a 0-dim tensor is converted first; a tensor with dimensions already has the type. */
 static bool is_zero(const fy_arg *x, fy_dtype dtype)
 {
     if (!x->is_tensor) return is_zero_number(x, dtype);
@@ -46,8 +41,10 @@ static bool is_zero(const fy_arg *x, fy_dtype dtype)
 bool fy_divisor_ok(const fy_call *c, const fy_plan *p)
 {
     const fy_arg *divisor = &c->in[1];
-    if (!divides_integers(c, p) || p->dev->number > 0 || fy_shape_numel(&p->result.shape) == 0) return true;
+    bool divides = c->op == FY_OP_floor_divide || c->op == FY_OP_remainder;
+    if (!divides || fy_dtype_is_real(p->dtype) || p->dev->number > 0 || fy_shape_numel(&p->result.shape) == 0)
+        return true;
     if (!is_zero(divisor, p->dtype)) return true;
-    return fy_fail_about(c->at, "value", "among floats it gives inf or nan: fy_to(x, FY_FLOAT32)", divisor->is_tensor,
-                         &(fy_tensor *){divisor->tensor}, "ZeroDivisionError");
+    return fy_fail_about(c->at, "value", "a float division by 0 gives inf or nan: fy_to(x, FY_FLOAT32)",
+                         divisor->is_tensor, &(fy_tensor *){divisor->tensor}, "ZeroDivisionError");
 }

@@ -1,4 +1,4 @@
-/* check_inplace.c: may a call write into the tensor that it was given, and is it written at once. */
+/* check_inplace.c: may an op write into the given tensor: its type, shape, device, and overlap with the operands. */
 #include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
@@ -7,21 +7,12 @@
 #include "shape.h"
 #include "tensor.h"
 
-static bool fail_cast(const fy_call *c, const fy_plan *p)
-{
-    char name[200];
-    const char *to = fy_argument(c->at, 0, name, sizeof name);
-    return fy_fail_about(c->at, "dtype", fy_hint("write into a new tensor instead, or convert %s first with fy_to", to),
-                         1, &c->out, "result type %s can't be cast to the desired output type %s",
-                         fy_dtype_torch(p->result.dtype), fy_dtype_torch(c->out->dtype));
-}
-
 static bool check_shape(fy_site *at, fy_tensor *out, const fy_shape *s)
 {
     char own[256], result[256];
     if (s->ndim == out->ndim && memcmp(s->dims, out->shape, (size_t)s->ndim * sizeof *s->dims) == 0) return true;
-    return fy_fail_about(at, "shape", "a tensor that is written in place keeps its shape: make a new one instead", 1,
-                         &out, "output with shape %s doesn't match the broadcast shape %s",
+    return fy_fail_about(at, "shape", "an in-place operation cannot change the shape: write into a new tensor instead",
+                         1, &out, "output with shape %s doesn't match the broadcast shape %s",
                          fy_shape_text(out->shape, out->ndim, "[]", own, sizeof own),
                          fy_shape_text(s->dims, s->ndim, "[]", result, sizeof result));
 }
@@ -34,7 +25,7 @@ static bool fail_device(const fy_call *c, const fy_plan *p)
                          p->dev->number ? c->out->storage->dev->name : p->dev->name);
 }
 
-/* Does one place in memory stand for several elements? */
+/* Do several elements share one address (stride 0)? */
 static bool is_expanded(const fy_tensor *x)
 {
     for (int d = 0; d < x->ndim; d++)
@@ -42,8 +33,8 @@ static bool is_expanded(const fy_tensor *x)
     return false;
 }
 
-/* Every place once: what several elements share is one of them. */
-static fy_layout once(fy_geometry g)
+/* Each address once: dimensions of stride 0 are reduced to size 1. */
+static fy_layout without_duplicates(fy_geometry g)
 {
     for (int d = 0; d < g.shape.ndim; d++)
         if (g.strides[d] == 0 && g.shape.dims[d] > 1) g.shape.dims[d] = 1;
@@ -65,7 +56,7 @@ static bool same_layout(const fy_tensor *a, const fy_tensor *b)
     return true;
 }
 
-/* Do they share bytes in another order than element by element? Told of dense tensors alone, as in PyTorch. */
+/* Do they share bytes other than element by element? Only dense tensors are checked, as in PyTorch. */
 static bool overlaps(const fy_tensor *out, const fy_tensor *x)
 {
     fy_geometry a = fy_geometry_of(out), b = fy_geometry_of(x);
@@ -80,18 +71,18 @@ static bool overlaps(const fy_tensor *out, const fy_tensor *x)
 static bool check_expanded(fy_site *at, fy_tensor *out)
 {
     if (!is_expanded(out)) return true;
-    return fy_fail_about(at, "memory", "fy_clone gives every element a place of its own", 1, &out,
+    return fy_fail_about(at, "memory", "fy_clone gives every element its own memory", 1, &out,
                          "unsupported operation: more than one element of the written-to tensor refers to a single "
                          "memory location. Please clone() the tensor before performing the operation.");
 }
 
-/* Elements that are scattered meet others than their own: even the target itself must not be among them. */
+/* May this operand be the target itself? A scatter reads its other operands at different positions than it writes. */
 static bool is_target(const fy_call *c, int i)
 {
     return c->in[i].tensor == c->out && (i == 0 || fy_ops[c->op].shape != FY_SCATTERED);
 }
 
-static bool is_spread(const fy_call *c, int i)
+static bool is_scattered_onto_itself(const fy_call *c, int i)
 {
     fy_tensor *x = c->in[i].tensor;
     return fy_ops[c->op].shape == FY_SCATTERED && i > 0 && x->storage == c->out->storage &&
@@ -100,9 +91,10 @@ static bool is_spread(const fy_call *c, int i)
 
 static bool check_memory(const fy_call *c)
 {
-    if (c->op != FY_OP_fill && !check_expanded(c->at, c->out)) return false; /* to fill a place twice does no harm */
+    if (c->op != FY_OP_fill && !check_expanded(c->at, c->out)) return false; /* filling an address twice is harmless */
     for (int i = 0; i < fy_ops[c->op].nin; i++)
-        if (c->in[i].is_tensor && !is_target(c, i) && (is_spread(c, i) || overlaps(c->out, c->in[i].tensor)))
+        if (c->in[i].is_tensor && !is_target(c, i) &&
+            (is_scattered_onto_itself(c, i) || overlaps(c->out, c->in[i].tensor)))
             return fy_fail_about(c->at, "memory", "fy_clone the operand first", 1, &c->out,
                                  "unsupported operation: some elements of the input tensor and the written-to tensor "
                                  "refer to a single memory location. Please clone() the tensor before performing the "
@@ -112,12 +104,18 @@ static bool check_memory(const fy_call *c)
 
 bool fy_plan_in_place(const fy_call *c, fy_plan *p)
 {
+    char name[200];
     fy_geometry own = fy_geometry_of(c->out);
     if (p->dev != c->out->storage->dev) return fail_device(c, p);
     if (!check_memory(c) || !check_shape(c->at, c->out, &p->result.shape)) return false;
-    if (c->op != FY_OP_cast && !fy_can_cast(p->result.dtype, own.dtype)) return fail_cast(c, p);
+    if (c->op != FY_OP_cast && !fy_can_cast(p->result.dtype, own.dtype))
+        return fy_fail_about(c->at, "dtype",
+                             fy_hint("write into a new tensor instead, or convert %s first with fy_to",
+                                     fy_argument(c->at, 0, name, sizeof name)),
+                             1, &c->out, "result type %s can't be cast to the desired output type %s",
+                             fy_dtype_torch(p->result.dtype), fy_dtype_torch(own.dtype));
     if (p->result.dtype == own.dtype) memcpy(p->result.strides, own.strides, sizeof own.strides);
-    if (c->op == FY_OP_fill) p->out = once(own);
+    if (c->op == FY_OP_fill) p->out = without_duplicates(own);
     return true;
 }
 

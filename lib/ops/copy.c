@@ -1,8 +1,9 @@
-/* copy.c: fy_copy_, values into a tensor that is there, and page-locked memory.
+/* copy.c: fy_copy_ into an existing tensor, and page-locked memory.
  *
- * On one device a copy is the op clone or cast. Between devices the elements go in one piece (transfer.c): as
- * they are where tensor and source lie alike, without holes and of one type; else row by row, as in PyTorch. The
- * source is laid out so where it is, and only a tensor that is no such rows needs a temporary on its own side. */
+ * On one device a copy is the op clone or cast. Between devices the elements are transferred in one piece (transfer.c):
+ * as they are if both tensors are dense with the same strides and dtype, else in row-major order, as in PyTorch. The
+ * source is made row-major on its own device and the destination unpacked on its own; a side that is row-major already
+ * needs no temporary. */
 #include "device.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -14,7 +15,7 @@
 #include "tensor.h"
 #include "transfer.h"
 
-/* The very same elements? Then there is nothing to do. */
+/* The same elements: nothing to copy. */
 static bool is_same(const fy_tensor *a, const fy_tensor *b)
 {
     if (a == b) return true;
@@ -24,8 +25,8 @@ static bool is_same(const fy_tensor *a, const fy_tensor *b)
     return true;
 }
 
-/* src as it looks when it is broadcast to dst's shape. */
-static fy_geometry spread(const fy_tensor *src, const fy_tensor *dst)
+/* src broadcast to dst's shape. */
+static fy_geometry broadcast(const fy_tensor *src, const fy_tensor *dst)
 {
     fy_geometry g = {.dtype = src->dtype, .offset = src->offset, .shape = fy_geometry_of(dst).shape};
     fy_layout l = fy_layout_broadcast(src, &g.shape);
@@ -33,38 +34,38 @@ static fy_geometry spread(const fy_tensor *src, const fy_tensor *dst)
     return g;
 }
 
-static bool lie_alike(const fy_geometry *a, const fy_geometry *b)
+static bool same_strides_and_dtype(const fy_geometry *a, const fy_geometry *b)
 {
     for (int d = 0; d < a->shape.ndim; d++)
         if (a->shape.dims[d] != 1 && a->strides[d] != b->strides[d]) return false;
     return a->dtype == b->dtype;
 }
 
-/* What is to be made on either side, before and after the transfer. */
+/* A transfer, and whether each side needs a row-major temporary. */
 typedef struct copy_plan {
     fy_site *at;
     fy_tensor *dst, *src;
-    fy_geometry sent; /* how the elements lie in the transfer */
+    fy_geometry sent; /* of the elements in the transfer */
     bool pack, unpack;
     fy_transfer_opts how;
 } copy_plan;
 
 static copy_plan plan(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
-    copy_plan c = {at, dst, src, spread(src, dst), false, false, {.async = async, .why = FY_WORD_user}};
+    copy_plan c = {at, dst, src, broadcast(src, dst), false, false, {.async = async, .why = FY_WORD_user}};
     fy_geometry own = fy_geometry_of(dst), rows = {.shape = own.shape};
     c.sent.offset = 0;
-    if (fy_is_dense(&own) && lie_alike(&own, &c.sent)) return c;
+    if (fy_is_dense(&own) && same_strides_and_dtype(&own, &c.sent)) return c;
     rows.dtype = fy_transfer_dtype(src->storage->dev, dst->storage->dev, src->dtype, dst->dtype, async);
     fy_shape_rows(&rows.shape, rows.strides);
-    c.pack = !lie_alike(&c.sent, &rows);
-    c.unpack = !lie_alike(&own, &rows);
+    c.pack = !same_strides_and_dtype(&c.sent, &rows);
+    c.unpack = !same_strides_and_dtype(&own, &rows);
     c.sent = rows;
     if (src->dtype != dst->dtype) c.how.cast = rows.dtype == dst->dtype ? FY_WORD_source : FY_WORD_destination;
     return c;
 }
 
-static fy_storage *room(const copy_plan *c, fy_dev *d)
+static fy_storage *reserve(const copy_plan *c, fy_dev *d)
 {
     return fy_storage_reserve(c->at, d, (size_t)fy_shape_numel(&c->sent.shape) * fy_dtype_size(c->sent.dtype));
 }
@@ -75,15 +76,15 @@ static fy_tensor *temporary(const copy_plan *c, fy_storage *s)
     return fy_tensor_make(c->at, s, &c->sent, NULL, 0);
 }
 
-static bool perform(const copy_plan *c, fy_storage *packed, fy_storage *landed)
+static bool perform(const copy_plan *c, fy_storage *packed, fy_storage *received)
 {
     fy_tensor *from = packed ? temporary(c, packed) : c->src;
     bool ok = !packed || fy_write_into(c->at, from, c->src);
-    fy_tensor *to = landed ? temporary(c, landed) : c->dst;
+    fy_tensor *to = received ? temporary(c, received) : c->dst;
     ok = ok && fy_transfer(c->at, from, to, &c->how);
     if (packed) fy_tensor_release(c->at, from, FY_WORD_free);
-    ok = ok && (!landed || fy_write_into(c->at, c->dst, to));
-    if (landed) fy_tensor_release(c->at, to, FY_WORD_free);
+    ok = ok && (!received || fy_write_into(c->at, c->dst, to));
+    if (received) fy_tensor_release(c->at, to, FY_WORD_free);
     return ok;
 }
 
@@ -92,40 +93,33 @@ static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async
     if (!fy_check_written(at, dst, src)) return false;
     if (fy_numel(dst) == 0) return true;
     copy_plan c = plan(at, dst, src, async);
-    fy_storage *packed = NULL, *landed = NULL;
-    if (c.pack && !(packed = room(&c, src->storage->dev))) return false;
-    if (c.unpack && !(landed = room(&c, dst->storage->dev))) {
+    fy_storage *packed = NULL, *received = NULL;
+    if (c.pack && !(packed = reserve(&c, src->storage->dev))) return false;
+    if (c.unpack && !(received = reserve(&c, dst->storage->dev))) {
         if (packed) fy_storage_cancel(packed);
         return false;
     }
-    return perform(&c, packed, landed);
+    return perform(&c, packed, received);
 }
 
 fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o)
 {
     fy_session_start();
     if (!fy_check(at, 0, dst) || !fy_check(at, 1, src)) return NULL;
-    bool apart = dst->storage->dev != src->storage->dev;
-    bool ok = is_same(dst, src) || (apart ? copy_between(at, dst, src, o.non_blocking) : fy_write_into(at, dst, src));
-    if (ok && apart && !o.non_blocking && dst->storage->dev->number == 0) fy_narrate_flush();
+    bool across = dst->storage->dev != src->storage->dev;
+    bool ok = is_same(dst, src) || (across ? copy_between(at, dst, src, o.non_blocking) : fy_write_into(at, dst, src));
+    if (ok && across && !o.non_blocking && dst->storage->dev->number == 0) fy_narrate_flush();
     return ok ? dst : NULL;
 }
 
 /* ---- page-locked memory ---- */
 
-static bool fail_pin(fy_site *at, fy_tensor *x)
-{
-    return fy_fail_about(at, "device", "pin before you move: fy_cuda(fy_pin_memory(x))", 1, &x,
-                         "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
-                         fy_dtype_torch(x->dtype));
-}
-
-/* A copy that lies as x does. */
+/* A pinned copy with x's strides. */
 static fy_tensor *pinned_copy(fy_site *at, fy_tensor *x)
 {
     fy_geometry g = fy_geometry_of(x);
     g.offset = 0;
-    if (!fy_check_written(at, x, x)) return NULL; /* an expanded tensor has no place for each element */
+    if (!fy_check_written(at, x, x)) return NULL; /* rejects expanded tensors: their elements share addresses */
     fy_storage *s = fy_storage_reserve_pinned(at, (size_t)fy_span(&g) * x->element_size);
     if (!s) return NULL;
     fy_storage_announce(at, s);
@@ -138,7 +132,11 @@ static fy_tensor *pinned_copy(fy_site *at, fy_tensor *x)
 fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x)
 {
     fy_session_start();
-    if (!fy_check(at, 0, x) || (x->storage->dev->number != 0 && !fail_pin(at, x))) return NULL;
+    if (!fy_check(at, 0, x)) return NULL;
+    if (x->storage->dev->number != 0)
+        return fy_fail_about(at, "device", "pin before you move: fy_cuda(fy_pin_memory(x))", 1, &x,
+                             "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
+                             fy_dtype_torch(x->dtype));
     return fy_scope_track(x->storage->mem == FY_WORD_pinned ? fy_tensor_retain(x) : pinned_copy(at, x));
 }
 

@@ -1,5 +1,5 @@
-/* dispatch.c: one call of one op: checked and planned (plan.c), allocated, run by the device's back end,
- * and recorded as alloc, tensor, op, complete. The only caller of a back end's run. */
+/* dispatch.c: one call of one op: checked and planned (plan.c), allocated, run by the device's back end, and recorded
+ * as alloc, tensor, op, complete. The only caller of a back end's run. */
 #include "dispatch.h"
 
 #include <stdio.h>
@@ -21,41 +21,41 @@
 #include "tensor_access.h"
 #include "vector_clock.h"
 
-/* An operand that travels as a kernel argument: a number, or the one element of a tensor on the CPU. */
+/* An operand passed as a kernel argument: a number, or the one element of a tensor on the CPU. */
 static void set_number(fy_run_work *w, int i, const fy_arg *arg)
 {
     fy_arg n = arg->is_tensor ? fy_number_at(arg->tensor->dtype, fy_first_element(arg->tensor), 0) : *arg;
     w->real[i] = n.real;
-    w->integer[i] = n.is_int ? n.integer : 0; /* a call with a float computes in a float type */
+    w->integer[i] = n.is_int ? n.integer : 0; /* a float operand makes the op compute in a float type */
 }
 
-/* Operands of another type than the op takes are cast first, where they live. */
-static bool convert(const fy_call *c, fy_plan *p, fy_tensor **in, fy_tensor **made)
+/* Operands of other types are cast on their own device first; `casts` receives the temporaries. */
+static bool convert(const fy_call *c, fy_plan *p, fy_tensor **in, fy_tensor **casts)
 {
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
         in[i] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
         if (p->number[i] || in[i]->dtype == p->takes[i]) continue;
-        made[i] = fy_dispatch(&(fy_call){.at = c->at, .op = FY_OP_cast, .in = {c->in[i]}, .dtype = p->takes[i]});
-        if (!made[i]) return false;
-        in[i] = made[i];
+        casts[i] = fy_dispatch(&(fy_call){.at = c->at, .op = FY_OP_cast, .in = {c->in[i]}, .dtype = p->takes[i]});
+        if (!casts[i]) return false;
+        in[i] = casts[i];
     }
     return true;
 }
 
-/* The layouts were planned for the operands as given; those that were cast may lie otherwise. */
-static bool plan_again(const fy_call *c, fy_plan *p, fy_tensor *const *in, fy_tensor *const *made)
+/* Input layouts were planned for the original operands; a cast one may have other strides. */
+static bool replan_inputs(const fy_call *c, fy_plan *p, fy_tensor *const *in, fy_tensor *const *casts)
 {
-    fy_call again = *c;
+    fy_call with_casts = *c;
     bool any = false;
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
-        if (!made[i]) continue;
-        again.in[i] = fy_arg_tensor(in[i]);
+        if (!casts[i]) continue;
+        with_casts.in[i] = fy_arg_tensor(in[i]);
         any = true;
     }
-    fy_plan anew;
+    fy_plan replanned;
     if (!any) return true;
-    if (!fy_plan_make(&again, &anew)) return false;
-    memcpy(p->in, anew.in, sizeof p->in);
+    if (!fy_plan_make(&with_casts, &replanned)) return false;
+    memcpy(p->in, replanned.in, sizeof p->in);
     return true;
 }
 
@@ -78,7 +78,7 @@ static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, f
 
 static fy_use use_of(const fy_tensor *x) { return (fy_use){x->id, x->storage->id, fy_storage_version(x->storage)}; }
 
-/* What the op reads, as it was before the op. */
+/* The versions that the op reads; taken before the op writes. */
 static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *reads)
 {
     size_t n = 0;
@@ -87,7 +87,8 @@ static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *rea
     return n;
 }
 
-/* Who reads and writes what: the card's current stream, or the host, which also reads the numbers itself. */
+/* The accesses for the race detector: by the GPU's current stream or by the host, which also reads 0-dim CPU tensors
+ * that are passed as numbers. */
 static void note_accesses(const fy_call *c, const fy_dev *dev, const fy_run_work *w, fy_tensor *const *in,
                           const fy_tensor *out, fy_launch *launch)
 {
@@ -101,8 +102,8 @@ static void note_accesses(const fy_call *c, const fy_dev *dev, const fy_run_work
     fy_launch_tensor(launch, agent, out, true, FY_RACE_OUT);
 }
 
-/* Most ops are on the host, and take half the room. */
-static bool emit_hosted(const fy_call *c, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
+/* Most ops run on the host, where one short record replaces op and complete. False if this op does not fit it. */
+static bool emit_host_op(const fy_call *c, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
 {
     if (n > 2 || w->kernel || w->blas) return false;
     fy_host_op_record o = {.id = w->id,
@@ -137,7 +138,7 @@ static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const 
     return seq;
 }
 
-/* Nothing to write is nothing to run. */
+/* An op with an empty result does not run. */
 static bool run(fy_dev *dev, fy_run_work *w)
 {
     if (w->out.layout.numel > 0) return dev->backend->run(dev, w);
@@ -145,19 +146,12 @@ static bool run(fy_dev *dev, fy_run_work *w)
     return true;
 }
 
-static void *fail_run(const fy_call *c, const fy_dev *dev, const fy_run_work *w)
-{
-    char what[40];
-    snprintf(what, sizeof what, "run %s", fy_ops[c->op].name);
-    return fy_fail_launch(c->at, dev, w->id, what);
-}
-
-/* Told of, with what was found about its accesses. */
+/* Emits the op's events and the races found; returns the op event's sequence number, 0 if it has none. */
 static uint64_t record(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
                        fy_use writes, fy_launch *launch)
 {
     if (!fy_log_is_on()) return fy_launch_done(launch, c->at, 0), 0;
-    if (dev->number == 0 && launch->n == 0 && emit_hosted(c, w, reads, n, writes)) return 0;
+    if (dev->number == 0 && launch->n == 0 && emit_host_op(c, w, reads, n, writes)) return 0;
     uint64_t seq = emit(c, dev, w, reads, n, writes);
     fy_launch_done(launch, c->at, seq);
     return seq;
@@ -165,6 +159,7 @@ static uint64_t record(const fy_call *c, fy_dev *dev, const fy_run_work *w, cons
 
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out)
 {
+    char what[40];
     fy_launch launch;
     fy_use reads[FY_MAX_INPUTS];
     size_t n = note_reads(w, in, reads);
@@ -175,14 +170,15 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
     fy_launch_check(&launch, &w->races);
     if (!run(dev, w)) {
         fy_launch_failed(&launch);
-        return fail_run(c, dev, w);
+        snprintf(what, sizeof what, "run %s", fy_ops[c->op].name);
+        return fy_fail_launch(c->at, dev, w->id, what);
     }
     fy_use writes = {out->id, out->storage->id, fy_storage_written(out->storage)};
     uint64_t seq = record(c, dev, w, reads, n, writes, &launch);
     return dev->number == 0 || fy_launch_record_issued(c->at, dev, w->stream, w->id, seq);
 }
 
-/* Run into `out`, whose reference is the caller's; false after an error. */
+/* Runs into `out`, whose reference the caller keeps; false after an error. */
 static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out)
 {
     fy_run_work w;
@@ -190,13 +186,13 @@ static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy
     return fy_perform(c, p->dev, &w, in, out);
 }
 
-static fy_tensor *into_new(const fy_call *c, fy_plan *p)
+static fy_tensor *dispatch_new(const fy_call *c, fy_plan *p)
 {
-    fy_tensor *in[FY_MAX_INPUTS] = {0}, *made[FY_MAX_INPUTS] = {0}, *out = NULL;
+    fy_tensor *in[FY_MAX_INPUTS] = {0}, *casts[FY_MAX_INPUTS] = {0}, *out = NULL;
     size_t bytes = (size_t)fy_shape_numel(&p->result.shape) * fy_dtype_size(p->result.dtype);
     fy_storage *s = c->pinned ? fy_storage_reserve_pinned(c->at, bytes) : fy_storage_reserve(c->at, p->dev, bytes);
     if (!s) return NULL;
-    if (convert(c, p, in, made) && plan_again(c, p, in, made)) {
+    if (convert(c, p, in, casts) && replan_inputs(c, p, in, casts)) {
         fy_storage_announce(c->at, s);
         out = fy_tensor_make(c->at, s, &p->result, c->name, 0);
     } else {
@@ -204,21 +200,21 @@ static fy_tensor *into_new(const fy_call *c, fy_plan *p)
     }
     bool ok = out && perform(c, p, in, out);
     if (out && !ok) fy_tensor_release(c->at, out, FY_WORD_free);
-    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_release(c->at, made[i], FY_WORD_free);
+    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_release(c->at, casts[i], FY_WORD_free);
     return ok ? out : NULL;
 }
 
-/* In place: c->out is returned borrowed, with the references that it had. */
-static fy_tensor *at_once(const fy_call *c, fy_plan *p)
+/* In place: returns c->out without a new reference. */
+static fy_tensor *dispatch_in_place(const fy_call *c, fy_plan *p)
 {
-    fy_tensor *in[FY_MAX_INPUTS] = {0}, *made[FY_MAX_INPUTS] = {0};
-    bool ok = convert(c, p, in, made) && plan_again(c, p, in, made) && perform(c, p, in, c->out);
-    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_release(c->at, made[i], FY_WORD_free);
+    fy_tensor *in[FY_MAX_INPUTS] = {0}, *casts[FY_MAX_INPUTS] = {0};
+    bool ok = convert(c, p, in, casts) && replan_inputs(c, p, in, casts) && perform(c, p, in, c->out);
+    for (int i = 0; i < FY_MAX_INPUTS; i++) fy_tensor_release(c->at, casts[i], FY_WORD_free);
     return ok ? c->out : NULL;
 }
 
-/* Computed in another type than the target's: by way of a tensor of that type. */
-static fy_tensor *by_way_of_new(const fy_call *c)
+/* In place, but computed in another type than the target's: by way of a temporary. */
+static fy_tensor *dispatch_through_temporary(const fy_call *c)
 {
     fy_call first = *c;
     first.out = NULL;
@@ -236,13 +232,13 @@ static fy_tensor *dispatch_planned(const fy_call *c)
     fy_plan p;
     if (fy_policy_applies(c)) return fy_policy_dispatch(c);
     if (!fy_plan_make(c, &p)) return NULL;
-    if (!c->out) return into_new(c, &p);
-    return p.result.dtype == c->out->dtype ? at_once(c, &p) : by_way_of_new(c);
+    if (!c->out) return dispatch_new(c, &p);
+    return p.result.dtype == c->out->dtype ? dispatch_in_place(c, &p) : dispatch_through_temporary(c);
 }
 
 fy_tensor *fy_dispatch(const fy_call *c)
 {
     fy_session_start();
-    fy_fast_call plain;
-    return fy_fast_plan(c, &plain) ? fy_fast_dispatch(c, &plain) : dispatch_planned(c);
+    fy_fast_call fast;
+    return fy_fast_plan(c, &fast) ? fy_fast_dispatch(c, &fast) : dispatch_planned(c);
 }

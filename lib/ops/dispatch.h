@@ -7,68 +7,68 @@
 #include "tensor.h"
 
 typedef struct fy_call {
-    fy_site *at; /* NULL for internal work */
+    fy_site *at; /* NULL: internal work */
     int op;
     fy_arg in[FY_MAX_INPUTS];
     fy_tensor *out;         /* written in place and returned borrowed; NULL: a new tensor */
-    fy_dev *dev;            /* given shapes: where */
-    fy_dtype dtype;         /* given dtypes: of the result; reductions: to compute in, if it is set */
+    fy_dev *dev;            /* given shapes: the device */
+    fy_dtype dtype;         /* given dtypes: of the result; reductions: to compute in, if set */
     fy_shape shape;         /* given shapes: of the result */
     const int64_t *strides; /* given shapes, and gather: of the result; NULL: row-major */
     bool pinned;            /* the result in page-locked memory, on the CPU */
-    fy_shape dims;          /* reductions: which ones (none: all); FY_ALONG and what takes an index: the one */
+    fy_shape dims; /* reductions: the dimensions (none: all); ops along one dimension, and index ops: that one */
     bool keepdim;
-    bool row_major;              /* the result in row-major order, whatever the operands' is */
+    bool row_major;              /* the result is row-major, whatever the operands' strides */
     double real[FY_MAX_SCALARS]; /* by FY_ADD_alpha and the like (op.h) */
     int64_t integer[FY_MAX_SCALARS];
-    const char *name; /* of the result; kept for good */
+    const char *name; /* of the result; interned */
 } fy_call;
 
-/* What a call will do, decided before anything is allocated. (plan.c) */
+/* A call's plan, made before anything is allocated. (plan.c) */
 typedef struct fy_plan {
     fy_dev *dev;
     fy_dtype dtype; /* the op computes in */
     fy_geometry result;
     fy_dtype takes[FY_MAX_INPUTS];    /* the type of each operand */
-    fy_layout in[FY_MAX_INPUTS], out; /* as the kernel sees them; out for row-major results of another form */
+    fy_layout in[FY_MAX_INPUTS], out; /* as the kernel sees them; out: where the result's layout has another form */
     bool number[FY_MAX_INPUTS];       /* passed as a kernel argument */
     int reduced;
 } fy_plan;
 
 bool fy_plan_make(const fy_call *c, fy_plan *p);  /* false after an error */
-bool fy_plan_types(const fy_call *c, fy_plan *p); /* its parts: op_dtypes.c */
+bool fy_plan_types(const fy_call *c, fy_plan *p); /* op_dtypes.c */
 bool fy_subtracts_mask(const fy_call *c);
-/* Which argument of the call an operand is: a dimension may stand between two. And all of them, in the order of the
- * arguments, NULL where there is no tensor; how many. */
-enum { FY_MOST_ARGUMENTS = FY_MAX_INPUTS + 1 };
+/* The argument number of an operand: index ops have `dim` between two operands. fy_arguments lists all tensors by
+ * argument number, NULL elsewhere, and returns the count. */
+enum { FY_MAX_ARGUMENTS = FY_MAX_INPUTS + 1 };
 int fy_argument_number(const fy_call *c, int operand);
 int fy_arguments(const fy_call *c, fy_tensor **x);
 bool fy_plan_product(const fy_call *c, fy_plan *p);      /* product.c */
 bool fy_plan_reduced(const fy_call *c, fy_plan *p);      /* reduce.c */
 bool fy_plan_along(const fy_call *c, fy_plan *p);        /* reduce.c */
-fy_layout fy_layout_last(const fy_geometry *g, int dim); /* reduce.c: with that dimension last */
+fy_layout fy_layout_last(const fy_geometry *g, int dim); /* reduce.c: `dim` moved last */
 bool fy_plan_repeated(const fy_call *c, fy_plan *p);     /* repeat.c */
 bool fy_plan_indexed(const fy_call *c, fy_plan *p);      /* index.c */
-bool fy_index_in_range(const fy_call *c);                /* index_check.c: on the CPU; false after an error */
+bool fy_index_in_range(const fy_call *c);                /* index_check.c: checks on the CPU; false after an error */
 bool fy_plan_counted(const fy_call *c, fy_plan *p);      /* nonzero.c */
-bool fy_divisor_ok(const fy_call *c, const fy_plan *p);  /* check_divisor.c: no integer by 0 on the CPU */
-bool fy_plan_in_place(const fy_call *c, fy_plan *p);     /* check_inplace.c: may it be written, and how */
+bool fy_divisor_ok(const fy_call *c, const fy_plan *p);  /* check_divisor.c: no integer division by 0 on the CPU */
+bool fy_plan_in_place(const fy_call *c, fy_plan *p);     /* check_inplace.c: may the target be written; sets p->out */
 bool fy_check_written(fy_site *at, fy_tensor *dst, fy_tensor *src); /* may src be broadcast into dst? */
 fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s);
 bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out); /* false after an error */
 fy_tensor *fy_dispatch(const fy_call *c);                                  /* NULL after an error */
-/* Run `w` into `out`, whose reference is the caller's, and record it; false after an error. */
+/* Runs `w` into `out`, whose reference the caller keeps, and records it; false after an error. */
 bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const *in, fy_tensor *out);
 
-/* fast_path.c: a call that needs no plan: operands of one type and shape, row-major, on the host. */
+/* fast_path.c: calls that need no plan: elementwise on the host, operands row-major, of one type and shape. */
 typedef struct fy_fast_call {
     fy_dtype dtype; /* of the result */
     int64_t numel;
 } fy_fast_call;
-bool fy_fast_plan(const fy_call *c, fy_fast_call *p); /* is it one? Never an error */
+bool fy_fast_plan(const fy_call *c, fy_fast_call *p); /* does the call qualify? Never an error */
 fy_tensor *fy_fast_dispatch(const fy_call *c, const fy_fast_call *p);
 
-/* implicit_copy.c: operands that are apart, where FERRY_POLICY=silent lets them meet unasked. */
+/* implicit_copy.c: operands on different devices, copied without being asked under FERRY_POLICY=silent. */
 bool fy_policy_applies(const fy_call *c);
 fy_tensor *fy_policy_dispatch(const fy_call *c);
 

@@ -1,6 +1,5 @@
-/* fast_path.c: the shortest way through an op, which most calls take: on the host, element by element, operands
- * of one type and one shape, row-major. Nothing can be wrong with such a call, and its result lies as they
- * do, so that there is nothing to plan; plan.c would come to the same. */
+/* fast_path.c: the common case: an elementwise op on the host over row-major operands of one type and shape. Such a
+ * call cannot fail a check and its result has the operands' layout; plan.c would decide the same, only slower. */
 #include "device.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -10,11 +9,11 @@
 #include "storage.h"
 #include "tensor.h"
 
-/* The result's type, where no operand is converted and none can be refused; else unset. */
-static fy_dtype plain_dtype(const fy_call *c, fy_dtype d)
+/* The result's dtype if no operand needs conversion and the op accepts it; else unset. */
+static fy_dtype fast_dtype(const fy_call *c, fy_dtype d)
 {
     if (!fy_op_takes(c->op, d)) return FY_DTYPE_UNSET;
-    bool divides = c->op == FY_OP_floor_divide || c->op == FY_OP_remainder; /* by 0, perhaps */
+    bool divides = c->op == FY_OP_floor_divide || c->op == FY_OP_remainder; /* a divisor may be 0 */
     switch (fy_ops[c->op].dtype) {
     case FY_OWN_DTYPE: return d;
     case FY_PROMOTED: return divides && !fy_dtype_is_real(d) ? FY_DTYPE_UNSET : d;
@@ -24,22 +23,22 @@ static fy_dtype plain_dtype(const fy_call *c, fy_dtype d)
     }
 }
 
-/* Elements of a live tensor on the host that lies row-major; 0 of others. */
-static int64_t plain_numel(const fy_arg *a)
+/* Elements of a live row-major tensor on the host; 0 for any other. */
+static int64_t fast_numel(const fy_arg *a)
 {
     const fy_tensor *x = a->tensor;
     int64_t n = 1;
     if (!a->is_tensor || !x || x->magic != FY_ALIVE || x->storage->dev->number > 0) return 0;
     for (int d = x->ndim - 1; d >= 0; d--) {
         if (x->strides[d] != n) return 0;
-        if (__builtin_mul_overflow(n, x->shape[d], &n)) return 0; /* empty: a size further out is 0 */
+        if (__builtin_mul_overflow(n, x->shape[d], &n)) return 0; /* overflow is possible only if another size is 0 */
     }
     return n;
 }
 
 static bool is_like(const fy_arg *a, const fy_tensor *x)
 {
-    if (plain_numel(a) == 0 || a->tensor->dtype != x->dtype || a->tensor->ndim != x->ndim) return false;
+    if (fast_numel(a) == 0 || a->tensor->dtype != x->dtype || a->tensor->ndim != x->ndim) return false;
     for (int d = 0; d < x->ndim; d++)
         if (a->tensor->shape[d] != x->shape[d]) return false;
     return true;
@@ -49,16 +48,16 @@ bool fy_fast_plan(const fy_call *c, fy_fast_call *p)
 {
     const fy_op *op = &fy_ops[c->op];
     if (op->shape != FY_BROADCAST || op->nin == 0 || c->out || c->pinned) return false;
-    p->numel = plain_numel(&c->in[0]);
+    p->numel = fast_numel(&c->in[0]);
     if (p->numel == 0) return false;
-    p->dtype = plain_dtype(c, c->in[0].tensor->dtype);
+    p->dtype = fast_dtype(c, c->in[0].tensor->dtype);
     if (p->dtype == FY_DTYPE_UNSET) return false;
     for (int i = 1; i < op->nin; i++)
         if (!is_like(&c->in[i], c->in[0].tensor)) return false;
     return true;
 }
 
-/* Only the dimensions that there are: a layout has room for many. */
+/* Copies ndim entries, not FY_MAX_DIMS: this path is hot. */
 static void set_operand(fy_operand *o, const fy_tensor *x, int64_t numel)
 {
     o->data = fy_first_element(x);

@@ -1,5 +1,5 @@
-/* fill.c: one value into every element of a tensor that is there, fy_fill_ and fy_zero_, or into those that a mask
- * chooses, fy_masked_fill. */
+/* fill.c: fy_fill_ and fy_zero_, one value into every element of a tensor; fy_masked_fill, into those that a mask
+ * selects. */
 #include "dispatch.h"
 #include "dtype.h"
 #include "event.h"
@@ -14,21 +14,21 @@ static bool check_value(fy_site *at, fy_tensor *value)
 {
     if (!fy_check(at, 1, value)) return false;
     if (value->ndim == 0) return true;
-    return fy_fail_about(at, "shape", "fy_copy_(x, values) broadcasts a whole tensor into x", 1, &value,
+    return fy_fail_about(at, "shape", "fy_copy_(x, values) copies a tensor into x, with broadcasting", 1, &value,
                          "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
                          value->ndim);
 }
 
-static bool check_masks_value(fy_site *at, fy_tensor *value)
+static bool check_masked_value(fy_site *at, fy_tensor *value)
 {
     if (!fy_check(at, 2, value)) return false;
     if (value->ndim == 0) return true;
     return fy_fail_about(
-        at, "shape", "fy_where(mask, values, x) broadcasts a whole tensor into the places of a mask", 1, &value,
+        at, "shape", "fy_where(mask, values, x) takes a whole tensor of values, with broadcasting", 1, &value,
         "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value->ndim);
 }
 
-/* Both on one card: no value comes home. One that lies in x itself would be overwritten. */
+/* Both on one GPU: the value need not be read back. Not if it is part of x, which would overwrite it. */
 static bool stays_on_card(const fy_tensor *x, const fy_tensor *value)
 {
     return x->storage->dev->number > 0 && x->storage->dev == value->storage->dev && x->storage != value->storage;
@@ -55,7 +55,7 @@ static fy_tensor *masked(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg valu
     fy_call c = {.at = at, .op = FY_OP_masked_fill, .in = {fy_arg_tensor(x), fy_arg_tensor(mask)}};
     fy_session_start();
     if (!fy_check(at, 0, x) || !fy_check(at, 1, mask)) return NULL;
-    if (value.is_tensor && (!check_masks_value(at, value.tensor) || !fy_take_number(at, value.tensor, &value)))
+    if (value.is_tensor && (!check_masked_value(at, value.tensor) || !fy_take_number(at, value.tensor, &value)))
         return NULL;
     if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
     c.dtype = x->dtype;

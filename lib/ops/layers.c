@@ -1,15 +1,15 @@
-/* layers.c: what a layer does to its input. */
+/* layers.c: fy_linear. */
 #include "dispatch.h"
 #include "event.h"
 #include "op.h"
 #include "shape.h"
 #include "tensor.h"
 
-/* weight turned round, as a view; a weight of fewer dimensions as it is. NULL after an error. */
-static fy_tensor *turned(fy_site *at, fy_tensor *weight)
+/* weight transposed, as a view; unchanged below two dimensions. NULL after an error. */
+static fy_tensor *transposed(fy_site *at, fy_tensor *weight)
 {
     if (weight->ndim > 2)
-        return fy_fail_about(at, "shape", "weight is a matrix, (out, in)", 1, &weight,
+        return fy_fail_about(at, "shape", "weight must be a matrix, (out, in)", 1, &weight,
                              "t() expects a tensor with <= 2 dimensions, but self is %dD", weight->ndim);
     fy_geometry g = fy_geometry_of(weight);
     for (int d = 0; d < weight->ndim; d++) {
@@ -20,14 +20,14 @@ static fy_tensor *turned(fy_site *at, fy_tensor *weight)
     return fy_tensor_make(at, weight->storage, &g, NULL, weight->id);
 }
 
-static fy_tensor *multiplied(fy_site *at, fy_tensor *x, fy_tensor *weight, const char *name)
+static fy_tensor *matmul(fy_site *at, fy_tensor *x, fy_tensor *weight, const char *name)
 {
     return fy_dispatch(
         &(fy_call){.at = at, .op = FY_OP_matmul, .in = {fy_arg_tensor(x), fy_arg_tensor(weight)}, .name = name});
 }
 
-/* A matrix takes the bias in the same step; to other products it is added in place. */
-static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias, const char *name)
+/* For a 2-D x addmm adds the bias; after other products it is added in place. */
+static fy_tensor *matmul_and_bias(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor *bias, const char *name)
 {
     fy_call all = {.at = at,
                    .op = FY_OP_addmm,
@@ -36,7 +36,7 @@ static fy_tensor *multiplied_and_added(fy_site *at, fy_tensor *x, fy_tensor *wei
                    .integer = {[FY_ADDMM_beta] = 1, [FY_ADDMM_alpha] = 1},
                    .name = name};
     if (x->ndim == 2) return fy_dispatch(&all);
-    fy_tensor *product = multiplied(at, x, weight, name);
+    fy_tensor *product = matmul(at, x, weight, name);
     if (!product) return NULL;
     fy_tensor *out = fy_dispatch(&(fy_call){.at = at,
                                             .op = FY_OP_add,
@@ -52,9 +52,9 @@ fy_tensor *fy_linear_at(fy_site *at, fy_tensor *x, fy_tensor *weight, fy_tensor 
 {
     if (!fy_check(at, 0, x) || !fy_check(at, 1, weight) || (bias && !fy_check(at, 2, bias))) return NULL;
     const char *name = fy_name_for(at, NULL);
-    fy_tensor *w = turned(at, weight);
+    fy_tensor *w = transposed(at, weight);
     if (!w) return NULL;
-    fy_tensor *out = bias ? multiplied_and_added(at, x, w, bias, name) : multiplied(at, x, w, name);
+    fy_tensor *out = bias ? matmul_and_bias(at, x, w, bias, name) : matmul(at, x, w, name);
     fy_tensor_release(at, w, FY_WORD_free);
     return fy_scope_track(out);
 }

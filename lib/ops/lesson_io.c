@@ -1,5 +1,5 @@
-/* lesson_io.c: a lesson's inputs and answers. What is given is said in the environment by whoever runs the
- * program: FERRY_GIVEN lists names, dtypes and sizes, FERRY_SEED is where the values start. */
+/* lesson_io.c: fy_given and fy_answer, a lesson's inputs and answers. Whoever starts the program describes the inputs
+ * in the environment: FERRY_GIVEN lists names, dtypes and sizes, FERRY_SEED seeds the values. */
 #include "lesson_io.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 /* ---- the list ---- */
 
-/* One entry: its name up to the first ':', its end at a blank. */
+/* Entries are separated by blanks; the name ends at the first ':'. */
 static const char *skip_blanks(const char *p) { return p + strspn(p, " \t"); }
 static size_t entry_length(const char *p) { return strcspn(p, " \t"); }
 
@@ -60,8 +60,8 @@ static const char *names_in(const char *spec, char *buf, size_t room)
 
 /* ---- the values ---- */
 
-/* splitmix64: a counter, well stirred. */
-static uint64_t stir(uint64_t x)
+/* splitmix64 */
+static uint64_t splitmix64(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -69,7 +69,7 @@ static uint64_t stir(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Few enough digits for every type: floats in steps of 1/64 below 4, whole numbers from -8 to 8. */
+/* Exact in every dtype: floats are multiples of 1/64 in [-4, 4), integers -8 to 8. */
 static double value_of(fy_dtype d, uint64_t r)
 {
     if (fy_dtype_is_real(d)) return ((double)(r % 512) - 256) / 64;
@@ -79,10 +79,10 @@ static double value_of(fy_dtype d, uint64_t r)
 
 void fy_given_values(uint64_t seed, const char *name, fy_dtype dtype, int64_t n, double *out)
 {
-    uint64_t start = stir(seed);
-    for (const char *p = name; *p; p++) start = stir(start ^ (unsigned char)*p);
-    start = stir(start ^ (uint64_t)dtype);
-    for (int64_t i = 0; i < n; i++) out[i] = value_of(dtype, stir(start + (uint64_t)i) >> 20);
+    uint64_t start = splitmix64(seed);
+    for (const char *p = name; *p; p++) start = splitmix64(start ^ (unsigned char)*p);
+    start = splitmix64(start ^ (uint64_t)dtype);
+    for (int64_t i = 0; i < n; i++) out[i] = value_of(dtype, splitmix64(start + (uint64_t)i) >> 20);
 }
 
 /* ---- the calls ---- */
@@ -91,7 +91,7 @@ static fy_tensor *fail_unknown(fy_site *at, const char *name, const char *spec)
 {
     char names[400];
     if (!spec || !*skip_blanks(spec))
-        return fy_fail(at, "given", "start it as a lesson (`ferry run`), or set FERRY_GIVEN=\"mat1:float32:4x3\"",
+        return fy_fail(at, "given", "start the program with `ferry run`, or set FERRY_GIVEN=\"mat1:float32:4x3\"",
                        "there is no input '%.60s': this program was started without inputs", name);
     return fy_fail(at, "given", fy_hint("the inputs are: %s", names_in(spec, names, sizeof names)),
                    "there is no input '%.60s'", name);
@@ -128,18 +128,18 @@ fy_tensor *fy_given_at(fy_site *at, const char *name)
     return fy_scope_track(x);
 }
 
-/* Handing a result in is no copy of the program's: a tensor on a card is looked at where it is. */
+/* An answer does not count as a copy by the program: a tensor on a GPU is read without events or ordering. */
 void fy_answer_at(fy_site *at, const char *name, fy_tensor *x)
 {
     fy_session_start();
     if (!name) fy_fail(at, "answer", "fy_answer(\"c\", c)", "the name of an answer is NULL");
     if (!name || !fy_check(at, 1, x)) return;
-    void *home = fy_copy_to_host(at, x, FY_WORD_answer);
-    if (!home) return;
+    void *values = fy_copy_to_host(at, x, FY_WORD_answer);
+    if (!values) return;
     FY_EMIT(at, answer, .name = fy_ref_str(name), .tensor = x->id, .storage = x->storage->id,
             .device = (uint8_t)x->storage->dev->number);
     fy_emit_read(at, x, FY_WORD_answer);
-    fy_emit_values(at, x, home, FY_WHOLE_ANSWER);
-    free(home);
+    fy_emit_values(at, x, values, FY_WHOLE_ANSWER);
+    free(values);
     fy_narrate_flush();
 }

@@ -1,4 +1,4 @@
-/* loss.c: losses: several calls of the dispatcher, each of which shows in the log. */
+/* loss.c: the losses. Each is several calls of the dispatcher, each of which shows in the log. */
 #include "loss.h"
 
 #include "dispatch.h"
@@ -6,7 +6,7 @@
 #include "op.h"
 #include "tensor.h"
 
-/* One step: its value, named if it is the result; what it was made of is freed. */
+/* One op of a loss. The last one's result gets the variable's name; `used`, an operand, is released. */
 static fy_tensor *step(fy_site *at, fy_call c, bool last, fy_tensor *used)
 {
     c.at = at;
@@ -24,14 +24,14 @@ static fy_call of_two(int op, fy_tensor *a, fy_arg b)
         .op = op, .in = {fy_arg_tensor(a), b}, .real = {[FY_ADD_alpha] = 1}, .integer = {[FY_ADD_alpha] = 1}};
 }
 
-static bool can(fy_site *at, fy_call c)
+static bool check_call(fy_site *at, fy_call c)
 {
     fy_plan p;
     c.at = at;
     return fy_plan_make(&c, &p);
 }
 
-/* Each loss as it is, their sum or their mean; `loss` is used up. */
+/* Applies the reduction; takes over the reference to `loss`. */
 static fy_tensor *finish(fy_site *at, fy_tensor *loss, fy_reduction how)
 {
     if (!loss || how == FY_NONE) return fy_scope_track(loss);
@@ -40,9 +40,9 @@ static fy_tensor *finish(fy_site *at, fy_tensor *loss, fy_reduction how)
 
 /* ---- mean squared error ---------------------------------------------------------------------------- */
 
-/* x as it is subtracted: PyTorch expands both operands first, so that a 0-dim one counts in full; a mask is
- * taken as numbers. A new reference. */
-static fy_tensor *as_told(fy_site *at, fy_tensor *x, fy_dtype common)
+/* x as it is subtracted: PyTorch expands both operands first, so a 0-dim one takes part in type promotion in full; a
+ * mask is converted to numbers. Returns a new reference. */
+static fy_tensor *promoted(fy_site *at, fy_tensor *x, fy_dtype common)
 {
     fy_call c = of_one(FY_OP_cast, x);
     c.dtype = common;
@@ -55,7 +55,7 @@ fy_tensor *fy_mse_loss_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_loss_opts 
     if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !fy_broadcast(at, a, b, &both)) return NULL;
     if (!fy_loss_check_real(at, a, b) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
     fy_dtype common = fy_promote_types(a->dtype, b->dtype);
-    fy_tensor *x = as_told(at, a, common), *y = x ? as_told(at, b, common) : NULL;
+    fy_tensor *x = promoted(at, a, common), *y = x ? promoted(at, b, common) : NULL;
     fy_tensor *d = y ? step(at, of_two(FY_OP_sub, x, fy_arg_tensor(y)), false, x) : NULL;
     if (!y) fy_tensor_release(at, x, FY_WORD_free);
     fy_tensor_release(at, y, FY_WORD_free);
@@ -79,13 +79,11 @@ static fy_call rows_call(fy_tensor *x, fy_tensor *target, double smoothing)
     return c;
 }
 
-static bool is_short(const fy_tensor *x) { return x->dtype == FY_FLOAT16 || x->dtype == FY_BFLOAT16; }
-
-/* The sum over the number of rows that are not left out. 16-bit floats are added up in float32. */
+/* The sum over the number of rows whose class is not FY_IGNORE_INDEX; 16-bit floats accumulate in float32. */
 static fy_tensor *mean_of_rows(fy_site *at, fy_tensor *loss, fy_tensor *target)
 {
     fy_dtype own = loss->dtype;
-    bool narrow = is_short(loss);
+    bool narrow = loss->dtype == FY_FLOAT16 || loss->dtype == FY_BFLOAT16;
     fy_call total = of_one(FY_OP_sum, loss);
     if (narrow) total.dtype = FY_FLOAT32;
     fy_tensor *sum = step(at, total, false, loss);
@@ -99,11 +97,12 @@ static fy_tensor *mean_of_rows(fy_site *at, fy_tensor *loss, fy_tensor *target)
     return fy_scope_track(mean && narrow ? step(at, back, true, mean) : mean);
 }
 
-static fy_tensor *of_classes(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
+static fy_tensor *cross_entropy_of_classes(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
 {
     fy_call rows = rows_call(x, target, o->label_smoothing);
-    if (!can(at, scores_call(x)) || !fy_loss_check_rows(at, x, target) ||
-        !fy_loss_check_smoothing(at, o->label_smoothing) || !can(at, rows) || !fy_loss_check_classes(at, x, target))
+    if (!check_call(at, scores_call(x)) || !fy_loss_check_rows(at, x, target) ||
+        !fy_loss_check_smoothing(at, o->label_smoothing) || !check_call(at, rows) ||
+        !fy_loss_check_classes(at, x, target))
         return NULL;
     fy_tensor *scores = step(at, scores_call(x), false, NULL);
     if (!scores) return NULL;
@@ -115,18 +114,19 @@ static fy_tensor *of_classes(fy_site *at, fy_tensor *x, fy_tensor *target, const
 
 /* ---- cross entropy of probabilities: a target of the scores' own shape ------------------------------------- */
 
-/* target * (1 - smoothing) + smoothing / classes; a new reference. */
+/* target * (1 - smoothing) + smoothing / classes. Returns a new reference. */
 static fy_tensor *smoothed(fy_site *at, fy_tensor *target, double smoothing, int64_t classes)
 {
     if (!(smoothing > 0)) return fy_tensor_retain(target);
-    fy_tensor *less = step(at, of_two(FY_OP_mul, target, fy_arg_real(1 - smoothing)), false, NULL);
-    return less ? step(at, of_two(FY_OP_add, less, fy_arg_real(smoothing / (double)classes)), false, less) : NULL;
+    fy_tensor *scaled = step(at, of_two(FY_OP_mul, target, fy_arg_real(1 - smoothing)), false, NULL);
+    return scaled ? step(at, of_two(FY_OP_add, scaled, fy_arg_real(smoothing / (double)classes)), false, scaled) : NULL;
 }
 
-static fy_tensor *of_probabilities(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
+static fy_tensor *cross_entropy_of_probabilities(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
 {
-    if (!fy_loss_check_probabilities(at, target) || !can(at, scores_call(x)) ||
-        !fy_loss_check_smoothing(at, o->label_smoothing) || !can(at, of_two(FY_OP_mul, x, fy_arg_tensor(target))))
+    if (!fy_loss_check_probabilities(at, target) || !check_call(at, scores_call(x)) ||
+        !fy_loss_check_smoothing(at, o->label_smoothing) ||
+        !check_call(at, of_two(FY_OP_mul, x, fy_arg_tensor(target))))
         return NULL;
     int64_t classes = x->ndim ? x->shape[x->ndim > 1] : 1, rows = classes ? fy_numel(x) / classes : 0;
     fy_tensor *scores = step(at, scores_call(x), false, NULL);
@@ -148,9 +148,10 @@ static bool same_shape(const fy_tensor *a, const fy_tensor *b)
     return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
 }
 
-/* uint8 classes are taken as int64. */
+/* A target of the scores' shape holds probabilities, any other holds classes. */
 fy_tensor *fy_cross_entropy_at(fy_site *at, fy_tensor *x, fy_tensor *target, fy_loss_opts o)
 {
     if (!fy_check(at, 0, x) || !fy_check(at, 1, target) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
-    return same_shape(x, target) ? of_probabilities(at, x, target, &o) : of_classes(at, x, target, &o);
+    return same_shape(x, target) ? cross_entropy_of_probabilities(at, x, target, &o)
+                                 : cross_entropy_of_classes(at, x, target, &o);
 }

@@ -1,4 +1,4 @@
-/* loss.h: what the losses check before anything runs (loss_check.c); each false after an error. */
+/* loss.h: the losses' checks, made before anything runs (loss_check.c). Each returns false after an error. */
 #ifndef FERRY_LOSS_H
 #define FERRY_LOSS_H
 

@@ -1,4 +1,4 @@
-/* loss_check.c: what can be wrong in a call of a loss, in PyTorch's words. */
+/* loss_check.c: the losses' argument checks, with PyTorch's messages. */
 #include "dtype.h"
 #include "error.h"
 #include "loss.h"
@@ -16,10 +16,10 @@ bool fy_loss_check_real(fy_site *at, fy_tensor *a, fy_tensor *b)
                          fy_dtype_torch(d));
 }
 
-static const char *const how_rows_meet =
+static const char *const shape_hint =
     "scores (N, C) take classes (N); scores (N, C, d1, ...) take (N, d1, ...); scores (C) of one row take ()";
 
-/* The sizes that the target should have. */
+/* The shape that class targets must have. */
 static fy_shape rows_of(const fy_tensor *x)
 {
     fy_shape s = {0};
@@ -35,67 +35,69 @@ static bool has_shape(const fy_tensor *x, const fy_shape *s)
 
 static bool fail_batch(fy_site *at, fy_tensor **x)
 {
-    return fy_fail_about(at, "shape", how_rows_meet, 2, x,
+    return fy_fail_about(at, "shape", shape_hint, 2, x,
                          "Expected input batch_size (%lld) to match target batch_size (%lld).",
                          (long long)x[0]->shape[0], (long long)(x[1]->ndim ? x[1]->shape[0] : 0));
 }
 
-/* Scores without further dimensions. */
-static bool fail_plain(fy_site *at, fy_tensor **x, const char *given, const char *told)
+/* For scores (C) and (N, C). */
+static bool fail_2d(fy_site *at, fy_tensor **x, const char *input_text, const char *target_text)
 {
     if (x[1]->ndim > 1)
-        return fy_fail_about(at, "shape", how_rows_meet, 2, x,
+        return fy_fail_about(at, "shape", shape_hint, 2, x,
                              "0D or 1D target tensor expected, multi-target not supported");
-    return fy_fail_about(at, "shape", how_rows_meet, 2, x, "size mismatch (got input: %s, target: %s)", given, told);
+    return fy_fail_about(at, "shape", shape_hint, 2, x, "size mismatch (got input: %s, target: %s)", input_text,
+                         target_text);
 }
 
-/* Scores of the points of a picture. */
-static bool fail_picture(fy_site *at, fy_tensor **x, const char *given, const char *told)
+/* For scores (N, C, H, W). */
+static bool fail_4d(fy_site *at, fy_tensor **x, const char *input_text, const char *target_text)
 {
     if (x[1]->ndim != 3)
-        return fy_fail_about(at, "shape", how_rows_meet, 2, x,
+        return fy_fail_about(at, "shape", shape_hint, 2, x,
                              "only batches of spatial targets supported (3D tensors) but got targets of dimension: %d",
                              x[1]->ndim);
-    return fy_fail_about(at, "shape", how_rows_meet, 2, x, "size mismatch (got input: %s , target: %s", given, told);
+    return fy_fail_about(at, "shape", shape_hint, 2, x, "size mismatch (got input: %s , target: %s", input_text,
+                         target_text);
 }
 
-/* PyTorch's words differ with the number of dimensions. */
+/* PyTorch's message depends on the number of dimensions. */
 bool fy_loss_check_rows(fy_site *at, fy_tensor *x, fy_tensor *target)
 {
-    char given[200], told[200], wanted[200];
+    char input_text[200], target_text[200], expected[200];
     fy_tensor *both[] = {x, target};
     fy_shape rows = rows_of(x);
     if (has_shape(target, &rows)) return true;
     if (x->ndim > 1 && (target->ndim == 0 || x->shape[0] != target->shape[0])) return fail_batch(at, both);
-    fy_shape_text(x->shape, x->ndim, "[]", given, sizeof given);
-    fy_shape_text(target->shape, target->ndim, "[]", told, sizeof told);
-    if (x->ndim <= 2) return fail_plain(at, both, given, told);
-    if (x->ndim == 4) return fail_picture(at, both, given, told);
-    return fy_fail_about(at, "shape", how_rows_meet, 2, both, "Expected target size %s, got %s",
-                         fy_shape_text(rows.dims, rows.ndim, "[]", wanted, sizeof wanted), told);
+    fy_shape_text(x->shape, x->ndim, "[]", input_text, sizeof input_text);
+    fy_shape_text(target->shape, target->ndim, "[]", target_text, sizeof target_text);
+    if (x->ndim <= 2) return fail_2d(at, both, input_text, target_text);
+    if (x->ndim == 4) return fail_4d(at, both, input_text, target_text);
+    return fy_fail_about(at, "shape", shape_hint, 2, both, "Expected target size %s, got %s",
+                         fy_shape_text(rows.dims, rows.ndim, "[]", expected, sizeof expected), target_text);
 }
 
-/* Where element i of x lies, in elements from its first. */
-static int64_t place_of(const fy_tensor *x, int64_t i)
+/* Offset of element i of x in its storage, in elements. */
+static int64_t offset_of(const fy_tensor *x, int64_t i)
 {
-    int64_t place = x->offset;
+    int64_t offset = x->offset;
     for (int d = x->ndim - 1; d >= 0; d--) {
-        place += i % x->shape[d] * x->strides[d];
+        offset += i % x->shape[d] * x->strides[d];
         i /= x->shape[d];
     }
-    return place;
+    return offset;
 }
 
-/* On the host every class is looked at before anything runs; a card finds it out by itself. */
+/* On the host every class is checked before anything runs; on a GPU the kernel's assertion does it. */
 bool fy_loss_check_classes(fy_site *at, fy_tensor *x, fy_tensor *target)
 {
     int64_t classes = x->shape[x->ndim > 1 ? 1 : 0];
     if (target->storage->dev->number > 0) return true;
     for (int64_t i = 0, n = fy_numel(target); i < n; i++) {
-        int64_t class = fy_integer_at(target->dtype, target->storage->data, place_of(target, i));
+        int64_t class = fy_integer_at(target->dtype, target->storage->data, offset_of(target, i));
         if ((class >= 0 && class < classes) || class == FY_IGNORE_INDEX) continue;
-        return fy_fail_about(at, "index", "classes count from 0; -100 leaves a row out", 2, (fy_tensor *[]){x, target},
-                             "Target %lld is out of bounds.", (long long)class);
+        return fy_fail_about(at, "index", "classes are numbered from 0; -100 ignores a row", 2,
+                             (fy_tensor *[]){x, target}, "Target %lld is out of bounds.", (long long)class);
     }
     return true;
 }
@@ -103,14 +105,15 @@ bool fy_loss_check_classes(fy_site *at, fy_tensor *x, fy_tensor *target)
 bool fy_loss_check_smoothing(fy_site *at, double smoothing)
 {
     if (!(smoothing > 1)) return true;
-    return fy_fail(at, "value", "0 for none; 0.1 is usual", "label_smoothing must be between 0.0 and 1.0. Got: %g",
-                   smoothing);
+    return fy_fail(at, "value", "use 0 for no smoothing; 0.1 is common",
+                   "label_smoothing must be between 0.0 and 1.0. Got: %g", smoothing);
 }
 
 bool fy_loss_check_probabilities(fy_site *at, fy_tensor *target)
 {
     if (fy_dtype_is_real(target->dtype)) return true;
-    return fy_fail_about(at, "dtype", "a target of the scores' shape holds probabilities; classes lack that dimension",
+    return fy_fail_about(at, "dtype",
+                         "a target with the scores' shape holds probabilities; class targets have no class dimension",
                          1, &target, "Expected floating point type for target with class probabilities, got %s",
                          fy_dtype_torch(target->dtype));
 }
@@ -118,5 +121,5 @@ bool fy_loss_check_probabilities(fy_site *at, fy_tensor *target)
 bool fy_loss_check_reduction(fy_site *at, fy_reduction how)
 {
     if (how == FY_MEAN || how == FY_SUM || how == FY_NONE) return true;
-    return fy_fail(at, "value", "say FY_MEAN, FY_SUM or FY_NONE", "%d is not a valid value for reduction", (int)how);
+    return fy_fail(at, "value", "use FY_MEAN, FY_SUM or FY_NONE", "%d is not a valid value for reduction", (int)how);
 }

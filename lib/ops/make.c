@@ -1,5 +1,5 @@
-/* make.c: the factories of one value: zeros, ones, full, those like another tensor, and fy_tensor's list.
- * A tensor is made on the device that the options name. */
+/* make.c: factories on the device that the options name: zeros, ones, full, empty, those like another tensor, and
+ * fy_tensor's list of values. */
 #include "make.h"
 
 #include <float.h>
@@ -19,13 +19,6 @@
 #include "tensor.h"
 #include "transfer.h"
 
-static bool check_pinned(const fy_call *c)
-{
-    if (c->pinned && c->dev->number > 0)
-        return fy_fail(c->at, "device", "leave .pin_memory or .device out", "Only dense CPU tensors can be pinned");
-    return true;
-}
-
 bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual)
 {
     fy_session_start();
@@ -34,7 +27,9 @@ bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual)
     c->dev = fy_dev_parse(c->at, o->device ? o->device : "cpu");
     c->name = fy_name_for(c->at, o->name);
     c->pinned = o->pin_memory;
-    return c->dev && check_pinned(c);
+    if (c->dev && c->pinned && c->dev->number > 0)
+        return fy_fail(c->at, "device", "leave .pin_memory or .device out", "Only dense CPU tensors can be pinned");
+    return c->dev;
 }
 
 fy_tensor *fy_make_finish(const fy_call *c)
@@ -49,14 +44,14 @@ bool fy_make_numbers(fy_site *at, const char *what, size_t n, const fy_arg *valu
     *ints = n > 0;
     for (size_t i = 0; i < n; i++) {
         if (values[i].is_tensor)
-            return fy_fail(at, "value", "take the number out with fy_item", "%s numbers, not tensors", what);
+            return fy_fail(at, "value", "read the number with fy_item", "%s numbers, not tensors", what);
         if (!fy_number_ok(at, &values[i])) return false;
         *ints &= values[i].is_int;
     }
     return true;
 }
 
-/* ---- does a type hold a value? ---- */
+/* ---- the range of a dtype ---- */
 
 typedef struct limits {
     double low, high;
@@ -76,7 +71,7 @@ static limits limits_of(fy_dtype d)
     }
 }
 
-static bool holds(fy_dtype d, const fy_arg *x)
+static bool is_representable(fy_dtype d, const fy_arg *x)
 {
     limits l = limits_of(d);
     if (d == FY_BOOL) return true;
@@ -106,11 +101,11 @@ static const char *range_hint(fy_dtype d)
 
 bool fy_fits(fy_site *at, fy_dtype d, fy_arg value, const char *type)
 {
-    if (holds(d, &value)) return true;
+    if (is_representable(d, &value)) return true;
     return fy_fail(at, "value", range_hint(d), "value cannot be converted to type %s without overflow", type);
 }
 
-/* ---- one value everywhere ---- */
+/* ---- one value for all elements ---- */
 
 void fy_make_scalar(fy_call *c, int i, fy_arg value)
 {
@@ -171,11 +166,11 @@ fy_tensor *fy_full_like_at(fy_site *at, fy_tensor *x, fy_arg value)
     return filled_like(at, x, value);
 }
 
-/* ---- memory as it comes ---- */
+/* ---- uninitialized memory ---- */
 
-/* A card's VRAM holds what it holds. On the host that is set to what fresh VRAM of the simulated card holds (NaN, -1,
- * 255, true), so that every run is the same and a value that was never set shows. */
-static fy_tensor *unset(fy_call *c, const fy_geometry *g)
+/* VRAM keeps its old contents. Host memory is filled with the byte that fresh VRAM of the simulated GPU holds (NaN, -1,
+ * 255, true): runs are repeatable, and the use of an uninitialized value shows. */
+static fy_tensor *uninitialized(fy_call *c, const fy_geometry *g)
 {
     size_t bytes = (size_t)fy_shape_numel(&g->shape) * fy_dtype_size(g->dtype);
     fy_storage *s = c->pinned ? fy_storage_reserve_pinned(c->at, bytes) : fy_storage_reserve(c->at, c->dev, bytes);
@@ -192,7 +187,7 @@ fy_tensor *fy_empty_at(fy_site *at, fy_shape shape, fy_opts o)
     if (!fy_make_begin(&c, &o, FY_FLOAT32) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
     fy_geometry g = {.dtype = c.dtype, .shape = shape};
     fy_shape_rows(&shape, g.strides);
-    return unset(&c, &g);
+    return uninitialized(&c, &g);
 }
 
 fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x)
@@ -200,7 +195,7 @@ fy_tensor *fy_empty_like_at(fy_site *at, fy_tensor *x)
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     fy_geometry g = fy_geometry_like(x);
-    return unset(&(fy_call){.at = at, .dev = x->storage->dev, .name = fy_name_for(at, NULL)}, &g);
+    return uninitialized(&(fy_call){.at = at, .dev = x->storage->dev, .name = fy_name_for(at, NULL)}, &g);
 }
 
 /* ---- a list of values ---- */
@@ -216,7 +211,7 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
     return fy_tensor_make(at, s, &g, name, 0);
 }
 
-/* A float takes what it does not hold as infinity here; an integer refuses it. */
+/* Float types turn values out of range into infinity here; integer types reject them. */
 static bool all_fit(const fy_call *c, size_t n, const fy_arg *values)
 {
     for (size_t i = 0; i < n; i++)
@@ -225,7 +220,7 @@ static bool all_fit(const fy_call *c, size_t n, const fy_arg *values)
     return true;
 }
 
-static fy_tensor *listed(const fy_call *c, size_t n, const fy_arg *values, bool pinned, const char *name)
+static fy_tensor *from_list(const fy_call *c, size_t n, const fy_arg *values, bool pinned, const char *name)
 {
     fy_geometry g = {.dtype = c->dtype, .shape = {1, {(int64_t)n}}, .strides = {1}};
     size_t bytes = n * fy_dtype_size(c->dtype);
@@ -238,7 +233,7 @@ static fy_tensor *listed(const fy_call *c, size_t n, const fy_arg *values, bool 
     return x;
 }
 
-/* The program's values are in host memory: they are written there, and moved if a card is asked for. */
+/* The values are written in host memory first, and copied if a GPU is asked for. */
 fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
 {
     fy_call c = {.at = at};
@@ -246,9 +241,9 @@ fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
     if (!fy_make_numbers(at, "the values must be", n, values, &ints)) return NULL;
     if (!fy_make_begin(&c, &o, n ? fy_result_of((int)n, values) : FY_FLOAT32) || !all_fit(&c, n, values)) return NULL;
     bool host = c.dev->number == 0;
-    fy_tensor *x = listed(&c, n, values, c.pinned, host ? c.name : NULL);
+    fy_tensor *x = from_list(&c, n, values, c.pinned, host ? c.name : NULL);
     if (!x || host) return fy_scope_track(x);
-    fy_tensor *moved = fy_copy_to(at, x, c.dev, c.dtype, &(fy_transfer_opts){.why = FY_WORD_user}, c.name);
+    fy_tensor *copy = fy_copy_to(at, x, c.dev, c.dtype, &(fy_transfer_opts){.why = FY_WORD_user}, c.name);
     fy_tensor_release(at, x, FY_WORD_free);
-    return fy_scope_track(moved);
+    return fy_scope_track(copy);
 }

@@ -1,9 +1,9 @@
-/* move.c: copies of tensors in another memory or type: fy_to, fy_cuda, fy_cpu.
+/* move.c: copies to another device or dtype: fy_to, fy_cuda, fy_cpu.
  *
- * A transfer (transfer.c) takes a tensor's elements in one piece and in one type. So a tensor with holes is made
- * compact first where it lives, and a change of type is made on one side. On which follows PyTorch: on the
- * CPU, as that needs no room on the card; on the card, where the call is not to wait for the CPU; and
- * between two cards on the first. Whatever takes room is reserved before anything happens. */
+ * A transfer (transfer.c) sends dense elements of one dtype. So a tensor with holes is made compact on its own device
+ * first, and a dtype conversion happens on one side. Which one follows PyTorch: on the CPU, which saves VRAM; on the
+ * GPU if the call must not wait for the CPU; between two GPUs on the source. All memory is reserved before anything
+ * runs. */
 #include "device.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -42,19 +42,20 @@ fy_dtype fy_transfer_dtype(const fy_dev *from, const fy_dev *to, fy_dtype old, f
     return before ? new : old;
 }
 
-/* `leaving`, which lies as g, into storage s; by way of `step`, in the type of the transfer, if there is one. */
-static fy_tensor *receive(fy_site *at, fy_tensor *leaving, fy_geometry g, fy_storage *s, fy_storage *step,
+/* Transfers `sent`, of geometry g, into storage s; through storage `step`, which has the transfer's dtype, if the
+ * conversion happens on the destination. */
+static fy_tensor *receive(fy_site *at, fy_tensor *source, fy_geometry g, fy_storage *s, fy_storage *step,
                           fy_dtype dtype, const fy_transfer_opts *o, const char *name)
 {
     fy_storage_announce(at, step ? step : s);
-    fy_tensor *came = fy_tensor_make(at, step ? step : s, &g, step ? NULL : name, 0), *out = came;
-    bool ok = s->asked == 0 || fy_transfer(at, leaving, came, o);
+    fy_tensor *received = fy_tensor_make(at, step ? step : s, &g, step ? NULL : name, 0), *out = received;
+    bool ok = s->asked == 0 || fy_transfer(at, source, received, o);
     if (step && ok) {
         g.dtype = dtype;
         fy_storage_announce(at, s);
         out = fy_tensor_make(at, s, &g, name, 0);
-        ok = fy_write_into(at, out, came);
-        fy_tensor_release(at, came, FY_WORD_free);
+        ok = fy_write_into(at, out, received);
+        fy_tensor_release(at, received, FY_WORD_free);
     } else if (step) {
         fy_storage_cancel(s);
     }
@@ -63,7 +64,7 @@ static fy_tensor *receive(fy_site *at, fy_tensor *leaving, fy_geometry g, fy_sto
     return NULL;
 }
 
-/* To another device x leaves without holes and in the type of the transfer: itself, if it is so. */
+/* To another device: x itself is sent if it is dense and has the transfer's dtype, else a temporary. */
 fy_tensor *fy_copy_to(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const fy_transfer_opts *o,
                       const char *name)
 {
@@ -75,27 +76,27 @@ fy_tensor *fy_copy_to(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, con
     fy_dtype sent = x->dtype == dtype ? dtype : fy_transfer_dtype(x->storage->dev, to, x->dtype, dtype, o->async);
     fy_word cast = x->dtype == dtype ? FY_WORD_none : sent == dtype ? FY_WORD_source : FY_WORD_destination;
     fy_storage *step = NULL, *s = pinned ? fy_storage_reserve_pinned(at, bytes) : fy_storage_reserve(at, to, bytes);
-    fy_tensor *leaving = NULL, *out = NULL;
+    fy_tensor *source = NULL, *out = NULL;
     if (!s) return NULL;
     if (sent != dtype) step = fy_storage_reserve(at, to, numel * fy_dtype_size(sent));
-    if (x->dtype != sent) leaving = convert(at, x, sent, NULL);
-    else if (sent == dtype || step) leaving = dense ? x : clone(at, x, NULL);
-    if (leaving) {
+    if (x->dtype != sent) source = convert(at, x, sent, NULL);
+    else if (sent == dtype || step) source = dense ? x : clone(at, x, NULL);
+    if (source) {
         fy_transfer_opts how = {.async = o->async, .cast = cast, .why = o->why};
-        if (leaving != x) g = fy_geometry_of(leaving);
+        if (source != x) g = fy_geometry_of(source);
         g.offset = 0;
-        out = receive(at, leaving, g, s, step, dtype, &how, name);
+        out = receive(at, source, g, s, step, dtype, &how, name);
     } else {
         if (step) fy_storage_cancel(step);
         fy_storage_cancel(s);
     }
-    if (leaving != x) fy_tensor_release(at, leaving, FY_WORD_free);
+    if (source != x) fy_tensor_release(at, source, FY_WORD_free);
     return out;
 }
 
 /* ---- fy_to ---- */
 
-/* x itself where it is so already. */
+/* A new reference to x if device and dtype match already. */
 static fy_tensor *copy_if_needed(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const fy_to_opts *o)
 {
     bool same = to == x->storage->dev && dtype == x->dtype;
@@ -118,7 +119,7 @@ fy_tensor *fy_to_at(fy_site *at, fy_tensor *x, fy_target t, fy_to_opts o)
     } else if (t.dtype != FY_DTYPE_UNSET) {
         dtype = t.dtype;
     } else if (!t.device) {
-        return fy_fail(at, "device", "name a device, as \"cuda\", or a dtype, as FY_INT64",
+        return fy_fail(at, "device", "pass a device, such as \"cuda\", or a dtype, such as FY_INT64",
                        "Device string must not be empty (it is NULL, or a dtype that is 0)");
     } else if (!(to = fy_dev_parse(at, t.device))) {
         return NULL;

@@ -1,6 +1,6 @@
-/* nonzero.c: nonzero, masked_select and index: results whose size hangs on values. The elements that are picked are
- * counted first, up to each one (prefix_count), and the last count is the size. On a card it has to come to the host
- * before the result can be allocated: a copy, and a wait for all the work before it, both of `why` size. */
+/* nonzero.c: nonzero, masked_select and index: results whose size depends on values. prefix_count counts the selected
+ * elements up to each one; the last count is the size. From a GPU that count must reach the host before the result can
+ * be allocated: a copy and a synchronization, both with `why` size. */
 #include "device.h"
 #include "dispatch.h"
 #include "dtype.h"
@@ -24,32 +24,32 @@ bool fy_plan_counted(const fy_call *c, fy_plan *p)
     return true;
 }
 
-/* The last count, brought to the host; false after an error. Where a race has spoiled it, it may be anything. */
-static bool last_of(fy_site *at, const fy_tensor *counts, int64_t *n)
+/* The last count, read on the host; false after an error. Clamped, since a data race can corrupt it. */
+static bool read_last(fy_site *at, const fy_tensor *counts, int64_t *n)
 {
     fy_tensor last = *counts;
-    int64_t most = fy_numel(counts);
+    int64_t max = fy_numel(counts);
     *n = 0;
-    if (most == 0) return true;
+    if (max == 0) return true;
     last.ndim = 0;
-    last.offset += most - 1;
+    last.offset += max - 1;
     if (counts->storage->dev->number == 0) *n = *(const int64_t *)fy_first_element(&last);
     else if (!fy_fetch(at, &last, n, sizeof *n, FY_WORD_size)) return false;
-    *n = *n < 0 ? 0 : *n > most ? most : *n;
+    *n = *n < 0 ? 0 : *n > max ? max : *n;
     return true;
 }
 
-/* Of each element of x how many are not 0 up to it, and how many are in all; NULL after an error. */
+/* prefix_count of x, and the total; NULL after an error. */
 static fy_tensor *count(fy_site *at, fy_tensor *x, int64_t *n)
 {
     fy_tensor *counts = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_prefix_count, .in = {fy_arg_tensor(x)}});
-    if (counts && last_of(at, counts, n)) return counts;
+    if (counts && read_last(at, counts, n)) return counts;
     fy_tensor_release(at, counts, FY_WORD_free);
     return NULL;
 }
 
-/* The call whose last operand are the counts, which are used up. */
-static fy_tensor *pick(fy_call *c, fy_tensor *counts)
+/* Runs the call with the counts as its last operand; takes over the reference to them. */
+static fy_tensor *dispatch_counted(fy_call *c, fy_tensor *counts)
 {
     c->in[fy_ops[c->op].nin - 1] = fy_arg_tensor(counts);
     c->name = fy_name_for(c->at, NULL);
@@ -58,7 +58,7 @@ static fy_tensor *pick(fy_call *c, fy_tensor *counts)
     return fy_scope_track(out);
 }
 
-/* The indices lie one dimension behind the other, as PyTorch has them: of strides (1, n). */
+/* Strides (1, n), as PyTorch's result has. */
 fy_tensor *fy_nonzero_at(fy_site *at, fy_tensor *x)
 {
     int64_t n, strides[2] = {1, 0};
@@ -68,12 +68,12 @@ fy_tensor *fy_nonzero_at(fy_site *at, fy_tensor *x)
     if (!counts) return NULL;
     strides[1] = n;
     c.shape = (fy_shape){2, {n, x->ndim}};
-    return pick(&c, counts);
+    return dispatch_counted(&c, counts);
 }
 
 /* ---- by a mask ---- */
 
-/* x with the shape s, of which it is broadcast: no view that the program knows of. */
+/* x broadcast to shape s, as a temporary header: no view that the program sees, no reference. */
 static fy_tensor expanded(const fy_tensor *x, const fy_shape *s)
 {
     fy_tensor wide = *x;
@@ -92,23 +92,23 @@ static fy_tensor *select_by(fy_site *at, fy_tensor *x, fy_tensor *mask, const in
     if (!counts) return NULL;
     c.shape = *rest;
     c.shape.dims[0] = n;
-    return pick(&c, counts);
+    return dispatch_counted(&c, counts);
 }
 
 static bool is_mask(const fy_tensor *x) { return x->dtype == FY_BOOL || x->dtype == FY_UINT8; }
 
-/* A mask for x: itself, a new reference, or where the two may meet unasked a copy; NULL after an error. */
-static fy_tensor *beside(fy_site *at, fy_tensor *mask, fy_tensor *x, bool unasked, fy_word why)
+/* The mask on x's device: a new reference, or a copy where one is allowed; NULL after an error. */
+static fy_tensor *on_device_of(fy_site *at, fy_tensor *mask, fy_tensor *x, bool may_copy, fy_word why)
 {
     char name[200];
-    fy_dev *here = x->storage->dev, *there = mask->storage->dev;
-    if (here == there) return fy_tensor_retain(mask);
-    if (unasked) return fy_copy_to(at, mask, here, mask->dtype, &(fy_transfer_opts){.why = why}, NULL);
+    fy_dev *x_dev = x->storage->dev, *mask_dev = mask->storage->dev;
+    if (x_dev == mask_dev) return fy_tensor_retain(mask);
+    if (may_copy) return fy_copy_to(at, mask, x_dev, mask->dtype, &(fy_transfer_opts){.why = why}, NULL);
     fy_argument(at, 1, name, sizeof name);
-    return fy_fail_about(at, "device_mismatch", fy_hint("bring %s over with fy_to(%s, \"%s\")", name, name, here->name),
-                         2, (fy_tensor *[]){x, mask},
+    return fy_fail_about(at, "device_mismatch", fy_hint("move %s with fy_to(%s, \"%s\")", name, name, x_dev->name), 2,
+                         (fy_tensor *[]){x, mask},
                          "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                         here->number ? here->name : there->name, here->number ? there->name : here->name);
+                         x_dev->number ? x_dev->name : mask_dev->name, x_dev->number ? mask_dev->name : x_dev->name);
 }
 
 fy_tensor *fy_masked_select_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
@@ -116,15 +116,15 @@ fy_tensor *fy_masked_select_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
     fy_shape s;
     if (!fy_check(at, 0, x) || !fy_check(at, 1, mask)) return NULL;
     if (!is_mask(mask))
-        return fy_fail_about(at, "dtype", "a comparison gives one: fy_ne(mask, 0)", 2, (fy_tensor *[]){x, mask},
+        return fy_fail_about(at, "dtype", "a comparison gives a mask: fy_ne(mask, 0)", 2, (fy_tensor *[]){x, mask},
                              "masked_select: expected BoolTensor or ByteTensor for mask");
     if (!fy_broadcast(at, mask, x, &s)) return NULL;
-    fy_tensor *near = beside(at, mask, x, fy_dev_copies_implicitly(), FY_WORD_policy), *out = NULL;
-    if (near) {
-        fy_tensor wide = expanded(x, &s), wide_mask = expanded(near, &s);
+    fy_tensor *local = on_device_of(at, mask, x, fy_dev_copies_implicitly(), FY_WORD_policy), *out = NULL;
+    if (local) {
+        fy_tensor wide = expanded(x, &s), wide_mask = expanded(local, &s);
         out = select_by(at, &wide, &wide_mask, NULL, &(fy_shape){1, {0}});
     }
-    fy_tensor_release(at, near, FY_WORD_free);
+    fy_tensor_release(at, local, FY_WORD_free);
     return out;
 }
 
@@ -132,12 +132,12 @@ fy_tensor *fy_masked_select_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
 
 static bool check_mask(fy_site *at, fy_tensor *x, fy_tensor *mask)
 {
-    char told[256], own[256];
+    char mask_text[256], x_text[256];
     fy_tensor *both[] = {x, mask};
     if (!is_mask(mask))
         return fy_fail_about(at, "dtype",
                              fy_dtype_is_real(mask->dtype) ? "a comparison gives a mask: fy_gt(x, 0)"
-                                                           : "fy_index_select(x, 0, index) takes rows by their numbers",
+                                                           : "fy_index_select(x, 0, index) selects rows by index",
                              2, both, "tensors used as indices must be long, byte or bool tensors; here a mask");
     if (mask->ndim > x->ndim)
         return fy_fail_about(at, "shape", "a mask covers the first dimensions of x", 2, both,
@@ -147,31 +147,31 @@ static bool check_mask(fy_site *at, fy_tensor *x, fy_tensor *mask)
             return fy_fail_about(at, "shape", "a mask covers the first dimensions of x", 2, both,
                                  "The shape of the mask %s at index %d does not match the shape of the indexed tensor "
                                  "%s at index %d",
-                                 fy_shape_text(mask->shape, mask->ndim, "[]", told, sizeof told), d,
-                                 fy_shape_text(x->shape, x->ndim, "[]", own, sizeof own), d);
+                                 fy_shape_text(mask->shape, mask->ndim, "[]", mask_text, sizeof mask_text), d,
+                                 fy_shape_text(x->shape, x->ndim, "[]", x_text, sizeof x_text), d);
     if (x->ndim - mask->ndim < FY_MAX_DIMS) return true;
-    return fy_fail_about(at, "shape", "fold some dimensions together first: fy_flatten", 2, both,
+    return fy_fail_about(at, "shape", "merge some dimensions first: fy_flatten", 2, both,
                          "a tensor has at most %d dimensions", FY_MAX_DIMS);
 }
 
-/* A row for each true of the mask, each as x's dimensions behind the mask's, and in their order. */
+/* One row for each true element of the mask. The other dimensions keep x's stride order, as in PyTorch. */
 fy_tensor *fy_index_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
 {
     if (!fy_check(at, 0, x) || !fy_check(at, 1, mask) || !check_mask(at, x, mask)) return NULL;
-    bool unasked = fy_dev_copies_implicitly(), from_host = mask->storage->dev->number == 0;
-    fy_tensor *near = beside(at, mask, x, unasked || from_host, unasked ? FY_WORD_policy : FY_WORD_op);
-    if (!near) return NULL;
+    bool may_copy = fy_dev_copies_implicitly(), from_host = mask->storage->dev->number == 0;
+    fy_tensor *local = on_device_of(at, mask, x, may_copy || from_host, may_copy ? FY_WORD_policy : FY_WORD_op);
+    if (!local) return NULL;
     fy_shape s = {1 + x->ndim - mask->ndim, {1}};
     int64_t strides[FY_MAX_DIMS];
-    fy_layout behind = {.ndim = s.ndim, .shape = {1}, .strides = {INT64_MAX}};
+    fy_layout rest = {.ndim = s.ndim, .shape = {1}, .strides = {INT64_MAX}};
     for (int d = 1; d < s.ndim; d++) {
-        s.dims[d] = behind.shape[d] = x->shape[mask->ndim + d - 1];
-        behind.strides[d] = x->strides[mask->ndim + d - 1];
+        s.dims[d] = rest.shape[d] = x->shape[mask->ndim + d - 1];
+        rest.strides[d] = x->strides[mask->ndim + d - 1];
     }
-    fy_shape_follow(&s, 1, &behind, false, strides);
+    fy_shape_follow(&s, 1, &rest, false, strides);
     strides[0] = 1;
     for (int d = 1; d < s.ndim; d++) strides[0] = fy_saturating_mul(strides[0], s.dims[d] > 1 ? s.dims[d] : 1);
-    fy_tensor *out = select_by(at, x, near, strides, &s);
-    fy_tensor_release(at, near, FY_WORD_free);
+    fy_tensor *out = select_by(at, x, local, strides, &s);
+    fy_tensor_release(at, local, FY_WORD_free);
     return out;
 }

@@ -1,5 +1,5 @@
-/* npy_header.c: the header of a .npy file, read and written. What is read may be anything: every byte is
- * looked at within the text's bounds, and whatever is not understood is said. */
+/* npy_header.c: reads and writes the header of a .npy file. The input is untrusted: every read is bounds-checked, and
+ * anything not understood is an error. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,15 +35,15 @@ typedef struct cursor {
     bool descr, order, shape; /* keys seen */
 } cursor;
 
-static bool unreadable(cursor *c, const char *expected)
+static bool fail_syntax(cursor *c, const char *expected)
 {
     char near[24];
     size_t n = 0;
     for (const char *p = c->p; p < c->end && n < sizeof near - 1; p++)
         near[n++] = *p >= ' ' && *p < 127 && *p != '\'' ? *p : '?';
     near[n] = 0;
-    return fy_npy_wrong(c->h, "write it again with np.save",
-                        "has a header that cannot be read: %s should stand before '%s'", expected, near);
+    return fy_npy_wrong(c->h, "write it again with np.save", "has a malformed header: expected %s before '%s'",
+                        expected, near);
 }
 
 static void skip_blanks(cursor *c)
@@ -51,8 +51,8 @@ static void skip_blanks(cursor *c)
     while (c->p < c->end && (*c->p == ' ' || *c->p == '\t' || *c->p == '\n' || *c->p == '\r')) c->p++;
 }
 
-/* The character, if it comes next. */
-static bool take(cursor *c, char wanted)
+/* Consumes `wanted` if it is the next character after blanks. */
+static bool accept(cursor *c, char wanted)
 {
     skip_blanks(c);
     if (c->p == c->end || *c->p != wanted) return false;
@@ -60,7 +60,7 @@ static bool take(cursor *c, char wanted)
     return true;
 }
 
-static bool take_word(cursor *c, const char *word)
+static bool accept_word(cursor *c, const char *word)
 {
     size_t n = strlen(word);
     skip_blanks(c);
@@ -72,15 +72,15 @@ static bool take_word(cursor *c, const char *word)
 /* 'text' or "text" of at most room - 1 characters. */
 static bool read_string(cursor *c, char *buf, size_t room)
 {
-    char quote = take(c, '\'') ? '\'' : take(c, '"') ? '"' : 0;
+    char quote = accept(c, '\'') ? '\'' : accept(c, '"') ? '"' : 0;
     size_t n = 0;
-    if (!quote) return unreadable(c, "a quoted word");
+    if (!quote) return fail_syntax(c, "a quoted string");
     for (; c->p < c->end && *c->p != quote; c->p++) {
-        if (*c->p == '\\' || *c->p < ' ' || n == room - 1) return unreadable(c, "a plain word");
+        if (*c->p == '\\' || *c->p < ' ' || n == room - 1) return fail_syntax(c, "a short string without escapes");
         buf[n++] = *c->p;
     }
     buf[n] = 0;
-    return take(c, quote) || unreadable(c, "a closing quote");
+    return accept(c, quote) || fail_syntax(c, "a closing quote");
 }
 
 static bool is_type(fy_npy *h, const char *code)
@@ -96,8 +96,8 @@ static bool is_type(fy_npy *h, const char *code)
 static bool read_descr(cursor *c)
 {
     char text[32];
-    if (take(c, '['))
-        return fy_npy_wrong(c->h, "save one field alone: np.save(path, a['name'])",
+    if (accept(c, '['))
+        return fy_npy_wrong(c->h, "save a single field: np.save(path, a['name'])",
                             "holds records (a structured dtype), not plain numbers");
     if (!read_string(c, text, sizeof text)) return false;
     char order = strchr("<>=|", text[0]) && text[0] ? text[0] : '|';
@@ -115,29 +115,29 @@ static bool read_descr(cursor *c)
 
 static bool read_order(cursor *c)
 {
-    c->h->fortran = take_word(c, "True");
-    return c->h->fortran || take_word(c, "False") || unreadable(c, "True or False");
+    c->h->fortran = accept_word(c, "True");
+    return c->h->fortran || accept_word(c, "False") || fail_syntax(c, "True or False");
 }
 
 static bool read_size(cursor *c)
 {
     fy_shape *s = &c->h->shape;
-    bool negative = take(c, '-'), huge = false;
+    bool negative = accept(c, '-'), huge = false;
     int64_t n = 0;
     const char *first = c->p;
     for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++)
         huge |= __builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *c->p - '0', &n);
     int digits = c->p - first < 40 ? (int)(c->p - first) : 40;
-    if (digits == 0) return unreadable(c, "a size");
+    if (digits == 0) return fail_syntax(c, "a size");
     if (negative || huge)
-        return fy_npy_wrong(c->h, "write it again with np.save", "has a size of %s%.*s in its shape: %s",
+        return fy_npy_wrong(c->h, "write it again with np.save", "has the size %s%.*s in its shape: %s",
                             negative ? "-" : "", digits, first,
-                            negative ? "sizes are 0 or more" : "too large a number");
+                            negative ? "a size must be 0 or more" : "larger than an int64");
     if (s->ndim == FY_MAX_DIMS)
-        return fy_npy_wrong(c->h, "fold some first: np.save(path, a.reshape(...))",
-                            "has more than %d dimensions, the most that a tensor has", FY_MAX_DIMS);
+        return fy_npy_wrong(c->h, "merge some first: np.save(path, a.reshape(...))",
+                            "has more than %d dimensions, the maximum of a tensor", FY_MAX_DIMS);
     s->dims[s->ndim++] = n;
-    take(c, 'L'); /* as Python 2 wrote long ones */
+    accept(c, 'L'); /* Python 2 writes long integers as 3L */
     return true;
 }
 
@@ -145,12 +145,12 @@ static bool read_size(cursor *c)
 static bool read_shape(cursor *c)
 {
     c->h->shape = (fy_shape){0};
-    if (!take(c, '(')) return unreadable(c, "a shape in parentheses");
-    while (!take(c, ')')) {
+    if (!accept(c, '(')) return fail_syntax(c, "a shape in parentheses");
+    while (!accept(c, ')')) {
         if (!read_size(c)) return false;
-        if (take(c, ',')) continue;
-        if (c->h->shape.ndim == 1) return unreadable(c, "a comma");
-        return take(c, ')') || unreadable(c, "a comma or a parenthesis");
+        if (accept(c, ',')) continue;
+        if (c->h->shape.ndim == 1) return fail_syntax(c, "a comma");
+        return accept(c, ')') || fail_syntax(c, "a comma or a parenthesis");
     }
     return true;
 }
@@ -159,7 +159,7 @@ static bool read_entry(cursor *c)
 {
     char key[32];
     if (!read_string(c, key, sizeof key)) return false;
-    if (!take(c, ':')) return unreadable(c, "a colon");
+    if (!accept(c, ':')) return fail_syntax(c, "a colon");
     bool *seen = !strcmp(key, "descr")           ? &c->descr
                  : !strcmp(key, "fortran_order") ? &c->order
                  : !strcmp(key, "shape")         ? &c->shape
@@ -175,17 +175,17 @@ bool fy_npy_read_header(const char *text, size_t n, fy_npy *h)
 {
     cursor c = {.p = text, .end = text + n, .h = h};
     *h = (fy_npy){0};
-    if (!take(&c, '{')) return unreadable(&c, "a brace");
-    while (!take(&c, '}')) {
+    if (!accept(&c, '{')) return fail_syntax(&c, "a brace");
+    while (!accept(&c, '}')) {
         if (!read_entry(&c)) return false;
-        if (take(&c, ',')) continue;
-        if (!take(&c, '}')) return unreadable(&c, "a comma or a brace");
+        if (accept(&c, ',')) continue;
+        if (!accept(&c, '}')) return fail_syntax(&c, "a comma or a brace");
         break;
     }
     skip_blanks(&c);
-    if (c.p < c.end) return unreadable(&c, "nothing more");
+    if (c.p < c.end) return fail_syntax(&c, "the end of the header");
     if (c.descr && c.order && c.shape) return true;
-    return fy_npy_wrong(h, "write it again with np.save", "lacks '%s' in its header",
+    return fy_npy_wrong(h, "write it again with np.save", "has no '%s' in its header",
                         !c.descr   ? "descr"
                         : !c.order ? "fortran_order"
                                    : "shape");
@@ -200,8 +200,7 @@ static const char *code_of(fy_dtype dtype)
     return types[i].code;
 }
 
-/* Version 1, in this machine's byte order; blanks before the line's end, so that the elements begin at a multiple
- * of 64. */
+/* Version 1, little-endian; padded with blanks so that the data starts at a multiple of 64 bytes. */
 size_t fy_npy_write_header(fy_dtype dtype, const fy_shape *shape, char *buf)
 {
     enum { FIXED = 10, ALIGN = 64 };

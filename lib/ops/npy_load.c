@@ -1,5 +1,5 @@
-/* npy_load.c: fy_load_npy. A file may hold anything: its header and its length are checked before any memory
- * is taken for its elements. */
+/* npy_load.c: fy_load_npy. The file is untrusted: header and length are checked before memory is allocated for the
+ * elements. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "tensor.h"
 #include "transfer.h"
 
-enum { BEGINNING = 12 }; /* magic, version and length; 10 in version 1 */
+enum { PREAMBLE = 12 }; /* magic, version and length; 10 in version 1 */
 
 /* A file that is being read. */
 typedef struct source {
@@ -36,13 +36,13 @@ static bool fail(const source *s)
 
 static bool fail_system(const source *s, const char *what, int error)
 {
-    const char *hint = error == ENOENT   ? "a relative path counts from the folder that the program was started in"
-                       : error == EACCES ? "ask for permission to read it (chmod), or copy it"
-                                         : "look at the path and at the disk";
+    const char *hint = error == ENOENT   ? "a relative path starts at the folder that the program was started in"
+                       : error == EACCES ? "make it readable (chmod), or copy it"
+                                         : "check the path and the disk";
     return fy_fail(s->at, "file", hint, "cannot %s '%.300s': %s", what, s->path, strerror(error));
 }
 
-/* All n bytes; false after an error. */
+/* Reads exactly n bytes; false after an error. */
 static bool read_all(source *s, void *to, size_t n)
 {
     for (size_t got = 0; got < n;) {
@@ -50,7 +50,8 @@ static bool read_all(source *s, void *to, size_t n)
         if (now < 0 && errno == EINTR) continue;
         if (now < 0) return fail_system(s, "read", errno);
         if (now == 0) {
-            fy_npy_wrong(&s->header, "wait until its writer has finished", "became shorter while it was read");
+            fy_npy_wrong(&s->header, "wait until the program that writes it has finished",
+                         "became shorter while it was read");
             return fail(s);
         }
         got += (size_t)now;
@@ -58,7 +59,7 @@ static bool read_all(source *s, void *to, size_t n)
     return true;
 }
 
-/* Never waits: opening a pipe would. */
+/* O_NONBLOCK: opening a FIFO would block otherwise. */
 static bool open_source(source *s)
 {
     struct stat about;
@@ -69,7 +70,7 @@ static bool open_source(source *s)
     if (fstat(s->fd, &about)) return fail_system(s, "read", errno);
     s->size = (size_t)about.st_size;
     if (S_ISREG(about.st_mode)) return true;
-    fy_npy_wrong(&s->header, "name a file that np.save wrote", "is %s, not a .npy file",
+    fy_npy_wrong(&s->header, "pass a file that np.save wrote", "is %s, not a .npy file",
                  S_ISDIR(about.st_mode) ? "a folder" : "a pipe or a device");
     return fail(s);
 }
@@ -82,19 +83,19 @@ static bool check_magic(source *s, const unsigned char *b)
         fy_npy_wrong(&s->header, "write it again with np.save", "has version %d.%d of the format; 1, 2 and 3 are known",
                      b[6], b[7]);
     else if (zip)
-        fy_npy_wrong(&s->header, "take the arrays out of an .npz one by one: np.save(path, archive['name'])",
+        fy_npy_wrong(&s->header, "extract each array of the .npz: np.save(path, archive['name'])",
                      "is a zip archive, not a .npy file");
     else
-        fy_npy_wrong(&s->header, "name a file that np.save wrote", "is not a .npy file: %s",
+        fy_npy_wrong(&s->header, "pass a file that np.save wrote", "is not a .npy file: %s",
                      s->size < 10 ? "it is too short" : "it does not begin with \\x93NUMPY");
     return fail(s);
 }
 
-/* Where the header lies, from the file's beginning. */
+/* The header's offset in the file and its length. */
 static bool find_header(source *s, size_t *from, size_t *length)
 {
-    unsigned char b[BEGINNING] = {0};
-    if (!read_all(s, b, s->size < BEGINNING ? s->size : BEGINNING) || !check_magic(s, b)) return false;
+    unsigned char b[PREAMBLE] = {0};
+    if (!read_all(s, b, s->size < PREAMBLE ? s->size : PREAMBLE) || !check_magic(s, b)) return false;
     *from = b[6] == 1 ? 10 : 12;
     *length = (size_t)b[8] | (size_t)b[9] << 8;
     if (b[6] > 1) *length |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
@@ -102,10 +103,10 @@ static bool find_header(source *s, size_t *from, size_t *length)
     if (s->start <= s->size && *length <= FY_NPY_HEADER) return true;
     if (s->start > s->size)
         fy_npy_wrong(&s->header, "copy or download it again",
-                     "is cut short: its header should be %zu bytes, the file has %zu", *length, s->size);
+                     "is truncated: its header should be %zu bytes, the file has %zu", *length, s->size);
     else
-        fy_npy_wrong(&s->header, "write it again with np.save",
-                     "says that its header is %zu bytes; no array needs over %d", *length, FY_NPY_HEADER);
+        fy_npy_wrong(&s->header, "write it again with np.save", "claims a header of %zu bytes; the maximum is %d",
+                     *length, FY_NPY_HEADER);
     return fail(s);
 }
 
@@ -121,7 +122,7 @@ static bool read_header(source *s)
     return ok;
 }
 
-/* Does the file hold what its header promises, and no more? */
+/* Does the data have exactly the size that the header's shape and dtype require? */
 static bool check_size(source *s)
 {
     char shape[256];
@@ -136,12 +137,12 @@ static bool check_size(source *s)
     if (left == wanted && (!huge || empty)) return true;
     fy_shape_text(sh->dims, sh->ndim, "()", shape, sizeof shape);
     if (huge && !empty)
-        fy_npy_wrong(&s->header, "write it again with np.save", "says that its shape is %.150s: more than any memory",
+        fy_npy_wrong(&s->header, "write it again with np.save", "claims the shape %.150s: more than any memory holds",
                      shape);
     else
-        fy_npy_wrong(&s->header, left < wanted ? "copy or download it again" : "save every array in a file of its own",
+        fy_npy_wrong(&s->header, left < wanted ? "copy or download it again" : "save each array in its own file",
                      "%s: shape %.100s of %s needs %zu bytes, but %zu follow the header",
-                     left < wanted ? "is cut short" : "holds more than its array", shape,
+                     left < wanted ? "is truncated" : "has bytes after its array", shape,
                      fy_dtype_name(s->header.dtype), wanted, left);
     return fail(s);
 }
@@ -157,8 +158,8 @@ static void swap_bytes(char *p, size_t n, size_t size)
     }
 }
 
-/* Elements as Ferry keeps them: this machine's byte order; a bool is 0 or 1. */
-static void settle(const fy_npy *h, void *data, size_t bytes)
+/* Converts to this machine's byte order; a bool becomes 0 or 1. */
+static void normalize(const fy_npy *h, void *data, size_t bytes)
 {
     size_t size = fy_dtype_size(h->dtype);
     if (h->swapped) swap_bytes(data, bytes / size, size);
@@ -188,7 +189,7 @@ static fy_tensor *load(source *s)
         fy_storage_cancel(storage);
         return NULL;
     }
-    settle(&s->header, storage->data, bytes);
+    normalize(&s->header, storage->data, bytes);
     fy_geometry g = geometry_of(&s->header);
     fy_storage_announce(s->at, storage);
     fy_tensor *x = fy_tensor_make(s->at, storage, &g, fy_name_for(s->at, NULL), 0);

@@ -1,5 +1,5 @@
-/* one_hot.c: a row of zeros and a 1 for each class number. How many classes there are is read back from the device
- * where the call does not say it. */
+/* one_hot.c: fy_one_hot. If the caller does not pass the number of classes it is the maximum plus 1, read back from the
+ * device. */
 #include "cpu.h"
 #include "device.h"
 #include "dispatch.h"
@@ -13,7 +13,7 @@
 #include "tensor.h"
 #include "transfer.h"
 
-/* The host's own max and min look at every class before anything runs; a card finds a wrong one in the kernel. */
+/* Max or min of the classes on the host, checked before anything runs; on a GPU the kernel asserts. */
 static int64_t extreme(const fy_tensor *x, int op)
 {
     int64_t found = 0;
@@ -27,8 +27,8 @@ static int64_t extreme(const fy_tensor *x, int op)
 
 static bool fail_class(fy_site *at, fy_tensor *x, const char *message)
 {
-    return fy_fail_about(at, "index", "classes count from 0; the second argument says how many there are", 1, &x, "%s",
-                         message);
+    return fy_fail_about(at, "index", "classes are numbered from 0; the second argument is the number of classes", 1,
+                         &x, "%s", message);
 }
 
 static bool check_classes(fy_site *at, fy_tensor *x, int64_t classes)
@@ -38,7 +38,7 @@ static bool check_classes(fy_site *at, fy_tensor *x, int64_t classes)
     return extreme(x, FY_OP_max) < classes || fail_class(at, x, "Class values must be smaller than num_classes.");
 }
 
-/* One more than the largest: the op and the wait for it are in the log. False after an error. */
+/* Maximum plus 1. The op and the synchronization show in the log. False after an error. */
 static bool count_classes(fy_site *at, fy_tensor *x, int64_t *classes)
 {
     bool host = x->storage->dev->number == 0;

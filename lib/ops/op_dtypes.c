@@ -1,12 +1,12 @@
-/* op_dtypes.c: in which type a call computes, what it takes and what it gives; and the errors of calls that
- * no type fits, in PyTorch's words. */
+/* op_dtypes.c: the dtype that a call computes in, those it takes and gives; and the errors for unsupported dtypes, in
+ * PyTorch's words. */
 #include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
 #include "op.h"
 #include "tensor.h"
 
-/* The tensor that a message is about: the first operand that is one. */
+/* The operand that a message names: the first tensor. */
 static int first_tensor(const fy_call *c)
 {
     int i = 0;
@@ -40,8 +40,8 @@ static bool fail_bool(const fy_call *c)
     return fail(c, invert, "Boolean inputs not supported for relu");
 }
 
-/* The op has no such type. */
-static bool fail_taken(const fy_call *c, const fy_plan *p)
+/* The op does not support the dtype. */
+static bool fail_unsupported(const fy_call *c, const fy_plan *p)
 {
     if (p->dtype == FY_BOOL && (c->op == FY_OP_sub || c->op == FY_OP_neg || c->op == FY_OP_relu)) return fail_bool(c);
     fy_tensor *x = c->in[first_tensor(c)].tensor;
@@ -63,25 +63,25 @@ static bool fail_real_only(const fy_call *c, fy_dtype d)
                          fy_dtype_torch(d));
 }
 
-/* Unlike mean's, its elements are never converted from integers, nor to fewer digits. */
+/* Unlike mean, norm never converts integers to floats, nor to a narrower type. */
 static bool check_norm(const fy_call *c)
 {
     fy_tensor *x = c->in[0].tensor;
-    fy_dtype own = x->dtype, told = c->dtype;
+    fy_dtype own = x->dtype, requested = c->dtype;
     if (!fy_dtype_is_real(own))
         return fy_fail_about(c->at, "dtype", to_float(c), 1, &x,
                              "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s",
                              fy_dtype_torch(own));
-    if (told == FY_DTYPE_UNSET) return true;
-    if (!fy_dtype_is_real(told))
+    if (requested == FY_DTYPE_UNSET) return true;
+    if (!fy_dtype_is_real(requested))
         return fy_fail_about(c->at, "dtype", "leave .dtype out", 1, &x,
                              "linalg.vector_norm: dtype should be floating point or complex, but got %s",
-                             fy_dtype_torch(told));
-    if (fy_promote_types(own, told) == told) return true;
+                             fy_dtype_torch(requested));
+    if (fy_promote_types(own, requested) == requested) return true;
     return fy_fail_about(c->at, "dtype", "leave .dtype out, and convert the result", 1, &x,
                          "linalg.vector_norm: the dtype of the input (%s) should be convertible without narrowing to "
                          "the specified dtype (%s)",
-                         fy_dtype_torch(own), fy_dtype_torch(told));
+                         fy_dtype_torch(own), fy_dtype_torch(requested));
 }
 
 static bool fail_target(const fy_call *c)
@@ -89,33 +89,32 @@ static bool fail_target(const fy_call *c)
     char name[200];
     fy_tensor *x = c->in[1].tensor;
     return fy_fail_about(
-        c->at, "dtype",
-        fy_hint("classes are whole numbers: fy_to(%s, FY_INT64)", fy_argument(c->at, 1, name, sizeof name)), 1, &x,
-        "expected scalar type Long but found %s", fy_dtype_torch(x->dtype));
+        c->at, "dtype", fy_hint("classes must be int64: fy_to(%s, FY_INT64)", fy_argument(c->at, 1, name, sizeof name)),
+        1, &x, "expected scalar type Long but found %s", fy_dtype_torch(x->dtype));
 }
 
-/* Bytes are taken for a mask, too, as they were before there was a bool. */
+/* uint8 is accepted as a mask, too: PyTorch's masks before bool existed. */
 static bool check_condition(const fy_call *c)
 {
     char name[200];
     fy_tensor *x = c->in[0].is_tensor ? c->in[0].tensor : NULL;
     if (x && (x->dtype == FY_BOOL || x->dtype == FY_UINT8)) return true;
     if (!x)
-        return fy_fail(c->at, "dtype", "C chooses by itself: condition ? a : b",
+        return fy_fail(c->at, "dtype", "use C's own condition ? a : b",
                        "%s expected condition to be a boolean tensor, but got a number", fy_ops[c->op].name);
     return fy_fail_about(c->at, "dtype",
-                         fy_hint("a comparison gives one: fy_ne(%s, 0)", fy_argument(c->at, 0, name, sizeof name)), 1,
-                         &x, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
+                         fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_argument(c->at, 0, name, sizeof name)),
+                         1, &x, "%s expected condition to be a boolean tensor, but got a tensor with dtype %s",
                          fy_ops[c->op].name, fy_dtype_torch(x->dtype));
 }
 
 static bool fail_index(const fy_call *c)
 {
     char name[200];
-    fy_tensor *index = c->in[1].tensor, *x[FY_MOST_ARGUMENTS];
+    fy_tensor *index = c->in[1].tensor, *x[FY_MAX_ARGUMENTS];
     int n = fy_arguments(c, x);
     fy_argument(c->at, fy_argument_number(c, 1), name, sizeof name);
-    const char *fix = fy_hint("an index is of whole numbers: fy_to(%s, FY_INT64)", name);
+    const char *fix = fy_hint("an index must be int64: fy_to(%s, FY_INT64)", name);
     if (c->op == FY_OP_embedding)
         return fy_fail_about(c->at, "dtype", fix, n, x,
                              "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
@@ -127,14 +126,14 @@ static bool fail_index(const fy_call *c)
                          c->op == FY_OP_gather ? "gather" : "scatter");
 }
 
-/* Where PyTorch takes int32 as well, it is converted. */
+/* int32 is accepted where PyTorch accepts it, and converted. */
 static bool check_index(const fy_call *c)
 {
-    fy_tensor *x[FY_MOST_ARGUMENTS];
+    fy_tensor *x[FY_MAX_ARGUMENTS];
     fy_dtype d = c->in[1].tensor->dtype;
-    bool short_too = c->op == FY_OP_index_select || c->op == FY_OP_embedding;
-    bool none = c->op == FY_OP_gather && fy_numel(c->in[1].tensor) == 0; /* of any type, as in PyTorch */
-    if (d != FY_INT64 && !(d == FY_INT32 && short_too) && !none) return fail_index(c);
+    bool int32_too = c->op == FY_OP_index_select || c->op == FY_OP_embedding;
+    bool empty = c->op == FY_OP_gather && fy_numel(c->in[1].tensor) == 0; /* of any type, as in PyTorch */
+    if (d != FY_INT64 && !(d == FY_INT32 && int32_too) && !empty) return fail_index(c);
     if (fy_ops[c->op].nin < 3 || c->in[2].tensor->dtype == c->in[0].tensor->dtype) return true;
     return fy_fail_about(c->at, "dtype", "convert one of them first with fy_to", fy_arguments(c, x), x,
                          "scatter(): Expected self.dtype to be equal to src.dtype");
@@ -148,7 +147,7 @@ bool fy_subtracts_mask(const fy_call *c)
     return false;
 }
 
-/* A mask is never subtracted, whatever it meets; a bool number is one, too. */
+/* Subtracting a mask is an error whatever the other operand is; a C bool counts as a mask. */
 static bool check_mask(const fy_call *c, const fy_plan *p)
 {
     if (p->dtype == FY_BOOL || !fy_subtracts_mask(c)) return true;
@@ -157,7 +156,7 @@ static bool check_mask(const fy_call *c, const fy_plan *p)
                 "mask, use the `~` or `logical_not()` operator instead.");
 }
 
-/* lerp promotes nothing: the first tensor that has another type than the first operand. */
+/* lerp does not promote: reports the first tensor whose dtype differs from the first operand's. */
 static bool check_one_dtype(const fy_call *c, const fy_plan *p)
 {
     static const char *const names[] = {"input", "end", "weight"};
@@ -174,29 +173,29 @@ static bool check_one_dtype(const fy_call *c, const fy_plan *p)
     return true;
 }
 
-/* Newer PyTorch takes a mask alone; 1.13 took the first byte of anything. */
+/* As newer PyTorch: bool only. 1.13 accepted uint8 too. */
 static bool check_is_mask(const fy_call *c)
 {
     char name[200];
     fy_tensor *mask = c->in[1].tensor;
     if (mask->dtype == FY_BOOL) return true;
     return fy_fail_about(
-        c->at, "dtype", fy_hint("a comparison gives one: fy_ne(%s, 0)", fy_argument(c->at, 1, name, sizeof name)), 1,
+        c->at, "dtype", fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_argument(c->at, 1, name, sizeof name)), 1,
         &mask, "masked_fill only supports boolean masks, but got mask with dtype %s", fy_dtype_c(mask->dtype));
 }
 
-/* any and all of uint8 are uint8, 0 or 1: PyTorch's one exception. */
-static bool is_fold_of_bytes(const fy_call *c, fy_dtype own)
+/* any and all of uint8 give uint8 (0 or 1), as in PyTorch; all other dtypes give bool. */
+static bool is_uint8_reduction(const fy_call *c, fy_dtype own)
 {
     return own == FY_UINT8 && fy_ops[c->op].shape == FY_REDUCED;
 }
 
-/* What the op computes in, and what that makes. */
-static void decide(const fy_call *c, fy_plan *p)
+/* Sets the dtype of the computation and of the result. */
+static void set_dtypes(const fy_call *c, fy_plan *p)
 {
     int n = fy_ops[c->op].nin;
     fy_dtype own = n && c->in[0].is_tensor ? c->in[0].tensor->dtype : c->dtype;
-    fy_dtype told = c->dtype != FY_DTYPE_UNSET ? c->dtype : own;
+    fy_dtype requested = c->dtype != FY_DTYPE_UNSET ? c->dtype : own;
     p->dtype = p->result.dtype = own;
     switch (fy_ops[c->op].dtype) {
     case FY_GIVEN_DTYPE: p->result.dtype = c->dtype; break;
@@ -218,14 +217,14 @@ static void decide(const fy_call *c, fy_plan *p)
         p->dtype = fy_result_of(n, c->in);
         p->result.dtype = FY_BOOL;
         break;
-    case FY_TOTAL: p->dtype = p->result.dtype = fy_dtype_is_real(told) || c->dtype ? told : FY_INT64; break;
-    case FY_REAL_ONLY: p->dtype = p->result.dtype = told; break;
+    case FY_TOTAL: p->dtype = p->result.dtype = fy_dtype_is_real(requested) || c->dtype ? requested : FY_INT64; break;
+    case FY_REAL_ONLY: p->dtype = p->result.dtype = requested; break;
     case FY_POSITION: p->result.dtype = FY_INT64; break;
-    case FY_TRUTH: p->result.dtype = is_fold_of_bytes(c, own) ? own : FY_BOOL; break;
+    case FY_TRUTH: p->result.dtype = is_uint8_reduction(c, own) ? own : FY_BOOL; break;
     }
 }
 
-/* PyTorch takes bytes too, but only for (N, C). */
+/* uint8 classes are accepted for (N, C) and (C) only, as in PyTorch. */
 static bool holds_classes(const fy_tensor *x, int ndim)
 {
     return x->dtype == FY_INT64 || (x->dtype == FY_UINT8 && ndim <= 2);
@@ -234,7 +233,7 @@ static bool holds_classes(const fy_tensor *x, int ndim)
 bool fy_plan_types(const fy_call *c, fy_plan *p)
 {
     const fy_op *op = &fy_ops[c->op];
-    decide(c, p);
+    set_dtypes(c, p);
     for (int i = 0; i < op->nin; i++) p->takes[i] = p->dtype;
     if (op->dtype == FY_CLASSIFIED) {
         p->takes[1] = FY_INT64;
@@ -256,6 +255,6 @@ bool fy_plan_types(const fy_call *c, fy_plan *p)
     if (op->dtype == FY_ONE_DTYPE && !check_one_dtype(c, p)) return false;
     if (c->op == FY_OP_norm && !check_norm(c)) return false;
     if (op->dtype == FY_REAL_ONLY && !fy_dtype_is_real(p->dtype)) return fail_real_only(c, p->dtype);
-    if (op->dtype == FY_EQUAL_DTYPES) return true; /* product.c tells, once the shapes are right */
-    return (fy_op_takes(c->op, p->dtype) || fail_taken(c, p)) && check_mask(c, p);
+    if (op->dtype == FY_EQUAL_DTYPES) return true; /* checked in product.c, after the shapes */
+    return (fy_op_takes(c->op, p->dtype) || fail_unsupported(c, p)) && check_mask(c, p);
 }

@@ -11,7 +11,7 @@
 
 static fy_tensor *call(fy_call *c)
 {
-    if (c->out) return fy_dispatch(c); /* borrowed: no scope gives it back */
+    if (c->out) return fy_dispatch(c); /* in place: no new reference */
     c->name = fy_name_for(c->at, NULL);
     return fy_scope_track(fy_dispatch(c));
 }
@@ -22,11 +22,12 @@ static bool has_tensor(fy_site *at, int n, const fy_arg *x)
 {
     for (int i = 0; i < n; i++)
         if (x[i].is_tensor) return true;
-    return fy_fail(at, "value", "C adds numbers by itself; one operand must be a tensor", "%s operands are numbers",
-                   n == 2 ? "both" : "all");
+    return fy_fail(at, "value", "at least one operand must be a tensor; compute with numbers in C",
+                   "%s operands are numbers", n == 2 ? "both" : "all");
 }
 
-/* An integer to a negative power is no integer; a tensor of powers gives 0, 1 or -1, as in PyTorch. */
+/* An integer to a negative power is not an integer. A tensor of exponents is accepted and gives 0, 1 or -1, as in
+ * PyTorch. */
 static bool check_power(fy_site *at, fy_arg a, fy_arg b)
 {
     if (!a.is_tensor || !fy_check(at, 0, a.tensor) || b.is_tensor || !b.is_int || b.is_huge || b.integer >= 0 ||
@@ -36,7 +37,7 @@ static bool check_power(fy_site *at, fy_arg a, fy_arg b)
                    "Integers to negative integer powers are not allowed.");
 }
 
-static fy_tensor *two(fy_site *at, int op, fy_arg a, fy_arg b)
+static fy_tensor *binary(fy_site *at, int op, fy_arg a, fy_arg b)
 {
     fy_call c = {.at = at, .op = op, .in = {a, b}};
     return has_tensor(at, 2, c.in) && (op != FY_OP_pow || check_power(at, a, b)) ? call(&c) : NULL;
@@ -55,7 +56,7 @@ static bool fail_combination(const fy_call *c, const char *forms)
                    fy_ops[c->op].name, python_type(&x[0]), python_type(&x[1]), python_type(&x[2]), forms);
 }
 
-/* Bounds are two tensors or two numbers. Beside a number a 0-dim tensor is taken for its value, which comes home. */
+/* The bounds are two tensors or two numbers. Next to a number a 0-dim tensor is read back to the host. */
 static bool settle_bounds(fy_call *c)
 {
     const char *forms = "(Tensor, Tensor, Tensor), (Tensor, Number, Number)";
@@ -67,7 +68,7 @@ static bool settle_bounds(fy_call *c)
     return fy_take_number(c->at, c->in[i].tensor, &c->in[i]);
 }
 
-static fy_tensor *three(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg c)
+static fy_tensor *ternary(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg c)
 {
     fy_call k = {.at = at, .op = op, .in = {a, b, c}};
     if (!has_tensor(at, 3, k.in) || (op == FY_OP_clamp && !settle_bounds(&k))) return NULL;
@@ -76,8 +77,8 @@ static fy_tensor *three(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg c)
     return call(&k);
 }
 
-/* In place: the first operand is the target. */
-static fy_tensor *two_into(fy_site *at, int op, fy_arg a, fy_arg b)
+/* The first operand is the target. */
+static fy_tensor *binary_in_place(fy_site *at, int op, fy_arg a, fy_arg b)
 {
     if (!a.is_tensor)
         return fy_fail(at, "value", "swap the operands, or use the operation without _",
@@ -87,69 +88,69 @@ static fy_tensor *two_into(fy_site *at, int op, fy_arg a, fy_arg b)
 }
 
 #define X(name) \
-    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg c) { return three(at, FY_OP_##name, a, b, c); }
+    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg c) { return ternary(at, FY_OP_##name, a, b, c); }
 FY_THREE_OPERAND_OPS(X)
 #undef X
 #define X(name) \
-    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b) { return two(at, FY_OP_##name, a, b); }
+    fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b) { return binary(at, FY_OP_##name, a, b); }
 FY_TWO_OPERAND_OPS(X)
 #undef X
 #define X(name) \
-    fy_tensor *fy_##name##__at(fy_site *at, fy_arg a, fy_arg b) { return two_into(at, FY_OP_##name, a, b); }
+    fy_tensor *fy_##name##__at(fy_site *at, fy_arg a, fy_arg b) { return binary_in_place(at, FY_OP_##name, a, b); }
 FY_TWO_OPERAND_OPS_IN_PLACE(X)
 #undef X
 
 _Static_assert((int)FY_ADD_alpha == (int)FY_SUB_alpha, "one function sets both");
 
-/* alpha scales the second operand; whole numbers stay whole. False after an error. */
+/* alpha scales the second operand; an integer alpha stays an integer. False after an error. */
 static bool set_alpha(fy_call *c, fy_arg alpha)
 {
     for (int i = 0; i < 2; i++)
         if (c->in[i].is_tensor && !fy_check(c->at, i, c->in[i].tensor)) return false;
     if (alpha.is_tensor)
-        return fy_fail(c->at, "value", "take the number out with fy_item", "alpha must be a number, not a tensor");
+        return fy_fail(c->at, "value", "read the number with fy_item", "alpha must be a number, not a tensor");
     if (!fy_number_ok(c->at, &alpha)) return false;
-    bool told_by_plan = fy_subtracts_mask(c); /* the worse mistake */
-    if (alpha.is_bool && fy_result_of(2, c->in) != FY_BOOL && !told_by_plan)
+    bool checked_by_plan = fy_subtracts_mask(c); /* the plan reports that first */
+    if (alpha.is_bool && fy_result_of(2, c->in) != FY_BOOL && !checked_by_plan)
         return fy_fail(c->at, "value", "write alpha as a number", "Boolean alpha only supported for Boolean results.");
-    if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !told_by_plan)
-        return fy_fail(c->at, "value", "an integer as alpha, or float operands",
+    if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !checked_by_plan)
+        return fy_fail(c->at, "value", "use an integer alpha, or float operands",
                        "For integral input tensors, argument alpha must not be a floating point number.");
     c->real[FY_ADD_alpha] = alpha.real;
     c->integer[FY_ADD_alpha] = alpha.is_int ? alpha.integer : 0;
     return true;
 }
 
-static fy_tensor *sum_of(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg alpha, bool in_place)
+static fy_tensor *add_scaled(fy_site *at, int op, fy_arg a, fy_arg b, fy_arg alpha, bool in_place)
 {
     fy_call c = {.at = at, .op = op, .in = {a, b}, .out = in_place ? a.tensor : NULL};
-    if (in_place && !a.is_tensor) return two_into(at, op, a, b); /* which says what is wrong */
+    if (in_place && !a.is_tensor) return binary_in_place(at, op, a, b); /* reports the error */
     return has_tensor(at, 2, c.in) && set_alpha(&c, alpha) ? call(&c) : NULL;
 }
 
 #define X(name) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) \
     { \
-        return sum_of(at, FY_OP_##name, a, b, alpha, false); \
+        return add_scaled(at, FY_OP_##name, a, b, alpha, false); \
     }
 FY_ALPHA_OPS(X)
 #undef X
 #define X(name) \
     fy_tensor *fy_##name##__at(fy_site *at, fy_arg a, fy_arg b, fy_arg alpha) \
     { \
-        return sum_of(at, FY_OP_##name, a, b, alpha, true); \
+        return add_scaled(at, FY_OP_##name, a, b, alpha, true); \
     }
 FY_ALPHA_OPS_IN_PLACE(X)
 #undef X
 
 _Static_assert((int)FY_ADDCMUL_value == (int)FY_ADDCDIV_value, "one function sets both");
 
-/* In 16-bit floats it is computed with as a float. */
+/* For 16-bit floats the value is a float32. */
 static bool set_value(fy_call *c, fy_arg value)
 {
     fy_dtype d = fy_result_of(3, c->in), holder = fy_dtype_size(d) < 4 && fy_dtype_is_real(d) ? FY_FLOAT32 : d;
     if (value.is_tensor)
-        return fy_fail(c->at, "value", "take the number out with fy_item",
+        return fy_fail(c->at, "value", "read the number with fy_item",
                        "%s(): argument 'value' must be Number, not Tensor", fy_ops[c->op].name);
     if (!fy_number_ok(c->at, &value) || !fy_fits(c->at, holder, value, fy_dtype_scalar(holder))) return false;
     fy_make_scalar(c, FY_ADDCMUL_value, value);
@@ -192,14 +193,14 @@ FY_ONE_OPERAND_OPS(X)
 X(clone)
 #undef X
 
-static fy_tensor *one_into(fy_site *at, int op, fy_tensor *x)
+static fy_tensor *unary_in_place(fy_site *at, int op, fy_tensor *x)
 {
     if (!fy_check(at, 0, x)) return NULL;
     return call(&(fy_call){.at = at, .op = op, .in = {fy_arg_tensor(x)}, .out = x});
 }
 
 #define X(name) \
-    fy_tensor *fy_##name##__at(fy_site *at, fy_tensor *x) { return one_into(at, FY_OP_##name, x); }
+    fy_tensor *fy_##name##__at(fy_site *at, fy_tensor *x) { return unary_in_place(at, FY_OP_##name, x); }
 FY_ONE_OPERAND_OPS_IN_PLACE(X)
 #undef X
 
@@ -248,12 +249,12 @@ static fy_tensor *reduced(fy_site *at, int op, fy_tensor *x, fy_shape dims, cons
 static bool at_most_one(fy_site *at, fy_tensor *x, fy_shape dims, const char *op)
 {
     if (dims.ndim <= 1) return fy_check(at, 0, x);
-    return fy_fail_about(at, "shape", "one after the other, with .keepdim = true", 1, &x,
-                         "%s() goes over all dimensions or over one, not over %d", op, dims.ndim);
+    return fy_fail_about(at, "shape", "reduce one dimension after the other, with .keepdim = true", 1, &x,
+                         "%s() reduces all dimensions or one, not %d", op, dims.ndim);
 }
 
-/* argmax refuses a mask, but the maximum of one has a place: it is looked for among bytes. */
-static fy_tensor *places(fy_site *at, int op, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
+/* argmax does not accept bool, but the index of a mask's maximum is well defined: computed on uint8. */
+static fy_tensor *argument(fy_site *at, int op, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
 {
     if (x->dtype != FY_BOOL) return reduced(at, op, x, dims, o);
     fy_tensor *bytes = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_cast, .in = {fy_arg_tensor(x)}, .dtype = FY_UINT8});
@@ -262,17 +263,17 @@ static fy_tensor *places(fy_site *at, int op, fy_tensor *x, fy_shape dims, const
     return out;
 }
 
-/* The values, and where they are if that is wanted. */
+/* The values, and their indices if requested. */
 static fy_tensor *extreme(fy_site *at, int op, int where, fy_tensor *x, fy_shape dims, const fy_reduce_opts *o)
 {
     if (o->indices) *o->indices = NULL;
     if (!at_most_one(at, x, dims, fy_ops[op].name)) return NULL;
     if (o->indices && dims.ndim == 0)
         return fy_fail_about(at, "value", fy_hint("name the dimension: %s(x, (1), .indices = &i)", at->call), 1, &x,
-                             ".indices needs a dimension to count in");
+                             ".indices needs a dimension");
     fy_tensor *values = reduced(at, op, x, dims, o);
     if (!o->indices || !values) return values;
-    *o->indices = places(at, where, x, dims, o);
+    *o->indices = argument(at, where, x, dims, o);
     if (*o->indices) return values;
     fy_free_at(at, values); /* both or none */
     return NULL;
@@ -334,7 +335,7 @@ fy_tensor *fy_bmm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
         return NULL;
     if (a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1]) return product(at, a, b);
     return fy_fail_about(
-        at, "shape", "both hold as many matrices; the inner sizes must be equal", 2, (fy_tensor *[]){a, b},
+        at, "shape", "both need the same number of matrices, and equal inner sizes", 2, (fy_tensor *[]){a, b},
         "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
         "[%lld, %lld].",
         (long long)a->shape[0], (long long)a->shape[2], (long long)b->shape[0], (long long)b->shape[1]);
@@ -356,19 +357,14 @@ fy_tensor *fy_dot_at(fy_site *at, fy_tensor *a, fy_tensor *b)
                          "1D tensors expected, but got %dD and %dD tensors", a->ndim, b->ndim);
 }
 
-static void set_factors(fy_call *c, fy_arg beta, fy_arg alpha)
-{
-    c->real[FY_ADDMM_beta] = beta.real, c->integer[FY_ADDMM_beta] = beta.is_int ? beta.integer : 0;
-    c->real[FY_ADDMM_alpha] = alpha.real, c->integer[FY_ADDMM_alpha] = alpha.is_int ? alpha.integer : 0;
-}
-
 fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy_arg beta, fy_arg alpha)
 {
     fy_call k = {.at = at, .op = FY_OP_addmm, .in = {fy_arg_tensor(c), fy_arg_tensor(a), fy_arg_tensor(b)}};
     if (!fy_check(at, 0, c) || !fy_check(at, 1, a) || !fy_check(at, 2, b)) return NULL;
     if (beta.is_tensor || alpha.is_tensor)
-        return fy_fail(at, "value", "take the number out with fy_item", "beta and alpha must be numbers, not tensors");
+        return fy_fail(at, "value", "read the number with fy_item", "beta and alpha must be numbers, not tensors");
     if (!fy_number_ok(at, &beta) || !fy_number_ok(at, &alpha)) return NULL;
-    set_factors(&k, beta, alpha);
+    k.real[FY_ADDMM_beta] = beta.real, k.integer[FY_ADDMM_beta] = beta.is_int ? beta.integer : 0;
+    k.real[FY_ADDMM_alpha] = alpha.real, k.integer[FY_ADDMM_alpha] = alpha.is_int ? alpha.integer : 0;
     return call(&k);
 }

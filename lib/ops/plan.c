@@ -1,5 +1,5 @@
-/* plan.c: what a call will do: device, types (op_dtypes.c), shapes, layouts. Everything that a learner can get
- * wrong is found here, before anything is allocated. */
+/* plan.c: plans a call: device, dtypes (op_dtypes.c), shapes, layouts. All mistakes of the caller are found here,
+ * before anything is allocated. */
 #include "device.h"
 #include "dispatch.h"
 #include "error.h"
@@ -8,13 +8,13 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* A class is no number, nor is an index: it must be where the scores are. */
+/* A 0-dim CPU tensor may be passed as a number, but not as a class or an index: that must be on the device. */
 static bool may_be_a_number(const fy_call *c, const fy_tensor *x)
 {
     return x->ndim == 0 && x->storage->dev->number == 0 && fy_op_takes_numbers(c->op);
 }
 
-/* The tensors among the operands, in the order of the call's arguments; a number's place is NULL. */
+/* The operands' tensors, NULL for numbers; returns the operand count. */
 static int operands(const fy_call *c, fy_tensor **x)
 {
     for (int i = 0; i < fy_ops[c->op].nin; i++) x[i] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
@@ -40,18 +40,18 @@ int fy_arguments(const fy_call *c, fy_tensor **x)
 static bool fail_device(const fy_call *c, const fy_dev *common, int stray)
 {
     char name[200];
-    fy_tensor *x[FY_MOST_ARGUMENTS];
+    fy_tensor *x[FY_MAX_ARGUMENTS];
     const char *to = common->number == 1 ? "cuda" : common->name;
     fy_argument(c->at, fy_argument_number(c, stray), name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
-        fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to),
+        fy_hint("move %s with fy_to(%s, \"%s\"), or create it there with .device = \"%s\"", name, name, to, to),
         fy_arguments(c, x), x,
         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", common->name,
         c->in[stray].tensor->storage->dev->name);
 }
 
-/* The first operand off the CPU decides; a 0-dim tensor on the CPU goes along as a number. */
+/* The first operand on a GPU decides; 0-dim CPU tensors are passed as numbers. */
 static bool plan_device(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x[FY_MAX_INPUTS];
@@ -72,7 +72,7 @@ static bool fail_broadcast(fy_site *at, int n, fy_tensor *const *x, int dim, int
 {
     return fy_fail_about(
         at, "shape",
-        "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_unsqueeze puts a 1 in)", n, x,
+        "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_unsqueeze inserts a 1)", n, x,
         "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
         (long long)sa, (long long)sb, dim);
 }
@@ -100,7 +100,7 @@ bool fy_broadcast(fy_site *at, fy_tensor *a, fy_tensor *b, fy_shape *out)
     return broadcast_all(at, 2, (fy_tensor *[]){a, b}, out);
 }
 
-/* x as if it had shape s: a size that was 1 or missing is walked with stride 0. */
+/* x broadcast to shape s: stride 0 where x's size is 1 or missing. */
 fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s)
 {
     fy_layout l = {.ndim = s->ndim, .numel = fy_shape_numel(s)};
@@ -119,8 +119,8 @@ static bool has_shape(const fy_tensor *x, const fy_shape *s)
     return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
 }
 
-/* PyTorch takes x to the power of a number, and x between numbers, for an operation on x alone; lerp's number for
- * none of its operands. */
+/* For the result's strides PyTorch treats pow and clamp with numbers as ops of x alone, and ignores lerp's weight if it
+ * is a number. */
 static bool is_argument(const fy_call *c, int i)
 {
     switch (c->op) {
@@ -133,8 +133,7 @@ static bool is_argument(const fy_call *c, int i)
     }
 }
 
-/* The layout of an operand once it has the type that is computed in: the conversion leaves no holes, and the
- * dimensions in their order. */
+/* The operand's layout after conversion to the computation's dtype: dense, with the dimensions in the same order. */
 static fy_layout as_converted(const fy_call *c, const fy_plan *p, int i)
 {
     const fy_tensor *x = c->in[i].tensor;
@@ -142,38 +141,38 @@ static fy_layout as_converted(const fy_call *c, const fy_plan *p, int i)
     fy_geometry own = fy_geometry_of(x);
     if (fy_is_dense(&own)) return p->in[i];
     fy_layout given = fy_layout_of(&own);
-    fy_tensor made = *x;
-    fy_shape_follow(&own.shape, 1, &given, true, made.strides);
-    return fy_layout_broadcast(&made, &p->result.shape);
+    fy_tensor converted = *x;
+    fy_shape_follow(&own.shape, 1, &given, true, converted.strides);
+    return fy_layout_broadcast(&converted, &p->result.shape);
 }
 
-/* A copy has its operand's strides, if they are dense. */
-static void plan_strides(const fy_call *c, fy_plan *p, int n, const fy_layout *told, bool alike)
+/* clone and cast keep their operand's strides if it is dense. */
+static void plan_strides(const fy_call *c, fy_plan *p, int n, const fy_layout *layouts, bool same_shape)
 {
     fy_geometry own = p->result;
-    if (n == 1) memcpy(own.strides, told[0].strides, sizeof own.strides);
+    if (n == 1) memcpy(own.strides, layouts[0].strides, sizeof own.strides);
     if (c->row_major) fy_shape_rows(&p->result.shape, p->result.strides);
     else if ((c->op == FY_OP_clone || c->op == FY_OP_cast) && fy_is_dense(&own))
         memcpy(p->result.strides, own.strides, sizeof own.strides);
-    else fy_shape_follow(&p->result.shape, n, told, alike, p->result.strides);
+    else fy_shape_follow(&p->result.shape, n, layouts, same_shape, p->result.strides);
 }
 
 static bool plan_elementwise(const fy_call *c, fy_plan *p)
 {
-    fy_layout told[FY_MAX_INPUTS];
-    bool alike = true;
+    fy_layout layouts[FY_MAX_INPUTS];
+    bool same_shape = true;
     int n = 0, nin = fy_ops[c->op].nin;
     fy_tensor *x[FY_MAX_INPUTS] = {0};
     operands(c, x);
     if (!broadcast_all(c->at, nin, x, &p->result.shape)) return false;
     if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
     for (int i = 0; i < nin; i++) {
-        alike = alike && (is_argument(c, i) || has_shape(x[i], &p->result.shape));
+        same_shape = same_shape && (is_argument(c, i) || has_shape(x[i], &p->result.shape));
         if (p->number[i]) continue;
         p->in[i] = fy_layout_broadcast(x[i], &p->result.shape);
-        told[n++] = as_converted(c, p, i);
+        layouts[n++] = as_converted(c, p, i);
     }
-    plan_strides(c, p, n, told, alike);
+    plan_strides(c, p, n, layouts, same_shape);
     return true;
 }
 
@@ -216,10 +215,7 @@ static bool plan_shape(const fy_call *c, fy_plan *p)
     return plan_elementwise(c, p);
 }
 
-static bool is_free_of_devices(const fy_op *op)
-{
-    return op->shape == FY_GIVEN_SHAPE || op->shape == FY_MATRIX_PRODUCT;
-}
+static bool skips_device_plan(const fy_op *op) { return op->shape == FY_GIVEN_SHAPE || op->shape == FY_MATRIX_PRODUCT; }
 
 bool fy_plan_make(const fy_call *c, fy_plan *p)
 {
@@ -229,7 +225,7 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
     for (int i = 0, n = operands(c, x); i < n; i++)
         if (c->in[i].is_tensor ? !fy_check(c->at, fy_argument_number(c, i), x[i]) : !fy_number_ok(c->at, &c->in[i]))
             return false;
-    if (!is_free_of_devices(&fy_ops[c->op]) && !plan_device(c, p)) return false;
+    if (!skips_device_plan(&fy_ops[c->op]) && !plan_device(c, p)) return false;
     if (!fy_plan_types(c, p) || !plan_shape(c, p)) return false;
     if (!fy_shape_ok(c->at, &p->result.shape, p->result.dtype, &numel)) return false;
     if (c->out && !fy_plan_in_place(c, p)) return false;

@@ -1,10 +1,10 @@
-/* print.c: fy_print, in PyTorch's form:
+/* print.c: fy_print, in PyTorch's format:
  *
  *     tensor([[1.0000, 2.5000],
  *             [3.0000, 4.0000]], device='cuda:0')
  *
- * Four digits after the point; whole numbers as 1. ; powers of ten where the values are far apart. More
- * than 1000 elements are summarised by three at each end of a dimension. */
+ * Four digits after the point; whole numbers as 1. ; scientific notation if the magnitudes differ widely. More than
+ * 1000 elements are summarised by three at each end of a dimension. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef enum style { TRUTH, INTEGER, WHOLE, FIXED, SCIENTIFIC } style;
 
 typedef struct printer {
     const fy_tensor *x;
-    const void *home; /* rows */
+    const void *data; /* rows */
     bool summary;
     style style;
     int width;
@@ -33,8 +33,8 @@ typedef struct printer {
 } printer;
 
 static bool is_real(const printer *p) { return p->style > INTEGER; }
-static double real_at(const printer *p, int64_t i) { return fy_real_at(p->x->dtype, p->home, i); }
-static int64_t integer_at(const printer *p, int64_t i) { return fy_integer_at(p->x->dtype, p->home, i); }
+static double real_at(const printer *p, int64_t i) { return fy_real_at(p->x->dtype, p->data, i); }
+static int64_t integer_at(const printer *p, int64_t i) { return fy_integer_at(p->x->dtype, p->data, i); }
 
 /* One value, not padded; returns its length. */
 static int format(const printer *p, int64_t i, char *buf, size_t room)
@@ -68,13 +68,13 @@ static void widen(printer *p, int64_t i)
     p->width = n > p->width ? n : p->width;
 }
 
-/* Is index i of a dimension of that size left out? */
+/* Is index i summarised by "..."? */
 static bool is_skipped(const printer *p, int64_t i, int64_t size)
 {
     return p->summary && size > 2 * EDGE && i >= EDGE && i < size - EDGE;
 }
 
-/* Call f for each element that will be shown. */
+/* Calls f for each element that is printed. */
 static void visit(printer *p, int dim, int64_t first, void (*f)(printer *, int64_t))
 {
     if (dim == p->x->ndim) {
@@ -159,8 +159,7 @@ static void add_block(printer *p, int dim, int64_t first, int indent)
     add(p, "]");
 }
 
-/* ", suffix", on a line of its own where the last one is full. `length` is the last line's, as PyTorch
- * counts it. */
+/* ", suffix", on a new line if the last one is full. `length` is the last line's length, as PyTorch counts it. */
 static void add_suffix(printer *p, size_t *length, const char *suffix)
 {
     size_t n = strlen(suffix);
@@ -170,7 +169,7 @@ static void add_suffix(printer *p, size_t *length, const char *suffix)
     *length = full ? INDENT + n : *length + n + 2;
 }
 
-/* Two more than there are: PyTorch counts the line's own break, and one for the bracket to come. */
+/* 2 more than its characters: PyTorch counts the newline and the closing bracket. */
 static size_t last_line(const printer *p)
 {
     if (p->out.lost) return 0;
@@ -179,8 +178,8 @@ static size_t last_line(const printer *p)
     return (size_t)(end - line) + 2;
 }
 
-/* A dtype that the values tell is left out. */
-static bool is_plain(const fy_tensor *x)
+/* The dtype is not printed if the values imply it. */
+static bool is_implied_dtype(const fy_tensor *x)
 {
     if (fy_numel(x) == 0) return x->dtype == FY_FLOAT32;
     return x->dtype == FY_FLOAT32 || x->dtype == FY_INT64 || x->dtype == FY_BOOL;
@@ -199,15 +198,15 @@ static void add_suffixes(printer *p)
         snprintf(buf, sizeof buf, "size=%s", fy_shape_text(x->shape, x->ndim, "()", shape, sizeof shape));
         add_suffix(p, &length, buf);
     }
-    if (is_plain(x)) return;
+    if (is_implied_dtype(x)) return;
     snprintf(buf, sizeof buf, "dtype=%s", fy_dtype_name(x->dtype));
     add_suffix(p, &length, buf);
 }
 
-/* False: no memory for the text, and nothing is printed. */
-static bool write_out(const fy_tensor *x, const void *home)
+/* False if out of memory; then nothing is printed. */
+static bool write_out(const fy_tensor *x, const void *data)
 {
-    printer p = {.x = x, .home = home, .summary = fy_numel(x) > THRESHOLD};
+    printer p = {.x = x, .data = data, .summary = fy_numel(x) > THRESHOLD};
     add(&p, "tensor(");
     if (fy_numel(x) == 0) {
         add(&p, "[]");
@@ -226,13 +225,14 @@ void fy_print_at(fy_site *at, fy_tensor *x)
 {
     fy_session_start();
     if (!fy_check(at, 0, x)) return;
-    void *home = fy_copy_to_host(at, x, FY_WORD_print);
-    if (!home) return;
+    void *data = fy_copy_to_host(at, x, FY_WORD_print);
+    if (!data) return;
     fy_emit_read(at, x, FY_WORD_print);
-    fy_emit_values(at, x, home, FY_SAMPLE);
-    bool printed = write_out(x, home);
-    free(home);
-    if (!printed) fy_fail_about(at, "oom", "print a part of it: fy_narrow", 1, &x, "no memory for its text");
+    fy_emit_values(at, x, data, FY_SAMPLE);
+    bool printed = write_out(x, data);
+    free(data);
+    if (!printed)
+        fy_fail_about(at, "oom", "print a part of it: fy_narrow", 1, &x, "out of memory for the printed text");
     fflush(stdout);
     fy_narrate_flush();
 }

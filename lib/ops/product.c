@@ -1,5 +1,5 @@
-/* product.c: the rules of matrix products: operands on one device and of one type, 1-D operands made 2-D,
- * stacks of matrices broadcast. */
+/* product.c: plans matrix products: operands on one device and of one dtype, 1-D operands as rows or columns, batch
+ * dimensions broadcast. */
 #include <stdio.h>
 
 #include "device.h"
@@ -11,7 +11,7 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* The matrices of a call: the last two operands. addmm's first one is added to their product. */
+/* The factors: the last two operands. addmm's first operand is added to their product. */
 static fy_tensor *left_of(const fy_call *c) { return c->in[fy_ops[c->op].nin - 2].tensor; }
 static fy_tensor *right_of(const fy_call *c) { return c->in[fy_ops[c->op].nin - 1].tensor; }
 
@@ -24,29 +24,28 @@ static bool check_dims(const fy_call *c, fy_tensor **x)
                          "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a, b);
 }
 
-/* PyTorch's words, without the method of its own that they end with. */
+/* PyTorch's message without the name of its internal method. */
 static bool check_device(const fy_call *c, int i, int j)
 {
     char name[200];
     fy_tensor *x[] = {c->in[i].tensor, c->in[j].tensor};
     const fy_dev *a = x[0]->storage->dev, *b = x[1]->storage->dev;
     if (a == b) return true;
-    bool first = a->number == 0; /* what is on the CPU goes to the card */
+    bool first = a->number == 0; /* suggest moving the CPU operand to the GPU */
     const fy_dev *other = first ? b : a;
     const char *to = other->number == 1 ? "cuda" : other->name;
     fy_argument(c->at, first ? i : j, name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
-        fy_hint("bring %s over with fy_to(%s, \"%s\"), or make it there with .device = \"%s\"", name, name, to, to), 2,
-        x, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name,
-        b->name);
+        fy_hint("move %s with fy_to(%s, \"%s\"), or create it there with .device = \"%s\"", name, name, to, to), 2, x,
+        "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name, b->name);
 }
 
-static const char *how_inner_sizes_meet =
+static const char *inner_sizes_hint =
     "the last size of the first must equal the next to last of the second; fy_t transposes a matrix";
 
-/* The elements of x in all its dimensions but one. */
-static long long without(const fy_tensor *x, int dim)
+/* The product of x's sizes except one. */
+static long long numel_without(const fy_tensor *x, int dim)
 {
     long long n = 1;
     for (int d = 0; d < x->ndim; d++) n = d == dim ? n : fy_saturating_mul(n, x->shape[d]);
@@ -55,18 +54,18 @@ static long long without(const fy_tensor *x, int dim)
 
 static bool fail_vector(const fy_call *c, fy_tensor **x, long long rows, long long columns, long long vector)
 {
-    return fy_fail_about(c->at, "shape", how_inner_sizes_meet, 2, x,
+    return fy_fail_about(c->at, "shape", inner_sizes_hint, 2, x,
                          "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)", rows, rows, columns, vector);
 }
 
-/* A stack by one matrix is worked on as one tall matrix, and PyTorch's words show it; a matrix by a stack as
- * the stack turned round by the matrix turned round; a vector on the left of a matrix is one row. */
+/* PyTorch folds batch @ matrix into one tall matrix, and matrix @ batch into the transposed product; its message shows
+ * those sizes. A vector on the left counts as one row. */
 static bool fail_inner(const fy_call *c, fy_tensor **x, const fy_shape *batch)
 {
-    const char *hint = how_inner_sizes_meet;
+    const char *hint = inner_sizes_hint;
     int na = x[0]->ndim, nb = x[1]->ndim, inner = nb > 1 ? nb - 2 : 0;
-    long long a = x[0]->shape[na - 1], b = x[1]->shape[inner], rows = without(x[0], na - 1);
-    long long columns = without(x[1], inner);
+    long long a = x[0]->shape[na - 1], b = x[1]->shape[inner], rows = numel_without(x[0], na - 1);
+    long long columns = numel_without(x[1], inner);
     if (na == 1 && nb == 1)
         return fy_fail_about(c->at, "shape", hint, 2, x,
                              "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number "
@@ -79,10 +78,10 @@ static bool fail_inner(const fy_call *c, fy_tensor **x, const fy_shape *batch)
                              "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: "
                              "[%lld, %lld].",
                              (long long)fy_shape_numel(batch), a, (long long)fy_shape_numel(batch), b);
-    bool turned = na == 2 && nb > 2;
-    return fy_fail_about(c->at, "shape", hint, 2, x,
-                         "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", turned ? columns : rows,
-                         turned ? b : a, turned ? a : b, turned ? rows : columns);
+    bool is_transposed = na == 2 && nb > 2;
+    return fy_fail_about(
+        c->at, "shape", hint, 2, x, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+        is_transposed ? columns : rows, is_transposed ? b : a, is_transposed ? a : b, is_transposed ? rows : columns);
 }
 
 static bool fail_type(const fy_call *c, int i, fy_dtype d)
@@ -94,7 +93,7 @@ static bool fail_type(const fy_call *c, int i, fy_dtype d)
                          host ? "impl_cpu_" : "cuda", fy_dtype_torch(d));
 }
 
-/* Nothing is promoted. */
+/* Products do not promote. */
 static bool check_types(const fy_call *c, int i, int j, const char *first, const char *second)
 {
     char name[200];
@@ -115,8 +114,8 @@ static bool check_types(const fy_call *c, int i, int j, const char *first, const
                          first, second, fy_dtype_c(x[0]->dtype), fy_dtype_c(x[1]->dtype));
 }
 
-/* Integers are multiplied on the CPU alone, as in PyTorch, and masks nowhere; an empty result is made anyway. */
-static bool check_taken(const fy_call *c, const fy_plan *p)
+/* As in PyTorch: integers only on the CPU, bool nowhere; an empty result needs no kernel. */
+static bool check_supported(const fy_call *c, const fy_plan *p)
 {
     int first = fy_ops[c->op].nin - 2;
     bool host = c->in[first].tensor->storage->dev->number == 0;
@@ -125,7 +124,7 @@ static bool check_taken(const fy_call *c, const fy_plan *p)
     return fail_type(c, first, d);
 }
 
-/* The matrices of x, expanded to the stack `batch`; a vector is one row on the left, one column on the right. */
+/* x as a batch of matrices, expanded to `batch`; a vector is a row on the left, a column on the right. */
 static fy_layout as_matrices(const fy_tensor *x, const fy_shape *batch, bool left)
 {
     fy_layout l = {.ndim = batch->ndim + 2};
@@ -152,7 +151,7 @@ static fy_layout as_matrices(const fy_tensor *x, const fy_shape *batch, bool lef
     return l;
 }
 
-/* The stack's sizes: what stands before the last two, broadcast. */
+/* The batch shape: all but the last two dimensions, broadcast. */
 static bool plan_batch(const fy_call *c, fy_tensor **x, fy_shape *batch)
 {
     fy_tensor a = *x[0], b = *x[1];
@@ -185,7 +184,7 @@ static bool plan_product(const fy_call *c, fy_plan *p)
     return true;
 }
 
-/* What is added: expanded to the product's shape, never beyond it. */
+/* addmm's first operand: broadcast to the product's shape, which it must not enlarge. */
 static bool plan_added(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x = c->in[0].tensor, result = *right_of(c);
@@ -197,7 +196,7 @@ static bool plan_added(const fy_call *c, fy_plan *p)
     for (int i = 1; !larger && i <= x->ndim; i++) {
         int64_t own = x->shape[x->ndim - i], there = result.shape[result.ndim - i];
         if (own == there || own == 1) continue;
-        return fy_fail_about(c->at, "shape", "what is added must fit the product, or have sizes of 1", 1, &x,
+        return fy_fail_about(c->at, "shape", "the first operand must broadcast to the product's shape", 1, &x,
                              "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
                              "non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
                              (long long)there, (long long)own, result.ndim - i,
@@ -205,7 +204,7 @@ static bool plan_added(const fy_call *c, fy_plan *p)
                              fy_shape_text(x->shape, x->ndim, "[]", sizes, sizeof sizes));
     }
     if (larger)
-        return fy_fail_about(c->at, "shape", "what is added must fit the product, or have sizes of 1", 1, &x,
+        return fy_fail_about(c->at, "shape", "the first operand must broadcast to the product's shape", 1, &x,
                              "expand: the number of sizes provided (%d) must be greater or equal to the number of "
                              "dimensions in the tensor (%d)",
                              result.ndim, x->ndim);
@@ -227,7 +226,7 @@ static bool plan_matmul(const fy_call *c, fy_plan *p)
     bool host = c->in[0].tensor->storage->dev->number == 0;
     fy_tensor *x[] = {left_of(c), right_of(c)};
     const char *first = host ? "m1" : "mat1", *second = host ? "m2" : "mat2";
-    bool vectors = x[0]->ndim == 1 && x[1]->ndim == 1; /* of which dot looks at the types first */
+    bool vectors = x[0]->ndim == 1 && x[1]->ndim == 1; /* dot checks dtypes before shapes */
     return check_dims(c, x) && check_device(c, 0, 1) && (!vectors || check_types(c, 0, 1, first, second)) &&
            plan_product(c, p) && check_types(c, 0, 1, first, second);
 }
@@ -241,5 +240,5 @@ static bool plan_addmm(const fy_call *c, fy_plan *p)
 
 bool fy_plan_product(const fy_call *c, fy_plan *p)
 {
-    return (c->op == FY_OP_addmm ? plan_addmm(c, p) : plan_matmul(c, p)) && check_taken(c, p);
+    return (c->op == FY_OP_addmm ? plan_addmm(c, p) : plan_matmul(c, p)) && check_supported(c, p);
 }

@@ -1,5 +1,5 @@
-/* random_factories.c: the factories of random values: rand, randn, randint, randperm. The generators are in
- * host_random.c. */
+/* random_factories.c: rand, randn, randint, randperm. The host's generator is host_random.c, the GPU's
+ * kernels/random.cu. */
 #include <stdlib.h>
 
 #include "dispatch.h"
@@ -12,8 +12,8 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* Where an element takes 64 bits a counter makes two of them, else four. */
-static int64_t made_by_a_counter(const fy_call *c)
+/* Elements per Philox counter (128 bits): 2 of 64 bits, or 4. */
+static int64_t elements_per_counter(const fy_call *c)
 {
     bool integers = c->op == FY_OP_randint || c->op == FY_OP_randperm;
     bool is_long = integers
@@ -22,18 +22,18 @@ static int64_t made_by_a_counter(const fy_call *c)
     return is_long ? 2 : 4;
 }
 
-/* As many as the busiest thread goes through, as PyTorch counts them; a permutation has some besides for equal keys. */
+/* Counters to reserve: those of the busiest thread, as PyTorch counts them; randperm needs more to break ties. */
 static uint64_t counters(const fy_call *c, int64_t blocks, int64_t numel)
 {
-    int64_t wanted = (numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS;
-    int64_t threads = (wanted < blocks ? wanted : blocks) * FY_RANDOM_THREADS;
+    int64_t needed = (numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS;
+    int64_t threads = (needed < blocks ? needed : blocks) * FY_RANDOM_THREADS;
     if (numel == 0) return 0;
-    int64_t n = (numel - 1) / (threads * made_by_a_counter(c)) + 1;
+    int64_t n = (numel - 1) / (threads * elements_per_counter(c)) + 1;
     return (uint64_t)(c->op == FY_OP_randperm ? n + (numel + 3) / 4 : n);
 }
 
-/* A card's counters are taken for the call, and given back if it failed. */
-static fy_tensor *drawn(fy_call *c)
+/* Reserves the GPU generator's counters for the call, and returns them if it fails. */
+static fy_tensor *draw(fy_call *c)
 {
     int64_t numel;
     if (!fy_shape_ok(c->at, &c->shape, c->dtype, &numel)) return NULL;
@@ -60,19 +60,19 @@ fy_tensor *fy_rand_at(fy_site *at, fy_shape shape, fy_opts o)
 {
     fy_call c = {.at = at, .op = FY_OP_rand, .shape = shape};
     if (!fy_make_begin(&c, &o, FY_FLOAT32) || !check_real(&c, "check_uniform_bounds")) return NULL;
-    return drawn(&c);
+    return draw(&c);
 }
 
 fy_tensor *fy_randn_at(fy_site *at, fy_shape shape, fy_opts o)
 {
     fy_call c = {.at = at, .op = FY_OP_randn, .shape = shape};
     if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
-    return check_real(&c, c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu") ? drawn(&c) : NULL;
+    return check_real(&c, c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu") ? draw(&c) : NULL;
 }
 
-/* ---- like another tensor: in its layout, filled in the order of memory ---- */
+/* ---- like another tensor: same strides, values drawn in memory order ---- */
 
-static fy_tensor *drawn_like(fy_site *at, int op, fy_tensor *x)
+static fy_tensor *draw_like(fy_site *at, int op, fy_tensor *x)
 {
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
@@ -80,11 +80,11 @@ static fy_tensor *drawn_like(fy_site *at, int op, fy_tensor *x)
     fy_call c = {.at = at, .op = op, .shape = g.shape, .strides = g.strides, .dtype = g.dtype, .dev = x->storage->dev};
     const char *normal = c.dev->number ? "normal_kernel_cuda" : "normal_kernel_cpu";
     c.name = fy_name_for(at, NULL);
-    return check_real(&c, op == FY_OP_randn ? normal : "check_uniform_bounds") ? drawn(&c) : NULL;
+    return check_real(&c, op == FY_OP_randn ? normal : "check_uniform_bounds") ? draw(&c) : NULL;
 }
 
-fy_tensor *fy_rand_like_at(fy_site *at, fy_tensor *x) { return drawn_like(at, FY_OP_rand, x); }
-fy_tensor *fy_randn_like_at(fy_site *at, fy_tensor *x) { return drawn_like(at, FY_OP_randn, x); }
+fy_tensor *fy_rand_like_at(fy_site *at, fy_tensor *x) { return draw_like(at, FY_OP_rand, x); }
+fy_tensor *fy_randn_like_at(fy_site *at, fy_tensor *x) { return draw_like(at, FY_OP_randn, x); }
 
 /* ---- randint ---- */
 
@@ -92,47 +92,51 @@ typedef struct bounds {
     int64_t low, high; /* high excluded */
 } bounds;
 
-/* Bits of a float's fraction, the leading one counted. */
-static int digits(fy_dtype d) { return d == FY_FLOAT16 ? 11 : d == FY_BFLOAT16 ? 8 : d == FY_FLOAT32 ? 24 : 53; }
-
-static int64_t through(fy_dtype d, int64_t x)
+/* Bits of the significand, the implicit one included. */
+static int significand_bits(fy_dtype d)
 {
-    double place;
-    fy_number_put(d, &place, 0, fy_arg_int(x));
-    return fy_integer_at(d, &place, 0);
+    return d == FY_FLOAT16 ? 11 : d == FY_BFLOAT16 ? 8 : d == FY_FLOAT32 ? 24 : 53;
 }
 
-/* How far apart the type's numbers are at x. */
-static int64_t gap(fy_dtype d, int64_t x)
+/* x rounded to the dtype and back. */
+static int64_t round_trip(fy_dtype d, int64_t x)
+{
+    double element;
+    fy_number_put(d, &element, 0, fy_arg_int(x));
+    return fy_integer_at(d, &element, 0);
+}
+
+/* The spacing of the float type's numbers at x. */
+static int64_t spacing(fy_dtype d, int64_t x)
 {
     int n = 0;
     for (uint64_t rest = (uint64_t)llabs(x); rest >>= 1;) n++;
-    return n < digits(d) ? 0 : (int64_t)1 << (n - digits(d) + 1);
+    return n < significand_bits(d) ? 0 : (int64_t)1 << (n - significand_bits(d) + 1);
 }
 
-/* Bounds that the float type cannot tell apart are drawn in, so that no value rounds out of them. */
+/* Narrows bounds beyond the float type's precision, so that no drawn value rounds out of them. */
 static bool tighten(fy_site *at, fy_dtype d, bounds *b)
 {
-    int64_t from = through(d, b->low + 1), to = through(d, b->high - 1);
-    if (from < b->low) b->low = from + gap(d, b->low + 1);
-    if (to >= b->high) b->high = to - gap(d, b->high - 1);
+    int64_t from = round_trip(d, b->low + 1), to = round_trip(d, b->high - 1);
+    if (from < b->low) b->low = from + spacing(d, b->low + 1);
+    if (to >= b->high) b->high = to - spacing(d, b->high - 1);
     if (b->low < b->high) return true;
-    return fy_fail(at, "value", "wider bounds, or FY_INT64",
+    return fy_fail(at, "value", "use wider bounds, or FY_INT64",
                    "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=%lld >= "
                    "to=%lld",
                    (long long)b->low, (long long)b->high);
 }
 
-/* Is it a value of the type? */
+/* Is the bound in the dtype's range? */
 static bool check_bound(fy_site *at, fy_dtype d, const char *what, int64_t value)
 {
-    double most = d == FY_FLOAT16 ? 65504 : 1e19;
+    double max = d == FY_FLOAT16 ? 65504 : 1e19;
     bool in = d == FY_UINT8   ? value >= 0 && value <= UINT8_MAX
               : d == FY_BOOL  ? value >= 0 && value <= 1
               : d == FY_INT32 ? value >= INT32_MIN && value <= INT32_MAX
-                              : (double)value <= most && (double)value >= -most;
+                              : (double)value <= max && (double)value >= -max;
     if (in) return true;
-    return fy_fail(at, "value", fy_hint("bounds that %s holds, or FY_INT64", fy_dtype_name(d)),
+    return fy_fail(at, "value", fy_hint("use bounds in the range of %s, or FY_INT64", fy_dtype_name(d)),
                    "%s is out of bounds for %s", what, fy_dtype_c(d));
 }
 
@@ -160,20 +164,20 @@ fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape sh
     if (!check_bounds(&c, &b)) return NULL;
     c.integer[FY_RANDOM_low] = b.low;
     c.integer[FY_RANDOM_high] = b.high;
-    return drawn(&c);
+    return draw(&c);
 }
 
 /* ---- randperm ---- */
 
-/* Beyond these a float type skips whole numbers. */
+/* Above these a float type cannot represent every integer. */
 static bool check_precision(const fy_call *c, int64_t n)
 {
-    const char *most = c->dtype == FY_FLOAT16 && n > 2049              ? "2049 for Half"
-                       : c->dtype == FY_FLOAT32 && n > (1 << 24) + 1   ? "2^24+1 for Float"
-                       : c->dtype == FY_FLOAT64 && n > (1LL << 53) + 1 ? "2^53+1 for Double"
-                                                                       : NULL;
-    if (!most) return true;
-    return fy_fail(c->at, "value", "leave .dtype out", "n cannot be greater than %s type.", most);
+    const char *max = c->dtype == FY_FLOAT16 && n > 2049              ? "2049 for Half"
+                      : c->dtype == FY_FLOAT32 && n > (1 << 24) + 1   ? "2^24+1 for Float"
+                      : c->dtype == FY_FLOAT64 && n > (1LL << 53) + 1 ? "2^53+1 for Double"
+                                                                      : NULL;
+    if (!max) return true;
+    return fy_fail(c->at, "value", "leave .dtype out", "n cannot be greater than %s type.", max);
 }
 
 fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
@@ -184,7 +188,8 @@ fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
         return fy_fail(at, "shape", "fy_randperm((5))", "a permutation has one size, not %d", shape.ndim);
     if (!fy_make_begin(&c, &o, FY_INT64) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
     if (c.dtype == FY_BOOL) return fy_fail(at, "dtype", "leave .dtype out", "\"randperm\" not implemented for 'Bool'");
-    c.integer[FY_RANDOM_low] = INT32_MIN, c.integer[FY_RANDOM_high] = INT32_MAX; /* the keys by which a card sorts */
+    c.integer[FY_RANDOM_low] = INT32_MIN,
+    c.integer[FY_RANDOM_high] = INT32_MAX; /* the range of the sort keys on a GPU */
     if (n > 0 && !fy_fits(at, c.dtype, fy_arg_int(n - 1), fy_dtype_scalar(c.dtype))) return NULL;
-    return check_precision(&c, n) ? drawn(&c) : NULL;
+    return check_precision(&c, n) ? draw(&c) : NULL;
 }

@@ -1,4 +1,4 @@
-/* ranges.c: the factories of regular values: arange, linspace, eye. */
+/* ranges.c: arange, linspace, eye. */
 #include <math.h>
 
 #include "dispatch.h"
@@ -9,48 +9,48 @@
 #include "op.h"
 #include "tensor.h"
 
-/* How many steps fit between whole numbers, to the last: doubles skip some beyond 2^53. */
-static __int128 whole_steps(__int128 start, __int128 end, __int128 step)
+/* Steps of an integer range, rounded up. 128 bits: a double is not exact beyond 2^53. */
+static __int128 integer_steps(__int128 start, __int128 end, __int128 step)
 {
-    __int128 way = end - start, beyond = way > 0 ? step - 1 : step + 1;
-    return way == 0 ? 0 : (way + beyond) / step;
+    __int128 distance = end - start, round_up = distance > 0 ? step - 1 : step + 1;
+    return distance == 0 ? 0 : (distance + round_up) / step;
 }
 
 typedef struct range {
     fy_arg start, end, step;
 } range;
 
-static fy_arg as_whole(fy_arg x) { return x.is_int ? x : fy_arg_int(fy_to_int64(x.real)); }
+static fy_arg truncated(fy_arg x) { return x.is_int ? x : fy_arg_int(fy_to_int64(x.real)); }
 
 static bool fail_range(fy_site *at, const range *r)
 {
     double start = r->start.real, end = r->end.real, step = r->step.real;
-    if (step == 0) return fy_fail(at, "value", "a step of 1 or -1", "step must be nonzero");
+    if (step == 0) return fy_fail(at, "value", "use a step of 1 or -1", "step must be nonzero");
     if (!isfinite(start) || !isfinite(end) || !isfinite(step))
-        return fy_fail(at, "value", "finite numbers", "unsupported range: %g -> %g", start, end);
+        return fy_fail(at, "value", "use finite numbers", "unsupported range: %g -> %g", start, end);
     if ((step > 0 && end < start) || (step < 0 && end > start))
         return fy_fail(at, "value", "reverse the sign of the step, or swap start and end",
                        "upper bound and larger bound inconsistent with step sign");
     return true;
 }
 
-/* How many steps fit before end; -1 after an error. Integer types step in whole numbers: int64 counts them so
- * as well, the smaller ones count the steps as written, as PyTorch does. */
+/* The number of elements; -1 after an error. As in PyTorch: for integer dtypes start, end and step are truncated first;
+ * int64 counts the truncated steps, smaller dtypes the given ones. */
 static int64_t count_steps(fy_site *at, const range *given, fy_dtype d)
 {
-    range whole = {as_whole(given->start), as_whole(given->end), as_whole(given->step)};
+    range whole = {truncated(given->start), truncated(given->end), truncated(given->step)};
     double start = given->start.real, end = given->end.real, step = given->step.real;
     if (isfinite(start) && isfinite(end) && isfinite(step) && fy_dtype_is_integer(d)) {
         if (!fail_range(at, &whole)) return -1;
         if (d == FY_INT64 || (given->start.is_int && given->end.is_int && given->step.is_int)) {
-            __int128 steps = whole_steps(whole.start.integer, whole.end.integer, whole.step.integer);
+            __int128 steps = integer_steps(whole.start.integer, whole.end.integer, whole.step.integer);
             if (steps < (__int128)9000000000000000) return (int64_t)steps;
         }
     }
     if (!fail_range(at, given)) return -1;
     double count = ceil((end - start) / step);
     if (count < 9e15) return (int64_t)count;
-    fy_fail(at, "value", "a shorter range", "invalid size, possible overflow?");
+    fy_fail(at, "value", "use a shorter range", "invalid size, possible overflow?");
     return -1;
 }
 
@@ -75,9 +75,9 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
 static bool check_steps(fy_site *at, const fy_arg *steps)
 {
     if (!steps->is_int)
-        return fy_fail(at, "value", "the third number says how many: fy_linspace((0, 1, 5))",
+        return fy_fail(at, "value", "the third number is the element count: fy_linspace((0, 1, 5))",
                        "steps must be a whole number, not %g", steps->real);
-    if (steps->integer < 0) return fy_fail(at, "value", "0 or more", "number of steps must be non-negative");
+    if (steps->integer < 0) return fy_fail(at, "value", "use 0 or more", "number of steps must be non-negative");
     return true;
 }
 
@@ -86,7 +86,7 @@ fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o
     fy_call c = {.at = at, .op = FY_OP_linspace};
     bool ints;
     if (n != 3)
-        return fy_fail(at, "value", "fy_linspace((0, 1, 5)): start, end, and how many",
+        return fy_fail(at, "value", "fy_linspace((0, 1, 5)): start, end, number of elements",
                        "fy_linspace takes 3 numbers, not %zu", n);
     if (!fy_make_numbers(at, "a range is made of", n, range_, &ints) || !check_steps(at, &range_[2])) return NULL;
     if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
@@ -107,7 +107,7 @@ fy_tensor *fy_eye_at(fy_site *at, fy_shape shape, fy_opts o)
         return fy_fail(at, "shape", "fy_eye((3)) or fy_eye((2, 3))", "fy_eye takes 1 or 2 sizes, not %d", shape.ndim);
     for (int i = 0; i < shape.ndim; i++)
         if (shape.dims[i] < 0)
-            return fy_fail(at, "shape", "a size of 0 or more", "%c must be greater or equal to 0, got %lld",
+            return fy_fail(at, "shape", "use a size of 0 or more", "%c must be greater or equal to 0, got %lld",
                            i ? 'm' : 'n', (long long)shape.dims[i]);
     if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
     c.shape = (fy_shape){2, {shape.dims[0], shape.dims[shape.ndim - 1]}};

@@ -1,4 +1,4 @@
-/* reduce.c: the shapes of reductions, and of ops that work along one dimension. */
+/* reduce.c: plans reductions and ops along one dimension. */
 #include <math.h>
 
 #include "dispatch.h"
@@ -7,11 +7,11 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* dim < 0: of all dimensions. */
+/* dim < 0: the reduction is over all dimensions. */
 static bool fail_norm(const fy_call *c, int dim)
 {
     fy_tensor *x = c->in[0].tensor;
-    const char *hint = "p from 0 on, but not infinity, has a norm of nothing: 0";
+    const char *hint = "only a finite p >= 0 has a norm (0) of an empty tensor";
     double p = c->real[FY_NORM_p];
     if (dim < 0)
         return fy_fail_about(c->at, "shape", hint, 1, &x,
@@ -45,30 +45,30 @@ static bool needs_elements(const fy_call *c)
     return op == FY_OP_max || op == FY_OP_min || op == FY_OP_argmax || op == FY_OP_argmin;
 }
 
-/* Which dimensions are gone through; false after an error. An empty list means all. */
-static bool mark(const fy_call *c, bool *gone)
+/* Marks the reduced dimensions; false after an error. An empty list means all. */
+static bool mark_reduced(const fy_call *c, bool *reduced)
 {
     fy_tensor *x = c->in[0].tensor;
-    memset(gone, 0, FY_MAX_DIMS * sizeof *gone);
+    memset(reduced, 0, FY_MAX_DIMS * sizeof *reduced);
     for (int i = 0; i < c->dims.ndim && i < FY_MAX_DIMS; i++) {
         int64_t dim = c->dims.dims[i];
         if (!fy_wrap_dim(c->at, x, &dim)) return false;
-        if (gone[dim])
+        if (reduced[dim])
             return fy_fail_about(c->at, "index", "name each dimension once", 1, &x,
                                  "dim %d appears multiple times in the list of dims", (int)dim);
-        gone[dim] = true;
+        reduced[dim] = true;
     }
-    if (c->dims.ndim == 0) memset(gone, 1, FY_MAX_DIMS * sizeof *gone);
+    if (c->dims.ndim == 0) memset(reduced, 1, FY_MAX_DIMS * sizeof *reduced);
     return true;
 }
 
-static bool check_elements(const fy_call *c, const bool *gone)
+static bool check_elements(const fy_call *c, const bool *reduced)
 {
     fy_tensor *x = c->in[0].tensor;
     if (!needs_elements(c)) return true;
     if (c->dims.ndim == 0) return fy_numel(x) > 0 || fail_empty(c, NULL, -1);
     for (int d = 0; d < x->ndim; d++)
-        if (gone[d] && x->shape[d] == 0)
+        if (reduced[d] && x->shape[d] == 0)
             return fail_empty(c, "%s(): Expected reduction dim %lld to have non-zero size.", d);
     return true;
 }
@@ -88,17 +88,17 @@ static fy_geometry rows(fy_shape s)
 
 bool fy_plan_reduced(const fy_call *c, fy_plan *p)
 {
-    bool gone[FY_MAX_DIMS];
+    bool reduced[FY_MAX_DIMS];
     fy_tensor *x = c->in[0].tensor;
     fy_shape kept = {0}, *s = &p->result.shape;
-    if (!mark(c, gone) || !check_elements(c, gone)) return false;
+    if (!mark_reduced(c, reduced) || !check_elements(c, reduced)) return false;
     p->in[0] = (fy_layout){.numel = fy_numel(x)};
     for (int d = 0; d < x->ndim; d++) {
-        if (!gone[d]) append(&p->in[0], kept.dims[kept.ndim++] = x->shape[d], x->strides[d]);
-        if (!gone[d] || c->keepdim) s->dims[s->ndim++] = gone[d] ? 1 : x->shape[d];
+        if (!reduced[d]) append(&p->in[0], kept.dims[kept.ndim++] = x->shape[d], x->strides[d]);
+        if (!reduced[d] || c->keepdim) s->dims[s->ndim++] = reduced[d] ? 1 : x->shape[d];
     }
     for (int d = 0; d < x->ndim; d++)
-        if (gone[d]) append(&p->in[0], x->shape[d], x->strides[d]);
+        if (reduced[d]) append(&p->in[0], x->shape[d], x->strides[d]);
     p->reduced = p->in[0].ndim - kept.ndim;
     fy_shape_rows(s, p->result.strides);
     fy_geometry g = rows(kept);
@@ -115,7 +115,7 @@ fy_layout fy_layout_last(const fy_geometry *g, int d)
     return l;
 }
 
-/* The losses' rows: (N, C, ...) classes are dimension 1, of (C) dimension 0; targets have the others. */
+/* nll_loss: the classes are dimension 1 of (N, C, ...) and dimension 0 of (C); the target has the others. */
 static bool plan_rows(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x = c->in[0].tensor, *target = c->in[1].tensor;
@@ -127,8 +127,8 @@ static bool plan_rows(const fy_call *c, fy_plan *p)
     return true;
 }
 
-/* All elements as one line, row by row. */
-static bool plan_whole(const fy_call *c, fy_plan *p)
+/* All elements as one row, in row-major order. */
+static bool plan_flat(const fy_call *c, fy_plan *p)
 {
     fy_geometry g = fy_geometry_of(c->in[0].tensor), r = rows(g.shape);
     p->reduced = g.shape.ndim;
@@ -139,8 +139,8 @@ static bool plan_whole(const fy_call *c, fy_plan *p)
     return true;
 }
 
-/* A sorted tensor has the strides of the one that was sorted, if they are dense; other results are row-major. */
-static fy_geometry laid_out(const fy_call *c, const fy_geometry *g)
+/* argsort keeps its operand's strides if it is dense, or their order; other results are row-major. */
+static fy_geometry result_geometry(const fy_call *c, const fy_geometry *g)
 {
     fy_geometry r = rows(g->shape);
     fy_layout own = fy_layout_of(g);
@@ -155,9 +155,9 @@ bool fy_plan_along(const fy_call *c, fy_plan *p)
     int64_t dim = c->dims.dims[0];
     p->reduced = 1;
     if (fy_ops[c->op].shape == FY_ROWS) return plan_rows(c, p);
-    if (c->op == FY_OP_prefix_count) return plan_whole(c, p);
+    if (c->op == FY_OP_prefix_count) return plan_flat(c, p);
     if (!fy_wrap_dim(c->at, x, &dim)) return false;
-    fy_geometry g = fy_geometry_of(x), r = laid_out(c, &g);
+    fy_geometry g = fy_geometry_of(x), r = result_geometry(c, &g);
     p->result.shape = g.shape;
     memcpy(p->result.strides, r.strides, sizeof r.strides);
     p->in[0] = fy_layout_last(&g, (int)dim);

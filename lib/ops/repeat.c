@@ -1,4 +1,4 @@
-/* repeat.c: a tensor side by side with itself. */
+/* repeat.c: fy_repeat. */
 #include "dispatch.h"
 #include "error.h"
 #include "event.h"
@@ -6,7 +6,7 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* The operand as if it had as many dimensions as the result: those in front have size 1. */
+/* The operand with leading dimensions of size 1, as many as the result has. */
 static fy_layout widened(const fy_tensor *x, int ndim)
 {
     fy_layout l = {.ndim = ndim, .numel = fy_numel(x)};
@@ -24,7 +24,7 @@ static bool check_sizes(const fy_call *c, const fy_shape *result)
     fy_tensor *x = c->in[0].tensor;
     for (int d = 0; d < result->ndim; d++)
         if (result->dims[d] < 0 || c->dims.dims[d] < 0)
-            return fy_fail_about(c->at, "shape", "a tensor is repeated 0 times or more", 1, &x,
+            return fy_fail_about(c->at, "shape", "use repeat counts of 0 or more", 1, &x,
                                  "Trying to create tensor with negative dimension %lld: %s", (long long)result->dims[d],
                                  fy_shape_text(result->dims, result->ndim, "[]", text, sizeof text));
     return true;
@@ -35,10 +35,10 @@ bool fy_plan_repeated(const fy_call *c, fy_plan *p)
     fy_tensor *x = c->in[0].tensor;
     fy_shape *s = &p->result.shape;
     if (c->dims.ndim > FY_MAX_DIMS)
-        return fy_fail_about(c->at, "shape", "fold some dimensions together", 1, &x,
-                             "a tensor has at most %d dimensions", FY_MAX_DIMS);
+        return fy_fail_about(c->at, "shape", "merge some dimensions", 1, &x, "a tensor has at most %d dimensions",
+                             FY_MAX_DIMS);
     if (c->dims.ndim < x->ndim)
-        return fy_fail_about(c->at, "shape", "say 1 where a dimension is not repeated", 1, &x,
+        return fy_fail_about(c->at, "shape", "pass 1 for a dimension that is not repeated", 1, &x,
                              "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
                              "tensor");
     p->in[0] = widened(x, c->dims.ndim);

@@ -1,4 +1,4 @@
-/* reshape.c: fy_reshape and fy_flatten: a view where one is possible, else a copy. */
+/* reshape.c: fy_reshape and fy_flatten: a view if possible, else a copy. */
 #include <string.h>
 
 #include "dispatch.h"
@@ -7,9 +7,8 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* No view is possible: a row-major copy, and that in the new shape. The copy is the result's alone, so
- * its handle is given the shape before anyone sees it. */
-static fy_tensor *copied(fy_site *at, fy_tensor *x, const fy_shape *s)
+/* A row-major copy in the new shape, for strides that permit no view. */
+static fy_tensor *reshape_copy(fy_site *at, fy_tensor *x, const fy_shape *s)
 {
     fy_call c = {.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true};
     fy_tensor *rows = fy_dispatch(&c);
@@ -22,30 +21,30 @@ static fy_tensor *copied(fy_site *at, fy_tensor *x, const fy_shape *s)
     return out;
 }
 
-static fy_tensor *reshaped(fy_site *at, fy_tensor *x, const fy_shape *s)
+static fy_tensor *reshape(fy_site *at, fy_tensor *x, const fy_shape *s)
 {
     fy_geometry g = fy_geometry_of(x);
     g.shape = *s;
-    return fy_restride(x, s, g.strides) ? fy_view_make(at, x, &g) : copied(at, x, s);
+    return fy_restride(x, s, g.strides) ? fy_view_make(at, x, &g) : reshape_copy(at, x, s);
 }
 
 fy_tensor *fy_reshape_at(fy_site *at, fy_tensor *x, fy_shape s)
 {
-    return fy_check(at, 0, x) && fy_shape_infer(at, x, &s) ? reshaped(at, x, &s) : NULL;
+    return fy_check(at, 0, x) && fy_shape_infer(at, x, &s) ? reshape(at, x, &s) : NULL;
 }
 
 fy_tensor *fy_flatten_at(fy_site *at, fy_tensor *x, int64_t first, int64_t last)
 {
     if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &first) || !fy_wrap_dim(at, x, &last)) return NULL;
     if (first > last)
-        return fy_fail_about(at, "index", "swap them: the first comes first", 1, &x,
+        return fy_fail_about(at, "index", "swap start and end", 1, &x,
                              "flatten() has invalid args: start_dim cannot come after end_dim");
-    if (x->ndim == 0) return reshaped(at, x, &(fy_shape){1, {1}});
+    if (x->ndim == 0) return reshape(at, x, &(fy_shape){1, {1}});
     if (first == last) return fy_scope_track(fy_tensor_retain(x));
     fy_shape s = {(int)(x->ndim - (last - first)), {0}}, folded = {(int)(last - first + 1), {0}};
     memcpy(folded.dims, x->shape + first, (size_t)folded.ndim * sizeof *s.dims);
     memcpy(s.dims, x->shape, (size_t)first * sizeof *s.dims);
-    if (!fy_shape_ok(at, &folded, FY_UINT8, &s.dims[first])) return NULL; /* beside a 0 it may be too large */
+    if (!fy_shape_ok(at, &folded, FY_UINT8, &s.dims[first])) return NULL; /* can overflow if another size is 0 */
     memcpy(s.dims + first + 1, x->shape + last + 1, (size_t)(x->ndim - 1 - last) * sizeof *s.dims);
-    return reshaped(at, x, &s);
+    return reshape(at, x, &s);
 }

@@ -1,5 +1,5 @@
-/* same.c: are two tensors the same, to the bit or nearly? isclose says it of each element; equal and allclose of all,
- * by several ops and one value that is read back, for which the host waits. Each shows in the log. */
+/* same.c: comparison of two tensors. isclose compares elementwise; equal and allclose reduce to one bool, which the
+ * host reads back and waits for. Each op shows in the log. */
 #include <math.h>
 
 #include "device.h"
@@ -12,20 +12,20 @@
 #include "tensor.h"
 #include "transfer.h"
 
-/* Are all of the answers true? They are used up. False after an error, too. */
-static bool all_true(fy_site *at, fy_tensor *answers)
+/* Are all elements true? Takes over the reference. Also false after an error. */
+static bool all_true(fy_site *at, fy_tensor *bools)
 {
     fy_arg all;
-    if (!answers) return false;
-    fy_tensor *one = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_all, .in = {fy_arg_tensor(answers)}});
+    if (!bools) return false;
+    fy_tensor *one = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_all, .in = {fy_arg_tensor(bools)}});
     bool ok = one && fy_take_item(at, one, &all);
     fy_tensor_release(at, one, FY_WORD_free);
-    fy_tensor_release(at, answers, FY_WORD_free);
+    fy_tensor_release(at, bools, FY_WORD_free);
     return ok && all.integer != 0;
 }
 
-/* Not even a 0-dim tensor on the CPU meets a card's here. */
-static bool check_together(fy_site *at, fy_tensor *a, fy_tensor *b)
+/* Here even a 0-dim CPU tensor cannot be combined with a tensor on a GPU. */
+static bool check_same_device(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     const fy_dev *x = a->storage->dev, *y = b->storage->dev, *card = x->number > 0 ? x : y;
     if (x == y || fy_dev_copies_implicitly()) return true;
@@ -39,11 +39,11 @@ static bool same_shape(const fy_tensor *a, const fy_tensor *b)
     return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
 }
 
-/* Of other shapes nothing is compared; where there is nothing all is equal. */
+/* Different shapes are unequal, without an op; empty tensors are equal. */
 bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     fy_session_start();
-    if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !check_together(at, a, b)) return false;
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !check_same_device(at, a, b)) return false;
     if (!same_shape(a, b)) return false;
     if (fy_numel(a) == 0) return true;
     return all_true(at, fy_dispatch(&(fy_call){.at = at, .op = FY_OP_eq, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}}));
@@ -52,8 +52,8 @@ bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 static bool check_tolerance(fy_site *at, const char *name, double x)
 {
     if (x >= 0) return true;
-    return fy_fail(at, "value", "0 for equal ones alone", "%s must be greater than or equal to zero, but got %g", name,
-                   x);
+    return fy_fail(at, "value", "use 0 to accept only equal values",
+                   "%s must be greater than or equal to zero, but got %g", name, x);
 }
 
 static bool check_close(fy_site *at, fy_tensor *a, fy_tensor *b, double rtol, double atol)

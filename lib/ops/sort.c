@@ -1,5 +1,4 @@
-/* sort.c: order along a dimension: cumsum, argsort; sort and topk, which are argsort and then the elements in that
- * order, and show so in the log. */
+/* sort.c: cumsum, argsort, sort and topk. sort and topk are argsort followed by gather, and show so in the log. */
 #include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
@@ -13,13 +12,13 @@ fy_tensor *fy_cumsum_at(fy_site *at, fy_tensor *x, int64_t dim, fy_cumsum_opts o
     fy_call c = {.at = at, .op = FY_OP_cumsum, .in = {fy_arg_tensor(x)}, .dims = {1, {dim}}, .dtype = o.dtype};
     if (!fy_check(at, 0, x) || (o.dtype != FY_DTYPE_UNSET && !fy_dtype_ok(at, o.dtype))) return NULL;
     if (o.dtype == FY_BOOL && fy_numel(x) > 0)
-        return fy_fail_about(at, "dtype", "FY_INT64 counts; fy_any asks whether there is one", 1, &x,
+        return fy_fail_about(at, "dtype", "use .dtype = FY_INT64 to count; fy_any tells whether any is true", 1, &x,
                              "\"cumsum_%s\" not implemented for 'Bool'", x->storage->dev->number ? "cuda" : "cpu");
     c.name = fy_name_for(at, NULL);
     return fy_scope_track(fy_dispatch(&c));
 }
 
-static fy_call order_of(fy_site *at, fy_tensor *x, int64_t dim, bool descending)
+static fy_call argsort_call(fy_site *at, fy_tensor *x, int64_t dim, bool descending)
 {
     return (fy_call){.at = at,
                      .op = FY_OP_argsort,
@@ -30,17 +29,17 @@ static fy_call order_of(fy_site *at, fy_tensor *x, int64_t dim, bool descending)
 
 fy_tensor *fy_argsort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
 {
-    fy_call c = order_of(at, x, dim, o.descending);
+    fy_call c = argsort_call(at, x, dim, o.descending);
     if (!fy_check(at, 0, x)) return NULL;
     if (o.indices)
-        return fy_fail_about(at, "value", "fy_sort gives the values, and .indices as well", 1, &x,
+        return fy_fail_about(at, "value", "fy_sort returns the values and has .indices", 1, &x,
                              "fy_argsort returns the indices: it has no .indices");
     c.name = fy_name_for(at, NULL);
     return fy_scope_track(fy_dispatch(&c));
 }
 
-/* The elements of x that `order` names, which is given to the program as well where it asked for it, or dropped. */
-static fy_tensor *in_order(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *order, fy_tensor **indices)
+/* Gathers x by `order`, which becomes *indices if requested, else is released. */
+static fy_tensor *gather_by(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *order, fy_tensor **indices)
 {
     if (!order) return NULL;
     fy_tensor *values = fy_dispatch(&(fy_call){.at = at,
@@ -56,13 +55,13 @@ static fy_tensor *in_order(fy_site *at, fy_tensor *x, int64_t dim, fy_tensor *or
 
 fy_tensor *fy_sort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
 {
-    fy_call c = order_of(at, x, dim, o.descending);
+    fy_call c = argsort_call(at, x, dim, o.descending);
     if (o.indices) *o.indices = NULL;
-    return fy_check(at, 0, x) ? in_order(at, x, dim, fy_dispatch(&c), o.indices) : NULL;
+    return fy_check(at, 0, x) ? gather_by(at, x, dim, fy_dispatch(&c), o.indices) : NULL;
 }
 
-/* The first k of an order, in memory of their own; the order is used up. */
-static fy_tensor *first(fy_site *at, fy_tensor *order, int64_t dim, int64_t k)
+/* A compact copy of the first k; takes over the reference to the order. */
+static fy_tensor *first_k(fy_site *at, fy_tensor *order, int64_t dim, int64_t k)
 {
     if (!order || order->ndim == 0) return order;
     fy_tensor part = *order;
@@ -81,8 +80,8 @@ fy_tensor *fy_topk_at(fy_site *at, fy_tensor *x, int64_t k, int64_t dim, fy_topk
         return fy_fail_about(at, "value", "k is at most the size of the dimension", 1, &x,
                              "selected index k out of range");
     if (x->dtype == FY_BOOL)
-        return fy_fail_about(at, "dtype", "fy_nonzero says where it is true", 1, &x,
+        return fy_fail_about(at, "dtype", "fy_nonzero gives the indices of true elements", 1, &x,
                              "\"topk_%s\" not implemented for 'Bool'", x->storage->dev->number ? "cuda" : "cpu");
-    fy_call c = order_of(at, x, dim, !o.smallest);
-    return in_order(at, x, dim, first(at, fy_dispatch(&c), dim, k), o.indices);
+    fy_call c = argsort_call(at, x, dim, !o.smallest);
+    return gather_by(at, x, dim, first_k(at, fy_dispatch(&c), dim, k), o.indices);
 }

@@ -1,5 +1,5 @@
-/* to_host.c: looking at a tensor from the host: its elements brought home in rows, and what the log says of
- * reads, writes and values. The only emitter of host_read, host_write and values. */
+/* to_host.c: reading tensors on the host in row-major order, and the events of host reads, writes and values. The only
+ * emitter of host_read, host_write and values. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 
-static size_t bytes_of(const fy_tensor *x) { return (size_t)fy_numel(x) * x->element_size; }
+static size_t byte_size(const fy_tensor *x) { return (size_t)fy_numel(x) * x->element_size; }
 
 /* ---- events ---- */
 
-/* What was brought home from a card was judged as a copy; an answer was not. */
+/* A read back from a GPU was checked for races as a copy; an answer never was. */
 void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via)
 {
     uint64_t seq =
@@ -39,7 +39,7 @@ void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via)
     fy_host_access_tensor(at, x, true, seq);
 }
 
-void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit)
+void fy_emit_values(fy_site *at, const fy_tensor *x, const void *elements, int64_t limit)
 {
     int64_t n = fy_numel(x), shown = n < limit ? n : limit, nans = 0;
     double low = INFINITY, high = -INFINITY, total = 0;
@@ -47,7 +47,7 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t l
     if (!fy_log_is_on()) return;
     double *data = fy_ref_alloc((size_t)shown * sizeof *data, &first);
     for (int64_t i = 0; i < n; i++) {
-        double v = fy_real_at(x->dtype, home, i);
+        double v = fy_real_at(x->dtype, elements, i);
         if (data && i < shown) data[i] = v;
         if (isnan(v)) {
             nans++;
@@ -57,15 +57,15 @@ void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t l
         high = v > high ? v : high;
         total += v;
     }
-    bool none = n == nans; /* nothing to be the smallest of */
+    bool none = n == nans; /* all NaN, or empty: no minimum */
     FY_EMIT(at, values, .tensor = x->id, .version = fy_storage_version(x->storage), .first = 0, .data = first,
             .count = n, .min = none ? NAN : low, .max = none ? NAN : high,
             .mean = none ? NAN : total / (double)(n - nans), .nan = nans);
 }
 
-/* ---- bringing home ---- */
+/* ---- copying to the host ---------- */
 
-/* Elements at base, laid out as g says, into rows. */
+/* Copies the elements at base, with g's strides, in row-major order. */
 static void gather(const fy_geometry *g, const char *base, char *rows)
 {
     int64_t n = fy_shape_numel(&g->shape), at[FY_MAX_DIMS] = {0};
@@ -86,9 +86,9 @@ static void *rows_of(fy_site *at, fy_tensor *x, fy_word why)
     fy_geometry g = fy_geometry_of(x);
     bool host = is_host(x->storage->dev);
     size_t span = (size_t)fy_span(&g) * x->element_size;
-    char *rows = malloc(bytes_of(x) + 1), *block = host ? NULL : malloc(span + 1);
+    char *rows = malloc(byte_size(x) + 1), *block = host ? NULL : malloc(span + 1);
     if (!rows || (!host && !block)) {
-        fy_fail_about(at, "oom", "look at a part of it: fy_narrow", 1, &x, "no memory for a copy of it on the host");
+        fy_fail_about(at, "oom", "read a part of it: fy_narrow", 1, &x, "out of host memory for a copy of it");
     } else if (host || fy_fetch(at, x, block, span, why)) {
         gather(&g, host ? fy_first_element(x) : block, rows);
         free(block);
@@ -109,14 +109,14 @@ void *fy_copy_to_host(fy_site *at, fy_tensor *x, fy_word why)
     return rows;
 }
 
-/* ---- one value, and the bytes themselves ---- */
+/* ---- single values, and the data pointer ---- */
 
 bool fy_take_number(fy_site *at, fy_tensor *x, fy_arg *number)
 {
-    void *home = fy_copy_to_host(at, x, FY_WORD_item);
-    if (!home) return false;
-    *number = fy_number_at(x->dtype, home, 0);
-    free(home);
+    void *data = fy_copy_to_host(at, x, FY_WORD_item);
+    if (!data) return false;
+    *number = fy_number_at(x->dtype, data, 0);
+    free(data);
     return true;
 }
 
@@ -125,20 +125,20 @@ bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value)
     if (fy_numel(x) != 1)
         return fy_fail_about(at, "shape", "fy_sum, or fy_select until one element is left", 1, &x,
                              "a Tensor with %lld elements cannot be converted to Scalar", (long long)fy_numel(x));
-    void *home = fy_copy_to_host(at, x, FY_WORD_item);
-    if (!home) return false;
-    *value = fy_number_at(x->dtype, home, 0);
+    void *data = fy_copy_to_host(at, x, FY_WORD_item);
+    if (!data) return false;
+    *value = fy_number_at(x->dtype, data, 0);
     fy_emit_read(at, x, FY_WORD_item);
-    fy_emit_values(at, x, home, 1);
-    free(home);
+    fy_emit_values(at, x, data, 1);
+    free(data);
     fy_narrate_flush();
     return true;
 }
 
-/* A double holds every whole number up to 2^53, and some beyond. */
+/* A double is exact up to 2^53 and for some larger integers. */
 static bool is_rounded(const fy_arg *x) { return x->is_int && (x->real == 0x1p63 || (int64_t)x->real != x->integer); }
 
-static void advise_exact(fy_site *at, const fy_arg *x)
+static void warn_rounded(fy_site *at, const fy_arg *x)
 {
     if (__atomic_exchange_n(&at->advised, true, __ATOMIC_RELAXED)) return;
     fprintf(stderr,
@@ -151,7 +151,7 @@ double fy_item_at(fy_site *at, fy_tensor *x)
 {
     fy_arg value;
     if (!fy_check(at, 0, x) || !fy_take_item(at, x, &value)) return NAN;
-    if (is_rounded(&value)) advise_exact(at, &value);
+    if (is_rounded(&value)) warn_rounded(at, &value);
     return value.real;
 }
 
@@ -162,17 +162,16 @@ int64_t fy_item_int_at(fy_site *at, fy_tensor *x)
     if (!fy_check(at, 0, x)) return 0;
     if (fy_dtype_is_real(x->dtype)) {
         fy_argument(at, 0, name, sizeof name);
-        fy_fail_about(
-            at, "dtype",
-            fy_hint("fy_item(%s) gives a float; fy_item_int(fy_to(%s, FY_INT64)) cuts its fraction off", name, name), 1,
-            &x, "fy_item_int takes integers and bool, not %s", fy_dtype_name(x->dtype));
+        fy_fail_about(at, "dtype",
+                      fy_hint("fy_item(%s) returns a float; fy_item_int(fy_to(%s, FY_INT64)) truncates it", name, name),
+                      1, &x, "fy_item_int takes integers and bool, not %s", fy_dtype_name(x->dtype));
         return 0;
     }
     return fy_take_item(at, x, &value) ? value.integer : 0;
 }
 
-/* The program may read and write through the pointer unseen: the log notes that it was handed out. On a
- * card nothing is noted, since the host cannot read there. */
+/* The program can read and write through the pointer unobserved, so the log notes that it was handed out. Not for GPU
+ * memory, which the host cannot access. */
 void *fy_data_at(fy_site *at, fy_tensor *x)
 {
     if (!fy_check(at, 0, x) || !x->storage->data) return NULL;

@@ -1,5 +1,5 @@
-/* transfer.c: bytes from one memory to another, and what the log says of it. The only caller of a back end's
- * copy, and the only emitter of copy. What is sent is one piece: move.c, copy.c and to_host.c see to that. */
+/* transfer.c: copies between memories, and their events. The only caller of a back end's copy and the only emitter of
+ * copy. The bytes sent are contiguous: move.c, copy.c and to_host.c ensure that. */
 #include "transfer.h"
 
 #include "clock.h"
@@ -27,11 +27,12 @@ static fy_side side_of(const fy_tensor *x, uint32_t version)
                      .mem = (uint8_t)s->mem};
 }
 
-/* Memory of Ferry's own, where an item or a print goes. */
-static const fy_side nowhere = {.device = 0, .mem = FY_WORD_pageable};
+/* Ferry's internal host buffer, which receives an item or a print. */
+static const fy_side internal_buffer = {.device = 0, .mem = FY_WORD_pageable};
 
-/* The wait for the card's earlier work, and the rest: a copy's `held` and its sync's add up to the whole. */
-static int64_t waited(const fy_dev *card, const fy_copy_work *w, int64_t before)
+/* The part of the copy's blocked time that waits for earlier work on the GPU: it is reported by the sync event, the
+ * rest by the copy. */
+static int64_t wait_time(const fy_dev *card, const fy_copy_work *w, int64_t before)
 {
     int64_t n = w->time.start - before - (card->card ? card->card->call_overhead : 0);
     return n < 0 ? 0 : n < w->time.held ? n : w->time.held;
@@ -41,8 +42,8 @@ static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_s
                           const fy_transfer_opts *o, int64_t before)
 {
     if (!fy_log_is_on()) return 0;
-    bool home = w->dir == FY_WORD_d2h;
-    int64_t wait = home && !w->was_async ? waited(card, w, before) : 0;
+    bool to_host = w->dir == FY_WORD_d2h;
+    int64_t wait = to_host && !w->was_async ? wait_time(card, w, before) : 0;
     uint64_t seq =
         FY_EMIT(at, copy, .id = w->id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
                 .stream = w->stream, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
@@ -53,7 +54,7 @@ static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_s
                                            .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : w->dir,
                                            .is_copy = true,
                                            .time = w->time});
-    if (home && !w->was_async)
+    if (to_host && !w->was_async)
         FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = w->stream,
                 .why = o->why == FY_WORD_user ? FY_WORD_copy : (uint8_t)o->why, .cause = seq + 1, .held = wait);
     return seq;
@@ -68,8 +69,8 @@ static bool fail_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_launc
 bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_transfer_opts *o)
 {
     fy_storage *from = src->storage, *to = dst->storage;
-    bool up = from->dev->number == 0, home = to->dev->number == 0;
-    fy_dev *card = up ? to->dev : from->dev;
+    bool from_host = from->dev->number == 0, to_host = to->dev->number == 0;
+    fy_dev *card = from_host ? to->dev : from->dev;
     fy_copy_work w = {.id = fy_work_id(), .stream = fy_stream_current(card), .async = o->async};
     /* Pageable memory is staged by the host; page-locked memory is read and written by the card, in its stream. */
     int reader = fy_agent_of(from->mem == FY_WORD_pinned ? card : from->dev, w.stream);
@@ -81,26 +82,27 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     w.bytes = (size_t)fy_shape_numel(&g.shape) * dst->element_size;
     w.dst = fy_first_element(dst);
     w.src = fy_first_element(src);
-    w.dir = up                     ? (home ? FY_WORD_h2h : FY_WORD_h2d)
-            : home                 ? FY_WORD_d2h
+    w.dir = from_host              ? (to_host ? FY_WORD_h2h : FY_WORD_h2d)
+            : to_host              ? FY_WORD_d2h
             : from->dev == to->dev ? FY_WORD_d2d
                                    : FY_WORD_p2p;
-    w.pinned = from->mem == FY_WORD_pinned || to->mem == FY_WORD_pinned; /* between cards there is no host's side */
+    w.pinned = from->mem == FY_WORD_pinned || to->mem == FY_WORD_pinned; /* never set between GPUs */
     fy_launch_tensor(&launch, reader, src, false, 1);
     fy_launch_tensor(&launch, writer, dst, true, FY_RACE_OUT);
     fy_launch_check(&launch, &w.races);
     if (!card->backend->copy(card, &w)) return fail_copy(at, card, &w, &launch);
     uint32_t read = fy_storage_version(from), written = fy_storage_written(to);
-    /* Has the host waited for the stream? Memory that was staged unasked to wait is the host's again, no more. */
-    bool waited = !w.was_async && !(w.async && up);
+    /* Has the host synchronized with the stream? A non_blocking upload from pageable memory was only staged: the source
+     * may be reused, but the stream has not finished. */
+    bool waited = !w.was_async && !(w.async && from_host);
     if (waited) fy_order_join(FY_HOST, fy_agent_of(card, w.stream));
-    if (w.was_async) fy_storage_record_pinned(up ? from : to, card, w.stream);
+    if (w.was_async) fy_storage_record_pinned(from_host ? from : to, card, w.stream);
     uint64_t seq = emit_copy(at, card, &w, side_of(src, read), side_of(dst, written), o, before);
     fy_launch_done(&launch, at, seq);
     return waited || fy_launch_record_issued(at, card, w.stream, w.id, seq);
 }
 
-/* An answer is looked at, and that is no copy of the program's: it orders nothing and is not remembered. */
+/* Reading an answer does not count as a copy by the program: it orders nothing and is not recorded. */
 bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why)
 {
     fy_dev *card = x->storage->dev;
@@ -119,7 +121,7 @@ bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word w
     }
     fy_order_join(FY_HOST, fy_agent_of(card, w.stream));
     fy_launch_done(&launch, at,
-                   emit_copy(at, card, &w, side_of(x, fy_storage_version(x->storage)), nowhere,
+                   emit_copy(at, card, &w, side_of(x, fy_storage_version(x->storage)), internal_buffer,
                              &(fy_transfer_opts){.why = why}, before));
     return true;
 }

@@ -1,4 +1,4 @@
-/* transfer.h: tensors from one memory or type to another, and to the host to be looked at. */
+/* transfer.h: copies of tensors between memories and dtypes, and to the host. */
 #ifndef FERRY_TRANSFER_H
 #define FERRY_TRANSFER_H
 
@@ -6,35 +6,35 @@
 #include "event.h"
 #include "tensor.h"
 
-/* transfer.c: a tensor's elements, dense and at least one, into one that lies alike in another memory; false after
- * an error. */
+/* transfer.c: copies all elements into a tensor with the same geometry in another memory. Both dense and not empty;
+ * false after an error. */
 typedef struct fy_transfer_opts {
     bool async;
-    fy_word cast; /* FY_WORD_source, FY_WORD_destination: where the dtype is converted; FY_WORD_none */
-    fy_word why;  /* user, op ...; policy: FERRY_POLICY=silent, nobody asked for it */
+    fy_word cast; /* the side that converts the dtype: FY_WORD_source, FY_WORD_destination or FY_WORD_none */
+    fy_word why;  /* user, op ...; policy: implicit, under FERRY_POLICY=silent */
 } fy_transfer_opts;
 bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_transfer_opts *o);
-/* Bytes of a card from x's first element on. */
+/* Copies `bytes` bytes of GPU memory, from x's first element on, to the host. */
 bool fy_fetch(fy_site *at, const fy_tensor *x, void *to, size_t bytes, fy_word why);
 
 /* move.c; all NULL or false after an error */
 fy_tensor *fy_copy_to(
     fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, const fy_transfer_opts *o,
-    const char *name); /* `cast` is not looked at; name NULL: what the user asked for is called as its variable */
+    const char *name); /* o->cast is ignored; name NULL: a copy that the user asked for is named after its variable */
 fy_tensor *fy_compact(fy_site *at, fy_tensor *x);
-/* The type in which elements are transferred: the new one, if they are converted before. */
+/* The dtype of the transfer: `new` if the source converts, else `old`. */
 fy_dtype fy_transfer_dtype(const fy_dev *from, const fy_dev *to, fy_dtype old, fy_dtype new, bool async);
-/* src's values, broadcast and converted, into dst on the same device. */
+/* Copies src's values, broadcast and converted, into dst on the same device. */
 bool fy_write_into(fy_site *at, fy_tensor *dst, fy_tensor *src);
 
 /* to_host.c */
-/* All elements on the host, row-major, in x's dtype; free() it. why: print or item, which shows in the
- * log; answer: nothing is recorded. NULL after an error. */
+/* All elements on the host, row-major, in x's dtype; the caller frees them. why: print or item, which the log shows;
+ * answer: nothing is recorded. NULL after an error. */
 void *fy_copy_to_host(fy_site *at, fy_tensor *x, fy_word why);
-bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value);    /* as fy_item, which is noted as a read */
-bool fy_take_number(fy_site *at, fy_tensor *x, fy_arg *number); /* of one element; from a card it is an item */
-enum { FY_SAMPLE = 16, FY_WHOLE_ANSWER = 65536 };               /* elements that a values event holds */
-void fy_emit_values(fy_site *at, const fy_tensor *x, const void *home, int64_t limit);
+bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value);    /* like fy_item: emits a host read */
+bool fy_take_number(fy_site *at, fy_tensor *x, fy_arg *number); /* x has one element; emits no host read */
+enum { FY_SAMPLE = 16, FY_WHOLE_ANSWER = 65536 };               /* limits on the elements of a values event */
+void fy_emit_values(fy_site *at, const fy_tensor *x, const void *elements, int64_t limit);
 void fy_emit_read(fy_site *at, const fy_tensor *x, fy_word via);
 void fy_emit_write(fy_site *at, const fy_tensor *x, fy_word via); /* a new version */
 

@@ -1,7 +1,6 @@
-/* narrate.c: the run as a story for people, one line for what happened: when, what, to which tensor,
- * how many bytes, where and at what cost, caused by which line. It is a reader like any other, and never
- * on the hot path. Events that belong together make one line: a tensor and the copy or op that fills it,
- * a copy and the wait for it, work and its end. */
+/* narrate.c: the run as text, one line per event: time, action, tensor, bytes, devices and cost, and the source line
+ * that caused it. A narrator is a log reader like any other and never on the hot path. Related events share a line: a
+ * tensor and the copy or op that fills it, a copy and its synchronization, work and its completion. */
 #include "narrate.h"
 
 #include <pthread.h>
@@ -13,10 +12,10 @@
 #include "narrate_state.h"
 #include "text.h"
 
-/* ---- the beginning ---- */
+/* ---- the session ---- */
 
-/* The string that follows "key":" in a piece of JSON; an empty one if there is none. */
-static void say_value(fy_text *out, const char *json, size_t size, const char *key)
+/* Appends the string value of `key` (given as "key":" with its quotes) in a piece of JSON; nothing if it is missing. */
+static void add_json_value(fy_text *out, const char *json, size_t size, const char *key)
 {
     size_t n = strlen(key);
     for (size_t i = 0; i + n < size; i++) {
@@ -26,8 +25,8 @@ static void say_value(fy_text *out, const char *json, size_t size, const char *k
     }
 }
 
-/* One sentence for each card in the list of devices: objects begin with "name". */
-static void say_devices(fy_telling *t, const char *json, size_t size)
+/* One sentence per GPU in the list of devices. Each object starts with "name". */
+static void add_devices(fy_narration *t, const char *json, size_t size)
 {
     static const char first[] = "{\"name\":";
     for (size_t i = 0, next; i < size; i = next) {
@@ -35,10 +34,10 @@ static void say_devices(fy_telling *t, const char *json, size_t size)
         while (next + sizeof first <= size && memcmp(json + next, first, sizeof first - 1)) next++;
         if (next + sizeof first > size) next = size;
         fy_text name = {0}, kind = {0}, card = {0}, why = {0};
-        say_value(&name, json + i, next - i, "\"name\":\"");
-        say_value(&kind, json + i, next - i, "\"kind\":\"");
-        say_value(&card, json + i, next - i, "\"card\":\"");
-        say_value(&why, json + i, next - i, "\"why\":\"");
+        add_json_value(&name, json + i, next - i, "\"name\":\"");
+        add_json_value(&kind, json + i, next - i, "\"kind\":\"");
+        add_json_value(&card, json + i, next - i, "\"card\":\"");
+        add_json_value(&why, json + i, next - i, "\"why\":\"");
         bool real = kind.data && !strcmp(kind.data, "real");
         if (real || (kind.data && !strcmp(kind.data, "sim")))
             fy_text_printf(t->out, "%s: %s%s%s%s. Its times are %s.\n", name.data ? name.data : "?",
@@ -52,148 +51,148 @@ static void say_devices(fy_telling *t, const char *json, size_t size)
     }
 }
 
-static void tell_session(fy_telling *t)
+static void narrate_session(fy_narration *t)
 {
     const fy_ev_session *e = &t->event.is.session;
-    fy_bytes devices = fy_event_bytes(&t->event, e->devices); /* well formed, or the event would be lost */
+    fy_bytes devices = fy_event_bytes(&t->event, e->devices); /* well formed: the event was validated */
     fy_text_str(t->out, "Ferry ");
-    fy_say_string(t->log, t->out, e->ferry);
-    fy_text_str(t->out, " tells what ");
-    fy_say_string(t->log, t->out, e->program);
-    fy_text_printf(t->out, " does (seed %lld).\n", (long long)e->seed);
-    say_devices(t, devices.data, devices.size);
+    fy_add_string(t->log, t->out, e->ferry);
+    fy_text_str(t->out, ": ");
+    fy_add_string(t->log, t->out, e->program);
+    fy_text_printf(t->out, ", seed %lld.\n", (long long)e->seed);
+    add_devices(t, devices.data, devices.size);
     fy_text_str(t->out, "\n");
 }
 
-/* ---- notes and ends ---- */
+/* ---- messages and the end ---- */
 
-static void tell_text(fy_telling *t, const char *verb, fy_ref text)
+static void narrate_text(fy_narration *t, const char *verb, fy_ref text)
 {
-    fy_begin(t, verb);
-    fy_say_string(t->log, rest(t), text);
+    fy_line_begin(t, verb);
+    fy_add_string(t->log, rest(t), text);
     end(t);
 }
 
-static void tell_oom(fy_telling *t)
+static void narrate_oom(fy_narration *t)
 {
     const fy_ev_oom *e = &t->event.is.oom;
-    fy_begin(t, "full");
-    fy_say_device(subject(t), e->device);
+    fy_line_begin(t, "OOM");
+    fy_add_device(subject(t), e->device);
     t->line.bytes = e->asked;
-    fy_text_str(rest(t), "asked for; ");
-    fy_say_bytes(rest(t), e->free);
-    fy_text_str(rest(t), " free, the largest piece ");
-    fy_say_bytes(rest(t), e->largest);
+    fy_text_str(rest(t), "requested; ");
+    fy_add_bytes(rest(t), e->free);
+    fy_text_str(rest(t), " free, largest free block ");
+    fy_add_bytes(rest(t), e->largest);
     end(t);
 }
 
-static void tell_error(fy_telling *t)
+static void narrate_error(fy_narration *t)
 {
     const fy_ev_error *e = &t->event.is.error;
-    tell_text(t, "ERROR", e->message);
+    narrate_text(t, "ERROR", e->message);
     if (!e->hint) return;
-    fy_begin(t, "  fix");
+    fy_line_begin(t, "  fix");
     t->line.place = (fy_site_entry){0};
-    fy_say_string(t->log, rest(t), e->hint);
+    fy_add_string(t->log, rest(t), e->hint);
     end(t);
 }
 
-static void tell_check(fy_telling *t)
+static void narrate_check(fy_narration *t)
 {
     const fy_ev_check *e = &t->event.is.check;
-    fy_begin(t, e->pass ? "ok" : "NOT OK");
-    fy_say_string(t->log, rest(t), e->check);
+    fy_line_begin(t, e->pass ? "ok" : "NOT OK");
+    fy_add_string(t->log, rest(t), e->check);
     fy_text_str(rest(t), ": ");
-    fy_say_string(t->log, rest(t), e->message);
+    fy_add_string(t->log, rest(t), e->message);
     end(t);
 }
 
-static void tell_end(fy_telling *t)
+static void narrate_end(fy_narration *t)
 {
     const fy_ev_end *e = &t->event.is.end;
     size_t live = fy_event_bytes(&t->event, e->live).size / sizeof(uint32_t);
     uint32_t storage;
-    fy_begin(t, "end");
+    fy_line_begin(t, "end");
     if (e->status >= 0) fy_text_printf(rest(t), "exit status %lld; ", (long long)e->status);
-    fy_text_str(rest(t), live ? "still alive:" : "nothing is still alive");
+    fy_text_str(rest(t), live ? "not freed:" : "all memory was freed");
     for (size_t i = 0; i < 8 && fy_event_id(&t->event, e->live, i, &storage); i++) {
         fy_text_str(rest(t), i ? ", " : " ");
-        fy_say_storage(t, rest(t), storage);
+        fy_add_storage(t, rest(t), storage);
     }
     if (live > 8) fy_text_printf(rest(t), " and %zu more", live - 8);
     end(t);
 }
 
-static void tell_mark(fy_telling *t)
+static void narrate_mark(fy_narration *t)
 {
     const fy_ev_mark *e = &t->event.is.mark;
     if (e->text) {
-        tell_text(t, "note", e->text);
+        narrate_text(t, "note", e->text);
         return;
     }
-    fy_begin(t, "clock");
-    fy_text_str(rest(t), "the program looks at it: ");
-    fy_say_time(rest(t), e->now);
+    fy_line_begin(t, "clock");
+    fy_text_str(rest(t), "the program reads it: ");
+    fy_add_time(rest(t), e->now);
     end(t);
 }
 
-static void tell_grade(fy_telling *t)
+static void narrate_grade(fy_narration *t)
 {
     const fy_ev_grade *e = &t->event.is.grade;
-    tell_text(t, e->pass ? "PASSED" : "FAILED", e->message);
+    narrate_text(t, e->pass ? "PASSED" : "FAILED", e->message);
 }
 
-static void tell_log_full(fy_telling *t)
+static void narrate_log_full(fy_narration *t)
 {
-    fy_begin(t, "FULL");
-    fy_text_str(rest(t), "the log is full: what happens from here on is not recorded");
+    fy_line_begin(t, "FULL");
+    fy_text_str(rest(t), "the log is full: later events are not recorded");
     end(t);
 }
 
-static void tell_lost(fy_telling *t)
+static void narrate_lost(fy_narration *t)
 {
-    fy_begin(t, "lost");
+    fy_line_begin(t, "lost");
     fy_text_str(rest(t), "an event that was being written when the program was killed");
     end(t);
 }
 
-/* Kinds that are not here are part of another's line, or of no interest to people. */
-static void (*const tellers[FY_KIND_COUNT])(fy_telling *) = {
-    [FY_KIND_session] = tell_session,
-    [FY_KIND_alloc] = fy_tell_alloc,
-    [FY_KIND_tensor] = fy_tell_tensor,
-    [FY_KIND_name] = fy_tell_name,
-    [FY_KIND_free] = fy_tell_free,
-    [FY_KIND_given] = fy_tell_given,
-    [FY_KIND_answer] = fy_tell_answer,
-    [FY_KIND_copy] = fy_tell_copy,
-    [FY_KIND_op] = fy_tell_op,
-    [FY_KIND_sync] = fy_tell_sync,
-    [FY_KIND_set_device] = fy_tell_set_device,
-    [FY_KIND_set_stream] = fy_tell_set_stream,
-    [FY_KIND_event_record] = fy_tell_event_record,
-    [FY_KIND_event_wait] = fy_tell_event_wait,
-    [FY_KIND_query] = fy_tell_query,
-    [FY_KIND_record_stream] = fy_tell_record_stream,
-    [FY_KIND_mode] = fy_tell_mode,
-    [FY_KIND_data_race] = fy_tell_data_race,
-    [FY_KIND_peer] = fy_tell_peer,
-    [FY_KIND_segment] = fy_tell_segment,
-    [FY_KIND_segment_free] = fy_tell_segment_free,
-    [FY_KIND_host_read] = fy_tell_host_read,
-    [FY_KIND_host_write] = fy_tell_host_write,
-    [FY_KIND_oom] = tell_oom,
-    [FY_KIND_error] = tell_error,
-    [FY_KIND_check] = tell_check,
-    [FY_KIND_mark] = tell_mark,
-    [FY_KIND_grade] = tell_grade,
-    [FY_KIND_log_full] = tell_log_full,
-    [FY_KIND_lost] = tell_lost,
-    [FY_KIND_end] = tell_end,
+/* Kinds without an entry are part of another event's line, or not narrated. */
+static void (*const narrators[FY_KIND_COUNT])(fy_narration *) = {
+    [FY_KIND_session] = narrate_session,
+    [FY_KIND_alloc] = fy_narrate_alloc,
+    [FY_KIND_tensor] = fy_narrate_tensor,
+    [FY_KIND_name] = fy_narrate_name,
+    [FY_KIND_free] = fy_narrate_free,
+    [FY_KIND_given] = fy_narrate_given,
+    [FY_KIND_answer] = fy_narrate_answer,
+    [FY_KIND_copy] = fy_narrate_copy,
+    [FY_KIND_op] = fy_narrate_op,
+    [FY_KIND_sync] = fy_narrate_sync,
+    [FY_KIND_set_device] = fy_narrate_set_device,
+    [FY_KIND_set_stream] = fy_narrate_set_stream,
+    [FY_KIND_event_record] = fy_narrate_event_record,
+    [FY_KIND_event_wait] = fy_narrate_event_wait,
+    [FY_KIND_query] = fy_narrate_query,
+    [FY_KIND_record_stream] = fy_narrate_record_stream,
+    [FY_KIND_mode] = fy_narrate_mode,
+    [FY_KIND_data_race] = fy_narrate_data_race,
+    [FY_KIND_peer] = fy_narrate_peer,
+    [FY_KIND_segment] = fy_narrate_segment,
+    [FY_KIND_segment_free] = fy_narrate_segment_free,
+    [FY_KIND_host_read] = fy_narrate_host_read,
+    [FY_KIND_host_write] = fy_narrate_host_write,
+    [FY_KIND_oom] = narrate_oom,
+    [FY_KIND_error] = narrate_error,
+    [FY_KIND_check] = narrate_check,
+    [FY_KIND_mark] = narrate_mark,
+    [FY_KIND_grade] = narrate_grade,
+    [FY_KIND_log_full] = narrate_log_full,
+    [FY_KIND_lost] = narrate_lost,
+    [FY_KIND_end] = narrate_end,
 };
 
-/* May this event still say how the pending tensor came to be? */
-static bool explains(uint8_t kind)
+/* Can this event tell how the pending tensor was made? */
+static bool may_explain_pending(uint8_t kind)
 {
     return kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_host_write || kind == FY_KIND_source;
 }
@@ -209,8 +208,8 @@ static size_t lines_in(const char *s, size_t size)
 
 struct fy_narrator {
     fy_log *log;
-    uint64_t cursor; /* told up to here */
-    fy_story story;
+    uint64_t cursor; /* of the next event to narrate */
+    fy_narrator_state state;
     pthread_mutex_t mutex;
 };
 
@@ -226,27 +225,27 @@ fy_narrator *fy_narrator_of(fy_log *log)
 void fy_narrator_free(fy_narrator *n)
 {
     if (!n) return;
-    fy_story_free(&n->story);
+    fy_narrator_state_free(&n->state);
     pthread_mutex_destroy(&n->mutex);
     free(n);
 }
 
-/* With the mutex held. */
-static void tell(fy_narrator *n, fy_text *out)
+/* The caller holds the mutex. */
+static void narrate_new_events(fy_narrator *n, fy_text *out)
 {
-    fy_telling t = {.log = n->log, .story = &n->story, .out = out};
+    fy_narration t = {.log = n->log, .state = &n->state, .out = out};
     while (fy_event_next(n->log, &n->cursor, &t.event)) {
-        if (!explains(t.event.kind)) fy_tell_pending(&t);
-        if (tellers[t.event.kind]) tellers[t.event.kind](&t);
+        if (!may_explain_pending(t.event.kind)) fy_narrate_pending(&t);
+        if (narrators[t.event.kind]) narrators[t.event.kind](&t);
     }
-    out->lost |= n->story.lost;
+    out->lost |= n->state.lost;
 }
 
 size_t fy_narrate(fy_narrator *n, fy_text *out)
 {
     size_t from = out->size;
     pthread_mutex_lock(&n->mutex);
-    tell(n, out);
+    narrate_new_events(n, out);
     pthread_mutex_unlock(&n->mutex);
     return out->data ? lines_in(out->data + from, out->size - from) : 0;
 }
@@ -255,7 +254,7 @@ bool fy_narrate_to(fy_narrator *n, FILE *out)
 {
     fy_text lines = {0};
     pthread_mutex_lock(&n->mutex);
-    tell(n, &lines);
+    narrate_new_events(n, &lines);
     if (lines.size) fwrite(lines.data, 1, lines.size, out);
     pthread_mutex_unlock(&n->mutex);
     free(lines.data);

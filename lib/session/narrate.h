@@ -1,5 +1,5 @@
-/* narrate.h: the run as a story for people. A narrator reads a log as any other reader does, from its first event on,
- * and remembers what tensors and storages are called. Any thread may ask it to go on: each event is told once. */
+/* narrate.h: the run as text for people. A narrator reads a log from its first event on and remembers the names of
+ * tensors and storages. Thread-safe; each event is narrated once. */
 #ifndef FERRY_NARRATE_H
 #define FERRY_NARRATE_H
 
@@ -10,13 +10,15 @@
 
 typedef struct fy_narrator fy_narrator;
 
-fy_narrator *fy_narrator_of(fy_log *log); /* the log stays the caller's, and must live longer; NULL without memory */
+fy_narrator *fy_narrator_of(fy_log *log); /* the caller keeps the log, which must outlive the narrator; NULL if out of
+                                    memory */
 void fy_narrator_free(fy_narrator *n);
 
-/* Tell what has happened since it told last, a line for each thing; returns the number of lines. Without memory some
- * are missing, and out->lost says so. */
+/* Appends the lines of all events since the last call; returns the number of lines. If out of memory some are missing,
+ * and out->lost is set. */
 size_t fy_narrate(fy_narrator *n, fy_text *out);
-/* The same, written to `out` in the order of the story whatever threads ask. False: there was no memory for all. */
+/* The same, written to `out`; lines stay in event order whichever threads call. False if out of memory: lines are
+ * missing. */
 bool fy_narrate_to(fy_narrator *n, FILE *out);
 
 #endif

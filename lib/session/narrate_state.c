@@ -1,6 +1,5 @@
-/* narrate_state.c: what a narrator remembers of tensors and storages, and the columns of its lines. It reads
- * logs that may be damaged: every reference is looked up with care, and ids do not decide how much
- * memory is taken. */
+/* narrate_state.c: what a narrator remembers of tensors and storages, and the columns of its lines. The log may be
+ * damaged: every reference is bounds-checked, and an id in it cannot cause an unbounded allocation. */
 #include "narrate_state.h"
 
 #include <stdio.h>
@@ -12,53 +11,53 @@
 #include "record_fields.h"
 #include "text.h"
 
-void fy_story_free(fy_story *s)
+void fy_narrator_state_free(fy_narrator_state *s)
 {
     free(s->tensors);
     free(s->storages);
 }
 
-/* Element `id` of a table, which grows to hold it; NULL if it may not. */
-static void *element(fy_story *s, void **table, uint32_t *room, uint32_t id, size_t size)
+/* Element `id` of a table, which grows to hold it; NULL if the id is too large or memory runs out. */
+static void *element(fy_narrator_state *s, void **table, uint32_t *capacity, uint32_t id, size_t size)
 {
-    if (id >= FY_TOLD_MOST) return NULL;
-    if (id >= *room) {
-        uint32_t more = *room ? *room : 64;
-        while (more <= id) more *= 2;
-        char *grown = realloc(*table, more * size);
+    if (id >= FY_KNOWN_MAX) return NULL;
+    if (id >= *capacity) {
+        uint32_t new_room = *capacity ? *capacity : 64;
+        while (new_room <= id) new_room *= 2;
+        char *grown = realloc(*table, new_room * size);
         if (!grown) return s->lost = true, NULL;
-        memset(grown + *room * size, 0, (more - *room) * size);
+        memset(grown + *capacity * size, 0, (new_room - *capacity) * size);
         *table = grown;
-        *room = more;
+        *capacity = new_room;
     }
     return (char *)*table + id * size;
 }
 
-fy_told_tensor *fy_told(fy_story *s, uint32_t tensor)
+fy_known_tensor *fy_narrator_tensor(fy_narrator_state *s, uint32_t tensor)
 {
-    static _Thread_local fy_told_tensor unknown;
-    fy_told_tensor *t = element(s, (void **)&s->tensors, &s->tensor_room, tensor, sizeof *t);
-    unknown = (fy_told_tensor){0};
+    static _Thread_local fy_known_tensor unknown;
+    fy_known_tensor *t = element(s, (void **)&s->tensors, &s->tensor_room, tensor, sizeof *t);
+    unknown = (fy_known_tensor){0};
     return t ? t : &unknown;
 }
 
-fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage)
+fy_known_storage *fy_narrator_storage(fy_narrator_state *s, uint32_t storage)
 {
-    static _Thread_local fy_told_storage unknown;
-    fy_told_storage *b = element(s, (void **)&s->storages, &s->storage_room, storage, sizeof *b);
-    unknown = (fy_told_storage){0};
+    static _Thread_local fy_known_storage unknown;
+    fy_known_storage *b = element(s, (void **)&s->storages, &s->storage_room, storage, sizeof *b);
+    unknown = (fy_known_storage){0};
     return b ? b : &unknown;
 }
 
-void fy_begin(fy_telling *t, const char *verb)
+void fy_line_begin(fy_narration *t, const char *verb)
 {
     const fy_event *e = &t->event;
     t->line = (fy_line){.time = e->t, .bytes = -1, .verb = verb, .th = e->th, .place = {e->file, e->fn, e->line}};
 }
 
-/* ---- pieces ---- */
+/* ---- parts of a line ---- */
 
-void fy_say_string(const fy_log *log, fy_text *out, fy_ref ref)
+void fy_add_string(const fy_log *log, fy_text *out, fy_ref ref)
 {
     size_t size = 0;
     const char *s = fy_log_bytes(log, ref, &size);
@@ -71,22 +70,22 @@ void fy_say_string(const fy_log *log, fy_text *out, fy_ref ref)
     }
 }
 
-void fy_say_label(fy_telling *t, fy_text *out, uint32_t tensor)
+void fy_add_label(fy_narration *t, fy_text *out, uint32_t tensor)
 {
-    fy_ref name = fy_told(t->story, tensor)->name;
+    fy_ref name = fy_narrator_tensor(t->state, tensor)->name;
     size_t size;
-    if (fy_log_bytes(t->log, name, &size)) fy_say_string(t->log, out, name);
+    if (fy_log_bytes(t->log, name, &size)) fy_add_string(t->log, out, name);
     else fy_text_printf(out, "tensor %u", tensor);
 }
 
-void fy_say_storage(fy_telling *t, fy_text *out, uint32_t storage)
+void fy_add_storage(fy_narration *t, fy_text *out, uint32_t storage)
 {
-    uint32_t tensor = fy_told_bytes(t->story, storage)->tensor;
-    if (tensor) fy_say_label(t, out, tensor);
+    uint32_t tensor = fy_narrator_storage(t->state, storage)->tensor;
+    if (tensor) fy_add_label(t, out, tensor);
     else fy_text_printf(out, "storage %u", storage);
 }
 
-void fy_say_shape(const fy_log *log, fy_text *out, const fy_told_tensor *t)
+void fy_add_shape(const fy_log *log, fy_text *out, const fy_known_tensor *t)
 {
     size_t size = 0;
     const char *word = fy_word_name(t->dtype), *dims = fy_log_bytes(log, t->shape, &size);
@@ -99,7 +98,7 @@ void fy_say_shape(const fy_log *log, fy_text *out, const fy_told_tensor *t)
     fy_text_str(out, "]");
 }
 
-void fy_say_time(fy_text *out, int64_t ns)
+void fy_add_time(fy_text *out, int64_t ns)
 {
     static const struct {
         double from;
@@ -114,7 +113,7 @@ void fy_say_time(fy_text *out, int64_t ns)
     fy_text_printf(out, "%lld ns", (long long)ns);
 }
 
-void fy_say_bytes(fy_text *out, int64_t bytes)
+void fy_add_bytes(fy_text *out, int64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
     double value = (double)bytes / 1024;
@@ -127,7 +126,7 @@ void fy_say_bytes(fy_text *out, int64_t bytes)
     fy_text_printf(out, value == (double)(int64_t)value ? "%.0f %s" : "%.1f %s", value, units[unit]);
 }
 
-void fy_say_device(fy_text *out, uint8_t device)
+void fy_add_device(fy_text *out, uint8_t device)
 {
     char name[16];
     fy_device_name(device, name);
@@ -136,18 +135,18 @@ void fy_say_device(fy_text *out, uint8_t device)
 
 /* ---- the line ---- */
 
-/* lessons/01/demo.c is demo.c to the reader of a terminal. */
-static void say_file(const fy_log *log, fy_text *out, fy_ref file)
+/* A terminal line has room for the file name only, not its folders. */
+static void add_base_name(const fy_log *log, fy_text *out, fy_ref file)
 {
     fy_text path = {0};
-    fy_say_string(log, &path, file);
+    fy_add_string(log, &path, file);
     const char *slash = path.data ? strrchr(path.data, '/') : NULL;
     if (path.data) fy_text_str(out, slash ? slash + 1 : path.data);
     out->lost |= path.lost;
     free(path.data);
 }
 
-/* Characters, not bytes. */
+/* Characters, not bytes (UTF-8). */
 static int width(const char *s, size_t size)
 {
     int n = 0;
@@ -155,13 +154,13 @@ static int width(const char *s, size_t size)
     return n;
 }
 
-static void pad(fy_text *out, size_t from, int upto)
+static void pad(fy_text *out, size_t from, int column)
 {
     if (out->lost) return;
-    for (int n = width(out->data + from, out->size - from); n < upto; n++) fy_text_add(out, " ", 1);
+    for (int n = width(out->data + from, out->size - from); n < column; n++) fy_text_add(out, " ", 1);
 }
 
-static void right(fy_text *out, int columns, const fy_text *t)
+static void add_right_aligned(fy_text *out, int columns, const fy_text *t)
 {
     for (int n = width(t->data, t->size); n < columns; n++) fy_text_add(out, " ", 1);
     fy_text_add(out, t->data, t->size);
@@ -169,21 +168,21 @@ static void right(fy_text *out, int columns, const fy_text *t)
 
 enum { TIME = 10, VERB = 19, SUBJECT = 50, SIZE = 10, REST = 112 };
 
-void fy_say_line(const fy_log *log, fy_text *out, fy_line *line)
+void fy_line_print(const fy_log *log, fy_text *out, fy_line *line)
 {
     size_t from = out->size;
     fy_text piece = {0};
-    fy_say_time(&piece, line->time);
-    right(out, TIME, &piece);
+    fy_add_time(&piece, line->time);
+    add_right_aligned(out, TIME, &piece);
     fy_text_printf(out, "  %s", line->verb);
     pad(out, from, VERB);
     fy_text_add(out, " ", 1);
     if (line->subject.size) fy_text_add(out, line->subject.data, line->subject.size);
     if (line->bytes >= 0) {
         piece.size = 0;
-        fy_say_bytes(&piece, line->bytes);
+        fy_add_bytes(&piece, line->bytes);
         pad(out, from, SUBJECT);
-        right(out, SIZE, &piece);
+        add_right_aligned(out, SIZE, &piece);
     } else if (line->rest.size) {
         pad(out, from, line->subject.size ? SUBJECT + SIZE : VERB);
     }
@@ -194,7 +193,7 @@ void fy_say_line(const fy_log *log, fy_text *out, fy_line *line)
     if (line->place.file) {
         pad(out, from, REST);
         fy_text_str(out, "  ");
-        say_file(log, out, line->place.file);
+        add_base_name(log, out, line->place.file);
         fy_text_printf(out, ":%u", line->place.line);
     }
     if (line->th) fy_text_printf(out, " (thread %u)", line->th);

@@ -1,49 +1,50 @@
-/* narrate_state.h: what a narrator remembers, and how its lines are laid out. For narrate.c. */
-#ifndef FERRY_STORY_H
-#define FERRY_STORY_H
+/* narrate_state.h: what a narrator remembers, and the layout of its lines. Used by narrate*.c only. */
+#ifndef FERRY_NARRATE_STATE_H
+#define FERRY_NARRATE_STATE_H
 
 #include "event_reader.h"
 #include "log.h"
 #include "log_format.h"
 #include "text.h"
 
-typedef struct fy_told_tensor {
+typedef struct fy_known_tensor {
     fy_ref name, shape;
     uint32_t storage;
     uint8_t dtype, device;
-} fy_told_tensor;
+} fy_known_tensor;
 
-typedef struct fy_told_storage {
+typedef struct fy_known_storage {
     int64_t bytes;
-    uint32_t tensor; /* its first */
+    uint32_t tensor; /* the first one that uses it */
     uint8_t device;
-} fy_told_storage;
+} fy_known_storage;
 
-/* Tables by id, grown as needed. An id beyond FY_TOLD_MOST is not remembered: it is told by its number. */
-enum { FY_TOLD_MOST = 1 << 20 };
-typedef struct fy_story {
-    fy_told_tensor *tensors;
-    fy_told_storage *storages;
+/* Tables by id, grown on demand. Ids of FY_KNOWN_MAX and above are not remembered: they are printed as numbers. */
+enum { FY_KNOWN_MAX = 1 << 20 };
+typedef struct fy_narrator_state {
+    fy_known_tensor *tensors;
+    fy_known_storage *storages;
     uint32_t tensor_room, storage_room;
-    uint64_t used;    /* cards that have a segment: bit n is device n */
-    uint32_t pending; /* a tensor that was made and not told yet: what comes next says how */
+    uint64_t used;    /* bit n: device n has a segment */
+    uint32_t pending; /* id of a new tensor without a line yet: the next event tells how it was made; 0: none */
     fy_site_entry pending_place;
     int64_t pending_time;
-    bool lost; /* there was no memory for one of these */
-} fy_story;
+    bool lost; /* an allocation failed */
+} fy_narrator_state;
 
-void fy_story_free(fy_story *s);                       /* its tables */
-fy_told_tensor *fy_told(fy_story *s, uint32_t tensor); /* never NULL; what is unknown is zero */
-fy_told_storage *fy_told_bytes(fy_story *s, uint32_t storage);
+void fy_narrator_state_free(fy_narrator_state *s);                          /* frees the tables, not *s */
+fy_known_tensor *fy_narrator_tensor(fy_narrator_state *s, uint32_t tensor); /* never NULL; all zero if the id is unknown
+                                                                             */
+fy_known_storage *fy_narrator_storage(fy_narrator_state *s, uint32_t storage);
 
-/* Pieces of a line. Control characters of the program's strings become '?'. */
-void fy_say_string(const fy_log *log, fy_text *out, fy_ref s);
-void fy_say_shape(const fy_log *log, fy_text *out, const fy_told_tensor *t); /* float32 [64, 64] */
-void fy_say_time(fy_text *out, int64_t ns);
-void fy_say_bytes(fy_text *out, int64_t bytes);
-void fy_say_device(fy_text *out, uint8_t device);
+/* Append to a text. Control characters in the program's strings become '?'. */
+void fy_add_string(const fy_log *log, fy_text *out, fy_ref s);
+void fy_add_shape(const fy_log *log, fy_text *out, const fy_known_tensor *t); /* float32 [64, 64] */
+void fy_add_time(fy_text *out, int64_t ns);
+void fy_add_bytes(fy_text *out, int64_t bytes);
+void fy_add_device(fy_text *out, uint8_t device);
 
-/* One line: time, verb, subject, size (-1: none), rest, and where in the source. */
+/* One line: time (ns), verb, subject, size (bytes; -1: none), rest, and the place in the source. */
 typedef struct fy_line {
     int64_t time, bytes;
     const char *verb;
@@ -51,52 +52,52 @@ typedef struct fy_line {
     fy_site_entry place;
     unsigned th;
 } fy_line;
-void fy_say_line(const fy_log *log, fy_text *out, fy_line *line); /* frees the line's texts */
+void fy_line_print(const fy_log *log, fy_text *out, fy_line *line); /* prints the line and frees its texts */
 
-/* The event being told. */
-typedef struct fy_telling {
+/* The event being narrated. */
+typedef struct fy_narration {
     fy_log *log;
-    fy_story *story;
+    fy_narrator_state *state;
     fy_event event;
     fy_text *out;
     fy_line line;
-} fy_telling;
+} fy_narration;
 
-void fy_begin(fy_telling *t, const char *verb);                  /* a new line */
-void fy_say_label(fy_telling *t, fy_text *out, uint32_t tensor); /* its name, or "tensor 7" */
-void fy_say_storage(fy_telling *t, fy_text *out, uint32_t storage);
-void fy_say_held(fy_telling *t, int64_t held); /* ", held the program 7.0 us"; nothing of 0 */
-static inline void end(fy_telling *t) { fy_say_line(t->log, t->out, &t->line); }
-static inline fy_text *subject(fy_telling *t) { return &t->line.subject; }
-static inline fy_text *rest(fy_telling *t) { return &t->line.rest; }
-static inline fy_told_tensor *known(fy_telling *t, uint32_t tensor) { return fy_told(t->story, tensor); }
+void fy_line_begin(fy_narration *t, const char *verb);             /* a new line */
+void fy_add_label(fy_narration *t, fy_text *out, uint32_t tensor); /* the variable's name, or "tensor 7" */
+void fy_add_storage(fy_narration *t, fy_text *out, uint32_t storage);
+void fy_add_blocked(fy_narration *t, int64_t blocked_ns); /* ", blocked the program 7.0 us"; nothing for 0 */
+static inline void end(fy_narration *t) { fy_line_print(t->log, t->out, &t->line); }
+static inline fy_text *subject(fy_narration *t) { return &t->line.subject; }
+static inline fy_text *rest(fy_narration *t) { return &t->line.rest; }
+static inline fy_known_tensor *known(fy_narration *t, uint32_t tensor) { return fy_narrator_tensor(t->state, tensor); }
 
-/* narrate_ops.c: the sentences about tensors and work. */
-void fy_tell_alloc(fy_telling *t);
-void fy_tell_tensor(fy_telling *t);
-void fy_tell_name(fy_telling *t);
-void fy_tell_free(fy_telling *t);
-void fy_tell_given(fy_telling *t);
-void fy_tell_answer(fy_telling *t);
-void fy_tell_copy(fy_telling *t);
-void fy_tell_op(fy_telling *t);
-void fy_tell_host_read(fy_telling *t);
-void fy_tell_host_write(fy_telling *t);
-void fy_tell_pending(fy_telling *t); /* a tensor of which nothing more was said than that it was made */
+/* narrate_ops.c: tensors, ops and copies. */
+void fy_narrate_alloc(fy_narration *t);
+void fy_narrate_tensor(fy_narration *t);
+void fy_narrate_name(fy_narration *t);
+void fy_narrate_free(fy_narration *t);
+void fy_narrate_given(fy_narration *t);
+void fy_narrate_answer(fy_narration *t);
+void fy_narrate_copy(fy_narration *t);
+void fy_narrate_op(fy_narration *t);
+void fy_narrate_host_read(fy_narration *t);
+void fy_narrate_host_write(fy_narration *t);
+void fy_narrate_pending(fy_narration *t); /* prints the pending tensor, if any */
 
-/* narrate_sync.c: those about order and segments. */
-void fy_say_side_stream(fy_text *out, int64_t stream); /* ", stream 1"; nothing of the default stream */
-void fy_tell_sync(fy_telling *t);
-void fy_tell_set_device(fy_telling *t);
-void fy_tell_set_stream(fy_telling *t);
-void fy_tell_event_record(fy_telling *t);
-void fy_tell_event_wait(fy_telling *t);
-void fy_tell_query(fy_telling *t);
-void fy_tell_record_stream(fy_telling *t);
-void fy_tell_mode(fy_telling *t);
-void fy_tell_data_race(fy_telling *t);
-void fy_tell_peer(fy_telling *t);
-void fy_tell_segment(fy_telling *t);
-void fy_tell_segment_free(fy_telling *t);
+/* narrate_sync.c: streams, synchronization, races and segments. */
+void fy_add_side_stream(fy_text *out, int64_t stream); /* ", stream 1"; nothing for the default stream */
+void fy_narrate_sync(fy_narration *t);
+void fy_narrate_set_device(fy_narration *t);
+void fy_narrate_set_stream(fy_narration *t);
+void fy_narrate_event_record(fy_narration *t);
+void fy_narrate_event_wait(fy_narration *t);
+void fy_narrate_query(fy_narration *t);
+void fy_narrate_record_stream(fy_narration *t);
+void fy_narrate_mode(fy_narration *t);
+void fy_narrate_data_race(fy_narration *t);
+void fy_narrate_peer(fy_narration *t);
+void fy_narrate_segment(fy_narration *t);
+void fy_narrate_segment_free(fy_narration *t);
 
 #endif

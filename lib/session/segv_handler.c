@@ -1,12 +1,11 @@
-/* segv_handler.c: explains a host access to VRAM, which on any card is a mistake and a crash.
+/* segv_handler.c: explains a host access to VRAM, which is a bug and a crash on any GPU.
  *
- * Simulated VRAM has addresses that nobody may touch (sim.c), so dereferencing a device pointer raises
- * SIGSEGV. The handler says which tensor that was, and how to mend it, records an `error` event, and
- * lets the signal do what it does by default. Faults elsewhere go to whoever handled them before; where that is
- * nobody, an `error` event says that the program crashed.
+ * The pages of simulated VRAM are inaccessible (sim.c), so dereferencing a device pointer raises SIGSEGV. The handler
+ * prints which tensor was accessed and the fix, records an `error` event, and lets the signal take its default action.
+ * Other faults are passed to the previous handler; if there is none, an `error` event records the crash.
  *
- * All of this runs in a signal handler: own formatting, write(2), fy_emit, and nothing that locks or
- * allocates. The handler has a stack of its own, in the thread that installed it. */
+ * This runs in a signal handler: own formatting, write(2), fy_emit; nothing that locks or allocates. It uses an
+ * alternate stack in the thread that installed it. */
 #define _GNU_SOURCE
 #include "segv_handler.h"
 
@@ -24,7 +23,7 @@
 static struct sigaction before_segv, before_bus;
 static char handler_stack[64 << 10];
 
-/* ---- text without the C library's --------------------------------------------------------------- */
+/* ---- async-signal-safe text ----------------------------------------------------------------------- */
 
 typedef struct line {
     char text[700];
@@ -48,7 +47,7 @@ static void add_number(line *l, uint64_t n, unsigned base)
     add(l, &digits[i]);
 }
 
-static void say(const line *l)
+static void write_stderr(const line *l)
 {
     const char *p = l->text;
     for (size_t left = l->size; left > 0;) {
@@ -59,11 +58,11 @@ static void say(const line *l)
     }
 }
 
-/* ---- what happened ------------------------------------------------------------------------------ */
+/* ---- the message --------------------------------------------------------------------------------- */
 
-typedef enum access { TOUCHED, READ, WROTE } access_kind;
+typedef enum access { ACCESSED, READ, WROTE } access_kind;
 
-/* The processor says whether it was a read or a write, each in its own way. */
+/* Read or write, from the CPU's fault information. */
 static access_kind access_of(const void *context)
 {
 #if defined(__x86_64__)
@@ -78,14 +77,14 @@ static access_kind access_of(const void *context)
         memcpy(&esr, (const char *)c + sizeof *c, sizeof esr);
         return esr & 1 << 6 ? WROTE : READ;
     }
-    return TOUCHED;
+    return ACCESSED;
 #else
     (void)context;
-    return TOUCHED;
+    return ACCESSED;
 #endif
 }
 
-static const char *verb(access_kind k) { return k == WROTE ? "wrote to" : k == READ ? "read" : "touched"; }
+static const char *verb(access_kind k) { return k == WROTE ? "wrote to" : k == READ ? "read" : "accessed"; }
 
 static void add_name(line *l, const fy_storage *s)
 {
@@ -104,7 +103,7 @@ static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
     add(l, "the host ");
     add(l, verb(k));
     if (!s) {
-        add(l, " VRAM in which no tensor lives; was it freed?");
+        add(l, " VRAM that belongs to no tensor; was it freed?");
         return;
     }
     size_t size = s->dtype ? fy_dtype_size(s->dtype) : 1;
@@ -114,7 +113,7 @@ static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
     add_name(l, s);
     add(l, "', which lives on ");
     add(l, s->dev->name);
-    add(l, ": device memory is not the host's to touch");
+    add(l, ": the host cannot access device memory");
     if (!s->born) return;
     add(l, " ('");
     add_name(l, s);
@@ -127,11 +126,11 @@ static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
 
 static void add_fix(line *l, const fy_storage *s, access_kind k)
 {
-    add(l, k == WROTE ? "write on the CPU, then move it there: fy_cuda(x)" : "bring it home first: fy_cpu(");
+    add(l, k == WROTE ? "write on the CPU, then move it to the GPU: fy_cuda(x)" : "copy it to the host first: fy_cpu(");
     if (k == WROTE) return;
     if (s) add_name(l, s);
     else add(l, "x");
-    add(l, ") is a copy that the host may read");
+    add(l, ") is a copy that the host can read");
 }
 
 static void explain(const void *p, const fy_storage *s, access_kind k)
@@ -154,7 +153,7 @@ static void explain(const void *p, const fy_storage *s, access_kind k)
     if (fy_log_is_on())
         FY_EMIT(NULL, error, .code = fy_ref_str("device_pointer"), .message = fy_ref_str(what.text),
                 .hint = fy_ref_str(fix.text));
-    say(&all);
+    write_stderr(&all);
 }
 
 /* ---- signals ------------------------------------------------------------------------------------ */
@@ -162,17 +161,18 @@ static void explain(const void *p, const fy_storage *s, access_kind k)
 static void die_of(int signal_number)
 {
     signal(signal_number, SIG_DFL);
-    raise(signal_number); /* arrives when the handler returns */
+    raise(signal_number); /* delivered when the handler returns */
 }
 
-/* A fault that is none of ours and that nobody handles: the log says what killed the program. */
-static void tell_crash(int signal_number)
+/* A fault outside VRAM without another handler: record what killed the program. */
+static void emit_crash(int signal_number)
 {
-    const char *what = signal_number == SIGSEGV ? "segmentation fault: the program touched memory that is not its own"
-                                                : "bus error: the program touched memory that is not there";
+    const char *what = signal_number == SIGSEGV
+                           ? "segmentation fault: the program accessed memory that it does not own"
+                           : "bus error: the program accessed memory that is not mapped to anything";
     if (fy_log_is_on())
         FY_EMIT(NULL, error, .code = fy_ref_str("crash"), .message = fy_ref_str(what),
-                .hint = fy_ref_str("look for a NULL pointer, an index past the end, or a tensor that was freed"));
+                .hint = fy_ref_str("look for a NULL pointer, an index out of range, or a freed tensor"));
 }
 
 static void pass_on(int signal_number, siginfo_t *info, void *context)
@@ -180,7 +180,7 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
     const struct sigaction *b = signal_number == SIGSEGV ? &before_segv : &before_bus;
     if (b->sa_flags & SA_SIGINFO && b->sa_sigaction) b->sa_sigaction(signal_number, info, context);
     else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) b->sa_handler(signal_number);
-    else tell_crash(signal_number), die_of(signal_number);
+    else emit_crash(signal_number), die_of(signal_number);
 }
 
 static void on_fault(int signal_number, siginfo_t *info, void *context)

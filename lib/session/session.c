@@ -1,15 +1,15 @@
-/* session.c: one run of a program: which log it writes, its first and its last event, and what becomes
- * of the log at exit. Everything is asked for from outside, by the environment:
+/* session.c: one run of a program: the log it writes, its first and last event, and what happens to the log at exit.
+ * Configured by the environment:
  *
- *   FERRY_LOG_FD=N     write to the log behind descriptor N (the grader's, the run manager's)
- *   FERRY_TRACE=FILE   FILE is a slot log while the program runs, and JSON lines once it has ended
- *   FERRY_VIEW=1       serve this run to the browser, from a process of its own
- *   FERRY_NARRATE=1    tell it on stderr
- *   FERRY_LAUNCH_BLOCKING=1  wait for each piece of a card's work; CUDA_LAUNCH_BLOCKING=1 means the same
- *   FERRY_SEED=N       where random numbers and given inputs start
+ *   FERRY_LOG_FD=N     write to the log at file descriptor N (the grader's, the run manager's)
+ *   FERRY_TRACE=FILE   FILE is a binary log while the program runs, and JSON lines after it has ended
+ *   FERRY_VIEW=1       serve this run to the browser, from a separate process
+ *   FERRY_NARRATE=1    narrate it on stderr
+ *   FERRY_LAUNCH_BLOCKING=1  wait for each launch on a GPU; CUDA_LAUNCH_BLOCKING=1 means the same
+ *   FERRY_SEED=N       seed of random numbers and given inputs
  *
- * A child made by fork() writes to a log of its own, FILE.child1, .child2 ..., when its parent has a
- * FILE, and it begins with the child's first event; otherwise the child is silent. */
+ * A child made by fork() writes its own log, FILE.child1, .child2 ..., if its parent has a FILE; the log starts with
+ * the child's first event. Without a FILE the child records nothing. */
 #define _GNU_SOURCE
 #include "session.h"
 
@@ -44,18 +44,18 @@ static _Atomic int state = IDLE;
 
 static int argc_;
 static char **argv_;
-static bool opened;                         /* its first event is in the log */
-static _Atomic(fy_narrator *) narrator;     /* under FERRY_NARRATE; else NULL */
-static const fy_viewer_hooks *viewer_hooks; /* NULL: no libferry-view is linked */
+static bool opened;                         /* the session event is in the log */
+static _Atomic(fy_narrator *) narrator;     /* NULL unless FERRY_NARRATE=1 */
+static const fy_viewer_hooks *viewer_hooks; /* NULL: libferry-view is not linked */
 static pid_t viewer;
-static _Atomic int forks;           /* children so far */
-static _Thread_local int forked_as; /* the number of the child that this thread is making */
-static uint64_t parent_seq;         /* in a child: events its parent had, else 0 */
+static _Atomic int forks;           /* children forked so far */
+static _Thread_local int forked_as; /* number of the child that this thread is forking */
+static uint64_t parent_seq;         /* in a child: the parent's event count at the fork; else 0 */
 
-static void say(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
+static void print_message(const char *message) { fprintf(stderr, "ferry: %s\n", message); }
 
-/* A variable that nobody knows does nothing: most likely it is misspelt. Those of `ferry` are known here too. */
-static void warn_of_unknown(void)
+/* An unknown FERRY_ variable is most likely misspelt. Variables of the `ferry` command are listed too. */
+static void warn_unknown_variables(void)
 {
     static const char *const known[] = {
         "VIEW=", "TRACE=", "NARRATE=",         "GPU=", "SIM=", "SEED=", "THREADS=", "POLICY=", "GIVEN=", "LOG_FD=",
@@ -65,15 +65,16 @@ static void warn_of_unknown(void)
         if (strncmp(*e, "FERRY_", 6) != 0) continue;
         while (i < n && strncmp(*e + 6, known[i], strlen(known[i])) != 0) i++;
         if (i == n)
-            fprintf(stderr, "ferry: %.*s is no variable that Ferry knows, and does nothing; README.md lists them\n",
+            fprintf(stderr, "ferry: unknown variable %.*s is ignored; README.md lists the known ones\n",
                     (int)strcspn(*e, "="), *e);
     }
 }
 
 /* ---- the session event ---- */
 
-/* Lessons take --view and --trace FILE for Ferry: those are not the program's own. */
-static int ferrys_own(char **arg)
+/* Lessons accept --view and --trace FILE on behalf of Ferry: those are not recorded as the program's arguments. Returns
+ * how many arguments to skip. */
+static int ferry_option_count(char **arg)
 {
     if (!fy_source_is_embedded()) return 0;
     if (!strcmp(*arg, "--trace")) return arg[1] ? 2 : 1;
@@ -84,7 +85,7 @@ static void add_args(fy_text *out)
 {
     fy_text_str(out, "[");
     for (int i = 1, skip; i < argc_ && argv_[i]; i += skip ? skip : 1) {
-        if ((skip = ferrys_own(argv_ + i))) continue;
+        if ((skip = ferry_option_count(argv_ + i))) continue;
         if (out->size > 1) fy_text_str(out, ",");
         fy_text_json(out, argv_[i], strlen(argv_[i]));
     }
@@ -109,30 +110,31 @@ static void emit_session(void)
 
 /* ---- start ---- */
 
-/* The descriptor that whoever started us left open. */
-static int inherited(const char *text)
+/* The descriptor in FERRY_LOG_FD, inherited_log from the parent process; -1 if it is not a log. */
+static int inherited_log(const char *text)
 {
     char *end, message[256];
     long fd = strtol(text, &end, 10);
     if (!*end && fd > 2 && fd < 1 << 20 && fy_log_is_log((int)fd)) {
         fcntl((int)fd, F_SETFD, FD_CLOEXEC);
-        setvbuf(stdout, NULL, _IOLBF, 0); /* the runner shows what was printed before a crash, too */
+        setvbuf(stdout, NULL, _IOLBF, 0); /* so that output before a crash reaches the runner */
         return (int)fd;
     }
-    snprintf(message, sizeof message, "FERRY_LOG_FD=%.40s is no open Ferry log; unset it. Nothing is recorded", text);
-    say(message);
+    snprintf(message, sizeof message, "FERRY_LOG_FD=%.40s is not an open Ferry log; unset it. Nothing is recorded",
+             text);
+    print_message(message);
     return -1;
 }
 
-/* The log that the environment asks for, or -1. */
-static int choose(char *err, size_t room)
+/* Opens the log that the environment asks for; -1 if none or after an error. */
+static int open_descriptor(char *err, size_t room)
 {
     char fd_text[48];
     const char *fd = getenv("FERRY_LOG_FD"), *file = getenv("FERRY_TRACE");
     if (fd && *fd) {
         snprintf(fd_text, sizeof fd_text, "%s", fd);
-        unsetenv("FERRY_LOG_FD"); /* a program that ours starts must not write there too */
-        return inherited(fd_text);
+        unsetenv("FERRY_LOG_FD"); /* child processes must not write to the same log */
+        return inherited_log(fd_text);
     }
     if (file && *file) return fy_trace_open(file, err, room);
     if (fy_setting_is_on("FERRY_NARRATE") || fy_setting_is_on("FERRY_VIEW")) return fy_log_file(NULL, 0, err, room);
@@ -142,7 +144,7 @@ static int choose(char *err, size_t room)
 static bool open_log(int fd, char *err, size_t room)
 {
     bool open = fy_log_adopt(fd, err, room);
-    close(fd); /* the mapping has its own */
+    close(fd); /* the mapping stays valid */
     if (!open) fy_trace_forget(true);
     return open;
 }
@@ -151,8 +153,8 @@ static void start_viewer(void)
 {
     if (!fy_setting_is_on("FERRY_VIEW")) return;
     if (!viewer_hooks) {
-        say("FERRY_VIEW is set, but this program has no viewer in it; link it with "
-            "`pkg-config --libs ferry` to see it in the browser");
+        print_message("FERRY_VIEW is set, but this program is not linked with the viewer; link it with "
+                      "`pkg-config --libs ferry` to see it in the browser");
         return;
     }
     int pid = viewer_hooks->start(fy_log_of_process()->fd, program_invocation_short_name);
@@ -166,7 +168,7 @@ static void in_child(void);
 
 static void register_handlers(void)
 {
-    static bool done; /* a child inherits them */
+    static bool done; /* forked children inherit them */
     if (done) return;
     done = true;
     on_exit(at_exit, NULL);
@@ -179,15 +181,15 @@ static void start(void)
     char err[512];
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
     *err = '\0';
-    warn_of_unknown();
-    int fd = choose(err, sizeof err);
+    warn_unknown_variables();
+    int fd = open_descriptor(err, sizeof err);
     if (fd < 0 || !open_log(fd, err, sizeof err)) {
-        if (*err) say(err);
+        if (*err) print_message(err);
         return;
     }
     if (fy_setting_is_on("FERRY_NARRATE")) atomic_store(&narrator, fy_narrator_of(fy_log_of_process()));
     register_handlers();
-    start_viewer(); /* forks, so before anything that may start a thread */
+    start_viewer(); /* forks: must come before anything that may start a thread */
     emit_session();
     const char *why = fy_dev_why_not_real();
     if (viewer > 0) viewer_hooks->why(why ? why : "");
@@ -202,7 +204,7 @@ static bool start_late(void)
         char err[512] = "";
         int fd = fy_trace_open(fy_trace_path(), err, sizeof err);
         if (fd >= 0 && open_log(fd, err, sizeof err)) emit_session();
-        else say(err);
+        else print_message(err);
     }
     return fy_log_of_process() != NULL;
 }
@@ -218,8 +220,8 @@ static void flush_narration(void)
 {
     fy_narrator *n = atomic_load(&narrator);
     if (!n) return;
-    fflush(stdout); /* what the program printed before comes before */
-    if (!fy_narrate_to(n, stderr)) say("no memory for the narration: what it says here is not all");
+    fflush(stdout); /* keep the order of stdout and stderr */
+    if (!fy_narrate_to(n, stderr)) print_message("out of memory: the narration is incomplete");
 }
 
 /* ---- fork ---- */
@@ -229,7 +231,7 @@ static void in_child(void)
     if (atomic_load(&state) != RUNNING || !fy_log_of_process()) return;
     parent_seq = fy_log_count(fy_log_of_process());
     fy_log_forked();
-    atomic_store(&narrator, NULL); /* not freed: another thread of the parent may have been telling */
+    atomic_store(&narrator, NULL); /* not freed: another thread of the parent may have held its mutex */
     viewer = 0;
     fy_trace_forked(forked_as);
     forks = 0;
@@ -238,16 +240,18 @@ static void in_child(void)
 
 /* ---- end ---- */
 
-/* The page stays until it has seen all, or Ctrl-C, which reaches both: the exit status is the program's. */
+/* Waits until the page has received all events, or for Ctrl-C, which the viewer gets too: ignored here, so that the
+ * exit status stays the program's. */
 static void wait_for_viewer(void)
 {
     fflush(stdout);
     signal(SIGINT, SIG_IGN);
-    for (uint64_t born = fy_process_started(viewer); born && fy_process_started(viewer) == born;) usleep(20000);
+    for (uint64_t started = fy_process_started(viewer); started && fy_process_started(viewer) == started;)
+        usleep(20000);
 }
 
-/* The program ends before its first event: a variable was refused, and nothing has run. */
-static void give_up(void)
+/* The program ends before its first event, because a setting was rejected: nothing has run. */
+static void discard_log(void)
 {
     fy_log_end();
     atomic_store(&state, OVER);
@@ -261,7 +265,7 @@ static void at_exit(int status, void *unused)
     fy_log *log = fy_log_of_process();
     if (atomic_load(&state) != RUNNING || !log) return;
     if (!opened) {
-        give_up();
+        discard_log();
         return;
     }
     FY_EMIT(NULL, end, .status = status, .live = fy_live_storages());
@@ -274,9 +278,10 @@ static void at_exit(int status, void *unused)
 
 /* ---- before main ---- */
 
-const int fy_session_linked = 1; /* ferry.h refers to it, so that a program gets the session with its first call */
+const int fy_session_linked =
+    1; /* referenced by ferry.h: the linker then takes this object with a program's first call */
 
-/* Before whatever a program's own constructors call. */
+/* Before the program's own constructors. */
 __attribute__((constructor(101))) static void hook_in(void)
 {
     static const fy_session_hooks hooks = {start,        start_late,      fy_session_none,

@@ -1,15 +1,15 @@
-/* session.h: one run of a program, for those that stand above the library. */
+/* session.h: one run of a program; for code on top of the library. */
 #ifndef FERRY_SESSION_H
 #define FERRY_SESSION_H
 
-/* Who shows a run in the browser (libferry-view): it registers before main, and does nothing until FERRY_VIEW=1. */
+/* The browser viewer (libferry-view). It registers before main, and does nothing unless FERRY_VIEW=1. */
 typedef struct fy_viewer_hooks {
-    int (*start)(int log_fd, const char *program); /* the serving process, or -1 after saying why not */
-    void (*why)(const char *why);                  /* why the GPU is simulated, once that is known; "": it is not */
+    int (*start)(int log_fd, const char *program); /* returns the server's pid, or -1 after printing why not */
+    void (*why)(const char *why);                  /* called once: why the GPU is simulated; "" if it is real */
 } fy_viewer_hooks;
-void fy_session_viewer(const fy_viewer_hooks *hooks); /* lives as long as the program */
+void fy_session_viewer(const fy_viewer_hooks *hooks); /* hooks: static lifetime */
 
-/* This program reads other programs' logs: it has no session of its own, whatever FERRY_TRACE says. Before main. */
+/* For programs that read other programs' logs: disables the session, whatever FERRY_TRACE says. Call before main. */
 void fy_session_none(void);
 
 #endif
