@@ -1,5 +1,5 @@
-/* add.cu: out = a + alpha * b, element by element; sub is the same with -alpha. A broadcast operand has
- * strides of 0; an operand without data is a number. */
+/* add.cu: out = a + alpha * b, elementwise; sub is the same with -alpha. A broadcast operand has strides of 0; an
+ * operand without data is a number. */
 #include "kernel.h"
 
 /* x + alpha * y, rounded once; integers wrap around. */

@@ -1,5 +1,4 @@
-/* binary.cu: the arithmetic of two operands, element by element, but for add.cu's. An operand without data
- * is a number. */
+/* binary.cu: binary elementwise arithmetic except add.cu's. An operand without data is a number. */
 #include "kernel.h"
 
 template <typename Op, typename T>
@@ -74,7 +73,7 @@ struct modulus {
     }
 };
 
-/* An integer to a negative power is 1 / x^n with its fraction dropped: 0, but for 1 and -1. */
+/* An integer to a negative power is 1 / x^n truncated: 0, except for 1 and -1. */
 struct power {
     template <typename T> MEMBER T of(T x, T y)
     {

@@ -1,6 +1,5 @@
-/* cast.cu: out = a, converted. A float becomes an integer by dropping its fraction; what does not fit
- * becomes the nearest int64 that there is, NaN the smallest, and then a smaller integer by wrapping
- * around. Floats are rounded once. Everything but 0 is true. */
+/* cast.cu: out = a, converted. A float is truncated to an integer: out of range it saturates to int64, NaN gives
+ * INT64_MIN; narrower integers then wrap around. Floats are rounded once. Nonzero is true. */
 #include "kernel.h"
 
 template <typename From> __device__ inline void convert(fy_half *to, From x)

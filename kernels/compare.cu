@@ -1,4 +1,4 @@
-/* compare.cu: what asks something of two operands, element by element; the answer is bool. */
+/* compare.cu: elementwise comparisons of two operands; the result is bool. */
 #include "kernel.h"
 
 template <typename Op, typename T>

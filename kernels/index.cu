@@ -1,8 +1,8 @@
-/* index.cu: elements by their index: index_select and embedding, gather, scatter_add. The dimension that an index
- * counts in comes last (op.h); the others are the lines. An index that is out of range is found by the assertion. */
+/* index.cu: index_select and embedding, gather, scatter_add. The indexed dimension comes last (op.h); the others form
+ * lines. An index out of range fails the assertion. */
 #include "reduce.h"
 
-/* A thread an element: element `place` of the index, of line `line`. */
+/* One thread per element: element `place` of the index, for line `line`. */
 template <typename T>
 __global__ void look_up(const T *a, fy_layout lines, int64_t size, int64_t step, const int64_t *index, fy_layout li,
                         T *out, fy_layout lo, fy_blame blame)
@@ -23,7 +23,7 @@ template <typename T> static void launch_lookup(fy_run_work *w, const char *name
      (const int64_t *)w->in[1].data, flat(w->in[1].layout), (T *)w->out.data, flat(w->out.layout), BLAME(w));
 }
 
-/* Likewise, but each line has an index of its own. */
+/* Likewise, with an index per line. */
 template <typename T>
 __global__ void gather(const T *a, fy_layout lines, int64_t size, int64_t step, const int64_t *index, fy_layout li,
                        int64_t length, T *out, fy_layout lo, fy_blame blame)
@@ -44,7 +44,7 @@ template <typename T> static void launch_gather(fy_run_work *w, const char *name
      (const int64_t *)w->in[1].data, flat(li), li.shape[li.ndim - 1], (T *)w->out.data, flat(w->out.layout), BLAME(w));
 }
 
-/* a + b as an element: 16-bit floats are rounded, integers wrap around, of bool it is whether one is true. */
+/* a + b: 16-bit floats are rounded, integers wrap around, bool is a logical or. */
 template <typename T> __device__ inline void add_to(T *to, T x)
 {
     if constexpr (is_real<T>) put(to, wide(*to) + wide(x));
@@ -55,8 +55,8 @@ __device__ inline void add_to(bool *to, bool x)
     *to = load(to) || x;
 }
 
-/* A thread a line, which it adds up in the index's order: two threads never meet, and the result is the same at every
- * run. Atomics would share out a long line as well, and leave the order, and with it the last digits, to chance. */
+/* One thread per line, which adds in index order: no two threads write the same element, and results are deterministic.
+ * Atomics would also parallelize a long line, but leave the order of additions, and so the last digits, to chance. */
 template <typename T>
 __global__ void scatter_add(T *out, fy_layout lines, int64_t size, int64_t step, const int64_t *index, fy_layout li,
                             const T *src, fy_layout ls, int64_t length, fy_blame blame)

@@ -16,7 +16,7 @@ LAUNCHER(fill)
 
 /* ---- one number after another ---------------------------------------------------------------------- */
 
-/* A real as an element; the fraction of an integer's is dropped. */
+/* A real number as an element; truncated for integers. */
 __device__ inline void put_real(fy_half *to, double x)
 {
     *to = fy_half_of(x);
@@ -37,7 +37,7 @@ template <typename T> __global__ void arange_reals(double start, double step, T 
     if (i < lo.numel) put_real(&out[at(lo, i)], start + (double)i * step);
 }
 
-/* i * step may wrap around; the sum does not. */
+/* i * step may wrap around; the sum is in range. */
 template <typename T> __global__ void arange_integers(uint64_t start, uint64_t step, T *out, fy_layout lo)
 {
     int64_t i = thread_number();

@@ -9,8 +9,8 @@
 enum { TILE = 16 };
 static const int64_t most_blocks = 65535; /* CUDA's limit in y and z */
 
-/* One result: row `row` of a times column `column` of b. All threads of a block work on one tile, those
- * beyond the edge too. */
+/* One result: row `row` of a times column `column` of b. All threads of a block load the tile, including those outside
+ * the result. */
 template <typename T>
 __device__ inline total<T> dot(const T *a, const fy_layout &la, int64_t row, const T *b, const fy_layout &lb,
                                int64_t column)
@@ -24,12 +24,12 @@ __device__ inline total<T> dot(const T *a, const fy_layout &la, int64_t row, con
         tile_b[y][x] = b_is_there ? wide(b[(left + y) * lb.strides[0] + column * lb.strides[1]]) : 0;
         __syncthreads(); /* the tiles are complete */
         for (int i = 0; i < TILE; i++) sum += tile_a[y][i] * tile_b[i][x];
-        __syncthreads(); /* nobody reads them any more */
+        __syncthreads(); /* all reads are done before the tiles are overwritten */
     }
     return sum;
 }
 
-/* blockIdx.z counts the matrices of the stack. */
+/* blockIdx.z is the matrix in the batch. */
 template <typename T>
 __global__ void matmul(const T *a, fy_layout stack_a, fy_layout la, const T *b, fy_layout stack_b, fy_layout lb,
                        T *out, fy_layout stack_out, fy_layout lo)
@@ -44,7 +44,7 @@ __global__ void matmul(const T *a, fy_layout stack_a, fy_layout la, const T *b, 
         }
 }
 
-/* With beta 0 nothing of c counts, not even a NaN. */
+/* With beta 0 c is ignored, even a NaN. */
 template <typename T>
 __global__ void addmm(const T *c, fy_layout lc, const T *a, fy_layout la, const T *b, fy_layout lb, total<T> beta,
                       total<T> alpha, T *out, fy_layout lo)

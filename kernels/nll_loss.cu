@@ -1,5 +1,5 @@
-/* nll_loss.cu: out = minus the logarithm of the probability of each row's class; a thread a row. Label
- * smoothing gives a part of the weight to the mean of all classes. Rows of class -100 are left out: 0. */
+/* nll_loss.cu: out = minus the log-probability of each row's class; one thread per row. Label smoothing moves part of
+ * the weight to the mean over all classes. Rows of class -100 are ignored and give 0. */
 #include "reduce.h"
 
 enum { LEFT_OUT = -100 }; /* PyTorch's ignore_index */

@@ -1,8 +1,8 @@
-/* nonzero.cu: nonzero and masked_select, by the counts of prefix_count: where a count is one more than that before, an
- * element is picked, and the count says where it goes. A thread an element. */
+/* nonzero.cu: nonzero and masked_select from prefix_count's counts: where the count grows, the element is selected, and
+ * the count gives its position. One thread per element. */
 #include "kernel.h"
 
-/* The row of the result that element i fills; -1: it is not picked. */
+/* The result row of element i; -1 if not selected. */
 __device__ inline int64_t row_of(const int64_t *count, const fy_layout &lc, int64_t i, int64_t rows)
 {
     int64_t mine = count[at(lc, i)], before = i > 0 ? count[at(lc, i - 1)] : 0;
@@ -27,7 +27,7 @@ LAUNCHER(nonzero)
     ((const int64_t *)w->in[0].data, w->in[0].layout, (int64_t *)w->out.data, w->out.layout);
 }
 
-/* What one element of the mask picks are `rest` neighbours. */
+/* Each mask element selects `rest` contiguous elements. */
 template <typename T>
 __global__ void masked_select(const T *a, fy_layout la, const int64_t *count, fy_layout lc, int64_t rows, int64_t rest,
                               T *out, fy_layout lo)

@@ -1,5 +1,5 @@
-/* norm.cu: the p-norm over some dimensions: the p-th root of the sum of the elements' sizes to the power of p. That of
- * infinity is the largest size, that of minus infinity the smallest, and that of 0 how many are not 0. */
+/* norm.cu: the p-norm over some dimensions: sum(|x|^p)^(1/p). For p = infinity the largest |x|, for minus infinity the
+ * smallest, for 0 the number of nonzero elements. */
 #include "reduce.h"
 
 namespace {

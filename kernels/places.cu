@@ -1,7 +1,7 @@
-/* places.cu: what an element's place decides: tril, triu and one_hot. Their results lie row by row without gaps. */
+/* places.cu: ops that depend on an element's position: tril, triu and one_hot. Results are contiguous and row-major. */
 #include "kernel.h"
 
-/* Element (row, column) of each matrix, where it is on the wanted side of the diagonal; else 0. */
+/* Element (row, column) of each matrix if it is on the kept side of the diagonal, else 0. */
 template <typename T, bool lower>
 __global__ void triangle(const T *a, fy_layout la, int64_t rows, int64_t columns, int64_t diagonal, T *out, int64_t n)
 {
@@ -31,7 +31,7 @@ LAUNCHER(triu)
     FOR_ALL("triu", launch_triangle<T, false>(w, name, w->integer[FY_TRIU_diagonal]))
 }
 
-/* Is this column that of the row's class? The operand's layout is the result's: the same class all along a row. */
+/* 1 if this column is the row's class. The operand has the result's layout, with stride 0 along a row. */
 __global__ void one_hot(const int64_t *a, fy_layout la, int64_t classes, int64_t *out, int64_t n, fy_blame blame)
 {
     int64_t i = thread_number();

@@ -1,7 +1,7 @@
-/* repeat.cu: out = a side by side with itself: each index is counted within a's size. A thread an element. */
+/* repeat.cu: out = a repeated along its dimensions: each index modulo a's size. One thread per element. */
 #include "kernel.h"
 
-/* Where element i of a result of shape lo lies in a, which has as many dimensions. */
+/* Offset in a of element i of a result of shape lo; a has as many dimensions. */
 __device__ inline int64_t at_within(const fy_layout &la, const fy_layout &lo, int64_t i)
 {
     int64_t offset = 0;

@@ -1,8 +1,7 @@
-/* scan.cu: of each element what came of it and those before it in its line: their sum (cumsum), or how many are not 0
- * (prefix_count).
+/* scan.cu: prefix sums along lines: of the elements (cumsum), or of how many are nonzero (prefix_count).
  *
- * Short lines are a thread's work each. A longer one is shared by a block: each thread adds up a stretch of it, the
- * first thread adds up what the stretches before each come to, and each goes through its stretch again from there. */
+ * A short line is one thread's work. A longer one is shared by a block: each thread sums a stretch, the first thread
+ * turns those sums into the stretches' starting values, and each thread scans its stretch again from there. */
 #include "reduce.h"
 
 namespace {
@@ -23,7 +22,7 @@ template <typename T> struct counting {
 
 } /* namespace */
 
-/* The elements from..to of a line, from what came before; what they come to. Written where out is given. */
+/* Scans elements from..to of a line from a starting value; returns the end value. Stores results if out is given. */
 template <typename F>
 __device__ inline typename F::number scan_part(const typename F::element *a, const fy_layout &la, int64_t from,
                                                int64_t to, typename F::number sum, typename F::result *out,
@@ -55,16 +54,16 @@ __global__ void scan_by_block(const typename F::element *a, fy_layout lines, fy_
     for (int64_t k = blockIdx.x; k < lines.numel; k += gridDim.x) {
         const typename F::element *own = a + at(lines, k);
         part[threadIdx.x] = scan_part<F>(own, line, from, to, 0, NULL, out_line);
-        __syncthreads(); /* nobody adds the stretches up before all are there */
+        __syncthreads(); /* all stretches are summed */
         typename F::number before = 0;
         for (unsigned t = 0; threadIdx.x == 0 && t < FY_THREADS; t++) {
             typename F::number mine = part[t];
             part[t] = before;
             before = sum_of(before, mine);
         }
-        __syncthreads(); /* nobody goes on before it is told from where */
+        __syncthreads(); /* all starting values are stored */
         scan_part<F>(own, line, from, to, part[threadIdx.x], out + at(out_lines, k), out_line);
-        __syncthreads(); /* nobody begins the next line before this one is done */
+        __syncthreads(); /* this line is done before the shared sums are overwritten */
     }
 }
 

@@ -36,12 +36,12 @@ __global__ void softmax(const T *a, fy_layout rows, fy_layout row, bool logarith
         for (int64_t i = t; i < n; i += FY_THREADS) mine = larger(mine, wide(from[at(row, i)]));
         partial[t] = mine;
         for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
-            __syncthreads(); /* nobody compares before everybody has stored */
+            __syncthreads(); /* all values are stored */
             if (t < half) partial[t] = larger(partial[t], partial[t + half]);
         }
-        __syncthreads(); /* the largest is there */
+        __syncthreads(); /* the maximum is complete */
         total<T> largest = partial[0];
-        __syncthreads(); /* everybody has read it */
+        __syncthreads(); /* all threads have read it */
 
         mine = 0;
         for (int64_t i = t; i < n; i += FY_THREADS) mine += exp_of(wide(from[at(row, i)]) - largest);
@@ -50,11 +50,11 @@ __global__ void softmax(const T *a, fy_layout rows, fy_layout row, bool logarith
             __syncthreads();
             if (t < half) partial[t] += partial[t + half];
         }
-        __syncthreads(); /* the sum is there */
+        __syncthreads(); /* the sum is complete */
         total<T> sum = partial[0];
         for (int64_t i = t; i < n; i += FY_THREADS)
             put(&to[at(out_row, i)], result(wide(from[at(row, i)]), largest, sum, logarithm));
-        __syncthreads(); /* nobody begins the next row before everybody has read the sum */
+        __syncthreads(); /* all threads have read the sum before the next row overwrites it */
     }
 }
 

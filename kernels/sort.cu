@@ -24,7 +24,7 @@ __global__ void count_up(int64_t *out, fy_layout lo, int64_t length)
     if (i < lo.numel) out[at(lo, i)] = i % length;
 }
 
-enum { SHARE = 8 }; /* pairs of a thread, where there are as many */
+enum { SHARE = 8 }; /* pairs per thread, if there are that many */
 
 /* The second of a pair is the mirror image of the first in its block of 2 * half, or `half` further. half is two to the
  * power of `shift`: nothing is divided but where there are several lines. */

@@ -13,19 +13,19 @@
  * additions hangs on nothing but the sizes. */
 #include "reduce.h"
 
-/* The sum of the threads' numbers, in thread 0. Every thread of the block must call it. */
+/* The block's sum, valid in thread 0. Every thread of the block must call it. */
 template <typename W> __device__ inline W block_sum(W mine, W *partial)
 {
     unsigned t = threadIdx.x;
     partial[t] = mine;
     for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
-        __syncthreads(); /* nobody adds before everybody has stored */
+        __syncthreads(); /* all values of the previous step are stored */
         if (t < half) partial[t] = sum_of(partial[t], partial[t + half]);
     }
     return partial[t];
 }
 
-/* Of every step-th element. */
+/* Sums every step-th element. */
 template <typename T>
 __device__ inline total<T> thread_sum(const T *row, const fy_layout &gone, int64_t first, int64_t step)
 {
@@ -41,7 +41,7 @@ __global__ void sum(const T *a, fy_layout kept, fy_layout gone, T *out, fy_layou
     for (int64_t k = blockIdx.x; k < lo.numel; k += gridDim.x) {
         total<T> all = block_sum(thread_sum(a + at(kept, k), gone, threadIdx.x, FY_THREADS), partial);
         if (threadIdx.x == 0) put_total(&out[at(lo, k)], all);
-        __syncthreads(); /* nobody begins the next sum before this one is read */
+        __syncthreads(); /* the sum is read before the next one overwrites it */
     }
 }
 

@@ -1,5 +1,5 @@
-/* table.cu: the one table through which lib launches kernels. It is compiled twice like all files here:
- * fy_cuda_kernel finds what nvcc made, fy_sim_kernel what g++ made. */
+/* table.cu: the table through which lib launches kernels. Compiled twice like all files here: fy_cuda_kernel finds
+ * nvcc's launchers, fy_sim_kernel g++'s. */
 #include "kernel.h"
 
 #ifdef __CUDACC__

@@ -1,7 +1,7 @@
-/* ternary.cu: the ops of three operands, element by element. An operand without data is a number. */
+/* ternary.cu: ternary elementwise ops. An operand without data is a number. */
 #include "kernel.h"
 
-/* A: the first operand's type, where it is not the others'. */
+/* A: the first operand's type, if it differs from the others'. */
 template <typename Op, typename A, typename T>
 __global__ void ternary(const A *a, fy_layout la, A a_number, const T *b, fy_layout lb, T b_number, const T *c,
                         fy_layout lc, T c_number, T *out, fy_layout lo)

@@ -1,4 +1,4 @@
-/* unary.cu: the functions of one operand, element by element. */
+/* unary.cu: unary elementwise functions. */
 #include "kernel.h"
 
 template <typename Op, typename T, typename R>

@@ -29,7 +29,7 @@ template <typename T> struct var_fold {
         p.squares += other.squares + distance * distance * (number)p.n * share;
         p.n += other.n;
     }
-    /* Nothing divided by nothing is NaN: the variance of one element has no n - 1. */
+    /* 0 / 0 is NaN: the variance of one element has no n - 1. */
     __device__ void finish(const part &p, T *out, double n) { put(out, p.squares / (number)(n > 0 ? n : 0)); }
 };
 

@@ -1,7 +1,7 @@
-/* blas.c: the gate before OpenBLAS. At exit and before a fork OpenBLAS ends its own threads, without a look at who
- * still waits for them: a product that another thread is in the midst of then never ends, nor does the exit or the
- * fork. So products go through this gate, and an exit or a fork shuts it and waits for those inside to end. After
- * an exit it stays shut; after a fork it opens again, and the child has one of its own. */
+/* blas.c: a lock around OpenBLAS calls. At exit and before a fork OpenBLAS ends its own threads without checking for
+ * callers: a product that another thread is computing then never returns, and neither does the exit or the fork. So
+ * every product holds this lock shared; an exit or a fork takes it exclusively and waits for running products. After an
+ * exit it stays locked; after a fork it is released, and the child reinitializes its own. */
 #define _GNU_SOURCE 1
 #include <pthread.h>
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 
 #include "cpu.h"
 
-/* Those who come wait for an exit or a fork that waits: it would else wait for ever. */
+/* Writers first: an exit or a fork would otherwise starve. */
 #define OPEN PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 static pthread_rwlock_t gate = OPEN;
-static _Thread_local int inside; /* a product of this thread, or its exit or fork: it does not wait for itself */
+static _Thread_local int inside; /* nesting depth of this thread: it must not wait for itself */
 
 void fy_blas_begin(void)
 {
@@ -24,14 +24,14 @@ void fy_blas_end(void)
     if (--inside == 0) pthread_rwlock_unlock(&gate);
 }
 
-/* From within a product, that is from a signal handler, it comes as it comes. */
+/* Called inside a product (from a signal handler) it does not lock. */
 static void shut(void)
 {
     if (inside++ == 0) pthread_rwlock_wrlock(&gate);
 }
 
-/* A write lock is its thread's, by a number that the child's thread no longer has: it is made anew. TSan, which goes by
- * the address, is told that it was given back. */
+/* A write lock records its owner's thread id, which the child's thread no longer has, so the child reinitializes it.
+ * TSan tracks the address and must be told that it was released. */
 #ifdef __SANITIZE_THREAD__
 void AnnotateRWLockReleased(const char *file, int line, const volatile void *lock, long is_write);
 #else
@@ -45,7 +45,7 @@ static void opened_in_child(void)
     gate = (pthread_rwlock_t)OPEN;
 }
 
-/* Before main: what the program itself registers for its exit then runs first, and may wait for its threads. */
+/* Registered before main: exit handlers of the program then run first and may wait for its threads. */
 __attribute__((constructor(102))) static void watch(void)
 {
     atexit(shut);

@@ -1,31 +1,31 @@
-/* cpu.h: the host versions of the ops (op.h: one function an op), and what the element-wise ones share. */
+/* cpu.h: the host versions of the ops (one function per op, see op.h), and what the elementwise ones share. */
 #ifndef FERRY_CPU_H
 #define FERRY_CPU_H
 
 #include "half.h"
 #include "run_work.h"
 
-/* Host versions, one function an op; strided, any layout, every type of the op. (cpu_*.c; found by cpu_table.c) */
+/* Host versions, one function per op: any strides, every dtype of the op. (cpu_*.c; looked up in cpu_table.c) */
 typedef void (*fy_host_op)(fy_run_work *w);
 fy_host_op fy_host_op_find(int op);
-const char *fy_host_blas(const fy_run_work *w); /* the BLAS routine to which that gives w; NULL: to none */
+const char *fy_host_blas(const fy_run_work *w); /* the BLAS routine that w is computed with; NULL: none */
 
-/* n elements of each operand, side by side in memory: out[i] from in[0][i], in[1][i] and so on. `out` may be one of
- * them. The two 16-bit floats come as float and go as float. */
+/* Computes n contiguous elements: out[i] from in[0][i], in[1][i] and so on. `out` may alias an input. The 16-bit floats
+ * are passed as float. */
 typedef void (*fy_loop)(int64_t n, void *out, const void *const *in, const fy_run_work *w);
 
-/* Run it over operands of any layout, from a size on in several threads: parts must not hang on each
- * other. (cpu_elementwise.c) */
+/* Runs the loop over operands of any layout, above some size on several threads: parts must be independent.
+ * (cpu_elementwise.c) */
 void fy_map(fy_run_work *w, fy_loop loop);
-void fy_map_raw(fy_run_work *w, fy_loop loop); /* 16-bit floats as they are */
+void fy_map_raw(fy_run_work *w, fy_loop loop); /* 16-bit floats unconverted */
 
-/* A loop for each type that ops are computed in; those that an op has not are NULL. */
+/* A loop per dtype of a computation; NULL for those that the op does not support. */
 typedef struct fy_loops {
     fy_loop f32, f64, i64, i32, u8, boolean;
 } fy_loops;
 void fy_map_any(fy_run_work *w, const fy_loops *loops);
 
-/* Converts n elements; 16-bit floats are taken and given as they are. (cpu_cast.c) */
+/* Converts n elements; 16-bit floats are passed unconverted. (cpu_cast.c) */
 fy_loop fy_cast_loop(fy_dtype from, fy_dtype to);
 
 /* n 16-bit floats to float and back. (cpu_half.c) */
@@ -38,7 +38,7 @@ void fy_bfloat_narrow(int64_t n, fy_bfloat *to, const float *from);
 void fy_blas_begin(void);
 void fy_blas_end(void);
 
-/* Compiled for plain machines and for those with wider vectors; the program picks when it starts. */
+/* Compiled for baseline x86-64 and for wider vectors; selected at load time. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define FY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
@@ -46,9 +46,9 @@ void fy_blas_end(void);
 #define FY_CLONES
 #endif
 
-/* Before a loop whose output may be one of its inputs: it is then the same element, never another. */
+/* Before a loop whose output may alias an input at the same index only. */
 #ifdef __clang__
-#define FY_IVDEP /* it looks for itself, and complains where it is told in vain */
+#define FY_IVDEP /* clang detects this itself, and warns if the pragma has no effect */
 #else
 #define FY_IVDEP _Pragma("GCC ivdep")
 #endif
@@ -68,7 +68,7 @@ void fy_blas_end(void);
     }
 #define FY_LOOP2(name, T, R, ...) FY_LOOP2_AS(name, T, T, R, __VA_ARGS__)
 
-/* The same of elements of type E that are taken as T: a bool is a byte, and what is not 0 is true. */
+/* Likewise for elements of type E that are read as T: a bool is a byte, nonzero is true. */
 #define FY_LOOP2_AS(name, E, T, R, ...) \
     FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
     { \

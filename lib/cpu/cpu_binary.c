@@ -1,5 +1,4 @@
-/* cpu_binary.c: the ops of two operands on the host, element by element. Integers wrap around: they are
- * computed with as unsigned ones. */
+/* cpu_binary.c: binary elementwise ops on the host. Integers are computed as unsigned, so that they wrap around. */
 #include <math.h>
 
 #include "cpu.h"
@@ -107,7 +106,7 @@ MAP(div, .f32 = div_f32, .f64 = div_f64)
 FLOOR_QUOTIENT(float, f)
 FLOOR_QUOTIENT(double, )
 
-/* A zero as divisor was refused before (check_divisor.c). The smallest integer by -1 wraps around. */
+/* A zero divisor was rejected before (check_divisor.c). INT_MIN / -1 wraps around. */
 #define INTEGER_QUOTIENT(T, U, type) \
     static T floor_quotient_##type(T x, T y) \
     { \
@@ -149,7 +148,7 @@ static inline float floor_quotient_near(float x, float y)
     return q == 0 ? copysignf(0, x / y) : result;
 }
 
-/* What is not near (a large quotient, a divisor 0, infinities, NaN) is gone through again, from a copy. */
+/* The rest (large quotients, zero divisors, infinities, NaN) is recomputed from a copy of the inputs. */
 enum { PIECE = 256 };
 #define NEAR_LOOP(op, of) \
     FY_CLONES static bool op##_near(int64_t n, float *out, const float *a, const float *b) \
@@ -191,7 +190,7 @@ MAP(remainder, ALL_OF(remainder))
 
 /* ---- powers -------------------------------------------------------------------------------------- */
 
-/* An integer to a negative power is 1 / x^n with its fraction dropped: 0, but for 1 and -1. */
+/* An integer to a negative power is 1 / x^n truncated: 0, except for 1 and -1. */
 #define INTEGER_POWER(T, U, type) \
     static T power_##type(T x, T y) \
     { \

@@ -1,13 +1,12 @@
-/* cpu_cast.c: cast and clone on the host. A float becomes an integer by dropping its fraction; what does not
- * fit becomes the nearest int64 that there is, NaN the smallest, and then a smaller integer by wrapping
- * around. Floats are rounded once. Everything but 0 is true. */
+/* cpu_cast.c: cast and clone on the host. A float is truncated to an integer: out of range it saturates to int64, NaN
+ * gives INT64_MIN; narrower integers then wrap around. Floats are rounded once. Nonzero is true. */
 #include "cpu.h"
 #include "dtype.h"
 #include "half.h"
 #include "run_work.h"
 
 #define SAME(x) (x)
-#define TRUTH(x) ((x) != 0)              /* of a byte that may be a view of anything */
+#define TRUTH(x) ((x) != 0)              /* the byte may come from a view of another dtype */
 #define ODD(x) fy_float_odd((double)(x)) /* where a float cannot hold what is to be rounded */
 
 /* Loops to every type from one; `read` makes a C number of an element, `whole` an integer of that, and `once` a

@@ -1,4 +1,4 @@
-/* cpu_compare.c: the ops on the host whose answer is bool, element by element. */
+/* cpu_compare.c: the elementwise ops with a bool result, on the host. */
 #include <math.h>
 
 #include "cpu.h"

@@ -1,5 +1,5 @@
-/* cpu_elementwise.c: an element-wise op over operands of any layout. A loop knows only elements side by side;
- * what lies otherwise, is a 16-bit float or a number goes through a small buffer, a block at a time. */
+/* cpu_elementwise.c: runs an elementwise op over operands of any layout. A loop takes contiguous elements only; other
+ * layouts, 16-bit floats and numbers go through a small buffer, block by block. */
 #include "cpu.h"
 #include "dtype.h"
 #include "run_work.h"
@@ -7,13 +7,13 @@
 
 enum { BLOCK = 512, GRAIN = 128 * BLOCK, WIDEST = 8, LONG_ROW = 64 };
 
-/* One operand, its dimensions in the order in which the result lies in memory, innermost first. */
+/* One operand; dimensions in the result's memory order, innermost first. */
 typedef struct side {
     char *data; /* NULL: a number */
     int64_t size;
     fy_dtype dtype;
     bool flat;   /* element i is at data + i * size */
-    bool halves; /* 16-bit floats, which the loop wants as float */
+    bool halves; /* 16-bit floats, which the loop takes as float */
     int64_t step[FY_MAX_DIMS];
 } side;
 
@@ -23,8 +23,8 @@ typedef struct map {
     int ndim;
     int64_t shape[FY_MAX_DIMS];
     side out, in[FY_MAX_INPUTS];
-    bool direct; /* nothing goes through a buffer */
-    bool by_row; /* blocks end with rows: within a row, what has no gaps needs no buffer */
+    bool direct; /* no operand needs a buffer */
+    bool by_row; /* blocks end at rows: within a row, contiguous operands need no buffer */
 } map;
 
 typedef union block {
@@ -34,7 +34,7 @@ typedef union block {
 
 /* ---- planning ------------------------------------------------------------------------------------ */
 
-/* Dimensions from the result's smallest stride up, so that it is written in the order of memory. */
+/* Dimensions by increasing stride of the result, so that it is written in memory order. */
 static void sort_dims(const fy_layout *l, int *order)
 {
     for (int i = 0; i < l->ndim; i++) {
@@ -54,14 +54,14 @@ static void set_side(side *s, const fy_operand *x, int ndim, const int *order, b
     s->halves = !raw && (x->dtype == FY_FLOAT16 || x->dtype == FY_BFLOAT16);
     if (!x->data) return;
     for (int i = 0; i < ndim; i++) {
-        bool walked = x->layout.shape[order[i]] != 1; /* else its stride may be anything */
+        bool walked = x->layout.shape[order[i]] != 1; /* the stride of a size of 1 is arbitrary */
         s->step[i] = walked ? x->layout.strides[order[i]] * s->size : 0;
         if (walked && x->layout.strides[order[i]] != run) s->flat = false;
         run *= x->layout.shape[order[i]];
     }
 }
 
-/* Dimensions that every operand walks as one become one. */
+/* Merges dimensions that are contiguous in every operand. */
 static void join_dims(map *m)
 {
     side *s[1 + FY_MAX_INPUTS] = {&m->out};
@@ -123,7 +123,7 @@ static void copy_row(int64_t n, int64_t size, char *to, int64_t to_step, const c
     }
 }
 
-/* Elements from .. from + n of an operand to a buffer, or from it. */
+/* Copies elements from .. from + n of an operand into a buffer, or back. */
 static void exchange(const map *m, const side *s, int64_t from, int64_t n, char *buffer, bool fetch)
 {
     int64_t at[FY_MAX_DIMS] = {0};
@@ -184,7 +184,7 @@ static void repeat(const map *m, int k, int64_t n, block *b)
     copy_row(n, size, p, size, x.bytes, 0);
 }
 
-/* Where element `from` is, if the elements after it lie side by side to the end of the block. */
+/* Address of element `from` if the rest of the block is contiguous, else NULL. */
 static char *place_of(const map *m, const side *s, int64_t from)
 {
     if (s->flat) return s->data + from * s->size;
@@ -209,7 +209,7 @@ static const void *input(const map *m, int k, int64_t from, int64_t n, block *ra
     return wide;
 }
 
-/* raw and wide: a buffer for each operand, and after them one for the result. */
+/* raw and wide: a buffer per operand, the last one for the result. */
 static void run_block(const map *m, int64_t from, int64_t n, block *raw, block *wide)
 {
     const side *out = &m->out;

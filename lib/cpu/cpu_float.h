@@ -1,6 +1,5 @@
-/* cpu_float.h: exp, log and the like of a float without branches, so that a loop of them becomes vector
- * instructions. Within two units of the last place; the same on every machine, since nothing is fused.
- * The polynomials are those of Cephes (S. Moshier), as everywhere. */
+/* cpu_float.h: branch-free exp, log and the like for float, so that loops vectorize. Errors below 2 ulp; identical on
+ * every machine, since no multiply-add is fused. Polynomials from Cephes (S. Moshier). */
 #ifndef FERRY_CPU_FLOAT_H
 #define FERRY_CPU_FLOAT_H
 
@@ -67,7 +66,7 @@ static inline float fy_tanh_float(float x)
     return copysignf(size < 0.625f ? small : large, x); /* of -0 too; NaN is not small */
 }
 
-/* Where fy_sine_float may be used: beyond, the distance from the next quarter turn loses its digits. */
+/* fy_sine_float's range: beyond it the argument reduction loses precision. */
 #define FY_SINE_LIMIT 100000.0f
 
 /* sin(x + quarters * pi / 2), in double and rounded once: x = n pi / 2 + r, then by n a sine or a cosine of r. */

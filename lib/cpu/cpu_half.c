@@ -1,4 +1,4 @@
-/* cpu_half.c: rows of 16-bit floats to float and back. */
+/* cpu_half.c: arrays of 16-bit floats to float and back. */
 #include "cpu.h"
 #include "half.h"
 

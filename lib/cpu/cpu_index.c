@@ -1,5 +1,5 @@
-/* cpu_index.c: elements by their index on the host: index_select, embedding, gather, scatter_add; and repeat. Every
- * index was checked before (index_check.c). The dimension that an index counts in comes last; the others are lines. */
+/* cpu_index.c: index_select, embedding, gather, scatter_add and repeat on the host. Indices were checked before
+ * (index_check.c). The indexed dimension comes last; the others form lines. */
 #include "cpu.h"
 #include "dtype.h"
 #include "offset.h"
@@ -41,7 +41,7 @@ static void gather(int64_t from, int64_t to, void *work)
 
 void fy_host_gather(fy_run_work *w) { fy_thread_pool_run(w->out.layout.numel, GRAIN, gather, w); }
 
-/* to[i] += from[k]: 16-bit floats are rounded, integers wrap around, of bool it is whether one is true. */
+/* to[i] += from[k]: 16-bit floats are rounded, integers wrap around, bool is a logical or. */
 static void add_to(fy_dtype d, void *to, int64_t i, const void *from, int64_t k)
 {
     switch (d) {

@@ -3,7 +3,7 @@
 #include "op.h"
 #include "run_work.h"
 
-/* The element of a layout that lacks the classes' dimension, or has it last and is read at class 0. */
+/* Offset of row i in a layout without the class dimension, or with it last (at class 0). */
 static int64_t row_offset(const fy_layout *l, const fy_layout *rows, int64_t i)
 {
     int64_t offset = 0;
@@ -14,7 +14,7 @@ static int64_t row_offset(const fy_layout *l, const fy_layout *rows, int64_t i)
     return offset;
 }
 
-/* (1 - smoothing) of the class's, and the rest of all classes' mean. */
+/* (1 - smoothing) * the class's loss + smoothing * the mean of all classes' losses. */
 static double loss_of(const fy_run_work *w, int64_t at, int64_t class)
 {
     const fy_operand *x = &w->in[0];
@@ -25,7 +25,7 @@ static double loss_of(const fy_run_work *w, int64_t at, int64_t class)
     return (1 - w->real[FY_NLL_LOSS_smoothing]) * own + w->real[FY_NLL_LOSS_smoothing] * sum / (double)classes;
 }
 
-/* Every class was checked before (loss_check.c). */
+/* Classes were checked before (loss_check.c). */
 void fy_host_nll_loss(fy_run_work *w)
 {
     const fy_layout *rows = &w->out.layout;

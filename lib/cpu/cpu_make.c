@@ -7,7 +7,7 @@
 #include "run_work.h"
 #include "thread_pool.h"
 
-/* ---- fill: a copy of a number ---------------------------------------------------------------------- */
+/* ---- fill ----------------------------------------------------------------------------------------- */
 
 static void copy(int64_t n, void *out, const void *const *in, const fy_run_work *w)
 {
@@ -25,7 +25,7 @@ void fy_host_fill(fy_run_work *w)
     fy_map_raw(&k, copy);
 }
 
-/* ---- one number after another: their results lie row by row without gaps ---------------------------- */
+/* ---- series: results are contiguous and row-major ------------------------------------------------ */
 
 enum { PIECE = 512, GRAIN = 64 * PIECE };
 
@@ -63,7 +63,7 @@ static void reals(const series *s, int64_t from, int64_t n, void *to)
     for (int64_t i = 0; i < n; i++) out[i] = s->start + (double)(from + i) * s->step;
 }
 
-/* i * gap may wrap around; the sum does not. */
+/* i * gap may wrap around; the sum is in range. */
 static void integers(const series *s, int64_t from, int64_t n, void *to)
 {
     uint64_t *out = to;
@@ -79,7 +79,7 @@ void fy_host_arange(fy_run_work *w)
     run(&s, w, real ? FY_FLOAT64 : FY_INT64);
 }
 
-/* A number as an element of that type, which is then computed with. */
+/* A number rounded to the dtype. */
 static double as_element(fy_dtype d, double real, int64_t integer)
 {
     union {

@@ -1,5 +1,5 @@
-/* cpu_matmul.c: matmul and addmm on the host, one product of two matrices after another: OpenBLAS for
- * floats, plain loops for integers. The 16-bit floats are multiplied as float32 and rounded once. */
+/* cpu_matmul.c: matmul and addmm on the host, one matrix product at a time: OpenBLAS for floats, plain loops for
+ * integers. 16-bit floats are multiplied as float32 and rounded once. */
 #include "cpu.h"
 #include "dtype.h"
 #include "half.h"
@@ -10,7 +10,7 @@
 #if __has_include(<cblas.h>)
 #include <cblas.h>
 #else
-#include <openblas/cblas.h> /* Fedora's place */
+#include <openblas/cblas.h> /* Fedora's path */
 #endif
 #include <limits.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ typedef struct matrix {
     int64_t rows, columns, down, right;
 } matrix;
 
-/* out = alpha * a b + beta * out; of integers the wrapping ones. */
+/* out = alpha * a @ b + beta * out; the integer factors are for integers, which wrap around. */
 typedef struct product {
     matrix a, b, out;
     double alpha, beta;
@@ -75,7 +75,7 @@ static walk walk_of(const matrix *x, bool wide)
     return (walk){packed, CblasNoTrans, (int)at_least_1(x->columns), packed};
 }
 
-/* With beta 0 what is in out does not count; some versions of gemv multiply it by 0, and NaN stays NaN. */
+/* beta 0 must ignore out's old contents, but some versions of gemv multiply them by 0, which keeps a NaN. */
 static void forget(const product *p, bool wide)
 {
     size_t size = wide ? sizeof(double) : sizeof(float);
@@ -83,7 +83,7 @@ static void forget(const product *p, bool wide)
         memset((char *)p->out.data + (size_t)(i * p->out.down) * size, 0, size);
 }
 
-/* One column on the right: a matrix by a vector. BLAS is quicker with what it knows to be one. */
+/* One column on the right: gemv is faster than gemm. */
 static void gemv(const walk *a, const product *p, bool wide)
 {
     bool turned = a->transposed == CblasTrans;
@@ -100,7 +100,7 @@ static void gemv(const walk *a, const product *p, bool wide)
     fy_blas_end();
 }
 
-/* Does it end in a vector that BLAS can walk? Steps of 0 and backwards it cannot. */
+/* Is b a vector that BLAS supports? Zero and negative strides are excluded. */
 static bool is_column(const product *p)
 {
     return p->b.columns == 1 && p->a.columns > 0 && (p->b.rows == 1 || (p->b.down > 0 && p->b.down <= INT_MAX)) &&
@@ -154,7 +154,7 @@ PLAIN(uint8_t, uint32_t, u8, whole_alpha, whole_beta)
 PLAIN(float, float, f32, alpha, beta)
 PLAIN(double, double, f64, alpha, beta)
 
-/* No products at all BLAS leaves as they are; and for a few the call costs more than the work. */
+/* BLAS leaves out unchanged if the inner size is 0; for small sizes the call costs more than the work. */
 static bool is_small(const product *p)
 {
     return p->a.columns == 0 || (p->a.columns <= 8 && p->a.rows <= 8 && p->b.columns <= 8) || p->a.rows > INT_MAX ||
@@ -197,7 +197,7 @@ static void gemm_16(const product *p, fy_dtype d)
     product wide = *p;
     wide.a = widened(&p->a, d);
     wide.b = widened(&p->b, d);
-    wide.out = p->beta != 0 ? widened(&p->out, d) : floats_for(&p->out); /* else nothing is there yet */
+    wide.out = p->beta != 0 ? widened(&p->out, d) : floats_for(&p->out); /* with beta 0 out is uninitialized */
     if (is_small(&wide)) plain_f32(&wide);
     else gemm(&wide, false);
     narrow(&wide.out, &p->out, d);
@@ -206,9 +206,9 @@ static void gemm_16(const product *p, fy_dtype d)
     free(wide.out.data);
 }
 
-/* ---- stacks of matrices ---------------------------------------------------------------------------- */
+/* ---- batches of matrices --------------------------------------------------------------------------- */
 
-/* Matrix i of an operand that holds a stack of them, in the order of the stack. */
+/* Matrix i of a batch, in row-major order of the batch dimensions. */
 static matrix matrix_of(const fy_operand *x, int64_t i)
 {
     const fy_layout *l = &x->layout;
@@ -235,7 +235,7 @@ static void one_product(const product *p, fy_dtype d)
     }
 }
 
-/* The matrices of a stack that all meet one matrix on the right are one tall matrix, where they lie so. */
+/* A batch times one matrix is one tall product, if the strides permit. */
 static bool is_tall(const fy_layout *a, const fy_layout *b, const fy_layout *out)
 {
     int64_t step = a->strides[a->ndim - 2] * a->shape[a->ndim - 2];
@@ -262,7 +262,7 @@ const char *fy_host_blas(const fy_run_work *w)
     return w->dtype == FY_FLOAT64 ? "cblas_dgemm" : "cblas_sgemm";
 }
 
-/* The two last operands are multiplied. */
+/* Multiplies the last two operands. */
 static void multiply(fy_run_work *w, product p)
 {
     const fy_operand *a = &w->in[w->nin - 2], *b = &w->in[w->nin - 1];
@@ -280,7 +280,7 @@ static void multiply(fy_run_work *w, product p)
 
 void fy_host_matmul(fy_run_work *w) { multiply(w, (product){.alpha = 1, .whole_alpha = 1}); }
 
-/* What is added is laid into the result first; with beta 0 nothing of it counts, not even a NaN. */
+/* The added operand is copied into the result first; with beta 0 it is ignored, even a NaN. */
 static void lay_down(const fy_operand *x, const fy_operand *out)
 {
     matrix from = matrix_of(x, 0), to = matrix_of(out, 0);

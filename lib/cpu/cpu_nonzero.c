@@ -1,11 +1,11 @@
-/* cpu_nonzero.c: nonzero and masked_select on the host, by the counts of prefix_count: where a count is one more than
- * that before, an element is picked, and the count says where it goes. The counts lie row by row. */
+/* cpu_nonzero.c: nonzero and masked_select on the host, from prefix_count's counts: where the count grows, the element
+ * is selected, and the count is its position. Counts are row-major. */
 #include "cpu.h"
 #include "dtype.h"
 #include "offset.h"
 #include "run_work.h"
 
-/* The row of the result that element i fills; -1: it is not picked. */
+/* The result row of element i; -1 if not selected. */
 static int64_t row_of(const int64_t *count, int64_t i)
 {
     int64_t before = i > 0 ? count[i - 1] : 0;
@@ -24,7 +24,7 @@ void fy_host_nonzero(fy_run_work *w)
     }
 }
 
-/* What one element of the mask picks are `rest` neighbours. */
+/* Each mask element selects `rest` contiguous elements. */
 void fy_host_masked_select(fy_run_work *w)
 {
     const fy_layout *x = &w->in[0].layout, *count = &w->in[1].layout, *out = &w->out.layout;

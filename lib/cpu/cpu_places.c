@@ -1,5 +1,5 @@
-/* cpu_places.c: the ops on the host in which an element's place decides: tril, triu and one_hot. Their results lie
- * row by row without gaps. */
+/* cpu_places.c: ops that depend on an element's position, on the host: tril, triu and one_hot. Results are contiguous
+ * and row-major. */
 #include "cpu.h"
 #include "dtype.h"
 #include "op.h"
@@ -7,7 +7,7 @@
 
 static int64_t between(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
 
-/* All is copied; then columns from..to of each row become 0: those after the diagonal, or those before it. */
+/* Copies all, then zeroes columns from..to of each row: those above (tril) or below (triu) the diagonal. */
 static void clear_triangle(fy_run_work *w, bool lower, int64_t diagonal)
 {
     const fy_layout *l = &w->out.layout;
@@ -23,7 +23,7 @@ static void clear_triangle(fy_run_work *w, bool lower, int64_t diagonal)
 void fy_host_tril(fy_run_work *w) { clear_triangle(w, true, w->integer[FY_TRIL_diagonal]); }
 void fy_host_triu(fy_run_work *w) { clear_triangle(w, false, w->integer[FY_TRIU_diagonal]); }
 
-/* Every class was checked before (one_hot.c). */
+/* Classes were checked before (one_hot.c). */
 void fy_host_one_hot(fy_run_work *w)
 {
     const fy_layout *l = &w->out.layout;

@@ -19,11 +19,11 @@ enum {
     LONGEST = 4096, /* elements of one result */
     LANES = 32,
     DOUBLES = 16,
-    CHUNK = 1 << 16, /* elements that one thread goes through at a time */
+    CHUNK = 1 << 16, /* elements per task of a thread */
 };
 #define ALWAYS __attribute__((always_inline))
 
-/* What came of a result's elements so far; the fold says which fields count. */
+/* A result's accumulator; the fold decides which fields it uses. */
 typedef struct fy_part {
     double real, mean;
     int64_t whole, place;
@@ -135,7 +135,7 @@ typedef void (*fy_fold)(fy_part *part, const fy_tile *t);
 #define MOST INT64_MAX
 #include "reduce_template.h"
 
-/* A bool is a byte, and what is not 0 is true. */
+/* A bool is a byte; nonzero is true. */
 #define T uint8_t
 #define W int64_t
 #define READ TRUTH
@@ -152,7 +152,7 @@ static const fy_fold *const folds[] = {
     [FY_FLOAT16] = folds_f16, [FY_BFLOAT16] = folds_bf16, [FY_FLOAT32] = folds_f32, [FY_FLOAT64] = folds_f64,
     [FY_INT32] = folds_i32,   [FY_INT64] = folds_i64,     [FY_UINT8] = folds_u8,    [FY_BOOL] = folds_bool};
 
-/* Dimensions, outermost first; steps in elements. */
+/* Dimensions, outermost first; strides in elements. */
 typedef struct dims {
     int ndim;
     int64_t numel, shape[FY_MAX_DIMS], step[FY_MAX_DIMS];
@@ -167,7 +167,7 @@ static fy_fold fold_of(const fy_run_work *w)
     return w->op == FY_OP_norm ? norms[w->dtype](w->real[FY_NORM_p]) : folds[w->dtype][w->op - FY_OP_sum];
 }
 
-/* As which op the parts of a norm are joined. */
+/* The op that joins the partial results of a norm. */
 static int joined_as(const fy_run_work *w)
 {
     double p = w->real[FY_NORM_p];
@@ -176,7 +176,7 @@ static int joined_as(const fy_run_work *w)
 
 static bool is_search(int op) { return op == FY_OP_argmax || op == FY_OP_argmin; }
 
-/* Dimensions from..to from the largest step down: in the order of memory. Places need the order as it is. */
+/* Sorts dimensions from..to by decreasing stride: memory order. argmax and argmin keep the logical order. */
 static void sort_dims(fy_layout *l, int from, int to)
 {
     for (int i = from + 1; i < to; i++)
@@ -187,12 +187,12 @@ static void sort_dims(fy_layout *l, int from, int to)
         }
 }
 
-/* Two neighbouring dimensions that can be walked as one are one. */
+/* Merges neighbouring dimensions that are contiguous. */
 static dims collected(const fy_layout *l, int from, int to)
 {
     dims d = {.numel = 1};
     for (int i = from; i < to; i++)
-        if (l->shape[i] == 0) return (dims){.ndim = 1}; /* nothing, however large the others are */
+        if (l->shape[i] == 0) return (dims){.ndim = 1}; /* empty */
     for (int i = from; i < to; i++) {
         int64_t size = l->shape[i], step = l->strides[i];
         int last = d.ndim - 1;
@@ -276,7 +276,7 @@ static void go_through_chunks(int64_t from, int64_t to, void *context)
         go_through(b, i * b->chunk, smaller((i + 1) * b->chunk, b->r->gone.numel), b->part + i * b->count);
 }
 
-/* A later part of the same result into an earlier one. */
+/* Joins a later part of a result into an earlier one. */
 static void join(const fy_run_work *w, fy_part *to, const fy_part *from)
 {
     bool real = fy_dtype_is_real(w->dtype), more = real ? from->real > to->real : from->whole > to->whole;
@@ -300,8 +300,8 @@ static void join(const fy_run_work *w, fy_part *to, const fy_part *from)
     }
 }
 
-/* Few results of many elements: in chunks, several at once. How many hangs on the sizes alone, and so does
- * the order of the sums. Without memory for the parts: one after another, into the same. */
+/* Few results of many elements: in chunks, in parallel. The chunks, and so the order of additions, depend on the sizes
+ * only. If out of memory for the parts: sequentially into one part. */
 static void go_through_all(batch *b, fy_part *part)
 {
     int64_t n = b->r->gone.numel, chunks;
@@ -321,13 +321,13 @@ static void go_through_all(batch *b, fy_part *part)
     free(b->part);
 }
 
-/* The sum as the type would hold it, over the count: divided in float unless the type is double. */
+/* The sum rounded to the dtype, divided by the count: in float unless the dtype is double. */
 static double mean_of(const fy_run_work *w, double sum, int64_t count)
 {
     return w->dtype == FY_FLOAT64 ? sum / (double)count : (double)((float)sum / (float)count);
 }
 
-/* In the type itself, as a card takes it. */
+/* Computed in the dtype itself, as on a GPU. */
 static double root_of(const fy_run_work *w, double all)
 {
     double p = w->real[FY_NORM_p];
@@ -388,7 +388,7 @@ static void reduce_from_to(int64_t from, int64_t to, void *context)
     }
 }
 
-/* The threads share the results; where those are few, their elements (go_through_all). */
+/* Threads share the results, or, if there are few, the elements (go_through_all). */
 static void reduce(fy_run_work *w)
 {
     fy_layout l = w->in[0].layout;

@@ -1,5 +1,5 @@
-/* cpu_scan.c: cumsum and prefix_count on the host: what came of each element and those before it in its line. Floats
- * are added up in double, the 16-bit ones in float, as PyTorch does. */
+/* cpu_scan.c: cumsum and prefix_count on the host: prefix sums along each line. Floats accumulate in double, 16-bit
+ * ones in float, as in PyTorch. */
 #include "cpu.h"
 #include "dtype.h"
 #include "offset.h"
@@ -54,7 +54,7 @@ static void cumsum_16(const lines *l, const void *in, void *to)
     }
 }
 
-/* How many are not 0; of bool any byte that is not. */
+/* Counts nonzero elements. */
 static void count(const lines *l, const void *in, void *to)
 {
     fy_dtype d = l->w->dtype == FY_BOOL ? FY_UINT8 : l->w->dtype;

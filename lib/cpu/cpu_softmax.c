@@ -1,6 +1,6 @@
-/* cpu_softmax.c: softmax and log_softmax on the host. The largest element is subtracted first, so that no
- * exp overflows. A row of floats side by side is worked on where it lies; so are neighbouring rows whose
- * elements lie across (softmax of columns). Any other row goes through a buffer. */
+/* cpu_softmax.c: softmax and log_softmax on the host. The maximum is subtracted first, so that exp cannot overflow.
+ * Contiguous float rows are computed in place, and so are neighbouring rows with interleaved elements (softmax of
+ * columns). All other rows go through a buffer. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ typedef struct work {
     int64_t n, in_step, out_step; /* of a row; steps in elements */
 } work;
 
-/* Where row i begins; the last dimension is the row itself. */
+/* Offset of row i; the last dimension is the row. */
 static int64_t row_offset(const fy_layout *l, int64_t i)
 {
     int64_t offset = 0;
@@ -46,7 +46,7 @@ static inline float largest_of(int64_t n, const float *x)
     return all;
 }
 
-/* Sum of exp(x - largest), which stay in out. */
+/* Stores exp(x - largest) in out; returns the sum. */
 static inline float exponentials(int64_t n, float *out, const float *x, float largest)
 {
     float lane[LANES] = {0}, all = 0;
@@ -63,7 +63,7 @@ static inline float exponentials(int64_t n, float *out, const float *x, float la
     return all + lane[0];
 }
 
-/* Sum of exp(x - largest), of which nothing is kept: x may be out. */
+/* Sum of exp(x - largest); stores nothing, so x may be out. */
 static inline float sum_of_exponentials(int64_t n, const float *x, float largest)
 {
     float lane[LANES] = {0}, all = 0;

@@ -1,5 +1,5 @@
-/* cpu_sort.c: the order of the elements of each line, as their indices, on the host: a merge sort of keys, whole
- * numbers that are in the elements' order whatever their type. Equals stay in their order. */
+/* cpu_sort.c: argsort on the host: a stable merge sort of integer keys that have the elements' order, whatever the
+ * dtype. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ typedef struct entry {
     int64_t index;
 } entry;
 
-/* Of floats: 0 and -0 are equal, the bits of negative ones count backwards, a NaN is the largest. */
+/* Floats: 0 and -0 get equal keys, the bits of negative ones are inverted, NaN is the largest. */
 static uint64_t key_of(fy_dtype d, const void *data, int64_t place)
 {
     const uint64_t sign = (uint64_t)1 << 63;
@@ -32,7 +32,7 @@ static uint64_t key_of(fy_dtype d, const void *data, int64_t place)
     return bits & sign ? ~bits : bits | sign;
 }
 
-/* Two neighbouring runs in order as one; of equals that of the left one comes first. */
+/* Merges two sorted runs; of equal keys the left one comes first (stable). */
 static void merge(const entry *left, int64_t n, const entry *right, int64_t m, entry *out)
 {
     while (n > 0 && m > 0) {
@@ -43,7 +43,7 @@ static void merge(const entry *left, int64_t n, const entry *right, int64_t m, e
     memcpy(out + n, right, (size_t)m * sizeof *right);
 }
 
-/* Sorted, in one of the two. */
+/* Returns whichever of the two buffers holds the sorted entries. */
 static entry *sort(entry *x, entry *other, int64_t n)
 {
     for (int64_t run = 1; run < n; run *= 2) {

@@ -1,4 +1,4 @@
-/* cpu_ternary.c: the ops of three operands on the host, element by element. */
+/* cpu_ternary.c: ternary elementwise ops on the host. */
 #include <math.h>
 
 #include "cpu.h"
@@ -6,13 +6,13 @@
 #include "op.h"
 #include "run_work.h"
 
-/* ---- where: elements of any type are moved as they are ---------------------------------------------- */
+/* ---- where: copies elements of any dtype ------------------------------------------------------------ */
 
 #define CHOICE(name, T) \
     FY_CLONES static void name(int64_t n, void *to, const void *const *in, const fy_run_work *w) \
     { \
         T *out = to; \
-        const uint8_t *condition = in[0]; /* a bool's byte may be a view of anything */ \
+        const uint8_t *condition = in[0]; /* the byte may come from a view of another dtype */ \
         const T *a = in[1], *b = in[2]; \
         (void)w; \
         FY_IVDEP for (int64_t i = 0; i < n; i++) out[i] = condition[i] ? a[i] : b[i]; \

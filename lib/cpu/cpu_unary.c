@@ -1,4 +1,4 @@
-/* cpu_unary.c: the ops of one operand on the host, element by element. */
+/* cpu_unary.c: unary elementwise ops on the host. */
 #include "cpu.h"
 #include "cpu_float.h"
 #include "run_work.h"
@@ -50,7 +50,7 @@ ROUNDING(floor, floorf, floor)
 ROUNDING(ceil, ceilf, ceil)
 ROUNDING(round, rintf, rint) /* halves to even */
 
-/* ---- for floats alone ------------------------------------------------------------------------------ */
+/* ---- for floats only -------------------------------------------------------------------------------- */
 
 #define REAL_FUNCTION(op, of_float, of_double) \
     FY_LOOP(op##_f32, float, float, of_float(x)) \

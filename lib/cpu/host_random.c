@@ -1,5 +1,5 @@
-/* host_random.c: the generators. The host's is MT19937 with PyTorch's way of drawing, so that its numbers are
- * PyTorch's; a card's is a counter, whose numbers differ from the host's for the same seed, as there. */
+/* host_random.c: the random generators. The host's is MT19937 with PyTorch's sampling, so its numbers equal PyTorch's;
+ * a GPU's is counter-based (Philox), with other numbers for the same seed, as in PyTorch. */
 #include <math.h>
 
 #include "dtype.h"
@@ -17,9 +17,9 @@ static bool seeded;
 static uint64_t seed;
 static uint32_t state[N];
 static int next_word;
-static bool has_spare; /* the second number of the pair drawn last */
+static bool has_spare; /* the second of the last pair of normals */
 static double spare;
-static uint64_t offsets[MOST_DEVICES]; /* counters that each card has used */
+static uint64_t offsets[MOST_DEVICES]; /* counters used per GPU */
 
 static void reseed(uint64_t s)
 {
@@ -47,7 +47,7 @@ void fy_manual_seed(uint64_t s)
     leave();
 }
 
-/* ---- the cards' counters ---- */
+/* ---- the GPUs' counters ---- */
 
 fy_philox fy_random_take(int device, uint64_t counters)
 {
@@ -92,7 +92,7 @@ static uint64_t two_words(void)
     return high << 32 | word();
 }
 
-/* ---- rand: as many bits as the type's fraction has ---- */
+/* ---- rand: as many bits as the dtype's significand has ---- */
 
 static float uniform_bits(int bits) { return (float)(word() & ((1u << bits) - 1)) / (float)(1u << bits); }
 static double uniform_double(void) { return (double)(two_words() & (((uint64_t)1 << 53) - 1)) / 0x1p53; }
@@ -121,7 +121,7 @@ void fy_host_rand(fy_run_work *w)
     leave();
 }
 
-/* ---- randn: uniform numbers by twos become normal ones (Box and Muller) ---- */
+/* ---- randn: pairs of uniform numbers become normal ones (Box-Muller) ---- */
 
 static double one_normal(void)
 {
@@ -161,7 +161,7 @@ static void sixteen_normal(fy_dtype d, void *x, int64_t from)
     }
 }
 
-/* float32, by far the most used, at float's speed. */
+/* float32, the common case, computed in float. */
 static void sixteen_floats(float *x)
 {
     for (int j = 0; j < 8; j++) {
@@ -180,7 +180,7 @@ static void sixteen(fy_dtype d, void *x, int64_t from)
 
 static void *element(fy_dtype d, void *x, int64_t i) { return (char *)x + i * (int64_t)fy_dtype_size(d); }
 
-/* By sixteens only what lies row by row, as in PyTorch. */
+/* In blocks of sixteen only if row-major, as in PyTorch. */
 static bool is_rows(const fy_layout *l)
 {
     int64_t step = 1;
@@ -198,7 +198,7 @@ static void fill_normal(fy_dtype d, void *out, int64_t n, bool one_by_one)
     fill_uniform(d, out, n);
     for (int64_t i = 0; i + 16 <= n; i += 16) sixteen(d, out, i);
     if (n % 16 == 0) return;
-    fill_uniform(d, element(d, out, n - 16), 16); /* the last sixteen are drawn anew */
+    fill_uniform(d, element(d, out, n - 16), 16); /* the last sixteen are drawn again */
     sixteen(d, out, n - 16);
 }
 
@@ -211,7 +211,7 @@ void fy_host_randn(fy_run_work *w)
 
 /* ---- randint, randperm ---- */
 
-/* Two words where one has too few bits; types of no such range take one. */
+/* Two words for ranges that need more than 32 bits; other dtypes take one. */
 void fy_host_randint(fy_run_work *w)
 {
     uint64_t low = (uint64_t)w->integer[FY_RANDOM_low], range = (uint64_t)w->integer[FY_RANDOM_high] - low;
@@ -232,7 +232,7 @@ static void swap(char *a, char *b, size_t size)
     memcpy(b, kept, size);
 }
 
-/* Fisher and Yates; long ones need more bits than a word has. */
+/* Fisher-Yates; long permutations need more bits than a word has. */
 void fy_host_randperm(fy_run_work *w)
 {
     int64_t n = w->out.layout.numel;

@@ -1,10 +1,10 @@
-/* offset.h: where an element lies, for host loops that take one element at a time. */
+/* offset.h: element offsets, for host loops over single elements. */
 #ifndef FERRY_OFFSET_H
 #define FERRY_OFFSET_H
 
 #include "run_work.h"
 
-/* Of element i, counted row by row over the first ndim dimensions: its distance from element 0, in elements. */
+/* Offset in elements of element i, counted row-major over the first ndim dimensions. */
 static inline int64_t fy_offset_of(const fy_layout *l, int ndim, int64_t i)
 {
     int64_t offset = 0;
@@ -15,7 +15,7 @@ static inline int64_t fy_offset_of(const fy_layout *l, int ndim, int64_t i)
     return offset;
 }
 
-/* One element as it is. */
+/* Copies one element unchanged. */
 static inline void fy_move(void *to, int64_t i, const void *from, int64_t k, size_t size)
 {
     switch (size) {
