@@ -185,7 +185,8 @@ static void report_choice(void)
     const char *gpu = getenv("FERRY_GPU");
     bool chosen = gpu && *gpu && strcmp(gpu, "auto") != 0;
     if (chosen && strcmp(gpu, "real") == 0 && count == 1)
-        fprintf(stderr, "ferry: FERRY_GPU=real needs a real card, and there is none: %s. FERRY_GPU=auto simulates one\n",
+        fprintf(stderr,
+                "ferry: FERRY_GPU=real needs a real card, and there is none: %s. FERRY_GPU=auto simulates one\n",
                 why_not_real);
     if (!chosen && count > 1 && why_not_real[0] &&
         (fy_setting_is_on("FERRY_NARRATE") || fy_setting_is_on("FERRY_VIEW")))

@@ -34,8 +34,9 @@ static fy_dev *cuda_number(fy_site *at, const char *name, long index)
     const char *why = fy_dev_why_not_real();
     if (cards == 0)
         return fy_fail(at, "device",
-                       why && strstr(why, "CUDA_VISIBLE_DEVICES") ? "unset CUDA_VISIBLE_DEVICES, or compute on \"cpu\""
-                                                                  : "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
+                       why && strstr(why, "CUDA_VISIBLE_DEVICES")
+                           ? "unset CUDA_VISIBLE_DEVICES, or compute on \"cpu\""
+                           : "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
                        "No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
     return fy_fail(at, "device",
                    cards == 1 ? "there is one card: \"cuda\", or \"cuda:0\""

@@ -47,11 +47,11 @@ static void fail_reused(fy_site *at, const char *name, const fy_tensor *x, const
 {
     char where[300];
     fy_line_text(x->freed, at, where, sizeof where);
-    fy_fail(
-        at, "use_after_free",
-        fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
-        "%s was already freed. Its handle has been reused since, so the line is not certain: the last tensor there was %s, freed %s%s",
-        name, label, x->freed_by == FY_WORD_scope ? "at the end of its FY_SCOPE" : "by fy_free", where);
+    fy_fail(at, "use_after_free",
+            fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
+            "%s was already freed. Its handle has been reused since, so the line is not certain: the last tensor there "
+            "was %s, freed %s%s",
+            name, label, x->freed_by == FY_WORD_scope ? "at the end of its FY_SCOPE" : "by fy_free", where);
 }
 
 static void fail_freed(fy_site *at, const char *name, const fy_tensor *x)

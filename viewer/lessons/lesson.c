@@ -157,7 +157,9 @@ static bool write_starter(const home *h, const lesson *l, const char *mine, char
     char *text = read_starter(h, l, &size, err, room);
     if (!text) return false;
     bool ok = folder_make(h->my) && file_write(mine, text, size);
-    if (!ok) snprintf(err, room, "cannot create %s: %s; set FERRY_MY to a folder that you can write to", mine, strerror(errno));
+    if (!ok)
+        snprintf(err, room, "cannot create %s: %s; set FERRY_MY to a folder that you can write to", mine,
+                 strerror(errno));
     free(text);
     return ok;
 }
