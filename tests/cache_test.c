@@ -323,9 +323,9 @@ TEST(a_summary_adds_up_what_looks_the_same)
         char cuda[] = "cuda";
         for (int i = 0; i < 3; i++) MIBS(4);
         const char *text = printed_by(summarize, cuda);
-        assert_non_null(strstr(text,
-                               "cuda:0 (NVIDIA H200 (simulated)): 12.00 MiB in use, 20.00 MiB reserved, 44.00 MiB "
-                               "free of 64.00 MiB\n  8.00 MiB of the reserved memory are unused; peak in use: "));
+        assert_non_null(
+            strstr(text, "cuda:0 (NVIDIA H200 (simulated)): 12.00 MiB in use by tensors, 20.00 MiB reserved, 44.00 MiB "
+                         "not reserved, of 64.00 MiB\n  8.00 MiB of the reserved memory are unused; peak in use: "));
         assert_non_null(strstr(text, "\n  [aaaaaaaaaaaaabbbbbbbbbbbbbcccccccccccc.........................."));
         assert_non_null(strstr(text, "\n   a to c  3 x 4 MiB a tensor (cache_test.c:"));
         assert_non_null(strstr(text, "\n   .  8 MiB free\n"));

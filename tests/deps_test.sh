@@ -82,7 +82,7 @@ kernels_by_all() { would DRIVER= all >"$work/all.out" && grep -F -- "-arch=sm_75
 
 moved_source() { # what an older build wrote of a file that has gone since
     mkdir -p "$work/older/lessons"
-    echo "$work/older/lessons/01-where-am-i: viewer/gone.c" >"$work/older/lessons/01-where-am-i.d"
+    echo "$work/older/lessons/01-where-am-i: viewer/gone.c tests/gone.c" >"$work/older/lessons/01-where-am-i.d"
     make -n B="$work/older" "$work/older/lessons/01-where-am-i" >"$work/moved.out" 2>&1 || { cat "$work/moved.out"; return 1; }
 }
 moved_header() { # an object that an older build made with a header that has gone since is made again

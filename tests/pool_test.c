@@ -153,7 +153,7 @@ TEST(pieces_and_what_lives_in_words)
     assert_string_equal(text, "a (x.c:4) 4 MiB, b (x.c:2) 2 MiB");
     for (int i = 0; i < 4; i++) fy_pool_alloc(p, 3 * MIB, 0, "c");
     fy_pool_usage_text(p, name_of, text, sizeof text);
-    assert_string_equal(text, "4 of c (x.c:3) 12 MiB in all, a (x.c:4) 4 MiB, b (x.c:2) 2 MiB");
+    assert_string_equal(text, "4 tensors c (x.c:3), 12 MiB together, a (x.c:4) 4 MiB, b (x.c:2) 2 MiB");
     fy_pool_free(p);
 }
 

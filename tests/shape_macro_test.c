@@ -123,7 +123,7 @@ static void wrong_lists(const char *compiler, const char *flags)
         {"fy_zeros(2, 3)", "the shape needs parentheses of its own"},
         {"fy_zeros(.device = \"cuda\")", "the shape needs parentheses of its own"},
         {"fy_randn(n)", "the shape needs parentheses of its own: fy_randn((2, 3))"},
-        {"fy_max(y, 1)", "the dimensions need parentheses of their own: fy_max(x, (0)); () for all: fy_max(x, (), "},
+        {"fy_max(y, 1)", "the dimensions need parentheses of their own: fy_max(x, (0)), or fy_max(x, (), "},
         {"fy_ones((2), .device = 0)", "a device is named by text, not by a number: .device = "},
         {"fy_ones((2), .dtype = FY_INT64, .device=7)", "a device is named by text"},
         {"fy_ones((2), .name = fy_device(y), .device = 1 - 1)", "a device is named by text"},

@@ -14,9 +14,9 @@ static bool check_value(fy_site *at, fy_tensor *value)
 {
     if (!fy_check(at, 1, value)) return false;
     if (value->ndim == 0) return true;
-    return fy_fail_about(at, "shape", "fy_copy_(x, values) copies a tensor into x, with broadcasting", 1, &value,
-                         "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
-                         value->ndim);
+    return fy_fail_about(
+        at, "shape", "fy_copy_(x, values) copies a tensor into x, with broadcasting", 2, (fy_tensor *[]){NULL, value},
+        "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", value->ndim);
 }
 
 static bool check_masked_value(fy_site *at, fy_tensor *value)
@@ -24,7 +24,8 @@ static bool check_masked_value(fy_site *at, fy_tensor *value)
     if (!fy_check(at, 2, value)) return false;
     if (value->ndim == 0) return true;
     return fy_fail_about(
-        at, "shape", "fy_where(mask, values, x) takes a whole tensor of values, with broadcasting", 1, &value,
+        at, "shape", "fy_where(mask, values, x) takes a whole tensor of values, with broadcasting", 3,
+        (fy_tensor *[]){NULL, NULL, value},
         "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value->ndim);
 }
 

@@ -9,7 +9,7 @@
 static fy_tensor *transposed(fy_site *at, fy_tensor *weight)
 {
     if (weight->ndim > 2)
-        return fy_fail_about(at, "shape", "weight must be a matrix, (out, in)", 1, &weight,
+        return fy_fail_about(at, "shape", "weight must be a matrix, (out, in)", 2, (fy_tensor *[]){NULL, weight},
                              "t() expects a tensor with <= 2 dimensions, but self is %dD", weight->ndim);
     fy_geometry g = fy_geometry_of(weight);
     for (int d = 0; d < weight->ndim; d++) {

@@ -89,7 +89,9 @@ static bool fail_type(const fy_call *c, int i, fy_dtype d)
     char name[200];
     const char *hint = fy_hint("convert with fy_to(%s, FY_FLOAT32)", fy_argument(c->at, i, name, sizeof name));
     bool host = c->in[i].tensor->storage->dev->number == 0;
-    return fy_fail_about(c->at, "dtype", hint, 1, &c->in[i].tensor, "\"addmm_%s\" not implemented for '%s'",
+    fy_tensor *x[FY_MAX_INPUTS] = {NULL};
+    x[i] = c->in[i].tensor;
+    return fy_fail_about(c->at, "dtype", hint, i + 1, x, "\"addmm_%s\" not implemented for '%s'",
                          host ? "impl_cpu_" : "cuda", fy_dtype_torch(d));
 }
 
@@ -102,7 +104,7 @@ static bool check_types(const fy_call *c, int i, int j, const char *first, const
     int stray = fy_dtype_is_real(x[0]->dtype) && x[0]->dtype != FY_FLOAT64 ? j : i;
     fy_dtype wanted = c->in[stray == i ? j : i].tensor->dtype;
     const char *hint = fy_hint("convert with fy_to(%s, %s)", fy_argument(c->at, stray, name, sizeof name),
-                               wanted == FY_FLOAT32 ? "FY_FLOAT32" : "another's dtype");
+                               wanted == FY_FLOAT32 ? "FY_FLOAT32" : "the dtype of the other operand");
     if (c->op == FY_OP_addmm)
         return fy_fail_about(c->at, "dtype", hint, 2, x, "%s and %s must have the same dtype, but got %s and %s", first,
                              second, fy_dtype_torch(x[0]->dtype), fy_dtype_torch(x[1]->dtype));

@@ -1,12 +1,21 @@
 /* check.c: argument checks, and errors that describe the tensor arguments. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dtype.h"
 #include "error.h"
 #include "event.h"
 #include "shape.h"
 #include "tensor.h"
+
+/* The argument's text for tensor i of an error: the argument that is its variable, else argument i. */
+static const char *argument_of(const fy_site *at, int i, const fy_tensor *x, char *buf, size_t room)
+{
+    for (int j = 0; x->name && j < 5; j++)
+        if (!strcmp(fy_argument(at, j, buf, room), x->name)) return buf;
+    return fy_argument(at, i, buf, room);
+}
 
 /* "mat1 is on cuda:0 (4, 3) float32; mat2 ..." */
 static void describe(const fy_site *at, int n, fy_tensor *const *x, char *buf, size_t room)
@@ -17,7 +26,7 @@ static void describe(const fy_site *at, int n, fy_tensor *const *x, char *buf, s
     for (int i = 0; i < n && used < room; i++) {
         if (!x[i] || x[i]->magic != FY_ALIVE) continue;
         used += (size_t)snprintf(buf + used, room - used, "%s%s is on %s %s %s", used ? "; " : "",
-                                 fy_argument(at, i, name, sizeof name), x[i]->storage->dev->name,
+                                 argument_of(at, i, x[i], name, sizeof name), x[i]->storage->dev->name,
                                  fy_shape_text(x[i]->shape, x[i]->ndim, "()", shape, sizeof shape),
                                  fy_dtype_name(x[i]->dtype));
     }

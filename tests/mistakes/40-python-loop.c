@@ -1,4 +1,4 @@
-/* line 7 | loop in C counts by itself | for (int i = 0 */
+/* line 7 | C has no 'for ... in' | for (int i = 0 */
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* line 7 | expected a tensor or a number, not NULL | a tensor is what fy_ones */
+/* line 7 | expected a tensor or a number, not NULL | pass what fy_ones and the like return */
 #include <ferry.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* line 8 | expected a tensor or a number | a number is 2 or 0.5 */
+/* line 8 | expected a tensor or a number | a number such as 2 or 0.5 */
 #include <ferry.h>
 
 int main(void)
