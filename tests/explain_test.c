@@ -25,7 +25,7 @@ static void a_run_with_several(handmade *h)
         done(h, 5000, 9000, "h2d");
         op(h, 7, "cuda:0", 0, 11 + 2 * i, 1);
     }
-    oom(h, 8, 100, 50, 50, 100, 99);
+    oom(h, 8, 100, 50, 150, 100, 99);
     data_race(h, 9, "race", 4, 6);
     end(h);
 }
@@ -165,7 +165,7 @@ static void a_long_log_is_explained(void **state)
         copy(&h, 5, 1, "cpu", 2 + i, "cuda:0", 64, "h2d", HOME);
         done(&h, i * 10, i * 10 + 9, "h2d");
         op(&h, 6, "cuda:0", 0, 2 + i, 2 + i);
-        oom(&h, 8, 100, 50, 50, 100, 99);
+        oom(&h, 8, 100, 50, 150, 100, 99);
     }
     end(&h);
     findings f = look(&h);

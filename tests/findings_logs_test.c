@@ -70,7 +70,7 @@ static void free_memory_in_pieces(void **state)
         int asked, allocated, reserved, room, largest;
         bool found;
     } cases[] = {
-        {100, 50, 50, 100, 99, true},   {100, 500, 700, 10, 10, true}, {4096, 0, 0, 1 << 20, 0, true},
+        {100, 50, 150, 100, 99, true},  {100, 500, 700, 10, 10, true}, {4096, 0, 0, 1 << 20, 0, false},
         {100, 500, 550, 99, 99, false}, {100, 0, 0, 200, 100, false},  {0, 0, 0, 100, 0, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -79,6 +79,21 @@ static void free_memory_in_pieces(void **state)
         oom(&h, 7, cases[i].asked, cases[i].allocated, cases[i].reserved, cases[i].room, cases[i].largest);
         expect(&h, "fragmentation", cases[i].found ? 7 : 0, 1);
     }
+}
+
+static void what_never_fits_is_no_fragmentation(void **state)
+{
+    (void)state;
+    handmade h;
+    begin(&h);
+    oom(&h, 5, 1200000, 0, 0, 8 << 20, 0); /* of 1 to 10 MiB: a segment of 20 */
+    findings f = look(&h);
+    assert_null(one_of(&f, "fragmentation"));
+    const finding *x = one_of(&f, "out-of-memory");
+    assert_non_null(x);
+    assert_non_null(strstr(x->what, "can never fit: it takes a segment of 20 MiB, and the card has 8 MiB"));
+    findings_free(&f);
+    hand_end(&h);
 }
 
 static void a_copy_home_frees_nothing(void **state)
@@ -218,6 +233,7 @@ int main(void)
         cmocka_unit_test(data_races_are_told_with_their_fix),
         cmocka_unit_test(ordered_work_is_no_data_race),
         cmocka_unit_test(free_memory_in_pieces),
+        cmocka_unit_test(what_never_fits_is_no_fragmentation),
         cmocka_unit_test(a_copy_home_frees_nothing),
         cmocka_unit_test(a_call_that_failed_ended_it),
         cmocka_unit_test(a_log_without_an_end_is_told),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "caching_allocator.h"
 #include "memory.h"
 
 static const char *race_text(uint8_t type)
@@ -124,8 +125,8 @@ void rule_fragmentation(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->kind != FY_KIND_oom || !a->bytes) continue;
-        bool holes = a->free >= a->bytes && a->largest < a->bytes;
         int64_t cached = a->reserved > a->in_use ? a->reserved - a->in_use : 0;
+        bool holes = cached > 0 && a->free >= a->bytes && a->largest < a->bytes; /* else no segment has a hole */
         if (!holes && cached < a->bytes) continue;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
         char asked[32], room[32], largest[32];
@@ -196,6 +197,18 @@ static heap *allocated_at(const history *h, int oom)
     return list;
 }
 
+/* Even an empty card has no room for the segment that the request needs. */
+static void never_fits(finding *x, const act *a)
+{
+    int64_t segment = fy_pool_segment_for(a->bytes), capacity = a->free + a->reserved;
+    char asked[32], takes[32], has[32], card[16];
+    say_what(x, "%s requested on %s can never fit: it takes a segment of %s, and the card has %s.",
+             amount_of(a->bytes, asked), device_name(a->device, card), amount_of(segment, takes),
+             amount_of(capacity, has));
+    say_fix(x,
+            "use a smaller tensor or a smaller .dtype, or a larger card (on a simulated one: FERRY_SIM=...:capacity=)");
+}
+
 static void out_of_memory(finding *x, const history *h, int i, const heap *list)
 {
     const act *a = &h->acts[i];
@@ -221,7 +234,8 @@ void rule_out_of_memory(findings *f, const history *h)
         seen[a->device] = true;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
         heap *list = allocated_at(h, i);
-        out_of_memory(x, h, i, list);
+        if (!list[0].count && a->device > 0 && fy_pool_segment_for(a->bytes) > a->free + a->reserved) never_fits(x, a);
+        else out_of_memory(x, h, i, list);
         free(list);
     }
 }
