@@ -30,7 +30,7 @@ says() { # says WORDS PROGRAM...: asked for a real card it says why it has none;
     local words=$1
     shift
     FERRY_GPU=real "$@" >"$work/said" 2>&1
-    grep -qF "FERRY_GPU=real, but: $words; there is no cuda device" "$work/said" || { cat "$work/said"; return 1; }
+    grep -qF "FERRY_GPU=real needs a real card, and there is none: $words. FERRY_GPU=auto simulates one" "$work/said" || { cat "$work/said"; return 1; }
 }
 
 cat >"$work/a.c" <<'C'
