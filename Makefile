@@ -192,6 +192,7 @@ FUZZER = $(patsubst %.c,$(B)/%.o,$(wildcard tests/fuzzer/*.c))
 $(B)/tests/fuzz_test: $(B)/tests/fuzz
 $(B)/tests/fuzz: $(FUZZER) $(B)/libferry.a
 	echo '  ld   $@'
+	rm -f $@.d # of an older build, where one file made it
 	$(CC) $(SAN) $(FUZZER) -L$(B) $(BESIDE) -lferry $(CORE_LIBS) -o $@
 # libFuzzer's targets: the library alone, built for it.
 FUZZ = B=$(B)/fuzz CC=clang CXX=clang++ OPT='-O1 -g' NVCC= SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=function -fno-sanitize-recover=undefined'

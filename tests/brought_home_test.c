@@ -104,21 +104,6 @@ static void an_answer_about_all_of_a_tensor_comes_home(void **state)
     }
 }
 
-static int start(void **state)
-{
-    (void)state;
-    setenv("FERRY_GPU", "sim", 1);
-    recorded_start();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    recorded_end();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,5 +112,5 @@ int main(void)
         cmocka_unit_test(an_answer_about_all_of_a_tensor_comes_home),
         cmocka_unit_test(a_card_value_comes_home_to_fill_a_mask),
     };
-    return cmocka_run_group_tests_name("brought_home", tests, start, end);
+    return cmocka_run_group_tests_name("brought_home", tests, record_on_sim, record_no_more);
 }

@@ -336,21 +336,6 @@ static void every_row_has_a_host_version_and_a_kernel(void **state)
     }
 }
 
-static int start(void **state)
-{
-    (void)state;
-    setenv("FERRY_GPU", "sim", 1);
-    recorded_start();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    recorded_end();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,5 +343,5 @@ int main(void)
         cmocka_unit_test(every_op_takes_every_type_of_its_row),
         cmocka_unit_test(other_types_are_cast_openly_or_refused_in_plain_words),
     };
-    return cmocka_run_group_tests_name("op_table", tests, start, end);
+    return cmocka_run_group_tests_name("op_table", tests, record_on_sim, record_no_more);
 }

@@ -85,21 +85,6 @@ static void tolerances_that_make_no_sense_are_refused(void **state)
     }
 }
 
-static int start(void **state)
-{
-    (void)state;
-    setenv("FERRY_GPU", "sim", 1);
-    recorded_start();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    recorded_end();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,5 +93,5 @@ int main(void)
         cmocka_unit_test(infinities_are_close_to_themselves_alone_and_nan_when_told),
         cmocka_unit_test(tolerances_that_make_no_sense_are_refused),
     };
-    return cmocka_run_group_tests_name("same", tests, start, end);
+    return cmocka_run_group_tests_name("same", tests, record_on_sim, record_no_more);
 }

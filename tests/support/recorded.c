@@ -36,6 +36,21 @@ void recorded_end(void)
     fy_log_close(recorded_log);
 }
 
+int record_on_sim(void **state)
+{
+    (void)state;
+    setenv("FERRY_GPU", "sim", 1);
+    recorded_start();
+    return 0;
+}
+
+int record_no_more(void **state)
+{
+    (void)state;
+    recorded_end();
+    return 0;
+}
+
 const char *event_kind_of(const cJSON *e) { return cJSON_GetStringValue(cJSON_GetObjectItem(e, "kind")); }
 
 void recorded_read(void)

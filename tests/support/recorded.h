@@ -26,6 +26,9 @@ extern cJSON *recorded_events; /* since the last `since` */
  * it fails only its test. */
 void recorded_start(void);
 void recorded_end(void);
+/* These two around a group of tests: on the simulated card. */
+int record_on_sim(void **state);
+int record_no_more(void **state);
 const char *event_kind_of(const cJSON *e);
 void recorded_read(void);
 void since(void);
