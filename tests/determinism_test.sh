@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The same program makes the same log, byte for byte: from another checkout, with and without address
-# randomisation, in another environment and folder, under load, with one BLAS thread and two, and in
-# the ASan build. `values` events are outside the promise. LONG=1 repeats the loaded runs.
+# The same program makes the same log, byte for byte: from another checkout, which is built without optimization, with
+# and without address randomisation, in another environment and folder, under load, with one BLAS thread and two, and
+# in the ASan build. `values` events are outside the promise. LONG=1 repeats the loaded runs.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim
 B=$(realpath "$B")
@@ -34,11 +34,11 @@ loaded() {
     return $status
 }
 
-# A second checkout in a folder of another name and depth, built there.
+# A second checkout in a folder of another name and depth, built there; -O0 is built sooner, and must not matter.
 other=$work/a/deeper/checkout
 checkout() {
     mkdir -p "$other" && cp -r Makefile .ci lib kernels viewer lessons www "$other" &&
-        (cd "$other" && make -s NVCC= B=out "${ids[@]/#/out/solutions/}")
+        (cd "$other" && make -s NVCC= B=out OPT=-O0 "${ids[@]/#/out/solutions/}")
 }
 
 ids=()

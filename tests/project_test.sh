@@ -19,8 +19,8 @@ no_web_in_lib() { none '#[[:space:]]*include.*(viewer/|civetweb|cJSON|cjson)' li
 no_web_in_archive() {
     ! nm "$B/libferry.a" 2>/dev/null | grep -E ' U (mg_|cJSON_|server_)'
 }
-civetweb_in_server_alone() { # one include of civetweb.h outside the server's own files would be one too many
-    ! grep -lE 'include.*civetweb' viewer/*.[ch] | grep -vxE 'viewer/(server|http|client|socket|stream|no_server)\.[ch]'
+civetweb_in_server_alone() {
+    ! grep -lE 'include.*civetweb' viewer/*/*.[ch] | grep -v '^viewer/server/'
 }
 lessons_include_ferry() {
     ! includes $(sources -name '*.c' | grep '^lessons/' | grep -v '/check.c$') | grep -vxE 'ferry\.h|std[a-z]+\.h|math\.h|string\.h|unistd\.h|sys/[a-z]+\.h'
@@ -37,11 +37,11 @@ page_stands_alone() { # the page fetches nothing from elsewhere and knows nothin
 }
 emitters() { # each kind is emitted in one file (an end of work by what began it); back ends and kernels never emit
     local twice
-    twice=$(grep -oE 'FY_EMIT\([^,]+, *[a-z_]+' lib/*/*.c viewer/*.c | grep -v '^lib/session/segv_handler.c' |
+    twice=$(grep -oE 'FY_EMIT\([^,]+, *[a-z_]+' lib/*/*.c viewer/*/*.c | grep -v '^lib/session/segv_handler.c' |
         sed -E 's/^([^:]+):.*, */\1 /' | sort -u | awk '{ print $2 }' | sort | uniq -d | grep -vxE 'complete|sync')
     echo "emitted in two files: $twice"
     none 'FY_EMIT|fy_emit' lib/cpu/*.c lib/devices/sim*.c lib/devices/cuda.c lib/devices/cuda_clock.h lib/base/clock.c lib/devices/card_models.c kernels/* && [[ -z $twice ]] &&
-        ! grep -lE 'FY_EMIT|fy_emit *\(' viewer/*.[ch] | grep -vx viewer/grade/grade.c
+        ! grep -lE 'FY_EMIT|fy_emit *\(' viewer/*/*.[ch] | grep -vx viewer/grade/grade.c
 }
 short_files() {
     local long

@@ -22,6 +22,30 @@ missing() { ! ran absent && grep -q '1 failed' "$work/said"; }
 skip() { fake skips '1..2' 'ok 1 - a' 'ok 2 - odd # SKIP no reason'; }
 skip_local() { skip && CI=false ran skips && last '1 passed, 0 failed, 1 skipped' && grep -q 'skipped: .*skips_test: odd' "$work/said"; }
 skip_ci() { skip && ! CI=true ran skips && grep -q 'not in tests/skips.txt' "$work/said"; }
+together() { # each waits for the other one
+    local name
+    rm -f "$work"/b/tests/* "$work"/here.*
+    for name in one two; do
+        fake $name '1..1' 'ok 1 - a'
+        printf 'touch %s\nfor i in $(seq 100); do ls %s %s && exit; sleep 0.1; done\nexit 1\n' \
+            "$work/here.$name" "$work/here.one" "$work/here.two" >>"$work/b/tests/${name}_test"
+    done
+    JOBS=2 tests/run "c:$work/b" >"$work/said" 2>&1 && last '2 passed, 0 failed, 0 skipped'
+}
+interrupted() { # by its own end: the suite that it runs ends as well
+    local pid suite i
+    fake waits '1..1'
+    printf 'echo $$ >%s\nexec sleep 60\n' "$work/suite.pid" >>"$work/b/tests/waits_test"
+    tests/run "c:$work/b:waits_test" >"$work/said" 2>&1 &
+    pid=$!
+    for ((i = 0; i < 100; i++)); do [[ -s $work/suite.pid ]] && break; sleep 0.1; done
+    suite=$(cat "$work/suite.pid") || return 1
+    kill -TERM $pid
+    wait $pid && return 1
+    for ((i = 0; i < 100; i++)); do kill -0 "$suite" 2>/dev/null || return 0; sleep 0.1; done
+    kill "$suite"
+    return 1
+}
 child_complains() { # a suite that is green itself, under a valgrind that only runs it
     fake log '1..1' '==7== Invalid read of size 4' 'ok 1 - a'
     printf '#!/bin/sh\nfor last; do :; done\nexec "$last"\n' >"$work/valgrind" && chmod +x "$work/valgrind"
@@ -73,6 +97,8 @@ holds "a bad exit status is red" status
 holds "a suite that is not there is red" missing
 holds "a skip is named" skip_local
 holds "under CI a skip that is not listed is red" skip_ci
+holds "suites run beside each other, and all are counted" together
+holds "an interrupted run leaves no suite behind" interrupted
 holds "what valgrind says of a suite's children makes it red" child_complains
 holds "what differs without ASan runs in the plain build" plain
 holds "of the plain build, the suites that differ run" plain_runs
