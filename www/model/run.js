@@ -3,16 +3,19 @@
 
 import { history } from './state.js';
 import { steps } from './steps.js';
+import { timeline } from './timeline.js';
 import { names } from './words.js';
 
 export function run({ run: number, lesson = '', what = '', label = '' }) {
   const past = history();
   const parts = steps();
   const known = names();
+  const clock = timeline();
+  const records = new Map(); // event id -> its event_records, in order
   let closed = false; // an `end` or `log_full` event arrived
   const self = {
     number, lesson, what, label,
-    events: past.events, steps: parts.all, names: known,
+    events: past.events, steps: parts.all, names: known, timeline: clock,
     ended: false, // no more events will arrive
     watched: false, // played to its end
     output: '', // what the program printed; known once it has ended
@@ -28,6 +31,9 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
       return true;
     },
 
+    /** The event_record that a wait in event seq refers to: {seq, device, stream}, or undefined. */
+    recordOf: (event, seq) => records.get(event)?.findLast((r) => r.seq < seq),
+
     /** Did it end without an end event: crashed or killed? */
     get killed() {
       return self.ended && past.events.length > 0 && !closed;
@@ -38,9 +44,16 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     past.push(e);
     parts.add(e, past.events.length - 1);
     known.learn(e);
+    clock.add(e, past.events.length - 1);
+    if (e?.kind === 'event_record') record(e, past.events.length - 1);
     if (e?.kind === 'end' || e?.kind === 'log_full') closed = true;
     if (self.firstCopy < 0 && e?.kind === 'copy') self.firstCopy = parts.all.length - 1;
     for (const t of [e?.t, e?.end]) if (Number.isFinite(t) && t > self.total) self.total = t;
+  }
+
+  function record(e, seq) {
+    if (!records.has(e.event)) records.set(e.event, []);
+    records.get(e.event).push({ seq, device: e.device, stream: e.stream });
   }
 
   return self;

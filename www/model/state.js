@@ -2,7 +2,7 @@
 //
 // `apply(state, event)` changes the state and returns it. It takes anything: an event with missing,
 // unknown or malformed fields changes what it can and never throws. `history()` stores the events of
-// a run and returns the state after event n, with a snapshot every 1024 events.
+// a run and returns the state after event n, with a snapshot every 1024 events or more.
 
 const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
 const SPANS = 400; // spans of work kept for the lanes
@@ -17,6 +17,7 @@ export function initial() {
     sources: new Map(), // path -> text
     storages: new Map(), // id -> storage, live and recently freed
     freed: [], // ids of the recently freed ones, oldest first
+    segments: new Map(), // device and address -> segment that the caching allocator holds
     tensors: new Map(), // id -> handle
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
     indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
@@ -74,7 +75,7 @@ const on = {
     s.storages.set(id, {
       id, device: text(e.device, 'cpu'), mem: text(e.mem), addr: text(e.addr, '0x0'),
       asked: Math.max(0, int(e.asked, int(e.bytes))), bytes: Math.max(0, int(e.bytes)), tenant: int(e.tenant),
-      created: site(e), createdSeq: s.seq, freed: null, lineage: id, rev: 0, version: 0, tensors: [], sample: null,
+      created: site(e), createdSeq: s.seq, freed: null, deferred: false, streams: [], lineage: id, rev: 0, version: 0, tensors: [], sample: null,
     });
     put(s.lineages, id, () => ({ id, index: -1, rev: 0, name: '', uses: 0 })).uses++;
     const live = text(e.device, 'cpu');
@@ -85,6 +86,7 @@ const on = {
     const storage = s.storages.get(int(e.storage));
     if (!storage || storage.freed !== null) return;
     storage.freed = s.seq;
+    storage.deferred = e.deferred === true;
     s.ledger.live[storage.device] -= storage.bytes;
     s.freed.push(storage.id);
     while (s.freed.length > FREED_KEPT) forget(s, s.freed.shift());
@@ -167,13 +169,23 @@ const on = {
   },
 
   segment(s, e) {
+    const device = text(e.device, 'cpu');
+    s.segments.set(`${device} ${text(e.addr)}`, {
+      device, mem: text(e.mem), addr: Number(text(e.addr, '0x0')) || 0, bytes: Math.max(0, int(e.bytes)),
+      pool: text(e.pool), stream: int(e.stream), created: site(e),
+    });
     addHeld(s, e);
     lineCost(s, e);
   },
 
   segment_free(s, e) {
+    s.segments.delete(`${text(e.device, 'cpu')} ${text(e.addr)}`);
     addHeld(s, e);
     lineCost(s, e);
+  },
+
+  record_stream(s, e) {
+    s.storages.get(int(e.storage))?.streams.push({ device: text(e.device), stream: int(e.stream) });
   },
 
   host_write(s, e) {
@@ -237,7 +249,7 @@ const on = {
 
 // Kinds that change nothing drawn: they only have a sentence.
 export const silent = new Set([
-  'host_read', 'given', 'event_record', 'event_wait', 'query', 'record_stream', 'set_device', 'set_stream',
+  'host_read', 'given', 'event_record', 'event_wait', 'query', 'set_device', 'set_stream',
   'peer', 'mode',
 ]);
 
@@ -359,7 +371,8 @@ function copyOf(s) {
   return {
     ...s,
     sources: new Map(s.sources),
-    storages: each(s.storages, (one) => ({ ...one, tensors: one.tensors.slice() })),
+    storages: each(s.storages, (one) => ({ ...one, tensors: one.tensors.slice(), streams: one.streams.slice() })),
+    segments: new Map(s.segments),
     tensors: each(s.tensors, flat),
     lineages: each(s.lineages, flat),
     lines: each(s.lines, flat),
@@ -370,24 +383,38 @@ function copyOf(s) {
   };
 }
 
-/** The events of one run, and the state after any of them. */
+/**
+ * The events of one run, and the state after any of them: folded from the nearest copy before it. Copies are `interval`
+ * events apart, or further where many tensors live: a copy then costs as much as folding the events up to the next one.
+ */
 export function history(interval = SNAPSHOT) {
   const events = [];
-  const copies = [initial()]; // copies[i]: the state after i * interval events
+  const copies = [initial()]; // by seq
   let state = initial(); // the one returned: valid until the next call of `at`
 
   function at(n) {
     const seq = Math.min(Math.max(n, -1), events.length - 1);
-    const copy = copies[Math.min(Math.floor((seq + 1) / interval), copies.length - 1)];
+    const copy = copyBefore(seq);
     if (seq < state.seq || copy.seq > state.seq) state = copyOf(copy);
     while (state.seq < seq) advance();
     return state;
   }
 
+  function copyBefore(seq) {
+    let low = 0;
+    let high = copies.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (copies[middle].seq <= seq) low = middle;
+      else high = middle;
+    }
+    return copies[low];
+  }
+
   function advance() {
     apply(state, events[state.seq + 1]);
-    const done = state.seq + 1;
-    if (done % interval === 0 && done / interval === copies.length) copies.push(copyOf(state));
+    const passed = state.seq - copies.at(-1).seq;
+    if (passed >= interval && passed >= 2 * (state.storages.size + state.tensors.size)) copies.push(copyOf(state));
   }
 
   return { events, at, push: (e) => events.push(e) };

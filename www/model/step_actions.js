@@ -36,7 +36,7 @@ const readers = {
     list.push({
       type: 'op', id: e.id, name: e.name, device: e.device, ins: ids(e.in), outs, held: e.held ?? 0,
       detail: detail(e), fresh: outs.every((id) => (state.storages.get(id)?.version ?? 0) <= 1), time: null,
-      birth: array(e.in).length === 0,
+      birth: array(e.in).length === 0 && !e.inplace,
     });
   },
 

@@ -1,5 +1,6 @@
-// steps.js: groups events into steps. An allocation, its handle and the first
-// values are one step; so are a copy and its completion. Pure.
+// steps.js: groups events into steps. An allocation, its handle and the first values are one step; so are a copy and
+// its completion. A view is a step, and so is a write into what was there before, though neither allocates: each line
+// that does something is seen doing it. Pure.
 
 // How long a step is shown at speed 1, in ms, including the pause at its end (clock.js).
 const TIMES = {
@@ -48,17 +49,19 @@ function joins(step, e) {
   if (kind === 'check' || kind === 'grade') return step.kind === 'check'; // one verdict
   if (leaving.has(kind)) return leaving.has(step.kind) && (!e.line || e.line === step.line);
   if (leaving.has(step.kind)) return false;
-  if (births.has(kind)) return step.kind === 'alloc' && step.storages.has(e.storage);
+  if (births.has(kind)) return step.kind === 'alloc' && step.storages.has(e.storage) && !e.view_of && isSameLine(step, e);
   if (kind === 'host_read') return step.kind === 'answer';
   if (kind === 'sync') return e.cause >= step.from && e.cause <= step.to; // the wait that is part of a copy
   if (kind === 'op') return isBirth(step, e);
   return false;
 }
 
+const isSameLine = (step, e) => !(e.line > 0) || !step.line || (e.line === step.line && e.file === step.file);
+
 // randn and the like: an op without operands that fills what was just allocated.
 function isBirth(step, e) {
   const out = Array.isArray(e.out) ? e.out[0] : null;
-  return !e.in?.length && step.kind === 'alloc' && step.storages.has(out?.storage);
+  return !e.in?.length && !e.inplace && step.kind === 'alloc' && step.storages.has(out?.storage);
 }
 
 function extend(step, e, seq) {

@@ -1,0 +1,247 @@
+// instant_test.mjs: what is so at one moment of the clock, on logs, without a browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { instant } from '../../www/model/instant.js';
+import { run } from '../../www/model/run.js';
+import { progress, transfer } from '../../www/model/transfer.js';
+import { logs, random } from './logs.mjs';
+
+const open = (events) => {
+  const one = run({ run: 1 });
+  one.take(0, events);
+  return one;
+};
+const moments = (one, n, seed = 7) => {
+  const next = random(seed);
+  return Array.from({ length: n }, () => next() * one.total * 1.05);
+};
+const near = (a, b, what) => assert.ok(Math.abs(a - b) < 0.5, `${what}: ${a}, not ${b}`);
+const storageIn = (now, id) => now.memories.flatMap((m) => m.storages).find((s) => s.id === id);
+
+for (const [name, events] of logs()) {
+  test(`${name}: waiting, buffered and arrived bytes are the copy`, () => {
+    const one = open(events);
+    for (const t of moments(one, 300)) {
+      for (const c of instant(one, t).copies) {
+        assert.ok(c.waiting >= 0 && c.buffered >= -0.5 && c.arrived >= 0 && c.arrived <= c.bytes, `${c.id} at ${t}`);
+        near(c.waiting + c.buffered + c.arrived, c.bytes, `copy ${c.id} at ${t}`);
+      }
+    }
+  });
+
+  test(`${name}: arrived bytes only grow, from none to all`, () => {
+    const one = open(events);
+    for (const { id, start, end } of events.filter((e) => e.kind === 'complete')) {
+      const copy = events.find((e) => e.kind === 'copy' && e.id === id);
+      if (!copy || end === start) continue;
+      const course = transfer(copy, { ...events.find((e) => e.kind === 'complete' && e.id === id) }, events[0].devices);
+      let last = 0;
+      for (let i = 0; i <= 50; i++) {
+        const { arrived } = progress(course, start + ((end - start) * i) / 50);
+        assert.ok(arrived >= last, `${id}, part ${i}`);
+        last = arrived;
+      }
+      assert.equal(progress(course, start).arrived, 0);
+      assert.equal(last, copy.bytes);
+    }
+    if (events.some((e) => e.kind === 'end')) assert.deepEqual(instant(one, one.total + 1).copies, []);
+  });
+
+  test(`${name}: live bytes add up at random moments`, () => {
+    const one = open(events);
+    for (const t of moments(one, 100, 11)) {
+      const seq = one.timeline.seqAt(t);
+      const live = new Map();
+      for (const e of events.slice(0, seq + 1)) {
+        if (e.kind === 'alloc') live.set(e.storage, e);
+        if (e.kind === 'free') live.delete(e.storage);
+      }
+      for (const memory of instant(one, t).memories) {
+        const here = [...live.values()].filter((e) => e.device === memory.device);
+        assert.equal(memory.live, here.reduce((sum, e) => sum + e.bytes, 0), `${memory.device} at ${t}`);
+        assert.deepEqual(memory.storages.filter((s) => !s.deferred).map((s) => s.id).sort(), here.map((e) => e.storage).sort());
+        for (const s of memory.segments) assert.ok(s.free >= 0 && s.free <= s.bytes, `segment ${s.addr} at ${t}`);
+      }
+    }
+  });
+
+  test(`${name}: a moment is the same however it is reached`, () => {
+    const [one, other] = [open(events), open(events)];
+    const at = moments(one, 40, 13);
+    const first = at.map((t) => structuredClone(instant(one, t)));
+    [...at.keys()].reverse().forEach((i) => assert.deepEqual(structuredClone(instant(other, at[i])), first[i]));
+  });
+}
+
+// ---- the course of a copy -------------------------------------------------------------------------
+
+const card = { name: 'cuda:0', model: { staging_chunk: 1000, bus_latency: 10, bus_bandwidth: 4e9 } };
+const other = { name: 'cuda:1', model: { staging_chunk: 1000, bus_latency: 10, bus_bandwidth: 2e9 } };
+const devices = [{ name: 'cpu', model: {} }, card, other];
+const h2d = { kind: 'copy', id: 1, bytes: 2500, dir: 'h2d', route: 'staged', src: { device: 'cpu' }, dst: { device: 'cuda:0' } };
+
+test('a staged copy overlaps its two hops, through two buffers', () => {
+  // 1 ns a byte into a buffer, a quarter over the bus; in: 0-1000, 1000-2000, 2000-2500; out: 1010-1260, 2010-2260, 2510-2635
+  const course = transfer(h2d, { start: 0, end: 2635, wire: 625, staging: 2500 }, devices);
+  assert.deepEqual(course.chunks.map((c) => c.hops.map(({ from, to }) => [from, to])),
+    [[[0, 1000], [1010, 1260]], [[1000, 2000], [2010, 2260]], [[2000, 2500], [2510, 2635]]]);
+  assert.deepEqual(progress(course, 500), { waiting: 2000, buffered: 500, arrived: 0, moving: [{ hop: 0, bytes: 1000, done: 500 }] });
+  const now = progress(course, 1135); // chunk 0 half over the bus, chunk 1 partly in a buffer
+  assert.deepEqual([now.waiting, now.buffered, now.arrived], [1365, 635, 500]);
+  assert.deepEqual(now.moving.map((m) => m.hop), [1, 0]);
+});
+
+test('a slow bus makes the chunk after next wait for a buffer', () => {
+  const course = transfer({ ...h2d, bytes: 3000 }, { start: 0, end: 6130, wire: 6000, staging: 300 }, devices);
+  const [a, , c] = course.chunks.map((chunk) => chunk.hops);
+  assert.equal(a[1].to, 100 + 10 + 2000);
+  assert.equal(c[0].from, a[1].to); // the third goes where the first one was
+});
+
+test('a staged copy to the host crosses the bus first', () => {
+  const copy = { ...h2d, bytes: 1000, dir: 'd2h', src: { device: 'cuda:0' }, dst: { device: 'cpu' } };
+  const course = transfer(copy, { start: 0, end: 1260, wire: 250, staging: 1000 }, devices);
+  assert.deepEqual(course.chunks[0].hops, [{ from: 10, to: 260 }, { from: 260, to: 1260 }]);
+});
+
+test('a direct copy moves nothing during its latency', () => {
+  const course = transfer({ ...h2d, route: 'direct' }, { start: 100, end: 735, wire: 625 }, devices);
+  assert.equal(progress(course, 110).arrived, 0);
+  assert.equal(progress(course, 110 + 312.5).arrived, 1250);
+});
+
+test('a copy between cards without peer access goes down and up', () => {
+  const copy = { ...h2d, bytes: 1000, dir: 'p2p', route: 'host', src: { device: 'cuda:0' }, dst: { device: 'cuda:1' } };
+  const course = transfer(copy, { start: 0, end: 770, wire: 750 }, devices);
+  assert.deepEqual(course.chunks[0].hops, [{ from: 10, to: 260 }, { from: 270, to: 770 }]);
+});
+
+test('a copy that the bus kept waiting is stretched to its end', () => {
+  const course = transfer(h2d, { start: 0, end: 5270, wire: 625, staging: 2500 }, devices);
+  assert.equal(course.chunks[0].hops[0].to, 2000);
+  assert.equal(progress(course, 5270).arrived, 2500);
+});
+
+// ---- moments ------------------------------------------------------------------------------------
+
+test('two streams: a copy is half there while a kernel runs', () => {
+  const events = logs().get('overlap');
+  const one = open(events);
+  const both = events.filter((e) => e.kind === 'copy' && e.was_async && e.dir === 'h2d').map((e) => e.id)
+    .map((id) => events.find((e) => e.kind === 'complete' && e.id === id))
+    .map(({ end, wire }) => instant(one, end - wire / 2))
+    .find((now) => now.ops.some((op) => op.phase === 'running' && op.device === 'cuda:0'));
+  assert.ok(both, 'there is such a moment');
+  const copy = both.copies.find((c) => c.phase === 'running' && c.dir === 'h2d');
+  near(copy.arrived, copy.bytes / 2, 'arrived');
+  const { writing } = storageIn(both, copy.dst.storage);
+  assert.deepEqual([writing.work, writing.phase, writing.arrived], [copy.id, 'running', Math.round(copy.arrived)]);
+});
+
+test('in a blocking copy the host is in the call, and the destination fills', () => {
+  const events = logs().get('01-where-am-i');
+  const one = open(events);
+  const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);
+  const seq = events.indexOf(copy);
+  const { start, end } = events.find((e) => e.kind === 'complete' && e.id === copy.id);
+  const now = instant(one, (start + end) / 2);
+  assert.ok(now.seq < seq, 'its event comes when it is over');
+  assert.deepEqual(now.threads.map((th) => [th.kind, th.seq, th.for]), [['copy', seq, [copy.id]]]);
+  const [c] = now.copies;
+  assert.ok(c.phase === 'running' && c.arrived < c.bytes);
+  assert.equal(storageIn(now, copy.dst.storage).writing.work, copy.id);
+  assert.equal(storageIn(instant(one, end), copy.dst.storage).writing, null);
+});
+
+const base = [{ kind: 'session', t: 0, devices: [{ name: 'cpu' }, { name: 'cuda:0', capacity: 1 << 20 }] }];
+const script = (...events) => open([...base, ...events].map((e, seq) => ({ seq, th: 0, ...e })));
+const kernel = (id, t, stream, start, end) => [
+  { kind: 'op', t, id, name: 'add', device: 'cuda:0', stream, in: [], out: [{ storage: 1 }], held: 1 },
+  { kind: 'complete', t, id, start, end, engine: 'compute' },
+];
+
+test('a wait names the works that it waits for', () => {
+  const one = script(
+    ...kernel(1, 10, 0, 20, 120), ...kernel(2, 11, 1, 20, 150), { kind: 'event_record', t: 12, event: 5, device: 'cuda:0', stream: 1 },
+    ...kernel(3, 13, 1, 150, 200), { kind: 'sync', t: 150, scope: 'event', device: 'cuda:0', event: 5, held: 130 },
+    { kind: 'sync', t: 160, scope: 'stream', device: 'cuda:0', stream: 1, held: 10 },
+    { kind: 'sync', t: 200, scope: 'device', device: 'cuda:0', held: 30 });
+  assert.deepEqual(instant(one, 100).threads[0].for, [2]); // not what came after the event
+  assert.deepEqual(instant(one, 155).threads[0].for, [3]);
+  assert.deepEqual(instant(one, 180).threads.map((th) => th.for), [[3]]);
+  assert.deepEqual(instant(one, 16).ops.map((op) => [op.id, op.phase]), [[1, 'queued'], [2, 'queued'], [3, 'queued']]);
+});
+
+test('each thread has its own call', () => {
+  const one = script({ kind: 'sync', t: 50, th: 1, scope: 'device', device: 'cuda:0', held: 40 }, { kind: 'sync', t: 60, scope: 'device', device: 'cuda:0', held: 30 });
+  assert.deepEqual(instant(one, 20).threads.map((th) => th.th), [1]);
+  assert.deepEqual(instant(one, 40).threads.map((th) => th.th), [1, 0]);
+});
+
+test('a deferred free leaves when its stream has done its work', () => {
+  const one = script(
+    { kind: 'alloc', t: 1, storage: 1, device: 'cuda:0', mem: 'device', addr: '0x10', asked: 8, bytes: 16 },
+    { kind: 'record_stream', t: 2, tensor: 1, storage: 1, device: 'cuda:0', stream: 3 }, ...kernel(1, 3, 3, 5, 90),
+    { kind: 'free', t: 10, storage: 1, bytes: 16, deferred: true });
+  assert.equal(storageIn(instant(one, 9), 1).deferred, false);
+  assert.deepEqual([storageIn(instant(one, 50), 1).deferred, instant(one, 50).memories[1].live], [true, 0]);
+  assert.equal(storageIn(instant(one, 90), 1), undefined);
+});
+
+test('segments hold their storages, and know what is free', () => {
+  const one = script(
+    { kind: 'segment', t: 1, device: 'cuda:0', mem: 'device', addr: '0x100', bytes: 256, pool: 'small', stream: 0, held: 1 },
+    { kind: 'alloc', t: 2, storage: 1, device: 'cuda:0', mem: 'device', addr: '0x180', asked: 60, bytes: 64 },
+    { kind: 'free', t: 3, storage: 1 }, { kind: 'segment_free', t: 4, device: 'cuda:0', addr: '0x100', bytes: 256, held: 0 });
+  const [, card] = instant(one, 2).memories;
+  assert.deepEqual([card.reserved, card.live, card.segments[0].free, card.storages[0].segment], [256, 64, 192, 0x100]);
+  assert.equal(instant(one, 3).memories[1].segments[0].free, 256);
+  assert.equal(instant(one, 4).memories[1].reserved, 0);
+});
+
+test('work without an end stays in flight', () => {
+  const one = script({ kind: 'copy', t: 10, id: 1, bytes: 100, dir: 'h2d', src: { device: 'cpu' }, dst: { device: 'cuda:0', storage: 2 }, held: 0 });
+  const [copy] = instant(one, 1e9).copies;
+  assert.deepEqual([copy.phase, copy.waiting + copy.buffered, copy.arrived], ['queued', 100, 0]);
+});
+
+test('malformed events never make a moment throw', () => {
+  const next = random(3);
+  const odd = [null, 'x', NaN, -1, {}, [], [null], { device: 7 }, '0xzz', 1e300];
+  for (const events of logs().values()) {
+    for (let round = 0; round < 20; round++) {
+      const spoilt = events.map((e) => {
+        if (next() > 0.1) return e;
+        const keys = Object.keys(e);
+        return next() < 0.2 ? odd[Math.floor(next() * odd.length)] : { ...e, [keys[Math.floor(next() * keys.length)]]: odd[Math.floor(next() * odd.length)] };
+      });
+      const one = open(spoilt);
+      for (const t of moments(one, 5, round + 1)) instant(one, Math.min(t, 1e12));
+    }
+  }
+});
+
+// ---- steps --------------------------------------------------------------------------------------
+
+const at = (line) => ({ file: 'p.c', line, fn: 'main' });
+
+test('views, writes in place and frees of a scope are steps', () => {
+  const one = script(
+    { kind: 'alloc', ...at(6), storage: 1, device: 'cpu', bytes: 96 }, { kind: 'tensor', ...at(6), tensor: 1, storage: 1, name: 'x', shape: [24] },
+    { kind: 'op', ...at(6), id: 1, name: 'arange', device: 'cpu', out: [{ storage: 1, version: 1 }] }, { kind: 'complete', id: 1 },
+    { kind: 'tensor', ...at(7), tensor: 2, storage: 1, name: 'm', shape: [4, 6], view_of: 1 },
+    { kind: 'tensor', ...at(8), tensor: 3, storage: 1, name: 't', shape: [6, 4], view_of: 2 },
+    { kind: 'op', ...at(9), id: 2, name: 'fill', device: 'cpu', inplace: true, out: [{ storage: 1, version: 2 }] }, { kind: 'complete', id: 2 },
+    { kind: 'host_write', ...at(10), tensor: 1, storage: 1, version: 3, via: 'set' },
+    ...[3, 2, 1].map((tensor) => ({ kind: 'drop', ...at(11), tensor, why: 'scope' })), { kind: 'free', ...at(11), storage: 1 });
+  assert.deepEqual(one.steps.map((s) => [s.kind, s.line]),
+    [['session', 0], ['alloc', 6], ['tensor', 7], ['tensor', 8], ['op', 9], ['host_write', 10], ['drop', 11]]);
+});
+
+for (const [name, events] of logs()) {
+  test(`${name}: every line that made an event is a step's`, () => {
+    const one = open(events);
+    const lit = new Set(one.steps.map((s) => `${s.file}:${s.line}`));
+    for (const e of events) if (e.line > 0 && e.kind !== 'values') assert.ok(lit.has(`${e.file}:${e.line}`), `${e.kind} of ${e.file}:${e.line}`);
+  });
+}

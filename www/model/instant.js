@@ -1,0 +1,148 @@
+// instant.js: everything that is so at one moment of a run's clock. Pure: the same run and time give the same data.
+//
+// `state` (state.js) follows the order in which calls returned. At a moment of the clock, work of earlier calls may still
+// be queued or running, and the call of a later event may have begun. Both are added here: what is drawn at t is
+// `instant(run, t)`, and never the state alone.
+
+import { handleOf } from './state.js';
+import { progress, transfer } from './transfer.js';
+
+const courses = new WeakMap(); // work -> its course, which never changes once it has ended
+
+function courseOf(work, devices) {
+  if (!work.complete) return transfer(work.event, null, devices);
+  if (!courses.has(work)) courses.set(work, transfer(work.event, work.complete, devices));
+  return courses.get(work);
+}
+
+/**
+ * What is so at time t (ns):
+ *
+ *   seq        the last event that had been emitted; -1: none
+ *   memories   one for each device: {device, card, capacity, live, reserved, segments, storages}, in bytes
+ *     segments   {addr, bytes, mem, pool, stream, free}: free bytes in it; by address
+ *     storages   {id, addr, bytes, asked, mem, device, tenant, name, segment, tags, deferred, writing}; by address
+ *       segment    the address of the segment that it lies in, or null
+ *       tags       its handles: {tensor, name, shape, strides, offset, dtype, viewOf}
+ *       deferred   freed by the program, but a stream that it was recorded on has not reached that point
+ *       writing    what fills it at t: {work, phase, arrived, bytes}, or null; of queued work 0 bytes have arrived
+ *   copies     that are queued or running: {id, seq, src, dst, dir, route, bytes, course, start, end, phase, waiting,
+ *              buffered, arrived, moving}; waiting + buffered + arrived = bytes
+ *   ops        likewise: {id, seq, name, device, stream, ins, outs, start, end, phase, part}; part: 0 to 1, as time goes
+ *   threads    the call that blocks each thread of the host: {th, seq, kind, from, until, for: [ids of works]}
+ *   staging    bytes in the staging buffers of each card, in RAM: {device, bytes, capacity}
+ */
+export function instant(run, t) {
+  const seq = run.timeline.seqAt(t);
+  const state = run.at(seq);
+  const works = run.timeline.worksAt(t);
+  const copies = works.filter((w) => w.event.kind === 'copy').map((w) => copyAt(w, t, state.devices));
+  const ops = works.filter((w) => w.event.kind === 'op').map((w) => opAt(w, t));
+  const writing = writesOf(copies, ops);
+  return {
+    t, seq,
+    memories: state.devices.map((device) => memoryAt(state, device, works, writing)),
+    copies, ops,
+    threads: run.timeline.callsAt(t).map((call) => threadAt(run, call, works)),
+    staging: stagingAt(copies, state.devices),
+  };
+}
+
+const list = (v) => (Array.isArray(v) ? v : []);
+const phaseAt = (work, t) => (work.start <= t ? 'running' : 'queued');
+
+function copyAt(work, t, devices) {
+  const { event: e } = work;
+  const course = courseOf(work, devices);
+  return {
+    id: work.id, seq: work.seq, src: e.src ?? {}, dst: e.dst ?? {}, dir: e.dir, route: e.route, stream: e.stream,
+    bytes: course.bytes, course, start: work.start, end: work.end, phase: phaseAt(work, t), ...progress(course, t),
+  };
+}
+
+function opAt(work, t) {
+  const { event: e } = work;
+  const ids = (uses) => [...new Set(list(uses).map((u) => u?.storage).filter(Boolean))];
+  return {
+    id: work.id, seq: work.seq, name: e.name, device: e.device, stream: e.stream, ins: ids(e.in), outs: ids(e.out),
+    start: work.start, end: work.end, phase: phaseAt(work, t),
+    part: work.start <= t && work.end > work.start ? (t - work.start) / (work.end - work.start) : 0,
+  };
+}
+
+// By storage: the running write, else the one that is queued first. An op fills its results evenly, for want of better.
+function writesOf(copies, ops) {
+  const writes = new Map();
+  const put = (storage, write) => {
+    const other = writes.get(storage);
+    if (!other || (other.phase === 'queued' && write.phase === 'running')) writes.set(storage, write);
+  };
+  for (const c of copies) put(c.dst.storage, { work: c.id, phase: c.phase, part: c.bytes ? c.arrived / c.bytes : 0, bytes: c.bytes });
+  for (const op of ops) for (const id of op.outs) put(id, { work: op.id, phase: op.phase, part: op.part, bytes: null });
+  return writes;
+}
+
+function memoryAt(state, device, works, writing) {
+  const here = [...state.storages.values()].filter((s) => s.device === device.name);
+  const storages = here.filter((s) => s.freed === null || isDeferred(s, works)).map((s) => storageAt(state, s, writing)).sort(byAddress);
+  const segments = [...state.segments.values()].filter((s) => s.device === device.name).map((s) => ({ ...s })).sort(byAddress);
+  for (const s of segments) s.free = s.bytes;
+  for (const s of storages) {
+    const segment = segments.findLast((of) => of.addr <= s.addr && s.addr < of.addr + of.bytes);
+    s.segment = segment?.addr ?? null;
+    if (segment) segment.free -= s.bytes;
+  }
+  const sum = (of) => of.reduce((total, s) => total + s.bytes, 0);
+  return {
+    device: device.name, card: device.card, capacity: device.capacity,
+    live: sum(storages.filter((s) => !s.deferred)), reserved: sum(segments), segments, storages,
+  };
+}
+
+// A freed block is reused when the streams that its storage was recorded on have done what they had to do by then.
+function isDeferred(s, works) {
+  return s.deferred && works.some((w) => w.seq < s.freed && s.streams.some((of) => of.device === deviceOf(w) && of.stream === w.event.stream));
+}
+
+const deviceOf = ({ event }) => event.device ?? (event.dst?.device === 'cpu' ? event.src?.device : event.dst?.device);
+
+const byAddress = (a, b) => a.addr - b.addr || a.bytes - b.bytes;
+
+function storageAt(state, s, writing) {
+  const write = writing.get(s.id);
+  return {
+    id: s.id, addr: Number(s.addr), bytes: s.bytes, asked: s.asked, mem: s.mem, device: s.device, tenant: s.tenant,
+    segment: null, deferred: s.freed !== null, name: handleOf(state, s)?.name ?? '',
+    tags: s.tensors.map((id) => state.tensors.get(id)).filter((h) => h && !h.dropped)
+      .map((h) => ({ tensor: h.id, name: h.name, shape: h.shape, strides: h.strides, offset: h.offset, dtype: h.dtype, viewOf: h.viewOf })),
+    writing: write ? { work: write.work, arrived: Math.round((write.bytes ?? s.asked) * write.part), bytes: write.bytes ?? s.asked, phase: write.phase } : null,
+  };
+}
+
+// What a thread waits for: of the work that was issued before its call returned, what its event names.
+function threadAt(run, { th, seq, from, until }, works) {
+  const e = run.events[seq];
+  const before = works.filter((w) => w.seq <= seq);
+  return { th, seq, kind: e.kind, from, until, for: before.filter((w) => isAwaited(run, e, seq, w)).map((w) => w.id) };
+}
+
+function isAwaited(run, e, seq, work) {
+  const { event } = work;
+  if (e.kind === 'copy' || e.kind === 'op') return work.seq === seq;
+  if (e.kind !== 'sync') return false;
+  if (e.scope === 'copy') return e.cause === work.seq;
+  if (deviceOf(work) !== e.device) return false;
+  if (e.scope === 'device') return true;
+  if (e.scope === 'stream') return event.stream === e.stream;
+  const record = run.recordOf(e.event, seq);
+  return Boolean(record) && event.stream === record.stream && work.seq < record.seq;
+}
+
+function stagingAt(copies, devices) {
+  const cards = devices.filter((d) => d.model?.staging_chunk > 0 && d.name !== 'cpu');
+  return cards.map((d) => ({
+    device: d.name, capacity: 2 * d.model.staging_chunk,
+    bytes: copies.filter((c) => c.route !== 'direct' && [c.src.device, c.dst.device].includes(d.name))
+      .reduce((total, c) => total + c.buffered, 0),
+  }));
+}

@@ -1,0 +1,94 @@
+// transfer.js: where the bytes of one copy are, at any time. Pure.
+//
+// A copy is sent in chunks, and each chunk takes one hop or two: a direct copy is one chunk with one hop over the bus;
+// a staged copy from the host goes into a staging buffer first (the CPU copies) and then over the bus, a staged copy to
+// the host the other way round; a copy between cards without peer access goes down and up again. Two buffers: a chunk
+// enters when the chunk before the last one has left. The modelled card books its time in the same way
+// (lib/devices/timing_model.c), so the times agree with the log; where the bus was busy in between, or where the log
+// was measured, the same course is stretched to the start and end that the log gives.
+
+const CHUNK = 4 << 20; // of a card whose log does not say
+
+const int = (v, or = 0) => (Number.isFinite(v) ? v : or);
+const clamp = (x) => Math.min(1, Math.max(0, x));
+
+/**
+ * The course of a copy: {bytes, start, end, chunks: [{bytes, hops: [{from, to}, ...]}]}, times in ns.
+ * copy, complete: its events; devices: those of the session. Without a complete nothing has moved yet.
+ */
+export function transfer(copy, complete, devices) {
+  const bytes = Math.max(0, int(copy.bytes));
+  const start = int(complete?.start, Infinity);
+  const end = Math.max(start, int(complete?.end, Infinity));
+  const course = { bytes, start, end, chunks: [] };
+  if (!Number.isFinite(end)) return course;
+  const wire = Math.max(0, int(complete.wire, end - start));
+  if (copy.route === 'staged' && complete.staging > 0 && wire > 0) course.chunks = staged(copy, complete, devices, bytes, start);
+  else if (copy.route === 'host' && wire > 0) course.chunks = throughHost(copy, devices, bytes, start, wire);
+  else course.chunks = [{ bytes, hops: [{ from: Math.max(start, end - wire), to: end }] }];
+  return stretched(course);
+}
+
+const modelOf = (devices, side) => devices.find((d) => d.name === side?.device)?.model ?? {};
+
+function staged(copy, complete, devices, bytes, start) {
+  const up = copy.dir === 'h2d';
+  const card = modelOf(devices, up ? copy.dst : copy.src);
+  const bus = { rate: bytes / complete.wire, latency: int(card.bus_latency) };
+  const memory = { rate: bytes / complete.staging, latency: 0 };
+  return pipeline(bytes, int(card.staging_chunk, CHUNK), start, up ? [memory, bus] : [bus, memory]);
+}
+
+function throughHost(copy, devices, bytes, start, wire) {
+  const [from, to] = [modelOf(devices, copy.src), modelOf(devices, copy.dst)];
+  const [down, up] = [int(from.bus_bandwidth, 1), int(to.bus_bandwidth, 1)]; // wire is the sum of both hops
+  const of = (card, share) => ({ rate: bytes / (wire * share), latency: int(card.bus_latency) });
+  return pipeline(bytes, int(from.staging_chunk, CHUNK), start, [of(from, up / (up + down)), of(to, down / (up + down))]);
+}
+
+// Chunks through two buffers: a hop begins when the one before it has ended, its own lane is free, and a buffer is.
+function pipeline(bytes, size, start, [first, second]) {
+  const chunks = [];
+  const left = [start, start]; // when each buffer was last emptied
+  let enter = start;
+  let leave = start;
+  for (let at = 0; at < bytes; at += Math.max(1, size)) {
+    const n = Math.min(size, bytes - at);
+    const from = Math.max(enter, left[chunks.length % 2]) + first.latency;
+    enter = from + n / first.rate;
+    const out = Math.max(leave, enter) + second.latency;
+    leave = out + n / second.rate;
+    left[chunks.length % 2] = leave;
+    chunks.push({ bytes: n, hops: [{ from, to: enter }, { from: out, to: leave }] });
+  }
+  return chunks;
+}
+
+function stretched(course) {
+  const last = course.chunks.at(-1)?.hops.at(-1).to ?? course.end;
+  const factor = last > course.start ? (course.end - course.start) / (last - course.start) : 1;
+  const moved = (t) => course.start + (t - course.start) * factor;
+  for (const chunk of course.chunks) chunk.hops = chunk.hops.map(({ from, to }) => ({ from: moved(from), to: moved(to) }));
+  const final = course.chunks.at(-1)?.hops.at(-1);
+  if (final) final.to = course.end; // not a rounding error later
+  return course;
+}
+
+/**
+ * The bytes that have not left their source, that lie in the staging buffers or are between two hops, and that have
+ * arrived; their sum is the copy. hop: the index of the hop of each chunk in motion, {hop, bytes, done} each.
+ */
+export function progress(course, t) {
+  let left = 0;
+  let arrived = 0;
+  const moving = [];
+  for (const chunk of course.chunks) {
+    if (t <= chunk.hops[0].from) break; // so are all chunks after it
+    const parts = chunk.hops.map(({ from, to }) => (to > from ? clamp((t - from) / (to - from)) : Number(t >= to)));
+    left += chunk.bytes * parts[0];
+    arrived += chunk.bytes * parts.at(-1);
+    parts.forEach((part, hop) => part > 0 && part < 1 && moving.push({ hop, bytes: chunk.bytes, done: chunk.bytes * part }));
+  }
+  if (t >= course.end) return { waiting: 0, buffered: 0, arrived: course.bytes, moving: [] };
+  return { waiting: course.bytes - left, buffered: left - arrived, arrived, moving };
+}
