@@ -30,7 +30,7 @@ let drawn = { run: null, step: -1, to: -1 }; // what the panes show
 let mode = '';
 let why = ''; // why no real card is used, from the server
 let link = 'connecting';
-let scene = { actions: [] };
+let scene = { waits: 0, line: 0 }; // of the step shown
 
 const views = {
   stage: stage(() => time.poke()),
@@ -48,6 +48,8 @@ const time = clock({
     const ms = duration(shown.steps[i] ?? {});
     return shown.firstCopy > i ? Math.min(ms, FIRST_MOVE / shown.firstCopy) : ms;
   },
+  span: (i) => shown?.span(i) ?? [0, 0],
+  stepAt: (t) => shown?.stepAt(t) ?? 0,
   changed: frame,
 });
 
@@ -62,9 +64,10 @@ function frame(position) {
   if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to) {
     arrange(state, step, position.step);
   }
-  const { spans, t, spansFrom: since } = state;
+  const { spans, spansFrom: since } = state;
+  const { t } = position;
   views.stage.paint({
-    actions: scene.actions, m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
+    actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
     total: since ? Math.max(t, spans.at(-1).end) : shown.total, clock: state.session?.clock, indexOf: (id) => Math.max(0, state.lineages.get(id)?.index ?? 0),
   });
   controls.show(position, shown);
@@ -74,9 +77,8 @@ function frame(position) {
 
 // A new step: updates the layout, the highlighted line and the sentence.
 function arrange(state, step, index) {
-  const list = actions(shown.events, step.from, step.to, state);
   const line = step.line || (state.site?.line ?? 0);
-  scene = { actions: list, waits: waitIn(list), line };
+  scene = { waits: waitIn(shown.events, step), line };
   views.stage.arrange(state);
   views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
   views.ledger.show(state, shown.what === 'demo' && !!course?.guessing);
@@ -127,6 +129,7 @@ function select(run, play) {
   showOutput();
   time.follow(!run.ended);
   views.table.reset();
+  time.by(run.overlaps ? 'clock' : 'step');
   if (play) time.restart();
   else time.poke();
 }
@@ -192,7 +195,9 @@ const on = {
 
   events(head, events) {
     const run = runs.get(head.run) ?? addRun(head);
+    const before = run.overlaps;
     if (!run.take(head.from, events)) wire.watch(run.number);
+    if (run === shown && run.overlaps && !before) time.by('clock');
     if (run === shown) time.poke();
     else if (!shown) select(run, true);
     wire.ack(run.number, run.events.length - 1);
@@ -355,6 +360,11 @@ window.ferry = {
   },
   state: () => shown?.at(window.ferry.seq) ?? null,
   boxes: () => views.stage.boxes(),
+  works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
   go: (seq) => shown && time.go(shown.stepOf(seq)),
+  seek(t) {
+    time.by('clock');
+    time.seek(t);
+  },
   sentence: (seq) => sentence(shown.events[seq], shown.names),
 };

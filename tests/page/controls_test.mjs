@@ -39,6 +39,24 @@ check('keys: steps, lines, ends, play and pause, table, list of keys', async () 
   await done(page);
 });
 
+check('by clock the slider is time; the key c changes the way', async () => {
+  const page = await stage.open(stage.view.url);
+  await go(page, stage.seqOf('copy'));
+  const before = await page.evaluate(() => window.ferry.position.t);
+  await page.keyboard.press('c');
+  const by = await page.evaluate(() => window.ferry.position);
+  assert.deepEqual([by.by, by.t], ['clock', before]);
+  assert.equal(await page.locator('#by-clock').isChecked(), true);
+  await page.locator('#scrub').fill('500');
+  const half = await page.evaluate(() => window.ferry.position.t);
+  const total = Math.max(...stage.demo.events.map((e) => Math.max(e.t, e.end ?? 0)));
+  assert.equal(half, total / 2);
+  assert.match(await page.locator('#where').innerText(), /µs$/);
+  await page.locator('label', { hasText: 'by step' }).click();
+  assert.equal(await page.evaluate(() => window.ferry.position.by), 'step');
+  await done(page);
+});
+
 check('a tensor that is reached by keyboard tells all that hovering tells', async () => {
   const page = await stage.open(stage.view.url);
   await go(page, stage.seqOf('copy'));

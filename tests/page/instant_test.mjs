@@ -85,7 +85,8 @@ test('a staged copy overlaps its two hops, through two buffers', () => {
   const course = transfer(h2d, { start: 0, end: 2635, wire: 625, staging: 2500 }, devices);
   assert.deepEqual(course.chunks.map((c) => c.hops.map(({ from, to }) => [from, to])),
     [[[0, 1000], [1010, 1260]], [[1000, 2000], [2010, 2260]], [[2000, 2500], [2510, 2635]]]);
-  assert.deepEqual(progress(course, 500), { waiting: 2000, buffered: 500, arrived: 0, moving: [{ hop: 0, bytes: 1000, done: 500 }] });
+  assert.deepEqual(progress(course, 500), { waiting: 2000, buffered: 500, arrived: 0, moving: [{ hop: 0, bytes: 1000, done: 500, reach: 1 }] });
+  assert.deepEqual(progress(course, 1005).moving.map(({ hop, reach }) => [hop, reach]), [[1, 0.5], [0, 1]]); // the bus starts up
   const now = progress(course, 1135); // chunk 0 half over the bus, chunk 1 partly in a buffer
   assert.deepEqual([now.waiting, now.buffered, now.arrived], [1365, 635, 500]);
   assert.deepEqual(now.moving.map((m) => m.hop), [1, 0]);
@@ -101,7 +102,7 @@ test('a slow bus makes the chunk after next wait for a buffer', () => {
 test('a staged copy to the host crosses the bus first', () => {
   const copy = { ...h2d, bytes: 1000, dir: 'd2h', src: { device: 'cuda:0' }, dst: { device: 'cpu' } };
   const course = transfer(copy, { start: 0, end: 1260, wire: 250, staging: 1000 }, devices);
-  assert.deepEqual(course.chunks[0].hops, [{ from: 10, to: 260 }, { from: 260, to: 1260 }]);
+  assert.deepEqual(course.chunks[0].hops, [{ ready: 0, from: 10, to: 260 }, { ready: 260, from: 260, to: 1260 }]);
 });
 
 test('a direct copy moves nothing during its latency', () => {
@@ -113,7 +114,7 @@ test('a direct copy moves nothing during its latency', () => {
 test('a copy between cards without peer access goes down and up', () => {
   const copy = { ...h2d, bytes: 1000, dir: 'p2p', route: 'host', src: { device: 'cuda:0' }, dst: { device: 'cuda:1' } };
   const course = transfer(copy, { start: 0, end: 770, wire: 750 }, devices);
-  assert.deepEqual(course.chunks[0].hops, [{ from: 10, to: 260 }, { from: 270, to: 770 }]);
+  assert.deepEqual(course.chunks[0].hops, [{ ready: 0, from: 10, to: 260 }, { ready: 260, from: 270, to: 770 }]);
 });
 
 test('a copy that the bus kept waiting is stretched to its end', () => {

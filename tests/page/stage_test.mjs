@@ -1,6 +1,8 @@
 // stage_test.mjs: the canvas: what stands where, what moves, and hover text.
 import assert from 'node:assert/strict';
 import { bench, boxesOf, check, done, ferry, go, settle, share } from './browser.mjs';
+import { logLines, serve } from './dev.mjs';
+import { golden } from './logs.mjs';
 
 const stage = bench();
 
@@ -11,16 +13,16 @@ check('at chosen events pixels and hover text show each tensor in its memory', a
   const moments = [
     [stage.seqOf('op'), { rows: 'cpu' }],
     [stage.seqOf('copy', (e) => e.dir === 'h2d'), { rows: 'cpu', moved: 'cuda:0' }],
-    [stage.seqOf('op', (e) => e.name === 'matmul'), { rows: 'cpu', moved: 'cuda:0', weights: 'cuda:0', result: 'cuda:0' }],
+    [stage.seqOf('op', (e) => e.name === 'matmul'), { rows: 'cpu', moved: 'cuda:0', weights: 'cuda:0', result: 'cuda:0' }, 'result'],
     [stage.seqOf('copy', (e) => e.dir === 'd2h'), { rows: 'cpu', moved: 'cuda:0', weights: 'cuda:0', result: 'cuda:0', home: 'cpu' }],
   ];
-  for (const [seq, expected] of moments) {
+  for (const [seq, expected, pending] of moments) { // pending: launched, and not computed yet
     await go(page, seq);
     const boxes = await boxesOf(page);
     for (const [name, device] of Object.entries(expected)) {
       const box = boxes.find((b) => b.name === name);
       assert.equal(box?.device, device, `${name} after event ${seq}`);
-      assert.ok(await share(page, box.band, box.hue) > 0.3, `${name} is painted in its hue after event ${seq}`);
+      assert.equal(await share(page, box.band, box.hue) > 0.3, name !== pending, `${name} is painted in its hue after event ${seq}`);
       const canvas = await page.locator('#canvas').boundingBox();
       const left = box.pageX + box.w / 2 < canvas.x + canvas.width / 2;
       assert.equal(left, device === 'cpu', `${name} stands on the side of ${device}`);
@@ -68,6 +70,51 @@ check('a packet crosses the bus while the copy is shown', async () => {
   }));
   assert.ok(seen >= 4, `${seen} different pictures of the bus`);
   await done(page);
+});
+
+// Where a box is filled: the part of its width whose lowest pixels, under the text, are not the background.
+const filledPart = (page, box) => page.evaluate(({ x, y, w, h }) => {
+  const canvas = document.getElementById('canvas');
+  const scale = canvas.width / canvas.clientWidth;
+  const { data } = canvas.getContext('2d').getImageData(Math.round((x + 16) * scale), Math.round((y + h - 5) * scale), Math.round((w - 24) * scale), 1);
+  const panel = getComputedStyle(document.body).getPropertyValue('--panel').trim().match(/\w\w/g).map((v) => Number.parseInt(v, 16));
+  let filled = 0;
+  for (let i = 0; i < data.length; i += 4) if (panel.some((v, k) => Math.abs(v - data[i + k]) > 6)) filled++;
+  return (filled / (data.length / 4)) * ((w - 24) / w) + 16 / w;
+}, box);
+
+check('at 25, 50 and 75 % of a copy its destination is filled that far', async () => {
+  const page = await stage.open(stage.view.url);
+  const { end, wire } = stage.demo.events.find((e) => e.kind === 'complete' && e.engine === 'h2d');
+  for (const part of [0.25, 0.5, 0.75]) {
+    await page.evaluate((t) => window.ferry.seek(t), end - wire * (1 - part));
+    await settle(page);
+    const box = (await boxesOf(page)).find((b) => b.name === 'moved');
+    const filled = await filledPart(page, box);
+    assert.ok(Math.abs(filled - part) < 0.05, `${filled} at ${part}`);
+  }
+  await done(page);
+});
+
+check('a kernel runs beside a copy, and both go on as the host does', async () => {
+  const server = await serve({ runs: [{ lines: logLines(golden('overlap')) }] });
+  const page = await stage.open(server.url);
+  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
+  assert.equal(await page.evaluate(() => window.ferry.position.by), 'clock', 'a run with several streams starts by clock');
+  const seen = [];
+  for (const t of [7920000, 7940000, 7958000]) {
+    await page.evaluate((at) => window.ferry.seek(at), t);
+    await settle(page);
+    seen.push(await page.evaluate(() => ({
+      works: window.ferry.works().filter((w) => w.phase === 'running').map((w) => [w.type, Math.round(w.part * 100)]),
+      line: document.querySelector('#lines .lit .number').textContent,
+    })));
+  }
+  for (const { works } of seen) assert.deepEqual(works.map(([type]) => type).sort(), ['copy', 'op'], JSON.stringify(works));
+  const copied = seen.map(({ works }) => works.find(([type]) => type === 'copy')[1]);
+  assert.ok(copied[0] < copied[1] && copied[1] < copied[2], `${copied}`);
+  await done(page);
+  await server.close();
 });
 
 check('stepping back shows the same picture as coming forward', async () => {

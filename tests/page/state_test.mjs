@@ -127,7 +127,7 @@ test('random prefixes and malformed events never throw', () => {
     one.take(0, events.slice(0, next() * events.length));
     for (let i = 0; i < 25; i++) one.take(one.events.length, [bad(events)]);
     const state = one.at(Infinity);
-    for (const s of one.steps) actions(one.events, s.from, s.to, state);
+    one.steps.forEach((s, i) => actions(one, s, one.span(i)[1], state));
     one.at(Math.floor(next() * one.events.length));
   }
 

@@ -26,8 +26,8 @@ function courseOf(work, devices) {
  *       tags       its handles: {tensor, name, shape, strides, offset, dtype, viewOf}
  *       deferred   freed by the program, but a stream that it was recorded on has not reached that point
  *       writing    what fills it at t: {work, phase, arrived, bytes}, or null; of queued work 0 bytes have arrived
- *   copies     that are queued or running: {id, seq, src, dst, dir, route, bytes, course, start, end, phase, waiting,
- *              buffered, arrived, moving}; waiting + buffered + arrived = bytes
+ *   copies     that are queued or running: {id, seq, src, dst, dir, route, bytes, chunk, start, end, phase, waiting,
+ *              buffered, arrived, moving}; waiting + buffered + arrived = bytes; chunk: bytes of one chunk
  *   ops        likewise: {id, seq, name, device, stream, ins, outs, start, end, phase, part}; part: 0 to 1, as time goes
  *   threads    the call that blocks each thread of the host: {th, seq, kind, from, until, for: [ids of works]}
  *   staging    bytes in the staging buffers of each card, in RAM: {device, bytes, capacity}
@@ -48,15 +48,28 @@ export function instant(run, t) {
   };
 }
 
+/**
+ * The copies and ops to show with a step at time t: those in flight, and those that the step issued, also before their
+ * start and after their end. As in instant(), with phase 'done' for what has ended; m: the part of their time that passed.
+ */
+export function worksOf(run, step, t) {
+  const { devices } = run.at(step.to);
+  const works = new Set([...run.timeline.worksAt(t), ...run.timeline.worksIssued(step.from, step.to)]);
+  return [...works].map((w) => ({
+    ...(w.event.kind === 'copy' ? copyAt(w, t, devices) : opAt(w, t)), type: w.event.kind, event: w.event,
+    m: t >= w.end ? 1 : t > w.start ? (t - w.start) / (w.end - w.start) : 0,
+  }));
+}
+
 const list = (v) => (Array.isArray(v) ? v : []);
-const phaseAt = (work, t) => (work.start <= t ? 'running' : 'queued');
+const phaseAt = (work, t) => (t >= work.end ? 'done' : t >= work.start ? 'running' : 'queued');
 
 function copyAt(work, t, devices) {
   const { event: e } = work;
   const course = courseOf(work, devices);
   return {
     id: work.id, seq: work.seq, src: e.src ?? {}, dst: e.dst ?? {}, dir: e.dir, route: e.route, stream: e.stream,
-    bytes: course.bytes, course, start: work.start, end: work.end, phase: phaseAt(work, t), ...progress(course, t),
+    bytes: course.bytes, chunk: course.chunks[0]?.bytes ?? course.bytes, start: work.start, end: work.end, phase: phaseAt(work, t), ...progress(course, t),
   };
 }
 
@@ -66,7 +79,7 @@ function opAt(work, t) {
   return {
     id: work.id, seq: work.seq, name: e.name, device: e.device, stream: e.stream, ins: ids(e.in), outs: ids(e.out),
     start: work.start, end: work.end, phase: phaseAt(work, t),
-    part: work.start <= t && work.end > work.start ? (t - work.start) / (work.end - work.start) : 0,
+    part: t >= work.end ? 1 : t > work.start ? (t - work.start) / (work.end - work.start) : 0,
   };
 }
 

@@ -21,6 +21,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     output: '', // what the program printed; known once it has ended
     total: 1, // ns: the latest time in any event
     firstCopy: -1, // the step of the first copy
+    overlaps: false, // work was given to another stream than the default one
     at: past.at,
     stepOf: parts.of,
 
@@ -29,6 +30,19 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
       if (from > past.events.length) return false; // a gap: the caller must request them again
       for (const e of events.slice(past.events.length - from)) add(e);
       return true;
+    },
+
+    /** The time that step i covers, in ns: from the end of the step before it. The last one waits for all work. */
+    span(i) {
+      const from = i > 0 ? clock.timeOf(parts.all[i - 1].to) : 0;
+      const last = i >= parts.all.length - 1 && self.ended;
+      return [from, last ? Math.max(self.total, from) : clock.timeOf(parts.all[i]?.to ?? -1)];
+    },
+
+    /** The step that is shown at time t: the call that the host is in, else the last one that was over. */
+    stepAt(t) {
+      const call = clock.callsAt(t)[0];
+      return parts.of(call ? call.seq : Math.max(0, clock.seqAt(t)));
     },
 
     /** The event_record that a wait in event seq refers to: {seq, device, stream}, or undefined. */
@@ -47,6 +61,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     clock.add(e, past.events.length - 1);
     if (e?.kind === 'event_record') record(e, past.events.length - 1);
     if (e?.kind === 'end' || e?.kind === 'log_full') closed = true;
+    if ((e?.kind === 'copy' || e?.kind === 'op') && e.stream > 0) self.overlaps = true;
     if (self.firstCopy < 0 && e?.kind === 'copy') self.firstCopy = parts.all.length - 1;
     for (const t of [e?.t, e?.end]) if (Number.isFinite(t) && t > self.total) self.total = t;
   }

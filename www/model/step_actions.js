@@ -1,16 +1,16 @@
-// step_actions.js: what happens in one step, as plain data for drawing: which storages a copy connects,
-// which ones an op reads and writes, what waits for what. Pure.
+// step_actions.js: what is shown of a step at a moment, as plain data for drawing: what the step itself did, and the
+// copies and ops that it issued or that are in flight, which may be those of other steps. Pure.
 
-/** The actions of the events from..to, given the state after them. */
-export function actions(events, from, to, state) {
+import { worksOf } from './instant.js';
+
+/** The actions of step `step` of a run at time t, given the state after it. Copies and ops have a phase of their own. */
+export function actions(run, step, t, state) {
   const list = [];
-  for (let seq = from; seq <= to; seq++) {
-    const e = events[seq];
-    if (e && typeof e === 'object' && Object.hasOwn(readers, e.kind)) {
-      readers[e.kind](list, e, state);
-    }
+  for (let seq = step.from; seq <= step.to; seq++) {
+    const e = run.events[seq];
+    if (e && typeof e === 'object' && Object.hasOwn(readers, e.kind)) readers[e.kind](list, e, state);
   }
-  return list;
+  return [...list, ...worksOf(run, step, t).map((w) => (w.type === 'copy' ? copyAction(w, state) : opAction(w, state)))];
 }
 
 const array = (v) => (Array.isArray(v) ? v : []);
@@ -20,36 +20,9 @@ const readers = {
   alloc: (list, e) => list.push({ type: 'alloc', storage: e.storage }),
   free: (list, e) => list.push({ type: 'free', storage: e.storage }),
 
-  copy(list, e, state) {
-    const src = e.src?.storage;
-    const dst = e.dst?.storage;
-    const fresh = (state.storages.get(dst)?.version ?? 0) <= 1;
-    list.push({
-      type: 'copy', id: e.id, src, dst, dir: e.dir, route: e.route, bytes: e.bytes, held: e.held ?? 0,
-      why: e.why, device: { src: e.src?.device, dst: e.dst?.device }, fresh, time: null,
-    });
-  },
-
-  op(list, e, state) {
-    const ids = (uses) => [...new Set(array(uses).map((u) => u?.storage).filter(Boolean))];
-    const outs = ids(e.out);
-    list.push({
-      type: 'op', id: e.id, name: e.name, device: e.device, ins: ids(e.in), outs, held: e.held ?? 0,
-      detail: detail(e), fresh: outs.every((id) => (state.storages.get(id)?.version ?? 0) <= 1), time: null,
-      birth: array(e.in).length === 0 && !e.inplace,
-    });
-  },
-
-  complete(list, e) {
-    const work = list.findLast((a) => a.id !== undefined && a.id === e.id);
-    if (work && Number.isFinite(e.end - e.start)) Object.assign(work, { time: e.end - e.start, end: e.end });
-  },
-
   // The wait at the start of a copy to the host is part of that copy.
   sync(list, e) {
-    const copy = last(list, 'copy');
-    if (copy) copy.held += e.held > 0 ? e.held : 0;
-    else list.push({ type: 'sync', device: e.device, held: e.held ?? 0, why: e.why });
+    if (e.scope !== 'copy') list.push({ type: 'sync', device: e.device, held: e.held ?? 0, why: e.why });
   },
 
   host_read(list, e) {
@@ -71,6 +44,23 @@ const readers = {
   mark: (list, e) => list.push({ type: 'mark', text: e.text, now: e.now }),
 };
 
+function copyAction(w, state) {
+  const fresh = (state.storages.get(w.dst.storage)?.version ?? 0) <= 1;
+  const { why, cast } = w.event;
+  return {
+    ...w, src: w.src.storage, dst: w.dst.storage, why, cast, fresh, time: w.end - w.start,
+    part: w.bytes ? w.arrived / w.bytes : w.m,
+  };
+}
+
+function opAction(w, state) {
+  return {
+    ...w, detail: detail(w.event), time: w.end - w.start,
+    fresh: w.outs.every((id) => (state.storages.get(id)?.version ?? 0) <= 1),
+    birth: array(w.event.in).length === 0 && !w.event.inplace,
+  };
+}
+
 function detail(e) {
   if (e.blas) return e.blas;
   if (!e.kernel) return '';
@@ -79,7 +69,12 @@ function detail(e) {
   return e.grid ? `${e.kernel} · ${grid} blocks × ${block} threads` : e.kernel;
 }
 
-/** How long the host was blocked in this step, in ns: by a copy or a sync, not by its own work. */
-export function waitIn(list) {
-  return list.reduce((sum, a) => sum + (a.type !== 'op' && Number.isFinite(a.held) ? a.held : 0), 0);
+/** How long the host was blocked in the events from..to, in ns: by a copy or a sync, not by its own work or by calls. */
+export function waitIn(events, { from, to }) {
+  let sum = 0;
+  for (let seq = from; seq <= to; seq++) {
+    const e = events[seq];
+    if (e?.held > 0 && (e.kind === 'sync' || (e.kind === 'copy' && !e.was_async))) sum += e.held;
+  }
+  return sum;
 }

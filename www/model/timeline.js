@@ -93,6 +93,17 @@ export function timeline() {
     calls.seq.push(seq);
   }
 
+  function firstFrom(seq) {
+    let low = 0;
+    let high = works.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (works[middle].seq < seq) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   return {
     add,
 
@@ -109,6 +120,13 @@ export function timeline() {
         if (of.from > t || (!of.open && of.until <= t)) return;
         for (const work of works.slice(i * BLOCK, (i + 1) * BLOCK)) if (work.issued <= t && t < work.end) found.push(work);
       });
+      return found;
+    },
+
+    /** Works whose event is one of from..to, in order. */
+    worksIssued(from, to) {
+      const found = [];
+      for (let i = firstFrom(from); i < works.length && works[i].seq <= to; i++) found.push(works[i]);
       return found;
     },
 

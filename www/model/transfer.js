@@ -10,10 +10,11 @@
 const CHUNK = 4 << 20; // of a card whose log does not say
 
 const int = (v, or = 0) => (Number.isFinite(v) ? v : or);
-const clamp = (x) => Math.min(1, Math.max(0, x));
+const share = (t, from, to) => (to > from ? Math.min(1, Math.max(0, (t - from) / (to - from))) : Number(t >= to)); // of from..to that is over at t
 
 /**
- * The course of a copy: {bytes, start, end, chunks: [{bytes, hops: [{from, to}, ...]}]}, times in ns.
+ * The course of a copy: {bytes, start, end, chunks: [{bytes, hops: [{ready, from, to}, ...]}]}, times in ns. Bytes move
+ * from `from` to `to`; before that, from `ready` on, the engine that moves them starts up.
  * copy, complete: its events; devices: those of the session. Without a complete nothing has moved yet.
  */
 export function transfer(copy, complete, devices) {
@@ -25,7 +26,7 @@ export function transfer(copy, complete, devices) {
   const wire = Math.max(0, int(complete.wire, end - start));
   if (copy.route === 'staged' && complete.staging > 0 && wire > 0) course.chunks = staged(copy, complete, devices, bytes, start);
   else if (copy.route === 'host' && wire > 0) course.chunks = throughHost(copy, devices, bytes, start, wire);
-  else course.chunks = [{ bytes, hops: [{ from: Math.max(start, end - wire), to: end }] }];
+  else course.chunks = [{ bytes, hops: [{ ready: start, from: Math.max(start, end - wire), to: end }] }];
   return stretched(course);
 }
 
@@ -54,21 +55,24 @@ function pipeline(bytes, size, start, [first, second]) {
   let leave = start;
   for (let at = 0; at < bytes; at += Math.max(1, size)) {
     const n = Math.min(size, bytes - at);
-    const from = Math.max(enter, left[chunks.length % 2]) + first.latency;
-    enter = from + n / first.rate;
-    const out = Math.max(leave, enter) + second.latency;
-    leave = out + n / second.rate;
-    left[chunks.length % 2] = leave;
-    chunks.push({ bytes: n, hops: [{ from, to: enter }, { from: out, to: leave }] });
+    const into = hop(first, Math.max(enter, left[chunks.length % 2]), n);
+    const out = hop(second, Math.max(leave, into.to), n);
+    enter = into.to;
+    leave = left[chunks.length % 2] = out.to;
+    chunks.push({ bytes: n, hops: [into, out] });
   }
   return chunks;
+}
+
+function hop({ rate, latency }, ready, bytes) {
+  return { ready, from: ready + latency, to: ready + latency + bytes / rate };
 }
 
 function stretched(course) {
   const last = course.chunks.at(-1)?.hops.at(-1).to ?? course.end;
   const factor = last > course.start ? (course.end - course.start) / (last - course.start) : 1;
   const moved = (t) => course.start + (t - course.start) * factor;
-  for (const chunk of course.chunks) chunk.hops = chunk.hops.map(({ from, to }) => ({ from: moved(from), to: moved(to) }));
+  for (const chunk of course.chunks) chunk.hops = chunk.hops.map((of) => ({ ready: moved(of.ready), from: moved(of.from), to: moved(of.to) }));
   const final = course.chunks.at(-1)?.hops.at(-1);
   if (final) final.to = course.end; // not a rounding error later
   return course;
@@ -76,18 +80,21 @@ function stretched(course) {
 
 /**
  * The bytes that have not left their source, that lie in the staging buffers or are between two hops, and that have
- * arrived; their sum is the copy. hop: the index of the hop of each chunk in motion, {hop, bytes, done} each.
+ * arrived; their sum is the copy. moving: the hops that are on: {hop: which, bytes: of its chunk, done: bytes, reach: the
+ * part of its start-up that is over}.
  */
 export function progress(course, t) {
   let left = 0;
   let arrived = 0;
   const moving = [];
   for (const chunk of course.chunks) {
-    if (t <= chunk.hops[0].from) break; // so are all chunks after it
-    const parts = chunk.hops.map(({ from, to }) => (to > from ? clamp((t - from) / (to - from)) : Number(t >= to)));
+    if (t <= chunk.hops[0].ready) break; // so are all chunks after it
+    const parts = chunk.hops.map(({ from, to }) => share(t, from, to));
     left += chunk.bytes * parts[0];
     arrived += chunk.bytes * parts.at(-1);
-    parts.forEach((part, hop) => part > 0 && part < 1 && moving.push({ hop, bytes: chunk.bytes, done: chunk.bytes * part }));
+    chunk.hops.forEach(({ ready, from, to }, i) => {
+      if (t >= ready && t < to) moving.push({ hop: i, bytes: chunk.bytes, done: chunk.bytes * parts[i], reach: share(t, ready, from) });
+    });
   }
   if (t >= course.end) return { waiting: 0, buffered: 0, arrived: course.bytes, moving: [] };
   return { waiting: course.bytes - left, buffered: left - arrived, arrived, moving };

@@ -1,14 +1,23 @@
 // transport.js: playback controls and keyboard shortcuts.
 
+import * as units from '../model/units.js';
+
 const $ = (id) => document.getElementById(id);
 
 const PLAY = 'M4 2.5v11l9-5.5z';
 const PAUSE = 'M4 3h3v10H4zM9 3h3v10H9z';
 
+const TICKS = 1000; // of the slider, by clock
+
 /** time: the clock; current(): the selected run; byHand(): called when the learner chose a step. */
 export function transport(time, current, pane, byHand) {
   function go(step, move) {
     time.go(step, move);
+    byHand();
+  }
+
+  function seek(t) {
+    time.seek(t);
     byHand();
   }
 
@@ -27,7 +36,12 @@ export function transport(time, current, pane, byHand) {
   $('back').addEventListener('click', () => step(-1));
   $('forward').addEventListener('click', () => step(1));
   $('play').addEventListener('click', toggle);
-  $('scrub').addEventListener('input', () => go(Number($('scrub').value)));
+  $('scrub').addEventListener('input', () => {
+    const value = Number($('scrub').value);
+    if (time.position.by === 'clock') seek((value / TICKS) * (current()?.total ?? 0));
+    else go(value);
+  });
+  for (const way of ['step', 'clock']) $(`by-${way}`).addEventListener('change', () => time.by(way));
   $('speed').addEventListener('change', () => time.speed(Number($('speed').value)));
   $('help').addEventListener('click', () => $('keys').showModal());
 
@@ -36,9 +50,12 @@ export function transport(time, current, pane, byHand) {
   /** Shows the clock's position. The DOM is written only on change. */
   function show(position, run) {
     const last = Math.max(0, run.steps.length - 1);
-    write($('scrub'), 'max', String(last));
-    write($('scrub'), 'value', String(position.step));
-    write($('where'), 'textContent', `${position.step + 1} / ${last + 1}`);
+    const byClock = position.by === 'clock';
+    write($(`by-${position.by}`), 'checked', true);
+    write($('scrub'), 'max', String(byClock ? TICKS : last));
+    write($('scrub'), 'value', String(byClock ? Math.round((position.t / run.total) * TICKS) : position.step));
+    write($('scrub'), 'ariaValueText', byClock ? units.time(Math.round(position.t)) : `step ${position.step + 1} of ${last + 1}`);
+    write($('where'), 'textContent', byClock ? units.time(Math.round(position.t)) : `${position.step + 1} / ${last + 1}`);
     const shape = position.playing ? PAUSE : PLAY;
     if ($('play-shape').getAttribute('d') !== shape) {
       $('play-shape').setAttribute('d', shape);
@@ -74,6 +91,7 @@ export function transport(time, current, pane, byHand) {
     if (key === 'End') return () => go(Infinity);
     if (key === ' ') return target.closest?.('button, summary, a') && !target.dataset.storage ? null : toggle;
     if (key === '?') return () => $('keys').showModal();
+    if (key === 'c' || key === 'C') return () => time.by(time.position.by === 'step' ? 'clock' : 'step');
     if (key === 't' || key === 'T') return pane.toggleTable;
     if (key === 'e' || key === 'E') return on.edit;
     return null;

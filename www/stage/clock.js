@@ -1,39 +1,59 @@
-// clock.js: the only clock of the page. It advances a position over the steps of a run: which step, and
-// the progress of its animation (0..1). It knows neither events nor drawing.
+// clock.js: the only clock of the page. It advances a position through a run in one of two ways: by step, where each
+// step takes the time that a viewer needs to see it, or by clock, where the run's own time passes evenly, so that twice
+// as long on the card is twice as long on the page. It knows neither events nor drawing.
 
 const MOTION = 0.7; // fraction of a step's time that is animated; the rest is a pause
+const WHOLE_RUN = 16000; // ms that a run takes by clock, at speed 1
 
 /**
- * host: {count() -> number of steps, duration(i) -> ms, changed(position)}. `changed` is called at most
- * once per frame, and only after a change.
+ * host: {count() -> number of steps, duration(i) -> ms, span(i) -> [from, to] in ns, stepAt(t) -> i, changed(position)}.
+ * `changed` is called at most once per frame, and only after a change. A position: {step, m, t, by, playing, ...}: m is the
+ * fraction of the step's span that has passed, t the run's time.
  */
 export function clock(host) {
-  const at = { step: 0, progress: 1, playing: false, follow: false, speed: 1 };
+  const at = { step: 0, progress: 1, t: 0, by: 'step', playing: false, follow: false, speed: 1 };
   let frame = 0;
   let last = 0;
   let still = false; // reduced motion: steps are shown finished, without animation
 
-  const motion = () => Math.min(1, at.progress / MOTION);
-  const report = () => host.changed({ ...at, m: motion(), atEnd: at.step >= host.count() - 1 });
+  const end = () => (host.count() ? host.span(host.count() - 1)[1] : 0);
+  const atEnd = () => at.step >= host.count() - 1 && (at.by === 'step' || at.t >= end());
+
+  function position() {
+    const [from, to] = host.count() ? host.span(at.step) : [0, 0];
+    const m = at.by === 'step' ? Math.min(1, at.progress / MOTION) : to > from ? Math.min(1, (at.t - from) / (to - from)) : 1;
+    return { ...at, m, t: at.by === 'step' ? from + m * (to - from) : at.t, atEnd: atEnd() };
+  }
+
+  const report = () => host.changed(position());
 
   function tick(now) {
     frame = 0;
     const passed = Math.min(100, now - last);
     last = now;
-    const full = host.duration(at.step) / at.speed;
-    at.progress = Math.min(1, at.progress + passed / Math.max(1, full));
-    if (still && at.progress < MOTION) at.progress = MOTION;
-    if (at.progress >= 1 && at.playing) next();
+    if (at.by === 'step') tickStep(passed);
+    else tickClock(passed);
     report();
     if (moving()) wake();
   }
 
-  const moving = () => at.progress < 1 || (at.playing && at.step < host.count() - 1);
-
-  function next() {
+  function tickStep(passed) {
+    const full = host.duration(at.step) / at.speed;
+    at.progress = Math.min(1, at.progress + passed / Math.max(1, full));
+    if (still && at.progress < MOTION) at.progress = MOTION;
+    if (at.progress < 1 || !at.playing) return;
     if (at.step < host.count() - 1) start(at.step + 1);
     else if (!at.follow) at.playing = false;
   }
+
+  function tickClock(passed) {
+    if (!at.playing) return;
+    at.t = Math.min(end(), at.t + (passed / WHOLE_RUN) * end() * at.speed);
+    at.step = Math.max(0, host.stepAt(at.t));
+    if (at.t >= end() && !at.follow) at.playing = false;
+  }
+
+  const moving = () => (at.by === 'step' ? at.progress < 1 || (at.playing && at.step < host.count() - 1) : at.playing && at.t < end());
 
   function start(step) {
     at.step = step;
@@ -54,18 +74,39 @@ export function clock(host) {
     go(step, move = false) {
       at.step = Math.max(0, Math.min(host.count() - 1, step));
       at.progress = move && !still ? 0 : 1;
+      at.t = host.count() ? host.span(at.step)[1] : 0;
+      at.playing = false;
+      report();
+      run();
+    },
+    /** By clock: shows time t. */
+    seek(t) {
+      at.t = Math.max(0, Math.min(end(), t));
+      at.step = Math.max(0, host.stepAt(at.t));
       at.playing = false;
       report();
       run();
     },
     play() {
       at.playing = true;
-      if (at.step >= host.count() - 1 && at.progress >= 1 && !at.follow) start(0);
+      if (atEnd() && at.progress >= 1 && !at.follow) {
+        start(0);
+        at.t = 0;
+      }
       run();
       report();
     },
     pause() {
       at.playing = false;
+      at.progress = 1;
+      run();
+      report();
+    },
+    /** 'step' or 'clock'; the moment stays the same. */
+    by(way) {
+      if (way === at.by) return;
+      at.t = position().t;
+      at.by = way;
       at.progress = 1;
       run();
       report();
@@ -87,11 +128,11 @@ export function clock(host) {
     poke: run,
     /** Plays from the first step. */
     restart() {
-      Object.assign(at, { step: 0, progress: 0, playing: true });
+      Object.assign(at, { step: 0, progress: 0, t: 0, playing: true });
       run();
     },
     get position() {
-      return { ...at, m: motion() };
+      return position();
     },
     get settled() {
       return !frame && !moving();

@@ -1,13 +1,13 @@
-// draw.js: boxes in, pixels out. A pure function of the scene: the layout, the actions of
-// the step, the progress m of its animation (0..1) and the theme.
+// draw.js: boxes in, pixels out. A pure function of the scene: the layout, the moment t with its actions (those of the
+// step at the fraction m of its time, and the works in flight), and the theme.
 
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
-import { drawCopy, drawOp, drawTrailBelow, drawWait } from './motion.js';
+import { drawCopy, drawOps, drawTrailBelow, drawWait } from './motion.js';
 import { drawLanes } from './lanes.js';
 
-/** Draw the whole stage. scene: {layout, actions, m, theme, scale, focus, line, held, spans, total, clock}. */
+/** Draw the whole stage. scene: {layout, actions, m, t, theme, scale, focus, line, waits, spans, total, clock}. */
 export function draw(c, scene) {
   const { layout, theme: th } = scene;
   c.clearRect(0, 0, layout.width, layout.height);
@@ -19,9 +19,9 @@ export function draw(c, scene) {
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) {
     if (a.type === 'copy') drawCopy(c, scene, a);
-    else if (a.type === 'op') drawOp(c, scene, a);
-    else drawWait(c, scene, a);
+    else if (a.type !== 'op') drawWait(c, scene, a);
   }
+  for (const memory of layout.memories) drawOps(c, scene, memory);
   drawLanes(c, scene);
 }
 
@@ -151,34 +151,41 @@ function placed(box, m) {
   return { ...box, x: mix('x'), y: mix('y'), w: mix('w'), h: mix('h'), scale: mix('scale') };
 }
 
-// A box's appearance at this moment of the step.
+// A box's appearance at this moment: what the step does to it, and what the works in flight have written so far.
 function stateOf(scene, box) {
   const { actions, m } = scene;
-  const s = { alpha: 1, empty: box.empty, unused: box.empty, glow: 0 };
+  const s = { alpha: 1, empty: box.empty, unused: box.empty, glow: 0, arrived: 1, writing: false };
   for (const a of actions) {
     if (a.type === 'alloc' && a.storage === box.storage) s.alpha = ease(part(m, 0, 0.7));
     if (a.type === 'free' && a.storage === box.storage) s.leaving = 1 - ease(m);
-    if (a.type === 'copy') markCopy(s, a, box, m);
-    if (a.type === 'op') markOp(s, a, box, m);
+    if (a.type === 'copy') markCopy(s, a, box);
+    if (a.type === 'op') markOp(s, a, box);
     if (['read', 'write', 'answer', 'view'].includes(a.type) && a.storage === box.storage) s.glow = part(m, 0, 0.4);
   }
   return s;
 }
 
-function markCopy(s, a, box, m) {
-  if (a.dst === box.storage && m < 0.88) s.empty = s.empty || a.fresh;
-  if (a.src === box.storage) s.glow = 1;
-  if (a.dst === box.storage) s.glow = part(m, 0.85, 1);
+const GLOW = { queued: 0, running: 0.6, done: 1 };
+
+function markCopy(s, a, box) {
+  if (a.src === box.storage) s.glow = Math.max(s.glow, GLOW[a.phase]);
+  if (a.dst === box.storage) markWrite(s, a);
 }
 
-function markOp(s, a, box, m) {
-  if (a.birth) return;
-  if (a.outs.includes(box.storage)) {
-    s.glow = part(m, 0.75, 0.95);
-    if (m < 0.85) s.empty = s.empty || a.fresh;
-  } else if (a.ins.includes(box.storage)) {
-    s.glow = part(m, 0, 0.2);
-  }
+function markOp(s, a, box) {
+  if (a.birth && a.phase === 'done') return;
+  if (a.outs.includes(box.storage)) markWrite(s, a);
+  else if (a.ins.includes(box.storage)) s.glow = Math.max(s.glow, GLOW[a.phase]);
+}
+
+// What is written for the first time fills its outline; over older contents moves an edge.
+function markWrite(s, a) {
+  s.glow = Math.max(s.glow, GLOW[a.phase]);
+  if (a.phase === 'done') return;
+  s.arrived = Math.min(s.arrived, a.part);
+  s.writing = a.phase === 'running';
+  if (a.fresh && a.part === 0) s.empty = true;
+  s.fresh = a.fresh;
 }
 
 function drawBox(c, scene, box, s) {
@@ -189,11 +196,30 @@ function drawBox(c, scene, box, s) {
   c.globalAlpha = freed ? 0.55 : s.alpha;
   const r = Math.max(3, 9 * box.scale);
   if (s.glow > 0 && !freed) drawGlow(c, box, r, hue, s.glow);
-  if (freed || s.empty) drawOutline(c, th, box, r, freed || s.unused ? th.faint : hue);
-  else drawFilled(c, { th, scale, box, r, hue, pattern, leaving: s.leaving });
+  const partly = !freed && s.arrived > 0 && s.arrived < 1;
+  if (freed || s.empty || (partly && s.fresh)) drawOutline(c, th, box, r, freed || s.unused ? th.faint : hue);
+  if (!freed && !s.empty) drawArrived(c, { th, scale, box, r, hue, pattern, leaving: s.leaving }, partly && s.fresh ? s.arrived : 1);
+  if (partly) drawEdge(c, box, s.arrived, hue);
   drawLabel(c, th, box, s, freed);
   if (scene.focus === box.storage) drawFocus(c, th, box, r);
   c.restore();
+}
+
+// The part of a box that holds its new contents.
+function drawArrived(c, look, part) {
+  c.save();
+  if (part < 1) {
+    c.beginPath();
+    c.rect(look.box.x - 2, look.box.y - 2, look.box.w * part + 2, look.box.h + 4);
+    c.clip();
+  }
+  drawFilled(c, look);
+  c.restore();
+}
+
+function drawEdge(c, box, part, hue) {
+  c.fillStyle = hue;
+  c.fillRect(box.x + box.w * part - 1.5, box.y, 3, box.h);
 }
 
 function drawGlow(c, box, r, hue, amount) {
@@ -263,8 +289,9 @@ function drawLabel(c, th, box, s, freed) {
   const step = box.h / 3.6;
   text(c, box.name, x, box.y + step * 0.86, name);
   text(c, `${units.shape(box.shape)} ${box.dtype}`, x, box.y + step * 1.86, small);
-  const note = freed ? 'freed' : s.empty ? 'empty' : box.stale ? 'stale' : '';
-  const bytes = units.bytes(box.bytes);
+  const arriving = s.arrived > 0 && s.arrived < 1;
+  const note = freed ? 'freed' : arriving ? '' : s.empty ? 'empty' : box.stale ? 'stale' : '';
+  const bytes = arriving ? `${Math.floor(s.arrived * 100)} % of ${units.bytes(box.bytes)}` : units.bytes(box.bytes);
   text(c, note ? `${bytes} · ${note}` : bytes, x, box.y + step * 2.76, small);
 }
 

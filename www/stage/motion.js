@@ -1,10 +1,11 @@
-// motion.js: the animation of a step. A copy's packet crosses the bus, through the staging slot if
-// the memory is pageable; an op connects its operands and its result. After the animation (m = 1)
-// the path stays visible as a trail, so that a still picture shows the same.
+// motion.js: works in flight. A copy in flight is a band on the bus: its head goes ahead to the destination's door while
+// the copy starts up, and its tail follows as the destination fills. Of a staged copy each hop has a band of its own, of
+// the chunk that is on it. An op connects its operands and its result. What a step has
+// finished stays visible as a trail, so that a still picture shows the same.
 
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
-import { along, arrow, distance, ease, middle, part, path, rounded, text } from './canvas_util.js';
+import { arrow, distance, ease, middle, part, path, rounded, text } from './canvas_util.js';
 
 const boxOf = (layout, storage) => layout.boxes.find((b) => b.storage === storage);
 const memoryOf = (layout, device) => layout.memories.find((m) => m.device === device);
@@ -57,12 +58,12 @@ function down(src, dst, lane) {
 /** Drawn below the boxes: the path of a copy, the lines from an op's operands to its chip and its result. */
 export function drawTrailBelow(c, scene, a) {
   if (a.type === 'copy') drawPath(c, scene, a);
-  if (a.type !== 'op' || a.birth) return;
-  const chip = chipRect(scene.layout, a);
+  if (a.type !== 'op' || a.birth || a.phase === 'queued') return;
+  const chip = memoryOf(scene.layout, a.device)?.compute;
   if (!chip) return;
-  for (const id of a.ins) curve(c, scene, boxOf(scene.layout, id), chip, ease(part(scene.m, 0, 0.35)), false);
+  for (const id of a.ins) curve(c, scene, boxOf(scene.layout, id), chip, ease(part(a.m, 0, 0.3)), false);
   for (const id of a.outs) {
-    if (!a.ins.includes(id)) curve(c, scene, boxOf(scene.layout, id), chip, ease(part(scene.m, 0.6, 0.88)), true);
+    if (!a.ins.includes(id)) curve(c, scene, boxOf(scene.layout, id), chip, ease(part(a.m, 0.1, 0.4)), true);
   }
 }
 
@@ -81,61 +82,105 @@ function curve(c, { theme: th }, box, chip, t, out) {
   c.restore();
 }
 
-const chipRect = (layout, a) => memoryOf(layout, a.device)?.compute;
-
-/** The op's name, in the cores that run it. */
-export function drawOp(c, scene, a) {
-  const r = chipRect(scene.layout, a);
-  if (!r) return;
-  const { theme: th, m } = scene;
-  const lit = a.birth ? part(m, 0, 0.3) : part(m, 0.25, 0.45);
-  if (lit <= 0) return;
+/** The op that runs on a device's cores, with its progress; else the last one that the step issued there. */
+export function drawOps(c, scene, memory) {
+  const here = scene.actions.filter((a) => a.type === 'op' && a.device === memory.device);
+  const a = here.find((op) => op.phase === 'running') ?? here.findLast((op) => op.phase === 'done') ?? here.at(-1);
+  if (!a) return;
+  const { theme: th } = scene;
+  const r = memory.compute;
   c.save();
-  c.globalAlpha = lit;
   rounded(c, r, 8);
-  c.fillStyle = a.device === 'cpu' ? th.cpu : th.gpu;
+  c.fillStyle = th.well;
   c.fill();
-  const y = r.y + r.h / 2 + 1;
-  const w = text(c, a.name, r.x + 12, y, { font: `700 13px ${th.mono}`, color: th.paper });
-  const took = a.time ? units.time(a.time) : '';
-  c.font = `12px ${th.sans}`;
-  const right = took ? c.measureText(took).width + 12 : 0;
-  text(c, a.detail, r.x + 24 + w, y, { font: `12px ${th.sans}`, color: th.paper, max: r.w - w - 36 - right });
-  if (took) text(c, took, r.x + r.w - 12, y, { font: `600 12px ${th.sans}`, color: th.paper, align: 'right' });
+  c.clip();
+  c.fillStyle = a.device === 'cpu' ? th.cpu : th.gpu;
+  c.globalAlpha = a.phase === 'done' ? 1 : 0.28;
+  c.fillRect(r.x, r.y, r.w * (a.phase === 'queued' ? 0 : a.m), r.h);
   c.restore();
+  drawOpText(c, th, a, r, here.filter((op) => op.phase === 'queued' && op !== a).length);
 }
 
-// A copy's progress: its path, the fraction covered, and the stop on it.
-function progress({ layout, m }, a) {
+function drawOpText(c, th, a, r, queued) {
+  const color = a.phase === 'done' ? th.paper : th.ink;
+  const y = r.y + r.h / 2 + 1;
+  const took = a.phase === 'queued' ? 'queued' : a.phase === 'done' ? units.time(a.time) : `${Math.floor(a.m * 100)} % of ${units.time(a.time)}`;
+  const words = queued ? `${took}, ${queued} more queued` : took;
+  const w = text(c, a.name, r.x + 12, y, { font: `700 13px ${th.mono}`, color });
+  c.font = `600 12px ${th.sans}`;
+  const right = c.measureText(words).width + 12;
+  text(c, a.detail, r.x + 24 + w, y, { font: `12px ${th.sans}`, color, max: r.w - w - 36 - right });
+  text(c, words, r.x + r.w - 12, y, { font: `600 12px ${th.sans}`, color, align: 'right' });
+}
+
+// A copy's path and its look; the fractions of the path where its staging slot lies (0: it passes none), and the bus.
+function course({ layout }, a) {
   const points = route(layout, a);
   if (points.length < 2) return null;
-  const stop = stopShare(layout, a, points);
-  return { points, stop, t: travel(stop, part(m, 0.04, 0.88)), hue: tensorStyle(boxOf(layout, a.dst).index).hue };
+  const { hue, pattern } = tensorStyle(boxOf(layout, a.dst).index);
+  return { points, stop: stopShare(layout, a, points), bus: busShare(layout, a, points), hue, pattern };
 }
 
 function drawPath(c, scene, a) {
-  const { points, t, hue } = progress(scene, a) ?? { t: 0 };
-  if (t <= 0) return;
+  const at = course(scene, a);
+  if (!at) return;
   c.save();
   c.lineWidth = 2.25;
-  c.strokeStyle = hue;
-  if (a.why === 'policy') c.setLineDash([4, 5]); // an implicit copy
-  path(c, points, t);
+  c.strokeStyle = at.hue;
+  if (a.phase === 'queued') c.globalAlpha = 0.55;
+  if (a.phase === 'queued') c.setLineDash([1, 6]);
+  else if (a.why === 'policy') c.setLineDash([4, 5]); // an implicit copy
+  path(c, at.points);
   c.restore();
 }
 
-/** The packet in motion, or afterwards an arrow, a full slot and the cost. */
+/** The bands of a copy in flight, or afterwards an arrow, a full slot and the cost. */
 export function drawCopy(c, scene, a) {
-  const { points, stop, t, hue } = progress(scene, a) ?? {};
-  if (!points) return;
-  if (stop) drawSlot(c, scene, a, t >= stop * 0.96, hue);
-  if (t < 1) {
-    drawPacket(c, scene, a, along(points, t), boxOf(scene.layout, a.src));
+  const at = course(scene, a);
+  if (!at || a.phase === 'queued') return;
+  if (at.stop) drawSlot(c, scene, a, at.hue);
+  if (a.phase === 'running') {
+    for (const [from, to] of bands(a, at)) drawBand(c, scene, at, from, to);
+    drawArriving(c, scene, a);
     return;
   }
-  c.fillStyle = hue;
-  arrow(c, points.at(-2), points.at(-1), 9);
+  c.fillStyle = at.hue;
+  arrow(c, at.points.at(-2), at.points.at(-1), 9);
   drawCost(c, scene, a);
+}
+
+// Stretches of the path, one a hop: while the engine starts up, the head goes ahead to the end of the hop; then the tail
+// follows, as the bytes arrive.
+function bands(a, { bus: [from, to], stop }) {
+  const hops = stop ? [[from, stop], [stop, to]] : [[from, to]];
+  return a.moving.filter(({ hop }) => hops[hop]).map(({ hop, bytes, done, reach }) => {
+    const [start, end] = hops[hop];
+    return [start + ((end - start) * done) / Math.max(1, bytes), start + (end - start) * reach];
+  });
+}
+
+function drawBand(c, { scale }, { points, hue, pattern }, from, to) {
+  if (to - from < 0.002) return;
+  const length = lengthOf(points);
+  c.save();
+  c.lineWidth = 13;
+  c.lineJoin = 'round';
+  c.strokeStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
+  c.setLineDash([(to - from) * length, 2 * length]);
+  c.lineDashOffset = -from * length;
+  c.beginPath();
+  points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
+  c.stroke();
+  c.restore();
+}
+
+const lengthOf = (points) => points.slice(1).reduce((sum, p, i) => sum + distance(points[i], p), 0);
+
+// The fraction of the path that lies before point n of it.
+function shareUpTo(points, n) {
+  const lengths = points.slice(1).map((p, i) => distance(points[i], p));
+  const sum = (list) => list.reduce((total, length) => total + length, 0);
+  return sum(lengths.slice(0, n)) / Math.max(1, sum(lengths));
 }
 
 // The fraction of the path where a copy of pageable memory stops in the staging slot; 0: no stop.
@@ -144,72 +189,58 @@ function stopShare(layout, a, points) {
   if (a.route !== 'staged' || !lane) return 0;
   const [x, y] = middle(lane.slot);
   const n = points.findIndex((p) => p[0] === x && p[1] === y);
-  const upTo = (k) => points.slice(1, k + 1).reduce((sum, p, i) => sum + distance(points[i], p), 0);
-  return n > 0 ? upTo(n) / upTo(points.length - 1) : 0;
+  return n > 0 ? shareUpTo(points, n) : 0;
 }
 
-// The fraction of the path at progress `m`, with a pause at the stop.
-function travel(stop, m) {
-  if (!stop) return ease(m);
-  if (m < 0.45) return stop * ease(m / 0.45);
-  return m < 0.55 ? stop : stop + (1 - stop) * ease((m - 0.55) / 0.45);
-}
-
-function drawSlot(c, { layout, theme: th }, a, filled, hue) {
+// The stretch of the path that lies on the bus, between the doors of the two memories.
+function busShare(layout, a, points) {
   const lane = layout.bus[a.dir];
-  if (!lane || !filled) return;
+  if (!lane) return [0, 1];
+  const along = layout.tall ? 0 : 1; // a lane's points share this coordinate
+  const on = points.map((p, i) => [p, i]).filter(([p]) => p[along] === lane.from[along]).map(([, i]) => i);
+  return on.length > 1 ? [shareUpTo(points, on[0]), shareUpTo(points, on.at(-1))] : [0, 1];
+}
+
+// The staging slot is as full as the buffers are.
+function drawSlot(c, { layout, theme: th }, a, hue) {
+  const lane = layout.bus[a.dir];
+  if (!lane) return;
+  const { slot } = lane;
+  const filled = a.phase === 'done' ? 1 : Math.min(1, a.buffered / Math.max(1, Math.min(a.bytes, a.chunk)));
   c.save();
-  rounded(c, lane.slot, 7);
+  rounded(c, slot, 7);
   c.fillStyle = th.paper;
   c.fill();
-  c.globalAlpha = 0.28;
+  c.clip();
+  c.globalAlpha = 0.3;
   c.fillStyle = hue;
-  c.fill();
-  c.globalAlpha = 1;
+  c.fillRect(slot.x, slot.y, slot.w * filled, slot.h);
+  c.restore();
+  rounded(c, slot, 7);
   c.lineWidth = 1.5;
   c.strokeStyle = hue;
   c.stroke();
-  c.restore();
 }
 
-function drawPacket(c, scene, a, at, box) {
-  const { theme: th, scale } = scene;
-  const { hue, pattern } = tensorStyle(box.index);
-  const w = 44 + Math.min(26, Math.max(0, Math.log2(Math.max(1, a.bytes)) - 9)) * 1.6;
-  const r = { x: at.x - w / 2, y: at.y - 14, w, h: 28 };
-  c.save();
-  c.shadowColor = 'rgba(0,0,0,.25)';
-  c.shadowBlur = 10 * scale;
-  c.shadowOffsetY = 2 * scale;
-  rounded(c, r, 7);
-  c.fillStyle = th.panel;
-  c.fill();
-  c.shadowColor = 'transparent';
-  c.clip();
-  c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
-  c.fillRect(r.x, r.y, 11, r.h);
-  c.globalAlpha = 0.2;
-  c.fillStyle = hue;
-  c.fillRect(r.x, r.y, r.w, r.h);
-  c.restore();
-  rounded(c, r, 7);
-  c.lineWidth = 1.5;
-  c.strokeStyle = hue;
-  c.stroke();
-  const font = { font: `600 12px ${th.mono}`, color: th.ink, align: 'center', max: w - 18 };
-  text(c, box.name, at.x + 5, at.y + 1, font);
+function drawArriving(c, scene, a) {
+  const left = Math.max(0, a.end - scene.t);
+  const arrived = scene.layout.tall ? `${Math.floor(a.part * 100)} %` : `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`;
+  drawBeside(c, scene, a, arrived, `${units.time(Math.round(left))} to go`);
 }
 
 // Bytes and duration, next to the lane.
-function drawCost(c, { layout, theme: th }, a) {
+function drawCost(c, scene, a) {
+  drawBeside(c, scene, a, `${units.bytes(a.bytes)}${a.why === 'policy' ? ', implicit' : ''}`, a.time ? units.time(a.time) : '');
+}
+
+function drawBeside(c, { layout, theme: th }, a, words, took) {
+
   const lane = layout.bus[a.dir];
   if (!lane) return;
-  const words = `${units.bytes(a.bytes)}${a.why === 'policy' ? ', implicit' : ''}`;
-  const took = a.time ? units.time(a.time) : '';
   const bold = { font: `700 13px ${th.sans}`, color: th.ink, align: 'center' };
   const thin = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
   if (layout.tall) {
-    const x = lane.from[0] + (a.dir === 'h2d' ? -34 : 34);
+    const x = lane.from[0] + (a.dir === 'h2d' ? -46 : 46);
     text(c, words, x, layout.bus.rect.y + 48, bold);
     text(c, took, x, layout.bus.rect.y + 64, thin);
     return;

@@ -1,0 +1,77 @@
+// clock_test.mjs: the position in a run, by step and by clock, with a clock of the test's own. No browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clock } from '../../www/stage/clock.js';
+
+const SPANS = [[0, 100], [100, 100], [100, 300], [300, 1000]]; // ns; the second step takes no time
+
+function started() {
+  let now = 0;
+  let next = null;
+  globalThis.requestAnimationFrame = (f) => { next = f; return 1; };
+  globalThis.performance = { now: () => now };
+  const seen = [];
+  const time = clock({
+    count: () => SPANS.length, duration: () => 1000, span: (i) => SPANS[i],
+    stepAt: (t) => SPANS.findLastIndex(([from]) => from <= t), changed: (position) => seen.push(position),
+  });
+  /** Lets `ms` pass in frames of 20 ms; returns the last position. */
+  function pass(ms) {
+    for (const end = now + ms; now < end;) {
+      now += 20;
+      const f = next;
+      next = null;
+      f?.(now);
+    }
+    return time.position;
+  }
+  return { time, pass, seen };
+}
+
+test('by step, the time of a step runs from its begin to its end', () => {
+  const { time, pass } = started();
+  time.restart();
+  const half = pass(360); // 0.7 of a step's second are motion
+  assert.equal(half.step, 0);
+  assert.ok(Math.abs(half.t - 100 * (0.36 / 0.7)) < 4, `${half.t}`);
+  assert.equal(pass(360).t, 100);
+  assert.equal(pass(700).step, 1);
+});
+
+test('by clock, equal times pass equally fast, in each step', () => {
+  const { time, pass } = started();
+  time.by('clock');
+  time.seek(0);
+  time.play();
+  const marks = Array.from({ length: 10 }, () => pass(800).t);
+  const gaps = marks.slice(1).map((t, i) => t - marks[i]);
+  for (const gap of gaps) assert.ok(Math.abs(gap - gaps[0]) < 1e-6, `${gaps}`);
+});
+
+test('by clock, a run plays to its end and stops there', () => {
+  const { time, pass } = started();
+  time.by('clock');
+  time.seek(900);
+  time.play();
+  const { t, playing, atEnd, step } = pass(16000);
+  assert.deepEqual([t, playing, atEnd, step], [1000, false, true, 3]);
+});
+
+test('the moment stays when the way through the run changes', () => {
+  const { time } = started();
+  time.go(2);
+  assert.equal(time.position.t, 300);
+  time.by('clock');
+  assert.equal(time.position.t, 300);
+  time.seek(150);
+  assert.deepEqual([time.position.step, time.position.m], [2, 0.25]);
+  time.by('step');
+  assert.equal(time.position.step, 2);
+});
+
+test('a jump to a step is its end, by clock as well', () => {
+  const { time } = started();
+  time.by('clock');
+  time.go(2);
+  assert.deepEqual([time.position.t, time.position.step, time.position.playing], [300, 2, false]);
+});
