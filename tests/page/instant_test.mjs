@@ -230,13 +230,14 @@ test('views, writes in place and frees of a scope are steps', () => {
   const one = script(
     { kind: 'alloc', ...at(6), storage: 1, device: 'cpu', bytes: 96 }, { kind: 'tensor', ...at(6), tensor: 1, storage: 1, name: 'x', shape: [24] },
     { kind: 'op', ...at(6), id: 1, name: 'arange', device: 'cpu', out: [{ storage: 1, version: 1 }] }, { kind: 'complete', id: 1 },
+    { kind: 'tensor', ...at(6), tensor: 9, storage: 1, name: '', shape: [24], view_of: 1 }, // a view made in the same line
     { kind: 'tensor', ...at(7), tensor: 2, storage: 1, name: 'm', shape: [4, 6], view_of: 1 },
     { kind: 'tensor', ...at(8), tensor: 3, storage: 1, name: 't', shape: [6, 4], view_of: 2 },
     { kind: 'op', ...at(9), id: 2, name: 'fill', device: 'cpu', inplace: true, out: [{ storage: 1, version: 2 }] }, { kind: 'complete', id: 2 },
     { kind: 'host_write', ...at(10), tensor: 1, storage: 1, version: 3, via: 'set' },
     ...[3, 2, 1].map((tensor) => ({ kind: 'drop', ...at(11), tensor, why: 'scope' })), { kind: 'free', ...at(11), storage: 1 });
   assert.deepEqual(one.steps.map((s) => [s.kind, s.line]),
-    [['session', 0], ['alloc', 6], ['tensor', 7], ['tensor', 8], ['op', 9], ['host_write', 10], ['drop', 11]]);
+    [['session', 0], ['alloc', 6], ['tensor', 6], ['tensor', 7], ['tensor', 8], ['op', 9], ['host_write', 10], ['drop', 11]]);
 });
 
 for (const [name, events] of logs()) {
