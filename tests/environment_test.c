@@ -98,9 +98,12 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
     run_with(NULL, NULL, tell);
     assert_said("count 1 available 1");
     if (strstr(ran.said, "\"kind\":\"real\"")) return;
-    static const char *const reasons[] = {"no driver",    "driver too old",
-                                          "no card",      "no permission",
-                                          "card too old", "the kernels for a real card are not built"};
+    static const char *const reasons[] = {"no NVIDIA driver was found",
+                                          "the NVIDIA driver is too old",
+                                          "no NVIDIA card was found",
+                                          "no permission to use the card",
+                                          "card too old",
+                                          "the kernels for a real card are not built"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (!strncmp(strstr(ran.said, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
     fail_msg("%s", ran.said);
@@ -119,7 +122,8 @@ static void why_the_card_is_simulated_is_said_once_to_viewers(void **state)
         unsetenv("FERRY_NARRATE"), unsetenv("FERRY_VIEW");
         if (strstr(ran.said, "\"kind\":\"real\"")) return;
         int said = 0;
-        for (const char *p = ran.said; (p = strstr(p, "is simulated (NVIDIA H200) and its times are modelled: ")); p++)
+        for (const char *p = ran.said;
+             (p = strstr(p, "is simulated (NVIDIA H200), and its times are modelled, not measured. Reason: ")); p++)
             said++;
         assert_int_equal(said, i > 0);
     }

@@ -22,7 +22,7 @@ typedef struct fy_card {
     int64_t call_overhead;    /* ns the host spends in a copy, record, query or sync call */
     int64_t launch_overhead;  /* ns the host spends in a launch */
     int64_t kernel_latency;   /* ns from the head of the queue to the first instruction, and for completion */
-    int64_t multiprocessors;  /* multiProcessorCount; */
+    int64_t multiprocessors;  /* multiProcessorCount */
     int64_t threads_each;     /* maxThreadsPerMultiProcessor: both determine which thread draws which random number */
     int64_t launch_queue;     /* launches pending in a stream before the host blocks; 0: unlimited */
     int64_t malloc_overhead;  /* ns, cudaMalloc */
