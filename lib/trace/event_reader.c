@@ -25,17 +25,16 @@ static bool leads_somewhere(const fy_log *log, const fy_field *f, const unsigned
     return f->type != FY_TYPE_JSON || fy_json_is_well_formed(bytes, size);
 }
 
-static bool field_can_be(const fy_log *log, const fy_field *f, const unsigned char *p)
-{
-    if (f->type == FY_TYPE_ENUM) return *p < FY_WORD_COUNT;
-    if (f->type == FY_TYPE_SIDE) return p[offsetof(fy_side, mem)] < FY_WORD_COUNT;
-    return !fy_type_refers(f->type) || leads_somewhere(log, f, p);
-}
-
 static bool record_can_be(const fy_log *log, unsigned kind, const void *record)
 {
-    for (const fy_field *f = fy_kind_fields(kind); f->name; f++)
-        if (!field_can_be(log, f, (const unsigned char *)record + f->offset)) return false;
+    for (const fy_field *f = fy_kind_fields(kind); f->name; f++) {
+        const unsigned char *p = (const unsigned char *)record + f->offset;
+        bool ok = true;
+        if (f->type == FY_TYPE_ENUM) ok = *p < FY_WORD_COUNT;
+        else if (f->type == FY_TYPE_SIDE) ok = p[offsetof(fy_side, mem)] < FY_WORD_COUNT;
+        else if (fy_type_refers(f->type)) ok = leads_somewhere(log, f, p);
+        if (!ok) return false;
+    }
     return true;
 }
 

@@ -20,14 +20,6 @@ const char *fy_trace_path(void) { return path; }
 
 /* ---- its name ---- */
 
-static char *absolute(const char *name)
-{
-    char *cwd = *name == '/' ? NULL : getcwd(NULL, 0), *result = NULL;
-    if (asprintf(&result, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", name) < 0) result = NULL;
-    free(cwd);
-    return result;
-}
-
 /* run.jsonl and 2 give run.2.jsonl; NULL if out of memory. */
 static char *numbered(const char *name, int n)
 {
@@ -41,8 +33,10 @@ enum { MOST = 1000 }; /* names to try */
 
 int fy_trace_open(const char *name, char *err, size_t room)
 {
-    char *first = absolute(name);
-    if (!first) fy_out_of_memory("the path of the trace");
+    char *cwd = *name == '/' ? NULL : getcwd(NULL, 0), *first;
+    if (asprintf(&first, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", name) < 0) fy_out_of_memory("the path of the trace");
+    free(cwd);
+
     char *next = first, *old = path; /* `name` may be `path`, after a fork */
     int fd = fy_log_file(first, 0, err, room);
     for (int n = 2; fd < 0 && errno == EBUSY && n < MOST; n++) {
@@ -167,7 +161,7 @@ static void report_unwritten(const fy_log *log, int error)
             : error == ENOMEM ? "close other programs"
                               : "free some space");
     if (holder_of(path, log) == OURS)
-        fprintf(stderr, "%s: the file holds them in binary form, and `ferry view %s` reads that too\n",
+        fprintf(stderr, "%s: the file contains the events in binary form, and `ferry view %s` reads that too\n",
                 log->head->full ? "What was recorded before the log was full is kept" : "No event is lost", path);
     else fprintf(stderr, "Its events are lost: the file was renamed, removed or replaced\n");
 }

@@ -101,16 +101,6 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
     return seq;
 }
 
-/* Both slots are written before either is published, because each needs the other's half of the record. */
-static void fill_pair(fy_slot *slot, fy_ref site, const fy_host_op_record *o)
-{
-    int64_t t = fy_clock_now();
-    write_slot(slot, site, t, o, FY_PAYLOAD_BYTES);
-    write_slot(slot + 1, site, t, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
-    atomic_store_explicit(&slot[1].kind, FY_KIND_complete | FY_PAIRED, memory_order_release);
-    atomic_store_explicit(&slot->kind, FY_KIND_op | FY_PAIRED, memory_order_release);
-}
-
 /* Not near the mark: the first slot could be the log's last, and the record would be torn. */
 bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
 {
@@ -120,7 +110,15 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
     if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) + NEAR >= mark) return false;
     fy_ref site = fy_site_ref(at);
     uint64_t seq = atomic_fetch_add_explicit(&h->next, 2, memory_order_acq_rel);
-    if (seq + 1 < mark || (fy_reserve_slot(seq) && fy_reserve_slot(seq + 1))) fill_pair(&slots[seq], site, o);
+    if (seq + 1 >= mark && !(fy_reserve_slot(seq) && fy_reserve_slot(seq + 1))) return true;
+
+    /* Both slots are written before either is published, because each needs the other's half of the record. */
+    fy_slot *slot = &slots[seq];
+    int64_t t = fy_clock_now();
+    write_slot(slot, site, t, o, FY_PAYLOAD_BYTES);
+    write_slot(slot + 1, site, t, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
+    atomic_store_explicit(&slot[1].kind, FY_KIND_complete | FY_PAIRED, memory_order_release);
+    atomic_store_explicit(&slot->kind, FY_KIND_op | FY_PAIRED, memory_order_release);
     return true;
 }
 
