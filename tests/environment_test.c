@@ -52,6 +52,13 @@ static void fill_the_card(void)
     printf("%s\n%s, then sum %g\n", fy_error(), again ? "fits" : "full", fy_item(fy_sum(small)));
 }
 
+static void need_a_large_segment(void)
+{
+    fy_on_error(FY_RETURN);
+    fy_ones((3, 1 << 17), .device = "cuda"); /* 1.5 MiB */
+    printf("%s\n", fy_error());
+}
+
 static const char *const names[] = {"cpu",      "cpu:0",   "cuda",    "cuda:0",  "",
                                     "gpu",      "CUDA",    "other:0", "cuda:",   "cuda:-1",
                                     "cuda:01",  "cuda:1a", "cuda 0",  "cuda:0 ", "cuda:99999999999",
@@ -191,6 +198,9 @@ static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
     assert_said("CUDA out of memory. Tried to allocate 32.00 MiB (GPU 0; 48.00 MiB total capacity; 32.00 MiB already "
                 "allocated; 16.00 MiB free;");
     assert_said("full, then sum 3");
+    run_with("sim", "h200:capacity=8MiB", need_a_large_segment); /* on an empty card */
+    assert_said("fix: a tensor of 1.50 MiB takes a segment of 20.00 MiB (up to 1 MiB: of 2 MiB), but cuda:0 has only "
+                "8.00 MiB: freeing tensors does not help.");
 }
 
 static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **state)
