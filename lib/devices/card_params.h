@@ -1,7 +1,7 @@
 /* card_params.h: a card's model parameters by name, for FERRY_SIM, `ferry whatif` and the session event. All are
  * integers below 2^53, so that JSON carries them exactly and a replay uses the same model. */
-#ifndef FERRY_FIGURE_H
-#define FERRY_FIGURE_H
+#ifndef FERRY_CARD_PARAMS_H
+#define FERRY_CARD_PARAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,6 +11,7 @@
 #include "event.h"
 #include "run_work.h"
 #include "out_of_memory.h"
+
 enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
 
 typedef struct pending {

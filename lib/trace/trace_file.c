@@ -113,9 +113,15 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* Writes all events as JSON lines. Waits up to 0.1 s for a thread that is still emitting. */
+/* Writes all events as JSON lines. Waits up to 0.1 s for a thread that is still emitting. SIGXFSZ is blocked, so that
+ * the file size limit is an ordinary write error. */
 static bool copy_lines(fy_log *log, int fd)
 {
+    sigset_t too_large, before;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+
     uint64_t cursor = 0;
     fy_text lines = {0};
     bool ok = true;
@@ -129,17 +135,7 @@ static bool copy_lines(fy_log *log, int fd)
         ok = !lines.lost && write_all(fd, lines.data, lines.size);
     }
     free(lines.data);
-    return ok;
-}
 
-/* With SIGXFSZ blocked, the file size limit is an ordinary write error. */
-static bool copy_lines_without_signal(fy_log *log, int fd)
-{
-    sigset_t too_large, before;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &too_large, &before);
-    bool ok = copy_lines(log, fd);
     int error = errno;
     if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&too_large, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -180,7 +176,7 @@ void fy_trace_write(fy_log *log)
         return;
     }
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool ok = fd >= 0 && copy_lines_without_signal(log, fd);
+    bool ok = fd >= 0 && copy_lines(log, fd);
     int error = errno;
     if (fd >= 0 && close(fd)) ok = false, error = errno;
     bool cut = fy_log_is_truncated(log); /* truncated meanwhile: lines may be missing */
