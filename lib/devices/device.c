@@ -252,17 +252,6 @@ struct fy_device_fault *fy_fault_location(void)
 
 /* ---- the session event ---------------------------------------------------------------------------- */
 
-static void add_model(fy_text *out, const fy_dev *d)
-{
-    const char *separator = ",\"model\":{";
-    for (const fy_card_param *f = fy_card_params; f->option; f++) {
-        if (d->number == 0 && !f->host) continue;
-        fy_text_printf(out, "%s\"%s\":%lld", separator, f->name, (long long)fy_card_param_get(d->card, f));
-        separator = ",";
-    }
-    fy_text_printf(out, "}");
-}
-
 /* Nothing here depends on the machine while the card is simulated, not even why it is: logs must be reproducible. */
 void fy_dev_session_json(fy_text *out)
 {
@@ -274,8 +263,13 @@ void fy_dev_session_json(fy_text *out)
         fy_text_json(out, d->card_name, strlen(d->card_name));
         fy_text_printf(out, ",\"capacity\":%lld", (long long)d->capacity);
         if (d->card && i) fy_text_printf(out, ",\"physical\":%d", d->physical);
-        if (d->card) add_model(out, d);
-        fy_text_printf(out, "}");
+        const char *separator = ",\"model\":{";
+        for (const fy_card_param *f = fy_card_params; d->card && f->option; f++) {
+            if (i == 0 && !f->host) continue;
+            fy_text_printf(out, "%s\"%s\":%lld", separator, f->name, (long long)fy_card_param_get(d->card, f));
+            separator = ",";
+        }
+        fy_text_str(out, d->card ? "}}" : "}");
     }
     fy_text_printf(out, "]");
 }

@@ -116,26 +116,24 @@ static void wait_for(void *self, int where, fy_point *at)
     d->backend->record(d, -1, at);
 }
 
-void fy_storage_record_stream(fy_storage *s, int stream)
+static void record_use(fy_storage *s, int where)
 {
-    if (!s->block || stream == s->stream) return;
     cache *c = &caches[s->dev->number];
     pthread_mutex_lock(&c->lock);
-    bool ok = fy_pool_use(c->pool, s->block, stream);
-    if (ok) s->recorded |= (uint64_t)1 << stream;
+    bool ok = fy_pool_use(c->pool, s->block, where);
+    if (ok) s->recorded |= (uint64_t)1 << stream_of(where);
     pthread_mutex_unlock(&c->lock);
     if (!ok) fy_out_of_memory("the streams that use a tensor");
 }
 
+void fy_storage_record_stream(fy_storage *s, int stream)
+{
+    if (s->block && stream != s->stream) record_use(s, stream);
+}
+
 void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream)
 {
-    if (!s->block || s->mem != FY_WORD_pinned) return;
-    cache *c = &caches[s->dev->number];
-    pthread_mutex_lock(&c->lock);
-    bool ok = fy_pool_use(c->pool, s->block, card->number * 64 + stream); /* card_of and stream_of take it apart */
-    if (ok) s->recorded |= (uint64_t)1 << stream;
-    pthread_mutex_unlock(&c->lock);
-    if (!ok) fy_out_of_memory("the streams that use a tensor");
+    if (s->block && s->mem == FY_WORD_pinned) record_use(s, card->number * 64 + stream);
 }
 
 /* ---- take and give ---- */

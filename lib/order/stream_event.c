@@ -33,23 +33,11 @@ struct fy_event {
 
 /* ---- handles ---------------------------------------------------------------------------------------- */
 
+/* Freed handles are quarantined before they are reused, so that a use after free is reported as one. */
 FY_LONG_LOCK(lock) /* the quarantine and last_id */
 static fy_event *oldest_freed, *newest_freed;
 static int n_freed;
 static uint32_t last_id;
-
-/* Freed handles are quarantined before they are reused, so that a use after free is reported as one. */
-static void quarantine(fy_event *e, fy_site *at)
-{
-    pthread_mutex_lock(&lock);
-    e->magic = FREED;
-    e->freed = at;
-    e->next = NULL;
-    if (n_freed++ == 0) oldest_freed = e;
-    else newest_freed->next = e;
-    newest_freed = e;
-    pthread_mutex_unlock(&lock);
-}
 
 /* Is argument i a live event? False after an error. */
 static bool is_given(fy_site *at, int i, const fy_event *e)
@@ -85,7 +73,15 @@ void fy_event_free_at(fy_site *at, fy_event *e)
     if (e->card) e->card->backend->record(e->card, -1, &e->point); /* releases the point */
     fy_order_free(&e->order);
     e->card = NULL;
-    quarantine(e, at);
+
+    pthread_mutex_lock(&lock);
+    e->magic = FREED;
+    e->freed = at;
+    e->next = NULL;
+    if (n_freed++ == 0) oldest_freed = e;
+    else newest_freed->next = e;
+    newest_freed = e;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- record; a stream waits --------------------------------------------------------------------------- */

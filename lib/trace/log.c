@@ -176,13 +176,6 @@ static const char *refusal(int fd, fy_head *h)
     return NULL;
 }
 
-static void *map(int fd, size_t bytes, bool *writable)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    *writable = p != MAP_FAILED;
-    return *writable ? p : mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-}
-
 static fy_log *fail(fy_log *log, char *err, size_t room, const char *what, const char *why)
 {
     snprintf(err, room, "%s%s%s", what, why ? ": " : "", why ? why : "");
@@ -208,7 +201,9 @@ fy_log *fy_log_open(int fd, char *err, size_t room)
     log->mapped = file_bytes(&h);
     log->slot_count = slots_in_file(&h);
     log->arena_bytes = h.arena_bytes + FY_VERDICT_ARENA;
-    log->head = map(log->fd, log->mapped, &log->writable);
+    log->head = mmap(NULL, log->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, log->fd, 0);
+    log->writable = log->head != MAP_FAILED;
+    if (!log->writable) log->head = mmap(NULL, log->mapped, PROT_READ, MAP_SHARED, log->fd, 0);
     if (log->head == MAP_FAILED) return fail(log, err, room, "cannot map the log", strerror(errno));
     log->mapping = fy_mapping_add(log->head, log->mapped);
     if (!log->mapping) return fail(log, err, room, "cannot map the log", strerror(ENOMEM));
