@@ -71,11 +71,11 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     fy_storage *from = src->storage, *to = dst->storage;
     bool from_host = from->dev->number == 0, to_host = to->dev->number == 0;
     fy_dev *card = from_host ? to->dev : from->dev;
+    int64_t before = fy_clock_now();
     fy_copy_work w = {.id = fy_work_id(), .stream = fy_stream_current(card), .async = o->async};
     /* Pageable memory is staged by the host; page-locked memory is read and written by the card, in its stream. */
     int reader = fy_agent_of(from->mem == FY_WORD_pinned ? card : from->dev, w.stream);
     int writer = fy_agent_of(to->mem == FY_WORD_pinned ? card : to->dev, w.stream);
-    int64_t before = fy_clock_now();
     fy_launch launch;
     fy_launch_begin(&launch, w.id);
     fy_geometry g = fy_geometry_of(dst);
