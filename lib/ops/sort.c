@@ -60,18 +60,6 @@ fy_tensor *fy_sort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
     return fy_check(at, 0, x) ? gather_by(at, x, dim, fy_dispatch(&c), o.indices) : NULL;
 }
 
-/* A compact copy of the first k; takes over the reference to the order. */
-static fy_tensor *first_k(fy_site *at, fy_tensor *order, int64_t dim, int64_t k)
-{
-    if (!order || order->ndim == 0) return order;
-    fy_tensor part = *order;
-    part.shape[dim] = k;
-    fy_tensor *out =
-        fy_dispatch(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(&part)}, .row_major = true});
-    fy_tensor_release(at, order, FY_WORD_free);
-    return out;
-}
-
 fy_tensor *fy_topk_at(fy_site *at, fy_tensor *x, int64_t k, int64_t dim, fy_topk_opts o)
 {
     if (o.indices) *o.indices = NULL;
@@ -83,5 +71,12 @@ fy_tensor *fy_topk_at(fy_site *at, fy_tensor *x, int64_t k, int64_t dim, fy_topk
         return fy_fail_about(at, "dtype", "fy_nonzero gives the indices of true elements", 1, &x,
                              "\"topk_%s\" not implemented for 'Bool'", x->storage->dev->number ? "cuda" : "cpu");
     fy_call c = argsort_call(at, x, dim, !o.smallest);
-    return gather_by(at, x, dim, first_k(at, fy_dispatch(&c), dim, k), o.indices);
+    fy_tensor *order = fy_dispatch(&c), *first = order;
+    if (order && order->ndim > 0) { /* a compact copy of the first k */
+        fy_tensor part = *order;
+        part.shape[dim] = k;
+        first = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(&part)}, .row_major = true});
+        fy_tensor_release(at, order, FY_WORD_free);
+    }
+    return gather_by(at, x, dim, first, o.indices);
 }
