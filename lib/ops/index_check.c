@@ -10,8 +10,8 @@
 
 static bool fail_range(const fy_call *c, int64_t index, int64_t dim, int64_t size)
 {
-    const char *hint =
-        fy_hint("valid indices are 0 to %lld; only views accept negative ones", (long long)(size > 0 ? size - 1 : 0));
+    const char *hint = "the dimension is empty, so it has no valid index";
+    if (size > 0) hint = fy_hint("valid indices are 0 to %lld; only views accept negative ones", (long long)size - 1);
     fy_tensor *x[FY_MAX_ARGUMENTS];
     int n = fy_arguments(c, x);
     if (fy_ops[c->op].shape == FY_INDEXED)

@@ -78,10 +78,12 @@ bool fy_loss_check_smoothing(fy_site *at, double smoothing)
 bool fy_loss_check_probabilities(fy_site *at, fy_tensor *target)
 {
     if (fy_dtype_is_real(target->dtype)) return true;
-    return fy_fail_about(
-        at, "dtype", "a target with the scores' shape holds probabilities; class targets have no class dimension", 2,
-        (fy_tensor *[]){NULL, target}, "Expected floating point type for target with class probabilities, got %s",
-        fy_dtype_torch(target->dtype));
+    return fy_fail_about(at, "dtype",
+                         "a target with the scores' shape must hold probabilities (floats); a target of class numbers "
+                         "has no class dimension",
+                         2, (fy_tensor *[]){NULL, target},
+                         "Expected floating point type for target with class probabilities, got %s",
+                         fy_dtype_torch(target->dtype));
 }
 
 bool fy_loss_check_reduction(fy_site *at, fy_reduction how)

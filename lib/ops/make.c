@@ -39,12 +39,11 @@ fy_tensor *fy_make_finish(const fy_call *c)
     return fy_scope_track(fy_dispatch(c));
 }
 
-bool fy_make_numbers(fy_site *at, const char *what, size_t n, const fy_arg *values, bool *ints)
+bool fy_make_numbers(fy_site *at, const char *message, size_t n, const fy_arg *values, bool *ints)
 {
     *ints = n > 0;
     for (size_t i = 0; i < n; i++) {
-        if (values[i].is_tensor)
-            return fy_fail(at, "value", "read the number with fy_item", "%s numbers, not tensors", what);
+        if (values[i].is_tensor) return fy_fail(at, "value", "read the number with fy_item", "%s", message);
         if (!fy_number_ok(at, &values[i])) return false;
         *ints &= values[i].is_int;
     }
@@ -127,7 +126,7 @@ fy_tensor *fy_ones_at(fy_site *at, fy_shape shape, fy_opts o) { return filled(at
 fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o)
 {
     bool ints;
-    if (!fy_make_numbers(at, "the fill value must be one of", 1, &value, &ints)) return NULL;
+    if (!fy_make_numbers(at, "the fill value must be a number, not a tensor", 1, &value, &ints)) return NULL;
     return filled(at, shape, value, &o);
 }
 
@@ -160,7 +159,8 @@ fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x
 fy_tensor *fy_full_like_at(fy_site *at, fy_tensor *x, fy_arg value)
 {
     bool ints;
-    if (!fy_check(at, 0, x) || !fy_make_numbers(at, "the fill value must be one of", 1, &value, &ints)) return NULL;
+    if (!fy_check(at, 0, x) || !fy_make_numbers(at, "the fill value must be a number, not a tensor", 1, &value, &ints))
+        return NULL;
     return filled_like(at, x, value);
 }
 
@@ -214,7 +214,7 @@ fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
 {
     fy_call c = {.at = at};
     bool ints;
-    if (!fy_make_numbers(at, "the values must be", n, values, &ints)) return NULL;
+    if (!fy_make_numbers(at, "the values must be numbers, not tensors", n, values, &ints)) return NULL;
     if (!fy_make_begin(&c, &o, n ? fy_result_of((int)n, values) : FY_FLOAT32)) return NULL;
     for (size_t i = 0; i < n && fy_dtype_is_integer(c.dtype); i++) /* a float type makes infinity of a large value */
         if (!fy_fits(at, c.dtype, values[i], fy_dtype_name(c.dtype))) return NULL;

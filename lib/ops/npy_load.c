@@ -137,8 +137,8 @@ static bool check_size(source *s)
     if (left == wanted && (!huge || empty)) return true;
     fy_shape_text(sh->dims, sh->ndim, "()", shape, sizeof shape);
     if (huge && !empty)
-        fy_npy_wrong(&s->header, "write it again with np.save", "claims the shape %.150s: more than any memory holds",
-                     shape);
+        fy_npy_wrong(&s->header, "write it again with np.save",
+                     "claims the shape %.150s, which is too large for any memory", shape);
     else
         fy_npy_wrong(&s->header, left < wanted ? "copy or download it again" : "save each array in its own file",
                      "%s: shape %.100s of %s needs %zu bytes, but %zu follow the header",

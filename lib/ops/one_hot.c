@@ -53,10 +53,11 @@ fy_tensor *fy_one_hot_at(fy_site *at, fy_tensor *x, int64_t classes)
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     if (x->dtype != FY_INT64)
-        return fy_fail_about(at, "dtype", fy_hint("fy_to(%s, FY_INT64)", fy_argument(at, 0, name, sizeof name)), 1, &x,
-                             "one_hot is only applicable to index tensor. Got: %s", fy_dtype_torch(x->dtype));
+        return fy_fail_about(at, "dtype",
+                             fy_hint("convert it first: fy_to(%s, FY_INT64)", fy_argument(at, 0, name, sizeof name)), 1,
+                             &x, "one_hot is only applicable to index tensor. Got: %s", fy_dtype_torch(x->dtype));
     if (x->ndim == FY_MAX_DIMS)
-        return fy_fail_about(at, "shape", "fy_flatten the classes first", 1, &x,
+        return fy_fail_about(at, "shape", "flatten the classes first with fy_flatten", 1, &x,
                              "the result would have %d dimensions, and a tensor has at most %d", FY_MAX_DIMS + 1,
                              FY_MAX_DIMS);
     if (fy_numel(x) == 0 && classes <= 0)

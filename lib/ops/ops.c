@@ -22,7 +22,7 @@ static bool has_tensor(fy_site *at, int n, const fy_arg *x)
 {
     for (int i = 0; i < n; i++)
         if (x[i].is_tensor) return true;
-    return fy_fail(at, "value", "at least one operand must be a tensor; compute with numbers in C",
+    return fy_fail(at, "value", "one operand must be a tensor; for numbers alone use C's own operators",
                    "%s operands are numbers", n == 2 ? "both" : "all");
 }
 
@@ -112,7 +112,8 @@ static bool set_alpha(fy_call *c, fy_arg alpha)
     if (!fy_number_ok(c->at, &alpha)) return false;
     bool checked_by_plan = fy_subtracts_mask(c); /* the plan reports that first */
     if (alpha.is_bool && fy_result_of(2, c->in) != FY_BOOL && !checked_by_plan)
-        return fy_fail(c->at, "value", "write alpha as a number", "Boolean alpha only supported for Boolean results.");
+        return fy_fail(c->at, "value", "pass alpha as a number, not as a bool",
+                       "Boolean alpha only supported for Boolean results.");
     if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !checked_by_plan)
         return fy_fail(c->at, "value", "use an integer alpha, or float operands",
                        "For integral input tensors, argument alpha must not be a floating point number.");
@@ -201,7 +202,7 @@ static fy_tensor *triangle(fy_site *at, int op, fy_tensor *x, int64_t diagonal)
     fy_call c = {.at = at, .op = op, .in = {fy_arg_tensor(x)}, .row_major = true};
     if (!fy_check(at, 0, x)) return NULL;
     if (x->ndim < 2)
-        return fy_fail_about(at, "shape", "fy_unsqueeze makes a matrix of a row", 1, &x,
+        return fy_fail_about(at, "shape", "fy_unsqueeze(x, 0) makes a matrix of one row", 1, &x,
                              "%s: input tensor must have at least 2 dimensions", fy_ops[op].name);
     c.integer[FY_TRIL_diagonal] = diagonal;
     return call(&c);

@@ -18,15 +18,18 @@ static int operands(const fy_call *c, fy_tensor **x)
 int fy_argument_number(const fy_call *c, int operand)
 {
     bool dim = fy_ops[c->op].dtype == FY_BY_INDEX && c->op != FY_OP_embedding;
+    if (c->bias_last) return (operand + 2) % 3;
     return operand + (dim && operand > 0);
 }
 
 int fy_arguments(const fy_call *c, fy_tensor **x)
 {
     int n = 0;
+    memset(x, 0, FY_MAX_ARGUMENTS * sizeof *x);
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
-        while (n < fy_argument_number(c, i)) x[n++] = NULL;
-        x[n++] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
+        int k = fy_argument_number(c, i);
+        if (c->in[i].is_tensor) x[k] = c->in[i].tensor;
+        if (k >= n) n = k + 1;
     }
     return n;
 }

@@ -115,7 +115,7 @@ static bool tighten(fy_site *at, fy_dtype d, bounds *b)
     if (from < b->low) b->low = from + spacing(d, b->low + 1);
     if (to >= b->high) b->high = to - spacing(d, b->high - 1);
     if (b->low < b->high) return true;
-    return fy_fail(at, "value", "use wider bounds, or FY_INT64",
+    return fy_fail(at, "value", "use wider bounds, or .dtype = FY_INT64",
                    "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=%lld >= "
                    "to=%lld",
                    (long long)b->low, (long long)b->high);
@@ -130,7 +130,7 @@ static bool check_bound(fy_site *at, fy_dtype d, const char *what, int64_t value
               : d == FY_INT32 ? value >= INT32_MIN && value <= INT32_MAX
                               : (double)value <= max && (double)value >= -max;
     if (in) return true;
-    return fy_fail(at, "value", fy_hint("use bounds in the range of %s, or FY_INT64", fy_dtype_name(d)),
+    return fy_fail(at, "value", fy_hint("use bounds in the range of %s, or .dtype = FY_INT64", fy_dtype_name(d)),
                    "%s is out of bounds for %s", what, fy_dtype_c(d));
 }
 
@@ -141,7 +141,7 @@ fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape sh
     if (n < 1 || n > 2)
         return fy_fail(at, "value", "fy_randint((low, high), (2, 3)), or ((high), (2, 3))",
                        "bounds are 1 or 2 numbers, not %zu", n);
-    if (!fy_make_numbers(at, "the bounds must be", n, range, &ints)) return NULL;
+    if (!fy_make_numbers(at, "the bounds must be numbers, not tensors", n, range, &ints)) return NULL;
     if (!ints) return fy_fail(at, "value", "fy_randint((0, 10), (2, 3))", "the bounds must be whole numbers");
     if (!fy_make_begin(&c, &o, FY_INT64)) return NULL;
     bounds b = {n > 1 ? range[0].integer : 0, range[n - 1].integer};

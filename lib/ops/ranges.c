@@ -18,7 +18,7 @@ static fy_arg truncated(fy_arg x) { return x.is_int ? x : fy_arg_int(fy_to_int64
 static bool check_range(fy_site *at, const range *r)
 {
     double start = r->start.real, end = r->end.real, step = r->step.real;
-    if (step == 0) return fy_fail(at, "value", "use a step of 1 or -1", "step must be nonzero");
+    if (step == 0) return fy_fail(at, "value", "use a step that is not 0, such as 1 or -1", "step must be nonzero");
     if (!isfinite(start) || !isfinite(end) || !isfinite(step))
         return fy_fail(at, "value", "use finite numbers", "unsupported range: %g -> %g", start, end);
     if ((step > 0 && end < start) || (step < 0 && end > start))
@@ -56,7 +56,7 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
     if (n < 1 || n > 3)
         return fy_fail(at, "value", "fy_arange((end)), ((start, end)) or ((start, end, step))",
                        "a range has 1 to 3 numbers, not %zu", n);
-    if (!fy_make_numbers(at, "a range is made of", n, range_, &ints)) return NULL;
+    if (!fy_make_numbers(at, "a range is made of numbers, not tensors", n, range_, &ints)) return NULL;
     if (!fy_make_begin(&c, &o, ints ? FY_INT64 : FY_FLOAT32)) return NULL;
     range r = {n > 1 ? range_[0] : fy_arg_int(0), range_[n > 1], n > 2 ? range_[2] : fy_arg_int(1)};
     int64_t count = count_steps(at, &r, c.dtype);
@@ -74,7 +74,7 @@ fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o
     if (n != 3)
         return fy_fail(at, "value", "fy_linspace((0, 1, 5)): start, end, number of elements",
                        "fy_linspace takes 3 numbers, not %zu", n);
-    if (!fy_make_numbers(at, "a range is made of", n, range_, &ints)) return NULL;
+    if (!fy_make_numbers(at, "a range is made of numbers, not tensors", n, range_, &ints)) return NULL;
     int64_t steps = range_[2].integer;
     if (!range_[2].is_int)
         return fy_fail(at, "value", "the third number is the element count: fy_linspace((0, 1, 5))",

@@ -11,7 +11,7 @@
 static bool fail_norm(const fy_call *c, int dim)
 {
     fy_tensor *x = c->in[0].tensor;
-    const char *hint = "only a finite p >= 0 has a norm (0) of an empty tensor";
+    const char *hint = "for an empty tensor use a finite p of 0 or more: the norm is then 0";
     double p = c->real[FY_NORM_p];
     if (dim < 0)
         return fy_fail_about(c->at, "shape", hint, 1, &x,
@@ -27,7 +27,7 @@ static bool fail_norm(const fy_call *c, int dim)
 static bool fail_empty(const fy_call *c, const char *format, long long dim)
 {
     fy_tensor *x = c->in[0].tensor;
-    const char *hint = "an empty tensor has no largest element";
+    const char *hint = "an empty tensor has no largest or smallest element";
     if (c->op == FY_OP_norm) return fail_norm(c, (int)dim);
     if (dim < 0)
         return fy_fail_about(c->at, "shape", hint, 1, &x,
