@@ -116,14 +116,14 @@ static bool put(target *t, fy_tensor *x)
     if (!data) return false;
     for (int64_t i = 0; i < fy_numel(x) && x->dtype == FY_BOOL; i++) data[i] = data[i] != 0; /* NumPy takes 0 and 1 */
 
-    bool ok = write_file(t->fd, x, data);
-    int error = errno;
+    int error = write_file(t->fd, x, data) ? 0 : errno;
     free(data);
-    if (close(t->fd) && ok) ok = false, error = errno;
+    if (close(t->fd) && !error) error = errno;
     t->fd = -1;
-    if (ok && rename(t->temp, t->real)) ok = false, error = errno;
-    if (ok) t->temp[0] = 0;
-    return ok || fail(t, error);
+    if (!error && rename(t->temp, t->real)) error = errno;
+    if (error) return fail(t, error);
+    t->temp[0] = 0;
+    return true;
 }
 
 bool fy_save_npy_at(fy_site *at, const char *path, fy_tensor *x)
