@@ -27,7 +27,7 @@ static const struct {
     {{"there-and-back", "to the card and back unchanged", FINDING_WASTE}, rule_there_and_back},
     {{"through-host", "from card to card through the host", FINDING_WASTE}, rule_through_host},
     {{"bounced", "a copy between cards that cannot reach each other", FINDING_HINT}, rule_bounced},
-    {{"orphan-copy", "a copy that is never read", FINDING_WASTE}, rule_orphan},
+    {{"unused-copy", "a copy that is never read", FINDING_WASTE}, rule_unused_copy},
     {{"converts-late", "more bytes copied than needed: converted on the wrong side", FINDING_WASTE},
      rule_converts_late},
     {{"created-then-moved", "created on the host, used only on the card", FINDING_WASTE}, rule_created_then_moved},

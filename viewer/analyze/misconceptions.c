@@ -71,28 +71,28 @@ static int *last_host_uses(const history *h, int *made_of)
 }
 
 /* A copy to a card, allocated by its call and never read, of a storage whose last copy out is unused as well. */
-static bool is_dropped(const history *h, int i, const bool *orphan)
+static bool is_dropped(const history *h, int i, const bool *unused)
 {
     const act *c = &h->acts[i];
-    if (!orphan[i] || c->dir != FY_WORD_h2d || c->src.storage < 0) return false;
+    if (!unused[i] || c->dir != FY_WORD_h2d || c->src.storage < 0) return false;
     const storage *from = &h->storages[c->src.storage];
-    return made_its_destination(h, c) && (from->last_out < 0 || orphan[from->last_out]);
+    return made_its_destination(h, c) && (from->last_out < 0 || unused[from->last_out]);
 }
 
 /* The copy is never read, and the source is used on the host afterwards, or a call fails for mixed devices. */
 static int64_t to_moves_it(const findings *f)
 {
     const history *h = f->history;
-    bool *orphan = orphan_copies(h);
+    bool *unused = unused_copies(h);
     int *made_of = by_storage(h), *last = last_host_uses(h, made_of), shown = -1, refused = -1;
     for (int i = 0; i < h->act_count; i++)
         if (is_mismatch(h, &h->acts[i], true)) refused = i;
     for (int i = 0; shown < 0 && i < h->act_count; i++) {
-        if (!is_dropped(h, i, orphan)) continue;
+        if (!is_dropped(h, i, unused)) continue;
         int from = h->acts[i].src.storage, origin = made_of[from] >= 0 ? made_of[from] : from;
         if (refused > i || last[from] > i || last[origin] > i) shown = i;
     }
-    free(orphan);
+    free(unused);
     free(made_of);
     free(last);
     return seq_of(h, shown);

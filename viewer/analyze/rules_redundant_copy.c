@@ -198,7 +198,7 @@ static void note_wanted(const history *h, const act *a, bool *wanted)
     for (int n = act_reads(h, a, list); counts && n-- > 0;) wanted[list[n]] = true;
 }
 
-static bool is_orphan(const history *h, const act *c, const bool *wanted)
+static bool is_unused(const history *h, const act *c, const bool *wanted)
 {
     int to = c->dst.storage;
     if (c->kind != FY_KIND_copy || !is_asked_for(c) || to < 0 || wanted[to]) return false;
@@ -207,7 +207,7 @@ static bool is_orphan(const history *h, const act *c, const bool *wanted)
            ((h->ended && h->status == 0) || s->freed >= 0); /* a run that stopped may have been about to read it */
 }
 
-static void orphan(findings *f, const history *h, int i)
+static void unused_copy(findings *f, const history *h, int i)
 {
     const act *c = &h->acts[i];
     char to[16];
@@ -219,22 +219,22 @@ static void orphan(findings *f, const history *h, int i)
                                           : "read the destination, or remove the copy");
 }
 
-bool *orphan_copies(const history *h)
+bool *unused_copies(const history *h)
 {
     bool *wanted = memory_zeroed((size_t)h->storage_count + 1, sizeof *wanted, "the findings");
-    bool *orphans = memory_zeroed((size_t)h->act_count + 1, sizeof *orphans, "the findings");
+    bool *unused = memory_zeroed((size_t)h->act_count + 1, sizeof *unused, "the findings");
     for (int i = h->act_count; i-- > 0;) {
-        orphans[i] = is_orphan(h, &h->acts[i], wanted);
+        unused[i] = is_unused(h, &h->acts[i], wanted);
         note_wanted(h, &h->acts[i], wanted);
     }
     free(wanted);
-    return orphans;
+    return unused;
 }
 
-void rule_orphan(findings *f, const history *h)
+void rule_unused_copy(findings *f, const history *h)
 {
-    bool *orphans = orphan_copies(h);
+    bool *unused = unused_copies(h);
     for (int i = 0; i < h->act_count; i++)
-        if (orphans[i]) orphan(f, h, i);
-    free(orphans);
+        if (unused[i]) unused_copy(f, h, i);
+    free(unused);
 }
