@@ -174,7 +174,7 @@ static void start(void)
         return;
     }
     if (fy_setting_is_on("FERRY_NARRATE")) atomic_store(&narrator, fy_narrator_of(fy_log_of_process()));
-    on_exit(at_exit, NULL); /* forked children inherit both handlers, and do not come here again */
+    on_exit(at_exit, NULL); /* forked children inherit both handlers, and never start a second time */
     pthread_atfork(before_fork, NULL, in_child);
     start_viewer(); /* forks: must come before anything that may start a thread */
     emit_session();

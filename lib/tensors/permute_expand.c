@@ -96,7 +96,7 @@ fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
 
 /* ---- expand ---- */
 
-/* One dimension of the result; the caller goes from the right. False after an error. */
+/* One dimension of the result; called from the last one to the first. False after an error. */
 static bool expand_dim(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, fy_geometry *g)
 {
     int own = dim - (s->ndim - x->ndim);

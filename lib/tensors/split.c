@@ -67,7 +67,7 @@ fy_tensors fy_split_at(fy_site *at, fy_tensor *x, int64_t size, int64_t dim)
     return equal_parts(at, x, dim, size);
 }
 
-/* None negative, and together the whole dimension. */
+/* None is negative, and they add up to the size of the dimension. */
 static bool check_sizes(fy_site *at, fy_tensor *x, int64_t dim, int n, const int64_t *size)
 {
     char text[FY_MOST_PARTS * 22];

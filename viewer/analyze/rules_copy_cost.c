@@ -163,13 +163,13 @@ static void judge_island(findings *f, const history *h, const island *l)
     const act *a = &h->acts[l->work], *in = &h->acts[l->first_in], *out = &h->acts[l->last_out];
     finding *x = found(f, h, a->site, l->work, l->copies - saved, l->bytes);
     if (!x || x->times > 1) return;
-    char card[16], there[160], home[160], others[32] = "", took[32], faster[32];
+    char card[16], sent[160], back[160], others[32] = "", took[32], faster[32];
     if (l->ops > 1) snprintf(others, sizeof others, " and %d more operation%s", l->ops - 1, l->ops > 2 ? "s" : "");
     say_what(x,
              "%s was copied to %s for %.40s%s, and %s was copied back: the copies took %s, and the card was %s %s than "
              "the modelled CPU.",
-             copies_text(h, in, l->in - 1, a->site, there), device_name(a->device, card),
-             a->name >= 0 ? h->names[a->name] : "work", others, copies_text(h, out, l->out - 1, a->site, home),
+             copies_text(h, in, l->in - 1, a->site, sent), device_name(a->device, card),
+             a->name >= 0 ? h->names[a->name] : "work", others, copies_text(h, out, l->out - 1, a->site, back),
              time_text(l->copies, took), time_text(saved < 0 ? -saved : saved, faster),
              saved < 0 ? "slower" : "faster");
     say_fix(x, "keep small work on the CPU; or do more work on the card with the same data before copying it back");

@@ -87,7 +87,7 @@ static void report_leak(findings *f, const history *h, const leaking *group, int
 
 void rule_leak(findings *f, const history *h)
 {
-    if (!h->ended) return;        /* only the end event tells what is still allocated */
+    if (!h->ended) return;        /* the end event lists what is still allocated */
     int *handles = by_storage(h); /* a tensor of each, a named one if there is one */
     for (int i = 0; i < h->tensor_count; i++) {
         int s = h->tensors[i].storage;
