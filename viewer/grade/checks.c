@@ -243,12 +243,12 @@ bool check_computed(grading *g, const char *answer, const char *ops, int least)
                                at_line(g, raw), answer));
     if (missing)
         return check(g, name, false, a, want, got,
-                     grade_say(g, "No fy_%s on the card contributed to %s: the lesson wants the card to compute it.",
-                               missing, answer));
+                     grade_say(g, "%s was not computed with fy_%s on the card; the lesson wants the card to do that.",
+                               answer, missing));
     if (n < least)
-        return check(
-            g, name, false, a, want, got,
-            grade_say(g, "Operations on the card that contributed to %s: %d. The lesson needs %d.", answer, n, least));
+        return check(g, name, false, a, want, got,
+                     grade_say(g, "%s was computed with %d operation%s on the card; the lesson needs %d.", answer, n,
+                               n == 1 ? "" : "s", least));
     return check(g, name, true, a, want, got, "The operations on the card computed the answer.");
 }
 
