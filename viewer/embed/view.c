@@ -153,33 +153,28 @@ static void report_end(const run_server *s, const char *program)
                 program, server_url(s->server));
 }
 
-/* Decides when to stop serving a run. Times in ms since when this holds; 0: it does not. */
-typedef struct exit_timer {
-    int64_t ended, all_seen, no_client;
-    bool visited;
-} exit_timer;
-
-static bool is_done(exit_timer *p, server *s)
-{
-    int64_t now = now_ms();
-    bool all_seen = server_all_acknowledged(s), no_client = !server_clients(s);
-    p->visited |= !no_client;
-    p->all_seen = !all_seen ? 0 : p->all_seen ? p->all_seen : now;
-    p->no_client = !no_client ? 0 : p->no_client ? p->no_client : now;
-    if (!p->ended) return false;
-    if (!p->visited) return now - p->ended >= UNVISITED_MS;
-    return (all_seen && now - p->all_seen >= GRACE_MS) || (no_client && now - p->no_client >= RELOAD_MS);
-}
-
+/* Serves until every page has seen the whole run, none is left, or none ever came. */
 static void serve_until_done(run_server *s, const char *program, pid_t pid, uint64_t started)
 {
-    exit_timer p = {0};
+    int64_t ended = 0, all_seen = 0, no_client = 0; /* since when this holds, in ms; 0: it does not */
+    bool visited = false, done = false;
     do {
-        if (s->ended || !(fy_process_started(pid) != started || feed_ended(s->feed))) continue;
-        end_run(s);
-        report_end(s, program);
-        p.ended = now_ms();
-    } while (!is_done(&p, s->server) && !sleep_ms(POLL_MS));
+        if (!s->ended && (fy_process_started(pid) != started || feed_ended(s->feed))) {
+            end_run(s);
+            report_end(s, program);
+            ended = now_ms();
+        }
+
+        int64_t now = now_ms();
+        if (!server_all_acknowledged(s->server)) all_seen = 0;
+        else if (!all_seen) all_seen = now;
+        if (server_clients(s->server)) no_client = 0;
+        else if (!no_client) no_client = now;
+        visited |= !no_client;
+
+        if (!visited) done = ended && now - ended >= UNVISITED_MS;
+        else done = ended && ((all_seen && now - all_seen >= GRACE_MS) || (no_client && now - no_client >= RELOAD_MS));
+    } while (!done && !sleep_ms(POLL_MS));
 }
 
 /* Carries why the GPU is simulated: the program knows it after opening its devices, which is after the fork. */

@@ -93,7 +93,7 @@ static reply show_hint(const lesson *l, const char *number)
     char *end, message[128];
     long n = strtol(number, &end, 10);
     if (!*number || *end || n < 1 || n > l->hint_count) {
-        snprintf(message, sizeof message, "%s has the hints 1 to %d", l->id, l->hint_count);
+        snprintf(message, sizeof message, "%s has hints 1 to %d", l->id, l->hint_count);
         return problem(404, message);
     }
     cJSON *json = cJSON_CreateObject();

@@ -13,18 +13,15 @@
 
 static const gate_verdict admitted = {0, ""};
 
-/* The rest of Host after the name: nothing, or ":" and a port number. */
-static bool is_port(const char *s)
-{
-    if (!*s) return true;
-    size_t digits = strspn(s + 1, "0123456789");
-    return *s == ':' && digits >= 1 && digits <= 5 && !s[1 + digits];
-}
-
+/* Is Host this name, alone or with ":" and a port number? */
 static bool host_is(const char *host, const char *name)
 {
     size_t n = strlen(name);
-    return n && !strncasecmp(host, name, n) && is_port(host + n);
+    if (!n || strncasecmp(host, name, n) != 0) return false;
+    const char *port = host + n;
+    if (!*port) return true;
+    size_t digits = strspn(port + 1, "0123456789");
+    return *port == ':' && digits >= 1 && digits <= 5 && !port[1 + digits];
 }
 
 /* Refuses every path that decoding or resolving could turn into another one. */
