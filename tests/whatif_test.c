@@ -298,7 +298,8 @@ static void both_ledgers_are_printed(void **state)
     expect(arguments, 0, "  on the bus, to a card                    1000.000       2000.000    200 %\n");
     expect(arguments, 0, "  12000000 bytes to a card in 1 copy\n  12000000 bytes to the host in 1 copy\n");
     snprintf(arguments, sizeof arguments, "whatif %s --pinned --card old", path);
-    expect(arguments, 0, "  --pinned: page-locked from the start; the cost of page-locking is not included.\n");
+    expect(arguments, 0,
+           "  --pinned: all host tensors count as page-locked already; the cost of page-locking is not included.\n");
 }
 
 int main(void)

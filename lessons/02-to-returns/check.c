@@ -34,7 +34,7 @@ static void judge(grading *g)
     check_computed(g, "y", "matmul relu", 2);
     check_no_unused_copies(g);
     check_copies(g, "copies-in-budget", FY_WORD_h2d, 2, false);
-    check_copies(g, "nothing-home", FY_WORD_d2h, 0, false);
+    check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, false);
     check_copies(g, "nothing-copied-twice", FY_WORD_d2d, 0, false);
     check_answer_on_card(g, "y");
 }
