@@ -35,8 +35,8 @@ struct quotient {
     template <typename T> MEMBER T of(T x, T y) { return x / y; }
 };
 
-/* Rounded toward minus infinity. From the remainder, which is exact; the quotient is then whole but for
- * its own rounding. An integer by 0 gives -1, all bits set. */
+/* Rounded toward minus infinity. fmod is exact, so (x - rest) / y is an integer except for the rounding of the
+ * division. An integer divided by 0 gives -1, all bits set. */
 struct floor_quotient {
     template <typename T> MEMBER T of(T x, T y)
     {
@@ -57,7 +57,7 @@ struct floor_quotient {
     }
 };
 
-/* Of the divisor's sign. An integer by 0 gives -1. */
+/* Has the divisor's sign. An integer modulo 0 gives -1. */
 struct modulus {
     template <typename T> MEMBER T of(T x, T y)
     {

@@ -1,4 +1,4 @@
-/* clone.cu: out = a, from any layout to any layout. */
+/* clone.cu: out = a; both have any layout. */
 #include "kernel.h"
 
 template <typename T> __global__ void clone(const T *a, fy_layout la, T a_number, T *out, fy_layout lo)

@@ -37,8 +37,8 @@ QUESTION(ge, x >= y)
 QUESTION(logical_and, x != 0 && y != 0)
 QUESTION(logical_or, x != 0 || y != 0)
 
-/* ---- isclose: floats are rounded to their type at each step, as if each were an op; integers are held apart as
- * floats ---- */
+/* ---- isclose: floats are rounded to their type at each step, as if each were an op; integers are compared as floats
+ * ---- */
 
 template <typename T> struct held_apart_as {
     using type = float;

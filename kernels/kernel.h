@@ -1,17 +1,18 @@
-/* kernel.h: one source, two machines.
+/* kernel.h: lets both nvcc and g++ compile the kernels.
  *
- * The files of this folder are CUDA. Under nvcc the words below mean what they always mean. Under g++
- * they make kernels for the simulated card: a launch runs its blocks one after another on the CPU, and
- * the threads of a block in order, each up to its next __syncthreads (simt.cc).
+ * The files of this folder are CUDA. For nvcc CUDA's keywords have their own meaning. For g++ this header defines them,
+ * so that kernels run on the simulated card: a launch runs its blocks on the CPU, and the threads of a block one after
+ * another, each up to its next __syncthreads (simt.cc).
  *
- * The words that are not CUDA:  LAUNCH(kernel, grid, block)(arguments)
- * which is  kernel<<<grid, block, 0, stream>>>(arguments)  under nvcc, in the stream of the work. ASSERT(blame, fact)
- * is an assert that also tells whose work it was; blame is an argument of the kernel, given as BLAME(w). MEMBER
- * marks a __device__ function of a structure, METHOD one that reads the structure's numbers; the structure stands in a
- * nameless namespace, as the objects made by nvcc hold one of the same name.
+ * Not CUDA:
+ *   LAUNCH(kernel, grid, block)(arguments)  for nvcc kernel<<<grid, block, 0, stream>>>(arguments); the work's stream
+ *   ASSERT(blame, fact)                     an assert that records which work failed; the launcher passes BLAME(w) to
+ *                                           the kernel as an argument
+ *   MEMBER, METHOD                          a __device__ function of a structure: static; one that reads its members
+ * Such structures are in an unnamed namespace, since nvcc's objects contain structures of the same names.
  *
- * Not there under g++: warp shuffles, __shared__ of a size known only at launch. Pointers inside
- * structures are not looked at: give a kernel its pointers as arguments. */
+ * Not available with g++: warp shuffles, dynamic shared memory. Pointers inside structures are not checked: pass
+ * pointers to a kernel as arguments. */
 #ifndef FERRY_KERNEL_H
 #define FERRY_KERNEL_H
 
@@ -36,8 +37,8 @@ extern "C" {
 #define MEMBER __device__ static
 #define METHOD __device__
 
-/* When an assertion fails the card is dead, and a word of the host's memory all that can be read: it gets the
- * number of the work. The launcher hands BLAME(w) to the kernel. */
+/* After a failed assertion nothing can be read from the card, so the kernel writes the work's id to a word of host
+ * memory first. */
 struct fy_blame {
     volatile uint32_t *word;
     uint32_t work;
@@ -57,18 +58,18 @@ struct dim3 {
     constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-/* Where the running thread stands. The names are CUDA's. */
+/* The indices of the running thread, under CUDA's names. */
 struct fy_simt_place {
     dim3 thread, block, block_dim, grid_dim;
 };
 extern __thread fy_simt_place fy_simt_at;
-extern __thread bool fy_simt_dry; /* only the shape of a launch is asked for: nothing runs (fy_sim_dry_run) */
+extern __thread bool fy_simt_dry; /* launchers set their outputs and run no kernel (fy_sim_dry_run) */
 #define threadIdx fy_simt_at.thread
 #define blockIdx fy_simt_at.block
 #define blockDim fy_simt_at.block_dim
 #define gridDim fy_simt_at.grid_dim
 
-/* static: the objects made by nvcc hold functions of the same names. */
+/* static, since nvcc's objects contain functions of the same names. */
 #define __global__ static
 #define __device__ static
 #define __host__
@@ -81,8 +82,8 @@ extern "C" void fy_simt_barrier(const char *file, int line);
 extern "C" void fy_simt_assert(const char *fact, const char *file, int line); /* ends the thread, and the kernel */
 extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *arguments);
 
-/* A kernel with its grid; calling it runs every thread. The kernel is part of the type, so that the
- * compiler sees it in the loop over threads. */
+/* A kernel with its grid; calling it runs every thread. The kernel is a template argument, so that the compiler can
+ * inline it into the loop over threads. */
 template <auto kernel> struct fy_launch;
 template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
     const char *name;
@@ -99,7 +100,7 @@ template <typename... P, void (*kernel)(P...)> struct fy_launch<kernel> {
 #define LAUNCHER(name) extern "C" void fy_sim_launch_##name(fy_run_work *w)
 #define MEMBER static
 #define METHOD
-struct fy_blame {}; /* whoever runs the kernel knows its work */
+struct fy_blame {}; /* the simulator knows which work it runs */
 #define BLAME(w) (fy_blame{})
 #define ASSERT(blame, fact) ((void)(blame), assert(fact))
 
@@ -107,9 +108,9 @@ struct fy_blame {}; /* whoever runs the kernel knows its work */
 
 /* ---- for all kernels ------------------------------------------------------------------------- */
 
-enum { FY_THREADS = 256 }; /* threads of a block where nothing else decides */
+enum { FY_THREADS = 256 }; /* default number of threads per block */
 
-/* Where element i, counted row by row, lies: its distance from element 0, in elements. */
+/* Offset in elements of element i, counted row-major. */
 __device__ inline int64_t at(const fy_layout &l, int64_t i)
 {
     int64_t offset = 0;
@@ -120,7 +121,7 @@ __device__ inline int64_t at(const fy_layout &l, int64_t i)
     return l.ndim ? offset + i * l.strides[0] : 0;
 }
 
-/* An element as it is read. A bool is a byte, which may be a view of anything: what is not 0 is true. */
+/* Reads an element. A bool is a byte, maybe of a view of another dtype: nonzero is true. */
 template <typename T> __device__ inline T load(const T *p)
 {
     return *p;
@@ -130,19 +131,19 @@ __device__ inline bool load(const bool *p)
     return *(const unsigned char *)p != 0;
 }
 
-/* Element i of an operand; one without data is a number, the same everywhere. */
+/* Element i of an operand; an operand without data is a number. */
 template <typename T> __device__ inline T element(const T *data, const fy_layout &l, T number, int64_t i)
 {
     return data ? load(&data[at(l, i)]) : number;
 }
 
-/* The thread's number in a one-dimensional grid. */
+/* The thread's index in a one-dimensional grid. */
 __device__ inline int64_t thread_number()
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/* One dimension where the elements lie without gaps: `at` then needs no division. */
+/* A row-major layout as one dimension, for which `at` needs no division; others are returned unchanged. */
 static inline fy_layout flat(fy_layout l)
 {
     int64_t step = 1;
@@ -158,7 +159,7 @@ static inline fy_layout flat(fy_layout l)
 
 /* ---- element types ------------------------------------------------------------------------------ */
 
-/* An element as it is computed with: the 16-bit floats as float, all others as they are. */
+/* Converts an element to the type it is computed in: 16-bit floats to float; others are unchanged. */
 __host__ __device__ inline float wide(fy_half x)
 {
     return fy_half_float(x);
@@ -173,7 +174,7 @@ template <typename T> __host__ __device__ inline T wide(T x)
 }
 template <typename T> using wide_of = decltype(wide(T()));
 
-/* And back: rounded once. */
+/* Stores a computed value as an element, rounded once. */
 __device__ inline void put(fy_half *to, float x)
 {
     *to = fy_half_of(x);
@@ -193,14 +194,14 @@ template <> inline constexpr bool is_real<fy_bfloat> = true;
 template <> inline constexpr bool is_real<float> = true;
 template <> inline constexpr bool is_real<double> = true;
 
-/* x < 0, without a word from the compiler where nothing is. */
+/* x < 0, without a compiler warning for unsigned types. */
 template <typename T> __device__ inline bool is_negative(T x)
 {
     if constexpr ((T)-1 > (T)1) return false;
     else return x < 0;
 }
 
-/* The unsigned type of an integer's size: in it arithmetic wraps around, in the integer's own it must not. */
+/* The unsigned type of an integer type, for arithmetic that wraps around: signed overflow is undefined. */
 template <typename T> struct unsigned_of {
     using type = T;
 };
@@ -211,7 +212,7 @@ template <> struct unsigned_of<int64_t> {
     using type = uint64_t;
 };
 
-/* A number of the call as an element. */
+/* Scalar i of the call as an element. */
 static inline void set_number(fy_half *to, double real, int64_t)
 {
     *to = fy_half_of(real);
@@ -243,11 +244,11 @@ template <typename T> static inline T number_of(const fy_run_work *w, int i)
     return x;
 }
 
-/* In a launcher: `...` for the type that the op computes in, called T there; `name` is "OP_f32".
+/* In a launcher: runs `...` for the dtype that the op computes in, with T as its C type and `name` as "OP_f32":
  *
  *     LAUNCHER(relu) { FOR_NUMBERS("relu", launch<T>(w, name)) }
  *
- * REALS are the four floats, NUMBERS those and the integers, ALL those and bool. */
+ * REALS are the four float types, NUMBERS also the integers, ALL also bool. */
 #define FOR_REALS(op, ...) \
     FOR_TYPE(FY_FLOAT32, float, op "_f32", __VA_ARGS__) \
     FOR_TYPE(FY_FLOAT64, double, op "_f64", __VA_ARGS__) \
@@ -268,7 +269,7 @@ template <typename T> static inline T number_of(const fy_run_work *w, int i)
 
 /* ---- launching ---------------------------------------------------------------------------------- */
 
-/* Note the shape of a launch in the work order. */
+/* Records the kernel, the grid and the block for the op's event. */
 static inline void note(fy_run_work *w, const char *kernel, dim3 grid, dim3 block)
 {
     w->kernel = kernel;
@@ -276,7 +277,7 @@ static inline void note(fy_run_work *w, const char *kernel, dim3 grid, dim3 bloc
     w->block[0] = block.x, w->block[1] = block.y, w->block[2] = block.z;
 }
 
-/* One thread an element: the grid, noted. */
+/* The grid for one thread per element; also records it. */
 static inline dim3 grid_for(fy_run_work *w, const char *kernel, int64_t elements)
 {
     dim3 grid((unsigned)((elements + FY_THREADS - 1) / FY_THREADS));

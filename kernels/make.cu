@@ -63,8 +63,8 @@ __device__ inline double fused(double a, double b, double c)
     return fma(a, b, c);
 }
 
-/* The first half is counted from the start, the second from the end, so that both are met exactly. Floats are
- * rounded as on the host: `lanes` of them count from the first. W: the type of the step. */
+/* The first half is computed from the start, the second from the end, so that both ends are exact. Floats are rounded
+ * as on the host, which computes `lanes` of them from the first. W: the type of the step. */
 template <typename T, typename W, int lanes> __global__ void linspace(W start, W end, W step, T *out, fy_layout lo)
 {
     int64_t i = thread_number(), n = lo.numel, in_vectors = n / (2 * lanes) * (2 * lanes);
@@ -75,7 +75,7 @@ template <typename T, typename W, int lanes> __global__ void linspace(W start, W
     put_real(&out[at(lo, i)], base + more);
 }
 
-/* The type that steps are counted in: of integers double; of floats their own, as the step is rounded to that. */
+/* The type of the step: double for integers; for floats the type that they are computed in. */
 template <typename T, bool real = is_real<T>> struct step_of {
     using type = double;
 };

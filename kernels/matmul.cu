@@ -1,9 +1,9 @@
-/* matmul.cu: out = a b, with a (n, k), b (k, m), out (n, m), of any strides; of stacks of matrices each with
- * its partner. addmm: out = beta * c + alpha * a b.
+/* matmul.cu: out = a b, with a (n, k), b (k, m), out (n, m), of any strides; also for batches of matrices. addmm:
+ * out = beta * c + alpha * a b.
  *
- * A block makes a tile of 16 x 16 results. It walks along k in steps of 16: its threads bring one tile
- * of a and one of b into shared memory, a number each, wait for each other, and then each number is
- * used 16 times from there instead of being read 16 times from VRAM. */
+ * A block computes a tile of 16 x 16 results. It goes along k in steps of 16: its threads load one tile of a and one of
+ * b into shared memory, one element each, and wait for each other; then each element is read 16 times from shared
+ * memory instead of 16 times from VRAM. */
 #include "reduce.h"
 
 enum { TILE = 16 };
@@ -59,18 +59,21 @@ __global__ void addmm(const T *c, fy_layout lc, const T *a, fy_layout la, const 
     }
 }
 
-/* The last two dimensions, and those before. */
+/* The last two dimensions: a matrix; the dimensions before them: the batch. */
 static fy_layout matrix_of(const fy_operand *x)
 {
     fy_layout l = x->layout;
     int row = l.ndim - 2;
-    for (int d = 0; d < 2; d++) l.shape[d] = l.shape[row + d], l.strides[d] = l.strides[row + d];
+    for (int d = 0; d < 2; d++) {
+        l.shape[d] = l.shape[row + d];
+        l.strides[d] = l.strides[row + d];
+    }
     l.ndim = 2;
     return l;
 }
 static fy_layout stack_of(const fy_operand *x) { return part_of(x->layout, 0, x->layout.ndim - 2); }
 
-/* Blocks of TILE x TILE threads that cover the result: noted. */
+/* The grid of TILE x TILE blocks that covers the result; also records it. */
 static dim3 grid_of_tiles(fy_run_work *w, const char *name)
 {
     fy_layout lo = matrix_of(&w->out);

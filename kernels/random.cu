@@ -1,17 +1,18 @@
-/* random.cu: random numbers from a counter, in PyTorch's order: element i hangs on seed, offset and i alone, so any
- * thread can make any element, in any order.
+/* random.cu: counter-based random numbers, in PyTorch's order: element i depends only on seed, offset and i, so any
+ * thread can compute any element, in any order.
  *
- * Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011) turns one 128-bit counter and
- * a 64-bit key into four 32-bit words in ten rounds of multiply and xor. The counter's lower half counts on through the
- * program's calls, the upper half is the thread's number: a sequence of its own for each. A thread makes four elements
- * of a counter, or two where an element takes 64 bits, and there are T threads, at most as many as the card holds:
+ * Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011) turns a 128-bit counter and a
+ * 64-bit key into four 32-bit words in ten rounds of multiply and xor. The counter's lower half increases from call to
+ * call; the upper half is the thread's index, so each thread has a sequence of its own. A thread computes four elements
+ * per counter, or two of 64 bits. There are T threads, at most as many as the card holds:
  *
  *      thread i, first counter     elements i, i + T, i + 2T, i + 3T
- *      thread i, second counter    the same, 4T further on
+ *      thread i, second counter    the same plus 4T
  *
- * So the first T elements are the first words, and hang on no card; T is min(blocks, elements / 256) blocks of 256.
- * From the words on it is cuRAND's arithmetic. rand and randint are PyTorch's to the bit, in float64 too. randn is
- * within some millionths: the card's own sine is less exact than this one. randperm is PyTorch's up to RANKED. */
+ * So the first T elements take the first word of each thread and are the same on every card; T is 256 * min(blocks,
+ * elements / 256). The conversion of words to numbers is cuRAND's. rand and randint are bit-identical to PyTorch's,
+ * in float64 too. randn differs by some millionths, since a card's fast sine is less exact. randperm is PyTorch's up to
+ * RANKED elements. */
 #include "kernel.h"
 
 struct words {
@@ -31,7 +32,7 @@ __device__ inline words philox(uint64_t counter, uint64_t thread, uint64_t seed)
     return c;
 }
 
-/* An integer of the upper half's place first, as randint has it; a fraction of the lower half first, as cuRAND has it. */
+/* Two words as one number. The first word is the upper half of randint's integers, the lower of cuRAND's fractions. */
 __device__ inline uint64_t long_of(const words &w, int k)
 {
     return (uint64_t)w.w[2 * k] << 32 | w.w[2 * k + 1];
@@ -46,7 +47,7 @@ __device__ inline float fraction_of(uint32_t word)
     return (float)word * 0x1p-32f + 0x1p-33f;
 }
 
-/* What a distribution makes of the words of one counter: EACH elements. They go where the picture above says. */
+/* A distribution D makes EACH elements of the words of one counter, stored in the order above. */
 template <typename D, typename T>
 __global__ void distribution(D d, uint64_t seed, uint64_t offset, T *out, fy_layout lo)
 {
@@ -58,7 +59,7 @@ __global__ void distribution(D d, uint64_t seed, uint64_t offset, T *out, fy_lay
     }
 }
 
-/* ---- rand: fractions in (0, 1], and what rounds to 1 becomes 0 ---- */
+/* ---- rand: fractions in (0, 1]; 1, also by rounding, becomes 0 ---- */
 
 template <typename T> struct uniform {
     enum { EACH = 4 };
@@ -81,9 +82,9 @@ template <> struct uniform<double> {
     }
 };
 
-/* ---- randn: two uniform numbers become two normal ones (Box and Muller) ---- */
+/* ---- randn: two uniform numbers become two normal ones (Box-Muller) ---- */
 
-/* On a card by its own quick sine, as cuRAND does. */
+/* On a card with its fast sine, as in cuRAND. */
 __device__ inline void box_muller(uint32_t a, uint32_t b, float *x, float *y)
 {
     const float turn = 0x1p-32f * 6.2831855f;
@@ -91,9 +92,11 @@ __device__ inline void box_muller(uint32_t a, uint32_t b, float *x, float *y)
 #ifdef __CUDA_ARCH__
     __sincosf(angle, x, y);
 #else
-    *x = sinf(angle), *y = cosf(angle);
+    *x = sinf(angle);
+    *y = cosf(angle);
 #endif
-    *x *= radius, *y *= radius;
+    *x *= radius;
+    *y *= radius;
 }
 
 template <typename T> struct normal {
@@ -116,7 +119,7 @@ template <> struct normal<double> {
     }
 };
 
-/* ---- randint: the remainder of a word; of two words where a word is short for the range ---- */
+/* ---- randint: a word modulo the range; two words for ranges of FY_LONG_RANGE or more ---- */
 
 __device__ inline void set(fy_half *to, int64_t x)
 {
@@ -148,11 +151,11 @@ template <typename T> struct long_integers {
     }
 };
 
-/* ---- randperm of few: element i goes where its key comes among all keys ----
+/* ---- randperm, few elements: element i goes to the rank of its random key ----
  *
- * A key has as many bits as make equal ones improbable; those that are equal are shuffled among themselves, by words of
- * the sequence that has the number of their first place. Each thread counts the keys before its own: a block brings
- * 256 of them into shared memory at a time. */
+ * Keys have enough bits that equal ones are improbable; equal ones are shuffled among themselves, with words of the
+ * sequence whose index is their first position. Each thread counts the keys smaller than its own: a block loads 256 keys
+ * at a time into shared memory. */
 
 enum { RANKED = 4096 };
 
@@ -162,7 +165,7 @@ __device__ inline uint32_t key_of(uint64_t seed, uint64_t offset, int64_t i, uin
     return ((uint32_t)(long_of(w, 0) % 0xffffffffu) + 0x80000000u) & mask;
 }
 
-/* Where the one that is `place`-th of `equal` ends up: the last takes a place by chance, then the last but one ... */
+/* Fisher-Yates for a group of `equal` keys: the new position of the element at `place`. */
 __device__ inline int64_t shuffled(uint64_t seed, uint64_t offset, int64_t first, int64_t place, int64_t equal)
 {
     int64_t n = 0;
@@ -181,21 +184,21 @@ __global__ void ranked_randperm(uint64_t seed, uint64_t offset, uint32_t mask, T
     uint32_t mine = key_of(seed, offset, i, mask);
     for (int64_t left = 0; left < lo.numel; left += FY_THREADS) {
         keys[threadIdx.x] = key_of(seed, offset, left + threadIdx.x, mask);
-        __syncthreads(); /* the keys are there */
+        __syncthreads(); /* all keys are stored */
         for (int64_t k = 0; k < FY_THREADS && left + k < lo.numel; k++) {
             before += keys[k] < mine;
             equal += keys[k] == mine;
             place += keys[k] == mine && left + k < i;
         }
-        __syncthreads(); /* nobody reads them any more */
+        __syncthreads(); /* all threads have read them before the next ones overwrite them */
     }
     if (i < lo.numel) set(&out[at(lo, before + shuffled(seed, offset + 1, before, place, equal))], i);
 }
 
-/* ---- randperm of many: a shuffle in which every thread finds its own element; not PyTorch's ----
+/* ---- randperm, many elements: each thread computes its own element; not PyTorch's permutation ----
  *
- * A Feistel network turns numbers of 2 * half bits into one another, one to one, whatever its round function
- * does. Numbers below n may leave their range; they go through it again until they are back. */
+ * A Feistel network is a permutation of the numbers of 2 * half bits, whatever its round function. A number below n may
+ * be mapped to one outside the range; it is then mapped again until the result is below n. */
 
 __device__ inline uint32_t stirred(uint32_t x)
 {
@@ -238,7 +241,7 @@ static uint64_t offset_of(const fy_run_work *w)
     return (uint64_t)w->integer[FY_RANDOM_counter];
 }
 
-/* Factories' results have no holes: elements are drawn in the order of memory, whatever their strides are. */
+/* Results of factories are dense: elements are generated in memory order, whatever their strides are. */
 static inline fy_layout in_memory(fy_layout l)
 {
     l.ndim = 1;
@@ -269,7 +272,7 @@ template <typename T> static void launch_randperm(fy_run_work *w, const char *na
     double n = (double)w->out.layout.numel;
     dim3 grid = grid_for(w, name, w->out.layout.numel);
     if (w->out.layout.numel <= RANKED) {
-        int bits = (int)ceil(log2(n - (6 * n * n + 1) / (12 * log(0.9)))); /* equal keys in one call of ten */
+        int bits = (int)ceil(log2(n - (6 * n * n + 1) / (12 * log(0.9)))); /* equal keys in one call out of ten */
         uint32_t mask = (uint32_t)(((uint64_t)1 << bits) - 1);
         LAUNCH(ranked_randperm<T>, grid, FY_THREADS)
         (seed_of(w), offset_of(w), mask, (T *)w->out.data, flat(w->out.layout));

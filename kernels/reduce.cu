@@ -1,5 +1,5 @@
-/* reduce.cu: prod, mean, max, min, argmax, argmin, any and all: what each makes of its elements. How they
- * are gone through says reduce.h. */
+/* reduce.cu: prod, mean, max, min, argmax, argmin, any and all: their folds. reduce.h divides the elements among
+ * threads. */
 #include "reduce.h"
 
 template <typename T> struct prod_fold {
@@ -27,14 +27,14 @@ template <typename W> __device__ inline bool is_nan(W x)
     return x != x;
 }
 
-/* Does x come before best? A NaN comes before all numbers. */
+/* Is x more extreme than best? A NaN is more extreme than all numbers. */
 template <bool largest, typename W> __device__ inline bool surpasses(W x, W best)
 {
     if (is_nan(best)) return false;
     return is_nan(x) || (largest ? x > best : x < best);
 }
 
-/* The extreme and where it is: the first of equals. No element yet: place -1. */
+/* The extreme value and its index; of equal values the first. No element yet: place is -1. */
 template <typename W> struct found {
     W best;
     int64_t place;
@@ -60,7 +60,7 @@ template <typename T, bool largest> struct place_fold : find_fold<T, largest> {
     __device__ void finish(const found<total<T>> &p, int64_t *out, double) { *out = p.place; }
 };
 
-/* any: is one of them not 0?  all: is none of them 0? */
+/* any: is an element nonzero?  all: are all elements nonzero? */
 template <typename T, bool all> struct truth_fold {
     using element = T;
     using number = total<T>;

@@ -1,24 +1,24 @@
-/* reduce.h: what all reductions share: who goes through which elements.
+/* reduce.h: how all reductions divide the elements among threads.
  *
- * Few elements a result: a thread a result. More: a block a result. Each of its threads folds every 256th
- * element into a part of its own, then the block joins its 256 parts as a tree that halves at every step (sum.cu draws
- * it). Many elements and few results, as of a whole tensor: several blocks a result, each with its part, and a second
- * launch joins those. The order hangs on nothing but the sizes.
+ * Few elements per result: one thread per result. More: one block per result. Each of its threads folds every 256th
+ * element into a part of its own; then the block joins its 256 parts as a tree that halves at every step (drawn in
+ * sum.cu). Many elements and few results, as for a whole tensor: several blocks per result, each with its part, and a
+ * second launch joins those. The order depends on the sizes only.
  *
- * A fold says what becomes of the elements:
- *   element, number, part  types: of an element, as it is computed with; what came of the elements so far
+ * A fold defines the operation:
+ *   element, number, part  types: of an element; of the computation; of the elements folded so far
  *   start()                the part of no elements
- *   add(part, x, place)    one more element, number `place` of its result
- *   join(left, right)      two parts as one
- *   finish(part, out, n)   the result of n elements, or of n less a number (launch_reduction) */
+ *   add(part, x, place)    adds element number `place` of the result
+ *   join(left, right)      joins the right part into the left
+ *   finish(part, out, n)   stores the result; n: the number of elements minus `less` (launch_reduction) */
 #ifndef FERRY_REDUCE_H
 #define FERRY_REDUCE_H
 
 #include "kernel.h"
 
-enum { FEW = 256 }; /* elements that one thread goes through */
+enum { FEW = 256 }; /* up to this many elements per result are folded by one thread */
 
-/* What many elements are added up in: floats as they are computed with, integers and bool in 64 bits. */
+/* The type that elements are added up in: floats in the type they are computed in, integers and bool in 64 bits. */
 template <typename T> struct total_type {
     using type = int64_t;
 };
@@ -48,31 +48,31 @@ template <typename W> __device__ inline W product_of(W a, W b)
     return (W)((U)a * (U)b);
 }
 
-/* A total as an element: rounded once, of bool whether it is not 0. */
+/* Stores a total as an element: floats are rounded once; for bool nonzero is true. */
 template <typename T> __device__ inline void put_total(T *to, total<T> x)
 {
     if constexpr (is_real<T>) put(to, x);
     else *to = (T)x;
 }
 
-/* What the blocks of a reduction leave to its second launch. A stream has one at a time. */
-enum { MOST_BLOCKS = 1024, SHARE = 16 * FY_THREADS }; /* in all; elements that a block of several has at least */
+/* The parts that the blocks of a reduction store for its second launch. A stream runs one reduction at a time. */
+enum { MOST_BLOCKS = 1024, SHARE = 16 * FY_THREADS }; /* blocks in total; minimum elements per block, of several */
 namespace {
 template <typename P> __device__ P partials[FY_STREAMS][MOST_BLOCKS];
 }
 
-/* A block's parts as one, in part[0]; every thread of the block must call it, and none may go on to another before
- * the next __syncthreads. */
+/* Joins the parts of a block's threads into part[0]. Every thread of the block must call it; before the parts are
+ * overwritten all must pass a __syncthreads. */
 template <typename F> __device__ inline void join_block(F &fold, typename F::part *part)
 {
     unsigned t = threadIdx.x;
     for (unsigned half = FY_THREADS / 2; half > 0; half /= 2) {
-        __syncthreads(); /* nobody joins before everybody has stored */
+        __syncthreads(); /* all parts of the previous step are stored */
         if (t < half) fold.join(part[t], part[t + half]);
     }
 }
 
-/* This thread's part of a result: of every step-th element from `first` on. */
+/* This thread's part of a result: every step-th element from `first` on. */
 template <typename F>
 __device__ inline typename F::part fold_of(F &fold, const typename F::element *a, const fy_layout &gone, int64_t first,
                                            int64_t step)
@@ -91,11 +91,11 @@ __global__ void block_each(F fold, const typename F::element *a, fy_layout kept,
         part[threadIdx.x] = fold_of(fold, a + at(kept, k), gone, threadIdx.x, FY_THREADS);
         join_block(fold, part);
         if (threadIdx.x == 0) fold.finish(part[0], &out[at(lo, k)], divisor);
-        __syncthreads(); /* nobody begins the next before this one is written */
+        __syncthreads(); /* the result is stored before the next one overwrites the parts */
     }
 }
 
-/* blockIdx.y counts the results, blockIdx.x the blocks of each. */
+/* blockIdx.y is the result, blockIdx.x the block within it. */
 template <typename F>
 __global__ void several_blocks_each(F fold, const typename F::element *a, fy_layout kept, fy_layout gone, int stream)
 {
@@ -105,7 +105,7 @@ __global__ void several_blocks_each(F fold, const typename F::element *a, fy_lay
     if (threadIdx.x == 0) partials<typename F::part>[stream][blockIdx.y * gridDim.x + blockIdx.x] = part[0];
 }
 
-/* And of each result what its blocks left. */
+/* The second launch: one block per result joins the parts that its blocks stored. */
 template <typename F, typename R>
 __global__ void join_each(F fold, int stream, unsigned blocks, double divisor, R *out, fy_layout lo)
 {
@@ -149,10 +149,10 @@ static inline fy_layout gone_of(const fy_run_work *w)
     return part_of(w->in[0].layout, w->in[0].layout.ndim - w->reduced, w->in[0].layout.ndim);
 }
 
-/* A whole tensor is always a block's work. */
+/* One block per result, rather than one thread? Always for a whole tensor. */
 static inline bool is_blocks_work(int64_t results, int64_t elements) { return results == 1 || elements > FEW; }
 
-/* A block a result: the grid, noted. */
+/* The grid for one block per result; also records it. */
 static inline dim3 grid_of_blocks(fy_run_work *w, const char *kernel, int64_t results)
 {
     dim3 grid((unsigned)(results < INT32_MAX ? results : INT32_MAX));
@@ -167,8 +167,8 @@ static inline unsigned blocks_a_result(int64_t results, int64_t elements)
     return (unsigned)(most < 2 || wanted < 2 ? 1 : wanted < most ? wanted : most);
 }
 
-/* R is the result's type; `less` is taken from the number of elements before anything is divided by it; the fold may
- * hold a number of the call. */
+/* R: type of the result. less: subtracted from the number of elements, which `finish` divides by. The fold may hold a
+ * scalar of the call. */
 template <typename F, typename R>
 static void launch_reduction(fy_run_work *w, const char *name, double less = 0, F fold = {})
 {

@@ -1,15 +1,14 @@
-/* simt.cc: runs a CUDA kernel on the CPU, the threads of a block in order, the blocks shared out to the cores
- * (thread_pool.c): nothing in CUDA orders blocks. What comes out does not hang on how many cores there are: of several
- * blocks that are at fault the first is told of.
+/* simt.cc: runs a CUDA kernel on the CPU: the threads of a block in order, the blocks divided among CPU threads
+ * (thread_pool.c), since CUDA does not order blocks. Results do not depend on the number of CPU threads; if several
+ * blocks have a fault, the first block's is reported.
  *
- * A thread is a call of the kernel. As long as none meets __syncthreads the threads of a block run one
- * after another on one fiber (a stack of its own): a plain loop. The thread that meets a barrier is
- * parked with its fiber, and the next thread starts on another; when all are parked, each goes on to
- * the next barrier. A barrier that some threads of the block never reach is a fault with a name, not
- * a program that hangs.
+ * A CUDA thread is a call of the kernel. Until one reaches __syncthreads, the threads of a block run one after another,
+ * in a plain loop, on one fiber (a stack of its own). A thread that reaches a barrier is parked with its fiber, and the
+ * next thread starts on another fiber; when all are parked, each continues to the next barrier. A barrier that some
+ * threads of the block never reach is reported as a fault.
  *
- * Called by the launchers through kernel.h. Every thread of the host has a machine of its own, and so has each
- * its own __shared__ memory. Fibers switch by fifteen instructions on x86-64 and by swapcontext elsewhere. */
+ * Called by the launchers through kernel.h. Each CPU thread has its own machine and its own __shared__ memory. Fibers
+ * are switched by fifteen instructions on x86-64, and by swapcontext elsewhere. */
 #if defined(__x86_64__) && !defined(FERRY_NO_FIBER_ASM)
 #define BY_ASSEMBLY 1
 #else
@@ -53,8 +52,8 @@ __thread bool fy_simt_dry;
 
 namespace {
 
-enum { STACK_BYTES = 128 << 10 }; /* reserved a fiber; what is not touched costs nothing */
-enum { PART_NS = 20000 };         /* work that is worth waking another thread for */
+enum { STACK_BYTES = 128 << 10 }; /* per fiber; untouched pages take no memory */
+enum { PART_NS = 20000 };         /* least work for which another CPU thread is woken */
 
 struct fiber {
 #if BY_ASSEMBLY
@@ -65,8 +64,8 @@ struct fiber {
     char *stack;       /* its low end */
     bool idle;         /* waits in fiber_main for threads to run */
     bool parked;       /* its thread waits at a barrier */
-    fy_simt_place at;  /* which thread that is */
-    const char *file;  /* where the barrier is */
+    fy_simt_place at;  /* that thread */
+    const char *file;  /* the barrier */
     int line;
 #ifdef UNDER_TSAN
     void *tsan;
@@ -74,7 +73,7 @@ struct fiber {
 };
 
 struct machine {
-    fiber *fibers[1024]; /* CUDA's most threads a block */
+    fiber *fibers[1024]; /* CUDA's maximum of threads per block */
     fiber scheduler;     /* the caller's own stack */
     fiber *running;
     void (*body)(void *);
@@ -85,14 +84,14 @@ struct machine {
     char fault[400];
 };
 
-/* A launch, for all threads that run its blocks. */
+/* A launch, shared by the CPU threads that run its blocks. */
 struct launch {
     const char *kernel;
     dim3 grid, block;
     void (*body)(void *);
     void *arguments;
     pthread_mutex_t lock;
-    int64_t faulty; /* the first block known to be at fault; none: beyond the last */
+    int64_t faulty; /* the first block known to have a fault; INT64_MAX: none */
     char fault[400];
 };
 
@@ -103,7 +102,7 @@ pthread_once_t machines_made = PTHREAD_ONCE_INIT;
 
 #if BY_ASSEMBLY
 extern "C" void fy_simt_switch(void **save, void *to);
-/* Push what a call must preserve, change the stack, pop. */
+/* Pushes the callee-saved registers, changes the stack pointer, pops them. */
 asm(".text\n.p2align 4\n.globl fy_simt_switch\n.type fy_simt_switch, @function\nfy_simt_switch:\n"
     "    pushq %rbp\n    pushq %rbx\n    pushq %r12\n    pushq %r13\n    pushq %r14\n    pushq %r15\n"
     "    movq %rsp, (%rdi)\n    movq %rsi, %rsp\n"
@@ -126,7 +125,7 @@ void go_to(fiber *to)
 #endif
 }
 
-/* The next thread of the block is the running one: x fastest, then y, then z. */
+/* Advances to the next thread of the block: x fastest, then y, then z. */
 void step(dim3 *at)
 {
     const dim3 &size = fy_simt_at.block_dim;
@@ -137,7 +136,7 @@ void step(dim3 *at)
     at->z++;
 }
 
-/* A fiber runs threads until one parks it; it starts no second thread for as long as it is parked. */
+/* A fiber runs one thread after another; while one is parked at a barrier its fiber starts no other. */
 void fiber_main()
 {
     for (;;) {
@@ -153,13 +152,13 @@ void fiber_main()
     }
 }
 
-/* Give the fiber an empty stack whose first instruction is fiber_main's. */
+/* Gives the fiber an empty stack that starts in fiber_main. */
 void prepare(fiber *f, unsigned number)
 {
 #ifdef UNDER_ASAN
-    __asan_unpoison_memory_region(f->stack, STACK_BYTES); /* frames of a thread that never returned */
+    __asan_unpoison_memory_region(f->stack, STACK_BYTES); /* poisoned by a thread that never returned */
 #endif
-    /* Equal offsets of all stacks would fall into the same few lines of the cache. */
+    /* Different offsets, or all stacks would share the same few cache lines. */
     char *top = f->stack + STACK_BYTES - 192 * (number % 61);
 #if BY_ASSEMBLY
     uintptr_t aligned = (uintptr_t)top & ~(uintptr_t)15;
@@ -251,7 +250,7 @@ void set_fault(const char *format, ...)
     mine->faulty = true;
 }
 
-/* Do all threads of the block wait at one barrier? If not: say who is where. */
+/* Do all threads of the block wait at the same barrier? If not, sets a fault that says where they are. */
 bool all_at_one_barrier(const char *kernel, unsigned used)
 {
     if (mine->faulty) return false; /* an assertion ended some */
@@ -281,7 +280,7 @@ bool all_at_one_barrier(const char *kernel, unsigned used)
     return false;
 }
 
-/* Run one block; false: a fault. Parked fibers are then simply begun anew by the next block. */
+/* Runs one block; false after a fault. Fibers that are then still parked are restarted by the next block. */
 bool run_block(const char *kernel)
 {
     unsigned used = 0;
@@ -314,11 +313,11 @@ void note_fault(launch *l, int64_t block, const char *fault)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Blocks from..to of a launch, counted with x fastest, on this thread's machine. Those behind one at fault are left. */
+/* Runs blocks from..to of a launch, x fastest, on this CPU thread's machine; skips those after a block with a fault. */
 void run_blocks(int64_t from, int64_t to, void *of)
 {
     launch *l = (launch *)of;
-    if (!this_machine()) return note_fault(l, from, "no memory to run kernels with");
+    if (!this_machine()) return note_fault(l, from, "no memory to run kernels");
     mine->threads = l->block.x * l->block.y * l->block.z;
     mine->body = l->body;
     mine->arguments = l->arguments;
@@ -336,7 +335,7 @@ void run_blocks(int64_t from, int64_t to, void *of)
 
 void run_later_blocks(int64_t from, int64_t to, void *of) { run_blocks(from + 1, to + 1, of); }
 
-/* How long the first block takes tells how many the others are worth sharing out by. */
+/* The time of the first block determines how many blocks a CPU thread takes at a time. */
 void share_blocks(launch *l, int64_t blocks)
 {
     if (blocks == 0) return;
@@ -361,7 +360,7 @@ extern "C" void fy_simt_barrier(const char *file, int line)
     go_to(&mine->scheduler);
 }
 
-/* The thread ends here, as it does on a card; its fiber is begun anew by the next block. */
+/* The thread ends here, as it does on a card; the next block restarts its fiber. */
 extern "C" void fy_simt_assert(const char *fact, const char *file, int line)
 {
     const dim3 &block = fy_simt_at.block, &thread = fy_simt_at.thread;
@@ -379,8 +378,8 @@ extern "C" void fy_simt_run(const char *kernel, dim3 grid, dim3 block, void (*bo
     mine->faulty = false;
     unsigned threads = block.x * block.y * block.z;
     if (threads == 0 || threads > 1024 || block.z > 64) {
-        set_fault("kernel %s: a block of (%u,%u,%u) threads; a card takes 1 to 1024 threads a block", kernel, block.x,
-                  block.y, block.z);
+        set_fault("kernel %s: a block has (%u,%u,%u) threads; a card allows 1 to 1024 threads per block, and 64 in z",
+                  kernel, block.x, block.y, block.z);
         return;
     }
     launch l = {kernel, grid, block, body, arguments, PTHREAD_MUTEX_INITIALIZER, INT64_MAX, ""};
@@ -392,7 +391,7 @@ extern "C" void fy_sim_dry_run(bool on) { fy_simt_dry = on; }
 
 extern "C" const char *fy_sim_kernel_fault(void)
 {
-    if (starved) return "no memory to run kernels with";
+    if (starved) return "no memory to run kernels";
     if (!mine || !mine->faulty) return NULL;
     mine->faulty = false;
     return mine->fault;

@@ -1,8 +1,8 @@
 /* softmax.cu: out = exp(a) / sum(exp(a)) along one dimension; log_softmax is its logarithm.
  *
- * One block a row. Its threads find the largest element together, then the sum of exp(x - largest), both as
- * a tree in shared memory (sum.cu draws it), then each writes every 256th result. The largest is subtracted
- * so that no exp overflows. Short rows are left to one thread each. */
+ * One block per row. Its threads find the largest element, then the sum of exp(x - largest), both as a tree in shared
+ * memory (drawn in sum.cu); then each writes every 256th result. The largest element is subtracted so that exp cannot
+ * overflow. Short rows take one thread each. */
 #include "reduce.h"
 
 __device__ inline float exp_of(float x) { return expf(x); }

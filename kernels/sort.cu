@@ -1,14 +1,14 @@
 /* sort.cu: the order of the elements of each line, as their indices: a bitonic sort.
  *
- * It compares pairs of places, all at once, in steps; each step is a launch, as all pairs must be done before the next.
- * After the steps of size 2, 4, 8 ... every 2, 4, 8 ... neighbours are in order:
+ * It compares pairs of positions, all in parallel, in steps; each step is a launch, since all pairs must be done before
+ * the next. After the steps of size 2, 4, 8 ... each block of 2, 4, 8 ... neighbours is sorted:
  *
  *      size 4:   0 1 2 3      first each with its mirror image: 0-3, 1-2
- *                0 1 | 2 3    then with the one half a block on: 0-1, 2-3
+ *                0 1 | 2 3    then each with the one half a block further: 0-1, 2-3
  *
- * The smaller always goes to the front, so places beyond the end of a line may count as the largest of all: a pair that
- * reaches there is left alone, and a line may have any length. Equals are told apart by their index, so no two
- * elements are equal, and the order is that of a stable sort. */
+ * The smaller element always goes to the front, so positions beyond the end of a line count as larger than all
+ * elements: a pair that reaches beyond the end is skipped, and a line may have any length. Equal elements are ordered
+ * by their index, so the sort is stable. */
 #include "kernel.h"
 
 /* Does x, which was at i, come before y, which was at j? A NaN is larger than all numbers. */
@@ -26,8 +26,8 @@ __global__ void count_up(int64_t *out, fy_layout lo, int64_t length)
 
 enum { SHARE = 8 }; /* pairs per thread, if there are that many */
 
-/* The second of a pair is the mirror image of the first in its block of 2 * half, or `half` further. half is two to the
- * power of `shift`: nothing is divided but where there are several lines. */
+/* The second of a pair is the mirror image of the first in its block of 2 * half, or `half` further. half is 2^shift,
+ * so that only several lines need a division. */
 template <typename T>
 __global__ void order_pairs(const T *a, fy_layout lines, int64_t step, int64_t *out, fy_layout out_lines,
                             int64_t out_step, int64_t length, int64_t pairs, int shift, bool mirror, bool descending)

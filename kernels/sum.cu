@@ -1,16 +1,16 @@
-/* sum.cu: out = the sum of the elements of a; over some dimensions, a sum for each place in the others.
+/* sum.cu: out = the sum of the elements of a over some dimensions.
  *
- * One block a sum. First each thread adds up every 256th element, then the block adds its 256 partial sums
- * as a tree that halves at every step:
+ * One block per sum. First each thread adds up every 256th element, then the block adds its 256 partial sums as a tree
+ * that halves at every step:
  *
- *      t0 t1 t2 t3 | t4 t5 t6 t7        the right half is added to the left,
- *      t0 t1 | t2 t3                    and everybody waits between two steps,
- *      t0 | t1                          or a thread would add a sum that is not there yet
+ *      t0 t1 t2 t3 | t4 t5 t6 t7        the right half is added to the left;
+ *      t0 t1 | t2 t3                    all threads wait between two steps,
+ *      t0 | t1                          so that no sum is read before it is stored
  *
- * One block is one of a card's many processors, so a long sum, as of a whole tensor, is shared by several: each leaves
- * what it has in `partials`, and a second launch, which begins when the first has ended, adds those. It is also more
- * exact: a thread that adds up few numbers rounds less often. Many short sums are left to one thread each. The order of
- * additions hangs on nothing but the sizes. */
+ * A block runs on one of a card's many multiprocessors, so several blocks share a long sum, as of a whole tensor: each
+ * stores its sum in `partials`, and a second launch, which starts after the first has ended, adds those. This is also
+ * more exact, since each thread adds fewer numbers and so rounds less often. Short sums take one thread each. The order
+ * of additions depends on the sizes only. */
 #include "reduce.h"
 
 /* The block's sum, valid in thread 0. Every thread of the block must call it. */

@@ -1,6 +1,6 @@
-/* var.cu: the variance over some dimensions, in one pass: a part knows how many elements it has, their mean, and the
- * sum of their squared distances from it (Welford, 1962), and two parts make one (Chan, Golub and LeVeque, 1979). Squares
- * of the elements themselves would leave nothing of a small variance about a large mean. */
+/* var.cu: the variance over some dimensions, in one pass: a part holds the number of elements, their mean, and the sum
+ * of their squared distances from it (Welford, 1962); parts are joined as in Chan, Golub and LeVeque (1979). Summing
+ * the squares of the elements themselves would lose a small variance about a large mean to rounding. */
 #include "reduce.h"
 
 template <typename W> struct moments {
@@ -29,7 +29,7 @@ template <typename T> struct var_fold {
         p.squares += other.squares + distance * distance * (number)p.n * share;
         p.n += other.n;
     }
-    /* 0 / 0 is NaN: the variance of one element has no n - 1. */
+    /* NaN (0 / 0) for one element with the correction of 1. */
     __device__ void finish(const part &p, T *out, double n) { put(out, p.squares / (number)(n > 0 ? n : 0)); }
 };
 

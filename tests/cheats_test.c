@@ -81,7 +81,7 @@ static void a_trip_without_work_fails(void **state)
     hand_copy(&h, 2, 5, "d2h", 24);
     hand_answer(&h, "h", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");
-    assert_fails(&h, "computed-by-ferry", "No fy_relu on the card contributed to h");
+    assert_fails(&h, "computed-by-ferry", "h was not computed with fy_relu on the card");
 }
 
 static void too_little_work_fails_and_unrelated_work_does_not_count(void **state)
@@ -95,7 +95,7 @@ static void too_little_work_fails_and_unrelated_work_does_not_count(void **state
     hand_copy(&h, 4, 5, "d2h", 24);
     hand_answer(&h, "h", 5, "cpu", NULL);
     hand(&h, "'kind':'end','status':0");
-    assert_fails(&h, "computed-by-ferry", "contributed to h: 1. The lesson needs 15");
+    assert_fails(&h, "computed-by-ferry", "h was computed with 1 operation on the card; the lesson needs 15");
 }
 
 /* ---- handed in for real ---- */

@@ -26,11 +26,11 @@ static void check_why(int cards, int driver, cudaError_t e, const char *expected
 static void each_reason_for_having_no_card_has_its_own_words(void **state)
 {
     (void)state;
-    check_why(0, 0, cudaErrorInsufficientDriver, "no driver");
-    check_why(0, 11000, cudaErrorInsufficientDriver, "driver too old");
-    check_why(0, 13000, cudaErrorNoDevice, "no card");
-    check_why(0, 13000, cudaSuccess, "no card");
-    check_why(0, 13000, cudaErrorOperatingSystem, "no permission");
+    check_why(0, 0, cudaErrorInsufficientDriver, "no NVIDIA driver was found");
+    check_why(0, 11000, cudaErrorInsufficientDriver, "the NVIDIA driver is too old");
+    check_why(0, 13000, cudaErrorNoDevice, "no NVIDIA card was found");
+    check_why(0, 13000, cudaSuccess, "no NVIDIA card was found");
+    check_why(0, 13000, cudaErrorOperatingSystem, "no permission to use the card");
     check_why(0, 13000, cudaErrorLaunchFailure, "unspecified launch failure");
 }
 

@@ -52,6 +52,13 @@ static void fill_the_card(void)
     printf("%s\n%s, then sum %g\n", fy_error(), again ? "fits" : "full", fy_item(fy_sum(small)));
 }
 
+static void need_a_large_segment(void)
+{
+    fy_on_error(FY_RETURN);
+    fy_ones((3, 1 << 17), .device = "cuda"); /* 1.5 MiB */
+    printf("%s\n", fy_error());
+}
+
 static const char *const names[] = {"cpu",      "cpu:0",   "cuda",    "cuda:0",  "",
                                     "gpu",      "CUDA",    "other:0", "cuda:",   "cuda:-1",
                                     "cuda:01",  "cuda:1a", "cuda 0",  "cuda:0 ", "cuda:99999999999",
@@ -98,9 +105,12 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
     run_with(NULL, NULL, tell);
     assert_said("count 1 available 1");
     if (strstr(ran.said, "\"kind\":\"real\"")) return;
-    static const char *const reasons[] = {"no driver",    "driver too old",
-                                          "no card",      "no permission",
-                                          "card too old", "the kernels for a real card are not built"};
+    static const char *const reasons[] = {"no NVIDIA driver was found",
+                                          "the NVIDIA driver is too old",
+                                          "no NVIDIA card was found",
+                                          "no permission to use the card",
+                                          "card too old",
+                                          "the kernels for a real card are not built"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (!strncmp(strstr(ran.said, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
     fail_msg("%s", ran.said);
@@ -119,7 +129,8 @@ static void why_the_card_is_simulated_is_said_once_to_viewers(void **state)
         unsetenv("FERRY_NARRATE"), unsetenv("FERRY_VIEW");
         if (strstr(ran.said, "\"kind\":\"real\"")) return;
         int said = 0;
-        for (const char *p = ran.said; (p = strstr(p, "is simulated (NVIDIA H200) and its times are modelled: ")); p++)
+        for (const char *p = ran.said;
+             (p = strstr(p, "is simulated (NVIDIA H200), and its times are modelled, not measured. Reason: ")); p++)
             said++;
         assert_int_equal(said, i > 0);
     }
@@ -187,6 +198,9 @@ static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
     assert_said("CUDA out of memory. Tried to allocate 32.00 MiB (GPU 0; 48.00 MiB total capacity; 32.00 MiB already "
                 "allocated; 16.00 MiB free;");
     assert_said("full, then sum 3");
+    run_with("sim", "h200:capacity=8MiB", need_a_large_segment); /* on an empty card */
+    assert_said("fix: a tensor of 1.50 MiB takes a segment of 20.00 MiB (up to 1 MiB: of 2 MiB), but cuda:0 has only "
+                "8.00 MiB: freeing tensors does not help.");
 }
 
 static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **state)

@@ -272,6 +272,16 @@ TEST(operands_are_called_what_the_source_calls_them)
         fy_add(list[0], fy_view(fy_ones((6)), (2, 3))); /* commas inside brackets do not end an argument */
         assert_true(
             failed_with("list[0] is on cpu (2) float32; fy_view(fy_ones((6)), (2, 3)) is on cpu (2, 3) float32"));
+        fy_tensor *rows = fy_ones((2, 3)), *weight = fy_ones((4, 3));
+        fy_linear(rows, weight, fy_ones((4), .dtype = FY_FLOAT64)); /* computed as addmm(bias, x, weight) */
+        assert_true(failed_with("fix: convert with fy_to(fy_ones((4), .dtype = FY_FLOAT64), FY_FLOAT32)"));
+        fy_mm(rows, fy_ones((5)));
+        assert_true(failed_with("\n  fy_ones((5)) is on cpu (5) float32\n"));
+        fy_matmul(rows, fy_ones((3, 4), .dtype = FY_BFLOAT16));
+        assert_true(failed_with("fix: convert with fy_to(fy_ones((3, 4), .dtype = FY_BFLOAT16), FY_FLOAT32)"));
+        fy_matmul(fy_ones((2, 3), .dtype = FY_FLOAT64), fy_ones((3, 4), .dtype = FY_BFLOAT16));
+        assert_true(failed_with("fix: convert with fy_to(fy_ones((2, 3), .dtype = FY_FLOAT64), "
+                                "fy_dtype_of(fy_ones((3, 4), .dtype = FY_BFLOAT16)))"));
     }
 }
 

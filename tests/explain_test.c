@@ -202,7 +202,7 @@ static void costs_of_a_demonstration_are_no_waste(void **state)
         handmade h;
         a_run_after(&h, runs[i].note, runs[i].next);
         findings f = look(&h);
-        assert_int_equal(one_of(&f, "orphan-copy") != NULL, runs[i].waste);
+        assert_int_equal(one_of(&f, "unused-copy") != NULL, runs[i].waste);
         assert_int_equal(f.shown > 0, !runs[i].waste);
         assert_non_null(one_of(&f, "data-race")); /* wrong is wrong */
         findings_free(&f);
@@ -221,7 +221,7 @@ static void a_grader_believes_no_demonstration(void **state)
     a_run_after(&h, "demo: all of it", "");
     assert_true(trace_of_lines(&t, h.text, h.size, err, sizeof err));
     findings_of_run(&f, &t);
-    assert_non_null(one_of(&f, "orphan-copy"));
+    assert_non_null(one_of(&f, "unused-copy"));
     findings_free(&f);
     trace_free(&t);
     hand_end(&h);

@@ -230,7 +230,7 @@ static void cards_are_served_by_way_of_the_host(void **state)
            {"through-host", the_host_reads_it_as_well, 0, two}, {"through-host", the_host_changes_it, 0, two});
 }
 
-/* ---- orphans ---- */
+/* ---- unused copies ---- */
 
 static void the_copy_is_dropped(void)
 {
@@ -268,9 +268,9 @@ static void the_copy_is_passed_on(void)
 static void a_copy_that_nobody_reads(void **state)
 {
     (void)state;
-    EXPECT({"orphan-copy", the_copy_is_dropped, 1, NULL}, {"orphan-copy", brought_home_for_nobody, 3, NULL},
-           {"orphan-copy", passed_on_to_nobody, 1, NULL}, {"orphan-copy", the_copy_is_used, 0, NULL},
-           {"orphan-copy", the_copy_is_read_by_pointer, 0, NULL}, {"orphan-copy", the_copy_is_passed_on, 0, NULL});
+    EXPECT({"unused-copy", the_copy_is_dropped, 1, NULL}, {"unused-copy", brought_home_for_nobody, 3, NULL},
+           {"unused-copy", passed_on_to_nobody, 1, NULL}, {"unused-copy", the_copy_is_used, 0, NULL},
+           {"unused-copy", the_copy_is_read_by_pointer, 0, NULL}, {"unused-copy", the_copy_is_passed_on, 0, NULL});
 }
 
 int main(void)

@@ -158,7 +158,7 @@ static void a_write_is_explained_as_a_write(void **state)
     assert_killed_by(SIGSEGV);
 #if defined(__x86_64__) || defined(__aarch64__)
     assert_said("the host wrote to element 0 of 'weights'");
-    assert_said("fix: write on the CPU, then move it to the GPU");
+    assert_said("fix: write into a tensor on the CPU, then copy it to the GPU: b = fy_cuda(a)");
 #endif
 }
 

@@ -100,7 +100,7 @@ TEST(random_numbers_like_another_follow_its_memory)
                    "\"check_uniform_bounds\" not implemented for 'Long'");
     FY_SCOPE FAILS(fy_full_like(fy_zeros((2), .dtype = FY_UINT8), 300),
                    "value cannot be converted to type uint8_t without overflow");
-    FY_SCOPE FAILS(fy_full_like(fy_zeros((2)), fy_ones((1))), "the fill value must be one of numbers, not tensors");
+    FY_SCOPE FAILS(fy_full_like(fy_zeros((2)), fy_ones((1))), "the fill value must be a number, not a tensor");
 }
 
 TEST(classes_become_rows_and_wrong_ones_are_told)

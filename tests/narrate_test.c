@@ -60,7 +60,7 @@ static const char story[] =
     "wait for cuda:0 3.0 us until its work was complete demo.c:5\n"
     "free gpu 16 KiB on cuda:0 demo.c:5\n"
     "note half? way demo.c:5\n"
-    "clock the program reads it: 41.2 us demo.c:5\n"
+    "clock the program reads the clock: 41.2 us demo.c:5\n"
     "end exit status 0; not freed: mat1, tensor 3\n";
 
 /* Without the times, and with one blank where there are several. */
@@ -157,7 +157,7 @@ static const char story_of_streams[] =
     "make a 16 KiB float32 [64, 64] on cuda:0 demo.c:5\n"
     "device cuda:1 is now the current device demo.c:5\n"
     "stream stream 2 of cuda:0 is now the current stream demo.c:5\n"
-    "record event 3 marks the work queued so far in stream 2 of cuda:0 demo.c:5\n"
+    "record event 3 completes when the work queued so far in stream 2 of cuda:0 is done demo.c:5\n"
     "order event 3 the default stream of cuda:0 waits for it demo.c:5\n"
     "query event 3 complete demo.c:5\n"
     "query stream 2 of cuda:0 not complete; a query does not wait demo.c:5\n"

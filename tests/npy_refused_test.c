@@ -57,7 +57,7 @@ TEST(headers_that_lie_or_cannot_be_read_are_refused)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
          "has the size -1 in its shape: a size must be 0 or more"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "larger than an int64"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", "more than any memory"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", "too large for any memory"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}",
          "is truncated: shape (1000000000000) of float64 needs 8000000000000 bytes, but 0 follow the header"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1)}",

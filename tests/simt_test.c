@@ -131,7 +131,7 @@ static void a_block_that_no_card_takes_is_refused(void **state)
 {
     (void)state;
     fy_simt_run("huge", (dim3){1, 1, 1}, (dim3){1025, 1, 1}, some_return_early, NULL);
-    assert_non_null(strstr(fy_sim_kernel_fault(), "1 to 1024 threads a block"));
+    assert_non_null(strstr(fy_sim_kernel_fault(), "1 to 1024 threads per block"));
     fy_simt_run("none", (dim3){1, 1, 1}, (dim3){0, 1, 1}, some_return_early, NULL);
     assert_non_null(fy_sim_kernel_fault());
 }

@@ -255,8 +255,8 @@ static void what_the_log_does_not_say_is_refused(void **state)
                                                   "\"device\":\"cuda:0\",\"stream\":0}\n",
                    "event 1 (event_wait) lacks a field");
     assert_refused("{\"seq\":0,\"t\":0,\"kind\":\"alloc\",\"th\":0}\n", "does not begin with a session event");
-    assert_refused(SESSION("model", "1000000000") COPY("3126"), "event 1 (copy) has another time");
-    assert_refused(SESSION("model", "2000000000") COPY("3125"), "event 1 (copy) has another time");
+    assert_refused(SESSION("model", "1000000000") COPY("3126"), "event 1 (copy) has a different time");
+    assert_refused(SESSION("model", "2000000000") COPY("3125"), "event 1 (copy) has a different time");
     assert_refused(SESSION("model", "1000000000") COPY("3125") KERNEL("1"), "event 3 (op) comes from a second thread");
     assert_refused(SESSION("model", "1000000000") "{\"seq\":1,\"t\":9,\"kind\":\"op\",\"th\":0,\"device\":\"cuda:3\","
                                                   "\"stream\":0,\"flops\":1,\"bytes\":1,\"held\":1}\n",
@@ -298,7 +298,8 @@ static void both_ledgers_are_printed(void **state)
     expect(arguments, 0, "  on the bus, to a card                    1000.000       2000.000    200 %\n");
     expect(arguments, 0, "  12000000 bytes to a card in 1 copy\n  12000000 bytes to the host in 1 copy\n");
     snprintf(arguments, sizeof arguments, "whatif %s --pinned --card old", path);
-    expect(arguments, 0, "  --pinned: page-locked from the start; the cost of page-locking is not included.\n");
+    expect(arguments, 0,
+           "  --pinned: all host tensors count as page-locked already; the cost of page-locking is not included.\n");
 }
 
 int main(void)

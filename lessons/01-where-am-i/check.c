@@ -20,7 +20,7 @@ static bool check_constants(grading *g)
 {
     uint32_t mat1 = given_storage(g, "mat1");
     const fy_event *c = next_event(g, NULL, copy, is->dir == FY_WORD_h2d && is->src.storage != mat1);
-    const char *name = "born-on-the-card", *want = "only mat1 crosses the bus";
+    const char *name = "created-on-the-card", *want = "only mat1 crosses the bus";
     if (!c) return check(g, name, true, NULL, want, want, "Nothing but mat1 crossed the bus.");
     const fy_event *alloc = storage_birth(g, c->is.copy.src.storage);
     return check(g, name, false, c, want, grade_where(g, c),
@@ -38,7 +38,7 @@ static void judge(grading *g)
     check_computed(g, "y", "matmul add", 2);
     check_constants(g);
     check_copies(g, "one-crossing", FY_WORD_h2d, 1, false);
-    check_copies(g, "nothing-home", FY_WORD_d2h, 0, false);
+    check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, false);
     check_answer_on_card(g, "y");
 }
 

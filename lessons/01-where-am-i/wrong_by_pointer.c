@@ -10,7 +10,7 @@ int main(void)
     int64_t columns = fy_size(mat1, 1);
 
     // --- your code ---
-    // All of it in plain C, into the bytes of a tensor that came home from the card; then back there.
+    // All of it in plain C, into the bytes of a tensor that was copied back from the card; then to the card again.
     int64_t rows = fy_size(mat1, 0);
     fy_tensor *flat = fy_view(fy_to(fy_to(mat1, "cuda"), "cpu"), (-1));
     fy_tensor *y = fy_view(fy_narrow(flat, 0, 0, rows * 2), (rows, 2));

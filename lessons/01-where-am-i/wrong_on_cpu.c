@@ -10,7 +10,7 @@ int main(void)
     int64_t columns = fy_size(mat1, 1);
 
     // --- your code ---
-    // The error goes away when everything stays at home, and the numbers are right.
+    // The error goes away when everything stays on the CPU, and the numbers are right.
     fy_tensor *x = mat1;
     fy_tensor *w = fy_full((columns, 2), 0.5);
     fy_tensor *b = fy_ones((2));

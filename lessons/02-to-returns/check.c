@@ -16,9 +16,9 @@ static bool check_numbers(grading *g)
     return check_values(g, "y", want, 2, shape);
 }
 
-static bool check_no_orphans(grading *g)
+static bool check_no_unused_copies(grading *g)
 {
-    const char *name = "no-orphans", *want = "every copy used";
+    const char *name = "no-unused-copies", *want = "every copy used";
     const fy_event *c = next_event(g, NULL, copy, !copy_is_used(g, it));
     if (!c) return check(g, name, true, NULL, want, want, "Every copy was used.");
     return check(g, name, false, c, want, "an unused copy",
@@ -32,9 +32,9 @@ static void judge(grading *g)
     check_numbers(g);
     check_ran_on_card(g, "y", "mat1");
     check_computed(g, "y", "matmul relu", 2);
-    check_no_orphans(g);
+    check_no_unused_copies(g);
     check_copies(g, "copies-in-budget", FY_WORD_h2d, 2, false);
-    check_copies(g, "nothing-home", FY_WORD_d2h, 0, false);
+    check_copies(g, "nothing-copied-back", FY_WORD_d2h, 0, false);
     check_copies(g, "nothing-copied-twice", FY_WORD_d2d, 0, false);
     check_answer_on_card(g, "y");
 }

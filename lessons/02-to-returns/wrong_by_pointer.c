@@ -10,7 +10,7 @@ int main(void)
     fy_tensor *mat2 = fy_given("mat2");
 
     // --- your code ---
-    // The product in plain C, into the bytes of a tensor at home; the card only copies it.
+    // The product in plain C, into the bytes of a tensor in CPU RAM; the card only copies it.
     int64_t rows = fy_size(mat1, 0), inner = fy_size(mat1, 1), columns = fy_size(mat2, 1);
     fy_tensor *flat = fy_view(fy_to(fy_to(mat1, "cuda"), "cpu"), (-1));
     fy_tensor *c = fy_view(fy_narrow(flat, 0, 0, rows * columns), (rows, columns));

@@ -10,7 +10,7 @@ int main(void)
     fy_tensor *mat2 = fy_given("mat2");
 
     // --- your code ---
-    // No unused copy left, and the numbers are right; but the product is computed at home.
+    // No unused copy left, and the numbers are right; but the product is computed on the CPU.
     fy_tensor *c = fy_matmul(mat1, mat2);
     // --- end ---
 

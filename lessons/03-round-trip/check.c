@@ -1,4 +1,4 @@
-/* Lesson 3: the work stays on the card; one copy there, one home, and no more bytes than needed. */
+/* Lesson 3: the work stays on the card; one copy there, one back, and no more bytes than needed. */
 #include "grade.h"
 
 /* Five iterations of h = relu(h / 2 + 1). */
@@ -27,7 +27,7 @@ static bool check_bytes(grading *g)
     return check(
         g, "few-bytes", !over, over, grade_say(g, "%.0f bytes on the bus allowed", limit),
         grade_say(g, "%.0f bytes on the bus", bytes),
-        grade_say(g, "Bytes on the bus: %.0f. The limit is %.0f: x to the card and the result home.", bytes, limit));
+        grade_say(g, "Bytes on the bus: %.0f. The limit is %.0f: x to the card and the result back.", bytes, limit));
 }
 
 static void judge(grading *g)
@@ -38,7 +38,7 @@ static void judge(grading *g)
     check_computed(g, "h", "relu", 15); /* five iterations of three */
     check_answer_at_home(g, "h");
     check_copies(g, "crossings-there", FY_WORD_h2d, 1, true);
-    check_copies(g, "crossings-home", FY_WORD_d2h, 1, true);
+    check_copies(g, "crossings-back", FY_WORD_d2h, 1, true);
     check_bytes(g);
 }
 

@@ -13,13 +13,13 @@ int main(void)
     // over the bus, a little work on the card, and back
     fy_tensor *letter_there = fy_cuda(letter);
     fy_tensor *letter_done = fy_relu(letter_there);
-    fy_tensor *letter_home = fy_cpu(letter_done);
+    fy_tensor *letter_back = fy_cpu(letter_done);
     int64_t between = fy_now();
     fy_tensor *parcel_there = fy_cuda(parcel);
     fy_tensor *parcel_done = fy_relu(parcel_there);
-    fy_tensor *parcel_home = fy_cpu(parcel_done);
+    fy_tensor *parcel_back = fy_cpu(parcel_done);
     int64_t end = fy_now();
 
-    printf("letter: %ld numbers, %ld ns\n", fy_numel(letter_home), between - start);
-    printf("parcel: %ld numbers, %ld ns\n", fy_numel(parcel_home), end - between);
+    printf("letter: %ld numbers, %ld ns\n", fy_numel(letter_back), between - start);
+    printf("parcel: %ld numbers, %ld ns\n", fy_numel(parcel_back), end - between);
 }

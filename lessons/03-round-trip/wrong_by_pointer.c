@@ -1,6 +1,6 @@
-// Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result at home.
+// Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result in CPU RAM.
 //
-// The numbers are right, but look at the bus. The limit: one crossing there, one crossing home.
+// The numbers are right, but look at the bus. The limit: one copy to the card, one copy back.
 #include <ferry.h>
 
 int main(void)
@@ -8,7 +8,7 @@ int main(void)
     fy_tensor *x = fy_given("x");
 
     // --- your code ---
-    // There and home for nothing; the work is done in plain C, through a pointer.
+    // There and back for nothing; the work is done in plain C, through a pointer.
     fy_tensor *h = fy_cpu(fy_to(x, "cuda"));
     float *p = fy_data(h);
     for (int64_t i = 0; i < fy_numel(h); i++)

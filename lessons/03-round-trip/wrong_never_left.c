@@ -1,6 +1,6 @@
-// Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result at home.
+// Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result in CPU RAM.
 //
-// The numbers are right, but look at the bus. The limit: one crossing there, one crossing home.
+// The numbers are right, but look at the bus. The limit: one copy to the card, one copy back.
 #include <ferry.h>
 
 int main(void)

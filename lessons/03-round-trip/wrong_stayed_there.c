@@ -1,6 +1,6 @@
-// Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result at home.
+// Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result in CPU RAM.
 //
-// The numbers are right, but look at the bus. The limit: one crossing there, one crossing home.
+// The numbers are right, but look at the bus. The limit: one copy to the card, one copy back.
 #include <ferry.h>
 
 int main(void)
@@ -8,7 +8,7 @@ int main(void)
     fy_tensor *x = fy_given("x");
 
     // --- your code ---
-    // All the work is right, and nobody brings the result home.
+    // All the work is right, and nothing copies the result back.
     fy_tensor *h = fy_to(x, "cuda");
     for (int turn = 0; turn < 5; turn++) h = fy_relu(fy_add(fy_mul(h, 0.5), 1.0));
     // --- end ---

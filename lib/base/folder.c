@@ -34,13 +34,6 @@ static const char *parent_problem(const struct stat *s)
     return NULL;
 }
 
-static const char *folder_problem(const struct stat *s)
-{
-    if (!S_ISDIR(s->st_mode)) return "is not a folder";
-    if (s->st_uid != geteuid()) return "belongs to another user";
-    return s->st_mode & (S_IWGRP | S_IWOTH) ? "can be written by others (chmod go-w removes that permission)" : NULL;
-}
-
 /* Checks every component of a path; false with the problem in err. */
 static bool parents_are_safe(const char *path, char *err, size_t room)
 {
@@ -61,7 +54,14 @@ bool fy_folder_make_private(const char *path, char *err, size_t room)
     char *real = make(path) ? realpath(path, NULL) : NULL;
     if (!real) return snprintf(err, room, "cannot create %s: %s", path, strerror(errno)), false;
     bool ok = parents_are_safe(path, err, room) && parents_are_safe(real, err, room);
-    const char *problem = !ok ? NULL : stat(real, &s) ? strerror(errno) : folder_problem(&s);
+    const char *problem = NULL;
+    if (ok) {
+        if (stat(real, &s)) problem = strerror(errno);
+        else if (!S_ISDIR(s.st_mode)) problem = "is not a folder";
+        else if (s.st_uid != geteuid()) problem = "belongs to another user";
+        else if (s.st_mode & (S_IWGRP | S_IWOTH))
+            problem = "can be written by others (chmod go-w removes that permission)";
+    }
     if (problem) snprintf(err, room, "%s %s", path, problem);
     free(real);
     return ok && !problem;

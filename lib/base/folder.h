@@ -1,6 +1,6 @@
 /* folder.h: folders that no other user can write: for logs, locks, and programs that are run. */
-#ifndef FY_FOLDER_H
-#define FY_FOLDER_H
+#ifndef FERRY_FOLDER_H
+#define FERRY_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

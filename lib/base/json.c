@@ -31,6 +31,7 @@ static bool word(input *in, const char *w)
     return true;
 }
 
+/* After a backslash. */
 static bool escape(input *in)
 {
     if (in->at == in->end) return false;

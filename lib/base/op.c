@@ -40,28 +40,23 @@ static int64_t bytes_named(const fy_operand *x, const fy_operand *selected)
     return selected->layout.numel * (int64_t)fy_dtype_size(x->dtype);
 }
 
-/* The summed dimension of a matrix product. */
-static int64_t inner_size(const fy_run_work *w)
-{
-    const fy_layout *left = &w->in[w->nin - 2].layout;
-    return left->shape[left->ndim - 1];
-}
-
-static int64_t flops_of(const fy_run_work *w)
-{
-    const fy_op *op = &fy_ops[w->op];
-    if (op->shape == FY_MATRIX_PRODUCT) return op->flops * w->out.layout.numel * inner_size(w);
-    if (op->shape == FY_REDUCED) return op->flops * w->in[0].layout.numel;
-    if (op->shape == FY_SCATTERED) return op->flops * w->in[1].layout.numel;
-    return op->flops * w->out.layout.numel;
-}
-
 void fy_op_cost(fy_run_work *w)
 {
-    fy_shape_rule shape = fy_ops[w->op].shape;
-    bool scatters = shape == FY_SCATTERED, named = scatters || shape == FY_INDEXED || shape == FY_GATHERED;
+    const fy_op *op = &fy_ops[w->op];
+    int64_t steps = w->out.layout.numel; /* each of op->flops operations */
+    if (op->shape == FY_MATRIX_PRODUCT) {
+        const fy_layout *left = &w->in[w->nin - 2].layout;
+        steps *= left->shape[left->ndim - 1]; /* the summed dimension */
+    } else if (op->shape == FY_REDUCED) {
+        steps = w->in[0].layout.numel;
+    } else if (op->shape == FY_SCATTERED) {
+        steps = w->in[1].layout.numel;
+    }
+    w->flops = op->flops * steps;
+
+    bool scatters = op->shape == FY_SCATTERED;
+    bool named = scatters || op->shape == FY_INDEXED || op->shape == FY_GATHERED;
     const fy_operand *told = scatters ? &w->in[1] : &w->out;
-    w->flops = flops_of(w);
     w->bytes = scatters ? bytes_named(&w->out, told) : bytes_of(&w->out);
     for (int i = 0; i < w->nin; i++) w->bytes += named && i == 0 ? bytes_named(&w->in[0], told) : bytes_of(&w->in[i]);
 }

@@ -59,10 +59,16 @@ void fy_text_int(fy_text *t, int64_t value)
     fy_text_add(t, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* The fewest digits that parse back to the same double, with a '.' in every locale. */
-static void shortest(fy_text *t, double value)
+/* The fewest digits that parse back to the same double, with a '.' in every locale. JSON has no infinities and no NaN:
+ * they are strings. */
+void fy_text_real(fy_text *t, double value)
 {
     char digits[40];
+    if (isnan(value)) return fy_text_str(t, "\"nan\"");
+    if (isinf(value)) return fy_text_str(t, value < 0 ? "\"-inf\"" : "\"inf\"");
+    bool whole = fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value));
+    if (whole) return fy_text_int(t, (int64_t)value);
+
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value) break;
@@ -75,15 +81,6 @@ static void shortest(fy_text *t, double value)
         fy_text_add(t, ".", 1);
         p += strcspn(p, "0123456789+-e");
     }
-}
-
-void fy_text_real(fy_text *t, double value)
-{
-    if (isnan(value)) fy_text_str(t, "\"nan\"");
-    else if (isinf(value)) fy_text_str(t, value < 0 ? "\"-inf\"" : "\"inf\"");
-    else if (fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value)))
-        fy_text_int(t, (int64_t)value);
-    else shortest(t, value);
 }
 
 /* Length of the UTF-8 sequence at s, at most n bytes; 0 if invalid (overlong, surrogate, truncated ...). */

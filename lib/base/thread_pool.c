@@ -119,35 +119,25 @@ static void start_workers(int wanted)
     pthread_attr_destroy(&attr);
 }
 
-/* Elements per chunk: some chunks per thread, a multiple of the grain. */
-static int64_t chunk_size(int64_t n, int64_t grain)
-{
-    int64_t parts = (int64_t)size * CHUNKS_PER_THREAD, grains = (n + grain - 1) / grain;
-    return (grains + parts - 1) / parts * grain;
-}
-
-static void run_job(job *w)
-{
-    pthread_mutex_lock(&lock);
-    start_workers(size - 1);
-    current = w;
-    round_++;
-    pthread_cond_broadcast(&started);
-    pthread_mutex_unlock(&lock);
-    run_chunks(w);
-    pthread_mutex_lock(&lock);
-    current = NULL;
-    while (active > 0) pthread_cond_wait(&idle, &lock);
-    pthread_mutex_unlock(&lock);
-}
-
 void fy_thread_pool_run(int64_t n, int64_t grain, fy_thread_pool_body body, void *context)
 {
     if (n < 2 * grain || fy_thread_pool_size() == 1 || pthread_mutex_trylock(&busy) != 0) {
         body(0, n, context);
         return;
     }
-    job w = {.body = body, .context = context, .n = n, .chunk = chunk_size(n, grain)};
-    run_job(&w);
+    int64_t chunks = (int64_t)size * CHUNKS_PER_THREAD, grains = (n + grain - 1) / grain;
+    job w = {.body = body, .context = context, .n = n, .chunk = (grains + chunks - 1) / chunks * grain};
+    pthread_mutex_lock(&lock);
+    start_workers(size - 1);
+    current = &w;
+    round_++;
+    pthread_cond_broadcast(&started);
+    pthread_mutex_unlock(&lock);
+
+    run_chunks(&w);
+    pthread_mutex_lock(&lock);
+    current = NULL;
+    while (active > 0) pthread_cond_wait(&idle, &lock);
+    pthread_mutex_unlock(&lock);
     pthread_mutex_unlock(&busy);
 }

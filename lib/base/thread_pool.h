@@ -1,6 +1,6 @@
 /* thread_pool.h: worker threads for operations on large tensors. */
-#ifndef FERRY_TEAM_H
-#define FERRY_TEAM_H
+#ifndef FERRY_THREAD_POOL_H
+#define FERRY_THREAD_POOL_H
 
 #include <stdint.h>
 

@@ -86,8 +86,8 @@ FY_LOOP2(div_f32, float, float, x / y)
 FY_LOOP2(div_f64, double, double, x / y)
 MAP(div, .f32 = div_f32, .f64 = div_f64)
 
-/* Rounded toward minus infinity. From the remainder, which is exact; the quotient is then whole but for its
- * own rounding. */
+/* Rounded toward minus infinity. fmod is exact, so (x - rest) / y is an integer except for the rounding of the
+ * division. */
 #define FLOOR_QUOTIENT(T, f) \
     static T floor_quotient##f(T x, T y) \
     { \
@@ -124,8 +124,8 @@ FLOOR_QUOTIENT(double, )
 INTEGER_QUOTIENT(int64_t, uint64_t, i64)
 INTEGER_QUOTIENT(int32_t, uint32_t, i32)
 
-/* A float's remainder by way of double, without branches: with a quotient below 2^28 all of it is exact, but
- * for a quotient that was rounded up to the next whole. */
+/* A float's remainder computed in double, without branches. With a quotient below 2^28 it is exact, except that the
+ * quotient may have been rounded up to the next integer, which is corrected. */
 #define NEAR 268435456.0
 static inline double rest_of(double x, double y, double q)
 {
@@ -148,7 +148,8 @@ static inline float floor_quotient_near(float x, float y)
     return q == 0 ? copysignf(0, x / y) : result;
 }
 
-/* The rest (large quotients, zero divisors, infinities, NaN) is recomputed from a copy of the inputs. */
+/* A piece with large quotients, zero divisors, infinities or NaN is computed again by fmod. The results go to a buffer
+ * first, since `out` may be an input. */
 enum { PIECE = 256 };
 #define NEAR_LOOP(op, of) \
     FY_CLONES static bool op##_near(int64_t n, float *out, const float *a, const float *b) \

@@ -9,8 +9,8 @@
 #define TRUTH(x) ((x) != 0)              /* the byte may come from a view of another dtype */
 #define ODD(x) fy_float_odd((double)(x)) /* where a float cannot hold what is to be rounded */
 
-/* Loops to every type from one; `read` makes a C number of an element, `whole` an integer of that, and `once` a
- * float, from which a 16-bit one is rounded. */
+/* Loops from one type to every type. read: an element to a C number; whole: that to an integer; once: that to a float
+ * which rounds to the same 16-bit float as the number itself. */
 #define FROM(from, T, read, whole, once) \
     FY_LOOP(from##_to_f32, T, float, read(x)) \
     FY_LOOP(from##_to_f64, T, double, read(x)) \

@@ -27,8 +27,8 @@ QUESTION(ge, x >= y)
 QUESTION(logical_and, (x != 0) & (y != 0))
 QUESTION(logical_or, (x != 0) | (y != 0))
 
-/* ---- isclose: floats are rounded to their type at each step, as if each were an op; integers are held apart as
- * floats ---- */
+/* ---- isclose: floats are rounded to their type at each step, as if each were an op; integers are compared as floats
+ * ---- */
 
 #define AS_HALF(x) fy_half_float(fy_half_of_float(x))
 #define AS_BFLOAT(x) fy_bfloat_float(fy_bfloat_of_float(x))

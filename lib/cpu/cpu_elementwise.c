@@ -157,12 +157,6 @@ static void widen(const side *s, int64_t n, void *to, const void *from)
     else fy_bfloat_widen(n, to, from);
 }
 
-static void narrow(const side *s, int64_t n, void *to, const void *from)
-{
-    if (s->dtype == FY_FLOAT16) fy_half_narrow(n, to, from);
-    else fy_bfloat_narrow(n, to, from);
-}
-
 /* A number, n times. */
 static void repeat(const map *m, int k, int64_t n, block *b)
 {
@@ -203,7 +197,10 @@ static const void *input(const map *m, int k, int64_t from, int64_t n, block *ra
     const side *s = &m->in[k];
     if (!s->data) return wide; /* repeated there */
     const char *p = place_of(m, s, from);
-    if (!p) exchange(m, s, from, n, raw->bytes, true), p = raw->bytes;
+    if (!p) {
+        exchange(m, s, from, n, raw->bytes, true);
+        p = raw->bytes;
+    }
     if (!s->halves) return p;
     widen(s, n, wide, p);
     return wide;
@@ -217,12 +214,9 @@ static void run_block(const map *m, int64_t from, int64_t n, block *raw, block *
     int k = 0;
     for (; k < m->w->nin; k++) in[k] = input(m, k, from, n, &raw[k], &wide[k]);
     char *there = place_of(m, out, from), *place = there ? there : raw[k].bytes;
-    if (!out->halves) {
-        m->loop(n, place, in, m->w);
-    } else {
-        m->loop(n, wide[k].bytes, in, m->w);
-        narrow(out, n, place, wide[k].bytes);
-    }
+    m->loop(n, out->halves ? wide[k].bytes : place, in, m->w);
+    if (out->halves && out->dtype == FY_FLOAT16) fy_half_narrow(n, (void *)place, (void *)wide[k].bytes);
+    else if (out->halves) fy_bfloat_narrow(n, (void *)place, (void *)wide[k].bytes);
     if (!there) exchange(m, out, from, n, place, false);
 }
 

@@ -90,8 +90,8 @@ static double as_element(fy_dtype d, double real, int64_t integer)
     return fy_real_at(d, &x, 0);
 }
 
-/* The first half is counted from the start, the second from the end, so that both are met exactly. Floats are
- * rounded as PyTorch's vectors round them: eight, or four doubles, count from the first of them. */
+/* The first half is computed from the start, the second from the end, so that both ends are exact. Floats are rounded
+ * as in PyTorch, which computes a vector of 8 floats or 4 doubles from its first element. */
 #define SPACED(name, T, fused, lanes) \
     static void name(const series *s, int64_t from, int64_t n, void *to) \
     { \
@@ -115,7 +115,7 @@ static void (*spaced(fy_dtype d))(const series *s, int64_t from, int64_t n, void
     return fy_dtype_is_real(d) ? spaced_one_by_one : spaced_integers;
 }
 
-/* Computed in the type itself, the 16-bit floats in float: the step is rounded to it. Of integers in double. */
+/* Computed in the dtype, to which the step is rounded; 16-bit floats in float, integers in double. */
 void fy_host_linspace(fy_run_work *w)
 {
     fy_dtype d = w->out.dtype;

@@ -40,7 +40,7 @@ static void *room(int64_t elements, size_t size)
 
 /* ---- floats: by BLAS ------------------------------------------------------------------------------- */
 
-/* How BLAS walks a matrix: row-major, or the transpose of one, with a step between rows. */
+/* A matrix as BLAS takes it: row-major, or the transpose of one, with a step between rows. */
 typedef struct walk {
     const void *data;
     CBLAS_TRANSPOSE transposed;
@@ -75,21 +75,16 @@ static walk walk_of(const matrix *x, bool wide)
     return (walk){packed, CblasNoTrans, (int)at_least_1(x->columns), packed};
 }
 
-/* beta 0 must ignore out's old contents, but some versions of gemv multiply them by 0, which keeps a NaN. */
-static void forget(const product *p, bool wide)
-{
-    size_t size = wide ? sizeof(double) : sizeof(float);
-    for (int64_t i = 0; i < p->out.rows && p->beta == 0; i++)
-        memset((char *)p->out.data + (size_t)(i * p->out.down) * size, 0, size);
-}
-
 /* One column on the right: gemv is faster than gemm. */
 static void gemv(const walk *a, const product *p, bool wide)
 {
     bool turned = a->transposed == CblasTrans;
     int rows = (int)(turned ? p->a.columns : p->a.rows), columns = (int)(turned ? p->a.rows : p->a.columns);
-    forget(p, wide);
     int step_b = p->b.rows > 1 ? (int)p->b.down : 1, step_out = p->out.rows > 1 ? (int)p->out.down : 1;
+    /* beta 0 must ignore out's old contents, but some versions of gemv multiply them by 0, which keeps a NaN. */
+    int64_t size = wide ? sizeof(double) : sizeof(float);
+    for (int64_t i = 0; i < p->out.rows && p->beta == 0; i++)
+        memset((char *)p->out.data + i * p->out.down * size, 0, (size_t)size);
     fy_blas_begin();
     if (wide)
         cblas_dgemv(CblasRowMajor, a->transposed, rows, columns, p->alpha, a->data, a->step, p->b.data, step_b, p->beta,
@@ -100,17 +95,12 @@ static void gemv(const walk *a, const product *p, bool wide)
     fy_blas_end();
 }
 
-/* Is b a vector that BLAS supports? Zero and negative strides are excluded. */
-static bool is_column(const product *p)
-{
-    return p->b.columns == 1 && p->a.columns > 0 && (p->b.rows == 1 || (p->b.down > 0 && p->b.down <= INT_MAX)) &&
-           p->out.down > 0;
-}
-
 static void gemm(const product *p, bool wide)
 {
     walk a = walk_of(&p->a, wide);
-    if (is_column(p)) {
+    /* BLAS takes no vector with a stride of 0 or less. */
+    bool is_vector = p->b.rows == 1 || (p->b.down > 0 && p->b.down <= INT_MAX);
+    if (p->b.columns == 1 && p->a.columns > 0 && is_vector && p->out.down > 0) {
         gemv(&a, p, wide);
         free(a.packed);
         return;
@@ -131,8 +121,8 @@ static void gemm(const product *p, bool wide)
 
 /* ---- integers, and floats too few for BLAS ---------------------------------------------------------- */
 
-/* Row by row of b, so that neighbours are added to neighbours. U is what is computed in: of integers one
- * without a sign, which wraps. With beta 0 what was in out does not count. */
+/* Goes through b row by row, along memory. U: the type of the computation; unsigned for integers, which wrap around.
+ * With beta 0 the old contents of out are ignored. */
 #define PLAIN(T, U, name, given_alpha, given_beta) \
     static void plain_##name(const product *p) \
     { \
@@ -249,13 +239,6 @@ static bool is_tall(const fy_layout *a, const fy_layout *b, const fy_layout *out
     return true;
 }
 
-static int64_t stack_size(const fy_layout *l)
-{
-    int64_t n = 1;
-    for (int d = 0; d < l->ndim - 2; d++) n *= l->shape[d];
-    return n;
-}
-
 const char *fy_host_blas(const fy_run_work *w)
 {
     if ((w->op != FY_OP_matmul && w->op != FY_OP_addmm) || !fy_dtype_is_real(w->dtype)) return NULL;
@@ -266,7 +249,10 @@ const char *fy_host_blas(const fy_run_work *w)
 static void multiply(fy_run_work *w, product p)
 {
     const fy_operand *a = &w->in[w->nin - 2], *b = &w->in[w->nin - 1];
-    int64_t n = stack_size(&w->out.layout), tall = is_tall(&a->layout, &b->layout, &w->out.layout) ? n : 1;
+    const fy_layout *l = &w->out.layout;
+    int64_t n = 1;
+    for (int d = 0; d < l->ndim - 2; d++) n *= l->shape[d];
+    int64_t tall = is_tall(&a->layout, &b->layout, l) ? n : 1;
     for (int64_t i = 0; i < n; i += tall) {
         p.a = matrix_of(a, i);
         p.b = matrix_of(b, i);
@@ -281,22 +267,17 @@ static void multiply(fy_run_work *w, product p)
 void fy_host_matmul(fy_run_work *w) { multiply(w, (product){.alpha = 1, .whole_alpha = 1}); }
 
 /* The added operand is copied into the result first; with beta 0 it is ignored, even a NaN. */
-static void lay_down(const fy_operand *x, const fy_operand *out)
-{
-    matrix from = matrix_of(x, 0), to = matrix_of(out, 0);
-    size_t size = fy_dtype_size(x->dtype);
-    for (int64_t i = 0; i < to.rows; i++)
-        for (int64_t j = 0; j < to.columns; j++)
-            memcpy((char *)to.data + (size_t)(i * to.down + j * to.right) * size,
-                   (char *)from.data + (size_t)(i * from.down + j * from.right) * size, size);
-}
-
 void fy_host_addmm(fy_run_work *w)
 {
     product p = {.alpha = w->real[FY_ADDMM_alpha],
                  .beta = w->real[FY_ADDMM_beta],
                  .whole_alpha = w->integer[FY_ADDMM_alpha],
                  .whole_beta = w->integer[FY_ADDMM_beta]};
-    if (p.beta != 0) lay_down(&w->in[0], &w->out);
+    matrix from = matrix_of(&w->in[0], 0), to = matrix_of(&w->out, 0);
+    int64_t size = (int64_t)fy_dtype_size(w->out.dtype);
+    for (int64_t i = 0; i < to.rows && p.beta != 0; i++)
+        for (int64_t j = 0; j < to.columns; j++)
+            memcpy((char *)to.data + (i * to.down + j * to.right) * size,
+                   (char *)from.data + (i * from.down + j * from.right) * size, (size_t)size);
     multiply(w, p);
 }

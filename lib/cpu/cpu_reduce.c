@@ -1,9 +1,9 @@
 /* cpu_reduce.c: reductions on the host.
  *
- * The operand's dimensions are those that are kept, then those gone through. Each result has a part, what
- * came of the elements gone through so far. The walk hands the fold of the op and type (reduce_template.h) tiles:
- * some neighbouring results by some elements of each. A tile's float sum is made in float, in strands, and
- * tiles are added up in double: the error stays that of a tile. */
+ * The operand's dimensions are the kept ones, then the reduced ones ("gone"). Each result has a part, which accumulates
+ * its elements. The fold of the op and type (reduce_template.h) processes tiles: some neighbouring results by some
+ * elements of each. Floats are summed in float within a tile, in several lanes, and in double across tiles: the error
+ * does not grow with the number of tiles. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -158,15 +158,6 @@ typedef struct dims {
     int64_t numel, shape[FY_MAX_DIMS], step[FY_MAX_DIMS];
 } dims;
 
-static fy_fold fold_of(const fy_run_work *w)
-{
-    static fy_fold (*const norms[])(double p) = {[FY_FLOAT16] = norm_fold_f16,
-                                                 [FY_BFLOAT16] = norm_fold_bf16,
-                                                 [FY_FLOAT32] = norm_fold_f32,
-                                                 [FY_FLOAT64] = norm_fold_f64};
-    return w->op == FY_OP_norm ? norms[w->dtype](w->real[FY_NORM_p]) : folds[w->dtype][w->op - FY_OP_sum];
-}
-
 /* The op that joins the partial results of a norm. */
 static int joined_as(const fy_run_work *w)
 {
@@ -174,16 +165,16 @@ static int joined_as(const fy_run_work *w)
     return w->op != FY_OP_norm ? w->op : !isinf(p) ? FY_OP_sum : p > 0 ? FY_OP_max : FY_OP_min;
 }
 
-static bool is_search(int op) { return op == FY_OP_argmax || op == FY_OP_argmin; }
-
-/* Sorts dimensions from..to by decreasing stride: memory order. argmax and argmin keep the logical order. */
+/* Sorts dimensions from..to by decreasing stride: memory order. */
 static void sort_dims(fy_layout *l, int from, int to)
 {
     for (int i = from + 1; i < to; i++)
         for (int j = i; j > from && l->strides[j] > l->strides[j - 1]; j--) {
             int64_t size = l->shape[j], step = l->strides[j];
-            l->shape[j] = l->shape[j - 1], l->strides[j] = l->strides[j - 1];
-            l->shape[j - 1] = size, l->strides[j - 1] = step;
+            l->shape[j] = l->shape[j - 1];
+            l->strides[j] = l->strides[j - 1];
+            l->shape[j - 1] = size;
+            l->strides[j - 1] = step;
         }
 }
 
@@ -222,7 +213,7 @@ static int64_t offset_of(const dims *d, int64_t i)
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* One reduction: what is walked, and what is made of it. */
+/* One reduction. */
 typedef struct reduction {
     const fy_run_work *w;
     dims kept, gone, out;
@@ -245,7 +236,7 @@ static void begin(const fy_run_work *w, fy_part *part, int64_t count)
     for (int64_t k = 0; k < count; k++) part[k] = first;
 }
 
-/* Some results, next to each other in one innermost row of the kept dimensions, and what came of each. */
+/* Some results, next to each other in one innermost row of the kept dimensions, and their parts. */
 typedef struct batch {
     const reduction *r;
     const char *start; /* the first result's element 0 */
@@ -321,12 +312,6 @@ static void go_through_all(batch *b, fy_part *part)
     free(b->part);
 }
 
-/* The sum rounded to the dtype, divided by the count: in float unless the dtype is double. */
-static double mean_of(const fy_run_work *w, double sum, int64_t count)
-{
-    return w->dtype == FY_FLOAT64 ? sum / (double)count : (double)((float)sum / (float)count);
-}
-
 /* Computed in the dtype itself, as on a GPU. */
 static double root_of(const fy_run_work *w, double all)
 {
@@ -341,9 +326,12 @@ static fy_arg value_of(const reduction *r, const fy_part *part)
 {
     const fy_run_work *w = r->w;
     bool real = fy_dtype_is_real(w->dtype);
+    double n = (double)r->gone.numel;
     switch (w->op) {
-    case FY_OP_mean: return fy_arg_real(mean_of(w, part->real, r->gone.numel));
-    case FY_OP_var: return fy_arg_real(part->real / fmax(0, (double)r->gone.numel - w->real[FY_VAR_correction]));
+    case FY_OP_mean: /* in float unless the dtype is double */
+        return fy_arg_real(w->dtype == FY_FLOAT64 ? part->real / n
+                                                  : (double)((float)part->real / (float)r->gone.numel));
+    case FY_OP_var: return fy_arg_real(part->real / fmax(0, n - w->real[FY_VAR_correction]));
     case FY_OP_norm: return fy_arg_real(root_of(w, part->real));
     case FY_OP_argmax:
     case FY_OP_argmin: return fy_arg_int(part->place);
@@ -353,17 +341,6 @@ static fy_arg value_of(const reduction *r, const fy_part *part)
     }
 }
 
-/* The variance needs the mean first. */
-static void find_means(batch *b, fy_part *part)
-{
-    reduction sum = *b->r, *own = (reduction *)(uintptr_t)b->r;
-    sum.fold = folds[sum.w->dtype][0];
-    b->r = &sum;
-    go_through_all(b, part);
-    b->r = own;
-    for (int64_t i = 0; i < b->count; i++) part[i] = (fy_part){.mean = part[i].real / (double)own->gone.numel};
-}
-
 /* Results k to k + count. */
 static void reduce_some(const reduction *r, int64_t k, int64_t count)
 {
@@ -371,7 +348,14 @@ static void reduce_some(const reduction *r, int64_t k, int64_t count)
     batch b = {.r = r, .count = count};
     b.start = (const char *)r->w->in[0].data + offset_of(&r->kept, k) * (int64_t)r->size;
     begin(r->w, part, count);
-    if (r->w->op == FY_OP_var) find_means(&b, part);
+    if (r->w->op == FY_OP_var) { /* needs the mean first */
+        reduction sum = *r;
+        sum.fold = folds[r->w->dtype][0];
+        b.r = &sum;
+        go_through_all(&b, part);
+        b.r = r;
+        for (int64_t i = 0; i < count; i++) part[i] = (fy_part){.mean = part[i].real / (double)r->gone.numel};
+    }
     go_through_all(&b, part);
     for (int64_t i = 0; i < count; i++)
         fy_number_put(r->w->out.dtype, r->w->out.data, offset_of(&r->out, k + i), value_of(r, &part[i]));
@@ -391,13 +375,17 @@ static void reduce_from_to(int64_t from, int64_t to, void *context)
 /* Threads share the results, or, if there are few, the elements (go_through_all). */
 static void reduce(fy_run_work *w)
 {
+    static fy_fold (*const norms[])(double p) = {[FY_FLOAT16] = norm_fold_f16,
+                                                 [FY_BFLOAT16] = norm_fold_bf16,
+                                                 [FY_FLOAT32] = norm_fold_f32,
+                                                 [FY_FLOAT64] = norm_fold_f64};
     fy_layout l = w->in[0].layout;
     int kept = l.ndim - w->reduced;
-    if (!is_search(w->op)) sort_dims(&l, kept, l.ndim);
+    if (w->op != FY_OP_argmax && w->op != FY_OP_argmin) sort_dims(&l, kept, l.ndim); /* those need the logical order */
     reduction r = {.w = w, .kept = collected(&l, 0, kept), .gone = collected(&l, kept, l.ndim)};
     r.out = collected(&w->out.layout, 0, w->out.layout.ndim);
     r.size = fy_dtype_size(w->dtype);
-    r.fold = fold_of(w);
+    r.fold = w->op == FY_OP_norm ? norms[w->dtype](w->real[FY_NORM_p]) : folds[w->dtype][w->op - FY_OP_sum];
     int64_t grain = (CHUNK / (r.gone.numel > 0 ? r.gone.numel : 1) + FY_TILE) / FY_TILE * FY_TILE;
     fy_thread_pool_run(r.kept.numel, grain, reduce_from_to, &r);
 }

@@ -30,7 +30,7 @@ static int64_t row_offset(const fy_layout *l, int64_t i)
     return offset;
 }
 
-/* ---- float, a row side by side ------------------------------------------------------------------------ */
+/* ---- float, contiguous rows ------------------------------------------------------------------------ */
 
 #define LARGER(a, b) ((b) > (a) || isnan(b) ? (b) : (a)) /* NaN if either is */
 
@@ -88,7 +88,7 @@ FY_CLONES static void float_row(int64_t n, float *out, const float *x, bool loga
     }
 }
 
-/* ---- float, rows next to each other, their elements across ---------------------------------------------- */
+/* ---- float, neighbouring rows with interleaved elements ---------------------------------------------- */
 
 FY_CLONES static void float_columns(int64_t rows, const work *k, float *out, const float *in)
 {
@@ -110,7 +110,7 @@ FY_CLONES static void float_columns(int64_t rows, const work *k, float *out, con
         }
 }
 
-/* ---- any other row, by way of a buffer -------------------------------------------------------------------- */
+/* ---- any other row, through a buffer -------------------------------------------------------------------- */
 
 static void double_row(int64_t n, double *x, bool logarithm)
 {
@@ -148,33 +148,23 @@ static void store(const work *k, const void *buffer, void *out)
             fy_number_put(d, out, i * k->out_step, fy_arg_real((double)((const float *)buffer)[i]));
 }
 
-static void row_by_buffer(const work *k, void *buffer, const void *in, void *out)
-{
-    fetch(k, buffer, in);
-    if (k->w->dtype == FY_FLOAT64) double_row(k->n, buffer, k->logarithm);
-    else float_row(k->n, buffer, buffer, k->logarithm);
-    store(k, buffer, out);
-}
-
-static void *room(int64_t n)
-{
-    void *p = malloc((size_t)n * sizeof(double));
-    if (!p) fy_out_of_memory("a row of softmax");
-    return p;
-}
-
 static void rows_by_buffer(const work *k, int64_t from, int64_t to)
 {
     double few[512];
-    void *buffer = k->n > 512 ? room(k->n) : few;
+    void *buffer = k->n > 512 ? malloc((size_t)k->n * sizeof *few) : few;
+    if (!buffer) fy_out_of_memory("a row of softmax");
     int64_t size = (int64_t)fy_dtype_size(k->w->dtype);
-    for (int64_t i = from; i < to; i++)
-        row_by_buffer(k, buffer, (const char *)k->w->in[0].data + row_offset(&k->w->in[0].layout, i) * size,
-                      (char *)k->w->out.data + row_offset(&k->w->out.layout, i) * size);
+    for (int64_t i = from; i < to; i++) {
+        fetch(k, buffer, (const char *)k->w->in[0].data + row_offset(&k->w->in[0].layout, i) * size);
+        if (k->w->dtype == FY_FLOAT64) double_row(k->n, buffer, k->logarithm);
+        else float_row(k->n, buffer, buffer, k->logarithm);
+        store(k, buffer, (char *)k->w->out.data + row_offset(&k->w->out.layout, i) * size);
+    }
     if (buffer != few) free(buffer);
 }
 
-/* ---- sharing out the rows ---------------------------------------------------------------------------------- */
+/* ---- dividing the rows among threads
+ * ---------------------------------------------------------------------------------- */
 
 static bool is_across(const fy_layout *l)
 {

@@ -36,8 +36,13 @@ static uint64_t key_of(fy_dtype d, const void *data, int64_t place)
 static void merge(const entry *left, int64_t n, const entry *right, int64_t m, entry *out)
 {
     while (n > 0 && m > 0) {
-        if (right->key < left->key) *out++ = *right++, m--;
-        else *out++ = *left++, n--;
+        if (right->key < left->key) {
+            *out++ = *right++;
+            m--;
+        } else {
+            *out++ = *left++;
+            n--;
+        }
     }
     memcpy(out, left, (size_t)n * sizeof *left);
     memcpy(out + n, right, (size_t)m * sizeof *right);
@@ -58,25 +63,21 @@ static entry *sort(entry *x, entry *other, int64_t n)
     return x;
 }
 
-static void sort_line(const fy_run_work *w, int64_t line, entry *room)
-{
-    const fy_layout *l = &w->in[0].layout, *o = &w->out.layout;
-    int64_t n = l->shape[l->ndim - 1], from = fy_offset_of(l, l->ndim - 1, line);
-    int64_t to = fy_offset_of(o, o->ndim - 1, line);
-    uint64_t turn = w->integer[FY_ARGSORT_descending] ? UINT64_MAX : 0;
-    for (int64_t i = 0; i < n; i++)
-        room[i] = (entry){key_of(w->dtype, w->in[0].data, from + i * l->strides[l->ndim - 1]) ^ turn, i};
-    const entry *sorted = sort(room, room + n, n);
-    for (int64_t i = 0; i < n; i++) ((int64_t *)w->out.data)[to + i * o->strides[o->ndim - 1]] = sorted[i].index;
-}
-
-static void sort_lines(int64_t from, int64_t to, void *work)
+static void sort_lines(int64_t first, int64_t last, void *work)
 {
     const fy_run_work *w = work;
-    int64_t n = w->in[0].layout.shape[w->in[0].layout.ndim - 1];
+    const fy_layout *l = &w->in[0].layout, *o = &w->out.layout;
+    int64_t n = l->shape[l->ndim - 1], step = l->strides[l->ndim - 1], out_step = o->strides[o->ndim - 1];
+    uint64_t turn = w->integer[FY_ARGSORT_descending] ? UINT64_MAX : 0; /* reverses the order of the keys */
+    int64_t *out = w->out.data;
     entry *room = malloc((size_t)n * 2 * sizeof *room);
     if (!room) fy_out_of_memory("a line that is sorted");
-    for (int64_t line = from; line < to; line++) sort_line(w, line, room);
+    for (int64_t line = first; line < last; line++) {
+        int64_t from = fy_offset_of(l, l->ndim - 1, line), to = fy_offset_of(o, o->ndim - 1, line);
+        for (int64_t i = 0; i < n; i++) room[i] = (entry){key_of(w->dtype, w->in[0].data, from + i * step) ^ turn, i};
+        const entry *sorted = sort(room, room + n, n);
+        for (int64_t i = 0; i < n; i++) out[to + i * out_step] = sorted[i].index;
+    }
     free(room);
 }
 

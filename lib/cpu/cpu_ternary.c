@@ -30,15 +30,20 @@ void fy_host_where(fy_run_work *w)
     else fy_map_raw(w, size == 8 ? where_8 : size == 4 ? where_4 : size == 2 ? where_2 : where_1);
 }
 
-/* The value is a number in the place of a tensor. */
+/* where(mask, value, x): the value is passed as a number, in place of a tensor. */
 void fy_host_masked_fill(fy_run_work *w)
 {
     fy_run_work k = *w;
     k.nin = 3;
-    k.in[0] = w->in[1], k.in[1] = (fy_operand){.dtype = w->dtype}, k.in[2] = w->in[0];
-    k.real[0] = w->real[1], k.integer[0] = w->integer[1];
-    k.real[1] = w->real[FY_MASKED_FILL_value], k.integer[1] = w->integer[FY_MASKED_FILL_value];
-    k.real[2] = w->real[0], k.integer[2] = w->integer[0];
+    k.in[0] = w->in[1];
+    k.real[0] = w->real[1];
+    k.integer[0] = w->integer[1];
+    k.in[1] = (fy_operand){.dtype = w->dtype};
+    k.real[1] = w->real[FY_MASKED_FILL_value];
+    k.integer[1] = w->integer[FY_MASKED_FILL_value];
+    k.in[2] = w->in[0];
+    k.real[2] = w->real[0];
+    k.integer[2] = w->integer[0];
     fy_host_where(&k);
 }
 

@@ -65,8 +65,8 @@ REAL_FUNCTION(sqrt, sqrtf, sqrt)
 REAL_FUNCTION(tanh, fy_tanh_float, tanh)
 REAL_FUNCTION(sigmoid, fy_sigmoid_float, sigmoid)
 
-/* Few elements, if any, are too large for the short way: they are gone through again, from a copy, as `out`
- * may be `a`. */
+/* Elements beyond FY_SINE_LIMIT, which are rare, are computed again by libm. A piece is computed into a buffer first,
+ * since `out` may be `a`. */
 enum { PIECE = 256 };
 #define SINE(name, quarters, of_float) \
     FY_CLONES static bool name##_near(int64_t n, float *out, const float *a) \

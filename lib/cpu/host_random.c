@@ -136,8 +136,7 @@ static double one_normal(void)
     return radius * cos(angle);
 }
 
-/* Every value is rounded to the type, as in PyTorch, but for the inner steps of those whose functions it
- * computes as float. */
+/* PyTorch rounds every value to the dtype, except that float16's functions (log, sqrt, cos, sin) compute in float. */
 static double rounded(fy_dtype d, double x)
 {
     return d == FY_BFLOAT16  ? (double)fy_bfloat_float(fy_bfloat_of(x))
@@ -224,25 +223,21 @@ void fy_host_randint(fy_run_work *w)
     leave();
 }
 
-static void swap(char *a, char *b, size_t size)
-{
-    char kept[8];
-    memcpy(kept, a, size);
-    memcpy(a, b, size);
-    memcpy(b, kept, size);
-}
-
 /* Fisher-Yates; long permutations need more bits than a word has. */
 void fy_host_randperm(fy_run_work *w)
 {
     int64_t n = w->out.layout.numel;
     fy_dtype d = w->dtype;
+    size_t size = fy_dtype_size(d);
     bool wide = n >= UINT32_MAX / 20;
     for (int64_t i = 0; i < n; i++) fy_number_put(d, w->out.data, i, fy_arg_int(i));
     enter();
     for (int64_t i = 0; i < n - 1; i++) {
         uint64_t z = (wide ? two_words() : word()) % (uint64_t)(n - i);
-        swap(element(d, w->out.data, i), element(d, w->out.data, i + (int64_t)z), fy_dtype_size(d));
+        char *a = element(d, w->out.data, i), *b = element(d, w->out.data, i + (int64_t)z), kept[8];
+        memcpy(kept, a, size);
+        memmove(a, b, size); /* the same element if z is 0 */
+        memcpy(b, kept, size);
     }
     leave();
 }

@@ -1,22 +1,22 @@
-/* reduce_template.h: how a reduction on the host goes through elements of one type. cpu_reduce.c includes it once a
- * type and says before:
+/* reduce_template.h: the loops of reductions on the host for one element type. cpu_reduce.c includes it once per type
+ * and defines before:
  *
- *   T        the elements' type         READ(x)    an element as a W
- *   W        what they are computed in  IS_NAN(x)  of a W
- *   ADD MUL  + and *, of integers ones  PART       the field of fy_part that holds a W
- *            that wrap                  NAME(f)    f with the type's name
- *   LEAST MOST  the ends of W           FLOATS     where they are floats, which have norms
+ *   T           element type                     READ(x)    an element as a W
+ *   W           type of the computation          IS_NAN(x)  is a W NaN?
+ *   ADD MUL     + and *; integers wrap around    PART       the field of fy_part that holds a W
+ *   LEAST MOST  smallest and largest W           NAME(f)    f with the type's suffix
+ *   FLOATS      defined for floats, which have norms
  *
- * A fold takes a tile: `kept` results, for each of them `n` elements to go through. */
+ * A fold takes a tile: `kept` results, and for each of them `n` elements. */
 
 #define MAX_STEP(a, x) ((x) > (a) || IS_NAN(x) ? (x) : (a))
 #define MIN_STEP(a, x) ((x) < (a) || IS_NAN(x) ? (x) : (a))
 #define ANY_STEP(a, x) (W)((a) != 0 || (x) != 0)
 #define ALL_STEP(a, x) (W)((a) != 0 && (x) != 0)
 
-/* The elements that one result goes through, each as TAKE makes it: in LANES strands, which are joined at the end. The
- * order hangs on n alone. Then two ways through a tile, whichever walks along memory: result by result, or element by
- * element of all results. A step of 1 is told to the compiler, for its vectors. */
+/* op_run: one result's elements, each mapped by TAKE, accumulated in LANES lanes that are combined at the end; the order
+ * depends on n only. op_row: one element of each result. The fold goes through the tile along memory: result by result
+ * (op_run), or element by element (op_row). A step of 1 is passed as a constant, so that the compiler vectorizes. */
 #define FOLD(op, start, STEP, TAKE) \
     static inline ALWAYS W NAME(op##_run)(const T *p, int64_t n, int64_t step) \
     { \
@@ -63,7 +63,7 @@ FOLD(min, MOST, MIN_STEP, SAME)
 FOLD(any, 0, ANY_STEP, SAME)
 FOLD(all, 1, ALL_STEP, SAME)
 
-/* Squares of distances from the mean, which is known from an earlier walk. */
+/* Squared distances from the mean, which was computed before. */
 FY_CLONES static void NAME(squares)(fy_part *part, const fy_tile *t)
 {
     for (int64_t k = 0; k < t->kept; k++) {
@@ -85,8 +85,8 @@ FY_CLONES static void NAME(squares)(fy_part *part, const fy_tile *t)
     }
 }
 
-/* The place of the first element that no other surpasses; a NaN surpasses all numbers. First the extreme of
- * the tile, in vectors; its place is looked for only where it is a new one. */
+/* The index of the first extreme element; a NaN is more extreme than all numbers. First the extreme of the tile,
+ * vectorized; its index is searched for only if it replaces the earlier one. */
 #define FOLD_PLACE(op, extreme, SURPASSES) \
     static void NAME(op##_at)(fy_part * part, const T *p, const fy_tile *t, W x) \
     { \
@@ -130,7 +130,7 @@ static void NAME(powers)(fy_part *part, const fy_tile *t)
     }
 }
 
-/* What a norm's p makes of the elements. */
+/* The fold of a p-norm. */
 static fy_fold NAME(norm_fold)(double p)
 {
     if (p == 2) return NAME(squared);

@@ -156,15 +156,19 @@ uint32_t fy_address_space_reuse(struct fy_address_space *r, uint64_t addr)
     return p->tenants++;
 }
 
-/* Makes [addr, addr + bytes) a hole, merged with adjacent ones. */
-static void add_hole(struct fy_address_space *r, uint64_t addr, uint64_t bytes)
+/* The range becomes a hole, merged with adjacent ones. */
+void fy_address_space_release(struct fy_address_space *r, uint64_t addr)
 {
+    if (!addr) return;
+    entry *p = &r->table[slot_of(r, addr)];
+    if (p->addr != addr || !p->bytes) return;
+
     hole *before = NULL, *after = r->holes;
     while (after && after->addr < addr) before = after, after = after->next;
     if (before && before->addr + before->bytes == addr) {
-        before->bytes += bytes;
+        before->bytes += p->bytes;
     } else {
-        hole *new = new_hole(r, (hole){addr, bytes, after});
+        hole *new = new_hole(r, (hole){addr, p->bytes, after});
         *(before ? &before->next : &r->holes) = new;
         before = new;
     }
@@ -173,17 +177,8 @@ static void add_hole(struct fy_address_space *r, uint64_t addr, uint64_t bytes)
         before->next = after->next;
         release_hole(r, after);
     }
-}
-
-void fy_address_space_release(struct fy_address_space *r, uint64_t addr)
-{
-    if (!addr) return;
-    entry *p = &r->table[slot_of(r, addr)];
-    if (p->addr == addr && p->bytes) {
-        add_hole(r, addr, p->bytes);
-        p->bytes = 0;
-        r->in_use--;
-    }
+    p->bytes = 0;
+    r->in_use--;
 }
 
 uint64_t fy_address_space_largest(const struct fy_address_space *r)

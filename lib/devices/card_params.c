@@ -91,28 +91,21 @@ bool fy_card_param_read(const char *text, size_t n, fy_unit unit, int64_t *value
     return false;
 }
 
-static const fy_card_param *find(const char *option, size_t n)
-{
-    for (const fy_card_param *f = fy_card_params; f->option; f++)
-        if (strlen(f->option) == n && memcmp(f->option, option, n) == 0) return f;
-    return NULL;
-}
-
-static bool refuse_option(const char *option, size_t n, char *why, size_t room)
-{
-    int used = snprintf(why, room, "there is no option '%.*s'; known: gpus, capacity", (int)(n < 40 ? n : 40), option);
-    for (const fy_card_param *f = fy_card_params; f->option && used > 0 && (size_t)used < room; f++)
-        used += snprintf(why + used, room - (size_t)used, ", %s", f->option);
-    return false;
-}
-
 bool fy_card_param_option(fy_card *card, const char *option, size_t n, char *why, size_t room)
 {
     const char *equals = memchr(option, '=', n);
     size_t length = equals ? (size_t)(equals - option) : n;
-    const fy_card_param *f = find(option, length);
+    const fy_card_param *f = fy_card_params;
+    while (f->option && (strlen(f->option) != length || memcmp(f->option, option, length))) f++;
+    if (!f->option) {
+        int used = snprintf(why, room, "there is no option '%.*s'; known: gpus, capacity",
+                            (int)(length < 40 ? length : 40), option);
+        for (f = fy_card_params; f->option && used > 0 && (size_t)used < room; f++)
+            used += snprintf(why + used, room - (size_t)used, ", %s", f->option);
+        return false;
+    }
+
     int64_t value;
-    if (!f) return refuse_option(option, length, why, room);
     if (!equals || !fy_card_param_read(equals + 1, n - length - 1, f->unit, &value) || value < f->least ||
         value > f->most) {
         snprintf(why, room, "'%.*s' is not a valid value for %s; write a number%s, as in %s", (int)(n < 40 ? n : 40),

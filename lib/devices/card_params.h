@@ -1,7 +1,7 @@
 /* card_params.h: a card's model parameters by name, for FERRY_SIM, `ferry whatif` and the session event. All are
  * integers below 2^53, so that JSON carries them exactly and a replay uses the same model. */
-#ifndef FERRY_FIGURE_H
-#define FERRY_FIGURE_H
+#ifndef FERRY_CARD_PARAMS_H
+#define FERRY_CARD_PARAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ typedef struct fy_card {
     int64_t call_overhead;    /* ns the host spends in a copy, record, query or sync call */
     int64_t launch_overhead;  /* ns the host spends in a launch */
     int64_t kernel_latency;   /* ns from the head of the queue to the first instruction, and for completion */
-    int64_t multiprocessors;  /* multiProcessorCount; */
+    int64_t multiprocessors;  /* multiProcessorCount */
     int64_t threads_each;     /* maxThreadsPerMultiProcessor: both determine which thread draws which random number */
     int64_t launch_queue;     /* launches pending in a stream before the host blocks; 0: unlimited */
     int64_t malloc_overhead;  /* ns, cudaMalloc */

@@ -29,15 +29,6 @@ static void cpu_info(fy_dev *d)
     d->capacity = fy_card_host()->capacity;
 }
 
-/* Large blocks use huge pages: faulting in fresh memory 4 KiB at a time takes far longer than most ops. */
-static void *allocate(size_t bytes)
-{
-    size_t align = bytes < LARGE ? ALIGN : LARGE_PAGE, rounded = (bytes + align - 1) / align * align;
-    void *p = aligned_alloc(align, rounded);
-    if (p && align == LARGE_PAGE) madvise(p, rounded, MADV_HUGEPAGE);
-    return p;
-}
-
 /* The capacity is the model's, not this machine's, so that programs run out of memory at the same point everywhere.
  * Pinned memory is allocated by a card's back end. */
 static void *cpu_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
@@ -46,7 +37,12 @@ static void *cpu_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
     int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
     if (mem == FY_WORD_pinned) return strcpy(fy_fault.text, "only a card can pin memory"), NULL;
     if (bytes > (size_t)d->capacity || (int64_t)bytes > d->capacity - live) return NULL;
-    return allocate(bytes);
+
+    /* Large blocks use huge pages: faulting in fresh memory 4 KiB at a time takes far longer than most ops. */
+    size_t align = bytes < LARGE ? ALIGN : LARGE_PAGE, rounded = (bytes + align - 1) / align * align;
+    void *p = aligned_alloc(align, rounded);
+    if (p && align == LARGE_PAGE) madvise(p, rounded, MADV_HUGEPAGE);
+    return p;
 }
 
 static void cpu_release(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t)

@@ -32,9 +32,9 @@ static const char *why_no_card(cudaError_t e, int cards)
     int driver = 0;
     cudaDriverGetVersion(&driver);
     cudaGetLastError();
-    if (e == cudaErrorInsufficientDriver) return driver ? "driver too old" : "no driver";
-    if (e == cudaErrorNoDevice || (e == cudaSuccess && cards == 0)) return "no card";
-    if (e == cudaErrorOperatingSystem) return "no permission";
+    if (e == cudaErrorInsufficientDriver) return driver ? "the NVIDIA driver is too old" : "no NVIDIA driver was found";
+    if (e == cudaErrorNoDevice || (e == cudaSuccess && cards == 0)) return "no NVIDIA card was found";
+    if (e == cudaErrorOperatingSystem) return "no permission to use the card";
     return e == cudaSuccess ? NULL : cudaGetErrorString(e);
 }
 
@@ -50,15 +50,6 @@ static void cuda_close(fy_dev *d)
     pthread_mutex_destroy(&c->lock);
     free(c);
     d->state = NULL;
-}
-
-static bool make_blame(fy_dev *d, cuda *c)
-{
-    void *word = NULL;
-    if (failed(d, cudaHostAlloc(&word, sizeof *c->blame, cudaHostAllocPortable), "cudaHostAlloc")) return false;
-    *(uint32_t *)word = 0;
-    c->blame = word;
-    return true;
 }
 
 /* Does this build have code for the card? cudaFuncGetAttributes makes the runtime look for it and load it. */
@@ -86,7 +77,14 @@ static bool enter(fy_dev *d)
     cuda *c = d->state;
     if (failed(d, cudaSetDevice(d->number - 1), "cudaSetDevice")) return false;
     pthread_mutex_lock(&c->lock);
-    bool ready = c->blame || (has_kernels(d) && make_blame(d, c));
+    if (!c->blame && has_kernels(d)) {
+        void *word = NULL;
+        if (!failed(d, cudaHostAlloc(&word, sizeof *c->blame, cudaHostAllocPortable), "cudaHostAlloc")) {
+            *(uint32_t *)word = 0;
+            c->blame = word;
+        }
+    }
+    bool ready = c->blame != NULL;
     pthread_mutex_unlock(&c->lock);
     return ready;
 }
@@ -109,26 +107,20 @@ static bool cuda_open(fy_dev *d, char *why, size_t room)
     return false;
 }
 
-static uint32_t find_peers(const fy_dev *d)
-{
-    int cards = 0, can = 0;
-    uint32_t peers = 0;
-    if (cudaGetDeviceCount(&cards) != cudaSuccess) cards = 0;
-    for (int i = 0; i < cards && i < 31; i++)
-        if (i != d->number - 1 && cudaDeviceCanAccessPeer(&can, d->number - 1, i) == cudaSuccess && can)
-            peers |= (uint32_t)2 << i;
-    cudaGetLastError();
-    return peers;
-}
-
 static void cuda_info(fy_dev *d)
 {
     struct cudaDeviceProp p;
-    if (failed(d, cudaGetDeviceProperties(&p, d->number - 1), "cudaGetDeviceProperties")) return;
+    int cards = 0, can = 0, own = d->number - 1;
+    if (failed(d, cudaGetDeviceProperties(&p, own), "cudaGetDeviceProperties")) return;
     snprintf(d->card_name, sizeof d->card_name, "%.120s", p.name);
     d->capacity = (int64_t)p.totalGlobalMem;
     d->threads = (int64_t)p.multiProcessorCount * p.maxThreadsPerMultiProcessor;
-    d->peers = find_peers(d);
+
+    d->peers = 0;
+    if (cudaGetDeviceCount(&cards) != cudaSuccess) cards = 0;
+    for (int i = 0; i < cards && i < 31; i++)
+        if (i != own && cudaDeviceCanAccessPeer(&can, own, i) == cudaSuccess && can) d->peers |= (uint32_t)2 << i;
+    cudaGetLastError(); /* clears it */
 }
 
 /* ---- memory ------------------------------------------------------------------------------------- */
@@ -273,44 +265,29 @@ static void drop_marks(fy_dev *d, fy_time *t)
     t->begun = t->ended = NULL;
 }
 
-/* Blocking copy: the host waits, then reads the times. */
-static bool wait_for(fy_dev *d, cudaStream_t s, fy_time *t, int64_t before)
-{
-    if (failed(d, cudaStreamSynchronize(s), "cudaStreamSynchronize")) return false;
-    t->start = before, t->end = fy_clock_now();
-    bool ok = !t->ended || (time_of(d, t->begun, &t->start) && time_of(d, t->ended, &t->end));
-    t->wire = t->end - t->start;
-    drop_marks(d, t);
-    return ok;
-}
-
-static bool start_copy(fy_dev *d, fy_copy_work *w, cudaStream_t s)
-{
-    enum cudaMemcpyKind kind = w->dir == FY_WORD_h2d   ? cudaMemcpyHostToDevice
-                               : w->dir == FY_WORD_d2h ? cudaMemcpyDeviceToHost
-                                                       : cudaMemcpyDeviceToDevice;
-    return !failed(d, cudaMemcpyAsync(w->dst, w->src, w->bytes, kind, s), "cudaMemcpyAsync");
-}
-
 /* Pinned memory is read or written asynchronously; pageable memory is read, or written, before the call returns. */
 static bool copy(fy_dev *d, fy_copy_work *w, int64_t before)
 {
     cudaStream_t s;
+    fy_time *t = &w->time;
     bool within = w->dir == FY_WORD_d2d, waits = !within && (!w->async || (w->dir == FY_WORD_d2h && !w->pinned));
+    enum cudaMemcpyKind kind = within                  ? cudaMemcpyDeviceToDevice
+                               : w->dir == FY_WORD_h2d ? cudaMemcpyHostToDevice
+                                                       : cudaMemcpyDeviceToHost;
     w->was_async = within || (w->async && w->pinned);
     w->route = w->pinned || within ? FY_WORD_direct : FY_WORD_staged;
-    if (!stream_of(d, w->stream, &s) || !mark_begin(d, &w->time, s)) return false;
-    return start_copy(d, w, s) && mark_end(d, &w->time, s) && (!waits || wait_for(d, s, &w->time, before));
-}
+    if (!stream_of(d, w->stream, &s) || !mark_begin(d, t, s)) return false;
+    if (failed(d, cudaMemcpyAsync(w->dst, w->src, w->bytes, kind, s), "cudaMemcpyAsync")) return false;
+    if (!mark_end(d, t, s)) return false;
+    if (!waits) return true;
 
-/* Runs in d's stream, ordered in both: after the earlier work of `to`'s stream, and before its later work. */
-static bool copy_between(fy_dev *d, fy_dev *to, fy_copy_work *w, cudaStream_t s)
-{
-    if (!stream_waits_for_stream(to, w->stream, d, w->stream) || !enter(d)) return false;
-    if (!mark_begin(d, &w->time, s)) return false;
-    cudaError_t e = cudaMemcpyPeerAsync(w->dst, to->number - 1, w->src, d->number - 1, w->bytes, s);
-    if (failed(d, e, "cudaMemcpyPeerAsync") || !mark_end(d, &w->time, s)) return false;
-    return stream_waits_for_stream(d, w->stream, to, w->stream);
+    if (failed(d, cudaStreamSynchronize(s), "cudaStreamSynchronize")) return false;
+    t->start = before;
+    t->end = fy_clock_now();
+    bool ok = !t->ended || (time_of(d, t->begun, &t->start) && time_of(d, t->ended, &t->end));
+    t->wire = t->end - t->start;
+    drop_marks(d, t);
+    return ok;
 }
 
 /* Without peer access CUDA copies through the host. */
@@ -325,6 +302,7 @@ static bool use_peer(fy_dev *d, int number)
     return !failed(d, e, "cudaDeviceEnablePeerAccess");
 }
 
+/* Runs in d's stream, ordered in both: after the earlier work of `to`'s stream, and before its later work. */
 static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
 {
     struct cudaPointerAttributes where;
@@ -335,7 +313,13 @@ static bool copy_to_peer(fy_dev *d, fy_copy_work *w)
         return snprintf(fy_fault.text, sizeof fy_fault.text, "invalid argument: not a copy between two cards"), false;
     w->was_async = true; /* never blocks the host, whatever was asked for */
     w->route = d->peers >> to->number & 1 ? FY_WORD_direct : FY_WORD_host;
-    return use_peer(d, to->number) && stream_of(d, w->stream, &s) && copy_between(d, to, w, s);
+    if (!use_peer(d, to->number) || !stream_of(d, w->stream, &s)) return false;
+
+    if (!stream_waits_for_stream(to, w->stream, d, w->stream) || !enter(d)) return false;
+    if (!mark_begin(d, &w->time, s)) return false;
+    cudaError_t e = cudaMemcpyPeerAsync(w->dst, to->number - 1, w->src, d->number - 1, w->bytes, s);
+    if (failed(d, e, "cudaMemcpyPeerAsync") || !mark_end(d, &w->time, s)) return false;
+    return stream_waits_for_stream(d, w->stream, to, w->stream);
 }
 
 /* Ferry's own work: not logged, and limited in size. */

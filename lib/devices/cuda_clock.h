@@ -47,24 +47,18 @@ static bool failed(fy_dev *d, cudaError_t e, const char *call)
 
 /* ---- the clock ------------------------------------------------------------------------------------ */
 
-/* The first anchor, in a new stream, so that it does not wait for other work. */
-static bool set_anchor(fy_dev *d, cudaStream_t s)
-{
-    cuda *c = d->state;
-    int64_t before = fy_clock_now();
-    if (failed(d, cudaEventRecord(c->anchor, s), "cudaEventRecord")) return false;
-    if (failed(d, cudaEventSynchronize(c->anchor), "cudaEventSynchronize")) return false;
-    c->anchor_time = before + (fy_clock_now() - before) / 2;
-    return true;
-}
-
+/* Sets the first anchor, in a new stream, so that it does not wait for other work. */
 static bool start_clock(fy_dev *d)
 {
     cuda *c = d->state;
     cudaStream_t s = NULL;
     if (c->anchor) return true;
     if (failed(d, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreate")) return false;
-    bool ok = !failed(d, cudaEventCreate(&c->anchor), "cudaEventCreate") && set_anchor(d, s);
+    bool ok = !failed(d, cudaEventCreate(&c->anchor), "cudaEventCreate");
+    int64_t before = fy_clock_now();
+    ok = ok && !failed(d, cudaEventRecord(c->anchor, s), "cudaEventRecord") &&
+         !failed(d, cudaEventSynchronize(c->anchor), "cudaEventSynchronize");
+    c->anchor_time = before + (fy_clock_now() - before) / 2;
     cudaStreamDestroy(s);
     if (!ok && c->anchor) cudaEventDestroy(c->anchor);
     if (!ok) c->anchor = NULL;
@@ -100,24 +94,22 @@ static bool time_of(fy_dev *d, mark *m, int64_t *when)
 
 /* ---- marks ---------------------------------------------------------------------------------------- */
 
-static mark *new_mark(fy_dev *d)
-{
-    mark *m = calloc(1, sizeof *m);
-    if (!m) snprintf(fy_fault.text, sizeof fy_fault.text, "out of host memory for an event");
-    if (!m || !failed(d, cudaEventCreate(&m->event), "cudaEventCreate")) return m;
-    free(m);
-    return NULL;
-}
-
+/* An unused mark, or a new one; NULL: the card failed, or there is no memory. */
 static mark *take_mark(fy_dev *d)
 {
     cuda *c = d->state;
     pthread_mutex_lock(&c->lock);
-    mark *m = start_clock(d) ? c->unused : NULL;
-    bool make = !m && c->anchor;
+    bool started = start_clock(d);
+    mark *m = started ? c->unused : NULL;
     if (m) c->unused = m->next;
     pthread_mutex_unlock(&c->lock);
-    return make ? new_mark(d) : m;
+    if (m || !started) return m;
+
+    m = calloc(1, sizeof *m);
+    if (!m) snprintf(fy_fault.text, sizeof fy_fault.text, "out of host memory for an event");
+    if (!m || !failed(d, cudaEventCreate(&m->event), "cudaEventCreate")) return m;
+    free(m);
+    return NULL;
 }
 
 static void drop_mark(fy_dev *d, mark *m)

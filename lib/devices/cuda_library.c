@@ -34,7 +34,7 @@ const fy_backend *fy_cuda_library(bool anyway, char *why, size_t room)
 {
     static const char name[] = "libferry-cuda.so";
     static fy_cuda_host host = {FERRY_VERSION, 0, fy_clock_now, fy_log_is_on, fy_dev_at, fy_fault_location};
-    if (!anyway && !driver_is_there()) return unavailable(why, room, "no driver");
+    if (!anyway && !driver_is_there()) return unavailable(why, room, "no NVIDIA driver was found");
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     const char *error = library ? NULL : dlerror();
     if (error && strncmp(error, name, sizeof name - 1) == 0) /* not found; else the message begins with a path */

@@ -88,14 +88,6 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     return true;
 }
 
-/* Peer access is all or nothing: between every pair of cards, or none. */
-static void set_peers(const fy_sim_config *c)
-{
-    uint32_t all = 0;
-    for (int i = 1; i < count; i++) all |= 1u << i;
-    for (int i = 1; i < count && c->peers; i++) devices[i].peers = all & ~(1u << i);
-}
-
 static void open_sims(void)
 {
     fy_sim_config c;
@@ -109,18 +101,11 @@ static void open_sims(void)
             refuse_setting(
                 "cannot create the simulated card: %s; set a smaller one, as in FERRY_SIM=h200:capacity=64MiB", why);
     }
-    set_peers(&c);
-}
 
-/* Cards 0, 1 ... until one fails to open; `why` is about the first. */
-static bool open_real(char *why, size_t room)
-{
-    char name[16], ignored[100];
-    for (int i = 1; i < MOST_DEVICES; i++) {
-        snprintf(name, sizeof name, "cuda:%d", i - 1);
-        if (!open_device(&devices[i], i, name, real, i == 1 ? why : ignored, i == 1 ? room : sizeof ignored)) break;
-    }
-    return count > 1;
+    /* Peer access is all or nothing: between every pair of cards, or none. */
+    uint32_t all = 0;
+    for (int i = 1; i < count; i++) all |= 1u << i;
+    for (int i = 1; i < count && c.peers; i++) devices[i].peers = all & ~(1u << i);
 }
 
 static void read_policy(void)
@@ -169,11 +154,18 @@ static void open_all(void)
     else if (mode != NONE && !real) fall_back(why);
 }
 
-/* Switching to the measured clock here is safe: no modelled time has been logged or returned yet. */
+/* Cards 0, 1 ... until one fails to open; if the first fails, the card is simulated. Switching to the measured clock
+ * here is safe: no modelled time has been logged or returned yet. */
 static void open_cards(void)
 {
-    char why[200] = "";
-    if (!open_real(why, sizeof why)) return fall_back(why);
+    char why[200] = "", ignored[100], name[16];
+    for (int i = 1; i < MOST_DEVICES; i++) {
+        snprintf(name, sizeof name, "cuda:%d", i - 1);
+        bool opened =
+            open_device(&devices[i], i, name, real, i == 1 ? why : ignored, i == 1 ? sizeof why : sizeof ignored);
+        if (!opened && i == 1) return fall_back(why);
+        if (!opened) break;
+    }
     for (int i = 0; i < count; i++) __atomic_store_n(&devices[i].card, NULL, __ATOMIC_RELAXED);
     fy_clock_measure();
     fy_card_opened();
@@ -190,8 +182,8 @@ static void report_choice(void)
                 why_not_real);
     if (!chosen && count > 1 && why_not_real[0] &&
         (fy_setting_is_on("FERRY_NARRATE") || fy_setting_is_on("FERRY_VIEW")))
-        fprintf(stderr, "ferry: cuda:0 is simulated (%s) and its times are modelled: %s\n", devices[1].card->name,
-                why_not_real);
+        fprintf(stderr, "ferry: cuda:0 is simulated (%s), and its times are modelled, not measured. Reason: %s\n",
+                devices[1].card->name, why_not_real);
 }
 
 static void exit_if_bad_setting(void)
@@ -260,17 +252,6 @@ struct fy_device_fault *fy_fault_location(void)
 
 /* ---- the session event ---------------------------------------------------------------------------- */
 
-static void add_model(fy_text *out, const fy_dev *d)
-{
-    const char *separator = ",\"model\":{";
-    for (const fy_card_param *f = fy_card_params; f->option; f++) {
-        if (d->number == 0 && !f->host) continue;
-        fy_text_printf(out, "%s\"%s\":%lld", separator, f->name, (long long)fy_card_param_get(d->card, f));
-        separator = ",";
-    }
-    fy_text_printf(out, "}");
-}
-
 /* Nothing here depends on the machine while the card is simulated, not even why it is: logs must be reproducible. */
 void fy_dev_session_json(fy_text *out)
 {
@@ -282,8 +263,13 @@ void fy_dev_session_json(fy_text *out)
         fy_text_json(out, d->card_name, strlen(d->card_name));
         fy_text_printf(out, ",\"capacity\":%lld", (long long)d->capacity);
         if (d->card && i) fy_text_printf(out, ",\"physical\":%d", d->physical);
-        if (d->card) add_model(out, d);
-        fy_text_printf(out, "}");
+        const char *separator = ",\"model\":{";
+        for (const fy_card_param *f = fy_card_params; d->card && f->option; f++) {
+            if (i == 0 && !f->host) continue;
+            fy_text_printf(out, "%s\"%s\":%lld", separator, f->name, (long long)fy_card_param_get(d->card, f));
+            separator = ",";
+        }
+        fy_text_str(out, d->card ? "}}" : "}");
     }
     fy_text_printf(out, "]");
 }

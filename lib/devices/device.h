@@ -50,9 +50,9 @@ typedef struct fy_dev fy_dev;
  * card is executed in stream order, at any time up to the wait that covers it; that wait reports its faults. */
 typedef struct fy_backend {
     const char *kind;                                /* "cpu", "sim", "real" */
-    bool (*open)(fy_dev *d, char *why, size_t room); /* false: `why` is a short reason ("no driver") */
+    bool (*open)(fy_dev *d, char *why, size_t room); /* false: `why` is a short reason ("no memory") */
     void (*close)(fy_dev *d);
-    void (*info)(fy_dev *d);                                          /* fill d->card_name, capacity, free_bytes */
+    void (*info)(fy_dev *d);                                          /* fills d->card_name, capacity, threads, peers */
     void *(*alloc)(fy_dev *d, size_t bytes, fy_word mem, fy_time *t); /* NULL: out of memory, or fy_fault.text is set */
     void (*release)(fy_dev *d, void *p, size_t bytes, fy_word mem, fy_time *t);
     bool (*copy)(fy_dev *d, fy_copy_work *w);           /* false: the device failed, see fy_fault */
@@ -90,7 +90,7 @@ fy_dev *fy_dev_at(int number);
 bool fy_dev_copies_implicitly(void);    /* FERRY_POLICY=silent */
 bool fy_dev_uses_blas(void);            /* FERRY_BLAS: does the simulated card use OpenBLAS for matrix products? */
 bool fy_dev_model_clock(void);          /* is time modelled? */
-const char *fy_dev_why_not_real(void);  /* "no driver", "no card" ...; NULL while a real card is still possible */
+const char *fy_dev_why_not_real(void);  /* "no NVIDIA driver was found"; NULL while a real card is still possible */
 void fy_dev_session_json(fy_text *out); /* the `devices` field of the session event */
 
 /* device_parse.c: "cpu", "cuda", "cuda:1" to a device; NULL after an error, reported at `at` in PyTorch's words. */

@@ -1,8 +1,8 @@
 /* engine_schedule.h: when one engine of a card (copy or compute) is busy. It runs one piece of work at a time, in the
  * order in which work becomes ready, not in issue order: a gap between two bookings is used if it is long enough.
  * Bookings never move. */
-#ifndef FERRY_ENGINE_H
-#define FERRY_ENGINE_H
+#ifndef FERRY_ENGINE_SCHEDULE_H
+#define FERRY_ENGINE_SCHEDULE_H
 
 #include <stdbool.h>
 #include <stdint.h>

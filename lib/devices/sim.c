@@ -165,26 +165,19 @@ static void sim_info(fy_dev *d)
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-/* Filled at once: work on what was here before was executed when that was released. */
-static void *alloc_vram(fy_sim *s, size_t bytes)
-{
-    void *p = (void *)(uintptr_t)fy_address_space_alloc(s->holes, bytes, NULL);
-    if (p) fy_sim_fill(s, p, bytes, FY_SIM_POISON);
-    return p;
-}
-
-static void *alloc_host(size_t bytes)
-{
-    return aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
-}
-
+/* VRAM is filled at once: work on what was there before was executed when that was released. */
 static void *sim_alloc(fy_dev *d, size_t bytes, fy_word mem, fy_time *t)
 {
     fy_sim *s = d->state;
+    bool pinned = mem == FY_WORD_pinned;
+    void *p;
     if (!fy_sim_enter(d)) return NULL;
     fy_fault.text[0] = 0;
-    void *p = mem == FY_WORD_pinned ? alloc_host(bytes) : alloc_vram(s, bytes);
-    bool out_of_ram = !p && mem == FY_WORD_pinned; /* this machine's limit, not the model's: takes no modelled time */
+    if (pinned) p = aligned_alloc(HOST_PAGE, (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE);
+    else p = (void *)(uintptr_t)fy_address_space_alloc(s->holes, bytes, NULL);
+    if (p && !pinned) fy_sim_fill(s, p, bytes, FY_SIM_POISON);
+
+    bool out_of_ram = !p && pinned; /* this machine's limit, not the model's: takes no modelled time */
     if (!out_of_ram) fy_timing_alloc(s->timetable, fy_clock_now(), (int64_t)bytes, mem, t);
     fy_clock_advance(out_of_ram ? 0 : t->held);
     fy_sim_leave(d, true);
@@ -227,14 +220,6 @@ static bool map(fy_dev *d, const char *kernel, const char *role, int number, fy_
     return true;
 }
 
-static bool map_all(fy_dev *d, fy_run_work *w)
-{
-    const char *kernel = fy_ops[w->op].name;
-    for (int i = 0; i < w->nin; i++)
-        if (!map(d, kernel, "input", i, &w->in[i])) return false;
-    return map(d, kernel, "output", 0, &w->out);
-}
-
 /* OpenBLAS for matrix products, as a card uses cuBLAS; else the kernel and its launch configuration, from a dry run of
  * the launcher. */
 static void choose_kernel(const fy_kernel *k, fy_run_work *w, fy_task *t)
@@ -252,10 +237,14 @@ static void choose_kernel(const fy_kernel *k, fy_run_work *w, fy_task *t)
 static bool run_later(fy_dev *d, const fy_kernel *k, fy_run_work *w)
 {
     fy_sim *s = d->state;
+    const char *name = fy_ops[w->op].name;
+    bool mapped = true;
     fy_task *t = fy_sim_task(s, FY_TASK_RUN, w->stream, w->id);
     if (!t) return fy_sim_fail("out of host memory for queueing the work");
     t->run = *w;
-    if (!map_all(d, &t->run)) return fy_sim_task_drop(t), false;
+    for (int i = 0; mapped && i < w->nin; i++) mapped = map(d, name, "input", i, &t->run.in[i]);
+    if (!mapped || !map(d, name, "output", 0, &t->run.out)) return fy_sim_task_drop(t), false;
+
     choose_kernel(k, w, t);
     fy_timing_run(s->timetable, fy_clock_now(), w->stream, w->flops, w->bytes, &w->time);
     fy_clock_advance(w->time.held);

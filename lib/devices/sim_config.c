@@ -23,31 +23,26 @@ static bool option_is(const char *option, size_t n, const char *name)
     return n >= length && memcmp(option, name, length) == 0 && (n == length || option[length] == '=');
 }
 
-static bool read_gpus(fy_sim_config *c, const char *option, size_t n, char *why, size_t room)
-{
-    c->count = n == 6 ? option[5] - '0' : 0;
-    if (c->count >= 1 && c->count <= FY_MOST_SIMS) return true;
-    snprintf(why, room, "'%.*s' is not a valid number of cards; write gpus=2 (1 to %d)", (int)(n < 40 ? n : 40), option,
-             FY_MOST_SIMS);
-    return false;
-}
-
-static bool read_capacity(fy_sim_config *c, const char *option, size_t n, char *why, size_t room)
-{
-    bool ok = n > 9 && fy_card_param_read(option + 9, n - 9, FY_UNIT_BYTES, &c->capacity);
-    if (ok && c->capacity >= least_capacity && c->capacity <= FY_SIM_MOST_CAPACITY) return true;
-    snprintf(why, room,
-             "'%.*s' is not a valid value for capacity; write a number and its unit, as in capacity=64MiB (KiB, MiB or "
-             "GiB; at least 2MiB, the caching allocator's smallest segment)",
-             (int)(n < 40 ? n : 40), option);
-    return false;
-}
-
 /* One option, n characters; `card` is this process's copy of the model. */
 static bool read_option(fy_sim_config *c, fy_card *card, const char *option, size_t n, char *why, size_t room)
 {
-    if (option_is(option, n, "gpus")) return read_gpus(c, option, n, why, room);
-    if (option_is(option, n, "capacity")) return read_capacity(c, option, n, why, room);
+    int shown = (int)(n < 40 ? n : 40);
+    if (option_is(option, n, "gpus")) {
+        c->count = n == 6 ? option[5] - '0' : 0;
+        if (c->count >= 1 && c->count <= FY_MOST_SIMS) return true;
+        snprintf(why, room, "'%.*s' is not a valid number of cards; write gpus=2 (1 to %d)", shown, option,
+                 FY_MOST_SIMS);
+        return false;
+    }
+    if (option_is(option, n, "capacity")) {
+        bool ok = n > 9 && fy_card_param_read(option + 9, n - 9, FY_UNIT_BYTES, &c->capacity);
+        if (ok && c->capacity >= least_capacity && c->capacity <= FY_SIM_MOST_CAPACITY) return true;
+        snprintf(why, room,
+                 "'%.*s' is not a valid value for capacity; write a number and its unit, as in capacity=64MiB (KiB, "
+                 "MiB or GiB; at least 2MiB, the caching allocator's smallest segment)",
+                 shown, option);
+        return false;
+    }
     if (n == 8 && memcmp(option, "peer=off", n) == 0) return c->peers = false, true;
     if (n == 7 && memcmp(option, "peer=on", n) == 0) return c->peers = true;
     return fy_card_param_option(card, option, n, why, room);
@@ -88,24 +83,19 @@ static int next_visible(const char **p, int cards, const fy_sim_config *c)
     return number;
 }
 
-static void read_visible(fy_sim_config *c)
-{
-    const char *list = getenv("CUDA_VISIBLE_DEVICES");
-    int cards = c->count;
-    for (int i = 0; i < cards; i++) c->physical[i] = i;
-    if (!list) return;
-    c->count = 0;
-    for (int number; (number = next_visible(&list, cards, c)) >= 0;) {
-        c->physical[c->count++] = number;
-        if (*list++ != ',') return;
-    }
-}
-
 bool fy_sim_config_read(fy_sim_config *c, char *why, size_t room)
 {
-    const char *value = getenv("FERRY_SIM");
+    const char *value = getenv("FERRY_SIM"), *visible = getenv("CUDA_VISIBLE_DEVICES");
     *c = (fy_sim_config){.capacity = FY_SIM_CAPACITY, .peers = true, .count = 1};
     if (!read_sim(c, value && *value ? value : "h200", why, room)) return false;
-    read_visible(c);
+
+    int cards = c->count;
+    for (int i = 0; i < cards; i++) c->physical[i] = i;
+    if (!visible) return true;
+    c->count = 0;
+    for (int number; (number = next_visible(&visible, cards, c)) >= 0;) {
+        c->physical[c->count++] = number;
+        if (*visible++ != ',') break;
+    }
     return true;
 }

@@ -1,6 +1,6 @@
 /* sim_config.h: which cards are simulated, from FERRY_SIM and CUDA_VISIBLE_DEVICES. */
-#ifndef FERRY_CHOOSE_H
-#define FERRY_CHOOSE_H
+#ifndef FERRY_SIM_CONFIG_H
+#define FERRY_SIM_CONFIG_H
 
 #include "card_params.h"
 
@@ -14,7 +14,7 @@ typedef struct fy_sim_config {
     int physical[FY_MOST_SIMS]; /* their numbers before CUDA_VISIBLE_DEVICES */
 } fy_sim_config;
 
-bool fy_sim_config_read(fy_sim_config *c, char *why,
-                        size_t room); /* false: `why` names the invalid value and the fix */
+/* False: `why` names the invalid value and the fix. */
+bool fy_sim_config_read(fy_sim_config *c, char *why, size_t room);
 
 #endif

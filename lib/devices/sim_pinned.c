@@ -35,8 +35,7 @@ static fy_task *find_d2h(const fy_task *end, bool (*matches)(const fy_task *, co
 }
 
 /* Protects a queued host-to-device copy from poison in these bytes, by a snapshot of its source. Not needed where an
- * earlier device-to-host copy will overwrite them all; impossible where one will overwrite a part of the source: false.
- */
+ * earlier device-to-host copy will overwrite them all. False: impossible, one will overwrite a part of the source. */
 static bool protect_reader(fy_task *t, char *p, size_t bytes)
 {
     char *own = host_side(t), *end = own + t->copy.bytes;
@@ -62,18 +61,6 @@ void fy_sim_pinned_add(fy_task *t)
     last = t;
 }
 
-/* Where a later queued copy will overwrite what this one wrote, it must not be visible in between. */
-static void poison_again(const fy_task *done)
-{
-    const char *from = host_side(done), *to = from + done->copy.bytes;
-    for (fy_task *t = done->pinned_next; t; t = t->pinned_next) {
-        char *own = host_side(t), *end = own + t->copy.bytes;
-        if (!is_d2h(t) || !touches(t, from, done->copy.bytes)) continue;
-        if (own < from) own += from - own;
-        poison(own, (size_t)((end < to ? end : to) - own));
-    }
-}
-
 void fy_sim_pinned_drop(fy_task *t)
 {
     fy_task *next = t->pinned_next;
@@ -83,11 +70,20 @@ void fy_sim_pinned_drop(fy_task *t)
     t->is_pinned = false;
 }
 
-void fy_sim_pinned_done(fy_task *t)
+/* Where a later queued copy will overwrite what this one wrote, it must not be visible in between. */
+void fy_sim_pinned_done(fy_task *done)
 {
-    bool wrote_host = t->is_pinned && is_d2h(t);
-    fy_sim_pinned_drop(t);
-    if (wrote_host) poison_again(t);
+    bool wrote_host = done->is_pinned && is_d2h(done);
+    fy_sim_pinned_drop(done);
+    if (!wrote_host) return;
+
+    const char *from = host_side(done), *to = from + done->copy.bytes;
+    for (fy_task *t = done->pinned_next; t; t = t->pinned_next) {
+        char *own = host_side(t), *end = own + t->copy.bytes;
+        if (!is_d2h(t) || !touches(t, from, done->copy.bytes)) continue;
+        if (own < from) own += from - own;
+        poison(own, (size_t)((end < to ? end : to) - own));
+    }
 }
 
 void fy_sim_pinned_end(const void *p, size_t bytes)

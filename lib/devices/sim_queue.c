@@ -24,20 +24,17 @@ uint64_t fy_sim_issued(void) { return issued; }
 
 /* ---- the tasks' memory ---- */
 
-static bool grow_pool(void)
-{
-    fy_task *chunk = malloc(CHUNK * sizeof *chunk);
-    for (int i = 0; chunk && i < CHUNK; i++) {
-        chunk[i].next = free_tasks;
-        free_tasks = &chunk[i];
-    }
-    return chunk;
-}
-
 fy_task *fy_sim_task(fy_sim *s, fy_task_kind kind, int stream, uint32_t id)
 {
-    if (!free_tasks && !grow_pool()) return NULL;
+    if (!free_tasks) {
+        fy_task *chunk = malloc(CHUNK * sizeof *chunk);
+        for (int i = 0; chunk && i < CHUNK; i++) {
+            chunk[i].next = free_tasks;
+            free_tasks = &chunk[i];
+        }
+    }
     fy_task *t = free_tasks;
+    if (!t) return NULL;
     free_tasks = t->next;
     t->at = (fy_task_point){s->number, stream, 0};
     t->next = t->pinned_next = t->pinned_was = NULL;
@@ -67,16 +64,6 @@ void fy_sim_task_drop(fy_task *t)
 }
 
 /* ---- a stream's queue ---- */
-
-static void enqueue(fy_sim *s, fy_task *t)
-{
-    fy_task_list *l = &s->streams[t->at.stream];
-    if (l->first) l->last->next = t;
-    else l->first = t;
-    l->last = t;
-    s->waiting |= (uint64_t)1 << t->at.stream;
-    s->tasks++;
-}
 
 static void take_first(fy_sim *s, int stream)
 {
@@ -131,8 +118,13 @@ void fy_sim_run_all(fy_sim *s)
 
 void fy_sim_queue(fy_sim *s, fy_task *t)
 {
+    fy_task_list *l = &s->streams[t->at.stream];
     t->at.number = ++issued;
-    enqueue(s, t);
+    if (l->first) l->last->next = t;
+    else l->first = t;
+    l->last = t;
+    s->waiting |= (uint64_t)1 << t->at.stream;
+    s->tasks++;
     while (s->tasks > MOST_TASKS || s->side > most_side) do_first(s, stream_with(true, s));
 }
 

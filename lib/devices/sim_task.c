@@ -57,16 +57,6 @@ void fy_sim_move(const fy_copy_work *w, const void *side, uint8_t races)
 
 /* ---- kernels ---- */
 
-static bool is_used(const fy_operand *o) { return o->data && o->layout.numel > 0; }
-
-/* Poison in place of an operand that races; the caller frees it. */
-static void *poison_like(const fy_operand *o)
-{
-    void *p = malloc(fy_sim_extent(o));
-    if (!p) fy_out_of_memory("the result of a data race");
-    return memset(p, FY_SIM_POISON, fy_sim_extent(o));
-}
-
 /* Elements only, not the gaps between them. */
 static void poison(const fy_operand *o)
 {
@@ -84,30 +74,29 @@ static void poison(const fy_operand *o)
     }
 }
 
-/* From now on the card fails at every call, with CUDA's text and the kernel's. */
-static void set_card_fault(fy_sim *s, const fy_task *t, const char *fault)
-{
-    bool assertion = strncmp(fault, "device-side assert", 18) == 0;
-    snprintf(s->fault, sizeof s->fault, "CUDA error: %s%s", assertion ? "" : "unspecified launch failure: ", fault);
-    s->fault_work = t->id;
-}
-
-/* Runs a task whose addresses are mapped already; returns the kernel's fault, or NULL. */
-static const char *launch(fy_run_work *w)
-{
-    if (w->blas) return fy_host_op_find(w->op)(w), NULL;
-    fy_sim_kernel(w->op)->launch(w);
-    return fy_sim_kernel_fault();
-}
-
+/* Its addresses are mapped already. A kernel's fault makes the card fail at every later call, with CUDA's text and the
+ * kernel's. */
 static void run(fy_sim *s, fy_task *t)
 {
     fy_run_work *w = &t->run;
-    void *replaced[FY_MAX_INPUTS] = {0};
-    for (int i = 0; t->races && i < w->nin; i++)
-        if (t->races >> i & 1 && is_used(&w->in[i])) w->in[i].data = replaced[i] = poison_like(&w->in[i]);
-    const char *fault = launch(w);
-    if (fault) set_card_fault(s, t, fault);
+    void *replaced[FY_MAX_INPUTS] = {0}; /* poison in place of each input that races */
+    for (int i = 0; t->races && i < w->nin; i++) {
+        fy_operand *o = &w->in[i];
+        if (!(t->races >> i & 1) || !o->data || o->layout.numel <= 0) continue;
+        replaced[i] = malloc(fy_sim_extent(o));
+        if (!replaced[i]) fy_out_of_memory("the result of a data race");
+        o->data = memset(replaced[i], FY_SIM_POISON, fy_sim_extent(o));
+    }
+
+    if (w->blas) fy_host_op_find(w->op)(w);
+    else fy_sim_kernel(w->op)->launch(w);
+    const char *fault = w->blas ? NULL : fy_sim_kernel_fault();
+    if (fault) {
+        bool assertion = strncmp(fault, "device-side assert", 18) == 0;
+        snprintf(s->fault, sizeof s->fault, "CUDA error: %s%s", assertion ? "" : "unspecified launch failure: ", fault);
+        s->fault_work = t->id;
+    }
+
     if (t->races & FY_RACE_OUT) poison(&w->out);
     for (int i = 0; t->races && i < w->nin; i++) free(replaced[i]);
 }

@@ -69,8 +69,7 @@ static int64_t issue(fy_timing *t, int64_t now, stream_state *s, int64_t overhea
     return at;
 }
 
-/* Records work that was launched at `now`, issued at `issued` and ends at out->end; sets how long the host was blocked.
- */
+/* Records work that was launched at `now`, issued at `issued` and ends at out->end; sets out->held. */
 static void finish(fy_timing *t, stream_state *s, int64_t now, int64_t issued, bool async, fy_time *out)
 {
     int64_t most = t->card.launch_queue;

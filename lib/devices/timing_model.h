@@ -7,8 +7,8 @@
  * pageable memory, by waits, and by a full launch queue.
  *
  * `now` is the host's time at the call; afterwards it is now + held. All times in ns. Not thread-safe. */
-#ifndef FERRY_TIMETABLE_H
-#define FERRY_TIMETABLE_H
+#ifndef FERRY_TIMING_MODEL_H
+#define FERRY_TIMING_MODEL_H
 
 #include "card_params.h"
 #include "device.h"

@@ -85,40 +85,34 @@ static free_bytes free_bytes_of(const fy_segment *s)
     return h;
 }
 
-static const fy_segment *most_fragmented(const fy_pool *p)
-{
-    const fy_segment *most = NULL;
-    for (const fy_segment *s = fy_pool_segments(p); s; s = s->next)
-        if (free_bytes_of(s).all > (most ? free_bytes_of(most).all : 0)) most = s;
-    return most;
-}
-
-static void add_block(line *l, const fy_block *b, fy_block_name *name)
-{
-    char size[32], owner[200];
-    short_size(b->bytes, size, sizeof size);
-    if (b->state == FY_BLOCK_FREE) add(l, "%s free", size);
-    else if (b->state == FY_BLOCK_WAITING) add(l, "%s waiting for another stream", size);
-    else add(l, "%s used by %s", size, name(b, owner, sizeof owner));
-}
-
 /* If the buffer is short, the list of blocks is truncated, never the totals at its end. */
 void fy_pool_fragmentation_text(const fy_pool *p, fy_block_name *name, char *buf, size_t room)
 {
-    const fy_segment *s = most_fragmented(p);
-    char size[32], totals[120];
+    const fy_segment *s = NULL;
+    free_bytes h = {0};
+    char size[32], owner[200], totals[120];
     buf[0] = 0;
+    for (const fy_segment *each = fy_pool_segments(p); each; each = each->next) {
+        free_bytes of_each = free_bytes_of(each);
+        if (of_each.all <= h.all) continue;
+        s = each;
+        h = of_each;
+    }
     if (!s) return;
-    free_bytes h = free_bytes_of(s);
+
     int n = snprintf(totals, sizeof totals, "; %s of it are free", short_size(h.all, size, sizeof size));
     snprintf(totals + n, sizeof totals - (size_t)n, ", the largest block is %s",
              short_size(h.largest, size, sizeof size));
     if (room < 2 * strlen(totals)) return;
+
     line l = {.buf = buf, .room = room - strlen(totals)};
     add(&l, "segment of %s at 0x%" PRIx64 ": ", short_size(s->bytes, size, sizeof size), s->addr);
     for (const fy_block *b = s->first; b; b = b->next) {
         if (b != s->first) add(&l, ", ");
-        add_block(&l, b, name);
+        short_size(b->bytes, size, sizeof size);
+        if (b->state == FY_BLOCK_FREE) add(&l, "%s free", size);
+        else if (b->state == FY_BLOCK_WAITING) add(&l, "%s waiting for another stream", size);
+        else add(&l, "%s used by %s", size, name(b, owner, sizeof owner));
     }
     memcpy(buf + strlen(buf), totals, strlen(totals) + 1);
 }

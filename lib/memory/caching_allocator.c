@@ -98,34 +98,34 @@ static void free_node(fy_pool *p, fy_block *b)
 
 /* ---- segments ---- */
 
-static void link_segment(fy_pool *p, fy_segment *s)
-{
-    fy_segment **at = &p->segments;
-    while (*at && (*at)->addr < s->addr) at = &(*at)->next;
-    s->next = *at;
-    *at = s;
-    s->number = ++p->last_number;
-    count_reserved(p, s->bytes);
-}
-
 /* A block that spans a new segment, in no tree; NULL: out of memory, or broken. */
 static fy_block *new_segment(fy_pool *p, int64_t bytes, int stream)
 {
     fy_segment *s = malloc(sizeof *s);
     fy_block *b = new_node(p);
+    fy_segment_result how = FY_SEGMENT_ERROR;
+    if (!s) p->broken = p->no_host_memory = true;
     if (s && b) {
         *s = (fy_segment){.small = bytes <= SMALL_MOST && !p->pinned, .stream = stream, .first = b};
         s->bytes = p->pinned ? bytes : segment_size(bytes);
         b->segment = s;
         b->bytes = s->bytes;
-        fy_segment_result how = p->source.take(p->source.self, s);
-        if (how == FY_SEGMENT_OK) return link_segment(p, s), b;
+        how = p->source.take(p->source.self, s);
         p->broken = how == FY_SEGMENT_ERROR;
     }
-    if (!s) p->broken = p->no_host_memory = true;
-    free(s);
-    if (b) free_node(p, b);
-    return NULL;
+    if (how != FY_SEGMENT_OK) {
+        free(s);
+        if (b) free_node(p, b);
+        return NULL;
+    }
+
+    fy_segment **at = &p->segments; /* sorted by address */
+    while (*at && (*at)->addr < s->addr) at = &(*at)->next;
+    s->next = *at;
+    *at = s;
+    s->number = ++p->last_number;
+    count_reserved(p, s->bytes);
+    return b;
 }
 
 static void free_segments(fy_pool *p, bool for_room)
@@ -195,13 +195,6 @@ static fy_user *drop_user(fy_user *u)
     return next;
 }
 
-static void record_users(fy_pool *p, fy_block *b)
-{
-    for (fy_user **u = &b->users; *u;)
-        if (p->source.record(p->source.self, (*u)->where, &(*u)->point)) u = &(*u)->next;
-        else *u = drop_user(*u);
-}
-
 /* Streams run in order: one that has not reached an earlier point (a bit of `behind`) is not queried for later ones. */
 static void drop_reached(fy_pool *p, fy_block *b, uint64_t *behind)
 {
@@ -217,14 +210,6 @@ static void drop_reached(fy_pool *p, fy_block *b, uint64_t *behind)
     }
 }
 
-static void wait_for_users(fy_pool *p, fy_block *b)
-{
-    while (b->users) {
-        p->source.wait(p->source.self, b->users->where, &b->users->point);
-        b->users = drop_user(b->users);
-    }
-}
-
 /* Frees the blocks whose streams have reached their points; wait: waits for all. */
 static void free_waiting(fy_pool *p, bool wait)
 {
@@ -232,8 +217,11 @@ static void free_waiting(fy_pool *p, bool wait)
     fy_block **at = &p->waiting;
     while (*at) {
         fy_block *b = *at;
-        if (wait) wait_for_users(p, b);
-        else drop_reached(p, b, behind);
+        while (wait && b->users) {
+            p->source.wait(p->source.self, b->users->where, &b->users->point);
+            b->users = drop_user(b->users);
+        }
+        drop_reached(p, b, behind);
         if (b->users) {
             at = &b->right;
             continue;
@@ -263,16 +251,6 @@ static void split(fy_pool *p, fy_block *b, int64_t bytes, fy_block *rest)
     fy_blocks_add(tree_of(p, b->segment), rest);
 }
 
-static fy_block *retry_after_freeing(fy_pool *p, int64_t bytes, int stream)
-{
-    free_waiting(p, true);
-    free_segments(p, true);
-    p->now.num_alloc_retries++;
-    fy_block *b = new_segment(p, bytes, stream);
-    if (!b) p->now.num_ooms++;
-    return b;
-}
-
 fy_block *fy_pool_alloc(fy_pool *p, int64_t asked, int stream, void *owner)
 {
     if (asked >= FY_POOL_EXABYTE) return NULL; /* as in PyTorch, before anything is freed */
@@ -284,11 +262,18 @@ fy_block *fy_pool_alloc(fy_pool *p, int64_t asked, int stream, void *owner)
     fy_block *rest = new_node(p), *b = rest ? fy_blocks_fit(*tree, stream, bytes) : NULL;
     if (b) fy_blocks_remove(tree, b);
     if (!b && !p->broken) b = new_segment(p, bytes, stream);
-    if (!b && !p->broken) b = retry_after_freeing(p, bytes, stream);
+    if (!b && !p->broken) {
+        free_waiting(p, true);
+        free_segments(p, true);
+        p->now.num_alloc_retries++;
+        b = new_segment(p, bytes, stream);
+        if (!b) p->now.num_ooms++;
+    }
     if (!b) {
         if (rest) free_node(p, rest);
         return NULL;
     }
+
     split(p, b, bytes, rest);
     b->state = FY_BLOCK_USED;
     b->asked = asked;
@@ -300,7 +285,9 @@ fy_block *fy_pool_alloc(fy_pool *p, int64_t asked, int stream, void *owner)
 bool fy_pool_release(fy_pool *p, fy_block *b)
 {
     count_allocated(p, -b->bytes, -b->asked);
-    if (b->users) record_users(p, b);
+    for (fy_user **u = &b->users; *u;)
+        if (p->source.record(p->source.self, (*u)->where, &(*u)->point)) u = &(*u)->next;
+        else *u = drop_user(*u);
     if (!b->users) return free_block(p, b), false;
     b->state = FY_BLOCK_WAITING;
     b->right = NULL;

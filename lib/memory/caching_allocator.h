@@ -5,8 +5,8 @@
  * (small: up to 1 MiB; large) and its stream; adjacent free blocks are merged at once. Unused segments are returned to
  * the card when an allocation fails, or on request (empty_cache). A block used by other streams too (fy_pool_use) is
  * reused only once they have reached the point where they were when it was freed. Not thread-safe: the caller locks. */
-#ifndef FERRY_POOL_H
-#define FERRY_POOL_H
+#ifndef FERRY_CACHING_ALLOCATOR_H
+#define FERRY_CACHING_ALLOCATOR_H
 
 #include "device.h"
 #include "event.h"
@@ -62,7 +62,7 @@ void fy_pool_free(fy_pool *p); /* frees the descriptors; does not call give */
 
 /* A block of at least `bytes` bytes (not 0); NULL: out of memory even after all unused segments were freed. */
 fy_block *fy_pool_alloc(fy_pool *p, int64_t bytes, int stream, void *owner);
-bool fy_pool_out_of_host_memory(const fy_pool *p);    /* did the last take fail for lack of host memory? */
+bool fy_pool_out_of_host_memory(const fy_pool *p);    /* did the last alloc fail for lack of host memory? */
 bool fy_pool_release(fy_pool *p, fy_block *b);        /* true: deferred, other streams still use it */
 bool fy_pool_use(fy_pool *p, fy_block *b, int where); /* another stream uses it too; false: no memory */
 void fy_pool_empty(fy_pool *p);                       /* waits for streams, then frees unused segments */

@@ -48,40 +48,27 @@ static void make_locks(void)
 
 static bool is_pinned(const cache *c) { return c->dev->number == 0; }
 static fy_word memory(const cache *c) { return is_pinned(c) ? FY_WORD_pinned : FY_WORD_device; }
-static fy_dev *allocating_device(const cache *c)
-{
-    return is_pinned(c) ? fy_dev_at(1) : c->dev;
-} /* a card's back end pins */
+static fy_dev *allocating_device(const cache *c) { return is_pinned(c) ? fy_dev_at(1) : c->dev; } /* a card pins */
 
 /* ---- segments ---- */
-
-static bool has_room(const cache *c, int64_t bytes)
-{
-    int64_t taken = fy_pool_reserved(c->pool);
-    if (is_pinned(c)) taken = __atomic_load_n(&c->dev->live_bytes, __ATOMIC_RELAXED);
-    return bytes <= c->dev->capacity - taken;
-}
-
-static void emit_segment(const cache *c, const fy_segment *s, const fy_time *t)
-{
-    fy_word pool = s->small ? FY_WORD_small : FY_WORD_large;
-    FY_EMIT(c->at, segment, .device = (uint8_t)c->dev->number, .mem = (uint8_t)memory(c), .addr = s->addr,
-            .bytes = s->bytes, .pool = is_pinned(c) ? 0 : (uint8_t)pool, .stream = is_pinned(c) ? FY_ABSENT : s->stream,
-            .held = t->held);
-}
 
 static fy_segment_result take(void *self, fy_segment *s)
 {
     cache *c = self;
     fy_dev *d = allocating_device(c);
+    bool pinned = is_pinned(c);
+    int64_t taken = pinned ? __atomic_load_n(&c->dev->live_bytes, __ATOMIC_RELAXED) : fy_pool_reserved(c->pool);
     fy_time t = {0};
-    if (!has_room(c, s->bytes)) return FY_SEGMENT_OOM;
+    if (s->bytes > c->dev->capacity - taken) return FY_SEGMENT_OOM;
     fy_fault.text[0] = 0;
     s->data = d->backend->alloc(d, (size_t)s->bytes, memory(c), &t);
     if (!s->data) return fy_fault.text[0] ? FY_SEGMENT_ERROR : FY_SEGMENT_OOM;
     s->addr = fy_address_alloc(c->dev, s->bytes);
     if (!s->addr) return d->backend->release(d, s->data, (size_t)s->bytes, memory(c), &t), FY_SEGMENT_OOM;
-    emit_segment(c, s, &t);
+
+    fy_word pool = pinned ? 0 : s->small ? FY_WORD_small : FY_WORD_large;
+    FY_EMIT(c->at, segment, .device = (uint8_t)c->dev->number, .mem = (uint8_t)memory(c), .addr = s->addr,
+            .bytes = s->bytes, .pool = (uint8_t)pool, .stream = pinned ? FY_ABSENT : s->stream, .held = t.held);
     return FY_SEGMENT_OK;
 }
 
@@ -102,7 +89,6 @@ static void give(void *self, fy_segment *s, bool for_room)
 /* `where`: a card's pool uses the stream number; pinned memory is used by every card: card * 64 + stream. */
 static fy_dev *card_of(const cache *c, int where) { return is_pinned(c) ? fy_dev_at(where / 64) : c->dev; }
 static int stream_of(int where) { return where % 64; }
-static int key_of(const fy_dev *card, int stream) { return card->number * 64 + stream; }
 
 static bool record(void *self, int where, fy_point *at)
 {
@@ -130,26 +116,24 @@ static void wait_for(void *self, int where, fy_point *at)
     d->backend->record(d, -1, at);
 }
 
-void fy_storage_record_stream(fy_storage *s, int stream)
+static void record_use(fy_storage *s, int where)
 {
-    if (!s->block || stream == s->stream) return;
     cache *c = &caches[s->dev->number];
     pthread_mutex_lock(&c->lock);
-    bool ok = fy_pool_use(c->pool, s->block, stream);
-    if (ok) s->recorded |= (uint64_t)1 << stream;
+    bool ok = fy_pool_use(c->pool, s->block, where);
+    if (ok) s->recorded |= (uint64_t)1 << stream_of(where);
     pthread_mutex_unlock(&c->lock);
     if (!ok) fy_out_of_memory("the streams that use a tensor");
 }
 
+void fy_storage_record_stream(fy_storage *s, int stream)
+{
+    if (s->block && stream != s->stream) record_use(s, stream);
+}
+
 void fy_storage_record_pinned(fy_storage *s, const fy_dev *card, int stream)
 {
-    if (!s->block || s->mem != FY_WORD_pinned) return;
-    cache *c = &caches[s->dev->number];
-    pthread_mutex_lock(&c->lock);
-    bool ok = fy_pool_use(c->pool, s->block, key_of(card, stream));
-    if (ok) s->recorded |= (uint64_t)1 << stream;
-    pthread_mutex_unlock(&c->lock);
-    if (!ok) fy_out_of_memory("the streams that use a tensor");
+    if (s->block && s->mem == FY_WORD_pinned) record_use(s, card->number * 64 + stream);
 }
 
 /* ---- take and give ---- */

@@ -1,7 +1,7 @@
 /* device_allocator.h: the caching allocators of this process (caching_allocator.h): one for each card, and the CPU's,
  * which is for pinned memory. Connects them with back ends, streams and events. Thread-safe. */
-#ifndef FERRY_CACHE_H
-#define FERRY_CACHE_H
+#ifndef FERRY_DEVICE_ALLOCATOR_H
+#define FERRY_DEVICE_ALLOCATOR_H
 
 #include "caching_allocator.h"
 #include "device.h"

@@ -20,21 +20,18 @@ static void *fail_host(fy_site *at, fy_dev *d, size_t bytes)
                    "DefaultCPUAllocator: can't allocate memory: you tried to allocate %zu bytes.", bytes);
 }
 
-/* Would the allocation have succeeded without fragmentation? */
-static bool is_fragmented(const fy_dev *d, const fy_memory_stats *now, int64_t asked)
+/* The segment exceeds the card: freeing does not help, but a simulated card can be made larger. */
+static void advise_never(const fy_dev *d, int64_t asked, int64_t segment, char *buf, size_t room)
 {
-    if (asked >= FY_POOL_EXABYTE) return false;
-    return d->capacity - now->reserved_bytes + now->inactive_split_bytes >= fy_pool_segment_for(asked);
-}
-
-/* The request exceeds the card: freeing does not help, but a simulated card can be made larger. */
-static void advise_never(const fy_dev *d, int64_t segment, char *buf, size_t room)
-{
-    char capacity[32];
+    char size[32], segment_size[32], capacity[32];
     int64_t gib = (segment >> 30) + 1;
-    int n =
-        snprintf(buf, room, "%s has only %s: freeing tensors does not help. Use smaller tensors or a smaller .dtype",
-                 d->name, fy_size_text(d->capacity, capacity, sizeof capacity));
+    int n = 0;
+    if (asked <= d->capacity)
+        n = snprintf(buf, room, "a tensor of %s takes a segment of %s (up to 1 MiB: of 2 MiB), but ",
+                     fy_size_text(asked, size, sizeof size), fy_size_text(segment, segment_size, sizeof segment_size));
+    n += snprintf(buf + n, room - (size_t)n,
+                  "%s has only %s: freeing tensors does not help. Use smaller tensors or a smaller .dtype", d->name,
+                  fy_size_text(d->capacity, capacity, sizeof capacity));
     if (d->card && gib <= FY_SIM_MOST_CAPACITY >> 30)
         snprintf(buf + n, room - (size_t)n, "; or simulate a larger card: FERRY_SIM=%s:capacity=%lldGiB", d->card->key,
                  (long long)gib);
@@ -59,9 +56,10 @@ static void *fail_card(fy_site *at, fy_dev *d, int64_t asked)
     fy_memory_stats now = fy_pool_stats(p);
     int64_t largest = fy_pool_largest(p);
     fy_pool_oom_text(p, asked, d->number - 1, d->capacity, "Ferry", message, sizeof message);
-    if (asked >= FY_POOL_EXABYTE || fy_pool_segment_for(asked) > d->capacity)
-        advise_never(d, asked >= FY_POOL_EXABYTE ? asked : fy_pool_segment_for(asked), hint, sizeof hint);
-    else advise(p, is_fragmented(d, &now, asked), hint, sizeof hint);
+    int64_t segment = asked < FY_POOL_EXABYTE ? fy_pool_segment_for(asked) : asked;
+    int64_t unused = d->capacity - now.reserved_bytes + now.inactive_split_bytes; /* would it fit, if all in one? */
+    if (segment > d->capacity) advise_never(d, asked, segment, hint, sizeof hint);
+    else advise(p, unused >= segment, hint, sizeof hint);
     fy_allocator_close(d);
     FY_EMIT(at, oom, .device = (uint8_t)d->number, .asked = asked, .allocated = now.allocated_bytes,
             .reserved = now.reserved_bytes, .free = d->capacity - now.reserved_bytes, .largest = largest);

@@ -38,14 +38,6 @@ void fy_address_release(const fy_dev *d, uint64_t addr)
     fy_lock_give(&lock);
 }
 
-static void unlink_storage(fy_storage *s)
-{
-    if (s->prev) __atomic_store_n(&s->prev->next, s->next, __ATOMIC_RELEASE);
-    else __atomic_store_n(&oldest, s->next, __ATOMIC_RELEASE);
-    if (s->next) s->next->prev = s->prev;
-    else newest = s->prev;
-}
-
 /* ---- slots: a storage, with inline bytes for a small one ---- */
 
 enum { CHUNK = 64 }; /* slots allocated at a time */
@@ -90,14 +82,6 @@ static void free_slot(fy_storage *s)
 }
 
 static void *inline_bytes(fy_storage *s) { return (char *)s - offsetof(slot, s); }
-static bool is_inline(fy_storage *s) { return s->data == inline_bytes(s); }
-
-/* Within the device's capacity? Checked before allocating real memory. */
-static bool has_room(const fy_dev *d, size_t bytes)
-{
-    int64_t live = __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
-    return bytes <= (size_t)d->capacity && (int64_t)bytes <= d->capacity - live;
-}
 
 /* Allocated by a caching allocator? */
 static bool is_cached(const fy_storage *s)
@@ -105,33 +89,29 @@ static bool is_cached(const fy_storage *s)
     return s->bytes && (s->mem == FY_WORD_device || s->mem == FY_WORD_pinned);
 }
 
+/* Within the device's capacity, which the back end checks for bytes that are not inline. */
 static bool alloc_host(fy_storage *s)
 {
+    fy_dev *d = s->dev;
     fy_time t = {0};
-    bool small = s->bytes <= SMALL && has_room(s->dev, s->bytes);
-    s->data = small ? inline_bytes(s) : s->dev->backend->alloc(s->dev, s->bytes, s->mem, &t);
+    int64_t room = d->capacity - __atomic_load_n(&d->live_bytes, __ATOMIC_RELAXED);
+    bool small = s->bytes <= SMALL && (int64_t)s->bytes <= room;
+    s->data = small ? inline_bytes(s) : d->backend->alloc(d, s->bytes, s->mem, &t);
     return s->data != NULL;
-}
-
-static void free_bytes(fy_storage *s)
-{
-    fy_time t;
-    if (is_cached(s)) fy_allocator_release(s);
-    else if (!is_inline(s) && s->mem != FY_WORD_foreign)
-        s->dev->backend->release(s->dev, s->data, s->bytes, s->mem, &t);
 }
 
 /* Adds a storage to the list; NULL: out of host memory. */
 static fy_storage *add_storage(const fy_storage *as)
 {
+    struct fy_address_space *addresses = as->dev->addresses;
+    bool cached = is_cached(as);
     fy_lock_take(&lock);
     fy_storage *s = free_slots || grow_slots() ? free_slots : NULL;
-    struct fy_address_space *addresses = as->dev->addresses;
     bool has_address = s;
     if (s) {
         free_slots = s->next;
         *s = *as;
-        if (is_cached(s)) has_address = fy_address_space_reserve(addresses);
+        if (cached) has_address = fy_address_space_reserve(addresses);
         else if (s->bytes) has_address = (s->addr = fy_address_space_alloc(addresses, s->bytes, &s->tenant)) != 0;
     }
     if (has_address) {
@@ -149,17 +129,12 @@ static void remove_storage(fy_storage *s)
 {
     fy_lock_take(&lock);
     if (s->bytes && !is_cached(s)) fy_address_space_release(s->dev->addresses, s->addr);
-    unlink_storage(s);
+    if (s->prev) __atomic_store_n(&s->prev->next, s->next, __ATOMIC_RELEASE);
+    else __atomic_store_n(&oldest, s->next, __ATOMIC_RELEASE);
+    if (s->next) s->next->prev = s->prev;
+    else newest = s->prev;
     free_slot(s);
     fy_lock_give(&lock);
-}
-
-/* A card's fault, or out of memory. */
-static void *fail(fy_site *at, fy_dev *d, fy_word mem, size_t bytes)
-{
-    fy_dev *card = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
-    if (card->number > 0 && fy_fault.text[0]) return fy_fail_device(at, card, "allocate memory");
-    return fy_fail_oom(at, d, bytes);
 }
 
 static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
@@ -172,7 +147,9 @@ static fy_storage *reserve(fy_site *at, fy_dev *d, size_t bytes, fy_word mem)
     s->stream = fy_stream_current(d);
     if (bytes && !(is_cached(s) ? fy_allocator_alloc(at, s) : alloc_host(s))) {
         remove_storage(s);
-        return fail(at, d, mem, bytes);
+        fy_dev *card = mem == FY_WORD_pinned ? fy_dev_at(1) : d;
+        if (card->number > 0 && fy_fault.text[0]) return fy_fail_device(at, card, "allocate memory");
+        return fy_fail_oom(at, d, bytes);
     }
     __atomic_add_fetch(&d->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
     return s;
@@ -231,9 +208,12 @@ fy_storage *fy_storage_make(fy_site *at, fy_dev *d, size_t bytes)
 
 void fy_storage_cancel(fy_storage *s)
 {
-    if (s->bytes) free_bytes(s);
-    if (s->mem != FY_WORD_foreign) /* never counted: the program's bytes */
-        __atomic_sub_fetch(&s->dev->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
+    fy_time t;
+    bool foreign = s->mem == FY_WORD_foreign; /* the program's bytes: never counted */
+    if (is_cached(s)) fy_allocator_release(s);
+    else if (s->bytes && !foreign && s->data != inline_bytes(s))
+        s->dev->backend->release(s->dev, s->data, s->bytes, s->mem, &t);
+    if (!foreign) __atomic_sub_fetch(&s->dev->live_bytes, (int64_t)s->bytes, __ATOMIC_RELAXED);
     if (!is_cached(s)) fy_history_free(&s->history, s->dev, s->addr, 0, 0);
     remove_storage(s);
 }

@@ -44,17 +44,6 @@ static bool byte_span(const fy_geometry *g, size_t *bytes)
     return true;
 }
 
-static bool check_data(fy_site *at, const void *data, size_t bytes, fy_dtype dtype)
-{
-    size_t size = fy_dtype_size(dtype);
-    if (bytes > 0 && !data)
-        return fy_fail(at, "value", "pass memory of that size", "the data is NULL, but the shape needs %zu bytes",
-                       bytes);
-    if ((uintptr_t)data % size == 0 || bytes == 0) return true;
-    return fy_fail(at, "value", "use memory from malloc, or an array of the C type: both are aligned",
-                   "the data is not aligned to %zu bytes, as %s requires", size, fy_dtype_name(dtype));
-}
-
 fy_tensor *fy_from_blob_at(fy_site *at, void *data, fy_shape shape, fy_blob_opts o)
 {
     int64_t numel;
@@ -65,7 +54,14 @@ fy_tensor *fy_from_blob_at(fy_site *at, void *data, fy_shape shape, fy_blob_opts
     if (!set_strides(at, &o.strides, &g)) return NULL;
     if (!byte_span(&g, &bytes))
         return fy_fail(at, "shape", "use smaller strides", "the strides reach past the end of the address space");
-    if (!check_data(at, data, bytes, g.dtype)) return NULL;
+    if (bytes > 0 && !data)
+        return fy_fail(at, "value", "pass memory of that size", "the data is NULL, but the shape needs %zu bytes",
+                       bytes);
+    if (bytes > 0 && (uintptr_t)data % fy_dtype_size(g.dtype) != 0)
+        return fy_fail(at, "value", "use memory from malloc, or an array of the C type: both are aligned",
+                       "the data is not aligned to %zu bytes, as %s requires", fy_dtype_size(g.dtype),
+                       fy_dtype_name(g.dtype));
+
     fy_storage *s = fy_storage_foreign(at, data, bytes, o.deleter, o.context);
     if (!s) return NULL;
     fy_storage_announce(at, s);

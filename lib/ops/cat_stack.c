@@ -103,29 +103,24 @@ static bool plan_cat(join *j)
     return true;
 }
 
-static bool fail_unequal(const join *j, size_t i)
-{
-    char first[256], text[256];
-    const fy_tensor *a = j->x[0], *b = j->x[i];
-    return fy_fail(j->at, "shape", "fy_cat joins tensors of different sizes along an existing dimension",
-                   "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %zu",
-                   fy_shape_text(a->shape, a->ndim, "[]", first, sizeof first),
-                   fy_shape_text(b->shape, b->ndim, "[]", text, sizeof text), i);
-}
-
 static bool plan_stack(join *j)
 {
     const fy_tensor *first = j->x[0];
-    fy_shape *s = &j->result.shape;
+    char first_text[256], other_text[256];
     if (!fy_wrap_dim_of(j->at, j->x[0], first->ndim + 1, &j->dim)) return false;
     if (first->ndim == FY_MAX_DIMS)
         return fy_fail(j->at, "shape", "merge some dimensions first: fy_flatten", "a tensor has at most %d dimensions",
                        FY_MAX_DIMS);
     for (size_t i = 1; i < j->n; i++) {
-        bool equal = j->x[i]->ndim == first->ndim &&
-                     memcmp(j->x[i]->shape, first->shape, (size_t)first->ndim * sizeof *first->shape) == 0;
-        if (!equal) return fail_unequal(j, i);
+        const fy_tensor *x = j->x[i];
+        if (x->ndim == first->ndim && memcmp(x->shape, first->shape, (size_t)x->ndim * sizeof *x->shape) == 0) continue;
+        return fy_fail(j->at, "shape", "fy_cat joins tensors of different sizes along an existing dimension",
+                       "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %zu",
+                       fy_shape_text(first->shape, first->ndim, "[]", first_text, sizeof first_text),
+                       fy_shape_text(x->shape, x->ndim, "[]", other_text, sizeof other_text), i);
     }
+
+    fy_shape *s = &j->result.shape;
     s->ndim = first->ndim + 1;
     for (int d = 0; d < s->ndim; d++)
         s->dims[d] = d < j->dim ? first->shape[d] : d == j->dim ? (int64_t)j->n : first->shape[d - 1];
@@ -144,6 +139,9 @@ static fy_geometry operand(const join *j, const fy_tensor *x)
     return g;
 }
 
+/* The i-th dimension of n in channels-last order, innermost first: 1, then the last down to 2, then 0. */
+static int channels_last_dim(int i, int n) { return i == 0 ? 1 : i == n - 1 ? 0 : n - i; }
+
 /* Is the channel dimension (1) of a 4-D or 5-D tensor innermost? Guessed from the strides, as PyTorch does. */
 static bool is_channels_last(const fy_geometry *g)
 {
@@ -151,7 +149,7 @@ static bool is_channels_last(const fy_geometry *g)
     int n = g->shape.ndim;
     if ((n != 4 && n != 5) || g->strides[1] == 0) return false;
     for (int i = 0; i < n; i++) {
-        int d = i == 0 ? 1 : i == n - 1 ? 0 : n - i; /* innermost first: 1, then the last down to 2, then 0 */
+        int d = channels_last_dim(i, n);
         if (g->shape.dims[d] == 0 || g->strides[d] < min_stride || (d == 0 && min_stride == g->strides[1]))
             return false;
         min_stride = fy_saturating_mul(g->strides[d], g->shape.dims[d]);
@@ -159,26 +157,21 @@ static bool is_channels_last(const fy_geometry *g)
     return true;
 }
 
-static void set_channels_last(const fy_shape *s, int64_t *strides)
-{
-    int64_t step = 1;
-    for (int i = 0; i < s->ndim; i++) {
-        int d = i == 0 ? 1 : i == s->ndim - 1 ? 0 : s->ndim - i;
-        strides[d] = step;
-        step = fy_saturating_mul(step, s->dims[d] > 1 ? s->dims[d] : 1);
-    }
-}
-
 /* Row-major, unless all operands are channels-last. */
 static void set_strides(const join *j, const fy_shape *s, int64_t *strides)
 {
-    bool last = true;
-    for (size_t i = 0; i < j->n && last; i++) {
+    bool channels_last = true;
+    for (size_t i = 0; i < j->n && channels_last; i++) {
         fy_geometry g = operand(j, j->x[i]);
-        last = is_channels_last(&g);
+        channels_last = is_channels_last(&g);
     }
-    if (last) set_channels_last(s, strides);
-    else fy_shape_rows(s, strides);
+    fy_shape_rows(s, strides);
+    int64_t step = 1;
+    for (int i = 0; i < s->ndim && channels_last; i++) {
+        int d = channels_last_dim(i, s->ndim);
+        strides[d] = step;
+        step = fy_saturating_mul(step, s->dims[d] > 1 ? s->dims[d] : 1);
+    }
 }
 
 /* PyTorch stacks by concatenating along an existing dimension and splitting that one afterwards; the strides follow. */
@@ -198,30 +191,27 @@ static void plan_strides(join *j)
 
 /* ---- the writing ---- */
 
-/* The part of the result that operand i is written to, starting at `from` along the dimension. It keeps the result's
+/* Writes operand i into its part of the result, which begins at `from` along the dimension. The part keeps the result's
  * id, so that the log shows the result itself being written part by part. */
-static fy_tensor part_of(const join *j, const fy_tensor *result, size_t i, int64_t from)
-{
-    fy_tensor part = *result;
-    part.offset += from * result->strides[j->dim];
-    if (!j->stack) {
-        part.shape[j->dim] = j->x[i]->shape[j->dim];
-        return part;
-    }
-    part.ndim--;
-    for (int d = (int)j->dim; d < part.ndim; d++) {
-        part.shape[d] = result->shape[d + 1];
-        part.strides[d] = result->strides[d + 1];
-    }
-    return part;
-}
-
 static bool write_part(const join *j, const fy_tensor *result, size_t i, int64_t from)
 {
-    fy_tensor part = part_of(j, result, i, from), *x = j->x[i], *copy = NULL;
-    if (x->storage->dev != j->dev &&
-        !(x = copy = fy_copy_to(j->at, x, j->dev, x->dtype, &(fy_transfer_opts){.why = FY_WORD_policy}, NULL)))
-        return false;
+    fy_tensor part = *result, *x = j->x[i], *copy = NULL;
+    part.offset += from * result->strides[j->dim];
+    if (j->stack) {
+        part.ndim--;
+        for (int d = (int)j->dim; d < part.ndim; d++) {
+            part.shape[d] = result->shape[d + 1];
+            part.strides[d] = result->strides[d + 1];
+        }
+    } else {
+        part.shape[j->dim] = x->shape[j->dim];
+    }
+
+    if (x->storage->dev != j->dev) {
+        copy = fy_copy_to(j->at, x, j->dev, x->dtype, &(fy_transfer_opts){.why = FY_WORD_policy}, NULL);
+        if (!copy) return false;
+        x = copy;
+    }
     int op = x->dtype == result->dtype ? FY_OP_clone : FY_OP_cast;
     bool ok =
         fy_dispatch(&(fy_call){.at = j->at, .op = op, .in = {fy_arg_tensor(x)}, .out = &part, .dtype = result->dtype});
@@ -229,27 +219,23 @@ static bool write_part(const join *j, const fy_tensor *result, size_t i, int64_t
     return ok;
 }
 
-static bool write_parts(const join *j, const fy_tensor *result)
-{
-    int64_t from = 0;
-    for (size_t i = 0; i < j->n; i++) {
-        if (fy_numel(j->x[i]) > 0 && !write_part(j, result, i, from)) return false;
-        if (j->stack) from++;
-        else if (!is_skipped(j->x[i])) from += j->x[i]->shape[j->dim];
-    }
-    return true;
-}
-
 static fy_tensor *make(join *j)
 {
-    int64_t numel;
+    int64_t numel, from = 0;
+    bool ok = true;
     j->result.dtype = common_type(j);
     if (!fy_shape_ok(j->at, &j->result.shape, j->result.dtype, &numel)) return NULL;
     plan_strides(j);
     fy_storage *s = fy_storage_make(j->at, j->dev, (size_t)numel * fy_dtype_size(j->result.dtype));
     if (!s) return NULL;
+
     fy_tensor *result = fy_tensor_make(j->at, s, &j->result, fy_name_for(j->at, NULL), 0);
-    if (write_parts(j, result)) return fy_scope_track(result);
+    for (size_t i = 0; i < j->n && ok; i++) {
+        ok = fy_numel(j->x[i]) == 0 || write_part(j, result, i, from);
+        if (j->stack) from++;
+        else if (!is_skipped(j->x[i])) from += j->x[i]->shape[j->dim];
+    }
+    if (ok) return fy_scope_track(result);
     fy_tensor_release(j->at, result, FY_WORD_free);
     return NULL;
 }

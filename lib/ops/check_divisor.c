@@ -16,26 +16,23 @@ static bool is_zero_number(const fy_arg *x, fy_dtype dtype)
     return fy_integer_at(dtype, &element, 0) == 0;
 }
 
-/* Uses the host's `all`, which is false if any element is 0. */
-static bool has_zero(const fy_tensor *x)
+/* Is the divisor, or any of its elements, 0? A number and a 0-dim tensor are converted first; a tensor with dimensions
+ * already has the type of the computation. */
+static bool has_zero(const fy_arg *divisor, fy_dtype dtype)
 {
-    bool all = true;
+    fy_tensor *x = divisor->tensor;
+    if (!divisor->is_tensor) return is_zero_number(divisor, dtype);
+    if (x->ndim == 0) {
+        fy_arg element = fy_number_at(x->dtype, x->storage->data, x->offset);
+        return is_zero_number(&element, dtype);
+    }
+    bool all = true; /* the op `all` gives false if any element is 0 */
     fy_geometry g = fy_geometry_of(x);
-    char *first = fy_first_element(x);
     fy_run_work w = {.op = FY_OP_all, .nin = 1, .dtype = x->dtype, .reduced = x->ndim};
-    w.in[0] = (fy_operand){first, x->dtype, fy_layout_of(&g)};
+    w.in[0] = (fy_operand){fy_first_element(x), x->dtype, fy_layout_of(&g)};
     w.out = (fy_operand){&all, FY_BOOL, {.numel = 1}};
     if (fy_numel(x) > 0) fy_host_op_find(FY_OP_all)(&w);
     return !all;
-}
-
-/* A number or a 0-dim tensor is converted first; a tensor with dimensions already has the type. */
-static bool is_zero(const fy_arg *x, fy_dtype dtype)
-{
-    if (!x->is_tensor) return is_zero_number(x, dtype);
-    if (x->tensor->ndim > 0) return has_zero(x->tensor);
-    fy_arg element = fy_number_at(x->tensor->dtype, x->tensor->storage->data, x->tensor->offset);
-    return is_zero_number(&element, dtype);
 }
 
 bool fy_divisor_ok(const fy_call *c, const fy_plan *p)
@@ -44,7 +41,7 @@ bool fy_divisor_ok(const fy_call *c, const fy_plan *p)
     bool divides = c->op == FY_OP_floor_divide || c->op == FY_OP_remainder;
     if (!divides || fy_dtype_is_real(p->dtype) || p->dev->number > 0 || fy_shape_numel(&p->result.shape) == 0)
         return true;
-    if (!is_zero(divisor, p->dtype)) return true;
+    if (!has_zero(divisor, p->dtype)) return true;
     return fy_fail_about(c->at, "value", "a float division by 0 gives inf or nan: fy_to(x, FY_FLOAT32)",
                          divisor->is_tensor, &(fy_tensor *){divisor->tensor}, "ZeroDivisionError");
 }

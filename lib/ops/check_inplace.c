@@ -17,30 +17,6 @@ static bool check_shape(fy_site *at, fy_tensor *out, const fy_shape *s)
                          fy_shape_text(s->dims, s->ndim, "[]", result, sizeof result));
 }
 
-static bool fail_device(const fy_call *c, const fy_plan *p)
-{
-    return fy_fail_about(c->at, "device_mismatch", "move one of them first with fy_to", 1, &c->out,
-                         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                         p->dev->number ? p->dev->name : c->out->storage->dev->name,
-                         p->dev->number ? c->out->storage->dev->name : p->dev->name);
-}
-
-/* Do several elements share one address (stride 0)? */
-static bool is_expanded(const fy_tensor *x)
-{
-    for (int d = 0; d < x->ndim; d++)
-        if (x->strides[d] == 0 && x->shape[d] > 1) return fy_numel(x) > 0;
-    return false;
-}
-
-/* Each address once: dimensions of stride 0 are reduced to size 1. */
-static fy_layout without_duplicates(fy_geometry g)
-{
-    for (int d = 0; d < g.shape.ndim; d++)
-        if (g.strides[d] == 0 && g.shape.dims[d] > 1) g.shape.dims[d] = 1;
-    return fy_layout_of(&g);
-}
-
 static int64_t span_of(const fy_tensor *x)
 {
     int64_t last = 0;
@@ -68,45 +44,47 @@ static bool overlaps(const fy_tensor *out, const fy_tensor *x)
     return from_a != from_b || size_a != size_b || !same_layout(out, x);
 }
 
+/* An expanded tensor, of stride 0, has several elements at one address. */
 static bool check_expanded(fy_site *at, fy_tensor *out)
 {
-    if (!is_expanded(out)) return true;
+    bool expanded = false;
+    for (int d = 0; d < out->ndim; d++) expanded |= out->strides[d] == 0 && out->shape[d] > 1;
+    if (!expanded || fy_numel(out) == 0) return true;
     return fy_fail_about(at, "memory", "fy_clone gives every element its own memory", 1, &out,
                          "unsupported operation: more than one element of the written-to tensor refers to a single "
                          "memory location. Please clone() the tensor before performing the operation.");
 }
 
-/* May this operand be the target itself? A scatter reads its other operands at different positions than it writes. */
-static bool is_target(const fy_call *c, int i)
-{
-    return c->in[i].tensor == c->out && (i == 0 || fy_ops[c->op].shape != FY_SCATTERED);
-}
-
-static bool is_scattered_onto_itself(const fy_call *c, int i)
-{
-    fy_tensor *x = c->in[i].tensor;
-    return fy_ops[c->op].shape == FY_SCATTERED && i > 0 && x->storage == c->out->storage &&
-           x->offset == c->out->offset && fy_numel(x) > 0 && same_layout(c->out, x);
-}
-
+/* An operand may be the target itself. Not in a scatter, which reads its other operands at different positions than it
+ * writes: there even one that has the target's elements is an error. */
 static bool check_memory(const fy_call *c)
 {
+    const fy_tensor *out = c->out;
     if (c->op != FY_OP_fill && !check_expanded(c->at, c->out)) return false; /* filling an address twice is harmless */
-    for (int i = 0; i < fy_ops[c->op].nin; i++)
-        if (c->in[i].is_tensor && !is_target(c, i) &&
-            (is_scattered_onto_itself(c, i) || overlaps(c->out, c->in[i].tensor)))
+    for (int i = 0; i < fy_ops[c->op].nin; i++) {
+        const fy_tensor *x = c->in[i].tensor;
+        bool scattered = fy_ops[c->op].shape == FY_SCATTERED && i > 0;
+        if (!c->in[i].is_tensor || (x == out && !scattered)) continue;
+        bool same = x->storage == out->storage && x->offset == out->offset && fy_numel(x) > 0 && same_layout(out, x);
+        if ((scattered && same) || overlaps(out, x))
             return fy_fail_about(c->at, "memory", "fy_clone the operand first", 1, &c->out,
                                  "unsupported operation: some elements of the input tensor and the written-to tensor "
                                  "refer to a single memory location. Please clone() the tensor before performing the "
                                  "operation.");
+    }
     return true;
 }
 
 bool fy_plan_in_place(const fy_call *c, fy_plan *p)
 {
     char name[200];
+    const fy_dev *dev = c->out->storage->dev;
     fy_geometry own = fy_geometry_of(c->out);
-    if (p->dev != c->out->storage->dev) return fail_device(c, p);
+    if (p->dev != dev)
+        return fy_fail_about(
+            c->at, "device_mismatch", "move one of them first with fy_to", 1, &c->out,
+            "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+            p->dev->number ? p->dev->name : dev->name, p->dev->number ? dev->name : p->dev->name);
     if (!check_memory(c) || !check_shape(c->at, c->out, &p->result.shape)) return false;
     if (c->op != FY_OP_cast && !fy_can_cast(p->result.dtype, own.dtype))
         return fy_fail_about(c->at, "dtype",
@@ -114,8 +92,12 @@ bool fy_plan_in_place(const fy_call *c, fy_plan *p)
                                      fy_argument(c->at, 0, name, sizeof name)),
                              1, &c->out, "result type %s can't be cast to the desired output type %s",
                              fy_dtype_torch(p->result.dtype), fy_dtype_torch(own.dtype));
+
     if (p->result.dtype == own.dtype) memcpy(p->result.strides, own.strides, sizeof own.strides);
-    if (c->op == FY_OP_fill) p->out = without_duplicates(own);
+    if (c->op != FY_OP_fill) return true;
+    for (int d = 0; d < own.shape.ndim; d++) /* each address once */
+        if (own.strides[d] == 0 && own.shape.dims[d] > 1) own.shape.dims[d] = 1;
+    p->out = fy_layout_of(&own);
     return true;
 }
 

@@ -44,7 +44,6 @@ static bool same_strides_and_dtype(const fy_geometry *a, const fy_geometry *b)
 /* A transfer, and whether each side needs a row-major temporary. */
 typedef struct copy_plan {
     fy_site *at;
-    fy_tensor *dst, *src;
     fy_geometry sent; /* of the elements in the transfer */
     bool pack, unpack;
     fy_transfer_opts how;
@@ -52,7 +51,7 @@ typedef struct copy_plan {
 
 static copy_plan plan(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
-    copy_plan c = {at, dst, src, broadcast(src, dst), false, false, {.async = async, .why = FY_WORD_user}};
+    copy_plan c = {.at = at, .sent = broadcast(src, dst), .how = {.async = async, .why = FY_WORD_user}};
     fy_geometry own = fy_geometry_of(dst), rows = {.shape = own.shape};
     c.sent.offset = 0;
     if (fy_is_dense(&own) && same_strides_and_dtype(&own, &c.sent)) return c;
@@ -76,18 +75,6 @@ static fy_tensor *temporary(const copy_plan *c, fy_storage *s)
     return fy_tensor_make(c->at, s, &c->sent, NULL, 0);
 }
 
-static bool perform(const copy_plan *c, fy_storage *packed, fy_storage *received)
-{
-    fy_tensor *from = packed ? temporary(c, packed) : c->src;
-    bool ok = !packed || fy_write_into(c->at, from, c->src);
-    fy_tensor *to = received ? temporary(c, received) : c->dst;
-    ok = ok && fy_transfer(c->at, from, to, &c->how);
-    if (packed) fy_tensor_release(c->at, from, FY_WORD_free);
-    ok = ok && (!received || fy_write_into(c->at, c->dst, to));
-    if (received) fy_tensor_release(c->at, to, FY_WORD_free);
-    return ok;
-}
-
 static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async)
 {
     if (!fy_check_written(at, dst, src)) return false;
@@ -99,7 +86,15 @@ static bool copy_between(fy_site *at, fy_tensor *dst, fy_tensor *src, bool async
         if (packed) fy_storage_cancel(packed);
         return false;
     }
-    return perform(&c, packed, received);
+
+    fy_tensor *from = packed ? temporary(&c, packed) : src;
+    bool ok = !packed || fy_write_into(at, from, src);
+    fy_tensor *to = received ? temporary(&c, received) : dst;
+    ok = ok && fy_transfer(at, from, to, &c.how);
+    if (packed) fy_tensor_release(at, from, FY_WORD_free);
+    ok = ok && (!received || fy_write_into(at, dst, to));
+    if (received) fy_tensor_release(at, to, FY_WORD_free);
+    return ok;
 }
 
 fy_tensor *fy_copy__at(fy_site *at, fy_tensor *dst, fy_tensor *src, fy_copy_opts o)

@@ -21,14 +21,6 @@
 #include "tensor_access.h"
 #include "vector_clock.h"
 
-/* An operand passed as a kernel argument: a number, or the one element of a tensor on the CPU. */
-static void set_number(fy_run_work *w, int i, const fy_arg *arg)
-{
-    fy_arg n = arg->is_tensor ? fy_number_at(arg->tensor->dtype, fy_first_element(arg->tensor), 0) : *arg;
-    w->real[i] = n.real;
-    w->integer[i] = n.is_int ? n.integer : 0; /* a float operand makes the op compute in a float type */
-}
-
 /* Operands of other types are cast on their own device first; `casts` receives the temporaries. */
 static bool convert(const fy_call *c, fy_plan *p, fy_tensor **in, fy_tensor **casts)
 {
@@ -57,34 +49,6 @@ static bool replan_inputs(const fy_call *c, fy_plan *p, fy_tensor *const *in, fy
     if (!fy_plan_make(&with_casts, &replanned)) return false;
     memcpy(p->in, replanned.in, sizeof p->in);
     return true;
-}
-
-static void set_work(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out, fy_run_work *w)
-{
-    *w = (fy_run_work){.op = c->op, .nin = fy_ops[c->op].nin, .dtype = p->dtype, .reduced = p->reduced};
-    memcpy(w->real, c->real, sizeof w->real);
-    memcpy(w->integer, c->integer, sizeof w->integer);
-    for (int i = 0; i < w->nin; i++) {
-        w->in[i].dtype = p->takes[i];
-        if (p->number[i]) {
-            set_number(w, i, &c->in[i]);
-            continue;
-        }
-        w->in[i] = (fy_operand){fy_first_element(in[i]), in[i]->dtype, p->in[i]};
-    }
-    w->out = (fy_operand){fy_first_element(out), p->result.dtype, p->out};
-    fy_op_cost(w);
-}
-
-static fy_use use_of(const fy_tensor *x) { return (fy_use){x->id, x->storage->id, fy_storage_version(x->storage)}; }
-
-/* The versions that the op reads; taken before the op writes. */
-static size_t note_reads(const fy_run_work *w, fy_tensor *const *in, fy_use *reads)
-{
-    size_t n = 0;
-    for (int i = 0; i < w->nin; i++)
-        if (in[i]) reads[n++] = use_of(in[i]);
-    return n;
 }
 
 /* The accesses for the race detector: by the GPU's current stream or by the host, which also reads 0-dim CPU tensors
@@ -121,9 +85,13 @@ static bool emit_host_op(const fy_call *c, const fy_run_work *w, const fy_use *r
     return fy_emit_host_op(c->at, &o);
 }
 
-static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n, fy_use writes)
+/* Emits the op's events and the races found; returns the op event's sequence number, 0 if it has none. */
+static uint64_t record(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
+                       fy_use writes, fy_launch *launch)
 {
     bool host = dev->number == 0;
+    if (!fy_log_is_on()) return fy_launch_done(launch, c->at, 0), 0;
+    if (host && launch->n == 0 && emit_host_op(c, w, reads, n, writes)) return 0;
     uint64_t seq = FY_EMIT(
         c->at, op, .id = w->id, .name = fy_ref_str(fy_ops[c->op].name), .device = (uint8_t)dev->number,
         .stream = host ? FY_ABSENT : w->stream, .in = n ? fy_ref_bytes(reads, n * sizeof *reads) : 0,
@@ -135,24 +103,6 @@ static uint64_t emit(const fy_call *c, fy_dev *dev, const fy_run_work *w, const 
                                               .id = w->id,
                                               .engine = host ? FY_WORD_host : FY_WORD_compute,
                                               .time = w->time});
-    return seq;
-}
-
-/* An op with an empty result does not run. */
-static bool run(fy_dev *dev, fy_run_work *w)
-{
-    if (w->out.layout.numel > 0) return dev->backend->run(dev, w);
-    w->time.start = w->time.end = fy_clock_now();
-    return true;
-}
-
-/* Emits the op's events and the races found; returns the op event's sequence number, 0 if it has none. */
-static uint64_t record(const fy_call *c, fy_dev *dev, const fy_run_work *w, const fy_use *reads, size_t n,
-                       fy_use writes, fy_launch *launch)
-{
-    if (!fy_log_is_on()) return fy_launch_done(launch, c->at, 0), 0;
-    if (dev->number == 0 && launch->n == 0 && emit_host_op(c, w, reads, n, writes)) return 0;
-    uint64_t seq = emit(c, dev, w, reads, n, writes);
     fy_launch_done(launch, c->at, seq);
     return seq;
 }
@@ -161,14 +111,20 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
 {
     char what[40];
     fy_launch launch;
-    fy_use reads[FY_MAX_INPUTS];
-    size_t n = note_reads(w, in, reads);
+    fy_use reads[FY_MAX_INPUTS]; /* the versions before the op writes */
+    size_t n = 0;
+    for (int i = 0; i < w->nin; i++)
+        if (in[i]) reads[n++] = (fy_use){in[i]->id, in[i]->storage->id, fy_storage_version(in[i]->storage)};
     w->id = fy_work_id();
     w->stream = fy_stream_current(dev);
     w->races.own = w->races.n = 0;
     note_accesses(c, dev, w, in, out, &launch);
     fy_launch_check(&launch, &w->races);
-    if (!run(dev, w)) {
+
+    bool ok = true;
+    if (w->out.layout.numel > 0) ok = dev->backend->run(dev, w);
+    else w->time.start = w->time.end = fy_clock_now(); /* an empty result: nothing runs */
+    if (!ok) {
         fy_launch_failed(&launch);
         snprintf(what, sizeof what, "run %s", fy_ops[c->op].name);
         return fy_fail_launch(c->at, dev, w->id, what);
@@ -178,11 +134,26 @@ bool fy_perform(const fy_call *c, fy_dev *dev, fy_run_work *w, fy_tensor *const 
     return dev->number == 0 || fy_launch_record_issued(c->at, dev, w->stream, w->id, seq);
 }
 
-/* Runs into `out`, whose reference the caller keeps; false after an error. */
+/* Runs into `out`, whose reference the caller keeps; false after an error. Kernels get a number, or the one element of
+ * a tensor on the CPU, as an argument. */
 static bool perform(const fy_call *c, const fy_plan *p, fy_tensor *const *in, fy_tensor *out)
 {
-    fy_run_work w;
-    set_work(c, p, in, out, &w);
+    fy_run_work w = {.op = c->op, .nin = fy_ops[c->op].nin, .dtype = p->dtype, .reduced = p->reduced};
+    memcpy(w.real, c->real, sizeof w.real);
+    memcpy(w.integer, c->integer, sizeof w.integer);
+    for (int i = 0; i < w.nin; i++) {
+        if (!p->number[i]) {
+            w.in[i] = (fy_operand){fy_first_element(in[i]), in[i]->dtype, p->in[i]};
+            continue;
+        }
+        fy_arg n = c->in[i];
+        if (n.is_tensor) n = fy_number_at(n.tensor->dtype, fy_first_element(n.tensor), 0);
+        w.in[i].dtype = p->takes[i];
+        w.real[i] = n.real;
+        w.integer[i] = n.is_int ? n.integer : 0; /* a float operand makes the op compute in a float type */
+    }
+    w.out = (fy_operand){fy_first_element(out), p->result.dtype, p->out};
+    fy_op_cost(&w);
     return fy_perform(c, p->dev, &w, in, out);
 }
 
@@ -227,18 +198,14 @@ static fy_tensor *dispatch_through_temporary(const fy_call *c)
     return out;
 }
 
-static fy_tensor *dispatch_planned(const fy_call *c)
+fy_tensor *fy_dispatch(const fy_call *c)
 {
+    fy_fast_call fast;
     fy_plan p;
+    fy_session_start();
+    if (fy_fast_plan(c, &fast)) return fy_fast_dispatch(c, &fast);
     if (fy_policy_applies(c)) return fy_policy_dispatch(c);
     if (!fy_plan_make(c, &p)) return NULL;
     if (!c->out) return dispatch_new(c, &p);
     return p.result.dtype == c->out->dtype ? dispatch_in_place(c, &p) : dispatch_through_temporary(c);
-}
-
-fy_tensor *fy_dispatch(const fy_call *c)
-{
-    fy_session_start();
-    fy_fast_call fast;
-    return fy_fast_plan(c, &fast) ? fy_fast_dispatch(c, &fast) : dispatch_planned(c);
 }

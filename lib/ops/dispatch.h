@@ -18,6 +18,7 @@ typedef struct fy_call {
     bool pinned;            /* the result in page-locked memory, on the CPU */
     fy_shape dims; /* reductions: the dimensions (none: all); ops along one dimension, and index ops: that one */
     bool keepdim;
+    bool bias_last;              /* addmm of fy_linear: the first operand is the third argument */
     bool row_major;              /* the result is row-major, whatever the operands' strides */
     double real[FY_MAX_SCALARS]; /* by FY_ADD_alpha and the like (op.h) */
     int64_t integer[FY_MAX_SCALARS];

@@ -57,7 +57,7 @@ bool fy_fast_plan(const fy_call *c, fy_fast_call *p)
     return true;
 }
 
-/* Copies ndim entries, not FY_MAX_DIMS: this path is hot. */
+/* Copies ndim entries, not FY_MAX_DIMS, as nothing here is zeroed that is not read. */
 static void set_operand(fy_operand *o, const fy_tensor *x, int64_t numel)
 {
     o->data = fy_first_element(x);
@@ -87,10 +87,15 @@ static void set_work(const fy_call *c, const fy_fast_call *p, const fy_tensor *o
     fy_op_cost(w);
 }
 
-static fy_tensor *result_like(const fy_call *c, const fy_fast_call *p, fy_storage *s)
+fy_tensor *fy_fast_dispatch(const fy_call *c, const fy_fast_call *p)
 {
+    fy_run_work w;
+    fy_geometry g; /* not zeroed: this path is hot */
+    fy_tensor *in[FY_MAX_INPUTS];
     const fy_tensor *x = c->in[0].tensor;
-    fy_geometry g;
+    fy_dev *host = x->storage->dev;
+    fy_storage *s = fy_storage_make(c->at, host, (size_t)p->numel * fy_dtype_size(p->dtype));
+    if (!s) return NULL;
     g.dtype = p->dtype;
     g.offset = 0;
     g.shape.ndim = x->ndim;
@@ -98,17 +103,7 @@ static fy_tensor *result_like(const fy_call *c, const fy_fast_call *p, fy_storag
         g.shape.dims[d] = x->shape[d];
         g.strides[d] = x->strides[d];
     }
-    return fy_tensor_make(c->at, s, &g, c->name, 0);
-}
-
-fy_tensor *fy_fast_dispatch(const fy_call *c, const fy_fast_call *p)
-{
-    fy_run_work w;
-    fy_tensor *in[FY_MAX_INPUTS];
-    fy_dev *host = c->in[0].tensor->storage->dev;
-    fy_storage *s = fy_storage_make(c->at, host, (size_t)p->numel * fy_dtype_size(p->dtype));
-    if (!s) return NULL;
-    fy_tensor *out = result_like(c, p, s);
+    fy_tensor *out = fy_tensor_make(c->at, s, &g, c->name, 0);
     for (int i = 0; i < fy_ops[c->op].nin; i++) in[i] = c->in[i].tensor;
     set_work(c, p, out, &w);
     if (fy_perform(c, host, &w, in, out)) return out;

@@ -10,39 +10,23 @@
 #include "tensor.h"
 #include "transfer.h"
 
-static bool check_value(fy_site *at, fy_tensor *value)
-{
-    if (!fy_check(at, 1, value)) return false;
-    if (value->ndim == 0) return true;
-    return fy_fail_about(
-        at, "shape", "fy_copy_(x, values) copies a tensor into x, with broadcasting", 2, (fy_tensor *[]){NULL, value},
-        "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", value->ndim);
-}
-
-static bool check_masked_value(fy_site *at, fy_tensor *value)
-{
-    if (!fy_check(at, 2, value)) return false;
-    if (value->ndim == 0) return true;
-    return fy_fail_about(
-        at, "shape", "fy_where(mask, values, x) takes a whole tensor of values, with broadcasting", 3,
-        (fy_tensor *[]){NULL, NULL, value},
-        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", value->ndim);
-}
-
-/* Both on one GPU: the value need not be read back. Not if it is part of x, which would overwrite it. */
-static bool stays_on_card(const fy_tensor *x, const fy_tensor *value)
-{
-    return x->storage->dev->number > 0 && x->storage->dev == value->storage->dev && x->storage != value->storage;
-}
-
 fy_tensor *fy_fill__at(fy_site *at, fy_tensor *x, fy_arg value)
 {
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     if (value.is_tensor) {
-        if (!check_value(at, value.tensor)) return NULL;
-        if (stays_on_card(x, value.tensor)) return fy_copy__at(at, x, value.tensor, (fy_copy_opts){0});
-        if (!fy_take_number(at, value.tensor, &value)) return NULL;
+        fy_tensor *v = value.tensor;
+        if (!fy_check(at, 1, v)) return NULL;
+        if (v->ndim > 0)
+            return fy_fail_about(at, "shape", "fy_copy_(x, values) copies a tensor into x, with broadcasting", 2,
+                                 (fy_tensor *[]){NULL, v},
+                                 "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
+                                 v->ndim);
+        /* On x's own card the value need not be read back, unless it is part of x, which would overwrite it. */
+        fy_dev *dev = x->storage->dev;
+        if (dev->number > 0 && dev == v->storage->dev && x->storage != v->storage)
+            return fy_copy__at(at, x, v, (fy_copy_opts){0});
+        if (!fy_take_number(at, v, &value)) return NULL;
     }
     if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
     fy_call c = {.at = at, .op = FY_OP_fill, .out = x, .dev = x->storage->dev, .dtype = x->dtype};
@@ -56,8 +40,17 @@ static fy_tensor *masked(fy_site *at, fy_tensor *x, fy_tensor *mask, fy_arg valu
     fy_call c = {.at = at, .op = FY_OP_masked_fill, .in = {fy_arg_tensor(x), fy_arg_tensor(mask)}};
     fy_session_start();
     if (!fy_check(at, 0, x) || !fy_check(at, 1, mask)) return NULL;
-    if (value.is_tensor && (!check_masked_value(at, value.tensor) || !fy_take_number(at, value.tensor, &value)))
-        return NULL;
+    if (value.is_tensor) {
+        fy_tensor *v = value.tensor;
+        if (!fy_check(at, 2, v)) return NULL;
+        if (v->ndim > 0)
+            return fy_fail_about(
+                at, "shape", "fy_where(mask, values, x) takes a whole tensor of values, with broadcasting", 3,
+                (fy_tensor *[]){NULL, NULL, v},
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+                v->ndim);
+        if (!fy_take_number(at, v, &value)) return NULL;
+    }
     if (!fy_number_ok(at, &value) || !fy_fits(at, x->dtype, value, fy_dtype_scalar(x->dtype))) return NULL;
     c.dtype = x->dtype;
     c.row_major = true; /* PyTorch fills a contiguous clone */

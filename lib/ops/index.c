@@ -30,18 +30,6 @@ static bool check_index(const fy_call *c, fy_tensor *x, fy_tensor *index)
                          "a tensor has at most %d dimensions", FY_MAX_DIMS);
 }
 
-/* x's shape with dim replaced by the index's dimensions. */
-static fy_shape lookup_shape(const fy_tensor *x, const fy_tensor *index, int64_t dim)
-{
-    fy_shape s = {0};
-    for (int d = 0; d < x->ndim; d++) {
-        if (d != dim) s.dims[s.ndim++] = x->shape[d];
-        for (int k = 0; d == dim && k < index->ndim; k++) s.dims[s.ndim++] = index->shape[k];
-        if (d == dim && index->ndim == 0) s.dims[s.ndim++] = 1;
-    }
-    return s;
-}
-
 /* The result's layout with the index's n dimensions (from dim on) moved last. */
 static fy_layout with_index_last(const fy_geometry *g, int64_t dim, int n)
 {
@@ -59,13 +47,19 @@ static bool plan_lookup(const fy_call *c, fy_plan *p, int64_t dim)
     fy_tensor *x = c->in[0].tensor, *index = c->in[1].tensor;
     fy_geometry g = fy_geometry_of(x), i = fy_geometry_of(index);
     if (!check_index(c, x, index)) return false;
+    fy_shape s = {0}; /* x's shape with dim replaced by the index's dimensions */
+    for (int d = 0; d < x->ndim; d++) {
+        if (d != dim) s.dims[s.ndim++] = x->shape[d];
+        for (int k = 0; d == dim && k < index->ndim; k++) s.dims[s.ndim++] = index->shape[k];
+        if (d == dim && index->ndim == 0) s.dims[s.ndim++] = 1;
+    }
+    if (c->op == FY_OP_embedding && index->ndim == 0) s = (fy_shape){1, {x->shape[1]}};
     p->reduced = 1;
     p->in[0] = fy_layout_last(&g, (int)dim);
     p->in[1] = fy_layout_of(&i);
-    p->result.shape = lookup_shape(x, index, dim);
-    if (c->op == FY_OP_embedding && index->ndim == 0) p->result.shape = (fy_shape){1, {x->shape[1]}};
-    fy_shape_rows(&p->result.shape, p->result.strides);
-    p->out = with_index_last(&p->result, dim, p->result.shape.ndim - x->ndim + 1);
+    p->result.shape = s;
+    fy_shape_rows(&s, p->result.strides);
+    p->out = with_index_last(&p->result, dim, s.ndim - x->ndim + 1);
     return true;
 }
 

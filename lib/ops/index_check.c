@@ -3,24 +3,15 @@
 #include "dispatch.h"
 #include "dtype.h"
 #include "error.h"
+#include "offset.h"
 #include "op.h"
+#include "shape.h"
 #include "tensor.h"
-
-/* Offset of element i of x in its storage, in elements. */
-static int64_t offset_of(const fy_tensor *x, int64_t i)
-{
-    int64_t offset = x->offset;
-    for (int d = x->ndim - 1; d >= 0; d--) {
-        offset += i % x->shape[d] * x->strides[d];
-        i /= x->shape[d];
-    }
-    return offset;
-}
 
 static bool fail_range(const fy_call *c, int64_t index, int64_t dim, int64_t size)
 {
-    const char *hint =
-        fy_hint("valid indices are 0 to %lld; only views accept negative ones", (long long)(size > 0 ? size - 1 : 0));
+    const char *hint = "the dimension is empty, so it has no valid index";
+    if (size > 0) hint = fy_hint("valid indices are 0 to %lld; only views accept negative ones", (long long)size - 1);
     fy_tensor *x[FY_MAX_ARGUMENTS];
     int n = fy_arguments(c, x);
     if (fy_ops[c->op].shape == FY_INDEXED)
@@ -34,11 +25,13 @@ bool fy_index_in_range(const fy_call *c)
 {
     if (fy_ops[c->op].dtype != FY_BY_INDEX) return true;
     const fy_tensor *x = c->in[0].tensor, *index = c->in[1].tensor;
+    if (index->storage->dev->number > 0) return true;
     int64_t dim = c->dims.dims[0] < 0 ? c->dims.dims[0] + (x->ndim ? x->ndim : 1) : c->dims.dims[0];
     int64_t size = x->ndim ? x->shape[dim] : 1;
-    if (index->storage->dev->number > 0) return true;
-    for (int64_t i = 0, n = fy_numel(index); i < n; i++) {
-        int64_t k = fy_integer_at(index->dtype, index->storage->data, offset_of(index, i));
+    fy_geometry g = fy_geometry_of(index);
+    fy_layout l = fy_layout_of(&g);
+    for (int64_t i = 0; i < l.numel; i++) {
+        int64_t k = fy_integer_at(index->dtype, fy_first_element(index), fy_offset_of(&l, l.ndim, i));
         if (k < 0 || k >= size) return fail_range(c, k, dim, size);
     }
     return true;

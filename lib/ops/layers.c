@@ -34,6 +34,7 @@ static fy_tensor *matmul_and_bias(fy_site *at, fy_tensor *x, fy_tensor *weight, 
                    .in = {fy_arg_tensor(bias), fy_arg_tensor(x), fy_arg_tensor(weight)},
                    .real = {[FY_ADDMM_beta] = 1, [FY_ADDMM_alpha] = 1},
                    .integer = {[FY_ADDMM_beta] = 1, [FY_ADDMM_alpha] = 1},
+                   .bias_last = true,
                    .name = name};
     if (x->ndim == 2) return fy_dispatch(&all);
     fy_tensor *product = matmul(at, x, weight, name);

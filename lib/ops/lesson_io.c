@@ -48,16 +48,6 @@ bool fy_given_spec(const char *spec, const char *name, fy_dtype *dtype, fy_shape
     return false;
 }
 
-/* "mat1, mat2" */
-static const char *names_in(const char *spec, char *buf, size_t room)
-{
-    size_t used = 0;
-    buf[0] = 0;
-    for (const char *p = skip_blanks(spec); *p && used < room; p = skip_blanks(p + entry_length(p)))
-        used += (size_t)snprintf(buf + used, room - used, "%s%.*s", used ? ", " : "", (int)strcspn(p, ": \t"), p);
-    return buf;
-}
-
 /* ---- the values ---- */
 
 /* splitmix64 */
@@ -70,42 +60,32 @@ static uint64_t splitmix64(uint64_t x)
 }
 
 /* Exact in every dtype: floats are multiples of 1/64 in [-4, 4), integers -8 to 8. */
-static double value_of(fy_dtype d, uint64_t r)
-{
-    if (fy_dtype_is_real(d)) return ((double)(r % 512) - 256) / 64;
-    if (d == FY_BOOL) return (double)(r % 2);
-    return (double)(int64_t)(r % 17) - (d == FY_UINT8 ? 0 : 8);
-}
-
 void fy_given_values(uint64_t seed, const char *name, fy_dtype dtype, int64_t n, double *out)
 {
     uint64_t start = splitmix64(seed);
     for (const char *p = name; *p; p++) start = splitmix64(start ^ (unsigned char)*p);
     start = splitmix64(start ^ (uint64_t)dtype);
-    for (int64_t i = 0; i < n; i++) out[i] = value_of(dtype, splitmix64(start + (uint64_t)i) >> 20);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t r = splitmix64(start + (uint64_t)i) >> 20;
+        if (fy_dtype_is_real(dtype)) out[i] = ((double)(r % 512) - 256) / 64;
+        else if (dtype == FY_BOOL) out[i] = (double)(r % 2);
+        else out[i] = (double)(int64_t)(r % 17) - (dtype == FY_UINT8 ? 0 : 8);
+    }
 }
 
 /* ---- the calls ---- */
 
 static fy_tensor *fail_unknown(fy_site *at, const char *name, const char *spec)
 {
-    char names[400];
+    char names[400] = ""; /* "mat1, mat2" */
+    size_t used = 0;
     if (!spec || !*skip_blanks(spec))
         return fy_fail(at, "given", "start the program with `ferry run`, or set FERRY_GIVEN=\"mat1:float32:4x3\"",
                        "there is no input '%.60s': this program was started without inputs", name);
-    return fy_fail(at, "given", fy_hint("the inputs are: %s", names_in(spec, names, sizeof names)),
-                   "there is no input '%.60s'", name);
-}
-
-static bool fill(fy_tensor *x, const char *name)
-{
-    int64_t n = fy_numel(x);
-    double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);
-    if (!values) return false;
-    fy_given_values(fy_session_seed(), name, x->dtype, n, values);
-    for (int64_t i = 0; i < n; i++) fy_number_put(x->dtype, x->storage->data, i, fy_arg_real(values[i]));
-    free(values);
-    return true;
+    for (const char *p = skip_blanks(spec); *p && used < sizeof names; p = skip_blanks(p + entry_length(p)))
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "", (int)strcspn(p, ": \t"), p);
+    return fy_fail(at, "given", fy_hint("the inputs are: %s", names), "there is no input '%.60s'", name);
 }
 
 fy_tensor *fy_given_at(fy_site *at, const char *name)
@@ -118,10 +98,17 @@ fy_tensor *fy_given_at(fy_site *at, const char *name)
     if (!spec || !fy_given_spec(spec, name, &dtype, &shape)) return fail_unknown(at, name, spec);
     fy_tensor *x = fy_make_host(at, dtype, &shape, fy_name_intern(name));
     if (!x) return NULL;
-    if (!fill(x, name)) {
+
+    int64_t n = fy_numel(x);
+    double *values = malloc((size_t)(n > 0 ? n : 1) * sizeof *values);
+    if (!values) {
         fy_tensor_release(at, x, FY_WORD_free);
         return fy_fail(at, "oom", "ask for smaller inputs", "no memory to make the input '%.60s'", name);
     }
+    fy_given_values(fy_session_seed(), name, dtype, n, values);
+    for (int64_t i = 0; i < n; i++) fy_number_put(dtype, x->storage->data, i, fy_arg_real(values[i]));
+    free(values);
+
     fy_emit_write(at, x, FY_WORD_given);
     FY_EMIT(at, given, .name = fy_ref_str(name), .tensor = x->id, .storage = x->storage->id, .device = 0);
     fy_emit_values(at, x, x->storage->data, FY_SAMPLE);

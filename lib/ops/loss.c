@@ -72,13 +72,6 @@ static fy_call scores_call(fy_tensor *x)
     return c;
 }
 
-static fy_call rows_call(fy_tensor *x, fy_tensor *target, double smoothing)
-{
-    fy_call c = of_two(FY_OP_nll_loss, x, fy_arg_tensor(target));
-    c.real[FY_NLL_LOSS_smoothing] = smoothing > 0 ? smoothing : 0;
-    return c;
-}
-
 /* The sum over the number of rows whose class is not FY_IGNORE_INDEX; 16-bit floats accumulate in float32. */
 static fy_tensor *mean_of_rows(fy_site *at, fy_tensor *loss, fy_tensor *target)
 {
@@ -99,7 +92,8 @@ static fy_tensor *mean_of_rows(fy_site *at, fy_tensor *loss, fy_tensor *target)
 
 static fy_tensor *cross_entropy_of_classes(fy_site *at, fy_tensor *x, fy_tensor *target, const fy_loss_opts *o)
 {
-    fy_call rows = rows_call(x, target, o->label_smoothing);
+    fy_call rows = of_two(FY_OP_nll_loss, x, fy_arg_tensor(target));
+    rows.real[FY_NLL_LOSS_smoothing] = o->label_smoothing > 0 ? o->label_smoothing : 0;
     if (!check_call(at, scores_call(x)) || !fy_loss_check_rows(at, x, target) ||
         !fy_loss_check_smoothing(at, o->label_smoothing) || !check_call(at, rows) ||
         !fy_loss_check_classes(at, x, target))
@@ -143,15 +137,11 @@ static fy_tensor *cross_entropy_of_probabilities(fy_site *at, fy_tensor *x, fy_t
     return fy_scope_track(step(at, last, true, total));
 }
 
-static bool same_shape(const fy_tensor *a, const fy_tensor *b)
-{
-    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
-}
-
 /* A target of the scores' shape holds probabilities, any other holds classes. */
 fy_tensor *fy_cross_entropy_at(fy_site *at, fy_tensor *x, fy_tensor *target, fy_loss_opts o)
 {
     if (!fy_check(at, 0, x) || !fy_check(at, 1, target) || !fy_loss_check_reduction(at, o.reduction)) return NULL;
-    return same_shape(x, target) ? cross_entropy_of_probabilities(at, x, target, &o)
-                                 : cross_entropy_of_classes(at, x, target, &o);
+    bool same_shape =
+        x->ndim == target->ndim && memcmp(x->shape, target->shape, (size_t)x->ndim * sizeof *x->shape) == 0;
+    return same_shape ? cross_entropy_of_probabilities(at, x, target, &o) : cross_entropy_of_classes(at, x, target, &o);
 }

@@ -2,6 +2,7 @@
 #include "dtype.h"
 #include "error.h"
 #include "loss.h"
+#include "offset.h"
 #include "op.h"
 #include "shape.h"
 #include "tensor.h"
@@ -16,76 +17,39 @@ bool fy_loss_check_real(fy_site *at, fy_tensor *a, fy_tensor *b)
                          fy_dtype_torch(d));
 }
 
-static const char *const shape_hint =
-    "scores (N, C) take classes (N); scores (N, C, d1, ...) take (N, d1, ...); scores (C) of one row take ()";
-
-/* The shape that class targets must have. */
-static fy_shape rows_of(const fy_tensor *x)
-{
-    fy_shape s = {0};
-    for (int d = 0; d < x->ndim; d++)
-        if (d != 1 && x->ndim > 1) s.dims[s.ndim++] = x->shape[d];
-    return s;
-}
-
-static bool has_shape(const fy_tensor *x, const fy_shape *s)
-{
-    return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
-}
-
-static bool fail_batch(fy_site *at, fy_tensor **x)
-{
-    return fy_fail_about(at, "shape", shape_hint, 2, x,
-                         "Expected input batch_size (%lld) to match target batch_size (%lld).",
-                         (long long)x[0]->shape[0], (long long)(x[1]->ndim ? x[1]->shape[0] : 0));
-}
-
-/* For scores (C) and (N, C). */
-static bool fail_2d(fy_site *at, fy_tensor **x, const char *input_text, const char *target_text)
-{
-    if (x[1]->ndim > 1)
-        return fy_fail_about(at, "shape", shape_hint, 2, x,
-                             "0D or 1D target tensor expected, multi-target not supported");
-    return fy_fail_about(at, "shape", shape_hint, 2, x, "size mismatch (got input: %s, target: %s)", input_text,
-                         target_text);
-}
-
-/* For scores (N, C, H, W). */
-static bool fail_4d(fy_site *at, fy_tensor **x, const char *input_text, const char *target_text)
-{
-    if (x[1]->ndim != 3)
-        return fy_fail_about(at, "shape", shape_hint, 2, x,
-                             "only batches of spatial targets supported (3D tensors) but got targets of dimension: %d",
-                             x[1]->ndim);
-    return fy_fail_about(at, "shape", shape_hint, 2, x, "size mismatch (got input: %s , target: %s", input_text,
-                         target_text);
-}
-
-/* PyTorch's message depends on the number of dimensions. */
+/* The target of classes has x's shape without the class dimension. PyTorch's message depends on x's dimensions. */
 bool fy_loss_check_rows(fy_site *at, fy_tensor *x, fy_tensor *target)
 {
+    const char *hint =
+        "scores (N, C) take classes (N); scores (N, C, d1, ...) take (N, d1, ...); scores (C) of one row take ()";
     char input_text[200], target_text[200], expected[200];
     fy_tensor *both[] = {x, target};
-    fy_shape rows = rows_of(x);
-    if (has_shape(target, &rows)) return true;
-    if (x->ndim > 1 && (target->ndim == 0 || x->shape[0] != target->shape[0])) return fail_batch(at, both);
+    fy_shape rows = {0};
+    for (int d = 0; d < x->ndim; d++)
+        if (d != 1 && x->ndim > 1) rows.dims[rows.ndim++] = x->shape[d];
+    if (target->ndim == rows.ndim && !memcmp(target->shape, rows.dims, (size_t)rows.ndim * sizeof *rows.dims))
+        return true;
+
     fy_shape_text(x->shape, x->ndim, "[]", input_text, sizeof input_text);
     fy_shape_text(target->shape, target->ndim, "[]", target_text, sizeof target_text);
-    if (x->ndim <= 2) return fail_2d(at, both, input_text, target_text);
-    if (x->ndim == 4) return fail_4d(at, both, input_text, target_text);
-    return fy_fail_about(at, "shape", shape_hint, 2, both, "Expected target size %s, got %s",
+    if (x->ndim > 1 && (target->ndim == 0 || x->shape[0] != target->shape[0]))
+        return fy_fail_about(at, "shape", hint, 2, both,
+                             "Expected input batch_size (%lld) to match target batch_size (%lld).",
+                             (long long)x->shape[0], (long long)(target->ndim ? target->shape[0] : 0));
+    if (x->ndim <= 2 && target->ndim > 1)
+        return fy_fail_about(at, "shape", hint, 2, both, "0D or 1D target tensor expected, multi-target not supported");
+    if (x->ndim <= 2)
+        return fy_fail_about(at, "shape", hint, 2, both, "size mismatch (got input: %s, target: %s)", input_text,
+                             target_text);
+    if (x->ndim == 4 && target->ndim != 3)
+        return fy_fail_about(at, "shape", hint, 2, both,
+                             "only batches of spatial targets supported (3D tensors) but got targets of dimension: %d",
+                             target->ndim);
+    if (x->ndim == 4)
+        return fy_fail_about(at, "shape", hint, 2, both, "size mismatch (got input: %s , target: %s", input_text,
+                             target_text);
+    return fy_fail_about(at, "shape", hint, 2, both, "Expected target size %s, got %s",
                          fy_shape_text(rows.dims, rows.ndim, "[]", expected, sizeof expected), target_text);
-}
-
-/* Offset of element i of x in its storage, in elements. */
-static int64_t offset_of(const fy_tensor *x, int64_t i)
-{
-    int64_t offset = x->offset;
-    for (int d = x->ndim - 1; d >= 0; d--) {
-        offset += i % x->shape[d] * x->strides[d];
-        i /= x->shape[d];
-    }
-    return offset;
 }
 
 /* On the host every class is checked before anything runs; on a GPU the kernel's assertion does it. */
@@ -93,8 +57,10 @@ bool fy_loss_check_classes(fy_site *at, fy_tensor *x, fy_tensor *target)
 {
     int64_t classes = x->shape[x->ndim > 1 ? 1 : 0];
     if (target->storage->dev->number > 0) return true;
-    for (int64_t i = 0, n = fy_numel(target); i < n; i++) {
-        int64_t class = fy_integer_at(target->dtype, target->storage->data, offset_of(target, i));
+    fy_geometry g = fy_geometry_of(target);
+    fy_layout l = fy_layout_of(&g);
+    for (int64_t i = 0; i < l.numel; i++) {
+        int64_t class = fy_integer_at(target->dtype, fy_first_element(target), fy_offset_of(&l, l.ndim, i));
         if ((class >= 0 && class < classes) || class == FY_IGNORE_INDEX) continue;
         return fy_fail_about(at, "index", "classes are numbered from 0; -100 ignores a row", 2,
                              (fy_tensor *[]){x, target}, "Target %lld is out of bounds.", (long long)class);
@@ -112,10 +78,12 @@ bool fy_loss_check_smoothing(fy_site *at, double smoothing)
 bool fy_loss_check_probabilities(fy_site *at, fy_tensor *target)
 {
     if (fy_dtype_is_real(target->dtype)) return true;
-    return fy_fail_about(
-        at, "dtype", "a target with the scores' shape holds probabilities; class targets have no class dimension", 2,
-        (fy_tensor *[]){NULL, target}, "Expected floating point type for target with class probabilities, got %s",
-        fy_dtype_torch(target->dtype));
+    return fy_fail_about(at, "dtype",
+                         "a target with the scores' shape must hold probabilities (floats); a target of class numbers "
+                         "has no class dimension",
+                         2, (fy_tensor *[]){NULL, target},
+                         "Expected floating point type for target with class probabilities, got %s",
+                         fy_dtype_torch(target->dtype));
 }
 
 bool fy_loss_check_reduction(fy_site *at, fy_reduction how)

@@ -39,12 +39,11 @@ fy_tensor *fy_make_finish(const fy_call *c)
     return fy_scope_track(fy_dispatch(c));
 }
 
-bool fy_make_numbers(fy_site *at, const char *what, size_t n, const fy_arg *values, bool *ints)
+bool fy_make_numbers(fy_site *at, const char *message, size_t n, const fy_arg *values, bool *ints)
 {
     *ints = n > 0;
     for (size_t i = 0; i < n; i++) {
-        if (values[i].is_tensor)
-            return fy_fail(at, "value", "read the number with fy_item", "%s numbers, not tensors", what);
+        if (values[i].is_tensor) return fy_fail(at, "value", "read the number with fy_item", "%s", message);
         if (!fy_number_ok(at, &values[i])) return false;
         *ints &= values[i].is_int;
     }
@@ -93,16 +92,14 @@ const char *fy_dtype_scalar(fy_dtype d)
     }
 }
 
-static const char *range_hint(fy_dtype d)
-{
-    limits l = limits_of(d);
-    return fy_hint("%s holds %.6g to %.6g: choose another .dtype, or another value", fy_dtype_name(d), l.low, l.high);
-}
-
 bool fy_fits(fy_site *at, fy_dtype d, fy_arg value, const char *type)
 {
     if (is_representable(d, &value)) return true;
-    return fy_fail(at, "value", range_hint(d), "value cannot be converted to type %s without overflow", type);
+    limits l = limits_of(d);
+    return fy_fail(
+        at, "value",
+        fy_hint("%s holds %.6g to %.6g: choose another .dtype, or another value", fy_dtype_name(d), l.low, l.high),
+        "value cannot be converted to type %s without overflow", type);
 }
 
 /* ---- one value for all elements ---- */
@@ -129,7 +126,7 @@ fy_tensor *fy_ones_at(fy_site *at, fy_shape shape, fy_opts o) { return filled(at
 fy_tensor *fy_full_at(fy_site *at, fy_shape shape, fy_arg value, fy_opts o)
 {
     bool ints;
-    if (!fy_make_numbers(at, "the fill value must be one of", 1, &value, &ints)) return NULL;
+    if (!fy_make_numbers(at, "the fill value must be a number, not a tensor", 1, &value, &ints)) return NULL;
     return filled(at, shape, value, &o);
 }
 
@@ -162,7 +159,8 @@ fy_tensor *fy_ones_like_at(fy_site *at, fy_tensor *x) { return filled_like(at, x
 fy_tensor *fy_full_like_at(fy_site *at, fy_tensor *x, fy_arg value)
 {
     bool ints;
-    if (!fy_check(at, 0, x) || !fy_make_numbers(at, "the fill value must be one of", 1, &value, &ints)) return NULL;
+    if (!fy_check(at, 0, x) || !fy_make_numbers(at, "the fill value must be a number, not a tensor", 1, &value, &ints))
+        return NULL;
     return filled_like(at, x, value);
 }
 
@@ -211,38 +209,26 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
     return fy_tensor_make(at, s, &g, name, 0);
 }
 
-/* Float types turn values out of range into infinity here; integer types reject them. */
-static bool all_fit(const fy_call *c, size_t n, const fy_arg *values)
-{
-    for (size_t i = 0; i < n; i++)
-        if (fy_dtype_is_integer(c->dtype) && !fy_fits(c->at, c->dtype, values[i], fy_dtype_name(c->dtype)))
-            return false;
-    return true;
-}
-
-static fy_tensor *from_list(const fy_call *c, size_t n, const fy_arg *values, bool pinned, const char *name)
-{
-    fy_geometry g = {.dtype = c->dtype, .shape = {1, {(int64_t)n}}, .strides = {1}};
-    size_t bytes = n * fy_dtype_size(c->dtype);
-    fy_storage *s = pinned ? fy_storage_reserve_pinned(c->at, bytes) : fy_storage_reserve(c->at, fy_dev_at(0), bytes);
-    if (!s) return NULL;
-    fy_storage_announce(c->at, s);
-    fy_tensor *x = fy_tensor_make(c->at, s, &g, name, 0);
-    for (size_t i = 0; i < n; i++) fy_number_put(c->dtype, s->data, (int64_t)i, values[i]);
-    fy_emit_write(c->at, x, FY_WORD_set);
-    return x;
-}
-
 /* The values are written in host memory first, and copied if a GPU is asked for. */
 fy_tensor *fy_tensor_at(fy_site *at, size_t n, const fy_arg *values, fy_opts o)
 {
     fy_call c = {.at = at};
     bool ints;
-    if (!fy_make_numbers(at, "the values must be", n, values, &ints)) return NULL;
-    if (!fy_make_begin(&c, &o, n ? fy_result_of((int)n, values) : FY_FLOAT32) || !all_fit(&c, n, values)) return NULL;
+    if (!fy_make_numbers(at, "the values must be numbers, not tensors", n, values, &ints)) return NULL;
+    if (!fy_make_begin(&c, &o, n ? fy_result_of((int)n, values) : FY_FLOAT32)) return NULL;
+    for (size_t i = 0; i < n && fy_dtype_is_integer(c.dtype); i++) /* a float type makes infinity of a large value */
+        if (!fy_fits(at, c.dtype, values[i], fy_dtype_name(c.dtype))) return NULL;
+
     bool host = c.dev->number == 0;
-    fy_tensor *x = from_list(&c, n, values, c.pinned, host ? c.name : NULL);
-    if (!x || host) return fy_scope_track(x);
+    fy_geometry g = {.dtype = c.dtype, .shape = {1, {(int64_t)n}}, .strides = {1}};
+    size_t bytes = n * fy_dtype_size(c.dtype);
+    fy_storage *s = c.pinned ? fy_storage_reserve_pinned(at, bytes) : fy_storage_reserve(at, fy_dev_at(0), bytes);
+    if (!s) return NULL;
+    fy_storage_announce(at, s);
+    fy_tensor *x = fy_tensor_make(at, s, &g, host ? c.name : NULL, 0);
+    for (size_t i = 0; i < n; i++) fy_number_put(c.dtype, s->data, (int64_t)i, values[i]);
+    fy_emit_write(at, x, FY_WORD_set);
+    if (host) return fy_scope_track(x);
     fy_tensor *copy = fy_copy_to(at, x, c.dev, c.dtype, &(fy_transfer_opts){.why = FY_WORD_user}, c.name);
     fy_tensor_release(at, x, FY_WORD_free);
     return fy_scope_track(copy);

@@ -12,8 +12,8 @@ fy_tensor *fy_make_host(fy_site *at, fy_dtype dtype, const fy_shape *shape, cons
 bool fy_make_begin(fy_call *c, const fy_opts *o, fy_dtype usual);
 /* Runs the call and adds the tensor to the caller's scope; NULL after an error. */
 fy_tensor *fy_make_finish(const fy_call *c);
-/* Are all values numbers? If not, false after the error "`what` numbers, not tensors". *ints: all are integers. */
-bool fy_make_numbers(fy_site *at, const char *what, size_t n, const fy_arg *values, bool *ints);
+/* Are all values numbers? If not, false after an error with this message. *ints: all are integers. */
+bool fy_make_numbers(fy_site *at, const char *message, size_t n, const fy_arg *values, bool *ints);
 /* Is the value in the type's range? False after an error that names `type`. A negative one wraps around in uint8. */
 bool fy_fits(fy_site *at, fy_dtype d, fy_arg value, const char *type);
 const char *fy_dtype_scalar(fy_dtype d); /* the C++ element type in PyTorch's messages: "uint8_t", "at::Half" */

@@ -71,8 +71,8 @@ fy_tensor *fy_copy_to(fy_site *at, fy_tensor *x, fy_dev *to, fy_dtype dtype, con
     if (!name && o->why == FY_WORD_user) name = fy_site_variable(at);
     if (x->storage->dev == to) return x->dtype != dtype ? convert(at, x, dtype, name) : clone(at, x, name);
     fy_geometry g = fy_geometry_of(x);
-    size_t numel = (size_t)fy_shape_numel(&g.shape), bytes = numel * fy_dtype_size(dtype);
     bool pinned = o->async && to->number == 0, dense = fy_is_dense(&g);
+    size_t numel = (size_t)fy_shape_numel(&g.shape), bytes = numel * fy_dtype_size(dtype);
     fy_dtype sent = x->dtype == dtype ? dtype : fy_transfer_dtype(x->storage->dev, to, x->dtype, dtype, o->async);
     fy_word cast = x->dtype == dtype ? FY_WORD_none : sent == dtype ? FY_WORD_source : FY_WORD_destination;
     fy_storage *step = NULL, *s = pinned ? fy_storage_reserve_pinned(at, bytes) : fy_storage_reserve(at, to, bytes);

@@ -114,10 +114,12 @@ static fy_tensor *on_device_of(fy_site *at, fy_tensor *mask, fy_tensor *x, bool 
 fy_tensor *fy_masked_select_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
 {
     fy_shape s;
+    char name[200];
     if (!fy_check(at, 0, x) || !fy_check(at, 1, mask)) return NULL;
     if (!is_mask(mask))
-        return fy_fail_about(at, "dtype", "a comparison gives a mask: fy_ne(mask, 0)", 2, (fy_tensor *[]){x, mask},
-                             "masked_select: expected BoolTensor or ByteTensor for mask");
+        return fy_fail_about(at, "dtype",
+                             fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_argument(at, 1, name, sizeof name)),
+                             2, (fy_tensor *[]){x, mask}, "masked_select: expected BoolTensor or ByteTensor for mask");
     if (!fy_broadcast(at, mask, x, &s)) return NULL;
     fy_tensor *local = on_device_of(at, mask, x, fy_dev_copies_implicitly(), FY_WORD_policy), *out = NULL;
     if (local) {
@@ -132,12 +134,14 @@ fy_tensor *fy_masked_select_at(fy_site *at, fy_tensor *x, fy_tensor *mask)
 
 static bool check_mask(fy_site *at, fy_tensor *x, fy_tensor *mask)
 {
-    char mask_text[256], x_text[256];
+    char mask_text[256], x_text[256], name[200];
     fy_tensor *both[] = {x, mask};
+    fy_argument(at, 1, name, sizeof name);
     if (!is_mask(mask))
         return fy_fail_about(at, "dtype",
-                             fy_dtype_is_real(mask->dtype) ? "a comparison gives a mask: fy_gt(x, 0)"
-                                                           : "fy_index_select(x, 0, index) selects rows by index",
+                             fy_dtype_is_real(mask->dtype)
+                                 ? fy_hint("a comparison gives a mask: fy_gt(%s, 0)", name)
+                                 : fy_hint("fy_index_select(x, 0, %s) selects rows by index", name),
                              2, both, "tensors used as indices must be long, byte or bool tensors; here a mask");
     if (mask->ndim > x->ndim)
         return fy_fail_about(at, "shape", "a mask covers the first dimensions of x", 2, both,

@@ -83,16 +83,7 @@ static bool read_string(cursor *c, char *buf, size_t room)
     return accept(c, quote) || fail_syntax(c, "a closing quote");
 }
 
-static bool is_type(fy_npy *h, const char *code)
-{
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].code, code) != 0) continue;
-        h->dtype = types[i].dtype;
-        return true;
-    }
-    return false;
-}
-
+/* The dtype: an optional byte order, then kind and bytes. */
 static bool read_descr(cursor *c)
 {
     char text[32];
@@ -100,10 +91,14 @@ static bool read_descr(cursor *c)
         return fy_npy_wrong(c->h, "save a single field: np.save(path, a['name'])",
                             "holds records (a structured dtype), not plain numbers");
     if (!read_string(c, text, sizeof text)) return false;
-    char order = strchr("<>=|", text[0]) && text[0] ? text[0] : '|';
-    const char *code = text + (text[0] && strchr("<>=|", text[0]) != NULL);
-    c->h->swapped = order == (HOST_IS_BIG ? '<' : '>');
-    if (is_type(c->h, code)) return true;
+    bool has_order = text[0] && strchr("<>=|", text[0]);
+    const char *code = text + has_order;
+    c->h->swapped = has_order && text[0] == (HOST_IS_BIG ? '<' : '>');
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(types[i].code, code) != 0) continue;
+        c->h->dtype = types[i].dtype;
+        return true;
+    }
     if (*code == 'O')
         return fy_npy_wrong(c->h, "convert them to numbers first: np.save(path, a.astype('float32'))",
                             "holds Python objects (dtype '%s'), not numbers", text);
@@ -111,12 +106,6 @@ static bool read_descr(cursor *c)
                         "convert it first: np.save(path, a.astype('float32')), or 'float64', 'float16', 'int64', "
                         "'int32', 'uint8', 'bool'",
                         "holds elements of dtype '%s', which Ferry does not have", text);
-}
-
-static bool read_order(cursor *c)
-{
-    c->h->fortran = accept_word(c, "True");
-    return c->h->fortran || accept_word(c, "False") || fail_syntax(c, "True or False");
 }
 
 static bool read_size(cursor *c)
@@ -168,7 +157,10 @@ static bool read_entry(cursor *c)
         return fy_npy_wrong(c->h, "write it again with np.save", "has %s '%s' in its header",
                             seen ? "a second" : "an unknown key", key);
     *seen = true;
-    return seen == &c->descr ? read_descr(c) : seen == &c->order ? read_order(c) : read_shape(c);
+    if (seen == &c->descr) return read_descr(c);
+    if (seen == &c->shape) return read_shape(c);
+    c->h->fortran = accept_word(c, "True");
+    return c->h->fortran || accept_word(c, "False") || fail_syntax(c, "True or False");
 }
 
 bool fy_npy_read_header(const char *text, size_t n, fy_npy *h)
@@ -193,20 +185,15 @@ bool fy_npy_read_header(const char *text, size_t n, fy_npy *h)
 
 /* ---- writing ---- */
 
-static const char *code_of(fy_dtype dtype)
-{
-    size_t i = 0;
-    while (types[i].dtype != dtype) i++;
-    return types[i].code;
-}
-
 /* Version 1, little-endian; padded with blanks so that the data starts at a multiple of 64 bytes. */
 size_t fy_npy_write_header(fy_dtype dtype, const fy_shape *shape, char *buf)
 {
     enum { FIXED = 10, ALIGN = 64 };
     char *text = buf + FIXED;
+    size_t type = 0;
+    while (types[type].dtype != dtype) type++;
     int n = sprintf(text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", fy_dtype_size(dtype) == 1 ? '|' : '<',
-                    code_of(dtype));
+                    types[type].code);
     for (int i = 0; i < shape->ndim; i++) n += sprintf(text + n, "%s%lld", i ? ", " : "", (long long)shape->dims[i]);
     n += sprintf(text + n, "%s), }", shape->ndim == 1 ? "," : "");
     while ((FIXED + n + 1) % ALIGN) text[n++] = ' ';

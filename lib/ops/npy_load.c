@@ -137,8 +137,8 @@ static bool check_size(source *s)
     if (left == wanted && (!huge || empty)) return true;
     fy_shape_text(sh->dims, sh->ndim, "()", shape, sizeof shape);
     if (huge && !empty)
-        fy_npy_wrong(&s->header, "write it again with np.save", "claims the shape %.150s: more than any memory holds",
-                     shape);
+        fy_npy_wrong(&s->header, "write it again with np.save",
+                     "claims the shape %.150s, which is too large for any memory", shape);
     else
         fy_npy_wrong(&s->header, left < wanted ? "copy or download it again" : "save each array in its own file",
                      "%s: shape %.100s of %s needs %zu bytes, but %zu follow the header",
@@ -147,40 +147,22 @@ static bool check_size(source *s)
     return fail(s);
 }
 
-static void swap_bytes(char *p, size_t n, size_t size)
+/* Converts to this machine's byte order; a bool becomes 0 or 1. */
+static void normalize(const fy_npy *h, char *data, size_t bytes)
 {
-    for (; n; n--, p += size) {
+    size_t size = fy_dtype_size(h->dtype);
+    for (char *p = data; h->swapped && p < data + bytes; p += size)
         for (size_t i = 0; i < size / 2; i++) {
             char c = p[i];
             p[i] = p[size - 1 - i];
             p[size - 1 - i] = c;
         }
-    }
-}
-
-/* Converts to this machine's byte order; a bool becomes 0 or 1. */
-static void normalize(const fy_npy *h, void *data, size_t bytes)
-{
-    size_t size = fy_dtype_size(h->dtype);
-    if (h->swapped) swap_bytes(data, bytes / size, size);
-    if (h->dtype != FY_BOOL) return;
-    for (size_t i = 0; i < bytes; i++) ((char *)data)[i] = ((char *)data)[i] != 0;
-}
-
-static fy_geometry geometry_of(const fy_npy *h)
-{
-    fy_geometry g = {.dtype = h->dtype, .shape = h->shape};
-    int64_t step = 1;
-    fy_shape_rows(&g.shape, g.strides);
-    for (int i = 0; h->fortran && i < g.shape.ndim; i++) {
-        g.strides[i] = step;
-        step = fy_saturating_mul(step, g.shape.dims[i] > 1 ? g.shape.dims[i] : 1);
-    }
-    return g;
+    for (size_t i = 0; i < bytes && h->dtype == FY_BOOL; i++) data[i] = data[i] != 0;
 }
 
 static fy_tensor *load(source *s)
 {
+    const fy_npy *h = &s->header;
     if (!open_source(s) || !read_header(s) || !check_size(s)) return NULL;
     size_t bytes = s->size - s->start;
     fy_storage *storage = fy_storage_reserve(s->at, fy_dev_at(0), bytes);
@@ -189,8 +171,15 @@ static fy_tensor *load(source *s)
         fy_storage_cancel(storage);
         return NULL;
     }
-    normalize(&s->header, storage->data, bytes);
-    fy_geometry g = geometry_of(&s->header);
+    normalize(h, storage->data, bytes);
+
+    fy_geometry g = {.dtype = h->dtype, .shape = h->shape};
+    fy_shape_rows(&g.shape, g.strides);
+    int64_t step = 1;
+    for (int i = 0; h->fortran && i < g.shape.ndim; i++) {
+        g.strides[i] = step;
+        step = fy_saturating_mul(step, g.shape.dims[i] > 1 ? g.shape.dims[i] : 1);
+    }
     fy_storage_announce(s->at, storage);
     fy_tensor *x = fy_tensor_make(s->at, storage, &g, fy_name_for(s->at, NULL), 0);
     fy_emit_write(s->at, x, FY_WORD_load);

@@ -28,24 +28,18 @@ typedef struct target {
     int fd;
 } target;
 
-static bool fail(const target *t, const char *doing, int error)
+static bool fail(const target *t, int error)
 {
     const char *hint = error == ENOENT                      ? "make the folder first"
                        : error == EACCES || error == EPERM  ? "get write permission there, or save elsewhere"
                        : error == ENOSPC || error == EDQUOT ? "free some space, or save elsewhere"
                        : error == EFBIG                     ? "raise the limit: ulimit -f"
                                                             : "save elsewhere";
-    return fy_fail(t->at, "file", hint, "cannot %s '%.300s': %s; %s", doing, t->path, strerror(error),
-                   "an existing file is unchanged");
+    return fy_fail(t->at, "file", hint, "cannot write '%.300s': %s; an existing file is unchanged", t->path,
+                   strerror(error));
 }
 
 /* ---- where to ---- */
-
-static bool fail_kind(const target *t, const struct stat *about)
-{
-    return fy_fail(t->at, "file", "pass a file name, such as \"data.npy\"", "cannot write '%.300s': it is %s", t->path,
-                   S_ISDIR(about->st_mode) ? "a folder" : "a pipe or a device");
-}
 
 /* Resolves links and checks the target: a regular file that may be replaced, or nothing. */
 static bool resolve(target *t, struct stat *about, bool *exists)
@@ -53,12 +47,14 @@ static bool resolve(target *t, struct stat *about, bool *exists)
     if (!t->path || !*t->path)
         return fy_fail(t->at, "value", "fy_save_npy(\"data.npy\", x)", "the path is %s", t->path ? "empty" : "NULL");
     *exists = stat(t->path, about) == 0;
-    if (!*exists && errno != ENOENT) return fail(t, "write", errno);
-    if (*exists && !S_ISREG(about->st_mode)) return fail_kind(t, about);
-    if (*exists && access(t->path, W_OK)) return fail(t, "write", errno);
-    if (*exists && !realpath(t->path, t->real)) return fail(t, "write", errno);
+    if (!*exists && errno != ENOENT) return fail(t, errno);
+    if (*exists && !S_ISREG(about->st_mode))
+        return fy_fail(t->at, "file", "pass a file name, such as \"data.npy\"", "cannot write '%.300s': it is %s",
+                       t->path, S_ISDIR(about->st_mode) ? "a folder" : "a pipe or a device");
+    if (*exists && access(t->path, W_OK)) return fail(t, errno);
+    if (*exists && !realpath(t->path, t->real)) return fail(t, errno);
     if (*exists) return true;
-    if (strlen(t->path) >= sizeof t->real) return fail(t, "write", ENAMETOOLONG);
+    if (strlen(t->path) >= sizeof t->real) return fail(t, ENAMETOOLONG);
     strcpy(t->real, t->path);
     return true;
 }
@@ -76,15 +72,7 @@ static bool open_temp(target *t)
     } while (t->fd < 0 && errno == EEXIST);
     if (t->fd >= 0) return true;
     t->temp[0] = 0;
-    return fail(t, "write", errno);
-}
-
-static bool open_target(target *t)
-{
-    struct stat about;
-    bool exists = false;
-    if (!resolve(t, &about, &exists) || !open_temp(t)) return false;
-    return !exists || fchmod(t->fd, about.st_mode & 07777) == 0 || fail(t, "write", errno);
+    return fail(t, errno);
 }
 
 /* ---- writing ---- */
@@ -100,22 +88,17 @@ static bool write_all(int fd, const void *from, size_t n)
     return true;
 }
 
-static bool write_file(target *t, fy_tensor *x, void *data)
+/* Reaching the file size limit (ulimit -f) should be an error, so SIGXFSZ is blocked and consumed. */
+static bool write_file(int fd, const fy_tensor *x, const void *data)
 {
     char header[512];
     fy_shape shape = fy_geometry_of(x).shape;
     size_t n = fy_npy_write_header(x->dtype, &shape, header), bytes = (size_t)fy_numel(x) * x->element_size;
-    return write_all(t->fd, header, n) && write_all(t->fd, data, bytes) && fsync(t->fd) == 0;
-}
-
-/* Reaching the file size limit (ulimit -f) should be an error, so SIGXFSZ is blocked and consumed. */
-static bool write_without_sigxfsz(target *t, fy_tensor *x, void *data)
-{
     sigset_t too_large, before;
     sigemptyset(&too_large);
     sigaddset(&too_large, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &too_large, &before);
-    bool ok = write_file(t, x, data);
+    bool ok = write_all(fd, header, n) && write_all(fd, data, bytes) && fsync(fd) == 0;
     int error = errno;
     if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&too_large, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -123,26 +106,24 @@ static bool write_without_sigxfsz(target *t, fy_tensor *x, void *data)
     return ok;
 }
 
-/* NumPy requires a bool to be 0 or 1. */
-static void normalize(const fy_tensor *x, void *data)
-{
-    if (x->dtype != FY_BOOL) return;
-    for (int64_t i = 0; i < fy_numel(x); i++) ((char *)data)[i] = ((char *)data)[i] != 0;
-}
-
 static bool put(target *t, fy_tensor *x)
 {
-    void *data = open_target(t) ? fy_copy_to_host(t->at, x, FY_WORD_save) : NULL;
+    struct stat about;
+    bool exists = false;
+    if (!resolve(t, &about, &exists) || !open_temp(t)) return false;
+    if (exists && fchmod(t->fd, about.st_mode & 07777)) return fail(t, errno);
+    char *data = fy_copy_to_host(t->at, x, FY_WORD_save);
     if (!data) return false;
-    normalize(x, data);
-    bool ok = write_without_sigxfsz(t, x, data);
-    int error = errno;
+    for (int64_t i = 0; i < fy_numel(x) && x->dtype == FY_BOOL; i++) data[i] = data[i] != 0; /* NumPy takes 0 and 1 */
+
+    int error = write_file(t->fd, x, data) ? 0 : errno;
     free(data);
-    if (close(t->fd) && ok) ok = false, error = errno;
+    if (close(t->fd) && !error) error = errno;
     t->fd = -1;
-    if (ok && rename(t->temp, t->real)) ok = false, error = errno;
-    if (ok) t->temp[0] = 0;
-    return ok || fail(t, "write", error);
+    if (!error && rename(t->temp, t->real)) error = errno;
+    if (error) return fail(t, error);
+    t->temp[0] = 0;
+    return true;
 }
 
 bool fy_save_npy_at(fy_site *at, const char *path, fy_tensor *x)

@@ -25,17 +25,10 @@ static int64_t extreme(const fy_tensor *x, int op)
     return found;
 }
 
-static bool fail_class(fy_site *at, fy_tensor *x, const char *message)
+static void *fail_class(fy_site *at, fy_tensor *x, const char *message)
 {
     return fy_fail_about(at, "index", "classes are numbered from 0; the second argument is the number of classes", 1,
                          &x, "%s", message);
-}
-
-static bool check_classes(fy_site *at, fy_tensor *x, int64_t classes)
-{
-    if (x->storage->dev->number > 0) return classes >= 1 || fail_class(at, x, "num_classes should be positive");
-    if (extreme(x, FY_OP_min) < 0) return fail_class(at, x, "Class values must be non-negative.");
-    return extreme(x, FY_OP_max) < classes || fail_class(at, x, "Class values must be smaller than num_classes.");
 }
 
 /* Maximum plus 1. The op and the synchronization show in the log. False after an error. */
@@ -53,28 +46,30 @@ static bool count_classes(fy_site *at, fy_tensor *x, int64_t *classes)
            fail_class(at, x, "Class values must be smaller than num_classes.");
 }
 
-static bool check_kind(fy_site *at, fy_tensor *x)
-{
-    char name[200];
-    if (x->dtype != FY_INT64)
-        return fy_fail_about(at, "dtype", fy_hint("fy_to(%s, FY_INT64)", fy_argument(at, 0, name, sizeof name)), 1, &x,
-                             "one_hot is only applicable to index tensor. Got: %s", fy_dtype_torch(x->dtype));
-    if (x->ndim == FY_MAX_DIMS)
-        return fy_fail_about(at, "shape", "fy_flatten the classes first", 1, &x,
-                             "the result would have %d dimensions, and a tensor has at most %d", FY_MAX_DIMS + 1,
-                             FY_MAX_DIMS);
-    return true;
-}
-
 fy_tensor *fy_one_hot_at(fy_site *at, fy_tensor *x, int64_t classes)
 {
+    char name[200];
     fy_call c = {.at = at, .op = FY_OP_one_hot, .in = {fy_arg_tensor(x)}};
     fy_session_start();
-    if (!fy_check(at, 0, x) || !check_kind(at, x)) return NULL;
+    if (!fy_check(at, 0, x)) return NULL;
+    if (x->dtype != FY_INT64)
+        return fy_fail_about(at, "dtype",
+                             fy_hint("convert it first: fy_to(%s, FY_INT64)", fy_argument(at, 0, name, sizeof name)), 1,
+                             &x, "one_hot is only applicable to index tensor. Got: %s", fy_dtype_torch(x->dtype));
+    if (x->ndim == FY_MAX_DIMS)
+        return fy_fail_about(at, "shape", "flatten the classes first with fy_flatten", 1, &x,
+                             "the result would have %d dimensions, and a tensor has at most %d", FY_MAX_DIMS + 1,
+                             FY_MAX_DIMS);
     if (fy_numel(x) == 0 && classes <= 0)
-        return fail_class(at, x, "Can not infer total number of classes from empty tensor."), NULL;
+        return fail_class(at, x, "Can not infer total number of classes from empty tensor.");
     if (classes == -1 && !count_classes(at, x, &classes)) return NULL;
-    if (fy_numel(x) > 0 && !check_classes(at, x, classes)) return NULL;
+    if (fy_numel(x) > 0 && x->storage->dev->number > 0) {
+        if (classes < 1) return fail_class(at, x, "num_classes should be positive");
+    } else if (fy_numel(x) > 0) {
+        if (extreme(x, FY_OP_min) < 0) return fail_class(at, x, "Class values must be non-negative.");
+        if (extreme(x, FY_OP_max) >= classes)
+            return fail_class(at, x, "Class values must be smaller than num_classes.");
+    }
     c.shape = (fy_shape){1, {classes}};
     c.name = fy_name_for(at, NULL);
     return fy_scope_track(fy_dispatch(&c));

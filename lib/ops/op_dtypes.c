@@ -26,24 +26,19 @@ static const char *to_float(const fy_call *c)
     return fy_hint("convert it first: fy_to(%s, FY_FLOAT32)", fy_argument(c->at, first_tensor(c), name, sizeof name));
 }
 
-static bool fail_bool(const fy_call *c)
-{
-    const char *invert = "fy_logical_not inverts a mask; fy_to(x, FY_INT64) converts it to numbers";
-    if (c->op == FY_OP_sub)
-        return fail(c, invert,
-                    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-                    "`logical_xor()` operator instead.");
-    if (c->op == FY_OP_neg)
-        return fail(c, invert,
-                    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
-                    "mask, use the `~` or `logical_not()` operator instead.");
-    return fail(c, invert, "Boolean inputs not supported for relu");
-}
-
 /* The op does not support the dtype. */
 static bool fail_unsupported(const fy_call *c, const fy_plan *p)
 {
-    if (p->dtype == FY_BOOL && (c->op == FY_OP_sub || c->op == FY_OP_neg || c->op == FY_OP_relu)) return fail_bool(c);
+    const char *invert = "fy_logical_not inverts a mask; fy_to(x, FY_INT64) converts it to numbers";
+    if (p->dtype == FY_BOOL && c->op == FY_OP_sub)
+        return fail(c, invert,
+                    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                    "`logical_xor()` operator instead.");
+    if (p->dtype == FY_BOOL && c->op == FY_OP_neg)
+        return fail(c, invert,
+                    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+                    "mask, use the `~` or `logical_not()` operator instead.");
+    if (p->dtype == FY_BOOL && c->op == FY_OP_relu) return fail(c, invert, "Boolean inputs not supported for relu");
     fy_tensor *x = c->in[first_tensor(c)].tensor;
     const char *device = p->dev && p->dev->number ? "cuda" : "cpu";
     return fy_fail_about(c->at, "dtype", x ? to_float(c) : "choose another .dtype", x ? 1 : 0, &x,
@@ -84,13 +79,15 @@ static bool check_norm(const fy_call *c)
                          fy_dtype_torch(own), fy_dtype_torch(requested));
 }
 
-static bool fail_target(const fy_call *c)
+/* Classes are int64; uint8 is accepted for (N, C) and (C) only, as in PyTorch. */
+static bool check_classes(const fy_call *c)
 {
     char name[200];
-    fy_tensor *x = c->in[1].tensor;
+    fy_tensor *scores = c->in[0].tensor, *classes = c->in[1].tensor;
+    if (classes->dtype == FY_INT64 || (classes->dtype == FY_UINT8 && scores->ndim <= 2)) return true;
     return fy_fail_about(
         c->at, "dtype", fy_hint("classes must be int64: fy_to(%s, FY_INT64)", fy_argument(c->at, 1, name, sizeof name)),
-        1, &x, "expected scalar type Long but found %s", fy_dtype_torch(x->dtype));
+        2, (fy_tensor *[]){NULL, classes}, "expected scalar type Long but found %s", fy_dtype_torch(classes->dtype));
 }
 
 /* uint8 is accepted as a mask, too: PyTorch's masks before bool existed. */
@@ -161,14 +158,17 @@ static bool check_one_dtype(const fy_call *c, const fy_plan *p)
 {
     static const char *const names[] = {"input", "end", "weight"};
     char name[200], first[200];
+    fy_tensor *given[FY_MAX_INPUTS] = {NULL};
     for (int i = 1; i < fy_ops[c->op].nin; i++) {
         fy_tensor *x = c->in[i].tensor;
         if (!c->in[i].is_tensor || x->dtype == p->dtype) continue;
-        return fy_fail_about(
-            c->at, "dtype",
-            fy_hint("convert it first: fy_to(%s, fy_dtype_of(%s))", fy_argument(c->at, i, name, sizeof name),
-                    fy_argument(c->at, 0, first, sizeof first)),
-            1, &x, "expected dtype %s for `%s` but got dtype %s", fy_dtype_c(p->dtype), names[i], fy_dtype_c(x->dtype));
+        given[i] = x;
+        return fy_fail_about(c->at, "dtype",
+                             fy_hint("convert it first: fy_to(%s, fy_dtype_of(%s))",
+                                     fy_argument(c->at, i, name, sizeof name),
+                                     fy_argument(c->at, 0, first, sizeof first)),
+                             i + 1, given, "expected dtype %s for `%s` but got dtype %s", fy_dtype_c(p->dtype),
+                             names[i], fy_dtype_c(x->dtype));
     }
     return true;
 }
@@ -180,14 +180,9 @@ static bool check_is_mask(const fy_call *c)
     fy_tensor *mask = c->in[1].tensor;
     if (mask->dtype == FY_BOOL) return true;
     return fy_fail_about(
-        c->at, "dtype", fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_argument(c->at, 1, name, sizeof name)), 1,
-        &mask, "masked_fill only supports boolean masks, but got mask with dtype %s", fy_dtype_c(mask->dtype));
-}
-
-/* any and all of uint8 give uint8 (0 or 1), as in PyTorch; all other dtypes give bool. */
-static bool is_uint8_reduction(const fy_call *c, fy_dtype own)
-{
-    return own == FY_UINT8 && fy_ops[c->op].shape == FY_REDUCED;
+        c->at, "dtype", fy_hint("a comparison gives a mask: fy_ne(%s, 0)", fy_argument(c->at, 1, name, sizeof name)), 2,
+        (fy_tensor *[]){NULL, mask}, "masked_fill only supports boolean masks, but got mask with dtype %s",
+        fy_dtype_c(mask->dtype));
 }
 
 /* Sets the dtype of the computation and of the result. */
@@ -220,14 +215,10 @@ static void set_dtypes(const fy_call *c, fy_plan *p)
     case FY_TOTAL: p->dtype = p->result.dtype = fy_dtype_is_real(requested) || c->dtype ? requested : FY_INT64; break;
     case FY_REAL_ONLY: p->dtype = p->result.dtype = requested; break;
     case FY_POSITION: p->result.dtype = FY_INT64; break;
-    case FY_TRUTH: p->result.dtype = is_uint8_reduction(c, own) ? own : FY_BOOL; break;
+    case FY_TRUTH: /* any and all of uint8 give uint8 (0 or 1), as in PyTorch */
+        p->result.dtype = own == FY_UINT8 && fy_ops[c->op].shape == FY_REDUCED ? own : FY_BOOL;
+        break;
     }
-}
-
-/* uint8 classes are accepted for (N, C) and (C) only, as in PyTorch. */
-static bool holds_classes(const fy_tensor *x, int ndim)
-{
-    return x->dtype == FY_INT64 || (x->dtype == FY_UINT8 && ndim <= 2);
 }
 
 bool fy_plan_types(const fy_call *c, fy_plan *p)
@@ -237,7 +228,7 @@ bool fy_plan_types(const fy_call *c, fy_plan *p)
     for (int i = 0; i < op->nin; i++) p->takes[i] = p->dtype;
     if (op->dtype == FY_CLASSIFIED) {
         p->takes[1] = FY_INT64;
-        if (!holds_classes(c->in[1].tensor, c->in[0].tensor->ndim)) return fail_target(c);
+        if (!check_classes(c)) return false;
     }
     if (op->dtype == FY_BY_INDEX) {
         p->takes[1] = FY_INT64;

@@ -22,7 +22,7 @@ static bool has_tensor(fy_site *at, int n, const fy_arg *x)
 {
     for (int i = 0; i < n; i++)
         if (x[i].is_tensor) return true;
-    return fy_fail(at, "value", "at least one operand must be a tensor; compute with numbers in C",
+    return fy_fail(at, "value", "one operand must be a tensor; for numbers alone use C's own operators",
                    "%s operands are numbers", n == 2 ? "both" : "all");
 }
 
@@ -112,7 +112,8 @@ static bool set_alpha(fy_call *c, fy_arg alpha)
     if (!fy_number_ok(c->at, &alpha)) return false;
     bool checked_by_plan = fy_subtracts_mask(c); /* the plan reports that first */
     if (alpha.is_bool && fy_result_of(2, c->in) != FY_BOOL && !checked_by_plan)
-        return fy_fail(c->at, "value", "write alpha as a number", "Boolean alpha only supported for Boolean results.");
+        return fy_fail(c->at, "value", "pass alpha as a number, not as a bool",
+                       "Boolean alpha only supported for Boolean results.");
     if (!alpha.is_int && !fy_dtype_is_real(fy_result_of(2, c->in)) && !checked_by_plan)
         return fy_fail(c->at, "value", "use an integer alpha, or float operands",
                        "For integral input tensors, argument alpha must not be a floating point number.");
@@ -145,40 +146,30 @@ FY_ALPHA_OPS_IN_PLACE(X)
 
 _Static_assert((int)FY_ADDCMUL_value == (int)FY_ADDCDIV_value, "one function sets both");
 
-/* For 16-bit floats the value is a float32. */
-static bool set_value(fy_call *c, fy_arg value)
+/* addcmul and addcdiv. For 16-bit floats the value is a float32. */
+static fy_tensor *with_value(fy_site *at, int op, fy_tensor *a, fy_tensor *b, fy_tensor *c, fy_arg value, bool in_place)
 {
-    fy_dtype d = fy_result_of(3, c->in), holder = fy_dtype_size(d) < 4 && fy_dtype_is_real(d) ? FY_FLOAT32 : d;
+    fy_tensor *factors[] = {NULL, b, c};
+    fy_call k = {.at = at, .op = op, .in = {fy_arg_tensor(a), fy_arg_tensor(b), fy_arg_tensor(c)}};
+    if (in_place) k.out = a;
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !fy_check(at, 2, c)) return NULL;
+    if (op == FY_OP_addcdiv && !fy_dtype_is_real(b->dtype) && !fy_dtype_is_real(c->dtype))
+        return fy_fail_about(at, "dtype", "convert one of them first: fy_to(x, FY_FLOAT32)", 3, factors,
+                             "Integer division with addcdiv is no longer supported (%s by %s)",
+                             fy_dtype_torch(b->dtype), fy_dtype_torch(c->dtype));
     if (value.is_tensor)
-        return fy_fail(c->at, "value", "read the number with fy_item",
-                       "%s(): argument 'value' must be Number, not Tensor", fy_ops[c->op].name);
-    if (!fy_number_ok(c->at, &value) || !fy_fits(c->at, holder, value, fy_dtype_scalar(holder))) return false;
-    fy_make_scalar(c, FY_ADDCMUL_value, value);
-    return true;
-}
-
-static bool check_quotient(const fy_call *c)
-{
-    fy_tensor *both[] = {c->in[1].tensor, c->in[2].tensor};
-    if (c->op != FY_OP_addcdiv || fy_dtype_is_real(both[0]->dtype) || fy_dtype_is_real(both[1]->dtype)) return true;
-    return fy_fail_about(c->at, "dtype", "convert one of them first: fy_to(x, FY_FLOAT32)", 2, both,
-                         "Integer division with addcdiv is no longer supported (%s by %s)",
-                         fy_dtype_torch(both[0]->dtype), fy_dtype_torch(both[1]->dtype));
-}
-
-static fy_tensor *with_value(fy_site *at, int op, const fy_arg *in, fy_arg value, bool in_place)
-{
-    fy_call c = {.at = at, .op = op, .in = {in[0], in[1], in[2]}, .out = in_place ? in[0].tensor : NULL};
-    for (int i = 0; i < 3; i++)
-        if (!fy_check(at, i, in[i].tensor)) return NULL;
-    return check_quotient(&c) && set_value(&c, value) ? call(&c) : NULL;
+        return fy_fail(at, "value", "read the number with fy_item", "%s(): argument 'value' must be Number, not Tensor",
+                       fy_ops[op].name);
+    fy_dtype d = fy_result_of(3, k.in), holder = fy_dtype_size(d) < 4 && fy_dtype_is_real(d) ? FY_FLOAT32 : d;
+    if (!fy_number_ok(at, &value) || !fy_fits(at, holder, value, fy_dtype_scalar(holder))) return NULL;
+    fy_make_scalar(&k, FY_ADDCMUL_value, value);
+    return call(&k);
 }
 
 #define VALUED(name, op, in_place) \
     fy_tensor *fy_##name##_at(fy_site *at, fy_tensor *a, fy_tensor *b, fy_tensor *c, fy_arg value) \
     { \
-        return with_value(at, FY_OP_##op, (fy_arg[]){fy_arg_tensor(a), fy_arg_tensor(b), fy_arg_tensor(c)}, value, \
-                          in_place); \
+        return with_value(at, FY_OP_##op, a, b, c, value, in_place); \
     }
 #define X(name) VALUED(name, name, false) VALUED(name##_, name, true)
 FY_VALUE_OPS(X)
@@ -211,7 +202,7 @@ static fy_tensor *triangle(fy_site *at, int op, fy_tensor *x, int64_t diagonal)
     fy_call c = {.at = at, .op = op, .in = {fy_arg_tensor(x)}, .row_major = true};
     if (!fy_check(at, 0, x)) return NULL;
     if (x->ndim < 2)
-        return fy_fail_about(at, "shape", "fy_unsqueeze makes a matrix of a row", 1, &x,
+        return fy_fail_about(at, "shape", "fy_unsqueeze(x, 0) makes a matrix of one row", 1, &x,
                              "%s: input tensor must have at least 2 dimensions", fy_ops[op].name);
     c.integer[FY_TRIL_diagonal] = diagonal;
     return call(&c);
@@ -318,9 +309,11 @@ fy_tensor *fy_matmul_at(fy_site *at, fy_tensor *a, fy_tensor *b) { return produc
 
 static bool has_ndim(fy_site *at, int i, fy_tensor *x, int ndim, const char *message)
 {
+    fy_tensor *given[] = {NULL, NULL};
     if (!fy_check(at, i, x)) return false;
-    return x->ndim == ndim ||
-           fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 1, &x, "%s", message);
+    if (x->ndim == ndim) return true;
+    given[i] = x;
+    return fy_fail_about(at, "shape", "fy_matmul takes operands of any dimensions", 2, given, "%s", message);
 }
 
 fy_tensor *fy_mm_at(fy_site *at, fy_tensor *a, fy_tensor *b)
@@ -364,7 +357,9 @@ fy_tensor *fy_addmm_at(fy_site *at, fy_tensor *c, fy_tensor *a, fy_tensor *b, fy
     if (beta.is_tensor || alpha.is_tensor)
         return fy_fail(at, "value", "read the number with fy_item", "beta and alpha must be numbers, not tensors");
     if (!fy_number_ok(at, &beta) || !fy_number_ok(at, &alpha)) return NULL;
-    k.real[FY_ADDMM_beta] = beta.real, k.integer[FY_ADDMM_beta] = beta.is_int ? beta.integer : 0;
-    k.real[FY_ADDMM_alpha] = alpha.real, k.integer[FY_ADDMM_alpha] = alpha.is_int ? alpha.integer : 0;
+    k.real[FY_ADDMM_beta] = beta.real;
+    k.integer[FY_ADDMM_beta] = beta.is_int ? beta.integer : 0;
+    k.real[FY_ADDMM_alpha] = alpha.real;
+    k.integer[FY_ADDMM_alpha] = alpha.is_int ? alpha.integer : 0;
     return call(&k);
 }

@@ -8,12 +8,6 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* A 0-dim CPU tensor may be passed as a number, but not as a class or an index: that must be on the device. */
-static bool may_be_a_number(const fy_call *c, const fy_tensor *x)
-{
-    return x->ndim == 0 && x->storage->dev->number == 0 && fy_op_takes_numbers(c->op);
-}
-
 /* The operands' tensors, NULL for numbers; returns the operand count. */
 static int operands(const fy_call *c, fy_tensor **x)
 {
@@ -24,15 +18,18 @@ static int operands(const fy_call *c, fy_tensor **x)
 int fy_argument_number(const fy_call *c, int operand)
 {
     bool dim = fy_ops[c->op].dtype == FY_BY_INDEX && c->op != FY_OP_embedding;
+    if (c->bias_last) return (operand + 2) % 3;
     return operand + (dim && operand > 0);
 }
 
 int fy_arguments(const fy_call *c, fy_tensor **x)
 {
     int n = 0;
+    memset(x, 0, FY_MAX_ARGUMENTS * sizeof *x);
     for (int i = 0; i < fy_ops[c->op].nin; i++) {
-        while (n < fy_argument_number(c, i)) x[n++] = NULL;
-        x[n++] = c->in[i].is_tensor ? c->in[i].tensor : NULL;
+        int k = fy_argument_number(c, i);
+        if (c->in[i].is_tensor) x[k] = c->in[i].tensor;
+        if (k >= n) n = k + 1;
     }
     return n;
 }
@@ -51,7 +48,8 @@ static bool fail_device(const fy_call *c, const fy_dev *common, int stray)
         c->in[stray].tensor->storage->dev->name);
 }
 
-/* The first operand on a GPU decides; 0-dim CPU tensors are passed as numbers. */
+/* The first operand on a GPU decides. A 0-dim CPU tensor may be passed as a number, but not as a class or an index:
+ * that must be on the device. */
 static bool plan_device(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x[FY_MAX_INPUTS];
@@ -62,19 +60,11 @@ static bool plan_device(const fy_call *c, fy_plan *p)
     for (int i = 0; i < n; i++) {
         p->number[i] = !x[i];
         if (!x[i] || x[i]->storage->dev == p->dev) continue;
-        if (!may_be_a_number(c, x[i])) return fail_device(c, p->dev, i);
+        if (x[i]->ndim > 0 || x[i]->storage->dev->number > 0 || !fy_op_takes_numbers(c->op))
+            return fail_device(c, p->dev, i);
         p->number[i] = true;
     }
     return true;
-}
-
-static bool fail_broadcast(fy_site *at, int n, fy_tensor *const *x, int dim, int64_t sa, int64_t sb)
-{
-    return fy_fail_about(
-        at, "shape",
-        "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_unsqueeze inserts a 1)", n, x,
-        "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
-        (long long)sa, (long long)sb, dim);
 }
 
 /* Sizes are matched from the right; a missing one counts as 1. */
@@ -88,8 +78,15 @@ static bool broadcast_all(fy_site *at, int n, fy_tensor *const *x, fy_shape *out
         for (int i = out->ndim - 1; i >= 0; i--) {
             int ia = i - (out->ndim - a.ndim), ib = i - (out->ndim - x[k]->ndim);
             int64_t sa = ia < 0 ? 1 : a.dims[ia], sb = ib < 0 ? 1 : x[k]->shape[ib];
-            if (sa != sb && sa != 1 && sb != 1) return fail_broadcast(at, n, x, i, sa, sb);
             out->dims[i] = sa == 1 ? sb : sa;
+            if (sa == sb || sa == 1 || sb == 1) continue;
+            return fy_fail_about(
+                at, "shape",
+                "sizes are compared from the right; each pair must be equal, or one of them 1 (fy_unsqueeze inserts a "
+                "1)",
+                n, x,
+                "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %d",
+                (long long)sa, (long long)sb, i);
         }
     }
     return true;
@@ -110,13 +107,6 @@ fy_layout fy_layout_broadcast(const fy_tensor *x, const fy_shape *s)
         l.strides[i] = own < 0 || (x->shape[own] == 1 && s->dims[i] != 1) ? 0 : x->strides[own];
     }
     return l;
-}
-
-/* A number has the shape (). */
-static bool has_shape(const fy_tensor *x, const fy_shape *s)
-{
-    if (!x) return s->ndim == 0;
-    return x->ndim == s->ndim && memcmp(x->shape, s->dims, (size_t)s->ndim * sizeof *s->dims) == 0;
 }
 
 /* For the result's strides PyTorch treats pow and clamp with numbers as ops of x alone, and ignores lerp's weight if it
@@ -147,32 +137,32 @@ static fy_layout as_converted(const fy_call *c, const fy_plan *p, int i)
 }
 
 /* clone and cast keep their operand's strides if it is dense. */
-static void plan_strides(const fy_call *c, fy_plan *p, int n, const fy_layout *layouts, bool same_shape)
-{
-    fy_geometry own = p->result;
-    if (n == 1) memcpy(own.strides, layouts[0].strides, sizeof own.strides);
-    if (c->row_major) fy_shape_rows(&p->result.shape, p->result.strides);
-    else if ((c->op == FY_OP_clone || c->op == FY_OP_cast) && fy_is_dense(&own))
-        memcpy(p->result.strides, own.strides, sizeof own.strides);
-    else fy_shape_follow(&p->result.shape, n, layouts, same_shape, p->result.strides);
-}
-
 static bool plan_elementwise(const fy_call *c, fy_plan *p)
 {
     fy_layout layouts[FY_MAX_INPUTS];
+    fy_shape *s = &p->result.shape;
     bool same_shape = true;
     int n = 0, nin = fy_ops[c->op].nin;
     fy_tensor *x[FY_MAX_INPUTS] = {0};
     operands(c, x);
-    if (!broadcast_all(c->at, nin, x, &p->result.shape)) return false;
-    if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], &p->result.shape)) return false;
+    if (!broadcast_all(c->at, nin, x, s)) return false;
+    if (c->out && nin == 1 && !fy_broadcast(c->at, c->out, x[0], s)) return false;
     for (int i = 0; i < nin; i++) {
-        same_shape = same_shape && (is_argument(c, i) || has_shape(x[i], &p->result.shape));
+        int64_t *sizes = x[i] ? x[i]->shape : NULL;
+        int ndim = x[i] ? x[i]->ndim : 0; /* a number has the shape () */
+        bool full = ndim == s->ndim && (ndim == 0 || memcmp(sizes, s->dims, (size_t)ndim * sizeof *sizes) == 0);
+        same_shape = same_shape && (full || is_argument(c, i));
         if (p->number[i]) continue;
-        p->in[i] = fy_layout_broadcast(x[i], &p->result.shape);
+        p->in[i] = fy_layout_broadcast(x[i], s);
         layouts[n++] = as_converted(c, p, i);
     }
-    plan_strides(c, p, n, layouts, same_shape);
+
+    fy_geometry own = p->result;
+    if (n == 1) memcpy(own.strides, layouts[0].strides, sizeof own.strides);
+    if (c->row_major) fy_shape_rows(s, p->result.strides);
+    else if ((c->op == FY_OP_clone || c->op == FY_OP_cast) && fy_is_dense(&own))
+        memcpy(p->result.strides, own.strides, sizeof own.strides);
+    else fy_shape_follow(s, n, layouts, same_shape, p->result.strides);
     return true;
 }
 
@@ -215,8 +205,6 @@ static bool plan_shape(const fy_call *c, fy_plan *p)
     return plan_elementwise(c, p);
 }
 
-static bool skips_device_plan(const fy_op *op) { return op->shape == FY_GIVEN_SHAPE || op->shape == FY_MATRIX_PRODUCT; }
-
 bool fy_plan_make(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x[FY_MAX_INPUTS];
@@ -225,7 +213,8 @@ bool fy_plan_make(const fy_call *c, fy_plan *p)
     for (int i = 0, n = operands(c, x); i < n; i++)
         if (c->in[i].is_tensor ? !fy_check(c->at, fy_argument_number(c, i), x[i]) : !fy_number_ok(c->at, &c->in[i]))
             return false;
-    if (!skips_device_plan(&fy_ops[c->op]) && !plan_device(c, p)) return false;
+    bool has_device = fy_ops[c->op].shape == FY_GIVEN_SHAPE || fy_ops[c->op].shape == FY_MATRIX_PRODUCT;
+    if (!has_device && !plan_device(c, p)) return false;
     if (!fy_plan_types(c, p) || !plan_shape(c, p)) return false;
     if (!fy_shape_ok(c->at, &p->result.shape, p->result.dtype, &numel)) return false;
     if (c->out && !fy_plan_in_place(c, p)) return false;

@@ -169,36 +169,27 @@ static void add_suffix(printer *p, size_t *length, const char *suffix)
     *length = full ? INDENT + n : *length + n + 2;
 }
 
-/* 2 more than its characters: PyTorch counts the newline and the closing bracket. */
-static size_t last_line(const printer *p)
-{
-    if (p->out.lost) return 0;
-    const char *end = p->out.data + p->out.size, *line = end;
-    while (line > p->out.data && line[-1] != '\n') line--;
-    return (size_t)(end - line) + 2;
-}
-
-/* The dtype is not printed if the values imply it. */
-static bool is_implied_dtype(const fy_tensor *x)
-{
-    if (fy_numel(x) == 0) return x->dtype == FY_FLOAT32;
-    return x->dtype == FY_FLOAT32 || x->dtype == FY_INT64 || x->dtype == FY_BOOL;
-}
-
+/* Device, size and dtype, as far as the values do not imply them. */
 static void add_suffixes(printer *p)
 {
     char buf[300], shape[256];
     const fy_tensor *x = p->x;
-    size_t length = last_line(p);
+    size_t length = 0; /* of the last line, plus 2: PyTorch counts the newline and the closing bracket */
+    if (!p->out.lost) {
+        const char *end = p->out.data + p->out.size, *line = end;
+        while (line > p->out.data && line[-1] != '\n') line--;
+        length = (size_t)(end - line) + 2;
+    }
     if (x->storage->dev->number > 0) {
         snprintf(buf, sizeof buf, "device='%s'", x->storage->dev->name);
         add_suffix(p, &length, buf);
     }
-    if (fy_numel(x) == 0 && x->ndim != 1) {
+    bool empty = fy_numel(x) == 0;
+    if (empty && x->ndim != 1) {
         snprintf(buf, sizeof buf, "size=%s", fy_shape_text(x->shape, x->ndim, "()", shape, sizeof shape));
         add_suffix(p, &length, buf);
     }
-    if (is_implied_dtype(x)) return;
+    if (x->dtype == FY_FLOAT32 || (!empty && (x->dtype == FY_INT64 || x->dtype == FY_BOOL))) return;
     snprintf(buf, sizeof buf, "dtype=%s", fy_dtype_name(x->dtype));
     add_suffix(p, &length, buf);
 }

@@ -15,29 +15,30 @@
 static fy_tensor *left_of(const fy_call *c) { return c->in[fy_ops[c->op].nin - 2].tensor; }
 static fy_tensor *right_of(const fy_call *c) { return c->in[fy_ops[c->op].nin - 1].tensor; }
 
-static bool check_dims(const fy_call *c, fy_tensor **x)
+/* Operands i and j by argument number, for an error that describes them. */
+static void set_given(const fy_call *c, int i, int j, fy_tensor **given)
 {
-    int a = x[0]->ndim, b = x[1]->ndim;
-    if (a > 0 && b > 0) return true;
-    return fy_fail_about(c->at, "shape",
-                         "multiply by a number with fy_mul, or give the operand a dimension with fy_view", 2, x,
-                         "both arguments to matmul need to be at least 1D, but they are %dD and %dD", a, b);
+    memset(given, 0, FY_MAX_ARGUMENTS * sizeof *given);
+    given[fy_argument_number(c, i)] = c->in[i].tensor;
+    given[fy_argument_number(c, j)] = c->in[j].tensor;
 }
 
 /* PyTorch's message without the name of its internal method. */
 static bool check_device(const fy_call *c, int i, int j)
 {
     char name[200];
-    fy_tensor *x[] = {c->in[i].tensor, c->in[j].tensor};
-    const fy_dev *a = x[0]->storage->dev, *b = x[1]->storage->dev;
+    fy_tensor *given[FY_MAX_ARGUMENTS];
+    const fy_dev *a = c->in[i].tensor->storage->dev, *b = c->in[j].tensor->storage->dev;
     if (a == b) return true;
     bool first = a->number == 0; /* suggest moving the CPU operand to the GPU */
     const fy_dev *other = first ? b : a;
     const char *to = other->number == 1 ? "cuda" : other->name;
-    fy_argument(c->at, first ? i : j, name, sizeof name);
+    set_given(c, i, j, given);
+    fy_argument(c->at, fy_argument_number(c, first ? i : j), name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
-        fy_hint("move %s with fy_to(%s, \"%s\"), or create it there with .device = \"%s\"", name, name, to, to), 2, x,
+        fy_hint("move %s with fy_to(%s, \"%s\"), or create it there with .device = \"%s\"", name, name, to, to),
+        FY_MAX_ARGUMENTS, given,
         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name, b->name);
 }
 
@@ -84,46 +85,45 @@ static bool fail_inner(const fy_call *c, fy_tensor **x, const fy_shape *batch)
         is_transposed ? columns : rows, is_transposed ? b : a, is_transposed ? a : b, is_transposed ? rows : columns);
 }
 
-static bool fail_type(const fy_call *c, int i, fy_dtype d)
-{
-    char name[200];
-    const char *hint = fy_hint("convert with fy_to(%s, FY_FLOAT32)", fy_argument(c->at, i, name, sizeof name));
-    bool host = c->in[i].tensor->storage->dev->number == 0;
-    fy_tensor *x[FY_MAX_INPUTS] = {NULL};
-    x[i] = c->in[i].tensor;
-    return fy_fail_about(c->at, "dtype", hint, i + 1, x, "\"addmm_%s\" not implemented for '%s'",
-                         host ? "impl_cpu_" : "cuda", fy_dtype_torch(d));
-}
-
 /* Products do not promote. */
 static bool check_types(const fy_call *c, int i, int j, const char *first, const char *second)
 {
-    char name[200];
-    fy_tensor *x[] = {c->in[i].tensor, c->in[j].tensor};
-    if (x[0]->dtype == x[1]->dtype) return true;
-    int stray = fy_dtype_is_real(x[0]->dtype) && x[0]->dtype != FY_FLOAT64 ? j : i;
-    fy_dtype wanted = c->in[stray == i ? j : i].tensor->dtype;
-    const char *hint = fy_hint("convert with fy_to(%s, %s)", fy_argument(c->at, stray, name, sizeof name),
-                               wanted == FY_FLOAT32 ? "FY_FLOAT32" : "the dtype of the other operand");
+    char name[200], other[200];
+    fy_tensor *given[FY_MAX_ARGUMENTS], *x = c->in[i].tensor, *y = c->in[j].tensor;
+    if (x->dtype == y->dtype) return true;
+    int stray = fy_dtype_is_real(x->dtype) && x->dtype != FY_FLOAT64 ? j : i;
+    set_given(c, i, j, given);
+    fy_argument(c->at, fy_argument_number(c, stray), name, sizeof name);
+    fy_argument(c->at, fy_argument_number(c, stray == i ? j : i), other, sizeof other);
+    const char *hint = (stray == i ? y : x)->dtype == FY_FLOAT32
+                           ? fy_hint("convert with fy_to(%s, FY_FLOAT32)", name)
+                           : fy_hint("convert with fy_to(%s, fy_dtype_of(%s))", name, other);
     if (c->op == FY_OP_addmm)
-        return fy_fail_about(c->at, "dtype", hint, 2, x, "%s and %s must have the same dtype, but got %s and %s", first,
-                             second, fy_dtype_torch(x[0]->dtype), fy_dtype_torch(x[1]->dtype));
-    if (x[0]->ndim == 1 && x[1]->ndim == 1)
-        return fy_fail_about(c->at, "dtype", hint, 2, x,
+        return fy_fail_about(c->at, "dtype", hint, FY_MAX_ARGUMENTS, given,
+                             "%s and %s must have the same dtype, but got %s and %s", first, second,
+                             fy_dtype_torch(x->dtype), fy_dtype_torch(y->dtype));
+    if (x->ndim == 1 && y->ndim == 1)
+        return fy_fail_about(c->at, "dtype", hint, FY_MAX_ARGUMENTS, given,
                              "dot : expected both vectors to have same dtype, but found %s and %s",
-                             fy_dtype_torch(x[0]->dtype), fy_dtype_torch(x[1]->dtype));
-    return fy_fail_about(c->at, "dtype", hint, 2, x, "expected %s and %s to have the same dtype, but got: %s != %s",
-                         first, second, fy_dtype_c(x[0]->dtype), fy_dtype_c(x[1]->dtype));
+                             fy_dtype_torch(x->dtype), fy_dtype_torch(y->dtype));
+    return fy_fail_about(c->at, "dtype", hint, FY_MAX_ARGUMENTS, given,
+                         "expected %s and %s to have the same dtype, but got: %s != %s", first, second,
+                         fy_dtype_c(x->dtype), fy_dtype_c(y->dtype));
 }
 
 /* As in PyTorch: integers only on the CPU, bool nowhere; an empty result needs no kernel. */
 static bool check_supported(const fy_call *c, const fy_plan *p)
 {
+    char name[200];
     int first = fy_ops[c->op].nin - 2;
-    bool host = c->in[first].tensor->storage->dev->number == 0;
-    fy_dtype d = c->in[first].tensor->dtype;
+    fy_tensor *given[FY_MAX_ARGUMENTS];
+    bool host = left_of(c)->storage->dev->number == 0;
+    fy_dtype d = left_of(c)->dtype;
     if (fy_dtype_is_real(d) || (host && d != FY_BOOL) || fy_shape_numel(&p->result.shape) == 0) return true;
-    return fail_type(c, first, d);
+    set_given(c, first, first, given);
+    fy_argument(c->at, fy_argument_number(c, first), name, sizeof name);
+    return fy_fail_about(c->at, "dtype", fy_hint("convert with fy_to(%s, FY_FLOAT32)", name), FY_MAX_ARGUMENTS, given,
+                         "\"addmm_%s\" not implemented for '%s'", host ? "impl_cpu_" : "cuda", fy_dtype_torch(d));
 }
 
 /* x as a batch of matrices, expanded to `batch`; a vector is a row on the left, a column on the right. */
@@ -153,23 +153,17 @@ static fy_layout as_matrices(const fy_tensor *x, const fy_shape *batch, bool lef
     return l;
 }
 
-/* The batch shape: all but the last two dimensions, broadcast. */
-static bool plan_batch(const fy_call *c, fy_tensor **x, fy_shape *batch)
-{
-    fy_tensor a = *x[0], b = *x[1];
-    a.ndim = a.ndim > 2 ? a.ndim - 2 : 0;
-    b.ndim = b.ndim > 2 ? b.ndim - 2 : 0;
-    return fy_broadcast(c->at, &a, &b, batch);
-}
-
 static bool plan_product(const fy_call *c, fy_plan *p)
 {
     int first = fy_ops[c->op].nin - 2;
-    fy_tensor *x[] = {left_of(c), right_of(c)};
+    fy_tensor *x[] = {left_of(c), right_of(c)}, a = *x[0], b = *x[1];
     fy_shape batch = {0}, *s = &p->result.shape;
-    if (!plan_batch(c, x, &batch)) return false;
+    a.ndim = a.ndim > 2 ? a.ndim - 2 : 0; /* the batch: all but the last two dimensions */
+    b.ndim = b.ndim > 2 ? b.ndim - 2 : 0;
+    if (!fy_broadcast(c->at, &a, &b, &batch)) return false;
     if (x[0]->shape[x[0]->ndim - 1] != x[1]->shape[x[1]->ndim > 1 ? x[1]->ndim - 2 : 0])
         return fail_inner(c, x, &batch);
+
     p->dev = x[0]->storage->dev;
     p->in[first] = as_matrices(x[0], &batch, true);
     p->in[first + 1] = as_matrices(x[1], &batch, false);
@@ -189,58 +183,59 @@ static bool plan_product(const fy_call *c, fy_plan *p)
 /* addmm's first operand: broadcast to the product's shape, which it must not enlarge. */
 static bool plan_added(const fy_call *c, fy_plan *p)
 {
-    fy_tensor *x = c->in[0].tensor, result = *right_of(c);
-    fy_shape both = {0};
+    const char *hint = "the added tensor must broadcast to the product's shape";
+    fy_tensor *x = c->in[0].tensor, *given[FY_MAX_ARGUMENTS];
+    const fy_shape *s = &p->result.shape;
     char target[256], sizes[256];
-    result.ndim = p->result.shape.ndim;
-    memcpy(result.shape, p->result.shape.dims, sizeof result.shape);
-    bool larger = x->ndim > result.ndim;
-    for (int i = 1; !larger && i <= x->ndim; i++) {
-        int64_t own = x->shape[x->ndim - i], there = result.shape[result.ndim - i];
-        if (own == there || own == 1) continue;
-        return fy_fail_about(c->at, "shape", "the first operand must broadcast to the product's shape", 1, &x,
-                             "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
-                             "non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
-                             (long long)there, (long long)own, result.ndim - i,
-                             fy_shape_text(result.shape, result.ndim, "[]", target, sizeof target),
-                             fy_shape_text(x->shape, x->ndim, "[]", sizes, sizeof sizes));
-    }
-    if (larger)
-        return fy_fail_about(c->at, "shape", "the first operand must broadcast to the product's shape", 1, &x,
+    set_given(c, 0, 0, given);
+    if (x->ndim > s->ndim)
+        return fy_fail_about(c->at, "shape", hint, FY_MAX_ARGUMENTS, given,
                              "expand: the number of sizes provided (%d) must be greater or equal to the number of "
                              "dimensions in the tensor (%d)",
-                             result.ndim, x->ndim);
-    both = p->result.shape;
-    p->in[0] = fy_layout_broadcast(x, &both);
+                             s->ndim, x->ndim);
+    for (int i = 1; i <= x->ndim; i++) {
+        int64_t own = x->shape[x->ndim - i], there = s->dims[s->ndim - i];
+        if (own == there || own == 1) continue;
+        return fy_fail_about(c->at, "shape", hint, FY_MAX_ARGUMENTS, given,
+                             "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
+                             "non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+                             (long long)there, (long long)own, s->ndim - i,
+                             fy_shape_text(s->dims, s->ndim, "[]", target, sizeof target),
+                             fy_shape_text(x->shape, x->ndim, "[]", sizes, sizeof sizes));
+    }
+    p->in[0] = fy_layout_broadcast(x, s);
     return true;
 }
 
 /* addmm's mat1 or mat2. */
 static bool check_matrix(const fy_call *c, int i)
 {
-    fy_tensor *x = c->in[i].tensor;
-    return x->ndim == 2 || fy_fail_about(c->at, "shape", "fy_matmul takes operands of any dimensions", 1, &x,
-                                         "mat%d must be a matrix, got %d-D tensor", i, x->ndim);
+    fy_tensor *given[FY_MAX_ARGUMENTS];
+    int ndim = c->in[i].tensor->ndim;
+    if (ndim == 2) return true;
+    set_given(c, i, i, given);
+    return fy_fail_about(c->at, "shape", "fy_matmul takes operands of any dimensions", FY_MAX_ARGUMENTS, given,
+                         "mat%d must be a matrix, got %d-D tensor", i, ndim);
 }
 
 static bool plan_matmul(const fy_call *c, fy_plan *p)
 {
-    bool host = c->in[0].tensor->storage->dev->number == 0;
     fy_tensor *x[] = {left_of(c), right_of(c)};
+    bool host = x[0]->storage->dev->number == 0, vectors = x[0]->ndim == 1 && x[1]->ndim == 1;
     const char *first = host ? "m1" : "mat1", *second = host ? "m2" : "mat2";
-    bool vectors = x[0]->ndim == 1 && x[1]->ndim == 1; /* dot checks dtypes before shapes */
-    return check_dims(c, x) && check_device(c, 0, 1) && (!vectors || check_types(c, 0, 1, first, second)) &&
-           plan_product(c, p) && check_types(c, 0, 1, first, second);
-}
-
-static bool plan_addmm(const fy_call *c, fy_plan *p)
-{
-    return check_device(c, 0, 1) && check_device(c, 1, 2) && check_types(c, 0, 2, "self", "mat2") &&
-           check_types(c, 1, 2, "mat1", "mat2") && check_matrix(c, 1) && check_matrix(c, 2) && plan_product(c, p) &&
-           plan_added(c, p);
+    if (x[0]->ndim == 0 || x[1]->ndim == 0)
+        return fy_fail_about(
+            c->at, "shape", "multiply by a number with fy_mul, or give the operand a dimension with fy_view", 2, x,
+            "both arguments to matmul need to be at least 1D, but they are %dD and %dD", x[0]->ndim, x[1]->ndim);
+    if (!check_device(c, 0, 1)) return false;
+    if (vectors && !check_types(c, 0, 1, first, second)) return false; /* dot checks dtypes before shapes */
+    return plan_product(c, p) && check_types(c, 0, 1, first, second);
 }
 
 bool fy_plan_product(const fy_call *c, fy_plan *p)
 {
-    return (c->op == FY_OP_addmm ? plan_addmm(c, p) : plan_matmul(c, p)) && check_supported(c, p);
+    if (c->op == FY_OP_matmul) return plan_matmul(c, p) && check_supported(c, p);
+    return check_device(c, 0, 1) && check_device(c, 1, 2) && check_types(c, 0, 2, "self", "mat2") &&
+           check_types(c, 1, 2, "mat1", "mat2") && check_matrix(c, 1) && check_matrix(c, 2) && plan_product(c, p) &&
+           plan_added(c, p) && check_supported(c, p);
 }

@@ -12,23 +12,17 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* Elements per Philox counter (128 bits): 2 of 64 bits, or 4. */
-static int64_t elements_per_counter(const fy_call *c)
-{
-    bool integers = c->op == FY_OP_randint || c->op == FY_OP_randperm;
-    bool is_long = integers
-                       ? (uint64_t)c->integer[FY_RANDOM_high] - (uint64_t)c->integer[FY_RANDOM_low] >= FY_LONG_RANGE
-                       : c->dtype == FY_FLOAT64;
-    return is_long ? 2 : 4;
-}
-
-/* Counters to reserve: those of the busiest thread, as PyTorch counts them; randperm needs more to break ties. */
+/* Counters to reserve: those of the busiest thread, as PyTorch counts them; randperm needs more to break ties. A
+ * counter has 128 bits: 2 elements of 64 bits, or 4. */
 static uint64_t counters(const fy_call *c, int64_t blocks, int64_t numel)
 {
+    bool integers = c->op == FY_OP_randint || c->op == FY_OP_randperm;
+    uint64_t range = (uint64_t)c->integer[FY_RANDOM_high] - (uint64_t)c->integer[FY_RANDOM_low];
+    int64_t each = (integers ? range >= FY_LONG_RANGE : c->dtype == FY_FLOAT64) ? 2 : 4;
     int64_t needed = (numel + FY_RANDOM_THREADS - 1) / FY_RANDOM_THREADS;
     int64_t threads = (needed < blocks ? needed : blocks) * FY_RANDOM_THREADS;
     if (numel == 0) return 0;
-    int64_t n = (numel - 1) / (threads * elements_per_counter(c)) + 1;
+    int64_t n = (numel - 1) / (threads * each) + 1;
     return (uint64_t)(c->op == FY_OP_randperm ? n + (numel + 3) / 4 : n);
 }
 
@@ -121,7 +115,7 @@ static bool tighten(fy_site *at, fy_dtype d, bounds *b)
     if (from < b->low) b->low = from + spacing(d, b->low + 1);
     if (to >= b->high) b->high = to - spacing(d, b->high - 1);
     if (b->low < b->high) return true;
-    return fy_fail(at, "value", "use wider bounds, or FY_INT64",
+    return fy_fail(at, "value", "use wider bounds, or .dtype = FY_INT64",
                    "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=%lld >= "
                    "to=%lld",
                    (long long)b->low, (long long)b->high);
@@ -136,18 +130,8 @@ static bool check_bound(fy_site *at, fy_dtype d, const char *what, int64_t value
               : d == FY_INT32 ? value >= INT32_MIN && value <= INT32_MAX
                               : (double)value <= max && (double)value >= -max;
     if (in) return true;
-    return fy_fail(at, "value", fy_hint("use bounds in the range of %s, or FY_INT64", fy_dtype_name(d)),
+    return fy_fail(at, "value", fy_hint("use bounds in the range of %s, or .dtype = FY_INT64", fy_dtype_name(d)),
                    "%s is out of bounds for %s", what, fy_dtype_c(d));
-}
-
-static bool check_bounds(const fy_call *c, bounds *b)
-{
-    if (b->low >= b->high)
-        return fy_fail(c->at, "value", "fy_randint((low, high), (2, 3)): low is included, high is not",
-                       "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)b->low,
-                       (long long)b->high);
-    if (fy_dtype_is_real(c->dtype) && !tighten(c->at, c->dtype, b)) return false;
-    return check_bound(c->at, c->dtype, "from", b->low) && check_bound(c->at, c->dtype, "to - 1", b->high - 1);
 }
 
 fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape shape, fy_opts o)
@@ -157,28 +141,22 @@ fy_tensor *fy_randint_at(fy_site *at, size_t n, const fy_arg *range, fy_shape sh
     if (n < 1 || n > 2)
         return fy_fail(at, "value", "fy_randint((low, high), (2, 3)), or ((high), (2, 3))",
                        "bounds are 1 or 2 numbers, not %zu", n);
-    if (!fy_make_numbers(at, "the bounds must be", n, range, &ints)) return NULL;
+    if (!fy_make_numbers(at, "the bounds must be numbers, not tensors", n, range, &ints)) return NULL;
     if (!ints) return fy_fail(at, "value", "fy_randint((0, 10), (2, 3))", "the bounds must be whole numbers");
     if (!fy_make_begin(&c, &o, FY_INT64)) return NULL;
     bounds b = {n > 1 ? range[0].integer : 0, range[n - 1].integer};
-    if (!check_bounds(&c, &b)) return NULL;
+    if (b.low >= b.high)
+        return fy_fail(at, "value", "fy_randint((low, high), (2, 3)): low is included, high is not",
+                       "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)b.low,
+                       (long long)b.high);
+    if (fy_dtype_is_real(c.dtype) && !tighten(at, c.dtype, &b)) return NULL;
+    if (!check_bound(at, c.dtype, "from", b.low) || !check_bound(at, c.dtype, "to - 1", b.high - 1)) return NULL;
     c.integer[FY_RANDOM_low] = b.low;
     c.integer[FY_RANDOM_high] = b.high;
     return draw(&c);
 }
 
 /* ---- randperm ---- */
-
-/* Above these a float type cannot represent every integer. */
-static bool check_precision(const fy_call *c, int64_t n)
-{
-    const char *max = c->dtype == FY_FLOAT16 && n > 2049              ? "2049 for Half"
-                      : c->dtype == FY_FLOAT32 && n > (1 << 24) + 1   ? "2^24+1 for Float"
-                      : c->dtype == FY_FLOAT64 && n > (1LL << 53) + 1 ? "2^53+1 for Double"
-                                                                      : NULL;
-    if (!max) return true;
-    return fy_fail(c->at, "value", "leave .dtype out", "n cannot be greater than %s type.", max);
-}
 
 fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
 {
@@ -188,8 +166,14 @@ fy_tensor *fy_randperm_at(fy_site *at, fy_shape shape, fy_opts o)
         return fy_fail(at, "shape", "fy_randperm((5))", "a permutation has one size, not %d", shape.ndim);
     if (!fy_make_begin(&c, &o, FY_INT64) || !fy_shape_ok(at, &shape, c.dtype, &numel)) return NULL;
     if (c.dtype == FY_BOOL) return fy_fail(at, "dtype", "leave .dtype out", "\"randperm\" not implemented for 'Bool'");
-    c.integer[FY_RANDOM_low] = INT32_MIN,
-    c.integer[FY_RANDOM_high] = INT32_MAX; /* the range of the sort keys on a GPU */
     if (n > 0 && !fy_fits(at, c.dtype, fy_arg_int(n - 1), fy_dtype_scalar(c.dtype))) return NULL;
-    return check_precision(&c, n) ? draw(&c) : NULL;
+    /* Above these a float type cannot represent every integer. */
+    const char *max = c.dtype == FY_FLOAT16 && n > 2049              ? "2049 for Half"
+                      : c.dtype == FY_FLOAT32 && n > (1 << 24) + 1   ? "2^24+1 for Float"
+                      : c.dtype == FY_FLOAT64 && n > (1LL << 53) + 1 ? "2^53+1 for Double"
+                                                                     : NULL;
+    if (max) return fy_fail(at, "value", "leave .dtype out", "n cannot be greater than %s type.", max);
+    c.integer[FY_RANDOM_low] = INT32_MIN;
+    c.integer[FY_RANDOM_high] = INT32_MAX; /* the range of the sort keys on a GPU */
+    return draw(&c);
 }

@@ -9,23 +9,16 @@
 #include "op.h"
 #include "tensor.h"
 
-/* Steps of an integer range, rounded up. 128 bits: a double is not exact beyond 2^53. */
-static __int128 integer_steps(__int128 start, __int128 end, __int128 step)
-{
-    __int128 distance = end - start, round_up = distance > 0 ? step - 1 : step + 1;
-    return distance == 0 ? 0 : (distance + round_up) / step;
-}
-
 typedef struct range {
     fy_arg start, end, step;
 } range;
 
 static fy_arg truncated(fy_arg x) { return x.is_int ? x : fy_arg_int(fy_to_int64(x.real)); }
 
-static bool fail_range(fy_site *at, const range *r)
+static bool check_range(fy_site *at, const range *r)
 {
     double start = r->start.real, end = r->end.real, step = r->step.real;
-    if (step == 0) return fy_fail(at, "value", "use a step of 1 or -1", "step must be nonzero");
+    if (step == 0) return fy_fail(at, "value", "use a step that is not 0, such as 1 or -1", "step must be nonzero");
     if (!isfinite(start) || !isfinite(end) || !isfinite(step))
         return fy_fail(at, "value", "use finite numbers", "unsupported range: %g -> %g", start, end);
     if ((step > 0 && end < start) || (step < 0 && end > start))
@@ -41,13 +34,15 @@ static int64_t count_steps(fy_site *at, const range *given, fy_dtype d)
     range whole = {truncated(given->start), truncated(given->end), truncated(given->step)};
     double start = given->start.real, end = given->end.real, step = given->step.real;
     if (isfinite(start) && isfinite(end) && isfinite(step) && fy_dtype_is_integer(d)) {
-        if (!fail_range(at, &whole)) return -1;
+        if (!check_range(at, &whole)) return -1;
         if (d == FY_INT64 || (given->start.is_int && given->end.is_int && given->step.is_int)) {
-            __int128 steps = integer_steps(whole.start.integer, whole.end.integer, whole.step.integer);
+            /* Rounded up. In 128 bits: a double is not exact beyond 2^53. */
+            __int128 distance = (__int128)whole.end.integer - whole.start.integer, each = whole.step.integer;
+            __int128 steps = distance == 0 ? 0 : (distance + each + (distance > 0 ? -1 : 1)) / each;
             if (steps < (__int128)9000000000000000) return (int64_t)steps;
         }
     }
-    if (!fail_range(at, given)) return -1;
+    if (!check_range(at, given)) return -1;
     double count = ceil((end - start) / step);
     if (count < 9e15) return (int64_t)count;
     fy_fail(at, "value", "use a shorter range", "invalid size, possible overflow?");
@@ -61,7 +56,7 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
     if (n < 1 || n > 3)
         return fy_fail(at, "value", "fy_arange((end)), ((start, end)) or ((start, end, step))",
                        "a range has 1 to 3 numbers, not %zu", n);
-    if (!fy_make_numbers(at, "a range is made of", n, range_, &ints)) return NULL;
+    if (!fy_make_numbers(at, "a range is made of numbers, not tensors", n, range_, &ints)) return NULL;
     if (!fy_make_begin(&c, &o, ints ? FY_INT64 : FY_FLOAT32)) return NULL;
     range r = {n > 1 ? range_[0] : fy_arg_int(0), range_[n > 1], n > 2 ? range_[2] : fy_arg_int(1)};
     int64_t count = count_steps(at, &r, c.dtype);
@@ -72,15 +67,6 @@ fy_tensor *fy_arange_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
     return fy_make_finish(&c);
 }
 
-static bool check_steps(fy_site *at, const fy_arg *steps)
-{
-    if (!steps->is_int)
-        return fy_fail(at, "value", "the third number is the element count: fy_linspace((0, 1, 5))",
-                       "steps must be a whole number, not %g", steps->real);
-    if (steps->integer < 0) return fy_fail(at, "value", "use 0 or more", "number of steps must be non-negative");
-    return true;
-}
-
 fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o)
 {
     fy_call c = {.at = at, .op = FY_OP_linspace};
@@ -88,9 +74,13 @@ fy_tensor *fy_linspace_at(fy_site *at, size_t n, const fy_arg *range_, fy_opts o
     if (n != 3)
         return fy_fail(at, "value", "fy_linspace((0, 1, 5)): start, end, number of elements",
                        "fy_linspace takes 3 numbers, not %zu", n);
-    if (!fy_make_numbers(at, "a range is made of", n, range_, &ints) || !check_steps(at, &range_[2])) return NULL;
-    if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
+    if (!fy_make_numbers(at, "a range is made of numbers, not tensors", n, range_, &ints)) return NULL;
     int64_t steps = range_[2].integer;
+    if (!range_[2].is_int)
+        return fy_fail(at, "value", "the third number is the element count: fy_linspace((0, 1, 5))",
+                       "steps must be a whole number, not %g", range_[2].real);
+    if (steps < 0) return fy_fail(at, "value", "use 0 or more", "number of steps must be non-negative");
+    if (!fy_make_begin(&c, &o, FY_FLOAT32)) return NULL;
     for (int i = 0; i < 2; i++) {
         bool used = steps > i; /* one step is the start alone */
         if (used && c.dtype != FY_BOOL && !fy_fits(at, c.dtype, range_[i], fy_dtype_scalar(c.dtype))) return NULL;

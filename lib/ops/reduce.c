@@ -11,7 +11,7 @@
 static bool fail_norm(const fy_call *c, int dim)
 {
     fy_tensor *x = c->in[0].tensor;
-    const char *hint = "only a finite p >= 0 has a norm (0) of an empty tensor";
+    const char *hint = "for an empty tensor use a finite p of 0 or more: the norm is then 0";
     double p = c->real[FY_NORM_p];
     if (dim < 0)
         return fy_fail_about(c->at, "shape", hint, 1, &x,
@@ -27,7 +27,7 @@ static bool fail_norm(const fy_call *c, int dim)
 static bool fail_empty(const fy_call *c, const char *format, long long dim)
 {
     fy_tensor *x = c->in[0].tensor;
-    const char *hint = "an empty tensor has no largest element";
+    const char *hint = "an empty tensor has no largest or smallest element";
     if (c->op == FY_OP_norm) return fail_norm(c, (int)dim);
     if (dim < 0)
         return fy_fail_about(c->at, "shape", hint, 1, &x,
@@ -35,14 +35,6 @@ static bool fail_empty(const fy_call *c, const char *format, long long dim)
                              "reduction dim with the 'dim' argument.",
                              fy_ops[c->op].name);
     return fy_fail_about(c->at, "index", hint, 1, &x, format, fy_ops[c->op].name, dim);
-}
-
-static bool needs_elements(const fy_call *c)
-{
-    double p = c->real[FY_NORM_p];
-    int op = c->op;
-    if (op == FY_OP_norm) return p < 0 || p == (double)INFINITY;
-    return op == FY_OP_max || op == FY_OP_min || op == FY_OP_argmax || op == FY_OP_argmin;
 }
 
 /* Marks the reduced dimensions; false after an error. An empty list means all. */
@@ -62,10 +54,14 @@ static bool mark_reduced(const fy_call *c, bool *reduced)
     return true;
 }
 
+/* max, min, argmax, argmin and some norms have no result for no elements. */
 static bool check_elements(const fy_call *c, const bool *reduced)
 {
     fy_tensor *x = c->in[0].tensor;
-    if (!needs_elements(c)) return true;
+    double p = c->real[FY_NORM_p];
+    bool needed = c->op == FY_OP_max || c->op == FY_OP_min || c->op == FY_OP_argmax || c->op == FY_OP_argmin ||
+                  (c->op == FY_OP_norm && (p < 0 || p == (double)INFINITY));
+    if (!needed) return true;
     if (c->dims.ndim == 0) return fy_numel(x) > 0 || fail_empty(c, NULL, -1);
     for (int d = 0; d < x->ndim; d++)
         if (reduced[d] && x->shape[d] == 0)
@@ -140,15 +136,6 @@ static bool plan_flat(const fy_call *c, fy_plan *p)
 }
 
 /* argsort keeps its operand's strides if it is dense, or their order; other results are row-major. */
-static fy_geometry result_geometry(const fy_call *c, const fy_geometry *g)
-{
-    fy_geometry r = rows(g->shape);
-    fy_layout own = fy_layout_of(g);
-    if (c->op == FY_OP_argsort && fy_is_dense(g)) memcpy(r.strides, g->strides, sizeof r.strides);
-    else if (c->op == FY_OP_argsort) fy_shape_follow(&g->shape, 1, &own, true, r.strides);
-    return r;
-}
-
 bool fy_plan_along(const fy_call *c, fy_plan *p)
 {
     fy_tensor *x = c->in[0].tensor;
@@ -157,7 +144,10 @@ bool fy_plan_along(const fy_call *c, fy_plan *p)
     if (fy_ops[c->op].shape == FY_ROWS) return plan_rows(c, p);
     if (c->op == FY_OP_prefix_count) return plan_flat(c, p);
     if (!fy_wrap_dim(c->at, x, &dim)) return false;
-    fy_geometry g = fy_geometry_of(x), r = result_geometry(c, &g);
+    fy_geometry g = fy_geometry_of(x), r = rows(g.shape);
+    fy_layout own = fy_layout_of(&g);
+    if (c->op == FY_OP_argsort && fy_is_dense(&g)) memcpy(r.strides, g.strides, sizeof r.strides);
+    else if (c->op == FY_OP_argsort) fy_shape_follow(&g.shape, 1, &own, true, r.strides);
     p->result.shape = g.shape;
     memcpy(p->result.strides, r.strides, sizeof r.strides);
     p->in[0] = fy_layout_last(&g, (int)dim);

@@ -6,46 +6,35 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* The operand with leading dimensions of size 1, as many as the result has. */
-static fy_layout widened(const fy_tensor *x, int ndim)
-{
-    fy_layout l = {.ndim = ndim, .numel = fy_numel(x)};
-    for (int d = 0; d < ndim; d++) {
-        int own = d - (ndim - x->ndim);
-        l.shape[d] = own < 0 ? 1 : x->shape[own];
-        l.strides[d] = own < 0 ? 0 : x->strides[own];
-    }
-    return l;
-}
-
-static bool check_sizes(const fy_call *c, const fy_shape *result)
+bool fy_plan_repeated(const fy_call *c, fy_plan *p)
 {
     char text[256];
     fy_tensor *x = c->in[0].tensor;
-    for (int d = 0; d < result->ndim; d++)
-        if (result->dims[d] < 0 || c->dims.dims[d] < 0)
-            return fy_fail_about(c->at, "shape", "use repeat counts of 0 or more", 1, &x,
-                                 "Trying to create tensor with negative dimension %lld: %s", (long long)result->dims[d],
-                                 fy_shape_text(result->dims, result->ndim, "[]", text, sizeof text));
-    return true;
-}
-
-bool fy_plan_repeated(const fy_call *c, fy_plan *p)
-{
-    fy_tensor *x = c->in[0].tensor;
+    const fy_shape *times = &c->dims;
     fy_shape *s = &p->result.shape;
-    if (c->dims.ndim > FY_MAX_DIMS)
+    if (times->ndim > FY_MAX_DIMS)
         return fy_fail_about(c->at, "shape", "merge some dimensions", 1, &x, "a tensor has at most %d dimensions",
                              FY_MAX_DIMS);
-    if (c->dims.ndim < x->ndim)
+    if (times->ndim < x->ndim)
         return fy_fail_about(c->at, "shape", "pass 1 for a dimension that is not repeated", 1, &x,
                              "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
                              "tensor");
-    p->in[0] = widened(x, c->dims.ndim);
-    s->ndim = c->dims.ndim;
+
+    /* The operand gets leading dimensions of size 1, as many as the result has. */
+    fy_layout in = {.ndim = times->ndim, .numel = fy_numel(x)};
+    s->ndim = times->ndim;
+    for (int d = 0; d < s->ndim; d++) {
+        int own = d - (s->ndim - x->ndim);
+        in.shape[d] = own < 0 ? 1 : x->shape[own];
+        in.strides[d] = own < 0 ? 0 : x->strides[own];
+        if (__builtin_mul_overflow(in.shape[d], times->dims[d], &s->dims[d])) s->dims[d] = INT64_MAX;
+    }
     for (int d = 0; d < s->ndim; d++)
-        if (__builtin_mul_overflow(p->in[0].shape[d], c->dims.dims[d], &s->dims[d])) s->dims[d] = INT64_MAX;
-    if (!check_sizes(c, s)) return false;
+        if (s->dims[d] < 0 || times->dims[d] < 0)
+            return fy_fail_about(c->at, "shape", "use repeat counts of 0 or more", 1, &x,
+                                 "Trying to create tensor with negative dimension %lld: %s", (long long)s->dims[d],
+                                 fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
+    p->in[0] = in;
     fy_shape_rows(s, p->result.strides);
     return true;
 }

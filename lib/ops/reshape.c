@@ -7,25 +7,22 @@
 #include "shape.h"
 #include "tensor.h"
 
-/* A row-major copy in the new shape, for strides that permit no view. */
-static fy_tensor *reshape_copy(fy_site *at, fy_tensor *x, const fy_shape *s)
+static fy_tensor *reshape(fy_site *at, fy_tensor *x, const fy_shape *s)
 {
+    fy_geometry g = fy_geometry_of(x);
+    g.shape = *s;
+    if (fy_restride(x, s, g.strides)) return fy_view_make(at, x, &g);
+
+    /* The strides permit no view: a row-major copy. */
     fy_call c = {.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(x)}, .row_major = true};
     fy_tensor *rows = fy_dispatch(&c);
     if (!rows) return NULL;
-    fy_geometry g = fy_geometry_of(rows);
+    g = fy_geometry_of(rows);
     g.shape = *s;
     fy_shape_rows(s, g.strides);
     fy_tensor *out = fy_view_make(at, rows, &g);
     fy_tensor_release(at, rows, FY_WORD_free);
     return out;
-}
-
-static fy_tensor *reshape(fy_site *at, fy_tensor *x, const fy_shape *s)
-{
-    fy_geometry g = fy_geometry_of(x);
-    g.shape = *s;
-    return fy_restride(x, s, g.strides) ? fy_view_make(at, x, &g) : reshape_copy(at, x, s);
 }
 
 fy_tensor *fy_reshape_at(fy_site *at, fy_tensor *x, fy_shape s)

@@ -24,27 +24,19 @@ static bool all_true(fy_site *at, fy_tensor *bools)
     return ok && all.integer != 0;
 }
 
-/* Here even a 0-dim CPU tensor cannot be combined with a tensor on a GPU. */
-static bool check_same_device(fy_site *at, fy_tensor *a, fy_tensor *b)
-{
-    const fy_dev *x = a->storage->dev, *y = b->storage->dev, *card = x->number > 0 ? x : y;
-    if (x == y || fy_dev_copies_implicitly()) return true;
-    return fy_fail_about(at, "device_mismatch", "move one of them first with fy_to", 2, (fy_tensor *[]){a, b},
-                         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                         card->name, (card == x ? y : x)->name);
-}
-
-static bool same_shape(const fy_tensor *a, const fy_tensor *b)
-{
-    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
-}
-
-/* Different shapes are unequal, without an op; empty tensors are equal. */
+/* Different shapes are unequal, without an op; empty tensors are equal. Here even a 0-dim CPU tensor cannot be combined
+ * with a tensor on a GPU. */
 bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b)
 {
     fy_session_start();
-    if (!fy_check(at, 0, a) || !fy_check(at, 1, b) || !check_same_device(at, a, b)) return false;
-    if (!same_shape(a, b)) return false;
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return false;
+    const fy_dev *x = a->storage->dev, *y = b->storage->dev;
+    if (x != y && !fy_dev_copies_implicitly())
+        return fy_fail_about(
+            at, "device_mismatch", "move one of them first with fy_to", 2, (fy_tensor *[]){a, b},
+            "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+            x->number > 0 ? x->name : y->name, x->number > 0 ? y->name : x->name);
+    if (a->ndim != b->ndim || memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) != 0) return false;
     if (fy_numel(a) == 0) return true;
     return all_true(at, fy_dispatch(&(fy_call){.at = at, .op = FY_OP_eq, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}}));
 }
@@ -56,24 +48,19 @@ static bool check_tolerance(fy_site *at, const char *name, double x)
                    "%s must be greater than or equal to zero, but got %g", name, x);
 }
 
-static bool check_close(fy_site *at, fy_tensor *a, fy_tensor *b, double rtol, double atol)
-{
-    char name[200], other[200];
-    if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return false;
-    if (a->dtype != b->dtype)
-        return fy_fail_about(at, "dtype",
-                             fy_hint("convert one of them first: fy_to(%s, fy_dtype_of(%s))",
-                                     fy_argument(at, 1, name, sizeof name), fy_argument(at, 0, other, sizeof other)),
-                             2, (fy_tensor *[]){a, b}, "%s did not match %s", fy_dtype_torch(a->dtype),
-                             fy_dtype_torch(b->dtype));
-    return check_tolerance(at, "rtol", rtol) && check_tolerance(at, "atol", atol);
-}
-
 static fy_tensor *close(fy_site *at, fy_tensor *a, fy_tensor *b, const fy_close_opts *o, const char *name)
 {
+    char first[200], second[200];
     double rtol = o->fy_end_ & FY_RTOL_TOLD ? o->rtol : 1e-5, atol = o->fy_end_ & FY_ATOL_TOLD ? o->atol : 1e-8;
     fy_call c = {.at = at, .op = FY_OP_isclose, .in = {fy_arg_tensor(a), fy_arg_tensor(b)}, .name = name};
-    if (!check_close(at, a, b, rtol, atol)) return NULL;
+    if (!fy_check(at, 0, a) || !fy_check(at, 1, b)) return NULL;
+    if (a->dtype != b->dtype)
+        return fy_fail_about(
+            at, "dtype",
+            fy_hint("convert one of them first: fy_to(%s, fy_dtype_of(%s))", fy_argument(at, 1, second, sizeof second),
+                    fy_argument(at, 0, first, sizeof first)),
+            2, (fy_tensor *[]){a, b}, "%s did not match %s", fy_dtype_torch(a->dtype), fy_dtype_torch(b->dtype));
+    if (!check_tolerance(at, "rtol", rtol) || !check_tolerance(at, "atol", atol)) return NULL;
     c.real[FY_ISCLOSE_rtol] = rtol;
     c.real[FY_ISCLOSE_atol] = atol;
     c.integer[FY_ISCLOSE_equal_nan] = o->equal_nan;

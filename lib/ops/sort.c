@@ -32,7 +32,7 @@ fy_tensor *fy_argsort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
     fy_call c = argsort_call(at, x, dim, o.descending);
     if (!fy_check(at, 0, x)) return NULL;
     if (o.indices)
-        return fy_fail_about(at, "value", "fy_sort returns the values and has .indices", 1, &x,
+        return fy_fail_about(at, "value", "use fy_sort, which returns the values and has .indices", 1, &x,
                              "fy_argsort returns the indices: it has no .indices");
     c.name = fy_name_for(at, NULL);
     return fy_scope_track(fy_dispatch(&c));
@@ -60,28 +60,24 @@ fy_tensor *fy_sort_at(fy_site *at, fy_tensor *x, int64_t dim, fy_sort_opts o)
     return fy_check(at, 0, x) ? gather_by(at, x, dim, fy_dispatch(&c), o.indices) : NULL;
 }
 
-/* A compact copy of the first k; takes over the reference to the order. */
-static fy_tensor *first_k(fy_site *at, fy_tensor *order, int64_t dim, int64_t k)
-{
-    if (!order || order->ndim == 0) return order;
-    fy_tensor part = *order;
-    part.shape[dim] = k;
-    fy_tensor *out =
-        fy_dispatch(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(&part)}, .row_major = true});
-    fy_tensor_release(at, order, FY_WORD_free);
-    return out;
-}
-
 fy_tensor *fy_topk_at(fy_site *at, fy_tensor *x, int64_t k, int64_t dim, fy_topk_opts o)
 {
     if (o.indices) *o.indices = NULL;
     if (!fy_check(at, 0, x) || !fy_wrap_dim(at, x, &dim)) return NULL;
-    if (k < 0 || k > (x->ndim ? x->shape[dim] : 1))
-        return fy_fail_about(at, "value", "k is at most the size of the dimension", 1, &x,
-                             "selected index k out of range");
+    int64_t size = x->ndim ? x->shape[dim] : 1;
+    if (k < 0 || k > size)
+        return fy_fail_about(at, "value", fy_hint("use a k from 0 to %lld, the size of the dimension", (long long)size),
+                             1, &x, "selected index k out of range");
     if (x->dtype == FY_BOOL)
         return fy_fail_about(at, "dtype", "fy_nonzero gives the indices of true elements", 1, &x,
                              "\"topk_%s\" not implemented for 'Bool'", x->storage->dev->number ? "cuda" : "cpu");
     fy_call c = argsort_call(at, x, dim, !o.smallest);
-    return gather_by(at, x, dim, first_k(at, fy_dispatch(&c), dim, k), o.indices);
+    fy_tensor *order = fy_dispatch(&c), *first = order;
+    if (order && order->ndim > 0) { /* a compact copy of the first k */
+        fy_tensor part = *order;
+        part.shape[dim] = k;
+        first = fy_dispatch(&(fy_call){.at = at, .op = FY_OP_clone, .in = {fy_arg_tensor(&part)}, .row_major = true});
+        fy_tensor_release(at, order, FY_WORD_free);
+    }
+    return gather_by(at, x, dim, first, o.indices);
 }

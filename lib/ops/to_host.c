@@ -18,8 +18,6 @@
 
 static bool is_host(const fy_dev *d) { return d->number == 0; }
 
-static size_t byte_size(const fy_tensor *x) { return (size_t)fy_numel(x) * x->element_size; }
-
 /* ---- events ---- */
 
 /* A read back from a GPU was checked for races as a copy; an answer never was. */
@@ -86,7 +84,7 @@ static void *rows_of(fy_site *at, fy_tensor *x, fy_word why)
     fy_geometry g = fy_geometry_of(x);
     bool host = is_host(x->storage->dev);
     size_t span = (size_t)fy_span(&g) * x->element_size;
-    char *rows = malloc(byte_size(x) + 1), *block = host ? NULL : malloc(span + 1);
+    char *rows = malloc((size_t)fy_numel(x) * x->element_size + 1), *block = host ? NULL : malloc(span + 1);
     if (!rows || (!host && !block)) {
         fy_fail_about(at, "oom", "read a part of it: fy_narrow", 1, &x, "out of host memory for a copy of it");
     } else if (host || fy_fetch(at, x, block, span, why)) {
@@ -135,23 +133,17 @@ bool fy_take_item(fy_site *at, fy_tensor *x, fy_arg *value)
     return true;
 }
 
-/* A double is exact up to 2^53 and for some larger integers. */
-static bool is_rounded(const fy_arg *x) { return x->is_int && (x->real == 0x1p63 || (int64_t)x->real != x->integer); }
-
-static void warn_rounded(fy_site *at, const fy_arg *x)
-{
-    if (__atomic_exchange_n(&at->advised, true, __ATOMIC_RELAXED)) return;
-    fprintf(stderr,
-            "ferry: %s:%d: fy_item(%s): a double holds %.0f instead of %lld\n"
-            "  fix: int64_t n = fy_item_int(%s);\n",
-            fy_site_file(at->file), at->line, at->args, x->real, (long long)x->integer, at->args);
-}
-
 double fy_item_at(fy_site *at, fy_tensor *x)
 {
     fy_arg value;
     if (!fy_check(at, 0, x) || !fy_take_item(at, x, &value)) return NAN;
-    if (is_rounded(&value)) warn_rounded(at, &value);
+    /* A double is exact up to 2^53 and for some larger integers. */
+    bool exact = !value.is_int || (value.real != 0x1p63 && (int64_t)value.real == value.integer);
+    if (!exact && !__atomic_exchange_n(&at->advised, true, __ATOMIC_RELAXED))
+        fprintf(stderr,
+                "ferry: %s:%d: fy_item(%s): a double holds %.0f instead of %lld\n"
+                "  fix: int64_t n = fy_item_int(%s);\n",
+                fy_site_file(at->file), at->line, at->args, value.real, (long long)value.integer, at->args);
     return value.real;
 }
 

@@ -30,20 +30,16 @@ static fy_side side_of(const fy_tensor *x, uint32_t version)
 /* Ferry's internal host buffer, which receives an item or a print. */
 static const fy_side internal_buffer = {.device = 0, .mem = FY_WORD_pageable};
 
-/* The part of the copy's blocked time that waits for earlier work on the GPU: it is reported by the sync event, the
- * rest by the copy. */
-static int64_t wait_time(const fy_dev *card, const fy_copy_work *w, int64_t before)
-{
-    int64_t n = w->time.start - before - (card->card ? card->card->call_overhead : 0);
-    return n < 0 ? 0 : n < w->time.held ? n : w->time.held;
-}
-
 static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_side src, fy_side dst,
                           const fy_transfer_opts *o, int64_t before)
 {
     if (!fy_log_is_on()) return 0;
-    bool to_host = w->dir == FY_WORD_d2h;
-    int64_t wait = to_host && !w->was_async ? wait_time(card, w, before) : 0;
+    bool waits = w->dir == FY_WORD_d2h && !w->was_async;
+    int64_t wait = 0; /* for earlier work on the GPU: reported by the sync event, the rest of the time by the copy */
+    if (waits) {
+        int64_t ns = w->time.start - before - (card->card ? card->card->call_overhead : 0);
+        wait = ns < 0 ? 0 : ns < w->time.held ? ns : w->time.held;
+    }
     uint64_t seq =
         FY_EMIT(at, copy, .id = w->id, .src = src, .dst = dst, .bytes = (int64_t)w->bytes, .dir = (uint8_t)w->dir,
                 .stream = w->stream, .async = w->async, .was_async = w->was_async, .route = (uint8_t)w->route,
@@ -54,7 +50,7 @@ static uint64_t emit_copy(fy_site *at, fy_dev *card, const fy_copy_work *w, fy_s
                                            .engine = w->dir == FY_WORD_d2d ? FY_WORD_compute : w->dir,
                                            .is_copy = true,
                                            .time = w->time});
-    if (to_host && !w->was_async)
+    if (waits)
         FY_EMIT(at, sync, .scope = FY_WORD_copy, .device = (uint8_t)card->number, .stream = w->stream,
                 .why = o->why == FY_WORD_user ? FY_WORD_copy : (uint8_t)o->why, .cause = seq + 1, .held = wait);
     return seq;
@@ -71,11 +67,11 @@ bool fy_transfer(fy_site *at, const fy_tensor *src, fy_tensor *dst, const fy_tra
     fy_storage *from = src->storage, *to = dst->storage;
     bool from_host = from->dev->number == 0, to_host = to->dev->number == 0;
     fy_dev *card = from_host ? to->dev : from->dev;
+    int64_t before = fy_clock_now();
     fy_copy_work w = {.id = fy_work_id(), .stream = fy_stream_current(card), .async = o->async};
     /* Pageable memory is staged by the host; page-locked memory is read and written by the card, in its stream. */
     int reader = fy_agent_of(from->mem == FY_WORD_pinned ? card : from->dev, w.stream);
     int writer = fy_agent_of(to->mem == FY_WORD_pinned ? card : to->dev, w.stream);
-    int64_t before = fy_clock_now();
     fy_launch launch;
     fy_launch_begin(&launch, w.id);
     fy_geometry g = fy_geometry_of(dst);

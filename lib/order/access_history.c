@@ -17,21 +17,18 @@ enum { CHUNK = 64, MAX_SAME_STREAM = 32 };
 
 static fy_access_history *unused;
 
-/* Chunks are never freed, like those of storages. */
-static void grow_pool(void)
-{
-    fy_access_history *chunk = malloc(CHUNK * sizeof *chunk);
-    if (!chunk) fy_out_of_memory("the accesses by streams");
-    for (int i = 0; i < CHUNK; i++) {
-        chunk[i].next = unused;
-        unused = &chunk[i];
-    }
-}
-
+/* Histories are allocated in chunks, which are never freed, like those of storages. */
 static fy_access_history *get_or_create(fy_access_history **h)
 {
     if (*h) return *h;
-    if (!unused) grow_pool();
+    if (!unused) {
+        fy_access_history *chunk = malloc(CHUNK * sizeof *chunk);
+        if (!chunk) fy_out_of_memory("the accesses by streams");
+        for (int i = 0; i < CHUNK; i++) {
+            chunk[i].next = unused;
+            unused = &chunk[i];
+        }
+    }
     fy_access_history *made = unused;
     unused = made->next;
     made->n = 0;
@@ -39,13 +36,6 @@ static fy_access_history *get_or_create(fy_access_history **h)
     made->list = made->local;
     __atomic_store_n(h, made, __ATOMIC_RELAXED);
     return made;
-}
-
-static void release(fy_access_history *s)
-{
-    if (s->list != s->local) free(s->list);
-    s->next = unused;
-    unused = s;
 }
 
 static void append(fy_access_history *s, const fy_prior_access *p)
@@ -66,15 +56,12 @@ static void append(fy_access_history *s, const fy_prior_access *p)
 static bool is_over(const fy_prior_access *p) { return fy_order_reaches_locked(FY_HOST, p->agent, p->epoch); }
 
 /* A range that is not exact (a view with gaps in several dimensions) is only known to cover the same tensor. */
-static bool covers(const fy_prior_access *p, const fy_prior_access *earlier)
-{
-    return fy_byte_range_covers(&p->bytes, &earlier->bytes) || (p->tensor == earlier->tensor && !earlier->freed);
-}
-
 static bool supersedes(const fy_prior_access *p, const fy_prior_access *earlier)
 {
-    return (p->write || !earlier->write) && covers(p, earlier) &&
-           fy_order_reaches_locked(p->agent, earlier->agent, earlier->epoch);
+    if (!p->write && earlier->write) return false;
+    bool same_tensor = p->tensor == earlier->tensor && !earlier->freed;
+    if (!same_tensor && !fy_byte_range_covers(&p->bytes, &earlier->bytes)) return false;
+    return fy_order_reaches_locked(p->agent, earlier->agent, earlier->epoch);
 }
 
 void fy_history_add(fy_access_history **h, const fy_prior_access *p)
@@ -112,12 +99,6 @@ void fy_history_settle(fy_access_history *s, int agent, uint32_t epoch, uint64_t
 static fy_access_history freed[1 + FY_MOST_CARDS];
 static _Atomic uint32_t freed_count[1 + FY_MOST_CARDS]; /* their lengths: nearly always 0, so read without the lock */
 
-static bool is_same(const fy_prior_access *a, const fy_prior_access *b)
-{
-    return a->agent == b->agent && a->epoch == b->epoch && a->write == b->write && a->bytes.first == b->bytes.first &&
-           a->bytes.end == b->bytes.end;
-}
-
 static void shift(fy_prior_access *p, int64_t by)
 {
     p->bytes.first += by;
@@ -145,7 +126,9 @@ static void keep_freed(fy_access_history *f, const fy_prior_access *p)
     if (!f->list) *f = (fy_access_history){.list = f->local, .room = FY_LOCAL_ACCESSES}; /* first use */
     for (uint32_t i = 0; i < f->n; i++) {
         const fy_prior_access *old = &f->list[i];
-        if (is_same(p, old) || supersedes(p, old) || is_over(old)) continue;
+        bool same_bytes = p->bytes.first == old->bytes.first && p->bytes.end == old->bytes.end;
+        bool same = p->agent == old->agent && p->epoch == old->epoch && p->write == old->write && same_bytes;
+        if (same || supersedes(p, old) || is_over(old)) continue;
         if (kept != i) f->list[kept] = *old;
         kept++;
     }
@@ -178,7 +161,9 @@ void fy_history_free(fy_access_history **h, const fy_dev *d, uint64_t addr, int 
     }
     atomic_store_explicit(&freed_count[d->number], freed[d->number].n, memory_order_relaxed);
     *h = NULL;
-    release(history);
+    if (history->list != history->local) free(history->list);
+    history->next = unused;
+    unused = history;
     fy_order_unlock();
 }
 

@@ -36,7 +36,7 @@ void fy_history_add(fy_access_history **h, const fy_prior_access *p); /* and dro
 void fy_history_settle(fy_access_history *h, int agent, uint32_t epoch, uint64_t seq);
 
 /* For the allocator, once for each device or pinned storage; addr, bytes: its modelled address range.
- * leave: the storage is freed and its block returns to `stream`; accesses that may be in flight are kept by address.
+ * free: the storage is freed and its block returns to `stream`; accesses that may be in flight are kept by address.
  * recorded: bit i: fy_record_stream named stream i of the card, so the block is not reused before that stream gets
  * here; accesses ordered before that are dropped.
  * inherit: a newly allocated storage takes over the accesses at its addresses: its first use that is not ordered after

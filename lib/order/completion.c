@@ -11,6 +11,7 @@
 #include "event.h"
 #include "run_work.h"
 #include "out_of_memory.h"
+
 enum { MOST_DEVICES = 9 }; /* as many as device.c opens */
 
 typedef struct pending {
@@ -134,11 +135,21 @@ static void register_handlers(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
-static void enqueue(pending *p)
+void fy_completion_add(fy_site *at, const fy_completion *w)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    fy_dev *d = p->work.dev;
-    pending_queue *queue = &queues[d->number][p->work.stream];
+    fy_dev *d = w->dev;
+    if (w->time.end >= 0) {
+        fy_completion_poll(d);
+        emit_complete(at, w);
+        return;
+    }
+    if (!w->time.ended) return;
+
+    pending_queue *queue = &queues[d->number][w->stream];
+    pending *p = malloc(sizeof *p);
+    if (!p) fy_out_of_memory("unfinished work");
+    *p = (pending){.at = at, .work = *w};
     pthread_once(&once, register_handlers);
     pthread_mutex_lock(&lock);
     if (!queue->tail) queue->tail = &queue->first;
@@ -148,18 +159,4 @@ static void enqueue(pending *p)
     atomic_fetch_add(&pending_count[d->number], 1);
     poll_locked(d);
     pthread_mutex_unlock(&lock);
-}
-
-void fy_completion_add(fy_site *at, const fy_completion *w)
-{
-    if (w->time.end < 0) {
-        if (!w->time.ended) return;
-        pending *p = malloc(sizeof *p);
-        if (!p) fy_out_of_memory("unfinished work");
-        *p = (pending){.at = at, .work = *w};
-        enqueue(p);
-        return;
-    }
-    fy_completion_poll(w->dev);
-    emit_complete(at, w);
 }

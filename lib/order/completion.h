@@ -4,8 +4,8 @@
  * runs asynchronously: CUDA events recorded before and after each piece of work are polled in later calls of
  * fy_completion_add, wherever the host has synchronized, and at exit. So `complete` may come long after its op; those
  * found in one poll are emitted in order of their end times. */
-#ifndef FERRY_FINISHED_H
-#define FERRY_FINISHED_H
+#ifndef FERRY_COMPLETION_H
+#define FERRY_COMPLETION_H
 
 #include "device.h"
 #include "event.h"

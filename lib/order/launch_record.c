@@ -61,13 +61,6 @@ static const char *hint_for_fault(void)
     return "run it again with FERRY_GPU=sim to see whether the card is at fault";
 }
 
-static const char *late_hint(void)
-{
-    return fy_launch_blocking() ? "fix that call: after an error the card accepts no more work from this process"
-                                : "run it again with FERRY_LAUNCH_BLOCKING=1: the host then waits for each piece of "
-                                  "work, and the error is reported by the line that causes it";
-}
-
 /* CUDA's text, and what it leaves out: the call that launched the work. */
 static void *fail_late(fy_site *at)
 {
@@ -76,10 +69,14 @@ static void *fail_late(fy_site *at)
     fy_site *from = NULL;
     bool found = fy_launch_record_find(fy_fault.work, &seq, &from),
          has_prefix = strncmp(fy_fault.text, "CUDA error", 10) == 0;
+    const char *hint = fy_launch_blocking()
+                           ? "fix that call: after an error the card accepts no more work from this process"
+                           : "run it again with FERRY_LAUNCH_BLOCKING=1: the host then waits for each piece of "
+                             "work, and the error is reported by the line that causes it";
     if (found && from)
         snprintf(cause, sizeof cause, "work launched by an earlier call failed on the card: %s:%d: %s(%s)", from->file,
                  from->line, from->call, from->args);
-    return fy_fail_caused(at, found ? seq + 1 : 0, "device", late_hint(), cause, "%s%s It surfaced at this call",
+    return fy_fail_caused(at, found ? seq + 1 : 0, "device", hint, cause, "%s%s It surfaced at this call",
                           has_prefix ? "" : "CUDA error: ", fy_fault.text);
 }
 
@@ -93,8 +90,11 @@ void *fy_fail_device(fy_site *at, const fy_dev *d, const char *what) { return fy
 
 /* ---- launch blocking ---------------------------------------------------------------------------------- */
 
-static bool wait_for(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t seq)
+bool fy_launch_record_issued(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t seq)
 {
+    fy_launch_record_add(id, seq, at);
+    if (d->number == 0 || !fy_launch_blocking()) return true;
+
     fy_time t = {0};
     if (!d->backend->wait(d, &(fy_point){.stream = stream}, NULL, 0, &t))
         return fy_fail_launch(at, d, id, "do the work of this call");
@@ -103,10 +103,4 @@ static bool wait_for(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t s
     FY_EMIT(at, sync, .scope = FY_WORD_stream, .device = (uint8_t)d->number, .stream = stream, .why = FY_WORD_policy,
             .cause = seq + 1, .held = t.held);
     return true;
-}
-
-bool fy_launch_record_issued(fy_site *at, fy_dev *d, int stream, uint32_t id, uint64_t seq)
-{
-    fy_launch_record_add(id, seq, at);
-    return d->number == 0 || !fy_launch_blocking() || wait_for(at, d, stream, id, seq);
 }

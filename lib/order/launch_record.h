@@ -1,6 +1,6 @@
 /* launch_record.h: which call launched which work, for errors that surface late; launch blocking; failed cards. */
-#ifndef FERRY_WORK_H
-#define FERRY_WORK_H
+#ifndef FERRY_LAUNCH_RECORD_H
+#define FERRY_LAUNCH_RECORD_H
 
 #include "device.h"
 

@@ -25,15 +25,6 @@ static label stream_of(int agent)
     return l;
 }
 
-/* The later access: "line 13". */
-static label line_of(const fy_site *at)
-{
-    label l;
-    if (at) snprintf(l.text, sizeof l.text, "line %d", at->line);
-    else snprintf(l.text, sizeof l.text, "this call");
-    return l;
-}
-
 static label tensor_of(const char *name, uint32_t id)
 {
     label l;
@@ -43,47 +34,33 @@ static label tensor_of(const char *name, uint32_t id)
     return l;
 }
 
-static void wait_on_host(const fy_data_race *f, const char *x, const char *a, const char *line, bool write, char *buf,
-                         size_t room)
-{
-    snprintf(
-        buf, room,
-        "call fy_cuda_synchronize(), or fy_stream_synchronize(%s), before %s %s %s: work queued on that stream may "
-        "not have %s it yet",
-        a, line, write ? "writes" : "reads", x, f->written ? "written" : "read");
-}
-
-static void wait_in_stream(const fy_data_race *f, const char *x, const char *a, const char *b, const char *line,
-                           bool write, char *buf, size_t room)
-{
-    snprintf(buf, room,
-             "call fy_stream_wait_stream(%s, %s) before %s %s %s, or fy_event_wait with an event that was recorded in "
-             "%s after the line that %s it",
-             b, a, line, write ? "writes" : "reads", x, a, f->written ? "writes" : "reads");
-}
-
-static void wait_before_reuse(const fy_data_race *f, const char *old, const char *x, const char *a, const char *b,
-                              const char *line, char *buf, size_t room)
-{
-    if (f->same_stream)
-        snprintf(buf, room,
-                 "call fy_stream_wait_stream(%s, %s) before %s uses %s: work queued on %s may still use these bytes as "
-                 "%s, which was freed",
-                 b, a, line, x, a, old);
-    else
-        snprintf(buf, room,
-                 "call fy_record_stream(%s, %s) before %s is freed: work queued on %s may still use its bytes, now "
-                 "those of %s; or call fy_stream_wait_stream(%s, %s) before %s",
-                 old, a, old, a, x, b, a, line);
-}
-
+/* a: the stream of the earlier access; b, x, line: stream, tensor and place of the later one. */
 const char *fy_race_advice(const fy_data_race *f, const fy_access *later, const fy_site *at, char *buf, size_t room)
 {
     label x = tensor_of(later->name, later->tensor), old = tensor_of(f->name, f->tensor);
     label a = stream_of(f->agent), b = later->agent == FY_HOST ? (label){"the host"} : stream_of(later->agent);
-    label line = line_of(at);
-    if (f->type == FY_WORD_reuse) wait_before_reuse(f, old.text, x.text, a.text, b.text, line.text, buf, room);
-    else if (later->agent == FY_HOST) wait_on_host(f, x.text, a.text, line.text, later->write, buf, room);
-    else wait_in_stream(f, x.text, a.text, b.text, line.text, later->write, buf, room);
+    const char *uses = later->write ? "writes" : "reads";
+    char line[32] = "this call";
+    if (at) snprintf(line, sizeof line, "line %d", at->line);
+    if (f->type == FY_WORD_reuse && f->same_stream)
+        snprintf(buf, room,
+                 "call fy_stream_wait_stream(%s, %s) before %s uses %s: work queued on %s may still use these bytes as "
+                 "%s, which was freed",
+                 b.text, a.text, line, x.text, a.text, old.text);
+    else if (f->type == FY_WORD_reuse)
+        snprintf(buf, room,
+                 "call fy_record_stream(%s, %s) before %s is freed: work queued on %s may still use its bytes, now "
+                 "those of %s; or call fy_stream_wait_stream(%s, %s) before %s",
+                 old.text, a.text, old.text, a.text, x.text, b.text, a.text, line);
+    else if (later->agent == FY_HOST)
+        snprintf(buf, room,
+                 "call fy_cuda_synchronize(), or fy_stream_synchronize(%s), before %s %s %s: work queued on that "
+                 "stream may not have %s it yet",
+                 a.text, line, uses, x.text, f->written ? "written" : "read");
+    else
+        snprintf(buf, room,
+                 "call fy_stream_wait_stream(%s, %s) before %s %s %s, or fy_event_wait with an event that was recorded "
+                 "in %s after the line that %s it",
+                 b.text, a.text, line, uses, x.text, a.text, f->written ? "writes" : "reads");
     return buf;
 }

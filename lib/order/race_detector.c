@@ -19,13 +19,6 @@
 
 /* ---- detection ---- */
 
-static fy_word type_of(const fy_access *a, const fy_prior_access *p)
-{
-    if (p->freed) return FY_WORD_reuse;
-    if (a->agent != FY_HOST) return FY_WORD_race;
-    return a->write ? FY_WORD_write_early : FY_WORD_read_early;
-}
-
 /* A reader may see the old or the new bytes; of two writers either may win. */
 static void mark_racing(fy_races *races, const fy_access *a, const fy_prior_access *p)
 {
@@ -56,10 +49,14 @@ static fy_data_race *entry_for(fy_launch *w, const fy_prior_access *p)
 static void add_race(fy_launch *w, int i, const fy_prior_access *p, int64_t first, int64_t bytes)
 {
     fy_data_race *f = entry_for(w, p);
+    const fy_access *a = &w->access[i];
+    fy_word by_host = a->write ? FY_WORD_write_early : FY_WORD_read_early;
     if (!f) return;
     *f = (fy_data_race){.id = p->id,
                         .later = i,
-                        .type = type_of(&w->access[i], p),
+                        .type = p->freed              ? FY_WORD_reuse
+                                : a->agent == FY_HOST ? by_host
+                                                      : FY_WORD_race,
                         .written = p->write,
                         .same_stream = p->same_stream,
                         .agent = p->agent,

@@ -45,20 +45,17 @@ static bool is_stream(const fy_stream *s)
     return p >= from && p < from + sizeof streams && (p - from) % sizeof *s == 0 && s->card;
 }
 
-static fy_stream *fail_stream(fy_site *at, int i, const fy_stream *s)
+fy_stream *fy_stream_given(fy_site *at, int i, fy_stream *s)
 {
     char name[200];
+    if (is_stream(s)) return s;
+    if (s == &fy_stream_left_out) {
+        fy_dev *card = fy_dev_card(at, -1);
+        return card ? fy_stream_of(card, fy_stream_current(card)) : NULL;
+    }
     if (!s) return fy_fail_null(at, i, "stream");
     fy_argument(at, i, name, sizeof name);
     return fy_fail(at, "stream", "create one with fy_cuda_stream()", "'%s' is not a stream", name);
-}
-
-fy_stream *fy_stream_given(fy_site *at, int i, fy_stream *s)
-{
-    if (is_stream(s)) return s;
-    if (s != &fy_stream_left_out) return fail_stream(at, i, s);
-    fy_dev *card = fy_dev_card(at, -1);
-    return card ? fy_stream_of(card, fy_stream_current(card)) : NULL;
 }
 
 int fy_stream_id(const fy_stream *s) { return is_stream(s) ? s->number : -1; }

@@ -33,37 +33,11 @@ struct fy_event {
 
 /* ---- handles ---------------------------------------------------------------------------------------- */
 
+/* Freed handles are quarantined before they are reused, so that a use after free is reported as one. */
 FY_LONG_LOCK(lock) /* the quarantine and last_id */
 static fy_event *oldest_freed, *newest_freed;
 static int n_freed;
 static uint32_t last_id;
-
-/* Freed handles are quarantined before they are reused, so that a use after free is reported as one. */
-static fy_event *allocate_event(void)
-{
-    pthread_mutex_lock(&lock);
-    fy_event *e = n_freed > QUARANTINE ? oldest_freed : calloc(1, sizeof *e);
-    if (e && e == oldest_freed) {
-        oldest_freed = e->next;
-        n_freed--;
-    }
-    uint32_t id = ++last_id;
-    pthread_mutex_unlock(&lock);
-    if (e) *e = (fy_event){.magic = ALIVE, .id = id};
-    return e;
-}
-
-static void quarantine(fy_event *e, fy_site *at)
-{
-    pthread_mutex_lock(&lock);
-    e->magic = FREED;
-    e->freed = at;
-    e->next = NULL;
-    if (n_freed++ == 0) oldest_freed = e;
-    else newest_freed->next = e;
-    newest_freed = e;
-    pthread_mutex_unlock(&lock);
-}
 
 /* Is argument i a live event? False after an error. */
 static bool is_given(fy_site *at, int i, const fy_event *e)
@@ -80,25 +54,34 @@ static bool is_given(fy_site *at, int i, const fy_event *e)
 fy_event *fy_cuda_event_at(fy_site *at, fy_event_opts o)
 {
     fy_session_start();
-    fy_event *e = allocate_event();
+    pthread_mutex_lock(&lock);
+    fy_event *e = n_freed > QUARANTINE ? oldest_freed : calloc(1, sizeof *e);
+    if (e && e == oldest_freed) {
+        oldest_freed = e->next;
+        n_freed--;
+    }
+    uint32_t id = ++last_id;
+    pthread_mutex_unlock(&lock);
     if (!e) return fy_fail(at, "oom", "free events with fy_event_free", "out of host memory for another event");
-    e->timing = o.enable_timing;
+    *e = (fy_event){.magic = ALIVE, .id = id, .timing = o.enable_timing};
     return e;
-}
-
-/* Releases the back end's point and the recorded clock. */
-static void reset(fy_event *e)
-{
-    if (e->card) e->card->backend->record(e->card, -1, &e->point);
-    fy_order_free(&e->order);
-    e->card = NULL;
 }
 
 void fy_event_free_at(fy_site *at, fy_event *e)
 {
     if (!e || !is_given(at, 0, e)) return;
-    reset(e);
-    quarantine(e, at);
+    if (e->card) e->card->backend->record(e->card, -1, &e->point); /* releases the point */
+    fy_order_free(&e->order);
+    e->card = NULL;
+
+    pthread_mutex_lock(&lock);
+    e->magic = FREED;
+    e->freed = at;
+    e->next = NULL;
+    if (n_freed++ == 0) oldest_freed = e;
+    else newest_freed->next = e;
+    newest_freed = e;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- record; a stream waits --------------------------------------------------------------------------- */

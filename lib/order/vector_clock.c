@@ -66,24 +66,19 @@ void fy_order_join_both_locked(int a, int b)
     merge(index_of(b), clocks[index_of(a)], used);
 }
 
-static bool grow(fy_order *o, uint32_t n)
-{
-    uint32_t *epochs = realloc(o->epochs, n * sizeof *epochs);
-    if (!epochs) return false;
-    o->epochs = epochs;
-    return true;
-}
-
 bool fy_order_record(int agent, fy_order *out)
 {
     fy_order_lock();
     uint32_t at = index_of(agent);
     merge_host(at);
-    bool ok = out->n >= used || grow(out, used);
-    if (ok) out->n = used;
-    for (uint32_t i = 0; ok && i < used; i++) out->epochs[i] = clocks[at][i];
+    uint32_t *epochs = out->n < used ? realloc(out->epochs, used * sizeof *epochs) : out->epochs;
+    if (epochs) {
+        memcpy(epochs, clocks[at], used * sizeof *epochs);
+        out->epochs = epochs;
+        out->n = used;
+    }
     fy_order_unlock();
-    return ok;
+    return epochs != NULL;
 }
 
 void fy_order_free(fy_order *o)

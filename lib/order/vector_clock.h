@@ -9,8 +9,8 @@
  * separate agents would report data races in correctly synchronized programs.
  *
  * Epochs have 32 bits, like work ids. */
-#ifndef FERRY_ORDER_H
-#define FERRY_ORDER_H
+#ifndef FERRY_VECTOR_CLOCK_H
+#define FERRY_VECTOR_CLOCK_H
 
 #include "device.h"
 #include "run_work.h"
@@ -58,8 +58,7 @@ bool fy_order_reaches(int agent, int other, uint32_t epoch);
 void fy_order_lock(void);
 void fy_order_unlock(void);
 uint32_t fy_order_issue_locked(int agent);
-void fy_order_join_both_locked(int a,
-                               int b); /* joins both ways: the next work of either comes after all work of both */
+void fy_order_join_both_locked(int a, int b); /* the next work of either comes after all work of both */
 bool fy_order_reaches_locked(int agent, int other, uint32_t epoch);
 
 #endif

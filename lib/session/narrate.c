@@ -131,7 +131,7 @@ static void narrate_mark(fy_narration *t)
         return;
     }
     fy_line_begin(t, "clock");
-    fy_text_str(rest(t), "the program reads it: ");
+    fy_text_str(rest(t), "the program reads the clock: ");
     fy_add_time(rest(t), e->now);
     end(t);
 }
@@ -191,19 +191,6 @@ static void (*const narrators[FY_KIND_COUNT])(fy_narration *) = {
     [FY_KIND_end] = narrate_end,
 };
 
-/* Can this event tell how the pending tensor was made? */
-static bool may_explain_pending(uint8_t kind)
-{
-    return kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_host_write || kind == FY_KIND_source;
-}
-
-static size_t lines_in(const char *s, size_t size)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++) n += s[i] == '\n';
-    return n;
-}
-
 /* ---- the narrator ---- */
 
 struct fy_narrator {
@@ -235,19 +222,23 @@ static void narrate_new_events(fy_narrator *n, fy_text *out)
 {
     fy_narration t = {.log = n->log, .state = &n->state, .out = out};
     while (fy_event_next(n->log, &n->cursor, &t.event)) {
-        if (!may_explain_pending(t.event.kind)) fy_narrate_pending(&t);
-        if (narrators[t.event.kind]) narrators[t.event.kind](&t);
+        uint8_t kind = t.event.kind;
+        bool may_fill_pending =
+            kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_host_write || kind == FY_KIND_source;
+        if (!may_fill_pending) fy_narrate_pending(&t);
+        if (narrators[kind]) narrators[kind](&t);
     }
     out->lost |= n->state.lost;
 }
 
 size_t fy_narrate(fy_narrator *n, fy_text *out)
 {
-    size_t from = out->size;
+    size_t from = out->size, lines = 0;
     pthread_mutex_lock(&n->mutex);
     narrate_new_events(n, out);
     pthread_mutex_unlock(&n->mutex);
-    return out->data ? lines_in(out->data + from, out->size - from) : 0;
+    for (size_t i = from; out->data && i < out->size; i++) lines += out->data[i] == '\n';
+    return lines;
 }
 
 bool fy_narrate_to(fy_narrator *n, FILE *out)

@@ -10,14 +10,14 @@ static int64_t bytes_of(fy_narration *t, uint32_t tensor)
     return fy_narrator_storage(t->state, known(t, tensor)->storage)->bytes;
 }
 
-/* Reads the next event; is is_pending of this kind? */
+/* Reads the next event; is it of this kind? */
 static bool is_followed_by(fy_narration *t, fy_kind kind, fy_event *next)
 {
     uint64_t cursor = t->event.seq + 1;
     return fy_event_next(t->log, &cursor, next) && next->kind == kind;
 }
 
-/* ", takes 46.0 us"; with start and end time if the program does not wait for is_pending. */
+/* ", takes 46.0 us"; with start and end time if the program does not wait for it. */
 static void add_duration(fy_narration *t, uint32_t id, bool is_async)
 {
     fy_event next;
@@ -49,7 +49,7 @@ static void add_new_tensor(fy_narration *t, uint32_t tensor)
     fy_add_device(rest(t), known(t, tensor)->device);
 }
 
-/* A tensor for which no other event told how it was made. */
+/* A tensor that no later event filled: it has a line of its own. */
 void fy_narrate_pending(fy_narration *t)
 {
     fy_narrator_state *s = t->state;
@@ -166,17 +166,6 @@ void fy_narrate_copy(fy_narration *t)
     end(t);
 }
 
-static void add_operands(fy_narration *t, fy_ref in)
-{
-    fy_use use;
-    fy_text_str(subject(t), "(");
-    for (size_t i = 0; i < 4 && fy_event_use(&t->event, in, i, &use); i++) {
-        if (i) fy_text_str(subject(t), ", ");
-        fy_add_label(t, subject(t), use.tensor);
-    }
-    fy_text_str(subject(t), ")");
-}
-
 void fy_narrate_op(fy_narration *t)
 {
     const fy_ev_op *e = &t->event.is.op;
@@ -188,7 +177,13 @@ void fy_narrate_op(fy_narration *t)
         fy_add_label(t, subject(t), made.tensor);
         fy_text_str(subject(t), " = ");
         fy_add_string(t->log, subject(t), e->name);
-        add_operands(t, e->in);
+        fy_text_str(subject(t), "(");
+        fy_use use;
+        for (size_t i = 0; i < 4 && fy_event_use(&t->event, e->in, i, &use); i++) {
+            if (i) fy_text_str(subject(t), ", ");
+            fy_add_label(t, subject(t), use.tensor);
+        }
+        fy_text_str(subject(t), ")");
         t->line.bytes = bytes_of(t, made.tensor);
         fy_text_str(rest(t), "on ");
         fy_add_device(rest(t), e->device);
@@ -201,14 +196,6 @@ void fy_narrate_op(fy_narration *t)
     end(t);
 }
 
-/* The value, if a single one was read: the values event follows. */
-static void add_read_value(fy_narration *t)
-{
-    fy_event next;
-    if (is_followed_by(t, FY_KIND_values, &next) && next.is.values.count == 1)
-        fy_text_printf(subject(t), " is %.7g", next.is.values.min);
-}
-
 void fy_narrate_host_read(fy_narration *t)
 {
     const fy_ev_host_read *e = &t->event.is.host_read;
@@ -216,7 +203,9 @@ void fy_narrate_host_read(fy_narration *t)
     if (!via || e->via == FY_WORD_answer) return;
     fy_line_begin(t, via);
     fy_add_label(t, subject(t), e->tensor);
-    add_read_value(t);
+    fy_event next; /* of a single value that was read, the values event follows */
+    if (is_followed_by(t, FY_KIND_values, &next) && next.is.values.count == 1)
+        fy_text_printf(subject(t), " is %.7g", next.is.values.min);
     fy_text_printf(rest(t), "the program reads %lld value%s", (long long)e->count, e->count == 1 ? "" : "s");
     end(t);
 }

@@ -135,17 +135,6 @@ void fy_add_device(fy_text *out, uint8_t device)
 
 /* ---- the line ---- */
 
-/* A terminal line has room for the file name only, not its folders. */
-static void add_base_name(const fy_log *log, fy_text *out, fy_ref file)
-{
-    fy_text path = {0};
-    fy_add_string(log, &path, file);
-    const char *slash = path.data ? strrchr(path.data, '/') : NULL;
-    if (path.data) fy_text_str(out, slash ? slash + 1 : path.data);
-    out->lost |= path.lost;
-    free(path.data);
-}
-
 /* Characters, not bytes (UTF-8). */
 static int width(const char *s, size_t size)
 {
@@ -192,9 +181,11 @@ void fy_line_print(const fy_log *log, fy_text *out, fy_line *line)
     }
     if (line->place.file) {
         pad(out, from, REST);
-        fy_text_str(out, "  ");
-        add_base_name(log, out, line->place.file);
-        fy_text_printf(out, ":%u", line->place.line);
+        piece.size = 0;
+        fy_add_string(log, &piece, line->place.file);
+        fy_text_add(&piece, "", 1);
+        const char *slash = piece.data ? strrchr(piece.data, '/') : NULL; /* no room for the folders */
+        fy_text_printf(out, "  %s:%u", slash ? slash + 1 : piece.data ? piece.data : "", line->place.line);
     }
     if (line->th) fy_text_printf(out, " (thread %u)", line->th);
     fy_text_str(out, "\n");

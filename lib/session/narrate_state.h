@@ -26,7 +26,7 @@ typedef struct fy_narrator_state {
     fy_known_storage *storages;
     uint32_t tensor_room, storage_room;
     uint64_t used;    /* bit n: device n has a segment */
-    uint32_t pending; /* id of a new tensor without a line yet: the next event tells how it was made; 0: none */
+    uint32_t pending; /* id of a new tensor without a line yet: the next event may be what filled it; 0: none */
     fy_site_entry pending_place;
     int64_t pending_time;
     bool lost; /* an allocation failed */

@@ -42,8 +42,9 @@ void fy_narrate_event_record(fy_narration *t)
     const fy_ev_event_record *e = &t->event.is.event_record;
     fy_line_begin(t, "record");
     fy_text_printf(subject(t), "event %u", e->event);
-    fy_text_str(rest(t), "marks the work queued so far in ");
+    fy_text_str(rest(t), "completes when the work queued so far in ");
     add_stream(rest(t), e->stream, e->device);
+    fy_text_str(rest(t), " is done");
     end(t);
 }
 
@@ -142,19 +143,6 @@ void fy_narrate_peer(fy_narration *t)
 
 /* ---- segments ---- */
 
-/* Explains the cost that otherwise seems to belong to the first tensor on a GPU. */
-static void add_first_use(fy_narration *t, const fy_ev_segment *e)
-{
-    fy_text_str(rest(t), "first use of ");
-    if (e->device == 1) fy_text_str(rest(t), "the GPU");
-    else fy_add_device(rest(t), e->device);
-    fy_text_str(rest(t), ": Ferry reserves ");
-    fy_add_bytes(rest(t), e->bytes);
-    fy_text_str(rest(t), " to share among tensors (once");
-    if (e->held > 0) fy_text_str(rest(t), ", "), fy_add_time(rest(t), e->held);
-    fy_text_str(rest(t), ")");
-}
-
 void fy_narrate_segment(fy_narration *t)
 {
     const fy_ev_segment *e = &t->event.is.segment;
@@ -162,8 +150,15 @@ void fy_narrate_segment(fy_narration *t)
     fy_text_str(subject(t), "a segment");
     t->line.bytes = e->bytes;
     uint64_t card = e->mem == FY_WORD_pinned || e->device >= 64 ? 0 : (uint64_t)1 << e->device;
-    if (card & ~t->state->used) {
-        add_first_use(t, e);
+    if (card & ~t->state->used) { /* explains a cost that otherwise seems to belong to the first tensor on a GPU */
+        fy_text_str(rest(t), "first use of ");
+        if (e->device == 1) fy_text_str(rest(t), "the GPU");
+        else fy_add_device(rest(t), e->device);
+        fy_text_str(rest(t), ": Ferry reserves ");
+        fy_add_bytes(rest(t), e->bytes);
+        fy_text_str(rest(t), " to share among tensors (once");
+        if (e->held > 0) fy_text_str(rest(t), ", "), fy_add_time(rest(t), e->held);
+        fy_text_str(rest(t), ")");
     } else {
         fy_text_str(rest(t), e->mem == FY_WORD_pinned ? "page-locked, on " : "another one, shared by tensors on ");
         fy_add_device(rest(t), e->device);

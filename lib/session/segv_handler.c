@@ -47,17 +47,6 @@ static void add_number(line *l, uint64_t n, unsigned base)
     add(l, &digits[i]);
 }
 
-static void write_stderr(const line *l)
-{
-    const char *p = l->text;
-    for (size_t left = l->size; left > 0;) {
-        ssize_t n = write(STDERR_FILENO, p, left);
-        if (n <= 0) return;
-        p += n;
-        left -= (size_t)n;
-    }
-}
-
 /* ---- the message --------------------------------------------------------------------------------- */
 
 typedef enum access { ACCESSED, READ, WROTE } access_kind;
@@ -84,8 +73,6 @@ static access_kind access_of(const void *context)
 #endif
 }
 
-static const char *verb(access_kind k) { return k == WROTE ? "wrote to" : k == READ ? "read" : "accessed"; }
-
 static void add_name(line *l, const fy_storage *s)
 {
     const char *name = fy_storage_name(s);
@@ -100,8 +87,7 @@ static void add_name(line *l, const fy_storage *s)
 /* "the host read element 3 of b, which lives on cuda:0" */
 static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
 {
-    add(l, "the host ");
-    add(l, verb(k));
+    add(l, k == WROTE ? "the host wrote to" : k == READ ? "the host read" : "the host accessed");
     if (!s) {
         add(l, " VRAM that belongs to no tensor; was it freed?");
         return;
@@ -113,7 +99,7 @@ static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
     add_name(l, s);
     add(l, "', which lives on ");
     add(l, s->dev->name);
-    add(l, ": the host cannot access device memory");
+    add(l, ": the CPU cannot access GPU memory through a pointer");
     if (!s->born) return;
     add(l, " ('");
     add_name(l, s);
@@ -124,21 +110,20 @@ static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
     add(l, ")");
 }
 
-static void add_fix(line *l, const fy_storage *s, access_kind k)
-{
-    add(l, k == WROTE ? "write on the CPU, then move it to the GPU: fy_cuda(x)" : "copy it to the host first: fy_cpu(");
-    if (k == WROTE) return;
-    if (s) add_name(l, s);
-    else add(l, "x");
-    add(l, ") is a copy that the host can read");
-}
-
 static void explain(const void *p, const fy_storage *s, access_kind k)
 {
     line what = {.size = 0}, fix = {.size = 0}, all = {.size = 0};
     size_t offset = s ? (size_t)((const char *)p - (const char *)s->data) : 0;
     add_what(&what, s, offset, k);
-    add_fix(&fix, s, k);
+    if (k == WROTE) {
+        add(&fix, "write into a tensor on the CPU, then copy it to the GPU: b = fy_cuda(a)");
+    } else {
+        add(&fix, "copy it to the host first: fy_cpu(");
+        if (s) add_name(&fix, s);
+        else add(&fix, "x");
+        add(&fix, ") is a copy that the host can read");
+    }
+
     add(&all, "ferry: ");
     add(&all, what.text);
     add(&all, "\n  at ");
@@ -153,7 +138,11 @@ static void explain(const void *p, const fy_storage *s, access_kind k)
     if (fy_log_is_on())
         FY_EMIT(NULL, error, .code = fy_ref_str("device_pointer"), .message = fy_ref_str(what.text),
                 .hint = fy_ref_str(fix.text));
-    write_stderr(&all);
+    for (size_t done = 0; done < all.size;) {
+        ssize_t n = write(STDERR_FILENO, all.text + done, all.size - done);
+        if (n <= 0) return;
+        done += (size_t)n;
+    }
 }
 
 /* ---- signals ------------------------------------------------------------------------------------ */
@@ -164,23 +153,26 @@ static void die_of(int signal_number)
     raise(signal_number); /* delivered when the handler returns */
 }
 
-/* A fault outside VRAM without another handler: record what killed the program. */
-static void emit_crash(int signal_number)
+/* A fault outside VRAM. Without another handler, records what killed the program. */
+static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
+    const struct sigaction *b = signal_number == SIGSEGV ? &before_segv : &before_bus;
+    if (b->sa_flags & SA_SIGINFO && b->sa_sigaction) {
+        b->sa_sigaction(signal_number, info, context);
+        return;
+    }
+    if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) {
+        b->sa_handler(signal_number);
+        return;
+    }
+
     const char *what = signal_number == SIGSEGV
                            ? "segmentation fault: the program accessed memory that it does not own"
                            : "bus error: the program accessed memory that is not mapped to anything";
     if (fy_log_is_on())
         FY_EMIT(NULL, error, .code = fy_ref_str("crash"), .message = fy_ref_str(what),
                 .hint = fy_ref_str("look for a NULL pointer, an index out of range, or a freed tensor"));
-}
-
-static void pass_on(int signal_number, siginfo_t *info, void *context)
-{
-    const struct sigaction *b = signal_number == SIGSEGV ? &before_segv : &before_bus;
-    if (b->sa_flags & SA_SIGINFO && b->sa_sigaction) b->sa_sigaction(signal_number, info, context);
-    else if (b->sa_handler != SIG_DFL && b->sa_handler != SIG_IGN) b->sa_handler(signal_number);
-    else emit_crash(signal_number), die_of(signal_number);
+    die_of(signal_number);
 }
 
 static void on_fault(int signal_number, siginfo_t *info, void *context)

@@ -81,23 +81,19 @@ static int ferry_option_count(char **arg)
     return !strcmp(*arg, "--view") || !strncmp(*arg, "--trace=", 8);
 }
 
-static void add_args(fy_text *out)
-{
-    fy_text_str(out, "[");
-    for (int i = 1, skip; i < argc_ && argv_[i]; i += skip ? skip : 1) {
-        if ((skip = ferry_option_count(argv_ + i))) continue;
-        if (out->size > 1) fy_text_str(out, ",");
-        fy_text_json(out, argv_[i], strlen(argv_[i]));
-    }
-    fy_text_str(out, "]");
-}
-
 static void emit_session(void)
 {
     fy_text args = {0}, devices = {0};
-    add_args(&args);
+    fy_text_str(&args, "[");
+    for (int i = 1, skip; i < argc_ && argv_[i]; i += skip ? skip : 1) {
+        if ((skip = ferry_option_count(argv_ + i))) continue;
+        if (args.size > 1) fy_text_str(&args, ",");
+        fy_text_json(&args, argv_[i], strlen(argv_[i]));
+    }
+    fy_text_str(&args, "]");
     fy_dev_session_json(&devices);
     if (args.lost || devices.lost) fy_out_of_memory("the first line of the log");
+
     FY_EMIT(NULL, session, .schema = 1, .ferry = fy_ref_str(FERRY_VERSION),
             .program = fy_ref_str(program_invocation_short_name), .args = fy_ref_bytes(args.data, args.size),
             .clock = fy_dev_model_clock() ? FY_WORD_model : FY_WORD_measured, .seed = (int64_t)fy_session_seed(),
@@ -110,7 +106,7 @@ static void emit_session(void)
 
 /* ---- start ---- */
 
-/* The descriptor in FERRY_LOG_FD, inherited_log from the parent process; -1 if it is not a log. */
+/* The descriptor in FERRY_LOG_FD, inherited from the parent process; -1 if it is not a log. */
 static int inherited_log(const char *text)
 {
     char *end, message[256];
@@ -166,21 +162,11 @@ static void at_exit(int status, void *unused);
 static void before_fork(void) { forked_as = atomic_fetch_add(&forks, 1) + 1; }
 static void in_child(void);
 
-static void register_handlers(void)
-{
-    static bool done; /* forked children inherit them */
-    if (done) return;
-    done = true;
-    on_exit(at_exit, NULL);
-    pthread_atfork(before_fork, NULL, in_child);
-}
-
 static void start(void)
 {
     int idle = IDLE;
-    char err[512];
+    char err[512] = "";
     if (!atomic_compare_exchange_strong(&state, &idle, RUNNING)) return;
-    *err = '\0';
     warn_unknown_variables();
     int fd = open_descriptor(err, sizeof err);
     if (fd < 0 || !open_log(fd, err, sizeof err)) {
@@ -188,7 +174,8 @@ static void start(void)
         return;
     }
     if (fy_setting_is_on("FERRY_NARRATE")) atomic_store(&narrator, fy_narrator_of(fy_log_of_process()));
-    register_handlers();
+    on_exit(at_exit, NULL); /* forked children inherit both handlers, and never start a second time */
+    pthread_atfork(before_fork, NULL, in_child);
     start_viewer(); /* forks: must come before anything that may start a thread */
     emit_session();
     const char *why = fy_dev_why_not_real();
@@ -240,40 +227,32 @@ static void in_child(void)
 
 /* ---- end ---- */
 
-/* Waits until the page has received all events, or for Ctrl-C, which the viewer gets too: ignored here, so that the
- * exit status stays the program's. */
-static void wait_for_viewer(void)
-{
-    fflush(stdout);
-    signal(SIGINT, SIG_IGN);
-    for (uint64_t started = fy_process_started(viewer); started && fy_process_started(viewer) == started;)
-        usleep(20000);
-}
-
-/* The program ends before its first event, because a setting was rejected: nothing has run. */
-static void discard_log(void)
-{
-    fy_log_end();
-    atomic_store(&state, OVER);
-    fy_trace_forget(true);
-    if (viewer > 0) kill(viewer, SIGTERM);
-}
-
 static void at_exit(int status, void *unused)
 {
     (void)unused;
     fy_log *log = fy_log_of_process();
     if (atomic_load(&state) != RUNNING || !log) return;
-    if (!opened) {
-        discard_log();
+    if (!opened) { /* a setting was rejected before the first event: nothing has run */
+        fy_log_end();
+        atomic_store(&state, OVER);
+        fy_trace_forget(true);
+        if (viewer > 0) kill(viewer, SIGTERM);
         return;
     }
+
     FY_EMIT(NULL, end, .status = status, .live = fy_live_storages());
     fy_log_end();
     atomic_store(&state, OVER);
     fy_narrate_flush();
     fy_trace_write(log);
-    if (viewer > 0) wait_for_viewer();
+    if (viewer <= 0) return;
+
+    /* Waits until the page has received all events, or for Ctrl-C, which the viewer gets too: ignored here, so that the
+     * exit status stays the program's. */
+    fflush(stdout);
+    signal(SIGINT, SIG_IGN);
+    for (uint64_t started = fy_process_started(viewer); started && fy_process_started(viewer) == started;)
+        usleep(20000);
 }
 
 /* ---- before main ---- */

@@ -51,29 +51,21 @@ bool fy_dtype_ok(fy_site *at, fy_dtype d)
     return false;
 }
 
-/* The handle's slot has been reused, so x->freed describes its last tensor, which may not be the one meant. */
-static void fail_reused(fy_site *at, const char *name, const fy_tensor *x, const char *label)
-{
-    char where[300];
-    fy_line_text(x->freed, at, where, sizeof where);
-    fy_fail(at, "use_after_free",
-            fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
-            "%s was already freed. Its handle has been reused since, so the line is not certain: the last tensor there "
-            "was %s, freed %s%s",
-            name, label, x->freed_by == FY_WORD_scope ? "at the end of its FY_SCOPE" : "by fy_free", where);
-}
-
 static void fail_freed(fy_site *at, const char *name, const fy_tensor *x)
 {
     char label[80], alias[84] = "", where[300];
+    bool by_scope = x->freed_by == FY_WORD_scope;
     fy_tensor_label(x, label, sizeof label);
-    if (x->before) {
-        fail_reused(at, name, x, label);
-        return;
-    }
     if (strcmp(label, name) != 0) snprintf(alias, sizeof alias, " (%s)", label);
     fy_line_text(x->freed, at, where, sizeof where);
-    if (x->freed_by == FY_WORD_scope)
+
+    if (x->before) /* the slot was reused: x->freed describes its last tensor, which may not be the one meant */
+        fy_fail(at, "use_after_free",
+                fy_hint("free %s once, after its last use, or carry it out of its scope with fy_keep", name),
+                "%s was already freed. Its handle has been reused since, so the line is not certain: the last tensor "
+                "there was %s, freed %s%s",
+                name, label, by_scope ? "at the end of its FY_SCOPE" : "by fy_free", where);
+    else if (by_scope)
         fy_fail(
             at, "use_after_free",
             fy_hint(

@@ -96,29 +96,7 @@ fy_tensor *fy_unsqueeze_at(fy_site *at, fy_tensor *x, int64_t dim)
 
 /* ---- expand ---- */
 
-static bool fail_fewer(fy_site *at, fy_tensor *x, const fy_shape *s)
-{
-    char own[256], target[256];
-    return fy_fail_about(at, "shape", "sizes are counted from the right; new dimensions come in front", 1, &x,
-                         "expand(torch.%s%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or "
-                         "equal to the number of dimensions in the tensor (%d)",
-                         x->storage->dev->number ? "cuda." : "", fy_dtype_torch(x->dtype),
-                         fy_shape_text(x->shape, x->ndim, "[]", own, sizeof own),
-                         fy_shape_text(s->dims, s->ndim, "[]", target, sizeof target), s->ndim, x->ndim);
-}
-
-static bool fail_size(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, int64_t existing)
-{
-    char own[256], target[256];
-    return fy_fail_about(at, "shape", "only a dimension of size 1 can be expanded; -1 keeps a size", 1, &x,
-                         "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton "
-                         "dimension %d.  Target sizes: %s.  Tensor sizes: %s",
-                         (long long)s->dims[dim], (long long)existing, dim,
-                         fy_shape_text(s->dims, s->ndim, "[]", target, sizeof target),
-                         fy_shape_text(x->shape, x->ndim, "[]", own, sizeof own));
-}
-
-/* One dimension of the result; the caller goes from the right. False after an error. */
+/* One dimension of the result; called from the last one to the first. False after an error. */
 static bool expand_dim(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, fy_geometry *g)
 {
     int own = dim - (s->ndim - x->ndim);
@@ -129,7 +107,15 @@ static bool expand_dim(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, fy
                              "%d",
                              dim);
     if (target == -1) target = size;
-    if (target != size && size != 1) return fail_size(at, x, s, dim, size);
+    if (target != size && size != 1) {
+        char old[256], all[256];
+        return fy_fail_about(at, "shape", "only a dimension of size 1 can be expanded; -1 keeps a size", 1, &x,
+                             "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
+                             "non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+                             (long long)target, (long long)size, dim,
+                             fy_shape_text(s->dims, s->ndim, "[]", all, sizeof all),
+                             fy_shape_text(x->shape, x->ndim, "[]", old, sizeof old));
+    }
     if (target < 0)
         return fy_fail_about(at, "shape", "a size is 0 or more; -1 keeps a size", 1, &x,
                              "Trying to create tensor with negative dimension %lld", (long long)target);
@@ -147,7 +133,16 @@ fy_tensor *fy_expand_at(fy_site *at, fy_tensor *x, fy_shape s)
     if (s.ndim > FY_MAX_DIMS)
         return fy_fail_about(at, "shape", "merge some dimensions", 1, &x, "a shape has at most %d dimensions",
                              FY_MAX_DIMS);
-    if (s.ndim < x->ndim) return fail_fewer(at, x, &s), NULL;
+    if (s.ndim < x->ndim) {
+        char own[256], target[256];
+        return fy_fail_about(at, "shape", "sizes are counted from the right; new dimensions come in front", 1, &x,
+                             "expand(torch.%s%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater "
+                             "or equal to the number of dimensions in the tensor (%d)",
+                             x->storage->dev->number ? "cuda." : "", fy_dtype_torch(x->dtype),
+                             fy_shape_text(x->shape, x->ndim, "[]", own, sizeof own),
+                             fy_shape_text(s.dims, s.ndim, "[]", target, sizeof target), s.ndim, x->ndim);
+    }
+
     fy_geometry g = fy_geometry_of(x);
     g.shape.ndim = s.ndim;
     for (int i = s.ndim - 1; i >= 0; i--)

@@ -20,8 +20,6 @@ bool fy_can_cast(fy_dtype from, fy_dtype to) { return fy_dtype_category(from) <=
 
 static void join(fy_dtype *dtype, fy_dtype with) { *dtype = fy_promote_types(*dtype, with); }
 
-static fy_dtype number_dtype(fy_arg x) { return x.is_bool ? FY_BOOL : x.is_int ? FY_INT64 : FY_FLOAT32; }
-
 static fy_dtype combined(fy_dtype higher, fy_dtype lower)
 {
     return fy_dtype_category(lower) > fy_dtype_category(higher) ? fy_promote_types(higher, lower) : higher;
@@ -31,7 +29,7 @@ fy_dtype fy_result_of(int n, const fy_arg *x)
 {
     fy_dtype dims = FY_DTYPE_UNSET, zero = FY_DTYPE_UNSET, numbers = FY_DTYPE_UNSET;
     for (int i = 0; i < n; i++) {
-        if (!x[i].is_tensor) join(&numbers, number_dtype(x[i]));
+        if (!x[i].is_tensor) join(&numbers, x[i].is_bool ? FY_BOOL : x[i].is_int ? FY_INT64 : FY_FLOAT32);
         else if (x[i].tensor->ndim == 0) join(&zero, x[i].tensor->dtype);
         else join(&dims, x[i].tensor->dtype);
     }

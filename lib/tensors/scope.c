@@ -47,27 +47,17 @@ static void *resize(void *p, size_t bytes)
     return p;
 }
 
-static void start_list(void)
+fy_tensor *fy_scope_track(fy_tensor *x)
 {
-    pthread_once(&once, make_key);
-    mine = resize(NULL, sizeof *mine);
-    *mine = (list){0};
-    pthread_setspecific(key, mine);
-}
-
-static void push(fy_tensor *x)
-{
+    if (!x || !mine || mine->depth == 0) {
+        if (x) fy_unscoped_add(x);
+        return x;
+    }
     if (mine->count == mine->room) {
         mine->room = mine->room ? mine->room * 2 : 64;
         mine->entries = resize(mine->entries, mine->room * sizeof(entry));
     }
     mine->entries[mine->count++] = (entry){x, x->id};
-}
-
-fy_tensor *fy_scope_track(fy_tensor *x)
-{
-    if (x && mine && mine->depth > 0) push(x);
-    else if (x) fy_unscoped_add(x);
     return x;
 }
 
@@ -90,7 +80,12 @@ static void remove_entry(size_t i)
 
 fy_scope fy_scope_begin(fy_site *at)
 {
-    if (!mine) start_list();
+    if (!mine) {
+        pthread_once(&once, make_key);
+        mine = resize(NULL, sizeof *mine);
+        *mine = (list){0};
+        pthread_setspecific(key, mine);
+    }
     if (mine->depth == mine->starts_room) {
         mine->starts_room = mine->starts_room ? mine->starts_room * 2 : 16;
         mine->starts = resize(mine->starts, mine->starts_room * sizeof(size_t));
@@ -164,16 +159,6 @@ static ptrdiff_t find_first(const fy_tensor *x)
     return -1;
 }
 
-/* Moves x's reference to where old's was: to its entry or, if no scope owns old, to the caller. If an outer scope owns
- * x, that entry stays and x gets one more reference. */
-static void replace(const fy_tensor *old, fy_tensor *x)
-{
-    ptrdiff_t from = mine && mine->depth ? find(x, innermost()) : -1, to = find_first(old);
-    if (from < 0 && find_first(x) >= 0) fy_tensor_retain(x);
-    if (to >= 0) mine->entries[to] = (entry){x, x->id};
-    if (from >= 0) remove_entry((size_t)from);
-}
-
 fy_tensor *fy_set_at(fy_site *at, fy_tensor **variable, fy_tensor *x)
 {
     if (!variable)
@@ -182,8 +167,15 @@ fy_tensor *fy_set_at(fy_site *at, fy_tensor **variable, fy_tensor *x)
     fy_tensor *old = *variable;
     if (!fy_check(at, 1, x) || (old && !fy_check(at, 0, old))) return NULL;
     if (x == old) return x;
-    if (old) replace(old, x);
-    else fy_keep_at(at, x);
+
+    if (old) { /* x's reference moves to where old's was: to its entry or, if no scope owns old, to the caller */
+        ptrdiff_t from = mine && mine->depth ? find(x, innermost()) : -1, to = find_first(old);
+        if (from < 0 && find_first(x) >= 0) fy_tensor_retain(x); /* an outer scope owns x: that entry stays */
+        if (to >= 0) mine->entries[to] = (entry){x, x->id};
+        if (from >= 0) remove_entry((size_t)from);
+    } else {
+        fy_keep_at(at, x);
+    }
     fy_tensor_release(at, old, FY_WORD_free);
     fy_tensor_name_after_argument(at, x);
     return *variable = x;

@@ -30,34 +30,26 @@ const char *fy_shape_text(const int64_t *dims, int n, const char *ends, char *bu
     return buf;
 }
 
-static bool fail_negative(fy_site *at, const fy_shape *s, int64_t size)
-{
-    char text[256];
-    return fy_fail(at, "shape", "sizes are 0 or more", "Trying to create tensor with negative dimension %lld: %s",
-                   (long long)size, fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
-}
-
-static bool fail_huge(fy_site *at, const fy_shape *s)
-{
-    char text[256];
-    return fy_fail(at, "shape", "ask for fewer elements", "Storage size calculation overflowed with sizes=%s",
-                   fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
-}
-
 /* Rejects negative sizes, too many dimensions, and byte counts that overflow. */
 bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
 {
+    char text[256];
     int64_t bytes = (int64_t)fy_dtype_size(d);
     bool empty = false, huge = false;
     if (s->ndim < 0 || s->ndim > FY_MAX_DIMS)
         return fy_fail(at, "shape", fy_hint("merge some dimensions: at most %d are supported", FY_MAX_DIMS),
                        "a shape has at most %d dimensions", FY_MAX_DIMS);
     for (int i = 0; i < s->ndim; i++) {
-        if (s->dims[i] < 0) return fail_negative(at, s, s->dims[i]);
+        if (s->dims[i] < 0)
+            return fy_fail(at, "shape", "sizes are 0 or more",
+                           "Trying to create tensor with negative dimension %lld: %s", (long long)s->dims[i],
+                           fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
         empty |= s->dims[i] == 0;
         huge |= __builtin_mul_overflow(bytes, s->dims[i] > 0 ? s->dims[i] : 1, &bytes);
     }
-    if (huge && !empty) return fail_huge(at, s);
+    if (huge && !empty)
+        return fy_fail(at, "shape", "ask for fewer elements", "Storage size calculation overflowed with sizes=%s",
+                       fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
     *numel = empty ? 0 : fy_shape_numel(s);
     return true;
 }

@@ -1,4 +1,4 @@
-/* split.c: a tensor cut into parts along a dimension: several views of one call, each called by its place. */
+/* split.c: a tensor cut into parts along a dimension: several views from one call, each named by its index. */
 #include <stdio.h>
 
 #include "error.h"
@@ -16,26 +16,20 @@ static bool can_split(fy_site *at, fy_tensor *x, const char *call, int64_t *dim)
     return fy_wrap_dim(at, x, dim);
 }
 
-/* "p.at[0]", as the program will say. */
-static const char *name_of_part(fy_site *at, int i)
-{
-    char name[80];
-    const char *whole = fy_name_for(at, NULL);
-    if (!whole || !*whole || snprintf(name, sizeof name, "%s.at[%d]", whole, i) >= (int)sizeof name) return whole;
-    return fy_name_intern(name);
-}
-
 /* size[i] elements of dim each. */
 static fy_tensors parts_of(fy_site *at, fy_tensor *x, int64_t dim, int n, const int64_t *size)
 {
     fy_tensors parts = {.n = n};
     fy_geometry g = fy_geometry_of(x);
+    const char *whole = fy_name_for(at, NULL);
     int64_t from = 0;
     for (int i = 0; i < n; i++) {
         g.shape.dims[dim] = size[i];
         g.offset = fy_saturating_offset(x->offset, x->strides[dim], from);
-        parts.at[i] = fy_view_named(at, x, &g, name_of_part(at, i));
         from += size[i];
+        char name[80]; /* "p.at[0]", as in the program */
+        bool fits = whole && *whole && snprintf(name, sizeof name, "%s.at[%d]", whole, i) < (int)sizeof name;
+        parts.at[i] = fy_view_named(at, x, &g, fits ? fy_name_intern(name) : whole);
     }
     return parts;
 }
@@ -47,7 +41,7 @@ static bool check_count(fy_site *at, fy_tensor *x, int64_t n)
                          "%lld parts are more than an fy_tensors holds: %d", (long long)n, FY_MOST_PARTS);
 }
 
-/* Parts of `size` each, the last perhaps smaller; of nothing one part. */
+/* Parts of `size` each, the last perhaps smaller; an empty dimension gives one part. */
 static fy_tensors equal_parts(fy_site *at, fy_tensor *x, int64_t dim, int64_t size)
 {
     int64_t whole = x->shape[dim], list[FY_MOST_PARTS], n = whole ? (whole - 1) / size + 1 : 1;
@@ -73,19 +67,7 @@ fy_tensors fy_split_at(fy_site *at, fy_tensor *x, int64_t size, int64_t dim)
     return equal_parts(at, x, dim, size);
 }
 
-/* The sizes as numbers; false after an error. */
-static bool read_sizes(fy_site *at, size_t n, const fy_arg *from, int64_t *size)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (from[i].is_tensor || !from[i].is_int)
-            return fy_fail(at, "value", "fy_split(x, (1, 2, 3), 0)", "the sizes of the parts must be whole numbers");
-        if (!fy_number_ok(at, &from[i])) return false;
-        size[i] = from[i].integer;
-    }
-    return true;
-}
-
-/* None negative, and together the whole dimension. */
+/* None is negative, and they add up to the size of the dimension. */
 static bool check_sizes(fy_site *at, fy_tensor *x, int64_t dim, int n, const int64_t *size)
 {
     char text[FY_MOST_PARTS * 22];
@@ -110,19 +92,26 @@ static bool check_sizes(fy_site *at, fy_tensor *x, int64_t dim, int n, const int
 fy_tensors fy_split_sizes_at(fy_site *at, fy_tensor *x, size_t n, const fy_arg *sizes, int64_t dim)
 {
     int64_t size[FY_MOST_PARTS];
-    if (!can_split(at, x, "split", &dim) || !check_count(at, x, (int64_t)n) || !read_sizes(at, n, sizes, size) ||
-        !check_sizes(at, x, dim, (int)n, size))
-        return none;
-    return parts_of(at, x, dim, (int)n, size);
+    if (!can_split(at, x, "split", &dim) || !check_count(at, x, (int64_t)n)) return none;
+    for (size_t i = 0; i < n; i++) {
+        if (sizes[i].is_tensor || !sizes[i].is_int) {
+            fy_fail(at, "value", "write whole numbers: fy_split(x, (1, 2, 3), 0)",
+                    "the sizes of the parts must be whole numbers");
+            return none;
+        }
+        if (!fy_number_ok(at, &sizes[i])) return none;
+        size[i] = sizes[i].integer;
+    }
+    return check_sizes(at, x, dim, (int)n, size) ? parts_of(at, x, dim, (int)n, size) : none;
 }
 
-/* As many parts as asked for only where the size can be so divided: 6 in 4 are three of 2. */
+/* May give fewer parts than requested, as in PyTorch: 6 elements in 4 chunks are three parts of 2. */
 fy_tensors fy_chunk_at(fy_site *at, fy_tensor *x, int64_t chunks, int64_t dim)
 {
     int64_t nothing[FY_MOST_PARTS] = {0};
     if (!can_split(at, x, "chunk", &dim)) return none;
     if (chunks <= 0) {
-        fy_fail_about(at, "value", "one chunk is the whole tensor", 1, &x,
+        fy_fail_about(at, "value", "ask for 1 chunk or more", 1, &x,
                       "chunk expects `chunks` to be greater than 0, got: %lld", (long long)chunks);
         return none;
     }

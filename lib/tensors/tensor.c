@@ -31,14 +31,6 @@ static fy_tensor *oldest_freed, *newest_freed;
 static size_t n_freed;
 static uint32_t last_id;
 
-static fy_tensor *take_freed(void)
-{
-    fy_tensor *x = oldest_freed;
-    oldest_freed = x->next;
-    n_freed--;
-    return x;
-}
-
 static fy_tensor *take_slot(void)
 {
     fy_lock_take(&lock);
@@ -52,7 +44,11 @@ static fy_tensor *take_slot(void)
         }
         reuse = !c;
     }
-    fy_tensor *x = !reuse ? &chunks->slots[used++] : oldest_freed ? take_freed() : NULL;
+    fy_tensor *x = reuse ? oldest_freed : &chunks->slots[used++];
+    if (reuse && x) {
+        oldest_freed = x->next;
+        n_freed--;
+    }
     uint32_t id = ++last_id;
     fy_lock_give(&lock);
     if (!x) fy_out_of_memory("another tensor handle");
@@ -64,18 +60,6 @@ static fy_tensor *take_slot(void)
     x->freed_by = FY_WORD_none;
     x->next = NULL;
     return x;
-}
-
-static void free_slot(fy_tensor *x)
-{
-    fy_lock_take(&lock);
-    x->magic = FY_FREED;
-    __atomic_store_n(&x->unscoped, false, __ATOMIC_RELAXED);
-    x->next = NULL;
-    if (n_freed++ == 0) oldest_freed = x;
-    else newest_freed->next = x;
-    newest_freed = x;
-    fy_lock_give(&lock);
 }
 
 /* Atomic: another thread may be making a view of the same storage. */
@@ -124,7 +108,16 @@ void fy_tensor_release(fy_site *at, fy_tensor *x, fy_word why)
     x->freed_by = why;
     fy_unscoped_remove(x);
     FY_EMIT(at, drop, .tensor = x->id, .why = (uint8_t)why);
-    free_slot(x);
+
+    fy_lock_take(&lock);
+    x->magic = FY_FREED;
+    __atomic_store_n(&x->unscoped, false, __ATOMIC_RELAXED);
+    x->next = NULL;
+    if (n_freed++ == 0) oldest_freed = x;
+    else newest_freed->next = x;
+    newest_freed = x;
+    fy_lock_give(&lock);
+
     fy_storage_release(at, s);
 }
 

@@ -38,15 +38,21 @@ static int64_t bytes_of(const fy_site *at, size_t n)
     return bytes;
 }
 
-/* Is an element or a member on the left of '='? */
-static bool stores_each(fy_site *at)
+void fy_unscoped_add(fy_tensor *x)
 {
-    const char *target = fy_site_variable(at);
-    return target && strpbrk(target, "[.>");
-}
+    fy_site *at = x->born;
+    if (!at || x->unscoped || __atomic_load_n(&x->refs, __ATOMIC_RELAXED) != 1) return;
+    __atomic_store_n(&x->unscoped, true, __ATOMIC_RELEASE);
+    uint32_t n = __atomic_add_fetch(&at->unscoped, 1, __ATOMIC_RELAXED);
+    if (n < INTERVAL || x->id < atomic_load_explicit(&next_check, memory_order_relaxed)) return;
+    const char *target = fy_site_variable(at); /* left of '=': an element or a member stores each tensor */
+    if (target && strpbrk(target, "[.>")) return;
 
-static void warn(fy_site *at, uint32_t n, int64_t bytes)
-{
+    int64_t bytes = bytes_of(at, n);
+    bool many = n >= MANY || bytes >= MUCH;
+    atomic_store_explicit(&next_check, many ? UINT32_MAX : x->id + (n + INTERVAL < MANY ? INTERVAL : MANY - n),
+                          memory_order_relaxed);
+    if (!many || atomic_flag_test_and_set(&warned)) return;
     const char *line = fy_site_line(at);
     fy_narrate_flush();
     fprintf(stderr,
@@ -55,21 +61,6 @@ static void warn(fy_site *at, uint32_t n, int64_t bytes)
             "  fix: for a variable that gets a new tensor in each iteration, fy_set(&w, fy_mul(w, 2)) frees the old "
             "one; for tensors used in one iteration only, FY_TIMES(i, n) { ... } or FY_SCOPE { ... }; else fy_free\n",
             at->file, at->line, at->call, n, (double)bytes / (1 << 20), line ? line : "");
-}
-
-void fy_unscoped_add(fy_tensor *x)
-{
-    fy_site *at = x->born;
-    if (!at || x->unscoped || __atomic_load_n(&x->refs, __ATOMIC_RELAXED) != 1) return;
-    __atomic_store_n(&x->unscoped, true, __ATOMIC_RELEASE);
-    uint32_t n = __atomic_add_fetch(&at->unscoped, 1, __ATOMIC_RELAXED);
-    if (n < INTERVAL || x->id < atomic_load_explicit(&next_check, memory_order_relaxed)) return;
-    if (stores_each(at)) return;
-    int64_t bytes = bytes_of(at, n);
-    bool many = n >= MANY || bytes >= MUCH;
-    atomic_store_explicit(&next_check, many ? UINT32_MAX : x->id + (n + INTERVAL < MANY ? INTERVAL : MANY - n),
-                          memory_order_relaxed);
-    if (many && !atomic_flag_test_and_set(&warned)) warn(at, n, bytes);
 }
 
 void fy_unscoped_remove(const fy_tensor *x)

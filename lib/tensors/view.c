@@ -43,10 +43,11 @@ static bool read_sizes(fy_site *at, fy_tensor *x, const fy_shape *s, int *unknow
     for (int i = 0; i < s->ndim; i++) {
         int64_t d = s->dims[i];
         if (d < -1)
-            return fy_fail_about(at, "shape", "a size is 0 or more; -1 means whatever is left", 1, &x,
+            return fy_fail_about(at, "shape",
+                                 "a size is 0 or more; one may be -1, and is then computed from the others", 1, &x,
                                  "invalid shape dimension %lld", (long long)d);
         if (d == -1 && *unknown >= 0)
-            return fy_fail_about(at, "shape", "leave one -1 and spell the others out", 1, &x,
+            return fy_fail_about(at, "shape", "leave one -1 and give the other sizes", 1, &x,
                                  "only one dimension can be inferred");
         if (d == -1) *unknown = i;
         else huge |= __builtin_mul_overflow(*known, d, known);
@@ -57,25 +58,9 @@ static bool read_sizes(fy_site *at, fy_tensor *x, const fy_shape *s, int *unknow
     return true;
 }
 
-static bool fail_count(fy_site *at, fy_tensor *x, const fy_shape *s)
-{
-    char text[256];
-    return fy_fail_about(at, "shape", "the sizes must multiply to the number of elements", 1, &x,
-                         "shape '%s' is invalid for input of size %lld",
-                         fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text), (long long)fy_numel(x));
-}
-
-static bool fail_ambiguous(fy_site *at, fy_tensor *x, const fy_shape *s)
-{
-    char text[256];
-    return fy_fail_about(at, "shape", "spell every size out", 1, &x,
-                         "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 "
-                         "can be any value and is ambiguous",
-                         fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
-}
-
 bool fy_shape_infer(fy_site *at, fy_tensor *x, fy_shape *s)
 {
+    char text[256];
     int unknown;
     int64_t known, numel = fy_numel(x);
     if (s->ndim > FY_MAX_DIMS)
@@ -83,19 +68,21 @@ bool fy_shape_infer(fy_site *at, fy_tensor *x, fy_shape *s)
                              FY_MAX_DIMS);
     if (!read_sizes(at, x, s, &unknown, &known)) return false;
     bool fits = known == numel || (unknown >= 0 && known > 0 && numel % known == 0);
-    if (!fits) return fail_count(at, x, s);
+    if (!fits)
+        return fy_fail_about(at, "shape", "the sizes must multiply to the number of elements", 1, &x,
+                             "shape '%s' is invalid for input of size %lld",
+                             fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text), (long long)numel);
     if (unknown < 0) return true;
-    if (known == 0) return fail_ambiguous(at, x, s);
+    if (known == 0)
+        return fy_fail_about(at, "shape", "give every size", 1, &x,
+                             "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size "
+                             "-1 can be any value and is ambiguous",
+                             fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
     s->dims[unknown] = numel / known;
     return true;
 }
 
 /* ---- its strides ---- */
-
-static bool same_sizes(const fy_tensor *x, const fy_shape *s)
-{
-    return s->ndim == x->ndim && memcmp(s->dims, x->shape, (size_t)s->ndim * sizeof *s->dims) == 0;
-}
 
 /* x's dimensions form runs that are contiguous in memory; the sizes of s must divide each run separately. */
 bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
@@ -103,7 +90,8 @@ bool fy_restride(const fy_tensor *x, const fy_shape *s, int64_t *strides)
     int64_t base = x->ndim ? x->strides[x->ndim - 1] : 1, run = 1, filled = 1;
     int to = s->ndim - 1;
     if (fy_numel(x) == 0) {
-        if (same_sizes(x, s)) memcpy(strides, x->strides, sizeof x->strides);
+        bool same = s->ndim == x->ndim && memcmp(s->dims, x->shape, (size_t)s->ndim * sizeof *s->dims) == 0;
+        if (same) memcpy(strides, x->strides, sizeof x->strides);
         else fy_shape_rows(s, strides);
         return true;
     }

@@ -26,28 +26,18 @@ static bool fail(const retyping *r, const char *what, int64_t divisor, int64_t g
                          (long long)divisor, from, to, (long long)got);
 }
 
-static bool fail_zero_dim(const retyping *r)
-{
-    return fy_fail_about(r->at, "view", "fy_view(x, (1)) makes it 1-D first", 1, (fy_tensor *[]){r->x},
-                         "self.dim() cannot be 0 to view %s as %s (different element sizes)",
-                         fy_dtype_torch(r->x->dtype), fy_dtype_torch(r->dtype));
-}
-
-static bool fail_huge(const retyping *r)
-{
-    char text[256];
-    return fy_fail_about(r->at, "view", "use a tensor with fewer elements", 1, (fy_tensor *[]){r->x},
-                         "the last size of %s is too large to view %s as %s",
-                         fy_shape_text(r->x->shape, r->x->ndim, "[]", text, sizeof text), fy_dtype_torch(r->x->dtype),
-                         fy_dtype_torch(r->dtype));
-}
-
 /* Each element becomes `ratio` smaller ones. */
 static bool split(const retyping *r, int64_t ratio, fy_geometry *g)
 {
     int last = g->shape.ndim - 1;
     if (g->strides[last] != 1) return fail(r, "self.stride(-1)", 1, g->strides[last]);
-    if (__builtin_mul_overflow(g->shape.dims[last], ratio, &g->shape.dims[last])) return fail_huge(r);
+    if (__builtin_mul_overflow(g->shape.dims[last], ratio, &g->shape.dims[last])) {
+        char text[256];
+        return fy_fail_about(r->at, "view", "use a tensor with fewer elements", 1, (fy_tensor *[]){r->x},
+                             "the last size of %s is too large to view %s as %s",
+                             fy_shape_text(r->x->shape, r->x->ndim, "[]", text, sizeof text),
+                             fy_dtype_torch(r->x->dtype), fy_dtype_torch(r->dtype));
+    }
     for (int i = 0; i < last; i++) g->strides[i] = fy_saturating_mul(g->strides[i], ratio);
     g->offset *= ratio;
     return true;
@@ -71,26 +61,22 @@ static bool join(const retyping *r, int64_t ratio, fy_geometry *g)
     return true;
 }
 
-/* The program's own memory (fy_from_blob) may be unaligned. */
-static bool check_alignment(const retyping *r)
-{
-    size_t size = fy_dtype_size(r->dtype);
-    if ((uintptr_t)r->x->storage->data % size == 0) return true;
-    return fy_fail_about(r->at, "view", "fy_clone it first: Ferry's own memory begins at a multiple of 64", 1,
-                         (fy_tensor *[]){r->x}, "its memory does not begin at a multiple of %zu bytes, as %s needs",
-                         size, fy_dtype_name(r->dtype));
-}
-
 fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype)
 {
     if (!fy_check(at, 0, x) || !fy_dtype_ok(at, dtype)) return NULL;
     retyping r = {at, x, dtype};
     fy_geometry g = fy_geometry_of(x);
     int64_t from = x->element_size, to = (int64_t)fy_dtype_size(dtype);
-    if (from != to && x->ndim == 0) return fail_zero_dim(&r), NULL;
+    if (from != to && x->ndim == 0)
+        return fy_fail_about(at, "view", "fy_view(x, (1)) makes it 1-D first", 1, &x,
+                             "self.dim() cannot be 0 to view %s as %s (different element sizes)",
+                             fy_dtype_torch(x->dtype), fy_dtype_torch(dtype));
     if (from > to && !split(&r, from / to, &g)) return NULL;
     if (from < to && !join(&r, to / from, &g)) return NULL;
-    if (!check_alignment(&r)) return NULL;
+    if ((uintptr_t)x->storage->data % (size_t)to) /* the program's own memory (fy_from_blob) may be unaligned */
+        return fy_fail_about(at, "view", "fy_clone it first: Ferry's own memory begins at a multiple of 64", 1, &x,
+                             "its memory does not begin at a multiple of %lld bytes, as %s needs", (long long)to,
+                             fy_dtype_name(dtype));
     g.dtype = dtype;
     return fy_view_make(at, x, &g);
 }

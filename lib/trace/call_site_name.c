@@ -4,6 +4,7 @@
  * arguments as written. So the file is scanned statement by statement for a declaration or assignment `name =
  * call(args)` whose right side is exactly that call. In `c = fy_add(fy_mul(a, b), d)` the sum is named c, and the
  * product has no name. Two identical calls on one line are ambiguous and get no name. */
+#define _GNU_SOURCE /* memmem */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,41 +36,27 @@ static void step(scanner *w)
     if (*w->at++ == '\n') w->line++;
 }
 
-static void skip_quoted(scanner *w)
-{
-    char quote = *w->at;
-    for (step(w); w->at < w->end && *w->at != quote && *w->at != '\n'; step(w))
-        if (*w->at == '\\' && w->end - w->at > 1) step(w);
-    if (w->at < w->end && *w->at == quote) step(w);
-}
-
-/* To the end of the line, including continuation lines. */
-static void skip_line(scanner *w)
-{
-    for (; w->at < w->end && *w->at != '\n'; step(w))
-        if (*w->at == '\\' && w->end - w->at > 1) step(w);
-}
-
-static void skip_comment(scanner *w)
-{
-    for (w->at += 2; w->at < w->end && !(peek(w, 0) == '*' && peek(w, 1) == '/'); step(w)) continue;
-    w->at += w->end - w->at > 2 ? 2 : w->end - w->at;
-}
-
-/* Skips a literal, comment or preprocessor line; false if there is none here. */
+/* Skips a literal, comment or preprocessor line; false if there is none here. Lines may go on after a backslash. */
 static bool skip_noncode(scanner *w, bool line_is_blank)
 {
     char c = peek(w, 0);
-    if (c == '"' || c == '\'') skip_quoted(w);
-    else if (c == '/' && peek(w, 1) == '*') skip_comment(w);
-    else if ((c == '/' && peek(w, 1) == '/') || (c == '#' && line_is_blank)) skip_line(w);
-    else return false;
-    return true;
-}
-
-static bool plain_equals(const char *p, const char *begin)
-{
-    return *p == '=' && p[1] != '=' && !(p > begin && strchr("=!<>+-*/%&|^", p[-1]));
+    if (c == '"' || c == '\'') {
+        for (step(w); w->at < w->end && *w->at != c && *w->at != '\n'; step(w))
+            if (*w->at == '\\' && w->end - w->at > 1) step(w);
+        if (peek(w, 0) == c) step(w);
+        return true;
+    }
+    if (c == '/' && peek(w, 1) == '*') {
+        for (w->at += 2; w->at < w->end && !(peek(w, 0) == '*' && peek(w, 1) == '/'); step(w)) continue;
+        w->at += w->end - w->at > 2 ? 2 : w->end - w->at;
+        return true;
+    }
+    if ((c == '/' && peek(w, 1) == '/') || (c == '#' && line_is_blank)) {
+        for (; w->at < w->end && *w->at != '\n'; step(w))
+            if (*w->at == '\\' && w->end - w->at > 1) step(w);
+        return true;
+    }
+    return false;
 }
 
 /* False at the end of the text. */
@@ -88,7 +75,8 @@ static bool next_statement(scanner *w, statement *p)
         if (!p->first_line && !isspace((unsigned char)c)) p->first_line = w->line;
         if (c == '(' || c == '[') depth++;
         if ((c == ')' || c == ']') && depth) depth--;
-        if (!depth && plain_equals(w->at, p->begin)) p->equals = w->at;
+        bool assigns = c == '=' && w->at[1] != '=' && !(w->at > p->begin && strchr("=!<>+-*/%&|^", w->at[-1]));
+        if (assigns && !depth) p->equals = w->at;
         if (!depth && strchr(";{},", c)) {
             p->end = w->at;
             step(w);
@@ -133,27 +121,22 @@ static bool is_the_call(const statement *p, const fy_site *at)
            match(&s, p->end, ")") && skip_blank(s, p->end) == p->end;
 }
 
-/* The start of the assigned expression that ends at `end`: names, members and subscripts. */
-static const char *target(const char *begin, const char *end)
-{
-    const char *p = end;
-    while (p > begin) {
-        char c = p[-1];
-        if (c == ']')
-            while (p > begin && *--p != '[') continue;
-        else if (isalnum((unsigned char)c) || c == '_' || c == '.') p--;
-        else if (c == '>' && p - begin > 1 && p[-2] == '-') p -= 2;
-        else break;
-    }
-    return p;
-}
-
+/* The assigned expression before '=': names, members and subscripts; NULL if it is none, or long. */
 static char *name_of(const statement *p)
 {
     const char *end = p->equals;
     while (end > p->begin && isspace((unsigned char)end[-1])) end--;
-    const char *begin = target(p->begin, end);
+    const char *begin = end;
+    while (begin > p->begin) {
+        char c = begin[-1];
+        if (c == ']')
+            while (begin > p->begin && *--begin != '[') continue;
+        else if (isalnum((unsigned char)c) || c == '_' || c == '.') begin--;
+        else if (c == '>' && begin - p->begin > 1 && begin[-2] == '-') begin -= 2;
+        else break;
+    }
     if (begin == end || end - begin > LONGEST_NAME || isdigit((unsigned char)*begin)) return NULL;
+
     char *name = strndup(begin, (size_t)(end - begin));
     if (!name) fy_out_of_memory("the name of a variable");
     return name;
@@ -207,22 +190,15 @@ static bool line_of(const fy_source *source, int number, const char **begin, con
     return *end > p;
 }
 
-static bool mentions(const char *begin, const char *end, const char *word)
-{
-    size_t n = strlen(word);
-    for (; (size_t)(end - begin) >= n; begin++)
-        if (!memcmp(begin, word, n)) return true;
-    return false;
-}
-
-/* Valid until the thread's next call. */
+/* The line if it contains the call's name, else the call itself. Valid until the thread's next call. */
 const char *fy_site_line(const fy_site *at)
 {
     static _Thread_local char text[512];
     const char *begin, *end;
     if (!at || !at->call) return NULL;
     const fy_source *source = at->file ? fy_source_of(at->file) : NULL;
-    if (source && line_of(source, at->line, &begin, &end) && mentions(begin, end, at->call))
+    if (source && line_of(source, at->line, &begin, &end) &&
+        memmem(begin, (size_t)(end - begin), at->call, strlen(at->call)))
         snprintf(text, sizeof text, "%.*s", (int)(end - begin), begin);
     else snprintf(text, sizeof text, "%s(%s)", at->call, at->args ? at->args : "");
     return text;

@@ -55,39 +55,31 @@ const char *fy_argument(const fy_site *at, int i, char *buf, size_t room)
     return buf;
 }
 
-/* The report as printed on stderr. */
-static void compose(fy_site *at, const char *message, const char *given, const char *hint, char *buf, size_t room)
-{
-    const char *line = at ? fy_site_line(at) : NULL;
-    size_t n = 0;
-    if (at) n = (size_t)snprintf(buf, room, "%s:%d: %s: ", at->file, at->line, at->call);
-    if (n < room) n += (size_t)snprintf(buf + n, room - n, "%s", message);
-    if (line && n < room) n += (size_t)snprintf(buf + n, room - n, "\n    %s", line);
-    if (*given && n < room) n += (size_t)snprintf(buf + n, room - n, "\n  %s", given);
-    if (hint && n < room) snprintf(buf + n, room - n, "\n  fix: %s", hint);
-}
-
-static void record(fy_site *at, uint64_t cause, const char *code, const char *message, const char *given,
-                   const char *hint)
-{
-    char call[600], text[2600];
-    if (!fy_log_is_on()) return;
-    snprintf(call, sizeof call, "%s(%s)", at ? at->call : "", at ? at->args : "");
-    size_t n = strlen(message);
-    const char *separator = !*given ? "" : n && strchr(".!?", message[n - 1]) ? " " : ". ";
-    snprintf(text, sizeof text, "%s%s%s", message, separator, given);
-    FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(text), .hint = fy_ref_str(hint),
-            .call = at ? fy_ref_str(call) : 0, .caused_by = cause);
-}
-
 void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given, const char *format,
                 va_list list)
 {
-    char message[1400], text[4096];
+    char message[1400], text[4096], call[600], recorded[2600];
+    const size_t room = sizeof text;
+    size_t n = 0;
     fy_session_start();
     vsnprintf(message, sizeof message, format, list);
-    compose(at, message, given, hint, text, sizeof text);
-    record(at, cause, code, message, given, hint);
+
+    const char *line = at ? fy_site_line(at) : NULL;
+    if (at) n = (size_t)snprintf(text, room, "%s:%d: %s: ", at->file, at->line, at->call);
+    if (n < room) n += (size_t)snprintf(text + n, room - n, "%s", message);
+    if (line && n < room) n += (size_t)snprintf(text + n, room - n, "\n    %s", line);
+    if (*given && n < room) n += (size_t)snprintf(text + n, room - n, "\n  %s", given);
+    if (hint && n < room) snprintf(text + n, room - n, "\n  fix: %s", hint);
+
+    if (fy_log_is_on()) {
+        size_t length = strlen(message);
+        const char *separator = !*given ? "" : length && strchr(".!?", message[length - 1]) ? " " : ". ";
+        snprintf(recorded, sizeof recorded, "%s%s%s", message, separator, given);
+        snprintf(call, sizeof call, "%s(%s)", at ? at->call : "", at ? at->args : "");
+        FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(recorded), .hint = fy_ref_str(hint),
+                .call = at ? fy_ref_str(call) : 0, .caused_by = cause);
+    }
+
     if (!first[0]) memcpy(first, text, sizeof first);
     if (mode == FY_RETURN) return NULL;
     fflush(stdout);

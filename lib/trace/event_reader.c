@@ -1,5 +1,5 @@
-/* event_reader.c: slots to typed events. A record is believed only when all of it can be right: its words are the
- * schema's, and its references lead to entries of the arena; else it reads as `lost`, as it does as text. */
+/* event_reader.c: slots to typed events. A record is valid if its words are in the schema and its references lead to
+ * entries of the arena. An invalid one reads as `lost`, as it does in JSON lines (format.c). */
 #include "event_reader.h"
 
 #include "log_format.h"
@@ -12,9 +12,9 @@ static void lose(fy_event *e, uint64_t seq, const fy_log *log)
     *e = (fy_event){.seq = seq, .kind = FY_KIND_lost, .log = log};
 }
 
-/* ---- can it be right? ---- */
+/* ---- validation ---- */
 
-static bool leads_somewhere(const fy_log *log, const fy_field *f, const unsigned char *p)
+static bool reference_is_valid(const fy_log *log, const fy_field *f, const unsigned char *p)
 {
     fy_ref ref;
     size_t size = 0;
@@ -25,17 +25,16 @@ static bool leads_somewhere(const fy_log *log, const fy_field *f, const unsigned
     return f->type != FY_TYPE_JSON || fy_json_is_well_formed(bytes, size);
 }
 
-static bool field_can_be(const fy_log *log, const fy_field *f, const unsigned char *p)
+static bool record_is_valid(const fy_log *log, unsigned kind, const void *record)
 {
-    if (f->type == FY_TYPE_ENUM) return *p < FY_WORD_COUNT;
-    if (f->type == FY_TYPE_SIDE) return p[offsetof(fy_side, mem)] < FY_WORD_COUNT;
-    return !fy_type_refers(f->type) || leads_somewhere(log, f, p);
-}
-
-static bool record_can_be(const fy_log *log, unsigned kind, const void *record)
-{
-    for (const fy_field *f = fy_kind_fields(kind); f->name; f++)
-        if (!field_can_be(log, f, (const unsigned char *)record + f->offset)) return false;
+    for (const fy_field *f = fy_kind_fields(kind); f->name; f++) {
+        const unsigned char *p = (const unsigned char *)record + f->offset;
+        bool ok = true;
+        if (f->type == FY_TYPE_ENUM) ok = *p < FY_WORD_COUNT;
+        else if (f->type == FY_TYPE_SIDE) ok = p[offsetof(fy_side, mem)] < FY_WORD_COUNT;
+        else if (fy_type_refers(f->type)) ok = reference_is_valid(log, f, p);
+        if (!ok) return false;
+    }
     return true;
 }
 
@@ -64,13 +63,14 @@ static void read_slot(const fy_log *log, uint64_t seq, fy_event *e)
     const fy_slot *slot = fy_log_slot(log, seq, &kind);
     if (slot && kind < FY_KIND_COUNT) {
         *e = (fy_event){.seq = seq, .t = slot->t, .kind = (uint8_t)kind, .th = slot->th, .log = log};
-        if (read_place(log, slot->site, e) && fy_log_record(log, seq, kind, &e->is) && record_can_be(log, kind, &e->is))
+        if (read_place(log, slot->site, e) && fy_log_record(log, seq, kind, &e->is) &&
+            record_is_valid(log, kind, &e->is))
             return;
     }
     lose(e, seq, log);
 }
 
-/* What was read while the file was cut may tell of bytes that were gone: it is read again. */
+/* What was read while the file was truncated may contain zeros from missing pages, so it is read again. */
 bool fy_event_next(fy_log *log, uint64_t *cursor, fy_event *e)
 {
     enum { TRIES = 4 };

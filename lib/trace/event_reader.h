@@ -9,7 +9,7 @@
 typedef struct fy_event {
     uint64_t seq;
     int64_t t;
-    uint8_t kind; /* FY_KIND_copy ...; lost: also what makes no sense */
+    uint8_t kind; /* FY_KIND_copy ...; lost: invalid events, too */
     uint16_t th;
     uint32_t line;     /* 0: none */
     fy_ref file, fn;   /* likewise */
@@ -32,13 +32,13 @@ typedef struct fy_bytes {
     size_t size;
 } fy_bytes;
 
-/* The next event of a log, in order; moves *cursor. False: there is none now (fy_log_drained: nor ever). What the file
- * no longer holds, or what cannot be right, reads as `lost`. */
+/* The next event of a log, in order; advances *cursor. False: there is none now (fy_log_drained: nor ever). An event
+ * that a truncated file no longer contains, or an invalid one, reads as `lost`. */
 bool fy_event_next(fy_log *log, uint64_t *cursor, fy_event *e);
 
 fy_bytes fy_event_bytes(const fy_event *e, fy_ref ref);            /* nothing: "", 0 */
 bool fy_event_is(const fy_event *e, fy_ref ref, const char *text); /* is it this text? */
-/* Element i of a list; false behind the last. */
+/* Element i of a list; false past its end. */
 bool fy_event_dim(const fy_event *e, fy_ref dims, size_t i, int64_t *dim);
 bool fy_event_id(const fy_event *e, fy_ref ids, size_t i, uint32_t *id);
 bool fy_event_use(const fy_event *e, fy_ref refs, size_t i, fy_use *use);

@@ -184,13 +184,6 @@ static bool call_site(const fy_log *log, fy_text *out, fy_ref site)
     return text_field(log, out, "fn", entry.fn);
 }
 
-static bool fields(const fy_log *log, fy_text *out, unsigned kind, const unsigned char *record)
-{
-    for (const fy_field *f = fy_kind_fields(kind); f->name; f++)
-        if (!print(log, out, f, record + f->offset)) return false;
-    return true;
-}
-
 void fy_format_lost(uint64_t seq, fy_text *out)
 {
     begin_event(out, seq, 0, "lost", 0);
@@ -200,17 +193,19 @@ void fy_format_lost(uint64_t seq, fy_text *out)
 void fy_format(const fy_log *log, uint64_t seq, const fy_slot *slot, uint16_t kind, fy_text *out)
 {
     size_t start = out->size;
-    if (kind && kind < FY_KIND_COUNT) {
-        begin_event(out, seq, slot->t, fy_kind_name(kind), slot->th);
+    bool ok = kind && kind < FY_KIND_COUNT;
+    if (ok) {
         unsigned char record[FY_RECORD_MAX];
-        if (call_site(log, out, slot->site) && fy_log_record(log, seq, kind, record) &&
-            fields(log, out, kind, record)) {
-            fy_text_add(out, "}\n", 2);
-            return;
-        }
-        out->size = start;
+        begin_event(out, seq, slot->t, fy_kind_name(kind), slot->th);
+        ok = call_site(log, out, slot->site) && fy_log_record(log, seq, kind, record);
+        for (const fy_field *f = fy_kind_fields(kind); ok && f->name; f++) ok = print(log, out, f, record + f->offset);
     }
-    fy_format_lost(seq, out);
+    if (ok) {
+        fy_text_add(out, "}\n", 2);
+    } else {
+        out->size = start; /* drops what was begun */
+        fy_format_lost(seq, out);
+    }
 }
 
 /* ---- the schema ---- */

@@ -42,20 +42,16 @@ static bool folder(char *path, size_t room, const char *base, const char *below)
     return n > 0 && (size_t)n < room && fy_folder_make_private(path, why, sizeof why) && !access(path, W_OK | X_OK);
 }
 
-/* Falls back to /tmp, which is safe for a file without a name. */
-static bool state_folder(char *path, size_t room)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (state && *state == '/' && folder(path, room, state, "/ferry")) return true;
-    if (home && *home == '/' && folder(path, room, home, "/.local/state/ferry")) return true;
-    return (size_t)snprintf(path, room, "/tmp") < room;
-}
-
-/* An unlinked file: freed when the last process that uses it ends. */
+/* An unlinked file in the user's state folder: freed when the last process that uses it ends. Falls back to /tmp, which
+ * is safe for a file without a name. */
 static int create_unnamed(char *err, size_t room)
 {
     char dir[3800], path[4096];
-    state_folder(dir, sizeof dir);
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    bool found = (state && *state == '/' && folder(dir, sizeof dir, state, "/ferry")) ||
+                 (home && *home == '/' && folder(dir, sizeof dir, home, "/.local/state/ferry"));
+    if (!found) strcpy(dir, "/tmp");
+
     int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0) return fd;
     snprintf(path, sizeof path, "%s/log-XXXXXX", dir);
@@ -126,17 +122,9 @@ static bool fit_file_limit(fy_head *h)
     return true;
 }
 
-static void warn_file_limit(uint64_t limit)
-{
-    static _Atomic bool warned;
-    if (atomic_exchange(&warned, true)) return;
-    fprintf(stderr,
-            "ferry: the file size limit (ulimit -f) limits the log to %llu events; `ulimit -f unlimited` allows %u\n",
-            (unsigned long long)limit, FY_LOG_DEFAULT);
-}
-
 static bool initialize(int fd, uint64_t limit)
 {
+    static _Atomic bool warned;
     fy_head h = {.version = FY_LOG_VERSION, .layout = fy_layout_hash(), .limit = limit, .arena = 8};
     memcpy(h.magic, magic, sizeof magic);
     h.arena_bytes = round_up(2 * limit * sizeof(fy_slot)) + 1024 * FY_LOG_ALIGN;
@@ -144,7 +132,11 @@ static bool initialize(int fd, uint64_t limit)
         errno = EFBIG;
         return false;
     }
-    if (h.limit < limit) warn_file_limit(h.limit);
+    if (h.limit < limit && !atomic_exchange(&warned, true))
+        fprintf(stderr,
+                "ferry: the file size limit (ulimit -f) limits the log to %llu events; `ulimit -f unlimited` allows "
+                "%u\n",
+                (unsigned long long)h.limit, FY_LOG_DEFAULT);
     return !ftruncate(fd, (off_t)file_bytes(&h)) && pwrite(fd, &h, sizeof h, 0) == sizeof h;
 }
 
@@ -184,13 +176,6 @@ static const char *refusal(int fd, fy_head *h)
     return NULL;
 }
 
-static void *map(int fd, size_t bytes, bool *writable)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    *writable = p != MAP_FAILED;
-    return *writable ? p : mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-}
-
 static fy_log *fail(fy_log *log, char *err, size_t room, const char *what, const char *why)
 {
     snprintf(err, room, "%s%s%s", what, why ? ": " : "", why ? why : "");
@@ -216,7 +201,9 @@ fy_log *fy_log_open(int fd, char *err, size_t room)
     log->mapped = file_bytes(&h);
     log->slot_count = slots_in_file(&h);
     log->arena_bytes = h.arena_bytes + FY_VERDICT_ARENA;
-    log->head = map(log->fd, log->mapped, &log->writable);
+    log->head = mmap(NULL, log->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, log->fd, 0);
+    log->writable = log->head != MAP_FAILED;
+    if (!log->writable) log->head = mmap(NULL, log->mapped, PROT_READ, MAP_SHARED, log->fd, 0);
     if (log->head == MAP_FAILED) return fail(log, err, room, "cannot map the log", strerror(errno));
     log->mapping = fy_mapping_add(log->head, log->mapped);
     if (!log->mapping) return fail(log, err, room, "cannot map the log", strerror(ENOMEM));
@@ -226,17 +213,12 @@ fy_log *fy_log_open(int fd, char *err, size_t room)
     return log;
 }
 
-/* The file's size; the mapping's size if the program has closed our descriptor, or reused its number. */
-static uint64_t current_size(const fy_log *log)
-{
-    struct stat s;
-    if (fstat(log->fd, &s) || s.st_dev != log->device || s.st_ino != log->number) return log->mapped;
-    return (uint64_t)s.st_size;
-}
-
+/* If the program has closed our descriptor, or reused its number, the size is not known: it counts as unchanged. */
 void fy_log_check_size(fy_log *log)
 {
-    uint64_t size = current_size(log), slots = FY_LOG_ALIGN;
+    struct stat s;
+    bool known = !fstat(log->fd, &s) && s.st_dev == log->device && s.st_ino == log->number;
+    uint64_t size = known ? (uint64_t)s.st_size : log->mapped, slots = FY_LOG_ALIGN;
     uint64_t arena = slots + (uint64_t)((char *)log->arena - (char *)log->slots);
     uint64_t slot_count = size > slots ? (size - slots) / sizeof(fy_slot) : 0;
     uint64_t arena_bytes = size > arena ? size - arena : 0;

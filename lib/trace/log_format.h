@@ -9,8 +9,8 @@
  *
  * A record larger than a slot is in the arena, and the slot has a reference to it. A host op and its complete share one
  * record, an fy_host_op_record, in their two slots. */
-#ifndef FERRY_SLOTS_H
-#define FERRY_SLOTS_H
+#ifndef FERRY_LOG_FORMAT_H
+#define FERRY_LOG_FORMAT_H
 
 #include <stdatomic.h>
 
@@ -22,10 +22,10 @@ enum {
     FY_LOG_VERSION = 2,
     FY_LOG_ALIGN = 65536,     /* alignment of head, slots and arena: a multiple of any page size */
     FY_PAYLOAD_BYTES = 48,
-    FY_RECORD_MAX = 96,      /* the largest record */
-    FY_VERDICT_SLOTS = 1024,  /* one piece */
+    FY_RECORD_MAX = 96,       /* the largest record */
+    FY_VERDICT_SLOTS = 1024,  /* 64 KiB: a multiple of FY_LOG_ALIGN, as all parts of the file */
     FY_VERDICT_ARENA = 4 * FY_LOG_ALIGN,
-    FY_LOG_MIN = 16,        /* the smallest limit */
+    FY_LOG_MIN = 16,          /* the smallest limit */
     FY_PAIRED = 1 << 15,      /* in a slot's kind: it holds one half of an fy_host_op_record */
 };
 #define FY_LOG_DEFAULT (4u << 20)
@@ -117,7 +117,8 @@ bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
 /* Is a claimed slot published, may it still be, or is it lost? */
 typedef enum fy_slot_state { FY_HERE, FY_LATER, FY_NEVER } fy_slot_state;
 fy_slot_state fy_log_arrival(fy_log *log, uint64_t seq);
-bool fy_log_is_damaged_from(fy_log *log, uint64_t seq); /* seq is lost: is the slot counter damaged, so that the log ends here? */
+/* seq is lost: is the slot counter damaged, so that the log ends here? */
+bool fy_log_is_damaged_from(fy_log *log, uint64_t seq);
 
 /* format.c */
 uint64_t fy_layout_hash(void);
@@ -128,25 +129,25 @@ void fy_device_name(uint8_t device, char name[static 16]);
 /* log_prealloc.c: reserves disk and memory ahead of the writer. Up to the marks it may write without a check. */
 extern _Atomic uint64_t fy_slot_mark, fy_arena_mark;
 bool fy_reserve_begin(fy_log *log, bool verdicts, char *err, size_t room);
-bool fy_reserve_slot(uint64_t seq);              /* a slot beyond the mark: may it be written? */
+bool fy_reserve_slot(uint64_t seq);                /* a slot beyond the mark: may it be written? */
 bool fy_reserve_arena(uint64_t from, uint64_t to); /* likewise; false ends the log */
-void fy_reserve_end(void);                       /* joins the helper thread */
-void fy_reserve_forked(void);                    /* in a child: drops the parent's state */
+void fy_reserve_end(void);                         /* joins the helper thread */
+void fy_reserve_forked(void);                      /* in a child: drops the parent's state */
 
 /* trace_writer.c */
 size_t fy_record_size(unsigned kind); /* 0 if there is no such kind */
-fy_log *fy_log_of_process(void);         /* the log being written, or NULL */
+fy_log *fy_log_of_process(void);      /* the log being written, or NULL */
 void fy_log_stop(const fy_head *log); /* truncated: stops recording to this log. Async-signal-safe */
-void fy_log_end(void);             /* stops recording and marks the log as ended */
-void fy_log_forked(void);          /* in a child: drops the parent's log */
+void fy_log_end(void);                /* stops recording and marks the log as ended */
+void fy_log_forked(void);             /* in a child: drops the parent's log */
 void fy_log_put(uint64_t seq, fy_kind kind, const void *record, size_t bytes); /* fills a claimed slot */
 
 /* trace_file.c: the file of FERRY_TRACE. */
 /* Creates a log of that name, or run.2.jsonl, run.3.jsonl ... while other programs write there. -1 with a message. */
 int fy_trace_open(const char *name, char *err, size_t room);
-const char *fy_trace_path(void);        /* absolute; NULL: none */
-void fy_trace_forget(bool remove);      /* gives the trace up; remove: unlinks the file, if it is still ours */
-void fy_trace_forked(int child);        /* the child's is FILE.childN */
-void fy_trace_write(fy_log *log);       /* at exit: replaces the log by JSON lines */
+const char *fy_trace_path(void);   /* absolute; NULL: none */
+void fy_trace_forget(bool remove); /* gives the trace up; remove: unlinks the file, if it is still ours */
+void fy_trace_forked(int child);   /* the child's is FILE.childN */
+void fy_trace_write(fy_log *log);  /* at exit: replaces the log by JSON lines */
 
 #endif

@@ -116,21 +116,13 @@ static void set_marks(bool woken)
 
 /* ---- the helper ---- */
 
-static bool needs_more(void)
+/* Which region has less than AHEAD in reserve, and can grow? NULL: neither. */
+static region *to_extend(void)
 {
     uint64_t slot_bytes = atomic_load(&log_->head->next) * sizeof(fy_slot);
     uint64_t arena_bytes = atomic_load(&log_->head->arena);
-    return (slots.ready < slots.cap && slots.ready < slot_bytes + AHEAD) ||
-           (arena.ready < arena.cap && arena.ready < arena_bytes + AHEAD);
-}
-
-/* Extends the slots if they need it, else the arena, by one step; false if the disk is full. */
-static bool step_ahead(void)
-{
-    uint64_t slot_bytes = atomic_load(&log_->head->next) * sizeof(fy_slot);
-    bool of_slots = slots.ready < slots.cap && slots.ready < slot_bytes + AHEAD;
-    region *r = of_slots ? &slots : &arena;
-    return extend(r, r->ready + STEP);
+    if (slots.ready < slots.cap && slots.ready < slot_bytes + AHEAD) return &slots;
+    return arena.ready < arena.cap && arena.ready < arena_bytes + AHEAD ? &arena : NULL;
 }
 
 static void *run_helper(void *unused)
@@ -144,28 +136,26 @@ static void *run_helper(void *unused)
                 pthread_mutex_unlock(&lock);
                 return NULL;
             }
-            more = !frozen && needs_more();
-            if (more && !step_ahead()) helper_failed = true, more = false;
+            region *r = frozen ? NULL : to_extend();
+            more = r && extend(r, r->ready + STEP);
+            if (r && !more) helper_failed = true;
             if (!frozen) set_marks(false);
             pthread_mutex_unlock(&lock); /* between steps, so that writers never wait long */
         }
     }
 }
 
-static void start_helper(void)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGBUS);                     /* handled by mapping.c */
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's threads handle the others */
-    helper_runs = !sem_init(&wakeup, 0, 0) && !pthread_create(&helper, NULL, run_helper, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    helper_failed = !helper_runs;
-}
-
 static void wake_helper(void)
 {
-    if (!helper_runs && !helper_failed && !ending) start_helper();
+    if (!helper_runs && !helper_failed && !ending) {
+        sigset_t all, before;
+        sigfillset(&all);
+        sigdelset(&all, SIGBUS);                     /* handled by mapping.c */
+        pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's threads handle the others */
+        helper_runs = !sem_init(&wakeup, 0, 0) && !pthread_create(&helper, NULL, run_helper, NULL);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        helper_failed = !helper_runs;
+    }
     if (helper_runs && !helper_failed) sem_post(&wakeup);
     set_marks(true);
 }
@@ -193,20 +183,17 @@ bool fy_reserve_slot(uint64_t seq)
     return mine;
 }
 
-/* The event that needs these arena bytes cannot be recorded, so the log ends before it: the next slot is claimed for
- * log_full, since the event has not claimed its own yet. */
-static void freeze_here(void)
-{
-    atomic_store(&fy_slot_mark, 0);
-    uint64_t seq = atomic_fetch_add(&log_->head->next, 1);
-    freeze(seq < usable_slots() ? seq : usable_slots());
-}
-
+/* If they do not fit, the event that needs these bytes cannot be recorded, so the log ends before it: the next slot is
+ * claimed for log_full, since the event has not claimed its own yet. */
 bool fy_reserve_arena(uint64_t from, uint64_t to)
 {
     pthread_mutex_lock(&lock);
     bool fits = !frozen && from < to && to <= arena.cap && extend(&arena, to);
-    if (!frozen && !fits) freeze_here();
+    if (!frozen && !fits) {
+        atomic_store(&fy_slot_mark, 0);
+        uint64_t seq = atomic_fetch_add(&log_->head->next, 1);
+        freeze(seq < usable_slots() ? seq : usable_slots());
+    }
     if (!frozen) wake_helper();
     pthread_mutex_unlock(&lock);
     return fits;

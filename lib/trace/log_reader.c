@@ -131,16 +131,6 @@ static bool host_op_record(const fy_log *log, uint64_t first, unsigned kind, voi
     return true;
 }
 
-/* A record in the arena, too large for its slot. */
-static const void *arena_record(const fy_log *log, const fy_slot *slot, size_t least)
-{
-    fy_ref ref;
-    size_t size = 0;
-    memcpy(&ref, slot->record, sizeof ref);
-    const void *record = fy_log_bytes(log, ref, &size);
-    return size < least ? NULL : record;
-}
-
 bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
 {
     const fy_slot *slot = &log->slots[seq];
@@ -149,9 +139,17 @@ bool fy_log_record(const fy_log *log, uint64_t seq, unsigned kind, void *record)
     memset(record, 0, size);
     if (paired && kind == FY_KIND_op) return host_op_record(log, seq, kind, record);
     if (paired) return kind == FY_KIND_complete && host_op_record(log, seq - 1, kind, record);
-    const void *from = size > FY_PAYLOAD_BYTES ? arena_record(log, slot, size) : slot->record;
-    if (from) memcpy(record, from, size);
-    return from != NULL;
+
+    const void *from = slot->record;
+    if (size > FY_PAYLOAD_BYTES) { /* too large for its slot: in the arena */
+        fy_ref ref;
+        size_t stored = 0;
+        memcpy(&ref, slot->record, sizeof ref);
+        from = fy_log_bytes(log, ref, &stored);
+        if (stored < size) return false;
+    }
+    memcpy(record, from, size);
+    return true;
 }
 
 fy_slot_state fy_log_arrival(fy_log *log, uint64_t seq)

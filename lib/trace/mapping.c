@@ -20,9 +20,18 @@ static _Atomic(fy_mapping *) all;
 static uintptr_t page_bytes;
 static struct sigaction before;
 
-/* Zero pages from the one that contains `at` to the end of its FY_LOG_ALIGN, no further: later pages may exist. */
-static bool patch(fy_mapping *m, uintptr_t from, uintptr_t at)
+/* Zero pages from the one that contains `at` to the end of its FY_LOG_ALIGN, no further: later pages may exist. False
+ * if it is in no log. */
+static bool patch(uintptr_t at)
 {
+    fy_mapping *m = atomic_load(&all);
+    uintptr_t from = 0;
+    for (; m; m = m->next) {
+        from = atomic_load(&m->from);
+        if (from && at >= from && at - from < atomic_load(&m->bytes)) break;
+    }
+    if (!m) return false;
+
     uintptr_t page = at & ~(page_bytes - 1), end = from + (at - from) / FY_LOG_ALIGN * FY_LOG_ALIGN + FY_LOG_ALIGN;
     int error = errno;
     void *made = mmap((void *)page, end - page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -33,19 +42,9 @@ static bool patch(fy_mapping *m, uintptr_t from, uintptr_t at)
     return true;
 }
 
-static bool patch_mapping(const void *p)
-{
-    uintptr_t at = (uintptr_t)p;
-    for (fy_mapping *m = atomic_load(&all); m; m = m->next) {
-        uintptr_t from = atomic_load(&m->from);
-        if (from && at >= from && at - from < atomic_load(&m->bytes)) return patch(m, from, at);
-    }
-    return false;
-}
-
 static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 {
-    if (info->si_code == BUS_ADRERR && patch_mapping(info->si_addr)) return;
+    if (info->si_code == BUS_ADRERR && patch((uintptr_t)info->si_addr)) return;
     if (before.sa_flags & SA_SIGINFO && before.sa_sigaction) {
         before.sa_sigaction(signal_number, info, context);
     } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {

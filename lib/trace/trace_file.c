@@ -20,14 +20,6 @@ const char *fy_trace_path(void) { return path; }
 
 /* ---- its name ---- */
 
-static char *absolute(const char *name)
-{
-    char *cwd = *name == '/' ? NULL : getcwd(NULL, 0), *result = NULL;
-    if (asprintf(&result, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", name) < 0) result = NULL;
-    free(cwd);
-    return result;
-}
-
 /* run.jsonl and 2 give run.2.jsonl; NULL if out of memory. */
 static char *numbered(const char *name, int n)
 {
@@ -41,8 +33,10 @@ enum { MOST = 1000 }; /* names to try */
 
 int fy_trace_open(const char *name, char *err, size_t room)
 {
-    char *first = absolute(name);
-    if (!first) fy_out_of_memory("the path of the trace");
+    char *cwd = *name == '/' ? NULL : getcwd(NULL, 0), *first;
+    if (asprintf(&first, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", name) < 0) fy_out_of_memory("the path of the trace");
+    free(cwd);
+
     char *next = first, *old = path; /* `name` may be `path`, after a fork */
     int fd = fy_log_file(first, 0, err, room);
     for (int n = 2; fd < 0 && errno == EBUSY && n < MOST; n++) {
@@ -119,9 +113,15 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* Writes all events as JSON lines. Waits up to 0.1 s for a thread that is still emitting. */
+/* Writes all events as JSON lines. Waits up to 0.1 s for a thread that is still emitting. SIGXFSZ is blocked, so that
+ * the file size limit is an ordinary write error. */
 static bool copy_lines(fy_log *log, int fd)
 {
+    sigset_t too_large, before;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+
     uint64_t cursor = 0;
     fy_text lines = {0};
     bool ok = true;
@@ -135,17 +135,7 @@ static bool copy_lines(fy_log *log, int fd)
         ok = !lines.lost && write_all(fd, lines.data, lines.size);
     }
     free(lines.data);
-    return ok;
-}
 
-/* With SIGXFSZ blocked, the file size limit is an ordinary write error. */
-static bool copy_lines_without_signal(fy_log *log, int fd)
-{
-    sigset_t too_large, before;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &too_large, &before);
-    bool ok = copy_lines(log, fd);
     int error = errno;
     if (!sigismember(&before, SIGXFSZ)) sigtimedwait(&too_large, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -167,7 +157,7 @@ static void report_unwritten(const fy_log *log, int error)
             : error == ENOMEM ? "close other programs"
                               : "free some space");
     if (holder_of(path, log) == OURS)
-        fprintf(stderr, "%s: the file holds them in binary form, and `ferry view %s` reads that too\n",
+        fprintf(stderr, "%s: the file contains the events in binary form, and `ferry view %s` reads that too\n",
                 log->head->full ? "What was recorded before the log was full is kept" : "No event is lost", path);
     else fprintf(stderr, "Its events are lost: the file was renamed, removed or replaced\n");
 }
@@ -186,7 +176,7 @@ void fy_trace_write(fy_log *log)
         return;
     }
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool ok = fd >= 0 && copy_lines_without_signal(log, fd);
+    bool ok = fd >= 0 && copy_lines(log, fd);
     int error = errno;
     if (fd >= 0 && close(fd)) ok = false, error = errno;
     bool cut = fy_log_is_truncated(log); /* truncated meanwhile: lines may be missing */

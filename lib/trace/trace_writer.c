@@ -57,9 +57,9 @@ static fy_head *recording(void)
 
 bool fy_log_is_on(void) { return recording() != NULL; }
 
-/* Fills a slot except its kind. Thread 0 is the main thread; the others are numbered by their first event. The 16-bit
- * number saturates: all threads from the 65,535th on share the last one. */
-static void write_slot(fy_slot *slot, fy_ref site, int64_t t, const void *record, size_t bytes)
+/* Fills a slot except its time and kind. Thread 0 is the main thread; the others are numbered by their first event. The
+ * 16-bit number saturates: all threads from the 65,535th on share the last one. */
+static void write_slot(fy_slot *slot, fy_ref site, const void *record, size_t bytes)
 {
     uint32_t generation = atomic_load_explicit(&fy_log_generation, memory_order_relaxed);
     if (self.generation != generation) {
@@ -69,13 +69,13 @@ static void write_slot(fy_slot *slot, fy_ref site, int64_t t, const void *record
     }
     slot->th = self.number;
     slot->site = site;
-    slot->t = t;
     memcpy(slot->record, record, bytes < FY_PAYLOAD_BYTES ? bytes : FY_PAYLOAD_BYTES);
 }
 
 static void fill(fy_slot *slot, fy_ref site, fy_kind kind, const void *record, size_t bytes)
 {
-    write_slot(slot, site, fy_clock_now(), record, bytes);
+    write_slot(slot, site, record, bytes);
+    slot->t = fy_clock_now();
     atomic_store_explicit(&slot->kind, (uint16_t)kind, memory_order_release);
 }
 
@@ -101,16 +101,6 @@ uint64_t fy_emit(fy_site *at, fy_kind kind, const void *record, size_t bytes)
     return seq;
 }
 
-/* Both slots are written before either is published, because each needs the other's half of the record. */
-static void fill_pair(fy_slot *slot, fy_ref site, const fy_host_op_record *o)
-{
-    int64_t t = fy_clock_now();
-    write_slot(slot, site, t, o, FY_PAYLOAD_BYTES);
-    write_slot(slot + 1, site, t, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
-    atomic_store_explicit(&slot[1].kind, FY_KIND_complete | FY_PAIRED, memory_order_release);
-    atomic_store_explicit(&slot->kind, FY_KIND_op | FY_PAIRED, memory_order_release);
-}
-
 /* Not near the mark: the first slot could be the log's last, and the record would be torn. */
 bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
 {
@@ -120,7 +110,15 @@ bool fy_emit_host_op(fy_site *at, const fy_host_op_record *o)
     if (!h || atomic_load_explicit(&h->next, memory_order_relaxed) + NEAR >= mark) return false;
     fy_ref site = fy_site_ref(at);
     uint64_t seq = atomic_fetch_add_explicit(&h->next, 2, memory_order_acq_rel);
-    if (seq + 1 < mark || (fy_reserve_slot(seq) && fy_reserve_slot(seq + 1))) fill_pair(&slots[seq], site, o);
+    if (seq + 1 >= mark && !(fy_reserve_slot(seq) && fy_reserve_slot(seq + 1))) return true;
+
+    /* Both slots are written before either is published, because each needs the other's half of the record. */
+    fy_slot *slot = &slots[seq];
+    write_slot(slot, site, o, FY_PAYLOAD_BYTES);
+    write_slot(slot + 1, site, (const char *)o + FY_PAYLOAD_BYTES, FY_PAYLOAD_BYTES);
+    slot[0].t = slot[1].t = fy_clock_now();
+    atomic_store_explicit(&slot[1].kind, FY_KIND_complete | FY_PAIRED, memory_order_release);
+    atomic_store_explicit(&slot->kind, FY_KIND_op | FY_PAIRED, memory_order_release);
     return true;
 }
 

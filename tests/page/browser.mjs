@@ -50,7 +50,7 @@ export async function go(page, seq) {
   await settle(page);
 }
 
-/** The moment of the documentation's pictures: the example's result has just come home over the bus. */
+/** The moment of the documentation's pictures: the example's result has just been copied back over the bus. */
 export async function pose(page) {
   await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
   const home = await page.evaluate(() => window.ferry.events.findIndex((e) => e.kind === 'copy' && e.dir === 'd2h'));

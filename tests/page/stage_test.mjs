@@ -14,7 +14,7 @@ check('at chosen events pixels and hover text show each tensor in its memory', a
     [stage.seqOf('op'), { rows: 'cpu' }],
     [stage.seqOf('copy', (e) => e.dir === 'h2d'), { rows: 'cpu', moved: 'cuda:0' }],
     [stage.seqOf('op', (e) => e.name === 'matmul'), { rows: 'cpu', moved: 'cuda:0', weights: 'cuda:0', result: 'cuda:0' }, 'result'],
-    [stage.seqOf('copy', (e) => e.dir === 'd2h'), { rows: 'cpu', moved: 'cuda:0', weights: 'cuda:0', result: 'cuda:0', home: 'cpu' }],
+    [stage.seqOf('copy', (e) => e.dir === 'd2h'), { rows: 'cpu', moved: 'cuda:0', weights: 'cuda:0', result: 'cuda:0', back: 'cpu' }],
   ];
   for (const [seq, expected, pending] of moments) { // pending: launched, and not computed yet
     await go(page, seq);

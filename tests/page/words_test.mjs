@@ -34,7 +34,7 @@ test('the first use of a card says its one-time cost', () => {
   [first, other, next].forEach((e) => n.learn(e));
   assert.equal(sentence(first, n), 'First use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100 µs).');
   assert.equal(sentence(other, n), 'First use of cuda:1: Ferry reserves 2 MiB to share among tensors (once, 100 µs).');
-  assert.equal(sentence(next, n), 'Ferry reserves 20 MiB more of GPU VRAM to share among tensors. The program waits 100 µs.');
+  assert.equal(sentence(next, n), 'Ferry reserves another segment, 20 MiB of GPU VRAM, to share among tensors. The program waits 100 µs.');
   assert.match(sentence({ ...first, mem: 'pinned' }, n), /^Ferry page-locks 2 MiB of CPU RAM/);
 });
 

@@ -21,13 +21,13 @@ static const struct {
     {{"fragmentation", "out of memory though enough is free, in pieces", FINDING_WRONG}, rule_fragmentation},
     {{"kept-after-home", "copied back, and kept on the card that ran out of memory", FINDING_WRONG},
      rule_kept_after_home},
-    {{"out-of-memory", "out of memory, and what filled it", FINDING_WRONG}, rule_out_of_memory},
+    {{"out-of-memory", "out of memory, and what fills the card", FINDING_WRONG}, rule_out_of_memory},
     {{"sent-again", "unchanged data sent again", FINDING_WASTE}, rule_sent_again},
     {{"round-trip", "to the host and back unchanged", FINDING_WASTE}, rule_round_trip},
     {{"there-and-back", "to the card and back unchanged", FINDING_WASTE}, rule_there_and_back},
     {{"through-host", "from card to card through the host", FINDING_WASTE}, rule_through_host},
     {{"bounced", "a copy between cards that cannot reach each other", FINDING_HINT}, rule_bounced},
-    {{"orphan-copy", "a copy that is never read", FINDING_WASTE}, rule_orphan},
+    {{"unused-copy", "a copy that is never read", FINDING_WASTE}, rule_unused_copy},
     {{"converts-late", "more bytes copied than needed: converted on the wrong side", FINDING_WASTE},
      rule_converts_late},
     {{"created-then-moved", "created on the host, used only on the card", FINDING_WASTE}, rule_created_then_moved},
@@ -37,11 +37,11 @@ static const struct {
     {{"many-small-copies", "consecutive small copies that one could replace", FINDING_WASTE}, rule_many_small},
     {{"copy-dearer-than-op", "copies that cost more than the card saved", FINDING_WASTE}, rule_dearer_than_op},
     {{"hidden-sync", "a value read back in every step", FINDING_WASTE}, rule_hidden_sync},
-    {{"device-sync-in-loop", "the whole card synchronized in every step", FINDING_WASTE}, rule_device_sync},
-    {{"missed-overlap", "independent work, one after the other", FINDING_WASTE}, rule_missed_overlap},
+    {{"device-sync-in-loop", "a wait for the whole card in every step", FINDING_WASTE}, rule_device_sync},
+    {{"missed-overlap", "a copy and independent work ran one after the other", FINDING_WASTE}, rule_missed_overlap},
     {{"leak", "memory that grows with every iteration", FINDING_WASTE}, rule_leak},
     {{"small-view-keeps-all", "a small view that keeps a large storage allocated", FINDING_WASTE}, rule_small_view},
-    {{"not-the-current-card", "created on another card than the current one", FINDING_HINT}, rule_other_card},
+    {{"not-the-current-card", "created on a card that is not the current one", FINDING_HINT}, rule_other_card},
     {{"card-not-put-back", "the current card is left changed", FINDING_HINT}, rule_card_not_put_back},
 };
 enum { RULES = sizeof rules / sizeof *rules };
@@ -64,31 +64,27 @@ void explained(findings *f, int i) { f->work->explained[i] = true; }
 
 /* ---- one finding ---- */
 
-static finding *add(findings *f)
-{
-    struct findings_work *w = f->work;
-    if (f->count == w->room) {
-        int more = w->room ? 2 * w->room : 32;
-        f->list = memory_realloc(f->list, (size_t)more, sizeof *f->list, "the findings");
-        w->room = more;
-    }
-    f->list[f->count] = (finding){.rule = &rules[w->rule].rule, .file = "", .source = "", .next = -1};
-    return &f->list[f->count++];
-}
-
 finding *found(findings *f, const history *h, int site, int i, int64_t ns, int64_t bytes)
 {
-    if (f->work->demonstrated[i] && rules[f->work->rule].rule.weight != FINDING_WRONG) return f->shown++, NULL;
-    int *first = &f->work->first[site >= 0 ? site : h->site_count];
+    struct findings_work *w = f->work;
+    const finding_rule *now = &rules[w->rule].rule;
+    if (w->demonstrated[i] && now->weight != FINDING_WRONG) return f->shown++, NULL;
+
+    int *first = &w->first[site >= 0 ? site : h->site_count];
     int at = *first;
-    while (at >= 0 && f->list[at].rule != &rules[f->work->rule].rule) at = f->list[at].next;
-    finding *x = at >= 0 ? &f->list[at] : add(f);
+    while (at >= 0 && f->list[at].rule != now) at = f->list[at].next;
     if (at < 0) {
-        x->next = *first;
-        *first = f->count - 1;
-        x->seq = h->acts[i].seq;
-        if (site >= 0) x->file = h->names[h->sites[site].file], x->line = h->sites[site].line;
+        if (f->count == w->room) {
+            w->room = w->room ? 2 * w->room : 32;
+            f->list = memory_realloc(f->list, (size_t)w->room, sizeof *f->list, "the findings");
+        }
+        at = f->count++;
+        f->list[at] = (finding){.rule = now, .file = "", .source = "", .seq = h->acts[i].seq, .next = *first};
+        *first = at;
+        if (site >= 0) f->list[at].file = h->names[h->sites[site].file], f->list[at].line = h->sites[site].line;
     }
+
+    finding *x = &f->list[at];
     x->times++;
     x->ns += ns > 0 && x->ns < (int64_t)1 << 60 ? ns : 0;
     x->bytes += bytes > 0 && x->bytes < (int64_t)1 << 60 ? bytes : 0;
@@ -139,17 +135,6 @@ static void quote_lines(findings *f, history *h)
     }
 }
 
-static void note_missing(findings *f, const history *h)
-{
-    const char *what = h->too_long ? "it is too long to be read completely"
-                       : h->cut    ? "events are missing (a killed program, or a full log)"
-                       : !h->ended ? "the log does not reach the end of the program"
-                                   : NULL;
-    size_t used = strlen(f->note);
-    if (what)
-        snprintf(f->note + used, sizeof f->note - used, "%s%s: there may be more to find", used ? "; " : "", what);
-}
-
 /* From a mark that begins with "demo:" to the next mark. */
 static void note_demonstrations(const history *h, bool *demonstrated)
 {
@@ -172,8 +157,16 @@ static void find_all(findings *f, history *h)
     if (!f->strict) note_demonstrations(h, w.demonstrated);
     for (w.rule = 0; w.rule < RULES; w.rule++) rules[w.rule].find(f, h);
     quote_lines(f, h);
-    note_missing(f, h);
     if (f->count) qsort(f->list, (size_t)f->count, sizeof *f->list, compare);
+
+    const char *missing = h->too_long ? "it is too long to be read completely"
+                          : h->cut    ? "events are missing (a killed program, or a full log)"
+                          : !h->ended ? "the log does not reach the end of the program"
+                                      : NULL;
+    size_t used = strlen(f->note);
+    if (missing)
+        snprintf(f->note + used, sizeof f->note - used, "%s%s: this list may be incomplete", used ? "; " : "", missing);
+
     f->work = NULL;
     free(w.first);
     free(w.explained);

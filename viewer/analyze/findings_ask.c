@@ -106,8 +106,9 @@ const char *label_of(const history *h, int x, int s, char out[64])
     const act *made = s >= 0 && h->storages[s].first_touch >= 0 ? &h->acts[h->storages[s].first_touch] : NULL;
     bool computed = made && made->kind == FY_KIND_op && made->name >= 0;
     const char *name = name_of(h, x);
-    if (computed && !strcmp(name, "a tensor")) snprintf(out, 64, "the result of %.40s", h->names[made->name]);
-    else snprintf(out, 64, "%.60s", name);
+    if (!computed || strcmp(name, "a tensor") != 0) snprintf(out, 64, "%.60s", name);
+    else if (is_op(h, made, "fill")) snprintf(out, 64, "a tensor filled with one value");
+    else snprintf(out, 64, "the result of %.40s", h->names[made->name]);
     return out;
 }
 

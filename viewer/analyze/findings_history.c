@@ -280,18 +280,6 @@ static void add_lesson_access(history *h, const fy_event *e, uint32_t tensor_id,
     if (a->dst.storage >= 0) h->storages[a->dst.storage].answered = true;
 }
 
-/* The first two devices that a message names. */
-static void name_devices(act *a, const char *message)
-{
-    int *to = &a->src.device;
-    for (const char *p = message; *p && to; p++) {
-        int device = device_named(p);
-        if (device < 0) continue;
-        *to = device;
-        to = to == &a->src.device ? &a->dst.device : NULL;
-    }
-}
-
 static void add_error(history *h, const fy_event *e)
 {
     const fy_ev_error *is = &e->is.error;
@@ -301,7 +289,14 @@ static void add_error(history *h, const fy_event *e)
     a->name = name_index(h, fy_event_bytes(e, is->code));
     a->message = name_index(h, fy_event_bytes(e, is->message));
     a->hint = name_index(h, fy_event_bytes(e, is->hint));
-    if (a->message >= 0) name_devices(a, h->names[a->message]);
+
+    int *to = &a->src.device; /* the first two devices that the message names: src, then dst */
+    for (const char *p = a->message >= 0 ? h->names[a->message] : ""; *p && to; p++) {
+        int device = device_named(p);
+        if (device < 0) continue;
+        *to = device;
+        to = to == &a->src.device ? &a->dst.device : NULL;
+    }
 }
 
 static void add_mark(history *h, const fy_event *e)

@@ -159,7 +159,7 @@ int *by_storage(const history *h);
  * not reported. The caller frees it. */
 bool *set_up_copies(const history *h);
 /* By act: is it a copy that the program called for and whose result is never read? The caller frees it. */
-bool *orphan_copies(const history *h); /* rules_redundant_copy.c */
+bool *unused_copies(const history *h); /* rules_redundant_copy.c */
 /* Did the copying call allocate the destination, as fy_to does? false: the program passed it, as to fy_copy_. */
 bool made_its_destination(const history *h, const act *copy); /* rules_redundant_copy.c */
 /* Updates the last writer of each storage that act a writes, in a pass over the acts in order. */
@@ -184,7 +184,7 @@ rule rule_stopped;
 /* rules_correctness.c */
 rule rule_data_race, rule_stale_read, rule_fragmentation, rule_kept_after_home, rule_out_of_memory;
 /* rules_redundant_copy.c */
-rule rule_sent_again, rule_round_trip, rule_there_and_back, rule_through_host, rule_bounced, rule_orphan;
+rule rule_sent_again, rule_round_trip, rule_there_and_back, rule_through_host, rule_bounced, rule_unused_copy;
 /* rules_placement.c */
 rule rule_converts_late, rule_created_then_moved, rule_pin_once, rule_pinned_each_time;
 /* rules_copy_cost.c */

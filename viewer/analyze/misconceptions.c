@@ -71,28 +71,28 @@ static int *last_host_uses(const history *h, int *made_of)
 }
 
 /* A copy to a card, allocated by its call and never read, of a storage whose last copy out is unused as well. */
-static bool is_dropped(const history *h, int i, const bool *orphan)
+static bool is_dropped(const history *h, int i, const bool *unused)
 {
     const act *c = &h->acts[i];
-    if (!orphan[i] || c->dir != FY_WORD_h2d || c->src.storage < 0) return false;
+    if (!unused[i] || c->dir != FY_WORD_h2d || c->src.storage < 0) return false;
     const storage *from = &h->storages[c->src.storage];
-    return made_its_destination(h, c) && (from->last_out < 0 || orphan[from->last_out]);
+    return made_its_destination(h, c) && (from->last_out < 0 || unused[from->last_out]);
 }
 
 /* The copy is never read, and the source is used on the host afterwards, or a call fails for mixed devices. */
 static int64_t to_moves_it(const findings *f)
 {
     const history *h = f->history;
-    bool *orphan = orphan_copies(h);
+    bool *unused = unused_copies(h);
     int *made_of = by_storage(h), *last = last_host_uses(h, made_of), shown = -1, refused = -1;
     for (int i = 0; i < h->act_count; i++)
         if (is_mismatch(h, &h->acts[i], true)) refused = i;
     for (int i = 0; shown < 0 && i < h->act_count; i++) {
-        if (!is_dropped(h, i, orphan)) continue;
+        if (!is_dropped(h, i, unused)) continue;
         int from = h->acts[i].src.storage, origin = made_of[from] >= 0 ? made_of[from] : from;
         if (refused > i || last[from] > i || last[origin] > i) shown = i;
     }
-    free(orphan);
+    free(unused);
     free(made_of);
     free(last);
     return seq_of(h, shown);
@@ -180,32 +180,28 @@ static bool overlaps(const history *h, const act *copy)
     return false;
 }
 
-enum { MAX_COPIES = 1000 }; /* examined: each scans all ops */
-
-static int64_t overlapped_bytes(const history *h)
-{
-    int64_t bytes = 0;
-    for (int i = 0, examined = 0; i < h->act_count && examined < MAX_COPIES; i++) {
-        const act *a = &h->acts[i];
-        if (a->kind == FY_KIND_copy && a->was_async && a->completed && ++examined && overlaps(h, a)) bytes += a->bytes;
-    }
-    return bytes;
-}
-
 /* More bytes of non_blocking copies block or run alone than overlap with ops. */
 static int64_t non_blocking_alone_overlaps(const findings *f)
 {
+    enum { MAX_COPIES = 1000 }; /* examined: each scans all ops */
     const history *h = f->history;
-    int64_t bytes = 0, shown = -1;
+    int64_t missed = 0, overlapped = 0, shown = -1; /* bytes */
     for (int i = 0; i < f->count; i++) {
         const finding *x = &f->list[i];
         int at = act_of_seq(h, x->seq);
-        bool missed = !strcmp(x->rule->name, "missed-overlap") && at >= 0 && h->acts[at].async;
-        if (!missed && strcmp(x->rule->name, "blocking-pageable")) continue;
-        bytes += x->bytes;
+        bool alone = !strcmp(x->rule->name, "missed-overlap") && at >= 0 && h->acts[at].async;
+        if (!alone && strcmp(x->rule->name, "blocking-pageable")) continue;
+        missed += x->bytes;
         if (shown < 0 || x->seq < shown) shown = x->seq;
     }
-    return bytes > overlapped_bytes(h) ? shown : -1;
+
+    for (int i = 0, examined = 0; i < h->act_count && examined < MAX_COPIES; i++) {
+        const act *a = &h->acts[i];
+        if (a->kind != FY_KIND_copy || !a->was_async || !a->completed) continue;
+        examined++;
+        if (overlaps(h, a)) overlapped += a->bytes;
+    }
+    return missed > overlapped ? shown : -1;
 }
 
 /* ---- memory ---- */
@@ -253,12 +249,6 @@ static void count_storage(segment *s, int by, int free)
     s->emptied = by < 0 && s->live == 0 ? free : -1;
 }
 
-/* Freed by fy_free, not at the end of a scope. */
-static bool is_freed_by_hand(const history *h, int i)
-{
-    return i > 0 && h->acts[i - 1].kind == FY_KIND_drop && h->acts[i - 1].why == FY_WORD_free;
-}
-
 /* Lists the cards' segments that are left at the end; returns how many. wanted: the last act in which a card allocated
  * a segment, or failed to. */
 static int follow_segments(const history *h, segment *list, int wanted[MOST_CARDS + 1])
@@ -273,9 +263,11 @@ static int follow_segments(const history *h, segment *list, int wanted[MOST_CARD
         segment *s = segment_of(list, n, a->device, a->start);
         if (a->kind == FY_KIND_segment_free && s) *s = list[--n];
         if (a->kind == FY_KIND_alloc && a->bytes) count_storage(s, 1, -1);
-        if (of && of->bytes)
-            count_storage(segment_of(list, n, of->device, h->acts[of->born].start), -1,
-                          is_freed_by_hand(h, i) ? i : -1);
+        if (of && of->bytes) {
+            const act *before = i > 0 ? &h->acts[i - 1] : NULL; /* freed by fy_free, or at the end of a scope? */
+            bool by_hand = before && before->kind == FY_KIND_drop && before->why == FY_WORD_free;
+            count_storage(segment_of(list, n, of->device, h->acts[of->born].start), -1, by_hand ? i : -1);
+        }
     }
     return n;
 }
@@ -304,13 +296,13 @@ static int64_t freed_is_safe_to_reuse(const findings *f) { return race_of(f, FY_
 static int64_t error_names_its_line(const findings *f)
 {
     const history *h = f->history;
-    int told = -2; /* where a call failed by its own work */
+    int reported = -2; /* the site of the work that failed, as the last error gave it */
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->kind != FY_KIND_error) continue;
         int cause = act_of_seq(h, a->src.version), there = cause < 0 ? a->site : h->acts[cause].site;
-        if (there != a->site && there != told) return a->seq;
-        told = there;
+        if (there != a->site && there != reported) return a->seq;
+        reported = there;
     }
     return -1;
 }

@@ -45,14 +45,6 @@ static bool is_small_copy(const act *c)
            c->completed && c->src.storage >= 0;
 }
 
-static bool continues_batch(const history *h, const batch *r, const act *c, int made)
-{
-    const act *a = r->count ? &h->acts[r->last] : NULL;
-    bool same_queue =
-        a && a->dir == c->dir && a->device == c->device && a->stream == c->stream && a->thread == c->thread;
-    return same_queue && made < r->first && (a->src.tensor != c->src.tensor || c->src.tensor < 0);
-}
-
 static void end_batch(findings *f, const history *h, batch *r)
 {
     const batch done = *r;
@@ -73,15 +65,24 @@ void rule_many_small(findings *f, const history *h)
     bool *set_up = set_up_copies(h);
     batch r = {0};
     for (int i = 0; i < h->act_count; i++) {
-        const act *c = &h->acts[i];
+        const act *c = &h->acts[i], *last = r.count ? &h->acts[r.last] : NULL;
         bool crosses = c->kind == FY_KIND_copy && c->dir != FY_WORD_h2h && c->dir != FY_WORD_d2d;
-        int made = crosses && c->src.storage >= 0 ? written_by[c->src.storage] : -1;
         bool fits = crosses && is_small_copy(c) && !is_explained(f, i) && !(set_up && set_up[i]);
-        if (crosses && r.count && (!fits || !continues_batch(h, &r, c, made))) end_batch(f, h, &r);
+
+        int made = crosses && c->src.storage >= 0 ? written_by[c->src.storage] : -1;
+        bool same_queue = last && last->dir == c->dir && last->device == c->device && last->stream == c->stream &&
+                          last->thread == c->thread;
+        bool other_data = last && (last->src.tensor != c->src.tensor || c->src.tensor < 0);
+        bool continues = fits && same_queue && other_data && made < r.first;
+        if (crosses && last && !continues) end_batch(f, h, &r);
+
         if (fits) {
             if (!r.count) r.first = i;
-            r = (batch){r.first,           i, r.count + 1, r.fixed + c->overhead, r.moving + c->wire + c->staging,
-                        r.bytes + c->bytes};
+            r.last = i;
+            r.count++;
+            r.fixed += c->overhead;
+            r.moving += c->wire + c->staging;
+            r.bytes += c->bytes;
         }
         written_now(h, i, written_by);
     }
@@ -107,13 +108,6 @@ static int root_of(island *all, int i)
     return i;
 }
 
-static void join(island *all, int a, int b)
-{
-    a = root_of(all, a), b = root_of(all, b);
-    if (a < b) all[b].parent = a;
-    else all[a].parent = b;
-}
-
 /* Joins the storages on cards that an act accesses; the first of them, or -1. */
 static int join_all(const history *h, island *all, const act *a)
 {
@@ -121,16 +115,12 @@ static int join_all(const history *h, island *all, const act *a)
     n += act_writes(h, a, list + n);
     for (int i = 0; i < n; i++) {
         if (list[i] < 0 || h->storages[list[i]].device <= 0) continue;
-        if (first >= 0) join(all, first, list[i]);
-        else first = list[i];
+        if (first < 0) first = list[i];
+        int one = root_of(all, first), other = root_of(all, list[i]);
+        if (one < other) all[other].parent = one;
+        else all[one].parent = other;
     }
     return first;
-}
-
-static double modelled_host_ns(const history *h, const act *a)
-{
-    double compute = (double)a->flops / h->host.flops, memory = (double)a->bytes / h->host.bandwidth;
-    return (double)h->host.overhead + 1e9 * (compute > memory ? compute : memory);
 }
 
 static void add_to_island(const history *h, island *to, int i)
@@ -141,12 +131,15 @@ static void add_to_island(const history *h, island *to, int i)
         if (to->work < 0 && copied_in) to->work = i; /* not an op on what the card created itself */
         to->ops++;
         to->card_ns += act_ns(h, a);
-        to->host_ns += modelled_host_ns(h, a);
+        double compute = (double)a->flops / h->host.flops, memory = (double)a->bytes / h->host.bandwidth; /* s */
+        to->host_ns += (double)h->host.overhead + 1e9 * (compute > memory ? compute : memory);
         return;
     }
     if (a->dir == FY_WORD_h2d && !to->in++) to->first_in = i;
-    if (a->dir == FY_WORD_d2h && a->why != FY_WORD_size)
-        to->out++, to->last_out = i; /* the copy of a size is not a result */
+    if (a->dir == FY_WORD_d2h && a->why != FY_WORD_size) { /* the copy of a size is not a result */
+        to->out++;
+        to->last_out = i;
+    }
     if (a->dir == FY_WORD_p2p) to->mixed = true;
     to->copies += act_ns(h, a);
     to->bytes += a->bytes;
@@ -170,27 +163,16 @@ static void judge_island(findings *f, const history *h, const island *l)
     const act *a = &h->acts[l->work], *in = &h->acts[l->first_in], *out = &h->acts[l->last_out];
     finding *x = found(f, h, a->site, l->work, l->copies - saved, l->bytes);
     if (!x || x->times > 1) return;
-    char card[16], there[160], home[160], others[32] = "", took[32], won[64];
+    char card[16], sent[160], back[160], others[32] = "", took[32], faster[32];
     if (l->ops > 1) snprintf(others, sizeof others, " and %d more operation%s", l->ops - 1, l->ops > 2 ? "s" : "");
-    time_text(saved, won);
     say_what(x,
-             "%s was copied to %s for %.40s%s, and %s was copied back: the copies took %s and saved %s of the modelled "
-             "host time.",
-             copies_text(h, in, l->in - 1, a->site, there), device_name(a->device, card),
-             a->name >= 0 ? h->names[a->name] : "work", others, copies_text(h, out, l->out - 1, a->site, home),
-             time_text(l->copies, took), saved > 0 ? won : "none");
+             "%s was copied to %s for %.40s%s, and %s was copied back: the copies took %s, and the card was %s %s than "
+             "the modelled CPU.",
+             copies_text(h, in, l->in - 1, a->site, sent), device_name(a->device, card),
+             a->name >= 0 ? h->names[a->name] : "work", others, copies_text(h, out, l->out - 1, a->site, back),
+             time_text(l->copies, took), time_text(saved < 0 ? -saved : saved, faster),
+             saved < 0 ? "slower" : "faster");
     say_fix(x, "keep small work on the CPU; or do more work on the card with the same data before copying it back");
-}
-
-/* Copies made once for a whole loop are not counted. */
-static void sum_islands(const history *h, island *all, const bool *set_up)
-{
-    for (int i = 0; i < h->act_count; i++)
-        if (act_on_card(&h->acts[i])) join_all(h, all, &h->acts[i]);
-    for (int i = 0; i < h->act_count; i++) {
-        int at = act_on_card(&h->acts[i]) && !(set_up && set_up[i]) ? join_all(h, all, &h->acts[i]) : -1;
-        if (at >= 0) add_to_island(h, &all[root_of(all, at)], i);
-    }
 }
 
 void rule_dearer_than_op(findings *f, const history *h)
@@ -200,7 +182,14 @@ void rule_dearer_than_op(findings *f, const history *h)
     bool *set_up = set_up_copies(h);
     for (int i = 0; i < h->storage_count; i++)
         all[i] = (island){.parent = i, .first_in = -1, .last_out = -1, .work = -1};
-    sum_islands(h, all, set_up);
+
+    for (int i = 0; i < h->act_count; i++)
+        if (act_on_card(&h->acts[i])) join_all(h, all, &h->acts[i]);
+    for (int i = 0; i < h->act_count; i++) { /* a copy made once for a whole loop is not counted */
+        int at = act_on_card(&h->acts[i]) && !(set_up && set_up[i]) ? join_all(h, all, &h->acts[i]) : -1;
+        if (at >= 0) add_to_island(h, &all[root_of(all, at)], i);
+    }
+
     for (int i = 0; i < h->storage_count; i++)
         if (all[i].parent == i) judge_island(f, h, &all[i]);
     free(set_up);

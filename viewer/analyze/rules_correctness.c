@@ -27,7 +27,7 @@ void rule_data_race(findings *f, const history *h)
         if (!x || x->times > 1) continue;
         char line[96];
         int earlier = act_of_seq(h, a->src.version);
-        say_what(x, "%s; the other access is at %s. On a real card the values differ from run to run.",
+        say_what(x, "%s; the other access is at %s. On a real card the values may differ from run to run.",
                  race_text(a->type), line_of(h, earlier >= 0 ? h->acts[earlier].site : -1, a->site, line));
         say_fix(x, "%s",
                 a->name >= 0 ? h->names[a->name]
@@ -37,36 +37,29 @@ void rule_data_race(findings *f, const history *h)
 
 /* ---- stale reads ---- */
 
-/* The copy across the bus that was the last write to a storage; -1: none. */
-static int filled_by(const history *h, int i, const int *written_by)
-{
-    int k = i >= 0 ? written_by[i] : -1;
-    if (k < 0 || h->acts[k].kind != FY_KIND_copy || h->acts[k].src.storage < 0) return -1;
-    return h->acts[k].dir == FY_WORD_h2d || h->acts[k].dir == FY_WORD_d2h ? k : -1;
-}
-
 static void stale(findings *f, const history *h, int i, int older, int newer)
 {
     const act *a = &h->acts[i], *w = &h->acts[newer];
     char line[96], card[16];
     finding *x = found(f, h, a->site, i, 0, h->storages[older].asked);
     if (!x || x->times > 1) return;
+    int device = w->kind == FY_KIND_copy ? w->dst.device : w->device < 0 ? 0 : w->device;
     say_what(x, "this reads an outdated copy: the one on %s was changed at %s, and the change was never copied here.",
-             device_name(w->kind == FY_KIND_copy ? w->dst.device
-                         : w->device < 0         ? 0
-                                                 : w->device,
-                         card),
-             line_of(h, w->site, a->site, line));
-    say_fix(x, "copy again after the change, or read the newer one; ignore this if the old values are intended");
+             device_name(device, card), line_of(h, w->site, a->site, line));
+    say_fix(x, "copy again after the change, or read the newer copy; ignore this if you want the old values");
 }
 
-/* Copy k filled `to` from `from`. Act i's read of `to` is stale if `from` has changed since and is never copied again.
- * A buffer that is refilled and copied again, or a snapshot before a final copy, is not stale. */
+/* If a copy across the bus, act k, was the last write to `to`: act i's read of `to` is stale if the copy's source has
+ * changed since and is never copied again. A buffer that is refilled and copied again, or a snapshot before a final
+ * copy, is not stale. */
 static void check_copy(findings *f, const history *h, int i, int to, const int *written_by)
 {
-    int k = filled_by(h, to, written_by);
-    if (k < 0) return;
-    int from = h->acts[k].src.storage, newer = written_by[from];
+    int k = to >= 0 ? written_by[to] : -1;
+    const act *copy = k >= 0 ? &h->acts[k] : NULL;
+    if (!copy || copy->kind != FY_KIND_copy || copy->src.storage < 0) return;
+    if (copy->dir != FY_WORD_h2d && copy->dir != FY_WORD_d2h) return;
+
+    int from = copy->src.storage, newer = written_by[from];
     const storage *s = &h->storages[from];
     bool alive = s->freed < 0 || s->freed > i;
     if (newer > k && alive && s->last_out < newer && h->ended) stale(f, h, i, to, newer);
@@ -103,23 +96,6 @@ void rule_stale_read(findings *f, const history *h)
 
 /* ---- out of memory ---- */
 
-static void explain_holes(finding *x, const char *asked, const char *room, const char *largest)
-{
-    say_what(x, "%s did not fit although %s were free: in pieces, the largest one %s.", asked, room, largest);
-    say_fix(x, "create the large tensors first, free the small ones between them, or reuse one buffer instead of "
-               "tensors of varying sizes");
-}
-
-static void explain_separate_pools(finding *x, const char *asked, const char *room)
-{
-    say_what(x,
-             "%s did not fit although %s were free: in segments of another stream, or of the other pool (tensors up to "
-             "1 MiB and larger ones have separate segments).",
-             asked, room);
-    say_fix(
-        x, "free the other tensors in those segments: a segment without tensors can be released and used for anything");
-}
-
 void rule_fragmentation(findings *f, const history *h)
 {
     for (int i = 0; i < h->act_count; i++) {
@@ -129,12 +105,25 @@ void rule_fragmentation(findings *f, const history *h)
         bool holes = cached > 0 && a->free >= a->bytes && a->largest < a->bytes; /* else no segment has a hole */
         if (!holes && cached < a->bytes) continue;
         finding *x = found(f, h, a->site, i, 0, a->bytes);
-        char asked[32], room[32], largest[32];
         explained(f, i);
         if (!x || x->times > 1) continue;
-        amount_of(a->bytes, asked), amount_of(holes ? a->free : cached, room), amount_of(a->largest, largest);
-        if (a->largest < a->bytes) explain_holes(x, asked, room, largest);
-        else explain_separate_pools(x, asked, room);
+
+        char asked[32], room[32], largest[32];
+        amount_of(a->bytes, asked);
+        amount_of(holes ? a->free : cached, room);
+        amount_of(a->largest, largest);
+        if (a->largest < a->bytes) {
+            say_what(x, "%s did not fit although %s were free: the largest free block has %s.", asked, room, largest);
+            say_fix(x, "create the large tensors first, free the small ones between them, or reuse one buffer instead "
+                       "of making tensors of many different sizes");
+        } else {
+            say_what(x,
+                     "%s did not fit although %s were free: in segments of another stream, or of the other pool "
+                     "(tensors up to 1 MiB and larger ones have separate segments).",
+                     asked, room);
+            say_fix(x, "free the other tensors in those segments: a segment without tensors can be returned to the "
+                       "card and used for anything");
+        }
     }
 }
 
@@ -168,7 +157,7 @@ void rule_kept_after_home(findings *f, const history *h)
     }
 }
 
-/* ---- what filled it ---- */
+/* ---- what fills the card ---- */
 
 typedef struct heap { /* what one line allocated and did not free */
     int64_t bytes;
@@ -206,19 +195,20 @@ static void never_fits(finding *x, const act *a)
              amount_of(a->bytes, asked), device_name(a->device, card), amount_of(segment, takes),
              amount_of(capacity, has));
     say_fix(x,
-            "use a smaller tensor or a smaller .dtype, or a larger card (on a simulated one: FERRY_SIM=...:capacity=)");
+            "use a smaller tensor or a smaller .dtype, or a larger card (simulated: FERRY_SIM=laptop:capacity=2GiB)");
 }
 
 static void out_of_memory(finding *x, const history *h, int i, const heap *list)
 {
     const act *a = &h->acts[i];
-    char words[200] = "", asked[32], held[32], card[16], line[96];
+    char words[320] = "", asked[32], held[32], card[16], line[96];
     size_t n = 0;
-    for (int k = 0; k < 3 && k <= h->site_count && list[k].count && n < sizeof words - 60; k++)
-        n += (size_t)snprintf(words + n, sizeof words - n, "%s%d of %.40s (%s)", n ? ", " : "", list[k].count,
-                              line_of(h, list[k].site, a->site, line), amount_of(list[k].bytes, held));
-    say_what(x, "%s requested on %s did not fit. What filled it, by the allocating line: %.160s.",
-             amount_of(a->bytes, asked), device_name(a->device, card), *words ? words : "unknown");
+    for (int k = 0; k < 3 && k <= h->site_count && list[k].count; k++)
+        n += (size_t)snprintf(words + n, sizeof words - n, "%s%d allocation%s at %.40s (%s)", n ? ", " : "",
+                              list[k].count, list[k].count > 1 ? "s" : "", line_of(h, list[k].site, a->site, line),
+                              amount_of(list[k].bytes, held));
+    say_what(x, "%s requested on %s did not fit. What fills it: %s.", amount_of(a->bytes, asked),
+             device_name(a->device, card), *words ? words : "unknown");
     say_fix(
         x, "free what is no longer needed (fy_free, or FY_SCOPE around the loop's body), including unnamed results: in "
            "fy_relu(fy_matmul(a, b)) the inner one is a tensor of its own");

@@ -12,23 +12,11 @@
 /* What a program creates once and keeps to its end is freed there, by design. A leak grows: a line creates one storage
  * after the other, and each is still allocated at the end though it was not accessed after the next one was created. A
  * line may create several storages per iteration: the op that filled them tells them apart (their role). */
-static uint64_t role_of(const history *h, const storage *s)
-{
-    int name = s->first_touch >= 0 && h->acts[s->first_touch].kind == FY_KIND_op ? h->acts[s->first_touch].name : -1;
-    return ((uint64_t)(name + 2) << 32) + (uint64_t)s->site;
-}
-
 typedef struct leaking {  /* by role */
     int next, left, grew; /* next: the storage created after this one; left: leaked storages; grew: those with a next */
     int first, last;      /* of the leaked storages */
     int64_t bytes;
 } leaking;
-
-static bool is_left(const history *h, const storage *s, int next)
-{
-    bool lives = s->live && s->freed < 0 && !s->answered;
-    return lives && (next < 0 || s->last_touch < h->storages[next].born);
-}
 
 /* Fills in the list, an entry per role, from the last storage to the first so that `next` is known. A role's last
  * storage counts only together with others: by itself it may still be in use. */
@@ -38,11 +26,15 @@ static int count_leaks(const history *h, leaking *list)
     int count = 0;
     for (int i = h->storage_count; i-- > 0;) {
         const storage *s = &h->storages[i];
-        int *at = s->site >= 0 ? map_at(&roles, role_of(h, s)) : NULL;
-        if (!at) continue;
+        if (s->site < 0) continue;
+        const act *filled = s->first_touch >= 0 ? &h->acts[s->first_touch] : NULL;
+        int op = filled && filled->kind == FY_KIND_op ? filled->name : -1;
+        int *at = map_at(&roles, ((uint64_t)(op + 2) << 32) + (uint64_t)s->site);
         if (*at < 0) list[ *at = count++] = (leaking){.next = -1, .last = i};
+
         leaking *l = &list[*at];
-        if (is_left(h, s, l->next)) {
+        bool lives = s->live && s->freed < 0 && !s->answered;
+        if (lives && (l->next < 0 || s->last_touch < h->storages[l->next].born)) {
             if (!l->left++) l->last = i;
             l->grew += l->next >= 0;
             l->first = i;
@@ -60,24 +52,12 @@ static int by_first(const void *pa, const void *pb)
     return a->first - b->first;
 }
 
-/* "y (line 6)", "the result of mul (line 9, 10 times)" */
-static int put_leak(const history *h, const leaking *l, int head, int iterations, const int *handles, char *out,
-                    size_t room)
-{
-    char line[96], label[64], times[32] = "";
-    if (l->left != iterations) snprintf(times, sizeof times, ", %d times", l->left);
-    return snprintf(out, room, "%s (%.60s%s)", label_of(h, handles ? handles[l->first] : -1, l->first, label),
-                    line_of(h, h->storages[l->first].site, head, line), times);
-}
-
 /* Roles that leak during the same part of the run are one loop, and one finding, at the first of them. */
 static void report_leak(findings *f, const history *h, const leaking *group, int count, const int *handles)
 {
     const storage *s = &h->storages[group->first];
     int64_t bytes = 0;
     int iterations = 0;
-    char card[16], words[320] = "";
-    size_t n = 0;
     for (int i = 0; i < count; i++) {
         bytes += group[i].bytes;
         if (group[i].left > iterations) iterations = group[i].left;
@@ -85,33 +65,37 @@ static void report_leak(findings *f, const history *h, const leaking *group, int
     finding *x = found(f, h, s->site, s->born, 0, bytes);
     if (!x || x->times > 1) return;
     x->times = iterations;
+
+    char card[16], words[320] = ""; /* "y (line 6), the result of mul (line 9, 10 times)" */
+    size_t n = 0;
     for (int i = 0; i < count && n < sizeof words - 180; i++) {
-        if (i) n += (size_t)snprintf(words + n, sizeof words - n, ", ");
-        n += (size_t)put_leak(h, &group[i], s->site, iterations, handles, words + n, sizeof words - n);
+        char line[96], label[64], times[32] = "";
+        const leaking *l = &group[i];
+        if (l->left != iterations) snprintf(times, sizeof times, ", %d times", l->left);
+        n += (size_t)snprintf(words + n, sizeof words - n, "%s%s (%.60s%s)", i ? ", " : "",
+                              label_of(h, handles[l->first], l->first, label),
+                              line_of(h, h->storages[l->first].site, s->site, line), times);
         if (n >= sizeof words - 180 && i + 1 < count) snprintf(words + n, sizeof words - n, " and more");
     }
-    say_what(x, "every iteration leaves %s on %s that nothing uses again and that stay%s allocated to the end: %s.",
+    say_what(x,
+             "every iteration leaves %s on %s that nothing uses again and that stay%s allocated to the end of the "
+             "program: %s.",
              count > 1 ? "tensors" : "a tensor", device_name(s->device, card), count > 1 ? "" : "s", words);
     say_fix(x, "put the loop's body into FY_SCOPE { ... }, or fy_free what it creates, including unnamed results: in "
                "fy_relu(fy_matmul(a, b)) the inner one is a tensor of its own");
 }
 
-/* By storage: a handle, a named one if there is one. */
-static int *handles_of(const history *h)
-{
-    int *list = by_storage(h);
-    for (int i = 0; list && i < h->tensor_count; i++) {
-        int s = h->tensors[i].storage;
-        if (s >= 0 && (list[s] < 0 || h->tensors[list[s]].name < 0)) list[s] = i;
-    }
-    return list;
-}
-
 void rule_leak(findings *f, const history *h)
 {
-    leaking *list = h->ended ? memory_zeroed((size_t)h->storage_count + 1, sizeof *list, "the findings") : NULL;
-    int *handles = list ? handles_of(h) : NULL;
-    int all = list ? count_leaks(h, list) : 0, count = 0;
+    if (!h->ended) return;        /* the end event lists what is still allocated */
+    int *handles = by_storage(h); /* a tensor of each, a named one if there is one */
+    for (int i = 0; i < h->tensor_count; i++) {
+        int s = h->tensors[i].storage;
+        if (s >= 0 && (handles[s] < 0 || h->tensors[handles[s]].name < 0)) handles[s] = i;
+    }
+
+    leaking *list = memory_zeroed((size_t)h->storage_count + 1, sizeof *list, "the findings");
+    int all = count_leaks(h, list), count = 0;
     for (int i = 0; i < all; i++)
         if (list[i].grew > 1) list[count++] = list[i];
     if (count) qsort(list, (size_t)count, sizeof *list, by_first);
@@ -163,7 +147,7 @@ static void handle_dropped(const history *h, hold *all, int i, const int *allocs
     o->allocs = allocs[s->device];
 }
 
-/* Reported only if the device allocated memory meanwhile: else the storage was in nobody's way. */
+/* Reported only if the device allocated memory meanwhile: else nothing else needed the bytes. */
 static void check_hold(findings *f, const history *h, const hold *o, int i, int allocs)
 {
     const storage *s = &h->storages[i];
@@ -173,7 +157,7 @@ static void check_hold(findings *f, const history *h, const hold *o, int i, int 
     int made = single ? h->tensors[o->sum].made : s->born;
     finding *x = found(f, h, h->acts[made].site, made, 0, s->bytes - o->bytes);
     if (!x || x->times > 1) return;
-    say_what(x, "%s%s uses %s but keeps all %s of the tensor that it views allocated, although that one was freed.",
+    say_what(x, "%s%s uses %s, but keeps the whole tensor that it views allocated (%s), although that one was freed.",
              single && h->tensors[o->sum].name < 0 ? "a view of " : "", single ? name_of(h, o->sum) : "a view",
              amount_of(o->bytes, shown), amount_of(s->bytes, kept));
     say_fix(x, "copy the part (fy_clone) and free the view before you free the large tensor");
@@ -213,42 +197,27 @@ static int chosen_card(const history *h, const act *a)
     return fresh && h->storages[list[0]].first_touch == a - h->acts ? a->device : 0;
 }
 
-static void on_another_card(findings *f, const history *h, int i, int card, int current)
-{
-    const act *a = &h->acts[i];
-    int64_t bytes = a->kind == FY_KIND_copy ? a->bytes : h->storages[h->uses[a->first_use].storage].bytes;
-    char here[16], there[16];
-    finding *x = found(f, h, a->site, i, 0, bytes);
-    if (!x || x->times > 1) return;
-    say_what(x, "a tensor is created on %s while the current card is %s: \"cuda\" means the current one.",
-             device_name(card, there), device_name(current, here));
-    say_fix(x, "set the current card to the one that does the work, or create the tensor on %s", here);
-}
-
 void rule_other_card(findings *f, const history *h)
 {
-    int current[THREADS] = {0}; /* 0: the thread never set one */
+    int current_of[THREADS] = {0}; /* 0: the thread never set one */
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->thread >= THREADS) continue;
-        if (a->kind == FY_KIND_set_device && a->device > 0) current[a->thread] = a->device;
-        int card = current[a->thread] ? chosen_card(h, a) : 0;
-        if (card > 0 && card != current[a->thread]) on_another_card(f, h, i, card, current[a->thread]);
+        if (a->kind == FY_KIND_set_device && a->device > 0) current_of[a->thread] = a->device;
+        int current = current_of[a->thread], card = current ? chosen_card(h, a) : 0;
+        if (card <= 0 || card == current) continue;
+
+        int64_t bytes = a->kind == FY_KIND_copy ? a->bytes : h->storages[h->uses[a->first_use].storage].bytes;
+        char here[16], there[16];
+        finding *x = found(f, h, a->site, i, 0, bytes);
+        if (!x || x->times > 1) continue;
+        say_what(x, "a tensor is created on %s while the current card is %s: \"cuda\" means the current card.",
+                 device_name(card, there), device_name(current, here));
+        say_fix(x, "set the current card to the one that does the work, or create the tensor on %s", here);
     }
 }
 
 /* A thread set another current card and did not restore cuda:0, though it worked on both. */
-static void left_current(findings *f, const history *h, int i)
-{
-    const act *a = &h->acts[i];
-    char card[16];
-    finding *x = found(f, h, a->site, i, 0, 0);
-    if (!x || x->times > 1) return;
-    say_what(x, "%s becomes the current card here and stays current to the end, although work ran on cuda:0, too.",
-             device_name(a->device, card));
-    say_fix(x, "restore the previous current card: fy_cuda_set_device(0)");
-}
-
 void rule_card_not_put_back(findings *f, const history *h)
 {
     int set_by[THREADS];
@@ -260,6 +229,15 @@ void rule_card_not_put_back(findings *f, const history *h)
         if (a->kind == FY_KIND_set_device && a->device > 0) set_by[a->thread] = a->device == 1 ? -1 : i;
         if (a->kind == FY_KIND_op && a->device == 1) worked[a->thread] = true;
     }
-    for (int t = 0; h->ended && t < THREADS; t++)
-        if (set_by[t] >= 0 && worked[t]) left_current(f, h, set_by[t]);
+
+    for (int t = 0; h->ended && t < THREADS; t++) {
+        if (set_by[t] < 0 || !worked[t]) continue;
+        const act *set = &h->acts[set_by[t]];
+        char card[16];
+        finding *x = found(f, h, set->site, set_by[t], 0, 0);
+        if (!x || x->times > 1) continue;
+        say_what(x, "%s becomes the current card here and stays current to the end, although other work ran on cuda:0.",
+                 device_name(set->device, card));
+        say_fix(x, "restore the previous current card: fy_cuda_set_device(0)");
+    }
 }

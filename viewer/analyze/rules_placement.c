@@ -94,9 +94,10 @@ void rule_created_then_moved(findings *f, const history *h)
         finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
         if (!x || x->times > 1) continue;
         device_name(c->dst.device, card);
-        say_what(
-            x, "%s was created on the CPU at %s and used only to be copied to %s: its values depend on no data of the CPU.",
-            name_of(h, c->src.tensor), line_of(h, made->site, c->site, line), card);
+        say_what(x,
+                 "%s was created on the CPU at %s and used only to be copied to %s, although its values depend on no "
+                 "other tensor.",
+                 name_of(h, c->src.tensor), line_of(h, made->site, c->site, line), card);
         say_fix(x, "create it where it is used: .device = \"%s\" in the call that creates it", card);
     }
     free(set_up);
@@ -134,15 +135,6 @@ static pinned_line *pinned_lines(const history *h)
     return lines;
 }
 
-/* The time that page-locking took for this copy: of the segments allocated by the same line just before. */
-static int64_t locking_ns(const history *h, int pin)
-{
-    int64_t ns = 0;
-    for (int i = pin; i-- > 0 && pin - i < 8 && h->acts[i].site == h->acts[pin].site;)
-        if (h->acts[i].kind == FY_KIND_segment && h->acts[i].type == FY_WORD_pinned) ns += h->acts[i].held;
-    return ns;
-}
-
 void rule_pin_once(findings *f, const history *h)
 {
     pinned_line *lines = pinned_lines(h);
@@ -150,14 +142,18 @@ void rule_pin_once(findings *f, const history *h)
         int maker = h->acts[i].kind == FY_KIND_copy && h->acts[i].dir == FY_WORD_h2d ? sole_maker(h, i) : -1;
         const act *pin = maker >= 0 ? &h->acts[maker] : NULL;
         if (!pin || !pins(h, pin) || pin->site < 0 || lines[pin->site].idle) continue;
+
+        int64_t ns = act_ns(h, pin);
+        for (int k = maker - 1; k >= 0 && maker - k < 8 && h->acts[k].site == pin->site;
+             k--) /* the time of page-locking */
+            if (h->acts[k].kind == FY_KIND_segment && h->acts[k].type == FY_WORD_pinned) ns += h->acts[k].held;
         char line[96];
-        int64_t ns = act_ns(h, pin) + locking_ns(h, maker);
         finding *x = found(f, h, pin->site, maker, ns, h->acts[i].bytes);
         if (!x || x->times > 1) continue;
         say_what(
             x,
-            "%s was copied into page-locked memory for a single copy to the card, at %s: page-locking takes time, and "
-            "filling it is the same host copy that a pageable copy to the card makes anyway.",
+            "%s was copied into page-locked memory for a single copy to the card, at %s, and nothing was gained: "
+            "page-locking takes time, and a copy to the card from pageable memory makes the same host copy anyway.",
             name_of(h, h->acts[i].src.tensor), line_of(h, h->acts[i].site, pin->site, line));
         say_fix(x, "copy to the card without pinning; or create the tensor page-locked "
                    "(.pin_memory = true) and refill it for every copy");
@@ -165,23 +161,18 @@ void rule_pin_once(findings *f, const history *h)
     free(lines);
 }
 
-/* By site: the time of page-locking, and of copies into page-locked memory. */
-static int64_t *pinning_ns(const history *h)
+void rule_pinned_each_time(findings *f, const history *h)
 {
-    int64_t *ns = memory_zeroed((size_t)h->site_count + 1, sizeof *ns, "the findings");
+    pinned_line *lines = pinned_lines(h);
+    int64_t *ns =
+        memory_zeroed((size_t)h->site_count + 1, sizeof *ns, "the findings"); /* by site: page-locking, filling */
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
         if (a->site < 0) continue;
         if (a->kind == FY_KIND_segment && a->type == FY_WORD_pinned) ns[a->site] += a->held;
         else if (pins(h, a)) ns[a->site] += act_ns(h, a);
     }
-    return ns;
-}
 
-void rule_pinned_each_time(findings *f, const history *h)
-{
-    pinned_line *lines = pinned_lines(h);
-    int64_t *ns = pinning_ns(h);
     for (int i = 0; i < h->site_count; i++) {
         if (!lines[i].idle) continue;
         finding *x = found(f, h, i, h->storages[lines[i].last[0]].born, ns[i], lines[i].bytes);

@@ -31,18 +31,6 @@ static bool is_unchanged_since(const history *h, int i, int k, const int *writte
 
 /* ---- sent again: the last copy of each (storage, elements, card) ---- */
 
-static bool is_still_there(const act *k, int k_index, const int *written_by)
-{
-    int to = k->dst.storage;
-    return to >= 0 && written_by[to] == k_index && !k->cast;
-}
-
-static uint64_t copy_key(const history *h, const act *c)
-{
-    uint64_t layout = c->src.tensor >= 0 ? h->tensors[c->src.tensor].layout : 0;
-    return map_mix(layout + 64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device) | 1;
-}
-
 bool made_its_destination(const history *h, const act *c)
 {
     const storage *to = c->dst.storage >= 0 ? &h->storages[c->dst.storage] : NULL;
@@ -72,12 +60,15 @@ void rule_sent_again(findings *f, const history *h)
     for (int i = 0; i < h->act_count; i++) {
         const act *c = &h->acts[i];
         if (is_cross(c, FY_WORD_h2d) && c->src.storage >= 0 && c->dst.device > 0) {
-            int *last = map_at(&sent, copy_key(h, c)), k = *last;
+            uint64_t layout = c->src.tensor >= 0 ? h->tensors[c->src.tensor].layout : 0;
+            uint64_t key = layout + 64 * (uint64_t)c->src.storage + (uint64_t)c->dst.device;
+            int *last = map_at(&sent, map_mix(key) | 1), k = *last;
             const act *before = k >= 0 ? &h->acts[k] : NULL;
-            bool again = before && before->src.storage == c->src.storage && is_asked_for(c) && !c->cast &&
-                         is_unchanged_since(h, c->src.storage, k, written_by, i) &&
-                         is_still_there(before, k, written_by);
-            if (again && had_room(h, c->dst.device, c->bytes)) sent_again(f, h, i, k);
+            bool unchanged = before && before->src.storage == c->src.storage && is_asked_for(c) && !c->cast &&
+                             is_unchanged_since(h, c->src.storage, k, written_by, i);
+            bool still_there =
+                unchanged && before->dst.storage >= 0 && written_by[before->dst.storage] == k && !before->cast;
+            if (still_there && had_room(h, c->dst.device, c->bytes)) sent_again(f, h, i, k);
             if (c->dst.storage >= 0) *last = i;
         }
         written_now(h, i, written_by);
@@ -88,85 +79,78 @@ void rule_sent_again(findings *f, const history *h)
 
 /* ---- there and back ---- */
 
-static void round_trip(findings *f, const history *h, int i, int k)
-{
-    const act *back = &h->acts[i], *away = &h->acts[k];
-    char line[96], card[16];
-    finding *x = found(f, h, back->site, i, act_ns(h, away) + act_ns(h, back), away->bytes + back->bytes);
-    explained(f, i);
-    if (!x || x->times > 1) return;
-    device_name(back->dst.device, card);
-    say_what(x, "%s was copied from %s at %s and is copied back unchanged: both copies are unnecessary.",
-             name_of(h, back->src.tensor), card, line_of(h, away->site, back->site, line));
-    say_fix(x, "continue with the tensor on %s, and copy to the host only what it needs, once, at the end", card);
-}
-
 void rule_round_trip(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
     for (int i = 0; i < h->act_count; i++) {
-        const act *c = &h->acts[i];
-        int k = is_cross(c, FY_WORD_h2d) && !is_explained(f, i) ? brought_by(h, c, written_by, FY_WORD_d2h) : -1;
-        if (k >= 0 && h->acts[k].src.device == c->dst.device &&
-            is_unchanged_since(h, h->acts[k].src.storage, k, written_by, i) && had_room(h, c->dst.device, c->bytes))
-            round_trip(f, h, i, k);
+        const act *back = &h->acts[i];
+        int k = is_cross(back, FY_WORD_h2d) && !is_explained(f, i) ? brought_by(h, back, written_by, FY_WORD_d2h) : -1;
+        const act *away = k >= 0 ? &h->acts[k] : NULL;
+        bool needless = away && away->src.device == back->dst.device &&
+                        is_unchanged_since(h, away->src.storage, k, written_by, i) &&
+                        had_room(h, back->dst.device, back->bytes);
         written_now(h, i, written_by);
+        if (!needless) continue;
+
+        char line[96], card[16];
+        finding *x = found(f, h, back->site, i, act_ns(h, away) + act_ns(h, back), away->bytes + back->bytes);
+        explained(f, i);
+        if (!x || x->times > 1) continue;
+        device_name(back->dst.device, card);
+        say_what(x, "%s was copied from %s at %s and is copied back unchanged: both copies are unnecessary.",
+                 name_of(h, back->src.tensor), card, line_of(h, away->site, back->site, line));
+        say_fix(x, "continue with the tensor on %s, and copy to the host only what it needs, once, at the end", card);
     }
     free(written_by);
-}
-
-static void there_and_back(findings *f, const history *h, int i, int k)
-{
-    const act *home = &h->acts[i], *there = &h->acts[k];
-    char line[96];
-    finding *x = found(f, h, home->site, i, act_ns(h, home), home->bytes);
-    explained(f, i);
-    if (!x || x->times > 1) return;
-    say_what(x, "%s was copied to the card at %s, did not change there, and is copied back: the host already has it.",
-             name_of(h, there->src.tensor), line_of(h, there->site, home->site, line));
-    say_fix(x, "read the original on the host; copy back only what the card computed");
 }
 
 void rule_there_and_back(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
     for (int i = 0; i < h->act_count; i++) {
-        const act *c = &h->acts[i];
-        int k = is_cross(c, FY_WORD_d2h) && is_asked_for(c) ? brought_by(h, c, written_by, FY_WORD_h2d) : -1;
-        int origin = k >= 0 ? h->acts[k].src.storage : -1;
-        bool alive = origin >= 0 && (h->storages[origin].freed < 0 || h->storages[origin].freed > i);
-        if (alive && is_unchanged_since(h, origin, k, written_by, i)) there_and_back(f, h, i, k);
+        const act *back = &h->acts[i];
+        int k = is_cross(back, FY_WORD_d2h) && is_asked_for(back) ? brought_by(h, back, written_by, FY_WORD_h2d) : -1;
+        const act *there = k >= 0 ? &h->acts[k] : NULL;
+        const storage *origin = there ? &h->storages[there->src.storage] : NULL;
+        bool needless = origin && (origin->freed < 0 || origin->freed > i) &&
+                        is_unchanged_since(h, there->src.storage, k, written_by, i);
         written_now(h, i, written_by);
+        if (!needless) continue;
+
+        char line[96];
+        finding *x = found(f, h, back->site, i, act_ns(h, back), back->bytes);
+        explained(f, i);
+        if (!x || x->times > 1) continue;
+        say_what(x,
+                 "%s was copied to the card at %s, did not change there, and is copied back: the host already has it.",
+                 name_of(h, there->src.tensor), line_of(h, there->site, back->site, line));
+        say_fix(x, "read the original on the host; copy back only what the card computed");
     }
     free(written_by);
 }
 
 /* ---- from card to card ---- */
 
-static void through_host(findings *f, const history *h, int i, int k)
-{
-    const act *back = &h->acts[i], *away = &h->acts[k];
-    char line[96], from[16], to[16];
-    finding *x = found(f, h, back->site, i, act_ns(h, away) + act_ns(h, back), away->bytes + back->bytes);
-    explained(f, i);
-    if (!x || x->times > 1) return;
-    device_name(away->src.device, from);
-    device_name(back->dst.device, to);
-    say_what(x, "%s was copied from %s to the host at %s and from there to %s: twice over the bus.",
-             name_of(h, back->src.tensor), from, line_of(h, away->site, back->site, line), to);
-    say_fix(x, "copy from card to card in one call: fy_to(x, \"%s\")", to);
-}
-
 void rule_through_host(findings *f, const history *h)
 {
     int *written_by = by_storage(h);
     for (int i = 0; i < h->act_count; i++) {
-        const act *c = &h->acts[i];
-        int k = is_cross(c, FY_WORD_h2d) ? brought_by(h, c, written_by, FY_WORD_d2h) : -1;
-        bool looked_at = k >= 0 && h->storages[c->src.storage].touches > 2; /* the host used it, too */
-        if (k >= 0 && !looked_at && h->acts[k].src.device > 0 && h->acts[k].src.device != c->dst.device)
-            through_host(f, h, i, k);
+        const act *back = &h->acts[i];
+        int k = is_cross(back, FY_WORD_h2d) ? brought_by(h, back, written_by, FY_WORD_d2h) : -1;
+        const act *away = k >= 0 ? &h->acts[k] : NULL;
         written_now(h, i, written_by);
+        if (!away || away->src.device <= 0 || away->src.device == back->dst.device) continue;
+        if (h->storages[back->src.storage].touches > 2) continue; /* the host used it, too */
+
+        char line[96], from[16], to[16];
+        finding *x = found(f, h, back->site, i, act_ns(h, away) + act_ns(h, back), away->bytes + back->bytes);
+        explained(f, i);
+        if (!x || x->times > 1) continue;
+        device_name(away->src.device, from);
+        device_name(back->dst.device, to);
+        say_what(x, "%s was copied from %s to the host at %s and from there to %s: twice over the bus.",
+                 name_of(h, back->src.tensor), from, line_of(h, away->site, back->site, line), to);
+        say_fix(x, "copy from card to card in one call: fy_to(x, \"%s\")", to);
     }
     free(written_by);
 }
@@ -184,21 +168,15 @@ void rule_bounced(findings *f, const history *h)
         say_what(
             x, "%s and %s cannot reach each other's memory: the copy of %s went through the host, twice over the bus.",
             from, to, name_of(h, c->src.tensor));
-        say_fix(x, "keep what meets on one card; between these two, move results and not inputs");
+        say_fix(
+            x,
+            "keep tensors that are used together on one card; between these two cards, copy results instead of inputs");
     }
 }
 
 /* ---- copies that are never read ---- */
 
-/* In a pass from the last act to the first: marks the storages whose content is read later. */
-static void note_wanted(const history *h, const act *a, bool *wanted)
-{
-    int list[8];
-    bool counts = a->kind != FY_KIND_copy || !is_asked_for(a) || a->dst.storage < 0 || wanted[a->dst.storage];
-    for (int n = act_reads(h, a, list); counts && n-- > 0;) wanted[list[n]] = true;
-}
-
-static bool is_orphan(const history *h, const act *c, const bool *wanted)
+static bool is_unused(const history *h, const act *c, const bool *wanted)
 {
     int to = c->dst.storage;
     if (c->kind != FY_KIND_copy || !is_asked_for(c) || to < 0 || wanted[to]) return false;
@@ -207,34 +185,37 @@ static bool is_orphan(const history *h, const act *c, const bool *wanted)
            ((h->ended && h->status == 0) || s->freed >= 0); /* a run that stopped may have been about to read it */
 }
 
-static void orphan(findings *f, const history *h, int i)
+bool *unused_copies(const history *h)
 {
-    const act *c = &h->acts[i];
-    char to[16];
-    finding *x = found(f, h, c->site, i, act_ns(h, c), c->bytes);
-    if (!x || x->times > 1) return;
-    say_what(x, "the copy of %s to %s was never read.", name_of(h, c->src.tensor), device_name(c->dst.device, to));
-    say_fix(x, made_its_destination(h, c) ? "the call returns a new tensor and leaves its argument where it was: use "
-                                            "the returned tensor, or remove the call"
-                                          : "read the destination, or remove the copy");
-}
-
-bool *orphan_copies(const history *h)
-{
-    bool *wanted = memory_zeroed((size_t)h->storage_count + 1, sizeof *wanted, "the findings");
-    bool *orphans = memory_zeroed((size_t)h->act_count + 1, sizeof *orphans, "the findings");
+    bool *wanted = memory_zeroed((size_t)h->storage_count + 1, sizeof *wanted, "the findings"); /* read later */
+    bool *unused = memory_zeroed((size_t)h->act_count + 1, sizeof *unused, "the findings");
     for (int i = h->act_count; i-- > 0;) {
-        orphans[i] = is_orphan(h, &h->acts[i], wanted);
-        note_wanted(h, &h->acts[i], wanted);
+        const act *a = &h->acts[i];
+        unused[i] = is_unused(h, a, wanted);
+        bool copies_in_vain =
+            a->kind == FY_KIND_copy && is_asked_for(a) && a->dst.storage >= 0 && !wanted[a->dst.storage];
+        int list[8];
+        for (int n = copies_in_vain ? 0 : act_reads(h, a, list); n-- > 0;) wanted[list[n]] = true;
     }
     free(wanted);
-    return orphans;
+    return unused;
 }
 
-void rule_orphan(findings *f, const history *h)
+void rule_unused_copy(findings *f, const history *h)
 {
-    bool *orphans = orphan_copies(h);
-    for (int i = 0; i < h->act_count; i++)
-        if (orphans[i]) orphan(f, h, i);
-    free(orphans);
+    bool *unused = unused_copies(h);
+    for (int i = 0; i < h->act_count; i++) {
+        const act *c = &h->acts[i];
+        char to[16];
+        finding *x = unused[i] ? found(f, h, c->site, i, act_ns(h, c), c->bytes) : NULL;
+        if (!x || x->times > 1) continue;
+        say_what(x, "the copy of %s to %s was never read.", name_of(h, c->src.tensor), device_name(c->dst.device, to));
+        if (!made_its_destination(h, c)) say_fix(x, "read the destination, or remove the copy");
+        else if (c->dst.tensor >= 0 && h->tensors[c->dst.tensor].name >= 0)
+            say_fix(x, "use %s, or remove the copy", name_of(h, c->dst.tensor));
+        else
+            say_fix(x, "the call returns a new tensor and does not change its argument: use the returned tensor, or "
+                       "remove the call");
+    }
+    free(unused);
 }

@@ -42,9 +42,22 @@ static void failed(findings *f, const history *h, int i, bool ended_it)
     say_fix(x, "%s", text_at(h, a->hint, "check the arguments of this call"));
 }
 
-/* Neither an error nor an end event. The log does not show whether the program was killed, or by what. */
-static void ended_silently(findings *f, const history *h)
+void rule_stopped(findings *f, const history *h)
 {
+    int fatal = -1; /* the last error after which the program did nothing more; work queued earlier may still end */
+    for (int i = 0; i < h->act_count; i++) {
+        uint8_t kind = h->acts[i].kind;
+        if (kind == FY_KIND_error) fatal = i;
+        else if (kind == FY_KIND_op || kind == FY_KIND_copy || kind == FY_KIND_alloc || kind == FY_KIND_tensor ||
+                 kind == FY_KIND_host_read || kind == FY_KIND_host_write || kind == FY_KIND_answer)
+            fatal = -1;
+    }
+    if (h->ended && h->status == 0) fatal = -1;
+    for (int i = 0; i < h->act_count; i++)
+        if (h->acts[i].kind == FY_KIND_error && !has_own_rule(h, i)) failed(f, h, i, i == fatal);
+
+    /* Neither an error nor an end event: the log does not show whether the program was killed, or by what. */
+    if (fatal >= 0 || h->ended || h->full) return;
     int last = h->act_count - 1, site = site_before(h, last);
     finding *x = site >= 0 ? found(f, h, site, last, 0, 0) : NULL;
     if (!x) return;
@@ -53,24 +66,4 @@ static void ended_silently(findings *f, const history *h)
     say_fix(x,
             "check the code after this line for a NULL pointer, an index past the end, or memory that ran out; gdb, or "
             "compiling with -fsanitize=address, names the line");
-}
-
-/* Shows that the program continued. Events of work that was still queued at exit do not. */
-static bool shows_progress(const act *a)
-{
-    return a->kind == FY_KIND_op || a->kind == FY_KIND_copy || a->kind == FY_KIND_alloc || a->kind == FY_KIND_tensor ||
-           a->kind == FY_KIND_host_read || a->kind == FY_KIND_host_write || a->kind == FY_KIND_answer;
-}
-
-void rule_stopped(findings *f, const history *h)
-{
-    int fatal = -1;
-    for (int i = 0; i < h->act_count; i++) {
-        if (h->acts[i].kind == FY_KIND_error) fatal = i;
-        else if (shows_progress(&h->acts[i])) fatal = -1;
-    }
-    if (h->ended && h->status == 0) fatal = -1;
-    for (int i = 0; i < h->act_count; i++)
-        if (h->acts[i].kind == FY_KIND_error && !has_own_rule(h, i)) failed(f, h, i, i == fatal);
-    if (fatal < 0 && !h->ended && !h->full) ended_silently(f, h);
 }

@@ -11,15 +11,6 @@ enum { STEPS = 3, MIN_OVERLAP = 10000 /* ns; an event and a second stream cost l
 
 /* ---- in every step ---- */
 
-/* A line waits in every step if, repeatedly, some work ran on the card since its last wait but none of it twice.
- * Logging each hundredth step does not qualify. Work is identified by line and op name: a line may have several ops. */
-typedef struct pace {
-    id_map ran_at;      /* by site and name: the act that ran there last */
-    int *passed_at;     /* by site: the act of its last wait */
-    int *steps;         /* by site: waits that came one step after the previous one */
-    int worked, repeat; /* the last work on a card; the latest work that has run again since */
-} pace;
-
 static int *by_site(const history *h, int value)
 {
     int *list = memory_realloc(NULL, (size_t)h->site_count + 1, sizeof *list, "the findings");
@@ -27,39 +18,30 @@ static int *by_site(const history *h, int value)
     return list;
 }
 
-static bool is_work(const act *a)
-{
-    bool look = a->kind == FY_KIND_copy && a->why != FY_WORD_user;
-    return act_on_card(a) && !look && a->site >= 0;
-}
-
-static void pace_work(pace *p, const act *a, int i)
-{
-    int *last = map_at(&p->ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
-    if (*last > p->repeat) p->repeat = *last;
-    *last = i;
-    p->worked = i;
-}
-
-static void pace_wait(pace *p, const act *a, int i)
-{
-    int last = p->passed_at[a->site];
-    if (last >= 0 && p->worked > last && p->repeat <= last) p->steps[a->site]++;
-    p->passed_at[a->site] = i;
-}
-
-/* By site: how often it waited one step after its previous wait. The caller frees it. */
+/* By site: how often it waited one step after its previous wait: some work ran on the card in between, but none of it
+ * twice. So a line that logs each hundredth step does not count. The caller frees the list. */
 static int *steps_of(const history *h, bool (*waits)(const history *h, const act *a))
 {
-    pace p = {.passed_at = by_site(h, -1), .steps = by_site(h, 0), .worked = -1, .repeat = -1};
+    id_map ran_at = {0};             /* by site and op name: the act that ran there last; a line may have several ops */
+    int *waited_at = by_site(h, -1); /* by site: the act of its last wait */
+    int *steps = by_site(h, 0);
+    int worked = -1, repeated = -1; /* the last work on a card; the latest work that has run again since */
     for (int i = 0; i < h->act_count; i++) {
         const act *a = &h->acts[i];
-        if (a->site >= 0 && waits(h, a)) pace_wait(&p, a, i);
-        else if (is_work(a)) pace_work(&p, a, i);
+        if (a->site < 0) continue;
+        if (waits(h, a)) {
+            int last = waited_at[a->site];
+            if (last >= 0 && worked > last && repeated <= last) steps[a->site]++;
+            waited_at[a->site] = i;
+        } else if (act_on_card(a) && (a->kind != FY_KIND_copy || a->why == FY_WORD_user)) {
+            int *last = map_at(&ran_at, ((uint64_t)(a->name + 2) << 32) + (uint64_t)a->site);
+            if (*last > repeated) repeated = *last;
+            *last = worked = i;
+        }
     }
-    map_free(&p.ran_at);
-    free(p.passed_at);
-    return p.steps;
+    map_free(&ran_at);
+    free(waited_at);
+    return steps;
 }
 
 enum { SCALAR_BYTES = 64 }; /* at most: a loss, a count */
@@ -80,15 +62,6 @@ static bool is_look(const history *h, const act *a)
     return to->touches == 2 && to->first_touch == act_index(h, a) && h->acts[to->last_touch].kind == FY_KIND_host_read;
 }
 
-static void say_size(finding *x)
-{
-    say_what(x,
-             "the size of a result depends on values on the card (fy_nonzero, or a mask): in every step the count is "
-             "copied to the host, which waits until all earlier work is done and queues nothing new meanwhile.");
-    say_fix(x, "keep the size, and put 0 where the mask is false: fy_where(mask, x, 0), or x times the mask; "
-               "or select only every N steps, or after the loop");
-}
-
 void rule_hidden_sync(findings *f, const history *h)
 {
     int *steps = steps_of(h, is_look);
@@ -100,8 +73,14 @@ void rule_hidden_sync(findings *f, const history *h)
         if (!x) continue;
         if (waited) x->times -= x->times > 1; /* the wait belongs to the copy before it */
         if (x->times > 1 || x->what[0]) continue;
+
         if (a->why == FY_WORD_size) {
-            say_size(x);
+            say_what(x,
+                     "the size of a result depends on values on the card (fy_nonzero, or a mask): in every step the "
+                     "count is copied to the host, which waits until all earlier work is done and queues nothing new "
+                     "meanwhile.");
+            say_fix(x, "keep the size, and put 0 where the mask is false: fy_where(mask, x, 0), or x times the mask; "
+                       "or select only every N steps, or after the loop");
             continue;
         }
         const char *does = a->why == FY_WORD_print  ? "printing"
@@ -141,12 +120,6 @@ void rule_device_sync(findings *f, const history *h)
 
 /* ---- overlap ---- */
 
-static bool are_independent(const history *h, const act *copy, const act *op)
-{
-    if (copy->dir == FY_WORD_h2d) return copy->dst.storage >= 0 && !act_touches(h, op, copy->dst.storage);
-    return copy->src.storage >= 0 && !act_wrote(h, op, copy->src.storage);
-}
-
 static bool is_bus_copy(const act *a)
 {
     return a->kind == FY_KIND_copy && a->why == FY_WORD_user && (a->dir == FY_WORD_h2d || a->dir == FY_WORD_d2h);
@@ -156,10 +129,15 @@ static bool is_bus_copy(const act *a)
 static int64_t missed_ns(const history *h, const act *a, const act *b)
 {
     const act *copy = is_bus_copy(a) ? a : b, *op = copy == a ? b : a;
-    if (!is_bus_copy(copy) || op->kind != FY_KIND_op || !a->completed || !b->completed) return 0;
-    if (!are_independent(h, copy, op) || b->start < a->end) return 0;
+    if (!is_bus_copy(copy) || op->kind != FY_KIND_op || !a->completed || !b->completed || b->start < a->end) return 0;
+
+    int dst = copy->dst.storage, src = copy->src.storage;
+    bool independent =
+        copy->dir == FY_WORD_h2d ? dst >= 0 && !act_touches(h, op, dst) : src >= 0 && !act_wrote(h, op, src);
+    if (!independent) return 0;
     if (copy->was_async && copy->stream != op->stream)
         return 0; /* the program uses two streams already: something orders them */
+
     int64_t one = a->end - a->start, other = b->end - b->start;
     return one < other ? one : other;
 }
@@ -177,14 +155,9 @@ static void missed_overlap(findings *f, const history *h, int i, const act *copy
             copy->was_async ? ""
             : copy->async   ? "use page-locked host memory, without which .non_blocking has no effect; "
                             : "make the copy .non_blocking, with page-locked host memory; ",
-            copy->stream == op->stream ? "put it into a stream of its own, and let what needs it wait for an event"
+            copy->stream == op->stream ? "put it into a stream of its own, and let the work that needs it wait for an "
+                                         "event (fy_event_record, fy_event_wait)"
                                        : "then the two streams overlap");
-}
-
-/* An explicit wait, of the host or of a stream, shows that the order is intended. */
-static bool is_explicit_wait(const act *a)
-{
-    return a->kind == FY_KIND_event_wait || (a->kind == FY_KIND_sync && a->why == FY_WORD_user);
 }
 
 void rule_missed_overlap(findings *f, const history *h)
@@ -194,7 +167,8 @@ void rule_missed_overlap(findings *f, const history *h)
     for (int i = 0; i <= MOST_CARDS; i++) last[i] = -1;
     for (int i = 0; i < h->act_count; i++) {
         const act *b = &h->acts[i];
-        if (is_explicit_wait(b) && b->device >= 0) last[b->device] = -1;
+        bool waits = b->kind == FY_KIND_event_wait || (b->kind == FY_KIND_sync && b->why == FY_WORD_user);
+        if (waits && b->device >= 0) last[b->device] = -1; /* an explicit wait: the order is intended */
         if (!act_on_card(b)) continue;
         const act *a = last[b->device] >= 0 ? &h->acts[last[b->device]] : NULL;
         int64_t ns = a && a->thread == b->thread ? missed_ns(h, a, b) : 0;

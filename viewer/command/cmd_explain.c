@@ -10,19 +10,9 @@
 
 static const char *clock_word(const findings *f) { return f->measured ? "measured" : "modelled"; }
 
-static void print_cost(const findings *f, const finding *x)
-{
-    char ns[32], bytes[32];
-    if ((!x->ns && !x->bytes) || x->rule->weight == FINDING_WRONG) return; /* the cost of an error does not matter */
-    printf("   cost: ");
-    if (x->ns) printf("%s %s%s", time_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
-    if (x->bytes) printf("%s", amount_of(x->bytes, bytes));
-    printf("%s\n", x->times > 1 ? ", all together" : "");
-}
-
 static void print_finding(const findings *f, const finding *x, int number)
 {
-    char head[400];
+    char head[400], ns[32], bytes[32];
     int n = snprintf(head, sizeof head, "%d. %s: %s", number, finding_weight_name(x->rule->weight), x->rule->name);
     if (x->line && n > 0) n += snprintf(head + n, sizeof head - (size_t)n, ", %.200s:%d", x->file, x->line);
     if (x->times > 1 && n > 0 && n < (int)sizeof head)
@@ -31,7 +21,13 @@ static void print_finding(const findings *f, const finding *x, int number)
     print_escaped(stdout, head, strlen(head), "");
     if (*x->source) print_escaped(stdout, x->source, strlen(x->source), "   | ");
     print_escaped(stdout, x->what, strlen(x->what), "   ");
-    print_cost(f, x);
+
+    if ((x->ns || x->bytes) && x->rule->weight != FINDING_WRONG) { /* the cost of an error does not matter */
+        printf("   cost: ");
+        if (x->ns) printf("%s %s%s", time_text(x->ns, ns), clock_word(f), x->bytes ? ", " : "");
+        if (x->bytes) printf("%s", amount_of(x->bytes, bytes));
+        printf("%s\n", x->times > 1 ? ", all together" : "");
+    }
     print_escaped(stdout, x->fix, strlen(x->fix), "   fix:  ");
 }
 

@@ -36,7 +36,7 @@ static int show_hint(const command *c, const home *h, const lesson *l, const cha
     int next = progress_of(h, l).hints + 1;
     long n = asked ? strtol(asked, &end, 10) : next < l->hint_count ? next : l->hint_count;
     if ((end && *end) || n < 1 || n > l->hint_count) {
-        fprintf(stderr, "ferry %s: %s has the hints 1 to %d, not '%s'\n", c->name, l->id, l->hint_count,
+        fprintf(stderr, "ferry %s: %s has hints 1 to %d; there is no hint '%s'\n", c->name, l->id, l->hint_count,
                 asked ? asked : "1");
         return USAGE_ERROR;
     }

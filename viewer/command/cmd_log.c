@@ -22,12 +22,18 @@ int command_view(const command *c, int argc, char **argv)
     return view_file(o.word[0], o.port, o.allow_host);
 }
 
-static int print_lines(const char *path)
+int command_log(const command *c, int argc, char **argv)
 {
+    options o;
     char err[512];
     fy_text lines = {0};
     uint64_t cursor = 0;
-    feed *f = feed_of_file(path, err, sizeof err);
+    if (!options_read(&o, c, argc, argv, "", 1)) return USAGE_ERROR;
+    if (!o.word[0]) {
+        fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
+        return USAGE_ERROR;
+    }
+    feed *f = feed_of_file(o.word[0], err, sizeof err);
     if (!f) {
         command_error(err);
         return NOT_PASSED;
@@ -41,15 +47,6 @@ static int print_lines(const char *path)
     free(lines.data);
     feed_free(f);
     return fflush(stdout) == 0 && !ferror(stdout) ? FINE : NOT_PASSED;
-}
-
-int command_log(const command *c, int argc, char **argv)
-{
-    options o;
-    if (!options_read(&o, c, argc, argv, "", 1)) return USAGE_ERROR;
-    if (o.word[0]) return print_lines(o.word[0]);
-    fprintf(stderr, "usage: ferry %s %s\n", c->name, c->arguments);
-    return USAGE_ERROR;
 }
 
 int command_schema(const command *c, int argc, char **argv)

@@ -20,31 +20,18 @@
 
 /* ---- one server per folder ------------------------------------------------------------------------------- */
 
-/* The resolved path of the served folder. */
-static void served_folder(const home *h, char *out, size_t room)
-{
-    char *real = folder_make(h->my) ? realpath(h->my, NULL) : NULL;
-    snprintf(out, room, "%s", real ? real : h->my);
-    free(real);
-}
-
-/* FNV-1a */
-static unsigned long long hash_of(const char *text)
-{
-    unsigned long long hash = 14695981039346656037ULL;
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
-    return hash;
-}
-
 /* The path of the folder's lock file; false after printing why there is none. */
 static bool lock_path(const char *served, char *path, size_t room)
 {
     char folder[PATH_ROOM], err[1200], message[1400];
-    if (state_folder(folder, sizeof folder, err, sizeof err))
-        return snprintf(path, room, "%s/serve-%016llx.lock", folder, hash_of(served)) < (int)room;
-    snprintf(message, sizeof message, "a second `ferry serve` will not find this one: %s", err);
-    command_error(message);
-    return false;
+    if (!state_folder(folder, sizeof folder, err, sizeof err)) {
+        snprintf(message, sizeof message, "a second `ferry serve` will not find this one: %s", err);
+        command_error(message);
+        return false;
+    }
+    unsigned long long hash = 14695981039346656037ULL; /* FNV-1a */
+    for (const char *p = served; *p; p++) hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
+    return snprintf(path, room, "%s/serve-%016llx.lock", folder, hash) < (int)room;
 }
 
 /* The locked file; -1 on error; -2 if another process holds the lock, with the file's text in `state`. */
@@ -68,21 +55,6 @@ static int lock_state(const char *path, char *state, size_t room)
     return -1;
 }
 
-static void write_state(int fd, const server *web)
-{
-    char text[256];
-    int n = snprintf(text, sizeof text, "%d %ld %s\n", server_port(web), (long)getpid(), server_url(web));
-    if (fd >= 0 && (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n))
-        command_error("cannot write the lock file; a second `ferry serve` will not find this one");
-}
-
-/* Unlinked before the lock is released: whoever opened it meanwhile sees st_nlink 0 and tries again. */
-static void clear_state(int fd, const char *path)
-{
-    unlink(path);
-    close(fd);
-}
-
 /* state: "PORT PID URL", or empty while the other server is starting. */
 static int print_first_server(const char *state)
 {
@@ -95,7 +67,7 @@ static int print_first_server(const char *state)
     return FINE;
 }
 
-/* ---- the first lines ------------------------------------------------------------------------------------- */
+/* ---- serving ------------------------------------------------------------------------------------------- */
 
 /* Why learners' programs use the simulated card, the default unless FERRY_GPU=real (run.c); NULL: they use a
  * real one. */
@@ -105,16 +77,6 @@ static const char *why_simulated(void)
     if (asked && strcmp(asked, "real") == 0) return fy_dev_count() > 1 ? NULL : why ? why : "no card";
     return why ? why : "lessons do not need a real one; FERRY_GPU=real uses it";
 }
-
-static void print_greeting(const server *web, int asked_port, const char *my)
-{
-    browser_announce(web, asked_port, stdout);
-    if (why_simulated()) printf("ferry: the GPU is simulated (%s), and its times are modelled\n", why_simulated());
-    printf("ferry: your files are in %s; every save is graded. Ctrl-C stops.\n", my);
-    fflush(stdout);
-}
-
-/* ---- serving ------------------------------------------------------------------------------------------- */
 
 /* Handlers and a pipe, not sigwait with a blocked mask: OpenBLAS starts threads before main, and a signal
  * delivered to one of them would end the process. */
@@ -137,15 +99,9 @@ static bool catch_stop_signals(void)
     return true;
 }
 
-static void wait_for_stop(void)
-{
-    struct pollfd p = {.fd = stop_pipe[0], .events = POLLIN};
-    while (poll(&p, 1, -1) < 0 && errno == EINTR) continue;
-}
-
 static int serve(const lesson_env *s, const options *o, const char *served, int lock)
 {
-    char err[512] = "";
+    char err[512] = "", state[256];
     run_manager *m = catch_stop_signals() ? run_manager_open(&s->home, &s->catalogue, o->seconds) : NULL;
     server_options so = {.port = o->port,
                          .mode = "lessons",
@@ -160,11 +116,18 @@ static int serve(const lesson_env *s, const options *o, const char *served, int 
         run_manager_free(m);
         return NOT_PASSED;
     }
-    write_state(lock, web);
-    print_greeting(web, o->port, s->home.my);
+    int n = snprintf(state, sizeof state, "%d %ld %s\n", server_port(web), (long)getpid(), server_url(web));
+    if (lock >= 0 && (ftruncate(lock, 0) != 0 || pwrite(lock, state, (size_t)n, 0) != n))
+        command_error("cannot write the lock file; a second `ferry serve` will not find this one");
+    browser_announce(web, o->port, stdout);
+    if (so.why) printf("ferry: the GPU is simulated (%s), and its times are modelled\n", so.why);
+    printf("ferry: your files are in %s; every save is graded. Ctrl-C stops.\n", s->home.my);
+    fflush(stdout);
+
     bool ok = run_manager_start(m, web);
-    if (ok) wait_for_stop();
-    else command_error("no thread could be started; close other programs");
+    struct pollfd stop = {.fd = stop_pipe[0], .events = POLLIN};
+    while (ok && poll(&stop, 1, -1) < 0 && errno == EINTR) continue;
+    if (!ok) command_error("no thread could be started; close other programs");
     run_manager_stop(m);
     server_stop(web);
     run_manager_free(m);
@@ -179,10 +142,16 @@ int command_serve(const command *c, int argc, char **argv)
     if (!options_read(&o, c, argc, argv, "--port --no-browser --allow-host --seconds", 0)) return USAGE_ERROR;
     if (o.no_browser) setenv("BROWSER", "none", 1);
     if (!lessons_open(&s)) return NOT_PASSED;
-    served_folder(&s.home, served, sizeof served);
+    char *real = folder_make(s.home.my) ? realpath(s.home.my, NULL) : NULL;
+    snprintf(served, sizeof served, "%s", real ? real : s.home.my);
+    free(real);
+
     int lock = lock_path(served, path, sizeof path) ? lock_state(path, first, sizeof first) : -1;
     int status = lock == -2 ? print_first_server(first) : serve(&s, &o, served, lock);
-    if (lock >= 0) clear_state(lock, path);
+    if (lock >= 0) {
+        unlink(path); /* before the lock is released: who opened it meanwhile sees st_nlink 0 and tries again */
+        close(lock);
+    }
     lessons_close(&s);
     return status;
 }

@@ -1,4 +1,4 @@
-/* cmd_whatif.c: `ferry whatif`: a saved run's ledger next to the modelled one with another card, another bus,
+/* cmd_whatif.c: `ferry whatif`: a saved run's times next to those modelled with another card, another bus,
  * page-locked memory, or non-blocking copies. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,35 +61,17 @@ static void print_line(const char *what, int64_t a, int64_t b)
     putchar('\n');
 }
 
-static void print_bus_times(const ledger *a, const ledger *b)
-{
-    static const char *const names[] = {"on the bus, to a card", "on the bus, to the host", "copies within a card",
-                                        "between cards"};
-    for (int i = 0; i < REPLAY_WAYS; i++) {
-        char what[60];
-        snprintf(what, sizeof what, "%s", names[i]);
-        print_line(what, a->wire[i], b->wire[i]);
-    }
-}
-
-static void print_bytes(const ledger *l)
-{
-    static const char *const names[] = {"to a card", "to the host", "within a card", "between cards"};
-    for (int i = 0; i < REPLAY_WAYS; i++)
-        if (l->copies[i])
-            printf("  %" PRId64 " bytes %s in %d cop%s\n", l->bytes[i], names[i], l->copies[i],
-                   l->copies[i] == 1 ? "y" : "ies");
-}
-
 /* The assumptions behind the second column. */
 static void print_notes(const options *o, const ledger *l)
 {
     if (l->untold)
-        printf("  %.3f us of host time are covered by no event; both columns include them.\n",
+        printf("  %.3f us of host time lie outside Ferry's calls; both columns include them unchanged.\n",
                (double)l->untold / 1000);
     if (l->queries)
         printf("  %d calls of fy_stream_query or fy_event_query: each keeps its logged answer.\n", l->queries);
-    if (o->pinned) printf("  --pinned: page-locked from the start; the cost of page-locking is not included.\n");
+    if (o->pinned)
+        printf(
+            "  --pinned: all host tensors count as page-locked already; the cost of page-locking is not included.\n");
     if (o->async)
         printf("  --async: copies from page-locked memory (--pinned) to a card do not block; copies to the host do.\n");
 }
@@ -106,17 +88,23 @@ static void print_question(const options *o)
 
 static void print_ledgers(const options *o, const ledger *a, const ledger *b)
 {
+    static const char *const times[] = {"on the bus, to a card", "on the bus, to the host", "copies within a card",
+                                        "between cards"};
+    static const char *const ways[] = {"to a card", "to the host", "within a card", "between cards"};
     print_question(o);
     printf("modelled times in us %29s %14s\n", "as logged", "what if");
     print_line("total", a->total, b->total);
     print_line("host blocked in calls to a card", a->held, b->held);
     print_line("host computation and copies in RAM", a->own, b->own);
-    print_bus_times(a, b);
+    for (int i = 0; i < REPLAY_WAYS; i++) print_line(times[i], a->wire[i], b->wire[i]);
     print_line("staging of pageable memory", a->staging, b->staging);
     print_line("computing on a card", a->compute, b->compute);
     print_line("overheads of calls and transfers", a->overhead, b->overhead);
     printf("Parts overlap: they do not add up to the total.\n");
-    print_bytes(a);
+    for (int i = 0; i < REPLAY_WAYS; i++)
+        if (a->copies[i])
+            printf("  %" PRId64 " bytes %s in %d cop%s\n", a->bytes[i], ways[i], a->copies[i],
+                   a->copies[i] == 1 ? "y" : "ies");
     print_notes(o, a);
 }
 

@@ -34,24 +34,20 @@ static bool set_flag(options *o, const char *name)
     return false;
 }
 
-/* Where to store a text option's value; NULL for numeric options. */
-static const char **text_option(options *o, const char *name)
-{
-    if (!strcmp(name, "--allow-host")) return &o->allow_host;
-    if (!strcmp(name, "--card")) return &o->card;
-    if (!strcmp(name, "--bus")) return &o->bus;
-    return strcmp(name, "--peer") ? NULL : &o->peer;
-}
-
 static bool set_value(options *o, const char *name, const char *value)
 {
     char *end;
-    const char **place = text_option(o, name);
-    errno = 0;
-    if (place) {
-        *place = value;
+    const char **text = NULL;
+    if (!strcmp(name, "--allow-host")) text = &o->allow_host;
+    if (!strcmp(name, "--card")) text = &o->card;
+    if (!strcmp(name, "--bus")) text = &o->bus;
+    if (!strcmp(name, "--peer")) text = &o->peer;
+    if (text) {
+        *text = value;
         return *value != '\0';
     }
+
+    errno = 0;
     if (!strcmp(name, "--port")) {
         long port = strtol(value, &end, 10);
         o->port = (int)port;

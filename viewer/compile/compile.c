@@ -50,19 +50,14 @@ static void add_words(command *c, const char *text)
 
 /* ---- finding a compiler -------------------------------------------------------------------------- */
 
-static bool find_in(const char *folder, size_t n, const char *name, char out[PATH_ROOM])
-{
-    if (snprintf(out, PATH_ROOM, "%.*s/%s", (int)n, folder, name) >= PATH_ROOM) return false;
-    return access(out, X_OK) == 0 && !folder_exists(out);
-}
-
 static bool find_program(const char *name, char out[PATH_ROOM])
 {
     if (strchr(name, '/')) return snprintf(out, PATH_ROOM, "%s", name) < PATH_ROOM && access(out, X_OK) == 0;
     const char *path = getenv("PATH");
     for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
         size_t n = strcspn(p, ":");
-        if (find_in(p, n, name, out)) return true;
+        bool fits = snprintf(out, PATH_ROOM, "%.*s/%s", (int)n, p, name) < PATH_ROOM;
+        if (fits && access(out, X_OK) == 0 && !folder_exists(out)) return true;
         p += n + (p[n] == ':');
     }
     return false;
@@ -255,7 +250,7 @@ static compile_end run_compiler(const compile_options *o, const char *source, co
     free(r.output);
     end = check_reads(o, &query, list, source, end, d);
     if (end == COMPILE_DONE && rename(out, o->program) != 0)
-        end = broken(d, "cannot write", o->program, strerror(errno), "make room, or make its folder writable");
+        end = broken(d, "cannot write", o->program, strerror(errno), "free disk space, or make its folder writable");
     unlink(out);
     unlink(list);
     return end;

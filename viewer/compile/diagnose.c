@@ -55,19 +55,6 @@ static bool first_message(message *m, const char *shown, const char *output, boo
     return false;
 }
 
-/* The note that follows names the macro: "macro 'fy_add' defined here". */
-static void read_macro_note(diagnostic *c, const char *at, const char *shown)
-{
-    message next;
-    for (const char *p = after_line(at); *p && !read_message(&next, p, shown); p = after_line(p)) {
-        const char *macro = strstr(p, "note: macro ");
-        if (macro && macro < p + strcspn(p, "\n")) {
-            word_after(macro + strlen("note: macro '"), c->macro, sizeof c->macro);
-            return;
-        }
-    }
-}
-
 /* The compiler's messages about the learner's file: no header, no expansion, no caret. */
 static void store_raw(diagnosis *d, const char *shown, const char *output)
 {
@@ -87,16 +74,14 @@ static const struct {
     const char *message, *hint;
 } mistakes[] = {
     {MISTAKE_QUOTE, "a quote is opened on this line and not closed",
-     "put the missing \" at the end of the text, "
-     "as in \"cuda\""},
+     "put the missing \" at the end of the text, as in \"cuda\""},
     {MISTAKE_COMMENT, "a comment begins here and does not end", "end it with */"},
     {MISTAKE_OPEN_PAREN, "a closing parenthesis is missing: this line opens more ( than are closed",
      "count them: every ( needs its ), as in fy_zeros((2, 3));"},
     {MISTAKE_CLOSE_PAREN, "there is one ) too many on this line", "count them: every ) needs its ("},
     {MISTAKE_OPEN_BRACE, "the brace { that is opened here is never closed", "put the missing } where the block ends"},
     {MISTAKE_CLOSE_BRACE, "this } closes nothing: there is one } more than {",
-     "look for a { that is missing above, "
-     "or remove this }"},
+     "look for a { that is missing above, or remove this }"},
 };
 
 static bool explain_source_mistake(diagnosis *d, const char *source)
@@ -153,8 +138,12 @@ static bool explain_link(diagnosis *d, const char *source, const char *output)
     if (!strcmp(name, "main")) {
         snprintf(d->message, sizeof d->message, "the program has no main: C begins with int main(void)");
         snprintf(d->hint, sizeof d->hint,
-                 "check whether main is misspelt, or put the statements into "
-                 "int main(void) { ... return 0; }");
+                 "check whether main is misspelt, or put the statements into int main(void) { ... return 0; }");
+        int line = 1;
+        for (p = source; *p && d->line == 0; p = after_line(p), line++) {
+            const char *open = strncmp(p, "int m", 5) ? NULL : strchr(p, '('); /* int mian(void) */
+            if (open && open < p + strcspn(p, "\n")) d->line = line;
+        }
     } else if (!strstr(source, name)) {
         snprintf(d->message, sizeof d->message, "Ferry's library is incomplete: it lacks %s", name);
         snprintf(d->hint, sizeof d->hint, "this is not your mistake; run make");
@@ -163,15 +152,6 @@ static bool explain_link(diagnosis *d, const char *source, const char *output)
         snprintf(d->hint, sizeof d->hint, "check the spelling against ferry.h");
     }
     return true;
-}
-
-/* "int mian(void)": the line that was meant to be main. */
-static int find_main_line(const char *source)
-{
-    int line = 1;
-    for (const char *p = source; *p; p = after_line(p), line++)
-        if (!strncmp(p, "int m", 5) && strchr(p, '(') && strchr(p, '(') < p + strcspn(p, "\n")) return line;
-    return 0;
 }
 
 static diagnostic make_diagnostic(const message *m, const char *at, const char *shown, const char *source,
@@ -183,23 +163,14 @@ static diagnostic make_diagnostic(const message *m, const char *at, const char *
     const char *p = source;
     for (int i = 1; i < c.line; i++) p = after_line(p);
     c.indent = (int)strspn(p, " \t");
-    read_macro_note(&c, at, shown);
+
+    /* A note that follows names the macro: "macro 'fy_add' defined here". */
+    message next;
+    for (p = after_line(at); *p && !*c.macro && !read_message(&next, p, shown); p = after_line(p)) {
+        const char *macro = strstr(p, "note: macro ");
+        if (macro && macro < p + strcspn(p, "\n")) word_after(macro + strlen("note: macro '"), c.macro, sizeof c.macro);
+    }
     return c;
-}
-
-/* Calls are macros over fy_NAME_at, a name that the learner never wrote. */
-static void hide_inner_names(char *text)
-{
-    for (char *p = text; (p = strstr(p, "_at'")); p++) memmove(p, p + 3, strlen(p + 3) + 1);
-}
-
-static void explain_message(diagnosis *d, const diagnostic *c)
-{
-    d->line = c->line;
-    if (fix_hash(c, d) || explain_python(d, c) || explain_source_mistake(d, c->source) || explain(c, d)) return;
-    snprintf(d->message, sizeof d->message, "%s", c->text);
-    hide_inner_names(d->message);
-    snprintf(d->hint, sizeof d->hint, "this is the compiler's own message; compare the line with the lesson's example");
 }
 
 void diagnose(diagnosis *d, const char *shown, const char *source, const char *output, const char *header)
@@ -210,16 +181,18 @@ void diagnose(diagnosis *d, const char *shown, const char *source, const char *o
     char *code = blank_comments(source);
     store_raw(d, shown, output);
     if (first_message(&m, shown, output, true, &at)) {
-        diagnostic c = make_diagnostic(&m, at, shown, code ? code : source, header);
-        explain_message(d, &c);
-    } else if (explain_source_mistake(d, source)) {
-        ; /* the compiler accepted it, the linker did not */
-    } else if (explain_link(d, source, output)) {
-        if (strstr(d->message, "no main")) d->line = find_main_line(source);
-    } else {
+        diagnostic c = make_diagnostic(&m, at, shown, code, header);
+        d->line = c.line;
+        if (!fix_hash(&c, d) && !explain_python(d, &c) && !explain_source_mistake(d, code) && !explain(&c, d)) {
+            snprintf(d->message, sizeof d->message, "%s", c.text);
+            /* Calls are macros over fy_NAME_at, a name that the learner never wrote. */
+            for (char *p = d->message; (p = strstr(p, "_at'")); p++) memmove(p, p + 3, strlen(p + 3) + 1);
+            snprintf(d->hint, sizeof d->hint,
+                     "this is the compiler's own message; compare the line with the lesson's example");
+        }
+    } else if (!explain_source_mistake(d, source) && !explain_link(d, source, output)) {
         snprintf(d->message, sizeof d->message, "the compiler failed with no message about this file");
-        size_t n = strcspn(output, "\n");
-        snprintf(d->hint, sizeof d->hint, "%.*s", n < 380 ? (int)n : 380, output);
+        snprintf(d->hint, sizeof d->hint, "%.*s", (int)strcspn(output, "\n"), output);
     }
     source_line(source, d->line, d->source, sizeof d->source);
     free(code);

@@ -22,28 +22,16 @@ const char *dtype_alias(const char *word)
     return NULL;
 }
 
-/* The word after .dtype = */
-static void dtype_option(const char *line, char *word, int room)
-{
-    const char *p = strstr(line, ".dtype");
-    *word = '\0';
-    if (p) word_after(p + 6 + strspn(p + 6, " ="), word, room);
-}
-
-/* The last word of fy_to(...) */
-static void last_argument(const char *line, char *word, int room)
-{
-    const char *call = strstr(line, "fy_to("), *end = call ? strstr(call, ");") : NULL;
-    *word = '\0';
-    if (end) word_before(call, end, word, room);
-}
-
 /* .dtype = double, fy_to(x, float) */
 bool fix_c_type(const diagnostic *c, diagnosis *d)
 {
-    char word[32];
-    dtype_option(c->here, word, sizeof word);
-    if (!dtype_alias(word)) last_argument(c->here, word, sizeof word);
+    char word[32] = "";
+    const char *option = strstr(c->here, ".dtype");
+    if (option) word_after(option + 6 + strspn(option + 6, " ="), word, sizeof word);
+    if (!dtype_alias(word)) {
+        const char *call = strstr(c->here, "fy_to("), *end = call ? strstr(call, ");") : NULL;
+        if (end) word_before(call, end, word, sizeof word);
+    }
     const char *dtype = dtype_alias(word);
     if (!dtype) return false;
     SET(message, "'%s' is a C type, not a dtype", word);
@@ -74,7 +62,7 @@ bool fix_python_dtype(const diagnostic *c, diagnosis *d)
         const char *dtype = dtype_alias(word);
         if (!dtype || p < c->here + 2 || (strncmp(p - 2, "np", 2) && (p < c->here + 5 || strncmp(p - 5, "torch", 5))))
             continue;
-        SET(message, "'%s.%s' is Python's name for it", p[-1] == 'p' ? "np" : "torch", word);
+        SET(message, "'%s.%s' is Python's name for this dtype", p[-1] == 'p' ? "np" : "torch", word);
         SET(hint, "write %s", dtype);
         return true;
     }
@@ -86,7 +74,7 @@ bool fix_dtype_name(const char *name, diagnosis *d)
 {
     const char *dtype = dtype_alias(name);
     if (!dtype) return false;
-    SET(message, strncmp(name, "FY_", 3) ? "'%s' is Python's name for it" : "there is no dtype '%s'", name);
+    SET(message, strncmp(name, "FY_", 3) ? "'%s' is Python's name for this dtype" : "there is no dtype '%s'", name);
     SET(hint, "write %s", dtype);
     return true;
 }

@@ -49,15 +49,6 @@ bool fix_function_unknown(const diagnostic *c, diagnosis *d)
     return true;
 }
 
-/* "total = fy_zeros((2))": assigned without a declaration. */
-static bool is_first_use(const diagnostic *c, const char *name)
-{
-    size_t n = strlen(name);
-    if (strncmp(c->here, name, n)) return false;
-    const char *p = c->here + n + strspn(c->here + n, " ");
-    return *p == '=' && p[1] != '=';
-}
-
 /* Names from Python, and their counterparts. */
 static const struct {
     const char *name, *message, *hint;
@@ -82,13 +73,6 @@ static const struct {
     {"tensor", "the compiler does not know the type 'tensor'", "it is called fy_tensor: fy_tensor *a = ..."},
     {"string", "C has no type 'string'", "text is const char *, as in const char *device = \"cuda\""},
 };
-
-static bool is_foreign(diagnosis *d, const char *name)
-{
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (!strcmp(foreign[i].name, name)) return diagnosis_set(d, foreign[i].message, foreign[i].hint);
-    return false;
-}
 
 /* fy_given(mat1) */
 static bool wants_quotes(const diagnostic *c, diagnosis *d, const char *name)
@@ -129,32 +113,27 @@ bool fix_device(const diagnostic *c, diagnosis *d)
     return true;
 }
 
-/* fy_cuda x */
-static bool call_without_parentheses(const diagnostic *c, diagnosis *d, const char *name)
-{
-    char argument[48] = "";
-    const char *p = strstr(c->here, name);
-    if (p) word_after(p + strlen(name), argument, sizeof argument);
-    SET(message, "%s is a call, and its arguments go in parentheses", name);
-    if (*argument) SET(hint, "write %s(%s)", name, argument);
-    else SET(hint, "ferry.h shows how it is called");
-    return true;
-}
-
 /* '$1' undeclared; $2 is the compiler's suggestion, or "" */
 bool fix_name_unknown(const diagnostic *c, diagnosis *d)
 {
     const char *name = c->part[0], *other = c->part[1];
-    char call[64];
-    snprintf(call, sizeof call, "%.40s(", name);
+    char call[64], argument[48] = "";
     if (!strncmp(name, "fy_", 3) && include_missing(d, c)) return true;
     if (fix_dot(c, d)) return true;
     if (wants_quotes(c, d, name) || fix_python_dtype(c, d) || fix_dtype_name(name, d)) return true;
-    if (is_foreign(d, name)) return true;
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (!strcmp(foreign[i].name, name)) return diagnosis_set(d, foreign[i].message, foreign[i].hint);
+    snprintf(call, sizeof call, "%.40s(", name);
     if (strstr(c->here, call)) return fix_function_unknown(c, d);
-    if (name_known(c->header, name)) {
-        call_without_parentheses(c, d, name);
-    } else if (is_first_use(c, name)) {
+
+    const char *at = strstr(c->here, name), *after = at ? at + strlen(name) : "";
+    const char *next = after + strspn(after, " ");
+    if (name_known(c->header, name)) { /* fy_cuda x */
+        word_after(after, argument, sizeof argument);
+        SET(message, "%s is a call, and its arguments go in parentheses", name);
+        if (*argument) SET(hint, "write %s(%s)", name, argument);
+        else SET(hint, "ferry.h shows how it is called");
+    } else if (at == c->here && *next == '=' && next[1] != '=') { /* total = fy_zeros((2)) */
         SET(message, "the variable '%s' is used but never declared", name);
         SET(hint, "declare it with its type: fy_tensor *%s", c->here);
     } else {

@@ -206,22 +206,18 @@ static bool no_option(const char *type, const char *name, diagnosis *d)
 bool fix_no_option(const diagnostic *c, diagnosis *d) { return no_option(c->part[0], c->part[1], d); }
 bool fix_no_option_of(const diagnostic *c, diagnosis *d) { return no_option(c->part[1], c->part[0], d); }
 
-static bool takes_text(const char *line)
-{
-    static const char *const calls[] = {"fy_to(", "fy_given(", "fy_mark(", ".device", ".name"};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (strstr(line, calls[i])) return true;
-    return false;
-}
-
 /* fy_answer(c, "c"), fy_print("hello") */
 bool fix_text(const diagnostic *c, diagnosis *d)
 {
-    if (!strstr(c->here, "fy_answer(") && !takes_text(c->here) && strchr(c->here, '"'))
-        return diagnosis_set(d, "this call takes a tensor, but gets text",
-                             "printf(\"...\\n\") shows text, with #include <stdio.h>");
     if (strstr(c->here, "fy_answer("))
         return diagnosis_set(d, "fy_answer takes the name first, then the tensor", "write fy_answer(\"y\", y)");
+
+    static const char *const calls[] = {"fy_to(", "fy_given(", "fy_mark(", ".device", ".name"};
+    bool takes_text = false;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) takes_text = takes_text || strstr(c->here, calls[i]);
+    if (!takes_text && strchr(c->here, '"'))
+        return diagnosis_set(d, "this call takes a tensor, but gets text",
+                             "printf(\"...\\n\") shows text, with #include <stdio.h>");
     if (strstr(c->here, "FY_EACH("))
         return diagnosis_set(d, "FY_EACH goes over an array of tensors, not over one tensor",
                              "rows: FY_TIMES(i, fy_size(x, 0)) { fy_tensor *row = fy_select(x, 0, i); ... }");
@@ -240,28 +236,23 @@ static bool shape_missing(const diagnostic *c, diagnosis *d)
     return true;
 }
 
-/* The text of "static assertion failed: text" or "static_assert failed due to requirement 'a < b' "text"". */
-static const char *assertion_text(const char *text)
+/* An assertion of ferry_call.h: "the shape needs parentheses of its own: fy_zeros((2, 3)); ...", after "static
+ * assertion failed: " or "static_assert failed due to requirement 'a < b' ". Some compilers print it as a C
+ * string, quoted and escaped. */
+bool fix_assertion(const diagnostic *c, diagnosis *d)
 {
-    const char *p = strstr(text, "failed"), *requirement = strstr(text, "due to requirement '");
-    if (!p) return text;
-    p += strlen("failed");
-    if (requirement) {
+    if (shape_missing(c, d) || fix_value_missing(c, d)) return true;
+    char words[240];
+    size_t n = 0;
+    const char *p = c->text, *failed = strstr(p, "failed"), *requirement = strstr(p, "due to requirement '");
+    if (failed) p = failed + strlen("failed");
+    if (failed && requirement) {
         p = requirement + strlen("due to requirement '");
         p += strcspn(p, "'") + 1;
     }
-    return p + strspn(p, ": ");
-}
+    if (failed) p += strspn(p, ": ");
 
-/* An assertion of ferry_call.h: "the shape needs parentheses of its own: fy_zeros((2, 3)); ...". Some
- * compilers print it as a C string, quoted and escaped. */
-bool fix_assertion(const diagnostic *c, diagnosis *d)
-{
-    char words[240];
-    size_t n = 0;
-    const char *p = assertion_text(c->text);
     bool quoted = *p == '"';
-    if (shape_missing(c, d) || fix_value_missing(c, d)) return true;
     for (p += quoted; *p && !(quoted && *p == '"') && n + 1 < sizeof words; p++) {
         if (quoted && *p == '\\' && p[1]) p++;
         words[n++] = *p;

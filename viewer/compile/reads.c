@@ -50,14 +50,6 @@ static bool is_in(const char *path, const char *folder)
     return !strncmp(path, real, n) && (path[n] == '/' || n == 1);
 }
 
-/* In a sibling folder of lessons/, such as "lib". */
-static bool is_beside_lessons(const home *h, const char *path, const char *name)
-{
-    char folder[PATH_MAX + 8];
-    snprintf(folder, sizeof folder, "%.3000s/../%s", h->lessons, name);
-    return is_in(path, folder);
-}
-
 /* ferry.h and ferry_*.h, in the include folder or in lib/, from which that is filled. */
 static bool is_public(const home *h, const char *path)
 {
@@ -91,9 +83,11 @@ static bool is_system(read_check *l, const char *path)
 static const char *objection(read_check *l, const char *name, const char *path)
 {
     const home *h = l->home;
+    char lib[PATH_MAX + 8];
+    snprintf(lib, sizeof lib, "%.3000s/../lib", h->lessons);
     if (is_in(path, h->lessons)) return "which belongs to the lesson";
     if (is_public(h, path)) return NULL;
-    if (is_beside_lessons(h, path, "lib")) return "which is inside Ferry";
+    if (is_in(path, lib)) return "which is inside Ferry";
     if (!strcmp(name, l->name) || is_in(path, h->my) || is_system(l, path)) return NULL;
     return "which is outside my/";
 }
@@ -107,39 +101,31 @@ static bool includes(const char *line, size_t size, const char *base)
     return hash < line + size && *hash == '#' && memmem(hash, size - (size_t)(hash - line), base, strlen(base));
 }
 
-static void find_line(const char *source, const char *name, diagnosis *d)
-{
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-    int number = 1;
-    for (const char *p = source; *p; number++) {
-        size_t size = strcspn(p, "\n");
-        if (includes(p, size, base)) {
-            d->line = number;
-            snprintf(d->source, sizeof d->source, "%.*s", (int)(size < 200 ? size : 200), p);
-            return;
-        }
-        p += size + (p[size] == '\n');
-    }
-}
-
-/* The path relative to the folder that holds lessons/; the full path for a file elsewhere. */
-static const char *short_path(const home *h, const char *path)
-{
-    const char *slash = strrchr(h->lessons, '/');
-    size_t n = slash ? (size_t)(slash - h->lessons) : 0;
-    return n && !strncmp(path, h->lessons, n) && path[n] == '/' ? path + n + 1 : path;
-}
-
+/* Names the file, relative to the folder that holds lessons/ if it is there, and the line that includes it. */
 static void refuse(const read_check *l, const char *why, const char *name, const char *path, const char *source,
                    diagnosis *d)
 {
-    const char *shown = short_path(l->home, path);
+    const char *slash = strrchr(l->home->lessons, '/'), *shown = path;
+    size_t root = slash ? (size_t)(slash - l->home->lessons) : 0;
+    if (root && !strncmp(path, l->home->lessons, root) && path[root] == '/') shown += root + 1;
     size_t n = strlen(shown);
     *d = (diagnosis){0};
     snprintf(d->message, sizeof d->message, "the program reads %s%.200s, %s", n > 200 ? "..." : "",
              n > 200 ? shown + n - 200 : shown, why);
     snprintf(d->hint, sizeof d->hint, "an exercise may include <ferry.h>, system headers and your own files in my/");
-    find_line(source, name, d);
+
+    const char *base = strrchr(name, '/');
+    base = base ? base + 1 : name;
+    int line = 1;
+    for (const char *p = source; *p; line++) {
+        size_t size = strcspn(p, "\n");
+        if (includes(p, size, base)) {
+            d->line = line;
+            snprintf(d->source, sizeof d->source, "%.*s", (int)(size < 200 ? size : 200), p);
+            return;
+        }
+        p += size + (p[size] == '\n');
+    }
 }
 
 reads reads_check(const home *h, const char *list, const char *name, const char *source, reads_system *system,

@@ -192,20 +192,14 @@ source_mistake source_check(const char *source)
     return r.found;
 }
 
-/* Skips a quoted text, which may contain what looks like a comment. */
-static char *after_quoted(char *p)
-{
-    char quote = *p++;
-    for (; *p && *p != '\n' && *p != quote; p++) p += *p == '\\' && p[1] && p[1] != '\n';
-    return p + (*p == quote);
-}
-
 char *blank_comments(const char *source)
 {
     char *code = memory_copy(source, "a program's text");
     for (char *p = code; *p;) {
-        if (*p == '"' || *p == '\'') {
-            p = after_quoted(p);
+        if (*p == '"' || *p == '\'') { /* quoted text may contain what looks like a comment */
+            char quote = *p++;
+            for (; *p && *p != '\n' && *p != quote; p++) p += *p == '\\' && p[1] && p[1] != '\n';
+            p += *p == quote;
             continue;
         }
         bool line = p[0] == '/' && p[1] == '/', block = p[0] == '/' && p[1] == '*';

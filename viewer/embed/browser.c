@@ -58,28 +58,20 @@ static bool start(const char *program, const char *url)
     return !error;
 }
 
-static bool open_page(const char *url)
-{
-    const char *chosen = getenv("BROWSER");
-    if (chosen && *chosen) return start(chosen, url);
-    return (on_wsl() && start("wslview", url)) || start("xdg-open", url);
-}
-
-static bool browser_disabled(void)
-{
-    const char *chosen = getenv("BROWSER");
-    return chosen && !strcmp(chosen, "none");
-}
-
 void browser_announce(const server *s, int asked_port, FILE *out)
 {
     char line[256];
+    const char *chosen = getenv("BROWSER"), *url = server_one_time_url(s);
+    bool disabled = chosen && !strcmp(chosen, "none");
     int port = server_port(s);
     if (port != asked_port) fprintf(out, "ferry: port %d is taken; the page is on port %d\n", asked_port, port);
     fprintf(out, "ferry: open %s\n", server_url(s));
-    if (browser_forwarding(port, line, sizeof line)) fprintf(out, "ferry: first run on your own machine: %s\n", line);
-    else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !browser_disabled() &&
-             !open_page(server_one_time_url(s)))
-        fprintf(out, "ferry: no browser could be started; open that URL yourself\n");
+    if (browser_forwarding(port, line, sizeof line)) {
+        fprintf(out, "ferry: first run on your own machine: %s\n", line);
+    } else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !disabled) {
+        bool opened =
+            chosen && *chosen ? start(chosen, url) : (on_wsl() && start("wslview", url)) || start("xdg-open", url);
+        if (!opened) fprintf(out, "ferry: no browser could be started; open that URL yourself\n");
+    }
     fflush(out);
 }

@@ -135,29 +135,15 @@ static void close_all_except(int keep)
     closedir(fds);
 }
 
-static void detach_stdio(void)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0) return;
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
-    close(null);
-}
-
-/* Does the log, once complete, end with an end event? A full log has no room for one. */
-static bool has_end_event(feed *f)
-{
-    fy_kind last = feed_last_kind(f);
-    return last == FY_KIND_end || last == FY_KIND_log_full;
-}
-
 static void report_end(const run_server *s, const char *program)
 {
+    fy_kind last = feed_last_kind(s->feed);
+    bool complete = last == FY_KIND_end || last == FY_KIND_log_full; /* a full log has no room for an end event */
     if (feed_is_truncated(s->feed))
         fprintf(stderr,
                 "ferry: the log of %s was cut off; the part that could be read is at %s (`kill %d` stops the viewer)\n",
                 program, server_url(s->server), (int)getpid());
-    else if (!has_end_event(s->feed))
+    else if (!complete)
         fprintf(stderr,
                 "ferry: %s died (a crash, a kill or _exit); its run is still at %s (`kill %d` stops the viewer)\n",
                 program, server_url(s->server), (int)getpid());
@@ -167,33 +153,28 @@ static void report_end(const run_server *s, const char *program)
                 program, server_url(s->server));
 }
 
-/* Decides when to stop serving a run. Times in ms since when this holds; 0: it does not. */
-typedef struct exit_timer {
-    int64_t ended, all_seen, no_client;
-    bool visited;
-} exit_timer;
-
-static bool is_done(exit_timer *p, server *s)
-{
-    int64_t now = now_ms();
-    bool all_seen = server_all_acknowledged(s), no_client = !server_clients(s);
-    p->visited |= !no_client;
-    p->all_seen = !all_seen ? 0 : p->all_seen ? p->all_seen : now;
-    p->no_client = !no_client ? 0 : p->no_client ? p->no_client : now;
-    if (!p->ended) return false;
-    if (!p->visited) return now - p->ended >= UNVISITED_MS;
-    return (all_seen && now - p->all_seen >= GRACE_MS) || (no_client && now - p->no_client >= RELOAD_MS);
-}
-
+/* Serves until every page has seen the whole run, none is left, or none ever came. */
 static void serve_until_done(run_server *s, const char *program, pid_t pid, uint64_t started)
 {
-    exit_timer p = {0};
+    int64_t ended = 0, all_seen = 0, no_client = 0; /* since when this holds, in ms; 0: it does not */
+    bool visited = false, done = false;
     do {
-        if (s->ended || !(fy_process_started(pid) != started || feed_ended(s->feed))) continue;
-        end_run(s);
-        report_end(s, program);
-        p.ended = now_ms();
-    } while (!is_done(&p, s->server) && !sleep_ms(POLL_MS));
+        if (!s->ended && (fy_process_started(pid) != started || feed_ended(s->feed))) {
+            end_run(s);
+            report_end(s, program);
+            ended = now_ms();
+        }
+
+        int64_t now = now_ms();
+        if (!server_all_acknowledged(s->server)) all_seen = 0;
+        else if (!all_seen) all_seen = now;
+        if (server_clients(s->server)) no_client = 0;
+        else if (!no_client) no_client = now;
+        visited |= !no_client;
+
+        if (!visited) done = ended && now - ended >= UNVISITED_MS;
+        else done = ended && ((all_seen && now - all_seen >= GRACE_MS) || (no_client && now - no_client >= RELOAD_MS));
+    } while (!done && !sleep_ms(POLL_MS));
 }
 
 /* Carries why the GPU is simulated: the program knows it after opening its devices, which is after the fork. */
@@ -231,20 +212,15 @@ static _Noreturn void serve_program(int log_fd, const char *program, pid_t pid, 
     if (!f) fprintf(stderr, "ferry: cannot show this run: %s\n", err);
     if (!f || !start_server(&s, f, program, &options)) _exit(1);
     browser_announce(s.server, FIRST_PORT, stderr);
-    detach_stdio();
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDOUT_FILENO);
+        close(null);
+    }
     serve_until_done(&s, program, pid, started);
     server_stop(s.server);
     _exit(0);
-}
-
-/* The library closes its own descriptor after a fork, and all duplicates share the writer's lock. A newly opened
- * descriptor does not hold that lock, so another program can use the log's name while the page is open. */
-static int reopen(int log_fd)
-{
-    char name[40];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", log_fd);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    return fd >= 0 ? fd : fcntl(log_fd, F_DUPFD_CLOEXEC, 3);
 }
 
 /* Forks twice, so that the viewer is no child of the program, which may wait for all its children. */
@@ -270,7 +246,13 @@ int fy_viewer(int log_fd, const char *program)
 {
     pid_t self = getpid();
     uint64_t started = fy_process_started(self);
-    int is_viewer = 0, fd = reopen(log_fd);
+    int is_viewer = 0;
+    /* The library closes its own descriptor after a fork, and all duplicates share the writer's lock. A newly opened
+     * descriptor does not hold that lock, so another program can use the log's name while the page is open. */
+    char name[40];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", log_fd);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) fd = fcntl(log_fd, F_DUPFD_CLOEXEC, 3);
     if (pipe2(why_pipe, O_CLOEXEC)) why_pipe[0] = why_pipe[1] = -1;
     pid_t viewer = fd < 0 ? -1 : fork_detached(&is_viewer);
     if (is_viewer) serve_program(fd, program, self, started);

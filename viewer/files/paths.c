@@ -152,7 +152,7 @@ bool build_folder_make(const home *h, const char *path, char *err, size_t room)
     struct stat made, my;
     if (h->made_apart) return private_folder(path, "XDG_CACHE_HOME", err, room);
     if (!folder_make(path) || stat(path, &made)) {
-        snprintf(err, room, "%s: %s; make room, or make the folder above it writable", path, strerror(errno));
+        snprintf(err, room, "%s: %s; free disk space, or make the folder above it writable", path, strerror(errno));
         return false;
     }
     if (stat(h->my, &my) && stat(h->beside, &my)) return true; /* nothing to build from; reported elsewhere */

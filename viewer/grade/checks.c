@@ -243,12 +243,12 @@ bool check_computed(grading *g, const char *answer, const char *ops, int least)
                                at_line(g, raw), answer));
     if (missing)
         return check(g, name, false, a, want, got,
-                     grade_say(g, "No fy_%s on the card contributed to %s: the lesson wants the card to compute it.",
-                               missing, answer));
+                     grade_say(g, "%s was not computed with fy_%s on the card; the lesson wants the card to do that.",
+                               answer, missing));
     if (n < least)
-        return check(
-            g, name, false, a, want, got,
-            grade_say(g, "Operations on the card that contributed to %s: %d. The lesson needs %d.", answer, n, least));
+        return check(g, name, false, a, want, got,
+                     grade_say(g, "%s was computed with %d operation%s on the card; the lesson needs %d.", answer, n,
+                               n == 1 ? "" : "s", least));
     return check(g, name, true, a, want, got, "The operations on the card computed the answer.");
 }
 
@@ -262,7 +262,9 @@ bool check_copies(grading *g, const char *name, fy_word dir, int most, bool look
     {
         if (c->is.copy.dir == dir && (looks || !is_look(c)) && ++n == most + 1) over = c;
     }
-    const char *direction = dir == FY_WORD_h2d ? "to the card" : dir == FY_WORD_d2h ? "home" : "within one memory";
+    const char *direction = dir == FY_WORD_h2d   ? "to the card"
+                            : dir == FY_WORD_d2h ? "back to the CPU"
+                                                 : "within one memory";
     const char *want = grade_say(g, "%s %s allowed", copies(g, most), direction),
                *got = grade_say(g, "%s %s", copies(g, n), direction);
     if (!over)
@@ -278,7 +280,7 @@ static bool check_answer_on(grading *g, const char *answer, bool card)
     grade_array a = grade_answer(g, answer);
     bool pass = is_on_card(a.device) == card;
     const char *place = card ? "on the card" : "in CPU RAM", *device = grade_device(g, a.device);
-    return check(g, card ? "answer-on-the-card" : "answer-at-home", pass, a.event, card ? "cuda" : "cpu", device,
+    return check(g, card ? "answer-on-the-card" : "answer-on-the-cpu", pass, a.event, card ? "cuda" : "cpu", device,
                  pass ? grade_say(g, "%s was submitted %s.", answer, place)
                       : grade_say(g, "%s was on %s when it was submitted%s; the lesson wants it %s.", answer, device,
                                   at_line(g, a.event), place));

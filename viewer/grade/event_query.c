@@ -35,17 +35,7 @@ uint32_t given_storage(const grading *g, const char *name)
 
 /* ---- inputs and answers ----------------------------------------------------------------------- */
 
-/* Elements of an input; -1 if the shape is malformed or too large to allocate. */
-static int64_t element_count(int ndim, const int64_t *shape)
-{
-    int64_t n = 1;
-    for (int i = 0; i < ndim; i++) {
-        if (shape[i] < 0 || shape[i] > 1 << 24) return -1;
-        n *= shape[i];
-        if (n > 1 << 24) return -1;
-    }
-    return n;
-}
+enum { MOST_ELEMENTS = 1 << 24 }; /* of an input: a larger one is not allocated */
 
 grade_array grade_given(grading *g, const char *name)
 {
@@ -53,8 +43,12 @@ grade_array grade_given(grading *g, const char *name)
     fy_dtype dtype;
     fy_shape shape;
     if (!g->given || !fy_given_spec(g->given, name, &dtype, &shape)) return a;
-    int64_t n = element_count(shape.ndim, shape.dims);
-    if (n < 0) return a;
+    int64_t n = 1;
+    for (int i = 0; i < shape.ndim; i++) {
+        if (shape.dims[i] < 0 || shape.dims[i] > MOST_ELEMENTS) return a;
+        n *= shape.dims[i];
+        if (n > MOST_ELEMENTS) return a;
+    }
     double *data = grade_numbers(g, n);
     fy_given_values(g->seed, name, dtype, n, data);
     a.data = data;
@@ -67,27 +61,7 @@ grade_array grade_given(grading *g, const char *name)
 
 double *grade_numbers(grading *g, int64_t n)
 {
-    return n < 0 || n > 1 << 24 ? NULL : grade_keep(g, (size_t)(n + 1) * sizeof(double));
-}
-
-static void read_values(grading *g, grade_array *a, const fy_event *values)
-{
-    fy_bytes list = fy_event_bytes(values, values->is.values.data);
-    if (!values->is.values.data || values->is.values.first > 0) return; /* absent, or only a part */
-    double *data = grade_keep(g, list.size + sizeof *data);
-    memcpy(data, list.data, list.size);
-    a->data = data;
-    a->count = (int64_t)(list.size / sizeof *data);
-}
-
-static void read_shape(const grading *g, grade_array *a)
-{
-    uint32_t id = a->event->is.answer.tensor;
-    const fy_event *created = next_event(g, NULL, tensor, is->tensor == id);
-    if (!created) return;
-    a->dtype = created->is.tensor.dtype;
-    for (int64_t dim; a->ndim < 8 && fy_event_dim(created, created->is.tensor.shape, (size_t)a->ndim, &dim);)
-        a->shape[a->ndim++] = dim < 0 ? -1 : dim;
+    return n < 0 || n > MOST_ELEMENTS ? NULL : grade_keep(g, (size_t)(n + 1) * sizeof(double));
 }
 
 grade_array grade_answer(grading *g, const char *name)
@@ -96,10 +70,22 @@ grade_array grade_answer(grading *g, const char *name)
     each_event(g, e, answer) if (fy_event_is(e, e->is.answer.name, name)) a.event = e;
     if (!a.event) return a;
     a.device = a.event->is.answer.device;
-    read_shape(g, &a);
+
     uint32_t id = a.event->is.answer.tensor;
+    const fy_event *created = next_event(g, NULL, tensor, is->tensor == id);
+    if (created) {
+        a.dtype = created->is.tensor.dtype;
+        for (int64_t dim; a.ndim < 8 && fy_event_dim(created, created->is.tensor.shape, (size_t)a.ndim, &dim);)
+            a.shape[a.ndim++] = dim < 0 ? -1 : dim;
+    }
+
     const fy_event *values = next_event(g, a.event, values, is->tensor == id);
-    if (values) read_values(g, &a, values);
+    if (!values || !values->is.values.data || values->is.values.first > 0) return a; /* absent, or only a part */
+    fy_bytes list = fy_event_bytes(values, values->is.values.data);
+    double *data = grade_keep(g, list.size + sizeof *data);
+    memcpy(data, list.data, list.size);
+    a.data = data;
+    a.count = (int64_t)(list.size / sizeof *data);
     return a;
 }
 

@@ -142,7 +142,7 @@ bool check_computed(grading *g, const char *answer, const char *ops, int least);
 /* `name`: at most `most` copies in a direction (FY_WORD_h2d, _d2h, _d2d). looks: include the copies that fy_print,
  * fy_item and size queries make. */
 bool check_copies(grading *g, const char *name, fy_word dir, int most, bool looks);
-/* "answer-on-the-card" (any card), "answer-at-home" (the CPU): the answer's device when it was submitted. */
+/* "answer-on-the-card" (any card), "answer-on-the-cpu": the answer's device when it was submitted. */
 bool check_answer_on_card(grading *g, const char *answer);
 bool check_answer_at_home(grading *g, const char *answer);
 

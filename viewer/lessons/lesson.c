@@ -44,21 +44,6 @@ static char *text_of(const cJSON *json, const char *key)
     return memory_copy(cJSON_IsString(item) ? item->valuestring : "", "a lesson");
 }
 
-static void read_fields(lesson *l, const cJSON *json)
-{
-    l->title = text_of(json, "title");
-    l->summary = text_of(json, "summary");
-    l->budget = text_of(json, "budget");
-    l->given = text_of(json, "given");
-    l->given2 = text_of(json, "given2");
-    const cJSON *hint;
-    cJSON_ArrayForEach(hint, cJSON_GetObjectItemCaseSensitive(json, "hints"))
-    {
-        if (!cJSON_IsString(hint) || l->hint_count == LESSON_HINTS) continue;
-        l->hints[l->hint_count++] = memory_copy(hint->valuestring, "a hint");
-    }
-}
-
 static bool read_lesson(lesson *l, const home *h, const char *id, char *err, size_t room)
 {
     char path[PATH_ROOM];
@@ -72,15 +57,24 @@ static bool read_lesson(lesson *l, const home *h, const char *id, char *err, siz
     }
     cJSON *json = cJSON_Parse(text);
     free(text);
-    if (json) read_fields(l, json);
-    else snprintf(err, room, "%s is not valid JSON; fix it, or restore it from the repository", path);
-    cJSON_Delete(json);
-    return json != NULL;
-}
+    if (!json) {
+        snprintf(err, room, "%s is not valid JSON; fix it, or restore it from the repository", path);
+        return false;
+    }
 
-static bool is_id(const char *name)
-{
-    return isdigit((unsigned char)name[0]) && isdigit((unsigned char)name[1]) && name[2] == '-' && strlen(name) < 64;
+    l->title = text_of(json, "title");
+    l->summary = text_of(json, "summary");
+    l->budget = text_of(json, "budget");
+    l->given = text_of(json, "given");
+    l->given2 = text_of(json, "given2");
+    const cJSON *hint;
+    cJSON_ArrayForEach(hint, cJSON_GetObjectItemCaseSensitive(json, "hints"))
+    {
+        if (!cJSON_IsString(hint) || l->hint_count == LESSON_HINTS) continue;
+        l->hints[l->hint_count++] = memory_copy(hint->valuestring, "a hint");
+    }
+    cJSON_Delete(json);
+    return true;
 }
 
 static int by_id(const void *a, const void *b) { return strcmp(((const lesson *)a)->id, ((const lesson *)b)->id); }
@@ -95,9 +89,11 @@ bool catalogue_open(catalogue *c, const home *h, char *err, size_t room)
     }
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(folder));) {
-        if (!is_id(e->d_name)) continue;
+        const char *id = e->d_name;
+        bool numbered = isdigit((unsigned char)id[0]) && isdigit((unsigned char)id[1]) && id[2] == '-';
+        if (!numbered || strlen(id) >= sizeof c->lessons->id) continue;
         c->lessons = memory_realloc(c->lessons, (size_t)c->count + 1, sizeof *c->lessons, "the lessons");
-        ok = read_lesson(&c->lessons[c->count++], h, e->d_name, err, room);
+        ok = read_lesson(&c->lessons[c->count++], h, id, err, room);
     }
     closedir(folder);
     if (ok && c->count == 0) {
@@ -120,20 +116,20 @@ void catalogue_close(catalogue *c)
     *c = (catalogue){0};
 }
 
-/* "1" and "01" match the lesson whose id begins with that number. */
-static bool matches(const lesson *l, const char *asked)
-{
-    size_t digits = strspn(asked, "0123456789");
-    if (digits > 0 && digits < 6 && !asked[digits]) return atoi(asked) == atoi(l->id);
-    return *asked && !strncmp(l->id, asked, strlen(asked));
-}
-
+/* "1" and "01" mean the lesson whose id begins with that number; other text is an id or the start of one. */
 const lesson *lesson_find(const catalogue *c, const char *asked, char *err, size_t room)
 {
     for (int i = 0; i < c->count; i++)
         if (!strcmp(c->lessons[i].id, asked)) return &c->lessons[i];
-    for (int i = 0; i < c->count; i++)
-        if (matches(&c->lessons[i], asked)) return &c->lessons[i];
+
+    size_t digits = strspn(asked, "0123456789");
+    bool number = digits > 0 && digits < 6 && !asked[digits];
+    for (int i = 0; i < c->count; i++) {
+        const char *id = c->lessons[i].id;
+        bool found = number ? atoi(asked) == atoi(id) : *asked && !strncmp(id, asked, strlen(asked));
+        if (found) return &c->lessons[i];
+    }
+
     size_t n = (size_t)snprintf(err, room, "there is no lesson '%.60s'; the lessons are", asked);
     for (int i = 0; i < c->count && n < room; i++)
         n += (size_t)snprintf(err + n, room - n, "%s %s", i ? "," : "", c->lessons[i].id);

@@ -56,17 +56,13 @@ static int read_option(const char *program, const char *option, const char *next
     return 1;
 }
 
-static bool has_output(void)
-{
-    return getenv("FERRY_LOG_FD") || getenv("FERRY_TRACE") || getenv("FERRY_VIEW") || getenv("FERRY_NARRATE");
-}
-
 /* glibc passes main's arguments to constructors as well. */
 __attribute__((constructor(101))) static void lesson_start(int argc, char **argv)
 {
     const char *program = argc > 0 && argv[0] ? argv[0] : "lesson";
     for (int i = 1; i < argc; i++) i += read_option(program, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-    if (!has_output()) setenv("FERRY_NARRATE", "1", 1);
+    bool observed = getenv("FERRY_LOG_FD") || getenv("FERRY_TRACE") || getenv("FERRY_VIEW");
+    if (!observed) setenv("FERRY_NARRATE", "1", 0);
     setenv("FERRY_GIVEN", LESSON_GIVEN, 0);
     fy_source_embed(LESSON_SOURCE, lesson_source, (size_t)(lesson_source_end - lesson_source));
 }

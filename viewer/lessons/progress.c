@@ -16,25 +16,21 @@ static void path_of(const home *h, char out[PATH_ROOM + 32])
     snprintf(out, PATH_ROOM + 32, "%s/progress.json", h->my);
 }
 
-static void move_aside(const char *path)
+/* Always an object; the caller deletes it. A file that is not valid JSON is kept under another name. */
+static cJSON *load(const home *h)
 {
-    char bad[PATH_ROOM + 64];
+    char path[PATH_ROOM + 32], bad[PATH_ROOM + 64];
+    path_of(h, path);
+    char *text = file_read(path, NULL);
+    if (!text) return cJSON_CreateObject();
+    cJSON *all = cJSON_Parse(text);
+    free(text);
+    if (cJSON_IsObject(all)) return all;
+
+    cJSON_Delete(all);
     snprintf(bad, sizeof bad, "%s.bad", path);
     if (rename(path, bad) == 0)
         fprintf(stderr, "ferry: %s is not valid JSON; it was renamed to %s, and progress starts over\n", path, bad);
-}
-
-/* Always an object; the caller deletes it. */
-static cJSON *load(const home *h)
-{
-    char path[PATH_ROOM + 32];
-    path_of(h, path);
-    char *text = file_read(path, NULL);
-    cJSON *all = text ? cJSON_Parse(text) : NULL;
-    free(text);
-    if (cJSON_IsObject(all)) return all;
-    cJSON_Delete(all);
-    if (text) move_aside(path);
     return cJSON_CreateObject();
 }
 

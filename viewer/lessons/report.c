@@ -12,13 +12,6 @@ typedef struct paint {
     const char *good, *bad, *dim, *plain;
 } paint;
 
-static paint paint_for(FILE *to)
-{
-    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-    bool colours = isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb");
-    return colours ? (paint){"\033[32m", "\033[1;31m", "\033[2m", "\033[0m"} : (paint){"", "", "", ""};
-}
-
 void print_escaped(FILE *to, const char *text, size_t size, const char *margin)
 {
     bool line_start = true;
@@ -32,38 +25,21 @@ void print_escaped(FILE *to, const char *text, size_t size, const char *margin)
     if (!line_start) fputc('\n', to);
 }
 
-/* The size of the output up to the library's error, "my/01.c:18: fy_matmul: ...", which the report shows itself. */
-static size_t size_before_error(const outcome *out)
-{
-    char prefix[300];
-    snprintf(prefix, sizeof prefix, "%s:%d: fy_", out->file, out->line);
-    const char *at = out->end == RUN_FAILED && out->line > 0 ? strstr(out->output, prefix) : NULL;
-    return at ? (size_t)(at - out->output) : out->kept;
-}
-
 void print_output(FILE *to, const outcome *out, size_t most)
 {
-    size_t size = size_before_error(out), shown = size < most ? size : most;
+    size_t size = out->kept;
+    if (out->end == RUN_FAILED && out->line > 0) {
+        /* The report shows the library's own error, "my/01.c:18: fy_matmul: ...", which ends the output. */
+        char prefix[300];
+        snprintf(prefix, sizeof prefix, "%s:%d: fy_", out->file, out->line);
+        const char *error = strstr(out->output, prefix);
+        if (error) size = (size_t)(error - out->output);
+    }
     if (!size) return;
+    size_t shown = size < most ? size : most;
     fprintf(to, "  it printed:\n");
     print_escaped(to, out->output, shown, "  | ");
     if (size > shown) fprintf(to, "  | ... and %zu more bytes\n", out->printed - shown);
-}
-
-/* A program that an error stopped also fails "answered": name the cause instead. */
-static const char *check_title(const outcome *out, const struct verdict_check *c)
-{
-    return out->stopped && !strcmp(c->name, "answered") ? "stopped by an error" : c->name;
-}
-
-static void print_checks(FILE *to, paint p, const outcome *out)
-{
-    const verdict *v = &out->verdict;
-    for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) {
-        const struct verdict_check *c = &v->check[i];
-        fprintf(to, "  %s%s%s %s\n", c->pass ? p.good : p.bad, c->pass ? "ok  " : "FAIL", p.plain,
-                c->pass ? c->name : check_title(out, c));
-    }
 }
 
 /* A row for a check with a limit: expected "1 copy to the card allowed", got "2 copies to the card". */
@@ -80,10 +56,21 @@ static bool print_count(FILE *to, const struct verdict_check *c, bool first)
     return true;
 }
 
-static void print_counts(FILE *to, const verdict *v)
+/* Each check with its mark, then a table of those that count something. */
+static void print_checks(FILE *to, paint p, const outcome *out)
 {
+    const verdict *v = &out->verdict;
+    int n = v->checks < VERDICT_CHECKS ? v->checks : VERDICT_CHECKS;
+    for (int i = 0; i < n; i++) {
+        const struct verdict_check *c = &v->check[i];
+        /* A program that an error stopped also fails "answered": name the cause instead. */
+        bool stopped = !c->pass && out->stopped && !strcmp(c->name, "answered");
+        fprintf(to, "  %s%s%s %s\n", c->pass ? p.good : p.bad, c->pass ? "ok  " : "FAIL", p.plain,
+                stopped ? "stopped by an error" : c->name);
+    }
     bool first = true;
-    for (int i = 0; i < v->checks && i < VERDICT_CHECKS; i++) first = !print_count(to, &v->check[i], first) && first;
+    for (int i = 0; i < n; i++)
+        if (print_count(to, &v->check[i], first)) first = false;
 }
 
 /* my/01-where-am-i.c:14: message, the source line, then expected and actual values. */
@@ -100,21 +87,19 @@ static void print_message(FILE *to, paint p, const outcome *out)
     if (failed->seq >= 0 && out->line <= 0) fprintf(to, "  event     %" PRId64 "\n", failed->seq);
 }
 
-static void print_note(FILE *to, const outcome *out)
-{
-    const diagnosis *d = &out->diagnosis;
-    if (out->end == RUN_NOT_COMPILED || out->end == RUN_ENVIRONMENT_ERROR || !*d->message) return;
-    fprintf(to, "  note: %s:%d: %s\n", out->file, d->line, d->message);
-}
-
 void report(FILE *to, const lesson *l, const outcome *out)
 {
-    paint p = paint_for(to);
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    bool colours = isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+    paint p = {"", "", "", ""};
+    if (colours) p = (paint){"\033[32m", "\033[1;31m", "\033[2m", "\033[0m"};
+
     fprintf(to, "\n%s%s%s  %s%s, seed %" PRIu64 "%s\n", p.dim, l->id, p.plain, p.dim, out->file, out->seed, p.plain);
     if (out->graded) print_checks(to, p, out);
-    if (out->graded) print_counts(to, &out->verdict);
     print_message(to, p, out);
-    print_note(to, out);
+    const diagnosis *d = &out->diagnosis; /* a warning; an error is the message itself */
+    if (out->end != RUN_NOT_COMPILED && out->end != RUN_ENVIRONMENT_ERROR && *d->message)
+        fprintf(to, "  note: %s:%d: %s\n", out->file, d->line, d->message);
     if (*out->hint) fprintf(to, "  %s: %s\n", out->stopped ? "fix" : "hint", out->hint);
     if (out->end == RUN_FAILED || out->end == RUN_ENVIRONMENT_ERROR) print_output(to, out, 2048);
     if (out->end == RUN_PASSED && out->graded)

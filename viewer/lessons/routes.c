@@ -63,30 +63,25 @@ static void add_file(cJSON *to, const char *key, const char *path)
     free(text);
 }
 
-/* Creates the learner's file on first use. */
-static bool begin(run_manager *m, const lesson *l, char *err, size_t room)
-{
-    char path[PATH_ROOM];
-    lesson_file_path(run_manager_paths(m), l, path);
-    char *text = file_read(path, NULL);
-    bool ok = text || lesson_create_file(run_manager_paths(m), l, err, room);
-    if (!text && ok) workspace_ignore_save(run_manager_workspace(m, l));
-    free(text);
-    return ok;
-}
-
 static reply show_lesson(run_manager *m, const lesson *l)
 {
-    char path[PATH_ROOM], name[256], err[PATH_ROOM * 3];
-    if (!begin(m, l, err, sizeof err)) return problem(500, err);
+    char path[PATH_ROOM], mine[PATH_ROOM], name[256], err[PATH_ROOM * 3];
+    const home *h = run_manager_paths(m);
+    lesson_file_path(h, l, mine);
+    char *source = file_read(mine, NULL);
+    if (!source) { /* first use */
+        if (!lesson_create_file(h, l, err, sizeof err)) return problem(500, err);
+        workspace_ignore_save(run_manager_workspace(m, l));
+    }
+    free(source);
+
     cJSON *json = entry_json(m, l);
-    lesson_path(run_manager_paths(m), l, "README.md", path);
+    lesson_path(h, l, "README.md", path);
     add_file(json, "text", path);
-    lesson_path(run_manager_paths(m), l, "demo.c", path);
+    lesson_path(h, l, "demo.c", path);
     add_file(json, "demo", path);
-    lesson_file_path(run_manager_paths(m), l, path);
-    add_file(json, "source", path);
-    lesson_name(run_manager_paths(m), l, name);
+    add_file(json, "source", mine);
+    lesson_name(h, l, name);
     add(json, "path", name);
     cJSON_AddNumberToObject(json, "hints", l->hint_count);
     add(json, "budget", l->budget);
@@ -98,7 +93,7 @@ static reply show_hint(const lesson *l, const char *number)
     char *end, message[128];
     long n = strtol(number, &end, 10);
     if (!*number || *end || n < 1 || n > l->hint_count) {
-        snprintf(message, sizeof message, "%s has the hints 1 to %d", l->id, l->hint_count);
+        snprintf(message, sizeof message, "%s has hints 1 to %d", l->id, l->hint_count);
         return problem(404, message);
     }
     cJSON *json = cJSON_CreateObject();

@@ -56,15 +56,6 @@ static bool compiles(const run_options *o, const char *program, outcome *out)
     return false;
 }
 
-static bool is_built(const char *program, outcome *out)
-{
-    if (access(program, X_OK) == 0) return true;
-    out->end = RUN_ENVIRONMENT_ERROR;
-    SET(message, "the worked example %.900s is not built", program);
-    SET(hint, "run make");
-    return false;
-}
-
 /* ---- running --------------------------------------------------------------------------------------- */
 
 /* One execution of the program: its log, its exit, its grading. */
@@ -98,19 +89,15 @@ static bool start(const run_options *o, const char *program, attempt *a, outcome
     return false;
 }
 
-static bool make_log(attempt *a, outcome *out)
-{
-    a->log_fd = fy_log_file(NULL, 0, out->message, sizeof out->message);
-    if (a->log_fd >= 0) return true;
-    out->end = RUN_ENVIRONMENT_ERROR;
-    SET(hint, "make room on the disk");
-    return false;
-}
-
 /* False, with out filled in, if the program could not run or was cancelled. report: announce its log to the pages. */
 static bool attempt_run(const run_options *o, const char *program, attempt *a, bool report, outcome *out)
 {
-    if (!make_log(a, out)) return false;
+    a->log_fd = fy_log_file(NULL, 0, out->message, sizeof out->message);
+    if (a->log_fd < 0) {
+        out->end = RUN_ENVIRONMENT_ERROR;
+        SET(hint, "free some disk space");
+        return false;
+    }
     if (report) report_stage(o, RUN_STARTED, a->log_fd);
     if (!start(o, program, a, out)) return false;
     if (a->child.end == CHILD_STOPPED) {
@@ -160,37 +147,31 @@ static void describe_end(const run_options *o, const attempt *a, outcome *out)
     out->seq = j->error.seq;
 }
 
-static void describe_verdict(const judgement *j, outcome *out)
-{
-    const struct verdict_check *failed = verdict_failure(&j->verdict);
-    out->end = j->verdict.pass ? RUN_PASSED : RUN_FAILED;
-    SET(message, "%s", verdict_message(&j->verdict));
-    if (!failed) return;
-    out->line = failed->line;
-    out->seq = failed->seq;
-}
-
-static void describe_spoiled_log(outcome *out)
-{
-    out->end = RUN_FAILED;
-    out->line = -1;
-    SET(message, "the program truncated or overwrote its own event log, so its run cannot be graded");
-    SET(hint, "only use file descriptors that the program opened itself: a loop over all of them also reaches the log");
-}
-
 /* An error of the program takes precedence over the verdict. */
 static void describe_attempt(const run_options *o, const attempt *a, outcome *out)
 {
     const judgement *j = &a->judgement;
-    bool ended_well = a->child.end == CHILD_EXITED && a->child.code == 0;
-    bool graded = o->grade && !o->demo;
     out->seed = a->seed;
     out->graded = j->judged;
     if (j->judged) out->verdict = j->verdict;
-    if (!ended_well) describe_end(o, a, out);
-    else if (j->spoiled) describe_spoiled_log(out);
-    else if (j->judged) describe_verdict(j, out);
-    else if (graded) {
+
+    if (a->child.end != CHILD_EXITED || a->child.code != 0) {
+        describe_end(o, a, out);
+    } else if (j->spoiled) {
+        out->end = RUN_FAILED;
+        out->line = -1;
+        SET(message, "the program truncated or overwrote its own event log, so its run cannot be graded");
+        SET(hint,
+            "only use file descriptors that the program opened itself: a loop over all of them also reaches the log");
+    } else if (j->judged) {
+        const struct verdict_check *failed = verdict_failure(&j->verdict);
+        out->end = j->verdict.pass ? RUN_PASSED : RUN_FAILED;
+        SET(message, "%s", verdict_message(&j->verdict));
+        if (failed) {
+            out->line = failed->line;
+            out->seq = failed->seq;
+        }
+    } else if (o->grade && !o->demo) {
         out->end = RUN_ENVIRONMENT_ERROR;
         SET(message, "%s", j->trouble);
         SET(hint, "this is not your mistake; run make and try again");
@@ -199,21 +180,6 @@ static void describe_attempt(const run_options *o, const attempt *a, outcome *ou
         SET(message, "the program ran to its end: %lld events", j->events);
     }
     quote_line(o, out);
-}
-
-/* The second run is reported only if it fails: the results were right by chance or for one size only. */
-static void describe_second(const run_options *o, const attempt *a, outcome *out)
-{
-    outcome second = *out;
-    describe_attempt(o, a, &second);
-    if (second.end == RUN_PASSED) return;
-    char message[sizeof out->message];
-    snprintf(message, sizeof message,
-             "it passes with the inputs shown but not with others (seed %" PRIu64 ", %s): %.600s", a->seed, a->given,
-             second.message);
-    *out = second;
-    out->second = true;
-    SET(message, "%s", message);
 }
 
 /* ---- the whole run ------------------------------------------------------------------------------------ */
@@ -229,32 +195,25 @@ static void store_output(const attempt *a, outcome *out)
     out->log_fd = a->log_fd;
 }
 
-static void attempt_free(attempt *a)
-{
-    free(a->child.output);
-    if (a->log_fd >= 0) close(a->log_fd);
-}
-
-static uint64_t random_seed(void)
+/* The second run is reported only if it fails: the results were right by chance or for one size only. */
+static void run_second(const run_options *o, const char *program, outcome *out)
 {
     uint32_t seed = 1;
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = (uint32_t)getpid();
-    return seed;
-}
+    attempt a = {.seed = seed, .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given, .log_fd = -1};
+    bool ran = attempt_run(o, program, &a, false, out);
+    outcome second = *out;
+    if (ran) describe_attempt(o, &a, &second);
+    if (!ran || second.end == RUN_PASSED) {
+        free(a.child.output);
+        if (a.log_fd >= 0) close(a.log_fd);
+        return;
+    }
 
-static void run_second(const run_options *o, const char *program, outcome *out)
-{
-    attempt a = {
-        .seed = random_seed(), .given = *o->lesson->given2 ? o->lesson->given2 : o->lesson->given, .log_fd = -1};
-    if (!attempt_run(o, program, &a, false, out)) {
-        attempt_free(&a);
-        return;
-    }
-    describe_second(o, &a, out);
-    if (!out->second) {
-        attempt_free(&a);
-        return;
-    }
+    *out = second;
+    out->second = true;
+    SET(message, "it passes with the inputs shown but not with others (seed %" PRIu64 ", %s): %.600s", a.seed, a.given,
+        second.message);
     report_stage(o, RUN_STARTED, a.log_fd);
     store_output(&a, out);
 }
@@ -279,7 +238,13 @@ void run(const run_options *o, outcome *out)
     if (o->demo) {
         SET(file, "lessons/%s/demo.c", o->lesson->id);
         lesson_demo(o->home, o->lesson, program);
-        if (is_built(program, out)) run_program(o, program, out);
+        if (access(program, X_OK) == 0) {
+            run_program(o, program, out);
+        } else {
+            out->end = RUN_ENVIRONMENT_ERROR;
+            SET(message, "the worked example %.900s is not built", program);
+            SET(hint, "run make");
+        }
     } else if (!lesson_create_file(o->home, o->lesson, out->message, sizeof out->message)) {
         out->end = RUN_ENVIRONMENT_ERROR;
     } else {

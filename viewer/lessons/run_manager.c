@@ -85,38 +85,28 @@ static void on_stage(void *user, run_stage stage, int log_fd)
     server_status(w->run_manager->web, status_of(w, stage == RUN_STARTED ? "running" : "compiling"));
 }
 
-static void add_error(cJSON *status, const outcome *out)
-{
-    json_text(status, "message", out->message, strlen(out->message));
-    json_text(status, "hint", out->hint, strlen(out->hint));
-    json_text(status, "source", out->source, strlen(out->source));
-    json_text(status, "file", out->file, strlen(out->file));
-    json_text(status, "compiler", out->diagnosis.raw, strlen(out->diagnosis.raw));
-    if (out->line > 0) cJSON_AddNumberToObject(status, "line", out->line);
-    else cJSON_AddNullToObject(status, "line");
-}
-
-/* The output of an example, in the same field as a verdict's. */
-static void send_demo(const workspace *w, const outcome *out)
-{
-    cJSON *status = status_of(w, "done");
-    json_text(status, "output", out->output, out->kept < OUTPUT_SHOWN ? out->kept : OUTPUT_SHOWN);
-    server_status(w->run_manager->web, status);
-}
-
 static void send_outcome(workspace *w, const outcome *out)
 {
+    if (out->end == RUN_STOPPED) return;
     bool error =
         out->end == RUN_NOT_COMPILED || out->end == RUN_ENVIRONMENT_ERROR || (w->demo && out->end == RUN_FAILED);
-    if (out->end == RUN_STOPPED) return;
-    if (w->demo && !error) {
-        send_demo(w, out);
-        return;
-    }
     cJSON *status = status_of(w, error ? "error" : "done");
-    if (error) add_error(status, out);
-    else cJSON_AddItemToObject(status, "verdict", outcome_json(out));
+    if (error) {
+        json_text(status, "message", out->message, strlen(out->message));
+        json_text(status, "hint", out->hint, strlen(out->hint));
+        json_text(status, "source", out->source, strlen(out->source));
+        json_text(status, "file", out->file, strlen(out->file));
+        json_text(status, "compiler", out->diagnosis.raw, strlen(out->diagnosis.raw));
+        if (out->line > 0) cJSON_AddNumberToObject(status, "line", out->line);
+        else cJSON_AddNullToObject(status, "line");
+    } else if (w->demo) { /* in the same field as a verdict's */
+        json_text(status, "output", out->output, out->kept < OUTPUT_SHOWN ? out->kept : OUTPUT_SHOWN);
+    } else {
+        cJSON_AddItemToObject(status, "verdict", outcome_json(out));
+    }
     server_status(w->run_manager->web, status);
+
+    if (w->demo && !error) return; /* the page shows its output */
     pthread_mutex_lock(&w->run_manager->terminal);
     report(stdout, w->lesson, out);
     pthread_mutex_unlock(&w->run_manager->terminal);
@@ -200,32 +190,25 @@ void workspace_ignore_save(workspace *w)
 
 /* ---- the watcher ------------------------------------------------------------------------------------------ */
 
-static bool was_saved(run_manager *m, workspace *w)
-{
-    pthread_mutex_lock(&m->lock);
-    bool saved = watch_poll(&w->file);
-    pthread_mutex_unlock(&m->lock);
-    return saved;
-}
-
-static bool is_closing(run_manager *m)
-{
-    pthread_mutex_lock(&m->lock);
-    bool closing = m->closing;
-    pthread_mutex_unlock(&m->lock);
-    return closing;
-}
-
 static void *watch_files(void *user)
 {
     run_manager *m = user;
     const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
-    while (!is_closing(m)) {
-        for (int i = 0; i < m->catalogue->count; i++)
-            if (was_saved(m, &m->workspaces[i])) workspace_request(&m->workspaces[i], REQUEST_MINE);
+    for (;;) {
+        pthread_mutex_lock(&m->lock);
+        bool closing = m->closing;
+        pthread_mutex_unlock(&m->lock);
+        if (closing) return NULL;
+
+        for (int i = 0; i < m->catalogue->count; i++) {
+            workspace *w = &m->workspaces[i];
+            pthread_mutex_lock(&m->lock);
+            bool saved = watch_poll(&w->file);
+            pthread_mutex_unlock(&m->lock);
+            if (saved) workspace_request(w, REQUEST_MINE);
+        }
         nanosleep(&pause, NULL);
     }
-    return NULL;
 }
 
 /* ---- open and close --------------------------------------------------------------------------------------- */

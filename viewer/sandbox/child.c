@@ -32,17 +32,11 @@ static child_limits with_defaults(child_limits l)
     return l;
 }
 
-/* CUDA_VISIBLE_DEVICES counts as Ferry's: only `extra` may set it. */
-static bool is_ferry_setting(const char *variable)
-{
-    static const char visible[] = "CUDA_VISIBLE_DEVICES=";
-    return !strncmp(variable, "FERRY_", 6) || !strncmp(variable, visible, sizeof visible - 1);
-}
-
 /* `extra`, then the caller's environment without Ferry's own settings, then the log. One block to free. */
 static char **make_environment(const char *const *extra, int log_fd)
 {
     extern char **environ;
+    static const char visible[] = "CUDA_VISIBLE_DEVICES="; /* counts as Ferry's: only `extra` may set it */
     size_t n = 0, k = 0;
     while (environ[n]) n++;
     while (extra && extra[k]) k++;
@@ -50,19 +44,13 @@ static char **make_environment(const char *const *extra, int log_fd)
     size_t to = 0;
     for (size_t i = 0; i < k; i++) out[to++] = (char *)(size_t)extra[i]; /* first: getenv takes the first of a name */
     for (size_t i = 0; i < n; i++)
-        if (!is_ferry_setting(environ[i])) out[to++] = environ[i];
+        if (strncmp(environ[i], "FERRY_", 6) != 0 && strncmp(environ[i], visible, sizeof visible - 1) != 0)
+            out[to++] = environ[i];
     char *log = (char *)(out + n + k + 2);
     snprintf(log, 32, "FERRY_LOG_FD=%d", log_fd);
     if (log_fd >= 0) out[to++] = log;
     out[to] = NULL;
     return out;
-}
-
-/* The program may have stopped its supervisor instead of killing it. */
-static bool is_stopped(pid_t supervisor)
-{
-    int status;
-    return waitpid(supervisor, &status, WNOHANG | WUNTRACED) == supervisor && WIFSTOPPED(status);
 }
 
 static void wait_for_supervisor(pid_t supervisor, int alive, int *control, int stop_fd, child_report *f)
@@ -71,26 +59,18 @@ static void wait_for_supervisor(pid_t supervisor, int alive, int *control, int s
         struct pollfd fds[] = {{.fd = alive, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
         int n = poll(fds, 2, 500);
         if (n < 0 && errno == EINTR) continue;
-        if (n == 0 && is_stopped(supervisor)) kill(supervisor, SIGKILL);
-        if (n == 0) continue;
+        if (n == 0) { /* the program may have stopped its supervisor instead of killing it */
+            int status;
+            bool changed = waitpid(supervisor, &status, WNOHANG | WUNTRACED) == supervisor;
+            if (changed && WIFSTOPPED(status)) kill(supervisor, SIGKILL);
+            continue;
+        }
         if (fds[0].revents) break;
         if (*control >= 0) close(*control); /* the hang-up makes the supervisor kill all processes and exit */
         *control = stop_fd = -1;
     }
     while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR) continue;
     if (!f->finished && f->program > 0) kill(-f->program, SIGKILL);
-}
-
-static void copy_report(child_result *r, const child_report *f)
-{
-    r->end = f->finished ? f->end : f->program > 0 ? CHILD_ENDED_SUPERVISOR : CHILD_START_FAILED;
-    r->code = f->finished ? f->code : f->program > 0 ? 0 : EAGAIN;
-    r->seconds = f->seconds;
-    r->kept = f->kept < OUTPUT_KEPT ? f->kept : OUTPUT_KEPT - 1;
-    r->printed = f->printed;
-    r->output = memory_realloc(NULL, r->kept + 1, 1, "what the program printed");
-    memcpy(r->output, f->output, r->kept);
-    r->output[r->kept] = '\0';
 }
 
 static bool run_under_supervisor(const child_options *o, char **envp, child_report *f, char *err, size_t room)
@@ -125,7 +105,16 @@ bool child_run(const child_options *given, child_result *r, char *err, size_t ro
     bool ok = f != MAP_FAILED && envp;
     if (ok) ok = run_under_supervisor(&o, envp, f, err, room);
     else snprintf(err, room, "no memory left to run the program");
-    if (ok) copy_report(r, f);
+    if (ok) {
+        r->end = f->finished ? f->end : f->program > 0 ? CHILD_ENDED_SUPERVISOR : CHILD_START_FAILED;
+        r->code = f->finished ? f->code : f->program > 0 ? 0 : EAGAIN;
+        r->seconds = f->seconds;
+        r->kept = f->kept < OUTPUT_KEPT ? f->kept : OUTPUT_KEPT - 1;
+        r->printed = f->printed;
+        r->output = memory_realloc(NULL, r->kept + 1, 1, "what the program printed");
+        memcpy(r->output, f->output, r->kept);
+        r->output[r->kept] = '\0';
+    }
     if (f != MAP_FAILED) munmap(f, sizeof *f);
     free(envp);
     return ok;
@@ -143,8 +132,7 @@ static const struct {
      "look for a pointer into memory that was freed"},
     {SIGFPE, "the program crashed: it divided an integer by zero", "look for / and % with a divisor that can be 0"},
     {SIGABRT, "the program aborted",
-     "see the end of its output: a failed assert, or a heap "
-     "corrupted by a write past the end of an allocation"},
+     "see the end of its output: a failed assert, or a heap corrupted by a write past the end of an allocation"},
     {SIGILL, "the program crashed: illegal instruction",
      "look for a function without a return, or a call through a wild pointer"},
     {SIGKILL, "the program was killed by another process", "the system may have run out of memory"},

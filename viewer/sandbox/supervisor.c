@@ -200,21 +200,15 @@ static void supervise(watch *w)
     f->code = f->no_start;
 }
 
-/* The lowest descriptor to keep that is >= from, or `none`. */
-static int next_kept(const int *keep, int n, int from, int none)
-{
-    for (int i = 0; i < n; i++)
-        if (keep[i] >= from && keep[i] < none) none = keep[i];
-    return none;
-}
-
 /* Inherited sockets would keep their connections open for as long as this process lives. */
 static void close_all_except(const int *keep, int n)
 {
     long limit_fd = sysconf(_SC_OPEN_MAX);
     if (limit_fd < 0 || limit_fd > 65536) limit_fd = 65536;
     for (int fd = 0, kept; fd < limit_fd; fd = kept + 1) {
-        kept = next_kept(keep, n, fd, (int)limit_fd);
+        kept = (int)limit_fd; /* the lowest descriptor to keep that is >= fd, if there is one */
+        for (int i = 0; i < n; i++)
+            if (keep[i] >= fd && keep[i] < kept) kept = keep[i];
         if (kept == fd) continue;
 #ifdef SYS_close_range
         unsigned last = kept == (int)limit_fd ? ~0U : (unsigned)kept - 1;

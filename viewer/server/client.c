@@ -119,25 +119,6 @@ static message *take_message(client *c)
     return m;
 }
 
-static bool send_message(client *c)
-{
-    message *m = take_message(c);
-    if (!m) return false;
-    send_frame(c, m->text, strlen(m->text));
-    free(m);
-    return true;
-}
-
-/* Writes the frame's first line directly before the events, which start at HEAD in `text`; returns the frame. */
-static const char *prepend_header(fy_text *text, int run, uint64_t from, size_t count)
-{
-    char head[HEAD];
-    int n = snprintf(head, sizeof head, "{\"type\":\"events\",\"run\":%d,\"from\":%llu,\"count\":%zu}\n", run,
-                     (unsigned long long)from, count);
-    memcpy(text->data + HEAD - n, head, (size_t)n);
-    return text->data + HEAD - n;
-}
-
 /* Reads and sends one batch; returns the bytes of its events. 0, with nothing sent, if the page asked for
  * something else meanwhile (generation). */
 static size_t send_events(client *c, fy_text *text)
@@ -149,10 +130,16 @@ static size_t send_events(client *c, fy_text *text)
     unsigned generation = c->generation;
     r->refcount++;
     pthread_mutex_unlock(&h->lock);
+
+    char head[HEAD];
     text->size = HEAD;
     size_t count = feed_read(r->feed, &cursor, text, BATCH + HEAD), bytes = count ? text->size - HEAD : 0;
-    const char *frame = count ? prepend_header(text, r->number, from, count) : NULL;
+    int n = snprintf(head, sizeof head, "{\"type\":\"events\",\"run\":%d,\"from\":%llu,\"count\":%zu}\n", r->number,
+                     (unsigned long long)from, count);
+    char *frame = text->data + HEAD - n; /* the first line ends where the events begin */
+    if (count) memcpy(frame, head, (size_t)n);
     const char *end = text->data + text->size - 1; /* lines are separated by newlines, not ended */
+
     pthread_mutex_lock(&h->lock);
     run_stream_release(r);
     if (text->lost) close_client(c, BROKEN); /* no memory; the page reconnects */
@@ -175,18 +162,6 @@ static bool send_end(client *c)
     return true;
 }
 
-/* Waits for a change, or until the next poll of a log that still grows. */
-static void wait_for_more(client *c)
-{
-    hub *h = c->hub;
-    if (!c->run || c->end_sent) {
-        pthread_cond_wait(&h->changed, &h->lock);
-        return;
-    }
-    struct timespec until = at_ms(now_ms() + POLL_MS);
-    pthread_cond_timedwait(&h->changed, &h->lock, &until);
-}
-
 static void send_close(const client *c)
 {
     const struct mg_request_info *info = mg_get_request_info(c->conn);
@@ -200,17 +175,29 @@ static void send_close(const client *c)
 static void *send_all(void *arg)
 {
     client *c = arg;
+    hub *h = c->hub;
     fy_text text = {.data = malloc(HEAD), .size = HEAD, .room = HEAD};
-    pthread_mutex_lock(&c->hub->lock);
+    pthread_mutex_lock(&h->lock);
     if (!text.data) close_client(c, BROKEN);
     while (!c->close_code) {
-        if (send_message(c)) continue;
+        message *m = take_message(c);
+        if (m) {
+            send_frame(c, m->text, strlen(m->text));
+            free(m);
+            continue;
+        }
         size_t bytes = send_events(c, &text);
         if (c->close_code || bytes >= FULL) continue;
         if (!bytes && send_end(c)) continue;
-        if (!c->unsent) wait_for_more(c);
+        if (c->unsent) continue;
+        if (!c->run || c->end_sent) {
+            pthread_cond_wait(&h->changed, &h->lock);
+        } else { /* the log still grows: poll it */
+            struct timespec until = at_ms(now_ms() + POLL_MS);
+            pthread_cond_timedwait(&h->changed, &h->lock, &until);
+        }
     }
-    pthread_mutex_unlock(&c->hub->lock);
+    pthread_mutex_unlock(&h->lock);
     send_close(c);
     free(text.data);
     return NULL;
@@ -251,14 +238,6 @@ static bool acknowledge(client *c, const cJSON *json)
     return true;
 }
 
-static bool handle_message(client *c, const char *data, size_t size)
-{
-    cJSON *json = cJSON_ParseWithLength(data, size);
-    bool ok = cJSON_HasObjectItem(json, "watch") ? watch(c, json) : acknowledge(c, json);
-    cJSON_Delete(json);
-    return ok;
-}
-
 /* Returns 0, or the code to close the connection with. */
 static int handle_frame(client *c, int bits, const char *data, size_t size)
 {
@@ -266,7 +245,10 @@ static int handle_frame(client *c, int bits, const char *data, size_t size)
     if ((bits & 15) == MG_WEBSOCKET_OPCODE_PONG) return 0;
     if (size > MESSAGE_MAX) return TOO_BIG;
     if (bits != (0x80 | MG_WEBSOCKET_OPCODE_TEXT)) return USAGE_ERROR;
-    return handle_message(c, data, size) ? 0 : USAGE_ERROR;
+    cJSON *json = cJSON_ParseWithLength(data, size);
+    bool ok = cJSON_HasObjectItem(json, "watch") ? watch(c, json) : acknowledge(c, json);
+    cJSON_Delete(json);
+    return ok ? 0 : USAGE_ERROR;
 }
 
 static int on_data(struct mg_connection *conn, int bits, char *data, size_t size, void *arg)
@@ -283,18 +265,6 @@ static int on_data(struct mg_connection *conn, int bits, char *data, size_t size
 
 /* ---- connecting and disconnecting ---- */
 
-static void send_hello(client *c)
-{
-    hub *h = c->hub;
-    char *hello = hub_hello(h);
-    client_send(c, hello);
-    free(hello);
-    stream *newest = hub_newest(h);
-    if (newest) client_follow(c, newest, 0);
-    c->hold_until = now_ms() + HOLD_MS;
-    if (h->last_status) client_send(c, h->last_status);
-}
-
 static void on_ready(struct mg_connection *conn, void *arg)
 {
     hub *h = arg;
@@ -304,7 +274,13 @@ static void on_ready(struct mg_connection *conn, void *arg)
     *c = (client){.hub = h, .conn = conn};
     c->last_unsent = &c->unsent;
     pthread_mutex_lock(&h->lock);
-    send_hello(c);
+    char *hello = hub_hello(h);
+    client_send(c, hello);
+    free(hello);
+    stream *newest = hub_newest(h);
+    if (newest) client_follow(c, newest, 0);
+    c->hold_until = now_ms() + HOLD_MS;
+    if (h->last_status) client_send(c, h->last_status);
     if (h->stopping) close_client(c, GOING_AWAY);
     bool started = !pthread_create(&c->sender, NULL, send_all, c);
     if (started) {
@@ -321,18 +297,6 @@ static void on_ready(struct mg_connection *conn, void *arg)
     }
 }
 
-static void remove_client(client *c)
-{
-    hub *h = c->hub;
-    client **at = &h->clients;
-    while (*at != c) at = &(*at)->next;
-    *at = c->next;
-    h->client_count--;
-    if (c->run) run_stream_release(c->run);
-    for (message *m; (m = take_message(c));) free(m);
-    pthread_cond_broadcast(&h->changed);
-}
-
 static void on_close(const struct mg_connection *conn, void *arg)
 {
     hub *h = arg;
@@ -342,8 +306,15 @@ static void on_close(const struct mg_connection *conn, void *arg)
     close_client(c, NORMAL);
     pthread_mutex_unlock(&h->lock);
     pthread_join(c->sender, NULL);
+
     pthread_mutex_lock(&h->lock);
-    remove_client(c);
+    client **at = &h->clients;
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    h->client_count--;
+    if (c->run) run_stream_release(c->run);
+    for (message *m; (m = take_message(c));) free(m);
+    pthread_cond_broadcast(&h->changed);
     pthread_mutex_unlock(&h->lock);
     free(c);
 }

@@ -13,30 +13,15 @@
 
 static const gate_verdict admitted = {0, ""};
 
-/* The rest of Host after the name: nothing, or ":" and a port number. */
-static bool is_port(const char *s)
-{
-    if (!*s) return true;
-    size_t digits = strspn(s + 1, "0123456789");
-    return *s == ':' && digits >= 1 && digits <= 5 && !s[1 + digits];
-}
-
+/* Is Host this name, alone or with ":" and a port number? */
 static bool host_is(const char *host, const char *name)
 {
     size_t n = strlen(name);
-    return n && !strncasecmp(host, name, n) && is_port(host + n);
-}
-
-static bool host_is_known(const char *host, const char *allow_host)
-{
-    return host_is(host, "127.0.0.1") || host_is(host, "localhost") || host_is(host, "[::1]") ||
-           (allow_host && host_is(host, allow_host));
-}
-
-static bool origin_is_ours(const char *origin, const char *host)
-{
-    static const char scheme[] = "http://";
-    return !strncmp(origin, scheme, sizeof scheme - 1) && !strcasecmp(origin + sizeof scheme - 1, host);
+    if (!n || strncasecmp(host, name, n) != 0) return false;
+    const char *port = host + n;
+    if (!*port) return true;
+    size_t digits = strspn(port + 1, "0123456789");
+    return *port == ':' && digits >= 1 && digits <= 5 && !port[1 + digits];
 }
 
 /* Refuses every path that decoding or resolving could turn into another one. */
@@ -63,14 +48,12 @@ static bool is_under(const char *path, const char *folder)
     return !strncmp(path, folder, n) && (!path[n] || path[n] == '/');
 }
 
-/* The user's data; the page itself is public. */
-static bool is_data(const char *path) { return is_under(path, "/api") || is_under(path, "/ws"); }
-
 static gate_verdict check_shape(const gate_request *r, const char *allow_host)
 {
     if (r->doubled) return (gate_verdict){400, "Host, Origin or token is given twice; send each once"};
     if (!r->host || !*r->host) return (gate_verdict){400, "there is no Host header; open the printed URL in a browser"};
-    if (!host_is_known(r->host, allow_host))
+    bool known = host_is(r->host, "127.0.0.1") || host_is(r->host, "localhost") || host_is(r->host, "[::1]");
+    if (!known && !(allow_host && host_is(r->host, allow_host)))
         return (gate_verdict){403, "this Host name is not served; open the printed URL (127.0.0.1 or localhost), "
                                    "or start ferry with --allow-host NAME"};
     if (!r->path || !path_is_plain(r->path))
@@ -86,11 +69,18 @@ gate_verdict gate_check(const gate_request *r, const char *token, const char *al
     if (shape.status) return shape;
     bool post = !strcmp(r->method, "POST");
     if (r->websocket && post) return (gate_verdict){405, "a WebSocket is opened by GET"};
+
     if ((post || r->websocket) && !r->origin)
         return (gate_verdict){403, "there is no Origin header; only Ferry's own page may do this"};
-    if (r->origin && !origin_is_ours(r->origin, r->host))
+    static const char scheme[] = "http://";
+    size_t n = sizeof scheme - 1;
+    bool ours = r->origin && !strncmp(r->origin, scheme, n) && !strcasecmp(r->origin + n, r->host);
+    if (r->origin && !ours)
         return (gate_verdict){403, "this Origin is another site; only Ferry's own page may do this"};
-    if ((post || r->websocket || is_data(r->path)) && !(r->token && secrets_equal(r->token, token)))
+
+    /* The page itself is public, the user's data is not. */
+    bool data = r->websocket || is_under(r->path, "/api") || is_under(r->path, "/ws");
+    if ((post || data) && !(r->token && secrets_equal(r->token, token)))
         return (gate_verdict){403, "the token is missing or wrong; open the URL that the terminal printed last"};
     return admitted;
 }

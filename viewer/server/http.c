@@ -16,7 +16,7 @@
 #include "text.h"
 
 #define BODY_MAX (1 << 20)
-#define DRAIN_MAX (4 << 20) /* bytes of a refused body that are read, so that the client gets to read the answer */
+#define DRAIN_MAX (4 << 20) /* the longest refused body that is read */
 #define LINES_AT_ONCE (256 * 1024)
 
 /* The page may load from and connect to this server only. */
@@ -68,21 +68,16 @@ static int send_problem(struct mg_connection *conn, int status, const char *mess
     return send_json(conn, status, json);
 }
 
-/* Reads and discards the rest of a refused body, for at most 2 s. */
-static void drain(struct mg_connection *conn)
-{
-    char buffer[8192];
-    time_t until = time(NULL) + 2;
-    long long left = mg_get_request_info(conn)->content_length;
-    if (left > DRAIN_MAX) return;
-    for (int n = 1; left > 0 && n > 0 && time(NULL) <= until; left -= n) n = mg_read(conn, buffer, sizeof buffer);
-}
-
-/* Negative, so that civetweb does not wait for the rest of the refused request. */
+/* Reads and discards the rest of the body, for at most 2 s, so that the client gets to read the answer. Negative, so
+ * that civetweb does not wait for the rest of the refused request. */
 static int refuse(struct mg_connection *conn, int status, const char *message)
 {
     send_problem(conn, status, message);
-    drain(conn);
+    char buffer[8192];
+    time_t until = time(NULL) + 2;
+    long long left = mg_get_request_info(conn)->content_length;
+    if (left > DRAIN_MAX) return -1;
+    for (int n = 1; left > 0 && n > 0 && time(NULL) <= until; left -= n) n = mg_read(conn, buffer, sizeof buffer);
     return -1;
 }
 
@@ -111,8 +106,10 @@ const char *asset_type(const char *path)
 
 /* ---- the lines of a run, as a file ---- */
 
-static int send_lines(struct mg_connection *conn, stream *r)
+static int answer_lines(server *s, struct mg_connection *conn, int number)
 {
+    stream *r = hub_retain_run(&s->hub, number);
+    if (!r) return send_problem(conn, 404, "there is no such run; only the last 16 are kept");
     char name[96];
     snprintf(name, sizeof name, "Content-Disposition: attachment; filename=\"run-%d.jsonl\"\r\n", r->number);
     send_head(conn, 200, "application/x-ndjson; charset=utf-8", -1, name);
@@ -125,24 +122,8 @@ static int send_lines(struct mg_connection *conn, stream *r)
     }
     if (ok && !text.lost) mg_send_chunk(conn, "", 0); /* after an error no end, so that the browser discards the file */
     free(text.data);
-    return 200;
-}
-
-/* "/api/runs/N/log" gives N, else 0. */
-static int run_of_path(const char *path)
-{
-    int number = 0, end = 0;
-    if (sscanf(path, "/api/runs/%6d/log%n", &number, &end) != 1 || !end || path[end]) return 0;
-    return number;
-}
-
-static int answer_lines(server *s, struct mg_connection *conn, int number)
-{
-    stream *r = hub_retain_run(&s->hub, number);
-    if (!r) return send_problem(conn, 404, "there is no such run; the last 16 are kept");
-    int status = send_lines(conn, r);
     hub_release_run(&s->hub, r);
-    return status;
+    return 200;
 }
 
 /* ---- the one-time URL ---- */
@@ -160,12 +141,6 @@ static int answer_entry(server *s, struct mg_connection *conn, const char *code)
 }
 
 /* ---- the command's own routes ---- */
-
-static const char *below(const char *path, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    return strncmp(path, prefix, n) || (path[n] && path[n] != '/') ? NULL : path + n;
-}
 
 /* A NUL would silently truncate a string. */
 static bool contains_nul(const char *text, size_t size)
@@ -187,51 +162,43 @@ cJSON *http_object(char *text, size_t size)
     return NULL;
 }
 
-/* Reads the JSON object of a POST; NULL if it is not one. */
-static cJSON *read_object(struct mg_connection *conn, long long size)
-{
-    char *text = memory_realloc(NULL, (size_t)size + 1, 1, "what a page sends");
-    long long used = 0;
-    for (int n = 1; used < size && n > 0; used += n > 0 ? n : 0) n = mg_read(conn, text + used, (size_t)(size - used));
-    cJSON *body = used == size ? http_object(text, (size_t)size) : NULL;
-    free(text);
-    return body;
-}
-
-static int answer_post(struct mg_connection *conn, const route *match, request *r)
-{
-    long long size = mg_get_request_info(conn)->content_length;
-    if (size < 0) return refuse(conn, 411, "the Content-Length header is missing; send a JSON object");
-    if (size > BODY_MAX) return refuse(conn, 413, "the body is longer than 1 MiB; send less");
-    r->body = read_object(conn, size);
-    if (!r->body)
-        return refuse(conn, 400, "the body is not a JSON object, or it contains a NUL character; send at least {}");
-    reply answer = match->handle(r);
-    cJSON_Delete(r->body);
-    return send_json(conn, answer.status, answer.json);
-}
-
 static int answer_route(server *s, struct mg_connection *conn, const route *match, const char *rest)
 {
     request r = {.method = match->method, .rest = rest, .user = s->user};
-    if (!strcmp(match->method, "POST")) return answer_post(conn, match, &r);
+    if (!strcmp(match->method, "POST")) {
+        long long size = mg_get_request_info(conn)->content_length, used = 0;
+        if (size < 0) return refuse(conn, 411, "the Content-Length header is missing; send a JSON object");
+        if (size > BODY_MAX) return refuse(conn, 413, "the body is longer than 1 MiB; send less");
+        char *text = memory_realloc(NULL, (size_t)size + 1, 1, "what a page sends");
+        for (int n = 1; used < size && n > 0; used += n > 0 ? n : 0)
+            n = mg_read(conn, text + used, (size_t)(size - used));
+        r.body = used == size ? http_object(text, (size_t)size) : NULL;
+        free(text);
+        if (!r.body)
+            return refuse(conn, 400, "the body is not a JSON object, or it contains a NUL character; send at least {}");
+    }
     reply answer = match->handle(&r);
+    cJSON_Delete(r.body);
     return send_json(conn, answer.status, answer.json);
 }
 
 static int answer(server *s, struct mg_connection *conn, const char *method, const char *path)
 {
-    bool get = !strcmp(method, "GET"), known = false;
+    bool get = !strcmp(method, "GET");
     const asset *a = asset_find(path);
     if (a && get) return send_body(conn, 200, asset_type(a->path), "", a->data, a->size);
     if (get && !strncmp(path, "/open/", 6)) return answer_entry(s, conn, path + 6);
-    int number = run_of_path(path);
-    if (number && get) return answer_lines(s, conn, number);
-    known = a || number;
+
+    int number = 0, end = 0;
+    bool lines = sscanf(path, "/api/runs/%6d/log%n", &number, &end) == 1 && number && end && !path[end];
+    if (lines && get) return answer_lines(s, conn, number);
+
+    bool known = a || lines;
     for (const route *match = s->routes; match && match->method; match++) {
-        const char *rest = below(path, match->prefix);
-        if (rest && !strcmp(match->method, method)) return answer_route(s, conn, match, rest);
-        known |= rest != NULL;
+        size_t n = strlen(match->prefix);
+        if (strncmp(path, match->prefix, n) != 0 || (path[n] && path[n] != '/')) continue;
+        if (!strcmp(match->method, method)) return answer_route(s, conn, match, path + n);
+        known = true;
     }
     if (known) return refuse(conn, 405, "this path does not accept this method");
     return refuse(conn, 404, "there is no such page; open the printed URL");

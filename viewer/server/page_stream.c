@@ -51,23 +51,18 @@ stream *hub_find(hub *h, int number)
     return NULL;
 }
 
-static void store_run(hub *h, stream *r)
-{
-    if (h->run_count == RUNS_KEPT) {
-        run_stream_release(h->runs[0]);
-        memmove(h->runs, h->runs + 1, sizeof h->runs - sizeof h->runs[0]);
-        h->run_count--;
-    }
-    h->runs[h->run_count++] = r;
-}
-
 int hub_add_run(hub *h, feed *f, const char *lesson, const char *what, const char *label)
 {
     stream *r = memory_zeroed(1, sizeof *r, "a run");
     *r = (stream){.refcount = 1, .feed = f, .lesson = copy_of(lesson), .what = copy_of(what), .label = copy_of(label)};
     pthread_mutex_lock(&h->lock);
     int number = r->number = ++h->last_number;
-    store_run(h, r);
+    if (h->run_count == RUNS_KEPT) {
+        run_stream_release(h->runs[0]);
+        memmove(h->runs, h->runs + 1, sizeof h->runs - sizeof h->runs[0]);
+        h->run_count--;
+    }
+    h->runs[h->run_count++] = r;
     char *announcement = run_stream_announcement(r);
     for (client *c = h->clients; c; c = client_next(c)) {
         client_send(c, announcement);

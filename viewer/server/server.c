@@ -104,15 +104,6 @@ static bool start_on_free_port(server *s, int port, char *err, size_t room)
     return true;
 }
 
-/* Stores the folder's path with ~ for $HOME. */
-static void copy_folder(server *s, const char *path)
-{
-    const char *user = getenv("HOME");
-    size_t n = user ? strlen(user) : 0;
-    bool within = path && n > 1 && !strncmp(path, user, n) && (!path[n] || path[n] == '/');
-    if (path) snprintf(s->folder, sizeof s->folder, "%s%s", within ? "~" : "", within ? path + n : path);
-}
-
 server *server_start(const server_options *o, char *err, size_t room)
 {
     memory_hook_cjson();
@@ -121,7 +112,13 @@ server *server_start(const server_options *o, char *err, size_t room)
     char why[160] = "no random numbers";
     *s = (server){.routes = o->routes, .user = o->user};
     if (o->allow_host) s->allow_host = memory_copy(o->allow_host, "a host's name");
-    copy_folder(s, o->folder);
+    if (o->folder) { /* with ~ for $HOME */
+        const char *user = getenv("HOME");
+        size_t n = user ? strlen(user) : 0;
+        bool within = n > 1 && !strncmp(o->folder, user, n) && (!o->folder[n] || o->folder[n] == '/');
+        snprintf(s->folder, sizeof s->folder, "%s%s", within ? "~" : "", within ? o->folder + n : o->folder);
+    }
+
     bool hub_ok = make_token(s->token) && make_token(s->code) &&
                   hub_start(&s->hub, o->mode, o->why, *s->folder ? s->folder : NULL);
     if (!hub_ok || !start_on_free_port(s, o->port, why, sizeof why)) {

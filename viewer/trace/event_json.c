@@ -156,12 +156,6 @@ static const fy_field side_fields[] = {
     {0},
 };
 
-static bool is_required(unsigned type)
-{
-    return type == FY_TYPE_INT || type == FY_TYPE_BOOL || type == FY_TYPE_REAL || type == FY_TYPE_SIDE ||
-           type == VERSION;
-}
-
 static const char *requirement(unsigned type)
 {
     static const char *const rules[] = {
@@ -218,8 +212,12 @@ static void read_object(reading *r, const fy_field *fields, json object, unsigne
             set_error(r, bare(key), requirement(fields[i].type));
         seen |= (uint64_t)1 << i;
     }
-    for (int i = 0; fields[i].name; i++)
-        if (is_required(fields[i].type) && !(seen >> i & 1)) set_error(r, named(fields[i].name), "is missing");
+    for (int i = 0; fields[i].name; i++) {
+        unsigned type = fields[i].type;
+        bool required = type == FY_TYPE_INT || type == FY_TYPE_BOOL || type == FY_TYPE_REAL || type == FY_TYPE_SIDE ||
+                        type == VERSION;
+        if (required && !(seen >> i & 1)) set_error(r, named(fields[i].name), "is missing");
+    }
 }
 
 static bool read_parts(event_arena *a, const fy_field *fields, json object, void *to)
@@ -366,17 +364,6 @@ static uint8_t kind_named(fy_bytes name)
     return FY_KIND_unpublished;
 }
 
-/* For a line of an unknown kind: only the common fields are parsed. */
-static line_says read_unknown_kind(reading *r, json object, fy_bytes kind, char *wrong, size_t room)
-{
-    if (!kind.data) snprintf(wrong, room, "an event must be an object with a \"kind\"");
-    else
-        snprintf(wrong, room, "there is no kind of event \"%.*s\"; `ferry schema` lists them",
-                 kind.size < 60 ? (int)kind.size : 60, kind.data);
-    for (json key, item; json_next(&object, &key, &item);) read_common(r, key, item);
-    return LINE_NO_EVENT;
-}
-
 line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event *e, char *wrong, size_t room)
 {
     *wrong = 0;
@@ -390,7 +377,15 @@ line_says event_of_line(event_arena *a, const char *line, size_t size, fy_event 
     reading r = {.a = a, .e = e};
     if (!read_text(a, json_member(object, "kind"), &kind)) kind = (fy_bytes){NULL, 0};
     e->kind = kind_named(kind);
-    if (!e->kind) return read_unknown_kind(&r, object, kind, wrong, room);
+    if (!e->kind) { /* only the common fields are parsed */
+        if (!kind.data) snprintf(wrong, room, "an event must be an object with a \"kind\"");
+        else
+            snprintf(wrong, room, "there is no kind of event \"%.*s\"; `ferry schema` lists them",
+                     kind.size < 60 ? (int)kind.size : 60, kind.data);
+        for (json key, item; json_next(&object, &key, &item);) read_common(&r, key, item);
+        return LINE_NO_EVENT;
+    }
+
     set_absent(fy_kind_fields(e->kind), (unsigned char *)&e->is);
     read_object(&r, fy_kind_fields(e->kind), object, (unsigned char *)&e->is);
     for (unsigned i = SEQ; i <= THREAD; i++)

@@ -92,24 +92,23 @@ static bool bad_line(const reading *r, const char *what, const char *fix)
     return false;
 }
 
-static bool check_first(const reading *r, const fy_event *e)
-{
-    static const char fix[] = "open the complete file that FERRY_TRACE wrote";
-    if (e->kind != FY_KIND_session) return bad_line(r, "the first event of a log must be a session event", fix);
-    int64_t schema = e->is.session.schema;
-    if (schema == SCHEMA) return true;
-    char what[96];
-    snprintf(what, sizeof what, "the schema is version %lld, this ferry reads version %d",
-             (long long)(schema == FY_ABSENT ? -1 : schema), SCHEMA);
-    return bad_line(r, what, "open it with the ferry version that wrote it, or a newer one");
-}
-
 static bool check_event(const reading *r, line_says says, const fy_event *e, const char *wrong)
 {
     char what[200];
-    if (says == LINE_NO_JSON) return bad_line(r, wrong, "each line of a log is one JSON object; restore the line");
-    if (says == LINE_NO_OBJECT) return bad_line(r, wrong, "each line of a log is one; restore the line");
-    if (!r->f->count && !check_first(r, e)) return false;
+    bool first = !r->f->count;
+    if (says == LINE_NO_JSON || says == LINE_NO_OBJECT)
+        return bad_line(r, wrong,
+                        first ? "name a file that FERRY_TRACE wrote"
+                              : "the file was edited or damaged: record the run again");
+    if (first && e->kind != FY_KIND_session)
+        return bad_line(r, "the first event of a log must be a session event",
+                        "open the complete file that FERRY_TRACE wrote");
+    if (first && e->is.session.schema != SCHEMA) {
+        int64_t schema = e->is.session.schema;
+        snprintf(what, sizeof what, "the schema is version %lld, this ferry reads version %d",
+                 (long long)(schema == FY_ABSENT ? -1 : schema), SCHEMA);
+        return bad_line(r, what, "open it with the ferry version that wrote it, or a newer one");
+    }
     if (e->seq != r->f->count) {
         snprintf(what, sizeof what, "seq is %lld and should be %llu", (long long)e->seq,
                  (unsigned long long)r->f->count);
@@ -124,9 +123,10 @@ static bool check_line(const reading *r, const char *line, size_t size)
     fy_event e;
     char wrong[200];
     if (size > LONGEST_LINE)
-        return bad_line(r, "the line is longer than 16 MiB", "this is probably no log of Ferry; open another file");
+        return bad_line(r, "the line is longer than 16 MiB",
+                        "this is probably not a log of Ferry; name a file that FERRY_TRACE wrote");
     if (!fy_utf8_is_valid(line, size))
-        return bad_line(r, "this is not UTF-8 text", "open a file of JSON lines or a log");
+        return bad_line(r, "this is not UTF-8 text", "name a file that FERRY_TRACE wrote");
     event_arena_empty(r->arena);
     line_says says = event_of_line(r->arena, line, size, &e, wrong, sizeof wrong);
     if (!check_event(r, says, &e, wrong)) return false;
@@ -135,65 +135,43 @@ static bool check_line(const reading *r, const char *line, size_t size)
     return true;
 }
 
-static bool add_line(reading *r, size_t end)
-{
-    feed *f = r->f;
-    if (f->count == r->ends_room) {
-        size_t more = r->ends_room ? 2 * r->ends_room : 256;
-        f->ends = memory_realloc(f->ends, more, sizeof *f->ends, "the lines of a log");
-        r->ends_room = more;
-    }
-    f->ends[f->count++] = end;
-    return true;
-}
-
-/* The last line has no newline: the program was killed, or the file truncated. A valid line is kept. */
-static bool add_unterminated_line(reading *r, size_t from)
-{
-    feed *f = r->f;
-    size_t n = r->size - from;
-    unsigned long long number = f->count + 1;
-    if (f->count && !check_line(r, f->text + from, n)) {
-        snprintf(f->note, sizeof f->note, "line %llu, the last one, is incomplete and was left out", number);
-        r->err[0] = 0;
-        return true;
-    }
-    if (!f->count && !check_line(r, f->text + from, n)) return false;
-    f->text[r->size++] = '\n';
-    return add_line(r, r->size);
-}
-
 static bool check_lines(reading *r)
 {
     feed *f = r->f;
-    size_t from = 0;
-    while (from < r->size) {
-        char *newline = memchr(f->text + from, '\n', r->size - from);
-        if (!newline) return add_unterminated_line(r, from);
-        size_t end = (size_t)(newline - f->text) + 1;
-        if (!check_line(r, f->text + from, end - 1 - from) || !add_line(r, end)) return false;
-        from = end;
+    for (size_t from = 0, end; from < r->size; from = end) {
+        const char *newline = memchr(f->text + from, '\n', r->size - from);
+        size_t length = newline ? (size_t)(newline - f->text) - from : r->size - from;
+        if (!check_line(r, f->text + from, length)) {
+            if (newline || !f->count) return false;
+            snprintf(f->note, sizeof f->note, "line %llu, the last one, is incomplete and was left out",
+                     (unsigned long long)f->count + 1);
+            r->err[0] = 0;
+            return true;
+        }
+        end = from + length + 1;
+        if (!newline)
+            f->text[r->size++] = '\n'; /* the program was killed, or the file truncated, after a complete line */
+        if (f->count == r->ends_room) {
+            r->ends_room = r->ends_room ? 2 * r->ends_room : 256;
+            f->ends = memory_realloc(f->ends, r->ends_room, sizeof *f->ends, "the lines of a log");
+        }
+        f->ends[f->count++] = end;
     }
     if (f->count) return true;
     snprintf(r->err, r->room, "%s is empty; record a run with FERRY_TRACE=%s", r->path, r->path);
     return false;
 }
 
-static bool read_all(reading *r, int fd, size_t size)
-{
-    r->f->text = memory_realloc(NULL, size + 1, 1, r->path); /* + 1: for a missing last newline */
-    ssize_t n = 1;
-    while (r->size < size && n > 0)
-        if ((n = pread(fd, r->f->text + r->size, size - r->size, (off_t)r->size)) > 0) r->size += (size_t)n;
-    if (n >= 0) return true;
-    snprintf(r->err, r->room, "cannot read %s: %s", r->path, strerror(errno));
-    return false;
-}
-
 static feed *feed_of_lines(reading r, int fd, size_t size)
 {
     feed *f = r.f = feed_new(r.err, r.room);
-    if (f && read_all(&r, fd, size) && check_lines(&r)) return f;
+    if (!f) return NULL;
+    f->text = memory_realloc(NULL, size + 1, 1, r.path); /* + 1: for a missing last newline */
+    ssize_t n = 1;
+    while (r.size < size && n > 0)
+        if ((n = pread(fd, f->text + r.size, size - r.size, (off_t)r.size)) > 0) r.size += (size_t)n;
+    if (n < 0) snprintf(r.err, r.room, "cannot read %s: %s", r.path, strerror(errno));
+    else if (check_lines(&r)) return f;
     feed_free(f);
     return NULL;
 }

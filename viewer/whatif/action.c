@@ -24,16 +24,6 @@ static void read_complete(const trace *t, int i, uint32_t id, action *a)
     }
 }
 
-/* A blocking copy to the host first waits for the card's earlier work; that wait has a sync event of its own. */
-static int64_t waited_before(const trace *t, int i)
-{
-    for (int j = i + 1; j < t->count && j < i + 8; j++) {
-        const fy_event *e = &t->events[j];
-        if (e->kind == FY_KIND_sync && e->is.sync.cause == t->events[i].seq + 1) return amount_of(e->is.sync.held);
-    }
-    return 0;
-}
-
 static void read_copy(const trace *t, int i, action *a)
 {
     const fy_ev_copy *is = &t->events[i].is.copy;
@@ -43,7 +33,14 @@ static void read_copy(const trace *t, int i, action *a)
     a->peer_card = to;
     a->stream = stream_of(is->stream);
     a->bytes = amount_of(is->bytes);
-    a->held = amount_of(is->held) + waited_before(t, i);
+    a->held = amount_of(is->held);
+    /* A blocking copy to the host first waits for the card's earlier work; that wait has a sync event of its own. */
+    for (int j = i + 1; j < t->count && j < i + 8; j++) {
+        const fy_event *e = &t->events[j];
+        if (e->kind != FY_KIND_sync || e->is.sync.cause != t->events[i].seq + 1) continue;
+        a->held += amount_of(e->is.sync.held);
+        break;
+    }
     a->peer = is->route == FY_WORD_direct;
     a->copy = (fy_copy_work){.stream = a->stream,
                              .bytes = (size_t)a->bytes,

@@ -45,29 +45,21 @@ static bool refuse(replayer *p, const fy_event *e, const char *what)
 
 /* ---- performing an action ---- */
 
-static int direction_of(fy_word dir)
-{
-    return dir == FY_WORD_h2d   ? REPLAY_H2D
-           : dir == FY_WORD_d2h ? REPLAY_D2H
-           : dir == FY_WORD_d2d ? REPLAY_D2D
-                                : REPLAY_P2P;
-}
-
-static void note_copy(ledger *l, const fy_copy_work *w)
-{
-    int direction = direction_of(w->dir);
-    l->copies[direction]++;
-    l->bytes[direction] += (int64_t)w->bytes;
-    l->wire[direction] += w->time.wire;
-    l->staging += w->time.staging;
-}
-
 static fy_time copy(timeline *w, const action *a)
 {
     fy_copy_work c = a->copy;
     if (a->kind == PEER_COPY) fy_timing_copy_peer(w->card[a->card], w->card[a->peer_card], w->now, a->peer, &c);
     else fy_timing_copy(w->card[a->card], w->now, &c);
-    note_copy(&w->ledger, &c);
+
+    ledger *l = &w->ledger;
+    int direction = c.dir == FY_WORD_h2d   ? REPLAY_H2D
+                    : c.dir == FY_WORD_d2h ? REPLAY_D2H
+                    : c.dir == FY_WORD_d2d ? REPLAY_D2D
+                                           : REPLAY_P2P;
+    l->copies[direction]++;
+    l->bytes[direction] += (int64_t)c.bytes;
+    l->wire[direction] += c.time.wire;
+    l->staging += c.time.staging;
     return c.time;
 }
 
@@ -169,19 +161,14 @@ static bool is_valid(replayer *p, const fy_event *e, const action *a)
     return true;
 }
 
-/* Nothing to do, or a wait for an event that was never recorded, which has no effect. */
-static bool has_no_effect(const replayer *p, const action *a)
-{
-    bool by_event = a->kind == STREAM_WAIT || (a->kind == SYNC && a->event > 0);
-    return a->kind == NOTHING || (by_event && a->event > 0 && p->logged.reached[a->event] < 0);
-}
-
 static bool step(replayer *p, int i)
 {
     const fy_event *e = &p->t->events[i];
-    action a = action_read(p->t, i), b;
+    action a = action_read(p->t, i);
     int64_t t = time_of(e);
-    if (has_no_effect(p, &a)) return true;
+    bool waits_for_event = a.event > 0 && (a.kind == STREAM_WAIT || a.kind == SYNC);
+    if (a.kind == NOTHING || (waits_for_event && p->logged.reached[a.event] < 0))
+        return true; /* never recorded: no wait */
     if (a.kind == HOST) {
         if (!advance_to(p, e, t - a.held)) return false;
         advance(p, a.held);
@@ -190,18 +177,21 @@ static bool step(replayer *p, int i)
         return true;
     }
     if (!is_valid(p, e, &a)) return false;
+
     fy_time cost;
     fy_timing_call(p->logged.card[a.card], 0, &cost);
     if (!advance_to(p, e, t - (a.held < 0 ? cost.held : a.held))) return false;
-    b = apply_plan(p->plan, e, a);
+    action b = apply_plan(p->plan, e, a);
     fy_time got = perform(&p->logged, &a);
     perform(&p->changed, &b);
+
     if (p->changed.now > most_time || fy_timing_tail(p->changed.card[a.card], -1) > most_time)
         return refuse(p, e, "would end later than the model can represent (36 years)");
     bool same = p->logged.now == t && (a.start < 0 || (a.start == got.start && a.end == got.end));
-    return same || refuse(p, e,
-                          "has another time than the log's card parameters give: the log was edited, or recorded by "
-                          "another version");
+    return same ||
+           refuse(p, e,
+                  "has a different time than the log's card parameters give: the log was edited, or recorded by "
+                  "another version");
 }
 
 /* ---- card parameters ---- */
@@ -219,8 +209,8 @@ static bool read_params(replayer *p, json device, fy_card *card)
     *card = (fy_card){0};
     for (const fy_card_param *f = fy_card_params; f->option; f++) {
         json figure = json_member(model, f->name);
-        double said = json_is_number(figure) ? json_number(figure) : -1;
-        int64_t value = said >= 0 && said <= (double)most_time ? (int64_t)said : -1;
+        double number = json_is_number(figure) ? json_number(figure) : -1;
+        int64_t value = number >= 0 && number <= (double)most_time ? (int64_t)number : -1;
         if (value > f->most || (value < f->least && (value != 0 || f->unit == FY_UNIT_BYTES))) {
             snprintf(p->err, p->room, "the session event has no valid %s.%s: record the log again with this version",
                      text_of(json_member(device, "name"), name), f->name);
@@ -278,14 +268,15 @@ static bool make_events(replayer *p)
         action a = action_read(p->t, i);
         if (a.event > last) last = a.event;
     }
-    if (last > TRACE_MOST) return snprintf(p->err, p->room, "an event id is out of range"), false;
+    if (last > TRACE_MOST)
+        return snprintf(p->err, p->room, "the log has an event id above %d; was it edited?", TRACE_MOST), false;
     p->logged.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
     p->changed.reached = memory_realloc(NULL, (size_t)(last + 1), sizeof(int64_t), "a replay");
     for (int64_t i = 0; i <= last; i++) p->logged.reached[i] = p->changed.reached[i] = -1;
     return true;
 }
 
-static void close_world(timeline *w)
+static void close_timeline(timeline *w)
 {
     w->ledger.total = w->now;
     for (int i = 1; i < REPLAY_CARDS; i++) {
@@ -302,8 +293,8 @@ bool replay(const trace *t, const replay_plan *plan, ledger *logged, ledger *oth
     bool ok = open_cards(&p) && make_events(&p);
     for (int i = 0; ok && i < t->count; i++) ok = step(&p, i);
     if (ok && t->count) ok = advance_to(&p, &t->events[t->count - 1], time_of(&t->events[t->count - 1]));
-    close_world(&p.logged);
-    close_world(&p.changed);
+    close_timeline(&p.logged);
+    close_timeline(&p.changed);
     *logged = p.logged.ledger;
     *other = p.changed.ledger;
     return ok;

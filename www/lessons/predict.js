@@ -66,7 +66,7 @@ function make(tag, className, words = '') {
 
 function makeForm() {
   const form = make('form', '');
-  const fields = ['copies to the card', 'copies home'].map((words) => {
+  const fields = ['copies to the card', 'copies back to the CPU'].map((words) => {
     const label = make('label', '');
     const field = Object.assign(make('input', ''), { type: 'number', min: 0, max: 99, required: true, inputMode: 'numeric' });
     label.append(field, ` ${words}`);

@@ -78,17 +78,17 @@ const sentences = {
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   segment: (e, n) => reserved(e, n),
-  segment_free: (e) => `${units.bytes(e.bytes)} that no tensor uses are returned to ${memoryName(e.device)}.`,
+  segment_free: (e) => `${units.bytes(e.bytes)} that no tensor uses are returned to ${memoryName(e.device)}${e.why === 'oom' ? whySync.oom : ''}.`,
   event_record: (e) => `Event ${e.event ?? '?'} is recorded in ${stream(e)}: it completes when all work queued there so far is done.`,
   event_wait: (e) => `Later work in ${stream(e)} waits for event ${e.event ?? '?'}; the program does not.`,
-  query: (e) => `The program asks whether ${e.scope === 'event' ? `event ${e.event ?? '?'} was reached` : `${stream(e)} has finished`}: ${e.done ? 'yes' : 'not yet'}.`,
-  record_stream: (e, n) => `${n.tensor(e.tensor)} is used in ${stream(e)} too: its memory is not reused before that stream is done with it.`,
-  data_race: (e, n) => `Data race: ${dataRaces[e.type] ?? 'two accesses without an order'}, at ${n.storage(e.storage)}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
-  set_device: (e) => `${e.device ?? 'Another card'} is the current card from here on.`,
-  set_stream: (e) => `Work goes to ${stream(e)} from here on.`,
+  query: (e) => `The program asks whether ${e.scope === 'event' ? `event ${e.event ?? '?'}` : stream(e)} is complete: ${e.done ? 'yes' : 'not yet; a query does not wait'}.`,
+  record_stream: (e, n) => `${n.tensor(e.tensor)} is also used in ${stream(e)}: its memory is kept until that work is complete.`,
+  data_race: (e, n) => `Data race at ${n.storage(e.storage)}: ${dataRaces[e.type] ?? 'two accesses without synchronization'}.${e.fix ? ` Fix: ${lines(e.fix)}` : ''}`,
+  set_device: (e) => `${e.device ?? 'Another card'} is now the current device.`,
+  set_stream: (e) => `The current stream is now ${stream(e)}.`,
   peer: (e) => `${e.from ?? 'A card'} can ${e.can ? '' : 'not '}reach ${e.to ?? 'another'} directly${e.can ? '' : ': copies between them go through CPU RAM'}.`,
   mode: (e) => `${e.mode === 'launch_blocking' ? 'Launch blocking' : e.mode ?? 'A mode'} is ${e.on ? 'on' : 'off'}.`,
-  oom: (e) => `${memoryName(e.device)} is full: ${units.bytes(e.asked)} requested, ${units.bytes(e.free)} free.`,
+  oom: (e) => `Out of memory in ${memoryName(e.device)}: ${units.bytes(e.asked)} requested, ${units.bytes(e.free)} free, largest free block ${units.bytes(e.largest)}.`,
   mark: (e) => e.text === undefined ? `The program reads the clock: ${units.time(e.now)} since its start.` : `The program notes: ${quoted(e.text)}.`,
   given: (e) => `The lesson provides ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is submitted as an answer, from ${memoryName(e.device)}.`,
@@ -105,20 +105,20 @@ const sentences = {
 function reserved(e, n) {
   if (e.mem === 'pinned') return `Ferry page-locks ${units.bytes(e.bytes)} of CPU RAM, which the card's copy engine reads and writes directly.${heldFor(e)}`;
   if (n.isFirstUse(e)) return `First use of ${processor(e.device)}: Ferry reserves ${units.bytes(e.bytes)} to share among tensors (once${e.held > 0 ? `, ${units.time(e.held)}` : ''}).`;
-  return `Ferry reserves ${units.bytes(e.bytes)} more of ${memoryName(e.device)} to share among tensors.${heldFor(e)}`;
+  return `Ferry reserves another segment, ${units.bytes(e.bytes)} of ${memoryName(e.device)}, to share among tensors.${heldFor(e)}`;
 }
 
 const stream = (e) => (e.stream > 0 ? `stream ${e.stream}` : 'the default stream') + (e.device && e.device !== 'cuda:0' ? ` of ${e.device}` : '');
 const side = (e) => (e.stream > 0 ? ` in stream ${e.stream}` : '');
 const dataRaces = {
-  read_early: 'the program reads what work queued on the card may not have written yet', write_early: 'the program writes what the card may still need',
-  race: 'two streams touch the same bytes and nothing orders them', reuse: 'another stream may still use what these bytes were before',
+  read_early: 'the program reads what the GPU may not have written yet', write_early: 'the program writes what the GPU may still be using',
+  race: 'two streams access it without synchronization', reuse: "another stream may still use this memory's previous tensor",
 };
 const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
 const whyReleased = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
 const whySync = {
   item: ', to read a value', print: ', to print', save: ', to save', size: ', to know the size of a result', copy: ', before the bytes can be copied back', free: ', before it frees memory',
-  oom: ', to make room', policy: ', because of launch blocking',
+  oom: ', to retry a failed allocation', policy: ', because of launch blocking',
 };
 
 export const spoken = new Set(Object.keys(sentences));
@@ -238,6 +238,7 @@ function sample(e, dtype) {
 const ended = (e) => `The program ends${e.status > 0 ? ` with exit status ${e.status}` : ''}.`;
 
 function living(e) {
-  const live = list(e.live);
-  return live.length ? ` ${units.plural(live.length, 'tensor')} still ${live.length === 1 ? 'held its' : 'held their'} memory.` : '';
+  if (!Array.isArray(e.live)) return '';
+  const { live } = e;
+  return live.length ? ` ${units.plural(live.length, 'tensor')} ${live.length === 1 ? 'was' : 'were'} not freed.` : ' All memory was freed.';
 }

@@ -39,13 +39,13 @@ export function ledger(root) {
   function showCopies(h2d, d2h) {
     set('Over the bus', units.bytes(h2d.bytes + d2h.bytes), units.plural(h2d.trips + d2h.trips, 'trip'));
     set('To the GPU', units.bytes(h2d.bytes), units.plural(h2d.trips, 'copy', 'copies'));
-    set('Back home', units.bytes(d2h.bytes), units.plural(d2h.trips, 'copy', 'copies'));
+    set('Back to the CPU', units.bytes(d2h.bytes), units.plural(d2h.trips, 'copy', 'copies'));
   }
 
   function hideCopies() {
     set('Over the bus', '?', 'shown after your guess');
     set('To the GPU', '?', 'copies');
-    set('Back home', '?', 'copies');
+    set('Back to the CPU', '?', 'copies');
   }
 
   return { show };
