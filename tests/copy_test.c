@@ -262,7 +262,7 @@ TEST(a_silent_policy_copies_operands_and_flags_each_copy)
 static int in_child(void (*body)(void), const char *policy)
 {
     run_forked(body, ENVIRONMENT("FERRY_POLICY", policy, "FERRY_LOG_FD", NULL), false);
-    return WEXITSTATUS(ran.status);
+    return WEXITSTATUS(last_child.status);
 }
 
 static void start(void) { fy_cuda_device_count(); }

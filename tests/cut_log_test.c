@@ -30,8 +30,8 @@ static void a_program_that_cuts_its_log_hears_it_and_fails(void **state)
 {
     (void)state;
     char *printed;
-    assert_true(school_write(ID, cutter));
-    assert_int_equal(school_run("grade 1 --json", &printed), 1);
+    assert_true(write_answer(ID, cutter));
+    assert_int_equal(run_ferry("grade 1 --json", &printed), 1);
     if (!strstr(printed, "truncated or overwrote its own event log")) fail_msg("%s", printed);
     free(printed);
 }
@@ -51,13 +51,13 @@ static void the_lessons_go_on_when_a_program_cuts_its_log(void **state)
     (void)state;
     page p;
     open_page(&p);
-    int fd = door_join(&p.door);
+    int fd = join_server(&p.address);
     for (int run = 1; run <= 3; run++) {
         forget(&p.ferry);
-        assert_true(school_hand_in(ID, "starter.c"));
+        assert_true(copy_answer(ID, "starter.c"));
         await(&p.ferry, "FAIL same-device");
         forget(&p.ferry);
-        assert_true(school_write(ID, cutter));
+        assert_true(write_answer(ID, cutter));
         await(&p.ferry, "truncated or overwrote its own event log");
         look_back(fd, 2 * run);
         cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
@@ -89,20 +89,20 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
     (void)state;
     char path[96];
     page p;
-    snprintf(path, sizeof path, "%s/run.jsonl", school_folder);
+    snprintf(path, sizeof path, "%s/run.jsonl", learner_folder);
     leave_log(path);
     start_ferry(&p.ferry, (const char *[]){"view", path, "--port", "18820", "--no-browser", NULL});
     await(&p.ferry, "\n");
-    p.door = door_of(p.ferry.text);
-    int fd = door_join(&p.door);
+    p.address = parse_server_address(p.ferry.text);
+    int fd = join_server(&p.address);
     free(ws_read_until(fd, "{\"type\":\"ended\""));
     usleep(200000); /* nobody looks at the file any more */
     assert_int_equal(truncate(path, 0), 0);
     for (int i = 0; i < 20; i++) look_back(fd, 1);
-    int again = door_join(&p.door);
+    int again = join_server(&p.address);
     free(ws_read_until(again, "{\"type\":\"hello\""));
     look_back(again, 1);
-    free(door_get(&p.door, "/api/runs/1/log"));
+    free(http_get(&p.address, "/api/runs/1/log"));
     close(fd);
     close(again);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
@@ -124,7 +124,7 @@ static void a_page_that_stays_does_not_hold_the_logs_name(void **state)
     (void)state;
     char path[96], err[256];
     int ends[2], viewer = 0;
-    snprintf(path, sizeof path, "%s/shown.jsonl", school_folder);
+    snprintf(path, sizeof path, "%s/shown.jsonl", learner_folder);
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     fflush(NULL);
     running program = {.out = ends[0], .pid = fork()};
@@ -144,11 +144,11 @@ static void what_remains_of_a_file_is_shown_with_a_note(void **state)
 {
     (void)state;
     char path[96], arguments[128], *printed = NULL;
-    snprintf(path, sizeof path, "%s/run.jsonl", school_folder);
+    snprintf(path, sizeof path, "%s/run.jsonl", learner_folder);
     leave_log(path);
     assert_int_equal(truncate(path, 200000), 0);
     snprintf(arguments, sizeof arguments, "log %s", path);
-    assert_int_equal(school_run(arguments, &printed), 0);
+    assert_int_equal(run_ferry(arguments, &printed), 0);
     assert_non_null(strstr(printed, "the file was truncated"));
     assert_true(count_of(printed, "\"kind\":\"mark\"") > 1000);
     free(printed);
@@ -163,5 +163,5 @@ int main(void)
         cmocka_unit_test(a_page_that_stays_does_not_hold_the_logs_name),
         cmocka_unit_test(what_remains_of_a_file_is_shown_with_a_note),
     };
-    return cmocka_run_group_tests_name("cut_log", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("cut_log", tests, make_learner_folder, remove_learner_folder);
 }

@@ -85,7 +85,7 @@ static void none_means_no_cuda_and_the_cpu_works(void **state)
     (void)state;
     run_with("none", NULL, tell);
     assert_said("count 0 available 0");
-    assert_null(strstr(ran.said, "cuda:0"));
+    assert_null(strstr(last_child.output, "cuda:0"));
     run_with("none", NULL, use_cuda);
     assert_refused("No CUDA GPUs are available (FERRY_GPU=none)");
     assert_said("fix: ");
@@ -97,13 +97,13 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
     (void)state;
     run_with(NULL, NULL, tell);
     assert_said("count 1 available 1");
-    if (strstr(ran.said, "\"kind\":\"real\"")) return;
+    if (strstr(last_child.output, "\"kind\":\"real\"")) return;
     static const char *const reasons[] = {"no driver",    "driver too old",
                                           "no card",      "no permission",
                                           "card too old", "the kernels for a real card are not built"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (!strncmp(strstr(ran.said, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
-    fail_msg("%s", ran.said);
+        if (!strncmp(strstr(last_child.output, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
+    fail_msg("%s", last_child.output);
 }
 
 /* Every run opens its devices; those that look at what it does are told, and others are not bothered. */
@@ -117,9 +117,10 @@ static void why_the_card_is_simulated_is_said_once_to_viewers(void **state)
             if (looking[i][k]) setenv(looking[i][k], "1", 1);
         run_with(NULL, NULL, tell);
         unsetenv("FERRY_NARRATE"), unsetenv("FERRY_VIEW");
-        if (strstr(ran.said, "\"kind\":\"real\"")) return;
+        if (strstr(last_child.output, "\"kind\":\"real\"")) return;
         int said = 0;
-        for (const char *p = ran.said; (p = strstr(p, "is simulated (NVIDIA H200) and its times are modelled: ")); p++)
+        for (const char *p = last_child.output;
+             (p = strstr(p, "is simulated (NVIDIA H200) and its times are modelled: ")); p++)
             said++;
         assert_int_equal(said, i > 0);
     }
@@ -139,7 +140,7 @@ static void make_data_races(void)
 static int said_times(const char *text)
 {
     int n = 0;
-    for (const char *p = ran.said; (p = strstr(p, text)); p++) n++;
+    for (const char *p = last_child.output; (p = strstr(p, text)); p++) n++;
     return n;
 }
 
@@ -168,10 +169,10 @@ static void a_simulated_cards_log_does_not_depend_on_the_machine(void **state)
     char asked[4096];
     (void)state;
     run_with("sim", NULL, tell);
-    memcpy(asked, strchr(ran.said, '['), sizeof asked - 100);
+    memcpy(asked, strchr(last_child.output, '['), sizeof asked - 100);
     *strchr(asked, '\n') = 0;
     run_with("auto", NULL, tell);
-    if (!strstr(ran.said, "\"kind\":\"real\"")) assert_said(asked);
+    if (!strstr(last_child.output, "\"kind\":\"real\"")) assert_said(asked);
 }
 
 static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
@@ -208,7 +209,8 @@ static void a_card_too_large_here_is_refused_with_a_fix(void **state)
 {
     (void)state;
     run_with("sim", "h200:capacity=60000GiB", tell);
-    if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0) return; /* a machine with that many addresses */
+    if (WIFEXITED(last_child.status) && WEXITSTATUS(last_child.status) == 0)
+        return; /* a machine with that many addresses */
     assert_refused("cannot create the simulated card");
 }
 

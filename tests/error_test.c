@@ -295,12 +295,12 @@ TEST(without_on_error_the_program_ends_with_status_1)
     (void)state;
     run_forked(mistake, NULL, false);
     assert_exited_with(1);
-    assert_non_null(strstr(ran.said, "fy_add: The size of tensor a (2) must match"));
-    assert_non_null(strstr(ran.said, "    fy_add(fy_ones((2)), fy_ones((3)));\n"));
-    assert_non_null(strstr(ran.said, "\n  fix: "));
+    assert_non_null(strstr(last_child.output, "fy_add: The size of tensor a (2) must match"));
+    assert_non_null(strstr(last_child.output, "    fy_add(fy_ones((2)), fy_ones((3)));\n"));
+    assert_non_null(strstr(last_child.output, "\n  fix: "));
     run_forked(null_operand, NULL, false);
     assert_exited_with(1);
-    assert_non_null(strstr(ran.said, "fy_relu: 'nothing' is NULL, not a tensor"));
+    assert_non_null(strstr(last_child.output, "fy_relu: 'nothing' is NULL, not a tensor"));
 }
 
 static const char *self;
@@ -317,8 +317,8 @@ TEST(without_a_card_cuda_is_refused_in_pytorchs_words)
     (void)state;
     run_forked(no_card, NULL, false);
     assert_exited_with(1);
-    assert_non_null(strstr(ran.said, "fy_cuda: No CUDA GPUs are available"));
-    assert_non_null(strstr(ran.said, "    fy_cuda(fy_ones((2)));"));
+    assert_non_null(strstr(last_child.output, "fy_cuda: No CUDA GPUs are available"));
+    assert_non_null(strstr(last_child.output, "    fy_cuda(fy_ones((2)));"));
 }
 
 static int run_without_card(void)

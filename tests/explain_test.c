@@ -5,29 +5,29 @@
 
 #include <cjson/cJSON.h>
 
-#include "school.h"
+#include "learner_folder.h"
 #include "trace.h"
 
 /* ---- words, names, damage ---- */
 
 static void a_run_with_several(handmade *h)
 {
-    begin(h);
-    born(h, 3, 1, "cuda:0", "device", 64);
-    op(h, 3, "cuda:0", 0, 1, 1);
-    done(h, 0, 50, "compute");
+    log_begin(h);
+    log_alloc(h, 3, 1, "cuda:0", "device", 64);
+    log_op(h, 3, "cuda:0", 0, 1, 1);
+    log_complete(h, 0, 50, "compute");
     for (int i = 0; i < 3; i++) {
-        born(h, 5, 10 + 2 * i, "cpu", "pageable", 64);
-        copy(h, 5, 1, "cuda:0", 10 + 2 * i, "cpu", 64, "d2h", HOME);
-        done(h, 0, 5000, "d2h");
-        born(h, 6, 11 + 2 * i, "cuda:0", "device", 64);
-        copy(h, 6, 10 + 2 * i, "cpu", 11 + 2 * i, "cuda:0", 64, "h2d", i ? HOME : STAGED);
-        done(h, 5000, 9000, "h2d");
-        op(h, 7, "cuda:0", 0, 11 + 2 * i, 1);
+        log_alloc(h, 5, 10 + 2 * i, "cpu", "pageable", 64);
+        log_copy(h, 5, 1, "cuda:0", 10 + 2 * i, "cpu", 64, "d2h", PAGEABLE_D2H);
+        log_complete(h, 0, 5000, "d2h");
+        log_alloc(h, 6, 11 + 2 * i, "cuda:0", "device", 64);
+        log_copy(h, 6, 10 + 2 * i, "cpu", 11 + 2 * i, "cuda:0", 64, "h2d", i ? PAGEABLE_D2H : STAGED);
+        log_complete(h, 5000, 9000, "h2d");
+        log_op(h, 7, "cuda:0", 0, 11 + 2 * i, 1);
     }
-    oom(h, 8, 100, 50, 150, 100, 99);
-    data_race(h, 9, "race", 4, 6);
-    end(h);
+    log_oom(h, 8, 100, 50, 150, 100, 99);
+    log_data_race(h, 9, "race", 4, 6);
+    log_end(h);
 }
 
 static void costs_are_summed_and_what_is_wrong_comes_first(void **state)
@@ -35,7 +35,7 @@ static void costs_are_summed_and_what_is_wrong_comes_first(void **state)
     (void)state;
     handmade h;
     a_run_with_several(&h);
-    findings f = look(&h);
+    findings f = findings_of_log(&h);
     const finding *x = one_of(&f, "round-trip");
     assert_non_null(x);
     assert_int_equal(x->line, 6);
@@ -56,13 +56,13 @@ static void what_the_log_lacks_is_said(void **state)
 {
     (void)state;
     handmade h;
-    begin(&h);
-    findings f = look(&h);
+    log_begin(&h);
+    findings f = findings_of_log(&h);
     assert_int_equal(f.count, 0);
     assert_non_null(strstr(f.note, "does not reach the end"));
     findings_free(&f);
     hand(&h, "'kind':'log_full','limit':3");
-    f = look(&h);
+    f = findings_of_log(&h);
     assert_non_null(strstr(f.note, "events are missing"));
     findings_free(&f);
     hand_end(&h);
@@ -79,11 +79,11 @@ static void other_names_change_nothing_but_the_words(void **state)
     (void)state;
     handmade h;
     a_run_with_several(&h);
-    findings before = look(&h);
+    findings before = findings_of_log(&h);
     rename_all(&h, "\"name\":\"t1", "\"name\":\"zz");
     rename_all(&h, "p.c", "q.c");
     rename_all(&h, "\"fn\":\"main\"", "\"fn\":\"niam\"");
-    findings after = look(&h);
+    findings after = findings_of_log(&h);
     assert_true(before.count > 3);
     assert_int_equal(before.count, after.count);
     for (int i = 0; i < before.count; i++) {
@@ -105,7 +105,7 @@ static void a_log_cut_anywhere_does_no_harm(void **state)
     (void)state;
     handmade h;
     a_run_with_several(&h);
-    findings whole = look(&h), f;
+    findings whole = findings_of_log(&h), f;
     char err[256];
     for (size_t n = 0; n < h.size; n += 7) {
         char *part = malloc(n + 1); /* so that a byte read too far is seen */
@@ -158,17 +158,17 @@ static void a_long_log_is_explained(void **state)
 {
     (void)state;
     handmade h;
-    begin(&h);
-    born(&h, 3, 1, "cpu", "pageable", 64);
+    log_begin(&h);
+    log_alloc(&h, 3, 1, "cpu", "pageable", 64);
     for (int i = 0; i < 20000; i++) {
-        born(&h, 5, 2 + i, "cuda:0", "device", 64);
-        copy(&h, 5, 1, "cpu", 2 + i, "cuda:0", 64, "h2d", HOME);
-        done(&h, i * 10, i * 10 + 9, "h2d");
-        op(&h, 6, "cuda:0", 0, 2 + i, 2 + i);
-        oom(&h, 8, 100, 50, 150, 100, 99);
+        log_alloc(&h, 5, 2 + i, "cuda:0", "device", 64);
+        log_copy(&h, 5, 1, "cpu", 2 + i, "cuda:0", 64, "h2d", PAGEABLE_D2H);
+        log_complete(&h, i * 10, i * 10 + 9, "h2d");
+        log_op(&h, 6, "cuda:0", 0, 2 + i, 2 + i);
+        log_oom(&h, 8, 100, 50, 150, 100, 99);
     }
-    end(&h);
-    findings f = look(&h);
+    log_end(&h);
+    findings f = findings_of_log(&h);
     assert_int_equal(one_of(&f, "fragmentation")->times, 20000);
     findings_free(&f);
     hand_end(&h);
@@ -177,18 +177,18 @@ static void a_long_log_is_explained(void **state)
 /* Sent twice, unchanged. */
 static void a_run_after(handmade *h, const char *note, const char *next)
 {
-    begin(h);
-    born(h, 3, 1, "cpu", "pageable", 64);
-    born(h, 4, 2, "cuda:0", "device", 64);
+    log_begin(h);
+    log_alloc(h, 3, 1, "cpu", "pageable", 64);
+    log_alloc(h, 4, 2, "cuda:0", "device", 64);
     hand(h, "'kind':'mark'," AT "'text':'%s'", 4, note);
-    copy(h, 5, 1, "cpu", 2, "cuda:0", 64, "h2d", HOME);
-    op(h, 6, "cuda:0", 0, 2, 1);
+    log_copy(h, 5, 1, "cpu", 2, "cuda:0", 64, "h2d", PAGEABLE_D2H);
+    log_op(h, 6, "cuda:0", 0, 2, 1);
     hand(h, "'kind':'mark'," AT "'now':7", 6); /* a look at the clock ends nothing */
     if (*next) hand(h, "'kind':'mark'," AT "'text':'%s'", 6, next);
-    born(h, 7, 3, "cuda:0", "device", 64);
-    copy(h, 8, 1, "cpu", 3, "cuda:0", 64, "h2d", HOME);
-    data_race(h, 9, "race", h->seq - 1, h->seq - 1);
-    end(h);
+    log_alloc(h, 7, 3, "cuda:0", "device", 64);
+    log_copy(h, 8, 1, "cpu", 3, "cuda:0", 64, "h2d", PAGEABLE_D2H);
+    log_data_race(h, 9, "race", h->seq - 1, h->seq - 1);
+    log_end(h);
 }
 
 static void costs_of_a_demonstration_are_no_waste(void **state)
@@ -201,7 +201,7 @@ static void costs_of_a_demonstration_are_no_waste(void **state)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         handmade h;
         a_run_after(&h, runs[i].note, runs[i].next);
-        findings f = look(&h);
+        findings f = findings_of_log(&h);
         assert_int_equal(one_of(&f, "orphan-copy") != NULL, runs[i].waste);
         assert_int_equal(f.shown > 0, !runs[i].waste);
         assert_non_null(one_of(&f, "data-race")); /* wrong is wrong */
@@ -232,7 +232,7 @@ static void a_grader_believes_no_demonstration(void **state)
 static void expect_of(const char *arguments, int status, const char *part)
 {
     char *printed;
-    int got = school_run(arguments, &printed);
+    int got = run_ferry(arguments, &printed);
     if (got != status || !strstr(printed, part))
         fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
     free(printed);
@@ -242,7 +242,7 @@ static void expect_of(const char *arguments, int status, const char *part)
 static const char *asked_about(const char *name, const char *text, size_t size)
 {
     static char arguments[200];
-    snprintf(arguments, sizeof arguments, "explain %s/%s", school_folder, name);
+    snprintf(arguments, sizeof arguments, "explain %s/%s", learner_folder, name);
     assert_true(file_write(arguments + strlen("explain "), text, size));
     return arguments;
 }
@@ -304,7 +304,7 @@ static void as_json_for_other_programs(void **state)
     char text[2048], arguments[256], *printed = NULL;
     int n = snprintf(text, sizeof text, quiet, "model", trouble, 2);
     snprintf(arguments, sizeof arguments, "%s --json", asked_about("race", text, (size_t)n));
-    assert_int_equal(school_run(arguments, &printed), 0);
+    assert_int_equal(run_ferry(arguments, &printed), 0);
     cJSON *o = cJSON_Parse(printed), *list = cJSON_GetObjectItem(o, "findings"), *x = cJSON_GetArrayItem(list, 0);
     assert_int_equal(cJSON_GetArraySize(list), 1);
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(o, "clock")), "model");
@@ -332,5 +332,5 @@ int main(void)
         cmocka_unit_test(the_first_use_of_a_card_is_told),
         cmocka_unit_test(as_json_for_other_programs),
     };
-    return cmocka_run_group_tests_name("explain", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("explain", tests, make_learner_folder, remove_learner_folder);
 }

@@ -151,20 +151,20 @@ static void a_dear_trip_names_what_travelled(void **state)
 {
     (void)state;
     handmade h;
-    begin(&h);
-    born(&h, 3, 1, "cpu", "pageable", 64);
-    born(&h, 4, 2, "cuda:0", "device", 64);
-    born(&h, 5, 3, "cpu", "pageable", 64);
-    op(&h, 4, "cuda:0", 0, 2, 2); /* the card's own */
-    done(&h, 0, 10, "compute");
-    copy(&h, 6, 1, "cpu", 2, "cuda:0", 64, "h2d", HOME);
-    done(&h, 0, 5000, "h2d");
-    op(&h, 7, "cuda:0", 0, 2, 2);
-    done(&h, 0, 10, "compute");
-    copy(&h, 8, 2, "cuda:0", 3, "cpu", 64, "d2h", HOME);
-    done(&h, 0, 5000, "d2h");
-    end(&h);
-    findings f = look(&h);
+    log_begin(&h);
+    log_alloc(&h, 3, 1, "cpu", "pageable", 64);
+    log_alloc(&h, 4, 2, "cuda:0", "device", 64);
+    log_alloc(&h, 5, 3, "cpu", "pageable", 64);
+    log_op(&h, 4, "cuda:0", 0, 2, 2); /* the card's own */
+    log_complete(&h, 0, 10, "compute");
+    log_copy(&h, 6, 1, "cpu", 2, "cuda:0", 64, "h2d", PAGEABLE_D2H);
+    log_complete(&h, 0, 5000, "h2d");
+    log_op(&h, 7, "cuda:0", 0, 2, 2);
+    log_complete(&h, 0, 10, "compute");
+    log_copy(&h, 8, 2, "cuda:0", 3, "cpu", 64, "d2h", PAGEABLE_D2H);
+    log_complete(&h, 0, 5000, "d2h");
+    log_end(&h);
+    findings f = findings_of_log(&h);
     const finding *x = one_of(&f, "copy-dearer-than-op");
     assert_non_null(x);
     assert_int_equal(x->line, 7);

@@ -9,7 +9,7 @@
 
 #include "folder.h"
 #include "log.h"
-#include "school.h"
+#include "learner_folder.h"
 
 static char err[2048];
 
@@ -17,7 +17,7 @@ static char err[2048];
 static const char *at(const char *name)
 {
     static char path[128];
-    snprintf(path, sizeof path, "%s/%s", school_folder, name);
+    snprintf(path, sizeof path, "%s/%s", learner_folder, name);
     return path;
 }
 
@@ -125,7 +125,7 @@ static home home_of(bool apart)
 {
     home h = {.made_apart = apart};
     snprintf(h.my, sizeof h.my, "%s", at("my"));
-    snprintf(h.beside, sizeof h.beside, "%s", school_folder);
+    snprintf(h.beside, sizeof h.beside, "%s", learner_folder);
     return h;
 }
 
@@ -155,5 +155,5 @@ int main(void)
         cmocka_unit_test(the_folder_for_state_is_refused_in_words),
         cmocka_unit_test(programs_are_built_where_only_their_writers_write),
     };
-    return cmocka_run_group_tests_name("folder", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("folder", tests, make_learner_folder, remove_learner_folder);
 }

@@ -44,8 +44,8 @@ static void run_in_child(void (*program)(void))
 
 static void assert_killed_by(int signal_number)
 {
-    assert_true(WIFSIGNALED(ran.status));
-    assert_int_equal(WTERMSIG(ran.status), signal_number);
+    assert_true(WIFSIGNALED(last_child.status));
+    assert_int_equal(WTERMSIG(last_child.status), signal_number);
 }
 
 /* Does a line of the log hold all of these? */
@@ -191,10 +191,10 @@ static void other_faults_are_not_ferrys_to_explain(void **state)
 {
     (void)state;
     run_in_child(read_nowhere);
-    assert_null(strstr(ran.said, "ferry: the host"));
+    assert_null(strstr(last_child.output, "ferry: the host"));
     assert_killed_by(SIGSEGV);
     run_in_child(raise_it);
-    assert_null(strstr(ran.said, "ferry: the host"));
+    assert_null(strstr(last_child.output, "ferry: the host"));
     assert_killed_by(SIGSEGV);
 }
 
@@ -211,7 +211,7 @@ static void a_programs_own_handler_still_gets_its_faults(void **state)
 {
     (void)state;
     run_in_child(read_nowhere_with_a_handler);
-    assert_string_equal(ran.said, "mine\n");
+    assert_string_equal(last_child.output, "mine\n");
     assert_exited_with(42);
     run_in_child(read_vram_with_a_handler);
     assert_said("the host read element 5 of 'weights'");

@@ -67,7 +67,7 @@ static void wait_a_little(unsigned round)
 static struct viewer {
     pid_t pid;
     int line; /* a log to show goes there, or the number of a run that has ended; a run's number comes back */
-    door door;
+    server_address address;
     int page; /* a page that is open all the time */
 } viewer;
 
@@ -139,8 +139,8 @@ static void start_viewer(void)
     close(ends[1]);
     viewer.line = ends[0];
     assert_true(recv(viewer.line, url, sizeof url - 1, 0) > 0);
-    viewer.door = door_of(url);
-    viewer.page = door_join(&viewer.door);
+    viewer.address = parse_server_address(url);
+    viewer.page = join_server(&viewer.address);
 }
 
 /* The viewer's number of a run from now on. */
@@ -197,12 +197,12 @@ static void judge_lines(fy_log *log)
 /* The open page has followed since before the first event; it gets each, once, in its place. */
 static void judge_page(const fy_log *log, int run)
 {
-    following f = {.fd = viewer.page, .run = run};
+    run_follower f = {.fd = viewer.page, .run = run};
     assert_true(pass(viewer.line, run, -1)); /* it has ended */
-    follow_to_the_end(&f);
+    follow_to_end(&f);
     assert_int_equal(f.next, fy_log_count(log));
     for (int i = 0; i < THREADS; i++) assert_true(f.next >= atomic_load(&page->returned[i]));
-    free(door_get(&viewer.door, "/"));
+    free(http_get(&viewer.address, "/"));
     viewer_lives();
 }
 

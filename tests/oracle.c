@@ -76,16 +76,17 @@ static bool run_step(program *p, const cJSON *step)
     return true;
 }
 
-static void judge_error(program *p, int step, const cJSON *error)
+static void check_error(program *p, int step, const cJSON *error)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(error, "text"));
     int wanted = (int)integer_of(cJSON_GetObjectItem(error, "step"));
-    if (!error) complain(p, "step %d: expected no error, got: %s", step, said());
-    else if (wanted != step) complain(p, "expected an error in step %d, got one in step %d: %s", wanted, step, said());
-    else if (!says_the_same(text)) complain(p, "expected the error \"%s\", got: %s", text, said());
+    if (!error) complain(p, "step %d: expected no error, got: %s", step, error_message());
+    else if (wanted != step)
+        complain(p, "expected an error in step %d, got one in step %d: %s", wanted, step, error_message());
+    else if (!is_same_error(text)) complain(p, "expected the error \"%s\", got: %s", text, error_message());
 }
 
-static void judge(program *p)
+static void check_results(program *p)
 {
     const cJSON *error = cJSON_GetObjectItem(p->json, "error"), *e;
     if (error) complain(p, "expected the error \"%s\", got none", cJSON_GetObjectItem(error, "text")->valuestring);
@@ -94,7 +95,7 @@ static void judge(program *p)
         value *v = find_name(p, e->string);
         if (v) compare_value(p, e->string, e, *v);
         else complain(p, "%s was never made", e->string);
-        if (fy_error()) complain(p, "looking at %s: %s", e->string, said());
+        if (fy_error()) complain(p, "looking at %s: %s", e->string, error_message());
         fy_clear_error();
     }
 }
@@ -105,14 +106,14 @@ static void run_program(program *p)
     int i = 0;
     cJSON_ArrayForEach(in, cJSON_GetObjectItem(p->json, "inputs"))
         set_name(p, in->string, (value){.kind = TENSOR, .tensor = make_input(p, in)});
-    if (fy_error()) return complain(p, "an input cannot be made: %s", said());
+    if (fy_error()) return complain(p, "an input cannot be made: %s", error_message());
     cJSON_ArrayForEach(step, cJSON_GetObjectItem(p->json, "program"))
     {
         if (!run_step(p, step)) return;
-        if (fy_error()) return judge_error(p, i, cJSON_GetObjectItem(p->json, "error"));
+        if (fy_error()) return check_error(p, i, cJSON_GetObjectItem(p->json, "error"));
         i++;
     }
-    judge(p);
+    check_results(p);
 }
 
 /* ---- what is not run ---- */
@@ -153,7 +154,7 @@ static const char *differs_on_card(const cJSON *json, const char *op)
 }
 
 /* Why a case has to wait, or NULL. */
-static const char *waits(const cJSON *json)
+static const char *reason_to_skip(const cJSON *json)
 {
     const char *group = cJSON_GetStringValue(cJSON_GetObjectItem(json, "group"));
     const cJSON *step;
@@ -192,7 +193,8 @@ static void find_refusal(const char *id, char *reason, size_t room)
 static void run_case(const char *line)
 {
     program p = {.json = read_case(line)};
-    const char *id = cJSON_GetStringValue(cJSON_GetObjectItem(p.json, "id")), *why = p.json ? waits(p.json) : NULL;
+    const char *id = cJSON_GetStringValue(cJSON_GetObjectItem(p.json, "id")),
+               *why = p.json ? reason_to_skip(p.json) : NULL;
     char reason[1000];
     if (!id) {
         printf("failed: a line that is no case: %.80s\n", line);
@@ -240,7 +242,7 @@ static void run_rest(FILE *f)
 }
 
 /* The id of line n, for a case that did not live to say its own. */
-static void say_crash(const char *path, int n, int status)
+static void report_crash(const char *path, int n, int status)
 {
     char *line = NULL;
     size_t room = 0;
@@ -270,7 +272,7 @@ static bool run_file(const char *path)
         }
         if (pid < 0 || waitpid(pid, &status, 0) < 0) return false;
         if (tally->tried == tally->next) return status == 0;
-        say_crash(path, tally->tried, status);
+        report_crash(path, tally->tried, status);
         tally->failed++;
         tally->next = tally->tried;
     }

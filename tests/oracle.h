@@ -8,9 +8,9 @@
 
 /* What a name stands for. */
 typedef struct value {
-    enum { NOTHING, TENSOR, TRUTH, NUMBER, DTYPE } kind;
+    enum { NOTHING, TENSOR, BOOL, NUMBER, DTYPE } kind;
     fy_tensor *tensor;
-    bool truth;
+    bool boolean;
     double number;
     fy_dtype dtype;
 } value;
@@ -62,7 +62,7 @@ const oracle_op *find_op(const char *name);
 /* oracle_compare.c: judging */
 void complain(program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void compare_value(program *p, const char *of, const cJSON *expected, value got);
-const char *said(void);                /* the error's message */
-bool says_the_same(const char *torch); /* does it name the same condition? */
+const char *error_message(void);       /* the error's message */
+bool is_same_error(const char *torch); /* does it name the same condition? */
 
 #endif

@@ -146,7 +146,7 @@ void put_element(void *data, int64_t i, fy_dtype dtype, const cJSON *j)
     }
 }
 
-static void give_back(void *data, void *context)
+static void free_input(void *data, void *context)
 {
     (void)context;
     free(data);
@@ -159,7 +159,7 @@ fy_tensor *make_input(const program *p, const cJSON *tensor)
     void *data = malloc((size_t)cJSON_GetArraySize(list) * size_of(dtype) + 1);
     int64_t i = 0;
     cJSON_ArrayForEach(j, list) put_element(data, i++, dtype, j);
-    fy_blob_opts o = {.dtype = dtype, .deleter = give_back};
+    fy_blob_opts o = {.dtype = dtype, .deleter = free_input};
     fy_tensor *x =
         fy_from_blob_at(FY_AT("fy_from_blob", "data"), data, shape_of(cJSON_GetObjectItem(tensor, "shape")), o);
     return cJSON_HasObjectItem(tensor, "device") || p->on_card ? fy_to(x, "cuda") : x;

@@ -68,7 +68,7 @@ static bool is_exact(const void *data, int64_t i, fy_dtype dtype, const cJSON *e
     return !memcmp(&wanted, (const char *)data + (size_t)i * size, size);
 }
 
-static void say_element(char *to, size_t room, double x, fy_dtype dtype, const void *data, int64_t i)
+static void format_element(char *to, size_t room, double x, fy_dtype dtype, const void *data, int64_t i)
 {
     if (dtype == FY_INT64) snprintf(to, room, "%lld", (long long)((const int64_t *)data)[i]);
     else if (size_of(dtype) == 2) snprintf(to, room, "%.9g (%04x)", x, ((const uint16_t *)data)[i]);
@@ -97,7 +97,7 @@ static void compare_data(program *p, const char *of, const cJSON *list, fy_tenso
         double got = element(data, at, dtype);
         if (tol ? is_near(real_of(j), got, tol) : is_exact(data, at, dtype, j)) continue;
         char text[64];
-        say_element(text, sizeof text, got, dtype, data, at);
+        format_element(text, sizeof text, got, dtype, data, at);
         complain(p, "%s: element %lld: expected %s, got %s", of, (long long)i,
                  cJSON_IsBool(j) ? cJSON_IsTrue(j) ? "1" : "0" : j->valuestring + is_number(j), text);
         return;
@@ -146,9 +146,9 @@ static void compare_plain(program *p, const char *of, const cJSON *expected, val
 {
     char text[64] = "nothing";
     bool same = false;
-    if (got.kind == TRUTH) {
-        snprintf(text, sizeof text, "%s", got.truth ? "true" : "false");
-        same = cJSON_IsBool(expected) && cJSON_IsTrue(expected) == got.truth;
+    if (got.kind == BOOL) {
+        snprintf(text, sizeof text, "%s", got.boolean ? "true" : "false");
+        same = cJSON_IsBool(expected) && cJSON_IsTrue(expected) == got.boolean;
     } else if (got.kind == NUMBER) {
         snprintf(text, sizeof text, "%.17g", got.number);
         same = !cJSON_IsNull(expected) && is_near(real_of(expected), got.number, item(p->json, "tol"));
@@ -195,7 +195,7 @@ static const struct {
 };
 
 /* The message alone: the source line below it is this program's. */
-const char *said(void)
+const char *error_message(void)
 {
     static char message[4096];
     const char *error = fy_error() ? fy_error() : "", *message_at = strstr(error, ": fy_");
@@ -204,11 +204,11 @@ const char *said(void)
     return message;
 }
 
-bool says_the_same(const char *torch)
+bool is_same_error(const char *torch)
 {
-    if (strstr(said(), torch)) return true;
+    if (strstr(error_message(), torch)) return true;
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
-        if (strstr(torch, other_words[i].torch) && strstr(said(), other_words[i].ferry)) return true;
+        if (strstr(torch, other_words[i].torch) && strstr(error_message(), other_words[i].ferry)) return true;
     const char *missing = strstr(torch, "not implemented for '");
-    return missing && strstr(said(), missing);
+    return missing && strstr(error_message(), missing);
 }

@@ -60,7 +60,7 @@ static int numbers(const call *c, fy_arg *to, const char *const *names)
 /* ---- what an op gives ---- */
 
 static value of_tensor(fy_tensor *x) { return (value){.kind = TENSOR, .tensor = x}; }
-static value of_truth(bool b) { return (value){.kind = TRUTH, .truth = b}; }
+static value of_truth(bool b) { return (value){.kind = BOOL, .boolean = b}; }
 static value of_number(double x) { return (value){.kind = NUMBER, .number = x}; }
 static value of_dtype(fy_dtype d) { return (value){.kind = DTYPE, .dtype = d}; }
 

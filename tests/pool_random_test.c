@@ -119,21 +119,21 @@ static piece *piece_of(model *m, const fy_block *b)
 
 /* ---- random programs ---- */
 
-static uint64_t dice = 1;
-static int roll(int sides)
+static uint64_t rng_state = 1;
+static int rng_below(int sides)
 {
-    dice = dice * 6364136223846793005u + 1442695040888963407u;
-    return (int)(dice >> 33) % sides;
+    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
+    return (int)(rng_state >> 33) % sides;
 }
 
 static int64_t some_size(void)
 {
-    switch (roll(5)) {
-    case 0: return 1 + roll(2000);
-    case 1: return 1 + roll(MIB);
-    case 2: return MIB - 700 + roll(1400);
-    case 3: return MIB + roll(9 * MIB);
-    default: return 9 * MIB + roll(16 * MIB);
+    switch (rng_below(5)) {
+    case 0: return 1 + rng_below(2000);
+    case 1: return 1 + rng_below(MIB);
+    case 2: return MIB - 700 + rng_below(1400);
+    case 3: return MIB + rng_below(9 * MIB);
+    default: return 9 * MIB + rng_below(16 * MIB);
     }
 }
 
@@ -155,7 +155,7 @@ static void let_pass(model *m, int64_t until)
 static void try_take(world *w)
 {
     int64_t asked = some_size();
-    int stream = roll(3);
+    int stream = rng_below(3);
     let_pass(&w->model, w->card.now[5]);
     fy_block *b = fy_pool_alloc(w->pool, asked, stream, w);
     piece *p = model_take(&w->model, asked, stream, w->card.capacity, b);
@@ -172,7 +172,7 @@ static void try_take(world *w)
 
 static void give_one(world *w)
 {
-    int i = roll(w->n), other = roll(3);
+    int i = rng_below(w->n), other = rng_below(3);
     fy_block *b = w->mine[i];
     piece *p = piece_of(&w->model, b);
     if (other == 0) assert_true(fy_pool_use(w->pool, b, 5)); /* the one stream that is behind */
@@ -198,12 +198,12 @@ TEST(random_programs_get_what_the_simple_model_gives)
     (void)state;
     for (int seed = 1; seed <= 12; seed++) {
         world w = {.card.capacity = (int64_t)(30 + 20 * (seed % 5)) * MIB};
-        dice = (uint64_t)seed;
+        rng_state = (uint64_t)seed;
         w.pool = pool_on(&w.card, FY_WORD_device);
         for (int i = 0; i < 1200; i++) {
-            int what = roll(40);
+            int what = rng_below(40);
             if (what == 0) fy_pool_empty(w.pool), release(&w.model);
-            else if (what < 4) w.card.now[5] = w.card.issued - roll(3);
+            else if (what < 4) w.card.now[5] = w.card.issued - rng_below(3);
             else if (w.n && (w.n == MOST || what < 20)) give_one(&w);
             else try_take(&w);
             same(&w);

@@ -32,13 +32,13 @@ TEST(a_lagging_stream_is_queried_once_for_all_waiting_blocks)
     }
     assert_int_equal(c.issued, 4);
     fy_pool_alloc(p, 512, 0, NULL);
-    assert_int_equal(c.asked, 1);
+    assert_int_equal(c.queries, 1);
     c.now[1] = 2;
     assert_int_equal(fy_pool_alloc(p, 1024, 0, NULL)->offset, 0); /* the first two, merged; the third was asked for */
-    assert_int_equal(c.asked, 4);
-    assert_int_equal(c.waited, 0);
+    assert_int_equal(c.queries, 4);
+    assert_int_equal(c.waits, 0);
     fy_pool_empty(p);
-    assert_int_equal(c.waited, 2);
+    assert_int_equal(c.waits, 2);
     fy_pool_free(p);
 }
 
@@ -61,11 +61,11 @@ TEST(an_error_of_another_kind_gives_nothing_back)
     fy_pool_release(p, fy_pool_alloc(p, 512, 0, NULL));
     c.broken = true;
     assert_null(fy_pool_alloc(p, 2 * MIB, 0, NULL));
-    assert_int_equal(c.given, 0);
+    assert_int_equal(c.freed_segments, 0);
     assert_int_equal(fy_pool_stats(p).num_ooms, 0);
     c.broken = false;
     assert_null(fy_pool_alloc(p, 200 * MIB, 0, NULL));
-    assert_int_equal(c.given_for_room, 1);
+    assert_int_equal(c.freed_for_room, 1);
     fy_memory_stats s = fy_pool_stats(p);
     assert_int_equal(s.num_alloc_retries, 1);
     assert_int_equal(s.num_ooms, 1);

@@ -69,7 +69,7 @@ static double read_home(bool wait, int *asked, int *read)
     return value;
 }
 
-TEST(reading_a_result_before_it_is_home)
+TEST(reading_a_result_before_its_copy_is_done)
 {
     (void)state;
     int asked, read;
@@ -173,7 +173,7 @@ TEST(freed_memory_reused_while_a_stream_uses_it_races)
 
 /* ---- what is one, and what is none ---- */
 
-TEST(a_pair_is_told_once_and_ordered_accesses_are_clean)
+TEST(a_pair_is_reported_once_and_ordered_accesses_are_clean)
 {
     (void)state;
     FY_SCOPE
@@ -236,7 +236,7 @@ TEST(adjacent_columns_do_not_race_and_the_same_column_does)
 }
 
 /* A number of the CPU's goes along with the launch: the host reads it. */
-TEST(a_number_that_is_still_on_its_way_home)
+TEST(a_number_whose_copy_to_the_host_is_not_done)
 {
     (void)state;
     FY_SCOPE
@@ -336,14 +336,14 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reading_a_result_before_it_is_home),
+        cmocka_unit_test(reading_a_result_before_its_copy_is_done),
         cmocka_unit_test(writing_into_a_source_before_it_has_left),
         cmocka_unit_test(using_a_result_of_another_stream_that_nothing_orders),
         cmocka_unit_test(freed_memory_reused_while_a_stream_uses_it_races),
-        cmocka_unit_test(a_pair_is_told_once_and_ordered_accesses_are_clean),
+        cmocka_unit_test(a_pair_is_reported_once_and_ordered_accesses_are_clean),
         cmocka_unit_test(an_event_orders_what_came_before_it_and_no_more),
         cmocka_unit_test(adjacent_columns_do_not_race_and_the_same_column_does),
-        cmocka_unit_test(a_number_that_is_still_on_its_way_home),
+        cmocka_unit_test(a_number_whose_copy_to_the_host_is_not_done),
         cmocka_unit_test(copies_that_hold_the_host_order_it),
         cmocka_unit_test(an_answer_that_another_stream_still_computes),
         cmocka_unit_test(what_one_thread_waited_for_the_others_may_read),

@@ -8,7 +8,7 @@
 
 #include "assets.h"
 #include "http_client.h"
-#include "school.h"
+#include "learner_folder.h"
 #include "run_manager.h"
 
 static home where;
@@ -31,7 +31,7 @@ static void add_run(void)
 static int setup(void **state)
 {
     char err[2048] = "";
-    if (school_make(state)) return -1;
+    if (make_learner_folder(state)) return -1;
     bool found = paths_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err);
     desks = found ? run_manager_open(&where, &lessons, 0) : NULL;
     const server_options o = {.port = 18720, .mode = "lessons", .routes = lesson_routes, .user = desks};
@@ -49,10 +49,10 @@ static int teardown(void **state)
     server_stop(here);
     run_manager_free(desks);
     catalogue_close(&lessons);
-    return school_remove(state);
+    return remove_learner_folder(state);
 }
 
-static int status(asking a) { return ask_status(server_port(here), a); }
+static int status(http_request a) { return ask_status(server_port(here), a); }
 
 /* ---- on every route there is ---- */
 
@@ -80,7 +80,7 @@ static void walk(on_path *visit)
 
 static const char *body_for(const char *method) { return strcmp(method, "POST") ? NULL : "{}"; }
 
-static void expect(int wanted, asking a)
+static void expect(int wanted, http_request a)
 {
     int got = status(a);
     if (got != wanted)
@@ -94,16 +94,16 @@ static void from_foreign_hosts(const char *method, const char *path)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char theirs[80];
         snprintf(theirs, sizeof theirs, "http://%s", bad[i]);
-        expect(403, (asking){method, path, bad[i], theirs, token, body_for(method)});
+        expect(403, (http_request){method, path, bad[i], theirs, token, body_for(method)});
     }
-    expect(400, (asking){method, path, NULL, origin, token, body_for(method)});
+    expect(400, (http_request){method, path, NULL, origin, token, body_for(method)});
 }
 
 static void from_foreign_origins(const char *method, const char *path)
 {
     static const char *const bad[] = {"http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        expect(403, (asking){method, path, host, bad[i], token, body_for(method)});
+        expect(403, (http_request){method, path, host, bad[i], token, body_for(method)});
 }
 
 static bool wants_token(const char *path) { return !strncmp(path, "/api/", 5) || !strcmp(path, "/ws"); }
@@ -114,14 +114,14 @@ static void without_the_token(const char *method, const char *path)
     char wrong[33];
     snprintf(wrong, sizeof wrong, "%s", token);
     wrong[31] = wrong[31] == '0' ? '1' : '0';
-    expect(403, (asking){method, path, host, origin, wrong, body_for(method)});
-    expect(403, (asking){method, path, host, origin, NULL, body_for(method)});
-    expect(403, (asking){method, path, host, origin, "", body_for(method)});
+    expect(403, (http_request){method, path, host, origin, wrong, body_for(method)});
+    expect(403, (http_request){method, path, host, origin, NULL, body_for(method)});
+    expect(403, (http_request){method, path, host, origin, "", body_for(method)});
 }
 
 static void without_an_origin(const char *method, const char *path)
 {
-    if (!strcmp(method, "POST")) expect(403, (asking){method, path, host, NULL, token, "{}"});
+    if (!strcmp(method, "POST")) expect(403, (http_request){method, path, host, NULL, token, "{}"});
 }
 
 static void by_odd_methods(const char *method, const char *path)
@@ -129,7 +129,7 @@ static void by_odd_methods(const char *method, const char *path)
     (void)method;
     static const char *const odd[] = {"PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
-        expect(405, (asking){odd[i], path, host, origin, token, NULL});
+        expect(405, (http_request){odd[i], path, host, origin, token, NULL});
 }
 
 static void by_dotted_ways(const char *method, const char *path)
@@ -143,7 +143,7 @@ static void by_dotted_ways(const char *method, const char *path)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(dotted, sizeof dotted, ways[i], path);
 #pragma GCC diagnostic pop
-        expect(400, (asking){method, dotted, host, origin, token, body_for(method)});
+        expect(400, (http_request){method, dotted, host, origin, token, body_for(method)});
     }
 }
 
@@ -184,9 +184,9 @@ static void a_forwarded_port_works(void **state)
 {
     (void)state;
     assert_int_equal(upgrade("/ws", "localhost:9999", "http://localhost:9999", token), 101);
-    expect(200, (asking){"GET", "/api/lessons", "localhost:9999", NULL, token, NULL});
-    expect(200, (asking){"POST", LESSON "/run", "localhost:9999", "http://localhost:9999", token, DEMO});
-    expect(403, (asking){"POST", LESSON "/run", "localhost:9999", origin, token, DEMO});
+    expect(200, (http_request){"GET", "/api/lessons", "localhost:9999", NULL, token, NULL});
+    expect(200, (http_request){"POST", LESSON "/run", "localhost:9999", "http://localhost:9999", token, DEMO});
+    expect(403, (http_request){"POST", LESSON "/run", "localhost:9999", origin, token, DEMO});
 }
 
 static void doubled_headers_are_refused(void **state)
@@ -201,10 +201,10 @@ static void doubled_headers_are_refused(void **state)
 
 static void look_for_token(const char *method, const char *path)
 {
-    asking asked[] = {{method, path, host, NULL, NULL, NULL},
-                      {method, path, host, origin, token, body_for(method)},
-                      {method, path, "evil.example", NULL, token, NULL},
-                      {"PUT", path, host, NULL, token, NULL}};
+    http_request asked[] = {{method, path, host, NULL, NULL, NULL},
+                            {method, path, host, origin, token, body_for(method)},
+                            {method, path, "evil.example", NULL, token, NULL},
+                            {"PUT", path, host, NULL, token, NULL}};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
         char *answer = ask(server_port(here), asked[i]);
         assert_null(strstr(answer, token));

@@ -37,7 +37,7 @@ static void frames_that_are_not_understood_close_the_connection(void **state)
     memset(big, ' ', 5000);
     expect_close(1009, 0x81, big, 5000);
     free(big);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void huge_and_unfinished_frames_hurt_nobody(void **state)
@@ -46,14 +46,14 @@ static void huge_and_unfinished_frames_hurt_nobody(void **state)
     int fds[4];
     static const uint64_t claims[] = {1u << 20, 1u << 30, 0x7fff0000, UINT64_MAX};
     for (int i = 0; i < 4; i++) ws_send_claiming(fds[i] = join(), 0x81, "{\"wat", 5, claims[i]);
-    following f = {.fd = join()};
+    run_follower f = {.fd = join()};
     f.run = new_run();
     emit(100);
-    server_run_ended(here, f.run);
-    follow_to_the_end(&f);
+    server_run_ended(live_server, f.run);
+    follow_to_end(&f);
     for (int i = 0; i < 4; i++) close(fds[i]);
     close(f.fd);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void deep_nesting_is_only_not_understood(void **state)
@@ -62,7 +62,7 @@ static void deep_nesting_is_only_not_understood(void **state)
     char deep[4000];
     memset(deep, '[', sizeof deep);
     expect_close(1003, 0x81, deep, sizeof deep);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void pages_beyond_the_limit_are_told_so(void **state)
@@ -70,15 +70,16 @@ static void pages_beyond_the_limit_are_told_so(void **state)
     (void)state;
     int fds[80], open = 0, status = 0;
     for (; open < 80; open++) {
-        fds[open] = ws_dial(server_port(here), "/ws", host, origin, token, &status);
+        fds[open] = ws_dial(server_port(live_server), "/ws", live_host, live_origin, live_token, &status);
         if (fds[open] < 0) break;
         free(ws_read_until(fds[open], "{\"type\":\"hello\""));
     }
     assert_int_equal(status, 503);
     assert_int_equal(open, 48);
-    assert_int_equal(ask_status(server_port(here), (asking){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
+    assert_int_equal(
+        ask_status(server_port(live_server), (http_request){"GET", "/nothing", live_host, NULL, NULL, NULL}), 404);
     for (int i = 0; i < open; i++) close(fds[i]);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void *hear_goodbye(void *arg)
@@ -94,14 +95,14 @@ static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
 {
     stop_live_server(state);
     start_live_server(state);
-    int stalled = join(), fds[2] = {join(), join()}, run = new_run(), port = server_port(here);
+    int stalled = join(), fds[2] = {join(), join()}, run = new_run(), port = server_port(live_server);
     pthread_t listeners[2];
     for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, hear_goodbye, &fds[i]);
     emit(150000);
     (void)run;
     assert_true(serving_threads() > 0);
     usleep(300000); /* the stalled one's sender is now stuck in a write */
-    server_stop(here);
+    server_stop(live_server);
     assert_int_equal(dial(port), -1);
     for (int i = 0; i < 2; i++) pthread_join(listeners[i], NULL);
     assert_int_equal(fds[0], 1001);

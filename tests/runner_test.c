@@ -14,7 +14,7 @@
 #include "log.h"
 #include "progress.h"
 #include "run.h"
-#include "school.h"
+#include "learner_folder.h"
 #include "text.h"
 
 static home where;
@@ -24,7 +24,7 @@ static const lesson *first;
 static int open_school(void **state)
 {
     char err[2048] = "";
-    if (school_make(state)) return -1;
+    if (make_learner_folder(state)) return -1;
     if (paths_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err)) {
         first = &lessons.lessons[0];
         return 0;
@@ -36,7 +36,7 @@ static int open_school(void **state)
 static int close_school(void **state)
 {
     catalogue_close(&lessons);
-    return school_remove(state);
+    return remove_learner_folder(state);
 }
 
 /* Limits that end a test soon; the machine may be slow, so the time is not among the tight ones. */
@@ -54,7 +54,7 @@ static outcome run_text(const char *text, double seconds)
     outcome out;
     run_options o = order();
     if (seconds > 0) o.limits.seconds = seconds;
-    assert_true(school_write(first->id, text));
+    assert_true(write_answer(first->id, text));
     run(&o, &out);
     return out;
 }
@@ -63,7 +63,7 @@ static outcome run_file(const char *file)
 {
     outcome out;
     run_options o = order();
-    assert_true(school_hand_in(first->id, file));
+    assert_true(copy_answer(first->id, file));
     run(&o, &out);
     return out;
 }
@@ -142,7 +142,7 @@ static void the_seed_is_the_programs(void **state)
     outcome out;
     run_options o = order();
     o.seed = 77;
-    assert_true(school_hand_in(first->id, "solution.c"));
+    assert_true(copy_answer(first->id, "solution.c"));
     run(&o, &out);
     assert_int_equal(out.end, RUN_PASSED);
     assert_int_equal(lines_with(&out, "\"seed\":77"), 1);
@@ -327,8 +327,8 @@ static void corrupt_progress_is_kept_aside(void **state)
 {
     (void)state;
     char path[256], bad[256];
-    snprintf(path, sizeof path, "%s/my/progress.json", school_folder);
-    snprintf(bad, sizeof bad, "%s/my/progress.json.bad", school_folder);
+    snprintf(path, sizeof path, "%s/my/progress.json", learner_folder);
+    snprintf(bad, sizeof bad, "%s/my/progress.json.bad", learner_folder);
     assert_true(folder_make(where.my) && file_write(path, "{\"01-wh", 7));
     assert_int_equal(progress_of(&where, first).attempts, 0);
     assert_int_equal(access(bad, R_OK), 0);

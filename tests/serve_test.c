@@ -19,7 +19,7 @@
 static void expect(const char *arguments, int status, const char *part)
 {
     char *printed;
-    int got = school_run(arguments, &printed);
+    int got = run_ferry(arguments, &printed);
     if (got != status || !strstr(printed, part))
         fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
     free(printed);
@@ -32,15 +32,15 @@ static void watch_grades_each_save(void **state)
     (void)state;
     running r;
     char path[256];
-    assert_true(school_hand_in(ID, "starter.c"));
+    assert_true(copy_answer(ID, "starter.c"));
     start_ferry(&r, (const char *[]){"watch", "1", NULL});
     await(&r, "FAIL same-device");
     await(&r, "Ctrl-C stops");
     forget(&r);
-    assert_true(school_hand_in(ID, "solution.c")); /* by rename */
+    assert_true(copy_answer(ID, "solution.c")); /* by rename */
     await(&r, "Passed.");
     forget(&r);
-    snprintf(path, sizeof path, "%s/my/%s.c", school_folder, ID);
+    snprintf(path, sizeof path, "%s/my/%s.c", learner_folder, ID);
     FILE *f = fopen(path, "w"); /* in place, and slowly */
     assert_non_null(f);
     fputs("#include <ferry.h>\n\nint main(void)\n{\n", f);
@@ -107,7 +107,7 @@ static void a_save_in_the_page_is_graded(page *p)
 
 static void the_last_run_is_there_to_download(const page *p)
 {
-    char *answer = door_get(&p->door, "/api/runs/1/log");
+    char *answer = http_get(&p->address, "/api/runs/1/log");
     assert_non_null(strstr(answer, "\"kind\":\"grade\""));
     free(answer);
 }
@@ -116,7 +116,7 @@ static void the_last_run_is_there_to_download(const page *p)
 static void an_example_says_what_it_printed(const page *p)
 {
     static const char begins[] = "{\"type\":\"status\",\"lesson\":\"" ID "\",\"state\":\"done\",\"what\":\"demo\"";
-    int fd = door_join(&p->door);
+    int fd = join_server(&p->address);
     cJSON_Delete(api(p, "POST", "/api/lessons/" ID "/run", "{\"what\":\"demo\"}", 200));
     char *status = ws_read_until(fd, begins);
     assert_non_null(status);
@@ -139,7 +139,7 @@ static void the_page_edits_runs_and_resets(void **state)
     a_save_in_the_page_is_graded(&p);
     the_last_run_is_there_to_download(&p);
     forget(&p.ferry);
-    assert_true(school_hand_in(ID, "starter.c")); /* an editor beside the page */
+    assert_true(copy_answer(ID, "starter.c")); /* an editor beside the page */
     await(&p.ferry, "FAIL same-device");
     an_example_says_what_it_printed(&p);
     cJSON *fresh = api(&p, "POST", "/api/lessons/" ID "/reset", "{}", 200);
@@ -157,7 +157,7 @@ static void the_files_of_all_lessons_are_watched(void **state)
     open_page(&p);
     for (int i = 0; i < 2; i++) {
         forget(&p.ferry);
-        assert_true(school_hand_in(others[i], "solution.c"));
+        assert_true(copy_answer(others[i], "solution.c"));
         await(&p.ferry, "Passed.");
     }
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
@@ -170,9 +170,9 @@ static void a_newer_save_supersedes_a_run_that_hangs(void **state)
     open_page(&p);
     cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200));
     forget(&p.ferry);
-    assert_true(school_write(ID, "int main(void)\n{\n    for (volatile int i = 0;;) i = 1;\n}\n"));
+    assert_true(write_answer(ID, "int main(void)\n{\n    for (volatile int i = 0;;) i = 1;\n}\n"));
     usleep(1500000); /* it runs by now; if not, the newer save comes first, which is no failure */
-    assert_true(school_hand_in(ID, "solution.c"));
+    assert_true(copy_answer(ID, "solution.c"));
     await(&p.ferry, "Passed.");
     assert_null(strstr(p.ferry.text, "still running"));
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
@@ -184,7 +184,7 @@ static int locks(void)
     char pattern[128];
     glob_t found = {0};
     struct stat st;
-    snprintf(pattern, sizeof pattern, "%s/state/ferry/serve-*.lock", school_folder);
+    snprintf(pattern, sizeof pattern, "%s/state/ferry/serve-*.lock", learner_folder);
     glob(pattern, 0, NULL, &found);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         assert_int_equal(stat(found.gl_pathv[i], &st), 0);
@@ -202,7 +202,7 @@ static void a_second_serve_points_to_the_first(void **state)
     char port[64];
     open_page(&p);
     assert_int_equal(locks(), 1);
-    snprintf(port, sizeof port, "on port %d", p.door.port);
+    snprintf(port, sizeof port, "on port %d", p.address.port);
     expect("serve --no-browser", 0, port);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
     page again;
@@ -214,7 +214,7 @@ static void a_second_serve_points_to_the_first(void **state)
 /* The folder that its first word to a page names. */
 static void assert_names_folder(const page *p, const char *folder)
 {
-    int fd = door_join(&p->door);
+    int fd = join_server(&p->address);
     char *text = ws_read_until(fd, "{\"type\":\"hello\""), *real = realpath(folder, NULL);
     cJSON *hello = cJSON_Parse(text);
     assert_string_equal(json_field(hello, "folder"), real);
@@ -228,19 +228,19 @@ static void another_folder_is_served_beside_the_first(void **state)
     (void)state;
     page first, second;
     char mine[128], other[128], link[128], port[64];
-    snprintf(mine, sizeof mine, "%s/my", school_folder);
-    snprintf(other, sizeof other, "%s/other", school_folder);
-    snprintf(link, sizeof link, "%s/link", school_folder);
+    snprintf(mine, sizeof mine, "%s/my", learner_folder);
+    snprintf(other, sizeof other, "%s/other", learner_folder);
+    snprintf(link, sizeof link, "%s/link", learner_folder);
     open_page(&first);
     setenv("FERRY_MY", other, 1);
     open_page(&second);
-    assert_int_not_equal(second.door.port, first.door.port);
+    assert_int_not_equal(second.address.port, first.address.port);
     assert_int_equal(locks(), 2);
     assert_names_folder(&first, mine);
     assert_names_folder(&second, other);
     assert_int_equal(symlink(other, link), 0); /* the same folder by another name */
     setenv("FERRY_MY", link, 1);
-    snprintf(port, sizeof port, "on port %d", second.door.port);
+    snprintf(port, sizeof port, "on port %d", second.address.port);
     expect("serve --no-browser", 0, port);
     setenv("FERRY_MY", mine, 1);
     assert_int_equal(end_ferry(&second.ferry, SIGTERM), 0);
@@ -279,7 +279,7 @@ static void a_taken_port_gives_the_next_and_is_said_once(void **state)
     snprintf(words, sizeof words, "ferry: port %d is taken; the page is on port %d\n", port, port + 1);
     start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", asked, NULL});
     enter_page(&p);
-    assert_int_equal(p.door.port, port + 1);
+    assert_int_equal(p.address.port, port + 1);
     assert_int_equal(times_said(p.ferry.text, words), 1);
     assert_int_equal(times_said(p.ferry.text, "is taken"), 1);
     cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
@@ -311,7 +311,7 @@ static void a_missing_browser_is_said_once_and_stops_nothing(void **state)
     assert_int_equal(times_said(p.ferry.text, "ferry: no browser could be started; open that URL yourself"), 1);
     assert_int_equal(times_said(p.ferry.text, "browser"), 1);
     cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
-    close(door_join(&p.door));
+    close(join_server(&p.address));
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
@@ -321,8 +321,8 @@ static void a_browser_gets_a_way_in_without_the_token(void **state)
     (void)state;
     page p;
     char script[128], kept[128], text[512], url[128];
-    snprintf(script, sizeof script, "%s/browser", school_folder);
-    snprintf(kept, sizeof kept, "%s/opened", school_folder);
+    snprintf(script, sizeof script, "%s/browser", learner_folder);
+    snprintf(kept, sizeof kept, "%s/opened", learner_folder);
     snprintf(text, sizeof text, "#!/bin/sh\necho \"$#\" \"$1\" >%s.new\nmv %s.new %s\n", kept, kept, kept);
     assert_true(file_write(script, text, strlen(text)));
     assert_int_equal(chmod(script, 0700), 0);
@@ -331,12 +331,13 @@ static void a_browser_gets_a_way_in_without_the_token(void **state)
     for (int i = 0; i < GUARD_MS / 10 && access(kept, R_OK); i++) usleep(10000);
     char *opened = file_read(kept, NULL);
     assert_non_null(opened);
-    assert_null(strstr(opened, p.door.token));
-    snprintf(url, sizeof url, "1 http://127.0.0.1:%d", p.door.port);
+    assert_null(strstr(opened, p.address.token));
+    snprintf(url, sizeof url, "1 http://127.0.0.1:%d", p.address.port);
     assert_memory_equal(opened, url, strlen(url));
     opened[strcspn(opened, "\n")] = '\0';
-    snprintf(url, sizeof url, "Location: /#token=%s\r\n", p.door.token);
-    char *answer = ask(p.door.port, (asking){.method = "GET", .path = strstr(opened, "/open/"), .host = p.door.host});
+    snprintf(url, sizeof url, "Location: /#token=%s\r\n", p.address.token);
+    char *answer =
+        ask(p.address.port, (http_request){.method = "GET", .path = strstr(opened, "/open/"), .host = p.address.host});
     assert_non_null(strstr(answer, url));
     free(answer);
     free(opened);
@@ -356,5 +357,5 @@ int main(void)
         cmocka_unit_test(a_missing_browser_is_said_once_and_stops_nothing),
         cmocka_unit_test(a_browser_gets_a_way_in_without_the_token),
     };
-    return cmocka_run_group_tests(tests, school_make, school_remove);
+    return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);
 }

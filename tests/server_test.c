@@ -86,7 +86,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static int status(asking a) { return ask_status(server_port(here), a); }
+static int status(http_request a) { return ask_status(server_port(here), a); }
 
 /* ---- what is answered ---- */
 
@@ -94,7 +94,7 @@ static void every_asset_is_served_with_a_strict_policy(void **state)
 {
     (void)state;
     for (const asset *a = fy_assets; a->path; a++) {
-        char *answer = ask(server_port(here), (asking){.method = "GET", .path = a->path, .host = host});
+        char *answer = ask(server_port(here), (http_request){.method = "GET", .path = a->path, .host = host});
         const char *body = strstr(answer, "\r\n\r\n");
         assert_int_equal(status_of(answer), 200);
         assert_non_null(strstr(answer, "Content-Security-Policy: default-src 'none'; script-src 'self'"));
@@ -136,7 +136,7 @@ static void every_file_of_www_is_in_the_table(void **state)
 /* What a server sends who comes by this address: the status, and whether the token is in it. */
 static bool is_let_in(const server *s, const char *path)
 {
-    char *answer = ask(server_port(s), (asking){.method = "GET", .path = path, .host = "localhost"});
+    char *answer = ask(server_port(s), (http_request){.method = "GET", .path = path, .host = "localhost"});
     bool in = strstr(answer, strstr(server_url(s), "#token=")) != NULL;
     assert_int_equal(status_of(answer), 303);
     assert_non_null(strstr(answer, in ? "Location: /#token=" : "Location: /\r\n"));
@@ -156,7 +156,7 @@ static void a_code_is_good_for_the_token_once(void **state)
     assert_false(is_let_in(s, "/open/"));
     assert_true(is_let_in(s, path));
     assert_false(is_let_in(s, path));
-    assert_int_equal(ask_status(server_port(s), (asking){"POST", path, host, origin, token, "{}"}), 403);
+    assert_int_equal(ask_status(server_port(s), (http_request){"POST", path, host, origin, token, "{}"}), 403);
     server_stop(s);
 }
 
@@ -180,7 +180,7 @@ static void the_root_is_the_index(void **state)
 {
     (void)state;
     if (!asset_find("/index.html")) skip();
-    char *answer = ask(server_port(here), (asking){.method = "GET", .path = "/", .host = host});
+    char *answer = ask(server_port(here), (http_request){.method = "GET", .path = "/", .host = host});
     assert_int_equal(status_of(answer), 200);
     assert_non_null(strstr(answer, "Content-Type: text/html; charset=utf-8"));
     free(answer);
@@ -189,33 +189,36 @@ static void the_root_is_the_index(void **state)
 static void the_lines_of_a_run_can_be_downloaded(void **state)
 {
     (void)state;
-    char *answer =
-        ask(server_port(here), (asking){.method = "GET", .path = "/api/runs/1/log", .host = host, .token = token});
+    char *answer = ask(server_port(here),
+                       (http_request){.method = "GET", .path = "/api/runs/1/log", .host = host, .token = token});
     assert_int_equal(status_of(answer), 200);
     assert_non_null(strstr(answer, "application/x-ndjson"));
     assert_non_null(strstr(answer, "\"kind\":\"mark\""));
     free(answer);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/7/log", .host = host, .token = token}), 404);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/1/logs", .host = host, .token = token}), 404);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/-1/log", .host = host, .token = token}), 404);
+    assert_int_equal(status((http_request){.method = "GET", .path = "/api/runs/7/log", .host = host, .token = token}),
+                     404);
+    assert_int_equal(status((http_request){.method = "GET", .path = "/api/runs/1/logs", .host = host, .token = token}),
+                     404);
+    assert_int_equal(status((http_request){.method = "GET", .path = "/api/runs/-1/log", .host = host, .token = token}),
+                     404);
 }
 
 static void routes_get_the_rest_of_the_path_and_the_body(void **state)
 {
     (void)state;
-    char *answer =
-        ask(server_port(here), (asking){.method = "GET", .path = "/api/things/01-a/b", .host = host, .token = token});
+    char *answer = ask(server_port(here),
+                       (http_request){.method = "GET", .path = "/api/things/01-a/b", .host = host, .token = token});
     assert_int_equal(status_of(answer), 200);
     assert_non_null(strstr(answer, "{\"rest\":\"/01-a/b\",\"user\":\"somebody\"}"));
     free(answer);
-    answer = ask(server_port(here), (asking){"POST", "/api/things", host, origin, token, "{\"a\":[1,2]}"});
+    answer = ask(server_port(here), (http_request){"POST", "/api/things", host, origin, token, "{\"a\":[1,2]}"});
     assert_int_equal(status_of(answer), 201);
     assert_non_null(strstr(answer, "{\"rest\":\"\",\"body\":{\"a\":[1,2]}}"));
     free(answer);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/thingsandmore", .host = host, .token = token}),
-                     404);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/make", .host = host, .token = token}), 405);
-    assert_int_equal(status((asking){"POST", "/style.css", host, origin, token, "{}"}),
+    assert_int_equal(
+        status((http_request){.method = "GET", .path = "/api/thingsandmore", .host = host, .token = token}), 404);
+    assert_int_equal(status((http_request){.method = "GET", .path = "/api/make", .host = host, .token = token}), 405);
+    assert_int_equal(status((http_request){"POST", "/style.css", host, origin, token, "{}"}),
                      asset_find("/style.css") ? 405 : 404);
 }
 
@@ -224,26 +227,26 @@ static void bodies_must_be_json_objects_of_at_most_a_mebibyte(void **state)
     (void)state;
     static const char *const bad[] = {"", "[]", "1", "null", "\"x\"", "{", "{}{}", "{\"a\":}", "{} x"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, bad[i]}), 400);
-    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, " {} \n"}), 201);
-    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, NULL}), 411);
+        assert_int_equal(status((http_request){"POST", "/api/make", host, origin, token, bad[i]}), 400);
+    assert_int_equal(status((http_request){"POST", "/api/make", host, origin, token, " {} \n"}), 201);
+    assert_int_equal(status((http_request){"POST", "/api/make", host, origin, token, NULL}), 411);
 
     size_t most = 1 << 20;
     char *body = malloc(most + 2);
     memset(body, ' ', most + 1);
     memcpy(body, "{}", 2);
     body[most] = 0;
-    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, body}), 201);
+    assert_int_equal(status((http_request){"POST", "/api/make", host, origin, token, body}), 201);
     body[most] = ' ';
     body[most + 1] = 0;
-    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, body}), 413);
+    assert_int_equal(status((http_request){"POST", "/api/make", host, origin, token, body}), 413);
     free(body);
 }
 
 static void handlers_have_stack_enough(void **state)
 {
     (void)state;
-    assert_int_equal(status((asking){"GET", "/api/stack", host, NULL, token, NULL}), 200);
+    assert_int_equal(status((http_request){"GET", "/api/stack", host, NULL, token, NULL}), 200);
 }
 
 /* ---- rough treatment ---- */
@@ -288,7 +291,7 @@ static void garbage_hurts_nobody(void **state)
     assert_int_not_equal(status_of(answer), 200);
     free(answer);
     free(lengthy);
-    assert_int_equal(status((asking){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
+    assert_int_equal(status((http_request){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
 }
 
 static void half_requests_keep_nobody_waiting(void **state)
@@ -300,7 +303,7 @@ static void half_requests_keep_nobody_waiting(void **state)
         assert_true(slow[i] >= 0);
         send_bytes(slow[i], "GET / HTTP/1.1\r\nHost: loc", 25);
     }
-    assert_int_equal(status((asking){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
+    assert_int_equal(status((http_request){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
     for (int i = 0; i < 32; i++) close(slow[i]);
 }
 
@@ -330,7 +333,7 @@ static void a_taken_port_gives_the_next(void **state)
     server *next = start(--port);
     assert_int_equal(server_port(next), port + 1);
     assert_null(strstr(server_url(next), token)); /* a token of its own */
-    assert_int_equal(ask_status(server_port(next), (asking){"GET", "/api/things", host, NULL, token, NULL}), 403);
+    assert_int_equal(ask_status(server_port(next), (http_request){"GET", "/api/things", host, NULL, token, NULL}), 403);
     server_stop(next);
     close(taken);
 }

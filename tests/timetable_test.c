@@ -315,25 +315,25 @@ static int64_t one_step(host *h, naive *m)
 {
     fy_time got, wanted;
     static const fy_word dirs[] = {FY_WORD_h2d, FY_WORD_d2h, FY_WORD_d2d};
-    int stream = dice(4), what = dice(10);
+    int stream = naive_random(4), what = naive_random(10);
     if (what < 5) {
-        fy_copy_work w = {.dir = dirs[dice(3)], .stream = stream, .bytes = (size_t)(2 + 2 * dice(900))};
-        w.pinned = dice(3);
-        w.async = dice(3);
+        fy_copy_work w = {.dir = dirs[naive_random(3)], .stream = stream, .bytes = (size_t)(2 + 2 * naive_random(900))};
+        w.pinned = naive_random(3);
+        w.async = naive_random(3);
         wanted = naive_copy(m, h->now, &w);
         fy_timing_copy(h->a, h->now, &w);
         got = w.time;
     } else if (what < 8) {
-        int64_t flops = dice(1500), bytes = 4 * dice(1500);
+        int64_t flops = naive_random(1500), bytes = 4 * naive_random(1500);
         wanted = naive_run(m, h->now, stream, flops, bytes);
         fy_timing_run(h->a, h->now, stream, flops, bytes, &got);
     } else if (what < 9) {
-        int other = dice(4);
-        m->tail[stream] = most(m->tail[stream], m->tail[other]);
+        int other = naive_random(4);
+        m->tail[stream] = max_i64(m->tail[stream], m->tail[other]);
         fy_timing_stream_wait(h->a, stream, fy_timing_tail(h->a, other));
         return 0;
     } else {
-        wanted = (fy_time){.start = h->now, .end = most(h->now + 10, m->tail[stream])};
+        wanted = (fy_time){.start = h->now, .end = max_i64(h->now + 10, m->tail[stream])};
         wanted.held = wanted.end - h->now;
         fy_timing_host_wait(h->a, h->now, fy_timing_tail(h->a, stream), &got);
     }
@@ -347,7 +347,7 @@ static void random_programs_take_the_times_of_a_naive_model(void **state)
     naive *m = malloc(sizeof *m);
     assert_non_null(m);
     for (int program = 0; program < 60; program++) {
-        seed = (uint32_t)program * 7919 + 1;
+        naive_rng_state = (uint32_t)program * 7919 + 1;
         memset(m, 0, sizeof *m);
         teardown(state);
         setup(state);

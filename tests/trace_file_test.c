@@ -16,7 +16,7 @@
 
 static void trace(const char *text)
 {
-    setenv("FERRY_TRACE", path, 1);
+    setenv("FERRY_TRACE", traced_path, 1);
     fy_session_start();
     FY_EMIT(NULL, mark, .text = fy_ref_str(text), .now = FY_ABSENT);
 }
@@ -24,7 +24,7 @@ static void trace(const char *text)
 static char *lines_in(const char *name)
 {
     char file[96];
-    snprintf(file, sizeof file, "%s/%s", folder, name);
+    snprintf(file, sizeof file, "%s/%s", traced_folder, name);
     char *lines = slurp(file);
     if (!lines) fail_msg("there is no %s", name);
     return lines;
@@ -44,7 +44,7 @@ static int start_empty(void **state)
 {
     char command[80];
     (void)state;
-    snprintf(command, sizeof command, "rm -f %s/*", folder);
+    snprintf(command, sizeof command, "rm -f %s/*", traced_folder);
     return system(command);
 }
 
@@ -110,13 +110,13 @@ static void a_new_log_is_its_makers(void **state)
 {
     (void)state;
     char err[200];
-    int fd = fy_log_file(path, 0, err, sizeof err);
+    int fd = fy_log_file(traced_path, 0, err, sizeof err);
     assert_true(fd >= 0);
-    assert_int_equal(fy_log_file(path, 0, err, sizeof err), -1);
+    assert_int_equal(fy_log_file(traced_path, 0, err, sizeof err), -1);
     assert_int_equal(errno, EBUSY);
     assert_non_null(strstr(err, "run.jsonl is being written by another program"));
     close(fd);
-    fd = fy_log_file(path, 0, err, sizeof err);
+    fd = fy_log_file(traced_path, 0, err, sizeof err);
     assert_true(fd >= 0);
     close(fd);
 }
@@ -169,8 +169,8 @@ static void a_writer_that_closed_its_files_keeps_its_name(void **state)
 static void trace_and_lose_the_name(void)
 {
     trace("first");
-    unlink(path);
-    FILE *other = fopen(path, "w");
+    unlink(traced_path);
+    FILE *other = fopen(traced_path, "w");
     fputs("mine\n", other);
     fclose(other);
 }
@@ -189,7 +189,7 @@ static void a_file_that_came_meanwhile_is_left_alone(void **state)
 static void trace_unlinked_on_a_full_disk(void)
 {
     trace("first");
-    unlink(path);
+    unlink(traced_path);
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){300, 300});
 }
@@ -213,7 +213,7 @@ static void a_refused_card_leaves_no_trace(void **state)
     (void)state;
     assert_exits(trace_with_a_card_that_is_not, 1);
     assert_said("FERRY_SIM=bogus");
-    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access(traced_path, F_OK), 0);
 }
 
 /* ---- the file is cut off ---- */
@@ -221,7 +221,7 @@ static void a_refused_card_leaves_no_trace(void **state)
 static void trace_cut(void)
 {
     trace("first");
-    if (truncate(path, 0)) exit(9);
+    if (truncate(traced_path, 0)) exit(9);
     for (int i = 0; i < 20000; i++) FY_EMIT(FY_AT("fy_mark", "text"), mark, .text = fy_ref_str("later"), .now = i);
     if (fy_log_is_on()) exit(9);
 }
@@ -237,7 +237,7 @@ static void trace_cut_and_filled(void)
 {
     trace("first");
     struct stat s;
-    if (stat(path, &s) || truncate(path, 0) || truncate(path, s.st_size)) exit(9);
+    if (stat(traced_path, &s) || truncate(traced_path, 0) || truncate(traced_path, s.st_size)) exit(9);
 }
 
 static void a_log_that_was_cut_and_grew_again_is_cut(void **state)
@@ -250,13 +250,13 @@ static void a_log_that_was_cut_and_grew_again_is_cut(void **state)
 static void trace_cut_in_the_middle(void)
 {
     trace("first");
-    if (truncate(path, 100 << 10)) exit(9);
+    if (truncate(traced_path, 100 << 10)) exit(9);
     for (int i = 0; i < 20000; i++) FY_EMIT(NULL, mark, .text = fy_ref_str("later"), .now = i);
 }
 
 static void read_what_is_left(void)
 {
-    fy_text text = lines_of(open(path, O_RDONLY));
+    fy_text text = lines_of(open(traced_path, O_RDONLY));
     if (assert_lines_are_whole(&text) < 2) exit(9);
     free(text.data);
 }

@@ -43,9 +43,9 @@ static const char fork_bomb[] = PROGRAM("    for (;;) {\n        fork();\n      
 #define SECONDS "15" /* for each program; not what it is unless told */
 #endif
 
-static const struct deed {
-    const char *source, *words, *in_log;
-} deeds[] = {
+static const struct misbehaving_program {
+    const char *source, *message, *in_log;
+} misbehaving_programs[] = {
     {device_pointer, "read element 0 of 'b', which lives on cuda:0", "\"code\":\"device_pointer\""},
     {endless_loop, "still running after " SECONDS " s", "\"dir\":\"h2d\""},
     {gigabyte, "printed more than 64 MiB", "\"dir\":\"h2d\""},
@@ -54,7 +54,7 @@ static const struct deed {
 };
 
 /* The status that ends the run of what was just saved. Free it. */
-static cJSON *hear_verdict(int fd)
+static cJSON *wait_for_verdict(int fd)
 {
     int opcode;
     size_t size;
@@ -69,7 +69,7 @@ static cJSON *hear_verdict(int fd)
     return NULL;
 }
 
-static void assert_lessons_are_there(const page *p)
+static void assert_lessons_are_served(const page *p)
 {
     cJSON *all = api(p, "GET", "/api/lessons", NULL, 200);
     assert_int_equal(cJSON_GetArraySize(all), 3);
@@ -80,7 +80,7 @@ static void assert_log_holds(const page *p, int run, const char *part)
 {
     char path[64];
     snprintf(path, sizeof path, "/api/runs/%d/log", run);
-    char *log = door_get(&p->door, path);
+    char *log = http_get(&p->address, path);
     int copies = 0;
     for (const char *at = log; (at = strstr(at, "\"dir\":\"h2d\"")); at++) copies++;
     assert_int_equal(copies, 1);
@@ -88,14 +88,14 @@ static void assert_log_holds(const page *p, int run, const char *part)
     free(log);
 }
 
-static void save_and_hear(const page *p, int fd, const struct deed *d)
+static void save_and_check_verdict(const page *p, int fd, const struct misbehaving_program *d)
 {
-    assert_true(school_write(ID, d->source)); /* as an editor does */
-    cJSON *status = hear_verdict(fd), *verdict = cJSON_GetObjectItem(status, "verdict");
-    if (!cJSON_IsFalse(cJSON_GetObjectItem(verdict, "pass")) || !strstr(json_field(verdict, "message"), d->words))
-        fail_msg("'%s' was wanted, not: %s", d->words, json_field(verdict, "message"));
+    assert_true(write_answer(ID, d->source)); /* as an editor does */
+    cJSON *status = wait_for_verdict(fd), *verdict = cJSON_GetObjectItem(status, "verdict");
+    if (!cJSON_IsFalse(cJSON_GetObjectItem(verdict, "pass")) || !strstr(json_field(verdict, "message"), d->message))
+        fail_msg("'%s' was wanted, not: %s", d->message, json_field(verdict, "message"));
     assert_log_holds(p, cJSON_GetObjectItem(status, "run")->valueint, d->in_log);
-    assert_lessons_are_there(p);
+    assert_lessons_are_served(p);
     cJSON_Delete(status);
 }
 
@@ -106,13 +106,14 @@ static void five_programs_that_misbehave_leave_the_server_unharmed(void **state)
     start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", "8740", "--seconds", SECONDS, NULL});
     enter_page(&p);
     cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200)); /* makes the file */
-    int fd = door_join(&p.door);
-    for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) save_and_hear(&p, fd, &deeds[i]);
-    assert_true(school_hand_in(ID, "solution.c"));
-    cJSON *status = hear_verdict(fd);
+    int fd = join_server(&p.address);
+    for (size_t i = 0; i < sizeof misbehaving_programs / sizeof misbehaving_programs[0]; i++)
+        save_and_check_verdict(&p, fd, &misbehaving_programs[i]);
+    assert_true(copy_answer(ID, "solution.c"));
+    cJSON *status = wait_for_verdict(fd);
     assert_true(cJSON_IsTrue(cJSON_GetObjectItem(cJSON_GetObjectItem(status, "verdict"), "pass")));
     cJSON_Delete(status);
-    assert_lessons_are_there(&p);
+    assert_lessons_are_served(&p);
     close(fd);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
@@ -122,5 +123,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_programs_that_misbehave_leave_the_server_unharmed),
     };
-    return cmocka_run_group_tests_name("unharmed", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("unharmed", tests, make_learner_folder, remove_learner_folder);
 }

@@ -63,7 +63,7 @@ static bool hear(program *p, const char *what)
     size_t n = strlen(p->said);
     while (!strstr(p->said, what) && n < sizeof p->said - 1) {
         struct pollfd ready = {.fd = p->heard, .events = POLLIN};
-        if (poll(&ready, 1, PATIENCE_S * 1000) <= 0) return false;
+        if (poll(&ready, 1, TIMEOUT_S * 1000) <= 0) return false;
         ssize_t got = read(p->heard, p->said + n, sizeof p->said - 1 - n);
         if (got <= 0) break;
         p->said[n += (size_t)got] = 0;
@@ -288,7 +288,7 @@ static void the_viewer_holds_no_descriptor_of_the_program(void **state)
     program p = start(hold_a_pipe);
     close(fds[1]);
     struct pollfd ready = {.fd = fds[0], .events = POLLIN};
-    assert_int_equal(poll(&ready, 1, PATIENCE_S * 1000), 1); /* its end, though the viewer lives */
+    assert_int_equal(poll(&ready, 1, TIMEOUT_S * 1000), 1); /* its end, though the viewer lives */
     assert_int_equal(read(fds[0], &c, 1), 0);
     close(fds[0]);
     kill(p.viewer, SIGTERM);

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "school.h"
+#include "learner_folder.h"
 #include "watch.h"
 
 static char watched_path[256];
@@ -34,7 +34,7 @@ static int looks(watched_file *w, int most)
 
 static void start_watching(watched_file *w)
 {
-    snprintf(watched_path, sizeof watched_path, "%s/watched.c", school_folder);
+    snprintf(watched_path, sizeof watched_path, "%s/watched.c", learner_folder);
     put("int main(void)\n{\n    return 0;\n}\n");
     watch_start(w, watched_path);
     assert_int_equal(looks(w, 10), 0);
@@ -89,7 +89,7 @@ static void no_inotify_is_asked_for(void **state)
 {
     (void)state;
     size_t size;
-    char *binary = file_read(school_ferry, &size);
+    char *binary = file_read(ferry_command, &size);
     assert_non_null(binary);
     assert_non_null(memmem(binary, size, "pthread_create", 14)); /* names can be seen */
     assert_null(memmem(binary, size, "inotify_init", 12));
@@ -133,5 +133,5 @@ int main(void)
         cmocka_unit_test(a_half_written_file_is_waited_for),
         cmocka_unit_test(a_file_that_changes_at_every_look_is_not_told),
     };
-    return cmocka_run_group_tests_name("watch", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("watch", tests, make_learner_folder, remove_learner_folder);
 }

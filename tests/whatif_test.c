@@ -14,7 +14,7 @@
 #include "ferry.h"
 #include "forked.h"
 #include "replay.h"
-#include "school.h"
+#include "learner_folder.h"
 #include "text.h"
 
 static char err[600];
@@ -99,7 +99,7 @@ static void log_into(const char *path, const char *sim, void (*program)(void))
 static trace log_of(const char *sim, void (*program)(void))
 {
     char path[100];
-    snprintf(path, sizeof path, "%s/log.jsonl", school_folder);
+    snprintf(path, sizeof path, "%s/log.jsonl", learner_folder);
     log_into(path, sim, program);
     trace t = read_log(path);
     unlink(path);
@@ -268,7 +268,7 @@ static void what_the_log_does_not_say_is_refused(void **state)
 static void expect(const char *arguments, int status, const char *part)
 {
     char *printed;
-    int got = school_run(arguments, &printed);
+    int got = run_ferry(arguments, &printed);
     if (got != status || !strstr(printed, part))
         fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
     free(printed);
@@ -291,7 +291,7 @@ static void both_ledgers_are_printed(void **state)
 {
     char arguments[300], path[100];
     (void)state;
-    snprintf(path, sizeof path, "%s/printed.jsonl", school_folder);
+    snprintf(path, sizeof path, "%s/printed.jsonl", learner_folder);
     log_into(path, "h200:bus=12GB/s", there_and_back);
     snprintf(arguments, sizeof arguments, "whatif %s --bus 6GB/s", path);
     expect(arguments, 0, "What if: --bus 6GB/s\nmodelled times in us                     as logged        what if\n");
@@ -313,5 +313,5 @@ int main(void)
         cmocka_unit_test(mistakes_have_their_exit_status),
         cmocka_unit_test(both_ledgers_are_printed),
     };
-    return cmocka_run_group_tests(tests, school_make, school_remove);
+    return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);
 }

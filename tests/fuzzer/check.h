@@ -6,14 +6,14 @@
 #include "run.h"
 
 typedef struct tally {
-    int64_t programs, to_the_end, steps, failed, compared, skipped;
+    int64_t programs, completed, steps, failed, compared, skipped;
     char why_skipped[64];
 } tally;
 
-extern tally *score;
+extern tally *worker_tally;
 
 /* How far the step's results may lie apart. */
-slack slack_of(const step *s, const fy_tensor *out);
+tolerance tolerance_of(const step *s, const fy_tensor *out);
 
 void check_handles(const fy_tensor *a, const fy_tensor *b);
 /* Bytes from the first element to the last lie inside the storage. */
@@ -22,6 +22,6 @@ void check_random(const step *s, const fy_tensor *x);
 /* References of each handle, and of each storage, are those of the slots: nobody else holds any. */
 void check_counts(const world *w);
 /* All that lives are the slots' tensors and storages. */
-void check_books(void);
+void check_ledger(void);
 
 #endif

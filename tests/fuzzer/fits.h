@@ -6,9 +6,9 @@
 #include "program.h"
 
 /* Operand i on the CPU: its shape, dtype and values are those of the card's. */
-fy_tensor *host(const step *s, int i);
+fy_tensor *host_operand(const step *s, int i);
 /* Must the step fail in the program as written because of where its operands live? */
-bool is_split(const step *s);
+bool has_device_conflict(const step *s);
 bool has_shape_of(const fy_tensor *x, const fy_shape *s);
 bool is_writable(const fy_tensor *x);
 /* Element i of a tensor of the first world, row by row. */

@@ -9,9 +9,9 @@
 #include "program.h"
 
 /* A law is broken: the program ends here. */
-extern jmp_buf broken_law;
-extern char broken_words[1024];
-__attribute__((format(printf, 1, 2), noreturn)) void broken(const char *format, ...);
+extern jmp_buf check_failed;
+extern char failure_text[1024];
+__attribute__((format(printf, 1, 2), noreturn)) void fail_check(const char *format, ...);
 
 typedef struct entry {
     bool live;
@@ -25,16 +25,16 @@ typedef struct coverage {
     int64_t ops[2][FY_OP_COUNT], dtypes[2][DTYPES + 1], pairs[FY_OP_COUNT][DTYPES + 1];
 } coverage;
 
-typedef struct account {
+typedef struct ledger_state {
     uint64_t cursor;
     entry *tensors, *storages;
     size_t tensor_room, storage_room;
     int64_t tensor_count, storage_count, bytes[2];
     uint64_t digest; /* of all that lives, with versions */
-} account;
+} ledger_state;
 
-extern account ledger;
-extern coverage *seen;
+extern ledger_state ledger;
+extern coverage *covered;
 
 entry *tensor_entry(uint32_t id);
 entry *storage_entry(uint32_t id);

@@ -4,20 +4,20 @@
 
 #include "program.h"
 
-extern chance dice;
-extern bool wild; /* this step may be a mistake */
+extern rng_state rng;
+extern bool may_fail; /* this step may be a mistake */
 
-fy_arg any_number(void);
-fy_dtype any_dtype(void);
-int any_place(void);
+fy_arg random_number(void);
+fy_dtype random_dtype(void);
+int random_device(void);
 /* A slot of a live tensor; NOTHING when there is none. */
-int any_slot(void);
-int any_dim(int ndim);
+int random_slot(void);
+int random_dim(int ndim);
 
 /* ---- from nothing ---- */
 
 void add_value(step *s, fy_arg x);
-void choose_made(step *s);
+void choose_factory(step *s);
 
 /* ---- from others: the second operand is made to fit by a step before ---- */
 
@@ -35,10 +35,10 @@ bool choose_one_hot(program *p, step s);
 /* ---- shapes ---- */
 
 /* How often each dimension is repeated. */
-fy_shape times_of(const fy_tensor *x);
+fy_shape random_repeat(const fy_tensor *x);
 /* Another shape of as many elements. */
-fy_shape refold(const fy_tensor *x);
-fy_shape shuffled(int n);
-fy_shape widened(const fy_tensor *x);
+fy_shape random_reshape(const fy_tensor *x);
+fy_shape random_permutation(int n);
+fy_shape random_expand(const fy_tensor *x);
 
 #endif

@@ -8,32 +8,32 @@
 #include "tensor.h"
 
 /* A storage and its counterpart. */
-typedef struct cell {
+typedef struct storage_pair {
     fy_storage *s[2];
-    unsigned char *was;
-} cell;
+    unsigned char *previous;
+} storage_pair;
 
-extern int cell_count;
-extern unsigned char *read_into[2]; /* for reading */
+extern int pair_count;
+extern unsigned char *read_buffer[2]; /* for reading */
 
 /* How far two results may lie apart. */
-typedef struct slack {
+typedef struct tolerance {
     double relative, absolute;
     const char *skip; /* why the values are not compared; NULL: they are */
-} slack;
+} tolerance;
 
 extern const double epsilons[];
-extern const double largest[];
+extern const double max_finite[];
 
-void read_cell(const cell *c);
+void read_pair(const storage_pair *c);
 /* The cell of two counterparts; a new one when neither is known. */
-cell *pair_cells(const fy_tensor *a, const fy_tensor *b, bool *fresh);
+storage_pair *find_or_add_pair(const fy_tensor *a, const fy_tensor *b, bool *fresh);
 /* Between the elements of a pinned copy of a view with holes lies anything: made alike. */
-void fill_holes(cell *c, const fy_tensor *x);
+void fill_holes(storage_pair *c, const fy_tensor *x);
 /* What a step made or wrote: the same in both worlds, and from here on to the bit. */
-void settle(cell *c, fy_dtype d, const slack *free);
+void compare_and_align(storage_pair *c, fy_dtype d, const tolerance *allowed);
 /* Forget the storages that no slot looks at any more. */
-void sweep_cells(void);
-void check_others(const fy_storage *written, const fy_storage *also);
+void drop_unused_pairs(void);
+void check_unwritten(const fy_storage *written, const fy_storage *also);
 
 #endif

@@ -6,16 +6,16 @@
 #include "tensor.h"
 
 enum {
-    MOST_DEEDS = 300,
-    MOST_STEPS = 20,
-    MOST_SLOTS = 2 * MOST_STEPS, /* step i's result, and from MOST_STEPS on its second one (.indices) */
-    MOST_ELEMENTS = 300,         /* of a tensor; small ones make many programs a second */
-    NUMBER = -1,                 /* in place of a slot */
-    NOTHING = -2,                /* NULL in place of a tensor */
+    MAX_API_CALLS = 300,
+    MAX_STEPS = 20,
+    MAX_SLOTS = 2 * MAX_STEPS, /* step i's result, and from MOST_STEPS on its second one (.indices) */
+    MAX_ELEMENTS = 300,        /* of a tensor; small ones make many programs a second */
+    NUMBER = -1,               /* in place of a slot */
+    NO_TENSOR = -2,            /* NULL in place of a tensor */
 };
 
 /* How a function is called, and what it wants. */
-typedef enum deed_kind {
+typedef enum call_kind {
     MAKE,
     FULL,
     RANGE,
@@ -48,7 +48,7 @@ typedef enum deed_kind {
     NARROW,
     SLICE,
     JOIN,     /* views, and what may be one */
-    CUT,      /* several views */
+    SPLIT,    /* several views */
     BY_INDEX, /* an index is made for it */
     MASKED,   /* and a mask */
     ORDER,
@@ -58,30 +58,30 @@ typedef enum deed_kind {
     NPY,
     FREE,
     ITEM,
-    ASK, /* two tensors, for a bool */
+    PREDICATE, /* two tensors, for a bool */
     DEVICE,
-} deed_kind;
+} call_kind;
 
 /* A public function. */
-typedef struct deed {
+typedef struct api_call {
     const char *name; /* without fy_ */
-    deed_kind kind;
+    call_kind kind;
     int weight; /* how often it is tried */
-    void (*call)(void);
-} deed;
+    void (*function)(void);
+} api_call;
 
-extern const deed deeds[];
-extern const int deed_count;
+extern const api_call api_calls[];
+extern const int api_call_count;
 
 /* Devices as a program may name them; the first three are right. */
-enum { RIGHT_PLACES = 3, PLACES = 14 };
-extern const char *const places[PLACES];
+enum { VALID_DEVICE_NAMES = 3, DEVICE_NAMES = 14 };
+extern const char *const device_names[DEVICE_NAMES];
 
 enum { DTYPES = 8 };
 extern const fy_dtype dtypes[DTYPES];
 
 typedef struct step {
-    int deed, n;
+    int call_index, n;
     int in[3];       /* slots, NUMBER or NOTHING */
     fy_arg number;   /* the operand that is one */
     fy_arg value[3]; /* alpha; the value; a range; beta and alpha */
@@ -89,7 +89,7 @@ typedef struct step {
     fy_shape shape; /* or dimensions */
     int64_t at[4];
     fy_dtype dtype; /* an option, or a target */
-    int place;      /* likewise: index into places; -1: not said */
+    int device;     /* likewise: index into places; -1: not said */
     int reduction;
     bool keepdim, biased, indices, copy, non_blocking, descending;
     bool dropped; /* left out when a failing program is made shorter */
@@ -99,24 +99,24 @@ typedef struct program {
     uint64_t seed;
     bool careful, scoped; /* without deliberate mistakes; inside one FY_SCOPE */
     int n, planned;       /* steps so far, and how many there shall be */
-    step steps[MOST_STEPS];
+    step steps[MAX_STEPS];
     int ready; /* steps[n] to steps[ready - 1] were decided together with an earlier one */
 } program;
 
 /* ---- chance ---- */
 
-typedef struct chance {
+typedef struct rng_state {
     uint64_t state;
-} chance;
+} rng_state;
 
-uint64_t draw(chance *r);
-int64_t below(chance *r, int64_t n);
-int64_t between(chance *r, int64_t low, int64_t high);
-bool percent(chance *r, int n);
+uint64_t rng_next(rng_state *r);
+int64_t rng_below(rng_state *r, int64_t n);
+int64_t rng_between(rng_state *r, int64_t low, int64_t high);
+bool rng_percent(rng_state *r, int n);
 
 /* ---- what a step is ---- */
 
-const deed *deed_of(const step *s);
+const api_call *call_of(const step *s);
 bool is_named(const step *s, const char *name);
 bool is_in_place(const step *s);
 /* The op that a step is named after; -1 if it is not named after one. */

@@ -10,13 +10,13 @@ enum { HOST_WORLD, CARD_WORLD };
 
 typedef struct world {
     int which;
-    fy_tensor *slot[MOST_SLOTS];
-    fy_tensor *dead[MOST_SLOTS]; /* freed by the program: a use of it is a mistake to be told */
+    fy_tensor *slot[MAX_SLOTS];
+    fy_tensor *dead[MAX_SLOTS]; /* freed by the program: a use of it is a mistake to be told */
 } world;
 
 extern world worlds[2];
-extern bool answers[2];           /* of the last question, in each */
-extern fy_site sites[MOST_DEEDS]; /* the calls' places; set up once */
+extern bool predicate_results[2];    /* of the last question, in each */
+extern fy_site sites[MAX_API_CALLS]; /* the calls' places; set up once */
 
 void set_sites(void);
 bool is_live(int slot);
@@ -25,6 +25,6 @@ bool is_on_card(int slot);
 fy_tensor *operand(const world *w, const step *s, int i);
 fy_arg argument(const world *w, const step *s, int i);
 /* The step's result in that world: a new reference, in place a borrowed one, or NULL. */
-fy_tensor *perform(world *w, const step *s, fy_tensor **second);
+fy_tensor *execute_step(world *w, const step *s, fy_tensor **second);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 
 #include "page_client.h"
-#include "school.h"
+#include "learner_folder.h"
 
 enum { GUARD_MS = 60000 }; /* a limit for hanging tests, not an expectation */
 
@@ -33,7 +33,7 @@ int end_ferry(running *r, int signal_number);
 /* A `ferry serve` and the credentials to use it. */
 typedef struct page {
     running ferry;
-    door door;
+    server_address address;
 } page;
 
 /* Waits for the URL that ferry prints, and joins. */

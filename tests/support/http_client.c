@@ -4,7 +4,7 @@
 int dial(int port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    const struct timeval patience = {.tv_sec = TIMEOUT_S};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -60,7 +60,7 @@ char *ask_bytes(int port, const void *data, size_t size)
     return text;
 }
 
-char *ask(int port, asking a)
+char *ask(int port, http_request a)
 {
     size_t room = 4096 + strlen(a.path) + (a.body ? strlen(a.body) : 0);
     char *text = malloc(room);
@@ -81,7 +81,7 @@ int status_of(const char *answer)
     return sscanf(answer, "HTTP/1.1 %d", &status) == 1 ? status : 0;
 }
 
-int ask_status(int port, asking a)
+int ask_status(int port, http_request a)
 {
     char *answer = ask(port, a);
     int status = status_of(answer);

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PATIENCE_S 60
+#define TIMEOUT_S 60
 
 /* A connection to the port, or -1. */
 int dial(int port);
@@ -27,14 +27,14 @@ char *read_to_end(int fd);
 char *ask_bytes(int port, const void *data, size_t size);
 
 /* A request; NULL headers are left out. Free the answer. */
-typedef struct asking {
+typedef struct http_request {
     const char *method, *path, *host, *origin, *token, *body;
-} asking;
+} http_request;
 
-char *ask(int port, asking a);
+char *ask(int port, http_request a);
 /* The status of an answer; 0 if the server closed without one. */
 int status_of(const char *answer);
-int ask_status(int port, asking a);
+int ask_status(int port, http_request a);
 /* The number of this process's threads that belong to the server: civetweb's and their descendants. */
 int serving_threads(void);
 

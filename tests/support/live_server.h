@@ -8,14 +8,14 @@
 #include "page_client.h"
 #include "server.h"
 
-extern server *here;
-extern char host[32], origin[48], token[33];
+extern server *live_server;
+extern char live_host[32], live_origin[48], live_token[33];
 int start_live_server(void **state);
 int stop_live_server(void **state);
 int join(void);
 /* Adds a run that this process writes; emit adds n events to it. */
 int new_run(void);
 void emit(int n);
-void wait_until_nobody_is_here(void);
+void wait_until_no_clients(void);
 
 #endif

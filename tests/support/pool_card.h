@@ -12,7 +12,7 @@ typedef struct card {
     int64_t capacity, taken;
     int64_t now[FY_POOL_PLACES]; /* the progress of each stream */
     int64_t issued;
-    int asked, waited, given_for_room, given;
+    int queries, waits, freed_for_room, freed_segments;
     bool broken;
     char holes[64]; /* addresses for segments, 1 GiB apart */
 } card;

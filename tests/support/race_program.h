@@ -11,10 +11,10 @@
 
 /* ---- operations ---- */
 
-void host(bool write);
-void step_of_program(void);
-void begin_trial(void);
+void access_from_host(bool write);
+void random_step(void);
+void begin_race_run(void);
 /* Reads all buffers at the end and compares them with the mirror. */
-void look_at_all(void);
+void check_all_buffers(void);
 
 #endif

@@ -1,22 +1,22 @@
 /* believers.h: small programs that each show a misconception of misconceptions.c at the line that ends in HERE, and
  * their corrected versions. */
-#ifndef BELIEVERS_H
-#define BELIEVERS_H
+#ifndef MISCONCEPTION_PROGRAMS_H
+#define MISCONCEPTION_PROGRAMS_H
 
 #include "explained.h"
 
 #define CARD "cuda"
 
-fy_tensor *home(int64_t n); /* n numbers in RAM */
-fy_tensor *square(void);    /* 128 x 128 of them */
+fy_tensor *host_tensor(int64_t n); /* n numbers in RAM */
+fy_tensor *host_square(void);      /* 128 x 128 of them */
 
-#define TWO "h200:gpus=2"
+#define TWO_CARDS "h200:gpus=2"
 
 /* By the name of the misconception; NULL ends the table. sim: FERRY_SIM, or NULL. */
-extern const struct pair {
+extern const struct misconception_pair {
     const char *name;
     void (*wrong)(void), (*right)(void);
     const char *sim, *right_sim;
-} pairs[];
+} misconception_pairs[];
 
 #endif

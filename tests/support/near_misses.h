@@ -1,18 +1,18 @@
 /* innocents.h: programs that look like a misconception but are correct, and other ways to write the misconceptions. */
-#ifndef INNOCENTS_H
-#define INNOCENTS_H
+#ifndef NEAR_MISSES_H
+#define NEAR_MISSES_H
 
-#include "believers.h"
+#include "misconception_programs.h"
 
-extern const struct innocent {
+extern const struct near_miss {
     void (*run)(void);
     const char *sim;
-} innocents[]; /* ends with a NULL run */
+} near_misses[]; /* ends with a NULL run */
 
-extern const struct spelling {
+extern const struct variant {
     const char *name;
     void (*run)(void);
     const char *sim;
-} spellings[]; /* likewise */
+} variants[]; /* likewise */
 
 #endif
