@@ -138,10 +138,8 @@ TEST(the_verdict_is_the_same_however_fast_the_host_is)
 
 static int start(void **state)
 {
-    (void)state;
-    setenv("FERRY_GPU", "sim", 1);
     setenv("FERRY_SIM", "h200:gpus=2", 1);
-    recorded_start();
+    record_on_sim(state);
     for (int q = 0; q < MAX_QUEUES; q++) {
         const char *card = is_queue_of_card1(q) ? "cuda:1" : "cuda:0";
         streams[q] = q % 2 ? fy_cuda_stream(.device = card) : fy_cuda_default_stream(.device = card);
@@ -152,13 +150,6 @@ static int start(void **state)
     return 0;
 }
 
-static int stop(void **state)
-{
-    (void)state;
-    recorded_end();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,5 +157,5 @@ int main(void)
         cmocka_unit_test(the_verdict_is_the_same_however_fast_the_host_is),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start, record_no_more);
 }

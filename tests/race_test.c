@@ -319,17 +319,8 @@ TEST(what_one_thread_waited_for_the_others_may_read)
 
 static int start(void **state)
 {
-    (void)state;
-    setenv("FERRY_GPU", "sim", 1);
-    recorded_start();
+    record_on_sim(state);
     side = fy_cuda_stream();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    recorded_end();
     return 0;
 }
 
@@ -349,5 +340,5 @@ int main(void)
         cmocka_unit_test(what_one_thread_waited_for_the_others_may_read),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start, record_no_more);
 }

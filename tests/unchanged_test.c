@@ -321,21 +321,12 @@ static void what_is_freed_afterwards_is_all_that_there_was(void **state)
 
 static int start(void **state)
 {
-    (void)state;
-    setenv("FERRY_GPU", "sim", 1);
-    recorded_start();
+    record_on_sim(state);
 #define X(name, made) \
     FY_SCOPE { name = fy_keep(made); }
     OPERANDS(X)
 #undef X
     return fy_error() != NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    recorded_end();
-    return 0;
 }
 
 int main(void)
@@ -344,5 +335,5 @@ int main(void)
         cmocka_unit_test(a_call_that_fails_changes_nothing),
         cmocka_unit_test(what_is_freed_afterwards_is_all_that_there_was),
     };
-    return cmocka_run_group_tests_name("unchanged", tests, start, end);
+    return cmocka_run_group_tests_name("unchanged", tests, start, record_no_more);
 }
