@@ -31,13 +31,13 @@ void __cyg_profile_func_exit(void *function, void *from) { (void)function, (void
 int main(void)
 {
     static const char *const calls[] = {"first", "again"};
-    fy_tensor *here = fy_arange((4));
+    fy_tensor *on_cpu = fy_arange((4));
     for (int i = 0; i < 2; i++) {
         followed = calls[i];
-        fy_tensor *there = fy_to(here, "cuda");
+        fy_tensor *on_card = fy_to(on_cpu, "cuda");
         followed = NULL;
-        if (!fy_is_cuda(there)) return 1;
-        fy_free(there);
+        if (!fy_is_cuda(on_card)) return 1;
+        fy_free(on_card);
     }
     for (int i = 0; i < count; i++) printf("%s %#jx\n", steps[i].call, (uintmax_t)steps[i].function);
     return count == MOST;

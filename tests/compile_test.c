@@ -54,12 +54,12 @@ static compile_end build(const char *text, diagnosis *d)
 
 /* ---- the fixtures -------------------------------------------------------------------------------- */
 
-typedef struct wanted {
+typedef struct expectation {
     int line;
     char message[160], hint[160];
-} wanted;
+} expectation;
 
-static bool read_wanted(const char *text, wanted *w)
+static bool read_expectation(const char *text, expectation *w)
 {
     return sscanf(text, "/* line %d | %159[^|] | %159[^\n]", &w->line, w->message, w->hint) == 3;
 }
@@ -79,7 +79,7 @@ static bool shows_a_header(const diagnosis *d)
 }
 
 /* Prints what is wrong with one answer; returns how many things are. */
-static int judge_answer(const char *name, compile_end end, const diagnosis *d, const wanted *w)
+static int check_answer(const char *name, compile_end end, const diagnosis *d, const expectation *w)
 {
     bool right = end == COMPILE_REFUSED && d->line == w->line && strstr(d->message, w->message) &&
                  strstr(d->hint, w->hint) && !shows_a_header(d);
@@ -92,14 +92,14 @@ static int judge_answer(const char *name, compile_end end, const diagnosis *d, c
 static int answer_one(const char *name)
 {
     char path[512];
-    wanted w;
+    expectation w;
     diagnosis d;
     snprintf(path, sizeof path, "tests/mistakes/%.200s", name);
     char *text = file_read(path, NULL);
     assert_non_null(text);
-    if (!read_wanted(text, &w)) fail_msg("%s does not begin with its expectation", path);
+    if (!read_expectation(text, &w)) fail_msg("%s does not begin with its expectation", path);
     trim(w.hint, " */"), trim(w.message, " ");
-    int wrong = judge_answer(name, build(text, &d), &d, &w);
+    int wrong = check_answer(name, build(text, &d), &d, &w);
     free(text);
     return wrong;
 }

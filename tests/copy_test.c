@@ -48,7 +48,7 @@ TEST(a_source_is_broadcast_and_cut_off)
 }
 
 /* The kinds of work since then: "clone cpu, h2d 24 ...". */
-static const char *way(void)
+static const char *copies_and_ops(void)
 {
     static char text[400];
     const cJSON *e;
@@ -75,19 +75,19 @@ TEST(what_lies_otherwise_crosses_by_way_of_a_compact_temporary)
         assert_string_equal(kinds(), "copy complete"); /* no allocation, nothing but the copy */
         since();
         fy_copy_(fy_t(g), fy_t(x)); /* alike: one piece */
-        assert_string_equal(way(), "h2d cuda:0");
+        assert_string_equal(copies_and_ops(), "h2d cuda:0");
         since();
         fy_copy_(fy_narrow(g, 1, 0, 2), fy_narrow(x, 1, 2, 2));
-        assert_string_equal(way(), "clone cpu, h2d cuda:0, clone cuda:0");
+        assert_string_equal(copies_and_ops(), "clone cpu, h2d cuda:0, clone cuda:0");
         assert_true(HOLDS(g, 2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11));
         since();
         fy_copy_(fy_narrow(x, 0, 0, 2), fy_slice(g, 0, 0, FY_END, 2));
-        assert_string_equal(way(), "clone cuda:0, d2h cpu");
+        assert_string_equal(copies_and_ops(), "clone cuda:0, d2h cpu");
         assert_true(HOLDS(x, 2, 3, 2, 3, 10, 11, 10, 11, 8, 9, 10, 11));
         fy_tensor *f = fy_zeros((4, 3));
         since();
         fy_copy_(fy_t(f), g);
-        assert_string_equal(way(), "d2h cpu, cast cpu");
+        assert_string_equal(copies_and_ops(), "d2h cpu, cast cpu");
     }
 }
 
@@ -100,29 +100,29 @@ TEST(what_is_turned_round_is_laid_out_at_its_source)
         fy_tensor *x = rows(4, 3), *g = fy_zeros((3, 4), .dtype = FY_INT64, .device = "cuda:0"), *f = fy_ones((3, 4));
         since();
         fy_copy_(g, fy_t(x)); /* no room is taken on the card */
-        assert_string_equal(way(), "clone cpu, h2d cuda:0");
+        assert_string_equal(copies_and_ops(), "clone cpu, h2d cuda:0");
         assert_string_equal(text_of(event_of("alloc", 0), "device"), "cpu");
         assert_null(event_of("alloc", 1));
         assert_true(HOLDS(g, 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11));
         since();
         fy_copy_(x, fy_t(g));
-        assert_string_equal(way(), "clone cuda:0, d2h cpu");
+        assert_string_equal(copies_and_ops(), "clone cuda:0, d2h cpu");
         assert_true(HOLDS(x, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
         since();
         fy_copy_(fy_t(g), x); /* rows cross as they are */
-        assert_string_equal(way(), "h2d cuda:0, clone cuda:0");
+        assert_string_equal(copies_and_ops(), "h2d cuda:0, clone cuda:0");
         since();
         fy_copy_(g, f); /* of another type: converted on the CPU, or on the card by whoever does not wait */
-        assert_string_equal(way(), "cast cpu, h2d cuda:0");
+        assert_string_equal(copies_and_ops(), "cast cpu, h2d cuda:0");
         since();
         fy_copy_(g, f, .non_blocking = true);
-        assert_string_equal(way(), "h2d cuda:0, cast cuda:0");
+        assert_string_equal(copies_and_ops(), "h2d cuda:0, cast cuda:0");
         since();
         fy_copy_(f, g);
-        assert_string_equal(way(), "d2h cpu, cast cpu");
+        assert_string_equal(copies_and_ops(), "d2h cpu, cast cpu");
         since();
         fy_copy_(f, g, .non_blocking = true);
-        assert_string_equal(way(), "cast cuda:0, d2h cpu");
+        assert_string_equal(copies_and_ops(), "cast cuda:0, d2h cpu");
         assert_true(HOLDS(g, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) && fy_item(fy_sum(f)) == 12);
     }
 }

@@ -114,7 +114,7 @@ static void the_card_tells_its_name_capacity_and_peers(void **state)
 
 static void numbers_go_up_are_added_and_come_home(void **state)
 {
-    float a[3] = {1, 2, 3}, b[3] = {10, 20, 30}, home[3];
+    float a[3] = {1, 2, 3}, b[3] = {10, 20, 30}, on_host[3];
     fy_copy_work c;
     (void)state;
     float *x = alloc_block(&fake_card0, 512), *y = alloc_block(&fake_card0, 512), *z = alloc_block(&fake_card0, 512);
@@ -123,8 +123,8 @@ static void numbers_go_up_are_added_and_come_home(void **state)
     assert_true(start_work(&fake_card0, &w));
     assert_string_equal(w.kernel, "add_f32");
     drop_fake_marks(&fake_card0, &w.time);
-    assert_true(copy_on_fake(FY_WORD_d2h, home, z, sizeof home, &c));
-    assert_true(home[0] == 11 && home[1] == 22 && home[2] == 33);
+    assert_true(copy_on_fake(FY_WORD_d2h, on_host, z, sizeof on_host, &c));
+    assert_true(on_host[0] == 11 && on_host[1] == 22 && on_host[2] == 33);
     assert_int_equal(c.route, FY_WORD_staged);
     assert_false(c.was_async);
     release_block(&fake_card0, x), release_block(&fake_card0, y), release_block(&fake_card0, z);

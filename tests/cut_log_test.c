@@ -37,7 +37,7 @@ static void a_program_that_cuts_its_log_hears_it_and_fails(void **state)
 }
 
 /* What a page says of the run that it follows. */
-static void look_back(int socket_fd, int run)
+static void watch_run(int socket_fd, int run)
 {
     char text[64];
     snprintf(text, sizeof text, "{\"watch\":%d,\"from\":0}", run);
@@ -59,7 +59,7 @@ static void the_lessons_go_on_when_a_program_cuts_its_log(void **state)
         forget(&p.ferry);
         assert_true(write_answer(ID, cutter));
         await(&p.ferry, "truncated or overwrote its own event log");
-        look_back(fd, 2 * run);
+        watch_run(fd, 2 * run);
         cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     }
     close(fd);
@@ -67,7 +67,7 @@ static void the_lessons_go_on_when_a_program_cuts_its_log(void **state)
 }
 
 /* A log as a killed program leaves it. */
-static void leave_log(const char *path)
+static void make_killed_log(const char *path)
 {
     char err[256];
     fflush(NULL);
@@ -90,7 +90,7 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
     char path[96];
     page p;
     snprintf(path, sizeof path, "%s/run.jsonl", learner_folder);
-    leave_log(path);
+    make_killed_log(path);
     start_ferry(&p.ferry, (const char *[]){"view", path, "--port", "18820", "--no-browser", NULL});
     await(&p.ferry, "\n");
     p.address = parse_server_address(p.ferry.text);
@@ -98,10 +98,10 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
     free(ws_read_until(fd, "{\"type\":\"ended\""));
     usleep(200000); /* nobody looks at the file any more */
     assert_int_equal(truncate(path, 0), 0);
-    for (int i = 0; i < 20; i++) look_back(fd, 1);
+    for (int i = 0; i < 20; i++) watch_run(fd, 1);
     int again = join_server(&p.address);
     free(ws_read_until(again, "{\"type\":\"hello\""));
-    look_back(again, 1);
+    watch_run(again, 1);
     free(http_get(&p.address, "/api/runs/1/log"));
     close(fd);
     close(again);
@@ -109,7 +109,7 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
 }
 
 /* Shows itself, and is killed. */
-static _Noreturn void be_killed(const char *path, int err)
+static _Noreturn void write_and_die(const char *path, int err)
 {
     dup2(err, STDERR_FILENO);
     setenv("FERRY_VIEW", "1", 1);
@@ -128,7 +128,7 @@ static void a_page_that_stays_does_not_hold_the_logs_name(void **state)
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     fflush(NULL);
     running program = {.out = ends[0], .pid = fork()};
-    if (!program.pid) be_killed(path, ends[1]);
+    if (!program.pid) write_and_die(path, ends[1]);
     close(ends[1]);
     await(&program, "` stops the viewer)\n");
     assert_int_equal(sscanf(strstr(program.text, "`kill "), "`kill %d`", &viewer), 1);
@@ -145,7 +145,7 @@ static void what_remains_of_a_file_is_shown_with_a_note(void **state)
     (void)state;
     char path[96], arguments[128], *printed = NULL;
     snprintf(path, sizeof path, "%s/run.jsonl", learner_folder);
-    leave_log(path);
+    make_killed_log(path);
     assert_int_equal(truncate(path, 200000), 0);
     snprintf(arguments, sizeof arguments, "log %s", path);
     assert_int_equal(run_ferry(arguments, &printed), 0);

@@ -52,7 +52,7 @@ static uint64_t rnd(uint64_t below) /* splitmix64 */
     return (z ^ (z >> 31)) % below;
 }
 
-static void some_of_everything(void)
+static void emit_every_kind(void)
 {
     fy_site *at = FY_AT("fy_to", "a, \"cuda\"");
     int64_t dims[] = {3, 4};
@@ -139,7 +139,7 @@ static void damaged_and_truncated_logs_never_crash_a_reader(void **state)
 {
     (void)state;
     int fd = log_to_write(100);
-    some_of_everything();
+    emit_every_kind();
     image m = image_of(fy_log_of_process());
     size_t all = m.head + m.slots + m.arena;
     unsigned char *bytes = malloc(all);

@@ -25,10 +25,10 @@ static const fy_dtype all_types[] = {FY_FLOAT32, FY_FLOAT64, FY_FLOAT16, FY_BFLO
 /* The values of a tensor, as doubles, in logical order; NaN equals NaN, -0 is not 0. */
 static void check_values(fy_tensor *x, size_t n, const double *expected, int line)
 {
-    fy_tensor *home = fy_contiguous(fy_cpu(x));
-    if (!x || fy_numel(home) != (int64_t)n) fail_msg("line %d: not %zu elements", line, n);
+    fy_tensor *on_host = fy_contiguous(fy_cpu(x));
+    if (!x || fy_numel(on_host) != (int64_t)n) fail_msg("line %d: not %zu elements", line, n);
     for (size_t i = 0; i < n; i++) {
-        double got = fy_real_at(home->dtype, fy_data(home), (int64_t)i), want = expected[i];
+        double got = fy_real_at(on_host->dtype, fy_data(on_host), (int64_t)i), want = expected[i];
         if ((got != got && want != want) || (got == want && !signbit(got) == !signbit(want))) continue;
         fail_msg("line %d, %s: element %zu is %.17g, not %.17g", line, x->storage->dev->name, i, got, want);
     }

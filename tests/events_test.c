@@ -265,13 +265,13 @@ TEST(a_freed_event_is_recognised)
 /* ---- C11.8 to C11.10: memory that two streams use ---- */
 
 /* A tensor of the default stream that a slow copy in s still reads when it is freed; told: record_stream says so. */
-static void free_while_in_use(fy_stream *s, fy_tensor *home, bool told)
+static void free_while_in_use(fy_stream *s, fy_tensor *on_host, bool record)
 {
     fy_tensor *g = on_card(MANY);
     fy_stream_wait_stream(s, fy_cuda_default_stream());
     since();
-    FY_STREAM(s) fy_copy_(home, g, .non_blocking = true);
-    if (told) fy_record_stream(g, s);
+    FY_STREAM(s) fy_copy_(on_host, g, .non_blocking = true);
+    if (record) fy_record_stream(g, s);
     fy_free(g);
 }
 
@@ -281,15 +281,15 @@ TEST(memory_still_used_by_another_stream_is_reused_at_once)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *home = pinned_ones(MANY);
-        free_while_in_use(s, home, false);
+        fy_tensor *on_host = pinned_ones(MANY);
+        free_while_in_use(s, on_host, false);
         const char *was = text_of(event_of("copy", 0), "src.addr");
         fy_tensor *next = fy_zeros((MANY), .device = "cuda");
         assert_string_equal(text_of(event_of("alloc", 0), "addr"), was);
         assert_string_equal(text_of(event_of("data_race", 0), "type"), "reuse");
         assert_non_null(strstr(text_of(event_of("data_race", 0), "fix"), "fy_record_stream"));
         fy_cuda_synchronize();
-        assert_true(isnan(element(home, 0)));
+        assert_true(isnan(element(on_host, 0)));
         assert_true(element(next, 0) == 0);
     }
 }
@@ -300,9 +300,9 @@ TEST(recorded_memory_is_kept_until_the_stream_is_past_it)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *home = pinned_ones(MANY);
+        fy_tensor *on_host = pinned_ones(MANY);
         fy_cuda_empty_cache();
-        free_while_in_use(s, home, true);
+        free_while_in_use(s, on_host, true);
         char was[32];
         snprintf(was, sizeof was, "%s", text_of(event_of("copy", 0), "src.addr"));
         assert_int_equal(number_of(event_of("record_stream", 0), "stream"), fy_stream_id(s));
@@ -312,7 +312,7 @@ TEST(recorded_memory_is_kept_until_the_stream_is_past_it)
         assert_true(strcmp(text_of(event_of("alloc", 0), "addr"), was) != 0);
         assert_null(event_of("data_race", 0));
         fy_stream_synchronize(s);
-        assert_true(element(home, 0) == 1 && element(home, MANY - 1) == 1);
+        assert_true(element(on_host, 0) == 1 && element(on_host, MANY - 1) == 1);
         since();
         fy_zeros((MANY), .device = "cuda");
         assert_string_equal(text_of(event_of("alloc", 0), "addr"), was);

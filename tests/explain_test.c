@@ -239,7 +239,7 @@ static void expect_of(const char *arguments, int status, const char *part)
 }
 
 /* The name of a file in the test's own folder that holds this text, behind "explain ". */
-static const char *asked_about(const char *name, const char *text, size_t size)
+static const char *explain_command(const char *name, const char *text, size_t size)
 {
     static char arguments[200];
     snprintf(arguments, sizeof arguments, "explain %s/%s", learner_folder, name);
@@ -257,8 +257,8 @@ static void files_that_are_no_log_are_named(void **state)
               "cannot open /nowhere/run.jsonl: No such file or directory; name a file");
     expect_of("explain lib", 1, "lib is a folder; name a file that FERRY_TRACE wrote");
     expect_of("explain /dev/null", 1, "/dev/null is not a regular file");
-    expect_of(asked_about("empty", "", 0), 1, "is empty; record a run");
-    expect_of(asked_about("words", "hello\n", 6), 1, "line 1: this is not JSON");
+    expect_of(explain_command("empty", "", 0), 1, "is empty; record a run");
+    expect_of(explain_command("words", "hello\n", 6), 1, "line 1: this is not JSON");
 }
 
 /* The command checks every line by the schema, where the builders leave out what the rules do not ask for. */
@@ -275,13 +275,13 @@ static void a_saved_run_is_explained(void **state)
     (void)state;
     char text[2048];
     int n = snprintf(text, sizeof text, quiet, "model", "", 1);
-    expect_of(asked_about("quiet", text, (size_t)n), 0, "Nothing wasteful or wrong was found in ");
+    expect_of(explain_command("quiet", text, (size_t)n), 0, "Nothing wasteful or wrong was found in ");
     n = snprintf(text, sizeof text, quiet, "measured", trouble, 2);
-    expect_of(asked_about("race", text, (size_t)n), 0, "1. wrong: data-race, p.c:7\n");
-    expect_of(asked_about("race", text, (size_t)n), 0, "Times are measured.");
-    expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  ");
-    expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  wait \\x1b[31mfor it\n");
-    expect_of(asked_about("cut", text, (size_t)n - 5), 0, "line 3, the last one, is incomplete and was left out");
+    expect_of(explain_command("race", text, (size_t)n), 0, "1. wrong: data-race, p.c:7\n");
+    expect_of(explain_command("race", text, (size_t)n), 0, "Times are measured.");
+    expect_of(explain_command("race", text, (size_t)n), 0, "   fix:  ");
+    expect_of(explain_command("race", text, (size_t)n), 0, "   fix:  wait \\x1b[31mfor it\n");
+    expect_of(explain_command("cut", text, (size_t)n - 5), 0, "line 3, the last one, is incomplete and was left out");
 }
 
 static const char first_use[] =
@@ -294,7 +294,7 @@ static void the_first_use_of_a_card_is_told(void **state)
     (void)state;
     char text[2048];
     int n = snprintf(text, sizeof text, quiet, "model", first_use, 2);
-    expect_of(asked_about("first", text, (size_t)n), 0,
+    expect_of(explain_command("first", text, (size_t)n), 0,
               "First use of the GPU: Ferry reserved 2 MiB to share among tensors (once, 100.0 us).\n");
 }
 
@@ -303,7 +303,7 @@ static void as_json_for_other_programs(void **state)
     (void)state;
     char text[2048], arguments[256], *printed = NULL;
     int n = snprintf(text, sizeof text, quiet, "model", trouble, 2);
-    snprintf(arguments, sizeof arguments, "%s --json", asked_about("race", text, (size_t)n));
+    snprintf(arguments, sizeof arguments, "%s --json", explain_command("race", text, (size_t)n));
     assert_int_equal(run_ferry(arguments, &printed), 0);
     cJSON *o = cJSON_Parse(printed), *list = cJSON_GetObjectItem(o, "findings"), *x = cJSON_GetArrayItem(list, 0);
     assert_int_equal(cJSON_GetArraySize(list), 1);

@@ -28,7 +28,7 @@ static int teardown(void **state)
 }
 
 /* A whole run of n notes. */
-static handmade good_run(int n)
+static handmade complete_run(int n)
 {
     handmade h = {0};
     hand(&h,
@@ -62,7 +62,7 @@ static void a_whole_file_is_read_back_byte_for_byte(void **state)
 {
     (void)state;
     char err[600];
-    handmade h = good_run(1000);
+    handmade h = complete_run(1000);
     feed *f = open_bytes(h.text, h.size, err, sizeof err);
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 1002);
@@ -112,7 +112,7 @@ static void a_cut_last_line_is_left_out_with_a_word(void **state)
 {
     (void)state;
     char err[600];
-    handmade h = good_run(3);
+    handmade h = complete_run(3);
     feed *f = open_bytes(h.text, h.size - 10, err, sizeof err);
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 4);
@@ -150,7 +150,7 @@ static void bad_lines_are_named_with_number_and_fix(void **state)
         {"not a log at all", "not JSON"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        handmade h = good_run(1);
+        handmade h = complete_run(1);
         h.size = (size_t)(strstr(h.text, "{\"seq\":2,") - h.text);
         hand_bytes(&h, lines[i][0], strlen(lines[i][0]));
         hand_bytes(&h, "\n", 1);

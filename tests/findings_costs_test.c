@@ -6,13 +6,13 @@
 
 #define CARD "cuda"
 
-static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
 
 /* ---- many small copies ---- */
 
 static void row_by_row(void)
 {
-    fy_tensor *x = fy_view(home(4096), (8, 512)), *rows[8];
+    fy_tensor *x = fy_view(on_host(4096), (8, 512)), *rows[8];
     for (int i = 0; i < 8; i++) rows[i] = fy_to(fy_select(x, 0, i), CARD); /* HERE */
     for (int i = 0; i < 8; i++) fy_relu_(rows[i]);
     fy_print(fy_stack((rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7]), 0));
@@ -25,25 +25,25 @@ static void small_results_home(void)
 static void four_lists(void)
 {
     fy_tensor *x[4], *sum = fy_zeros((64), .device = CARD);
-    for (int i = 0; i < 4; i++) x[i] = home(64);
+    for (int i = 0; i < 4; i++) x[i] = on_host(64);
     for (int i = 0; i < 4; i++) fy_add_(sum, fy_to(x[i], CARD)); /* HERE */
     fy_print(sum);
 }
 static void three_are_not_many(void)
 {
-    fy_tensor *x = fy_view(home(4096), (8, 512));
+    fy_tensor *x = fy_view(on_host(4096), (8, 512));
     for (int i = 0; i < 3; i++) fy_item(fy_sum(fy_cpu(fy_relu(fy_to(fy_select(x, 0, i), CARD)))));
 }
 static void each_is_made_when_it_goes(void)
 {
     fy_tensor *sum = fy_zeros((64), .device = CARD);
-    for (int i = 0; i < 8; i++) fy_add_(sum, fy_to(home(64), CARD));
+    for (int i = 0; i < 8; i++) fy_add_(sum, fy_to(on_host(64), CARD));
     fy_print(sum);
 }
 static void they_are_large(void)
 {
     fy_tensor *x[4], *sum = fy_zeros((1 << 16), .device = CARD);
-    for (int i = 0; i < 4; i++) x[i] = home(1 << 16);
+    for (int i = 0; i < 4; i++) x[i] = on_host(1 << 16);
     for (int i = 0; i < 4; i++) fy_add_(sum, fy_to(x[i], CARD));
     fy_print(fy_sum(sum));
 }
@@ -60,39 +60,39 @@ static void small_copies_in_a_row(void **state)
 
 static void a_small_sum(void)
 {
-    fy_tensor *x = fy_to(home(1024), CARD);
+    fy_tensor *x = fy_to(on_host(1024), CARD);
     fy_tensor *y = fy_add(x, x); /* HERE */
     fy_print(fy_cpu(y));
 }
 static void a_large_sum(void) /* moving costs more than adding at any size */
 {
-    fy_tensor *x = fy_to(home(1 << 20), CARD);
+    fy_tensor *x = fy_to(on_host(1 << 20), CARD);
     fy_tensor *y = fy_relu(x); /* HERE */
     fy_print(fy_sum(fy_cpu(y)));
 }
 static void each_turn_by_itself(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = on_host(64);
     for (int i = 0; i < 3; i++) {
-        fy_tensor *there = fy_to(x, CARD);
-        x = fy_cpu(fy_relu(there)); /* HERE */
+        fy_tensor *on_cuda = fy_to(x, CARD);
+        x = fy_cpu(fy_relu(on_cuda)); /* HERE */
     }
     fy_print(x);
 }
 static void a_large_product(void)
 {
-    fy_tensor *x = fy_to(fy_view(home(512 * 512), (512, 512)), CARD);
+    fy_tensor *x = fy_to(fy_view(on_host(512 * 512), (512, 512)), CARD);
     fy_print(fy_cpu(fy_matmul(x, x)));
 }
 static void much_with_the_same_data(void)
 {
-    fy_tensor *x = fy_to(home(1 << 20), CARD);
+    fy_tensor *x = fy_to(on_host(1 << 20), CARD);
     for (int i = 0; i < 10; i++) fy_add_(x, x);
     fy_print(fy_sum(fy_cpu(x)));
 }
 static void its_size_alone_comes_home(void)
 {
-    fy_tensor *x = fy_to(home(1024), CARD);
+    fy_tensor *x = fy_to(on_host(1024), CARD);
     fy_nonzero(x);
 }
 static void nothing_had_to_go_there(void) { fy_print(fy_cpu(fy_relu(fy_ones((64), .device = CARD)))); }
@@ -109,7 +109,7 @@ static void copies_dearer_than_their_op(void **state)
 /* Weights and data that are brought once, before a loop that reads them turn after turn. */
 static void brought_once_for_a_loop(void)
 {
-    fy_tensor *x = fy_to(home(64), CARD), *t = fy_to(fy_randn((64)), CARD), *w = fy_to(fy_randn((64)), CARD);
+    fy_tensor *x = fy_to(on_host(64), CARD), *t = fy_to(fy_randn((64)), CARD), *w = fy_to(fy_randn((64)), CARD);
     fy_tensor *b = fy_to(fy_zeros((64)), CARD);
     for (int i = 0; i < 20; i++) FY_SCOPE
         {
@@ -141,9 +141,9 @@ static void what_is_brought_once_before_a_loop_is_no_waste(void **state)
 /* Made on the card by itself: nothing was brought for it. */
 static void weights_of_the_card(void)
 {
-    fy_tensor *w = fy_randn((64), .device = CARD), *x = home(64);
-    fy_tensor *there = fy_to(x, CARD);
-    fy_tensor *y = fy_mul(there, w); /* HERE */
+    fy_tensor *w = fy_randn((64), .device = CARD), *x = on_host(64);
+    fy_tensor *on_cuda = fy_to(x, CARD);
+    fy_tensor *y = fy_mul(on_cuda, w); /* HERE */
     fy_print(fy_cpu(y));
 }
 
@@ -218,7 +218,7 @@ static void item_every_few_steps(void)
 }
 static void item_at_home(void)
 {
-    fy_tensor *x = fy_ones((64), .device = CARD), *loss = home(1);
+    fy_tensor *x = fy_ones((64), .device = CARD), *loss = on_host(1);
     for (int i = 0; i < 5; i++) {
         fy_relu_(x);
         fy_item(loss);
@@ -263,7 +263,7 @@ static void wait_at_every_step(void)
 static void wait_after_every_copy(void)
 {
     for (int i = 0; i < 3; i++) {
-        fy_tensor *x = fy_to(home(64), CARD);
+        fy_tensor *x = fy_to(on_host(64), CARD);
         fy_cuda_synchronize(); /* HERE */
         fy_item(fy_sum(x));
     }
@@ -318,15 +318,15 @@ static void the_copy_at_home_is_old(void)
 }
 static void the_copy_there_is_old(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
     fy_relu_(x);
-    fy_tensor *y = fy_add(there, there); /* HERE */
+    fy_tensor *y = fy_add(on_cuda, on_cuda); /* HERE */
     fy_print(y);
 }
 static void changed_there_and_read_here(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
-    fy_add_(there, there);
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
+    fy_add_(on_cuda, on_cuda);
     fy_print(x); /* HERE */
 }
 static void copied_again(void)
@@ -338,19 +338,19 @@ static void copied_again(void)
 }
 static void a_buffer_filled_again_and_sent(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
     for (int i = 0; i < 3; i++) {
         fy_relu_(x);
-        fy_item(fy_sum(there));
-        there = fy_to(x, CARD);
+        fy_item(fy_sum(on_cuda));
+        on_cuda = fy_to(x, CARD);
     }
-    fy_item(fy_sum(there));
+    fy_item(fy_sum(on_cuda));
 }
 static void worked_on_there_and_read_here(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
-    fy_relu_(there);
-    fy_print(fy_sum(there));
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
+    fy_relu_(on_cuda);
+    fy_print(fy_sum(on_cuda));
     fy_print(x);
 }
 

@@ -4,7 +4,7 @@
 
 #define CARD "cuda"
 
-static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
 static void wait_for(fy_stream *s) { fy_stream_synchronize(s); }
 
 /* ---- data races ---- */
@@ -16,7 +16,7 @@ static void reads_too_early(void)
 }
 static void writes_too_early(void)
 {
-    fy_tensor *batch = fy_pin_memory(home(64)), *x = fy_to(batch, CARD, .non_blocking = true);
+    fy_tensor *batch = fy_pin_memory(on_host(64)), *x = fy_to(batch, CARD, .non_blocking = true);
     fy_mul_(batch, 2.0); /* HERE */
     fy_print(fy_cpu(x));
 }
@@ -39,7 +39,7 @@ static void waits_for_its_stream(void)
 }
 static void waits_for_an_event(void)
 {
-    fy_tensor *batch = fy_pin_memory(home(64)), *x = fy_to(batch, CARD, .non_blocking = true);
+    fy_tensor *batch = fy_pin_memory(on_host(64)), *x = fy_to(batch, CARD, .non_blocking = true);
     fy_event *sent = fy_stream_record_event(fy_cuda_current_stream());
     fy_event_synchronize(sent);
     fy_mul_(batch, 2.0);
@@ -269,20 +269,20 @@ static void cards_that_cannot_reach_each_other(void **state)
 #define OLD "old" /* its bus and its memory are slow enough to be worth overlapping */
 enum { WORK = 1 << 19, PARCEL = 1 << 16 };
 
-static fy_tensor *work, *parcel, *there;
+static fy_tensor *work, *parcel, *on_cuda;
 static fy_stream *side;
 
 static void prepare(void)
 {
     work = fy_ones((WORK), .device = CARD);
-    parcel = fy_pin_memory(home(PARCEL));
-    there = fy_zeros((PARCEL), .device = CARD);
+    parcel = fy_pin_memory(on_host(PARCEL));
+    on_cuda = fy_zeros((PARCEL), .device = CARD);
     side = fy_cuda_stream();
     fy_cuda_synchronize();
 }
 static void add_up(void)
 {
-    fy_tensor *copied = fy_sum(there); /* first: compilers differ in the order of arguments */
+    fy_tensor *copied = fy_sum(on_cuda); /* first: compilers differ in the order of arguments */
     fy_print(fy_add(copied, fy_sum(work)));
 }
 
@@ -290,14 +290,14 @@ static void copy_behind_the_work(void)
 {
     prepare();
     fy_relu_(work);
-    fy_copy_(there, parcel, .non_blocking = true); /* HERE */
+    fy_copy_(on_cuda, parcel, .non_blocking = true); /* HERE */
     add_up();
 }
 static void work_behind_the_copy(void)
 {
     prepare();
     for (int i = 0; i < 3; i++) {
-        fy_copy_(there, parcel, .non_blocking = true); /* HERE */
+        fy_copy_(on_cuda, parcel, .non_blocking = true); /* HERE */
         fy_relu_(work);
         fy_cuda_synchronize();
     }
@@ -308,8 +308,8 @@ static void home_beside_other_work(void)
     prepare();
     fy_tensor *back = fy_empty_like(parcel);
     back = fy_pin_memory(back);
-    fy_relu_(there);
-    fy_copy_(back, there, .non_blocking = true); /* HERE */
+    fy_relu_(on_cuda);
+    fy_copy_(back, on_cuda, .non_blocking = true); /* HERE */
     fy_relu_(work);
     fy_cuda_synchronize();
     fy_print(fy_sum(back));
@@ -319,7 +319,7 @@ static void in_streams_of_their_own(void)
 {
     prepare();
     fy_relu_(work);
-    FY_STREAM(side) { fy_copy_(there, parcel, .non_blocking = true); }
+    FY_STREAM(side) { fy_copy_(on_cuda, parcel, .non_blocking = true); }
     fy_stream_wait_stream(fy_cuda_default_stream(), side);
     add_up();
 }
@@ -328,8 +328,8 @@ static void work_on_what_is_copied(void)
     prepare();
     fy_relu_(work);
     fy_cuda_synchronize();
-    fy_copy_(there, parcel, .non_blocking = true);
-    fy_relu_(there);
+    fy_copy_(on_cuda, parcel, .non_blocking = true);
+    fy_relu_(on_cuda);
     add_up();
 }
 static void too_little_to_gain(void)
@@ -337,7 +337,7 @@ static void too_little_to_gain(void)
     prepare();
     fy_tensor *little = fy_narrow(work, 0, 0, 64);
     fy_relu_(little);
-    fy_copy_(there, parcel, .non_blocking = true);
+    fy_copy_(on_cuda, parcel, .non_blocking = true);
     fy_cuda_synchronize();
     add_up();
 }

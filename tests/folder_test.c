@@ -121,7 +121,7 @@ static void the_folder_for_state_is_refused_in_words(void **state)
     assert_true(state_folder(path, sizeof path, err, sizeof err));
 }
 
-static home home_of(bool apart)
+static home make_home(bool apart)
 {
     home h = {.made_apart = apart};
     snprintf(h.my, sizeof h.my, "%s", at("my"));
@@ -132,15 +132,15 @@ static home home_of(bool apart)
 static void programs_are_built_where_only_their_writers_write(void **state)
 {
     (void)state;
-    home apart = home_of(true), beside = home_of(false);
+    home apart = make_home(true), in_place = make_home(false);
     make("my", 0755);
     make("built", 0775);
     assert_false(build_folder_make(&apart, at("built"), err, sizeof err));
     assert_non_null(strstr(err, "; set XDG_CACHE_HOME to a folder of your own"));
-    assert_false(build_folder_make(&beside, at("built"), err, sizeof err));
+    assert_false(build_folder_make(&in_place, at("built"), err, sizeof err));
     assert_non_null(strstr(err, "is writable by more users than your source folder; remove it"));
     assert_int_equal(chmod(at("my"), 0775), 0); /* a group that works together, or a disk without modes */
-    assert_true(build_folder_make(&beside, at("built"), err, sizeof err));
+    assert_true(build_folder_make(&in_place, at("built"), err, sizeof err));
 }
 
 int main(void)

@@ -32,10 +32,10 @@ static bool computes(void)
     return x && fy_item(fy_sum(x)) == 6;
 }
 
-static bool is_told_why_not(void)
+static bool fails_with_fork_error(void)
 {
-    const char *said = fy_ones((3), .device = "cuda") ? NULL : fy_error();
-    return said && strstr(said, "Cannot re-initialize CUDA in forked subprocess") && !strstr(said, "out of memory");
+    const char *error = fy_ones((3), .device = "cuda") ? NULL : fy_error();
+    return error && strstr(error, "Cannot re-initialize CUDA in forked subprocess") && !strstr(error, "out of memory");
 }
 
 static void a_child_uses_a_card_that_its_parent_did_not(void **state)
@@ -50,7 +50,7 @@ static void a_child_is_told_that_the_card_is_its_parents(void **state)
 {
     (void)state;
     assert_true(computes());
-    assert_int_equal(status_of(is_told_why_not), 0);
+    assert_int_equal(status_of(fails_with_fork_error), 0);
     assert_true(computes());
 }
 

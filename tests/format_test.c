@@ -30,7 +30,7 @@ static int close_log(void **state)
     return close(fd);
 }
 
-static line_says says(const char *line, char err[200])
+static line_says parse_line(const char *line, char err[200])
 {
     fy_event e;
     event_arena *a = event_arena_make(false);
@@ -42,7 +42,7 @@ static line_says says(const char *line, char err[200])
 static void assert_valid(const char *line)
 {
     char err[200];
-    if (says(line, err) != LINE_EVENT) fail_msg("%s: %s", err, line);
+    if (parse_line(line, err) != LINE_EVENT) fail_msg("%s: %s", err, line);
 }
 
 /* ---- every kind ---- */
@@ -189,7 +189,7 @@ static void every_kind_is_valid_with_none_of_its_optional_fields(void **state)
 static void refused(const char *line, const char *word)
 {
     char err[200] = "";
-    assert_in_range(says(line, err), LINE_NO_OBJECT, LINE_LOOSE);
+    assert_in_range(parse_line(line, err), LINE_NO_OBJECT, LINE_LOOSE);
     if (!strstr(err, word)) fail_msg("'%s' is not in: %s", word, err);
 }
 

@@ -97,20 +97,20 @@ static void read_integers(void)
 
 static void read_after_free(void)
 {
-    fy_tensor *gone = fy_zeros((4), .device = "cuda");
-    volatile float *p = fy_data(gone);
-    fy_free(gone);
+    fy_tensor *freed = fy_zeros((4), .device = "cuda");
+    volatile float *p = fy_data(freed);
+    fy_free(freed);
     if (p[0] == 0) puts("?");
 }
 
-static void read_nowhere(void)
+static void read_unmapped(void)
 {
-    volatile int *volatile nowhere = (volatile int *)16;
+    volatile int *volatile unmapped = (volatile int *)16;
     fy_free(fy_zeros((4), .device = "cuda"));
-    if (*nowhere) puts("?");
+    if (*unmapped) puts("?");
 }
 
-static void raise_it(void)
+static void raise_segv(void)
 {
     fy_free(fy_zeros((4), .device = "cuda"));
     raise(SIGSEGV);
@@ -123,13 +123,13 @@ static void own_handler(int signal_number)
     _exit(42);
 }
 
-static void read_nowhere_with_a_handler(void)
+static void read_unmapped_with_handler(void)
 {
     signal(SIGSEGV, own_handler);
-    read_nowhere();
+    read_unmapped();
 }
 
-static void read_vram_with_a_handler(void)
+static void read_vram_with_handler(void)
 {
     signal(SIGSEGV, own_handler);
     read_element_5();
@@ -190,10 +190,10 @@ static void the_log_holds_the_error_and_all_before_it(void **state)
 static void other_faults_are_not_ferrys_to_explain(void **state)
 {
     (void)state;
-    run_in_child(read_nowhere);
+    run_in_child(read_unmapped);
     assert_null(strstr(last_child.output, "ferry: the host"));
     assert_killed_by(SIGSEGV);
-    run_in_child(raise_it);
+    run_in_child(raise_segv);
     assert_null(strstr(last_child.output, "ferry: the host"));
     assert_killed_by(SIGSEGV);
 }
@@ -201,19 +201,19 @@ static void other_faults_are_not_ferrys_to_explain(void **state)
 static void the_log_says_that_the_program_crashed(void **state)
 {
     (void)state;
-    run_in_child(read_nowhere);
+    run_in_child(read_unmapped);
     assert_true(logged("\"kind\":\"error\"", "\"code\":\"crash\"", "segmentation fault"));
-    run_in_child(read_nowhere_with_a_handler); /* it may live on */
+    run_in_child(read_unmapped_with_handler); /* it may live on */
     assert_false(logged("\"kind\":\"error\"", "", ""));
 }
 
 static void a_programs_own_handler_still_gets_its_faults(void **state)
 {
     (void)state;
-    run_in_child(read_nowhere_with_a_handler);
+    run_in_child(read_unmapped_with_handler);
     assert_string_equal(last_child.output, "mine\n");
     assert_exited_with(42);
-    run_in_child(read_vram_with_a_handler);
+    run_in_child(read_vram_with_handler);
     assert_said("the host read element 5 of 'weights'");
     assert_killed_by(SIGSEGV);
 }

@@ -219,9 +219,9 @@ static void a_size_comes_to_the_host_and_is_logged(void **state)
         since();
         GIVES(fy_masked_select(x, fy_gt(x, 3)), 5);
         assert_string_equal(text_of(event_of("sync", 0), "why"), "size");
-        fy_tensor *home = fy_cpu(x);
+        fy_tensor *on_host = fy_cpu(x);
         since();
-        fy_nonzero(home);
+        fy_nonzero(on_host);
         fy_nonzero(fy_ones((0, 2), .device = "cuda")); /* nothing to count */
         assert_null(event_of("sync", 0));
     }

@@ -153,12 +153,12 @@ static int show(int log_fd)
     return run;
 }
 
-static void viewer_lives(void) { assert_int_equal(waitpid(viewer.pid, NULL, WNOHANG), 0); }
+static void assert_viewer_runs(void) { assert_int_equal(waitpid(viewer.pid, NULL, WNOHANG), 0); }
 
-static void viewer_ends_in_order(void)
+static void assert_viewer_exits(void)
 {
     int status;
-    viewer_lives();
+    assert_viewer_runs();
     close(viewer.page);
     close(viewer.line);
     assert_int_equal(waitpid(viewer.pid, &status, 0), viewer.pid);
@@ -168,7 +168,7 @@ static void viewer_ends_in_order(void)
 /* ---- what is there after a kill ---- */
 
 /* Every slot is published, but for one a thread that was being filled. */
-static void judge_slots(const fy_log *log)
+static void check_slots(const fy_log *log)
 {
     uint64_t count = fy_log_count(log);
     int lost = 0;
@@ -183,7 +183,7 @@ static void judge_slots(const fy_log *log)
     }
 }
 
-static void judge_lines(fy_log *log)
+static void check_lines(fy_log *log)
 {
     fy_text text = {0};
     uint64_t cursor = 0, count = fy_log_count(log);
@@ -195,7 +195,7 @@ static void judge_lines(fy_log *log)
 }
 
 /* The open page has followed since before the first event; it gets each, once, in its place. */
-static void judge_page(const fy_log *log, int run)
+static void check_page(const fy_log *log, int run)
 {
     run_follower f = {.fd = viewer.page, .run = run};
     assert_true(pass(viewer.line, run, -1)); /* it has ended */
@@ -203,10 +203,10 @@ static void judge_page(const fy_log *log, int run)
     assert_int_equal(f.next, fy_log_count(log));
     for (int i = 0; i < THREADS; i++) assert_true(f.next >= atomic_load(&page->returned[i]));
     free(http_get(&viewer.address, "/"));
-    viewer_lives();
+    assert_viewer_runs();
 }
 
-static void one_kill(unsigned round)
+static void kill_once(unsigned round)
 {
     char err[256];
     memset(page, 0, sizeof *page);
@@ -221,9 +221,9 @@ static void one_kill(unsigned round)
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, NULL, 0), child);
     fy_log *log = log_to_read(fd);
-    judge_slots(log);
-    if (round % 20 == 3 || round % 20 == 7) judge_lines(log);
-    judge_page(log, run);
+    check_slots(log);
+    if (round % 20 == 3 || round % 20 == 7) check_lines(log);
+    check_page(log, run);
     fy_log_close(log);
     close(fd);
 }
@@ -232,8 +232,8 @@ static void after_200_kills_the_log_holds_everything_emitted_without_holes(void 
 {
     (void)state;
     start_viewer();
-    for (unsigned round = 0; round < KILLS; round++) one_kill(round);
-    viewer_ends_in_order();
+    for (unsigned round = 0; round < KILLS; round++) kill_once(round);
+    assert_viewer_exits();
 }
 
 int main(void)

@@ -35,7 +35,7 @@ static fy_tensor *scores_on(const char *device) { return fy_ones((2, 3), .device
 static fy_tensor *classes_on(const char *device) { return fy_to(fy_tensor((0, 7)), device); }
 
 /* The op that asserts. */
-static double seq_of_the_cause(void)
+static double seq_of_cause(void)
 {
     for (int i = 0; event_of("op", i); i++)
         if (!strcmp(text_of(event_of("op", i), "name"), "nll_loss")) return number_of(event_of("op", i), "seq");
@@ -64,7 +64,7 @@ TEST(the_error_surfaces_later_and_names_the_line_at_fault)
     assert_non_null(strstr(fy_error(), "It surfaced at this call"));
     assert_non_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING=1"));
     const cJSON *error = event_of("error", 0);
-    assert_true(number_of(error, "caused_by") == seq_of_the_cause() && seq_of_the_cause() > 0);
+    assert_true(number_of(error, "caused_by") == seq_of_cause() && seq_of_cause() > 0);
     assert_int_equal(number_of(error, "line"), line + 4);
 }
 

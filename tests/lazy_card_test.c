@@ -38,7 +38,7 @@ static int child(void (*body)(void))
 #define IS(fact) \
     if (!(fact)) fprintf(stderr, "# line %d: %s; calls: %s\n", __LINE__, #fact, fake.calls), _exit(1)
 
-static void compute_here(void)
+static void compute_on_cpu(void)
 {
     fy_tensor *a = fy_randn((40, 40)), *b = fy_matmul(a, a);
     fy_tensor *c = fy_to(fy_sum(fy_add(b, 1)), "cpu");
@@ -46,17 +46,17 @@ static void compute_here(void)
     fy_item(c);
 }
 
-static void stays_on_the_cpu(void)
+static void uses_cpu_only(void)
 {
-    compute_here();
+    compute_on_cpu();
     IS(fake.calls[0] == 0);
 }
 
 static void forks_first(void)
 {
-    compute_here();
+    compute_on_cpu();
     if (fork() == 0) {
-        compute_here();
+        compute_on_cpu();
         _exit(fake.calls[0] != 0);
     }
     int status = 1;
@@ -66,7 +66,7 @@ static void forks_first(void)
 
 static void names_a_card(void)
 {
-    compute_here();
+    compute_on_cpu();
     fy_tensor *b = fy_cuda(fy_ones((3)));
     IS(fy_item(fy_sum(b)) == 3);
     IS(strncmp(fake.calls, "GetDeviceCount ", 15) == 0 && strstr(fake.calls, "Launch") && !fake.lazy);
@@ -77,7 +77,7 @@ static void names_a_card(void)
 static void counts(void) { IS(fy_cuda_device_count() == 2 && !strstr(fake.calls, "SetDevice:1")); }
 
 /* What it shows is measured from the first time on. */
-static void looks_at_the_clock(void)
+static void reads_clock(void)
 {
     fy_now();
     IS(fake.calls[0] != 0);
@@ -86,7 +86,7 @@ static void looks_at_the_clock(void)
 static void is_too_old(void)
 {
     fake.sm = 61;
-    compute_here();
+    compute_on_cpu();
     IS(fy_item(fy_sum(fy_cuda(fy_ones((3))))) == 3);
     IS(fy_dev_count() == 2 && strcmp(fy_dev_at(1)->backend->kind, "sim") == 0);
     IS(strcmp(fy_dev_why_not_real(),
@@ -102,11 +102,11 @@ static void is_too_old(void)
         assert_int_equal(child(body), 0); \
     }
 
-CASE(a_program_on_the_cpu_alone_calls_nothing_of_cuda, stays_on_the_cpu)
+CASE(a_program_on_the_cpu_alone_calls_nothing_of_cuda, uses_cpu_only)
 CASE(nor_do_its_children, forks_first)
 CASE(the_first_card_named_is_opened_and_no_other, names_a_card)
 CASE(counting_opens_the_first_card_alone, counts)
-CASE(the_clock_is_the_cards_from_the_first_look_on, looks_at_the_clock)
+CASE(the_clock_is_the_cards_from_the_first_look_on, reads_clock)
 CASE(a_card_too_old_is_simulated_and_that_is_said, is_too_old)
 
 int main(void)

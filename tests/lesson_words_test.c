@@ -108,7 +108,7 @@ static void programs_are_short_and_plain(void **state)
 }
 
 /* No line of the solution's own passage stands in the example, bar lines that the starter has as well. */
-static void keep_secret(const char *lesson, const cJSON *facts, const char *file)
+static void check_secret(const char *lesson, const cJSON *facts, const char *file)
 {
     (void)facts;
     char *demo = lesson_text(lesson, file), *solution = lesson_text(lesson, "solution.c"),
@@ -128,7 +128,7 @@ static void keep_secret(const char *lesson, const cJSON *facts, const char *file
 static void no_demo_gives_its_exercise_away(void **state)
 {
     (void)state;
-    each_lesson("demo.c", keep_secret);
+    each_lesson("demo.c", check_secret);
 }
 
 int main(void)

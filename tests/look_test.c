@@ -56,7 +56,7 @@ TEST(item_int_is_exact_to_the_last_digit)
     }
 }
 
-static void take_three_items(void *x)
+static void call_item_three_times(void *x)
 {
     for (int i = 0; i < 3; i++) fy_item((fy_tensor *)x);
 }
@@ -66,15 +66,16 @@ TEST(item_says_once_a_line_that_it_rounded)
     (void)state;
     FY_SCOPE
     {
-        const char *said = written_by(take_three_items, fy_full((), (1L << 53) + 1), 2), *fix = strstr(said, "fix: ");
-        assert_non_null(strstr(said, ": fy_item((fy_tensor *)x): a double holds 9007199254740992 instead of "
-                                     "9007199254740993\n"));
+        const char *output = written_by(call_item_three_times, fy_full((), (1L << 53) + 1), 2),
+                   *fix = strstr(output, "fix: ");
+        assert_non_null(strstr(output, ": fy_item((fy_tensor *)x): a double holds 9007199254740992 instead of "
+                                       "9007199254740993\n"));
         assert_true(fix && strstr(fix, "fy_item_int((fy_tensor *)x);") && !strstr(fix + 1, "fix: "));
-        assert_string_equal(written_by(take_three_items, fy_full((), INT64_MAX), 2), "");
+        assert_string_equal(written_by(call_item_three_times, fy_full((), INT64_MAX), 2), "");
     }
 }
 
-static void take_items(void *list)
+static void call_item_on_each(void *list)
 {
     for (fy_tensor **x = list; *x; x++) fy_item(*x);
 }
@@ -86,8 +87,9 @@ TEST(item_says_nothing_where_a_double_is_exact)
     {
         fy_tensor *exact[] = {fy_full((), 1L << 53), fy_full((), INT64_MIN), fy_full((), 3L << 60), fy_ones(()), NULL};
         fy_tensor *most[] = {fy_full((), INT64_MAX), NULL};
-        assert_string_equal(written_by(take_items, exact, 2), "");
-        assert_non_null(strstr(written_by(take_items, most, 2), "9223372036854775808 instead of 9223372036854775807"));
+        assert_string_equal(written_by(call_item_on_each, exact, 2), "");
+        assert_non_null(
+            strstr(written_by(call_item_on_each, most, 2), "9223372036854775808 instead of 9223372036854775807"));
     }
 }
 

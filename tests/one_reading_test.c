@@ -62,7 +62,7 @@ static int prepare(void **state)
 
 static void forget(void) { *counts = (struct counts){0}; }
 
-static void assert_one_reading(int events)
+static void assert_read_once(int events)
 {
     assert_int_equal(counts->opened, 1);
     assert_int_equal(counts->as_lines, 0);
@@ -90,7 +90,7 @@ static int finished_log(const char *path)
 }
 
 /* Asks for all that there is: events, arrays, lineage, findings. */
-static void judge_by_everything(grading *g)
+static void check_all(grading *g)
 {
     check_same_device(g);
     check_answered(g, "y");
@@ -104,7 +104,7 @@ static void judge_by_everything(grading *g)
 
 static void a_verdict_opens_and_reads_its_log_once(void **state)
 {
-    static const lesson_check everything = {"00-everything", judge_by_everything};
+    static const lesson_check everything = {"00-everything", check_all};
     (void)state;
     const lesson_check *first = lesson_checks[0];
     judgement j;
@@ -117,7 +117,7 @@ static void a_verdict_opens_and_reads_its_log_once(void **state)
     assert_int_equal(j.events, EVENTS);
     assert_int_equal(j.verdict.checks, 8);
     assert_true(j.verdict.check[7].pass); /* it saw the notes */
-    assert_one_reading(EVENTS);
+    assert_read_once(EVENTS);
     close(fd);
 }
 
@@ -140,7 +140,7 @@ static void explain_and_whatif_read_a_log_once(void **state)
         close(terminal);
         close(nowhere);
         assert_int_equal(status, 0);
-        assert_one_reading(EVENTS);
+        assert_read_once(EVENTS);
     }
     unlink(path);
     rmdir(folder);

@@ -24,7 +24,7 @@ static const fy_dtype dtypes[] = {FY_FLOAT32, FY_INT64, FY_FLOAT16, FY_BFLOAT16,
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 /* The operands, made before the call whose events are looked at. */
-typedef struct given {
+typedef struct test_operands {
     const char *device;
     fy_dtype dtype;
     fy_tensor *a, *b, *c, *d; /* (3, 4), (4), (4, 2), (3, 2) */
@@ -32,11 +32,11 @@ typedef struct given {
     fy_tensor *mask;          /* (3, 4), bool */
     fy_tensor *classes;       /* (3) */
     fy_tensor *places;        /* (3, 1), the same */
-} given;
+} test_operands;
 
-static given given_of(fy_dtype dtype, const char *device)
+static test_operands make_operands(fy_dtype dtype, const char *device)
 {
-    given g = {.device = device, .dtype = dtype};
+    test_operands g = {.device = device, .dtype = dtype};
     g.a = fy_to(fy_to(fy_div(fy_view(fy_arange((-6, 6)), (3, 4)), 2), dtype), device);
     g.b = fy_to(fy_to(fy_arange((1, 5)), dtype), device);
     g.c = fy_to(fy_to(fy_view(fy_arange((-4, 4)), (4, 2)), dtype), device);
@@ -50,7 +50,7 @@ static given given_of(fy_dtype dtype, const char *device)
 
 /* ---- a call of each op ---- */
 
-static fy_tensor *make(int op, const given *g)
+static fy_tensor *make(int op, const test_operands *g)
 {
     switch ((fy_op_index)op) {
     case FY_OP_fill: return fy_full((3, 4), 1, .device = g->device, .dtype = g->dtype);
@@ -67,7 +67,7 @@ static fy_tensor *make(int op, const given *g)
 }
 
 // clang-format off
-static fy_tensor *meet(int op, const given *g)
+static fy_tensor *combine(int op, const test_operands *g)
 {
     fy_tensor *first = fy_ops[op].dtype == FY_CHOSEN ? g->mask : g->a;
     switch ((fy_op_index)op) {
@@ -86,7 +86,7 @@ static fy_tensor *meet(int op, const given *g)
     }
 }
 
-static fy_tensor *map(int op, const given *g)
+static fy_tensor *map(int op, const test_operands *g)
 {
     switch ((fy_op_index)op) {
 #define X(name) case FY_OP_##name: return fy_##name(g->a);
@@ -101,7 +101,7 @@ static fy_tensor *map(int op, const given *g)
     }
 }
 
-static fy_tensor *fold(int op, const given *g)
+static fy_tensor *fold(int op, const test_operands *g)
 {
     switch ((fy_op_index)op) {
 #define X(name) case FY_OP_##name: return fy_##name(g->a, (1));
@@ -117,7 +117,7 @@ static fy_tensor *fold(int op, const given *g)
 }
 
 // clang-format on
-static fy_tensor *pick(int op, const given *g)
+static fy_tensor *pick(int op, const test_operands *g)
 {
     switch ((fy_op_index)op) {
     case FY_OP_repeat: return fy_repeat(g->a, (2, 1, 3));
@@ -136,10 +136,10 @@ static fy_tensor *pick(int op, const given *g)
     }
 }
 
-static fy_tensor *call(int op, const given *g)
+static fy_tensor *call(int op, const test_operands *g)
 {
     fy_tensor *out = make(op, g);
-    if (!out) out = meet(op, g);
+    if (!out) out = combine(op, g);
     if (!out) out = map(op, g);
     if (!out) out = pick(op, g);
     return out ? out : fold(op, g);
@@ -237,11 +237,11 @@ static void check_same_form(int op, const fy_tensor *x, const fy_tensor *y)
 
 static void check_same_values(int op, const fy_tensor *x, fy_tensor *y)
 {
-    fy_tensor *home = fy_to(y, "cpu");
+    fy_tensor *on_host = fy_to(y, "cpu");
     check_same_form(op, x, y);
     for (int64_t i = 0; i < fy_numel(x) && !is_random(op); i++) {
         double a = fy_real_at(x->dtype, (char *)x->storage->data, i),
-               b = fy_real_at(x->dtype, (char *)home->storage->data, i);
+               b = fy_real_at(x->dtype, (char *)on_host->storage->data, i);
         if (!(a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= tolerance(op, x->dtype) * fmax(fabs(a), 1)))
             fail_msg("%s of %s: element %d is %.17g on the CPU and %.17g on the card", fy_ops[op].name,
                      fy_dtype_name(x->dtype), (int)i, a, b);
@@ -250,9 +250,9 @@ static void check_same_values(int op, const fy_tensor *x, fy_tensor *y)
 
 /* ---- the walk ---- */
 
-static void check_taken(int op, fy_dtype d)
+static void check_supported(int op, fy_dtype d)
 {
-    given host = given_of(d, "cpu"), card = given_of(d, "cuda");
+    test_operands host = make_operands(d, "cpu"), card = make_operands(d, "cuda");
     fy_tensor *x = call(op, &host);
     if (!x)
         fail_msg("%s of %s: %s", fy_ops[op].name, fy_dtype_name(d),
@@ -267,7 +267,7 @@ static void check_taken(int op, fy_dtype d)
 /* An error that names the type, and nothing but the error recorded. */
 static void check_refused(int op, fy_dtype d, const char *device)
 {
-    given g = given_of(d, device);
+    test_operands g = make_operands(d, device);
     since();
     fy_clear_error();
     if (call(op, &g)) fail_msg("%s of %s on %s is no error", fy_ops[op].name, fy_dtype_name(d), device);
@@ -292,7 +292,7 @@ static void every_op_takes_every_type_of_its_row(void **state)
                     fy_op_takes(op, dtypes[i]) && !is_refused_on_card(op, dtypes[i]) && !is_inner_alone(op, dtypes[i]);
                 expected += takes;
                 if (!takes) continue;
-                check_taken(op, dtypes[i]);
+                check_supported(op, dtypes[i]);
                 taken++;
             }
     assert_int_equal(taken, expected);
@@ -310,7 +310,7 @@ static void other_types_are_cast_openly_or_refused_in_plain_words(void **state)
                 bool takes = fy_op_takes(op, d) && !is_inner_alone(op, d);
                 if (takes && !is_refused_on_card(op, d)) continue;
                 if (fy_ops[op].dtype == FY_PROMOTED_REAL) {
-                    given g = given_of(d, "cuda");
+                    test_operands g = make_operands(d, "cuda");
                     since();
                     fy_tensor *out = call(op, &g);
                     assert_int_equal(fy_dtype_of(out), FY_FLOAT32);

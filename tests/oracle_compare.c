@@ -88,12 +88,12 @@ static int64_t place(const fy_tensor *x, int64_t i)
 
 static void compare_data(program *p, const char *of, const cJSON *list, fy_tensor *x)
 {
-    fy_tensor *home = fy_cpu(x);
-    const void *data = home ? fy_data(home) : NULL;
+    fy_tensor *on_host = fy_cpu(x);
+    const void *data = on_host ? fy_data(on_host) : NULL;
     const cJSON *tol = item(p->json, "tol"), *j = list ? list->child : NULL;
     fy_dtype dtype = fy_dtype_of(x);
     for (int64_t i = 0; data && j; i++, j = j->next) {
-        int64_t at = place(home, i);
+        int64_t at = place(on_host, i);
         double got = element(data, at, dtype);
         if (tol ? is_near(real_of(j), got, tol) : is_exact(data, at, dtype, j)) continue;
         char text[64];

@@ -145,9 +145,9 @@ TEST(home_from_a_card_waits_and_is_not_pinned)
     {
         fy_tensor *g = fy_ones((4), .device = "cuda");
         since();
-        fy_tensor *home = fy_to(g, "cpu");
+        fy_tensor *on_host = fy_to(g, "cpu");
         assert_non_null(event_of("sync", 0));
-        assert_false(fy_is_pinned(home));
+        assert_false(fy_is_pinned(on_host));
     }
 }
 
@@ -158,11 +158,11 @@ TEST(home_without_waiting_is_pinned)
     {
         fy_tensor *g = fy_ones((4), .device = "cuda");
         since();
-        fy_tensor *home = fy_to(g, "cpu", .non_blocking = true);
+        fy_tensor *on_host = fy_to(g, "cpu", .non_blocking = true);
         assert_null(event_of("sync", 0));
-        assert_true(fy_is_pinned(home));
+        assert_true(fy_is_pinned(on_host));
         fy_cuda_synchronize();
-        assert_true(fy_item(fy_sum(home)) == 4);
+        assert_true(fy_item(fy_sum(on_host)) == 4);
     }
 }
 

@@ -51,7 +51,7 @@ static void tidy(model *m)
 }
 
 /* Is piece i of a tidy model a whole free segment? */
-static bool is_whole(const model *m, int i)
+static bool is_free_segment(const model *m, int i)
 {
     return !m->p[i].state && !m->p[i].offset && (i + 1 == m->n || m->p[i + 1].segment != m->p[i].segment);
 }
@@ -63,7 +63,7 @@ static void release(model *m)
     tidy(m);
     model was = *m;
     for (int i = 0; i < was.n; i++)
-        if (!is_whole(&was, i)) m->p[to++] = was.p[i];
+        if (!is_free_segment(&was, i)) m->p[to++] = was.p[i];
     m->n = to;
 }
 
@@ -87,7 +87,7 @@ static piece *best(model *m, int64_t bytes, int stream)
 }
 
 /* Where the pool must have put it, at b's segment if that is new; NULL: nowhere. */
-static piece *model_take(model *m, int64_t asked, int stream, int64_t capacity, const fy_block *b)
+static piece *model_alloc(model *m, int64_t asked, int stream, int64_t capacity, const fy_block *b)
 {
     int64_t bytes = (asked + 511) / 512 * 512, segment = bytes <= MIB ? 2 * MIB : 20 * MIB;
     if (bytes >= 10 * MIB) segment = (bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
@@ -126,7 +126,7 @@ static int rng_below(int sides)
     return (int)(rng_state >> 33) % sides;
 }
 
-static int64_t some_size(void)
+static int64_t random_size(void)
 {
     switch (rng_below(5)) {
     case 0: return 1 + rng_below(2000);
@@ -141,24 +141,24 @@ typedef struct world {
     card card;
     model model;
     fy_pool *pool;
-    fy_block *mine[MOST];
+    fy_block *blocks[MOST];
     int n;
 } world;
 
-static void let_pass(model *m, int64_t until)
+static void advance_stream(model *m, int64_t until)
 {
     for (int i = 0; i < m->n; i++)
         if (m->p[i].state == 2 && m->p[i].until <= until) m->p[i].state = 0;
     tidy(m);
 }
 
-static void try_take(world *w)
+static void try_alloc(world *w)
 {
-    int64_t asked = some_size();
+    int64_t asked = random_size();
     int stream = rng_below(3);
-    let_pass(&w->model, w->card.now[5]);
+    advance_stream(&w->model, w->card.now[5]);
     fy_block *b = fy_pool_alloc(w->pool, asked, stream, w);
-    piece *p = model_take(&w->model, asked, stream, w->card.capacity, b);
+    piece *p = model_alloc(&w->model, asked, stream, w->card.capacity, b);
     assert_int_equal(p != NULL, b != NULL);
     if (!b) return;
     assert_int_equal(b->segment->addr, p->segment);
@@ -167,13 +167,13 @@ static void try_take(world *w)
     assert_int_equal(b->segment->stream, stream);
     assert_int_equal(b->asked, asked);
     tidy(&w->model);
-    w->mine[w->n++] = b;
+    w->blocks[w->n++] = b;
 }
 
-static void give_one(world *w)
+static void free_one(world *w)
 {
     int i = rng_below(w->n), other = rng_below(3);
-    fy_block *b = w->mine[i];
+    fy_block *b = w->blocks[i];
     piece *p = piece_of(&w->model, b);
     if (other == 0) assert_true(fy_pool_use(w->pool, b, 5)); /* the one stream that is behind */
     if (other == 1) assert_true(fy_pool_use(w->pool, b, b->segment->stream));
@@ -181,10 +181,10 @@ static void give_one(world *w)
     p->state = other == 0 ? 2 : 0;
     p->until = w->card.issued;
     tidy(&w->model);
-    w->mine[i] = w->mine[--w->n];
+    w->blocks[i] = w->blocks[--w->n];
 }
 
-static void same(world *w)
+static void compare_stats(world *w)
 {
     fy_memory_stats s = fy_pool_stats(w->pool);
     assert_int_equal(s.allocated_bytes, held(&w->model, true));
@@ -204,11 +204,11 @@ TEST(random_programs_get_what_the_simple_model_gives)
             int what = rng_below(40);
             if (what == 0) fy_pool_empty(w.pool), release(&w.model);
             else if (what < 4) w.card.now[5] = w.card.issued - rng_below(3);
-            else if (w.n && (w.n == MOST || what < 20)) give_one(&w);
-            else try_take(&w);
-            same(&w);
+            else if (w.n && (w.n == MOST || what < 20)) free_one(&w);
+            else try_alloc(&w);
+            compare_stats(&w);
         }
-        while (w.n) give_one(&w);
+        while (w.n) free_one(&w);
         fy_pool_empty(w.pool);
         assert_int_equal(w.card.taken, 0);
         assert_null(fy_pool_segments(w.pool));

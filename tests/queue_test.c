@@ -41,11 +41,11 @@ static void a_pinned_source_that_is_rewritten_early_arrives_rewritten(void **sta
 static void blocking_copies_come_after_the_work_of_their_stream(void **state)
 {
     fy_dev *d = *state;
-    float *p = alloc(d, BYTES), home[N], five = 5;
+    float *p = alloc(d, BYTES), on_host[N], five = 5;
     run_on_card(d, fill_in(3, p, 2.5));
-    fy_copy_work w = {.stream = 3, .dst = home, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
+    fy_copy_work w = {.stream = 3, .dst = on_host, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
     assert_true(fy_backend_sim.copy(d, &w));
-    assert_true(home[0] == 2.5f && home[N - 1] == 2.5f);
+    assert_true(on_host[0] == 2.5f && on_host[N - 1] == 2.5f);
     run_on_card(d, fill_in(3, p, 3));
     fy_copy_work up_ = {.stream = 3, .dst = p, .src = &five, .bytes = 4, .dir = FY_WORD_h2d};
     assert_true(fy_backend_sim.copy(d, &up_));
@@ -270,7 +270,7 @@ static void memory_that_is_given_back_is_used_no_more(void **state)
     assert_true(all_bytes_are(pinned[0], 7));
 }
 
-static size_t taken(void) { return mallinfo2().uordblks; }
+static size_t heap_bytes(void) { return mallinfo2().uordblks; }
 
 static void queueing_takes_no_memory_that_was_not_taken_before(void **state)
 {
@@ -278,12 +278,12 @@ static void queueing_takes_no_memory_that_was_not_taken_before(void **state)
     void *a = alloc_filled(d, 0), *b = alloc_filled(d, 0), *out = alloc_filled(d, 0);
     size_t before = 0;
     for (int round = 0; round < 3; round++) {
-        if (round == 1) before = taken();
+        if (round == 1) before = heap_bytes();
         for (int i = 0; i < 5000; i++) run_on_card(d, add_work(i % 2, a, b, out));
         for (int i = 0; i < 50; i++) copy_in(d, 1, FY_WORD_h2d, a, pinned[0], false);
         wait_for_all(d);
     }
-    assert_int_equal(taken(), before);
+    assert_int_equal(heap_bytes(), before);
 }
 
 int main(void)

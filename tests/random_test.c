@@ -265,8 +265,8 @@ TEST(a_cards_permutation_holds_every_number_once)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) FY_SCOPE
         {
             int64_t n = sizes[i];
-            fy_tensor *x = fy_randperm((n), .device = "cuda"), *home = fy_cpu(x);
-            const int64_t *p = fy_data(home);
+            fy_tensor *x = fy_randperm((n), .device = "cuda"), *on_host = fy_cpu(x);
+            const int64_t *p = fy_data(on_host);
             char *seen = calloc((size_t)n + 1, 1);
             for (int64_t k = 0; k < n; k++) {
                 assert_true(p[k] >= 0 && p[k] < n && !seen[p[k]]);
@@ -283,8 +283,8 @@ TEST(a_cards_permutations_are_fair)
     int count[27] = {0};
     for (int i = 0; i < 1200; i++) FY_SCOPE
         {
-            fy_tensor *home = fy_cpu(fy_randperm((3), .device = "cuda"));
-            const int64_t *p = fy_data(home);
+            fy_tensor *on_host = fy_cpu(fy_randperm((3), .device = "cuda"));
+            const int64_t *p = fy_data(on_host);
             count[p[0] * 9 + p[1] * 3 + p[2]]++;
         }
     for (int i = 0; i < 27; i++) assert_true(count[i] == 0 || (count[i] > 120 && count[i] < 280));

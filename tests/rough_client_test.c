@@ -77,12 +77,12 @@ static void pages_beyond_the_limit_are_told_so(void **state)
     assert_int_equal(status, 503);
     assert_int_equal(open, 48);
     assert_int_equal(
-        ask_status(server_port(live_server), (http_request){"GET", "/nothing", live_host, NULL, NULL, NULL}), 404);
+        http_ask_status(server_port(live_server), (http_request){"GET", "/nothing", live_host, NULL, NULL, NULL}), 404);
     for (int i = 0; i < open; i++) close(fds[i]);
     wait_until_no_clients();
 }
 
-static void *hear_goodbye(void *arg)
+static void *read_close_code(void *arg)
 {
     int *fd = arg;
     int code = ws_read_close(*fd);
@@ -97,7 +97,7 @@ static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
     start_live_server(state);
     int stalled = join(), fds[2] = {join(), join()}, run = new_run(), port = server_port(live_server);
     pthread_t listeners[2];
-    for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, hear_goodbye, &fds[i]);
+    for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, read_close_code, &fds[i]);
     emit(150000);
     (void)run;
     assert_true(serving_threads() > 0);

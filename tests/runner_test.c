@@ -86,7 +86,7 @@ static int lines_with(const outcome *out, const char *part)
     return found;
 }
 
-static void assert_says(const outcome *out, const char *part)
+static void assert_message_has(const outcome *out, const char *part)
 {
     if (!strstr(out->message, part)) fail_msg("'%s' is not in '%s' (output: %s)", part, out->message, out->output);
 }
@@ -132,7 +132,7 @@ static void a_lucky_answer_fails_in_the_second_run(void **state)
     free(text);
     assert_int_equal(out.end, RUN_FAILED);
     assert_true(out.second);
-    assert_says(&out, "not with others");
+    assert_message_has(&out, "not with others");
     outcome_free(&out);
 }
 
@@ -168,7 +168,7 @@ static void a_mistake_is_told_before_anything_runs(void **state)
     outcome out = run_text("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)))\n}\n", 0);
     assert_int_equal(out.end, RUN_NOT_COMPILED);
     assert_int_equal(out.line, 5);
-    assert_says(&out, "semicolon");
+    assert_message_has(&out, "semicolon");
     outcome_free(&out);
 }
 
@@ -182,7 +182,7 @@ static void a_mistake_is_told_before_anything_runs(void **state)
 /* The copy of line 11 was emitted before: it is there, whatever came after. */
 static void assert_failed(outcome *out, const char *part)
 {
-    assert_says(out, part);
+    assert_message_has(out, part);
     assert_int_equal(out->end, RUN_FAILED);
     if (out->log_fd >= 0) assert_int_equal(lines_with(out, "\"dir\":\"h2d\""), 1);
     outcome_free(out);
@@ -261,7 +261,7 @@ static void an_exit_status_is_no_pass(void **state)
     (void)state;
     outcome out = run_text("#include <ferry.h>\n\nint main(void)\n{\n    return 3;\n}\n", 0);
     assert_int_equal(out.end, RUN_FAILED);
-    assert_says(&out, "exit status 3");
+    assert_message_has(&out, "exit status 3");
     outcome_free(&out);
 }
 
@@ -310,7 +310,7 @@ static void a_check_that_crashes_is_said_and_harms_nobody(void **state)
     outcome out = run_file("solution.c");
     lesson_checks[0] = good;
     assert_int_equal(out.end, RUN_ENVIRONMENT_ERROR);
-    assert_says(&out, "the check itself crashed");
+    assert_message_has(&out, "the check itself crashed");
     assert_non_null(strstr(out.hint, "this is not your mistake"));
     assert_false(out.graded);
     assert_int_equal(lines_with(&out, "\"kind\":\"end\""), 1); /* the run itself is whole */

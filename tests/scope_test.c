@@ -11,20 +11,20 @@
 
 #define TEST(name) static void name(void **state)
 
-static int64_t live(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
+static int64_t live_bytes(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
 
 TEST(what_a_scope_made_is_freed_at_its_end)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     since();
     FY_SCOPE
     {
         fy_tensor *a = fy_ones((100));
         fy_add(a, a);
-        assert_true(live() > before);
+        assert_true(live_bytes() > before);
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
     assert_string_equal(kinds(), "alloc tensor op complete alloc tensor op complete drop free drop free");
     assert_string_equal(text_of(event_of("drop", 0), "why"), "scope");
     assert_int_equal(number_of(event_of("drop", 0), "tensor"),
@@ -34,7 +34,7 @@ TEST(what_a_scope_made_is_freed_at_its_end)
 
 TEST(break_and_continue_close_a_scope)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     for (int i = 0; i < 3; i++) {
         FY_SCOPE
@@ -43,13 +43,13 @@ TEST(break_and_continue_close_a_scope)
             if (i == 1) break;
             fy_ones((10));
         }
-        assert_int_equal(live(), before);
+        assert_int_equal(live_bytes(), before);
         FY_SCOPE
         {
             fy_ones((10));
             continue;
         }
-        assert_int_equal(live(), before);
+        assert_int_equal(live_bytes(), before);
     }
 }
 
@@ -65,17 +65,17 @@ static fy_tensor *kept_by_return(void)
 
 TEST(return_closes_a_scope_and_keep_carries_one_out)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     fy_tensor *b = kept_by_return();
     assert_true(HOLDS(b, 9, 9));
     fy_free(b);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(kept_tensors_belong_to_the_enclosing_scope)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     fy_tensor *last = NULL;
     (void)state;
     FY_SCOPE
@@ -101,14 +101,14 @@ TEST(kept_tensors_belong_to_the_enclosing_scope)
             last = copies[19];
         }
         assert_true(HOLDS(last, 20, 20, 20, 20));
-        assert_int_equal(live() - before, 3 * 64); /* x, copies[3], copies[19] */
+        assert_int_equal(live_bytes() - before, 3 * 64); /* x, copies[3], copies[19] */
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(a_loop_that_frees_its_old_value_grows_nothing)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     FY_SCOPE
     {
@@ -119,18 +119,18 @@ TEST(a_loop_that_frees_its_old_value_grows_nothing)
             fy_free(old);
         }
         assert_true(HOLDS(x, 1000, 1000, 1000, 1000));
-        assert_int_equal(live() - before, 64);
+        assert_int_equal(live_bytes() - before, 64);
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(each_turn_is_a_scope_and_break_leaves_the_loop)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     int turns = 0, odd = 0;
     (void)state;
     FY_TIMES (i, 10) {
-        assert_int_equal(live(), before); /* nothing of the turn before */
+        assert_int_equal(live_bytes(), before); /* nothing of the turn before */
         fy_tensor *a = fy_full((4), i);
         if (i == 5) break;
         turns++;
@@ -144,7 +144,7 @@ TEST(each_turn_is_a_scope_and_break_leaves_the_loop)
     }
     assert_int_equal(turns, 5);
     assert_int_equal(odd, 2);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
     FY_TIMES (i, 0) fail();
     FY_TIMES (i, sizeof(int) - 4) fail(); /* unsigned: 0 - 1 is not asked for */
 }
@@ -160,17 +160,17 @@ static fy_tensor *returned_from_a_loop(void)
 
 TEST(return_from_a_loop_closes_the_scope_of_its_turn)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     fy_tensor *x = returned_from_a_loop();
     assert_true(HOLDS(x, 7, 7, 7, 7));
-    assert_int_equal(live(), before + 64);
+    assert_int_equal(live_bytes(), before + 64);
     fy_free(x);
 }
 
 TEST(a_loop_goes_through_an_array_of_tensors)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     double total = 0;
     (void)state;
     FY_SCOPE
@@ -183,10 +183,10 @@ TEST(a_loop_goes_through_an_array_of_tensors)
             total += sum;
         }
         assert_true(HOLDS(list[3], 4, 4)); /* the array's tensors are its own */
-        assert_int_equal(live() - before, 4 * 64);
+        assert_int_equal(live_bytes() - before, 4 * 64);
     }
     assert_true(total == 2 + 6);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 /* Batches of an input and a label: what a loader will give. */
@@ -207,24 +207,24 @@ static fy_tensor **next_batch(fy_iterator *self)
 
 TEST(a_loops_iterator_items_go_with_their_turn)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     batches three = {{next_batch}, 3, {0}};
     double total = 0;
     int turns = 0;
     (void)state;
     FY_EACH (batch, &three.iterator) {
-        assert_int_equal(live() - before, 2 * 64); /* an input and a label: no batch before it */
+        assert_int_equal(live_bytes() - before, 2 * 64); /* an input and a label: no batch before it */
         total += fy_item(fy_sum(batch[0])) + fy_item(batch[1]);
         turns++;
     }
     assert_int_equal(turns, 3);
     assert_true(total == (4 + 2) * (0 + 1 + 2));
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(set_frees_the_old_and_keeps_the_new_in_scope)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     FY_SCOPE
     {
@@ -234,25 +234,25 @@ TEST(set_frees_the_old_and_keeps_the_new_in_scope)
             assert_ptr_equal(now, w);
             fy_set(&w, fy_add_(w, 0)); /* itself, borrowed: nothing to do */
             fy_set(&w, fy_cpu(w));
-            assert_int_equal(live() - before, 2 * 64); /* and the product */
+            assert_int_equal(live_bytes() - before, 2 * 64); /* and the product */
         }
         assert_true(HOLDS(w, 101, 101, 101, 101));
-        assert_int_equal(live() - before, 64);
+        assert_int_equal(live_bytes() - before, 64);
         assert_null(fy_set(&w, fy_add(w, fy_ones((3)))));
         assert_true(failed_with("The size of tensor a (4) must match"));
         assert_true(HOLDS(w, 101, 101, 101, 101));
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(set_without_a_scope_leaves_the_tensor_to_the_caller)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     fy_tensor *w = fy_ones((4)), *best = NULL;
     (void)state;
     for (int i = 0; i < 100; i++) fy_set(&w, fy_mul(w, 1));
     FY_TIMES (i, 10) fy_set(&w, fy_add(w, 1));
-    assert_int_equal(live() - before, 64);
+    assert_int_equal(live_bytes() - before, 64);
     fy_free(w);
     FY_SCOPE
     {
@@ -263,7 +263,7 @@ TEST(set_without_a_scope_leaves_the_tensor_to_the_caller)
         fy_free(other);
         assert_true(HOLDS(best, 1, 1, 1, 1));
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
     assert_null(fy_set((fy_tensor **)NULL, w));
     assert_true(failed_with("the variable that fy_set changes is NULL"));
     assert_null(fy_set(&w, fy_ones((1), .name = "fresh")));
@@ -284,7 +284,7 @@ TEST(set_gives_the_new_tensor_the_name)
 
 TEST(a_tensor_returned_twice_is_given_back_twice)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     fy_tensor *x = fy_ones((4));
     FY_SCOPE
@@ -294,12 +294,12 @@ TEST(a_tensor_returned_twice_is_given_back_twice)
     }
     assert_true(HOLDS(x, 1, 1, 1, 1)); /* ours is still there */
     fy_free(x);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(an_explicit_free_takes_the_tensor_out_of_its_scope)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     FY_SCOPE
     {
@@ -310,7 +310,7 @@ TEST(an_explicit_free_takes_the_tensor_out_of_its_scope)
         assert_string_equal(text_of(event_of("drop", 0), "why"), "free");
         assert_true(HOLDS(b, 1, 1, 1, 1));
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
     fy_free(NULL); /* fine */
 }
 
@@ -394,7 +394,7 @@ TEST(dead_handles_are_recognised_long_after)
     assert_true(failed_with("was already freed"));
 }
 
-static void *work(void *count)
+static void *use_scopes(void *count)
 {
     for (int i = 0; i < *(int *)count; i++) FY_SCOPE
         {
@@ -410,20 +410,20 @@ TEST(threads_have_scopes_and_errors_of_their_own)
 {
     pthread_t threads[4];
     int count = 20;
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
-    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, &count);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, use_scopes, &count);
     for (int i = 0; i < 4; i++) {
         void *complaint;
         pthread_join(threads[i], &complaint);
         if (complaint) fail_msg("%s", (char *)complaint);
     }
     assert_null(fy_error());
-    assert_int_equal(live(), before + 4 * 2 * 64); /* what they made outside scopes lives on */
+    assert_int_equal(live_bytes(), before + 4 * 2 * 64); /* what they made outside scopes lives on */
 }
 
 /* What `program` says on stderr. Free it. */
-static char *said_by(void (*program)(void))
+static char *stderr_of(void (*program)(void))
 {
     FILE *out = tmpfile();
     int kept = dup(STDERR_FILENO);
@@ -441,7 +441,7 @@ static char *said_by(void (*program)(void))
 enum { MANY = 10000 };
 static fy_tensor *list[2 * MANY];
 
-static void gives_each_back(void)
+static void frees_each(void)
 {
     for (int i = 0; i < 2 * MANY; i++) fy_free(fy_ones((2)));
     for (int i = 0; i < 2 * MANY; i++) FY_SCOPE fy_ones((2));
@@ -459,7 +459,7 @@ static void holds_each(void)
     for (int i = 0; i < 2 * MANY; i++) fy_free(list[i]);
 }
 
-static void forgets_each(void)
+static void leaks_each(void)
 {
     fy_tensor *w = fy_ones((2)), *v;
     for (int i = 0; i < MANY - 1; i++) list[i] = w, w = fy_mul(w, 1);
@@ -467,7 +467,7 @@ static void forgets_each(void)
     fy_free(v);
 }
 
-static void forgets_one_more(void)
+static void leaks_more(void)
 {
     fy_tensor *w = list[0];
     for (int i = 0; i < MANY + 5; i++) w = fy_mul(list[i] = w, 1);
@@ -476,7 +476,7 @@ static void forgets_one_more(void)
 TEST(programs_that_hold_or_free_their_tensors_are_not_warned)
 {
     (void)state;
-    char *freed = said_by(gives_each_back), *held = said_by(holds_each);
+    char *freed = stderr_of(frees_each), *held = stderr_of(holds_each);
     assert_string_equal(freed, "");
     assert_string_equal(held, "");
     free(freed);
@@ -486,7 +486,7 @@ TEST(programs_that_hold_or_free_their_tensors_are_not_warned)
 TEST(tensors_that_pile_up_are_named_once_with_their_line)
 {
     (void)state;
-    char *few = said_by(forgets_each), *many = said_by(forgets_one_more), *again = said_by(forgets_one_more);
+    char *few = stderr_of(leaks_each), *many = stderr_of(leaks_more), *again = stderr_of(leaks_more);
     assert_string_equal(few, "");
     assert_non_null(strstr(many, "scope_test.c:"));
     assert_non_null(strstr(many, "fy_mul: 10000 tensors created by this line are alive"));

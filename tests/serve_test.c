@@ -55,7 +55,7 @@ static void watch_grades_each_save(void **state)
 
 /* ---- the lessons, served -------------------------------------------------------------------------------- */
 
-static void lessons_come_over_http(const page *p)
+static void check_lessons(const page *p)
 {
     cJSON *all = api(p, "GET", "/api/lessons", NULL, 200);
     assert_true(cJSON_GetArraySize(all) >= 3);
@@ -71,7 +71,7 @@ static void lessons_come_over_http(const page *p)
     cJSON_Delete(hint);
 }
 
-static void bad_requests_are_told_apart(const page *p)
+static void check_bad_requests(const page *p)
 {
     api_fails(p, "GET", "/api/lessons/1", NULL, 404);
     api_fails(p, "GET", "/api/lessons/..%2f..%2fetc", NULL, 400);
@@ -87,7 +87,7 @@ static void bad_requests_are_told_apart(const page *p)
 }
 
 /* A save in the page is built, run and judged: the terminal says so too. */
-static void a_save_in_the_page_is_graded(page *p)
+static void check_save(page *p)
 {
     char *text = file_read("lessons/" ID "/solution.c", NULL);
     cJSON *body = cJSON_CreateObject();
@@ -105,7 +105,7 @@ static void a_save_in_the_page_is_graded(page *p)
     free(text);
 }
 
-static void the_last_run_is_there_to_download(const page *p)
+static void check_download(const page *p)
 {
     char *answer = http_get(&p->address, "/api/runs/1/log");
     assert_non_null(strstr(answer, "\"kind\":\"grade\""));
@@ -113,7 +113,7 @@ static void the_last_run_is_there_to_download(const page *p)
 }
 
 /* A page that listens hears what the example printed; it need not look into the events for it. */
-static void an_example_says_what_it_printed(const page *p)
+static void check_example(const page *p)
 {
     static const char begins[] = "{\"type\":\"status\",\"lesson\":\"" ID "\",\"state\":\"done\",\"what\":\"demo\"";
     int fd = join_server(&p->address);
@@ -134,14 +134,14 @@ static void the_page_edits_runs_and_resets(void **state)
     page p;
     expect("reset 1 --yes", 0, "starter");
     open_page(&p);
-    lessons_come_over_http(&p);
-    bad_requests_are_told_apart(&p);
-    a_save_in_the_page_is_graded(&p);
-    the_last_run_is_there_to_download(&p);
+    check_lessons(&p);
+    check_bad_requests(&p);
+    check_save(&p);
+    check_download(&p);
     forget(&p.ferry);
     assert_true(copy_answer(ID, "starter.c")); /* an editor beside the page */
     await(&p.ferry, "FAIL same-device");
-    an_example_says_what_it_printed(&p);
+    check_example(&p);
     cJSON *fresh = api(&p, "POST", "/api/lessons/" ID "/reset", "{}", 200);
     assert_non_null(strstr(json_field(fresh, "source"), "fy_answer"));
     cJSON_Delete(fresh);
@@ -249,7 +249,7 @@ static void another_folder_is_served_beside_the_first(void **state)
 
 /* ---- where the page is ----------------------------------------------------------------------------------- */
 
-static int times_said(const char *text, const char *part)
+static int count_in(const char *text, const char *part)
 {
     int n = 0;
     for (const char *p = text; (p = strstr(p, part)); p++) n++;
@@ -280,8 +280,8 @@ static void a_taken_port_gives_the_next_and_is_said_once(void **state)
     start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", asked, NULL});
     enter_page(&p);
     assert_int_equal(p.address.port, port + 1);
-    assert_int_equal(times_said(p.ferry.text, words), 1);
-    assert_int_equal(times_said(p.ferry.text, "is taken"), 1);
+    assert_int_equal(count_in(p.ferry.text, words), 1);
+    assert_int_equal(count_in(p.ferry.text, "is taken"), 1);
     cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
     close(fd);
@@ -290,14 +290,14 @@ static void a_taken_port_gives_the_next_and_is_said_once(void **state)
 /* From a terminal of its own, on a desktop. */
 static void open_page_on_a_desktop(page *p, const char *browser)
 {
-    int here, there;
+    int controller, terminal;
     struct termios raw = {0}; /* no echo, and \n stays as it is */
     setenv("DISPLAY", ":99", 1);
     unsetenv("SSH_CONNECTION"), unsetenv("SSH_TTY");
     setenv("BROWSER", browser, 1);
-    assert_int_equal(openpty(&here, &there, NULL, &raw, NULL), 0);
-    fcntl(here, F_SETFD, FD_CLOEXEC);
-    start_ferry_on(&p->ferry, here, there, (const char *[]){"serve", "--port", "8780", NULL});
+    assert_int_equal(openpty(&controller, &terminal, NULL, &raw, NULL), 0);
+    fcntl(controller, F_SETFD, FD_CLOEXEC);
+    start_ferry_on(&p->ferry, controller, terminal, (const char *[]){"serve", "--port", "8780", NULL});
     enter_page(p);
     unsetenv("DISPLAY");
     setenv("BROWSER", "none", 1);
@@ -308,8 +308,8 @@ static void a_missing_browser_is_said_once_and_stops_nothing(void **state)
     (void)state;
     page p;
     open_page_on_a_desktop(&p, "/nonexistent");
-    assert_int_equal(times_said(p.ferry.text, "ferry: no browser could be started; open that URL yourself"), 1);
-    assert_int_equal(times_said(p.ferry.text, "browser"), 1);
+    assert_int_equal(count_in(p.ferry.text, "ferry: no browser could be started; open that URL yourself"), 1);
+    assert_int_equal(count_in(p.ferry.text, "browser"), 1);
     cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     close(join_server(&p.address));
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
@@ -336,8 +336,8 @@ static void a_browser_gets_a_way_in_without_the_token(void **state)
     assert_memory_equal(opened, url, strlen(url));
     opened[strcspn(opened, "\n")] = '\0';
     snprintf(url, sizeof url, "Location: /#token=%s\r\n", p.address.token);
-    char *answer =
-        ask(p.address.port, (http_request){.method = "GET", .path = strstr(opened, "/open/"), .host = p.address.host});
+    char *answer = http_ask(p.address.port,
+                            (http_request){.method = "GET", .path = strstr(opened, "/open/"), .host = p.address.host});
     assert_non_null(strstr(answer, url));
     free(answer);
     free(opened);

@@ -91,7 +91,7 @@ static void a_pageable_copy_blocks_the_host_even_if_non_blocking(void **state)
 static void launches_return_at_once_and_a_copy_home_waits(void **state)
 {
     fy_dev *d = *state;
-    float home = 0, *p = alloc(d, 4);
+    float on_host = 0, *p = alloc(d, 4);
     int64_t t = fy_clock_now();
     fy_run_work w = fill_work(p, 1, 5000);
     assert_true(fy_backend_sim.run(d, &w));
@@ -99,10 +99,10 @@ static void launches_return_at_once_and_a_copy_home_waits(void **state)
     assert_int_equal(w.time.held, 20);
     assert_int_equal(w.time.start, t + 20);
     assert_int_equal(w.time.end, t + 20 + 7 + 5000);
-    fy_copy_work c = copy_d2h(d, &home, p, 4);
+    fy_copy_work c = copy_d2h(d, &on_host, p, 4);
     assert_int_equal(c.time.start, w.time.end);
     assert_int_equal(c.time.end, w.time.end + 5 + 4 + 2);
-    assert_true(home == 2.5f);
+    assert_true(on_host == 2.5f);
 }
 
 static void a_kernel_takes_the_longer_of_flops_and_bytes(void **state)
@@ -120,15 +120,15 @@ static void a_kernel_takes_the_longer_of_flops_and_bytes(void **state)
 static void a_copy_within_vram_reads_and_writes_without_blocking(void **state)
 {
     fy_dev *d = *state;
-    char *p = alloc(d, 4000), *q = alloc(d, 4000), home[4000], host[4000];
+    char *p = alloc(d, 4000), *q = alloc(d, 4000), on_host[4000], host[4000];
     memset(host, 42, sizeof host);
     copy_h2d(d, p, host, 4000);
     int64_t t = fy_clock_now();
     fy_copy_work w = copy_dir(d, FY_WORD_d2d, q, p, 4000, false, false);
     assert_int_equal(w.time.end, t + 10 + 5 + 2000);
     assert_int_equal(fy_clock_now(), t + 10);
-    copy_d2h(d, home, q, 4000);
-    assert_memory_equal(home, host, 4000);
+    copy_d2h(d, on_host, q, 4000);
+    assert_memory_equal(on_host, host, 4000);
 }
 
 static void points_pass_in_order_and_waiting_brings_the_clock_there(void **state)

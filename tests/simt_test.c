@@ -138,13 +138,13 @@ static void a_block_that_no_card_takes_is_refused(void **state)
 
 /* ---- blocks on several cores ---- */
 
-static void take_a_while(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
+static void sleep_200_us(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
 
 /* Notes which thread of the host ran each block. */
 static void note_thread(void *p)
 {
     static __thread char mine;
-    take_a_while();
+    sleep_200_us();
     ((void **)p)[fy_simt_at.block.x] = &mine;
 }
 
@@ -166,7 +166,7 @@ static void blocks_are_shared_out_to_several_threads(void **state)
 static void fail_from_20_on(void *p)
 {
     (void)p;
-    if (fy_simt_at.block.x <= 20) take_a_while();
+    if (fy_simt_at.block.x <= 20) sleep_200_us();
     if (fy_simt_at.block.x >= 20) fy_simt_assert("block < 20", "here.cu", 7);
 }
 

@@ -155,7 +155,7 @@ static void a_page_that_comes_back_goes_on_where_it_was(void **state)
     wait_until_no_clients();
 }
 
-static bool soon(bool wanted)
+static bool wait_until_acknowledged(bool wanted)
 {
     for (int i = 0; i < TIMEOUT_S * 200 && server_all_acknowledged(live_server) != wanted; i++) usleep(5000);
     return server_all_acknowledged(live_server) == wanted;
@@ -185,7 +185,7 @@ static void all_is_seen_once_every_page_acknowledged_the_last_event(void **state
     usleep(50000);
     assert_false(server_all_acknowledged(live_server));
     acknowledge(b.fd, b.run, b.next - 1);
-    assert_true(soon(true));
+    assert_true(wait_until_acknowledged(true));
     close(a.fd);
     close(b.fd);
     wait_until_no_clients();

@@ -97,7 +97,7 @@ TEST(each_card_has_a_current_stream_of_its_own)
     }
 }
 
-static void *elsewhere(void *found)
+static void *change_stream_in_thread(void *found)
 {
     fy_stream **s = found;
     s[0] = fy_cuda_current_stream();
@@ -108,14 +108,14 @@ static void *elsewhere(void *found)
 
 TEST(each_thread_has_a_current_stream_of_its_own)
 {
-    fy_stream *s = fy_cuda_stream(), *there[2];
+    fy_stream *s = fy_cuda_stream(), *seen_in_thread[2];
     pthread_t thread;
     (void)state;
     fy_cuda_set_stream(s);
-    assert_int_equal(pthread_create(&thread, NULL, elsewhere, there), 0);
+    assert_int_equal(pthread_create(&thread, NULL, change_stream_in_thread, seen_in_thread), 0);
     pthread_join(thread, NULL);
-    assert_int_equal(fy_stream_id(there[0]), 0);
-    assert_true(there[1] != s && fy_stream_id(there[1]) > 0);
+    assert_int_equal(fy_stream_id(seen_in_thread[0]), 0);
+    assert_true(seen_in_thread[1] != s && fy_stream_id(seen_in_thread[1]) > 0);
     assert_ptr_equal(fy_cuda_current_stream(), s);
 }
 
@@ -186,7 +186,7 @@ TEST(at_its_end_streams_and_card_are_as_before)
     assert_int_equal(fy_cuda_current_device(), 0);
 }
 
-static int left_by_return(fy_stream *s)
+static int return_inside_stream(fy_stream *s)
 {
     FY_STREAM(s) return fy_stream_id(fy_cuda_current_stream());
     return -1;
@@ -202,7 +202,7 @@ TEST(it_is_left_by_break_and_by_return_as_well)
         fail();
     }
     assert_int_equal(fy_stream_id(fy_cuda_current_stream()), 0);
-    assert_int_equal(left_by_return(s), fy_stream_id(s));
+    assert_int_equal(return_inside_stream(s), fy_stream_id(s));
     assert_int_equal(fy_stream_id(fy_cuda_current_stream()), 0);
 }
 

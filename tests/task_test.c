@@ -163,14 +163,14 @@ static void an_operand_that_races_is_poison_to_the_work_alone(void **state)
 static void an_output_that_races_is_poisoned_where_it_has_elements(void **state)
 {
     fy_dev *d = *state;
-    unsigned char *out = alloc_filled(d, 7), home[BYTES];
+    unsigned char *out = alloc_filled(d, 7), on_host[BYTES];
     fy_run_work w = fill_in(0, out, 1);
     w.out.layout = (fy_layout){1, 0, N / 2, {N / 2}, {2}}; /* every second */
     w.races.own = FY_RACE_OUT;
     run_on_card(d, w);
     sync_stream(d, 0);
-    copy_d2h(d, home, out, BYTES);
-    for (int i = 0; i < BYTES; i++) assert_int_equal(home[i], i % 8 < 4 ? 0xff : 7);
+    copy_d2h(d, on_host, out, BYTES);
+    for (int i = 0; i < BYTES; i++) assert_int_equal(on_host[i], i % 8 < 4 ? 0xff : 7);
 }
 
 static void earlier_work_that_races_is_found_by_its_number(void **state)
@@ -196,12 +196,12 @@ static void copies_that_race_bring_poison(void **state)
 {
     fy_dev *d = *state;
     void *p = alloc_filled(d, 1), *q = alloc_filled(d, 2);
-    unsigned char home[BYTES];
+    unsigned char on_host[BYTES];
     fy_copy_work within = {.dst = q, .src = p, .bytes = BYTES, .dir = FY_WORD_d2d, .races = {.own = FY_RACE_OUT}};
-    fy_copy_work back = {.dst = home, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h, .races = {.own = 1}};
+    fy_copy_work back = {.dst = on_host, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h, .races = {.own = 1}};
     assert_true(fy_backend_sim.copy(d, &within));
     assert_true(fy_backend_sim.copy(d, &back));
-    assert_true(IS_POISON(home));
+    assert_true(IS_POISON(on_host));
     assert_int_equal(first_byte(d, q), 0xff);
     assert_int_equal(first_byte(d, p), 1);
 }

@@ -251,11 +251,11 @@ TEST(a_crossing_is_alloc_tensor_copy_and_its_end)
         assert_string_equal(text_of(c, "dst.device"), "cuda:0");
         assert_int_equal(number_of(c, "dst.version"), 1);
         since();
-        fy_tensor *home = fy_cpu(g);
+        fy_tensor *on_host = fy_cpu(g);
         assert_string_equal(kinds(), "alloc tensor copy complete sync");
         assert_string_equal(text_of(event_of("sync", 0), "why"), "copy");
         assert_int_equal(number_of(event_of("sync", 0), "cause"), number_of(event_of("copy", 0), "seq"));
-        assert_true(HOLDS(home, 0, 1, 2, 3, 4, 5));
+        assert_true(HOLDS(on_host, 0, 1, 2, 3, 4, 5));
         assert_string_equal(fy_device(x), "cpu"); /* the argument stays where it was */
     }
 }
@@ -295,12 +295,12 @@ TEST(dtypes_change_on_the_cpu_before_and_after_the_bus)
         assert_int_equal(number_of(event_of("copy", 0), "bytes"), 12);
         assert_int_equal(fy_dtype_of(g), FY_FLOAT32);
         since();
-        fy_tensor *home = fy_to(g, x); /* device and dtype of x */
+        fy_tensor *on_host = fy_to(g, x); /* device and dtype of x */
         assert_string_equal(kinds(), "alloc tensor copy complete sync alloc tensor op complete drop free");
         assert_int_equal(number_of(event_of("copy", 0), "bytes"), 12);
         assert_string_equal(text_of(event_of("op", 0), "device"), "cpu");
-        assert_int_equal(fy_dtype_of(home), FY_INT64);
-        assert_true(HOLDS(home, 1, 2, 3));
+        assert_int_equal(fy_dtype_of(on_host), FY_INT64);
+        assert_true(HOLDS(on_host, 1, 2, 3));
         assert_true(HOLDS(fy_to(fy_tensor((1.9, -1.9)), FY_INT64), 1, -1)); /* toward zero */
         assert_true(HAS_STRIDES(fy_to(fy_t(fy_zeros((2, 3))), FY_INT64), 1, 3));
         assert_true(HAS_STRIDES(fy_to(fy_narrow(fy_zeros((3, 4)), 1, 0, 2), FY_INT64), 2, 1));

@@ -31,12 +31,12 @@ static void in_threads(void *(*body)(void *))
 
 /* ---- narrated ---- */
 
-enum { LOOKS = 5 * TURNS }; /* so many that two meet */
+enum { READS = 5 * TURNS }; /* so many that two meet */
 
 /* fy_item tells what has happened so far: four readers of one story. */
-static void *makes_and_looks(void *unused)
+static void *make_and_read(void *unused)
 {
-    for (int i = 0; i < LOOKS; i++) FY_SCOPE
+    for (int i = 0; i < READS; i++) FY_SCOPE
         {
             fy_tensor *x = fy_full((8), i), *far = fy_to(x, "cuda"), *sum = fy_sum(far);
             fy_item(sum);
@@ -45,7 +45,7 @@ static void *makes_and_looks(void *unused)
 }
 
 /* What `program` says on stderr in a process of its own, told line by line; NULL where it does not end well. */
-static char *story_of(void (*program)(void))
+static char *narration_of(void (*program)(void))
 {
     FILE *out = tmpfile();
     int status;
@@ -83,16 +83,16 @@ static int lines_with(const char *story, const char *verb)
 static void four_narrated_threads(void)
 {
     fy_mark("the session begins before the threads");
-    in_threads(makes_and_looks);
+    in_threads(make_and_read);
 }
 
 static void the_story_of_four_threads_tells_each_event_once(void **state)
 {
     (void)state;
-    char *story = story_of(four_narrated_threads);
+    char *story = narration_of(four_narrated_threads);
     assert_non_null(story);
-    assert_int_equal(lines_with(story, "run"), THREADS * LOOKS); /* the sums */
-    assert_int_equal(lines_with(story, "free"), 3 * THREADS * LOOKS);
+    assert_int_equal(lines_with(story, "run"), THREADS * READS); /* the sums */
+    assert_int_equal(lines_with(story, "free"), 3 * THREADS * READS);
     assert_int_equal(lines_with(story, "end"), 1);
     free(story);
 }

@@ -53,7 +53,7 @@ static int start_empty(void **state)
 static int ready[2], go[2];
 
 /* Tells that it traces, and ends when it may. */
-static void trace_until_told(const char *text, bool close_files)
+static void trace_until_closed(const char *text, bool close_files)
 {
     char byte = 0;
     close(go[1]);
@@ -72,14 +72,14 @@ static pid_t start_first(bool close_files)
     fflush(NULL);
     pid_t first = fork();
     if (!first) {
-        trace_until_told("first", close_files);
+        trace_until_closed("first", close_files);
         exit(3);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     return first;
 }
 
-static void let_end(pid_t *programs, int count)
+static void end_programs(pid_t *programs, int count)
 {
     int status;
     for (int i = 0; i < 2; i++) close(go[1 - i]);
@@ -99,7 +99,7 @@ static void a_second_program_takes_another_name_and_says_so(void **state)
     assert_said("run.jsonl is being written by another program; this run is recorded to ");
     assert_said("run.2.jsonl\n");
     assert_log_of("run.2.jsonl", "\"second\"");
-    let_end(&first, 1);
+    end_programs(&first, 1);
     assert_log_of("run.jsonl", "\"first\"");
     assert_exits(trace_second, 3); /* nobody writes it now */
     assert_log_of("run.jsonl", "\"second\"");
@@ -135,12 +135,12 @@ static void programs_that_start_at_once_keep_a_log_each(void **state)
         close(start[1]);
         if (read(start[0], &byte, 1)) exit(9);
         snprintf(text, sizeof text, "program %d", i);
-        trace_until_told(text, false);
+        trace_until_closed(text, false);
         exit(3);
     }
     close(start[0]), close(start[1]);
     for (int i = 0; i < PROGRAMS; i++) assert_int_equal(read(ready[0], &byte, 1), 1);
-    let_end(programs, PROGRAMS);
+    end_programs(programs, PROGRAMS);
     for (int i = 0, found = 0; i < PROGRAMS; i++, found = 0) {
         snprintf(text, sizeof text, "\"program %d\"", i);
         for (int k = 1; k <= PROGRAMS; k++) {
@@ -159,7 +159,7 @@ static void a_writer_that_closed_its_files_keeps_its_name(void **state)
     (void)state;
     pid_t first = start_first(true);
     assert_exits(trace_second, 3);
-    let_end(&first, 1);
+    end_programs(&first, 1);
     assert_log_of("run.jsonl", "\"first\"");
     assert_log_of("run.2.jsonl", "\"second\"");
 }
@@ -254,7 +254,7 @@ static void trace_cut_in_the_middle(void)
     for (int i = 0; i < 20000; i++) FY_EMIT(NULL, mark, .text = fy_ref_str("later"), .now = i);
 }
 
-static void read_what_is_left(void)
+static void read_cut_log(void)
 {
     fy_text text = lines_of(open(traced_path, O_RDONLY));
     if (assert_lines_are_whole(&text) < 2) exit(9);
@@ -266,12 +266,12 @@ static void what_is_left_of_a_cut_log_can_be_read(void **state)
     (void)state;
     assert_exits(trace_cut_in_the_middle, 3);
     assert_said("reads what is left of it");
-    assert_exits(read_what_is_left, 3);
+    assert_exits(read_cut_log, 3);
 }
 
 static volatile char *file_of_its_own;
 
-static void leave(int signal_number)
+static void exit_42(int signal_number)
 {
     (void)signal_number;
     _exit(42);
@@ -279,7 +279,7 @@ static void leave(int signal_number)
 
 static void cut_a_file_of_its_own(void)
 {
-    signal(SIGBUS, leave);
+    signal(SIGBUS, exit_42);
     trace("first");
     int fd = memfd_create("own", 0);
     if (ftruncate(fd, 4096)) exit(9);

@@ -237,15 +237,15 @@ static fy_tensor **const operands[] = {OPERANDS(X)};
 #undef X
 enum { OPERAND_COUNT = sizeof operands / sizeof *operands };
 
-static state_of look_at(fy_tensor *x)
+static state_of state_of_tensor(fy_tensor *x)
 {
     state_of s;
     memset(&s, 0, sizeof s); /* padding is compared as well */
     size_t size = (size_t)fy_numel(x) * fy_dtype_size(x->dtype);
-    void *home = fy_copy_to_host(NULL, x, FY_WORD_answer);
-    assert_true(home && size <= sizeof s.bytes + 32);
-    memcpy(s.bytes, home, size < sizeof s.bytes ? size : sizeof s.bytes);
-    free(home);
+    void *on_host = fy_copy_to_host(NULL, x, FY_WORD_answer);
+    assert_true(on_host && size <= sizeof s.bytes + 32);
+    memcpy(s.bytes, on_host, size < sizeof s.bytes ? size : sizeof s.bytes);
+    free(on_host);
     s.refs = x->refs;
     s.storage_refs = x->storage->refs;
     s.version = x->storage->version;
@@ -255,10 +255,10 @@ static state_of look_at(fy_tensor *x)
     return s;
 }
 
-static void look_at_all(state_of *all, int64_t *live)
+static void record_state(state_of *all, int64_t *live)
 {
     for (int i = 0; i < OPERAND_COUNT; i++) {
-        state_of s = look_at(*operands[i]);
+        state_of s = state_of_tensor(*operands[i]);
         memcpy(&all[i], &s, sizeof s);
     }
     for (int i = 0; i < 2; i++) live[i] = fy_dev_at(i)->live_bytes;
@@ -267,7 +267,7 @@ static void look_at_all(state_of *all, int64_t *live)
 /* ---- the tests ---- */
 
 /* Told as it is found, so that one run tells all that is wrong. */
-__attribute__((format(printf, 2, 3))) static bool wrong(int n, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool report(int n, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -283,23 +283,23 @@ static bool check_words(int n)
     char words[4096];
     snprintf(words, sizeof words, "%s", fy_error() ? fy_error() : "no error");
     fy_clear_error();
-    if (!strstr(words, mistakes[n].words)) return wrong(n, "'%s' was wanted, not: %s", mistakes[n].words, words);
-    return strstr(words, "fix:") || wrong(n, "no fix is told: %s", words);
+    if (!strstr(words, mistakes[n].words)) return report(n, "'%s' was wanted, not: %s", mistakes[n].words, words);
+    return strstr(words, "fix:") || report(n, "no fix is told: %s", words);
 }
 
 static bool check(int n)
 {
     static state_of before[OPERAND_COUNT], after[OPERAND_COUNT];
     int64_t live_before[2], live_after[2];
-    look_at_all(before, live_before);
+    record_state(before, live_before);
     since();
     make_mistake(n);
     if (!check_words(n)) return false;
     if (strcmp(kinds(), "error") && strcmp(kinds(), "tensor error drop")) /* a view of its own, gone again */
-        return wrong(n, "it is recorded as: %s", kinds());
-    look_at_all(after, live_after);
-    if (memcmp(before, after, sizeof before)) return wrong(n, "an operand was changed");
-    return memcmp(live_before, live_after, sizeof live_before) == 0 || wrong(n, "other bytes are alive");
+        return report(n, "it is recorded as: %s", kinds());
+    record_state(after, live_after);
+    if (memcmp(before, after, sizeof before)) return report(n, "an operand was changed");
+    return memcmp(live_before, live_after, sizeof live_before) == 0 || report(n, "other bytes are alive");
 }
 
 static void a_call_that_fails_changes_nothing(void **state)

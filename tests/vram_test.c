@@ -11,7 +11,7 @@
 static void full_is_null_and_the_rest_stays_usable(void **state)
 {
     fy_dev *d = *state;
-    char *all = alloc(d, 1 << 20), home[4];
+    char *all = alloc(d, 1 << 20), on_host[4];
     assert_non_null(all);
     assert_null(alloc(d, 1));
     release(d, all, 1 << 20);
@@ -20,22 +20,22 @@ static void full_is_null_and_the_rest_stays_usable(void **state)
     assert_int_equal(r - q, 1024);
     copy_h2d(d, r, "abc", 4);
     assert_null(alloc(d, SIZE_MAX / 2));
-    copy_d2h(d, home, r, 4);
-    assert_string_equal(home, "abc");
+    copy_d2h(d, on_host, r, 4);
+    assert_string_equal(on_host, "abc");
 }
 
 static void fresh_and_freed_memory_hold_different_fill_bytes(void **state)
 {
     fy_dev *d = *state;
-    unsigned char home[600], *p = alloc(d, 600);
-    copy_d2h(d, home, p, 600);
-    for (int i = 0; i < 600; i++) assert_int_equal(home[i], 0xff);
+    unsigned char on_host[600], *p = alloc(d, 600);
+    copy_d2h(d, on_host, p, 600);
+    for (int i = 0; i < 600; i++) assert_int_equal(on_host[i], 0xff);
     float f;
-    memcpy(&f, home, 4);
+    memcpy(&f, on_host, 4);
     assert_true(f != f); /* unwritten VRAM reads as NaN */
     release(d, p, 600);
-    copy_d2h(d, home, p, 600);
-    for (int i = 0; i < 600; i++) assert_int_equal(home[i], 0xf5);
+    copy_d2h(d, on_host, p, 600);
+    for (int i = 0; i < 600; i++) assert_int_equal(on_host[i], 0xf5);
 }
 
 /* Of shared memory, which simulated VRAM is, and a sanitizer's own is not. */

@@ -25,9 +25,9 @@ static void put(const char *text)
 }
 
 /* Looks until a save is told, `most` times at most; how many looks it took, 0 for none. */
-static int looks(watched_file *w, int most)
+static int polls_until_change(watched_file *w, int limit)
 {
-    for (int i = 1; i <= most; i++)
+    for (int i = 1; i <= limit; i++)
         if (watch_poll(w)) return i;
     return 0;
 }
@@ -37,15 +37,15 @@ static void start_watching(watched_file *w)
     snprintf(watched_path, sizeof watched_path, "%s/watched.c", learner_folder);
     put("int main(void)\n{\n    return 0;\n}\n");
     watch_start(w, watched_path);
-    assert_int_equal(looks(w, 10), 0);
+    assert_int_equal(polls_until_change(w, 10), 0);
 }
 
 /* Within a second of polls. */
 static void assert_noticed(watched_file *w)
 {
-    int most = 1000 / WATCH_MS;
-    assert_in_range(looks(w, most), 1, most);
-    assert_int_equal(looks(w, 10), 0); /* and once */
+    int limit = 1000 / WATCH_MS;
+    assert_in_range(polls_until_change(w, limit), 1, limit);
+    assert_int_equal(polls_until_change(w, 10), 0); /* and once */
 }
 
 static void every_way_of_saving_is_noticed_within_a_second(void **state)
@@ -58,7 +58,7 @@ static void every_way_of_saving_is_noticed_within_a_second(void **state)
     assert_true(file_write(watched_path, "int main(void)\n{\n    return 2;\n}\n", 32)); /* by rename */
     assert_noticed(&w);
     unlink(watched_path);
-    assert_int_equal(looks(&w, 3), 0);
+    assert_int_equal(polls_until_change(&w, 3), 0);
     put("int main(void)\n{\n    return 3;\n}\n");
     assert_noticed(&w);
 }
@@ -103,12 +103,12 @@ static void a_half_written_file_is_waited_for(void **state)
     watched_file w;
     start_watching(&w);
     put("");
-    assert_int_equal(looks(&w, 6), 0);
+    assert_int_equal(polls_until_change(&w, 6), 0);
     put("int main(void)\n{\n    ret");
-    assert_int_equal(looks(&w, 3), 0);
+    assert_int_equal(polls_until_change(&w, 3), 0);
     put("int main(void)\n{\n    return 1;\n}\n");
-    assert_in_range(looks(&w, 6), 1, 6);
-    assert_int_equal(looks(&w, 10), 0);
+    assert_in_range(polls_until_change(&w, 6), 1, 6);
+    assert_int_equal(polls_until_change(&w, 10), 0);
 }
 
 static void a_file_that_changes_at_every_look_is_not_told(void **state)

@@ -80,8 +80,8 @@ static void several_streams_and_cards(void)
     for (int i = 0; i < 3; i++) {
         fy_tensor *y = on_two_streams(s, t, pinned, pageable);
         fy_stream_wait_stream(fy_cuda_default_stream(), s);
-        fy_tensor *there = fy_to(y, "cuda:1");
-        fy_item(fy_sum(there));
+        fy_tensor *on_cuda = fy_to(y, "cuda:1");
+        fy_item(fy_sum(on_cuda));
         fy_stream_synchronize(s);
         fy_cpu(fy_matmul(y, y));
         fy_cuda_synchronize();
@@ -143,17 +143,17 @@ static void so_does_a_log_of_several_streams_and_cards(void **state)
 static void under_another_card_it_gives_what_that_card_logs(void **state)
 {
     (void)state;
-    ledger here, there, logged, same;
+    ledger here, on_cuda, logged, same;
     trace fast = log_of("h200:gpus=2", several_streams_and_cards),
           slow = log_of("old:gpus=2,peer=off", several_streams_and_cards);
-    replay_or_fail(&fast, (replay_plan){.card = fy_card_find("old"), .peer_off = true}, &here, &there);
+    replay_or_fail(&fast, (replay_plan){.card = fy_card_find("old"), .peer_off = true}, &here, &on_cuda);
     replay_or_fail(&slow, (replay_plan){0}, &logged, &same);
-    assert_memory_equal(there.wire, logged.wire, sizeof logged.wire);
-    assert_memory_equal(there.bytes, logged.bytes, sizeof logged.bytes);
-    assert_int_equal(there.staging, logged.staging);
-    assert_int_equal(there.compute, logged.compute);
-    assert_int_equal(there.overhead, logged.overhead);
-    assert_true(there.total > here.total);
+    assert_memory_equal(on_cuda.wire, logged.wire, sizeof logged.wire);
+    assert_memory_equal(on_cuda.bytes, logged.bytes, sizeof logged.bytes);
+    assert_int_equal(on_cuda.staging, logged.staging);
+    assert_int_equal(on_cuda.compute, logged.compute);
+    assert_int_equal(on_cuda.overhead, logged.overhead);
+    assert_true(on_cuda.total > here.total);
     trace_free(&fast);
     trace_free(&slow);
 }

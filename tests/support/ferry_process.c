@@ -72,12 +72,12 @@ void open_page(page *p)
 
 cJSON *api(const page *p, const char *method, const char *path, const char *body, int status)
 {
-    char *answer = ask(p->address.port, (http_request){.method = method,
-                                                       .path = path,
-                                                       .host = p->address.host,
-                                                       .token = p->address.token,
-                                                       .origin = body ? p->address.origin : NULL,
-                                                       .body = body});
+    char *answer = http_ask(p->address.port, (http_request){.method = method,
+                                                            .path = path,
+                                                            .host = p->address.host,
+                                                            .token = p->address.token,
+                                                            .origin = body ? p->address.origin : NULL,
+                                                            .body = body});
     const char *json = strstr(answer, "\r\n\r\n");
     if (status_of(answer) != status || !json) fail_msg("%s %s: %s", method, path, answer);
     cJSON *parsed = cJSON_Parse(json + 4);

@@ -24,17 +24,17 @@ bool send_bytes(int fd, const void *data, size_t size);
 /* All bytes until the server closes the connection, zero-terminated. Free it. */
 char *read_to_end(int fd);
 /* Sends the bytes and returns the complete answer, "" if there was none. Free it. */
-char *ask_bytes(int port, const void *data, size_t size);
+char *http_ask_bytes(int port, const void *data, size_t size);
 
 /* A request; NULL headers are left out. Free the answer. */
 typedef struct http_request {
     const char *method, *path, *host, *origin, *token, *body;
 } http_request;
 
-char *ask(int port, http_request a);
+char *http_ask(int port, http_request a);
 /* The status of an answer; 0 if the server closed without one. */
 int status_of(const char *answer);
-int ask_status(int port, http_request a);
+int http_ask_status(int port, http_request a);
 /* The number of this process's threads that belong to the server: civetweb's and their descendants. */
 int serving_threads(void);
 

@@ -27,7 +27,7 @@ int join_server(const server_address *d)
 
 char *http_get(const server_address *d, const char *path)
 {
-    char *answer = ask(d->port, (http_request){.method = "GET", .path = path, .host = d->host, .token = d->token});
+    char *answer = http_ask(d->port, (http_request){.method = "GET", .path = path, .host = d->host, .token = d->token});
     if (status_of(answer) != 200) fail_msg("GET %s: %.200s", path, answer);
     return answer;
 }

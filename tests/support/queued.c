@@ -30,10 +30,10 @@ fy_copy_work copy_in(fy_dev *d, int stream, fy_word dir, void *dst, const void *
 
 unsigned char first_byte(fy_dev *d, const void *p)
 {
-    unsigned char home[BYTES];
-    fy_copy_work w = {.stream = 32, .dst = home, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
+    unsigned char on_host[BYTES];
+    fy_copy_work w = {.stream = 32, .dst = on_host, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
     assert_true(fy_backend_sim.copy(d, &w));
-    return home[0];
+    return on_host[0];
 }
 
 void *alloc_filled(fy_dev *d, unsigned char byte)
@@ -91,8 +91,8 @@ void run_on_card(fy_dev *d, fy_run_work w) { assert_true(fy_backend_sim.run(d, &
 
 float first_float(fy_dev *d, const void *p)
 {
-    float home[N];
-    fy_copy_work w = {.stream = 32, .dst = home, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
+    float on_host[N];
+    fy_copy_work w = {.stream = 32, .dst = on_host, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
     assert_true(fy_backend_sim.copy(d, &w));
-    return home[0];
+    return on_host[0];
 }

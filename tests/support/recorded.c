@@ -124,8 +124,8 @@ double element(fy_tensor *x, int64_t i)
     double value = 0;
     FY_SCOPE
     {
-        fy_tensor *home = fy_contiguous(fy_cpu(x));
-        value = fy_real_at(fy_dtype_of(home), fy_data(home), i);
+        fy_tensor *on_host = fy_contiguous(fy_cpu(x));
+        value = fy_real_at(fy_dtype_of(on_host), fy_data(on_host), i);
     }
     return value;
 }
