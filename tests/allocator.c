@@ -1,8 +1,8 @@
 /* allocator.c: build/tests/allocator FILE...
  *
- * Runs every scenario of the files, one JSON object a line, as ../shared/oracle/README.md describes them, through
- * the caching allocator without a card, and compares all that each step says and the totals. Prints each that fails,
- * with what was expected and what came. Ends in `N passed, N failed, N skipped`, whose sum is the number of lines. */
+ * Runs every scenario of the files, one JSON object per line in the format of ../shared/oracle/README.md, on the
+ * caching allocator without a card, and compares the state after each step and the totals. Prints each failure with the
+ * expected and the actual value. The last line, `N passed, N failed, N skipped`, sums to the number of lines. */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
@@ -19,8 +19,8 @@ enum { MAX_ALLOCATIONS = 1000 };
 
 typedef struct card {
     int64_t capacity, taken;
-    uint64_t next;  /* address of the next segment: none is used twice */
-    int64_t synced; /* how often every stream has finished */
+    uint64_t next;  /* address of the next segment; addresses are not reused */
+    int64_t synced; /* number of synchronizations of all streams */
 } card;
 
 typedef struct scenario {
@@ -28,12 +28,12 @@ typedef struct scenario {
     fy_pool *pool;
     struct {
         const char *name;
-        fy_block *block; /* NULL: of zero bytes */
+        fy_block *block; /* NULL: zero bytes */
         bool is_live;
     } allocations[MAX_ALLOCATIONS];
     int n;
-    char error[400]; /* what the allocator said in this step */
-    fy_block *got;   /* and gave */
+    char error[400]; /* the allocator's message in this step */
+    fy_block *got;   /* the block it returned */
     char complaint[1000];
 } scenario;
 
@@ -76,7 +76,7 @@ static void complain(scenario *s, const char *format, ...) __attribute__((format
 static void complain(scenario *s, const char *format, ...)
 {
     va_list list;
-    if (s->complaint[0]) return; /* the first says most */
+    if (s->complaint[0]) return; /* keep the first one */
     va_start(list, format);
     vsnprintf(s->complaint, sizeof s->complaint, format, list);
     va_end(list);
@@ -89,7 +89,7 @@ static int find(scenario *s, const char *name)
     return -1;
 }
 
-/* A whole number from 0 to most; -1 after a complaint. */
+/* An integer from 0 to most; -1 after a complaint. */
 static int64_t integer_in_range(scenario *s, const cJSON *j, const char *what, double most)
 {
     double v = cJSON_IsNumber(j) ? j->valuedouble : NAN;
@@ -184,7 +184,7 @@ static bool is_among(const char *name, const char *const *list)
     return false;
 }
 
-/* Every field of either side but those in `aside`; frees got. where: "step 3 [...]", or "the end". */
+/* Compares all fields of both sides except `aside`; frees got. where: "step 3 [...]", or "the end". */
 static void compare(scenario *s, const char *where, const cJSON *want, cJSON *got, const char *const *aside)
 {
     const cJSON *f;

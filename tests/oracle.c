@@ -1,10 +1,10 @@
 /* oracle.c: build/tests/oracle [--device cuda] FILE...
  *
- * Runs every case of the files, one JSON object a line, as ../shared/oracle/README.md describes them, and
- * prints each that fails, with what was expected and what came. Ends in `N passed, N failed, N skipped`,
- * whose sum is the number of lines. With --device cuda all tensors live on the card.
+ * Runs every case of the files, one JSON object per line in the format of ../shared/oracle/README.md, and prints each
+ * failure with the expected and the actual result. The last line, `N passed, N failed, N skipped`, sums to the number
+ * of lines. With --device cuda all tensors are on the card.
  *
- * A case that crashes is one that failed: cases run in a child process, and a new one takes over at the next. */
+ * Cases run in a child process. If one crashes it has failed, and a new child continues with the next case. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define ORACLE_REFUSED "tests/oracle/refused.txt"
 #endif
 
-/* Counted in memory that parent and children share. */
+/* In memory shared by parent and children. */
 static struct tally {
     int passed, failed, skipped, next, tried;
 } * tally;
@@ -39,7 +39,7 @@ static value *find_name(program *p, const char *text)
     return NULL;
 }
 
-/* An argument that the table does not know is not left out in silence. */
+/* Unknown arguments must not be ignored. */
 static bool knows_args(program *p, const oracle_op *op, const cJSON *args)
 {
     const cJSON *a;
@@ -138,7 +138,7 @@ static bool has_integers(const cJSON *json)
     return false;
 }
 
-/* What PyTorch's cards do otherwise than its CPU, or NULL. */
+/* Why PyTorch behaves differently on a card, or NULL. */
 static const char *differs_on_card(const cJSON *json, const char *op)
 {
     const char *error = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "error"), "text"));
@@ -153,7 +153,7 @@ static const char *differs_on_card(const cJSON *json, const char *op)
     return NULL;
 }
 
-/* Why a case has to wait, or NULL. */
+/* Why a case cannot run yet, or NULL. */
 static const char *reason_to_skip(const cJSON *json)
 {
     const char *group = cJSON_GetStringValue(cJSON_GetObjectItem(json, "group"));
@@ -170,11 +170,11 @@ static const char *reason_to_skip(const cJSON *json)
     return NULL;
 }
 
-/* The reason in refused.txt, or "": lines of id, device (cpu, cuda or any), rule, reason, by tabs. */
+/* The reason in refused.txt, or "". Its lines: id, device (cpu, cuda or any), rule, reason, separated by tabs. */
 static void find_refusal(const char *id, char *reason, size_t room)
 {
     char line[1000], key[200];
-    const char *path = getenv("ORACLE_REFUSED"); /* carried elsewhere, with the list beside it */
+    const char *path = getenv("ORACLE_REFUSED"); /* set where the build and the list were copied to another machine */
     FILE *f = fopen(path ? path : ORACLE_REFUSED, "r");
     reason[0] = 0;
     snprintf(key, sizeof key, "%s\t", id);
@@ -223,7 +223,7 @@ static void run_case(const char *line)
 
 static bool is_blank(const char *line) { return line[strspn(line, " \t\r\n")] == 0; }
 
-/* Every case from tally->next on. */
+/* Runs all cases from tally->next on. */
 static void run_rest(FILE *f)
 {
     char *line = NULL;
@@ -241,7 +241,7 @@ static void run_rest(FILE *f)
     free(line);
 }
 
-/* The id of line n, for a case that did not live to say its own. */
+/* Reports the case in line n, which ended the process. */
 static void report_crash(const char *path, int n, int status)
 {
     char *line = NULL;

@@ -1,5 +1,5 @@
-/* oracle_compare.c: is an answer PyTorch's? Values bit for bit, or within the case's tolerance; dtype, shape,
- * strides, device; and whether an error names the same condition. */
+/* oracle_compare.c: compares results with PyTorch's: values exactly or within the case's tolerance; dtype, shape,
+ * strides, device; and whether an error describes the same condition. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static bool is_near(double expected, double got, const cJSON *tol)
     return fabs(expected - got) <= real_of(item(tol, "atol")) + real_of(item(tol, "rtol")) * fabs(expected);
 }
 
-/* The element's bytes are those of the expected value; any NaN is a NaN. */
+/* The element's bytes equal the expected value's; all NaNs are equal. */
 static bool is_exact(const void *data, int64_t i, fy_dtype dtype, const cJSON *expected)
 {
     size_t size = size_of(dtype);
@@ -75,7 +75,7 @@ static void format_element(char *to, size_t room, double x, fy_dtype dtype, cons
     else snprintf(to, room, "%.*g", dtype == FY_FLOAT64 ? 17 : 9, x);
 }
 
-/* Where element i of the row-major order lies. */
+/* Offset of element i in row-major order. */
 static int64_t place(const fy_tensor *x, int64_t i)
 {
     int64_t at = 0;
@@ -171,7 +171,7 @@ void compare_value(program *p, const char *of, const cJSON *expected, value got)
 
 /* ---- errors ---- */
 
-/* Where Ferry follows a newer PyTorch than 1.13, or says it in words of C: 1.13's phrase, and Ferry's. */
+/* Where Ferry follows a newer PyTorch than 1.13, or uses C's terms: 1.13's phrase, and Ferry's. */
 static const struct {
     const char *torch, *ferry;
 } other_words[] = {
@@ -180,21 +180,21 @@ static const struct {
     {"mat1 and mat2 must have the same dtype", "must have the same dtype, but got"},
     {"mat1 and mat2 must have the same dtype", "to have the same dtype"},
     {"permute(sparse_coo): number of dimensions", "number of dimensions in the tensor input does not match"},
-    {"expected sequence of length", "stack expects each tensor to be equal size"}, /* lists in lists are stacked */
+    {"expected sequence of length", "stack expects each tensor to be equal size"}, /* nested lists are stacked */
     {"size mismatch, got ", "size mismatch, got input ("},
     {"expand(torch.", "the number of sizes provided ("},
     {"(while checking arguments for embedding)", "(while checking arguments for embedding)"}, /* torch.cuda. */
     {"slice step cannot be zero", "slice step must be positive"},
     {"+ length (-", "narrow(): length must be non-negative."},
-    {"Dimension out of range", "start out of range"},                             /* narrow's start */
+    {"Dimension out of range", "start out of range"},                             /* start of narrow */
     {"Dimension out of range", ": input tensor must have at least 2 dimensions"}, /* tril, triu */
     {"Dimension specified as -2", ": input tensor must have at least 2 dimensions"},
-    {"because this dimension is empty", "because this dimension is empty"}, /* 1.13 forgets a blank before it */
+    {"because this dimension is empty", "because this dimension is empty"}, /* 1.13 omits a blank before it */
     {"Integer division with addcdiv is no longer supported", "Integer division with addcdiv is no longer supported"},
     {"only one element tensors can be converted to Python scalars", "elements cannot be converted to Scalar"},
 };
 
-/* The message alone: the source line below it is this program's. */
+/* The message without the source line below it, which is this program's. */
 const char *error_message(void)
 {
     static char message[4096];

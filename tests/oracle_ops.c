@@ -1,5 +1,5 @@
-/* oracle_ops.c: from PyTorch's names to ferry.h's functions. Nothing is computed here: a row calls one
- * function, with the arguments that the case gives. */
+/* oracle_ops.c: maps PyTorch's names to ferry.h's functions. Each row calls one function with the case's arguments and
+ * computes nothing. */
 #include <signal.h>
 #include <string.h>
 
@@ -182,7 +182,7 @@ OP(isclose) { return of_tensor(fy_isclose_at(AT("fy_isclose"), tensor(c, 0), ten
 OP(allclose) { return of_truth(fy_allclose_at(AT("fy_allclose"), tensor(c, 0), tensor(c, 1), closeness(c))); }
 OP(equal) { return of_truth(fy_equal_at(AT("fy_equal"), tensor(c, 0), tensor(c, 1))); }
 
-/* A value alone is a 0-dim tensor, which C spells fy_full((), value). */
+/* A single value is a 0-dim tensor, fy_full((), value) in C. */
 OP(full)
 {
     return of_tensor(
@@ -195,7 +195,7 @@ OP(tensor)
     if (cJSON_IsArray(values)) return of_tensor(rows(c, values));
     return of_tensor(fy_full_at(AT("fy_full"), fy_dims(0, NULL), arg_of(values), options(c)));
 }
-/* Lists in lists are stacked. */
+/* Nested lists are stacked. */
 static fy_tensor *rows(const call *c, const cJSON *values)
 {
     fy_arg args[64];
@@ -298,7 +298,7 @@ OP(stack) { return join(c, AT("fy_stack"), fy_stack_at); }
 
 /* ---- elements by their index, and order ---- */
 
-/* Names part.0, part.1 and so on: `dst` of such a step is a list of as many. */
+/* The results are part.0, part.1 ...; `dst` of such a step is a list of names. */
 static value parts_of(call *c, fy_tensors p)
 {
     for (int i = 0; i < p.n; i++) c->part[i] = of_tensor(p.at[i]);
@@ -378,7 +378,7 @@ OP(result_type) { return of_dtype(fy_result_type_at(AT("fy_result_type"), operan
 OP(promote_types) { return of_dtype(fy_promote_types(dtype_of(word(c, "a")), dtype_of(word(c, "b")))); }
 OP(can_cast) { return of_truth(fy_can_cast(dtype_of(word(c, "from")), dtype_of(word(c, "to")))); }
 
-/* What a crash of Ferry would be: for the runner's own test. */
+/* Crashes, for the test of this program. */
 OP(crash)
 {
     (void)c;

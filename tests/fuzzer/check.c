@@ -13,7 +13,7 @@ tally *worker_tally;
 
 /* ---- how far results may lie apart ---- */
 
-/* The largest finite magnitude among an operand's elements; NaN and infinity stay what they are in sums. */
+/* The largest finite magnitude of x's elements. Sums pass NaN and infinity on unchanged, so they do not count. */
 static double max_magnitude(const fy_tensor *x)
 {
     double most = 0;
@@ -24,7 +24,7 @@ static double max_magnitude(const fy_tensor *x)
     return most;
 }
 
-/* The sum of |log2| of an operand's elements: how far a product of them may stray on its way. */
+/* The sum of |log2| of x's elements: bounds the magnitude of every partial product. */
 static double sum_of_logs(const fy_tensor *x)
 {
     double total = 0;
@@ -37,7 +37,7 @@ static double sum_of_logs(const fy_tensor *x)
 
 static tolerance tolerance_within(double relative, double absolute) { return (tolerance){relative, absolute, NULL}; }
 
-/* Sums of n products of that size, added up in any order in float (double for double). */
+/* A sum of n products of magnitude `size`, in any order, accumulated in float (double for double). */
 static tolerance sum_tolerance(fy_dtype d, double n, double size)
 {
     fy_dtype inner = d == FY_FLOAT64 ? FY_FLOAT64 : FY_FLOAT32;
@@ -72,7 +72,7 @@ static tolerance reduction_tolerance(const step *s, const fy_tensor *out)
     }
 }
 
-/* exp and its kin: some units in the last place; where the result is small beside 1, of 1. */
+/* exp and similar functions: some ulps of the result, or of 1 where the result is small compared with 1. */
 static tolerance function_tolerance(int op, fy_dtype d)
 {
     bool half = d == FY_FLOAT16 || d == FY_BFLOAT16;
@@ -137,7 +137,7 @@ void check_handles(const fy_tensor *a, const fy_tensor *b)
 void check_inside(const fy_tensor *x)
 {
     int64_t last = x->offset, size = (int64_t)fy_dtype_size(x->dtype);
-    if (!fy_numel(x)) return; /* its strides may be larger than can be multiplied */
+    if (!fy_numel(x)) return; /* the strides of an empty tensor may overflow the product */
     for (int d = 0; d < x->ndim; d++) last += (x->shape[d] - 1) * x->strides[d];
     if (x->offset < 0 || (last + 1) * size > (int64_t)x->storage->asked)
         fail_check("the result reaches from element %lld to %lld of a storage of %zu bytes", (long long)x->offset,

@@ -22,7 +22,7 @@ static void take_slots(step *s, int n)
     for (s->n = 0; s->n < n; s->n++) s->in[s->n] = random_slot();
 }
 
-/* Often the same operand twice, or a number in place of one. */
+/* Often x op x, or a number in place of an operand. */
 static void choose_two(step *s)
 {
     take_slots(s, 2);
@@ -35,7 +35,7 @@ static void choose_two(step *s)
     add_value(s, rng_percent(&rng, 75) ? fy_arg_int(1) : random_number());
 }
 
-/* Often a number in place of one that is no condition. */
+/* Often a number in place of an operand other than the condition. */
 static void choose_three(step *s)
 {
     take_slots(s, 3);
@@ -43,7 +43,7 @@ static void choose_three(step *s)
     if (rng_percent(&rng, 40)) s->in[rng_between(&rng, 1 - (may_fail && rng_percent(&rng, 10)), 2)] = NUMBER;
 }
 
-/* Tensors of one type where that is easy. */
+/* Three operands and a value; with a mask, two. */
 static void choose_valued(step *s)
 {
     bool masked = call_of(s)->kind == MASK_FILL;
@@ -130,7 +130,7 @@ static void choose_move(step *s)
     s->non_blocking = rng_percent(&rng, 20);
 }
 
-/* What else the step needs, given its first operand. */
+/* Chooses the remaining arguments, given the first operand. */
 static void choose_rest(step *s)
 {
     static fy_tensor none = {.magic = FY_ALIVE};
@@ -177,7 +177,7 @@ static bool choose_once(program *p)
     else if (k == PRODUCT || k == LINEAR) take_slots(&s, 2);
     else if (k == ADDMM) take_slots(&s, 3), add_value(&s, random_number()), add_value(&s, random_number());
     else take_slots(&s, 1), choose_rest(&s);
-    if (k == DTYPED && (s.dtype == FY_BOOL || is_mask(&s, 0))) return false; /* other bytes than a bool's */
+    if (k == DTYPED && (s.dtype == FY_BOOL || is_mask(&s, 0))) return false; /* a bool must hold 0 or 1 */
     if (!may_fail && !fits(&s)) return false;
     p->ready = p->n;
     plan_step(p, s);

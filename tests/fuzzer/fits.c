@@ -16,7 +16,7 @@ fy_tensor *host_operand(const step *s, int i)
 
 static int operand_op(const step *s) { return op_of(s); }
 
-/* As plan.c sees it: a 0-dim tensor on the CPU goes along with the card's. */
+/* The rule of plan.c: a 0-dim tensor on the CPU may be combined with tensors on the card. */
 static bool devices_match(const step *s, bool strict)
 {
     bool card = false, stray = false;
@@ -32,7 +32,7 @@ bool has_device_conflict(const step *s)
     for (int i = 0; i < s->n; i++)
         if (s->in[i] == NO_TENSOR) return false; /* NULL passes through in silence */
     for (int i = 0; i < s->n; i++)
-        if (s->in[i] == NO_TENSOR) return false; /* NULL passes through in silence, whatever the others are */
+        if (s->in[i] == NO_TENSOR) return false; /* NULL operands return NULL without an error */
     switch (call_of(s)->kind) {
     case TWO:
     case THREE:
@@ -104,7 +104,7 @@ static bool has_zero(const step *s, int i)
 
 bool is_mask(const step *s, int i) { return host_operand(s, i) && host_operand(s, i)->dtype == FY_BOOL; }
 
-/* The types of an operation of two operands. */
+/* The dtype rules of operations on two operands. */
 static bool types_fit(const step *s, fy_dtype *result)
 {
     int op = operand_op(s);
@@ -132,7 +132,7 @@ static bool two_fit(const step *s)
     return broadcast(a, b, &shape) && has_shape_of(a, &shape) && (a == b || a->storage != b->storage);
 }
 
-/* The operands' common shape, if they have one. */
+/* The operands' broadcast shape; false: none. */
 static bool all_broadcast(const step *s, fy_shape *shape)
 {
     fy_tensor none = {.shape = {0}};
@@ -145,7 +145,7 @@ static bool all_broadcast(const step *s, fy_shape *shape)
     return true;
 }
 
-/* lerp's are of one type, and the first two no numbers; clamp's bounds both numbers or both none. */
+/* lerp takes one dtype, and tensors as the first two operands; clamp takes two numbers or two tensors as bounds. */
 static bool kinds_fit(const step *s)
 {
     fy_tensor *a = host_operand(s, 0), *b = host_operand(s, 1), *c = host_operand(s, 2);
@@ -258,7 +258,7 @@ static bool copy_fits(const step *s)
 static bool shape_fits(const step *s)
 {
     fy_tensor *x = host_operand(s, 0);
-    if (!is_named(s, "view")) return true; /* made to fit */
+    if (!is_named(s, "view")) return true; /* chosen to fit */
     return fy_is_contiguous(x) || has_shape_of(x, &s->shape);
 }
 
@@ -334,7 +334,7 @@ bool fits(const step *s)
     case ONE: return one_fits(s);
     case FILL: return is_writable(x) || is_named(s, "full_like");
     case TRIANGLE: return x->ndim >= 2;
-    case ONE_HOT: return false; /* chosen with its classes */
+    case ONE_HOT: return false; /* choose_one_hot() makes its operand */
     case REDUCE: return reduction_fits(s);
     case ALONG: return is_dim(s->at[0], x->ndim) && fy_dtype_is_real(x->dtype);
     case DIM: return is_dim(s->at[0], x->ndim + is_named(s, "unsqueeze")) && x->ndim < FY_MAX_DIMS;

@@ -1,12 +1,12 @@
-/* fuzz.c: random programs over the op table and the public API, each on the CPU and on the simulated card.
+/* fuzz.c: random programs over the op table and the public API, each run on the CPU and on the simulated card.
  *
  *     fuzz [--programs N] [--seed S] [--keep-on] [--show]
  *
- * Program i is made from seed S + i, so `fuzz --seed X --programs 1` runs the one with seed X again. After
- * every step: the results agree, nothing else has changed, what the log says is alive is what is alive, and
- * every reference has a holder. A step that fails changes nothing. At the end nothing is left. A program that
- * breaks one of these laws, crashes or hangs is made shorter and shown. Status 1 then, and also when an op or
- * a type was never seen, or too few programs ran to their end. */
+ * Program i has seed S + i: `fuzz --seed X --programs 1` repeats the one with seed X. Invariants after every step:
+ * results agree, no other tensor changed, the log's live tensors are the library's, every reference has an owner;
+ * a failing step changes nothing. At the end nothing is alive. A program that violates one, crashes or hangs is
+ * minimized and printed. The exit status is then 1, also when an op or dtype never ran or too few programs ran
+ * without a failure. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@
 #include "tensor.h"
 
 #if defined(__SANITIZE_THREAD__)
-/* Workers are forked, and OpenBLAS's threads are not compiled with TSan. */
+/* Workers are forked, and OpenBLAS's threads are not instrumented by TSan. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 const char *__tsan_default_suppressions(void);
@@ -38,7 +38,7 @@ const char *__tsan_default_suppressions(void) { return "race:libopenblas\n"; }
 
 enum { BATCH = 250, PROGRAM_SECONDS = 60, MAX_WORKERS = 8, MAX_SHOWN = 8 };
 
-/* What a worker leaves for its parent, in shared memory. */
+/* A worker's report to its parent, in shared memory. */
 typedef struct report {
     program current;
     char words[1024];
@@ -52,11 +52,12 @@ typedef struct shared {
 } shared;
 
 static shared *memory;
-static bool show; /* each step as it runs */
+static bool show; /* print each step before it runs */
 
 /* ---- one program ---- */
 
-/* A class or an index that is not there is found by the kernel, and the card does nothing any more: not asked of it. */
+/* Kernels find invalid classes and indices by a device-side assertion, which disables the card: such steps are not run
+ * on it. */
 static bool is_device_assert(const char *words)
 {
     return words && (strstr(words, "is out of bounds") || strstr(words, "index out of range in self") ||
@@ -70,8 +71,8 @@ static bool is_expected(const char *a, const char *b)
                          strstr(only, "ZeroDivisionError") || is_device_assert(only));
 }
 
-/* In both worlds or in none; integer products are refused on the card alone, and a zero among the elements of an
- * integer divisor is seen on the CPU alone. */
+/* A step fails in both worlds or in none, except: integer products fail only on the card, and a zero element of an
+ * integer divisor fails only on the CPU. */
 static void check_outcome(const step *s, fy_tensor **out, const char *host_words, const char *card_words)
 {
     (void)s;
@@ -94,7 +95,8 @@ static const char *words_of_error(char *buf, size_t room)
     return buf;
 }
 
-/* What the step gave, entered in its slot; the storages' contents compared. */
+/* Puts the step's results into its slot and compares their storages. Returns the storage that was written, or NULL for
+ * a view. */
 static const fy_storage *store_result(const step *s, int slot, fy_tensor **out)
 {
     bool fresh;
@@ -116,7 +118,7 @@ static const fy_storage *store_result(const step *s, int slot, fy_tensor **out)
     return c->s[0];
 }
 
-/* In place the first operand comes back, borrowed: its new slot takes a reference of its own. */
+/* An in-place call returns its first operand, borrowed: the new slot needs a reference of its own. */
 static fy_tensor *retain_in_place_result(const world *w, const step *s, fy_tensor *out)
 {
     if (!out || !is_in_place(s)) return out;
@@ -140,7 +142,7 @@ static bool run_step(const step *s, int i)
     if (!split) check_outcome(s, out, error[0], error[1]);
     call_kind k = call_of(s)->kind;
     bool silent = k == FREE || k == ITEM || k == PREDICATE ||
-                  k == DEVICE; /* gives no tensor; NULL operands pass through in silence */
+                  k == DEVICE; /* these return no tensor; NULL operands return NULL without an error */
     bool failed = error[0] || error[1] || (!silent && !out[1]);
     if (k == PREDICATE && !split && !failed && predicate_results[0] != predicate_results[1])
         fail_check("the answer is %s on the CPU and %s on the card", predicate_results[0] ? "yes" : "no",
@@ -162,7 +164,7 @@ static bool run_step(const step *s, int i)
     return !failed;
 }
 
-/* A step whose operands were left out, or whose maker failed, is left out as well. */
+/* False for dropped steps, and for those whose operands were dropped or not made. */
 static bool is_runnable(const step *s)
 {
     for (int i = 0; i < s->n; i++)
@@ -194,7 +196,7 @@ static void begin_program(const program *p)
     follow_log();
 }
 
-/* Make the program, unless it is made, and run it. False after words about a broken law. */
+/* Runs the program, choosing its steps unless is_made. On a violated invariant returns false, with failure_text set. */
 static bool run_program(program *p, bool is_made, bool verbose)
 {
     static fy_scope scope;
@@ -227,7 +229,7 @@ static program program_of(uint64_t seed)
 
 /* ---- processes: a crash is the end of one worker, not of the search ---- */
 
-/* Every second batch waits for each piece of work, and so finds its blocks fresh (memory.h). */
+/* Every second batch runs with FERRY_LAUNCH_BLOCKING, where new blocks have a known content (memory.c). */
 static void start_ferry(uint64_t seed)
 {
     char err[256] = "", text[16];
@@ -272,7 +274,7 @@ static pid_t start_worker(int worker, uint64_t from, uint64_t to)
     return pid;
 }
 
-/* Does the program, as it is now, still fail? Its words stay in the report. */
+/* Does the program, without its dropped steps, still fail? The report holds the new text. */
 static bool still_fails(report *r, bool verbose)
 {
     int status;
@@ -363,7 +365,7 @@ static bool summarise(void)
            (long long)TOTAL(failed));
     printf("%lld results compared, %lld of them by shape alone; %d pairs of op and result type on the card\n",
            (long long)TOTAL(compared), (long long)TOTAL(skipped), pairs);
-    if (programs < 1000) return true; /* too few to judge */
+    if (programs < 1000) return true; /* too few for these criteria */
     if (100 * all_succeeded < 60 * programs) fprintf(stderr, "fewer than 60 %% ran to the end\n");
     return check_seen() && 100 * all_succeeded >= 60 * programs;
 }

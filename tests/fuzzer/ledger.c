@@ -112,7 +112,7 @@ static int dtype_of_word(unsigned word)
     return DTYPES;
 }
 
-/* On the card a kernel has a grid. */
+/* Kernels on the card have a grid. */
 static void note_op(const fy_ev_op *e)
 {
     size_t size = 0, length = 0;

@@ -86,7 +86,7 @@ static void choose_range(step *s)
         add_value(s, ints ? fy_arg_int(rng_between(&rng, may_fail ? -1 : 1, 3)) : fy_arg_real(0.75));
 }
 
-/* randint's values must fit the dtype. */
+/* The bounds of randint must fit the dtype. */
 static void choose_randint(step *s)
 {
     add_value(s, fy_arg_int(s->dtype == FY_UINT8 ? 0 : rng_between(&rng, -5, 0)));
@@ -115,7 +115,7 @@ void choose_factory(step *s)
     if (k == RANDINT && s->dtype == FY_UINT8) s->value[0] = fy_arg_int(0);
 }
 
-/* A tensor of that shape and dtype with values of both signs where it has them. */
+/* A factory step with this shape and dtype; values of both signs where the dtype has them. */
 static step factory_step(fy_shape shape, fy_dtype dtype, int device)
 {
     bool real = fy_dtype_is_real(dtype);
@@ -134,7 +134,7 @@ static step factory_step(fy_shape shape, fy_dtype dtype, int device)
 
 static fy_shape shape_of(const fy_tensor *x) { return fy_shape_of(x); }
 
-/* The partner of a product's first operand. */
+/* The shape of the other operand of a product. */
 static fy_shape partner_shape(const step *s, const fy_tensor *x)
 {
     int64_t inner = x->shape[x->ndim - 1], other = rng_between(&rng, 0, 4);
@@ -208,7 +208,7 @@ bool choose_cross_entropy(program *p, step s)
     return true;
 }
 
-/* An index's sizes: those of x, but for dim, or less; () may stand for one. */
+/* The shape of an index into dim of x: the other sizes are those of x, or smaller; () may stand for (1). */
 static fy_shape index_shape(const step *s, const fy_tensor *x, int64_t dim)
 {
     fy_shape i = {.ndim = x->ndim};

@@ -13,7 +13,7 @@
 #include "run_work.h"
 #include "settings.h"
 
-enum { FRESH_VRAM = 0xff }; /* what sim.c fills new memory with */
+enum { FRESH_VRAM = 0xff }; /* sim.c fills new memory with this byte */
 
 static storage_pair pairs[MAX_SLOTS];
 int pair_count;
@@ -32,7 +32,7 @@ const double max_finite[] = {[FY_FLOAT32] = 3.4028234e38,
                              [FY_BFLOAT16] = 3.38e38,
                              [FY_BOOL] = 0};
 
-/* What crosses without waiting comes home when somebody waits. */
+/* Non-blocking copies to pinned memory are complete only after a wait. */
 static void finish_work(void)
 {
     fy_time t;
@@ -67,7 +67,7 @@ static void make_room(const storage_pair *c)
         if (!(read_buffer[i] = realloc(read_buffer[i], bytes))) abort();
 }
 
-/* Past the end of what was asked for nothing is written. What was there before is known where blocks are fresh. */
+/* Nothing is written beyond the requested bytes. Their previous content is known only for new blocks. */
 static void check_end(const fy_storage *s, const unsigned char *bytes)
 {
     if (!fy_launch_blocking()) return;
@@ -89,7 +89,8 @@ static bool is_close(double x, double y, fy_dtype d, const tolerance *allowed)
 {
     double most = fmax(fabs(x), fabs(y)), least = fmin(fabs(x), fabs(y));
     if (x == y || (isnan(x) && isnan(y))) return true;
-    if (isinf(most) && (allowed->relative > 0 || allowed->absolute > 0)) /* rounded beyond the largest, or not */
+    if (isinf(most) &&
+        (allowed->relative > 0 || allowed->absolute > 0)) /* one result was rounded to infinity, the other was not */
         return least >= 0.9 * max_finite[d] && (x > 0) == (y > 0);
     return fabs(x - y) <= allowed->absolute + allowed->relative * most;
 }

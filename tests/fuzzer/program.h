@@ -1,5 +1,5 @@
-/* program.h: what a random program is made of: steps, each one call of the public API, as plain data
- * that can be made again from a seed, run again without some of its steps, and shown. */
+/* program.h: a random program as plain data: steps that are calls of the public API. It can be made again from its
+ * seed, run without some of its steps, and printed. */
 #ifndef FUZZ_PROGRAM_H
 #define FUZZ_PROGRAM_H
 
@@ -8,13 +8,13 @@
 enum {
     MAX_API_CALLS = 300,
     MAX_STEPS = 20,
-    MAX_SLOTS = 2 * MAX_STEPS, /* step i's result, and from MOST_STEPS on its second one (.indices) */
-    MAX_ELEMENTS = 300,        /* of a tensor; small ones make many programs a second */
-    NUMBER = -1,               /* in place of a slot */
-    NO_TENSOR = -2,            /* NULL in place of a tensor */
+    MAX_SLOTS = 2 * MAX_STEPS, /* step i's result; from MAX_STEPS on its second result (.indices) */
+    MAX_ELEMENTS = 300,        /* per tensor; small tensors allow many programs per second */
+    NUMBER = -1,               /* instead of a slot */
+    NO_TENSOR = -2,            /* NULL as operand */
 };
 
-/* How a function is called, and what it wants. */
+/* The signature and operands of a function. */
 typedef enum call_kind {
     MAKE,
     FULL,
@@ -22,7 +22,7 @@ typedef enum call_kind {
     VALUES,
     EYE,
     RANDINT,
-    RANDPERM, /* from nothing */
+    RANDPERM, /* factories */
     ONE,
     CLOSE,
     TRIANGLE,
@@ -34,12 +34,12 @@ typedef enum call_kind {
     MASK_FILL,
     FILL,
     REDUCE,
-    ALONG, /* element by element, over dimensions */
+    ALONG, /* elementwise and reductions */
     PRODUCT,
     ADDMM,
     LINEAR,
     CROSS_ENTROPY,
-    MSE, /* from several */
+    MSE, /* products and losses */
     SAME,
     SHAPED,
     DTYPED,
@@ -47,10 +47,10 @@ typedef enum call_kind {
     DIM,
     NARROW,
     SLICE,
-    JOIN,     /* views, and what may be one */
-    SPLIT,    /* several views */
-    BY_INDEX, /* an index is made for it */
-    MASKED,   /* and a mask */
+    JOIN,     /* views, or functions that may return one */
+    SPLIT,    /* returns several views */
+    BY_INDEX, /* takes an index */
+    MASKED,   /* takes a mask */
     ORDER,
     TO,
     CUDA,
@@ -58,22 +58,22 @@ typedef enum call_kind {
     NPY,
     FREE,
     ITEM,
-    PREDICATE, /* two tensors, for a bool */
+    PREDICATE, /* two tensors to bool */
     DEVICE,
 } call_kind;
 
-/* A public function. */
+/* A public function, as an entry of the call table. */
 typedef struct api_call {
-    const char *name; /* without fy_ */
+    const char *name; /* without the fy_ prefix */
     call_kind kind;
-    int weight; /* how often it is tried */
+    int weight; /* relative frequency */
     void (*function)(void);
 } api_call;
 
 extern const api_call api_calls[];
 extern const int api_call_count;
 
-/* Devices as a program may name them; the first three are right. */
+/* Device strings; the first three are valid. */
 enum { VALID_DEVICE_NAMES = 3, DEVICE_NAMES = 14 };
 extern const char *const device_names[DEVICE_NAMES];
 
@@ -82,25 +82,25 @@ extern const fy_dtype dtypes[DTYPES];
 
 typedef struct step {
     int call_index, n;
-    int in[3];       /* slots, NUMBER or NOTHING */
-    fy_arg number;   /* the operand that is one */
-    fy_arg value[3]; /* alpha; the value; a range; beta and alpha */
+    int in[3];       /* slots, NUMBER or NO_TENSOR */
+    fy_arg number;   /* the operand whose slot is NUMBER */
+    fy_arg value[3]; /* alpha; the value; start, end, step; beta and alpha */
     int values;
-    fy_shape shape; /* or dimensions */
+    fy_shape shape; /* or a list of dimensions */
     int64_t at[4];
     fy_dtype dtype; /* an option, or a target */
-    int device;     /* likewise: index into places; -1: not said */
+    int device;     /* an option, or a target: index into device_names; -1: none */
     int reduction;
     bool keepdim, biased, indices, copy, non_blocking, descending;
-    bool dropped; /* left out when a failing program is made shorter */
+    bool dropped; /* omitted while minimizing a failing program */
 } step;
 
 typedef struct program {
     uint64_t seed;
-    bool careful, scoped; /* without deliberate mistakes; inside one FY_SCOPE */
-    int n, planned;       /* steps so far, and how many there shall be */
+    bool careful, scoped; /* no invalid steps on purpose; all steps inside one FY_SCOPE */
+    int n, planned;       /* steps so far, and their final number */
     step steps[MAX_STEPS];
-    int ready; /* steps[n] to steps[ready - 1] were decided together with an earlier one */
+    int ready; /* steps[n] to steps[ready - 1] were planned together with an earlier one */
 } program;
 
 /* ---- chance ---- */
@@ -119,9 +119,9 @@ bool rng_percent(rng_state *r, int n);
 const api_call *call_of(const step *s);
 bool is_named(const step *s, const char *name);
 bool is_in_place(const step *s);
-/* The op that a step is named after; -1 if it is not named after one. */
+/* The op of the same name; -1: none. */
 int op_of(const step *s);
-/* Values that two devices draw differently. */
+/* Does each device generate different values? */
 bool is_random(const step *s);
 bool is_unset(const step *s);
 

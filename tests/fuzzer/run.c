@@ -14,7 +14,7 @@ static char scratch_path[64];
 
 void set_sites(void)
 {
-    const char *folder = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"; /* where fsync costs nothing */
+    const char *folder = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"; /* tmpfs, where fsync is cheap */
     snprintf(scratch_path, sizeof scratch_path, "%s/ferry-fuzz-%d.npy", folder, (int)getpid());
     for (int i = 0; i < api_call_count; i++)
         sites[i] = (fy_site){
@@ -86,7 +86,7 @@ static fy_tensor *loss(const world *w, const step *s)
 
 /* ---- parts and order ---- */
 
-/* The first two parts; the others go. */
+/* Keeps the first two parts and frees the others. */
 static fy_tensor *split(const world *w, const step *s, fy_tensor **second)
 {
     fy_tensor *x = operand(w, s, 0);
@@ -117,7 +117,7 @@ static fy_tensor *by_index(const world *w, const step *s)
 
 /* ---- moving ---- */
 
-/* Does the step take its operand to another device in the program as written? */
+/* Does the step copy its operand to another device in the card world? */
 static bool changes_device(const step *s)
 {
     bool from = is_on_card(s->in[0]);
@@ -127,7 +127,7 @@ static bool changes_device(const step *s)
     return s->device >= 0 && s->device < VALID_DEVICE_NAMES && (s->device > 0) != from;
 }
 
-/* A copy that did not wait lands in pinned memory. */
+/* A non-blocking copy to the host returns pinned memory. */
 static fy_tensor *pinned_instead(fy_site *at, fy_tensor *x)
 {
     fy_tensor *pinned = x ? fy_pin_memory_at(at, x) : NULL;
@@ -160,7 +160,7 @@ static fy_tensor *move_to_device(const world *w, const step *s)
 
 /* ---- the rest ---- */
 
-/* Saved and loaded again; home again where x lives on the card. */
+/* The loaded tensor is on the CPU, also when x is on the card. */
 static fy_tensor *save_and_load(const world *w, const step *s)
 {
     fy_tensor *x = operand(w, s, 0);
@@ -182,7 +182,7 @@ static fy_tensor *free_slot(world *w, const step *s)
     return NULL;
 }
 
-/* In both worlds the same tensors, and so the same answer. */
+/* The operands are the same in both worlds, so the results must be as well. */
 static bool call_predicate(const world *w, const step *s)
 {
     fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);

@@ -96,7 +96,7 @@ static void append_target(line *l, const step *s)
     if (s->dtype) append(l, s->device >= 0 ? ", .dtype = %s" : ", %s", dtype_word(s->dtype));
 }
 
-/* What stands between the operands and the options. */
+/* The arguments between the operands and the options. */
 static void append_middle(line *l, const step *s)
 {
     switch (call_of(s)->kind) {

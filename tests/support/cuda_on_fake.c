@@ -18,7 +18,7 @@ bool fake_log_is_on;
 cudaError_t next_launch_breaks;
 fy_dev fake_card0, fake_card1;
 
-/* A launch told to fail does so as a launch does: by the last error. */
+/* A failing launch sets the last error, like CUDA's. */
 static void launch_on_fake(fy_run_work *w)
 {
     struct CUstream_st *s = fake_stream(fy_cuda_launching.stream);
@@ -58,7 +58,7 @@ void fake_reset(int cards)
 
 void begin_calls(void) { fake.calls[0] = 0; }
 
-/* The clock runs, and there are marks to be used again: calls from now on are those of work. */
+/* Creates the clock's events and some to be reused, so that later calls are only those of the work. */
 static void warm_up(fy_dev *d)
 {
     fy_point p[3] = {{0}};
@@ -77,7 +77,7 @@ int setup(void **state)
     fy_backend_cuda.info(&fake_card1);
     warm_up(&fake_card0);
     warm_up(&fake_card1);
-    fake.made = 0; /* streams are numbered from 1 again */
+    fake.made = 0; /* number streams from 1 */
     begin_calls();
     return 0;
 }

@@ -23,7 +23,7 @@
 typedef struct explained {
     const char *rule;
     void (*run)(void);
-    int times;       /* the finding's times; 0: no finding of this rule; -1: any number */
+    int times;       /* how often the finding occurs; 0: no finding of this rule; -1: any number */
     const char *sim; /* FERRY_SIM, or NULL */
 } explained;
 

@@ -1,4 +1,4 @@
-/* findings_log.h: handwritten logs of a few events, and their findings. Storage n has tensor n as its handle. */
+/* findings_log.h: writes logs of a few events, and finds their findings. Storage n has tensor n as its handle. */
 #ifndef FINDINGS_LOG_H
 #define FINDINGS_LOG_H
 
@@ -16,7 +16,7 @@ void log_begin(handmade *h);
 
 #define AT "'file':'p.c','line':%d,'fn':'main',"
 
-/* alloc and tensor events with one id; gone: drop and free. */
+/* alloc and tensor events with the same id; log_drop: drop and free events. */
 void log_alloc(handmade *h, int line, int id, const char *device, const char *mem, int bytes);
 void log_drop(handmade *h, int line, int id);
 

@@ -6,7 +6,7 @@ forked last_child;
 static void forked_child(void (*program)(void), const char *const *environment, int to, int stdout_too)
 {
     alarm(FORKED_SECONDS);
-    signal(SIGSEGV, SIG_DFL); /* not the test framework's */
+    signal(SIGSEGV, SIG_DFL); /* replaces cmocka's handlers */
     signal(SIGBUS, SIG_DFL);
     dup2(to, STDERR_FILENO);
     if (stdout_too) dup2(to, STDOUT_FILENO);

@@ -1,5 +1,5 @@
-/* http_client.h: an HTTP and WebSocket client on raw sockets for tests of the server. It sends any bytes, well-formed
- * or not, and waits at most PATIENCE_S seconds for an answer. */
+/* http_client.h: an HTTP and WebSocket client on raw sockets for tests of the server. Sends any bytes, well-formed or
+ * not; waits at most TIMEOUT_S seconds for an answer. */
 #ifndef HTTP_CLIENT_H
 #define HTTP_CLIENT_H
 
@@ -46,7 +46,7 @@ int ws_dial(int port, const char *path, const char *host, const char *origin, co
 /* A masked frame with any first byte (0x81: a complete text frame). claim: the length in its header. */
 bool ws_send_claiming(int fd, int first, const void *data, size_t size, uint64_t claim);
 bool ws_send(int fd, const char *text);
-/* The next frame's payload, zero-terminated, and its opcode; NULL at the end or after PATIENCE_S. Free it. */
+/* The next frame's payload, zero-terminated, and its opcode; NULL at the end or after TIMEOUT_S. Free it. */
 char *ws_read(int fd, int *opcode, size_t *size);
 /* The next frame whose text has this prefix; others are skipped. Free it. */
 char *ws_read_until(int fd, const char *beginning);

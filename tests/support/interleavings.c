@@ -10,7 +10,7 @@ int queue_task(schedule *c, int queue, task t)
     return c->ntasks[queue];
 }
 
-/* How many tasks the host has queued to it before a step. */
+/* Number of tasks that the host has queued before this step. */
 static int queued_before(const schedule *c, int queue, int host)
 {
     int n = 0;
@@ -56,7 +56,7 @@ static bool is_queue_ready(const schedule *c, const progress *p, int q)
 void explore_interleavings(schedule *c)
 {
     static progress todo[MAX_STATES];
-    static uint32_t visited[MAX_STATES]; /* hash table of places; entries of earlier searches have an older stamp */
+    static uint32_t visited[MAX_STATES]; /* hash table of states; entries of earlier searches have an older stamp */
     static uint32_t stamp;
     static progress states[MAX_STATES];
     int n = 0;
@@ -73,7 +73,7 @@ void explore_interleavings(schedule *c)
                 next.host++;
             } else {
                 const task *t = &c->tasks[q][p.done[q]];
-                if (t->paired_queue >= 0 && t->paired_queue < q) continue; /* once for both queues */
+                if (t->paired_queue >= 0 && t->paired_queue < q) continue; /* execute a paired task once */
                 if (t->operation >= 0) record_order(c, &p, t->operation);
                 next.done[q]++;
                 if (t->paired_queue >= 0) next.done[t->paired_queue]++;

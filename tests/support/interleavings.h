@@ -1,7 +1,7 @@
-/* interleavings.h: the happens-before relation by exhaustive search, without vector clocks. A program of a host and
- * some streams is executed in all interleavings that the ordering rules allow: the host queues work and waits in
- * program order; each stream executes its work in order, at any time after it was queued; a stream wait delays a stream
- * until another one has reached a position. */
+/* interleavings.h: the happens-before relation by exhaustive search, without vector clocks. A schedule of a host and
+ * some queues is executed in all interleavings that the ordering rules allow: the host enqueues tasks and waits in
+ * program order; each queue executes its tasks in order, at any time after they were enqueued; a wait task delays its
+ * queue until another queue has reached a position. */
 #ifndef INTERLEAVINGS_H
 #define INTERLEAVINGS_H
 
@@ -12,8 +12,8 @@
 enum { MAX_STEPS = 40, MAX_QUEUES = 4, MAX_TASKS = 48, MAX_STATES = 1 << 16 };
 
 typedef enum step_kind {
-    HOST_ACCESS,   /* the host does `deed` itself */
-    ENQUEUE,       /* the host queues a task; also to its twin queue */
+    HOST_ACCESS,   /* the host executes `operation` itself */
+    ENQUEUE,       /* the host enqueues a task */
     WAIT_QUEUE,    /* the host waits until a queue is empty */
     WAIT_POSITION, /* the host waits until a queue has passed a position */
 } step_kind;
@@ -21,7 +21,7 @@ typedef enum step_kind {
 typedef struct task {
     int operation;    /* -1: none: a marker or a wait */
     int queue, at;    /* a wait for the first `at` tasks of a queue; queue -1: none */
-    int paired_queue; /* the queue that executes it together with this one; -1 */
+    int paired_queue; /* the queue that executes it at the same time; -1 */
 } task;
 
 typedef struct step {

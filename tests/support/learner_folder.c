@@ -21,7 +21,7 @@ int make_learner_folder(void **state)
     snprintf(path, sizeof path, "%s/state", learner_folder);
     setenv("XDG_STATE_HOME", path, 1);
     setenv("BROWSER", "none", 1);
-    /* Learners' programs are built like the library; under ASan a crash must still end by its signal. */
+    /* Learners' programs are built with the library's sanitizers; crashes must still end them by their signal. */
     setenv("TSAN_OPTIONS", "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0", 1);
     setenv("ASAN_OPTIONS", "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0", 1);
     return 0;

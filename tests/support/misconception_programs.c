@@ -4,7 +4,7 @@
 fy_tensor *host_tensor(int64_t n)
 {
     return fy_add(fy_ones((n)), fy_ones((n)));
-} /* not a constant: computed on the host */
+} /* computed on the host, not a constant */
 
 fy_tensor *host_square(void) { return fy_view(host_tensor(128 * 128), (128, 128)); }
 

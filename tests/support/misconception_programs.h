@@ -7,12 +7,12 @@
 
 #define CARD "cuda"
 
-fy_tensor *host_tensor(int64_t n); /* n numbers in RAM */
-fy_tensor *host_square(void);      /* 128 x 128 of them */
+fy_tensor *host_tensor(int64_t n); /* n elements in host memory, computed there */
+fy_tensor *host_square(void);      /* 128 x 128 */
 
 #define TWO_CARDS "h200:gpus=2"
 
-/* By the name of the misconception; NULL ends the table. sim: FERRY_SIM, or NULL. */
+/* name: the misconception, NULL at the end. wrong shows it, right does not. sim: FERRY_SIM, or NULL. */
 extern const struct misconception_pair {
     const char *name;
     void (*wrong)(void), (*right)(void);

@@ -28,7 +28,7 @@ static int64_t naive_book(naive *m, int engine, int64_t ready, int64_t length)
     }
 }
 
-/* The work of a stream that has not ended at t. If the queue is full, the host waits for the first to end. */
+/* The time at which a launch returns. A full queue blocks the host until its oldest entry has ended. */
 static int64_t naive_issue(naive *m, int64_t now, int stream, int64_t overhead)
 {
     for (int64_t t = now + overhead;; t++) {

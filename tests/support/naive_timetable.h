@@ -1,5 +1,5 @@
-/* naive_timetable.h: a reference implementation of the timing model for the card of round_card.h: one flag per ns of an
- * engine, searched linearly; the end of all work is kept. */
+/* naive_timetable.h: a reference implementation of the timing model for the card of round_card.h: one flag per ns and
+ * engine, searched linearly. */
 #ifndef NAIVE_TIMETABLE_H
 #define NAIVE_TIMETABLE_H
 
@@ -14,7 +14,7 @@ typedef struct naive {
     int64_t tail[FY_STREAMS];
     int64_t ends[FY_STREAMS][MAX_BOOKED];
     int n[FY_STREAMS];
-    uint8_t busy[3][MAX_NS]; /* up, down, compute: is that ns taken? */
+    uint8_t busy[3][MAX_NS]; /* h2d, d2h, compute: is this ns in use? */
 } naive;
 
 extern uint32_t naive_rng_state;

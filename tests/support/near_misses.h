@@ -1,4 +1,4 @@
-/* innocents.h: programs that look like a misconception but are correct, and other ways to write the misconceptions. */
+/* near_misses.h: correct programs that resemble a misconception, and variants of programs that show one. */
 #ifndef NEAR_MISSES_H
 #define NEAR_MISSES_H
 
@@ -7,12 +7,12 @@
 extern const struct near_miss {
     void (*run)(void);
     const char *sim;
-} near_misses[]; /* ends with a NULL run */
+} near_misses[]; /* terminated by a NULL run */
 
 extern const struct variant {
     const char *name;
     void (*run)(void);
     const char *sim;
-} variants[]; /* likewise */
+} variants[]; /* terminated by a NULL run */
 
 #endif

@@ -42,8 +42,8 @@ char *next_frame(int fd, int *opcode, size_t *size)
     return text;
 }
 
-/* The seq at the start of a line. Not by sscanf, which first takes the length of all following text: a client that
- * needs seconds per frame looks to the server as if it had stopped reading. */
+/* The seq at the start of a line. sscanf would call strlen on all remaining text for each line, and the server drops
+ * clients that take seconds per frame. */
 static uint64_t seq_of_line(const char *line)
 {
     static const char before[] = "{\"seq\":";

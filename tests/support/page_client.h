@@ -1,4 +1,4 @@
-/* page_client.h: acts as a page: joins by the printed URL and follows a run to its end. */
+/* page_client.h: acts as the page: connects to the printed URL and follows a run to its end. */
 #ifndef PAGE_CLIENT_H
 #define PAGE_CLIENT_H
 
@@ -10,7 +10,7 @@ typedef struct server_address {
     char host[32], origin[48], token[33];
 } server_address;
 
-/* From a text that contains the URL; port 0: none found. */
+/* Parses a text that contains the URL; port 0: none found. */
 server_address parse_server_address(const char *text);
 int join_server(const server_address *d);
 /* The complete answer to a GET with the token; fails unless the status is 200. Free it. */

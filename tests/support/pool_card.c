@@ -27,7 +27,7 @@ static bool record(void *self, int where, fy_point *at)
 {
     (void)where;
     at->when = ++((card *)self)->issued;
-    return where != 7; /* 7: a stream without information */
+    return where != 7; /* stream 7 cannot be recorded */
 }
 
 static bool passed(void *self, int where, fy_point *at)

@@ -1,4 +1,4 @@
-/* queued.h: work that is queued on the simulated card without a wait, for tests of its back end. */
+/* queued.h: queues work on the simulated card without waiting, for tests of its back end. */
 #ifndef QUEUED_H
 #define QUEUED_H
 
@@ -10,7 +10,7 @@
 
 enum { BYTES = 64, N = BYTES / 4 };
 
-/* Declared page-locked to the back end; static, because work that is never waited for may still refer to it. */
+/* Treated as page-locked; static, because work that is never waited for may still access it. */
 extern unsigned char pinned[8][BYTES];
 extern uint32_t queued_launch_id; /* the last launch id */
 bool all_bytes_are(const void *p, unsigned char byte);
@@ -23,7 +23,7 @@ fy_copy_work copy_in(fy_dev *d, int stream, fy_word dir, void *dst, const void *
 
 /* The byte on the card, read by a copy in stream 32, which has no other work. */
 unsigned char first_byte(fy_dev *d, const void *p);
-/* VRAM filled with this byte, with no work queued. */
+/* Device memory filled with this byte; no work is queued. */
 void *alloc_filled(fy_dev *d, unsigned char byte);
 fy_point point_in(fy_dev *d, int stream);
 bool host_waits(fy_dev *d, fy_point p);

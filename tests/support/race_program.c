@@ -125,7 +125,7 @@ void access_from_host(bool write)
 static void record(void)
 {
     int e = (int)random_below(EVENTS), queue = (int)random_below(MAX_QUEUES);
-    /* an event stays with the card of its first record */
+    /* an event belongs to the card of its first record */
     if (recorded_at[e].queue >= 0 && is_queue_of_card1(recorded_at[e].queue) != is_queue_of_card1(queue))
         queue ^= CARD1_QUEUES;
     append_text("record %d queue %d\n", e, queue);
@@ -176,7 +176,7 @@ static fy_tensor *empty(fy_dev *d)
     return fy_tensor_make(NULL, fy_storage_make(NULL, d, sizeof(float) * SIDE * SIDE), &g, NULL, 0);
 }
 
-/* Recorded on a stream other than its own; on its own recording has no effect. */
+/* Recording on the storage's own stream has no effect. */
 static void record_stream(void)
 {
     int d = 2 + (int)random_below(3), queue = random_queue_for(d);

@@ -61,7 +61,7 @@ void recorded_read(void)
     for (const char *p = lines.data, *end; p && p < lines.data + lines.size; p = end + 1) {
         end = memchr(p, '\n', (size_t)(lines.data + lines.size - p));
         cJSON *e = end ? cJSON_ParseWithLength(p, (size_t)(end - p))
-                       : NULL; /* cJSON_Parse would take the length of all following text */
+                       : NULL; /* cJSON_Parse would call strlen on all remaining text */
         if (!e) abort();
         if (strcmp(event_kind_of(e), "source") != 0) cJSON_AddItemToArray(recorded_events, e);
         else cJSON_Delete(e);

@@ -20,7 +20,7 @@
 #include "run_work.h"
 
 extern fy_card round_card;
-/* number 1 is cuda:0; each number has a fy_dev of its own */
+/* number 1 is cuda:0; each number has its own fy_dev */
 fy_dev *open_card_number(int number, const fy_card *card, int64_t capacity);
 fy_dev *open_card(const fy_card *card, int64_t capacity);
 int open_round_card(void **state);

@@ -1,4 +1,4 @@
-/* traced.h: functions that are run in a child process with FERRY_TRACE, and the file that they write. */
+/* traced.h: runs functions in a child process with FERRY_TRACE, and reads the trace file. */
 #ifndef TRACED_H
 #define TRACED_H
 
