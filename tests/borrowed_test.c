@@ -1,5 +1,5 @@
-/* Calls whose names end in _ return their first argument borrowed: whatever way they take, they make no
- * reference, nothing in the log tells of a handle, and no scope gives one back. */
+/* Calls whose names end in _ return their first argument borrowed: on no path do they add a reference, record a handle
+ * event, or register the tensor with a scope. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,10 +18,10 @@ enum { TURNS = 20 };
 static fy_tensor *x, *y, *doubles, *point, *wide, *on_card, *freed, *mask, *classes;
 
 // clang-format off
-/* X(what writes into x, a mistake in the same call) */
+/* X(a call that writes into x, a failing call of the same function) */
 #define IN_PLACE(X) \
     X(fy_add_(x, 1), fy_add_(wide, 1)) \
-    X(fy_add_(x, doubles, 2), fy_add_(wide, doubles, 2))  /* by way of a tensor of another type */ \
+    X(fy_add_(x, doubles, 2), fy_add_(wide, doubles, 2))  /* through a temporary of another dtype */ \
     X(fy_sub_(x, y), fy_sub_(point, y)) \
     X(fy_mul_(x, x), fy_mul_(wide, x)) \
     X(fy_div_(x, 2), fy_div_(wide, 2)) \
@@ -39,7 +39,7 @@ static fy_tensor *x, *y, *doubles, *point, *wide, *on_card, *freed, *mask, *clas
     X(fy_copy_(x, y), fy_copy_(point, y)) \
     X(fy_copy_(x, x), fy_copy_(x, freed)) \
     X(fy_copy_(x, doubles), fy_copy_(wide, doubles)) \
-    X(fy_copy_(x, on_card), fy_copy_(wide, on_card))            /* by way of temporaries in both memories */
+    X(fy_copy_(x, on_card), fy_copy_(wide, on_card))            /* through temporaries on both devices */
 // clang-format on
 
 static const char *const calls[] = {
@@ -62,7 +62,7 @@ static fy_tensor *call(int n, bool right_one)
 static fy_tensor **const operands[] = {&x, &y, &doubles, &point, &wide, &on_card, &mask, &classes};
 enum { OPERANDS = sizeof operands / sizeof *operands };
 
-/* Each with one reference, and in no scope. */
+/* Each has one reference and belongs to no scope. */
 static void make_operands(const char *device, const char *other_device)
 {
     x = fy_ones((2, 3), .device = device);
@@ -101,7 +101,7 @@ static int count(const char *kind, bool of_x)
     return n;
 }
 
-/* Temporaries come and go; x stays as it is. */
+/* Temporaries are made and freed; x is unchanged. */
 static void repeat(int n)
 {
     int64_t before = live_bytes();

@@ -1,5 +1,5 @@
-/* brought_home_test.c: calls that need a value on the host. From a card it is copied, the host waits for it, and the
- * log says both as it does for fy_item; on the host nothing is copied. */
+/* brought_home_test.c: calls that need a value on the host. On the card they record a copy and a wait, as fy_item does;
+ * on the host no copy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "recorded.h"
 
-/* One copy home for an item, for which the host waited, and no other. */
+/* Exactly one blocking copy to the host, for an item. */
 static void check_copy_to_host(int line, int bytes)
 {
     const cJSON *copy = event_of("copy", 0);
@@ -97,7 +97,7 @@ static void an_answer_about_all_of_a_tensor_comes_home(void **state)
         assert_string_equal(text_of(event_of("host_read", 0), "via"), "item");
         COPIES_TO_HOST(1, same = fy_allclose(x, fy_mul_(y, 2)));
         assert_false(same);
-        STAYS(same = fy_equal(x, fy_narrow(y, 0, 0, 10))); /* of another shape: nothing to compare */
+        STAYS(same = fy_equal(x, fy_narrow(y, 0, 0, 10))); /* another shape: no values are compared */
         STAYS(fy_isclose(x, y));
         STAYS(same = fy_equal(fy_ones((3)), fy_ones((3))));
         assert_true(same);

@@ -1,6 +1,6 @@
-/* Programs that get the numbers without the card's work, and honest ones that look odd: the first fail, the
- * others pass. Logs written by hand; the lessons' wrong_*.c do the same for real. And files that are not the
- * learner's own work, handed in for real. */
+/* Programs that produce the right values without the card's work must fail, and honest unusual ones must pass. These
+ * logs are handwritten; the lessons' wrong_*.c are real programs. Answers that include files other than the learner's
+ * own are graded for real. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define ID "01-where-am-i"
 
-/* A right run; `way` says how somebody got at storage `storage` before (at 0) or after the work (at 1). */
+/* A correct run in which the host accessed `storage` before (at 0) or after the work (at 1). */
 static void touched_run(handmade *h, int at, const char *kind, const char *via, int storage)
 {
     hand_begin(h);
@@ -166,7 +166,7 @@ static void a_link_to_the_solution_does_not_pass(void **state)
     link_in_my(ID ".c", solution);
     int status = run_ferry("grade 1", &printed);
     snprintf(mine, sizeof mine, "%s/my/" ID ".c", learner_folder);
-    assert_int_equal(unlink(mine), 0); /* first of all: who writes there writes the solution */
+    assert_int_equal(unlink(mine), 0); /* remove it first: a write to it would change the solution */
     assert_int_equal(status, 1);
     assert_non_null(strstr(printed, "solution.c, which belongs to the lesson"));
     free(printed);
@@ -212,7 +212,7 @@ static void headers_of_ferry_the_system_and_ones_own_are_fine(void **state)
     free(solution);
 }
 
-/* What the environment adds to the compiler's folders may be any folder. */
+/* Include folders from the environment can be any folder. */
 static void a_folder_of_the_environment_is_not_the_systems(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void a_folder_of_the_environment_is_not_the_systems(void **state)
     unsetenv("CPATH");
 }
 
-/* Where the compiler keeps its headers is the compiler's to say. */
+/* System include folders are those that the compiler reports. */
 static void headers_in_an_odd_place_of_the_systems_are_fine(void **state)
 {
     (void)state;

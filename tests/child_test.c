@@ -1,5 +1,5 @@
-/* child_test.c: whatever a program does, running it ends in a verdict, nothing of it is left, and the
- * caller is unharmed. */
+/* child_test.c: running a program always ends with a verdict, leaves no processes or files, and does not harm the
+ * caller. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static int remove_program(void **state)
     return system(command);
 }
 
-/* Small limits: the tests are about the verdicts, not about the machine. */
+/* Small limits keep the tests fast. */
 static child_result run_with(const char *how, child_limits limits, int stop_fd)
 {
     const char *argv[] = {program, how, NULL};

@@ -1,5 +1,5 @@
-/* Which cards are simulated: FERRY_SIM's cards, figures and units, CUDA_VISIBLE_DEVICES, and who sees whom.
- * Devices are opened once a process, so each case is a child. */
+/* Which cards are simulated: the cards, parameters and units of FERRY_SIM, CUDA_VISIBLE_DEVICES, and peer access.
+ * Devices are opened once per process, so each case runs in a child. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

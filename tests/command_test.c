@@ -1,5 +1,5 @@
-/* command_test.c: the `ferry` command without a terminal and without a browser: every subcommand and its
- * exit status. What goes on until it is ended is in serve_test.c. */
+/* command_test.c: every subcommand of `ferry` and its exit status, without a terminal or browser. Long-running
+ * subcommands are tested in serve_test.c. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -114,10 +114,10 @@ static void hints_come_one_by_one(void **state)
     (void)state;
     expect("hint 1", 0, "hint 1 of 3: ");
     expect("hint 1", 0, "hint 2 of 3: ");
-    expect("hint 1 1", 0, ferry_command); /* the advice can be typed: it names the command as it was called */
+    expect("hint 1 1", 0, ferry_command); /* the advice names the command as it was called, so that it can be typed */
     expect("hint 1", 0, "hint 2 of 3: ");
     expect("hint 1", 0, "hint 3 of 3: ");
-    expect("hint 1", 0, "hint 3 of 3: "); /* and there it stays */
+    expect("hint 1", 0, "hint 3 of 3: "); /* and it is not moved again */
     expect("hint 1 9", 2, "hints 1 to 3");
     expect("hint 1 x", 2, "hints 1 to 3");
 }

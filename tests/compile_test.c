@@ -1,6 +1,6 @@
-/* compile_test.c: each beginner's mistake in tests/mistakes is answered in plain words that name the
- * learner's line, by gcc and by clang, and no line of Ferry's headers appears. The first line of such a
- * file says what is expected: line, a part of the message, a part of the hint. */
+/* compile_test.c: each beginner's mistake in tests/mistakes gets a plain message with the learner's line, from gcc and
+ * clang, without lines of Ferry's headers. Its first line holds the expectation: line, part of the message, part of the
+ * hint. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -78,7 +78,7 @@ static bool shows_a_header(const diagnosis *d)
            strstr(all, "expanded from") || strstr(d->message, "_at'");
 }
 
-/* Prints what is wrong with one answer; returns how many things are. */
+/* Prints the differences from the expectation; returns their number. */
 static int check_answer(const char *name, compile_end end, const diagnosis *d, const expectation *w)
 {
     bool right = end == COMPILE_REFUSED && d->line == w->line && strstr(d->message, w->message) &&

@@ -1,7 +1,6 @@
-/* lib/devices/cuda.c, compiled against a recording fake of the CUDA runtime and run with the simulated card's
- * kernels: the order of its calls, and what it says when one fails. It proves nothing about a card;
- * tests/gpu does that where there is one. Streams, points and times: cuda_stream_test.c; what
- * becomes of work that it does not wait for: finished_test.c. */
+/* lib/devices/cuda.c, compiled against a recording fake of the CUDA runtime and run with the simulated card's kernels:
+ * the order of its runtime calls, and errors. Real cards are tested by tests/gpu. Streams, points and times:
+ * cuda_stream_test.c; completion of asynchronous work: finished_test.c. */
 #include <stdlib.h>
 
 #include "clock.h"
@@ -20,7 +19,7 @@ static void check_why(int cards, int driver, cudaError_t e, const char *expected
     assert_non_null(why);
     assert_string_equal(why, expected);
     assert_null(fake_card0.state);
-    assert_int_equal(fake.last, cudaSuccess); /* the runtime is left without a grudge */
+    assert_int_equal(fake.last, cudaSuccess); /* the runtime's last error is cleared */
 }
 
 static void each_reason_for_having_no_card_has_its_own_words(void **state)
@@ -45,7 +44,7 @@ static void a_card_that_fails_while_opening_leaves_nothing_behind(void **state)
     assert_int_equal(fake.events + fake.pinned, 0);
 }
 
-/* Loading would otherwise be part of the first launch's time. */
+/* Kernels are loaded early, or the first launch would include the loading time. */
 static void kernels_are_loaded_when_a_card_is_opened(void **state)
 {
     (void)state;
@@ -56,7 +55,7 @@ static void kernels_are_loaded_when_a_card_is_opened(void **state)
                         "GetDeviceCount DriverGetVersion GetLastError SetDevice FuncGetAttributes HostAlloc");
     assert_false(fake.lazy);
     fy_backend_cuda.close(&fake_card0);
-    setenv("CUDA_MODULE_LOADING", "LAZY", 1); /* whoever asks for it has it */
+    setenv("CUDA_MODULE_LOADING", "LAZY", 1); /* it exists once it was asked for */
     assert_null(open_error(&fake_card0, 1));
     assert_true(fake.lazy);
     fy_backend_cuda.close(&fake_card0);
@@ -77,7 +76,7 @@ static void a_card_older_than_the_build_is_refused_in_words(void **state)
                         "card too old for this build: Fake Card 0 is sm_80, and the oldest kernels are for sm_90");
 }
 
-/* A context takes time, and memory of its card. */
+/* A context takes time and device memory, so it is created only for cards in use. */
 static void a_second_card_is_left_alone_until_it_is_used(void **state)
 {
     (void)state;
@@ -130,7 +129,7 @@ static void numbers_go_up_are_added_and_come_home(void **state)
     release_block(&fake_card0, x), release_block(&fake_card0, y), release_block(&fake_card0, z);
 }
 
-/* Fresh and freed memory is filled in the order of a stream where that is cheap; the log knows nothing of it. */
+/* New and freed memory is filled in stream order where that is cheap; the log does not show it. */
 static void fill_bytes_are_written_where_that_is_cheap(void **state)
 {
     fy_copy_work c = {.bytes = 1 << 20, .fill_byte = 0xf5, .stream = 3};
@@ -168,7 +167,7 @@ static void a_full_card_is_null_and_forgotten(void **state)
 {
     (void)state;
     assert_null(alloc_block(&fake_card0, 9 << 20));
-    assert_string_equal(fy_fault.text, ""); /* full, and nothing else is wrong */
+    assert_string_equal(fy_fault.text, ""); /* out of memory, and no other error */
     assert_int_equal(fake.last, cudaSuccess);
     void *p = alloc_block(&fake_card0, 4);
     assert_non_null(p);
@@ -177,7 +176,7 @@ static void a_full_card_is_null_and_forgotten(void **state)
 
 /* ---- copies ---- */
 
-/* The calls of a copy in stream 1, which is there already. */
+/* The runtime calls of a copy in stream 1, which exists. */
 static const char *calls_of(fy_word dir, bool pinned, bool async, fy_copy_work *c)
 {
     static char a[4], b[4];
@@ -199,7 +198,8 @@ static void a_copy_is_waited_for_unless_non_blocking_and_pinned(void **state)
                *within = "SetDevice MemcpyDeviceToDevice@1";
     assert_string_equal(calls_of(FY_WORD_h2d, false, false, &c), up_waits);
     assert_true(!c.was_async && c.route == FY_WORD_staged && c.time.wire == 1000000);
-    assert_string_equal(calls_of(FY_WORD_h2d, false, true, &c), up); /* the runtime has read it when it returns */
+    assert_string_equal(calls_of(FY_WORD_h2d, false, true, &c),
+                        up); /* pageable memory has been read when the call returns */
     assert_true(!c.was_async && c.route == FY_WORD_staged && c.time.end == -1);
     assert_string_equal(calls_of(FY_WORD_h2d, true, true, &c), up);
     assert_true(c.was_async && c.route == FY_WORD_direct && c.time.end == -1 && !c.time.ended);
@@ -243,7 +243,7 @@ static void a_copy_between_cards_is_in_order_in_both(void **state)
     assert_string_equal(to, "abc");
     drop_fake_marks(&fake_card0, &c.time);
     begin_calls();
-    fake_card0.peers = 0; /* and once is enough, where they are peers */
+    fake_card0.peers = 0; /* peers need only one wait */
     assert_true(copy_of(&fake_card0, &c));
     assert_null(strstr(fake.calls, "Enable"));
     assert_int_equal(c.route, FY_WORD_host);
@@ -265,7 +265,7 @@ static void a_failed_launch_names_the_kernel(void **state)
     fail_next("EventRecord", cudaErrorLaunchFailure);
     assert_false(start_work(&fake_card0, &w));
     assert_non_null(strstr(fy_fault.text, "in cudaEventRecord"));
-    assert_true(start_work(&fake_card0, &w)); /* and the lock was let go each time */
+    assert_true(start_work(&fake_card0, &w)); /* the lock was released after each failure */
     drop_fake_marks(&fake_card0, &w.time);
     release_block(&fake_card0, p);
 }
@@ -284,7 +284,7 @@ static void a_failed_copy_says_so(void **state)
     assert_non_null(strstr(fy_fault.text, "in cudaStreamSynchronize"));
     fail_next("PointerGetAttributes", cudaErrorLaunchFailure);
     assert_false(copy_on_fake(FY_WORD_p2p, host, card, 4, &c));
-    assert_false(copy_on_fake(FY_WORD_p2p, host, card, 4, &c)); /* host is on no card */
+    assert_false(copy_on_fake(FY_WORD_p2p, host, card, 4, &c)); /* host memory belongs to no card */
     assert_non_null(strstr(fy_fault.text, "not a copy between two cards"));
 }
 
@@ -315,7 +315,7 @@ static void a_record_or_wait_that_fails_says_so(void **state)
     fy_backend_cuda.record(&fake_card0, -1, &filled);
 }
 
-/* What failed is told by the next call, whatever that is; whose work it was, by the word that its kernel left. */
+/* The next call reports the failure, whichever it is; the id written by the kernel names the launch. */
 static void a_broken_card_tells_whose_assertion_failed(void **state)
 {
     float x[1] = {1};
@@ -331,7 +331,7 @@ static void a_broken_card_tells_whose_assertion_failed(void **state)
     assert_int_equal(fy_fault.work, 77);
     fake.sticky = 0;
     clear_blame(&fake_card0);
-    fail_next("DeviceSynchronize", cudaErrorLaunchFailure); /* a fault of another kind: nobody can say */
+    fail_next("DeviceSynchronize", cudaErrorLaunchFailure); /* another kind of fault: its launch is unknown */
     assert_false(fy_backend_cuda.wait(&fake_card0, NULL, NULL, 0, &t));
     assert_int_equal(fy_fault.work, 0);
 }

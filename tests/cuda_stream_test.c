@@ -1,5 +1,5 @@
-/* The real card's streams, the places in them, and when it passed those: lib/devices/cuda.c and
- * lib/devices/cuda_clock.h over the fake of the CUDA runtime. */
+/* The real card's streams, points and times: lib/devices/cuda.c and lib/devices/cuda_clock.h on the fake CUDA
+ * runtime. */
 #include "clock.h"
 #include "device.h"
 #include "run_work.h"
@@ -13,7 +13,7 @@ static void a_stream_is_made_at_first_use_once_per_card(void **state)
     fy_run_work w = add_on_fake(x, x, x, 1);
     (void)state;
     fake_log_is_on = false;
-    assert_true(start_work(&fake_card0, &w)); /* the default stream is there already */
+    assert_true(start_work(&fake_card0, &w)); /* the default stream exists */
     w.stream = 32;
     assert_true(start_work(&fake_card0, &w) && start_work(&fake_card0, &w) && start_work(&fake_card1, &w));
     assert_string_equal(fake.calls, "SetDevice Launch GetLastError SetDevice StreamCreate Launch@1 GetLastError "
@@ -34,7 +34,7 @@ static void points_pass_and_waiting_asks_the_right_event(void **state)
     assert_true(fy_backend_cuda.wait(&fake_card0, NULL, NULL, 0, &t));
     assert_true(fy_backend_cuda.done(&fake_card0, &point, &when));
     void *native = point.native;
-    assert_true(fy_backend_cuda.record(&fake_card0, 1, &point)); /* the same event again */
+    assert_true(fy_backend_cuda.record(&fake_card0, 1, &point)); /* the event is reused */
     assert_ptr_equal(point.native, native);
     assert_string_equal(fake.calls, "SetDevice EventSynchronize SetDevice DeviceSynchronize SetDevice EventQuery "
                                     "EventElapsedTime SetDevice EventRecord@1");
@@ -42,7 +42,7 @@ static void points_pass_and_waiting_asks_the_right_event(void **state)
     assert_null(point.native);
 }
 
-/* It stands for all of its stream so far. */
+/* It represents all work of the stream so far. */
 static void a_point_that_was_never_put_asks_its_stream(void **state)
 {
     fy_time t;
@@ -70,7 +70,7 @@ static void a_point_is_not_done_before_its_time(void **state)
     assert_true(start_work(&fake_card0, &w) && fy_backend_cuda.record(&fake_card0, 1, &point));
     assert_false(fy_backend_cuda.done(&fake_card0, &point, &when));
     assert_false(fy_backend_cuda.done(&fake_card0, &all, &when));
-    assert_int_equal(fake.last, cudaSuccess); /* a no is no error for the next call to find */
+    assert_int_equal(fake.last, cudaSuccess); /* cudaErrorNotReady must not remain as the last error */
     fake.now += 5;
     assert_true(fy_backend_cuda.done(&fake_card0, &point, &when) &&
                 fy_backend_cuda.done(&fake_card0, &all, &(int64_t){0}));
@@ -93,7 +93,7 @@ static void another_cards_stream_waits_and_the_host_does_not(void **state)
 
 /* ---- times ---- */
 
-/* One launch of `us` microseconds, looked at a millisecond later. How long did it seem to take, and when? */
+/* Measured start and duration of a launch of `us` microseconds that is queried a millisecond later. */
 static int64_t measured(double us, int64_t *start)
 {
     float x[1] = {1};
@@ -116,8 +116,8 @@ static void check_measured(double us)
     assert_in_range(start, before, fy_clock_now());
 }
 
-/* A float of an hour's milliseconds has steps of a quarter of one. From anchor to anchor the hour itself is told to
- * a part in ten million. */
+/* A float that holds an hour in milliseconds has a resolution of a quarter ms. Anchors limit the error of an hour to
+ * one part in ten million. */
 static void an_hour_later_microseconds_are_still_told(void **state)
 {
     int64_t start;
@@ -125,13 +125,13 @@ static void an_hour_later_microseconds_are_still_told(void **state)
     for (int second = 0; second < 3600; second++, fake.now += 999) check_measured(7);
     measured(7, &start);
     assert_in_range(start, fy_clock_now() - 1007000 - 200000, fy_clock_now() - 1007000 + 200000);
-    fake.now += 3600e3; /* and an hour in which nobody asks */
+    fake.now += 3600e3; /* an hour without a query */
     measured(7, &start);
     check_measured(7);
     check_measured(123);
 }
 
-/* The two clocks part by a second in a day: times are moved into what the host saw. */
+/* The clocks drift by a second per day: times are moved into the interval that the host observed. */
 static void clocks_that_drift_apart_are_kept_together(void **state)
 {
     int64_t start;

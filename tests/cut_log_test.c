@@ -1,4 +1,4 @@
-/* Programs that cut off the log they are watched by: whoever reads it lives, and says so. */
+/* Programs that truncate the log that others read: readers survive and report it. */
 #define _GNU_SOURCE 1
 
 #include "event.h"
@@ -13,7 +13,7 @@
 
 #define ID "01-where-am-i"
 
-/* Cuts every file that it has open, then does what the lesson asks for. */
+/* Truncates every open file, then does what the lesson requires. */
 static const char cutter[] = "#include <ferry.h>\n"
                              "#include <unistd.h>\n"
                              "int main(void)\n"
@@ -36,7 +36,7 @@ static void a_program_that_cuts_its_log_hears_it_and_fails(void **state)
     free(printed);
 }
 
-/* What a page says of the run that it follows. */
+/* Sends a page's messages for a run that it follows. */
 static void watch_run(int socket_fd, int run)
 {
     char text[64];
@@ -66,7 +66,7 @@ static void the_lessons_go_on_when_a_program_cuts_its_log(void **state)
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* A log as a killed program leaves it. */
+/* A log of a process that was killed. */
 static void make_killed_log(const char *path)
 {
     char err[256];
@@ -96,7 +96,7 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
     p.address = parse_server_address(p.ferry.text);
     int fd = join_server(&p.address);
     free(ws_read_until(fd, "{\"type\":\"ended\""));
-    usleep(200000); /* nobody looks at the file any more */
+    usleep(200000); /* the file is no longer read */
     assert_int_equal(truncate(path, 0), 0);
     for (int i = 0; i < 20; i++) watch_run(fd, 1);
     int again = join_server(&p.address);
@@ -108,7 +108,7 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* Shows itself, and is killed. */
+/* Opens its viewer and kills itself. */
 static _Noreturn void write_and_die(const char *path, int err)
 {
     dup2(err, STDERR_FILENO);
@@ -134,7 +134,7 @@ static void a_page_that_stays_does_not_hold_the_logs_name(void **state)
     assert_int_equal(sscanf(strstr(program.text, "`kill "), "`kill %d`", &viewer), 1);
     int fd = fy_log_file(path, 0, err, sizeof err);
     kill(viewer, SIGTERM);
-    while (read(program.out, err, sizeof err) > 0) continue; /* it has gone */
+    while (read(program.out, err, sizeof err) > 0) continue; /* the viewer has exited */
     end_ferry(&program, 0);
     if (fd < 0) fail_msg("%s", err);
     close(fd);

@@ -1,5 +1,5 @@
-/* What FERRY_GPU and FERRY_SIM choose, what they answer to nonsense, and which names devices have.
- * Devices are opened once a process, so each case is a child. */
+/* FERRY_GPU and FERRY_SIM, their invalid values, and device names. Devices are opened once per process, so each case
+ * runs in a child. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -91,7 +91,7 @@ static void none_means_no_cuda_and_the_cpu_works(void **state)
     assert_said("fix: ");
 }
 
-/* On a machine with a card the real one is used, and this says so as well. */
+/* Also passes on a machine with a card, where the real one is used. */
 static void auto_uses_a_card_or_tells_why_not(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
     fail_msg("%s", last_child.output);
 }
 
-/* Every run opens its devices; those that look at what it does are told, and others are not bothered. */
+/* Readers of modelled times get a note that the card is simulated; other programs do not. */
 static void why_the_card_is_simulated_is_said_once_to_viewers(void **state)
 {
     static const char *const looking[][2] = {
@@ -131,7 +131,7 @@ static void read_clock(void)
     for (int i = 0; i < 3; i++) fy_now();
 }
 
-/* Two of many: what is read before it is there, and rewritten. */
+/* Two of several: data read or rewritten before the copy is done. */
 static void make_data_races(void)
 {
     for (int i = 0; i < 2; i++) fy_print(fy_to(fy_ones((2), .device = "cuda"), "cpu", .non_blocking = true));
@@ -211,7 +211,7 @@ static void a_card_too_large_here_is_refused_with_a_fix(void **state)
     (void)state;
     run_with("sim", "h200:capacity=60000GiB", print_devices);
     if (WIFEXITED(last_child.status) && WEXITSTATUS(last_child.status) == 0)
-        return; /* a machine with that many addresses */
+        return; /* this machine has enough address space */
     assert_refused("cannot create the simulated card");
 }
 

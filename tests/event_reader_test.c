@@ -1,5 +1,5 @@
-/* event_reader_test.c: one event is one record, whether it is read from a slot or from the line that says the same.
- * Lines and logs that are damaged give events that can be asked all the same. */
+/* event_reader_test.c: a slot and its JSON line give the same record. Events from damaged lines and logs can still be
+ * read safely. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "event_json.h"
@@ -34,7 +34,7 @@ static bool same_list(const fy_event *a, fy_ref ra, const fy_event *b, fy_ref rb
         double p, q;
         memcpy(&p, x.data + i, sizeof p);
         memcpy(&q, y.data + i, sizeof q);
-        if (memcmp(&p, &q, sizeof p) && !(isnan(p) && isnan(q))) return false; /* a NaN is told without its bits */
+        if (memcmp(&p, &q, sizeof p) && !(isnan(p) && isnan(q))) return false; /* JSON does not keep a NaN's bits */
     }
     return true;
 }
@@ -84,7 +84,7 @@ static void assert_same_event(const fy_event *a, const fy_event *b)
     assert_true(same_list(a, a->fn, b, b->fn, FY_TYPE_STR));
 }
 
-/* The slots of a log against its lines; how many events there are. */
+/* Compares the log's slots with its lines; returns the number of events. */
 static uint64_t assert_slots_match_lines(fy_log *log)
 {
     fy_text text = {0};
@@ -109,7 +109,7 @@ static uint64_t assert_slots_match_lines(fy_log *log)
 
 /* ---- random records ---- */
 
-/* What every form can say: integers up to 2^53, texts without a 0, words of the schema. */
+/* Values that both forms can express: integers up to 2^53, texts without a 0 byte, the schema's words. */
 static fy_ref random_reference(fy_type type)
 {
     static const char *const texts[] = {"", "a", "w.grad", "two\nlines\t\"quoted\" \\", "\xc3\xa9\xe2\x82\xac"};
@@ -158,7 +158,7 @@ static void random_event_of(unsigned kind)
 {
     unsigned char record[FY_RECORD_MAX] = {0};
     fy_site *at = rnd(2) ? FY_AT("fy_to", "a") : NULL;
-    if (kind == FY_KIND_log_full) return; /* it would end the log */
+    if (kind == FY_KIND_log_full) return; /* it would end the log early */
     for (const fy_field *f = fy_kind_fields(kind); f->name; f++) random_field(f->type, record + f->offset);
     fy_emit(at, (fy_kind)kind, record, fy_record_size(kind));
     if (rnd(8)) return;
@@ -194,13 +194,13 @@ static void assert_same_run(const trace *a, const trace *b)
     }
 }
 
-/* What `log` holds, read in three ways; the caller frees the run. */
+/* The log, read in three ways, gives the same events; the caller frees the run. */
 static trace assert_readers_agree(int fd)
 {
     trace live, dead, lines;
     fy_event e;
     fy_text text = lines_of(fd);
-    fy_log *log = log_to_read(fd); /* its writer is this process, and lives */
+    fy_log *log = log_to_read(fd); /* its writer, this process, is alive */
     trace_of_log(&live, log);
     for (uint64_t cursor = 0; fy_event_next(log, &cursor, &e);) assert_same_event(&e, &live.events[e.seq]);
     fy_log_close(log);
@@ -239,7 +239,7 @@ static void each_kind_reads_alike_live_dead_and_as_a_line(void **state)
     close(fd);
 }
 
-/* Whoever is judged may have left a process that still writes to the log. */
+/* A graded program may have left a process that still writes to the log. */
 static void a_run_that_was_read_changes_no_more(void **state)
 {
     (void)state;
@@ -275,7 +275,7 @@ static char *text_of_file(const char *path, size_t *size)
     return text;
 }
 
-/* The record of an event, its references led into the log that is written. */
+/* Emits a copy of the event, with its references interned in the current log. */
 static void emit_copy(const fy_event *e)
 {
     unsigned char record[FY_RECORD_MAX];
@@ -328,7 +328,7 @@ static void golden_logs_are_the_same_as_slots(void **state)
 
 /* ---- damage ---- */
 
-/* Everything that an event refers to can be had; nothing beyond it is read (the sanitizers look). */
+/* Reads all that the event refers to; sanitizers check that nothing beyond is read. */
 static void read_all_fields(const fy_event *e)
 {
     size_t seen = 0;
@@ -375,7 +375,7 @@ static void damaged_lines_never_crash(void **state)
     free(text);
 }
 
-/* Bytes of slots and of the arena become others: both readers see the same events, or both see them lost. */
+/* Random bytes of slots and arena are changed: both readers see the same events, or both see them as lost. */
 static void a_damaged_log_is_read_as_its_lines_are(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Events and waiting, and memory that two streams use, rule by rule as PyTorch has them (tests/rules.txt, C11). The
- * times are the model's: exact. Which accesses are data races is race_test.c's. */
+/* Events, waiting, and memory used by two streams: PyTorch's rules (tests/rules.txt, C11). Times are the model's, and
+ * exact. Data races are tested in race_test.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ TEST(work_waits_for_an_event_and_the_host_goes_on)
         assert_true(number_of(event_of("event_wait", 0), "event") == number_of(event_of("event_record", 0), "event"));
         assert_true(number_of(event_of("event_record", 0), "when") == end_of(0));
         assert_true(start_of(1) >= end_of(0));
-        assert_true(number_of(event_of("op", 0), "t") < end_of(0)); /* the host was long past it */
+        assert_true(number_of(event_of("op", 0), "t") < end_of(0)); /* the host had already passed it */
         assert_null(event_of("sync", 0));
         assert_null(event_of("data_race", 0));
         fy_stream_synchronize(b);
@@ -53,7 +53,7 @@ TEST(waiting_for_a_stream_equals_an_event_recorded_now)
         since();
         FY_STREAM(a) fy_copy_(g, x, .non_blocking = true);
         fy_stream_wait_stream(b, a);
-        FY_STREAM(a) fy_copy_(x, g, .non_blocking = true); /* after it: b does not wait for that */
+        FY_STREAM(a) fy_copy_(x, g, .non_blocking = true); /* queued after the event: b does not wait for it */
         FY_STREAM(b) fy_sum(g);
         assert_non_null(event_of("event_record", 0));
         assert_int_equal(number_of(event_of("event_wait", 0), "stream"), fy_stream_id(b));
@@ -145,7 +145,7 @@ TEST(a_query_never_waits_and_says_yes_in_the_end)
         FY_STREAM(s) fy_copy_(x, g, .non_blocking = true);
         while (!fy_stream_query(s)) asked++;
         assert_true(asked > 0);
-        assert_true(element(x, MANY - 1) == 1); /* a yes orders as a wait does */
+        assert_true(element(x, MANY - 1) == 1); /* a true query orders like a wait */
         assert_null(event_of("data_race", 0));
         assert_string_equal(text_of(event_of("query", 0), "scope"), "stream");
         assert_true(cJSON_IsFalse(field(event_of("query", 0), "done")));
@@ -264,7 +264,7 @@ TEST(a_freed_event_is_recognised)
 
 /* ---- C11.8 to C11.10: memory that two streams use ---- */
 
-/* A tensor of the default stream that a slow copy in s still reads when it is freed; told: record_stream says so. */
+/* Frees a tensor of the default stream while a slow copy in s reads it; record: after fy_record_stream. */
 static void free_while_in_use(fy_stream *s, fy_tensor *on_host, bool record)
 {
     fy_tensor *g = on_card(MANY);

@@ -1,4 +1,4 @@
-/* What a check may ask of a log, and what becomes of its verdicts. */
+/* What checks can query in a log, and how their verdicts are recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -148,7 +148,7 @@ static void long_texts_are_cut_not_overrun(void **state)
     grading_end(&g);
 }
 
-/* A log whose writer, another process, recorded one event and is gone. */
+/* A log whose writer, another process, recorded one event and exited. */
 static fy_log *finished_log(int *fd)
 {
     char err[256];

@@ -1,5 +1,5 @@
-/* explain_test.c: `ferry explain`, and what holds for all findings: sums, order, names that change nothing, logs that
- * are damaged and logs that are long. */
+/* explain_test.c: `ferry explain`, and properties of all findings: totals, order, independence of names; damaged and
+ * long logs. */
 #define _GNU_SOURCE 1
 #include "findings_log.h"
 
@@ -68,7 +68,7 @@ static void what_the_log_lacks_is_said(void **state)
     hand_end(&h);
 }
 
-/* Every `from` becomes a `to` of the same length. */
+/* Replaces every `from` by a `to` of the same length. */
 static void rename_all(handmade *h, const char *from, const char *to)
 {
     for (char *p = h->text; (p = strstr(p, from)); p += strlen(to)) memcpy(p, to, strlen(to));
@@ -99,7 +99,7 @@ static void other_names_change_nothing_but_the_words(void **state)
     hand_end(&h);
 }
 
-/* Only copies, ops and data races of the whole log may be told of in part of it. */
+/* For a part of a log, findings may only concern its copies, ops and data races. */
 static void a_log_cut_anywhere_does_no_harm(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void a_log_cut_anywhere_does_no_harm(void **state)
     findings whole = findings_of_log(&h), f;
     char err[256];
     for (size_t n = 0; n < h.size; n += 7) {
-        char *part = malloc(n + 1); /* so that a byte read too far is seen */
+        char *part = malloc(n + 1); /* exact size, so that a read beyond it is detected */
         memcpy(part, h.text, n);
         if (!findings_of_lines(&f, part, n, err, sizeof err)) assert_true(strlen(err) > 20);
         else
@@ -153,7 +153,7 @@ static void flipped_bytes_do_no_harm(void **state)
     assert_true(read > 100);
 }
 
-/* A scan of all events for each would not end within the time of a suite. */
+/* Quadratic time would exceed the suite's limit. */
 static void a_long_log_is_explained(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void a_run_after(handmade *h, const char *note, const char *next)
     hand(h, "'kind':'mark'," AT "'text':'%s'", 4, note);
     log_copy(h, 5, 1, "cpu", 2, "cuda:0", 64, "h2d", PAGEABLE_D2H);
     log_op(h, 6, "cuda:0", 0, 2, 1);
-    hand(h, "'kind':'mark'," AT "'now':7", 6); /* a look at the clock ends nothing */
+    hand(h, "'kind':'mark'," AT "'now':7", 6); /* reading the clock ends nothing */
     if (*next) hand(h, "'kind':'mark'," AT "'text':'%s'", 6, next);
     log_alloc(h, 7, 3, "cuda:0", "device", 64);
     log_copy(h, 8, 1, "cpu", 3, "cuda:0", 64, "h2d", PAGEABLE_D2H);
@@ -204,13 +204,13 @@ static void costs_of_a_demonstration_are_no_waste(void **state)
         findings f = findings_of_log(&h);
         assert_int_equal(one_of(&f, "orphan-copy") != NULL, runs[i].waste);
         assert_int_equal(f.shown > 0, !runs[i].waste);
-        assert_non_null(one_of(&f, "data-race")); /* wrong is wrong */
+        assert_non_null(one_of(&f, "data-race")); /* wrong answers fail first */
         findings_free(&f);
         hand_end(&h);
     }
 }
 
-/* No program can talk its grader out of a waste. */
+/* Marks in the program do not suppress findings. */
 static void a_grader_believes_no_demonstration(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void expect_of(const char *arguments, int status, const char *part)
     free(printed);
 }
 
-/* The name of a file in the test's own folder that holds this text, behind "explain ". */
+/* Writes the text to a file of this name in the learner's folder; returns the arguments to explain it. */
 static const char *explain_command(const char *name, const char *text, size_t size)
 {
     static char arguments[200];
@@ -261,7 +261,7 @@ static void files_that_are_no_log_are_named(void **state)
     expect_of(explain_command("words", "hello\n", 6), 1, "line 1: this is not JSON");
 }
 
-/* The command checks every line by the schema, where the builders leave out what the rules do not ask for. */
+/* The command validates every line by the schema; handmade logs omit fields that the rules do not read. */
 static const char quiet[] =
     "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\"0\",\"program\":\"p\",\"args\":[],"
     "\"clock\":\"%s\",\"seed\":0,\"devices\":[]}\n%s"

@@ -1,4 +1,4 @@
-/* Where files may not grow (ulimit -f) a log is smaller or absent, and it is said; no program is killed. */
+/* With a file size limit (ulimit -f), the log is smaller or absent, with a message; programs are not killed. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -44,7 +44,7 @@ static char *slurp(const char *name)
     return t.data;
 }
 
-/* Ends with its own status, whatever the limit; what it said. */
+/* Runs the program under the limit: it exits with its own status. Returns its output. */
 static char *run_with(rlim_t bytes, size_t text)
 {
     int status;
@@ -83,7 +83,7 @@ static void too_small_a_limit_leaves_no_file_and_a_sentence(void **state)
 static void lines_that_outgrow_the_limit_leave_the_slot_log(void **state)
 {
     (void)state;
-    char *output = run_with(2 << 20, 500000); /* as JSON six times as long */
+    char *output = run_with(2 << 20, 500000); /* six times as long in JSON */
     assert_non_null(strstr(output, "raise ulimit -f"));
     int fd = open(path, O_RDONLY);
     assert_true(fy_log_is_log(fd));

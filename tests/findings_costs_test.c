@@ -6,7 +6,7 @@
 
 #define CARD "cuda"
 
-static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
 /* ---- many small copies ---- */
 
@@ -106,7 +106,7 @@ static void copies_dearer_than_their_op(void **state)
            {rule, nothing_had_to_go_there, 0, NULL}, {rule, its_size_alone_comes_home, 0, NULL});
 }
 
-/* Weights and data that are brought once, before a loop that reads them turn after turn. */
+/* Weights and data copied once, before a loop that reads them. */
 static void brought_once_for_a_loop(void)
 {
     fy_tensor *x = fy_to(on_host(64), CARD), *t = fy_to(fy_randn((64)), CARD), *w = fy_to(fy_randn((64)), CARD);
@@ -138,7 +138,7 @@ static void what_is_brought_once_before_a_loop_is_no_waste(void **state)
            {"created-then-moved", brought_for_each_round, 3, NULL});
 }
 
-/* Made on the card by itself: nothing was brought for it. */
+/* Created on the card: nothing was copied for it. */
 static void weights_of_the_card(void)
 {
     fy_tensor *w = fy_randn((64), .device = CARD), *x = on_host(64);
@@ -155,7 +155,7 @@ static void a_dear_trip_names_what_travelled(void **state)
     log_alloc(&h, 3, 1, "cpu", "pageable", 64);
     log_alloc(&h, 4, 2, "cuda:0", "device", 64);
     log_alloc(&h, 5, 3, "cpu", "pageable", 64);
-    log_op(&h, 4, "cuda:0", 0, 2, 2); /* the card's own */
+    log_op(&h, 4, "cuda:0", 0, 2, 2); /* created on the card */
     log_complete(&h, 0, 10, "compute");
     log_copy(&h, 6, 1, "cpu", 2, "cuda:0", 64, "h2d", PAGEABLE_D2H);
     log_complete(&h, 0, 5000, "h2d");
@@ -225,7 +225,7 @@ static void item_at_home(void)
     }
 }
 
-/* The size of the result comes home, though nobody asked for it. */
+/* The result's size is copied to the host implicitly. */
 static void picked_at_every_step(void)
 {
     fy_tensor *x = fy_ones((64), .device = CARD);

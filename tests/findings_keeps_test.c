@@ -4,11 +4,11 @@
 
 #define CARD "cuda"
 
-static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
 /* ---- side by side ---- */
 
-enum { LARGE = 4 << 20 }; /* adding so many takes the card longer than WORTH_OVERLAPPING */
+enum { LARGE = 4 << 20 }; /* adding this many takes the card longer than WORTH_OVERLAPPING */
 
 static void next_batch_behind_this_one(void)
 {
@@ -121,7 +121,7 @@ static void a_line_that_leaves_something_each_time(void **state)
            {"leak", layers_that_stay_in_use, 0, NULL});
 }
 
-/* A loop of several lines is one cause: told once, at its first line, with all that it leaves. */
+/* A loop of several lines is one cause: reported once, at its first line, with all its leaks. */
 static void a_training_loop(void)
 {
     fy_tensor *x = fy_ones((64, 8), .device = CARD), *w = fy_ones((8, 1), .device = CARD);

@@ -1,9 +1,8 @@
-/* findings_logs_test.c: findings in logs written by hand, for what a program does not do at will: data races, memory
- * that runs out, cards that cannot reach each other, streams. For each rule three logs in which it finds something and
- * three near misses. */
+/* findings_logs_test.c: findings in handwritten logs, for conditions that programs cannot produce at will: data races,
+ * out of memory, cards without peer access, streams. Each rule has three logs with findings and three near misses. */
 #include "findings_log.h"
 
-/* What the rule finds: `line` and how often; line 0: nothing. Ends the log. */
+/* Expects the rule's finding at `line` this many times; line 0: none. Ends the log. */
 static void expect(handmade *h, const char *rule, int line, int times)
 {
     log_end(h);
@@ -50,7 +49,7 @@ static void data_races_are_told_with_their_fix(void **state)
 static void ordered_work_is_no_data_race(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) { /* only the library's word counts, not what looks like one */
+    for (int i = 0; i < 3; i++) { /* only data_race events count, not similar accesses */
         handmade h;
         log_begin(&h);
         log_alloc(&h, 3, 1, "cuda:0", "device", 64);
@@ -86,7 +85,7 @@ static void what_never_fits_is_no_fragmentation(void **state)
     (void)state;
     handmade h;
     log_begin(&h);
-    log_oom(&h, 5, 1200000, 0, 0, 8 << 20, 0); /* of 1 to 10 MiB: a segment of 20 */
+    log_oom(&h, 5, 1200000, 0, 0, 8 << 20, 0); /* 1 to 10 MiB: a segment of 20 */
     findings f = findings_of_log(&h);
     assert_null(one_of(&f, "fragmentation"));
     const finding *x = one_of(&f, "out-of-memory");
@@ -107,7 +106,7 @@ static void a_copy_home_frees_nothing(void **state)
         log_op(&h, 3, "cuda:0", 0, 1, 1);
         log_copy(&h, 4, 1, "cuda:0", 2, "cpu", 4096, "d2h", i == 3 ? "'why':'print'" : PAGEABLE_D2H);
         if (i == 4) log_drop(&h, 5, 1);
-        if (i == 5) log_op(&h, 5, "cuda:0", 0, 1, 1); /* it was needed there */
+        if (i == 5) log_op(&h, 5, "cuda:0", 0, 1, 1); /* needed on the card */
         if (i == 1) log_host_read(&h, 5, 2);
         log_oom(&h, 6, 4096, 4096, 4096, 0, 0);
         if (i == 2) log_oom(&h, 6, 4096, 4096, 4096, 0, 0);
@@ -168,7 +167,7 @@ static void a_log_without_an_end_is_told(void **state)
     log_error(&h, 3, "shape");
     log_op(&h, 6, "cpu", 0, 1, 1);
     findings f = findings_of_log(&h);
-    assert_int_equal(f.count, 2); /* one that it survived, and whatever came then */
+    assert_int_equal(f.count, 2); /* an error that the program survived, and later events */
     findings_free(&f);
     hand_end(&h);
 }
@@ -184,7 +183,7 @@ static void a_run_that_ended_did_not_stop(void **state)
     hand(&h, "'kind':'log_full','limit':3");
     expect_stop(&h, 0, "", "");
     a_small_run(&h);
-    log_oom(&h, 5, 4096, 4096, 4096, 0, 0); /* told by its own rule */
+    log_oom(&h, 5, 4096, 4096, 4096, 0, 0); /* reported by another rule */
     log_error(&h, 5, "oom");
     hand(&h, "'kind':'end','status':1,'live':[1]");
     expect_stop(&h, 0, "", "");

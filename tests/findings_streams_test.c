@@ -4,7 +4,7 @@
 
 #define CARD "cuda"
 
-static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 static void wait_for(fy_stream *s) { fy_stream_synchronize(s); }
 
 /* ---- data races ---- */
@@ -68,9 +68,9 @@ static void accesses_without_an_order(void **state)
 /* ---- memory that runs out ---- */
 
 enum { MIB = 1 << 18 /* floats */ };
-#define ROOM "h200:capacity=40MiB" /* two segments of 20 */
+#define ROOM "h200:capacity=40MiB" /* two segments of 20 MiB */
 
-/* Four of 9 MiB fill both segments; two are freed, one of 15 is asked for. */
+/* Four tensors of 9 MiB fill both segments; after two are freed, 15 MiB are requested. */
 static void take_four(fy_tensor *x[4])
 {
     fy_on_error(FY_RETURN);
@@ -220,7 +220,7 @@ static void what_filled_the_card(void **state)
     const char *rule = "out-of-memory";
     EXPECT({rule, a_loop_that_keeps_all, 1, ROOM}, {rule, nothing_but_too_large, 1, ROOM},
            {rule, the_second_large_one, 1, ROOM}, {rule, all_fits, 0, ROOM}, {rule, a_home_for_each_scope, 0, ROOM},
-           {rule, a_hole_in_each_segment, 0, ROOM}); /* told by fragmentation */
+           {rule, a_hole_in_each_segment, 0, ROOM}); /* reported by the fragmentation rule */
 }
 
 /* ---- cards that cannot reach each other ---- */
@@ -266,7 +266,7 @@ static void cards_that_cannot_reach_each_other(void **state)
 
 /* ---- side by side ---- */
 
-#define OLD "old" /* its bus and its memory are slow enough to be worth overlapping */
+#define OLD "old" /* its bus and memory are slow enough for overlap to pay */
 enum { WORK = 1 << 19, PARCEL = 1 << 16 };
 
 static fy_tensor *work, *parcel, *on_cuda;
@@ -282,7 +282,7 @@ static void prepare(void)
 }
 static void add_up(void)
 {
-    fy_tensor *copied = fy_sum(on_cuda); /* first: compilers differ in the order of arguments */
+    fy_tensor *copied = fy_sum(on_cuda); /* separate: the order of evaluation of arguments is unspecified */
     fy_print(fy_add(copied, fy_sum(work)));
 }
 

@@ -4,7 +4,7 @@
 
 #define CARD "cuda"
 
-static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
 /* ---- sent again ---- */
 

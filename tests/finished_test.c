@@ -1,5 +1,5 @@
-/* Work that nobody waited for: when the log is told that it ended, and in which order. On the real card's back end,
- * over the fake of the CUDA runtime. */
+/* When, and in which order, the log gets the completion of work that the program did not wait for. Uses the real card's
+ * back end on the fake CUDA runtime. */
 #include <math.h>
 
 #include "device.h"
@@ -12,7 +12,7 @@
 
 static uint32_t last_id;
 
-/* A launch in a stream, as dispatch.c does it; its number. */
+/* A launch in a stream, as by dispatch.c; returns its id. */
 static uint32_t issue(fy_dev *d, int stream, double ms)
 {
     static float x[1] = {1};
@@ -116,7 +116,7 @@ static void cards_are_told_of_apart(void **state)
     check_complete(1, one, 0, 5);
 }
 
-/* And its marks are given back: the teardown counts them. */
+/* Its events are freed: the teardown counts them. */
 static void the_work_of_a_broken_card_does_not_end(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void the_work_of_a_broken_card_does_not_end(void **state)
     assert_string_equal(kinds(), "");
     fake.sticky = 0;
     fake.now += 50;
-    fy_completion_poll(&fake_card0); /* it was forgotten */
+    fy_completion_poll(&fake_card0); /* its record was dropped */
     assert_string_equal(kinds(), "");
 }
 

@@ -1,5 +1,5 @@
-/* Forks, and exits, whatever other threads do meanwhile. Who may use the card after a fork: the child, if its parent
- * had not; else it is told why not. */
+/* fork and exit while other threads use Ferry; and who may use the card after a fork: the child if its parent had not,
+ * else it gets an error. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static int status_of(bool (*f)(void))
     int status;
     pid_t child = fork();
     if (!child) {
-        alarm(30); /* for what hangs */
+        alarm(30); /* in case it hangs */
         _exit(f() ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -41,7 +41,7 @@ static bool fails_with_fork_error(void)
 static void a_child_uses_a_card_that_its_parent_did_not(void **state)
 {
     (void)state;
-    assert_true(fy_cuda_is_available()); /* opens it; no more */
+    assert_true(fy_cuda_is_available()); /* only opens it */
     assert_int_equal(status_of(computes), 0);
     assert_int_equal(status_of(computes), 0);
 }
@@ -71,7 +71,7 @@ static void start_three(void *(*body)(void *))
     usleep(5000);
 }
 
-/* The simulated card's products are OpenBLAS's too. */
+/* The simulated card uses OpenBLAS, too. */
 static void *multiplies_on_a_card(void *unused)
 {
     (void)unused;
@@ -92,11 +92,11 @@ static bool exits_while_others_multiply(void)
     exit(0);
 }
 
-/* Not under ASan, whose own allocator may be locked by another thread when the child is made. */
+/* Not under ASan: another thread may hold its allocator's lock at the fork. */
 #ifndef __SANITIZE_ADDRESS__
 static bool makes_a_tensor(void) { return fy_item(fy_sum(fy_add(fy_rand((4)), 1))) > 4; }
 
-/* Locks every few instructions: of handles, storages, names and random numbers. */
+/* Takes the locks of handles, storages, names and random numbers. */
 static void *makes_tensors(void *unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* format_test.c: the one formatter. Every kind is printed with all its fields and with none, and found
- * valid; numbers and strings come out as JSON wants them; the README's table is the schema. */
+/* format_test.c: the formatter prints every kind with all fields and with none as valid JSON; numbers and strings
+ * follow JSON's rules; the table in lib/README.md is the schema. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -53,7 +53,7 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
 #define LIST(type, ...) bytes_of((const type[]){__VA_ARGS__}, sizeof((const type[]){__VA_ARGS__}))
 #define USES(...) LIST(fy_use, __VA_ARGS__)
 
-/* Each kind with all fields, and its line after the common fields. In the order of the schema. */
+/* Each kind with all fields, and the rest of its line after the common fields; in the schema's order. */
 #define GOLDEN(G) \
     G(session, "\"schema\":1,\"ferry\":\"0.1.0\",\"program\":\"a.out\",\"args\":[\"-v\"],\"clock\":\"model\"," \
       "\"seed\":7,\"devices\":[{\"name\":\"cpu\"}],\"parent_seq\":4", \
@@ -303,7 +303,7 @@ static char *slurp(const char *path)
     return t.data;
 }
 
-/* The schema as the README shows it. */
+/* The schema as shown in lib/README.md. */
 static void table(fy_text *out)
 {
     fy_text json = {0};
@@ -334,7 +334,7 @@ static void rewrite(const char *begin, const char *end, const char *readme, cons
     fclose(f);
 }
 
-/* FERRY_DOCS=1 writes the table anew. */
+/* FERRY_DOCS=1 updates the table. */
 static void the_readme_shows_the_schema(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The grader on logs written by hand: right runs pass, and what a log can hold to mislead it does not. */
+/* The grader on handwritten logs: correct runs pass, and misleading logs do not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* A program that touches VRAM from the host dies of it, as on a real card, and is told why. Each test
- * runs such a program in a child and reads what it left: its last words, its status, its log. */
+/* A program that accesses VRAM from the host crashes, as with a real card, with an explanation. Each test runs such a
+ * program in a child and checks its output, status and log. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static void (*mistake)(void);
 
 static void make_mistake(void)
 {
-    VALGRIND_DISABLE_ERROR_REPORTING; /* what the program does wrong is wrong on purpose */
+    VALGRIND_DISABLE_ERROR_REPORTING; /* deliberately wrong */
     mistake();
     _exit(0);
 }
@@ -48,7 +48,7 @@ static void assert_killed_by(int signal_number)
     assert_int_equal(WTERMSIG(last_child.status), signal_number);
 }
 
-/* Does a line of the log hold all of these? */
+/* Does one line of the log contain all of these? */
 static bool logged(const char *a, const char *b, const char *c)
 {
     char err[200];
@@ -203,7 +203,7 @@ static void the_log_says_that_the_program_crashed(void **state)
     (void)state;
     run_in_child(read_unmapped);
     assert_true(logged("\"kind\":\"error\"", "\"code\":\"crash\"", "segmentation fault"));
-    run_in_child(read_unmapped_with_handler); /* it may live on */
+    run_in_child(read_unmapped_with_handler); /* the process may continue */
     assert_false(logged("\"kind\":\"error\"", "", ""));
 }
 

@@ -1,4 +1,4 @@
-/* The kernels of the simulated card, each against a plain loop. */
+/* The kernels of the simulated card, each compared with a plain loop. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
-/* kill_test.c: a program is killed 200 times, at any instant, while two of its threads emit and a viewer
- * shows it. What fy_emit had returned is in the log, in its place, whole; no more than the slots that were
- * being filled are lost; the page gets all of it; and the viewer, a process of its own, lives to the last.
- * Each thread keeps the last returned seq in a page of memory that outlives it. */
+/* kill_test.c: a program is killed 200 times at random moments while two of its threads emit and a viewer shows it.
+ * Events for which fy_emit had returned are in the log, complete and in order; at most one slot per thread is lost; the
+ * page receives all of them; and the viewer, a separate process, survives. Each thread keeps the last returned seq in
+ * shared memory. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -54,7 +54,7 @@ static void emit_until_killed(int fd)
     for (;;) pause();
 }
 
-/* Let it run for a while: mostly some hundred microseconds, at times long enough to need its helper. */
+/* Lets it run: mostly some hundred microseconds, sometimes until the helper thread is needed. */
 static void wait_a_little(unsigned round)
 {
     struct timespec a_moment = {0, 200000}, some = {0, (long)((round * 7919u) % 997u) * (round % 10 ? 1000 : 20000)};
@@ -66,12 +66,12 @@ static void wait_a_little(unsigned round)
 
 static struct viewer {
     pid_t pid;
-    int line; /* a log to show goes there, or the number of a run that has ended; a run's number comes back */
+    int line; /* sends a log to show, or the number of an ended run; the run's number is returned */
     server_address address;
     int page; /* a page that is open all the time */
 } viewer;
 
-/* A number, and a descriptor unless it is -1. */
+/* Sends a number, and a descriptor unless it is -1. */
 static bool pass(int line, int number, int fd)
 {
     union {
@@ -103,7 +103,7 @@ static bool receive(int line, int *number, int *fd)
     return true;
 }
 
-/* Ends in order when the test hangs up. */
+/* Exits normally when the test closes the connection. */
 static _Noreturn void show_logs(int line)
 {
     char err[256];
@@ -143,7 +143,7 @@ static void start_viewer(void)
     viewer.page = join_server(&viewer.address);
 }
 
-/* The viewer's number of a run from now on. */
+/* Shows the log; returns the viewer's run number. */
 static int show(int log_fd)
 {
     int run, none;
@@ -167,7 +167,7 @@ static void assert_viewer_exits(void)
 
 /* ---- what is there after a kill ---- */
 
-/* Every slot is published, but for one a thread that was being filled. */
+/* Every slot is published, except at most one per thread that was being filled. */
 static void check_slots(const fy_log *log)
 {
     uint64_t count = fy_log_count(log);
@@ -194,11 +194,11 @@ static void check_lines(fy_log *log)
     free(text.data);
 }
 
-/* The open page has followed since before the first event; it gets each, once, in its place. */
+/* The page has followed since before the first event; it gets each event once, in order. */
 static void check_page(const fy_log *log, int run)
 {
     run_follower f = {.fd = viewer.page, .run = run};
-    assert_true(pass(viewer.line, run, -1)); /* it has ended */
+    assert_true(pass(viewer.line, run, -1)); /* tells the viewer that the run has ended */
     follow_to_end(&f);
     assert_int_equal(f.next, fy_log_count(log));
     for (int i = 0; i < THREADS; i++) assert_true(f.next >= atomic_load(&page->returned[i]));

@@ -1,6 +1,6 @@
-/* Errors that surface late (tests/rules.txt, C15.7): a card does its work after the call, so a fault in it is told
- * by a later call, which names the line that caused it; under FERRY_LAUNCH_BLOCKING each line tells of its own.
- * A card that failed stays failed, so that every test has a process of its own: this program again. */
+/* Asynchronous errors (tests/rules.txt, C15.7): a fault in a kernel is reported by a later call, which names the line
+ * of the launch; with FERRY_LAUNCH_BLOCKING by the call itself. A failed card stays failed, so every test runs in a
+ * process of its own: this program again. */
 #define _GNU_SOURCE 1
 #include <math.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 static const char *own_path;
 static bool is_child;
 
-/* True in the child that is to do the test. */
+/* true in the child that runs the test */
 static bool in_a_process_of_its_own(const char *name, const char *environment)
 {
     char command[600];
@@ -30,11 +30,11 @@ static bool in_a_process_of_its_own(const char *name, const char *environment)
     if (!in_a_process_of_its_own(__func__, environment)) return
 #define TEST(name) static void name(void **state)
 
-/* Two scores a row; the second row's class is out of range. */
+/* Two scores per row; the second row's class is out of range. */
 static fy_tensor *scores_on(const char *device) { return fy_ones((2, 3), .device = device); }
 static fy_tensor *classes_on(const char *device) { return fy_to(fy_tensor((0, 7)), device); }
 
-/* The op that asserts. */
+/* The op whose kernel asserts. */
 static double seq_of_cause(void)
 {
     for (int i = 0; event_of("op", i); i++)
@@ -57,7 +57,7 @@ TEST(the_error_surfaces_later_and_names_the_line_at_fault)
     fy_tensor *loss = fy_cross_entropy(scores, classes);
     int line = __LINE__ - 1;
     assert_non_null(loss);
-    assert_null(fy_error()); /* the host went on */
+    assert_null(fy_error()); /* the host continued */
     fy_cuda_synchronize();
     assert_true(names_line(line + 4, "fy_cuda_synchronize: CUDA error: device-side assert triggered"));
     assert_true(names_line(line, "fy_cross_entropy(scores, classes)"));
@@ -140,7 +140,7 @@ TEST(under_launch_blocking_the_line_at_fault_tells_itself)
     assert_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING"));
     assert_null(field(event_of("error", 0), "caused_by"));
     fy_clear_error();
-    fy_cuda_synchronize(); /* what is on already is not advised */
+    fy_cuda_synchronize(); /* not advised if already set */
     assert_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING"));
     assert_non_null(strstr(fy_error(), "fix that call"));
 }

@@ -1,8 +1,8 @@
-/* When real cards are opened: lib/devices/device.c over the fake of the CUDA runtime, which stands for the library
- * that a machine with a driver would load. Each case in a process of its own, as devices are opened once. */
+/* When real cards are opened: lib/devices/device.c on the fake CUDA runtime, which replaces the library that is loaded
+ * on a machine with a driver. Devices are opened once per process, so each case runs in a child. */
 #include "device.h"
 #include "cuda_on_fake.h"
-#undef fy_dev_at /* the library's own from here on */
+#undef fy_dev_at /* the library's functions from here on */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 #include "cuda_library.h"
 #include "tensor.h"
 
-/* In place of the one that looks for a driver and a file. */
+/* Replaces the function that looks for a driver and a file. */
 const fy_backend *fy_cuda_library(bool anyway, char *why, size_t room)
 {
     (void)anyway, (void)why, (void)room;
     return &fy_backend_cuda;
 }
 
-/* Run `body` in a child with FERRY_GPU=auto; its status is 0 unless it says otherwise. */
+/* Runs `body` in a child with FERRY_GPU=auto; its status is 0 unless it exits with another. */
 static int child(void (*body)(void))
 {
     int status;
@@ -70,13 +70,13 @@ static void names_a_card(void)
     fy_tensor *b = fy_cuda(fy_ones((3)));
     IS(fy_item(fy_sum(b)) == 3);
     IS(strncmp(fake.calls, "GetDeviceCount ", 15) == 0 && strstr(fake.calls, "Launch") && !fake.lazy);
-    IS(!strstr(fake.calls, "SetDevice:1")); /* one card was used */
+    IS(!strstr(fake.calls, "SetDevice:1")); /* only one card was opened */
     IS(fy_dev_count() == 3 && !fy_dev_why_not_real() && !fy_dev_model_clock());
 }
 
 static void counts(void) { IS(fy_cuda_device_count() == 2 && !strstr(fake.calls, "SetDevice:1")); }
 
-/* What it shows is measured from the first time on. */
+/* The clock must be the card's from the first reading on. */
 static void reads_clock(void)
 {
     fy_now();

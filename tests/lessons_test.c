@@ -1,6 +1,6 @@
-/* Proves every lesson: its starter fails for the reason that the lesson states, its solution passes with
- * every seed and size, each of its wrong answers fails with the check that was made for it. The programs
- * are built here as strictly as can be, and run on the simulated card. Runs in the repository's root. */
+/* Checks every lesson: its starter fails for the stated reason, its solution passes with every seed and size, and each
+ * wrong answer fails its own check. Programs are built with all warnings and run on the simulated card. Runs in the
+ * repository's root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,13 +30,13 @@
 #define COMPILER "gcc"
 #endif
 
-static char work_folder[64];  /* programs and logs of this test */
-static char build[PATH_ROOM]; /* the build folder that this test lies in */
-static char libs[512];        /* what a program links beside libferry.a */
+static char work_folder[64];  /* the test's programs and logs */
+static char build[PATH_ROOM]; /* the build folder of this test */
+static char libs[512];        /* libraries besides libferry.a */
 
 /* ---- building and running -------------------------------------------------------------------------- */
 
-/* Path of the program, built once; "" and the compiler's words on stderr if it does not build cleanly. */
+/* Path of the program, built once; "", with the compiler's messages on stderr, if it does not build cleanly. */
 static const char *program_of(const char *lesson, const char *file)
 {
     static char path[256];
@@ -52,7 +52,7 @@ static const char *program_of(const char *lesson, const char *file)
 
 static int exit_status; /* of the last run */
 
-/* The log of one run. Limits only guard this test; what a learner meets is the runner's affair. */
+/* The log of one run. These limits only protect the test; learners' limits are the runner's. */
 static char *run(const char *program, uint64_t seed, const char *given, size_t *size)
 {
     char command[1024], log[128];
@@ -200,7 +200,7 @@ static void every_wrong_answer_fails_its_check_one_with_right_numbers(void **sta
     }
 }
 
-/* The values that were handed in, as written in the log. */
+/* The answer's values, as in the log. */
 static char *answer_text(const char *lesson, const char *given, uint64_t seed)
 {
     size_t size;

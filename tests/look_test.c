@@ -1,4 +1,4 @@
-/* Looking into tensors: one element, the bytes, what is printed; and what lessons give and take. */
+/* Reading tensors: one element, the bytes, printing; and the lessons' inputs and answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +105,7 @@ TEST(data_points_at_the_first_element_of_a_view)
         assert_string_equal(text_of(event_of("host_read", 0), "via"), "data");
         fy_tensor *g = fy_to(x, "cuda");
         since();
-        assert_non_null(fy_data(g)); /* into VRAM: handed out, never touched */
+        assert_non_null(fy_data(g)); /* points into VRAM: returned, not dereferenced */
         assert_string_equal(kinds(), "");
         assert_null(fy_data(fy_zeros((0))));
     }
@@ -198,7 +198,7 @@ TEST(notes_and_waits_are_recorded)
     fy_mark("here");
     fy_cuda_synchronize();
     assert_string_equal(kinds(), "mark mark sync");
-    assert_null(field(event_of("mark", 0), "text")); /* a look at the clock */
+    assert_null(field(event_of("mark", 0), "text")); /* reads the clock */
     assert_true(number_of(event_of("mark", 0), "now") == (double)before);
     assert_string_equal(text_of(event_of("mark", 1), "text"), "here");
     assert_true(number_of(event_of("mark", 1), "now") == number_of(event_of("mark", 1), "t"));

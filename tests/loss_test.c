@@ -1,4 +1,4 @@
-/* loss_test.c: the losses, on the CPU and on the card, in all their shapes, and what they refuse. */
+/* loss_test.c: the losses on the CPU and on the card, in all shapes, and their errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void cross_entropy_of_classes(void **state)
             NEARLY(parts[t], fy_cross_entropy(z, class), 0.47178731);
             NEARLY(parts[t], fy_cross_entropy(z, class, .reduction = FY_SUM), 0.94357463);
             NEARLY(parts[t], fy_cross_entropy(z, class, .reduction = FY_NONE), 0.2413113, 0.70226332);
-            NEARLY(parts[t], fy_cross_entropy(z, one), 0.2413113); /* the mean of the one row */
+            NEARLY(parts[t], fy_cross_entropy(z, one), 0.2413113); /* the mean of one row */
             NEARLY(parts[t], fy_cross_entropy(z, one, .reduction = FY_NONE), 0.2413113, 0);
             NEARLY(parts[t], fy_cross_entropy(z, class, .label_smoothing = 0.1), 0.61345398);
             GIVES(fy_cross_entropy(z, fy_full((2), -100, .dtype = FY_INT64, .device = d)), NAN);
@@ -34,7 +34,7 @@ static void cross_entropy_of_classes(void **state)
     }
 }
 
-/* (N, C, d): each point of a row is a row of its own. */
+/* (N, C, d): each position is a row of its own. */
 static void cross_entropy_of_points(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void what_losses_refuse_before_anything_runs(void **state)
     }
 }
 
-/* The card has no look beforehand: the kernel finds it, when somebody waits for it. The card is then done for. */
+/* The card does not check in advance: the kernel asserts, and a later wait reports it. The card then is unusable. */
 static void a_class_that_is_not_there_stops_the_card(void **state)
 {
     (void)state;

@@ -1,12 +1,11 @@
-/* Each belief of misconceptions.c has a small program that is built on it and a corrected twin: the belief's signature
- * is in the log of the first, at the line that ends in HERE, and not in the other's. What the signatures ask of
- * autograd and modules waits, by name. */
+/* Each misconception of misconceptions.c has a program that shows it, at the line that ends in HERE, and a corrected
+ * version without it. Misconceptions whose signature needs autograd or modules are listed as not yet detectable. */
 #include "misconceptions.h"
 
 #include "near_misses.h"
 #include "grading.h"
 
-/* A run's log, read for a grader. */
+/* A run's log, parsed for the grader. */
 typedef struct graded_run {
     char *lines;
     trace run;
@@ -38,7 +37,7 @@ static void end_graded_run(graded_run *j)
     free(j->lines);
 }
 
-/* Is the event at the line that the source marks? */
+/* Is the event at the line marked in the source? */
 static bool is_here(graded_run *j, const fy_event *e)
 {
     grading *g = &j->g;

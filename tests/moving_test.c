@@ -1,5 +1,5 @@
-/* Moving: fy_to in all its forms, several cards, page-locked memory, and where a type is converted. fy_copy_
- * has a suite of its own (copy_test.c). */
+/* fy_to in all its forms, several cards, page-locked memory, and where dtypes are converted. fy_copy_ is tested in
+ * copy_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define TEST(name) static void name(void **state)
 
-/* "h2d float32 > cast float64": the copies and ops since then, in order, with the type that each makes. */
+/* "h2d float32 > cast float64": the copies and ops since then, in order, with the resulting dtype of each. */
 static const char *copies_and_ops(void)
 {
     static char text[400];
@@ -88,7 +88,7 @@ TEST(dense_strides_are_kept_and_others_become_compact)
     }
 }
 
-/* Where the type changes on the way: on the CPU, unless the host is not to wait. */
+/* Where the dtype is converted: on the CPU, unless the copy is non-blocking. */
 TEST(a_dtype_is_converted_on_the_side_pytorch_picks)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* narrate_test.c: the story on the terminal, word for word. */
+/* narrate_test.c: the narration on the terminal, literally. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -22,7 +22,7 @@ static void emit_complete(uint32_t id)
     FY_EMIT(&at, complete, .id = id, .start = 1000, .end = 4000, .engine = FY_WORD_compute);
 }
 
-/* A whole small run. */
+/* A small complete run. */
 static void happen(void)
 {
     static const char devices[] = "[{\"name\":\"cpu\",\"kind\":\"cpu\"},"
@@ -63,7 +63,7 @@ static const char story[] =
     "clock the program reads it: 41.2 us demo.c:5\n"
     "end exit status 0; not freed: mat1, tensor 3\n";
 
-/* Without the times, and with one blank where there are several. */
+/* Without times, and with single blanks. */
 static char *words_of(const char *narration)
 {
     fy_text t = {0};
@@ -200,7 +200,7 @@ static void the_story_is_the_same_when_told_event_by_event(void **state)
     fy_text narration = {0};
     make(1, "a", 0);
     fy_narrate(narrator, &narration);
-    assert_int_equal(narration.size, 0); /* how it came to be is not known yet */
+    assert_int_equal(narration.size, 0); /* the op that made it is not known yet */
     FY_EMIT(&at, op, .id = 1, .name = fy_ref_str("fill"), .out = LIST(fy_use, {1, 1, 1}));
     assert_int_equal(fy_narrate(narrator, &narration), 1);
     make(2, "b", 0);
@@ -225,7 +225,7 @@ static void the_places_in_the_source_stand_below_each_other(void **state)
     assert_int_equal(fy_narrate(narrator, &narration), 2);
     char *first = strstr(narration.data, "demo.c"), *end = strchr(narration.data, '\n'),
          *second = strstr(end, "demo.c");
-    assert_int_equal(first - narration.data, second - (end + 1) - 2); /* two letters of two bytes */
+    assert_int_equal(first - narration.data, second - (end + 1) - 2); /* two characters of two bytes each */
     free(narration.data);
     fy_narrator_free(narrator);
     fy_log_close(log);

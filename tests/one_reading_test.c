@@ -1,5 +1,5 @@
-/* one_reading_test.c: a verdict reads its log once, whatever the lesson asks; and what-if and explain do so too. The
- * doors into a log are counted: the Makefile leads them through here. */
+/* one_reading_test.c: grading, what-if and explain each read their log once. The Makefile wraps the functions that open
+ * and read logs with the counting ones below. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 
 enum { EVENTS = 12 };
 
-/* Shared: a grader is a process of its own. */
+/* Shared memory: a grader is another process. */
 static struct counts {
     int opened, as_lines, read[EVENTS + 64];
 } * counts;
@@ -70,7 +70,7 @@ static void assert_read_once(int events)
         if (counts->read[i] != 1) fail_msg("event %d was read %d times", i, counts->read[i]);
 }
 
-/* A log whose writer is gone. */
+/* A log whose writer has exited. */
 static int finished_log(const char *path)
 {
     char err[256];
@@ -89,7 +89,7 @@ static int finished_log(const char *path)
     return fd;
 }
 
-/* Asks for all that there is: events, arrays, lineage, findings. */
+/* Uses everything: events, arrays, lineage, findings. */
 static void check_all(grading *g)
 {
     check_same_device(g);
@@ -116,7 +116,7 @@ static void a_verdict_opens_and_reads_its_log_once(void **state)
     if (!j.judged) fail_msg("%s", j.trouble);
     assert_int_equal(j.events, EVENTS);
     assert_int_equal(j.verdict.checks, 8);
-    assert_true(j.verdict.check[7].pass); /* it saw the notes */
+    assert_true(j.verdict.check[7].pass); /* the marks were found */
     assert_read_once(EVENTS);
     close(fd);
 }

@@ -1,7 +1,6 @@
-/* op_table_test.c: walks the op table. For every op and every type that it takes, one call on the card: one
- * op event, with a kernel and a grid or a BLAS routine, and nothing else but the result's alloc and tensor;
- * the same values as on the CPU. For every type that it does not take: an error in plain words, or the cast
- * that the op's dtype rule announces. An op that is added to the table fails here until it has a call. */
+/* op_table_test.c: for every op of the table and every dtype that it takes, one call on the card: exactly one op event,
+ * with a kernel and a grid or a BLAS routine, and the result's alloc and tensor events; values equal the CPU's. For
+ * every other dtype: an error, or the cast of the op's dtype rule. An op without a call in this file fails. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +22,7 @@ static const fy_dtype dtypes[] = {FY_FLOAT32, FY_INT64, FY_FLOAT16, FY_BFLOAT16,
                                   FY_FLOAT64, FY_INT32, FY_UINT8,   FY_BOOL};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-/* The operands, made before the call whose events are looked at. */
+/* The operands, made before the recorded call. */
 typedef struct test_operands {
     const char *device;
     fy_dtype dtype;
@@ -145,7 +144,7 @@ static fy_tensor *call(int op, const test_operands *g)
     return out ? out : fold(op, g);
 }
 
-/* Calls that are two ops: the loss goes by way of log_softmax; totals of integers are computed in int64. */
+/* Calls that consist of two ops: losses compute log_softmax; totals of integers are computed in int64. */
 static const char *op_before(int op, fy_dtype d)
 {
     if (op == FY_OP_nll_loss) return "log_softmax";
@@ -153,13 +152,13 @@ static const char *op_before(int op, fy_dtype d)
     return fy_ops[op].dtype == FY_TOTAL && !fy_dtype_is_real(d) && d != FY_INT64 ? "cast" : NULL;
 }
 
-/* Taken by the op on the CPU, and refused on the card, as PyTorch does. */
+/* Supported on the CPU but not on the card, as in PyTorch. */
 static bool is_refused_on_card(int op, fy_dtype d)
 {
     return (op == FY_OP_matmul || op == FY_OP_addmm) && !fy_dtype_is_real(d);
 }
 
-/* PyTorch's argmax takes no mask, but the one inside its max does. */
+/* PyTorch's argmax does not take bool, but max does. */
 static bool is_inner_alone(int op, fy_dtype d) { return (op == FY_OP_argmax || op == FY_OP_argmin) && d == FY_BOOL; }
 
 /* ---- what the log says ---- */
@@ -175,12 +174,12 @@ static void check_op_event(const cJSON *e, const char *name)
     if (kernel && !(number_of(e, "block.0") >= 1)) fail_msg("%s: kernel %s has no block", name, text_of(e, "kernel"));
 }
 
-/* Exactly the result's alloc and tensor and one op; before it, what `before` and `temporary` name. */
+/* Exactly the result's alloc and tensor and one op; before these, the events in `before` and `temporary`. */
 static void check_events(int op, fy_dtype d, const char *before)
 {
     const char *one = "alloc tensor op complete", *two = "alloc tensor op complete alloc tensor op complete drop free";
     const char *inner =
-        "alloc tensor alloc tensor op complete op complete drop free"; /* the result's room is taken first */
+        "alloc tensor alloc tensor op complete op complete drop free"; /* the result is allocated first */
     const char *counted = "alloc tensor op complete copy complete sync alloc tensor op complete drop free";
     const char *found = kinds();
     if (fy_ops[op].shape == FY_SCATTERED) one = "op complete";
@@ -198,7 +197,7 @@ static bool is_random(int op)
     return op == FY_OP_rand || op == FY_OP_randn || op == FY_OP_randint || op == FY_OP_randperm;
 }
 
-/* Not one rounding of an exact result: some units in the last place. */
+/* Not correctly rounded: some ulps are allowed. */
 static double tolerance(int op, fy_dtype d)
 {
     double unit = d == FY_FLOAT64 ? 0x1p-52 : d == FY_FLOAT32 ? 0x1p-23 : d == FY_FLOAT16 ? 0x1p-10 : 0x1p-7;
@@ -264,7 +263,7 @@ static void check_supported(int op, fy_dtype d)
     check_same_values(op, x, y);
 }
 
-/* An error that names the type, and nothing but the error recorded. */
+/* An error that names the dtype, and no other event. */
 static void check_refused(int op, fy_dtype d, const char *device)
 {
     test_operands g = make_operands(d, device);
@@ -299,7 +298,7 @@ static void every_op_takes_every_type_of_its_row(void **state)
     assert_true(taken > 4 * FY_OP_COUNT);
 }
 
-/* Integers given to exp and its kin are cast first, in the open. */
+/* Integer operands of exp and similar ops are cast first, with an event. */
 static void other_types_are_cast_openly_or_refused_in_plain_words(void **state)
 {
     (void)state;
@@ -324,7 +323,7 @@ static void other_types_are_cast_openly_or_refused_in_plain_words(void **state)
             }
 }
 
-/* A host version and a kernel for each row. */
+/* Each row has a host version and a kernel. */
 static void every_row_has_a_host_version_and_a_kernel(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Where tensors are: fy_to and its kin, device strings, operands on two devices. Rule by rule as PyTorch has
- * them (tests/rules.txt). Two cards are simulated. */
+/* Where tensors are: fy_to and related calls, device strings, operands on two devices, by PyTorch's rules
+ * (tests/rules.txt). Two cards are simulated. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #define TEST(name) static void name(void **state)
 #define ON(x, device) assert_string_equal(fy_device(x), device)
 
-/* The call fails with these words, and nothing is allocated, copied or computed. */
+/* The call fails with these words and allocates, copies and computes nothing. */
 #define FAILS(call, words) \
     do { \
         since(); \
@@ -174,7 +174,7 @@ TEST(device_strings_that_are_devices)
     FY_SCOPE
     {
         ON(fy_ones((1), .device = "cpu"), "cpu");
-        ON(fy_ones((1), .device = "cpu:0"), "cpu"); /* one CPU, whatever it is called */
+        ON(fy_ones((1), .device = "cpu:0"), "cpu"); /* all names mean the one CPU */
         ON(fy_ones((1), .device = "cuda"), "cuda:0");
         ON(fy_ones((1), .device = "cuda:0"), "cuda:0");
         ON(fy_ones((1), .device = "cuda:1"), "cuda:1");
@@ -288,7 +288,7 @@ TEST(products_name_devices_in_the_order_of_the_arguments)
         FAILS(fy_mm(a, g), BOTH "cpu and cuda:0!");
         FAILS(fy_mm(g, a), BOTH "cuda:0 and cpu!");
         FAILS(fy_addmm(grow, g, a), BOTH "cuda:0 and cpu!");
-        FAILS(fy_linear(a, g, grow), BOTH "cuda:0 and cpu!"); /* the bias is looked at first */
+        FAILS(fy_linear(a, g, grow), BOTH "cuda:0 and cpu!"); /* the bias is checked first */
         FAILS(fy_linear(g, a, row), BOTH "cpu and cuda:0!");
     }
 }

@@ -1,5 +1,5 @@
-/* The caching allocator: random programs get what a second, simple model gives: pieces in a list, looked through
- * anew each time. */
+/* The caching allocator on random programs gives the results of a simple model: a list of pieces that is searched
+ * linearly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ enum { MOST = 200 };
 typedef struct piece {
     uint64_t segment; /* its address */
     int64_t offset, bytes;
-    int stream, state; /* 0 free, 1 used, 2 waits */
+    int stream, state; /* 0 free, 1 used, 2 waits for a stream */
     bool small, two;   /* two streams use it */
     int64_t until;
 } piece;
@@ -50,7 +50,7 @@ static void tidy(model *m)
     m->n = to;
 }
 
-/* Is piece i of a tidy model a whole free segment? */
+/* After tidy(): is piece i a completely free segment? */
 static bool is_free_segment(const model *m, int i)
 {
     return !m->p[i].state && !m->p[i].offset && (i + 1 == m->n || m->p[i + 1].segment != m->p[i].segment);
@@ -86,7 +86,7 @@ static piece *best(model *m, int64_t bytes, int stream)
     return best;
 }
 
-/* Where the pool must have put it, at b's segment if that is new; NULL: nowhere. */
+/* The piece that the pool must have chosen, at b's segment if that is new; NULL: out of memory. */
 static piece *model_alloc(model *m, int64_t asked, int stream, int64_t capacity, const fy_block *b)
 {
     int64_t bytes = (asked + 511) / 512 * 512, segment = bytes <= MIB ? 2 * MIB : 20 * MIB;
@@ -175,7 +175,7 @@ static void free_one(world *w)
     int i = rng_below(w->n), other = rng_below(3);
     fy_block *b = w->blocks[i];
     piece *p = piece_of(&w->model, b);
-    if (other == 0) assert_true(fy_pool_use(w->pool, b, 5)); /* the one stream that is behind */
+    if (other == 0) assert_true(fy_pool_use(w->pool, b, 5)); /* the only stream with pending work */
     if (other == 1) assert_true(fy_pool_use(w->pool, b, b->segment->stream));
     assert_int_equal(fy_pool_release(w->pool, b), other == 0);
     p->state = other == 0 ? 2 : 0;

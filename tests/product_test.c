@@ -1,5 +1,5 @@
-/* product_test.c: matrix products and softmax, on the CPU and on the card: vectors, stacks, any strides, sizes
- * of 0, every type, and rows that would overflow. */
+/* product_test.c: matrix products and softmax on the CPU and on the card: vectors, batches, any strides, sizes of 0,
+ * every dtype, and rows that would overflow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static const fy_dtype floats[] = {FY_FLOAT32, FY_FLOAT64, FY_FLOAT16, FY_BFLOAT16};
 
-/* a b, element by element, in double: for matrices of whole numbers this is the one right answer. */
+/* The product in double: exact for integer-valued matrices. */
 static void is_product(fy_tensor *a, fy_tensor *b, fy_tensor *out, int line)
 {
     fy_tensor *x = fy_contiguous(fy_to(fy_cpu(a), FY_FLOAT64)), *y = fy_contiguous(fy_to(fy_cpu(b), FY_FLOAT64));
@@ -187,7 +187,7 @@ static int run_all(void)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
-/* The card's products by BLAS, and, in a process of its own, by the kernels. */
+/* The card's products by BLAS and, in another process, by the kernels. */
 int main(void)
 {
     int status = 1;

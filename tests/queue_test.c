@@ -1,4 +1,4 @@
-/* The simulated card does its work late: when somebody waits for it, and no sooner, in the order of its streams. */
+/* The simulated card executes work lazily: only when something waits for it, in stream order. */
 #include "clock.h"
 #include "device.h"
 #include "event.h"
@@ -16,7 +16,7 @@ static void who_reads_a_copy_home_early_finds_poison(void **state)
     memset(pinned[0], 1, BYTES);
     COPY_D2H(d, 0, pinned[0], p);
     assert_true(IS_POISON(pinned[0]));
-    fy_clock_advance(1000000); /* however long ago it would have ended */
+    fy_clock_advance(1000000); /* though its modelled end is past */
     assert_true(IS_POISON(pinned[0]));
     sync_stream(d, 0);
     assert_true(all_bytes_are(pinned[0], 7));
@@ -76,7 +76,7 @@ static void and_so_does_one_that_is_used_again_and_again(void **state)
     COPY_D2H(d, 0, pinned[0], second);
     COPY_H2D(d, 0, last, pinned[0]);
     assert_true(host_waits(d, then));
-    assert_true(IS_POISON(pinned[0])); /* the second copy home is on its way */
+    assert_true(IS_POISON(pinned[0])); /* the second copy to the host is queued */
     sync_stream(d, 0);
     assert_true(all_bytes_are(pinned[0], 2));
     assert_int_equal(first_byte(d, between), 1);
@@ -138,7 +138,7 @@ static void a_chain_of_waits_goes_through_several_streams_and_back(void **state)
     void *p = alloc_filled(d, 0);
     float *f = p;
     run_on_card(d, fill_in(1, f, 1));
-    for (int i = 0; i < 100; i++) { /* 1 > 2 > 3 > 1 ..., each adds f to itself or undoes it */
+    for (int i = 0; i < 100; i++) { /* 1 > 2 > 3 > 1 ..., each adds f to itself or subtracts it */
         int from = i % 3 + 1, to = (i + 1) % 3 + 1;
         stream_waits(d, to, d, point_in(d, from));
         run_on_card(d, i % 2 ? fill_in(to, f, i) : add_work(to, f, f, f));
@@ -152,14 +152,14 @@ static void waiting_for_the_card_runs_the_later_racer_first(void **state)
     fy_dev *d = *state;
     void *x = alloc_filled(d, 1), *y = alloc_filled(d, 2), *seen = alloc_filled(d, 0);
     COPY_D2D(d, 1, x, y);    /* writes x */
-    COPY_D2D(d, 2, seen, x); /* reads it, and should have waited */
+    COPY_D2D(d, 2, seen, x); /* reads it without a wait */
     wait_for_all(d);
-    assert_int_equal(first_byte(d, seen), 1); /* what was there before */
+    assert_int_equal(first_byte(d, seen), 1); /* the old content */
     x = alloc_filled(d, 1);
     COPY_D2D(d, 2, seen, x);
-    COPY_D2D(d, 1, x, y); /* overwrites it, and should have waited */
+    COPY_D2D(d, 1, x, y); /* overwrites it without a wait */
     wait_for_all(d);
-    assert_int_equal(first_byte(d, seen), 2); /* what was not to be there yet */
+    assert_int_equal(first_byte(d, seen), 2); /* the new content, too early */
 }
 
 static void a_query_does_what_it_says_is_done(void **state)
@@ -194,7 +194,7 @@ static void fresh_and_freed_blocks_are_filled_in_stream_order(void **state)
     assert_true(all_bytes_are(pinned[0], 7) && all_bytes_are(pinned[1], 0xf5));
     w.fill_byte = 0xff;
     w.async = false;
-    assert_true(fy_backend_sim.copy(d, &w)); /* and at once, where that is asked */
+    assert_true(fy_backend_sim.copy(d, &w)); /* and at once with FERRY_LAUNCH_BLOCKING */
     assert_int_equal(first_byte(d, p), 0xff);
 }
 
@@ -209,9 +209,9 @@ static void work_of_two_cards_waits_across_them(void **state)
     COPY_D2D(b, 5, r, q);                    /* r is 2 */
     copy_in(a, 5, FY_WORD_p2p, q, p, false); /* q becomes 1, after that */
     COPY_D2H(b, 5, pinned[1], q);            /* after: 1 */
-    COPY_D2H(b, 6, pinned[2], q);            /* in no order with it */
+    COPY_D2H(b, 6, pinned[2], q);            /* not ordered with it */
     stream_waits(a, 7, b, point_in(b, 5));   /* and back to the first card */
-    copy_in(b, 8, FY_WORD_p2p, p, r, false); /* in no order with anything */
+    copy_in(b, 8, FY_WORD_p2p, p, r, false); /* not ordered with anything */
     COPY_D2H(a, 7, pinned[3], p);
     sync_stream(a, 7);
     assert_true(all_bytes_are(pinned[0], 2) && all_bytes_are(pinned[1], 1) && all_bytes_are(pinned[3], 1));

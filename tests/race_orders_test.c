@@ -1,11 +1,11 @@
-/* Data races of random programs, held against all that can happen: up to six asynchronous operations on two cards'
- * streams and page-locked memory, with waits of every kind between. interleavings.h tries out every order that the rules
- * allow; two accesses that conflict are a data race if both orders came about. FERRY_TEST_SEED picks other programs.
+/* Data races of random programs, compared with an exhaustive search: up to six asynchronous operations on two cards'
+ * streams and page-locked memory, with waits of all kinds. interleavings.h explores every order that the rules allow;
+ * two conflicting accesses are a data race if they can execute in either order. FERRY_TEST_SEED selects other programs.
  *
- * Without a data race every value is what doing all in the program's order would give.
+ * Without a data race every value equals that of sequential execution.
  *
- * Of several earlier works the last ones are told of (race_detector.h): a pair is left out where a work between the two
- * always comes after the first, covers what it touched and conflicts with all that it conflicts with. */
+ * Of several earlier operations only the last are reported (race_detector.h): a pair is omitted if an operation between
+ * the two always follows the first, covers its accesses and conflicts with all that it conflicts with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,13 +15,13 @@
 #include "race_program.h"
 
 #define TEST(name) static void name(void **state)
-#ifdef __SANITIZE_THREAD__ /* which slows each by forty, and there is one thread */
+#ifdef __SANITIZE_THREAD__ /* TSan makes each 40 times slower */
 enum { PROGRAMS = 2000, PROGRAMS_PER_SPEED = 30, SPEEDS = 20 };
 #else
 enum { PROGRAMS = 10000, PROGRAMS_PER_SPEED = 300, SPEEDS = 20 };
 #endif
 
-static int pairs_ordered_by_record_stream; /* pairs that fy_record_stream keeps apart */
+static int pairs_ordered_by_record_stream; /* pairs that only fy_record_stream orders */
 
 /* ---- the verdict ---- */
 
@@ -42,7 +42,7 @@ static bool supersedes(int w, int a, const buffer_access *earlier)
     return false;
 }
 
-/* Did a end, in all orders, before the bytes at this address went to a later storage, that of b or one before it? */
+/* In all interleavings, does a end before the memory at this address is reused for b's storage or an earlier one? */
 static bool is_reuse_ordered(int a, int b, uint64_t addr)
 {
     for (int i = 0; i < race_run.ndeferred_frees; i++) {
@@ -107,7 +107,7 @@ TEST(random_programs_have_the_races_that_all_orders_show)
     may_query = true;
     print_message("seed %llu\n", (unsigned long long)test_seed());
     for (int i = 0; i < PROGRAMS; i++) {
-        max_pause = i % 2 ? 300000 : 0; /* freed memory that waits for a stream comes back only in time */
+        max_pause = i % 2 ? 300000 : 0; /* freed memory that waits for a stream is reused only as time passes */
         pause_rng_state = test_seed();
         int found = run_program(test_seed(), i);
         data_races += found;
@@ -119,7 +119,7 @@ TEST(random_programs_have_the_races_that_all_orders_show)
     assert_true(data_races > PROGRAMS / 4 && clean > PROGRAMS / 4 && pairs_ordered_by_record_stream > PROGRAMS / 1000);
 }
 
-/* Calls that cost nothing up to ones in which all the work that was given would end. */
+/* Pauses from none up to longer than all queued work. */
 TEST(the_verdict_is_the_same_however_fast_the_host_is)
 {
     (void)state;

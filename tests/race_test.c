@@ -1,5 +1,5 @@
-/* Data races: each type in a small program, told with both lines and the call that helps, and its corrected twin without
- * one; what is and what is no data race; and that values follow: who comes too early finds poison, every time. */
+/* Data races: a small program for each type, reported with both lines and the fix, and a corrected version without one;
+ * what is a data race and what is not; and values: a racing read always returns the fill value. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -31,7 +31,8 @@ static int data_races(void)
     return n;
 }
 
-/* One data race since then, of that type, between events of these kinds at these lines; the fix has these words. */
+/* Exactly one data race since then, of this type, between events of these kinds at these lines, with these words in the
+ * fix. */
 static void is_told(const char *type, const char *kind_a, int line_a, const char *kind_b, int line_b, const char *words,
                     const char *name)
 {
@@ -235,7 +236,7 @@ TEST(adjacent_columns_do_not_race_and_the_same_column_does)
     }
 }
 
-/* A number of the CPU's goes along with the launch: the host reads it. */
+/* A 0-dim CPU tensor is a kernel argument: the host reads it at the launch. */
 TEST(a_number_whose_copy_to_the_host_is_not_done)
 {
     (void)state;

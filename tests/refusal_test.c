@@ -1,5 +1,5 @@
-/* Who is refused: the routes that `ferry serve` has, each asked by those who must not be let in. Not one of
- * these requests reaches a lesson: the learner's folder stays as it is. */
+/* All routes of `ferry serve`, requested by clients that must be refused. No request reaches a lesson: the learner's
+ * folder is unchanged. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "logs.h"
@@ -13,7 +13,7 @@
 
 static home where;
 static catalogue lessons;
-static run_manager *manager; /* not started: it notes wishes and runs nothing */
+static run_manager *manager; /* not started: queues requests and runs nothing */
 static server *test_server;
 static char test_host[32], test_origin[48], test_token[33];
 
@@ -61,7 +61,7 @@ typedef void on_path(const char *method, const char *path);
 #define LESSON "/api/lessons/01-where-am-i"
 #define DEMO "{\"what\":\"demo\"}"
 
-/* What lies below the routes. */
+/* Paths below the routes. */
 static const char *const below[][2] = {
     {"GET", LESSON},           {"GET", LESSON "/hints/1"}, {"POST", LESSON "/run"}, {"POST", LESSON "/save"},
     {"POST", LESSON "/reset"}, {"GET", "/api/runs"},       {"GET", "/api/nothing"},
@@ -217,7 +217,7 @@ static void the_token_is_in_no_answer(void **state)
     for (const char *p = test_token; *p; p++) assert_true(isxdigit((unsigned char)*p));
 }
 
-/* Refused means that nothing was done. */
+/* Refused requests have no effect. */
 static void no_file_was_made(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Clients of the WebSocket that send nonsense, stall, or are too many; and the goodbye at the end. */
+/* WebSocket clients that send garbage, stall, or are too many; and the close frame at the end. */
 #define _GNU_SOURCE
 #include "live_server.h"
 
@@ -32,7 +32,7 @@ static void frames_that_are_not_understood_close_the_connection(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) expect_close(1003, 0x81, bad[i], strlen(bad[i]));
     expect_close(1003, 0x82, "{\"watch\":1}", 11); /* binary */
     expect_close(1003, 0x01, "{\"watch\":1}", 11); /* a fragment */
-    expect_close(1003, 0xc1, "{\"watch\":1}", 11); /* a bit that nobody agreed on */
+    expect_close(1003, 0xc1, "{\"watch\":1}", 11); /* a reserved bit */
     char *big = malloc(5000);
     memset(big, ' ', 5000);
     expect_close(1009, 0x81, big, 5000);
@@ -101,13 +101,13 @@ static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
     emit(150000);
     (void)run;
     assert_true(serving_threads() > 0);
-    usleep(300000); /* the stalled one's sender is now stuck in a write */
+    usleep(300000); /* the stalled client's sender now blocks in a write */
     server_stop(live_server);
     assert_int_equal(dial(port), -1);
     for (int i = 0; i < 2; i++) pthread_join(listeners[i], NULL);
     assert_int_equal(fds[0], 1001);
     assert_int_equal(fds[1], 1001);
-    assert_int_equal(serving_threads(), 0); /* the stuck sender, too, is gone */
+    assert_int_equal(serving_threads(), 0); /* the blocked sender has ended as well */
     close(stalled);
     start_live_server(state);
 }

@@ -1,5 +1,5 @@
-/* runner_test.c: a learner's program may do what it likes: there is a verdict, what it had emitted is in
- * the log, and the runner goes on. And a run that passes by luck does not pass. */
+/* runner_test.c: whatever a learner's program does, there is a verdict, its emitted events are in the log, and the
+ * runner continues. A run that is right only by chance does not pass. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static int close_school(void **state)
     return remove_learner_folder(state);
 }
 
-/* Limits that end a test soon; the machine may be slow, so the time is not among the tight ones. */
+/* Limits that end a test soon, except the time: the machine may be slow. */
 static run_options order(void)
 {
     return (run_options){.home = &where,
@@ -68,7 +68,7 @@ static outcome run_file(const char *file)
     return out;
 }
 
-/* Lines of the outcome's log that hold `part`. */
+/* Number of lines of the outcome's log that contain `part`. */
 static int lines_with(const outcome *out, const char *part)
 {
     char err[256];
@@ -179,7 +179,7 @@ static void a_mistake_is_told_before_anything_runs(void **state)
     "#include <unistd.h>\n\nint main(void)\n{\n    fy_tensor *a = fy_given(\"mat1\");\n" \
     "    fy_tensor *b = fy_to(a, \"cuda\");\n"
 
-/* The copy of line 11 was emitted before: it is there, whatever came after. */
+/* The copy of line 11 was emitted before and must be in the log. */
 static void assert_failed(outcome *out, const char *part)
 {
     assert_message_has(out, part);
@@ -265,7 +265,7 @@ static void an_exit_status_is_no_pass(void **state)
     outcome_free(&out);
 }
 
-/* Descriptors closed and the answer handed in after: the mapping is enough. */
+/* Descriptors were closed before the answer: the mapping suffices. */
 static void closing_every_descriptor_loses_nothing(void **state)
 {
     (void)state;
@@ -297,7 +297,7 @@ static void judging_what_is_no_log_is_said(void **state)
 static void crash_in_check(grading *g)
 {
     (void)g;
-    signal(SIGSEGV, SIG_DFL); /* not a sanitizer's report */
+    signal(SIGSEGV, SIG_DFL); /* without a sanitizer's report */
     raise(SIGSEGV);
 }
 
@@ -313,7 +313,7 @@ static void a_check_that_crashes_is_said_and_harms_nobody(void **state)
     assert_message_has(&out, "the check itself crashed");
     assert_non_null(strstr(out.hint, "this is not your mistake"));
     assert_false(out.graded);
-    assert_int_equal(lines_with(&out, "\"kind\":\"end\""), 1); /* the run itself is whole */
+    assert_int_equal(lines_with(&out, "\"kind\":\"end\""), 1); /* the run itself is complete */
     assert_int_equal(lines_with(&out, "\"kind\":\"grade\""), 0);
     outcome_free(&out);
     out = run_file("solution.c");

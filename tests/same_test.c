@@ -1,5 +1,5 @@
-/* same_test.c: equal, isclose and allclose: their answers on the CPU and on the card, tolerances that are told and
- * those that are not, and mistakes. PyTorch's own answers are in the oracle's cases. */
+/* same_test.c: equal, isclose and allclose on the CPU and on the card, explicit and default tolerances, and errors.
+ * PyTorch's results are in the oracle's cases. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* What becomes of a learner's file: saved by many at once, through a link, and started anew. */
+/* The learner's file: saved concurrently, through a link, and reset. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -118,7 +118,7 @@ static void each_reset_keeps_what_was_written_and_never_the_starter(void **state
     assert_true(lesson_reset(&where, first, kept, err, sizeof err));
     snprintf(bak, sizeof bak, "%s.bak", mine);
     assert_string_equal(kept, bak);
-    assert_true(lesson_reset(&where, first, kept, err, sizeof err)); /* once more, by mistake */
+    assert_true(lesson_reset(&where, first, kept, err, sizeof err)); /* a second time, by mistake */
     assert_string_equal(kept, "");
     assert_holds(bak, "first\n");
     assert_true(file_write(mine, "second\n", 7));

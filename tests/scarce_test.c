@@ -1,5 +1,5 @@
-/* Memory that runs out, at one allocation after the other: a program and a command say so and end with a status that
- * is not 0, or what they made is whole. No signal, and no silence. A sample each time; every one under LONG=1. */
+/* Every allocation fails in turn: the program or command reports it and exits with a status other than 0, or its
+ * results are complete; never a signal, never silently. Tests a sample; all allocations with LONG=1. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void use_one_of_each(void)
     fy_event_free(done);
 }
 
-/* Names, storages, blocks and streams in numbers that make every list grow. */
+/* Enough names, storages, blocks and streams to make every list grow. */
 static void use_many(void)
 {
     fy_tensor *kept[120];
@@ -79,7 +79,7 @@ static void use_many(void)
     for (int i = 0; i < 6; i++) {
         FY_STREAM(streams[i])
         {
-            fy_tensor *read = fy_add(shared, 1); /* several streams at once, and nothing orders the last */
+            fy_tensor *read = fy_add(shared, 1); /* concurrent streams; the last one is not ordered */
             fy_free(read);
         }
     }
@@ -102,8 +102,8 @@ static int short_program(void)
     return 0;
 }
 
-/* Its log is what the commands read: a short one, as every event is some forty allocations to them. One data race is in
- * it. */
+/* Its log is the commands' input: short, because each event is about forty allocations in them. It has one data
+ * race. */
 static int small_program(void)
 {
     fy_tensor *x = fy_to(fy_randn((4, 4)), "cuda"), *y = NULL;
@@ -112,7 +112,7 @@ static int small_program(void)
     return 0;
 }
 
-/* The commands, as main calls them. */
+/* The commands, called like main does. */
 static int call(int (*body)(const command *, int, char **), const char *name, const char *arguments)
 {
     char text[200], *argv[8] = {0};
@@ -139,7 +139,7 @@ static int list(void) { return call(command_list, "list", ""); }
 static int hint(void) { return call(command_hint, "hint", "1 1"); }
 static int schema(void) { return call(command_schema, "schema", ""); }
 
-/* The start of `ferry view`, and its end. */
+/* Starts and stops `ferry view`. */
 static int view(void)
 {
     char err[300] = "";
@@ -156,7 +156,7 @@ static int view(void)
 
 static void add_event(void *run, const fy_event *e) { trace_add(run, e); }
 
-/* What the judge of a lesson does, with a log that has nothing to do with it. */
+/* Judges a lesson with an unrelated log. */
 static int grade(void)
 {
     char err[300] = "", note[200];
@@ -183,7 +183,7 @@ static char *contents(const char *path)
     char piece[4096];
     int fd = open(path, O_RDONLY);
     if (fd < 0) return NULL;
-    if (fy_log_is_log(fd)) { /* it could not be made JSON: that loses nothing */
+    if (fy_log_is_log(fd)) { /* the conversion to JSON failed: nothing is lost */
         char err[200];
         uint64_t cursor = 0;
         fy_log *log = fy_log_open(fd, err, sizeof err);
@@ -243,7 +243,7 @@ static void forget(ending *e)
 
 static bool is_same(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
-/* What is wrong with this ending, beside one with all memory; NULL. */
+/* How the ending differs from one without failures; NULL: it does not. */
 static const char *difference(const ending *e, const ending *reference)
 {
     bool has_memory_error = strstr(e->err, "memory");
@@ -256,7 +256,7 @@ static const char *difference(const ending *e, const ending *reference)
     return has_memory_error || is_same(e->err, reference->err) ? NULL : "status 0, and other words";
 }
 
-/* About so many of both ways unless LONG=1, and the last ones. */
+/* About `most` allocations, failing once and for good, and the last ones; all with LONG=1. */
 static void try_each(int (*body)(void), const char *environment, long most)
 {
     ending reference = run_with(body, environment, 0, false);
@@ -367,7 +367,7 @@ static int tear_down(void **state)
     DIR *files = __real_opendir(folder);
     for (struct dirent *e; files && (e = readdir(files));) {
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        unlink(path); /* also what `ferry hint` left */
+        unlink(path); /* also the files of `ferry hint` */
     }
     if (files) closedir(files);
     return rmdir(folder);

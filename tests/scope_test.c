@@ -1,4 +1,4 @@
-/* Who gives a reference back: scopes left in every way, fy_keep, fy_free, handles that are dead. */
+/* Who frees references: scopes left in every way, fy_keep, fy_free, handles that were freed. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ TEST(what_a_scope_made_is_freed_at_its_end)
     assert_string_equal(kinds(), "alloc tensor op complete alloc tensor op complete drop free drop free");
     assert_string_equal(text_of(event_of("drop", 0), "why"), "scope");
     assert_int_equal(number_of(event_of("drop", 0), "tensor"),
-                     1 + number_of(event_of("drop", 1), "tensor")); /* youngest first */
+                     1 + number_of(event_of("drop", 1), "tensor")); /* newest first */
     assert_true(number_of(event_of("drop", 0), "line") > 0);
 }
 
@@ -85,7 +85,7 @@ TEST(kept_tensors_belong_to_the_enclosing_scope)
         {
             fy_tensor *x = fy_add(outer, 1), *y = fy_add(x, 1);
             assert_ptr_equal(fy_keep(x), x);
-            assert_ptr_equal(fy_keep(outer), outer); /* not this scope's: stays where it is */
+            assert_ptr_equal(fy_keep(outer), outer); /* of an outer scope: unchanged */
             last = y;
         }
         since();
@@ -97,7 +97,7 @@ TEST(kept_tensors_belong_to_the_enclosing_scope)
             fy_keep(copies[3]);
             fy_keep(copies[19]);
             fy_free(copies[0]);
-            fy_free(outer); /* an outer scope's reference, given back within */
+            fy_free(outer); /* an outer scope's reference, freed inside */
             last = copies[19];
         }
         assert_true(HOLDS(last, 20, 20, 20, 20));
@@ -130,7 +130,7 @@ TEST(each_turn_is_a_scope_and_break_leaves_the_loop)
     int turns = 0, odd = 0;
     (void)state;
     FY_TIMES (i, 10) {
-        assert_int_equal(live_bytes(), before); /* nothing of the turn before */
+        assert_int_equal(live_bytes(), before); /* nothing of the previous iteration */
         fy_tensor *a = fy_full((4), i);
         if (i == 5) break;
         turns++;
@@ -146,7 +146,7 @@ TEST(each_turn_is_a_scope_and_break_leaves_the_loop)
     assert_int_equal(odd, 2);
     assert_int_equal(live_bytes(), before);
     FY_TIMES (i, 0) fail();
-    FY_TIMES (i, sizeof(int) - 4) fail(); /* unsigned: 0 - 1 is not asked for */
+    FY_TIMES (i, sizeof(int) - 4) fail(); /* unsigned: 0 - 1 must not be evaluated */
 }
 
 static fy_tensor *returned_from_a_loop(void)
@@ -182,14 +182,14 @@ TEST(a_loop_goes_through_an_array_of_tensors)
             if (sum == 8) break;
             total += sum;
         }
-        assert_true(HOLDS(list[3], 4, 4)); /* the array's tensors are its own */
+        assert_true(HOLDS(list[3], 4, 4)); /* the array owns its tensors */
         assert_int_equal(live_bytes() - before, 4 * 64);
     }
     assert_true(total == 2 + 6);
     assert_int_equal(live_bytes(), before);
 }
 
-/* Batches of an input and a label: what a loader will give. */
+/* Batches of an input and a label, as a data loader gives. */
 typedef struct batches {
     fy_iterator iterator;
     int left;
@@ -213,7 +213,7 @@ TEST(a_loops_iterator_items_go_with_their_turn)
     int turns = 0;
     (void)state;
     FY_EACH (batch, &three.iterator) {
-        assert_int_equal(live_bytes() - before, 2 * 64); /* an input and a label: no batch before it */
+        assert_int_equal(live_bytes() - before, 2 * 64); /* an input and a label: previous batches are freed */
         total += fy_item(fy_sum(batch[0])) + fy_item(batch[1]);
         turns++;
     }
@@ -232,7 +232,7 @@ TEST(set_frees_the_old_and_keeps_the_new_in_scope)
         FY_TIMES (i, 100) {
             fy_tensor *now = fy_set(&w, fy_add(fy_mul(w, 1), 1));
             assert_ptr_equal(now, w);
-            fy_set(&w, fy_add_(w, 0)); /* itself, borrowed: nothing to do */
+            fy_set(&w, fy_add_(w, 0)); /* itself, borrowed: no effect */
             fy_set(&w, fy_cpu(w));
             assert_int_equal(live_bytes() - before, 2 * 64); /* and the product */
         }
@@ -257,9 +257,9 @@ TEST(set_without_a_scope_leaves_the_tensor_to_the_caller)
     FY_SCOPE
     {
         fy_tensor *other = fy_ones((4));
-        FY_TIMES (i, 3) fy_set(&best, fy_full((4), i)); /* from NULL: into the enclosing scope */
+        FY_TIMES (i, 3) fy_set(&best, fy_full((4), i)); /* from NULL: belongs to the enclosing scope */
         assert_true(HOLDS(best, 2, 2, 2, 2));
-        FY_TIMES (i, 3) fy_set(&best, other); /* held by two names */
+        FY_TIMES (i, 3) fy_set(&best, other); /* two references */
         fy_free(other);
         assert_true(HOLDS(best, 1, 1, 1, 1));
     }
@@ -292,7 +292,7 @@ TEST(a_tensor_returned_twice_is_given_back_twice)
         fy_tensor *same = fy_cpu(x);
         assert_ptr_equal(same, x);
     }
-    assert_true(HOLDS(x, 1, 1, 1, 1)); /* ours is still there */
+    assert_true(HOLDS(x, 1, 1, 1, 1)); /* ours is still alive */
     fy_free(x);
     assert_int_equal(live_bytes(), before);
 }
@@ -311,7 +311,7 @@ TEST(an_explicit_free_takes_the_tensor_out_of_its_scope)
         assert_true(HOLDS(b, 1, 1, 1, 1));
     }
     assert_int_equal(live_bytes(), before);
-    fy_free(NULL); /* fine */
+    fy_free(NULL); /* valid */
 }
 
 TEST(a_dead_handle_is_recognised_and_its_end_is_named)
@@ -342,7 +342,7 @@ TEST(a_dead_handle_is_recognised_and_its_end_is_named)
     fy_free(y);
 }
 
-/* Each getter, on one line of its own, asked about a tensor that is gone. */
+/* Each getter, on a line of its own, called with a freed tensor. */
 #define NAMED_BY(call) \
     do { \
         (void)(call); \
@@ -372,7 +372,7 @@ TEST(getters_name_the_line_that_asks_a_dead_handle)
     NAMED_BY(fy_storage_offset(x));
 }
 
-/* 5,000 tensors later the place has had others: no line of theirs is given out as the tensor's own. */
+/* After 5,000 tensors the slot has been reused: other tensors' lines must not be named as this one's. */
 TEST(no_wrong_line_is_named_for_a_reused_place)
 {
     (void)state;
@@ -419,10 +419,10 @@ TEST(threads_have_scopes_and_errors_of_their_own)
         if (complaint) fail_msg("%s", (char *)complaint);
     }
     assert_null(fy_error());
-    assert_int_equal(live_bytes(), before + 4 * 2 * 64); /* what they made outside scopes lives on */
+    assert_int_equal(live_bytes(), before + 4 * 2 * 64); /* tensors made outside scopes stay alive */
 }
 
-/* What `program` says on stderr. Free it. */
+/* The output of `program` on stderr. Free it. */
 static char *stderr_of(void (*program)(void))
 {
     FILE *out = tmpfile();

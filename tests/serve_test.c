@@ -1,5 +1,5 @@
-/* serve_test.c: `ferry serve` and `ferry watch`, as they are started from a shell: each save is graded, the
- * page edits and runs, a second one for a folder points to the first, a taken port and a browser are said once. */
+/* serve_test.c: `ferry serve` and `ferry watch`, started as from a shell: every save is graded, the page edits and
+ * runs, a second server for a folder points to the first, and used ports and browsers are reported once. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void watch_grades_each_save(void **state)
     await(&r, "Passed.");
     forget(&r);
     snprintf(path, sizeof path, "%s/my/%s.c", learner_folder, ID);
-    FILE *f = fopen(path, "w"); /* in place, and slowly */
+    FILE *f = fopen(path, "w"); /* in place, in several writes */
     assert_non_null(f);
     fputs("#include <ferry.h>\n\nint main(void)\n{\n", f);
     fflush(f);
@@ -86,7 +86,7 @@ static void check_bad_requests(const page *p)
     api_fails(p, "POST", "/api/lessons/" ID "/destroy", "{}", 404);
 }
 
-/* A save in the page is built, run and judged: the terminal says so too. */
+/* A save in the page is built, run and judged; the terminal shows it as well. */
 static void check_save(page *p)
 {
     char *text = file_read("lessons/" ID "/solution.c", NULL);
@@ -112,7 +112,7 @@ static void check_download(const page *p)
     free(answer);
 }
 
-/* A page that listens hears what the example printed; it need not look into the events for it. */
+/* A connected page receives the example's output without reading its events. */
 static void check_example(const page *p)
 {
     static const char begins[] = "{\"type\":\"status\",\"lesson\":\"" ID "\",\"state\":\"done\",\"what\":\"demo\"";
@@ -139,7 +139,7 @@ static void the_page_edits_runs_and_resets(void **state)
     check_save(&p);
     check_download(&p);
     forget(&p.ferry);
-    assert_true(copy_answer(ID, "starter.c")); /* an editor beside the page */
+    assert_true(copy_answer(ID, "starter.c")); /* an editor besides the page */
     await(&p.ferry, "FAIL same-device");
     check_example(&p);
     cJSON *fresh = api(&p, "POST", "/api/lessons/" ID "/reset", "{}", 200);
@@ -148,7 +148,7 @@ static void the_page_edits_runs_and_resets(void **state)
     assert_int_equal(end_ferry(&p.ferry, SIGINT), 0);
 }
 
-/* Not the first one's alone. */
+/* not only the first one's */
 static void the_files_of_all_lessons_are_watched(void **state)
 {
     (void)state;
@@ -171,14 +171,14 @@ static void a_newer_save_supersedes_a_run_that_hangs(void **state)
     cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200));
     forget(&p.ferry);
     assert_true(write_answer(ID, "int main(void)\n{\n    for (volatile int i = 0;;) i = 1;\n}\n"));
-    usleep(1500000); /* it runs by now; if not, the newer save comes first, which is no failure */
+    usleep(1500000); /* it should be running; otherwise the newer save is first, which is no failure */
     assert_true(copy_answer(ID, "solution.c"));
     await(&p.ferry, "Passed.");
     assert_null(strstr(p.ferry.text, "still running"));
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* The files that say which servers there are; they are their owner's alone. */
+/* The files that list the running servers, readable only by their owner. */
 static int locks(void)
 {
     char pattern[128];
@@ -207,11 +207,11 @@ static void a_second_serve_points_to_the_first(void **state)
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
     page again;
     assert_int_equal(locks(), 0);
-    open_page(&again); /* the lock went with its owner */
+    open_page(&again); /* the lock ended with its owner */
     assert_int_equal(end_ferry(&again.ferry, SIGTERM), 0);
 }
 
-/* The folder that its first word to a page names. */
+/* The folder named in its first message to a page. */
 static void assert_names_folder(const page *p, const char *folder)
 {
     int fd = join_server(&p->address);
@@ -256,7 +256,7 @@ static int count_in(const char *text, const char *part)
     return n;
 }
 
-/* A port that this test listens on, with the next one free; -1: none in a hundred. */
+/* Listens on a port whose successor is free; -1: none in a hundred. */
 static int occupy(int *port)
 {
     for (*port = 18900; *port < 19000; ++*port) {
@@ -287,11 +287,11 @@ static void a_taken_port_gives_the_next_and_is_said_once(void **state)
     close(fd);
 }
 
-/* From a terminal of its own, on a desktop. */
+/* Runs in its own terminal, on a desktop. */
 static void open_page_on_a_desktop(page *p, const char *browser)
 {
     int controller, terminal;
-    struct termios raw = {0}; /* no echo, and \n stays as it is */
+    struct termios raw = {0}; /* no echo, \n unchanged */
     setenv("DISPLAY", ":99", 1);
     unsetenv("SSH_CONNECTION"), unsetenv("SSH_TTY");
     setenv("BROWSER", browser, 1);
@@ -315,7 +315,7 @@ static void a_missing_browser_is_said_once_and_stops_nothing(void **state)
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* A browser of ours, which keeps what it is told to open: every user of the machine can read that as well. */
+/* A fake browser that records the URL to open: every user of the machine can see a command line. */
 static void a_browser_gets_a_way_in_without_the_token(void **state)
 {
     (void)state;

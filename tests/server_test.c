@@ -1,5 +1,4 @@
-/* The server over HTTP: what is answered, how it takes rough treatment, how it starts and stops. Who is
- * refused is in refusal_test.c. */
+/* The server over HTTP: answers, malformed requests, start and stop. Access control is in refusal_test.c. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "logs.h"
@@ -31,7 +30,7 @@ static reply post_thing(const request *r)
     return (reply){201, json};
 }
 
-/* As deep as handlers may go: civetweb alone would give them a few KiB. */
+/* The stack that handlers may use: civetweb's default would be a few KiB. */
 static reply use_stack(const request *r)
 {
     volatile char room[200 * 1024];
@@ -134,7 +133,7 @@ static void every_file_of_www_is_in_the_table(void **state)
 
 /* ---- the way in from a command line ---- */
 
-/* What a server sends who comes by this address: the status, and whether the token is in it. */
+/* Does the redirect for this path contain the token? */
 static bool gets_token(const server *s, const char *path)
 {
     char *answer = http_ask(server_port(s), (http_request){.method = "GET", .path = path, .host = "localhost"});
@@ -174,7 +173,7 @@ static void another_user_gets_nothing_for_the_code(void **state)
     if (!another) _exit(setuid(4711) ? 2 : gets_token(s, path));
     assert_int_equal(waitpid(another, &status, 0), another);
     assert_int_equal(status, 0);
-    assert_true(gets_token(s, path)); /* nor have they used it up */
+    assert_true(gets_token(s, path)); /* failed attempts do not consume the code */
     server_stop(s);
 }
 
@@ -333,7 +332,7 @@ static void a_taken_port_gives_the_next(void **state)
 {
     (void)state;
     int port = 18820, taken = -1, free_one = -1;
-    for (; port < 18920 && free_one < 0; port++) { /* one that we take, and the next to it */
+    for (; port < 18920 && free_one < 0; port++) { /* a port in use, and the next one */
         if (taken >= 0) close(taken);
         taken = listen_on(port);
         free_one = taken >= 0 ? listen_on(port + 1) : -1;
@@ -350,7 +349,7 @@ static void a_taken_port_gives_the_next(void **state)
     close(taken);
 }
 
-/* Closed from the other side. What it may have answered before is read over. */
+/* Waits until the server closes; discards what it sent before. */
 static bool is_closed(int fd)
 {
     char some[512];
@@ -359,7 +358,7 @@ static bool is_closed(int fd)
     return n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
-/* When server_stop returns, it is all over: nothing is left to wait for. */
+/* When server_stop returns all threads have ended. */
 static void stopping_closes_all_and_leaves_no_thread(void **state)
 {
     (void)state;
@@ -368,7 +367,7 @@ static void stopping_closes_all_and_leaves_no_thread(void **state)
     int half = dial(server_port(s)), idle = dial(server_port(s)), port = server_port(s);
     assert_true(serving_threads() > before);
     send_bytes(half, "POST /", 6);
-    usleep(20000); /* let both be accepted: they are what used to hold mg_stop for seconds */
+    usleep(20000); /* wait until both are accepted: such connections used to delay mg_stop for seconds */
     server_stop(s);
     assert_int_equal(serving_threads(), before);
     assert_true(is_closed(half));
@@ -388,7 +387,7 @@ static void the_programs_sigpipe_stays_as_it_was(void **state)
     assert_true(a.sa_handler == SIG_DFL);
 }
 
-/* The byte behind each body is the last before a page that nobody may touch. */
+/* A guard page follows the last byte of each body. */
 static void a_body_is_read_to_its_end_and_no_further(void **state)
 {
     static const char *const bad[] = {

@@ -1,5 +1,5 @@
-/* session_test.c: a program's log from its first event to its exit, as the environment asks. Each program
- * is a function, run in a fresh process. */
+/* session_test.c: a program's log from its first event to its exit, for each setting of the environment. Each program
+ * is a function that runs in a child process. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -66,7 +66,7 @@ static void trace_and_close_everything(void)
 {
     trace_to_path();
     for (int fd = 3; fd < 64; fd++) close(fd);
-    assert_int_equal(open("/dev/null", O_RDWR), 3); /* the log's old number means another file now */
+    assert_int_equal(open("/dev/null", O_RDWR), 3); /* the log's descriptor number refers to another file now */
     for (int i = 0; i < 20000; i++) FY_EMIT(NULL, mark, .now = i);
 }
 

@@ -1,5 +1,4 @@
-/* Lists in parentheses: each shape is what it looks like, and what is no shape does not compile, in our
- * words. */
+/* Lists in parentheses: valid shapes are parsed correctly, and invalid ones do not compile, with our message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +84,7 @@ TEST(a_call_within_a_call_is_shown_as_written)
     }
 }
 
-/* Compile one expression as a learner would; what the compiler says. */
+/* Compiles one expression as a learner would; returns the compiler's output. */
 static const char *compiled(const char *compiler, const char *flags, const char *expression)
 {
     static char text[16384];
@@ -191,7 +190,7 @@ static void right_lists(const char *compiler)
     }
 }
 
-/* With the flag that the lesson runner passes, gcc names no line of ours. */
+/* With the lesson runner's flag gcc shows no line of Ferry's headers. */
 TEST(gcc_refuses_what_is_no_list_in_our_words)
 {
     (void)state;

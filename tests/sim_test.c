@@ -1,4 +1,4 @@
-/* The timetable of the simulated card, worked out by hand. */
+/* The simulated card's times, calculated by hand. */
 #include "card_params.h"
 #include "clock.h"
 #include "device.h"
@@ -163,12 +163,12 @@ static void asking_again_and_again_gets_an_answer(void **state)
     assert_true(fy_backend_sim.record(d, 0, &point));
     int asked = 1;
     while (!fy_backend_sim.done(d, &point, &when)) asked++;
-    assert_int_equal(asked, 100); /* 1007 ns, 10 a question and 10 the record */
+    assert_int_equal(asked, 100); /* 1007 ns, 10 per query and 10 for the record */
 }
 
 /* ---- the whole ---- */
 
-/* Every time and every place of a small program, relative to its start, in one number. */
+/* A hash of all times and addresses of a small program, relative to its start. */
 static int64_t digest_of_a_program(fy_dev *d)
 {
     static float host[1000];

@@ -1,5 +1,5 @@
-/* kernels/simt.cc, which runs kernels for the simulated card: threads and blocks in their places,
- * barriers met and barriers missed. The kernels here are C functions. */
+/* kernels/simt.cc, which runs kernels for the simulated card: thread and block indices, barriers and missed barriers.
+ * The kernels here are C functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "kernel_table.h"
 #include "op.h"
 
-/* kernels/kernel.h, as C sees it. */
+/* the C view of kernels/kernel.h */
 typedef struct dim3 {
     unsigned x, y, z;
 } dim3;
@@ -33,7 +33,7 @@ static unsigned thread_number(void)
 
 static void reverse(void *p)
 {
-    static __thread int shared[1024]; /* as __shared__ is */
+    static __thread int shared[1024]; /* like __shared__ */
     int *out = p;
     unsigned t = thread_number(), n = fy_simt_at.block_dim.x * fy_simt_at.block_dim.y * fy_simt_at.block_dim.z;
     unsigned block =
@@ -101,7 +101,7 @@ static void a_barrier_that_some_threads_never_reach_is_named(void **state)
              "(3,0,0)), but 3 have already returned; every thread of a block must reach it",
              line_of_barrier);
     assert_string_equal(fault, expected);
-    assert_null(fy_sim_kernel_fault()); /* told once */
+    assert_null(fy_sim_kernel_fault()); /* reported once */
     fy_simt_run("late", (dim3){1, 1, 1}, (dim3){8, 1, 1}, some_leave_at_the_end, NULL);
     fault = fy_sim_kernel_fault();
     assert_non_null(fault);
@@ -140,7 +140,7 @@ static void a_block_that_no_card_takes_is_refused(void **state)
 
 static void sleep_200_us(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
 
-/* Notes which thread of the host ran each block. */
+/* Records the host thread of each block. */
 static void note_thread(void *p)
 {
     static __thread char mine;
@@ -162,7 +162,7 @@ static void blocks_are_shared_out_to_several_threads(void **state)
     assert_true(others > 0);
 }
 
-/* From block 20 on every block fails, the first of them last. */
+/* Every block from 20 on fails; block 20 is the last to fail. */
 static void fail_from_20_on(void *p)
 {
     (void)p;

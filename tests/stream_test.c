@@ -1,4 +1,4 @@
-/* The server over its WebSocket: every event, once, in order, to everyone; live; and what pages say. */
+/* The server's WebSocket: every event, once, in order, to every client; live; and clients' messages. */
 #define _GNU_SOURCE
 #include "live_server.h"
 #include "text.h"
@@ -35,7 +35,7 @@ static void a_client_that_stops_reading_disturbs_nobody(void **state)
 {
     (void)state;
     int stalled = join(), run = new_run();
-    emit(150000); /* some 15 MB: far more than the kernel takes for a client */
+    emit(150000); /* about 15 MB: far more than the kernel buffers for a client */
     run_follower good = {.fd = join(), .run = run};
     server_run_ended(live_server, run);
     follow_to_end(&good);
@@ -51,7 +51,7 @@ static void the_first_event_arrives_before_the_second_exists(void **state)
     run_follower f = {.fd = join()};
     f.run = new_run();
     emit(1);
-    while (!f.next) assert_true(process_frame(&f)); /* would wait for ever if only the end sent it */
+    while (!f.next) assert_true(process_frame(&f)); /* would wait forever if only the end triggered it */
     uint64_t first = f.next;
     emit(1);
     while (f.next == first) assert_true(process_frame(&f));
@@ -127,7 +127,7 @@ static void the_last_sixteen_runs_are_kept(void **state)
     assert_int_equal(cJSON_GetObjectItem(cJSON_GetArrayItem(runs, 0), "run")->valueint, last - 15);
     cJSON_Delete(hello);
     free(text);
-    assert_true(ws_send(fd, "{\"watch\":1}")); /* long gone: nothing happens */
+    assert_true(ws_send(fd, "{\"watch\":1}")); /* already removed: no effect */
     close(fd);
     wait_until_no_clients();
 }
@@ -142,7 +142,7 @@ static void a_page_that_comes_back_goes_on_where_it_was(void **state)
     snprintf(text, sizeof text, "{\"watch\":%d,\"from\":700}", run);
     run_follower f = {.fd = join(), .run = run, .next = 700};
     ws_send(f.fd, text);
-    follow_to_end(&f); /* would fail at the first event, were it not 700 */
+    follow_to_end(&f); /* a limit below 700 would fail at the first event */
     int older = run;
     run = new_run();
     snprintf(text, sizeof text, "{\"watch\":%d}", older);
@@ -181,7 +181,7 @@ static void all_is_seen_once_every_page_acknowledged_the_last_event(void **state
     assert_false(server_all_acknowledged(live_server));
     acknowledge(a.fd, a.run, a.next - 1);
     acknowledge(b.fd, b.run, b.next - 2);
-    acknowledge(b.fd, b.run, 999999); /* of nothing that exists */
+    acknowledge(b.fd, b.run, 999999); /* of an unknown run */
     usleep(50000);
     assert_false(server_all_acknowledged(live_server));
     acknowledge(b.fd, b.run, b.next - 1);
@@ -189,7 +189,7 @@ static void all_is_seen_once_every_page_acknowledged_the_last_event(void **state
     close(a.fd);
     close(b.fd);
     wait_until_no_clients();
-    assert_false(server_all_acknowledged(live_server)); /* nobody is here to have seen it */
+    assert_false(server_all_acknowledged(live_server)); /* no client is connected */
 }
 
 static void statuses_reach_open_and_late_pages_as_valid_utf8(void **state)
@@ -213,7 +213,7 @@ static void statuses_reach_open_and_late_pages_as_valid_utf8(void **state)
     ws_send_claiming(late, 0x88, "\x03\xe8", 2, 2);
     size_t size;
     while ((text = ws_read(late, &opcode, &size)) && opcode != 8) free(text);
-    assert_non_null(text); /* a close is answered */
+    assert_non_null(text); /* a close frame is answered */
     free(text);
     close(late);
     wait_until_no_clients();

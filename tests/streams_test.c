@@ -1,5 +1,5 @@
-/* Streams, rule by rule as PyTorch has them (tests/rules.txt, C11). The times are the model's: exact. Events are
- * events_test.c's, errors that surface late are late_test.c's. */
+/* Streams, by PyTorch's rules (tests/rules.txt, C11). Times are the model's, and exact. Events are in events_test.c,
+ * asynchronous errors in late_test.c. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -79,7 +79,7 @@ TEST(each_card_has_a_current_stream_of_its_own)
         assert_string_equal(kinds(), "set_stream");
         assert_int_equal(number_of(event_of("set_stream", 0), "stream"), fy_stream_id(s));
         fy_cuda_set_stream(s);
-        assert_string_equal(kinds(), "set_stream"); /* nothing changed */
+        assert_string_equal(kinds(), "set_stream"); /* unchanged */
         fy_cuda_set_stream(t);
         assert_string_equal(kinds(), "set_stream set_device set_stream");
         assert_string_equal(text_of(event_of("set_device", 0), "device"), "cuda:1");
@@ -128,7 +128,7 @@ TEST(streams_come_from_a_pool_of_32_in_turn)
         assert_int_equal(id, (fy_stream_id(first) - 1 + i) % 32 + 1);
     }
     assert_ptr_equal(fy_cuda_stream(), first);
-    assert_int_equal(fy_stream_id(fy_cuda_stream(.device = "cuda:1")), 2); /* a pool a card; 1 is in use above */
+    assert_int_equal(fy_stream_id(fy_cuda_stream(.device = "cuda:1")), 2); /* one pool per card; 1 is used above */
 }
 
 TEST(no_stream_waits_for_the_default_stream_unless_told)
@@ -219,7 +219,7 @@ TEST(streams_are_of_cards_that_are_there)
     assert_true(failed_with("Expected one of cpu, cuda device type"));
 }
 
-/* After FY_RETURN what a failed call gave passes through silently; the current stream is not taken for it. */
+/* With FY_RETURN, the NULL of a failed call passes through; it does not mean the current stream. */
 TEST(null_passes_through)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the simulated card finds when it does its work: kernels that go wrong, and accesses that race. */
+/* Errors found when the simulated card executes work: kernels that assert, and accesses that race. */
 #include "clock.h"
 #include "device.h"
 #include "event.h"
@@ -44,7 +44,7 @@ static void a_kernels_fault_surfaces_when_it_is_waited_for(void **state)
     assert_true(host_waits(d, before));
     assert_false(host_waits(d, (fy_point){.stream = 1}));
     assert_failed(bad.id);
-    assert_true(IS_POISON(pinned[0])); /* nothing after it was done */
+    assert_true(IS_POISON(pinned[0])); /* nothing after it was executed */
     fy_run_work w = fill_in(2, p, 1);
     fy_copy_work c = {.dst = pinned[1], .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
     fy_point point = {0};
@@ -91,7 +91,7 @@ static void a_fault_is_its_own_cards_alone(void **state)
     assert_false(fy_backend_sim.wait(a, NULL, NULL, 0, &t));
     assert_failed(bad.id);
     assert_false(fy_backend_sim.wait(b, &(fy_point){.stream = 1}, a, 1, &t));
-    assert_failed(bad.id); /* of the stream that was to wait */
+    assert_failed(bad.id); /* of the waiting stream */
     wait_for_all(b);
     fy_backend_sim.close(b);
 }
@@ -131,7 +131,7 @@ static void a_product_by_blas_is_late_like_all_work(void **state)
     assert_int_equal(first_byte(d, out), 0xff);
     sync_stream(d, 1);
     assert_true(first_float(d, out) == 24);
-    for (int i = 0; i < 2; i++) { /* an operand that races, and the output */
+    for (int i = 0; i < 2; i++) { /* a racing operand */
         w = product_work(a, b, out);
         w.races.own = i ? FY_RACE_OUT : 1 << 0;
         run_on_card(d, w);
@@ -165,7 +165,7 @@ static void an_output_that_races_is_poisoned_where_it_has_elements(void **state)
     fy_dev *d = *state;
     unsigned char *out = alloc_filled(d, 7), on_host[BYTES];
     fy_run_work w = fill_in(0, out, 1);
-    w.out.layout = (fy_layout){1, 0, N / 2, {N / 2}, {2}}; /* every second */
+    w.out.layout = (fy_layout){1, 0, N / 2, {N / 2}, {2}}; /* every second byte */
     w.races.own = FY_RACE_OUT;
     run_on_card(d, w);
     sync_stream(d, 0);

@@ -1,4 +1,4 @@
-/* Tensors: making them, what they are, views of them, moving them. */
+/* Tensors: creation, properties, views, moving. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -256,7 +256,7 @@ TEST(a_crossing_is_alloc_tensor_copy_and_its_end)
         assert_string_equal(text_of(event_of("sync", 0), "why"), "copy");
         assert_int_equal(number_of(event_of("sync", 0), "cause"), number_of(event_of("copy", 0), "seq"));
         assert_true(HOLDS(on_host, 0, 1, 2, 3, 4, 5));
-        assert_string_equal(fy_device(x), "cpu"); /* the argument stays where it was */
+        assert_string_equal(fy_device(x), "cpu"); /* the argument is not moved */
     }
 }
 
@@ -277,7 +277,7 @@ TEST(dense_strides_survive_the_bus_and_holes_do_not)
         assert_true(HAS_STRIDES(g, 2, 1));
         since();
         assert_true(HOLDS(fy_cpu(fy_narrow(fy_to(m, "cuda"), 1, 1, 2)), 1, 2, 5, 6, 9, 10));
-        assert_string_equal(text_of(event_of("op", 0), "device"), "cuda:0"); /* compacted where it lived */
+        assert_string_equal(text_of(event_of("op", 0), "device"), "cuda:0"); /* made contiguous on its own device */
     }
 }
 
@@ -301,7 +301,7 @@ TEST(dtypes_change_on_the_cpu_before_and_after_the_bus)
         assert_string_equal(text_of(event_of("op", 0), "device"), "cpu");
         assert_int_equal(fy_dtype_of(on_host), FY_INT64);
         assert_true(HOLDS(on_host, 1, 2, 3));
-        assert_true(HOLDS(fy_to(fy_tensor((1.9, -1.9)), FY_INT64), 1, -1)); /* toward zero */
+        assert_true(HOLDS(fy_to(fy_tensor((1.9, -1.9)), FY_INT64), 1, -1)); /* truncated */
         assert_true(HAS_STRIDES(fy_to(fy_t(fy_zeros((2, 3))), FY_INT64), 1, 3));
         assert_true(HAS_STRIDES(fy_to(fy_narrow(fy_zeros((3, 4)), 1, 0, 2), FY_INT64), 2, 1));
     }

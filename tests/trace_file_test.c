@@ -1,5 +1,5 @@
-/* The file that FERRY_TRACE names, in rough company: several programs that want one name, somebody who takes it
- * away or cuts it off meanwhile. Programs go on, and what becomes of their events is told as it is. */
+/* The file of FERRY_TRACE in use by several programs, or deleted or truncated while it is written. Programs continue,
+ * and a message tells what happens to their events. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -30,7 +30,7 @@ static char *lines_in(const char *name)
     return lines;
 }
 
-/* The file is whole, and one program's: that which said `text`. */
+/* The file is complete, and contains only the program that recorded `text`. */
 static void assert_log_of(const char *name, const char *text)
 {
     char *lines = lines_in(name);
@@ -52,7 +52,7 @@ static int start_empty(void **state)
 
 static int ready[2], go[2];
 
-/* Tells that it traces, and ends when it may. */
+/* Signals that it traces, and exits when the test closes its pipe. */
 static void trace_until_closed(const char *text, bool close_files)
 {
     char byte = 0;
@@ -101,11 +101,11 @@ static void a_second_program_takes_another_name_and_says_so(void **state)
     assert_log_of("run.2.jsonl", "\"second\"");
     end_programs(&first, 1);
     assert_log_of("run.jsonl", "\"first\"");
-    assert_exits(trace_second, 3); /* nobody writes it now */
+    assert_exits(trace_second, 3); /* no program writes it now */
     assert_log_of("run.jsonl", "\"second\"");
 }
 
-/* Before it says who writes it. */
+/* before the lock names its writer */
 static void a_new_log_is_its_makers(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void programs_that_start_at_once_keep_a_log_each(void **state)
     }
 }
 
-/* The mapping keeps the lock. */
+/* the mapping keeps the lock */
 static void a_writer_that_closed_its_files_keeps_its_name(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static void a_bus_error_elsewhere_is_the_programs_own(void **state)
     assert_int_equal(WTERMSIG(status), SIGBUS);
 }
 
-/* In a process of its own: cmocka catches bus errors in this one. */
+/* In another process: cmocka catches SIGBUS in this one. */
 static void read_while_it_is_cut(void)
 {
     uint16_t kind;
@@ -314,7 +314,7 @@ static void read_while_it_is_cut(void)
     for (int i = 0; i < 500; i++) FY_EMIT(NULL, mark, .now = i);
     fy_log *log = log_to_read(fd);
     if (!fy_log_slot(log, 400, &kind) || ftruncate(fd, 0)) exit(9);
-    if (fy_log_slot(log, 400, &kind)) exit(9); /* nobody looked at the size in between */
+    if (fy_log_slot(log, 400, &kind)) exit(9); /* the size was not checked in between */
     if (fy_log_read(log, &cursor, &text, SIZE_MAX) || fy_log_count(log)) exit(9);
     if (!fy_log_is_truncated(log) || !fy_log_drained(log, cursor)) exit(9);
     fy_log_close(log);

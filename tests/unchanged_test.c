@@ -1,5 +1,5 @@
-/* unchanged_test.c: a call that fails changes nothing: no byte and no reference of any operand, no byte of
- * memory, and in the log nothing but the error. One line a mistake, by the rules of PyTorch that Ferry keeps. */
+/* unchanged_test.c: a failing call changes nothing: neither bytes nor references of its operands nor allocated memory;
+ * it records only the error. One line per mistake, for PyTorch's rules that Ferry implements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 static float memory[6];
 
 // clang-format off
-/* What the calls are made with. _c: on the card. */
+/* The operands; _c: on the card. */
 #define OPERANDS(X) \
     X(a, fy_view(fy_arange((0.0, 6.0)), (2, 3)))          /* float32 */ \
     X(a_c, fy_to(a, "cuda")) \
@@ -31,7 +31,7 @@ static float memory[6];
     X(brain, fy_to(a, FY_BFLOAT16)) \
     X(four, fy_ones((4))) \
     X(three, fy_ones((3))) \
-    X(wide, fy_expand(three, (2, 3)))                      /* each element twice */ \
+    X(wide, fy_expand(three, (2, 3)))                      /* expanded */ \
     X(wide_c, fy_expand(fy_ones((3), .device = "cuda"), (2, 3))) \
     X(turned, fy_t(a)) \
     X(tall_c, fy_t(a_c)) \
@@ -240,7 +240,7 @@ enum { OPERAND_COUNT = sizeof operands / sizeof *operands };
 static state_of state_of_tensor(fy_tensor *x)
 {
     state_of s;
-    memset(&s, 0, sizeof s); /* padding is compared as well */
+    memset(&s, 0, sizeof s); /* padding is compared */
     size_t size = (size_t)fy_numel(x) * fy_dtype_size(x->dtype);
     void *on_host = fy_copy_to_host(NULL, x, FY_WORD_answer);
     assert_true(on_host && size <= sizeof s.bytes + 32);
@@ -266,7 +266,7 @@ static void record_state(state_of *all, int64_t *live)
 
 /* ---- the tests ---- */
 
-/* Told as it is found, so that one run tells all that is wrong. */
+/* Prints each failure, so that one run shows all. */
 __attribute__((format(printf, 2, 3))) static bool report(int n, const char *format, ...)
 {
     va_list list;
@@ -295,7 +295,7 @@ static bool check(int n)
     since();
     make_mistake(n);
     if (!check_words(n)) return false;
-    if (strcmp(kinds(), "error") && strcmp(kinds(), "tensor error drop")) /* a view of its own, gone again */
+    if (strcmp(kinds(), "error") && strcmp(kinds(), "tensor error drop")) /* a temporary view */
         return report(n, "it is recorded as: %s", kinds());
     record_state(after, live_after);
     if (memcmp(before, after, sizeof before)) return report(n, "an operand was changed");
@@ -311,7 +311,7 @@ static void a_call_that_fails_changes_nothing(void **state)
     assert_int_not_equal(access("unwritten.npy", F_OK), 0);
 }
 
-/* A whole program of mistakes leaves no more behind than its operands. */
+/* All these mistakes leave only the operands. */
 static void what_is_freed_afterwards_is_all_that_there_was(void **state)
 {
     (void)state;

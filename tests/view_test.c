@@ -1,5 +1,5 @@
-/* One run in a server of its own: programs that show themselves, and crash, and files. Each test works
- * on a forked program; what the viewer says comes through a pipe. */
+/* fy_view(): a run with its own server, for running and crashed programs and for files. Each test forks a program; the
+ * viewer's output is read from a pipe. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -18,12 +18,12 @@
 
 typedef struct program {
     pid_t pid, viewer;
-    int stderr_fd, go_fd; /* what it and its viewer say on stderr; tells it to go on */
+    int stderr_fd, go_fd; /* stderr of the program and its viewer; a pipe that lets it continue */
     int port;
     char token[33], output[8192];
 } program;
 
-/* The program's side: its main, between the start of the viewer and its end. */
+/* The body of the program's main, between the viewer's start and end. */
 typedef void body(int go_on);
 
 static void wait_for_word(int go_on)
@@ -34,7 +34,7 @@ static void wait_for_word(int go_on)
 
 static void wait_for_viewer(pid_t viewer)
 {
-    assert_int_equal(waitpid(-1, NULL, 0), -1); /* it is not among the program's children */
+    assert_int_equal(waitpid(-1, NULL, 0), -1); /* it is not a child of the program */
     for (uint64_t born = fy_process_started(viewer); born && fy_process_started(viewer) == born;) usleep(20000);
 }
 
@@ -57,7 +57,7 @@ static _Noreturn void run_program(body *b, int err, int go_on, int pid_out)
     _exit(7);
 }
 
-/* Read what is said until it holds `what`; false at its end. */
+/* Reads the output until it contains `what`; false at its end. */
 static bool read_until(program *p, const char *what)
 {
     size_t n = strlen(p->output);
@@ -79,7 +79,7 @@ static void read_address(program *p)
         sscanf(strstr(p->output, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p->port, p->token), 2);
 }
 
-/* What a failed test leaves behind; its viewer would stay for ten minutes. */
+/* Killed after a failed test; the viewer would run for another ten minutes. */
 static pid_t running, serving;
 
 static int clean_up(void **state)
@@ -124,7 +124,7 @@ static int join(const program *p)
     return fd;
 }
 
-/* Wait for the program; returns what waitpid says. */
+/* Waits for the program; returns waitpid's status. */
 static int status_of_program(program *p)
 {
     int status = 0;
@@ -140,7 +140,7 @@ static void finish(program *p)
     close(p->stderr_fd);
 }
 
-/* The viewer of a dead program is nobody's child here: its end shows at the end of its stderr. */
+/* The viewer of a dead program is not our child: its exit closes its stderr. */
 static bool viewer_ends(program *p)
 {
     read_until(p, "\nnever said");
@@ -149,7 +149,7 @@ static bool viewer_ends(program *p)
     return poll(&ready, 1, 0) == 1 && !read(p->stderr_fd, &c, 1);
 }
 
-/* Read events until `ended`; acknowledge them; returns how many there were. */
+/* Reads and acknowledges events until `ended`; returns their number. */
 static int read_all_events(int fd)
 {
     int opcode, run = 0, events = 0;
@@ -187,13 +187,13 @@ static void a_program_is_shown_live_and_waits_for_the_page(void **state)
     assert_non_null(strstr(hello, "\"mode\":\"view\",\"why\":\"no driver\""));
     free(hello);
     char *first = ws_read_until(fd, "{\"type\":\"events\"");
-    assert_non_null(first); /* while the program waits for our word */
+    assert_non_null(first); /* while the program waits for the test */
     assert_non_null(strstr(first, "\"now\":1"));
     assert_null(strstr(first, "\"now\":2"));
     free(first);
     assert_int_equal(write(p.go_fd, "x", 1), 1);
     assert_true(read_all_events(fd) >= 3);
-    assert_int_equal(ws_read_close(fd), 1001); /* the page has it all: the viewer goes, then the program */
+    assert_int_equal(ws_read_close(fd), 1001); /* the page has all events: the viewer exits, then the program */
     close(fd);
     int status = status_of_program(&p);
     assert_true(WIFEXITED(status));
@@ -206,7 +206,7 @@ static void crash(int go_on)
     note(1);
     note(2);
     wait_for_word(go_on);
-    signal(SIGSEGV, SIG_DFL); /* not the library's explanation, nor a sanitizer's */
+    signal(SIGSEGV, SIG_DFL); /* neither the library's explanation nor a sanitizer's */
     raise(SIGSEGV);
 }
 
@@ -219,7 +219,7 @@ static void a_crash_does_not_take_the_page_with_it(void **state)
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGSEGV);
     if (!read_until(&p, "the-program died")) fail_msg("the viewer said: %s", p.output);
-    char *again = strstr(strstr(p.output, "died"), "http://127.0.0.1:"); /* where the page still is */
+    char *again = strstr(strstr(p.output, "died"), "http://127.0.0.1:"); /* the page's address */
     assert_non_null(again);
     int fd = join(&p);
     assert_true(read_all_events(fd) >= 2);
@@ -269,7 +269,7 @@ static void ctrl_c_ends_program_and_viewer(void **state)
     finish(&p);
 }
 
-static int pipe_of_program; /* a descriptor of the program's own */
+static int pipe_of_program; /* one of the program's descriptors */
 
 static void hold_a_pipe(int go_on)
 {
@@ -288,7 +288,7 @@ static void the_viewer_holds_no_descriptor_of_the_program(void **state)
     program p = start(hold_a_pipe);
     close(fds[1]);
     struct pollfd ready = {.fd = fds[0], .events = POLLIN};
-    assert_int_equal(poll(&ready, 1, TIMEOUT_S * 1000), 1); /* its end, though the viewer lives */
+    assert_int_equal(poll(&ready, 1, TIMEOUT_S * 1000), 1); /* it ends while the viewer is still running */
     assert_int_equal(read(fds[0], &c, 1), 0);
     close(fds[0]);
     kill(p.viewer, SIGTERM);
@@ -314,7 +314,7 @@ static program view_in_child(const char *path)
     return p;
 }
 
-/* All of its events, its end, and then until SIGTERM. */
+/* All events, the end, then until SIGTERM. */
 static void assert_served(const char *path, int events)
 {
     program p = view_in_child(path);
@@ -354,7 +354,7 @@ static _Noreturn void log_and_die(const char *path)
     _exit(98);
 }
 
-/* What FERRY_TRACE leaves then is no JSON. */
+/* FERRY_TRACE then leaves a file that is not JSON. */
 static void a_killed_programs_log_is_served_to_its_end(void **state)
 {
     (void)state;
@@ -378,7 +378,7 @@ static void a_bad_file_ends_with_status_one_and_a_reason(void **state)
     close(p.stderr_fd);
 }
 
-/* Nothing of the machine's decides what is said and opened. */
+/* Independent of the machine's environment. */
 static void clean_environment(void)
 {
     static const char *const names[] = {"SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"};

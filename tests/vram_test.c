@@ -1,4 +1,4 @@
-/* The memory of the simulated card: taken, poisoned, guarded. */
+/* The simulated card's memory: allocation, fill bytes, guard pages. */
 #include "device.h"
 #include "event.h"
 #include "round_card.h"
@@ -38,7 +38,7 @@ static void fresh_and_freed_memory_hold_different_fill_bytes(void **state)
     for (int i = 0; i < 600; i++) assert_int_equal(on_host[i], 0xf5);
 }
 
-/* Of shared memory, which simulated VRAM is, and a sanitizer's own is not. */
+/* Counts shared memory, which simulated VRAM is, and a sanitizer's is not. */
 static int64_t resident_mib(void)
 {
     long pages = 0;

@@ -1,5 +1,5 @@
-/* watch_test.c: a save is noticed, however it was made, and only when it is whole. Polls are counted at the
- * watcher: WATCH_MS each. Nothing else is asked of the system, so that a mount without inotify is no worse. */
+/* watch_test.c: every kind of save is noticed, and only when it is complete. Polls are counted, WATCH_MS each. Only
+ * polling is used, so mounts without inotify work as well. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static void put(const char *text)
     fclose(f);
 }
 
-/* Looks until a save is told, `most` times at most; how many looks it took, 0 for none. */
+/* Polls until a save is reported, at most `limit` times; returns the number of polls, 0: none. */
 static int polls_until_change(watched_file *w, int limit)
 {
     for (int i = 1; i <= limit; i++)
@@ -40,12 +40,12 @@ static void start_watching(watched_file *w)
     assert_int_equal(polls_until_change(w, 10), 0);
 }
 
-/* Within a second of polls. */
+/* Within one second. */
 static void assert_noticed(watched_file *w)
 {
     int limit = 1000 / WATCH_MS;
     assert_in_range(polls_until_change(w, limit), 1, limit);
-    assert_int_equal(polls_until_change(w, 10), 0); /* and once */
+    assert_int_equal(polls_until_change(w, 10), 0); /* and only once */
 }
 
 static void every_way_of_saving_is_noticed_within_a_second(void **state)
@@ -63,7 +63,7 @@ static void every_way_of_saving_is_noticed_within_a_second(void **state)
     assert_noticed(&w);
 }
 
-/* On some mounts only the contents tell: same file, same size, same time. */
+/* On some mounts only the content changes: same file, size and time. */
 static void contents_alone_are_enough(void **state)
 {
     (void)state;
@@ -84,14 +84,14 @@ static void contents_alone_are_enough(void **state)
     assert_noticed(&w);
 }
 
-/* Not even its name is in the command. */
+/* The command does not even contain its name. */
 static void no_inotify_is_asked_for(void **state)
 {
     (void)state;
     size_t size;
     char *binary = file_read(ferry_command, &size);
     assert_non_null(binary);
-    assert_non_null(memmem(binary, size, "pthread_create", 14)); /* names can be seen */
+    assert_non_null(memmem(binary, size, "pthread_create", 14)); /* names are visible */
     assert_null(memmem(binary, size, "inotify_init", 12));
     assert_null(memmem(binary, size, "inotify_add_watch", 17));
     free(binary);

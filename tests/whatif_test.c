@@ -1,5 +1,5 @@
-/* `ferry whatif`: a log's program through the timetable again. Under its own figures every log must give its own
- * times, which replay() itself holds against each event; under others, what the other card's own log says. */
+/* `ferry whatif`: replays a log's program on the timing model. With its own card every log gives its own times, which
+ * replay() compares event by event; with another card, the times of that card's own log. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 
 static char err[600];
 
-/* Committed logs lack their `values`: a line of another kind in their place keeps seq whole. */
+/* Committed logs omit `values`: another event in their place keeps seq contiguous. */
 static void add_line(fy_text *all, const char *line, size_t size, int *next)
 {
     int seq = atoi(line + strlen("{\"seq\":"));
@@ -135,7 +135,7 @@ static void so_does_a_log_of_several_streams_and_cards(void **state)
         assert_memory_equal(&logged, &other, sizeof logged);
         assert_int_equal(logged.copies[REPLAY_P2P], 3);
         assert_int_equal(logged.queries, 3);
-        assert_int_equal(logged.untold, 0); /* every wait of the host has its event */
+        assert_int_equal(logged.untold, 0); /* each host wait has its event */
         trace_free(&t);
     }
 }
@@ -195,16 +195,16 @@ static void figures_memory_and_waiting_change_what_they_change(void **state)
     ledger a, b;
     trace t = parsed(SESSION("model", "1000000000") COPY("3125") KERNEL("0") WAIT);
     replay_or_fail(&t, (replay_plan){.pinned = true}, &a, &b);
-    assert_int_equal(a.total, 4127); /* 100 ns of which the log does not tell come first */
+    assert_int_equal(a.total, 4127); /* 100 ns that the log does not explain come first */
     assert_int_equal(a.untold, 100);
     assert_int_equal(a.held, 4027);
     assert_int_equal(a.staging, 1250);
     assert_int_equal(a.compute, 982);
     assert_int_equal(a.overhead, 25 + 27 + 10);
-    assert_int_equal(b.total, 100 + 10 + 5 + 2500 + 20 + 982); /* straight, and still waited for */
+    assert_int_equal(b.total, 100 + 10 + 5 + 2500 + 20 + 982); /* direct, but still blocking */
     assert_int_equal(b.staging, 0);
     replay_or_fail(&t, (replay_plan){.pinned = true, .async = true}, &a, &b);
-    assert_int_equal(b.total, 100 + 10 + 5 + 2500 + 982); /* the launch costs nothing behind the copy */
+    assert_int_equal(b.total, 100 + 10 + 5 + 2500 + 982); /* the launch is hidden behind the copy */
     replay_or_fail(&t, (replay_plan){.bus = 2000000000}, &a, &b);
     assert_int_equal(a.wire[REPLAY_H2D], 2500);
     assert_int_equal(b.wire[REPLAY_H2D], 1250);
@@ -213,7 +213,7 @@ static void figures_memory_and_waiting_change_what_they_change(void **state)
     trace_free(&t);
 }
 
-/* cudaMalloc 50; page-locking 30 and 8000 bytes at 8 a ns; cudaFree 40, after the kernel of 7 + 975. */
+/* cudaMalloc 50; page-locking 30 and 8000 bytes at 8 per ns; cudaFree 40, after the kernel of 7 + 975. */
 static void taking_and_giving_back_memory_is_worked_out_too(void **state)
 {
     (void)state;
@@ -232,7 +232,8 @@ static void taking_and_giving_back_memory_is_worked_out_too(void **state)
     replay_or_fail(&t, (replay_plan){.card = fy_card_find("old")}, &a, &b);
     assert_int_equal(a.total, 2122);
     assert_int_equal(a.untold, 0);
-    assert_int_equal(b.total, 200000 + 100000 + 8000 / 2 + 8000 + 6000 + 1 + 200000); /* by the figures in card.c */
+    assert_int_equal(b.total,
+                     200000 + 100000 + 8000 / 2 + 8000 + 6000 + 1 + 200000); /* by the parameters in card_models.c */
     trace_free(&t);
 }
 
