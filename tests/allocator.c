@@ -148,7 +148,7 @@ static void do_step(scenario *s, const cJSON *step)
     else complain(s, "unknown step, or one of another length");
 }
 
-/* ---- what a step said ---- */
+/* ---- state after a step ---- */
 
 static cJSON *state_of(const scenario *s)
 {

@@ -286,7 +286,7 @@ TEST(page_locked_memory_waits_for_a_copy_that_goes_on)
     }
 }
 
-/* ---- what a program is told ---- */
+/* ---- queries ---- */
 
 TEST(a_program_asks_about_a_cards_memory)
 {

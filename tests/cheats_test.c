@@ -98,7 +98,7 @@ static void too_little_work_fails_and_unrelated_work_does_not_count(void **state
     assert_fails(&h, "computed-by-ferry", "contributed to h: 1. The lesson needs 15");
 }
 
-/* ---- handed in for real ---- */
+/* ---- graded files ---- */
 
 static char *grade(const char *text)
 {

@@ -23,7 +23,7 @@ static void expect(const char *arguments, int status, const char *part)
     free(printed);
 }
 
-/* ---- one command after the other ------------------------------------------------------------------------ */
+/* ---- subcommands ------------------------------------------------------------------------ */
 
 static void help_and_mistakes_have_their_exit_status(void **state)
 {

@@ -59,11 +59,6 @@ typedef struct expectation {
     char message[160], hint[160];
 } expectation;
 
-static bool read_expectation(const char *text, expectation *w)
-{
-    return sscanf(text, "/* line %d | %159[^|] | %159[^\n]", &w->line, w->message, w->hint) == 3;
-}
-
 static void trim(char *text, const char *tail)
 {
     size_t n = strlen(text), m = strlen(tail);
@@ -97,7 +92,8 @@ static int answer_one(const char *name)
     snprintf(path, sizeof path, "tests/mistakes/%.200s", name);
     char *text = file_read(path, NULL);
     assert_non_null(text);
-    if (!read_expectation(text, &w)) fail_msg("%s does not begin with its expectation", path);
+    if (sscanf(text, "/* line %d | %159[^|] | %159[^\n]", &w.line, w.message, w.hint) != 3)
+        fail_msg("%s does not begin with its expectation", path);
     trim(w.hint, " */"), trim(w.message, " ");
     int wrong = check_answer(name, build(text, &d), &d, &w);
     free(text);

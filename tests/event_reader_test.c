@@ -183,7 +183,7 @@ static void slots_and_lines_give_equal_records(void **state)
     close(fd);
 }
 
-/* ---- runs read whole ---- */
+/* ---- complete runs ---- */
 
 static void assert_same_run(const trace *a, const trace *b)
 {

@@ -101,7 +101,7 @@ TEST(a_stream_records_its_own_event_and_waits_across_cards)
     }
 }
 
-/* ---- the host waits, or asks ---- */
+/* ---- host waits and queries ---- */
 
 TEST(the_host_waits_for_event_or_stream_and_no_longer)
 {

@@ -8,7 +8,7 @@
 #include "learner_folder.h"
 #include "trace.h"
 
-/* ---- words, names, damage ---- */
+/* ---- messages, names, damage ---- */
 
 static void a_run_with_several(handmade *h)
 {

@@ -6,7 +6,7 @@
 
 static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
-/* ---- side by side ---- */
+/* ---- concurrent ---- */
 
 enum { LARGE = 4 << 20 }; /* adding this many takes the card longer than WORTH_OVERLAPPING */
 

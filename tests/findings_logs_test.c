@@ -60,7 +60,7 @@ static void ordered_work_is_no_data_race(void **state)
     }
 }
 
-/* ---- memory that runs out ---- */
+/* ---- out of memory ---- */
 
 static void free_memory_in_pieces(void **state)
 {
@@ -114,7 +114,7 @@ static void a_copy_home_frees_nothing(void **state)
     }
 }
 
-/* ---- what ended the program ---- */
+/* ---- ends of programs ---- */
 
 static void expect_stop(handmade *h, int line, const char *what, const char *fix)
 {

@@ -65,7 +65,7 @@ static void accesses_without_an_order(void **state)
            {rule, waits_for_its_stream, 0, NULL}, {rule, waits_for_an_event, 0, NULL}, {rule, both_only_read, 0, NULL});
 }
 
-/* ---- memory that runs out ---- */
+/* ---- out of memory ---- */
 
 enum { MIB = 1 << 18 /* floats */ };
 #define ROOM "h200:capacity=40MiB" /* two segments of 20 MiB */
@@ -264,7 +264,7 @@ static void cards_that_cannot_reach_each_other(void **state)
            {rule, to_the_other_card, 0, TOGETHER}, {rule, each_on_its_card, 0, APART}, {rule, within_a_card, 0, APART});
 }
 
-/* ---- side by side ---- */
+/* ---- concurrent ---- */
 
 #define OLD "old" /* its bus and memory are slow enough for overlap to pay */
 enum { WORK = 1 << 19, PARCEL = 1 << 16 };

@@ -6,7 +6,7 @@
 
 static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
-/* ---- sent again ---- */
+/* ---- repeated copies ---- */
 
 static void the_same_each_turn(void)
 {
@@ -80,7 +80,7 @@ static void unchanged_data_is_sent_again(void **state)
            {"sent-again", row_after_row, 0, NULL}, {"sent-again", no_room_to_keep_it, 0, "h200:capacity=32MiB"});
 }
 
-/* ---- home and back ---- */
+/* ---- round trips ---- */
 
 static void home_and_back(void)
 {

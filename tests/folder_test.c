@@ -91,7 +91,7 @@ static void what_another_user_made_is_refused(void **state)
     refused("link", "belongs to another user");
 }
 
-/* ---- who asks for one ---- */
+/* ---- when cards are opened ---- */
 
 static void a_log_is_made_elsewhere(void **state)
 {

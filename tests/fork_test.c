@@ -54,7 +54,7 @@ static void a_child_is_told_that_the_card_is_its_parents(void **state)
     assert_true(computes());
 }
 
-/* ---- while other threads are at work ---- */
+/* ---- with other threads running ---- */
 
 static void *multiplies(void *unused)
 {

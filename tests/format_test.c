@@ -184,7 +184,7 @@ static void every_kind_is_valid_with_none_of_its_optional_fields(void **state)
     free(text.data);
 }
 
-/* ---- what the validator refuses ---- */
+/* ---- invalid lines ---- */
 
 static void refused(const char *line, const char *word)
 {

@@ -165,7 +165,7 @@ static void assert_viewer_exits(void)
     assert_int_equal(status, 0);
 }
 
-/* ---- what is there after a kill ---- */
+/* ---- checks after a kill ---- */
 
 /* Every slot is published, except at most one per thread that was being filled. */
 static void check_slots(const fy_log *log)

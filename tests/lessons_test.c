@@ -95,7 +95,7 @@ static void assert_fails_first(const char *lesson, const char *file, const char 
     if (c->seq < 0) fail_msg("lessons/%s/%s: '%s' names no event", lesson, file, name);
 }
 
-/* ---- the place to work in ------------------------------------------------------------------------------ */
+/* ---- working folder ------------------------------------------------------------------------------ */
 
 static int prepare(void **state)
 {

@@ -11,7 +11,7 @@
 
 #define TEST(name) static void name(void **state)
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 TEST(item_brings_one_element_home)
 {

@@ -161,7 +161,7 @@ static bool is_refused_on_card(int op, fy_dtype d)
 /* PyTorch's argmax does not take bool, but max does. */
 static bool is_inner_alone(int op, fy_dtype d) { return (op == FY_OP_argmax || op == FY_OP_argmin) && d == FY_BOOL; }
 
-/* ---- what the log says ---- */
+/* ---- in the log ---- */
 
 static void check_op_event(const cJSON *e, const char *name)
 {
@@ -247,7 +247,7 @@ static void check_same_values(int op, const fy_tensor *x, fy_tensor *y)
     }
 }
 
-/* ---- the walk ---- */
+/* ---- all ops and dtypes ---- */
 
 static void check_supported(int op, fy_dtype d)
 {

@@ -24,7 +24,7 @@ TEST(every_op_has_a_host_version_and_a_kernel)
     assert_null(fy_sim_kernel(FY_OP_COUNT));
 }
 
-/* ---- what is recorded ---- */
+/* ---- events ---- */
 
 TEST(an_op_on_the_card_is_exactly_four_records)
 {

@@ -116,7 +116,7 @@ static void run_program(program *p)
     check_results(p);
 }
 
-/* ---- what is not run ---- */
+/* ---- skipped cases ---- */
 
 static bool has_second_device(const cJSON *json)
 {

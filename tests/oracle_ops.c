@@ -7,7 +7,7 @@
 
 #define AT(call) FY_AT(call, "")
 
-/* ---- what a case gives ---- */
+/* ---- arguments of a case ---- */
 
 static const cJSON *argument(const call *c, const char *name)
 {
@@ -57,7 +57,7 @@ static int numbers(const call *c, fy_arg *to, const char *const *names)
     return n;
 }
 
-/* ---- what an op gives ---- */
+/* ---- results ---- */
 
 static value of_tensor(fy_tensor *x) { return (value){.kind = TENSOR, .tensor = x}; }
 static value of_truth(bool b) { return (value){.kind = BOOL, .boolean = b}; }
@@ -137,10 +137,13 @@ FY_REDUCTIONS(X)
 #undef X
 /* clang-format on */
 
-/* ---- one by one ---- */
+/* ---- single ops ---- */
 
-static fy_arg fill_value(const call *c) { return argument(c, "value") ? arg_of(argument(c, "value")) : operand(c, 1); }
-OP(fill_) { return of_tensor(fy_fill__at(AT("fy_fill_"), tensor(c, 0), fill_value(c))); }
+OP(fill_)
+{
+    fy_arg x = argument(c, "value") ? arg_of(argument(c, "value")) : operand(c, 1);
+    return of_tensor(fy_fill__at(AT("fy_fill_"), tensor(c, 0), x));
+}
 OP(zero_) { return of_tensor(fy_zero_(tensor(c, 0))); }
 OP(addmm)
 {

@@ -16,7 +16,7 @@
 
 enum { MOST = 200 };
 
-/* ---- the second model ---- */
+/* ---- the reference model ---- */
 
 typedef struct piece {
     uint64_t segment; /* its address */

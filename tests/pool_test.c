@@ -16,7 +16,7 @@
 
 #define TEST(name) static void name(void **state)
 
-/* ---- what the source is asked ---- */
+/* ---- calls of the source ---- */
 
 TEST(a_lagging_stream_is_queried_once_for_all_waiting_blocks)
 {
@@ -116,7 +116,7 @@ TEST(figures_and_peaks)
     fy_pool_free(p);
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static const char *name_of(const fy_block *b, char *buf, size_t room)
 {

@@ -23,7 +23,7 @@ enum { PROGRAMS = 10000, PROGRAMS_PER_SPEED = 300, SPEEDS = 20 };
 
 static int pairs_ordered_by_record_stream; /* pairs that only fy_record_stream orders */
 
-/* ---- the verdict ---- */
+/* ---- expected data races ---- */
 
 static bool conflict(const buffer_access *a, const buffer_access *b)
 {

@@ -14,7 +14,7 @@
 
 static fy_stream *side;
 
-/* ---- what was told ---- */
+/* ---- reported data races ---- */
 
 static const cJSON *event_with(double seq)
 {
@@ -172,7 +172,7 @@ TEST(freed_memory_reused_while_a_stream_uses_it_races)
     assert_int_equal(data_races(), 0);
 }
 
-/* ---- what is one, and what is none ---- */
+/* ---- what is a data race and what is not ---- */
 
 TEST(a_pair_is_reported_once_and_ordered_accesses_are_clean)
 {

@@ -52,9 +52,7 @@ static int teardown(void **state)
     return remove_learner_folder(state);
 }
 
-static int status(http_request a) { return http_ask_status(server_port(test_server), a); }
-
-/* ---- on every route there is ---- */
+/* ---- on every route ---- */
 
 typedef void on_path(const char *method, const char *path);
 
@@ -82,7 +80,7 @@ static const char *body_for(const char *method) { return strcmp(method, "POST") 
 
 static void expect(int wanted, http_request a)
 {
-    int got = status(a);
+    int got = http_ask_status(server_port(test_server), a);
     if (got != wanted)
         fail_msg("%s %s, Host %s, Origin %s, token %s: %d instead of %d", a.method, a.path, a.host ? a.host : "-",
                  a.origin ? a.origin : "-", a.token ? "some" : "none", got, wanted);
@@ -106,11 +104,9 @@ static void from_foreign_origins(const char *method, const char *path)
         expect(403, (http_request){method, path, test_host, bad[i], test_token, body_for(method)});
 }
 
-static bool wants_token(const char *path) { return !strncmp(path, "/api/", 5) || !strcmp(path, "/ws"); }
-
 static void without_token(const char *method, const char *path)
 {
-    if (!wants_token(path)) return;
+    if (strncmp(path, "/api/", 5) != 0 && strcmp(path, "/ws") != 0) return; /* needs no token */
     char wrong_token[33];
     snprintf(wrong_token, sizeof wrong_token, "%s", test_token);
     wrong_token[31] = wrong_token[31] == '0' ? '1' : '0';

@@ -172,7 +172,7 @@ static void a_mistake_is_told_before_anything_runs(void **state)
     outcome_free(&out);
 }
 
-/* ---- what programs do --------------------------------------------------------------------------------- */
+/* ---- programs --------------------------------------------------------------------------------- */
 
 #define BEGIN \
     "#include <ferry.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" \

@@ -239,7 +239,7 @@ static void forget(ending *e)
     free(e->trace);
 }
 
-/* ---- what is right ---------------------------------------------------------------------------------------------- */
+/* ---- comparison ---------------------------------------------------------------------------------------------- */
 
 static bool is_same(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 

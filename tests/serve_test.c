@@ -247,7 +247,7 @@ static void another_folder_is_served_beside_the_first(void **state)
     assert_int_equal(end_ferry(&first.ferry, SIGTERM), 0);
 }
 
-/* ---- where the page is ----------------------------------------------------------------------------------- */
+/* ---- address and browser ----------------------------------------------------------------------------------- */
 
 static int count_in(const char *text, const char *part)
 {

@@ -87,7 +87,7 @@ static int teardown(void **state)
 
 static int status(http_request a) { return http_ask_status(server_port(test_server), a); }
 
-/* ---- what is answered ---- */
+/* ---- answers ---- */
 
 static void every_asset_is_served_with_a_strict_policy(void **state)
 {
@@ -131,7 +131,7 @@ static void every_file_of_www_is_in_the_table(void **state)
     assert_true(files > 0);
 }
 
-/* ---- the way in from a command line ---- */
+/* ---- codes for the command line ---- */
 
 /* Does the redirect for this path contain the token? */
 static bool gets_token(const server *s, const char *path)
@@ -258,7 +258,7 @@ static void handlers_have_stack_enough(void **state)
     assert_int_equal(status((http_request){"GET", "/api/stack", test_host, NULL, test_token, NULL}), 200);
 }
 
-/* ---- rough treatment ---- */
+/* ---- malformed requests ---- */
 
 static void garbage_hurts_nobody(void **state)
 {

@@ -166,7 +166,7 @@ static void asking_again_and_again_gets_an_answer(void **state)
     assert_int_equal(asked, 100); /* 1007 ns, 10 per query and 10 for the record */
 }
 
-/* ---- the whole ---- */
+/* ---- everything ---- */
 
 /* A hash of all times and addresses of a small program, relative to its start. */
 static int64_t digest_of_a_program(fy_dev *d)

@@ -82,7 +82,7 @@ static void verdicts_appended_after_the_end_arrive_too(void **state)
     wait_until_no_clients();
 }
 
-/* ---- what pages say and hear ---- */
+/* ---- messages of pages ---- */
 
 static void hello_lists_the_runs_and_new_runs_are_announced(void **state)
 {
@@ -155,12 +155,6 @@ static void a_page_that_comes_back_goes_on_where_it_was(void **state)
     wait_until_no_clients();
 }
 
-static bool wait_until_acknowledged(bool wanted)
-{
-    for (int i = 0; i < TIMEOUT_S * 200 && server_all_acknowledged(live_server) != wanted; i++) usleep(5000);
-    return server_all_acknowledged(live_server) == wanted;
-}
-
 static void acknowledge(int fd, int run, uint64_t seq)
 {
     char text[80];
@@ -185,7 +179,8 @@ static void all_is_seen_once_every_page_acknowledged_the_last_event(void **state
     usleep(50000);
     assert_false(server_all_acknowledged(live_server));
     acknowledge(b.fd, b.run, b.next - 1);
-    assert_true(wait_until_acknowledged(true));
+    for (int i = 0; i < TIMEOUT_S * 200 && !server_all_acknowledged(live_server); i++) usleep(5000);
+    assert_true(server_all_acknowledged(live_server));
     close(a.fd);
     close(b.fd);
     wait_until_no_clients();

@@ -164,7 +164,7 @@ static void a_writer_that_closed_its_files_keeps_its_name(void **state)
     assert_log_of("run.2.jsonl", "\"second\"");
 }
 
-/* ---- the name is taken away ---- */
+/* ---- the file is removed ---- */
 
 static void trace_and_lose_the_name(void)
 {
@@ -216,7 +216,7 @@ static void a_refused_card_leaves_no_trace(void **state)
     assert_int_not_equal(access(traced_path, F_OK), 0);
 }
 
-/* ---- the file is cut off ---- */
+/* ---- the file is truncated ---- */
 
 static void trace_cut(void)
 {

@@ -223,7 +223,7 @@ static void make_mistake(int n)
 #undef X
 }
 
-/* ---- what must stay as it is ---- */
+/* ---- recorded state ---- */
 
 typedef struct state_of {
     unsigned char bytes[64];

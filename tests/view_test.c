@@ -32,12 +32,6 @@ static void wait_for_word(int go_on)
     while (read(go_on, &c, 1) < 0 && errno == EINTR) continue;
 }
 
-static void wait_for_viewer(pid_t viewer)
-{
-    assert_int_equal(waitpid(-1, NULL, 0), -1); /* it is not a child of the program */
-    for (uint64_t born = fy_process_started(viewer); born && fy_process_started(viewer) == born;) usleep(20000);
-}
-
 static void note(int64_t n) { FY_EMIT(NULL, mark, .text = fy_ref_str("n"), .now = n); }
 
 static _Noreturn void run_program(body *b, int err, int go_on, int pid_out)
@@ -53,7 +47,8 @@ static _Noreturn void run_program(body *b, int err, int go_on, int pid_out)
     b(go_on);
     FY_EMIT(NULL, end, .status = 7);
     fy_log_end();
-    wait_for_viewer(viewer);
+    assert_int_equal(waitpid(-1, NULL, 0), -1); /* it is not a child of the program */
+    for (uint64_t born = fy_process_started(viewer); born && fy_process_started(viewer) == born;) usleep(20000);
     _exit(7);
 }
 
@@ -378,16 +373,11 @@ static void a_bad_file_ends_with_status_one_and_a_reason(void **state)
     close(p.stderr_fd);
 }
 
-/* Independent of the machine's environment. */
-static void clean_environment(void)
-{
-    static const char *const names[] = {"SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
-}
-
 int main(void)
 {
-    clean_environment();
+    /* Independent of the machine's environment. */
+    static const char *const names[] = {"SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_program_is_shown_live_and_waits_for_the_page, clean_up),
         cmocka_unit_test_teardown(a_crash_does_not_take_the_page_with_it, clean_up),

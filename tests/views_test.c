@@ -192,7 +192,7 @@ TEST(dtypes_that_do_not_divide_are_refused)
     }
 }
 
-/* ---- what cannot be ---- */
+/* ---- errors ---- */
 
 TEST(shapes_that_cannot_be_are_refused)
 {

@@ -11,7 +11,7 @@
 
 tally *worker_tally;
 
-/* ---- how far results may lie apart ---- */
+/* ---- allowed differences ---- */
 
 /* The largest finite magnitude of x's elements. Sums pass NaN and infinity on unchanged, so they do not count. */
 static double max_magnitude(const fy_tensor *x)
@@ -117,7 +117,7 @@ tolerance tolerance_of(const step *s, const fy_tensor *out)
     return function_tolerance(op_of(s), d);
 }
 
-/* ---- what the two worlds must share ---- */
+/* ---- invariants across both worlds ---- */
 
 void check_handles(const fy_tensor *a, const fy_tensor *b)
 {

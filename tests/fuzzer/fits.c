@@ -14,8 +14,6 @@ fy_tensor *host_operand(const step *s, int i)
     return i < s->n && is_live(s->in[i]) ? worlds[HOST_WORLD].slot[s->in[i]] : NULL;
 }
 
-static int operand_op(const step *s) { return op_of(s); }
-
 /* The rule of plan.c: a 0-dim tensor on the CPU may be combined with tensors on the card. */
 static bool devices_match(const step *s, bool strict)
 {
@@ -29,8 +27,6 @@ static bool devices_match(const step *s, bool strict)
 
 bool has_device_conflict(const step *s)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->in[i] == NO_TENSOR) return false; /* NULL passes through in silence */
     for (int i = 0; i < s->n; i++)
         if (s->in[i] == NO_TENSOR) return false; /* NULL operands return NULL without an error */
     switch (call_of(s)->kind) {
@@ -107,7 +103,7 @@ bool is_mask(const step *s, int i) { return host_operand(s, i) && host_operand(s
 /* The dtype rules of operations on two operands. */
 static bool types_fit(const step *s, fy_dtype *result)
 {
-    int op = operand_op(s);
+    int op = op_of(s);
     fy_arg x[2] = {argument(&worlds[HOST_WORLD], s, 0), argument(&worlds[HOST_WORLD], s, 1)};
     fy_dtype d = fy_result_of(2, x);
     if (fy_ops[op].dtype == FY_PROMOTED_REAL && !fy_dtype_is_real(d)) d = FY_FLOAT32;
@@ -155,13 +151,13 @@ static bool kinds_fit(const step *s)
 
 static bool three_fit(const step *s)
 {
-    const fy_op *op = &fy_ops[operand_op(s)];
+    const fy_op *op = &fy_ops[op_of(s)];
     bool chosen = op->dtype == FY_CHOSEN;
     fy_arg x[3];
     fy_shape shape;
     for (int i = 0; i < 3; i++) x[i] = argument(&worlds[HOST_WORLD], s, i);
     if (!all_broadcast(s, &shape) || !devices_match(s, false) || (chosen && !is_mask(s, 0))) return false;
-    return kinds_fit(s) && fy_op_takes(operand_op(s), fy_result_of(3 - chosen, x + chosen));
+    return kinds_fit(s) && fy_op_takes(op_of(s), fy_result_of(3 - chosen, x + chosen));
 }
 
 /* May the first operand be written? */
@@ -179,7 +175,7 @@ static bool value_fits(const step *s)
     fy_shape shape;
     for (int i = 0; i < 3; i++) x[i] = argument(&worlds[HOST_WORLD], s, i);
     fy_dtype d = fy_result_of(3, x);
-    if (!all_broadcast(s, &shape) || !devices_match(s, false) || !fy_op_takes(operand_op(s), d)) return false;
+    if (!all_broadcast(s, &shape) || !devices_match(s, false) || !fy_op_takes(op_of(s), d)) return false;
     if (!fy_dtype_is_real(d) && fabs(s->value[0].real) > 255) return false;
     return !is_in_place(s) || (target_fits(s, &shape) && fy_can_cast(d, host_operand(s, 0)->dtype));
 }
@@ -196,7 +192,7 @@ static bool mask_fits(const step *s)
 static bool one_fits(const step *s)
 {
     fy_tensor *x = host_operand(s, 0);
-    int op = operand_op(s);
+    int op = op_of(s);
     fy_dtype d = x->dtype;
     if (fy_ops[op].dtype == FY_PROMOTED_REAL && !fy_dtype_is_real(d)) d = FY_FLOAT32;
     if (!fy_op_takes(op, d)) return false;
@@ -218,7 +214,7 @@ static bool dims_fit(const fy_shape *dims, int n)
 static bool reduction_fits(const step *s)
 {
     fy_tensor *x = host_operand(s, 0);
-    int op = operand_op(s);
+    int op = op_of(s);
     fy_dtype d = s->dtype ? s->dtype : x->dtype;
     bool extreme = op == FY_OP_max || op == FY_OP_min || op == FY_OP_argmax || op == FY_OP_argmin;
     if (!dims_fit(&s->shape, x->ndim) || !fy_op_takes(op, d)) return false;
@@ -255,19 +251,6 @@ static bool copy_fits(const step *s)
     return is_writable(a) && broadcast(a, b, &shape) && has_shape_of(a, &shape) && a->storage != b->storage;
 }
 
-static bool shape_fits(const step *s)
-{
-    fy_tensor *x = host_operand(s, 0);
-    if (!is_named(s, "view")) return true; /* chosen to fit */
-    return fy_is_contiguous(x) || has_shape_of(x, &s->shape);
-}
-
-static bool dtype_fits(const step *s)
-{
-    fy_tensor *x = host_operand(s, 0);
-    return fy_dtype_size(s->dtype) == fy_dtype_size(x->dtype) && s->dtype != FY_BOOL;
-}
-
 static bool part_fits(const step *s)
 {
     fy_tensor *x = host_operand(s, 0);
@@ -292,12 +275,6 @@ static bool losses_fit(const step *s)
     return call_of(s)->kind == CROSS_ENTROPY ||
            (devices_match(s, false) && broadcast(a, b, &shape) && fy_dtype_is_real(result) &&
             fy_dtype_is_real(a->dtype) && fy_dtype_is_real(b->dtype));
-}
-
-static bool cut_fits(const step *s)
-{
-    fy_tensor *x = host_operand(s, 0);
-    return x->ndim > 0 && is_dim(s->at[0], x->ndim) && s->at[1] > 0;
 }
 
 static bool order_fits(const step *s)
@@ -340,13 +317,14 @@ bool fits(const step *s)
     case DIM: return is_dim(s->at[0], x->ndim + is_named(s, "unsqueeze")) && x->ndim < FY_MAX_DIMS;
     case CROSS_ENTROPY:
     case MSE: return losses_fit(s);
-    case SHAPED: return shape_fits(s);
-    case DTYPED: return dtype_fits(s);
+    case SHAPED: /* only view can fail; the others are chosen to fit */
+        return !is_named(s, "view") || fy_is_contiguous(x) || has_shape_of(x, &s->shape);
+    case DTYPED: return fy_dtype_size(s->dtype) == fy_dtype_size(x->dtype) && s->dtype != FY_BOOL;
     case PAIR:
     case NARROW:
     case SLICE: return part_fits(s);
     case JOIN: return join_fits(s);
-    case SPLIT: return cut_fits(s);
+    case SPLIT: return x->ndim > 0 && is_dim(s->at[0], x->ndim) && s->at[1] > 0;
     case ORDER: return order_fits(s);
     case COPY: return copy_fits(s);
     case NPY: return x->dtype != FY_BFLOAT16;

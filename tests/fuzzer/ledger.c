@@ -129,8 +129,6 @@ static void note_op(const fy_ev_op *e)
     if (e->device > 0) covered->pairs[op][dtype]++;
 }
 
-static void note_host_write(const fy_ev_host_write *e) { note_write(e->storage, (uint32_t)e->version); }
-
 static void note_event(uint64_t seq, uint16_t kind)
 {
     unsigned char record[FY_RECORD_MAX];
@@ -147,7 +145,11 @@ static void note_event(uint64_t seq, uint16_t kind)
         if (e->dst.storage) note_write(e->dst.storage, e->dst.version);
         break;
     }
-    case FY_KIND_host_write: note_host_write((const void *)record); break;
+    case FY_KIND_host_write: {
+        const fy_ev_host_write *e = (const void *)record;
+        note_write(e->storage, (uint32_t)e->version);
+        break;
+    }
     default: break;
     }
 }

@@ -66,7 +66,7 @@ static step step_named(const char *name)
     return s;
 }
 
-/* ---- from nothing ---- */
+/* ---- factories ---- */
 
 void add_value(step *s, fy_arg x) { s->value[s->values++] = x; }
 
@@ -86,13 +86,6 @@ static void choose_range(step *s)
         add_value(s, ints ? fy_arg_int(rng_between(&rng, may_fail ? -1 : 1, 3)) : fy_arg_real(0.75));
 }
 
-/* The bounds of randint must fit the dtype. */
-static void choose_randint(step *s)
-{
-    add_value(s, fy_arg_int(s->dtype == FY_UINT8 ? 0 : rng_between(&rng, -5, 0)));
-    add_value(s, fy_arg_int(rng_between(&rng, may_fail ? -5 : 1, 9)));
-}
-
 void choose_factory(step *s)
 {
     call_kind k = call_of(s)->kind;
@@ -104,7 +97,10 @@ void choose_factory(step *s)
     if (k == RANGE) choose_range(s);
     if (k == VALUES)
         for (int64_t n = rng_below(&rng, 4); n > 0; n--) add_value(s, random_number());
-    if (k == RANDINT) choose_randint(s);
+    if (k == RANDINT) { /* the bounds must fit the dtype */
+        add_value(s, fy_arg_int(s->dtype == FY_UINT8 ? 0 : rng_between(&rng, -5, 0)));
+        add_value(s, fy_arg_int(rng_between(&rng, may_fail ? -5 : 1, 9)));
+    }
     if (k == RANDPERM) s->shape = fy_dims(1, (int64_t[]){rng_below(&rng, 30)});
     if (k == EYE) s->shape = (fy_shape){(int)rng_between(&rng, 1, 2), {rng_below(&rng, 6), rng_below(&rng, 6)}};
     if (may_fail) return;
@@ -130,9 +126,7 @@ static step factory_step(fy_shape shape, fy_dtype dtype, int device)
     return s;
 }
 
-/* ---- from others: the second operand is made to fit by a step before ---- */
-
-static fy_shape shape_of(const fy_tensor *x) { return fy_shape_of(x); }
+/* ---- operands made by earlier steps ---- */
 
 /* The shape of the other operand of a product. */
 static fy_shape partner_shape(const step *s, const fy_tensor *x)
@@ -149,19 +143,16 @@ static fy_shape partner_shape(const step *s, const fy_tensor *x)
     return p;
 }
 
-static int wanted_ndim(const step *s)
-{
-    if (is_named(s, "mm") || is_named(s, "mv") || call_of(s)->kind == ADDMM) return 2;
-    return is_named(s, "bmm") ? 3 : is_named(s, "dot") ? 1 : 0;
-}
-
 void plan_step(program *p, step s) { p->steps[p->ready++] = s; }
 
 static int device_of_slot(int slot) { return is_on_card(slot) ? 1 : 0; }
 
 bool choose_product(program *p, step s)
 {
-    int slot = random_slot(), ndim = wanted_ndim(&s), next = p->n;
+    int slot = random_slot(), ndim = 0, next = p->n;
+    if (is_named(&s, "mm") || is_named(&s, "mv") || call_of(&s)->kind == ADDMM) ndim = 2;
+    else if (is_named(&s, "bmm")) ndim = 3;
+    else if (is_named(&s, "dot")) ndim = 1;
     fy_tensor *x = is_live(slot) ? worlds[HOST_WORLD].slot[slot] : NULL;
     if (!x || x->ndim == 0 || (ndim && x->ndim != ndim) || x->dtype == FY_BOOL) return false;
     if (is_on_card(slot) && !fy_dtype_is_real(x->dtype)) return false;
@@ -300,7 +291,7 @@ fy_shape random_reshape(const fy_tensor *x)
     int64_t left = fy_numel(x);
     fy_shape s = {0};
     if (may_fail && rng_percent(&rng, 30)) return random_shape();
-    if (left == 0) return shape_of(x);
+    if (left == 0) return fy_shape_of(x);
     while (s.ndim < 4 && left > 1) {
         int64_t f = rng_between(&rng, 1, 4);
         if (left % f == 0) s.dims[s.ndim++] = f, left /= f;

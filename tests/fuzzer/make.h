@@ -14,12 +14,12 @@ int random_device(void);
 int random_slot(void);
 int random_dim(int ndim);
 
-/* ---- from nothing ---- */
+/* ---- factories ---- */
 
 void add_value(step *s, fy_arg x);
 void choose_factory(step *s);
 
-/* ---- from others: the second operand is made to fit by a step before ---- */
+/* ---- operands made by earlier steps ---- */
 
 void plan_step(program *p, step s);
 /* Plans steps that make the other operands, and the product. False: no operand fits. */

@@ -137,11 +137,6 @@ storage_pair *find_or_add_pair(const fy_tensor *a, const fy_tensor *b, bool *fre
     return c;
 }
 
-static void remember(storage_pair *c)
-{
-    if (c->s[0]->asked) memcpy(c->previous, read_buffer[0], c->s[0]->asked);
-}
-
 void fill_holes(storage_pair *c, const fy_tensor *x)
 {
     size_t size = fy_dtype_size(x->dtype), n = c->s[0]->asked;
@@ -164,7 +159,7 @@ void compare_and_align(storage_pair *c, fy_dtype d, const tolerance *allowed)
     if (!allowed->skip) compare_values(c, d, allowed);
     if (c->s[0]->asked && memcmp(read_buffer[0], read_buffer[1], c->s[0]->asked) != 0)
         write_storage(c->s[1], read_buffer[0]);
-    remember(c);
+    if (c->s[0]->asked) memcpy(c->previous, read_buffer[0], c->s[0]->asked);
 }
 
 static void check_unchanged(const storage_pair *c)

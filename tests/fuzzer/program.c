@@ -77,7 +77,7 @@ int64_t rng_between(rng_state *r, int64_t low, int64_t high) { return low + rng_
 
 bool rng_percent(rng_state *r, int n) { return rng_below(r, 100) < n; }
 
-/* ---- what a step is ---- */
+/* ---- properties of a step ---- */
 
 const api_call *call_of(const step *s) { return &api_calls[s->call_index]; }
 

@@ -114,7 +114,7 @@ int64_t rng_below(rng_state *r, int64_t n);
 int64_t rng_between(rng_state *r, int64_t low, int64_t high);
 bool rng_percent(rng_state *r, int n);
 
-/* ---- what a step is ---- */
+/* ---- properties of a step ---- */
 
 const api_call *call_of(const step *s);
 bool is_named(const step *s, const char *name);

@@ -43,15 +43,9 @@ static const char *device_name_in(const world *w, int device)
     return w->which == HOST_WORLD && device < VALID_DEVICE_NAMES ? "cpu" : device_names[device];
 }
 
-static fy_opts options(const world *w, const step *s)
-{
-    const char *device = device_name_in(w, s->device);
-    return (fy_opts){.device = device, .dtype = s->dtype};
-}
-
 static fy_tensor *make(const world *w, const step *s)
 {
-    fy_opts o = options(w, s);
+    fy_opts o = {.device = device_name_in(w, s->device), .dtype = s->dtype};
     switch (call_of(s)->kind) {
     case FULL: return CALL(fy_site *, fy_shape, fy_arg, fy_opts)(SITE, s->shape, s->value[0], o);
     case RANGE:
@@ -76,12 +70,6 @@ static fy_tensor *reduce(const world *w, const step *s, fy_tensor **second)
     if (s->values) o.p = s->value[0].real, o.fy_end_ = FY_P_TOLD;
     if (s->indices) o.indices = second;
     return CALL(fy_site *, fy_tensor *, fy_shape, fy_reduce_opts)(SITE, operand(w, s, 0), s->shape, o);
-}
-
-static fy_tensor *loss(const world *w, const step *s)
-{
-    fy_loss_opts o = {.reduction = (fy_reduction)s->reduction, .label_smoothing = s->values ? s->value[0].real : 0};
-    return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_loss_opts)(SITE, operand(w, s, 0), operand(w, s, 1), o);
 }
 
 /* ---- parts and order ---- */
@@ -182,19 +170,12 @@ static fy_tensor *free_slot(world *w, const step *s)
     return NULL;
 }
 
-/* The operands are the same in both worlds, so the results must be as well. */
-static bool call_predicate(const world *w, const step *s)
-{
-    fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
-    return is_named(s, "equal") ? fy_equal_at(SITE, x, y) : fy_allclose_at(SITE, x, y, (fy_close_opts){0});
-}
-
-fy_tensor *execute_step(world *w, const step *s, fy_tensor **second)
+/* Factories, ops and losses. */
+static fy_tensor *compute(const world *w, const step *s, fy_tensor **second)
 {
     fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
     switch (call_of(s)->kind) {
-    case ONE:
-    case SAME: return is_named(s, "cpu") ? move_to_device(w, s) : CALL(fy_site *, fy_tensor *)(SITE, x);
+    case ONE: return CALL(fy_site *, fy_tensor *)(SITE, x);
     case TWO: return CALL(fy_site *, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1));
     case THREE:
         return CALL(fy_site *, fy_arg, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1), argument(w, s, 2));
@@ -207,35 +188,50 @@ fy_tensor *execute_step(world *w, const step *s, fy_tensor **second)
     case REDUCE: return reduce(w, s, second);
     case ALONG:
     case TRIANGLE:
-    case ONE_HOT:
-    case DIM: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
-    case SPLIT: return split(w, s, second);
+    case ONE_HOT: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
     case ORDER: return order(w, s, second);
     case BY_INDEX: return by_index(w, s);
     case MASKED:
     case PRODUCT: return CALL(fy_site *, fy_tensor *, fy_tensor *)(SITE, x, y);
-    case COPY: return fy_copy__at(SITE, x, y, (fy_copy_opts){0});
     case ADDMM: return fy_addmm_at(SITE, x, y, operand(w, s, 2), s->value[0], s->value[1]);
     case LINEAR: return fy_linear_at(SITE, x, y, operand(w, s, 2));
     case CROSS_ENTROPY:
-    case MSE: return loss(w, s);
+    case MSE: {
+        fy_loss_opts o = {.reduction = (fy_reduction)s->reduction, .label_smoothing = s->values ? s->value[0].real : 0};
+        return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_loss_opts)(SITE, x, y, o);
+    }
+    case CLOSE: {
+        fy_close_opts o = {.rtol = 0.25, .equal_nan = s->keepdim, .fy_end_ = FY_RTOL_TOLD};
+        return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_close_opts)(SITE, x, y, o);
+    }
+    default: return make(w, s);
+    }
+}
+
+fy_tensor *execute_step(world *w, const step *s, fy_tensor **second)
+{
+    fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
+    switch (call_of(s)->kind) {
+    case SAME: return is_named(s, "cpu") ? move_to_device(w, s) : CALL(fy_site *, fy_tensor *)(SITE, x);
+    case DIM: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
     case SHAPED: return CALL(fy_site *, fy_tensor *, fy_shape)(SITE, x, s->shape);
     case DTYPED: return fy_view_dtype_at(SITE, x, s->dtype);
     case PAIR: return CALL(fy_site *, fy_tensor *, int64_t, int64_t)(SITE, x, s->at[0], s->at[1]);
     case NARROW: return fy_narrow_at(SITE, x, s->at[0], s->at[1], s->at[2]);
     case SLICE: return fy_slice_at(SITE, x, s->at[0], s->at[1], s->at[2], s->at[3]);
+    case SPLIT: return split(w, s, second);
     case JOIN: return join(w, s);
     case TO: return move(w, s);
     case CUDA: return move_to_device(w, s);
+    case COPY: return fy_copy__at(SITE, x, y, (fy_copy_opts){0});
     case NPY: return save_and_load(w, s);
     case FREE: return free_slot(w, s);
-    case CLOSE: {
-        fy_close_opts o = {.rtol = 0.25, .equal_nan = s->keepdim, .fy_end_ = FY_RTOL_TOLD};
-        return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_close_opts)(SITE, x, y, o);
-    }
-    case PREDICATE: return predicate_results[w->which] = call_predicate(w, s), NULL;
     case ITEM: return (void)fy_item_at(SITE, x), NULL;
     case DEVICE: return fy_cuda_set_device_at(SITE, (int)s->at[0]), NULL;
-    default: return make(w, s);
+    case PREDICATE:
+        predicate_results[w->which] =
+            is_named(s, "equal") ? fy_equal_at(SITE, x, y) : fy_allclose_at(SITE, x, y, (fy_close_opts){0});
+        return NULL;
+    default: return compute(w, s, second);
     }
 }

@@ -93,7 +93,7 @@ int teardown(void **state)
 
 void fail_next(const char *call, cudaError_t e) { fake.fail = call, fake.error = e; }
 
-/* ---- the table, with fewer words ---- */
+/* ---- shorthands for the back end ---- */
 
 void *alloc_block(fy_dev *d, size_t bytes) { return fy_backend_cuda.alloc(d, bytes, FY_WORD_device, &(fy_time){0}); }
 void release_block(fy_dev *d, void *p) { fy_backend_cuda.release(d, p, 1, FY_WORD_device, &(fy_time){0}); }

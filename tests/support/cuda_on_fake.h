@@ -36,7 +36,7 @@ int teardown(void **state);
 #define WITH_CARDS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 void fail_next(const char *call, cudaError_t e);
 
-/* ---- the table, with fewer words ---- */
+/* ---- shorthands for the back end ---- */
 
 void *alloc_block(fy_dev *d, size_t bytes);
 void release_block(fy_dev *d, void *p);

@@ -103,7 +103,7 @@ const struct near_miss near_misses[] = {
     {0},
 };
 
-/* ---- other spellings ---- */
+/* ---- variants ---- */
 
 static void moved_and_printed_here(void)
 {
