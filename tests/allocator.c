@@ -150,7 +150,7 @@ static void do_step(scenario *s, const cJSON *step)
 
 /* ---- state after a step ---- */
 
-static cJSON *state_of(const scenario *s)
+static cJSON *state_json(const scenario *s)
 {
     cJSON *j = cJSON_CreateObject();
     fy_memory_stats now = fy_pool_stats(s->pool);
@@ -166,7 +166,7 @@ static cJSON *state_of(const scenario *s)
     return j;
 }
 
-static cJSON *totals_of(const scenario *s)
+static cJSON *totals_json(const scenario *s)
 {
     cJSON *j = cJSON_CreateObject();
     fy_memory_stats now = fy_pool_stats(s->pool);
@@ -184,8 +184,8 @@ static bool is_among(const char *name, const char *const *list)
     return false;
 }
 
-/* Compares all fields of both sides except `aside`; frees got. where: "step 3 [...]", or "the end". */
-static void compare(scenario *s, const char *where, const cJSON *want, cJSON *got, const char *const *aside)
+/* Compares all fields of both sides except `ignored`; frees got. where: "step 3 [...]", or "the end". */
+static void compare(scenario *s, const char *where, const cJSON *want, cJSON *got, const char *const *ignored)
 {
     const cJSON *f;
     cJSON_ArrayForEach(f, got) if (!cJSON_HasObjectItem(want, f->string))
@@ -197,7 +197,7 @@ static void compare(scenario *s, const char *where, const cJSON *want, cJSON *go
     cJSON_ArrayForEach(f, want)
     {
         const cJSON *mine = cJSON_GetObjectItemCaseSensitive(got, f->string);
-        if (is_among(f->string, aside) || cJSON_Compare(f, mine, true)) continue;
+        if (is_among(f->string, ignored) || cJSON_Compare(f, mine, true)) continue;
         char *a = cJSON_PrintUnformatted(f), *b = mine ? cJSON_PrintUnformatted(mine) : NULL;
         complain(s, "%s: expected %s %s, got %s", where, f->string, a, b ? b : "none");
         free(a), free(b);
@@ -209,7 +209,7 @@ static void compare(scenario *s, const char *where, const cJSON *want, cJSON *go
 
 static void run_steps(scenario *s, const cJSON *trace)
 {
-    static const char *const aside[] = {"step", NULL};
+    static const char *const ignored[] = {"step", NULL};
     const cJSON *t;
     int i = 0;
     cJSON_ArrayForEach(t, trace)
@@ -225,14 +225,14 @@ static void run_steps(scenario *s, const cJSON *trace)
             char why[sizeof s->complaint];
             snprintf(why, sizeof why, "%s", s->complaint);
             snprintf(s->complaint, sizeof s->complaint, "%s: %.600s", where, why);
-        } else compare(s, where, t, state_of(s), aside);
+        } else compare(s, where, t, state_json(s), ignored);
         if (s->complaint[0]) return;
     }
 }
 
 static void run(scenario *s, const cJSON *json)
 {
-    static const char *const aside[] = {"id", "name", "note", "device_bytes", "trace", NULL};
+    static const char *const ignored[] = {"id", "name", "note", "device_bytes", "trace", NULL};
     static const char *const totals[] = {"peak_allocated", "peak_reserved", "alloc_retries", "ooms"};
     const cJSON *trace = cJSON_GetObjectItem(json, "trace");
     s->card.capacity = integer_in_range(s, cJSON_GetObjectItem(json, "device_bytes"), "device_bytes", 9e15);
@@ -241,7 +241,7 @@ static void run(scenario *s, const cJSON *json)
         if (!cJSON_HasObjectItem(json, totals[i])) complain(s, "there is no %s", totals[i]);
     if (s->complaint[0]) return;
     run_steps(s, trace);
-    if (!s->complaint[0]) compare(s, "the end", json, totals_of(s), aside);
+    if (!s->complaint[0]) compare(s, "the end", json, totals_json(s), ignored);
 }
 
 static bool run_line(const char *path, int number, const char *line)

@@ -195,7 +195,7 @@ TEST(a_full_card_names_what_lives_and_draws_its_pieces)
 }
 
 /* Settings of PyTorch's allocator that Ferry lacks must not be named. */
-TEST(what_can_never_fit_is_not_told_to_free_tensors)
+TEST(what_can_never_fit_gets_no_advice_to_free_tensors)
 {
     static const struct {
         int64_t elements;
@@ -363,7 +363,7 @@ int main(void)
         cmocka_unit_test_setup(fresh_and_freed_blocks_hold_different_fill_bytes, setup),
         cmocka_unit_test_setup(a_block_that_another_stream_uses_is_not_reused_yet, setup),
         cmocka_unit_test_setup(a_full_card_names_what_lives_and_draws_its_pieces, setup),
-        cmocka_unit_test_setup(what_can_never_fit_is_not_told_to_free_tensors, setup),
+        cmocka_unit_test_setup(what_can_never_fit_gets_no_advice_to_free_tensors, setup),
         cmocka_unit_test_setup(more_than_there_is_of_anything, setup),
         cmocka_unit_test_setup(room_is_made_from_what_is_cached, setup),
         cmocka_unit_test_setup(page_locked_memory_is_kept_for_the_next, setup),

@@ -96,7 +96,7 @@ static void a_crash_keeps_what_was_printed(void **state)
     free(r.output);
 }
 
-static void signals_are_told_in_words(void **state)
+static void signals_are_named_in_messages(void **state)
 {
     (void)state;
     child_result r = run("abort");
@@ -167,7 +167,7 @@ static void nothing_outlives_the_program(void **state)
     free(r.output);
 }
 
-static void killing_the_parent_harms_nobody_else(void **state)
+static void killing_the_parent_harms_no_other_process(void **state)
 {
     (void)state;
     child_result r = run("kill-parent");
@@ -275,14 +275,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_and_status_come_back),
         cmocka_unit_test(a_crash_keeps_what_was_printed),
-        cmocka_unit_test(signals_are_told_in_words),
+        cmocka_unit_test(signals_are_named_in_messages),
         cmocka_unit_test(an_endless_loop_is_stopped),
         cmocka_unit_test(endless_printing_is_stopped_and_a_part_is_kept),
         cmocka_unit_test(endless_allocation_is_stopped),
         cmocka_unit_test(a_fork_bomb_is_stopped),
         cmocka_unit_test(a_fork_bomb_that_leaves_its_session_is_stopped),
         cmocka_unit_test(nothing_outlives_the_program),
-        cmocka_unit_test(killing_the_parent_harms_nobody_else),
+        cmocka_unit_test(killing_the_parent_harms_no_other_process),
         cmocka_unit_test(closing_every_descriptor_is_no_crime),
         cmocka_unit_test(input_is_empty_and_settings_are_clean),
         cmocka_unit_test(no_descriptor_of_the_caller_is_inherited),

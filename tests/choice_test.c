@@ -174,7 +174,7 @@ static void where_none_is_visible_it_is_said_why(void **state)
 
 /* ---- peers ---- */
 
-static void cards_see_each_other_unless_told(void **state)
+static void cards_see_each_other_unless_disabled(void **state)
 {
     (void)state;
     run_with("h200:gpus=3", "0,2", print_peers);
@@ -195,7 +195,7 @@ int main(void)
         cmocka_unit_test(visible_devices_are_renumbered_as_cuda_does),
         cmocka_unit_test(the_list_ends_at_the_first_that_is_no_card),
         cmocka_unit_test(where_none_is_visible_it_is_said_why),
-        cmocka_unit_test(cards_see_each_other_unless_told),
+        cmocka_unit_test(cards_see_each_other_unless_disabled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static void grade_json_is_one_object(void **state)
     free(printed);
 }
 
-static void run_tells_the_events_and_what_was_printed(void **state)
+static void run_prints_the_events_and_the_output(void **state)
 {
     (void)state;
     assert_true(write_answer(ID,
@@ -157,7 +157,7 @@ int main(void)
         cmocka_unit_test(help_and_mistakes_have_their_exit_status),  cmocka_unit_test(list_names_every_lesson),
         cmocka_unit_test(grade_makes_the_file_and_says_what_failed), cmocka_unit_test(grade_passes_a_solution),
         cmocka_unit_test(a_mistake_in_a_call_is_no_missing_answer),  cmocka_unit_test(grade_json_is_one_object),
-        cmocka_unit_test(run_tells_the_events_and_what_was_printed), cmocka_unit_test(hints_come_one_by_one),
+        cmocka_unit_test(run_prints_the_events_and_the_output),      cmocka_unit_test(hints_come_one_by_one),
         cmocka_unit_test(reset_asks_and_keeps_the_old_file),         cmocka_unit_test(a_saved_run_becomes_lines),
     };
     return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);

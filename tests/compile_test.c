@@ -117,14 +117,14 @@ static void answer_all(const char *compiler)
     assert_int_equal(wrong, 0);
 }
 
-static void gcc_mistakes_are_told_in_plain_words(void **state)
+static void gcc_mistakes_get_plain_messages(void **state)
 {
     (void)state;
     if (system("command -v gcc >/dev/null")) skip();
     answer_all("gcc");
 }
 
-static void clang_mistakes_are_told_in_plain_words(void **state)
+static void clang_mistakes_get_plain_messages(void **state)
 {
     (void)state;
     if (system("command -v clang >/dev/null")) skip();
@@ -189,8 +189,8 @@ static void the_proofreader_names_the_block_that_stays_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gcc_mistakes_are_told_in_plain_words),
-        cmocka_unit_test(clang_mistakes_are_told_in_plain_words),
+        cmocka_unit_test(gcc_mistakes_get_plain_messages),
+        cmocka_unit_test(clang_mistakes_get_plain_messages),
         cmocka_unit_test(a_good_file_becomes_a_program),
         cmocka_unit_test(a_warning_is_a_note),
         cmocka_unit_test(a_missing_compiler_is_named),

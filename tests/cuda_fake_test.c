@@ -100,7 +100,7 @@ static void a_second_card_is_left_alone_until_it_is_used(void **state)
     assert_int_equal(fake.pinned, 0);
 }
 
-static void the_card_tells_its_name_capacity_and_peers(void **state)
+static void the_card_reports_its_name_capacity_and_peers(void **state)
 {
     (void)state;
     assert_string_equal(fake_card0.card_name, "Fake Card 0");
@@ -111,7 +111,7 @@ static void the_card_tells_its_name_capacity_and_peers(void **state)
 
 /* ---- memory ---- */
 
-static void numbers_go_up_are_added_and_come_home(void **state)
+static void numbers_are_copied_added_and_copied_back(void **state)
 {
     float a[3] = {1, 2, 3}, b[3] = {10, 20, 30}, on_host[3];
     fy_copy_work c;
@@ -316,7 +316,7 @@ static void a_record_or_wait_that_fails_says_so(void **state)
 }
 
 /* The next call reports the failure, whichever it is; the id written by the kernel names the launch. */
-static void a_broken_card_tells_whose_assertion_failed(void **state)
+static void a_broken_card_names_the_launch_whose_assertion_failed(void **state)
 {
     float x[1] = {1};
     fy_time t;
@@ -344,8 +344,8 @@ int main(void)
         cmocka_unit_test(kernels_are_loaded_when_a_card_is_opened),
         cmocka_unit_test(a_card_older_than_the_build_is_refused_in_words),
         cmocka_unit_test(a_second_card_is_left_alone_until_it_is_used),
-        WITH_CARDS(the_card_tells_its_name_capacity_and_peers),
-        WITH_CARDS(numbers_go_up_are_added_and_come_home),
+        WITH_CARDS(the_card_reports_its_name_capacity_and_peers),
+        WITH_CARDS(numbers_are_copied_added_and_copied_back),
         WITH_CARDS(fill_bytes_are_written_where_that_is_cheap),
         WITH_CARDS(memory_comes_and_goes_without_a_fill),
         WITH_CARDS(a_full_card_is_null_and_forgotten),
@@ -355,7 +355,7 @@ int main(void)
         WITH_CARDS(a_failed_launch_names_the_kernel),
         WITH_CARDS(a_failed_copy_says_so),
         WITH_CARDS(a_record_or_wait_that_fails_says_so),
-        WITH_CARDS(a_broken_card_tells_whose_assertion_failed),
+        WITH_CARDS(a_broken_card_names_the_launch_whose_assertion_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void check_measured(double us)
 
 /* A float that holds an hour in milliseconds has a resolution of a quarter ms. Anchors limit the error of an hour to
  * one part in ten million. */
-static void an_hour_later_microseconds_are_still_told(void **state)
+static void an_hour_later_microseconds_are_still_resolved(void **state)
 {
     int64_t start;
     (void)state;
@@ -154,7 +154,7 @@ int main(void)
         WITH_CARDS(a_point_that_was_never_put_asks_its_stream),
         WITH_CARDS(a_point_is_not_done_before_its_time),
         WITH_CARDS(another_cards_stream_waits_and_the_host_does_not),
-        WITH_CARDS(an_hour_later_microseconds_are_still_told),
+        WITH_CARDS(an_hour_later_microseconds_are_still_resolved),
         WITH_CARDS(clocks_that_drift_apart_are_kept_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

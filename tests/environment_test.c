@@ -92,7 +92,7 @@ static void none_means_no_cuda_and_the_cpu_works(void **state)
 }
 
 /* Also passes on a machine with a card, where the real one is used. */
-static void auto_uses_a_card_or_tells_why_not(void **state)
+static void auto_uses_a_card_or_reports_why_not(void **state)
 {
     (void)state;
     run_with(NULL, NULL, print_devices);
@@ -144,7 +144,7 @@ static int count_in_output(const char *text)
     return n;
 }
 
-static void who_reads_modelled_times_is_told_once(void **state)
+static void readers_of_modelled_times_get_one_note(void **state)
 {
     (void)state;
     run_with("sim", "old", read_clock);
@@ -154,7 +154,7 @@ static void who_reads_modelled_times_is_told_once(void **state)
     assert_int_equal(count_in_output("modelled"), 0);
 }
 
-static void a_data_race_is_told_once_with_line_and_fix(void **state)
+static void a_data_race_is_reported_once_with_line_and_fix(void **state)
 {
     (void)state;
     run_with("sim", NULL, make_data_races);
@@ -250,10 +250,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sim_is_512_mib_of_an_h200_and_says_so),
         cmocka_unit_test(none_means_no_cuda_and_the_cpu_works),
-        cmocka_unit_test(auto_uses_a_card_or_tells_why_not),
+        cmocka_unit_test(auto_uses_a_card_or_reports_why_not),
         cmocka_unit_test(why_the_card_is_simulated_is_said_once_to_viewers),
-        cmocka_unit_test(who_reads_modelled_times_is_told_once),
-        cmocka_unit_test(a_data_race_is_told_once_with_line_and_fix),
+        cmocka_unit_test(readers_of_modelled_times_get_one_note),
+        cmocka_unit_test(a_data_race_is_reported_once_with_line_and_fix),
         cmocka_unit_test(a_simulated_cards_log_does_not_depend_on_the_machine),
         cmocka_unit_test(capacity_is_what_ferry_sim_says_and_no_more),
         cmocka_unit_test(nonsense_in_the_environment_is_refused_with_value_and_fix),

@@ -61,7 +61,7 @@ TEST(waiting_for_a_stream_equals_an_event_recorded_now)
     }
 }
 
-TEST(an_event_stands_for_its_last_recording)
+TEST(an_event_means_its_last_recording)
 {
     (void)state;
     FY_SCOPE
@@ -182,7 +182,7 @@ TEST(the_time_between_two_events_is_the_models)
 
 /* ---- C11.6, C11.7: events ---- */
 
-TEST(an_unrecorded_event_is_reached_and_nobody_waits_for_it)
+TEST(an_unrecorded_event_is_complete_and_never_waited_for)
 {
     (void)state;
     FY_SCOPE
@@ -364,12 +364,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(work_waits_for_an_event_and_the_host_goes_on),
         T(waiting_for_a_stream_equals_an_event_recorded_now),
-        T(an_event_stands_for_its_last_recording),
+        T(an_event_means_its_last_recording),
         T(a_stream_records_its_own_event_and_waits_across_cards),
         T(the_host_waits_for_event_or_stream_and_no_longer),
         T(a_query_never_waits_and_says_yes_in_the_end),
         T(the_time_between_two_events_is_the_models),
-        T(an_unrecorded_event_is_reached_and_nobody_waits_for_it),
+        T(an_unrecorded_event_is_complete_and_never_waited_for),
         T(an_event_belongs_to_the_card_of_its_first_recording),
         T(times_are_for_events_that_were_made_for_them),
         T(a_freed_event_is_recognised),

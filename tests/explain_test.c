@@ -289,7 +289,7 @@ static const char first_use[] =
     "\"cuda:0\","
     "\"mem\":\"device\",\"addr\":\"0x7000000000\",\"bytes\":2097152,\"pool\":\"small\",\"stream\":0,\"held\":100000}\n";
 
-static void the_first_use_of_a_card_is_told(void **state)
+static void the_first_use_of_a_card_is_narrated(void **state)
 {
     (void)state;
     char text[2048];
@@ -329,7 +329,7 @@ int main(void)
         cmocka_unit_test(a_grader_believes_no_demonstration),
         cmocka_unit_test(files_that_are_no_log_are_named),
         cmocka_unit_test(a_saved_run_is_explained),
-        cmocka_unit_test(the_first_use_of_a_card_is_told),
+        cmocka_unit_test(the_first_use_of_a_card_is_narrated),
         cmocka_unit_test(as_json_for_other_programs),
     };
     return cmocka_run_group_tests_name("explain", tests, make_learner_folder, remove_learner_folder);

@@ -1,6 +1,5 @@
-/* findings_costs_test.c: copies that cost more than they bring, the host or the card standing still, memory held too
- * long, and the wrong card: for each rule three programs in which it finds something, at the line that ends in HERE,
- * and three near misses. */
+/* findings_costs_test.c: copies that cost more than they save, an idle host or card, memory held too long, and the
+ * wrong card. Each rule has three programs with a finding, at the line that ends in HERE, and three near misses. */
 #include "explained.h"
 #include "findings_log.h"
 

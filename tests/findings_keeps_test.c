@@ -1,5 +1,5 @@
-/* findings_keeps_test.c: engines that stand still, memory held too long, and the wrong card: for each rule three
- * programs in which it finds something, at the line that ends in HERE, and three near misses. */
+/* findings_keeps_test.c: idle engines, memory held too long, and the wrong card. Each rule has three programs with a
+ * finding, at the line that ends in HERE, and three near misses. */
 #include "explained.h"
 
 #define CARD "cuda"

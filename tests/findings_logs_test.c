@@ -17,7 +17,7 @@ static void expect(handmade *h, const char *rule, int line, int times)
 
 /* ---- data races ---- */
 
-static void data_races_are_told_with_their_fix(void **state)
+static void data_races_are_reported_with_their_fix(void **state)
 {
     (void)state;
     handmade h;
@@ -95,7 +95,7 @@ static void what_never_fits_is_no_fragmentation(void **state)
     hand_end(&h);
 }
 
-static void a_copy_home_frees_nothing(void **state)
+static void a_copy_to_the_host_frees_nothing(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -157,7 +157,7 @@ static void a_call_that_failed_ended_it(void **state)
     expect_stop(&h, 5, "this call failed, and the program continued: it did not fit", "mend it");
 }
 
-static void a_log_without_an_end_is_told(void **state)
+static void a_log_without_an_end_is_reported(void **state)
 {
     (void)state;
     handmade h;
@@ -229,13 +229,13 @@ static void streams_that_could_have_overlapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_races_are_told_with_their_fix),
+        cmocka_unit_test(data_races_are_reported_with_their_fix),
         cmocka_unit_test(ordered_work_is_no_data_race),
         cmocka_unit_test(free_memory_in_pieces),
         cmocka_unit_test(what_never_fits_is_no_fragmentation),
-        cmocka_unit_test(a_copy_home_frees_nothing),
+        cmocka_unit_test(a_copy_to_the_host_frees_nothing),
         cmocka_unit_test(a_call_that_failed_ended_it),
-        cmocka_unit_test(a_log_without_an_end_is_told),
+        cmocka_unit_test(a_log_without_an_end_is_reported),
         cmocka_unit_test(a_run_that_ended_did_not_stop),
         cmocka_unit_test(cards_that_cannot_reach_each_other),
         cmocka_unit_test(streams_that_could_have_overlapped),

@@ -1,5 +1,5 @@
-/* What only several streams, several cards or a full card show: for each rule three programs in which it finds
- * something, at the line that ends in HERE, and three near misses. */
+/* Findings that need several streams, several cards or a full card. Each rule has three programs with a finding, at the
+ * line that ends in HERE, and three near misses. */
 #include "explained.h"
 
 #define CARD "cuda"
@@ -176,7 +176,7 @@ static void only_printed(void)
     for (int i = 0; i < 4; i++) fy_zeros((12 * MIB), .device = CARD);
 }
 
-static void a_copy_home_frees_nothing(void **state)
+static void a_copy_to_the_host_frees_nothing(void **state)
 {
     (void)state;
     const char *rule = "kept-after-home";
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test(accesses_without_an_order),
         cmocka_unit_test(free_memory_in_pieces),
         cmocka_unit_test(what_filled_the_card),
-        cmocka_unit_test(a_copy_home_frees_nothing),
+        cmocka_unit_test(a_copy_to_the_host_frees_nothing),
         cmocka_unit_test(cards_that_cannot_reach_each_other),
         cmocka_unit_test(streams_that_could_have_overlapped),
     };

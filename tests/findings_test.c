@@ -1,5 +1,5 @@
-/* findings_test.c: copies that need not have been, and data that came by a bad way: for each rule three programs in
- * which it finds something, at the line that ends in HERE, and three near misses. */
+/* findings_test.c: needless and indirect copies. Each rule has three programs with a finding, at the line that ends in
+ * HERE, and three near misses. */
 #include "explained.h"
 
 #define CARD "cuda"
@@ -129,7 +129,7 @@ static void out_of_the_way_and_back(void)
     fy_item(fy_sum(fy_to(kept, CARD)));
 }
 
-static void what_came_home_goes_back_unchanged(void **state)
+static void what_was_copied_to_the_host_goes_back_unchanged(void **state)
 {
     (void)state;
     EXPECT({"round-trip", home_and_back, 1, NULL}, {"round-trip", a_turn_undoes_the_last, 3, NULL},
@@ -138,7 +138,7 @@ static void what_came_home_goes_back_unchanged(void **state)
            {"round-trip", out_of_the_way_and_back, 0, "h200:capacity=32MiB"});
 }
 
-static void there_and_back(void)
+static void round_trip(void)
 {
     fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
     fy_print(fy_cpu(on_cuda)); /* HERE */
@@ -178,10 +178,10 @@ static void given_up_at_home(void)
     fy_print(fy_cpu(on_cuda));
 }
 
-static void what_was_sent_comes_home_unchanged(void **state)
+static void what_was_sent_comes_back_unchanged(void **state)
 {
     (void)state;
-    EXPECT({"there-and-back", there_and_back, 1, NULL}, {"there-and-back", there_used_and_back, 1, NULL},
+    EXPECT({"there-and-back", round_trip, 1, NULL}, {"there-and-back", there_used_and_back, 1, NULL},
            {"there-and-back", there_and_back_each_turn, 3, NULL}, {"there-and-back", computed_there, 0, NULL},
            {"there-and-back", changed_at_home_meanwhile, 0, NULL}, {"there-and-back", given_up_at_home, 0, NULL});
 }
@@ -276,8 +276,10 @@ static void a_copy_that_nobody_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unchanged_data_is_sent_again),       cmocka_unit_test(what_came_home_goes_back_unchanged),
-        cmocka_unit_test(what_was_sent_comes_home_unchanged), cmocka_unit_test(cards_are_served_by_way_of_the_host),
+        cmocka_unit_test(unchanged_data_is_sent_again),
+        cmocka_unit_test(what_was_copied_to_the_host_goes_back_unchanged),
+        cmocka_unit_test(what_was_sent_comes_back_unchanged),
+        cmocka_unit_test(cards_are_served_by_way_of_the_host),
         cmocka_unit_test(a_copy_that_nobody_reads),
     };
     return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

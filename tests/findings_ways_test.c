@@ -1,5 +1,5 @@
-/* findings_ways_test.c: data made, converted or page-locked in a way that costs, and copies and waits that do: for each
- * rule three programs in which it finds something, at the line that ends in HERE, and three near misses. */
+/* findings_ways_test.c: expensive ways to create, convert or page-lock data, and expensive copies and waits. Each rule
+ * has three programs with a finding, at the line that ends in HERE, and three near misses. */
 #include "explained.h"
 
 #define CARD "cuda"

@@ -58,7 +58,7 @@ static void nothing_is_waited_for_while_a_log_is_open(void **state)
     assert_true(wait_for_card(&fake_card0));
 }
 
-static void works_are_told_in_the_order_in_which_they_ended(void **state)
+static void completions_are_reported_in_the_order_in_which_they_ended(void **state)
 {
     (void)state;
     since();
@@ -74,7 +74,7 @@ static void works_are_told_in_the_order_in_which_they_ended(void **state)
     assert_string_equal(text_of(event_of("complete", 0), "engine"), "compute");
 }
 
-static void a_later_call_tells_of_what_has_ended_by_then(void **state)
+static void a_later_call_reports_what_has_ended_by_then(void **state)
 {
     (void)state;
     since();
@@ -90,7 +90,7 @@ static void a_later_call_tells_of_what_has_ended_by_then(void **state)
     assert_true(wait_for_card(&fake_card0));
 }
 
-static void a_copy_is_told_with_its_time_on_the_bus(void **state)
+static void a_copy_is_reported_with_its_time_on_the_bus(void **state)
 {
     char a[4], b[4];
     fy_copy_work c = {.dst = a, .src = b, .bytes = 4, .dir = FY_WORD_h2d, .pinned = true, .async = true};
@@ -104,7 +104,7 @@ static void a_copy_is_told_with_its_time_on_the_bus(void **state)
     assert_int_equal(number_of(event_of("complete", 0), "staging"), 0);
 }
 
-static void cards_are_told_of_apart(void **state)
+static void cards_are_reported_separately(void **state)
 {
     (void)state;
     since();
@@ -132,7 +132,7 @@ static void the_work_of_a_broken_card_does_not_end(void **state)
     assert_string_equal(kinds(), "");
 }
 
-static void without_a_log_nothing_is_marked_and_nothing_told(void **state)
+static void without_a_log_nothing_is_marked_or_reported(void **state)
 {
     (void)state;
     since();
@@ -148,12 +148,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CARDS(nothing_is_waited_for_while_a_log_is_open),
-        WITH_CARDS(works_are_told_in_the_order_in_which_they_ended),
-        WITH_CARDS(a_later_call_tells_of_what_has_ended_by_then),
-        WITH_CARDS(a_copy_is_told_with_its_time_on_the_bus),
-        WITH_CARDS(cards_are_told_of_apart),
+        WITH_CARDS(completions_are_reported_in_the_order_in_which_they_ended),
+        WITH_CARDS(a_later_call_reports_what_has_ended_by_then),
+        WITH_CARDS(a_copy_is_reported_with_its_time_on_the_bus),
+        WITH_CARDS(cards_are_reported_separately),
         WITH_CARDS(the_work_of_a_broken_card_does_not_end),
-        WITH_CARDS(without_a_log_nothing_is_marked_and_nothing_told),
+        WITH_CARDS(without_a_log_nothing_is_marked_or_reported),
     };
     recorded_start();
     int failed_tests = cmocka_run_group_tests(tests, NULL, NULL);

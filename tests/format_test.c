@@ -275,7 +275,7 @@ static void strings_are_always_valid_utf8_and_json(void **state)
     }
 }
 
-static void what_is_no_json_is_told_from_what_is(void **state)
+static void json_and_other_text_are_distinguished(void **state)
 {
     (void)state;
     static const char *const good[] = {"[]", "{}", " [1, -0.5e+3, \"\\u00ff\", {\"a\": null}] ", "true", "0"};
@@ -381,7 +381,7 @@ int main(void)
         cmocka_unit_test(doubles_are_the_shortest_that_read_back),
         cmocka_unit_test(integers_print_whole),
         cmocka_unit_test(strings_are_always_valid_utf8_and_json),
-        cmocka_unit_test(what_is_no_json_is_told_from_what_is),
+        cmocka_unit_test(json_and_other_text_are_distinguished),
         cmocka_unit_test(the_readme_shows_the_schema),
         cmocka_unit_test(the_readme_names_every_file_of_its_folder),
     };

@@ -232,7 +232,7 @@ static void huge_and_broken_fields_are_no_trouble(void **state)
     hand_end(&h);
 }
 
-static void an_unknown_lesson_or_a_broken_log_is_not_judged(void **state)
+static void an_unknown_lesson_or_a_broken_log_is_not_graded(void **state)
 {
     (void)state;
     verdict v;
@@ -279,7 +279,7 @@ int main(void)
         cmocka_unit_test(work_after_the_answer_does_not_count),
         cmocka_unit_test(copies_beyond_the_limit_are_counted_and_the_first_named),
         cmocka_unit_test(huge_and_broken_fields_are_no_trouble),
-        cmocka_unit_test(an_unknown_lesson_or_a_broken_log_is_not_judged),
+        cmocka_unit_test(an_unknown_lesson_or_a_broken_log_is_not_graded),
         cmocka_unit_test(inputs_that_do_not_fit_fail_and_do_not_crash),
     };
     return cmocka_run_group_tests_name("grade", tests, NULL, NULL);

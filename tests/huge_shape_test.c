@@ -65,7 +65,7 @@ static void views_of_nothing_never_wrap_around(void **state)
     fy_clear_error();
 }
 
-static void what_is_computed_of_nothing_is_right_beside_huge_sizes(void **state)
+static void results_of_empty_tensors_are_right_with_huge_sizes(void **state)
 {
     (void)state;
     fy_tensor *x = fy_reshape(fy_narrow(fy_ones((3)), 0, 0, 0), (INT64_MAX, 3, 0)); /* the storage is not empty */
@@ -119,7 +119,7 @@ int main(void)
         cmocka_unit_test(a_shape_with_0_holds_nothing_however_large_the_rest),
         cmocka_unit_test(nothing_cannot_be_viewed_as_more_than_int64_counts),
         cmocka_unit_test(views_of_nothing_never_wrap_around),
-        cmocka_unit_test(what_is_computed_of_nothing_is_right_beside_huge_sizes),
+        cmocka_unit_test(results_of_empty_tensors_are_right_with_huge_sizes),
         cmocka_unit_test(a_size_of_1_may_have_any_stride),
         cmocka_unit_test(whole_number_ranges_are_exact_beyond_2_to_the_53),
     };

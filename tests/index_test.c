@@ -166,7 +166,7 @@ static void an_op_costs_what_its_index_names(void **state)
     }
 }
 
-static void a_wrong_index_on_the_cpu_is_told_at_once(void **state)
+static void a_wrong_index_on_the_cpu_is_reported_at_once(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -306,7 +306,7 @@ int main(void)
         cmocka_unit_test(what_is_scattered_is_added_in_order),
         cmocka_unit_test(a_short_index_is_converted_in_the_open),
         cmocka_unit_test(an_op_costs_what_its_index_names),
-        cmocka_unit_test(a_wrong_index_on_the_cpu_is_told_at_once),
+        cmocka_unit_test(a_wrong_index_on_the_cpu_is_reported_at_once),
         cmocka_unit_test(operands_apart_are_called_by_their_names),
         cmocka_unit_test(a_size_comes_to_the_host_and_is_logged),
         cmocka_unit_test(large_masks_pick_what_they_should),

@@ -30,7 +30,7 @@ static struct page {
 
 /* ---- the program ---- */
 
-static void *emit_for_ever(void *number)
+static void *emit_forever(void *number)
 {
     char text[300];
     atomic_fetch_add(&page->running, 1);
@@ -48,18 +48,19 @@ static void emit_until_killed(int fd)
     char err[256];
     pthread_t other;
     if (!fy_log_adopt(fd, err, sizeof err)) _exit(1);
-    FY_EMIT(NULL, mark, .now = FY_ABSENT); /* seq 0, so that later ones are told from "nothing" */
-    if (pthread_create(&other, NULL, emit_for_ever, (void *)1)) _exit(1);
-    emit_for_ever(NULL);
+    FY_EMIT(NULL, mark, .now = FY_ABSENT); /* seq 0, so that later ones differ from "nothing" */
+    if (pthread_create(&other, NULL, emit_forever, (void *)1)) _exit(1);
+    emit_forever(NULL);
     for (;;) pause();
 }
 
 /* Lets it run: mostly some hundred microseconds, sometimes until the helper thread is needed. */
-static void wait_a_little(unsigned round)
+static void wait_random_time(unsigned round)
 {
-    struct timespec a_moment = {0, 200000}, some = {0, (long)((round * 7919u) % 997u) * (round % 10 ? 1000 : 20000)};
-    for (int i = 0; i < 50000 && atomic_load(&page->running) < THREADS; i++) nanosleep(&a_moment, NULL);
-    nanosleep(&some, NULL);
+    struct timespec poll_interval = {0, 200000},
+                    run_time = {0, (long)((round * 7919u) % 997u) * (round % 10 ? 1000 : 20000)};
+    for (int i = 0; i < 50000 && atomic_load(&page->running) < THREADS; i++) nanosleep(&poll_interval, NULL);
+    nanosleep(&run_time, NULL);
 }
 
 /* ---- the viewer ---- */
@@ -217,7 +218,7 @@ static void kill_once(unsigned round)
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) emit_until_killed(fd);
-    wait_a_little(round);
+    wait_random_time(round);
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, NULL, 0), child);
     fy_log *log = log_to_read(fd);

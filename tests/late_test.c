@@ -17,7 +17,7 @@ static const char *own_path;
 static bool is_child;
 
 /* true in the child that runs the test */
-static bool in_a_process_of_its_own(const char *name, const char *environment)
+static bool run_in_own_process(const char *name, const char *environment)
 {
     char command[600];
     if (is_child) return true;
@@ -27,7 +27,7 @@ static bool in_a_process_of_its_own(const char *name, const char *environment)
     return false;
 }
 #define ALONE(environment) \
-    if (!in_a_process_of_its_own(__func__, environment)) return
+    if (!run_in_own_process(__func__, environment)) return
 #define TEST(name) static void name(void **state)
 
 /* Two scores per row; the second row's class is out of range. */
@@ -68,7 +68,7 @@ TEST(the_error_surfaces_later_and_names_the_line_at_fault)
     assert_int_equal(number_of(error, "line"), line + 4);
 }
 
-TEST(whoever_waits_first_is_told)
+TEST(the_first_wait_gets_the_error)
 {
     (void)state;
     ALONE("");
@@ -127,7 +127,7 @@ TEST(the_card_is_useless_afterwards_and_the_others_are_not)
     assert_null(fy_error());
 }
 
-TEST(under_launch_blocking_the_line_at_fault_tells_itself)
+TEST(under_launch_blocking_the_line_at_fault_reports_the_error)
 {
     (void)state;
     ALONE("FERRY_LAUNCH_BLOCKING=1");
@@ -177,9 +177,9 @@ TEST(cudas_own_variable_works_too_and_ferrys_takes_precedence)
 {
     (void)state;
     if (!is_child) {
-        in_a_process_of_its_own(__func__, "CUDA_LAUNCH_BLOCKING=1");
-        in_a_process_of_its_own(__func__, "CUDA_LAUNCH_BLOCKING=1 FERRY_LAUNCH_BLOCKING=0 OFF=1");
-        in_a_process_of_its_own(__func__, "CUDA_LAUNCH_BLOCKING=0 OFF=1");
+        run_in_own_process(__func__, "CUDA_LAUNCH_BLOCKING=1");
+        run_in_own_process(__func__, "CUDA_LAUNCH_BLOCKING=1 FERRY_LAUNCH_BLOCKING=0 OFF=1");
+        run_in_own_process(__func__, "CUDA_LAUNCH_BLOCKING=0 OFF=1");
         return;
     }
     bool off = getenv("OFF") != NULL;
@@ -189,7 +189,7 @@ TEST(cudas_own_variable_works_too_and_ferrys_takes_precedence)
     assert_int_equal(event_of("sync", 0) != NULL, !off);
 }
 
-TEST(the_cpu_tells_at_once)
+TEST(the_cpu_reports_at_once)
 {
     (void)state;
     ALONE("");
@@ -217,13 +217,13 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_error_surfaces_later_and_names_the_line_at_fault),
-        cmocka_unit_test(whoever_waits_first_is_told),
+        cmocka_unit_test(the_first_wait_gets_the_error),
         cmocka_unit_test(waiting_for_an_event_or_stream_reports_it_too),
         cmocka_unit_test(the_card_is_useless_afterwards_and_the_others_are_not),
-        cmocka_unit_test(under_launch_blocking_the_line_at_fault_tells_itself),
+        cmocka_unit_test(under_launch_blocking_the_line_at_fault_reports_the_error),
         cmocka_unit_test(under_launch_blocking_the_host_waits_for_all_work),
         cmocka_unit_test(cudas_own_variable_works_too_and_ferrys_takes_precedence),
-        cmocka_unit_test(the_cpu_tells_at_once),
+        cmocka_unit_test(the_cpu_reports_at_once),
         cmocka_unit_test(the_last_65536_works_are_remembered),
     };
     own_path = argv[0];

@@ -257,7 +257,7 @@ static void watch_demo(const char *lesson, const cJSON *facts, const char *file)
     free(lines);
 }
 
-static void every_demo_goes_there_works_and_comes_home(void **state)
+static void every_demo_copies_to_the_card_computes_and_copies_back(void **state)
 {
     (void)state;
     each_lesson("demo.c", watch_demo);
@@ -271,7 +271,7 @@ int main(void)
         cmocka_unit_test(every_solution_passes_with_five_seeds_and_both_sizes),
         cmocka_unit_test(every_wrong_answer_fails_its_check_one_with_right_numbers),
         cmocka_unit_test(every_answer_depends_on_the_seed),
-        cmocka_unit_test(every_demo_goes_there_works_and_comes_home),
+        cmocka_unit_test(every_demo_copies_to_the_card_computes_and_copies_back),
     };
     return cmocka_run_group_tests_name("lessons", tests, prepare, clear);
 }

@@ -13,7 +13,7 @@
 
 /* ---- reading ---- */
 
-TEST(item_brings_one_element_home)
+TEST(item_copies_one_element_to_the_host)
 {
     (void)state;
     FY_SCOPE
@@ -213,7 +213,7 @@ int main(void)
     setenv("FERRY_GPU", "sim", 1);
     recorded_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(item_brings_one_element_home),
+        cmocka_unit_test(item_copies_one_element_to_the_host),
         cmocka_unit_test(item_int_is_exact_to_the_last_digit),
         cmocka_unit_test(item_says_once_a_line_that_it_rounded),
         cmocka_unit_test(item_says_nothing_where_a_double_is_exact),

@@ -103,7 +103,7 @@ TEST(random_numbers_like_another_follow_its_memory)
     FY_SCOPE FAILS(fy_full_like(fy_zeros((2)), fy_ones((1))), "the fill value must be one of numbers, not tensors");
 }
 
-TEST(classes_become_rows_and_wrong_ones_are_told)
+TEST(classes_become_rows_and_invalid_ones_are_reported)
 {
     (void)state;
     for (int i = 0; i < 2; i++) FY_SCOPE
@@ -201,7 +201,7 @@ int main(void)
         cmocka_unit_test(what_is_like_another_has_its_dense_layout),
         cmocka_unit_test(empty_memory_is_alike_in_every_run_and_no_op),
         cmocka_unit_test(random_numbers_like_another_follow_its_memory),
-        cmocka_unit_test(classes_become_rows_and_wrong_ones_are_told),
+        cmocka_unit_test(classes_become_rows_and_invalid_ones_are_reported),
         cmocka_unit_test(triangles_reach_every_diagonal),
         cmocka_unit_test(a_value_that_the_type_cannot_hold_is_refused),
         cmocka_unit_test(ranges_count_their_steps_as_pytorch_does),

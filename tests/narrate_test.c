@@ -23,7 +23,7 @@ static void emit_complete(uint32_t id)
 }
 
 /* A small complete run. */
-static void happen(void)
+static void emit_run(void)
 {
     static const char devices[] = "[{\"name\":\"cpu\",\"kind\":\"cpu\"},"
                                   "{\"name\":\"cuda:0\",\"kind\":\"sim\",\"card\":\"NVIDIA H200 (simulated)\"}]";
@@ -64,7 +64,7 @@ static const char story[] =
     "end exit status 0; not freed: mat1, tensor 3\n";
 
 /* Without times, and with single blanks. */
-static char *words_of(const char *narration)
+static char *without_times(const char *narration)
 {
     fy_text t = {0};
     for (const char *p = narration; *p; p++) {
@@ -81,17 +81,17 @@ static char *words_of(const char *narration)
     return t.data;
 }
 
-static void a_run_is_told_line_by_line(void **state)
+static void a_run_is_narrated_line_by_line(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
-    happen();
+    emit_run();
     fy_log *log = log_to_read(fd);
     fy_narrator *narrator = fy_narrator_of(log);
     fy_text narration = {0};
     assert_int_equal(fy_narrate(narrator, &narration), 12);
     assert_int_equal(fy_narrate(narrator, &narration), 0);
-    char *words = words_of(narration.data);
+    char *words = without_times(narration.data);
     assert_string_equal(words, story);
     free(words);
     free(narration.data);
@@ -100,7 +100,7 @@ static void a_run_is_told_line_by_line(void **state)
     close(fd);
 }
 
-static void happen_first(void)
+static void emit_segments(void)
 {
     FY_EMIT(&at, segment, .device = 1, .mem = FY_WORD_device, .bytes = 2 << 20, .stream = 0, .held = 100000);
     FY_EMIT(&at, segment, .device = 0, .mem = FY_WORD_pinned, .bytes = 4096, .stream = FY_ABSENT, .held = 1000);
@@ -112,13 +112,13 @@ static void the_first_use_of_a_card_says_its_price(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
-    happen_first();
+    emit_segments();
     fy_log *log = log_to_read(fd);
     fy_narrator *narrator = fy_narrator_of(log);
     fy_text narration = {0};
     assert_int_equal(fy_narrate(narrator, &narration), 4);
     fy_narrator_free(narrator);
-    char *words = words_of(narration.data);
+    char *words = without_times(narration.data);
     assert_string_equal(
         words,
         "reserve a segment 2 MiB first use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100.0 us) "
@@ -173,7 +173,7 @@ static const char story_of_streams[] =
     "copy a 4 B cuda:0 -> cpu, stream 2 demo.c:5\n"
     "free a 16 KiB on cuda:0, after another stream has finished with it demo.c:5\n";
 
-static void streams_and_events_are_told_in_a_line_each(void **state)
+static void streams_and_events_are_narrated_in_a_line_each(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
@@ -182,7 +182,7 @@ static void streams_and_events_are_told_in_a_line_each(void **state)
     fy_narrator *narrator = fy_narrator_of(log);
     fy_text narration = {0};
     fy_narrate(narrator, &narration);
-    char *words = words_of(narration.data);
+    char *words = without_times(narration.data);
     assert_string_equal(words, story_of_streams);
     free(words);
     free(narration.data);
@@ -191,7 +191,7 @@ static void streams_and_events_are_told_in_a_line_each(void **state)
     close(fd);
 }
 
-static void the_story_is_the_same_when_told_event_by_event(void **state)
+static void the_narration_is_the_same_event_by_event(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
@@ -235,10 +235,10 @@ static void the_places_in_the_source_stand_below_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_is_told_line_by_line),
+        cmocka_unit_test(a_run_is_narrated_line_by_line),
         cmocka_unit_test(the_first_use_of_a_card_says_its_price),
-        cmocka_unit_test(streams_and_events_are_told_in_a_line_each),
-        cmocka_unit_test(the_story_is_the_same_when_told_event_by_event),
+        cmocka_unit_test(streams_and_events_are_narrated_in_a_line_each),
+        cmocka_unit_test(the_narration_is_the_same_event_by_event),
         cmocka_unit_test(the_places_in_the_source_stand_below_each_other),
     };
     return cmocka_run_group_tests_name("narrate", tests, NULL, NULL);

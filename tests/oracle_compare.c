@@ -51,7 +51,7 @@ static double element(const void *data, int64_t i, fy_dtype dtype)
     }
 }
 
-static bool is_near(double expected, double got, const cJSON *tol)
+static bool is_close(double expected, double got, const cJSON *tol)
 {
     if (isnan(expected) || isnan(got)) return isnan(expected) && isnan(got);
     if (expected == got) return true;
@@ -95,7 +95,7 @@ static void compare_data(program *p, const char *of, const cJSON *list, fy_tenso
     for (int64_t i = 0; data && j; i++, j = j->next) {
         int64_t at = place(on_host, i);
         double got = element(data, at, dtype);
-        if (tol ? is_near(real_of(j), got, tol) : is_exact(data, at, dtype, j)) continue;
+        if (tol ? is_close(real_of(j), got, tol) : is_exact(data, at, dtype, j)) continue;
         char text[64];
         format_element(text, sizeof text, got, dtype, data, at);
         complain(p, "%s: element %lld: expected %s, got %s", of, (long long)i,
@@ -151,7 +151,7 @@ static void compare_plain(program *p, const char *of, const cJSON *expected, val
         same = cJSON_IsBool(expected) && cJSON_IsTrue(expected) == got.boolean;
     } else if (got.kind == NUMBER) {
         snprintf(text, sizeof text, "%.17g", got.number);
-        same = !cJSON_IsNull(expected) && is_near(real_of(expected), got.number, item(p->json, "tol"));
+        same = !cJSON_IsNull(expected) && is_close(real_of(expected), got.number, item(p->json, "tol"));
     } else if (got.kind == DTYPE) {
         snprintf(text, sizeof text, "%s", name_of_dtype(got.dtype));
         same = cJSON_IsString(expected) && !strcmp(expected->valuestring, text);

@@ -138,7 +138,7 @@ TEST(cuda_without_a_number_is_the_current_card)
     }
 }
 
-TEST(home_from_a_card_waits_and_is_not_pinned)
+TEST(a_copy_to_the_host_waits_and_is_not_pinned)
 {
     (void)state;
     FY_SCOPE
@@ -151,7 +151,7 @@ TEST(home_from_a_card_waits_and_is_not_pinned)
     }
 }
 
-TEST(home_without_waiting_is_pinned)
+TEST(a_non_blocking_copy_to_the_host_is_pinned)
 {
     (void)state;
     FY_SCOPE
@@ -304,8 +304,8 @@ int main(void)
         T(a_slice_moves_its_own_bytes_alone),
         T(to_another_tensor_takes_its_dtype_and_device),
         T(cuda_without_a_number_is_the_current_card),
-        T(home_from_a_card_waits_and_is_not_pinned),
-        T(home_without_waiting_is_pinned),
+        T(a_copy_to_the_host_waits_and_is_not_pinned),
+        T(a_non_blocking_copy_to_the_host_is_pinned),
         T(device_strings_that_are_devices),
         T(device_strings_that_are_none),
         T(a_missing_device_is_an_error_when_it_is_used),

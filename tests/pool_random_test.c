@@ -67,7 +67,7 @@ static void release(model *m)
     m->n = to;
 }
 
-static int64_t held(const model *m, bool in_use)
+static int64_t used_bytes(const model *m, bool in_use)
 {
     int64_t sum = 0;
     for (int i = 0; i < m->n; i++)
@@ -92,8 +92,8 @@ static piece *model_alloc(model *m, int64_t asked, int stream, int64_t capacity,
     int64_t bytes = (asked + 511) / 512 * 512, segment = bytes <= MIB ? 2 * MIB : 20 * MIB;
     if (bytes >= 10 * MIB) segment = (bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
     piece *p = best(m, bytes, stream);
-    if (!p && held(m, false) + segment > capacity) release(m);
-    if (!p && held(m, false) + segment > capacity) return NULL;
+    if (!p && used_bytes(m, false) + segment > capacity) release(m);
+    if (!p && used_bytes(m, false) + segment > capacity) return NULL;
     if (!p) {
         p = &m->p[m->n++];
         *p = (piece){.segment = b ? b->segment->addr : 0, .bytes = segment, .stream = stream, .small = bytes <= MIB};
@@ -187,8 +187,8 @@ static void free_one(world *w)
 static void compare_stats(world *w)
 {
     fy_memory_stats s = fy_pool_stats(w->pool);
-    assert_int_equal(s.allocated_bytes, held(&w->model, true));
-    assert_int_equal(s.reserved_bytes, held(&w->model, false));
+    assert_int_equal(s.allocated_bytes, used_bytes(&w->model, true));
+    assert_int_equal(s.reserved_bytes, used_bytes(&w->model, false));
     assert_int_equal(s.reserved_bytes, w->card.taken);
     assert_int_equal(s.allocations, w->n);
 }

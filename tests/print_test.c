@@ -38,7 +38,7 @@ TEST(each_dtype_is_printed_as_by_pytorch)
     }
 }
 
-TEST(what_the_values_do_not_tell_stands_behind_them)
+TEST(what_the_values_do_not_show_is_printed_behind_them)
 {
     (void)state;
     FY_SCOPE
@@ -96,7 +96,7 @@ int main(void)
     since();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_dtype_is_printed_as_by_pytorch),
-        cmocka_unit_test(what_the_values_do_not_tell_stands_behind_them),
+        cmocka_unit_test(what_the_values_do_not_show_is_printed_behind_them),
         cmocka_unit_test(long_tensors_are_cut_in_every_dimension),
         cmocka_unit_test(one_element_of_each_dtype_is_a_double),
     };

@@ -9,7 +9,7 @@
 
 /* ---- the host and the card ---- */
 
-static void who_reads_a_copy_home_early_finds_poison(void **state)
+static void reading_a_copy_to_the_host_early_gives_poison(void **state)
 {
     fy_dev *d = *state;
     void *p = alloc_filled(d, 7);
@@ -289,7 +289,7 @@ static void queueing_takes_no_memory_that_was_not_taken_before(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CARD(who_reads_a_copy_home_early_finds_poison),
+        WITH_CARD(reading_a_copy_to_the_host_early_gives_poison),
         WITH_CARD(a_pinned_source_that_is_rewritten_early_arrives_rewritten),
         WITH_CARD(blocking_copies_come_after_the_work_of_their_stream),
         WITH_CARD(a_buffer_that_leaves_and_returns_serves_both_copies),

@@ -71,7 +71,7 @@ static void the_first_of_equals_is_the_one(void **state)
     }
 }
 
-static void integers_are_summed_in_64_bits_unless_told(void **state)
+static void integers_are_summed_in_64_bits_by_default(void **state)
 {
     (void)state;
     ON_BOTH(d)
@@ -307,7 +307,7 @@ int main(void)
         cmocka_unit_test(nothing_is_added_up_to_nothing),
         cmocka_unit_test(one_nan_is_the_largest_and_the_smallest),
         cmocka_unit_test(the_first_of_equals_is_the_one),
-        cmocka_unit_test(integers_are_summed_in_64_bits_unless_told),
+        cmocka_unit_test(integers_are_summed_in_64_bits_by_default),
         cmocka_unit_test(sixteen_bits_are_added_up_in_more),
         cmocka_unit_test(ten_million_tenths_err_by_less_than_a_millionth),
         cmocka_unit_test(whole_reductions_of_many_elements),

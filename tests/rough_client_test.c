@@ -40,7 +40,7 @@ static void frames_that_are_not_understood_close_the_connection(void **state)
     wait_until_no_clients();
 }
 
-static void huge_and_unfinished_frames_hurt_nobody(void **state)
+static void huge_and_unfinished_frames_do_no_harm(void **state)
 {
     (void)state;
     int fds[4];
@@ -65,7 +65,7 @@ static void deep_nesting_is_only_not_understood(void **state)
     wait_until_no_clients();
 }
 
-static void pages_beyond_the_limit_are_told_so(void **state)
+static void pages_beyond_the_limit_get_a_message(void **state)
 {
     (void)state;
     int fds[80], open = 0, status = 0;
@@ -91,7 +91,7 @@ static void *read_close_code(void *arg)
     return NULL;
 }
 
-static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
+static void stopping_closes_connections_despite_a_stalled_client(void **state)
 {
     stop_live_server(state);
     start_live_server(state);
@@ -116,10 +116,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_that_are_not_understood_close_the_connection),
-        cmocka_unit_test(huge_and_unfinished_frames_hurt_nobody),
+        cmocka_unit_test(huge_and_unfinished_frames_do_no_harm),
         cmocka_unit_test(deep_nesting_is_only_not_understood),
-        cmocka_unit_test(pages_beyond_the_limit_are_told_so),
-        cmocka_unit_test(stopping_says_goodbye_also_beside_a_stalled_client),
+        cmocka_unit_test(pages_beyond_the_limit_get_a_message),
+        cmocka_unit_test(stopping_closes_connections_despite_a_stalled_client),
     };
     return cmocka_run_group_tests_name("rough_client", tests, start_live_server, stop_live_server);
 }

@@ -162,7 +162,7 @@ static void the_example_runs_and_is_not_graded(void **state)
     outcome_free(&out);
 }
 
-static void a_mistake_is_told_before_anything_runs(void **state)
+static void a_mistake_is_reported_before_anything_runs(void **state)
 {
     (void)state;
     outcome out = run_text("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)))\n}\n", 0);
@@ -301,7 +301,7 @@ static void crash_in_check(grading *g)
     raise(SIGSEGV);
 }
 
-static void a_check_that_crashes_is_said_and_harms_nobody(void **state)
+static void a_check_that_crashes_is_reported_and_harms_nothing_else(void **state)
 {
     (void)state;
     const lesson_check *good = lesson_checks[0], bad = {.id = good->id, .judge = crash_in_check};
@@ -349,7 +349,7 @@ int main(void)
         cmocka_unit_test(a_lucky_answer_fails_in_the_second_run),
         cmocka_unit_test(the_seed_is_the_programs),
         cmocka_unit_test(the_example_runs_and_is_not_graded),
-        cmocka_unit_test(a_mistake_is_told_before_anything_runs),
+        cmocka_unit_test(a_mistake_is_reported_before_anything_runs),
         cmocka_unit_test(a_null_pointer_is_a_crash),
         cmocka_unit_test(a_device_pointer_is_explained_by_name),
         cmocka_unit_test(a_loop_without_end_is_stopped),
@@ -361,7 +361,7 @@ int main(void)
         cmocka_unit_test(an_exit_status_is_no_pass),
         cmocka_unit_test(closing_every_descriptor_loses_nothing),
         cmocka_unit_test(judging_what_is_no_log_is_said),
-        cmocka_unit_test(a_check_that_crashes_is_said_and_harms_nobody),
+        cmocka_unit_test(a_check_that_crashes_is_reported_and_harms_nothing_else),
         cmocka_unit_test(corrupt_progress_is_kept_aside),
     };
     return cmocka_run_group_tests(tests, open_school, close_school);

@@ -223,7 +223,7 @@ static void assert_names_folder(const page *p, const char *folder)
     close(fd);
 }
 
-static void another_folder_is_served_beside_the_first(void **state)
+static void another_folder_is_served_in_addition_to_the_first(void **state)
 {
     (void)state;
     page first, second;
@@ -352,7 +352,7 @@ int main(void)
         cmocka_unit_test(the_files_of_all_lessons_are_watched),
         cmocka_unit_test(a_newer_save_supersedes_a_run_that_hangs),
         cmocka_unit_test(a_second_serve_points_to_the_first),
-        cmocka_unit_test(another_folder_is_served_beside_the_first),
+        cmocka_unit_test(another_folder_is_served_in_addition_to_the_first),
         cmocka_unit_test(a_taken_port_gives_the_next_and_is_said_once),
         cmocka_unit_test(a_missing_browser_is_said_once_and_stops_nothing),
         cmocka_unit_test(a_browser_gets_a_way_in_without_the_token),

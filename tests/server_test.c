@@ -260,7 +260,7 @@ static void handlers_have_stack_enough(void **state)
 
 /* ---- malformed requests ---- */
 
-static void garbage_hurts_nobody(void **state)
+static void garbage_does_no_harm(void **state)
 {
     (void)state;
     static const char nul[] = "GET /\0/../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
@@ -303,7 +303,7 @@ static void garbage_hurts_nobody(void **state)
     assert_int_equal(status((http_request){"GET", "/nothing", test_host, NULL, NULL, NULL}), 404);
 }
 
-static void half_requests_keep_nobody_waiting(void **state)
+static void incomplete_requests_do_not_delay_others(void **state)
 {
     (void)state;
     int slow[32];
@@ -416,9 +416,9 @@ int main(void)
         cmocka_unit_test(routes_get_the_rest_of_the_path_and_the_body),
         cmocka_unit_test(bodies_must_be_json_objects_of_at_most_a_mebibyte),
         cmocka_unit_test(handlers_have_stack_enough),
-        cmocka_unit_test(garbage_hurts_nobody),
+        cmocka_unit_test(garbage_does_no_harm),
         cmocka_unit_test(a_body_is_read_to_its_end_and_no_further),
-        cmocka_unit_test(half_requests_keep_nobody_waiting),
+        cmocka_unit_test(incomplete_requests_do_not_delay_others),
         cmocka_unit_test(only_the_loopback_address_listens),
         cmocka_unit_test(a_taken_port_gives_the_next),
         cmocka_unit_test(stopping_closes_all_and_leaves_no_thread),

@@ -31,7 +31,7 @@ static void five_thousand_events_reach_everyone_once_and_in_order(void **state)
     wait_until_no_clients();
 }
 
-static void a_client_that_stops_reading_disturbs_nobody(void **state)
+static void a_client_that_stops_reading_disturbs_no_other(void **state)
 {
     (void)state;
     int stalled = join(), run = new_run();
@@ -218,7 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_thousand_events_reach_everyone_once_and_in_order),
-        cmocka_unit_test(a_client_that_stops_reading_disturbs_nobody),
+        cmocka_unit_test(a_client_that_stops_reading_disturbs_no_other),
         cmocka_unit_test(the_first_event_arrives_before_the_second_exists),
         cmocka_unit_test(verdicts_appended_after_the_end_arrive_too),
         cmocka_unit_test(hello_lists_the_runs_and_new_runs_are_announced),

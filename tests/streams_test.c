@@ -131,7 +131,7 @@ TEST(streams_come_from_a_pool_of_32_in_turn)
     assert_int_equal(fy_stream_id(fy_cuda_stream(.device = "cuda:1")), 2); /* one pool per card; 1 is used above */
 }
 
-TEST(no_stream_waits_for_the_default_stream_unless_told)
+TEST(no_stream_waits_implicitly_for_the_default_stream)
 {
     (void)state;
     FY_SCOPE
@@ -258,7 +258,7 @@ int main(void)
         T(each_card_has_a_current_stream_of_its_own),
         T(streams_come_from_a_pool_of_32_in_turn),
         T(each_thread_has_a_current_stream_of_its_own),
-        T(no_stream_waits_for_the_default_stream_unless_told),
+        T(no_stream_waits_implicitly_for_the_default_stream),
         T(a_copy_that_waits_waits_for_its_own_stream_alone),
         T(at_its_end_streams_and_card_are_as_before),
         T(it_is_left_by_break_and_by_return_as_well),

@@ -13,7 +13,7 @@
 
 /* ---- making ---- */
 
-TEST(a_tensor_is_born_on_the_cpu_as_float32)
+TEST(a_tensor_is_created_on_the_cpu_as_float32)
 {
     (void)state;
     FY_SCOPE
@@ -312,7 +312,7 @@ int main(void)
     setenv("FERRY_GPU", "sim", 1);
     recorded_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tensor_is_born_on_the_cpu_as_float32),
+        cmocka_unit_test(a_tensor_is_created_on_the_cpu_as_float32),
         cmocka_unit_test(a_tensor_is_made_on_the_requested_device),
         cmocka_unit_test(values_decide_the_dtype_as_in_pytorch),
         cmocka_unit_test(arange_counts_up_and_down_and_stops_before_the_end),

@@ -86,7 +86,7 @@ static void four_narrated_threads(void)
     in_threads(make_and_read);
 }
 
-static void the_story_of_four_threads_tells_each_event_once(void **state)
+static void the_narration_of_four_threads_has_each_event_once(void **state)
 {
     (void)state;
     char *story = narration_of(four_narrated_threads);
@@ -175,7 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
-            the_story_of_four_threads_tells_each_event_once), /* first: it starts the session in this process */
+            the_narration_of_four_threads_has_each_event_once), /* first: it starts the session in this process */
         cmocka_unit_test(four_threads_allocate_on_one_card),
         cmocka_unit_test(a_fault_is_kept_for_the_thread_that_met_it),
         cmocka_unit_test(each_write_of_four_threads_has_its_own_version),

@@ -128,7 +128,7 @@ static void a_pinned_non_blocking_copy_then_a_kernel(void **state)
     assert_false(w.was_async);
 }
 
-static void two_streams_copy_beside_computing(void **state)
+static void two_streams_copy_while_computing(void **state)
 {
     host *h = *state;
     /* stream   h2d        compute                     d2h
@@ -382,7 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_CARDS(a_blocking_pageable_copy),
         WITH_CARDS(a_pinned_non_blocking_copy_then_a_kernel),
-        WITH_CARDS(two_streams_copy_beside_computing),
+        WITH_CARDS(two_streams_copy_while_computing),
         WITH_CARDS(an_event_orders_across_streams_and_not_the_host),
         WITH_CARDS(a_full_queue_holds_the_host_until_the_oldest_ends),
         WITH_CARDS(a_copy_between_cards_direct_and_through_the_host),

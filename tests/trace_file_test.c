@@ -166,7 +166,7 @@ static void a_writer_that_closed_its_files_keeps_its_name(void **state)
 
 /* ---- the file is removed ---- */
 
-static void trace_and_lose_the_name(void)
+static void trace_and_unlink(void)
 {
     trace("first");
     unlink(traced_path);
@@ -178,7 +178,7 @@ static void trace_and_lose_the_name(void)
 static void a_file_that_came_meanwhile_is_left_alone(void **state)
 {
     (void)state;
-    assert_exits(trace_and_lose_the_name, 3);
+    assert_exits(trace_and_unlink, 3);
     char *other = lines_in("run.jsonl");
     assert_string_equal(other, "mine\n");
     free(other);
@@ -194,7 +194,7 @@ static void trace_unlinked_on_a_full_disk(void)
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){300, 300});
 }
 
-static void a_log_that_is_gone_is_not_called_kept(void **state)
+static void a_deleted_log_is_not_called_kept(void **state)
 {
     (void)state;
     assert_exits(trace_unlinked_on_a_full_disk, 3);
@@ -202,7 +202,7 @@ static void a_log_that_is_gone_is_not_called_kept(void **state)
     assert_said("Its events are lost");
 }
 
-static void trace_with_a_card_that_is_not(void)
+static void trace_with_missing_card(void)
 {
     setenv("FERRY_SIM", "bogus", 1);
     trace("never");
@@ -211,7 +211,7 @@ static void trace_with_a_card_that_is_not(void)
 static void a_refused_card_leaves_no_trace(void **state)
 {
     (void)state;
-    assert_exits(trace_with_a_card_that_is_not, 1);
+    assert_exits(trace_with_missing_card, 1);
     assert_said("FERRY_SIM=bogus");
     assert_int_not_equal(access(traced_path, F_OK), 0);
 }
@@ -247,7 +247,7 @@ static void a_log_that_was_cut_and_grew_again_is_cut(void **state)
     assert_said("run.jsonl was truncated while the program ran");
 }
 
-static void trace_cut_in_the_middle(void)
+static void trace_truncated(void)
 {
     trace("first");
     if (truncate(traced_path, 100 << 10)) exit(9);
@@ -264,12 +264,12 @@ static void read_cut_log(void)
 static void what_is_left_of_a_cut_log_can_be_read(void **state)
 {
     (void)state;
-    assert_exits(trace_cut_in_the_middle, 3);
+    assert_exits(trace_truncated, 3);
     assert_said("reads what is left of it");
     assert_exits(read_cut_log, 3);
 }
 
-static volatile char *file_of_its_own;
+static volatile char *own_file;
 
 static void exit_42(int signal_number)
 {
@@ -277,18 +277,18 @@ static void exit_42(int signal_number)
     _exit(42);
 }
 
-static void cut_a_file_of_its_own(void)
+static void truncate_own_file(void)
 {
     signal(SIGBUS, exit_42);
     trace("first");
     int fd = memfd_create("own", 0);
     if (ftruncate(fd, 4096)) exit(9);
-    file_of_its_own = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    own_file = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
     if (ftruncate(fd, 0)) exit(9);
-    exit(*file_of_its_own);
+    exit(*own_file);
 }
 
-static void cut_without_a_handler(void)
+static void truncate_without_handler(void)
 {
     signal(SIGBUS, SIG_DFL);
     trace("first");
@@ -298,8 +298,8 @@ static void cut_without_a_handler(void)
 static void a_bus_error_elsewhere_is_the_programs_own(void **state)
 {
     (void)state;
-    assert_exits(cut_a_file_of_its_own, 42);
-    int status = run_program(cut_without_a_handler);
+    assert_exits(truncate_own_file, 42);
+    int status = run_program(truncate_without_handler);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGBUS);
 }
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test_setup(programs_that_start_at_once_keep_a_log_each, start_empty),
         cmocka_unit_test_setup(a_writer_that_closed_its_files_keeps_its_name, start_empty),
         cmocka_unit_test_setup(a_file_that_came_meanwhile_is_left_alone, start_empty),
-        cmocka_unit_test_setup(a_log_that_is_gone_is_not_called_kept, start_empty),
+        cmocka_unit_test_setup(a_deleted_log_is_not_called_kept, start_empty),
         cmocka_unit_test_setup(a_refused_card_leaves_no_trace, start_empty),
         cmocka_unit_test_setup(a_program_with_truncated_log_goes_on_and_says_so, start_empty),
         cmocka_unit_test_setup(a_log_that_was_cut_and_grew_again_is_cut, start_empty),

@@ -111,7 +111,7 @@ static void a_half_written_file_is_waited_for(void **state)
     assert_int_equal(polls_until_change(&w, 10), 0);
 }
 
-static void a_file_that_changes_at_every_look_is_not_told(void **state)
+static void a_file_that_changes_at_every_poll_is_not_reported(void **state)
 {
     (void)state;
     watched_file w;
@@ -131,7 +131,7 @@ int main(void)
         cmocka_unit_test(contents_alone_are_enough),
         cmocka_unit_test(no_inotify_is_asked_for),
         cmocka_unit_test(a_half_written_file_is_waited_for),
-        cmocka_unit_test(a_file_that_changes_at_every_look_is_not_told),
+        cmocka_unit_test(a_file_that_changes_at_every_poll_is_not_reported),
     };
     return cmocka_run_group_tests_name("watch", tests, make_learner_folder, remove_learner_folder);
 }

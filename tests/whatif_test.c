@@ -286,14 +286,14 @@ static void mistakes_have_their_exit_status(void **state)
     expect("whatif x --card", 2, "a value is missing after '--card'");
 }
 
-static void there_and_back(void) { fy_cpu(fy_cuda(fy_pin_memory(fy_ones((3, 1000, 1000))))); }
+static void round_trip(void) { fy_cpu(fy_cuda(fy_pin_memory(fy_ones((3, 1000, 1000))))); }
 
 static void both_ledgers_are_printed(void **state)
 {
     char arguments[300], path[100];
     (void)state;
     snprintf(path, sizeof path, "%s/printed.jsonl", learner_folder);
-    log_into(path, "h200:bus=12GB/s", there_and_back);
+    log_into(path, "h200:bus=12GB/s", round_trip);
     snprintf(arguments, sizeof arguments, "whatif %s --bus 6GB/s", path);
     expect(arguments, 0, "What if: --bus 6GB/s\nmodelled times in us                     as logged        what if\n");
     expect(arguments, 0, "  on the bus, to a card                    1000.000       2000.000    200 %\n");

@@ -1,4 +1,4 @@
-/* school.c: see school.h. */
+/* learner_folder.c: see learner_folder.h. */
 #include "learner_folder.h"
 
 char learner_folder[64];

@@ -1,4 +1,4 @@
-/* believers.c: see believers.h. */
+/* misconception_programs.c: see misconception_programs.h. */
 #include "misconception_programs.h"
 
 fy_tensor *host_tensor(int64_t n)

@@ -1,5 +1,5 @@
-/* believers.h: small programs that each show a misconception of misconceptions.c at the line that ends in HERE, and
- * their corrected versions. */
+/* misconception_programs.h: small programs that each show a misconception of misconceptions.c at the line that ends in
+ * HERE, and their corrected versions. */
 #ifndef MISCONCEPTION_PROGRAMS_H
 #define MISCONCEPTION_PROGRAMS_H
 

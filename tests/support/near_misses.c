@@ -1,4 +1,4 @@
-/* innocents.c: see innocents.h. */
+/* near_misses.c: see near_misses.h. */
 #include "near_misses.h"
 
 /* ---- correct programs ---- */

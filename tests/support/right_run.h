@@ -13,12 +13,12 @@ enum { SEED = 7, COUNT = 6 };
 
 /* Its parts, which tests omit or change. */
 void hand_begin(handmade *h);
-void hand_copy(handmade *h, int from, int to, const char *way, int bytes);
+void hand_copy(handmade *h, int from, int to, const char *dir, int bytes);
 void hand_op(handmade *h, const char *name, const char *device, int in, int out);
 /* The remaining in-place operations of five iterations of three, after the first two. */
 void hand_turns(handmade *h, int storage);
-/* spoilt: replaces element 4; NULL: correct values. */
-void hand_answer(handmade *h, const char *name, int tensor, const char *device, const char *spoilt);
+/* wrong_value: replaces element 4; NULL: correct values. */
+void hand_answer(handmade *h, const char *name, int tensor, const char *device, const char *wrong_value);
 void right_run(handmade *h);
 verdict judge_lines(const handmade *h);
 void assert_fails(handmade *h, const char *name, const char *words);
