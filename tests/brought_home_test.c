@@ -36,7 +36,7 @@ static void check_copy_to_host(int line, int bytes)
         if (event_of("copy", 0) || event_of("sync", 0)) fail_msg("line %d: %s", __LINE__, kinds()); \
     } while (0)
 
-static void a_number_among_a_clamps_bounds_copies_the_other_to_the_host(void **state)
+static void a_number_among_clamps_bounds_copies_the_other_bound(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -53,7 +53,7 @@ static void a_number_among_a_clamps_bounds_copies_the_other_to_the_host(void **s
     }
 }
 
-static void a_card_value_is_copied_to_the_host_to_fill_a_mask(void **state)
+static void a_card_value_is_copied_to_fill_a_mask(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -69,7 +69,7 @@ static void a_card_value_is_copied_to_the_host_to_fill_a_mask(void **state)
     }
 }
 
-static void the_number_of_classes_is_copied_to_the_host_unless_given(void **state)
+static void the_number_of_classes_is_copied_unless_given(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -83,7 +83,7 @@ static void the_number_of_classes_is_copied_to_the_host_unless_given(void **stat
     }
 }
 
-static void an_answer_about_all_of_a_tensor_is_copied_to_the_host(void **state)
+static void an_answer_about_a_whole_tensor_is_copied(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -107,10 +107,10 @@ static void an_answer_about_all_of_a_tensor_is_copied_to_the_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_among_a_clamps_bounds_copies_the_other_to_the_host),
-        cmocka_unit_test(the_number_of_classes_is_copied_to_the_host_unless_given),
-        cmocka_unit_test(an_answer_about_all_of_a_tensor_is_copied_to_the_host),
-        cmocka_unit_test(a_card_value_is_copied_to_the_host_to_fill_a_mask),
+        cmocka_unit_test(a_number_among_clamps_bounds_copies_the_other_bound),
+        cmocka_unit_test(the_number_of_classes_is_copied_unless_given),
+        cmocka_unit_test(an_answer_about_a_whole_tensor_is_copied),
+        cmocka_unit_test(a_card_value_is_copied_to_fill_a_mask),
     };
     return cmocka_run_group_tests_name("brought_home", tests, record_on_sim, record_no_more);
 }

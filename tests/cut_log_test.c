@@ -26,7 +26,7 @@ static const char cutter[] = "#include <ferry.h>\n"
                              "    fy_answer(\"y\", fy_add(fy_matmul(x, w), fy_ones((2), .device = \"cuda\")));\n"
                              "}\n";
 
-static void a_program_that_cuts_its_log_gets_a_message_and_fails(void **state)
+static void a_program_that_cuts_its_log_fails_with_a_message(void **state)
 {
     (void)state;
     char *printed;
@@ -157,7 +157,7 @@ static void what_remains_of_a_file_is_shown_with_a_note(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_that_cuts_its_log_gets_a_message_and_fails),
+        cmocka_unit_test(a_program_that_cuts_its_log_fails_with_a_message),
         cmocka_unit_test(the_lessons_go_on_when_a_program_cuts_its_log),
         cmocka_unit_test(the_viewer_outlives_the_file_that_it_shows),
         cmocka_unit_test(a_page_that_stays_does_not_hold_the_logs_name),

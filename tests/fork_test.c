@@ -46,7 +46,7 @@ static void a_child_uses_a_card_that_its_parent_did_not(void **state)
     assert_int_equal(status_of(computes), 0);
 }
 
-static void a_child_gets_an_error_that_its_parent_uses_the_card(void **state)
+static void a_child_gets_an_error_if_its_parent_used_cuda(void **state)
 {
     (void)state;
     assert_true(computes());
@@ -156,7 +156,7 @@ int main(void)
         cmocka_unit_test(a_child_finds_no_lock_held_by_a_missing_thread),
 #endif
         cmocka_unit_test(a_child_uses_a_card_that_its_parent_did_not),
-        cmocka_unit_test(a_child_gets_an_error_that_its_parent_uses_the_card),
+        cmocka_unit_test(a_child_gets_an_error_if_its_parent_used_cuda),
     };
     return cmocka_run_group_tests_name("fork", tests, returning, NULL);
 }

@@ -184,7 +184,7 @@ TEST(only_a_pinned_non_blocking_copy_does_not_wait)
     }
 }
 
-TEST(a_non_blocking_copy_to_the_host_is_pinned_and_arrives_later)
+TEST(a_non_blocking_copy_is_pinned_and_arrives_later)
 {
     (void)state;
     FY_SCOPE
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(every_pair_of_types_survives_the_way_there_and_back),
         cmocka_unit_test(pinned_memory_is_a_copy_in_ram_that_crosses_directly),
         cmocka_unit_test(only_a_pinned_non_blocking_copy_does_not_wait),
-        cmocka_unit_test(a_non_blocking_copy_to_the_host_is_pinned_and_arrives_later),
+        cmocka_unit_test(a_non_blocking_copy_is_pinned_and_arrives_later),
         cmocka_unit_test(what_cannot_be_pinned_says_so),
         cmocka_unit_test(cuda_is_the_current_card_of_the_thread),
         cmocka_unit_test(tensors_cross_between_cards_and_convert_on_the_first),

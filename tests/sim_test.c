@@ -88,7 +88,7 @@ static void a_pageable_copy_blocks_the_host_even_if_non_blocking(void **state)
     assert_int_equal(fy_clock_now(), w.time.end);
 }
 
-static void launches_return_at_once_and_a_copy_to_the_host_waits(void **state)
+static void launches_return_at_once_and_copies_to_host_wait(void **state)
 {
     fy_dev *d = *state;
     float on_host = 0, *p = alloc(d, 4);
@@ -203,7 +203,7 @@ int main(void)
         WITH_CARD(doubling_the_bus_halves_the_wire_part_exactly),
         WITH_CARD(a_pinned_copy_skips_staging_and_blocks_only_if_asked),
         WITH_CARD(a_pageable_copy_blocks_the_host_even_if_non_blocking),
-        WITH_CARD(launches_return_at_once_and_a_copy_to_the_host_waits),
+        WITH_CARD(launches_return_at_once_and_copies_to_host_wait),
         WITH_CARD(a_kernel_takes_the_longer_of_flops_and_bytes),
         WITH_CARD(a_copy_within_vram_reads_and_writes_without_blocking),
         WITH_CARD(points_pass_in_order_and_waiting_brings_the_clock_there),

@@ -42,7 +42,7 @@ enum { BATCH = 250, PROGRAM_SECONDS = 60, MAX_WORKERS = 8, MAX_SHOWN = 8 };
 typedef struct report {
     program current;
     char words[1024];
-    bool busy, reported;
+    bool has_message;
 } report;
 
 typedef struct shared {
@@ -75,7 +75,6 @@ static bool is_expected(const char *a, const char *b)
  * integer divisor fails only on the CPU. */
 static void check_outcome(const step *s, fy_tensor **out, const char *host_words, const char *card_words)
 {
-    (void)s;
     if (!host_words == !card_words) return;
     if (!is_expected(host_words, card_words))
         fail_check("it %s on the CPU and %s on the card: %s", host_words ? "fails" : "works",
@@ -248,7 +247,7 @@ static void start_ferry(uint64_t seed)
 static void finish_worker(report *r, bool ok)
 {
     if (!ok) snprintf(r->words, sizeof r->words, "%s", failure_text);
-    r->reported = !ok;
+    r->has_message = !ok;
     _exit(ok ? 0 : 1);
 }
 
@@ -268,7 +267,7 @@ static void run_worker(int worker, uint64_t from, uint64_t to)
 
 static pid_t start_worker(int worker, uint64_t from, uint64_t to)
 {
-    memory->reports[worker].reported = false;
+    memory->reports[worker].has_message = false;
     pid_t pid = fork();
     if (pid == 0) run_worker(worker, from, to);
     return pid;
@@ -278,7 +277,7 @@ static pid_t start_worker(int worker, uint64_t from, uint64_t to)
 static bool still_fails(report *r, bool verbose)
 {
     int status;
-    r->reported = false;
+    r->has_message = false;
     pid_t pid = fork();
     if (pid == 0) {
         coverage nothing = {0};
@@ -295,11 +294,11 @@ static bool still_fails(report *r, bool verbose)
 
 static void report_failure(report *r, int status)
 {
-    bool reported = r->reported;
+    bool has_message = r->has_message;
     char words[sizeof r->words];
     snprintf(words, sizeof words, "%s", r->words);
     fprintf(stderr, "\nseed %llu: ", (unsigned long long)r->current.seed);
-    if (reported) fprintf(stderr, "%s\n", words);
+    if (has_message) fprintf(stderr, "%s\n", words);
     else if (WIFSIGNALED(status))
         fprintf(stderr, "%s\n", WTERMSIG(status) == SIGALRM ? "it hangs" : strsignal(WTERMSIG(status)));
     else fprintf(stderr, "the process ended with status %d\n", WEXITSTATUS(status));
@@ -311,7 +310,7 @@ static void report_failure(report *r, int status)
     }
     fprintf(stderr, "    // made shorter, as it runs:\n");
     still_fails(r, true);
-    if (r->reported) fprintf(stderr, "    // %s\n", r->words);
+    if (r->has_message) fprintf(stderr, "    // %s\n", r->words);
 }
 
 /* ---- the search ---- */
