@@ -97,7 +97,7 @@ SOLVED  = $(patsubst lessons/%/solution.c,$(B)/solutions/%,$(wildcard lessons/*/
 SHOWN   = $(patsubst lessons/%.c,$(B)/%,$(wildcard lessons/experiments/*.c))
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/*_test.c))
 PLAIN   = $(addprefix $(B)/tests/,$(shell grep -xE '[a-z_]+_test' tests/plain.txt)) # what differs without ASan
-BENCHES = $(patsubst tests/%.c,$(B)/%,$(wildcard tests/bench/*.c))
+BENCHES = $(patsubst tests/%.c,$(B)/%,$(filter-out %/bench.c,$(wildcard tests/bench/*.c)))
 
 ifneq ($(filter cjson,$(HAVE)),)
 all: $(B)/libferry.a $(B)/libferry-view.a $(B)/ferry $(MANUAL) $(LESSONS) $(B)/ferry.pc $(B)/ferry-core.pc $(REAL) ## build everything that users get
@@ -224,9 +224,9 @@ $(B)/tests/oracle: $(ORACLE) $(B)/libferry.a
 $(B)/tests/allocator: $(B)/tests/allocator.o $(B)/libferry.a
 	echo '  ld   $@'
 	$(CC) $(SAN) $< -L$(B) -lferry -lcjson $(CORE_LIBS) -o $@
-$(B)/bench/%: tests/bench/%.c $(B)/libferry.a
+$(B)/bench/%: tests/bench/%.c $(B)/tests/bench/bench.o $(B)/libferry.a
 	mkdir -p $(@D) && echo '  cc   $<'
-	$(CC) $(CFLAGS) $(INSIDE) $< -L$(B) -lferry $(CORE_LIBS) -o $@
+	$(CC) $(CFLAGS) $(INSIDE) $< $(B)/tests/bench/bench.o -L$(B) -lferry $(CORE_LIBS) -o $@
 
 # What goes to a machine with a card (tests/gpu/README.md): one program of many names, its library with code for many
 # cards, and what they need.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One line of kernels/add.cu is spoiled: results on the card change, results on the CPU do not.
+# With a wrong line in kernels/add.cu results on the card change, and results on the CPU do not.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim
 cat >"$work/sums.c" <<'C'

@@ -1,8 +1,8 @@
 /* allocator.c: build/tests/allocator FILE...
  *
- * Runs every scenario of the files, one JSON object a line, as ../shared/oracle/README.md describes them, through
- * the caching allocator without a card, and compares all that each step says and the totals. Prints each that fails,
- * with what was expected and what came. Ends in `N passed, N failed, N skipped`, whose sum is the number of lines. */
+ * Runs every scenario of the files, one JSON object per line in the format of ../shared/oracle/README.md, on the
+ * caching allocator without a card, and compares the state after each step and the totals. Prints each failure with the
+ * expected and the actual value. The last line, `N passed, N failed, N skipped`, sums to the number of lines. */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,12 +15,12 @@
 #include "device.h"
 #include "event.h"
 
-enum { NAMES = 1000 };
+enum { MAX_ALLOCATIONS = 1000 };
 
 typedef struct card {
     int64_t capacity, taken;
-    uint64_t next;  /* address of the next segment: none is used twice */
-    int64_t synced; /* how often every stream has finished */
+    uint64_t next;  /* address of the next segment; addresses are not reused */
+    int64_t synced; /* number of synchronizations of all streams */
 } card;
 
 typedef struct scenario {
@@ -28,18 +28,18 @@ typedef struct scenario {
     fy_pool *pool;
     struct {
         const char *name;
-        fy_block *block; /* NULL: of zero bytes */
-        bool lives;
-    } given[NAMES];
+        fy_block *block; /* NULL: zero bytes */
+        bool is_live;
+    } allocations[MAX_ALLOCATIONS];
     int n;
-    char error[400]; /* what the allocator said in this step */
-    fy_block *got;   /* and gave */
+    char error[400]; /* the allocator's message in this step */
+    fy_block *got;   /* the block it returned */
     char complaint[1000];
 } scenario;
 
 /* ---- a card of numbers ---- */
 
-static fy_segment_result take(void *self, fy_segment *s)
+static fy_segment_result alloc_segment(void *self, fy_segment *s)
 {
     card *c = self;
     if (s->bytes > c->capacity - c->taken) return FY_SEGMENT_OOM;
@@ -49,7 +49,7 @@ static fy_segment_result take(void *self, fy_segment *s)
     return FY_SEGMENT_OK;
 }
 
-static void give(void *self, fy_segment *s, bool for_room)
+static void free_segment(void *self, fy_segment *s, bool for_room)
 {
     (void)for_room;
     ((card *)self)->taken -= s->bytes;
@@ -76,7 +76,7 @@ static void complain(scenario *s, const char *format, ...) __attribute__((format
 static void complain(scenario *s, const char *format, ...)
 {
     va_list list;
-    if (s->complaint[0]) return; /* the first says most */
+    if (s->complaint[0]) return; /* keep the first one */
     va_start(list, format);
     vsnprintf(s->complaint, sizeof s->complaint, format, list);
     va_end(list);
@@ -85,12 +85,12 @@ static void complain(scenario *s, const char *format, ...)
 static int find(scenario *s, const char *name)
 {
     for (int i = s->n - 1; i >= 0; i--)
-        if (s->given[i].lives && !strcmp(s->given[i].name, name)) return i;
+        if (s->allocations[i].is_live && !strcmp(s->allocations[i].name, name)) return i;
     return -1;
 }
 
-/* A whole number from 0 to most; -1 after a complaint. */
-static int64_t whole(scenario *s, const cJSON *j, const char *what, double most)
+/* An integer from 0 to most; -1 after a complaint. */
+static int64_t integer_in_range(scenario *s, const cJSON *j, const char *what, double most)
 {
     double v = cJSON_IsNumber(j) ? j->valuedouble : NAN;
     if (v >= 0 && v <= most && v == floor(v)) return (int64_t)v;
@@ -102,33 +102,34 @@ static int64_t whole(scenario *s, const cJSON *j, const char *what, double most)
 
 static void do_alloc(scenario *s, const char *name, const cJSON *step)
 {
-    int64_t bytes = whole(s, cJSON_GetArrayItem(step, 2), "the size", 9e18), stream = 0;
-    if (cJSON_GetArraySize(step) > 3) stream = whole(s, cJSON_GetArrayItem(step, 3), "the stream", FY_POOL_PLACES - 1);
+    int64_t bytes = integer_in_range(s, cJSON_GetArrayItem(step, 2), "the size", 9e18), stream = 0;
+    if (cJSON_GetArraySize(step) > 3)
+        stream = integer_in_range(s, cJSON_GetArrayItem(step, 3), "the stream", FY_POOL_PLACES - 1);
     if (find(s, name) >= 0) complain(s, "'%s' is allocated already", name);
-    if (s->n == NAMES) complain(s, "more than %d allocations", NAMES);
+    if (s->n == MAX_ALLOCATIONS) complain(s, "more than %d allocations", MAX_ALLOCATIONS);
     if (s->complaint[0]) return;
     if (bytes) s->got = fy_pool_alloc(s->pool, bytes, (int)stream, NULL);
     if (bytes && !s->got)
         return fy_pool_oom_text(s->pool, bytes, 0, s->card.capacity, "PyTorch", s->error, sizeof s->error);
-    s->given[s->n].name = name;
-    s->given[s->n].block = s->got;
-    s->given[s->n++].lives = true;
+    s->allocations[s->n].name = name;
+    s->allocations[s->n].block = s->got;
+    s->allocations[s->n++].is_live = true;
 }
 
-static void do_named(scenario *s, const char *what, const char *name, const cJSON *step)
+static void do_free_or_record(scenario *s, const char *what, const char *name, const cJSON *step)
 {
     int i = find(s, name);
     if (i < 0) return complain(s, "%s of '%s', which is not allocated", what, name);
     if (!strcmp(what, "free")) {
-        if (s->given[i].block) fy_pool_release(s->pool, s->given[i].block);
-        s->given[i].lives = false;
+        if (s->allocations[i].block) fy_pool_release(s->pool, s->allocations[i].block);
+        s->allocations[i].is_live = false;
         return;
     }
-    int64_t stream = whole(s, cJSON_GetArrayItem(step, 2), "the stream", FY_POOL_PLACES - 1);
-    if (stream >= 0 && s->given[i].block && !fy_pool_use(s->pool, s->given[i].block, (int)stream)) abort();
+    int64_t stream = integer_in_range(s, cJSON_GetArrayItem(step, 2), "the stream", FY_POOL_PLACES - 1);
+    if (stream >= 0 && s->allocations[i].block && !fy_pool_use(s->pool, s->allocations[i].block, (int)stream)) abort();
 }
 
-static bool takes(const char *what, int least, int most, const char *word, const cJSON *step)
+static bool matches_step(const char *what, int least, int most, const char *word, const cJSON *step)
 {
     int n = cJSON_GetArraySize(step);
     return !strcmp(what, word) && n >= least && n <= most;
@@ -139,17 +140,17 @@ static void do_step(scenario *s, const cJSON *step)
     const char *what = cJSON_GetStringValue(cJSON_GetArrayItem(step, 0));
     const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(step, 1));
     if (!what) complain(s, "not a step: its first word is missing");
-    else if (takes(what, 1, 1, "empty_cache", step)) fy_pool_empty(s->pool);
-    else if (takes(what, 1, 1, "sync", step)) s->card.synced++;
-    else if (name && takes(what, 3, 4, "alloc", step)) do_alloc(s, name, step);
-    else if (name && (takes(what, 2, 2, "free", step) || takes(what, 3, 3, "record_stream", step)))
-        do_named(s, what, name, step);
+    else if (matches_step(what, 1, 1, "empty_cache", step)) fy_pool_empty(s->pool);
+    else if (matches_step(what, 1, 1, "sync", step)) s->card.synced++;
+    else if (name && matches_step(what, 3, 4, "alloc", step)) do_alloc(s, name, step);
+    else if (name && (matches_step(what, 2, 2, "free", step) || matches_step(what, 3, 3, "record_stream", step)))
+        do_free_or_record(s, what, name, step);
     else complain(s, "unknown step, or one of another length");
 }
 
-/* ---- what a step said ---- */
+/* ---- state after a step ---- */
 
-static cJSON *state_of(const scenario *s)
+static cJSON *state_json(const scenario *s)
 {
     cJSON *j = cJSON_CreateObject();
     fy_memory_stats now = fy_pool_stats(s->pool);
@@ -165,7 +166,7 @@ static cJSON *state_of(const scenario *s)
     return j;
 }
 
-static cJSON *totals_of(const scenario *s)
+static cJSON *totals_json(const scenario *s)
 {
     cJSON *j = cJSON_CreateObject();
     fy_memory_stats now = fy_pool_stats(s->pool);
@@ -183,8 +184,8 @@ static bool is_among(const char *name, const char *const *list)
     return false;
 }
 
-/* Every field of either side but those in `aside`; frees got. where: "step 3 [...]", or "the end". */
-static void compare(scenario *s, const char *where, const cJSON *want, cJSON *got, const char *const *aside)
+/* Compares all fields of both sides except `ignored`; frees got. where: "step 3 [...]", or "the end". */
+static void compare(scenario *s, const char *where, const cJSON *want, cJSON *got, const char *const *ignored)
 {
     const cJSON *f;
     cJSON_ArrayForEach(f, got) if (!cJSON_HasObjectItem(want, f->string))
@@ -196,7 +197,7 @@ static void compare(scenario *s, const char *where, const cJSON *want, cJSON *go
     cJSON_ArrayForEach(f, want)
     {
         const cJSON *mine = cJSON_GetObjectItemCaseSensitive(got, f->string);
-        if (is_among(f->string, aside) || cJSON_Compare(f, mine, true)) continue;
+        if (is_among(f->string, ignored) || cJSON_Compare(f, mine, true)) continue;
         char *a = cJSON_PrintUnformatted(f), *b = mine ? cJSON_PrintUnformatted(mine) : NULL;
         complain(s, "%s: expected %s %s, got %s", where, f->string, a, b ? b : "none");
         free(a), free(b);
@@ -208,7 +209,7 @@ static void compare(scenario *s, const char *where, const cJSON *want, cJSON *go
 
 static void run_steps(scenario *s, const cJSON *trace)
 {
-    static const char *const aside[] = {"step", NULL};
+    static const char *const ignored[] = {"step", NULL};
     const cJSON *t;
     int i = 0;
     cJSON_ArrayForEach(t, trace)
@@ -224,29 +225,29 @@ static void run_steps(scenario *s, const cJSON *trace)
             char why[sizeof s->complaint];
             snprintf(why, sizeof why, "%s", s->complaint);
             snprintf(s->complaint, sizeof s->complaint, "%s: %.600s", where, why);
-        } else compare(s, where, t, state_of(s), aside);
+        } else compare(s, where, t, state_json(s), ignored);
         if (s->complaint[0]) return;
     }
 }
 
 static void run(scenario *s, const cJSON *json)
 {
-    static const char *const aside[] = {"id", "name", "note", "device_bytes", "trace", NULL};
+    static const char *const ignored[] = {"id", "name", "note", "device_bytes", "trace", NULL};
     static const char *const totals[] = {"peak_allocated", "peak_reserved", "alloc_retries", "ooms"};
     const cJSON *trace = cJSON_GetObjectItem(json, "trace");
-    s->card.capacity = whole(s, cJSON_GetObjectItem(json, "device_bytes"), "device_bytes", 9e15);
+    s->card.capacity = integer_in_range(s, cJSON_GetObjectItem(json, "device_bytes"), "device_bytes", 9e15);
     if (cJSON_GetArraySize(trace) == 0) complain(s, "there is no trace");
     for (int i = 0; i < 4; i++)
         if (!cJSON_HasObjectItem(json, totals[i])) complain(s, "there is no %s", totals[i]);
     if (s->complaint[0]) return;
     run_steps(s, trace);
-    if (!s->complaint[0]) compare(s, "the end", json, totals_of(s), aside);
+    if (!s->complaint[0]) compare(s, "the end", json, totals_json(s), ignored);
 }
 
 static bool run_line(const char *path, int number, const char *line)
 {
     scenario s = {.card.next = FY_POOL_GRAIN};
-    fy_pool_source source = {&s.card, take, give, record, passed, wait_for};
+    fy_pool_source source = {&s.card, alloc_segment, free_segment, record, passed, wait_for};
     cJSON *json = cJSON_ParseWithOpts(line, NULL, 1);
     const char *id = cJSON_GetStringValue(cJSON_GetObjectItem(json, "id"));
     if (!json) complain(&s, "%s:%d: this line is not JSON: %.60s", path, number, line);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The caching allocator does as PyTorch's: the committed scenarios, and those beside the repository where they are.
-# And the runner tells right from wrong: each field that is spoiled fails, and so does a line that is none.
+# The caching allocator behaves like PyTorch's: the committed scenarios, and those in ../shared if they exist.
+# The runner detects errors: every changed field fails, and so does an invalid line.
 . "$(dirname "$0")/shell.sh"
 own=tests/allocator/cases.jsonl given=../shared/oracle/allocator_cases.jsonl
 
@@ -10,10 +10,10 @@ counts() { # counts PASSED FAILED: exactly
     [[ $(tail -n 1 "$work/said") == "$1 passed, $2 failed, 0 skipped" ]]
 }
 all_pass() { allocator "$1" && counts "$(grep -c . "$1")" 0; }
-whole() { # whole NAME: the scenario of ours with that name
+whole() { # whole NAME: the committed scenario of this name
     grep -F "\"name\":\"$1\"" "$own"
 }
-spoils() { # spoils SED...: each changes one thing of a right scenario, which fails by name then
+spoils() { # spoils SED...: each changes one field of a correct scenario, which must fail by name
     local with line
     line=$(whole "a card of one small segment")
     for with; do
@@ -31,11 +31,11 @@ each_field() {
         's/20.00 MiB \(GPU/22.00 MiB (GPU/' 's/"error":"[^"]*",//' 's/"offset":0,//' \
         's/"block":512,/"block":512,"more":1,/' 's/"ooms":[0-9]*/&,"more":1/'
 }
-refuses() { # refuses WORDS LINE: the line fails, and says why
+refuses() { # refuses WORDS LINE: the line fails with these words
     echo "$2" >"$work/cases"
     ! allocator "$work/cases" && counts 0 1 && grep -qF -- "$1" "$work/said"
 }
-step() { # a scenario of one step
+step() { # a scenario with one step
     echo "{\"id\":\"x\",\"device_bytes\":4194304,\"trace\":[{\"step\":$1,\"allocated\":0,\"reserved\":0,\"segments\":0}],\
 \"peak_allocated\":0,\"peak_reserved\":0,\"alloc_retries\":0,\"ooms\":0}"
 }
@@ -59,7 +59,7 @@ bad_lines() {
         refuses 'there is no ooms' "$(step '["empty_cache"]' | sed 's/,"ooms":0//')" &&
         refuses 'device_bytes is missing' "$(step '["empty_cache"]' | sed 's/"device_bytes":4194304,//')"
 }
-counted() { # a bad line does not keep the next from being run, and an empty one is none
+counted() { # after an invalid line the next one is run; empty lines are ignored
     { whole "sizes around 512"; echo; echo '{'; whole "sizes around 1 MiB"; } >"$work/cases"
     ! allocator "$work/cases" && counts 2 1
 }
@@ -67,7 +67,7 @@ no_file() {
     ! allocator && ! allocator "$work/none" && grep -q "none: No such file" "$work/said" &&
         ! allocator "$work" && ! { : >"$work/empty" && allocator "$work/empty"; }
 }
-same_again() { # the second model still says what is committed
+same_again() { # the second model still gives the committed results
     python3 tests/allocator/make_cases.py | cmp - "$own"
 }
 

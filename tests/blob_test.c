@@ -1,4 +1,4 @@
-/* Tensors over the program's own memory: shared both ways, given back once, and marked as foreign. */
+/* Tensors over the program's own memory: shared, released once, and marked as foreign. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,14 +35,14 @@ TEST(what_one_writes_the_other_sees)
         assert_int_equal(number_of(event_of("alloc", 0), "bytes"), 24);
         assert_string_equal(text_of(event_of("tensor", 0), "name"), "x");
         assert_string_equal(text_of(event_of("host_write", 0), "via"), "blob");
-        assert_int_equal(fy_dev_at(0)->live_bytes, live); /* none of it is Ferry's */
+        assert_int_equal(fy_dev_at(0)->live_bytes, live); /* not allocated by Ferry */
         assert_ptr_equal(fy_data(x), data);
         data[4] = 40;
         assert_true(HOLDS(x, 0, 1, 2, 3, 40, 5));
         fy_add_(fy_select(x, 0, 0), 7);
         assert_true(data[0] == 7 && data[2] == 9 && data[3] == 3);
         assert_false(fy_same_storage(fy_clone(x), x));
-        fy_free(fy_from_blob(data, (6), .name = "again")); /* without a deleter the memory stays */
+        fy_free(fy_from_blob(data, (6), .name = "again")); /* without a deleter the memory is not freed */
         assert_true(data[1] == 8);
     }
 }
@@ -68,7 +68,7 @@ TEST(the_deleter_is_called_once_when_the_last_view_goes)
     assert_int_equal(deleted, 1);
     assert_ptr_equal(deleted_data, data);
     assert_ptr_equal(deleted_context, &deleted);
-    FY_SCOPE { fy_from_blob(data, (0, 4), .deleter = note); } /* nothing to see, and given back all the same */
+    FY_SCOPE { fy_from_blob(data, (0, 4), .deleter = note); } /* no elements, but the deleter is called */
     assert_int_equal(deleted, 2);
     assert_ptr_equal(deleted_data, data);
 }

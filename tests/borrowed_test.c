@@ -1,5 +1,5 @@
-/* Calls whose names end in _ return their first argument borrowed: whatever way they take, they make no
- * reference, nothing in the log tells of a handle, and no scope gives one back. */
+/* Calls whose names end in _ return their first argument borrowed: on no path do they add a reference, record a handle
+ * event, or register the tensor with a scope. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +15,13 @@
 
 enum { TURNS = 20 };
 
-static fy_tensor *x, *y, *doubles, *point, *wide, *away, *gone, *mask, *classes;
+static fy_tensor *x, *y, *doubles, *point, *wide, *on_card, *freed, *mask, *classes;
 
 // clang-format off
-/* X(what writes into x, a mistake in the same call) */
+/* X(a call that writes into x, a failing call of the same function) */
 #define IN_PLACE(X) \
     X(fy_add_(x, 1), fy_add_(wide, 1)) \
-    X(fy_add_(x, doubles, 2), fy_add_(wide, doubles, 2))  /* by way of a tensor of another type */ \
+    X(fy_add_(x, doubles, 2), fy_add_(wide, doubles, 2))  /* through a temporary of another dtype */ \
     X(fy_sub_(x, y), fy_sub_(point, y)) \
     X(fy_mul_(x, x), fy_mul_(wide, x)) \
     X(fy_div_(x, 2), fy_div_(wide, 2)) \
@@ -34,12 +34,12 @@ static fy_tensor *x, *y, *doubles, *point, *wide, *away, *gone, *mask, *classes;
     X(fy_masked_fill_(x, mask, 2), fy_masked_fill_(wide, mask, 2)) \
     X(fy_scatter_add_(x, 1, classes, y), fy_scatter_add_(wide, 1, classes, y)) \
     X(fy_fill_(x, 2), fy_fill_(x, y)) \
-    X(fy_fill_(x, point), fy_fill_(x, gone)) \
-    X(fy_zero_(x), fy_zero_(gone)) \
+    X(fy_fill_(x, point), fy_fill_(x, freed)) \
+    X(fy_zero_(x), fy_zero_(freed)) \
     X(fy_copy_(x, y), fy_copy_(point, y)) \
-    X(fy_copy_(x, x), fy_copy_(x, gone)) \
+    X(fy_copy_(x, x), fy_copy_(x, freed)) \
     X(fy_copy_(x, doubles), fy_copy_(wide, doubles)) \
-    X(fy_copy_(x, away), fy_copy_(wide, away))            /* by way of temporaries in both memories */
+    X(fy_copy_(x, on_card), fy_copy_(wide, on_card))            /* through temporaries on both devices */
 // clang-format on
 
 static const char *const calls[] = {
@@ -59,25 +59,25 @@ static fy_tensor *call(int n, bool right_one)
     return NULL;
 }
 
-static fy_tensor **const operands[] = {&x, &y, &doubles, &point, &wide, &away, &mask, &classes};
+static fy_tensor **const operands[] = {&x, &y, &doubles, &point, &wide, &on_card, &mask, &classes};
 enum { OPERANDS = sizeof operands / sizeof *operands };
 
-/* Each with one reference, and in no scope. */
-static void make_operands(const char *here, const char *there)
+/* Each has one reference and belongs to no scope. */
+static void make_operands(const char *device, const char *other_device)
 {
-    x = fy_ones((2, 3), .device = here);
-    y = fy_ones((2, 3), .device = here);
-    doubles = fy_ones((2, 3), .device = here, .dtype = FY_FLOAT64);
-    point = fy_full((), 2.0, .device = here);
-    gone = fy_ones((2, 3), .device = here);
-    mask = fy_ones((2, 3), .device = here, .dtype = FY_BOOL);
-    classes = fy_zeros((2, 3), .device = here, .dtype = FY_INT64);
+    x = fy_ones((2, 3), .device = device);
+    y = fy_ones((2, 3), .device = device);
+    doubles = fy_ones((2, 3), .device = device, .dtype = FY_FLOAT64);
+    point = fy_full((), 2.0, .device = device);
+    freed = fy_ones((2, 3), .device = device);
+    mask = fy_ones((2, 3), .device = device, .dtype = FY_BOOL);
+    classes = fy_zeros((2, 3), .device = device, .dtype = FY_INT64);
     FY_SCOPE
     {
-        wide = fy_keep(fy_expand(fy_ones((3), .device = here), (2, 3)));
-        away = fy_keep(fy_t(fy_ones((3, 2), .device = there, .dtype = FY_FLOAT64)));
+        wide = fy_keep(fy_expand(fy_ones((3), .device = device), (2, 3)));
+        on_card = fy_keep(fy_t(fy_ones((3, 2), .device = other_device, .dtype = FY_FLOAT64)));
     }
-    fy_free(gone);
+    fy_free(freed);
 }
 
 static void on_both(void (*test)(void))
@@ -90,7 +90,7 @@ static void on_both(void (*test)(void))
     }
 }
 
-static int64_t live(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
+static int64_t live_bytes(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
 
 /* Events of that kind since then: all of them, or those about x. */
 static int count(const char *kind, bool of_x)
@@ -101,10 +101,10 @@ static int count(const char *kind, bool of_x)
     return n;
 }
 
-/* Temporaries come and go; x stays as it is. */
+/* Temporaries are made and freed; x is unchanged. */
 static void repeat(int n)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     since();
     for (int i = 0; i < TURNS; i++)
         if (call(n, true) != x) fail_msg("%s does not return x", calls[n]);
@@ -112,7 +112,7 @@ static void repeat(int n)
     if (count("tensor", true) || count("drop", true)) fail_msg("%s: the log tells of the handle", calls[n]);
     if (count("tensor", false) != count("drop", false) || count("alloc", false) != count("free", false))
         fail_msg("%s leaves a temporary", calls[n]);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 static void repeat_all(void)
@@ -136,7 +136,7 @@ TEST(a_loop_of_calls_takes_no_reference)
 
 static void fail_all(void)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     for (int n = 0; n < CALLS; n++) {
         since();
         if (call(n, false)) fail_msg("the mistake beside %s is none", calls[n]);
@@ -144,7 +144,7 @@ static void fail_all(void)
         fy_clear_error();
         for (int i = 0; i < OPERANDS; i++) assert_int_equal((*operands[i])->refs, 1);
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(a_call_that_fails_returns_null_and_takes_no_reference)
@@ -181,14 +181,14 @@ static fy_tensor *made_inside(void)
 
 TEST(what_was_made_inside_goes_with_its_scope_unless_kept)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     FY_SCOPE { fy_neg_(fy_add_(fy_ones((2)), 1)); }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
     fy_tensor *kept = made_inside();
     assert_true(HOLDS(kept, 2, 2));
     fy_free(kept);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 /* Is a call of this name, as in "fy_add_", in the table? */

@@ -1,4 +1,5 @@
-/* browser_test.c: where a page is opened: on a desktop, not over ssh; there a line says how to forward its port. */
+/* browser_test.c: where the page is opened: on a desktop, but not over ssh, where a message tells how to forward the
+ * port. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>

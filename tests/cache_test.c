@@ -1,5 +1,5 @@
-/* The caching allocators behind tensors: segments and blocks in the log, fill bytes, words for a full card, page-locked
- * memory, streams that hold a block, and what a program is told about a card's memory. */
+/* The caching allocators: segments and blocks in the log, fill bytes, out-of-memory messages, page-locked memory,
+ * blocks in use by streams, and memory statistics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
-/* A tensor of so many MiB on the card. */
+/* A tensor of this many MiB on the card. */
 #define MIBS(n) fy_zeros((n, 1 << 18), .device = "cuda")
 
 static double alloc_number(int n, const char *path) { return number_of(event_of("alloc", n), path); }
@@ -102,7 +102,8 @@ TEST(a_call_that_fails_later_leaves_only_its_segment)
         fy_tensor *x = fy_ones((1 << 20, 4)), *big = MIBS(44), *more = MIBS(1);
         int64_t live = fy_dev_at(1)->live_bytes, used = fy_cuda_memory_allocated(NULL);
         since();
-        assert_null(fy_to(x, "cuda", .dtype = FY_FLOAT64)); /* 32 MiB: no room, whatever is given back */
+        assert_null(
+            fy_to(x, "cuda", .dtype = FY_FLOAT64)); /* 32 MiB: does not fit even if all cached segments are freed */
         assert_true(failed_with("CUDA out of memory"));
         assert_null(event_of("alloc", 0));
         assert_null(event_of("free", 0));
@@ -115,7 +116,7 @@ TEST(a_call_that_fails_later_leaves_only_its_segment)
 
 /* ---- fill bytes ---- */
 
-/* What a card's bytes hold. */
+/* The content of device memory. */
 static uint8_t byte_at(const void *p)
 {
     uint8_t b = 0;
@@ -145,13 +146,13 @@ TEST(a_block_that_another_stream_uses_is_not_reused_yet)
     (void)state;
     fy_storage *s = fy_storage_make(NULL, fy_dev_at(1), 1000);
     const char *p = s->data;
-    fy_storage_record_stream(s, 0); /* its own: ignored */
+    fy_storage_record_stream(s, 0); /* its own stream: no effect */
     assert_int_equal(s->recorded, 0);
     fy_storage_record_stream(s, 3);
     fy_storage_release(NULL, s);
     assert_true(cJSON_IsTrue(field(event_of("free", 0), "deferred")));
     assert_int_equal(byte_at(p), 0xff);
-    s = fy_storage_make(NULL, fy_dev_at(1), 1000); /* nothing was queued there: it is past at once */
+    s = fy_storage_make(NULL, fy_dev_at(1), 1000); /* no work queued there: complete at once */
     assert_ptr_equal(s->data, p);
     fy_storage_release(NULL, s);
 }
@@ -184,14 +185,17 @@ TEST(a_full_card_names_what_lives_and_draws_its_pieces)
                                  "(cache_test.c:"));
     assert_non_null(strstr(hint, "), 6 MiB free, 2 MiB used by b (cache_test.c:"));
     assert_non_null(strstr(hint, "), 8 MiB free; 14 MiB of it are free, the largest block is 8 MiB"));
-    FY_SCOPE { assert_true(fy_item(fy_sum(fy_add(a, 1))) == 1 << 20); } /* usable, and what lives is as it was */
+    FY_SCOPE
+    {
+        assert_true(fy_item(fy_sum(fy_add(a, 1))) == 1 << 20);
+    } /* still usable, and live tensors are unchanged */
     fy_memory_stats s = fy_cuda_memory_stats("cuda");
     assert_true(s.num_ooms >= 1 && s.num_alloc_retries >= 1);
     fy_free(a), fy_free(b), fy_free(whole);
 }
 
-/* Nor is any setting named that PyTorch's allocator has and this one lacks. */
-TEST(what_can_never_fit_is_not_told_to_free_tensors)
+/* Settings of PyTorch's allocator that Ferry lacks must not be named. */
+TEST(what_can_never_fit_gets_no_advice_to_free_tensors)
 {
     static const struct {
         int64_t elements;
@@ -200,7 +204,7 @@ TEST(what_can_never_fit_is_not_told_to_free_tensors)
         {16 << 20, "FY_SCOPE), or work in smaller pieces. In use: x"}, /* 64 MiB: all of the card */
         {(16 << 20) + 1, "; or simulate a larger card: FERRY_SIM=h200:capacity=1GiB"},
         {1L << 38, "; or simulate a larger card: FERRY_SIM=h200:capacity=1025GiB"},
-        {1L << 44, "or a smaller .dtype"}, /* no card is simulated so large */
+        {1L << 44, "or a smaller .dtype"}, /* larger than any simulated card */
         {1L << 58, "or a smaller .dtype"},
     };
     (void)state;
@@ -282,7 +286,7 @@ TEST(page_locked_memory_waits_for_a_copy_that_goes_on)
     }
 }
 
-/* ---- what a program is told ---- */
+/* ---- queries ---- */
 
 TEST(a_program_asks_about_a_cards_memory)
 {
@@ -359,7 +363,7 @@ int main(void)
         cmocka_unit_test_setup(fresh_and_freed_blocks_hold_different_fill_bytes, setup),
         cmocka_unit_test_setup(a_block_that_another_stream_uses_is_not_reused_yet, setup),
         cmocka_unit_test_setup(a_full_card_names_what_lives_and_draws_its_pieces, setup),
-        cmocka_unit_test_setup(what_can_never_fit_is_not_told_to_free_tensors, setup),
+        cmocka_unit_test_setup(what_can_never_fit_gets_no_advice_to_free_tensors, setup),
         cmocka_unit_test_setup(more_than_there_is_of_anything, setup),
         cmocka_unit_test_setup(room_is_made_from_what_is_cached, setup),
         cmocka_unit_test_setup(page_locked_memory_is_kept_for_the_next, setup),

@@ -1,6 +1,6 @@
-/* Programs that get the numbers without the card's work, and honest ones that look odd: the first fail, the
- * others pass. Logs written by hand; the lessons' wrong_*.c do the same for real. And files that are not the
- * learner's own work, handed in for real. */
+/* Programs that produce the right values without the card's work must fail, and honest unusual ones must pass. These
+ * logs are handwritten; the lessons' wrong_*.c are real programs. Answers that include files other than the learner's
+ * own are graded for real. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +11,11 @@
 #include <limits.h>
 
 #include "right_run.h"
-#include "school.h"
+#include "learner_folder.h"
 
 #define ID "01-where-am-i"
 
-/* A right run; `way` says how somebody got at storage `storage` before (at 0) or after the work (at 1). */
+/* A correct run in which the host accessed `storage` before (at 0) or after the work (at 1). */
 static void touched_run(handmade *h, int at, const char *kind, const char *via, int storage)
 {
     hand_begin(h);
@@ -98,13 +98,13 @@ static void too_little_work_fails_and_unrelated_work_does_not_count(void **state
     assert_fails(&h, "computed-by-ferry", "h was computed with 1 operation on the card; the lesson needs 15");
 }
 
-/* ---- handed in for real ---- */
+/* ---- graded files ---- */
 
 static char *grade(const char *text)
 {
     char *printed = NULL;
-    assert_true(school_write(ID, text));
-    school_run("grade 1 --json", &printed);
+    assert_true(write_answer(ID, text));
+    run_ferry("grade 1 --json", &printed);
     return printed;
 }
 
@@ -119,7 +119,7 @@ static void assert_refused(const char *text, const char *word)
 static void write_in(const char *folder, const char *name, const char *text)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s/%s", school_folder, folder, name);
+    snprintf(path, sizeof path, "%s/%s/%s", learner_folder, folder, name);
     char *slash = strrchr(path, '/');
     *slash = '\0';
     assert_true(folder_make(path));
@@ -130,7 +130,7 @@ static void write_in(const char *folder, const char *name, const char *text)
 static void link_in_my(const char *name, const char *to)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/my/%s", school_folder, name);
+    snprintf(path, sizeof path, "%s/my/%s", learner_folder, name);
     unlink(path);
     assert_int_equal(symlink(to, path), 0);
 }
@@ -164,9 +164,9 @@ static void a_link_to_the_solution_does_not_pass(void **state)
     char solution[PATH_MAX], mine[PATH_MAX], *printed = NULL;
     assert_non_null(realpath("lessons/" ID "/solution.c", solution));
     link_in_my(ID ".c", solution);
-    int status = school_run("grade 1", &printed);
-    snprintf(mine, sizeof mine, "%s/my/" ID ".c", school_folder);
-    assert_int_equal(unlink(mine), 0); /* first of all: who writes there writes the solution */
+    int status = run_ferry("grade 1", &printed);
+    snprintf(mine, sizeof mine, "%s/my/" ID ".c", learner_folder);
+    assert_int_equal(unlink(mine), 0); /* remove it first: a write to it would change the solution */
     assert_int_equal(status, 1);
     assert_non_null(strstr(printed, "solution.c, which belongs to the lesson"));
     free(printed);
@@ -212,26 +212,26 @@ static void headers_of_ferry_the_system_and_ones_own_are_fine(void **state)
     free(solution);
 }
 
-/* What the environment adds to the compiler's folders may be any folder. */
+/* Include folders from the environment can be any folder. */
 static void a_folder_of_the_environment_is_not_the_systems(void **state)
 {
     (void)state;
     char folder[PATH_MAX];
     write_in("elsewhere", "sol.h", "#define ODD 1\n");
-    snprintf(folder, sizeof folder, "%s/elsewhere", school_folder);
+    snprintf(folder, sizeof folder, "%s/elsewhere", learner_folder);
     setenv("CPATH", folder, 1);
     assert_refused("#include <ferry.h>\n#include <sol.h>\nint main(void) { return ODD; }\n",
                    "sol.h, which is outside my");
     unsetenv("CPATH");
 }
 
-/* Where the compiler keeps its headers is the compiler's to say. */
+/* System include folders are those that the compiler reports. */
 static void headers_in_an_odd_place_of_the_systems_are_fine(void **state)
 {
     (void)state;
     char cc[PATH_MAX];
     write_in("sys", "odd.h", "#define ODD 1\n");
-    snprintf(cc, sizeof cc, "gcc -isystem %s/sys", school_folder);
+    snprintf(cc, sizeof cc, "gcc -isystem %s/sys", learner_folder);
     setenv("CC", cc, 1);
     char *printed =
         grade("#include <ferry.h>\n#include <odd.h>\nint main(void) { fy_answer(\"y\", fy_ones((ODD))); }\n");
@@ -245,17 +245,17 @@ static void a_written_progress_file_passes_nothing(void **state)
     (void)state;
     char *printed;
     write_in("my", "progress.json", "{\"" ID "\":{\"done\":true,\"attempts\":1,\"hints\":0}}");
-    assert_true(school_hand_in(ID, "starter.c"));
-    assert_int_equal(school_run("grade --all", &printed), 1);
+    assert_true(copy_answer(ID, "starter.c"));
+    assert_int_equal(run_ferry("grade --all", &printed), 1);
     assert_non_null(strstr(printed, "failed     " ID));
     assert_non_null(strstr(printed, "not begun  02-to-returns"));
     free(printed);
-    assert_true(school_hand_in(ID, "solution.c"));
-    assert_int_equal(school_run("grade --all", &printed), 1);
+    assert_true(copy_answer(ID, "solution.c"));
+    assert_int_equal(run_ferry("grade --all", &printed), 1);
     assert_non_null(strstr(printed, "passed     " ID));
     assert_non_null(strstr(printed, "\n1 of "));
     free(printed);
-    assert_int_equal(school_run("list", &printed), 0);
+    assert_int_equal(run_ferry("list", &printed), 0);
     assert_non_null(strstr(printed, "grade --all"));
     free(printed);
 }
@@ -277,5 +277,5 @@ int main(void)
         cmocka_unit_test(headers_in_an_odd_place_of_the_systems_are_fine),
         cmocka_unit_test(a_written_progress_file_passes_nothing),
     };
-    return cmocka_run_group_tests_name("cheats", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("cheats", tests, make_learner_folder, remove_learner_folder);
 }

@@ -1,5 +1,5 @@
-/* child_test.c: whatever a program does, running it ends in a verdict, nothing of it is left, and the
- * caller is unharmed. */
+/* child_test.c: running a program always ends with a verdict, leaves no processes or files, and does not harm the
+ * caller. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static int remove_program(void **state)
     return system(command);
 }
 
-/* Small limits: the tests are about the verdicts, not about the machine. */
+/* Small limits keep the tests fast. */
 static child_result run_with(const char *how, child_limits limits, int stop_fd)
 {
     const char *argv[] = {program, how, NULL};
@@ -96,7 +96,7 @@ static void a_crash_keeps_what_was_printed(void **state)
     free(r.output);
 }
 
-static void signals_are_told_in_words(void **state)
+static void signals_are_named_in_messages(void **state)
 {
     (void)state;
     child_result r = run("abort");
@@ -167,7 +167,7 @@ static void nothing_outlives_the_program(void **state)
     free(r.output);
 }
 
-static void killing_the_parent_harms_nobody_else(void **state)
+static void killing_the_parent_harms_no_other_process(void **state)
 {
     (void)state;
     child_result r = run("kill-parent");
@@ -275,14 +275,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_and_status_come_back),
         cmocka_unit_test(a_crash_keeps_what_was_printed),
-        cmocka_unit_test(signals_are_told_in_words),
+        cmocka_unit_test(signals_are_named_in_messages),
         cmocka_unit_test(an_endless_loop_is_stopped),
         cmocka_unit_test(endless_printing_is_stopped_and_a_part_is_kept),
         cmocka_unit_test(endless_allocation_is_stopped),
         cmocka_unit_test(a_fork_bomb_is_stopped),
         cmocka_unit_test(a_fork_bomb_that_leaves_its_session_is_stopped),
         cmocka_unit_test(nothing_outlives_the_program),
-        cmocka_unit_test(killing_the_parent_harms_nobody_else),
+        cmocka_unit_test(killing_the_parent_harms_no_other_process),
         cmocka_unit_test(closing_every_descriptor_is_no_crime),
         cmocka_unit_test(input_is_empty_and_settings_are_clean),
         cmocka_unit_test(no_descriptor_of_the_caller_is_inherited),

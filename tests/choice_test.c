@@ -1,5 +1,5 @@
-/* Which cards are simulated: FERRY_SIM's cards, figures and units, CUDA_VISIBLE_DEVICES, and who sees whom.
- * Devices are opened once a process, so each case is a child. */
+/* Which cards are simulated: the cards, parameters and units of FERRY_SIM, CUDA_VISIBLE_DEVICES, and peer access.
+ * Devices are opened once per process, so each case runs in a child. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void run_with(const char *sim, const char *visible, void (*program)(void)
     run_forked(program, ENVIRONMENT("FERRY_GPU", "sim", "FERRY_SIM", sim, "CUDA_VISIBLE_DEVICES", visible), true);
 }
 
-static void assert_fine(void) { assert_exited_with(0); }
+static void assert_exited_ok(void) { assert_exited_with(0); }
 
 static void assert_refused(const char *sim, const char *text)
 {
@@ -33,7 +33,7 @@ static void assert_refused(const char *sim, const char *text)
 
 /* ---- programs ---- */
 
-static void tell(void)
+static void print_devices(void)
 {
     fy_text json = {0};
     fy_dev_session_json(&json);
@@ -43,7 +43,7 @@ static void tell(void)
     free(json.data);
 }
 
-static void tell_figures(void)
+static void print_card_params(void)
 {
     const fy_card *c = fy_dev_at(1)->card;
     for (const fy_card_param *f = fy_card_params; f->option; f++)
@@ -51,7 +51,7 @@ static void tell_figures(void)
     printf("capacity=%lld\n", (long long)fy_dev_at(1)->capacity);
 }
 
-static void tell_peers(void)
+static void print_peers(void)
 {
     for (int i = 0; i < fy_cuda_device_count(); i++)
         for (int j = 0; j < fy_cuda_device_count(); j++)
@@ -88,8 +88,8 @@ static void every_figure_can_be_overridden_with_its_unit(void **state)
     run_with("laptop:flops=1.5TFLOPS,memory=100GB/s,bus=8GB/s,staging=500MB/s,chunk=128KiB,latency=0ns,call=1.5us,"
              "launch=2ms,kernel=7ns,peer=1TB/s,queue=16,malloc=1us,free=2us,pin=3us,pinning=1GB/s,unpinning=2GB/s,"
              "capacity=1.5GiB",
-             NULL, tell_figures);
-    assert_fine();
+             NULL, print_card_params);
+    assert_exited_ok();
     assert_said("flops=1500000000000\nmemory=100000000000\nbus=8000000000\nstaging=500000000\nchunk=131072\n"
                 "latency=0\ncall=1500\nlaunch=2000000\nkernel=7\npeer=1000000000000\nqueue=16\nmalloc=1000\n"
                 "free=2000\npin=3000\npinning=1000000000\nunpinning=2000000000\ncapacity=1610612736\n");
@@ -98,8 +98,8 @@ static void every_figure_can_be_overridden_with_its_unit(void **state)
 static void what_is_not_said_stays_as_the_card_has_it(void **state)
 {
     (void)state;
-    run_with("OLD:bus=3GB/s", NULL, tell);
-    assert_fine();
+    run_with("OLD:bus=3GB/s", NULL, print_devices);
+    assert_exited_ok();
     assert_said("\"card\":\"NVIDIA GeForce GTX 680 (simulated)\",\"capacity\":536870912,\"physical\":0,\"model\":{"
                 "\"flops_f32\":3090000000000,\"memory_bandwidth\":192200000000,\"bus_bandwidth\":3000000000,");
 }
@@ -137,12 +137,12 @@ static void nonsense_is_refused_with_thing_value_and_fix(void **state)
 static void visible_devices_are_renumbered_as_cuda_does(void **state)
 {
     (void)state;
-    run_with("h200:gpus=4", "2,0", tell);
+    run_with("h200:gpus=4", "2,0", print_devices);
     assert_said("count 2\n");
     assert_said("\"name\":\"cuda:0\",\"kind\":\"sim\",\"card\":\"NVIDIA H200 (simulated)\",\"capacity\":536870912,"
                 "\"physical\":2,");
     assert_said("0 is 2\n1 is 0\n");
-    run_with("h200:gpus=4", NULL, tell);
+    run_with("h200:gpus=4", NULL, print_devices);
     assert_said("count 4\n");
     assert_said("3 is 3\n");
 }
@@ -158,8 +158,8 @@ static void the_list_ends_at_the_first_that_is_no_card(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char wanted[20];
-        run_with("h200:gpus=4", cases[i].list, tell);
-        assert_fine();
+        run_with("h200:gpus=4", cases[i].list, print_devices);
+        assert_exited_ok();
         snprintf(wanted, sizeof wanted, "count %d\n", cases[i].count);
         assert_said(wanted);
     }
@@ -168,20 +168,20 @@ static void the_list_ends_at_the_first_that_is_no_card(void **state)
 static void where_none_is_visible_it_is_said_why(void **state)
 {
     (void)state;
-    run_with("h200", "", tell);
+    run_with("h200", "", print_devices);
     assert_said("why CUDA_VISIBLE_DEVICES hides every simulated card");
 }
 
 /* ---- peers ---- */
 
-static void cards_see_each_other_unless_told(void **state)
+static void cards_see_each_other_unless_disabled(void **state)
 {
     (void)state;
-    run_with("h200:gpus=3", "0,2", tell_peers);
+    run_with("h200:gpus=3", "0,2", print_peers);
     assert_said("0 to 0: 0\n0 to 1: 1\n1 to 0: 1\n1 to 1: 0\n");
     assert_said("fy_cuda_can_device_access_peer: CUDA error: invalid device ordinal (\"cuda:9\"");
     assert_said("Invalid device id: -1");
-    run_with("h200:gpus=2,peer=off", NULL, tell_peers);
+    run_with("h200:gpus=2,peer=off", NULL, print_peers);
     assert_said("0 to 0: 0\n0 to 1: 0\n1 to 0: 0\n1 to 1: 0\n");
 }
 
@@ -195,7 +195,7 @@ int main(void)
         cmocka_unit_test(visible_devices_are_renumbered_as_cuda_does),
         cmocka_unit_test(the_list_ends_at_the_first_that_is_no_card),
         cmocka_unit_test(where_none_is_visible_it_is_said_why),
-        cmocka_unit_test(cards_see_each_other_unless_told),
+        cmocka_unit_test(cards_see_each_other_unless_disabled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* command_test.c: the `ferry` command without a terminal and without a browser: every subcommand and its
- * exit status. What goes on until it is ended is in serve_test.c. */
+/* command_test.c: every subcommand of `ferry` and its exit status, without a terminal or browser. Long-running
+ * subcommands are tested in serve_test.c. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -10,20 +10,20 @@
 #include <cmocka.h>
 #include <cjson/cJSON.h>
 
-#include "school.h"
+#include "learner_folder.h"
 
 #define ID "01-where-am-i"
 
 static void expect(const char *arguments, int status, const char *part)
 {
     char *printed;
-    int got = school_run(arguments, &printed);
+    int got = run_ferry(arguments, &printed);
     if (got != status || !strstr(printed, part))
         fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
     free(printed);
 }
 
-/* ---- one command after the other ------------------------------------------------------------------------ */
+/* ---- subcommands ------------------------------------------------------------------------ */
 
 static void help_and_mistakes_have_their_exit_status(void **state)
 {
@@ -59,7 +59,7 @@ static void grade_makes_the_file_and_says_what_failed(void **state)
 static void grade_passes_a_solution(void **state)
 {
     (void)state;
-    assert_true(school_hand_in(ID, "solution.c"));
+    assert_true(copy_answer(ID, "solution.c"));
     expect("grade 1", 0, "Passed.");
     expect("grade 1", 0, "copies to the card              1        1\n");
     expect("list", 0, "done");
@@ -69,10 +69,10 @@ static void a_mistake_in_a_call_is_no_missing_answer(void **state)
 {
     (void)state;
     char *printed;
-    assert_true(school_write(ID, "#include <ferry.h>\n\nint main(void)\n{\n"
+    assert_true(write_answer(ID, "#include <ferry.h>\n\nint main(void)\n{\n"
                                  "    fy_tensor *y = fy_matmul(fy_ones((2, 3)), fy_ones((2, 3)));\n"
                                  "    fy_answer(\"y\", y);\n}\n"));
-    assert_int_equal(school_run("grade 1", &printed), 1);
+    assert_int_equal(run_ferry("grade 1", &printed), 1);
     assert_non_null(strstr(printed, "FAIL stopped by an error"));
     assert_non_null(strstr(printed, "  fix: "));
     assert_null(strstr(strstr(printed, "fix: ") + 1, "fix: "));
@@ -85,8 +85,8 @@ static void grade_json_is_one_object(void **state)
 {
     (void)state;
     char *printed;
-    assert_true(school_hand_in(ID, "starter.c"));
-    assert_int_equal(school_run("grade 1 --json", &printed), 1);
+    assert_true(copy_answer(ID, "starter.c"));
+    assert_int_equal(run_ferry("grade 1 --json", &printed), 1);
     cJSON *json = cJSON_Parse(printed);
     assert_non_null(json);
     assert_true(cJSON_IsFalse(cJSON_GetObjectItem(json, "pass")));
@@ -97,10 +97,10 @@ static void grade_json_is_one_object(void **state)
     free(printed);
 }
 
-static void run_tells_the_events_and_what_was_printed(void **state)
+static void run_prints_the_events_and_the_output(void **state)
 {
     (void)state;
-    assert_true(school_write(ID,
+    assert_true(write_answer(ID,
                              "#include <ferry.h>\n#include <stdio.h>\n\nint main(void)\n{\n"
                              "    fy_tensor *a = fy_to(fy_ones((2)), \"cuda\");\n    printf(\"seen \\033[2J\\n\");\n"
                              "    return fy_dim(a) - 1;\n}\n"));
@@ -114,10 +114,10 @@ static void hints_come_one_by_one(void **state)
     (void)state;
     expect("hint 1", 0, "hint 1 of 3: ");
     expect("hint 1", 0, "hint 2 of 3: ");
-    expect("hint 1 1", 0, school_ferry); /* the advice can be typed: it names the command as it was called */
+    expect("hint 1 1", 0, ferry_command); /* the advice names the command as it was called, so that it can be typed */
     expect("hint 1", 0, "hint 2 of 3: ");
     expect("hint 1", 0, "hint 3 of 3: ");
-    expect("hint 1", 0, "hint 3 of 3: "); /* and there it stays */
+    expect("hint 1", 0, "hint 3 of 3: "); /* and it is not moved again */
     expect("hint 1 9", 2, "hints 1 to 3");
     expect("hint 1 x", 2, "hints 1 to 3");
 }
@@ -126,10 +126,10 @@ static void reset_asks_and_keeps_the_old_file(void **state)
 {
     (void)state;
     char path[256];
-    assert_true(school_write(ID, "int mine;\n"));
+    assert_true(write_answer(ID, "int mine;\n"));
     expect("reset 1", 1, "--yes");
     expect("reset 1 --yes", 0, "is the starter again");
-    snprintf(path, sizeof path, "%s/my/%s.c.bak", school_folder, ID);
+    snprintf(path, sizeof path, "%s/my/%s.c.bak", learner_folder, ID);
     char *kept = file_read(path, NULL);
     assert_string_equal(kept, "int mine;\n");
     free(kept);
@@ -141,11 +141,11 @@ static void a_saved_run_becomes_lines(void **state)
     char command[1024], arguments[256], *printed = NULL;
     expect("schema", 0, "\"alloc\"");
     expect("log /nowhere", 1, "/nowhere");
-    snprintf(arguments, sizeof arguments, "log %s/run.jsonl", school_folder);
+    snprintf(arguments, sizeof arguments, "log %s/run.jsonl", learner_folder);
     snprintf(command, sizeof command, "FERRY_GPU=sim $(dirname %s)/lessons/" ID " --trace %s/run.jsonl >/dev/null 2>&1",
-             school_ferry, school_folder);
+             ferry_command, learner_folder);
     assert_int_equal(system(command), 0);
-    assert_int_equal(school_run(arguments, &printed), 0);
+    assert_int_equal(run_ferry(arguments, &printed), 0);
     assert_non_null(strstr(printed, "\"kind\":\"session\""));
     assert_non_null(strstr(printed, "\"kind\":\"end\""));
     free(printed);
@@ -157,8 +157,8 @@ int main(void)
         cmocka_unit_test(help_and_mistakes_have_their_exit_status),  cmocka_unit_test(list_names_every_lesson),
         cmocka_unit_test(grade_makes_the_file_and_says_what_failed), cmocka_unit_test(grade_passes_a_solution),
         cmocka_unit_test(a_mistake_in_a_call_is_no_missing_answer),  cmocka_unit_test(grade_json_is_one_object),
-        cmocka_unit_test(run_tells_the_events_and_what_was_printed), cmocka_unit_test(hints_come_one_by_one),
+        cmocka_unit_test(run_prints_the_events_and_the_output),      cmocka_unit_test(hints_come_one_by_one),
         cmocka_unit_test(reset_asks_and_keeps_the_old_file),         cmocka_unit_test(a_saved_run_becomes_lines),
     };
-    return cmocka_run_group_tests(tests, school_make, school_remove);
+    return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);
 }

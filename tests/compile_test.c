@@ -1,6 +1,6 @@
-/* compile_test.c: each beginner's mistake in tests/mistakes is answered in plain words that name the
- * learner's line, by gcc and by clang, and no line of Ferry's headers appears. The first line of such a
- * file says what is expected: line, a part of the message, a part of the hint. */
+/* compile_test.c: each beginner's mistake in tests/mistakes gets a plain message with the learner's line, from gcc and
+ * clang, without lines of Ferry's headers. Its first line holds the expectation: line, part of the message, part of the
+ * hint. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -54,15 +54,10 @@ static compile_end build(const char *text, diagnosis *d)
 
 /* ---- the fixtures -------------------------------------------------------------------------------- */
 
-typedef struct wanted {
+typedef struct expectation {
     int line;
     char message[160], hint[160];
-} wanted;
-
-static bool read_wanted(const char *text, wanted *w)
-{
-    return sscanf(text, "/* line %d | %159[^|] | %159[^\n]", &w->line, w->message, w->hint) == 3;
-}
+} expectation;
 
 static void trim(char *text, const char *tail)
 {
@@ -78,8 +73,8 @@ static bool shows_a_header(const diagnosis *d)
            strstr(all, "expanded from") || strstr(d->message, "_at'");
 }
 
-/* Prints what is wrong with one answer; returns how many things are. */
-static int judge_answer(const char *name, compile_end end, const diagnosis *d, const wanted *w)
+/* Prints the differences from the expectation; returns their number. */
+static int check_answer(const char *name, compile_end end, const diagnosis *d, const expectation *w)
 {
     bool right = end == COMPILE_REFUSED && d->line == w->line && strstr(d->message, w->message) &&
                  strstr(d->hint, w->hint) && !shows_a_header(d);
@@ -92,14 +87,15 @@ static int judge_answer(const char *name, compile_end end, const diagnosis *d, c
 static int answer_one(const char *name)
 {
     char path[512];
-    wanted w;
+    expectation w;
     diagnosis d;
     snprintf(path, sizeof path, "tests/mistakes/%.200s", name);
     char *text = file_read(path, NULL);
     assert_non_null(text);
-    if (!read_wanted(text, &w)) fail_msg("%s does not begin with its expectation", path);
+    if (sscanf(text, "/* line %d | %159[^|] | %159[^\n]", &w.line, w.message, w.hint) != 3)
+        fail_msg("%s does not begin with its expectation", path);
     trim(w.hint, " */"), trim(w.message, " ");
-    int wrong = judge_answer(name, build(text, &d), &d, &w);
+    int wrong = check_answer(name, build(text, &d), &d, &w);
     free(text);
     return wrong;
 }
@@ -121,14 +117,14 @@ static void answer_all(const char *compiler)
     assert_int_equal(wrong, 0);
 }
 
-static void gcc_mistakes_are_told_in_plain_words(void **state)
+static void gcc_mistakes_get_plain_messages(void **state)
 {
     (void)state;
     if (system("command -v gcc >/dev/null")) skip();
     answer_all("gcc");
 }
 
-static void clang_mistakes_are_told_in_plain_words(void **state)
+static void clang_mistakes_get_plain_messages(void **state)
 {
     (void)state;
     if (system("command -v clang >/dev/null")) skip();
@@ -193,8 +189,8 @@ static void the_proofreader_names_the_block_that_stays_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gcc_mistakes_are_told_in_plain_words),
-        cmocka_unit_test(clang_mistakes_are_told_in_plain_words),
+        cmocka_unit_test(gcc_mistakes_get_plain_messages),
+        cmocka_unit_test(clang_mistakes_get_plain_messages),
         cmocka_unit_test(a_good_file_becomes_a_program),
         cmocka_unit_test(a_warning_is_a_note),
         cmocka_unit_test(a_missing_compiler_is_named),

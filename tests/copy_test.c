@@ -1,5 +1,5 @@
-/* fy_copy_, fy_fill_ and fy_zero_: values into a tensor that is there, in whatever memory, type and layout;
- * and FERRY_POLICY=silent, under which operands are copied unasked. */
+/* fy_copy_, fy_fill_ and fy_zero_ for all devices, dtypes and layouts; and FERRY_POLICY=silent, which copies operands
+ * implicitly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,8 +47,8 @@ TEST(a_source_is_broadcast_and_cut_off)
         }
 }
 
-/* The kinds of work since then: "clone cpu, h2d 24 ...". */
-static const char *way(void)
+/* The copies and ops since then: "clone cpu, h2d 24 ...". */
+static const char *copies_and_ops(void)
 {
     static char text[400];
     const cJSON *e;
@@ -72,26 +72,26 @@ TEST(what_lies_otherwise_crosses_by_way_of_a_compact_temporary)
         fy_tensor *x = rows(3, 4), *g = fy_zeros((3, 4), .dtype = FY_INT64, .device = "cuda:0");
         since();
         fy_copy_(g, x);
-        assert_string_equal(kinds(), "copy complete"); /* no allocation, nothing but the copy */
+        assert_string_equal(kinds(), "copy complete"); /* only a copy, no allocation */
         since();
-        fy_copy_(fy_t(g), fy_t(x)); /* alike: one piece */
-        assert_string_equal(way(), "h2d cuda:0");
+        fy_copy_(fy_t(g), fy_t(x)); /* same layout: one transfer */
+        assert_string_equal(copies_and_ops(), "h2d cuda:0");
         since();
         fy_copy_(fy_narrow(g, 1, 0, 2), fy_narrow(x, 1, 2, 2));
-        assert_string_equal(way(), "clone cpu, h2d cuda:0, clone cuda:0");
+        assert_string_equal(copies_and_ops(), "clone cpu, h2d cuda:0, clone cuda:0");
         assert_true(HOLDS(g, 2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11));
         since();
         fy_copy_(fy_narrow(x, 0, 0, 2), fy_slice(g, 0, 0, FY_END, 2));
-        assert_string_equal(way(), "clone cuda:0, d2h cpu");
+        assert_string_equal(copies_and_ops(), "clone cuda:0, d2h cpu");
         assert_true(HOLDS(x, 2, 3, 2, 3, 10, 11, 10, 11, 8, 9, 10, 11));
         fy_tensor *f = fy_zeros((4, 3));
         since();
         fy_copy_(fy_t(f), g);
-        assert_string_equal(way(), "d2h cpu, cast cpu");
+        assert_string_equal(copies_and_ops(), "d2h cpu, cast cpu");
     }
 }
 
-/* As PyTorch's copy_kernel_cuda decides. */
+/* Like PyTorch's copy_kernel_cuda. */
 TEST(what_is_turned_round_is_laid_out_at_its_source)
 {
     (void)state;
@@ -99,30 +99,30 @@ TEST(what_is_turned_round_is_laid_out_at_its_source)
     {
         fy_tensor *x = rows(4, 3), *g = fy_zeros((3, 4), .dtype = FY_INT64, .device = "cuda:0"), *f = fy_ones((3, 4));
         since();
-        fy_copy_(g, fy_t(x)); /* no room is taken on the card */
-        assert_string_equal(way(), "clone cpu, h2d cuda:0");
+        fy_copy_(g, fy_t(x)); /* no allocation on the card */
+        assert_string_equal(copies_and_ops(), "clone cpu, h2d cuda:0");
         assert_string_equal(text_of(event_of("alloc", 0), "device"), "cpu");
         assert_null(event_of("alloc", 1));
         assert_true(HOLDS(g, 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11));
         since();
         fy_copy_(x, fy_t(g));
-        assert_string_equal(way(), "clone cuda:0, d2h cpu");
+        assert_string_equal(copies_and_ops(), "clone cuda:0, d2h cpu");
         assert_true(HOLDS(x, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
         since();
-        fy_copy_(fy_t(g), x); /* rows cross as they are */
-        assert_string_equal(way(), "h2d cuda:0, clone cuda:0");
+        fy_copy_(fy_t(g), x); /* rows are copied without a temporary */
+        assert_string_equal(copies_and_ops(), "h2d cuda:0, clone cuda:0");
         since();
-        fy_copy_(g, f); /* of another type: converted on the CPU, or on the card by whoever does not wait */
-        assert_string_equal(way(), "cast cpu, h2d cuda:0");
+        fy_copy_(g, f); /* another dtype: converted on the CPU, or on the card if non-blocking */
+        assert_string_equal(copies_and_ops(), "cast cpu, h2d cuda:0");
         since();
         fy_copy_(g, f, .non_blocking = true);
-        assert_string_equal(way(), "h2d cuda:0, cast cuda:0");
+        assert_string_equal(copies_and_ops(), "h2d cuda:0, cast cuda:0");
         since();
         fy_copy_(f, g);
-        assert_string_equal(way(), "d2h cpu, cast cpu");
+        assert_string_equal(copies_and_ops(), "d2h cpu, cast cpu");
         since();
         fy_copy_(f, g, .non_blocking = true);
-        assert_string_equal(way(), "cast cuda:0, d2h cpu");
+        assert_string_equal(copies_and_ops(), "cast cuda:0, d2h cpu");
         assert_true(HOLDS(g, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) && fy_item(fy_sum(f)) == 12);
     }
 }
@@ -142,7 +142,7 @@ TEST(a_copy_onto_itself_does_nothing_and_an_overlap_fails)
             failed_with("some elements of the input tensor and the written-to tensor refer to a single memory"));
         assert_true(HOLDS(x, 0, 1, 2, 3, 4, 5, 6, 7, 8));
         fy_tensor *y = fy_arange((8));
-        fy_copy_(fy_slice(y, 0, 0, FY_END, 2), fy_slice(y, 0, 1, FY_END, 2)); /* side by side: fine */
+        fy_copy_(fy_slice(y, 0, 0, FY_END, 2), fy_slice(y, 0, 1, FY_END, 2)); /* adjacent, not overlapping */
         assert_true(HOLDS(y, 1, 1, 3, 3, 5, 5, 7, 7));
     }
 }
@@ -181,7 +181,7 @@ TEST(a_card_too_full_for_the_temporary_stays_unchanged)
         since();
         assert_null(fy_copy_(turned, x));
         assert_true(failed_with("CUDA out of memory"));
-        assert_string_equal(kinds(), "segment_free oom error"); /* what was cached was given back first */
+        assert_string_equal(kinds(), "segment_free oom error"); /* cached memory was freed first */
     }
 }
 
@@ -250,11 +250,11 @@ TEST(a_silent_policy_copies_operands_and_flags_each_copy)
         assert_string_equal(text_of(event_of("copy", 0), "why"), "policy");
         assert_true(HOLDS(a, 2, 2, 2, 2));
         since();
-        fy_add(fy_full((), 1.0), g); /* a number goes along as ever */
+        fy_add(fy_full((), 1.0), g); /* numbers are kernel arguments, not copies */
         fy_to(a, "cuda");
         assert_string_equal(text_of(event_of("copy", 0), "why"), "user");
         since();
-        fy_free(a); /* it has one reference still */
+        fy_free(a); /* it still has one reference */
         assert_string_equal(kinds(), "drop free");
     }
 }
@@ -262,13 +262,13 @@ TEST(a_silent_policy_copies_operands_and_flags_each_copy)
 static int in_child(void (*body)(void), const char *policy)
 {
     run_forked(body, ENVIRONMENT("FERRY_POLICY", policy, "FERRY_LOG_FD", NULL), false);
-    return WEXITSTATUS(ran.status);
+    return WEXITSTATUS(last_child.status);
 }
 
 static void start(void) { fy_cuda_device_count(); }
 static void mix(void) { fy_add(fy_ones((2)), fy_ones((2), .device = "cuda")); }
 
-/* Before this process looks at its devices. */
+/* Before this process opens its devices. */
 static void check_policies(void)
 {
     if (in_child(start, "loud") != 1 || in_child(start, "refuse") != 0 || in_child(mix, "refuse") != 1 ||

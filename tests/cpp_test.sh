@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ferry.h in C++: tests/cpp.cc is built without a warning and finds everything as it should be; what is no
-# mistake in C only is none there either, and a mistake is told.
+# ferry.h in C++: tests/cpp.cc compiles without warnings and passes; what is an error only in
+# C++ does not appear, and mistakes in calls are reported.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim
 libs=$(make -s B="$B" core-libs)

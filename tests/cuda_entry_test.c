@@ -1,4 +1,4 @@
-/* The door of libferry-cuda.so (lib/devices/cuda_entry.c): who may come in, and what is passed on to the outside. */
+/* The entry point of libferry-cuda.so (lib/devices/cuda_entry.c): the version check, and what it hands out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,10 +36,10 @@ static void a_program_of_the_same_build_gets_the_back_end(void **state)
     fy_cuda_host own = from_outside();
     assert_ptr_equal(fy_cuda_open_library(&own), &fy_backend_cuda);
     assert_true(now_inside() == 7 && log_inside() && dev_inside(3) == &some && !dev_inside(0));
-    assert_ptr_equal(&fy_fault, &fault); /* a failed call says why where the caller looks */
+    assert_ptr_equal(&fy_fault, &fault); /* a failed call leaves its reason in the caller's fault */
 }
 
-/* Its structures would be read as something else. */
+/* Its structures have another layout. */
 static void a_program_of_another_build_gets_none(void **state)
 {
     (void)state;

@@ -1,7 +1,6 @@
-/* lib/devices/cuda.c, compiled against a recording fake of the CUDA runtime and run with the simulated card's
- * kernels: the order of its calls, and what it says when one fails. It proves nothing about a card;
- * tests/gpu does that where there is one. Streams, points and times: cuda_stream_test.c; what
- * becomes of work that it does not wait for: finished_test.c. */
+/* lib/devices/cuda.c, compiled against a recording fake of the CUDA runtime and run with the simulated card's kernels:
+ * the order of its runtime calls, and errors. Real cards are tested by tests/gpu. Streams, points and times:
+ * cuda_stream_test.c; completion of asynchronous work: finished_test.c. */
 #include <stdlib.h>
 
 #include "clock.h"
@@ -16,11 +15,11 @@ static void check_why(int cards, int driver, cudaError_t e, const char *expected
 {
     fake_reset(cards);
     fake.driver = driver, fake.count_error = e;
-    const char *why = opening(&dev, 1);
+    const char *why = open_error(&fake_card0, 1);
     assert_non_null(why);
     assert_string_equal(why, expected);
-    assert_null(dev.state);
-    assert_int_equal(fake.last, cudaSuccess); /* the runtime is left without a grudge */
+    assert_null(fake_card0.state);
+    assert_int_equal(fake.last, cudaSuccess); /* the runtime's last error is cleared */
 }
 
 static void each_reason_for_having_no_card_has_its_own_words(void **state)
@@ -39,27 +38,27 @@ static void a_card_that_fails_while_opening_leaves_nothing_behind(void **state)
     (void)state;
     fake_reset(1);
     fail_next("HostAlloc", cudaErrorLaunchFailure);
-    assert_string_equal(opening(&dev, 1),
+    assert_string_equal(open_error(&fake_card0, 1),
                         "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in cudaHostAlloc)");
-    assert_null(dev.state);
+    assert_null(fake_card0.state);
     assert_int_equal(fake.events + fake.pinned, 0);
 }
 
-/* Loading would otherwise be part of the first launch's time. */
+/* Kernels are loaded early, or the first launch would include the loading time. */
 static void kernels_are_loaded_when_a_card_is_opened(void **state)
 {
     (void)state;
     unsetenv("CUDA_MODULE_LOADING");
     fake_reset(1);
-    assert_null(opening(&dev, 1));
+    assert_null(open_error(&fake_card0, 1));
     assert_string_equal(fake.calls,
                         "GetDeviceCount DriverGetVersion GetLastError SetDevice FuncGetAttributes HostAlloc");
     assert_false(fake.lazy);
-    fy_backend_cuda.close(&dev);
-    setenv("CUDA_MODULE_LOADING", "LAZY", 1); /* whoever asks for it has it */
-    assert_null(opening(&dev, 1));
+    fy_backend_cuda.close(&fake_card0);
+    setenv("CUDA_MODULE_LOADING", "LAZY", 1); /* it exists once it was asked for */
+    assert_null(open_error(&fake_card0, 1));
     assert_true(fake.lazy);
-    fy_backend_cuda.close(&dev);
+    fy_backend_cuda.close(&fake_card0);
     unsetenv("CUDA_MODULE_LOADING");
 }
 
@@ -68,85 +67,85 @@ static void a_card_older_than_the_build_is_refused_in_words(void **state)
     (void)state;
     fake_reset(1);
     fake.sm = 61;
-    assert_string_equal(opening(&dev, 1),
+    assert_string_equal(open_error(&fake_card0, 1),
                         "card too old for this build: Fake Card 0 is sm_61, and the oldest kernels are for sm_75");
-    assert_null(dev.state);
+    assert_null(fake_card0.state);
     assert_int_equal(fake.last, cudaSuccess);
     fake.sm = 80, fake.oldest = 90;
-    assert_string_equal(opening(&dev, 1),
+    assert_string_equal(open_error(&fake_card0, 1),
                         "card too old for this build: Fake Card 0 is sm_80, and the oldest kernels are for sm_90");
 }
 
-/* A context takes time, and memory of its card. */
+/* A context takes time and device memory, so it is created only for cards in use. */
 static void a_second_card_is_left_alone_until_it_is_used(void **state)
 {
     (void)state;
     fake_reset(2);
-    assert_true(!opening(&dev, 1) && !opening(&other, 2));
-    fy_backend_cuda.info(&other);
-    assert_string_equal(other.card_name, "Fake Card 1");
+    assert_true(!open_error(&fake_card0, 1) && !open_error(&fake_card1, 2));
+    fy_backend_cuda.info(&fake_card1);
+    assert_string_equal(fake_card1.card_name, "Fake Card 1");
     assert_null(strstr(fake.calls, "SetDevice:1"));
     begin_calls();
-    void *p = take(&other, 4);
+    void *p = alloc_block(&fake_card1, 4);
     assert_string_equal(fake.calls, "SetDevice:1 FuncGetAttributes HostAlloc Malloc");
     begin_calls();
-    put_back(&other, p);
+    release_block(&fake_card1, p);
     assert_string_equal(fake.calls, "SetDevice:1 Free");
-    fy_backend_cuda.close(&other);
-    assert_null(opening(&other, 2));
+    fy_backend_cuda.close(&fake_card1);
+    assert_null(open_error(&fake_card1, 2));
     begin_calls();
-    fy_backend_cuda.close(&other);
+    fy_backend_cuda.close(&fake_card1);
     assert_string_equal(fake.calls, "");
-    fy_backend_cuda.close(&dev);
+    fy_backend_cuda.close(&fake_card0);
     assert_int_equal(fake.pinned, 0);
 }
 
-static void the_card_tells_its_name_capacity_and_peers(void **state)
+static void the_card_reports_its_name_capacity_and_peers(void **state)
 {
     (void)state;
-    assert_string_equal(dev.card_name, "Fake Card 0");
-    assert_int_equal(dev.capacity, 8 << 20);
-    assert_int_equal(dev.peers, 1 << 2);
-    assert_int_equal(other.peers, 1 << 1);
+    assert_string_equal(fake_card0.card_name, "Fake Card 0");
+    assert_int_equal(fake_card0.capacity, 8 << 20);
+    assert_int_equal(fake_card0.peers, 1 << 2);
+    assert_int_equal(fake_card1.peers, 1 << 1);
 }
 
 /* ---- memory ---- */
 
-static void numbers_go_up_are_added_and_come_home(void **state)
+static void numbers_are_copied_added_and_copied_back(void **state)
 {
-    float a[3] = {1, 2, 3}, b[3] = {10, 20, 30}, home[3];
+    float a[3] = {1, 2, 3}, b[3] = {10, 20, 30}, on_host[3];
     fy_copy_work c;
     (void)state;
-    float *x = take(&dev, 512), *y = take(&dev, 512), *z = take(&dev, 512);
+    float *x = alloc_block(&fake_card0, 512), *y = alloc_block(&fake_card0, 512), *z = alloc_block(&fake_card0, 512);
     assert_true(copy_on_fake(FY_WORD_h2d, x, a, sizeof a, &c) && copy_on_fake(FY_WORD_h2d, y, b, sizeof b, &c));
     fy_run_work w = add_on_fake(x, y, z, 3);
-    assert_true(start_work(&dev, &w));
+    assert_true(start_work(&fake_card0, &w));
     assert_string_equal(w.kernel, "add_f32");
-    forget_marks(&dev, &w.time);
-    assert_true(copy_on_fake(FY_WORD_d2h, home, z, sizeof home, &c));
-    assert_true(home[0] == 11 && home[1] == 22 && home[2] == 33);
+    drop_fake_marks(&fake_card0, &w.time);
+    assert_true(copy_on_fake(FY_WORD_d2h, on_host, z, sizeof on_host, &c));
+    assert_true(on_host[0] == 11 && on_host[1] == 22 && on_host[2] == 33);
     assert_int_equal(c.route, FY_WORD_staged);
     assert_false(c.was_async);
-    put_back(&dev, x), put_back(&dev, y), put_back(&dev, z);
+    release_block(&fake_card0, x), release_block(&fake_card0, y), release_block(&fake_card0, z);
 }
 
-/* Fresh and freed memory is filled in the order of a stream where that is cheap; the log knows nothing of it. */
+/* New and freed memory is filled in stream order where that is cheap; the log does not show it. */
 static void fill_bytes_are_written_where_that_is_cheap(void **state)
 {
     fy_copy_work c = {.bytes = 1 << 20, .fill_byte = 0xf5, .stream = 3};
     (void)state;
-    char *p = take(&dev, (1 << 20) + 1);
+    char *p = alloc_block(&fake_card0, (1 << 20) + 1);
     begin_calls();
     c.dst = p;
-    assert_true(copy_of(&dev, &c));
+    assert_true(copy_of(&fake_card0, &c));
     assert_string_equal(fake.calls, "SetDevice StreamCreate MemsetAsync@1");
     assert_true((unsigned char)p[0] == 0xf5 && (unsigned char)p[(1 << 20) - 1] == 0xf5);
     assert_true(c.was_async && !c.time.begun && c.time.end == c.time.start);
     c.bytes++;
     begin_calls();
-    assert_true(copy_of(&dev, &c));
+    assert_true(copy_of(&fake_card0, &c));
     assert_string_equal(fake.calls, "");
-    put_back(&dev, p);
+    release_block(&fake_card0, p);
 }
 
 static void memory_comes_and_goes_without_a_fill(void **state)
@@ -154,36 +153,36 @@ static void memory_comes_and_goes_without_a_fill(void **state)
     fy_time t;
     (void)state;
     begin_calls();
-    void *p = take(&dev, 4);
+    void *p = alloc_block(&fake_card0, 4);
     assert_string_equal(fake.calls, "SetDevice Malloc");
     begin_calls();
-    put_back(&dev, p);
+    release_block(&fake_card0, p);
     assert_string_equal(fake.calls, "SetDevice Free");
     fail_next("HostAlloc", cudaErrorLaunchFailure);
-    assert_null(fy_backend_cuda.alloc(&dev, 4, FY_WORD_pinned, &t));
+    assert_null(fy_backend_cuda.alloc(&fake_card0, 4, FY_WORD_pinned, &t));
     assert_non_null(strstr(fy_fault.text, "in cudaHostAlloc"));
 }
 
 static void a_full_card_is_null_and_forgotten(void **state)
 {
     (void)state;
-    assert_null(take(&dev, 9 << 20));
-    assert_string_equal(fy_fault.text, ""); /* full, and nothing else is wrong */
+    assert_null(alloc_block(&fake_card0, 9 << 20));
+    assert_string_equal(fy_fault.text, ""); /* out of memory, and no other error */
     assert_int_equal(fake.last, cudaSuccess);
-    void *p = take(&dev, 4);
+    void *p = alloc_block(&fake_card0, 4);
     assert_non_null(p);
-    put_back(&dev, p);
+    release_block(&fake_card0, p);
 }
 
 /* ---- copies ---- */
 
-/* The calls of a copy in stream 1, which is there already. */
+/* The runtime calls of a copy in stream 1, which exists. */
 static const char *calls_of(fy_word dir, bool pinned, bool async, fy_copy_work *c)
 {
     static char a[4], b[4];
     *c = (fy_copy_work){.dst = a, .src = b, .bytes = 4, .dir = dir, .pinned = pinned, .async = async, .stream = 1};
     begin_calls();
-    assert_true(copy_of(&dev, c));
+    assert_true(copy_of(&fake_card0, c));
     return fake.calls;
 }
 
@@ -191,15 +190,16 @@ static void a_copy_is_waited_for_unless_non_blocking_and_pinned(void **state)
 {
     fy_copy_work c;
     (void)state;
-    use_stream(&dev, 1);
-    recording = false;
+    use_stream(&fake_card0, 1);
+    fake_log_is_on = false;
     const char *up = "SetDevice MemcpyHostToDevice@1", *down = "SetDevice MemcpyDeviceToHost@1",
                *up_waits = "SetDevice MemcpyHostToDevice@1 StreamSynchronize@1",
                *down_waits = "SetDevice MemcpyDeviceToHost@1 StreamSynchronize@1",
                *within = "SetDevice MemcpyDeviceToDevice@1";
     assert_string_equal(calls_of(FY_WORD_h2d, false, false, &c), up_waits);
     assert_true(!c.was_async && c.route == FY_WORD_staged && c.time.wire == 1000000);
-    assert_string_equal(calls_of(FY_WORD_h2d, false, true, &c), up); /* the runtime has read it when it returns */
+    assert_string_equal(calls_of(FY_WORD_h2d, false, true, &c),
+                        up); /* pageable memory has been read when the call returns */
     assert_true(!c.was_async && c.route == FY_WORD_staged && c.time.end == -1);
     assert_string_equal(calls_of(FY_WORD_h2d, true, true, &c), up);
     assert_true(c.was_async && c.route == FY_WORD_direct && c.time.end == -1 && !c.time.ended);
@@ -216,7 +216,7 @@ static void a_copy_that_was_waited_for_knows_its_times(void **state)
 {
     fy_copy_work c;
     (void)state;
-    use_stream(&dev, 1);
+    use_stream(&fake_card0, 1);
     const char *calls = calls_of(FY_WORD_h2d, false, false, &c);
     assert_string_equal(calls, "SetDevice EventRecord@1 MemcpyHostToDevice@1 EventRecord@1 StreamSynchronize@1 "
                                "EventElapsedTime EventElapsedTime");
@@ -229,26 +229,26 @@ static void a_copy_between_cards_is_in_order_in_both(void **state)
 {
     fy_copy_work c = {.bytes = 4, .dir = FY_WORD_p2p, .stream = 1};
     (void)state;
-    use_stream(&dev, 1), use_stream(&other, 1);
-    char *from = take(&dev, 4), *to = take(&other, 4);
+    use_stream(&fake_card0, 1), use_stream(&fake_card1, 1);
+    char *from = alloc_block(&fake_card0, 4), *to = alloc_block(&fake_card1, 4);
     memcpy(from, "abc", 4);
     c.src = from, c.dst = to;
     begin_calls();
-    assert_true(copy_of(&dev, &c));
+    assert_true(copy_of(&fake_card0, &c));
     assert_string_equal(fake.calls, "SetDevice PointerGetAttributes DeviceEnablePeerAccess "
                                     "SetDevice:1 EventRecord@2 SetDevice StreamWaitEvent@1 "
                                     "SetDevice EventRecord@1 MemcpyPeerAsync@1 EventRecord@1 "
                                     "SetDevice EventRecord@1 SetDevice:1 StreamWaitEvent@2");
     assert_true(c.was_async && c.route == FY_WORD_direct && c.time.ended);
     assert_string_equal(to, "abc");
-    forget_marks(&dev, &c.time);
+    drop_fake_marks(&fake_card0, &c.time);
     begin_calls();
-    dev.peers = 0; /* and once is enough, where they are peers */
-    assert_true(copy_of(&dev, &c));
+    fake_card0.peers = 0; /* peers need only one wait */
+    assert_true(copy_of(&fake_card0, &c));
     assert_null(strstr(fake.calls, "Enable"));
     assert_int_equal(c.route, FY_WORD_host);
-    forget_marks(&dev, &c.time);
-    put_back(&dev, from), put_back(&other, to);
+    drop_fake_marks(&fake_card0, &c.time);
+    release_block(&fake_card0, from), release_block(&fake_card1, to);
 }
 
 /* ---- failures ---- */
@@ -256,18 +256,18 @@ static void a_copy_between_cards_is_in_order_in_both(void **state)
 static void a_failed_launch_names_the_kernel(void **state)
 {
     (void)state;
-    float *p = take(&dev, 4);
+    float *p = alloc_block(&fake_card0, 4);
     fy_run_work w = add_on_fake(p, p, p, 1);
     fail_next("Launch", cudaErrorLaunchFailure);
-    assert_false(start_work(&dev, &w));
+    assert_false(start_work(&fake_card0, &w));
     assert_string_equal(fy_fault.text, "CUDA error: unspecified launch failure (cudaErrorLaunchFailure, in add_f32)");
     assert_null(w.time.begun);
     fail_next("EventRecord", cudaErrorLaunchFailure);
-    assert_false(start_work(&dev, &w));
+    assert_false(start_work(&fake_card0, &w));
     assert_non_null(strstr(fy_fault.text, "in cudaEventRecord"));
-    assert_true(start_work(&dev, &w)); /* and the lock was let go each time */
-    forget_marks(&dev, &w.time);
-    put_back(&dev, p);
+    assert_true(start_work(&fake_card0, &w)); /* the lock was released after each failure */
+    drop_fake_marks(&fake_card0, &w.time);
+    release_block(&fake_card0, p);
 }
 
 static void a_failed_copy_says_so(void **state)
@@ -284,7 +284,7 @@ static void a_failed_copy_says_so(void **state)
     assert_non_null(strstr(fy_fault.text, "in cudaStreamSynchronize"));
     fail_next("PointerGetAttributes", cudaErrorLaunchFailure);
     assert_false(copy_on_fake(FY_WORD_p2p, host, card, 4, &c));
-    assert_false(copy_on_fake(FY_WORD_p2p, host, card, 4, &c)); /* host is on no card */
+    assert_false(copy_on_fake(FY_WORD_p2p, host, card, 4, &c)); /* host memory belongs to no card */
     assert_non_null(strstr(fy_fault.text, "not a copy between two cards"));
 }
 
@@ -294,45 +294,45 @@ static void a_record_or_wait_that_fails_says_so(void **state)
     fy_point point = {0}, filled = {0};
     int64_t when;
     (void)state;
-    use_stream(&dev, 1);
-    assert_true(fy_backend_cuda.record(&dev, 1, &filled));
+    use_stream(&fake_card0, 1);
+    assert_true(fy_backend_cuda.record(&fake_card0, 1, &filled));
     fail_next("EventRecord", cudaErrorLaunchFailure);
-    assert_false(fy_backend_cuda.record(&dev, 1, &point));
+    assert_false(fy_backend_cuda.record(&fake_card0, 1, &point));
     assert_null(point.native);
     fail_next("StreamCreate", cudaErrorLaunchFailure);
-    assert_false(fy_backend_cuda.record(&dev, 2, &point));
+    assert_false(fy_backend_cuda.record(&fake_card0, 2, &point));
     assert_non_null(strstr(fy_fault.text, "in cudaStreamCreate"));
     fail_next("EventSynchronize", cudaErrorLaunchFailure);
-    assert_false(fy_backend_cuda.wait(&dev, &filled, NULL, 0, &t));
+    assert_false(fy_backend_cuda.wait(&fake_card0, &filled, NULL, 0, &t));
     assert_non_null(strstr(fy_fault.text, "in cudaEventSynchronize"));
     fail_next("StreamWaitEvent", cudaErrorLaunchFailure);
-    assert_false(fy_backend_cuda.wait(&dev, &filled, &other, 1, &t));
+    assert_false(fy_backend_cuda.wait(&fake_card0, &filled, &fake_card1, 1, &t));
     assert_non_null(strstr(fy_fault.text, "in cudaStreamWaitEvent"));
     fail_next("EventQuery", cudaErrorLaunchFailure);
     fy_fault.text[0] = 0;
-    assert_false(fy_backend_cuda.done(&dev, &filled, &when));
+    assert_false(fy_backend_cuda.done(&fake_card0, &filled, &when));
     assert_non_null(strstr(fy_fault.text, "in cudaEventQuery"));
-    fy_backend_cuda.record(&dev, -1, &filled);
+    fy_backend_cuda.record(&fake_card0, -1, &filled);
 }
 
-/* What failed is told by the next call, whatever that is; whose work it was, by the word that its kernel left. */
-static void a_broken_card_tells_whose_assertion_failed(void **state)
+/* The next call reports the failure, whichever it is; the id written by the kernel names the launch. */
+static void a_broken_card_names_the_launch_whose_assertion_failed(void **state)
 {
     float x[1] = {1};
     fy_time t;
     fy_run_work w = add_on_fake(x, x, x, 1);
     (void)state;
     w.id = 77;
-    breaks = cudaErrorAssert;
-    assert_true(start_work(&dev, &w));
-    forget_marks(&dev, &w.time);
-    assert_false(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
+    next_launch_breaks = cudaErrorAssert;
+    assert_true(start_work(&fake_card0, &w));
+    drop_fake_marks(&fake_card0, &w.time);
+    assert_false(fy_backend_cuda.wait(&fake_card0, NULL, NULL, 0, &t));
     assert_non_null(strstr(fy_fault.text, "device-side assert triggered"));
     assert_int_equal(fy_fault.work, 77);
     fake.sticky = 0;
-    forget_blame(&dev);
-    fail_next("DeviceSynchronize", cudaErrorLaunchFailure); /* a fault of another kind: nobody can say */
-    assert_false(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
+    clear_blame(&fake_card0);
+    fail_next("DeviceSynchronize", cudaErrorLaunchFailure); /* another kind of fault: its launch is unknown */
+    assert_false(fy_backend_cuda.wait(&fake_card0, NULL, NULL, 0, &t));
     assert_int_equal(fy_fault.work, 0);
 }
 
@@ -344,8 +344,8 @@ int main(void)
         cmocka_unit_test(kernels_are_loaded_when_a_card_is_opened),
         cmocka_unit_test(a_card_older_than_the_build_is_refused_in_words),
         cmocka_unit_test(a_second_card_is_left_alone_until_it_is_used),
-        WITH_CARDS(the_card_tells_its_name_capacity_and_peers),
-        WITH_CARDS(numbers_go_up_are_added_and_come_home),
+        WITH_CARDS(the_card_reports_its_name_capacity_and_peers),
+        WITH_CARDS(numbers_are_copied_added_and_copied_back),
         WITH_CARDS(fill_bytes_are_written_where_that_is_cheap),
         WITH_CARDS(memory_comes_and_goes_without_a_fill),
         WITH_CARDS(a_full_card_is_null_and_forgotten),
@@ -355,7 +355,7 @@ int main(void)
         WITH_CARDS(a_failed_launch_names_the_kernel),
         WITH_CARDS(a_failed_copy_says_so),
         WITH_CARDS(a_record_or_wait_that_fails_says_so),
-        WITH_CARDS(a_broken_card_tells_whose_assertion_failed),
+        WITH_CARDS(a_broken_card_names_the_launch_whose_assertion_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The real card's streams, the places in them, and when it passed those: lib/devices/cuda.c and
- * lib/devices/cuda_clock.h over the fake of the CUDA runtime. */
+/* The real card's streams, points and times: lib/devices/cuda.c and lib/devices/cuda_clock.h on the fake CUDA
+ * runtime. */
 #include "clock.h"
 #include "device.h"
 #include "run_work.h"
@@ -12,10 +12,10 @@ static void a_stream_is_made_at_first_use_once_per_card(void **state)
     float x[1] = {1};
     fy_run_work w = add_on_fake(x, x, x, 1);
     (void)state;
-    recording = false;
-    assert_true(start_work(&dev, &w)); /* the default stream is there already */
+    fake_log_is_on = false;
+    assert_true(start_work(&fake_card0, &w)); /* the default stream exists */
     w.stream = 32;
-    assert_true(start_work(&dev, &w) && start_work(&dev, &w) && start_work(&other, &w));
+    assert_true(start_work(&fake_card0, &w) && start_work(&fake_card0, &w) && start_work(&fake_card1, &w));
     assert_string_equal(fake.calls, "SetDevice Launch GetLastError SetDevice StreamCreate Launch@1 GetLastError "
                                     "SetDevice Launch@1 GetLastError SetDevice:1 StreamCreate Launch@2 GetLastError");
 }
@@ -26,34 +26,34 @@ static void points_pass_and_waiting_asks_the_right_event(void **state)
     fy_point point = {0};
     int64_t when;
     (void)state;
-    use_stream(&dev, 1);
-    assert_true(fy_backend_cuda.record(&dev, 1, &point));
+    use_stream(&fake_card0, 1);
+    assert_true(fy_backend_cuda.record(&fake_card0, 1, &point));
     assert_true(point.stream == 1 && point.when == -1 && point.native);
     begin_calls();
-    assert_true(fy_backend_cuda.wait(&dev, &point, NULL, 0, &t));
-    assert_true(fy_backend_cuda.wait(&dev, NULL, NULL, 0, &t));
-    assert_true(fy_backend_cuda.done(&dev, &point, &when));
+    assert_true(fy_backend_cuda.wait(&fake_card0, &point, NULL, 0, &t));
+    assert_true(fy_backend_cuda.wait(&fake_card0, NULL, NULL, 0, &t));
+    assert_true(fy_backend_cuda.done(&fake_card0, &point, &when));
     void *native = point.native;
-    assert_true(fy_backend_cuda.record(&dev, 1, &point)); /* the same event again */
+    assert_true(fy_backend_cuda.record(&fake_card0, 1, &point)); /* the event is reused */
     assert_ptr_equal(point.native, native);
     assert_string_equal(fake.calls, "SetDevice EventSynchronize SetDevice DeviceSynchronize SetDevice EventQuery "
                                     "EventElapsedTime SetDevice EventRecord@1");
-    assert_true(fy_backend_cuda.record(&dev, -1, &point));
+    assert_true(fy_backend_cuda.record(&fake_card0, -1, &point));
     assert_null(point.native);
 }
 
-/* It stands for all of its stream so far. */
+/* It represents all work of the stream so far. */
 static void a_point_that_was_never_put_asks_its_stream(void **state)
 {
     fy_time t;
     fy_point point = {.stream = 1};
     int64_t when;
     (void)state;
-    use_stream(&dev, 1), use_stream(&dev, 2);
+    use_stream(&fake_card0, 1), use_stream(&fake_card0, 2);
     begin_calls();
-    assert_true(fy_backend_cuda.wait(&dev, &point, NULL, 0, &t));
-    assert_true(fy_backend_cuda.done(&dev, &point, &when));
-    assert_true(fy_backend_cuda.wait(&dev, &point, &dev, 2, &t));
+    assert_true(fy_backend_cuda.wait(&fake_card0, &point, NULL, 0, &t));
+    assert_true(fy_backend_cuda.done(&fake_card0, &point, &when));
+    assert_true(fy_backend_cuda.wait(&fake_card0, &point, &fake_card0, 2, &t));
     assert_string_equal(fake.calls, "SetDevice StreamSynchronize@1 SetDevice StreamQuery@1 "
                                     "SetDevice EventRecord@1 SetDevice StreamWaitEvent@2");
 }
@@ -65,16 +65,17 @@ static void a_point_is_not_done_before_its_time(void **state)
     fy_point point = {0}, all = {.stream = 1};
     int64_t when;
     (void)state;
-    recording = false;
+    fake_log_is_on = false;
     w.stream = 1;
-    assert_true(start_work(&dev, &w) && fy_backend_cuda.record(&dev, 1, &point));
-    assert_false(fy_backend_cuda.done(&dev, &point, &when));
-    assert_false(fy_backend_cuda.done(&dev, &all, &when));
-    assert_int_equal(fake.last, cudaSuccess); /* a no is no error for the next call to find */
+    assert_true(start_work(&fake_card0, &w) && fy_backend_cuda.record(&fake_card0, 1, &point));
+    assert_false(fy_backend_cuda.done(&fake_card0, &point, &when));
+    assert_false(fy_backend_cuda.done(&fake_card0, &all, &when));
+    assert_int_equal(fake.last, cudaSuccess); /* cudaErrorNotReady must not remain as the last error */
     fake.now += 5;
-    assert_true(fy_backend_cuda.done(&dev, &point, &when) && fy_backend_cuda.done(&dev, &all, &(int64_t){0}));
+    assert_true(fy_backend_cuda.done(&fake_card0, &point, &when) &&
+                fy_backend_cuda.done(&fake_card0, &all, &(int64_t){0}));
     assert_int_equal(when, fy_clock_now() - 4000000);
-    fy_backend_cuda.record(&dev, -1, &point);
+    fy_backend_cuda.record(&fake_card0, -1, &point);
 }
 
 static void another_cards_stream_waits_and_the_host_does_not(void **state)
@@ -82,28 +83,28 @@ static void another_cards_stream_waits_and_the_host_does_not(void **state)
     fy_time t;
     fy_point point = {0};
     (void)state;
-    use_stream(&dev, 1), use_stream(&other, 5);
-    assert_true(fy_backend_cuda.record(&dev, 1, &point));
+    use_stream(&fake_card0, 1), use_stream(&fake_card1, 5);
+    assert_true(fy_backend_cuda.record(&fake_card0, 1, &point));
     begin_calls();
-    assert_true(fy_backend_cuda.wait(&dev, &point, &other, 5, &t));
+    assert_true(fy_backend_cuda.wait(&fake_card0, &point, &fake_card1, 5, &t));
     assert_string_equal(fake.calls, "SetDevice:1 StreamWaitEvent@2");
-    fy_backend_cuda.record(&dev, -1, &point);
+    fy_backend_cuda.record(&fake_card0, -1, &point);
 }
 
 /* ---- times ---- */
 
-/* One launch of `us` microseconds, looked at a millisecond later. How long did it seem to take, and when? */
+/* Measured start and duration of a launch of `us` microseconds that is queried a millisecond later. */
 static int64_t measured(double us, int64_t *start)
 {
     float x[1] = {1};
     fy_run_work w = add_on_fake(x, x, x, 1);
     int64_t end;
     fake.work = us / 1000;
-    assert_true(start_work(&dev, &w));
+    assert_true(start_work(&fake_card0, &w));
     fake.now += 1 + fake.work;
-    assert_true(fy_backend_cuda.done(&dev, &(fy_point){.native = w.time.begun}, start));
-    assert_true(fy_backend_cuda.done(&dev, &(fy_point){.native = w.time.ended}, &end));
-    forget_marks(&dev, &w.time);
+    assert_true(fy_backend_cuda.done(&fake_card0, &(fy_point){.native = w.time.begun}, start));
+    assert_true(fy_backend_cuda.done(&fake_card0, &(fy_point){.native = w.time.ended}, &end));
+    drop_fake_marks(&fake_card0, &w.time);
     fake.calls[0] = 0;
     return end - *start;
 }
@@ -115,22 +116,22 @@ static void check_measured(double us)
     assert_in_range(start, before, fy_clock_now());
 }
 
-/* A float of an hour's milliseconds has steps of a quarter of one. From anchor to anchor the hour itself is told to
- * a part in ten million. */
-static void an_hour_later_microseconds_are_still_told(void **state)
+/* A float that holds an hour in milliseconds has a resolution of a quarter ms. Anchors limit the error of an hour to
+ * one part in ten million. */
+static void an_hour_later_microseconds_are_still_resolved(void **state)
 {
     int64_t start;
     (void)state;
     for (int second = 0; second < 3600; second++, fake.now += 999) check_measured(7);
     measured(7, &start);
     assert_in_range(start, fy_clock_now() - 1007000 - 200000, fy_clock_now() - 1007000 + 200000);
-    fake.now += 3600e3; /* and an hour in which nobody asks */
+    fake.now += 3600e3; /* an hour without a query */
     measured(7, &start);
     check_measured(7);
     check_measured(123);
 }
 
-/* The two clocks part by a second in a day: times are moved into what the host saw. */
+/* The clocks drift by a second per day: times are moved into the interval that the host observed. */
 static void clocks_that_drift_apart_are_kept_together(void **state)
 {
     int64_t start;
@@ -153,7 +154,7 @@ int main(void)
         WITH_CARDS(a_point_that_was_never_put_asks_its_stream),
         WITH_CARDS(a_point_is_not_done_before_its_time),
         WITH_CARDS(another_cards_stream_waits_and_the_host_does_not),
-        WITH_CARDS(an_hour_later_microseconds_are_still_told),
+        WITH_CARDS(an_hour_later_microseconds_are_still_resolved),
         WITH_CARDS(clocks_that_drift_apart_are_kept_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Programs that cut off the log they are watched by: whoever reads it lives, and says so. */
+/* Programs that truncate the log that others read: readers survive and report it. */
 #define _GNU_SOURCE 1
 
 #include "event.h"
@@ -13,7 +13,7 @@
 
 #define ID "01-where-am-i"
 
-/* Cuts every file that it has open, then does what the lesson asks for. */
+/* Truncates every open file, then does what the lesson requires. */
 static const char cutter[] = "#include <ferry.h>\n"
                              "#include <unistd.h>\n"
                              "int main(void)\n"
@@ -26,18 +26,18 @@ static const char cutter[] = "#include <ferry.h>\n"
                              "    fy_answer(\"y\", fy_add(fy_matmul(x, w), fy_ones((2), .device = \"cuda\")));\n"
                              "}\n";
 
-static void a_program_that_cuts_its_log_hears_it_and_fails(void **state)
+static void a_program_that_cuts_its_log_fails_with_a_message(void **state)
 {
     (void)state;
     char *printed;
-    assert_true(school_write(ID, cutter));
-    assert_int_equal(school_run("grade 1 --json", &printed), 1);
+    assert_true(write_answer(ID, cutter));
+    assert_int_equal(run_ferry("grade 1 --json", &printed), 1);
     if (!strstr(printed, "truncated or overwrote its own event log")) fail_msg("%s", printed);
     free(printed);
 }
 
-/* What a page says of the run that it follows. */
-static void look_back(int socket_fd, int run)
+/* Sends a page's messages for a run that it follows. */
+static void watch_run(int socket_fd, int run)
 {
     char text[64];
     snprintf(text, sizeof text, "{\"watch\":%d,\"from\":0}", run);
@@ -51,23 +51,23 @@ static void the_lessons_go_on_when_a_program_cuts_its_log(void **state)
     (void)state;
     page p;
     open_page(&p);
-    int fd = door_join(&p.door);
+    int fd = join_server(&p.address);
     for (int run = 1; run <= 3; run++) {
         forget(&p.ferry);
-        assert_true(school_hand_in(ID, "starter.c"));
+        assert_true(copy_answer(ID, "starter.c"));
         await(&p.ferry, "FAIL same-device");
         forget(&p.ferry);
-        assert_true(school_write(ID, cutter));
+        assert_true(write_answer(ID, cutter));
         await(&p.ferry, "truncated or overwrote its own event log");
-        look_back(fd, 2 * run);
+        watch_run(fd, 2 * run);
         cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     }
     close(fd);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* A log as a killed program leaves it. */
-static void leave_log(const char *path)
+/* A log of a process that was killed. */
+static void make_killed_log(const char *path)
 {
     char err[256];
     fflush(NULL);
@@ -89,27 +89,27 @@ static void the_viewer_outlives_the_file_that_it_shows(void **state)
     (void)state;
     char path[96];
     page p;
-    snprintf(path, sizeof path, "%s/run.jsonl", school_folder);
-    leave_log(path);
+    snprintf(path, sizeof path, "%s/run.jsonl", learner_folder);
+    make_killed_log(path);
     start_ferry(&p.ferry, (const char *[]){"view", path, "--port", "18820", "--no-browser", NULL});
     await(&p.ferry, "\n");
-    p.door = door_of(p.ferry.text);
-    int fd = door_join(&p.door);
+    p.address = parse_server_address(p.ferry.text);
+    int fd = join_server(&p.address);
     free(ws_read_until(fd, "{\"type\":\"ended\""));
-    usleep(200000); /* nobody looks at the file any more */
+    usleep(200000); /* the file is no longer read */
     assert_int_equal(truncate(path, 0), 0);
-    for (int i = 0; i < 20; i++) look_back(fd, 1);
-    int again = door_join(&p.door);
+    for (int i = 0; i < 20; i++) watch_run(fd, 1);
+    int again = join_server(&p.address);
     free(ws_read_until(again, "{\"type\":\"hello\""));
-    look_back(again, 1);
-    free(door_get(&p.door, "/api/runs/1/log"));
+    watch_run(again, 1);
+    free(http_get(&p.address, "/api/runs/1/log"));
     close(fd);
     close(again);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* Shows itself, and is killed. */
-static _Noreturn void be_killed(const char *path, int err)
+/* Opens its viewer and kills itself. */
+static _Noreturn void write_and_die(const char *path, int err)
 {
     dup2(err, STDERR_FILENO);
     setenv("FERRY_VIEW", "1", 1);
@@ -124,17 +124,17 @@ static void a_page_that_stays_does_not_hold_the_logs_name(void **state)
     (void)state;
     char path[96], err[256];
     int ends[2], viewer = 0;
-    snprintf(path, sizeof path, "%s/shown.jsonl", school_folder);
+    snprintf(path, sizeof path, "%s/shown.jsonl", learner_folder);
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     fflush(NULL);
     running program = {.out = ends[0], .pid = fork()};
-    if (!program.pid) be_killed(path, ends[1]);
+    if (!program.pid) write_and_die(path, ends[1]);
     close(ends[1]);
     await(&program, "` stops the viewer)\n");
     assert_int_equal(sscanf(strstr(program.text, "`kill "), "`kill %d`", &viewer), 1);
     int fd = fy_log_file(path, 0, err, sizeof err);
     kill(viewer, SIGTERM);
-    while (read(program.out, err, sizeof err) > 0) continue; /* it has gone */
+    while (read(program.out, err, sizeof err) > 0) continue; /* the viewer has exited */
     end_ferry(&program, 0);
     if (fd < 0) fail_msg("%s", err);
     close(fd);
@@ -144,11 +144,11 @@ static void what_remains_of_a_file_is_shown_with_a_note(void **state)
 {
     (void)state;
     char path[96], arguments[128], *printed = NULL;
-    snprintf(path, sizeof path, "%s/run.jsonl", school_folder);
-    leave_log(path);
+    snprintf(path, sizeof path, "%s/run.jsonl", learner_folder);
+    make_killed_log(path);
     assert_int_equal(truncate(path, 200000), 0);
     snprintf(arguments, sizeof arguments, "log %s", path);
-    assert_int_equal(school_run(arguments, &printed), 0);
+    assert_int_equal(run_ferry(arguments, &printed), 0);
     assert_non_null(strstr(printed, "the file was truncated"));
     assert_true(count_of(printed, "\"kind\":\"mark\"") > 1000);
     free(printed);
@@ -157,11 +157,11 @@ static void what_remains_of_a_file_is_shown_with_a_note(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_that_cuts_its_log_hears_it_and_fails),
+        cmocka_unit_test(a_program_that_cuts_its_log_fails_with_a_message),
         cmocka_unit_test(the_lessons_go_on_when_a_program_cuts_its_log),
         cmocka_unit_test(the_viewer_outlives_the_file_that_it_shows),
         cmocka_unit_test(a_page_that_stays_does_not_hold_the_logs_name),
         cmocka_unit_test(what_remains_of_a_file_is_shown_with_a_note),
     };
-    return cmocka_run_group_tests_name("cut_log", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("cut_log", tests, make_learner_folder, remove_learner_folder);
 }

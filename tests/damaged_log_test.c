@@ -1,4 +1,5 @@
-/* damaged_log_test.c: files that are no log, or were one: refused with a word, or read for what they hold. */
+/* damaged_log_test.c: files that are not logs, or damaged ones, are refused with a message or read as far as they are
+ * valid. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -52,7 +53,7 @@ static uint64_t rnd(uint64_t below) /* splitmix64 */
     return (z ^ (z >> 31)) % below;
 }
 
-static void some_of_everything(void)
+static void emit_every_kind(void)
 {
     fy_site *at = FY_AT("fy_to", "a, \"cuda\"");
     int64_t dims[] = {3, 4};
@@ -73,7 +74,7 @@ static void some_of_everything(void)
     FY_EMIT(NULL, end, .live = fy_ref_bytes(dims, 8));
 }
 
-/* What a log holds, without its holes: the first 4 KiB of the head, its slots and its arena. */
+/* The log without its holes: the first 4 KiB of the head, the slots and the arena. */
 typedef struct image {
     unsigned char *bytes;
     size_t head, slots, arena;
@@ -86,7 +87,7 @@ static image image_of(const fy_log *log)
                .slots = fy_log_count(log) * sizeof(fy_slot),
                .arena = atomic_load(&log->head->arena),
                .arena_at = log->arena - (unsigned char *)log->head,
-               .size = log->arena - (unsigned char *)log->head + 65536}; /* the rest would be a hole */
+               .size = log->arena - (unsigned char *)log->head + 65536}; /* the rest is a hole */
     m.bytes = malloc(m.head + m.slots + m.arena);
     memcpy(m.bytes, log->head, m.head);
     memcpy(m.bytes + m.head, log->slots, m.slots);
@@ -114,7 +115,7 @@ static void damage(const image *m, unsigned char *bytes)
     }
 }
 
-/* Whoever reads it gets lines, whatever they say. */
+/* Readers get well-formed lines, whatever the content. */
 static void read_damaged(int fd)
 {
     char err[256];
@@ -139,7 +140,7 @@ static void damaged_and_truncated_logs_never_crash_a_reader(void **state)
 {
     (void)state;
     int fd = log_to_write(100);
-    some_of_everything();
+    emit_every_kind();
     image m = image_of(fy_log_of_process());
     size_t all = m.head + m.slots + m.arena;
     unsigned char *bytes = malloc(all);
@@ -155,7 +156,7 @@ static void damaged_and_truncated_logs_never_crash_a_reader(void **state)
     close(fd);
 }
 
-/* The counter of claims says more than a dead program can have left: nobody is flooded with lost events. */
+/* The counter claims more slots than a dead process can have left: readers are not flooded with lost events. */
 static void a_damaged_counter_ends_the_log_at_its_last_event(void **state)
 {
     (void)state;

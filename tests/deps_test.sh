@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Missing packages: installed by root or password-less sudo, else the command to type; never a download
-# when nothing is missing. And what is built where civetweb is missing: everything but the page.
+# Missing packages are installed by root or password-less sudo, otherwise the command is printed; no download
+# if nothing is missing. Without civetweb everything except the page is built.
 . "$(dirname "$0")/shell.sh"
 unset NO_INSTALL CI
 mkdir -p "$work/bin"
 
-hide() { # hide WORD...: a compiler that cannot link with these libraries
+hide() { # hide WORD...: makes a compiler that cannot link these libraries
     printf '#!/bin/bash\nfor a; do case $a in %s) [[ $* != *.ci/have.c* ]] || exit 1 ;; esac; done\nexec gcc "$@"\n' \
         "$(printf -- '-l%s|' "$@")none" >"$work/bin/hiding"
     chmod +x "$work/bin/hiding"
@@ -31,7 +31,7 @@ forbidden() {
     hide cjson; rm -f "$work/asked"; fake id 'echo 0'
     ! NO_INSTALL=1 deps run && [[ ! -e $work/asked ]] && grep -q libcjson-dev "$work/deps.out"
 }
-# The reference BLAS alone: a header that names the same functions, and nothing to link with.
+# Only the reference BLAS: a header with the same functions, but no OpenBLAS to link.
 header_alone() {
     mkdir -p "$work/blas" && echo 'double cblas_ddot(int, const double *, int, const double *, int);' >"$work/blas/cblas.h"
     printf '#!/bin/bash\nexec gcc -I%s "${@/#-lopenblas/-lno-openblas}"\n' "$work/blas" >"$work/bin/hiding"
@@ -40,7 +40,7 @@ header_alone() {
 }
 bearable() { hide civetweb; NO_INSTALL=1 deps run && grep -q libcivetweb-dev "$work/deps.out"; }
 
-# The objects are the same without civetweb; only the command is linked anew.
+# Without civetweb the objects are the same; only the command is relinked.
 built_without_web() {
     hide civetweb
     mkdir "$work/b" && cp -a "$B/lib" "$B/kernels" "$B/viewer" "$B/checks" "$work/b" || return 1
@@ -57,8 +57,8 @@ grades() {
 serve_says_why() { ! webless serve >"$work/said" && grep 'without civetweb' "$work/said"; }
 demo_narrates() { FERRY_GPU=sim "$work/b/lessons/01-where-am-i" 2>&1 | grep matmul >/dev/null; }
 
-# A toolkit is where its nvcc says, not where its nvcc lies; without its headers it is none.
-toolkit() { # toolkit WORD...: an nvcc that says so of itself
+# A CUDA toolkit is where its nvcc reports it, not where nvcc is; without headers it is ignored.
+toolkit() { # toolkit WORD...: an nvcc that prints this
     fake nvcc "printf '%s\n' $(printf '%q ' "$@") >&2"
 }
 would() { make -n B="$work/c" NVCC="$work/bin/nvcc" "$@" 2>&1; }
@@ -73,19 +73,19 @@ half_toolkit() {
     toolkit "#\$ INCLUDES=\"-I$work/none\"  " "#\$ LIBRARIES=  \"-L$work/none\""
     would all >"$work/half.out" && grep -F "$work/bin/nvcc has no usable runtime" "$work/half.out" && ! grep libferry-cuda.so "$work/half.out"
 }
-run_compiles_add_for() { # the flags that nvcc gets where DRIVER is what shows a driver; nothing where it is not called
+run_compiles_add_for() { # nvcc's flags when DRIVER reports the driver; empty if nvcc is not called
     NO_INSTALL=1 would DRIVER="$1" run >"$work/run.out"
     grep -F -- "$work/bin/nvcc -DFERRY_INSIDE -O2" "$work/run.out" | grep -F cuda/add.nv.o | grep -o -- '-arch=[^ ]*'
 }
 kernels_for_a_card() { [[ $(run_compiles_add_for '') == '' && $(run_compiles_add_for /dev/null) == -arch=native ]]; }
 kernels_by_all() { would DRIVER= all >"$work/all.out" && grep -F -- "-arch=sm_75" "$work/all.out" | grep -F cuda/add.nv.o; }
 
-moved_source() { # what an older build wrote of a file that has gone since
+moved_source() { # an older build's dependency on a deleted source
     mkdir -p "$work/older/lessons"
     echo "$work/older/lessons/01-where-am-i: viewer/gone.c tests/gone.c" >"$work/older/lessons/01-where-am-i.d"
     make -n B="$work/older" "$work/older/lessons/01-where-am-i" >"$work/moved.out" 2>&1 || { cat "$work/moved.out"; return 1; }
 }
-moved_header() { # an object that an older build made with a header that has gone since is made again
+moved_header() { # an older build's object that depends on a deleted header is rebuilt
     mkdir -p "$work/older/lib/base" && touch "$work/older/lib/base/clock.o"
     printf '%s\n' "$work/older/lib/base/clock.o: lib/base/clock.c" >"$work/older/lib/base/clock.d"
     make -q B="$work/older" "$work/older/lib/base/clock.o" || return 1

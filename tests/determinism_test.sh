@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# The same program makes the same log, byte for byte: from another checkout, which is built without optimization, with
-# and without address randomisation, in another environment and folder, under load, with one BLAS thread and two, and
-# in the ASan build. `values` events are outside the promise. LONG=1 repeats the loaded runs.
+# The same program writes the same log, byte for byte: from another checkout built without optimization, with
+# and without address randomization, in another environment and folder, under load, with one BLAS thread and two, and
+# in the ASan build. `values` events are not guaranteed. LONG=1 repeats the runs under load.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim
 B=$(realpath "$B")
 
-trace() { # trace OUT COMMAND...: the log of that run without its values
+trace() { # trace OUT COMMAND...: the command's log without `values` events
     local out=$1
     shift
     rm -f "$out.all"
     timeout 120 "$@" --trace "$out.all" >/dev/null 2>"$out.err" || { cat "$out.err"; return 1; }
     grep -v '"kind":"values"' "$out.all" >"$out"
 }
-equal() { # equal COMMAND...: its log is the first one's
+equal() { # equal COMMAND...: its log equals the first one
     trace "$work/other" "$@" && cmp "$work/first" "$work/other"
 }
-seeded() { # another seed gives another log, and the same one from both checkouts
+seeded() { # another seed changes the log, identically in both checkouts
     trace "$work/seed.1" env FERRY_SEED=41 "$1" && trace "$work/seed.2" env FERRY_SEED=41 "$2" &&
         cmp "$work/seed.1" "$work/seed.2" && ! cmp -s "$work/first" "$work/seed.1"
 }
@@ -34,7 +34,7 @@ loaded() {
     return $status
 }
 
-# A second checkout in a folder of another name and depth, built there; -O0 is built sooner, and must not matter.
+# A second checkout in a folder of another name and depth; -O0 builds faster and must give the same log.
 other=$work/a/deeper/checkout
 checkout() {
     mkdir -p "$other" && cp -r Makefile .ci lib kernels viewer lessons www "$other" &&

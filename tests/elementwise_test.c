@@ -1,5 +1,5 @@
-/* elementwise_test.c: what element-wise operations give, on the CPU and on the card: the corners that types
- * and signs have, layouts that go through buffers, and sizes that several threads share. */
+/* elementwise_test.c: results of elementwise operations on the CPU and on the card: special values of each dtype,
+ * layouts that need buffers, and sizes that are split among threads. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,13 +22,13 @@ static const char *const places[] = {"cpu", "cuda"};
 static const fy_dtype all_types[] = {FY_FLOAT32, FY_FLOAT64, FY_FLOAT16, FY_BFLOAT16,
                                      FY_INT64,   FY_INT32,   FY_UINT8,   FY_BOOL};
 
-/* The values of a tensor, as doubles, in logical order; NaN equals NaN, -0 is not 0. */
+/* The tensor's values as doubles, row-major; NaN equals NaN, -0 differs from 0. */
 static void check_values(fy_tensor *x, size_t n, const double *expected, int line)
 {
-    fy_tensor *home = fy_contiguous(fy_cpu(x));
-    if (!x || fy_numel(home) != (int64_t)n) fail_msg("line %d: not %zu elements", line, n);
+    fy_tensor *on_host = fy_contiguous(fy_cpu(x));
+    if (!x || fy_numel(on_host) != (int64_t)n) fail_msg("line %d: not %zu elements", line, n);
     for (size_t i = 0; i < n; i++) {
-        double got = fy_real_at(home->dtype, fy_data(home), (int64_t)i), want = expected[i];
+        double got = fy_real_at(on_host->dtype, fy_data(on_host), (int64_t)i), want = expected[i];
         if ((got != got && want != want) || (got == want && !signbit(got) == !signbit(want))) continue;
         fail_msg("line %d, %s: element %zu is %.17g, not %.17g", line, x->storage->dev->name, i, got, want);
     }
@@ -116,7 +116,7 @@ static void integer_division_by_zero_fails_on_the_cpu_alone(void **state)
         assert_null(fy_floor_divide(a, b));
         assert_non_null(strstr(fy_error(), "ZeroDivisionError"));
         assert_null(fy_remainder(a, 0));
-        assert_null(fy_remainder(fy_to(a, FY_UINT8), 256)); /* 0 among bytes */
+        assert_null(fy_remainder(fy_to(a, FY_UINT8), 256)); /* 0 as uint8 */
         fy_clear_error();
         GIVES(fy_floor_divide(fy_cuda(a), fy_cuda(b)), 1, -1, 1);
         GIVES(fy_remainder(fy_cuda(a), 0), -1, -1, -1);
@@ -178,7 +178,7 @@ static void sixteen_bits_are_rounded_once(void **state)
     {
         GIVES(fy_add(OF(d, FY_FLOAT16, 2048, 65504), OF(d, FY_FLOAT16, 1, 16)), 2048, INFINITY);
         GIVES(fy_add(OF(d, FY_BFLOAT16, 256), 1), 256);
-        /* by way of float the first would be a tie, and round to 1 */
+        /* through float the first one would be a tie and round to 1 */
         fy_tensor *x = DOUBLES(d, 1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11, 65519.0, 65520.0, 0x1p-25, 0x1.8p-25);
         GIVES(fy_to(x, FY_FLOAT16), 1 + 0x1p-10, 1, 65504, INFINITY, 0, 0x1p-24);
         GIVES(fy_to(DOUBLES(d, 1 + 0x1p-8 + 0x1p-40, NAN, -1e300), FY_BFLOAT16), 1 + 0x1p-7, NAN, -INFINITY);
@@ -223,7 +223,7 @@ static bool same(fy_tensor *a, fy_tensor *b)
     return x->dtype == y->dtype && fy_numel(x) == fy_numel(y) && memcmp(fy_data(x), fy_data(y), bytes) == 0;
 }
 
-/* Operands that lie in every way give what contiguous ones give: of every type, since the ways differ. */
+/* Operands of every layout give the results of contiguous ones, for every dtype. */
 static void any_layout_gives_the_same(void **state)
 {
     (void)state;
@@ -241,12 +241,12 @@ static void any_layout_gives_the_same(void **state)
             assert_true(same(fy_mul(wide, wide), fy_mul(fy_contiguous(wide), fy_contiguous(wide))));
             assert_true(same(fy_lt(column, part), fy_lt(columns, whole)));
             assert_true(same(fy_to(turned, FY_FLOAT64), fy_to(whole, FY_FLOAT64)));
-            fy_add_(turned, part); /* into a view */
+            fy_add_(turned, part); /* written into a view */
             assert_true(same(turned, sum));
         }
 }
 
-/* As much as several threads share, against the same in small parts. */
+/* Large enough for several threads; compared with results of small parts. */
 static void large_tensors_are_as_many_small_ones(void **state)
 {
     enum { ROWS = 401, COLUMNS = 1009 };
@@ -271,7 +271,7 @@ static void a_forked_child_has_a_team_of_its_own(void **state)
 {
     int status = -1;
     (void)state;
-    fy_exp(fy_zeros((300000))); /* the team has begun */
+    fy_exp(fy_zeros((300000))); /* the thread pool has started */
     pid_t child = fork();
     if (child == 0) _exit(fy_item(fy_sum(fy_exp(fy_zeros((300000))))) == 300000 ? 7 : 1);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -311,7 +311,7 @@ static void functions_are_right_to_two_units_of_the_last_place(void **state)
     check_function(host_log, log, 1e-6, 20);
     check_function(host_log, log, 1e-44, 1e-37);
     check_function(host_sin, sin, -1000, 1000);
-    check_function(host_cos, cos, 1e5 - 100, 1e5 + 100); /* where the short way ends */
+    check_function(host_cos, cos, 1e5 - 100, 1e5 + 100); /* the limit of the fast path */
     check_function(host_sin, sin, 1e20, 1e22);
     check_function(host_tanh, tanh, -10, 10);
     check_function(host_sigmoid, sigmoid, -80, 80);
@@ -326,7 +326,7 @@ static void functions_are_right_to_two_units_of_the_last_place(void **state)
     }
 }
 
-/* Every float16 there is, to float and back, and each neighbour's middle. */
+/* Every float16, to float and back, and the midpoints between neighbours. */
 static void conversion_of_16_bits_is_exact(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What FERRY_GPU and FERRY_SIM choose, what they answer to nonsense, and which names devices have.
- * Devices are opened once a process, so each case is a child. */
+/* FERRY_GPU and FERRY_SIM, their invalid values, and device names. Devices are opened once per process, so each case
+ * runs in a child. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void assert_refused(const char *text)
 
 /* ---- programs ---- */
 
-static void tell(void)
+static void print_devices(void)
 {
     fy_text json = {0};
     fy_dev_session_json(&json);
@@ -42,14 +42,14 @@ static void tell(void)
 
 static void use_cuda(void) { fy_zeros((2), .device = "cuda"); }
 
-static void fill_the_card(void)
+static void fill_card(void)
 {
     fy_tensor *half = fy_zeros((8, 1 << 20)); /* 32 MiB */
-    fy_tensor *there = fy_cuda(half);
-    (void)there;
+    fy_tensor *on_card = fy_cuda(half);
+    (void)on_card;
     fy_on_error(FY_RETURN);
-    fy_tensor *again = fy_ones((8, 1 << 20), .device = "cuda"), *small = fy_ones((3), .device = "cuda");
-    printf("%s\n%s, then sum %g\n", fy_error(), again ? "fits" : "full", fy_item(fy_sum(small)));
+    fy_tensor *second = fy_ones((8, 1 << 20), .device = "cuda"), *small = fy_ones((3), .device = "cuda");
+    printf("%s\n%s, then sum %g\n", fy_error(), second ? "fits" : "full", fy_item(fy_sum(small)));
 }
 
 static void need_a_large_segment(void)
@@ -80,7 +80,7 @@ static void parse_names(void)
 static void sim_is_512_mib_of_an_h200_and_says_so(void **state)
 {
     (void)state;
-    run_with("sim", NULL, tell);
+    run_with("sim", NULL, print_devices);
     assert_said("count 1 available 1");
     assert_said("\"kind\":\"sim\",\"card\":\"NVIDIA H200 (simulated)\",\"capacity\":536870912,"
                 "\"physical\":0,\"model\":{");
@@ -90,21 +90,21 @@ static void sim_is_512_mib_of_an_h200_and_says_so(void **state)
 static void none_means_no_cuda_and_the_cpu_works(void **state)
 {
     (void)state;
-    run_with("none", NULL, tell);
+    run_with("none", NULL, print_devices);
     assert_said("count 0 available 0");
-    assert_null(strstr(ran.said, "cuda:0"));
+    assert_null(strstr(last_child.output, "cuda:0"));
     run_with("none", NULL, use_cuda);
     assert_refused("No CUDA GPUs are available (FERRY_GPU=none)");
     assert_said("fix: ");
 }
 
-/* On a machine with a card the real one is used, and this says so as well. */
-static void auto_uses_a_card_or_tells_why_not(void **state)
+/* Also passes on a machine with a card, where the real one is used. */
+static void auto_uses_a_card_or_reports_why_not(void **state)
 {
     (void)state;
-    run_with(NULL, NULL, tell);
+    run_with(NULL, NULL, print_devices);
     assert_said("count 1 available 1");
-    if (strstr(ran.said, "\"kind\":\"real\"")) return;
+    if (strstr(last_child.output, "\"kind\":\"real\"")) return;
     static const char *const reasons[] = {"no NVIDIA driver was found",
                                           "the NVIDIA driver is too old",
                                           "no NVIDIA card was found",
@@ -112,11 +112,11 @@ static void auto_uses_a_card_or_tells_why_not(void **state)
                                           "card too old",
                                           "the kernels for a real card are not built"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (!strncmp(strstr(ran.said, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
-    fail_msg("%s", ran.said);
+        if (!strncmp(strstr(last_child.output, "why ") + 4, reasons[i], strlen(reasons[i]))) return;
+    fail_msg("%s", last_child.output);
 }
 
-/* Every run opens its devices; those that look at what it does are told, and others are not bothered. */
+/* Readers of modelled times get a note that the card is simulated; other programs do not. */
 static void why_the_card_is_simulated_is_said_once_to_viewers(void **state)
 {
     static const char *const looking[][2] = {
@@ -125,76 +125,77 @@ static void why_the_card_is_simulated_is_said_once_to_viewers(void **state)
     for (size_t i = 0; i < sizeof looking / sizeof *looking; i++) {
         for (int k = 0; k < 2; k++)
             if (looking[i][k]) setenv(looking[i][k], "1", 1);
-        run_with(NULL, NULL, tell);
+        run_with(NULL, NULL, print_devices);
         unsetenv("FERRY_NARRATE"), unsetenv("FERRY_VIEW");
-        if (strstr(ran.said, "\"kind\":\"real\"")) return;
-        int said = 0;
-        for (const char *p = ran.said;
+        if (strstr(last_child.output, "\"kind\":\"real\"")) return;
+        int count = 0;
+        for (const char *p = last_child.output;
              (p = strstr(p, "is simulated (NVIDIA H200), and its times are modelled, not measured. Reason: ")); p++)
-            said++;
-        assert_int_equal(said, i > 0);
+            count++;
+        assert_int_equal(count, i > 0);
     }
 }
 
-static void read_the_clock(void)
+static void read_clock(void)
 {
     for (int i = 0; i < 3; i++) fy_now();
 }
 
-/* Two of many: what is read before it is there, and rewritten. */
+/* Two of several: data read or rewritten before the copy is done. */
 static void make_data_races(void)
 {
     for (int i = 0; i < 2; i++) fy_print(fy_to(fy_ones((2), .device = "cuda"), "cpu", .non_blocking = true));
 }
 
-static int said_times(const char *text)
+static int count_in_output(const char *text)
 {
     int n = 0;
-    for (const char *p = ran.said; (p = strstr(p, text)); p++) n++;
+    for (const char *p = last_child.output; (p = strstr(p, text)); p++) n++;
     return n;
 }
 
-static void who_reads_modelled_times_is_told_once(void **state)
+static void readers_of_modelled_times_get_one_note(void **state)
 {
     (void)state;
-    run_with("sim", "old", read_the_clock);
-    assert_int_equal(said_times("ferry: times are modelled for NVIDIA GeForce GTX 680 (simulated), not measured"), 1);
+    run_with("sim", "old", read_clock);
+    assert_int_equal(count_in_output("ferry: times are modelled for NVIDIA GeForce GTX 680 (simulated), not measured"),
+                     1);
     run_with("sim", NULL, use_cuda);
-    assert_int_equal(said_times("modelled"), 0);
+    assert_int_equal(count_in_output("modelled"), 0);
 }
 
-static void a_data_race_is_told_once_with_line_and_fix(void **state)
+static void a_data_race_is_reported_once_with_line_and_fix(void **state)
 {
     (void)state;
     run_with("sim", NULL, make_data_races);
-    assert_int_equal(said_times("data race: nothing orders this after fy_"), 1);
+    assert_int_equal(count_in_output("data race: nothing orders this after fy_"), 1);
     assert_said("ferry: tests/environment_test.c:");
     assert_said("fix: call fy_cuda_synchronize(), or fy_stream_synchronize(");
     run_with("sim", NULL, use_cuda);
-    assert_int_equal(said_times("data race"), 0);
+    assert_int_equal(count_in_output("data race"), 0);
 }
 
 static void a_simulated_cards_log_does_not_depend_on_the_machine(void **state)
 {
     char asked[4096];
     (void)state;
-    run_with("sim", NULL, tell);
-    memcpy(asked, strchr(ran.said, '['), sizeof asked - 100);
+    run_with("sim", NULL, print_devices);
+    memcpy(asked, strchr(last_child.output, '['), sizeof asked - 100);
     *strchr(asked, '\n') = 0;
-    run_with("auto", NULL, tell);
-    if (!strstr(ran.said, "\"kind\":\"real\"")) assert_said(asked);
+    run_with("auto", NULL, print_devices);
+    if (!strstr(last_child.output, "\"kind\":\"real\"")) assert_said(asked);
 }
 
 static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
 {
     (void)state;
-    run_with("sim", "h200:capacity=64MiB", tell);
+    run_with("sim", "h200:capacity=64MiB", print_devices);
     assert_said("capacity 67108864");
-    run_with("sim", "H200:capacity=1GB", tell);
+    run_with("sim", "H200:capacity=1GB", print_devices);
     assert_said("capacity 1000000000");
-    run_with("sim", "", tell);
+    run_with("sim", "", print_devices);
     assert_said("capacity 536870912");
-    run_with("sim", "h200:capacity=48MiB", fill_the_card);
+    run_with("sim", "h200:capacity=48MiB", fill_card);
     assert_said("CUDA out of memory. Tried to allocate 32.00 MiB (GPU 0; 48.00 MiB total capacity; 32.00 MiB already "
                 "allocated; 16.00 MiB free;");
     assert_said("full, then sum 3");
@@ -206,23 +207,24 @@ static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
 static void nonsense_in_the_environment_is_refused_with_value_and_fix(void **state)
 {
     (void)state;
-    run_with("fake", NULL, tell);
+    run_with("fake", NULL, print_devices);
     assert_refused("FERRY_GPU=fake is not a valid value; set FERRY_GPU to auto, sim, real or none");
-    run_with("sim", "h201", tell);
+    run_with("sim", "h201", print_devices);
     assert_refused("FERRY_SIM=h201 is not a known card; known: h200, laptop, old");
     setenv("FERRY_BLAS", "cublas", 1);
-    run_with("sim", NULL, tell);
+    run_with("sim", NULL, print_devices);
     unsetenv("FERRY_BLAS");
     assert_refused("FERRY_BLAS=cublas is not a valid value; set FERRY_BLAS to kernel (");
-    run_with("sim", ":capacity=1GiB", tell);
+    run_with("sim", ":capacity=1GiB", print_devices);
     assert_refused("is not a known card");
 }
 
 static void a_card_too_large_here_is_refused_with_a_fix(void **state)
 {
     (void)state;
-    run_with("sim", "h200:capacity=60000GiB", tell);
-    if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0) return; /* a machine with that many addresses */
+    run_with("sim", "h200:capacity=60000GiB", print_devices);
+    if (WIFEXITED(last_child.status) && WEXITSTATUS(last_child.status) == 0)
+        return; /* this machine has enough address space */
     assert_refused("cannot create the simulated card");
 }
 
@@ -261,10 +263,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sim_is_512_mib_of_an_h200_and_says_so),
         cmocka_unit_test(none_means_no_cuda_and_the_cpu_works),
-        cmocka_unit_test(auto_uses_a_card_or_tells_why_not),
+        cmocka_unit_test(auto_uses_a_card_or_reports_why_not),
         cmocka_unit_test(why_the_card_is_simulated_is_said_once_to_viewers),
-        cmocka_unit_test(who_reads_modelled_times_is_told_once),
-        cmocka_unit_test(a_data_race_is_told_once_with_line_and_fix),
+        cmocka_unit_test(readers_of_modelled_times_get_one_note),
+        cmocka_unit_test(a_data_race_is_reported_once_with_line_and_fix),
         cmocka_unit_test(a_simulated_cards_log_does_not_depend_on_the_machine),
         cmocka_unit_test(capacity_is_what_ferry_sim_says_and_no_more),
         cmocka_unit_test(nonsense_in_the_environment_is_refused_with_value_and_fix),

@@ -1,4 +1,4 @@
-/* Mistakes in a call: PyTorch's words, the learner's line, what was given, the fix; and nothing changed. */
+/* Errors: PyTorch's text, the learner's line, the operands and the fix; failing calls change nothing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,10 +52,11 @@ TEST(devices_are_named_in_pytorchs_order)
         fy_tensor *c = fy_ones((2)), *g = fy_ones((2), .device = "cuda"), *m = fy_ones((2, 2)),
                   *one = fy_ones((), .device = "cuda");
         fy_tensor *first = fy_narrow(c, 0, 0, 1);
-        FAILS_ALONE(fy_add(c, g), "found at least two devices, cuda:0 and cpu!"); /* element-wise: the card first */
+        FAILS_ALONE(fy_add(c, g),
+                    "found at least two devices, cuda:0 and cpu!"); /* elementwise: names the card first */
         FAILS_ALONE(fy_add(g, c), "found at least two devices, cuda:0 and cpu!");
         FAILS_ALONE(fy_mul(c, one),
-                    "found at least two devices, cuda:0 and cpu!"); /* a 0-dim card tensor does not come */
+                    "found at least two devices, cuda:0 and cpu!"); /* 0-dim card tensors are not copied implicitly */
         FAILS_ALONE(fy_mul(g, first), "cuda:0 and cpu!");
         fy_tensor *mg = fy_to(m, "cuda"), *n = fy_tensor((1, 2, 3)), *ng = fy_cuda(n);
         FAILS_ALONE(fy_matmul(m, mg), "found at least two devices, cpu and cuda:0!\n");
@@ -66,7 +67,7 @@ TEST(devices_are_named_in_pytorchs_order)
     }
 }
 
-/* The call fails with these words. What calls among its arguments record is not looked at. */
+/* The call fails with these words. Events of nested calls are not checked. */
 #define FAILS(call, words) \
     do { \
         assert_null(call); \
@@ -200,7 +201,7 @@ TEST(a_full_card_says_how_full)
             "allocated; 10.00 MiB free; 20.00 MiB reserved in total by Ferry)\n"));
         fy_tensor *second = fy_ones((3, 1024, 1024), .device = "cuda");
         since();
-        assert_null(fy_to(big, "cuda", .dtype = FY_INT64)); /* the copy would need a cast first: not begun */
+        assert_null(fy_to(big, "cuda", .dtype = FY_INT64)); /* the copy would need a cast: it must not start */
         assert_string_equal(kinds(), "oom error");
         fy_clear_error();
         since();
@@ -222,7 +223,7 @@ TEST(a_failed_call_changes_nothing)
         int64_t host = fy_dev_at(0)->live_bytes, card = fy_dev_at(1)->live_bytes;
         since();
         assert_null(fy_add(a, g));
-        assert_null(fy_add(a, m)); /* would need a cast: none is made */
+        assert_null(fy_add(a, m)); /* would need a cast: none is run */
         assert_null(fy_matmul(a, m));
         assert_null(fy_to(a, "cuda:3"));
         assert_null(fy_view(a, (3)));
@@ -305,12 +306,12 @@ TEST(without_on_error_the_program_ends_with_status_1)
     (void)state;
     run_forked(mistake, NULL, false);
     assert_exited_with(1);
-    assert_non_null(strstr(ran.said, "fy_add: The size of tensor a (2) must match"));
-    assert_non_null(strstr(ran.said, "    fy_add(fy_ones((2)), fy_ones((3)));\n"));
-    assert_non_null(strstr(ran.said, "\n  fix: "));
+    assert_non_null(strstr(last_child.output, "fy_add: The size of tensor a (2) must match"));
+    assert_non_null(strstr(last_child.output, "    fy_add(fy_ones((2)), fy_ones((3)));\n"));
+    assert_non_null(strstr(last_child.output, "\n  fix: "));
     run_forked(null_operand, NULL, false);
     assert_exited_with(1);
-    assert_non_null(strstr(ran.said, "fy_relu: 'nothing' is NULL, not a tensor"));
+    assert_non_null(strstr(last_child.output, "fy_relu: 'nothing' is NULL, not a tensor"));
 }
 
 static const char *self;
@@ -327,8 +328,8 @@ TEST(without_a_card_cuda_is_refused_in_pytorchs_words)
     (void)state;
     run_forked(no_card, NULL, false);
     assert_exited_with(1);
-    assert_non_null(strstr(ran.said, "fy_cuda: No CUDA GPUs are available"));
-    assert_non_null(strstr(ran.said, "    fy_cuda(fy_ones((2)));"));
+    assert_non_null(strstr(last_child.output, "fy_cuda: No CUDA GPUs are available"));
+    assert_non_null(strstr(last_child.output, "    fy_cuda(fy_ones((2)));"));
 }
 
 static int run_without_card(void)

@@ -1,5 +1,5 @@
-/* event_reader_test.c: one event is one record, whether it is read from a slot or from the line that says the same.
- * Lines and logs that are damaged give events that can be asked all the same. */
+/* event_reader_test.c: a slot and its JSON line give the same record. Events from damaged lines and logs can still be
+ * read safely. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "event_json.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <sys/mman.h>
 
-static char wrong[200];
+static char parse_error[200];
 static uint64_t random_state = 20260607;
 
 static uint64_t rnd(uint64_t below) /* splitmix64 */
@@ -34,7 +34,7 @@ static bool same_list(const fy_event *a, fy_ref ra, const fy_event *b, fy_ref rb
         double p, q;
         memcpy(&p, x.data + i, sizeof p);
         memcpy(&q, y.data + i, sizeof q);
-        if (memcmp(&p, &q, sizeof p) && !(isnan(p) && isnan(q))) return false; /* a NaN is told without its bits */
+        if (memcmp(&p, &q, sizeof p) && !(isnan(p) && isnan(q))) return false; /* JSON does not keep a NaN's bits */
     }
     return true;
 }
@@ -84,8 +84,8 @@ static void assert_same_event(const fy_event *a, const fy_event *b)
     assert_true(same_list(a, a->fn, b, b->fn, FY_TYPE_STR));
 }
 
-/* The slots of a log against its lines; how many events there are. */
-static uint64_t assert_slots_say_what_lines_say(fy_log *log)
+/* Compares the log's slots with its lines; returns the number of events. */
+static uint64_t assert_slots_match_lines(fy_log *log)
 {
     fy_text text = {0};
     uint64_t read = 0, slots = 0, n = 0;
@@ -95,8 +95,8 @@ static uint64_t assert_slots_say_what_lines_say(fy_log *log)
     for (char *p = text.data, *line; (line = next_line(&p)); n++) {
         fy_event slot, json;
         event_arena_empty(arena);
-        if (event_of_line(arena, line, strlen(line), &json, wrong, sizeof wrong) < LINE_LOOSE)
-            fail_msg("%s: %.200s", wrong, line);
+        if (event_of_line(arena, line, strlen(line), &json, parse_error, sizeof parse_error) < LINE_LOOSE)
+            fail_msg("%s: %.200s", parse_error, line);
         if (!fy_event_next(log, &slots, &slot)) fail_msg("no slot for %.200s", line);
         assert_same_event(&slot, &json);
     }
@@ -109,7 +109,7 @@ static uint64_t assert_slots_say_what_lines_say(fy_log *log)
 
 /* ---- random records ---- */
 
-/* What every form can say: integers up to 2^53, texts without a 0, words of the schema. */
+/* Values that both forms can express: integers up to 2^53, texts without a 0 byte, the schema's words. */
 static fy_ref random_reference(fy_type type)
 {
     static const char *const texts[] = {"", "a", "w.grad", "two\nlines\t\"quoted\" \\", "\xc3\xa9\xe2\x82\xac"};
@@ -158,7 +158,7 @@ static void random_event_of(unsigned kind)
 {
     unsigned char record[FY_RECORD_MAX] = {0};
     fy_site *at = rnd(2) ? FY_AT("fy_to", "a") : NULL;
-    if (kind == FY_KIND_log_full) return; /* it would end the log */
+    if (kind == FY_KIND_log_full) return; /* it would end the log early */
     for (const fy_field *f = fy_kind_fields(kind); f->name; f++) random_field(f->type, record + f->offset);
     fy_emit(at, (fy_kind)kind, record, fy_record_size(kind));
     if (rnd(8)) return;
@@ -178,12 +178,12 @@ static void slots_and_lines_give_equal_records(void **state)
     int fd = log_to_write(0);
     for (int i = 0; i < 3000; i++) random_event();
     fy_log *log = log_to_read(fd);
-    assert_true(assert_slots_say_what_lines_say(log) >= 3000 * 9 / 10);
+    assert_true(assert_slots_match_lines(log) >= 3000 * 9 / 10);
     fy_log_close(log);
     close(fd);
 }
 
-/* ---- runs read whole ---- */
+/* ---- complete runs ---- */
 
 static void assert_same_run(const trace *a, const trace *b)
 {
@@ -194,13 +194,13 @@ static void assert_same_run(const trace *a, const trace *b)
     }
 }
 
-/* What `log` holds, read in three ways; the caller frees the run. */
-static trace assert_three_ways_agree(int fd)
+/* The log, read in three ways, gives the same events; the caller frees the run. */
+static trace assert_readers_agree(int fd)
 {
     trace live, dead, lines;
     fy_event e;
     fy_text text = lines_of(fd);
-    fy_log *log = log_to_read(fd); /* its writer is this process, and lives */
+    fy_log *log = log_to_read(fd); /* its writer, this process, is alive */
     trace_of_log(&live, log);
     for (uint64_t cursor = 0; fy_event_next(log, &cursor, &e);) assert_same_event(&e, &live.events[e.seq]);
     fy_log_close(log);
@@ -208,7 +208,7 @@ static trace assert_three_ways_agree(int fd)
     fy_log_writer_died(log);
     trace_of_log(&dead, log);
     fy_log_close(log);
-    if (!trace_of_lines(&lines, text.data, text.size, wrong, sizeof wrong)) fail_msg("%s", wrong);
+    if (!trace_of_lines(&lines, text.data, text.size, parse_error, sizeof parse_error)) fail_msg("%s", parse_error);
     assert_same_run(&live, &dead);
     assert_same_run(&live, &lines);
     trace_free(&live);
@@ -223,13 +223,13 @@ static void each_kind_reads_alike_live_dead_and_as_a_line(void **state)
     int fd = log_to_write(0), full = log_to_write(16);
     bool seen[FY_KIND_COUNT] = {false};
     for (int i = 0; i < 30; i++) FY_EMIT(NULL, mark, .text = fy_ref_str("more than fits"), .now = FY_ABSENT);
-    trace small = assert_three_ways_agree(full);
+    trace small = assert_readers_agree(full);
     assert_int_equal(small.events[small.count - 1].kind, FY_KIND_log_full);
     close(fd);
     fd = log_to_write(0);
     for (int i = 0; i < 20; i++)
         for (unsigned kind = 1; kind < FY_KIND_COUNT; kind++) random_event_of(kind);
-    trace run = assert_three_ways_agree(fd);
+    trace run = assert_readers_agree(fd);
     for (int i = 0; i < run.count; i++) seen[run.events[i].kind] = true;
     for (unsigned kind = 1; kind < FY_KIND_COUNT; kind++)
         if (!seen[kind] && kind != FY_KIND_log_full) fail_msg("no %s was read", fy_kind_name(kind));
@@ -239,7 +239,7 @@ static void each_kind_reads_alike_live_dead_and_as_a_line(void **state)
     close(fd);
 }
 
-/* Whoever is judged may have left a process that still writes to the log. */
+/* A graded program may have left a process that still writes to the log. */
 static void a_run_that_was_read_changes_no_more(void **state)
 {
     (void)state;
@@ -275,8 +275,8 @@ static char *text_of_file(const char *path, size_t *size)
     return text;
 }
 
-/* The record of an event, its references led into the log that is written. */
-static void emit_again(const fy_event *e)
+/* Emits a copy of the event, with its references interned in the current log. */
+static void emit_copy(const fy_event *e)
 {
     unsigned char record[FY_RECORD_MAX];
     memcpy(record, &e->is, fy_record_size(e->kind));
@@ -292,7 +292,7 @@ static void emit_again(const fy_event *e)
     fy_emit(NULL, (fy_kind)e->kind, record, fy_record_size(e->kind));
 }
 
-static void a_golden_log_becomes_slots_and_comes_back(const char *path)
+static void check_golden_log(const char *path)
 {
     size_t size;
     uint64_t cursor = 0;
@@ -303,13 +303,13 @@ static void a_golden_log_becomes_slots_and_comes_back(const char *path)
     while ((line = next_line(&p))) {
         fy_event json, slot;
         event_arena_empty(arena);
-        assert_int_equal(event_of_line(arena, line, strlen(line), &json, wrong, sizeof wrong), LINE_EVENT);
-        emit_again(&json);
+        assert_int_equal(event_of_line(arena, line, strlen(line), &json, parse_error, sizeof parse_error), LINE_EVENT);
+        emit_copy(&json);
         while (fy_event_next(log, &cursor, &slot) && slot.kind == FY_KIND_source && json.kind != FY_KIND_source)
             continue;
         assert_same_record(&slot, &json);
     }
-    assert_true(assert_slots_say_what_lines_say(log) == cursor && cursor > 10);
+    assert_true(assert_slots_match_lines(log) == cursor && cursor > 10);
     event_arena_free(arena);
     free(text);
     fy_log_close(log);
@@ -322,14 +322,14 @@ static void golden_logs_are_the_same_as_slots(void **state)
     glob_t found;
     assert_int_equal(glob("tests/golden/*.jsonl", 0, NULL, &found), 0);
     assert_true(found.gl_pathc >= 10);
-    for (size_t i = 0; i < found.gl_pathc; i++) a_golden_log_becomes_slots_and_comes_back(found.gl_pathv[i]);
+    for (size_t i = 0; i < found.gl_pathc; i++) check_golden_log(found.gl_pathv[i]);
     globfree(&found);
 }
 
 /* ---- damage ---- */
 
-/* Everything that an event refers to can be had; nothing beyond it is read (the sanitizers look). */
-static void ask_everything(const fy_event *e)
+/* Reads all that the event refers to; sanitizers check that nothing beyond is read. */
+static void read_all_fields(const fy_event *e)
 {
     size_t seen = 0;
     const fy_field *f = fy_kind_fields(e->kind);
@@ -365,8 +365,8 @@ static void damaged_lines_never_crash(void **state)
             const char *said = broken && rnd(2) ? broken : copy;
             fy_event e;
             event_arena_empty(arena);
-            read += event_of_line(arena, said, strlen(said), &e, wrong, sizeof wrong) >= LINE_LOOSE;
-            ask_everything(&e);
+            read += event_of_line(arena, said, strlen(said), &e, parse_error, sizeof parse_error) >= LINE_LOOSE;
+            read_all_fields(&e);
             free(broken);
             free(copy);
         }
@@ -375,7 +375,7 @@ static void damaged_lines_never_crash(void **state)
     free(text);
 }
 
-/* Bytes of slots and of the arena become others: both readers see the same events, or both see them lost. */
+/* Random bytes of slots and arena are changed: both readers see the same events, or both see them as lost. */
 static void a_damaged_log_is_read_as_its_lines_are(void **state)
 {
     (void)state;
@@ -392,7 +392,7 @@ static void a_damaged_log_is_read_as_its_lines_are(void **state)
             assert_int_equal(pwrite(fd, &odd[rnd(4)], 1, at), 1);
         }
         fy_event e;
-        for (uint64_t cursor = 0; fy_event_next(log, &cursor, &e);) ask_everything(&e);
+        for (uint64_t cursor = 0; fy_event_next(log, &cursor, &e);) read_all_fields(&e);
         uint64_t cursor = 0, n = 0;
         fy_text text = {0};
         while (fy_log_read(log, &cursor, &text, text.size + 65536)) continue;

@@ -1,5 +1,5 @@
-/* Events and waiting, and memory that two streams use, rule by rule as PyTorch has them (tests/rules.txt, C11). The
- * times are the model's: exact. Which accesses are data races is race_test.c's. */
+/* Events, waiting, and memory used by two streams: PyTorch's rules (tests/rules.txt, C11). Times are the model's, and
+ * exact. Data races are tested in race_test.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ TEST(work_waits_for_an_event_and_the_host_goes_on)
         assert_true(number_of(event_of("event_wait", 0), "event") == number_of(event_of("event_record", 0), "event"));
         assert_true(number_of(event_of("event_record", 0), "when") == end_of(0));
         assert_true(start_of(1) >= end_of(0));
-        assert_true(number_of(event_of("op", 0), "t") < end_of(0)); /* the host was long past it */
+        assert_true(number_of(event_of("op", 0), "t") < end_of(0)); /* the host had already passed it */
         assert_null(event_of("sync", 0));
         assert_null(event_of("data_race", 0));
         fy_stream_synchronize(b);
@@ -53,7 +53,7 @@ TEST(waiting_for_a_stream_equals_an_event_recorded_now)
         since();
         FY_STREAM(a) fy_copy_(g, x, .non_blocking = true);
         fy_stream_wait_stream(b, a);
-        FY_STREAM(a) fy_copy_(x, g, .non_blocking = true); /* after it: b does not wait for that */
+        FY_STREAM(a) fy_copy_(x, g, .non_blocking = true); /* queued after the event: b does not wait for it */
         FY_STREAM(b) fy_sum(g);
         assert_non_null(event_of("event_record", 0));
         assert_int_equal(number_of(event_of("event_wait", 0), "stream"), fy_stream_id(b));
@@ -61,7 +61,7 @@ TEST(waiting_for_a_stream_equals_an_event_recorded_now)
     }
 }
 
-TEST(an_event_stands_for_its_last_recording)
+TEST(an_event_means_its_last_recording)
 {
     (void)state;
     FY_SCOPE
@@ -101,7 +101,7 @@ TEST(a_stream_records_its_own_event_and_waits_across_cards)
     }
 }
 
-/* ---- the host waits, or asks ---- */
+/* ---- host waits and queries ---- */
 
 TEST(the_host_waits_for_event_or_stream_and_no_longer)
 {
@@ -145,7 +145,7 @@ TEST(a_query_never_waits_and_says_yes_in_the_end)
         FY_STREAM(s) fy_copy_(x, g, .non_blocking = true);
         while (!fy_stream_query(s)) asked++;
         assert_true(asked > 0);
-        assert_true(element(x, MANY - 1) == 1); /* a yes orders as a wait does */
+        assert_true(element(x, MANY - 1) == 1); /* a true query orders like a wait */
         assert_null(event_of("data_race", 0));
         assert_string_equal(text_of(event_of("query", 0), "scope"), "stream");
         assert_true(cJSON_IsFalse(field(event_of("query", 0), "done")));
@@ -182,7 +182,7 @@ TEST(the_time_between_two_events_is_the_models)
 
 /* ---- C11.6, C11.7: events ---- */
 
-TEST(an_unrecorded_event_is_reached_and_nobody_waits_for_it)
+TEST(an_unrecorded_event_is_complete_and_never_waited_for)
 {
     (void)state;
     FY_SCOPE
@@ -264,14 +264,14 @@ TEST(a_freed_event_is_recognised)
 
 /* ---- C11.8 to C11.10: memory that two streams use ---- */
 
-/* A tensor of the default stream that a slow copy in s still reads when it is freed; told: record_stream says so. */
-static void free_while_in_use(fy_stream *s, fy_tensor *home, bool told)
+/* Frees a tensor of the default stream while a slow copy in s reads it; record: after fy_record_stream. */
+static void free_while_in_use(fy_stream *s, fy_tensor *on_host, bool record)
 {
     fy_tensor *g = on_card(MANY);
     fy_stream_wait_stream(s, fy_cuda_default_stream());
     since();
-    FY_STREAM(s) fy_copy_(home, g, .non_blocking = true);
-    if (told) fy_record_stream(g, s);
+    FY_STREAM(s) fy_copy_(on_host, g, .non_blocking = true);
+    if (record) fy_record_stream(g, s);
     fy_free(g);
 }
 
@@ -281,15 +281,15 @@ TEST(memory_still_used_by_another_stream_is_reused_at_once)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *home = pinned_ones(MANY);
-        free_while_in_use(s, home, false);
+        fy_tensor *on_host = pinned_ones(MANY);
+        free_while_in_use(s, on_host, false);
         const char *was = text_of(event_of("copy", 0), "src.addr");
         fy_tensor *next = fy_zeros((MANY), .device = "cuda");
         assert_string_equal(text_of(event_of("alloc", 0), "addr"), was);
         assert_string_equal(text_of(event_of("data_race", 0), "type"), "reuse");
         assert_non_null(strstr(text_of(event_of("data_race", 0), "fix"), "fy_record_stream"));
         fy_cuda_synchronize();
-        assert_true(isnan(element(home, 0)));
+        assert_true(isnan(element(on_host, 0)));
         assert_true(element(next, 0) == 0);
     }
 }
@@ -300,9 +300,9 @@ TEST(recorded_memory_is_kept_until_the_stream_is_past_it)
     FY_SCOPE
     {
         fy_stream *s = fy_cuda_stream();
-        fy_tensor *home = pinned_ones(MANY);
+        fy_tensor *on_host = pinned_ones(MANY);
         fy_cuda_empty_cache();
-        free_while_in_use(s, home, true);
+        free_while_in_use(s, on_host, true);
         char was[32];
         snprintf(was, sizeof was, "%s", text_of(event_of("copy", 0), "src.addr"));
         assert_int_equal(number_of(event_of("record_stream", 0), "stream"), fy_stream_id(s));
@@ -312,7 +312,7 @@ TEST(recorded_memory_is_kept_until_the_stream_is_past_it)
         assert_true(strcmp(text_of(event_of("alloc", 0), "addr"), was) != 0);
         assert_null(event_of("data_race", 0));
         fy_stream_synchronize(s);
-        assert_true(element(home, 0) == 1 && element(home, MANY - 1) == 1);
+        assert_true(element(on_host, 0) == 1 && element(on_host, MANY - 1) == 1);
         since();
         fy_zeros((MANY), .device = "cuda");
         assert_string_equal(text_of(event_of("alloc", 0), "addr"), was);
@@ -364,12 +364,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(work_waits_for_an_event_and_the_host_goes_on),
         T(waiting_for_a_stream_equals_an_event_recorded_now),
-        T(an_event_stands_for_its_last_recording),
+        T(an_event_means_its_last_recording),
         T(a_stream_records_its_own_event_and_waits_across_cards),
         T(the_host_waits_for_event_or_stream_and_no_longer),
         T(a_query_never_waits_and_says_yes_in_the_end),
         T(the_time_between_two_events_is_the_models),
-        T(an_unrecorded_event_is_reached_and_nobody_waits_for_it),
+        T(an_unrecorded_event_is_complete_and_never_waited_for),
         T(an_event_belongs_to_the_card_of_its_first_recording),
         T(times_are_for_events_that_were_made_for_them),
         T(a_freed_event_is_recognised),

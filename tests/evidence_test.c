@@ -1,4 +1,4 @@
-/* What a check may ask of a log, and what becomes of its verdicts. */
+/* What checks can query in a log, and how their verdicts are recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,12 +29,12 @@ static void events_are_found_by_kind_field_and_order(void **state)
     trace t;
     verdict v;
     grading g = open_grading(&h, &t, &v);
-    const fy_event *there = next_event(&g, NULL, copy, true), *home = next_event(&g, there, copy, true);
+    const fy_event *there = next_event(&g, NULL, copy, true), *on_host = next_event(&g, there, copy, true);
     assert_int_equal(count_events(&g, copy, true), 2);
     assert_int_equal(count_events(&g, copy, is->dir == FY_WORD_h2d), 1);
-    assert_int_equal(home->is.copy.dir, FY_WORD_d2h);
-    assert_null(next_event(&g, home, copy, true));
-    assert_ptr_equal(next_event(&g, NULL, copy, is->dst.storage == 5), home);
+    assert_int_equal(on_host->is.copy.dir, FY_WORD_d2h);
+    assert_null(next_event(&g, on_host, copy, true));
+    assert_ptr_equal(next_event(&g, NULL, copy, is->dst.storage == 5), on_host);
     assert_int_equal(count_events(&g, op, fy_event_is(it, is->name, "mul")), 5);
     int64_t bytes = 0;
     each_event(&g, c, copy) bytes += c->is.copy.bytes;
@@ -148,7 +148,7 @@ static void long_texts_are_cut_not_overrun(void **state)
     grading_end(&g);
 }
 
-/* A log whose writer, another process, recorded one event and is gone. */
+/* A log whose writer, another process, recorded one event and exited. */
 static fy_log *finished_log(int *fd)
 {
     char err[256];

@@ -1,33 +1,33 @@
-/* explain_test.c: `ferry explain`, and what holds for all findings: sums, order, names that change nothing, logs that
- * are damaged and logs that are long. */
+/* explain_test.c: `ferry explain`, and properties of all findings: totals, order, independence of names; damaged and
+ * long logs. */
 #define _GNU_SOURCE 1
 #include "findings_log.h"
 
 #include <cjson/cJSON.h>
 
-#include "school.h"
+#include "learner_folder.h"
 #include "trace.h"
 
-/* ---- words, names, damage ---- */
+/* ---- messages, names, damage ---- */
 
 static void a_run_with_several(handmade *h)
 {
-    begin(h);
-    born(h, 3, 1, "cuda:0", "device", 64);
-    op(h, 3, "cuda:0", 0, 1, 1);
-    done(h, 0, 50, "compute");
+    log_begin(h);
+    log_alloc(h, 3, 1, "cuda:0", "device", 64);
+    log_op(h, 3, "cuda:0", 0, 1, 1);
+    log_complete(h, 0, 50, "compute");
     for (int i = 0; i < 3; i++) {
-        born(h, 5, 10 + 2 * i, "cpu", "pageable", 64);
-        copy(h, 5, 1, "cuda:0", 10 + 2 * i, "cpu", 64, "d2h", HOME);
-        done(h, 0, 5000, "d2h");
-        born(h, 6, 11 + 2 * i, "cuda:0", "device", 64);
-        copy(h, 6, 10 + 2 * i, "cpu", 11 + 2 * i, "cuda:0", 64, "h2d", i ? HOME : STAGED);
-        done(h, 5000, 9000, "h2d");
-        op(h, 7, "cuda:0", 0, 11 + 2 * i, 1);
+        log_alloc(h, 5, 10 + 2 * i, "cpu", "pageable", 64);
+        log_copy(h, 5, 1, "cuda:0", 10 + 2 * i, "cpu", 64, "d2h", PAGEABLE_D2H);
+        log_complete(h, 0, 5000, "d2h");
+        log_alloc(h, 6, 11 + 2 * i, "cuda:0", "device", 64);
+        log_copy(h, 6, 10 + 2 * i, "cpu", 11 + 2 * i, "cuda:0", 64, "h2d", i ? PAGEABLE_D2H : STAGED);
+        log_complete(h, 5000, 9000, "h2d");
+        log_op(h, 7, "cuda:0", 0, 11 + 2 * i, 1);
     }
-    oom(h, 8, 100, 50, 150, 100, 99);
-    data_race(h, 9, "race", 4, 6);
-    end(h);
+    log_oom(h, 8, 100, 50, 150, 100, 99);
+    log_data_race(h, 9, "race", 4, 6);
+    log_end(h);
 }
 
 static void costs_are_summed_and_what_is_wrong_comes_first(void **state)
@@ -35,7 +35,7 @@ static void costs_are_summed_and_what_is_wrong_comes_first(void **state)
     (void)state;
     handmade h;
     a_run_with_several(&h);
-    findings f = look(&h);
+    findings f = findings_of_log(&h);
     const finding *x = one_of(&f, "round-trip");
     assert_non_null(x);
     assert_int_equal(x->line, 6);
@@ -56,19 +56,19 @@ static void what_the_log_lacks_is_said(void **state)
 {
     (void)state;
     handmade h;
-    begin(&h);
-    findings f = look(&h);
+    log_begin(&h);
+    findings f = findings_of_log(&h);
     assert_int_equal(f.count, 0);
     assert_non_null(strstr(f.note, "does not reach the end"));
     findings_free(&f);
     hand(&h, "'kind':'log_full','limit':3");
-    f = look(&h);
+    f = findings_of_log(&h);
     assert_non_null(strstr(f.note, "events are missing"));
     findings_free(&f);
     hand_end(&h);
 }
 
-/* Every `from` becomes a `to` of the same length. */
+/* Replaces every `from` by a `to` of the same length. */
 static void rename_all(handmade *h, const char *from, const char *to)
 {
     for (char *p = h->text; (p = strstr(p, from)); p += strlen(to)) memcpy(p, to, strlen(to));
@@ -79,11 +79,11 @@ static void other_names_change_nothing_but_the_words(void **state)
     (void)state;
     handmade h;
     a_run_with_several(&h);
-    findings before = look(&h);
+    findings before = findings_of_log(&h);
     rename_all(&h, "\"name\":\"t1", "\"name\":\"zz");
     rename_all(&h, "p.c", "q.c");
     rename_all(&h, "\"fn\":\"main\"", "\"fn\":\"niam\"");
-    findings after = look(&h);
+    findings after = findings_of_log(&h);
     assert_true(before.count > 3);
     assert_int_equal(before.count, after.count);
     for (int i = 0; i < before.count; i++) {
@@ -99,16 +99,16 @@ static void other_names_change_nothing_but_the_words(void **state)
     hand_end(&h);
 }
 
-/* Only copies, ops and data races of the whole log may be told of in part of it. */
+/* For a part of a log, findings may only concern its copies, ops and data races. */
 static void a_log_cut_anywhere_does_no_harm(void **state)
 {
     (void)state;
     handmade h;
     a_run_with_several(&h);
-    findings whole = look(&h), f;
+    findings whole = findings_of_log(&h), f;
     char err[256];
     for (size_t n = 0; n < h.size; n += 7) {
-        char *part = malloc(n + 1); /* so that a byte read too far is seen */
+        char *part = malloc(n + 1); /* exact size, so that a read beyond it is detected */
         memcpy(part, h.text, n);
         if (!findings_of_lines(&f, part, n, err, sizeof err)) assert_true(strlen(err) > 20);
         else
@@ -153,22 +153,22 @@ static void flipped_bytes_do_no_harm(void **state)
     assert_true(read > 100);
 }
 
-/* A scan of all events for each would not end within the time of a suite. */
+/* Quadratic time would exceed the suite's limit. */
 static void a_long_log_is_explained(void **state)
 {
     (void)state;
     handmade h;
-    begin(&h);
-    born(&h, 3, 1, "cpu", "pageable", 64);
+    log_begin(&h);
+    log_alloc(&h, 3, 1, "cpu", "pageable", 64);
     for (int i = 0; i < 20000; i++) {
-        born(&h, 5, 2 + i, "cuda:0", "device", 64);
-        copy(&h, 5, 1, "cpu", 2 + i, "cuda:0", 64, "h2d", HOME);
-        done(&h, i * 10, i * 10 + 9, "h2d");
-        op(&h, 6, "cuda:0", 0, 2 + i, 2 + i);
-        oom(&h, 8, 100, 50, 150, 100, 99);
+        log_alloc(&h, 5, 2 + i, "cuda:0", "device", 64);
+        log_copy(&h, 5, 1, "cpu", 2 + i, "cuda:0", 64, "h2d", PAGEABLE_D2H);
+        log_complete(&h, i * 10, i * 10 + 9, "h2d");
+        log_op(&h, 6, "cuda:0", 0, 2 + i, 2 + i);
+        log_oom(&h, 8, 100, 50, 150, 100, 99);
     }
-    end(&h);
-    findings f = look(&h);
+    log_end(&h);
+    findings f = findings_of_log(&h);
     assert_int_equal(one_of(&f, "fragmentation")->times, 20000);
     findings_free(&f);
     hand_end(&h);
@@ -177,18 +177,18 @@ static void a_long_log_is_explained(void **state)
 /* Sent twice, unchanged. */
 static void a_run_after(handmade *h, const char *note, const char *next)
 {
-    begin(h);
-    born(h, 3, 1, "cpu", "pageable", 64);
-    born(h, 4, 2, "cuda:0", "device", 64);
+    log_begin(h);
+    log_alloc(h, 3, 1, "cpu", "pageable", 64);
+    log_alloc(h, 4, 2, "cuda:0", "device", 64);
     hand(h, "'kind':'mark'," AT "'text':'%s'", 4, note);
-    copy(h, 5, 1, "cpu", 2, "cuda:0", 64, "h2d", HOME);
-    op(h, 6, "cuda:0", 0, 2, 1);
-    hand(h, "'kind':'mark'," AT "'now':7", 6); /* a look at the clock ends nothing */
+    log_copy(h, 5, 1, "cpu", 2, "cuda:0", 64, "h2d", PAGEABLE_D2H);
+    log_op(h, 6, "cuda:0", 0, 2, 1);
+    hand(h, "'kind':'mark'," AT "'now':7", 6); /* reading the clock ends nothing */
     if (*next) hand(h, "'kind':'mark'," AT "'text':'%s'", 6, next);
-    born(h, 7, 3, "cuda:0", "device", 64);
-    copy(h, 8, 1, "cpu", 3, "cuda:0", 64, "h2d", HOME);
-    data_race(h, 9, "race", h->seq - 1, h->seq - 1);
-    end(h);
+    log_alloc(h, 7, 3, "cuda:0", "device", 64);
+    log_copy(h, 8, 1, "cpu", 3, "cuda:0", 64, "h2d", PAGEABLE_D2H);
+    log_data_race(h, 9, "race", h->seq - 1, h->seq - 1);
+    log_end(h);
 }
 
 static void costs_of_a_demonstration_are_no_waste(void **state)
@@ -201,16 +201,16 @@ static void costs_of_a_demonstration_are_no_waste(void **state)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         handmade h;
         a_run_after(&h, runs[i].note, runs[i].next);
-        findings f = look(&h);
+        findings f = findings_of_log(&h);
         assert_int_equal(one_of(&f, "unused-copy") != NULL, runs[i].waste);
         assert_int_equal(f.shown > 0, !runs[i].waste);
-        assert_non_null(one_of(&f, "data-race")); /* wrong is wrong */
+        assert_non_null(one_of(&f, "data-race")); /* wrong answers fail first */
         findings_free(&f);
         hand_end(&h);
     }
 }
 
-/* No program can talk its grader out of a waste. */
+/* Marks in the program do not suppress findings. */
 static void a_grader_believes_no_demonstration(void **state)
 {
     (void)state;
@@ -232,17 +232,17 @@ static void a_grader_believes_no_demonstration(void **state)
 static void expect_of(const char *arguments, int status, const char *part)
 {
     char *printed;
-    int got = school_run(arguments, &printed);
+    int got = run_ferry(arguments, &printed);
     if (got != status || !strstr(printed, part))
         fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
     free(printed);
 }
 
-/* The name of a file in the test's own folder that holds this text, behind "explain ". */
-static const char *asked_about(const char *name, const char *text, size_t size)
+/* Writes the text to a file of this name in the learner's folder; returns the arguments to explain it. */
+static const char *explain_command(const char *name, const char *text, size_t size)
 {
     static char arguments[200];
-    snprintf(arguments, sizeof arguments, "explain %s/%s", school_folder, name);
+    snprintf(arguments, sizeof arguments, "explain %s/%s", learner_folder, name);
     assert_true(file_write(arguments + strlen("explain "), text, size));
     return arguments;
 }
@@ -257,11 +257,11 @@ static void files_that_are_no_log_are_named(void **state)
               "cannot open /nowhere/run.jsonl: No such file or directory; name a file");
     expect_of("explain lib", 1, "lib is a folder; name a file that FERRY_TRACE wrote");
     expect_of("explain /dev/null", 1, "/dev/null is not a regular file");
-    expect_of(asked_about("empty", "", 0), 1, "is empty; record a run");
-    expect_of(asked_about("words", "hello\n", 6), 1, "line 1: this is not JSON");
+    expect_of(explain_command("empty", "", 0), 1, "is empty; record a run");
+    expect_of(explain_command("words", "hello\n", 6), 1, "line 1: this is not JSON");
 }
 
-/* The command checks every line by the schema, where the builders leave out what the rules do not ask for. */
+/* The command validates every line by the schema; handmade logs omit fields that the rules do not read. */
 static const char quiet[] =
     "{\"seq\":0,\"t\":0,\"kind\":\"session\",\"th\":0,\"schema\":1,\"ferry\":\"0\",\"program\":\"p\",\"args\":[],"
     "\"clock\":\"%s\",\"seed\":0,\"devices\":[]}\n%s"
@@ -275,13 +275,13 @@ static void a_saved_run_is_explained(void **state)
     (void)state;
     char text[2048];
     int n = snprintf(text, sizeof text, quiet, "model", "", 1);
-    expect_of(asked_about("quiet", text, (size_t)n), 0, "Nothing wasteful or wrong was found in ");
+    expect_of(explain_command("quiet", text, (size_t)n), 0, "Nothing wasteful or wrong was found in ");
     n = snprintf(text, sizeof text, quiet, "measured", trouble, 2);
-    expect_of(asked_about("race", text, (size_t)n), 0, "1. wrong: data-race, p.c:7\n");
-    expect_of(asked_about("race", text, (size_t)n), 0, "Times are measured.");
-    expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  ");
-    expect_of(asked_about("race", text, (size_t)n), 0, "   fix:  wait \\x1b[31mfor it\n");
-    expect_of(asked_about("cut", text, (size_t)n - 5), 0, "line 3, the last one, is incomplete and was left out");
+    expect_of(explain_command("race", text, (size_t)n), 0, "1. wrong: data-race, p.c:7\n");
+    expect_of(explain_command("race", text, (size_t)n), 0, "Times are measured.");
+    expect_of(explain_command("race", text, (size_t)n), 0, "   fix:  ");
+    expect_of(explain_command("race", text, (size_t)n), 0, "   fix:  wait \\x1b[31mfor it\n");
+    expect_of(explain_command("cut", text, (size_t)n - 5), 0, "line 3, the last one, is incomplete and was left out");
 }
 
 static const char first_use[] =
@@ -289,12 +289,12 @@ static const char first_use[] =
     "\"cuda:0\","
     "\"mem\":\"device\",\"addr\":\"0x7000000000\",\"bytes\":2097152,\"pool\":\"small\",\"stream\":0,\"held\":100000}\n";
 
-static void the_first_use_of_a_card_is_told(void **state)
+static void the_first_use_of_a_card_is_narrated(void **state)
 {
     (void)state;
     char text[2048];
     int n = snprintf(text, sizeof text, quiet, "model", first_use, 2);
-    expect_of(asked_about("first", text, (size_t)n), 0,
+    expect_of(explain_command("first", text, (size_t)n), 0,
               "First use of the GPU: Ferry reserved 2 MiB to share among tensors (once, 100.0 us).\n");
 }
 
@@ -303,8 +303,8 @@ static void as_json_for_other_programs(void **state)
     (void)state;
     char text[2048], arguments[256], *printed = NULL;
     int n = snprintf(text, sizeof text, quiet, "model", trouble, 2);
-    snprintf(arguments, sizeof arguments, "%s --json", asked_about("race", text, (size_t)n));
-    assert_int_equal(school_run(arguments, &printed), 0);
+    snprintf(arguments, sizeof arguments, "%s --json", explain_command("race", text, (size_t)n));
+    assert_int_equal(run_ferry(arguments, &printed), 0);
     cJSON *o = cJSON_Parse(printed), *list = cJSON_GetObjectItem(o, "findings"), *x = cJSON_GetArrayItem(list, 0);
     assert_int_equal(cJSON_GetArraySize(list), 1);
     assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(o, "clock")), "model");
@@ -329,8 +329,8 @@ int main(void)
         cmocka_unit_test(a_grader_believes_no_demonstration),
         cmocka_unit_test(files_that_are_no_log_are_named),
         cmocka_unit_test(a_saved_run_is_explained),
-        cmocka_unit_test(the_first_use_of_a_card_is_told),
+        cmocka_unit_test(the_first_use_of_a_card_is_narrated),
         cmocka_unit_test(as_json_for_other_programs),
     };
-    return cmocka_run_group_tests_name("explain", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("explain", tests, make_learner_folder, remove_learner_folder);
 }

@@ -1,4 +1,4 @@
-/* Feeds: saved files are checked line by line and complained about by name; logs are followed. */
+/* Feeds: saved files are validated line by line, with named errors; live logs are followed. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -27,8 +27,8 @@ static int teardown(void **state)
     return rmdir(folder);
 }
 
-/* A whole run of n notes. */
-static handmade good_run(int n)
+/* A complete run of n marks. */
+static handmade complete_run(int n)
 {
     handmade h = {0};
     hand(&h,
@@ -48,7 +48,7 @@ static feed *open_bytes(const char *bytes, size_t size, char *err, size_t room)
     return feed_of_file(path, err, room);
 }
 
-/* These lines are refused, and the complaint says all of that. */
+/* These lines are refused, with all of these words in the message. */
 static void expect_complaint(const char *bytes, size_t size, const char *where, const char *what)
 {
     char err[600];
@@ -62,7 +62,7 @@ static void a_whole_file_is_read_back_byte_for_byte(void **state)
 {
     (void)state;
     char err[600];
-    handmade h = good_run(1000);
+    handmade h = complete_run(1000);
     feed *f = open_bytes(h.text, h.size, err, sizeof err);
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 1002);
@@ -112,14 +112,14 @@ static void a_cut_last_line_is_left_out_with_a_word(void **state)
 {
     (void)state;
     char err[600];
-    handmade h = good_run(3);
+    handmade h = complete_run(3);
     feed *f = open_bytes(h.text, h.size - 10, err, sizeof err);
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 4);
     assert_non_null(feed_warning(f));
     assert_non_null(strstr(feed_warning(f), "line 5"));
     feed_free(f);
-    f = open_bytes(h.text, h.size - 1, err, sizeof err); /* the newline alone is missing */
+    f = open_bytes(h.text, h.size - 1, err, sizeof err); /* only the newline is missing */
     if (!f) fail_msg("%s", err);
     assert_int_equal(feed_count(f), 5);
     assert_null(feed_warning(f));
@@ -129,7 +129,7 @@ static void a_cut_last_line_is_left_out_with_a_word(void **state)
     assert_int_equal(out.size, h.size);
     free(out.data);
     feed_free(f);
-    expect_complaint(h.text, 20, "line 1", "JSON"); /* nothing whole is left */
+    expect_complaint(h.text, 20, "line 1", "JSON"); /* no complete line is left */
     hand_end(&h);
 }
 
@@ -150,7 +150,7 @@ static void bad_lines_are_named_with_number_and_fix(void **state)
         {"not a log at all", "not JSON"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        handmade h = good_run(1);
+        handmade h = complete_run(1);
         h.size = (size_t)(strstr(h.text, "{\"seq\":2,") - h.text);
         hand_bytes(&h, lines[i][0], strlen(lines[i][0]));
         hand_bytes(&h, "\n", 1);
@@ -213,7 +213,7 @@ static void a_growing_log_is_followed_until_its_writer_is_gone(void **state)
     while (feed_read(f, &cursor, &out, out.size + 4096)) continue;
     assert_non_null(strstr(out.data, "\"one\""));
     assert_int_equal(cursor, feed_count(f));
-    assert_false(feed_drained(f, cursor)); /* more may come */
+    assert_false(feed_drained(f, cursor)); /* the writer may add more */
     assert_false(feed_ended(f));
     FY_EMIT(NULL, mark, .text = fy_ref_str("two"), .now = 2);
     assert_int_equal(feed_read(f, &cursor, &out, out.size + 4096), 1);

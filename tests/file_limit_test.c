@@ -1,4 +1,4 @@
-/* Where files may not grow (ulimit -f) a log is smaller or absent, and it is said; no program is killed. */
+/* With a file size limit (ulimit -f), the log is smaller or absent, with a message; programs are not killed. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -15,7 +15,7 @@
 static char folder[] = "/tmp/ferry-limit-XXXXXX";
 static char path[64], err[64];
 
-static rlim_t most;
+static rlim_t size_limit;
 static size_t text_bytes;
 
 static void program(void)
@@ -23,7 +23,7 @@ static void program(void)
     int fd = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(fd, 2);
     signal(SIGXFSZ, SIG_DFL);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){most, most});
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){size_limit, size_limit});
     setenv("FERRY_TRACE", path, 1);
     fy_session_start();
     char *text = malloc(text_bytes + 1);
@@ -44,11 +44,11 @@ static char *slurp(const char *name)
     return t.data;
 }
 
-/* Ends with its own status, whatever the limit; what it said. */
+/* Runs the program under the limit: it exits with its own status. Returns its output. */
 static char *run_with(rlim_t bytes, size_t text)
 {
     int status;
-    most = bytes;
+    size_limit = bytes;
     text_bytes = text;
     unlink(path);
     fflush(NULL);
@@ -63,32 +63,32 @@ static char *run_with(rlim_t bytes, size_t text)
 static void a_log_fits_the_largest_file_allowed_and_says_so(void **state)
 {
     (void)state;
-    char *said = run_with(8 << 20, 10), *lines = slurp(path);
-    assert_non_null(strstr(said, "ulimit -f"));
+    char *output = run_with(8 << 20, 10), *lines = slurp(path);
+    assert_non_null(strstr(output, "ulimit -f"));
     assert_int_equal(count_of(lines, "\"kind\":\"mark\""), 1);
     assert_int_equal(count_of(lines, "\"kind\":\"end\""), 1);
-    free(said);
+    free(output);
     free(lines);
 }
 
 static void too_small_a_limit_leaves_no_file_and_a_sentence(void **state)
 {
     (void)state;
-    char *said = run_with(100 << 10, 10);
-    assert_non_null(strstr(said, "raise ulimit -f"));
+    char *output = run_with(100 << 10, 10);
+    assert_non_null(strstr(output, "raise ulimit -f"));
     assert_int_not_equal(access(path, F_OK), 0);
-    free(said);
+    free(output);
 }
 
 static void lines_that_outgrow_the_limit_leave_the_slot_log(void **state)
 {
     (void)state;
-    char *said = run_with(2 << 20, 500000); /* as JSON six times as long */
-    assert_non_null(strstr(said, "raise ulimit -f"));
+    char *output = run_with(2 << 20, 500000); /* six times as long in JSON */
+    assert_non_null(strstr(output, "raise ulimit -f"));
     int fd = open(path, O_RDONLY);
     assert_true(fy_log_is_log(fd));
     close(fd);
-    free(said);
+    free(output);
 }
 
 static int prepare(void **state)

@@ -1,18 +1,17 @@
-/* findings_costs_test.c: copies that cost more than they bring, the host or the card standing still, memory held too
- * long, and the wrong card: for each rule three programs in which it finds something, at the line that ends in HERE,
- * and three near misses. */
+/* findings_costs_test.c: copies that cost more than they save, an idle host or card, memory held too long, and the
+ * wrong card. Each rule has three programs with a finding, at the line that ends in HERE, and three near misses. */
 #include "explained.h"
 #include "findings_log.h"
 
 #define CARD "cuda"
 
-static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
 /* ---- many small copies ---- */
 
 static void row_by_row(void)
 {
-    fy_tensor *x = fy_view(home(4096), (8, 512)), *rows[8];
+    fy_tensor *x = fy_view(on_host(4096), (8, 512)), *rows[8];
     for (int i = 0; i < 8; i++) rows[i] = fy_to(fy_select(x, 0, i), CARD); /* HERE */
     for (int i = 0; i < 8; i++) fy_relu_(rows[i]);
     fy_print(fy_stack((rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7]), 0));
@@ -25,25 +24,25 @@ static void small_results_home(void)
 static void four_lists(void)
 {
     fy_tensor *x[4], *sum = fy_zeros((64), .device = CARD);
-    for (int i = 0; i < 4; i++) x[i] = home(64);
+    for (int i = 0; i < 4; i++) x[i] = on_host(64);
     for (int i = 0; i < 4; i++) fy_add_(sum, fy_to(x[i], CARD)); /* HERE */
     fy_print(sum);
 }
 static void three_are_not_many(void)
 {
-    fy_tensor *x = fy_view(home(4096), (8, 512));
+    fy_tensor *x = fy_view(on_host(4096), (8, 512));
     for (int i = 0; i < 3; i++) fy_item(fy_sum(fy_cpu(fy_relu(fy_to(fy_select(x, 0, i), CARD)))));
 }
 static void each_is_made_when_it_goes(void)
 {
     fy_tensor *sum = fy_zeros((64), .device = CARD);
-    for (int i = 0; i < 8; i++) fy_add_(sum, fy_to(home(64), CARD));
+    for (int i = 0; i < 8; i++) fy_add_(sum, fy_to(on_host(64), CARD));
     fy_print(sum);
 }
 static void they_are_large(void)
 {
     fy_tensor *x[4], *sum = fy_zeros((1 << 16), .device = CARD);
-    for (int i = 0; i < 4; i++) x[i] = home(1 << 16);
+    for (int i = 0; i < 4; i++) x[i] = on_host(1 << 16);
     for (int i = 0; i < 4; i++) fy_add_(sum, fy_to(x[i], CARD));
     fy_print(fy_sum(sum));
 }
@@ -60,39 +59,39 @@ static void small_copies_in_a_row(void **state)
 
 static void a_small_sum(void)
 {
-    fy_tensor *x = fy_to(home(1024), CARD);
+    fy_tensor *x = fy_to(on_host(1024), CARD);
     fy_tensor *y = fy_add(x, x); /* HERE */
     fy_print(fy_cpu(y));
 }
 static void a_large_sum(void) /* moving costs more than adding at any size */
 {
-    fy_tensor *x = fy_to(home(1 << 20), CARD);
+    fy_tensor *x = fy_to(on_host(1 << 20), CARD);
     fy_tensor *y = fy_relu(x); /* HERE */
     fy_print(fy_sum(fy_cpu(y)));
 }
 static void each_turn_by_itself(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = on_host(64);
     for (int i = 0; i < 3; i++) {
-        fy_tensor *there = fy_to(x, CARD);
-        x = fy_cpu(fy_relu(there)); /* HERE */
+        fy_tensor *on_cuda = fy_to(x, CARD);
+        x = fy_cpu(fy_relu(on_cuda)); /* HERE */
     }
     fy_print(x);
 }
 static void a_large_product(void)
 {
-    fy_tensor *x = fy_to(fy_view(home(512 * 512), (512, 512)), CARD);
+    fy_tensor *x = fy_to(fy_view(on_host(512 * 512), (512, 512)), CARD);
     fy_print(fy_cpu(fy_matmul(x, x)));
 }
 static void much_with_the_same_data(void)
 {
-    fy_tensor *x = fy_to(home(1 << 20), CARD);
+    fy_tensor *x = fy_to(on_host(1 << 20), CARD);
     for (int i = 0; i < 10; i++) fy_add_(x, x);
     fy_print(fy_sum(fy_cpu(x)));
 }
 static void its_size_alone_comes_home(void)
 {
-    fy_tensor *x = fy_to(home(1024), CARD);
+    fy_tensor *x = fy_to(on_host(1024), CARD);
     fy_nonzero(x);
 }
 static void nothing_had_to_go_there(void) { fy_print(fy_cpu(fy_relu(fy_ones((64), .device = CARD)))); }
@@ -106,10 +105,10 @@ static void copies_dearer_than_their_op(void **state)
            {rule, nothing_had_to_go_there, 0, NULL}, {rule, its_size_alone_comes_home, 0, NULL});
 }
 
-/* Weights and data that are brought once, before a loop that reads them turn after turn. */
+/* Weights and data copied once, before a loop that reads them. */
 static void brought_once_for_a_loop(void)
 {
-    fy_tensor *x = fy_to(home(64), CARD), *t = fy_to(fy_randn((64)), CARD), *w = fy_to(fy_randn((64)), CARD);
+    fy_tensor *x = fy_to(on_host(64), CARD), *t = fy_to(fy_randn((64)), CARD), *w = fy_to(fy_randn((64)), CARD);
     fy_tensor *b = fy_to(fy_zeros((64)), CARD);
     for (int i = 0; i < 20; i++) FY_SCOPE
         {
@@ -138,12 +137,12 @@ static void what_is_brought_once_before_a_loop_is_no_waste(void **state)
            {"created-then-moved", brought_for_each_round, 3, NULL});
 }
 
-/* Made on the card by itself: nothing was brought for it. */
+/* Created on the card: nothing was copied for it. */
 static void weights_of_the_card(void)
 {
-    fy_tensor *w = fy_randn((64), .device = CARD), *x = home(64);
-    fy_tensor *there = fy_to(x, CARD);
-    fy_tensor *y = fy_mul(there, w); /* HERE */
+    fy_tensor *w = fy_randn((64), .device = CARD), *x = on_host(64);
+    fy_tensor *on_cuda = fy_to(x, CARD);
+    fy_tensor *y = fy_mul(on_cuda, w); /* HERE */
     fy_print(fy_cpu(y));
 }
 
@@ -151,20 +150,20 @@ static void a_dear_trip_names_what_travelled(void **state)
 {
     (void)state;
     handmade h;
-    begin(&h);
-    born(&h, 3, 1, "cpu", "pageable", 64);
-    born(&h, 4, 2, "cuda:0", "device", 64);
-    born(&h, 5, 3, "cpu", "pageable", 64);
-    op(&h, 4, "cuda:0", 0, 2, 2); /* the card's own */
-    done(&h, 0, 10, "compute");
-    copy(&h, 6, 1, "cpu", 2, "cuda:0", 64, "h2d", HOME);
-    done(&h, 0, 5000, "h2d");
-    op(&h, 7, "cuda:0", 0, 2, 2);
-    done(&h, 0, 10, "compute");
-    copy(&h, 8, 2, "cuda:0", 3, "cpu", 64, "d2h", HOME);
-    done(&h, 0, 5000, "d2h");
-    end(&h);
-    findings f = look(&h);
+    log_begin(&h);
+    log_alloc(&h, 3, 1, "cpu", "pageable", 64);
+    log_alloc(&h, 4, 2, "cuda:0", "device", 64);
+    log_alloc(&h, 5, 3, "cpu", "pageable", 64);
+    log_op(&h, 4, "cuda:0", 0, 2, 2); /* created on the card */
+    log_complete(&h, 0, 10, "compute");
+    log_copy(&h, 6, 1, "cpu", 2, "cuda:0", 64, "h2d", PAGEABLE_D2H);
+    log_complete(&h, 0, 5000, "h2d");
+    log_op(&h, 7, "cuda:0", 0, 2, 2);
+    log_complete(&h, 0, 10, "compute");
+    log_copy(&h, 8, 2, "cuda:0", 3, "cpu", 64, "d2h", PAGEABLE_D2H);
+    log_complete(&h, 0, 5000, "d2h");
+    log_end(&h);
+    findings f = findings_of_log(&h);
     const finding *x = one_of(&f, "copy-dearer-than-op");
     assert_non_null(x);
     assert_int_equal(x->line, 7);
@@ -218,14 +217,14 @@ static void item_every_few_steps(void)
 }
 static void item_at_home(void)
 {
-    fy_tensor *x = fy_ones((64), .device = CARD), *loss = home(1);
+    fy_tensor *x = fy_ones((64), .device = CARD), *loss = on_host(1);
     for (int i = 0; i < 5; i++) {
         fy_relu_(x);
         fy_item(loss);
     }
 }
 
-/* The size of the result comes home, though nobody asked for it. */
+/* The result's size is copied to the host implicitly. */
 static void picked_at_every_step(void)
 {
     fy_tensor *x = fy_ones((64), .device = CARD);
@@ -263,7 +262,7 @@ static void wait_at_every_step(void)
 static void wait_after_every_copy(void)
 {
     for (int i = 0; i < 3; i++) {
-        fy_tensor *x = fy_to(home(64), CARD);
+        fy_tensor *x = fy_to(on_host(64), CARD);
         fy_cuda_synchronize(); /* HERE */
         fy_item(fy_sum(x));
     }
@@ -318,15 +317,15 @@ static void the_copy_at_home_is_old(void)
 }
 static void the_copy_there_is_old(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
     fy_relu_(x);
-    fy_tensor *y = fy_add(there, there); /* HERE */
+    fy_tensor *y = fy_add(on_cuda, on_cuda); /* HERE */
     fy_print(y);
 }
 static void changed_there_and_read_here(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
-    fy_add_(there, there);
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
+    fy_add_(on_cuda, on_cuda);
     fy_print(x); /* HERE */
 }
 static void copied_again(void)
@@ -338,19 +337,19 @@ static void copied_again(void)
 }
 static void a_buffer_filled_again_and_sent(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
     for (int i = 0; i < 3; i++) {
         fy_relu_(x);
-        fy_item(fy_sum(there));
-        there = fy_to(x, CARD);
+        fy_item(fy_sum(on_cuda));
+        on_cuda = fy_to(x, CARD);
     }
-    fy_item(fy_sum(there));
+    fy_item(fy_sum(on_cuda));
 }
 static void worked_on_there_and_read_here(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
-    fy_relu_(there);
-    fy_print(fy_sum(there));
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
+    fy_relu_(on_cuda);
+    fy_print(fy_sum(on_cuda));
     fy_print(x);
 }
 

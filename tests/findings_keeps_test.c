@@ -1,21 +1,21 @@
-/* findings_keeps_test.c: engines that stand still, memory held too long, and the wrong card: for each rule three
- * programs in which it finds something, at the line that ends in HERE, and three near misses. */
+/* findings_keeps_test.c: idle engines, memory held too long, and the wrong card. Each rule has three programs with a
+ * finding, at the line that ends in HERE, and three near misses. */
 #include "explained.h"
 
 #define CARD "cuda"
 
-static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
-/* ---- side by side ---- */
+/* ---- concurrent ---- */
 
-enum { LARGE = 4 << 20 }; /* adding so many takes the card longer than WORTH_OVERLAPPING */
+enum { LARGE = 4 << 20 }; /* adding this many takes the card longer than WORTH_OVERLAPPING */
 
 static void next_batch_behind_this_one(void)
 {
-    fy_tensor *next = home(LARGE), *w = fy_ones((LARGE), .device = CARD), *there = NULL;
+    fy_tensor *next = on_host(LARGE), *w = fy_ones((LARGE), .device = CARD), *on_cuda = NULL;
     fy_tensor *y = fy_add(w, w);
-    there = fy_to(next, CARD); /* HERE */
-    fy_print(fy_sum(fy_add(there, y)));
+    on_cuda = fy_to(next, CARD); /* HERE */
+    fy_print(fy_sum(fy_add(on_cuda, y)));
 }
 static void result_home_before_the_next(void)
 {
@@ -29,24 +29,24 @@ static void pinned_but_in_the_same_stream(void)
     fy_tensor *next = fy_ones((LARGE), .pin_memory = true), *w = fy_ones((LARGE), .device = CARD);
     for (int i = 0; i < 3; i++) {
         fy_tensor *y = fy_add(w, w);
-        fy_tensor *there = fy_to(next, CARD, .non_blocking = true); /* HERE */
+        fy_tensor *on_cuda = fy_to(next, CARD, .non_blocking = true); /* HERE */
         fy_relu_(next);
-        fy_print(fy_sum(fy_add(there, y)));
+        fy_print(fy_sum(fy_add(on_cuda, y)));
     }
 }
 static void it_needs_what_is_copied(void)
 {
-    fy_tensor *x = fy_to(home(LARGE), CARD);
+    fy_tensor *x = fy_to(on_host(LARGE), CARD);
     fy_print(fy_sum(fy_cpu(fy_add(x, x))));
 }
 static void too_short_to_matter(void)
 {
-    fy_tensor *next = home(64), *w = fy_ones((64), .device = CARD), *y = fy_add(w, w);
+    fy_tensor *next = on_host(64), *w = fy_ones((64), .device = CARD), *y = fy_add(w, w);
     fy_print(fy_add(y, fy_to(next, CARD)));
 }
 static void a_wait_was_asked_for(void)
 {
-    fy_tensor *next = home(LARGE), *w = fy_ones((LARGE), .device = CARD), *y = fy_add(w, w);
+    fy_tensor *next = on_host(LARGE), *w = fy_ones((LARGE), .device = CARD), *y = fy_add(w, w);
     fy_cuda_synchronize();
     fy_print(fy_sum(fy_add(fy_to(next, CARD), y)));
 }
@@ -78,7 +78,7 @@ static void copies_each_turn(void)
 }
 static void losses(void)
 {
-    fy_tensor *x = home(64), *y = home(64);
+    fy_tensor *x = on_host(64), *y = on_host(64);
     for (int i = 0; i < 4; i++) {
         fy_tensor *loss = fy_mse_loss(x, y); /* HERE */
         fy_item(loss);
@@ -121,7 +121,7 @@ static void a_line_that_leaves_something_each_time(void **state)
            {"leak", layers_that_stay_in_use, 0, NULL});
 }
 
-/* A loop of several lines is one cause: told once, at its first line, with all that it leaves. */
+/* A loop of several lines is one cause: reported once, at its first line, with all its leaks. */
 static void a_training_loop(void)
 {
     fy_tensor *x = fy_ones((64, 8), .device = CARD), *w = fy_ones((8, 1), .device = CARD);
@@ -182,7 +182,7 @@ static void a_row_of_a_large_one(void)
 static void kept_out_of_a_scope(void)
 {
     fy_tensor *first = NULL;
-    FY_SCOPE { first = fy_keep(fy_narrow(fy_add(home(1 << 16), home(1 << 16)), 0, 0, 8)); /* HERE */ }
+    FY_SCOPE { first = fy_keep(fy_narrow(fy_add(on_host(1 << 16), on_host(1 << 16)), 0, 0, 8)); /* HERE */ }
     fy_print(fy_add(first, first));
 }
 static void one_of_each_batch(void)
@@ -233,10 +233,10 @@ static void named_while_another_is_current(void)
 }
 static void sent_while_another_is_current(void)
 {
-    fy_tensor *x = home(64), *there = NULL;
+    fy_tensor *x = on_host(64), *on_cuda = NULL;
     fy_cuda_set_device(1);
-    there = fy_cuda(x, 0); /* HERE */
-    fy_print(there);
+    on_cuda = fy_cuda(x, 0); /* HERE */
+    fy_print(on_cuda);
 }
 static void on_each_but_the_current_one(void)
 {
@@ -249,7 +249,7 @@ static void on_the_current_one(void)
 {
     fy_cuda_set_device(1);
     fy_print(fy_zeros((4), .device = CARD));
-    fy_print(fy_to(home(4), "cuda:1"));
+    fy_print(fy_to(on_host(4), "cuda:1"));
 }
 static void work_follows_its_operands(void)
 {
@@ -302,9 +302,9 @@ static void the_other_card_alone(void)
 }
 static void the_host_alone_before(void)
 {
-    fy_print(home(4));
+    fy_print(on_host(4));
     fy_cuda_set_device(1);
-    fy_print(fy_to(home(4), CARD));
+    fy_print(fy_to(on_host(4), CARD));
 }
 
 static void the_current_card_is_left_changed(void **state)

@@ -1,13 +1,12 @@
-/* findings_logs_test.c: findings in logs written by hand, for what a program does not do at will: data races, memory
- * that runs out, cards that cannot reach each other, streams. For each rule three logs in which it finds something and
- * three near misses. */
+/* findings_logs_test.c: findings in handwritten logs, for conditions that programs cannot produce at will: data races,
+ * out of memory, cards without peer access, streams. Each rule has three logs with findings and three near misses. */
 #include "findings_log.h"
 
-/* What the rule finds: `line` and how often; line 0: nothing. Ends the log. */
+/* Expects the rule's finding at `line` this many times; line 0: none. Ends the log. */
 static void expect(handmade *h, const char *rule, int line, int times)
 {
-    end(h);
-    findings f = look(h);
+    log_end(h);
+    findings f = findings_of_log(h);
     const finding *x = one_of(&f, rule);
     if (!line && x) fail_msg("%s at line %d: %s", rule, x->line, x->what);
     if (line && !x) fail_msg("no %s", rule);
@@ -18,25 +17,25 @@ static void expect(handmade *h, const char *rule, int line, int times)
 
 /* ---- data races ---- */
 
-static void data_races_are_told_with_their_fix(void **state)
+static void data_races_are_reported_with_their_fix(void **state)
 {
     (void)state;
     handmade h;
     for (int i = 0; i < 4; i++) {
         const char *types[] = {"read_early", "write_early", "race", "reuse"};
-        begin(&h);
-        born(&h, 3, 1, "cuda:0", "device", 64);
-        op(&h, 4, "cuda:0", 1, 1, 1);
-        data_race(&h, 5, types[i], h.seq - 1, h.seq - 1);
-        if (i == 3) data_race(&h, 5, types[i], h.seq - 2, h.seq - 1);
+        log_begin(&h);
+        log_alloc(&h, 3, 1, "cuda:0", "device", 64);
+        log_op(&h, 4, "cuda:0", 1, 1, 1);
+        log_data_race(&h, 5, types[i], h.seq - 1, h.seq - 1);
+        if (i == 3) log_data_race(&h, 5, types[i], h.seq - 2, h.seq - 1);
         expect(&h, "data-race", 5, i == 3 ? 2 : 1);
     }
-    begin(&h);
-    born(&h, 3, 1, "cuda:0", "device", 64);
-    op(&h, 4, "cuda:0", 1, 1, 1);
-    data_race(&h, 5, "race", h.seq - 1, h.seq);
-    end(&h);
-    findings f = look(&h);
+    log_begin(&h);
+    log_alloc(&h, 3, 1, "cuda:0", "device", 64);
+    log_op(&h, 4, "cuda:0", 1, 1, 1);
+    log_data_race(&h, 5, "race", h.seq - 1, h.seq);
+    log_end(&h);
+    findings f = findings_of_log(&h);
     const finding *x = one_of(&f, "data-race");
     assert_int_equal(x->rule->weight, FINDING_WRONG);
     assert_string_equal(x->fix, "wait for it");
@@ -50,18 +49,18 @@ static void data_races_are_told_with_their_fix(void **state)
 static void ordered_work_is_no_data_race(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) { /* only the library's word counts, not what looks like one */
+    for (int i = 0; i < 3; i++) { /* only data_race events count, not similar accesses */
         handmade h;
-        begin(&h);
-        born(&h, 3, 1, "cuda:0", "device", 64);
-        op(&h, 4, "cuda:0", 1, 1, 1);
+        log_begin(&h);
+        log_alloc(&h, 3, 1, "cuda:0", "device", 64);
+        log_op(&h, 4, "cuda:0", 1, 1, 1);
         if (i) hand(&h, "'kind':'event_wait'," AT "'event':1,'device':'cuda:0','stream':2", 4);
-        op(&h, 5, "cuda:0", i == 2 ? 1 : 2, 1, 1);
+        log_op(&h, 5, "cuda:0", i == 2 ? 1 : 2, 1, 1);
         expect(&h, "data-race", 0, 0);
     }
 }
 
-/* ---- memory that runs out ---- */
+/* ---- out of memory ---- */
 
 static void free_memory_in_pieces(void **state)
 {
@@ -75,8 +74,8 @@ static void free_memory_in_pieces(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         handmade h;
-        begin(&h);
-        oom(&h, 7, cases[i].asked, cases[i].allocated, cases[i].reserved, cases[i].room, cases[i].largest);
+        log_begin(&h);
+        log_oom(&h, 7, cases[i].asked, cases[i].allocated, cases[i].reserved, cases[i].room, cases[i].largest);
         expect(&h, "fragmentation", cases[i].found ? 7 : 0, 1);
     }
 }
@@ -85,9 +84,9 @@ static void what_never_fits_is_no_fragmentation(void **state)
 {
     (void)state;
     handmade h;
-    begin(&h);
-    oom(&h, 5, 1200000, 0, 0, 8 << 20, 0); /* of 1 to 10 MiB: a segment of 20 */
-    findings f = look(&h);
+    log_begin(&h);
+    log_oom(&h, 5, 1200000, 0, 0, 8 << 20, 0); /* 1 to 10 MiB: a segment of 20 */
+    findings f = findings_of_log(&h);
     assert_null(one_of(&f, "fragmentation"));
     const finding *x = one_of(&f, "out-of-memory");
     assert_non_null(x);
@@ -96,30 +95,30 @@ static void what_never_fits_is_no_fragmentation(void **state)
     hand_end(&h);
 }
 
-static void a_copy_home_frees_nothing(void **state)
+static void a_copy_to_the_host_frees_nothing(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
         handmade h;
-        begin(&h);
-        born(&h, 3, 1, "cuda:0", "device", 4096);
-        born(&h, 4, 2, "cpu", "pageable", 4096);
-        op(&h, 3, "cuda:0", 0, 1, 1);
-        copy(&h, 4, 1, "cuda:0", 2, "cpu", 4096, "d2h", i == 3 ? "'why':'print'" : HOME);
-        if (i == 4) gone(&h, 5, 1);
-        if (i == 5) op(&h, 5, "cuda:0", 0, 1, 1); /* it was needed there */
-        if (i == 1) read_here(&h, 5, 2);
-        oom(&h, 6, 4096, 4096, 4096, 0, 0);
-        if (i == 2) oom(&h, 6, 4096, 4096, 4096, 0, 0);
+        log_begin(&h);
+        log_alloc(&h, 3, 1, "cuda:0", "device", 4096);
+        log_alloc(&h, 4, 2, "cpu", "pageable", 4096);
+        log_op(&h, 3, "cuda:0", 0, 1, 1);
+        log_copy(&h, 4, 1, "cuda:0", 2, "cpu", 4096, "d2h", i == 3 ? "'why':'print'" : PAGEABLE_D2H);
+        if (i == 4) log_drop(&h, 5, 1);
+        if (i == 5) log_op(&h, 5, "cuda:0", 0, 1, 1); /* needed on the card */
+        if (i == 1) log_host_read(&h, 5, 2);
+        log_oom(&h, 6, 4096, 4096, 4096, 0, 0);
+        if (i == 2) log_oom(&h, 6, 4096, 4096, 4096, 0, 0);
         expect(&h, "kept-after-home", i < 3 ? 4 : 0, 1);
     }
 }
 
-/* ---- what ended the program ---- */
+/* ---- ends of programs ---- */
 
 static void expect_stop(handmade *h, int line, const char *what, const char *fix)
 {
-    findings f = look(h);
+    findings f = findings_of_log(h);
     const finding *x = one_of(&f, "stopped");
     if (!line && x) fail_msg("stopped at line %d: %s", x->line, x->what);
     if (line) {
@@ -135,9 +134,9 @@ static void expect_stop(handmade *h, int line, const char *what, const char *fix
 
 static void a_small_run(handmade *h)
 {
-    begin(h);
-    born(h, 3, 1, "cpu", "pageable", 64);
-    op(h, 4, "cpu", 0, 1, 1);
+    log_begin(h);
+    log_alloc(h, 3, 1, "cpu", "pageable", 64);
+    log_op(h, 4, "cpu", 0, 1, 1);
 }
 
 static void a_call_that_failed_ended_it(void **state)
@@ -145,30 +144,30 @@ static void a_call_that_failed_ended_it(void **state)
     (void)state;
     handmade h;
     a_small_run(&h);
-    failing(&h, 5, "device_mismatch");
+    log_error(&h, 5, "device_mismatch");
     hand(&h, "'kind':'end','status':1,'live':[1]");
     expect_stop(&h, 5, "the program stopped here: it did not fit", "mend it");
     a_small_run(&h);
     hand(&h, "'kind':'error','code':'crash','message':'segmentation fault','hint':'look for a NULL pointer'");
     expect_stop(&h, 4, "the program crashed after this line: segmentation fault", "a NULL pointer");
     a_small_run(&h);
-    failing(&h, 5, "shape");
-    op(&h, 6, "cpu", 0, 1, 1);
-    end(&h);
+    log_error(&h, 5, "shape");
+    log_op(&h, 6, "cpu", 0, 1, 1);
+    log_end(&h);
     expect_stop(&h, 5, "this call failed, and the program continued: it did not fit", "mend it");
 }
 
-static void a_log_without_an_end_is_told(void **state)
+static void a_log_without_an_end_is_reported(void **state)
 {
     (void)state;
     handmade h;
     a_small_run(&h);
     expect_stop(&h, 4, "the log ends after this line without an end event", "gdb");
     a_small_run(&h);
-    failing(&h, 3, "shape");
-    op(&h, 6, "cpu", 0, 1, 1);
-    findings f = look(&h);
-    assert_int_equal(f.count, 2); /* one that it survived, and whatever came then */
+    log_error(&h, 3, "shape");
+    log_op(&h, 6, "cpu", 0, 1, 1);
+    findings f = findings_of_log(&h);
+    assert_int_equal(f.count, 2); /* an error that the program survived, and later events */
     findings_free(&f);
     hand_end(&h);
 }
@@ -178,14 +177,14 @@ static void a_run_that_ended_did_not_stop(void **state)
     (void)state;
     handmade h;
     a_small_run(&h);
-    end(&h);
+    log_end(&h);
     expect_stop(&h, 0, "", "");
     a_small_run(&h);
     hand(&h, "'kind':'log_full','limit':3");
     expect_stop(&h, 0, "", "");
     a_small_run(&h);
-    oom(&h, 5, 4096, 4096, 4096, 0, 0); /* told by its own rule */
-    failing(&h, 5, "oom");
+    log_oom(&h, 5, 4096, 4096, 4096, 0, 0); /* reported by another rule */
+    log_error(&h, 5, "oom");
     hand(&h, "'kind':'end','status':1,'live':[1]");
     expect_stop(&h, 0, "", "");
 }
@@ -197,14 +196,14 @@ static void cards_that_cannot_reach_each_other(void **state)
     (void)state;
     for (int i = 0; i < 6; i++) {
         handmade h;
-        begin(&h);
-        born(&h, 3, 1, "cuda:0", "device", 64);
-        born(&h, 4, 2, i == 5 ? "cpu" : "cuda:1", "device", 64);
-        op(&h, 3, "cuda:0", 0, 1, 1);
+        log_begin(&h);
+        log_alloc(&h, 3, 1, "cuda:0", "device", 64);
+        log_alloc(&h, 4, 2, i == 5 ? "cpu" : "cuda:1", "device", 64);
+        log_op(&h, 3, "cuda:0", 0, 1, 1);
         const char *route =
             i < 3 ? "'async':false,'route':'host','why':'user'" : "'async':false,'route':'direct','why':'user'";
         for (int n = 0; n < 1 + i % 3; n++)
-            copy(&h, 4, 1, "cuda:0", 2, i == 5 ? "cpu" : "cuda:1", 64, i == 5 ? "d2h" : "p2p", route);
+            log_copy(&h, 4, 1, "cuda:0", 2, i == 5 ? "cpu" : "cuda:1", 64, i == 5 ? "d2h" : "p2p", route);
         expect(&h, "bounced", i < 3 ? 4 : 0, 1 + i % 3);
     }
 }
@@ -214,15 +213,15 @@ static void streams_that_could_have_overlapped(void **state)
     (void)state;
     for (int i = 0; i < 6; i++) {
         handmade h;
-        begin(&h);
-        born(&h, 3, 1, "cuda:0", "device", 64);
-        born(&h, 3, 2, "cpu", "pageable", 64);
-        born(&h, 3, 3, "cuda:0", "device", 64);
-        op(&h, 3, "cuda:0", i == 1 ? 2 : 1, 1, 1);
-        done(&h, 0, 20000, "compute");
+        log_begin(&h);
+        log_alloc(&h, 3, 1, "cuda:0", "device", 64);
+        log_alloc(&h, 3, 2, "cpu", "pageable", 64);
+        log_alloc(&h, 3, 3, "cuda:0", "device", 64);
+        log_op(&h, 3, "cuda:0", i == 1 ? 2 : 1, 1, 1);
+        log_complete(&h, 0, 20000, "compute");
         if (i == 3) hand(&h, "'kind':'event_wait'," AT "'event':1,'device':'cuda:0','stream':2", 4);
-        copy(&h, 5, 2, "cpu", i == 4 ? 1 : 3, "cuda:0", 64, "h2d", i == 1 ? PINNED : STAGED);
-        done(&h, i == 5 ? 1000 : 20000, i == 2 ? 2000000 : 40000, "h2d");
+        log_copy(&h, 5, 2, "cpu", i == 4 ? 1 : 3, "cuda:0", 64, "h2d", i == 1 ? PINNED : STAGED);
+        log_complete(&h, i == 5 ? 1000 : 20000, i == 2 ? 2000000 : 40000, "h2d");
         expect(&h, "missed-overlap", i < 3 ? 5 : 0, 1);
     }
 }
@@ -230,13 +229,13 @@ static void streams_that_could_have_overlapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_races_are_told_with_their_fix),
+        cmocka_unit_test(data_races_are_reported_with_their_fix),
         cmocka_unit_test(ordered_work_is_no_data_race),
         cmocka_unit_test(free_memory_in_pieces),
         cmocka_unit_test(what_never_fits_is_no_fragmentation),
-        cmocka_unit_test(a_copy_home_frees_nothing),
+        cmocka_unit_test(a_copy_to_the_host_frees_nothing),
         cmocka_unit_test(a_call_that_failed_ended_it),
-        cmocka_unit_test(a_log_without_an_end_is_told),
+        cmocka_unit_test(a_log_without_an_end_is_reported),
         cmocka_unit_test(a_run_that_ended_did_not_stop),
         cmocka_unit_test(cards_that_cannot_reach_each_other),
         cmocka_unit_test(streams_that_could_have_overlapped),

@@ -1,10 +1,10 @@
-/* What only several streams, several cards or a full card show: for each rule three programs in which it finds
- * something, at the line that ends in HERE, and three near misses. */
+/* Findings that need several streams, several cards or a full card. Each rule has three programs with a finding, at the
+ * line that ends in HERE, and three near misses. */
 #include "explained.h"
 
 #define CARD "cuda"
 
-static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 static void wait_for(fy_stream *s) { fy_stream_synchronize(s); }
 
 /* ---- data races ---- */
@@ -16,7 +16,7 @@ static void reads_too_early(void)
 }
 static void writes_too_early(void)
 {
-    fy_tensor *batch = fy_pin_memory(home(64)), *x = fy_to(batch, CARD, .non_blocking = true);
+    fy_tensor *batch = fy_pin_memory(on_host(64)), *x = fy_to(batch, CARD, .non_blocking = true);
     fy_mul_(batch, 2.0); /* HERE */
     fy_print(fy_cpu(x));
 }
@@ -39,7 +39,7 @@ static void waits_for_its_stream(void)
 }
 static void waits_for_an_event(void)
 {
-    fy_tensor *batch = fy_pin_memory(home(64)), *x = fy_to(batch, CARD, .non_blocking = true);
+    fy_tensor *batch = fy_pin_memory(on_host(64)), *x = fy_to(batch, CARD, .non_blocking = true);
     fy_event *sent = fy_stream_record_event(fy_cuda_current_stream());
     fy_event_synchronize(sent);
     fy_mul_(batch, 2.0);
@@ -65,12 +65,12 @@ static void accesses_without_an_order(void **state)
            {rule, waits_for_its_stream, 0, NULL}, {rule, waits_for_an_event, 0, NULL}, {rule, both_only_read, 0, NULL});
 }
 
-/* ---- memory that runs out ---- */
+/* ---- out of memory ---- */
 
 enum { MIB = 1 << 18 /* floats */ };
-#define ROOM "h200:capacity=40MiB" /* two segments of 20 */
+#define ROOM "h200:capacity=40MiB" /* two segments of 20 MiB */
 
-/* Four of 9 MiB fill both segments; two are freed, one of 15 is asked for. */
+/* Four tensors of 9 MiB fill both segments; after two are freed, 15 MiB are requested. */
 static void take_four(fy_tensor *x[4])
 {
     fy_on_error(FY_RETURN);
@@ -176,7 +176,7 @@ static void only_printed(void)
     for (int i = 0; i < 4; i++) fy_zeros((12 * MIB), .device = CARD);
 }
 
-static void a_copy_home_frees_nothing(void **state)
+static void a_copy_to_the_host_frees_nothing(void **state)
 {
     (void)state;
     const char *rule = "kept-after-home";
@@ -220,7 +220,7 @@ static void what_filled_the_card(void **state)
     const char *rule = "out-of-memory";
     EXPECT({rule, a_loop_that_keeps_all, 1, ROOM}, {rule, nothing_but_too_large, 1, ROOM},
            {rule, the_second_large_one, 1, ROOM}, {rule, all_fits, 0, ROOM}, {rule, a_home_for_each_scope, 0, ROOM},
-           {rule, a_hole_in_each_segment, 0, ROOM}); /* told by fragmentation */
+           {rule, a_hole_in_each_segment, 0, ROOM}); /* reported by the fragmentation rule */
 }
 
 /* ---- cards that cannot reach each other ---- */
@@ -264,25 +264,25 @@ static void cards_that_cannot_reach_each_other(void **state)
            {rule, to_the_other_card, 0, TOGETHER}, {rule, each_on_its_card, 0, APART}, {rule, within_a_card, 0, APART});
 }
 
-/* ---- side by side ---- */
+/* ---- concurrent ---- */
 
-#define OLD "old" /* its bus and its memory are slow enough to be worth overlapping */
+#define OLD "old" /* its bus and memory are slow enough for overlap to pay */
 enum { WORK = 1 << 19, PARCEL = 1 << 16 };
 
-static fy_tensor *work, *parcel, *there;
+static fy_tensor *work, *parcel, *on_cuda;
 static fy_stream *side;
 
 static void prepare(void)
 {
     work = fy_ones((WORK), .device = CARD);
-    parcel = fy_pin_memory(home(PARCEL));
-    there = fy_zeros((PARCEL), .device = CARD);
+    parcel = fy_pin_memory(on_host(PARCEL));
+    on_cuda = fy_zeros((PARCEL), .device = CARD);
     side = fy_cuda_stream();
     fy_cuda_synchronize();
 }
 static void add_up(void)
 {
-    fy_tensor *copied = fy_sum(there); /* first: compilers differ in the order of arguments */
+    fy_tensor *copied = fy_sum(on_cuda); /* separate: the order of evaluation of arguments is unspecified */
     fy_print(fy_add(copied, fy_sum(work)));
 }
 
@@ -290,14 +290,14 @@ static void copy_behind_the_work(void)
 {
     prepare();
     fy_relu_(work);
-    fy_copy_(there, parcel, .non_blocking = true); /* HERE */
+    fy_copy_(on_cuda, parcel, .non_blocking = true); /* HERE */
     add_up();
 }
 static void work_behind_the_copy(void)
 {
     prepare();
     for (int i = 0; i < 3; i++) {
-        fy_copy_(there, parcel, .non_blocking = true); /* HERE */
+        fy_copy_(on_cuda, parcel, .non_blocking = true); /* HERE */
         fy_relu_(work);
         fy_cuda_synchronize();
     }
@@ -308,8 +308,8 @@ static void home_beside_other_work(void)
     prepare();
     fy_tensor *back = fy_empty_like(parcel);
     back = fy_pin_memory(back);
-    fy_relu_(there);
-    fy_copy_(back, there, .non_blocking = true); /* HERE */
+    fy_relu_(on_cuda);
+    fy_copy_(back, on_cuda, .non_blocking = true); /* HERE */
     fy_relu_(work);
     fy_cuda_synchronize();
     fy_print(fy_sum(back));
@@ -319,7 +319,7 @@ static void in_streams_of_their_own(void)
 {
     prepare();
     fy_relu_(work);
-    FY_STREAM(side) { fy_copy_(there, parcel, .non_blocking = true); }
+    FY_STREAM(side) { fy_copy_(on_cuda, parcel, .non_blocking = true); }
     fy_stream_wait_stream(fy_cuda_default_stream(), side);
     add_up();
 }
@@ -328,8 +328,8 @@ static void work_on_what_is_copied(void)
     prepare();
     fy_relu_(work);
     fy_cuda_synchronize();
-    fy_copy_(there, parcel, .non_blocking = true);
-    fy_relu_(there);
+    fy_copy_(on_cuda, parcel, .non_blocking = true);
+    fy_relu_(on_cuda);
     add_up();
 }
 static void too_little_to_gain(void)
@@ -337,7 +337,7 @@ static void too_little_to_gain(void)
     prepare();
     fy_tensor *little = fy_narrow(work, 0, 0, 64);
     fy_relu_(little);
-    fy_copy_(there, parcel, .non_blocking = true);
+    fy_copy_(on_cuda, parcel, .non_blocking = true);
     fy_cuda_synchronize();
     add_up();
 }
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test(accesses_without_an_order),
         cmocka_unit_test(free_memory_in_pieces),
         cmocka_unit_test(what_filled_the_card),
-        cmocka_unit_test(a_copy_home_frees_nothing),
+        cmocka_unit_test(a_copy_to_the_host_frees_nothing),
         cmocka_unit_test(cards_that_cannot_reach_each_other),
         cmocka_unit_test(streams_that_could_have_overlapped),
     };

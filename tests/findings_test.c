@@ -1,16 +1,16 @@
-/* findings_test.c: copies that need not have been, and data that came by a bad way: for each rule three programs in
- * which it finds something, at the line that ends in HERE, and three near misses. */
+/* findings_test.c: needless and indirect copies. Each rule has three programs with a finding, at the line that ends in
+ * HERE, and three near misses. */
 #include "explained.h"
 
 #define CARD "cuda"
 
-static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
-/* ---- sent again ---- */
+/* ---- repeated copies ---- */
 
 static void the_same_each_turn(void)
 {
-    fy_tensor *w = home(64);
+    fy_tensor *w = on_host(64);
     for (int i = 0; i < 4; i++) FY_SCOPE
         {
             fy_item(fy_sum(fy_relu(fy_to(w, CARD)))); /* HERE */
@@ -18,20 +18,20 @@ static void the_same_each_turn(void)
 }
 static void two_names_for_one_copy(void)
 {
-    fy_tensor *w = home(64), *a = fy_to(w, CARD);
+    fy_tensor *w = on_host(64), *a = fy_to(w, CARD);
     fy_tensor *b = fy_to(w, CARD); /* HERE */
     fy_item(fy_sum(fy_add(a, b)));
 }
 static void into_the_same_buffer(void)
 {
-    fy_tensor *w = home(64), *buffer = fy_zeros((64), .device = CARD);
+    fy_tensor *w = on_host(64), *buffer = fy_zeros((64), .device = CARD);
     fy_copy_(buffer, w);
     fy_copy_(buffer, w); /* HERE */
     fy_item(fy_sum(buffer));
 }
 static void written_between(void)
 {
-    fy_tensor *w = home(64);
+    fy_tensor *w = on_host(64);
     for (int i = 0; i < 4; i++) FY_SCOPE
         {
             fy_item(fy_sum(fy_to(w, CARD)));
@@ -40,7 +40,7 @@ static void written_between(void)
 }
 static void by_a_pointer_between(void)
 {
-    fy_tensor *w = home(64);
+    fy_tensor *w = on_host(64);
     float *p = fy_data(w);
     for (int i = 0; i < 4; i++) FY_SCOPE
         {
@@ -50,7 +50,7 @@ static void by_a_pointer_between(void)
 }
 static void changed_on_the_card(void)
 {
-    fy_tensor *w = home(64), *buffer = fy_zeros((64), .device = CARD);
+    fy_tensor *w = on_host(64), *buffer = fy_zeros((64), .device = CARD);
     for (int i = 0; i < 3; i++) {
         fy_copy_(buffer, w);
         fy_relu_(buffer);
@@ -59,12 +59,12 @@ static void changed_on_the_card(void)
 }
 static void row_after_row(void)
 {
-    fy_tensor *w = fy_view(home(64), (4, 16));
+    fy_tensor *w = fy_view(on_host(64), (4, 16));
     for (int i = 0; i < 4; i++) fy_item(fy_sum(fy_to(fy_select(w, 0, i), CARD)));
 }
 static void no_room_to_keep_it(void)
 {
-    fy_tensor *w = home(3 << 20);
+    fy_tensor *w = on_host(3 << 20);
     for (int i = 0; i < 3; i++) {
         FY_SCOPE { fy_item(fy_sum(fy_to(w, CARD))); }
         FY_SCOPE { fy_item(fy_sum(fy_ones((6 << 20), .device = CARD))); }
@@ -80,20 +80,20 @@ static void unchanged_data_is_sent_again(void **state)
            {"sent-again", row_after_row, 0, NULL}, {"sent-again", no_room_to_keep_it, 0, "h200:capacity=32MiB"});
 }
 
-/* ---- home and back ---- */
+/* ---- round trips ---- */
 
 static void home_and_back(void)
 {
-    fy_tensor *x = fy_relu(fy_to(home(64), CARD));
+    fy_tensor *x = fy_relu(fy_to(on_host(64), CARD));
     fy_tensor *y = fy_to(fy_cpu(x), CARD); /* HERE */
     fy_item(fy_sum(y));
 }
 static void a_turn_undoes_the_last(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = on_host(64);
     for (int i = 0; i < 4; i++) {
-        fy_tensor *there = fy_to(x, CARD); /* HERE */
-        x = fy_cpu(fy_relu(there));
+        fy_tensor *on_cuda = fy_to(x, CARD); /* HERE */
+        x = fy_cpu(fy_relu(on_cuda));
     }
     fy_print(x);
 }
@@ -129,7 +129,7 @@ static void out_of_the_way_and_back(void)
     fy_item(fy_sum(fy_to(kept, CARD)));
 }
 
-static void what_came_home_goes_back_unchanged(void **state)
+static void what_was_copied_to_the_host_goes_back_unchanged(void **state)
 {
     (void)state;
     EXPECT({"round-trip", home_and_back, 1, NULL}, {"round-trip", a_turn_undoes_the_last, 3, NULL},
@@ -138,22 +138,22 @@ static void what_came_home_goes_back_unchanged(void **state)
            {"round-trip", out_of_the_way_and_back, 0, "h200:capacity=32MiB"});
 }
 
-static void there_and_back(void)
+static void round_trip(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
-    fy_print(fy_cpu(there)); /* HERE */
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
+    fy_print(fy_cpu(on_cuda)); /* HERE */
     fy_print(x);
 }
 static void there_used_and_back(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
-    fy_item(fy_sum(there));
-    fy_tensor *again = fy_cpu(there); /* HERE */
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
+    fy_item(fy_sum(on_cuda));
+    fy_tensor *again = fy_cpu(on_cuda); /* HERE */
     fy_print(fy_add(again, x));
 }
 static void there_and_back_each_turn(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = on_host(64);
     for (int i = 0; i < 3; i++) FY_SCOPE
         {
             fy_print(fy_cpu(fy_to(x, CARD))); /* HERE */
@@ -161,27 +161,27 @@ static void there_and_back_each_turn(void)
 }
 static void computed_there(void)
 {
-    fy_tensor *there = fy_to(home(64), CARD);
-    fy_relu_(there);
-    fy_print(fy_cpu(there));
+    fy_tensor *on_cuda = fy_to(on_host(64), CARD);
+    fy_relu_(on_cuda);
+    fy_print(fy_cpu(on_cuda));
 }
 static void changed_at_home_meanwhile(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
     fy_relu_(x);
-    fy_print(fy_cpu(there));
+    fy_print(fy_cpu(on_cuda));
 }
 static void given_up_at_home(void)
 {
-    fy_tensor *x = home(64), *there = fy_to(x, CARD);
+    fy_tensor *x = on_host(64), *on_cuda = fy_to(x, CARD);
     fy_free(x);
-    fy_print(fy_cpu(there));
+    fy_print(fy_cpu(on_cuda));
 }
 
-static void what_was_sent_comes_home_unchanged(void **state)
+static void what_was_sent_comes_back_unchanged(void **state)
 {
     (void)state;
-    EXPECT({"there-and-back", there_and_back, 1, NULL}, {"there-and-back", there_used_and_back, 1, NULL},
+    EXPECT({"there-and-back", round_trip, 1, NULL}, {"there-and-back", there_used_and_back, 1, NULL},
            {"there-and-back", there_and_back_each_turn, 3, NULL}, {"there-and-back", computed_there, 0, NULL},
            {"there-and-back", changed_at_home_meanwhile, 0, NULL}, {"there-and-back", given_up_at_home, 0, NULL});
 }
@@ -234,7 +234,7 @@ static void cards_are_served_by_way_of_the_host(void **state)
 
 static void the_copy_is_dropped(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = on_host(64);
     fy_to(x, CARD); /* HERE */
     fy_print(fy_relu(x));
 }
@@ -249,11 +249,11 @@ static void brought_home_for_nobody(void)
 }
 static void passed_on_to_nobody(void)
 {
-    fy_tensor *x = home(64), *there = fy_ones((64), .device = CARD);
-    fy_copy_(there, x); /* HERE */
-    fy_free(there);
+    fy_tensor *x = on_host(64), *on_cuda = fy_ones((64), .device = CARD);
+    fy_copy_(on_cuda, x); /* HERE */
+    fy_free(on_cuda);
 }
-static void the_copy_is_used(void) { fy_item(fy_sum(fy_to(home(64), CARD))); }
+static void the_copy_is_used(void) { fy_item(fy_sum(fy_to(on_host(64), CARD))); }
 static void the_copy_is_read_by_pointer(void)
 {
     const float *p = fy_data(fy_cpu(fy_ones((64), .device = CARD)));
@@ -276,8 +276,10 @@ static void a_copy_that_nobody_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unchanged_data_is_sent_again),       cmocka_unit_test(what_came_home_goes_back_unchanged),
-        cmocka_unit_test(what_was_sent_comes_home_unchanged), cmocka_unit_test(cards_are_served_by_way_of_the_host),
+        cmocka_unit_test(unchanged_data_is_sent_again),
+        cmocka_unit_test(what_was_copied_to_the_host_goes_back_unchanged),
+        cmocka_unit_test(what_was_sent_comes_back_unchanged),
+        cmocka_unit_test(cards_are_served_by_way_of_the_host),
         cmocka_unit_test(a_copy_that_nobody_reads),
     };
     return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

@@ -1,42 +1,42 @@
-/* findings_ways_test.c: data made, converted or page-locked in a way that costs, and copies and waits that do: for each
- * rule three programs in which it finds something, at the line that ends in HERE, and three near misses. */
+/* findings_ways_test.c: expensive ways to create, convert or page-lock data, and expensive copies and waits. Each rule
+ * has three programs with a finding, at the line that ends in HERE, and three near misses. */
 #include "explained.h"
 
 #define CARD "cuda"
 
-static fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* made of something */
+static fy_tensor *on_host(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant */
 
 /* ---- converted on the wrong side ---- */
 
 static void widened_by_the_copy(void)
 {
-    fy_tensor *x = fy_to(home(4096), FY_UINT8);
+    fy_tensor *x = fy_to(on_host(4096), FY_UINT8);
     fy_item(fy_sum(fy_to(x, CARD, .dtype = FY_FLOAT32))); /* HERE */
 }
 static void widened_before_it(void)
 {
-    fy_tensor *x = fy_to(home(4096), FY_UINT8), *wide = fy_to(x, FY_FLOAT32);
-    fy_tensor *there = fy_to(wide, CARD); /* HERE */
-    fy_item(fy_sum(there));
+    fy_tensor *x = fy_to(on_host(4096), FY_UINT8), *wide = fy_to(x, FY_FLOAT32);
+    fy_tensor *on_cuda = fy_to(wide, CARD); /* HERE */
+    fy_item(fy_sum(on_cuda));
 }
 static void narrowed_behind_it(void)
 {
-    fy_tensor *there = fy_to(home(4096), CARD);
-    fy_tensor *half = fy_to(there, FY_FLOAT16); /* HERE */
+    fy_tensor *on_cuda = fy_to(on_host(4096), CARD);
+    fy_tensor *half = fy_to(on_cuda, FY_FLOAT16); /* HERE */
     fy_item(fy_sum(half));
 }
-static void widened_behind_it(void) { fy_item(fy_sum(fy_to(fy_to(fy_to(home(4096), FY_UINT8), CARD), FY_FLOAT32))); }
+static void widened_behind_it(void) { fy_item(fy_sum(fy_to(fy_to(fy_to(on_host(4096), FY_UINT8), CARD), FY_FLOAT32))); }
 static void the_host_needs_the_wide_one(void)
 {
-    fy_tensor *wide = fy_to(fy_to(home(4096), FY_UINT8), FY_FLOAT32);
+    fy_tensor *wide = fy_to(fy_to(on_host(4096), FY_UINT8), FY_FLOAT32);
     fy_item(fy_sum(fy_to(wide, CARD)));
     fy_print(fy_sum(wide));
 }
 static void the_card_needs_the_wide_one(void)
 {
-    fy_tensor *there = fy_to(home(4096), CARD);
-    fy_item(fy_sum(fy_to(there, FY_FLOAT16)));
-    fy_item(fy_sum(there));
+    fy_tensor *on_cuda = fy_to(on_host(4096), CARD);
+    fy_item(fy_sum(fy_to(on_cuda, FY_FLOAT16)));
+    fy_item(fy_sum(on_cuda));
 }
 
 static void types_change_on_the_wrong_side(void **state)
@@ -60,9 +60,9 @@ static void random_then_moved_each_turn(void)
 }
 static void range_then_moved(void)
 {
-    fy_tensor *x = fy_arange((100)), *there = NULL;
-    there = fy_to(x, CARD); /* HERE */
-    fy_item(fy_sum(there));
+    fy_tensor *x = fy_arange((100)), *on_cuda = NULL;
+    on_cuda = fy_to(x, CARD); /* HERE */
+    fy_item(fy_sum(on_cuda));
 }
 static void made_there(void) { fy_item(fy_sum(fy_zeros((64), .device = CARD))); }
 static void used_on_the_host_as_well(void)
@@ -87,21 +87,21 @@ static void made_on_the_host_for_the_card(void **state)
 
 static void pinned_for_one_trip(void)
 {
-    fy_tensor *x = home(4096), *pinned = NULL;
+    fy_tensor *x = on_host(4096), *pinned = NULL;
     pinned = fy_pin_memory(x); /* HERE */
     fy_item(fy_sum(fy_to(pinned, CARD, .non_blocking = true)));
 }
-static void pinned_in_one_line(void) { fy_item(fy_sum(fy_to(fy_pin_memory(home(4096)), CARD))); /* HERE */ }
+static void pinned_in_one_line(void) { fy_item(fy_sum(fy_to(fy_pin_memory(on_host(4096)), CARD))); /* HERE */ }
 static void two_pinned_for_one_trip_each(void)
 {
     for (int i = 0; i < 2; i++) {
-        fy_tensor *pinned = fy_pin_memory(home(4096)); /* HERE */
+        fy_tensor *pinned = fy_pin_memory(on_host(4096)); /* HERE */
         fy_item(fy_sum(fy_to(pinned, CARD, .non_blocking = true)));
     }
 }
 static void pinned_for_many_trips(void)
 {
-    fy_tensor *x = home(4096), *pinned = fy_pin_memory(x);
+    fy_tensor *x = on_host(4096), *pinned = fy_pin_memory(x);
     for (int i = 0; i < 3; i++) {
         fy_item(fy_sum(fy_to(pinned, CARD, .non_blocking = true)));
         fy_copy_(pinned, x);
@@ -113,7 +113,7 @@ static void pinned_from_the_start(void)
 }
 static void pinned_and_read_here(void)
 {
-    fy_tensor *pinned = fy_pin_memory(home(4096));
+    fy_tensor *pinned = fy_pin_memory(on_host(4096));
     fy_item(fy_sum(fy_to(pinned, CARD, .non_blocking = true)));
     fy_print(fy_sum(pinned));
 }
@@ -129,7 +129,7 @@ static void page_locked_for_a_single_trip(void **state)
 
 static void pinned_each_turn(void)
 {
-    fy_tensor *x = home(4096);
+    fy_tensor *x = on_host(4096);
     for (int i = 0; i < 4; i++) FY_SCOPE
         {
             fy_tensor *pinned = fy_pin_memory(x); /* HERE */
@@ -184,25 +184,25 @@ static void page_locked_again_and_again(void **state)
 
 static void from_pageable(void)
 {
-    fy_tensor *x = home(4096), *there = NULL;
-    there = fy_to(x, CARD, .non_blocking = true); /* HERE */
-    fy_item(fy_sum(there));
+    fy_tensor *x = on_host(4096), *on_cuda = NULL;
+    on_cuda = fy_to(x, CARD, .non_blocking = true); /* HERE */
+    fy_item(fy_sum(on_cuda));
 }
 static void from_pageable_each_turn(void)
 {
     for (int i = 0; i < 3; i++) {
-        fy_tensor *x = fy_to(home(64), CARD, .non_blocking = true); /* HERE */
+        fy_tensor *x = fy_to(on_host(64), CARD, .non_blocking = true); /* HERE */
         fy_item(fy_sum(x));
     }
 }
 static void a_view_of_pageable(void)
 {
-    fy_tensor *x = fy_view(home(64), (8, 8)), *there = NULL;
-    there = fy_to(fy_select(x, 0, 2), CARD, .non_blocking = true); /* HERE */
-    fy_item(fy_sum(there));
+    fy_tensor *x = fy_view(on_host(64), (8, 8)), *on_cuda = NULL;
+    on_cuda = fy_to(fy_select(x, 0, 2), CARD, .non_blocking = true); /* HERE */
+    fy_item(fy_sum(on_cuda));
 }
-static void from_pinned(void) { fy_item(fy_sum(fy_to(fy_pin_memory(home(64)), CARD, .non_blocking = true))); }
-static void not_asked(void) { fy_item(fy_sum(fy_to(home(64), CARD))); }
+static void from_pinned(void) { fy_item(fy_sum(fy_to(fy_pin_memory(on_host(64)), CARD, .non_blocking = true))); }
+static void not_asked(void) { fy_item(fy_sum(fy_to(on_host(64), CARD))); }
 static void card_to_card_memory(void)
 {
     fy_item(fy_sum(fy_to(fy_ones((64), .device = CARD), CARD, .copy = true, .non_blocking = true)));

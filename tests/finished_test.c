@@ -1,5 +1,5 @@
-/* Work that nobody waited for: when the log is told that it ended, and in which order. On the real card's back end,
- * over the fake of the CUDA runtime. */
+/* When, and in which order, the log gets the completion of work that the program did not wait for. Uses the real card's
+ * back end on the fake CUDA runtime. */
 #include <math.h>
 
 #include "device.h"
@@ -12,7 +12,7 @@
 
 static uint32_t last_id;
 
-/* A launch in a stream, as dispatch.c does it; its number. */
+/* A launch in a stream, as by dispatch.c; returns its id. */
 static uint32_t issue(fy_dev *d, int stream, double ms)
 {
     static float x[1] = {1};
@@ -45,26 +45,27 @@ static bool wait_for_card(fy_dev *d)
 static void nothing_is_waited_for_while_a_log_is_open(void **state)
 {
     (void)state;
-    use_stream(&dev, 1);
+    use_stream(&fake_card0, 1);
     begin_calls();
     since();
-    issue(&dev, 1, 5);
+    issue(&fake_card0, 1, 5);
     assert_string_equal(fake.calls, "SetDevice EventRecord@1 Launch@1 GetLastError EventRecord@1 "
                                     "SetDevice EventQuery EventElapsedTime SetDevice EventQuery GetLastError");
-    for (int i = 0; i < 50; i++) issue(&dev, i % 3, 5);
+    for (int i = 0; i < 50; i++) issue(&fake_card0, i % 3, 5);
     assert_null(strstr(fake.calls, "Synchronize"));
     assert_true(fake.now == 0);
     assert_string_equal(kinds(), "");
-    assert_true(wait_for_card(&dev));
+    assert_true(wait_for_card(&fake_card0));
 }
 
-static void works_are_told_in_the_order_in_which_they_ended(void **state)
+static void completions_are_reported_in_the_order_in_which_they_ended(void **state)
 {
     (void)state;
     since();
-    uint32_t slow = issue(&dev, 1, 9), quick = issue(&dev, 2, 2), next = issue(&dev, 2, 4), last = issue(&dev, 0, 20);
+    uint32_t slow = issue(&fake_card0, 1, 9), quick = issue(&fake_card0, 2, 2), next = issue(&fake_card0, 2, 4),
+             last = issue(&fake_card0, 0, 20);
     assert_string_equal(kinds(), "");
-    assert_true(wait_for_card(&dev));
+    assert_true(wait_for_card(&fake_card0));
     assert_string_equal(kinds(), "complete complete complete complete");
     check_complete(0, quick, 0, 2);
     check_complete(1, next, 2, 6);
@@ -73,72 +74,73 @@ static void works_are_told_in_the_order_in_which_they_ended(void **state)
     assert_string_equal(text_of(event_of("complete", 0), "engine"), "compute");
 }
 
-static void a_later_call_tells_of_what_has_ended_by_then(void **state)
+static void a_later_call_reports_what_has_ended_by_then(void **state)
 {
     (void)state;
     since();
-    uint32_t first = issue(&dev, 1, 3);
-    issue(&dev, 1, 3);
+    uint32_t first = issue(&fake_card0, 1, 3);
+    issue(&fake_card0, 1, 3);
     fake.now += 4;
-    issue(&dev, 2, 3);
+    issue(&fake_card0, 2, 3);
     assert_string_equal(kinds(), "complete");
     check_complete(0, first, 0, 3);
-    fy_completion_add(NULL, &(fy_completion){.dev = &dev, .id = 1, .time = {.start = 5, .end = 6}}); /* known at once */
+    fy_completion_add(
+        NULL, &(fy_completion){.dev = &fake_card0, .id = 1, .time = {.start = 5, .end = 6}}); /* known at once */
     assert_string_equal(kinds(), "complete complete");
-    assert_true(wait_for_card(&dev));
+    assert_true(wait_for_card(&fake_card0));
 }
 
-static void a_copy_is_told_with_its_time_on_the_bus(void **state)
+static void a_copy_is_reported_with_its_time_on_the_bus(void **state)
 {
     char a[4], b[4];
     fy_copy_work c = {.dst = a, .src = b, .bytes = 4, .dir = FY_WORD_h2d, .pinned = true, .async = true};
     (void)state;
     since();
-    assert_true(copy_of(&dev, &c));
-    fy_completion_add(NULL,
-                      &(fy_completion){.dev = &dev, .id = 1, .engine = FY_WORD_h2d, .is_copy = true, .time = c.time});
-    assert_true(wait_for_card(&dev));
+    assert_true(copy_of(&fake_card0, &c));
+    fy_completion_add(
+        NULL, &(fy_completion){.dev = &fake_card0, .id = 1, .engine = FY_WORD_h2d, .is_copy = true, .time = c.time});
+    assert_true(wait_for_card(&fake_card0));
     assert_true(fabs(number_of(event_of("complete", 0), "wire") - 1e6) < 1000);
     assert_int_equal(number_of(event_of("complete", 0), "staging"), 0);
 }
 
-static void cards_are_told_of_apart(void **state)
+static void cards_are_reported_separately(void **state)
 {
     (void)state;
     since();
-    uint32_t one = issue(&dev, 0, 5), two = issue(&other, 0, 1);
-    assert_true(wait_for_card(&other));
+    uint32_t one = issue(&fake_card0, 0, 5), two = issue(&fake_card1, 0, 1);
+    assert_true(wait_for_card(&fake_card1));
     check_complete(0, two, 0, 1);
     assert_null(event_of("complete", 1));
-    assert_true(wait_for_card(&dev));
+    assert_true(wait_for_card(&fake_card0));
     check_complete(1, one, 0, 5);
 }
 
-/* And its marks are given back: the teardown counts them. */
+/* Its events are freed: the teardown counts them. */
 static void the_work_of_a_broken_card_does_not_end(void **state)
 {
     (void)state;
     since();
-    issue(&dev, 1, 5);
-    breaks = cudaErrorLaunchFailure;
-    issue(&dev, 2, 5);
-    assert_false(wait_for_card(&dev));
+    issue(&fake_card0, 1, 5);
+    next_launch_breaks = cudaErrorLaunchFailure;
+    issue(&fake_card0, 2, 5);
+    assert_false(wait_for_card(&fake_card0));
     assert_string_equal(kinds(), "");
     fake.sticky = 0;
     fake.now += 50;
-    fy_completion_poll(&dev); /* it was forgotten */
+    fy_completion_poll(&fake_card0); /* its record was dropped */
     assert_string_equal(kinds(), "");
 }
 
-static void without_a_log_nothing_is_marked_and_nothing_told(void **state)
+static void without_a_log_nothing_is_marked_or_reported(void **state)
 {
     (void)state;
     since();
-    recording = false;
+    fake_log_is_on = false;
     begin_calls();
-    issue(&dev, 0, 5);
+    issue(&fake_card0, 0, 5);
     assert_string_equal(fake.calls, "SetDevice Launch GetLastError");
-    assert_true(wait_for_card(&dev));
+    assert_true(wait_for_card(&fake_card0));
     assert_string_equal(kinds(), "");
 }
 
@@ -146,12 +148,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CARDS(nothing_is_waited_for_while_a_log_is_open),
-        WITH_CARDS(works_are_told_in_the_order_in_which_they_ended),
-        WITH_CARDS(a_later_call_tells_of_what_has_ended_by_then),
-        WITH_CARDS(a_copy_is_told_with_its_time_on_the_bus),
-        WITH_CARDS(cards_are_told_of_apart),
+        WITH_CARDS(completions_are_reported_in_the_order_in_which_they_ended),
+        WITH_CARDS(a_later_call_reports_what_has_ended_by_then),
+        WITH_CARDS(a_copy_is_reported_with_its_time_on_the_bus),
+        WITH_CARDS(cards_are_reported_separately),
         WITH_CARDS(the_work_of_a_broken_card_does_not_end),
-        WITH_CARDS(without_a_log_nothing_is_marked_and_nothing_told),
+        WITH_CARDS(without_a_log_nothing_is_marked_or_reported),
     };
     recorded_start();
     int failed_tests = cmocka_run_group_tests(tests, NULL, NULL);

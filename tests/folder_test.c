@@ -1,4 +1,4 @@
-/* folder_test.c: state, locks, logs and built programs lie in folders of this user's own, closed to others. */
+/* folder_test.c: state, locks, logs and built programs are in folders owned by this user, closed to others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "folder.h"
 #include "log.h"
-#include "school.h"
+#include "learner_folder.h"
 
 static char err[2048];
 
@@ -17,14 +17,14 @@ static char err[2048];
 static const char *at(const char *name)
 {
     static char path[128];
-    snprintf(path, sizeof path, "%s/%s", school_folder, name);
+    snprintf(path, sizeof path, "%s/%s", learner_folder, name);
     return path;
 }
 
 static void make(const char *name, mode_t mode)
 {
     assert_int_equal(mkdir(at(name), 0700), 0);
-    assert_int_equal(chmod(at(name), mode), 0); /* whatever umask says */
+    assert_int_equal(chmod(at(name), mode), 0); /* independent of umask */
 }
 
 static void refused(const char *name, const char *why)
@@ -59,7 +59,7 @@ static void the_way_to_a_folder_is_closed_as_well(void **state)
     (void)state;
     make("open", 0777);
     refused("open/mine", "can be written by everybody");
-    assert_int_equal(chmod(at("open"), 01777), 0); /* as /tmp is */
+    assert_int_equal(chmod(at("open"), 01777), 0); /* like /tmp */
     assert_true(fy_folder_make_private(at("open/mine"), err, sizeof err));
 }
 
@@ -72,7 +72,7 @@ static void what_is_no_folder_is_refused(void **state)
     assert_false(fy_folder_make_private("relative", err, sizeof err));
 }
 
-/* Only root can make what is another's. */
+/* Only root can create another user's files. */
 static void what_another_user_made_is_refused(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void what_another_user_made_is_refused(void **state)
     make("theirs", 0755);
     assert_int_equal(chown(at("theirs"), ANOTHER, ANOTHER), 0);
     refused("theirs", "belongs to another user");
-    refused("theirs/mine", "belongs to another user"); /* its owner can move it away */
+    refused("theirs/mine", "belongs to another user"); /* its owner could move it */
     char target[128];
     make("mine", 0700);
     snprintf(target, sizeof target, "%s", at("mine"));
@@ -91,7 +91,7 @@ static void what_another_user_made_is_refused(void **state)
     refused("link", "belongs to another user");
 }
 
-/* ---- who asks for one ---- */
+/* ---- when cards are opened ---- */
 
 static void a_log_is_made_elsewhere(void **state)
 {
@@ -113,7 +113,7 @@ static void the_folder_for_state_is_refused_in_words(void **state)
 {
     (void)state;
     char path[PATH_ROOM];
-    setenv("XDG_STATE_HOME", at("state"), 1); /* as the test before left it */
+    setenv("XDG_STATE_HOME", at("state"), 1); /* as the previous test left it */
     assert_false(state_folder(path, sizeof path, err, sizeof err));
     assert_non_null(strstr(err, "state/ferry can be written by"));
     assert_non_null(strstr(err, "; set XDG_STATE_HOME to a folder of your own"));
@@ -121,26 +121,26 @@ static void the_folder_for_state_is_refused_in_words(void **state)
     assert_true(state_folder(path, sizeof path, err, sizeof err));
 }
 
-static home home_of(bool apart)
+static home make_home(bool apart)
 {
     home h = {.made_apart = apart};
     snprintf(h.my, sizeof h.my, "%s", at("my"));
-    snprintf(h.beside, sizeof h.beside, "%s", school_folder);
+    snprintf(h.beside, sizeof h.beside, "%s", learner_folder);
     return h;
 }
 
 static void programs_are_built_where_only_their_writers_write(void **state)
 {
     (void)state;
-    home apart = home_of(true), beside = home_of(false);
+    home apart = make_home(true), in_place = make_home(false);
     make("my", 0755);
     make("built", 0775);
     assert_false(build_folder_make(&apart, at("built"), err, sizeof err));
     assert_non_null(strstr(err, "; set XDG_CACHE_HOME to a folder of your own"));
-    assert_false(build_folder_make(&beside, at("built"), err, sizeof err));
+    assert_false(build_folder_make(&in_place, at("built"), err, sizeof err));
     assert_non_null(strstr(err, "is writable by more users than your source folder; remove it"));
-    assert_int_equal(chmod(at("my"), 0775), 0); /* a group that works together, or a disk without modes */
-    assert_true(build_folder_make(&beside, at("built"), err, sizeof err));
+    assert_int_equal(chmod(at("my"), 0775), 0); /* a shared group, or a file system without modes */
+    assert_true(build_folder_make(&in_place, at("built"), err, sizeof err));
 }
 
 int main(void)
@@ -155,5 +155,5 @@ int main(void)
         cmocka_unit_test(the_folder_for_state_is_refused_in_words),
         cmocka_unit_test(programs_are_built_where_only_their_writers_write),
     };
-    return cmocka_run_group_tests_name("folder", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("folder", tests, make_learner_folder, remove_learner_folder);
 }

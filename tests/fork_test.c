@@ -1,5 +1,5 @@
-/* Forks, and exits, whatever other threads do meanwhile. Who may use the card after a fork: the child, if its parent
- * had not; else it is told why not. */
+/* fork and exit while other threads use Ferry; and who may use the card after a fork: the child if its parent had not,
+ * else it gets an error. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static int status_of(bool (*f)(void))
     int status;
     pid_t child = fork();
     if (!child) {
-        alarm(30); /* for what hangs */
+        alarm(30); /* in case it hangs */
         _exit(f() ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -32,29 +32,29 @@ static bool computes(void)
     return x && fy_item(fy_sum(x)) == 6;
 }
 
-static bool is_told_why_not(void)
+static bool fails_with_fork_error(void)
 {
-    const char *said = fy_ones((3), .device = "cuda") ? NULL : fy_error();
-    return said && strstr(said, "Cannot re-initialize CUDA in forked subprocess") && !strstr(said, "out of memory");
+    const char *error = fy_ones((3), .device = "cuda") ? NULL : fy_error();
+    return error && strstr(error, "Cannot re-initialize CUDA in forked subprocess") && !strstr(error, "out of memory");
 }
 
 static void a_child_uses_a_card_that_its_parent_did_not(void **state)
 {
     (void)state;
-    assert_true(fy_cuda_is_available()); /* opens it; no more */
+    assert_true(fy_cuda_is_available()); /* only opens it */
     assert_int_equal(status_of(computes), 0);
     assert_int_equal(status_of(computes), 0);
 }
 
-static void a_child_is_told_that_the_card_is_its_parents(void **state)
+static void a_child_gets_an_error_if_its_parent_used_cuda(void **state)
 {
     (void)state;
     assert_true(computes());
-    assert_int_equal(status_of(is_told_why_not), 0);
+    assert_int_equal(status_of(fails_with_fork_error), 0);
     assert_true(computes());
 }
 
-/* ---- while other threads are at work ---- */
+/* ---- with other threads running ---- */
 
 static void *multiplies(void *unused)
 {
@@ -71,7 +71,7 @@ static void start_three(void *(*body)(void *))
     usleep(5000);
 }
 
-/* The simulated card's products are OpenBLAS's too. */
+/* The simulated card uses OpenBLAS, too. */
 static void *multiplies_on_a_card(void *unused)
 {
     (void)unused;
@@ -92,11 +92,11 @@ static bool exits_while_others_multiply(void)
     exit(0);
 }
 
-/* Not under ASan, whose own allocator may be locked by another thread when the child is made. */
+/* Not under ASan: another thread may hold its allocator's lock at the fork. */
 #ifndef __SANITIZE_ADDRESS__
 static bool makes_a_tensor(void) { return fy_item(fy_sum(fy_add(fy_rand((4)), 1))) > 4; }
 
-/* Locks every few instructions: of handles, storages, names and random numbers. */
+/* Takes the locks of handles, storages, names and random numbers. */
 static void *makes_tensors(void *unused)
 {
     (void)unused;
@@ -156,7 +156,7 @@ int main(void)
         cmocka_unit_test(a_child_finds_no_lock_held_by_a_missing_thread),
 #endif
         cmocka_unit_test(a_child_uses_a_card_that_its_parent_did_not),
-        cmocka_unit_test(a_child_is_told_that_the_card_is_its_parents),
+        cmocka_unit_test(a_child_gets_an_error_if_its_parent_used_cuda),
     };
     return cmocka_run_group_tests_name("fork", tests, returning, NULL);
 }

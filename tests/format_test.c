@@ -1,5 +1,5 @@
-/* format_test.c: the one formatter. Every kind is printed with all its fields and with none, and found
- * valid; numbers and strings come out as JSON wants them; the README's table is the schema. */
+/* format_test.c: the formatter prints every kind with all fields and with none as valid JSON; numbers and strings
+ * follow JSON's rules; the table in lib/README.md is the schema. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -30,7 +30,7 @@ static int close_log(void **state)
     return close(fd);
 }
 
-static line_says says(const char *line, char err[200])
+static line_says parse_line(const char *line, char err[200])
 {
     fy_event e;
     event_arena *a = event_arena_make(false);
@@ -42,7 +42,7 @@ static line_says says(const char *line, char err[200])
 static void assert_valid(const char *line)
 {
     char err[200];
-    if (says(line, err) != LINE_EVENT) fail_msg("%s: %s", err, line);
+    if (parse_line(line, err) != LINE_EVENT) fail_msg("%s: %s", err, line);
 }
 
 /* ---- every kind ---- */
@@ -53,7 +53,7 @@ static fy_ref bytes_of(const void *p, size_t n) { return fy_ref_bytes(p, n); }
 #define LIST(type, ...) bytes_of((const type[]){__VA_ARGS__}, sizeof((const type[]){__VA_ARGS__}))
 #define USES(...) LIST(fy_use, __VA_ARGS__)
 
-/* Each kind with all fields, and its line after the common fields. In the order of the schema. */
+/* Each kind with all fields, and the rest of its line after the common fields; in the schema's order. */
 #define GOLDEN(G) \
     G(session, "\"schema\":1,\"ferry\":\"0.1.0\",\"program\":\"a.out\",\"args\":[\"-v\"],\"clock\":\"model\"," \
       "\"seed\":7,\"devices\":[{\"name\":\"cpu\"}],\"parent_seq\":4", \
@@ -184,12 +184,12 @@ static void every_kind_is_valid_with_none_of_its_optional_fields(void **state)
     free(text.data);
 }
 
-/* ---- what the validator refuses ---- */
+/* ---- invalid lines ---- */
 
 static void refused(const char *line, const char *word)
 {
     char err[200] = "";
-    assert_in_range(says(line, err), LINE_NO_OBJECT, LINE_LOOSE);
+    assert_in_range(parse_line(line, err), LINE_NO_OBJECT, LINE_LOOSE);
     if (!strstr(err, word)) fail_msg("'%s' is not in: %s", word, err);
 }
 
@@ -275,7 +275,7 @@ static void strings_are_always_valid_utf8_and_json(void **state)
     }
 }
 
-static void what_is_no_json_is_told_from_what_is(void **state)
+static void json_and_other_text_are_distinguished(void **state)
 {
     (void)state;
     static const char *const good[] = {"[]", "{}", " [1, -0.5e+3, \"\\u00ff\", {\"a\": null}] ", "true", "0"};
@@ -303,7 +303,7 @@ static char *slurp(const char *path)
     return t.data;
 }
 
-/* The schema as the README shows it. */
+/* The schema as shown in lib/README.md. */
 static void table(fy_text *out)
 {
     fy_text json = {0};
@@ -334,7 +334,7 @@ static void rewrite(const char *begin, const char *end, const char *readme, cons
     fclose(f);
 }
 
-/* FERRY_DOCS=1 writes the table anew. */
+/* FERRY_DOCS=1 updates the table. */
 static void the_readme_shows_the_schema(void **state)
 {
     (void)state;
@@ -381,7 +381,7 @@ int main(void)
         cmocka_unit_test(doubles_are_the_shortest_that_read_back),
         cmocka_unit_test(integers_print_whole),
         cmocka_unit_test(strings_are_always_valid_utf8_and_json),
-        cmocka_unit_test(what_is_no_json_is_told_from_what_is),
+        cmocka_unit_test(json_and_other_text_are_distinguished),
         cmocka_unit_test(the_readme_shows_the_schema),
         cmocka_unit_test(the_readme_names_every_file_of_its_folder),
     };

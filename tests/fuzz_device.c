@@ -1,11 +1,11 @@
-/* fuzz_device.c: libFuzzer's bytes as a device string (make fuzz-files). It names a device that is there, or
- * is refused in words. */
+/* fuzz_device.c: parses libFuzzer's bytes as a device string (make fuzz-files): it names an existing device or is
+ * refused with a message. */
 #include <stdlib.h>
 
 #include "device.h"
 #include "tensor.h"
 
-/* What the rules accept: cpu, cpu:0, cuda, cuda:0. One simulated card is there. */
+/* The valid names with one simulated card. */
 static bool is_right(const char *s)
 {
     static const char *const right[] = {"cpu", "cpu:0", "cuda", "cuda:0"};

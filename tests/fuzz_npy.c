@@ -1,6 +1,6 @@
-/* fuzz_npy.c: libFuzzer's bytes as a .npy file (make fuzz-files). Loading either gives a tensor that lies
- * within its storage, or says in words why not; nothing is left. The first byte says how the file is made of
- * the others: as they stand, with the magic and a length in front, or a right header with one byte wrong. */
+/* fuzz_npy.c: loads libFuzzer's bytes as a .npy file (make fuzz-files): the result is a tensor inside its storage or an
+ * error with a message, and nothing leaks. The first byte selects how the file is made from the others: verbatim,
+ * behind the magic and a length, or as a valid header with one byte changed. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { FRONT = 10, ROOM = 256 };
 
 static int file = -1;
 static char path[64];
-static volatile double sink; /* keeps the reads */
+static volatile double sink; /* prevents removal of the reads */
 
 static void start(void)
 {
@@ -32,7 +32,7 @@ static void set_front(uint8_t *front, size_t length)
     front[9] = (uint8_t)(length >> 8);
 }
 
-/* A header's text from six bytes; two more change one byte of it. */
+/* A header made from six bytes; two more change one of its bytes. */
 static size_t write_header(const uint8_t *d, uint8_t *out)
 {
     static const char *const types[] = {"<f2", "<f4", ">f8", "<i4", ">i8", "|u1",
@@ -50,7 +50,7 @@ static size_t write_header(const uint8_t *d, uint8_t *out)
     return (size_t)(FRONT + n);
 }
 
-/* What comes before the rest of the input, and how much of the input it took. */
+/* Writes the start of the file; returns the number of input bytes used. */
 static size_t compose(const uint8_t *data, size_t size, uint8_t *front, size_t *used)
 {
     int way = size ? data[0] % 4 : 0;
@@ -67,7 +67,7 @@ static size_t compose(const uint8_t *data, size_t size, uint8_t *front, size_t *
     return FRONT;
 }
 
-/* A file in memory, written anew each time. */
+/* A file in memory, rewritten each time. */
 static void put(const uint8_t *data, size_t size)
 {
     uint8_t front[ROOM];
@@ -77,7 +77,7 @@ static void put(const uint8_t *data, size_t size)
     if (pwrite(file, data + used, size - used, (off_t)n) != (ssize_t)(size - used)) abort();
 }
 
-/* Every element is read. */
+/* Reads every element. */
 static void touch(const fy_tensor *x)
 {
     int64_t last = x->offset, size = (int64_t)fy_dtype_size(x->dtype);

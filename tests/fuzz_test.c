@@ -1,4 +1,4 @@
-/* fuzz_test.c: random programs (fuzzer/fuzz.c) keep the laws. */
+/* fuzz_test.c: random programs (fuzzer/fuzz.c) violate no invariant. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Under a sanitizer a program takes a multiple of the time. */
+/* Programs are several times slower under sanitizers. */
 #if defined(__SANITIZE_THREAD__)
 enum { FEW = 300, MANY = 2000 };
 #elif defined(__SANITIZE_ADDRESS__)

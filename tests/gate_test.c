@@ -1,4 +1,4 @@
-/* The gate as a function: every rule, one by one. */
+/* Every rule of gate(). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,7 @@ static void data_wants_the_token(void **state)
     }
     assert_int_equal(gate((gate_request){"GET", "/api/lessons", HOST, NULL, TOKEN, false, false}), 0);
     gate_request nothing = {"GET", "/api", HOST, NULL, "", false, false};
-    assert_int_equal(gate_check(&nothing, "", NULL).status, 403); /* a server without a token trusts nobody */
+    assert_int_equal(gate_check(&nothing, "", NULL).status, 403); /* a server without a token refuses everyone */
 }
 
 static void post_and_websocket_want_an_origin_too(void **state)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The log of each lesson's example and solution, and of each experiment, is the committed one, `values` events aside (floats may round
-# otherwise on another machine). `tests/golden_test.sh remake` writes them anew, after a wanted change.
+# The log of each lesson's example and solution, and of each experiment, equals the committed one except `values`
+# events (rounding may differ between machines). `tests/golden_test.sh remake` rewrites them after an intended change.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim FERRY_SEED=0
 
-log_of() { # log_of PROGRAM: its lines
+log_of() { # log_of PROGRAM: its log
     FERRY_SIM=h200 FERRY_TRACE=$work/log.jsonl timeout 60 "$1" >/dev/null </dev/null &&
         grep -v '"kind":"values"' "$work/log.jsonl"
 }

@@ -1,5 +1,5 @@
-/* The order of times in the golden logs of lessons/experiments: PyTorch's pinning experiment, and copies beside
- * computing. The times are worked out by hand from the cards' figures (lib/devices/card.c). */
+/* Times in the golden logs of lessons/experiments: PyTorch's pinning experiment, and copies overlapping with
+ * computation. Expected times are calculated by hand from the cards' parameters (lib/devices/card_models.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static int open_overlap(void **state) { return (void)state, open_log("tests/gold
 static bool is_mark(int i) { return run.events[i].kind == FY_KIND_mark; }
 static int64_t now_of(int i) { return run.events[i].is.mark.now; }
 
-/* The n-th look at the clock after the note `text`, or the note itself (-1): an index. */
+/* Index of the n-th clock reading after the mark `text`, or of the mark itself (-1). */
 static int mark_of(const char *text, int n)
 {
     int i = 0;
@@ -51,7 +51,7 @@ static int mark_of(const char *text, int n)
     return i;
 }
 
-/* ns between two looks at the clock behind a note. */
+/* ns between two clock readings after a mark. */
 static int64_t between(const char *text, int from, int to)
 {
     return now_of(mark_of(text, to)) - now_of(mark_of(text, from));
@@ -62,30 +62,31 @@ static int64_t between(const char *text, int from, int to)
 static int64_t held(const char *way) { return between(way, 0, 1); }
 static int64_t arrived(const char *way) { return between(way, 0, 2); }
 
-/* Four tensors of 16 MiB go to an h200. Each call costs 3000 ns, a transfer 2000 to start and 16 MiB / 50 GB/s =
- * 335544 on the wire; the last wait 3000. */
+/* Four tensors of 16 MiB are copied to an h200. Each call costs 3000 ns; a transfer 2000 to start and 16 MiB / 50 GB/s
+ * = 335544; the last wait 3000. */
 static void page_locked_memory_goes_straight_over_the_bus(void **state)
 {
     (void)state;
     assert_int_equal(held("demo: pinned"), 4 * (3000 + 2000 + 335544));
     assert_int_equal(arrived("demo: pinned"), 4 * (3000 + 2000 + 335544) + 3000);
     assert_int_equal(held("demo: pinned, non_blocking"), 4 * 3000);
-    /* the second call comes while the first copy runs: only the first one's call is seen */
+    /* the second call overlaps the first copy: only the first call's cost is visible */
     assert_int_equal(arrived("demo: pinned, non_blocking"), 3000 + 4 * (2000 + 335544));
 }
 
-/* Pageable: the host carries four chunks of 4 MiB to the staging buffer, 4 MiB / 10 GB/s = 419430 each (.4 over), and
- * the bus takes each while the next is carried; the last chunk's own transfer is 2000 and 4 MiB / 50 GB/s = 83886. */
+/* Pageable: the host copies four chunks of 4 MiB to the staging buffer, 4 MiB / 10 GB/s = 419430 each (.4 over); each
+ * is transferred while the next one is staged. The last transfer takes 2000 + 4 MiB / 50 GB/s = 83886. */
 static void pageable_memory_goes_through_the_staging_buffer(void **state)
 {
     (void)state;
     int64_t one = 3000 + 1677722 + 2000 + 83886;
     int64_t took = held("demo: pageable");
-    assert_true(took >= 4 * one - 4 && took <= 4 * one + 4);      /* parts are rounded */
-    assert_int_equal(held("demo: pageable, non_blocking"), took); /* asking not to wait does not help */
+    assert_true(took >= 4 * one - 4 && took <= 4 * one + 4);      /* each part is rounded */
+    assert_int_equal(held("demo: pageable, non_blocking"), took); /* non_blocking has no effect */
 }
 
-/* Pinning first: page-locking 16 MiB takes 50000 + 16 MiB / 2.8 GB/s = 6041863, and filling it is a copy of its own. */
+/* Pinning first: page-locking 16 MiB takes 50000 + 16 MiB / 2.8 GB/s = 6041863, and filling the buffer is another
+ * copy. */
 static void pinning_first_costs_more_than_it_saves(void **state)
 {
     (void)state;
@@ -109,8 +110,8 @@ static void the_ways_rank_as_pytorchs_tutorial_says(void **state)
 
 /* ---- the third lesson's example ---- */
 
-/* The text asks whether a parcel that is 1024 times as heavy travels 1024 times as long: it pays its weight, and the
- * fare is the same. On the wire, there and back: 128 bytes at 50 GB/s are 3 ns, 128 KiB 2621. */
+/* A copy of 1024 times the bytes takes less than 1024 times as long: the latency is the same. Transfers in both
+ * directions: 128 bytes at 50 GB/s are 3 ns, 128 KiB 2621. */
 static void a_parcel_travels_longer_than_a_letter_but_not_thousandfold(void **state)
 {
     (void)state;
@@ -125,7 +126,7 @@ static void a_parcel_travels_longer_than_a_letter_but_not_thousandfold(void **st
 
 /* ---- overlap ---- */
 
-/* The n-th piece of work of a way on an engine: its complete event. */
+/* The complete event of the n-th operation of a variant on an engine. */
 static const fy_ev_complete *done(const char *way, fy_word engine, int n)
 {
     for (int i = mark_of(way, -1); i < run.count; i++)
@@ -135,12 +136,12 @@ static const fy_ev_complete *done(const char *way, fy_word engine, int n)
     return NULL;
 }
 
-enum { BATCHES = 4, WORKS = 10 }; /* operations a batch */
+enum { BATCHES = 4, WORKS = 10 }; /* operations per batch */
 
-/* The work of a batch of 1M floats on an h200. A copy: 2000 to start it, and 4 MiB / 50 GB/s = 83886. An operation:
- * 3000 to begin it, and at 4.8 TB/s the bytes: fy_mul_ reads two tensors and writes one, 12 MiB = 2621; fy_add_ reads
- * one and writes one, 8 MiB = 1747 or so. A call is 3000 for the host for a copy, 4000 for an operation: it is ahead of
- * the card from then on. */
+/* A batch of 1M floats on an h200. A copy: 2000 to start it, and 4 MiB / 50 GB/s = 83886. An operation: 3000 to start,
+ * and its bytes at 4.8 TB/s: fy_mul_ reads two tensors and writes one, 12 MiB = 2621; fy_add_ reads one and writes one,
+ * 8 MiB = 1747 or so. A call costs the host 3000 for a copy and 4000 for an operation, so the host runs ahead of the
+ * card. */
 enum { COPY = 2000 + 83886, WORK = WORKS / 2 * (3000 + 2621 + 3000 + 1748), CALL = 3000 };
 
 static void in_one_stream_copies_and_work_take_turns(void **state)
@@ -154,7 +155,7 @@ static void in_one_stream_copies_and_work_take_turns(void **state)
         if (i) assert_true(copy->start >= done(way, FY_WORD_compute, WORKS * i - 1)->end);
     }
     int64_t took = between(way, 0, 1), want = CALL + BATCHES * (COPY + WORK);
-    assert_true(llabs(took - want) < BATCHES * WORKS); /* parts are rounded */
+    assert_true(llabs(took - want) < BATCHES * WORKS); /* each part is rounded */
 }
 
 static void in_two_streams_the_next_batch_travels_during_work(void **state)
@@ -163,13 +164,13 @@ static void in_two_streams_the_next_batch_travels_during_work(void **state)
     const char *way = "demo: two streams";
     for (int i = 0; i < BATCHES; i++) {
         const fy_ev_complete *copy = done(way, FY_WORD_h2d, i), *first = done(way, FY_WORD_compute, WORKS * i);
-        assert_true(first->start >= copy->end); /* its own batch is waited for */
+        assert_true(first->start >= copy->end); /* waits for its own batch */
         if (i == 0) continue;
         const fy_ev_complete *before = done(way, FY_WORD_compute, WORKS * (i - 1)),
                              *last = done(way, FY_WORD_compute, WORKS * i - 1);
-        assert_true(copy->start < last->end && copy->end > before->start); /* beside the work before */
+        assert_true(copy->start < last->end && copy->end > before->start); /* overlaps the previous batch */
     }
-    /* the bus never rests, and the last batch's work is over after it */
+    /* the bus is always busy, and the last batch's work ends after it */
     int64_t took = between(way, 0, 1), want = CALL + BATCHES * COPY + WORK;
     assert_true(llabs(took - want) < BATCHES * WORKS);
     assert_true(took < between("demo: one stream", 0, 1));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `make gpu-check`: its folder is whole and small enough to be carried, and its script sees differences. What only a
-# card can show is not tested here: the simulated card stands in for it. Compiling for every card takes minutes: here
-# the library goes along that `make all` builds; the long run builds the right one.
+# `make gpu-check`: its folder is complete and small enough to copy, and its script detects differences. The
+# simulated card replaces the real one here. Compiling for every card takes minutes, so this test uses the
+# library of `make all`; the long run builds the right one.
 . "$(dirname "$0")/shell.sh"
 B=$(realpath "$B")
 most=$((48 << 20))
@@ -10,14 +10,14 @@ short=()
 
 agrees() { "$B/gpu/run" sim >"$work/sim"; cat "$work/sim"; grep -q '^[1-9][0-9]* passed, 0 failed$' "$work/sim"; }
 answers() { grep "^ok      PyTorch's answers: [1-9][0-9]* passed, 0 failed" "$work/sim"; }
-sees() { # sees PLANT: with this change to the second log every case with a log line it hits must fail
+sees() { # sees PLANT: after this change to the second log every case with an affected line must fail
     ! PLANT=$1 "$B/gpu/run" sim >"$work/planted" && grep -q '^not ok' "$work/planted"
 }
 says_why() { # without a card: every case fails, by name and with the reason
     ! "$B/gpu/run" real >"$work/real" && ! grep -q '^ok' "$work/real" &&
         [[ $(grep -c 'no card answered: .*FERRY_GPU=real' "$work/real") == $(wc -l <"$B/gpu/cases") ]]
 }
-equal_ops() { # to its end
+equal_ops() { # until the end of the file
     FERRY_GPU=sim "$B/gpu/bin/check" ops >"$work/ops" && grep -q '^arange: equal$' "$work/ops" && ! grep ': differs$' "$work/ops"
 }
 carries() {
@@ -28,11 +28,11 @@ carries() {
         grep -q "^${program%.c}"$'\t.' "$B/gpu/cases" && grep -qE " ${program%.c}(,|$)" "$work/known" || { echo "$program"; return 1; }
     done
 }
-small() { # and nothing in it that is of no use there
+small() { # without files that are useless there
     du -sb "$B/gpu" && (($(du -sb "$B/gpu" | cut -f 1) <= most)) && [[ -z $(find "$B/gpu" -name '*.d' -o -name '*.o') ]] &&
         ! readelf -S "$B/gpu/bin/check" | grep -F .debug
 }
-needs_glibc_alone() { # whatever else its programs and libraries ask for lies beside them
+needs_glibc_alone() { # all other libraries that its programs need are in the folder
     local file missing=
     [[ -x $B/gpu/bin/check && -e $B/gpu/lib/libgcc_s.so.1 ]] || return 1
     for file in "$B"/gpu/bin/* "$B"/gpu/lib/*; do

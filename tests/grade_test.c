@@ -1,4 +1,4 @@
-/* The grader on logs written by hand: right runs pass, and what a log can hold to mislead it does not. */
+/* The grader on handwritten logs: correct runs pass, and misleading logs do not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -232,7 +232,7 @@ static void huge_and_broken_fields_are_no_trouble(void **state)
     hand_end(&h);
 }
 
-static void an_unknown_lesson_or_a_broken_log_is_not_judged(void **state)
+static void an_unknown_lesson_or_a_broken_log_is_not_graded(void **state)
 {
     (void)state;
     verdict v;
@@ -279,7 +279,7 @@ int main(void)
         cmocka_unit_test(work_after_the_answer_does_not_count),
         cmocka_unit_test(copies_beyond_the_limit_are_counted_and_the_first_named),
         cmocka_unit_test(huge_and_broken_fields_are_no_trouble),
-        cmocka_unit_test(an_unknown_lesson_or_a_broken_log_is_not_judged),
+        cmocka_unit_test(an_unknown_lesson_or_a_broken_log_is_not_graded),
         cmocka_unit_test(inputs_that_do_not_fit_fail_and_do_not_crash),
     };
     return cmocka_run_group_tests_name("grade", tests, NULL, NULL);

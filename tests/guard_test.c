@@ -1,5 +1,5 @@
-/* A program that touches VRAM from the host dies of it, as on a real card, and is told why. Each test
- * runs such a program in a child and reads what it left: its last words, its status, its log. */
+/* A program that accesses VRAM from the host crashes, as with a real card, with an explanation. Each test runs such a
+ * program in a child and checks its output, status and log. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static void (*mistake)(void);
 
 static void make_mistake(void)
 {
-    VALGRIND_DISABLE_ERROR_REPORTING; /* what the program does wrong is wrong on purpose */
+    VALGRIND_DISABLE_ERROR_REPORTING; /* deliberately wrong */
     mistake();
     _exit(0);
 }
@@ -44,11 +44,11 @@ static void run_in_child(void (*program)(void))
 
 static void assert_killed_by(int signal_number)
 {
-    assert_true(WIFSIGNALED(ran.status));
-    assert_int_equal(WTERMSIG(ran.status), signal_number);
+    assert_true(WIFSIGNALED(last_child.status));
+    assert_int_equal(WTERMSIG(last_child.status), signal_number);
 }
 
-/* Does a line of the log hold all of these? */
+/* Does one line of the log contain all of these? */
 static bool logged(const char *a, const char *b, const char *c)
 {
     char err[200];
@@ -97,20 +97,20 @@ static void read_integers(void)
 
 static void read_after_free(void)
 {
-    fy_tensor *gone = fy_zeros((4), .device = "cuda");
-    volatile float *p = fy_data(gone);
-    fy_free(gone);
+    fy_tensor *freed = fy_zeros((4), .device = "cuda");
+    volatile float *p = fy_data(freed);
+    fy_free(freed);
     if (p[0] == 0) puts("?");
 }
 
-static void read_nowhere(void)
+static void read_unmapped(void)
 {
-    volatile int *volatile nowhere = (volatile int *)16;
+    volatile int *volatile unmapped = (volatile int *)16;
     fy_free(fy_zeros((4), .device = "cuda"));
-    if (*nowhere) puts("?");
+    if (*unmapped) puts("?");
 }
 
-static void raise_it(void)
+static void raise_segv(void)
 {
     fy_free(fy_zeros((4), .device = "cuda"));
     raise(SIGSEGV);
@@ -123,13 +123,13 @@ static void own_handler(int signal_number)
     _exit(42);
 }
 
-static void read_nowhere_with_a_handler(void)
+static void read_unmapped_with_handler(void)
 {
     signal(SIGSEGV, own_handler);
-    read_nowhere();
+    read_unmapped();
 }
 
-static void read_vram_with_a_handler(void)
+static void read_vram_with_handler(void)
 {
     signal(SIGSEGV, own_handler);
     read_element_5();
@@ -190,30 +190,30 @@ static void the_log_holds_the_error_and_all_before_it(void **state)
 static void other_faults_are_not_ferrys_to_explain(void **state)
 {
     (void)state;
-    run_in_child(read_nowhere);
-    assert_null(strstr(ran.said, "ferry: the host"));
+    run_in_child(read_unmapped);
+    assert_null(strstr(last_child.output, "ferry: the host"));
     assert_killed_by(SIGSEGV);
-    run_in_child(raise_it);
-    assert_null(strstr(ran.said, "ferry: the host"));
+    run_in_child(raise_segv);
+    assert_null(strstr(last_child.output, "ferry: the host"));
     assert_killed_by(SIGSEGV);
 }
 
 static void the_log_says_that_the_program_crashed(void **state)
 {
     (void)state;
-    run_in_child(read_nowhere);
+    run_in_child(read_unmapped);
     assert_true(logged("\"kind\":\"error\"", "\"code\":\"crash\"", "segmentation fault"));
-    run_in_child(read_nowhere_with_a_handler); /* it may live on */
+    run_in_child(read_unmapped_with_handler); /* the process may continue */
     assert_false(logged("\"kind\":\"error\"", "", ""));
 }
 
 static void a_programs_own_handler_still_gets_its_faults(void **state)
 {
     (void)state;
-    run_in_child(read_nowhere_with_a_handler);
-    assert_string_equal(ran.said, "mine\n");
+    run_in_child(read_unmapped_with_handler);
+    assert_string_equal(last_child.output, "mine\n");
     assert_exited_with(42);
-    run_in_child(read_vram_with_a_handler);
+    run_in_child(read_vram_with_handler);
     assert_said("the host read element 5 of 'weights'");
     assert_killed_by(SIGSEGV);
 }

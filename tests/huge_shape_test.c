@@ -1,4 +1,4 @@
-/* Sizes and ranges at the edge of int64: exact, or refused; never wrapped around. */
+/* Sizes and ranges near the limits of int64 are exact or refused, and do not wrap around. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void nothing_cannot_be_viewed_as_more_than_int64_counts(void **state)
     assert_null(fy_error());
 }
 
-/* Sizes, strides and places that no number holds are refused, or stop where numbers do. */
+/* Sizes, strides and offsets that overflow are refused, or saturate. */
 static void views_of_nothing_never_wrap_around(void **state)
 {
     (void)state;
@@ -65,10 +65,10 @@ static void views_of_nothing_never_wrap_around(void **state)
     fy_clear_error();
 }
 
-static void what_is_computed_of_nothing_is_right_beside_huge_sizes(void **state)
+static void results_of_empty_tensors_are_right_with_huge_sizes(void **state)
 {
     (void)state;
-    fy_tensor *x = fy_reshape(fy_narrow(fy_ones((3)), 0, 0, 0), (INT64_MAX, 3, 0)); /* its storage is not empty */
+    fy_tensor *x = fy_reshape(fy_narrow(fy_ones((3)), 0, 0, 0), (INT64_MAX, 3, 0)); /* the storage is not empty */
     assert_true(fy_item(fy_sum(x)) == 0);
     assert_true(fy_item(fy_all(x)) == 1);
     assert_int_equal(fy_numel(fy_add(x, 1)), 0);
@@ -77,7 +77,7 @@ static void what_is_computed_of_nothing_is_right_beside_huge_sizes(void **state)
     fy_clear_error();
 }
 
-/* The step of a size of 1 is never taken. */
+/* The stride of a dimension of size 1 is never used. */
 static void a_size_of_1_may_have_any_stride(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ int main(void)
         cmocka_unit_test(a_shape_with_0_holds_nothing_however_large_the_rest),
         cmocka_unit_test(nothing_cannot_be_viewed_as_more_than_int64_counts),
         cmocka_unit_test(views_of_nothing_never_wrap_around),
-        cmocka_unit_test(what_is_computed_of_nothing_is_right_beside_huge_sizes),
+        cmocka_unit_test(results_of_empty_tensors_are_right_with_huge_sizes),
         cmocka_unit_test(a_size_of_1_may_have_any_stride),
         cmocka_unit_test(whole_number_ranges_are_exact_beyond_2_to_the_53),
     };

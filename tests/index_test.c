@@ -1,5 +1,5 @@
-/* index_test.c: parts, elements by their index, order, and results whose size hangs on values: what the log says of
- * them, what PyTorch's answers (tests/oracle) are too small for, and how a card tells of a wrong index. */
+/* index_test.c: split, indexing, sorting, and results whose size depends on values: their events, sizes that PyTorch's
+ * cases (tests/oracle) do not cover, and invalid indices on a card. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void more_parts_than_fit_are_refused_with_a_way_out(void **state)
 
 /* ---- order ---- */
 
-/* A shuffled row with equals, of any length: those of 5 elements, of several blocks and of odd sizes. */
+/* A shuffled row with duplicates, of any length: 5 elements, several blocks, odd sizes. */
 static void check_sorted(const char *d, int64_t n, bool descending)
 {
     fy_tensor *keys = fy_remainder(fy_mul(fy_arange((n)), 7919), 31), *index = NULL;
@@ -94,11 +94,11 @@ static void a_nan_is_the_largest(void **state)
         GIVES(fy_topk(x, 2, 0, .smallest = true, .indices = &i), -INFINITY, 1);
         GIVES(i, 2, 0);
         GIVES(fy_topk(fy_to(fy_tensor((3, 5, 5, 5)), d), 2, 0, .indices = &i), 5, 5);
-        GIVES(i, 1, 2); /* of equals the first */
+        GIVES(i, 1, 2); /* the first of equal values */
     }
 }
 
-/* A block shares a line of more than 256. */
+/* A block processes a row of more than 256 elements. */
 static void long_lines_add_up_as_short_ones_do(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void long_lines_add_up_as_short_ones_do(void **state)
 
 /* ---- elements by their index ---- */
 
-/* In the index's order on both: floats that round are the same to the bit, at every run. */
+/* In index order on both devices: rounded sums are equal to the bit in every run. */
 static void what_is_scattered_is_added_in_order(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void a_short_index_is_converted_in_the_open(void **state)
     }
 }
 
-/* Not the whole table, of which a few rows are read. */
+/* Costs only the rows that are read, not the table. */
 static void an_op_costs_what_its_index_names(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void an_op_costs_what_its_index_names(void **state)
     }
 }
 
-static void a_wrong_index_on_the_cpu_is_told_at_once(void **state)
+static void a_wrong_index_on_the_cpu_is_reported_at_once(void **state)
 {
     (void)state;
     FY_SCOPE
@@ -178,7 +178,7 @@ static void a_wrong_index_on_the_cpu_is_told_at_once(void **state)
         FAILS_ALONE(fy_scatter_add_(x, -1, rows, x), "index -1 is out of bounds for dimension 1 with size 3");
         since();
         assert_null(fy_gather(x, 1, rows));
-        assert_non_null(strstr(fy_error(), "rows is on cpu (2, 1) int64")); /* and not: 1 is on cpu */
+        assert_non_null(strstr(fy_error(), "rows is on cpu (2, 1) int64")); /* and not "1 is on cpu" */
         fy_clear_error();
     }
 }
@@ -219,9 +219,9 @@ static void a_size_comes_to_the_host_and_is_logged(void **state)
         since();
         GIVES(fy_masked_select(x, fy_gt(x, 3)), 5);
         assert_string_equal(text_of(event_of("sync", 0), "why"), "size");
-        fy_tensor *home = fy_cpu(x);
+        fy_tensor *on_host = fy_cpu(x);
         since();
-        fy_nonzero(home);
+        fy_nonzero(on_host);
         fy_nonzero(fy_ones((0, 2), .device = "cuda")); /* nothing to count */
         assert_null(event_of("sync", 0));
     }
@@ -255,7 +255,7 @@ static void a_mask_of_the_host_is_brought_for_the_op(void **state)
     }
 }
 
-/* Whatever a race leaves of the values and the counts, nothing outside the result is written. */
+/* Even if the values and counts race, nothing outside the result is written. */
 static void a_race_spoils_the_values_and_nothing_else(void **state)
 {
     (void)state;
@@ -278,7 +278,8 @@ static void a_race_spoils_the_values_and_nothing_else(void **state)
     }
 }
 
-/* The card has no look beforehand: the kernel finds it, when somebody waits. The card is then done for: the last test. */
+/* The card does not check in advance: the kernel asserts, and a later wait reports it. The card then is unusable, so
+ * this test is the last. */
 static void a_wrong_index_on_a_card_stops_it(void **state)
 {
     (void)state;
@@ -305,7 +306,7 @@ int main(void)
         cmocka_unit_test(what_is_scattered_is_added_in_order),
         cmocka_unit_test(a_short_index_is_converted_in_the_open),
         cmocka_unit_test(an_op_costs_what_its_index_names),
-        cmocka_unit_test(a_wrong_index_on_the_cpu_is_told_at_once),
+        cmocka_unit_test(a_wrong_index_on_the_cpu_is_reported_at_once),
         cmocka_unit_test(operands_apart_are_called_by_their_names),
         cmocka_unit_test(a_size_comes_to_the_host_and_is_logged),
         cmocka_unit_test(large_masks_pick_what_they_should),

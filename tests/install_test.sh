@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make install` into an empty folder; then a program of one's own is built against what lies there,
-# by pkg-config alone, and the installed command works with the source tree out of sight.
+# `make install` into an empty folder; then a program is built against it with pkg-config
+# alone, and the installed command works without the source tree.
 . "$(dirname "$0")/shell.sh"
 prefix=$work/prefix
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
@@ -50,17 +50,17 @@ cplusplus() {
 }
 webless() { ! ldd "$work/own/core.out" | grep -E 'civetweb|cjson'; }
 lists() { (cd "$work/own" && "$prefix/bin/ferry" list | grep 01-where-am-i); }
-grades() { # the learner's file lands in the current folder
+grades() { # the learner's file is created in the current folder
     (cd "$work/own" && XDG_CACHE_HOME=$work/cache && export XDG_CACHE_HOME && mkdir -p my &&
         cp "$OLDPWD/lessons/01-where-am-i/solution.c" my/01-where-am-i.c && "$prefix/bin/ferry" grade 01-where-am-i)
 }
-refuses_to_build() { # what lies in a folder of everybody's may be anybody's
+refuses_to_build() { # a world-writable folder may contain anybody's files
     mkdir -p "$work/open/ferry/my" && chmod 777 "$work/open/ferry/my" &&
         ! (cd "$work/own" && XDG_CACHE_HOME=$work/open "$prefix/bin/ferry" grade 01-where-am-i) >"$work/refused" 2>&1 &&
         grep 'cannot build: .*/ferry/my can be written by' "$work/refused" && [[ -z $(ls "$work/open/ferry/my") ]]
 }
 
-# Fetch the page that a program under view announced in $1; its URL must come while the program may be gone.
+# Fetches the page whose URL a viewed program printed to $1; the program may have ended.
 page_of() {
     local i url
     for ((i = 0; i < 100; i++)); do
@@ -70,14 +70,14 @@ page_of() {
     [[ -n $url ]] && exec 3<>"/dev/tcp/127.0.0.1/$(sed 's/.*://; s|/.*||' <<<"$url")" &&
         printf 'GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n' >&3 && grep -q '<title>Ferry' <&3
 }
-# Start a command whose viewer announces itself in $work/seen, fetch the page, end both.
+# Starts a command whose viewer prints its URL to $work/seen, fetches the page, ends both.
 seen() {
     local status=0 pid
     : >"$work/seen"
     BROWSER=none XDG_STATE_HOME=$work/state timeout 60 "$@" >"$work/printed" 2>"$work/seen" &
     pid=$!
     page_of "$work/seen" || status=1
-    kill -INT "$pid" 2>/dev/null # to the program and, through timeout, to nobody else: its viewer is told below
+    kill -INT "$pid" 2>/dev/null # timeout forwards it only to the program; the viewer gets its signal below
     sed -n 's/.*`kill \([0-9]*\)`.*/\1/p' "$work/seen" | while read -r viewer; do kill "$viewer"; done
     wait "$pid" 2>/dev/null
     cat "$work/seen"
@@ -94,11 +94,11 @@ int main(int argc, char **argv)
     fflush(stdout);
 }
 C
-views() { # its arguments are its own, also those that a lesson would take
+views() { # all arguments are the program's, also those that a lesson would take
     (cd "$work/own" && gcc args.c $(pkg-config --cflags --libs ferry) -o args.out) &&
         seen env FERRY_VIEW=1 "$work/own/args.out" --view --trace zzz && grep -F '[--view][--trace][zzz]' "$work/printed"
 }
-lone_lesson() { # one file, copied away from everything
+lone_lesson() { # one file, copied out of the tree
     mkdir -p "$work/lone" && cp "$B/lessons/01-where-am-i" "$work/lone/lesson" &&
         (cd "$work/lone" && seen env -i PATH=/usr/bin:/bin HOME="$work/lone" BROWSER=none ./lesson --view)
 }

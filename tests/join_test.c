@@ -1,4 +1,4 @@
-/* cat and stack: what they make, that every byte of it shows in the log, and what they refuse. */
+/* cat and stack: results, events for every byte written, and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define TEST(name) static void name(void **state)
 
-/* The call fails with these words, records the error alone, and takes no memory. */
+/* The call fails with these words, records only the error, and allocates nothing. */
 #define FAILS(call, words) \
     do { \
         int64_t host = fy_dev_at(0)->live_bytes, card = fy_dev_at(1)->live_bytes; \
@@ -98,7 +98,7 @@ TEST(the_types_meet_as_in_an_addition)
         assert_int_equal(fy_dtype_of(fy_cat((u, t), 0)), FY_UINT8);
         assert_int_equal(fy_dtype_of(fy_stack((u, h), 0)), FY_FLOAT16);
         assert_int_equal(fy_dtype_of(fy_stack((fy_full((), 1), fy_full((), 1.0)), 0)), FY_FLOAT32);
-        fy_tensor *none = fy_zeros((0), .dtype = FY_FLOAT64); /* holds nothing, and is heard all the same */
+        fy_tensor *none = fy_zeros((0), .dtype = FY_FLOAT64); /* empty, but its dtype counts */
         assert_int_equal(fy_dtype_of(fy_cat((u, none), 0)), FY_FLOAT64);
     }
 }
@@ -117,7 +117,7 @@ TEST(an_empty_row_joins_with_anything)
     }
 }
 
-/* Pictures whose channels lie innermost stay so: PyTorch's memory format. */
+/* channels_last tensors keep PyTorch's memory format. */
 TEST(channels_last_stay_last)
 {
     (void)state;
@@ -161,7 +161,7 @@ TEST(what_does_not_fit_is_refused_before_anything_is_made)
         assert_true(failed_with("CUDA out of memory."));
         assert_string_equal(kinds(), "oom error");
         since();
-        assert_null(fy_cat((a, dead), 0)); /* a call that failed before passes through */
+        assert_null(fy_cat((a, dead), 0)); /* NULL of an earlier failure passes through */
         assert_string_equal(kinds(), "");
     }
 }

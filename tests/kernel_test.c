@@ -1,4 +1,4 @@
-/* The kernels of the simulated card, each against a plain loop. */
+/* The kernels of the simulated card, each compared with a plain loop. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -239,10 +239,10 @@ static void sum_is_right_for_odd_sizes_and_layouts(void **state)
 static void multiply(int64_t n, int64_t k, int64_t m, bool transposed)
 {
     static float a[40 * 40], b[40 * 40], out[40 * 40];
-    static double whole_a[40 * 40], whole_b[40 * 40], whole[40 * 40];
+    static double full_a[40 * 40], full_b[40 * 40], whole[40 * 40];
     for (int64_t i = 0; i < 40 * 40; i++) {
-        a[i] = (float)(whole_a[i] = (double)(i * 5 % 13 - 6));
-        b[i] = (float)(whole_b[i] = (double)(i * 3 % 11 - 5));
+        a[i] = (float)(full_a[i] = (double)(i * 5 % 13 - 6));
+        b[i] = (float)(full_b[i] = (double)(i * 3 % 11 - 5));
         out[i] = -1, whole[i] = -1;
     }
     fy_run_work w = {.op = FY_OP_matmul,
@@ -254,7 +254,7 @@ static void multiply(int64_t n, int64_t k, int64_t m, bool transposed)
         w.in[1] = operand(b, FY_FLOAT32, DIMS(m, k)), swap_dims(&w.in[1]);
     }
     fy_run_work v = w;
-    v.in[0].data = whole_a, v.in[1].data = whole_b, v.out.data = whole;
+    v.in[0].data = full_a, v.in[1].data = full_b, v.out.data = whole;
     v.in[0].dtype = v.in[1].dtype = v.out.dtype = FY_FLOAT64;
     run(&w);
     run(&v);
@@ -264,7 +264,7 @@ static void multiply(int64_t n, int64_t k, int64_t m, bool transposed)
             double dot = 0;
             for (int64_t x = 0; x < k; x++)
                 dot +=
-                    whole_a[i * la->strides[0] + x * la->strides[1]] * whole_b[x * lb->strides[0] + j * lb->strides[1]];
+                    full_a[i * la->strides[0] + x * la->strides[1]] * full_b[x * lb->strides[0] + j * lb->strides[1]];
             assert_true(out[i * m + j] == (float)dot && whole[i * m + j] == dot);
         }
     assert_true(out[n * m] == -1 && whole[n * m] == -1);

@@ -1,7 +1,7 @@
-/* kill_test.c: a program is killed 200 times, at any instant, while two of its threads emit and a viewer
- * shows it. What fy_emit had returned is in the log, in its place, whole; no more than the slots that were
- * being filled are lost; the page gets all of it; and the viewer, a process of its own, lives to the last.
- * Each thread keeps the last returned seq in a page of memory that outlives it. */
+/* kill_test.c: a program is killed 200 times at random moments while two of its threads emit and a viewer shows it.
+ * Events for which fy_emit had returned are in the log, complete and in order; at most one slot per thread is lost; the
+ * page receives all of them; and the viewer, a separate process, survives. Each thread keeps the last returned seq in
+ * shared memory. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -30,7 +30,7 @@ static struct page {
 
 /* ---- the program ---- */
 
-static void *emit_for_ever(void *number)
+static void *emit_forever(void *number)
 {
     char text[300];
     atomic_fetch_add(&page->running, 1);
@@ -48,30 +48,31 @@ static void emit_until_killed(int fd)
     char err[256];
     pthread_t other;
     if (!fy_log_adopt(fd, err, sizeof err)) _exit(1);
-    FY_EMIT(NULL, mark, .now = FY_ABSENT); /* seq 0, so that later ones are told from "nothing" */
-    if (pthread_create(&other, NULL, emit_for_ever, (void *)1)) _exit(1);
-    emit_for_ever(NULL);
+    FY_EMIT(NULL, mark, .now = FY_ABSENT); /* seq 0, so that later ones differ from "nothing" */
+    if (pthread_create(&other, NULL, emit_forever, (void *)1)) _exit(1);
+    emit_forever(NULL);
     for (;;) pause();
 }
 
-/* Let it run for a while: mostly some hundred microseconds, at times long enough to need its helper. */
-static void wait_a_little(unsigned round)
+/* Lets it run: mostly some hundred microseconds, sometimes until the helper thread is needed. */
+static void wait_random_time(unsigned round)
 {
-    struct timespec a_moment = {0, 200000}, some = {0, (long)((round * 7919u) % 997u) * (round % 10 ? 1000 : 20000)};
-    for (int i = 0; i < 50000 && atomic_load(&page->running) < THREADS; i++) nanosleep(&a_moment, NULL);
-    nanosleep(&some, NULL);
+    struct timespec poll_interval = {0, 200000},
+                    run_time = {0, (long)((round * 7919u) % 997u) * (round % 10 ? 1000 : 20000)};
+    for (int i = 0; i < 50000 && atomic_load(&page->running) < THREADS; i++) nanosleep(&poll_interval, NULL);
+    nanosleep(&run_time, NULL);
 }
 
 /* ---- the viewer ---- */
 
 static struct viewer {
     pid_t pid;
-    int line; /* a log to show goes there, or the number of a run that has ended; a run's number comes back */
-    door door;
+    int line; /* sends a log to show, or the number of an ended run; the run's number is returned */
+    server_address address;
     int page; /* a page that is open all the time */
 } viewer;
 
-/* A number, and a descriptor unless it is -1. */
+/* Sends a number, and a descriptor unless it is -1. */
 static bool pass(int line, int number, int fd)
 {
     union {
@@ -103,7 +104,7 @@ static bool receive(int line, int *number, int *fd)
     return true;
 }
 
-/* Ends in order when the test hangs up. */
+/* Exits normally when the test closes the connection. */
 static _Noreturn void show_logs(int line)
 {
     char err[256];
@@ -139,11 +140,11 @@ static void start_viewer(void)
     close(ends[1]);
     viewer.line = ends[0];
     assert_true(recv(viewer.line, url, sizeof url - 1, 0) > 0);
-    viewer.door = door_of(url);
-    viewer.page = door_join(&viewer.door);
+    viewer.address = parse_server_address(url);
+    viewer.page = join_server(&viewer.address);
 }
 
-/* The viewer's number of a run from now on. */
+/* Shows the log; returns the viewer's run number. */
 static int show(int log_fd)
 {
     int run, none;
@@ -153,22 +154,22 @@ static int show(int log_fd)
     return run;
 }
 
-static void viewer_lives(void) { assert_int_equal(waitpid(viewer.pid, NULL, WNOHANG), 0); }
+static void assert_viewer_runs(void) { assert_int_equal(waitpid(viewer.pid, NULL, WNOHANG), 0); }
 
-static void viewer_ends_in_order(void)
+static void assert_viewer_exits(void)
 {
     int status;
-    viewer_lives();
+    assert_viewer_runs();
     close(viewer.page);
     close(viewer.line);
     assert_int_equal(waitpid(viewer.pid, &status, 0), viewer.pid);
     assert_int_equal(status, 0);
 }
 
-/* ---- what is there after a kill ---- */
+/* ---- checks after a kill ---- */
 
-/* Every slot is published, but for one a thread that was being filled. */
-static void judge_slots(const fy_log *log)
+/* Every slot is published, except at most one per thread that was being filled. */
+static void check_slots(const fy_log *log)
 {
     uint64_t count = fy_log_count(log);
     int lost = 0;
@@ -183,7 +184,7 @@ static void judge_slots(const fy_log *log)
     }
 }
 
-static void judge_lines(fy_log *log)
+static void check_lines(fy_log *log)
 {
     fy_text text = {0};
     uint64_t cursor = 0, count = fy_log_count(log);
@@ -194,19 +195,19 @@ static void judge_lines(fy_log *log)
     free(text.data);
 }
 
-/* The open page has followed since before the first event; it gets each, once, in its place. */
-static void judge_page(const fy_log *log, int run)
+/* The page has followed since before the first event; it gets each event once, in order. */
+static void check_page(const fy_log *log, int run)
 {
-    following f = {.fd = viewer.page, .run = run};
-    assert_true(pass(viewer.line, run, -1)); /* it has ended */
-    follow_to_the_end(&f);
+    run_follower f = {.fd = viewer.page, .run = run};
+    assert_true(pass(viewer.line, run, -1)); /* tells the viewer that the run has ended */
+    follow_to_end(&f);
     assert_int_equal(f.next, fy_log_count(log));
     for (int i = 0; i < THREADS; i++) assert_true(f.next >= atomic_load(&page->returned[i]));
-    free(door_get(&viewer.door, "/"));
-    viewer_lives();
+    free(http_get(&viewer.address, "/"));
+    assert_viewer_runs();
 }
 
-static void one_kill(unsigned round)
+static void kill_once(unsigned round)
 {
     char err[256];
     memset(page, 0, sizeof *page);
@@ -217,13 +218,13 @@ static void one_kill(unsigned round)
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) emit_until_killed(fd);
-    wait_a_little(round);
+    wait_random_time(round);
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, NULL, 0), child);
     fy_log *log = log_to_read(fd);
-    judge_slots(log);
-    if (round % 20 == 3 || round % 20 == 7) judge_lines(log);
-    judge_page(log, run);
+    check_slots(log);
+    if (round % 20 == 3 || round % 20 == 7) check_lines(log);
+    check_page(log, run);
     fy_log_close(log);
     close(fd);
 }
@@ -232,8 +233,8 @@ static void after_200_kills_the_log_holds_everything_emitted_without_holes(void 
 {
     (void)state;
     start_viewer();
-    for (unsigned round = 0; round < KILLS; round++) one_kill(round);
-    viewer_ends_in_order();
+    for (unsigned round = 0; round < KILLS; round++) kill_once(round);
+    assert_viewer_exits();
 }
 
 int main(void)

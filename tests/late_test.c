@@ -1,6 +1,6 @@
-/* Errors that surface late (tests/rules.txt, C15.7): a card does its work after the call, so a fault in it is told
- * by a later call, which names the line that caused it; under FERRY_LAUNCH_BLOCKING each line tells of its own.
- * A card that failed stays failed, so that every test has a process of its own: this program again. */
+/* Asynchronous errors (tests/rules.txt, C15.7): a fault in a kernel is reported by a later call, which names the line
+ * of the launch; with FERRY_LAUNCH_BLOCKING by the call itself. A failed card stays failed, so every test runs in a
+ * process of its own: this program again. */
 #define _GNU_SOURCE 1
 #include <math.h>
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 static const char *own_path;
 static bool is_child;
 
-/* True in the child that is to do the test. */
-static bool in_a_process_of_its_own(const char *name, const char *environment)
+/* true in the child that runs the test */
+static bool run_in_own_process(const char *name, const char *environment)
 {
     char command[600];
     if (is_child) return true;
@@ -27,15 +27,15 @@ static bool in_a_process_of_its_own(const char *name, const char *environment)
     return false;
 }
 #define ALONE(environment) \
-    if (!in_a_process_of_its_own(__func__, environment)) return
+    if (!run_in_own_process(__func__, environment)) return
 #define TEST(name) static void name(void **state)
 
-/* Two scores a row; the second row's class is out of range. */
+/* Two scores per row; the second row's class is out of range. */
 static fy_tensor *scores_on(const char *device) { return fy_ones((2, 3), .device = device); }
 static fy_tensor *classes_on(const char *device) { return fy_to(fy_tensor((0, 7)), device); }
 
-/* The op that asserts. */
-static double seq_of_the_cause(void)
+/* The op whose kernel asserts. */
+static double seq_of_cause(void)
 {
     for (int i = 0; event_of("op", i); i++)
         if (!strcmp(text_of(event_of("op", i), "name"), "nll_loss")) return number_of(event_of("op", i), "seq");
@@ -57,18 +57,18 @@ TEST(the_error_surfaces_later_and_names_the_line_at_fault)
     fy_tensor *loss = fy_cross_entropy(scores, classes);
     int line = __LINE__ - 1;
     assert_non_null(loss);
-    assert_null(fy_error()); /* the host went on */
+    assert_null(fy_error()); /* the host continued */
     fy_cuda_synchronize();
     assert_true(names_line(line + 4, "fy_cuda_synchronize: CUDA error: device-side assert triggered"));
     assert_true(names_line(line, "fy_cross_entropy(scores, classes)"));
     assert_non_null(strstr(fy_error(), "It surfaced at this call"));
     assert_non_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING=1"));
     const cJSON *error = event_of("error", 0);
-    assert_true(number_of(error, "caused_by") == seq_of_the_cause() && seq_of_the_cause() > 0);
+    assert_true(number_of(error, "caused_by") == seq_of_cause() && seq_of_cause() > 0);
     assert_int_equal(number_of(error, "line"), line + 4);
 }
 
-TEST(whoever_waits_first_is_told)
+TEST(the_first_wait_gets_the_error)
 {
     (void)state;
     ALONE("");
@@ -127,7 +127,7 @@ TEST(the_card_is_useless_afterwards_and_the_others_are_not)
     assert_null(fy_error());
 }
 
-TEST(under_launch_blocking_the_line_at_fault_tells_itself)
+TEST(under_launch_blocking_the_line_at_fault_reports_the_error)
 {
     (void)state;
     ALONE("FERRY_LAUNCH_BLOCKING=1");
@@ -140,7 +140,7 @@ TEST(under_launch_blocking_the_line_at_fault_tells_itself)
     assert_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING"));
     assert_null(field(event_of("error", 0), "caused_by"));
     fy_clear_error();
-    fy_cuda_synchronize(); /* what is on already is not advised */
+    fy_cuda_synchronize(); /* not advised if already set */
     assert_null(strstr(fy_error(), "FERRY_LAUNCH_BLOCKING"));
     assert_non_null(strstr(fy_error(), "fix that call"));
 }
@@ -177,9 +177,9 @@ TEST(cudas_own_variable_works_too_and_ferrys_takes_precedence)
 {
     (void)state;
     if (!is_child) {
-        in_a_process_of_its_own(__func__, "CUDA_LAUNCH_BLOCKING=1");
-        in_a_process_of_its_own(__func__, "CUDA_LAUNCH_BLOCKING=1 FERRY_LAUNCH_BLOCKING=0 OFF=1");
-        in_a_process_of_its_own(__func__, "CUDA_LAUNCH_BLOCKING=0 OFF=1");
+        run_in_own_process(__func__, "CUDA_LAUNCH_BLOCKING=1");
+        run_in_own_process(__func__, "CUDA_LAUNCH_BLOCKING=1 FERRY_LAUNCH_BLOCKING=0 OFF=1");
+        run_in_own_process(__func__, "CUDA_LAUNCH_BLOCKING=0 OFF=1");
         return;
     }
     bool off = getenv("OFF") != NULL;
@@ -189,7 +189,7 @@ TEST(cudas_own_variable_works_too_and_ferrys_takes_precedence)
     assert_int_equal(event_of("sync", 0) != NULL, !off);
 }
 
-TEST(the_cpu_tells_at_once)
+TEST(the_cpu_reports_at_once)
 {
     (void)state;
     ALONE("");
@@ -217,13 +217,13 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_error_surfaces_later_and_names_the_line_at_fault),
-        cmocka_unit_test(whoever_waits_first_is_told),
+        cmocka_unit_test(the_first_wait_gets_the_error),
         cmocka_unit_test(waiting_for_an_event_or_stream_reports_it_too),
         cmocka_unit_test(the_card_is_useless_afterwards_and_the_others_are_not),
-        cmocka_unit_test(under_launch_blocking_the_line_at_fault_tells_itself),
+        cmocka_unit_test(under_launch_blocking_the_line_at_fault_reports_the_error),
         cmocka_unit_test(under_launch_blocking_the_host_waits_for_all_work),
         cmocka_unit_test(cudas_own_variable_works_too_and_ferrys_takes_precedence),
-        cmocka_unit_test(the_cpu_tells_at_once),
+        cmocka_unit_test(the_cpu_reports_at_once),
         cmocka_unit_test(the_last_65536_works_are_remembered),
     };
     own_path = argv[0];

@@ -1,33 +1,33 @@
 #!/usr/bin/env bash
-# The floors of lib/, viewer/ and www/: a file refers to its own folder and to those below it, never up. What must go
-# up is a hook that the upper floor sets (lib/base/session_hooks.h). Judged by the symbols of the objects and by what
-# the files include or import.
+# The layers of lib/, viewer/ and www/: a file refers to its own folder and those below, never up. An upward call
+# goes through a hook that the upper layer sets (lib/base/session_hooks.h). Checks the symbols of the objects, and
+# includes and imports.
 . "$(dirname "$0")/shell.sh"
 
-# The lowest first; a name with a slash stands for the folder of that name in viewer/ or www/.
+# The lowest first; a name with a slash is a folder of viewer/ or www/.
 lib="base kernels trace cpu devices order memory tensors ops session"
 viewer="viewer/files viewer/trace viewer/sandbox viewer/compile viewer/whatif viewer/analyze viewer/grade viewer/server
     viewer/embed viewer/lessons viewer/command"
 www="www/model www/stage www/panes www/lessons www"
 floors="$lib $viewer $www"
 
-# up: of lines "folder file folder file what", from and to, those that go up. A folder without a floor is below all.
+# up: those lines "folder file folder file what", from and to, that refer upward. A folder without a layer is lowest.
 up() {
     ! awk -v floors="$(echo $floors)" '
         BEGIN { n = split(floors, name, " "); for (i = 1; i <= n; i++) floor[name[i]] = i }
         $1 != $3 && !(floor[$3] && floor[$1] > floor[$3]) { print $1 "/" $2 " refers up to " $3 "/" $4 ": " $5 }' | grep .
 }
-objects() { # those whose source is still there
+objects() { # those whose source still exists
     local o source
     find "$B/kernels" "$B/lib" "$B/viewer" -name '*.o' | while read -r o; do
         source=${o#"$B"/} source=${source%.o}
         [[ ! -f $source && ! -f $source.c ]] || echo "$o"
     done
 }
-# Every symbol that one object defines and another needs; a weak need counts too. What stands for another file where
-# a library is missing (no_server.c) defines the same names again, and libc's names may stand for libc's: not counted.
+# Every symbol that one object defines and another needs, weak ones too. Not counted: files that replace another if
+# a library is missing (no_server.c), which define the same names, and names of libc.
 symbols() {
-    # shellcheck disable=SC2046 # one word an object
+    # shellcheck disable=SC2046 # one word per object
     nm -A $(objects | grep -v /no_server.o) | awk -F: '
         { n = split($1, path, "/"); folder = path[n - 1]; if (path[n - 2] == "viewer") folder = "viewer/" folder
           where = folder " " path[n]; m = split($2, column, " "); type = column[m - 1] }
@@ -57,13 +57,13 @@ every_folder_has_a_floor() {
     done
     return $wrong
 }
-go_down() { # go_down LEAST COMMAND: no line of it goes up, and there are enough lines to believe that
+go_down() { # go_down LEAST COMMAND: no line refers upward, and there are at least LEAST lines
     $2 >"$work/edges" && [[ $(wc -l <"$work/edges") -ge $1 ]] && up <"$work/edges"
 }
-one_name_one_header() { # where two folders had a header of one name, which is meant would hang on the search path
+one_name_one_header() { # otherwise the search path would decide between two headers of the same name
     ! find lib viewer -name '*.h' -printf '%f\n' | sort | uniq -d | grep .
 }
-an_upward_call_is_seen() { # the judge itself
+an_upward_call_is_seen() { # tests the check itself
     ! echo "base text.o session session.o fy_narrate" | up && ! echo "order stream.h memory storage.h #include" | up &&
         ! echo "viewer/trace trace.o viewer/server server.o server_start" | up
 }

@@ -1,8 +1,8 @@
-/* When real cards are opened: lib/devices/device.c over the fake of the CUDA runtime, which stands for the library
- * that a machine with a driver would load. Each case in a process of its own, as devices are opened once. */
+/* When real cards are opened: lib/devices/device.c on the fake CUDA runtime, which replaces the library that is loaded
+ * on a machine with a driver. Devices are opened once per process, so each case runs in a child. */
 #include "device.h"
 #include "cuda_on_fake.h"
-#undef fy_dev_at /* the library's own from here on */
+#undef fy_dev_at /* the library's functions from here on */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 #include "cuda_library.h"
 #include "tensor.h"
 
-/* In place of the one that looks for a driver and a file. */
+/* Replaces the function that looks for a driver and a file. */
 const fy_backend *fy_cuda_library(bool anyway, char *why, size_t room)
 {
     (void)anyway, (void)why, (void)room;
     return &fy_backend_cuda;
 }
 
-/* Run `body` in a child with FERRY_GPU=auto; its status is 0 unless it says otherwise. */
+/* Runs `body` in a child with FERRY_GPU=auto; its status is 0 unless it exits with another. */
 static int child(void (*body)(void))
 {
     int status;
@@ -38,7 +38,7 @@ static int child(void (*body)(void))
 #define IS(fact) \
     if (!(fact)) fprintf(stderr, "# line %d: %s; calls: %s\n", __LINE__, #fact, fake.calls), _exit(1)
 
-static void compute_here(void)
+static void compute_on_cpu(void)
 {
     fy_tensor *a = fy_randn((40, 40)), *b = fy_matmul(a, a);
     fy_tensor *c = fy_to(fy_sum(fy_add(b, 1)), "cpu");
@@ -46,17 +46,17 @@ static void compute_here(void)
     fy_item(c);
 }
 
-static void stays_on_the_cpu(void)
+static void uses_cpu_only(void)
 {
-    compute_here();
+    compute_on_cpu();
     IS(fake.calls[0] == 0);
 }
 
 static void forks_first(void)
 {
-    compute_here();
+    compute_on_cpu();
     if (fork() == 0) {
-        compute_here();
+        compute_on_cpu();
         _exit(fake.calls[0] != 0);
     }
     int status = 1;
@@ -66,18 +66,18 @@ static void forks_first(void)
 
 static void names_a_card(void)
 {
-    compute_here();
+    compute_on_cpu();
     fy_tensor *b = fy_cuda(fy_ones((3)));
     IS(fy_item(fy_sum(b)) == 3);
     IS(strncmp(fake.calls, "GetDeviceCount ", 15) == 0 && strstr(fake.calls, "Launch") && !fake.lazy);
-    IS(!strstr(fake.calls, "SetDevice:1")); /* one card was used */
+    IS(!strstr(fake.calls, "SetDevice:1")); /* only one card was opened */
     IS(fy_dev_count() == 3 && !fy_dev_why_not_real() && !fy_dev_model_clock());
 }
 
 static void counts(void) { IS(fy_cuda_device_count() == 2 && !strstr(fake.calls, "SetDevice:1")); }
 
-/* What it shows is measured from the first time on. */
-static void looks_at_the_clock(void)
+/* The clock must be the card's from the first reading on. */
+static void reads_clock(void)
 {
     fy_now();
     IS(fake.calls[0] != 0);
@@ -86,7 +86,7 @@ static void looks_at_the_clock(void)
 static void is_too_old(void)
 {
     fake.sm = 61;
-    compute_here();
+    compute_on_cpu();
     IS(fy_item(fy_sum(fy_cuda(fy_ones((3))))) == 3);
     IS(fy_dev_count() == 2 && strcmp(fy_dev_at(1)->backend->kind, "sim") == 0);
     IS(strcmp(fy_dev_why_not_real(),
@@ -102,11 +102,11 @@ static void is_too_old(void)
         assert_int_equal(child(body), 0); \
     }
 
-CASE(a_program_on_the_cpu_alone_calls_nothing_of_cuda, stays_on_the_cpu)
+CASE(a_program_on_the_cpu_alone_calls_nothing_of_cuda, uses_cpu_only)
 CASE(nor_do_its_children, forks_first)
 CASE(the_first_card_named_is_opened_and_no_other, names_a_card)
 CASE(counting_opens_the_first_card_alone, counts)
-CASE(the_clock_is_the_cards_from_the_first_look_on, looks_at_the_clock)
+CASE(the_clock_is_the_cards_from_the_first_look_on, reads_clock)
 CASE(a_card_too_old_is_simulated_and_that_is_said, is_too_old)
 
 int main(void)

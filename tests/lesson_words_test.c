@@ -1,4 +1,4 @@
-/* What lies in the folders of lessons/: words, hints, marks, and programs short and plain. */
+/* The content of the folders of lessons/: texts, hints, marks, and short plain programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void every_lesson_has_its_words_and_three_hints(void **state)
     each_lesson("starter.c", check_words);
 }
 
-/* The three passages of a program: before, between and after the marks. */
+/* The three parts of a program: before, between and after the marks. */
 static char *passages(char *text, char *part[3])
 {
     static const char open[] = "    // --- your code ---\n", end[] = "    // --- end ---\n";
@@ -107,8 +107,8 @@ static void programs_are_short_and_plain(void **state)
     each_lesson("", check_style);
 }
 
-/* No line of the solution's own passage stands in the example, bar lines that the starter has as well. */
-static void keep_secret(const char *lesson, const cJSON *facts, const char *file)
+/* The example contains no line of the solution's marked part, except lines of the starter. */
+static void check_secret(const char *lesson, const cJSON *facts, const char *file)
 {
     (void)facts;
     char *demo = lesson_text(lesson, file), *solution = lesson_text(lesson, "solution.c"),
@@ -128,7 +128,7 @@ static void keep_secret(const char *lesson, const cJSON *facts, const char *file
 static void no_demo_gives_its_exercise_away(void **state)
 {
     (void)state;
-    each_lesson("demo.c", keep_secret);
+    each_lesson("demo.c", check_secret);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* log_test.c: the slot log: many writers, its limits, readers elsewhere. */
+/* log_test.c: the slot log: concurrent writers, limits, readers in other processes. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -59,7 +59,7 @@ static void *note_once(void *unused)
     return unused;
 }
 
-/* A slot has 16 bits for the number. */
+/* a slot stores its number in 16 bits */
 static void no_thread_but_the_first_is_ever_number_0(void **state)
 {
     (void)state;
@@ -129,8 +129,8 @@ static void a_full_arena_ends_the_log_before_events_lose_bytes(void **state)
     close(fd);
 }
 
-/* The line after its seq. */
-static const char *said(const char *line) { return strchr(line, ','); }
+/* The line without its seq. */
+static const char *after_seq(const char *line) { return strchr(line, ','); }
 
 static void a_host_op_reads_as_if_logged_one_by_one(void **state)
 {
@@ -146,8 +146,8 @@ static void a_host_op_reads_as_if_logged_one_by_one(void **state)
     fy_text text = lines_of(fd);
     char *p = text.data, *line[4];
     for (int i = 0; i < 4; i++) line[i] = next_line(&p);
-    assert_string_equal(said(line[2]), said(line[0]));
-    assert_string_equal(said(line[3]), said(line[1]));
+    assert_string_equal(after_seq(line[2]), after_seq(line[0]));
+    assert_string_equal(after_seq(line[3]), after_seq(line[1]));
     free(text.data);
     close(fd);
 }
@@ -155,12 +155,12 @@ static void a_host_op_reads_as_if_logged_one_by_one(void **state)
 static bool write_file(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY);
-    bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
     if (fd >= 0) close(fd);
-    return good;
+    return ok;
 }
 
-/* Be where mounting is allowed and is seen by nobody else. */
+/* Enters a mount namespace of its own. */
 static bool private_mounts(void)
 {
     char user[64], group[64];
@@ -171,7 +171,7 @@ static bool private_mounts(void)
            write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/gid_map", group);
 }
 
-/* Runs in a child with a file system of its own; returns its exit status. */
+/* Runs in a child with its own file system; returns its exit status. */
 static int fill_a_small_disk(void)
 {
     char err[256] = "", dir[] = "/tmp/ferry-disk-XXXXXX", path[64];
@@ -183,12 +183,12 @@ static int fill_a_small_disk(void)
     for (int i = 0; i < 40000; i++) FY_EMIT(NULL, mark, .now = i);
     fy_text text = lines_of(fd);
     uint64_t lines = assert_lines_are_whole(&text);
-    bool good = lines > 4000 && lines < (2 << 20) / sizeof(fy_slot) &&
-                count_of(text.data, "\"kind\":\"log_full\"") == 1 &&
-                count_of(text.data, "\"kind\":\"mark\"") == (int)lines - 1;
+    bool ok = lines > 4000 && lines < (2 << 20) / sizeof(fy_slot) &&
+              count_of(text.data, "\"kind\":\"log_full\"") == 1 &&
+              count_of(text.data, "\"kind\":\"mark\"") == (int)lines - 1;
     umount2(dir, MNT_DETACH);
     rmdir(dir);
-    return good ? 0 : 2;
+    return ok ? 0 : 2;
 }
 
 static void a_full_disk_ends_the_log_and_not_the_program(void **state)
@@ -196,14 +196,14 @@ static void a_full_disk_ends_the_log_and_not_the_program(void **state)
     (void)state;
     int status;
     const char *preload = getenv("LD_PRELOAD");
-    if (preload && strstr(preload, "vgpreload")) skip(); /* valgrind does not survive a full disk of its own */
-    fy_log_write_to(NULL);                               /* no helper thread, when it forks */
+    if (preload && strstr(preload, "vgpreload")) skip(); /* valgrind fails on a full disk */
+    fy_log_write_to(NULL);                               /* no helper thread at the fork */
     fflush(NULL);
     pid_t child = fork();
     if (!child) _exit(fill_a_small_disk());
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) skip(); /* a user may not mount here */
+    if (WEXITSTATUS(status) == 77) skip(); /* users may not mount here */
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
@@ -257,14 +257,14 @@ static void an_unpublished_slot_holds_readers_only_while_the_writer_lives(void *
 
 /* ---- another process ---- */
 
-/* Emit one event each time a byte comes; die with one claimed and never filled. */
-static void write_when_told(int fd, int told, int tell)
+/* Emits one event for each byte received; dies with one slot claimed but not filled. */
+static void write_on_command(int fd, int command_fd, int reply_fd)
 {
     char err[256], byte;
     if (!fy_log_adopt(fd, err, sizeof err)) _exit(1);
-    for (int i = 0; read(told, &byte, 1) == 1 && byte != 'k'; i++) {
+    for (int i = 0; read(command_fd, &byte, 1) == 1 && byte != 'k'; i++) {
         FY_EMIT(NULL, mark, .now = i);
-        if (write(tell, "x", 1) != 1) _exit(1);
+        if (write(reply_fd, "x", 1) != 1) _exit(1);
     }
     atomic_fetch_add(&fy_log_of_process()->head->next, 1);
     raise(SIGKILL);
@@ -280,7 +280,7 @@ static void a_reader_follows_another_process_and_notices_its_death(void **state)
     assert_true(fd >= 0 && !pipe(to) && !pipe(from));
     fflush(NULL);
     pid_t child = fork();
-    if (!child) write_when_told(fd, to[0], from[1]);
+    if (!child) write_on_command(fd, to[0], from[1]);
     fy_log *log = log_to_read(fd);
     uint64_t cursor = 0;
     fy_text text = {0};
@@ -292,7 +292,7 @@ static void a_reader_follows_another_process_and_notices_its_death(void **state)
     }
     assert_int_equal(write(to[1], "k", 1), 1);
     siginfo_t info;
-    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0); /* a zombie is dead */
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0); /* a zombie counts as dead */
     assert_int_equal(fy_log_read(log, &cursor, &text, SIZE_MAX), 1);
     assert_non_null(strstr(text.data, "\"kind\":\"lost\""));
     assert_true(fy_log_drained(log, cursor));

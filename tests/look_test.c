@@ -1,4 +1,4 @@
-/* Looking into tensors: one element, the bytes, what is printed; and what lessons give and take. */
+/* Reading tensors: one element, the bytes, printing; and the lessons' inputs and answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 
 #define TEST(name) static void name(void **state)
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
-TEST(item_brings_one_element_home)
+TEST(item_copies_one_element_to_the_host)
 {
     (void)state;
     FY_SCOPE
@@ -56,7 +56,7 @@ TEST(item_int_is_exact_to_the_last_digit)
     }
 }
 
-static void take_three_items(void *x)
+static void call_item_three_times(void *x)
 {
     for (int i = 0; i < 3; i++) fy_item((fy_tensor *)x);
 }
@@ -66,15 +66,16 @@ TEST(item_says_once_a_line_that_it_rounded)
     (void)state;
     FY_SCOPE
     {
-        const char *said = written_by(take_three_items, fy_full((), (1L << 53) + 1), 2), *fix = strstr(said, "fix: ");
-        assert_non_null(strstr(said, ": fy_item((fy_tensor *)x): a double holds 9007199254740992 instead of "
-                                     "9007199254740993\n"));
+        const char *output = written_by(call_item_three_times, fy_full((), (1L << 53) + 1), 2),
+                   *fix = strstr(output, "fix: ");
+        assert_non_null(strstr(output, ": fy_item((fy_tensor *)x): a double holds 9007199254740992 instead of "
+                                       "9007199254740993\n"));
         assert_true(fix && strstr(fix, "fy_item_int((fy_tensor *)x);") && !strstr(fix + 1, "fix: "));
-        assert_string_equal(written_by(take_three_items, fy_full((), INT64_MAX), 2), "");
+        assert_string_equal(written_by(call_item_three_times, fy_full((), INT64_MAX), 2), "");
     }
 }
 
-static void take_items(void *list)
+static void call_item_on_each(void *list)
 {
     for (fy_tensor **x = list; *x; x++) fy_item(*x);
 }
@@ -86,8 +87,9 @@ TEST(item_says_nothing_where_a_double_is_exact)
     {
         fy_tensor *exact[] = {fy_full((), 1L << 53), fy_full((), INT64_MIN), fy_full((), 3L << 60), fy_ones(()), NULL};
         fy_tensor *most[] = {fy_full((), INT64_MAX), NULL};
-        assert_string_equal(written_by(take_items, exact, 2), "");
-        assert_non_null(strstr(written_by(take_items, most, 2), "9223372036854775808 instead of 9223372036854775807"));
+        assert_string_equal(written_by(call_item_on_each, exact, 2), "");
+        assert_non_null(
+            strstr(written_by(call_item_on_each, most, 2), "9223372036854775808 instead of 9223372036854775807"));
     }
 }
 
@@ -103,7 +105,7 @@ TEST(data_points_at_the_first_element_of_a_view)
         assert_string_equal(text_of(event_of("host_read", 0), "via"), "data");
         fy_tensor *g = fy_to(x, "cuda");
         since();
-        assert_non_null(fy_data(g)); /* into VRAM: handed out, never touched */
+        assert_non_null(fy_data(g)); /* points into VRAM: returned, not dereferenced */
         assert_string_equal(kinds(), "");
         assert_null(fy_data(fy_zeros((0))));
     }
@@ -196,7 +198,7 @@ TEST(notes_and_waits_are_recorded)
     fy_mark("here");
     fy_cuda_synchronize();
     assert_string_equal(kinds(), "mark mark sync");
-    assert_null(field(event_of("mark", 0), "text")); /* a look at the clock */
+    assert_null(field(event_of("mark", 0), "text")); /* reads the clock */
     assert_true(number_of(event_of("mark", 0), "now") == (double)before);
     assert_string_equal(text_of(event_of("mark", 1), "text"), "here");
     assert_true(number_of(event_of("mark", 1), "now") == number_of(event_of("mark", 1), "t"));
@@ -211,7 +213,7 @@ int main(void)
     setenv("FERRY_GPU", "sim", 1);
     recorded_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(item_brings_one_element_home),
+        cmocka_unit_test(item_copies_one_element_to_the_host),
         cmocka_unit_test(item_int_is_exact_to_the_last_digit),
         cmocka_unit_test(item_says_once_a_line_that_it_rounded),
         cmocka_unit_test(item_says_nothing_where_a_double_is_exact),

@@ -1,4 +1,4 @@
-/* loss_test.c: the losses, on the CPU and on the card, in all their shapes, and what they refuse. */
+/* loss_test.c: the losses on the CPU and on the card, in all shapes, and their errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void cross_entropy_of_classes(void **state)
             NEARLY(parts[t], fy_cross_entropy(z, class), 0.47178731);
             NEARLY(parts[t], fy_cross_entropy(z, class, .reduction = FY_SUM), 0.94357463);
             NEARLY(parts[t], fy_cross_entropy(z, class, .reduction = FY_NONE), 0.2413113, 0.70226332);
-            NEARLY(parts[t], fy_cross_entropy(z, one), 0.2413113); /* the mean of the one row */
+            NEARLY(parts[t], fy_cross_entropy(z, one), 0.2413113); /* the mean of one row */
             NEARLY(parts[t], fy_cross_entropy(z, one, .reduction = FY_NONE), 0.2413113, 0);
             NEARLY(parts[t], fy_cross_entropy(z, class, .label_smoothing = 0.1), 0.61345398);
             GIVES(fy_cross_entropy(z, fy_full((2), -100, .dtype = FY_INT64, .device = d)), NAN);
@@ -34,7 +34,7 @@ static void cross_entropy_of_classes(void **state)
     }
 }
 
-/* (N, C, d): each point of a row is a row of its own. */
+/* (N, C, d): each position is a row of its own. */
 static void cross_entropy_of_points(void **state)
 {
     (void)state;
@@ -84,8 +84,9 @@ static void what_losses_refuse_before_anything_runs(void **state)
     {
         fy_tensor *z = fy_zeros((2, 3)), *points = fy_zeros((2, 3, 4)), *picture = fy_zeros((2, 3, 4, 5));
         fy_tensor *class = fy_tensor((0, 3)), *three = fy_tensor((0, 1, 2)), *real = fy_tensor((0.0, 1.0));
-        fy_tensor *away = fy_to(z, "cuda"), *row = fy_zeros((3)), *row_away = fy_to(row, "cuda"), *one = fy_full((), 1);
-        fy_tensor *good = fy_tensor((0, 1)), *single = fy_tensor((0)), *like = fy_zeros((2, 3), .dtype = FY_INT64);
+        fy_tensor *on_card = fy_to(z, "cuda"), *row = fy_zeros((3)), *row_away = fy_to(row, "cuda"),
+                  *one = fy_full((), 1);
+        fy_tensor *target = fy_tensor((0, 1)), *single = fy_tensor((0)), *like = fy_zeros((2, 3), .dtype = FY_INT64);
         FAILS_ALONE(fy_cross_entropy(z, class), "Target 3 is out of bounds.");
         FAILS_ALONE(fy_mse_loss(z, z, .reduction = (fy_reduction)9), "9 is not a valid value for reduction");
         FAILS_ALONE(fy_cross_entropy(z, three), "Expected input batch_size (2) to match target batch_size (3).");
@@ -97,16 +98,16 @@ static void what_losses_refuse_before_anything_runs(void **state)
                     "dimension: 1");
         FAILS_ALONE(fy_cross_entropy(z, like),
                     "Expected floating point type for target with class probabilities, got Long");
-        FAILS_ALONE(fy_cross_entropy(z, good, .label_smoothing = 1.5),
+        FAILS_ALONE(fy_cross_entropy(z, target, .label_smoothing = 1.5),
                     "label_smoothing must be between 0.0 and 1.0. Got: 1.5");
-        FAILS_ALONE(fy_cross_entropy(away, good), "Expected all tensors to be on the same device");
+        FAILS_ALONE(fy_cross_entropy(on_card, target), "Expected all tensors to be on the same device");
         FAILS_ALONE(fy_cross_entropy(row_away, one), "Expected all tensors to be on the same device");
         FAILS_ALONE(fy_mse_loss(class, class), "\"mse_cpu\" not implemented for 'Long'");
         FAILS_ALONE(fy_mse_loss(z, real), "The size of tensor a (3) must match the size of tensor b (2)");
     }
 }
 
-/* The card has no look beforehand: the kernel finds it, when somebody waits for it. The card is then done for. */
+/* The card does not check in advance: the kernel asserts, and a later wait reports it. The card then is unusable. */
 static void a_class_that_is_not_there_stops_the_card(void **state)
 {
     (void)state;

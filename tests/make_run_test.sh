@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make run` as a user types it, where everything is installed: it prints one address, over SSH also the
-# forwarding line; the second one points to the first, and another checkout's serves its own. No network, no install.
+# `make run` as typed by a user, with everything installed: it prints one URL, over SSH also the
+# forwarding command; a second one points to the first, and another checkout has its own server. No network, no install.
 . "$(dirname "$0")/shell.sh"
 export XDG_STATE_HOME=$work/state FERRY_MY=$work/my BROWSER=none NO_INSTALL=1 FERRY_GPU=sim
 export FERRY_HOME=$PWD
@@ -8,7 +8,7 @@ unset DISPLAY WAYLAND_DISPLAY SSH_CONNECTION
 mkdir -p "$FERRY_MY"
 
 address() { grep -o 'http://127[^ ]*#token=[0-9a-f]*' "$1" | head -n 1; }
-await() { # await FILE: its address, within a minute
+await() { # await FILE: waits up to a minute for its URL
     for ((i = 0; i < 600; i++)); do
         [[ -n $(address "$1") ]] && return
         sleep 0.1
@@ -28,7 +28,7 @@ second() {
     timeout 60 make -s B="$B" run >"$work/second" 2>&1
     [[ -n $(address "$work/first") && $(address "$work/second") == "$(address "$work/first")" ]]
 }
-another() { # a second checkout, of the same user: its own address, and its own folder
+another() { # a second checkout of the same user: its own URL and folder
     mkdir -p "$work/checkout/build" && cp -a "$B/ferry" "$B/libferry.a" "$B/lessons" "$work/checkout/build/" &&
         cp -a lessons lib Makefile "$work/checkout/" || return 1
     (unset FERRY_HOME FERRY_MY; exec timeout 60 "$work/checkout/build/ferry" serve >"$work/another" 2>&1) &
@@ -46,7 +46,7 @@ ends() { # Ctrl-C
     ! { exec 3<>"/dev/tcp/127.0.0.1/$(address "$work/first" | sed 's/.*127.0.0.1://; s|/.*||')"; } 2>/dev/null
 }
 
-in_order() { # as it would go in a fresh checkout
+in_order() { # the order in a fresh checkout
     make -n B="$work/fresh" run >"$work/would" 2>&1
     [[ $(grep -oE '^\.ci/deps run|-o [^ ]*/fresh/ferry|[^ ]*/fresh/ferry serve' "$work/would" | tr '\n' ' ') == \
         ".ci/deps run -o $work/fresh/ferry $work/fresh/ferry serve " ]] || { tail -n 5 "$work/would"; return 1; }

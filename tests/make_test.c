@@ -1,4 +1,4 @@
-/* Factories: values, types and layouts of what they make, and what they refuse, in PyTorch's words. */
+/* Factories: values, dtypes and layouts of results, and errors in PyTorch's words. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ TEST(what_is_like_another_has_its_dense_layout)
         }
 }
 
-/* What nobody set shows: NaN, -1, 255, true; on a card what fresh VRAM holds, and then what a freed block left. */
+/* Uninitialized memory is visible: NaN, -1, 255, true; on a card the fill bytes of new and of freed memory. */
 TEST(empty_memory_is_alike_in_every_run_and_no_op)
 {
     (void)state;
@@ -103,7 +103,7 @@ TEST(random_numbers_like_another_follow_its_memory)
     FY_SCOPE FAILS(fy_full_like(fy_zeros((2)), fy_ones((1))), "the fill value must be a number, not a tensor");
 }
 
-TEST(classes_become_rows_and_wrong_ones_are_told)
+TEST(classes_become_rows_and_invalid_ones_are_reported)
 {
     (void)state;
     for (int i = 0; i < 2; i++) FY_SCOPE
@@ -163,7 +163,7 @@ TEST(a_value_that_the_type_cannot_hold_is_refused)
         assert_true(HOLDS(fy_full((1), 255.0, .dtype = FY_UINT8), 255));
         assert_true(HOLDS(fy_full((1), NAN, .dtype = FY_BOOL), 1));
         assert_true(isinf(element(fy_full((1), INFINITY, .dtype = FY_FLOAT16), 0)));
-        assert_true(isinf(element(fy_tensor((1e40)), 0))); /* a list's floats overflow */
+        assert_true(isinf(element(fy_tensor((1e40)), 0))); /* floats in a list overflow */
         assert_true(HOLDS(fy_tensor((2.7, -2.7), .dtype = FY_INT64), 2, -2));
     }
 }
@@ -201,7 +201,7 @@ int main(void)
         cmocka_unit_test(what_is_like_another_has_its_dense_layout),
         cmocka_unit_test(empty_memory_is_alike_in_every_run_and_no_op),
         cmocka_unit_test(random_numbers_like_another_follow_its_memory),
-        cmocka_unit_test(classes_become_rows_and_wrong_ones_are_told),
+        cmocka_unit_test(classes_become_rows_and_invalid_ones_are_reported),
         cmocka_unit_test(triangles_reach_every_diagonal),
         cmocka_unit_test(a_value_that_the_type_cannot_hold_is_refused),
         cmocka_unit_test(ranges_count_their_steps_as_pytorch_does),

@@ -1,4 +1,4 @@
-/* A run of more events than a grader reads fails by one check of its own, in plain words. */
+/* A run with more events than a grader reads fails with a check of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void a_run_of_too_many_events_fails_and_explains_why(void **state)
     hand_end(&h);
 }
 
-/* The same of a log: what is beyond is not read. */
+/* The same for a log: events beyond the limit are not read. */
 static void too_long_a_log_is_read_partly_and_says_so(void **state)
 {
     (void)state;

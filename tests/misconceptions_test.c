@@ -1,19 +1,18 @@
-/* Each belief of misconceptions.c has a small program that is built on it and a corrected twin: the belief's signature
- * is in the log of the first, at the line that ends in HERE, and not in the other's. What the signatures ask of
- * autograd and modules waits, by name. */
+/* Each misconception of misconceptions.c has a program that shows it, at the line that ends in HERE, and a corrected
+ * version without it. Misconceptions whose signature needs autograd or modules are listed as not yet detectable. */
 #include "misconceptions.h"
 
-#include "innocents.h"
+#include "near_misses.h"
 #include "grading.h"
 
-/* A run's log, read for a grader. */
-typedef struct judged {
+/* A run's log, parsed for the grader. */
+typedef struct graded_run {
     char *lines;
     trace run;
     grading g;
-} judged;
+} graded_run;
 
-static void judge_run(judged *j, void (*run)(void), const char *sim)
+static void begin_graded_run(graded_run *j, void (*run)(void), const char *sim)
 {
     char path[64] = "/tmp/ferry-misconceptions-XXXXXX", err[512];
     int fd = mkstemp(path);
@@ -23,7 +22,7 @@ static void judge_run(judged *j, void (*run)(void), const char *sim)
     record_program(&(explained){NULL, run, 0, sim}, path);
     FILE *from = fopen(path, "r");
     assert_non_null(from);
-    *j = (judged){.lines = calloc(1, 1 << 20)};
+    *j = (graded_run){.lines = calloc(1, 1 << 20)};
     size_t size = fread(j->lines, 1, (1 << 20) - 1, from);
     fclose(from);
     unlink(path);
@@ -31,15 +30,15 @@ static void judge_run(judged *j, void (*run)(void), const char *sim)
     j->g.run = &j->run;
 }
 
-static void judge_end(judged *j)
+static void end_graded_run(graded_run *j)
 {
     grading_end(&j->g);
     trace_free(&j->run);
     free(j->lines);
 }
 
-/* Is the event at the line that the source marks? */
-static bool is_here(judged *j, const fy_event *e)
+/* Is the event at the line marked in the source? */
+static bool is_here(graded_run *j, const fy_event *e)
 {
     grading *g = &j->g;
     const char *file = grade_text(g, e, e->file);
@@ -52,48 +51,50 @@ static bool is_here(judged *j, const fy_event *e)
 
 static void expect_sign(int number, const char *name, void (*run)(void), const char *sim)
 {
-    judged j;
-    judge_run(&j, run, sim);
+    graded_run j;
+    begin_graded_run(&j, run, sim);
     const fy_event *e = shows_misconception(&j.g, name);
     if (!e) fail_msg("program %d: no sign of %s", number, name);
     if (!is_here(&j, e)) fail_msg("program %d: %s at line %d", number, name, grade_line(e));
-    judge_end(&j);
+    end_graded_run(&j);
 }
 
 static void expect_no_sign(int number, void (*run)(void), const char *sim)
 {
-    judged j;
-    judge_run(&j, run, sim);
+    graded_run j;
+    begin_graded_run(&j, run, sim);
     for (int k = 0; misconception_at(k); k++) {
         const misconception *m = misconception_at(k);
         const fy_event *e = m->signature ? shows_misconception(&j.g, m->name) : NULL;
         if (e) fail_msg("program %d: %s at line %d", number, m->name, grade_line(e));
     }
-    judge_end(&j);
+    end_graded_run(&j);
 }
 
-static void the_run_of_a_believer_shows_it(void **state)
+static void each_program_shows_its_misconception(void **state)
 {
     (void)state;
-    for (int i = 0; pairs[i].name; i++) expect_sign(i, pairs[i].name, pairs[i].wrong, pairs[i].sim);
+    for (int i = 0; misconception_pairs[i].name; i++)
+        expect_sign(i, misconception_pairs[i].name, misconception_pairs[i].wrong, misconception_pairs[i].sim);
 }
 
-static void other_spellings_show_it_too(void **state)
+static void variants_show_it_too(void **state)
 {
     (void)state;
-    for (int i = 0; spellings[i].run; i++) expect_sign(i, spellings[i].name, spellings[i].run, spellings[i].sim);
+    for (int i = 0; variants[i].run; i++) expect_sign(i, variants[i].name, variants[i].run, variants[i].sim);
 }
 
-static void what_only_looks_like_it_is_not_accused(void **state)
+static void near_misses_show_no_misconception(void **state)
 {
     (void)state;
-    for (int i = 0; innocents[i].run; i++) expect_no_sign(i, innocents[i].run, innocents[i].sim);
+    for (int i = 0; near_misses[i].run; i++) expect_no_sign(i, near_misses[i].run, near_misses[i].sim);
 }
 
-static void a_corrected_twin_shows_no_misconception_at_all(void **state)
+static void a_corrected_program_shows_no_misconception(void **state)
 {
     (void)state;
-    for (int i = 0; pairs[i].name; i++) expect_no_sign(i, pairs[i].right, pairs[i].right_sim);
+    for (int i = 0; misconception_pairs[i].name; i++)
+        expect_no_sign(i, misconception_pairs[i].right, misconception_pairs[i].right_sim);
 }
 
 static void all_twenty_five_have_a_pair_or_wait_by_name(void **state)
@@ -108,7 +109,7 @@ static void all_twenty_five_have_a_pair_or_wait_by_name(void **state)
         assert_ptr_equal(misconception_named(m->name), m);
         assert_true(m->believed[0] && m->truth[0] && !m->signature == !!m->waits_for);
         bool paired = false;
-        for (int k = 0; pairs[k].name; k++) paired |= !strcmp(pairs[k].name, m->name);
+        for (int k = 0; misconception_pairs[k].name; k++) paired |= !strcmp(misconception_pairs[k].name, m->name);
         assert_true(paired == !m->waits_for);
         if (m->waits_for) assert_true(waits < 6 && waiting[waits++] == m->rank);
     }
@@ -120,10 +121,10 @@ static void all_twenty_five_have_a_pair_or_wait_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_run_of_a_believer_shows_it),
-        cmocka_unit_test(other_spellings_show_it_too),
-        cmocka_unit_test(what_only_looks_like_it_is_not_accused),
-        cmocka_unit_test(a_corrected_twin_shows_no_misconception_at_all),
+        cmocka_unit_test(each_program_shows_its_misconception),
+        cmocka_unit_test(variants_show_it_too),
+        cmocka_unit_test(near_misses_show_no_misconception),
+        cmocka_unit_test(a_corrected_program_shows_no_misconception),
         cmocka_unit_test(all_twenty_five_have_a_pair_or_wait_by_name),
     };
     return cmocka_run_group_tests_name("misconceptions", tests, NULL, NULL);

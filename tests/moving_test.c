@@ -1,5 +1,5 @@
-/* Moving: fy_to in all its forms, several cards, page-locked memory, and where a type is converted. fy_copy_
- * has a suite of its own (copy_test.c). */
+/* fy_to in all its forms, several cards, page-locked memory, and where dtypes are converted. fy_copy_ is tested in
+ * copy_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #define TEST(name) static void name(void **state)
 
-/* "h2d float32 > cast float64": the copies and ops since then, in order, with the type that each makes. */
-static const char *way(void)
+/* "h2d float32 > cast float64": the copies and ops since then, in order, with the resulting dtype of each. */
+static const char *copies_and_ops(void)
 {
     static char text[400];
     const cJSON *e;
@@ -88,7 +88,7 @@ TEST(dense_strides_are_kept_and_others_become_compact)
     }
 }
 
-/* Where the type changes on the way: on the CPU, unless the host is not to wait. */
+/* Where the dtype is converted: on the CPU, unless the copy is non-blocking. */
 TEST(a_dtype_is_converted_on_the_side_pytorch_picks)
 {
     (void)state;
@@ -97,19 +97,19 @@ TEST(a_dtype_is_converted_on_the_side_pytorch_picks)
         fy_tensor *x = fy_pin_memory(fy_arange((4))), *g = fy_cuda(x);
         since();
         fy_tensor *y = fy_to(x, "cuda", .dtype = FY_FLOAT32);
-        assert_string_equal(way(), "cast float32 cpu > h2d 16 cast at source");
+        assert_string_equal(copies_and_ops(), "cast float32 cpu > h2d 16 cast at source");
         assert_true(HOLDS(y, 0, 1, 2, 3));
         since();
         y = fy_to(x, "cuda", .dtype = FY_FLOAT32, .non_blocking = true);
-        assert_string_equal(way(), "h2d 32 cast at destination > cast float32 cuda:0");
+        assert_string_equal(copies_and_ops(), "h2d 32 cast at destination > cast float32 cuda:0");
         assert_true(HOLDS(y, 0, 1, 2, 3));
         since();
         y = fy_to(g, "cpu", .dtype = FY_FLOAT32);
-        assert_string_equal(way(), "d2h 32 cast at destination > cast float32 cpu");
+        assert_string_equal(copies_and_ops(), "d2h 32 cast at destination > cast float32 cpu");
         assert_true(HOLDS(y, 0, 1, 2, 3));
         since();
         y = fy_to(g, "cpu", .dtype = FY_FLOAT32, .non_blocking = true);
-        assert_string_equal(way(), "cast float32 cuda:0 > d2h 16 cast at source");
+        assert_string_equal(copies_and_ops(), "cast float32 cuda:0 > d2h 16 cast at source");
         fy_cuda_synchronize();
         assert_true(HOLDS(y, 0, 1, 2, 3));
     }
@@ -184,7 +184,7 @@ TEST(only_a_pinned_non_blocking_copy_does_not_wait)
     }
 }
 
-TEST(home_without_waiting_is_pinned_and_comes_later)
+TEST(a_non_blocking_copy_is_pinned_and_arrives_later)
 {
     (void)state;
     FY_SCOPE
@@ -254,11 +254,11 @@ TEST(tensors_cross_between_cards_and_convert_on_the_first)
         fy_tensor *g = fy_to(fy_view(fy_arange((6)), (2, 3)), "cuda:0");
         since();
         fy_tensor *h = fy_to(fy_t(g), "cuda:1");
-        assert_string_equal(way(), "p2p 48");
+        assert_string_equal(copies_and_ops(), "p2p 48");
         assert_true(HAS_STRIDES(h, 1, 3) && HOLDS(h, 0, 3, 1, 4, 2, 5));
         since();
         fy_tensor *f = fy_to(g, "cuda:1", .dtype = FY_FLOAT32);
-        assert_string_equal(way(), "cast float32 cuda:0 > p2p 24 cast at source");
+        assert_string_equal(copies_and_ops(), "cast float32 cuda:0 > p2p 24 cast at source");
         assert_true(HOLDS(f, 0, 1, 2, 3, 4, 5));
         assert_null(fy_add(g, h));
         assert_true(failed_with("found at least two devices, cuda:0 and cuda:1!"));
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(every_pair_of_types_survives_the_way_there_and_back),
         cmocka_unit_test(pinned_memory_is_a_copy_in_ram_that_crosses_directly),
         cmocka_unit_test(only_a_pinned_non_blocking_copy_does_not_wait),
-        cmocka_unit_test(home_without_waiting_is_pinned_and_comes_later),
+        cmocka_unit_test(a_non_blocking_copy_is_pinned_and_arrives_later),
         cmocka_unit_test(what_cannot_be_pinned_says_so),
         cmocka_unit_test(cuda_is_the_current_card_of_the_thread),
         cmocka_unit_test(tensors_cross_between_cards_and_convert_on_the_first),

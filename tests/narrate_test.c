@@ -1,4 +1,4 @@
-/* narrate_test.c: the story on the terminal, word for word. */
+/* narrate_test.c: the narration on the terminal, literally. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -17,13 +17,13 @@ static void make(uint32_t id, const char *name, uint8_t device)
             .strides = LIST(int64_t, 64, 1), .dtype = FY_WORD_float32, .device = device);
 }
 
-static void work(uint32_t id)
+static void emit_complete(uint32_t id)
 {
     FY_EMIT(&at, complete, .id = id, .start = 1000, .end = 4000, .engine = FY_WORD_compute);
 }
 
-/* A whole small run. */
-static void happen(void)
+/* A small complete run. */
+static void emit_run(void)
 {
     static const char devices[] = "[{\"name\":\"cpu\",\"kind\":\"cpu\"},"
                                   "{\"name\":\"cuda:0\",\"kind\":\"sim\",\"card\":\"NVIDIA H200 (simulated)\"}]";
@@ -31,14 +31,14 @@ static void happen(void)
             .devices = fy_ref_bytes(devices, strlen(devices)));
     make(1, "mat1", 0);
     FY_EMIT(&at, op, .id = 1, .name = fy_ref_str("randn"), .out = LIST(fy_use, {1, 1, 1}));
-    work(1);
+    emit_complete(1);
     make(2, "gpu", 1);
     FY_EMIT(&at, copy, .id = 2, .src = {.tensor = 1}, .dst = {.tensor = 2, .device = 1}, .bytes = 16384,
             .route = FY_WORD_staged, .why = FY_WORD_user, .held = 7000);
     make(3, NULL, 1);
     FY_EMIT(&at, op, .id = 3, .name = fy_ref_str("matmul"), .device = 1, .in = LIST(fy_use, {2, 2, 1}, {2, 2, 1}),
             .out = LIST(fy_use, {3, 3, 1}), .held = 4000);
-    work(3);
+    emit_complete(3);
     FY_EMIT(&at, tensor, .tensor = 4, .name = fy_ref_str("v"), .storage = 3, .shape = LIST(int64_t, 4096),
             .dtype = FY_WORD_float32, .device = 1, .view_of = 3);
     FY_EMIT(&at, sync, .scope = FY_WORD_device, .device = 1, .why = FY_WORD_user, .held = 3000);
@@ -63,12 +63,12 @@ static const char story[] =
     "clock the program reads the clock: 41.2 us demo.c:5\n"
     "end exit status 0; not freed: mat1, tensor 3\n";
 
-/* Without the times, and with one blank where there are several. */
-static char *words_of(const char *told)
+/* Without times, and with single blanks. */
+static char *without_times(const char *narration)
 {
     fy_text t = {0};
-    for (const char *p = told; *p; p++) {
-        bool line = p == told || p[-1] == '\n';
+    for (const char *p = narration; *p; p++) {
+        bool line = p == narration || p[-1] == '\n';
         if (line && *p == ' ') {
             p += strspn(p, " "); /* "    1.3 us  make" */
             p += strcspn(p, " ");
@@ -81,26 +81,26 @@ static char *words_of(const char *told)
     return t.data;
 }
 
-static void a_run_is_told_line_by_line(void **state)
+static void a_run_is_narrated_line_by_line(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
-    happen();
+    emit_run();
     fy_log *log = log_to_read(fd);
     fy_narrator *narrator = fy_narrator_of(log);
-    fy_text told = {0};
-    assert_int_equal(fy_narrate(narrator, &told), 12);
-    assert_int_equal(fy_narrate(narrator, &told), 0);
-    char *words = words_of(told.data);
+    fy_text narration = {0};
+    assert_int_equal(fy_narrate(narrator, &narration), 12);
+    assert_int_equal(fy_narrate(narrator, &narration), 0);
+    char *words = without_times(narration.data);
     assert_string_equal(words, story);
     free(words);
-    free(told.data);
+    free(narration.data);
     fy_narrator_free(narrator);
     fy_log_close(log);
     close(fd);
 }
 
-static void happen_first(void)
+static void emit_segments(void)
 {
     FY_EMIT(&at, segment, .device = 1, .mem = FY_WORD_device, .bytes = 2 << 20, .stream = 0, .held = 100000);
     FY_EMIT(&at, segment, .device = 0, .mem = FY_WORD_pinned, .bytes = 4096, .stream = FY_ABSENT, .held = 1000);
@@ -112,13 +112,13 @@ static void the_first_use_of_a_card_says_its_price(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
-    happen_first();
+    emit_segments();
     fy_log *log = log_to_read(fd);
     fy_narrator *narrator = fy_narrator_of(log);
-    fy_text told = {0};
-    assert_int_equal(fy_narrate(narrator, &told), 4);
+    fy_text narration = {0};
+    assert_int_equal(fy_narrate(narrator, &narration), 4);
     fy_narrator_free(narrator);
-    char *words = words_of(told.data);
+    char *words = without_times(narration.data);
     assert_string_equal(
         words,
         "reserve a segment 2 MiB first use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100.0 us) "
@@ -127,7 +127,7 @@ static void the_first_use_of_a_card_says_its_price(void **state)
         "reserve a segment 20 MiB another one, shared by tensors on cuda:0, blocked the program 100.0 us demo.c:5\n"
         "reserve a segment 2 MiB first use of cuda:1: Ferry reserves 2 MiB to share among tensors (once) demo.c:5\n");
     free(words);
-    free(told.data);
+    free(narration.data);
     fy_log_close(log);
     close(fd);
 }
@@ -173,41 +173,41 @@ static const char story_of_streams[] =
     "copy a 4 B cuda:0 -> cpu, stream 2 demo.c:5\n"
     "free a 16 KiB on cuda:0, after another stream has finished with it demo.c:5\n";
 
-static void streams_and_events_are_told_in_a_line_each(void **state)
+static void streams_and_events_are_narrated_in_a_line_each(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
     happen_in_streams();
     fy_log *log = log_to_read(fd);
     fy_narrator *narrator = fy_narrator_of(log);
-    fy_text told = {0};
-    fy_narrate(narrator, &told);
-    char *words = words_of(told.data);
+    fy_text narration = {0};
+    fy_narrate(narrator, &narration);
+    char *words = without_times(narration.data);
     assert_string_equal(words, story_of_streams);
     free(words);
-    free(told.data);
+    free(narration.data);
     fy_narrator_free(narrator);
     fy_log_close(log);
     close(fd);
 }
 
-static void the_story_is_the_same_when_told_event_by_event(void **state)
+static void the_narration_is_the_same_event_by_event(void **state)
 {
     (void)state;
     int fd = log_to_write(0);
     fy_log *log = log_to_read(fd);
     fy_narrator *narrator = fy_narrator_of(log);
-    fy_text told = {0};
+    fy_text narration = {0};
     make(1, "a", 0);
-    fy_narrate(narrator, &told);
-    assert_int_equal(told.size, 0); /* how it came to be is not known yet */
+    fy_narrate(narrator, &narration);
+    assert_int_equal(narration.size, 0); /* the op that made it is not known yet */
     FY_EMIT(&at, op, .id = 1, .name = fy_ref_str("fill"), .out = LIST(fy_use, {1, 1, 1}));
-    assert_int_equal(fy_narrate(narrator, &told), 1);
+    assert_int_equal(fy_narrate(narrator, &narration), 1);
     make(2, "b", 0);
     FY_EMIT(&at, drop, .tensor = 1, .why = FY_WORD_free);
-    assert_int_equal(fy_narrate(narrator, &told), 1);
-    assert_non_null(strstr(told.data, "make    b "));
-    free(told.data);
+    assert_int_equal(fy_narrate(narrator, &narration), 1);
+    assert_non_null(strstr(narration.data, "make    b "));
+    free(narration.data);
     fy_narrator_free(narrator);
     fy_log_close(log);
     close(fd);
@@ -221,11 +221,12 @@ static void the_places_in_the_source_stand_below_each_other(void **state)
     FY_EMIT(&at, mark, .text = fy_ref_str("gr\xc3\xbc\xc3\x9f"), .now = FY_ABSENT);
     fy_log *log = log_to_read(fd);
     fy_narrator *narrator = fy_narrator_of(log);
-    fy_text told = {0};
-    assert_int_equal(fy_narrate(narrator, &told), 2);
-    char *first = strstr(told.data, "demo.c"), *end = strchr(told.data, '\n'), *second = strstr(end, "demo.c");
-    assert_int_equal(first - told.data, second - (end + 1) - 2); /* two letters of two bytes */
-    free(told.data);
+    fy_text narration = {0};
+    assert_int_equal(fy_narrate(narrator, &narration), 2);
+    char *first = strstr(narration.data, "demo.c"), *end = strchr(narration.data, '\n'),
+         *second = strstr(end, "demo.c");
+    assert_int_equal(first - narration.data, second - (end + 1) - 2); /* two characters of two bytes each */
+    free(narration.data);
     fy_narrator_free(narrator);
     fy_log_close(log);
     close(fd);
@@ -234,10 +235,10 @@ static void the_places_in_the_source_stand_below_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_is_told_line_by_line),
+        cmocka_unit_test(a_run_is_narrated_line_by_line),
         cmocka_unit_test(the_first_use_of_a_card_says_its_price),
-        cmocka_unit_test(streams_and_events_are_told_in_a_line_each),
-        cmocka_unit_test(the_story_is_the_same_when_told_event_by_event),
+        cmocka_unit_test(streams_and_events_are_narrated_in_a_line_each),
+        cmocka_unit_test(the_narration_is_the_same_event_by_event),
         cmocka_unit_test(the_places_in_the_source_stand_below_each_other),
     };
     return cmocka_run_group_tests_name("narrate", tests, NULL, NULL);

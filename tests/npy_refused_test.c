@@ -1,4 +1,4 @@
-/* NumPy's files that are none: each is told from the others, costs nothing, and leaves nothing behind. */
+/* Invalid .npy files: each has its own message, costs nothing, and leaves nothing behind. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define TEST(name) static void name(void **state)
 
-/* Loading fails with the file's name and these words, and records the error alone. */
+/* Loading fails with the file's name and these words, and records only the error. */
 static void refused(const char *path, const char *words)
 {
     int64_t live = fy_dev_at(0)->live_bytes;
@@ -87,7 +87,7 @@ TEST(files_cut_short_or_too_long_are_refused)
     refused(write_bytes("text.csv", "1,2,3\n4,5,6\n7,8,9\n", 18), "it does not begin with \\x93NUMPY");
 }
 
-/* Two megabytes of blanks are a header by its length, and no array's. */
+/* Two megabytes of blanks: a header by its length, but not an array's. */
 TEST(a_header_of_megabytes_is_refused)
 {
     (void)state;
@@ -114,7 +114,7 @@ TEST(what_is_no_file_is_refused_at_once)
     assert_true(failed_with("the path is NULL"));
     const char *locked = write_bytes("locked.npy", "x", 1);
     assert_int_equal(chmod(locked, 0), 0);
-    if (access(locked, R_OK)) refused(locked, "Permission denied"); /* root may read everything */
+    if (access(locked, R_OK)) refused(locked, "Permission denied"); /* root can read every file */
 }
 
 /* ---- saving ---- */
@@ -148,11 +148,11 @@ TEST(where_nothing_can_be_written_nothing_is)
         assert_false(fy_save_npy(npy_path("x.npy"), dead));
         const char *kept = write_bytes("kept.npy", "kept", 4);
         assert_int_equal(chmod(kept, 0400), 0);
-        if (access(kept, W_OK)) FAILS(fy_save_npy(kept, x), "Permission denied"); /* root may write everything */
+        if (access(kept, W_OK)) FAILS(fy_save_npy(kept, x), "Permission denied"); /* root can write everywhere */
     }
 }
 
-/* In a process that may write no more than 4096 bytes into a file, as on a disk that is full. */
+/* In a process with a file size limit of 4096 bytes, like on a full disk. */
 static int save_on_a_full_disk(const char *path, fy_tensor *x)
 {
     struct rlimit little = {4096, 4096};

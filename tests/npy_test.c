@@ -1,4 +1,4 @@
-/* NumPy's files: every dtype, byte order and layout; what is saved is what numpy.save would have written. */
+/* .npy files: every dtype, byte order and layout; saved files equal numpy.save's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ TEST(bytes_and_truth_values_are_read)
         fy_tensor *b =
             fy_load_npy(write_npy(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", "\0\1\x02", 3));
         assert_int_equal(fy_dtype_of(b), FY_BOOL);
-        assert_memory_equal(fy_data(b), "\0\1\1", 3); /* a bool is 0 or 1, whatever the file says */
+        assert_memory_equal(fy_data(b), "\0\1\1", 3); /* bools are normalized to 0 or 1 */
     }
 }
 
@@ -129,7 +129,7 @@ TEST(loading_is_recorded_as_a_write_of_the_hosts)
 
 /* ---- saving ---- */
 
-/* What numpy.save writes for this header; the elements follow it. */
+/* The header that numpy.save writes; the elements follow. */
 static void assert_saved(const char *path, const char *header, const void *elements, size_t bytes)
 {
     char file[1024];

@@ -1,5 +1,5 @@
-/* one_reading_test.c: a verdict reads its log once, whatever the lesson asks; and what-if and explain do so too. The
- * doors into a log are counted: the Makefile leads them through here. */
+/* one_reading_test.c: grading, what-if and explain each read their log once. The Makefile wraps the functions that open
+ * and read logs with the counting ones below. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 
 enum { EVENTS = 12 };
 
-/* Shared: a grader is a process of its own. */
+/* Shared memory: a grader is another process. */
 static struct counts {
     int opened, as_lines, read[EVENTS + 64];
 } * counts;
@@ -62,7 +62,7 @@ static int prepare(void **state)
 
 static void forget(void) { *counts = (struct counts){0}; }
 
-static void assert_one_reading(int events)
+static void assert_read_once(int events)
 {
     assert_int_equal(counts->opened, 1);
     assert_int_equal(counts->as_lines, 0);
@@ -70,7 +70,7 @@ static void assert_one_reading(int events)
         if (counts->read[i] != 1) fail_msg("event %d was read %d times", i, counts->read[i]);
 }
 
-/* A log whose writer is gone. */
+/* A log whose writer has exited. */
 static int finished_log(const char *path)
 {
     char err[256];
@@ -89,8 +89,8 @@ static int finished_log(const char *path)
     return fd;
 }
 
-/* Asks for all that there is: events, arrays, lineage, findings. */
-static void judge_by_everything(grading *g)
+/* Uses everything: events, arrays, lineage, findings. */
+static void check_all(grading *g)
 {
     check_same_device(g);
     check_answered(g, "y");
@@ -104,7 +104,7 @@ static void judge_by_everything(grading *g)
 
 static void a_verdict_opens_and_reads_its_log_once(void **state)
 {
-    static const lesson_check everything = {"00-everything", judge_by_everything};
+    static const lesson_check everything = {"00-everything", check_all};
     (void)state;
     const lesson_check *first = lesson_checks[0];
     judgement j;
@@ -116,8 +116,8 @@ static void a_verdict_opens_and_reads_its_log_once(void **state)
     if (!j.judged) fail_msg("%s", j.trouble);
     assert_int_equal(j.events, EVENTS);
     assert_int_equal(j.verdict.checks, 8);
-    assert_true(j.verdict.check[7].pass); /* it saw the notes */
-    assert_one_reading(EVENTS);
+    assert_true(j.verdict.check[7].pass); /* the marks were found */
+    assert_read_once(EVENTS);
     close(fd);
 }
 
@@ -140,7 +140,7 @@ static void explain_and_whatif_read_a_log_once(void **state)
         close(terminal);
         close(nowhere);
         assert_int_equal(status, 0);
-        assert_one_reading(EVENTS);
+        assert_read_once(EVENTS);
     }
     unlink(path);
     rmdir(folder);

@@ -1,7 +1,6 @@
-/* op_table_test.c: walks the op table. For every op and every type that it takes, one call on the card: one
- * op event, with a kernel and a grid or a BLAS routine, and nothing else but the result's alloc and tensor;
- * the same values as on the CPU. For every type that it does not take: an error in plain words, or the cast
- * that the op's dtype rule announces. An op that is added to the table fails here until it has a call. */
+/* op_table_test.c: for every op of the table and every dtype that it takes, one call on the card: exactly one op event,
+ * with a kernel and a grid or a BLAS routine, and the result's alloc and tensor events; values equal the CPU's. For
+ * every other dtype: an error, or the cast of the op's dtype rule. An op without a call in this file fails. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +22,8 @@ static const fy_dtype dtypes[] = {FY_FLOAT32, FY_INT64, FY_FLOAT16, FY_BFLOAT16,
                                   FY_FLOAT64, FY_INT32, FY_UINT8,   FY_BOOL};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-/* The operands, made before the call whose events are looked at. */
-typedef struct given {
+/* The operands, made before the recorded call. */
+typedef struct test_operands {
     const char *device;
     fy_dtype dtype;
     fy_tensor *a, *b, *c, *d; /* (3, 4), (4), (4, 2), (3, 2) */
@@ -32,11 +31,11 @@ typedef struct given {
     fy_tensor *mask;          /* (3, 4), bool */
     fy_tensor *classes;       /* (3) */
     fy_tensor *places;        /* (3, 1), the same */
-} given;
+} test_operands;
 
-static given given_of(fy_dtype dtype, const char *device)
+static test_operands make_operands(fy_dtype dtype, const char *device)
 {
-    given g = {.device = device, .dtype = dtype};
+    test_operands g = {.device = device, .dtype = dtype};
     g.a = fy_to(fy_to(fy_div(fy_view(fy_arange((-6, 6)), (3, 4)), 2), dtype), device);
     g.b = fy_to(fy_to(fy_arange((1, 5)), dtype), device);
     g.c = fy_to(fy_to(fy_view(fy_arange((-4, 4)), (4, 2)), dtype), device);
@@ -50,7 +49,7 @@ static given given_of(fy_dtype dtype, const char *device)
 
 /* ---- a call of each op ---- */
 
-static fy_tensor *make(int op, const given *g)
+static fy_tensor *make(int op, const test_operands *g)
 {
     switch ((fy_op_index)op) {
     case FY_OP_fill: return fy_full((3, 4), 1, .device = g->device, .dtype = g->dtype);
@@ -67,7 +66,7 @@ static fy_tensor *make(int op, const given *g)
 }
 
 // clang-format off
-static fy_tensor *meet(int op, const given *g)
+static fy_tensor *combine(int op, const test_operands *g)
 {
     fy_tensor *first = fy_ops[op].dtype == FY_CHOSEN ? g->mask : g->a;
     switch ((fy_op_index)op) {
@@ -86,7 +85,7 @@ static fy_tensor *meet(int op, const given *g)
     }
 }
 
-static fy_tensor *map(int op, const given *g)
+static fy_tensor *map(int op, const test_operands *g)
 {
     switch ((fy_op_index)op) {
 #define X(name) case FY_OP_##name: return fy_##name(g->a);
@@ -101,7 +100,7 @@ static fy_tensor *map(int op, const given *g)
     }
 }
 
-static fy_tensor *fold(int op, const given *g)
+static fy_tensor *fold(int op, const test_operands *g)
 {
     switch ((fy_op_index)op) {
 #define X(name) case FY_OP_##name: return fy_##name(g->a, (1));
@@ -117,7 +116,7 @@ static fy_tensor *fold(int op, const given *g)
 }
 
 // clang-format on
-static fy_tensor *pick(int op, const given *g)
+static fy_tensor *pick(int op, const test_operands *g)
 {
     switch ((fy_op_index)op) {
     case FY_OP_repeat: return fy_repeat(g->a, (2, 1, 3));
@@ -136,16 +135,16 @@ static fy_tensor *pick(int op, const given *g)
     }
 }
 
-static fy_tensor *call(int op, const given *g)
+static fy_tensor *call(int op, const test_operands *g)
 {
     fy_tensor *out = make(op, g);
-    if (!out) out = meet(op, g);
+    if (!out) out = combine(op, g);
     if (!out) out = map(op, g);
     if (!out) out = pick(op, g);
     return out ? out : fold(op, g);
 }
 
-/* Calls that are two ops: the loss goes by way of log_softmax; totals of integers are computed in int64. */
+/* Calls that consist of two ops: losses compute log_softmax; totals of integers are computed in int64. */
 static const char *op_before(int op, fy_dtype d)
 {
     if (op == FY_OP_nll_loss) return "log_softmax";
@@ -153,16 +152,16 @@ static const char *op_before(int op, fy_dtype d)
     return fy_ops[op].dtype == FY_TOTAL && !fy_dtype_is_real(d) && d != FY_INT64 ? "cast" : NULL;
 }
 
-/* Taken by the op on the CPU, and refused on the card, as PyTorch does. */
+/* Supported on the CPU but not on the card, as in PyTorch. */
 static bool is_refused_on_card(int op, fy_dtype d)
 {
     return (op == FY_OP_matmul || op == FY_OP_addmm) && !fy_dtype_is_real(d);
 }
 
-/* PyTorch's argmax takes no mask, but the one inside its max does. */
+/* PyTorch's argmax does not take bool, but max does. */
 static bool is_inner_alone(int op, fy_dtype d) { return (op == FY_OP_argmax || op == FY_OP_argmin) && d == FY_BOOL; }
 
-/* ---- what the log says ---- */
+/* ---- in the log ---- */
 
 static void check_op_event(const cJSON *e, const char *name)
 {
@@ -175,12 +174,12 @@ static void check_op_event(const cJSON *e, const char *name)
     if (kernel && !(number_of(e, "block.0") >= 1)) fail_msg("%s: kernel %s has no block", name, text_of(e, "kernel"));
 }
 
-/* Exactly the result's alloc and tensor and one op; before it, what `before` and `temporary` name. */
+/* Exactly the result's alloc and tensor and one op; before these, the events in `before` and `temporary`. */
 static void check_events(int op, fy_dtype d, const char *before)
 {
     const char *one = "alloc tensor op complete", *two = "alloc tensor op complete alloc tensor op complete drop free";
     const char *inner =
-        "alloc tensor alloc tensor op complete op complete drop free"; /* the result's room is taken first */
+        "alloc tensor alloc tensor op complete op complete drop free"; /* the result is allocated first */
     const char *counted = "alloc tensor op complete copy complete sync alloc tensor op complete drop free";
     const char *found = kinds();
     if (fy_ops[op].shape == FY_SCATTERED) one = "op complete";
@@ -198,7 +197,7 @@ static bool is_random(int op)
     return op == FY_OP_rand || op == FY_OP_randn || op == FY_OP_randint || op == FY_OP_randperm;
 }
 
-/* Not one rounding of an exact result: some units in the last place. */
+/* Not correctly rounded: some ulps are allowed. */
 static double tolerance(int op, fy_dtype d)
 {
     double unit = d == FY_FLOAT64 ? 0x1p-52 : d == FY_FLOAT32 ? 0x1p-23 : d == FY_FLOAT16 ? 0x1p-10 : 0x1p-7;
@@ -237,22 +236,22 @@ static void check_same_form(int op, const fy_tensor *x, const fy_tensor *y)
 
 static void check_same_values(int op, const fy_tensor *x, fy_tensor *y)
 {
-    fy_tensor *home = fy_to(y, "cpu");
+    fy_tensor *on_host = fy_to(y, "cpu");
     check_same_form(op, x, y);
     for (int64_t i = 0; i < fy_numel(x) && !is_random(op); i++) {
         double a = fy_real_at(x->dtype, (char *)x->storage->data, i),
-               b = fy_real_at(x->dtype, (char *)home->storage->data, i);
+               b = fy_real_at(x->dtype, (char *)on_host->storage->data, i);
         if (!(a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= tolerance(op, x->dtype) * fmax(fabs(a), 1)))
             fail_msg("%s of %s: element %d is %.17g on the CPU and %.17g on the card", fy_ops[op].name,
                      fy_dtype_name(x->dtype), (int)i, a, b);
     }
 }
 
-/* ---- the walk ---- */
+/* ---- all ops and dtypes ---- */
 
-static void check_taken(int op, fy_dtype d)
+static void check_supported(int op, fy_dtype d)
 {
-    given host = given_of(d, "cpu"), card = given_of(d, "cuda");
+    test_operands host = make_operands(d, "cpu"), card = make_operands(d, "cuda");
     fy_tensor *x = call(op, &host);
     if (!x)
         fail_msg("%s of %s: %s", fy_ops[op].name, fy_dtype_name(d),
@@ -264,10 +263,10 @@ static void check_taken(int op, fy_dtype d)
     check_same_values(op, x, y);
 }
 
-/* An error that names the type, and nothing but the error recorded. */
+/* An error that names the dtype, and no other event. */
 static void check_refused(int op, fy_dtype d, const char *device)
 {
-    given g = given_of(d, device);
+    test_operands g = make_operands(d, device);
     since();
     fy_clear_error();
     if (call(op, &g)) fail_msg("%s of %s on %s is no error", fy_ops[op].name, fy_dtype_name(d), device);
@@ -292,14 +291,14 @@ static void every_op_takes_every_type_of_its_row(void **state)
                     fy_op_takes(op, dtypes[i]) && !is_refused_on_card(op, dtypes[i]) && !is_inner_alone(op, dtypes[i]);
                 expected += takes;
                 if (!takes) continue;
-                check_taken(op, dtypes[i]);
+                check_supported(op, dtypes[i]);
                 taken++;
             }
     assert_int_equal(taken, expected);
     assert_true(taken > 4 * FY_OP_COUNT);
 }
 
-/* Integers given to exp and its kin are cast first, in the open. */
+/* Integer operands of exp and similar ops are cast first, with an event. */
 static void other_types_are_cast_openly_or_refused_in_plain_words(void **state)
 {
     (void)state;
@@ -310,7 +309,7 @@ static void other_types_are_cast_openly_or_refused_in_plain_words(void **state)
                 bool takes = fy_op_takes(op, d) && !is_inner_alone(op, d);
                 if (takes && !is_refused_on_card(op, d)) continue;
                 if (fy_ops[op].dtype == FY_PROMOTED_REAL) {
-                    given g = given_of(d, "cuda");
+                    test_operands g = make_operands(d, "cuda");
                     since();
                     fy_tensor *out = call(op, &g);
                     assert_int_equal(fy_dtype_of(out), FY_FLOAT32);
@@ -324,7 +323,7 @@ static void other_types_are_cast_openly_or_refused_in_plain_words(void **state)
             }
 }
 
-/* A host version and a kernel for each row. */
+/* Each row has a host version and a kernel. */
 static void every_row_has_a_host_version_and_a_kernel(void **state)
 {
     (void)state;

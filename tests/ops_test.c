@@ -1,4 +1,4 @@
-/* Operations: types, broadcasting, layouts, and what is recorded. op_table_test.c walks the table. */
+/* Operations: dtypes, broadcasting, layouts, events. op_table_test.c tests every op. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ TEST(every_op_has_a_host_version_and_a_kernel)
     assert_null(fy_sim_kernel(FY_OP_COUNT));
 }
 
-/* ---- what is recorded ---- */
+/* ---- events ---- */
 
 TEST(an_op_on_the_card_is_exactly_four_records)
 {
@@ -67,7 +67,7 @@ TEST(the_host_is_busy_while_it_computes)
     }
 }
 
-/* As a real one's are cuBLAS's. */
+/* as a real card's are computed by cuBLAS */
 TEST(a_cards_matrix_products_are_given_to_blas)
 {
     (void)state;
@@ -262,7 +262,8 @@ TEST(results_follow_the_strides_of_their_operands)
         assert_true(HAS_STRIDES(fy_relu(t), 1, 3));
         assert_true(HAS_STRIDES(fy_add(t, t), 1, 3));
         assert_true(HAS_STRIDES(fy_add(t, 1), 1, 3));
-        assert_true(HAS_STRIDES(fy_add(m, fy_t(fy_view(fy_arange((6)), (3, 2)))), 3, 1)); /* the first decides */
+        assert_true(
+            HAS_STRIDES(fy_add(m, fy_t(fy_view(fy_arange((6)), (3, 2)))), 3, 1)); /* the first operand decides */
         assert_true(HAS_STRIDES(fy_add(fy_narrow(m, 1, 0, 2), 1), 2, 1));
         assert_true(HOLDS(fy_add(t, t), 0, 6, 2, 8, 4, 10));
         assert_true(HAS_STRIDES(fy_add(t, fy_tensor((1, 2))), 1, 3));
@@ -287,7 +288,7 @@ TEST(a_promoted_operand_keeps_its_order_of_dimensions)
         y = fy_narrow(y, 2, 0, 2);
         assert_true(HAS_STRIDES(y, 1, 12, 4));
         assert_true(HAS_STRIDES(fy_add(y, 2.5), 1, 8, 4));
-        assert_true(HAS_STRIDES(fy_add(fy_ones((4, 2, 2)), y), 4, 2, 1)); /* the first decides */
+        assert_true(HAS_STRIDES(fy_add(fy_ones((4, 2, 2)), y), 4, 2, 1)); /* the first operand decides */
         fy_tensor *spread = fy_expand(fy_ones((3, 1), .dtype = FY_INT32), (3, 4));
         assert_true(HAS_STRIDES(fy_add(spread, 2.5), 4, 1));
     }
@@ -343,7 +344,7 @@ TEST(matmul_takes_vectors_as_rows_and_columns)
         }
 }
 
-/* Every pair of layouts that views can give, against plain sums. */
+/* Every pair of view layouts, compared with plain sums. */
 TEST(matmul_reads_any_layout)
 {
     (void)state;

@@ -1,10 +1,10 @@
 /* oracle.c: build/tests/oracle [--device cuda] FILE...
  *
- * Runs every case of the files, one JSON object a line, as ../shared/oracle/README.md describes them, and
- * prints each that fails, with what was expected and what came. Ends in `N passed, N failed, N skipped`,
- * whose sum is the number of lines. With --device cuda all tensors live on the card.
+ * Runs every case of the files, one JSON object per line in the format of ../shared/oracle/README.md, and prints each
+ * failure with the expected and the actual result. The last line, `N passed, N failed, N skipped`, sums to the number
+ * of lines. With --device cuda all tensors are on the card.
  *
- * A case that crashes is one that failed: cases run in a child process, and a new one takes over at the next. */
+ * Cases run in a child process. If one crashes it has failed, and a new child continues with the next case. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define ORACLE_REFUSED "tests/oracle/refused.txt"
 #endif
 
-/* Counted in memory that parent and children share. */
+/* In memory shared by parent and children. */
 static struct tally {
     int passed, failed, skipped, next, tried;
 } * tally;
@@ -39,7 +39,7 @@ static value *find_name(program *p, const char *text)
     return NULL;
 }
 
-/* An argument that the table does not know is not left out in silence. */
+/* Unknown arguments must not be ignored. */
 static bool knows_args(program *p, const oracle_op *op, const cJSON *args)
 {
     const cJSON *a;
@@ -76,16 +76,17 @@ static bool run_step(program *p, const cJSON *step)
     return true;
 }
 
-static void judge_error(program *p, int step, const cJSON *error)
+static void check_error(program *p, int step, const cJSON *error)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(error, "text"));
     int wanted = (int)integer_of(cJSON_GetObjectItem(error, "step"));
-    if (!error) complain(p, "step %d: expected no error, got: %s", step, said());
-    else if (wanted != step) complain(p, "expected an error in step %d, got one in step %d: %s", wanted, step, said());
-    else if (!says_the_same(text)) complain(p, "expected the error \"%s\", got: %s", text, said());
+    if (!error) complain(p, "step %d: expected no error, got: %s", step, error_message());
+    else if (wanted != step)
+        complain(p, "expected an error in step %d, got one in step %d: %s", wanted, step, error_message());
+    else if (!is_same_error(text)) complain(p, "expected the error \"%s\", got: %s", text, error_message());
 }
 
-static void judge(program *p)
+static void check_results(program *p)
 {
     const cJSON *error = cJSON_GetObjectItem(p->json, "error"), *e;
     if (error) complain(p, "expected the error \"%s\", got none", cJSON_GetObjectItem(error, "text")->valuestring);
@@ -94,7 +95,7 @@ static void judge(program *p)
         value *v = find_name(p, e->string);
         if (v) compare_value(p, e->string, e, *v);
         else complain(p, "%s was never made", e->string);
-        if (fy_error()) complain(p, "looking at %s: %s", e->string, said());
+        if (fy_error()) complain(p, "looking at %s: %s", e->string, error_message());
         fy_clear_error();
     }
 }
@@ -105,17 +106,17 @@ static void run_program(program *p)
     int i = 0;
     cJSON_ArrayForEach(in, cJSON_GetObjectItem(p->json, "inputs"))
         set_name(p, in->string, (value){.kind = TENSOR, .tensor = make_input(p, in)});
-    if (fy_error()) return complain(p, "an input cannot be made: %s", said());
+    if (fy_error()) return complain(p, "an input cannot be made: %s", error_message());
     cJSON_ArrayForEach(step, cJSON_GetObjectItem(p->json, "program"))
     {
         if (!run_step(p, step)) return;
-        if (fy_error()) return judge_error(p, i, cJSON_GetObjectItem(p->json, "error"));
+        if (fy_error()) return check_error(p, i, cJSON_GetObjectItem(p->json, "error"));
         i++;
     }
-    judge(p);
+    check_results(p);
 }
 
-/* ---- what is not run ---- */
+/* ---- skipped cases ---- */
 
 static bool has_second_device(const cJSON *json)
 {
@@ -137,7 +138,7 @@ static bool has_integers(const cJSON *json)
     return false;
 }
 
-/* What PyTorch's cards do otherwise than its CPU, or NULL. */
+/* Why PyTorch behaves differently on a card, or NULL. */
 static const char *differs_on_card(const cJSON *json, const char *op)
 {
     const char *error = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "error"), "text"));
@@ -152,8 +153,8 @@ static const char *differs_on_card(const cJSON *json, const char *op)
     return NULL;
 }
 
-/* Why a case has to wait, or NULL. */
-static const char *waits(const cJSON *json)
+/* Why a case cannot run yet, or NULL. */
+static const char *reason_to_skip(const cJSON *json)
 {
     const char *group = cJSON_GetStringValue(cJSON_GetObjectItem(json, "group"));
     const cJSON *step;
@@ -169,11 +170,11 @@ static const char *waits(const cJSON *json)
     return NULL;
 }
 
-/* The reason in refused.txt, or "": lines of id, device (cpu, cuda or any), rule, reason, by tabs. */
+/* The reason in refused.txt, or "". Its lines: id, device (cpu, cuda or any), rule, reason, separated by tabs. */
 static void find_refusal(const char *id, char *reason, size_t room)
 {
     char line[1000], key[200];
-    const char *path = getenv("ORACLE_REFUSED"); /* carried elsewhere, with the list beside it */
+    const char *path = getenv("ORACLE_REFUSED"); /* set where the build and the list were copied to another machine */
     FILE *f = fopen(path ? path : ORACLE_REFUSED, "r");
     reason[0] = 0;
     snprintf(key, sizeof key, "%s\t", id);
@@ -192,7 +193,8 @@ static void find_refusal(const char *id, char *reason, size_t room)
 static void run_case(const char *line)
 {
     program p = {.json = read_case(line)};
-    const char *id = cJSON_GetStringValue(cJSON_GetObjectItem(p.json, "id")), *why = p.json ? waits(p.json) : NULL;
+    const char *id = cJSON_GetStringValue(cJSON_GetObjectItem(p.json, "id")),
+               *why = p.json ? reason_to_skip(p.json) : NULL;
     char reason[1000];
     if (!id) {
         printf("failed: a line that is no case: %.80s\n", line);
@@ -221,7 +223,7 @@ static void run_case(const char *line)
 
 static bool is_blank(const char *line) { return line[strspn(line, " \t\r\n")] == 0; }
 
-/* Every case from tally->next on. */
+/* Runs all cases from tally->next on. */
 static void run_rest(FILE *f)
 {
     char *line = NULL;
@@ -239,8 +241,8 @@ static void run_rest(FILE *f)
     free(line);
 }
 
-/* The id of line n, for a case that did not live to say its own. */
-static void say_crash(const char *path, int n, int status)
+/* Reports the case in line n, which ended the process. */
+static void report_crash(const char *path, int n, int status)
 {
     char *line = NULL;
     size_t room = 0;
@@ -270,7 +272,7 @@ static bool run_file(const char *path)
         }
         if (pid < 0 || waitpid(pid, &status, 0) < 0) return false;
         if (tally->tried == tally->next) return status == 0;
-        say_crash(path, tally->tried, status);
+        report_crash(path, tally->tried, status);
         tally->failed++;
         tally->next = tally->tried;
     }

@@ -1,16 +1,16 @@
-/* oracle.h: what the files of build/tests/oracle share: a case as it was read, its names, and an op's call.
- * The program runs what PyTorch ran, through ferry.h alone, and holds the answers against PyTorch's. */
+/* oracle.h: shared by the files of build/tests/oracle: a parsed case, its variables, and a call of an op. The program
+ * runs what PyTorch ran, through ferry.h alone, and compares the results with PyTorch's. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
 #include <cjson/cJSON.h>
 #include "ferry.h"
 
-/* What a name stands for. */
+/* The value of a variable. */
 typedef struct value {
-    enum { NOTHING, TENSOR, TRUTH, NUMBER, DTYPE } kind;
+    enum { NOTHING, TENSOR, BOOL, NUMBER, DTYPE } kind;
     fy_tensor *tensor;
-    bool truth;
+    bool boolean;
     double number;
     fy_dtype dtype;
 } value;
@@ -21,34 +21,34 @@ typedef struct named {
 } named;
 
 typedef struct program {
-    const cJSON *json; /* numbers in it are strings that begin with '#': a double would lose long integers */
-    bool on_card;      /* inputs and new tensors live there */
+    const cJSON *json; /* its numbers are strings that begin with '#': a double cannot hold every int64 */
+    bool on_card;      /* inputs and new tensors are on the card */
     named names[64];
     int n;
-    char complaint[8192]; /* what is not as expected */
+    char complaint[8192]; /* the differences from the expected results */
 } program;
 
 /* One step of a program. */
 typedef struct call {
     program *p;
     const cJSON *operands, *args;
-    value second; /* of a call with two results */
-    int parts;    /* of a call with as many results as it makes */
+    value second; /* of calls with two results */
+    int parts;    /* number of results of calls that return a list */
     value part[FY_MOST_PARTS];
 } call;
 
 typedef struct oracle_op {
     const char *name;
-    const char *args;      /* those that it knows, each between blanks */
-    value (*run)(call *c); /* NULL: waits for a part of Ferry that is not there yet */
+    const char *args;      /* the known arguments, each between blanks */
+    value (*run)(call *c); /* NULL: Ferry does not support it yet */
 } oracle_op;
 
 /* oracle_case.c: reading */
 cJSON *read_case(const char *line);
 bool is_number(const cJSON *j);
 double real_of(const cJSON *j);     /* a number, or "nan", "inf", "-0" ... */
-int64_t integer_of(const cJSON *j); /* all 64 bits of it */
-fy_arg arg_of(const cJSON *j);      /* a literal: what C's 2, 2.0 and true are */
+int64_t integer_of(const cJSON *j); /* all 64 bits */
+fy_arg arg_of(const cJSON *j);      /* converted like the C literals 2, 2.0 and true */
 fy_dtype dtype_of(const char *name);
 const char *name_of_dtype(fy_dtype dtype);
 fy_shape shape_of(const cJSON *list);
@@ -59,10 +59,10 @@ fy_tensor *make_input(const program *p, const cJSON *tensor);
 /* oracle_ops.c: the table */
 const oracle_op *find_op(const char *name);
 
-/* oracle_compare.c: judging */
+/* oracle_compare.c: comparing */
 void complain(program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void compare_value(program *p, const char *of, const cJSON *expected, value got);
-const char *said(void);                /* the error's message */
-bool says_the_same(const char *torch); /* does it name the same condition? */
+const char *error_message(void);       /* of Ferry's last error */
+bool is_same_error(const char *torch); /* does Ferry's error describe the same condition? */
 
 #endif

@@ -1,4 +1,4 @@
-/* oracle_case.c: reading a case: its JSON without loss, its dtypes and shapes, its input tensors. */
+/* oracle_case.c: parses a case without loss of precision: dtypes, shapes, input tensors. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "oracle.h"
 
-/* The line with every number made a string that begins with '#'. */
+/* The line with every number turned into a string that begins with '#'. */
 static char *numbers_as_strings(const char *line)
 {
     char *out = malloc(4 * strlen(line) + 1), *to = out;
@@ -88,7 +88,7 @@ size_t size_of(fy_dtype dtype)
     return 0;
 }
 
-/* A number alone is a list of one, as for dim. */
+/* A single number is a list of one, as for dim. */
 fy_shape shape_of(const cJSON *list)
 {
     int64_t dims[FY_MAX_DIMS + 1];
@@ -99,7 +99,7 @@ fy_shape shape_of(const cJSON *list)
     return fy_dims(n, dims);
 }
 
-/* x to `bits` bits of mantissa, multiples of 2^least, ties to even. */
+/* x rounded to `bits` bits of mantissa and multiples of 2^least, ties to even. */
 static double rounded(double x, int bits, int least)
 {
     int e;
@@ -121,7 +121,7 @@ static uint16_t half_bits(double x)
     return sign | (uint16_t)(((e + 14) << 10) + (int)((2 * m - 1) * 1024));
 }
 
-/* Rounded so, x is a float whose lower half is 0; beyond its range the cast gives infinity. */
+/* After rounding, the lower half of the float is 0; values out of range become infinity in the cast. */
 static uint16_t bfloat_bits(double x)
 {
     float f = (float)rounded(x, 8, -133);
@@ -146,7 +146,7 @@ void put_element(void *data, int64_t i, fy_dtype dtype, const cJSON *j)
     }
 }
 
-static void give_back(void *data, void *context)
+static void free_input(void *data, void *context)
 {
     (void)context;
     free(data);
@@ -159,7 +159,7 @@ fy_tensor *make_input(const program *p, const cJSON *tensor)
     void *data = malloc((size_t)cJSON_GetArraySize(list) * size_of(dtype) + 1);
     int64_t i = 0;
     cJSON_ArrayForEach(j, list) put_element(data, i++, dtype, j);
-    fy_blob_opts o = {.dtype = dtype, .deleter = give_back};
+    fy_blob_opts o = {.dtype = dtype, .deleter = free_input};
     fy_tensor *x =
         fy_from_blob_at(FY_AT("fy_from_blob", "data"), data, shape_of(cJSON_GetObjectItem(tensor, "shape")), o);
     return cJSON_HasObjectItem(tensor, "device") || p->on_card ? fy_to(x, "cuda") : x;

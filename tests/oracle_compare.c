@@ -1,5 +1,5 @@
-/* oracle_compare.c: is an answer PyTorch's? Values bit for bit, or within the case's tolerance; dtype, shape,
- * strides, device; and whether an error names the same condition. */
+/* oracle_compare.c: compares results with PyTorch's: values exactly or within the case's tolerance; dtype, shape,
+ * strides, device; and whether an error describes the same condition. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,14 +51,14 @@ static double element(const void *data, int64_t i, fy_dtype dtype)
     }
 }
 
-static bool is_near(double expected, double got, const cJSON *tol)
+static bool is_close(double expected, double got, const cJSON *tol)
 {
     if (isnan(expected) || isnan(got)) return isnan(expected) && isnan(got);
     if (expected == got) return true;
     return fabs(expected - got) <= real_of(item(tol, "atol")) + real_of(item(tol, "rtol")) * fabs(expected);
 }
 
-/* The element's bytes are those of the expected value; any NaN is a NaN. */
+/* The element's bytes equal the expected value's; all NaNs are equal. */
 static bool is_exact(const void *data, int64_t i, fy_dtype dtype, const cJSON *expected)
 {
     size_t size = size_of(dtype);
@@ -68,14 +68,14 @@ static bool is_exact(const void *data, int64_t i, fy_dtype dtype, const cJSON *e
     return !memcmp(&wanted, (const char *)data + (size_t)i * size, size);
 }
 
-static void say_element(char *to, size_t room, double x, fy_dtype dtype, const void *data, int64_t i)
+static void format_element(char *to, size_t room, double x, fy_dtype dtype, const void *data, int64_t i)
 {
     if (dtype == FY_INT64) snprintf(to, room, "%lld", (long long)((const int64_t *)data)[i]);
     else if (size_of(dtype) == 2) snprintf(to, room, "%.9g (%04x)", x, ((const uint16_t *)data)[i]);
     else snprintf(to, room, "%.*g", dtype == FY_FLOAT64 ? 17 : 9, x);
 }
 
-/* Where element i of the row-major order lies. */
+/* Offset of element i in row-major order. */
 static int64_t place(const fy_tensor *x, int64_t i)
 {
     int64_t at = 0;
@@ -88,16 +88,16 @@ static int64_t place(const fy_tensor *x, int64_t i)
 
 static void compare_data(program *p, const char *of, const cJSON *list, fy_tensor *x)
 {
-    fy_tensor *home = fy_cpu(x);
-    const void *data = home ? fy_data(home) : NULL;
+    fy_tensor *on_host = fy_cpu(x);
+    const void *data = on_host ? fy_data(on_host) : NULL;
     const cJSON *tol = item(p->json, "tol"), *j = list ? list->child : NULL;
     fy_dtype dtype = fy_dtype_of(x);
     for (int64_t i = 0; data && j; i++, j = j->next) {
-        int64_t at = place(home, i);
+        int64_t at = place(on_host, i);
         double got = element(data, at, dtype);
-        if (tol ? is_near(real_of(j), got, tol) : is_exact(data, at, dtype, j)) continue;
+        if (tol ? is_close(real_of(j), got, tol) : is_exact(data, at, dtype, j)) continue;
         char text[64];
-        say_element(text, sizeof text, got, dtype, data, at);
+        format_element(text, sizeof text, got, dtype, data, at);
         complain(p, "%s: element %lld: expected %s, got %s", of, (long long)i,
                  cJSON_IsBool(j) ? cJSON_IsTrue(j) ? "1" : "0" : j->valuestring + is_number(j), text);
         return;
@@ -146,12 +146,12 @@ static void compare_plain(program *p, const char *of, const cJSON *expected, val
 {
     char text[64] = "nothing";
     bool same = false;
-    if (got.kind == TRUTH) {
-        snprintf(text, sizeof text, "%s", got.truth ? "true" : "false");
-        same = cJSON_IsBool(expected) && cJSON_IsTrue(expected) == got.truth;
+    if (got.kind == BOOL) {
+        snprintf(text, sizeof text, "%s", got.boolean ? "true" : "false");
+        same = cJSON_IsBool(expected) && cJSON_IsTrue(expected) == got.boolean;
     } else if (got.kind == NUMBER) {
         snprintf(text, sizeof text, "%.17g", got.number);
-        same = !cJSON_IsNull(expected) && is_near(real_of(expected), got.number, item(p->json, "tol"));
+        same = !cJSON_IsNull(expected) && is_close(real_of(expected), got.number, item(p->json, "tol"));
     } else if (got.kind == DTYPE) {
         snprintf(text, sizeof text, "%s", name_of_dtype(got.dtype));
         same = cJSON_IsString(expected) && !strcmp(expected->valuestring, text);
@@ -171,7 +171,7 @@ void compare_value(program *p, const char *of, const cJSON *expected, value got)
 
 /* ---- errors ---- */
 
-/* Where Ferry follows a newer PyTorch than 1.13, or says it in words of C: 1.13's phrase, and Ferry's. */
+/* Where Ferry follows a newer PyTorch than 1.13, or uses C's terms: 1.13's phrase, and Ferry's. */
 static const struct {
     const char *torch, *ferry;
 } other_words[] = {
@@ -180,22 +180,22 @@ static const struct {
     {"mat1 and mat2 must have the same dtype", "must have the same dtype, but got"},
     {"mat1 and mat2 must have the same dtype", "to have the same dtype"},
     {"permute(sparse_coo): number of dimensions", "number of dimensions in the tensor input does not match"},
-    {"expected sequence of length", "stack expects each tensor to be equal size"}, /* lists in lists are stacked */
+    {"expected sequence of length", "stack expects each tensor to be equal size"}, /* nested lists are stacked */
     {"size mismatch, got ", "size mismatch, got input ("},
     {"expand(torch.", "the number of sizes provided ("},
     {"(while checking arguments for embedding)", "(while checking arguments for embedding)"}, /* torch.cuda. */
     {"slice step cannot be zero", "slice step must be positive"},
     {"+ length (-", "narrow(): length must be non-negative."},
-    {"Dimension out of range", "start out of range"},                             /* narrow's start */
+    {"Dimension out of range", "start out of range"},                             /* start of narrow */
     {"Dimension out of range", ": input tensor must have at least 2 dimensions"}, /* tril, triu */
     {"Dimension specified as -2", ": input tensor must have at least 2 dimensions"},
-    {"because this dimension is empty", "because this dimension is empty"}, /* 1.13 forgets a blank before it */
+    {"because this dimension is empty", "because this dimension is empty"}, /* 1.13 omits a blank before it */
     {"Integer division with addcdiv is no longer supported", "Integer division with addcdiv is no longer supported"},
     {"only one element tensors can be converted to Python scalars", "elements cannot be converted to Scalar"},
 };
 
-/* The message alone: the source line below it is this program's. */
-const char *said(void)
+/* The message without the source line below it, which is this program's. */
+const char *error_message(void)
 {
     static char message[4096];
     const char *error = fy_error() ? fy_error() : "", *message_at = strstr(error, ": fy_");
@@ -204,11 +204,11 @@ const char *said(void)
     return message;
 }
 
-bool says_the_same(const char *torch)
+bool is_same_error(const char *torch)
 {
-    if (strstr(said(), torch)) return true;
+    if (strstr(error_message(), torch)) return true;
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
-        if (strstr(torch, other_words[i].torch) && strstr(said(), other_words[i].ferry)) return true;
+        if (strstr(torch, other_words[i].torch) && strstr(error_message(), other_words[i].ferry)) return true;
     const char *missing = strstr(torch, "not implemented for '");
-    return missing && strstr(said(), missing);
+    return missing && strstr(error_message(), missing);
 }

@@ -1,5 +1,5 @@
-/* oracle_ops.c: from PyTorch's names to ferry.h's functions. Nothing is computed here: a row calls one
- * function, with the arguments that the case gives. */
+/* oracle_ops.c: maps PyTorch's names to ferry.h's functions. Each row calls one function with the case's arguments and
+ * computes nothing. */
 #include <signal.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 
 #define AT(call) FY_AT(call, "")
 
-/* ---- what a case gives ---- */
+/* ---- arguments of a case ---- */
 
-static const cJSON *given(const call *c, const char *name)
+static const cJSON *argument(const call *c, const char *name)
 {
     const cJSON *j = cJSON_GetObjectItem(c->args, name);
     return cJSON_IsNull(j) ? NULL : j;
@@ -17,12 +17,12 @@ static const cJSON *given(const call *c, const char *name)
 
 static int64_t integer(const call *c, const char *name, int64_t otherwise)
 {
-    const cJSON *j = given(c, name);
+    const cJSON *j = argument(c, name);
     return j ? integer_of(j) : otherwise;
 }
 
-static bool flag(const call *c, const char *name) { return cJSON_IsTrue(given(c, name)); }
-static const char *word(const call *c, const char *name) { return cJSON_GetStringValue(given(c, name)); }
+static bool flag(const call *c, const char *name) { return cJSON_IsTrue(argument(c, name)); }
+static const char *word(const call *c, const char *name) { return cJSON_GetStringValue(argument(c, name)); }
 
 static fy_arg operand(const call *c, int i)
 {
@@ -37,15 +37,15 @@ static fy_tensor *tensor(const call *c, int i) { return operand(c, i).tensor; }
 
 static const char *device(const call *c)
 {
-    const char *told = word(c, "device");
-    if (told && !strcmp(told, "other")) return "cuda";
-    return told ? told : c->p->on_card ? "cuda" : "cpu";
+    const char *name = word(c, "device");
+    if (name && !strcmp(name, "other")) return "cuda";
+    return name ? name : c->p->on_card ? "cuda" : "cpu";
 }
 
 static fy_opts options(const call *c)
 {
     fy_opts o = {.device = device(c), .dtype = dtype_of(word(c, "dtype"))};
-    if (given(c, "seed")) fy_manual_seed((uint64_t)integer(c, "seed", 0));
+    if (argument(c, "seed")) fy_manual_seed((uint64_t)integer(c, "seed", 0));
     return o;
 }
 
@@ -53,14 +53,14 @@ static int numbers(const call *c, fy_arg *to, const char *const *names)
 {
     int n = 0;
     for (; *names; names++)
-        if (given(c, *names)) to[n++] = arg_of(given(c, *names));
+        if (argument(c, *names)) to[n++] = arg_of(argument(c, *names));
     return n;
 }
 
-/* ---- what an op gives ---- */
+/* ---- results ---- */
 
 static value of_tensor(fy_tensor *x) { return (value){.kind = TENSOR, .tensor = x}; }
-static value of_truth(bool b) { return (value){.kind = TRUTH, .truth = b}; }
+static value of_truth(bool b) { return (value){.kind = BOOL, .boolean = b}; }
 static value of_number(double x) { return (value){.kind = NUMBER, .number = x}; }
 static value of_dtype(fy_dtype d) { return (value){.kind = DTYPE, .dtype = d}; }
 
@@ -91,14 +91,14 @@ X(rand_like) X(randn_like)
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), integer(c, "diagonal", 0))); }
 FY_TRIANGLE_OPS(X)
 #undef X
-#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(given(c, "shape")))); }
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), shape_of(argument(c, "shape")))); }
 X(view) X(reshape) X(expand) X(repeat)
 #undef X
-#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(given(c, "shape")), options(c))); }
+#define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), shape_of(argument(c, "shape")), options(c))); }
 X(zeros) X(ones) X(empty) X(rand) X(randn)
 #undef X
 
-static fy_arg value_or_1(const call *c) { return given(c, "value") ? arg_of(given(c, "value")) : FY_ARG(1); }
+static fy_arg value_or_1(const call *c) { return argument(c, "value") ? arg_of(argument(c, "value")) : FY_ARG(1); }
 #define VALUED(op) \
     OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), tensor(c, 0), tensor(c, 1), tensor(c, 2), value_or_1(c))); }
 #define X(op) VALUED(op) VALUED(op##_)
@@ -113,7 +113,7 @@ X(masked_fill) X(masked_fill_)
 X(div) X(mul) X(floor_divide) X(remainder) X(pow)
 #undef X
 
-static fy_arg alpha(const call *c) { return given(c, "alpha") ? arg_of(given(c, "alpha")) : FY_ARG(1); }
+static fy_arg alpha(const call *c) { return argument(c, "alpha") ? arg_of(argument(c, "alpha")) : FY_ARG(1); }
 #define X(op) OP(op) { return of_tensor(fy_##op##_at(AT("fy_" #op), operand(c, 0), operand(c, 1), alpha(c))); }
 FY_ALPHA_OPS(X) FY_ALPHA_OPS_IN_PLACE(FY_IN_PLACE)
 #undef X
@@ -125,10 +125,10 @@ static value reduce(call *c, fy_tensor *(*f)(fy_site *, fy_tensor *, fy_shape, f
 {
     fy_tensor *indices = NULL;
     fy_reduce_opts o = {.keepdim = flag(c, "keepdim"), .dtype = dtype_of(word(c, "dtype"))};
-    o.biased = cJSON_IsFalse(given(c, "unbiased"));
-    if (given(c, "p")) o.p = real_of(given(c, "p")), o.fy_end_ = FY_P_TOLD;
-    if (with_indices && given(c, "dim")) o.indices = &indices;
-    value v = of_tensor(f(at, tensor(c, 0), given(c, "dim") ? shape_of(given(c, "dim")) : fy_dims(0, NULL), o));
+    o.biased = cJSON_IsFalse(argument(c, "unbiased"));
+    if (argument(c, "p")) o.p = real_of(argument(c, "p")), o.fy_end_ = FY_P_TOLD;
+    if (with_indices && argument(c, "dim")) o.indices = &indices;
+    value v = of_tensor(f(at, tensor(c, 0), argument(c, "dim") ? shape_of(argument(c, "dim")) : fy_dims(0, NULL), o));
     c->second = of_tensor(indices);
     return v;
 }
@@ -137,14 +137,17 @@ FY_REDUCTIONS(X)
 #undef X
 /* clang-format on */
 
-/* ---- one by one ---- */
+/* ---- single ops ---- */
 
-static fy_arg fill_value(const call *c) { return given(c, "value") ? arg_of(given(c, "value")) : operand(c, 1); }
-OP(fill_) { return of_tensor(fy_fill__at(AT("fy_fill_"), tensor(c, 0), fill_value(c))); }
+OP(fill_)
+{
+    fy_arg x = argument(c, "value") ? arg_of(argument(c, "value")) : operand(c, 1);
+    return of_tensor(fy_fill__at(AT("fy_fill_"), tensor(c, 0), x));
+}
 OP(zero_) { return of_tensor(fy_zero_(tensor(c, 0))); }
 OP(addmm)
 {
-    fy_arg beta = given(c, "beta") ? arg_of(given(c, "beta")) : FY_ARG(1);
+    fy_arg beta = argument(c, "beta") ? arg_of(argument(c, "beta")) : FY_ARG(1);
     return of_tensor(fy_addmm_at(AT("fy_addmm"), tensor(c, 0), tensor(c, 1), tensor(c, 2), beta, alpha(c)));
 }
 OP(linear)
@@ -156,10 +159,10 @@ OP(linear)
 static fy_loss_opts loss(const call *c)
 {
     fy_loss_opts o = {.reduction = FY_MEAN};
-    const char *told = word(c, "reduction");
-    if (told && !strcmp(told, "sum")) o.reduction = FY_SUM;
-    if (told && !strcmp(told, "none")) o.reduction = FY_NONE;
-    if (given(c, "label_smoothing")) o.label_smoothing = real_of(given(c, "label_smoothing"));
+    const char *name = word(c, "reduction");
+    if (name && !strcmp(name, "sum")) o.reduction = FY_SUM;
+    if (name && !strcmp(name, "none")) o.reduction = FY_NONE;
+    if (argument(c, "label_smoothing")) o.label_smoothing = real_of(argument(c, "label_smoothing"));
     return o;
 }
 OP(cross_entropy)
@@ -169,32 +172,33 @@ OP(cross_entropy)
 OP(mse_loss) { return of_tensor(fy_mse_loss_at(AT("fy_mse_loss"), tensor(c, 0), tensor(c, 1), loss(c))); }
 
 OP(one_hot) { return of_tensor(fy_one_hot_at(AT("fy_one_hot"), tensor(c, 0), integer(c, "num_classes", -1))); }
-OP(full_like) { return of_tensor(fy_full_like_at(AT("fy_full_like"), tensor(c, 0), arg_of(given(c, "value")))); }
+OP(full_like) { return of_tensor(fy_full_like_at(AT("fy_full_like"), tensor(c, 0), arg_of(argument(c, "value")))); }
 
 static fy_close_opts closeness(const call *c)
 {
     fy_close_opts o = {.equal_nan = flag(c, "equal_nan")};
-    if (given(c, "rtol")) o.rtol = real_of(given(c, "rtol")), o.fy_end_ |= FY_RTOL_TOLD;
-    if (given(c, "atol")) o.atol = real_of(given(c, "atol")), o.fy_end_ |= FY_ATOL_TOLD;
+    if (argument(c, "rtol")) o.rtol = real_of(argument(c, "rtol")), o.fy_end_ |= FY_RTOL_TOLD;
+    if (argument(c, "atol")) o.atol = real_of(argument(c, "atol")), o.fy_end_ |= FY_ATOL_TOLD;
     return o;
 }
 OP(isclose) { return of_tensor(fy_isclose_at(AT("fy_isclose"), tensor(c, 0), tensor(c, 1), closeness(c))); }
 OP(allclose) { return of_truth(fy_allclose_at(AT("fy_allclose"), tensor(c, 0), tensor(c, 1), closeness(c))); }
 OP(equal) { return of_truth(fy_equal_at(AT("fy_equal"), tensor(c, 0), tensor(c, 1))); }
 
-/* A value alone is a 0-dim tensor, which C spells fy_full((), value). */
+/* A single value is a 0-dim tensor, fy_full((), value) in C. */
 OP(full)
 {
-    return of_tensor(fy_full_at(AT("fy_full"), shape_of(given(c, "shape")), arg_of(given(c, "value")), options(c)));
+    return of_tensor(
+        fy_full_at(AT("fy_full"), shape_of(argument(c, "shape")), arg_of(argument(c, "value")), options(c)));
 }
 static fy_tensor *rows(const call *c, const cJSON *values);
 OP(tensor)
 {
-    const cJSON *values = given(c, "values");
+    const cJSON *values = argument(c, "values");
     if (cJSON_IsArray(values)) return of_tensor(rows(c, values));
     return of_tensor(fy_full_at(AT("fy_full"), fy_dims(0, NULL), arg_of(values), options(c)));
 }
-/* Lists in lists are stacked. */
+/* Nested lists are stacked. */
 static fy_tensor *rows(const call *c, const cJSON *values)
 {
     fy_arg args[64];
@@ -225,9 +229,9 @@ OP(linspace)
 OP(randint)
 {
     fy_arg range[2] = {FY_ARG(0)};
-    int n = numbers(c, range + !given(c, "low"), (const char *const[]){"low", "high", NULL});
-    return of_tensor(fy_randint_at(AT("fy_randint"), (size_t)(n + !given(c, "low")), range,
-                                   shape_of(given(c, given(c, "shape") ? "shape" : "size")), options(c)));
+    int n = numbers(c, range + !argument(c, "low"), (const char *const[]){"low", "high", NULL});
+    return of_tensor(fy_randint_at(AT("fy_randint"), (size_t)(n + !argument(c, "low")), range,
+                                   shape_of(argument(c, argument(c, "shape") ? "shape" : "size")), options(c)));
 }
 OP(randperm)
 {
@@ -237,7 +241,7 @@ OP(randperm)
 OP(eye)
 {
     int64_t dims[] = {integer(c, "n", 0), integer(c, "m", 0)};
-    return of_tensor(fy_eye_at(AT("fy_eye"), fy_dims(given(c, "m") ? 2 : 1, dims), options(c)));
+    return of_tensor(fy_eye_at(AT("fy_eye"), fy_dims(argument(c, "m") ? 2 : 1, dims), options(c)));
 }
 
 OP(copy_) { return of_tensor(fy_copy__at(AT("fy_copy_"), tensor(c, 0), tensor(c, 1), (fy_copy_opts){0})); }
@@ -269,7 +273,7 @@ OP(transpose)
 {
     return of_tensor(fy_transpose_at(AT("fy_transpose"), tensor(c, 0), integer(c, "dim0", 0), integer(c, "dim1", 1)));
 }
-OP(permute) { return of_tensor(fy_permute_at(AT("fy_permute"), tensor(c, 0), shape_of(given(c, "dims")))); }
+OP(permute) { return of_tensor(fy_permute_at(AT("fy_permute"), tensor(c, 0), shape_of(argument(c, "dims")))); }
 OP(squeeze) { return of_tensor(fy_squeeze_at(AT("fy_squeeze"), tensor(c, 0), integer(c, "dim", FY_END))); }
 OP(select)
 {
@@ -297,7 +301,7 @@ OP(stack) { return join(c, AT("fy_stack"), fy_stack_at); }
 
 /* ---- elements by their index, and order ---- */
 
-/* Names part.0, part.1 and so on: `dst` of such a step is a list of as many. */
+/* The results are part.0, part.1 ...; `dst` of such a step is a list of names. */
 static value parts_of(call *c, fy_tensors p)
 {
     for (int i = 0; i < p.n; i++) c->part[i] = of_tensor(p.at[i]);
@@ -309,9 +313,9 @@ OP(split)
     fy_arg sizes[FY_MOST_PARTS];
     int n = 0;
     const cJSON *j;
-    if (!cJSON_IsArray(given(c, "size")))
+    if (!cJSON_IsArray(argument(c, "size")))
         return parts_of(c, fy_split_at(AT("fy_split"), tensor(c, 0), integer(c, "size", 0), integer(c, "dim", 0)));
-    cJSON_ArrayForEach(j, given(c, "size")) sizes[n++] = arg_of(j);
+    cJSON_ArrayForEach(j, argument(c, "size")) sizes[n++] = arg_of(j);
     return parts_of(c, fy_split_sizes_at(AT("fy_split"), tensor(c, 0), (size_t)n, sizes, integer(c, "dim", 0)));
 }
 OP(chunk)
@@ -352,7 +356,7 @@ OP(argsort)
 OP(topk)
 {
     fy_tensor *indices = NULL;
-    fy_topk_opts o = {.smallest = cJSON_IsFalse(given(c, "largest")), .indices = &indices};
+    fy_topk_opts o = {.smallest = cJSON_IsFalse(argument(c, "largest")), .indices = &indices};
     value v = of_tensor(fy_topk_at(AT("fy_topk"), tensor(c, 0), integer(c, "k", 1), integer(c, "dim", -1), o));
     c->second = of_tensor(indices);
     return v;
@@ -377,7 +381,7 @@ OP(result_type) { return of_dtype(fy_result_type_at(AT("fy_result_type"), operan
 OP(promote_types) { return of_dtype(fy_promote_types(dtype_of(word(c, "a")), dtype_of(word(c, "b")))); }
 OP(can_cast) { return of_truth(fy_can_cast(dtype_of(word(c, "from")), dtype_of(word(c, "to")))); }
 
-/* What a crash of Ferry would be: for the runner's own test. */
+/* Crashes, for the test of this program. */
 OP(crash)
 {
     (void)c;

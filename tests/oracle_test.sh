@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Ferry gives PyTorch's answers: the committed cases, and those beside the repository where they are there.
-# And the runner tells right from wrong: a spoiled case fails, a crash is one failure, nothing is left out.
+# Ferry gives PyTorch's results: the committed cases, and those in ../shared if they exist.
+# The runner detects errors: a changed case fails, a crash is one failure, no case is skipped silently.
 . "$(dirname "$0")/shell.sh"
 export FERRY_GPU=sim
 own=tests/oracle/cases.jsonl given=../shared/oracle/torch_cases.jsonl
@@ -15,18 +15,18 @@ counts() { # counts PASSED FAILED SKIPPED: exactly
 complete() { # complete FILE: every line is counted
     tail -n 1 "$work/said" | awk -v lines="$(grep -c . "$1")" '{ exit $1 + $3 + $5 != lines }'
 }
-at_least() { # at_least PASSED: and none failed
+at_least() { # at_least PASSED: none failed
     grep -v '^skipped' "$work/said"
     tail -n 1 "$work/said" | awk -v n="$1" '{ exit !($1 >= n && $3 == 0) }'
 }
 on_cpu() { oracle "$1" && complete "$1" && at_least "$2"; }
 on_card() { oracle --device cuda "$1" && complete "$1" && at_least "$2"; }
-only_waiting() { # what is skipped on the CPU waits for a part of Ferry that is named
+only_waiting() { # cases skipped on the CPU name the missing feature
     oracle "$given"
     ! grep '^skipped' "$work/said" | grep -vE ': waits for (autograd|optimizers)$'
 }
 few_refused() { (($(grep -cvE '^#|	cuda	' tests/oracle/refused.txt) <= 8)); }
-reasons_on_card() { # and on the card, besides, for what a card does otherwise
+reasons_on_card() { # on the card also known differences of cards
     oracle --device cuda "$own"
     ! grep '^skipped' "$work/said" | grep -vE '\(C[0-9]+\.[0-9]+\)$'
 }
@@ -38,7 +38,7 @@ case_of() { # case_of PROGRAM DTYPE STRIDE DATA
     echo "${text/DATA/$4}" >>"$work/cases"
 }
 right() { : >"$work/cases"; case_of neg f32 1 '-1.5,0.0'; oracle "$work/cases"; counts 1 0 0; }
-wrong() { # each of these is wrong in one thing
+wrong() { # each has one error
     : >"$work/cases"
     case_of neg f32 1 '-1.5,"-0"'
     case_of neg f32 1 '-1.5000001,0.0'
@@ -59,7 +59,7 @@ wrong_error() { # no error, another step, another text
     ! oracle "$work/cases" && counts 0 1 0
 }
 spoiled_line() { printf '{"id":\n\n' >"$work/cases"; ! oracle "$work/cases" && counts 0 1 0; }
-crash() { # and the next case still runs
+crash() { # the next case still runs
     : >"$work/cases"
     case_of crash f32 1 '1'
     case_of neg f32 1 '-1.5,0.0'

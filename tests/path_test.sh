@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# How many functions, and how many folders, a reader goes through to follow one copy to the card: fy_to(here, "cuda")
-# in a program that is warmed up, with its log open (call_path.c).
+# How many functions and folders a reader must follow for one copy to the card: fy_to(on_cpu, "cuda")
+# in a warmed-up program with an open log (call_path.c).
 #
-#   functions   different functions of lib/ that the call enters, inline ones of its headers too
-#   changes     in the order of entering: how often a function's folder is another than that of the one before.
-#               Returns are not counted: who reads on after a call is still where he was. Nor is lib/base, to and
-#               fro: locks, sizes of types and the clock are words that all folders are written in, as libc's are.
+#   functions   distinct functions of lib/ that the call enters, including inline ones of headers
+#   changes     in call order: how often a function's folder differs from the previous function's.
+#               Returns are not counted: the reader continues in the caller. Nor is lib/base:
+#               locks, sizes of types and the clock are used everywhere, like libc.
 #
-# lib/cpu, which takes long to compile, is taken as built: a copy enters nothing of it.
+# lib/cpu is taken as built, since compiling it takes long and a copy does not enter it.
 . "$(dirname "$0")/shell.sh"
 
 as_built() { printf '%s\n' "$@" | sed -E "s|^|$B/|; s|\.c$||; s|$|.o|"; } # their objects
 build() {
     local flags="-std=gnu11 -O1 -g1 -gdwarf-4 -fno-inline -DFERRY_INSIDE -DFERRY_VERSION=\"0\" -Ilib $(printf -- '-I%s ' lib/*/)"
-    # shellcheck disable=SC2016,SC2046 # the inner shell's words; libraries are words
+    # shellcheck disable=SC2016,SC2046 # expanded by the inner shell; libraries are words
     printf '%s\n' lib/*/*.c | grep -vE '^lib/(cpu/|devices/cuda(_entry)?\.c)' |
         xargs -P "$(nproc)" -I{} sh -c 'gcc $1 -finstrument-functions -c "$2" -o "$3/$(basename "$2" .c).o"' - "$flags" {} "$work" &&
         gcc -std=gnu11 -O1 -Ilib tests/call_path.c "$work"/*.o $(as_built lib/cpu/*.c kernels/*.cu kernels/*.cc) \
@@ -27,16 +27,16 @@ follow() { # a line for each function entered: first or again, folder, file:line
     [[ $(grep -cE '^again [a-z]+ [a-z_]+\.[ch]:[0-9]+:[a-z_0-9]+$' "$work/path") -ge 100 ]]
 }
 functions() { awk -v call="$1" '$1 == call { print $2, $3 }' "${2:-$work/path}" | sort -u | wc -l; }
-changes() { # the folders in order, one of them left out, each run of one folder once
+changes() { # the folders in call order without repetitions and without one of them
     awk -v call="$1" -v out="${3-base}" '$1 == call && $2 != out { print $2 }' "${2:-$work/path}" | uniq | tail -n +2 | wc -l
 }
-all_changes() { changes "$1" "$work/path" ""; } # lib/base counted as well
+all_changes() { changes "$1" "$work/path" ""; } # including lib/base
 at_most() { # at_most LIMIT COUNT CALL
     local found
     found=$("$2" "$3")
     [[ $found -gt 0 && $found -le $1 ]] || { echo "$found $2, $1 at most"; awk '$1 == "again" { print $2 "/" $3 }' "$work/path" | uniq; return 1; }
 }
-known_path() { # the counting itself
+known_path() { # tests the counting itself
     printf '%s\n' 'again ops a.c:1' 'again base b.h:2' 'again ops a.c:9' 'again order c.c:3' 'again ops a.c:1' 'first ops a.c:7' >"$work/known"
     [[ $(functions again "$work/known") == 4 && $(changes again "$work/known") == 2 && $(changes first "$work/known") == 0 ]]
 }

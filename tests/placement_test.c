@@ -1,5 +1,5 @@
-/* Where tensors are: fy_to and its kin, device strings, operands on two devices. Rule by rule as PyTorch has
- * them (tests/rules.txt). Two cards are simulated. */
+/* Where tensors are: fy_to and related calls, device strings, operands on two devices, by PyTorch's rules
+ * (tests/rules.txt). Two cards are simulated. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #define TEST(name) static void name(void **state)
 #define ON(x, device) assert_string_equal(fy_device(x), device)
 
-/* The call fails with these words, and nothing is allocated, copied or computed. */
+/* The call fails with these words and allocates, copies and computes nothing. */
 #define FAILS(call, words) \
     do { \
         since(); \
@@ -138,31 +138,31 @@ TEST(cuda_without_a_number_is_the_current_card)
     }
 }
 
-TEST(home_from_a_card_waits_and_is_not_pinned)
+TEST(a_copy_to_the_host_waits_and_is_not_pinned)
 {
     (void)state;
     FY_SCOPE
     {
         fy_tensor *g = fy_ones((4), .device = "cuda");
         since();
-        fy_tensor *home = fy_to(g, "cpu");
+        fy_tensor *on_host = fy_to(g, "cpu");
         assert_non_null(event_of("sync", 0));
-        assert_false(fy_is_pinned(home));
+        assert_false(fy_is_pinned(on_host));
     }
 }
 
-TEST(home_without_waiting_is_pinned)
+TEST(a_non_blocking_copy_to_the_host_is_pinned)
 {
     (void)state;
     FY_SCOPE
     {
         fy_tensor *g = fy_ones((4), .device = "cuda");
         since();
-        fy_tensor *home = fy_to(g, "cpu", .non_blocking = true);
+        fy_tensor *on_host = fy_to(g, "cpu", .non_blocking = true);
         assert_null(event_of("sync", 0));
-        assert_true(fy_is_pinned(home));
+        assert_true(fy_is_pinned(on_host));
         fy_cuda_synchronize();
-        assert_true(fy_item(fy_sum(home)) == 4);
+        assert_true(fy_item(fy_sum(on_host)) == 4);
     }
 }
 
@@ -174,7 +174,7 @@ TEST(device_strings_that_are_devices)
     FY_SCOPE
     {
         ON(fy_ones((1), .device = "cpu"), "cpu");
-        ON(fy_ones((1), .device = "cpu:0"), "cpu"); /* one CPU, whatever it is called */
+        ON(fy_ones((1), .device = "cpu:0"), "cpu"); /* all names mean the one CPU */
         ON(fy_ones((1), .device = "cuda"), "cuda:0");
         ON(fy_ones((1), .device = "cuda:0"), "cuda:0");
         ON(fy_ones((1), .device = "cuda:1"), "cuda:1");
@@ -288,7 +288,7 @@ TEST(products_name_devices_in_the_order_of_the_arguments)
         FAILS(fy_mm(a, g), BOTH "cpu and cuda:0!");
         FAILS(fy_mm(g, a), BOTH "cuda:0 and cpu!");
         FAILS(fy_addmm(grow, g, a), BOTH "cuda:0 and cpu!");
-        FAILS(fy_linear(a, g, grow), BOTH "cuda:0 and cpu!"); /* the bias is looked at first */
+        FAILS(fy_linear(a, g, grow), BOTH "cuda:0 and cpu!"); /* the bias is checked first */
         FAILS(fy_linear(g, a, row), BOTH "cpu and cuda:0!");
     }
 }
@@ -304,8 +304,8 @@ int main(void)
         T(a_slice_moves_its_own_bytes_alone),
         T(to_another_tensor_takes_its_dtype_and_device),
         T(cuda_without_a_number_is_the_current_card),
-        T(home_from_a_card_waits_and_is_not_pinned),
-        T(home_without_waiting_is_pinned),
+        T(a_copy_to_the_host_waits_and_is_not_pinned),
+        T(a_non_blocking_copy_to_the_host_is_pinned),
         T(device_strings_that_are_devices),
         T(device_strings_that_are_none),
         T(a_missing_device_is_an_error_when_it_is_used),

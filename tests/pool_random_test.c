@@ -1,5 +1,5 @@
-/* The caching allocator: random programs get what a second, simple model gives: pieces in a list, looked through
- * anew each time. */
+/* The caching allocator on random programs gives the results of a simple model: a list of pieces that is searched
+ * linearly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,12 +16,12 @@
 
 enum { MOST = 200 };
 
-/* ---- the second model ---- */
+/* ---- the reference model ---- */
 
 typedef struct piece {
     uint64_t segment; /* its address */
     int64_t offset, bytes;
-    int stream, state; /* 0 free, 1 used, 2 waits */
+    int stream, state; /* 0 free, 1 used, 2 waits for a stream */
     bool small, two;   /* two streams use it */
     int64_t until;
 } piece;
@@ -50,8 +50,8 @@ static void tidy(model *m)
     m->n = to;
 }
 
-/* Is piece i of a tidy model a whole free segment? */
-static bool is_whole(const model *m, int i)
+/* After tidy(): is piece i a completely free segment? */
+static bool is_free_segment(const model *m, int i)
 {
     return !m->p[i].state && !m->p[i].offset && (i + 1 == m->n || m->p[i + 1].segment != m->p[i].segment);
 }
@@ -63,11 +63,11 @@ static void release(model *m)
     tidy(m);
     model was = *m;
     for (int i = 0; i < was.n; i++)
-        if (!is_whole(&was, i)) m->p[to++] = was.p[i];
+        if (!is_free_segment(&was, i)) m->p[to++] = was.p[i];
     m->n = to;
 }
 
-static int64_t held(const model *m, bool in_use)
+static int64_t used_bytes(const model *m, bool in_use)
 {
     int64_t sum = 0;
     for (int i = 0; i < m->n; i++)
@@ -86,14 +86,14 @@ static piece *best(model *m, int64_t bytes, int stream)
     return best;
 }
 
-/* Where the pool must have put it, at b's segment if that is new; NULL: nowhere. */
-static piece *model_take(model *m, int64_t asked, int stream, int64_t capacity, const fy_block *b)
+/* The piece that the pool must have chosen, at b's segment if that is new; NULL: out of memory. */
+static piece *model_alloc(model *m, int64_t asked, int stream, int64_t capacity, const fy_block *b)
 {
     int64_t bytes = (asked + 511) / 512 * 512, segment = bytes <= MIB ? 2 * MIB : 20 * MIB;
     if (bytes >= 10 * MIB) segment = (bytes + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
     piece *p = best(m, bytes, stream);
-    if (!p && held(m, false) + segment > capacity) release(m);
-    if (!p && held(m, false) + segment > capacity) return NULL;
+    if (!p && used_bytes(m, false) + segment > capacity) release(m);
+    if (!p && used_bytes(m, false) + segment > capacity) return NULL;
     if (!p) {
         p = &m->p[m->n++];
         *p = (piece){.segment = b ? b->segment->addr : 0, .bytes = segment, .stream = stream, .small = bytes <= MIB};
@@ -119,21 +119,21 @@ static piece *piece_of(model *m, const fy_block *b)
 
 /* ---- random programs ---- */
 
-static uint64_t dice = 1;
-static int roll(int sides)
+static uint64_t rng_state = 1;
+static int rng_below(int sides)
 {
-    dice = dice * 6364136223846793005u + 1442695040888963407u;
-    return (int)(dice >> 33) % sides;
+    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
+    return (int)(rng_state >> 33) % sides;
 }
 
-static int64_t some_size(void)
+static int64_t random_size(void)
 {
-    switch (roll(5)) {
-    case 0: return 1 + roll(2000);
-    case 1: return 1 + roll(MIB);
-    case 2: return MIB - 700 + roll(1400);
-    case 3: return MIB + roll(9 * MIB);
-    default: return 9 * MIB + roll(16 * MIB);
+    switch (rng_below(5)) {
+    case 0: return 1 + rng_below(2000);
+    case 1: return 1 + rng_below(MIB);
+    case 2: return MIB - 700 + rng_below(1400);
+    case 3: return MIB + rng_below(9 * MIB);
+    default: return 9 * MIB + rng_below(16 * MIB);
     }
 }
 
@@ -141,24 +141,24 @@ typedef struct world {
     card card;
     model model;
     fy_pool *pool;
-    fy_block *mine[MOST];
+    fy_block *blocks[MOST];
     int n;
 } world;
 
-static void let_pass(model *m, int64_t until)
+static void advance_stream(model *m, int64_t until)
 {
     for (int i = 0; i < m->n; i++)
         if (m->p[i].state == 2 && m->p[i].until <= until) m->p[i].state = 0;
     tidy(m);
 }
 
-static void try_take(world *w)
+static void try_alloc(world *w)
 {
-    int64_t asked = some_size();
-    int stream = roll(3);
-    let_pass(&w->model, w->card.now[5]);
+    int64_t asked = random_size();
+    int stream = rng_below(3);
+    advance_stream(&w->model, w->card.now[5]);
     fy_block *b = fy_pool_alloc(w->pool, asked, stream, w);
-    piece *p = model_take(&w->model, asked, stream, w->card.capacity, b);
+    piece *p = model_alloc(&w->model, asked, stream, w->card.capacity, b);
     assert_int_equal(p != NULL, b != NULL);
     if (!b) return;
     assert_int_equal(b->segment->addr, p->segment);
@@ -167,28 +167,28 @@ static void try_take(world *w)
     assert_int_equal(b->segment->stream, stream);
     assert_int_equal(b->asked, asked);
     tidy(&w->model);
-    w->mine[w->n++] = b;
+    w->blocks[w->n++] = b;
 }
 
-static void give_one(world *w)
+static void free_one(world *w)
 {
-    int i = roll(w->n), other = roll(3);
-    fy_block *b = w->mine[i];
+    int i = rng_below(w->n), other = rng_below(3);
+    fy_block *b = w->blocks[i];
     piece *p = piece_of(&w->model, b);
-    if (other == 0) assert_true(fy_pool_use(w->pool, b, 5)); /* the one stream that is behind */
+    if (other == 0) assert_true(fy_pool_use(w->pool, b, 5)); /* the only stream with pending work */
     if (other == 1) assert_true(fy_pool_use(w->pool, b, b->segment->stream));
     assert_int_equal(fy_pool_release(w->pool, b), other == 0);
     p->state = other == 0 ? 2 : 0;
     p->until = w->card.issued;
     tidy(&w->model);
-    w->mine[i] = w->mine[--w->n];
+    w->blocks[i] = w->blocks[--w->n];
 }
 
-static void same(world *w)
+static void compare_stats(world *w)
 {
     fy_memory_stats s = fy_pool_stats(w->pool);
-    assert_int_equal(s.allocated_bytes, held(&w->model, true));
-    assert_int_equal(s.reserved_bytes, held(&w->model, false));
+    assert_int_equal(s.allocated_bytes, used_bytes(&w->model, true));
+    assert_int_equal(s.reserved_bytes, used_bytes(&w->model, false));
     assert_int_equal(s.reserved_bytes, w->card.taken);
     assert_int_equal(s.allocations, w->n);
 }
@@ -198,17 +198,17 @@ TEST(random_programs_get_what_the_simple_model_gives)
     (void)state;
     for (int seed = 1; seed <= 12; seed++) {
         world w = {.card.capacity = (int64_t)(30 + 20 * (seed % 5)) * MIB};
-        dice = (uint64_t)seed;
+        rng_state = (uint64_t)seed;
         w.pool = pool_on(&w.card, FY_WORD_device);
         for (int i = 0; i < 1200; i++) {
-            int what = roll(40);
+            int what = rng_below(40);
             if (what == 0) fy_pool_empty(w.pool), release(&w.model);
-            else if (what < 4) w.card.now[5] = w.card.issued - roll(3);
-            else if (w.n && (w.n == MOST || what < 20)) give_one(&w);
-            else try_take(&w);
-            same(&w);
+            else if (what < 4) w.card.now[5] = w.card.issued - rng_below(3);
+            else if (w.n && (w.n == MOST || what < 20)) free_one(&w);
+            else try_alloc(&w);
+            compare_stats(&w);
         }
-        while (w.n) give_one(&w);
+        while (w.n) free_one(&w);
         fy_pool_empty(w.pool);
         assert_int_equal(w.card.taken, 0);
         assert_null(fy_pool_segments(w.pool));

@@ -1,5 +1,5 @@
-/* pool.c, pool_text.c: places that are asked for, figures, words. Random programs are in pool_random_test.c, and
- * PyTorch's scenarios run in allocator_test.sh. */
+/* The caching allocator: queries of streams, statistics, messages. Random programs are in pool_random_test.c, PyTorch's
+ * scenarios in allocator_test.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #define TEST(name) static void name(void **state)
 
-/* ---- what the source is asked ---- */
+/* ---- calls of the source ---- */
 
 TEST(a_lagging_stream_is_queried_once_for_all_waiting_blocks)
 {
@@ -27,18 +27,18 @@ TEST(a_lagging_stream_is_queried_once_for_all_waiting_blocks)
     for (int i = 0; i < 4; i++) b[i] = fy_pool_alloc(p, 512, 0, NULL);
     for (int i = 0; i < 4; i++) {
         assert_true(fy_pool_use(p, b[i], 1));
-        assert_true(fy_pool_use(p, b[i], 1)); /* said twice is said once */
+        assert_true(fy_pool_use(p, b[i], 1)); /* recorded twice counts once */
         assert_true(fy_pool_release(p, b[i]));
     }
     assert_int_equal(c.issued, 4);
     fy_pool_alloc(p, 512, 0, NULL);
-    assert_int_equal(c.asked, 1);
+    assert_int_equal(c.queries, 1);
     c.now[1] = 2;
-    assert_int_equal(fy_pool_alloc(p, 1024, 0, NULL)->offset, 0); /* the first two, merged; the third was asked for */
-    assert_int_equal(c.asked, 4);
-    assert_int_equal(c.waited, 0);
+    assert_int_equal(fy_pool_alloc(p, 1024, 0, NULL)->offset, 0); /* the first two, merged; the third was queried */
+    assert_int_equal(c.queries, 4);
+    assert_int_equal(c.waits, 0);
     fy_pool_empty(p);
-    assert_int_equal(c.waited, 2);
+    assert_int_equal(c.waits, 2);
     fy_pool_free(p);
 }
 
@@ -61,11 +61,11 @@ TEST(an_error_of_another_kind_gives_nothing_back)
     fy_pool_release(p, fy_pool_alloc(p, 512, 0, NULL));
     c.broken = true;
     assert_null(fy_pool_alloc(p, 2 * MIB, 0, NULL));
-    assert_int_equal(c.given, 0);
+    assert_int_equal(c.freed_segments, 0);
     assert_int_equal(fy_pool_stats(p).num_ooms, 0);
     c.broken = false;
     assert_null(fy_pool_alloc(p, 200 * MIB, 0, NULL));
-    assert_int_equal(c.given_for_room, 1);
+    assert_int_equal(c.freed_for_room, 1);
     fy_memory_stats s = fy_pool_stats(p);
     assert_int_equal(s.num_alloc_retries, 1);
     assert_int_equal(s.num_ooms, 1);
@@ -80,11 +80,11 @@ TEST(pinned_sizes_are_powers_of_two_and_never_cut)
     fy_block *a = fy_pool_alloc(p, 600000, 0, NULL), *b = fy_pool_alloc(p, 1, 3, NULL);
     assert_int_equal(a->bytes, MIB);
     assert_int_equal(b->bytes, 512);
-    fy_pool_use(p, a, 0); /* the stream 0 of a card is not its own */
+    fy_pool_use(p, a, 0); /* stream 0 of the card is not its own */
     assert_true(fy_pool_release(p, a));
     assert_ptr_not_equal(fy_pool_alloc(p, 600000, 0, NULL), a);
     c.now[0] = c.issued;
-    assert_ptr_equal(fy_pool_alloc(p, 700, 1, NULL), a); /* the smallest that fits, whatever its size */
+    assert_ptr_equal(fy_pool_alloc(p, 700, 1, NULL), a); /* best fit, independent of the segment's size */
     assert_int_equal(a->bytes, MIB);
     assert_int_equal(a->asked, 700);
     assert_int_equal(c.taken, 2 * MIB + 512);
@@ -104,7 +104,7 @@ TEST(figures_and_peaks)
     assert_int_equal(s.segments, 2);
     assert_int_equal(fy_pool_largest(p), 15 * MIB);
     fy_pool_release(p, a);
-    assert_int_equal(fy_pool_stats(p).inactive_split_bytes, 2 * MIB - 512); /* a whole segment is no split */
+    assert_int_equal(fy_pool_stats(p).inactive_split_bytes, 2 * MIB - 512); /* using a whole segment is not a split */
     fy_pool_reset_peaks(p);
     fy_pool_empty(p);
     s = fy_pool_stats(p);
@@ -116,7 +116,7 @@ TEST(figures_and_peaks)
     fy_pool_free(p);
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static const char *name_of(const fy_block *b, char *buf, size_t room)
 {

@@ -1,4 +1,4 @@
-/* What fy_print writes for each dtype, held to what PyTorch printed, and single elements of each. */
+/* The output of fy_print for each dtype equals PyTorch's; single elements of each dtype. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ TEST(each_dtype_is_printed_as_by_pytorch)
     }
 }
 
-TEST(what_the_values_do_not_tell_stands_behind_them)
+TEST(what_the_values_do_not_show_is_printed_behind_them)
 {
     (void)state;
     FY_SCOPE
@@ -47,7 +47,7 @@ TEST(what_the_values_do_not_tell_stands_behind_them)
         assert_string_equal(printed(fy_zeros((2, 0), .dtype = FY_FLOAT16)), "tensor([], size=(2, 0), dtype=float16)\n");
         assert_string_equal(printed(fy_ones((2), .dtype = FY_UINT8, .device = "cuda")),
                             "tensor([1, 1], device='cuda:0', dtype=uint8)\n");
-        /* 79 characters would be too many: PyTorch keeps two for what follows */
+        /* 79 characters are too many: PyTorch reserves two for the suffix */
         assert_string_equal(printed(fy_full((9), 0.1234567, .dtype = FY_FLOAT64)),
                             "tensor([0.1235, 0.1235, 0.1235, 0.1235, 0.1235, 0.1235, 0.1235, 0.1235, 0.1235],\n"
                             "       dtype=float64)\n");
@@ -82,7 +82,7 @@ TEST(one_element_of_each_dtype_is_a_double)
             assert_true(fy_item(one) == values[d]);
             assert_true(fy_item(fy_cuda(one)) == values[d]);
             int64_t size = (char *)fy_data(one) - (char *)fy_data(x);
-            assert_int_equal(size % 3, 0); /* three elements on */
+            assert_int_equal(size % 3, 0); /* three elements further */
             assert_int_equal(size / 3, number_of(event_of("alloc", 0), "asked") / 4);
         }
         since();
@@ -96,7 +96,7 @@ int main(void)
     since();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_dtype_is_printed_as_by_pytorch),
-        cmocka_unit_test(what_the_values_do_not_tell_stands_behind_them),
+        cmocka_unit_test(what_the_values_do_not_show_is_printed_behind_them),
         cmocka_unit_test(long_tensors_are_cut_in_every_dimension),
         cmocka_unit_test(one_element_of_each_dtype_is_a_double),
     };

@@ -1,5 +1,5 @@
-/* product_test.c: matrix products and softmax, on the CPU and on the card: vectors, stacks, any strides, sizes
- * of 0, every type, and rows that would overflow. */
+/* product_test.c: matrix products and softmax on the CPU and on the card: vectors, batches, any strides, sizes of 0,
+ * every dtype, and rows that would overflow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static const fy_dtype floats[] = {FY_FLOAT32, FY_FLOAT64, FY_FLOAT16, FY_BFLOAT16};
 
-/* a b, element by element, in double: for matrices of whole numbers this is the one right answer. */
+/* The product in double: exact for integer-valued matrices. */
 static void is_product(fy_tensor *a, fy_tensor *b, fy_tensor *out, int line)
 {
     fy_tensor *x = fy_contiguous(fy_to(fy_cpu(a), FY_FLOAT64)), *y = fy_contiguous(fy_to(fy_cpu(b), FY_FLOAT64));
@@ -30,7 +30,7 @@ static void is_product(fy_tensor *a, fy_tensor *b, fy_tensor *out, int line)
     free(want);
 }
 
-static fy_tensor *whole(int64_t rows, int64_t columns, fy_dtype dtype, const char *device)
+static fy_tensor *random_matrix(int64_t rows, int64_t columns, fy_dtype dtype, const char *device)
 {
     return fy_to(fy_to(fy_randint((-3, 4), (rows, columns)), dtype), device);
 }
@@ -41,8 +41,8 @@ static void matrices_of_any_strides(void **state)
     ON_BOTH(d)
     {
         for (size_t t = 0; t < 4; t++) {
-            fy_tensor *a = whole(19, 23, floats[t], d), *b = whole(23, 17, floats[t], d),
-                      *c = whole(17, 19, floats[t], d);
+            fy_tensor *a = random_matrix(19, 23, floats[t], d), *b = random_matrix(23, 17, floats[t], d),
+                      *c = random_matrix(17, 19, floats[t], d);
             is_product(a, b, fy_matmul(a, b), __LINE__);
             is_product(fy_t(a), fy_t(c), fy_matmul(fy_t(a), fy_t(c)), __LINE__);
             fy_tensor *holes = fy_slice(fy_slice(a, 0, 0, 19, 2), 1, 1, 23, 3), *part = fy_narrow(b, 0, 3, 8);
@@ -118,7 +118,8 @@ static void with_beta_0_what_is_added_does_not_count(void **state)
     {
         for (size_t t = 0; t < 4; t++)
             for (int n = 2; n <= 20; n += 18) {
-                fy_tensor *c = fy_full((n, n), NAN, .device = d, .dtype = floats[t]), *a = whole(n, n, floats[t], d);
+                fy_tensor *c = fy_full((n, n), NAN, .device = d, .dtype = floats[t]),
+                          *a = random_matrix(n, n, floats[t], d);
                 is_product(a, a, fy_addmm(c, a, a, 0), __LINE__);
                 fy_tensor *column = fy_narrow(a, 1, 0, 1);
                 is_product(a, column, fy_addmm(fy_narrow(c, 1, 0, 1), a, column, 0), __LINE__);
@@ -186,7 +187,7 @@ static int run_all(void)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
-/* The card's products by BLAS, and, in a process of its own, by the kernels. */
+/* The card's products by BLAS and, in another process, by the kernels. */
 int main(void)
 {
     int status = 1;

@@ -32,10 +32,10 @@ kernels_include_shim() { # a kernel its shim alone; the shim what every floor ne
     ! includes kernels/*.cu | grep -vxE 'kernel\.h|reduce\.h|math\.h' &&
         ! includes kernels/*.cc kernels/*.h | grep -vxE "kernel\.h|[a-z]+\.h|$(cd lib/base && echo *.h | tr ' ' '|')|(sys|valgrind|sanitizer)/[a-z_]+\.h"
 }
-page_stands_alone() { # the page fetches nothing from elsewhere and knows nothing but events
+page_stands_alone() { # the page loads nothing from other hosts and knows only events
     none "(src|href|from|import|fetch|url)[ (=]*['\"(]*(https?:)?//" $(sources -name '*.js' -o -name '*.html' -o -name '*.css' | grep '^www/')
 }
-emitters() { # each kind is emitted in one file (an end of work by what began it); back ends and kernels never emit
+emitters() { # each kind is emitted in one file (a completion by what launched it); back ends and kernels never emit
     local twice
     twice=$(grep -oE 'FY_EMIT\([^,]+, *[a-z_]+' lib/*/*.c viewer/*/*.c | grep -v '^lib/session/segv_handler.c' |
         sed -E 's/^([^:]+):.*, */\1 /' | sort -u | awk '{ print $2 }' | sort | uniq -d | grep -vxE 'complete|sync')
@@ -53,7 +53,7 @@ short_files() {
 no_paths() { none '/(root|home/[a-z]+|work|tmp/[a-z]-)/' $(sources -name '*.[ch]' -o -name '*.cu' -o -name '*.md' -o -name '*.json' | grep -v package-lock) *.md Makefile; }
 finished() { none '\b(TODO|FIXME|XXX)\b' $(sources -name '*.[chS]' -o -name '*.cu' -o -name '*.js' -o -name '*.md') *.md; }
 formatted() { make -s fmt-check; }
-sabotage_fits() { # each way to break Ferry still changes one line, and the test that it names is there
+sabotage_fits() { # each sabotage still changes one line, and its test exists
     local sab change suite name wrong=0 symbols=$work/symbols
     tests/sabotage/symbols >"$symbols"
     . tests/sabotage/place.sh
@@ -67,7 +67,7 @@ sabotage_fits() { # each way to break Ferry still changes one line, and the test
     done
     return $wrong
 }
-built_once() { # what was edited since the tests were built is the first make's to build
+built_once() { # the first make builds all that was edited since the tests were built
     make -s B="$B" all tests && make -q B="$B" all tests && return
     make -d -n B="$B" all tests | grep -E 'newer than target|Must remake' | head
     return 1
@@ -78,20 +78,20 @@ readme_program() { # the first C block of the README, as a learner would copy it
         gcc -Wall -Wextra -Werror -Ilib "$work/readme.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/readme" &&
         FERRY_GPU=sim "$work/readme" | grep .
 }
-readme_twin() { # the block that stands beside its PyTorch twin, as the body of a program
+readme_twin() { # the block next to its PyTorch equivalent, as the body of a program
     awk '/^```python/ { twin = 1 } /^```c/ { on = twin; next } /^```/ { if (on) exit } on' README.md >"$work/twin"
     [[ $(wc -l <"$work/twin") -ge 5 ]] && { echo '#include <ferry.h>'; echo 'int main(void) {'; cat "$work/twin"; echo '}'; } >"$work/twin.c" &&
         gcc -Wall -Wextra -Werror -Ilib "$work/twin.c" -L"$B" -lferry $(make -s B="$B" core-libs) -o "$work/twin" &&
         FERRY_GPU=sim "$work/twin" | grep -F "device='cuda:0'"
 }
-guide_example() { # the operation that CONTRIBUTING.md adds, by those lines alone, is one that the table test and the fuzzer take
+guide_example() { # with only the lines that CONTRIBUTING.md shows, its operation works in the table test and the fuzzer
     awk '/^```diff/ { on = 1; next } /^```/ { if (on) exit } on' CONTRIBUTING.md >"$work/example.diff"
     (($(grep -c '^+++ ' "$work/example.diff") <= 4)) && mkdir "$work/example" &&
         git ls-files -z | xargs -0 cp --parents -t "$work/example" || return 1
     (cd "$work/example" && git apply -C1 --recount "$work/example.diff" &&
         make -s NVCC= B=b OPT=-O0 b/tests/op_table_test b/tests/fuzz && b/tests/op_table_test && b/tests/fuzz --programs 1500)
 }
-readme_links() { # every file that the guides name is there
+readme_links() { # every file that the guides name exists
     local missing=0 guide target
     for guide in *.md */README.md; do
         [[ -f $guide ]] || continue
@@ -101,7 +101,7 @@ readme_links() { # every file that the guides name is there
     done
     return $missing
 }
-readme_streams() { # the block that has a stream: with its wait it is right, and without it wrong on every run
+readme_streams() { # the block with a stream: correct with its wait, wrong in every run without it
     awk '/^```c/ { on = 1; text = ""; next } /^```/ { if (on && text ~ /fy_cuda_stream/) { printf "%s", text; exit } on = 0 } on { text = text $0 "\n" }' README.md >"$work/block"
     local wait_or_not
     for wait_or_not in cat "grep -v fy_event_wait"; do

@@ -1,4 +1,4 @@
-/* The simulated card does its work late: when somebody waits for it, and no sooner, in the order of its streams. */
+/* The simulated card executes work lazily: only when something waits for it, in stream order. */
 #include "clock.h"
 #include "device.h"
 #include "event.h"
@@ -9,27 +9,27 @@
 
 /* ---- the host and the card ---- */
 
-static void who_reads_a_copy_home_early_finds_poison(void **state)
+static void reading_a_copy_to_the_host_early_gives_poison(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 7);
+    void *p = alloc_filled(d, 7);
     memset(pinned[0], 1, BYTES);
-    HOME(d, 0, pinned[0], p);
+    COPY_D2H(d, 0, pinned[0], p);
     assert_true(IS_POISON(pinned[0]));
-    fy_clock_advance(1000000); /* however long ago it would have ended */
+    fy_clock_advance(1000000); /* though its modelled end is past */
     assert_true(IS_POISON(pinned[0]));
     sync_stream(d, 0);
-    assert_true(all(pinned[0], 7));
+    assert_true(all_bytes_are(pinned[0], 7));
 }
 
 static void a_pinned_source_that_is_rewritten_early_arrives_rewritten(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 0), *q = holding(d, 0);
+    void *p = alloc_filled(d, 0), *q = alloc_filled(d, 0);
     unsigned char pageable[BYTES];
     memset(pinned[0], 5, BYTES);
     memset(pageable, 5, BYTES);
-    AWAY(d, 0, p, pinned[0]);
+    COPY_H2D(d, 0, p, pinned[0]);
     copy_in(d, 0, FY_WORD_h2d, q, pageable, false);
     memset(pinned[0], 6, BYTES);
     memset(pageable, 6, BYTES);
@@ -41,11 +41,11 @@ static void a_pinned_source_that_is_rewritten_early_arrives_rewritten(void **sta
 static void blocking_copies_come_after_the_work_of_their_stream(void **state)
 {
     fy_dev *d = *state;
-    float *p = alloc(d, BYTES), home[N], five = 5;
+    float *p = alloc(d, BYTES), on_host[N], five = 5;
     run_on_card(d, fill_in(3, p, 2.5));
-    fy_copy_work w = {.stream = 3, .dst = home, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
+    fy_copy_work w = {.stream = 3, .dst = on_host, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
     assert_true(fy_backend_sim.copy(d, &w));
-    assert_true(home[0] == 2.5f && home[N - 1] == 2.5f);
+    assert_true(on_host[0] == 2.5f && on_host[N - 1] == 2.5f);
     run_on_card(d, fill_in(3, p, 3));
     fy_copy_work up_ = {.stream = 3, .dst = p, .src = &five, .bytes = 4, .dir = FY_WORD_h2d};
     assert_true(fy_backend_sim.copy(d, &up_));
@@ -55,29 +55,30 @@ static void blocking_copies_come_after_the_work_of_their_stream(void **state)
 static void a_buffer_that_leaves_and_returns_serves_both_copies(void **state)
 {
     fy_dev *d = *state;
-    void *to = holding(d, 0), *from = holding(d, 8);
+    void *to = alloc_filled(d, 0), *from = alloc_filled(d, 8);
     memset(pinned[0], 3, BYTES);
-    AWAY(d, 0, to, pinned[0]);
-    HOME(d, 0, pinned[0], from);
+    COPY_H2D(d, 0, to, pinned[0]);
+    COPY_D2H(d, 0, pinned[0], from);
     assert_true(IS_POISON(pinned[0]));
     sync_stream(d, 0);
     assert_int_equal(first_byte(d, to), 3);
-    assert_true(all(pinned[0], 8));
+    assert_true(all_bytes_are(pinned[0], 8));
 }
 
 static void and_so_does_one_that_is_used_again_and_again(void **state)
 {
     fy_dev *d = *state;
-    void *first = holding(d, 1), *second = holding(d, 2), *between = holding(d, 0), *last = holding(d, 0);
-    HOME(d, 0, pinned[0], first);
+    void *first = alloc_filled(d, 1), *second = alloc_filled(d, 2), *between = alloc_filled(d, 0),
+         *last = alloc_filled(d, 0);
+    COPY_D2H(d, 0, pinned[0], first);
     fy_point then = point_in(d, 0);
-    AWAY(d, 0, between, pinned[0]);
-    HOME(d, 0, pinned[0], second);
-    AWAY(d, 0, last, pinned[0]);
+    COPY_H2D(d, 0, between, pinned[0]);
+    COPY_D2H(d, 0, pinned[0], second);
+    COPY_H2D(d, 0, last, pinned[0]);
     assert_true(host_waits(d, then));
-    assert_true(IS_POISON(pinned[0])); /* the second copy home is on its way */
+    assert_true(IS_POISON(pinned[0])); /* the second copy to the host is queued */
     sync_stream(d, 0);
-    assert_true(all(pinned[0], 2));
+    assert_true(all_bytes_are(pinned[0], 2));
     assert_int_equal(first_byte(d, between), 1);
     assert_int_equal(first_byte(d, last), 2);
 }
@@ -85,7 +86,7 @@ static void and_so_does_one_that_is_used_again_and_again(void **state)
 static void a_part_of_a_buffer_is_poisoned_alone(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 4);
+    void *p = alloc_filled(d, 4);
     memset(pinned[0], 1, BYTES);
     fy_copy_work w = {.dst = pinned[0] + 16, .src = p, .bytes = 8, .dir = FY_WORD_d2h, .pinned = true, .async = true};
     assert_true(fy_backend_sim.copy(d, &w));
@@ -103,30 +104,30 @@ static void a_part_of_a_buffer_is_poisoned_alone(void **state)
 static void waiting_for_one_stream_leaves_the_others_undone(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 7);
-    HOME(d, 1, pinned[1], p);
-    HOME(d, 2, pinned[2], p);
+    void *p = alloc_filled(d, 7);
+    COPY_D2H(d, 1, pinned[1], p);
+    COPY_D2H(d, 2, pinned[2], p);
     fy_point early = point_in(d, 2);
-    HOME(d, 2, pinned[3], p);
+    COPY_D2H(d, 2, pinned[3], p);
     assert_true(host_waits(d, early));
-    assert_true(all(pinned[2], 7));
+    assert_true(all_bytes_are(pinned[2], 7));
     assert_true(IS_POISON(pinned[1]) && IS_POISON(pinned[3]));
     wait_for_all(d);
-    assert_true(all(pinned[1], 7) && all(pinned[3], 7));
+    assert_true(all_bytes_are(pinned[1], 7) && all_bytes_are(pinned[3], 7));
 }
 
 static void a_waiting_stream_has_the_other_done_to_that_point(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 1), *q = holding(d, 2), *r = holding(d, 3);
-    WITHIN(d, 1, q, p); /* q is 1 */
+    void *p = alloc_filled(d, 1), *q = alloc_filled(d, 2), *r = alloc_filled(d, 3);
+    COPY_D2D(d, 1, q, p); /* q is 1 */
     fy_point done = point_in(d, 1);
-    HOME(d, 1, pinned[1], r); /* after the point */
+    COPY_D2H(d, 1, pinned[1], r); /* after the point */
     stream_waits(d, 2, d, done);
-    WITHIN(d, 2, r, q); /* r is 1 */
-    fy_copy_work got = HOME(d, 2, pinned[2], r);
+    COPY_D2D(d, 2, r, q); /* r is 1 */
+    fy_copy_work got = COPY_D2H(d, 2, pinned[2], r);
     sync_stream(d, 2);
-    assert_true(all(pinned[2], 1));
+    assert_true(all_bytes_are(pinned[2], 1));
     assert_true(IS_POISON(pinned[1]));
     assert_true(got.time.start >= done.when);
 }
@@ -134,10 +135,10 @@ static void a_waiting_stream_has_the_other_done_to_that_point(void **state)
 static void a_chain_of_waits_goes_through_several_streams_and_back(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 0);
+    void *p = alloc_filled(d, 0);
     float *f = p;
     run_on_card(d, fill_in(1, f, 1));
-    for (int i = 0; i < 100; i++) { /* 1 > 2 > 3 > 1 ..., each adds f to itself or undoes it */
+    for (int i = 0; i < 100; i++) { /* 1 > 2 > 3 > 1 ..., each adds f to itself or subtracts it */
         int from = i % 3 + 1, to = (i + 1) % 3 + 1;
         stream_waits(d, to, d, point_in(d, from));
         run_on_card(d, i % 2 ? fill_in(to, f, i) : add_work(to, f, f, f));
@@ -149,24 +150,24 @@ static void a_chain_of_waits_goes_through_several_streams_and_back(void **state)
 static void waiting_for_the_card_runs_the_later_racer_first(void **state)
 {
     fy_dev *d = *state;
-    void *x = holding(d, 1), *y = holding(d, 2), *seen = holding(d, 0);
-    WITHIN(d, 1, x, y);    /* writes x */
-    WITHIN(d, 2, seen, x); /* reads it, and should have waited */
+    void *x = alloc_filled(d, 1), *y = alloc_filled(d, 2), *seen = alloc_filled(d, 0);
+    COPY_D2D(d, 1, x, y);    /* writes x */
+    COPY_D2D(d, 2, seen, x); /* reads it without a wait */
     wait_for_all(d);
-    assert_int_equal(first_byte(d, seen), 1); /* what was there before */
-    x = holding(d, 1);
-    WITHIN(d, 2, seen, x);
-    WITHIN(d, 1, x, y); /* overwrites it, and should have waited */
+    assert_int_equal(first_byte(d, seen), 1); /* the old content */
+    x = alloc_filled(d, 1);
+    COPY_D2D(d, 2, seen, x);
+    COPY_D2D(d, 1, x, y); /* overwrites it without a wait */
     wait_for_all(d);
-    assert_int_equal(first_byte(d, seen), 2); /* what was not to be there yet */
+    assert_int_equal(first_byte(d, seen), 2); /* the new content, too early */
 }
 
 static void a_query_does_what_it_says_is_done(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 7);
+    void *p = alloc_filled(d, 7);
     int64_t when = 0;
-    HOME(d, 4, pinned[0], p);
+    COPY_D2H(d, 4, pinned[0], p);
     fy_point point = point_in(d, 4);
     assert_false(fy_backend_sim.done(d, &point, &when));
     assert_string_equal(fy_fault.text, "");
@@ -174,26 +175,26 @@ static void a_query_does_what_it_says_is_done(void **state)
     fy_clock_at_least(point.when);
     assert_true(IS_POISON(pinned[0]));
     assert_true(fy_backend_sim.done(d, &point, &when));
-    assert_true(all(pinned[0], 7));
+    assert_true(all_bytes_are(pinned[0], 7));
     assert_int_equal(when, point.when);
 }
 
 static void fresh_and_freed_blocks_are_filled_in_stream_order(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 7);
-    HOME(d, 1, pinned[0], p);
+    void *p = alloc_filled(d, 7);
+    COPY_D2H(d, 1, pinned[0], p);
     int64_t t = fy_clock_now();
     fy_copy_work w = {.stream = 1, .dst = p, .bytes = BYTES, .fill_byte = 0xf5, .async = true};
     assert_true(fy_backend_sim.copy(d, &w));
     assert_int_equal(fy_clock_now(), t);
-    HOME(d, 1, pinned[1], p);
+    COPY_D2H(d, 1, pinned[1], p);
     assert_int_equal(first_byte(d, p), 7);
     sync_stream(d, 1);
-    assert_true(all(pinned[0], 7) && all(pinned[1], 0xf5));
+    assert_true(all_bytes_are(pinned[0], 7) && all_bytes_are(pinned[1], 0xf5));
     w.fill_byte = 0xff;
     w.async = false;
-    assert_true(fy_backend_sim.copy(d, &w)); /* and at once, where that is asked */
+    assert_true(fy_backend_sim.copy(d, &w)); /* and at once with FERRY_LAUNCH_BLOCKING */
     assert_int_equal(first_byte(d, p), 0xff);
 }
 
@@ -203,20 +204,20 @@ static void work_of_two_cards_waits_across_them(void **state)
 {
     fy_dev *a = *state, *b = open_card_number(2, &round_card, 1 << 20);
     assert_non_null(b);
-    void *p = holding(a, 1), *q = holding(b, 2), *r = holding(b, 3);
-    HOME(b, 5, pinned[0], q);                /* before: 2 */
-    WITHIN(b, 5, r, q);                      /* r is 2 */
+    void *p = alloc_filled(a, 1), *q = alloc_filled(b, 2), *r = alloc_filled(b, 3);
+    COPY_D2H(b, 5, pinned[0], q);            /* before: 2 */
+    COPY_D2D(b, 5, r, q);                    /* r is 2 */
     copy_in(a, 5, FY_WORD_p2p, q, p, false); /* q becomes 1, after that */
-    HOME(b, 5, pinned[1], q);                /* after: 1 */
-    HOME(b, 6, pinned[2], q);                /* in no order with it */
+    COPY_D2H(b, 5, pinned[1], q);            /* after: 1 */
+    COPY_D2H(b, 6, pinned[2], q);            /* not ordered with it */
     stream_waits(a, 7, b, point_in(b, 5));   /* and back to the first card */
-    copy_in(b, 8, FY_WORD_p2p, p, r, false); /* in no order with anything */
-    HOME(a, 7, pinned[3], p);
+    copy_in(b, 8, FY_WORD_p2p, p, r, false); /* not ordered with anything */
+    COPY_D2H(a, 7, pinned[3], p);
     sync_stream(a, 7);
-    assert_true(all(pinned[0], 2) && all(pinned[1], 1) && all(pinned[3], 1));
+    assert_true(all_bytes_are(pinned[0], 2) && all_bytes_are(pinned[1], 1) && all_bytes_are(pinned[3], 1));
     assert_true(IS_POISON(pinned[2]));
     wait_for_all(b);
-    assert_true(all(pinned[2], 1));
+    assert_true(all_bytes_are(pinned[2], 1));
     assert_int_equal(first_byte(a, p), 2);
     fy_backend_sim.close(b);
 }
@@ -225,14 +226,14 @@ static void a_card_that_is_closed_is_waited_for_by_nobody(void **state)
 {
     fy_dev *a = *state, *b = open_card_number(2, &round_card, 1 << 20);
     assert_non_null(b);
-    void *p = holding(a, 1), *q = holding(b, 2);
-    HOME(b, 1, pinned[0], q);
+    void *p = alloc_filled(a, 1), *q = alloc_filled(b, 2);
+    COPY_D2H(b, 1, pinned[0], q);
     stream_waits(a, 1, b, point_in(b, 1));
     copy_in(a, 1, FY_WORD_p2p, q, p, false);
-    HOME(a, 1, pinned[1], p);
+    COPY_D2H(a, 1, pinned[1], p);
     fy_backend_sim.close(b);
     sync_stream(a, 1);
-    assert_true(all(pinned[1], 1));
+    assert_true(all_bytes_are(pinned[1], 1));
     assert_true(IS_POISON(pinned[0]));
 }
 
@@ -241,54 +242,54 @@ static void a_card_that_is_closed_is_waited_for_by_nobody(void **state)
 static void beyond_4096_tasks_the_oldest_are_done(void **state)
 {
     fy_dev *d = *state;
-    void *p = holding(d, 7), *q = holding(d, 8);
-    HOME(d, 1, pinned[0], p);
-    HOME(d, 2, pinned[1], p);
-    for (int i = 2; i < 4096; i++) WITHIN(d, i % 3 + 1, q, p);
+    void *p = alloc_filled(d, 7), *q = alloc_filled(d, 8);
+    COPY_D2H(d, 1, pinned[0], p);
+    COPY_D2H(d, 2, pinned[1], p);
+    for (int i = 2; i < 4096; i++) COPY_D2D(d, i % 3 + 1, q, p);
     assert_true(IS_POISON(pinned[0]));
-    WITHIN(d, 3, q, p);
-    assert_true(all(pinned[0], 7));
+    COPY_D2D(d, 3, q, p);
+    assert_true(all_bytes_are(pinned[0], 7));
     assert_true(IS_POISON(pinned[1]));
-    WITHIN(d, 3, q, p);
-    assert_true(all(pinned[1], 7));
+    COPY_D2D(d, 3, q, p);
+    assert_true(all_bytes_are(pinned[1], 7));
 }
 
 static void memory_that_is_given_back_is_used_no_more(void **state)
 {
     fy_dev *d = *state;
     fy_time t;
-    void *p = holding(d, 7), *q = holding(d, 0);
+    void *p = alloc_filled(d, 7), *q = alloc_filled(d, 0);
     unsigned char *lock = fy_backend_sim.alloc(d, BYTES, FY_WORD_pinned, &t);
     memset(lock, 5, BYTES);
-    AWAY(d, 1, q, lock);
-    HOME(d, 2, pinned[0], p);
+    COPY_H2D(d, 1, q, lock);
+    COPY_D2H(d, 2, pinned[0], p);
     fy_backend_sim.release(d, lock, BYTES, FY_WORD_pinned, &t);
     assert_int_equal(first_byte(d, q), 5);
     assert_true(IS_POISON(pinned[0]));
-    give(d, p, BYTES); /* waits for the card */
-    assert_true(all(pinned[0], 7));
+    release(d, p, BYTES); /* waits for the card */
+    assert_true(all_bytes_are(pinned[0], 7));
 }
 
-static size_t taken(void) { return mallinfo2().uordblks; }
+static size_t heap_bytes(void) { return mallinfo2().uordblks; }
 
 static void queueing_takes_no_memory_that_was_not_taken_before(void **state)
 {
     fy_dev *d = *state;
-    void *a = holding(d, 0), *b = holding(d, 0), *out = holding(d, 0);
+    void *a = alloc_filled(d, 0), *b = alloc_filled(d, 0), *out = alloc_filled(d, 0);
     size_t before = 0;
     for (int round = 0; round < 3; round++) {
-        if (round == 1) before = taken();
+        if (round == 1) before = heap_bytes();
         for (int i = 0; i < 5000; i++) run_on_card(d, add_work(i % 2, a, b, out));
         for (int i = 0; i < 50; i++) copy_in(d, 1, FY_WORD_h2d, a, pinned[0], false);
         wait_for_all(d);
     }
-    assert_int_equal(taken(), before);
+    assert_int_equal(heap_bytes(), before);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CARD(who_reads_a_copy_home_early_finds_poison),
+        WITH_CARD(reading_a_copy_to_the_host_early_gives_poison),
         WITH_CARD(a_pinned_source_that_is_rewritten_early_arrives_rewritten),
         WITH_CARD(blocking_copies_come_after_the_work_of_their_stream),
         WITH_CARD(a_buffer_that_leaves_and_returns_serves_both_copies),

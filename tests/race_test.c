@@ -1,5 +1,5 @@
-/* Data races: each type in a small program, told with both lines and the call that helps, and its corrected twin without
- * one; what is and what is no data race; and that values follow: who comes too early finds poison, every time. */
+/* Data races: a small program for each type, reported with both lines and the fix, and a corrected version without one;
+ * what is a data race and what is not; and values: a racing read always returns the fill value. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 static fy_stream *side;
 
-/* ---- what was told ---- */
+/* ---- reported data races ---- */
 
 static const cJSON *event_with(double seq)
 {
@@ -31,9 +31,10 @@ static int data_races(void)
     return n;
 }
 
-/* One data race since then, of that type, between events of these kinds at these lines; the fix has these words. */
-static void is_told(const char *type, const char *kind_a, int line_a, const char *kind_b, int line_b, const char *words,
-                    const char *name)
+/* Exactly one data race since then, of this type, between events of these kinds at these lines, with these words in the
+ * fix. */
+static void assert_reported(const char *type, const char *kind_a, int line_a, const char *kind_b, int line_b,
+                            const char *words, const char *name)
 {
     const cJSON *h = event_of("data_race", 0), *a = event_with(number_of(h, "a")), *b = event_with(number_of(h, "b"));
     assert_int_equal(data_races(), 1);
@@ -54,7 +55,7 @@ static fy_tensor *on_card(double value) { return fy_full((4), value, .device = "
 
 /* ---- the types ---- */
 
-static double read_home(bool wait, int *asked, int *read)
+static double read_result(bool wait, int *copy_line, int *read_line)
 {
     double value = 0;
     fy_cuda_synchronize();
@@ -62,24 +63,24 @@ static double read_home(bool wait, int *asked, int *read)
     FY_SCOPE
     {
         fy_tensor *x = fy_full((1), 3.0, .device = "cuda"), *home = fy_full((1), 0.0, .pin_memory = true);
-        *asked = __LINE__, fy_copy_(home, x, .non_blocking = true);
+        *copy_line = __LINE__, fy_copy_(home, x, .non_blocking = true);
         if (wait) fy_cuda_synchronize();
-        *read = __LINE__, value = fy_item(home);
+        *read_line = __LINE__, value = fy_item(home);
     }
     return value;
 }
 
-TEST(reading_a_result_before_it_is_home)
+TEST(reading_a_result_before_its_copy_is_done)
 {
     (void)state;
-    int asked, read;
-    assert_true(isnan(read_home(false, &asked, &read)));
-    is_told("read_early", "copy", asked, "host_read", read, "fy_cuda_synchronize()", "home");
-    assert_true(read_home(true, &asked, &read) == 3);
+    int copy_line, read_line;
+    assert_true(isnan(read_result(false, &copy_line, &read_line)));
+    assert_reported("read_early", "copy", copy_line, "host_read", read_line, "fy_cuda_synchronize()", "home");
+    assert_true(read_result(true, &copy_line, &read_line) == 3);
     assert_int_equal(data_races(), 0);
 }
 
-static double rewrite_source(bool wait, int *asked, int *written)
+static double rewrite_source(bool wait, int *copy_line, int *write_line)
 {
     double value = 0;
     fy_cuda_synchronize();
@@ -90,10 +91,10 @@ static double rewrite_source(bool wait, int *asked, int *written)
         FY_STREAM(side)
         {
             fy_stream_wait_stream(side, fy_cuda_default_stream());
-            *asked = __LINE__, fy_copy_(x, batch, .non_blocking = true);
+            *copy_line = __LINE__, fy_copy_(x, batch, .non_blocking = true);
             if (wait) fy_stream_synchronize(side);
         }
-        *written = __LINE__, fy_fill_(batch, 6);
+        *write_line = __LINE__, fy_fill_(batch, 6);
         if (!wait) fy_cuda_synchronize();
         value = fy_item(x);
     }
@@ -103,14 +104,15 @@ static double rewrite_source(bool wait, int *asked, int *written)
 TEST(writing_into_a_source_before_it_has_left)
 {
     (void)state;
-    int asked, written;
-    assert_true(rewrite_source(false, &asked, &written) == 6);
-    is_told("write_early", "copy", asked, "op", written, "fy_stream_synchronize(side), before line ", "batch");
-    assert_true(rewrite_source(true, &asked, &written) == 5);
+    int copy_line, write_line;
+    assert_true(rewrite_source(false, &copy_line, &write_line) == 6);
+    assert_reported("write_early", "copy", copy_line, "op", write_line, "fy_stream_synchronize(side), before line ",
+                    "batch");
+    assert_true(rewrite_source(true, &copy_line, &write_line) == 5);
     assert_int_equal(data_races(), 0);
 }
 
-static double use_on_another_stream(bool wait, int *made, int *used)
+static double use_on_another_stream(bool wait, int *fill_line, int *use_line)
 {
     double value = 0;
     fy_cuda_synchronize();
@@ -119,9 +121,9 @@ static double use_on_another_stream(bool wait, int *made, int *used)
         fy_tensor *weights = fy_zeros((1), .device = "cuda"), *y;
         fy_cuda_synchronize();
         since();
-        FY_STREAM(side) { *made = __LINE__, fy_fill_(weights, 2); }
+        FY_STREAM(side) { *fill_line = __LINE__, fy_fill_(weights, 2); }
         if (wait) fy_stream_wait_stream(fy_cuda_default_stream(), side);
-        *used = __LINE__, y = fy_add(weights, 1.0);
+        *use_line = __LINE__, y = fy_add(weights, 1.0);
         value = fy_item(y);
         fy_cuda_synchronize();
     }
@@ -131,16 +133,16 @@ static double use_on_another_stream(bool wait, int *made, int *used)
 TEST(using_a_result_of_another_stream_that_nothing_orders)
 {
     (void)state;
-    int made, used;
-    assert_true(isnan(use_on_another_stream(false, &made, &used)));
-    is_told("race", "op", made, "op", used, "fy_stream_wait_stream(fy_cuda_default_stream(), side) before line ",
-            "weights");
+    int fill_line, use_line;
+    assert_true(isnan(use_on_another_stream(false, &fill_line, &use_line)));
+    assert_reported("race", "op", fill_line, "op", use_line,
+                    "fy_stream_wait_stream(fy_cuda_default_stream(), side) before line ", "weights");
     assert_non_null(strstr(text_of(event_of("data_race", 0), "fix"), "fy_event_wait"));
-    assert_true(use_on_another_stream(true, &made, &used) == 3);
+    assert_true(use_on_another_stream(true, &fill_line, &use_line) == 3);
     assert_int_equal(data_races(), 0);
 }
 
-static void reuse_memory(bool wait, int *used, int *again)
+static void reuse_memory(bool wait, int *use_line, int *reuse_line)
 {
     fy_cuda_synchronize();
     FY_SCOPE
@@ -151,10 +153,10 @@ static void reuse_memory(bool wait, int *used, int *again)
         snprintf(addr, sizeof addr, "%s", text_of(event_of("alloc", 0), "addr"));
         fy_cuda_synchronize();
         since();
-        FY_STREAM(side) { *used = __LINE__, fy_copy_(home, first, .non_blocking = true); }
+        FY_STREAM(side) { *use_line = __LINE__, fy_copy_(home, first, .non_blocking = true); }
         if (wait) fy_stream_wait_stream(fy_cuda_default_stream(), side);
         fy_free(first);
-        *again = __LINE__, second = fy_zeros((4), .device = "cuda");
+        *reuse_line = __LINE__, second = fy_zeros((4), .device = "cuda");
         assert_non_null(second);
         assert_string_equal(text_of(event_of("alloc", 0), "addr"), addr);
         fy_cuda_synchronize();
@@ -164,16 +166,17 @@ static void reuse_memory(bool wait, int *used, int *again)
 TEST(freed_memory_reused_while_a_stream_uses_it_races)
 {
     (void)state;
-    int used, again;
-    reuse_memory(false, &used, &again);
-    is_told("reuse", "copy", used, "op", again, "fy_record_stream(first, side) before first is freed", "second");
-    reuse_memory(true, &used, &again);
+    int use_line, reuse_line;
+    reuse_memory(false, &use_line, &reuse_line);
+    assert_reported("reuse", "copy", use_line, "op", reuse_line, "fy_record_stream(first, side) before first is freed",
+                    "second");
+    reuse_memory(true, &use_line, &reuse_line);
     assert_int_equal(data_races(), 0);
 }
 
-/* ---- what is one, and what is none ---- */
+/* ---- what is a data race and what is not ---- */
 
-TEST(a_pair_is_told_once_and_ordered_accesses_are_clean)
+TEST(a_pair_is_reported_once_and_ordered_accesses_are_clean)
 {
     (void)state;
     FY_SCOPE
@@ -235,8 +238,8 @@ TEST(adjacent_columns_do_not_race_and_the_same_column_does)
     }
 }
 
-/* A number of the CPU's goes along with the launch: the host reads it. */
-TEST(a_number_that_is_still_on_its_way_home)
+/* A 0-dim CPU tensor is a kernel argument: the host reads it at the launch. */
+TEST(a_number_whose_copy_to_the_host_is_not_done)
 {
     (void)state;
     FY_SCOPE
@@ -292,7 +295,7 @@ TEST(an_answer_that_another_stream_still_computes)
     }
 }
 
-static void *fetch_in_a_thread(void *home)
+static void *copy_in_thread(void *home)
 {
     FY_SCOPE
     {
@@ -310,7 +313,7 @@ TEST(what_one_thread_waited_for_the_others_may_read)
     {
         fy_tensor *home = pinned(0);
         since();
-        assert_int_equal(pthread_create(&thread, NULL, fetch_in_a_thread, home), 0);
+        assert_int_equal(pthread_create(&thread, NULL, copy_in_thread, home), 0);
         pthread_join(thread, NULL);
         assert_true(((float *)fy_data(home))[0] == 4);
         assert_int_equal(data_races(), 0);
@@ -319,35 +322,26 @@ TEST(what_one_thread_waited_for_the_others_may_read)
 
 static int start(void **state)
 {
-    (void)state;
-    setenv("FERRY_GPU", "sim", 1);
-    recorded_start();
+    record_on_sim(state);
     side = fy_cuda_stream();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    recorded_end();
     return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reading_a_result_before_it_is_home),
+        cmocka_unit_test(reading_a_result_before_its_copy_is_done),
         cmocka_unit_test(writing_into_a_source_before_it_has_left),
         cmocka_unit_test(using_a_result_of_another_stream_that_nothing_orders),
         cmocka_unit_test(freed_memory_reused_while_a_stream_uses_it_races),
-        cmocka_unit_test(a_pair_is_told_once_and_ordered_accesses_are_clean),
+        cmocka_unit_test(a_pair_is_reported_once_and_ordered_accesses_are_clean),
         cmocka_unit_test(an_event_orders_what_came_before_it_and_no_more),
         cmocka_unit_test(adjacent_columns_do_not_race_and_the_same_column_does),
-        cmocka_unit_test(a_number_that_is_still_on_its_way_home),
+        cmocka_unit_test(a_number_whose_copy_to_the_host_is_not_done),
         cmocka_unit_test(copies_that_hold_the_host_order_it),
         cmocka_unit_test(an_answer_that_another_stream_still_computes),
         cmocka_unit_test(what_one_thread_waited_for_the_others_may_read),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start, record_no_more);
 }

@@ -1,5 +1,5 @@
-/* Random numbers: the host's against what PyTorch drew (recorded from 1.13: bits by their FNV-1a hash, normal
- * numbers themselves), and a card's, which come from a counter. */
+/* Random numbers: the host's equal PyTorch 1.13's (bits by FNV-1a hash, normal numbers by value); a card's are counter-
+ * based. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,9 +119,8 @@ TEST(the_host_draws_pytorchs_normal_numbers)
 
 /* ---- a card ---- */
 
-/* The second of two calls on an H200: bits by cuRAND's own header, compiled for the host, in the order of PyTorch's
- * distribution kernels. 1,200,000 is more than the card's threads make of one counter each; some of the permutations
- * have equal keys. */
+/* The second of two calls on an H200: bits from cuRAND's own header, compiled for the host, in the order of PyTorch's
+ * distribution kernels. 1,200,000 numbers need more than one counter per thread; some permutations have equal keys. */
 static const struct {
     const char *op;
     fy_dtype dtype;
@@ -219,7 +218,7 @@ TEST(a_seeded_card_repeats_itself_and_differs_from_the_host)
             fy_tensor *host = draw(ops[i], FY_FLOAT32, 100, 0, 1000, "cpu");
             fy_tensor *card = draw(ops[i], FY_FLOAT32, 100, 0, 1000, "cuda");
             fy_tensor *next = draw(ops[i], FY_FLOAT32, 100, 0, 1000, "cuda");
-            fy_manual_seed(7); /* every device's generator */
+            fy_manual_seed(7); /* of every device */
             fy_tensor *again = draw(ops[i], FY_FLOAT32, 100, 0, 1000, "cuda");
             assert_true(fy_item(fy_all(fy_eq(card, again))) == 1);
             assert_true(fy_item(fy_all(fy_eq(card, next))) == 0);
@@ -254,7 +253,7 @@ TEST(a_cards_integers_reach_both_bounds_and_no_further)
     FY_SCOPE
     {
         fy_tensor *wide = fy_randint((0, INT64_MAX), (64), .device = "cuda");
-        assert_true(fy_item(fy_max(wide)) > 0x1p61); /* more bits than a word has */
+        assert_true(fy_item(fy_max(wide)) > 0x1p61); /* more than 64 bits */
     }
 }
 
@@ -265,8 +264,8 @@ TEST(a_cards_permutation_holds_every_number_once)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) FY_SCOPE
         {
             int64_t n = sizes[i];
-            fy_tensor *x = fy_randperm((n), .device = "cuda"), *home = fy_cpu(x);
-            const int64_t *p = fy_data(home);
+            fy_tensor *x = fy_randperm((n), .device = "cuda"), *on_host = fy_cpu(x);
+            const int64_t *p = fy_data(on_host);
             char *seen = calloc((size_t)n + 1, 1);
             for (int64_t k = 0; k < n; k++) {
                 assert_true(p[k] >= 0 && p[k] < n && !seen[p[k]]);
@@ -276,15 +275,15 @@ TEST(a_cards_permutation_holds_every_number_once)
         }
 }
 
-/* All six orders of three, each about as often. */
+/* All six permutations of three are about equally frequent. */
 TEST(a_cards_permutations_are_fair)
 {
     (void)state;
     int count[27] = {0};
     for (int i = 0; i < 1200; i++) FY_SCOPE
         {
-            fy_tensor *home = fy_cpu(fy_randperm((3), .device = "cuda"));
-            const int64_t *p = fy_data(home);
+            fy_tensor *on_host = fy_cpu(fy_randperm((3), .device = "cuda"));
+            const int64_t *p = fy_data(on_host);
             count[p[0] * 9 + p[1] * 3 + p[2]]++;
         }
     for (int i = 0; i < 27; i++) assert_true(count[i] == 0 || (count[i] > 120 && count[i] < 280));

@@ -33,7 +33,7 @@ static void nothing_is_0_and_full_is_0(void **state)
     assert_int_equal(fy_address_space_alloc(r, 1025, NULL), 0);
     assert_int_equal(fy_address_space_alloc(r, UINT64_MAX, NULL), 0);
     assert_int_equal(fy_address_space_alloc(r, UINT64_MAX - 600, NULL), 0);
-    assert_int_equal(fy_address_space_alloc(r, 0, NULL), BASE); /* still a place of its own */
+    assert_int_equal(fy_address_space_alloc(r, 0, NULL), BASE); /* still a distinct address */
     assert_int_equal(fy_address_space_alloc(r, 512, NULL), BASE + 512);
     assert_int_equal(fy_address_space_alloc(r, 1, NULL), 0);
     fy_address_space_free(r);
@@ -82,7 +82,7 @@ static void giving_back_twice_or_what_was_never_taken_changes_nothing(void **sta
     fy_address_space_free(r);
 }
 
-/* Against a map of taken granules: no two pieces overlap, and first fit is really first. */
+/* Compared with a map of used granules: no overlaps, and first fit. */
 static void a_long_mixed_run_agrees_with_a_plain_map(void **state)
 {
     enum { GRANULES = 128, PIECES = 40 };
@@ -133,7 +133,7 @@ static void threads_may_take_memory_at_once(void **state)
 {
     (void)state;
     int wrong = 0;
-    FY_SCOPE { fy_ones((4)); } /* what the first call does is done */
+    FY_SCOPE { fy_ones((4)); } /* what only the first call does is done */
     struct fy_address_space *r = fy_dev_at(0)->addresses;
     int64_t live = fy_dev_at(0)->live_bytes;
     uint64_t largest = fy_address_space_largest(r);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# libferry-cuda.so, the real card's library, comes and goes beside programs that are there already: without it they
-# work and say what to type, and once it is there they use it. A small one stands in for it here: it needs no nvcc.
+# libferry-cuda.so, the library for real cards, may be added to built programs or removed: without it they
+# run and print what to type; with it they use it. A small replacement is used here, without nvcc.
 . "$(dirname "$0")/shell.sh"
 B=$(realpath "$B")
 unset FERRY_NARRATE LD_LIBRARY_PATH
 
-# library FOLDER ANSWER: one that takes ANSWER for its back end; its cards do not open, in words of its own
+# library FOLDER ANSWER: a library that returns ANSWER as its back end, whose cards fail to open with its own message
 library() {
     cat >"$work/library.c" <<C
 #include <stdio.h>
@@ -26,7 +26,7 @@ const fy_backend *fy_cuda_open_library(const fy_cuda_host *host)
 C
     mkdir -p "$1" && gcc -shared -fPIC -DFERRY_INSIDE -Wall -Werror -Ilib $(printf -- '-I%s ' lib/*/) "$work/library.c" -o "$1/libferry-cuda.so"
 }
-says() { # says WORDS PROGRAM...: asked for a real card it says why it has none; its status is of no interest
+says() { # says WORDS PROGRAM...: asked for a real card it prints why there is none; its status is ignored
     local words=$1
     shift
     FERRY_GPU=real "$@" >"$work/said" 2>&1
@@ -41,7 +41,7 @@ int main(void)
     fy_print(fy_to(fy_ones((2)), "cuda"));
 }
 C
-own() { # a program of one's own against a library folder, as pkg-config has it
+own() { # a program built against a library folder with pkg-config
     mkdir -p "$work/kit" && cp "$B/libferry.a" "$work/kit/" &&
         sed "s|^libdir=.*|libdir=$work/kit|" "$B/ferry-core.pc" >"$work/kit/ferry-core.pc" &&
         PKG_CONFIG_PATH=$work/kit gcc "$work/a.c" $(PKG_CONFIG_PATH=$work/kit pkg-config --cflags --libs ferry-core) -o "$work/own" &&
@@ -49,7 +49,7 @@ own() { # a program of one's own against a library folder, as pkg-config has it
 }
 simulated() { FERRY_GPU=auto "$1" | grep "cuda:0"; }
 lesson() { mkdir -p "$work/lessons" && cp "$B/lessons/01-where-am-i" "$work/lessons/lesson" && says "$1" "$work/lessons/lesson"; }
-learners() { # a learner's program, which `ferry run` builds, with the library in ferry's own folder
+learners() { # a learner's program built by `ferry run`, with the library in ferry's folder
     mkdir -p "$work/home/build" "$work/home/my" && cp "$B/ferry" "$B/libferry.a" "$work/home/build/" && cp -r lessons lib "$work/home/" &&
         cp lessons/01-where-am-i/solution.c "$work/home/my/01-where-am-i.c" && library "$work/home/build" '&backend' &&
         (cd "$work/home" && FERRY_HOME=$work/home FERRY_MY=$work/home/my XDG_CACHE_HOME=$work/cache FERRY_GPU=real build/ferry run 01 >"$work/said" 2>&1

@@ -1,5 +1,5 @@
-/* reduce_test.c: sums and their like, on the CPU and on the card: over nothing, over NaN, in every type, over
- * any dimensions of any layout, and in the one order that the sizes say. */
+/* reduce_test.c: reductions on the CPU and on the card: of empty tensors and NaN, every dtype, any dimensions of any
+ * layout, and a fixed order of summation. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,11 +67,11 @@ static void the_first_of_equals_is_the_one(void **state)
         GIVES(fy_argmax(x, (1)), 300, 300, 300);
         GIVES(fy_argmax(x), 300);
         GIVES(fy_argmin(x, (1)), 0, 0, 0);
-        GIVES(fy_argmax(fy_t(x)), 900); /* counted row by row of the view */
+        GIVES(fy_argmax(fy_t(x)), 900); /* index in row-major order of the view */
     }
 }
 
-static void integers_are_summed_in_64_bits_unless_told(void **state)
+static void integers_are_summed_in_64_bits_by_default(void **state)
 {
     (void)state;
     ON_BOTH(d)
@@ -107,7 +107,7 @@ static void sixteen_bits_are_added_up_in_more(void **state)
     }
 }
 
-/* One number many times: each addition errs to the same side. */
+/* The same number many times: all rounding errors have the same sign. */
 static void ten_million_tenths_err_by_less_than_a_millionth(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void ten_million_tenths_err_by_less_than_a_millionth(void **state)
     }
 }
 
-/* Several blocks a result, each with a part, and a second pass over the parts. */
+/* Several blocks per result, each with a partial result, and a second pass over these. */
 static void whole_reductions_of_many_elements(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void whole_reductions_of_many_elements(void **state)
         GIVES(i, 149999, 149999);
         GIVES(fy_argmax(x), n - 1);
         GIVES(fy_argmin(x), 0);
-        GIVES(fy_argmax(ones), 0); /* the first of equals */
+        GIVES(fy_argmax(ones), 0); /* the first of equal values */
         GIVES(fy_prod(ones), 1);
         GIVES(fy_all(x), 0);
         GIVES(fy_any(fy_eq(x, 299999)), 1);
@@ -210,7 +210,7 @@ static void large_sums_are_as_exact_as_small_ones(void **state)
     }
 }
 
-/* What the sum of a million floats is to the last bit, with so many threads. */
+/* The sum of a million floats, exactly, with this many threads. */
 static int sum_with(const char *threads)
 {
     int bits = 0, ends[2];
@@ -229,7 +229,7 @@ static int sum_with(const char *threads)
     return bits;
 }
 
-/* First, before the team of this process is made. */
+/* First, before this process has a thread pool. */
 static void the_order_of_a_sum_hangs_on_no_machine(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void the_order_of_a_sum_hangs_on_no_machine(void **state)
     assert_int_equal(sum_with("5"), alone);
 }
 
-/* A p that is written is told from none, 0 too. */
+/* An explicit p differs from the default, also 0. */
 static void every_p_has_its_norm(void **state)
 {
     (void)state;
@@ -263,10 +263,10 @@ static void every_p_has_its_norm(void **state)
     }
     FY_SCOPE
     {
-        GIVES(fy_norm(fy_ones((1 << 20), .device = "cuda")), 1024); /* by several blocks */
+        GIVES(fy_norm(fy_ones((1 << 20), .device = "cuda")), 1024); /* with several blocks */
         GIVES(fy_norm(fy_ones((1 << 20))), 1024);
         GIVES(fy_norm(fy_ones((300, 3), .device = "cuda"), (0), .p = INFINITY), 1, 1, 1);
-        GIVES(fy_norm(fy_full((2), 40000, .dtype = FY_FLOAT16), (), .p = 1), INFINITY); /* of float16 itself */
+        GIVES(fy_norm(fy_full((2), 40000, .dtype = FY_FLOAT16), (), .p = 1), INFINITY); /* in float16 */
         GIVES(fy_norm(fy_full((2), 300, .dtype = FY_FLOAT16), (), .dtype = FY_FLOAT64, .p = 1), 600);
     }
 }
@@ -307,7 +307,7 @@ int main(void)
         cmocka_unit_test(nothing_is_added_up_to_nothing),
         cmocka_unit_test(one_nan_is_the_largest_and_the_smallest),
         cmocka_unit_test(the_first_of_equals_is_the_one),
-        cmocka_unit_test(integers_are_summed_in_64_bits_unless_told),
+        cmocka_unit_test(integers_are_summed_in_64_bits_by_default),
         cmocka_unit_test(sixteen_bits_are_added_up_in_more),
         cmocka_unit_test(ten_million_tenths_err_by_less_than_a_millionth),
         cmocka_unit_test(whole_reductions_of_many_elements),

@@ -1,5 +1,5 @@
-/* Who is refused: the routes that `ferry serve` has, each asked by those who must not be let in. Not one of
- * these requests reaches a lesson: the learner's folder stays as it is. */
+/* All routes of `ferry serve`, requested by clients that must be refused. No request reaches a lesson: the learner's
+ * folder is unchanged. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "logs.h"
@@ -8,14 +8,14 @@
 
 #include "assets.h"
 #include "http_client.h"
-#include "school.h"
+#include "learner_folder.h"
 #include "run_manager.h"
 
 static home where;
 static catalogue lessons;
-static run_manager *desks; /* not started: it notes wishes and runs nothing */
-static server *here;
-static char host[32], origin[48], token[33];
+static run_manager *manager; /* not started: queues requests and runs nothing */
+static server *test_server;
+static char test_host[32], test_origin[48], test_token[33];
 
 static void add_run(void)
 {
@@ -25,43 +25,41 @@ static void add_run(void)
     FY_EMIT(NULL, mark, .text = fy_ref_str("kept"), .now = FY_ABSENT);
     close(fd);
     assert_non_null(f);
-    assert_int_equal(server_add_run(here, f, NULL, "mine", "a run"), 1);
+    assert_int_equal(server_add_run(test_server, f, NULL, "mine", "a run"), 1);
 }
 
 static int setup(void **state)
 {
     char err[2048] = "";
-    if (school_make(state)) return -1;
+    if (make_learner_folder(state)) return -1;
     bool found = paths_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err);
-    desks = found ? run_manager_open(&where, &lessons, 0) : NULL;
-    const server_options o = {.port = 18720, .mode = "lessons", .routes = lesson_routes, .user = desks};
-    here = desks ? server_start(&o, err, sizeof err) : NULL;
-    if (!here) fail_msg("%s", err);
-    snprintf(host, sizeof host, "127.0.0.1:%d", server_port(here));
-    snprintf(origin, sizeof origin, "http://%s", host);
-    snprintf(token, sizeof token, "%s", strstr(server_url(here), "#token=") + 7);
+    manager = found ? run_manager_open(&where, &lessons, 0) : NULL;
+    const server_options o = {.port = 18720, .mode = "lessons", .routes = lesson_routes, .user = manager};
+    test_server = manager ? server_start(&o, err, sizeof err) : NULL;
+    if (!test_server) fail_msg("%s", err);
+    snprintf(test_host, sizeof test_host, "127.0.0.1:%d", server_port(test_server));
+    snprintf(test_origin, sizeof test_origin, "http://%s", test_host);
+    snprintf(test_token, sizeof test_token, "%s", strstr(server_url(test_server), "#token=") + 7);
     add_run();
     return 0;
 }
 
 static int teardown(void **state)
 {
-    server_stop(here);
-    run_manager_free(desks);
+    server_stop(test_server);
+    run_manager_free(manager);
     catalogue_close(&lessons);
-    return school_remove(state);
+    return remove_learner_folder(state);
 }
 
-static int status(asking a) { return ask_status(server_port(here), a); }
-
-/* ---- on every route there is ---- */
+/* ---- on every route ---- */
 
 typedef void on_path(const char *method, const char *path);
 
 #define LESSON "/api/lessons/01-where-am-i"
 #define DEMO "{\"what\":\"demo\"}"
 
-/* What lies below the routes. */
+/* Paths below the routes. */
 static const char *const below[][2] = {
     {"GET", LESSON},           {"GET", LESSON "/hints/1"}, {"POST", LESSON "/run"}, {"POST", LESSON "/save"},
     {"POST", LESSON "/reset"}, {"GET", "/api/runs"},       {"GET", "/api/nothing"},
@@ -80,9 +78,9 @@ static void walk(on_path *visit)
 
 static const char *body_for(const char *method) { return strcmp(method, "POST") ? NULL : "{}"; }
 
-static void expect(int wanted, asking a)
+static void expect(int wanted, http_request a)
 {
-    int got = status(a);
+    int got = http_ask_status(server_port(test_server), a);
     if (got != wanted)
         fail_msg("%s %s, Host %s, Origin %s, token %s: %d instead of %d", a.method, a.path, a.host ? a.host : "-",
                  a.origin ? a.origin : "-", a.token ? "some" : "none", got, wanted);
@@ -94,72 +92,67 @@ static void from_foreign_hosts(const char *method, const char *path)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char theirs[80];
         snprintf(theirs, sizeof theirs, "http://%s", bad[i]);
-        expect(403, (asking){method, path, bad[i], theirs, token, body_for(method)});
+        expect(403, (http_request){method, path, bad[i], theirs, test_token, body_for(method)});
     }
-    expect(400, (asking){method, path, NULL, origin, token, body_for(method)});
+    expect(400, (http_request){method, path, NULL, test_origin, test_token, body_for(method)});
 }
 
 static void from_foreign_origins(const char *method, const char *path)
 {
     static const char *const bad[] = {"http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        expect(403, (asking){method, path, host, bad[i], token, body_for(method)});
+        expect(403, (http_request){method, path, test_host, bad[i], test_token, body_for(method)});
 }
 
-static bool wants_token(const char *path) { return !strncmp(path, "/api/", 5) || !strcmp(path, "/ws"); }
-
-static void without_the_token(const char *method, const char *path)
+static void without_token(const char *method, const char *path)
 {
-    if (!wants_token(path)) return;
-    char wrong[33];
-    snprintf(wrong, sizeof wrong, "%s", token);
-    wrong[31] = wrong[31] == '0' ? '1' : '0';
-    expect(403, (asking){method, path, host, origin, wrong, body_for(method)});
-    expect(403, (asking){method, path, host, origin, NULL, body_for(method)});
-    expect(403, (asking){method, path, host, origin, "", body_for(method)});
+    if (strncmp(path, "/api/", 5) != 0 && strcmp(path, "/ws") != 0) return; /* needs no token */
+    char wrong_token[33];
+    snprintf(wrong_token, sizeof wrong_token, "%s", test_token);
+    wrong_token[31] = wrong_token[31] == '0' ? '1' : '0';
+    expect(403, (http_request){method, path, test_host, test_origin, wrong_token, body_for(method)});
+    expect(403, (http_request){method, path, test_host, test_origin, NULL, body_for(method)});
+    expect(403, (http_request){method, path, test_host, test_origin, "", body_for(method)});
 }
 
 static void without_an_origin(const char *method, const char *path)
 {
-    if (!strcmp(method, "POST")) expect(403, (asking){method, path, host, NULL, token, "{}"});
+    if (!strcmp(method, "POST")) expect(403, (http_request){method, path, test_host, NULL, test_token, "{}"});
 }
 
-static void by_odd_methods(const char *method, const char *path)
+static void with_unknown_methods(const char *method, const char *path)
 {
     (void)method;
     static const char *const odd[] = {"PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
-        expect(405, (asking){odd[i], path, host, origin, token, NULL});
+        expect(405, (http_request){odd[i], path, test_host, test_origin, test_token, NULL});
 }
 
-static void by_dotted_ways(const char *method, const char *path)
+static void with_dot_segments(const char *method, const char *path)
 {
-    static const char *const ways[] = {
+    static const char *const patterns[] = {
         "/..%s",    "/../..%s",       "/%%2e%%2e%s",          "/x/..%s",          "//%s",
         "/.%%2e%s", "%s/../Makefile", "%s/%%2e%%2e/Makefile", "%s\\..\\Makefile", "%s%%00"};
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
         char dotted[300];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(dotted, sizeof dotted, ways[i], path);
+        snprintf(dotted, sizeof dotted, patterns[i], path);
 #pragma GCC diagnostic pop
-        expect(400, (asking){method, dotted, host, origin, token, body_for(method)});
+        expect(400, (http_request){method, dotted, test_host, test_origin, test_token, body_for(method)});
     }
 }
 
 static void a_foreign_host_is_refused_on_every_route(void **state) { (void)state, walk(from_foreign_hosts); }
 static void a_foreign_origin_is_refused_on_every_route(void **state) { (void)state, walk(from_foreign_origins); }
-static void missing_or_wrong_tokens_are_refused_on_every_data_route(void **state)
-{
-    (void)state, walk(without_the_token);
-}
+static void missing_or_wrong_tokens_are_refused_on_every_data_route(void **state) { (void)state, walk(without_token); }
 static void a_post_without_origin_is_refused_on_every_route(void **state) { (void)state, walk(without_an_origin); }
-static void odd_methods_are_refused_on_every_route(void **state) { (void)state, walk(by_odd_methods); }
-static void dotted_and_escaped_paths_are_refused_on_every_route(void **state) { (void)state, walk(by_dotted_ways); }
+static void odd_methods_are_refused_on_every_route(void **state) { (void)state, walk(with_unknown_methods); }
+static void dotted_and_escaped_paths_are_refused_on_every_route(void **state) { (void)state, walk(with_dot_segments); }
 
 static int upgrade(const char *path, const char *from_host, const char *from_origin, const char *with)
 {
-    int got = 0, fd = ws_dial(server_port(here), path, from_host, from_origin, with, &got);
+    int got = 0, fd = ws_dial(server_port(test_server), path, from_host, from_origin, with, &got);
     if (fd >= 0) close(fd);
     return got;
 }
@@ -167,47 +160,47 @@ static int upgrade(const char *path, const char *from_host, const char *from_ori
 static void a_websocket_wants_host_origin_and_token(void **state)
 {
     (void)state;
-    assert_int_equal(upgrade("/ws", host, origin, token), 101);
-    assert_int_equal(upgrade("/ws", host, NULL, token), 403);
-    assert_int_equal(upgrade("/ws", host, "null", token), 403);
-    assert_int_equal(upgrade("/ws", host, "http://evil.example", token), 403);
-    assert_int_equal(upgrade("/ws", "evil.example", "http://evil.example", token), 403);
-    assert_int_equal(upgrade("/ws", NULL, origin, token), 400);
-    assert_int_equal(upgrade("/ws", host, origin, NULL), 403);
-    assert_int_equal(upgrade("/ws", host, origin, "0123456789abcdef0123456789abcdef"), 403);
-    assert_int_equal(upgrade("/", host, origin, token), 400);
-    assert_int_equal(upgrade("/api/lessons", host, origin, token), 400);
-    assert_int_equal(upgrade("/../ws", host, origin, token), 400);
+    assert_int_equal(upgrade("/ws", test_host, test_origin, test_token), 101);
+    assert_int_equal(upgrade("/ws", test_host, NULL, test_token), 403);
+    assert_int_equal(upgrade("/ws", test_host, "null", test_token), 403);
+    assert_int_equal(upgrade("/ws", test_host, "http://evil.example", test_token), 403);
+    assert_int_equal(upgrade("/ws", "evil.example", "http://evil.example", test_token), 403);
+    assert_int_equal(upgrade("/ws", NULL, test_origin, test_token), 400);
+    assert_int_equal(upgrade("/ws", test_host, test_origin, NULL), 403);
+    assert_int_equal(upgrade("/ws", test_host, test_origin, "0123456789abcdef0123456789abcdef"), 403);
+    assert_int_equal(upgrade("/", test_host, test_origin, test_token), 400);
+    assert_int_equal(upgrade("/api/lessons", test_host, test_origin, test_token), 400);
+    assert_int_equal(upgrade("/../ws", test_host, test_origin, test_token), 400);
 }
 
 static void a_forwarded_port_works(void **state)
 {
     (void)state;
-    assert_int_equal(upgrade("/ws", "localhost:9999", "http://localhost:9999", token), 101);
-    expect(200, (asking){"GET", "/api/lessons", "localhost:9999", NULL, token, NULL});
-    expect(200, (asking){"POST", LESSON "/run", "localhost:9999", "http://localhost:9999", token, DEMO});
-    expect(403, (asking){"POST", LESSON "/run", "localhost:9999", origin, token, DEMO});
+    assert_int_equal(upgrade("/ws", "localhost:9999", "http://localhost:9999", test_token), 101);
+    expect(200, (http_request){"GET", "/api/lessons", "localhost:9999", NULL, test_token, NULL});
+    expect(200, (http_request){"POST", LESSON "/run", "localhost:9999", "http://localhost:9999", test_token, DEMO});
+    expect(403, (http_request){"POST", LESSON "/run", "localhost:9999", test_origin, test_token, DEMO});
 }
 
 static void doubled_headers_are_refused(void **state)
 {
     (void)state;
     char text[256];
-    int n = snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: %s\r\nhost: evil.example\r\n\r\n", host);
-    char *answer = ask_bytes(server_port(here), text, (size_t)n);
+    int n = snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: %s\r\nhost: evil.example\r\n\r\n", test_host);
+    char *answer = http_ask_bytes(server_port(test_server), text, (size_t)n);
     assert_int_equal(status_of(answer), 400);
     free(answer);
 }
 
-static void look_for_token(const char *method, const char *path)
+static void check_token_is_secret(const char *method, const char *path)
 {
-    asking asked[] = {{method, path, host, NULL, NULL, NULL},
-                      {method, path, host, origin, token, body_for(method)},
-                      {method, path, "evil.example", NULL, token, NULL},
-                      {"PUT", path, host, NULL, token, NULL}};
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-        char *answer = ask(server_port(here), asked[i]);
-        assert_null(strstr(answer, token));
+    http_request requests[] = {{method, path, test_host, NULL, NULL, NULL},
+                               {method, path, test_host, test_origin, test_token, body_for(method)},
+                               {method, path, "evil.example", NULL, test_token, NULL},
+                               {"PUT", path, test_host, NULL, test_token, NULL}};
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        char *answer = http_ask(server_port(test_server), requests[i]);
+        assert_null(strstr(answer, test_token));
         free(answer);
     }
 }
@@ -215,12 +208,12 @@ static void look_for_token(const char *method, const char *path)
 static void the_token_is_in_no_answer(void **state)
 {
     (void)state;
-    walk(look_for_token);
-    assert_int_equal(strlen(token), 32);
-    for (const char *p = token; *p; p++) assert_true(isxdigit((unsigned char)*p));
+    walk(check_token_is_secret);
+    assert_int_equal(strlen(test_token), 32);
+    for (const char *p = test_token; *p; p++) assert_true(isxdigit((unsigned char)*p));
 }
 
-/* Refused means that nothing was done. */
+/* Refused requests have no effect. */
 static void no_file_was_made(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Clients of the WebSocket that send nonsense, stall, or are too many; and the goodbye at the end. */
+/* WebSocket clients that send garbage, stall, or are too many; and the close frame at the end. */
 #define _GNU_SOURCE
 #include "live_server.h"
 
@@ -32,28 +32,28 @@ static void frames_that_are_not_understood_close_the_connection(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) expect_close(1003, 0x81, bad[i], strlen(bad[i]));
     expect_close(1003, 0x82, "{\"watch\":1}", 11); /* binary */
     expect_close(1003, 0x01, "{\"watch\":1}", 11); /* a fragment */
-    expect_close(1003, 0xc1, "{\"watch\":1}", 11); /* a bit that nobody agreed on */
+    expect_close(1003, 0xc1, "{\"watch\":1}", 11); /* a reserved bit */
     char *big = malloc(5000);
     memset(big, ' ', 5000);
     expect_close(1009, 0x81, big, 5000);
     free(big);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
-static void huge_and_unfinished_frames_hurt_nobody(void **state)
+static void huge_and_unfinished_frames_do_no_harm(void **state)
 {
     (void)state;
     int fds[4];
     static const uint64_t claims[] = {1u << 20, 1u << 30, 0x7fff0000, UINT64_MAX};
     for (int i = 0; i < 4; i++) ws_send_claiming(fds[i] = join(), 0x81, "{\"wat", 5, claims[i]);
-    following f = {.fd = join()};
+    run_follower f = {.fd = join()};
     f.run = new_run();
     emit(100);
-    server_run_ended(here, f.run);
-    follow_to_the_end(&f);
+    server_run_ended(live_server, f.run);
+    follow_to_end(&f);
     for (int i = 0; i < 4; i++) close(fds[i]);
     close(f.fd);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void deep_nesting_is_only_not_understood(void **state)
@@ -62,26 +62,27 @@ static void deep_nesting_is_only_not_understood(void **state)
     char deep[4000];
     memset(deep, '[', sizeof deep);
     expect_close(1003, 0x81, deep, sizeof deep);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
-static void pages_beyond_the_limit_are_told_so(void **state)
+static void pages_beyond_the_limit_get_a_message(void **state)
 {
     (void)state;
     int fds[80], open = 0, status = 0;
     for (; open < 80; open++) {
-        fds[open] = ws_dial(server_port(here), "/ws", host, origin, token, &status);
+        fds[open] = ws_dial(server_port(live_server), "/ws", live_host, live_origin, live_token, &status);
         if (fds[open] < 0) break;
         free(ws_read_until(fds[open], "{\"type\":\"hello\""));
     }
     assert_int_equal(status, 503);
     assert_int_equal(open, 48);
-    assert_int_equal(ask_status(server_port(here), (asking){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
+    assert_int_equal(
+        http_ask_status(server_port(live_server), (http_request){"GET", "/nothing", live_host, NULL, NULL, NULL}), 404);
     for (int i = 0; i < open; i++) close(fds[i]);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
-static void *hear_goodbye(void *arg)
+static void *read_close_code(void *arg)
 {
     int *fd = arg;
     int code = ws_read_close(*fd);
@@ -90,23 +91,23 @@ static void *hear_goodbye(void *arg)
     return NULL;
 }
 
-static void stopping_says_goodbye_also_beside_a_stalled_client(void **state)
+static void stopping_closes_connections_despite_a_stalled_client(void **state)
 {
     stop_live_server(state);
     start_live_server(state);
-    int stalled = join(), fds[2] = {join(), join()}, run = new_run(), port = server_port(here);
+    int stalled = join(), fds[2] = {join(), join()}, run = new_run(), port = server_port(live_server);
     pthread_t listeners[2];
-    for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, hear_goodbye, &fds[i]);
+    for (int i = 0; i < 2; i++) pthread_create(&listeners[i], NULL, read_close_code, &fds[i]);
     emit(150000);
     (void)run;
     assert_true(serving_threads() > 0);
-    usleep(300000); /* the stalled one's sender is now stuck in a write */
-    server_stop(here);
+    usleep(300000); /* the stalled client's sender now blocks in a write */
+    server_stop(live_server);
     assert_int_equal(dial(port), -1);
     for (int i = 0; i < 2; i++) pthread_join(listeners[i], NULL);
     assert_int_equal(fds[0], 1001);
     assert_int_equal(fds[1], 1001);
-    assert_int_equal(serving_threads(), 0); /* the stuck sender, too, is gone */
+    assert_int_equal(serving_threads(), 0); /* the blocked sender has ended as well */
     close(stalled);
     start_live_server(state);
 }
@@ -115,10 +116,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_that_are_not_understood_close_the_connection),
-        cmocka_unit_test(huge_and_unfinished_frames_hurt_nobody),
+        cmocka_unit_test(huge_and_unfinished_frames_do_no_harm),
         cmocka_unit_test(deep_nesting_is_only_not_understood),
-        cmocka_unit_test(pages_beyond_the_limit_are_told_so),
-        cmocka_unit_test(stopping_says_goodbye_also_beside_a_stalled_client),
+        cmocka_unit_test(pages_beyond_the_limit_get_a_message),
+        cmocka_unit_test(stopping_closes_connections_despite_a_stalled_client),
     };
     return cmocka_run_group_tests_name("rough_client", tests, start_live_server, stop_live_server);
 }

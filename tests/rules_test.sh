@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# tests/rules.txt: every rule of PyTorch that Ferry answers for has a test that is there, or a reason.
+# tests/rules.txt: every PyTorch rule that Ferry implements has an existing test, or a reason.
 . "$(dirname "$0")/shell.sh"
 table=tests/rules.txt rules=../shared/semantics.md cases=tests/oracle/cases.jsonl
 
 ids() { grep -v '^#' "$table" | cut -f 1; }
-per_group() { # how many there are of each group, in order
+per_group() { # number of rules in each group, in order
     diff <(ids | cut -d . -f 1 | uniq -c | awk '{ print $2, $1 }') - <<'N'
 C1 18
 C2 15
@@ -30,7 +30,7 @@ N
 once() { [[ $(ids | wc -l) == 214 && -z $(ids | sort | uniq -d) ]]; }
 same_ids() { diff <(ids) <(sed -nE 's/^\| (C[0-9]+\.[0-9]+) \|.*/\1/p' "$rules"); }
 
-is_case() { # is_case RULE ID: a program of that name; one made for a rule is made for this one
+is_case() { # is_case RULE ID: the case exists; if made for a rule, for this one
     local line
     line=$(grep -F "{\"id\":\"$2\"," "$cases") || return 1
     [[ $2 != own_rule_* || $line == *"\"note\":\"$1\""* ]]
@@ -52,7 +52,7 @@ tests_are_there() {
     done <"$table"
     return $bad
 }
-reasons() { # a rule without a test says what it waits for, or why it has no meaning here
+reasons() { # a rule without a test names the missing feature, or why it does not apply
     ! grep -v '^#' "$table" | cut -f 2- | grep -vE '^(none: .{12,}|[a-z_]+: [^ ].*)$'
 }
 known_waits() {

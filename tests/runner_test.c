@@ -1,5 +1,5 @@
-/* runner_test.c: a learner's program may do what it likes: there is a verdict, what it had emitted is in
- * the log, and the runner goes on. And a run that passes by luck does not pass. */
+/* runner_test.c: whatever a learner's program does, there is a verdict, its emitted events are in the log, and the
+ * runner continues. A run that is right only by chance does not pass. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "log.h"
 #include "progress.h"
 #include "run.h"
-#include "school.h"
+#include "learner_folder.h"
 #include "text.h"
 
 static home where;
@@ -24,7 +24,7 @@ static const lesson *first;
 static int open_school(void **state)
 {
     char err[2048] = "";
-    if (school_make(state)) return -1;
+    if (make_learner_folder(state)) return -1;
     if (paths_find(&where, err, sizeof err) && catalogue_open(&lessons, &where, err, sizeof err)) {
         first = &lessons.lessons[0];
         return 0;
@@ -36,10 +36,10 @@ static int open_school(void **state)
 static int close_school(void **state)
 {
     catalogue_close(&lessons);
-    return school_remove(state);
+    return remove_learner_folder(state);
 }
 
-/* Limits that end a test soon; the machine may be slow, so the time is not among the tight ones. */
+/* Limits that end a test soon, except the time: the machine may be slow. */
 static run_options order(void)
 {
     return (run_options){.home = &where,
@@ -54,7 +54,7 @@ static outcome run_text(const char *text, double seconds)
     outcome out;
     run_options o = order();
     if (seconds > 0) o.limits.seconds = seconds;
-    assert_true(school_write(first->id, text));
+    assert_true(write_answer(first->id, text));
     run(&o, &out);
     return out;
 }
@@ -63,12 +63,12 @@ static outcome run_file(const char *file)
 {
     outcome out;
     run_options o = order();
-    assert_true(school_hand_in(first->id, file));
+    assert_true(copy_answer(first->id, file));
     run(&o, &out);
     return out;
 }
 
-/* Lines of the outcome's log that hold `part`. */
+/* Number of lines of the outcome's log that contain `part`. */
 static int lines_with(const outcome *out, const char *part)
 {
     char err[256];
@@ -86,7 +86,7 @@ static int lines_with(const outcome *out, const char *part)
     return found;
 }
 
-static void assert_says(const outcome *out, const char *part)
+static void assert_message_has(const outcome *out, const char *part)
 {
     if (!strstr(out->message, part)) fail_msg("'%s' is not in '%s' (output: %s)", part, out->message, out->output);
 }
@@ -132,7 +132,7 @@ static void a_lucky_answer_fails_in_the_second_run(void **state)
     free(text);
     assert_int_equal(out.end, RUN_FAILED);
     assert_true(out.second);
-    assert_says(&out, "not with others");
+    assert_message_has(&out, "not with others");
     outcome_free(&out);
 }
 
@@ -142,7 +142,7 @@ static void the_seed_is_the_programs(void **state)
     outcome out;
     run_options o = order();
     o.seed = 77;
-    assert_true(school_hand_in(first->id, "solution.c"));
+    assert_true(copy_answer(first->id, "solution.c"));
     run(&o, &out);
     assert_int_equal(out.end, RUN_PASSED);
     assert_int_equal(lines_with(&out, "\"seed\":77"), 1);
@@ -162,27 +162,27 @@ static void the_example_runs_and_is_not_graded(void **state)
     outcome_free(&out);
 }
 
-static void a_mistake_is_told_before_anything_runs(void **state)
+static void a_mistake_is_reported_before_anything_runs(void **state)
 {
     (void)state;
     outcome out = run_text("#include <ferry.h>\n\nint main(void)\n{\n    fy_print(fy_ones((2)))\n}\n", 0);
     assert_int_equal(out.end, RUN_NOT_COMPILED);
     assert_int_equal(out.line, 5);
-    assert_says(&out, "semicolon");
+    assert_message_has(&out, "semicolon");
     outcome_free(&out);
 }
 
-/* ---- what programs do --------------------------------------------------------------------------------- */
+/* ---- programs --------------------------------------------------------------------------------- */
 
 #define BEGIN \
     "#include <ferry.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" \
     "#include <unistd.h>\n\nint main(void)\n{\n    fy_tensor *a = fy_given(\"mat1\");\n" \
     "    fy_tensor *b = fy_to(a, \"cuda\");\n"
 
-/* The copy of line 11 was emitted before: it is there, whatever came after. */
+/* The copy of line 11 was emitted before and must be in the log. */
 static void assert_failed(outcome *out, const char *part)
 {
-    assert_says(out, part);
+    assert_message_has(out, part);
     assert_int_equal(out->end, RUN_FAILED);
     if (out->log_fd >= 0) assert_int_equal(lines_with(out, "\"dir\":\"h2d\""), 1);
     outcome_free(out);
@@ -261,11 +261,11 @@ static void an_exit_status_is_no_pass(void **state)
     (void)state;
     outcome out = run_text("#include <ferry.h>\n\nint main(void)\n{\n    return 3;\n}\n", 0);
     assert_int_equal(out.end, RUN_FAILED);
-    assert_says(&out, "exit status 3");
+    assert_message_has(&out, "exit status 3");
     outcome_free(&out);
 }
 
-/* Descriptors closed and the answer handed in after: the mapping is enough. */
+/* Descriptors were closed before the answer: the mapping suffices. */
 static void closing_every_descriptor_loses_nothing(void **state)
 {
     (void)state;
@@ -297,11 +297,11 @@ static void judging_what_is_no_log_is_said(void **state)
 static void crash_in_check(grading *g)
 {
     (void)g;
-    signal(SIGSEGV, SIG_DFL); /* not a sanitizer's report */
+    signal(SIGSEGV, SIG_DFL); /* without a sanitizer's report */
     raise(SIGSEGV);
 }
 
-static void a_check_that_crashes_is_said_and_harms_nobody(void **state)
+static void a_check_that_crashes_is_reported_and_harms_nothing_else(void **state)
 {
     (void)state;
     const lesson_check *good = lesson_checks[0], bad = {.id = good->id, .judge = crash_in_check};
@@ -310,10 +310,10 @@ static void a_check_that_crashes_is_said_and_harms_nobody(void **state)
     outcome out = run_file("solution.c");
     lesson_checks[0] = good;
     assert_int_equal(out.end, RUN_ENVIRONMENT_ERROR);
-    assert_says(&out, "the check itself crashed");
+    assert_message_has(&out, "the check itself crashed");
     assert_non_null(strstr(out.hint, "this is not your mistake"));
     assert_false(out.graded);
-    assert_int_equal(lines_with(&out, "\"kind\":\"end\""), 1); /* the run itself is whole */
+    assert_int_equal(lines_with(&out, "\"kind\":\"end\""), 1); /* the run itself is complete */
     assert_int_equal(lines_with(&out, "\"kind\":\"grade\""), 0);
     outcome_free(&out);
     out = run_file("solution.c");
@@ -327,8 +327,8 @@ static void corrupt_progress_is_kept_aside(void **state)
 {
     (void)state;
     char path[256], bad[256];
-    snprintf(path, sizeof path, "%s/my/progress.json", school_folder);
-    snprintf(bad, sizeof bad, "%s/my/progress.json.bad", school_folder);
+    snprintf(path, sizeof path, "%s/my/progress.json", learner_folder);
+    snprintf(bad, sizeof bad, "%s/my/progress.json.bad", learner_folder);
     assert_true(folder_make(where.my) && file_write(path, "{\"01-wh", 7));
     assert_int_equal(progress_of(&where, first).attempts, 0);
     assert_int_equal(access(bad, R_OK), 0);
@@ -349,7 +349,7 @@ int main(void)
         cmocka_unit_test(a_lucky_answer_fails_in_the_second_run),
         cmocka_unit_test(the_seed_is_the_programs),
         cmocka_unit_test(the_example_runs_and_is_not_graded),
-        cmocka_unit_test(a_mistake_is_told_before_anything_runs),
+        cmocka_unit_test(a_mistake_is_reported_before_anything_runs),
         cmocka_unit_test(a_null_pointer_is_a_crash),
         cmocka_unit_test(a_device_pointer_is_explained_by_name),
         cmocka_unit_test(a_loop_without_end_is_stopped),
@@ -361,7 +361,7 @@ int main(void)
         cmocka_unit_test(an_exit_status_is_no_pass),
         cmocka_unit_test(closing_every_descriptor_loses_nothing),
         cmocka_unit_test(judging_what_is_no_log_is_said),
-        cmocka_unit_test(a_check_that_crashes_is_said_and_harms_nobody),
+        cmocka_unit_test(a_check_that_crashes_is_reported_and_harms_nothing_else),
         cmocka_unit_test(corrupt_progress_is_kept_aside),
     };
     return cmocka_run_group_tests(tests, open_school, close_school);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The sabotage list, tried on a small tree: what is noticed and what is not, and what could not run here, which is
-# neither: it is named, and the run is red. And the place of a change, which a name says, is found wherever it moves.
+# The sabotage runner on a small tree: which are detected, which are not, and which could not run: these are
+# listed, and the run fails. A change is located by its symbol, wherever that moves.
 . "$(dirname "$0")/shell.sh"
 unset CI
 tree=$work/tree
@@ -31,7 +31,7 @@ not_run() {
     ! try noticed page skipped && said '^ok 1 - ' && said '^ok [234] - noticed$' && said '^ok [234] - page # SKIP not run: .*ci/deps test' &&
         said '^ok [234] - skipped # SKIP not run: ' && said '^not ok 5 - every one was run$' && said '^# not run: page$' && said '^# not run: skipped$'
 }
-in_sources() { # in_sources COMMAND...: a tree with two files that define some names
+in_sources() { # in_sources COMMAND...: runs it in a tree with two files that define some names
     mkdir -p "$work/src/lib/a" "$work/src/tests/sabotage" && cp tests/sabotage/{symbols,place.sh} "$work/src/tests/sabotage/" && cd "$work/src" || return 1
     printf '%s\n' '#define TWICE(x) \' '    ((x) + (x))' '' 'static int once(int x) { return x; }' '' 'static int hidden(int x,' \
         '                  int y)' '{' '    return x - y;' '}' 'int declared(int x);' 'static const int sizes[] = {' '    1, 2,' '};' >lib/a/one.c

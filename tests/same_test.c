@@ -1,5 +1,5 @@
-/* same_test.c: equal, isclose and allclose: their answers on the CPU and on the card, tolerances that are told and
- * those that are not, and mistakes. PyTorch's own answers are in the oracle's cases. */
+/* same_test.c: equal, isclose and allclose on the CPU and on the card, explicit and default tolerances, and errors.
+ * PyTorch's results are in the oracle's cases. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ static void a_tolerance_of_0_is_not_the_default(void **state)
     }
 }
 
-static void infinities_are_close_to_themselves_alone_and_nan_when_told(void **state)
+static void infinities_equal_only_themselves_and_nan_only_with_equal_nan(void **state)
 {
     (void)state;
     FY_SCOPE for (int p = 0; p < 2; p++)
@@ -90,7 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_wants_the_same_shape_and_every_element),
         cmocka_unit_test(a_tolerance_of_0_is_not_the_default),
-        cmocka_unit_test(infinities_are_close_to_themselves_alone_and_nan_when_told),
+        cmocka_unit_test(infinities_equal_only_themselves_and_nan_only_with_equal_nan),
         cmocka_unit_test(tolerances_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests_name("same", tests, record_on_sim, record_no_more);

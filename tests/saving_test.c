@@ -1,4 +1,4 @@
-/* What becomes of a learner's file: saved by many at once, through a link, and started anew. */
+/* The learner's file: saved concurrently, through a link, and reset. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "lesson.h"
-#include "school.h"
+#include "learner_folder.h"
 
 static home where;
 static catalogue lessons;
@@ -20,7 +20,7 @@ static char mine[PATH_ROOM], other[PATH_ROOM];
 static int open_school(void **state)
 {
     char err[2048] = "";
-    if (school_make(state) || !paths_find(&where, err, sizeof err)) return -1;
+    if (make_learner_folder(state) || !paths_find(&where, err, sizeof err)) return -1;
     if (!catalogue_open(&lessons, &where, err, sizeof err) || !folder_make(where.my)) return -1;
     first = &lessons.lessons[0];
     lesson_file_path(&where, first, mine);
@@ -31,7 +31,7 @@ static int open_school(void **state)
 static int close_school(void **state)
 {
     catalogue_close(&lessons);
-    return school_remove(state);
+    return remove_learner_folder(state);
 }
 
 static void assert_holds(const char *path, const char *text)
@@ -118,7 +118,7 @@ static void each_reset_keeps_what_was_written_and_never_the_starter(void **state
     assert_true(lesson_reset(&where, first, kept, err, sizeof err));
     snprintf(bak, sizeof bak, "%s.bak", mine);
     assert_string_equal(kept, bak);
-    assert_true(lesson_reset(&where, first, kept, err, sizeof err)); /* once more, by mistake */
+    assert_true(lesson_reset(&where, first, kept, err, sizeof err)); /* a second time, by mistake */
     assert_string_equal(kept, "");
     assert_holds(bak, "first\n");
     assert_true(file_write(mine, "second\n", 7));
@@ -146,7 +146,7 @@ static void a_flag_takes_no_value(void **state)
 {
     (void)state;
     char *printed;
-    assert_int_equal(school_run("grade 1 --json=1", &printed), 2);
+    assert_int_equal(run_ferry("grade 1 --json=1", &printed), 2);
     assert_non_null(strstr(printed, "takes no value"));
     free(printed);
 }

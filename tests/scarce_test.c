@@ -1,5 +1,5 @@
-/* Memory that runs out, at one allocation after the other: a program and a command say so and end with a status that
- * is not 0, or what they made is whole. No signal, and no silence. A sample each time; every one under LONG=1. */
+/* Every allocation fails in turn: the program or command reports it and exits with a status other than 0, or its
+ * results are complete; never a signal, never silently. Tests a sample; all allocations with LONG=1. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,11 +29,11 @@
 
 static char folder[] = "/tmp/ferry-scarce-XXXXXX";
 static char out_path[64], err_path[64], trace_path[64], saved_path[64];
-static _Atomic long *asked; /* shared with the children */
+static _Atomic long *allocation_count; /* shared with the children */
 
 /* ---- the programs ----------------------------------------------------------------------------------------------- */
 
-static void work(void)
+static void use_one_of_each(void)
 {
     fy_stream *side = fy_cuda_stream();
     fy_event *loaded = fy_cuda_event(.enable_timing = true), *done = fy_cuda_event();
@@ -65,8 +65,8 @@ static void work(void)
     fy_event_free(done);
 }
 
-/* Names, storages, blocks and streams in numbers that make every list grow. */
-static void many(void)
+/* Enough names, storages, blocks and streams to make every list grow. */
+static void use_many(void)
 {
     fy_tensor *kept[120];
     fy_stream *streams[6];
@@ -79,7 +79,7 @@ static void many(void)
     for (int i = 0; i < 6; i++) {
         FY_STREAM(streams[i])
         {
-            fy_tensor *read = fy_add(shared, 1); /* several streams at once, and nothing orders the last */
+            fy_tensor *read = fy_add(shared, 1); /* concurrent streams; the last one is not ordered */
             fy_free(read);
         }
     }
@@ -91,19 +91,19 @@ static void many(void)
 
 static int program(void)
 {
-    work();
-    many();
+    use_one_of_each();
+    use_many();
     return 0;
 }
 
 static int short_program(void)
 {
-    work();
+    use_one_of_each();
     return 0;
 }
 
-/* Its log is what the commands read: a short one, as every event is some forty allocations to them. One data race is in
- * it. */
+/* Its log is the commands' input: short, because each event is about forty allocations in them. It has one data
+ * race. */
 static int small_program(void)
 {
     fy_tensor *x = fy_to(fy_randn((4, 4)), "cuda"), *y = NULL;
@@ -112,7 +112,7 @@ static int small_program(void)
     return 0;
 }
 
-/* The commands, as main calls them. */
+/* The commands, called like main does. */
 static int call(int (*body)(const command *, int, char **), const char *name, const char *arguments)
 {
     char text[200], *argv[8] = {0};
@@ -139,7 +139,7 @@ static int list(void) { return call(command_list, "list", ""); }
 static int hint(void) { return call(command_hint, "hint", "1 1"); }
 static int schema(void) { return call(command_schema, "schema", ""); }
 
-/* The start of `ferry view`, and its end. */
+/* Starts and stops `ferry view`. */
 static int view(void)
 {
     char err[300] = "";
@@ -156,7 +156,7 @@ static int view(void)
 
 static void add_event(void *run, const fy_event *e) { trace_add(run, e); }
 
-/* What the judge of a lesson does, with a log that has nothing to do with it. */
+/* Judges a lesson with an unrelated log. */
 static int grade(void)
 {
     char err[300] = "", note[200];
@@ -183,7 +183,7 @@ static char *contents(const char *path)
     char piece[4096];
     int fd = open(path, O_RDONLY);
     if (fd < 0) return NULL;
-    if (fy_log_is_log(fd)) { /* it could not be made JSON: that loses nothing */
+    if (fy_log_is_log(fd)) { /* the conversion to JSON failed: nothing is lost */
         char err[200];
         uint64_t cursor = 0;
         fy_log *log = fy_log_open(fd, err, sizeof err);
@@ -208,7 +208,7 @@ static ending run_with(int (*body)(void), const char *environment, long fails, b
 {
     ending e = {0};
     unlink(trace_path);
-    *asked = 0;
+    *allocation_count = 0;
     fflush(NULL);
     pid_t child = fork();
     if (!child) {
@@ -222,7 +222,7 @@ static ending run_with(int (*body)(void), const char *environment, long fails, b
         if (strstr(environment, "narrate")) setenv("FERRY_NARRATE", "1", 1);
         scarce.fails = fails;
         scarce.for_good = for_good;
-        scarce.asked = asked;
+        scarce.asked = allocation_count;
         exit(body());
     }
     assert_int_equal(waitpid(child, &e.status, 0), child);
@@ -239,41 +239,41 @@ static void forget(ending *e)
     free(e->trace);
 }
 
-/* ---- what is right ---------------------------------------------------------------------------------------------- */
+/* ---- comparison ---------------------------------------------------------------------------------------------- */
 
 static bool is_same(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
-/* What is wrong with this ending, beside one with all memory; NULL. */
-static const char *wrong_with(const ending *e, const ending *whole)
+/* How the ending differs from one without failures; NULL: it does not. */
+static const char *difference(const ending *e, const ending *reference)
 {
-    bool told = strstr(e->err, "memory");
+    bool has_memory_error = strstr(e->err, "memory");
     if (strstr(e->err, "Sanitizer") || strstr(e->err, "runtime error")) return "a sanitizer complains";
     if (!WIFEXITED(e->status)) return "killed by a signal";
-    if (WEXITSTATUS(e->status)) return told ? NULL : "failed without a word of memory";
-    if (!is_same(e->out, whole->out)) return "status 0, and other output";
-    if (whole->trace && !e->trace && !told) return "status 0, no trace and no word";
-    if (e->trace && !is_same(e->trace, whole->trace)) return "status 0, and another trace";
-    return told || is_same(e->err, whole->err) ? NULL : "status 0, and other words";
+    if (WEXITSTATUS(e->status)) return has_memory_error ? NULL : "failed without a word of memory";
+    if (!is_same(e->out, reference->out)) return "status 0, and other output";
+    if (reference->trace && !e->trace && !has_memory_error) return "status 0, no trace and no word";
+    if (e->trace && !is_same(e->trace, reference->trace)) return "status 0, and another trace";
+    return has_memory_error || is_same(e->err, reference->err) ? NULL : "status 0, and other words";
 }
 
-/* About so many of both ways unless LONG=1, and the last ones. */
+/* About `most` allocations, failing once and for good, and the last ones; all with LONG=1. */
 static void try_each(int (*body)(void), const char *environment, long most)
 {
-    ending whole = run_with(body, environment, 0, false);
-    long count = *asked, step = getenv("LONG") || count <= most ? 1 : (count + most - 1) / most, bad = 0;
-    if (!WIFEXITED(whole.status) || WEXITSTATUS(whole.status))
-        fail_msg("status %#x with all memory: %s", whole.status, whole.err);
+    ending reference = run_with(body, environment, 0, false);
+    long count = *allocation_count, step = getenv("LONG") || count <= most ? 1 : (count + most - 1) / most, bad = 0;
+    if (!WIFEXITED(reference.status) || WEXITSTATUS(reference.status))
+        fail_msg("status %#x with all memory: %s", reference.status, reference.err);
     for (int for_good = 0; for_good < 2; for_good++)
         for (long n = 1 + (for_good ? step / 2 : 0); n <= count;
              n = n < count - 3 && n + step > count - 3 ? count - 3 : n + (n < count - 3 ? step : 1)) {
             ending e = run_with(body, environment, n, for_good);
-            const char *wrong = wrong_with(&e, &whole);
+            const char *wrong = difference(&e, &reference);
             if (wrong && ++bad <= 20)
                 fprintf(stderr, "allocation %ld of %ld fails%s: %s (status %#x)\n%.300s\n", n, count,
                         for_good ? ", and all later ones" : "", wrong, e.status, e.err);
             forget(&e);
         }
-    forget(&whole);
+    forget(&reference);
     if (bad) fail_msg("%ld wrong ends", bad);
     assert_true(count > 5);
 }
@@ -353,7 +353,7 @@ static int set_up(void **state)
     setenv("FERRY_THREADS", "1", 1);
     setenv("FERRY_MY", folder, 1);
     if (!getenv("FERRY_HOME")) setenv("FERRY_HOME", ".", 1);
-    asked = mmap(NULL, sizeof *asked, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    allocation_count = mmap(NULL, sizeof *allocation_count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ending e = run_with(small_program, "trace", 0, false);
     if (e.status || rename(trace_path, saved_path)) return fprintf(stderr, "no log: %s\n", e.err), -1;
     forget(&e);
@@ -367,7 +367,7 @@ static int tear_down(void **state)
     DIR *files = __real_opendir(folder);
     for (struct dirent *e; files && (e = readdir(files));) {
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        unlink(path); /* also what `ferry hint` left */
+        unlink(path); /* also the files of `ferry hint` */
     }
     if (files) closedir(files);
     return rmdir(folder);

@@ -1,4 +1,4 @@
-/* Who gives a reference back: scopes left in every way, fy_keep, fy_free, handles that are dead. */
+/* Who frees references: scopes left in every way, fy_keep, fy_free, handles that were freed. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,30 +11,30 @@
 
 #define TEST(name) static void name(void **state)
 
-static int64_t live(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
+static int64_t live_bytes(void) { return fy_dev_at(0)->live_bytes + fy_dev_at(1)->live_bytes; }
 
 TEST(what_a_scope_made_is_freed_at_its_end)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     since();
     FY_SCOPE
     {
         fy_tensor *a = fy_ones((100));
         fy_add(a, a);
-        assert_true(live() > before);
+        assert_true(live_bytes() > before);
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
     assert_string_equal(kinds(), "alloc tensor op complete alloc tensor op complete drop free drop free");
     assert_string_equal(text_of(event_of("drop", 0), "why"), "scope");
     assert_int_equal(number_of(event_of("drop", 0), "tensor"),
-                     1 + number_of(event_of("drop", 1), "tensor")); /* youngest first */
+                     1 + number_of(event_of("drop", 1), "tensor")); /* newest first */
     assert_true(number_of(event_of("drop", 0), "line") > 0);
 }
 
 TEST(break_and_continue_close_a_scope)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     for (int i = 0; i < 3; i++) {
         FY_SCOPE
@@ -43,13 +43,13 @@ TEST(break_and_continue_close_a_scope)
             if (i == 1) break;
             fy_ones((10));
         }
-        assert_int_equal(live(), before);
+        assert_int_equal(live_bytes(), before);
         FY_SCOPE
         {
             fy_ones((10));
             continue;
         }
-        assert_int_equal(live(), before);
+        assert_int_equal(live_bytes(), before);
     }
 }
 
@@ -65,17 +65,17 @@ static fy_tensor *kept_by_return(void)
 
 TEST(return_closes_a_scope_and_keep_carries_one_out)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     fy_tensor *b = kept_by_return();
     assert_true(HOLDS(b, 9, 9));
     fy_free(b);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(kept_tensors_belong_to_the_enclosing_scope)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     fy_tensor *last = NULL;
     (void)state;
     FY_SCOPE
@@ -85,7 +85,7 @@ TEST(kept_tensors_belong_to_the_enclosing_scope)
         {
             fy_tensor *x = fy_add(outer, 1), *y = fy_add(x, 1);
             assert_ptr_equal(fy_keep(x), x);
-            assert_ptr_equal(fy_keep(outer), outer); /* not this scope's: stays where it is */
+            assert_ptr_equal(fy_keep(outer), outer); /* of an outer scope: unchanged */
             last = y;
         }
         since();
@@ -97,18 +97,18 @@ TEST(kept_tensors_belong_to_the_enclosing_scope)
             fy_keep(copies[3]);
             fy_keep(copies[19]);
             fy_free(copies[0]);
-            fy_free(outer); /* an outer scope's reference, given back within */
+            fy_free(outer); /* an outer scope's reference, freed inside */
             last = copies[19];
         }
         assert_true(HOLDS(last, 20, 20, 20, 20));
-        assert_int_equal(live() - before, 3 * 64); /* x, copies[3], copies[19] */
+        assert_int_equal(live_bytes() - before, 3 * 64); /* x, copies[3], copies[19] */
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(a_loop_that_frees_its_old_value_grows_nothing)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     FY_SCOPE
     {
@@ -119,18 +119,18 @@ TEST(a_loop_that_frees_its_old_value_grows_nothing)
             fy_free(old);
         }
         assert_true(HOLDS(x, 1000, 1000, 1000, 1000));
-        assert_int_equal(live() - before, 64);
+        assert_int_equal(live_bytes() - before, 64);
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(each_turn_is_a_scope_and_break_leaves_the_loop)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     int turns = 0, odd = 0;
     (void)state;
     FY_TIMES (i, 10) {
-        assert_int_equal(live(), before); /* nothing of the turn before */
+        assert_int_equal(live_bytes(), before); /* nothing of the previous iteration */
         fy_tensor *a = fy_full((4), i);
         if (i == 5) break;
         turns++;
@@ -144,9 +144,9 @@ TEST(each_turn_is_a_scope_and_break_leaves_the_loop)
     }
     assert_int_equal(turns, 5);
     assert_int_equal(odd, 2);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
     FY_TIMES (i, 0) fail();
-    FY_TIMES (i, sizeof(int) - 4) fail(); /* unsigned: 0 - 1 is not asked for */
+    FY_TIMES (i, sizeof(int) - 4) fail(); /* unsigned: 0 - 1 must not be evaluated */
 }
 
 static fy_tensor *returned_from_a_loop(void)
@@ -160,17 +160,17 @@ static fy_tensor *returned_from_a_loop(void)
 
 TEST(return_from_a_loop_closes_the_scope_of_its_turn)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     fy_tensor *x = returned_from_a_loop();
     assert_true(HOLDS(x, 7, 7, 7, 7));
-    assert_int_equal(live(), before + 64);
+    assert_int_equal(live_bytes(), before + 64);
     fy_free(x);
 }
 
 TEST(a_loop_goes_through_an_array_of_tensors)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     double total = 0;
     (void)state;
     FY_SCOPE
@@ -182,14 +182,14 @@ TEST(a_loop_goes_through_an_array_of_tensors)
             if (sum == 8) break;
             total += sum;
         }
-        assert_true(HOLDS(list[3], 4, 4)); /* the array's tensors are its own */
-        assert_int_equal(live() - before, 4 * 64);
+        assert_true(HOLDS(list[3], 4, 4)); /* the array owns its tensors */
+        assert_int_equal(live_bytes() - before, 4 * 64);
     }
     assert_true(total == 2 + 6);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
-/* Batches of an input and a label: what a loader will give. */
+/* Batches of an input and a label, as a data loader gives. */
 typedef struct batches {
     fy_iterator iterator;
     int left;
@@ -207,24 +207,24 @@ static fy_tensor **next_batch(fy_iterator *self)
 
 TEST(a_loops_iterator_items_go_with_their_turn)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     batches three = {{next_batch}, 3, {0}};
     double total = 0;
     int turns = 0;
     (void)state;
     FY_EACH (batch, &three.iterator) {
-        assert_int_equal(live() - before, 2 * 64); /* an input and a label: no batch before it */
+        assert_int_equal(live_bytes() - before, 2 * 64); /* an input and a label: previous batches are freed */
         total += fy_item(fy_sum(batch[0])) + fy_item(batch[1]);
         turns++;
     }
     assert_int_equal(turns, 3);
     assert_true(total == (4 + 2) * (0 + 1 + 2));
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(set_frees_the_old_and_keeps_the_new_in_scope)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     FY_SCOPE
     {
@@ -232,38 +232,38 @@ TEST(set_frees_the_old_and_keeps_the_new_in_scope)
         FY_TIMES (i, 100) {
             fy_tensor *now = fy_set(&w, fy_add(fy_mul(w, 1), 1));
             assert_ptr_equal(now, w);
-            fy_set(&w, fy_add_(w, 0)); /* itself, borrowed: nothing to do */
+            fy_set(&w, fy_add_(w, 0)); /* itself, borrowed: no effect */
             fy_set(&w, fy_cpu(w));
-            assert_int_equal(live() - before, 2 * 64); /* and the product */
+            assert_int_equal(live_bytes() - before, 2 * 64); /* and the product */
         }
         assert_true(HOLDS(w, 101, 101, 101, 101));
-        assert_int_equal(live() - before, 64);
+        assert_int_equal(live_bytes() - before, 64);
         assert_null(fy_set(&w, fy_add(w, fy_ones((3)))));
         assert_true(failed_with("The size of tensor a (4) must match"));
         assert_true(HOLDS(w, 101, 101, 101, 101));
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(set_without_a_scope_leaves_the_tensor_to_the_caller)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     fy_tensor *w = fy_ones((4)), *best = NULL;
     (void)state;
     for (int i = 0; i < 100; i++) fy_set(&w, fy_mul(w, 1));
     FY_TIMES (i, 10) fy_set(&w, fy_add(w, 1));
-    assert_int_equal(live() - before, 64);
+    assert_int_equal(live_bytes() - before, 64);
     fy_free(w);
     FY_SCOPE
     {
         fy_tensor *other = fy_ones((4));
-        FY_TIMES (i, 3) fy_set(&best, fy_full((4), i)); /* from NULL: into the enclosing scope */
+        FY_TIMES (i, 3) fy_set(&best, fy_full((4), i)); /* from NULL: belongs to the enclosing scope */
         assert_true(HOLDS(best, 2, 2, 2, 2));
-        FY_TIMES (i, 3) fy_set(&best, other); /* held by two names */
+        FY_TIMES (i, 3) fy_set(&best, other); /* two references */
         fy_free(other);
         assert_true(HOLDS(best, 1, 1, 1, 1));
     }
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
     assert_null(fy_set((fy_tensor **)NULL, w));
     assert_true(failed_with("the variable that fy_set changes is NULL"));
     assert_null(fy_set(&w, fy_ones((1), .name = "fresh")));
@@ -284,7 +284,7 @@ TEST(set_gives_the_new_tensor_the_name)
 
 TEST(a_tensor_returned_twice_is_given_back_twice)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     fy_tensor *x = fy_ones((4));
     FY_SCOPE
@@ -292,14 +292,14 @@ TEST(a_tensor_returned_twice_is_given_back_twice)
         fy_tensor *same = fy_cpu(x);
         assert_ptr_equal(same, x);
     }
-    assert_true(HOLDS(x, 1, 1, 1, 1)); /* ours is still there */
+    assert_true(HOLDS(x, 1, 1, 1, 1)); /* ours is still alive */
     fy_free(x);
-    assert_int_equal(live(), before);
+    assert_int_equal(live_bytes(), before);
 }
 
 TEST(an_explicit_free_takes_the_tensor_out_of_its_scope)
 {
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
     FY_SCOPE
     {
@@ -310,8 +310,8 @@ TEST(an_explicit_free_takes_the_tensor_out_of_its_scope)
         assert_string_equal(text_of(event_of("drop", 0), "why"), "free");
         assert_true(HOLDS(b, 1, 1, 1, 1));
     }
-    assert_int_equal(live(), before);
-    fy_free(NULL); /* fine */
+    assert_int_equal(live_bytes(), before);
+    fy_free(NULL); /* valid */
 }
 
 TEST(a_dead_handle_is_recognised_and_its_end_is_named)
@@ -342,7 +342,7 @@ TEST(a_dead_handle_is_recognised_and_its_end_is_named)
     fy_free(y);
 }
 
-/* Each getter, on one line of its own, asked about a tensor that is gone. */
+/* Each getter, on a line of its own, called with a freed tensor. */
 #define NAMED_BY(call) \
     do { \
         (void)(call); \
@@ -372,7 +372,7 @@ TEST(getters_name_the_line_that_asks_a_dead_handle)
     NAMED_BY(fy_storage_offset(x));
 }
 
-/* 5,000 tensors later the place has had others: no line of theirs is given out as the tensor's own. */
+/* After 5,000 tensors the slot has been reused: other tensors' lines must not be named as this one's. */
 TEST(no_wrong_line_is_named_for_a_reused_place)
 {
     (void)state;
@@ -394,7 +394,7 @@ TEST(dead_handles_are_recognised_long_after)
     assert_true(failed_with("was already freed"));
 }
 
-static void *work(void *count)
+static void *use_scopes(void *count)
 {
     for (int i = 0; i < *(int *)count; i++) FY_SCOPE
         {
@@ -410,20 +410,20 @@ TEST(threads_have_scopes_and_errors_of_their_own)
 {
     pthread_t threads[4];
     int count = 20;
-    int64_t before = live();
+    int64_t before = live_bytes();
     (void)state;
-    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, &count);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, use_scopes, &count);
     for (int i = 0; i < 4; i++) {
         void *complaint;
         pthread_join(threads[i], &complaint);
         if (complaint) fail_msg("%s", (char *)complaint);
     }
     assert_null(fy_error());
-    assert_int_equal(live(), before + 4 * 2 * 64); /* what they made outside scopes lives on */
+    assert_int_equal(live_bytes(), before + 4 * 2 * 64); /* tensors made outside scopes stay alive */
 }
 
-/* What `program` says on stderr. Free it. */
-static char *said_by(void (*program)(void))
+/* The output of `program` on stderr. Free it. */
+static char *stderr_of(void (*program)(void))
 {
     FILE *out = tmpfile();
     int kept = dup(STDERR_FILENO);
@@ -441,7 +441,7 @@ static char *said_by(void (*program)(void))
 enum { MANY = 10000 };
 static fy_tensor *list[2 * MANY];
 
-static void gives_each_back(void)
+static void frees_each(void)
 {
     for (int i = 0; i < 2 * MANY; i++) fy_free(fy_ones((2)));
     for (int i = 0; i < 2 * MANY; i++) FY_SCOPE fy_ones((2));
@@ -459,7 +459,7 @@ static void holds_each(void)
     for (int i = 0; i < 2 * MANY; i++) fy_free(list[i]);
 }
 
-static void forgets_each(void)
+static void leaks_each(void)
 {
     fy_tensor *w = fy_ones((2)), *v;
     for (int i = 0; i < MANY - 1; i++) list[i] = w, w = fy_mul(w, 1);
@@ -467,7 +467,7 @@ static void forgets_each(void)
     fy_free(v);
 }
 
-static void forgets_one_more(void)
+static void leaks_more(void)
 {
     fy_tensor *w = list[0];
     for (int i = 0; i < MANY + 5; i++) w = fy_mul(list[i] = w, 1);
@@ -476,7 +476,7 @@ static void forgets_one_more(void)
 TEST(programs_that_hold_or_free_their_tensors_are_not_warned)
 {
     (void)state;
-    char *freed = said_by(gives_each_back), *held = said_by(holds_each);
+    char *freed = stderr_of(frees_each), *held = stderr_of(holds_each);
     assert_string_equal(freed, "");
     assert_string_equal(held, "");
     free(freed);
@@ -486,7 +486,7 @@ TEST(programs_that_hold_or_free_their_tensors_are_not_warned)
 TEST(tensors_that_pile_up_are_named_once_with_their_line)
 {
     (void)state;
-    char *few = said_by(forgets_each), *many = said_by(forgets_one_more), *again = said_by(forgets_one_more);
+    char *few = stderr_of(leaks_each), *many = stderr_of(leaks_more), *again = stderr_of(leaks_more);
     assert_string_equal(few, "");
     assert_non_null(strstr(many, "scope_test.c:"));
     assert_non_null(strstr(many, "fy_mul: 10000 tensors created by this line are alive"));

@@ -1,5 +1,5 @@
-/* serve_test.c: `ferry serve` and `ferry watch`, as they are started from a shell: each save is graded, the
- * page edits and runs, a second one for a folder points to the first, a taken port and a browser are said once. */
+/* serve_test.c: `ferry serve` and `ferry watch`, started as from a shell: every save is graded, the page edits and
+ * runs, a second server for a folder points to the first, and used ports and browsers are reported once. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 static void expect(const char *arguments, int status, const char *part)
 {
     char *printed;
-    int got = school_run(arguments, &printed);
+    int got = run_ferry(arguments, &printed);
     if (got != status || !strstr(printed, part))
         fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
     free(printed);
@@ -32,16 +32,16 @@ static void watch_grades_each_save(void **state)
     (void)state;
     running r;
     char path[256];
-    assert_true(school_hand_in(ID, "starter.c"));
+    assert_true(copy_answer(ID, "starter.c"));
     start_ferry(&r, (const char *[]){"watch", "1", NULL});
     await(&r, "FAIL same-device");
     await(&r, "Ctrl-C stops");
     forget(&r);
-    assert_true(school_hand_in(ID, "solution.c")); /* by rename */
+    assert_true(copy_answer(ID, "solution.c")); /* by rename */
     await(&r, "Passed.");
     forget(&r);
-    snprintf(path, sizeof path, "%s/my/%s.c", school_folder, ID);
-    FILE *f = fopen(path, "w"); /* in place, and slowly */
+    snprintf(path, sizeof path, "%s/my/%s.c", learner_folder, ID);
+    FILE *f = fopen(path, "w"); /* in place, in several writes */
     assert_non_null(f);
     fputs("#include <ferry.h>\n\nint main(void)\n{\n", f);
     fflush(f);
@@ -55,7 +55,7 @@ static void watch_grades_each_save(void **state)
 
 /* ---- the lessons, served -------------------------------------------------------------------------------- */
 
-static void lessons_come_over_http(const page *p)
+static void check_lessons(const page *p)
 {
     cJSON *all = api(p, "GET", "/api/lessons", NULL, 200);
     assert_true(cJSON_GetArraySize(all) >= 3);
@@ -71,7 +71,7 @@ static void lessons_come_over_http(const page *p)
     cJSON_Delete(hint);
 }
 
-static void bad_requests_are_told_apart(const page *p)
+static void check_bad_requests(const page *p)
 {
     api_fails(p, "GET", "/api/lessons/1", NULL, 404);
     api_fails(p, "GET", "/api/lessons/..%2f..%2fetc", NULL, 400);
@@ -86,8 +86,8 @@ static void bad_requests_are_told_apart(const page *p)
     api_fails(p, "POST", "/api/lessons/" ID "/destroy", "{}", 404);
 }
 
-/* A save in the page is built, run and judged: the terminal says so too. */
-static void a_save_in_the_page_is_graded(page *p)
+/* A save in the page is built, run and judged; the terminal shows it as well. */
+static void check_save(page *p)
 {
     char *text = file_read("lessons/" ID "/solution.c", NULL);
     cJSON *body = cJSON_CreateObject();
@@ -105,18 +105,18 @@ static void a_save_in_the_page_is_graded(page *p)
     free(text);
 }
 
-static void the_last_run_is_there_to_download(const page *p)
+static void check_download(const page *p)
 {
-    char *answer = door_get(&p->door, "/api/runs/1/log");
+    char *answer = http_get(&p->address, "/api/runs/1/log");
     assert_non_null(strstr(answer, "\"kind\":\"grade\""));
     free(answer);
 }
 
-/* A page that listens hears what the example printed; it need not look into the events for it. */
-static void an_example_says_what_it_printed(const page *p)
+/* A connected page receives the example's output without reading its events. */
+static void check_example(const page *p)
 {
     static const char begins[] = "{\"type\":\"status\",\"lesson\":\"" ID "\",\"state\":\"done\",\"what\":\"demo\"";
-    int fd = door_join(&p->door);
+    int fd = join_server(&p->address);
     cJSON_Delete(api(p, "POST", "/api/lessons/" ID "/run", "{\"what\":\"demo\"}", 200));
     char *status = ws_read_until(fd, begins);
     assert_non_null(status);
@@ -134,21 +134,21 @@ static void the_page_edits_runs_and_resets(void **state)
     page p;
     expect("reset 1 --yes", 0, "starter");
     open_page(&p);
-    lessons_come_over_http(&p);
-    bad_requests_are_told_apart(&p);
-    a_save_in_the_page_is_graded(&p);
-    the_last_run_is_there_to_download(&p);
+    check_lessons(&p);
+    check_bad_requests(&p);
+    check_save(&p);
+    check_download(&p);
     forget(&p.ferry);
-    assert_true(school_hand_in(ID, "starter.c")); /* an editor beside the page */
+    assert_true(copy_answer(ID, "starter.c")); /* an editor besides the page */
     await(&p.ferry, "FAIL same-device");
-    an_example_says_what_it_printed(&p);
+    check_example(&p);
     cJSON *fresh = api(&p, "POST", "/api/lessons/" ID "/reset", "{}", 200);
     assert_non_null(strstr(json_field(fresh, "source"), "fy_answer"));
     cJSON_Delete(fresh);
     assert_int_equal(end_ferry(&p.ferry, SIGINT), 0);
 }
 
-/* Not the first one's alone. */
+/* not only the first one's */
 static void the_files_of_all_lessons_are_watched(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void the_files_of_all_lessons_are_watched(void **state)
     open_page(&p);
     for (int i = 0; i < 2; i++) {
         forget(&p.ferry);
-        assert_true(school_hand_in(others[i], "solution.c"));
+        assert_true(copy_answer(others[i], "solution.c"));
         await(&p.ferry, "Passed.");
     }
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
@@ -170,21 +170,21 @@ static void a_newer_save_supersedes_a_run_that_hangs(void **state)
     open_page(&p);
     cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200));
     forget(&p.ferry);
-    assert_true(school_write(ID, "int main(void)\n{\n    for (volatile int i = 0;;) i = 1;\n}\n"));
-    usleep(1500000); /* it runs by now; if not, the newer save comes first, which is no failure */
-    assert_true(school_hand_in(ID, "solution.c"));
+    assert_true(write_answer(ID, "int main(void)\n{\n    for (volatile int i = 0;;) i = 1;\n}\n"));
+    usleep(1500000); /* it should be running; otherwise the newer save is first, which is no failure */
+    assert_true(copy_answer(ID, "solution.c"));
     await(&p.ferry, "Passed.");
     assert_null(strstr(p.ferry.text, "still running"));
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* The files that say which servers there are; they are their owner's alone. */
+/* The files that list the running servers, readable only by their owner. */
 static int locks(void)
 {
     char pattern[128];
     glob_t found = {0};
     struct stat st;
-    snprintf(pattern, sizeof pattern, "%s/state/ferry/serve-*.lock", school_folder);
+    snprintf(pattern, sizeof pattern, "%s/state/ferry/serve-*.lock", learner_folder);
     glob(pattern, 0, NULL, &found);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         assert_int_equal(stat(found.gl_pathv[i], &st), 0);
@@ -202,19 +202,19 @@ static void a_second_serve_points_to_the_first(void **state)
     char port[64];
     open_page(&p);
     assert_int_equal(locks(), 1);
-    snprintf(port, sizeof port, "on port %d", p.door.port);
+    snprintf(port, sizeof port, "on port %d", p.address.port);
     expect("serve --no-browser", 0, port);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
     page again;
     assert_int_equal(locks(), 0);
-    open_page(&again); /* the lock went with its owner */
+    open_page(&again); /* the lock ended with its owner */
     assert_int_equal(end_ferry(&again.ferry, SIGTERM), 0);
 }
 
-/* The folder that its first word to a page names. */
+/* The folder named in its first message to a page. */
 static void assert_names_folder(const page *p, const char *folder)
 {
-    int fd = door_join(&p->door);
+    int fd = join_server(&p->address);
     char *text = ws_read_until(fd, "{\"type\":\"hello\""), *real = realpath(folder, NULL);
     cJSON *hello = cJSON_Parse(text);
     assert_string_equal(json_field(hello, "folder"), real);
@@ -223,40 +223,40 @@ static void assert_names_folder(const page *p, const char *folder)
     close(fd);
 }
 
-static void another_folder_is_served_beside_the_first(void **state)
+static void another_folder_is_served_in_addition_to_the_first(void **state)
 {
     (void)state;
     page first, second;
     char mine[128], other[128], link[128], port[64];
-    snprintf(mine, sizeof mine, "%s/my", school_folder);
-    snprintf(other, sizeof other, "%s/other", school_folder);
-    snprintf(link, sizeof link, "%s/link", school_folder);
+    snprintf(mine, sizeof mine, "%s/my", learner_folder);
+    snprintf(other, sizeof other, "%s/other", learner_folder);
+    snprintf(link, sizeof link, "%s/link", learner_folder);
     open_page(&first);
     setenv("FERRY_MY", other, 1);
     open_page(&second);
-    assert_int_not_equal(second.door.port, first.door.port);
+    assert_int_not_equal(second.address.port, first.address.port);
     assert_int_equal(locks(), 2);
     assert_names_folder(&first, mine);
     assert_names_folder(&second, other);
     assert_int_equal(symlink(other, link), 0); /* the same folder by another name */
     setenv("FERRY_MY", link, 1);
-    snprintf(port, sizeof port, "on port %d", second.door.port);
+    snprintf(port, sizeof port, "on port %d", second.address.port);
     expect("serve --no-browser", 0, port);
     setenv("FERRY_MY", mine, 1);
     assert_int_equal(end_ferry(&second.ferry, SIGTERM), 0);
     assert_int_equal(end_ferry(&first.ferry, SIGTERM), 0);
 }
 
-/* ---- where the page is ----------------------------------------------------------------------------------- */
+/* ---- address and browser ----------------------------------------------------------------------------------- */
 
-static int times_said(const char *text, const char *part)
+static int count_in(const char *text, const char *part)
 {
     int n = 0;
     for (const char *p = text; (p = strstr(p, part)); p++) n++;
     return n;
 }
 
-/* A port that this test listens on, with the next one free; -1: none in a hundred. */
+/* Listens on a port whose successor is free; -1: none in a hundred. */
 static int occupy(int *port)
 {
     for (*port = 18900; *port < 19000; ++*port) {
@@ -279,25 +279,25 @@ static void a_taken_port_gives_the_next_and_is_said_once(void **state)
     snprintf(words, sizeof words, "ferry: port %d is taken; the page is on port %d\n", port, port + 1);
     start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", asked, NULL});
     enter_page(&p);
-    assert_int_equal(p.door.port, port + 1);
-    assert_int_equal(times_said(p.ferry.text, words), 1);
-    assert_int_equal(times_said(p.ferry.text, "is taken"), 1);
+    assert_int_equal(p.address.port, port + 1);
+    assert_int_equal(count_in(p.ferry.text, words), 1);
+    assert_int_equal(count_in(p.ferry.text, "is taken"), 1);
     cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
     close(fd);
 }
 
-/* From a terminal of its own, on a desktop. */
+/* Runs in its own terminal, on a desktop. */
 static void open_page_on_a_desktop(page *p, const char *browser)
 {
-    int here, there;
-    struct termios raw = {0}; /* no echo, and \n stays as it is */
+    int controller, terminal;
+    struct termios raw = {0}; /* no echo, \n unchanged */
     setenv("DISPLAY", ":99", 1);
     unsetenv("SSH_CONNECTION"), unsetenv("SSH_TTY");
     setenv("BROWSER", browser, 1);
-    assert_int_equal(openpty(&here, &there, NULL, &raw, NULL), 0);
-    fcntl(here, F_SETFD, FD_CLOEXEC);
-    start_ferry_on(&p->ferry, here, there, (const char *[]){"serve", "--port", "8780", NULL});
+    assert_int_equal(openpty(&controller, &terminal, NULL, &raw, NULL), 0);
+    fcntl(controller, F_SETFD, FD_CLOEXEC);
+    start_ferry_on(&p->ferry, controller, terminal, (const char *[]){"serve", "--port", "8780", NULL});
     enter_page(p);
     unsetenv("DISPLAY");
     setenv("BROWSER", "none", 1);
@@ -308,21 +308,21 @@ static void a_missing_browser_is_said_once_and_stops_nothing(void **state)
     (void)state;
     page p;
     open_page_on_a_desktop(&p, "/nonexistent");
-    assert_int_equal(times_said(p.ferry.text, "ferry: no browser could be started; open that URL yourself"), 1);
-    assert_int_equal(times_said(p.ferry.text, "browser"), 1);
+    assert_int_equal(count_in(p.ferry.text, "ferry: no browser could be started; open that URL yourself"), 1);
+    assert_int_equal(count_in(p.ferry.text, "browser"), 1);
     cJSON_Delete(api(&p, "GET", "/api/lessons", NULL, 200));
-    close(door_join(&p.door));
+    close(join_server(&p.address));
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
 
-/* A browser of ours, which keeps what it is told to open: every user of the machine can read that as well. */
+/* A fake browser that records the URL to open: every user of the machine can see a command line. */
 static void a_browser_gets_a_way_in_without_the_token(void **state)
 {
     (void)state;
     page p;
     char script[128], kept[128], text[512], url[128];
-    snprintf(script, sizeof script, "%s/browser", school_folder);
-    snprintf(kept, sizeof kept, "%s/opened", school_folder);
+    snprintf(script, sizeof script, "%s/browser", learner_folder);
+    snprintf(kept, sizeof kept, "%s/opened", learner_folder);
     snprintf(text, sizeof text, "#!/bin/sh\necho \"$#\" \"$1\" >%s.new\nmv %s.new %s\n", kept, kept, kept);
     assert_true(file_write(script, text, strlen(text)));
     assert_int_equal(chmod(script, 0700), 0);
@@ -331,12 +331,13 @@ static void a_browser_gets_a_way_in_without_the_token(void **state)
     for (int i = 0; i < GUARD_MS / 10 && access(kept, R_OK); i++) usleep(10000);
     char *opened = file_read(kept, NULL);
     assert_non_null(opened);
-    assert_null(strstr(opened, p.door.token));
-    snprintf(url, sizeof url, "1 http://127.0.0.1:%d", p.door.port);
+    assert_null(strstr(opened, p.address.token));
+    snprintf(url, sizeof url, "1 http://127.0.0.1:%d", p.address.port);
     assert_memory_equal(opened, url, strlen(url));
     opened[strcspn(opened, "\n")] = '\0';
-    snprintf(url, sizeof url, "Location: /#token=%s\r\n", p.door.token);
-    char *answer = ask(p.door.port, (asking){.method = "GET", .path = strstr(opened, "/open/"), .host = p.door.host});
+    snprintf(url, sizeof url, "Location: /#token=%s\r\n", p.address.token);
+    char *answer = http_ask(p.address.port,
+                            (http_request){.method = "GET", .path = strstr(opened, "/open/"), .host = p.address.host});
     assert_non_null(strstr(answer, url));
     free(answer);
     free(opened);
@@ -351,10 +352,10 @@ int main(void)
         cmocka_unit_test(the_files_of_all_lessons_are_watched),
         cmocka_unit_test(a_newer_save_supersedes_a_run_that_hangs),
         cmocka_unit_test(a_second_serve_points_to_the_first),
-        cmocka_unit_test(another_folder_is_served_beside_the_first),
+        cmocka_unit_test(another_folder_is_served_in_addition_to_the_first),
         cmocka_unit_test(a_taken_port_gives_the_next_and_is_said_once),
         cmocka_unit_test(a_missing_browser_is_said_once_and_stops_nothing),
         cmocka_unit_test(a_browser_gets_a_way_in_without_the_token),
     };
-    return cmocka_run_group_tests(tests, school_make, school_remove);
+    return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);
 }

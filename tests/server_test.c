@@ -1,5 +1,4 @@
-/* The server over HTTP: what is answered, how it takes rough treatment, how it starts and stops. Who is
- * refused is in refusal_test.c. */
+/* The server over HTTP: answers, malformed requests, start and stop. Access control is in refusal_test.c. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "logs.h"
@@ -23,7 +22,7 @@ static reply list_things(const request *r)
     return (reply){200, json};
 }
 
-static reply make_thing(const request *r)
+static reply post_thing(const request *r)
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "rest", r->rest);
@@ -31,7 +30,7 @@ static reply make_thing(const request *r)
     return (reply){201, json};
 }
 
-/* As deep as handlers may go: civetweb alone would give them a few KiB. */
+/* The stack that handlers may use: civetweb's default would be a few KiB. */
 static reply use_stack(const request *r)
 {
     volatile char room[200 * 1024];
@@ -43,13 +42,13 @@ static reply use_stack(const request *r)
 static const route routes[] = {
     {"GET", "/api/stack", use_stack},
     {"GET", "/api/things", list_things},
-    {"POST", "/api/things", make_thing},
-    {"POST", "/api/make", make_thing},
+    {"POST", "/api/things", post_thing},
+    {"POST", "/api/make", post_thing},
     {NULL, NULL, NULL},
 };
 
-static server *here;
-static char host[32], origin[48], token[33];
+static server *test_server;
+static char test_host[32], test_origin[48], test_token[33];
 
 static server *start(int port)
 {
@@ -63,38 +62,39 @@ static server *start(int port)
 static int setup(void **state)
 {
     (void)state;
-    here = start(18700);
-    snprintf(host, sizeof host, "127.0.0.1:%d", server_port(here));
-    snprintf(origin, sizeof origin, "http://%s", host);
-    const char *found = strstr(server_url(here), "#token=");
+    test_server = start(18700);
+    snprintf(test_host, sizeof test_host, "127.0.0.1:%d", server_port(test_server));
+    snprintf(test_origin, sizeof test_origin, "http://%s", test_host);
+    const char *found = strstr(server_url(test_server), "#token=");
     assert_non_null(found);
-    snprintf(token, sizeof token, "%s", found + 7);
+    snprintf(test_token, sizeof test_token, "%s", found + 7);
     char err[256];
     int fd = log_to_write(100);
     feed *f = feed_of_log(dup(fd), err, sizeof err);
     FY_EMIT(NULL, mark, .text = fy_ref_str("kept"), .now = FY_ABSENT);
     close(fd);
     assert_non_null(f);
-    assert_int_equal(server_add_run(here, f, NULL, "view", "a run"), 1);
+    assert_int_equal(server_add_run(test_server, f, NULL, "view", "a run"), 1);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    server_stop(here);
+    server_stop(test_server);
     return 0;
 }
 
-static int status(asking a) { return ask_status(server_port(here), a); }
+static int status(http_request a) { return http_ask_status(server_port(test_server), a); }
 
-/* ---- what is answered ---- */
+/* ---- answers ---- */
 
 static void every_asset_is_served_with_a_strict_policy(void **state)
 {
     (void)state;
     for (const asset *a = fy_assets; a->path; a++) {
-        char *answer = ask(server_port(here), (asking){.method = "GET", .path = a->path, .host = host});
+        char *answer =
+            http_ask(server_port(test_server), (http_request){.method = "GET", .path = a->path, .host = test_host});
         const char *body = strstr(answer, "\r\n\r\n");
         assert_int_equal(status_of(answer), 200);
         assert_non_null(strstr(answer, "Content-Security-Policy: default-src 'none'; script-src 'self'"));
@@ -131,12 +131,12 @@ static void every_file_of_www_is_in_the_table(void **state)
     assert_true(files > 0);
 }
 
-/* ---- the way in from a command line ---- */
+/* ---- codes for the command line ---- */
 
-/* What a server sends who comes by this address: the status, and whether the token is in it. */
-static bool is_let_in(const server *s, const char *path)
+/* Does the redirect for this path contain the token? */
+static bool gets_token(const server *s, const char *path)
 {
-    char *answer = ask(server_port(s), (asking){.method = "GET", .path = path, .host = "localhost"});
+    char *answer = http_ask(server_port(s), (http_request){.method = "GET", .path = path, .host = "localhost"});
     bool in = strstr(answer, strstr(server_url(s), "#token=")) != NULL;
     assert_int_equal(status_of(answer), 303);
     assert_non_null(strstr(answer, in ? "Location: /#token=" : "Location: /\r\n"));
@@ -152,11 +152,12 @@ static void a_code_is_good_for_the_token_once(void **state)
     const char *path = strstr(server_one_time_url(s), "/open/");
     assert_null(strstr(server_one_time_url(s), strstr(server_url(s), "#token=") + 7));
     assert_int_equal(strlen(path), 6 + 32);
-    assert_false(is_let_in(s, "/open/00000000000000000000000000000000"));
-    assert_false(is_let_in(s, "/open/"));
-    assert_true(is_let_in(s, path));
-    assert_false(is_let_in(s, path));
-    assert_int_equal(ask_status(server_port(s), (asking){"POST", path, host, origin, token, "{}"}), 403);
+    assert_false(gets_token(s, "/open/00000000000000000000000000000000"));
+    assert_false(gets_token(s, "/open/"));
+    assert_true(gets_token(s, path));
+    assert_false(gets_token(s, path));
+    assert_int_equal(
+        http_ask_status(server_port(s), (http_request){"POST", path, test_host, test_origin, test_token, "{}"}), 403);
     server_stop(s);
 }
 
@@ -169,10 +170,10 @@ static void another_user_gets_nothing_for_the_code(void **state)
     int status = 0;
     fflush(NULL);
     pid_t another = fork();
-    if (!another) _exit(setuid(4711) ? 2 : is_let_in(s, path));
+    if (!another) _exit(setuid(4711) ? 2 : gets_token(s, path));
     assert_int_equal(waitpid(another, &status, 0), another);
     assert_int_equal(status, 0);
-    assert_true(is_let_in(s, path)); /* nor have they used it up */
+    assert_true(gets_token(s, path)); /* failed attempts do not consume the code */
     server_stop(s);
 }
 
@@ -180,7 +181,7 @@ static void the_root_is_the_index(void **state)
 {
     (void)state;
     if (!asset_find("/index.html")) skip();
-    char *answer = ask(server_port(here), (asking){.method = "GET", .path = "/", .host = host});
+    char *answer = http_ask(server_port(test_server), (http_request){.method = "GET", .path = "/", .host = test_host});
     assert_int_equal(status_of(answer), 200);
     assert_non_null(strstr(answer, "Content-Type: text/html; charset=utf-8"));
     free(answer);
@@ -190,32 +191,43 @@ static void the_lines_of_a_run_can_be_downloaded(void **state)
 {
     (void)state;
     char *answer =
-        ask(server_port(here), (asking){.method = "GET", .path = "/api/runs/1/log", .host = host, .token = token});
+        http_ask(server_port(test_server),
+                 (http_request){.method = "GET", .path = "/api/runs/1/log", .host = test_host, .token = test_token});
     assert_int_equal(status_of(answer), 200);
     assert_non_null(strstr(answer, "application/x-ndjson"));
     assert_non_null(strstr(answer, "\"kind\":\"mark\""));
     free(answer);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/7/log", .host = host, .token = token}), 404);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/1/logs", .host = host, .token = token}), 404);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/runs/-1/log", .host = host, .token = token}), 404);
+    assert_int_equal(
+        status((http_request){.method = "GET", .path = "/api/runs/7/log", .host = test_host, .token = test_token}),
+        404);
+    assert_int_equal(
+        status((http_request){.method = "GET", .path = "/api/runs/1/logs", .host = test_host, .token = test_token}),
+        404);
+    assert_int_equal(
+        status((http_request){.method = "GET", .path = "/api/runs/-1/log", .host = test_host, .token = test_token}),
+        404);
 }
 
 static void routes_get_the_rest_of_the_path_and_the_body(void **state)
 {
     (void)state;
     char *answer =
-        ask(server_port(here), (asking){.method = "GET", .path = "/api/things/01-a/b", .host = host, .token = token});
+        http_ask(server_port(test_server),
+                 (http_request){.method = "GET", .path = "/api/things/01-a/b", .host = test_host, .token = test_token});
     assert_int_equal(status_of(answer), 200);
     assert_non_null(strstr(answer, "{\"rest\":\"/01-a/b\",\"user\":\"somebody\"}"));
     free(answer);
-    answer = ask(server_port(here), (asking){"POST", "/api/things", host, origin, token, "{\"a\":[1,2]}"});
+    answer = http_ask(server_port(test_server),
+                      (http_request){"POST", "/api/things", test_host, test_origin, test_token, "{\"a\":[1,2]}"});
     assert_int_equal(status_of(answer), 201);
     assert_non_null(strstr(answer, "{\"rest\":\"\",\"body\":{\"a\":[1,2]}}"));
     free(answer);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/thingsandmore", .host = host, .token = token}),
-                     404);
-    assert_int_equal(status((asking){.method = "GET", .path = "/api/make", .host = host, .token = token}), 405);
-    assert_int_equal(status((asking){"POST", "/style.css", host, origin, token, "{}"}),
+    assert_int_equal(
+        status((http_request){.method = "GET", .path = "/api/thingsandmore", .host = test_host, .token = test_token}),
+        404);
+    assert_int_equal(
+        status((http_request){.method = "GET", .path = "/api/make", .host = test_host, .token = test_token}), 405);
+    assert_int_equal(status((http_request){"POST", "/style.css", test_host, test_origin, test_token, "{}"}),
                      asset_find("/style.css") ? 405 : 404);
 }
 
@@ -224,31 +236,31 @@ static void bodies_must_be_json_objects_of_at_most_a_mebibyte(void **state)
     (void)state;
     static const char *const bad[] = {"", "[]", "1", "null", "\"x\"", "{", "{}{}", "{\"a\":}", "{} x"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, bad[i]}), 400);
-    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, " {} \n"}), 201);
-    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, NULL}), 411);
+        assert_int_equal(status((http_request){"POST", "/api/make", test_host, test_origin, test_token, bad[i]}), 400);
+    assert_int_equal(status((http_request){"POST", "/api/make", test_host, test_origin, test_token, " {} \n"}), 201);
+    assert_int_equal(status((http_request){"POST", "/api/make", test_host, test_origin, test_token, NULL}), 411);
 
     size_t most = 1 << 20;
     char *body = malloc(most + 2);
     memset(body, ' ', most + 1);
     memcpy(body, "{}", 2);
     body[most] = 0;
-    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, body}), 201);
+    assert_int_equal(status((http_request){"POST", "/api/make", test_host, test_origin, test_token, body}), 201);
     body[most] = ' ';
     body[most + 1] = 0;
-    assert_int_equal(status((asking){"POST", "/api/make", host, origin, token, body}), 413);
+    assert_int_equal(status((http_request){"POST", "/api/make", test_host, test_origin, test_token, body}), 413);
     free(body);
 }
 
 static void handlers_have_stack_enough(void **state)
 {
     (void)state;
-    assert_int_equal(status((asking){"GET", "/api/stack", host, NULL, token, NULL}), 200);
+    assert_int_equal(status((http_request){"GET", "/api/stack", test_host, NULL, test_token, NULL}), 200);
 }
 
-/* ---- rough treatment ---- */
+/* ---- malformed requests ---- */
 
-static void garbage_hurts_nobody(void **state)
+static void garbage_does_no_harm(void **state)
 {
     (void)state;
     static const char nul[] = "GET /\0/../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
@@ -268,7 +280,7 @@ static void garbage_hurts_nobody(void **state)
         "TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n",
     };
     for (size_t i = 0; i < sizeof garbage / sizeof garbage[0]; i++) {
-        int fd = dial(server_port(here));
+        int fd = dial(server_port(test_server));
         assert_true(fd >= 0);
         send_bytes(fd, garbage[i], strlen(garbage[i]));
         shutdown(fd, SHUT_WR);
@@ -277,30 +289,30 @@ static void garbage_hurts_nobody(void **state)
         free(answer);
         close(fd);
     }
-    char *answer = ask_bytes(server_port(here), nul, sizeof nul - 1);
+    char *answer = http_ask_bytes(server_port(test_server), nul, sizeof nul - 1);
     assert_int_not_equal(status_of(answer), 200);
     free(answer);
     size_t size = 100000;
     char *lengthy = malloc(size);
     memset(lengthy, 'A', size);
     memcpy(lengthy, "GET /", 5);
-    answer = ask_bytes(server_port(here), lengthy, size);
+    answer = http_ask_bytes(server_port(test_server), lengthy, size);
     assert_int_not_equal(status_of(answer), 200);
     free(answer);
     free(lengthy);
-    assert_int_equal(status((asking){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
+    assert_int_equal(status((http_request){"GET", "/nothing", test_host, NULL, NULL, NULL}), 404);
 }
 
-static void half_requests_keep_nobody_waiting(void **state)
+static void incomplete_requests_do_not_delay_others(void **state)
 {
     (void)state;
     int slow[32];
     for (int i = 0; i < 32; i++) {
-        slow[i] = dial(server_port(here));
+        slow[i] = dial(server_port(test_server));
         assert_true(slow[i] >= 0);
         send_bytes(slow[i], "GET / HTTP/1.1\r\nHost: loc", 25);
     }
-    assert_int_equal(status((asking){"GET", "/nothing", host, NULL, NULL, NULL}), 404);
+    assert_int_equal(status((http_request){"GET", "/nothing", test_host, NULL, NULL, NULL}), 404);
     for (int i = 0; i < 32; i++) close(slow[i]);
 }
 
@@ -309,7 +321,7 @@ static void half_requests_keep_nobody_waiting(void **state)
 static void only_the_loopback_address_listens(void **state)
 {
     (void)state;
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server_port(here))};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server_port(test_server))};
     inet_pton(AF_INET, "127.0.0.2", &to.sin_addr);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), -1);
@@ -320,7 +332,7 @@ static void a_taken_port_gives_the_next(void **state)
 {
     (void)state;
     int port = 18820, taken = -1, free_one = -1;
-    for (; port < 18920 && free_one < 0; port++) { /* one that we take, and the next to it */
+    for (; port < 18920 && free_one < 0; port++) { /* a port in use, and the next one */
         if (taken >= 0) close(taken);
         taken = listen_on(port);
         free_one = taken >= 0 ? listen_on(port + 1) : -1;
@@ -329,13 +341,15 @@ static void a_taken_port_gives_the_next(void **state)
     close(free_one);
     server *next = start(--port);
     assert_int_equal(server_port(next), port + 1);
-    assert_null(strstr(server_url(next), token)); /* a token of its own */
-    assert_int_equal(ask_status(server_port(next), (asking){"GET", "/api/things", host, NULL, token, NULL}), 403);
+    assert_null(strstr(server_url(next), test_token)); /* a token of its own */
+    assert_int_equal(
+        http_ask_status(server_port(next), (http_request){"GET", "/api/things", test_host, NULL, test_token, NULL}),
+        403);
     server_stop(next);
     close(taken);
 }
 
-/* Closed from the other side. What it may have answered before is read over. */
+/* Waits until the server closes; discards what it sent before. */
 static bool is_closed(int fd)
 {
     char some[512];
@@ -344,7 +358,7 @@ static bool is_closed(int fd)
     return n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
-/* When server_stop returns, it is all over: nothing is left to wait for. */
+/* When server_stop returns all threads have ended. */
 static void stopping_closes_all_and_leaves_no_thread(void **state)
 {
     (void)state;
@@ -353,7 +367,7 @@ static void stopping_closes_all_and_leaves_no_thread(void **state)
     int half = dial(server_port(s)), idle = dial(server_port(s)), port = server_port(s);
     assert_true(serving_threads() > before);
     send_bytes(half, "POST /", 6);
-    usleep(20000); /* let both be accepted: they are what used to hold mg_stop for seconds */
+    usleep(20000); /* wait until both are accepted: such connections used to delay mg_stop for seconds */
     server_stop(s);
     assert_int_equal(serving_threads(), before);
     assert_true(is_closed(half));
@@ -373,7 +387,7 @@ static void the_programs_sigpipe_stays_as_it_was(void **state)
     assert_true(a.sa_handler == SIG_DFL);
 }
 
-/* The byte behind each body is the last before a page that nobody may touch. */
+/* A guard page follows the last byte of each body. */
 static void a_body_is_read_to_its_end_and_no_further(void **state)
 {
     static const char *const bad[] = {
@@ -402,9 +416,9 @@ int main(void)
         cmocka_unit_test(routes_get_the_rest_of_the_path_and_the_body),
         cmocka_unit_test(bodies_must_be_json_objects_of_at_most_a_mebibyte),
         cmocka_unit_test(handlers_have_stack_enough),
-        cmocka_unit_test(garbage_hurts_nobody),
+        cmocka_unit_test(garbage_does_no_harm),
         cmocka_unit_test(a_body_is_read_to_its_end_and_no_further),
-        cmocka_unit_test(half_requests_keep_nobody_waiting),
+        cmocka_unit_test(incomplete_requests_do_not_delay_others),
         cmocka_unit_test(only_the_loopback_address_listens),
         cmocka_unit_test(a_taken_port_gives_the_next),
         cmocka_unit_test(stopping_closes_all_and_leaves_no_thread),

@@ -1,5 +1,4 @@
-/* Lists in parentheses: each shape is what it looks like, and what is no shape does not compile, in our
- * words. */
+/* Lists in parentheses: valid shapes are parsed correctly, and invalid ones do not compile, with our message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +84,7 @@ TEST(a_call_within_a_call_is_shown_as_written)
     }
 }
 
-/* Compile one expression as a learner would; what the compiler says. */
+/* Compiles one expression as a learner would; returns the compiler's output. */
 static const char *compiled(const char *compiler, const char *flags, const char *expression)
 {
     static char text[16384];
@@ -108,7 +107,7 @@ static const char *compiled(const char *compiler, const char *flags, const char 
     return text;
 }
 
-static bool is_there(const char *compiler)
+static bool is_installed(const char *compiler)
 {
     char command[100];
     snprintf(command, sizeof command, "command -v %s >/dev/null", compiler);
@@ -149,12 +148,12 @@ static void wrong_lists(const char *compiler, const char *flags)
         {"fy_to(y, FY_DTYPE_UNSET)", "a number is no target"},
         {"fy_zeros((2), .devise = 0)", "devise"},
     };
-    if (!is_there(compiler)) skip();
+    if (!is_installed(compiler)) skip();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        const char *said = compiled(compiler, flags, wrong[i][0]);
-        if (!strstr(said, ".c:9:") || !strstr(said, "error:") || !strstr(said, wrong[i][1]))
-            fail_msg("%s of %s: %s", compiler, wrong[i][0], said);
-        if (*flags && strstr(said, "ferry_call.h")) fail_msg("%s shows our header: %s", compiler, said);
+        const char *output = compiled(compiler, flags, wrong[i][0]);
+        if (!strstr(output, ".c:9:") || !strstr(output, "error:") || !strstr(output, wrong[i][1]))
+            fail_msg("%s of %s: %s", compiler, wrong[i][0], output);
+        if (*flags && strstr(output, "ferry_call.h")) fail_msg("%s shows our header: %s", compiler, output);
     }
 }
 
@@ -184,14 +183,14 @@ static void right_lists(const char *compiler)
         "fy_to(y, fy_to(y, FY_INT64))",
         "fy_to(fy_cpu(y), fy_cpu(fy_to(y, n > 2 ? FY_INT64 : FY_FLOAT32)))",
     };
-    if (!is_there(compiler)) skip();
+    if (!is_installed(compiler)) skip();
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
-        const char *said = compiled(compiler, "-Wall -Wextra -Wpedantic -Wshadow -Wconversion", right[i]);
-        if (*said) fail_msg("%s of %s: %s", compiler, right[i], said);
+        const char *output = compiled(compiler, "-Wall -Wextra -Wpedantic -Wshadow -Wconversion", right[i]);
+        if (*output) fail_msg("%s of %s: %s", compiler, right[i], output);
     }
 }
 
-/* With the flag that the lesson runner passes, gcc names no line of ours. */
+/* With the lesson runner's flag gcc shows no line of Ferry's headers. */
 TEST(gcc_refuses_what_is_no_list_in_our_words)
 {
     (void)state;

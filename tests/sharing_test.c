@@ -1,5 +1,5 @@
-/* Whose bytes they are: in place and between memories, the program's own memory, page-locked memory, waiting
- * for the card, generators. Rule by rule as PyTorch has them (tests/rules.txt). Two cards are simulated. */
+/* Ownership of memory: in-place ops, copies between devices, the program's own memory, page-locked memory, waiting,
+ * generators; by PyTorch's rules (tests/rules.txt). Two cards are simulated. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,9 +187,9 @@ TEST(a_card_has_nothing_to_pin)
     }
 }
 
-static const char *self; /* by its path: /proc/self/exe is valgrind, under it */
+static const char *self; /* not /proc/self/exe, which is valgrind when run by it */
 
-/* In a program of its own: which cards there are is asked once. */
+/* In another process: devices are opened once per process. */
 static int no_card(void)
 {
     fy_on_error(FY_RETURN);
@@ -214,7 +214,7 @@ TEST(without_a_card_nothing_is_pinned)
     assert_int_equal(status, 0);
 }
 
-/* The host waits for a copy from pageable memory, and not for one from pinned memory that need not wait. */
+/* The host waits for copies from pageable memory, but not for non-blocking ones from pinned memory. */
 TEST(only_pinned_copies_need_no_waiting)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* kernels/simt.cc, which runs kernels for the simulated card: threads and blocks in their places,
- * barriers met and barriers missed. The kernels here are C functions. */
+/* kernels/simt.cc, which runs kernels for the simulated card: thread and block indices, barriers and missed barriers.
+ * The kernels here are C functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "kernel_table.h"
 #include "op.h"
 
-/* kernels/kernel.h, as C sees it. */
+/* the C view of kernels/kernel.h */
 typedef struct dim3 {
     unsigned x, y, z;
 } dim3;
@@ -33,7 +33,7 @@ static unsigned thread_number(void)
 
 static void reverse(void *p)
 {
-    static __thread int shared[1024]; /* as __shared__ is */
+    static __thread int shared[1024]; /* like __shared__ */
     int *out = p;
     unsigned t = thread_number(), n = fy_simt_at.block_dim.x * fy_simt_at.block_dim.y * fy_simt_at.block_dim.z;
     unsigned block =
@@ -74,14 +74,14 @@ static void some_return_early(void *p)
     fy_simt_barrier(__FILE__, __LINE__);
 }
 
-static void some_leave_at_the_end(void *p)
+static void some_skip_the_barrier(void *p)
 {
     (void)p;
     if (thread_number() >= 6) return;
     fy_simt_barrier(__FILE__, __LINE__);
 }
 
-static void odd_and_even_meet_apart(void *p)
+static void odd_and_even_at_two_barriers(void *p)
 {
     (void)p;
     if (thread_number() % 2) fy_simt_barrier(__FILE__, __LINE__);
@@ -101,8 +101,8 @@ static void a_barrier_that_some_threads_never_reach_is_named(void **state)
              "(3,0,0)), but 3 have already returned; every thread of a block must reach it",
              line_of_barrier);
     assert_string_equal(fault, expected);
-    assert_null(fy_sim_kernel_fault()); /* told once */
-    fy_simt_run("late", (dim3){1, 1, 1}, (dim3){8, 1, 1}, some_leave_at_the_end, NULL);
+    assert_null(fy_sim_kernel_fault()); /* reported once */
+    fy_simt_run("late", (dim3){1, 1, 1}, (dim3){8, 1, 1}, some_skip_the_barrier, NULL);
     fault = fy_sim_kernel_fault();
     assert_non_null(fault);
     assert_non_null(strstr(fault, "6 threads of block (0,0,0) wait"));
@@ -112,7 +112,7 @@ static void a_barrier_that_some_threads_never_reach_is_named(void **state)
 static void two_barriers_are_not_one(void **state)
 {
     (void)state;
-    fy_simt_run("apart", (dim3){1, 1, 1}, (dim3){4, 1, 1}, odd_and_even_meet_apart, NULL);
+    fy_simt_run("apart", (dim3){1, 1, 1}, (dim3){4, 1, 1}, odd_and_even_at_two_barriers, NULL);
     const char *fault = fy_sim_kernel_fault();
     assert_non_null(fault);
     assert_non_null(strstr(fault, "thread (0,0,0) of block (0,0,0) waits at __syncthreads"));
@@ -138,13 +138,13 @@ static void a_block_that_no_card_takes_is_refused(void **state)
 
 /* ---- blocks on several cores ---- */
 
-static void take_a_while(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
+static void sleep_200_us(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
 
-/* Notes which thread of the host ran each block. */
+/* Records the host thread of each block. */
 static void note_thread(void *p)
 {
     static __thread char mine;
-    take_a_while();
+    sleep_200_us();
     ((void **)p)[fy_simt_at.block.x] = &mine;
 }
 
@@ -162,15 +162,15 @@ static void blocks_are_shared_out_to_several_threads(void **state)
     assert_true(others > 0);
 }
 
-/* From block 20 on every block fails, the first of them last. */
+/* Every block from 20 on fails; block 20 is the last to fail. */
 static void fail_from_20_on(void *p)
 {
     (void)p;
-    if (fy_simt_at.block.x <= 20) take_a_while();
+    if (fy_simt_at.block.x <= 20) sleep_200_us();
     if (fy_simt_at.block.x >= 20) fy_simt_assert("block < 20", "here.cu", 7);
 }
 
-static void of_several_faulty_blocks_the_first_is_told(void **state)
+static void of_several_faulty_blocks_the_first_is_reported(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
@@ -192,7 +192,7 @@ int main(void)
         cmocka_unit_test(a_fault_leaves_the_machine_fit_for_the_next_kernel),
         cmocka_unit_test(a_block_that_no_card_takes_is_refused),
         cmocka_unit_test(blocks_are_shared_out_to_several_threads),
-        cmocka_unit_test(of_several_faulty_blocks_the_first_is_told),
+        cmocka_unit_test(of_several_faulty_blocks_the_first_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* source_test.c: names and lines that the source tells. Each program below is embedded, and its call sites
- * are made as the macros of ferry.h make them. */
+/* source_test.c: variable names and lines found in the source. Each program below is embedded; its call sites are made
+ * like those of ferry.h's macros. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "logs.h"
@@ -28,7 +28,7 @@ static const char program[] = "#define MAKE(x) x = fy_zeros((1))\n"             
 
 static const char *name_at(int line, const char *call, const char *args)
 {
-    static fy_site sites[32]; /* a site remembers its name */
+    static fy_site sites[32]; /* a site caches its name */
     static int used;
     sites[used] = (fy_site){"names.c", line, "main", call, args, 0, 0, 0, false};
     return fy_site_variable(&sites[used++]);
@@ -72,7 +72,7 @@ static void no_name_is_guessed(void **state)
     assert_no_name(11, "fy_print", "fy_sum(a)");
     assert_no_name(12, "fy_zeros", "(2)"); /* p or q? */
     assert_no_name(16, "fy_item", "a");
-    assert_no_name(5, "fy_add", "a, b"); /* another call than the source's */
+    assert_no_name(5, "fy_add", "a, b"); /* the call differs from the source */
     assert_no_name(99, "fy_add", "a, b");
     assert_null(fy_site_variable(NULL));
     fy_site unknown = {"nowhere/at/all.c", 1, "main", "fy_add", "a, b", 0, 0, 0, false};

@@ -1,5 +1,5 @@
-/* What runs on cuda is computed by the kernels and by nothing else, and what runs on the CPU never by
- * them: this program puts a spoiled kernel for add in place of kernels/table.cu and counts its uses. */
+/* cuda ops run only kernels, and CPU ops never do: this program replaces kernels/table.cu with a wrong kernel for add
+ * and counts its launches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void a_spoiled_kernel_spoils_cuda(void **state)
 {
     (void)state;
     assert_true(two_and_three("cuda") == 60);
-    assert_int_equal(launches, 8); /* each when it is issued, for its grid, and when it is done */
+    assert_int_equal(launches, 8); /* once at the launch, for its grid, and once at execution */
 }
 
 static void and_never_the_cpu(void **state)

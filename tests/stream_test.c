@@ -1,4 +1,4 @@
-/* The server over its WebSocket: every event, once, in order, to everyone; live; and what pages say. */
+/* The server's WebSocket: every event, once, in order, to every client; live; and clients' messages. */
 #define _GNU_SOURCE
 #include "live_server.h"
 #include "text.h"
@@ -9,18 +9,18 @@ static void five_thousand_events_reach_everyone_once_and_in_order(void **state)
 {
     (void)state;
     int stalled = join(); /* never reads */
-    following early[3];
-    for (int i = 0; i < 3; i++) early[i] = (following){.fd = join()};
+    run_follower early[3];
+    for (int i = 0; i < 3; i++) early[i] = (run_follower){.fd = join()};
     int run = new_run();
     emit(2500);
-    following late = {.fd = join(), .run = run};
+    run_follower late = {.fd = join(), .run = run};
     emit(2500);
-    server_run_ended(here, run);
-    following later = {.fd = join(), .run = run};
+    server_run_ended(live_server, run);
+    run_follower later = {.fd = join(), .run = run};
     for (int i = 0; i < 3; i++) early[i].run = run;
-    for (int i = 0; i < 3; i++) follow_to_the_end(&early[i]);
-    follow_to_the_end(&late);
-    follow_to_the_end(&later);
+    for (int i = 0; i < 3; i++) follow_to_end(&early[i]);
+    follow_to_end(&late);
+    follow_to_end(&later);
     assert_true(late.next >= 5000);
     assert_int_equal(late.next, early[0].next);
     assert_int_equal(later.next, early[2].next);
@@ -28,61 +28,61 @@ static void five_thousand_events_reach_everyone_once_and_in_order(void **state)
     close(late.fd);
     close(later.fd);
     close(stalled);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
-static void a_client_that_stops_reading_disturbs_nobody(void **state)
+static void a_client_that_stops_reading_disturbs_no_other(void **state)
 {
     (void)state;
     int stalled = join(), run = new_run();
-    emit(150000); /* some 15 MB: far more than the kernel takes for a client */
-    following good = {.fd = join(), .run = run};
-    server_run_ended(here, run);
-    follow_to_the_end(&good);
+    emit(150000); /* about 15 MB: far more than the kernel buffers for a client */
+    run_follower good = {.fd = join(), .run = run};
+    server_run_ended(live_server, run);
+    follow_to_end(&good);
     assert_true(good.next >= 150000);
     close(good.fd);
     close(stalled);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void the_first_event_arrives_before_the_second_exists(void **state)
 {
     (void)state;
-    following f = {.fd = join()};
+    run_follower f = {.fd = join()};
     f.run = new_run();
     emit(1);
-    while (!f.next) assert_true(take_frame(&f)); /* would wait for ever if only the end sent it */
+    while (!f.next) assert_true(process_frame(&f)); /* would wait forever if only the end triggered it */
     uint64_t first = f.next;
     emit(1);
-    while (f.next == first) assert_true(take_frame(&f));
+    while (f.next == first) assert_true(process_frame(&f));
     assert_int_equal(f.ended, 0);
-    server_run_ended(here, f.run);
-    follow_to_the_end(&f);
+    server_run_ended(live_server, f.run);
+    follow_to_end(&f);
     close(f.fd);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void verdicts_appended_after_the_end_arrive_too(void **state)
 {
     (void)state;
-    following f = {.fd = join()};
+    run_follower f = {.fd = join()};
     f.run = new_run();
     emit(3);
-    server_run_ended(here, f.run);
-    follow_to_the_end(&f);
+    server_run_ended(live_server, f.run);
+    follow_to_end(&f);
     uint64_t before = f.next;
     f.ended = 0;
     emit(2);
     cJSON *status = cJSON_CreateObject();
     cJSON_AddStringToObject(status, "state", "done");
-    server_status(here, status);
-    follow_to_the_end(&f);
+    server_status(live_server, status);
+    follow_to_end(&f);
     assert_int_equal(f.next, before + 2);
     close(f.fd);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
-/* ---- what pages say and hear ---- */
+/* ---- messages of pages ---- */
 
 static void hello_lists_the_runs_and_new_runs_are_announced(void **state)
 {
@@ -102,23 +102,23 @@ static void hello_lists_the_runs_and_new_runs_are_announced(void **state)
     assert_string_equal(cJSON_GetObjectItem(last, "label")->valuestring, "a label");
     cJSON_Delete(hello);
     free(text);
-    server_run_ended(here, run);
-    following f = {.fd = fd, .run = new_run()};
+    server_run_ended(live_server, run);
+    run_follower f = {.fd = fd, .run = new_run()};
     text = ws_read_until(fd, "{\"type\":\"run\"");
     assert_non_null(text);
     free(text);
     emit(4);
-    server_run_ended(here, f.run);
-    follow_to_the_end(&f);
+    server_run_ended(live_server, f.run);
+    follow_to_end(&f);
     close(fd);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void the_last_sixteen_runs_are_kept(void **state)
 {
     (void)state;
     int last = 0;
-    for (int i = 0; i < 20; i++) server_run_ended(here, last = new_run());
+    for (int i = 0; i < 20; i++) server_run_ended(live_server, last = new_run());
     int fd = join();
     char *text = ws_read_until(fd, "{\"type\":\"hello\"");
     cJSON *hello = cJSON_Parse(text);
@@ -127,9 +127,9 @@ static void the_last_sixteen_runs_are_kept(void **state)
     assert_int_equal(cJSON_GetObjectItem(cJSON_GetArrayItem(runs, 0), "run")->valueint, last - 15);
     cJSON_Delete(hello);
     free(text);
-    assert_true(ws_send(fd, "{\"watch\":1}")); /* long gone: nothing happens */
+    assert_true(ws_send(fd, "{\"watch\":1}")); /* already removed: no effect */
     close(fd);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 static void a_page_that_comes_back_goes_on_where_it_was(void **state)
@@ -137,28 +137,22 @@ static void a_page_that_comes_back_goes_on_where_it_was(void **state)
     (void)state;
     int run = new_run();
     emit(1000);
-    server_run_ended(here, run);
+    server_run_ended(live_server, run);
     char text[64];
     snprintf(text, sizeof text, "{\"watch\":%d,\"from\":700}", run);
-    following f = {.fd = join(), .run = run, .next = 700};
+    run_follower f = {.fd = join(), .run = run, .next = 700};
     ws_send(f.fd, text);
-    follow_to_the_end(&f); /* would fail at the first event, were it not 700 */
+    follow_to_end(&f); /* a limit below 700 would fail at the first event */
     int older = run;
     run = new_run();
     snprintf(text, sizeof text, "{\"watch\":%d}", older);
     ws_send(f.fd, text);
-    f = (following){.fd = f.fd, .run = older};
-    follow_to_the_end(&f);
+    f = (run_follower){.fd = f.fd, .run = older};
+    follow_to_end(&f);
     assert_true(f.next >= 1000);
-    server_run_ended(here, run);
+    server_run_ended(live_server, run);
     close(f.fd);
-    wait_until_nobody_is_here();
-}
-
-static bool soon(bool wanted)
-{
-    for (int i = 0; i < PATIENCE_S * 200 && server_all_acknowledged(here) != wanted; i++) usleep(5000);
-    return server_all_acknowledged(here) == wanted;
+    wait_until_no_clients();
 }
 
 static void acknowledge(int fd, int run, uint64_t seq)
@@ -171,25 +165,26 @@ static void acknowledge(int fd, int run, uint64_t seq)
 static void all_is_seen_once_every_page_acknowledged_the_last_event(void **state)
 {
     (void)state;
-    following a = {.fd = join()}, b = {.fd = join()};
+    run_follower a = {.fd = join()}, b = {.fd = join()};
     a.run = b.run = new_run();
-    assert_false(server_all_acknowledged(here));
+    assert_false(server_all_acknowledged(live_server));
     emit(10);
-    server_run_ended(here, a.run);
-    follow_to_the_end(&a);
-    follow_to_the_end(&b);
-    assert_false(server_all_acknowledged(here));
+    server_run_ended(live_server, a.run);
+    follow_to_end(&a);
+    follow_to_end(&b);
+    assert_false(server_all_acknowledged(live_server));
     acknowledge(a.fd, a.run, a.next - 1);
     acknowledge(b.fd, b.run, b.next - 2);
-    acknowledge(b.fd, b.run, 999999); /* of nothing that exists */
+    acknowledge(b.fd, b.run, 999999); /* of an unknown run */
     usleep(50000);
-    assert_false(server_all_acknowledged(here));
+    assert_false(server_all_acknowledged(live_server));
     acknowledge(b.fd, b.run, b.next - 1);
-    assert_true(soon(true));
+    for (int i = 0; i < TIMEOUT_S * 200 && !server_all_acknowledged(live_server); i++) usleep(5000);
+    assert_true(server_all_acknowledged(live_server));
     close(a.fd);
     close(b.fd);
-    wait_until_nobody_is_here();
-    assert_false(server_all_acknowledged(here)); /* nobody is here to have seen it */
+    wait_until_no_clients();
+    assert_false(server_all_acknowledged(live_server)); /* no client is connected */
 }
 
 static void statuses_reach_open_and_late_pages_as_valid_utf8(void **state)
@@ -200,7 +195,7 @@ static void statuses_reach_open_and_late_pages_as_valid_utf8(void **state)
     cJSON *status = cJSON_CreateObject();
     cJSON_AddStringToObject(status, "type", "status");
     cJSON_AddStringToObject(status, "output", "broken \xff\xc3 text");
-    server_status(here, status);
+    server_status(live_server, status);
     char *text = ws_read_until(fd, "{\"type\":\"status\"");
     assert_non_null(text);
     assert_true(fy_utf8_is_valid(text, strlen(text)));
@@ -213,17 +208,17 @@ static void statuses_reach_open_and_late_pages_as_valid_utf8(void **state)
     ws_send_claiming(late, 0x88, "\x03\xe8", 2, 2);
     size_t size;
     while ((text = ws_read(late, &opcode, &size)) && opcode != 8) free(text);
-    assert_non_null(text); /* a close is answered */
+    assert_non_null(text); /* a close frame is answered */
     free(text);
     close(late);
-    wait_until_nobody_is_here();
+    wait_until_no_clients();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_thousand_events_reach_everyone_once_and_in_order),
-        cmocka_unit_test(a_client_that_stops_reading_disturbs_nobody),
+        cmocka_unit_test(a_client_that_stops_reading_disturbs_no_other),
         cmocka_unit_test(the_first_event_arrives_before_the_second_exists),
         cmocka_unit_test(verdicts_appended_after_the_end_arrive_too),
         cmocka_unit_test(hello_lists_the_runs_and_new_runs_are_announced),

@@ -1,5 +1,5 @@
-/* Streams, rule by rule as PyTorch has them (tests/rules.txt, C11). The times are the model's: exact. Events are
- * events_test.c's, errors that surface late are late_test.c's. */
+/* Streams, by PyTorch's rules (tests/rules.txt, C11). Times are the model's, and exact. Events are in events_test.c,
+ * asynchronous errors in late_test.c. */
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -79,7 +79,7 @@ TEST(each_card_has_a_current_stream_of_its_own)
         assert_string_equal(kinds(), "set_stream");
         assert_int_equal(number_of(event_of("set_stream", 0), "stream"), fy_stream_id(s));
         fy_cuda_set_stream(s);
-        assert_string_equal(kinds(), "set_stream"); /* nothing changed */
+        assert_string_equal(kinds(), "set_stream"); /* unchanged */
         fy_cuda_set_stream(t);
         assert_string_equal(kinds(), "set_stream set_device set_stream");
         assert_string_equal(text_of(event_of("set_device", 0), "device"), "cuda:1");
@@ -97,7 +97,7 @@ TEST(each_card_has_a_current_stream_of_its_own)
     }
 }
 
-static void *elsewhere(void *found)
+static void *change_stream_in_thread(void *found)
 {
     fy_stream **s = found;
     s[0] = fy_cuda_current_stream();
@@ -108,14 +108,14 @@ static void *elsewhere(void *found)
 
 TEST(each_thread_has_a_current_stream_of_its_own)
 {
-    fy_stream *s = fy_cuda_stream(), *there[2];
+    fy_stream *s = fy_cuda_stream(), *seen_in_thread[2];
     pthread_t thread;
     (void)state;
     fy_cuda_set_stream(s);
-    assert_int_equal(pthread_create(&thread, NULL, elsewhere, there), 0);
+    assert_int_equal(pthread_create(&thread, NULL, change_stream_in_thread, seen_in_thread), 0);
     pthread_join(thread, NULL);
-    assert_int_equal(fy_stream_id(there[0]), 0);
-    assert_true(there[1] != s && fy_stream_id(there[1]) > 0);
+    assert_int_equal(fy_stream_id(seen_in_thread[0]), 0);
+    assert_true(seen_in_thread[1] != s && fy_stream_id(seen_in_thread[1]) > 0);
     assert_ptr_equal(fy_cuda_current_stream(), s);
 }
 
@@ -128,10 +128,10 @@ TEST(streams_come_from_a_pool_of_32_in_turn)
         assert_int_equal(id, (fy_stream_id(first) - 1 + i) % 32 + 1);
     }
     assert_ptr_equal(fy_cuda_stream(), first);
-    assert_int_equal(fy_stream_id(fy_cuda_stream(.device = "cuda:1")), 2); /* a pool a card; 1 is in use above */
+    assert_int_equal(fy_stream_id(fy_cuda_stream(.device = "cuda:1")), 2); /* one pool per card; 1 is used above */
 }
 
-TEST(no_stream_waits_for_the_default_stream_unless_told)
+TEST(no_stream_waits_implicitly_for_the_default_stream)
 {
     (void)state;
     FY_SCOPE
@@ -186,7 +186,7 @@ TEST(at_its_end_streams_and_card_are_as_before)
     assert_int_equal(fy_cuda_current_device(), 0);
 }
 
-static int left_by_return(fy_stream *s)
+static int return_inside_stream(fy_stream *s)
 {
     FY_STREAM(s) return fy_stream_id(fy_cuda_current_stream());
     return -1;
@@ -202,7 +202,7 @@ TEST(it_is_left_by_break_and_by_return_as_well)
         fail();
     }
     assert_int_equal(fy_stream_id(fy_cuda_current_stream()), 0);
-    assert_int_equal(left_by_return(s), fy_stream_id(s));
+    assert_int_equal(return_inside_stream(s), fy_stream_id(s));
     assert_int_equal(fy_stream_id(fy_cuda_current_stream()), 0);
 }
 
@@ -219,7 +219,7 @@ TEST(streams_are_of_cards_that_are_there)
     assert_true(failed_with("Expected one of cpu, cuda device type"));
 }
 
-/* After FY_RETURN what a failed call gave passes through silently; the current stream is not taken for it. */
+/* With FY_RETURN, the NULL of a failed call passes through; it does not mean the current stream. */
 TEST(null_passes_through)
 {
     (void)state;
@@ -258,7 +258,7 @@ int main(void)
         T(each_card_has_a_current_stream_of_its_own),
         T(streams_come_from_a_pool_of_32_in_turn),
         T(each_thread_has_a_current_stream_of_its_own),
-        T(no_stream_waits_for_the_default_stream_unless_told),
+        T(no_stream_waits_implicitly_for_the_default_stream),
         T(a_copy_that_waits_waits_for_its_own_stream_alone),
         T(at_its_end_streams_and_card_are_as_before),
         T(it_is_left_by_break_and_by_return_as_well),

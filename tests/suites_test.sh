@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# tests/run counts what it is told to run, and is red when it must be: a failure, a suite that dies on
-# its way, one that runs nothing, a skip that nobody has listed. And it knows of every C suite for valgrind.
+# tests/run counts results and fails on: a failed test, a suite that dies, a suite that runs
+# nothing, an unlisted skip. It knows of every C suite whether valgrind runs it.
 . "$(dirname "$0")/shell.sh"
 mkdir -p "$work/b/tests"
 
-fake() { # fake NAME LINES...: a suite that prints these
+fake() { # fake NAME LINES...: a suite that prints these lines
     local name=$1
     shift
     { echo '#!/bin/sh'; printf "echo '%s'\n" "$@"; } >"$work/b/tests/${name}_test"
@@ -22,7 +22,7 @@ missing() { ! ran absent && grep -q '1 failed' "$work/said"; }
 skip() { fake skips '1..2' 'ok 1 - a' 'ok 2 - odd # SKIP no reason'; }
 skip_local() { skip && CI=false ran skips && last '1 passed, 0 failed, 1 skipped' && grep -q 'skipped: .*skips_test: odd' "$work/said"; }
 skip_ci() { skip && ! CI=true ran skips && grep -q 'not in tests/skips.txt' "$work/said"; }
-together() { # each waits for the other one
+together() { # each waits for the other
     local name
     rm -f "$work"/b/tests/* "$work"/here.*
     for name in one two; do
@@ -32,7 +32,7 @@ together() { # each waits for the other one
     done
     JOBS=2 tests/run "c:$work/b" >"$work/said" 2>&1 && last '2 passed, 0 failed, 0 skipped'
 }
-interrupted() { # by its own end: the suite that it runs ends as well
+interrupted() { # when it is interrupted, its suite ends as well
     local pid suite i
     fake waits '1..1'
     printf 'echo $$ >%s\nexec sleep 60\n' "$work/suite.pid" >>"$work/b/tests/waits_test"
@@ -46,12 +46,12 @@ interrupted() { # by its own end: the suite that it runs ends as well
     kill "$suite"
     return 1
 }
-child_complains() { # a suite that is green itself, under a valgrind that only runs it
+child_complains() { # a suite that passes, under a fake valgrind that only runs it
     fake log '1..1' '==7== Invalid read of size 4' 'ok 1 - a'
     printf '#!/bin/sh\nfor last; do :; done\nexec "$last"\n' >"$work/valgrind" && chmod +x "$work/valgrind"
     ! PATH=$work:$PATH tests/run "valgrind:$work/b:log_test" >"$work/said" 2>&1 && last '1 passed, 1 failed, 0 skipped'
 }
-under_valgrind() { # every C suite is in tests/valgrind.txt, to run or with the reason why not; and no other
+under_valgrind() { # tests/valgrind.txt lists exactly the C suites, to run or with a reason why not
     local file name wrong=0
     for file in tests/*_test.c; do
         name=$(basename "$file" .c)
@@ -63,7 +63,7 @@ under_valgrind() { # every C suite is in tests/valgrind.txt, to run or with the 
     return $wrong
 }
 
-plain() { # what asks for a sanitizer differs there; the list names suites alone that are there; ASan runs all
+plain() { # suites with code for sanitizers are listed; only existing suites are listed; ASan runs all
     local file name wrong=0
     for file in $(grep -lE '__SANITIZE_ADDRESS__|__has_feature\(address' tests/*_test.c); do
         name=$(basename "$file" .c)
@@ -75,14 +75,14 @@ plain() { # what asks for a sanitizer differs there; the list names suites alone
     grep -qE '^\s+tests/run .*plain:\$\(B\) .* c:\$\(B\)/asan$' Makefile || { echo "make test does not run both"; wrong=1; }
     [[ -z $(sort tests/plain.txt | grep -x '[a-z_]*_test' | uniq -d) && $wrong == 0 ]]
 }
-plain_runs() { # the suites that the list names, by their names
+plain_runs() { # the listed suites, by name
     rm "$work"/b/tests/* && fake guard '1..1' 'ok 1 - a' && fake other '1..1' 'ok 1 - a'
     tests/run "plain:$work/b" >"$work/said" 2>&1
     grep -qE '^.*/guard_test +1 passed' "$work/said" && ! grep -q 'other_test' "$work/said" &&
         [[ $(grep -c 'none is there' "$work/said") == $(($(grep -cx '[a-z_]*_test' tests/plain.txt) - 1)) ]]
 }
 
-test_names() { # a line for each, its words apart
+test_names() { # a line for each name, its words separated
     sed -nE 's/^(static void |TEST\()([A-Za-z_0-9]+)(\(void \*\*.*|\)( .*)?)$/\2/p' tests/*_test.c | tr _ ' '
     grep -ohE '\b(holds|skips) "[^"]*"' tests/*_test.sh | sed -E 's/^[a-z]+ "//; s/"$//'
     grep -ohE "\btest\(('([^'\\]|\\.)*'|\`[^\`]*\`|\"[^\"]*\")" tests/page/*_test.mjs | sed -E 's/^test\(.//; s/.$//'

@@ -1,4 +1,4 @@
-/* Tensors: making them, what they are, views of them, moving them. */
+/* Tensors: creation, properties, views, moving. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 /* ---- making ---- */
 
-TEST(a_tensor_is_born_on_the_cpu_as_float32)
+TEST(a_tensor_is_created_on_the_cpu_as_float32)
 {
     (void)state;
     FY_SCOPE
@@ -251,12 +251,12 @@ TEST(a_crossing_is_alloc_tensor_copy_and_its_end)
         assert_string_equal(text_of(c, "dst.device"), "cuda:0");
         assert_int_equal(number_of(c, "dst.version"), 1);
         since();
-        fy_tensor *home = fy_cpu(g);
+        fy_tensor *on_host = fy_cpu(g);
         assert_string_equal(kinds(), "alloc tensor copy complete sync");
         assert_string_equal(text_of(event_of("sync", 0), "why"), "copy");
         assert_int_equal(number_of(event_of("sync", 0), "cause"), number_of(event_of("copy", 0), "seq"));
-        assert_true(HOLDS(home, 0, 1, 2, 3, 4, 5));
-        assert_string_equal(fy_device(x), "cpu"); /* the argument stays where it was */
+        assert_true(HOLDS(on_host, 0, 1, 2, 3, 4, 5));
+        assert_string_equal(fy_device(x), "cpu"); /* the argument is not moved */
     }
 }
 
@@ -277,7 +277,7 @@ TEST(dense_strides_survive_the_bus_and_holes_do_not)
         assert_true(HAS_STRIDES(g, 2, 1));
         since();
         assert_true(HOLDS(fy_cpu(fy_narrow(fy_to(m, "cuda"), 1, 1, 2)), 1, 2, 5, 6, 9, 10));
-        assert_string_equal(text_of(event_of("op", 0), "device"), "cuda:0"); /* compacted where it lived */
+        assert_string_equal(text_of(event_of("op", 0), "device"), "cuda:0"); /* made contiguous on its own device */
     }
 }
 
@@ -295,13 +295,13 @@ TEST(dtypes_change_on_the_cpu_before_and_after_the_bus)
         assert_int_equal(number_of(event_of("copy", 0), "bytes"), 12);
         assert_int_equal(fy_dtype_of(g), FY_FLOAT32);
         since();
-        fy_tensor *home = fy_to(g, x); /* device and dtype of x */
+        fy_tensor *on_host = fy_to(g, x); /* device and dtype of x */
         assert_string_equal(kinds(), "alloc tensor copy complete sync alloc tensor op complete drop free");
         assert_int_equal(number_of(event_of("copy", 0), "bytes"), 12);
         assert_string_equal(text_of(event_of("op", 0), "device"), "cpu");
-        assert_int_equal(fy_dtype_of(home), FY_INT64);
-        assert_true(HOLDS(home, 1, 2, 3));
-        assert_true(HOLDS(fy_to(fy_tensor((1.9, -1.9)), FY_INT64), 1, -1)); /* toward zero */
+        assert_int_equal(fy_dtype_of(on_host), FY_INT64);
+        assert_true(HOLDS(on_host, 1, 2, 3));
+        assert_true(HOLDS(fy_to(fy_tensor((1.9, -1.9)), FY_INT64), 1, -1)); /* truncated */
         assert_true(HAS_STRIDES(fy_to(fy_t(fy_zeros((2, 3))), FY_INT64), 1, 3));
         assert_true(HAS_STRIDES(fy_to(fy_narrow(fy_zeros((3, 4)), 1, 0, 2), FY_INT64), 2, 1));
     }
@@ -312,7 +312,7 @@ int main(void)
     setenv("FERRY_GPU", "sim", 1);
     recorded_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tensor_is_born_on_the_cpu_as_float32),
+        cmocka_unit_test(a_tensor_is_created_on_the_cpu_as_float32),
         cmocka_unit_test(a_tensor_is_made_on_the_requested_device),
         cmocka_unit_test(values_decide_the_dtype_as_in_pytorch),
         cmocka_unit_test(arange_counts_up_and_down_and_stops_before_the_end),

@@ -1,5 +1,5 @@
-/* ternary_test.c: what operations of three operands give, on the CPU and on the card, and what a host loop of four is
- * given. PyTorch's own answers are in the oracle's cases. */
+/* ternary_test.c: operations with three operands on the CPU and on the card, and the inputs of a host loop with four.
+ * PyTorch's results are in the oracle's cases. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static void check_values(fy_tensor *x, int n, const double *expected, int line)
 #define GIVES(x, ...) \
     check_values(x, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__}, __LINE__)
 
-/* Float, its loop wants all four side by side: one lies otherwise, one is a number, one has 16 bits. */
+/* The float loop needs all four contiguous: one has another layout, one is a number, one has 16 bits. */
 static void sum_of_four(int64_t n, void *to, const void *const *in, const fy_run_work *w)
 {
     float *out = to;
@@ -58,7 +58,7 @@ static void a_loop_gets_four_operands_of_any_layout(void **state)
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++)
             assert_true(out[i * COLUMNS + j] == (float)(i + j * ROWS) + 0.5f + (float)(2 * (i * COLUMNS + j) + j));
-    w.in[0].layout = l; /* now the last operand alone keeps the two dimensions apart */
+    w.in[0].layout = l; /* now only the last operand prevents merging the two dimensions */
     fy_map(&w, sum_of_four);
     for (int i = 0; i < N; i++) assert_true(out[i] == (float)i + 0.5f + (float)(2 * i + i % COLUMNS));
 }
@@ -123,7 +123,7 @@ static void bounds_are_two_numbers_or_two_tensors(void **state)
     }
 }
 
-/* In float16 0.1 is 0.09998: the product would round down. */
+/* 0.1 is 0.09998 in float16: the product would round down. */
 static void a_weight_that_is_a_number_keeps_its_digits(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* threads_test.c: several threads of a program use Ferry at once: what they are told, and what the log says of them. */
+/* threads_test.c: several threads use Ferry at once: their narration, and the log. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +15,13 @@
 #include "run_work.h"
 #include "tensor.h"
 
-#ifdef __SANITIZE_THREAD__ /* takes its time, and needs no luck */
+#ifdef __SANITIZE_THREAD__ /* slow enough to race reliably */
 enum { THREADS = 4, TURNS = 40 };
 #else
 enum { THREADS = 4, TURNS = 200 };
 #endif
 
-/* All of `body` in THREADS threads at once. */
+/* Runs `body` in THREADS threads at once. */
 static void in_threads(void *(*body)(void *))
 {
     pthread_t threads[THREADS];
@@ -31,12 +31,12 @@ static void in_threads(void *(*body)(void *))
 
 /* ---- narrated ---- */
 
-enum { LOOKS = 5 * TURNS }; /* so many that two meet */
+enum { READS = 5 * TURNS }; /* enough for two to coincide */
 
-/* fy_item tells what has happened so far: four readers of one story. */
-static void *makes_and_looks(void *unused)
+/* fy_item narrates pending events: four readers of one narration. */
+static void *make_and_read(void *unused)
 {
-    for (int i = 0; i < LOOKS; i++) FY_SCOPE
+    for (int i = 0; i < READS; i++) FY_SCOPE
         {
             fy_tensor *x = fy_full((8), i), *far = fy_to(x, "cuda"), *sum = fy_sum(far);
             fy_item(sum);
@@ -44,14 +44,14 @@ static void *makes_and_looks(void *unused)
     return unused;
 }
 
-/* What `program` says on stderr in a process of its own, told line by line; NULL where it does not end well. */
-static char *story_of(void (*program)(void))
+/* The output of `program` on stderr in a child process with narration; NULL: it failed. */
+static char *narration_of(void (*program)(void))
 {
     FILE *out = tmpfile();
     int status;
     pid_t child = fork();
     if (!child) {
-        alarm(250); /* for what hangs */
+        alarm(250); /* in case it hangs */
         dup2(fileno(out), STDERR_FILENO);
         setenv("FERRY_NARRATE", "1", 1);
         program();
@@ -68,13 +68,13 @@ static char *story_of(void (*program)(void))
     return NULL;
 }
 
-/* Lines that begin, after their time, with that verb. */
+/* Number of lines with this verb after the time. */
 static int lines_with(const char *story, const char *verb)
 {
     int n = 0;
     char head[64], found[16];
     for (const char *line = story; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-        snprintf(head, sizeof head, "%.60s", line); /* sscanf looks for the end of what it reads */
+        snprintf(head, sizeof head, "%.60s", line); /* sscanf calls strlen on its input */
         if (sscanf(head, " %*s %*s %15s", found) == 1) n += !strcmp(found, verb);
     }
     return n;
@@ -83,16 +83,16 @@ static int lines_with(const char *story, const char *verb)
 static void four_narrated_threads(void)
 {
     fy_mark("the session begins before the threads");
-    in_threads(makes_and_looks);
+    in_threads(make_and_read);
 }
 
-static void the_story_of_four_threads_tells_each_event_once(void **state)
+static void the_narration_of_four_threads_has_each_event_once(void **state)
 {
     (void)state;
-    char *story = story_of(four_narrated_threads);
+    char *story = narration_of(four_narrated_threads);
     assert_non_null(story);
-    assert_int_equal(lines_with(story, "run"), THREADS * LOOKS); /* the sums */
-    assert_int_equal(lines_with(story, "free"), 3 * THREADS * LOOKS);
+    assert_int_equal(lines_with(story, "run"), THREADS * READS); /* the sums */
+    assert_int_equal(lines_with(story, "free"), 3 * THREADS * READS);
     assert_int_equal(lines_with(story, "end"), 1);
     free(story);
 }
@@ -128,7 +128,7 @@ static void *allocates_once(void *card)
     return p;
 }
 
-/* An allocation of another thread that goes well clears that thread's fault, and no other. */
+/* Another thread's successful allocation must not clear this thread's fault. */
 static void a_fault_is_kept_for_the_thread_that_met_it(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void a_fault_is_kept_for_the_thread_that_met_it(void **state)
 enum { WRITES = 5000 };
 static fy_tensor *shared;
 
-/* The element of its own, and views of all, which take no name from each other. */
+/* Its own element, and shared views: names must not be mixed up. */
 static void *writes_its_element(void *which)
 {
     fy_tensor *mine = fy_select(shared, 0, (intptr_t)which);
@@ -174,7 +174,8 @@ static void each_write_of_four_threads_has_its_own_version(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_story_of_four_threads_tells_each_event_once), /* first: its process begins a session */
+        cmocka_unit_test(
+            the_narration_of_four_threads_has_each_event_once), /* first: it starts the session in this process */
         cmocka_unit_test(four_threads_allocate_on_one_card),
         cmocka_unit_test(a_fault_is_kept_for_the_thread_that_met_it),
         cmocka_unit_test(each_write_of_four_threads_has_its_own_version),

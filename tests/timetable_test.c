@@ -1,8 +1,8 @@
-/* The timetable of a modelled card. Each scenario's times are worked out by hand, from the figures of the card:
+/* The times of a modelled card. Each scenario's times are calculated by hand from the card's parameters:
  *
- *      bus 1 byte a ns   staging 2 bytes a ns, chunks of 1000   VRAM 4 bytes a ns, so a copy there 2
- *      call 10   launch 20   transfer 5   kernel 7   1 flop a ns   queue of 4   cudaMalloc 50   cudaFree 40
- *      page-locking 30 and 8 bytes a ns, unlocking 16 bytes a ns   card to card 2 bytes a ns */
+ *     bus 1 byte per ns   staging 2 bytes per ns, chunks of 1000   VRAM 4 bytes per ns, so 2 for a copy
+ *     call 10   launch 20   transfer 5   kernel 7   1 flop per ns   queue of 4   cudaMalloc 50   cudaFree 40
+ *     page-locking 30 and 8 bytes per ns, unlocking 16 bytes per ns   card to card 2 bytes per ns */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static const fy_card round_figures = {.flops_f32 = 1e9,
                                       .pin_bandwidth = 8e9,
                                       .unpin_bandwidth = 16e9};
 
-/* The host: its time, moved on by every call. */
+/* The host's time, advanced by every call. */
 typedef struct host {
     int64_t now;
     fy_timing *a, *b; /* two cards */
@@ -104,7 +104,7 @@ static void a_blocking_pageable_copy(void **state)
     assert_int_equal(w.time.staging, 500 + 500 + 250);
     assert_int_equal(w.time.wire, 2500);
     assert_int_equal(w.time.overhead, 10 + 3 * 5);
-    w = copy(h, FY_WORD_d2h, 0, 2500, false, true); /* home, and not waiting is of no use */
+    w = copy(h, FY_WORD_d2h, 0, 2500, false, true); /* to the host; non-blocking has no effect */
     /* from 3025: call -3035; transfer 3035-4040 4040-5045 5045-5550; memcpy 4040-4540 5045-5545 5550-5800 */
     assert_time(w.time, 3035, 5800, 2775);
     assert_false(w.was_async);
@@ -123,12 +123,12 @@ static void a_pinned_non_blocking_copy_then_a_kernel(void **state)
     assert_time(t, 30, 1122, 1092);
     assert_int_equal(t.overhead, 10);
     h->now += t.held;
-    w = copy(h, FY_WORD_h2d, 0, 800, true, false); /* pinned, and waited for */
+    w = copy(h, FY_WORD_h2d, 0, 800, true, false); /* pinned and blocking */
     assert_time(w.time, 1132, 1937, 815);
     assert_false(w.was_async);
 }
 
-static void two_streams_copy_beside_computing(void **state)
+static void two_streams_copy_while_computing(void **state)
 {
     host *h = *state;
     /* stream   h2d        compute                     d2h
@@ -147,7 +147,7 @@ static void two_streams_copy_beside_computing(void **state)
     assert_int_equal(fy_timing_tail(h->a, 1), 1527);
     assert_int_equal(fy_timing_tail(h->a, 2), 2034);
     assert_int_equal(fy_timing_tail(h->a, -1), 2034);
-    /* Issued last, to an idle stream: it takes the room that the compute engine has before 515. */
+    /* Issued last, to an idle stream: uses the compute engine's gap before 515. */
     assert_time(kernel(h, 3, 100), 100, 207, 20);
     assert_time(kernel(h, 4, 302), 1529, 1838, 20); /* ready at 120, and 207 to 515 is 1 short of 7 + 302 */
 }
@@ -161,11 +161,11 @@ static void an_event_orders_across_streams_and_not_the_host(void **state)
     assert_time(t, 20, 30, 10);
     h->now += t.held;
     int64_t event = fy_timing_tail(h->a, 1);
-    assert_time(kernel(h, 1, 1000), 1027, 2034, 20); /* after the event: not waited for */
+    assert_time(kernel(h, 1, 1000), 1027, 2034, 20); /* queued after the event: not waited for */
     fy_timing_stream_wait(h->a, 2, event);
     assert_time(copy(h, FY_WORD_d2h, 2, 100, true, true).time, 1027, 1132, 10);
     assert_int_equal(h->now, 60);
-    fy_timing_stream_wait(h->a, 2, 500); /* long past there */
+    fy_timing_stream_wait(h->a, 2, 500); /* already past there */
     assert_int_equal(fy_timing_tail(h->a, 2), 1132);
 }
 
@@ -178,7 +178,7 @@ static void a_full_queue_holds_the_host_until_the_oldest_ends(void **state)
     assert_int_equal(h->now, 80);
     assert_time(kernel(h, 0, 100), 448, 555, 47);                               /* 80 to 127 */
     assert_time(kernel(h, 0, 100), 555, 662, 107);                              /* 127 to 234 */
-    assert_time(copy(h, FY_WORD_d2d, 0, 20, false, false).time, 662, 677, 107); /* copies take places too */
+    assert_time(copy(h, FY_WORD_d2d, 0, 20, false, false).time, 662, 677, 107); /* copies occupy the queue, too */
     assert_int_equal(kernel(h, 1, 100).held, 20); /* another stream has a queue of its own */
     h->now = 5000;
     assert_time(kernel(h, 0, 100), 5020, 5127, 20); /* all have ended */
@@ -205,7 +205,7 @@ static void a_copy_between_cards_direct_and_through_the_host(void **state)
     assert_int_equal(w.time.wire, 2 * 2500);
     assert_int_equal(w.time.overhead, 10 + 6 * 5);
     h->now = 6000;
-    fy_timing_stream_wait(h->b, 0, 9000); /* the other card's stream has to have got there */
+    fy_timing_stream_wait(h->b, 0, 9000); /* waits for the other card's stream */
     assert_time(across(h, 0, 1000, true).time, 9000, 9505, 10);
 }
 
@@ -274,7 +274,7 @@ static const struct measurement {
     fy_word dir;
     bool pinned;
     size_t bytes;
-    double rate; /* bytes a second */
+    double rate; /* bytes per second */
 } measured[] = {
     {"old", "NVIDIA's blog, 2012, GTX 680", FY_WORD_h2d, false, 16 << 20, 5.368503e9},
     {"old", "NVIDIA's blog, 2012, GTX 680", FY_WORD_d2h, false, 16 << 20, 5.627219e9},
@@ -310,30 +310,30 @@ static void copies_take_what_was_measured_within_15_percent(void **state)
 
 /* ---- random programs against a naive model of the same rules ---- */
 
-/* Even and whole amounts: the model rounds each part, the naive one needs not. */
+/* Even amounts: the model rounds each part, the naive one does not. */
 static int64_t one_step(host *h, naive *m)
 {
     fy_time got, wanted;
     static const fy_word dirs[] = {FY_WORD_h2d, FY_WORD_d2h, FY_WORD_d2d};
-    int stream = dice(4), what = dice(10);
+    int stream = naive_random(4), what = naive_random(10);
     if (what < 5) {
-        fy_copy_work w = {.dir = dirs[dice(3)], .stream = stream, .bytes = (size_t)(2 + 2 * dice(900))};
-        w.pinned = dice(3);
-        w.async = dice(3);
+        fy_copy_work w = {.dir = dirs[naive_random(3)], .stream = stream, .bytes = (size_t)(2 + 2 * naive_random(900))};
+        w.pinned = naive_random(3);
+        w.async = naive_random(3);
         wanted = naive_copy(m, h->now, &w);
         fy_timing_copy(h->a, h->now, &w);
         got = w.time;
     } else if (what < 8) {
-        int64_t flops = dice(1500), bytes = 4 * dice(1500);
+        int64_t flops = naive_random(1500), bytes = 4 * naive_random(1500);
         wanted = naive_run(m, h->now, stream, flops, bytes);
         fy_timing_run(h->a, h->now, stream, flops, bytes, &got);
     } else if (what < 9) {
-        int other = dice(4);
-        m->tail[stream] = most(m->tail[stream], m->tail[other]);
+        int other = naive_random(4);
+        m->tail[stream] = max_i64(m->tail[stream], m->tail[other]);
         fy_timing_stream_wait(h->a, stream, fy_timing_tail(h->a, other));
         return 0;
     } else {
-        wanted = (fy_time){.start = h->now, .end = most(h->now + 10, m->tail[stream])};
+        wanted = (fy_time){.start = h->now, .end = max_i64(h->now + 10, m->tail[stream])};
         wanted.held = wanted.end - h->now;
         fy_timing_host_wait(h->a, h->now, fy_timing_tail(h->a, stream), &got);
     }
@@ -347,7 +347,7 @@ static void random_programs_take_the_times_of_a_naive_model(void **state)
     naive *m = malloc(sizeof *m);
     assert_non_null(m);
     for (int program = 0; program < 60; program++) {
-        seed = (uint32_t)program * 7919 + 1;
+        naive_rng_state = (uint32_t)program * 7919 + 1;
         memset(m, 0, sizeof *m);
         teardown(state);
         setup(state);
@@ -368,9 +368,9 @@ static void an_engine_forgets_what_is_past_and_nothing_else(void **state)
     assert_int_equal(fy_engine_find(&e, 0, 6), 9995);
     fy_engine_prune(&e, 9500);
     assert_int_equal(e.last - e.first, 50);
-    assert_int_equal(fy_engine_find(&e, 0, 5), 9505); /* before 9500 nothing can begin */
+    assert_int_equal(fy_engine_find(&e, 0, 5), 9505); /* nothing can start before 9500 */
     assert_int_equal(fy_engine_find(&e, 9507, 0), 9507);
-    for (int64_t i = 950; i < 999; i++) fy_engine_book(&e, i * 10 + 5, 5); /* no gap is left: one busy time */
+    for (int64_t i = 950; i < 999; i++) fy_engine_book(&e, i * 10 + 5, 5); /* no gap left: one busy interval */
     assert_int_equal(e.last - e.first, 2 - 1);
     fy_engine_free(&e);
 }
@@ -382,7 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_CARDS(a_blocking_pageable_copy),
         WITH_CARDS(a_pinned_non_blocking_copy_then_a_kernel),
-        WITH_CARDS(two_streams_copy_beside_computing),
+        WITH_CARDS(two_streams_copy_while_computing),
         WITH_CARDS(an_event_orders_across_streams_and_not_the_host),
         WITH_CARDS(a_full_queue_holds_the_host_until_the_oldest_ends),
         WITH_CARDS(a_copy_between_cards_direct_and_through_the_host),

@@ -1,5 +1,5 @@
-/* The file that FERRY_TRACE names, in rough company: several programs that want one name, somebody who takes it
- * away or cuts it off meanwhile. Programs go on, and what becomes of their events is told as it is. */
+/* The file of FERRY_TRACE in use by several programs, or deleted or truncated while it is written. Programs continue,
+ * and a message tells what happens to their events. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -16,7 +16,7 @@
 
 static void trace(const char *text)
 {
-    setenv("FERRY_TRACE", path, 1);
+    setenv("FERRY_TRACE", traced_path, 1);
     fy_session_start();
     FY_EMIT(NULL, mark, .text = fy_ref_str(text), .now = FY_ABSENT);
 }
@@ -24,13 +24,13 @@ static void trace(const char *text)
 static char *lines_in(const char *name)
 {
     char file[96];
-    snprintf(file, sizeof file, "%s/%s", folder, name);
+    snprintf(file, sizeof file, "%s/%s", traced_folder, name);
     char *lines = slurp(file);
     if (!lines) fail_msg("there is no %s", name);
     return lines;
 }
 
-/* The file is whole, and one program's: that which said `text`. */
+/* The file is complete, and contains only the program that recorded `text`. */
 static void assert_log_of(const char *name, const char *text)
 {
     char *lines = lines_in(name);
@@ -44,7 +44,7 @@ static int start_empty(void **state)
 {
     char command[80];
     (void)state;
-    snprintf(command, sizeof command, "rm -f %s/*", folder);
+    snprintf(command, sizeof command, "rm -f %s/*", traced_folder);
     return system(command);
 }
 
@@ -52,8 +52,8 @@ static int start_empty(void **state)
 
 static int ready[2], go[2];
 
-/* Tells that it traces, and ends when it may. */
-static void trace_until_told(const char *text, bool close_files)
+/* Signals that it traces, and exits when the test closes its pipe. */
+static void trace_until_closed(const char *text, bool close_files)
 {
     char byte = 0;
     close(go[1]);
@@ -72,14 +72,14 @@ static pid_t start_first(bool close_files)
     fflush(NULL);
     pid_t first = fork();
     if (!first) {
-        trace_until_told("first", close_files);
+        trace_until_closed("first", close_files);
         exit(3);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     return first;
 }
 
-static void let_end(pid_t *programs, int count)
+static void end_programs(pid_t *programs, int count)
 {
     int status;
     for (int i = 0; i < 2; i++) close(go[1 - i]);
@@ -99,24 +99,24 @@ static void a_second_program_takes_another_name_and_says_so(void **state)
     assert_said("run.jsonl is being written by another program; this run is recorded to ");
     assert_said("run.2.jsonl\n");
     assert_log_of("run.2.jsonl", "\"second\"");
-    let_end(&first, 1);
+    end_programs(&first, 1);
     assert_log_of("run.jsonl", "\"first\"");
-    assert_exits(trace_second, 3); /* nobody writes it now */
+    assert_exits(trace_second, 3); /* no program writes it now */
     assert_log_of("run.jsonl", "\"second\"");
 }
 
-/* Before it says who writes it. */
+/* before the lock names its writer */
 static void a_new_log_is_its_makers(void **state)
 {
     (void)state;
     char err[200];
-    int fd = fy_log_file(path, 0, err, sizeof err);
+    int fd = fy_log_file(traced_path, 0, err, sizeof err);
     assert_true(fd >= 0);
-    assert_int_equal(fy_log_file(path, 0, err, sizeof err), -1);
+    assert_int_equal(fy_log_file(traced_path, 0, err, sizeof err), -1);
     assert_int_equal(errno, EBUSY);
     assert_non_null(strstr(err, "run.jsonl is being written by another program"));
     close(fd);
-    fd = fy_log_file(path, 0, err, sizeof err);
+    fd = fy_log_file(traced_path, 0, err, sizeof err);
     assert_true(fd >= 0);
     close(fd);
 }
@@ -135,12 +135,12 @@ static void programs_that_start_at_once_keep_a_log_each(void **state)
         close(start[1]);
         if (read(start[0], &byte, 1)) exit(9);
         snprintf(text, sizeof text, "program %d", i);
-        trace_until_told(text, false);
+        trace_until_closed(text, false);
         exit(3);
     }
     close(start[0]), close(start[1]);
     for (int i = 0; i < PROGRAMS; i++) assert_int_equal(read(ready[0], &byte, 1), 1);
-    let_end(programs, PROGRAMS);
+    end_programs(programs, PROGRAMS);
     for (int i = 0, found = 0; i < PROGRAMS; i++, found = 0) {
         snprintf(text, sizeof text, "\"program %d\"", i);
         for (int k = 1; k <= PROGRAMS; k++) {
@@ -153,24 +153,24 @@ static void programs_that_start_at_once_keep_a_log_each(void **state)
     }
 }
 
-/* The mapping keeps the lock. */
+/* the mapping keeps the lock */
 static void a_writer_that_closed_its_files_keeps_its_name(void **state)
 {
     (void)state;
     pid_t first = start_first(true);
     assert_exits(trace_second, 3);
-    let_end(&first, 1);
+    end_programs(&first, 1);
     assert_log_of("run.jsonl", "\"first\"");
     assert_log_of("run.2.jsonl", "\"second\"");
 }
 
-/* ---- the name is taken away ---- */
+/* ---- the file is removed ---- */
 
-static void trace_and_lose_the_name(void)
+static void trace_and_unlink(void)
 {
     trace("first");
-    unlink(path);
-    FILE *other = fopen(path, "w");
+    unlink(traced_path);
+    FILE *other = fopen(traced_path, "w");
     fputs("mine\n", other);
     fclose(other);
 }
@@ -178,7 +178,7 @@ static void trace_and_lose_the_name(void)
 static void a_file_that_came_meanwhile_is_left_alone(void **state)
 {
     (void)state;
-    assert_exits(trace_and_lose_the_name, 3);
+    assert_exits(trace_and_unlink, 3);
     char *other = lines_in("run.jsonl");
     assert_string_equal(other, "mine\n");
     free(other);
@@ -189,12 +189,12 @@ static void a_file_that_came_meanwhile_is_left_alone(void **state)
 static void trace_unlinked_on_a_full_disk(void)
 {
     trace("first");
-    unlink(path);
+    unlink(traced_path);
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){300, 300});
 }
 
-static void a_log_that_is_gone_is_not_called_kept(void **state)
+static void a_deleted_log_is_not_called_kept(void **state)
 {
     (void)state;
     assert_exits(trace_unlinked_on_a_full_disk, 3);
@@ -202,7 +202,7 @@ static void a_log_that_is_gone_is_not_called_kept(void **state)
     assert_said("Its events are lost");
 }
 
-static void trace_with_a_card_that_is_not(void)
+static void trace_with_missing_card(void)
 {
     setenv("FERRY_SIM", "bogus", 1);
     trace("never");
@@ -211,17 +211,17 @@ static void trace_with_a_card_that_is_not(void)
 static void a_refused_card_leaves_no_trace(void **state)
 {
     (void)state;
-    assert_exits(trace_with_a_card_that_is_not, 1);
+    assert_exits(trace_with_missing_card, 1);
     assert_said("FERRY_SIM=bogus");
-    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access(traced_path, F_OK), 0);
 }
 
-/* ---- the file is cut off ---- */
+/* ---- the file is truncated ---- */
 
 static void trace_cut(void)
 {
     trace("first");
-    if (truncate(path, 0)) exit(9);
+    if (truncate(traced_path, 0)) exit(9);
     for (int i = 0; i < 20000; i++) FY_EMIT(FY_AT("fy_mark", "text"), mark, .text = fy_ref_str("later"), .now = i);
     if (fy_log_is_on()) exit(9);
 }
@@ -237,7 +237,7 @@ static void trace_cut_and_filled(void)
 {
     trace("first");
     struct stat s;
-    if (stat(path, &s) || truncate(path, 0) || truncate(path, s.st_size)) exit(9);
+    if (stat(traced_path, &s) || truncate(traced_path, 0) || truncate(traced_path, s.st_size)) exit(9);
 }
 
 static void a_log_that_was_cut_and_grew_again_is_cut(void **state)
@@ -247,16 +247,16 @@ static void a_log_that_was_cut_and_grew_again_is_cut(void **state)
     assert_said("run.jsonl was truncated while the program ran");
 }
 
-static void trace_cut_in_the_middle(void)
+static void trace_truncated(void)
 {
     trace("first");
-    if (truncate(path, 100 << 10)) exit(9);
+    if (truncate(traced_path, 100 << 10)) exit(9);
     for (int i = 0; i < 20000; i++) FY_EMIT(NULL, mark, .text = fy_ref_str("later"), .now = i);
 }
 
-static void read_what_is_left(void)
+static void read_cut_log(void)
 {
-    fy_text text = lines_of(open(path, O_RDONLY));
+    fy_text text = lines_of(open(traced_path, O_RDONLY));
     if (assert_lines_are_whole(&text) < 2) exit(9);
     free(text.data);
 }
@@ -264,31 +264,31 @@ static void read_what_is_left(void)
 static void what_is_left_of_a_cut_log_can_be_read(void **state)
 {
     (void)state;
-    assert_exits(trace_cut_in_the_middle, 3);
+    assert_exits(trace_truncated, 3);
     assert_said("reads what is left of it");
-    assert_exits(read_what_is_left, 3);
+    assert_exits(read_cut_log, 3);
 }
 
-static volatile char *file_of_its_own;
+static volatile char *own_file;
 
-static void leave(int signal_number)
+static void exit_42(int signal_number)
 {
     (void)signal_number;
     _exit(42);
 }
 
-static void cut_a_file_of_its_own(void)
+static void truncate_own_file(void)
 {
-    signal(SIGBUS, leave);
+    signal(SIGBUS, exit_42);
     trace("first");
     int fd = memfd_create("own", 0);
     if (ftruncate(fd, 4096)) exit(9);
-    file_of_its_own = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    own_file = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
     if (ftruncate(fd, 0)) exit(9);
-    exit(*file_of_its_own);
+    exit(*own_file);
 }
 
-static void cut_without_a_handler(void)
+static void truncate_without_handler(void)
 {
     signal(SIGBUS, SIG_DFL);
     trace("first");
@@ -298,13 +298,13 @@ static void cut_without_a_handler(void)
 static void a_bus_error_elsewhere_is_the_programs_own(void **state)
 {
     (void)state;
-    assert_exits(cut_a_file_of_its_own, 42);
-    int status = run_program(cut_without_a_handler);
+    assert_exits(truncate_own_file, 42);
+    int status = run_program(truncate_without_handler);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGBUS);
 }
 
-/* In a process of its own: cmocka catches bus errors in this one. */
+/* In another process: cmocka catches SIGBUS in this one. */
 static void read_while_it_is_cut(void)
 {
     uint16_t kind;
@@ -314,7 +314,7 @@ static void read_while_it_is_cut(void)
     for (int i = 0; i < 500; i++) FY_EMIT(NULL, mark, .now = i);
     fy_log *log = log_to_read(fd);
     if (!fy_log_slot(log, 400, &kind) || ftruncate(fd, 0)) exit(9);
-    if (fy_log_slot(log, 400, &kind)) exit(9); /* nobody looked at the size in between */
+    if (fy_log_slot(log, 400, &kind)) exit(9); /* the size was not checked in between */
     if (fy_log_read(log, &cursor, &text, SIZE_MAX) || fy_log_count(log)) exit(9);
     if (!fy_log_is_truncated(log) || !fy_log_drained(log, cursor)) exit(9);
     fy_log_close(log);
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test_setup(programs_that_start_at_once_keep_a_log_each, start_empty),
         cmocka_unit_test_setup(a_writer_that_closed_its_files_keeps_its_name, start_empty),
         cmocka_unit_test_setup(a_file_that_came_meanwhile_is_left_alone, start_empty),
-        cmocka_unit_test_setup(a_log_that_is_gone_is_not_called_kept, start_empty),
+        cmocka_unit_test_setup(a_deleted_log_is_not_called_kept, start_empty),
         cmocka_unit_test_setup(a_refused_card_leaves_no_trace, start_empty),
         cmocka_unit_test_setup(a_program_with_truncated_log_goes_on_and_says_so, start_empty),
         cmocka_unit_test_setup(a_log_that_was_cut_and_grew_again_is_cut, start_empty),

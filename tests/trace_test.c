@@ -1,4 +1,4 @@
-/* Reading a run: whole or not at all, and no line can crash the reader. */
+/* Parsing a run: completely or not at all; invalid lines do not crash the parser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +114,7 @@ static void escapes_say_what_they_stand_for(void **state)
     }
 }
 
-/* A second copy of a text costs nothing, and the log that it came from may go. */
+/* A repeated text is stored once, and the log can be freed. */
 static void what_events_refer_to_is_there_once(void **state)
 {
     (void)state;

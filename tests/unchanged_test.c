@@ -1,5 +1,5 @@
-/* unchanged_test.c: a call that fails changes nothing: no byte and no reference of any operand, no byte of
- * memory, and in the log nothing but the error. One line a mistake, by the rules of PyTorch that Ferry keeps. */
+/* unchanged_test.c: a failing call changes nothing: neither bytes nor references of its operands nor allocated memory;
+ * it records only the error. One line per mistake, for PyTorch's rules that Ferry implements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 static float memory[6];
 
 // clang-format off
-/* What the calls are made with. _c: on the card. */
+/* The operands; _c: on the card. */
 #define OPERANDS(X) \
     X(a, fy_view(fy_arange((0.0, 6.0)), (2, 3)))          /* float32 */ \
     X(a_c, fy_to(a, "cuda")) \
@@ -31,7 +31,7 @@ static float memory[6];
     X(brain, fy_to(a, FY_BFLOAT16)) \
     X(four, fy_ones((4))) \
     X(three, fy_ones((3))) \
-    X(wide, fy_expand(three, (2, 3)))                      /* each element twice */ \
+    X(wide, fy_expand(three, (2, 3)))                      /* expanded */ \
     X(wide_c, fy_expand(fy_ones((3), .device = "cuda"), (2, 3))) \
     X(turned, fy_t(a)) \
     X(tall_c, fy_t(a_c)) \
@@ -223,7 +223,7 @@ static void make_mistake(int n)
 #undef X
 }
 
-/* ---- what must stay as it is ---- */
+/* ---- recorded state ---- */
 
 typedef struct state_of {
     unsigned char bytes[64];
@@ -237,15 +237,15 @@ static fy_tensor **const operands[] = {OPERANDS(X)};
 #undef X
 enum { OPERAND_COUNT = sizeof operands / sizeof *operands };
 
-static state_of look_at(fy_tensor *x)
+static state_of state_of_tensor(fy_tensor *x)
 {
     state_of s;
-    memset(&s, 0, sizeof s); /* padding is compared as well */
+    memset(&s, 0, sizeof s); /* padding is compared */
     size_t size = (size_t)fy_numel(x) * fy_dtype_size(x->dtype);
-    void *home = fy_copy_to_host(NULL, x, FY_WORD_answer);
-    assert_true(home && size <= sizeof s.bytes + 32);
-    memcpy(s.bytes, home, size < sizeof s.bytes ? size : sizeof s.bytes);
-    free(home);
+    void *on_host = fy_copy_to_host(NULL, x, FY_WORD_answer);
+    assert_true(on_host && size <= sizeof s.bytes + 32);
+    memcpy(s.bytes, on_host, size < sizeof s.bytes ? size : sizeof s.bytes);
+    free(on_host);
     s.refs = x->refs;
     s.storage_refs = x->storage->refs;
     s.version = x->storage->version;
@@ -255,10 +255,10 @@ static state_of look_at(fy_tensor *x)
     return s;
 }
 
-static void look_at_all(state_of *all, int64_t *live)
+static void record_state(state_of *all, int64_t *live)
 {
     for (int i = 0; i < OPERAND_COUNT; i++) {
-        state_of s = look_at(*operands[i]);
+        state_of s = state_of_tensor(*operands[i]);
         memcpy(&all[i], &s, sizeof s);
     }
     for (int i = 0; i < 2; i++) live[i] = fy_dev_at(i)->live_bytes;
@@ -266,8 +266,8 @@ static void look_at_all(state_of *all, int64_t *live)
 
 /* ---- the tests ---- */
 
-/* Told as it is found, so that one run tells all that is wrong. */
-__attribute__((format(printf, 2, 3))) static bool wrong(int n, const char *format, ...)
+/* Prints each failure, so that one run shows all. */
+__attribute__((format(printf, 2, 3))) static bool report(int n, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -283,23 +283,23 @@ static bool check_words(int n)
     char words[4096];
     snprintf(words, sizeof words, "%s", fy_error() ? fy_error() : "no error");
     fy_clear_error();
-    if (!strstr(words, mistakes[n].words)) return wrong(n, "'%s' was wanted, not: %s", mistakes[n].words, words);
-    return strstr(words, "fix:") || wrong(n, "no fix is told: %s", words);
+    if (!strstr(words, mistakes[n].words)) return report(n, "'%s' was wanted, not: %s", mistakes[n].words, words);
+    return strstr(words, "fix:") || report(n, "no fix is told: %s", words);
 }
 
 static bool check(int n)
 {
     static state_of before[OPERAND_COUNT], after[OPERAND_COUNT];
     int64_t live_before[2], live_after[2];
-    look_at_all(before, live_before);
+    record_state(before, live_before);
     since();
     make_mistake(n);
     if (!check_words(n)) return false;
-    if (strcmp(kinds(), "error") && strcmp(kinds(), "tensor error drop")) /* a view of its own, gone again */
-        return wrong(n, "it is recorded as: %s", kinds());
-    look_at_all(after, live_after);
-    if (memcmp(before, after, sizeof before)) return wrong(n, "an operand was changed");
-    return memcmp(live_before, live_after, sizeof live_before) == 0 || wrong(n, "other bytes are alive");
+    if (strcmp(kinds(), "error") && strcmp(kinds(), "tensor error drop")) /* a temporary view */
+        return report(n, "it is recorded as: %s", kinds());
+    record_state(after, live_after);
+    if (memcmp(before, after, sizeof before)) return report(n, "an operand was changed");
+    return memcmp(live_before, live_after, sizeof live_before) == 0 || report(n, "other bytes are alive");
 }
 
 static void a_call_that_fails_changes_nothing(void **state)
@@ -311,7 +311,7 @@ static void a_call_that_fails_changes_nothing(void **state)
     assert_int_not_equal(access("unwritten.npy", F_OK), 0);
 }
 
-/* A whole program of mistakes leaves no more behind than its operands. */
+/* All these mistakes leave only the operands. */
 static void what_is_freed_afterwards_is_all_that_there_was(void **state)
 {
     (void)state;
@@ -321,21 +321,12 @@ static void what_is_freed_afterwards_is_all_that_there_was(void **state)
 
 static int start(void **state)
 {
-    (void)state;
-    setenv("FERRY_GPU", "sim", 1);
-    recorded_start();
+    record_on_sim(state);
 #define X(name, made) \
     FY_SCOPE { name = fy_keep(made); }
     OPERANDS(X)
 #undef X
     return fy_error() != NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    recorded_end();
-    return 0;
 }
 
 int main(void)
@@ -344,5 +335,5 @@ int main(void)
         cmocka_unit_test(a_call_that_fails_changes_nothing),
         cmocka_unit_test(what_is_freed_afterwards_is_all_that_there_was),
     };
-    return cmocka_run_group_tests_name("unchanged", tests, start, end);
+    return cmocka_run_group_tests_name("unchanged", tests, start, record_no_more);
 }

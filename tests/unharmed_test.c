@@ -1,6 +1,6 @@
-/* unharmed_test.c: one `ferry serve`, and a learner who saves, one after the other, programs that crash,
- * hang, print, allocate and fork without end. The page hears a verdict for each, in words; the log of each
- * holds the copy that was made before; the lessons are there all the time; and the solution passes after. */
+/* unharmed_test.c: one `ferry serve`, and a learner who saves programs that crash, hang, print, allocate and fork
+ * endlessly. The page receives a verdict for each; each log contains the copy made before; the lessons stay available;
+ * and the solution then passes. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #define ID "01-where-am-i"
 
-/* A copy to the card, on line 11, and then ... */
+/* Copies to the card in line 11, then runs `rest`. */
 #define PROGRAM(rest) \
     "#include <ferry.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\n\n" \
     "int main(void)\n{\n    fy_tensor *a = fy_given(\"mat1\");\n" \
@@ -28,24 +28,24 @@ static const char gigabyte[] = PROGRAM("    static char text[65536];\n    memset
                                        "    for (int i = 0; i < 16384; i++) fwrite(text, 1, sizeof text, stdout);\n"
                                        "    return fy_dim(b) - 2;\n");
 
-/* Volatile, or the compiler leaves the writes out: memory asked for is no memory used where sanitizers ask for much. */
+/* Volatile, so that the writes are not optimized away: sanitizers do not count untouched memory. */
 static const char allocation[] =
     PROGRAM("    for (size_t n = fy_dim(b) * (8 << 20);;) {\n        volatile char *p = malloc(n);\n"
             "        for (size_t i = 0; p && i < n; i += 4096) p[i] = 1;\n    }\n");
 
 static const char fork_bomb[] = PROGRAM("    for (;;) {\n        fork();\n        usleep(20000 * fy_dim(b));\n    }\n");
 
-#ifdef __SANITIZE_THREAD__ /* sixty-four of its processes take more memory than a program may */
+#ifdef __SANITIZE_THREAD__ /* under TSan, 64 processes exceed the memory limit */
 #define MANY_PROCESSES "stopped. The last Ferry call that finished"
 #define SECONDS "30"
 #else
 #define MANY_PROCESSES "more than 64 processes"
-#define SECONDS "15" /* for each program; not what it is unless told */
+#define SECONDS "15" /* per program; shorter than the default */
 #endif
 
-static const struct deed {
-    const char *source, *words, *in_log;
-} deeds[] = {
+static const struct misbehaving_program {
+    const char *source, *message, *in_log;
+} misbehaving_programs[] = {
     {device_pointer, "read element 0 of 'b', which lives on cuda:0", "\"code\":\"device_pointer\""},
     {endless_loop, "still running after " SECONDS " s", "\"dir\":\"h2d\""},
     {gigabyte, "printed more than 64 MiB", "\"dir\":\"h2d\""},
@@ -53,8 +53,8 @@ static const struct deed {
     {fork_bomb, MANY_PROCESSES, "\"dir\":\"h2d\""},
 };
 
-/* The status that ends the run of what was just saved. Free it. */
-static cJSON *hear_verdict(int fd)
+/* Waits for the final status of the newest run. Free it. */
+static cJSON *wait_for_verdict(int fd)
 {
     int opcode;
     size_t size;
@@ -69,7 +69,7 @@ static cJSON *hear_verdict(int fd)
     return NULL;
 }
 
-static void assert_lessons_are_there(const page *p)
+static void assert_lessons_are_served(const page *p)
 {
     cJSON *all = api(p, "GET", "/api/lessons", NULL, 200);
     assert_int_equal(cJSON_GetArraySize(all), 3);
@@ -80,7 +80,7 @@ static void assert_log_holds(const page *p, int run, const char *part)
 {
     char path[64];
     snprintf(path, sizeof path, "/api/runs/%d/log", run);
-    char *log = door_get(&p->door, path);
+    char *log = http_get(&p->address, path);
     int copies = 0;
     for (const char *at = log; (at = strstr(at, "\"dir\":\"h2d\"")); at++) copies++;
     assert_int_equal(copies, 1);
@@ -88,14 +88,14 @@ static void assert_log_holds(const page *p, int run, const char *part)
     free(log);
 }
 
-static void save_and_hear(const page *p, int fd, const struct deed *d)
+static void save_and_check_verdict(const page *p, int fd, const struct misbehaving_program *d)
 {
-    assert_true(school_write(ID, d->source)); /* as an editor does */
-    cJSON *status = hear_verdict(fd), *verdict = cJSON_GetObjectItem(status, "verdict");
-    if (!cJSON_IsFalse(cJSON_GetObjectItem(verdict, "pass")) || !strstr(json_field(verdict, "message"), d->words))
-        fail_msg("'%s' was wanted, not: %s", d->words, json_field(verdict, "message"));
+    assert_true(write_answer(ID, d->source)); /* like an editor */
+    cJSON *status = wait_for_verdict(fd), *verdict = cJSON_GetObjectItem(status, "verdict");
+    if (!cJSON_IsFalse(cJSON_GetObjectItem(verdict, "pass")) || !strstr(json_field(verdict, "message"), d->message))
+        fail_msg("'%s' was wanted, not: %s", d->message, json_field(verdict, "message"));
     assert_log_holds(p, cJSON_GetObjectItem(status, "run")->valueint, d->in_log);
-    assert_lessons_are_there(p);
+    assert_lessons_are_served(p);
     cJSON_Delete(status);
 }
 
@@ -105,14 +105,15 @@ static void five_programs_that_misbehave_leave_the_server_unharmed(void **state)
     page p;
     start_ferry(&p.ferry, (const char *[]){"serve", "--no-browser", "--port", "8740", "--seconds", SECONDS, NULL});
     enter_page(&p);
-    cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200)); /* makes the file */
-    int fd = door_join(&p.door);
-    for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) save_and_hear(&p, fd, &deeds[i]);
-    assert_true(school_hand_in(ID, "solution.c"));
-    cJSON *status = hear_verdict(fd);
+    cJSON_Delete(api(&p, "GET", "/api/lessons/" ID, NULL, 200)); /* creates the learner's file */
+    int fd = join_server(&p.address);
+    for (size_t i = 0; i < sizeof misbehaving_programs / sizeof misbehaving_programs[0]; i++)
+        save_and_check_verdict(&p, fd, &misbehaving_programs[i]);
+    assert_true(copy_answer(ID, "solution.c"));
+    cJSON *status = wait_for_verdict(fd);
     assert_true(cJSON_IsTrue(cJSON_GetObjectItem(cJSON_GetObjectItem(status, "verdict"), "pass")));
     cJSON_Delete(status);
-    assert_lessons_are_there(&p);
+    assert_lessons_are_served(&p);
     close(fd);
     assert_int_equal(end_ferry(&p.ferry, SIGTERM), 0);
 }
@@ -122,5 +123,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_programs_that_misbehave_leave_the_server_unharmed),
     };
-    return cmocka_run_group_tests_name("unharmed", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("unharmed", tests, make_learner_folder, remove_learner_folder);
 }

@@ -1,5 +1,5 @@
-/* One run in a server of its own: programs that show themselves, and crash, and files. Each test works
- * on a forked program; what the viewer says comes through a pipe. */
+/* fy_view(): a run with its own server, for running and crashed programs and for files. Each test forks a program; the
+ * viewer's output is read from a pipe. */
 #define _GNU_SOURCE
 #include "event.h"
 #include "log.h"
@@ -18,24 +18,18 @@
 
 typedef struct program {
     pid_t pid, viewer;
-    int heard, told; /* what it and its viewer say on stderr; tells it to go on */
+    int stderr_fd, go_fd; /* stderr of the program and its viewer; a pipe that lets it continue */
     int port;
-    char token[33], said[8192];
+    char token[33], output[8192];
 } program;
 
-/* The program's side: its main, between the start of the viewer and its end. */
+/* The body of the program's main, between the viewer's start and end. */
 typedef void body(int go_on);
 
 static void wait_for_word(int go_on)
 {
     char c;
     while (read(go_on, &c, 1) < 0 && errno == EINTR) continue;
-}
-
-static void wait_for_viewer(pid_t viewer)
-{
-    assert_int_equal(waitpid(-1, NULL, 0), -1); /* it is not among the program's children */
-    for (uint64_t born = fy_process_started(viewer); born && fy_process_started(viewer) == born;) usleep(20000);
 }
 
 static void note(int64_t n) { FY_EMIT(NULL, mark, .text = fy_ref_str("n"), .now = n); }
@@ -53,33 +47,34 @@ static _Noreturn void run_program(body *b, int err, int go_on, int pid_out)
     b(go_on);
     FY_EMIT(NULL, end, .status = 7);
     fy_log_end();
-    wait_for_viewer(viewer);
+    assert_int_equal(waitpid(-1, NULL, 0), -1); /* it is not a child of the program */
+    for (uint64_t born = fy_process_started(viewer); born && fy_process_started(viewer) == born;) usleep(20000);
     _exit(7);
 }
 
-/* Read what is said until it holds `what`; false at its end. */
-static bool hear(program *p, const char *what)
+/* Reads the output until it contains `what`; false at its end. */
+static bool read_until(program *p, const char *what)
 {
-    size_t n = strlen(p->said);
-    while (!strstr(p->said, what) && n < sizeof p->said - 1) {
-        struct pollfd ready = {.fd = p->heard, .events = POLLIN};
-        if (poll(&ready, 1, PATIENCE_S * 1000) <= 0) return false;
-        ssize_t got = read(p->heard, p->said + n, sizeof p->said - 1 - n);
+    size_t n = strlen(p->output);
+    while (!strstr(p->output, what) && n < sizeof p->output - 1) {
+        struct pollfd ready = {.fd = p->stderr_fd, .events = POLLIN};
+        if (poll(&ready, 1, TIMEOUT_S * 1000) <= 0) return false;
+        ssize_t got = read(p->stderr_fd, p->output + n, sizeof p->output - 1 - n);
         if (got <= 0) break;
-        p->said[n += (size_t)got] = 0;
+        p->output[n += (size_t)got] = 0;
     }
-    return strstr(p->said, what);
+    return strstr(p->output, what);
 }
 
-static void hear_address(program *p)
+static void read_address(program *p)
 {
-    if (!hear(p, "#token=")) fail_msg("no URL: %s", p->said);
-    while (!strchr(strstr(p->said, "#token="), '\n')) hear(p, "\nnever said");
+    if (!read_until(p, "#token=")) fail_msg("no URL: %s", p->output);
+    while (!strchr(strstr(p->output, "#token="), '\n')) read_until(p, "\nnever said");
     assert_int_equal(
-        sscanf(strstr(p->said, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p->port, p->token), 2);
+        sscanf(strstr(p->output, "http://127.0.0.1:"), "http://127.0.0.1:%d/#token=%32s", &p->port, p->token), 2);
 }
 
-/* What a failed test leaves behind; its viewer would stay for ten minutes. */
+/* Killed after a failed test; the viewer would run for another ten minutes. */
 static pid_t running, serving;
 
 static int clean_up(void **state)
@@ -102,14 +97,14 @@ static program start(body *b)
     close(err[1]);
     close(go_on[0]);
     close(pids[1]);
-    p.heard = err[0];
-    p.told = go_on[1];
+    p.stderr_fd = err[0];
+    p.go_fd = go_on[1];
     assert_int_equal(read(pids[0], &p.viewer, sizeof p.viewer), sizeof p.viewer);
     close(pids[0]);
     running = p.pid;
     serving = p.viewer;
     assert_true(p.viewer > 0);
-    hear_address(&p);
+    read_address(&p);
     return p;
 }
 
@@ -124,7 +119,7 @@ static int join(const program *p)
     return fd;
 }
 
-/* Wait for the program; returns what waitpid says. */
+/* Waits for the program; returns waitpid's status. */
 static int status_of_program(program *p)
 {
     int status = 0;
@@ -136,21 +131,21 @@ static int status_of_program(program *p)
 static void finish(program *p)
 {
     serving = 0;
-    close(p->told);
-    close(p->heard);
+    close(p->go_fd);
+    close(p->stderr_fd);
 }
 
-/* The viewer of a dead program is nobody's child here: its end shows at the end of its stderr. */
-static bool viewer_goes(program *p)
+/* The viewer of a dead program is not our child: its exit closes its stderr. */
+static bool viewer_ends(program *p)
 {
-    hear(p, "\nnever said");
-    struct pollfd ready = {.fd = p->heard, .events = POLLIN};
+    read_until(p, "\nnever said");
+    struct pollfd ready = {.fd = p->stderr_fd, .events = POLLIN};
     char c;
-    return poll(&ready, 1, 0) == 1 && !read(p->heard, &c, 1);
+    return poll(&ready, 1, 0) == 1 && !read(p->stderr_fd, &c, 1);
 }
 
-/* Read events until `ended`; acknowledge them; returns how many there were. */
-static int take_all(int fd)
+/* Reads and acknowledges events until `ended`; returns their number. */
+static int read_all_events(int fd)
 {
     int opcode, run = 0, events = 0;
     size_t size;
@@ -187,13 +182,13 @@ static void a_program_is_shown_live_and_waits_for_the_page(void **state)
     assert_non_null(strstr(hello, "\"mode\":\"view\",\"why\":\"no driver\""));
     free(hello);
     char *first = ws_read_until(fd, "{\"type\":\"events\"");
-    assert_non_null(first); /* while the program waits for our word */
+    assert_non_null(first); /* while the program waits for the test */
     assert_non_null(strstr(first, "\"now\":1"));
     assert_null(strstr(first, "\"now\":2"));
     free(first);
-    assert_int_equal(write(p.told, "x", 1), 1);
-    assert_true(take_all(fd) >= 3);
-    assert_int_equal(ws_read_close(fd), 1001); /* the page has it all: the viewer goes, then the program */
+    assert_int_equal(write(p.go_fd, "x", 1), 1);
+    assert_true(read_all_events(fd) >= 3);
+    assert_int_equal(ws_read_close(fd), 1001); /* the page has all events: the viewer exits, then the program */
     close(fd);
     int status = status_of_program(&p);
     assert_true(WIFEXITED(status));
@@ -206,7 +201,7 @@ static void crash(int go_on)
     note(1);
     note(2);
     wait_for_word(go_on);
-    signal(SIGSEGV, SIG_DFL); /* not the library's explanation, nor a sanitizer's */
+    signal(SIGSEGV, SIG_DFL); /* neither the library's explanation nor a sanitizer's */
     raise(SIGSEGV);
 }
 
@@ -214,17 +209,17 @@ static void a_crash_does_not_take_the_page_with_it(void **state)
 {
     (void)state;
     program p = start(crash);
-    assert_int_equal(write(p.told, "x", 1), 1);
+    assert_int_equal(write(p.go_fd, "x", 1), 1);
     int status = status_of_program(&p);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGSEGV);
-    if (!hear(&p, "the-program died")) fail_msg("the viewer said: %s", p.said);
-    char *again = strstr(strstr(p.said, "died"), "http://127.0.0.1:"); /* where the page still is */
+    if (!read_until(&p, "the-program died")) fail_msg("the viewer said: %s", p.output);
+    char *again = strstr(strstr(p.output, "died"), "http://127.0.0.1:"); /* the page's address */
     assert_non_null(again);
     int fd = join(&p);
-    assert_true(take_all(fd) >= 2);
+    assert_true(read_all_events(fd) >= 2);
     close(fd);
-    assert_true(viewer_goes(&p));
+    assert_true(viewer_ends(&p));
     finish(&p);
 }
 
@@ -243,13 +238,13 @@ static void a_killed_program_stays_visible(void **state)
     free(ws_read_until(fd, "{\"type\":\"events\""));
     kill(p.pid, SIGKILL);
     assert_true(WIFSIGNALED(status_of_program(&p)));
-    if (!hear(&p, "the-program died")) fail_msg("the viewer said: %s", p.said);
+    if (!read_until(&p, "the-program died")) fail_msg("the viewer said: %s", p.output);
     char *end = ws_read_until(fd, "{\"type\":\"ended\"");
     assert_non_null(end);
     free(end);
     kill(p.viewer, SIGTERM);
     assert_int_equal(ws_read_close(fd), 1001);
-    assert_true(viewer_goes(&p));
+    assert_true(viewer_ends(&p));
     close(fd);
     finish(&p);
 }
@@ -260,20 +255,20 @@ static void ctrl_c_ends_program_and_viewer(void **state)
 {
     (void)state;
     program p = start(return_at_once);
-    assert_true(hear(&p, "the-program has ended"));
+    assert_true(read_until(&p, "the-program has ended"));
     kill(p.viewer, SIGINT); /* Ctrl-C reaches both; the program waits for its viewer */
     int status = status_of_program(&p);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 7);
-    assert_true(viewer_goes(&p));
+    assert_true(viewer_ends(&p));
     finish(&p);
 }
 
-static int kept; /* a descriptor of the program's own */
+static int pipe_of_program; /* one of the program's descriptors */
 
 static void hold_a_pipe(int go_on)
 {
-    close(kept);
+    close(pipe_of_program);
     note(1);
     wait_for_word(go_on);
 }
@@ -284,15 +279,15 @@ static void the_viewer_holds_no_descriptor_of_the_program(void **state)
     int fds[2];
     char c;
     assert_int_equal(pipe(fds), 0);
-    kept = fds[1];
+    pipe_of_program = fds[1];
     program p = start(hold_a_pipe);
     close(fds[1]);
     struct pollfd ready = {.fd = fds[0], .events = POLLIN};
-    assert_int_equal(poll(&ready, 1, PATIENCE_S * 1000), 1); /* its end, though the viewer lives */
+    assert_int_equal(poll(&ready, 1, TIMEOUT_S * 1000), 1); /* it ends while the viewer is still running */
     assert_int_equal(read(fds[0], &c, 1), 0);
     close(fds[0]);
     kill(p.viewer, SIGTERM);
-    assert_int_equal(write(p.told, "x", 1), 1);
+    assert_int_equal(write(p.go_fd, "x", 1), 1);
     status_of_program(&p);
     finish(&p);
 }
@@ -301,32 +296,32 @@ static void the_viewer_holds_no_descriptor_of_the_program(void **state)
 
 static program view_in_child(const char *path)
 {
-    int said[2];
-    assert_int_equal(pipe2(said, O_CLOEXEC), 0);
-    program p = {.heard = said[0], .told = -1, .pid = fork()};
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    program p = {.stderr_fd = ends[0], .go_fd = -1, .pid = fork()};
     if (!p.pid) {
-        dup2(said[1], STDOUT_FILENO);
-        dup2(said[1], STDERR_FILENO);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
         _exit(view_file(path, 18790, NULL));
     }
-    close(said[1]);
+    close(ends[1]);
     running = p.pid;
     return p;
 }
 
-/* All of its events, its end, and then until SIGTERM. */
+/* All events, the end, then until SIGTERM. */
 static void assert_served(const char *path, int events)
 {
     program p = view_in_child(path);
-    hear_address(&p);
+    read_address(&p);
     int fd = join(&p);
-    assert_int_equal(take_all(fd), events);
+    assert_int_equal(read_all_events(fd), events);
     usleep(100000);
     kill(p.pid, SIGTERM);
     assert_int_equal(ws_read_close(fd), 1001);
     assert_int_equal(status_of_program(&p), 0);
     close(fd);
-    close(p.heard);
+    close(p.stderr_fd);
 }
 
 static void a_saved_run_is_served_until_sigterm(void **state)
@@ -354,7 +349,7 @@ static _Noreturn void log_and_die(const char *path)
     _exit(98);
 }
 
-/* What FERRY_TRACE leaves then is no JSON. */
+/* FERRY_TRACE then leaves a file that is not JSON. */
 static void a_killed_programs_log_is_served_to_its_end(void **state)
 {
     (void)state;
@@ -373,21 +368,16 @@ static void a_bad_file_ends_with_status_one_and_a_reason(void **state)
 {
     (void)state;
     program p = view_in_child("/nonexistent.jsonl");
-    assert_true(hear(&p, "ferry: cannot open /nonexistent.jsonl"));
+    assert_true(read_until(&p, "ferry: cannot open /nonexistent.jsonl"));
     assert_int_equal(WEXITSTATUS(status_of_program(&p)), 1);
-    close(p.heard);
-}
-
-/* Nothing of the machine's decides what is said and opened. */
-static void clean_environment(void)
-{
-    static const char *const names[] = {"SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
+    close(p.stderr_fd);
 }
 
 int main(void)
 {
-    clean_environment();
+    /* Independent of the machine's environment. */
+    static const char *const names[] = {"SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_program_is_shown_live_and_waits_for_the_page, clean_up),
         cmocka_unit_test_teardown(a_crash_does_not_take_the_page_with_it, clean_up),

@@ -1,5 +1,4 @@
-/* Views: shapes, strides and offsets as PyTorch has them, its words where there is no such view, and that
- * nothing is copied that need not be. */
+/* Views: shapes, strides and offsets as in PyTorch, its messages where no view exists, and no needless copies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +30,7 @@ TEST(reshape_is_a_view_where_one_fits_else_a_copy)
         assert_false(fy_same_storage(c, m));
         assert_true(HOLDS(c, 0, 3, 1, 4, 2, 5));
         assert_true(HOLDS(fy_reshape(t, (2, -1)), 0, 3, 1, 4, 2, 5));
-        assert_true(HAS_STRIDES(fy_reshape(t, (3, 1, 2)), 1, 6, 3)); /* a view, as view's would be */
+        assert_true(HAS_STRIDES(fy_reshape(t, (3, 1, 2)), 1, 6, 3)); /* a view, like view's */
         assert_true(HAS_STRIDES(fy_reshape(t, (1, 6)), 6, 1));
     }
 }
@@ -90,7 +89,7 @@ TEST(expanding_repeats_without_a_copy)
         assert_true(HOLDS(e, 0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2));
         assert_true(HAS_STRIDES(fy_expand(x, (1, 3, 1)), 3, 1, 1));
         assert_true(HAS_STRIDES(fy_expand(fy_ones(()), (2, 1)), 0, 0));
-        assert_true(HAS_STRIDES(fy_clone(e), 6, 2, 1)); /* full size, and its own */
+        assert_true(HAS_STRIDES(fy_clone(e), 6, 2, 1)); /* full size, with its own storage */
         FAILS_ALONE(fy_add_(e, 1), "more than one element of the written-to tensor refers to a single memory location");
     }
 }
@@ -163,7 +162,7 @@ TEST(bytes_are_seen_in_another_dtype)
         assert_true(HAS_SHAPE(fy_view(fy_view(x, (3, 2)), FY_FLOAT64), 3, 1));
         assert_true(HAS_SHAPE(fy_view(b, FY_FLOAT32), 2, 3));
         assert_true(fy_dtype_of(fy_view(fy_full((), 1, .dtype = FY_INT64), FY_FLOAT64)) == FY_FLOAT64);
-        fy_dtype told = FY_INT64; /* not only by its name */
+        fy_dtype told = FY_INT64; /* a variable instead of a constant */
         assert_true(HAS_SHAPE(fy_view(fy_ones((2)), told), 1));
     }
 }
@@ -193,7 +192,7 @@ TEST(dtypes_that_do_not_divide_are_refused)
     }
 }
 
-/* ---- what cannot be ---- */
+/* ---- errors ---- */
 
 TEST(shapes_that_cannot_be_are_refused)
 {
@@ -259,12 +258,12 @@ TEST(views_on_a_card_are_as_on_the_cpu)
         assert_true(HOLDS(v, 1, 5, 9, 13, 17, 21, 3, 7, 11, 15, 19, 23));
         since();
         assert_true(HOLDS(fy_flatten(v, 0, 1), 1, 5, 9, 13, 17, 21, 3, 7, 11, 15, 19, 23));
-        assert_string_equal(text_of(event_of("op", 0), "device"), "cuda:0"); /* laid out anew where it lives */
+        assert_string_equal(text_of(event_of("op", 0), "device"), "cuda:0"); /* made contiguous on its own device */
         assert_true(fy_item(fy_view(fy_narrow(fy_cuda(fy_ones((2))), 0, 1, 1), FY_INT32)) == 0x3f800000);
     }
 }
 
-/* Bytes seen as bool may be anything. */
+/* Bytes viewed as bool can have any value. */
 TEST(a_bool_is_true_where_its_byte_is_not_0)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The memory of the simulated card: taken, poisoned, guarded. */
+/* The simulated card's memory: allocation, fill bytes, guard pages. */
 #include "device.h"
 #include "event.h"
 #include "round_card.h"
@@ -11,34 +11,34 @@
 static void full_is_null_and_the_rest_stays_usable(void **state)
 {
     fy_dev *d = *state;
-    char *all = alloc(d, 1 << 20), home[4];
+    char *all = alloc(d, 1 << 20), on_host[4];
     assert_non_null(all);
     assert_null(alloc(d, 1));
-    give(d, all, 1 << 20);
+    release(d, all, 1 << 20);
     char *p = alloc(d, 1), *q = alloc(d, 513), *r = alloc(d, 1);
     assert_int_equal(q - p, 512);
     assert_int_equal(r - q, 1024);
-    up(d, r, "abc", 4);
+    copy_h2d(d, r, "abc", 4);
     assert_null(alloc(d, SIZE_MAX / 2));
-    down(d, home, r, 4);
-    assert_string_equal(home, "abc");
+    copy_d2h(d, on_host, r, 4);
+    assert_string_equal(on_host, "abc");
 }
 
 static void fresh_and_freed_memory_hold_different_fill_bytes(void **state)
 {
     fy_dev *d = *state;
-    unsigned char home[600], *p = alloc(d, 600);
-    down(d, home, p, 600);
-    for (int i = 0; i < 600; i++) assert_int_equal(home[i], 0xff);
+    unsigned char on_host[600], *p = alloc(d, 600);
+    copy_d2h(d, on_host, p, 600);
+    for (int i = 0; i < 600; i++) assert_int_equal(on_host[i], 0xff);
     float f;
-    memcpy(&f, home, 4);
+    memcpy(&f, on_host, 4);
     assert_true(f != f); /* unwritten VRAM reads as NaN */
-    give(d, p, 600);
-    down(d, home, p, 600);
-    for (int i = 0; i < 600; i++) assert_int_equal(home[i], 0xf5);
+    release(d, p, 600);
+    copy_d2h(d, on_host, p, 600);
+    for (int i = 0; i < 600; i++) assert_int_equal(on_host[i], 0xf5);
 }
 
-/* Of shared memory, which simulated VRAM is, and a sanitizer's own is not. */
+/* Counts shared memory, which simulated VRAM is, and a sanitizer's is not. */
 static int64_t resident_mib(void)
 {
     long pages = 0;
@@ -58,10 +58,10 @@ static void a_20_gib_tensor_on_large_cards_eats_no_ram(void **state)
     assert_non_null(p);
     assert_null(alloc(d, (size_t)5 << 30));
     assert_true(resident_mib() - before < 100);
-    up(d, end, "end", 4);
-    down(d, last, end, 4);
+    copy_h2d(d, end, "end", 4);
+    copy_d2h(d, last, end, 4);
     assert_string_equal(last, "end");
-    give(d, p, (size_t)20 << 30);
+    release(d, p, (size_t)20 << 30);
     assert_true(resident_mib() - before < 100);
     fy_backend_sim.close(d);
 }

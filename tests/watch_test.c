@@ -1,5 +1,5 @@
-/* watch_test.c: a save is noticed, however it was made, and only when it is whole. Polls are counted at the
- * watcher: WATCH_MS each. Nothing else is asked of the system, so that a mount without inotify is no worse. */
+/* watch_test.c: every kind of save is noticed, and only when it is complete. Polls are counted, WATCH_MS each. Only
+ * polling is used, so mounts without inotify work as well. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "school.h"
+#include "learner_folder.h"
 #include "watch.h"
 
 static char watched_path[256];
@@ -24,28 +24,28 @@ static void put(const char *text)
     fclose(f);
 }
 
-/* Looks until a save is told, `most` times at most; how many looks it took, 0 for none. */
-static int looks(watched_file *w, int most)
+/* Polls until a save is reported, at most `limit` times; returns the number of polls, 0: none. */
+static int polls_until_change(watched_file *w, int limit)
 {
-    for (int i = 1; i <= most; i++)
+    for (int i = 1; i <= limit; i++)
         if (watch_poll(w)) return i;
     return 0;
 }
 
 static void start_watching(watched_file *w)
 {
-    snprintf(watched_path, sizeof watched_path, "%s/watched.c", school_folder);
+    snprintf(watched_path, sizeof watched_path, "%s/watched.c", learner_folder);
     put("int main(void)\n{\n    return 0;\n}\n");
     watch_start(w, watched_path);
-    assert_int_equal(looks(w, 10), 0);
+    assert_int_equal(polls_until_change(w, 10), 0);
 }
 
-/* Within a second of polls. */
+/* Within one second. */
 static void assert_noticed(watched_file *w)
 {
-    int most = 1000 / WATCH_MS;
-    assert_in_range(looks(w, most), 1, most);
-    assert_int_equal(looks(w, 10), 0); /* and once */
+    int limit = 1000 / WATCH_MS;
+    assert_in_range(polls_until_change(w, limit), 1, limit);
+    assert_int_equal(polls_until_change(w, 10), 0); /* and only once */
 }
 
 static void every_way_of_saving_is_noticed_within_a_second(void **state)
@@ -58,12 +58,12 @@ static void every_way_of_saving_is_noticed_within_a_second(void **state)
     assert_true(file_write(watched_path, "int main(void)\n{\n    return 2;\n}\n", 32)); /* by rename */
     assert_noticed(&w);
     unlink(watched_path);
-    assert_int_equal(looks(&w, 3), 0);
+    assert_int_equal(polls_until_change(&w, 3), 0);
     put("int main(void)\n{\n    return 3;\n}\n");
     assert_noticed(&w);
 }
 
-/* On some mounts only the contents tell: same file, same size, same time. */
+/* On some mounts only the content changes: same file, size and time. */
 static void contents_alone_are_enough(void **state)
 {
     (void)state;
@@ -84,14 +84,14 @@ static void contents_alone_are_enough(void **state)
     assert_noticed(&w);
 }
 
-/* Not even its name is in the command. */
+/* The command does not even contain its name. */
 static void no_inotify_is_asked_for(void **state)
 {
     (void)state;
     size_t size;
-    char *binary = file_read(school_ferry, &size);
+    char *binary = file_read(ferry_command, &size);
     assert_non_null(binary);
-    assert_non_null(memmem(binary, size, "pthread_create", 14)); /* names can be seen */
+    assert_non_null(memmem(binary, size, "pthread_create", 14)); /* names are visible */
     assert_null(memmem(binary, size, "inotify_init", 12));
     assert_null(memmem(binary, size, "inotify_add_watch", 17));
     free(binary);
@@ -103,15 +103,15 @@ static void a_half_written_file_is_waited_for(void **state)
     watched_file w;
     start_watching(&w);
     put("");
-    assert_int_equal(looks(&w, 6), 0);
+    assert_int_equal(polls_until_change(&w, 6), 0);
     put("int main(void)\n{\n    ret");
-    assert_int_equal(looks(&w, 3), 0);
+    assert_int_equal(polls_until_change(&w, 3), 0);
     put("int main(void)\n{\n    return 1;\n}\n");
-    assert_in_range(looks(&w, 6), 1, 6);
-    assert_int_equal(looks(&w, 10), 0);
+    assert_in_range(polls_until_change(&w, 6), 1, 6);
+    assert_int_equal(polls_until_change(&w, 10), 0);
 }
 
-static void a_file_that_changes_at_every_look_is_not_told(void **state)
+static void a_file_that_changes_at_every_poll_is_not_reported(void **state)
 {
     (void)state;
     watched_file w;
@@ -131,7 +131,7 @@ int main(void)
         cmocka_unit_test(contents_alone_are_enough),
         cmocka_unit_test(no_inotify_is_asked_for),
         cmocka_unit_test(a_half_written_file_is_waited_for),
-        cmocka_unit_test(a_file_that_changes_at_every_look_is_not_told),
+        cmocka_unit_test(a_file_that_changes_at_every_poll_is_not_reported),
     };
-    return cmocka_run_group_tests_name("watch", tests, school_make, school_remove);
+    return cmocka_run_group_tests_name("watch", tests, make_learner_folder, remove_learner_folder);
 }

@@ -1,5 +1,5 @@
-/* `ferry whatif`: a log's program through the timetable again. Under its own figures every log must give its own
- * times, which replay() itself holds against each event; under others, what the other card's own log says. */
+/* `ferry whatif`: replays a log's program on the timing model. With its own card every log gives its own times, which
+ * replay() compares event by event; with another card, the times of that card's own log. */
 #define _GNU_SOURCE 1
 
 #include <setjmp.h>
@@ -14,12 +14,12 @@
 #include "ferry.h"
 #include "forked.h"
 #include "replay.h"
-#include "school.h"
+#include "learner_folder.h"
 #include "text.h"
 
 static char err[600];
 
-/* Committed logs lack their `values`: a line of another kind in their place keeps seq whole. */
+/* Committed logs omit `values`: another event in their place keeps seq contiguous. */
 static void add_line(fy_text *all, const char *line, size_t size, int *next)
 {
     int seq = atoi(line + strlen("{\"seq\":"));
@@ -80,8 +80,8 @@ static void several_streams_and_cards(void)
     for (int i = 0; i < 3; i++) {
         fy_tensor *y = on_two_streams(s, t, pinned, pageable);
         fy_stream_wait_stream(fy_cuda_default_stream(), s);
-        fy_tensor *there = fy_to(y, "cuda:1");
-        fy_item(fy_sum(there));
+        fy_tensor *on_cuda = fy_to(y, "cuda:1");
+        fy_item(fy_sum(on_cuda));
         fy_stream_synchronize(s);
         fy_cpu(fy_matmul(y, y));
         fy_cuda_synchronize();
@@ -99,7 +99,7 @@ static void log_into(const char *path, const char *sim, void (*program)(void))
 static trace log_of(const char *sim, void (*program)(void))
 {
     char path[100];
-    snprintf(path, sizeof path, "%s/log.jsonl", school_folder);
+    snprintf(path, sizeof path, "%s/log.jsonl", learner_folder);
     log_into(path, sim, program);
     trace t = read_log(path);
     unlink(path);
@@ -135,7 +135,7 @@ static void so_does_a_log_of_several_streams_and_cards(void **state)
         assert_memory_equal(&logged, &other, sizeof logged);
         assert_int_equal(logged.copies[REPLAY_P2P], 3);
         assert_int_equal(logged.queries, 3);
-        assert_int_equal(logged.untold, 0); /* every wait of the host has its event */
+        assert_int_equal(logged.untold, 0); /* each host wait has its event */
         trace_free(&t);
     }
 }
@@ -143,17 +143,17 @@ static void so_does_a_log_of_several_streams_and_cards(void **state)
 static void under_another_card_it_gives_what_that_card_logs(void **state)
 {
     (void)state;
-    ledger here, there, logged, same;
+    ledger here, on_cuda, logged, same;
     trace fast = log_of("h200:gpus=2", several_streams_and_cards),
           slow = log_of("old:gpus=2,peer=off", several_streams_and_cards);
-    replay_or_fail(&fast, (replay_plan){.card = fy_card_find("old"), .peer_off = true}, &here, &there);
+    replay_or_fail(&fast, (replay_plan){.card = fy_card_find("old"), .peer_off = true}, &here, &on_cuda);
     replay_or_fail(&slow, (replay_plan){0}, &logged, &same);
-    assert_memory_equal(there.wire, logged.wire, sizeof logged.wire);
-    assert_memory_equal(there.bytes, logged.bytes, sizeof logged.bytes);
-    assert_int_equal(there.staging, logged.staging);
-    assert_int_equal(there.compute, logged.compute);
-    assert_int_equal(there.overhead, logged.overhead);
-    assert_true(there.total > here.total);
+    assert_memory_equal(on_cuda.wire, logged.wire, sizeof logged.wire);
+    assert_memory_equal(on_cuda.bytes, logged.bytes, sizeof logged.bytes);
+    assert_int_equal(on_cuda.staging, logged.staging);
+    assert_int_equal(on_cuda.compute, logged.compute);
+    assert_int_equal(on_cuda.overhead, logged.overhead);
+    assert_true(on_cuda.total > here.total);
     trace_free(&fast);
     trace_free(&slow);
 }
@@ -195,16 +195,16 @@ static void figures_memory_and_waiting_change_what_they_change(void **state)
     ledger a, b;
     trace t = parsed(SESSION("model", "1000000000") COPY("3125") KERNEL("0") WAIT);
     replay_or_fail(&t, (replay_plan){.pinned = true}, &a, &b);
-    assert_int_equal(a.total, 4127); /* 100 ns of which the log does not tell come first */
+    assert_int_equal(a.total, 4127); /* 100 ns that the log does not explain come first */
     assert_int_equal(a.untold, 100);
     assert_int_equal(a.held, 4027);
     assert_int_equal(a.staging, 1250);
     assert_int_equal(a.compute, 982);
     assert_int_equal(a.overhead, 25 + 27 + 10);
-    assert_int_equal(b.total, 100 + 10 + 5 + 2500 + 20 + 982); /* straight, and still waited for */
+    assert_int_equal(b.total, 100 + 10 + 5 + 2500 + 20 + 982); /* direct, but still blocking */
     assert_int_equal(b.staging, 0);
     replay_or_fail(&t, (replay_plan){.pinned = true, .async = true}, &a, &b);
-    assert_int_equal(b.total, 100 + 10 + 5 + 2500 + 982); /* the launch costs nothing behind the copy */
+    assert_int_equal(b.total, 100 + 10 + 5 + 2500 + 982); /* the launch is hidden behind the copy */
     replay_or_fail(&t, (replay_plan){.bus = 2000000000}, &a, &b);
     assert_int_equal(a.wire[REPLAY_H2D], 2500);
     assert_int_equal(b.wire[REPLAY_H2D], 1250);
@@ -213,7 +213,7 @@ static void figures_memory_and_waiting_change_what_they_change(void **state)
     trace_free(&t);
 }
 
-/* cudaMalloc 50; page-locking 30 and 8000 bytes at 8 a ns; cudaFree 40, after the kernel of 7 + 975. */
+/* cudaMalloc 50; page-locking 30 and 8000 bytes at 8 per ns; cudaFree 40, after the kernel of 7 + 975. */
 static void taking_and_giving_back_memory_is_worked_out_too(void **state)
 {
     (void)state;
@@ -232,7 +232,8 @@ static void taking_and_giving_back_memory_is_worked_out_too(void **state)
     replay_or_fail(&t, (replay_plan){.card = fy_card_find("old")}, &a, &b);
     assert_int_equal(a.total, 2122);
     assert_int_equal(a.untold, 0);
-    assert_int_equal(b.total, 200000 + 100000 + 8000 / 2 + 8000 + 6000 + 1 + 200000); /* by the figures in card.c */
+    assert_int_equal(b.total,
+                     200000 + 100000 + 8000 / 2 + 8000 + 6000 + 1 + 200000); /* by the parameters in card_models.c */
     trace_free(&t);
 }
 
@@ -268,7 +269,7 @@ static void what_the_log_does_not_say_is_refused(void **state)
 static void expect(const char *arguments, int status, const char *part)
 {
     char *printed;
-    int got = school_run(arguments, &printed);
+    int got = run_ferry(arguments, &printed);
     if (got != status || !strstr(printed, part))
         fail_msg("ferry %s: status %d (wanted %d), '%s' wanted in:\n%s", arguments, got, status, part, printed);
     free(printed);
@@ -285,14 +286,14 @@ static void mistakes_have_their_exit_status(void **state)
     expect("whatif x --card", 2, "a value is missing after '--card'");
 }
 
-static void there_and_back(void) { fy_cpu(fy_cuda(fy_pin_memory(fy_ones((3, 1000, 1000))))); }
+static void round_trip(void) { fy_cpu(fy_cuda(fy_pin_memory(fy_ones((3, 1000, 1000))))); }
 
 static void both_ledgers_are_printed(void **state)
 {
     char arguments[300], path[100];
     (void)state;
-    snprintf(path, sizeof path, "%s/printed.jsonl", school_folder);
-    log_into(path, "h200:bus=12GB/s", there_and_back);
+    snprintf(path, sizeof path, "%s/printed.jsonl", learner_folder);
+    log_into(path, "h200:bus=12GB/s", round_trip);
     snprintf(arguments, sizeof arguments, "whatif %s --bus 6GB/s", path);
     expect(arguments, 0, "What if: --bus 6GB/s\nmodelled times in us                     as logged        what if\n");
     expect(arguments, 0, "  on the bus, to a card                    1000.000       2000.000    200 %\n");
@@ -314,5 +315,5 @@ int main(void)
         cmocka_unit_test(mistakes_have_their_exit_status),
         cmocka_unit_test(both_ledgers_are_printed),
     };
-    return cmocka_run_group_tests(tests, school_make, school_remove);
+    return cmocka_run_group_tests(tests, make_learner_folder, remove_learner_folder);
 }

@@ -1,6 +1,6 @@
-/* event.c: what an event costs. `event on` records into a log, `event off` has none.
+/* event.c: the cost of an event. `event on` records into a log, `event off` runs without one.
  *
- * Peers: copying the 64 bytes of a slot into touched pages, reading the clock, an empty call. */
+ * Peers: copying 64 bytes, the size of a slot, into populated pages; reading the clock; an empty call. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -40,7 +40,7 @@ __attribute__((noinline)) static uint64_t empty_call(const void *record, size_t 
     return 0;
 }
 
-static void call_nothing(int count)
+static void make_empty_calls(int count)
 {
     for (int i = 0; i < count; i++) {
         const fy_ev_free record = {.storage = (uint32_t)i, .bytes = 4096};
@@ -48,22 +48,10 @@ static void call_nothing(int count)
     }
 }
 
-static bool open_log(void)
-{
-    char err[200], number[16];
-    int fd = fy_log_file(NULL, 0, err, sizeof err);
-    if (fd < 0) {
-        fprintf(stderr, "event: %s\n", err);
-        return false;
-    }
-    snprintf(number, sizeof number, "%d", fd);
-    return setenv("FERRY_LOG_FD", number, 1) == 0;
-}
-
 int main(int argc, char **argv)
 {
     bool on = argc > 1 && strcmp(argv[1], "on") == 0;
-    if (on && !open_log()) return 1;
+    if (on && !bench_open_log("event")) return 1;
     fy_session_start();
     if (fy_log_is_on() != on) {
         fprintf(stderr, "event: the log is %s\n", on ? "off" : "on");
@@ -77,7 +65,7 @@ int main(int argc, char **argv)
         bench_row("an event, recorded", "ns", event, "64 bytes copied", bench_ns(copy_slots, EVENTS), 12);
         bench_row("an event, recorded", "ns", event, "clock_gettime", bench_ns(read_clock, EVENTS), 3);
     } else {
-        bench_row("an event, no log open", "ns", event, "an empty call", bench_ns(call_nothing, EVENTS), 4);
+        bench_row("an event, no log open", "ns", event, "an empty call", bench_ns(make_empty_calls, EVENTS), 4);
     }
     return 0;
 }

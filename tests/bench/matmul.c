@@ -1,8 +1,8 @@
-/* matmul.c: matrix products through Ferry beside the BLAS routine that does the work. */
+/* matmul.c: matrix products by Ferry and by the BLAS routine that it calls. */
 #if __has_include(<cblas.h>)
 #include <cblas.h>
 #else
-#include <openblas/cblas.h> /* Fedora's place */
+#include <openblas/cblas.h> /* Fedora */
 #endif
 
 #include "../../lib/ferry.h"
@@ -25,7 +25,7 @@ static void multiply_by_blas(int count)
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, x, n, y, n, 0, z, n);
 }
 
-static float *room(void)
+static float *filled_matrix(void)
 {
     float *p = malloc(sizeof(float) * (size_t)n * (size_t)n);
     if (!p) exit(1);
@@ -39,7 +39,7 @@ static void compare(int size, int count)
     n = size;
     a = fy_randn((n, n));
     b = fy_randn((n, n));
-    x = room(), y = room(), z = room();
+    x = filled_matrix(), y = filled_matrix(), z = filled_matrix();
     snprintf(what, sizeof what, "matmul %d, cpu", size);
     bench_row(what, "us", bench_ns(multiply_by_ferry, count) / 1e3, "cblas_sgemm",
               bench_ns(multiply_by_blas, count) / 1e3, 1 / 0.95);

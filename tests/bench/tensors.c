@@ -1,6 +1,6 @@
-/* tensors.c: operations of Ferry beside the same ones of PyTorch's C++ library, measured in the same run by
- * torch_peer.cc. Usage: tensors small|large PEERS, where PEERS holds its lines. `small` is to run with a
- * log open: a traced call is held against PyTorch's, which records nothing. */
+/* tensors.c: operations by Ferry and by PyTorch's C++ library, which torch_peer.cc measures in the same run. Usage:
+ * tensors small|large PEERS, PEERS being its output. `small` runs with a log: a traced call is compared with PyTorch's,
+ * which records nothing. */
 #include <string.h>
 
 #include "event.h"
@@ -49,15 +49,6 @@ static double peer(const char *path, const char *name)
     return result;
 }
 
-static bool open_log(void)
-{
-    char err[200], number[16];
-    int fd = fy_log_file(NULL, 0, err, sizeof err);
-    if (fd < 0) return fprintf(stderr, "tensors: %s\n", err), false;
-    snprintf(number, sizeof number, "%d", fd);
-    return setenv("FERRY_LOG_FD", number, 1) == 0;
-}
-
 static void measure(const struct row *r, const char *path)
 {
     double figure = peer(path, r->peer);
@@ -70,10 +61,10 @@ static void measure(const struct row *r, const char *path)
 
 int main(int argc, char **argv)
 {
-    bool first = argc > 1 && strcmp(argv[1], "small") == 0;
+    bool traced = argc > 1 && strcmp(argv[1], "small") == 0;
     const char *path = argc > 2 ? argv[2] : "/dev/null";
-    if (first && !open_log()) return 1;
-    if (first) {
+    if (traced && !bench_open_log("tensors")) return 1;
+    if (traced) {
         small = fy_ones((4));
         measure(&table[0], path);
         return 0;

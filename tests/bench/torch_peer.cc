@@ -1,4 +1,4 @@
-// torch_peer.cc: what PyTorch's C++ library takes for the rows of tensors.c, a line each: name, ns.
+// torch_peer.cc: times the operations of tensors.c with PyTorch's C++ library; prints a line for each: name, ns.
 // Usage: torch_peer THREADS
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,7 @@
 
 using clock_type = std::chrono::steady_clock;
 
-// The median of fifteen turns, each of `count` calls, in ns a call; as bench.h measures.
+// Median of 15 rounds of `count` calls, in ns per call, as in bench.c.
 template <typename F> static void measure(const char *name, int count, F call)
 {
     std::vector<double> turns;
@@ -18,7 +18,7 @@ template <typename F> static void measure(const char *name, int count, F call)
         auto start = clock_type::now();
         for (int i = 0; i < count; i++) call();
         std::chrono::duration<double, std::nano> took = clock_type::now() - start;
-        if (turn > 0) turns.push_back(took.count() / count); // the first one warms up
+        if (turn > 0) turns.push_back(took.count() / count); // the first round is a warm-up
     }
     std::nth_element(turns.begin(), turns.begin() + 7, turns.end());
     std::printf("%s %.1f\n", name, turns[7]);

@@ -9,12 +9,12 @@
 #include "storage.h"
 #include "tensor.h"
 
-tally *score;
+tally *worker_tally;
 
-/* ---- how far results may lie apart ---- */
+/* ---- allowed differences ---- */
 
-/* The largest finite magnitude among an operand's elements; NaN and infinity stay what they are in sums. */
-static double reach(const fy_tensor *x)
+/* The largest finite magnitude of x's elements. Sums pass NaN and infinity on unchanged, so they do not count. */
+static double max_magnitude(const fy_tensor *x)
 {
     double most = 0;
     for (int64_t i = 0; x && i < fy_numel(x); i++) {
@@ -24,8 +24,8 @@ static double reach(const fy_tensor *x)
     return most;
 }
 
-/* The sum of |log2| of an operand's elements: how far a product of them may stray on its way. */
-static double product_reach(const fy_tensor *x)
+/* The sum of |log2| of x's elements: bounds the magnitude of every partial product. */
+static double sum_of_logs(const fy_tensor *x)
 {
     double total = 0;
     for (int64_t i = 0; i < fy_numel(x); i++) {
@@ -35,45 +35,45 @@ static double product_reach(const fy_tensor *x)
     return total;
 }
 
-static slack rounded(double relative, double absolute) { return (slack){relative, absolute, NULL}; }
+static tolerance tolerance_within(double relative, double absolute) { return (tolerance){relative, absolute, NULL}; }
 
-/* Sums of n products of that size, added up in any order in float (double for double). */
-static slack summed(fy_dtype d, double n, double size)
+/* A sum of n products of magnitude `size`, in any order, accumulated in float (double for double). */
+static tolerance sum_tolerance(fy_dtype d, double n, double size)
 {
     fy_dtype inner = d == FY_FLOAT64 ? FY_FLOAT64 : FY_FLOAT32;
-    if (!fy_dtype_is_real(d)) return rounded(0, 0);
-    if (n * size > largest[inner] / 4) return (slack){.skip = "a sum may overflow on its way"};
-    return rounded(epsilons[d], 4 * (n + 2) * epsilons[inner] * size);
+    if (!fy_dtype_is_real(d)) return tolerance_within(0, 0);
+    if (n * size > max_finite[inner] / 4) return (tolerance){.skip = "a sum may overflow on its way"};
+    return tolerance_within(epsilons[d], 4 * (n + 2) * epsilons[inner] * size);
 }
 
-static slack slack_of_reduction(const step *s, const fy_tensor *out)
+static tolerance reduction_tolerance(const step *s, const fy_tensor *out)
 {
-    fy_tensor *x = host(s, 0);
-    double n = out && fy_numel(out) ? (double)fy_numel(x) / (double)fy_numel(out) : 1, size = reach(x);
+    fy_tensor *x = host_operand(s, 0);
+    double n = out && fy_numel(out) ? (double)fy_numel(x) / (double)fy_numel(out) : 1, size = max_magnitude(x);
     fy_dtype d = out ? out->dtype : x->dtype;
     switch (op_of(s)) {
     case FY_OP_sum:
-    case FY_OP_mean: return summed(d, n, size);
-    case FY_OP_var: return summed(d, n, size * size * 4);
+    case FY_OP_mean: return sum_tolerance(d, n, size);
+    case FY_OP_var: return sum_tolerance(d, n, size * size * 4);
     case FY_OP_norm: {
         double p = s->values ? s->value[0].real : 2;
         if (p == 2 || p == 1)
-            return summed(d, n, size * (p == 2 ? size : 1)).skip ? summed(d, n, size * size)
-                                                                 : rounded((n + 4) * epsilons[d], 0);
-        if (p == 0 || isinf(p)) return rounded(epsilons[d], 0);
-        return (slack){.skip = "powers of a norm may overflow on their way"};
+            return sum_tolerance(d, n, size * (p == 2 ? size : 1)).skip ? sum_tolerance(d, n, size * size)
+                                                                        : tolerance_within((n + 4) * epsilons[d], 0);
+        if (p == 0 || isinf(p)) return tolerance_within(epsilons[d], 0);
+        return (tolerance){.skip = "powers of a norm may overflow on their way"};
     }
     case FY_OP_prod:
-        if (!fy_dtype_is_real(d)) return rounded(0, 0);
-        if (product_reach(x) > (d == FY_FLOAT64 ? 900 : 120))
-            return (slack){.skip = "a product may overflow on its way"};
-        return rounded((n + 2) * epsilons[d], 0);
-    default: return rounded(0, 0);
+        if (!fy_dtype_is_real(d)) return tolerance_within(0, 0);
+        if (sum_of_logs(x) > (d == FY_FLOAT64 ? 900 : 120))
+            return (tolerance){.skip = "a product may overflow on its way"};
+        return tolerance_within((n + 2) * epsilons[d], 0);
+    default: return tolerance_within(0, 0);
     }
 }
 
-/* exp and its kin: some units in the last place; where the result is small beside 1, of 1. */
-static slack slack_of_function(int op, fy_dtype d)
+/* exp and similar functions: some ulps of the result, or of 1 where the result is small compared with 1. */
+static tolerance function_tolerance(int op, fy_dtype d)
 {
     bool half = d == FY_FLOAT16 || d == FY_BFLOAT16;
     double e = epsilons[d], inner = epsilons[half ? FY_FLOAT32 : d];
@@ -81,113 +81,126 @@ static slack slack_of_function(int op, fy_dtype d)
     case FY_OP_exp:
     case FY_OP_tanh:
     case FY_OP_sigmoid:
-    case FY_OP_pow: return rounded(half ? 1.01 * e : 16 * e, d == FY_FLOAT64 ? 3e-308 : d == FY_FLOAT16 ? 6e-8 : 2e-38);
-    case FY_OP_log: return rounded(half ? 1.01 * e : 8 * e, 8 * inner);
+    case FY_OP_pow:
+        return tolerance_within(half ? 1.01 * e : 16 * e, d == FY_FLOAT64 ? 3e-308 : d == FY_FLOAT16 ? 6e-8 : 2e-38);
+    case FY_OP_log: return tolerance_within(half ? 1.01 * e : 8 * e, 8 * inner);
     case FY_OP_sin:
-    case FY_OP_cos: return rounded(half ? 1.01 * e : 8 * e, 8 * inner);
-    default: return rounded(0, 0);
+    case FY_OP_cos: return tolerance_within(half ? 1.01 * e : 8 * e, 8 * inner);
+    default: return tolerance_within(0, 0);
     }
 }
 
-slack slack_of(const step *s, const fy_tensor *out)
+tolerance tolerance_of(const step *s, const fy_tensor *out)
 {
-    fy_tensor *x = host(s, 0), *y = host(s, 1);
+    fy_tensor *x = host_operand(s, 0), *y = host_operand(s, 1);
     fy_dtype d = out->dtype;
-    deed_kind k = deed_of(s)->kind;
+    call_kind k = call_of(s)->kind;
     double inner = epsilons[d == FY_FLOAT64 ? FY_FLOAT64 : FY_FLOAT32];
-    if (is_random(s)) return (slack){.skip = "each device draws its own numbers"};
-    if (is_unset(s)) return (slack){.skip = "it has any values"};
-    if (!fy_dtype_is_real(d)) return rounded(0, 0);
-    if (is_named(s, "linspace")) return rounded(2 * epsilons[d], 16 * inner);
-    if (k == REDUCE) return slack_of_reduction(s, out);
-    if (is_named(s, "cumsum")) return summed(d, (double)fy_numel(x), reach(x));
-    if (k == ALONG) return rounded(2 * epsilons[d] + 32 * inner, 8 * inner * (1 + fmin(reach(x), 1e30)));
+    if (is_random(s)) return (tolerance){.skip = "each device draws its own numbers"};
+    if (is_unset(s)) return (tolerance){.skip = "it has any values"};
+    if (!fy_dtype_is_real(d)) return tolerance_within(0, 0);
+    if (is_named(s, "linspace")) return tolerance_within(2 * epsilons[d], 16 * inner);
+    if (k == REDUCE) return reduction_tolerance(s, out);
+    if (is_named(s, "cumsum")) return sum_tolerance(d, (double)fy_numel(x), max_magnitude(x));
+    if (k == ALONG)
+        return tolerance_within(2 * epsilons[d] + 32 * inner, 8 * inner * (1 + fmin(max_magnitude(x), 1e30)));
     if (k == PRODUCT || k == LINEAR)
-        return summed(d, (double)x->shape[x->ndim - 1] + 1, fmax(reach(x) * reach(y), reach(host(s, 2))));
-    if (k == ADDMM) return summed(d, (double)y->shape[1] + 1, fmax(reach(y) * reach(host(s, 2)), reach(x)) * 4);
-    if (k == CROSS_ENTROPY) return summed(d, (double)fy_numel(x) + 8, reach(x) + 8);
-    if (k == MSE) return summed(d, (double)MOST_ELEMENTS, 4 * fmax(reach(x) * reach(x), reach(y) * reach(y)));
-    return slack_of_function(op_of(s), d);
+        return sum_tolerance(d, (double)x->shape[x->ndim - 1] + 1,
+                             fmax(max_magnitude(x) * max_magnitude(y), max_magnitude(host_operand(s, 2))));
+    if (k == ADDMM)
+        return sum_tolerance(d, (double)y->shape[1] + 1,
+                             fmax(max_magnitude(y) * max_magnitude(host_operand(s, 2)), max_magnitude(x)) * 4);
+    if (k == CROSS_ENTROPY) return sum_tolerance(d, (double)fy_numel(x) + 8, max_magnitude(x) + 8);
+    if (k == MSE)
+        return sum_tolerance(d, (double)MAX_ELEMENTS,
+                             4 * fmax(max_magnitude(x) * max_magnitude(x), max_magnitude(y) * max_magnitude(y)));
+    return function_tolerance(op_of(s), d);
 }
 
-/* ---- what the two worlds must share ---- */
+/* ---- invariants across both worlds ---- */
 
 void check_handles(const fy_tensor *a, const fy_tensor *b)
 {
     if (a->dtype != b->dtype)
-        broken("the result is %s on the CPU and %s on the card", fy_dtype_name(a->dtype), fy_dtype_name(b->dtype));
-    if (a->ndim != b->ndim) broken("the result has %d dimensions on the CPU and %d on the card", a->ndim, b->ndim);
+        fail_check("the result is %s on the CPU and %s on the card", fy_dtype_name(a->dtype), fy_dtype_name(b->dtype));
+    if (a->ndim != b->ndim) fail_check("the result has %d dimensions on the CPU and %d on the card", a->ndim, b->ndim);
     for (int d = 0; d < a->ndim; d++)
         if (a->shape[d] != b->shape[d] || a->strides[d] != b->strides[d])
-            broken("dimension %d is %lld, stride %lld on the CPU and %lld, stride %lld on the card", d,
-                   (long long)a->shape[d], (long long)a->strides[d], (long long)b->shape[d], (long long)b->strides[d]);
+            fail_check("dimension %d is %lld, stride %lld on the CPU and %lld, stride %lld on the card", d,
+                       (long long)a->shape[d], (long long)a->strides[d], (long long)b->shape[d],
+                       (long long)b->strides[d]);
     if (a->offset != b->offset)
-        broken("the result begins at %lld on the CPU and %lld on the card", (long long)a->offset, (long long)b->offset);
+        fail_check("the result begins at %lld on the CPU and %lld on the card", (long long)a->offset,
+                   (long long)b->offset);
 }
 
 void check_inside(const fy_tensor *x)
 {
     int64_t last = x->offset, size = (int64_t)fy_dtype_size(x->dtype);
-    if (!fy_numel(x)) return; /* its strides may be larger than can be multiplied */
+    if (!fy_numel(x)) return; /* the strides of an empty tensor may overflow the product */
     for (int d = 0; d < x->ndim; d++) last += (x->shape[d] - 1) * x->strides[d];
     if (x->offset < 0 || (last + 1) * size > (int64_t)x->storage->asked)
-        broken("the result reaches from element %lld to %lld of a storage of %zu bytes", (long long)x->offset,
-               (long long)last, x->storage->asked);
+        fail_check("the result reaches from element %lld to %lld of a storage of %zu bytes", (long long)x->offset,
+                   (long long)last, x->storage->asked);
 }
 
 void check_random(const step *s, const fy_tensor *x)
 {
     bool used[64] = {0};
     for (int64_t i = 0; i < fy_numel(x); i++) {
-        double v = fy_real_at(x->dtype, read_into[1] + (size_t)i * fy_dtype_size(x->dtype), 0);
+        double v = fy_real_at(x->dtype, read_buffer[1] + (size_t)i * fy_dtype_size(x->dtype), 0);
         if ((is_named(s, "rand") || is_named(s, "rand_like")) &&
             !(v >= 0 && (v < 1 || x->dtype == FY_FLOAT16 || x->dtype == FY_BFLOAT16)))
-            broken("rand drew %g", v);
-        if ((is_named(s, "randn") || is_named(s, "randn_like")) && !(fabs(v) < 12)) broken("randn drew %g", v);
-        if (is_named(s, "randint") && !(v >= s->value[0].real && v < s->value[1].real)) broken("randint drew %g", v);
-        if (is_named(s, "randperm") && (v < 0 || v >= 64 || used[(int)v])) broken("randperm drew %g out of order", v);
+            fail_check("rand drew %g", v);
+        if ((is_named(s, "randn") || is_named(s, "randn_like")) && !(fabs(v) < 12)) fail_check("randn drew %g", v);
+        if (is_named(s, "randint") && !(v >= s->value[0].real && v < s->value[1].real))
+            fail_check("randint drew %g", v);
+        if (is_named(s, "randperm") && (v < 0 || v >= 64 || used[(int)v]))
+            fail_check("randperm drew %g out of order", v);
         if (is_named(s, "randperm")) used[(int)v] = true;
     }
 }
 
 void check_counts(const world *w)
 {
-    for (int i = 0; i < MOST_SLOTS; i++) {
+    for (int i = 0; i < MAX_SLOTS; i++) {
         const fy_tensor *x = w->slot[i];
         uint32_t refs = 0, handles = 0;
-        for (int k = 0; x && k < MOST_SLOTS; k++) {
+        for (int k = 0; x && k < MAX_SLOTS; k++) {
             bool first = w->slot[k] && w->slot[k]->storage == x->storage;
             for (int m = 0; first && m < k; m++) first = w->slot[m] != w->slot[k];
             refs += w->slot[k] == x;
             handles += first;
         }
         if (x && (x->refs != refs || x->storage->refs != handles))
-            broken("t%d %s: its handle has %u references for %u holders, its storage %u for %u handles", i % MOST_STEPS,
-                   w->which ? "on the card" : "on the CPU", x->refs, refs, x->storage->refs, handles);
+            fail_check("t%d %s: its handle has %u references for %u holders, its storage %u for %u handles",
+                       i % MAX_STEPS, w->which ? "on the card" : "on the CPU", x->refs, refs, x->storage->refs,
+                       handles);
         for (int k = 0; x && k < i; k++)
             if ((worlds[0].slot[k] == worlds[0].slot[i]) != (worlds[1].slot[k] == worlds[1].slot[i]))
-                broken("t%d and t%d are one tensor in one world and two in the other", k % MOST_STEPS, i % MOST_STEPS);
+                fail_check("t%d and t%d are one tensor in one world and two in the other", k % MAX_STEPS,
+                           i % MAX_STEPS);
     }
 }
 
-void check_books(void)
+void check_ledger(void)
 {
     int64_t handles = 0;
     follow_log();
     check_bytes();
     for (int w = 0; w < 2; w++)
-        for (int i = 0; i < MOST_SLOTS; i++) {
+        for (int i = 0; i < MAX_SLOTS; i++) {
             const fy_tensor *x = worlds[w].slot[i];
             bool first = x != NULL;
             for (int k = 0; first && k < i; k++) first = worlds[w].slot[k] != x;
             handles += first;
-            if (x && !tensor_entry(x->id)->live) broken("the log does not know tensor %u", x->id);
+            if (x && !tensor_entry(x->id)->live) fail_check("the log does not know tensor %u", x->id);
             if (x && storage_entry(x->storage->id)->version != x->storage->version)
-                broken("storage %u has version %u, the log says %u", x->storage->id, x->storage->version,
-                       storage_entry(x->storage->id)->version);
+                fail_check("storage %u has version %u, the log says %u", x->storage->id, x->storage->version,
+                           storage_entry(x->storage->id)->version);
         }
     if (ledger.tensor_count != handles)
-        broken("%lld tensors are alive, the program has %lld", (long long)ledger.tensor_count, (long long)handles);
-    if (ledger.storage_count != 2 * cell_count)
-        broken("%lld storages are alive, the program has %d", (long long)ledger.storage_count, 2 * cell_count);
+        fail_check("%lld tensors are alive, the program has %lld", (long long)ledger.tensor_count, (long long)handles);
+    if (ledger.storage_count != 2 * pair_count)
+        fail_check("%lld storages are alive, the program has %d", (long long)ledger.storage_count, 2 * pair_count);
 }

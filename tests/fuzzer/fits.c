@@ -9,40 +9,36 @@
 #include "shape.h"
 #include "tensor.h"
 
-fy_tensor *host(const step *s, int i)
+fy_tensor *host_operand(const step *s, int i)
 {
     return i < s->n && is_live(s->in[i]) ? worlds[HOST_WORLD].slot[s->in[i]] : NULL;
 }
 
-static int operand_op(const step *s) { return op_of(s); }
-
-/* As plan.c sees it: a 0-dim tensor on the CPU goes along with the card's. */
-static bool devices_meet(const step *s, bool strict)
+/* The rule of plan.c: a 0-dim tensor on the CPU may be combined with tensors on the card. */
+static bool devices_match(const step *s, bool strict)
 {
     bool card = false, stray = false;
     for (int i = 0; i < s->n; i++) card |= is_live(s->in[i]) && is_on_card(s->in[i]);
     for (int i = 0; i < s->n; i++)
         stray |= is_live(s->in[i]) && !is_on_card(s->in[i]) &&
-                 (strict || fy_dim(host(s, i)) > 0 || (i == 0 && is_in_place(s)));
+                 (strict || fy_dim(host_operand(s, i)) > 0 || (i == 0 && is_in_place(s)));
     return !card || !stray;
 }
 
-bool is_split(const step *s)
+bool has_device_conflict(const step *s)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->in[i] == NOTHING) return false; /* NULL passes through in silence */
-    for (int i = 0; i < s->n; i++)
-        if (s->in[i] == NOTHING) return false; /* NULL passes through in silence, whatever the others are */
-    switch (deed_of(s)->kind) {
+        if (s->in[i] == NO_TENSOR) return false; /* NULL operands return NULL without an error */
+    switch (call_of(s)->kind) {
     case TWO:
     case THREE:
     case ALPHA:
     case VALUE:
     case CLOSE:
-    case MSE: return !devices_meet(s, false);
-    case ASK:
-        if (is_named(s, "allclose")) return !devices_meet(s, false);
-        return !devices_meet(s, true);
+    case MSE: return !devices_match(s, false);
+    case PREDICATE:
+        if (is_named(s, "allclose")) return !devices_match(s, false);
+        return !devices_match(s, true);
     case MASK_FILL:
     case PRODUCT:
     case ADDMM:
@@ -50,10 +46,10 @@ bool is_split(const step *s)
     case CROSS_ENTROPY:
     case BY_INDEX:
     case MASKED:
-    case JOIN: return !devices_meet(s, true);
+    case JOIN: return !devices_match(s, true);
     default: break;
     }
-    if (deed_of(s)->kind == CUDA) return false;
+    if (call_of(s)->kind == CUDA) return false;
     return is_named(s, "pin_memory") && is_live(s->in[0]) && is_on_card(s->in[0]);
 }
 
@@ -66,7 +62,7 @@ static bool broadcast(const fy_tensor *a, const fy_tensor *b, fy_shape *out)
         if (x != y && x != 1 && y != 1) return false;
         out->dims[i] = x == 1 ? y : x;
     }
-    return fy_shape_numel(out) <= MOST_ELEMENTS;
+    return fy_shape_numel(out) <= MAX_ELEMENTS;
 }
 
 bool has_shape_of(const fy_tensor *x, const fy_shape *s)
@@ -95,19 +91,19 @@ const unsigned char *element_of(const fy_tensor *x, int64_t i)
 
 static bool has_zero(const step *s, int i)
 {
-    fy_tensor *x = host(s, i);
+    fy_tensor *x = host_operand(s, i);
     if (!x) return s->number.real == 0;
     for (int64_t k = 0; k < fy_numel(x); k++)
         if (fy_real_at(x->dtype, element_of(x, k), 0) == 0) return true;
     return false;
 }
 
-bool is_mask(const step *s, int i) { return host(s, i) && host(s, i)->dtype == FY_BOOL; }
+bool is_mask(const step *s, int i) { return host_operand(s, i) && host_operand(s, i)->dtype == FY_BOOL; }
 
-/* The types of an operation of two operands. */
+/* The dtype rules of operations on two operands. */
 static bool types_fit(const step *s, fy_dtype *result)
 {
-    int op = operand_op(s);
+    int op = op_of(s);
     fy_arg x[2] = {argument(&worlds[HOST_WORLD], s, 0), argument(&worlds[HOST_WORLD], s, 1)};
     fy_dtype d = fy_result_of(2, x);
     if (fy_ops[op].dtype == FY_PROMOTED_REAL && !fy_dtype_is_real(d)) d = FY_FLOAT32;
@@ -115,24 +111,24 @@ static bool types_fit(const step *s, fy_dtype *result)
     if (!fy_op_takes(op, d)) return false;
     if (op == FY_OP_sub && (is_mask(s, 0) || is_mask(s, 1))) return false;
     if ((op == FY_OP_floor_divide || op == FY_OP_remainder) && !fy_dtype_is_real(d) && has_zero(s, 1)) return false;
-    if (op == FY_OP_pow && !fy_dtype_is_real(d) && !host(s, 1) && s->number.integer < 0) return false;
-    if (deed_of(s)->kind == ALPHA && !s->value[0].is_int && !fy_dtype_is_real(d)) return false;
+    if (op == FY_OP_pow && !fy_dtype_is_real(d) && !host_operand(s, 1) && s->number.integer < 0) return false;
+    if (call_of(s)->kind == ALPHA && !s->value[0].is_int && !fy_dtype_is_real(d)) return false;
     return true;
 }
 
 static bool two_fit(const step *s)
 {
-    fy_tensor *a = host(s, 0), *b = host(s, 1);
+    fy_tensor *a = host_operand(s, 0), *b = host_operand(s, 1);
     fy_shape shape;
     fy_dtype result;
-    if ((!a && !b) || !devices_meet(s, false) || !types_fit(s, &result)) return false;
+    if ((!a && !b) || !devices_match(s, false) || !types_fit(s, &result)) return false;
     if (!is_in_place(s)) return !a || !b || broadcast(a, b, &shape);
     if (!a || !is_writable(a) || !fy_can_cast(result, a->dtype)) return false;
     if (!b) return true;
     return broadcast(a, b, &shape) && has_shape_of(a, &shape) && (a == b || a->storage != b->storage);
 }
 
-/* The operands' common shape, if they have one. */
+/* The operands' broadcast shape; false: none. */
 static bool all_broadcast(const step *s, fy_shape *shape)
 {
     fy_tensor none = {.shape = {0}};
@@ -140,36 +136,36 @@ static bool all_broadcast(const step *s, fy_shape *shape)
     for (int i = 0; i < s->n; i++) {
         for (int d = 0; d < shape->ndim; d++) none.shape[d] = shape->dims[d];
         none.ndim = shape->ndim;
-        if (host(s, i) && !broadcast(&none, host(s, i), shape)) return false;
+        if (host_operand(s, i) && !broadcast(&none, host_operand(s, i), shape)) return false;
     }
     return true;
 }
 
-/* lerp's are of one type, and the first two no numbers; clamp's bounds both numbers or both none. */
+/* lerp takes one dtype, and tensors as the first two operands; clamp takes two numbers or two tensors as bounds. */
 static bool kinds_fit(const step *s)
 {
-    fy_tensor *a = host(s, 0), *b = host(s, 1), *c = host(s, 2);
+    fy_tensor *a = host_operand(s, 0), *b = host_operand(s, 1), *c = host_operand(s, 2);
     if (is_named(s, "clamp")) return a && !b == !c;
     return !is_named(s, "lerp") || (a && b && a->dtype == b->dtype && (!c || c->dtype == a->dtype));
 }
 
 static bool three_fit(const step *s)
 {
-    const fy_op *op = &fy_ops[operand_op(s)];
+    const fy_op *op = &fy_ops[op_of(s)];
     bool chosen = op->dtype == FY_CHOSEN;
     fy_arg x[3];
     fy_shape shape;
     for (int i = 0; i < 3; i++) x[i] = argument(&worlds[HOST_WORLD], s, i);
-    if (!all_broadcast(s, &shape) || !devices_meet(s, false) || (chosen && !is_mask(s, 0))) return false;
-    return kinds_fit(s) && fy_op_takes(operand_op(s), fy_result_of(3 - chosen, x + chosen));
+    if (!all_broadcast(s, &shape) || !devices_match(s, false) || (chosen && !is_mask(s, 0))) return false;
+    return kinds_fit(s) && fy_op_takes(op_of(s), fy_result_of(3 - chosen, x + chosen));
 }
 
 /* May the first operand be written? */
 static bool target_fits(const step *s, const fy_shape *shape)
 {
-    fy_tensor *a = host(s, 0);
+    fy_tensor *a = host_operand(s, 0);
     for (int i = 1; i < s->n; i++)
-        if (host(s, i) != a && host(s, i)->storage == a->storage) return false;
+        if (host_operand(s, i) != a && host_operand(s, i)->storage == a->storage) return false;
     return is_writable(a) && has_shape_of(a, shape);
 }
 
@@ -179,24 +175,24 @@ static bool value_fits(const step *s)
     fy_shape shape;
     for (int i = 0; i < 3; i++) x[i] = argument(&worlds[HOST_WORLD], s, i);
     fy_dtype d = fy_result_of(3, x);
-    if (!all_broadcast(s, &shape) || !devices_meet(s, false) || !fy_op_takes(operand_op(s), d)) return false;
+    if (!all_broadcast(s, &shape) || !devices_match(s, false) || !fy_op_takes(op_of(s), d)) return false;
     if (!fy_dtype_is_real(d) && fabs(s->value[0].real) > 255) return false;
-    return !is_in_place(s) || (target_fits(s, &shape) && fy_can_cast(d, host(s, 0)->dtype));
+    return !is_in_place(s) || (target_fits(s, &shape) && fy_can_cast(d, host_operand(s, 0)->dtype));
 }
 
 static bool mask_fits(const step *s)
 {
     fy_shape shape;
-    fy_dtype d = host(s, 0)->dtype;
-    if (!is_mask(s, 1) || !all_broadcast(s, &shape) || !devices_meet(s, true)) return false;
+    fy_dtype d = host_operand(s, 0)->dtype;
+    if (!is_mask(s, 1) || !all_broadcast(s, &shape) || !devices_match(s, true)) return false;
     if (!(fabs(s->value[0].real) <= (fy_dtype_is_real(d) ? 60000 : 255))) return false;
     return !is_in_place(s) || target_fits(s, &shape);
 }
 
 static bool one_fits(const step *s)
 {
-    fy_tensor *x = host(s, 0);
-    int op = operand_op(s);
+    fy_tensor *x = host_operand(s, 0);
+    int op = op_of(s);
     fy_dtype d = x->dtype;
     if (fy_ops[op].dtype == FY_PROMOTED_REAL && !fy_dtype_is_real(d)) d = FY_FLOAT32;
     if (!fy_op_takes(op, d)) return false;
@@ -217,8 +213,8 @@ static bool dims_fit(const fy_shape *dims, int n)
 
 static bool reduction_fits(const step *s)
 {
-    fy_tensor *x = host(s, 0);
-    int op = operand_op(s);
+    fy_tensor *x = host_operand(s, 0);
+    int op = op_of(s);
     fy_dtype d = s->dtype ? s->dtype : x->dtype;
     bool extreme = op == FY_OP_max || op == FY_OP_min || op == FY_OP_argmax || op == FY_OP_argmin;
     if (!dims_fit(&s->shape, x->ndim) || !fy_op_takes(op, d)) return false;
@@ -233,44 +229,31 @@ static bool reduction_fits(const step *s)
 static bool join_fits(const step *s)
 {
     bool stack = is_named(s, "stack");
-    fy_tensor *x = host(s, 0);
+    fy_tensor *x = host_operand(s, 0);
     int64_t dim = s->at[0], total = 0;
-    if (!devices_meet(s, true) || (stack && x->ndim == FY_MAX_DIMS) || (!stack && x->ndim == 0)) return false;
+    if (!devices_match(s, true) || (stack && x->ndim == FY_MAX_DIMS) || (!stack && x->ndim == 0)) return false;
     if (!is_dim(dim, x->ndim + stack)) return false;
     if (dim < 0) dim += x->ndim + stack;
     for (int i = 0; i < s->n; i++) {
-        fy_tensor *y = host(s, i);
+        fy_tensor *y = host_operand(s, i);
         total += fy_numel(y);
         if (y->ndim != x->ndim) return false;
         for (int d = 0; d < x->ndim; d++)
             if ((stack || d != dim) && x->shape[d] != y->shape[d]) return false;
     }
-    return total <= MOST_ELEMENTS;
+    return total <= MAX_ELEMENTS;
 }
 
 static bool copy_fits(const step *s)
 {
-    fy_tensor *a = host(s, 0), *b = host(s, 1);
+    fy_tensor *a = host_operand(s, 0), *b = host_operand(s, 1);
     fy_shape shape;
     return is_writable(a) && broadcast(a, b, &shape) && has_shape_of(a, &shape) && a->storage != b->storage;
 }
 
-static bool shape_fits(const step *s)
-{
-    fy_tensor *x = host(s, 0);
-    if (!is_named(s, "view")) return true; /* made to fit */
-    return fy_is_contiguous(x) || has_shape_of(x, &s->shape);
-}
-
-static bool dtype_fits(const step *s)
-{
-    fy_tensor *x = host(s, 0);
-    return fy_dtype_size(s->dtype) == fy_dtype_size(x->dtype) && s->dtype != FY_BOOL;
-}
-
 static bool part_fits(const step *s)
 {
-    fy_tensor *x = host(s, 0);
+    fy_tensor *x = host_operand(s, 0);
     const int64_t *at = s->at;
     int n = x->ndim;
     if (is_named(s, "flatten") || is_named(s, "transpose")) {
@@ -286,23 +269,17 @@ static bool part_fits(const step *s)
 
 static bool losses_fit(const step *s)
 {
-    fy_tensor *a = host(s, 0), *b = host(s, 1);
+    fy_tensor *a = host_operand(s, 0), *b = host_operand(s, 1);
     fy_shape shape;
     fy_dtype result = fy_promote_types(a->dtype, b->dtype);
-    return deed_of(s)->kind == CROSS_ENTROPY ||
-           (devices_meet(s, false) && broadcast(a, b, &shape) && fy_dtype_is_real(result) &&
+    return call_of(s)->kind == CROSS_ENTROPY ||
+           (devices_match(s, false) && broadcast(a, b, &shape) && fy_dtype_is_real(result) &&
             fy_dtype_is_real(a->dtype) && fy_dtype_is_real(b->dtype));
-}
-
-static bool cut_fits(const step *s)
-{
-    fy_tensor *x = host(s, 0);
-    return x->ndim > 0 && is_dim(s->at[0], x->ndim) && s->at[1] > 0;
 }
 
 static bool order_fits(const step *s)
 {
-    fy_tensor *x = host(s, 0);
+    fy_tensor *x = host_operand(s, 0);
     if (!is_dim(s->at[0], x->ndim) || (is_named(s, "cumsum") && s->dtype == FY_BOOL)) return false;
     int64_t size = x->ndim ? x->shape[s->at[0] < 0 ? s->at[0] + x->ndim : s->at[0]] : 1;
     return !is_named(s, "topk") || (s->at[1] >= 0 && s->at[1] <= size && x->dtype != FY_BOOL);
@@ -312,47 +289,49 @@ static bool close_fits(const step *s)
 {
     fy_shape shape;
     bool equal = is_named(s, "equal");
-    return devices_meet(s, equal) && (equal || (host(s, 0)->dtype == host(s, 1)->dtype && all_broadcast(s, &shape)));
+    return devices_match(s, equal) &&
+           (equal || (host_operand(s, 0)->dtype == host_operand(s, 1)->dtype && all_broadcast(s, &shape)));
 }
 
 bool fits(const step *s)
 {
-    fy_tensor *x = host(s, 0);
-    deed_kind k = deed_of(s)->kind;
+    fy_tensor *x = host_operand(s, 0);
+    call_kind k = call_of(s)->kind;
     if (k < ONE || k == DEVICE) return true;
     for (int i = 0; i < s->n; i++)
-        if (s->in[i] != NUMBER && !host(s, i)) return false;
+        if (s->in[i] != NUMBER && !host_operand(s, i)) return false;
     switch (k) {
     case TWO:
     case ALPHA: return two_fit(s);
     case THREE: return three_fit(s);
     case CLOSE:
-    case ASK: return close_fits(s);
+    case PREDICATE: return close_fits(s);
     case VALUE: return value_fits(s);
     case MASK_FILL: return mask_fits(s);
     case ONE: return one_fits(s);
     case FILL: return is_writable(x) || is_named(s, "full_like");
     case TRIANGLE: return x->ndim >= 2;
-    case ONE_HOT: return false; /* chosen with its classes */
+    case ONE_HOT: return false; /* choose_one_hot() makes its operand */
     case REDUCE: return reduction_fits(s);
     case ALONG: return is_dim(s->at[0], x->ndim) && fy_dtype_is_real(x->dtype);
     case DIM: return is_dim(s->at[0], x->ndim + is_named(s, "unsqueeze")) && x->ndim < FY_MAX_DIMS;
     case CROSS_ENTROPY:
     case MSE: return losses_fit(s);
-    case SHAPED: return shape_fits(s);
-    case DTYPED: return dtype_fits(s);
+    case SHAPED: /* only view can fail; the others are chosen to fit */
+        return !is_named(s, "view") || fy_is_contiguous(x) || has_shape_of(x, &s->shape);
+    case DTYPED: return fy_dtype_size(s->dtype) == fy_dtype_size(x->dtype) && s->dtype != FY_BOOL;
     case PAIR:
     case NARROW:
     case SLICE: return part_fits(s);
     case JOIN: return join_fits(s);
-    case CUT: return cut_fits(s);
+    case SPLIT: return x->ndim > 0 && is_dim(s->at[0], x->ndim) && s->at[1] > 0;
     case ORDER: return order_fits(s);
     case COPY: return copy_fits(s);
     case NPY: return x->dtype != FY_BFLOAT16;
     case ITEM: return fy_numel(x) == 1;
     case SAME:
         if (is_random(s)) return fy_dtype_is_real(x->dtype);
-        if (is_named(s, "nonzero")) return fy_numel(x) * x->ndim <= MOST_ELEMENTS;
+        if (is_named(s, "nonzero")) return fy_numel(x) * x->ndim <= MAX_ELEMENTS;
         return is_named(s, "t") ? x->ndim <= 2 : !is_named(s, "pin_memory") || !is_on_card(s->in[0]);
     default: return true;
     }

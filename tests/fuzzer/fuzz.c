@@ -1,12 +1,12 @@
-/* fuzz.c: random programs over the op table and the public API, each on the CPU and on the simulated card.
+/* fuzz.c: random programs over the op table and the public API, each run on the CPU and on the simulated card.
  *
  *     fuzz [--programs N] [--seed S] [--keep-on] [--show]
  *
- * Program i is made from seed S + i, so `fuzz --seed X --programs 1` runs the one with seed X again. After
- * every step: the results agree, nothing else has changed, what the log says is alive is what is alive, and
- * every reference has a holder. A step that fails changes nothing. At the end nothing is left. A program that
- * breaks one of these laws, crashes or hangs is made shorter and shown. Status 1 then, and also when an op or
- * a type was never seen, or too few programs ran to their end. */
+ * Program i has seed S + i: `fuzz --seed X --programs 1` repeats the one with seed X. Invariants after every step:
+ * results agree, no other tensor changed, the log's live tensors are the library's, every reference has an owner;
+ * a failing step changes nothing. At the end nothing is alive. A program that violates one, crashes or hangs is
+ * minimized and printed. The exit status is then 1, also when an op or dtype never ran or too few programs ran
+ * without a failure. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -29,35 +29,36 @@
 #include "tensor.h"
 
 #if defined(__SANITIZE_THREAD__)
-/* Workers are forked, and OpenBLAS's threads are not compiled with TSan. */
+/* Workers are forked, and OpenBLAS's threads are not instrumented by TSan. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void) { return "race:libopenblas\n"; }
 #endif
 
-enum { BATCH = 250, SECONDS = 60, MOST_WORKERS = 8, MOST_SHOWN = 8 };
+enum { BATCH = 250, PROGRAM_SECONDS = 60, MAX_WORKERS = 8, MAX_SHOWN = 8 };
 
-/* What a worker leaves for its parent, in shared memory. */
+/* A worker's report to its parent, in shared memory. */
 typedef struct report {
     program current;
     char words[1024];
-    bool busy, told;
+    bool has_message;
 } report;
 
 typedef struct shared {
-    coverage seen[MOST_WORKERS];
-    tally score[MOST_WORKERS];
-    report reports[MOST_WORKERS];
+    coverage covered[MAX_WORKERS];
+    tally worker_tally[MAX_WORKERS];
+    report reports[MAX_WORKERS];
 } shared;
 
 static shared *memory;
-static bool show; /* each step as it runs */
+static bool show; /* print each step before it runs */
 
 /* ---- one program ---- */
 
-/* A class or an index that is not there is found by the kernel, and the card does nothing any more: not asked of it. */
-static bool stops_a_card(const char *words)
+/* Kernels find invalid classes and indices by a device-side assertion, which disables the card: such steps are not run
+ * on it. */
+static bool is_device_assert(const char *words)
 {
     return words && (strstr(words, "is out of bounds") || strstr(words, "index out of range in self") ||
                      strstr(words, "Class values"));
@@ -67,20 +68,19 @@ static bool is_expected(const char *a, const char *b)
 {
     const char *only = a ? a : b;
     return !(a && b) && (strstr(only, "not implemented for") || strstr(only, "same dtype") ||
-                         strstr(only, "ZeroDivisionError") || stops_a_card(only));
+                         strstr(only, "ZeroDivisionError") || is_device_assert(only));
 }
 
-/* In both worlds or in none; integer products are refused on the card alone, and a zero among the elements of an
- * integer divisor is seen on the CPU alone. */
+/* A step fails in both worlds or in none, except: integer products fail only on the card, and a zero element of an
+ * integer divisor fails only on the CPU. */
 static void check_outcome(const step *s, fy_tensor **out, const char *host_words, const char *card_words)
 {
-    (void)s;
     if (!host_words == !card_words) return;
     if (!is_expected(host_words, card_words))
-        broken("it %s on the CPU and %s on the card: %s", host_words ? "fails" : "works",
-               card_words ? "fails" : "works", host_words ? host_words : card_words);
+        fail_check("it %s on the CPU and %s on the card: %s", host_words ? "fails" : "works",
+                   card_words ? "fails" : "works", host_words ? host_words : card_words);
     for (int w = 0; w < 2; w++) {
-        if (out[w]) fy_free_at(&sites[s->deed], out[w]);
+        if (out[w]) fy_free_at(&sites[s->call_index], out[w]);
         out[w] = NULL;
     }
 }
@@ -94,33 +94,34 @@ static const char *words_of_error(char *buf, size_t room)
     return buf;
 }
 
-/* What the step gave, entered in its slot; the storages' contents compared. */
-static const fy_storage *enter(const step *s, int slot, fy_tensor **out)
+/* Puts the step's results into its slot and compares their storages. Returns the storage that was written, or NULL for
+ * a view. */
+static const fy_storage *store_result(const step *s, int slot, fy_tensor **out)
 {
     bool fresh;
     for (int w = 0; w < 2; w++) worlds[w].slot[slot] = out[w];
     check_handles(out[0], out[1]);
     check_inside(out[0]);
     check_inside(out[1]);
-    cell *c = pair_cells(out[0], out[1], &fresh);
-    slack free = slack_of(s, out[0]);
+    storage_pair *c = find_or_add_pair(out[0], out[1], &fresh);
+    tolerance allowed = tolerance_of(s, out[0]);
     if (!fresh && !is_in_place(s)) return NULL; /* a view: nothing was written */
-    score->compared++;
-    if (free.skip) score->skipped++;
-    if (free.skip && !is_random(s) && !is_unset(s))
-        snprintf(score->why_skipped, sizeof score->why_skipped, "%s", free.skip);
-    read_cell(c);
+    worker_tally->compared++;
+    if (allowed.skip) worker_tally->skipped++;
+    if (allowed.skip && !is_random(s) && !is_unset(s))
+        snprintf(worker_tally->why_skipped, sizeof worker_tally->why_skipped, "%s", allowed.skip);
+    read_pair(c);
     if (is_random(s)) check_random(s, out[0]);
     if (is_named(s, "pin_memory")) fill_holes(c, out[1]);
-    settle(c, out[0]->dtype, &free);
+    compare_and_align(c, out[0]->dtype, &allowed);
     return c->s[0];
 }
 
-/* In place the first operand comes back, borrowed: its new slot takes a reference of its own. */
-static fy_tensor *held(const world *w, const step *s, fy_tensor *out)
+/* An in-place call returns its first operand, borrowed: the new slot needs a reference of its own. */
+static fy_tensor *retain_in_place_result(const world *w, const step *s, fy_tensor *out)
 {
     if (!out || !is_in_place(s)) return out;
-    if (out != operand(w, s, 0)) broken("it gives another tensor than the one that it writes into");
+    if (out != operand(w, s, 0)) fail_check("it gives another tensor than the one that it writes into");
     return fy_scope_track(fy_tensor_retain(out));
 }
 
@@ -129,38 +130,40 @@ static bool run_step(const step *s, int i)
     fy_tensor *out[2] = {0}, *second[2] = {0};
     char words[2][1200];
     const char *error[2] = {0};
-    bool split = is_split(s);
+    bool split = has_device_conflict(s);
     follow_log();
     uint64_t before = ledger.digest;
-    for (int w = split; w < 2 && !stops_a_card(error[0]); w++) {
-        out[w] = held(&worlds[w], s, perform(&worlds[w], s, &second[w]));
+    for (int w = split; w < 2 && !is_device_assert(error[0]); w++) {
+        out[w] = retain_in_place_result(&worlds[w], s, execute_step(&worlds[w], s, &second[w]));
         error[w] = words_of_error(words[w], sizeof words[w]);
     }
-    if (split && !error[1]) broken("operands on two devices were accepted");
+    if (split && !error[1]) fail_check("operands on two devices were accepted");
     if (!split) check_outcome(s, out, error[0], error[1]);
-    deed_kind k = deed_of(s)->kind;
-    bool silent =
-        k == FREE || k == ITEM || k == ASK || k == DEVICE; /* gives no tensor; NULL operands pass through in silence */
+    call_kind k = call_of(s)->kind;
+    bool silent = k == FREE || k == ITEM || k == PREDICATE ||
+                  k == DEVICE; /* these return no tensor; NULL operands return NULL without an error */
     bool failed = error[0] || error[1] || (!silent && !out[1]);
-    if (k == ASK && !split && !failed && answers[0] != answers[1])
-        broken("the answer is %s on the CPU and %s on the card", answers[0] ? "yes" : "no", answers[1] ? "yes" : "no");
+    if (k == PREDICATE && !split && !failed && predicate_results[0] != predicate_results[1])
+        fail_check("the answer is %s on the CPU and %s on the card", predicate_results[0] ? "yes" : "no",
+                   predicate_results[1] ? "yes" : "no");
     const fy_storage *written = NULL, *also = NULL;
-    if (out[0] && out[1]) written = enter(s, i, out);
-    if (second[0] && second[1]) also = enter(s, MOST_STEPS + i, second);
-    if (!out[0] != !out[1] || !second[0] != !second[1]) broken("a result is missing in one world");
-    sweep_cells();
-    check_others(written, also);
+    if (out[0] && out[1]) written = store_result(s, i, out);
+    if (second[0] && second[1]) also = store_result(s, MAX_STEPS + i, second);
+    if (!out[0] != !out[1] || !second[0] != !second[1]) fail_check("a result is missing in one world");
+    drop_unused_pairs();
+    check_unwritten(written, also);
     check_counts(&worlds[0]);
     check_counts(&worlds[1]);
-    check_books();
+    check_ledger();
     if (failed && ledger.digest != before)
-        broken("a call failed, and the log's tensors are not as before: %s", error[1] ? error[1] : "NULL was given");
-    score->steps++;
-    score->failed += failed;
+        fail_check("a call failed, and the log's tensors are not as before: %s",
+                   error[1] ? error[1] : "NULL was given");
+    worker_tally->steps++;
+    worker_tally->failed += failed;
     return !failed;
 }
 
-/* A step whose operands were left out, or whose maker failed, is left out as well. */
+/* False for dropped steps, and for those whose operands were dropped or not made. */
 static bool is_runnable(const step *s)
 {
     for (int i = 0; i < s->n; i++)
@@ -172,16 +175,16 @@ static bool is_runnable(const step *s)
 static void end_program(fy_scope *scope)
 {
     for (int w = 0; w < 2; w++)
-        for (int i = 0; i < MOST_SLOTS && !scope; i++)
+        for (int i = 0; i < MAX_SLOTS && !scope; i++)
             if (worlds[w].slot[i]) fy_free_at(&sites[0], worlds[w].slot[i]);
     if (scope) fy_scope_end(scope);
     memset(worlds[0].slot, 0, sizeof worlds[0].slot);
     memset(worlds[1].slot, 0, sizeof worlds[1].slot);
-    sweep_cells();
-    check_books();
+    drop_unused_pairs();
+    check_ledger();
     if (ledger.bytes[0] || ledger.bytes[1])
-        broken("%lld bytes are left on the CPU, %lld on the card", (long long)ledger.bytes[0],
-               (long long)ledger.bytes[1]);
+        fail_check("%lld bytes are left on the CPU, %lld on the card", (long long)ledger.bytes[0],
+                   (long long)ledger.bytes[1]);
 }
 
 static void begin_program(const program *p)
@@ -192,40 +195,40 @@ static void begin_program(const program *p)
     follow_log();
 }
 
-/* Make the program, unless it is made, and run it. False after words about a broken law. */
-static bool run_program(program *p, bool made, bool loud)
+/* Runs the program, choosing its steps unless is_made. On a violated invariant returns false, with failure_text set. */
+static bool run_program(program *p, bool is_made, bool verbose)
 {
     static fy_scope scope;
-    static volatile bool whole;
-    whole = true;
-    if (setjmp(broken_law)) return false;
+    static volatile bool all_succeeded;
+    all_succeeded = true;
+    if (setjmp(check_failed)) return false;
     begin_program(p);
     if (p->scoped) scope = fy_scope_begin(&sites[0]);
-    for (int i = 0; i < (made ? p->n : p->planned); i++) {
-        if (!made) choose_step(p);
-        if (!made) p->n = i + 1;
+    for (int i = 0; i < (is_made ? p->n : p->planned); i++) {
+        if (!is_made) choose_step(p);
+        if (!is_made) p->n = i + 1;
         if (!is_runnable(&p->steps[i])) continue;
-        if (loud) show_step(p, i, stderr);
-        whole &= run_step(&p->steps[i], i);
+        if (verbose) show_step(p, i, stderr);
+        all_succeeded &= run_step(&p->steps[i], i);
     }
     end_program(p->scoped ? &scope : NULL);
-    score->programs++;
-    score->to_the_end += whole;
+    worker_tally->programs++;
+    worker_tally->completed += all_succeeded;
     return true;
 }
 
 static program program_of(uint64_t seed)
 {
-    dice = (chance){seed};
-    draw(&dice);
-    program p = {.seed = seed, .careful = percent(&dice, 75), .scoped = percent(&dice, 25)};
-    p.planned = (int)between(&dice, 3, MOST_STEPS - 6);
+    rng = (rng_state){seed};
+    rng_next(&rng);
+    program p = {.seed = seed, .careful = rng_percent(&rng, 75), .scoped = rng_percent(&rng, 25)};
+    p.planned = (int)rng_between(&rng, 3, MAX_STEPS - 6);
     return p;
 }
 
 /* ---- processes: a crash is the end of one worker, not of the search ---- */
 
-/* Every second batch waits for each piece of work, and so finds its blocks fresh (memory.h). */
+/* Every second batch runs with FERRY_LAUNCH_BLOCKING, where new blocks have a known content (memory.c). */
 static void start_ferry(uint64_t seed)
 {
     char err[256] = "", text[16];
@@ -241,21 +244,21 @@ static void start_ferry(uint64_t seed)
     set_sites();
 }
 
-static void finish_worker(report *r, bool good)
+static void finish_worker(report *r, bool ok)
 {
-    if (!good) snprintf(r->words, sizeof r->words, "%s", broken_words);
-    r->told = !good;
-    _exit(good ? 0 : 1);
+    if (!ok) snprintf(r->words, sizeof r->words, "%s", failure_text);
+    r->has_message = !ok;
+    _exit(ok ? 0 : 1);
 }
 
-static void work_through(int worker, uint64_t from, uint64_t to)
+static void run_worker(int worker, uint64_t from, uint64_t to)
 {
     report *r = &memory->reports[worker];
-    seen = &memory->seen[worker];
-    score = &memory->score[worker];
+    covered = &memory->covered[worker];
+    worker_tally = &memory->worker_tally[worker];
     start_ferry(from);
     for (uint64_t seed = from; seed < to; seed++) {
-        alarm(SECONDS);
+        alarm(PROGRAM_SECONDS);
         r->current = program_of(seed);
         if (!run_program(&r->current, false, show)) finish_worker(r, false);
     }
@@ -264,38 +267,38 @@ static void work_through(int worker, uint64_t from, uint64_t to)
 
 static pid_t start_worker(int worker, uint64_t from, uint64_t to)
 {
-    memory->reports[worker].told = false;
+    memory->reports[worker].has_message = false;
     pid_t pid = fork();
-    if (pid == 0) work_through(worker, from, to);
+    if (pid == 0) run_worker(worker, from, to);
     return pid;
 }
 
-/* Does the program, as it is now, still fail? Its words stay in the report. */
-static bool still_fails(report *r, bool loud)
+/* Does the program, without its dropped steps, still fail? The report holds the new text. */
+static bool still_fails(report *r, bool verbose)
 {
     int status;
-    r->told = false;
+    r->has_message = false;
     pid_t pid = fork();
     if (pid == 0) {
         coverage nothing = {0};
         tally none = {0};
-        seen = &nothing, score = &none;
-        if (!loud && !freopen("/dev/null", "w", stderr)) _exit(2);
+        covered = &nothing, worker_tally = &none;
+        if (!verbose && !freopen("/dev/null", "w", stderr)) _exit(2);
         start_ferry(r->current.seed);
-        alarm(SECONDS);
-        finish_worker(r, run_program(&r->current, true, loud));
+        alarm(PROGRAM_SECONDS);
+        finish_worker(r, run_program(&r->current, true, verbose));
     }
     waitpid(pid, &status, 0);
     return status != 0;
 }
 
-static void explain(report *r, int status)
+static void report_failure(report *r, int status)
 {
-    bool told = r->told;
+    bool has_message = r->has_message;
     char words[sizeof r->words];
     snprintf(words, sizeof words, "%s", r->words);
     fprintf(stderr, "\nseed %llu: ", (unsigned long long)r->current.seed);
-    if (told) fprintf(stderr, "%s\n", words);
+    if (has_message) fprintf(stderr, "%s\n", words);
     else if (WIFSIGNALED(status))
         fprintf(stderr, "%s\n", WTERMSIG(status) == SIGALRM ? "it hangs" : strsignal(WTERMSIG(status)));
     else fprintf(stderr, "the process ended with status %d\n", WEXITSTATUS(status));
@@ -307,7 +310,7 @@ static void explain(report *r, int status)
     }
     fprintf(stderr, "    // made shorter, as it runs:\n");
     still_fails(r, true);
-    if (r->told) fprintf(stderr, "    // %s\n", r->words);
+    if (r->has_message) fprintf(stderr, "    // %s\n", r->words);
 }
 
 /* ---- the search ---- */
@@ -315,7 +318,7 @@ static void explain(report *r, int status)
 static int64_t total(size_t offset)
 {
     int64_t n = 0;
-    for (int i = 0; i < MOST_WORKERS; i++) n += *(int64_t *)((char *)&memory->score[i] + offset);
+    for (int i = 0; i < MAX_WORKERS; i++) n += *(int64_t *)((char *)&memory->worker_tally[i] + offset);
     return n;
 }
 #define TOTAL(field) total(offsetof(tally, field))
@@ -326,12 +329,12 @@ static bool check_seen(void)
     for (int card = 0; card < 2; card++) {
         for (int op = 0; op < FY_OP_COUNT; op++) {
             int64_t n = 0;
-            for (int i = 0; i < MOST_WORKERS; i++) n += memory->seen[i].ops[card][op];
+            for (int i = 0; i < MAX_WORKERS; i++) n += memory->covered[i].ops[card][op];
             if (!n) all = false, fprintf(stderr, "%s never ran on the %s\n", fy_ops[op].name, card ? "card" : "CPU");
         }
         for (int d = 0; d < DTYPES; d++) {
             int64_t n = 0;
-            for (int i = 0; i < MOST_WORKERS; i++) n += memory->seen[i].dtypes[card][d];
+            for (int i = 0; i < MAX_WORKERS; i++) n += memory->covered[i].dtypes[card][d];
             if (!n)
                 all = false, fprintf(stderr, "nothing of %s was ever made on the %s\n", fy_dtype_name(dtypes[d]),
                                      card ? "card" : "CPU");
@@ -346,7 +349,7 @@ static void count_pairs(int *pairs)
     for (int op = 0; op < FY_OP_COUNT; op++)
         for (int d = 0; d < DTYPES; d++) {
             int64_t n = 0;
-            for (int i = 0; i < MOST_WORKERS; i++) n += memory->seen[i].pairs[op][d];
+            for (int i = 0; i < MAX_WORKERS; i++) n += memory->covered[i].pairs[op][d];
             *pairs += n > 0;
         }
 }
@@ -354,26 +357,26 @@ static void count_pairs(int *pairs)
 static bool summarise(void)
 {
     int pairs;
-    int64_t programs = TOTAL(programs), whole = TOTAL(to_the_end);
+    int64_t programs = TOTAL(programs), all_succeeded = TOTAL(completed);
     count_pairs(&pairs);
     printf("%lld programs, %lld %% ran to the end without a mistake; %lld steps, %lld of them failed as they should\n",
-           (long long)programs, (long long)(programs ? 100 * whole / programs : 0), (long long)TOTAL(steps),
+           (long long)programs, (long long)(programs ? 100 * all_succeeded / programs : 0), (long long)TOTAL(steps),
            (long long)TOTAL(failed));
     printf("%lld results compared, %lld of them by shape alone; %d pairs of op and result type on the card\n",
            (long long)TOTAL(compared), (long long)TOTAL(skipped), pairs);
-    if (programs < 1000) return true; /* too few to judge */
-    if (100 * whole < 60 * programs) fprintf(stderr, "fewer than 60 %% ran to the end\n");
-    return check_seen() && 100 * whole >= 60 * programs;
+    if (programs < 1000) return true; /* too few for these criteria */
+    if (100 * all_succeeded < 60 * programs) fprintf(stderr, "fewer than 60 %% ran to the end\n");
+    return check_seen() && 100 * all_succeeded >= 60 * programs;
 }
 
 typedef struct search {
     uint64_t next, end;
     int workers, failures;
     bool keep_on;
-    pid_t pids[MOST_WORKERS];
+    pid_t pids[MAX_WORKERS];
 } search;
 
-static void feed(search *s, int worker)
+static void start_batch(search *s, int worker)
 {
     uint64_t next = (s->next / BATCH + 1) * BATCH, to = next < s->end ? next : s->end;
     s->pids[worker] = 0;
@@ -385,12 +388,12 @@ static void feed(search *s, int worker)
 static void run_search(search *s)
 {
     int status;
-    for (int i = 0; i < s->workers; i++) feed(s, i);
+    for (int i = 0; i < s->workers; i++) start_batch(s, i);
     for (pid_t pid; (pid = wait(&status)) > 0;)
         for (int i = 0; i < s->workers; i++) {
             if (s->pids[i] != pid) continue;
-            if (status && ++s->failures <= MOST_SHOWN) explain(&memory->reports[i], status);
-            feed(s, i);
+            if (status && ++s->failures <= MAX_SHOWN) report_failure(&memory->reports[i], status);
+            start_batch(s, i);
         }
 }
 
@@ -408,12 +411,12 @@ int main(int argc, char **argv)
     memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return 2;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    s.workers = cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
+    s.workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (int)cores;
     s.next = seed, s.end = seed + programs;
     printf("fuzz: %llu programs from seed %llu\n", (unsigned long long)programs, (unsigned long long)seed);
     fflush(stdout);
     run_search(&s);
-    bool good = summarise() && s.failures == 0;
-    printf("%s\n", good ? "every law held" : "FAILED");
-    return good ? 0 : 1;
+    bool ok = summarise() && s.failures == 0;
+    printf("%s\n", ok ? "every law held" : "FAILED");
+    return ok ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-/* ledger.h: what the log says is alive, kept from its events one after the other, and what it has seen
- * run. The library's own books must say the same. */
+/* ledger.h: the live tensors and storages according to the log, updated event by event, and the ops that ran. They must
+ * match the library's own state. */
 #ifndef FUZZ_LEDGER_H
 #define FUZZ_LEDGER_H
 
@@ -8,10 +8,10 @@
 #include "op.h"
 #include "program.h"
 
-/* A law is broken: the program ends here. */
-extern jmp_buf broken_law;
-extern char broken_words[1024];
-__attribute__((format(printf, 1, 2), noreturn)) void broken(const char *format, ...);
+/* Ends the program with this message: an invariant is violated. */
+extern jmp_buf check_failed;
+extern char failure_text[1024];
+__attribute__((format(printf, 1, 2), noreturn)) void fail_check(const char *format, ...);
 
 typedef struct entry {
     bool live;
@@ -20,25 +20,25 @@ typedef struct entry {
     int64_t bytes;
 } entry;
 
-/* What was seen, in memory that the processes share. */
+/* Counts of ops and dtypes by device, in memory shared by the processes. */
 typedef struct coverage {
     int64_t ops[2][FY_OP_COUNT], dtypes[2][DTYPES + 1], pairs[FY_OP_COUNT][DTYPES + 1];
 } coverage;
 
-typedef struct account {
+typedef struct ledger_state {
     uint64_t cursor;
     entry *tensors, *storages;
     size_t tensor_room, storage_room;
     int64_t tensor_count, storage_count, bytes[2];
-    uint64_t digest; /* of all that lives, with versions */
-} account;
+    uint64_t digest; /* hash of all live ids and versions */
+} ledger_state;
 
-extern account ledger;
-extern coverage *seen;
+extern ledger_state ledger;
+extern coverage *covered;
 
 entry *tensor_entry(uint32_t id);
 entry *storage_entry(uint32_t id);
-/* Read on to the end of the log. */
+/* Processes the events since the last call. */
 void follow_log(void);
 void check_bytes(void);
 

@@ -1,39 +1,39 @@
-/* memory.h: what lies in the tensors' storages, in both worlds. After every step each storage must hold
- * what it held before, but for the one that the step wrote to; and that one must hold the same in both worlds.
- * Where rounding may differ the card's bytes are then replaced by the CPU's, so that both go on alike. */
+/* memory.h: the content of storages in both worlds. After every step each storage except the written one must be
+ * unchanged, and the written one must be equal in both worlds. Where rounding may differ, the card's bytes are then
+ * overwritten with the CPU's, so that differences do not accumulate. */
 #ifndef FUZZ_MEMORY_H
 #define FUZZ_MEMORY_H
 
 #include "storage.h"
 #include "tensor.h"
 
-/* A storage and its counterpart. */
-typedef struct cell {
+/* Corresponding storages of the two worlds. */
+typedef struct storage_pair {
     fy_storage *s[2];
-    unsigned char *was;
-} cell;
+    unsigned char *previous;
+} storage_pair;
 
-extern int cell_count;
-extern unsigned char *read_into[2]; /* for reading */
+extern int pair_count;
+extern unsigned char *read_buffer[2]; /* the storages' content, from read_pair */
 
-/* How far two results may lie apart. */
-typedef struct slack {
+/* Allowed difference of two results. */
+typedef struct tolerance {
     double relative, absolute;
-    const char *skip; /* why the values are not compared; NULL: they are */
-} slack;
+    const char *skip; /* why the values are not compared, or NULL */
+} tolerance;
 
 extern const double epsilons[];
-extern const double largest[];
+extern const double max_finite[];
 
-void read_cell(const cell *c);
-/* The cell of two counterparts; a new one when neither is known. */
-cell *pair_cells(const fy_tensor *a, const fy_tensor *b, bool *fresh);
-/* Between the elements of a pinned copy of a view with holes lies anything: made alike. */
-void fill_holes(cell *c, const fy_tensor *x);
-/* What a step made or wrote: the same in both worlds, and from here on to the bit. */
-void settle(cell *c, fy_dtype d, const slack *free);
-/* Forget the storages that no slot looks at any more. */
-void sweep_cells(void);
-void check_others(const fy_storage *written, const fy_storage *also);
+void read_pair(const storage_pair *c);
+/* The pair of a's and b's storages; *fresh: it was added. */
+storage_pair *find_or_add_pair(const fy_tensor *a, const fy_tensor *b, bool *fresh);
+/* A pinned copy of a view with gaps has undefined bytes between its elements: copies the CPU's. */
+void fill_holes(storage_pair *c, const fy_tensor *x);
+/* Compares what a step wrote, then makes the card's bytes equal to the CPU's. */
+void compare_and_align(storage_pair *c, fy_dtype d, const tolerance *allowed);
+/* Removes pairs that no slot refers to. */
+void drop_unused_pairs(void);
+void check_unwritten(const fy_storage *written, const fy_storage *also);
 
 #endif

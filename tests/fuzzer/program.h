@@ -1,28 +1,28 @@
-/* program.h: what a random program is made of: steps, each one call of the public API, as plain data
- * that can be made again from a seed, run again without some of its steps, and shown. */
+/* program.h: a random program as plain data: steps that are calls of the public API. It can be made again from its
+ * seed, run without some of its steps, and printed. */
 #ifndef FUZZ_PROGRAM_H
 #define FUZZ_PROGRAM_H
 
 #include "tensor.h"
 
 enum {
-    MOST_DEEDS = 300,
-    MOST_STEPS = 20,
-    MOST_SLOTS = 2 * MOST_STEPS, /* step i's result, and from MOST_STEPS on its second one (.indices) */
-    MOST_ELEMENTS = 300,         /* of a tensor; small ones make many programs a second */
-    NUMBER = -1,                 /* in place of a slot */
-    NOTHING = -2,                /* NULL in place of a tensor */
+    MAX_API_CALLS = 300,
+    MAX_STEPS = 20,
+    MAX_SLOTS = 2 * MAX_STEPS, /* step i's result; from MAX_STEPS on its second result (.indices) */
+    MAX_ELEMENTS = 300,        /* per tensor; small tensors allow many programs per second */
+    NUMBER = -1,               /* instead of a slot */
+    NO_TENSOR = -2,            /* NULL as operand */
 };
 
-/* How a function is called, and what it wants. */
-typedef enum deed_kind {
+/* The signature and operands of a function. */
+typedef enum call_kind {
     MAKE,
     FULL,
     RANGE,
     VALUES,
     EYE,
     RANDINT,
-    RANDPERM, /* from nothing */
+    RANDPERM, /* factories */
     ONE,
     CLOSE,
     TRIANGLE,
@@ -34,12 +34,12 @@ typedef enum deed_kind {
     MASK_FILL,
     FILL,
     REDUCE,
-    ALONG, /* element by element, over dimensions */
+    ALONG, /* elementwise and reductions */
     PRODUCT,
     ADDMM,
     LINEAR,
     CROSS_ENTROPY,
-    MSE, /* from several */
+    MSE, /* products and losses */
     SAME,
     SHAPED,
     DTYPED,
@@ -47,10 +47,10 @@ typedef enum deed_kind {
     DIM,
     NARROW,
     SLICE,
-    JOIN,     /* views, and what may be one */
-    CUT,      /* several views */
-    BY_INDEX, /* an index is made for it */
-    MASKED,   /* and a mask */
+    JOIN,     /* views, or functions that may return one */
+    SPLIT,    /* returns several views */
+    BY_INDEX, /* takes an index */
+    MASKED,   /* takes a mask */
     ORDER,
     TO,
     CUDA,
@@ -58,70 +58,70 @@ typedef enum deed_kind {
     NPY,
     FREE,
     ITEM,
-    ASK, /* two tensors, for a bool */
+    PREDICATE, /* two tensors to bool */
     DEVICE,
-} deed_kind;
+} call_kind;
 
-/* A public function. */
-typedef struct deed {
-    const char *name; /* without fy_ */
-    deed_kind kind;
-    int weight; /* how often it is tried */
-    void (*call)(void);
-} deed;
+/* A public function, as an entry of the call table. */
+typedef struct api_call {
+    const char *name; /* without the fy_ prefix */
+    call_kind kind;
+    int weight; /* relative frequency */
+    void (*function)(void);
+} api_call;
 
-extern const deed deeds[];
-extern const int deed_count;
+extern const api_call api_calls[];
+extern const int api_call_count;
 
-/* Devices as a program may name them; the first three are right. */
-enum { RIGHT_PLACES = 3, PLACES = 14 };
-extern const char *const places[PLACES];
+/* Device strings; the first three are valid. */
+enum { VALID_DEVICE_NAMES = 3, DEVICE_NAMES = 14 };
+extern const char *const device_names[DEVICE_NAMES];
 
 enum { DTYPES = 8 };
 extern const fy_dtype dtypes[DTYPES];
 
 typedef struct step {
-    int deed, n;
-    int in[3];       /* slots, NUMBER or NOTHING */
-    fy_arg number;   /* the operand that is one */
-    fy_arg value[3]; /* alpha; the value; a range; beta and alpha */
+    int call_index, n;
+    int in[3];       /* slots, NUMBER or NO_TENSOR */
+    fy_arg number;   /* the operand whose slot is NUMBER */
+    fy_arg value[3]; /* alpha; the value; start, end, step; beta and alpha */
     int values;
-    fy_shape shape; /* or dimensions */
+    fy_shape shape; /* or a list of dimensions */
     int64_t at[4];
     fy_dtype dtype; /* an option, or a target */
-    int place;      /* likewise: index into places; -1: not said */
+    int device;     /* an option, or a target: index into device_names; -1: none */
     int reduction;
     bool keepdim, biased, indices, copy, non_blocking, descending;
-    bool dropped; /* left out when a failing program is made shorter */
+    bool dropped; /* omitted while minimizing a failing program */
 } step;
 
 typedef struct program {
     uint64_t seed;
-    bool careful, scoped; /* without deliberate mistakes; inside one FY_SCOPE */
-    int n, planned;       /* steps so far, and how many there shall be */
-    step steps[MOST_STEPS];
-    int ready; /* steps[n] to steps[ready - 1] were decided together with an earlier one */
+    bool careful, scoped; /* no invalid steps on purpose; all steps inside one FY_SCOPE */
+    int n, planned;       /* steps so far, and their final number */
+    step steps[MAX_STEPS];
+    int ready; /* steps[n] to steps[ready - 1] were planned together with an earlier one */
 } program;
 
 /* ---- chance ---- */
 
-typedef struct chance {
+typedef struct rng_state {
     uint64_t state;
-} chance;
+} rng_state;
 
-uint64_t draw(chance *r);
-int64_t below(chance *r, int64_t n);
-int64_t between(chance *r, int64_t low, int64_t high);
-bool percent(chance *r, int n);
+uint64_t rng_next(rng_state *r);
+int64_t rng_below(rng_state *r, int64_t n);
+int64_t rng_between(rng_state *r, int64_t low, int64_t high);
+bool rng_percent(rng_state *r, int n);
 
-/* ---- what a step is ---- */
+/* ---- properties of a step ---- */
 
-const deed *deed_of(const step *s);
+const api_call *call_of(const step *s);
 bool is_named(const step *s, const char *name);
 bool is_in_place(const step *s);
-/* The op that a step is named after; -1 if it is not named after one. */
+/* The op of the same name; -1: none. */
 int op_of(const step *s);
-/* Values that two devices draw differently. */
+/* Does each device generate different values? */
 bool is_random(const step *s);
 bool is_unset(const step *s);
 

@@ -4,21 +4,21 @@
 
 #include "run.h"
 
-#define CALL(...) ((fy_tensor * (*)(__VA_ARGS__)) deed_of(s)->call)
-#define SITE (&sites[s->deed])
+#define CALL(...) ((fy_tensor * (*)(__VA_ARGS__)) call_of(s)->function)
+#define SITE (&sites[s->call_index])
 
 world worlds[2];
-bool answers[2];
-fy_site sites[MOST_DEEDS];
+bool predicate_results[2];
+fy_site sites[MAX_API_CALLS];
 static char scratch_path[64];
 
 void set_sites(void)
 {
-    const char *folder = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"; /* where fsync costs nothing */
+    const char *folder = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"; /* tmpfs, where fsync is cheap */
     snprintf(scratch_path, sizeof scratch_path, "%s/ferry-fuzz-%d.npy", folder, (int)getpid());
-    for (int i = 0; i < deed_count; i++)
+    for (int i = 0; i < api_call_count; i++)
         sites[i] = (fy_site){
-            .file = "fuzz", .line = 1, .fn = "main", .call = deeds[i].name, .args = "x, y, z", .variable = ""};
+            .file = "fuzz", .line = 1, .fn = "main", .call = api_calls[i].name, .args = "x, y, z", .variable = ""};
 }
 
 bool is_live(int slot) { return slot >= 0 && worlds[HOST_WORLD].slot[slot] && worlds[CARD_WORLD].slot[slot]; }
@@ -27,7 +27,7 @@ bool is_on_card(int slot) { return slot >= 0 && fy_is_cuda(worlds[CARD_WORLD].sl
 
 fy_tensor *operand(const world *w, const step *s, int i)
 {
-    int slot = i < s->n ? s->in[i] : NOTHING;
+    int slot = i < s->n ? s->in[i] : NO_TENSOR;
     if (slot < 0) return NULL;
     return w->slot[slot] ? w->slot[slot] : w->dead[slot];
 }
@@ -37,22 +37,16 @@ fy_arg argument(const world *w, const step *s, int i)
     return s->in[i] == NUMBER ? s->number : fy_arg_tensor(operand(w, s, i));
 }
 
-static const char *device_in(const world *w, int place)
+static const char *device_name_in(const world *w, int device)
 {
-    if (place < 0) return NULL;
-    return w->which == HOST_WORLD && place < RIGHT_PLACES ? "cpu" : places[place];
-}
-
-static fy_opts options(const world *w, const step *s)
-{
-    const char *device = device_in(w, s->place);
-    return (fy_opts){.device = device, .dtype = s->dtype};
+    if (device < 0) return NULL;
+    return w->which == HOST_WORLD && device < VALID_DEVICE_NAMES ? "cpu" : device_names[device];
 }
 
 static fy_tensor *make(const world *w, const step *s)
 {
-    fy_opts o = options(w, s);
-    switch (deed_of(s)->kind) {
+    fy_opts o = {.device = device_name_in(w, s->device), .dtype = s->dtype};
+    switch (call_of(s)->kind) {
     case FULL: return CALL(fy_site *, fy_shape, fy_arg, fy_opts)(SITE, s->shape, s->value[0], o);
     case RANGE:
     case VALUES: return CALL(fy_site *, size_t, const fy_arg *, fy_opts)(SITE, (size_t)s->values, s->value, o);
@@ -78,16 +72,10 @@ static fy_tensor *reduce(const world *w, const step *s, fy_tensor **second)
     return CALL(fy_site *, fy_tensor *, fy_shape, fy_reduce_opts)(SITE, operand(w, s, 0), s->shape, o);
 }
 
-static fy_tensor *lose(const world *w, const step *s)
-{
-    fy_loss_opts o = {.reduction = (fy_reduction)s->reduction, .label_smoothing = s->values ? s->value[0].real : 0};
-    return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_loss_opts)(SITE, operand(w, s, 0), operand(w, s, 1), o);
-}
-
 /* ---- parts and order ---- */
 
-/* The first two parts; the others go. */
-static fy_tensor *cut(const world *w, const step *s, fy_tensor **second)
+/* Keeps the first two parts and frees the others. */
+static fy_tensor *split(const world *w, const step *s, fy_tensor **second)
 {
     fy_tensor *x = operand(w, s, 0);
     fy_tensors p =
@@ -117,17 +105,17 @@ static fy_tensor *by_index(const world *w, const step *s)
 
 /* ---- moving ---- */
 
-/* Does the step take its operand to another device in the program as written? */
-static bool crosses(const step *s)
+/* Does the step copy its operand to another device in the card world? */
+static bool changes_device(const step *s)
 {
     bool from = is_on_card(s->in[0]);
     if (is_named(s, "cpu")) return from;
     if (is_named(s, "cuda")) return !from;
     if (s->n > 1) return is_on_card(s->in[1]) != from;
-    return s->place >= 0 && s->place < RIGHT_PLACES && (s->place > 0) != from;
+    return s->device >= 0 && s->device < VALID_DEVICE_NAMES && (s->device > 0) != from;
 }
 
-/* A copy that did not wait lands in pinned memory. */
+/* A non-blocking copy to the host returns pinned memory. */
 static fy_tensor *pinned_instead(fy_site *at, fy_tensor *x)
 {
     fy_tensor *pinned = x ? fy_pin_memory_at(at, x) : NULL;
@@ -138,30 +126,30 @@ static fy_tensor *pinned_instead(fy_site *at, fy_tensor *x)
 static fy_tensor *move(const world *w, const step *s)
 {
     fy_tensor *x = operand(w, s, 0);
-    bool host = w->which == HOST_WORLD, away = crosses(s);
-    fy_to_opts o = {.copy = s->copy || (host && away), .non_blocking = s->non_blocking && !host, .dtype = s->dtype};
-    fy_target to = s->n > 1 ? fy_target_like(operand(w, s, 1)) : fy_target_device(device_in(w, s->place));
-    if (s->n < 2 && s->place < 0) {
+    bool host = w->which == HOST_WORLD, crosses = changes_device(s);
+    fy_to_opts o = {.copy = s->copy || (host && crosses), .non_blocking = s->non_blocking && !host, .dtype = s->dtype};
+    fy_target to = s->n > 1 ? fy_target_like(operand(w, s, 1)) : fy_target_device(device_name_in(w, s->device));
+    if (s->n < 2 && s->device < 0) {
         to = fy_target_dtype(s->dtype);
         o.dtype = FY_DTYPE_UNSET;
     }
     fy_tensor *out = fy_to_at(SITE, x, to, o);
-    return host && away && s->non_blocking && is_on_card(s->in[0]) ? pinned_instead(SITE, out) : out;
+    return host && crosses && s->non_blocking && is_on_card(s->in[0]) ? pinned_instead(SITE, out) : out;
 }
 
 /* fy_cuda(x, i), fy_cpu(x) */
-static fy_tensor *move_home_or_away(const world *w, const step *s)
+static fy_tensor *move_to_device(const world *w, const step *s)
 {
     fy_tensor *x = operand(w, s, 0);
     if (w->which == HOST_WORLD && s->at[0] <= 0)
-        return fy_to_at(SITE, x, fy_target_device("cpu"), (fy_to_opts){.copy = crosses(s)});
+        return fy_to_at(SITE, x, fy_target_device("cpu"), (fy_to_opts){.copy = changes_device(s)});
     return is_named(s, "cpu") ? fy_cpu_at(SITE, x) : fy_cuda_at(SITE, x, (int)s->at[0]);
 }
 
 /* ---- the rest ---- */
 
-/* Saved and loaded again; home again where x lives on the card. */
-static fy_tensor *through_file(const world *w, const step *s)
+/* The loaded tensor is on the CPU, also when x is on the card. */
+static fy_tensor *save_and_load(const world *w, const step *s)
 {
     fy_tensor *x = operand(w, s, 0);
     if (!fy_save_npy_at(SITE, scratch_path, x)) return NULL;
@@ -176,25 +164,18 @@ static fy_tensor *free_slot(world *w, const step *s)
     fy_free_at(SITE, operand(w, s, 0));
     if (slot < 0 || !w->slot[slot]) return NULL;
     w->dead[slot] = w->slot[slot];
-    for (int i = 0; i < MOST_SLOTS; i++) /* other references of the handle keep it alive */
+    for (int i = 0; i < MAX_SLOTS; i++) /* other references of the handle keep it alive */
         if (i != slot && w->slot[i] == w->slot[slot]) w->dead[slot] = NULL;
     w->slot[slot] = NULL;
     return NULL;
 }
 
-/* In both worlds the same tensors, and so the same answer. */
-static bool ask(const world *w, const step *s)
+/* Factories, ops and losses. */
+static fy_tensor *compute(const world *w, const step *s, fy_tensor **second)
 {
     fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
-    return is_named(s, "equal") ? fy_equal_at(SITE, x, y) : fy_allclose_at(SITE, x, y, (fy_close_opts){0});
-}
-
-fy_tensor *perform(world *w, const step *s, fy_tensor **second)
-{
-    fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
-    switch (deed_of(s)->kind) {
-    case ONE:
-    case SAME: return is_named(s, "cpu") ? move_home_or_away(w, s) : CALL(fy_site *, fy_tensor *)(SITE, x);
+    switch (call_of(s)->kind) {
+    case ONE: return CALL(fy_site *, fy_tensor *)(SITE, x);
     case TWO: return CALL(fy_site *, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1));
     case THREE:
         return CALL(fy_site *, fy_arg, fy_arg, fy_arg)(SITE, argument(w, s, 0), argument(w, s, 1), argument(w, s, 2));
@@ -207,35 +188,50 @@ fy_tensor *perform(world *w, const step *s, fy_tensor **second)
     case REDUCE: return reduce(w, s, second);
     case ALONG:
     case TRIANGLE:
-    case ONE_HOT:
-    case DIM: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
-    case CUT: return cut(w, s, second);
+    case ONE_HOT: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
     case ORDER: return order(w, s, second);
     case BY_INDEX: return by_index(w, s);
     case MASKED:
     case PRODUCT: return CALL(fy_site *, fy_tensor *, fy_tensor *)(SITE, x, y);
-    case COPY: return fy_copy__at(SITE, x, y, (fy_copy_opts){0});
     case ADDMM: return fy_addmm_at(SITE, x, y, operand(w, s, 2), s->value[0], s->value[1]);
     case LINEAR: return fy_linear_at(SITE, x, y, operand(w, s, 2));
     case CROSS_ENTROPY:
-    case MSE: return lose(w, s);
+    case MSE: {
+        fy_loss_opts o = {.reduction = (fy_reduction)s->reduction, .label_smoothing = s->values ? s->value[0].real : 0};
+        return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_loss_opts)(SITE, x, y, o);
+    }
+    case CLOSE: {
+        fy_close_opts o = {.rtol = 0.25, .equal_nan = s->keepdim, .fy_end_ = FY_RTOL_TOLD};
+        return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_close_opts)(SITE, x, y, o);
+    }
+    default: return make(w, s);
+    }
+}
+
+fy_tensor *execute_step(world *w, const step *s, fy_tensor **second)
+{
+    fy_tensor *x = operand(w, s, 0), *y = operand(w, s, 1);
+    switch (call_of(s)->kind) {
+    case SAME: return is_named(s, "cpu") ? move_to_device(w, s) : CALL(fy_site *, fy_tensor *)(SITE, x);
+    case DIM: return CALL(fy_site *, fy_tensor *, int64_t)(SITE, x, s->at[0]);
     case SHAPED: return CALL(fy_site *, fy_tensor *, fy_shape)(SITE, x, s->shape);
     case DTYPED: return fy_view_dtype_at(SITE, x, s->dtype);
     case PAIR: return CALL(fy_site *, fy_tensor *, int64_t, int64_t)(SITE, x, s->at[0], s->at[1]);
     case NARROW: return fy_narrow_at(SITE, x, s->at[0], s->at[1], s->at[2]);
     case SLICE: return fy_slice_at(SITE, x, s->at[0], s->at[1], s->at[2], s->at[3]);
+    case SPLIT: return split(w, s, second);
     case JOIN: return join(w, s);
     case TO: return move(w, s);
-    case CUDA: return move_home_or_away(w, s);
-    case NPY: return through_file(w, s);
+    case CUDA: return move_to_device(w, s);
+    case COPY: return fy_copy__at(SITE, x, y, (fy_copy_opts){0});
+    case NPY: return save_and_load(w, s);
     case FREE: return free_slot(w, s);
-    case CLOSE: {
-        fy_close_opts o = {.rtol = 0.25, .equal_nan = s->keepdim, .fy_end_ = FY_RTOL_TOLD};
-        return CALL(fy_site *, fy_tensor *, fy_tensor *, fy_close_opts)(SITE, x, y, o);
-    }
-    case ASK: return answers[w->which] = ask(w, s), NULL;
     case ITEM: return (void)fy_item_at(SITE, x), NULL;
     case DEVICE: return fy_cuda_set_device_at(SITE, (int)s->at[0]), NULL;
-    default: return make(w, s);
+    case PREDICATE:
+        predicate_results[w->which] =
+            is_named(s, "equal") ? fy_equal_at(SITE, x, y) : fy_allclose_at(SITE, x, y, (fy_close_opts){0});
+        return NULL;
+    default: return compute(w, s, second);
     }
 }

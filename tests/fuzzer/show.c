@@ -8,7 +8,7 @@ typedef struct line {
     size_t used;
 } line;
 
-__attribute__((format(printf, 2, 3))) static void put(line *l, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(line *l, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -17,34 +17,34 @@ __attribute__((format(printf, 2, 3))) static void put(line *l, const char *forma
     va_end(list);
 }
 
-static void put_number(line *l, fy_arg x)
+static void append_number(line *l, fy_arg x)
 {
-    if (x.is_int) put(l, "%lld", (long long)x.integer);
-    else put(l, x.real == (double)(int64_t)x.real && x.real > -1e9 && x.real < 1e9 ? "%.1f" : "%.17g", x.real);
+    if (x.is_int) append(l, "%lld", (long long)x.integer);
+    else append(l, x.real == (double)(int64_t)x.real && x.real > -1e9 && x.real < 1e9 ? "%.1f" : "%.17g", x.real);
 }
 
-static void put_operand(line *l, const step *s, int i)
+static void append_operand(line *l, const step *s, int i)
 {
-    if (s->in[i] == NUMBER) put_number(l, s->number);
-    else if (s->in[i] == NOTHING) put(l, "NULL");
-    else put(l, s->in[i] >= MOST_STEPS ? "i%d" : "t%d", s->in[i] % MOST_STEPS);
+    if (s->in[i] == NUMBER) append_number(l, s->number);
+    else if (s->in[i] == NO_TENSOR) append(l, "NULL");
+    else append(l, s->in[i] >= MAX_STEPS ? "i%d" : "t%d", s->in[i] % MAX_STEPS);
 }
 
-static void put_shape(line *l, const fy_shape *s)
+static void append_shape(line *l, const fy_shape *s)
 {
-    put(l, "(");
-    for (int i = 0; i < s->ndim && i < FY_MAX_DIMS; i++) put(l, i ? ", %lld" : "%lld", (long long)s->dims[i]);
-    put(l, s->ndim > FY_MAX_DIMS ? ", 1)" : ")");
+    append(l, "(");
+    for (int i = 0; i < s->ndim && i < FY_MAX_DIMS; i++) append(l, i ? ", %lld" : "%lld", (long long)s->dims[i]);
+    append(l, s->ndim > FY_MAX_DIMS ? ", 1)" : ")");
 }
 
-static void put_values(line *l, const step *s)
+static void append_values(line *l, const step *s)
 {
-    put(l, "(");
+    append(l, "(");
     for (int i = 0; i < s->values; i++) {
-        if (i) put(l, ", ");
-        put_number(l, s->value[i]);
+        if (i) append(l, ", ");
+        append_number(l, s->value[i]);
     }
-    put(l, ")");
+    append(l, ")");
 }
 
 static const char *dtype_word(fy_dtype d)
@@ -54,89 +54,89 @@ static const char *dtype_word(fy_dtype d)
     return (unsigned)d < sizeof words / sizeof *words ? words[d] : "(fy_dtype)99";
 }
 
-static void put_place(line *l, int place)
+static void put_device(line *l, int device)
 {
-    put(l, places[place] ? "\"%s\"" : "NULL%s", places[place] ? places[place] : "");
+    append(l, device_names[device] ? "\"%s\"" : "NULL%s", device_names[device] ? device_names[device] : "");
 }
 
-static void put_options(line *l, const step *s)
+static void append_options(line *l, const step *s)
 {
-    deed_kind k = deed_of(s)->kind;
-    if (s->keepdim) put(l, ", .keepdim = true");
-    if (s->biased) put(l, ", .biased = true");
-    if (s->indices) put(l, ", .indices = &i");
-    if (k == REDUCE && s->values) put(l, ", .p = %g", s->value[0].real);
-    if (s->copy) put(l, ", .copy = true");
-    if (k == ORDER && is_named(s, "topk") && !s->descending) put(l, ", .smallest = true");
-    if (k == ORDER && !is_named(s, "topk") && s->descending) put(l, ", .descending = true");
-    if (s->non_blocking) put(l, ", .non_blocking = true");
+    call_kind k = call_of(s)->kind;
+    if (s->keepdim) append(l, ", .keepdim = true");
+    if (s->biased) append(l, ", .biased = true");
+    if (s->indices) append(l, ", .indices = &i");
+    if (k == REDUCE && s->values) append(l, ", .p = %g", s->value[0].real);
+    if (s->copy) append(l, ", .copy = true");
+    if (k == ORDER && is_named(s, "topk") && !s->descending) append(l, ", .smallest = true");
+    if (k == ORDER && !is_named(s, "topk") && s->descending) append(l, ", .descending = true");
+    if (s->non_blocking) append(l, ", .non_blocking = true");
     if (k == CROSS_ENTROPY || k == MSE)
-        put(l, ", .reduction = %s",
-            s->reduction == FY_MEAN  ? "FY_MEAN"
-            : s->reduction == FY_SUM ? "FY_SUM"
-                                     : "FY_NONE");
-    if (k == CROSS_ENTROPY && s->values) put(l, ", .label_smoothing = %g", s->value[0].real);
+        append(l, ", .reduction = %s",
+               s->reduction == FY_MEAN  ? "FY_MEAN"
+               : s->reduction == FY_SUM ? "FY_SUM"
+                                        : "FY_NONE");
+    if (k == CROSS_ENTROPY && s->values) append(l, ", .label_smoothing = %g", s->value[0].real);
     if (k == TO || k == DTYPED) return;
-    if (s->dtype) put(l, ", .dtype = %s", dtype_word(s->dtype));
-    if (k < ONE && s->place >= 0) {
-        put(l, ", .device = ");
-        put_place(l, s->place);
+    if (s->dtype) append(l, ", .dtype = %s", dtype_word(s->dtype));
+    if (k < ONE && s->device >= 0) {
+        append(l, ", .device = ");
+        put_device(l, s->device);
     }
 }
 
-static void put_target(line *l, const step *s)
+static void append_target(line *l, const step *s)
 {
     if (s->n > 1) {
-        put(l, ", ");
-        put_operand(l, s, 1);
+        append(l, ", ");
+        append_operand(l, s, 1);
         return;
     }
-    if (s->place >= 0) put(l, ", ");
-    if (s->place >= 0) put_place(l, s->place);
-    if (s->dtype) put(l, s->place >= 0 ? ", .dtype = %s" : ", %s", dtype_word(s->dtype));
+    if (s->device >= 0) append(l, ", ");
+    if (s->device >= 0) put_device(l, s->device);
+    if (s->dtype) append(l, s->device >= 0 ? ", .dtype = %s" : ", %s", dtype_word(s->dtype));
 }
 
-/* What stands between the operands and the options. */
-static void put_middle(line *l, const step *s)
+/* The arguments between the operands and the options. */
+static void append_middle(line *l, const step *s)
 {
-    switch (deed_of(s)->kind) {
+    switch (call_of(s)->kind) {
     case MAKE:
     case EYE:
-    case RANDPERM: put_shape(l, &s->shape); break;
-    case FULL: put_shape(l, &s->shape), put(l, ", "), put_number(l, s->value[0]); break;
+    case RANDPERM: append_shape(l, &s->shape); break;
+    case FULL: append_shape(l, &s->shape), append(l, ", "), append_number(l, s->value[0]); break;
     case RANGE:
-    case VALUES: put_values(l, s); break;
-    case RANDINT: put_values(l, s), put(l, ", "), put_shape(l, &s->shape); break;
+    case VALUES: append_values(l, s); break;
+    case RANDINT: append_values(l, s), append(l, ", "), append_shape(l, &s->shape); break;
     case ALPHA:
     case VALUE:
     case MASK_FILL:
     case FILL:
     case ADDMM:
-        for (int i = 0; i < s->values; i++) put(l, ", "), put_number(l, s->value[i]);
+        for (int i = 0; i < s->values; i++) append(l, ", "), append_number(l, s->value[i]);
         break;
     case REDUCE:
-    case SHAPED: put(l, ", "), put_shape(l, &s->shape); break;
+    case SHAPED: append(l, ", "), append_shape(l, &s->shape); break;
     case ALONG:
     case TRIANGLE:
     case ONE_HOT:
     case DIM:
     case BY_INDEX:
-    case CUDA: put(l, ", %lld", (long long)s->at[0]); break;
-    case PAIR: put(l, ", %lld, %lld", (long long)s->at[0], (long long)s->at[1]); break;
-    case CUT: put(l, ", %lld, %lld", (long long)s->at[1], (long long)s->at[0]); break;
+    case CUDA: append(l, ", %lld", (long long)s->at[0]); break;
+    case PAIR: append(l, ", %lld, %lld", (long long)s->at[0], (long long)s->at[1]); break;
+    case SPLIT: append(l, ", %lld, %lld", (long long)s->at[1], (long long)s->at[0]); break;
     case ORDER:
-        if (is_named(s, "topk")) put(l, ", %lld", (long long)s->at[1]);
-        put(l, ", %lld", (long long)s->at[0]);
+        if (is_named(s, "topk")) append(l, ", %lld", (long long)s->at[1]);
+        append(l, ", %lld", (long long)s->at[0]);
         break;
-    case NARROW: put(l, ", %lld, %lld, %lld", (long long)s->at[0], (long long)s->at[1], (long long)s->at[2]); break;
+    case NARROW: append(l, ", %lld, %lld, %lld", (long long)s->at[0], (long long)s->at[1], (long long)s->at[2]); break;
     case SLICE:
-        put(l, ", %lld, %lld, %lld, %lld", (long long)s->at[0], (long long)s->at[1], (long long)s->at[2],
-            (long long)s->at[3]);
+        append(l, ", %lld, %lld, %lld, %lld", (long long)s->at[0], (long long)s->at[1], (long long)s->at[2],
+               (long long)s->at[3]);
         break;
-    case JOIN: put(l, "), %lld", (long long)s->at[0]); break;
-    case DTYPED: put(l, ", %s", dtype_word(s->dtype)); break;
-    case TO: put_target(l, s); break;
-    case DEVICE: put(l, "%lld", (long long)s->at[0]); break;
+    case JOIN: append(l, "), %lld", (long long)s->at[0]); break;
+    case DTYPED: append(l, ", %s", dtype_word(s->dtype)); break;
+    case TO: append_target(l, s); break;
+    case DEVICE: append(l, "%lld", (long long)s->at[0]); break;
     default: break;
     }
 }
@@ -145,14 +145,14 @@ void show_step(const program *p, int i, FILE *out)
 {
     const step *s = &p->steps[i];
     line l = {.used = 0};
-    const char *name = deed_of(s)->name;
-    put(&l, "t%d = fy_%s(", i, deed_of(s)->kind == DTYPED ? "view" : name);
-    if (deed_of(s)->kind == JOIN) put(&l, "(");
-    for (int k = 0; k < s->n && !(deed_of(s)->kind == TO && k); k++) {
-        if (k) put(&l, ", ");
-        put_operand(&l, s, k);
+    const char *name = call_of(s)->name;
+    append(&l, "t%d = fy_%s(", i, call_of(s)->kind == DTYPED ? "view" : name);
+    if (call_of(s)->kind == JOIN) append(&l, "(");
+    for (int k = 0; k < s->n && !(call_of(s)->kind == TO && k); k++) {
+        if (k) append(&l, ", ");
+        append_operand(&l, s, k);
     }
-    put_middle(&l, s);
-    put_options(&l, s);
+    append_middle(&l, s);
+    append_options(&l, s);
     fprintf(out, "    %s);\n", l.text);
 }

@@ -1,4 +1,4 @@
-/* show.h: a program as lines of C. */
+/* show.h: prints steps as C source. */
 #ifndef FUZZ_SHOW_H
 #define FUZZ_SHOW_H
 

@@ -1,5 +1,5 @@
-/* child_program.h: a program that misbehaves in the way its first argument says; the tests write it to
- * a file and compile it. */
+/* child_program.h: source of a program whose first argument selects a misbehaviour; tests write it to a file and
+ * compile it. */
 #ifndef CHILD_PROGRAM_H
 #define CHILD_PROGRAM_H
 

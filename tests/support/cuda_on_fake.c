@@ -11,14 +11,14 @@ static fy_cuda_built kernels_on_fake(void);
 #define fy_cuda_kernel kernel_on_fake
 #define fy_cuda_kernels kernels_on_fake
 #define fy_cuda_launching launching_on_fake
-#define fy_log_is_on() recording
+#define fy_log_is_on() fake_log_is_on
 #include "../../lib/devices/cuda.c"
 
-bool recording;
-cudaError_t breaks;
-fy_dev dev, other;
+bool fake_log_is_on;
+cudaError_t next_launch_breaks;
+fy_dev fake_card0, fake_card1;
 
-/* A launch told to fail does so as a launch does: by the last error. */
+/* A failing launch sets the last error, like CUDA's. */
 static void launch_on_fake(fy_run_work *w)
 {
     struct CUstream_st *s = fake_stream(fy_cuda_launching.stream);
@@ -38,9 +38,9 @@ static const fy_kernel *kernel_on_fake(int op)
 
 static fy_cuda_built kernels_on_fake(void) { return (fy_cuda_built){&fake, fake.oldest}; }
 
-fy_dev *dev_on_fake(int number) { return number == 1 ? &dev : number == 2 ? &other : NULL; }
+fy_dev *dev_on_fake(int number) { return number == 1 ? &fake_card0 : number == 2 ? &fake_card1 : NULL; }
 
-const char *opening(fy_dev *d, int number)
+const char *open_error(fy_dev *d, int number)
 {
     static char why[128];
     why[0] = 0;
@@ -58,7 +58,7 @@ void fake_reset(int cards)
 
 void begin_calls(void) { fake.calls[0] = 0; }
 
-/* The clock runs, and there are marks to be used again: calls from now on are those of work. */
+/* Creates the clock's events and some to be reused, so that later calls are only those of the work. */
 static void warm_up(fy_dev *d)
 {
     fy_point p[3] = {{0}};
@@ -69,15 +69,15 @@ static void warm_up(fy_dev *d)
 int setup(void **state)
 {
     (void)state;
-    recording = true;
-    breaks = 0;
+    fake_log_is_on = true;
+    next_launch_breaks = 0;
     fake_reset(2);
-    if (opening(&dev, 1) || opening(&other, 2)) return -1;
-    fy_backend_cuda.info(&dev);
-    fy_backend_cuda.info(&other);
-    warm_up(&dev);
-    warm_up(&other);
-    fake.made = 0; /* streams are numbered from 1 again */
+    if (open_error(&fake_card0, 1) || open_error(&fake_card1, 2)) return -1;
+    fy_backend_cuda.info(&fake_card0);
+    fy_backend_cuda.info(&fake_card1);
+    warm_up(&fake_card0);
+    warm_up(&fake_card1);
+    fake.made = 0; /* number streams from 1 */
     begin_calls();
     return 0;
 }
@@ -86,25 +86,25 @@ int teardown(void **state)
 {
     (void)state;
     fake.sticky = 0;
-    fy_backend_cuda.close(&dev);
-    fy_backend_cuda.close(&other);
+    fy_backend_cuda.close(&fake_card0);
+    fy_backend_cuda.close(&fake_card1);
     return fake.blocks || fake.events || fake.pinned || fake.streams;
 }
 
 void fail_next(const char *call, cudaError_t e) { fake.fail = call, fake.error = e; }
 
-/* ---- the table, with fewer words ---- */
+/* ---- shorthands for the back end ---- */
 
-void *take(fy_dev *d, size_t bytes) { return fy_backend_cuda.alloc(d, bytes, FY_WORD_device, &(fy_time){0}); }
-void put_back(fy_dev *d, void *p) { fy_backend_cuda.release(d, p, 1, FY_WORD_device, &(fy_time){0}); }
+void *alloc_block(fy_dev *d, size_t bytes) { return fy_backend_cuda.alloc(d, bytes, FY_WORD_device, &(fy_time){0}); }
+void release_block(fy_dev *d, void *p) { fy_backend_cuda.release(d, p, 1, FY_WORD_device, &(fy_time){0}); }
 bool copy_of(fy_dev *d, fy_copy_work *w) { return fy_backend_cuda.copy(d, w); }
 
 bool start_work(fy_dev *d, fy_run_work *w)
 {
     bool ok = fy_backend_cuda.run(d, w);
-    if (ok && breaks) {
+    if (ok && next_launch_breaks) {
         *fy_cuda_launching.blame = w->id;
-        fake.sticky = breaks;
+        fake.sticky = next_launch_breaks;
     }
     return ok;
 }
@@ -112,7 +112,7 @@ bool start_work(fy_dev *d, fy_run_work *w)
 bool copy_on_fake(fy_word dir, void *dst, const void *src, size_t bytes, fy_copy_work *w)
 {
     *w = (fy_copy_work){.dst = dst, .src = src, .bytes = bytes, .dir = dir};
-    return copy_of(&dev, w);
+    return copy_of(&fake_card0, w);
 }
 
 fy_run_work add_on_fake(float *a, float *b, float *out, int64_t n)
@@ -126,9 +126,9 @@ fy_run_work add_on_fake(float *a, float *b, float *out, int64_t n)
                          .out = {out, FY_FLOAT32, l}};
 }
 
-void forget_marks(fy_dev *d, fy_time *t) { drop_marks(d, t); }
+void drop_fake_marks(fy_dev *d, fy_time *t) { drop_marks(d, t); }
 
-void forget_blame(fy_dev *d) { *((cuda *)d->state)->blame = 0; }
+void clear_blame(fy_dev *d) { *((cuda *)d->state)->blame = 0; }
 
 void use_stream(fy_dev *d, int number)
 {

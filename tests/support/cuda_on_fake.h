@@ -1,5 +1,5 @@
-/* cuda_on_fake.h: lib/devices/cuda.c compiled against the fake of the CUDA runtime, two cards of it, and the clock of
- * the fake as the session's. For the tests that ask what it calls. */
+/* cuda_on_fake.h: lib/devices/cuda.c compiled against the fake CUDA runtime with two cards, with the fake's clock as
+ * the session's. For tests that check its runtime calls. */
 #ifndef CUDA_ON_FAKE_H
 #define CUDA_ON_FAKE_H
 
@@ -22,30 +22,31 @@ fy_dev *dev_on_fake(int number);
 #define fy_clock_now() ((int64_t)(fake.now * 1e6 + 0.5))
 extern const fy_backend fy_backend_cuda;
 
-extern bool recording;
-extern cudaError_t breaks; /* the next launch breaks the card, as a failed assertion does */
-extern fy_dev dev, other;  /* cuda:0, cuda:1 */
+extern bool fake_log_is_on;
+extern cudaError_t next_launch_breaks; /* the next launch makes every later call fail with this error, like a
+                                          device-side assertion; 0: none */
+extern fy_dev fake_card0, fake_card1;  /* cuda:0 and cuda:1 */
 
-const char *opening(fy_dev *d, int number);
+const char *open_error(fy_dev *d, int number);
 void fake_reset(int cards);
 void begin_calls(void);
 int setup(void **state);
-/* Every block, pinned or not, stream and event that was made is gone again. */
+/* Fails if a block, pinned block, stream or event was not freed. */
 int teardown(void **state);
 #define WITH_CARDS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 void fail_next(const char *call, cudaError_t e);
 
-/* ---- the table, with fewer words ---- */
+/* ---- shorthands for the back end ---- */
 
-void *take(fy_dev *d, size_t bytes);
-void put_back(fy_dev *d, void *p);
+void *alloc_block(fy_dev *d, size_t bytes);
+void release_block(fy_dev *d, void *p);
 bool copy_of(fy_dev *d, fy_copy_work *w);
 bool start_work(fy_dev *d, fy_run_work *w);
 bool copy_on_fake(fy_word dir, void *dst, const void *src, size_t bytes, fy_copy_work *w);
 fy_run_work add_on_fake(float *a, float *b, float *out, int64_t n);
-void forget_marks(fy_dev *d, fy_time *t);
-void forget_blame(fy_dev *d); /* of the work whose assertion failed */
-/* The stream is made, and there is a mark to be used again. */
+void drop_fake_marks(fy_dev *d, fy_time *t);
+void clear_blame(fy_dev *d); /* resets the id of the launch whose assertion failed */
+/* Creates the stream and an event that later calls reuse. */
 void use_stream(fy_dev *d, int number);
 
 #endif

@@ -1,5 +1,5 @@
-/* explained.h: runs test programs, each in a child process, and compares the findings in their logs. The line that a
- * finding must name ends in HERE, which is found in the source text that the log contains. */
+/* explained.h: runs test programs, each in a child process, and checks the findings in their logs. The line that a
+ * finding must name ends in HERE; it is looked up in the source text that the log contains. */
 #ifndef EXPLAINED_H
 #define EXPLAINED_H
 
@@ -23,7 +23,7 @@
 typedef struct explained {
     const char *rule;
     void (*run)(void);
-    int times;       /* the finding's times; 0: no finding of this rule; -1: any number */
+    int times;       /* how often the finding occurs; 0: no finding of this rule; -1: any number */
     const char *sim; /* FERRY_SIM, or NULL */
 } explained;
 

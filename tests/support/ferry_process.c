@@ -9,7 +9,7 @@
 
 void start_ferry_on(running *r, int out, int in, const char *const *arguments)
 {
-    const char *argv[12] = {school_ferry};
+    const char *argv[12] = {ferry_command};
     for (int i = 0; arguments[i]; i++) argv[i + 1] = arguments[i];
     *r = (running){.out = out};
     fflush(NULL);
@@ -18,7 +18,7 @@ void start_ferry_on(running *r, int out, int in, const char *const *arguments)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(open("/dev/null", O_RDONLY), 0);
         dup2(in, 1), dup2(in, 2);
-        execv(school_ferry, (char *const *)(const void *)argv);
+        execv(ferry_command, (char *const *)(const void *)argv);
         _exit(127);
     }
     close(in);
@@ -60,8 +60,8 @@ int end_ferry(running *r, int signal_number)
 void enter_page(page *p)
 {
     await(&p->ferry, "Ctrl-C stops");
-    p->door = door_of(p->ferry.text);
-    assert_true(p->door.port > 0);
+    p->address = parse_server_address(p->ferry.text);
+    assert_true(p->address.port > 0);
 }
 
 void open_page(page *p)
@@ -72,12 +72,12 @@ void open_page(page *p)
 
 cJSON *api(const page *p, const char *method, const char *path, const char *body, int status)
 {
-    char *answer = ask(p->door.port, (asking){.method = method,
-                                              .path = path,
-                                              .host = p->door.host,
-                                              .token = p->door.token,
-                                              .origin = body ? p->door.origin : NULL,
-                                              .body = body});
+    char *answer = http_ask(p->address.port, (http_request){.method = method,
+                                                            .path = path,
+                                                            .host = p->address.host,
+                                                            .token = p->address.token,
+                                                            .origin = body ? p->address.origin : NULL,
+                                                            .body = body});
     const char *json = strstr(answer, "\r\n\r\n");
     if (status_of(answer) != status || !json) fail_msg("%s %s: %s", method, path, answer);
     cJSON *parsed = cJSON_Parse(json + 4);

@@ -1,5 +1,5 @@
-/* ferry_process.h: a long-running `ferry` (serve, watch): started, its output read, ended by pid; and the HTTP API of
- * one that serves lessons. */
+/* ferry_process.h: runs a long-running `ferry` (serve, watch), reads its output and ends it; and requests to the HTTP
+ * API of `ferry serve`. */
 #ifndef FERRY_PROCESS_H
 #define FERRY_PROCESS_H
 
@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 
 #include "page_client.h"
-#include "school.h"
+#include "learner_folder.h"
 
 enum { GUARD_MS = 60000 }; /* a limit for hanging tests, not an expectation */
 
@@ -33,13 +33,13 @@ int end_ferry(running *r, int signal_number);
 /* A `ferry serve` and the credentials to use it. */
 typedef struct page {
     running ferry;
-    door door;
+    server_address address;
 } page;
 
 /* Waits for the URL that ferry prints, and joins. */
 void enter_page(page *p);
 void open_page(page *p);
-/* A request; returns the parsed answer, which the caller frees. Fails on another status. */
+/* Sends a request and returns the parsed answer, which the caller frees. Fails on another status. */
 cJSON *api(const page *p, const char *method, const char *path, const char *body, int status);
 void api_fails(const page *p, const char *method, const char *path, const char *body, int status);
 const char *json_field(const cJSON *json, const char *key);

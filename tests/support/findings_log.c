@@ -1,7 +1,7 @@
 /* findings_log.c: see findings_log.h. */
 #include "findings_log.h"
 
-void begin(handmade *h)
+void log_begin(handmade *h)
 {
     *h = (handmade){0};
     hand(
@@ -16,7 +16,7 @@ void begin(handmade *h)
             "two\\nthree\\nfour\\nfive\\nsix\\nseven\\neight\\nnine'");
 }
 
-void born(handmade *h, int line, int id, const char *device, const char *mem, int bytes)
+void log_alloc(handmade *h, int line, int id, const char *device, const char *mem, int bytes)
 {
     hand(h, "'kind':'alloc'," AT "'storage':%d,'device':'%s','mem':'%s','addr':'0x%x','asked':%d,'bytes':%d,'tenant':0",
          line, id, device, mem, id * 4096, bytes, bytes);
@@ -26,65 +26,65 @@ void born(handmade *h, int line, int id, const char *device, const char *mem, in
          line, id, id, id, bytes, device);
 }
 
-void gone(handmade *h, int line, int id)
+void log_drop(handmade *h, int line, int id)
 {
     hand(h, "'kind':'drop'," AT "'tensor':%d,'why':'free'", line, id);
     hand(h, "'kind':'free'," AT "'storage':%d,'bytes':0", line, id);
 }
 
-int work;
+int logged_launch_id;
 
-void copy(handmade *h, int line, int src, const char *from, int dst, const char *to, int bytes, const char *dir,
-          const char *more)
+void log_copy(handmade *h, int line, int src, const char *from, int dst, const char *to, int bytes, const char *dir,
+              const char *more)
 {
     hand(h,
          "'kind':'copy'," AT "'id':%d,'src':{'tensor':%d,'storage':%d,'device':'%s','mem':'pageable','version':1},"
          "'dst':{'tensor':%d,'storage':%d,'device':'%s','mem':'device','version':1},'bytes':%d,'dir':'%s',%s,'held':9",
-         line, ++work, src, src, from, dst, dst, to, bytes, dir, more);
+         line, ++logged_launch_id, src, src, from, dst, dst, to, bytes, dir, more);
 }
 
-void op(handmade *h, int line, const char *device, int stream, int in, int out)
+void log_op(handmade *h, int line, const char *device, int stream, int in, int out)
 {
     hand(h,
          "'kind':'op'," AT
          "'id':%d,'name':'relu','device':'%s','stream':%d,'in':[{'tensor':%d,'storage':%d,'version':1}],"
          "'out':[{'tensor':%d,'storage':%d,'version':1}],'dtype':'float32','flops':1,'bytes':1,'held':4",
-         line, ++work, device, stream, in, in, out, out);
+         line, ++logged_launch_id, device, stream, in, in, out, out);
 }
 
-void done(handmade *h, int start, int end, const char *engine)
+void log_complete(handmade *h, int start, int end, const char *engine)
 {
-    hand(h, "'kind':'complete','id':%d,'start':%d,'end':%d,'engine':'%s','wire':1,'staging':1,'overhead':1", work,
-         start, end, engine);
+    hand(h, "'kind':'complete','id':%d,'start':%d,'end':%d,'engine':'%s','wire':1,'staging':1,'overhead':1",
+         logged_launch_id, start, end, engine);
 }
 
-void read_here(handmade *h, int line, int id)
+void log_host_read(handmade *h, int line, int id)
 {
     hand(h, "'kind':'host_read'," AT "'tensor':%d,'storage':%d,'version':1,'first':0,'count':1,'via':'print'", line, id,
          id);
 }
 
-void data_race(handmade *h, int line, const char *type, int a, int b)
+void log_data_race(handmade *h, int line, const char *type, int a, int b)
 {
     hand(h, "'kind':'data_race'," AT "'type':'%s','storage':1,'first':0,'bytes':64,'a':%d,'b':%d,'fix':'wait for it'",
          line, type, a, b);
 }
 
-void oom(handmade *h, int line, int asked, int allocated, int reserved, int room, int largest)
+void log_oom(handmade *h, int line, int asked, int allocated, int reserved, int room, int largest)
 {
     hand(h, "'kind':'oom'," AT "'device':'cuda:0','asked':%d,'allocated':%d,'reserved':%d,'free':%d,'largest':%d", line,
          asked, allocated, reserved, room, largest);
 }
 
-void failing(handmade *h, int line, const char *code)
+void log_error(handmade *h, int line, const char *code)
 {
     hand(h, "'kind':'error'," AT "'code':'%s','message':'it did not fit','hint':'mend it','call':'fy_relu(x)'", line,
          code);
 }
 
-void end(handmade *h) { hand(h, "'kind':'end','status':0,'live':[1,2,3,4,5,6,7,8,9]"); }
+void log_end(handmade *h) { hand(h, "'kind':'end','status':0,'live':[1,2,3,4,5,6,7,8,9]"); }
 
-findings look(const handmade *h)
+findings findings_of_log(const handmade *h)
 {
     findings f;
     char err[256];

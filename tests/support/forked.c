@@ -1,12 +1,12 @@
 /* forked.c: see forked.h. */
 #include "forked.h"
 
-forked ran;
+forked last_child;
 
 static void forked_child(void (*program)(void), const char *const *environment, int to, int stdout_too)
 {
     alarm(FORKED_SECONDS);
-    signal(SIGSEGV, SIG_DFL); /* not the test framework's */
+    signal(SIGSEGV, SIG_DFL); /* replaces cmocka's handlers */
     signal(SIGBUS, SIG_DFL);
     dup2(to, STDERR_FILENO);
     if (stdout_too) dup2(to, STDOUT_FILENO);
@@ -26,19 +26,19 @@ void run_forked(void (*program)(void), const char *const *environment, int stdou
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) forked_child(program, environment, fileno(file), stdout_too);
-    assert_int_equal(waitpid(child, &ran.status, 0), child);
-    ssize_t size = pread(fileno(file), ran.said, sizeof ran.said - 1, 0);
-    ran.said[size > 0 ? size : 0] = 0;
+    assert_int_equal(waitpid(child, &last_child.status, 0), child);
+    ssize_t size = pread(fileno(file), last_child.output, sizeof last_child.output - 1, 0);
+    last_child.output[size > 0 ? size : 0] = 0;
     fclose(file);
 }
 
 void assert_said(const char *text)
 {
-    if (!strstr(ran.said, text)) fail_msg("not said: %s\nin: %s", text, ran.said);
+    if (!strstr(last_child.output, text)) fail_msg("not said: %s\nin: %s", text, last_child.output);
 }
 
 void assert_exited_with(int code)
 {
-    if (!WIFEXITED(ran.status) || WEXITSTATUS(ran.status) != code)
-        fail_msg("status %#x, not exit %d; it said: %s", ran.status, code, ran.said);
+    if (!WIFEXITED(last_child.status) || WEXITSTATUS(last_child.status) != code)
+        fail_msg("status %#x, not exit %d; it said: %s", last_child.status, code, last_child.output);
 }

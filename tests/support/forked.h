@@ -21,11 +21,11 @@ enum { FORKED_SECONDS = 250, FORKED_ROOM = 16384 };
 #define ENVIRONMENT(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 typedef struct forked {
-    int status;             /* of waitpid */
-    char said[FORKED_ROOM]; /* the start of its stderr, and of stdout if stdout_too */
+    int status;               /* of waitpid */
+    char output[FORKED_ROOM]; /* the start of its stderr, and of stdout if stdout_too */
 } forked;
 
-extern forked ran; /* the last child */
+extern forked last_child; /* the last child */
 void run_forked(void (*program)(void), const char *const *environment, int stdout_too);
 void assert_said(const char *text);
 void assert_exited_with(int code);

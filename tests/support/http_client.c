@@ -4,7 +4,7 @@
 int dial(int port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    const struct timeval patience = {.tv_sec = TIMEOUT_S};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -50,7 +50,7 @@ char *read_to_end(int fd)
     return text;
 }
 
-char *ask_bytes(int port, const void *data, size_t size)
+char *http_ask_bytes(int port, const void *data, size_t size)
 {
     int fd = dial(port);
     if (fd < 0) return strdup("");
@@ -60,7 +60,7 @@ char *ask_bytes(int port, const void *data, size_t size)
     return text;
 }
 
-char *ask(int port, asking a)
+char *http_ask(int port, http_request a)
 {
     size_t room = 4096 + strlen(a.path) + (a.body ? strlen(a.body) : 0);
     char *text = malloc(room);
@@ -70,7 +70,7 @@ char *ask(int port, asking a)
     if (a.token) n += snprintf(text + n, room - (size_t)n, "X-Ferry-Token: %s\r\n", a.token);
     if (a.body) n += snprintf(text + n, room - (size_t)n, "Content-Length: %zu\r\n", strlen(a.body));
     n += snprintf(text + n, room - (size_t)n, "\r\n%s", a.body ? a.body : "");
-    char *answer = ask_bytes(port, text, (size_t)n);
+    char *answer = http_ask_bytes(port, text, (size_t)n);
     free(text);
     return answer;
 }
@@ -81,9 +81,9 @@ int status_of(const char *answer)
     return sscanf(answer, "HTTP/1.1 %d", &status) == 1 ? status : 0;
 }
 
-int ask_status(int port, asking a)
+int http_ask_status(int port, http_request a)
 {
-    char *answer = ask(port, a);
+    char *answer = http_ask(port, a);
     int status = status_of(answer);
     free(answer);
     return status;

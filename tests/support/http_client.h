@@ -1,5 +1,5 @@
-/* http_client.h: an HTTP and WebSocket client on raw sockets for tests of the server. It sends any bytes, well-formed
- * or not, and waits at most PATIENCE_S seconds for an answer. */
+/* http_client.h: an HTTP and WebSocket client on raw sockets for tests of the server. Sends any bytes, well-formed or
+ * not; waits at most TIMEOUT_S seconds for an answer. */
 #ifndef HTTP_CLIENT_H
 #define HTTP_CLIENT_H
 
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PATIENCE_S 60
+#define TIMEOUT_S 60
 
 /* A connection to the port, or -1. */
 int dial(int port);
@@ -24,17 +24,17 @@ bool send_bytes(int fd, const void *data, size_t size);
 /* All bytes until the server closes the connection, zero-terminated. Free it. */
 char *read_to_end(int fd);
 /* Sends the bytes and returns the complete answer, "" if there was none. Free it. */
-char *ask_bytes(int port, const void *data, size_t size);
+char *http_ask_bytes(int port, const void *data, size_t size);
 
 /* A request; NULL headers are left out. Free the answer. */
-typedef struct asking {
+typedef struct http_request {
     const char *method, *path, *host, *origin, *token, *body;
-} asking;
+} http_request;
 
-char *ask(int port, asking a);
+char *http_ask(int port, http_request a);
 /* The status of an answer; 0 if the server closed without one. */
 int status_of(const char *answer);
-int ask_status(int port, asking a);
+int http_ask_status(int port, http_request a);
 /* The number of this process's threads that belong to the server: civetweb's and their descendants. */
 int serving_threads(void);
 
@@ -46,7 +46,7 @@ int ws_dial(int port, const char *path, const char *host, const char *origin, co
 /* A masked frame with any first byte (0x81: a complete text frame). claim: the length in its header. */
 bool ws_send_claiming(int fd, int first, const void *data, size_t size, uint64_t claim);
 bool ws_send(int fd, const char *text);
-/* The next frame's payload, zero-terminated, and its opcode; NULL at the end or after PATIENCE_S. Free it. */
+/* The next frame's payload, zero-terminated, and its opcode; NULL at the end or after TIMEOUT_S. Free it. */
 char *ws_read(int fd, int *opcode, size_t *size);
 /* The next frame whose text has this prefix; others are skipped. Free it. */
 char *ws_read_until(int fd, const char *beginning);

@@ -1,4 +1,4 @@
-/* lesson_folders.h: the folders of lessons/: their lesson.json ("facts") and their programs. */
+/* lesson_folders.h: reads the lessons' folders: lesson.json ("facts") and programs. */
 #ifndef LESSON_FOLDERS_H
 #define LESSON_FOLDERS_H
 
@@ -16,7 +16,7 @@ char *lesson_text(const char *lesson, const char *file);
 cJSON *facts_of(const char *lesson);
 const char *fact(const char *lesson, const cJSON *facts, const char *key);
 
-/* Calls f for each lesson and each of its programs whose name has this prefix; each_program returns how many. */
+/* Calls f for each lesson and each of its programs with this prefix; each_program returns their number. */
 typedef void with_program(const char *lesson, const cJSON *facts, const char *file);
 
 int each_program(const char *lesson, const char *prefix, with_program *f);

@@ -1,4 +1,4 @@
-/* live_server.h: a server for a group of tests, clients that join it, and runs that the test itself writes. */
+/* live_server.h: a server for a group of tests, its clients, and runs whose events the test writes. */
 #ifndef LIVE_SERVER_H
 #define LIVE_SERVER_H
 
@@ -8,14 +8,14 @@
 #include "page_client.h"
 #include "server.h"
 
-extern server *here;
-extern char host[32], origin[48], token[33];
+extern server *live_server;
+extern char live_host[32], live_origin[48], live_token[33];
 int start_live_server(void **state);
 int stop_live_server(void **state);
 int join(void);
-/* Adds a run that this process writes; emit adds n events to it. */
+/* Adds a run whose log this process writes; emit adds n events to it. */
 int new_run(void);
 void emit(int n);
-void wait_until_nobody_is_here(void);
+void wait_until_no_clients(void);
 
 #endif

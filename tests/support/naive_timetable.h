@@ -1,5 +1,5 @@
-/* naive_timetable.h: a reference implementation of the timing model for the card of round_card.h: one flag per ns of an
- * engine, searched linearly; the end of all work is kept. */
+/* naive_timetable.h: a reference implementation of the timing model for the card of round_card.h: one flag per ns and
+ * engine, searched linearly. */
 #ifndef NAIVE_TIMETABLE_H
 #define NAIVE_TIMETABLE_H
 
@@ -8,18 +8,18 @@
 #include "run_work.h"
 #include "timing_model.h"
 
-enum { MOST_BOOKED = 4000, SPAN = 1 << 20 };
+enum { MAX_BOOKED = 4000, MAX_NS = 1 << 20 };
 
 typedef struct naive {
     int64_t tail[FY_STREAMS];
-    int64_t ends[FY_STREAMS][MOST_BOOKED];
+    int64_t ends[FY_STREAMS][MAX_BOOKED];
     int n[FY_STREAMS];
-    uint8_t busy[3][SPAN]; /* up, down, compute: is that ns taken? */
+    uint8_t busy[3][MAX_NS]; /* h2d, d2h, compute: is this ns in use? */
 } naive;
 
-extern uint32_t seed;
-int dice(int sides);
-int64_t most(int64_t a, int64_t b);
+extern uint32_t naive_rng_state;
+int naive_random(int sides);
+int64_t max_i64(int64_t a, int64_t b);
 fy_time naive_copy(naive *m, int64_t now, const fy_copy_work *w);
 fy_time naive_run(naive *m, int64_t now, int s, int64_t flops, int64_t bytes);
 

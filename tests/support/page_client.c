@@ -7,26 +7,27 @@
 
 #include "page_client.h"
 
-door door_of(const char *text)
+server_address parse_server_address(const char *text)
 {
-    door d = {0};
+    server_address d = {0};
     const char *url = strstr(text, "http://127.0.0.1:");
-    if (!url || sscanf(url, "http://127.0.0.1:%d/#token=%32[0-9a-f]", &d.port, d.token) != 2) return (door){0};
+    if (!url || sscanf(url, "http://127.0.0.1:%d/#token=%32[0-9a-f]", &d.port, d.token) != 2)
+        return (server_address){0};
     snprintf(d.host, sizeof d.host, "127.0.0.1:%d", d.port);
     snprintf(d.origin, sizeof d.origin, "http://%s", d.host);
     return d;
 }
 
-int door_join(const door *d)
+int join_server(const server_address *d)
 {
     int status = 0, fd = ws_dial(d->port, "/ws", d->host, d->origin, d->token, &status);
     if (status != 101) fail_msg("the WebSocket was answered with %d", status);
     return fd;
 }
 
-char *door_get(const door *d, const char *path)
+char *http_get(const server_address *d, const char *path)
 {
-    char *answer = ask(d->port, (asking){.method = "GET", .path = path, .host = d->host, .token = d->token});
+    char *answer = http_ask(d->port, (http_request){.method = "GET", .path = path, .host = d->host, .token = d->token});
     if (status_of(answer) != 200) fail_msg("GET %s: %.200s", path, answer);
     return answer;
 }
@@ -41,8 +42,8 @@ char *next_frame(int fd, int *opcode, size_t *size)
     return text;
 }
 
-/* The seq at the start of a line. Not by sscanf, which first takes the length of all following text: a client that
- * needs seconds per frame looks to the server as if it had stopped reading. */
+/* The seq at the start of a line. sscanf would call strlen on all remaining text for each line, and the server drops
+ * clients that take seconds per frame. */
 static uint64_t seq_of_line(const char *line)
 {
     static const char before[] = "{\"seq\":";
@@ -53,7 +54,7 @@ static uint64_t seq_of_line(const char *line)
     return seq;
 }
 
-bool take_frame(following *f)
+bool process_frame(run_follower *f)
 {
     int opcode, run;
     size_t size;
@@ -77,9 +78,9 @@ bool take_frame(following *f)
     return true;
 }
 
-void follow_to_the_end(following *f)
+void follow_to_end(run_follower *f)
 {
-    while (!f->ended && take_frame(f)) continue;
+    while (!f->ended && process_frame(f)) continue;
     assert_true(f->ended);
     assert_int_equal(f->ended - 1, f->next);
 }

@@ -1,7 +1,7 @@
 /* pool_card.c: see pool_card.h. */
 #include "pool_card.h"
 
-static fy_segment_result take(void *self, fy_segment *s)
+static fy_segment_result alloc_segment(void *self, fy_segment *s)
 {
     card *c = self;
     int i = 0;
@@ -14,37 +14,37 @@ static fy_segment_result take(void *self, fy_segment *s)
     return FY_SEGMENT_OK;
 }
 
-static void give(void *self, fy_segment *s, bool for_room)
+static void free_segment(void *self, fy_segment *s, bool for_room)
 {
     card *c = self;
     c->holes[(s->addr >> 30) - 1] = 0;
     c->taken -= s->bytes;
-    c->given++;
-    c->given_for_room += for_room;
+    c->freed_segments++;
+    c->freed_for_room += for_room;
 }
 
 static bool record(void *self, int where, fy_point *at)
 {
     (void)where;
     at->when = ++((card *)self)->issued;
-    return where != 7; /* 7: a stream without information */
+    return where != 7; /* stream 7 cannot be recorded */
 }
 
 static bool passed(void *self, int where, fy_point *at)
 {
-    ((card *)self)->asked++;
+    ((card *)self)->queries++;
     return ((card *)self)->now[where] >= at->when;
 }
 
 static void wait_for(void *self, int where, fy_point *at)
 {
     card *c = self;
-    c->waited++;
+    c->waits++;
     if (c->now[where] < at->when) c->now[where] = at->when;
 }
 
 fy_pool *pool_on(card *c, fy_word mem)
 {
-    fy_pool_source source = {c, take, give, record, passed, wait_for};
+    fy_pool_source source = {c, alloc_segment, free_segment, record, passed, wait_for};
     return fy_pool_make(&source, mem);
 }

@@ -1,4 +1,5 @@
-/* pool_card.h: a card without memory for tests of the caching allocator. Its streams advance only when the test says. */
+/* pool_card.h: a card without memory for tests of the caching allocator. Its streams advance only when the test
+ * advances them. */
 #ifndef POOL_CARD_H
 #define POOL_CARD_H
 
@@ -12,9 +13,9 @@ typedef struct card {
     int64_t capacity, taken;
     int64_t now[FY_POOL_PLACES]; /* the progress of each stream */
     int64_t issued;
-    int asked, waited, given_for_room, given;
+    int queries, waits, freed_for_room, freed_segments;
     bool broken;
-    char holes[64]; /* addresses for segments, 1 GiB apart */
+    char holes[64]; /* segments in use; segment i is at (i + 1) GiB */
 } card;
 
 fy_pool *pool_on(card *c, fy_word mem);

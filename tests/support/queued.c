@@ -9,9 +9,9 @@
 
 unsigned char pinned[8][BYTES];
 
-uint32_t ids;
+uint32_t queued_launch_id;
 
-bool all(const void *p, unsigned char byte)
+bool all_bytes_are(const void *p, unsigned char byte)
 {
     const unsigned char *c = p;
     for (int i = 0; i < BYTES; i++)
@@ -21,7 +21,7 @@ bool all(const void *p, unsigned char byte)
 
 fy_copy_work copy_in(fy_dev *d, int stream, fy_word dir, void *dst, const void *src, bool is_pinned)
 {
-    fy_copy_work w = {.id = ++ids, .stream = stream, .dst = dst, .src = src, .bytes = BYTES, .dir = dir};
+    fy_copy_work w = {.id = ++queued_launch_id, .stream = stream, .dst = dst, .src = src, .bytes = BYTES, .dir = dir};
     w.pinned = is_pinned;
     w.async = true;
     assert_true(fy_backend_sim.copy(d, &w));
@@ -30,13 +30,13 @@ fy_copy_work copy_in(fy_dev *d, int stream, fy_word dir, void *dst, const void *
 
 unsigned char first_byte(fy_dev *d, const void *p)
 {
-    unsigned char home[BYTES];
-    fy_copy_work w = {.stream = 32, .dst = home, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
+    unsigned char on_host[BYTES];
+    fy_copy_work w = {.stream = 32, .dst = on_host, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
     assert_true(fy_backend_sim.copy(d, &w));
-    return home[0];
+    return on_host[0];
 }
 
-void *holding(fy_dev *d, unsigned char byte)
+void *alloc_filled(fy_dev *d, unsigned char byte)
 {
     unsigned char host[BYTES];
     void *p = alloc(d, BYTES);
@@ -71,7 +71,8 @@ fy_operand floats(void *p) { return (fy_operand){p, FY_FLOAT32, {1, 0, N, {N}, {
 
 fy_run_work add_work(int stream, void *a, void *b, void *out)
 {
-    fy_run_work w = {.id = ++ids, .stream = stream, .op = FY_OP_add, .nin = 2, .dtype = FY_FLOAT32, .bytes = BYTES};
+    fy_run_work w = {
+        .id = ++queued_launch_id, .stream = stream, .op = FY_OP_add, .nin = 2, .dtype = FY_FLOAT32, .bytes = BYTES};
     w.in[0] = floats(a), w.in[1] = floats(b), w.out = floats(out);
     w.real[FY_ADD_alpha] = 1;
     return w;
@@ -80,7 +81,7 @@ fy_run_work add_work(int stream, void *a, void *b, void *out)
 fy_run_work fill_in(int stream, void *out, double value)
 {
     fy_run_work w = fill_work(out, N, 1);
-    w.id = ++ids;
+    w.id = ++queued_launch_id;
     w.stream = stream;
     w.real[FY_FILL_value] = value;
     return w;
@@ -90,8 +91,8 @@ void run_on_card(fy_dev *d, fy_run_work w) { assert_true(fy_backend_sim.run(d, &
 
 float first_float(fy_dev *d, const void *p)
 {
-    float home[N];
-    fy_copy_work w = {.stream = 32, .dst = home, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
+    float on_host[N];
+    fy_copy_work w = {.stream = 32, .dst = on_host, .src = p, .bytes = BYTES, .dir = FY_WORD_d2h};
     assert_true(fy_backend_sim.copy(d, &w));
-    return home[0];
+    return on_host[0];
 }

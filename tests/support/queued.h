@@ -1,4 +1,4 @@
-/* queued.h: work that is queued on the simulated card without a wait, for tests of its back end. */
+/* queued.h: queues work on the simulated card without waiting, for tests of its back end. */
 #ifndef QUEUED_H
 #define QUEUED_H
 
@@ -10,21 +10,21 @@
 
 enum { BYTES = 64, N = BYTES / 4 };
 
-/* Declared page-locked to the back end; static, because work that is never waited for may still refer to it. */
+/* Treated as page-locked; static, because work that is never waited for may still access it. */
 extern unsigned char pinned[8][BYTES];
-extern uint32_t ids; /* the last launch id */
-bool all(const void *p, unsigned char byte);
-#define IS_POISON(p) all(p, 0xff)
+extern uint32_t queued_launch_id; /* the last launch id */
+bool all_bytes_are(const void *p, unsigned char byte);
+#define IS_POISON(p) all_bytes_are(p, 0xff)
 
 fy_copy_work copy_in(fy_dev *d, int stream, fy_word dir, void *dst, const void *src, bool is_pinned);
-#define HOME(d, stream, dst, src) copy_in(d, stream, FY_WORD_d2h, dst, src, true)
-#define AWAY(d, stream, dst, src) copy_in(d, stream, FY_WORD_h2d, dst, src, true)
-#define WITHIN(d, stream, dst, src) copy_in(d, stream, FY_WORD_d2d, dst, src, false)
+#define COPY_D2H(d, stream, dst, src) copy_in(d, stream, FY_WORD_d2h, dst, src, true)
+#define COPY_H2D(d, stream, dst, src) copy_in(d, stream, FY_WORD_h2d, dst, src, true)
+#define COPY_D2D(d, stream, dst, src) copy_in(d, stream, FY_WORD_d2d, dst, src, false)
 
 /* The byte on the card, read by a copy in stream 32, which has no other work. */
 unsigned char first_byte(fy_dev *d, const void *p);
-/* VRAM filled with this byte, with no work queued. */
-void *holding(fy_dev *d, unsigned char byte);
+/* Device memory filled with this byte; no work is queued. */
+void *alloc_filled(fy_dev *d, unsigned char byte);
 fy_point point_in(fy_dev *d, int stream);
 bool host_waits(fy_dev *d, fy_point p);
 void stream_waits(fy_dev *waiter, int stream, fy_dev *d, fy_point p);

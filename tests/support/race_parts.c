@@ -7,9 +7,9 @@
 
 #include "race_parts.h"
 
-uint64_t chance;
+uint64_t rng_state;
 
-uint32_t draw(uint64_t *from, uint32_t n)
+uint32_t rng_below(uint64_t *from, uint32_t n)
 {
     *from += 0x9e3779b97f4a7c15u;
     uint64_t x = *from;
@@ -18,15 +18,15 @@ uint32_t draw(uint64_t *from, uint32_t n)
     return (uint32_t)((x ^ (x >> 31)) >> 33) % n;
 }
 
-uint32_t below(uint32_t n) { return draw(&chance, n); }
+uint32_t random_below(uint32_t n) { return rng_below(&rng_state, n); }
 
-struct race_run trial;
+struct race_run race_run;
 
-float mirror[BUFFERS][SIDE * SIDE];
+float expected[BUFFERS][SIDE * SIDE];
 
-int wrong;
+int wrong_reads;
 
-fy_stream *streams[MOST_QUEUES];
+fy_stream *streams[MAX_QUEUES];
 
 fy_tensor *buffers[BUFFERS];
 
@@ -34,33 +34,33 @@ fy_event *events[EVENTS];
 
 struct record_place recorded_at[EVENTS];
 
-int busy;
+int max_pause;
 
-uint64_t pace;
+uint64_t pause_rng_state;
 
-bool asks;
+bool may_query;
 
 bool is_pinned(int b) { return b < 2; }
 
-bool is_other(int b) { return b == 4; }
+bool is_on_card1(int b) { return b == 4; }
 
-bool is_of_other(int queue) { return queue >= OTHER; }
+bool is_queue_of_card1(int queue) { return queue >= CARD1_QUEUES; }
 
-void say(const char *format, ...)
+void append_text(const char *format, ...)
 {
     va_list list;
-    size_t n = strlen(trial.text);
+    size_t n = strlen(race_run.text);
     va_start(list, format);
-    vsnprintf(trial.text + n, sizeof trial.text - n, format, list);
+    vsnprintf(race_run.text + n, sizeof race_run.text - n, format, list);
     va_end(list);
 }
 
-part some_part(bool dense)
+region random_region(bool dense)
 {
-    return (part){(int)below(dense ? COLUMN : COLUMN + 1), (int)below(SIDE), (int)below(SIDE)};
+    return (region){(int)random_below(dense ? COLUMN : COLUMN + 1), (int)random_below(SIDE), (int)random_below(SIDE)};
 }
 
-uint16_t elements_of(part p)
+uint16_t elements_of(region p)
 {
     if (p.kind == WHOLE) return 0xffff;
     if (p.kind == HALF) return (uint16_t)(0xff << (p.i / 2 * 8));
@@ -68,7 +68,7 @@ uint16_t elements_of(part p)
     return (uint16_t)(p.kind == COLUMN ? 0x1111 << p.j : 1 << (p.i * SIDE + p.j));
 }
 
-fy_tensor *view_of(int b, part p)
+fy_tensor *view_of(int b, region p)
 {
     fy_tensor *x = buffers[b];
     if (p.kind == HALF) return fy_narrow(x, 0, p.i / 2 * 2, 2);
@@ -77,24 +77,24 @@ fy_tensor *view_of(int b, part p)
     return p.kind == ELEMENT ? fy_select(fy_select(x, 0, p.i), 0, p.j) : x;
 }
 
-void reflect(how does, int to, part p, int from, part q, float value)
+void update_expected(update_kind kind, int to, region p, int from, region q, float value)
 {
-    float taken[SIDE * SIDE];
+    float values[SIDE * SIDE];
     int n = 0;
     for (int i = 0; i < SIDE * SIDE; i++)
-        if (elements_of(q) >> i & 1) taken[n++] = mirror[from][i];
+        if (elements_of(q) >> i & 1) values[n++] = expected[from][i];
     n = 0;
     for (int i = 0; i < SIDE * SIDE; i++)
         if (elements_of(p) >> i & 1) {
-            mirror[to][i] = does == FILL ? value : does == PUT ? taken[n] : mirror[to][i] + taken[n];
+            expected[to][i] = kind == FILL ? value : kind == COPY ? values[n] : expected[to][i] + values[n];
             n++;
         }
 }
 
-void compare(int b, const float *seen, uint16_t elements)
+void compare_with_expected(int b, const float *seen, uint16_t elements)
 {
     for (int i = 0; i < SIDE * SIDE; i++)
-        wrong += (elements >> i & 1) && !isnan(mirror[b][i]) && seen[i] != mirror[b][i];
+        wrong_reads += (elements >> i & 1) && !isnan(expected[b][i]) && seen[i] != expected[b][i];
 }
 
 /* ---- Ferry's events and the model's tasks ---- */
@@ -105,17 +105,17 @@ static long long number_in(const char *line, const char *key)
     return p ? atoll(p + strlen(key)) : -1;
 }
 
-static int deed_with(long long seq)
+static int operation_of_seq(long long seq)
 {
-    for (int i = 0; i < trial.course.deeds; i++)
-        if (trial.deeds[i].seq == seq) return i;
+    for (int i = 0; i < race_run.schedule.noperations; i++)
+        if (race_run.operations[i].seq == seq) return i;
     return -1;
 }
 
 void read_events(void)
 {
     fy_text lines = {0};
-    deed *newest = trial.course.deeds ? &trial.deeds[trial.course.deeds - 1] : NULL;
+    operation *newest = race_run.schedule.noperations ? &race_run.operations[race_run.schedule.noperations - 1] : NULL;
     while (fy_log_read(recorded_log, &recorded_cursor, &lines, 1 << 16)) continue;
     for (char *p = lines.data, *end; p && p < lines.data + lines.size; p = end + 1) {
         end = memchr(p, '\n', (size_t)(lines.data + lines.size - p));
@@ -124,31 +124,31 @@ void read_events(void)
         bool work = !strncmp(kind, "copy\"", 5) || !strncmp(kind, "op\"", 3) || !strncmp(kind, "host_read\"", 10);
         if (work && newest && newest->seq < 0) newest->seq = number_in(p, "\"seq\":");
         if (strncmp(kind, "data_race\"", 10) != 0) continue;
-        int a = deed_with(number_in(p, "\"a\":")), b = deed_with(number_in(p, "\"b\":"));
-        if (a < 0 || b < 0 || trial.told[a][b])
-            fail_msg("a data race of unknown works, or told twice: %s\n%s", p, trial.text);
-        trial.told[a][b] = true;
+        int a = operation_of_seq(number_in(p, "\"a\":")), b = operation_of_seq(number_in(p, "\"b\":"));
+        if (a < 0 || b < 0 || race_run.reported[a][b])
+            fail_msg("a data race of unknown works, or told twice: %s\n%s", p, race_run.text);
+        race_run.reported[a][b] = true;
     }
     free(lines.data);
 }
 
-deed *new_deed(bool host)
+operation *new_operation(bool host)
 {
-    deed *d = &trial.deeds[trial.course.deeds++];
-    *d = (deed){.seq = -1, .host = host};
+    operation *d = &race_run.operations[race_run.schedule.noperations++];
+    *d = (operation){.seq = -1, .host = host};
     return d;
 }
 
-void uses(deed *d, int b, part p, bool write)
+void add_access(operation *d, int b, region p, bool write)
 {
     const fy_storage *s = buffers[b]->storage;
-    d->uses[d->n++] = (use){s->addr, elements_of(p), write};
+    d->accesses[d->n++] = (buffer_access){s->addr, elements_of(p), write};
 }
 
-void to_queue(int queue)
+void queue_operation(int queue)
 {
-    give_task(&trial.course, queue, (task){trial.course.deeds - 1, -1, 0, -1});
-    trial.given++;
+    queue_task(&race_run.schedule, queue, (task){race_run.schedule.noperations - 1, -1, 0, -1});
+    race_run.nasync++;
 }
 
-void wait_for_queue(int queue) { add_step(&trial.course, (step){WAIT, -1, queue, 0}); }
+void host_waits_for_queue(int queue) { add_step(&race_run.schedule, (step){WAIT_QUEUE, -1, queue, 0}); }

@@ -1,5 +1,5 @@
-/* race_parts.h: the parts of race_program.h's random programs: random numbers, views of buffers, the accesses of each
- * operation, the expected values, and the data races that Ferry reported. */
+/* race_parts.h: the parts of race_program.h's random programs: random numbers, views of buffers, accesses of
+ * operations, expected values, and the data races that Ferry reported. */
 #ifndef RACE_PARTS_H
 #define RACE_PARTS_H
 
@@ -12,91 +12,92 @@
 #include "tensor.h"
 #include "text.h"
 
-enum { SIDE = 4, BUFFERS = 5, EVENTS = 2, MOST_DEEDS = 40, MOST_USES = 3, ASYNC = 6 };
-enum { FIRST, SECOND, OTHER, OTHER_SECOND }; /* queues: two streams of cuda:0, and the same of cuda:1 */
+enum { SIDE = 4, BUFFERS = 5, EVENTS = 2, MAX_OPERATIONS = 40, MAX_ACCESSES = 3, MAX_ASYNC = 6 };
+enum { CARD1_QUEUES = 2 }; /* queues: two streams of cuda:0, then two of cuda:1 */
 
 /* ---- random numbers ---- */
 
-extern uint64_t chance;
-uint32_t draw(uint64_t *from, uint32_t n);
-uint32_t below(uint32_t n);
+extern uint64_t rng_state;
+uint32_t rng_below(uint64_t *from, uint32_t n);
+uint32_t random_below(uint32_t n);
 
 /* ---- the program ---- */
 
-typedef struct use { /* an access: elements (a bit set) of the buffer at an address */
+typedef struct buffer_access { /* an access to elements (a bit set) of the buffer at an address */
     uint64_t addr;
     uint16_t elements;
     bool write;
-} use;
+} buffer_access;
 
-typedef struct deed {
+typedef struct operation {
     long long seq;
     bool host;
     int n;
-    use uses[MOST_USES];
-} deed;
+    buffer_access accesses[MAX_ACCESSES];
+} operation;
 
-/* A freed storage that was recorded on a stream: its memory is reused only after the stream has reached the marker. */
-typedef struct leave {
+/* A freed storage that was recorded on a stream: its memory is reused only after the stream has executed the marker. */
+typedef struct deferred_free {
     uint64_t addr;
-    int marker; /* a deed without accesses */
-} leave;
+    int marker; /* an operation without accesses */
+} deferred_free;
 
 extern struct race_run {
-    course course;
-    deed deeds[MOST_DEEDS];
-    int lent[BUFFERS]; /* recorded on this queue; -1 */
-    int nleaves;
-    leave leaves[MOST_DEEDS];
-    int given; /* asynchronous operations so far */
-    bool told[MOST_DEEDS][MOST_DEEDS];
+    schedule schedule;
+    operation operations[MAX_OPERATIONS];
+    int recorded_on[BUFFERS]; /* the queue given to fy_record_stream; -1 */
+    int ndeferred_frees;
+    deferred_free deferred_frees[MAX_OPERATIONS];
+    int nasync; /* number of asynchronous operations */
+    bool reported[MAX_OPERATIONS][MAX_OPERATIONS];
     char text[4000];
-} trial;
+} race_run;
 
-/* The buffers' values if everything runs in program order; NaN: the fill byte. */
-extern float mirror[BUFFERS][SIDE * SIDE];
-extern int wrong; /* values read by the host that differ from the mirror */
-extern fy_stream *streams[MOST_QUEUES];
+/* The buffers' values if everything runs in program order; NaN: undefined. */
+extern float expected[BUFFERS][SIDE * SIDE];
+extern int wrong_reads; /* values read by the host that differ from `expected` */
+extern fy_stream *streams[MAX_QUEUES];
 extern fy_tensor *buffers[BUFFERS]; /* two page-locked, two of cuda:0, one of cuda:1 */
 extern fy_event *events[EVENTS];
 extern struct record_place {
     int queue, at;
 } recorded_at[EVENTS];
-extern int busy;      /* ns: the host's longest pause between calls */
-extern uint64_t pace; /* a generator of its own for the pauses, so that the program does not depend on them */
-extern bool asks;     /* may the program query completion and record streams? Its course then depends on time */
+extern int max_pause;            /* ns: maximum pause of the host between calls */
+extern uint64_t pause_rng_state; /* a separate generator for the pauses: the program must not depend on them */
+extern bool may_query;           /* may the program query completion and record streams? It then depends on timing */
 bool is_pinned(int b);
-bool is_other(int b);
-bool is_of_other(int queue);
+bool is_on_card1(int b);
+bool is_queue_of_card1(int queue);
 
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void append_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A view of a buffer: all, half of it, a row, a column or an element. */
-typedef struct part {
+/* A view of a buffer: all, half, a row, a column or an element. */
+typedef struct region {
     int kind, i, j;
-} part;
+} region;
 
 enum { WHOLE, HALF, ROW, ELEMENT, COLUMN };
 
-part some_part(bool dense);
-uint16_t elements_of(part p);
-fy_tensor *view_of(int b, part p);
+region random_region(bool dense);
+uint16_t elements_of(region p);
+fy_tensor *view_of(int b, region p);
 
 /* ---- expected values ---- */
 
-typedef enum how { PUT, ADD, FILL } how;
+typedef enum update_kind { COPY, ADD, FILL } update_kind;
 
-/* Parts of one kind have equally many elements, in the same order. */
-void reflect(how does, int to, part p, int from, part q, float value);
-void compare(int b, const float *seen, uint16_t elements);
+/* Regions of the same kind have the same number of elements, in the same order. */
+void update_expected(update_kind kind, int to, region p, int from, region q, float value);
+void compare_with_expected(int b, const float *seen, uint16_t elements);
 
 /* ---- Ferry's events and the model's tasks ---- */
 
-/* The first copy, op or host_read is the newest launch; data races name two of them. */
+/* Reads the events since the last call: the first copy, op or host_read sets the newest operation's seq; data races
+ * name two of these. */
 void read_events(void);
-deed *new_deed(bool host);
-void uses(deed *d, int b, part p, bool write);
-void to_queue(int queue);
-void wait_for_queue(int queue);
+operation *new_operation(bool host);
+void add_access(operation *d, int b, region p, bool write);
+void queue_operation(int queue);
+void host_waits_for_queue(int queue);
 
 #endif

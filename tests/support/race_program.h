@@ -1,5 +1,5 @@
-/* race_program.h: random programs of asynchronous operations, executed by Ferry and recorded as a course for
- * interleavings.h, with the accesses of every operation and the data races that Ferry reported. */
+/* race_program.h: random programs of asynchronous operations, executed by Ferry and recorded as a schedule for
+ * interleavings.h, with every operation's accesses and the data races that Ferry reported. */
 #ifndef RACE_PROGRAM_H
 #define RACE_PROGRAM_H
 
@@ -11,10 +11,10 @@
 
 /* ---- operations ---- */
 
-void host(bool write);
-void step_of_program(void);
-void begin_trial(void);
-/* Reads all buffers at the end and compares them with the mirror. */
-void look_at_all(void);
+void access_from_host(bool write);
+void random_step(void);
+void begin_race_run(void);
+/* Waits for all work and compares all buffers with `expected`. */
+void check_all_buffers(void);
 
 #endif

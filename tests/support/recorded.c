@@ -61,7 +61,7 @@ void recorded_read(void)
     for (const char *p = lines.data, *end; p && p < lines.data + lines.size; p = end + 1) {
         end = memchr(p, '\n', (size_t)(lines.data + lines.size - p));
         cJSON *e = end ? cJSON_ParseWithLength(p, (size_t)(end - p))
-                       : NULL; /* cJSON_Parse would take the length of all following text */
+                       : NULL; /* cJSON_Parse would call strlen on all remaining text */
         if (!e) abort();
         if (strcmp(event_kind_of(e), "source") != 0) cJSON_AddItemToArray(recorded_events, e);
         else cJSON_Delete(e);
@@ -124,8 +124,8 @@ double element(fy_tensor *x, int64_t i)
     double value = 0;
     FY_SCOPE
     {
-        fy_tensor *home = fy_contiguous(fy_cpu(x));
-        value = fy_real_at(fy_dtype_of(home), fy_data(home), i);
+        fy_tensor *on_host = fy_contiguous(fy_cpu(x));
+        value = fy_real_at(fy_dtype_of(on_host), fy_data(on_host), i);
     }
     return value;
 }

@@ -15,24 +15,24 @@
 #include "text.h"
 
 #if defined(__SANITIZE_THREAD__)
-/* OpenBLAS is not compiled with TSan, which sees the threads' writes but not their synchronization. */
+/* OpenBLAS is not instrumented: TSan sees its threads' writes but not their synchronization. */
 const char *__tsan_default_suppressions(void);
 #endif
 
 extern fy_log *recorded_log;
 extern uint64_t recorded_cursor;
-extern cJSON *recorded_events; /* since the last `since` */
-/* Call before the first call of Ferry: starts recording. A failing Ferry call returns NULL instead of exiting, so that
- * it fails only its test. */
+extern cJSON *recorded_events; /* events since the last since() */
+/* Starts recording; call before the first call of Ferry. Failing calls return NULL instead of exiting, so that one
+ * failure fails only its test. */
 void recorded_start(void);
 void recorded_end(void);
-/* These two around a group of tests: on the simulated card. */
+/* Group setup and teardown: record on the simulated card. */
 int record_on_sim(void **state);
 int record_no_more(void **state);
 const char *event_kind_of(const cJSON *e);
 void recorded_read(void);
 void since(void);
-/* The events' kinds since then, as in "alloc tensor op complete". */
+/* The events' kinds since then, such as "alloc tensor op complete". */
 const char *kinds(void);
 /* The n-th event of a kind since then, or NULL. */
 const cJSON *event_of(const char *kind, int n);

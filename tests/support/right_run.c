@@ -19,13 +19,13 @@ void hand_begin(handmade *h)
     hand(h, "'kind':'given','name':'x','tensor':1,'storage':1,'device':'cpu','line':11");
 }
 
-void hand_copy(handmade *h, int from, int to, const char *way, int bytes)
+void hand_copy(handmade *h, int from, int to, const char *dir, int bytes)
 {
-    bool there = !strcmp(way, "h2d");
+    bool there = !strcmp(dir, "h2d");
     hand(h,
          "'kind':'copy','src':{'storage':%d,'device':'%s'},'dst':{'storage':%d,'device':'%s'},'bytes':%d,"
          "'dir':'%s','why':'user','line':14",
-         from, there ? "cpu" : "cuda:0", to, there ? "cuda:0" : "cpu", bytes, way);
+         from, there ? "cpu" : "cuda:0", to, there ? "cuda:0" : "cpu", bytes, dir);
 }
 
 void hand_op(handmade *h, const char *name, const char *device, int in, int out)
@@ -51,7 +51,7 @@ static void right_value(char *text, size_t room, int index)
     snprintf(text, room, "%.9g", x[index]);
 }
 
-void hand_answer(handmade *h, const char *name, int tensor, const char *device, const char *spoilt)
+void hand_answer(handmade *h, const char *name, int tensor, const char *device, const char *wrong_value)
 {
     char data[512] = "", value[64];
     hand(h, "'kind':'tensor','tensor':%d,'storage':%d,'shape':[2,3],'dtype':'float32','device':'%s'", tensor, tensor,
@@ -60,7 +60,7 @@ void hand_answer(handmade *h, const char *name, int tensor, const char *device, 
          device);
     for (int i = 0; i < COUNT; i++) {
         right_value(value, sizeof value, i);
-        const char *v = spoilt && i == 4 ? spoilt : value;
+        const char *v = wrong_value && i == 4 ? wrong_value : value;
         snprintf(data + strlen(data), sizeof data - strlen(data), "%s%s", i ? "," : "", v);
     }
     hand(h, "'kind':'values','tensor':%d,'first':0,'data':[%s],'count':%d", tensor, data, COUNT);

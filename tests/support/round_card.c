@@ -48,27 +48,27 @@ void *alloc(fy_dev *d, size_t bytes)
     return fy_backend_sim.alloc(d, bytes, FY_WORD_device, &t);
 }
 
-void give(fy_dev *d, void *p, size_t bytes)
+void release(fy_dev *d, void *p, size_t bytes)
 {
     fy_time t;
     fy_backend_sim.release(d, p, bytes, FY_WORD_device, &t);
 }
 
-fy_copy_work copy_way(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes, bool pinned, bool async)
+fy_copy_work copy_dir(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes, bool pinned, bool async)
 {
     fy_copy_work w = {.dst = dst, .src = src, .bytes = bytes, .dir = dir, .pinned = pinned, .async = async};
     assert_true(fy_backend_sim.copy(d, &w));
     return w;
 }
 
-fy_copy_work up(fy_dev *d, void *dst, const void *src, size_t bytes)
+fy_copy_work copy_h2d(fy_dev *d, void *dst, const void *src, size_t bytes)
 {
-    return copy_way(d, FY_WORD_h2d, dst, src, bytes, false, false);
+    return copy_dir(d, FY_WORD_h2d, dst, src, bytes, false, false);
 }
 
-fy_copy_work down(fy_dev *d, void *dst, const void *src, size_t bytes)
+fy_copy_work copy_d2h(fy_dev *d, void *dst, const void *src, size_t bytes)
 {
-    return copy_way(d, FY_WORD_d2h, dst, src, bytes, false, false);
+    return copy_dir(d, FY_WORD_d2h, dst, src, bytes, false, false);
 }
 
 void wait_for_all(fy_dev *d)

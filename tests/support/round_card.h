@@ -20,16 +20,16 @@
 #include "run_work.h"
 
 extern fy_card round_card;
-/* number 1 is cuda:0; each number has a fy_dev of its own */
+/* number 1 is cuda:0; each number has its own fy_dev */
 fy_dev *open_card_number(int number, const fy_card *card, int64_t capacity);
 fy_dev *open_card(const fy_card *card, int64_t capacity);
 int open_round_card(void **state);
 int close_round_card(void **state);
 void *alloc(fy_dev *d, size_t bytes);
-void give(fy_dev *d, void *p, size_t bytes);
-fy_copy_work copy_way(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes, bool pinned, bool async);
-fy_copy_work up(fy_dev *d, void *dst, const void *src, size_t bytes);
-fy_copy_work down(fy_dev *d, void *dst, const void *src, size_t bytes);
+void release(fy_dev *d, void *p, size_t bytes);
+fy_copy_work copy_dir(fy_dev *d, fy_word dir, void *dst, const void *src, size_t bytes, bool pinned, bool async);
+fy_copy_work copy_h2d(fy_dev *d, void *dst, const void *src, size_t bytes);
+fy_copy_work copy_d2h(fy_dev *d, void *dst, const void *src, size_t bytes);
 void wait_for_all(fy_dev *d);
 fy_run_work fill_work(void *out, int64_t n, int64_t flops);
 

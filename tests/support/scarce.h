@@ -9,8 +9,8 @@
 
 typedef struct scarcity {
     _Atomic long *asked; /* allocations so far; NULL: not counted */
-    long fails;          /* the first that fails, from 1; 0: none */
-    bool for_good;       /* and all later ones */
+    long fails;          /* the number of the first one that fails, from 1; 0: none */
+    bool for_good;       /* all later ones fail too */
 } scarcity;
 
 extern scarcity scarce;

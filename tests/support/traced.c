@@ -7,9 +7,9 @@
 
 #include "traced.h"
 
-char folder[] = "/tmp/ferry-traced-XXXXXX";
+char traced_folder[] = "/tmp/ferry-traced-XXXXXX";
 
-char path[64];
+char traced_path[64];
 
 char *slurp(const char *name)
 {
@@ -35,7 +35,7 @@ int run_program(void (*program)(void))
 {
     traced_program = program;
     run_forked(run_traced, NULL, false);
-    return ran.status;
+    return last_child.status;
 }
 
 void assert_exits(void (*program)(void), int code)
@@ -45,13 +45,13 @@ void assert_exits(void (*program)(void), int code)
     assert_int_equal(WEXITSTATUS(status), code);
 }
 
-char *said(void) { return strdup(ran.said); }
+char *traced_output(void) { return strdup(last_child.output); }
 
 int make_folder(void **state)
 {
     (void)state;
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/run.jsonl", folder);
+    if (!mkdtemp(traced_folder)) return -1;
+    snprintf(traced_path, sizeof traced_path, "%s/run.jsonl", traced_folder);
     return 0;
 }
 
@@ -59,6 +59,6 @@ int remove_folder(void **state)
 {
     char command[80];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
+    snprintf(command, sizeof command, "rm -rf %s", traced_folder);
     return system(command);
 }

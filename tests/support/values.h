@@ -7,7 +7,7 @@
 #include "dtype.h"
 #include "tensor.h"
 
-/* In logical order, with the relative tolerance `part`; NaN equals NaN. */
+/* In row-major order, with the relative tolerance `part`; NaN equals NaN. */
 void assert_values(fy_tensor *x, size_t n, const double *expected, double part, int line);
 #define DOUBLES(...) \
     sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]) { __VA_ARGS__ }

@@ -1,12 +1,12 @@
-/* innocents.c: see innocents.h. */
-#include "innocents.h"
+/* near_misses.c: see near_misses.h. */
+#include "near_misses.h"
 
 /* ---- correct programs ---- */
 
 static void what_the_call_takes_and_what_the_work_takes(void)
 {
     fy_tensor *x = fy_ones((1 << 16), .pin_memory = true), *y = fy_zeros((1 << 16), .device = CARD);
-    fy_copy_(x, home(1 << 16));
+    fy_copy_(x, host_tensor(1 << 16));
     fy_cuda_synchronize();
     int64_t start = fy_now();
     fy_copy_(y, x, .non_blocking = true);
@@ -18,7 +18,7 @@ static void what_the_call_takes_and_what_the_work_takes(void)
 
 static void asks_until_a_time(void)
 {
-    fy_tensor *x = fy_to(square(), CARD), *y;
+    fy_tensor *x = fy_to(host_square(), CARD), *y;
     int64_t start = fy_now();
     y = fy_matmul(x, x);
     while (fy_now() - start < 1000000 && !fy_stream_query(fy_cuda_current_stream())) continue;
@@ -27,7 +27,7 @@ static void asks_until_a_time(void)
 
 static void notes_without_words(void)
 {
-    fy_tensor *x = fy_to(square(), CARD), *y;
+    fy_tensor *x = fy_to(host_square(), CARD), *y;
     fy_mark("");
     y = fy_matmul(x, x);
     fy_mark("");
@@ -36,14 +36,14 @@ static void notes_without_words(void)
 
 static void into_a_buffer_that_is_read_later_or_not(void)
 {
-    fy_tensor *x = home(64), *there = fy_zeros((64), .device = CARD);
+    fy_tensor *x = host_tensor(64), *there = fy_zeros((64), .device = CARD);
     fy_copy_(there, x);
     fy_print(fy_relu(x));
 }
 
 static void a_first_copy_to_warm_up(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = host_tensor(64);
     fy_free(fy_to(x, CARD));
     fy_add_(x, 1);
     fy_print(fy_relu(fy_to(x, CARD)));
@@ -65,7 +65,7 @@ static void frees_and_goes_on(void)
     fy_tensor *x = fy_ones((64), .device = CARD);
     fy_print(x);
     fy_free(x);
-    fy_print(home(4));
+    fy_print(host_tensor(4));
 }
 
 static void small_results_home(void)
@@ -89,7 +89,7 @@ static void the_first_card_by_its_name(void)
     fy_cuda_set_device(0);
 }
 
-const struct innocent innocents[] = {
+const struct near_miss near_misses[] = {
     {what_the_call_takes_and_what_the_work_takes, NULL},
     {asks_until_a_time, NULL},
     {notes_without_words, NULL},
@@ -98,23 +98,23 @@ const struct innocent innocents[] = {
     {scopes_that_end, NULL},
     {frees_and_goes_on, NULL},
     {small_results_home, NULL},
-    {each_card_in_turn, TWO},
-    {the_first_card_by_its_name, TWO},
+    {each_card_in_turn, TWO_CARDS},
+    {the_first_card_by_its_name, TWO_CARDS},
     {0},
 };
 
-/* ---- other spellings ---- */
+/* ---- variants ---- */
 
 static void moved_and_printed_here(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = host_tensor(64);
     fy_to(x, CARD); /* HERE */
     fy_print(x);
 }
 
 static void moved_and_converted(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = host_tensor(64);
     fy_to(x, CARD, .dtype = FY_FLOAT16); /* HERE */
     fy_print(fy_relu(x));
 }
@@ -145,7 +145,7 @@ static void weights_that_travel(void)
 
 static void little_beside_much(void)
 {
-    fy_tensor *w = fy_ones((1 << 19), .device = CARD), *little = fy_pin_memory(home(16)), *there = NULL;
+    fy_tensor *w = fy_ones((1 << 19), .device = CARD), *little = fy_pin_memory(host_tensor(16)), *there = NULL;
     fy_stream *side = fy_cuda_stream();
     FY_STREAM(side) { there = fy_zeros((16), .device = CARD); }
     fy_cuda_synchronize();
@@ -153,15 +153,15 @@ static void little_beside_much(void)
     FY_STREAM(side) { fy_copy_(there, little, .non_blocking = true); }
     fy_cuda_synchronize();
     for (int i = 0; i < 4; i++) {
-        fy_tensor *x = fy_to(home(1 << 16), CARD, .non_blocking = true); /* HERE */
+        fy_tensor *x = fy_to(host_tensor(1 << 16), CARD, .non_blocking = true); /* HERE */
         fy_print(fy_add(fy_sum(x), fy_sum(w)));
     }
 }
 
-const struct spelling spellings[] = {
+const struct variant variants[] = {
     {"to-moves-it", moved_and_printed_here, NULL},
     {"to-moves-it", moved_and_converted, NULL},
-    {"ops-fetch-operands", two_cards_meet, TWO},
+    {"ops-fetch-operands", two_cards_meet, TWO_CARDS},
     {"item-is-free", loss_brought_home_in_each_step, NULL},
     {"made-and-moved-is-made-there", weights_that_travel, NULL},
     {"non-blocking-alone-overlaps", little_beside_much, "old"},

@@ -1,22 +1,25 @@
-/* believers.c: see believers.h. */
-#include "believers.h"
+/* misconception_programs.c: see misconception_programs.h. */
+#include "misconception_programs.h"
 
-fy_tensor *home(int64_t n) { return fy_add(fy_ones((n)), fy_ones((n))); } /* not a constant: computed on the host */
+fy_tensor *host_tensor(int64_t n)
+{
+    return fy_add(fy_ones((n)), fy_ones((n)));
+} /* computed on the host, not a constant */
 
-fy_tensor *square(void) { return fy_view(home(128 * 128), (128, 128)); }
+fy_tensor *host_square(void) { return fy_view(host_tensor(128 * 128), (128, 128)); }
 
 /* ---- placement ---- */
 
 static void moved_and_left_there(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = host_tensor(64);
     fy_to(x, CARD); /* HERE */
     fy_print(fy_relu(x));
 }
 
 static void moved_and_tried_here(void)
 {
-    fy_tensor *x = home(64), *w = fy_ones((64), .device = CARD);
+    fy_tensor *x = host_tensor(64), *w = fy_ones((64), .device = CARD);
     fy_on_error(FY_RETURN);
     fy_to(x, CARD); /* HERE */
     fy_add(x, w);
@@ -24,21 +27,21 @@ static void moved_and_tried_here(void)
 
 static void moved_and_used_there(void)
 {
-    fy_tensor *x = home(64);
+    fy_tensor *x = host_tensor(64);
     x = fy_to(x, CARD);
     fy_print(fy_relu(x));
 }
 
 static void two_memories_meet(void)
 {
-    fy_tensor *batch = square(), *weights = fy_ones((128, 128), .device = CARD);
+    fy_tensor *batch = host_square(), *weights = fy_ones((128, 128), .device = CARD);
     fy_on_error(FY_RETURN);
     fy_matmul(batch, weights); /* HERE */
 }
 
 static void they_meet_on_the_card(void)
 {
-    fy_tensor *batch = square(), *weights = fy_ones((128, 128), .device = CARD);
+    fy_tensor *batch = host_square(), *weights = fy_ones((128, 128), .device = CARD);
     fy_print(fy_sum(fy_matmul(fy_to(batch, CARD), fy_mul(weights, 0.5))));
 }
 
@@ -59,7 +62,7 @@ static void the_current_card_is_another(void)
     fy_on_error(FY_RETURN);
     fy_tensor *weights = fy_ones((64), .device = "cuda:0");
     fy_cuda_set_device(1);
-    fy_add(fy_to(home(64), CARD), weights); /* HERE */
+    fy_add(fy_to(host_tensor(64), CARD), weights); /* HERE */
     fy_cuda_set_device(0);
 }
 
@@ -75,14 +78,14 @@ static void the_card_is_not_put_back(void)
 static void cards_by_their_numbers(void)
 {
     fy_tensor *weights = fy_ones((64), .device = "cuda:1");
-    fy_print(fy_add(fy_to(home(64), "cuda:1"), weights));
+    fy_print(fy_add(fy_to(host_tensor(64), "cuda:1"), weights));
 }
 
 /* ---- cost ---- */
 
 static void clock_before_the_work_is_done(void)
 {
-    fy_tensor *x = fy_to(square(), CARD);
+    fy_tensor *x = fy_to(host_square(), CARD);
     int64_t before = fy_now();
     for (int i = 0; i < 4; i++) x = fy_matmul(x, x);
     int64_t after = fy_now(); /* HERE */
@@ -91,7 +94,7 @@ static void clock_before_the_work_is_done(void)
 
 static void clock_after_waiting(void)
 {
-    fy_tensor *x = fy_to(square(), CARD);
+    fy_tensor *x = fy_to(host_square(), CARD);
     int64_t before = fy_now();
     for (int i = 0; i < 4; i++) x = fy_matmul(x, x);
     fy_cuda_synchronize();
@@ -116,7 +119,7 @@ static void item_after_the_loop(void)
 
 static void non_blocking_and_pageable(void)
 {
-    fy_tensor *w = fy_ones((1 << 16), .device = CARD), *x = home(1 << 16);
+    fy_tensor *w = fy_ones((1 << 16), .device = CARD), *x = host_tensor(1 << 16);
     fy_relu_(w);
     fy_tensor *y = fy_to(x, CARD, .non_blocking = true); /* HERE */
     fy_print(fy_sum(fy_add(w, y)));
@@ -124,7 +127,7 @@ static void non_blocking_and_pageable(void)
 
 static void non_blocking_in_the_same_stream(void)
 {
-    fy_tensor *w = fy_ones((1 << 19), .device = CARD), *x = fy_pin_memory(home(1 << 16));
+    fy_tensor *w = fy_ones((1 << 19), .device = CARD), *x = fy_pin_memory(host_tensor(1 << 16));
     fy_cuda_synchronize();
     fy_relu_(w);
     fy_tensor *y = fy_to(x, CARD, .non_blocking = true); /* HERE */
@@ -133,10 +136,10 @@ static void non_blocking_in_the_same_stream(void)
 
 static void pinned_and_in_a_stream_of_its_own(void) /* a small copy that blocks is tolerated */
 {
-    fy_print(fy_to(home(4), CARD, .non_blocking = true));
+    fy_print(fy_to(host_tensor(4), CARD, .non_blocking = true));
     fy_tensor *w = fy_ones((1 << 19), .device = CARD), *x = fy_ones((1 << 16), .pin_memory = true), *y = NULL;
     fy_stream *side = fy_cuda_stream();
-    fy_copy_(x, home(1 << 16));
+    fy_copy_(x, host_tensor(1 << 16));
     FY_STREAM(side) { y = fy_zeros((1 << 16), .device = CARD); }
     fy_cuda_synchronize();
     fy_relu_(w);
@@ -149,7 +152,7 @@ static void pinned_for_each_trip(void)
 {
     fy_tensor *sum = fy_zeros((4096), .device = CARD);
     for (int i = 0; i < 4; i++) {
-        fy_tensor *locked = fy_pin_memory(home(4096)); /* HERE */
+        fy_tensor *locked = fy_pin_memory(host_tensor(4096)); /* HERE */
         fy_add_(sum, fy_to(locked, CARD));
     }
     fy_print(fy_sum(sum));
@@ -157,10 +160,10 @@ static void pinned_for_each_trip(void)
 
 static void one_pinned_buffer(void)
 {
-    fy_tensor *sum = fy_zeros((4096), .device = CARD), *locked = fy_empty_like(fy_pin_memory(home(4096)));
+    fy_tensor *sum = fy_zeros((4096), .device = CARD), *locked = fy_empty_like(fy_pin_memory(host_tensor(4096)));
     locked = fy_pin_memory(locked);
     for (int i = 0; i < 4; i++) {
-        fy_copy_(locked, home(4096));
+        fy_copy_(locked, host_tensor(4096));
         fy_add_(sum, fy_to(locked, CARD));
     }
     fy_print(fy_sum(sum));
@@ -168,14 +171,14 @@ static void one_pinned_buffer(void)
 
 static void bytes_that_travel_as_floats(void)
 {
-    fy_tensor *pixels = fy_to(home(4096), FY_UINT8);
+    fy_tensor *pixels = fy_to(host_tensor(4096), FY_UINT8);
     fy_tensor *there = fy_to(pixels, CARD, .dtype = FY_FLOAT32); /* HERE */
     fy_print(fy_mean(there));
 }
 
 static void bytes_that_travel_as_bytes(void)
 {
-    fy_tensor *pixels = fy_to(home(4096), FY_UINT8);
+    fy_tensor *pixels = fy_to(host_tensor(4096), FY_UINT8);
     fy_tensor *there = fy_to(fy_to(pixels, CARD), FY_FLOAT32);
     fy_print(fy_mean(there));
 }
@@ -272,7 +275,7 @@ static void read_after_waiting(void)
 
 static void written_at_once(void)
 {
-    fy_tensor *batch = fy_pin_memory(home(4096));
+    fy_tensor *batch = fy_pin_memory(host_tensor(4096));
     fy_tensor *x = fy_to(batch, CARD, .non_blocking = true);
     fy_fill_(batch, 0); /* HERE */
     fy_print(fy_sum(x));
@@ -280,7 +283,7 @@ static void written_at_once(void)
 
 static void written_after_waiting(void)
 {
-    fy_tensor *batch = fy_pin_memory(home(4096));
+    fy_tensor *batch = fy_pin_memory(host_tensor(4096));
     fy_tensor *x = fy_to(batch, CARD, .non_blocking = true);
     fy_stream_synchronize(fy_cuda_current_stream());
     fy_fill_(batch, 0);
@@ -304,14 +307,14 @@ static void streams_in_order(void) { result_of_another_stream(true); }
 static void freed_while_a_stream_reads(bool record)
 {
     fy_stream *side = fy_cuda_stream();
-    fy_tensor *first = fy_ones((4096), .device = CARD), *home = fy_pin_memory(fy_zeros((4096)));
+    fy_tensor *first = fy_ones((4096), .device = CARD), *on_host = fy_pin_memory(fy_zeros((4096)));
     fy_cuda_synchronize();
-    FY_STREAM(side) { fy_copy_(home, first, .non_blocking = true); }
+    FY_STREAM(side) { fy_copy_(on_host, first, .non_blocking = true); }
     if (record) fy_record_stream(first, side);
     fy_free(first);
     fy_tensor *second = fy_zeros((4096), .device = CARD); /* HERE */
     fy_cuda_synchronize();
-    fy_print(fy_add(fy_sum(home), fy_cpu(fy_sum(second))));
+    fy_print(fy_add(fy_sum(on_host), fy_cpu(fy_sum(second))));
 }
 
 static void freed_too_early(void) { freed_while_a_stream_reads(false); }
@@ -336,7 +339,7 @@ static void told_at_its_line(void)
     class_out_of_range(7);
 }
 
-const struct pair pairs[] = {
+const struct misconception_pair misconception_pairs[] = {
     {"to-moves-it", moved_and_left_there, moved_and_used_there, NULL, NULL},
     {"to-moves-it", moved_and_tried_here, moved_and_used_there, NULL, NULL},
     {"ops-fetch-operands", two_memories_meet, they_meet_on_the_card, NULL, NULL},
@@ -358,8 +361,8 @@ const struct pair pairs[] = {
     {"error-names-its-line", told_later, told_at_its_line, NULL, NULL},
     {"made-and-moved-is-made-there", zeros_that_travel, zeros_made_there, NULL, NULL},
     {"to-picks-the-cheap-order", bytes_that_travel_as_floats, bytes_that_travel_as_bytes, NULL, NULL},
-    {"cuda-is-cuda-0", the_current_card_is_another, cards_by_their_numbers, TWO, TWO},
-    {"cuda-is-cuda-0", the_card_is_not_put_back, cards_by_their_numbers, TWO, TWO},
-    {"cards-copy-directly", from_card_to_card, from_card_to_card, TWO ",peer=off", TWO},
+    {"cuda-is-cuda-0", the_current_card_is_another, cards_by_their_numbers, TWO_CARDS, TWO_CARDS},
+    {"cuda-is-cuda-0", the_card_is_not_put_back, cards_by_their_numbers, TWO_CARDS, TWO_CARDS},
+    {"cards-copy-directly", from_card_to_card, from_card_to_card, TWO_CARDS ",peer=off", TWO_CARDS},
     {0},
 };
