@@ -28,7 +28,7 @@ function started() {
   return { time, pass, seen };
 }
 
-test('by step, the time of a step runs from its begin to its end', () => {
+test('by step, a step plays through its own time', () => {
   const { time, pass } = started();
   time.restart();
   const half = pass(360); // 0.7 of a step's second are motion
@@ -48,7 +48,7 @@ test('by clock, equal times pass equally fast, in each step', () => {
   for (const gap of gaps) assert.ok(Math.abs(gap - gaps[0]) < 1e-6, `${gaps}`);
 });
 
-test('by clock, a run plays to its end and stops there', () => {
+test('by clock, a run plays to its end and stops', () => {
   const { time, pass } = started();
   time.by('clock');
   time.seek(900);
@@ -69,7 +69,7 @@ test('the moment stays when the way through the run changes', () => {
   assert.equal(time.position.step, 2);
 });
 
-test('a jump to a step is its end, by clock as well', () => {
+test('a jump shows the end of a step', () => {
   const { time } = started();
   time.by('clock');
   time.go(2);

@@ -39,7 +39,7 @@ check('keys: steps, lines, ends, play and pause, table, list of keys', async () 
   await done(page);
 });
 
-check('by clock the slider is time; the key c changes the way', async () => {
+check('by clock the slider is time; c changes the way', async () => {
   const page = await stage.open(stage.view.url);
   await go(page, stage.seqOf('copy'));
   const before = await page.evaluate(() => window.ferry.position.t);

@@ -92,7 +92,7 @@ test('a staged copy overlaps its two hops, through two buffers', () => {
   assert.deepEqual(now.moving.map((m) => m.hop), [1, 0]);
 });
 
-test('a slow bus makes the chunk after next wait for a buffer', () => {
+test('the third chunk waits for a free buffer', () => {
   const course = transfer({ ...h2d, bytes: 3000 }, { start: 0, end: 6130, wire: 6000, staging: 300 }, devices);
   const [a, , c] = course.chunks.map((chunk) => chunk.hops);
   assert.equal(a[1].to, 100 + 10 + 2000);
@@ -111,13 +111,13 @@ test('a direct copy moves nothing during its latency', () => {
   assert.equal(progress(course, 110 + 312.5).arrived, 1250);
 });
 
-test('a copy between cards without peer access goes down and up', () => {
+test('without peer access a copy goes down and up', () => {
   const copy = { ...h2d, bytes: 1000, dir: 'p2p', route: 'host', src: { device: 'cuda:0' }, dst: { device: 'cuda:1' } };
   const course = transfer(copy, { start: 0, end: 770, wire: 750 }, devices);
   assert.deepEqual(course.chunks[0].hops, [{ ready: 0, from: 10, to: 260 }, { ready: 260, from: 270, to: 770 }]);
 });
 
-test('a copy that the bus kept waiting is stretched to its end', () => {
+test('a copy that waited for the bus is stretched', () => {
   const course = transfer(h2d, { start: 0, end: 5270, wire: 625, staging: 2500 }, devices);
   assert.equal(course.chunks[0].hops[0].to, 2000);
   assert.equal(progress(course, 5270).arrived, 2500);
@@ -125,7 +125,7 @@ test('a copy that the bus kept waiting is stretched to its end', () => {
 
 // ---- moments ------------------------------------------------------------------------------------
 
-test('two streams: a copy is half there while a kernel runs', () => {
+test('a copy is half there beside a kernel', () => {
   const events = logs().get('overlap');
   const one = open(events);
   const both = events.filter((e) => e.kind === 'copy' && e.was_async && e.dir === 'h2d').map((e) => e.id)
@@ -139,7 +139,7 @@ test('two streams: a copy is half there while a kernel runs', () => {
   assert.deepEqual([writing.work, writing.phase, writing.arrived], [copy.id, 'running', Math.round(copy.arrived)]);
 });
 
-test('in a blocking copy the host is in the call, and the destination fills', () => {
+test('in a blocking copy the host waits, the destination fills', () => {
   const events = logs().get('01-where-am-i');
   const one = open(events);
   const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);
@@ -179,7 +179,7 @@ test('each thread has its own call', () => {
   assert.deepEqual(instant(one, 40).threads.map((th) => th.th), [1, 0]);
 });
 
-test('a deferred free leaves when its stream has done its work', () => {
+test('a deferred free leaves when its stream is done', () => {
   const one = script(
     { kind: 'alloc', t: 1, storage: 1, device: 'cuda:0', mem: 'device', addr: '0x10', asked: 8, bytes: 16 },
     { kind: 'record_stream', t: 2, tensor: 1, storage: 1, device: 'cuda:0', stream: 3 }, ...kernel(1, 3, 3, 5, 90),
@@ -226,7 +226,7 @@ test('malformed events never make a moment throw', () => {
 
 const at = (line) => ({ file: 'p.c', line, fn: 'main' });
 
-test('views, writes in place and frees of a scope are steps', () => {
+test('views, in-place writes and a scope\'s frees are steps', () => {
   const one = script(
     { kind: 'alloc', ...at(6), storage: 1, device: 'cpu', bytes: 96 }, { kind: 'tensor', ...at(6), tensor: 1, storage: 1, name: 'x', shape: [24] },
     { kind: 'op', ...at(6), id: 1, name: 'arange', device: 'cpu', out: [{ storage: 1, version: 1 }] }, { kind: 'complete', id: 1 },
