@@ -85,6 +85,7 @@ const filledPart = (page, box) => page.evaluate(({ x, y, w, h }) => {
 
 check('a destination is filled as far as its copy is', async () => {
   const page = await stage.open(stage.view.url);
+  await page.waitForFunction(() => window.ferry?.events.some((e) => e?.kind === 'end'));
   const { end, wire } = stage.demo.events.find((e) => e.kind === 'complete' && e.engine === 'h2d');
   for (const part of [0.25, 0.5, 0.75]) {
     await page.evaluate((t) => window.ferry.seek(t), end - wire * (1 - part));
