@@ -1,7 +1,7 @@
 // instant_test.mjs: what is so at one moment of the clock, on logs, without a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { instant } from '../../www/model/instant.js';
+import { instant, worksOf } from '../../www/model/instant.js';
 import { run } from '../../www/model/run.js';
 import { progress, transfer } from '../../www/model/transfer.js';
 import { logs, random } from './logs.mjs';
@@ -220,6 +220,14 @@ test('malformed events never make a moment throw', () => {
       for (const t of moments(one, 5, round + 1)) instant(one, Math.min(t, 1e12));
     }
   }
+});
+
+test('a step does not show what later calls begin', () => {
+  const events = logs().get('demo-01-where-am-i');
+  const one = open(events);
+  const step = one.stepOf(events.findIndex((e) => e.kind === 'copy' && e.dir === 'd2h'));
+  const shown = worksOf(one, one.steps[step], one.span(step)[1]);
+  assert.deepEqual(shown.map((w) => [w.type, w.phase]), [['copy', 'done']]);
 });
 
 // ---- steps --------------------------------------------------------------------------------------

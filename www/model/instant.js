@@ -50,11 +50,12 @@ export function instant(run, t) {
 
 /**
  * The copies and ops to show with a step at time t: those in flight, and those that the step issued, also before their
- * start and after their end. As in instant(), with phase 'done' for what has ended; m: the part of their time that passed.
+ * start and after their end; none of later steps, whose calls may begin at the same time. As in instant(), with phase 'done' for what has ended; m: the part of their time that passed.
  */
 export function worksOf(run, step, t) {
   const { devices } = run.at(step.to);
-  const works = new Set([...run.timeline.worksAt(t), ...run.timeline.worksIssued(step.from, step.to)]);
+  const inFlight = run.timeline.worksAt(t).filter((w) => w.seq <= step.to);
+  const works = new Set([...inFlight, ...run.timeline.worksIssued(step.from, step.to)]);
   return [...works].map((w) => ({
     ...(w.event.kind === 'copy' ? copyAt(w, t, devices) : opAt(w, t)), type: w.event.kind, event: w.event,
     m: t >= w.end ? 1 : t > w.start ? (t - w.start) / (w.end - w.start) : 0,

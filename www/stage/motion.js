@@ -104,7 +104,7 @@ export function drawOps(c, scene, memory) {
 function drawOpText(c, th, a, r, queued) {
   const color = a.phase === 'done' ? th.paper : th.ink;
   const y = r.y + r.h / 2 + 1;
-  const took = a.phase === 'queued' ? 'queued' : a.phase === 'done' ? units.time(a.time) : `${Math.floor(a.m * 100)} % of ${units.time(a.time)}`;
+  const took = a.phase === 'queued' ? (a.device === 'cpu' ? '' : 'queued') : a.phase === 'done' ? units.time(a.time) : `${Math.floor(a.m * 100)} % of ${units.time(a.time)}`;
   const words = queued ? `${took}, ${queued} more queued` : took;
   const w = text(c, a.name, r.x + 12, y, { font: `700 13px ${th.mono}`, color });
   c.font = `600 12px ${th.sans}`;
