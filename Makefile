@@ -300,6 +300,9 @@ bench: all $(BENCHES) ## cost and speed beside peers measured in the same run
 bench-peers: all $(BENCHES) ## that, beside PyTorch: installs Debian's libtorch-dev
 	.ci/deps peers
 	PEERS=1 tests/bench/run $(B)
+bench-page: all ## what the page costs with a million events, in Chromium
+	.ci/deps test
+	B=$(B) node tests/bench/page.mjs
 docs: $(B)/tests/format_test ## write the table of events in lib/README.md anew
 	FERRY_DOCS=1 $(B)/tests/format_test >/dev/null
 golden: tests ## make the golden logs again, after a wanted change
@@ -335,7 +338,7 @@ clean: ## throw the build folder away
 help: ## this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
-.PHONY: all tests run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-peers golden docs deps \
+.PHONY: all tests run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-page bench-peers golden docs deps \
   fmt install uninstall core-libs clean help fmt-check gpu-check
 .PRECIOUS: $(B)/%.o $(B)/%.S # kept, though a rule makes them on the way; .SECONDARY would hide that a header is gone
 # What an older build depended on may have moved since: it is then out of date, and not an error (-MP says so of headers).
