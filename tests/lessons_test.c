@@ -11,7 +11,7 @@
 #include "lesson_folders.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define SANITIZER "-fsanitize=address,undefined"
+#define SANITIZER "-fsanitize=address,undefined -no-pie"
 #elif defined(__SANITIZE_THREAD__)
 #define SANITIZER "-fsanitize=thread"
 #elif defined(__has_feature)

@@ -173,7 +173,10 @@ static void start(void)
         if (*err) print_message(err);
         return;
     }
-    if (fy_setting_is_on("FERRY_NARRATE")) atomic_store(&narrator, fy_narrator_of(fy_log_of_process()));
+    if (fy_setting_is_on("FERRY_NARRATE")) {
+        atomic_store(&narrator, fy_narrator_of(fy_log_of_process()));
+        if (!atomic_load(&narrator)) print_message("out of memory: FERRY_NARRATE=1 has no effect on this run");
+    }
     on_exit(at_exit, NULL); /* forked children inherit both handlers, and never start a second time */
     pthread_atfork(before_fork, NULL, in_child);
     start_viewer(); /* forks: must come before anything that may start a thread */

@@ -35,15 +35,18 @@ static double sum_of_logs(const fy_tensor *x)
     return total;
 }
 
+enum { BLOCK = 128 };
+
 static tolerance tolerance_within(double relative, double absolute) { return (tolerance){relative, absolute, NULL}; }
 
-/* A sum of n products of magnitude `size`, in any order, accumulated in float (double for double). */
+/* A sum of n products of magnitude `size`, in any order, accumulated in float (double for double). Equal numbers are
+ * rounded in one direction: blocks of up to BLOCK are added one after the other, each with an error of n * eps / 2. */
 static tolerance sum_tolerance(fy_dtype d, double n, double size)
 {
     fy_dtype inner = d == FY_FLOAT64 ? FY_FLOAT64 : FY_FLOAT32;
     if (!fy_dtype_is_real(d)) return tolerance_within(0, 0);
     if (n * size > max_finite[inner] / 4) return (tolerance){.skip = "a sum may overflow on its way"};
-    return tolerance_within(epsilons[d], 4 * (n + 2) * epsilons[inner] * size);
+    return tolerance_within(epsilons[d], (4 * (n + 2) + n * fmin(n, BLOCK) / 2) * epsilons[inner] * size);
 }
 
 static tolerance reduction_tolerance(const step *s, const fy_tensor *out)
