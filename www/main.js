@@ -79,7 +79,7 @@ function frame(position) {
 function arrange(state, step, index) {
   const line = step.line || (state.site?.line ?? 0);
   scene = { waits: waitIn(shown.events, step), line };
-  views.stage.arrange(state);
+  views.stage.arrange(state, shown.addresses);
   views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
   views.ledger.show(state, shown.what === 'demo' && !!course?.guessing);
   badge($('badge'), state, why);

@@ -178,7 +178,8 @@ export function share(page, rect, hue) {
 export async function boxesOf(page) {
   const boxes = await page.evaluate(async () => {
     const { tensorStyle } = await import('./stage/colours.js');
-    return window.ferry.boxes().map((b) => ({ ...b, hue: tensorStyle(b.index).hue }));
+    const { bandWidth } = await import('./stage/draw.js');
+    return window.ferry.boxes().map((b) => ({ ...b, hue: tensorStyle(b.index).hue, wide: bandWidth(b) }));
   });
-  return boxes.map((b) => ({ ...b, band: { x: b.pageX + 3, y: b.pageY + 12, w: 10, h: b.h - 24 } }));
+  return boxes.map((b) => ({ ...b, band: { x: b.pageX + 1, y: b.pageY + 5, w: Math.max(1, b.wide - 1), h: b.h - 10 } }));
 }

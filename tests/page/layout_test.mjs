@@ -1,17 +1,27 @@
 // layout_test.mjs: boxes stand in the right memory and apart from each other, whatever happens.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addresses } from '../../www/model/addresses.js';
 import { apply, initial } from '../../www/model/state.js';
-import { layout } from '../../www/stage/layout.js';
+import { layout as place } from '../../www/stage/layout.js';
+import { rows } from '../../www/stage/map.js';
 import { route } from '../../www/stage/motion.js';
 import { tensorStyle, PATTERNS } from '../../www/stage/colours.js';
 import { logs, random } from './logs.mjs';
+
+// The whole run's addresses, as the page knows them; of a state alone, those of its storages.
+function layout(state, w, h, events = [...state.storages.values()].map((s) => ({ kind: 'alloc', ...s }))) {
+  const known = addresses();
+  events.forEach(known.add);
+  return place(state, known, w, h);
+}
 
 const SIZES = [[1000, 400], [640, 380], [1900, 700], [366, 480], [320, 420]];
 
 const EXPERIMENTS = new Set(['pinning', 'overlap']); // too many tensors for a small phone
 
-const apart = (a, b) => a.x + a.w <= b.x + 0.01 || b.x + b.w <= a.x + 0.01 || a.y + a.h <= b.y + 0.01 || b.y + b.h <= a.y + 0.01;
+const NARROWEST = 2.5; // px: what has fewer is drawn as wide as that, over its neighbour if need be
+const apart = (a, b) => a.x + a.w <= b.x + NARROWEST || b.x + b.w <= a.x + NARROWEST || a.y + a.h <= b.y + 0.01 || b.y + b.h <= a.y + 0.01;
 const inside = (a, b) => a.x >= b.x - 0.01 && a.y >= b.y - 0.01 && a.x + a.w <= b.x + b.w + 0.01 && a.y + a.h <= b.y + b.h + 0.01;
 
 function check(state, [w, h], where) {
@@ -19,10 +29,12 @@ function check(state, [w, h], where) {
   for (const box of plan.boxes) {
     const home = plan.memories.find((m) => m.device === box.device);
     assert.ok(home, `${where}: ${box.device} has a memory`);
-    assert.ok(inside(box, home.inner), `${where}: ${box.name} lies within ${box.device}`);
+    const edge = { ...home.inner, w: home.inner.w + NARROWEST };
+    for (const piece of box.pieces) assert.ok(inside(piece, edge), `${where}: ${box.name} lies within ${box.device}`);
     assert.equal(box.device, state.storages.get(box.storage).device);
   }
-  plan.boxes.forEach((a, i) => plan.boxes.slice(i + 1).forEach((b) => assert.ok(apart(a, b), `${where}: ${a.name} and ${b.name} overlap`)));
+  const parts = plan.boxes.flatMap((b) => b.pieces.map((piece) => ({ ...piece, name: b.name })));
+  parts.forEach((a, i) => parts.slice(i + 1).forEach((b) => assert.ok(apart(a, b), `${where}: ${a.name} and ${b.name} overlap`)));
   plan.memories.forEach((a, i) => plan.memories.slice(i + 1).forEach((b) => assert.ok(apart(a.rect, b.rect), `${where}: memories overlap`)));
   return plan;
 }
@@ -67,9 +79,10 @@ test('random allocations on three devices: apart, home, none lost silently', () 
     const state = initial();
     state.devices = ['cpu', 'cuda:0', 'cuda:1'].slice(0, 2 + (round % 2)).map((name) => ({ name, kind: name === 'cpu' ? 'cpu' : 'sim', card: 'x', capacity: 1 << 29 }));
     const used = state.devices.map((d) => d.name);
-    for (let id = 1; id < 4 + next() * 160; id++) {
+    for (let id = 1, at = 4096; id < 4 + next() * 160; id++) {
       const bytes = Math.ceil(2 ** (next() * 34));
-      apply(state, { kind: 'alloc', storage: id, device: used[Math.floor(next() * used.length)], addr: `0x${Math.floor(next() * 2 ** 40).toString(16)}`, asked: bytes, bytes });
+      at += Math.ceil(next() < 0.5 ? 0 : 2 ** (next() * 36)) + bytes;
+      apply(state, { kind: 'alloc', storage: id, device: used[Math.floor(next() * used.length)], addr: `0x${(at - bytes).toString(16)}`, asked: bytes, bytes });
       if (next() < 0.3) apply(state, { kind: 'free', storage: Math.ceil(next() * id) });
     }
     for (const size of SIZES) {
@@ -81,16 +94,91 @@ test('random allocations on three devices: apart, home, none lost silently', () 
   }
 });
 
-test('boxes stand in address order; more bytes, larger box', () => {
+for (const [name, events] of logs()) {
+  test(`${name}: the same bytes have the same area, everywhere`, () => {
+    const state = initial();
+    for (const e of events) {
+      apply(state, e);
+      if (e.kind !== 'alloc') continue;
+      for (const [w, h] of SIZES) {
+        const { boxes, map } = layout(state, w, h, events);
+        for (const { name: of, pieces, bytes } of boxes) {
+          for (const { row, w: width, h: height, bytes: part } of pieces) {
+            if (row.lens > 1 || width <= NARROWEST) continue;
+            const area = (width * height) / (map.scale * map.height);
+            assert.ok(Math.abs(area / part - 1) < 0.02, `${of} of ${bytes} bytes at ${w}x${h}: area of ${area}`);
+          }
+        }
+      }
+    }
+  });
+
+  test(`${name}: no storage moves while the run is played`, () => {
+    const state = initial();
+    const seen = new Map();
+    for (const e of events) {
+      apply(state, e);
+      for (const { storage, x, y, w } of layout(state, 1000, 400, events).boxes) {
+        assert.deepEqual(seen.get(storage) ?? [x, y, w], [x, y, w], `storage ${storage}, event ${e.seq}`);
+        seen.set(storage, [x, y, w]);
+      }
+    }
+  });
+}
+
+test('a map knows of addresses that come later', () => {
+  const state = initial();
+  const known = addresses();
+  const first = { kind: 'alloc', storage: 1, device: 'cpu', addr: '0x0', asked: 4096, bytes: 4096 };
+  known.add(first);
+  apply(state, first);
+  assert.equal(place(state, known, 1000, 400).memories[0].rows.length, 1);
+  known.add({ ...first, storage: 2, addr: '0x1000' }); // as it arrives
+  assert.equal(place(state, known, 1000, 400).memories[0].rows.length, 2);
+});
+
+test('rows are read like a hex dump', () => {
   const state = initial();
   const add = (id, addr, bytes) => apply(state, { kind: 'alloc', storage: id, device: 'cpu', addr, asked: bytes, bytes });
-  add(1, '0x9000', 512);
-  add(2, '0x1000', 1 << 20);
-  add(3, '0x4000000', 1 << 10);
-  const { boxes } = layout(state, 1400, 500);
-  assert.deepEqual(boxes.map((b) => b.storage), [2, 1, 3]);
-  const area = (id) => boxes.filter((b) => b.storage === id).map((b) => b.w * b.h)[0];
-  assert.ok(area(2) > area(3) && area(3) > area(1));
+  add(1, '0x1000', 3000); // 4 KiB a row
+  add(2, '0x1bb8', 1000);
+  add(3, '0x1fa0', 3000); // no room in that row
+  add(4, '0x900000', 4096);
+  const { boxes, map } = layout(state, 1400, 500);
+  assert.equal(map.bytes, 4096);
+  const at = (id) => boxes.find((b) => b.storage === id);
+  assert.ok(at(1).y === at(2).y && at(2).y < at(3).y && at(3).y < at(4).y);
+  assert.ok(Math.abs(at(1).x + at(1).w - at(2).x) < 0.01, 'the next byte stands beside the last one');
+  assert.ok(at(1).x === at(3).x && at(3).x === at(4).x);
+});
+
+test('a storage longer than a row goes on in the next one', () => {
+  const list = rows({ longest: 100, intervalsOf: () => [[0, 100], [100, 300], [300, 400]] }, ['cpu'], 9);
+  assert.deepEqual(list.of.get('cpu').map((r) => [r.base, r.end]), [[0, 100], [100, 228], [228, 356], [356, 484], [484, 612], [612, 700]]);
+});
+
+test('a row of tiny storages has a lens, and says so', () => {
+  const state = initial();
+  const add = (id, addr, bytes) => apply(state, { kind: 'alloc', storage: id, device: 'cpu', addr, asked: bytes, bytes });
+  add(1, '0x0', 128);
+  add(2, '0x80', 131072);
+  const { boxes, memories } = layout(state, 1400, 500);
+  const [small, large] = memories[0].rows;
+  assert.ok(small.lens > 1 && Number.isInteger(Math.log2(small.lens)));
+  assert.equal(large.lens, 1);
+  assert.ok(boxes[0].w >= 24);
+});
+
+test('names stand apart, each under its box', () => {
+  const state = initial();
+  apply(state, { kind: 'alloc', storage: 9, device: 'cuda:0', addr: '0x0', asked: 8192, bytes: 8192 }); // 8 KiB a row
+  for (let i = 0; i < 5; i++) {
+    apply(state, { kind: 'alloc', storage: i + 1, device: 'cpu', addr: `0x${(i * 1024).toString(16)}`, asked: 1024, bytes: 1024 });
+    apply(state, { kind: 'tensor', tensor: i + 1, storage: i + 1, name: `a_rather_long_name_${i}`, shape: [256] });
+  }
+  const tags = layout(state, 1000, 500).boxes.filter((b) => b.device === 'cpu').map((b) => b.tag).filter(Boolean);
+  assert.ok(tags.length >= 3 && new Set(tags.map((tag) => tag.y)).size > 1);
+  tags.forEach((a, i) => tags.slice(i + 1).forEach((b) => assert.ok(a.y !== b.y || Math.abs(a.x - b.x) > 150)));
 });
 
 test('a freed block stays until another takes its address', () => {

@@ -1,6 +1,7 @@
 // run.js: one run as the page holds it: its events, their grouping into steps, the names they give,
 // and how it ended. Pure; main.js feeds it from the network.
 
+import { addresses } from './addresses.js';
 import { history } from './state.js';
 import { steps } from './steps.js';
 import { timeline } from './timeline.js';
@@ -11,11 +12,12 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
   const parts = steps();
   const known = names();
   const clock = timeline();
+  const places = addresses();
   const records = new Map(); // event id -> its event_records, in order
   let closed = false; // an `end` or `log_full` event arrived
   const self = {
     number, lesson, what, label,
-    events: past.events, steps: parts.all, names: known, timeline: clock,
+    events: past.events, steps: parts.all, names: known, timeline: clock, addresses: places,
     ended: false, // no more events will arrive
     watched: false, // played to its end
     output: '', // what the program printed; known once it has ended
@@ -59,6 +61,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     parts.add(e, past.events.length - 1);
     known.learn(e);
     clock.add(e, past.events.length - 1);
+    places.add(e);
     if (e?.kind === 'event_record') record(e, past.events.length - 1);
     if (e?.kind === 'end' || e?.kind === 'log_full') closed = true;
     if ((e?.kind === 'copy' || e?.kind === 'op') && e.stream > 0) self.overlaps = true;

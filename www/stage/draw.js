@@ -6,16 +6,21 @@ import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
 import { drawCopy, drawOps, drawTrailBelow, drawWait } from './motion.js';
 import { drawLanes } from './lanes.js';
+import { pieces } from './map.js';
 
 /** Draw the whole stage. scene: {layout, actions, m, t, theme, scale, focus, line, waits, spans, total, clock}. */
 export function draw(c, scene) {
   const { layout, theme: th } = scene;
   c.clearRect(0, 0, layout.width, layout.height);
   drawBus(c, th, layout.bus, scene);
-  for (const memory of layout.memories) drawMemory(c, th, memory, layout);
+  for (const memory of layout.memories) {
+    drawMemory(c, th, memory, layout);
+    drawRows(c, th, memory, scene.scale);
+  }
+  drawScale(c, th, layout);
   drawProgram(c, scene);
   for (const a of scene.actions) drawTrailBelow(c, scene, a);
-  for (const box of layout.boxes) drawBox(c, scene, placed(box, scene.m), stateOf(scene, box));
+  for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) {
     if (a.type === 'copy') drawCopy(c, scene, a);
@@ -75,7 +80,7 @@ function drawBus(c, th, bus) {
   const { rect } = bus;
   const font = `600 12px ${th.sans}`;
   if (bus.tall) {
-    text(c, 'bus', rect.x + rect.w / 2, rect.y + rect.h / 2, { font, color: th.soft, align: 'center' });
+    text(c, 'bus', rect.x + rect.w / 2, rect.y + rect.h / 2 - 14, { font, color: th.soft, align: 'center' });
     return;
   }
   text(c, 'PCIe bus', rect.x + rect.w / 2, rect.y + 20, { font, color: th.soft, align: 'center' });
@@ -119,6 +124,51 @@ function drawChevrons(c, th, { from, to }, way) {
   }
 }
 
+// The rows of a memory: the segments of the caching allocator as frames, what is free in them hatched, and the factor of a
+// lens beside its row.
+function drawRows(c, th, memory, scale) {
+  for (const segment of memory.segments) {
+    for (const rect of pieces(memory.rows, segment.addr, segment.bytes)) {
+      const w = Math.min(rect.w, memory.inner.x + memory.inner.w - rect.x);
+      c.save();
+      c.globalAlpha = 0.55;
+      c.fillStyle = tile(c, 'hatch', '', th.line, scale);
+      c.fillRect(rect.x, rect.y, w, rect.h);
+      c.restore();
+      c.lineWidth = 1;
+      c.strokeStyle = th.line;
+      c.strokeRect(rect.x - 2.5, rect.y - 2.5, w + 5, rect.h + 5);
+    }
+  }
+  for (const row of memory.rows) {
+    if (row.lens === 1) continue;
+    const x = row.x + Math.min(memory.inner.w - 60, row.w + 10);
+    text(c, `× ${row.lens}`, x, row.y + row.h / 2 + 1, { font: `600 12px ${th.sans}`, color: th.soft });
+  }
+}
+
+// The scale, which holds in all memories and on the bus.
+function drawScale(c, th, layout) {
+  const { rect, tall } = layout.bus;
+  const room = tall ? 60 : rect.w - 40;
+  let bytes = layout.map.bytes;
+  while (bytes * layout.map.scale > room && bytes > 1) bytes /= 2;
+  const w = bytes * layout.map.scale;
+  const x = rect.x + (rect.w - w) / 2;
+  const y = tall ? rect.y + rect.h / 2 + 6 : rect.y + rect.h - 26;
+  c.strokeStyle = th.soft;
+  c.lineWidth = 1.5;
+  c.beginPath();
+  c.moveTo(x, y - 4);
+  c.lineTo(x, y + 4);
+  c.moveTo(x, y);
+  c.lineTo(x + w, y);
+  c.moveTo(x + w, y - 4);
+  c.lineTo(x + w, y + 4);
+  c.stroke();
+  text(c, units.bytes(bytes), x + w / 2, y + 14, { font: `12px ${th.sans}`, color: th.soft, align: 'center' });
+}
+
 // The program's state: its current line, and whether it waits.
 function drawProgram(c, { layout, theme: th, line, waits, scale }) {
   const host = layout.memories[0];
@@ -142,14 +192,6 @@ function drawProgram(c, { layout, theme: th, line, waits, scale }) {
 }
 
 // ---- tensors --------------------------------------------------------------------------------------
-
-// A box that the new layout moved slides to its new place.
-function placed(box, m) {
-  if (!box.before || m >= 0.35) return box;
-  const t = ease(m / 0.35);
-  const mix = (key) => box.before[key] + (box[key] - box.before[key]) * t;
-  return { ...box, x: mix('x'), y: mix('y'), w: mix('w'), h: mix('h'), scale: mix('scale') };
-}
 
 // A box's appearance at this moment: what the step does to it, and what the works in flight have written so far.
 function stateOf(scene, box) {
@@ -188,52 +230,70 @@ function markWrite(s, a) {
   s.fresh = a.fresh;
 }
 
+// A storage in its rows: what has arrived is filled, what has not is an outline.
 function drawBox(c, scene, box, s) {
   const { theme: th, scale } = scene;
   const { hue, pattern } = tensorStyle(box.index);
   const freed = box.freed && s.leaving === undefined;
+  const partly = !freed && s.arrived > 0 && s.arrived < 1;
+  const outlined = freed || s.empty || (partly && s.fresh);
   c.save();
   c.globalAlpha = freed ? 0.55 : s.alpha;
-  const r = Math.max(3, 9 * box.scale);
-  if (s.glow > 0 && !freed) drawGlow(c, box, r, hue, s.glow);
-  const partly = !freed && s.arrived > 0 && s.arrived < 1;
-  if (freed || s.empty || (partly && s.fresh)) drawOutline(c, th, box, r, freed || s.unused ? th.faint : hue);
-  if (!freed && !s.empty) drawArrived(c, { th, scale, box, r, hue, pattern, leaving: s.leaving }, partly && s.fresh ? s.arrived : 1);
-  if (partly) drawEdge(c, box, s.arrived, hue);
-  drawLabel(c, th, box, s, freed);
-  if (scene.focus === box.storage) drawFocus(c, th, box, r);
+  for (const rect of box.lost) drawLost(c, th, rect, scale);
+  for (const rect of box.pieces) {
+    if (s.glow > 0 && !freed) drawGlow(c, rect, hue, s.glow);
+    if (outlined) drawOutline(c, th, rect, freed || s.unused ? th.faint : hue);
+    const arrived = Math.min(1, Math.max(0, (s.arrived * box.bytes - rect.first) / rect.bytes));
+    const look = { th, scale, box, rect, hue, pattern, leaving: s.leaving };
+    if (!freed && !s.empty) drawArrived(c, look, partly && s.fresh ? arrived : 1);
+    if (partly && arrived > 0 && arrived < 1) drawEdge(c, rect, arrived, hue);
+  }
+  drawNote(c, th, box, s, freed);
+  drawTag(c, th, box, freed);
+  if (scene.focus === box.storage) for (const rect of box.pieces) drawFocus(c, th, rect);
   c.restore();
 }
 
-// The part of a box that holds its new contents.
+const CORNER = 4;
+
+// The part of a piece that holds its new contents.
 function drawArrived(c, look, part) {
+  const { rect } = look;
+  if (part <= 0) return;
   c.save();
   if (part < 1) {
     c.beginPath();
-    c.rect(look.box.x - 2, look.box.y - 2, look.box.w * part + 2, look.box.h + 4);
+    c.rect(rect.x - 2, rect.y - 2, rect.w * part + 2, rect.h + 4);
     c.clip();
   }
   drawFilled(c, look);
   c.restore();
 }
 
-function drawEdge(c, box, part, hue) {
+function drawEdge(c, rect, part, hue) {
   c.fillStyle = hue;
-  c.fillRect(box.x + box.w * part - 1.5, box.y, 3, box.h);
+  c.fillRect(rect.x + rect.w * part - 1.5, rect.y, 3, rect.h);
 }
 
-function drawGlow(c, box, r, hue, amount) {
+// Bytes that the allocator's rounding adds.
+function drawLost(c, th, rect, scale) {
+  if (rect.w < 1) return;
+  c.fillStyle = tile(c, 'hatch', '', th.line, scale);
+  c.fillRect(rect.x, rect.y, rect.w, rect.h);
+}
+
+function drawGlow(c, rect, hue, amount) {
   c.save();
   c.globalAlpha *= amount;
-  rounded(c, { x: box.x - 4, y: box.y - 4, w: box.w + 8, h: box.h + 8 }, r + 4);
+  rounded(c, { x: rect.x - 3, y: rect.y - 3, w: rect.w + 6, h: rect.h + 6 }, CORNER + 3);
   c.lineWidth = 2.5;
   c.strokeStyle = hue;
   c.stroke();
   c.restore();
 }
 
-function drawOutline(c, th, box, r, color) {
-  rounded(c, box, r);
+function drawOutline(c, th, rect, color) {
+  rounded(c, rect, CORNER);
   c.fillStyle = th.panel;
   c.fill();
   c.setLineDash([5, 4]);
@@ -243,60 +303,81 @@ function drawOutline(c, th, box, r, color) {
   c.setLineDash([]);
 }
 
-// A tinted body for the text, and a band in full hue and pattern that identifies the tensor.
-function drawFilled(c, { th, scale, box, r, hue, pattern, leaving = 1 }) {
+// A tinted body, and a band in full hue and pattern that identifies the tensor.
+function drawFilled(c, { th, scale, box, rect, hue, pattern, leaving = 1 }) {
   c.save();
   c.globalAlpha *= 0.35 + 0.65 * leaving;
-  rounded(c, box, r);
+  rounded(c, rect, CORNER);
   c.fillStyle = th.panel;
   c.fill();
   c.clip();
-  c.save();
-  c.globalAlpha *= 0.16;
-  c.fillStyle = hue;
-  c.fillRect(box.x, box.y, box.w, box.h);
-  c.restore();
-  if (box.stale) {
-    c.save();
-    c.globalAlpha *= 0.4;
-    c.fillStyle = tile(c, 'hatch', '', th.faint, scale);
-    c.fillRect(box.x, box.y, box.w, box.h);
-    c.restore();
-  }
+  tint(c, rect, hue, 0.2);
+  if (box.stale) tint(c, rect, tile(c, 'hatch', '', th.faint, scale), 0.4);
   c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
-  c.fillRect(box.x, box.y, bandWidth(box), box.h);
+  c.fillRect(rect.x, rect.y, bandWidth(rect), rect.h);
+  if (isLocked(box, rect)) drawLock(c, th, rect.x + rect.w - 16, rect.y + rect.h / 2);
   c.restore();
-  rounded(c, box, r);
+  rounded(c, rect, CORNER);
   c.lineWidth = 1.25;
   c.strokeStyle = hue;
   c.stroke();
 }
 
-export const bandWidth = (box) => Math.max(4, 14 * box.scale);
-
-function drawLabel(c, th, box, s, freed) {
-  const x = box.x + bandWidth(box) + 8 * box.scale;
-  const max = box.x + box.w - x - 5;
-  const color = freed || s.empty ? th.soft : th.ink;
-  if (box.h < 17) return;
-  const size = box.h < 30 ? 11 : box.scale < 1.1 ? 13.5 : 15;
-  const name = { font: `600 ${size}px ${th.mono}`, color, max };
-  if (box.h < 46) {
-    text(c, box.name, x, box.y + box.h / 2 + 0.5, name);
-    return;
-  }
-  const small = { font: `${box.scale < 1.1 ? 11 : 12}px ${th.sans}`, color: th.soft, max };
-  const step = box.h / 3.6;
-  text(c, box.name, x, box.y + step * 0.86, name);
-  text(c, `${units.shape(box.shape)} ${box.dtype}`, x, box.y + step * 1.86, small);
-  const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? '' : s.empty ? 'empty' : box.stale ? 'stale' : '';
-  const bytes = arriving ? `${Math.floor(s.arrived * 100)} % of ${units.bytes(box.bytes)}` : units.bytes(box.bytes);
-  text(c, note ? `${bytes} · ${note}` : bytes, x, box.y + step * 2.76, small);
+function tint(c, rect, style, amount) {
+  c.save();
+  c.globalAlpha *= amount;
+  c.fillStyle = style;
+  c.fillRect(rect.x, rect.y, rect.w, rect.h);
+  c.restore();
 }
 
-function drawFocus(c, th, box, r) {
-  rounded(c, { x: box.x - 7, y: box.y - 7, w: box.w + 14, h: box.h + 14 }, r + 7);
+export const bandWidth = (rect) => Math.min(12, Math.max(3, rect.w * 0.2));
+
+const isLocked = (box, rect) => box.mem === 'pinned' && rect.w > 60 && rect.h >= 12;
+
+function drawLock(c, th, x, y) {
+  c.fillStyle = c.strokeStyle = th.ink;
+  c.lineWidth = 1.6;
+  c.beginPath();
+  c.arc(x + 4, y - 2, 3, Math.PI, 0);
+  c.stroke();
+  c.fillRect(x, y - 2, 8, 7);
+}
+
+// What is so of its bytes, inside the box where there is room.
+function drawNote(c, th, box, s, freed) {
+  const rect = box.pieces[0];
+  const arriving = s.arrived > 0 && s.arrived < 1;
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : s.empty ? 'empty' : box.stale ? 'stale' : '';
+  const room = rect.w - bandWidth(rect) - 14 - (isLocked(box, rect) ? 18 : 0);
+  if (rect.h < 15 || room < 30) return;
+  c.font = `12px ${th.sans}`;
+  const bytes = units.bytes(box.bytes);
+  const words = [note ? `${bytes} · ${note}` : bytes, note || bytes].find((one) => c.measureText(one).width <= room);
+  if (!words) return;
+  const color = freed || s.empty ? th.soft : th.ink;
+  text(c, words, rect.x + bandWidth(rect) + 7, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color });
+}
+
+// The name under the box; struck through where no variable reaches the bytes any more.
+function drawTag(c, th, box, freed) {
+  if (!box.tag) return;
+  const { x, y, room, line } = box.tag;
+  if (line > 0) { // past the names above
+    c.fillStyle = th.faint;
+    c.fillRect(box.x + Math.min(4, box.w / 2), box.y + box.h + 3, 1, y - box.y - box.h - 10);
+  }
+  const w = text(c, box.name, x, y, { font: `600 13px ${th.mono}`, color: freed ? th.faint : th.ink });
+  if (box.unreachable) {
+    c.fillStyle = th.ink;
+    c.fillRect(x, y - 0.5, w, 1.2);
+  }
+  const more = `${units.shape(box.shape)} ${box.dtype}`;
+  if (room - w > more.length * 6.6 + 10) text(c, more, x + w + 8, y, { font: `12px ${th.sans}`, color: th.soft });
+}
+
+function drawFocus(c, th, rect) {
+  rounded(c, { x: rect.x - 5, y: rect.y - 5, w: rect.w + 10, h: rect.h + 10 }, CORNER + 5);
   c.lineWidth = 2;
   c.strokeStyle = th.accent;
   c.stroke();

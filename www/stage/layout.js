@@ -1,17 +1,20 @@
 // layout.js: state in, boxes out. Pure: no measuring and no drawing.
 //
 // CPU RAM is on the left (or on top, where the page is narrow), the cards' VRAM on the right (or
-// below), the bus between. Within a memory the boxes are sorted by address; a freed
-// one keeps its place as an outline until another storage takes the address.
+// below), the bus between. Within a memory each storage lies at its address (map.js); a freed one keeps its place as an
+// outline until another storage takes the address.
 
 import { handleOf, isStale } from '../model/state.js';
+import { LINE, pieces, placeRows, rowHeight, rows } from './map.js';
 
-const GAP = 10;
 const LOW = 330; // px: below this height, headings get one line
-const SCALES = [1.3, 1.15, 1, 0.88, 0.76, 0.64, 0.52, 0.4, 0.3, 0.22];
+const ROW = 32; // px that a row with names takes at least
 
-/** All positions: {memories, bus, boxes, more, lanes, tall, low}. A low picture has no lanes. */
-export function layout(state, width, height) {
+/**
+ * All positions: {memories, bus, boxes, more, lanes, map, tall, low}. A low picture has no lanes. addresses: where the run's
+ * storages lie. map: {bytes: of a row, scale: px a byte, height: px of a row}.
+ */
+export function layout(state, addresses, width, height) {
   const tall = width < 620;
   const low = !tall && height < LOW;
   const strip = low ? 0 : tall ? 66 : 74;
@@ -22,11 +25,26 @@ export function layout(state, width, height) {
   const shown = devices.length ? devices : [{ name: 'cuda:0', kind: 'none', card: '', capacity: 0 }];
   const memories = [memory(state, state.devices.find((d) => d.name === 'cpu') ?? { name: 'cpu', kind: 'cpu' }, host, tall || low)];
   split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall || low)));
-  const packed = memories.map((m) => place(state, m, tall));
+  const map = mapOf(addresses, memories);
+  const packed = memories.map((m) => place(state, m, map));
+  memories.forEach((m, i) => { m.rows = packed[i].rows; });
   return {
-    width, height, tall, low, lanes, memories, bus: wires(bus, tall),
+    width, height, tall, low, lanes, memories, map, bus: wires(bus, tall),
     boxes: packed.flatMap((p) => p.boxes), more: packed.map((p) => p.more).filter(Boolean),
   };
+}
+
+const known = new WeakMap(); // addresses -> the rows last made of them
+
+// One scale for all memories: that of the fullest.
+function mapOf(addresses, memories) {
+  const room = Math.min(...memories.map((m) => m.inner.h));
+  const most = Math.max(1, Math.min(6, Math.floor(room / ROW)));
+  const key = `${addresses.version} ${most} ${memories.length}`;
+  if (known.get(addresses)?.key !== key) known.set(addresses, { key, ...rows(addresses, memories.map((m) => m.device), most) });
+  const { bytes, of } = known.get(addresses);
+  const height = rowHeight(memories.map((m) => ({ rows: of.get(m.device), room })));
+  return { bytes, of, height, scale: memories[0].inner.w / bytes };
 }
 
 // ---- the three regions ----------------------------------------------------------------------------
@@ -66,6 +84,7 @@ function memory(state, device, rect, tight) {
     .reduce((sum, s) => sum + s.asked, 0);
   return {
     device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, used, rect,
+    rows: [], segments: [...state.segments.values()].filter((s) => s.device === device.name),
     head: { x: rect.x + pad, y: rect.y + (tight ? 0 : 2), w: rect.w - 2 * pad, h: head },
     inner: { x: rect.x + pad, y: rect.y + head, w: rect.w - 2 * pad, h: Math.max(20, rect.h - head - foot - 8) },
     compute: { x: rect.x + pad, y: rect.y + rect.h - foot, w: rect.w - 2 * pad, h: foot - (tight ? 6 : 12) },
@@ -90,18 +109,18 @@ const centred = (x, y, { w, h }) => ({ x: x - w / 2, y: y - h / 2, w, h });
 
 // ---- boxes in one memory --------------------------------------------------------------------------
 
-function place(state, memory, tall) {
+const SHOWN = 600; // boxes at most; of more the largest, and the number of the others
+
+function place(state, memory, map) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
-  const live = all.filter((s) => s.freed === null);
-  const freed = vacant(all, live);
-  const sorted = (list) => list.slice().sort((a, b) => address(a) - address(b) || a.id - b.id);
-  for (const [list, smallest] of [[sorted([...live, ...freed]), 0.6], [sorted(live), 0]]) {
-    for (const scale of SCALES.filter((s) => s >= smallest)) {
-      const rects = pack(list, memory.inner, scale * (tall ? 0.86 : 1));
-      if (rects) return { boxes: list.map((s, i) => box(state, s, rects[i], scale)), more: null };
-    }
-  }
-  return crowd(state, memory, live, sorted);
+  const live = all.filter((s) => s.freed === null).sort((a, b) => b.bytes - a.bytes || a.id - b.id);
+  const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height);
+  const shown = [...live.slice(0, SHOWN), ...vacant(all, live)].sort((a, b) => address(a) - address(b) || a.id - b.id);
+  const boxes = shown.map((s) => box(state, s, placed)).filter(Boolean);
+  for (const row of placed) nameRow(row, boxes.filter((b) => b.pieces[0].row === row));
+  const count = live.length - Math.min(live.length, SHOWN);
+  const { x, y, w, h } = memory.inner;
+  return { rows: placed, boxes, more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
 }
 
 // Freed storages whose address was not reused since; of several at one address, the last.
@@ -117,60 +136,43 @@ function overlap(a, b) {
   return address(a) < address(b) + Math.max(1, b.bytes) && address(b) < address(a) + Math.max(1, a.bytes);
 }
 
-// If there are too many for the screen: the newest that fit, and the number of the others.
-function crowd(state, memory, live, sorted) {
-  const scale = SCALES.at(-1);
-  const newest = live.slice().sort((a, b) => b.createdSeq - a.createdSeq);
-  const well = { ...memory.inner, h: memory.inner.h - 18 };
-  let n = newest.length;
-  let rects = null;
-  while (!rects && n > 0) {
-    n = Math.floor(n * 0.8);
-    rects = pack(sorted(newest.slice(0, n)), well, scale);
-  }
-  const boxes = sorted(newest.slice(0, n)).map((s, i) => box(state, s, rects[i], scale));
-  const more = { x: well.x, y: well.y + well.h, w: well.w, h: 18, count: newest.length - n };
-  return { boxes, more };
-}
+const NARROWEST = 2.5; // px: what has bytes is seen
 
-/** Arranges boxes in rows; a box's area grows with the logarithm of its bytes. Null if they do not fit. */
-function pack(list, well, scale) {
-  const rects = [];
-  const gap = Math.max(3, GAP * scale);
-  const row = Math.max(0, ...list.map((s) => boxSize(s.asked).h)) * scale;
-  let x = well.x;
-  let y = well.y;
-  for (const s of list) {
-    const size = boxSize(s.asked);
-    const w = Math.min(well.w, size.w * scale);
-    const h = size.h * scale;
-    if (x > well.x && x + w > well.x + well.w) {
-      x = well.x;
-      y += row + gap;
-    }
-    if (y + h > well.y + well.h) return null;
-    rects.push({ x, y, w, h });
-    x += w + gap;
-  }
-  return rects;
-}
-
-// From 32 B to 64 MiB each doubling is visible; the smallest box still has room for its text.
-function boxSize(bytes) {
-  const doublings = Math.min(21, Math.max(0, Math.log2(Math.max(1, bytes)) - 5));
-  return { w: 98 + 12 * doublings, h: 58 + 1.1 * doublings };
-}
-
-function box(state, storage, rect, scale) {
+function box(state, storage, placed) {
+  const parts = pieces(placed, address(storage), Math.max(1, storage.asked));
+  if (!parts.length) return null;
+  for (const part of parts) part.w = Math.max(part.w, NARROWEST);
+  const lost = pieces(placed, address(storage) + storage.asked, storage.bytes - storage.asked); // by rounding
   const handle = handleOf(state, storage);
   const lineage = state.lineages.get(storage.lineage);
+  const { x, y, w, h } = parts[0];
   return {
-    ...rect, scale,
-    storage: storage.id, device: storage.device, bytes: storage.asked,
+    x, y, w, h, pieces: parts, lost, tag: null,
+    storage: storage.id, device: storage.device, bytes: storage.asked, mem: storage.mem,
     index: Math.max(0, lineage?.index ?? 0),
     name: handle?.name || lineage?.name || (handle ? `t${handle.id}` : `storage ${storage.id}`),
     shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, stale: isStale(state, storage), freed: storage.freed !== null,
-    orphan: storage.freed === null && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
+    unreachable: storage.freed === null && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
   };
+}
+
+const LETTER = 7.9; // px of a monospaced letter of 13 px
+
+// Names stand under their boxes, those that a neighbour's name leaves no room on the lines below: of long boxes first, of
+// freed storages last. A box whose name has no room says it when it is pointed at.
+function nameRow(row, boxes) {
+  const lines = Array.from({ length: row.tags }, () => []);
+  for (const b of boxes.slice().sort((p, q) => p.freed - q.freed || q.w - p.w)) {
+    const w = b.name.length * LETTER + 10;
+    const x = Math.min(b.x, row.right - w + 6);
+    const at = lines.findIndex((taken) => taken.every(([from, to]) => x >= to || x + w <= from));
+    if (at < 0) continue;
+    lines[at].push([x, x + w]);
+    b.tag = { x, y: row.y + row.h + 10 + at * LINE, line: at, room: 0 };
+  }
+  for (const b of boxes.filter((one) => one.tag)) { // what follows a name on its line bounds the shape beside it
+    const right = Math.min(row.right, ...lines[b.tag.line].filter(([from]) => from > b.tag.x).map(([from]) => from));
+    b.tag.room = (b.tag.line ? right : Math.min(right, ...boxes.filter((o) => o.x > b.x && o.tag?.line).map((o) => o.x))) - b.tag.x - 6;
+  }
 }

@@ -20,13 +20,8 @@ export function stage(changed) {
   let focus = 0;
 
   /** Computes the layout: once per step, not per frame. */
-  function arrange(state) {
-    const before = new Map((plan?.width === size.w ? plan.boxes : []).map((box) => [box.storage, box]));
-    plan = layout(state, size.w, size.h);
-    for (const box of plan.boxes) {
-      const { x, y, w, h, scale } = before.get(box.storage) ?? box;
-      if (x !== box.x || y !== box.y || scale !== box.scale) box.before = { x, y, w, h, scale };
-    }
+  function arrange(state, addresses) {
+    plan = layout(state, addresses, size.w, size.h);
     tooltips = new Map(plan.boxes.map((box) => [box.storage, tooltipLines(state, box)]));
     place();
   }

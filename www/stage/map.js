@@ -1,0 +1,75 @@
+// map.js: memory as a map. A memory is read like a hex dump: rows of a power of two bytes, addresses from left to right and
+// then down. All memories and the bus have one scale, so that the same bytes have the same area everywhere. A row begins
+// at the first storage that the row before it has no room for; what lies between two rows is not drawn. A row of
+// nothing but tiny storages is shown under a lens, by a power of two that is written beside it. Pure.
+
+const LEAST_ROW = 64; // bytes
+const TAG = 17; // px under a row, for a line of names
+const TAGS = 3; // lines of names at most
+const HIGHEST = 46; // px of a row
+export const LINE = 15; // px from one line of names to the next
+const TINY = 24; // px: what is narrower asks for a lens
+
+/** The bytes of a row and the rows of each device, for a run's addresses: at most `most` rows where that is possible. */
+export function rows(addresses, devices, most) {
+  let bytes = LEAST_ROW;
+  while (bytes < addresses.longest) bytes *= 2;
+  for (;; bytes *= 2) {
+    const of = new Map(devices.map((device) => [device, rowsOf(addresses.intervalsOf(device), bytes)]));
+    if ([...of.values()].every((list) => list.length <= most) || bytes >= 2 ** 50) return { bytes, of };
+  }
+}
+
+function rowsOf(intervals, bytes) {
+  const list = [];
+  const wrap = (from, to) => {
+    for (let base = from; base < to; base += bytes) list.push({ base, end: Math.min(to, base + bytes) });
+  };
+  for (const [start, length] of intervals) {
+    const last = list.at(-1);
+    const end = start + length;
+    if (!last || start >= last.base + bytes) wrap(start, end);
+    else if (end <= last.base + bytes) last.end = Math.max(last.end, end);
+    else if (start >= last.end) wrap(start, end);
+    else {
+      last.end = last.base + bytes;
+      wrap(last.end, end);
+    }
+  }
+  return list;
+}
+
+/** px: the height of all rows, so that the fullest of the memories [{rows, room}] has room for its own. */
+export function rowHeight(memories) {
+  const pitch = Math.min(...memories.map(({ rows: list, room }) => room / Math.max(1, list.length)));
+  return pitch < TAG + 10 ? Math.max(2, pitch - 3) : Math.min(HIGHEST, pitch - TAG);
+}
+
+/**
+ * Where the rows of one memory lie in `well` {x, y, w, h}: [{base, end, limit, x, y, w, h, scale, lens, tags}]: the bytes base..limit
+ * belong to the row; scale: px a byte, lens times that of rows without one; tags: how many lines of names have room under it.
+ */
+export function placeRows(list, bytes, well, height) {
+  const scale = well.w / bytes;
+  const pitch = Math.min(well.h / Math.max(1, list.length), height + TAGS * TAG + 9);
+  return list.map(({ base, end }, i) => {
+    const next = list[i + 1]?.base ?? Infinity;
+    let lens = 1;
+    if ((end - base) * scale < 2 * TINY) while ((end - base) * scale * lens * 2 <= well.w / 4) lens *= 2;
+    return {
+      base, end, limit: Math.min(next, base + bytes), x: well.x, y: well.y + i * pitch, w: Math.max(1, (end - base) * scale * lens), h: height,
+      scale: scale * lens, lens, right: well.x + well.w, tags: Math.min(TAGS, Math.floor((pitch - height + 2) / TAG)),
+    };
+  });
+}
+
+/** The rectangles of the bytes start..start + bytes: [{x, y, w, h, first, bytes, row}], one in each row that they touch. */
+export function pieces(placed, start, bytes) {
+  const found = [];
+  for (const row of placed) {
+    const from = Math.max(start, row.base);
+    const to = Math.min(start + bytes, row.limit);
+    if (to > from) found.push({ x: row.x + (from - row.base) * row.scale, y: row.y, w: (to - from) * row.scale, h: row.h, first: from - start, bytes: to - from, row });
+  }
+  return found;
+}
