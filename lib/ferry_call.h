@@ -124,7 +124,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     (__builtin_classify_type(v) > 0 && __builtin_classify_type(v) < 5 && sizeof(v) <= sizeof(int64_t))
 #define FY_NO_NUMBER(x) \
     FY_HOLDS(_Generic((x), int: 0, default: 1), \
-             "a number is no target: write a dtype, fy_to(x, FY_FLOAT32), or a device, fy_to(x, \"cuda\")")
+             "a number is not a target: write a dtype, fy_to(x, FY_FLOAT32), or a device, fy_to(x, \"cuda\")")
 #define FY_TARGET(x) \
     (FY_NO_NUMBER(x), \
      _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
@@ -219,7 +219,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
                  FY_OPTS("fy_tensor((1, 2, 3), .device = \"cuda\")", __VA_ARGS__))
 #define FY_TO(call, text, ...) \
     fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
-             FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
+             FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("the target is missing: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
              FY_OPTIONS(fy_to_opts, "fy_to(x, \"cuda\", .copy = true)", FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 #define FY_COPY(call, text, dst, ...) \
     fy_copy__at(FY_AT(call, text), dst, FY_FIRST(__VA_ARGS__), \

@@ -43,7 +43,7 @@ static bool check_device(const fy_call *c, int i, int j)
 }
 
 static const char *inner_sizes_hint =
-    "the last size of the first must equal the next to last of the second; fy_t transposes a matrix";
+    "the last size of the first operand must equal the second-to-last of the second; fy_t transposes a matrix";
 
 /* The product of x's sizes except one. */
 static long long numel_without(const fy_tensor *x, int dim)

@@ -38,7 +38,7 @@ static bool check_count(fy_site *at, fy_tensor *x, int64_t n)
 {
     if (n <= FY_MOST_PARTS) return true;
     return fy_fail_about(at, "value", "fy_narrow takes one part at a time", 1, &x,
-                         "%lld parts are more than an fy_tensors holds: %d", (long long)n, FY_MOST_PARTS);
+                         "%lld parts are too many: an fy_tensors holds at most %d", (long long)n, FY_MOST_PARTS);
 }
 
 /* Parts of `size` each, the last perhaps smaller; an empty dimension gives one part. */
@@ -83,7 +83,7 @@ static bool check_sizes(fy_site *at, fy_tensor *x, int64_t dim, int n, const int
     }
     if (sum == x->shape[dim]) return true;
     return fy_fail_about(
-        at, "value", "the sizes add up to the whole dimension", 1, &x,
+        at, "value", "the sizes must add up to the size of the dimension", 1, &x,
         "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension "
         "%d), but got split_sizes=%s",
         (long long)x->shape[dim], (int)dim, text);
