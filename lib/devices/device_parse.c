@@ -39,7 +39,7 @@ static fy_dev *cuda_number(fy_site *at, const char *name, long index)
                            : "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
                        "No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
     return fy_fail(at, "device",
-                   cards == 1 ? "use the only card: \"cuda\" or \"cuda:0\""
+                   cards == 1 ? "the only card is \"cuda:0\", or \"cuda\" for short"
                               : fy_hint("the cards are \"cuda:0\" to \"cuda:%d\"", cards - 1),
                    "CUDA error: invalid device ordinal (\"%.40s\", but there %s %d card%s)", name,
                    cards == 1 ? "is" : "are", cards, cards == 1 ? "" : "s");

@@ -24,7 +24,7 @@ fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, i
     if (!fy_check(at, 0, x) || !has_dims(at, x, "narrow")) return NULL;
     if (!fy_wrap_dim(at, x, &dim)) return NULL;
     if (length < 0)
-        return fy_fail_about(at, "index", "a length is 0 or more", 1, &x, "narrow(): length must be non-negative.");
+        return fy_fail_about(at, "index", "use a length of 0 or more", 1, &x, "narrow(): length must be non-negative.");
     int64_t size = x->shape[dim];
     if (start < -size || start > size)
         return fy_fail_about(at, "index", "start is an index: 0 is the first, -1 the last", 1, &x,

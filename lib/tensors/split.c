@@ -54,12 +54,12 @@ fy_tensors fy_split_at(fy_site *at, fy_tensor *x, int64_t size, int64_t dim)
 {
     if (!can_split(at, x, "split", &dim)) return none;
     if (size < 0) {
-        fy_fail_about(at, "value", "a size is 1 or more", 1, &x,
+        fy_fail_about(at, "value", "use a size of 1 or more", 1, &x,
                       "split expects split_size be non-negative, but got split_size=%lld", (long long)size);
         return none;
     }
     if (size == 0 && x->shape[dim] > 0) {
-        fy_fail_about(at, "value", "a size is 1 or more", 1, &x,
+        fy_fail_about(at, "value", "use a size of 1 or more", 1, &x,
                       "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
                       (long long)x->shape[dim]);
         return none;
@@ -75,7 +75,7 @@ static bool check_sizes(fy_site *at, fy_tensor *x, int64_t dim, int n, const int
     fy_shape_text(size, n, "[]", text, sizeof text);
     for (int i = 0; i < n; i++) {
         if (size[i] < 0)
-            return fy_fail_about(at, "value", "a size is 0 or more", 1, &x,
+            return fy_fail_about(at, "value", "use sizes of 0 or more", 1, &x,
                                  "split_with_sizes expects split_sizes have only non-negative entries, but got "
                                  "split_sizes=%s",
                                  text);
