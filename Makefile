@@ -300,7 +300,7 @@ bench: all $(BENCHES) ## measure costs and speed, each beside a reference measur
 bench-peers: all $(BENCHES) ## the same, also beside PyTorch; installs Debian's libtorch-dev
 	.ci/deps peers
 	PEERS=1 tests/bench/run $(B)
-docs: $(B)/tests/format_test ## regenerate the table of events in lib/README.md
+docs: $(B)/tests/format_test ## write the table of events in lib/README.md anew
 	FERRY_DOCS=1 $(B)/tests/format_test >/dev/null
 golden: tests ## regenerate the golden logs, after an intended change
 	B=$(B) tests/golden_test.sh remake
