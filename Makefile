@@ -258,15 +258,15 @@ run: ## install what is missing, build, and open the lessons in the browser
 	$(MAKE) all $(if $(DRIVER),,NVCC=)
 	$(B)/ferry serve
 experiments: all $(SHOWN) ## build lessons/experiments: programs to run and to watch
-lesson: all ## one lesson on the terminal: make lesson LESSON=02-to-returns
+lesson: all ## run one lesson on the terminal: make lesson LESSON=02-to-returns
 	$(B)/lessons/$(LESSON)
 test-prepare: # installs and builds what `make test` runs
 	.ci/deps test
 	$(MAKE) tests TESTS='$(PLAIN)'
 	$(MAKE) $(ASAN) tests
-test: test-prepare ## every test under ASan and UBSan, and without what differs there; under 8 minutes
+test: test-prepare ## run all tests, the C tests under ASan and UBSan; under 8 minutes
 	tests/run plain:$(B) sh:$(B) page:$(B) c:$(B)/asan
-test-long: ## that, and clang, TSan, valgrind, fresh Debian roots and the sabotage list
+test-long: ## the same, also with clang, TSan and valgrind, in fresh Debian roots, and the sabotages
 	.ci/deps long
 	$(MAKE) tests
 	$(MAKE) $(ASAN) tests
@@ -283,21 +283,21 @@ clang: ## build with clang, warnings being errors, and run the C tests
 tsan: ## build and run the C tests under TSan
 	$(MAKE) $(TSAN) tests
 	tests/run c:$(B)/tsan
-fuzz-files: ## NumPy files and device strings that libFuzzer makes up; RUNS=100000 for more
+fuzz-files: ## fuzz the readers of NumPy files and device strings with libFuzzer; RUNS=100000 for more
 	$(MAKE) $(FUZZ) $(B)/fuzz/files/fuzz_npy $(B)/fuzz/files/fuzz_device
 	$(B)/fuzz/files/fuzz_npy -runs=$(RUNS) -seed=1 -max_len=600 -dict=tests/fuzz_npy.dict -verbosity=0
 	$(B)/fuzz/files/fuzz_device -runs=$(RUNS) -seed=1 -max_len=24 -only_ascii=1 -verbosity=0
-fuzz-selftest: tests ## five planted bugs, each of which fuzzing must find
+fuzz-selftest: tests ## check that fuzzing finds five planted bugs
 	tests/sabotage/run $(B) $(basename $(notdir $(wildcard tests/sabotage/fuzz-*.sab)))
 valgrind: tests ## run the C tests that tests/valgrind.txt names under valgrind
 	tests/run valgrind:$(B)
-sabotage: ## break Ferry in each of the listed ways; a test must notice
+sabotage: ## break Ferry by one changed line, in many ways; a test must notice each
 	.ci/deps test
 	$(MAKE) tests
 	tests/run sabotage:$(B)
-bench: all $(BENCHES) ## cost and speed beside peers measured in the same run
+bench: all $(BENCHES) ## measure costs and speed, each beside a reference measured in the same run
 	tests/bench/run $(B)
-bench-peers: all $(BENCHES) ## that, beside PyTorch: installs Debian's libtorch-dev
+bench-peers: all $(BENCHES) ## the same, also beside PyTorch; installs Debian's libtorch-dev
 	.ci/deps peers
 	PEERS=1 tests/bench/run $(B)
 bench-page: all ## what the page costs with a million events, in Chromium
@@ -305,7 +305,7 @@ bench-page: all ## what the page costs with a million events, in Chromium
 	B=$(B) node tests/bench/page.mjs
 docs: $(B)/tests/format_test ## write the table of events in lib/README.md anew
 	FERRY_DOCS=1 $(B)/tests/format_test >/dev/null
-golden: tests ## make the golden logs again, after a wanted change
+golden: tests ## regenerate the golden logs, after an intended change
 	B=$(B) tests/golden_test.sh remake
 deps: ## install what tests need
 	.ci/deps long
@@ -319,7 +319,7 @@ fmt-check:
 	clang-format --dry-run --Werror $(FORMATTED)
 TO = $(DESTDIR)$(PREFIX)
 HEADERS = $(wildcard lib/ferry.h lib/ferry_*.h)
-install: all ## to PREFIX=/usr/local, under DESTDIR= if given
+install: all ## install to PREFIX (default /usr/local), under DESTDIR if given
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/libexec/ferry $(TO)/share/ferry
 	install -m 755 $(B)/ferry $(TO)/bin
 	install -m 755 $(LESSONS) $(TO)/libexec/ferry
@@ -327,15 +327,15 @@ install: all ## to PREFIX=/usr/local, under DESTDIR= if given
 	install -m 644 $(HEADERS) $(TO)/include
 	cp -r lessons $(TO)/share/ferry
 	for pc in ferry ferry-core; do $(MAKE_PC) lib/$$pc.pc.in >$(TO)/lib/pkgconfig/$$pc.pc || exit 1; done
-uninstall: ## what install put there
+uninstall: ## remove what make install installed
 	rm -rf $(TO)/libexec/ferry $(TO)/share/ferry
 	rm -f $(TO)/bin/ferry $(addprefix $(TO)/lib/,libferry.a libferry-view.a libferry-cuda.so) $(TO)/lib/pkgconfig/ferry.pc \
 	  $(TO)/lib/pkgconfig/ferry-core.pc $(patsubst lib/%,$(TO)/include/%,$(HEADERS))
 core-libs: # what a program links beside libferry.a
 	echo $(CORE_LIBS) -Wl,-rpath,$(abspath $(B))
-clean: ## throw the build folder away
+clean: ## delete the build folder
 	rm -rf $(B)
-help: ## this list
+help: ## print this list
 	sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 .PHONY: all tests run experiments lesson test-prepare test test-long asan clang tsan valgrind sabotage fuzz-files fuzz-selftest bench bench-page bench-peers golden docs deps \

@@ -163,8 +163,8 @@ int fy_cuda_current_device(void);             /* The card that "cuda" names in t
 #define fy_randint(...) FY_RANDINT("fy_randint", #__VA_ARGS__, __VA_ARGS__) /* fy_randint((low, high), (2, 3)):
                                                              int64 in [low, high) */
 #define fy_randperm(...) FY_RANDPERM("fy_randperm", #__VA_ARGS__, __VA_ARGS__) /* fy_randperm((n)): 0 to n - 1, shuffled */
-#define fy_empty(...)   fy_empty_at(FY_MAKE("fy_empty", #__VA_ARGS__, __VA_ARGS__)) /* memory as it comes: any values, for
-                                                             what is written before it is read */
+#define fy_empty(...)   fy_empty_at(FY_MAKE("fy_empty", #__VA_ARGS__, __VA_ARGS__)) /* uninitialized: any values, so
+                                                             write each element before you read it */
 #define fy_empty_like(x) fy_empty_like_at(FY_AT("fy_empty_like", #x), x) /* x's shape, dtype, device; any values */
 #define fy_zeros_like(x) fy_zeros_like_at(FY_AT("fy_zeros_like", #x), x)
 #define fy_ones_like(x)  fy_ones_like_at(FY_AT("fy_ones_like", #x), x)
@@ -232,9 +232,9 @@ const char *fy_dtype_name(fy_dtype dtype);    /* "float32", "int64" ... */
                                                  n - 1; each iteration is a scope; break and continue work */
 #define FY_EACH(item, source) FY_EACH_(item, source, FY_CAT(fy_turns_, __COUNTER__)) /* FY_EACH(x, list) { ... }: for
                                                  each tensor of an array, or item of an fy_iterator *; likewise */
-                                              /* If 10,000 tensors made by one line are alive outside any scope,
-                                                 or 1,000 that hold 1 GiB, a warning on stderr, once, names the
-                                                 line; not if it stores each in an element, as list[i] = ... */
+                                              /* A warning on stderr, once, names a line that made 10,000 tensors,
+                                                 or 1,000 that hold 1 GiB, if these are alive outside any scope;
+                                                 not if it stores each in an array element: list[i] = ... */
 #define fy_keep(x) fy_keep_at(FY_AT("fy_keep", #x), x)      /* moves x to the enclosing scope; returns x */
 #define fy_set(p, x) fy_set_at(FY_AT("fy_set", #p ", " #x), p, x) /* fy_set(&w, fy_mul(w, 2)): frees the tensor in w
                                                  and stores the new one there, in the scope of the old one, or, if

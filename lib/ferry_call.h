@@ -112,7 +112,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
         __auto_type v = ((void)0, (x)); \
         enum { fy_is_operand_ = FY_IS_TENSOR(v) || FY_IS_FLOAT(v) || FY_IS_INTEGER(v) }; \
         _Static_assert(fy_is_operand_, "expected a tensor or a number, not NULL, text or anything else: " \
-                                       "pass what fy_ones and the like return, or a number such as 2 or 0.5"); \
+                                       "pass a tensor, for example from fy_ones, or a number such as 2 or 0.5"); \
         _Generic(v, fy_tensor *: fy_arg_tensor, float: fy_arg_real, double: fy_arg_real, bool: fy_arg_bool, \
                  unsigned long: fy_arg_unsigned, unsigned long long: fy_arg_unsigned, \
                  default: __builtin_choose_expr(FY_IS_FLOAT(v), fy_arg_float, fy_arg_int)) \
@@ -124,7 +124,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
     (__builtin_classify_type(v) > 0 && __builtin_classify_type(v) < 5 && sizeof(v) <= sizeof(int64_t))
 #define FY_NO_NUMBER(x) \
     FY_HOLDS(_Generic((x), int: 0, default: 1), \
-             "a number is no target: write a dtype, fy_to(x, FY_FLOAT32), or a device, fy_to(x, \"cuda\")")
+             "a number is not a target: write a dtype, fy_to(x, FY_FLOAT32), or a device, fy_to(x, \"cuda\")")
 #define FY_TARGET(x) \
     (FY_NO_NUMBER(x), \
      _Generic((x), char *: fy_target_device, const char *: fy_target_device, fy_tensor *: fy_target_like, \
@@ -162,7 +162,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
 #define FY_VALUE(x) FY_CAT(FY_VALUE_, FY_IS_ROW(x))(x)
 #define FY_VALUE_0(x) FY_ARG(x)
 #define FY_VALUE_1(x) \
-    FY_ARG(FY_REFUSE("a list holds numbers, not rows; fy_view makes rows of it: " \
+    FY_ARG(FY_REFUSE("a list holds numbers, not rows; make the rows with fy_view: " \
                      "fy_view(fy_tensor((1, 2, 3, 4)), (2, 2))"))
 #define FY_IS_ROW(x) FY_SECOND(FY_ROW_PROBE x, 0)
 #define FY_ROW_PROBE(...) ~, FY_CAT(FY_IS_ROW_OF_, FY_ALONE(__VA_ARGS__)), ~
@@ -219,7 +219,7 @@ static inline fy_target fy_target_like(fy_tensor *x) { fy_target t = {0, FY_DTYP
                  FY_OPTS("fy_tensor((1, 2, 3), .device = \"cuda\")", __VA_ARGS__))
 #define FY_TO(call, text, ...) \
     fy_to_at(FY_AT(call, text), FY_FIRST(__VA_ARGS__), \
-             FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("say where to: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
+             FY_TARGET(FY_SECOND_OR((fy_dtype)FY_REFUSE("the target is missing: fy_to(x, \"cuda\")"), __VA_ARGS__)), \
              FY_OPTIONS(fy_to_opts, "fy_to(x, \"cuda\", .copy = true)", FY_REST(FY_REST(__VA_ARGS__, .fy_end_ = 0))))
 #define FY_COPY(call, text, dst, ...) \
     fy_copy__at(FY_AT(call, text), dst, FY_FIRST(__VA_ARGS__), \
@@ -343,7 +343,7 @@ static inline fy_iterations fy_turns_of(fy_site *at, fy_items items)
         (source, sizeof(source) / sizeof(fy_tensor *)))
 #define FY_NO_POINTER(source) \
     (void)FY_DEMAND(!__builtin_types_compatible_p(__typeof__(source), fy_tensor **), \
-                    "FY_EACH needs an array, or an fy_iterator *: a pointer does not know its length")
+                    "FY_EACH needs an array, or an fy_iterator *: the length of an array is not known from a pointer")
 
 /* The functions behind the macros: the call site first, then the arguments as documented in ferry.h. */
 void fy_cuda_synchronize_at(fy_site *at);

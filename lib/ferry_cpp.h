@@ -35,7 +35,7 @@ fy_arg fy_arg_of(decltype(nullptr)) = delete;
 inline fy_target fy_target_of(const char *device) { return fy_target_device(device); }
 inline fy_target fy_target_of(fy_tensor *like) { return fy_target_like(like); }
 inline fy_target fy_target_of(fy_dtype dtype) { return fy_target_dtype(dtype); }
-fy_target fy_target_of(int) = delete; /* a number is no target: FY_FLOAT32, FY_INT64 or a device, as "cuda" */
+fy_target fy_target_of(int) = delete; /* a number is not a target: FY_FLOAT32, FY_INT64, or a device such as "cuda" */
 
 template <typename... T> constexpr size_t fy_count_of(T...) { return sizeof...(T); }
 
@@ -52,7 +52,7 @@ fy_tensor **fy_item_of(fy_iterator *);
 #define FY_DIMS(...) fy_dims_of(__VA_ARGS__)
 #undef FY_ARG
 #define FY_ARG(x) FY_ARG_(x) /* expands NULL */
-#define FY_ARG_(x) fy_arg_of((FY_HOLDS(!!__builtin_strcmp(#x, "__null"), "NULL is no tensor and no number"), (x)))
+#define FY_ARG_(x) fy_arg_of((FY_HOLDS(!!__builtin_strcmp(#x, "__null"), "NULL is neither a tensor nor a number"), (x)))
 #undef FY_HOLDS
 #define FY_HOLDS(holds, words) (void)FY_DEMAND(holds, words)
 #undef FY_TARGET

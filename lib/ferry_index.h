@@ -66,7 +66,7 @@ typedef struct fy_tensors {
 /* Options of fy_cumsum, fy_sort and fy_topk. */
 typedef struct fy_cumsum_opts {
     const struct fy_options_by_name *fy_begin_;
-    fy_dtype dtype; /* converted to it first */
+    fy_dtype dtype; /* convert to it first */
     int fy_end_;
 } fy_cumsum_opts;
 
@@ -74,14 +74,14 @@ typedef struct fy_sort_opts {
     const struct fy_options_by_name *fy_begin_;
     bool descending;
     bool stable;         /* accepted for PyTorch's signature: sorting is always stable */
-    fy_tensor **indices; /* where they were, int64; yours to free */
+    fy_tensor **indices; /* receives the original indices, int64; you own it */
     int fy_end_;
 } fy_sort_opts;
 
 typedef struct fy_topk_opts {
     const struct fy_options_by_name *fy_begin_;
     bool smallest;       /* PyTorch's largest=False */
-    fy_tensor **indices; /* where they were, int64; yours to free */
+    fy_tensor **indices; /* receives the original indices, int64; you own it */
     int fy_end_;
 } fy_topk_opts;
 

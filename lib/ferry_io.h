@@ -22,8 +22,8 @@ typedef struct fy_blob_opts {
     /* fy_from_blob(data, (2, 3), .dtype = FY_FLOAT64): a CPU tensor over your own host memory, not copied: writes
        to either are visible in the other. Strides must not be negative. */
 #define fy_load_npy(path) fy_load_npy_at(FY_AT("fy_load_npy", #path), path)
-    /* loads a file of numpy.save into a CPU tensor: float16, 32, 64, int32, 64, uint8, bool, of either byte order;
-       Fortran order becomes strides. Other types, damaged and truncated files are errors. */
+    /* loads a file of numpy.save into a CPU tensor: float16, float32, float64, int32, int64, uint8 or bool, in either
+       byte order; Fortran order becomes strides. Other types, damaged and truncated files are errors. */
 #define fy_save_npy(path, x) fy_save_npy_at(FY_AT("fy_save_npy", #path ", " #x), path, x)
     /* saves x as row-major, little-endian, copied to the host if on a card; bfloat16, which NumPy does not have, is
        an error. Replaces the file atomically. Returns true if it was written. */

@@ -20,7 +20,7 @@
     fy_cuda_mem_get_info_at(FY_AT("fy_cuda_mem_get_info", #device ", " #total), device, total)
                             /* bytes not in segments; *total: the card's capacity; total may be NULL */
 #define fy_cuda_empty_cache() fy_cuda_empty_cache_at(FY_AT("fy_cuda_empty_cache", ""))
-                              /* of all cards, and of pinned host memory */
+                              /* frees the unused segments of all cards, and of pinned host memory */
 #define fy_cuda_memory_summary(device) fy_cuda_memory_summary_at(FY_AT("fy_cuda_memory_summary", #device), device)
                                        /* prints the segments and their blocks on stdout */
 #define fy_cuda_memory_stats(device) fy_cuda_memory_stats_at(FY_AT("fy_cuda_memory_stats", #device), device)

@@ -2,8 +2,9 @@
  *
  * Work in one stream runs in issue order. Different streams, and the host, are not ordered except by an event, a wait,
  * or a query that returned true. Every card has a default stream, which is initially current; the current stream is
- * per thread and per card, and work runs in that of its card. Unordered accesses, of which one writes, are a data
- * race: the log reports it, and on the simulated card the values are poisoned.
+ * per thread and per card, and work runs in the current stream of its card. Two accesses to the same bytes that nothing
+ * orders, and of which one writes, are a data race: the log reports it, and on the simulated card the values become NaN
+ * or another marker.
  *
  * Each card has a pool of 32 streams, handed out round-robin and never freed: the 33rd is the first again, as in
  * PyTorch. */
@@ -31,7 +32,7 @@ typedef struct fy_event_opts {
 #define fy_cuda_stream(...) \
     fy_cuda_stream_at(FY_AT("fy_cuda_stream", #__VA_ARGS__), \
                       FY_OPTIONS(fy_stream_opts, "fy_cuda_stream(.device = \"cuda:1\")", __VA_ARGS__))
-/* Of the current card, or of fy_cuda_default_stream(.device = "cuda:1"). */
+/* The default stream of the current card; fy_cuda_default_stream(.device = "cuda:1"): of another. */
 #define fy_cuda_default_stream(...) \
     fy_cuda_default_stream_at(FY_AT("fy_cuda_default_stream", #__VA_ARGS__), \
                               FY_OPTIONS(fy_stream_opts, "fy_cuda_default_stream(.device = \"cuda:1\")", __VA_ARGS__))
@@ -53,8 +54,8 @@ typedef struct fy_event_opts {
 #define fy_stream_record_event(s) fy_stream_record_event_at(FY_AT("fy_stream_record_event", #s), s) /* a new event */
 int fy_stream_id(const fy_stream *s);             /* 0: the default stream; 1 to 32; -1 for NULL */
 const char *fy_stream_device(const fy_stream *s); /* "cuda:0"; NULL for NULL */
-/* x, allocated on another stream, is used on s too: after x is freed, its memory is not reused before s has finished
- * the work issued to it by then. */
+/* x, allocated on another stream, is used on s too: after x is freed, its memory is not reused until s has finished the
+ * work that was queued in s when x was freed. */
 #define fy_record_stream(x, s) fy_record_stream_at(FY_AT("fy_record_stream", #x ", " #s), x, s)
 
 /* ---- events ------------------------------------------------------------------------------------- */
@@ -69,7 +70,7 @@ const char *fy_stream_device(const fy_stream *s); /* "cuda:0"; NULL for NULL */
     fy_event_record_at(FY_AT("fy_event_record", #__VA_ARGS__), FY_FIRST(__VA_ARGS__), FY_STREAM_OR(__VA_ARGS__))
 #define fy_event_wait(...) /* later work in the current stream, or in s, waits for e */ \
     fy_event_wait_at(FY_AT("fy_event_wait", #__VA_ARGS__), FY_FIRST(__VA_ARGS__), FY_STREAM_OR(__VA_ARGS__))
-#define fy_event_query(e) fy_event_query_at(FY_AT("fy_event_query", #e), e) /* reached? true if never recorded */
+#define fy_event_query(e) fy_event_query_at(FY_AT("fy_event_query", #e), e) /* complete? true if never recorded */
 #define fy_event_synchronize(e) fy_event_synchronize_at(FY_AT("fy_event_synchronize", #e), e) /* the host waits */
 /* Milliseconds between two events, both made with enable_timing, recorded and complete; NaN after an error. */
 #define fy_event_elapsed_time(start, end) \

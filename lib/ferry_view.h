@@ -26,7 +26,7 @@
 #define fy_unsqueeze(x, dim)     fy_unsqueeze_at(FY_AT("fy_unsqueeze", #x ", " #dim), x, dim)
                                  /* inserts a dimension of size 1 before dim */
 #define fy_select(x, dim, index) fy_select_at(FY_AT("fy_select", #x ", " #dim ", " #index), x, dim, index)
-                                 /* one index of dim, and removes dim: shape (2, 3) gives (3) or (2) */
+                                 /* the part at one index of dim, without that dimension: (2, 3) gives (3) or (2) */
 #define fy_narrow(x, dim, start, length) \
     fy_narrow_at(FY_AT("fy_narrow", #x ", " #dim ", " #start ", " #length), x, dim, start, length)
                                  /* indices start to start + length - 1 of dim; start + length <= its size */
@@ -34,7 +34,7 @@
     fy_slice_at(FY_AT("fy_slice", #x ", " #dim ", " #start ", " #end ", " #step), x, dim, start, end, step)
                                  /* indices start, start + step ... < end of dim; start and end are clamped to its
                                     size; FY_END: to the end */
-#define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x) /* x (a new reference) if row-major */
+#define fy_contiguous(x)         fy_contiguous_at(FY_AT("fy_contiguous", #x), x) /* x if row-major, else a copy */
 #define fy_clone(x)              fy_clone_at(FY_AT("fy_clone", #x), x)           /* a copy, in a new storage */
 #define fy_detach(x)             fy_detach_at(FY_AT("fy_detach", #x), x)         /* a view; as in PyTorch, without gradient */
 #define fy_cat(tensors, dim)     fy_cat_at(FY_AT("fy_cat", #tensors ", " #dim), FY_TENSORS("fy_cat", tensors), dim)

@@ -15,7 +15,7 @@ refuses() { # refuses WORDS STATEMENT
 }
 a_shape_without_parentheses() { refuses 'the shape needs parentheses' 'fy_zeros(2)'; }
 a_text_as_an_operand() { refuses 'deleted' 'fy_add(fy_ones((2)), "1")'; }
-null_as_an_operand() { refuses 'NULL is no tensor and no number' 'fy_add(NULL, fy_ones((2)))'; }
+null_as_an_operand() { refuses 'NULL is neither a tensor nor a number' 'fy_add(NULL, fy_ones((2)))'; }
 nullptr_as_an_operand() { refuses 'deleted\|ambiguous' 'fy_add(nullptr, fy_ones((2)))'; }
 a_device_by_number() { refuses 'a device is named by text, not by a number' 'fy_ones((2), .device = 0)'; }
 a_device_without_name() { refuses 'options are given by name' 'fy_ones((2), "cuda")'; }

@@ -84,7 +84,7 @@ static void sim_is_512_mib_of_an_h200_and_says_so(void **state)
     assert_said("count 1 available 1");
     assert_said("\"kind\":\"sim\",\"card\":\"NVIDIA H200 (simulated)\",\"capacity\":536870912,"
                 "\"physical\":0,\"model\":{");
-    assert_said("why asked for the simulated card");
+    assert_said("why FERRY_GPU=sim asks for the simulated card");
 }
 
 static void none_means_no_cuda_and_the_cpu_works(void **state)
@@ -168,7 +168,7 @@ static void a_data_race_is_reported_once_with_line_and_fix(void **state)
 {
     (void)state;
     run_with("sim", NULL, make_data_races);
-    assert_int_equal(count_in_output("data race: nothing orders this after fy_"), 1);
+    assert_int_equal(count_in_output("data race: nothing makes this wait for fy_"), 1);
     assert_said("ferry: tests/environment_test.c:");
     assert_said("fix: call fy_cuda_synchronize(), or fy_stream_synchronize(");
     run_with("sim", NULL, use_cuda);
@@ -200,7 +200,8 @@ static void capacity_is_what_ferry_sim_says_and_no_more(void **state)
                 "allocated; 16.00 MiB free;");
     assert_said("full, then sum 3");
     run_with("sim", "h200:capacity=8MiB", need_a_large_segment); /* on an empty card */
-    assert_said("fix: a tensor of 1.50 MiB takes a segment of 20.00 MiB (up to 1 MiB: of 2 MiB), but cuda:0 has only "
+    assert_said("fix: a tensor of 1.50 MiB needs a segment of 20.00 MiB (up to 1 MiB, one of 2 MiB is enough), but "
+                "cuda:0 has only "
                 "8.00 MiB: freeing tensors does not help.");
 }
 

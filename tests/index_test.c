@@ -46,7 +46,7 @@ static void more_parts_than_fit_are_refused_with_a_way_out(void **state)
         since();
         fy_tensors p = fy_split(x, 1, 0);
         assert_true(p.n == 0 && !p.at[0]);
-        assert_true(failed_with("65 parts are more than an fy_tensors holds: 64"));
+        assert_true(failed_with("65 parts are too many: an fy_tensors holds at most 64"));
         assert_string_equal(kinds(), "error");
         assert_int_equal(fy_chunk(fy_narrow(x, 0, 0, FY_MOST_PARTS), 64, 0).n, 64);
         fy_split(x, (1.5, 2), 1);

@@ -64,7 +64,7 @@ holds "the card is simulated unless a real one was requested" simulated "$work/o
 library "$work/kit" '&backend'
 holds "once there, the same program asks it for a card" says "asked the library" "$work/own"
 library "$work/kit" NULL
-holds "another build's is not used, and that is said" says 'the kernels for a real card are of another build; type `make all`' "$work/own"
+holds "another build's is not used, and that is said" says 'the kernels for a real card are from another build of Ferry; run `make all`' "$work/own"
 : >"$work/kit/libferry-cuda.so"
 holds "one that is damaged is named" says "$work/kit/libferry-cuda.so: file too short" "$work/own"
 rm -f "$work/kit/libferry-cuda.so"

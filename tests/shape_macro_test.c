@@ -142,10 +142,10 @@ static void wrong_lists(const char *compiler, const char *flags)
         {"fy_full((2))", "the value comes second: fy_full((2, 3), 7.5)"},
         {"fy_tensor(1, 2)", "the values need parentheses of their own: fy_tensor((1, 2, 3))"},
         {"fy_arange(5)", "the values need parentheses of their own"},
-        {"fy_to(y)", "say where to: fy_to(x, "},
+        {"fy_to(y)", "the target is missing: fy_to(x, "},
         {"fy_to(y, 3.5)", "error:"},
-        {"fy_to(y, 1)", "a number is no target: write a dtype, fy_to(x, FY_FLOAT32)"},
-        {"fy_to(y, FY_DTYPE_UNSET)", "a number is no target"},
+        {"fy_to(y, 1)", "a number is not a target: write a dtype, fy_to(x, FY_FLOAT32)"},
+        {"fy_to(y, FY_DTYPE_UNSET)", "a number is not a target"},
         {"fy_zeros((2), .devise = 0)", "devise"},
     };
     if (!is_installed(compiler)) skip();

@@ -146,7 +146,7 @@ function killed(run) {
   const crash = run.events.findLast((e) => e?.kind === 'error' && (e.code === 'crash' || e.code === 'device_pointer'));
   return `The program ${crash ? 'crashed' : 'crashed or was killed'}. The log holds everything until then.`;
 }
-const OVER = 'The program and its server have ended. Everything here stays usable.';
+const OVER = 'The program and its server have ended. You can still use this page.';
 
 const died = (run) => run.killed && run.what !== 'demo';
 
@@ -230,7 +230,7 @@ const on = {
     if (state === 'open' && before !== 'open') notice('');
     if (state === 'lost') {
       if (mode === 'view' && shown && died(shown)) notice(killed(shown), 'bad');
-      else notice(mode === 'view' && shown?.ended ? OVER : 'The server does not answer; reconnecting. Everything received so far stays usable.');
+      else notice(mode === 'view' && shown?.ended ? OVER : 'The server does not answer; reconnecting. You can still use this page.');
     }
     if (state === 'replaced' && token) notice('Another Ferry run uses this address now: open the URL that it printed. You can still use this page.');
     else if (state === 'replaced' || state === 'refused') {
@@ -286,7 +286,7 @@ let course = null;
 const write = editor(api, {
   saved: () => notice(''),
   clash(path) {
-    unsettled = path && `${path} has changed on disk while “Your file” has unsaved text. Choose there which one to keep.`;
+    unsettled = path && `${path} has changed on disk while “Your file” has unsaved text. Choose under “Your file” which version to keep.`;
     notice('');
   },
   failed: (error) => notice(error.message, 'bad'),

@@ -1,7 +1,7 @@
 // Lesson 1, your turn: let the card compute y = mat1 x w + b.
 //
-// mat1 was read from a file, so it is in CPU RAM. w (all 0.5) and b (all 1) are yours to make.
-// Only mat1 may cross the bus, once. Hand y in where it was computed.
+// mat1 was read from a file, so it is in CPU RAM. You create w (all 0.5) and b (all 1).
+// Only mat1 may cross the bus, once. Submit y where it was computed.
 #include <ferry.h>
 
 int main(void)

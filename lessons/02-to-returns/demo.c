@@ -1,4 +1,4 @@
-// Lesson 2, to watch: one tensor becomes two, a third name is free.
+// Lesson 2, to watch: one tensor becomes two; a third name costs nothing.
 #include <ferry.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // Lesson 2, your turn: let the card compute c = mat1 x mat2.
 //
 // Nothing here is an error, and the numbers are right. But look where fy_matmul runs, and what
-// becomes of the two copies. Each input may cross the bus once, and each copy must be used.
+// happens to the two copies. Each input may cross the bus once, and each copy must be used.
 #include <ferry.h>
 
 int main(void)

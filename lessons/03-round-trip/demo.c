@@ -7,7 +7,7 @@ int main(void)
 {
     fy_tensor *letter = fy_ones((4, 8));
     fy_tensor *parcel = fy_ones((256, 128));
-    fy_free(fy_ones((1), .device = "cuda")); // the first tensor there takes memory from the card, for all that follow
+    fy_free(fy_ones((1), .device = "cuda")); // the first use of the card reserves memory, once
 
     int64_t start = fy_now();
     // over the bus, a little work on the card, and back

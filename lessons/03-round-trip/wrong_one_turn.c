@@ -1,4 +1,4 @@
-// Lesson 3, your turn: five turns of h = relu(h / 2 + 1) on the card, and the result in CPU RAM.
+// Lesson 3, your turn: h = relu(h / 2 + 1), five times, on the card; then the result in CPU RAM.
 //
 // The numbers are right, but look at the bus. The limit: one copy to the card, one copy back.
 #include <ferry.h>

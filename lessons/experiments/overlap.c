@@ -1,8 +1,8 @@
-/* overlap.c: copying while computing. Four batches go to the card, and a polynomial is computed of each: in one stream,
- * where each copy waits for the work before it, and in two, where the next batch travels while this one is worked on.
- * The copies need three things for that: page-locked memory, non_blocking, and a stream of their own. And both must
- * take longer than the calls that ask for them: a batch of 4 MiB is 86 us on the bus and 52 us of work on the default
- * card, and its calls take the host less than 50.
+/* overlap.c: copying while computing. Four batches are copied to the card, and a polynomial is computed of each: in
+ * one stream, where each copy waits for the earlier work, and in two, where the next batch is copied during the work on
+ * this one. The copies need three things for that: page-locked memory, non_blocking, and a stream of their own. And
+ * both copy and work must take longer than the calls that queue them: on the default card a batch of 4 MiB takes 86 us
+ * on the bus and 52 us of work, and its calls take the host less than 50 us.
  *
  *     make experiments && build/experiments/overlap
  *     FERRY_VIEW=1 build/experiments/overlap          (the same, to watch)
@@ -40,7 +40,7 @@ static void in_two_streams(fy_stream *copies)
 static int64_t time_of(const char *way, fy_stream *copies)
 {
     char note[32];
-    snprintf(note, sizeof note, "demo: %s", way); /* both ways are meant: `ferry explain` calls neither waste */
+    snprintf(note, sizeof note, "demo: %s", way); /* intended: `ferry explain` reports neither as waste */
     fy_mark(note);
     int64_t start = fy_now();
     if (copies) in_two_streams(copies);

@@ -1,5 +1,5 @@
 /* pinning.c: is page-locked memory faster, and does non_blocking help? PyTorch's experiment: the same four tensors go
- * to the card in six ways. For each: how long the program was held, and when all had arrived.
+ * to the card in six ways. For each: how long the program waited, and when all copies were complete.
  *
  *     make experiments && build/experiments/pinning
  *     FERRY_VIEW=1 build/experiments/pinning          (the same, to watch)
@@ -9,13 +9,13 @@
 
 enum { TENSORS = 4, NUMEL = 4 << 20 }; /* 16 MiB each */
 
-static fy_tensor *there[TENSORS]; /* on the card, made beforehand: the ways differ in the copies alone */
+static fy_tensor *there[TENSORS]; /* on the card, made beforehand: the six ways differ only in the copies */
 
 static void send(const char *way, fy_tensor *const *from, bool pin_first, bool non_blocking)
 {
     char note[48];
-    snprintf(note, sizeof note, "demo: %s", way); /* each way is meant: `ferry explain` calls none of them waste */
-    fy_cuda_empty_cache();                        /* page-locked memory of an earlier way is not at hand */
+    snprintf(note, sizeof note, "demo: %s", way); /* intended: `ferry explain` reports none of them as waste */
+    fy_cuda_empty_cache();                        /* an earlier way leaves no page-locked memory to reuse */
     fy_mark(note);
     FY_SCOPE
     {
@@ -25,7 +25,7 @@ static void send(const char *way, fy_tensor *const *from, bool pin_first, bool n
         int64_t returned = fy_now();
         fy_cuda_synchronize();
         int64_t arrived = fy_now();
-        printf("%-28s held %8.1f us, arrived after %8.1f us\n", way, (double)(returned - start) / 1e3,
+        printf("%-28s program waited %8.1f us; complete after %8.1f us\n", way, (double)(returned - start) / 1e3,
                (double)(arrived - start) / 1e3);
     }
 }

@@ -43,6 +43,7 @@ const fy_backend *fy_cuda_library(bool anyway, char *why, size_t room)
     fy_cuda_entry *entry = (fy_cuda_entry *)(uintptr_t)dlsym(library, FY_CUDA_ENTRY);
     host.layout = fy_cuda_layout();
     const fy_backend *backend = entry ? entry(&host) : NULL;
-    return backend ? backend
-                   : unavailable(why, room, "the kernels for a real card are of another build; type `make all`");
+    return backend
+               ? backend
+               : unavailable(why, room, "the kernels for a real card are from another build of Ferry; run `make all`");
 }

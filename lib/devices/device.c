@@ -81,7 +81,7 @@ static bool open_device(fy_dev *d, int number, const char *name, const fy_backen
     d->addresses = fy_address_space_make(base, host ? host_room : card_room, host ? 64 : 512);
     if (!d->addresses) {
         d->backend->close(d);
-        snprintf(why, room, "no memory for its address space");
+        snprintf(why, room, "out of memory for its table of addresses");
         return false;
     }
     count = number + 1;
@@ -150,7 +150,7 @@ static void open_all(void)
     read_policy();
     read_blas();
     if (mode == AUTO || mode == REAL) real = fy_cuda_library(mode == REAL, why, sizeof why);
-    if (mode == SIM) fall_back("asked for the simulated card");
+    if (mode == SIM) fall_back("FERRY_GPU=sim asks for the simulated card");
     else if (mode != NONE && !real) fall_back(why);
 }
 

@@ -39,7 +39,7 @@ static fy_dev *cuda_number(fy_site *at, const char *name, long index)
                            : "unset FERRY_GPU to use the simulated card, or compute on \"cpu\"",
                        "No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
     return fy_fail(at, "device",
-                   cards == 1 ? "there is one card: \"cuda\", or \"cuda:0\""
+                   cards == 1 ? "the only card is \"cuda:0\", or \"cuda\" for short"
                               : fy_hint("the cards are \"cuda:0\" to \"cuda:%d\"", cards - 1),
                    "CUDA error: invalid device ordinal (\"%.40s\", but there %s %d card%s)", name,
                    cards == 1 ? "is" : "are", cards, cards == 1 ? "" : "s");
@@ -66,7 +66,7 @@ void fy_dev_set_current(fy_site *at, int index)
 void fy_cuda_set_device_at(fy_site *at, int device)
 {
     fy_session_start();
-    if (device < 0) fy_fail(at, "device", "cards are counted from 0", "Device index must not be negative: %d", device);
+    if (device < 0) fy_fail(at, "device", "cards are numbered from 0", "Device index must not be negative: %d", device);
     else if (fy_dev_card(at, device)) fy_dev_set_current(at, device);
 }
 

@@ -7,7 +7,7 @@ bool fy_cuda_can_device_access_peer_at(fy_site *at, int device, int peer)
 {
     fy_session_start();
     if (device < 0 || peer < 0)
-        return fy_fail(at, "device", "cards are counted from 0", "Invalid device id: %d", device < 0 ? device : peer);
+        return fy_fail(at, "device", "cards are numbered from 0", "Invalid device id: %d", device < 0 ? device : peer);
     const fy_dev *a = fy_dev_card(at, device), *b = a ? fy_dev_card(at, peer) : NULL;
     return b && a != b && (a->peers >> b->number & 1);
 }

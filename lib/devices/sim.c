@@ -149,7 +149,7 @@ static bool sim_open(fy_dev *d, char *why, size_t room)
         bool reserved = s->window && s->alias;
         sim_close(d);
         if (reserved) return snprintf(why, room, "out of host memory"), false;
-        snprintf(why, room, "cannot reserve %lld MiB of addresses", (long long)(d->capacity >> 20));
+        snprintf(why, room, "cannot reserve %lld MiB of address space", (long long)(d->capacity >> 20));
         return false;
     }
     atomic_store(&cards[s->number], s);
@@ -215,7 +215,8 @@ static bool map(fy_dev *d, const char *kernel, const char *role, int number, fy_
     if (o->layout.numel == 0) return true;
     if (!fy_sim_inside(s, o->data, fy_sim_extent(o)))
         return fy_sim_fail("an illegal memory access was encountered: kernel %s was given %s as %s %d", kernel,
-                           fy_sim_inside(s, o->data, 0) ? "more than VRAM holds" : "a host pointer", role, number);
+                           fy_sim_inside(s, o->data, 0) ? "memory past the end of VRAM" : "a host pointer", role,
+                           number);
     o->data = fy_sim_alias(s, o->data);
     return true;
 }

@@ -47,7 +47,7 @@ static bool copy_later(fy_dev *d, const fy_copy_work *w)
 static bool fill_later(fy_dev *d, fy_copy_work *w)
 {
     fy_sim *s = d->state;
-    if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_fail("invalid argument: this is not VRAM to fill");
+    if (!fy_sim_inside(s, w->dst, w->bytes)) return fy_sim_fail("invalid argument: the memory to fill is not in VRAM");
     w->dir = w->dir ? w->dir : FY_WORD_d2d;
     int64_t now = fy_clock_now();
     w->time = (fy_time){.start = now, .end = now};

@@ -182,7 +182,7 @@ fy_storage *fy_storage_reserve_pinned(fy_site *at, size_t bytes)
 {
     if (fy_dev_count() > 1) return reserve(at, fy_dev_at(0), bytes, FY_WORD_pinned);
     const char *why = fy_dev_why_not_real();
-    return fy_fail(at, "device", "leave the memory pageable: without a card nothing is gained by pinning it",
+    return fy_fail(at, "device", "do not pin memory: without a card it has no benefit",
                    "Pinned memory requires CUDA. No CUDA GPUs are available (%s)", why ? why : "FERRY_GPU=none");
 }
 

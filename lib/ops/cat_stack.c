@@ -47,7 +47,8 @@ static bool set_device(join *j)
     for (size_t i = 1; i < j->n && other == first; i++) other = j->x[i]->storage->dev;
     j->dev = first->number ? first : other;
     if (other == first || fy_dev_copies_implicitly()) return true;
-    return fy_fail(j->at, "device_mismatch", fy_hint("move the others first: fy_to(x, \"%s\")", j->dev->name),
+    return fy_fail(j->at, "device_mismatch",
+                   fy_hint("copy the others to that device first: fy_to(x, \"%s\")", j->dev->name),
                    "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
                    j->dev->name, first->number ? other->name : first->name);
 }

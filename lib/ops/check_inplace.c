@@ -82,7 +82,7 @@ bool fy_plan_in_place(const fy_call *c, fy_plan *p)
     fy_geometry own = fy_geometry_of(c->out);
     if (p->dev != dev)
         return fy_fail_about(
-            c->at, "device_mismatch", "move one of them first with fy_to", 1, &c->out,
+            c->at, "device_mismatch", "copy one to the other's device with fy_to", 1, &c->out,
             "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
             p->dev->number ? p->dev->name : dev->name, p->dev->number ? dev->name : p->dev->name);
     if (!check_memory(c) || !check_shape(c->at, c->out, &p->result.shape)) return false;

@@ -129,7 +129,7 @@ fy_tensor *fy_pin_memory_at(fy_site *at, fy_tensor *x)
     fy_session_start();
     if (!fy_check(at, 0, x)) return NULL;
     if (x->storage->dev->number != 0)
-        return fy_fail_about(at, "device", "pin before you move: fy_cuda(fy_pin_memory(x))", 1, &x,
+        return fy_fail_about(at, "device", "pin a CPU tensor, then copy it: fy_cuda(fy_pin_memory(x))", 1, &x,
                              "cannot pin 'torch.cuda.%sTensor' only dense CPU tensors can be pinned",
                              fy_dtype_torch(x->dtype));
     return fy_scope_track(x->storage->mem == FY_WORD_pinned ? fy_tensor_retain(x) : pinned_copy(at, x));

@@ -105,7 +105,7 @@ static fy_tensor *on_device_of(fy_site *at, fy_tensor *mask, fy_tensor *x, bool 
     if (x_dev == mask_dev) return fy_tensor_retain(mask);
     if (may_copy) return fy_copy_to(at, mask, x_dev, mask->dtype, &(fy_transfer_opts){.why = why}, NULL);
     fy_argument(at, 1, name, sizeof name);
-    return fy_fail_about(at, "device_mismatch", fy_hint("move %s with fy_to(%s, \"%s\")", name, name, x_dev->name), 2,
+    return fy_fail_about(at, "device_mismatch", fy_hint("copy %s with fy_to(%s, \"%s\")", name, name, x_dev->name), 2,
                          (fy_tensor *[]){x, mask},
                          "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
                          x_dev->number ? x_dev->name : mask_dev->name, x_dev->number ? mask_dev->name : x_dev->name);

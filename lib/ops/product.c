@@ -37,13 +37,13 @@ static bool check_device(const fy_call *c, int i, int j)
     fy_argument(c->at, fy_argument_number(c, first ? i : j), name, sizeof name);
     return fy_fail_about(
         c->at, "device_mismatch",
-        fy_hint("move %s with fy_to(%s, \"%s\"), or create it there with .device = \"%s\"", name, name, to, to),
+        fy_hint("copy %s with fy_to(%s, \"%s\"), or create it there with .device = \"%s\"", name, name, to, to),
         FY_MAX_ARGUMENTS, given,
         "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", a->name, b->name);
 }
 
 static const char *inner_sizes_hint =
-    "the last size of the first must equal the next to last of the second; fy_t transposes a matrix";
+    "the last size of the first operand must equal the second-to-last of the second; fy_t transposes a matrix";
 
 /* The product of x's sizes except one. */
 static long long numel_without(const fy_tensor *x, int dim)

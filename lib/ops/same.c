@@ -33,7 +33,7 @@ bool fy_equal_at(fy_site *at, fy_tensor *a, fy_tensor *b)
     const fy_dev *x = a->storage->dev, *y = b->storage->dev;
     if (x != y && !fy_dev_copies_implicitly())
         return fy_fail_about(
-            at, "device_mismatch", "move one of them first with fy_to", 2, (fy_tensor *[]){a, b},
+            at, "device_mismatch", "copy one to the other's device with fy_to", 2, (fy_tensor *[]){a, b},
             "Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
             x->number > 0 ? x->name : y->name, x->number > 0 ? y->name : x->name);
     if (a->ndim != b->ndim || memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) != 0) return false;

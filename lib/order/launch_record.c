@@ -54,7 +54,8 @@ bool fy_launch_record_find(uint32_t id, uint64_t *seq, fy_site **at)
 static const char *hint_for_fault(void)
 {
     if (strncmp(fy_fault.text, "no memory", 9) == 0) return "close other programs, or raise ulimit -v";
-    if (strstr(fy_fault.text, "forked")) return "use the card in one process alone, or fork before its first use";
+    if (strstr(fy_fault.text, "forked"))
+        return "use the card in one process only, or fork before the first use of the card";
     if (strstr(fy_fault.text, "Assertion"))
         return "the values given to this call violate the assertion: print them with fy_print before this call. The "
                "card accepts no more work from this process";

@@ -44,13 +44,13 @@ const char *fy_race_advice(const fy_data_race *f, const fy_access *later, const 
     if (at) snprintf(line, sizeof line, "line %d", at->line);
     if (f->type == FY_WORD_reuse && f->same_stream)
         snprintf(buf, room,
-                 "call fy_stream_wait_stream(%s, %s) before %s uses %s: work queued on %s may still use these bytes as "
-                 "%s, which was freed",
-                 b.text, a.text, line, x.text, a.text, old.text);
+                 "call fy_stream_wait_stream(%s, %s) before %s uses %s: these bytes belonged to %s, which was freed, "
+                 "and work queued on %s may still use them",
+                 b.text, a.text, line, x.text, old.text, a.text);
     else if (f->type == FY_WORD_reuse)
         snprintf(buf, room,
-                 "call fy_record_stream(%s, %s) before %s is freed: work queued on %s may still use its bytes, now "
-                 "those of %s; or call fy_stream_wait_stream(%s, %s) before %s",
+                 "call fy_record_stream(%s, %s) before %s is freed: work queued on %s may still use its bytes, which "
+                 "now belong to %s; or call fy_stream_wait_stream(%s, %s) before %s",
                  old.text, a.text, old.text, a.text, x.text, b.text, a.text, line);
     else if (later->agent == FY_HOST)
         snprintf(buf, room,

@@ -133,8 +133,8 @@ static void warn(const fy_launch *w, fy_site *at)
     if (fy_launch_record_find(f->id, &seq, &before) && before)
         snprintf(earlier, sizeof earlier, "%.50s%s", before->call, fy_line_text(before, at, line, sizeof line));
     fprintf(stderr,
-            "ferry: %s:%d: %s(%s): data race: nothing orders this after %s\n"
-            "  fix: %s. FERRY_NARRATE=1 reports every one, with both lines.\n",
+            "ferry: %s:%d: %s(%s): data race: nothing makes this wait for %s\n"
+            "  fix: %s. FERRY_NARRATE=1 reports every data race, with both lines.\n",
             fy_site_file(at->file), at->line, at->call, at->args, earlier,
             fy_race_advice(f, &w->access[f->later], at, fix, sizeof fix));
 }

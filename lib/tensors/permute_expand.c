@@ -102,7 +102,8 @@ static bool expand_dim(fy_site *at, fy_tensor *x, const fy_shape *s, int dim, fy
     int own = dim - (s->ndim - x->ndim);
     int64_t size = own < 0 ? 1 : x->shape[own], target = s->dims[dim];
     if (target == -1 && own < 0)
-        return fy_fail_about(at, "shape", "give a new dimension a size", 1, &x,
+        return fy_fail_about(at, "shape", "write the size of a new dimension: -1 keeps the size of an existing one", 1,
+                             &x,
                              "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension "
                              "%d",
                              dim);

@@ -41,7 +41,7 @@ bool fy_shape_ok(fy_site *at, const fy_shape *s, fy_dtype d, int64_t *numel)
                        "a shape has at most %d dimensions", FY_MAX_DIMS);
     for (int i = 0; i < s->ndim; i++) {
         if (s->dims[i] < 0)
-            return fy_fail(at, "shape", "sizes are 0 or more",
+            return fy_fail(at, "shape", "use sizes of 0 or more",
                            "Trying to create tensor with negative dimension %lld: %s", (long long)s->dims[i],
                            fy_shape_text(s->dims, s->ndim, "[]", text, sizeof text));
         empty |= s->dims[i] == 0;

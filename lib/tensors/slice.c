@@ -24,10 +24,10 @@ fy_tensor *fy_narrow_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, i
     if (!fy_check(at, 0, x) || !has_dims(at, x, "narrow")) return NULL;
     if (!fy_wrap_dim(at, x, &dim)) return NULL;
     if (length < 0)
-        return fy_fail_about(at, "index", "a length is 0 or more", 1, &x, "narrow(): length must be non-negative.");
+        return fy_fail_about(at, "index", "use a length of 0 or more", 1, &x, "narrow(): length must be non-negative.");
     int64_t size = x->shape[dim];
     if (start < -size || start > size)
-        return fy_fail_about(at, "index", "start counts from 0, or from -1 backwards", 1, &x,
+        return fy_fail_about(at, "index", "start is an index: 0 is the first, -1 the last", 1, &x,
                              "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
                              (long long)-size, (long long)size, (long long)start);
     if (start < 0) start += size;
@@ -49,8 +49,8 @@ fy_tensor *fy_slice_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t start, in
 {
     if (!fy_check(at, 0, x) || !has_dims(at, x, "slice") || !fy_wrap_dim(at, x, &dim)) return NULL;
     if (step <= 0)
-        return fy_fail_about(at, "value", "a step of 1 takes every element; PyTorch has no backward slices either", 1,
-                             &x, "slice step must be positive: step must be greater than zero, but got %lld",
+        return fy_fail_about(at, "value", "use a step of 1 or more: as in PyTorch, a slice cannot go backwards", 1, &x,
+                             "slice step must be positive: step must be greater than zero, but got %lld",
                              (long long)step);
     int64_t size = x->shape[dim];
     start = clamp(start, 0, size);
@@ -64,7 +64,7 @@ fy_tensor *fy_select_at(fy_site *at, fy_tensor *x, int64_t dim, int64_t index)
     if (!fy_check(at, 0, x) || !has_dims(at, x, "select") || !fy_wrap_dim(at, x, &dim)) return NULL;
     int64_t size = x->shape[dim], wrapped = index < 0 ? index + size : index;
     if (wrapped < 0 || wrapped >= size)
-        return fy_fail_about(at, "index", "indices count from 0, or from -1 backwards", 1, &x,
+        return fy_fail_about(at, "index", "indices are numbered from 0; -1 is the last", 1, &x,
                              "select(): index %lld out of range for tensor of size %s at dimension %d",
                              (long long)index, fy_shape_text(x->shape, x->ndim, "[]", text, sizeof text), (int)dim);
     fy_geometry g = fy_geometry_of(x);

@@ -38,7 +38,7 @@ static bool check_count(fy_site *at, fy_tensor *x, int64_t n)
 {
     if (n <= FY_MOST_PARTS) return true;
     return fy_fail_about(at, "value", "fy_narrow takes one part at a time", 1, &x,
-                         "%lld parts are more than an fy_tensors holds: %d", (long long)n, FY_MOST_PARTS);
+                         "%lld parts are too many: an fy_tensors holds at most %d", (long long)n, FY_MOST_PARTS);
 }
 
 /* Parts of `size` each, the last perhaps smaller; an empty dimension gives one part. */
@@ -54,12 +54,12 @@ fy_tensors fy_split_at(fy_site *at, fy_tensor *x, int64_t size, int64_t dim)
 {
     if (!can_split(at, x, "split", &dim)) return none;
     if (size < 0) {
-        fy_fail_about(at, "value", "a size is 1 or more", 1, &x,
+        fy_fail_about(at, "value", "use a size of 1 or more", 1, &x,
                       "split expects split_size be non-negative, but got split_size=%lld", (long long)size);
         return none;
     }
     if (size == 0 && x->shape[dim] > 0) {
-        fy_fail_about(at, "value", "a size is 1 or more", 1, &x,
+        fy_fail_about(at, "value", "use a size of 1 or more", 1, &x,
                       "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
                       (long long)x->shape[dim]);
         return none;
@@ -75,7 +75,7 @@ static bool check_sizes(fy_site *at, fy_tensor *x, int64_t dim, int n, const int
     fy_shape_text(size, n, "[]", text, sizeof text);
     for (int i = 0; i < n; i++) {
         if (size[i] < 0)
-            return fy_fail_about(at, "value", "a size is 0 or more", 1, &x,
+            return fy_fail_about(at, "value", "use sizes of 0 or more", 1, &x,
                                  "split_with_sizes expects split_sizes have only non-negative entries, but got "
                                  "split_sizes=%s",
                                  text);
@@ -83,7 +83,7 @@ static bool check_sizes(fy_site *at, fy_tensor *x, int64_t dim, int n, const int
     }
     if (sum == x->shape[dim]) return true;
     return fy_fail_about(
-        at, "value", "the sizes add up to the whole dimension", 1, &x,
+        at, "value", "the sizes must add up to the size of the dimension", 1, &x,
         "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension "
         "%d), but got split_sizes=%s",
         (long long)x->shape[dim], (int)dim, text);

@@ -22,7 +22,7 @@ bool fy_wrap_dim_of(fy_site *at, fy_tensor *x, int n, int64_t *dim)
 {
     if (n == 0) n = 1;
     if (*dim < -n || *dim >= n)
-        return fy_fail_about(at, "index", "dimensions count from 0, or from -1 backwards", 1, &x,
+        return fy_fail_about(at, "index", "dimensions are numbered from 0; -1 is the last", 1, &x,
                              "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n, n - 1,
                              (long long)*dim);
     if (*dim < 0) *dim += n;
@@ -43,9 +43,8 @@ static bool read_sizes(fy_site *at, fy_tensor *x, const fy_shape *s, int *unknow
     for (int i = 0; i < s->ndim; i++) {
         int64_t d = s->dims[i];
         if (d < -1)
-            return fy_fail_about(at, "shape",
-                                 "a size is 0 or more; one may be -1, and is then computed from the others", 1, &x,
-                                 "invalid shape dimension %lld", (long long)d);
+            return fy_fail_about(at, "shape", "a size is 0 or more; one size may be -1: it is computed from the others",
+                                 1, &x, "invalid shape dimension %lld", (long long)d);
         if (d == -1 && *unknown >= 0)
             return fy_fail_about(at, "shape", "leave one -1 and give the other sizes", 1, &x,
                                  "only one dimension can be inferred");

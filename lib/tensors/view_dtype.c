@@ -74,7 +74,7 @@ fy_tensor *fy_view_dtype_at(fy_site *at, fy_tensor *x, fy_dtype dtype)
     if (from > to && !split(&r, from / to, &g)) return NULL;
     if (from < to && !join(&r, to / from, &g)) return NULL;
     if ((uintptr_t)x->storage->data % (size_t)to) /* the program's own memory (fy_from_blob) may be unaligned */
-        return fy_fail_about(at, "view", "fy_clone it first: Ferry's own memory begins at a multiple of 64", 1, &x,
+        return fy_fail_about(at, "view", "fy_clone it first: the copy begins at a multiple of 64 bytes", 1, &x,
                              "its memory does not begin at a multiple of %lld bytes, as %s needs", (long long)to,
                              fy_dtype_name(dtype));
     g.dtype = dtype;

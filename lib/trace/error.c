@@ -115,7 +115,7 @@ void *fy_fail_null(fy_site *at, int i, const char *kind)
     if (!strcmp(name, "NULL"))
         return fy_fail(at, "null", fy_hint("pass a%s %s", strchr("aeiou", *kind) ? "n" : "", kind),
                        "argument %d is NULL, not a%s %s", i + 1, strchr("aeiou", *kind) ? "n" : "", kind);
-    return fy_fail(at, "null", fy_hint("give %s a%s %s first", name, strchr("aeiou", *kind) ? "n" : "", kind),
+    return fy_fail(at, "null", fy_hint("assign a%s %s to %s first", strchr("aeiou", *kind) ? "n" : "", kind, name),
                    "'%s' is NULL, not a%s %s", name, strchr("aeiou", *kind) ? "n" : "", kind);
 }
 

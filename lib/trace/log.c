@@ -133,10 +133,11 @@ static bool initialize(int fd, uint64_t limit)
         return false;
     }
     if (h.limit < limit && !atomic_exchange(&warned, true))
-        fprintf(stderr,
-                "ferry: the file size limit (ulimit -f) limits the log to %llu events; `ulimit -f unlimited` allows "
-                "%u\n",
-                (unsigned long long)h.limit, FY_LOG_DEFAULT);
+        fprintf(
+            stderr,
+            "ferry: the file size limit (ulimit -f) limits the log to %llu events; with `ulimit -f unlimited` it holds "
+            "%u\n",
+            (unsigned long long)h.limit, FY_LOG_DEFAULT);
     return !ftruncate(fd, (off_t)file_bytes(&h)) && pwrite(fd, &h, sizeof h, 0) == sizeof h;
 }
 
@@ -172,7 +173,7 @@ static const char *refusal(int fd, fy_head *h)
         return "this log was written by another version of Ferry; open it with that version, or run the program again";
     if (h->limit < FY_LOG_MIN || h->limit > FY_LOG_MAX || h->arena_bytes > (1ull << 34) ||
         h->arena_bytes % FY_LOG_ALIGN)
-        return "the head of this log is damaged; run the program again";
+        return "the header of this log is damaged; run the program again";
     return NULL;
 }
 

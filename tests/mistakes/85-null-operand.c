@@ -1,4 +1,4 @@
-/* line 7 | expected a tensor or a number, not NULL | pass what fy_ones and the like return */
+/* line 7 | expected a tensor or a number, not NULL | pass a tensor, for example from fy_ones */
 #include <ferry.h>
 
 int main(void)

@@ -79,7 +79,8 @@ void rule_hidden_sync(findings *f, const history *h)
                      "the size of a result depends on values on the card (fy_nonzero, or a mask): in every step the "
                      "count is copied to the host, which waits until all earlier work is done and queues nothing new "
                      "meanwhile.");
-            say_fix(x, "keep the size, and put 0 where the mask is false: fy_where(mask, x, 0), or x times the mask; "
+            say_fix(x, "keep the size of the tensor, and put 0 where the mask is false: fy_where(mask, x, 0), or x "
+                       "times the mask; "
                        "or select only every N steps, or after the loop");
             continue;
         }

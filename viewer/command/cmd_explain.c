@@ -50,7 +50,7 @@ static void print_text(const findings *f, const char *path)
 {
     if (!f->count) printf("Nothing wasteful or wrong was found in %s.\n", path);
     else
-        printf("%d finding%s in %s; what is wrong first, then by cost. Times are %s.\n", f->count,
+        printf("%d finding%s in %s, sorted by kind (wrong, waste, hint), then by cost. Times are %s.\n", f->count,
                f->count == 1 ? "" : "s", path, clock_word(f));
     for (int i = 0; i < f->count; i++) print_finding(f, &f->list[i], i + 1);
     print_first_use(f->history);

@@ -220,7 +220,7 @@ bool fix_text(const diagnostic *c, diagnosis *d)
                              "printf(\"...\\n\") shows text, with #include <stdio.h>");
     if (strstr(c->here, "FY_EACH("))
         return diagnosis_set(d, "FY_EACH goes over an array of tensors, not over one tensor",
-                             "rows: FY_TIMES(i, fy_size(x, 0)) { fy_tensor *row = fy_select(x, 0, i); ... }");
+                             "for its rows: FY_TIMES(i, fy_size(x, 0)) { fy_tensor *row = fy_select(x, 0, i); ... }");
     return diagnosis_set(d, "this call takes text, but gets a tensor", "text goes in quotes: \"cuda\"");
 }
 

@@ -142,7 +142,7 @@ bool fix_star(const diagnostic *c, diagnosis *d)
 {
     char name[48];
     if (!declared(c, name, sizeof name)) snprintf(name, sizeof name, "a");
-    SET(message, "the star is missing: a tensor is held by a pointer");
+    SET(message, "the star is missing: a tensor variable is a pointer");
     SET(hint, "write fy_tensor *%s = ...", name);
     return true;
 }
@@ -151,7 +151,7 @@ bool fix_stars(const diagnostic *c, diagnosis *d)
 {
     char name[48];
     if (!declared(c, name, sizeof name)) return false;
-    SET(message, "there is one star too many: a tensor is held by a pointer, not by a pointer to a pointer");
+    SET(message, "there is one star too many: a tensor variable is a pointer, not a pointer to a pointer");
     SET(hint, "write fy_tensor *%s = ...", name);
     return true;
 }

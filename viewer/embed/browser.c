@@ -67,7 +67,7 @@ void browser_announce(const server *s, int asked_port, FILE *out)
     if (port != asked_port) fprintf(out, "ferry: port %d is taken; the page is on port %d\n", asked_port, port);
     fprintf(out, "ferry: open %s\n", server_url(s));
     if (browser_forwarding(port, line, sizeof line)) {
-        fprintf(out, "ferry: first run on your own machine: %s\n", line);
+        fprintf(out, "ferry: before that, run this on your own machine: %s\n", line);
     } else if (browser_has_desktop() && isatty(STDOUT_FILENO) && !disabled) {
         bool opened =
             chosen && *chosen ? start(chosen, url) : (on_wsl() && start("wslview", url)) || start("xdg-open", url);

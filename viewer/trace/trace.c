@@ -97,7 +97,7 @@ static bool read_line(event_arena *a, const char *line, size_t size, int number,
     }
     if ((int64_t)e->seq < 0) return refuse(err, room, number, "has no \"seq\"", unedited);
     if (seq < 0 || (int64_t)e->seq == seq) return true;
-    return refuse(err, room, number, "does not follow the line before: its \"seq\" is not the next number", unedited);
+    return refuse(err, room, number, "does not follow the previous line: its \"seq\" is not the next number", unedited);
 }
 
 /* seq: of the first line; -1: any. stop: checked before each line; NULL: never. */

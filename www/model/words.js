@@ -61,7 +61,7 @@ const because = {
 
 const sentences = {
   session: (e) => `${e.program ?? 'The program'} starts${cards(e)}.`,
-  source: (e) => `Its source is ${units.baseName(e.path ?? 'unknown')}.`,
+  source: (e) => `The source file is ${units.baseName(e.path ?? 'unknown')}.`,
   alloc: (e) => (e.mem === 'foreign'
     ? `${units.bytes(e.bytes)} of the program's own memory are used by a tensor: nothing is allocated or copied.`
     : `${units.bytes(e.bytes)} are allocated in ${memoryName(e.device)}${rounding(e)}.`),
@@ -73,7 +73,7 @@ const sentences = {
   drop: (e, n) => `The handle ${n.tensor(e.tensor)} is released (${whyReleased[e.why] ?? 'dropped'}).`,
   copy: (e, n) => copied(e, n) + heldFor(e),
   op: (e, n) => operated(e, n),
-  complete: (e) => `It finished ${units.time(e.end - e.start)} after it began.${parts(e)}`,
+  complete: (e) => `The work took ${units.time(e.end - e.start)}.${parts(e)}`,
   sync: (e) => `The program waits for ${awaited(e)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
   host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
@@ -224,7 +224,7 @@ function lines(words) {
 }
 
 function parts(e) {
-  const named = [['overhead', 'overhead'], ['staging', 'staging'], ['wire', 'on the wire']];
+  const named = [['overhead', 'overhead'], ['staging', 'staging'], ['wire', 'on the bus']];
   const costs = named.filter(([key]) => e[key] > 0).map(([key, label]) => `${units.time(e[key])} ${label}`);
   return costs.length > 1 ? ` Its cost: ${costs.join(', ')}.` : '';
 }

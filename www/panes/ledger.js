@@ -32,7 +32,7 @@ export function ledger(root) {
     const share = state.t > 0 ? Math.min(100, Math.round((100 * held) / state.t)) : 0;
     if (hidden) hideCopies();
     else showCopies(h2d, d2h);
-    set('Time spent waiting in Ferry calls', units.time(held), held ? `${share} % of ${units.time(state.t)}` : 'not yet');
+    set('Time spent waiting in Ferry calls', units.time(held), held ? `${share} % of ${units.time(state.t)}` : 'none so far');
     set('Operations', units.plural((ops.cpu ?? 0) + (ops.gpu ?? 0), 'op'), `${ops.cpu ?? 0} on CPU, ${ops.gpu ?? 0} on GPU`);
   }
 
