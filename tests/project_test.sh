@@ -87,7 +87,8 @@ readme_twin() { # the block next to its PyTorch equivalent, as the body of a pro
 guide_example() { # with only the lines that CONTRIBUTING.md shows, its operation works in the table test and the fuzzer
     awk '/^```diff/ { on = 1; next } /^```/ { if (on) exit } on' CONTRIBUTING.md >"$work/example.diff"
     (($(grep -c '^+++ ' "$work/example.diff") <= 4)) && mkdir "$work/example" &&
-        git ls-files -z | xargs -0 cp --parents -t "$work/example" || return 1
+        { git ls-files -z 2>/dev/null || find . -path ./build -prune -o -path '*/node_modules' -prune -o -type f -print0; } |
+        xargs -0 cp --parents -t "$work/example" || return 1
     (cd "$work/example" && git apply -C1 --recount "$work/example.diff" &&
         make -s NVCC= B=b OPT=-O0 b/tests/op_table_test b/tests/fuzz && b/tests/op_table_test && b/tests/fuzz --programs 1500)
 }

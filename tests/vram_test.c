@@ -93,7 +93,7 @@ static void a_host_pointer_in_a_kernel_is_refused_by_name(void **state)
     assert_true(host[0] == 1);
     w = fill_work(alloc(d, 16), 1 << 20, 0);
     assert_false(fy_backend_sim.run(d, &w));
-    assert_non_null(strstr(fy_fault.text, "more than VRAM holds"));
+    assert_non_null(strstr(fy_fault.text, "memory past the end of VRAM"));
 }
 
 static void only_vram_is_guarded(void **state)

@@ -152,12 +152,12 @@ test('rows are read like a hex dump', () => {
   assert.ok(at(1).x === at(3).x && at(3).x === at(4).x);
 });
 
-test('a storage longer than a row goes on in the next one', () => {
+test('a long storage goes on in the next row', () => {
   const list = rows({ longest: 100, intervalsOf: () => [[0, 100], [100, 300], [300, 400]] }, ['cpu'], 9);
   assert.deepEqual(list.of.get('cpu').map((r) => [r.base, r.end]), [[0, 100], [100, 228], [228, 356], [356, 484], [484, 612], [612, 700]]);
 });
 
-test('a row of tiny storages has a lens, and says so', () => {
+test('a row of tiny storages has a lens', () => {
   const state = initial();
   const add = (id, addr, bytes) => apply(state, { kind: 'alloc', storage: id, device: 'cpu', addr, asked: bytes, bytes });
   add(1, '0x0', 128);
