@@ -169,7 +169,7 @@ function nameRow(row, boxes) {
     const at = lines.findIndex((taken) => taken.every(([from, to]) => x >= to || x + w <= from));
     if (at < 0) continue;
     lines[at].push([x, x + w]);
-    b.tag = { x, y: row.y + row.h + 10 + at * LINE, line: at, room: 0 };
+    b.tag = { x, y: row.y + row.h + (row.tags > 1 ? 12 : 10) + at * LINE, line: at, room: 0 };
   }
   for (const b of boxes.filter((one) => one.tag)) { // what follows a name on its line bounds the shape beside it
     const right = Math.min(row.right, ...lines[b.tag.line].filter(([from]) => from > b.tag.x).map(([from]) => from));
