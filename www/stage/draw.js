@@ -246,6 +246,7 @@ function drawBox(c, scene, box, s) {
     const arrived = Math.min(1, Math.max(0, (s.arrived * box.bytes - rect.first) / rect.bytes));
     const look = { th, scale, box, rect, hue, pattern, leaving: s.leaving };
     if (!freed && !s.empty) drawArrived(c, look, partly && s.fresh ? arrived : 1);
+    if (partly && !s.fresh) drawOlder(c, th, rect, arrived, scale);
     if (partly && arrived > 0 && arrived < 1) drawEdge(c, rect, arrived, hue);
   }
   drawNote(c, th, box, s, freed);
@@ -268,6 +269,14 @@ function drawArrived(c, look, part) {
   }
   drawFilled(c, look);
   c.restore();
+}
+
+// What a write has not reached yet still holds the older contents.
+function drawOlder(c, th, rect, part, scale) {
+  const left = { x: rect.x + rect.w * part, y: rect.y + 1, w: rect.w * (1 - part) - 1, h: rect.h - 2 };
+  if (left.w <= 0) return;
+  tint(c, left, th.panel, 0.6);
+  tint(c, left, tile(c, 'hatch', '', th.faint, scale), 0.35);
 }
 
 function drawEdge(c, rect, part, hue) {
