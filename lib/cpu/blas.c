@@ -45,8 +45,9 @@ static void opened_in_child(void)
     gate = (pthread_rwlock_t)OPEN;
 }
 
-/* Registered before main: exit handlers of the program then run first and may wait for its threads. And before the locks
- * of lock.h, so that a fork takes this one last: a program that runs out of memory exits with one of those in its hands. */
+/* Registered before main: exit handlers of the program then run first and may wait for its threads. And before the
+ * locks of lock.h, so that a fork takes this one last: a program that runs out of memory exits with one of those in its
+ * hands. */
 __attribute__((constructor(101))) static void watch(void)
 {
     atexit(shut);
