@@ -109,7 +109,7 @@ const centred = (x, y, { w, h }) => ({ x: x - w / 2, y: y - h / 2, w, h });
 
 // ---- boxes in one memory --------------------------------------------------------------------------
 
-const SHOWN = 600; // boxes at most; of more the largest, and the number of the others
+const SHOWN = 300; // boxes at most; of more the largest, and the number of the others
 
 function place(state, memory, map) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
@@ -157,13 +157,14 @@ function box(state, storage, placed) {
   };
 }
 
+const NAMED = 40; // names under a row at most: more have no room
 const LETTER = 7.9; // px of a monospaced letter of 13 px
 
 // Names stand under their boxes, those that a neighbour's name leaves no room on the lines below: of long boxes first, of
 // freed storages last. A box whose name has no room says it when it is pointed at.
 function nameRow(row, boxes) {
   const lines = Array.from({ length: row.tags }, () => []);
-  for (const b of boxes.slice().sort((p, q) => p.freed - q.freed || q.w - p.w)) {
+  for (const b of boxes.slice().sort((p, q) => p.freed - q.freed || q.w - p.w).slice(0, NAMED)) {
     const w = b.name.length * LETTER + 10;
     const x = Math.min(b.x, row.right - w + 6);
     const at = lines.findIndex((taken) => taken.every(([from, to]) => x >= to || x + w <= from));
