@@ -343,5 +343,5 @@ help: ## print this list
 .PRECIOUS: $(B)/%.o $(B)/%.S # kept, though a rule makes them on the way; .SECONDARY would hide that a header is gone
 # What an older build depended on may have moved since: it is then out of date, and not an error (-MP says so of headers).
 viewer/%.c tests/%.c: ;
-$(B)/tests/%.d: ; # made by no rule: that for programs would take them for such
+$(B)/tests/%.d $(B)/bench/%.d $(B)/files/%.d: ; # made by no rule: that for programs would take them for such
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -16,7 +16,7 @@ enum { FEW = 300, MANY = 2000 };
 #elif defined(__SANITIZE_ADDRESS__)
 enum { FEW = 1000, MANY = 10000 };
 #else
-enum { FEW = 4000, MANY = 200000 };
+enum { FEW = 12000, MANY = 200000 };
 #endif
 
 static void random_programs_keep_the_laws(void **state)
