@@ -4,8 +4,9 @@
 // be queued or running, and the call of a later event may have begun. Both are added here: what is drawn at t is
 // `instant(run, t)`, and never the state alone.
 
+import { list } from './fields.js';
 import { handleOf } from './state.js';
-import { progress, transfer } from './transfer.js';
+import { progress, share, transfer } from './transfer.js';
 
 const courses = new WeakMap(); // work -> its course, which never changes once it has ended
 
@@ -58,11 +59,10 @@ export function worksOf(run, step, t) {
   const works = new Set([...inFlight, ...run.timeline.worksIssued(step.from, step.to)]);
   return [...works].map((w) => ({
     ...(w.event.kind === 'copy' ? copyAt(w, t, devices) : opAt(w, t)), type: w.event.kind, event: w.event,
-    m: t >= w.end ? 1 : t > w.start ? (t - w.start) / (w.end - w.start) : 0,
+    m: share(t, w.start, w.end),
   }));
 }
 
-const list = (v) => (Array.isArray(v) ? v : []);
 const phaseAt = (work, t) => (t >= work.end ? 'done' : t >= work.start ? 'running' : 'queued');
 
 function copyAt(work, t, devices) {
@@ -80,7 +80,7 @@ function opAt(work, t) {
   return {
     id: work.id, seq: work.seq, name: e.name, device: e.device, stream: e.stream, ins: ids(e.in), outs: ids(e.out),
     start: work.start, end: work.end, phase: phaseAt(work, t),
-    part: t >= work.end ? 1 : t > work.start ? (t - work.start) / (work.end - work.start) : 0,
+    part: share(t, work.start, work.end),
   };
 }
 

@@ -4,6 +4,9 @@
 // unknown or malformed fields changes what it can and never throws. `history()` stores the events of
 // a run and returns the state after event n, with a snapshot every 1024 events or more.
 
+import { int, list, object, text } from './fields.js';
+import { firstIndex } from './search.js';
+
 const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
 const SPANS = 400; // spans of work kept for the lanes
 const SNAPSHOT = 1024;
@@ -41,12 +44,6 @@ export function initial() {
 
 const flow = () => ({ trips: 0, bytes: 0, time: 0 });
 
-// ---- reading fields that may not be what they should be ---------------------------------------
-
-const int = (v, or = 0) => (Number.isFinite(v) ? v : or);
-const text = (v, or = '') => (typeof v === 'string' ? v : or);
-const list = (v) => (Array.isArray(v) ? v : []);
-const object = (v) => (v && typeof v === 'object' && !Array.isArray(v) ? v : {});
 const dims = (v) => list(v).filter(Number.isFinite);
 
 function put(map, key, make) {
@@ -401,14 +398,7 @@ export function history(interval = SNAPSHOT) {
   }
 
   function copyBefore(seq) {
-    let low = 0;
-    let high = copies.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (copies[middle].seq <= seq) low = middle;
-      else high = middle;
-    }
-    return copies[low];
+    return copies[firstIndex(copies.length, (i) => copies[i].seq > seq) - 1];
   }
 
   function advance() {

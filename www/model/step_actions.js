@@ -1,6 +1,7 @@
 // step_actions.js: what is shown of a step at a moment, as plain data for drawing: what the step itself did, and the
 // copies and ops that it issued or that are in flight, which may be those of other steps. Pure.
 
+import { list as array } from './fields.js';
 import { worksOf } from './instant.js';
 
 /** The actions of step `step` of a run at time t, given the state after it. Copies and ops have a phase of their own. */
@@ -13,7 +14,6 @@ export function actions(run, step, t, state) {
   return [...list, ...worksOf(run, step, t).map((w) => (w.type === 'copy' ? copyAction(w, state) : opAction(w, state)))];
 }
 
-const array = (v) => (Array.isArray(v) ? v : []);
 const last = (list, type, test = () => true) => list.findLast((a) => a.type === type && test(a));
 
 const readers = {

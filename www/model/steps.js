@@ -2,6 +2,8 @@
 // its completion. A view is a step, and so is a write into what was there before, though neither allocates: each line
 // that does something is seen doing it. Pure.
 
+import { firstIndex } from './search.js';
+
 // How long a step is shown at speed 1, in ms, including the pause at its end (clock.js).
 const TIMES = {
   copy: 2000, op: 1600, sync: 800, error: 1500, grade: 900, alloc: 560, tensor: 560, host_read: 700, answer: 800,
@@ -24,14 +26,7 @@ export function steps() {
 
   /** The step that shows event seq. */
   function of(seq) {
-    let low = 0;
-    let high = all.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (all[middle].to < seq) low = middle + 1;
-      else high = middle;
-    }
-    return Math.max(0, low);
+    return Math.max(0, Math.min(all.length - 1, firstIndex(all.length, (i) => all[i].to >= seq)));
   }
 
   return { all, add, of };

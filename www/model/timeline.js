@@ -6,23 +6,12 @@
 // question is answered by a binary search, or by reading the few blocks of works that reach to t: a run may have a
 // million events.
 
+import { int } from './fields.js';
+import { firstIndex } from './search.js';
+
 const BLOCK = 1024;
 
-const int = (v, or = 0) => (Number.isFinite(v) ? v : or);
-
-/** The last index whose value is at most t, in `list[0 .. n)` that never falls; -1: none. */
-function lastAt(list, n, t) {
-  let low = 0;
-  let high = n;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle] <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
-
-/** Numbers, in an array that grows. */
+/** Numbers that never fall, in an array that grows. lastAt(t): the last index whose number is at most t; -1: none. */
 function numbers() {
   let list = new Float64Array(BLOCK);
   let n = 0;
@@ -37,7 +26,7 @@ function numbers() {
     },
     at: (i) => list[i],
     last: () => (n ? list[n - 1] : 0),
-    lastAt: (t) => lastAt(list, n, t),
+    lastAt: (t) => firstIndex(n, (i) => list[i] > t) - 1,
     get length() {
       return n;
     },
@@ -46,7 +35,7 @@ function numbers() {
 
 export function timeline() {
   const times = numbers(); // times[seq]: the clock when event seq was emitted, never falling
-  const works = []; // copies and ops as they were issued: {id, seq, th, issued, start, end, event, complete}
+  const works = []; // copies and ops as they were issued: {id, seq, issued, start, end, event, complete}
   const blocks = []; // of BLOCK works each: {open: not ended yet, from: the first issue, until: the last end known}
   const byId = new Map(); // id -> index in works, of those that have not ended yet
   const threads = new Map(); // th -> {from, until, seq}: the calls that blocked it, in order
@@ -64,7 +53,7 @@ export function timeline() {
     const at = works.length;
     const blockAt = Math.floor(at / BLOCK);
     const issued = Math.max(0, t - Math.max(0, int(e.held)));
-    works.push({ id: e.id, seq, th: int(e.th), issued, start: Infinity, end: Infinity, event: e, complete: null });
+    works.push({ id: e.id, seq, issued, start: Infinity, end: Infinity, event: e, complete: null });
     byId.set(e.id, at);
     blocks[blockAt] ??= { open: 0, from: Infinity, until: 0 };
     blocks[blockAt].open++;
@@ -93,17 +82,6 @@ export function timeline() {
     calls.seq.push(seq);
   }
 
-  function firstFrom(seq) {
-    let low = 0;
-    let high = works.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (works[middle].seq < seq) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
   return {
     add,
 
@@ -126,7 +104,8 @@ export function timeline() {
     /** Works whose event is one of from..to, in order. */
     worksIssued(from, to) {
       const found = [];
-      for (let i = firstFrom(from); i < works.length && works[i].seq <= to; i++) found.push(works[i]);
+      const first = firstIndex(works.length, (i) => works[i].seq >= from);
+      for (let i = first; i < works.length && works[i].seq <= to; i++) found.push(works[i]);
       return found;
     },
 

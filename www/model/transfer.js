@@ -7,10 +7,14 @@
 // (lib/devices/timing_model.c), so the times agree with the log; where the bus was busy in between, or where the log
 // was measured, the same course is stretched to the start and end that the log gives.
 
+import { int } from './fields.js';
+
 const CHUNK = 4 << 20; // of a card whose log does not say
 
-const int = (v, or = 0) => (Number.isFinite(v) ? v : or);
-const share = (t, from, to) => (to > from ? Math.min(1, Math.max(0, (t - from) / (to - from))) : Number(t >= to)); // of from..to that is over at t
+/** The part of the time from..to that is over at t, 0 to 1. */
+export function share(t, from, to) {
+  return to > from ? Math.min(1, Math.max(0, (t - from) / (to - from))) : Number(t >= to);
+}
 
 /**
  * The course of a copy: {bytes, start, end, chunks: [{bytes, hops: [{ready, from, to}, ...]}]}, times in ns. Bytes move

@@ -1,6 +1,7 @@
 // words.js: one plain sentence for every event. The narration, the live region, the table and the
 // tooltips all use this file, so that they agree. Pure.
 
+import { list } from './fields.js';
 import * as units from './units.js';
 
 /** The names that the events give to tensors and storages. `learn` each event once, in order. */
@@ -49,7 +50,6 @@ export function memoryName(device) {
 }
 
 const processor = (device) => (!device || device === 'cpu' ? 'the CPU' : device === 'cuda:0' ? 'the GPU' : device);
-const list = (v) => (Array.isArray(v) ? v : []);
 const quoted = (v) => `“${v ?? ''}”`;
 const heldFor = (e) => (e.held > 0 ? ` The program waits ${units.time(e.held)}.` : '');
 const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);
