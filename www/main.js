@@ -8,6 +8,8 @@ import { lessons } from './lessons/lessons.js';
 import { api as ask, connect, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
 import { run as makeRun, title } from './model/run.js';
+import { instant } from './model/instant.js';
+import { momentSentence } from './model/moment.js';
 import { actions, waitIn } from './model/step_actions.js';
 import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
@@ -30,7 +32,7 @@ let drawn = { run: null, step: -1, to: -1 }; // what the panes show
 let mode = '';
 let why = ''; // why no real card is used, from the server
 let link = 'connecting';
-let scene = { waits: 0, line: 0 }; // of the step shown
+let scene = { waits: 0, line: 0, sentence: '' }; // of the step shown
 
 const views = {
   stage: stage(() => time.poke()),
@@ -66,8 +68,11 @@ function frame(position) {
   }
   const { spans, spansFrom: since } = state;
   const { t } = position;
+  const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
+  views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
+  say(position.by === 'step' ? scene.sentence : momentSentence(shown, now));
   views.stage.paint({
-    actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
+    now, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
     total: since ? Math.max(t, spans.at(-1).end) : shown.total, clock: state.session?.clock, indexOf: (id) => Math.max(0, state.lineages.get(id)?.index ?? 0),
   });
   controls.show(position, shown);
@@ -75,16 +80,17 @@ function frame(position) {
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
+function say(words) {
+  if ($('say').textContent !== words) $('say').textContent = words;
+}
+
 // A new step: updates the layout, the highlighted line and the sentence.
 function arrange(state, step, index) {
   const line = step.line || (state.site?.line ?? 0);
-  scene = { waits: waitIn(shown.events, step), line };
+  scene = { waits: waitIn(shown.events, step), line, sentence: stepSentence(shown.events, step, shown.names) };
   views.stage.arrange(state, shown.addresses);
   views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
-  views.ledger.show(state, shown.what === 'demo' && !!course?.guessing);
   badge($('badge'), state, why);
-  const words = stepSentence(shown.events, step, shown.names);
-  if ($('say').textContent !== words) $('say').textContent = words;
   if (pane.table) views.table.show(shown.events, shown.names, step);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
   drawn = { run: shown, step: index, to: step.to };

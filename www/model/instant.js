@@ -1,8 +1,8 @@
 // instant.js: everything that is so at one moment of a run's clock. Pure: the same run and time give the same data.
 //
 // `state` (state.js) follows the order in which calls returned. At a moment of the clock, work of earlier calls may still
-// be queued or running, and the call of a later event may have begun. Both are added here: what is drawn at t is
-// `instant(run, t)`, and never the state alone.
+// be queued or running, and the call of a later event may have begun. Both are added here: what the memories' headings,
+// the cores, the cost and, by clock, the sentence say is read off `instant(run, t)`.
 
 import { list } from './fields.js';
 import { handleOf } from './state.js';
@@ -17,7 +17,7 @@ function courseOf(work, devices) {
 }
 
 /**
- * What is so at time t (ns):
+ * What is so at time t (ns). until: the last event that counts, where several were emitted at t: by step, that of the step.
  *
  *   seq        the last event that had been emitted; -1: none
  *   memories   one for each device: {device, card, capacity, live, reserved, segments, storages}, in bytes
@@ -27,31 +27,57 @@ function courseOf(work, devices) {
  *       tags       its handles: {tensor, name, shape, strides, offset, dtype, viewOf}
  *       deferred   freed by the program, but a stream that it was recorded on has not reached that point
  *       writing    what fills it at t: {work, phase, arrived, bytes}, or null; of queued work 0 bytes have arrived
+ *   cost       what the run has cost by then (costAt)
  *   copies     that are queued or running: {id, seq, src, dst, dir, route, bytes, chunk, start, end, phase, waiting,
  *              buffered, arrived, moving}; waiting + buffered + arrived = bytes; chunk: bytes of one chunk
  *   ops        likewise: {id, seq, name, device, stream, ins, outs, start, end, phase, part}; part: 0 to 1, as time goes
- *   threads    the call that blocks each thread of the host: {th, seq, kind, from, until, for: [ids of works]}
+ *   threads    the call that blocks each thread of the host: {th, seq, kind, event, from, until, for: [ids of works]}
  *   staging    bytes in the staging buffers of each card, in RAM: {device, bytes, capacity}
  */
-export function instant(run, t) {
-  const seq = run.timeline.seqAt(t);
-  const state = run.at(seq);
+export function instant(run, t, until = Infinity) {
+  const seq = Math.min(run.timeline.seqAt(t), until);
+  const state = run.atTime(seq);
   const works = run.timeline.worksAt(t);
   const copies = works.filter((w) => w.event.kind === 'copy').map((w) => copyAt(w, t, state.devices));
   const ops = works.filter((w) => w.event.kind === 'op').map((w) => opAt(w, t));
   const writing = writesOf(copies, ops);
+  const threads = run.timeline.callsAt(t).map((call) => threadAt(run, call, works));
   return {
     t, seq,
     memories: state.devices.map((device) => memoryAt(state, device, works, writing)),
-    copies, ops,
-    threads: run.timeline.callsAt(t).map((call) => threadAt(run, call, works)),
+    copies, ops, threads,
+    cost: costAt(state, t, copies, ops, threads),
     staging: stagingAt(copies, state.devices),
   };
 }
 
 /**
+ * Bytes that have arrived, copies and ops that have ended, and the time for which calls have blocked the host: {h2d, d2h:
+ * {bytes, trips, under}, held, cpu, gpu, running}; under, running: copies and ops that have begun or are queued. The state
+ * counts a call when it has returned: what is in flight of it is taken off, what a call that blocks has done is added.
+ */
+function costAt(state, t, copies, ops, threads) {
+  const { h2d, d2h, held, ops: counts } = state.ledger;
+  const cost = {
+    h2d: { bytes: h2d.bytes, trips: h2d.trips, under: 0 }, d2h: { bytes: d2h.bytes, trips: d2h.trips, under: 0 },
+    held: threads.reduce((sum, call) => sum + t - call.from, held), cpu: counts.cpu ?? 0, gpu: counts.gpu ?? 0, running: ops.length,
+  };
+  for (const c of copies) {
+    const way = cost[c.dir];
+    if (c.dir !== 'h2d' && c.dir !== 'd2h') continue;
+    const counted = c.seq <= state.seq;
+    way.under++;
+    way.trips -= Number(counted);
+    way.bytes += c.arrived - (counted ? c.bytes : 0);
+  }
+  for (const op of ops) if (op.seq <= state.seq) cost[op.device === 'cpu' ? 'cpu' : 'gpu']--;
+  return cost;
+}
+
+/**
  * The copies and ops to show with a step at time t: those in flight, and those that the step issued, also before their
- * start and after their end; none of later steps, whose calls may begin at the same time. As in instant(), with phase 'done' for what has ended; m: the part of their time that passed.
+ * start and after their end; none of later steps, whose calls may begin at the same time. As in instant(), with phase
+ * 'done' for what has ended; m: the part of their time that passed.
  */
 export function worksOf(run, step, t) {
   const { devices } = run.at(step.to);
@@ -137,7 +163,7 @@ function storageAt(state, s, writing) {
 function threadAt(run, { th, seq, from, until }, works) {
   const e = run.events[seq];
   const before = works.filter((w) => w.seq <= seq);
-  return { th, seq, kind: e.kind, from, until, for: before.filter((w) => isAwaited(run, e, seq, w)).map((w) => w.id) };
+  return { th, seq, kind: e.kind, event: e, from, until, for: before.filter((w) => isAwaited(run, e, seq, w)).map((w) => w.id) };
 }
 
 function isAwaited(run, e, seq, work) {

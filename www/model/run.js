@@ -24,7 +24,8 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     total: 1, // ns: the latest time in any event
     firstCopy: -1, // the step of the first copy
     overlaps: false, // work was given to another stream than the default one
-    at: past.at,
+    at: past.at, // for the steps
+    atTime: past.at, // for times
     stepOf: parts.of,
 
     /** Adds events; skips those that are here already. */

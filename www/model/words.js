@@ -49,10 +49,10 @@ export function memoryName(device) {
   return device === 'cuda:0' ? 'GPU VRAM' : `GPU VRAM of ${device}`;
 }
 
-const processor = (device) => (!device || device === 'cpu' ? 'the CPU' : device === 'cuda:0' ? 'the GPU' : device);
+export const processor = (device) => (!device || device === 'cpu' ? 'the CPU' : device === 'cuda:0' ? 'the GPU' : device);
 const quoted = (v) => `“${v ?? ''}”`;
 const heldFor = (e) => (e.held > 0 ? ` The program waits ${units.time(e.held)}.` : '');
-const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);
+export const and = (words) => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`);
 
 const because = {
   op: ', because an operation needs it there', print: ', because it is printed', item: ', because its value is read',
@@ -108,13 +108,13 @@ function reserved(e, n) {
   return `Ferry reserves another segment, ${units.bytes(e.bytes)} of ${memoryName(e.device)}, to share among tensors.${heldFor(e)}`;
 }
 
-const stream = (e) => (e.stream > 0 ? `stream ${e.stream}` : 'the default stream') + (e.device && e.device !== 'cuda:0' ? ` of ${e.device}` : '');
+export const stream = (e) => (e.stream > 0 ? `stream ${e.stream}` : 'the default stream') + (e.device && e.device !== 'cuda:0' ? ` of ${e.device}` : '');
 const side = (e) => (e.stream > 0 ? ` in stream ${e.stream}` : '');
 const dataRaces = {
   read_early: 'the program reads what the GPU may not have written yet', write_early: 'the program writes what the GPU may still be using',
   race: 'two streams access it without synchronization', reuse: "another stream may still use this memory's previous tensor",
 };
-const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
+export const awaited = (e) => (e.scope === 'event' ? `event ${e.event ?? '?'}` : e.scope === 'stream' ? stream(e) : processor(e.device));
 const whyReleased = { free: 'freed', scope: 'its scope ended', exit: 'the program ended' };
 const whySync = {
   item: ', to read a value', print: ', to print', save: ', to save', size: ', to know the size of a result', copy: ', before the bytes can be copied back', free: ', before it frees memory',

@@ -1,4 +1,4 @@
-// ledger.js: the cost so far: bytes, trips, time blocked.
+// ledger.js: the cost so far: what has arrived and ended by now, and for how long calls have blocked the host.
 
 import * as units from '../model/units.js';
 
@@ -26,20 +26,22 @@ export function ledger(root) {
     return { figure, note };
   }
 
-  /** hidden: the learner still has to guess the copies, so their figures are not shown. */
-  function show(state, hidden = false) {
-    const { h2d, d2h, held, ops } = state.ledger;
-    const share = state.t > 0 ? Math.min(100, Math.round((100 * held) / state.t)) : 0;
+  /** now: an instant. hidden: the learner still has to guess the copies, so their figures are not shown. */
+  function show({ t, cost: { h2d, d2h, held, cpu, gpu, running } }, hidden = false) {
+    const share = t > 0 ? Math.min(100, Math.round((100 * held) / t)) : 0;
     if (hidden) hideCopies();
     else showCopies(h2d, d2h);
-    set('Time spent waiting in Ferry calls', units.time(held), held ? `${share} % of ${units.time(state.t)}` : 'none so far');
-    set('Operations', units.plural((ops.cpu ?? 0) + (ops.gpu ?? 0), 'op'), `${ops.cpu ?? 0} on CPU, ${ops.gpu ?? 0} on GPU`);
+    set('Time spent waiting in Ferry calls', units.time(Math.round(held)), held ? `${share} % of ${units.time(Math.round(t))}` : 'none so far');
+    set('Operations', units.plural(cpu + gpu, 'op'), `${cpu} on CPU, ${gpu} on GPU${underway(running)}`);
   }
 
+  const underway = (n) => (n ? `, ${n} under way` : '');
+
   function showCopies(h2d, d2h) {
-    set('Over the bus', units.bytes(h2d.bytes + d2h.bytes), units.plural(h2d.trips + d2h.trips, 'trip'));
-    set('To the GPU', units.bytes(h2d.bytes), units.plural(h2d.trips, 'copy', 'copies'));
-    set('Back to the CPU', units.bytes(d2h.bytes), units.plural(d2h.trips, 'copy', 'copies'));
+    const trips = h2d.trips + d2h.trips;
+    set('Over the bus', units.bytes(Math.floor(h2d.bytes + d2h.bytes)), units.plural(trips, 'trip') + underway(h2d.under + d2h.under));
+    set('To the GPU', units.bytes(Math.floor(h2d.bytes)), units.plural(h2d.trips, 'copy', 'copies') + underway(h2d.under));
+    set('Back to the CPU', units.bytes(Math.floor(d2h.bytes)), units.plural(d2h.trips, 'copy', 'copies') + underway(d2h.under));
   }
 
   function hideCopies() {

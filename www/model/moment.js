@@ -1,0 +1,58 @@
+// moment.js: what is so at a time of the clock, as a sentence: what the host does, and what runs beside it. It names things
+// and leaves out figures that grow, so that it changes, and is spoken, only when something begins or ends. Pure.
+
+import { int } from './fields.js';
+import * as units from './units.js';
+import { and, awaited, memoryName, processor, sentence, stream } from './words.js';
+
+const NAMED = 3; // works that are named; of more, the number
+
+/** run: run.js; now: its instant. */
+export function momentSentence(run, now) {
+  const { events, names } = run;
+  const hosts = now.threads.map((call) => hostSentence(call, names));
+  const own = new Set(now.threads.map((call) => call.seq));
+  const works = [...now.copies, ...now.ops].filter((w) => !own.has(w.seq)).sort((a, b) => a.seq - b.seq);
+  if (!hosts.length) hosts.push(between(run, now, events[now.seq]));
+  return [...hosts, beside(works, events, names)].filter(Boolean).join(' ');
+}
+
+const who = ({ th, event }) => {
+  const line = int(event.line) > 0 ? `ine ${event.line}` : '';
+  if (th) return `Thread ${th}${line ? `, at l${line},` : ''}`;
+  return line ? `L${line}` : 'The program';
+};
+
+function hostSentence(call, names) {
+  const { event: e } = call;
+  if (e.kind === 'copy') {
+    const staged = e.route === 'staged' ? ', through the staging buffer' : '';
+    const verb = e.was_async ? 'issues a copy:' : 'waits while';
+    return `${who(call)} ${verb} ${moved(e, names)}${staged}.`;
+  }
+  if (e.kind === 'sync') return `${who(call)} waits for ${awaited(e)}.`;
+  if (e.kind === 'op') return `${who(call)} ${!e.device || e.device === 'cpu' ? 'computes' : 'launches'} ${e.name ?? 'an operation'} on ${processor(e.device)}.`;
+  return `${who(call)}: ${sentence(e, names)}`;
+}
+
+const moved = (e, names) => `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go from ${memoryName(e.src?.device)} to ${memoryName(e.dst?.device)}`;
+
+function between(run, now, e) {
+  if (!e) return 'The program starts.';
+  if (e.kind === 'end' || (run.ended && now.seq === run.events.length - 1)) return sentence(e, run.names);
+  return int(e.line) > 0 ? `The program goes on after line ${e.line}.` : 'The program goes on.';
+}
+
+function beside(works, events, names) {
+  const running = works.filter((w) => w.phase === 'running');
+  const queued = works.length - running.length;
+  const words = running.slice(0, NAMED).map((w) => workWords(events[w.seq], names));
+  if (running.length > NAMED) words.push(`${running.length - NAMED} more run`);
+  if (queued) words.push(`${queued}${words.length ? ' more' : ''} ${queued === 1 ? 'is' : 'are'} queued`);
+  return words.length ? `Meanwhile ${and(words)}.` : '';
+}
+
+function workWords(e, names) {
+  if (e.kind === 'copy') return `${moved(e, names)} in ${stream(e)}`;
+  return `${e.name ?? 'an operation'} runs on ${processor(e.device)}${e.device === 'cpu' ? '' : ` in ${stream(e)}`}`;
+}
