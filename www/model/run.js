@@ -9,6 +9,7 @@ import { names } from './words.js';
 
 export function run({ run: number, lesson = '', what = '', label = '' }) {
   const past = history();
+  const atSeq = past.reader();
   const parts = steps();
   const known = names();
   const clock = timeline();
@@ -24,7 +25,8 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     total: 1, // ns: the latest time in any event
     firstCopy: -1, // the step of the first copy
     overlaps: false, // work was given to another stream than the default one
-    at: past.at,
+    at: past.at, // the state after event n
+    atTime: (t) => atSeq(clock.seqAt(t)), // the state after what had been emitted at t, from a reader of its own
     stepOf: parts.of,
 
     /** Adds events; skips those that are here already. */
