@@ -53,6 +53,21 @@ for (const [name, events] of logs()) {
     }
   });
 
+  test(`${name}: two readers at random places do not disturb each other`, () => {
+    const next = random(5);
+    for (const interval of [1, 16, 1024]) {
+      const past = history(interval);
+      events.forEach((e) => past.push(e));
+      const [one, other] = [past.at, past.reader()];
+      for (let i = 0; i < 60; i++) {
+        const [a, b] = [0, 0].map(() => Math.floor(next() * events.length));
+        const [first, second] = [one(a), other(b)];
+        assert.deepEqual(first, fold(events.slice(0, a + 1)), `interval ${interval}, event ${a}`);
+        assert.deepEqual(second, fold(events.slice(0, b + 1)), `interval ${interval}, event ${b}`);
+      }
+    }
+  });
+
   test(`${name}: steps cover every event once, in order`, () => {
     const one = run({ run: 1 });
     one.take(0, events);

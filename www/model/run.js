@@ -24,8 +24,8 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     total: 1, // ns: the latest time in any event
     firstCopy: -1, // the step of the first copy
     overlaps: false, // work was given to another stream than the default one
-    at: past.at, // for the steps
-    atTime: past.at, // for times
+    at: past.at, // the state after event n: for the steps
+    atTime: past.reader(), // the same, for the moments of the clock: neither disturbs the other
     stepOf: parts.of,
 
     /** Adds events; skips those that are here already. */

@@ -383,29 +383,30 @@ function copyOf(s) {
 /**
  * The events of one run, and the state after any of them: folded from the nearest copy before it. Copies are `interval`
  * events apart, or further where many tensors live: a copy then costs as much as folding the events up to the next one.
+ * Each `reader()` has a state of its own, so that two who look at different parts of a run do not disturb each other.
  */
 export function history(interval = SNAPSHOT) {
   const events = [];
-  const copies = [initial()]; // by seq
-  let state = initial(); // the one returned: valid until the next call of `at`
+  const copies = [initial()]; // by seq; all readers share them
 
-  function at(n) {
-    const seq = Math.min(Math.max(n, -1), events.length - 1);
-    const copy = copyBefore(seq);
-    if (seq < state.seq || copy.seq > state.seq) state = copyOf(copy);
-    while (state.seq < seq) advance();
-    return state;
-  }
+  const copyBefore = (seq) => copies[firstIndex(copies.length, (i) => copies[i].seq > seq) - 1];
 
-  function copyBefore(seq) {
-    return copies[firstIndex(copies.length, (i) => copies[i].seq > seq) - 1];
-  }
-
-  function advance() {
-    apply(state, events[state.seq + 1]);
+  function keep(state) {
     const passed = state.seq - copies.at(-1).seq;
     if (passed >= interval && passed >= 2 * (state.storages.size + state.tensors.size)) copies.push(copyOf(state));
   }
 
-  return { events, at, push: (e) => events.push(e) };
+  /** A function at(n): the state after event n, valid until its next call. */
+  function reader() {
+    let state = initial();
+    return (n) => {
+      const seq = Math.min(Math.max(n, -1), events.length - 1);
+      const copy = copyBefore(seq);
+      if (seq < state.seq || copy.seq > state.seq) state = copyOf(copy);
+      while (state.seq < seq) keep(apply(state, events[state.seq + 1]));
+      return state;
+    };
+  }
+
+  return { events, at: reader(), reader, push: (e) => events.push(e) };
 }
