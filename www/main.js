@@ -72,7 +72,7 @@ function frame(position) {
   views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
   say(position.by === 'step' ? scene.sentence : momentSentence(shown, now));
   views.stage.paint({
-    now, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
+    now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
     total: since ? Math.max(t, spans.at(-1).end) : shown.total, clock: state.session?.clock, indexOf: (id) => Math.max(0, state.lineages.get(id)?.index ?? 0),
   });
   controls.show(position, shown);

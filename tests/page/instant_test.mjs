@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instant, worksOf } from '../../www/model/instant.js';
+import { momentSentence } from '../../www/model/moment.js';
 import { run } from '../../www/model/run.js';
 import { progress, transfer } from '../../www/model/transfer.js';
 import { logs, random } from './logs.mjs';
@@ -65,6 +66,32 @@ for (const [name, events] of logs()) {
     }
   });
 
+  test(`${name}: the cost is what has arrived and ended by then`, () => {
+    const one = open(events);
+    const completes = new Map(events.filter((e) => e.kind === 'complete').map((e) => [e.id, e]));
+    let waited = 0;
+    for (const t of moments(one, 60, 17).sort((a, b) => a - b)) {
+      const { cost } = instant(one, t);
+      for (const dir of ['h2d', 'd2h']) {
+        const copies = events.filter((e) => e.kind === 'copy' && e.dir === dir && completes.get(e.id));
+        const arrived = copies.map((e) => progress(transfer(e, { ...completes.get(e.id) }, events[0].devices), t).arrived);
+        near(cost[dir].bytes, arrived.reduce((sum, n) => sum + n, 0), `${dir} at ${t}`);
+        assert.equal(cost[dir].trips, copies.filter((e) => completes.get(e.id).end <= t).length, `${dir} trips at ${t}`);
+      }
+      assert.ok(cost.held >= waited - 1 && cost.held <= t * 4, `${cost.held} after ${waited}`);
+      waited = cost.held;
+    }
+  });
+
+  test(`${name}: each moment has a whole sentence`, () => {
+    const one = open(events);
+    for (const t of moments(one, 200, 19)) {
+      const words = momentSentence(one, instant(one, t));
+      assert.match(words, /^[A-Z][^?]*[.!]$/s, `${t}: ${words}`);
+      assert.doesNotMatch(words, /undefined|null|NaN|\?/, words);
+    }
+  });
+
   test(`${name}: a moment is the same however it is reached`, () => {
     const [one, other] = [open(events), open(events)];
     const at = moments(one, 40, 13);
@@ -85,10 +112,10 @@ test('a staged copy overlaps its two hops, through two buffers', () => {
   const course = transfer(h2d, { start: 0, end: 2635, wire: 625, staging: 2500 }, devices);
   assert.deepEqual(course.chunks.map((c) => c.hops.map(({ from, to }) => [from, to])),
     [[[0, 1000], [1010, 1260]], [[1000, 2000], [2010, 2260]], [[2000, 2500], [2510, 2635]]]);
-  assert.deepEqual(progress(course, 500), { waiting: 2000, buffered: 500, arrived: 0, moving: [{ hop: 0, bytes: 1000, done: 500, reach: 1 }] });
+  assert.deepEqual(progress(course, 500), { waiting: 2000, buffered: 500, arrived: 0, buffers: [500, 0], moving: [{ hop: 0, bytes: 1000, done: 500, reach: 1 }] });
   assert.deepEqual(progress(course, 1005).moving.map(({ hop, reach }) => [hop, reach]), [[1, 0.5], [0, 1]]); // the bus starts up
   const now = progress(course, 1135); // chunk 0 half over the bus, chunk 1 partly in a buffer
-  assert.deepEqual([now.waiting, now.buffered, now.arrived], [1365, 635, 500]);
+  assert.deepEqual([now.waiting, now.buffered, now.arrived, now.buffers], [1365, 635, 500, [500, 135]]);
   assert.deepEqual(now.moving.map((m) => m.hop), [1, 0]);
 });
 
@@ -137,6 +164,16 @@ test('a copy is half there beside a kernel', () => {
   near(copy.arrived, copy.bytes / 2, 'arrived');
   const { writing } = storageIn(both, copy.dst.storage);
   assert.deepEqual([writing.work, writing.phase, writing.arrived], [copy.id, 'running', Math.round(copy.arrived)]);
+});
+
+test('a moment says what runs, and who waits', () => {
+  const overlap = open(logs().get('overlap'));
+  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[i\].* go from CPU RAM to GPU VRAM in stream 1, add runs on the GPU in the default stream and \d+ more are queued/);
+  const events = logs().get('01-where-am-i');
+  const one = open(events);
+  const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);
+  const { start, end } = events.find((e) => e.kind === 'complete' && e.id === copy.id);
+  assert.match(momentSentence(one, instant(one, (start + end) / 2)), new RegExp(`^Line ${copy.line} waits while .* go from CPU RAM to GPU VRAM`));
 });
 
 test('in a blocking copy the host waits, the destination fills', () => {

@@ -5,7 +5,7 @@ import { addresses } from '../../www/model/addresses.js';
 import { apply, initial } from '../../www/model/state.js';
 import { layout as place } from '../../www/stage/layout.js';
 import { rows } from '../../www/stage/map.js';
-import { route } from '../../www/stage/motion.js';
+import { lengthOf, packet, route } from '../../www/stage/route.js';
 import { tensorStyle, PATTERNS } from '../../www/stage/colours.js';
 import { logs, random } from './logs.mjs';
 
@@ -61,17 +61,57 @@ for (const [name, events] of logs()) {
       if (e.kind !== 'copy') continue;
       for (const [w, h] of SIZES) {
         const plan = layout(state, w, h);
-        const points = route(plan, { src: e.src.storage, dst: e.dst.storage, dir: e.dir, route: e.route });
+        const legs = route(plan, { src: e.src.storage, dst: e.dst.storage, dir: e.dir, route: e.route });
         const box = (id) => plan.boxes.find((b) => b.storage === id);
-        const touches = ([x, y], b) => inside({ x, y, w: 0, h: 0 }, b);
-        assert.ok(touches(points[0], box(e.src.storage)));
-        assert.ok(touches(points.at(-1), box(e.dst.storage)));
-        const { slot } = plan.bus[e.dir];
-        assert.ok(points.some((p) => touches(p, slot)), 'through the staging slot of its lane');
+        assert.ok(touches(legs[0].points[0], box(e.src.storage)));
+        assert.ok(touches(legs.at(-1).points.at(-1), box(e.dst.storage)));
+        const { slot } = plan.bus.lanes.get('cuda:0')[e.dir];
+        assert.ok(inside(slot, plan.memories[0].rect), 'the staging buffers lie in RAM');
+        assert.equal(legs.length, e.route === 'staged' ? 2 : 1);
+        assert.equal(legs.some(({ points }) => points.some((at) => touches(at, slot))), e.route === 'staged', 'what is staged, and nothing else, stops there');
+        legs.slice(1).forEach((leg, i) => assert.deepEqual(leg.points[0], legs[i].points.at(-1), 'one leg goes on where the other ends'));
+        for (const { band: [from, to] } of legs) assert.ok(from >= 0 && from < to && to <= 1.001, `${from}..${to}`);
       }
     }
   });
 }
+
+const touches = ([x, y], b) => inside({ x, y, w: 0, h: 0 }, b);
+
+test('a packet is as long as what has not arrived, at the scale of its box', () => {
+  const leg = { points: [[0, 0], [0, 50], [400, 50]], band: [50 / 450, 1] }; // the lane: 400 px
+  const drawn = (hop, scale) => packet(leg, hop, scale).map((part) => part * lengthOf(leg.points));
+  for (const [done, length] of [[0, 300], [1000, 200], [2999, 0.1], [3000, 0]]) {
+    const [from, to] = drawn({ bytes: 3000, done, reach: 1 }, 0.1);
+    assert.ok(Math.abs(to - from - length) < 1e-6 && Math.abs(to - 450) < 1e-6, `${from}..${to} at ${done}`);
+    assert.ok(Math.abs((to - from) / 0.1 + done - 3000) < 1e-6, 'with what has arrived it is the source');
+  }
+  assert.deepEqual(drawn({ bytes: 9000, done: 0, reach: 1 }, 0.1).map(Math.round), [50, 450]); // longer than the lane
+  assert.deepEqual(drawn({ bytes: 1000, done: 0, reach: 0.5 }, 0.1).map(Math.round), [150, 250]); // on its way to the door
+});
+
+test('a lane is as thick as its bandwidth, in every run', () => {
+  const state = initial();
+  const card = (name, bus) => ({ name, kind: 'sim', capacity: 1 << 30, model: { bus_bandwidth: bus, staging_bandwidth: 10e9, peer_bandwidth: 20e9 } });
+  apply(state, { kind: 'session', devices: [{ name: 'cpu', kind: 'cpu' }, card('cuda:0', 50e9), card('cuda:1', 25e9)] });
+  const { lanes, staging } = layout(state, 1000, 500).bus;
+  const wide = lanes.get('cuda:0').h2d.thick;
+  assert.deepEqual([lanes.get('cuda:1').d2h.thick / wide, staging / wide], [0.5, 0.2]);
+  for (const [w, h] of SIZES) assert.equal(layout(state, w, h).bus.lanes.get('cuda:0').h2d.thick, wide);
+});
+
+test('a copy between cards takes the link, or without one both buses by way of RAM', () => {
+  const state = initial();
+  apply(state, { kind: 'session', devices: ['cpu', 'cuda:0', 'cuda:1'].map((name) => ({ name, capacity: 1 << 30 })) });
+  ['cuda:0', 'cuda:1'].forEach((device, i) => apply(state, { kind: 'alloc', storage: i + 1, device, addr: '0x1000', bytes: 4096 }));
+  const plan = layout(state, 1000, 500);
+  const [ram, one, two] = plan.memories;
+  const [link] = route(plan, { src: 1, dst: 2, dir: 'p2p', route: 'direct' });
+  assert.ok(link.points.every((at) => at[0] >= one.rect.x), 'the link stays on the side of the cards');
+  const legs = route(plan, { src: 1, dst: 2, dir: 'p2p', route: 'host' });
+  assert.equal(legs.length, 2);
+  assert.ok(touches(legs[0].points[0], one.rect) && touches(legs[0].points.at(-1), ram.rect) && touches(legs[1].points.at(-1), two.rect));
+});
 
 test('random allocations on three devices: apart, home, none lost silently', () => {
   const next = random(3);

@@ -12,7 +12,7 @@ export function momentSentence(run, now) {
   const { events, names } = run;
   const hosts = now.threads.map((call) => hostSentence(call, names));
   const own = new Set(now.threads.map((call) => call.seq));
-  const works = [...now.copies, ...now.ops].filter((w) => !own.has(w.seq)).sort((a, b) => a.seq - b.seq);
+  const works = [...now.copies, ...now.ops].filter((w) => !own.has(w.seq));
   if (!hosts.length) hosts.push(between(run, now, events[now.seq]));
   return [...hosts, beside(works, events, names)].filter(Boolean).join(' ');
 }

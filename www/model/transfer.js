@@ -84,22 +84,24 @@ function stretched(course) {
 
 /**
  * The bytes that have not left their source, that lie in the staging buffers or are between two hops, and that have
- * arrived; their sum is the copy. moving: the hops that are on: {hop: which, bytes: of its chunk, done: bytes, reach: the
- * part of its start-up that is over}.
+ * arrived; their sum is the copy. buffers: what lies in each of the two. moving: the hops that are on: {hop: which, bytes:
+ * of its chunk, done: bytes, reach: the part of its start-up that is over}.
  */
 export function progress(course, t) {
   let left = 0;
   let arrived = 0;
+  const buffers = [0, 0];
   const moving = [];
-  for (const chunk of course.chunks) {
+  for (const [i, chunk] of course.chunks.entries()) {
     if (t <= chunk.hops[0].ready) break; // so are all chunks after it
     const parts = chunk.hops.map(({ from, to }) => share(t, from, to));
     left += chunk.bytes * parts[0];
     arrived += chunk.bytes * parts.at(-1);
-    chunk.hops.forEach(({ ready, from, to }, i) => {
-      if (t >= ready && t < to) moving.push({ hop: i, bytes: chunk.bytes, done: chunk.bytes * parts[i], reach: share(t, ready, from) });
+    buffers[i % 2] += chunk.bytes * (parts[0] - parts.at(-1));
+    chunk.hops.forEach(({ ready, from, to }, hop) => {
+      if (t >= ready && t < to) moving.push({ hop, bytes: chunk.bytes, done: chunk.bytes * parts[hop], reach: share(t, ready, from) });
     });
   }
-  if (t >= course.end) return { waiting: 0, buffered: 0, arrived: course.bytes, moving: [] };
-  return { waiting: course.bytes - left, buffered: left - arrived, arrived, moving };
+  if (t >= course.end) return { waiting: 0, buffered: 0, arrived: course.bytes, buffers: [0, 0], moving: [] };
+  return { waiting: course.bytes - left, buffered: left - arrived, arrived, buffers, moving };
 }

@@ -4,33 +4,37 @@
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
-import { drawCopy, drawOps, drawTrailBelow, drawWait } from './motion.js';
+import { drawBus, drawCopy, drawWay } from './bus.js';
+import { drawCores, drawFull, drawUses } from './cores.js';
 import { drawLanes } from './lanes.js';
 import { pieces } from './map.js';
 
-/** Draw the whole stage. scene: {layout, actions, m, t, theme, scale, focus, line, waits, spans, total, clock}. */
+/**
+ * Draw the whole stage. scene: {layout, now (instant.js), actions, by, m, t, names, theme, scale, focus, line, waits, spans,
+ * total, clock}.
+ */
 export function draw(c, scene) {
   const { layout, theme: th } = scene;
   c.clearRect(0, 0, layout.width, layout.height);
-  drawBus(c, th, layout.bus, scene);
   for (const memory of layout.memories) {
     drawMemory(c, th, memory, layout);
     drawRows(c, th, memory, scene.scale);
   }
-  drawScale(c, th, layout);
+  drawBus(c, scene);
   drawProgram(c, scene);
-  for (const a of scene.actions) drawTrailBelow(c, scene, a);
+  for (const a of scene.actions) {
+    if (a.type === 'copy') drawWay(c, scene, a);
+    if (a.type === 'op') drawUses(c, scene, a);
+  }
   for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
   for (const more of layout.more) drawMore(c, th, more);
-  for (const a of scene.actions) {
-    if (a.type === 'copy') drawCopy(c, scene, a);
-    else if (a.type !== 'op') drawWait(c, scene, a);
-  }
-  for (const memory of layout.memories) drawOps(c, scene, memory);
+  for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
+  for (const memory of layout.memories) drawCores(c, scene, memory);
+  for (const a of scene.actions) if (a.type === 'error' && a.device) drawFull(c, scene, a);
   drawLanes(c, scene);
 }
 
-// ---- memories and the bus -------------------------------------------------------------------------
+// ---- memories -------------------------------------------------------------------------
 
 function drawMemory(c, th, memory, { tall, low }) {
   const { rect, head } = memory;
@@ -54,7 +58,6 @@ function drawMemory(c, th, memory, { tall, low }) {
   const badge = low && host ? 150 : 0; // room for the program's line
   const place = tall || low ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
   text(c, about, place[0], place[1], { font: `12px ${th.sans}`, color: th.soft, max: place[2] });
-  drawCores(c, th, memory, host, none);
 }
 
 function summary(memory, none, brief) {
@@ -63,65 +66,6 @@ function summary(memory, none, brief) {
   if (memory.device === 'cpu') return `${brief ? '' : 'host memory · '}${used} in use`;
   const of = memory.capacity ? ` of ${units.bytes(memory.capacity)}` : ' in use';
   return `${memory.card && !brief ? `${memory.card} · ` : ''}${used}${of}`;
-}
-
-function drawCores(c, th, memory, host, none) {
-  if (none) return;
-  const r = memory.compute;
-  rounded(c, r, 8);
-  c.fillStyle = th.well;
-  c.fill();
-  const font = `12px ${th.sans}`;
-  text(c, host ? 'CPU cores' : 'GPU cores', r.x + 12, r.y + r.h / 2 + 1, { font, color: th.faint });
-}
-
-function drawBus(c, th, bus) {
-  for (const dir of ['h2d', 'd2h']) drawPipe(c, th, bus[dir], dir);
-  const { rect } = bus;
-  const font = `600 12px ${th.sans}`;
-  if (bus.tall) {
-    text(c, 'bus', rect.x + rect.w / 2, rect.y + rect.h / 2 - 14, { font, color: th.soft, align: 'center' });
-    return;
-  }
-  text(c, 'PCIe bus', rect.x + rect.w / 2, rect.y + 20, { font, color: th.soft, align: 'center' });
-  const small = { font: `11px ${th.sans}`, color: th.faint, align: 'center' };
-  text(c, 'staging', bus.h2d.slot.x + bus.h2d.slot.w / 2, (bus.h2d.from[1] + bus.d2h.from[1]) / 2, small);
-}
-
-function drawPipe(c, th, lane, dir) {
-  c.lineCap = 'round';
-  c.lineWidth = 16;
-  c.strokeStyle = th.well;
-  const inset = lane.from[0] === lane.to[0] ? [0, 8] : [8, 0];
-  c.beginPath();
-  c.moveTo(lane.from[0] + inset[0], lane.from[1] + inset[1]);
-  c.lineTo(lane.to[0] - inset[0], lane.to[1] - inset[1]);
-  c.stroke();
-  c.lineCap = 'butt';
-  drawChevrons(c, th, lane, dir === 'h2d' ? 1 : -1);
-  rounded(c, lane.slot, 7);
-  c.fillStyle = th.paper;
-  c.fill();
-  c.lineWidth = 1.25;
-  c.strokeStyle = th.faint;
-  c.setLineDash([4, 3]);
-  c.stroke();
-  c.setLineDash([]);
-}
-
-function drawChevrons(c, th, { from, to }, way) {
-  const [dx, dy] = [Math.sign(to[0] - from[0]) * way, Math.sign(to[1] - from[1]) * way];
-  c.strokeStyle = th.line;
-  c.lineWidth = 1.5;
-  for (const t of [0.5, 0.62, 0.74, 0.86]) {
-    const x = from[0] + (to[0] - from[0]) * t;
-    const y = from[1] + (to[1] - from[1]) * t;
-    c.beginPath();
-    c.moveTo(x - 3 * dx - 3 * dy, y - 3 * dy - 3 * dx);
-    c.lineTo(x, y);
-    c.lineTo(x - 3 * dx + 3 * dy, y - 3 * dy + 3 * dx);
-    c.stroke();
-  }
 }
 
 // The rows of a memory: the segments of the caching allocator as frames, what is free in them hatched, and the factor of a
@@ -145,28 +89,6 @@ function drawRows(c, th, memory, scale) {
     const x = row.x + Math.min(memory.inner.w - 60, row.w + 10);
     text(c, `× ${row.lens}`, x, row.y + row.h / 2 + 1, { font: `600 12px ${th.sans}`, color: th.soft });
   }
-}
-
-// The scale, which holds in all memories and on the bus.
-function drawScale(c, th, layout) {
-  const { rect, tall } = layout.bus;
-  const room = tall ? 60 : rect.w - 40;
-  let bytes = layout.map.bytes;
-  while (bytes * layout.map.scale > room && bytes > 1) bytes /= 2;
-  const w = bytes * layout.map.scale;
-  const x = rect.x + (rect.w - w) / 2;
-  const y = tall ? rect.y + rect.h / 2 + 6 : rect.y + rect.h - 26;
-  c.strokeStyle = th.soft;
-  c.lineWidth = 1.5;
-  c.beginPath();
-  c.moveTo(x, y - 4);
-  c.lineTo(x, y + 4);
-  c.moveTo(x, y);
-  c.lineTo(x + w, y);
-  c.moveTo(x + w, y - 4);
-  c.lineTo(x + w, y + 4);
-  c.stroke();
-  text(c, units.bytes(bytes), x + w / 2, y + 14, { font: `12px ${th.sans}`, color: th.soft, align: 'center' });
 }
 
 // The program's state: its current line, and whether it waits.

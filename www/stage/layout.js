@@ -1,7 +1,7 @@
 // layout.js: state in, boxes out. Pure: no measuring and no drawing.
 //
 // CPU RAM is on the left (or on top, where the page is narrow), the cards' VRAM on the right (or
-// below), the bus between. Within a memory each storage lies at its address (map.js); a freed one keeps its place as an
+// below), the bus between. RAM ends in a dock with the cards' staging buffers. Within a memory each storage lies at its address (map.js); a freed one keeps its place as an
 // outline until another storage takes the address.
 
 import { handleOf, isStale } from '../model/state.js';
@@ -20,16 +20,18 @@ export function layout(state, addresses, width, height) {
   const strip = low ? 0 : tall ? 66 : 74;
   const lanes = { x: 0, y: height - strip, w: width, h: strip };
   const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, lanes.y - (low ? 2 : 14)) };
-  const { host, bus, cards } = tall ? stacked(area) : sideBySide(area);
+  const { host, dock, bus, cards } = tall ? stacked(area) : sideBySide(area);
   const devices = state.devices.filter((d) => d.name !== 'cpu');
   const shown = devices.length ? devices : [{ name: 'cuda:0', kind: 'none', card: '', capacity: 0 }];
   const memories = [memory(state, state.devices.find((d) => d.name === 'cpu') ?? { name: 'cpu', kind: 'cpu' }, host, tall || low)];
+  if (tall) host.h += dock.h;
+  else host.w += dock.w;
   split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall || low)));
   const map = mapOf(addresses, memories);
   const packed = memories.map((m) => place(state, m, map));
   memories.forEach((m, i) => { m.rows = packed[i].rows; });
   return {
-    width, height, tall, low, lanes, memories, map, bus: wires(bus, tall),
+    width, height, tall, low, lanes, memories, map, bus: wires(bus, dock, memories.slice(1), shown, tall),
     boxes: packed.flatMap((p) => p.boxes), more: packed.map((p) => p.more).filter(Boolean),
   };
 }
@@ -50,21 +52,23 @@ function mapOf(addresses, memories) {
 // ---- the three regions ----------------------------------------------------------------------------
 
 function sideBySide({ x, y, w, h }) {
-  const middle = Math.round(Math.min(230, Math.max(150, w * 0.2)));
-  const side = Math.floor((w - middle) / 2);
+  const strait = Math.round(Math.min(190, Math.max(112, w * 0.15)));
+  const side = Math.floor((w - DOCK.w - strait) / 2);
   return {
     host: { x, y, w: side, h },
-    bus: { x: x + side, y, w: w - 2 * side, h },
+    dock: { x: x + side, y, w: DOCK.w, h },
+    bus: { x: x + side + DOCK.w, y, w: w - DOCK.w - 2 * side, h },
     cards: { x: x + w - side, y, w: side, h },
   };
 }
 
 function stacked({ x, y, w, h }) {
-  const middle = 84;
-  const side = Math.floor((h - middle) / 2);
+  const strait = 70;
+  const side = Math.floor((h - DOCK.h - strait) / 2);
   return {
     host: { x, y, w, h: side },
-    bus: { x, y: y + side, w, h: h - 2 * side },
+    dock: { x, y: y + side, w, h: DOCK.h },
+    bus: { x, y: y + side + DOCK.h, w, h: h - DOCK.h - 2 * side },
     cards: { x, y: y + h - side, w, h: side },
   };
 }
@@ -91,21 +95,40 @@ function memory(state, device, rect, tight) {
   };
 }
 
-// One lane per direction; copies of pageable memory pass the staging slot at the host's end.
-function wires(rect, tall) {
-  const slot = tall ? { w: 54, h: 22 } : { w: 58, h: 34 };
-  const lane = (t) => {
-    if (tall) {
-      const x = rect.x + rect.w * t;
-      return { from: [x, rect.y], to: [x, rect.y + rect.h], slot: centred(x, rect.y + 22, slot) };
-    }
-    const y = rect.y + rect.h * t;
-    return { from: [rect.x, y], to: [rect.x + rect.w, y], slot: centred(rect.x + 46, y, slot) };
-  };
-  return { rect, tall, h2d: lane(tall ? 0.3 : 0.38), d2h: lane(tall ? 0.7 : 0.62) };
+const DOCK = { w: 72, h: 40 }; // px of RAM for the staging buffers: beside its map; where the page is narrow, below it
+const PER_BANDWIDTH = 0.4e-9; // px of a lane's width for each byte/s: the same in every run
+const UNTOLD = 16; // px: of a card whose log does not say
+
+const thickness = (bandwidth) => (bandwidth > 0 ? Math.min(40, Math.max(3, bandwidth * PER_BANDWIDTH)) : UNTOLD);
+
+/**
+ * Where copies go: {rect, dock, tall, lanes, staging, peer}. lanes: card -> {h2d, d2h}, each {from: at RAM, to: at the card,
+ * slot: of its two staging buffers, thick, bandwidth}; staging: how thick what the CPU copies there is; peer: {x, thick}, the
+ * link at the far wall of the cards. A lane is as thick as its bandwidth.
+ */
+function wires(rect, dock, cards, devices, tall) {
+  const lanes = new Map(cards.map((card, i) => {
+    const bandwidth = devices[i].model?.bus_bandwidth ?? 0;
+    const lane = (dir) => ({ ...(tall ? upright(rect, dock, dir) : level(rect, dock, card.rect, dir)), thick: thickness(bandwidth), bandwidth });
+    return [card.device, { h2d: lane('h2d'), d2h: lane('d2h') }];
+  }));
+  const model = devices[0].model ?? {};
+  const peer = { x: cards[0].rect.x + cards[0].rect.w - 10, thick: Math.min(14, thickness(model.peer_bandwidth)) }; // wider than there is room
+  return { rect, dock, tall, lanes, staging: thickness(model.staging_bandwidth), peer };
 }
 
-const centred = (x, y, { w, h }) => ({ x: x - w / 2, y: y - h / 2, w, h });
+function level(rect, dock, card, dir) {
+  const y = Math.round(card.y + card.h * (dir === 'h2d' ? 0.42 : 0.6));
+  const h = Math.max(10, Math.min(32, card.h * 0.1));
+  const slot = { x: dock.x + 2, y: dir === 'h2d' ? y - h - 16 : y + 16, w: dock.w - 16, h };
+  return { from: [rect.x, y], to: [rect.x + rect.w, y], slot };
+}
+
+function upright(rect, dock, dir) {
+  const x = Math.round(rect.x + rect.w * (dir === 'h2d' ? 0.3 : 0.7));
+  const w = 58;
+  return { from: [x, rect.y], to: [x, rect.y + rect.h], slot: { x: dir === 'h2d' ? x - 16 - w : x + 16, y: dock.y + 12, w, h: 22 } };
+}
 
 // ---- boxes in one memory --------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
-// route.js: the way of a copy through the picture, in legs: one for each hop that the bytes take. Pure.
+// route.js: the way of a copy through the picture, in legs: one for each hop that its bytes take. Pure.
 //
-// A direct copy has one leg, from box to box. A staged one stops in its card's staging buffers in RAM: one leg that the
-// CPU copies, one over the bus. Between cards it takes the peer link, or without peer access both buses, by way of RAM.
+// A direct copy has one leg, from box to box. A staged one stops in its card's staging buffers, which lie in RAM: one leg
+// that the CPU copies, one over the bus. Between cards there is the peer link; without it both buses, by way of RAM.
 
 import { distance, middle } from './canvas_util.js';
 
@@ -10,26 +10,89 @@ const GUTTER = 9; // px from the wall of a memory
 export const boxOf = (layout, storage) => layout.boxes.find((b) => b.storage === storage);
 
 /**
- * [{points, band: [from, to], thick}, ...] in the order of the hops; [] if an end is not shown. band: the part of the leg, by
- * length, on which its packet is drawn, with `thick` px.
+ * The legs of copy a {src, dst, dir, route}: [{points, band: [from, to], thick}], in the order of the hops; [] if an end is
+ * not shown. band: the part of the leg, by length, on which its packet is drawn; thick: its px.
  */
 export function route(layout, a) {
   const src = boxOf(layout, a.src);
   const dst = boxOf(layout, a.dst);
   if (!src || !dst) return [];
-  if (a.dir === 'h2d') return a.route === 'staged' ? byStaging(layout, src, dst) : [direct(layout, src, dst)];
-  if (a.dir === 'd2h') return (a.route === 'staged' ? byStaging(layout, dst, src) : [direct(layout, dst, src)]).reverse().map(reversed);
-  if (a.dir === 'p2p' && src.device !== dst.device) return a.route === 'host' ? throughHost(layout, src, dst) : [peer(layout, src, dst)];
-  return [whole([middle(src), middle(dst)], 4)];
+  const lanes = (box) => layout.bus.lanes.get(box.device);
+  if (a.dir === 'h2d' && lanes(dst)) return fromHost(layout, src, dst, lanes(dst).h2d, a.route);
+  if (a.dir === 'd2h' && lanes(src)) return fromHost(layout, dst, src, lanes(src).d2h, a.route).reverse().map(reversed);
+  if (a.dir !== 'p2p' || src.device === dst.device || !lanes(src) || !lanes(dst)) return [whole([middle(src), middle(dst)], 4)];
+  return a.route === 'host' ? throughHost(layout, src, dst, lanes(src).d2h, lanes(dst).h2d) : [peer(layout, src, dst)];
 }
 
 const whole = (points, thick) => ({ points, band: [0, 1], thick });
 const reversed = ({ points, band: [from, to], thick }) => ({ points: points.toReversed(), band: [1 - to, 1 - from], thick });
 
-// Legs go from the host to the card, by the lane of this direction.
-const laneOf = (layout, card, dir) => layout.bus.lanes.get(card.device)[dir];
+// Legs from the host to a card, by one lane; for the other direction they are reversed.
+function fromHost(layout, host, card, lane, way) {
+  if (way !== 'staged') return [overBus(layout, leaveHost(layout, host, lane.from), lane, card)];
+  return [whole([...leaveHost(layout, host, middle(lane.slot)), middle(lane.slot)], layout.bus.staging), overBus(layout, [middle(lane.slot)], lane, card)];
+}
 
-function direct(layout, host, card) {
-  const lane = laneOf(layout, card, host === boxOf(layout, host.storage) && card.lane ? card.lane : 'h2d');
-  return onBus(layout, lane, fromHost(layout, host, lane.from), card);
+// The band lies between the two ends of the lane: from `before`, which ends at its height, to the card's box.
+function overBus(layout, before, lane, card) {
+  const join = layout.tall ? [lane.from[0], before.at(-1)[1]] : [before.at(-1)[0], lane.from[1]];
+  const start = [...before, join, lane.from];
+  const points = [...start, lane.to, ...reachCard(layout, card, lane.to)].filter((p, i, all) => !i || distance(p, all[i - 1]) > 0.01);
+  const at = (end) => shareUpTo(points, points.findIndex((p) => distance(p, end) <= 0.01));
+  return { points, band: [at(lane.from), at(lane.to)], thick: lane.thick };
+}
+
+// Without peer access: down one bus, over to the other card's staging buffer, and up its bus.
+function throughHost(layout, src, dst, down, up) {
+  const first = overBus(layout, [middle(down.slot)], down, src);
+  const second = overBus(layout, [middle(down.slot), middle(up.slot)], up, dst);
+  return [reversed(first), second];
+}
+
+// The link lies at the far wall of the cards' memories.
+function peer(layout, src, dst) {
+  const { x } = layout.bus.peer;
+  const points = [...doorstep(layout, src, x), ...doorstep(layout, dst, x).reverse()];
+  return { ...whole(points, layout.bus.peer.thick), band: [shareUpTo(points, points.findIndex((p) => p[0] === x)), shareUpTo(points, points.findLastIndex((p) => p[0] === x))] };
+}
+
+// From a box of the host to the height (on a tall picture: the column) of `to`, which lies beside (below) its map.
+function leaveHost(layout, box, to) {
+  const { inner } = layout.memories[0];
+  if (!layout.tall) return [...doorstep(layout, box, inner.x + inner.w + GUTTER), [inner.x + inner.w + GUTTER, to[1]]];
+  const x = box.x + box.w / 2;
+  return [[x, box.y + box.h], [x, layout.bus.dock.y + 4], [to[0], layout.bus.dock.y + 4]];
+}
+
+function reachCard(layout, box, from) {
+  if (!layout.tall) return [[from[0] + GUTTER, from[1]], ...doorstep(layout, box, from[0] + GUTTER).reverse()];
+  const x = box.x + box.w / 2;
+  return [[x, from[1]], [x, box.y]];
+}
+
+// From a box to the wall at x: straight if nothing is in between, else through the gap above.
+function doorstep(layout, box, x) {
+  const y = box.y + box.h / 2;
+  const side = x > box.x ? box.x + box.w : box.x;
+  const between = (b) => b !== box && b.y < y && b.y + b.h > y && b.x < Math.max(x, side) && b.x + b.w > Math.min(x, side);
+  if (!layout.boxes.some(between)) return [[side, y], [x, y]];
+  const above = box.y - 6;
+  return [[box.x + box.w / 2, box.y], [box.x + box.w / 2, above], [x, above]];
+}
+
+export const lengthOf = (points) => points.slice(1).reduce((sum, p, i) => sum + distance(points[i], p), 0);
+
+// The fraction of the path that lies before point n of it.
+const shareUpTo = (points, n) => lengthOf(points.slice(0, n + 1)) / Math.max(1, lengthOf(points));
+
+/**
+ * The stretch [from, to] of a leg that the packet of a hop covers, by length: it is as long as its bytes at the scale of their
+ * box, and what has arrived is no longer in it. While the engine starts up, the head goes ahead to the end of the lane.
+ * hop: {bytes, done, reach} of transfer.js; scale: px a byte.
+ */
+export function packet({ points, band: [start, end] }, { bytes, done, reach }, scale) {
+  const length = Math.max(3, bytes * scale) / Math.max(1, lengthOf(points));
+  const head = start + (end - start) * reach;
+  const left = bytes > 0 ? 1 - done / bytes : 0;
+  return [Math.max(start, head - length * left), head];
 }

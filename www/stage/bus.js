@@ -1,0 +1,227 @@
+// bus.js: the bus, and the copies on it. A lane is as thick as its bandwidth. The packet of a copy is what has not arrived: as
+// long as those bytes are in their box; its head goes ahead to the destination's door while the copy starts up, and its tail
+// follows as the destination fills. A staged copy has a packet on each hop, and what lies in the staging buffers between.
+// What a step has finished stays visible as a trail, so that a still picture shows the same.
+
+import * as units from '../model/units.js';
+import { tensorStyle, tile } from './colours.js';
+import { arrow, path, rounded, text } from './canvas_util.js';
+import { boxOf, lengthOf, packet, route } from './route.js';
+
+/** Lanes, staging buffers and the scale; drawn below everything that moves. */
+export function drawBus(c, scene) {
+  const { layout, theme: th } = scene;
+  const { bus } = layout;
+  drawDock(c, th, layout);
+  for (const lanes of bus.lanes.values()) for (const dir of ['h2d', 'd2h']) drawLane(c, th, lanes[dir], dir);
+  if (bus.lanes.size > 1) drawPeer(c, th, layout);
+  drawNames(c, th, layout);
+  drawScale(c, th, layout);
+}
+
+// Where RAM's map ends, and the staging buffers begin.
+function drawDock(c, th, { bus, tall }) {
+  const { dock } = bus;
+  c.strokeStyle = th.line;
+  c.lineWidth = 1;
+  c.beginPath();
+  if (tall) {
+    c.moveTo(dock.x + 12, dock.y + 0.5);
+    c.lineTo(dock.x + dock.w - 12, dock.y + 0.5);
+  } else {
+    c.moveTo(dock.x - 5.5, dock.y + 14);
+    c.lineTo(dock.x - 5.5, dock.y + dock.h - 14);
+  }
+  c.stroke();
+  for (const lanes of bus.lanes.values()) for (const { slot } of Object.values(lanes)) for (const cell of cells(slot)) drawCell(c, th, cell);
+}
+
+// The two buffers of a slot, that of the first chunk on top.
+const cells = ({ x, y, w, h }) => [0, 1].map((i) => ({ x, y: y + (i * (h + 2)) / 2, w, h: (h - 2) / 2 }));
+
+function drawCell(c, th, cell) {
+  rounded(c, cell, 2);
+  c.fillStyle = th.paper;
+  c.fill();
+  c.lineWidth = 1;
+  c.strokeStyle = th.faint;
+  c.setLineDash([3, 3]);
+  c.stroke();
+  c.setLineDash([]);
+}
+
+function drawLane(c, th, { from, to, thick }, dir) {
+  c.lineWidth = thick;
+  c.strokeStyle = th.well;
+  line(c, from, to);
+  c.lineWidth = 1;
+  c.strokeStyle = th.line;
+  const [dx, dy] = from[0] === to[0] ? [thick / 2, 0] : [0, thick / 2];
+  for (const side of [-1, 1]) line(c, [from[0] + side * dx, from[1] + side * dy], [to[0] + side * dx, to[1] + side * dy]);
+  drawChevrons(c, th, from, to, dir === 'h2d' ? 1 : -1);
+}
+
+function line(c, from, to) {
+  c.beginPath();
+  c.moveTo(...from);
+  c.lineTo(...to);
+  c.stroke();
+}
+
+function drawChevrons(c, th, from, to, way) {
+  const [dx, dy] = [Math.sign(to[0] - from[0]) * way, Math.sign(to[1] - from[1]) * way];
+  c.strokeStyle = th.faint;
+  c.lineWidth = 1.25;
+  for (const t of [0.25, 0.5, 0.75]) {
+    const x = from[0] + (to[0] - from[0]) * t;
+    const y = from[1] + (to[1] - from[1]) * t;
+    c.beginPath();
+    c.moveTo(x - 3 * dx - 3 * dy, y - 3 * dy - 3 * dx);
+    c.lineTo(x, y);
+    c.lineTo(x - 3 * dx + 3 * dy, y - 3 * dy + 3 * dx);
+    c.stroke();
+  }
+}
+
+function drawPeer(c, th, { bus, memories }) {
+  const { x, thick } = bus.peer;
+  c.lineWidth = thick;
+  c.strokeStyle = th.well;
+  line(c, [x, memories[1].inner.y], [x, memories.at(-1).inner.y + memories.at(-1).inner.h]);
+}
+
+const perSecond = (bandwidth) => (bandwidth > 0 ? `${+(bandwidth / 1e9).toPrecision(3)} GB/s` : '');
+
+function drawNames(c, th, { bus, tall, low }) {
+  const { rect, dock } = bus;
+  const small = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
+  const bold = { ...small, font: `600 12px ${th.sans}` };
+  const rates = [...new Set([...bus.lanes.values()].map((lane) => perSecond(lane.h2d.bandwidth)))].join(', ');
+  if (tall) {
+    text(c, 'bus', rect.x + rect.w / 2, rect.y + 16, bold);
+    text(c, rates, rect.x + rect.w / 2, rect.y + 32, small);
+    text(c, 'staging', dock.x + dock.w / 2, dock.y + 23, small);
+    return;
+  }
+  text(c, 'PCIe bus', rect.x + rect.w / 2, rect.y + 18, bold);
+  text(c, rates, rect.x + rect.w / 2, rect.y + 35, small);
+  if (low) return;
+  text(c, 'staging', dock.x + dock.w / 2 - 6, rect.y + 18, small);
+  text(c, 'buffers', dock.x + dock.w / 2 - 6, rect.y + 35, small);
+}
+
+// The scale, which holds in all memories and on the bus.
+function drawScale(c, th, layout) {
+  const { rect, tall } = layout.bus;
+  const room = tall ? 60 : rect.w - 40;
+  let bytes = layout.map.bytes;
+  while (bytes * layout.map.scale > room && bytes > 1) bytes /= 2;
+  const w = bytes * layout.map.scale;
+  const x = rect.x + (rect.w - w) / 2;
+  const y = rect.y + rect.h - (tall ? 22 : 26);
+  c.strokeStyle = th.soft;
+  c.lineWidth = 1.5;
+  line(c, [x, y - 4], [x, y + 4]);
+  line(c, [x, y], [x + w, y]);
+  line(c, [x + w, y - 4], [x + w, y + 4]);
+  text(c, units.bytes(bytes), x + w / 2, y + 14, { font: `12px ${th.sans}`, color: th.soft, align: 'center' });
+}
+
+// ---- copies ---------------------------------------------------------------------------------------
+
+/** The way of a copy, below the boxes: dotted while it is queued, dashed if it is implicit. */
+export function drawWay(c, { layout }, a) {
+  const legs = route(layout, a);
+  if (!legs.length) return;
+  c.save();
+  c.lineWidth = 2.25;
+  c.strokeStyle = styleOf(layout, a).hue;
+  if (a.phase === 'queued') c.setLineDash([2, 5]);
+  else if (a.why === 'policy') c.setLineDash([7, 5]);
+  for (const leg of legs) path(c, leg.points);
+  c.restore();
+}
+
+const styleOf = (layout, a) => tensorStyle(boxOf(layout, a.dst).index);
+
+/** The packets of a copy in flight, or afterwards an arrow and the cost. */
+export function drawCopy(c, scene, a) {
+  const { layout } = scene;
+  const legs = route(layout, a);
+  if (!legs.length) return;
+  const style = styleOf(layout, a);
+  if (a.phase === 'queued') {
+    drawBeside(c, scene, a, 'queued', '');
+    return;
+  }
+  if (a.phase === 'done') {
+    c.fillStyle = style.hue;
+    arrow(c, legs.at(-1).points.at(-2), legs.at(-1).points.at(-1), 9);
+    drawBeside(c, scene, a, `${units.bytes(a.bytes)}${a.why === 'policy' ? ', implicit' : ''}`, a.time ? units.time(a.time) : '');
+    return;
+  }
+  drawBuffered(c, scene, a, style);
+  const scale = boxOf(layout, a.src).pieces[0].row.scale;
+  for (const hop of a.moving) if (legs[hop.hop]) drawPacket(c, scene, legs[hop.hop], packet(legs[hop.hop], hop, scale), style);
+  drawArriving(c, scene, a);
+}
+
+function drawPacket(c, { scale }, { points, thick }, [from, to], { hue, pattern }) {
+  if (to <= from) return;
+  const length = lengthOf(points);
+  c.save();
+  c.lineWidth = Math.max(2, thick - 2);
+  c.lineJoin = 'round';
+  c.strokeStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
+  c.setLineDash([(to - from) * length, 2 * length]);
+  c.lineDashOffset = -from * length;
+  c.beginPath();
+  points.forEach((p, i) => (i ? c.lineTo(...p) : c.moveTo(...p)));
+  c.stroke();
+  c.restore();
+}
+
+// The buffers that a staged copy stops in: those of the card, for its direction; between two cards those of both.
+function slotsOf(layout, a) {
+  const lanes = (storage) => layout.bus.lanes.get(boxOf(layout, storage)?.device);
+  if (a.route === 'staged') return [(lanes(a.src) ?? lanes(a.dst))?.[a.dir]?.slot];
+  return a.route === 'host' ? [lanes(a.src)?.d2h.slot, lanes(a.dst)?.h2d.slot] : [];
+}
+
+function drawBuffered(c, { layout, scale }, a, { hue, pattern }) {
+  for (const slot of slotsOf(layout, a).filter(Boolean)) {
+    for (const [i, cell] of cells(slot).entries()) {
+      const part = a.buffers[i] / Math.max(1, a.chunk);
+      c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
+      c.fillRect(cell.x + 1, cell.y + 1, Math.max(0, Math.min(1, part) * cell.w - 2), cell.h - 2);
+    }
+  }
+}
+
+function drawArriving(c, scene, a) {
+  const left = `${units.time(Math.max(0, Math.round(a.end - scene.t)))} to go`;
+  const starting = !a.arrived && !a.buffered && a.moving.every((hop) => !hop.done);
+  if (starting) drawBeside(c, scene, a, scene.layout.tall ? 'starts up' : 'the copy starts up', left);
+  else drawBeside(c, scene, a, `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`, left);
+}
+
+// What is said of a copy, beside its lane: above that to a card, below the other.
+function drawBeside(c, { layout, theme: th }, a, words, more) {
+  const box = [a.src, a.dst].map((id) => boxOf(layout, id)).find((b) => layout.bus.lanes.has(b?.device));
+  const lane = layout.bus.lanes.get(box?.device)?.[a.dir === 'd2h' ? 'd2h' : 'h2d'];
+  if (!lane) return;
+  const bold = { font: `700 13px ${th.sans}`, color: th.ink, align: 'center' };
+  const thin = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
+  const up = a.dir !== 'd2h';
+  if (layout.tall) {
+    const x = up ? lane.from[0] - lane.thick / 2 - 8 : lane.from[0] + lane.thick / 2 + 8;
+    const align = up ? 'right' : 'left';
+    text(c, words, x, layout.bus.rect.y + 24, { ...bold, align });
+    text(c, more, x, layout.bus.rect.y + 42, { ...thin, align });
+    return;
+  }
+  const x = (lane.from[0] + lane.to[0]) / 2;
+  const y = lane.from[1] + (up ? -lane.thick / 2 - 30 : lane.thick / 2 + 14);
+  text(c, words, x, y, bold);
+  text(c, more, x, y + 17, thin);
+}

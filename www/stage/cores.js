@@ -1,0 +1,157 @@
+// cores.js: what a processor does now, in the bar under its memory: the kernel that runs on a card, and what is queued behind
+// it; of the host the op that it computes, what it waits for, or what it copies into a staging buffer.
+
+import * as units from '../model/units.js';
+import { tensorStyle, tile } from './colours.js';
+import { arrow, ease, part, path, rounded, text } from './canvas_util.js';
+import { boxOf } from './route.js';
+
+const memoryOf = (layout, device) => layout.memories.find((m) => m.device === device);
+
+/** Below the boxes: lines from an op's operands to the cores, and from there to its result. */
+export function drawUses(c, scene, a) {
+  if (a.birth || a.phase === 'queued') return;
+  const bar = memoryOf(scene.layout, a.device)?.compute;
+  if (!bar) return;
+  for (const id of a.ins) drawUse(c, boxOf(scene.layout, id), bar, ease(part(a.m, 0, 0.3)), false);
+  for (const id of a.outs) if (!a.ins.includes(id)) drawUse(c, boxOf(scene.layout, id), bar, ease(part(a.m, 0.1, 0.4)), true);
+}
+
+function drawUse(c, box, bar, t, out) {
+  if (!box || t <= 0) return;
+  const [x, y] = [box.x + box.w / 2, box.y + box.h];
+  const end = [Math.min(bar.x + bar.w - 30, Math.max(bar.x + 30, x)), bar.y];
+  c.save();
+  c.lineWidth = 2;
+  c.strokeStyle = c.fillStyle = tensorStyle(box.index).hue;
+  c.globalAlpha = 0.9;
+  const points = out ? [end, [end[0], (end[1] + y) / 2], [x, (end[1] + y) / 2], [x, y + 5]]
+    : [[x, y + 4], [x, (end[1] + y) / 2], [end[0], (end[1] + y) / 2], end];
+  path(c, points, t);
+  if (t === 1) arrow(c, points[2], points[3], 8);
+  c.restore();
+}
+
+/** The bar of a memory's processor. */
+export function drawCores(c, scene, memory) {
+  if (memory.kind === 'none') return;
+  const host = memory.device === 'cpu';
+  const ops = scene.actions.filter((a) => a.type === 'op' && a.device === memory.device);
+  const a = ops.find((op) => op.phase === 'running') ?? ops.findLast((op) => op.phase === 'done') ?? ops.at(-1);
+  const state = host && a?.phase !== 'running' ? hostState(scene) : null;
+  if (state) drawHost(c, scene, memory.compute, state);
+  else if (a) drawOp(c, scene, memory.compute, a, ops.filter((op) => op.phase === 'queued' && op !== a));
+  else drawIdle(c, scene.theme, memory.compute, host ? 'CPU cores' : 'GPU cores');
+}
+
+function drawBar(c, r, fill) {
+  rounded(c, r, 8);
+  c.fillStyle = fill;
+  c.fill();
+}
+
+function drawIdle(c, th, r, words) {
+  drawBar(c, r, th.well);
+  text(c, words, r.x + 12, r.y + r.h / 2 + 1, { font: `12px ${th.sans}`, color: th.faint });
+}
+
+// ---- kernels and ops ------------------------------------------------------------------------------
+
+function drawOp(c, { theme: th, names }, r, a, queued) {
+  c.save();
+  drawBar(c, r, th.well);
+  c.clip();
+  c.fillStyle = a.device === 'cpu' ? th.cpu : th.gpu;
+  c.globalAlpha = a.phase === 'done' ? 1 : 0.28;
+  c.fillRect(r.x, r.y, r.w * (a.phase === 'queued' ? 0 : a.m), r.h);
+  c.restore();
+  const color = a.phase === 'done' ? th.paper : th.ink;
+  const y = r.y + r.h / 2 + 1;
+  const words = progressOf(a) + (queued.length ? `; then ${queuedNames(queued)}` : '');
+  c.font = `600 12px ${th.sans}`;
+  const right = Math.min(r.w * 0.6, c.measureText(words).width + 12);
+  const w = text(c, call(a, names), r.x + 12, y, { font: `700 13px ${th.mono}`, color, max: r.w - right - 24 });
+  text(c, a.detail, r.x + 24 + w, y, { font: `12px ${th.sans}`, color, max: r.w - w - 40 - right });
+  text(c, words, r.x + r.w - 12, y, { font: `600 12px ${th.sans}`, color, align: 'right', max: r.w * 0.6 });
+}
+
+function progressOf(a) {
+  if (a.phase === 'queued') return a.device === 'cpu' ? '' : 'queued';
+  return a.phase === 'done' ? units.time(a.time) : `${Math.floor(a.m * 100)} % of ${units.time(a.time)}`;
+}
+
+const queuedNames = (ops) => ops.slice(0, 2).map((op) => op.name).join(', ') + (ops.length > 2 ? ` and ${ops.length - 2} more` : '');
+
+// "result = matmul(moved, weights)"; in place, without a result of its own: "add(x, y)".
+function call({ name, event, outs, ins }, names) {
+  const of = (uses) => [...new Set((Array.isArray(uses) ? uses : []).map((u) => names.tensor(u?.tensor)))];
+  const made = outs.some((id) => !ins.includes(id)) ? `${of(event.out).join(', ')} = ` : '';
+  return `${made}${name}(${of(event.in).join(', ')})`;
+}
+
+// ---- the host -------------------------------------------------------------------------------------
+
+/** What the program's first thread is held up by: {words, waits, part}, or null. After it, by step, what it was. */
+function hostState({ now, actions, names, waits, line, by, t }) {
+  const call = now.threads.find((one) => one.th === 0 && one.event.kind !== 'op') ?? now.threads.find((one) => one.event.kind !== 'op');
+  if (!call) return by === 'step' && waits > 0 ? { words: `line ${line} waited ${units.time(waits)}`, waits: true, part: 0 } : eventState(actions);
+  const left = units.time(Math.max(0, Math.round(call.until - t)));
+  const where = call.th ? `thread ${call.th}` : call.event.line > 0 ? `line ${call.event.line}` : 'the program';
+  const copying = now.copies.find((copy) => copy.seq === call.seq && copy.route === 'staged');
+  const hop = copying?.moving.find((one) => one.hop === (copying.dir === 'h2d' ? 0 : 1));
+  if (hop) {
+    const way = copying.dir === 'h2d' ? 'into' : 'out of';
+    return { words: `the CPU copies ${names.tensor(copying.src.tensor)} ${way} the staging buffers · ${left} left`, waits: false, part: hop.done / Math.max(1, hop.bytes) };
+  }
+  return { words: `${where} waits ${awaited(call, now, names)} · ${left} left`, waits: true, part: 0 };
+}
+
+function awaited(call, now, names) {
+  const { event: e } = call;
+  const works = [...now.copies, ...now.ops].filter((w) => call.for.includes(w.id));
+  if (e.kind === 'segment') return `for ${units.bytes(e.bytes)} of ${e.mem === 'pinned' ? 'pinned memory' : 'VRAM'}`;
+  if (works.length && works.length < 3) return `for ${works.map((w) => (w.dir ? `the copy of ${names.tensor(w.src.tensor)}` : w.name)).join(' and ')}`;
+  return works.length ? `for ${works.length} works of ${e.device ?? 'the card'}` : `in ${String(e.kind).replaceAll('_', ' ')}`;
+}
+
+// What a step does without using time: reads, writes, answers, notes.
+function eventState(actions) {
+  const words = actions.map(saying).find(Boolean);
+  return words ? { words, waits: false, part: 0 } : null;
+}
+
+function saying(a) {
+  if (a.type === 'sync') return `the program waits for ${a.device || 'the card'}`;
+  if (a.type === 'write') return `written by ${a.via || 'the program'}`;
+  if (a.type === 'read') return `read by ${a.via || 'the program'}`;
+  if (a.type === 'answer') return `answer “${a.name}” submitted`;
+  if (a.type === 'error' && !a.device) return `error: ${String(a.code).replaceAll('_', ' ')}`;
+  if (a.type === 'mark') return a.text === undefined ? `clock: ${units.time(a.now)}` : `“${a.text}”`;
+  return '';
+}
+
+function drawHost(c, { theme: th, scale }, r, { words, waits, part: done }) {
+  c.save();
+  drawBar(c, r, waits ? th.panel : th.well);
+  c.clip();
+  c.fillStyle = waits ? tile(c, 'hatch', '', th.line, scale) : th.cpu;
+  c.globalAlpha = waits ? 1 : 0.28;
+  c.fillRect(r.x, r.y, waits ? r.w : r.w * done, r.h);
+  c.restore();
+  rounded(c, r, 8);
+  c.lineWidth = 1.5;
+  c.strokeStyle = words.startsWith('error') ? th.bad : waits ? th.wait : th.cpu;
+  c.stroke();
+  text(c, words, r.x + 12, r.y + r.h / 2 + 1, { font: `600 12.5px ${th.sans}`, color: th.ink, max: r.w - 24 });
+}
+
+/** A memory that is full says so in its own bar. */
+export function drawFull(c, { layout, theme: th }, a) {
+  const r = memoryOf(layout, a.device)?.compute;
+  if (!r) return;
+  drawBar(c, r, th.panel);
+  c.lineWidth = 1.5;
+  c.strokeStyle = th.bad;
+  c.stroke();
+  text(c, `error: ${a.code}`, r.x + 12, r.y + r.h / 2 + 1, { font: `600 12.5px ${th.sans}`, color: th.ink, max: r.w - 24 });
+}
