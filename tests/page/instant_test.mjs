@@ -168,7 +168,7 @@ test('a copy is half there beside a kernel', () => {
 
 test('a moment says what runs, and who waits', () => {
   const overlap = open(logs().get('overlap'));
-  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[i\].* go from CPU RAM to GPU VRAM in stream 1, add runs on the GPU in the default stream and \d+ more are queued/);
+  assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[i\].* go to GPU VRAM in stream 1, add runs on the GPU in the default stream and \d+ more are queued/);
   const events = logs().get('01-where-am-i');
   const one = open(events);
   const copy = events.find((e) => e.kind === 'copy' && !e.was_async && e.held > 0);

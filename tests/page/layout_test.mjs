@@ -197,6 +197,20 @@ test('a long storage goes on in the next row', () => {
   assert.deepEqual(list.of.get('cpu').map((r) => [r.base, r.end]), [[0, 100], [100, 228], [228, 356], [356, 484], [484, 612], [612, 700]]);
 });
 
+test('all lenses have one factor: a small copy is as large as its source', () => {
+  const state = initial();
+  apply(state, { kind: 'session', devices: [{ name: 'cpu' }, { name: 'cuda:0' }] });
+  const add = (id, device, addr, bytes, asked) => apply(state, { kind: 'alloc', storage: id, device, addr, asked, bytes });
+  add(1, 'cpu', '0x0', 128, 128);
+  add(2, 'cpu', '0x80', 131072, 131072);
+  add(3, 'cuda:0', '0x1000', 512, 128);
+  add(4, 'cuda:0', '0x1200', 512, 128);
+  const { boxes } = layout(state, 1400, 500);
+  const [source, , copy, other] = [1, 2, 3, 4].map((id) => boxes.find((b) => b.storage === id));
+  assert.ok(copy.pieces[0].row.lens > 1);
+  assert.deepEqual([copy.w, other.w], [source.w, source.w]);
+});
+
 test('a row of tiny storages has a lens', () => {
   const state = initial();
   const add = (id, addr, bytes) => apply(state, { kind: 'alloc', storage: id, device: 'cpu', addr, asked: bytes, bytes });

@@ -53,6 +53,6 @@ function beside(works, events, names) {
 }
 
 function workWords(e, names) {
-  if (e.kind === 'copy') return `${moved(e, names)} in ${stream(e)}`;
-  return `${e.name ?? 'an operation'} runs on ${processor(e.device)}${e.device === 'cpu' ? '' : ` in ${stream(e)}`}`;
+  if (e.kind === 'copy') return `${units.bytes(e.bytes)} of ${names.tensor(e.src?.tensor)} go to ${memoryName(e.dst?.device)} in ${stream(e)}`;
+  return `${e.name ?? 'an operation'} runs on ${e.device === 'cpu' ? 'the CPU' : `${processor(e.device)} in ${stream(e)}`}`;
 }

@@ -31,7 +31,7 @@ export function ledger(root) {
     const share = t > 0 ? Math.min(100, Math.round((100 * held) / t)) : 0;
     if (hidden) hideCopies();
     else showCopies(h2d, d2h);
-    set('Time spent waiting in Ferry calls', units.time(Math.round(held)), held ? `${share} % of ${units.time(Math.round(t))}` : 'none so far');
+    set('Waiting in Ferry calls', units.time(Math.round(held)), held ? `${share} % of ${units.time(Math.round(t))}` : 'none so far');
     set('Operations', units.plural(cpu + gpu, 'op'), `${cpu} on CPU, ${gpu} on GPU${underway(running)}`);
   }
 

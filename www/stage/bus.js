@@ -201,15 +201,29 @@ function drawBuffered(c, { layout, scale }, a, { hue, pattern }) {
 function drawArriving(c, scene, a) {
   const left = `${units.time(Math.max(0, Math.round(a.end - scene.t)))} to go`;
   const starting = !a.arrived && !a.buffered && a.moving.every((hop) => !hop.done);
-  if (starting) drawBeside(c, scene, a, scene.layout.tall ? 'starts up' : 'the copy starts up', left);
-  else drawBeside(c, scene, a, `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`, left);
+  const brief = scene.layout.tall;
+  if (starting) drawBeside(c, scene, a, brief ? 'starts up' : 'the copy starts up', left);
+  else if (brief) drawBeside(c, scene, a, `${Math.floor(a.part * 100)} %`, left);
+  else drawBeside(c, scene, a, `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`, `arrived, ${left}`);
+}
+
+const laneOf = ({ bus, boxes }, a) => {
+  const card = boxes.find((b) => (b.storage === a.src || b.storage === a.dst) && bus.lanes.has(b.device));
+  return bus.lanes.get(card?.device)?.[a.dir === 'd2h' ? 'd2h' : 'h2d'];
+};
+
+// Of several copies on a lane, the one that runs is spoken of, else the last that has ended, else the next.
+function isSpokenOf({ layout, actions }, a) {
+  const rivals = actions.filter((b) => b.type === 'copy' && laneOf(layout, b) === laneOf(layout, a));
+  const first = rivals.find((b) => b.phase === 'running') ?? rivals.findLast((b) => b.phase === 'done') ?? rivals[0];
+  return first === a;
 }
 
 // What is said of a copy, beside its lane: above that to a card, below the other.
-function drawBeside(c, { layout, theme: th }, a, words, more) {
-  const box = [a.src, a.dst].map((id) => boxOf(layout, id)).find((b) => layout.bus.lanes.has(b?.device));
-  const lane = layout.bus.lanes.get(box?.device)?.[a.dir === 'd2h' ? 'd2h' : 'h2d'];
-  if (!lane) return;
+function drawBeside(c, scene, a, words, more) {
+  const { layout, theme: th } = scene;
+  const lane = laneOf(layout, a);
+  if (!lane || !isSpokenOf(scene, a)) return;
   const bold = { font: `700 13px ${th.sans}`, color: th.ink, align: 'center' };
   const thin = { font: `12px ${th.sans}`, color: th.soft, align: 'center' };
   const up = a.dir !== 'd2h';

@@ -8,18 +8,19 @@ import { boxOf } from './route.js';
 
 const memoryOf = (layout, device) => layout.memories.find((m) => m.device === device);
 
-/** Below the boxes: lines from an op's operands to the cores, and from there to its result. */
+/** Lines from an op's operands to the cores, and from there to its result, where nothing lies between. */
 export function drawUses(c, scene, a) {
   if (a.birth || a.phase === 'queued') return;
   const bar = memoryOf(scene.layout, a.device)?.compute;
   if (!bar) return;
-  for (const id of a.ins) drawUse(c, boxOf(scene.layout, id), bar, ease(part(a.m, 0, 0.3)), false);
-  for (const id of a.outs) if (!a.ins.includes(id)) drawUse(c, boxOf(scene.layout, id), bar, ease(part(a.m, 0.1, 0.4)), true);
+  for (const id of a.ins) drawUse(c, scene.layout, boxOf(scene.layout, id), bar, ease(part(a.m, 0, 0.3)), false);
+  for (const id of a.outs) if (!a.ins.includes(id)) drawUse(c, scene.layout, boxOf(scene.layout, id), bar, ease(part(a.m, 0.1, 0.4)), true);
 }
 
-function drawUse(c, box, bar, t, out) {
+function drawUse(c, { boxes }, box, bar, t, out) {
   if (!box || t <= 0) return;
   const [x, y] = [box.x + box.w / 2, box.y + box.h];
+  if (boxes.some((b) => b !== box && b.y > y && b.y < bar.y && b.x < x && b.x + b.w > x)) return;
   const end = [Math.min(bar.x + bar.w - 30, Math.max(bar.x + 30, x)), bar.y];
   c.save();
   c.lineWidth = 2;

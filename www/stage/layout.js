@@ -5,7 +5,7 @@
 // outline until another storage takes the address.
 
 import { handleOf, isStale } from '../model/state.js';
-import { LINE, pieces, placeRows, rowHeight, rows } from './map.js';
+import { LINE, lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
 
 const LOW = 330; // px: below this height, headings get one line
 const ROW = 32; // px that a row with names takes at least
@@ -46,7 +46,8 @@ function mapOf(addresses, memories) {
   if (known.get(addresses)?.key !== key) known.set(addresses, { key, ...rows(addresses, memories.map((m) => m.device), most) });
   const { bytes, of } = known.get(addresses);
   const height = rowHeight(memories.map((m) => ({ rows: of.get(m.device), room })));
-  return { bytes, of, height, scale: memories[0].inner.w / bytes };
+  const { w } = memories[0].inner;
+  return { bytes, of, height, scale: w / bytes, lens: lensOf([...of.values()].flat(), bytes, w) };
 }
 
 // ---- the three regions ----------------------------------------------------------------------------
@@ -137,7 +138,7 @@ const SHOWN = 300; // boxes at most; of more the largest, and the number of the 
 function place(state, memory, map) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
   const live = all.filter((s) => s.freed === null).sort((a, b) => b.bytes - a.bytes || a.id - b.id);
-  const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height);
+  const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height, map.lens);
   const shown = [...live.slice(0, SHOWN), ...vacant(all, live)].sort((a, b) => address(a) - address(b) || a.id - b.id);
   const boxes = shown.map((s) => box(state, s, placed)).filter(Boolean);
   for (const row of placed) nameRow(row, boxes.filter((b) => b.pieces[0].row === row));

@@ -1,7 +1,8 @@
 // map.js: memory as a map. A memory is read like a hex dump: rows of a power of two bytes, addresses from left to right and
 // then down. All memories and the bus have one scale, so that the same bytes have the same area everywhere. A row begins
-// at the first storage that the row before it has no room for; what lies between two rows is not drawn. A row of
-// nothing but tiny storages is shown under a lens, by a power of two that is written beside it. Pure.
+// at the first storage that the row before it has no room for; what lies between two rows is not drawn. Rows of nothing
+// but tiny storages are shown under a lens, by a power of two that is written beside them: one for all, so that what is
+// copied from one such row to another keeps its size. Pure.
 
 const LEAST_ROW = 64; // bytes
 const TAG = 17; // px under a row, for a line of names
@@ -45,17 +46,26 @@ export function rowHeight(memories) {
   return pitch < TAG + 10 ? Math.max(2, pitch - 3) : Math.min(HIGHEST, pitch - TAG);
 }
 
+const isTiny = (row, scale) => (row.end - row.base) * scale < 2 * TINY;
+
+/** The factor of the lens: the longest of the tiny rows [{base, end}] fills a quarter of the width; 1: there are none. */
+export function lensOf(list, bytes, width) {
+  const longest = Math.max(0, ...list.filter((row) => isTiny(row, width / bytes)).map((row) => row.end - row.base));
+  let lens = 1;
+  while (longest > 0 && longest * (width / bytes) * lens * 2 <= width / 4) lens *= 2;
+  return lens;
+}
+
 /**
  * Where the rows of one memory lie in `well` {x, y, w, h}: [{base, end, limit, x, y, w, h, scale, lens, tags}]: the bytes base..limit
- * belong to the row; scale: px a byte, lens times that of rows without one; tags: how many lines of names have room under it.
+ * belong to the row; scale: px a byte, of a tiny row times its lens, `factor`; tags: how many lines of names have room under it.
  */
-export function placeRows(list, bytes, well, height) {
+export function placeRows(list, bytes, well, height, factor) {
   const scale = well.w / bytes;
   const pitch = Math.min(well.h / Math.max(1, list.length), height + TAGS * TAG + 9);
   return list.map(({ base, end }, i) => {
     const next = list[i + 1]?.base ?? Infinity;
-    let lens = 1;
-    if ((end - base) * scale < 2 * TINY) while ((end - base) * scale * lens * 2 <= well.w / 4) lens *= 2;
+    const lens = isTiny({ base, end }, scale) ? factor : 1;
     return {
       base, end, limit: Math.min(next, base + bytes), x: well.x, y: well.y + i * pitch, w: Math.max(1, (end - base) * scale * lens), h: height,
       scale: scale * lens, lens, right: well.x + well.w, tags: Math.min(TAGS, Math.floor((pitch - height + 2) / TAG)),
