@@ -107,7 +107,7 @@ int main(void)
 `);
     await page.locator('#save').click();
     await page.locator('#verdict[data-kind="fail"]').waitFor();
-    assert.match(await page.locator('#verdict').innerText(), /crash/i);
+    assert.match(await page.locator('#verdict .message').innerText(), /crash/i);
     await page.keyboard.press('Escape');
     const last = await page.evaluate(() => window.ferry.events.length - 1);
     await go(page, last);

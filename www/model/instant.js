@@ -20,7 +20,8 @@ function courseOf(work, devices) {
  * What is so at time t (ns). until: the last event that counts, where several were emitted at t: by step, that of the step.
  *
  *   seq        the last event that had been emitted; -1: none
- *   memories   one for each device: {device, card, capacity, live, reserved, segments, storages}, in bytes
+ *   memories   one for each device: {device, card, capacity, asked, live, reserved, segments, storages}, in bytes; live: asked
+ *              for, and rounded up
  *     segments   {addr, bytes, mem, pool, stream, free}: free bytes in it; by address
  *     storages   {id, addr, bytes, asked, mem, device, tenant, name, segment, tags, deferred, writing}; by address
  *       segment    the address of the segment that it lies in, or null
@@ -132,10 +133,11 @@ function memoryAt(state, device, works, writing) {
     s.segment = segment?.addr ?? null;
     if (segment) segment.free -= s.bytes;
   }
-  const sum = (of) => of.reduce((total, s) => total + s.bytes, 0);
+  const sum = (of, field) => of.reduce((total, s) => total + s[field], 0);
+  const live = storages.filter((s) => !s.deferred);
   return {
     device: device.name, card: device.card, capacity: device.capacity,
-    live: sum(storages.filter((s) => !s.deferred)), reserved: sum(segments), segments, storages,
+    asked: sum(live, 'asked'), live: sum(live, 'bytes'), reserved: sum(segments, 'bytes'), segments, storages,
   };
 }
 

@@ -14,7 +14,7 @@ export function drawBus(c, scene) {
   const { bus } = layout;
   drawDock(c, th, layout);
   for (const lanes of bus.lanes.values()) for (const dir of ['h2d', 'd2h']) drawLane(c, th, lanes[dir], dir);
-  if (bus.lanes.size > 1) drawPeer(c, th, layout);
+  if (scene.actions.some((a) => isPeer(layout, a))) drawPeer(c, th, layout);
   drawNames(c, th, layout);
   drawScale(c, th, layout);
 }
@@ -61,6 +61,11 @@ function drawLane(c, th, { from, to, thick }, dir) {
   drawChevrons(c, th, from, to, dir === 'h2d' ? 1 : -1);
 }
 
+function backdrop(c, color, x, y, w, h) {
+  c.fillStyle = color;
+  c.fillRect(x, y, w, h);
+}
+
 function line(c, from, to) {
   c.beginPath();
   c.moveTo(...from);
@@ -83,6 +88,8 @@ function drawChevrons(c, th, from, to, way) {
   }
 }
 
+const isPeer = ({ bus, boxes }, a) => a.dir === 'p2p' && a.route !== 'host' && [a.src, a.dst].every((id) => bus.lanes.has(boxes.find((b) => b.storage === id)?.device));
+
 function drawPeer(c, th, { bus, memories }) {
   const { x, thick } = bus.peer;
   c.lineWidth = thick;
@@ -100,25 +107,31 @@ function drawNames(c, th, { bus, tall, low }) {
   if (tall) {
     text(c, 'bus', rect.x + rect.w / 2, rect.y + 16, bold);
     text(c, rates, rect.x + rect.w / 2, rect.y + 32, small);
-    text(c, 'staging', dock.x + dock.w / 2, dock.y + 23, small);
+    text(c, 'staging', dock.x + dock.w / 2, dock.y + 13, small);
+    return;
+  }
+  const above = [...bus.lanes.values()][0].h2d;
+  if (above.from[1] - above.thick / 2 < rect.y + 44) {
+    text(c, `bus ${rates}`, rect.x + rect.w / 2, rect.y + 11, bold);
     return;
   }
   text(c, 'PCIe bus', rect.x + rect.w / 2, rect.y + 18, bold);
   text(c, rates, rect.x + rect.w / 2, rect.y + 35, small);
-  if (low) return;
+  if (low || above.slot.y < rect.y + 44) return;
   text(c, 'staging', dock.x + dock.w / 2 - 6, rect.y + 18, small);
   text(c, 'buffers', dock.x + dock.w / 2 - 6, rect.y + 35, small);
 }
 
 // The scale, which holds in all memories and on the bus.
 function drawScale(c, th, layout) {
-  const { rect, tall } = layout.bus;
+  const { rect, tall, lanes } = layout.bus;
   const room = tall ? 60 : rect.w - 40;
   let bytes = layout.map.bytes;
   while (bytes * layout.map.scale > room && bytes > 1) bytes /= 2;
   const w = bytes * layout.map.scale;
   const x = rect.x + (rect.w - w) / 2;
-  const y = rect.y + rect.h - (tall ? 22 : 26);
+  const second = [...lanes.values()][1]; // of several cards between the lanes of the first two
+  const y = second && !tall ? second.h2d.from[1] - second.h2d.thick / 2 - 30 : rect.y + rect.h - (tall ? 22 : 26);
   c.strokeStyle = th.soft;
   c.lineWidth = 1.5;
   line(c, [x, y - 4], [x, y + 4]);
@@ -207,19 +220,20 @@ function drawArriving(c, scene, a) {
   else drawBeside(c, scene, a, `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`, `arrived, ${left}`);
 }
 
-const laneOf = ({ bus, boxes }, a) => {
-  const card = boxes.find((b) => (b.storage === a.src || b.storage === a.dst) && bus.lanes.has(b.device));
-  return bus.lanes.get(card?.device)?.[a.dir === 'd2h' ? 'd2h' : 'h2d'];
-};
+const cardOf = ({ bus, boxes }, a) => [a.dst, a.src].map((id) => boxes.find((b) => b.storage === id)?.device).find((device) => bus.lanes.has(device));
+const laneOf = (layout, a) => layout.bus.lanes.get(cardOf(layout, a))?.[a.dir === 'd2h' ? 'd2h' : 'h2d'];
 
-// Of several copies on a lane, the one that runs is spoken of, else the last that has ended, else the next.
+// Of several copies on a lane, of several cards those on all lanes of one, the one that runs is spoken of, else the last that
+// has ended, else the next.
 function isSpokenOf({ layout, actions }, a) {
-  const rivals = actions.filter((b) => b.type === 'copy' && laneOf(layout, b) === laneOf(layout, a));
+  const place = (b) => (layout.bus.lanes.size > 1 ? layout.tall || cardOf(layout, b) : laneOf(layout, b));
+  const rivals = actions.filter((b) => b.type === 'copy' && place(b) === place(a) && isPeer(layout, b) === isPeer(layout, a));
   const first = rivals.find((b) => b.phase === 'running') ?? rivals.findLast((b) => b.phase === 'done') ?? rivals[0];
   return first === a;
 }
 
-// What is said of a copy, beside its lane: above that to a card, below the other.
+// What is said of a copy, beside its lane: above that to a card, below the other; of several cards below both. What takes
+// the link is spoken of in the destination's heading.
 function drawBeside(c, scene, a, words, more) {
   const { layout, theme: th } = scene;
   const lane = laneOf(layout, a);
@@ -234,8 +248,17 @@ function drawBeside(c, scene, a, words, more) {
     text(c, more, x, layout.bus.rect.y + 42, { ...thin, align });
     return;
   }
+  if (isPeer(layout, a)) {
+    const { head } = layout.memories.find((m) => m.device === cardOf(layout, a));
+    text(c, words, head.x + head.w, head.y + 20, { ...bold, align: 'right' });
+    text(c, more, head.x + head.w, head.y + 40, { ...thin, align: 'right' });
+    return;
+  }
+  const below = layout.bus.lanes.get(cardOf(layout, a)).d2h;
   const x = (lane.from[0] + lane.to[0]) / 2;
-  const y = lane.from[1] + (up ? -lane.thick / 2 - 30 : lane.thick / 2 + 14);
+  const several = layout.bus.lanes.size > 1;
+  const y = up && !several ? lane.from[1] - lane.thick / 2 - 30 : below.from[1] + below.thick / 2 + 14;
+  if (several) backdrop(c, th.paper, x - 64, y - 10, 128, more ? 36 : 20);
   text(c, words, x, y, bold);
   text(c, more, x, y + 17, thin);
 }

@@ -17,7 +17,7 @@ export function draw(c, scene) {
   const { layout, theme: th } = scene;
   c.clearRect(0, 0, layout.width, layout.height);
   for (const memory of layout.memories) {
-    drawMemory(c, th, memory, layout);
+    drawMemory(c, th, memory);
     drawRows(c, th, memory, scene.scale);
   }
   drawBus(c, scene);
@@ -25,6 +25,10 @@ export function draw(c, scene) {
   for (const a of scene.actions) {
     if (a.type === 'copy') drawWay(c, scene, a);
     if (a.type === 'op') drawUses(c, scene, a);
+  }
+  for (const memory of layout.memories) {
+    drawHeading(c, scene, memory);
+    drawLenses(c, scene, memory);
   }
   for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
   for (const more of layout.more) drawMore(c, th, more);
@@ -36,40 +40,49 @@ export function draw(c, scene) {
 
 // ---- memories -------------------------------------------------------------------------
 
-function drawMemory(c, th, memory, { tall, low }) {
-  const { rect, head } = memory;
-  const none = memory.kind === 'none';
-  const host = memory.device === 'cpu';
+function drawMemory(c, th, { kind, rect }) {
   rounded(c, rect, 14);
   c.fillStyle = th.panel;
   c.fill();
   c.lineWidth = 1;
   c.strokeStyle = th.line;
-  c.setLineDash(none ? [5, 5] : []);
+  c.setLineDash(kind === 'none' ? [5, 5] : []);
   c.stroke();
   c.setLineDash([]);
-  c.fillStyle = host ? th.cpu : th.gpu;
-  rounded(c, { x: head.x, y: head.y + (tall || low ? 11 : 13), w: 4, h: tall || low ? 14 : 32 }, 2);
-  c.fill();
-  const y = head.y + (tall || low ? 18 : 20);
-  const name = host ? 'CPU RAM' : `GPU VRAM${memory.device === 'cuda:0' ? '' : ` ${memory.device}`}`;
-  const w = text(c, none ? 'No GPU' : name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
-  const about = summary(memory, none, tall || low);
-  const badge = low && host ? 150 : 0; // room for the program's line
-  const place = tall || low ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
-  text(c, about, place[0], place[1], { font: `12px ${th.sans}`, color: th.soft, max: place[2] });
 }
 
-function summary(memory, none, brief) {
+// Above the ways of copies, which may pass behind the words.
+function drawHeading(c, { layout, now, theme: th }, memory) {
+  const { head, brief } = memory;
+  const none = memory.kind === 'none';
+  const host = memory.device === 'cpu';
+  c.fillStyle = host ? th.cpu : th.gpu;
+  rounded(c, { x: head.x, y: head.y + (brief ? 11 : 13), w: 4, h: brief ? 14 : 32 }, 2);
+  c.fill();
+  const y = head.y + (brief ? 18 : 20);
+  const name = none ? 'No GPU' : host ? 'CPU RAM' : `GPU VRAM${layout.memories.length > 2 ? ` ${memory.device}` : ''}`;
+  const w = words(c, th, name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
+  const badge = layout.low && host ? 150 : 0; // room for the program's line
+  const [x, line, max] = brief ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
+  words(c, th, summary(memory, now, none, brief), x, line, { font: `12px ${th.sans}`, color: th.soft, max });
+}
+
+function words(c, th, said, x, y, style) {
+  c.font = style.font;
+  c.fillStyle = th.panel;
+  c.fillRect(x - 2, y - 8, Math.min(style.max ?? Infinity, c.measureText(said).width) + 4, 17);
+  return text(c, said, x, y, style);
+}
+
+function summary(memory, now, none, brief) {
   if (none) return 'this run has no card';
-  const used = units.bytes(memory.used);
+  const used = units.bytes(now.memories.find((m) => m.device === memory.device)?.asked ?? 0);
   if (memory.device === 'cpu') return `${brief ? '' : 'host memory · '}${used} in use`;
   const of = memory.capacity ? ` of ${units.bytes(memory.capacity)}` : ' in use';
   return `${memory.card && !brief ? `${memory.card} · ` : ''}${used}${of}`;
 }
 
-// The rows of a memory: the segments of the caching allocator as frames, what is free in them hatched, and the factor of a
-// lens beside its row.
+// The segments of the caching allocator as frames, and what is free in them hatched.
 function drawRows(c, th, memory, scale) {
   for (const segment of memory.segments) {
     for (const rect of pieces(memory.rows, segment.addr, segment.bytes)) {
@@ -84,10 +97,13 @@ function drawRows(c, th, memory, scale) {
       c.strokeRect(rect.x - 2.5, rect.y - 2.5, w + 5, rect.h + 5);
     }
   }
+}
+
+function drawLenses(c, { layout, theme: th }, memory) {
   for (const row of memory.rows) {
-    if (row.lens === 1) continue;
+    if (row.lens === 1 || !layout.boxes.some((box) => box.pieces[0].row === row)) continue;
     const x = row.x + Math.min(memory.inner.w - 60, row.w + 10);
-    text(c, `× ${row.lens}`, x, row.y + row.h / 2 + 1, { font: `600 12px ${th.sans}`, color: th.soft });
+    words(c, th, `× ${row.lens}`, x, row.y + row.h / 2 + 1, { font: `600 12px ${th.sans}`, color: th.soft });
   }
 }
 

@@ -9,6 +9,7 @@ import { LINE, lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
 
 const LOW = 330; // px: below this height, headings get one line
 const ROW = 32; // px that a row with names takes at least
+const SLIM = 120; // px: below this height a memory has one line for its name and its cores
 
 /**
  * All positions: {memories, bus, boxes, more, lanes, map, tall, low}. A low picture has no lanes. addresses: where the run's
@@ -81,18 +82,19 @@ function split(rect, n) {
 }
 
 function memory(state, device, rect, tight) {
-  const head = tight ? 40 : 64;
-  const foot = tight ? 30 : 44;
+  const slim = rect.h < SLIM; // its cores stand beside its name
+  const head = slim ? 30 : tight ? 40 : 64;
+  const foot = slim ? 0 : tight ? 30 : 44;
   const pad = tight ? 12 : 20;
-  const used = [...state.storages.values()]
-    .filter((s) => s.freed === null && s.device === device.name)
-    .reduce((sum, s) => sum + s.asked, 0);
+  const x = rect.x + pad;
+  const w = rect.w - 2 * pad;
   return {
-    device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, used, rect,
+    device: device.name, kind: device.kind, card: device.card, capacity: device.capacity, rect,
     rows: [], segments: [...state.segments.values()].filter((s) => s.device === device.name),
-    head: { x: rect.x + pad, y: rect.y + (tight ? 0 : 2), w: rect.w - 2 * pad, h: head },
-    inner: { x: rect.x + pad, y: rect.y + head, w: rect.w - 2 * pad, h: Math.max(20, rect.h - head - foot - 8) },
-    compute: { x: rect.x + pad, y: rect.y + rect.h - foot, w: rect.w - 2 * pad, h: foot - (tight ? 6 : 12) },
+    brief: tight || slim,
+    head: { x, y: rect.y + (slim ? -3 : tight ? 0 : 2), w: slim ? w / 2 : w, h: head },
+    inner: { x, y: rect.y + head, w, h: Math.max(20, rect.h - head - foot - 8) },
+    compute: slim ? { x: x + w / 2, y: rect.y + 4, w: w / 2, h: 22 } : { x, y: rect.y + rect.h - foot, w, h: foot - (tight ? 6 : 12) },
   };
 }
 
@@ -110,7 +112,8 @@ const thickness = (bandwidth) => (bandwidth > 0 ? Math.min(40, Math.max(3, bandw
 function wires(rect, dock, cards, devices, tall) {
   const lanes = new Map(cards.map((card, i) => {
     const bandwidth = devices[i].model?.bus_bandwidth ?? 0;
-    const lane = (dir) => ({ ...(tall ? upright(rect, dock, dir) : level(rect, dock, card.rect, dir)), thick: thickness(bandwidth), bandwidth });
+    const thick = thickness(bandwidth);
+    const lane = (dir) => ({ ...(tall ? upright(rect, dock, dir) : level(rect, dock, card.rect, dir, thick)), thick, bandwidth });
     return [card.device, { h2d: lane('h2d'), d2h: lane('d2h') }];
   }));
   const model = devices[0].model ?? {};
@@ -118,10 +121,12 @@ function wires(rect, dock, cards, devices, tall) {
   return { rect, dock, tall, lanes, staging: thickness(model.staging_bandwidth), peer };
 }
 
-function level(rect, dock, card, dir) {
-  const y = Math.round(card.y + card.h * (dir === 'h2d' ? 0.42 : 0.6));
-  const h = Math.max(10, Math.min(32, card.h * 0.1));
-  const slot = { x: dock.x + 2, y: dir === 'h2d' ? y - h - 16 : y + 16, w: dock.w - 16, h };
+function level(rect, dock, card, dir, thick) {
+  const apart = Math.max(card.h * 0.09, thick / 2 + 2);
+  const y = Math.round(card.y + card.h * 0.51 + (dir === 'h2d' ? -apart : apart));
+  const h = Math.max(8, Math.min(32, card.h * 0.1));
+  const gap = card.h < SLIM ? 4 : 16;
+  const slot = { x: dock.x + 2, y: dir === 'h2d' ? y - h - gap : y + gap, w: dock.w - 16, h };
   return { from: [rect.x, y], to: [rect.x + rect.w, y], slot };
 }
 

@@ -46,7 +46,7 @@ export function rowHeight(memories) {
   return pitch < TAG + 10 ? Math.max(2, pitch - 3) : Math.min(HIGHEST, pitch - TAG);
 }
 
-const isTiny = (row, scale) => (row.end - row.base) * scale < 2 * TINY;
+const isTiny = (row, scale) => (row.end - row.base) * scale < TINY;
 
 /** The factor of the lens: the longest of the tiny rows [{base, end}] fills a quarter of the width; 1: there are none. */
 export function lensOf(list, bytes, width) {

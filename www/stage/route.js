@@ -67,7 +67,10 @@ function leaveHost(layout, box, to) {
 function reachCard(layout, box, from) {
   if (!layout.tall) return [[from[0] + GUTTER, from[1]], ...doorstep(layout, box, from[0] + GUTTER).reverse()];
   const x = box.x + box.w / 2;
-  return [[x, from[1]], [x, box.y]];
+  const { rect } = layout.memories.find((m) => m.device === box.device);
+  if (rect === layout.memories[1].rect) return [[x, from[1]], [x, box.y]];
+  const wall = from[0] < rect.x + rect.w / 2 ? rect.x + 5 : rect.x + rect.w - 5; // past the cards above
+  return [[wall, from[1]], [wall, rect.y - 6], [x, rect.y - 6], [x, box.y]];
 }
 
 // From a box to the wall at x: straight if nothing is in between, else through the gap above.
