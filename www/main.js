@@ -70,7 +70,7 @@ function frame(position) {
   const { t } = position;
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
   views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
-  say(position.by === 'step' ? scene.sentence : momentSentence(shown, now));
+  say(position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
   views.stage.paint({
     now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
     total: since ? Math.max(t, spans.at(-1).end) : shown.total, clock: state.session?.clock, indexOf: (id) => Math.max(0, state.lineages.get(id)?.index ?? 0),
@@ -80,7 +80,10 @@ function frame(position) {
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
 }
 
-function say(words) {
+// While a run is played by clock, sentences follow each other too fast to be spoken.
+function say(words, { playing, by }) {
+  const live = playing && by === 'clock' ? 'off' : 'polite';
+  if ($('say').ariaLive !== live) $('say').ariaLive = live;
   if ($('say').textContent !== words) $('say').textContent = words;
 }
 

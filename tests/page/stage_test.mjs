@@ -108,12 +108,14 @@ check('a kernel runs beside a copy, and the host goes on', async () => {
     await settle(page);
     seen.push(await page.evaluate(() => ({
       works: window.ferry.works().filter((w) => w.phase === 'running').map((w) => [w.type, Math.round(w.part * 100)]),
-      line: document.querySelector('#lines .lit .number').textContent,
+      returned: window.ferry.state().seq, says: document.getElementById('say').textContent,
     })));
   }
   for (const { works } of seen) assert.deepEqual(works.map(([type]) => type).sort(), ['copy', 'op'], JSON.stringify(works));
   const copied = seen.map(({ works }) => works.find(([type]) => type === 'copy')[1]);
   assert.ok(copied[0] < copied[1] && copied[1] < copied[2], `${copied}`);
+  assert.ok(seen[0].returned < seen[2].returned, 'the host goes on meanwhile');
+  for (const { says } of seen) assert.match(says, /Meanwhile 4 MiB of batch.* go to GPU VRAM in stream 1, \w+ runs on the GPU/);
   await done(page);
   await server.close();
 });

@@ -44,6 +44,7 @@ export function transport(time, current, pane, byHand) {
   for (const way of ['step', 'clock']) $(`by-${way}`).addEventListener('change', () => time.by(way));
   $('speed').addEventListener('change', () => time.speed(Number($('speed').value)));
   $('help').addEventListener('click', () => $('keys').showModal());
+  $('explain').addEventListener('click', () => $('legend').showModal());
 
   const write = (node, key, value) => node[key] !== value && (node[key] = value);
 
@@ -65,7 +66,7 @@ export function transport(time, current, pane, byHand) {
     write($('forward'), 'disabled', position.step >= last);
   }
 
-  const busy = (target) => target.closest?.('input:not([type="range"]), textarea, select, dialog, [contenteditable]');
+  const busy = (target) => target.closest?.('input:not([type="range"]), textarea, select, dialog[open], [contenteditable]');
 
   /** on: {save(), edit()}. */
   function keys(on) {
@@ -91,6 +92,7 @@ export function transport(time, current, pane, byHand) {
     if (key === 'End') return () => go(Infinity);
     if (key === ' ') return target.closest?.('button, summary, a') && !target.dataset.storage ? null : toggle;
     if (key === '?') return () => $('keys').showModal();
+    if (key === 'l') return () => $('legend').showModal();
     if (key === 'c' || key === 'C') return () => time.by(time.position.by === 'step' ? 'clock' : 'step');
     if (key === 't' || key === 'T') return pane.toggleTable;
     if (key === 'e' || key === 'E') return on.edit;
