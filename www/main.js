@@ -51,6 +51,7 @@ const time = clock({
     return shown.firstCopy > i ? Math.min(ms, FIRST_MOVE / shown.firstCopy) : ms;
   },
   span: (i) => shown?.span(i) ?? [0, 0],
+  timeIn: (i, m) => shown?.timeIn(i, m) ?? 0,
   stepAt: (t) => shown?.stepAt(t) ?? 0,
   changed: frame,
 });

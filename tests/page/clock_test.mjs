@@ -5,7 +5,7 @@ import { clock } from '../../www/stage/clock.js';
 
 const SPANS = [[0, 100], [100, 100], [100, 300], [300, 1000]]; // ns; the second step takes no time
 
-function started() {
+function started(pace = 1) {
   let now = 0;
   let next = null;
   globalThis.requestAnimationFrame = (f) => { next = f; return 1; };
@@ -13,7 +13,7 @@ function started() {
   const seen = [];
   const time = clock({
     count: () => SPANS.length, duration: () => 1000, span: (i) => SPANS[i],
-    stepAt: (t) => SPANS.findLastIndex(([from]) => from <= t), changed: (position) => seen.push(position),
+    timeIn: (i, m) => SPANS[i][0] + (SPANS[i][1] - SPANS[i][0]) * m ** pace, stepAt: (t) => SPANS.findLastIndex(([from]) => from <= t), changed: (position) => seen.push(position),
   });
   /** Lets `ms` pass in frames of 20 ms; returns the last position. */
   function pass(ms) {
@@ -36,6 +36,14 @@ test('by step, a step plays through its own time', () => {
   assert.ok(Math.abs(half.t - 100 * (0.36 / 0.7)) < 4, `${half.t}`);
   assert.equal(pass(360).t, 100);
   assert.equal(pass(700).step, 1);
+});
+
+test('by step, the time within a step is that of its parts', () => {
+  const { time, pass } = started(2); // the run's time passes with the square of the step's
+  time.restart();
+  const { t, m } = pass(360);
+  assert.ok(Math.abs(t - 100 * m ** 2) < 1e-9 && m > 0.4 && m < 0.6, `${t} at ${m}`);
+  assert.equal(pass(360).t, 100);
 });
 
 test('by clock, equal times pass equally fast, in each step', () => {

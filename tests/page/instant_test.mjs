@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { instant, worksOf } from '../../www/model/instant.js';
 import { momentSentence } from '../../www/model/moment.js';
 import { run } from '../../www/model/run.js';
+import { actions } from '../../www/model/step_actions.js';
 import { progress, transfer } from '../../www/model/transfer.js';
 import { logs, random } from './logs.mjs';
 
@@ -284,6 +285,104 @@ test('views, in-place writes and a scope\'s frees are steps', () => {
   assert.deepEqual(one.steps.map((s) => [s.kind, s.line]),
     [['session', 0], ['alloc', 6], ['tensor', 6], ['tensor', 7], ['tensor', 8], ['op', 9], ['host_write', 10], ['drop', 11]]);
 });
+
+const made = (line, storage, name, fields = {}) => [
+  { kind: 'alloc', ...at(line), storage, device: 'cuda:0', bytes: 512, ...fields }, { kind: 'tensor', ...at(line), tensor: storage, storage, name, shape: [4], ...fields },
+];
+const op = (line, id, name, ins, out) => [
+  { kind: 'op', ...at(line), id, name, device: 'cuda:0', in: ins.map((storage) => ({ storage })), out: [{ storage: out }] }, { kind: 'complete', ...at(line), id },
+];
+const crossing = (line, id, src, dst, why = 'user') => [
+  { kind: 'copy', ...at(line), id, bytes: 16, dir: 'd2h', why, src: { storage: src, device: 'cuda:0' }, dst: dst ? { storage: dst, device: 'cpu' } : { device: 'cpu' } },
+  { kind: 'complete', ...at(line), id },
+];
+const kindsOf = (one) => one.steps.slice(1).map((s) => [s.kind, s.line, s.to - s.from + 1]);
+
+test('a call is one step: segment, allocation, copy or op, wait', () => {
+  const segment = { kind: 'segment', ...at(3), device: 'cuda:0', addr: '0x0', bytes: 2048, held: 100 };
+  const one = script(segment, ...made(3, 1, 'x'), ...op(3, 1, 'randn', [], 1), ...made(4, 2, 'y'), ...op(4, 2, 'relu', [1], 2),
+    { kind: 'sync', ...at(4), scope: 'stream', device: 'cuda:0', why: 'policy', cause: 8 },
+    ...made(5, 3, 'home', { device: 'cpu' }), ...crossing(5, 3, 2, 3), { kind: 'sync', ...at(5), scope: 'copy', device: 'cuda:0', why: 'copy', cause: 13 },
+    { kind: 'values', tensor: 3, data: [1] });
+  assert.deepEqual(kindsOf(one), [['alloc', 3, 5], ['op', 4, 5], ['copy', 5, 6]]);
+});
+
+test('two calls of one line are two steps, each on its thread', () => {
+  const nested = script(...made(3, 1, ''), ...op(3, 1, 'matmul', [7, 8], 1), ...made(3, 2, 'r'), ...op(3, 2, 'relu', [1], 2), ...op(3, 3, 'add', [2, 1], 2));
+  assert.deepEqual(kindsOf(nested), [['op', 3, 4], ['op', 3, 4], ['op', 3, 2]]);
+  const empty = script(...made(4, 1, 'a'), ...made(4, 2, 'b'), ...op(4, 1, 'relu', [1], 2), ...op(4, 2, 'fill', [], 2));
+  assert.deepEqual(kindsOf(empty), [['alloc', 4, 2], ['op', 4, 4], ['op', 4, 2]]);
+  const threads = script(...made(5, 1, 'a', { th: 1 }), ...op(5, 1, 'relu', [9], 1));
+  assert.deepEqual(kindsOf(threads), [['alloc', 5, 2], ['op', 5, 2]]);
+});
+
+test('an implicit copy is a step beside the op that needs it', () => {
+  const one = script(...made(3, 1, ''), ...crossing(3, 1, 7, 1, 'policy'), ...made(3, 2, 'd'), ...op(3, 2, 'add', [7, 1], 2),
+    { kind: 'drop', ...at(3), tensor: 1, why: 'free' }, { kind: 'free', ...at(3), storage: 1 });
+  assert.deepEqual(kindsOf(one), [['copy', 3, 4], ['op', 3, 4], ['drop', 3, 2]]);
+});
+
+test('print and item are a step with their copy and its wait', () => {
+  const wait = (line, why, cause) => ({ kind: 'sync', ...at(line), scope: 'copy', device: 'cuda:0', why, cause });
+  const read = (line, via) => ({ kind: 'host_read', ...at(line), tensor: 1, storage: 1, count: 1, via });
+  const one = script(...crossing(3, 1, 1, 0, 'print'), wait(3, 'print', 1), read(3, 'print'), ...crossing(4, 2, 1, 0, 'item'), wait(4, 'item', 5), read(4, 'item'),
+    read(5, 'data'), { kind: 'sync', ...at(6), scope: 'stream', why: 'print' }, ...crossing(6, 3, 1, 0, 'print'), read(6, 'print'));
+  assert.deepEqual(kindsOf(one), [['copy', 3, 4], ['copy', 4, 4], ['host_read', 5, 1], ['copy', 6, 4]]);
+  const [print] = one.steps.slice(1);
+  assert.deepEqual(actions(one, print, one.span(1)[1], one.at(print.to)).map((a) => a.type), ['copy']);
+});
+
+test('several results: the views of split, the parts of cat', () => {
+  const view = (line, tensor, name) => ({ kind: 'tensor', ...at(line), tensor, storage: 1, name, shape: [2], view_of: 1 });
+  const one = script(...made(3, 1, 'x'), view(4, 2, 'p.at[0]'), view(4, 3, 'p.at[1]'), view(4, 4, 'p.at[2]'), view(5, 5, 'p.at[0]'), view(5, 6, 'r[i]'), view(5, 7, 'r[i]'),
+    ...made(6, 2, 'all'), ...op(6, 1, 'clone', [1], 2), ...op(6, 2, 'clone', [8], 2));
+  assert.deepEqual(kindsOf(one), [['alloc', 3, 2], ['tensor', 4, 3], ['tensor', 5, 1], ['tensor', 5, 1], ['tensor', 5, 1], ['op', 6, 6]]);
+});
+
+// ---- how a step's time passes -------------------------------------------------------------------
+
+for (const [name, events] of logs()) {
+  test(`${name}: in a step time never falls, and starts and ends exactly`, () => {
+    const one = open(events);
+    one.ended = true;
+    const next = random(17);
+    one.steps.forEach((step, i) => {
+      const [from, to] = one.span(i);
+      assert.equal(one.timeIn(i, 0), from, `step ${i}`);
+      assert.equal(one.timeIn(i, 1), to, `step ${i}`);
+      let last = from;
+      for (const m of Array.from({ length: 60 }, next).sort((a, b) => a - b)) {
+        const t = one.timeIn(i, m);
+        assert.ok(t >= last && t <= to, `step ${i}, ${m}: ${t} after ${last}`);
+        last = t;
+      }
+    });
+  });
+
+  test(`${name}: what is allocated is there first, and each copy is seen`, () => {
+    const one = open(events);
+    one.steps.forEach((step, i) => {
+      const [from, to] = one.span(i);
+      const frames = Array.from({ length: 101 }, (_, n) => one.timeIn(i, n / 100));
+      for (const w of one.timeline.worksIssued(step.from, step.to)) {
+        const here = Math.min(w.end, to) - Math.max(w.start, from);
+        const seen = frames.filter((t) => t >= w.start && t <= w.end).length;
+        if (here > 0) assert.ok(seen >= 25, `step ${i}: ${seen} % for ${w.event.kind} ${w.id}`);
+        if (step.storage && w.start > from) assert.ok(frames.findIndex((t) => t > w.start) >= 25 || w.start >= to, `step ${i}: ${w.event.kind} ${w.id} before its allocation`);
+      }
+    });
+  });
+}
+
+test('after 100 us for a segment, a copy of one has half of the step', () => {
+  const one = script({ kind: 'segment', t: 100000, ...at(3), device: 'cuda:0', bytes: 2048, held: 100000 },
+    ...made(3, 1, 'x').map((e) => ({ ...e, t: 100000 })),
+    { kind: 'copy', t: 101000, ...at(3), id: 1, bytes: 16, dir: 'h2d', held: 1000, src: { storage: 9, device: 'cpu' }, dst: { storage: 1, device: 'cuda:0' } },
+    { kind: 'complete', t: 101000, ...at(3), id: 1, start: 100000, end: 101000, engine: 'h2d' });
+  assert.deepEqual([0, 0.125, 0.25, 0.625, 1].map((m) => Math.round(one.timeIn(1, m))), [0, 50000, 100000, 100500, 101000]);
+});
+
+// ---- lines --------------------------------------------------------------------------------------
 
 for (const [name, events] of logs()) {
   test(`${name}: every line that made an event is a step's`, () => {

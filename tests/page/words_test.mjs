@@ -49,6 +49,21 @@ test('a tensor is allocated and released; remaining users are named', () => {
   assert.equal(stepSentence(events, { kind: 'drop', from: 4, to: 5 }, n), 't is released (freed); 16 B are freed.');
 });
 
+test('a call says what it allocates, fills and takes, once', () => {
+  const n = names();
+  const events = [{ kind: 'tensor', tensor: 9, name: 'x', storage: 9, shape: [4], dtype: 'float32' }, { kind: 'segment', device: 'cuda:0', mem: 'device', bytes: 2 << 20, held: 100000 },
+    { kind: 'alloc', storage: 1, device: 'cuda:0', asked: 16, bytes: 512 }, { kind: 'tensor', tensor: 1, name: 'g', storage: 1, shape: [4], dtype: 'float32', device: 'cuda:0' },
+    { kind: 'copy', bytes: 16, held: 5000, route: 'staged', src: { tensor: 9, storage: 9, device: 'cpu' }, dst: { tensor: 1, storage: 1, device: 'cuda:0' } },
+    { kind: 'alloc', storage: 2, device: 'cuda:0', asked: 16, bytes: 512 }, { kind: 'tensor', tensor: 2, name: 'both', storage: 2, shape: [4], dtype: 'float32', device: 'cuda:0' },
+    ...[9, 1].map((tensor) => ({ kind: 'op', name: 'clone', device: 'cuda:0', kernel: 'clone_f32', in: [{ tensor }], out: [{ tensor: 2, storage: 2 }] })),
+    ...[3, 4].map((tensor, i) => ({ kind: 'tensor', tensor, name: `p.at[${i}]`, storage: 2, view_of: 2, shape: [2] }))].map((e, seq) => ({ ...e, seq }));
+  events.forEach((e) => n.learn(e));
+  assert.equal(stepSentence(events, { kind: 'copy', from: 1, to: 4 }, n), '16 B of x go over the bus from CPU RAM to g, newly allocated in GPU VRAM, through the staging buffer. '
+    + 'The program waits 5 µs. First use of the GPU: Ferry reserves 2 MiB to share among tensors (once, 100 µs).');
+  assert.equal(stepSentence(events, { kind: 'op', from: 5, to: 8 }, n), 'clone of x and g runs on the GPU into both, newly allocated in GPU VRAM, kernel clone_f32.');
+  assert.equal(stepSentence(events, { kind: 'tensor', from: 9, to: 10 }, n), 'p.at[0] and p.at[1] are views of both: same bytes, nothing copied.');
+});
+
 test('verdicts on stopped programs name the line, others the checks', () => {
   const n = names();
   const grade = { kind: 'grade', pass: false, passed: 0, checks: 1, message: 'Why.' };

@@ -2,6 +2,7 @@
 // and how it ended. Pure; main.js feeds it from the network.
 
 import { addresses } from './addresses.js';
+import { pace, timeIn } from './pace.js';
 import { history } from './state.js';
 import { steps } from './steps.js';
 import { timeline } from './timeline.js';
@@ -41,6 +42,9 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
       const last = i >= parts.all.length - 1 && self.ended;
       return [from, last ? Math.max(self.total, from) : clock.timeOf(parts.all[i]?.to ?? -1)];
     },
+
+    /** The time that is shown at the fraction m of step i, by step (pace.js). */
+    timeIn: (i, m) => (parts.all[i] ? timeIn(pace(self, i), m) : 0),
 
     /** The step that is shown at time t: the call that the host is in, else the last one that was over. */
     stepAt(t) {

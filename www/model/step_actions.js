@@ -3,14 +3,17 @@
 
 import { list as array } from './fields.js';
 import { worksOf } from './instant.js';
+import { allocatedBy } from './pace.js';
 
 /** The actions of step `step` of a run at time t, given the state after it. Copies and ops have a phase of their own. */
 export function actions(run, step, t, state) {
-  const list = [];
+  let list = [];
   for (let seq = step.from; seq <= step.to; seq++) {
     const e = run.events[seq];
     if (e && typeof e === 'object' && Object.hasOwn(readers, e.kind)) readers[e.kind](list, e, state);
   }
+  if (step.kind === 'copy') list = list.filter((a) => a.type !== 'read'); // print and item: the copy shows it
+  for (const a of list) if (a.type === 'alloc') a.by = allocatedBy(run, step);
   return [...list, ...worksOf(run, step, t).map((w) => (w.type === 'copy' ? copyAction(w, state) : opAction(w, state)))];
 }
 

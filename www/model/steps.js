@@ -1,7 +1,13 @@
-// steps.js: groups events into steps. An allocation, its handle and the first values are one step; so are a copy and
-// its completion. A view is a step, and so is a write into what was there before, though neither allocates: each line
-// that does something is seen doing it. Pure.
+// steps.js: groups events into steps: a step is a call. What one call allocates, the copy or op that fills it, its
+// completion and the wait for it are one step; two nested calls of one line are two. A view is a step, and so is a write
+// into what was there before, though neither allocates: each line that does something is seen doing it. What is freed
+// together, such as the tensors of a scope, is one step. Pure.
+//
+// The log does not tell calls apart. It tells them by their order: what a call needs comes before its copy or op, and what
+// it fills was allocated just before. So a call that runs several kernels, each with a result of its own (topk), has a step
+// for each of them.
 
+import { int } from './fields.js';
 import { firstIndex } from './search.js';
 
 // How long a step is shown at speed 1, in ms, including the pause at its end (clock.js).
@@ -10,18 +16,23 @@ const TIMES = {
   session: 250, mark: 900, drop: 650, free: 650, check: 900, end: 900,
 };
 
+/** What is allocated for a copy or an op is seen before it is filled. */
 export function duration(step) {
-  return TIMES[step.kind] ?? 500;
+  const time = TIMES[step.kind] ?? 500;
+  return step.storage && (step.kind === 'copy' || step.kind === 'op') ? time + TIMES.alloc : time;
 }
 
-/** An empty list of steps; `add` events one by one. A step is {from, to, kind, line, storages}. */
+/**
+ * An empty list of steps; `add` events one by one. A step: {from, to, kind, file, line, storage}: kind is that of its main
+ * event, storage what it allocates, else 0.
+ */
 export function steps() {
   const all = [];
+  let call = null; // the newest step, which may go on
 
   function add(e, seq) {
-    const last = all.at(-1);
-    if (last && joins(last, e)) extend(last, e, seq);
-    else all.push(extend({ from: seq, to: seq, kind: kindOf(e), file: '', line: 0, storages: new Set() }, e, seq));
+    if (!call || !joins(call, e)) all.push((call = begun(e, seq)).step);
+    extend(call, e, seq);
   }
 
   /** The step that shows event seq. */
@@ -33,38 +44,94 @@ export function steps() {
 }
 
 const kindOf = (e) => (e && typeof e.kind === 'string' ? e.kind : '');
-const leaving = new Set(['drop', 'free']);
-const births = new Set(['tensor', 'host_write', 'given']);
-const always = new Set(['source', 'complete', 'values', 'name']);
 
-function joins(step, e) {
+// by: what has filled the storage: an op's name, or another event's kind; last: the newest event of its own;
+// prepares: so far only segments and waits that the program did not ask for.
+const begun = (e, seq) => ({
+  step: { from: seq, to: seq, kind: kindOf(e), file: '', line: 0, storage: 0 },
+  th: int(e?.th), by: '', read: 0, last: null, prepares: true,
+});
+
+const always = new Set(['source', 'complete', 'values', 'name']);
+const leaving = new Set(['drop', 'free']);
+const hidden = new Set(['copy', 'print', 'item', 'save', 'size', 'oom']); // whys of waits that the program did not ask for
+
+function joins(call, e) {
   const kind = kindOf(e);
+  const { step } = call;
   if (always.has(kind)) return true;
   if (kind === 'lost') return step.kind === 'lost';
   if (kind === 'check' || kind === 'grade') return step.kind === 'check'; // one verdict
   if (leaving.has(kind)) return leaving.has(step.kind) && (!e.line || e.line === step.line);
-  if (leaving.has(step.kind)) return false;
-  if (births.has(kind)) return step.kind === 'alloc' && step.storages.has(e.storage) && !e.view_of && isSameLine(step, e);
-  if (kind === 'host_read') return step.kind === 'answer';
-  if (kind === 'sync') return e.cause >= step.from && e.cause <= step.to; // the wait that is part of a copy
-  if (kind === 'op') return isBirth(step, e);
-  return false;
+  return Object.hasOwn(goesOn, kind) && !leaving.has(step.kind) && isSameLine(call, e) && goesOn[kind](call, e);
 }
 
-const isSameLine = (step, e) => !(e.line > 0) || !step.line || (e.line === step.line && e.file === step.file);
+const isSameLine = ({ step, th }, e) => int(e.th) === th && (!(e.line > 0) || !step.line || (e.line === step.line && e.file === step.file));
 
-// randn and the like: an op without operands that fills what was just allocated.
-function isBirth(step, e) {
-  const out = Array.isArray(e.out) ? e.out[0] : null;
-  return !e.in?.length && !e.inplace && step.kind === 'alloc' && step.storages.has(out?.storage);
+// Does an event of the same line go on with the call?
+const goesOn = {
+  segment: (call) => call.prepares,
+  segment_free: (call) => call.prepares,
+  alloc: (call) => call.prepares,
+  sync: (call, e) => (e.cause >= call.step.from && e.cause <= call.step.to) || (isHiddenWait(e) && (call.prepares || isUnfilled(call))),
+  tensor: (call, e) => (e.view_of ? isNextPart(call, e) : isAllocated(call, e.storage)),
+  host_write: (call, e) => isAllocated(call, e.storage),
+  given: (call, e) => isAllocated(call, e.storage),
+  copy: (call, e) => call.prepares || (isUnfilled(call) && e.dst?.storage === call.step.storage),
+  op: (call, e) => fills(call, e) && (isUnfilled(call) || isFurtherPart(call, e)),
+  host_read: (call, e) => call.step.kind === 'answer' || (call.read > 0 && e.storage === call.read),
+};
+
+const isHiddenWait = (e) => kindOf(e) === 'sync' && hidden.has(e.why);
+const isPreparing = (e) => kindOf(e) === 'segment' || (kindOf(e) === 'segment_free' && e.why === 'oom') || isHiddenWait(e);
+
+const isAllocated = ({ step }, storage) => step.kind === 'alloc' && step.storage > 0 && storage === step.storage;
+const isUnfilled = ({ step, by }) => step.kind === 'alloc' && step.storage > 0 && !by;
+
+// An op into what the call allocated. One that reads it too is a call of its own, in place.
+function fills({ step }, e) {
+  const uses = (list) => Array.isArray(list) && list.some((use) => use?.storage === step.storage);
+  return step.storage > 0 && !e.inplace && uses(e.out) && !uses(e.in);
 }
 
-function extend(step, e, seq) {
+// cat and stack copy one tensor after the other into their result.
+const isFurtherPart = ({ by }, e) => by === e.name && e.in?.length > 0;
+
+// split and chunk make several views, called x.at[0], x.at[1], ...
+function isNextPart({ last }, e) {
+  const [, base, i] = /^(.+\.at\[)(\d+)\]$/.exec(e.name ?? '') ?? [];
+  return i > 0 && last?.view_of === e.view_of && last.name === `${base}${i - 1}]`;
+}
+
+function extend(call, e, seq) {
+  const { step } = call;
+  const kind = kindOf(e);
   step.to = seq;
-  if (e && Number.isFinite(e.line) && e.line > 0 && !step.line) {
+  if (always.has(kind)) return;
+  if (e?.line > 0 && !step.line) {
     step.line = e.line;
     step.file = typeof e.file === 'string' ? e.file : '';
   }
-  if (kindOf(e) === 'alloc' || kindOf(e) === 'tensor') step.storages.add(e.storage);
-  return step;
+  if (Object.hasOwn(notes, kind)) notes[kind](call, e);
+  call.prepares &&= isPreparing(e);
+  call.last = e;
 }
+
+// What the call's further events are compared with. The kind stays `alloc` where an op such as randn makes the first values.
+const notes = {
+  alloc({ step }, e) {
+    step.kind = 'alloc';
+    step.storage = int(e.storage);
+  },
+  copy(call, e) {
+    call.step.kind = call.by = 'copy';
+    if (!e.dst?.storage) call.read = int(e.src?.storage); // into the program's own memory, to print it or read a value
+  },
+  op(call, e) {
+    call.by = e.name;
+    if (e.in?.length > 0 || call.step.kind !== 'alloc') call.step.kind = 'op';
+  },
+  host_write(call) {
+    call.by = 'host_write';
+  },
+};

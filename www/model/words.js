@@ -135,17 +135,35 @@ const WEIGHT = ['error', 'oom', 'data_race', 'grade', 'check', 'copy', 'op', 'sy
   'end', 'lost', 'log_full', 'session', 'alloc', 'event_record', 'event_wait', 'query', 'record_stream', 'set_stream', 'set_device', 'peer', 'mode', 'segment',
   'segment_free'];
 
-/** The sentence of a step: its most important event's, or a summary. */
+/** The sentence of a step: its most important event's, or a summary; where it allocates, and the segment that it took. */
 export function stepSentence(events, step, n) {
   const inside = events.slice(step.from, step.to + 1);
-  const frees = inside.filter((e) => e?.kind === 'free');
-  const drops = inside.filter((e) => e?.kind === 'drop');
-  if (step.kind === 'drop' || step.kind === 'free') return leaving(inside, frees, drops, n);
+  const of = (kind) => inside.find((e) => e?.kind === kind);
+  if (step.kind === 'drop' || step.kind === 'free') {
+    return leaving(inside, inside.filter((e) => e?.kind === 'free'), inside.filter((e) => e?.kind === 'drop'), n);
+  }
   if (step.kind === 'end') return ended(inside[0]);
-  const kind = WEIGHT.find((k) => k !== 'op' || !inside.some((e) => e?.kind === 'alloc') ? inside.some((e) => e?.kind === k) : false);
-  const found = inside.find((e) => e?.kind === kind) ?? inside[0];
-  const alloc = inside.find((e) => e?.kind === 'alloc');
-  return kind === 'tensor' && alloc ? createdSentence(found, alloc, inside, n) : sentence(found, n);
+  const alloc = of('alloc');
+  const made = alloc && of('tensor');
+  const found = inside.find((e) => e?.kind === WEIGHT.find((k) => of(k) && !(made && k === 'op' && isBirth(of(k))))) ?? inside[0];
+  const room = found?.kind === 'segment' ? null : of('segment');
+  return [main(found, alloc, made, inside, n), room && sentence(room, n)].filter(Boolean).join(' ');
+}
+
+// randn and the like: what they make is the news.
+const isBirth = (op) => !op.in?.length && !op.inplace;
+
+function main(found, alloc, made, inside, n) {
+  if (found === made && alloc) return createdSentence(made, alloc, inside, n);
+  if (alloc && found?.kind === 'copy') return copied(found, n, alloc) + heldFor(found);
+  if (alloc && found?.kind === 'op') return operated({ ...found, in: inside.flatMap((e) => (e?.kind === 'op' ? list(e.in) : [])) }, n, alloc);
+  const views = inside.filter((e) => e?.kind === 'tensor' && e.view_of);
+  return views.length > 1 ? viewsSentence(views, n) : sentence(found, n);
+}
+
+function viewsSentence(views, n) {
+  const who = views.length > 4 ? `${n.tensor(views[0].tensor)} to ${n.tensor(views.at(-1).tensor)}` : and(views.map((e) => n.tensor(e.tensor)));
+  return `${who} are views of ${n.tensor(views[0].view_of)}: same bytes, nothing copied.`;
 }
 
 function createdSentence(tensor, alloc, inside, n) {
@@ -193,20 +211,26 @@ function cards(e) {
 
 const rounding = (e) => (e.asked !== undefined && e.asked !== e.bytes ? ` (${units.bytes(e.asked)} requested, rounded up)` : '');
 
-function copied(e, n) {
+// What holds the result, where a call has just allocated it.
+const fresh = (who, alloc) => `${who}, newly allocated in ${memoryName(alloc.device)}`;
+
+/** alloc: the allocation of the destination, if it is part of the same call. */
+function copied(e, n, alloc = null) {
   const from = e.src?.device;
   const to = e.dst?.device;
   const name = n.tensor(e.src?.tensor);
   const over = (from === 'cpu') !== (to === 'cpu') ? 'over the bus ' : '';
+  const into = alloc?.storage === e.dst?.storage && alloc ? fresh(n.tensor(e.dst?.tensor), alloc) : memoryName(to);
   const via = e.route === 'staged' ? ', through the staging buffer' : '';
-  return `${units.bytes(e.bytes)} of ${name} go ${over}from ${memoryName(from)} to ${memoryName(to)}${side(e)}${via}${because[e.why] ?? ''}.`;
+  return `${units.bytes(e.bytes)} of ${name} go ${over}from ${memoryName(from)} to ${into}${side(e)}${via}${because[e.why] ?? ''}.`;
 }
 
-function operated(e, n) {
+/** alloc: the allocation of the result, if it is part of the same call. */
+function operated(e, n, alloc = null) {
   const ins = list(e.in).map((u) => n.tensor(u?.tensor));
   const outs = list(e.out).map((u) => n.tensor(u?.tensor));
   const from = ins.length ? ` of ${and(ins)}` : '';
-  const into = e.inplace ? 'in place' : outs.length ? `into ${and(outs)}` : '';
+  const into = e.inplace ? 'in place' : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';
   const by = e.kernel ? `, kernel ${e.kernel}` : e.blas ? `, by ${library(e)}` : '';
   return `${e.name ?? 'An operation'}${from} runs on ${processor(e.device)}${side(e)} ${into}`.trim() + `${by}.`;
 }

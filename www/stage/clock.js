@@ -6,9 +6,9 @@ const MOTION = 0.7; // fraction of a step's time that is animated; the rest is a
 const WHOLE_RUN = 16000; // ms that a run takes by clock, at speed 1
 
 /**
- * host: {count() -> number of steps, duration(i) -> ms, span(i) -> [from, to] in ns, stepAt(t) -> i, changed(position)}.
- * `changed` is called at most once per frame, and only after a change. A position: {step, m, t, by, playing, ...}: m is the
- * fraction of the step's span that has passed, t the run's time.
+ * host: {count() -> number of steps, duration(i) -> ms, span(i) -> [from, to] in ns, timeIn(i, m) -> the run's time in step i,
+ * stepAt(t) -> i, changed(position)}. `changed` is called at most once per frame, and only after a change. A position: {step,
+ * m, t, by, playing, ...}: m is the fraction of the step that has passed, t the run's time.
  */
 export function clock(host) {
   const at = { step: 0, progress: 1, t: 0, by: 'step', playing: false, follow: false, speed: 1 };
@@ -22,7 +22,7 @@ export function clock(host) {
   function position() {
     const [from, to] = host.count() ? host.span(at.step) : [0, 0];
     const m = at.by === 'step' ? Math.min(1, at.progress / MOTION) : to > from ? Math.min(1, (at.t - from) / (to - from)) : 1;
-    return { ...at, m, t: at.by === 'step' ? from + m * (to - from) : at.t, atEnd: atEnd() };
+    return { ...at, m, t: at.by === 'step' && host.count() ? host.timeIn(at.step, m) : at.t, atEnd: atEnd() };
   }
 
   const report = () => host.changed(position());

@@ -136,7 +136,7 @@ function stateOf(scene, box) {
   const { actions, m } = scene;
   const s = { alpha: 1, empty: box.empty, unused: box.empty, glow: 0, arrived: 1, writing: false };
   for (const a of actions) {
-    if (a.type === 'alloc' && a.storage === box.storage) s.alpha = ease(part(m, 0, 0.7));
+    if (a.type === 'alloc' && a.storage === box.storage) s.alpha = ease(part(m, 0, a.by));
     if (a.type === 'free' && a.storage === box.storage) s.leaving = 1 - ease(m);
     if (a.type === 'copy') markCopy(s, a, box);
     if (a.type === 'op') markOp(s, a, box);
