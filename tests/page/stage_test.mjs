@@ -6,6 +6,13 @@ import { golden } from './logs.mjs';
 
 const stage = bench();
 
+/** Shows the step before that of event seq. */
+async function before(page, seq) {
+  await go(page, seq);
+  await page.keyboard.press('ArrowLeft');
+  await settle(page);
+}
+
 const memoryOf = { cpu: 'CPU RAM', 'cuda:0': 'GPU VRAM' };
 
 check('at chosen events pixels and hover text show each tensor in its memory', async () => {
@@ -43,14 +50,14 @@ check('before the copy the GPU side holds none of the tensor, after it does', as
   await go(page, copy);
   const moved = (await boxesOf(page)).find((b) => b.name === 'moved');
   assert.ok(await share(page, moved.band, moved.hue) > 0.3);
-  await go(page, copy - 1);
+  await before(page, copy);
   assert.ok(await share(page, moved.band, moved.hue) < 0.05);
   await done(page);
 });
 
 check('a packet crosses the bus while the copy is shown', async () => {
   const page = await stage.open(stage.view.url);
-  await go(page, stage.seqOf('copy') - 1);
+  await before(page, stage.seqOf('copy'));
   await page.locator('#speed').selectOption('0.5');
   await page.keyboard.press('ArrowRight');
   const seen = await page.evaluate(() => new Promise((finish) => {
@@ -155,7 +162,7 @@ check('the first tensor moves within three seconds of opening the page', async (
 check('reduced motion: a step is there at once, with its trail', async () => {
   const page = await stage.open(stage.view.url, { reducedMotion: 'reduce' });
   const copy = stage.seqOf('copy');
-  await go(page, copy - 1);
+  await before(page, copy);
   const bus = await page.evaluate(() => document.getElementById('canvas').toDataURL());
   await page.keyboard.press('ArrowRight');
   assert.equal(await page.evaluate(() => window.ferry.position.m), 1);
