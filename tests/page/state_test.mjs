@@ -170,6 +170,27 @@ test('the page keeps only live and a few freed boxes', () => {
   assert.equal(state.ledger.live.cpu, 0);
 });
 
+test('a look anywhere folds few events, though many tensors live', () => {
+  const past = history();
+  let read = 0;
+  const event = (kind, fields) => past.push({ get kind() { read++; return kind; }, ...fields });
+  for (let i = 1; i <= 10000; i++) {
+    event('alloc', { storage: i, device: 'cpu', addr: '0x1000', asked: 4, bytes: 64 });
+    event('tensor', { tensor: i, storage: i, shape: [1], dtype: 'float32', device: 'cpu' });
+    event('drop', { tensor: i - 600, why: 'free' });
+    event('free', { storage: i - 600, bytes: 64 });
+  }
+  past.at(Infinity);
+  const each = read / past.events.length;
+  const next = random(23);
+  for (let i = 0; i < 50; i++) {
+    read = 0;
+    const n = Math.floor(next() * past.events.length);
+    assert.equal(past.at(n).seq, n);
+    assert.ok(read / each < 1500, `${read / each} events for event ${n}`); // 600 live storages with a tensor each
+  }
+});
+
 test('state.js, layout.js and their kin touch neither document nor clock', () => {
   for (const file of ['model/state', 'model/steps', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/route', 'model/words', 'model/units']) {
     const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');

@@ -2,6 +2,7 @@
 // and how it ended. Pure; main.js feeds it from the network.
 
 import { addresses } from './addresses.js';
+import { int } from './fields.js';
 import { pace, timeIn } from './pace.js';
 import { history } from './state.js';
 import { steps } from './steps.js';
@@ -71,7 +72,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     if (e?.kind === 'end' || e?.kind === 'log_full') closed = true;
     if ((e?.kind === 'copy' || e?.kind === 'op') && e.stream > 0) self.overlaps = true;
     if (self.firstCopy < 0 && e?.kind === 'copy') self.firstCopy = parts.all.length - 1;
-    for (const t of [e?.t, e?.end]) if (Number.isFinite(t) && t > self.total) self.total = t;
+    self.total = Math.max(self.total, int(e?.t), int(e?.end));
   }
 
   function record(e, seq) {

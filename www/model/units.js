@@ -31,8 +31,13 @@ export function tuple(dims) {
   return `(${dims.join(', ')}${dims.length === 1 ? ',' : ''})`;
 }
 
+const grouped = new Intl.NumberFormat('en'); // n.toLocaleString('en') makes one each time
+
+/** 1048576 -> "1,048,576". */
+export const number = (n) => grouped.format(n);
+
 export function plural(n, one, many = `${one}s`) {
-  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+  return `${number(n)} ${n === 1 ? one : many}`;
 }
 
 /** A tensor's value, shortened; "nan" and "inf" stay as they are. */

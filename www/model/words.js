@@ -9,7 +9,7 @@ export function names() {
   const tensors = new Map();
   const storages = new Map();
   const firstUse = new Map(); // card -> its first segment
-  const handles = new Map(); // storage -> its tensors
+  const handles = new Map(); // storage -> its tensor, or a list of them
   let stopped = 0; // line of the error that ended the program
 
   function learn(e) {
@@ -17,8 +17,8 @@ export function names() {
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
       tensors.set(e.tensor, { name: e.name, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
-      if (!handles.has(e.storage)) handles.set(e.storage, []);
-      handles.get(e.storage).push(e.tensor);
+      const others = handles.get(e.storage);
+      handles.set(e.storage, others === undefined ? e.tensor : [others, e.tensor].flat());
       const storage = storages.get(e.storage);
       if (storage && !storage.name && e.name) storage.name = e.name;
     }
@@ -36,7 +36,7 @@ export function names() {
   const dtypeOf = (id) => tensors.get(id)?.dtype;
   const isFirstUse = (e) => firstUse.get(e.device) === e || (e.seq !== undefined && firstUse.get(e.device)?.seq === e.seq);
   /** The other tensors that share a tensor's bytes after event seq. */
-  const keepers = (id, seq) => list(handles.get(tensors.get(id)?.storage))
+  const keepers = (id, seq) => [handles.get(tensors.get(id)?.storage) ?? []].flat()
     .filter((other) => tensors.get(other).created < seq && tensors.get(other).dropped > seq).map(tensor);
   const stoppedAt = () => stopped;
   return { learn, tensor, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt };
@@ -190,8 +190,8 @@ function leaving(inside, frees, drops, n) {
 /** Everything known about a box, as lines of its tooltip. */
 export function about(storage, handle, name, stale) {
   const created = storage.created?.line ? `, created at line ${storage.created.line}` : '';
-  const rounded = storage.asked !== storage.bytes ? `${storage.asked.toLocaleString('en')} bytes requested, ${storage.bytes.toLocaleString('en')} allocated`
-    : `${storage.bytes.toLocaleString('en')} bytes`;
+  const rounded = storage.asked !== storage.bytes ? `${units.number(storage.asked)} bytes requested, ${units.number(storage.bytes)} allocated`
+    : `${units.number(storage.bytes)} bytes`;
   const what = handle ? `${units.tuple(handle.shape)} ${handle.dtype}` : 'no tensor yet';
   const reuse = storage.tenant ? `; this address was used before${storage.tenant > 1 ? `, ${storage.tenant} times` : ''}` : '';
   const marks = [storage.freed !== null && 'freed', storage.rev === 0 && storage.freed === null && 'not written yet', stale && 'stale: another copy is newer'];
