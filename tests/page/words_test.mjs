@@ -124,6 +124,29 @@ test('hover text tells name, memory, address, bytes and line', () => {
   }
 });
 
+test('what a loop makes is called by its turn', () => {
+  const one = run({ run: 1 });
+  const make = (line, name) => ({ kind: 'tensor', file: 'p.c', line, tensor: one.events.length + 1, storage: 1, name, shape: [1] });
+  for (const [line, name] of [[5, 'b[i]'], [6, 'c[i + 1]'], [5, 'b[i]'], [7, 'p.at[0]'], [7, 'p.at[0]'], [8, 'x'], [8, 'x'], [9, 'b[i]'], [6, ''], [5, 'b[i]']]) {
+    one.take(one.events.length, [make(line, name)]);
+  }
+  one.take(10, [{ kind: 'name', file: 'p.c', line: 6, tensor: 9, name: 'c[i + 1]' }]);
+  const called = ['b[i] #1', 'c[i + 1] #1', 'b[i] #2', 'p.at[0]', 'p.at[0]', 'x', 'x', 'b[i] #1', 'c[i + 1] #2', 'b[i] #3'];
+  assert.deepEqual(called.map((_, i) => one.names.tensor(i + 1)), called);
+  assert.deepEqual([...one.at(10).tensors.values()].map((t) => t.name), called);
+  assert.deepEqual([one.at(3).tensors.get(3).name, one.at(0).tensors.get(1).name], ['b[i] #2', 'b[i] #1']); // none is renamed
+});
+
+for (const [name, events] of logs()) {
+  test(`${name}: a tensor has one name, on the canvas and in sentences`, () => {
+    const one = run({ run: 1 });
+    one.take(0, events);
+    for (const seq of [events.length - 1, events.length >> 1, events.length - 3]) {
+      for (const t of one.at(seq).tensors.values()) assert.equal(t.name || `t${t.id}`, one.names.tensor(t.id));
+    }
+  });
+}
+
 test('numbers are written as people read them', () => {
   assert.deepEqual([0, 1, 1023, 1024, 1536, 262144, 5 << 20, 3 * 2 ** 30].map(units.bytes),
     ['0 B', '1 B', '1023 B', '1 KiB', '1.5 KiB', '256 KiB', '5 MiB', '3 GiB']);

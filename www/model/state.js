@@ -6,6 +6,7 @@
 
 import { int, list, object, text } from './fields.js';
 import { firstIndex } from './search.js';
+import { turnName } from './turns.js';
 
 const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
 const SPANS = 400; // spans of work kept for the lanes
@@ -22,6 +23,7 @@ export function initial() {
     freed: [], // ids of the recently freed ones, oldest first
     segments: new Map(), // device and address -> segment that the caching allocator holds
     tensors: new Map(), // id -> handle
+    turns: new Map(), // of loops, counted (turns.js)
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
     indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
     work: new Map(), // copies and ops in progress: id -> event
@@ -95,21 +97,22 @@ const on = {
   tensor(s, e) {
     const id = int(e.tensor);
     const storage = s.storages.get(int(e.storage));
+    const name = turnName(s.turns, e);
     s.tensors.set(id, {
-      id, name: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
+      id, name, storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
       created: site(e), dropped: null,
     });
     if (storage) change(s.storages, storage.id, { tensors: [...storage.tensors, id] });
-    if (storage && text(e.name)) nameLineage(s, storage, e.name);
+    if (storage && name) nameLineage(s, storage, name);
   },
 
   name(s, e) {
     const tensor = s.tensors.get(int(e.tensor));
     if (!tensor) return;
-    change(s.tensors, tensor.id, { name: text(e.name) });
+    const { name } = change(s.tensors, tensor.id, { name: turnName(s.turns, e) });
     const storage = s.storages.get(tensor.storage);
-    if (storage) nameLineage(s, storage, text(e.name));
+    if (storage) nameLineage(s, storage, name);
   },
 
   drop(s, e) {
@@ -364,7 +367,7 @@ function copyOf(s) {
   const { h2d, d2h, other, ops, live } = s.ledger;
   return {
     ...s,
-    sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors),
+    sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), turns: new Map(s.turns),
     lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
     freed: s.freed.slice(), spans: s.spans.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
     checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),

@@ -2,6 +2,7 @@
 // tooltips all use this file, so that they agree. Pure.
 
 import { list } from './fields.js';
+import { turnName } from './turns.js';
 import * as units from './units.js';
 
 /** The names that the events give to tensors and storages. `learn` each event once, in order. */
@@ -10,20 +11,22 @@ export function names() {
   const storages = new Map();
   const firstUse = new Map(); // card -> its first segment
   const handles = new Map(); // storage -> its tensor, or a list of them
+  const turns = new Map(); // of loops, counted (turns.js)
   let stopped = 0; // line of the error that ended the program
 
   function learn(e) {
     if (!e || typeof e !== 'object') return;
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
-      tensors.set(e.tensor, { name: e.name, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
+      const name = turnName(turns, e);
+      tensors.set(e.tensor, { name, shape: e.shape, dtype: e.dtype, storage: e.storage, created: e.seq, dropped: Infinity });
       const others = handles.get(e.storage);
       handles.set(e.storage, others === undefined ? e.tensor : [others, e.tensor].flat());
       const storage = storages.get(e.storage);
-      if (storage && !storage.name && e.name) storage.name = e.name;
+      if (storage && !storage.name) storage.name = name;
     }
     if (e.kind === 'segment' && e.mem !== 'pinned' && !firstUse.has(e.device)) firstUse.set(e.device, e);
-    if (e.kind === 'name' && tensors.has(e.tensor)) tensors.get(e.tensor).name = e.name;
+    if (e.kind === 'name' && tensors.has(e.tensor)) tensors.get(e.tensor).name = turnName(turns, e);
     if (e.kind === 'drop' && tensors.has(e.tensor)) tensors.get(e.tensor).dropped = e.seq;
     if (e.kind === 'error') stopped = e.line > 0 ? e.line : 0;
     if (e.kind === 'end' && e.status === 0) stopped = 0;
