@@ -282,11 +282,11 @@ function addHeld(s, e) {
 }
 
 const lineOf = (e) => `${text(e.file)}:${int(e.line)}`;
-const free = { bytes: 0, held: 0, trips: 0, taking: 0 };
+const NO_COST = { bytes: 0, held: 0, trips: 0, taking: 0 };
 
 function lineCost(s, e) {
   if (!int(e.line)) return null;
-  const cost = s.lines.get(lineOf(e)) ?? free;
+  const cost = s.lines.get(lineOf(e)) ?? NO_COST;
   const what = e.kind === 'segment' ? 'taking' : 'held'; // a segment serves later tensors too
   return change(s.lines, lineOf(e), { ...cost, [what]: cost[what] + Math.max(0, int(e.held)) });
 }
