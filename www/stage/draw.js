@@ -7,6 +7,7 @@ import { ease, part, rounded, text } from './canvas_util.js';
 import { drawBus, drawCopy, drawWay } from './bus.js';
 import { drawCores, drawFull, drawUses } from './cores.js';
 import { drawLanes } from './lanes.js';
+import { drawLens, drawTags, drawWritten, writtenIn } from './draw_tags.js';
 import { pieces } from './map.js';
 
 /**
@@ -30,6 +31,7 @@ export function draw(c, scene) {
     drawHeading(c, scene, memory);
     drawLenses(c, scene, memory);
   }
+  drawLens(c, scene);
   for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
@@ -187,8 +189,9 @@ function drawBox(c, scene, box, s) {
     if (partly && !s.fresh) drawOlder(c, th, rect, arrived, scale);
     if (partly && arrived > 0 && arrived < 1) drawEdge(c, rect, arrived, hue);
   }
+  if (!freed && !s.empty) drawWritten(c, box, box.pieces.map(({ row }) => row), writtenIn(scene, box), scale);
   drawNote(c, th, box, s, freed);
-  drawTag(c, th, box, freed);
+  drawTags(c, scene, box, freed);
   if (scene.focus === box.storage) for (const rect of box.pieces) drawFocus(c, th, rect);
   c.restore();
 }
@@ -304,23 +307,6 @@ function drawNote(c, th, box, s, freed) {
   if (!words) return;
   const color = freed || s.empty ? th.soft : th.ink;
   text(c, words, rect.x + bandWidth(rect) + 7, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color });
-}
-
-// The name under the box; struck through where no variable reaches the bytes any more.
-function drawTag(c, th, box, freed) {
-  if (!box.tag) return;
-  const { x, y, room, line } = box.tag;
-  if (line > 0) { // past the names above
-    c.fillStyle = th.faint;
-    c.fillRect(box.x + Math.min(4, box.w / 2), box.y + box.h + 3, 1, y - box.y - box.h - 10);
-  }
-  const w = text(c, box.name, x, y, { font: `600 13px ${th.mono}`, color: freed ? th.faint : th.ink });
-  if (box.unreachable) {
-    c.fillStyle = th.ink;
-    c.fillRect(x, y - 0.5, w, 1.2);
-  }
-  const more = `${units.shape(box.shape)} ${box.dtype}`;
-  if (room - w > more.length * 6.6 + 10) text(c, more, x + w + 8, y, { font: `12px ${th.sans}`, color: th.soft });
 }
 
 function drawFocus(c, th, rect) {

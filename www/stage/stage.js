@@ -4,6 +4,7 @@
 import { draw } from './draw.js';
 import { layout } from './layout.js';
 import { theme } from './colours.js';
+import { describe } from './tags.js';
 import { handleOf, isStale } from '../model/state.js';
 import { about } from '../model/words.js';
 
@@ -19,9 +20,9 @@ export function stage(changed) {
   let tooltips = new Map(); // storage -> lines of hover text
   let focus = 0;
 
-  /** Computes the layout: once per step, not per frame. */
-  function arrange(state, addresses) {
-    plan = layout(state, addresses, size.w, size.h);
+  /** Computes the layout: once per step, not per frame. actions: of the step. */
+  function arrange(state, addresses, actions) {
+    plan = layout(state, addresses, size.w, size.h, actions);
     tooltips = new Map(plan.boxes.map((box) => [box.storage, tooltipLines(state, box)]));
     place();
   }
@@ -31,7 +32,8 @@ export function stage(changed) {
     const lines = about(storage, handleOf(state, storage), box.name, isStale(state, storage));
     const first = state.lineages.get(storage.lineage)?.name;
     if (first && first !== box.name) lines.splice(1, 0, `the same tensor as ${first}`);
-    return lines;
+    const tensors = box.tags.flatMap((tag) => tag.tensors);
+    return tensors.length > 1 ? [...lines, `${tensors.length} tensors see these bytes:`, ...tensors.map((one) => describe(one, box.bytes))] : lines;
   }
 
   // One button per box, in the order of the boxes; the DOM is written only on change.
