@@ -276,7 +276,7 @@ function viewed() {
 
 const namesOf = (box) => box.tags.map((tag) => tag.tensors.map((t) => t.name).join(' '));
 
-test('every living tensor of a storage has a tag; those over the same bytes share one', () => {
+test('each living tensor has a tag; equal bytes share one', () => {
   const [box] = layout(viewed(), 1000, 400).boxes;
   assert.deepEqual(namesOf(box), ['x m t', 'row', 'col']);
   const state = viewed();
@@ -299,7 +299,7 @@ test('a bracket spans exactly the bytes of its tensor', () => {
 const label = (tag) => ({ x: tag.label.x, y: tag.label.y - 7, w: tag.label.w - 8, h: 14, name: tag.tensors[0].name });
 
 for (const [name, events] of logs()) {
-  test(`${name}: names stand apart, and what a step uses has its name`, () => {
+  test(`${name}: names stand apart; what is used has one`, () => {
     const one = run({ run: 1 });
     one.take(0, events);
     one.ended = true;
@@ -317,7 +317,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('a write is known by the elements that it wrote, in the tags that see them', () => {
+test('a write is the elements that it wrote', () => {
   const state = viewed();
   const uses = inUse(state, [{ type: 'op', id: 9, ins: [], outs: [1], fresh: false, event: { out: [{ tensor: 5, storage: 1 }] } }]);
   assert.deepEqual(uses.writes, [{ id: 9, storage: 1, runs: [[12, 4], [36, 4], [60, 4], [84, 4]] }]);
@@ -327,7 +327,7 @@ test('a write is known by the elements that it wrote, in the tags that see them'
   assert.deepEqual(fresh.writes, [], 'what is written for the first time is filled, not marked');
 });
 
-test('a lens stands where nothing else does, and has a line for each tensor', () => {
+test('a lens stands apart, with a line for each tensor', () => {
   for (const [w, h] of [...SIZES, [1392, 436], [992, 355]]) {
     const plan = layout(viewed(), w, h);
     const [box] = plan.boxes;

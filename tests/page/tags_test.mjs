@@ -72,7 +72,7 @@ test('strides that are missing are those of a dense tensor', () => {
   assert.deepEqual(runs({ shape: [4, 6], strides: [], offset: 1, dtype: '' }).list, [[4, 96]]);
 });
 
-test('a transposed view is a staircase, an expanded one a stack, rows share a line', () => {
+test('transposed views are staircases, expanded ones stacks', () => {
   const stairs = threads(views['a transposed view'], 9).lines;
   assert.deepEqual(stairs.map((line) => line[0].first), [0, 4, 8, 12, 16, 20]);
   assert.deepEqual(stairs[1][0].blocks, [[4, 4], [28, 4], [52, 4], [76, 4]]);
@@ -81,7 +81,7 @@ test('a transposed view is a staircase, an expanded one a stack, rows share a li
   assert.deepEqual([threads(views['a transposed view'], 4).lines.length, threads(views['a transposed view'], 4).more], [4, 2]);
 });
 
-test('what two tensors have in common are the bytes that both see', () => {
+test('common bytes are those that both tensors see', () => {
   const [row, column] = [views['a row'], views['a column']].map((view) => runs(view).list);
   assert.deepEqual(common(row, column), [[60, 4]]);
   const next = random(5);
@@ -93,7 +93,7 @@ test('what two tensors have in common are the bytes that both see', () => {
   }
 });
 
-test('the words of a tag tell its shape, strides and bytes', () => {
+test('a tag tells shape, strides and bytes', () => {
   assert.equal(describe({ name: 't', ...views['a transposed view'] }, 96), 't (6, 4), strides (1, 6): all bytes');
   assert.equal(describe({ name: 'row', ...views['a row'] }, 96), 'row (6,), strides (1,): bytes 48 to 71');
   assert.equal(describe({ name: 'col', ...views['a column'] }, 96), 'col (4,), strides (6,): bytes 12 to 87 in 4 pieces');
