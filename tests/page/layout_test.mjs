@@ -349,3 +349,26 @@ test('one tensor alone has no lens', () => {
   const plan = layout(state, 1392, 436);
   assert.equal(lens(plan, plan.boxes[0]), null);
 });
+
+test('bytes that no tensor sees have no bracket', () => {
+  const state = viewed();
+  const reach = () => layout(state, 1000, 400).boxes[0].unreachable;
+  for (const id of [1, 2, 3, 4]) apply(state, { kind: 'drop', tensor: id });
+  assert.equal(reach(), false, 'col still sees it');
+  apply(state, { kind: 'drop', tensor: 5 });
+  assert.equal(reach(), true);
+  const [box] = layout(state, 1000, 400).boxes;
+  assert.deepEqual(box.tags.map((tag) => [tag.tensors.length, tag.marks.length]), [[1, 0]]);
+  apply(state, { kind: 'alloc', storage: 2, device: 'cpu', addr: '0x2000', asked: 96, bytes: 128 });
+  assert.equal(layout(state, 1000, 400).boxes.find((b) => b.storage === 2).unreachable, false, 'its tensor is to come');
+});
+
+test('a name that moves on is struck, and both have it', () => {
+  const state = initial();
+  ['x', 'h', 'h'].forEach((name, i) => {
+    apply(state, { kind: 'alloc', storage: i + 1, device: 'cpu', addr: `0x${i + 1}000`, asked: 4096, bytes: 4096 });
+    apply(state, { kind: 'tensor', tensor: i + 1, name, storage: i + 1, shape: [1024], strides: [1], dtype: 'float32', fn: 'main', line: i });
+  });
+  const { boxes } = layout(state, 1000, 400, undefined, [{ type: 'alloc', storage: 3 }]);
+  assert.deepEqual(boxes.map((b) => [b.name, b.tags[0].tensors[0].lost?.to ?? 0, b.tags[0].used]), [['x', 0, false], ['h', 3, true], ['h', 0, false]]);
+});

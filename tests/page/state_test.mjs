@@ -177,3 +177,22 @@ test('state.js, layout.js and their kin touch neither document nor clock', () =>
     assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
   }
 });
+
+// Tensors by name, each on a storage of its own: {name, fn, line} in order.
+function named(tensors, s = initial()) {
+  tensors.forEach(({ name, fn = 'main', line = 1, th = 0 }, i) => {
+    apply(s, { kind: 'alloc', storage: i + 1, device: 'cpu', addr: `0x${i + 1}000`, bytes: 64 });
+    apply(s, { kind: 'tensor', tensor: i + 1, storage: i + 1, name, fn, line, th, file: 'a.c', shape: [4] });
+  });
+  return tensors.map((_, i) => s.tensors.get(i + 1).lost);
+}
+
+test('a variable that is assigned again leaves its older tensor', () => {
+  assert.deepEqual(named([{ name: 'h', line: 5 }, { name: 'h', line: 6 }, { name: 'h', line: 7 }]), [{ seq: 3, line: 6, to: 2 }, { seq: 5, line: 7, to: 3 }, null]);
+});
+
+test('another variable of that name, and an array, leave nothing', () => {
+  assert.deepEqual(named([{ name: 'h' }, { name: 'h', fn: 'other' }, { name: 'h', th: 1 }, { name: 'x' }]), [null, null, null, null]);
+  assert.deepEqual(named([{ name: 'batch[0]' }, { name: 'batch[0]' }, { name: 'p->w' }, { name: 'p->w' }, { name: '' }, { name: '' }]), Array(6).fill(null));
+  assert.deepEqual(named([{ name: 'h', fn: '' }, { name: 'h', fn: '' }]), [null, null]);
+});

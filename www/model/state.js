@@ -22,6 +22,7 @@ export function initial() {
     freed: [], // ids of the recently freed ones, oldest first
     segments: new Map(), // device and address -> segment that the caching allocator holds
     tensors: new Map(), // id -> handle
+    variables: new Map(), // thread, function and name -> id of the handle that the variable had last
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
     indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
     work: new Map(), // copies and ops in progress: id -> event
@@ -95,8 +96,9 @@ const on = {
     s.tensors.set(id, {
       id, name: text(e.name), storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
-      created: site(e), dropped: null,
+      created: site(e), dropped: null, lost: null, // lost: {seq, line, to}: its variable was assigned again, the tensor `to`
     });
+    assign(s, id, e);
     storage?.tensors.push(id);
     if (storage && text(e.name)) nameLineage(s, storage, e.name);
   },
@@ -263,6 +265,15 @@ function site(e) {
   return { file: text(e.file), line: int(e.line) };
 }
 
+// A variable that gets another tensor is no longer the name of the one that it had. Elements of an array are not told apart.
+function assign(s, id, e) {
+  if (!e.fn || !/^[A-Za-z_]\w*$/.test(text(e.name))) return;
+  const variable = `${int(e.th)} ${text(e.file)} ${text(e.fn)} ${e.name}`;
+  const before = s.tensors.get(s.variables.get(variable));
+  if (before && before.id !== id && before.name === e.name) before.lost = { seq: s.seq, line: int(e.line), to: id };
+  s.variables.set(variable, id);
+}
+
 // Only copies over the bus count as trips.
 function flowOf(s, dir) {
   if (dir === 'h2d') return s.ledger.h2d;
@@ -370,6 +381,7 @@ function copyOf(s) {
     sources: new Map(s.sources),
     storages: each(s.storages, (one) => ({ ...one, tensors: one.tensors.slice(), streams: one.streams.slice() })),
     segments: new Map(s.segments),
+    variables: new Map(s.variables),
     tensors: each(s.tensors, flat),
     lineages: each(s.lineages, flat),
     lines: each(s.lines, flat),

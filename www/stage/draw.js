@@ -7,7 +7,7 @@ import { ease, part, rounded, text } from './canvas_util.js';
 import { drawBus, drawCopy, drawWay } from './bus.js';
 import { drawCores, drawFull, drawUses } from './cores.js';
 import { drawLanes } from './lanes.js';
-import { drawLens, drawTags, drawWritten, writtenIn } from './draw_tags.js';
+import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_tags.js';
 import { pieces } from './map.js';
 
 /**
@@ -33,6 +33,7 @@ export function draw(c, scene) {
   }
   drawLens(c, scene);
   for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
+  drawMoves(c, scene);
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
   for (const memory of layout.memories) drawCores(c, scene, memory);
@@ -173,7 +174,7 @@ function markWrite(s, a) {
 // A storage in its rows: what has arrived is filled, what has not is an outline.
 function drawBox(c, scene, box, s) {
   const { theme: th, scale } = scene;
-  const { hue, pattern } = tensorStyle(box.index);
+  const { hue, pattern } = box.unreachable ? { hue: th.faint, pattern: 'solid' } : tensorStyle(box.index);
   const freed = box.freed && s.leaving === undefined;
   const partly = !freed && s.arrived > 0 && s.arrived < 1;
   const outlined = freed || s.empty || (partly && s.fresh);
@@ -270,7 +271,9 @@ function drawFilled(c, { th, scale, box, rect, hue, pattern, leaving = 1 }) {
   rounded(c, rect, CORNER);
   c.lineWidth = 1.25;
   c.strokeStyle = hue;
+  c.setLineDash(box.unreachable ? [1.5, 3] : []);
   c.stroke();
+  c.setLineDash([]);
 }
 
 function tint(c, rect, style, amount) {
@@ -298,7 +301,7 @@ function drawLock(c, th, x, y) {
 function drawNote(c, th, box, s, freed) {
   const rect = box.pieces[0];
   const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : s.empty ? 'empty' : box.stale ? 'stale' : '';
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : s.empty ? 'empty' : box.stale ? 'stale' : '';
   const room = rect.w - bandWidth(rect) - 14 - (isLocked(box, rect) ? 18 : 0);
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;

@@ -3,7 +3,7 @@
 
 import * as units from '../model/units.js';
 import { NOW, tensorStyle, tile } from './colours.js';
-import { text } from './canvas_util.js';
+import { arrow, ease, part, text } from './canvas_util.js';
 import { THREAD, elementWidth, lens } from './lens.js';
 import { pieces } from './map.js';
 import { bracketGap } from './tag_places.js';
@@ -44,7 +44,7 @@ export function drawTags(c, scene, box, freed) {
   for (const tag of box.tags) {
     if (!freed) drawBracket(c, th, box, tag);
     if (written.length) drawLit(c, box, tag, rows, common(tag.runs, written));
-    if (tag.label) drawLabel(c, th, box, tag, freed);
+    if (tag.label) drawLabel(c, scene, box, tag, freed);
   }
 }
 
@@ -79,7 +79,8 @@ function drawBracket(c, th, box, { marks, hullMarks, exact }) {
 }
 
 // The names of the tensors over the same bytes, and what is known of them where there is room.
-function drawLabel(c, th, box, tag, freed) {
+function drawLabel(c, scene, box, tag, freed) {
+  const { theme: th } = scene;
   const { x, y, letters, tensors, over, room, leader } = tag.label;
   if (leader !== null) { // past the names above
     c.fillStyle = th.faint;
@@ -91,11 +92,13 @@ function drawLabel(c, th, box, tag, freed) {
     c.fillRect(x - 2, y - 7, tag.label.w - 4, 14);
   }
   let at = x;
-  for (const word of cut(tensors.map((t) => t.name), letters)) {
-    const w = text(c, word, at, y, { font: `600 13px ${th.mono}`, color: freed ? th.faint : th.ink });
-    if (box.unreachable) strike(c, th, at, y, w);
+  cut(tensors.map((t) => t.name), letters).forEach((word, i) => {
+    const struck = box.unreachable || tensors[i].lost;
+    const color = freed || arriving(scene, tensors[i]) ? th.faint : struck ? th.soft : th.ink;
+    const w = text(c, word, at, y, { font: `600 13px ${th.mono}`, color });
+    if (struck) strike(c, th, at, y, w);
     at += w + 8;
-  }
+  });
   if (tensors.length > 1 || over) return;
   const [{ shape, dtype }] = tensors;
   const more = `${units.shape(shape)} ${dtype}`;
@@ -104,13 +107,60 @@ function drawLabel(c, th, box, tag, freed) {
 
 function strike(c, th, x, y, w) {
   c.fillStyle = th.ink;
-  c.fillRect(x, y - 0.5, w, 1.2);
+  c.fillRect(x - 2, y - 0.5, w + 4, 1.2);
 }
 
 // As many names as the letters allow, the last one cut.
 function cut(names, letters) {
   const all = names.join(' ');
   return all.length <= letters ? names : `${all.slice(0, letters - 1).trimEnd()}…`.split(' ');
+}
+
+// ---- variables that are assigned again ------------------------------------------------------------
+
+const isNow = ({ from, to }, { lost }) => lost && lost.seq >= from && lost.seq <= to;
+const tensorsIn = (layout) => layout.boxes.flatMap((box) => box.tags.flatMap((tag) => tag.tensors.map((tensor) => ({ box, tag, tensor }))));
+
+// Is its name still on its way from the tensor that had it?
+const arriving = (scene, tensor) => scene.m < MOVED && tensorsIn(scene.layout).some((one) => one.tensor.lost?.to === tensor.id && isNow(scene, one.tensor));
+
+const MOVED = 0.7; // the part of a step in which a name has moved
+
+/** In the step that assigns a variable again, its name moves along an arrow from the tensor that it had to the new one. */
+export function drawMoves(c, scene) {
+  const { layout, theme: th, m } = scene;
+  const all = tensorsIn(layout);
+  for (const { box, tag, tensor } of all.filter((one) => isNow(scene, one.tensor))) {
+    const next = all.find((one) => one.tensor.id === tensor.lost.to);
+    if (!next || next.box === box) continue;
+    const points = way(nameAt(box, tag, tensor), nameAt(next.box, next.tag, next.tensor));
+    const t = ease(part(m, 0, MOVED));
+    const at = points[Math.round(t * (points.length - 1))];
+    c.strokeStyle = c.fillStyle = th.soft;
+    c.lineWidth = 1.5;
+    c.beginPath();
+    points.slice(0, Math.round(t * (points.length - 1)) + 1).forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
+    c.stroke();
+    if (t === 1) arrow(c, points.at(-2), points.at(-1), 7);
+    else text(c, tensor.name, at[0], at[1], { font: `600 13px ${th.mono}`, color: th.ink, align: 'center' });
+  }
+}
+
+// Below the middle of a name, or of a box whose name has no room.
+function nameAt(box, tag, tensor) {
+  if (!tag.label) return [box.x + box.w / 2, box.y + box.h + 6];
+  const before = tag.label.tensors.slice(0, tag.label.tensors.indexOf(tensor)).reduce((sum, one) => sum + one.name.length + 1, 0);
+  return [tag.label.x + (before + tensor.name.length / 2) * 7.9, tag.label.y + 8];
+}
+
+// An arc that hangs below both ends.
+function way([x0, y0], [x1, y1]) {
+  const low = Math.max(y0, y1) + Math.min(18, 8 + Math.abs(x1 - x0) * 0.05);
+  return Array.from({ length: 25 }, (_, i) => {
+    const t = i / 24;
+    const [a, b, d, e] = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
+    return [a * x0 + b * (x0 + (x1 - x0) * 0.15) + d * (x1 - (x1 - x0) * 0.15) + e * x1, a * y0 + (b + d) * low + e * y1];
+  });
 }
 
 // ---- the lens -------------------------------------------------------------------------------------

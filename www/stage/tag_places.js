@@ -30,6 +30,7 @@ export function inUse(state, actions) {
     for (const out of outs) write(a.id, out?.storage, state.tensors.get(out?.tensor), bytesOf(state, out?.tensor));
     if (a.type === 'write') write(0, a.storage, state.tensors.get(a.tensor), bytesOf(state, a.tensor, a.first, a.count));
   }
+  for (const handle of state.tensors.values()) if (use.storages.has(state.tensors.get(handle.lost?.to)?.storage)) add(0, handle.id);
   return use;
 }
 
