@@ -164,22 +164,23 @@ check('a write through a view is lit where the view’s elements lie, and under 
 function againLog() {
   const device = { name: 'cpu', kind: 'cpu', card: '', capacity: 2 ** 34 };
   const born = (name, i) => [
-    { kind: 'alloc', storage: i, device: 'cpu', addr: `0x1${i}00`, asked: 96, bytes: 128, line: i },
+    { kind: 'alloc', storage: i, device: 'cpu', addr: ['0x1100', '0x1000', '0x1080'][i - 1], asked: i > 1 ? 96 : 512, bytes: i > 1 ? 128 : 512, line: i },
     { kind: 'tensor', tensor: i, name, storage: i, shape: [24], strides: [1], offset: 0, dtype: 'float32', device: 'cpu', fn: 'main', line: i },
     { kind: 'op', id: i, name: 'arange', device: 'cpu', out: [{ tensor: i, storage: i, version: 1 }], line: i },
+    { kind: 'complete', id: i, start: i * 4 - 1, end: i * 4, engine: 'host' },
   ];
   const events = [
     { kind: 'session', program: 'again', clock: 'model', devices: [device] }, ...born('x', 1), ...born('h', 2), ...born('h', 3),
     { kind: 'mark', text: 'over' }, { kind: 'end', status: 0, live: [1, 2, 3] },
   ];
-  return events.map((e, seq) => JSON.stringify({ seq, t: seq, ...e }));
+  return events.map((e, seq) => JSON.stringify({ seq, t: seq, ...(e.line && { file: 'a.c' }), ...e }));
 }
 
 check('a variable that is assigned again: an arrow leads from its older tensor to the newer one', async () => {
   const server = await serve({ runs: [{ lines: againLog() }] });
   const page = await stage.open(server.url);
-  await go(page, 10);
-  const [, older, newer] = await boxesOf(page);
+  await go(page, 13);
+  const [older, newer] = await boxesOf(page); // in one row, by address
   const inked = () => page.evaluate(([a, b]) => { // pixels between the names of the two boxes, under them
     const canvas = document.getElementById('canvas');
     const scale = canvas.width / canvas.clientWidth;
@@ -189,11 +190,11 @@ check('a variable that is assigned again: an arrow leads from its older tensor t
     for (let i = 0; i < data.length; i += 4) if (data[i] + data[i + 1] + data[i + 2] < 500) count++;
     return count;
   }, [older, newer]);
-  await go(page, 6);
+  await go(page, 8);
   assert.equal(await inked(), 0);
-  await go(page, 9);
+  await go(page, 12);
   assert.ok(await inked() > 10);
-  await go(page, 10);
+  await go(page, 13);
   assert.equal(await inked(), 0);
   await page.mouse.move(older.pageX + 4, older.pageY + 4);
   assert.match(await page.locator('#tip').innerText(), /the variable h was assigned again at line 3/);

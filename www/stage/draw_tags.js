@@ -100,8 +100,7 @@ function drawLabel(c, scene, box, tag, freed) {
     at += w + 8;
   });
   if (tensors.length > 1 || over) return;
-  const [{ shape, dtype }] = tensors;
-  const more = `${units.shape(shape)} ${dtype}`;
+  const more = detailOf(tensors[0]);
   if (room - (at - x) > more.length * 6.6 + 2) text(c, more, at, y, { font: `12px ${th.sans}`, color: th.soft });
 }
 
@@ -146,20 +145,34 @@ export function drawMoves(c, scene) {
   }
 }
 
-// Below the middle of a name, or of a box whose name has no room.
+// A name: the middle of its lower edge, and where what is said on its line ends; or a box whose name has no room.
 function nameAt(box, tag, tensor) {
-  if (!tag.label) return [box.x + box.w / 2, box.y + box.h + 6];
-  const before = tag.label.tensors.slice(0, tag.label.tensors.indexOf(tensor)).reduce((sum, one) => sum + one.name.length + 1, 0);
-  return [tag.label.x + (before + tensor.name.length / 2) * 7.9, tag.label.y + 8];
+  if (!tag.label) return { x: box.x + box.w / 2, y: box.y + box.h + 6, end: box.x + box.w / 2 };
+  const { x, y, w, tensors, room } = tag.label;
+  const before = tensors.slice(0, tensors.indexOf(tensor)).reduce((sum, one) => sum + one.name.length + 1, 0);
+  const shape = tensors.length === 1 ? (detailOf(tensor).length + 1) * 6.6 : 0;
+  return { x: x + (before + tensor.name.length / 2) * 7.9, y: y + 8, end: x + w + (room - w > shape ? shape : 0) };
 }
 
-// An arc that hangs below both ends.
-function way([x0, y0], [x1, y1]) {
-  const low = Math.max(y0, y1) + Math.min(18, 8 + Math.abs(x1 - x0) * 0.05);
+const detailOf = ({ shape, dtype }) => `${units.shape(shape)} ${dtype}`;
+
+// An arc that hangs below both names; of names that stand one above the other, beside what is said of them.
+function way(a, b) {
+  if (Math.abs(a.x - b.x) < 60 && Math.abs(a.y - b.y) > 20) {
+    const right = Math.max(a.end, b.end) + 44;
+    return curve([[a.end, a.y - 8], [right, a.y - 8], [right, b.y - 8], [b.end, b.y - 8]]);
+  }
+  const low = Math.max(a.y, b.y) + Math.min(18, 8 + Math.abs(b.x - a.x) * 0.05);
+  const inward = (b.x - a.x) * 0.15;
+  return curve([[a.x, a.y], [a.x + inward, low], [b.x - inward, low], [b.x, b.y]]);
+}
+
+// The points of a cubic curve.
+function curve(points) {
   return Array.from({ length: 25 }, (_, i) => {
     const t = i / 24;
-    const [a, b, d, e] = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
-    return [a * x0 + b * (x0 + (x1 - x0) * 0.15) + d * (x1 - (x1 - x0) * 0.15) + e * x1, a * y0 + (b + d) * low + e * y1];
+    const shares = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
+    return [0, 1].map((axis) => points.reduce((sum, point, k) => sum + shares[k] * point[axis], 0));
   });
 }
 
