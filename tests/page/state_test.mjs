@@ -99,14 +99,17 @@ test('a copy is the same tensor; an op makes another', () => {
   assert.notEqual(by('x').lineage, by('y').lineage);
 });
 
-test('writing one copy makes the other stale', async () => {
-  const { isStale } = await import('../../www/model/state.js');
+test('writing one copy makes the other older than it', async () => {
+  const { isStale, newerThan } = await import('../../www/model/state.js');
   const state = fold(logs().get('handmade-demo').slice(0, 14));
   const [x, gpu] = [state.storages.get(1), state.storages.get(3)];
   assert.equal(isStale(state, x) || isStale(state, gpu), false);
   apply(state, { seq: 14, kind: 'host_write', tensor: 1, storage: 1, version: 2, count: 1 });
   assert.equal(isStale(state, x), false);
   assert.equal(isStale(state, gpu), true);
+  assert.deepEqual([newerThan(state, x), newerThan(state, gpu)], ['', 'x']);
+  state.tensors.get(x.tensors[0]).name = 'x_gpu'; // x_gpu = fy_cuda(x) may as well be called x
+  assert.equal(newerThan(state, gpu), 'x_gpu on cpu');
 });
 
 test('only a run that ended without `end` was killed', () => {

@@ -103,10 +103,12 @@ test('hover text tells name, memory, address, bytes and line', () => {
   one.take(0, logs().get('handmade-graded'));
   const state = one.at(6);
   const storage = [...state.storages.values()][0];
-  const said = about(storage, handleOf(state, storage), 'mat1', false).join(' ');
+  const said = about(storage, handleOf(state, storage), 'mat1', '').join(' ');
   for (const part of ['mat1', 'CPU RAM', 'cpu', storage.addr, '48 bytes requested', '512 allocated', 'line 5', '(4, 3)', 'float32', '1.5']) {
     assert.ok(said.includes(part), `${part} in: ${said}`);
   }
+  assert.doesNotMatch(said, /older/);
+  assert.match(about(storage, handleOf(state, storage), 'copy', 'mat1')[0], /older than mat1/);
 });
 
 test('numbers are written as people read them', () => {

@@ -315,7 +315,7 @@ function follow(s, from, to) {
   assignIndex(s, lineageOf(s, from));
 }
 
-// New content: every other copy of this tensor becomes stale.
+// New content: every other copy of this tensor is older from now on.
 function write(s, storage, version) {
   const lineage = lineageOf(s, storage);
   lineage.rev++;
@@ -353,6 +353,18 @@ function forget(s, id) {
 /** Does another copy of this tensor hold newer content? */
 export function isStale(s, storage) {
   return storage.rev < (s.lineages.get(storage.lineage)?.rev ?? 0) && storage.rev > 0;
+}
+
+/** The name of the copy with the newest content, where that is another one; else ''. A living copy's before a freed one's. */
+export function newerThan(s, storage) {
+  if (!isStale(s, storage)) return '';
+  const { rev } = lineageOf(s, storage);
+  const newest = [...s.storages.values()].filter((one) => one.lineage === storage.lineage && one.rev === rev);
+  const one = newest.find((copy) => copy.freed === null) ?? newest.at(-1);
+  const handle = one && handleOf(s, one);
+  if (!handle) return 'a freed copy';
+  const name = handle.name || `t${handle.id}`;
+  return name === handleOf(s, storage)?.name ? `${name} on ${one.device}` : name;
 }
 
 /** The handle that names a storage: the first that is not dropped, else the last one. */

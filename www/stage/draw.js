@@ -263,7 +263,7 @@ function drawFilled(c, { th, scale, box, rect, hue, pattern, leaving = 1 }) {
   c.fill();
   c.clip();
   tint(c, rect, hue, 0.2);
-  if (box.stale) tint(c, rect, tile(c, 'hatch', '', th.faint, scale), 0.4);
+  if (box.older) tint(c, rect, tile(c, 'hatch', '', th.faint, scale), 0.4);
   c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
   c.fillRect(rect.x, rect.y, bandWidth(rect), rect.h);
   if (isLocked(box, rect)) drawLock(c, th, rect.x + rect.w - 16, rect.y + rect.h / 2);
@@ -301,12 +301,12 @@ function drawLock(c, th, x, y) {
 function drawNote(c, th, box, s, freed) {
   const rect = box.pieces[0];
   const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : s.empty ? 'empty' : box.stale ? 'stale' : '';
-  const room = rect.w - bandWidth(rect) - 14 - (isLocked(box, rect) ? 18 : 0);
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
+  const room = rect.w - bandWidth(rect) - 10 - (isLocked(box, rect) ? 18 : 0);
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;
   const bytes = units.bytes(box.bytes);
-  const words = [note ? `${bytes} · ${note}` : bytes, note || bytes].find((one) => c.measureText(one).width <= room);
+  const words = [note ? `${bytes} · ${note}` : bytes, note || bytes, box.older && 'older'].find((one) => one && c.measureText(one).width <= room);
   if (!words) return;
   const color = freed || s.empty ? th.soft : th.ink;
   text(c, words, rect.x + bandWidth(rect) + 7, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color });

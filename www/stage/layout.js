@@ -4,7 +4,7 @@
 // below), the bus between. RAM ends in a dock with the cards' staging buffers. Within a memory each storage lies at its address (map.js); a freed one keeps its place as an
 // outline until another storage takes the address.
 
-import { handleOf, isStale } from '../model/state.js';
+import { handleOf, newerThan } from '../model/state.js';
 import { lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
 import { inUse, placeTags, tagsOf } from './tag_places.js';
 
@@ -186,7 +186,7 @@ function box(state, storage, placed, use) {
     storage: storage.id, addr: address(storage), device: storage.device, bytes: storage.asked, mem: storage.mem,
     index: Math.max(0, lineage?.index ?? 0),
     name, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
-    empty: storage.rev === 0, stale: isStale(state, storage), freed: storage.freed !== null,
+    empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,
     unreachable: storage.freed === null && storage.tensors.length > 0 && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
   };
 }

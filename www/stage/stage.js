@@ -5,7 +5,7 @@ import { draw } from './draw.js';
 import { layout } from './layout.js';
 import { theme } from './colours.js';
 import { describe } from './tags.js';
-import { handleOf, isStale } from '../model/state.js';
+import { handleOf } from '../model/state.js';
 import { about } from '../model/words.js';
 
 const $ = (id) => document.getElementById(id);
@@ -29,7 +29,7 @@ export function stage(changed) {
 
   function tooltipLines(state, box) {
     const storage = state.storages.get(box.storage);
-    const lines = about(storage, handleOf(state, storage), box.name, isStale(state, storage));
+    const lines = about(storage, handleOf(state, storage), box.name, box.older);
     const first = state.lineages.get(storage.lineage)?.name;
     if (first && first !== box.name) lines.splice(1, 0, `the same tensor as ${first}`);
     const tensors = box.tags.flatMap((tag) => tag.tensors);
