@@ -7,6 +7,8 @@ import { layout as place } from '../../www/stage/layout.js';
 import { rows } from '../../www/stage/map.js';
 import { lengthOf, packet, route } from '../../www/stage/route.js';
 import { tensorStyle, PATTERNS } from '../../www/stage/colours.js';
+import { instant } from '../../www/model/instant.js';
+import { capacityOf, figures } from '../../www/stage/capacity.js';
 import { inUse } from '../../www/stage/tag_places.js';
 import { lens } from '../../www/stage/lens.js';
 import { run } from '../../www/model/run.js';
@@ -371,4 +373,19 @@ test('a name that moves on is struck, and both have it', () => {
   });
   const { boxes } = layout(state, 1000, 400, undefined, [{ type: 'alloc', storage: 3 }]);
   assert.deepEqual(boxes.map((b) => [b.name, b.tags[0].tensors[0].lost?.to ?? 0, b.tags[0].used]), [['x', 0, false], ['h', 3, true], ['h', 0, false]]);
+});
+
+test('capacity: tensors, then holes and rounding, then what is free', () => {
+  const one = run({ run: 1 });
+  one.take(0, [
+    { kind: 'session', devices: [{ name: 'cpu', capacity: 2 ** 34 }, { name: 'cuda:0', capacity: 2 ** 29 }] },
+    { kind: 'segment', device: 'cuda:0', addr: '0x1000', bytes: 2 ** 21 }, { kind: 'alloc', storage: 1, device: 'cuda:0', addr: '0x1000', asked: 100, bytes: 512 },
+    { kind: 'segment', device: 'cpu', mem: 'pinned', addr: '0x1000', bytes: 2 ** 20 }, { kind: 'alloc', storage: 2, device: 'cpu', mem: 'pinned', addr: '0x1000', asked: 512, bytes: 512 },
+    { kind: 'alloc', storage: 3, device: 'cpu', addr: '0x900000', asked: 1000, bytes: 1024 },
+  ]);
+  const [ram, card] = instant(one, 0).memories;
+  assert.deepEqual(capacityOf(card), { used: 100, taken: 2 ** 21, capacity: 2 ** 29 });
+  assert.deepEqual(capacityOf(ram), { used: 1512, taken: 2 ** 20 + 1024, capacity: 2 ** 34 });
+  assert.deepEqual(figures(card), ['100 B in use, 2 MiB reserved, of 512 MiB', '100 B of 512 MiB', '100 B']);
+  assert.deepEqual(figures({ ...ram, capacity: 0, reserved: 0, segments: [] })[1], '1.48 KiB in use');
 });

@@ -117,4 +117,5 @@ test('numbers are written as people read them', () => {
   assert.deepEqual([0, 999, 1000, 41230, 1234567, 2e9].map(units.time), ['0 ns', '999 ns', '1 µs', '41.2 µs', '1.23 ms', '2 s']);
   assert.deepEqual([[], [3], [4, 3]].map(units.tuple), ['()', '(3,)', '(4, 3)']);
   assert.equal(units.bytes(undefined), '?');
+  assert.deepEqual([1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(units.ordinal), ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '102nd', '111th']);
 });

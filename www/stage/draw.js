@@ -5,6 +5,7 @@ import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
 import { drawBus, drawCopy, drawWay } from './bus.js';
+import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawFull, drawUses } from './cores.js';
 import { drawLanes } from './lanes.js';
 import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_tags.js';
@@ -55,7 +56,7 @@ function drawMemory(c, th, { kind, rect }) {
 }
 
 // Above the ways of copies, which may pass behind the words.
-function drawHeading(c, { layout, now, theme: th }, memory) {
+function drawHeading(c, { layout, now, theme: th, scale }, memory) {
   const { head, brief } = memory;
   const none = memory.kind === 'none';
   const host = memory.device === 'cpu';
@@ -67,7 +68,12 @@ function drawHeading(c, { layout, now, theme: th }, memory) {
   const w = words(c, th, name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
   const badge = layout.low && host ? 150 : 0; // room for the program's line
   const [x, line, max] = brief ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
-  words(c, th, summary(memory, now, none, brief), x, line, { font: `12px ${th.sans}`, color: th.soft, max });
+  const is = now.memories.find((m) => m.device === memory.device);
+  c.font = `12px ${th.sans}`;
+  const sayings = none || !is ? ['this run has no card'] : sayingsOf(memory, is, brief);
+  const said = sayings.find((one) => c.measureText(one).width <= max) ?? sayings.at(-1);
+  words(c, th, said, x, line, { font: `12px ${th.sans}`, color: th.soft, max });
+  if (is && !none) drawCapacity(c, th, { x: head.x, y: head.y + (brief ? 30 : 50), w: head.w, h: brief ? 3 : 4 }, is, host ? th.cpu : th.gpu, scale);
 }
 
 function words(c, th, said, x, y, style) {
@@ -77,12 +83,11 @@ function words(c, th, said, x, y, style) {
   return text(c, said, x, y, style);
 }
 
-function summary(memory, now, none, brief) {
-  if (none) return 'this run has no card';
-  const used = units.bytes(now.memories.find((m) => m.device === memory.device)?.asked ?? 0);
-  if (memory.device === 'cpu') return `${brief ? '' : 'host memory · '}${used} in use`;
-  const of = memory.capacity ? ` of ${units.bytes(memory.capacity)}` : ' in use';
-  return `${memory.card && !brief ? `${memory.card} · ` : ''}${used}${of}`;
+// Longest first.
+function sayingsOf(memory, is, brief) {
+  const about = memory.device === 'cpu' ? 'host memory' : memory.card;
+  const said = figures(is);
+  return about && !brief ? [`${about} · ${said[0]}`, said[0], `${about} · ${said[1]}`, ...said.slice(1)] : said;
 }
 
 // The segments of the caching allocator as frames, and what is free in them hatched.
@@ -306,7 +311,8 @@ function drawNote(c, th, box, s, freed) {
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;
   const bytes = units.bytes(box.bytes);
-  const words = [note ? `${bytes} · ${note}` : bytes, note || bytes, box.older && 'older'].find((one) => one && c.measureText(one).width <= room);
+  const again = box.tenant > 0 ? ` · ${units.ordinal(box.tenant + 1)} tensor here` : '';
+  const words = [note ? `${bytes} · ${note}` : `${bytes}${again}`, note || bytes, box.older && 'older'].find((one) => one && c.measureText(one).width <= room);
   if (!words) return;
   const color = freed || s.empty ? th.soft : th.ink;
   text(c, words, rect.x + bandWidth(rect) + 7, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color });

@@ -185,7 +185,7 @@ function box(state, storage, placed, use) {
     used: use.storages.has(storage.id), written: use.writes.filter((one) => one.storage === storage.id),
     storage: storage.id, addr: address(storage), device: storage.device, bytes: storage.asked, mem: storage.mem,
     index: Math.max(0, lineage?.index ?? 0),
-    name, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
+    name, tenant: storage.tenant, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
     empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,
     unreachable: storage.freed === null && storage.tensors.length > 0 && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
   };

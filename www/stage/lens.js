@@ -1,6 +1,7 @@
 // lens.js: where one storage is enlarged, with a line for each tensor that sees it: in what is free of its memory, where that is
 // large enough. Rows and boxes stay where they are. Pure.
 
+import { pieces } from './map.js';
 import { itemSize, threads } from './tags.js';
 
 const LEAST = { w: 190, h: 58 }; // px: what is smaller shows nothing more than the brackets
@@ -28,7 +29,7 @@ export function lens(layout, box) {
   const factor = even(Math.min((room.w - names) / box.bytes, CELL / itemSize(tensors[0].dtype)) / of);
   const strip = { x: room.x + names, y: room.y + HEAD, w: box.bytes * of * factor, h: STRIP };
   const { lines, left, h } = linesOf(tensors, room.y + HEAD + STRIP + 4, room.y + room.h);
-  if (!lines.length) return null;
+  if (lines.length < 2) return null;
   return { x: room.x, y: room.y, w: names + strip.w, h: h - room.y, strip, scale: of * factor, factor, lines, left, wordsOf };
 }
 
@@ -76,8 +77,10 @@ function fitting(placed, tensors, top, bottom) {
   return fit;
 }
 
-// The larger of two places that no row of the run takes: below the last row, or to the right of the last rows.
-function freeIn({ inner, rows }) {
+// The larger of two places that no row of the run and no segment takes: below the last row, or to the right of the last rows.
+function freeIn({ inner, rows, segments }) {
+  const framed = segments.flatMap((segment) => pieces(rows, segment.addr, segment.bytes));
+  const frameEnd = (row) => Math.max(0, ...framed.filter((one) => one.row === row).map(({ x, w }) => x + w + 12));
   const edge = inner.x + inner.w;
   const bottom = inner.y + inner.h + 4;
   const places = [];
@@ -85,7 +88,7 @@ function freeIn({ inner, rows }) {
   const last = rows.at(-1);
   if (last) places.push({ x, y: Math.max(last.y + last.h + 12, ...(last.names ?? []).map(({ y }) => y + 8)), w: inner.w });
   for (const row of rows.toReversed()) {
-    x = Math.max(x, row.x + row.w + (row.lens > 1 ? 60 : 26), namesEnd(row));
+    x = Math.max(x, row.x + row.w + (row.lens > 1 ? 60 : 26), namesEnd(row), frameEnd(row));
     places.push({ x, y: row.y - 2, w: edge - x });
   }
   const sized = places.map((one) => ({ ...one, y: one.y + (one.x > inner.x ? 0 : MARGIN), h: bottom - one.y - (one.x > inner.x ? 0 : MARGIN) }));

@@ -4,9 +4,10 @@
 import { draw } from './draw.js';
 import { layout } from './layout.js';
 import { theme } from './colours.js';
+import { figures } from './capacity.js';
 import { describe } from './tags.js';
 import { handleOf } from '../model/state.js';
-import { about } from '../model/words.js';
+import { about, memoryName } from '../model/words.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -14,6 +15,7 @@ export function stage(changed) {
   const canvas = $('canvas');
   const c = canvas.getContext('2d');
   const spots = new Map(); // storage -> button
+  const headings = new Map(); // device -> what its heading says
   let size = { w: 0, h: 0, scale: 1 };
   let colors = theme(getComputedStyle(document.body));
   let plan = null; // the layout on show
@@ -94,8 +96,25 @@ export function stage(changed) {
   /** Draws the arranged boxes. `moment`: what draw.js needs besides layout and theme. */
   function paint(moment) {
     if (!plan || !size.w) return;
+    for (const memory of plan.memories) tell(memory, moment.now.memories.find((m) => m.device === memory.device));
     c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
     draw(c, { ...moment, layout: plan, theme: colors, scale: size.scale, focus });
+  }
+
+  // The heading's figures, for a pointer and for a screen reader.
+  function tell({ device, head }, is) {
+    const node = headings.get(device) ?? document.createElement('div');
+    const words = is ? `${memoryName(device)}: ${figures(is)[0]}` : '';
+    if (!headings.has(device)) {
+      headings.set(device, node);
+      node.setAttribute('role', 'img');
+      node.style.position = 'absolute';
+      $('spots').append(node);
+    }
+    if (node.title === words) return;
+    node.title = words;
+    node.setAttribute('aria-label', words);
+    Object.assign(node.style, { left: `${head.x}px`, top: `${head.y}px`, width: `${head.w}px`, height: `${head.h - 4}px` });
   }
 
   function measure() {
