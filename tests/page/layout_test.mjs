@@ -313,7 +313,7 @@ for (const [name, events] of logs()) {
         const labels = boxes.flatMap((b) => b.tags).filter((tag) => tag.label).map(label);
         labels.forEach((a, k) => labels.slice(k + 1).forEach((b) => assert.ok(apart(a, b), `step ${i} at ${w}x${h}: ${a.name} and ${b.name}`)));
         const unnamed = boxes.filter((b) => b.used && !b.tags.some((tag) => tag.label)).map((b) => b.name);
-        if (!EXPERIMENTS.has(name)) assert.deepEqual(unnamed, [], `step ${i} at ${w}x${h}`);
+        assert.deepEqual(unnamed, [], `step ${i} at ${w}x${h}`);
       }
     }
   });
@@ -388,4 +388,24 @@ test('capacity: tensors, then holes and rounding, then what is free', () => {
   assert.deepEqual(capacityOf(ram), { used: 1512, taken: 2 ** 20 + 1024, capacity: 2 ** 34 });
   assert.deepEqual(figures(card), ['100 B in use, 2 MiB reserved, of 512 MiB', '100 B of 512 MiB', '100 B']);
   assert.deepEqual(figures({ ...ram, capacity: 0, reserved: 0, segments: [] })[1], '1.48 KiB in use');
+});
+
+test('names in use displace others, and are shortened', () => {
+  const state = initial();
+  const add = (i) => {
+    apply(state, { kind: 'alloc', storage: i + 1, device: 'cpu', addr: `0x${(0x1000 + i * 1024).toString(16)}`, asked: 1024 - 8 * i, bytes: 1024 });
+    apply(state, { kind: 'tensor', tensor: i + 1, storage: i + 1, name: `a_rather_long_name_${i}`, shape: [256], strides: [1] });
+  };
+  for (let i = 0; i < 16; i++) add(i);
+  apply(state, { kind: 'alloc', storage: 99, device: 'cuda:0', addr: '0x0', asked: 16384, bytes: 16384 }); // 16 KiB a row
+  const named = (used) => layout(state, 1000, 500, undefined, used.map((storage) => ({ type: 'read', storage, tensor: storage }))).boxes
+    .filter((b) => b.device === 'cpu' && b.tag).map((b) => ({ ...label(b.tags[0]), id: b.storage, letters: b.tag.letters }));
+  const plain = named([]).map((one) => one.id);
+  assert.ok(plain.length < 16 && !plain.includes(16));
+  assert.ok(named([16]).some((one) => one.id === 16), 'the last and smallest has its name when it is used');
+  const all = Array.from({ length: 16 }, (_, i) => i + 1);
+  const shown = named(all);
+  assert.deepEqual(shown.map((one) => one.id), all);
+  assert.ok(shown.some((one) => one.letters < 'a_rather_long_name_0'.length));
+  shown.forEach((a, i) => shown.slice(i + 1).forEach((b) => assert.ok(apart(a, b), `${a.name} and ${b.name}`)));
 });

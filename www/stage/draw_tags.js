@@ -78,6 +78,8 @@ function drawBracket(c, th, box, { marks, hullMarks, exact }) {
   if (fine && hullMarks !== marks) for (const { x, y, w } of marks) c.fillRect(x, y - 0.5, w, 3);
 }
 
+const CROWD = 8; // names under a row: of more, those in use stand out
+
 // The names of the tensors over the same bytes, and what is known of them where there is room.
 function drawLabel(c, scene, box, tag, freed) {
   const { theme: th } = scene;
@@ -94,8 +96,9 @@ function drawLabel(c, scene, box, tag, freed) {
   let at = x;
   cut(tensors.map((t) => t.name), letters).forEach((word, i) => {
     const struck = box.unreachable || tensors[i].lost;
-    const color = freed || arriving(scene, tensors[i]) ? th.faint : struck ? th.soft : th.ink;
-    const w = text(c, word, at, y, { font: `600 13px ${th.mono}`, color });
+    const aside = tag.row.names.length > CROWD && !tag.used && !box.used;
+    const color = freed || arriving(scene, tensors[i]) ? th.faint : struck || aside ? th.soft : th.ink;
+    const w = text(c, word, at, y, { font: `${aside ? 400 : 600} 13px ${th.mono}`, color });
     if (struck) strike(c, th, at, y, w);
     at += w + 8;
   });
@@ -121,7 +124,10 @@ const isNow = ({ from, to }, { lost }) => lost && lost.seq >= from && lost.seq <
 const tensorsIn = (layout) => layout.boxes.flatMap((box) => box.tags.flatMap((tag) => tag.tensors.map((tensor) => ({ box, tag, tensor }))));
 
 // Is its name still on its way from the tensor that had it?
-const arriving = (scene, tensor) => scene.m < MOVED && tensorsIn(scene.layout).some((one) => one.tensor.lost?.to === tensor.id && isNow(scene, one.tensor));
+function arriving(scene, tensor) {
+  scene.targets ??= new Set(scene.m < MOVED ? tensorsIn(scene.layout).filter((one) => isNow(scene, one.tensor)).map((one) => one.tensor.lost.to) : []);
+  return scene.targets.has(tensor.id);
+}
 
 const MOVED = 0.7; // the part of a step in which a name has moved
 

@@ -107,17 +107,18 @@ const words = ({ tensors }) => tensors.map((t) => t.name).join(' ');
 const widthOf = (letters) => letters * LETTER + 10;
 
 // Names stand under their brackets, those that a neighbour's name leaves no room on the lines below: of long boxes first,
-// of freed storages last. What is in use always has its name: others make room, or it is shortened.
+// of freed storages last. What is in use always has its name: others make room, or it is shortened, or all in use are.
 function nameRow(row, tags) {
-  const lines = Array.from({ length: Math.max(1, row.tags) }, () => []);
   const order = tags.sort((p, q) => p.box.freed - q.box.freed || p.tag.level - q.tag.level || q.box.w - p.box.w);
   const used = order.filter((one) => isUsed(one));
-  if (row.tags) for (const one of order.slice(0, NAMED)) {
-    if (row.tags === 1 || !put(row, lines, one, words(one).length, isFree)) put(row, lines, one, one.tensors[0].name.length, isFree);
-  }
-  for (const one of used.filter(({ tag }) => !tag.label)) {
-    const all = words(one).length;
-    [all, SHORT + 2, SHORT].some((most) => put(row, lines, one, Math.min(all, most), hasNoneInUse)) || putAside(row, lines, one);
+  let lines = [];
+  for (const most of [Infinity, 12, 8, SHORT]) {
+    lines = Array.from({ length: Math.max(1, row.tags) }, () => []);
+    for (const one of tags) one.tag.label = null;
+    if (most < Infinity) for (const one of used) putUsed(row, lines, one, most);
+    for (const one of row.tags ? order.slice(0, NAMED) : []) if (!one.tag.label) putWhole(row, lines, one);
+    for (const one of used) if (!one.tag.label) putUsed(row, lines, one, Infinity);
+    if (used.every(({ tag }) => tag.label)) break;
   }
   for (const one of tags.filter(({ tag }) => tag.label)) {
     const { label, marks } = one.tag;
@@ -129,6 +130,15 @@ function nameRow(row, tags) {
     label.w = widthOf(label.letters);
   }
   row.names = tags.filter(({ tag }) => tag.label).map(({ tag }) => tag.label);
+}
+
+function putWhole(row, lines, one) {
+  if (row.tags === 1 || !put(row, lines, one, words(one).length, isFree)) put(row, lines, one, one.tensors[0].name.length, isFree);
+}
+
+function putUsed(row, lines, one, most) {
+  const all = words(one).length;
+  [Math.min(all, most), SHORT + 2, SHORT].some((letters) => put(row, lines, one, Math.min(all, letters), hasNoneInUse)) || putAside(row, lines, one);
 }
 
 const isUsed = ({ box, tag }) => tag.used || (box.used && tag === box.tags[0]);
