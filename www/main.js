@@ -92,7 +92,7 @@ function say(words, { playing, by }) {
 function arrange(state, step, index) {
   const line = step.line || (state.site?.line ?? 0);
   scene = { waits: waitIn(shown.events, step), line, sentence: stepSentence(shown.events, step, shown.names) };
-  views.stage.arrange(state, shown.addresses);
+  views.stage.arrange(state, shown.addresses, actions(shown, step, time.position.t, state));
   views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, step);

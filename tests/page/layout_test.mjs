@@ -7,13 +7,19 @@ import { layout as place } from '../../www/stage/layout.js';
 import { rows } from '../../www/stage/map.js';
 import { lengthOf, packet, route } from '../../www/stage/route.js';
 import { tensorStyle, PATTERNS } from '../../www/stage/colours.js';
+import { instant } from '../../www/model/instant.js';
+import { capacityOf, figures } from '../../www/stage/capacity.js';
+import { inUse } from '../../www/stage/tag_places.js';
+import { lens } from '../../www/stage/lens.js';
+import { run } from '../../www/model/run.js';
+import { actions } from '../../www/model/step_actions.js';
 import { logs, random } from './logs.mjs';
 
 // The whole run's addresses, as the page knows them; of a state alone, those of its storages.
-function layout(state, w, h, events = [...state.storages.values()].map((s) => ({ kind: 'alloc', ...s }))) {
+function layout(state, w, h, events = [...state.storages.values()].map((s) => ({ kind: 'alloc', ...s })), now = []) {
   const known = addresses();
   events.forEach(known.add);
-  return place(state, known, w, h);
+  return place(state, known, w, h, now);
 }
 
 const SIZES = [[1000, 400], [640, 380], [1900, 700], [366, 480], [320, 420]];
@@ -253,4 +259,153 @@ test('the first 49 tensors differ in hue or in pattern', () => {
   const looks = new Set(Array.from({ length: 49 }, (_, i) => JSON.stringify(tensorStyle(i))));
   assert.equal(looks.size, 49);
   assert.equal(PATTERNS.length, 7);
+});
+
+// ---- tags -----------------------------------------------------------------------------------------
+
+// A storage of 24 floats on the CPU with the views that a program makes of it; and a second one.
+function viewed() {
+  const state = initial();
+  const tensor = (id, name, shape, strides, offset, more = {}) => apply(state, { kind: 'tensor', tensor: id, storage: 1, name, shape, strides, offset, dtype: 'float32', device: 'cpu', fn: 'main', ...more });
+  apply(state, { kind: 'alloc', storage: 1, device: 'cpu', addr: '0x1000', asked: 96, bytes: 128 });
+  tensor(1, 'x', [24], [1], 0);
+  tensor(2, 'm', [4, 6], [6, 1], 0, { view_of: 1 });
+  tensor(3, 't', [6, 4], [1, 6], 0, { view_of: 2 });
+  tensor(4, 'row', [6], [1], 12, { view_of: 2 });
+  tensor(5, 'col', [4], [6], 3, { view_of: 2 });
+  return state;
+}
+
+const namesOf = (box) => box.tags.map((tag) => tag.tensors.map((t) => t.name).join(' '));
+
+test('each living tensor has a tag; equal bytes share one', () => {
+  const [box] = layout(viewed(), 1000, 400).boxes;
+  assert.deepEqual(namesOf(box), ['x m t', 'row', 'col']);
+  const state = viewed();
+  apply(state, { kind: 'drop', tensor: 4, why: 'free' });
+  assert.deepEqual(namesOf(layout(state, 1000, 400).boxes[0]), ['x m t', 'col']);
+});
+
+test('a bracket spans exactly the bytes of its tensor', () => {
+  const [box] = layout(viewed(), 1000, 400).boxes;
+  const at = (byte) => box.x + (byte / 96) * box.w;
+  const [whole, row, column] = box.tags;
+  const near = (marks, expected) => marks.forEach(({ x, w }, i) => assert.ok(Math.abs(x - at(expected[i][0])) < 0.01 && Math.abs(w - expected[i][1] * (box.w / 96)) < 0.01, `${x}, ${w}`));
+  near(whole.marks, [[0, 96]]);
+  near(row.marks, [[48, 24]]);
+  near(column.marks, [[12, 4], [36, 4], [60, 4], [84, 4]]);
+  near(column.hullMarks, [[12, 76]]);
+  assert.ok(whole.marks[0].y < row.marks[0].y && row.marks[0].y < column.marks[0].y, 'views lie under what they are views of');
+});
+
+const label = (tag) => ({ x: tag.label.x, y: tag.label.y - 7, w: tag.label.w - 8, h: 14, name: tag.tensors[0].name });
+
+for (const [name, events] of logs()) {
+  test(`${name}: names stand apart; what is used has one`, () => {
+    const one = run({ run: 1 });
+    one.take(0, events);
+    one.ended = true;
+    for (const [i, step] of one.steps.entries()) {
+      const state = one.at(step.to);
+      const now = actions(one, step, one.span(i)[1], state);
+      for (const [w, h] of SIZES) {
+        const { boxes } = layout(state, w, h, events, now);
+        const labels = boxes.flatMap((b) => b.tags).filter((tag) => tag.label).map(label);
+        labels.forEach((a, k) => labels.slice(k + 1).forEach((b) => assert.ok(apart(a, b), `step ${i} at ${w}x${h}: ${a.name} and ${b.name}`)));
+        const unnamed = boxes.filter((b) => b.used && !b.tags.some((tag) => tag.label)).map((b) => b.name);
+        assert.deepEqual(unnamed, [], `step ${i} at ${w}x${h}`);
+      }
+    }
+  });
+}
+
+test('a write is the elements that it wrote', () => {
+  const state = viewed();
+  const uses = inUse(state, [{ type: 'op', id: 9, ins: [], outs: [1], fresh: false, event: { out: [{ tensor: 5, storage: 1 }] } }]);
+  assert.deepEqual(uses.writes, [{ id: 9, storage: 1, runs: [[12, 4], [36, 4], [60, 4], [84, 4]] }]);
+  const host = inUse(state, [{ type: 'write', storage: 1, tensor: 3, first: 4, count: 2 }]); // t[1][0], t[1][1]
+  assert.deepEqual(host.writes[0].runs, [[4, 4], [28, 4]]);
+  const fresh = inUse(state, [{ type: 'op', id: 9, ins: [], outs: [1], fresh: true, event: { out: [{ tensor: 1, storage: 1 }] } }]);
+  assert.deepEqual(fresh.writes, [], 'what is written for the first time is filled, not marked');
+});
+
+test('a lens stands apart, with a line for each tensor', () => {
+  for (const [w, h] of [...SIZES, [1392, 436], [992, 355]]) {
+    const plan = layout(viewed(), w, h);
+    const [box] = plan.boxes;
+    const at = lens(plan, box);
+    if (!at) continue;
+    assert.ok(inside(at, { ...plan.memories[0].rect }), `${w}x${h}: in its memory`);
+    for (const other of [...plan.boxes.flatMap((b) => b.pieces), ...plan.boxes.flatMap((b) => b.tags).filter((tag) => tag.label).map(label)]) assert.ok(apart(at, other), `${w}x${h}`);
+    assert.equal(at.lines.length + at.left, 5);
+    assert.ok(at.lines.every((line) => line.y + line.h <= at.y + at.h + 0.01));
+  }
+  const large = layout(viewed(), 1392, 436);
+  const at = lens(large, large.boxes[0]);
+  assert.deepEqual(at.lines.map((line) => [line.tensor.name, line.lines.length]), [['x', 1], ['m', 1], ['t', 6], ['row', 1], ['col', 1]]);
+});
+
+test('one tensor alone has no lens', () => {
+  const state = viewed();
+  for (const id of [2, 3, 4, 5]) apply(state, { kind: 'drop', tensor: id });
+  const plan = layout(state, 1392, 436);
+  assert.equal(lens(plan, plan.boxes[0]), null);
+});
+
+test('bytes that no tensor sees have no bracket', () => {
+  const state = viewed();
+  const reach = () => layout(state, 1000, 400).boxes[0].unreachable;
+  for (const id of [1, 2, 3, 4]) apply(state, { kind: 'drop', tensor: id });
+  assert.equal(reach(), false, 'col still sees it');
+  apply(state, { kind: 'drop', tensor: 5 });
+  assert.equal(reach(), true);
+  const [box] = layout(state, 1000, 400).boxes;
+  assert.deepEqual(box.tags.map((tag) => [tag.tensors.length, tag.marks.length]), [[1, 0]]);
+  apply(state, { kind: 'alloc', storage: 2, device: 'cpu', addr: '0x2000', asked: 96, bytes: 128 });
+  assert.equal(layout(state, 1000, 400).boxes.find((b) => b.storage === 2).unreachable, false, 'its tensor is to come');
+});
+
+test('a name that moves on is struck, and both have it', () => {
+  const state = initial();
+  ['x', 'h', 'h'].forEach((name, i) => {
+    apply(state, { kind: 'alloc', storage: i + 1, device: 'cpu', addr: `0x${i + 1}000`, asked: 4096, bytes: 4096 });
+    apply(state, { kind: 'tensor', tensor: i + 1, name, storage: i + 1, shape: [1024], strides: [1], dtype: 'float32', fn: 'main', line: i });
+  });
+  const { boxes } = layout(state, 1000, 400, undefined, [{ type: 'alloc', storage: 3 }]);
+  assert.deepEqual(boxes.map((b) => [b.name, b.tags[0].tensors[0].lost?.to ?? 0, b.tags[0].used]), [['x', 0, false], ['h', 3, true], ['h', 0, false]]);
+});
+
+test('capacity: tensors, then holes and rounding, then what is free', () => {
+  const one = run({ run: 1 });
+  one.take(0, [
+    { kind: 'session', devices: [{ name: 'cpu', capacity: 2 ** 34 }, { name: 'cuda:0', capacity: 2 ** 29 }] },
+    { kind: 'segment', device: 'cuda:0', addr: '0x1000', bytes: 2 ** 21 }, { kind: 'alloc', storage: 1, device: 'cuda:0', addr: '0x1000', asked: 100, bytes: 512 },
+    { kind: 'segment', device: 'cpu', mem: 'pinned', addr: '0x1000', bytes: 2 ** 20 }, { kind: 'alloc', storage: 2, device: 'cpu', mem: 'pinned', addr: '0x1000', asked: 512, bytes: 512 },
+    { kind: 'alloc', storage: 3, device: 'cpu', addr: '0x900000', asked: 1000, bytes: 1024 },
+  ]);
+  const [ram, card] = instant(one, 0).memories;
+  assert.deepEqual(capacityOf(card), { used: 100, taken: 2 ** 21, capacity: 2 ** 29 });
+  assert.deepEqual(capacityOf(ram), { used: 1512, taken: 2 ** 20 + 1024, capacity: 2 ** 34 });
+  assert.deepEqual(figures(card), ['100 B in use, 2 MiB reserved, of 512 MiB', '100 B of 512 MiB', '100 B']);
+  assert.deepEqual(figures({ ...ram, capacity: 0, reserved: 0, segments: [] })[1], '1.48 KiB in use');
+});
+
+test('names in use displace others, and are shortened', () => {
+  const state = initial();
+  const add = (i) => {
+    apply(state, { kind: 'alloc', storage: i + 1, device: 'cpu', addr: `0x${(0x1000 + i * 1024).toString(16)}`, asked: 1024 - 8 * i, bytes: 1024 });
+    apply(state, { kind: 'tensor', tensor: i + 1, storage: i + 1, name: `a_rather_long_name_${i}`, shape: [256], strides: [1] });
+  };
+  for (let i = 0; i < 16; i++) add(i);
+  apply(state, { kind: 'alloc', storage: 99, device: 'cuda:0', addr: '0x0', asked: 16384, bytes: 16384 }); // 16 KiB a row
+  const named = (used) => layout(state, 1000, 500, undefined, used.map((storage) => ({ type: 'read', storage, tensor: storage }))).boxes
+    .filter((b) => b.device === 'cpu' && b.tag).map((b) => ({ ...label(b.tags[0]), id: b.storage, letters: b.tag.letters }));
+  const plain = named([]).map((one) => one.id);
+  assert.ok(plain.length < 16 && !plain.includes(16));
+  assert.ok(named([16]).some((one) => one.id === 16), 'the last and smallest has its name when it is used');
+  const all = Array.from({ length: 16 }, (_, i) => i + 1);
+  const shown = named(all);
+  assert.deepEqual(shown.map((one) => one.id), all);
+  assert.ok(shown.some((one) => one.letters < 'a_rather_long_name_0'.length));
+  shown.forEach((a, i) => shown.slice(i + 1).forEach((b) => assert.ok(apart(a, b), `${a.name} and ${b.name}`)));
 });

@@ -127,6 +127,88 @@ check('a kernel runs beside a copy, and the host goes on', async () => {
   await server.close();
 });
 
+// A tensor of 24 floats, a column of it as a view, and a write through the view.
+function columnLog() {
+  const device = { name: 'cpu', kind: 'cpu', card: '', capacity: 2 ** 34 };
+  const out = (tensor, version) => [{ tensor, storage: 1, version }];
+  const events = [
+    { kind: 'session', program: 'column', clock: 'model', devices: [device] },
+    { kind: 'alloc', storage: 1, device: 'cpu', addr: '0x1000', asked: 96, bytes: 128 },
+    { kind: 'tensor', tensor: 1, name: 'x', storage: 1, shape: [24], strides: [1], offset: 0, dtype: 'float32', device: 'cpu' },
+    { kind: 'op', id: 1, name: 'arange', device: 'cpu', out: out(1, 1) }, { kind: 'complete', id: 1, start: 0, end: 10, engine: 'host' },
+    { kind: 'tensor', tensor: 2, name: 'col', storage: 1, shape: [4], strides: [6], offset: 3, dtype: 'float32', device: 'cpu', view_of: 1 },
+    { kind: 'op', id: 2, name: 'fill', device: 'cpu', out: out(2, 2), held: 10 }, { kind: 'complete', id: 2, start: 10, end: 20, engine: 'host' },
+    { kind: 'end', status: 0, live: [1] },
+  ];
+  return events.map((e, seq) => JSON.stringify({ seq, t: seq * 3, ...e }));
+}
+
+check('a write through a view is lit where the view’s elements lie, and under every tag that sees them', async () => {
+  const server = await serve({ runs: [{ lines: columnLog() }] });
+  const page = await stage.open(server.url);
+  const lit = (dy) => page.evaluate((up) => { // which of the 24 elements are vermilion, `up` px below the box's top
+    const { x, y, w, h } = window.ferry.boxes()[0];
+    const canvas = document.getElementById('canvas');
+    const scale = canvas.width / canvas.clientWidth;
+    const c = canvas.getContext('2d');
+    return Array.from({ length: 24 }, (_, i) => c.getImageData(Math.round((x + (i + 0.5) * (w / 24)) * scale), Math.round((up < 0 ? y - up : y + h + up) * scale), 1, 1).data)
+      .map(([r, g, b], i) => (r > 170 && g < 160 && b < 120 ? i : -1)).filter((i) => i >= 0);
+  }, dy);
+  await go(page, 5);
+  assert.deepEqual(await lit(-8), []);
+  await go(page, 7);
+  assert.deepEqual(await lit(-8), [3, 9, 15, 21], 'in the box');
+  assert.deepEqual(await lit(4), [3, 9, 15, 21], 'in the tag of x');
+  assert.deepEqual(await lit(8), [3, 9, 15, 21], 'in the tag of col');
+  const box = (await boxesOf(page))[0];
+  await page.mouse.move(box.pageX + 4, box.pageY + 4);
+  assert.match(await page.locator('#tip').innerText(), /2 tensors see these bytes[\s\S]*col \(4,\), strides \(6,\): bytes 12 to 87 in 4 pieces/);
+  await done(page);
+  await server.close();
+});
+
+// Tensors x, h and h again, each of its own storage, in one function.
+function againLog() {
+  const device = { name: 'cpu', kind: 'cpu', card: '', capacity: 2 ** 34 };
+  const born = (name, i) => [
+    { kind: 'alloc', storage: i, device: 'cpu', addr: ['0x1100', '0x1000', '0x1080'][i - 1], asked: i > 1 ? 96 : 512, bytes: i > 1 ? 128 : 512, line: i },
+    { kind: 'tensor', tensor: i, name, storage: i, shape: [24], strides: [1], offset: 0, dtype: 'float32', device: 'cpu', fn: 'main', line: i },
+    { kind: 'op', id: i, name: 'arange', device: 'cpu', out: [{ tensor: i, storage: i, version: 1 }], line: i },
+    { kind: 'complete', id: i, start: i * 4 - 1, end: i * 4, engine: 'host' },
+  ];
+  const events = [
+    { kind: 'session', program: 'again', clock: 'model', devices: [device] }, ...born('x', 1), ...born('h', 2), ...born('h', 3),
+    { kind: 'mark', text: 'over' }, { kind: 'end', status: 0, live: [1, 2, 3] },
+  ];
+  return events.map((e, seq) => JSON.stringify({ seq, t: seq, ...(e.line && { file: 'a.c' }), ...e }));
+}
+
+check('a variable that is assigned again: an arrow leads from its older tensor to the newer one', async () => {
+  const server = await serve({ runs: [{ lines: againLog() }] });
+  const page = await stage.open(server.url);
+  await go(page, 13);
+  const [older, newer] = await boxesOf(page); // in one row, by address
+  const inked = () => page.evaluate(([a, b]) => { // pixels between the names of the two boxes, under them
+    const canvas = document.getElementById('canvas');
+    const scale = canvas.width / canvas.clientWidth;
+    const left = a.tag.x + 60;
+    const { data } = canvas.getContext('2d').getImageData(left * scale, (a.tag.y + 10) * scale, (b.tag.x - 10 - left) * scale, 16 * scale);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i] + data[i + 1] + data[i + 2] < 500) count++;
+    return count;
+  }, [older, newer]);
+  await go(page, 8);
+  assert.equal(await inked(), 0);
+  await go(page, 12);
+  assert.ok(await inked() > 10);
+  await go(page, 13);
+  assert.equal(await inked(), 0);
+  await page.mouse.move(older.pageX + 4, older.pageY + 4);
+  assert.match(await page.locator('#tip').innerText(), /the variable h was assigned again at line 3/);
+  await done(page);
+  await server.close();
+});
+
 check('stepping back shows the same picture as coming forward', async () => {
   const page = await stage.open(stage.view.url);
   const print = () => page.evaluate(() => document.getElementById('canvas').toDataURL());

@@ -99,13 +99,17 @@ test('a copy is the same tensor; an op makes another', () => {
   assert.notEqual(by('x').lineage, by('y').lineage);
 });
 
-test('writing one copy makes the other stale', async () => {
-  const { isStale } = await import('../../www/model/state.js');
+test('writing one copy makes the other older than it', async () => {
+  const { isStale, newerThan } = await import('../../www/model/state.js');
   const state = fold(logs().get('handmade-demo').slice(0, 14));
   const stale = () => [1, 3].map((id) => isStale(state, state.storages.get(id)));
   assert.deepEqual(stale(), [false, false]);
   apply(state, { seq: 14, kind: 'host_write', tensor: 1, storage: 1, version: 2, count: 1 });
   assert.deepEqual(stale(), [false, true]);
+  const [x, gpu] = [state.storages.get(1), state.storages.get(3)];
+  assert.deepEqual([newerThan(state, x), newerThan(state, gpu)], ['', 'x']);
+  state.tensors.set(x.tensors[0], { ...state.tensors.get(x.tensors[0]), name: 'x_gpu' }); // x_gpu = fy_cuda(x) may as well be called x
+  assert.equal(newerThan(state, gpu), 'x_gpu on cpu');
 });
 
 test('only a run that ended without `end` was killed', () => {
@@ -196,4 +200,23 @@ test('state.js, layout.js and their kin touch neither document nor clock', () =>
     const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');
     assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
   }
+});
+
+// Tensors by name, each on a storage of its own: {name, fn, line} in order.
+function named(tensors, s = initial()) {
+  tensors.forEach(({ name, fn = 'main', line = 1, th = 0 }, i) => {
+    apply(s, { kind: 'alloc', storage: i + 1, device: 'cpu', addr: `0x${i + 1}000`, bytes: 64 });
+    apply(s, { kind: 'tensor', tensor: i + 1, storage: i + 1, name, fn, line, th, file: 'a.c', shape: [4] });
+  });
+  return tensors.map((_, i) => s.tensors.get(i + 1).lost);
+}
+
+test('a variable that is assigned again leaves its older tensor', () => {
+  assert.deepEqual(named([{ name: 'h', line: 5 }, { name: 'h', line: 6 }, { name: 'h', line: 7 }]), [{ seq: 3, line: 6, to: 2 }, { seq: 5, line: 7, to: 3 }, null]);
+});
+
+test('another variable of that name, and an array, leave nothing', () => {
+  assert.deepEqual(named([{ name: 'h' }, { name: 'h', fn: 'other' }, { name: 'h', th: 1 }, { name: 'x' }]), [null, null, null, null]);
+  assert.deepEqual(named([{ name: 'batch[0]' }, { name: 'batch[0]' }, { name: 'p->w' }, { name: 'p->w' }, { name: '' }, { name: '' }]), Array(6).fill(null));
+  assert.deepEqual(named([{ name: 'h', fn: '' }, { name: 'h', fn: '' }]), [null, null]);
 });

@@ -118,10 +118,12 @@ test('hover text tells name, memory, address, bytes and line', () => {
   one.take(0, logs().get('handmade-graded'));
   const state = one.at(6);
   const storage = [...state.storages.values()][0];
-  const said = about(storage, handleOf(state, storage), 'mat1', false).join(' ');
+  const said = about(storage, handleOf(state, storage), 'mat1', '').join(' ');
   for (const part of ['mat1', 'CPU RAM', 'cpu', storage.addr, '48 bytes requested', '512 allocated', 'line 5', '(4, 3)', 'float32', '1.5']) {
     assert.ok(said.includes(part), `${part} in: ${said}`);
   }
+  assert.doesNotMatch(said, /older/);
+  assert.match(about(storage, handleOf(state, storage), 'copy', 'mat1')[0], /older than mat1/);
 });
 
 test('what a loop makes is called by its turn', () => {
@@ -153,4 +155,5 @@ test('numbers are written as people read them', () => {
   assert.deepEqual([0, 999, 1000, 41230, 1234567, 2e9].map(units.time), ['0 ns', '999 ns', '1 µs', '41.2 µs', '1.23 ms', '2 s']);
   assert.deepEqual([[], [3], [4, 3]].map(units.tuple), ['()', '(3,)', '(4, 3)']);
   assert.equal(units.bytes(undefined), '?');
+  assert.deepEqual([1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(units.ordinal), ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '102nd', '111th']);
 });

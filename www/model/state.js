@@ -24,6 +24,7 @@ export function initial() {
     segments: new Map(), // device and address -> segment that the caching allocator holds
     tensors: new Map(), // id -> handle
     turns: new Map(), // of loops, counted (turns.js)
+    variables: new Map(), // thread, function and name -> id of the handle that the variable had last
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
     indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
     work: new Map(), // copies and ops in progress: id -> event
@@ -101,8 +102,9 @@ const on = {
     s.tensors.set(id, {
       id, name, storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
-      created: site(e), dropped: null,
+      created: site(e), dropped: null, lost: null, // lost: {seq, line, to}: its variable was assigned again, the tensor `to`
     });
+    assign(s, id, e);
     if (storage) change(s.storages, storage.id, { tensors: [...storage.tensors, id] });
     if (storage && name) nameLineage(s, storage, name);
   },
@@ -267,6 +269,15 @@ function site(e) {
   return { file: text(e.file), line: int(e.line) };
 }
 
+// A variable that gets another tensor is no longer the name of the one that it had. Elements of an array are not told apart.
+function assign(s, id, e) {
+  if (!e.fn || !/^[A-Za-z_]\w*$/.test(text(e.name))) return;
+  const variable = `${int(e.th)} ${text(e.file)} ${text(e.fn)} ${e.name}`;
+  const before = s.tensors.get(s.variables.get(variable));
+  if (before && before.id !== id && before.name === e.name) change(s.tensors, before.id, { lost: { seq: s.seq, line: int(e.line), to: id } });
+  s.variables.set(variable, id);
+}
+
 // Only copies over the bus count as trips.
 function flowOf(s, dir) {
   if (dir === 'h2d') return s.ledger.h2d;
@@ -309,7 +320,7 @@ function follow(s, from, to) {
   return change(s.storages, to.id, { lineage: from.lineage, rev: Math.max(1, from.rev) });
 }
 
-// New content: every other copy of this tensor becomes stale.
+// New content: every other copy of this tensor is older from now on.
 function write(s, storage, version) {
   const { rev } = assignIndex(s, storage.lineage, 1);
   change(s.storages, storage.id, { rev, version: version || storage.version + 1 });
@@ -346,6 +357,18 @@ export function isStale(s, storage) {
   return storage.rev < (s.lineages.get(storage.lineage)?.rev ?? 0) && storage.rev > 0;
 }
 
+/** The name of the copy with the newest content, where that is another one; else ''. A living copy's before a freed one's. */
+export function newerThan(s, storage) {
+  if (!isStale(s, storage)) return '';
+  const { rev } = lineageOf(s, storage);
+  const newest = [...s.storages.values()].filter((one) => one.lineage === storage.lineage && one.rev === rev);
+  const one = newest.find((copy) => copy.freed === null) ?? newest.at(-1);
+  const handle = one && handleOf(s, one);
+  if (!handle) return 'a freed copy';
+  const name = handle.name || `t${handle.id}`;
+  return name === handleOf(s, storage)?.name ? `${name} on ${one.device}` : name;
+}
+
 /** The handle that names a storage: the first that is not dropped, else the last one. */
 export function handleOf(s, storage) {
   const handles = storage.tensors.map((id) => s.tensors.get(id)).filter(Boolean);
@@ -368,7 +391,7 @@ function copyOf(s) {
   return {
     ...s,
     sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), turns: new Map(s.turns),
-    lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
+    variables: new Map(s.variables), lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
     freed: s.freed.slice(), spans: s.spans.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
     checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),
     ledger: { ...s.ledger, h2d: { ...h2d }, d2h: { ...d2h }, other: { ...other }, ops: { ...ops }, live: { ...live } },

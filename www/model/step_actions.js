@@ -1,7 +1,7 @@
 // step_actions.js: what is shown of a step at a moment, as plain data for drawing: what the step itself did, and the
 // copies and ops that it issued or that are in flight, which may be those of other steps. Pure.
 
-import { list as array } from './fields.js';
+import { int, list as array } from './fields.js';
 import { worksOf } from './instant.js';
 import { allocatedBy } from './pace.js';
 
@@ -29,16 +29,16 @@ const readers = {
   },
 
   host_read(list, e) {
-    if (!last(list, 'answer')) list.push({ type: 'read', storage: e.storage, via: e.via });
+    if (!last(list, 'answer')) list.push({ type: 'read', storage: e.storage, tensor: e.tensor, via: e.via });
   },
 
   host_write(list, e) {
-    if (!last(list, 'alloc')) list.push({ type: 'write', storage: e.storage, via: e.via });
+    if (!last(list, 'alloc')) list.push({ type: 'write', storage: e.storage, tensor: e.tensor, first: int(e.first), count: int(e.count, Infinity), via: e.via });
   },
 
   tensor(list, e, state) {
-    if (e.view_of) list.push({ type: 'view', storage: e.storage, name: e.name });
-    else if (!last(list, 'alloc') && state.storages.has(e.storage)) list.push({ type: 'view', storage: e.storage, name: e.name });
+    if (e.view_of) list.push({ type: 'view', storage: e.storage, tensor: e.tensor, name: e.name });
+    else if (!last(list, 'alloc') && state.storages.has(e.storage)) list.push({ type: 'view', storage: e.storage, tensor: e.tensor, name: e.name });
   },
 
   answer: (list, e) => list.push({ type: 'answer', storage: e.storage, name: e.name }),
@@ -57,10 +57,9 @@ function copyAction(w, state) {
 }
 
 function opAction(w, state) {
+  const fresh = w.outs.every((id) => (state.storages.get(id)?.version ?? 0) <= 1);
   return {
-    ...w, detail: detail(w.event), time: w.end - w.start,
-    fresh: w.outs.every((id) => (state.storages.get(id)?.version ?? 0) <= 1),
-    birth: array(w.event.in).length === 0 && !w.event.inplace,
+    ...w, detail: detail(w.event), time: w.end - w.start, fresh, birth: fresh && array(w.event.in).length === 0 && !w.event.inplace,
   };
 }
 

@@ -40,6 +40,12 @@ export function plural(n, one, many = `${one}s`) {
   return `${number(n)} ${n === 1 ? one : many}`;
 }
 
+/** 2 -> "2nd". */
+export function ordinal(n) {
+  const ending = n % 100 > 10 && n % 100 < 14 ? 'th' : (['th', 'st', 'nd', 'rd'][n % 10] ?? 'th');
+  return `${n}${ending}`;
+}
+
 /** A tensor's value, shortened; "nan" and "inf" stay as they are. */
 export function value(x, dtype) {
   if (typeof x !== 'number') return String(x);

@@ -190,14 +190,14 @@ function leaving(inside, frees, drops, n) {
   return `${who} ${many ? 'are' : 'is'} released (${why})${given}.`;
 }
 
-/** Everything known about a box, as lines of its tooltip. */
-export function about(storage, handle, name, stale) {
+/** Everything known about a box, as lines of its tooltip. newer: the name of a copy with newer content, or ''. */
+export function about(storage, handle, name, newer) {
   const created = storage.created?.line ? `, created at line ${storage.created.line}` : '';
   const rounded = storage.asked !== storage.bytes ? `${units.number(storage.asked)} bytes requested, ${units.number(storage.bytes)} allocated`
     : `${units.number(storage.bytes)} bytes`;
   const what = handle ? `${units.tuple(handle.shape)} ${handle.dtype}` : 'no tensor yet';
   const reuse = storage.tenant ? `; this address was used before${storage.tenant > 1 ? `, ${storage.tenant} times` : ''}` : '';
-  const marks = [storage.freed !== null && 'freed', storage.rev === 0 && storage.freed === null && 'not written yet', stale && 'stale: another copy is newer'];
+  const marks = [storage.freed !== null && 'freed', storage.rev === 0 && storage.freed === null && 'not written yet', newer && `older than ${newer}, which was written since`];
   const state = marks.filter(Boolean).join(', ');
   const values = storage.sample?.data.length ? `Values: ${storage.sample.data.map((x) => units.value(x, handle?.dtype)).join(', ')}${storage.sample.count > storage.sample.data.length ? ' …' : ''}` : '';
   return [

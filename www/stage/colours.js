@@ -4,6 +4,8 @@
 // tensor without colour. A tensor and all its copies share both.
 
 const HUES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b3a400'];
+/** What is written now, in every tag that sees it. */
+export const NOW = '#d55e00';
 export const PATTERNS = ['solid', 'stripes', 'dots', 'bars', 'checks', 'waves', 'cross'];
 
 /** The {hue, pattern} of the index-th tensor of a run. The 8th has the first hue and another pattern. */
@@ -80,6 +82,9 @@ const drawings = {
   cross(c) {
     stroke(c, [4, -1], [4, 9]);
     stroke(c, [-1, 4], [9, 4]);
+  },
+  fine(c) {
+    for (const x of [2, 6]) stroke(c, [x, -1], [x, 9]);
   },
   hatch(c) {
     c.lineWidth = 1;

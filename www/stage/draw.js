@@ -5,8 +5,10 @@ import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
 import { drawBus, drawCopy, drawWay } from './bus.js';
+import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawFull, drawUses } from './cores.js';
 import { drawLanes } from './lanes.js';
+import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_tags.js';
 import { pieces } from './map.js';
 
 /**
@@ -30,7 +32,9 @@ export function draw(c, scene) {
     drawHeading(c, scene, memory);
     drawLenses(c, scene, memory);
   }
+  drawLens(c, scene);
   for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
+  drawMoves(c, scene);
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
   for (const memory of layout.memories) drawCores(c, scene, memory);
@@ -52,7 +56,7 @@ function drawMemory(c, th, { kind, rect }) {
 }
 
 // Above the ways of copies, which may pass behind the words.
-function drawHeading(c, { layout, now, theme: th }, memory) {
+function drawHeading(c, { layout, now, theme: th, scale }, memory) {
   const { head, brief } = memory;
   const none = memory.kind === 'none';
   const host = memory.device === 'cpu';
@@ -64,7 +68,12 @@ function drawHeading(c, { layout, now, theme: th }, memory) {
   const w = words(c, th, name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
   const badge = layout.low && host ? 150 : 0; // room for the program's line
   const [x, line, max] = brief ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
-  words(c, th, summary(memory, now, none, brief), x, line, { font: `12px ${th.sans}`, color: th.soft, max });
+  const is = now.memories.find((m) => m.device === memory.device);
+  c.font = `12px ${th.sans}`;
+  const sayings = none || !is ? ['this run has no card'] : sayingsOf(memory, is, brief);
+  const said = sayings.find((one) => c.measureText(one).width <= max) ?? sayings.at(-1);
+  words(c, th, said, x, line, { font: `12px ${th.sans}`, color: th.soft, max });
+  if (is && !none) drawCapacity(c, th, { x: head.x, y: head.y + (brief ? 30 : 50), w: head.w, h: brief ? 3 : 4 }, is, host ? th.cpu : th.gpu, scale);
 }
 
 function words(c, th, said, x, y, style) {
@@ -74,12 +83,11 @@ function words(c, th, said, x, y, style) {
   return text(c, said, x, y, style);
 }
 
-function summary(memory, now, none, brief) {
-  if (none) return 'this run has no card';
-  const used = units.bytes(now.memories.find((m) => m.device === memory.device)?.asked ?? 0);
-  if (memory.device === 'cpu') return `${brief ? '' : 'host memory · '}${used} in use`;
-  const of = memory.capacity ? ` of ${units.bytes(memory.capacity)}` : ' in use';
-  return `${memory.card && !brief ? `${memory.card} · ` : ''}${used}${of}`;
+// Longest first.
+function sayingsOf(memory, is, brief) {
+  const about = memory.device === 'cpu' ? 'host memory' : memory.card;
+  const said = figures(is);
+  return about && !brief ? [`${about} · ${said[0]}`, said[0], `${about} · ${said[1]}`, ...said.slice(1)] : said;
 }
 
 // The segments of the caching allocator as frames, and what is free in them hatched.
@@ -171,7 +179,7 @@ function markWrite(s, a) {
 // A storage in its rows: what has arrived is filled, what has not is an outline.
 function drawBox(c, scene, box, s) {
   const { theme: th, scale } = scene;
-  const { hue, pattern } = tensorStyle(box.index);
+  const { hue, pattern } = box.unreachable ? { hue: th.faint, pattern: 'solid' } : tensorStyle(box.index);
   const freed = box.freed && s.leaving === undefined;
   const partly = !freed && s.arrived > 0 && s.arrived < 1;
   const outlined = freed || s.empty || (partly && s.fresh);
@@ -187,8 +195,9 @@ function drawBox(c, scene, box, s) {
     if (partly && !s.fresh) drawOlder(c, th, rect, arrived, scale);
     if (partly && arrived > 0 && arrived < 1) drawEdge(c, rect, arrived, hue);
   }
+  if (!freed && !s.empty) drawWritten(c, box, box.pieces.map(({ row }) => row), writtenIn(scene, box), scale);
   drawNote(c, th, box, s, freed);
-  drawTag(c, th, box, freed);
+  drawTags(c, scene, box, freed);
   if (scene.focus === box.storage) for (const rect of box.pieces) drawFocus(c, th, rect);
   c.restore();
 }
@@ -259,7 +268,7 @@ function drawFilled(c, { th, scale, box, rect, hue, pattern, leaving = 1 }) {
   c.fill();
   c.clip();
   tint(c, rect, hue, 0.2);
-  if (box.stale) tint(c, rect, tile(c, 'hatch', '', th.faint, scale), 0.4);
+  if (box.older) tint(c, rect, tile(c, 'hatch', '', th.faint, scale), 0.4);
   c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
   c.fillRect(rect.x, rect.y, bandWidth(rect), rect.h);
   if (isLocked(box, rect)) drawLock(c, th, rect.x + rect.w - 16, rect.y + rect.h / 2);
@@ -267,7 +276,9 @@ function drawFilled(c, { th, scale, box, rect, hue, pattern, leaving = 1 }) {
   rounded(c, rect, CORNER);
   c.lineWidth = 1.25;
   c.strokeStyle = hue;
+  c.setLineDash(box.unreachable ? [1.5, 3] : []);
   c.stroke();
+  c.setLineDash([]);
 }
 
 function tint(c, rect, style, amount) {
@@ -295,32 +306,16 @@ function drawLock(c, th, x, y) {
 function drawNote(c, th, box, s, freed) {
   const rect = box.pieces[0];
   const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : s.empty ? 'empty' : box.stale ? 'stale' : '';
-  const room = rect.w - bandWidth(rect) - 14 - (isLocked(box, rect) ? 18 : 0);
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
+  const room = rect.w - bandWidth(rect) - 10 - (isLocked(box, rect) ? 18 : 0);
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;
   const bytes = units.bytes(box.bytes);
-  const words = [note ? `${bytes} · ${note}` : bytes, note || bytes].find((one) => c.measureText(one).width <= room);
+  const again = box.tenant > 0 ? ` · ${units.ordinal(box.tenant + 1)} tensor here` : '';
+  const words = [note ? `${bytes} · ${note}` : `${bytes}${again}`, note || bytes, box.older && 'older'].find((one) => one && c.measureText(one).width <= room);
   if (!words) return;
   const color = freed || s.empty ? th.soft : th.ink;
   text(c, words, rect.x + bandWidth(rect) + 7, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color });
-}
-
-// The name under the box; struck through where no variable reaches the bytes any more.
-function drawTag(c, th, box, freed) {
-  if (!box.tag) return;
-  const { x, y, room, line } = box.tag;
-  if (line > 0) { // past the names above
-    c.fillStyle = th.faint;
-    c.fillRect(box.x + Math.min(4, box.w / 2), box.y + box.h + 3, 1, y - box.y - box.h - 10);
-  }
-  const w = text(c, box.name, x, y, { font: `600 13px ${th.mono}`, color: freed ? th.faint : th.ink });
-  if (box.unreachable) {
-    c.fillStyle = th.ink;
-    c.fillRect(x, y - 0.5, w, 1.2);
-  }
-  const more = `${units.shape(box.shape)} ${box.dtype}`;
-  if (room - w > more.length * 6.6 + 10) text(c, more, x + w + 8, y, { font: `12px ${th.sans}`, color: th.soft });
 }
 
 function drawFocus(c, th, rect) {

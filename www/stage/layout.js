@@ -4,8 +4,9 @@
 // below), the bus between. RAM ends in a dock with the cards' staging buffers. Within a memory each storage lies at its address (map.js); a freed one keeps its place as an
 // outline until another storage takes the address.
 
-import { handleOf, isStale } from '../model/state.js';
-import { LINE, lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
+import { handleOf, newerThan } from '../model/state.js';
+import { lensOf, pieces, placeRows, rowHeight, rows } from './map.js';
+import { inUse, placeTags, tagsOf } from './tag_places.js';
 
 const LOW = 330; // px: below this height, headings get one line
 const ROW = 32; // px that a row with names takes at least
@@ -13,9 +14,9 @@ const SLIM = 120; // px: below this height a memory has one line for its name an
 
 /**
  * All positions: {memories, bus, boxes, more, lanes, map, tall, low}. A low picture has no lanes. addresses: where the run's
- * storages lie. map: {bytes: of a row, scale: px a byte, height: px of a row}.
+ * storages lie; actions: what the step does, which names are kept for. map: {bytes: of a row, scale: px a byte, height: px of a row}.
  */
-export function layout(state, addresses, width, height) {
+export function layout(state, addresses, width, height, actions = []) {
   const tall = width < 620;
   const low = !tall && height < LOW;
   const strip = low ? 0 : tall ? 66 : 74;
@@ -29,7 +30,8 @@ export function layout(state, addresses, width, height) {
   else host.w += dock.w;
   split(cards, shown.length).forEach((rect, i) => memories.push(memory(state, shown[i], rect, tall || low)));
   const map = mapOf(addresses, memories);
-  const packed = memories.map((m) => place(state, m, map));
+  const use = inUse(state, actions);
+  const packed = memories.map((m) => place(state, m, map, use));
   memories.forEach((m, i) => { m.rows = packed[i].rows; });
   return {
     width, height, tall, low, lanes, memories, map, bus: wires(bus, dock, memories.slice(1), shown, tall),
@@ -140,13 +142,14 @@ function upright(rect, dock, dir) {
 
 const SHOWN = 300; // boxes at most; of more the largest, and the number of the others
 
-function place(state, memory, map) {
+function place(state, memory, map, use) {
   const all = [...state.storages.values()].filter((s) => s.device === memory.device);
   const live = all.filter((s) => s.freed === null).sort((a, b) => b.bytes - a.bytes || a.id - b.id);
   const placed = placeRows(map.of.get(memory.device) ?? [], map.bytes, memory.inner, map.height, map.lens);
   const shown = [...live.slice(0, SHOWN), ...vacant(all, live)].sort((a, b) => address(a) - address(b) || a.id - b.id);
-  const boxes = shown.map((s) => box(state, s, placed)).filter(Boolean);
-  for (const row of placed) nameRow(row, boxes.filter((b) => b.pieces[0].row === row));
+  const boxes = shown.map((s) => box(state, s, placed, use)).filter(Boolean);
+  placeTags(placed, boxes);
+  for (const b of boxes) b.tag = b.tags[0].label;
   const count = live.length - Math.min(live.length, SHOWN);
   const { x, y, w, h } = memory.inner;
   return { rows: placed, boxes, more: count ? { x, y: y + h - 6, w, h: 18, count } : null };
@@ -167,7 +170,7 @@ function overlap(a, b) {
 
 const NARROWEST = 2.5; // px: what has bytes is seen
 
-function box(state, storage, placed) {
+function box(state, storage, placed, use) {
   const parts = pieces(placed, address(storage), Math.max(1, storage.asked));
   if (!parts.length) return null;
   for (const part of parts) part.w = Math.max(part.w, NARROWEST);
@@ -175,34 +178,21 @@ function box(state, storage, placed) {
   const handle = handleOf(state, storage);
   const lineage = state.lineages.get(storage.lineage);
   const { x, y, w, h } = parts[0];
+  const name = handle?.name || lineage?.name || (handle ? `t${handle.id}` : `storage ${storage.id}`);
+  const tags = tagsOf(state, storage, use);
   return {
-    x, y, w, h, pieces: parts, lost, tag: null,
-    storage: storage.id, device: storage.device, bytes: storage.asked, mem: storage.mem,
+    x, y, w, h, pieces: parts, lost, tag: null, tags: tags.length ? tags : [nameless(storage, name, handle)],
+    used: use.storages.has(storage.id), written: use.writes.filter((one) => one.storage === storage.id),
+    storage: storage.id, addr: address(storage), device: storage.device, bytes: storage.asked, mem: storage.mem,
     index: Math.max(0, lineage?.index ?? 0),
-    name: handle?.name || lineage?.name || (handle ? `t${handle.id}` : `storage ${storage.id}`),
-    shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
-    empty: storage.rev === 0, stale: isStale(state, storage), freed: storage.freed !== null,
-    unreachable: storage.freed === null && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
+    name, tenant: storage.tenant, shape: handle?.shape ?? [], dtype: handle?.dtype ?? '', scalar: !!handle && handle.shape.length === 0,
+    empty: storage.rev === 0, older: newerThan(state, storage), freed: storage.freed !== null,
+    unreachable: storage.freed === null && storage.tensors.length > 0 && storage.tensors.every((id) => state.tensors.get(id)?.dropped),
   };
 }
 
-const NAMED = 40; // names under a row at most: more have no room
-const LETTER = 7.9; // px of a monospaced letter of 13 px
-
-// Names stand under their boxes, those that a neighbour's name leaves no room on the lines below: of long boxes first, of
-// freed storages last. A box whose name has no room says it when it is pointed at.
-function nameRow(row, boxes) {
-  const lines = Array.from({ length: row.tags }, () => []);
-  for (const b of boxes.slice().sort((p, q) => p.freed - q.freed || q.w - p.w).slice(0, NAMED)) {
-    const w = b.name.length * LETTER + 10;
-    const x = Math.min(b.x, row.right - w + 6);
-    const at = lines.findIndex((taken) => taken.every(([from, to]) => x >= to || x + w <= from));
-    if (at < 0) continue;
-    lines[at].push([x, x + w]);
-    b.tag = { x, y: row.y + row.h + (row.tags > 1 ? 12 : 10) + at * LINE, line: at, room: 0 };
-  }
-  for (const b of boxes.filter((one) => one.tag)) { // what follows a name on its line bounds the shape beside it
-    const right = Math.min(row.right, ...lines[b.tag.line].filter(([from]) => from > b.tag.x).map(([from]) => from));
-    b.tag.room = (b.tag.line ? right : Math.min(right, ...boxes.filter((o) => o.x > b.x && o.tag?.line).map((o) => o.x))) - b.tag.x - 6;
-  }
+// The tag of bytes that no tensor sees (any more): the name that they had, without a bracket.
+function nameless(storage, name, handle) {
+  const { shape = [], strides = [], offset = 0, dtype = '' } = handle ?? {};
+  return { tensors: [{ id: 0, name, shape, strides, offset, dtype }], runs: [], hull: [0, 0], exact: true, used: false };
 }

@@ -5,8 +5,9 @@
 // copied from one such row to another keeps its size. Pure.
 
 const LEAST_ROW = 64; // bytes
-const TAG = 17; // px under a row, for a line of names
+const TAG = 20; // px under a row, for its brackets and a line of names
 const TAGS = 3; // lines of names at most
+const GAP = 62; // px under a row at most
 const HIGHEST = 46; // px of a row
 export const LINE = 15; // px from one line of names to the next
 const TINY = 24; // px: what is narrower asks for a lens
@@ -57,18 +58,22 @@ export function lensOf(list, bytes, width) {
 }
 
 /**
- * Where the rows of one memory lie in `well` {x, y, w, h}: [{base, end, limit, x, y, w, h, scale, lens, tags}]: the bytes base..limit
- * belong to the row; scale: px a byte, of a tiny row times its lens, `factor`; tags: how many lines of names have room under it.
+ * Where the rows of one memory lie in `well` {x, y, w, h}: [{base, end, limit, x, y, w, h, scale, lens, tags, levels, gap}]: the bytes
+ * base..limit belong to the row; scale: px a byte, of a tiny row times its lens, `factor`; tags, levels: how many lines of names,
+ * and of brackets above them, have room in the gap under it.
  */
 export function placeRows(list, bytes, well, height, factor) {
   const scale = well.w / bytes;
-  const pitch = Math.min(well.h / Math.max(1, list.length), height + TAGS * TAG + 9);
+  const pitch = Math.min(well.h / Math.max(1, list.length), height + GAP);
+  const gap = pitch - height;
+  const tags = Math.max(0, Math.min(TAGS, Math.floor((gap - 4) / LINE)));
+  const levels = tags ? Math.max(1, Math.min(3, Math.floor((gap - 2 - tags * LINE) / 4))) : 0;
   return list.map(({ base, end }, i) => {
     const next = list[i + 1]?.base ?? Infinity;
     const lens = isTiny({ base, end }, scale) ? factor : 1;
     return {
       base, end, limit: Math.min(next, base + bytes), x: well.x, y: well.y + i * pitch, w: Math.max(1, (end - base) * scale * lens), h: height,
-      scale: scale * lens, lens, right: well.x + well.w, tags: Math.min(TAGS, Math.floor((pitch - height + 2) / TAG)),
+      scale: scale * lens, lens, right: well.x + well.w, tags, levels, gap,
     };
   });
 }

@@ -4,8 +4,10 @@
 import { draw } from './draw.js';
 import { layout } from './layout.js';
 import { theme } from './colours.js';
-import { handleOf, isStale } from '../model/state.js';
-import { about } from '../model/words.js';
+import { figures } from './capacity.js';
+import { describe } from './tags.js';
+import { handleOf } from '../model/state.js';
+import { about, memoryName } from '../model/words.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -13,25 +15,29 @@ export function stage(changed) {
   const canvas = $('canvas');
   const c = canvas.getContext('2d');
   const spots = new Map(); // storage -> button
+  const headings = new Map(); // device -> what its heading says
   let size = { w: 0, h: 0, scale: 1 };
   let colors = theme(getComputedStyle(document.body));
   let plan = null; // the layout on show
   let tooltips = new Map(); // storage -> lines of hover text
   let focus = 0;
 
-  /** Computes the layout: once per step, not per frame. */
-  function arrange(state, addresses) {
-    plan = layout(state, addresses, size.w, size.h);
+  /** Computes the layout: once per step, not per frame. actions: of the step. */
+  function arrange(state, addresses, actions) {
+    plan = layout(state, addresses, size.w, size.h, actions);
     tooltips = new Map(plan.boxes.map((box) => [box.storage, tooltipLines(state, box)]));
     place();
   }
 
   function tooltipLines(state, box) {
     const storage = state.storages.get(box.storage);
-    const lines = about(storage, handleOf(state, storage), box.name, isStale(state, storage));
+    const lines = about(storage, handleOf(state, storage), box.name, box.older);
     const first = state.lineages.get(storage.lineage)?.name;
     if (first && first !== box.name) lines.splice(1, 0, `the same tensor as ${first}`);
-    return lines;
+    const tensors = box.tags.flatMap((tag) => tag.tensors);
+    for (const { name, lost } of tensors) if (lost) lines.push(`the variable ${name} was assigned again${lost.line ? ` at line ${lost.line}` : ''}: it is no longer the name of this tensor`);
+    if (box.unreachable) lines.push('no name reaches these bytes');
+    return tensors.length > 1 ? [...lines, `${tensors.length} tensors see these bytes:`, ...tensors.map((one) => describe(one, box.bytes))] : lines;
   }
 
   // One button per box, in the order of the boxes; the DOM is written only on change.
@@ -90,8 +96,25 @@ export function stage(changed) {
   /** Draws the arranged boxes. `moment`: what draw.js needs besides layout and theme. */
   function paint(moment) {
     if (!plan || !size.w) return;
+    for (const memory of plan.memories) tell(memory, moment.now.memories.find((m) => m.device === memory.device));
     c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
     draw(c, { ...moment, layout: plan, theme: colors, scale: size.scale, focus });
+  }
+
+  // The heading's figures, for a pointer and for a screen reader.
+  function tell({ device, head }, is) {
+    const node = headings.get(device) ?? document.createElement('div');
+    const words = is ? `${memoryName(device)}: ${figures(is)[0]}` : '';
+    if (!headings.has(device)) {
+      headings.set(device, node);
+      node.setAttribute('role', 'img');
+      node.style.position = 'absolute';
+      $('spots').append(node);
+    }
+    if (node.title === words) return;
+    node.title = words;
+    node.setAttribute('aria-label', words);
+    Object.assign(node.style, { left: `${head.x}px`, top: `${head.y}px`, width: `${head.w}px`, height: `${head.h - 4}px` });
   }
 
   function measure() {

@@ -1,0 +1,38 @@
+// capacity.js: how much of a memory is used, reserved and free: a thin bar under its name, and the same in words.
+
+import * as units from '../model/units.js';
+import { tile } from './colours.js';
+
+/**
+ * What is so of a memory of an instant: {used: bytes that tensors asked for, taken: those that nobody else can get: blocks with what
+ * rounding added, segments with their holes; capacity; 0: not known}.
+ */
+export function capacityOf({ asked, reserved, capacity, storages }) {
+  const loose = storages.filter((s) => s.segment === null).reduce((sum, s) => sum + s.bytes, 0);
+  return { used: asked, taken: Math.max(asked, reserved + loose), capacity: capacity ?? 0 };
+}
+
+/** The figures as words, longest first: what has room is said. */
+export function figures(memory) {
+  const { used, taken, capacity } = capacityOf(memory);
+  const of = capacity ? ` of ${units.bytes(capacity)}` : '';
+  const short = of ? `${units.bytes(used)}${of}` : `${units.bytes(used)} in use`;
+  if (!memory.reserved || units.bytes(taken) === units.bytes(used)) return [`${units.bytes(used)} in use${of}`, short, units.bytes(used)];
+  return [`${units.bytes(used)} in use, ${units.bytes(taken)} reserved${of && `,${of}`}`, short, units.bytes(used)];
+}
+
+/** The bar in rect: used is filled, reserved beyond that hatched, the rest empty; as long as the capacity. */
+export function drawCapacity(c, th, rect, memory, hue, scale) {
+  const { used, taken, capacity } = capacityOf(memory);
+  if (!capacity) return;
+  const end = (bytes) => (bytes > 0 ? Math.max(1.5, Math.min(1, bytes / capacity) * rect.w) : 0);
+  c.fillStyle = th.well;
+  c.fillRect(rect.x, rect.y, rect.w, rect.h);
+  c.fillStyle = tile(c, 'hatch', '', th.soft, scale);
+  c.fillRect(rect.x, rect.y, Math.max(end(taken), taken > used ? end(used) + 1.5 : 0), rect.h);
+  c.fillStyle = hue;
+  c.fillRect(rect.x, rect.y, end(used), rect.h);
+  c.fillStyle = th.faint;
+  c.fillRect(rect.x, rect.y + rect.h - 0.5, rect.w, 0.5);
+  c.fillRect(rect.x + rect.w - 1.5, rect.y - 1.5, 1.5, rect.h + 3); // here it ends
+}
