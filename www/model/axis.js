@@ -87,3 +87,19 @@ export function tickWords(t, step) {
   const digits = Math.max(0, Math.ceil(-Math.log10(step / ns) - 1e-9));
   return `${(t / ns).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
 }
+
+const SHORTEST = 8; // units that are shown at least: no further zoom
+
+/** The part [from, to] of 0..units that a zoom by `factor` about the unit `at` shows; factor 2: half as much. */
+export function zoomed([from, to], factor, at, units) {
+  const size = Math.max(SHORTEST, Math.min(units, (to - from) / factor));
+  return within(at - ((at - from) / (to - from)) * size, size, units);
+}
+
+/** The part that lies `by` units further right. */
+export const panned = ([from, to], by, units) => within(from + by, to - from, units);
+
+function within(from, size, units) {
+  const start = Math.max(0, Math.min(units - size, from));
+  return [start, Math.min(units, start + size)];
+}

@@ -166,7 +166,7 @@ function lane(fields) {
   const all = [];
   const busy = [0]; // busy[i]: ns that slices 0..i - 1 take
   let late = []; // added since the slices were last put in order
-  const self = { ...fields, open: new Map(), last: null, add, between, near, after, of, get length() { return settle(), all.length; } };
+  const self = { ...fields, open: new Map(), last: null, add, between, near, before, after, of, get length() { return settle(), all.length; } };
 
   function add(slice) {
     late.push(slice);
@@ -228,6 +228,12 @@ function lane(fields) {
     const close = [all[i], all[i - 1]].filter(Boolean).map((slice) => ({ slice, gap: Math.max(slice.from - t, t - slice.until, 0) }));
     const best = close.sort((a, b) => a.gap - b.gap)[0];
     return best && best.gap <= slack ? best.slice : null;
+  }
+
+  /** The last slice that had ended at t; null: none. */
+  function before(t) {
+    settle();
+    return all[firstIndex(all.length, (i) => all[i].until > t) - 1] ?? null;
   }
 
   /** The slice `by` places after another one; at an end, the last one there. */
