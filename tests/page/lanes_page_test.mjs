@@ -180,6 +180,37 @@ check('keys go from slice to slice and say each, zoom, pan, and leave the steps 
   await done(page);
 });
 
+check('marks have flags, a data race is red on both accesses', async (t) => {
+  const work = (id, t0, stream, start, end) => [
+    { kind: 'op', t: t0, th: 0, id, name: 'add', device: 'cuda:0', stream, in: [], out: [{ storage: 1 }], held: 500 },
+    { kind: 'complete', t: t0, th: 0, id, start, end, engine: 'compute' }];
+  const events = [{ kind: 'session', t: 0, devices: [{ name: 'cpu' }, { name: 'cuda:0', capacity: 1 << 20 }] }, { kind: 'mark', t: 1000, text: 'the race' },
+    ...work(1, 1500, 0, 2000, 9000), ...work(2, 2500, 1, 3000, 8000), { kind: 'data_race', t: 2500, type: 'race', storage: 1, a: 2, b: 4, fix: 'wait' },
+    { kind: 'end', t: 9500, status: 0 }].map((e, seq) => ({ seq, th: 0, ...e }));
+  const server = await serve({ runs: [{ lines: events.map((e) => JSON.stringify(e)) }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url);
+  await page.waitForFunction(() => window.ferry?.slices().length);
+  await seek(page, 9500);
+  const count = (x, y, w, h, variable) => page.evaluate(([left, top, width, height, name]) => {
+    const canvas = document.getElementById('lanes-canvas');
+    const at = canvas.getBoundingClientRect();
+    const wanted = getComputedStyle(document.body).getPropertyValue(name).trim().match(/\w\w/g).map((v) => Number.parseInt(v, 16));
+    const { data } = canvas.getContext('2d').getImageData(left - at.x, top - at.y, width, height);
+    let same = 0;
+    for (let i = 0; i < data.length; i += 4) if (wanted.every((v, k) => Math.abs(v - data[i + k]) < 12)) same++;
+    return same;
+  }, [x, y, w, h, variable]);
+  const lanes = await boxOf(page, 'lanes');
+  assert.ok(await count(lanes.x + 100, lanes.y + 22, lanes.width - 110, 16, '--ink') > 300, 'a flag');
+  for (const one of (await slices(page)).filter((s) => s.row.includes('stream'))) {
+    assert.ok(await count(one.x - 3, one.y - one.h / 2, one.w + 6, one.h, '--bad') > 2 * one.w, one.row);
+    await page.mouse.move(...middle(one));
+    assert.match(await page.locator('#lanes-tip').innerText(), /Data race/);
+  }
+  await done(page);
+});
+
 check('in a narrow page the lanes keep their height and their names', async (t) => {
   const page = await opened(t, 'overlap', { viewport: { width: 390, height: 844 } });
   const rows = new Set((await slices(page)).map((s) => s.row));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
+import { about, label } from '../../www/model/lane_words.js';
 import { lanesOf } from '../../www/model/lanes.js';
 import { run } from '../../www/model/run.js';
 import { apply, initial } from '../../www/model/state.js';
@@ -92,6 +93,15 @@ const kernel = (id, t, stream, start, end, device = 'cuda:0') => [
   { kind: 'complete', t, id, start, end, engine: 'compute' },
 ];
 
+test('a wait says what it ended with', () => {
+  const events = logs().get('overlap');
+  const one = open(events);
+  const lanes = lanesOf(one);
+  const [host] = lanes.threads.values();
+  const words = host.between(0, Infinity).map(({ slice }) => slice).filter((s) => s.look === 'wait').map((s) => label(s, host, one, lanes));
+  assert.deepEqual(words, ['waits for fill', 'waits for add', 'waits for add']);
+});
+
 test('work without an end is open, after what has ended', () => {
   const one = script(...kernel(1, 5, 0, 6, 20), { kind: 'copy', t: 10, id: 2, dir: 'd2h', src: { device: 'cuda:0' }, dst: { device: 'cpu' } });
   const [stream] = lanesOf(one).cards.get('cuda:0').streams.values();
@@ -118,6 +128,32 @@ test('each thread has a row, and each pair of cards', () => {
   const copy = { kind: 'copy', t: 20, id: 9, dir: 'p2p', stream: 0, src: { device: 'cuda:1' }, dst: { device: 'cuda:0' } };
   const one = script(...kernel(1, 5, 0, 6, 20), { kind: 'sync', t: 30, th: 1, scope: 'device', held: 10 }, copy, { kind: 'complete', id: 9, start: 21, end: 25, engine: 'p2p' });
   assert.deepEqual(named(lanesOf(one)), ['host thread 0', 'host thread 1', 'cuda:0 compute', 'peer 1 → 0']);
+});
+
+test('arrows go from an event to the work that waited for it', () => {
+  const events = logs().get('overlap');
+  const lanes = lanesOf(open(events));
+  const all = lanes.arrows(0, Infinity);
+  assert.equal(all.length, 4);
+  for (const { seq, from, to } of all) {
+    assert.deepEqual([from.lane.stream, to.lane.stream], [1, 0]);
+    const next = events.find((e, i) => i > seq && e.kind === 'op' && e.stream === 0);
+    assert.equal(to.t, events.find((e) => e.kind === 'complete' && e.id === next.id).start);
+    assert.ok(from.t <= to.t);
+  }
+  const one = script(...kernel(1, 5, 1, 6, 90), { kind: 'event_record', t: 7, event: 3, device: 'cuda:0', stream: 1 },
+    { kind: 'sync', t: 90, scope: 'event', event: 3, device: 'cuda:0', held: 80 });
+  assert.deepEqual(lanesOf(one).arrows(0, 100).map(({ from, to }) => [from.t, to.lane.kind, to.t]), [[90, 'thread', 90]]);
+});
+
+test('both accesses of a data race are known by it', () => {
+  const one = script(...kernel(1, 5, 0, 6, 20), ...kernel(2, 6, 1, 8, 20), { kind: 'data_race', t: 6, a: 0, b: 2, type: 'race', storage: 1, fix: 'wait' });
+  const lanes = lanesOf(one);
+  for (const seq of [0, 2]) {
+    const { lane, slice } = lanes.find(seq).find((f) => f.lane.kind === 'stream');
+    const words = about({ from: slice.from, until: slice.until, busy: 1, count: 1, slice, open: false }, lane, one, lanes);
+    assert.match(words.at(-1), /^Data race/);
+  }
 });
 
 test('what is narrower than a pixel is joined, and keeps its time', () => {

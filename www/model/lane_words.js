@@ -43,6 +43,7 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
     open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end${where}` : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}${where}`,
     slice.work && !open && slice.work.start > slice.work.issued ? `queued for ${units.time(slice.work.start - slice.work.issued)} before` : '',
     lane.kind === 'thread' ? sentence(e, run.names) : '',
+    lanes.races.has(slice.seq) ? sentence(run.events[lanes.races.get(slice.seq)], run.names) : '',
   ].filter(Boolean);
 }
 

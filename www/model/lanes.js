@@ -27,7 +27,7 @@ function lanes(run) {
   const peers = new Map(); // "from to" -> lane
   const pending = new Map(); // id -> {work, index} of works that have not ended
   const colours = lineages();
-  const self = { read, rows, find, threads, cards, peers, marks: [], memoryCalls: [], waits: [], races: [] };
+  const self = { read, rows, find, arrows, threads, cards, peers, marks: [], memoryCalls: [], waits: [], races: new Map() };
   threadOf(0);
 
   function read() {
@@ -40,8 +40,8 @@ function lanes(run) {
       if (e.kind === 'complete') end(e.id);
       if (e.held > 0) call(e, next);
       if (e.kind === 'mark' && text(e.text)) self.marks.push({ seq: next, t: run.timeline.timeOf(next), text: e.text });
-      if (e.kind === 'event_wait') self.waits.push(next);
-      if (e.kind === 'data_race') self.races.push(next);
+      if (e.kind === 'event_wait' || (e.kind === 'sync' && e.scope === 'event')) self.waits.push(next);
+      if (e.kind === 'data_race') for (const side of [e.a, e.b]) self.races.set(int(side, -1), next);
     }
   }
 
@@ -136,6 +136,43 @@ function lanes(run) {
     return found;
   }
 
+  /**
+   * What an event of CUDA held up: {seq, from: {lane, t}, to: {lane, t}}: from the record in its stream to the first work
+   * behind the wait, or to the end of the host's wait; of those that were issued between t0 and t1, the first `most`.
+   */
+  function arrows(t0, t1, most = 200) {
+    const found = [];
+    const first = firstIndex(self.waits.length, (i) => run.timeline.timeOf(self.waits[i]) >= t0);
+    for (let i = first; i < self.waits.length && found.length < most && run.timeline.timeOf(self.waits[i]) <= t1; i++) {
+      const seq = self.waits[i];
+      const from = recorded(object(run.events[seq]), seq);
+      const to = from && released(object(run.events[seq]), seq);
+      if (to) found.push({ seq, from, to });
+    }
+    return found;
+  }
+
+  const streamLane = (device, stream) => cards.get(text(device))?.streams.get(Math.max(0, int(stream)));
+
+  function recorded(e, seq) {
+    const record = run.recordOf(e.event, seq);
+    const one = record && streamLane(record.device, record.stream);
+    const before = one?.before(Infinity, record.seq);
+    const t = record && int(object(run.events[record.seq]).when, before?.until ?? NaN);
+    return one && Number.isFinite(t) ? { lane: one, t } : null;
+  }
+
+  function released(e, seq) {
+    if (e.kind === 'sync') {
+      const one = threadOf(int(e.th));
+      const slice = one.of(seq, int(e.t));
+      return slice && { lane: one, t: slice.until };
+    }
+    const one = streamLane(e.device, e.stream);
+    const slice = one?.issuedAfter(seq);
+    return slice ? { lane: one, t: slice.from } : null;
+  }
+
   return self;
 }
 
@@ -166,7 +203,7 @@ function lane(fields) {
   const all = [];
   const busy = [0]; // busy[i]: ns that slices 0..i - 1 take
   let late = []; // added since the slices were last put in order
-  const self = { ...fields, open: new Map(), last: null, add, between, near, before, after, of, get length() { return settle(), all.length; } };
+  const self = { ...fields, open: new Map(), last: null, add, between, near, before, after, issuedAfter, of, get length() { return settle(), all.length; } };
 
   function add(slice) {
     late.push(slice);
@@ -230,10 +267,17 @@ function lane(fields) {
     return best && best.gap <= slack ? best.slice : null;
   }
 
-  /** The last slice that had ended at t; null: none. */
-  function before(t) {
+  /** The last slice that had ended at t, of events before `seq`; null: none. */
+  function before(t, seq = Infinity) {
     settle();
-    return all[firstIndex(all.length, (i) => all[i].until > t) - 1] ?? null;
+    const n = Math.min(firstIndex(all.length, (i) => all[i].until > t), firstIndex(all.length, (i) => all[i].seq >= seq));
+    return all[n - 1] ?? null;
+  }
+
+  /** Of a stream, which works in order: the first slice of an event after `seq`; null: none. */
+  function issuedAfter(seq) {
+    settle();
+    return all[firstIndex(all.length, (i) => all[i].seq > seq)] ?? null;
   }
 
   /** The slice `by` places after another one; at an end, the last one there. */

@@ -7,16 +7,19 @@ import { list, object } from '../model/fields.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { rounded, text } from './canvas_util.js';
+import { drawArrows, drawFlags, drawRaces } from './lane_signs.js';
 
 const TICK = 74; // px between two times on the axis at least
 export const AXIS = 22; // px over the lanes, for times
+export const FLAGS = 16; // px below these, for marks
 
-/** Where the rows lie: {track, rows: [{...row, y, h}], height, pitch}, for a canvas so wide and rows so high. */
-export function lanePlan(rows, width, pitch) {
+/** Where the rows lie: {track, rows: [{...row, y, h}], top, height}, on a canvas so wide, with rows so high; flags: are there marks? */
+export function lanePlan({ rows, flags }, width, pitch) {
+  const top = AXIS + (flags ? FLAGS : 0);
   const left = width < 620 ? 74 : width < 1000 ? 120 : 132;
   return {
-    width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, height: AXIS + rows.length * pitch + 4,
-    rows: rows.map((row, i) => ({ ...row, y: AXIS + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
+    width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: top + rows.length * pitch + 4,
+    rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
   };
 }
 
@@ -56,7 +59,10 @@ export function drawLanes(c, scene) {
   const shown = ticks(scene.course, ...scene.view, TICK / at.size);
   for (const t of shown.times) drawGrid(c, th, at.x(t), plan);
   for (const row of plan.rows) drawSlices(c, scene, row, at);
+  drawArrows(c, scene, at);
   drawFuture(c, scene, at);
+  drawRaces(c, scene, at);
+  drawFlags(c, scene, at);
   for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
   drawTicks(c, scene, shown, at);
   c.restore();
@@ -65,7 +71,7 @@ export function drawLanes(c, scene) {
 
 function drawRow(c, { theme: th, plan }, row) {
   const middle = row.y + row.h / 2;
-  if (row.first && row.y > AXIS) {
+  if (row.first && row.y > plan.top) {
     c.fillStyle = th.line;
     c.fillRect(0, row.y - 0.5, plan.width, 1);
   }
@@ -216,14 +222,14 @@ function drawFuture(c, { theme: th, plan, t }, at) {
   c.save();
   c.globalAlpha = 0.5;
   c.fillStyle = th.paper;
-  c.fillRect(x, AXIS, plan.width - x, plan.height - AXIS);
+  c.fillRect(x, plan.top, plan.width - x, plan.height - plan.top);
   c.restore();
 }
 
 function drawBreak(c, { theme: th, plan, run }, part, at) {
   const [x, end] = [at.x(part.t0), at.x(part.t1)];
   if (end < plan.track.x || x > plan.track.x + plan.track.w || end - x < 3) return;
-  const [top, bottom] = [AXIS - 2, plan.height - 2];
+  const [top, bottom] = [plan.top - 2, plan.height - 2];
   c.fillStyle = th.paper;
   zigzag(c, x, end, top, bottom);
   c.fill();
@@ -262,15 +268,14 @@ function zigzag(c, x, other, top, bottom) {
 }
 
 function drawTicks(c, { theme: th, plan, t }, { step, times }, at) {
-  const now = at.x(t);
-  const half = nowWidth(c, th, t, step) / 2 + 6;
+  const now = nowPlace(c, plan, at.x(t), nowWidth(c, th, t, step));
   let free = plan.track.x - 4;
   for (const time of times) {
     const words = tickWords(time, step);
     c.font = `12px ${th.sans}`;
     const w = c.measureText(words).width;
     const x = Math.max(plan.track.x, Math.min(plan.track.x + plan.track.w - w, at.x(time) - w / 2));
-    if (x < free || (x + w > now - half && x < now + half)) continue;
+    if (x < free || (x + w > now.x - 6 && x < now.x + now.w + 6)) continue;
     text(c, words, x, AXIS / 2 - 2, { font: `12px ${th.sans}`, color: th.soft });
     free = x + w + 14;
   }
@@ -280,6 +285,8 @@ function nowWidth(c, th, t, step) {
   c.font = `600 12px ${th.sans}`;
   return c.measureText(nowWords(t, step)).width;
 }
+
+const nowPlace = (c, { track }, x, w) => ({ x: Math.max(track.x, Math.min(track.x + track.w - w, x - w / 2)), w });
 
 const nowWords = (t, step) => tickWords(Math.round(t), Math.max(1, step / 10));
 
@@ -296,6 +303,5 @@ function drawNow(c, scene, at) {
   c.lineTo(x, AXIS);
   c.fill();
   const { step } = ticks(course, ...view, TICK / at.size);
-  const w = nowWidth(c, th, t, step);
-  text(c, nowWords(t, step), Math.max(track.x, Math.min(track.x + track.w - w, x - w / 2)), AXIS / 2 - 4, { font: `600 12px ${th.sans}`, color: th.accent });
+  text(c, nowWords(t, step), nowPlace(c, plan, x, nowWidth(c, th, t, step)).x, AXIS / 2 - 4, { font: `600 12px ${th.sans}`, color: th.accent });
 }

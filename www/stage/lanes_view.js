@@ -39,7 +39,7 @@ export function lanesView(on) {
       course = axis(run.total, whole ? [] : breaksOf(lanes, run.total));
       count = run.events.length;
     }
-    const plan = arrange(lanes.rows(FEW));
+    const plan = arrange(lanes.rows(FEW), lanes.marks.length > 0);
     if (!size.w) return;
     follow(moment);
     scene = { run, lanes, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, ...moment };
@@ -49,9 +49,9 @@ export function lanesView(on) {
   }
 
   // As high as the rows need; the page's other parts take what is left.
-  function arrange(rows) {
+  function arrange(rows, flags) {
     const width = Math.floor(root.clientWidth);
-    const plan = lanePlan(rows, width, innerHeight >= 800 ? 19 : 16);
+    const plan = lanePlan({ rows, flags }, width, innerHeight >= 800 ? 19 : 16);
     const scale = Math.max(1, window.devicePixelRatio || 1);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
     size = { w: width, h: plan.height, scale };
