@@ -180,6 +180,16 @@ check('keys go from slice to slice and say each, zoom, pan, and leave the steps 
   await done(page);
 });
 
+check('memory over time says how much lives, and of which line', async (t) => {
+  const page = await opened(t, 'overlap');
+  await seek(page, 8e6);
+  const { right, bottom } = await boxOf(page, 'lanes');
+  await page.mouse.move(right - 60, bottom - 6);
+  const words = await page.locator('#lanes-tip').innerText();
+  assert.match(words, /32 MiB live in VRAM of cuda:0[^]*line 58: 16 MiB, line 59: 16 MiB[^]*16 MiB in CPU RAM/);
+  await done(page);
+});
+
 check('marks have flags, a data race is red on both accesses', async (t) => {
   const work = (id, t0, stream, start, end) => [
     { kind: 'op', t: t0, th: 0, id, name: 'add', device: 'cuda:0', stream, in: [], out: [{ storage: 1 }], held: 500 },

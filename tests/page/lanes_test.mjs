@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
 import { about, label } from '../../www/model/lane_words.js';
 import { lanesOf } from '../../www/model/lanes.js';
+import { memoriesOf } from '../../www/model/memory_time.js';
 import { run } from '../../www/model/run.js';
 import { apply, initial } from '../../www/model/state.js';
 import { logs, random } from './logs.mjs';
@@ -245,10 +246,46 @@ test('page-locking is a break, the work that runs meanwhile is not', () => {
   assert.deepEqual(breaksOf(lanesOf(busy), 1200).map((b) => [b.from, b.until]), [[300, 800]]);
 });
 
+test('a program that page-locks again and again has no breaks', () => {
+  const one = open(logs().get('pinning'));
+  assert.deepEqual(breaksOf(lanesOf(one), one.total), []);
+});
+
 test('ticks are round, apart, and written as exactly as they need', () => {
   const course = axis(1000, [{ from: 100, until: 600 }]);
   const { step, times } = ticks(course, 0, course.units, 90);
   assert.equal(step, 100);
   assert.deepEqual(times, [0, 100, 600, 700, 800, 900, 1000]);
   assert.deepEqual([tickWords(1560000, 20000), tickWords(1234500, 500), tickWords(2.5e9, 5e8), tickWords(40, 10)], ['1,560 µs', '1,234.5 µs', '2.5 s', '40 ns']);
+});
+
+// ---- memory over time -----------------------------------------------------------------------------
+
+for (const [name, events] of logs()) {
+  test(`${name}: the bytes of all lines are those that live`, () => {
+    const one = open(events);
+    const next = random(4);
+    for (let i = 0; i < 40; i++) {
+      const t = next() * one.total;
+      for (const device of memoriesOf(one).devices()) {
+        const memory = memoriesOf(one).of(device);
+        const { total, lines } = memory.at(t);
+        const live = new Map();
+        for (const e of events.slice(0, one.timeline.seqAt(t) + 1)) {
+          if (e.kind === 'alloc' && e.device === device) live.set(e.storage, e.bytes);
+          if (e.kind === 'free') live.delete(e.storage);
+        }
+        assert.equal(total, sum([...live.values()]), `${device} at ${t}`);
+        assert.equal(sum(lines.map((part) => part.bytes)), total);
+        assert.ok(total <= memory.peak && memory.next(t) > t);
+      }
+    }
+  });
+}
+
+test('of many lines those with the highest peaks are told apart', () => {
+  const one = script(...Array.from({ length: 20 }, (_, i) => ({ kind: 'alloc', t: i, storage: i + 1, device: 'cuda:0', bytes: 100 + i, file: 'p.c', line: i + 1 })));
+  const { lines } = memoriesOf(one).of('cuda:0').at(30);
+  assert.deepEqual(lines.map((part) => part.line), [15, 16, 17, 18, 19, 20].map((n) => `p.c:${n}`).concat(''));
+  assert.equal(lines.at(-1).bytes, sum(Array.from({ length: 14 }, (_, i) => 100 + i)));
 });

@@ -7,6 +7,7 @@
 import { firstIndex } from './search.js';
 
 const LEAST = 0.04; // of the whole time: a shorter call is no reason for a break
+const MOST = 5; // breaks; a program that takes memory again and again says something by it
 const WIDEST = 0.12; // of the axis that a break takes
 const ALL = 0.3; // of the axis that all breaks take together
 
@@ -15,7 +16,8 @@ export function breaksOf(lanes, total) {
   const others = lanes.rows().flatMap((row) => row.lanes).filter((lane) => lane.kind !== 'thread' || lane.thread > 0);
   const found = lanes.memoryCalls.filter((call) => call.until - call.from >= LEAST * total).map((call) => quiet(call, others))
     .filter((one) => one.until - one.from >= LEAST * total).sort((a, b) => a.from - b.from);
-  return found.filter((one, i) => !i || one.from >= found[i - 1].until);
+  const apart = found.filter((one, i) => !i || one.from >= found[i - 1].until);
+  return apart.length > MOST ? [] : apart;
 }
 
 // The part of a call, after work that ends in it, up to work that begins in it.

@@ -7,18 +7,21 @@ import { list, object } from '../model/fields.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { rounded, text } from './canvas_util.js';
+import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
 import { drawArrows, drawFlags, drawRaces } from './lane_signs.js';
 
 const TICK = 74; // px between two times on the axis at least
 export const AXIS = 22; // px over the lanes, for times
 export const FLAGS = 16; // px below these, for marks
 
-/** Where the rows lie: {track, rows: [{...row, y, h}], top, height}, on a canvas so wide, with rows so high; flags: are there marks? */
-export function lanePlan({ rows, flags }, width, pitch) {
+/** Where the rows lie: {track, rows: [{...row, y, h}], top, height}, on a canvas so wide, with rows so high; flags, memory: are there any? */
+export function lanePlan({ rows, flags, memory }, width, pitch) {
   const top = AXIS + (flags ? FLAGS : 0);
+  const bottom = top + rows.length * pitch + 3;
   const left = width < 620 ? 74 : width < 1000 ? 120 : 132;
   return {
-    width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: top + rows.length * pitch + 4,
+    width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
+    memory: memory ? { y: bottom, h: MEMORY } : null,
     rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
   };
 }
@@ -45,13 +48,14 @@ export function seen(scene, row) {
   }).filter((one, i, all) => one.slice !== all[i - 1]?.slice)); // one that crosses an edge between parts comes twice
 }
 
-/** scene: {run, lanes, plan, course, view, t, theme, scale, from, to, chosen, pointed, touched}. */
+/** scene: {run, lanes, memory, plan, course, view, t, theme, scale, from, to, line, chosen, pointed, touched}. */
 export function drawLanes(c, scene) {
   const { plan, theme: th } = scene;
   const { track } = plan;
   const at = scaleOf(scene);
   c.clearRect(0, 0, plan.width, plan.height);
   for (const row of plan.rows) drawRow(c, scene, row);
+  drawMemoryName(c, scene);
   c.save();
   c.beginPath();
   c.rect(track.x, 0, track.w, plan.height);
@@ -59,6 +63,7 @@ export function drawLanes(c, scene) {
   const shown = ticks(scene.course, ...scene.view, TICK / at.size);
   for (const t of shown.times) drawGrid(c, th, at.x(t), plan);
   for (const row of plan.rows) drawSlices(c, scene, row, at);
+  drawMemory(c, scene, at);
   drawArrows(c, scene, at);
   drawFuture(c, scene, at);
   drawRaces(c, scene, at);
@@ -229,7 +234,7 @@ function drawFuture(c, { theme: th, plan, t }, at) {
 function drawBreak(c, { theme: th, plan, run }, part, at) {
   const [x, end] = [at.x(part.t0), at.x(part.t1)];
   if (end < plan.track.x || x > plan.track.x + plan.track.w || end - x < 3) return;
-  const [top, bottom] = [plan.top - 2, plan.height - 2];
+  const [top, bottom] = [plan.top - 2, plan.height];
   c.fillStyle = th.paper;
   zigzag(c, x, end, top, bottom);
   c.fill();

@@ -6,6 +6,7 @@ import { about, breakWords } from '../model/lane_words.js';
 import { lanesOf } from '../model/lanes.js';
 import * as units from '../model/units.js';
 import { theme } from './colours.js';
+import { memoryOf, memoryWords } from './lane_memory.js';
 import { AXIS, drawLanes, lanePlan, scaleOf, seen } from './lanes.js';
 
 const $ = (id) => document.getElementById(id);
@@ -31,7 +32,7 @@ export function lanesView(on) {
 
   // ---- what is shown ------------------------------------------------------------------------------
 
-  /** moment: {t, from, to, playing, chosen, touched}. */
+  /** moment: {t, from, to, line: "file:line", chosen, touched}. */
   function show(shown, moment) {
     if (shown !== run) [run, view, count, pointed] = [shown, null, -1, null];
     const lanes = lanesOf(run);
@@ -39,19 +40,20 @@ export function lanesView(on) {
       course = axis(run.total, whole ? [] : breaksOf(lanes, run.total));
       count = run.events.length;
     }
-    const plan = arrange(lanes.rows(FEW), lanes.marks.length > 0);
+    const memory = memoryOf(run);
+    const plan = arrange({ rows: lanes.rows(FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
     if (!size.w) return;
     follow(moment);
-    scene = { run, lanes, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, ...moment };
+    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, ...moment };
     c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
     drawLanes(c, scene);
     tell();
   }
 
   // As high as the rows need; the page's other parts take what is left.
-  function arrange(rows, flags) {
+  function arrange(parts) {
     const width = Math.floor(root.clientWidth);
-    const plan = lanePlan({ rows, flags }, width, innerHeight >= 800 ? 19 : 16);
+    const plan = lanePlan(parts, width, innerHeight >= 800 ? 18 : 16);
     const scale = Math.max(1, window.devicePixelRatio || 1);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
     size = { w: width, h: plan.height, scale };
@@ -97,6 +99,8 @@ export function lanesView(on) {
     return all[0]?.gap <= NEAR ? { ...all[0], lane: row.lanes[Math.max(0, which)] } : null;
   }
 
+  const inMemory = ({ x, y }) => scene?.plan.memory && y >= scene.plan.memory.y && x > scene.plan.track.x;
+
   const breakAt = (x) => {
     const u = course.toUnits(scaleOf(scene).t(x));
     return course.parts.find((part) => part.gap && u >= part.u0 && u < part.u1) ?? null;
@@ -115,6 +119,7 @@ export function lanesView(on) {
     const before = pointed;
     pointed = found && found.one.count === 1 ? { slice: found.one.slice, lane: found.lane, seq: found.one.slice.seq } : null;
     if (found) explain(about(found.one, found.lane, run, scene.lanes), at.x);
+    else if (inMemory(at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
     else if (gap) explain([breakWords(gap.gap, run).sentence, 'It is drawn shorter than it was. B draws it to scale.'], at.x);
     else tip.hidden = true;
     root.style.cursor = found ? 'pointer' : at.y < AXIS ? 'ew-resize' : '';
