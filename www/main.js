@@ -4,6 +4,7 @@
 import { clock } from './stage/clock.js';
 import { editor } from './lessons/editor.js';
 import { ledger } from './panes/ledger.js';
+import { lanesView } from './stage/lanes_view.js';
 import { lessons } from './lessons/lessons.js';
 import { api as ask, connect, takeToken } from './net.js';
 import { panes } from './panes/panes.js';
@@ -13,6 +14,7 @@ import { momentSentence } from './model/moment.js';
 import { actions, waitIn } from './model/step_actions.js';
 import { sourcePane } from './panes/source.js';
 import { stage } from './stage/stage.js';
+import { storagesOf } from './stage/lanes.js';
 import { badge, behind, folder, live } from './panes/status.js';
 import { duration } from './model/steps.js';
 import { eventTable } from './panes/table.js';
@@ -32,10 +34,12 @@ let drawn = { run: null, step: -1, to: -1 }; // what the panes show
 let mode = '';
 let why = ''; // why no real card is used, from the server
 let link = 'connecting';
+let chosen = null; // the slice of the lanes that was chosen, until another moment is shown: {run, seq, t, step, storages}
 let scene = { waits: 0, line: 0, sentence: '' }; // of the step shown
 
 const views = {
   stage: stage(() => time.poke()),
+  lanes: lanesView({ choose, seek: (t) => seek(t), poke: () => time.poke() }),
   source: sourcePane($('lines'), $('source-title'), (line) => jumpToLine(line)),
   ledger: ledger($('figures')),
   table: eventTable($('rows'), $('rows-more'), (seq) => jump(seq)),
@@ -56,7 +60,7 @@ const time = clock({
   changed: frame,
 });
 
-const controls = transport(time, () => shown, pane, () => shown?.what === 'demo' && course?.stepped());
+const controls = transport(time, () => shown, pane, () => byHand());
 
 // ---- showing --------------------------------------------------------------------------------------
 
@@ -64,18 +68,20 @@ function frame(position) {
   if (!shown?.steps.length) return;
   const step = shown.steps[position.step];
   const state = shown.at(step.to);
-  if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to) {
-    arrange(state, step, position.step);
+  if (chosen && !isChosen(position)) chosen = null;
+  const told = chosen ? shown.steps[shown.stepOf(chosen.seq)] : step;
+  if (views.stage.measure() || drawn.run !== shown || drawn.step !== position.step || drawn.to !== step.to || drawn.told !== told) {
+    arrange(state, step, position.step, told);
   }
-  const { spans, spansFrom: since } = state;
   const { t } = position;
   const now = instant(shown, t, position.by === 'step' ? step.to : Infinity);
   views.ledger.show(now, shown.what === 'demo' && !!course?.guessing);
-  say(position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
+  say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
   views.stage.paint({
-    now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, spans, t, since, from: step.from, to: step.to,
-    total: since ? Math.max(t, spans.at(-1).end) : shown.total, clock: state.session?.clock, indexOf: (id) => Math.max(0, state.lineages.get(id)?.index ?? 0),
+    now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, t,
+    lit: chosen?.storages,
   });
+  views.lanes.show(shown, { t, from: told.from, to: told.to, line: `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);
@@ -88,16 +94,16 @@ function say(words, { playing, by }) {
   if ($('say').textContent !== words) $('say').textContent = words;
 }
 
-// A new step: updates the layout, the highlighted line and the sentence.
-function arrange(state, step, index) {
-  const line = step.line || (state.site?.line ?? 0);
-  scene = { waits: waitIn(shown.events, step), line, sentence: stepSentence(shown.events, step, shown.names) };
+// A new step: updates the layout, the highlighted line and the sentence; those of `told`, the step of what was chosen.
+function arrange(state, step, index, told) {
+  const line = told.line || (state.site?.line ?? 0);
+  scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: stepSentence(shown.events, told, shown.names) };
   views.stage.arrange(state, shown.addresses, actions(shown, step, time.position.t, state));
-  views.source.show(state, { file: step.file || state.site?.file || '', line, held: scene.waits > 0 });
+  views.source.show(state, { file: told.file || state.site?.file || '', line, held: scene.waits > 0 });
   badge($('badge'), state, why);
-  if (pane.table) views.table.show(shown.events, shown.names, step);
+  if (pane.table) views.table.show(shown.events, shown.names, told);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);
-  drawn = { run: shown, step: index, to: step.to };
+  drawn = { run: shown, step: index, to: step.to, told };
 }
 
 function refresh() {
@@ -117,6 +123,26 @@ function jump(seq) {
   if (!shown || seq >= shown.events.length) return;
   pane.show('watch');
   time.go(shown.stepOf(seq), true);
+}
+
+const byHand = () => shown?.what === 'demo' && course?.stepped();
+
+// A slice of the lanes: shows its step, or its beginning, and lights its line, boxes and row.
+function choose(seq, t) {
+  const step = shown.stepOf(seq);
+  chosen = { run: shown, seq, t, step, storages: storagesOf(shown.events[seq]) };
+  if (time.position.by === 'clock') time.seek(t);
+  else time.go(step, true);
+  byHand();
+}
+
+const isChosen = (position) => chosen.run === shown && !position.playing && (position.by === 'clock' ? position.t === chosen.t : position.step === chosen.step);
+
+// A time on the axis: by step, the step at that time, finished.
+function seek(t) {
+  if (time.position.by === 'clock') time.seek(t);
+  else time.go(shown.stepAt(t));
+  byHand();
 }
 
 function jumpToLine(line) {
@@ -343,10 +369,12 @@ $('badge').addEventListener('click', () => {
 
 const wire = connect(token, on, (number) => runs.get(number)?.events.length ?? 0);
 
-new ResizeObserver(() => time.poke()).observe($('stage'));
+const resized = new ResizeObserver(() => time.poke());
+for (const id of ['stage', 'lanes']) resized.observe($(id));
 for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)']) {
   matchMedia(query).addEventListener('change', () => {
     views.stage.repaint();
+    views.lanes.repaint();
     time.poke();
   });
 }
@@ -370,6 +398,7 @@ window.ferry = {
   },
   state: () => shown?.at(window.ferry.seq) ?? null,
   boxes: () => views.stage.boxes(),
+  slices: () => views.lanes.seen(),
   works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
   go: (seq) => shown && time.go(shown.stepOf(seq)),
   seek(t) {

@@ -7,13 +7,12 @@ import { ease, part, rounded, text } from './canvas_util.js';
 import { drawBus, drawCopy, drawWay } from './bus.js';
 import { drawCapacity, figures } from './capacity.js';
 import { drawCores, drawFull, drawUses } from './cores.js';
-import { drawLanes } from './lanes.js';
 import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_tags.js';
 import { pieces } from './map.js';
 
 /**
- * Draw the whole stage. scene: {layout, now (instant.js), actions, by, m, t, names, theme, scale, focus, line, waits, spans,
- * total, clock}.
+ * Draw the whole stage. scene: {layout, now (instant.js), actions, by, m, t, names, theme, scale, focus, lit, line, waits}.
+ * lit: storages, of what was chosen in the lanes.
  */
 export function draw(c, scene) {
   const { layout, theme: th } = scene;
@@ -39,7 +38,6 @@ export function draw(c, scene) {
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
   for (const memory of layout.memories) drawCores(c, scene, memory);
   for (const a of scene.actions) if (a.type === 'error' && a.device) drawFull(c, scene, a);
-  drawLanes(c, scene);
 }
 
 // ---- memories -------------------------------------------------------------------------
@@ -198,7 +196,7 @@ function drawBox(c, scene, box, s) {
   if (!freed && !s.empty) drawWritten(c, box, box.pieces.map(({ row }) => row), writtenIn(scene, box), scale);
   drawNote(c, th, box, s, freed);
   drawTags(c, scene, box, freed);
-  if (scene.focus === box.storage) for (const rect of box.pieces) drawFocus(c, th, rect);
+  if (scene.focus === box.storage || scene.lit?.has(box.storage)) for (const rect of box.pieces) drawFocus(c, th, rect);
   c.restore();
 }
 

@@ -1,61 +1,312 @@
-// lanes.js: the timeline under the memories: when the program, the bus and the GPU worked. Time that the program
-// spent waiting is hatched.
+// lanes.js: lanes in, pixels out: what each thread, stream and engine did, on one time axis, and the now-line. What has
+// not happened yet is paler. A pure function of the scene.
 
+import { tickWords, ticks } from '../model/axis.js';
+import { breakWords, label } from '../model/lane_words.js';
+import { list, object } from '../model/fields.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { rounded, text } from './canvas_util.js';
+import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
+import { drawArrows, drawFlags, drawRaces } from './lane_signs.js';
 
-const ROWS = [['host', 'program'], ['bus', 'bus'], ['gpu', 'GPU']];
+const TICK = 74; // px between two times on the axis at least
+export const AXIS = 22; // px over the lanes, for times
+export const FLAGS = 16; // px below these, for marks
 
-export function drawLanes(c, scene) {
-  const { layout, theme: th, total, clock, since } = scene;
-  const { x, y, w, h } = layout.lanes;
-  if (!h) return;
-  const left = layout.tall ? 58 : 70;
-  const track = { x: x + left, w: w - left, h: (h - 20) / 3 };
-  ROWS.forEach(([, label], i) => {
-    const top = y + i * track.h;
-    text(c, label, x + 2, top + track.h / 2, { font: `11px ${th.sans}`, color: th.soft });
-    rounded(c, { x: track.x, y: top + 2, w: track.w, h: track.h - 4 }, 4);
-    c.fillStyle = th.well;
-    c.fill();
-  });
-  for (const span of scene.spans) drawSpan(c, scene, span, track, y);
-  drawNow(c, scene, track, y);
-  const small = { font: `11px ${th.sans}`, color: th.soft };
-  text(c, since ? units.time(since) : '0', track.x, y + h - 9, small);
-  const end = `${units.time(total)} ${clock === 'measured' ? 'measured' : 'modelled'}`;
-  text(c, end, track.x + track.w, y + h - 9, { ...small, align: 'right' });
+/** Where the rows lie: {track, rows: [{...row, y, h}], top, height}, on a canvas so wide, with rows so high; flags, memory: are there any? */
+export function lanePlan({ rows, flags, memory }, width, pitch) {
+  const top = AXIS + (flags ? FLAGS : 0);
+  const bottom = top + rows.length * pitch + 3;
+  const left = width < 620 ? 74 : width < 1000 ? 120 : 132;
+  return {
+    width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
+    memory: memory ? { y: bottom, h: MEMORY } : null,
+    rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
+  };
 }
 
-function drawSpan(c, scene, span, track, top) {
-  const { theme: th, from, to, scale } = scene;
-  const waits = span.lane === 'wait';
-  const row = waits || span.lane === 'host' ? 0 : span.lane === 'bus' ? 1 : 2;
-  const x = track.x + shareOf(scene, span.start) * track.w;
-  const w = Math.max(2, (shareOf(scene, span.end) - shareOf(scene, span.start)) * track.w);
-  const r = { x: Math.min(x, track.x + track.w - w), y: top + row * track.h + 3, w, h: track.h - 6 };
-  const now = span.seq >= from && span.seq <= to;
-  const index = scene.indexOf(span.lineage);
+/** px on the canvas of a time, and back. */
+export function scaleOf({ plan: { track }, course, view: [u0, u1] }) {
+  const size = track.w / (u1 - u0);
+  return {
+    size, // px a unit
+    x: (t) => track.x + (course.toUnits(t) - u0) * size,
+    t: (x) => course.toTime(u0 + (x - track.x) / size),
+  };
+}
+
+/** What is drawn of a row's lanes between the edges of the view: for each lane, its slices joined where narrower than a pixel. */
+export function seen(scene, row) {
+  const { course, view: [u0, u1] } = scene;
+  const least = 1.2 / scaleOf(scene).size;
+  const parts = course.parts.filter((part) => part.u1 > u0 && part.u0 < u1);
+  return row.lanes.map((lane) => parts.flatMap((part) => {
+    const t0 = part.t0 + ((Math.max(u0, part.u0) - part.u0) / (part.u1 - part.u0)) * (part.t1 - part.t0);
+    const t1 = part.t0 + ((Math.min(u1, part.u1) - part.u0) / (part.u1 - part.u0)) * (part.t1 - part.t0);
+    return lane.between(t0, t1, (least * (part.t1 - part.t0)) / (part.u1 - part.u0)).map((one) => ({ ...one, lane }));
+  }).filter((one, i, all) => one.slice !== all[i - 1]?.slice)); // one that crosses an edge between parts comes twice
+}
+
+/** scene: {run, lanes, memory, plan, course, view, t, theme, scale, from, to, line, chosen, pointed, touched}. */
+export function drawLanes(c, scene) {
+  const { plan, theme: th } = scene;
+  const { track } = plan;
+  const at = scaleOf(scene);
+  c.clearRect(0, 0, plan.width, plan.height);
+  for (const row of plan.rows) drawRow(c, scene, row);
+  drawMemoryName(c, scene);
   c.save();
-  c.globalAlpha = now ? 1 : 0.6;
-  rounded(c, r, 2);
-  c.fillStyle = waits ? tile(c, 'hatch', '', th.wait, scale) : row === 0 ? th.cpu : tensorStyle(index).hue;
-  c.fill();
-  if (now || waits) {
-    c.lineWidth = 1;
-    c.strokeStyle = waits ? th.wait : th.ink;
-    c.stroke();
+  c.beginPath();
+  c.rect(track.x, 0, track.w, plan.height);
+  c.clip();
+  const shown = ticks(scene.course, ...scene.view, TICK / at.size);
+  for (const t of shown.times) drawGrid(c, th, at.x(t), plan);
+  for (const row of plan.rows) drawSlices(c, scene, row, at);
+  drawMemory(c, scene, at);
+  drawArrows(c, scene, at);
+  drawFuture(c, scene, at);
+  drawRaces(c, scene, at);
+  drawFlags(c, scene, at);
+  for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
+  drawTicks(c, scene, shown, at);
+  c.restore();
+  drawNow(c, scene, at);
+}
+
+function drawRow(c, { theme: th, plan }, row) {
+  const middle = row.y + row.h / 2;
+  if (row.first && row.y > plan.top) {
+    c.fillStyle = th.line;
+    c.fillRect(0, row.y - 0.5, plan.width, 1);
   }
+  const bold = row.group === 'host' && row.label ? '' : row.group;
+  const font = `12px ${th.sans}`;
+  if (plan.narrow) text(c, row.label || row.group, 0, middle, { font, color: th.soft, max: plan.track.x - 6 });
+  else {
+    if (row.first) text(c, bold || 'host', 0, middle, { font: `600 12px ${th.sans}`, color: th.ink, max: 54 });
+    text(c, row.label, 54, middle, { font, color: th.soft, max: plan.track.x - 60 });
+  }
+  c.fillStyle = th.well;
+  c.fillRect(plan.track.x, row.y + 2, plan.track.w, row.h - 4);
+}
+
+function drawGrid(c, th, x, plan) {
+  c.fillStyle = th.line;
+  c.fillRect(Math.round(x), AXIS - 4, 1, plan.height - AXIS);
+}
+
+// ---- slices ---------------------------------------------------------------------------------------
+
+// Several lanes in one row, folded: each a thin part of it.
+function drawSlices(c, scene, row, at) {
+  const h = (row.h - 4) / row.lanes.length;
+  seen(scene, row).forEach((slices, i) => {
+    const y = row.y + 2 + i * h;
+    let free = -Infinity; // px: where the slice before ended
+    for (const one of slices) {
+      const x = at.x(one.from);
+      const end = one.until === Infinity ? scene.plan.width : at.x(one.until);
+      const rect = { x, y, w: Math.max(1.5, end - x), h };
+      drawQueued(c, scene, one, rect, free, at);
+      drawSlice(c, scene, one, rect);
+      free = end;
+    }
+  });
+}
+
+// From its issue to its start, as far as its stream had nothing else to do.
+function drawQueued(c, { theme: th }, { slice, count }, rect, free, at) {
+  if (!slice.work || count > 1) return;
+  const from = Math.max(free, at.x(slice.work.issued));
+  if (rect.x - from < 2) return;
+  c.fillStyle = th.faint;
+  c.fillRect(from, rect.y + rect.h / 2 - 0.5, rect.x - from, 1);
+  c.fillRect(from, rect.y + rect.h / 2 - 2.5, 1, 5);
+}
+
+function drawSlice(c, scene, one, rect) {
+  const { theme: th } = scene;
+  const { slice } = one;
+  const hue = slice.look === 'call' ? th.soft : slice.look === 'memory' ? th.faint : slice.look === 'wait' ? th.wait
+    : slice.index >= 0 ? tensorStyle(slice.index).hue : th.cpu;
+  c.save();
+  if (one.count > 1 && !one.open) {
+    c.globalAlpha = 0.25 + 0.5 * Math.min(1, one.busy / Math.max(1, one.until - one.from));
+    c.fillStyle = hue;
+    c.fillRect(rect.x, rect.y, rect.w, rect.h);
+  } else if (rect.w < 3) {
+    c.fillStyle = hue;
+    c.fillRect(rect.x, rect.y, rect.w, rect.h);
+  } else drawWhole(c, scene, one, rect, hue);
+  c.restore();
+  if (one.count === 1 || one.open) drawMarks(c, scene, one, rect);
+}
+
+function drawWhole(c, scene, one, rect, hue) {
+  const { theme: th, scale } = scene;
+  const { slice } = one;
+  const waits = slice.look === 'wait' || slice.look === 'copy';
+  rounded(c, rect, 2);
+  c.fillStyle = th.panel;
+  c.fill();
+  c.save();
+  c.clip();
+  c.globalAlpha = waits ? 0.12 : slice.look === 'call' ? 0.3 : 0.34;
+  c.fillStyle = slice.look === 'copy' ? th.wait : hue;
+  c.fillRect(rect.x, rect.y, rect.w, rect.h);
+  c.globalAlpha = waits || slice.look === 'memory' ? 0.55 : 1;
+  if (waits || slice.look === 'memory') {
+    c.fillStyle = tile(c, 'hatch', '', waits ? th.wait : th.faint, scale);
+    c.fillRect(rect.x, rect.y, rect.w, rect.h);
+  }
+  c.globalAlpha = 1;
+  const band = Math.min(7, rect.w * 0.3);
+  if (slice.index >= 0 && slice.look !== 'call') {
+    const { pattern } = tensorStyle(slice.index);
+    c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
+    c.fillRect(rect.x, rect.y, band, rect.h);
+  }
+  c.restore();
+  c.lineWidth = 1;
+  c.strokeStyle = waits ? th.wait : hue;
+  if (one.open) c.setLineDash([4, 3]);
+  c.stroke();
+  c.setLineDash([]);
+  drawLabel(c, scene, one, { ...rect, x: rect.x + (slice.index >= 0 && slice.look !== 'call' ? band : 0) }, rect.x + rect.w);
+}
+
+// Its name and how long it took, where they fit into what is seen of it.
+function drawLabel(c, { theme: th, plan, run, lanes }, one, rect, end) {
+  const left = Math.max(rect.x, plan.track.x) + 4;
+  const room = Math.min(end, plan.track.x + plan.track.w) - left - 3;
+  if (room < 16 || rect.h < 11) return;
+  c.font = `12px ${th.sans}`;
+  const words = label(one.slice, one.lane, run, lanes);
+  const took = one.open ? '' : units.time(one.until - one.from);
+  const w = c.measureText(words).width;
+  if (w > room && room < 28) return;
+  const y = rect.y + rect.h / 2 + 0.5;
+  c.lineWidth = 3;
+  c.lineJoin = 'round';
+  c.strokeStyle = th.panel;
+  c.textBaseline = 'middle';
+  c.textAlign = 'left';
+  if (w <= room && (one.slice.look === 'wait' || one.slice.look === 'copy' || one.slice.look === 'memory')) c.strokeText(words, left, y);
+  text(c, words, left, y, { font: c.font, color: th.ink, max: room });
+  if (took && w + 8 + c.measureText(took).width <= room) text(c, took, left + w + 7, y, { font: `12px ${th.sans}`, color: th.soft });
+}
+
+// What is selected, pointed at, of the step shown, or touches the tensor pointed at.
+function drawMarks(c, scene, { slice }, rect) {
+  const { theme: th } = scene;
+  const chosen = scene.chosen?.seq === slice.seq;
+  const pointed = scene.pointed?.seq === slice.seq;
+  const now = slice.seq >= scene.from && slice.seq <= scene.to;
+  if (!chosen && !pointed && !now && !(scene.touched && touches(scene.run.events[slice.seq], scene.touched))) return;
+  rounded(c, { x: rect.x - 1, y: rect.y - 1, w: rect.w + 2, h: rect.h + 2 }, 3);
+  c.lineWidth = chosen || pointed ? 2.5 : 1.5;
+  c.strokeStyle = chosen || pointed ? th.accent : th.ink;
+  c.stroke();
+}
+
+/** The storages that an event reads and writes. */
+export function storagesOf(event) {
+  const e = object(event);
+  const sides = [e.src, e.dst, ...list(e.in), ...list(e.out), e].map((side) => object(side).storage);
+  return new Set(sides.filter((id) => id > 0));
+}
+
+const touches = (event, storage) => storagesOf(event).has(storage);
+
+// ---- the axis -------------------------------------------------------------------------------------
+
+// Right of the now-line nothing has happened yet.
+function drawFuture(c, { theme: th, plan, t }, at) {
+  const x = at.x(t);
+  c.save();
+  c.globalAlpha = 0.5;
+  c.fillStyle = th.paper;
+  c.fillRect(x, plan.top, plan.width - x, plan.height - plan.top);
   c.restore();
 }
 
-// Of a very long run, only the most recent part is kept and shown.
-const shareOf = ({ since, total }, t) => Math.min(1, Math.max(0, (t - since) / Math.max(1, total - since)));
+function drawBreak(c, { theme: th, plan, run }, part, at) {
+  const [x, end] = [at.x(part.t0), at.x(part.t1)];
+  if (end < plan.track.x || x > plan.track.x + plan.track.w || end - x < 3) return;
+  const [top, bottom] = [plan.top - 2, plan.height];
+  c.fillStyle = th.paper;
+  zigzag(c, x, end, top, bottom);
+  c.fill();
+  c.strokeStyle = th.faint;
+  c.lineWidth = 1;
+  for (const edge of [x, end]) {
+    zigzag(c, edge, null, top, bottom);
+    c.stroke();
+  }
+  const words = breakWords(part.gap, run);
+  const font = `12px ${th.sans}`;
+  c.font = font;
+  const room = end - x - 12;
+  const middle = (x + end) / 2;
+  const lines = inLines(c, words, room, Math.floor((bottom - top) / 15));
+  const from = (top + bottom) / 2 - ((lines.length - 1) * 15) / 2;
+  lines.forEach((line, i) => text(c, line, middle, from + i * 15, { font, color: th.soft, align: 'center' }));
+}
 
-function drawNow(c, scene, track, top) {
-  const { theme: th, t } = scene;
-  const x = track.x + shareOf(scene, t) * track.w;
+// "100 µs" over "to reserve" over "20 MiB", or what fits of it.
+function inLines(c, { time, what, bytes }, room, most) {
+  const ways = [[`${time} ${what} ${bytes}`], [time, `${what} ${bytes}`], [time, what, bytes], [time]];
+  return ways.find((lines) => lines.length <= most && lines.every((line) => c.measureText(line).width <= room)) ?? [];
+}
+
+// A jagged edge downwards from (x, top), and back up along the other one.
+function zigzag(c, x, other, top, bottom) {
+  c.beginPath();
+  const teeth = [];
+  for (let y = top; y < bottom; y += 6) teeth.push(y);
+  const edge = (at, y, i) => c.lineTo(at + (i % 2 ? 3 : -3), y);
+  teeth.forEach((y, i) => edge(x, y, i));
+  if (other === null) return;
+  for (let i = teeth.length - 1; i >= 0; i--) edge(other, teeth[i], i);
+  c.closePath();
+}
+
+function drawTicks(c, { theme: th, plan, t }, { step, times }, at) {
+  const now = nowPlace(c, plan, at.x(t), nowWidth(c, th, t, step));
+  let free = plan.track.x - 4;
+  for (const time of times) {
+    const words = tickWords(time, step);
+    c.font = `12px ${th.sans}`;
+    const w = c.measureText(words).width;
+    const x = Math.max(plan.track.x, Math.min(plan.track.x + plan.track.w - w, at.x(time) - w / 2));
+    if (x < free || (x + w > now.x - 6 && x < now.x + now.w + 6)) continue;
+    text(c, words, x, AXIS / 2 - 2, { font: `12px ${th.sans}`, color: th.soft });
+    free = x + w + 14;
+  }
+}
+
+function nowWidth(c, th, t, step) {
+  c.font = `600 12px ${th.sans}`;
+  return c.measureText(nowWords(t, step)).width;
+}
+
+const nowPlace = (c, { track }, x, w) => ({ x: Math.max(track.x, Math.min(track.x + track.w - w, x - w / 2)), w });
+
+const nowWords = (t, step) => tickWords(Math.round(t), Math.max(1, step / 10));
+
+function drawNow(c, scene, at) {
+  const { theme: th, plan, t, course, view } = scene;
+  const x = at.x(t);
+  const { track } = plan;
+  if (x < track.x - 1 || x > track.x + track.w + 1) return;
   c.fillStyle = th.accent;
-  c.fillRect(x - 0.75, top, 1.5, track.h * 3);
+  c.fillRect(x - 0.75, AXIS - 5, 1.5, plan.height - AXIS + 3);
+  c.beginPath();
+  c.moveTo(x - 5, AXIS - 7);
+  c.lineTo(x + 5, AXIS - 7);
+  c.lineTo(x, AXIS);
+  c.fill();
+  const { step } = ticks(course, ...view, TICK / at.size);
+  text(c, nowWords(t, step), nowPlace(c, plan, x, nowWidth(c, th, t, step)).x, AXIS / 2 - 4, { font: `600 12px ${th.sans}`, color: th.accent });
 }

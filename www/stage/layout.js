@@ -13,15 +13,13 @@ const ROW = 32; // px that a row with names takes at least
 const SLIM = 120; // px: below this height a memory has one line for its name and its cores
 
 /**
- * All positions: {memories, bus, boxes, more, lanes, map, tall, low}. A low picture has no lanes. addresses: where the run's
- * storages lie; actions: what the step does, which names are kept for. map: {bytes: of a row, scale: px a byte, height: px of a row}.
+ * All positions: {memories, bus, boxes, more, map, tall, low}. addresses: where the run's storages lie; actions: what the step
+ * does, which names are kept for. map: {bytes: of a row, scale: px a byte, height: px of a row}.
  */
 export function layout(state, addresses, width, height, actions = []) {
   const tall = width < 620;
   const low = !tall && height < LOW;
-  const strip = low ? 0 : tall ? 66 : 74;
-  const lanes = { x: 0, y: height - strip, w: width, h: strip };
-  const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, lanes.y - (low ? 2 : 14)) };
+  const area = { x: 1, y: 1, w: width - 2, h: Math.max(120, height - 2) };
   const { host, dock, bus, cards } = tall ? stacked(area) : sideBySide(area);
   const devices = state.devices.filter((d) => d.name !== 'cpu');
   const shown = devices.length ? devices : [{ name: 'cuda:0', kind: 'none', card: '', capacity: 0 }];
@@ -34,7 +32,7 @@ export function layout(state, addresses, width, height, actions = []) {
   const packed = memories.map((m) => place(state, m, map, use));
   memories.forEach((m, i) => { m.rows = packed[i].rows; });
   return {
-    width, height, tall, low, lanes, memories, map, bus: wires(bus, dock, memories.slice(1), shown, tall),
+    width, height, tall, low, memories, map, bus: wires(bus, dock, memories.slice(1), shown, tall),
     boxes: packed.flatMap((p) => p.boxes), more: packed.map((p) => p.more).filter(Boolean),
   };
 }

@@ -139,5 +139,5 @@ export function stage(changed) {
     return (plan?.boxes ?? []).map((b) => ({ ...b, pageX: b.x + at.x, pageY: b.y + at.y }));
   }
 
-  return { arrange, paint, measure, repaint, boxes, memories: () => plan?.memories ?? [] };
+  return { arrange, paint, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus };
 }

@@ -1,0 +1,274 @@
+// lanes_view.js: the lanes as an element of the page: one slider whose value is the time. It keeps what part of the axis
+// is shown; pointer, wheel and keys move it, choose slices and set the time. Drawing is in lanes.js.
+
+import { axis, breaksOf, panned, zoomed } from '../model/axis.js';
+import { about, breakWords } from '../model/lane_words.js';
+import { lanesOf } from '../model/lanes.js';
+import * as units from '../model/units.js';
+import { theme } from './colours.js';
+import { memoryOf, memoryWords } from './lane_memory.js';
+import { AXIS, drawLanes, lanePlan, scaleOf, seen } from './lanes.js';
+
+const $ = (id) => document.getElementById(id);
+const FEW = 8; // rows; of more, each card is one
+const NEAR = 4; // px beside a slice that still belong to it
+
+/** on: {choose(seq, t): a slice was chosen; seek(t): a time was set; poke(): draw again}. */
+export function lanesView(on) {
+  const root = $('lanes');
+  const canvas = $('lanes-canvas');
+  const tip = $('lanes-tip');
+  const c = canvas.getContext('2d');
+  let size = { w: 0, h: 0, scale: 1 };
+  let colors = theme(getComputedStyle(document.body));
+  let run = null;
+  let scene = null; // of the last frame
+  let view = null; // [from, to] in units of the axis; null: all of it
+  let whole = false; // breaks are drawn to scale
+  let pointed = null; // the slice under the pointer, or the keyboard's
+  let drag = null;
+  let count = -1; // events that the axis was made for
+  let course = null;
+
+  // ---- what is shown ------------------------------------------------------------------------------
+
+  /** moment: {t, from, to, line: "file:line", chosen, touched}. */
+  function show(shown, moment) {
+    if (shown !== run) [run, view, count, pointed] = [shown, null, -1, null];
+    const lanes = lanesOf(run);
+    if (count !== run.events.length) {
+      course = axis(run.total, whole ? [] : breaksOf(lanes, run.total));
+      count = run.events.length;
+    }
+    const memory = memoryOf(run);
+    const plan = arrange({ rows: lanes.rows(FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
+    if (!size.w) return;
+    follow(moment);
+    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, ...moment };
+    c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+    drawLanes(c, scene);
+    tell();
+  }
+
+  // As high as the rows need; the page's other parts take what is left.
+  function arrange(parts) {
+    const width = Math.floor(root.clientWidth);
+    const plan = lanePlan(parts, width, innerHeight >= 800 ? 18 : 16);
+    const scale = Math.max(1, window.devicePixelRatio || 1);
+    if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
+    size = { w: width, h: plan.height, scale };
+    root.style.height = `${plan.height}px`;
+    canvas.width = Math.round(size.w * scale);
+    canvas.height = Math.round(size.h * scale);
+    Object.assign(canvas.style, { width: `${size.w}px`, height: `${size.h}px` });
+    return plan;
+  }
+
+  // A time that moves out of what is shown takes it along.
+  function follow({ t }) {
+    if (!view || drag || t === scene?.t) return;
+    const u = course.toUnits(t);
+    if (u < view[0] || u > view[1]) view = panned(view, u - view[0] - 0.15 * (view[1] - view[0]), course.units);
+  }
+
+  // The slider's value, for screen readers; the DOM is written only on change.
+  function tell() {
+    const t = Math.round(scene.t);
+    const words = pointed ? about(whole1(pointed.slice), pointed.lane, run, scene.lanes).join('. ') : units.time(t);
+    const wanted = { 'aria-valuemax': Math.round(run.total), 'aria-valuenow': t, 'aria-valuetext': words };
+    for (const [key, value] of Object.entries(wanted)) if (root.getAttribute(key) !== String(value)) root.setAttribute(key, value);
+  }
+
+  const whole1 = (slice) => ({ from: slice.from, until: slice.until, busy: slice.until - slice.from, count: 1, slice, open: slice.until === Infinity });
+
+  // ---- what is where ------------------------------------------------------------------------------
+
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return { x: event.clientX - box.x, y: event.clientY - box.y };
+  };
+
+  // What is drawn at (x, y): {one, lane}, or null.
+  function hit({ x, y }) {
+    const row = scene?.plan.rows.find((r) => y >= r.y && y < r.y + r.h);
+    if (!row || x < scene.plan.track.x) return null;
+    const at = scaleOf(scene);
+    const which = Math.min(row.lanes.length - 1, Math.floor(((y - row.y - 2) / (row.h - 4)) * row.lanes.length));
+    const gap = (one) => Math.max(at.x(one.from) - x, x - (one.until === Infinity ? Infinity : at.x(one.until)), 0);
+    const all = seen(scene, row)[Math.max(0, which)].map((one) => ({ one, gap: gap(one) })).sort((a, b) => a.gap - b.gap);
+    return all[0]?.gap <= NEAR ? { ...all[0], lane: row.lanes[Math.max(0, which)] } : null;
+  }
+
+  const inMemory = ({ x, y }) => scene?.plan.memory && y >= scene.plan.memory.y && x > scene.plan.track.x;
+
+  const breakAt = (x) => {
+    const u = course.toUnits(scaleOf(scene).t(x));
+    return course.parts.find((part) => part.gap && u >= part.u0 && u < part.u1) ?? null;
+  };
+
+  function explain(lines, x) {
+    tip.replaceChildren(...lines.map((line) => Object.assign(document.createElement('p'), { textContent: line })));
+    tip.hidden = false;
+    tip.style.left = `${Math.max(0, Math.min(size.w - tip.offsetWidth, x - 20))}px`;
+  }
+
+  function point(event) {
+    const at = place(event);
+    const found = hit(at);
+    const gap = !found && at.x > scene?.plan.track.x && scene && breakAt(at.x);
+    const before = pointed;
+    pointed = found && found.one.count === 1 ? { slice: found.one.slice, lane: found.lane, seq: found.one.slice.seq } : null;
+    if (found) explain(about(found.one, found.lane, run, scene.lanes), at.x);
+    else if (inMemory(at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
+    else if (gap) explain([breakWords(gap.gap, run).sentence, 'It is drawn shorter than it was. B draws it to scale.'], at.x);
+    else tip.hidden = true;
+    root.style.cursor = found ? 'pointer' : at.y < AXIS ? 'ew-resize' : '';
+    if (before?.seq !== pointed?.seq) on.poke();
+  }
+
+  function leave() {
+    tip.hidden = true;
+    if (pointed) on.poke();
+    pointed = null;
+  }
+
+  // ---- pointer and wheel --------------------------------------------------------------------------
+
+  const seekTo = (x) => on.seek(Math.max(0, Math.min(run.total, scaleOf(scene).t(x))));
+
+  root.addEventListener('pointerdown', (event) => {
+    if (!scene || event.button) return;
+    const at = place(event);
+    if (at.x < scene.plan.track.x) return;
+    root.setPointerCapture(event.pointerId);
+    drag = { x: at.x, from: scene.view, moved: false, scrubs: at.y < AXIS };
+    if (drag.scrubs) seekTo(at.x);
+  });
+
+  root.addEventListener('pointermove', (event) => {
+    if (!drag) return scene && point(event);
+    const { x } = place(event);
+    if (drag.scrubs) return seekTo(x);
+    drag.moved ||= Math.abs(x - drag.x) > 3;
+    if (drag.moved) look(panned(drag.from, (drag.x - x) / scaleOf(scene).size, course.units));
+    return undefined;
+  });
+
+  root.addEventListener('pointerup', (event) => {
+    const was = drag;
+    drag = null;
+    if (!was || was.moved || was.scrubs) return;
+    const found = hit(place(event));
+    if (!found) seekTo(place(event).x);
+    else if (found.one.count > 1) look(zoomed(scene.view, 8, course.toUnits((found.one.from + found.one.until) / 2), course.units));
+    else choose(found.lane, found.one.slice);
+  });
+
+  root.addEventListener('pointercancel', () => { drag = null; });
+  root.addEventListener('pointerleave', () => !drag && leave());
+  root.addEventListener('dblclick', () => look(null));
+
+  root.addEventListener('wheel', (event) => {
+    if (!scene || place(event).x < scene.plan.track.x) return;
+    event.preventDefault();
+    const { x } = place(event);
+    const at = scaleOf(scene);
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) look(panned(scene.view, (event.deltaX || event.deltaY) / at.size, course.units));
+    else look(zoomed(scene.view, 1.0018 ** -event.deltaY, course.toUnits(at.t(x)), course.units));
+  }, { passive: false });
+
+  function look(part) {
+    view = part && part[1] - part[0] < course.units - 1e-6 ? part : null;
+    on.poke();
+  }
+
+  function choose(lane, slice) {
+    pointed = { lane, slice, seq: slice.seq };
+    on.choose(slice.seq, slice.from);
+  }
+
+  // ---- keys ---------------------------------------------------------------------------------------
+
+  const zoom = (factor) => look(zoomed(scene.view, factor, middle(), course.units));
+  const pan = (by) => look(panned(scene.view, by * (scene.view[1] - scene.view[0]), course.units));
+
+  // About the time shown, or the middle where that is out of sight.
+  function middle() {
+    const [from, to] = scene.view;
+    const u = course.toUnits(scene.t);
+    return u >= from && u <= to ? u : (from + to) / 2;
+  }
+
+  const keys = {
+    w: () => zoom(1.5), s: () => zoom(1 / 1.5), '+': () => zoom(1.5), '-': () => zoom(1 / 1.5), a: () => pan(-0.2), d: () => pan(0.2), 0: () => look(null),
+    b: scale, ArrowLeft: () => along(-1), ArrowRight: () => along(1), ArrowUp: () => across(-1), ArrowDown: () => across(1),
+    Home: () => along(-Infinity), End: () => along(Infinity),
+  };
+
+  function scale() {
+    whole = !whole;
+    [count, view] = [-1, null];
+    on.poke();
+  }
+
+  // The slice where the keyboard is: the one chosen, else one of the step shown, else the first.
+  function start() {
+    if (pointed && pointed.seq === scene.chosen?.seq) return pointed;
+    for (let seq = scene.to; seq >= scene.from; seq--) {
+      const [found] = scene.lanes.find(seq);
+      if (found) return found;
+    }
+    const [lane] = scene.plan.rows[0].lanes;
+    const slice = lane.before(scene.t) ?? lane.near(scene.t, Infinity);
+    return slice ? { lane, slice } : null;
+  }
+
+  function along(by) {
+    const from = start();
+    const slice = from && from.lane.after(from.slice, Math.max(-1e9, Math.min(1e9, by)));
+    if (slice) reach(from.lane, slice);
+  }
+
+  // To the next row that has a slice, the nearest one in time.
+  function across(by) {
+    const from = start();
+    const all = scene.plan.rows.flatMap((row) => row.lanes);
+    for (let i = all.indexOf(from?.lane) + by; from && i >= 0 && i < all.length; i += by) {
+      const slice = all[i].near(from.slice.from, Infinity);
+      if (slice) return reach(all[i], slice);
+    }
+    return undefined;
+  }
+
+  // Chosen by key: also brought into sight, and explained.
+  function reach(lane, slice) {
+    const [u0, u1] = [slice.from, slice.until].map(course.toUnits);
+    const [from, to] = scene.view;
+    if (u0 < from || u0 > to) look(panned(scene.view, (u0 + u1) / 2 - (from + to) / 2, course.units));
+    choose(lane, slice);
+    explain(about(whole1(slice), lane, run, scene.lanes), scaleOf({ ...scene, view: view ?? [0, course.units] }).x(slice.from));
+  }
+
+  root.addEventListener('keydown', (event) => {
+    const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!scene || !act || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // the page's own keys step
+    act();
+  });
+  root.addEventListener('blur', leave);
+
+  return {
+    show,
+    /** The theme may have changed. */
+    repaint: () => { colors = theme(getComputedStyle(document.body)); },
+    /** For tests: what is drawn, in page coordinates. */
+    seen: () => (scene?.plan.rows ?? []).flatMap((row) => seen(scene, row).flat().map((one) => {
+      const [box, at] = [canvas.getBoundingClientRect(), scaleOf(scene)];
+      return { row: `${row.group} ${row.label}`.trim(), seq: one.slice.seq, count: one.count, x: box.x + at.x(one.from), w: at.x(one.until) - at.x(one.from), y: box.y + row.y + row.h / 2, h: row.h };
+    })),
+    get view() {
+      return scene?.view;
+    },
+  };
+}
