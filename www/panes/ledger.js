@@ -31,23 +31,23 @@ export function ledger(root) {
     const share = t > 0 ? Math.min(100, Math.round((100 * held) / t)) : 0;
     if (hidden) hideCopies();
     else showCopies(h2d, d2h);
-    set('Waiting in Ferry calls', units.time(Math.round(held)), held ? `${share} % of ${units.time(Math.round(t))}` : 'none so far');
-    set('Operations', units.plural(cpu + gpu, 'op'), `${cpu} on CPU, ${gpu} on GPU${underway(running)}`);
+    set('Waiting', units.time(Math.round(held)), held ? `${share} % of ${units.time(Math.round(t))}` : 'not at all');
+    set('Ops', (cpu + gpu).toLocaleString('en'), `${cpu} CPU, ${gpu} GPU${underway(running)}`);
   }
 
-  const underway = (n) => (n ? `, ${n} under way` : '');
+  const underway = (n) => (n ? ` + ${n} now` : '');
 
   function showCopies(h2d, d2h) {
     const trips = h2d.trips + d2h.trips;
-    set('Over the bus', units.bytes(Math.floor(h2d.bytes + d2h.bytes)), units.plural(trips, 'trip') + underway(h2d.under + d2h.under));
-    set('To the GPU', units.bytes(Math.floor(h2d.bytes)), units.plural(h2d.trips, 'copy', 'copies') + underway(h2d.under));
-    set('Back to the CPU', units.bytes(Math.floor(d2h.bytes)), units.plural(d2h.trips, 'copy', 'copies') + underway(d2h.under));
+    set('Bus', units.bytes(Math.floor(h2d.bytes + d2h.bytes)), units.plural(trips, 'trip') + underway(h2d.under + d2h.under));
+    set('To GPU', units.bytes(Math.floor(h2d.bytes)), units.plural(h2d.trips, 'copy', 'copies') + underway(h2d.under));
+    set('To CPU', units.bytes(Math.floor(d2h.bytes)), units.plural(d2h.trips, 'copy', 'copies') + underway(d2h.under));
   }
 
   function hideCopies() {
-    set('Over the bus', '?', 'shown after your guess');
-    set('To the GPU', '?', 'copies');
-    set('Back to the CPU', '?', 'copies');
+    set('Bus', '?', 'after your guess');
+    set('To GPU', '?', 'copies');
+    set('To CPU', '?', 'copies');
   }
 
   return { show };

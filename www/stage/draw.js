@@ -64,7 +64,7 @@ function drawHeading(c, { layout, now, theme: th, scale }, memory) {
   const y = head.y + (brief ? 18 : 20);
   const name = none ? 'No GPU' : host ? 'CPU RAM' : `GPU VRAM${layout.memories.length > 2 ? ` ${memory.device}` : ''}`;
   const w = words(c, th, name, head.x + 12, y, { font: `600 15px ${th.sans}`, color: th.ink });
-  const badge = layout.low && host ? 150 : 0; // room for the program's line
+  const badge = layout.low && host ? 180 : 0; // room for the program's line
   const [x, line, max] = brief ? [head.x + 24 + w, y, head.w - w - 24 - badge] : [head.x + 12, y + 20, head.w - 12];
   const is = now.memories.find((m) => m.device === memory.device);
   c.font = `12px ${th.sans}`;
