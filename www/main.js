@@ -79,7 +79,7 @@ function frame(position) {
   say(chosen || position.by === 'step' ? scene.sentence : momentSentence(shown, now), position);
   views.stage.paint({
     now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, t,
-    lit: chosen?.storages,
+    from: step.from, to: step.to, lit: chosen?.storages,
   });
   views.lanes.show(shown, { t, from: told.from, to: told.to, line: `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);

@@ -12,6 +12,7 @@ import { boxOf, lengthOf, packet, route } from './route.js';
 export function drawBus(c, scene) {
   const { layout, theme: th } = scene;
   const { bus } = layout;
+  if (!bus.lanes.size) return;
   drawDock(c, th, layout);
   for (const lanes of bus.lanes.values()) for (const dir of ['h2d', 'd2h']) drawLane(c, th, lanes[dir], dir);
   if (scene.actions.some((a) => isPeer(layout, a))) drawPeer(c, th, layout);

@@ -110,7 +110,8 @@ const thickness = (bandwidth) => (bandwidth > 0 ? Math.min(40, Math.max(3, bandw
  * link at the far wall of the cards. A lane is as thick as its bandwidth.
  */
 function wires(rect, dock, cards, devices, tall) {
-  const lanes = new Map(cards.map((card, i) => {
+  const real = cards.filter((card) => card.kind !== 'none');
+  const lanes = new Map(real.map((card, i) => {
     const bandwidth = devices[i].model?.bus_bandwidth ?? 0;
     const thick = thickness(bandwidth);
     const lane = (dir) => ({ ...(tall ? upright(rect, dock, dir) : level(rect, dock, card.rect, dir, thick)), thick, bandwidth });
