@@ -227,7 +227,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('a card\'s first segment is a break, as wide as its label', () => {
+test('the first segment of a card is a break, as wide as its label', () => {
   const one = open(logs().get('demo-01-where-am-i'));
   const breaks = breaksOf(lanesOf(one), one.total);
   assert.equal(breaks.length, 1);
