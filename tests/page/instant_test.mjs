@@ -167,6 +167,14 @@ test('a copy is half there beside a kernel', () => {
   assert.deepEqual([writing.work, writing.phase, writing.arrived], [copy.id, 'running', Math.round(copy.arrived)]);
 });
 
+test('the end of a step is not the beginning of the next', () => {
+  const one = script(...kernel(1, 10, 0, 10, 40), { kind: 'sync', t: 40, scope: 'device', device: 'cuda:0', held: 28 },
+    { kind: 'op', t: 60, id: 2, name: 'exp', device: 'cpu', in: [], out: [], held: 20 }, { kind: 'complete', t: 60, id: 2, start: 40, end: 60, engine: 'host' });
+  const end = instant(one, 40, 3);
+  assert.deepEqual([end.ops.length, end.threads.length, end.cost.running], [0, 0, 0]);
+  assert.deepEqual([instant(one, 40).ops.length, instant(one, 40).threads.length], [1, 1]);
+});
+
 test('a moment says what runs, and who waits', () => {
   const overlap = open(logs().get('overlap'));
   assert.match(momentSentence(overlap, instant(overlap, 7940000)), /Meanwhile 4 MiB of batch\[i\].* go to GPU VRAM in stream 1, add runs on the GPU in the default stream and \d+ more are queued/);

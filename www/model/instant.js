@@ -17,7 +17,7 @@ function courseOf(work, devices) {
 }
 
 /**
- * What is so at time t (ns). until: the last event that counts, where several were emitted at t: by step, that of the step.
+ * What is so at time t (ns). until: the last event whose call counts, where others begin at t: by step, that of the step.
  *
  *   seq        the last event that had been emitted; -1: none
  *   memories   one for each device: {device, card, capacity, asked, live, reserved, segments, storages}, in bytes; live: asked
@@ -38,11 +38,11 @@ function courseOf(work, devices) {
 export function instant(run, t, until = Infinity) {
   const seq = Math.min(run.timeline.seqAt(t), until);
   const state = run.atTime(seq);
-  const works = run.timeline.worksAt(t);
+  const works = run.timeline.worksAt(t).filter((w) => w.seq <= until);
   const copies = works.filter((w) => w.event.kind === 'copy').map((w) => copyAt(w, t, state.devices));
   const ops = works.filter((w) => w.event.kind === 'op').map((w) => opAt(w, t));
   const writing = writesOf(copies, ops);
-  const threads = run.timeline.callsAt(t).map((call) => threadAt(run, call, works));
+  const threads = run.timeline.callsAt(t).filter((call) => call.seq <= until).map((call) => threadAt(run, call, works));
   return {
     t, seq,
     memories: state.devices.map((device) => memoryAt(state, device, works, writing)),

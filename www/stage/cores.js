@@ -1,6 +1,7 @@
 // cores.js: what a processor does now, in the bar under its memory: the kernel that runs on a card, and what is queued behind
 // it; of the host the op that it computes, what it waits for, or what it copies into a staging buffer.
 
+import { list } from '../model/fields.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { arrow, ease, part, path, rounded, text } from './canvas_util.js';
@@ -83,11 +84,12 @@ function progressOf(a) {
 
 const queuedNames = (ops) => ops.slice(0, 2).map((op) => op.name).join(', ') + (ops.length > 2 ? ` and ${ops.length - 2} more` : '');
 
-// "result = matmul(moved, weights)"; in place, without a result of its own: "add(x, y)".
-function call({ name, event, outs, ins }, names) {
-  const of = (uses) => [...new Set((Array.isArray(uses) ? uses : []).map((u) => names.tensor(u?.tensor)))];
-  const made = outs.some((id) => !ins.includes(id)) ? `${of(event.out).join(', ')} = ` : '';
-  return `${made}${name}(${of(event.in).join(', ')})`;
+// "result = matmul(moved, weights)"; in place as PyTorch writes it: "add_(x, y)".
+function call({ name, event }, names) {
+  const of = (uses) => list(uses).map((u) => names.tensor(u?.tensor));
+  const [ins, outs] = [of(event.in), of(event.out)];
+  if (event.inplace) return `${name}_(${[...new Set([...outs, ...ins])].join(', ')})`;
+  return `${outs.length ? `${outs.join(', ')} = ` : ''}${name}(${ins.join(', ')})`;
 }
 
 // ---- the host -------------------------------------------------------------------------------------
