@@ -1,7 +1,9 @@
 // page.mjs: what the page costs with a million events, in Chromium. `make bench-page`. Each figure stands beside its goal
 // and another figure of the same run, a peer where there is one; ends in `N goals met, N missed, N not measured`.
-import { launch, missing, open } from '../page/browser.mjs';
-import { serve } from '../page/dev.mjs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ferry, launch, missing, open } from '../page/browser.mjs';
 
 const EVENTS = 1e6;
 const LIVE = 2000; // tensors at any time
@@ -14,7 +16,7 @@ const unmeasured = (what, why) => rows.push({ what, why });
 /** A run of EVENTS events: tensors of 512 bytes in both memories, each made by an op or a copy, LIVE of them alive. */
 function* longRun() {
   const model = { staging_chunk: 4 << 20, bus_latency: 2000, bus_bandwidth: 5e10 };
-  const devices = [{ name: 'cpu', kind: 'cpu', capacity: 2 ** 34, model: {} }, { name: 'cuda:0', kind: 'sim', card: 'H200', capacity: 2 ** 37, model }];
+  const devices = [{ name: 'cpu', kind: 'cpu', card: 'CPU', capacity: 2 ** 34, model: {} }, { name: 'cuda:0', kind: 'sim', card: 'H200', capacity: 2 ** 37, model }];
   let seq = 0;
   let t = 0;
   let line = 1;
@@ -30,8 +32,8 @@ function* longRun() {
     t += 500;
     const source = Math.max(1, id - 7);
     if (id % 3) {
-      yield event('op', { id, name: 'add', device, stream: 0, in: [{ tensor: source, storage: source, version: 1 }], out: [{ tensor: id, storage: id, version: 1 }], held: 400 });
-      yield event('complete', { id, start: t, end: t + 5000, engine: device === 'cpu' ? 'host' : 'compute' });
+      yield event('op', { id, name: 'add', device, stream: 0, in: [{ tensor: source, storage: source, version: 1 }], out: [{ tensor: id, storage: id, version: 1 }], dtype: 'float32', flops: 100, bytes: 800, held: 400 });
+      yield event('complete', { id, start: t, end: t + 5000, engine: device === 'cpu' ? 'host' : 'compute', overhead: 400 });
     } else {
       const side = (storage, on) => ({ tensor: storage, storage, device: on, mem: 'device', addr, version: 1 });
       yield event('copy', { id, src: side(source, 'cpu'), dst: side(id, 'cuda:0'), bytes: 400, dir: 'h2d', stream: 0, async: true, was_async: true, route: 'direct', why: 'user', held: 400 });
@@ -61,7 +63,9 @@ async function parsing(page, lines) {
 
 async function measure(browser) {
   const lines = [...longRun()];
-  const server = await serve({ runs: [{ lines }] });
+  const folder = mkdtempSync(join(tmpdir(), 'ferry-bench-'));
+  writeFileSync(join(folder, 'long.jsonl'), lines.map((line) => `${line}\n`).join(''));
+  const server = await ferry('view', join(folder, 'long.jsonl'), '--port', '8850');
   const page = await open(browser, null, { viewport: { width: 1440, height: 900 } });
   page.setDefaultTimeout(120000);
   const began = performance.now();
@@ -82,7 +86,8 @@ async function measure(browser) {
   }, SEEKS);
   measured(`seek to one of ${SEEKS} random times, 99 % of them`, seeks[Math.floor(SEEKS * 0.99) - 1], 50, 'ms', ['median, no peer', seeks[SEEKS >> 1]]);
   await page.context().close();
-  await server.close();
+  await server.stop();
+  rmSync(folder, { recursive: true });
 }
 
 if (missing) {

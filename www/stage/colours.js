@@ -26,13 +26,15 @@ export function theme(style) {
 
 const tiles = new Map();
 
-/** A canvas pattern: `kind` drawn in `ink` over `hue`. Cached per scale of the screen. */
+/** A canvas pattern: `kind` drawn in `ink` over `hue`. Made once for each scale of the screen, for all canvases. */
 export function tile(ctx, kind, hue, ink, scale) {
   const key = `${kind} ${hue} ${ink} ${scale}`;
-  if (!tiles.has(key)) tiles.set(key, makeTile(kind, hue, ink, scale));
-  const pattern = ctx.createPattern(tiles.get(key), 'repeat');
-  pattern.setTransform(new DOMMatrix().scale(1 / scale));
-  return pattern;
+  if (!tiles.has(key)) {
+    const pattern = ctx.createPattern(makeTile(kind, hue, ink, scale), 'repeat');
+    pattern.setTransform(new DOMMatrix().scale(1 / scale));
+    tiles.set(key, pattern);
+  }
+  return tiles.get(key);
 }
 
 function makeTile(kind, hue, ink, scale) {

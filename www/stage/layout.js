@@ -157,15 +157,17 @@ function place(state, memory, map, use) {
 // Freed storages whose address was not reused since; of several at one address, the last.
 function vacant(all, live) {
   const freed = all.filter((s) => s.freed !== null).sort((a, b) => b.freed - a.freed);
-  const taken = live.slice();
-  return freed.filter((s) => !taken.some((t) => overlap(s, t)) && taken.push(s)).slice(0, 12);
+  const taken = live.map(extent);
+  return freed.filter((s) => {
+    const here = extent(s);
+    return !taken.some((t) => overlap(here, t)) && taken.push(here);
+  }).slice(0, 12);
 }
 
 const address = (s) => Number.parseInt(s.addr, 16) || 0;
 
-function overlap(a, b) {
-  return address(a) < address(b) + Math.max(1, b.bytes) && address(b) < address(a) + Math.max(1, a.bytes);
-}
+const extent = (s) => ({ from: address(s), to: address(s) + Math.max(1, s.bytes) });
+const overlap = (a, b) => a.from < b.to && b.from < a.to;
 
 const NARROWEST = 2.5; // px: what has bytes is seen
 
