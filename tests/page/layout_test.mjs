@@ -365,7 +365,7 @@ test('bytes that no tensor sees have no bracket', () => {
   assert.equal(layout(state, 1000, 400).boxes.find((b) => b.storage === 2).unreachable, false, 'its tensor is to come');
 });
 
-test('a name that moves on is struck, and both have it', () => {
+test('a name that moves on is struck', () => {
   const state = initial();
   ['x', 'h', 'h'].forEach((name, i) => {
     apply(state, { kind: 'alloc', storage: i + 1, device: 'cpu', addr: `0x${i + 1}000`, asked: 4096, bytes: 4096 });

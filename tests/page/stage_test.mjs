@@ -162,6 +162,10 @@ check('a write through a view is lit where the view’s elements lie, and under 
   assert.deepEqual(await lit(8), [3, 9, 15, 21], 'in the tag of col');
   const box = (await boxesOf(page))[0];
   await page.mouse.move(box.pageX + 4, box.pageY + 4);
+  const tip = await page.locator('#tip').boundingBox();
+  const canvas = await page.locator('#canvas').boundingBox();
+  const memory = canvas.x + canvas.width / 2 - 100; // the lens lies in RAM, left of the bus
+  assert.ok(tip.x > memory || tip.y + tip.height < box.pageY, 'the words do not cover the lens');
   assert.match(await page.locator('#tip').innerText(), /2 tensors see these bytes[\s\S]*col \(4,\), strides \(6,\): bytes 12 to 87 in 4 pieces/);
   await done(page);
   await server.close();

@@ -4,8 +4,8 @@ import * as units from '../model/units.js';
 import { tile } from './colours.js';
 
 /**
- * What is so of a memory of an instant: {used: bytes that tensors asked for, taken: those that nobody else can get: blocks with what
- * rounding added, segments with their holes; capacity; 0: not known}.
+ * What is so of a memory of an instant: {used: bytes that tensors asked for, taken: those that nobody else can get: blocks
+ * with what rounding added, segments with their holes; capacity; 0: not known}.
  */
 export function capacityOf({ asked, reserved, capacity, storages }) {
   const loose = storages.filter((s) => s.segment === null).reduce((sum, s) => sum + s.bytes, 0);

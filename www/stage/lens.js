@@ -1,5 +1,5 @@
-// lens.js: where one storage is enlarged, with a line for each tensor that sees it: in what is free of its memory, where that is
-// large enough. Rows and boxes stay where they are. Pure.
+// lens.js: where one storage is enlarged, with a line for each tensor that sees it: in what is free of its memory, where
+// that is large enough. Rows and boxes stay where they are. Pure.
 
 import { pieces } from './map.js';
 import { itemSize, threads } from './tags.js';
@@ -14,8 +14,9 @@ export const THREAD = 4; // px from one row of a tensor to the next
 const LETTER = 7.3; // px of a monospaced letter of 12 px
 
 /**
- * The lens over a box: {x, y, w, h, strip: {x, y, w, h}, scale: px a byte, factor: times that of its row, lines: [{tensor, y, h, lines,
- * more}], left: tensors without a line, wordsOf: a tensor's line begins with}, or null where there is no room or no second tensor.
+ * The lens over a box: {x, y, w, h, strip: {x, y, w, h}, scale: px a byte, factor: times that of its row, lines: [{tensor, y,
+ * h, lines, more}], left: tensors without a line, wordsOf: what a tensor's line begins with}, or null where there is no room
+ * or no second tensor.
  */
 export function lens(layout, box) {
   const tensors = box.tags.flatMap((tag) => tag.tensors);

@@ -58,9 +58,9 @@ export function lensOf(list, bytes, width) {
 }
 
 /**
- * Where the rows of one memory lie in `well` {x, y, w, h}: [{base, end, limit, x, y, w, h, scale, lens, tags, levels, gap}]: the bytes
- * base..limit belong to the row; scale: px a byte, of a tiny row times its lens, `factor`; tags, levels: how many lines of names,
- * and of brackets above them, have room in the gap under it.
+ * Where the rows of one memory lie in `well` {x, y, w, h}: [{base, end, limit, x, y, w, h, scale, lens, tags, levels, gap}]:
+ * the bytes base..limit belong to the row; scale: px a byte, of a tiny row times its lens, `factor`; tags, levels: how many
+ * lines of names, and of brackets above them, have room in the gap under it.
  */
 export function placeRows(list, bytes, well, height, factor) {
   const scale = well.w / bytes;

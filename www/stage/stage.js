@@ -3,6 +3,7 @@
 
 import { draw } from './draw.js';
 import { layout } from './layout.js';
+import { lens } from './lens.js';
 import { theme } from './colours.js';
 import { figures } from './capacity.js';
 import { describe } from './tags.js';
@@ -80,11 +81,21 @@ export function stage(changed) {
     const tip = $('tip');
     tip.replaceChildren(...tooltips.get(storage).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
     tip.hidden = false;
-    const left = Math.max(0, Math.min(size.w - tip.offsetWidth, box.x));
-    const under = box.y + box.h + 8;
-    const top = under + tip.offsetHeight > size.h ? box.y - tip.offsetHeight - 8 : under;
-    Object.assign(tip.style, { left: `${left}px`, top: `${Math.max(0, top)}px` });
+    const [left, top] = tipPlace(box, tip.offsetWidth, tip.offsetHeight);
+    Object.assign(tip.style, { left: `${left}px`, top: `${top}px` });
     if (moved) changed();
+  }
+
+  // Under its box or above it; beside its memory where it would cover the lens.
+  function tipPlace(box, w, h) {
+    const at = lens(plan, box);
+    const { rect } = plan.memories.find((m) => m.device === box.device);
+    const x = Math.max(0, Math.min(size.w - w, box.x));
+    const under = box.y + box.h + 8;
+    const places = [[x, under + h > size.h ? box.y - h - 8 : under], [rect.x + rect.w + 8, box.y], [rect.x - w - 8, box.y]];
+    const isFree = ([left, top]) => left >= 0 && left + w <= size.w && !(at && left < at.x + at.w && at.x < left + w && top < at.y + at.h && at.y < top + h);
+    const [left, top] = places.find(isFree) ?? places[0];
+    return [left, Math.max(0, top)];
   }
 
   function leave() {

@@ -1,5 +1,5 @@
-// tag_places.js: where the tags of the storages stand: under its box, a bracket over exactly the bytes of each tensor, and its name
-// on the lines below. Tensors that span the same bytes share a bracket. Pure.
+// tag_places.js: where the tags of the storages stand: under its box, a bracket over exactly the bytes of each tensor, and
+// its name on the lines below. Tensors that span the same bytes share a bracket. Pure.
 
 import { list } from '../model/fields.js';
 import { LINE, pieces } from './map.js';
@@ -12,8 +12,8 @@ const STEP = 4; // px from one bracket to the next
 const SHORT = 4; // letters of a shortened name at least, with its ellipsis
 
 /**
- * What the actions of a step and the works in flight concern: {storages, tensors: ids, writes: [{id, storage, runs}]}: the bytes
- * that an action writes over older contents; id: of a work, or 0 of the program's own write.
+ * What the actions of a step and the works in flight concern: {storages, tensors: ids, writes: [{id, storage, runs}]}: the
+ * bytes that an action writes over older contents; id: of a work, or 0 of the program's own write.
  */
 export function inUse(state, actions) {
   const use = { storages: new Set(), tensors: new Set(), writes: [] };
@@ -40,8 +40,8 @@ function bytesOf(state, id, first = 0, count = Infinity) {
 }
 
 /**
- * The tags of a storage: [{tensors: [{id, name, shape, strides, dtype, offset, used}, ...], runs, hull, exact, used}], one for all
- * tensors that span the same bytes; in the order in which they were made.
+ * The tags of a storage: [{tensors: [{id, name, shape, strides, dtype, offset, used, lost}, ...], runs, hull, exact, used}],
+ * one for all tensors that span the same bytes; in the order in which they were made.
  */
 export function tagsOf(state, storage, use) {
   const tags = new Map();
