@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
 import { about, label } from '../../www/model/lane_words.js';
+import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
 import { memoriesOf } from '../../www/model/memory_time.js';
 import { run } from '../../www/model/run.js';
@@ -249,6 +250,19 @@ test('page-locking is a break, the work that runs meanwhile is not', () => {
 test('a program that page-locks again and again has no breaks', () => {
   const one = open(logs().get('pinning'));
   assert.deepEqual(breaksOf(lanesOf(one), one.total), []);
+});
+
+test('a search finds names, kernels, tensors and lines, and goes round', () => {
+  const events = logs().get('demo-01-where-am-i');
+  const one = open(events);
+  const from = (seq, by, words) => events[nextMatch(one, seq, by, words, () => true)];
+  assert.equal(from(-1, 1, 'matmul').name, 'matmul');
+  assert.equal(from(events.length, -1, 'line 15').line, 15);
+  assert.equal(from(-1, 1, 'moved').kind, 'copy');
+  const copies = events.filter((e) => e.kind === 'copy').map((e) => e.seq);
+  assert.deepEqual([from(copies[0], 1, 'copy').seq, from(copies[1], 1, 'd2h').seq], [copies[1], copies[1]]);
+  assert.equal(nextMatch(one, 0, 1, 'no such thing', () => true), -1);
+  assert.equal(nextMatch(one, 0, 1, 'matmul', () => false), -1);
 });
 
 test('ticks are round, apart, and written as exactly as they need', () => {

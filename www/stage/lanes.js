@@ -3,6 +3,7 @@
 
 import { tickWords, ticks } from '../model/axis.js';
 import { breakWords, label } from '../model/lane_words.js';
+import { matches } from '../model/lane_search.js';
 import { list, object } from '../model/fields.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
@@ -18,7 +19,7 @@ export const FLAGS = 16; // px below these, for marks
 export function lanePlan({ rows, flags, memory }, width, pitch) {
   const top = AXIS + (flags ? FLAGS : 0);
   const bottom = top + rows.length * pitch + 3;
-  const left = width < 620 ? 74 : width < 1000 ? 120 : 132;
+  const left = width < 620 ? 74 : width < 1000 ? 126 : 132;
   return {
     width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
     memory: memory ? { y: bottom, h: MEMORY } : null,
@@ -48,7 +49,7 @@ export function seen(scene, row) {
   }).filter((one, i, all) => one.slice !== all[i - 1]?.slice)); // one that crosses an edge between parts comes twice
 }
 
-/** scene: {run, lanes, memory, plan, course, view, t, theme, scale, from, to, line, chosen, pointed, touched}. */
+/** scene: {run, lanes, memory, plan, course, view, t, theme, scale, from, to, line, chosen, pointed, touched, sought}. sought: words to find. */
 export function drawLanes(c, scene) {
   const { plan, theme: th } = scene;
   const { track } = plan;
@@ -85,7 +86,7 @@ function drawRow(c, { theme: th, plan }, row) {
   if (plan.narrow) text(c, row.label || row.group, 0, middle, { font, color: th.soft, max: plan.track.x - 6 });
   else {
     if (row.first) text(c, bold || 'host', 0, middle, { font: `600 12px ${th.sans}`, color: th.ink, max: 54 });
-    text(c, row.label, 54, middle, { font, color: th.soft, max: plan.track.x - 60 });
+    text(c, row.label, 54, middle, { font, color: th.soft, max: plan.track.x - 56 });
   }
   c.fillStyle = th.well;
   c.fillRect(plan.track.x, row.y + 2, plan.track.w, row.h - 4);
@@ -131,7 +132,12 @@ function drawSlice(c, scene, one, rect) {
   const hue = slice.look === 'call' ? th.soft : slice.look === 'memory' ? th.faint : slice.look === 'wait' ? th.wait
     : slice.index >= 0 ? tensorStyle(slice.index).hue : th.cpu;
   c.save();
-  if (one.count > 1 && !one.open) {
+  const faint = scene.sought && (one.count > 1 || !matches(scene.run.events[slice.seq], scene.run.names, scene.sought));
+  if (faint) {
+    c.globalAlpha = 0.18;
+    c.fillStyle = hue;
+    c.fillRect(rect.x, rect.y, rect.w, rect.h);
+  } else if (one.count > 1 && !one.open) {
     c.globalAlpha = 0.25 + 0.5 * Math.min(1, one.busy / Math.max(1, one.until - one.from));
     c.fillStyle = hue;
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
@@ -265,6 +271,7 @@ function zigzag(c, x, other, top, bottom) {
   c.beginPath();
   const teeth = [];
   for (let y = top; y < bottom; y += 6) teeth.push(y);
+  teeth.push(bottom);
   const edge = (at, y, i) => c.lineTo(at + (i % 2 ? 3 : -3), y);
   teeth.forEach((y, i) => edge(x, y, i));
   if (other === null) return;
