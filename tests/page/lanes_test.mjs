@@ -265,6 +265,12 @@ test('a search finds names, kernels, tensors and lines, and goes round', () => {
   assert.equal(nextMatch(one, 0, 1, 'matmul', () => false), -1);
 });
 
+test('the first segments of many cards are breaks all the same', () => {
+  const segments = Array.from({ length: 7 }, (_, i) => ({ kind: 'segment', t: (i + 1) * 120, device: `cuda:${i}`, mem: 'device', bytes: 4096, held: 100 }));
+  assert.equal(breaksOf(lanesOf(script(...segments)), 840).length, 7);
+  assert.equal(breaksOf(lanesOf(script(...segments.map((e) => ({ ...e, device: 'cpu', mem: 'pinned' })))), 840).length, 0);
+});
+
 test('ticks are round, apart, and written as exactly as they need', () => {
   const course = axis(1000, [{ from: 100, until: 600 }]);
   const { step, times } = ticks(course, 0, course.units, 90);

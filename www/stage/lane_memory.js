@@ -58,9 +58,9 @@ function drawColumn(c, { theme: th, scale, memory, line: lit }, lines, px, { x, 
 }
 
 /** Its name and its highest value, left of it. */
-export function drawMemoryName(c, { theme: th, plan, memory }) {
+export function drawMemoryName(c, { theme: th, plan, memory, lanes }) {
   if (!plan.memory) return;
-  const name = memory.device === 'cpu' ? 'RAM' : 'VRAM';
+  const name = memory.device === 'cpu' ? 'RAM' : lanes.cards.size > 1 ? memory.device : 'VRAM';
   const y = plan.memory.y + plan.memory.h / 2;
   c.fillStyle = th.line;
   c.fillRect(0, plan.memory.y - 0.5, plan.width, 1);

@@ -12,7 +12,8 @@ import { memoryOf, memoryWords } from './lane_memory.js';
 import { AXIS, drawLanes, lanePlan, scaleOf, seen } from './lanes.js';
 
 const $ = (id) => document.getElementById(id);
-const FEW = 8; // rows; of more, each card is one
+const ROOMY = 1000; // px: in a window as high, more and higher rows
+const FEW = 6; // rows; of more, each card is one; half as many again in a roomy window
 const NEAR = 4; // px beside a slice that still belong to it
 
 /** on: {choose(seq, t): a slice was chosen; seek(t): a time was set; poke(): draw again}. */
@@ -44,7 +45,7 @@ export function lanesView(on) {
       count = run.events.length;
     }
     const memory = memoryOf(run);
-    const plan = arrange({ rows: lanes.rows(FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
+    const plan = arrange({ rows: lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
     if (!size.w) return;
     follow(moment);
     scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment };
@@ -56,7 +57,7 @@ export function lanesView(on) {
   // As high as the rows need; the page's other parts take what is left.
   function arrange(parts) {
     const width = Math.floor(root.clientWidth);
-    const plan = lanePlan(parts, width, innerHeight >= 800 ? 18 : 16);
+    const plan = lanePlan(parts, width, innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800) ? 18 : 15);
     const scale = Math.max(1, window.devicePixelRatio || 1);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
     size = { w: width, h: plan.height, scale };
