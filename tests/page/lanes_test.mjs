@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
 import { about, label } from '../../www/model/lane_words.js';
+import { hopsOf } from '../../www/model/lane_hops.js';
 import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
 import { memoriesOf } from '../../www/model/memory_time.js';
@@ -156,6 +157,33 @@ test('both accesses of a data race are known by it', () => {
     const words = about({ from: slice.from, until: slice.until, busy: 1, count: 1, slice, open: false }, lane, one, lanes);
     assert.match(words.at(-1), /^Data race/);
   }
+});
+
+test('a staged copy shows when the CPU copies, and when the bus carries', () => {
+  const events = logs().get('demo-03-round-trip');
+  const one = open(events);
+  const lanes = lanesOf(one);
+  for (const copy of events.filter((e) => e.kind === 'copy')) {
+    const { wire, staging, start, end } = events.find((e) => e.kind === 'complete' && e.id === copy.id);
+    for (const { lane, slice } of lanes.find(copy.seq)) {
+      const hops = hopsOf(slice, lane, one);
+      assert.ok(hops.every(([from, to]) => from >= start && to <= end && to >= from));
+      const took = sum(hops.map(([from, to]) => to - from));
+      assert.ok(Math.abs(took - (lane.kind === 'thread' ? staging : wire)) <= 0.02 * took + 2, `${copy.dir}: ${took} in a ${lane.kind}`);
+    }
+  }
+});
+
+test('what was queued says what it was behind', () => {
+  const events = logs().get('overlap');
+  const one = open(events);
+  const lanes = lanesOf(one);
+  const [zero, first] = [...lanes.cards.get('cuda:0').streams.values()];
+  const told = (lane, slice) => about({ from: slice.from, until: slice.until, busy: 1, count: 1, slice, open: false }, lane, one, lanes).join(' ');
+  const copies = first.between(0, Infinity).map((s) => s.slice);
+  assert.match(told(first, copies[1]), /queued for [^ ]* µs before, behind batch\[i\]/);
+  const held = lanes.arrows(0, Infinity)[0].to.t;
+  assert.match(told(zero, zero.near(held)), /behind batch\[i\]/); // the copy that its event was recorded after
 });
 
 test('what is narrower than a pixel is joined, and keeps its time', () => {

@@ -3,6 +3,7 @@
 
 import { tickWords, ticks } from '../model/axis.js';
 import { breakWords, label } from '../model/lane_words.js';
+import { hopsOf } from '../model/lane_hops.js';
 import { matches } from '../model/lane_search.js';
 import { list, object } from '../model/fields.js';
 import * as units from '../model/units.js';
@@ -110,7 +111,7 @@ function drawSlices(c, scene, row, at) {
       const end = one.until === Infinity ? scene.plan.width : at.x(one.until);
       const rect = { x, y, w: Math.max(1.5, end - x), h };
       drawQueued(c, scene, one, rect, free, at);
-      drawSlice(c, scene, one, rect);
+      drawSlice(c, scene, one, rect, at);
       free = end;
     }
   });
@@ -126,7 +127,7 @@ function drawQueued(c, { theme: th }, { slice, count }, rect, free, at) {
   c.fillRect(from, rect.y + rect.h / 2 - 2.5, 1, 5);
 }
 
-function drawSlice(c, scene, one, rect) {
+function drawSlice(c, scene, one, rect, at) {
   const { theme: th } = scene;
   const { slice } = one;
   const hue = slice.look === 'call' ? th.soft : slice.look === 'memory' ? th.faint : slice.look === 'wait' ? th.wait
@@ -144,12 +145,12 @@ function drawSlice(c, scene, one, rect) {
   } else if (rect.w < 3) {
     c.fillStyle = hue;
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
-  } else drawWhole(c, scene, one, rect, hue);
+  } else drawWhole(c, scene, one, rect, hue, at);
   c.restore();
   if (one.count === 1 || one.open) drawMarks(c, scene, one, rect);
 }
 
-function drawWhole(c, scene, one, rect, hue) {
+function drawWhole(c, scene, one, rect, hue, at) {
   const { theme: th, scale } = scene;
   const { slice } = one;
   const waits = slice.look === 'wait' || slice.look === 'copy';
@@ -166,6 +167,7 @@ function drawWhole(c, scene, one, rect, hue) {
     c.fillStyle = tile(c, 'hatch', '', waits ? th.wait : th.faint, scale);
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
   }
+  if (rect.w > 12) drawHops(c, scene, one, rect, hue, at);
   c.globalAlpha = 1;
   const band = Math.min(7, rect.w * 0.3);
   if (slice.index >= 0 && slice.look !== 'call') {
@@ -180,6 +182,19 @@ function drawWhole(c, scene, one, rect, hue) {
   c.stroke();
   c.setLineDash([]);
   drawLabel(c, scene, one, { ...rect, x: rect.x + (slice.index >= 0 && slice.look !== 'call' ? band : 0) }, rect.x + rect.w);
+}
+
+// Where the CPU copies chunks of a staged copy, or the bus carries them; in between each waits for the other.
+function drawHops(c, { run, theme: th }, { slice, lane }, rect, hue, at) {
+  for (const [from, to] of hopsOf(slice, lane, run)) {
+    const [x, w] = [at.x(from), at.x(to) - at.x(from)];
+    c.globalAlpha = 1;
+    c.fillStyle = th.panel;
+    c.fillRect(x, rect.y, w, rect.h);
+    c.globalAlpha = 0.55;
+    c.fillStyle = hue;
+    c.fillRect(x, rect.y, w, rect.h);
+  }
 }
 
 // Its name and how long it took, where they fit into what is seen of it.
