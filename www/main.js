@@ -99,7 +99,7 @@ function arrange(state, step, index, told) {
   const line = told.line || (state.site?.line ?? 0);
   scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: stepSentence(shown.events, told, shown.names) };
   views.stage.arrange(state, shown.addresses, actions(shown, step, time.position.t, state));
-  views.source.show(state, { file: told.file || state.site?.file || '', line, held: scene.waits > 0 });
+  views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0 });
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);

@@ -190,6 +190,23 @@ check('memory over time says how much lives, and of which line', async (t) => {
   await done(page);
 });
 
+check('slash finds a slice by name, and Escape goes back', async (t) => {
+  const page = await opened(t, 'demo-01-where-am-i');
+  await page.keyboard.press('/');
+  await page.keyboard.type('matmul');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  const matmul = await page.evaluate(() => window.ferry.events.findIndex((e) => e.name === 'matmul'));
+  const [from, to] = await page.evaluate(() => [window.ferry.seq, document.getElementById('say').textContent]);
+  assert.ok(from >= matmul, `${from}`);
+  assert.match(to, /matmul|result/);
+  assert.match(await page.locator('#found').textContent(), /matmul/);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'lanes');
+  assert.equal(await page.locator('#find').inputValue(), '');
+  await done(page);
+});
+
 check('marks have flags, a data race is red on both accesses', async (t) => {
   const work = (id, t0, stream, start, end) => [
     { kind: 'op', t: t0, th: 0, id, name: 'add', device: 'cuda:0', stream, in: [], out: [{ storage: 1 }], held: 500 },

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
 import { about, label } from '../../www/model/lane_words.js';
+import { hopsOf } from '../../www/model/lane_hops.js';
+import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
 import { memoriesOf } from '../../www/model/memory_time.js';
 import { run } from '../../www/model/run.js';
@@ -157,6 +159,33 @@ test('both accesses of a data race are known by it', () => {
   }
 });
 
+test('a staged copy shows when the CPU copies, and when the bus carries', () => {
+  const events = logs().get('demo-03-round-trip');
+  const one = open(events);
+  const lanes = lanesOf(one);
+  for (const copy of events.filter((e) => e.kind === 'copy')) {
+    const { wire, staging, start, end } = events.find((e) => e.kind === 'complete' && e.id === copy.id);
+    for (const { lane, slice } of lanes.find(copy.seq)) {
+      const hops = hopsOf(slice, lane, one);
+      assert.ok(hops.every(([from, to]) => from >= start && to <= end && to >= from));
+      const took = sum(hops.map(([from, to]) => to - from));
+      assert.ok(Math.abs(took - (lane.kind === 'thread' ? staging : wire)) <= 0.02 * took + 2, `${copy.dir}: ${took} in a ${lane.kind}`);
+    }
+  }
+});
+
+test('what was queued says what it was behind', () => {
+  const events = logs().get('overlap');
+  const one = open(events);
+  const lanes = lanesOf(one);
+  const [zero, first] = [...lanes.cards.get('cuda:0').streams.values()];
+  const told = (lane, slice) => about({ from: slice.from, until: slice.until, busy: 1, count: 1, slice, open: false }, lane, one, lanes).join(' ');
+  const copies = first.between(0, Infinity).map((s) => s.slice);
+  assert.match(told(first, copies[1]), /queued for [^ ]* µs before, behind batch\[i\]/);
+  const held = lanes.arrows(0, Infinity)[0].to.t;
+  assert.match(told(zero, zero.near(held)), /behind batch\[i\]/); // the copy that its event was recorded after
+});
+
 test('what is narrower than a pixel is joined, and keeps its time', () => {
   const one = script(...Array.from({ length: 1000 }, (_, i) => kernel(i + 1, i * 10, 0, i * 10, i * 10 + (i === 500 ? 9 : 4))).flat());
   const lane = lanesOf(one).rows()[1].lanes[0];
@@ -249,6 +278,25 @@ test('page-locking is a break, the work that runs meanwhile is not', () => {
 test('a program that page-locks again and again has no breaks', () => {
   const one = open(logs().get('pinning'));
   assert.deepEqual(breaksOf(lanesOf(one), one.total), []);
+});
+
+test('a search finds names, kernels, tensors and lines, and goes round', () => {
+  const events = logs().get('demo-01-where-am-i');
+  const one = open(events);
+  const from = (seq, by, words) => events[nextMatch(one, seq, by, words, () => true)];
+  assert.equal(from(-1, 1, 'matmul').name, 'matmul');
+  assert.equal(from(events.length, -1, 'line 15').line, 15);
+  assert.equal(from(-1, 1, 'moved').kind, 'copy');
+  const copies = events.filter((e) => e.kind === 'copy').map((e) => e.seq);
+  assert.deepEqual([from(copies[0], 1, 'copy').seq, from(copies[1], 1, 'd2h').seq], [copies[1], copies[1]]);
+  assert.equal(nextMatch(one, 0, 1, 'no such thing', () => true), -1);
+  assert.equal(nextMatch(one, 0, 1, 'matmul', () => false), -1);
+});
+
+test('the first segments of many cards are breaks all the same', () => {
+  const segments = Array.from({ length: 7 }, (_, i) => ({ kind: 'segment', t: (i + 1) * 120, device: `cuda:${i}`, mem: 'device', bytes: 4096, held: 100 }));
+  assert.equal(breaksOf(lanesOf(script(...segments)), 840).length, 7);
+  assert.equal(breaksOf(lanesOf(script(...segments.map((e) => ({ ...e, device: 'cpu', mem: 'pinned' })))), 840).length, 0);
 });
 
 test('ticks are round, apart, and written as exactly as they need', () => {

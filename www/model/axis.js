@@ -7,22 +7,22 @@
 import { firstIndex } from './search.js';
 
 const LEAST = 0.04; // of the whole time: a shorter call is no reason for a break
-const MOST = 5; // breaks; a program that takes memory again and again says something by it
+const MOST = 5; // breaks for page-locking; a program that does it again and again says something by it
 const WIDEST = 0.12; // of the axis that a break takes
 const ALL = 0.3; // of the axis that all breaks take together
 
-/** The breaks of a run: [{from, until, seqs}]: its long calls that only take memory, where nothing else goes on. */
+/** The breaks of a run: [{from, until, seq, card}]: its long calls that only take memory, where nothing else goes on. */
 export function breaksOf(lanes, total) {
   const others = lanes.rows().flatMap((row) => row.lanes).filter((lane) => lane.kind !== 'thread' || lane.thread > 0);
   const found = lanes.memoryCalls.filter((call) => call.until - call.from >= LEAST * total).map((call) => quiet(call, others))
     .filter((one) => one.until - one.from >= LEAST * total).sort((a, b) => a.from - b.from);
   const apart = found.filter((one, i) => !i || one.from >= found[i - 1].until);
-  return apart.length > MOST ? [] : apart;
+  return apart.filter((one) => one.card).length < apart.length - MOST ? apart.filter((one) => one.card) : apart;
 }
 
 // The part of a call, after work that ends in it, up to work that begins in it.
 function quiet(call, others) {
-  const one = { from: call.from, until: call.until, seq: call.seq };
+  const one = { from: call.from, until: call.until, seq: call.seq, card: call.device !== 'cpu' };
   for (const lane of others) {
     for (const slice of lane.between(call.from, call.until)) {
       if (slice.from <= one.from || slice.until < (call.from + call.until) / 2) one.from = Math.max(one.from, slice.until);

@@ -41,10 +41,23 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
   return [
     first,
     open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end${where}` : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}${where}`,
-    slice.work && !open && slice.work.start > slice.work.issued ? `queued for ${units.time(slice.work.start - slice.work.issued)} before` : '',
+    slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',
     lane.kind === 'thread' ? sentence(e, run.names) : '',
     lanes.races.has(slice.seq) ? sentence(run.events[lanes.races.get(slice.seq)], run.names) : '',
   ].filter(Boolean);
+}
+
+// How long it was queued, and what was in its way last: what ended when it began, of its stream, else on its engine, else
+// behind an event that its stream waited for.
+function queued({ work, seq }, lane, run, lanes) {
+  const card = lanes.cards.get(lane.device);
+  const stream = card?.streams.get(work.event.stream ?? 0);
+  const engine = [...(card?.engines.values() ?? [])].find((one) => one.of(seq, work.start));
+  const event = lanes.arrows(work.issued - 1e6, work.start).find((one) => one.to.lane === stream && one.to.t === work.start);
+  const ahead = [stream, engine, event?.from.lane].map((one) => one?.before(work.start))
+    .filter((one) => one && one.seq !== seq && one.until > work.issued).sort((a, b) => b.until - a.until)[0];
+  const words = `queued for ${units.time(work.start - work.issued)} before`;
+  return ahead ? `${words}, behind ${label(ahead, { kind: 'stream' }, run, lanes)}` : words;
 }
 
 // As many digits as tell the two times apart.

@@ -96,7 +96,7 @@ function lanes(run) {
     const home = threadOf(int(e.th));
     const last = home.last;
     const until = e.kind === 'sync' && last && e.cause === last.seq && int(e.t) === last.t ? last.from : int(e.t);
-    const slice = { from: Math.max(0, until - e.held), until, seq, t: int(e.t), index: e.kind === 'op' || e.kind === 'copy' ? colours.of(e) : -1, work: null, look: lookOf(e) };
+    const slice = { from: Math.max(0, until - e.held), until, seq, t: int(e.t), index: e.kind === 'op' || e.kind === 'copy' ? colours.of(e) : -1, work: null, look: lookOf(e), device: text(e.device) };
     home.add(slice);
     if (slice.look === 'memory') self.memoryCalls.push(slice);
   }
@@ -110,7 +110,7 @@ function lanes(run) {
 
   const threadRows = () => [...threads.values()].map((one) => ({ group: 'host', label: threads.size > 1 ? `thread ${one.thread}` : '', lanes: [one] }));
   const peerRows = () => [...peers.values()].map((one) => ({ group: 'peer', label: one.pair.replaceAll('cuda:', ''), lanes: [one] }));
-  const folded = (card) => ({ group: card.device, label: 'all', lanes: enginesOf(card) });
+  const folded = (card) => ({ group: card.device, label: card.engines.size > 1 ? 'all' : ENGINE_WORDS[[...card.engines.keys()][0]], lanes: enginesOf(card) });
   const enginesOf = (card) => ENGINES.map((name) => card.engines.get(name)).filter(Boolean);
 
   function cardRows(card) {

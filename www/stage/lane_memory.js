@@ -22,17 +22,18 @@ export function drawMemory(c, scene, at) {
   if (!place) return;
   const px = (bytes) => (bytes / Math.max(1, memory.peak)) * (place.h - 4);
   const right = Math.min(track.x + track.w, at.x(scene.run.total));
+  const labels = new Map(); // line -> px: where its name stands last
   let x = track.x;
   while (x < right) {
     const now = memory.at(at.t(x + COLUMN / 2));
     const next = at.x(memory.next(at.t(x + COLUMN / 2)));
     const end = Math.min(right, Math.max(x + COLUMN, next - COLUMN / 2));
-    drawColumn(c, scene, now.lines, px, { x, w: end - x, bottom: place.y + place.h - 1 });
+    drawColumn(c, scene, now.lines, px, { x, w: end - x, bottom: place.y + place.h - 1 }, labels);
     x = end;
   }
 }
 
-function drawColumn(c, { theme: th, scale, memory, line: lit }, lines, px, { x, w, bottom }) {
+function drawColumn(c, { theme: th, scale, memory, line: lit }, lines, px, { x, w, bottom }, labels) {
   let y = bottom;
   for (const { line, bytes } of lines) {
     const h = px(bytes);
@@ -44,7 +45,8 @@ function drawColumn(c, { theme: th, scale, memory, line: lit }, lines, px, { x, 
     c.fillRect(x, y, w, h);
     c.globalAlpha = 1;
     const words = line ? `line ${line.split(':').at(-1)}` : '';
-    if (h < 12 || !words || w < 60) continue;
+    if (h < 12 || !words || w < 60 || x - (labels.get(line) ?? -Infinity) < 400) continue;
+    labels.set(line, x);
     c.font = `12px ${th.sans}`;
     c.lineWidth = 3;
     c.strokeStyle = th.panel;
@@ -56,9 +58,9 @@ function drawColumn(c, { theme: th, scale, memory, line: lit }, lines, px, { x, 
 }
 
 /** Its name and its highest value, left of it. */
-export function drawMemoryName(c, { theme: th, plan, memory }) {
+export function drawMemoryName(c, { theme: th, plan, memory, lanes }) {
   if (!plan.memory) return;
-  const name = memory.device === 'cpu' ? 'RAM' : 'VRAM';
+  const name = memory.device === 'cpu' ? 'RAM' : lanes.cards.size > 1 ? memory.device : 'VRAM';
   const y = plan.memory.y + plan.memory.h / 2;
   c.fillStyle = th.line;
   c.fillRect(0, plan.memory.y - 0.5, plan.width, 1);

@@ -3,6 +3,8 @@
 
 import { tickWords, ticks } from '../model/axis.js';
 import { breakWords, label } from '../model/lane_words.js';
+import { hopsOf } from '../model/lane_hops.js';
+import { matches } from '../model/lane_search.js';
 import { list, object } from '../model/fields.js';
 import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
@@ -18,7 +20,7 @@ export const FLAGS = 16; // px below these, for marks
 export function lanePlan({ rows, flags, memory }, width, pitch) {
   const top = AXIS + (flags ? FLAGS : 0);
   const bottom = top + rows.length * pitch + 3;
-  const left = width < 620 ? 74 : width < 1000 ? 120 : 132;
+  const left = width < 620 ? 74 : width < 1000 ? 126 : 132;
   return {
     width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
     memory: memory ? { y: bottom, h: MEMORY } : null,
@@ -48,7 +50,7 @@ export function seen(scene, row) {
   }).filter((one, i, all) => one.slice !== all[i - 1]?.slice)); // one that crosses an edge between parts comes twice
 }
 
-/** scene: {run, lanes, memory, plan, course, view, t, theme, scale, from, to, line, chosen, pointed, touched}. */
+/** scene: {run, lanes, memory, plan, course, view, t, theme, scale, from, to, line, chosen, pointed, touched, sought}. sought: words to find. */
 export function drawLanes(c, scene) {
   const { plan, theme: th } = scene;
   const { track } = plan;
@@ -85,7 +87,7 @@ function drawRow(c, { theme: th, plan }, row) {
   if (plan.narrow) text(c, row.label || row.group, 0, middle, { font, color: th.soft, max: plan.track.x - 6 });
   else {
     if (row.first) text(c, bold || 'host', 0, middle, { font: `600 12px ${th.sans}`, color: th.ink, max: 54 });
-    text(c, row.label, 54, middle, { font, color: th.soft, max: plan.track.x - 60 });
+    text(c, row.label, 54, middle, { font, color: th.soft, max: plan.track.x - 56 });
   }
   c.fillStyle = th.well;
   c.fillRect(plan.track.x, row.y + 2, plan.track.w, row.h - 4);
@@ -109,7 +111,7 @@ function drawSlices(c, scene, row, at) {
       const end = one.until === Infinity ? scene.plan.width : at.x(one.until);
       const rect = { x, y, w: Math.max(1.5, end - x), h };
       drawQueued(c, scene, one, rect, free, at);
-      drawSlice(c, scene, one, rect);
+      drawSlice(c, scene, one, rect, at);
       free = end;
     }
   });
@@ -125,25 +127,30 @@ function drawQueued(c, { theme: th }, { slice, count }, rect, free, at) {
   c.fillRect(from, rect.y + rect.h / 2 - 2.5, 1, 5);
 }
 
-function drawSlice(c, scene, one, rect) {
+function drawSlice(c, scene, one, rect, at) {
   const { theme: th } = scene;
   const { slice } = one;
   const hue = slice.look === 'call' ? th.soft : slice.look === 'memory' ? th.faint : slice.look === 'wait' ? th.wait
     : slice.index >= 0 ? tensorStyle(slice.index).hue : th.cpu;
   c.save();
-  if (one.count > 1 && !one.open) {
+  const faint = scene.sought && (one.count > 1 || !matches(scene.run.events[slice.seq], scene.run.names, scene.sought));
+  if (faint) {
+    c.globalAlpha = 0.18;
+    c.fillStyle = hue;
+    c.fillRect(rect.x, rect.y, rect.w, rect.h);
+  } else if (one.count > 1 && !one.open) {
     c.globalAlpha = 0.25 + 0.5 * Math.min(1, one.busy / Math.max(1, one.until - one.from));
     c.fillStyle = hue;
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
   } else if (rect.w < 3) {
     c.fillStyle = hue;
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
-  } else drawWhole(c, scene, one, rect, hue);
+  } else drawWhole(c, scene, one, rect, hue, at);
   c.restore();
   if (one.count === 1 || one.open) drawMarks(c, scene, one, rect);
 }
 
-function drawWhole(c, scene, one, rect, hue) {
+function drawWhole(c, scene, one, rect, hue, at) {
   const { theme: th, scale } = scene;
   const { slice } = one;
   const waits = slice.look === 'wait' || slice.look === 'copy';
@@ -160,6 +167,7 @@ function drawWhole(c, scene, one, rect, hue) {
     c.fillStyle = tile(c, 'hatch', '', waits ? th.wait : th.faint, scale);
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
   }
+  if (rect.w > 12) drawHops(c, scene, one, rect, hue, at);
   c.globalAlpha = 1;
   const band = Math.min(7, rect.w * 0.3);
   if (slice.index >= 0 && slice.look !== 'call') {
@@ -174,6 +182,19 @@ function drawWhole(c, scene, one, rect, hue) {
   c.stroke();
   c.setLineDash([]);
   drawLabel(c, scene, one, { ...rect, x: rect.x + (slice.index >= 0 && slice.look !== 'call' ? band : 0) }, rect.x + rect.w);
+}
+
+// Where the CPU copies chunks of a staged copy, or the bus carries them; in between each waits for the other.
+function drawHops(c, { run, theme: th }, { slice, lane }, rect, hue, at) {
+  for (const [from, to] of hopsOf(slice, lane, run)) {
+    const [x, w] = [at.x(from), at.x(to) - at.x(from)];
+    c.globalAlpha = 1;
+    c.fillStyle = th.panel;
+    c.fillRect(x, rect.y, w, rect.h);
+    c.globalAlpha = 0.55;
+    c.fillStyle = hue;
+    c.fillRect(x, rect.y, w, rect.h);
+  }
 }
 
 // Its name and how long it took, where they fit into what is seen of it.
@@ -265,6 +286,7 @@ function zigzag(c, x, other, top, bottom) {
   c.beginPath();
   const teeth = [];
   for (let y = top; y < bottom; y += 6) teeth.push(y);
+  teeth.push(bottom);
   const edge = (at, y, i) => c.lineTo(at + (i % 2 ? 3 : -3), y);
   teeth.forEach((y, i) => edge(x, y, i));
   if (other === null) return;

@@ -3,14 +3,17 @@
 
 import { axis, breaksOf, panned, zoomed } from '../model/axis.js';
 import { about, breakWords } from '../model/lane_words.js';
+import { nextMatch } from '../model/lane_search.js';
 import { lanesOf } from '../model/lanes.js';
 import * as units from '../model/units.js';
+import { sentence } from '../model/words.js';
 import { theme } from './colours.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
 import { AXIS, drawLanes, lanePlan, scaleOf, seen } from './lanes.js';
 
 const $ = (id) => document.getElementById(id);
-const FEW = 8; // rows; of more, each card is one
+const ROOMY = 1000; // px: in a window as high, more and higher rows
+const FEW = 6; // rows; of more, each card is one; half as many again in a roomy window
 const NEAR = 4; // px beside a slice that still belong to it
 
 /** on: {choose(seq, t): a slice was chosen; seek(t): a time was set; poke(): draw again}. */
@@ -27,6 +30,7 @@ export function lanesView(on) {
   let whole = false; // breaks are drawn to scale
   let pointed = null; // the slice under the pointer, or the keyboard's
   let drag = null;
+  let sought = ''; // what is to be found
   let count = -1; // events that the axis was made for
   let course = null;
 
@@ -41,10 +45,10 @@ export function lanesView(on) {
       count = run.events.length;
     }
     const memory = memoryOf(run);
-    const plan = arrange({ rows: lanes.rows(FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
+    const plan = arrange({ rows: lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
     if (!size.w) return;
     follow(moment);
-    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, ...moment };
+    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment };
     c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
     drawLanes(c, scene);
     tell();
@@ -53,7 +57,7 @@ export function lanesView(on) {
   // As high as the rows need; the page's other parts take what is left.
   function arrange(parts) {
     const width = Math.floor(root.clientWidth);
-    const plan = lanePlan(parts, width, innerHeight >= 800 ? 18 : 16);
+    const plan = lanePlan(parts, width, innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800) ? 18 : 15);
     const scale = Math.max(1, window.devicePixelRatio || 1);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
     size = { w: width, h: plan.height, scale };
@@ -257,6 +261,42 @@ export function lanesView(on) {
     act();
   });
   root.addEventListener('blur', leave);
+
+  // ---- search -------------------------------------------------------------------------------------
+
+  const field = $('find');
+
+  field.addEventListener('input', () => {
+    sought = field.value.trim().toLowerCase();
+    $('found').textContent = '';
+    on.poke();
+  });
+
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') {
+      field.value = sought = '';
+      root.focus();
+      on.poke();
+    } else if (event.key === 'Enter' && sought && scene) find(event.shiftKey ? -1 : 1);
+  });
+
+  function find(by) {
+    const from = scene.chosen?.seq ?? scene.from - (by > 0 ? 1 : 0);
+    const seq = nextMatch(run, from, by, sought, (n) => scene.lanes.find(n).length > 0);
+    $('found').textContent = seq < 0 ? 'Nothing found' : sentence(run.events[seq], run.names);
+    field.toggleAttribute('aria-invalid', seq < 0);
+    if (seq < 0) return;
+    const all = scene.lanes.find(seq);
+    const { lane, slice } = all.find((one) => one.lane.kind !== 'thread') ?? all[0];
+    reach(lane, slice);
+  }
+
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input:not([type="range"]), textarea, select, dialog')) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  });
 
   return {
     show,
