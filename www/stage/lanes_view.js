@@ -14,6 +14,7 @@ import { AXIS, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js
 const $ = (id) => document.getElementById(id);
 const ROOMY = 1000; // px: in a window as high, more and higher rows
 const FEW = 6; // rows; of more, each card is one; half as many again in a roomy window
+const MANY = 50000; // events: the line shown is not lit in the memory of a longer run, which would be drawn again with each
 const OFTEN = 250; // ms from one picture of a growing run to the next
 const NEAR = 4; // px beside a slice that still belong to it
 
@@ -50,7 +51,7 @@ export function lanesView(on) {
     const plan = arrange({ rows: lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
     if (!size.w) return;
     follow(moment);
-    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment };
+    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment, line: count < MANY ? moment.line : '' };
     paint();
     tell();
   }
