@@ -185,6 +185,12 @@ test('a moment says what runs, and who waits', () => {
   assert.match(momentSentence(one, instant(one, (start + end) / 2)), new RegExp(`^Line ${copy.line} waits while .* go from CPU RAM to GPU VRAM`));
 });
 
+test('a moment says first what went wrong', () => {
+  const one = script({ kind: 'error', t: 10, line: 4, code: 'shape', message: 'sizes differ' });
+  assert.match(momentSentence(one, instant(one, 12)), /^Error: sizes differ\./);
+  assert.doesNotMatch(momentSentence(one, instant(one, 9)), /Error/);
+});
+
 test('in a blocking copy the host waits, the destination fills', () => {
   const events = logs().get('01-where-am-i');
   const one = open(events);

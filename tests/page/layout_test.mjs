@@ -386,7 +386,7 @@ test('capacity: tensors, then holes and rounding, then what is free', () => {
   const [ram, card] = instant(one, 0).memories;
   assert.deepEqual(capacityOf(card), { used: 100, taken: 2 ** 21, capacity: 2 ** 29 });
   assert.deepEqual(capacityOf(ram), { used: 1512, taken: 2 ** 20 + 1024, capacity: 2 ** 34 });
-  assert.deepEqual(figures(card), ['100 B in use, 2 MiB reserved, of 512 MiB', '100 B of 512 MiB', '100 B']);
+  assert.deepEqual(figures(card), ['100 B in use, 2 MiB reserved, of 512 MiB', '100 B of 512 MiB', '100 B in use']);
   assert.deepEqual(figures({ ...ram, capacity: 0, reserved: 0, segments: [] })[1], '1.48 KiB in use');
 });
 

@@ -5,6 +5,7 @@ import { int } from './fields.js';
 import * as units from './units.js';
 import { and, awaited, memoryName, processor, sentence, stream } from './words.js';
 
+const WRONG = ['error', 'oom', 'data_race'];
 const NAMED = 3; // works that are named; of more, the number
 
 /** run: run.js; now: its instant. */
@@ -14,7 +15,15 @@ export function momentSentence(run, now) {
   const own = new Set(now.threads.map((call) => call.seq));
   const works = [...now.copies, ...now.ops].filter((w) => !own.has(w.seq));
   if (!hosts.length) hosts.push(between(run, now, events[now.seq]));
-  return [...hosts, beside(works, events, names)].filter(Boolean).join(' ');
+  return [wrong(run, now), ...hosts, beside(works, events, names)].filter(Boolean).join(' ');
+}
+
+// What the last call that returned did wrong comes first.
+function wrong({ events, names, steps, stepOf }, { seq }) {
+  if (seq < 0) return '';
+  const inside = events.slice(steps[stepOf(seq)].from, seq + 1);
+  const found = WRONG.map((kind) => inside.findLast((e) => e?.kind === kind)).find(Boolean);
+  return found ? sentence(found, names) : '';
 }
 
 const who = ({ th, event }) => {

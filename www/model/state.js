@@ -9,7 +9,6 @@ import { firstIndex } from './search.js';
 import { turnName } from './turns.js';
 
 const FREED_KEPT = 48; // freed storages that are kept, so that their old place can be shown
-const SPANS = 400; // spans of work kept for the lanes
 const SNAPSHOT = 1024;
 
 export function initial() {
@@ -27,9 +26,7 @@ export function initial() {
     variables: new Map(), // thread, function and name -> id of the handle that the variable had last
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
     indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
-    work: new Map(), // copies and ops in progress: id -> event
-    spans: [], // finished work, for the lanes: {lane, start, end, seq, lineage, name}
-    spansFrom: 0, // ns: spans before this were dropped
+    work: new Map(), // copies and ops in progress: id -> {kind, dir}
     site: null, // {file, line} of the newest event that names one
     ledger: { h2d: flow(), d2h: flow(), other: flow(), held: 0, ops: {}, busy: 0, live: {} },
     lines: new Map(), // "file:line" -> {bytes, held, trips}
@@ -128,7 +125,7 @@ const on = {
     const from = s.storages.get(int(src.storage));
     let to = s.storages.get(int(dst.storage));
     if (from && to) to = follow(s, from, to);
-    if (to) to = change(s.storages, to.id, { version: int(dst.version, to.version) });
+    if (to) change(s.storages, to.id, { version: int(dst.version, to.version) });
     const dir = text(e.dir);
     const sum = flowOf(s, dir);
     sum.trips++;
@@ -136,7 +133,7 @@ const on = {
     addHeld(s, e);
     const cost = lineCost(s, e);
     if (cost && sum !== s.ledger.other) change(s.lines, lineOf(e), { bytes: cost.bytes + int(e.bytes), trips: cost.trips + 1 });
-    s.work.set(int(e.id), { kind: 'copy', dir, seq: s.seq, lineage: to?.lineage, name: 'copy' });
+    s.work.set(int(e.id), { kind: 'copy', dir });
   },
 
   op(s, e) {
@@ -148,8 +145,7 @@ const on = {
     lineCost(s, e);
     const where = text(e.device, 'cpu') === 'cpu' ? 'cpu' : 'gpu';
     s.ledger.ops[where] = (s.ledger.ops[where] ?? 0) + 1;
-    const out = s.storages.get(int(object(list(e.out)[0]).storage));
-    s.work.set(int(e.id), { kind: 'op', seq: s.seq, lineage: out?.lineage, name: text(e.name) });
+    s.work.set(int(e.id), { kind: 'op' });
   },
 
   complete(s, e) {
@@ -159,8 +155,6 @@ const on = {
     s.work.delete(id);
     const start = int(e.start);
     const end = Math.max(start, int(e.end));
-    const lanes = { host: 'host', compute: 'gpu' };
-    span(s, { lane: lanes[text(e.engine)] ?? 'bus', start, end, seq: work.seq, lineage: work.lineage, name: work.name });
     if (work.kind === 'copy') flowOf(s, work.dir).time += end - start;
     else s.ledger.busy += end - start;
   },
@@ -285,11 +279,7 @@ function flowOf(s, dir) {
 }
 
 function addHeld(s, e) {
-  const held = Math.max(0, int(e.held));
-  s.ledger.held += held;
-  if (!held || (e.kind === 'op' && e.device === 'cpu')) return; // a host op's span comes from its `complete`
-  const lane = e.kind === 'op' ? 'host' : 'wait';
-  span(s, { lane, start: s.t - held, end: s.t, seq: s.seq, name: text(e.name, text(e.kind)) });
+  s.ledger.held += Math.max(0, int(e.held));
 }
 
 const lineOf = (e) => `${text(e.file)}:${int(e.line)}`;
@@ -300,14 +290,6 @@ function lineCost(s, e) {
   const cost = s.lines.get(lineOf(e)) ?? NO_COST;
   const what = e.kind === 'segment' ? 'taking' : 'held'; // a segment serves later tensors too
   return change(s.lines, lineOf(e), { ...cost, [what]: cost[what] + Math.max(0, int(e.held)) });
-}
-
-function span(s, one) {
-  s.spans.push(one);
-  if (s.spans.length > SPANS) {
-    s.spans.shift();
-    s.spansFrom = s.spans[0].start;
-  }
 }
 
 // The destination joins the source's lineage, with the same revision.
@@ -392,7 +374,7 @@ function copyOf(s) {
     ...s,
     sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), turns: new Map(s.turns),
     variables: new Map(s.variables), lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
-    freed: s.freed.slice(), spans: s.spans.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
+    freed: s.freed.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
     checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),
     ledger: { ...s.ledger, h2d: { ...h2d }, d2h: { ...d2h }, other: { ...other }, ops: { ...ops }, live: { ...live } },
   };

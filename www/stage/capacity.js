@@ -17,8 +17,8 @@ export function figures(memory) {
   const { used, taken, capacity } = capacityOf(memory);
   const of = capacity ? ` of ${units.bytes(capacity)}` : '';
   const short = of ? `${units.bytes(used)}${of}` : `${units.bytes(used)} in use`;
-  if (!memory.reserved || units.bytes(taken) === units.bytes(used)) return [`${units.bytes(used)} in use${of}`, short, units.bytes(used)];
-  return [`${units.bytes(used)} in use, ${units.bytes(taken)} reserved${of && `,${of}`}`, short, units.bytes(used)];
+  if (!memory.reserved || units.bytes(taken) === units.bytes(used)) return [`${units.bytes(used)} in use${of}`, short, `${units.bytes(used)} in use`];
+  return [`${units.bytes(used)} in use, ${units.bytes(taken)} reserved${of && `,${of}`}`, short, `${units.bytes(used)} in use`];
 }
 
 /** The bar in rect: used is filled, reserved beyond that hatched, the rest empty; as long as the capacity. */

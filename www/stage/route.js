@@ -61,16 +61,25 @@ function leaveHost(layout, box, to) {
   const { inner } = layout.memories[0];
   if (!layout.tall) return [...doorstep(layout, box, inner.x + inner.w + GUTTER), [inner.x + inner.w + GUTTER, to[1]]];
   const x = box.x + box.w / 2;
-  return [[x, box.y + box.h], [x, layout.bus.dock.y + 4], [to[0], layout.bus.dock.y + 4]];
+  const { y } = layout.bus.dock;
+  const out = isFree(layout, box, x, box.y + box.h, y) ? [[x, box.y + box.h]] : doorstep(layout, box, wallOf(inner, to[0]));
+  return [...out, [out.at(-1)[0], y + 4], [to[0], y + 4]];
 }
+
+// The wall of a tall picture's map that is nearer to the lane at x.
+const wallOf = (inner, x) => (x < inner.x + inner.w / 2 ? inner.x - 7 : inner.x + inner.w + 7);
+
+// Does no box lie in the column at x, from top to bottom?
+const isFree = ({ boxes }, box, x, top, bottom) => !boxes.some((b) => b !== box && b.y + b.h > top && b.y < bottom && b.x < x && b.x + b.w > x);
+
 
 function reachCard(layout, box, from) {
   if (!layout.tall) return [[from[0] + GUTTER, from[1]], ...doorstep(layout, box, from[0] + GUTTER).reverse()];
   const x = box.x + box.w / 2;
-  const { rect } = layout.memories.find((m) => m.device === box.device);
-  if (rect === layout.memories[1].rect) return [[x, from[1]], [x, box.y]];
-  const wall = from[0] < rect.x + rect.w / 2 ? rect.x + 5 : rect.x + rect.w - 5; // past the cards above
-  return [[wall, from[1]], [wall, rect.y - 6], [x, rect.y - 6], [x, box.y]];
+  const { inner } = layout.memories.find((m) => m.device === box.device);
+  if (isFree(layout, box, x, from[1], box.y)) return [[x, from[1]], [x, box.y]];
+  const wall = wallOf(inner, from[0]);
+  return [[wall, from[1]], ...doorstep(layout, box, wall).reverse()];
 }
 
 // From a box to the wall at x: straight if nothing is in between, else through the gap above.
