@@ -67,7 +67,7 @@ const drawings = {
     drawFrame(c, scene, box.pieces, false);
     const [a, b] = m.race.ends.map(({ line, does }) => `line ${line} ${does}`);
     const read = m.race.value ? [[` ${m.race.value}`, true]] : [];
-    drawPlate(c, scene, box.pieces[0], [[`${a}, ${b}`, false], ...read]);
+    drawPlate(c, scene, box.pieces[0], [['not ordered: ', true], [`${a}, ${b}`, false], ...read]);
   },
 
   crash(c, scene, m) {
