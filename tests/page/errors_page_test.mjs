@@ -88,7 +88,7 @@ check('a run that failed ends so: in the header, in the number of its step and a
   assert.equal(await page.locator('#live').innerText(), 'Stopped by an error at line 6');
   assert.equal(await page.locator('#live').getAttribute('data-state'), 'failed');
   assert.equal(await page.locator('#where').getAttribute('class'), 'failed');
-  assert.match(await page.locator('#scrub').evaluate((node) => node.ariaValueText), /step 3 of 3: Stopped by an error/);
+  assert.match(await page.locator('#scrub').evaluate((node) => node.ariaValueText), /step 4 of 4: Stopped by an error/);
   assert.equal(await page.locator('#lines .wrong .number').innerText(), '6');
   await page.keyboard.press('ArrowLeft');
   await page.waitForFunction(() => !document.querySelector('#lines .wrong') && !document.getElementById('wrong'));
