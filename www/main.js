@@ -57,6 +57,7 @@ const time = clock({
   span: (i) => shown?.span(i) ?? [0, 0],
   timeIn: (i, m) => shown?.timeIn(i, m) ?? 0,
   stepAt: (t) => shown?.stepAt(t) ?? 0,
+  after: (t, part) => views.lanes.after(t, part),
   changed: frame,
 });
 

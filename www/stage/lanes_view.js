@@ -332,6 +332,8 @@ export function lanesView(on) {
 
   return {
     show,
+    /** The time when so much (0 to 1) more of the axis has passed: faster through a break than elsewhere. */
+    after: (t, part) => (course ? course.toTime(course.toUnits(t) + part * course.units) : t),
     /** The theme may have changed. */
     repaint() {
       colors = theme(getComputedStyle(document.body));
