@@ -105,6 +105,21 @@ check('a run that failed ends so: in the header, in the number of its step and a
   await done(raced);
 });
 
+check('the lanes have a red cross where the program stopped, and none before', async (t) => {
+  const page = await failed(t, mishaps.shape);
+  const lanes = await page.evaluate(() => {
+    const canvas = document.getElementById('lanes-canvas');
+    const wanted = getComputedStyle(document.body).getPropertyValue('--bad').trim().match(/\w\w/g).map((v) => Number.parseInt(v, 16));
+    const { data, width } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const xs = [];
+    for (let i = 0; i < data.length; i += 4) if (wanted.every((v, k) => Math.abs(v - data[i + k]) < 4)) xs.push((i / 4) % width / width);
+    return { count: xs.length, first: Math.min(...xs) };
+  });
+  assert.ok(lanes.count > 20, `${lanes.count} px`);
+  assert.ok(lanes.first > 0.9, 'at the end, where the error is');
+  await done(page);
+});
+
 check('red is only for errors: no other step of a golden log has a pixel of it', async (t) => {
   for (const [name, events] of logs()) {
     if (events.length > 2000) continue;

@@ -91,7 +91,7 @@ const sentences = {
   set_stream: (e) => `The current stream is now ${stream(e)}.`,
   peer: (e) => `${e.from ?? 'A card'} can ${e.can ? '' : 'not '}reach ${e.to ?? 'another'} directly${e.can ? '' : ': copies between them go through CPU RAM'}.`,
   mode: (e) => `${e.mode === 'launch_blocking' ? 'Launch blocking' : e.mode ?? 'A mode'} is ${e.on ? 'on' : 'off'}.`,
-  oom: (e) => `Out of memory in ${memoryName(e.device)}: ${units.bytes(e.asked)} requested, ${units.bytes(e.free)} free, largest free block ${units.bytes(e.largest)}.`,
+  oom: (e) => `Out of memory in ${memoryName(e.device)}: ${units.bytes(e.asked)} requested, ${units.bytes(e.free)} free, largest free block in a segment ${units.bytes(e.largest)}.`,
   mark: (e) => e.text === undefined ? `The program reads the clock: ${units.time(e.now)} since its start.` : `The program notes: ${quoted(e.text)}.`,
   given: (e) => `The lesson provides ${quoted(e.name)}, in ${memoryName(e.device)}.`,
   answer: (e) => `${quoted(e.name)} is submitted as an answer, from ${memoryName(e.device)}.`,

@@ -141,7 +141,7 @@ function drawPlate(c, { theme: th, layout }, rect, parts) {
 
 function plateAt(layout, { x, y, w: wide, h: high, row }, w, h) {
   const right = Math.max(...layout.memories.filter((m) => m.rect.x <= x).map((m) => m.inner.x + m.inner.w));
-  if (wide >= w + 90 && high >= h + 4) return { x: x + wide - w - 5, y: y + (high - h) / 2 };
+  if (wide >= w + 24 && high >= h + 4) return { x: x + wide - w - 5, y: y + (high - h) / 2 };
   const free = !layout.boxes.some((b) => b.pieces.some((p) => p.y === y && p.x >= x + wide - 1 && p.x < x + wide + w + 12));
   if (free && x + wide + w + 10 <= right) return { x: x + wide + 10, y: y + (high - h) / 2 };
   return { x: Math.max(layout.memories[0].inner.x, Math.min(x, right - w)), y: y + high + Math.max(3, (row?.gap ?? 0) - 16) };

@@ -1,5 +1,5 @@
 // lane_signs.js: what stands over the slices of the lanes: arrows from an event to what waited for it, flags for the
-// program's marks, and both accesses of a data race.
+// program's marks, both accesses of a data race, and where an error stopped it.
 
 import { firstIndex } from '../model/search.js';
 import { arrow, rounded, text } from './canvas_util.js';
@@ -55,6 +55,28 @@ function drawFlag(c, th, words, x, room, y) {
   c.fillStyle = th.ink;
   c.fillRect(x, y, w, 14);
   text(c, words, x + 5, y + 7.5, { font: `12px ${th.sans}`, color: th.paper, max: w - 8 });
+}
+
+const CROSS = 5; // px
+
+/** Where an error stopped the program: a cross in its thread, and a line through all lanes. */
+export function drawStop(c, { plan, run, lanes, theme: th }, at) {
+  if (!(run.stopped >= 0)) return;
+  const right = plan.track.x + plan.track.w;
+  const x = at.x(run.timeline.timeOf(run.stopped));
+  const row = rowOf(plan, lanes.threads.get(run.events[run.stopped]?.th ?? 0));
+  if (!row || x < plan.track.x || x > right + 1) return;
+  c.strokeStyle = th.bad;
+  c.lineWidth = 1.5;
+  c.strokeRect(Math.min(x, right - 1), plan.top, 0, plan.height - plan.top - 2);
+  c.lineWidth = 2.5;
+  const [mx, my] = [Math.min(x, right - CROSS - 1), row.y + row.h / 2];
+  c.beginPath();
+  for (const way of [-1, 1]) {
+    c.moveTo(mx - CROSS, my - way * CROSS);
+    c.lineTo(mx + CROSS, my + way * CROSS);
+  }
+  c.stroke();
 }
 
 /** Both accesses that nothing ordered, joined by a red line. */

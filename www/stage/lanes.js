@@ -10,7 +10,7 @@ import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { rounded, text } from './canvas_util.js';
 import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
-import { drawArrows, drawFlags, drawRaces } from './lane_signs.js';
+import { drawArrows, drawFlags, drawRaces, drawStop } from './lane_signs.js';
 
 const TICK = 74; // px between two times on the axis at least
 export const AXIS = 22; // px over the lanes, for times
@@ -72,6 +72,7 @@ export function drawStill(c, scene) {
   drawRaces(c, scene, at);
   for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
   drawFlags(c, scene, at);
+  drawStop(c, scene, at);
   c.restore();
 }
 
