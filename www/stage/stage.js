@@ -11,6 +11,7 @@ import { handleOf } from '../model/state.js';
 import { about, memoryName } from '../model/words.js';
 
 const $ = (id) => document.getElementById(id);
+const LATER = 50; // ms
 
 export function stage(changed) {
   const canvas = $('canvas');
@@ -20,14 +21,17 @@ export function stage(changed) {
   let size = { w: 0, h: 0, scale: 1 };
   let colors = theme(getComputedStyle(document.body));
   let plan = null; // the layout on show
-  let tooltips = new Map(); // storage -> lines of hover text
+  let known = null; // the state on show
+  let placing = 0; // a timer
+  let resized = true; // since it was measured: in a frame, asking would lay out the page
+  new ResizeObserver(() => { resized = true; }).observe($('stage'));
   let focus = 0;
 
   /** Computes the layout: once per step, not per frame. actions: of the step. */
   function arrange(state, addresses, actions) {
     plan = layout(state, addresses, size.w, size.h, actions);
-    tooltips = new Map(plan.boxes.map((box) => [box.storage, tooltipLines(state, box)]));
-    place();
+    known = state;
+    placing ||= setTimeout(place, LATER);
   }
 
   function tooltipLines(state, box) {
@@ -41,8 +45,10 @@ export function stage(changed) {
     return tensors.length > 1 ? [...lines, `${tensors.length} tensors see these bytes:`, ...tensors.map((one) => describe(one, box.bytes))] : lines;
   }
 
-  // One button per box, in the order of the boxes; the DOM is written only on change.
+  // One button per box, in the order of the boxes; the DOM is written only on change. Hundreds of them take longer than
+  // the picture: not while the slider moves.
   function place() {
+    placing = 0;
     const wanted = new Set(plan.boxes.map((b) => b.storage));
     for (const [storage, spot] of spots) {
       if (!wanted.has(storage)) {
@@ -52,7 +58,7 @@ export function stage(changed) {
     }
     for (const box of plan.boxes) {
       const spot = spots.get(box.storage) ?? add(box.storage);
-      const label = tooltips.get(box.storage).join('. ');
+      const label = tooltipLines(known, box).join('. ');
       if (spot.getAttribute('aria-label') !== label) spot.setAttribute('aria-label', label);
       Object.assign(spot.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` });
     }
@@ -79,7 +85,7 @@ export function stage(changed) {
     const moved = focus !== storage;
     focus = storage;
     const tip = $('tip');
-    tip.replaceChildren(...tooltips.get(storage).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
+    tip.replaceChildren(...tooltipLines(known, box).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
     tip.hidden = false;
     const [left, top] = tipPlace(box, tip.offsetWidth, tip.offsetHeight);
     Object.assign(tip.style, { left: `${left}px`, top: `${top}px` });
@@ -129,8 +135,10 @@ export function stage(changed) {
   }
 
   function measure() {
-    const { width, height } = $('stage').getBoundingClientRect();
     const scale = Math.max(1, window.devicePixelRatio || 1);
+    if (!resized && scale === size.scale) return false;
+    resized = false;
+    const { width, height } = $('stage').getBoundingClientRect();
     if (!width || (width === size.w && height === size.h && scale === size.scale)) return false;
     size = { w: Math.floor(width), h: Math.floor(height), scale };
     canvas.width = Math.round(size.w * scale);
@@ -150,5 +158,10 @@ export function stage(changed) {
     return (plan?.boxes ?? []).map((b) => ({ ...b, pageX: b.x + at.x, pageY: b.y + at.y }));
   }
 
-  return { arrange, paint, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus };
+  return {
+    arrange, paint, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus,
+    get settled() {
+      return !placing;
+    },
+  };
 }
