@@ -98,9 +98,12 @@ function say(words, { playing, by }) {
 // A new step: updates the layout, the highlighted line and the sentence; those of `told`, the step of what was chosen.
 function arrange(state, step, index, told) {
   const line = told.line || (state.site?.line ?? 0);
-  scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: stepSentence(shown.events, told, shown.names) };
-  views.stage.arrange(state, shown.addresses, actions(shown, step, time.position.t, state));
-  views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0 });
+  const does = actions(shown, step, time.position.t, state);
+  const wrong = told === step ? does.find((a) => a.mistake)?.mistake : null;
+  const words = [stepSentence(shown.events, told, shown.names), ...(wrong?.more ?? [])].join(' ');
+  scene = { waits: waitIn(shown.events, step), line: step.line || line, sentence: words };
+  views.stage.arrange(state, shown.addresses, does);
+  views.source.show(state, { file: told.file || state.site?.file || '', line, held: told === step && scene.waits > 0, wrong });
   badge($('badge'), state, why);
   if (pane.table) views.table.show(shown.events, shown.names, told);
   if (mode === 'view' && state.checks.length) showLoggedVerdict(state);

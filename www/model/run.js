@@ -25,6 +25,8 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     output: '', // what the program printed; known once it has ended
     total: 1, // ns: the latest time in any event
     firstCopy: -1, // the step of the first copy
+    stopped: -1, // the error that ended the program; -1: none so far
+    races: 0, // data races that were found
     overlaps: false, // work was given to another stream than the default one
     at: past.at, // the state after event n: for the steps
     atTime: past.reader(), // the same, for the moments of the clock: neither disturbs the other
@@ -37,10 +39,11 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
       return true;
     },
 
-    /** The time that step i covers, in ns: from the end of the step before it. The last one waits for all work. */
+    /** The time that step i covers, in ns: from the end of the step before it. The last one waits for all work,
+     *  but for an error: then the program is gone. */
     span(i) {
       const from = i > 0 ? clock.timeOf(parts.all[i - 1].to) : 0;
-      const last = i >= parts.all.length - 1 && self.ended;
+      const last = i >= parts.all.length - 1 && self.ended && self.stopped < 0;
       return [from, last ? Math.max(self.total, from) : clock.timeOf(parts.all[i]?.to ?? -1)];
     },
 
@@ -70,6 +73,9 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     places.add(e);
     if (e?.kind === 'event_record') record(e, past.events.length - 1);
     if (e?.kind === 'end' || e?.kind === 'log_full') closed = true;
+    if (e?.kind === 'error') self.stopped = past.events.length - 1;
+    if (e?.kind === 'end' && e.status === 0) self.stopped = -1;
+    if (e?.kind === 'data_race') self.races++;
     if ((e?.kind === 'copy' || e?.kind === 'op') && e.stream > 0) self.overlaps = true;
     if (self.firstCopy < 0 && e?.kind === 'copy') self.firstCopy = parts.all.length - 1;
     self.total = Math.max(self.total, int(e?.t), int(e?.end));

@@ -3,6 +3,7 @@
 
 import { int, list as array } from './fields.js';
 import { worksOf } from './instant.js';
+import { mistake } from './mistakes.js';
 import { allocatedBy } from './pace.js';
 
 /** The actions of step `step` of a run at time t, given the state after it. Copies and ops have a phase of their own. */
@@ -10,7 +11,7 @@ export function actions(run, step, t, state) {
   let list = [];
   for (let seq = step.from; seq <= step.to; seq++) {
     const e = run.events[seq];
-    if (e && typeof e === 'object' && Object.hasOwn(readers, e.kind)) readers[e.kind](list, e, state);
+    if (e && typeof e === 'object' && Object.hasOwn(readers, e.kind)) readers[e.kind](list, e, state, { run, seq });
   }
   if (step.kind === 'copy') list = list.filter((a) => a.type !== 'read'); // print and item: the copy shows it
   for (const a of list) if (a.type === 'alloc') a.by = allocatedBy(run, step);
@@ -42,8 +43,16 @@ const readers = {
   },
 
   answer: (list, e) => list.push({ type: 'answer', storage: e.storage, name: e.name }),
-  error: (list, e) => list.push({ type: 'error', code: e.code }),
-  oom: (list, e) => list.push({ type: 'error', code: 'out of memory', device: e.device }),
+  // An oom has the figures of the error that follows it.
+  error(list, e, state, { run, seq }) {
+    const full = last(list, 'error');
+    const made = mistake(run, seq, state);
+    if (full && e.code === 'oom') full.mistake = { ...full.mistake, call: made.call, name: made.name };
+    else list.push({ type: 'error', code: e.code, mistake: made });
+  },
+
+  oom: (list, e, state, { run, seq }) => list.push({ type: 'error', code: 'out of memory', device: e.device, mistake: mistake(run, seq, state) }),
+  data_race: (list, e, state, { run, seq }) => list.push({ type: 'race', mistake: mistake(run, seq, state) }),
   mark: (list, e) => list.push({ type: 'mark', text: e.text, now: e.now }),
 };
 

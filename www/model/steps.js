@@ -62,6 +62,7 @@ function joins(call, e) {
   if (always.has(kind)) return true;
   if (kind === 'lost') return step.kind === 'lost';
   if (kind === 'check' || kind === 'grade') return step.kind === 'check'; // one verdict
+  if (kind === 'end') return step.kind === 'error'; // what stopped the program is its last step
   if (leaving.has(kind)) return leaving.has(step.kind) && (!e.line || e.line === step.line);
   return Object.hasOwn(goesOn, kind) && !leaving.has(step.kind) && isSameLine(call, e) && goesOn[kind](call, e);
 }
@@ -79,6 +80,7 @@ const goesOn = {
   given: (call, e) => isAllocated(call, e.storage),
   copy: (call, e) => call.prepares || (isUnfilled(call) && e.dst?.storage === call.step.storage),
   op: (call, e) => fills(call, e) && (isUnfilled(call) || isFurtherPart(call, e)),
+  error: ({ step }, e) => step.kind === 'oom' && e.code === 'oom',
   host_read: (call, e) => call.step.kind === 'answer' || (call.read > 0 && e.storage === call.read),
 };
 
@@ -122,6 +124,9 @@ const notes = {
   alloc({ step }, e) {
     step.kind = 'alloc';
     step.storage = int(e.storage);
+  },
+  error({ step }) {
+    step.kind = 'error';
   },
   copy(call, e) {
     call.step.kind = call.by = 'copy';

@@ -1,6 +1,7 @@
 // source.js: the program's text. The current line is highlighted, a waiting line is marked, and the margin
 // shows what each line has cost so far.
 
+import { saying } from '../model/mistakes.js';
 import * as units from '../model/units.js';
 import { highlightLines } from './highlight.js';
 
@@ -34,11 +35,12 @@ export function sourcePane(root, title, jump) {
     return { li, cost };
   }
 
-  function light(line, held) {
+  function light(line, held, wrong) {
     const next = rows[line - 1] ?? null;
-    if (lit && lit !== next) lit.li.className = '';
+    if (lit && lit !== next) lit.li.className = lit.li.title = '';
     if (next) {
-      next.li.className = held ? 'lit held' : 'lit';
+      next.li.className = `lit${held ? ' held' : ''}${wrong ? failure(wrong) : ''}`;
+      next.li.title = wrong ? saying(wrong) : '';
       if (lit !== next) reveal(next.li);
     }
     if (lit !== next) {
@@ -47,6 +49,9 @@ export function sourcePane(root, title, jump) {
     }
     lit = next;
   }
+
+  // Of a crash the log may know only the last call before it.
+  const failure = ({ type, line }) => (type === 'race' ? '' : line > 0 ? ' wrong' : ' wrong-after');
 
   // Scrolls only this pane, never the page.
   function reveal(li) {
@@ -84,12 +89,12 @@ export function sourcePane(root, title, jump) {
     root.style.setProperty('--cost', `${longest * 0.57}em`);
   }
 
-  /** Shows the state after a step: its file, its line, and whether that line waits. */
-  function show(state, { file, line, held }) {
+  /** Shows the state after a step: its file, its line, whether that line waits, and what went wrong there (mistakes.js). */
+  function show(state, { file, line, held, wrong = null }) {
     const path = state.sources.has(file) ? file : (state.sources.keys().next().value ?? '');
     if (path) fill(path, state.sources.get(path));
     else fill(file || 'no source', `The log does not contain the source of ${file || 'the program'}.`);
-    light(file === path || !file ? line : 0, held);
+    light(file === path || !file ? line : 0, held, wrong);
     cost(state.lines, path);
   }
 

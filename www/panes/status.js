@@ -38,7 +38,7 @@ function figure(name, value) {
   return /chunk|bytes/.test(name) ? units.bytes(value) : units.time(value);
 }
 
-/** Live, playing, paused, finished, killed, or disconnected. */
+/** Live, playing, paused, finished, stopped by an error, killed, or disconnected. */
 export function live(node, { position, run, link }) {
   const [state, words] = describe(position, run, link);
   if (node.dataset.state !== state) node.dataset.state = state;
@@ -50,8 +50,17 @@ function describe(position, run, link) {
   if (position.playing && !run.ended && position.atEnd) return ['live', 'Live'];
   if (position.playing) return ['playing', run.ended ? 'Playing' : 'Playing · live'];
   if (!run.ended) return ['paused', 'Paused · run continues'];
-  if (position.atEnd) return run.killed ? ['killed', 'Killed'] : ['ended', 'Finished'];
+  if (position.atEnd && run.stopped >= 0) return ['failed', stoppedWords(run)];
+  if (position.atEnd && run.killed) return ['killed', 'Killed'];
+  if (position.atEnd) return run.races ? ['failed', `Finished, with ${units.plural(run.races, 'data race')}`] : ['ended', 'Finished'];
   return ['paused', 'Paused'];
+}
+
+/** What ended a run that an error stopped. */
+export function stoppedWords({ events, stopped }) {
+  const { code, line } = events[stopped] ?? {};
+  if (code === 'crash' || code === 'device_pointer') return line > 0 ? `Crashed at line ${line}` : 'Crashed';
+  return `Stopped by an error${line > 0 ? ` at line ${line}` : ''}`;
 }
 
 /** The folder of this page, since several pages may be open. Long paths are shortened to their end. */

@@ -1,6 +1,7 @@
 // transport.js: playback controls and keyboard shortcuts.
 
 import * as units from '../model/units.js';
+import { stoppedWords } from './status.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -52,10 +53,12 @@ export function transport(time, current, pane, byHand) {
   function show(position, run) {
     const last = Math.max(0, run.steps.length - 1);
     const byClock = position.by === 'clock';
+    const failed = run.stopped >= 0 && run.steps[position.step]?.to >= run.stopped;
+    $('where').classList.toggle('failed', failed);
     write($(`by-${position.by}`), 'checked', true);
     write($('scrub'), 'max', String(byClock ? TICKS : last));
     write($('scrub'), 'value', String(byClock ? Math.round((position.t / run.total) * TICKS) : position.step));
-    write($('scrub'), 'ariaValueText', byClock ? units.time(Math.round(position.t)) : `step ${position.step + 1} of ${last + 1}`);
+    write($('scrub'), 'ariaValueText', (byClock ? units.time(Math.round(position.t)) : `step ${position.step + 1} of ${last + 1}`) + (failed ? `: ${stoppedWords(run)}` : ''));
     write($('where'), 'textContent', byClock ? units.time(Math.round(position.t)) : `${position.step + 1} / ${last + 1}`);
     const shape = position.playing ? PAUSE : PLAY;
     if ($('play-shape').getAttribute('d') !== shape) {

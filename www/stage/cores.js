@@ -128,7 +128,6 @@ function saying(a) {
   if (a.type === 'write') return `written by ${a.via || 'the program'}`;
   if (a.type === 'read') return `read by ${a.via || 'the program'}`;
   if (a.type === 'answer') return `answer “${a.name}” submitted`;
-  if (a.type === 'error' && !a.device) return `error: ${String(a.code).replaceAll('_', ' ')}`;
   if (a.type === 'mark') return a.text === undefined ? `clock: ${units.time(a.now)}` : `“${a.text}”`;
   return '';
 }
@@ -143,18 +142,7 @@ function drawHost(c, { theme: th, scale }, r, { words, waits, part: done }) {
   c.restore();
   rounded(c, r, 8);
   c.lineWidth = 1.5;
-  c.strokeStyle = words.startsWith('error') ? th.bad : waits ? th.wait : th.cpu;
+  c.strokeStyle = waits ? th.wait : th.cpu;
   c.stroke();
   text(c, words, r.x + 12, r.y + r.h / 2 + 1, { font: `600 12.5px ${th.sans}`, color: th.ink, max: r.w - 24 });
-}
-
-/** A memory that is full says so in its own bar. */
-export function drawFull(c, { layout, theme: th }, a) {
-  const r = memoryOf(layout, a.device)?.compute;
-  if (!r) return;
-  drawBar(c, r, th.panel);
-  c.lineWidth = 1.5;
-  c.strokeStyle = th.bad;
-  c.stroke();
-  text(c, `error: ${a.code}`, r.x + 12, r.y + r.h / 2 + 1, { font: `600 12.5px ${th.sans}`, color: th.ink, max: r.w - 24 });
 }

@@ -6,7 +6,8 @@ import { tensorStyle, tile } from './colours.js';
 import { ease, part, rounded, text } from './canvas_util.js';
 import { drawBus, drawCopy, drawWay } from './bus.js';
 import { drawCapacity, figures } from './capacity.js';
-import { drawCores, drawFull, drawUses } from './cores.js';
+import { drawCores, drawUses } from './cores.js';
+import { drawError } from './errors.js';
 import { drawLens, drawMoves, drawTags, drawWritten, writtenIn } from './draw_tags.js';
 import { pieces } from './map.js';
 
@@ -37,7 +38,7 @@ export function draw(c, scene) {
   for (const more of layout.more) drawMore(c, th, more);
   for (const a of scene.actions) if (a.type === 'copy') drawCopy(c, scene, a);
   for (const memory of layout.memories) drawCores(c, scene, memory);
-  for (const a of scene.actions) if (a.type === 'error' && a.device) drawFull(c, scene, a);
+  for (const a of scene.actions) if (a.mistake) drawError(c, scene, a.mistake);
 }
 
 // ---- memories -------------------------------------------------------------------------

@@ -2,11 +2,13 @@
 // keyboard and screen reader find it where it is drawn. It resizes, calls draw.js and shows tooltips.
 
 import { draw } from './draw.js';
+import { placeOf } from './errors.js';
 import { layout } from './layout.js';
 import { lens } from './lens.js';
 import { theme } from './colours.js';
 import { figures } from './capacity.js';
 import { describe } from './tags.js';
+import { saying, saysOf } from '../model/mistakes.js';
 import { handleOf } from '../model/state.js';
 import { about, memoryName } from '../model/words.js';
 
@@ -25,20 +27,25 @@ export function stage(changed) {
   let placing = 0; // a timer
   let resized = true; // since it was measured: in a frame, asking would lay out the page
   new ResizeObserver(() => { resized = true; }).observe($('stage'));
+  let wrong = null; // what the error of this step concerns
+  let sign = null; // tells it, where it is drawn
   let focus = 0;
 
   /** Computes the layout: once per step, not per frame. actions: of the step. */
   function arrange(state, addresses, actions) {
     plan = layout(state, addresses, size.w, size.h, actions);
     known = state;
+    wrong = actions.find((a) => a.mistake)?.mistake ?? null;
     placing ||= setTimeout(place, LATER);
   }
 
   function tooltipLines(state, box) {
     const storage = state.storages.get(box.storage);
     const lines = about(storage, handleOf(state, storage), box.name, box.older);
+    const said = wrong ? saysOf(wrong, box.storage) : '';
+    if (said) lines.unshift(said);
     const first = state.lineages.get(storage.lineage)?.name;
-    if (first && first !== box.name) lines.splice(1, 0, `the same tensor as ${first}`);
+    if (first && first !== box.name) lines.splice(said ? 2 : 1, 0, `the same tensor as ${first}`);
     const tensors = box.tags.flatMap((tag) => tag.tensors);
     for (const { name, lost } of tensors) if (lost) lines.push(`the variable ${name} was assigned again${lost.line ? ` at line ${lost.line}` : ''}: it is no longer the name of this tensor`);
     if (box.unreachable) lines.push('no name reaches these bytes');
@@ -64,6 +71,7 @@ export function stage(changed) {
     }
     if (focus && !wanted.has(focus)) leave();
     else if (focus) hover(focus);
+    tellWrong();
   }
 
   function add(storage) {
@@ -132,6 +140,25 @@ export function stage(changed) {
     node.title = words;
     node.setAttribute('aria-label', words);
     Object.assign(node.style, { left: `${head.x}px`, top: `${head.y}px`, width: `${head.w}px`, height: `${head.h - 4}px` });
+  }
+
+  // An error, for a pointer and for a screen reader.
+  function tellWrong() {
+    if (!wrong) {
+      sign?.remove();
+      sign = null;
+      return;
+    }
+    if (!sign) {
+      sign = Object.assign(document.createElement('div'), { id: 'wrong' });
+      sign.setAttribute('role', 'img');
+      sign.style.position = 'absolute';
+      $('spots').append(sign);
+    }
+    sign.title = saying(wrong);
+    sign.setAttribute('aria-label', sign.title);
+    const { x, y, w, h } = placeOf(plan, wrong);
+    Object.assign(sign.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
   }
 
   function measure() {

@@ -1,0 +1,126 @@
+// errors_page_test.mjs: errors as they are drawn: where the page is red, and what it says; and that nothing else is red.
+import assert from 'node:assert/strict';
+import { bench, check, done, go } from './browser.mjs';
+import { serve } from './dev.mjs';
+import { logs } from './logs.mjs';
+import * as mishaps from './mishaps.mjs';
+
+const stage = bench();
+const SIZES = [{ viewport: { width: 1440, height: 900 } }, { viewport: { width: 390, height: 844 } }, { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }];
+
+async function opened(t, events, options) {
+  const server = await serve({ runs: [{ lines: events.map((e) => JSON.stringify(e)) }] });
+  t.after(() => server.close());
+  const page = await stage.open(server.url, options);
+  await page.waitForFunction((n) => window.ferry?.events.length >= n, events.length);
+  return page;
+}
+
+/** A page at the step of the run's first error or data race. */
+async function failed(t, events, options) {
+  const page = await opened(t, events, options);
+  await go(page, events.findIndex((e) => e.kind === 'error' || e.kind === 'data_race'));
+  return page;
+}
+
+/** How many pixels of the stage are the red of errors, in a rectangle of the page or in all of it. */
+const red = (page, rect = null) => page.evaluate((within) => {
+  const canvas = document.getElementById('canvas');
+  const at = canvas.getBoundingClientRect();
+  const scale = canvas.width / at.width;
+  const wanted = getComputedStyle(document.body).getPropertyValue('--bad').trim().match(/\w\w/g).map((v) => Number.parseInt(v, 16));
+  const [x, y, w, h] = within ? [(within.x - at.x) * scale, (within.y - at.y) * scale, within.w * scale, within.h * scale] : [0, 0, canvas.width, canvas.height];
+  const { data } = canvas.getContext('2d').getImageData(x, y, w, h);
+  let same = 0;
+  for (let i = 0; i < data.length; i += 4) if (wanted.every((v, k) => Math.abs(v - data[i + k]) < 4)) same++;
+  return same;
+}, rect);
+
+const boxes = (page) => page.evaluate(() => window.ferry.boxes());
+const around = (box) => ({ x: box.pageX - 7, y: box.pageY - 7, w: box.w + 14, h: 6 });
+const wrongAt = async (page) => {
+  const { x, y, width: w, height: h } = await page.locator('#wrong').boundingBox();
+  return { x, y, w, h };
+};
+
+check('both operands of a mismatch are framed, and the kernel between them is crossed out', async (t) => {
+  for (const size of SIZES) {
+    const page = await failed(t, mishaps.scene('mismatch'), size);
+    for (const box of await boxes(page)) assert.ok(await red(page, around(box)) > box.w, `${box.name} is framed`);
+    assert.ok(await red(page, await wrongAt(page)) > 60, 'a cross');
+    assert.match(await page.locator('#wrong').getAttribute('aria-label'), /mat1 is on cpu.*mat2 is on cuda:0/);
+    const button = await page.locator('button[data-storage="2"]').getAttribute('aria-label');
+    assert.match(button, /fy_matmul, which never ran: this one is on cuda:0/);
+    await done(page);
+  }
+});
+
+check('a full card shows the request from the largest hole on, in the length of its bytes', async (t) => {
+  const page = await failed(t, mishaps.scene('full'));
+  const [hole, beside] = await boxes(page);
+  assert.ok(await red(page, around(hole)) > hole.w * 0.5, 'over the hole');
+  assert.ok(await red(page, around(beside)) > beside.w * 0.5, 'and beyond it');
+  const last = (await boxes(page)).at(-1);
+  assert.equal(await red(page, { ...around(last), y: last.pageY - 4 }), 0, '300 MiB do not reach the last row');
+  assert.ok(await red(page, await wrongAt(page)) > 60, 'the figures');
+  assert.match(await page.locator('#say').innerText(), /the largest piece 40 MiB/);
+  assert.match(await page.locator('#wrong').getAttribute('aria-label'), /Held by line 6: 240 MiB in 6 tensors/);
+  await done(page);
+});
+
+check('wrong shapes, freed tensors, crashes and races are red where they are', async (t) => {
+  const cases = [[mishaps.shape, [1, 2]], [mishaps.freed, [2]], [mishaps.pointer, [1]], [mishaps.race, [1]], [mishaps.segfault, []]];
+  for (const [events, framed] of cases) {
+    for (const size of SIZES.slice(0, 2)) {
+      const page = await failed(t, events, size);
+      for (const box of await boxes(page)) {
+        const count = await red(page, around(box));
+        assert.equal(count > box.w * 0.5, framed.includes(box.storage), `${box.name}: ${count} px of ${box.w}`);
+      }
+      if (events !== mishaps.race) assert.ok(await red(page, await wrongAt(page)) > 60, 'it is told');
+      await done(page);
+    }
+  }
+});
+
+check('a run that failed ends so: in the header, in the number of its step and at its line', async (t) => {
+  const page = await failed(t, mishaps.shape);
+  assert.equal(await page.locator('#live').innerText(), 'Stopped by an error at line 6');
+  assert.equal(await page.locator('#live').getAttribute('data-state'), 'failed');
+  assert.equal(await page.locator('#where').getAttribute('class'), 'failed');
+  assert.match(await page.locator('#scrub').evaluate((node) => node.ariaValueText), /step 4 of 4: Stopped by an error/);
+  assert.equal(await page.locator('#lines .wrong .number').innerText(), '6');
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForFunction(() => !document.querySelector('#lines .wrong') && !document.getElementById('wrong'));
+  assert.equal(await page.locator('#where').getAttribute('class'), '');
+  await done(page);
+  const crashed = await failed(t, mishaps.segfault);
+  assert.equal(await crashed.locator('#live').innerText(), 'Crashed');
+  assert.match(await crashed.locator('#say').innerText(), /The last call of Ferry before it was at line 3: fy_tensor \*x/);
+  assert.equal(await crashed.locator('#lines .wrong-after .number').innerText(), '3');
+  await done(crashed);
+  const raced = await failed(t, mishaps.race);
+  await raced.keyboard.press('End');
+  await raced.waitForFunction(() => document.getElementById('live').textContent === 'Finished, with 1 data race');
+  await done(raced);
+});
+
+check('red is only for errors: no other step of a golden log has a pixel of it', async (t) => {
+  for (const [name, events] of logs()) {
+    if (events.length > 2000) continue;
+    const page = await opened(t, events, { viewport: { width: 1024, height: 768 } });
+    const wrong = new Set(['error', 'oom', 'data_race']);
+    let scanned = 0;
+    for (let seq = 0; seq < events.length; seq++) {
+      await page.evaluate((n) => window.ferry.go(n), seq);
+      const at = await page.evaluate(() => ({ to: window.ferry.seq, step: window.ferry.position.step }));
+      await page.waitForFunction(() => window.ferry.idle);
+      seq = Math.max(seq, at.to);
+      if (events.slice(0, at.to + 1).some((e) => wrong.has(e.kind))) continue;
+      scanned++;
+      assert.equal(await red(page), 0, `${name}, event ${seq}`);
+    }
+    assert.ok(scanned > 3, name);
+    await done(page);
+  }
+});

@@ -1,0 +1,130 @@
+// errors_test.mjs: what an error concerns, read from logs, without a browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mistake, saying, saysOf } from '../../www/model/mistakes.js';
+import { run } from '../../www/model/run.js';
+import { actions } from '../../www/model/step_actions.js';
+import { logs } from './logs.mjs';
+import * as mishaps from './mishaps.mjs';
+
+const open = (events) => {
+  const one = run({ run: 1 });
+  one.take(0, events);
+  one.ended = true;
+  return one;
+};
+
+/** {one, m}: a run and what its first error, oom or data race concerns. */
+function wrongIn(events) {
+  const one = open(events);
+  const seq = events.findIndex((e) => ['error', 'oom', 'data_race'].includes(e.kind));
+  const step = one.steps[one.stepOf(seq)];
+  const found = actions(one, step, events[seq].t, one.at(step.to)).filter((a) => a.mistake);
+  assert.equal(found.length, 1, 'one mistake a step');
+  return { one, step, m: found[0].mistake };
+}
+
+test('a mismatch names both operands, each with its box and device', () => {
+  const { m } = wrongIn(mishaps.scene('mismatch'));
+  assert.equal(m.type, 'mismatch');
+  assert.deepEqual(m.operands.map(({ name, device, storages }) => [name, device, storages]), [['mat1', 'cpu', [1]], ['mat2', 'cuda:0', [2]]]);
+  assert.ok(m.operands.every((one) => one.wrong.device));
+  assert.equal(m.name, 'fy_matmul');
+  assert.match(saysOf(m, 2), /never ran: this one is on cuda:0/);
+  assert.match(saying(m), /Stopped at line 8: operands on cpu and cuda:0\. mat1 is on cpu, \(64, 64\) float32\./);
+});
+
+test('of shapes, the sizes that do not fit are known, by the rule of the call', () => {
+  const dims = (events) => wrongIn(events).m.operands.map((one) => one.wrong.dims);
+  assert.deepEqual(dims(mishaps.shape), [[1], [0]]);
+  const added = (a, b) => mishaps.log(mishaps.tensor(1, 'x', 3, a), mishaps.tensor(2, 'w', 4, b),
+    mishaps.error('shape', `no. x is on cpu (${a.join(', ')}) float32; w is on cpu (${b.join(', ')}) float32`, 'fy_add(x, w)'));
+  assert.deepEqual(dims(added([4, 1024], [1000])), [[1], [0]]);
+  assert.deepEqual(dims(added([4, 1], [3, 5])), [[0], [0]]);
+});
+
+test('where a loop made several tensors of a name, all that fit are meant, and it is said', () => {
+  const part = (id) => mishaps.tensor(id, 'part[i]', 3, [4, 8]);
+  const { m } = wrongIn(mishaps.log(part(1), part(2), mishaps.tensor(3, 'w', 4, [8, 2], { device: 'cuda:0' }),
+    mishaps.error('device_mismatch', 'Expected one device! part[i] is on cpu (4, 8) float32; w is on cuda:0 (8, 2) float32', 'fy_matmul(part[i], w)')));
+  assert.deepEqual(m.operands.map((one) => one.storages), [[2, 1], [3]]);
+  assert.match(m.more.join(), /2 tensors are called part\[i\]/);
+});
+
+test('a full card knows the request, the largest hole and the lines that hold most', () => {
+  const { m, step, one } = wrongIn(mishaps.scene('full'));
+  assert.equal(m.type, 'full');
+  assert.equal(m.request.bytes, 300 * 2 ** 20);
+  assert.deepEqual(m.request.hole, { start: 0x7000000000, bytes: 40 * 2 ** 20 });
+  assert.equal(m.request.free, 272 * 2 ** 20);
+  assert.deepEqual(m.request.holders.map(({ line, bytes, count }) => [line, bytes, count]), [[6, 240 * 2 ** 20, 6]]);
+  assert.equal(m.name, 'fy_zeros');
+  assert.match(saying(m), /the largest piece 40 MiB\. Held by line 6: 240 MiB in 6 tensors/);
+  assert.equal(step, one.steps.at(-1), 'an oom, its error and the end are one step');
+});
+
+test('a hole is what lies between segments or in one, never two that a segment parts', () => {
+  const card = (id, addr, bytes) => mishaps.tensor(id, `t${id}`, 3, [1], { device: 'cuda:0', addr, bytes });
+  const segment = (addr, bytes) => ({ kind: 'segment', t: 1, file: 'a.c', line: 3, device: 'cuda:0', mem: 'device', addr: `0x${addr.toString(16)}`, bytes });
+  const oom = { kind: 'oom', t: 800, file: 'a.c', line: 6, device: 'cuda:0', asked: 512, allocated: 128, reserved: 384, free: 640, largest: 0 };
+  const found = (...events) => wrongIn(mishaps.log(...events, oom)).m.request.hole;
+  assert.deepEqual(found(segment(0, 256), card(1, 0, 64), segment(896, 128), card(2, 896, 64)), { start: 256, bytes: 640 });
+  assert.deepEqual(found(segment(0, 1024), card(1, 0, 64), card(2, 512, 128)), { start: 64, bytes: 448 });
+});
+
+test('a freed tensor is known with the line that freed it', () => {
+  const { m } = wrongIn(mishaps.freed);
+  assert.deepEqual(m.freed, { name: 'w', storage: 2, addr: 0x7000, bytes: 128, device: 'cpu', line: 5 });
+  assert.equal(saysOf(m, 2), 'freed at line 5, used at line 6');
+  assert.equal(saysOf(m, 1), '');
+});
+
+test('a crash names the last call before it, and does not pretend to know the line', () => {
+  const { m, one } = wrongIn(mishaps.segfault);
+  assert.equal(m.type, 'crash');
+  assert.deepEqual([m.line, m.last.line, m.last.code], [0, 3, 'fy_tensor *x = fy_ones((4, 8));']);
+  assert.equal(m.words, 'segmentation fault after line 3');
+  assert.ok(one.killed);
+  const own = wrongIn(mishaps.pointer).m;
+  assert.equal(own.type, 'pointer');
+  assert.deepEqual(own.operands.map(({ device, storages }) => [device, storages]), [['cuda:0', [1]]]);
+});
+
+test('a data race has both accesses and the value that was read', () => {
+  const { m } = wrongIn(mishaps.race);
+  assert.deepEqual(m.race, { storage: 1, ends: [{ seq: 6, line: 4, does: 'writes' }, { seq: 7, line: 6, does: 'reads' }], value: '7' });
+  assert.deepEqual(m.more, ['What was read: 7.']);
+  assert.equal(open(mishaps.race).races, 1);
+});
+
+test('what stopped a run is its last step, and shown at its own time', () => {
+  for (const events of [mishaps.shape, mishaps.freed, mishaps.scene('mismatch'), mishaps.scene('full')]) {
+    const one = open(events);
+    assert.equal(one.steps.at(-1).kind, 'error');
+    assert.equal(one.stopped, events.findIndex((e) => e.kind === 'error'));
+    assert.equal(one.span(one.steps.length - 1)[1], events[one.stopped].t);
+  }
+  const went = open([...mishaps.shape.slice(0, -1), { ...mishaps.stopped, seq: mishaps.shape.length - 1, status: 0 }]);
+  assert.equal(went.stopped, -1, 'a program that goes on was not stopped');
+});
+
+test('golden logs: only errors, ooms and data races have mistakes; malformed ones do not throw', () => {
+  for (const [name, events] of logs()) {
+    const one = open(events);
+    for (const step of one.steps) {
+      const has = actions(one, step, one.total, one.at(step.to)).some((a) => a.mistake);
+      const is = events.slice(step.from, step.to + 1).some((e) => ['error', 'oom', 'data_race'].includes(e?.kind));
+      assert.equal(has, is, `${name} ${step.from}`);
+    }
+  }
+  const odd = [{}, { code: 'device_mismatch' }, { code: 'shape', message: 5, call: [] }, { code: 'use_after_free', message: 'w was already freed' },
+    { code: 'toString' }, { code: 'device_pointer', message: "'q', which lives on cuda:9" }, { code: 'crash' }, { code: 'oom' }];
+  for (const fields of odd) {
+    const one = open([{ kind: 'error', ...fields }]);
+    assert.ok(saying(mistake(one, 0, one.at(0))));
+  }
+  for (const fields of [{ kind: 'oom' }, { kind: 'oom', device: 'cuda:0', asked: 9 }, { kind: 'data_race' }, { kind: 'data_race', a: 'x', b: 7 }]) {
+    const one = open([fields]);
+    assert.ok(saying(mistake(one, 0, one.at(0))));
+  }
+});
