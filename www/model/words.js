@@ -146,6 +146,7 @@ export function stepSentence(events, step, n) {
     return leaving(inside, inside.filter((e) => e?.kind === 'free'), inside.filter((e) => e?.kind === 'drop'), n);
   }
   if (step.kind === 'end') return ended(inside[0]);
+  if (step.call !== undefined && step.kernels > 1) return calledSentence(step, inside, n);
   const alloc = of('alloc');
   const made = alloc && of('tensor');
   const found = inside.find((e) => e?.kind === WEIGHT.find((k) => of(k) && !(made && k === 'op' && isBirth(of(k))))) ?? inside[0];
@@ -162,6 +163,27 @@ function main(found, alloc, made, inside, n) {
   if (alloc && found?.kind === 'op') return operated({ ...found, in: inside.flatMap((e) => (e?.kind === 'op' ? list(e.in) : [])) }, n, alloc);
   const views = inside.filter((e) => e?.kind === 'tensor' && e.view_of);
   return views.length > 1 ? viewsSentence(views, n) : sentence(found, n);
+}
+
+// One call of several kernels: what it was given, what is left of it, and what it freed on its way.
+function calledSentence({ call, kernels }, inside, n) {
+  const of = (kind) => inside.filter((e) => e?.kind === kind);
+  const made = new Map(of('tensor').map((e) => [e.tensor, e]));
+  const dropped = new Set(of('drop').map((e) => e.tensor));
+  const given = (id) => (made.get(id)?.view_of ? given(made.get(id).view_of) : id);
+  const ins = of('op').flatMap((e) => list(e.in).map((u) => given(u?.tensor))).filter((id) => !made.has(id));
+  const outs = [...made.keys()].filter((id) => !dropped.has(id));
+  const named = (ids) => and([...new Set(ids.map(n.tensor))]);
+  const { device } = of('op')[0];
+  const parts = of('op').map((e) => e.name ?? 'an operation');
+  const shown = parts.length > 8 ? [...parts.slice(0, 7), '…'] : parts;
+  const freed = of('free');
+  const bytes = freed.reduce((sum, e) => sum + (n.bytesOf(e.storage) ?? e.bytes ?? 0), 0);
+  return [
+    `${call || 'One call'}${ins.length ? ` of ${named(ins)}` : ''} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
+    outs.length ? ` into ${named(outs)}, newly allocated in ${memoryName(device)}` : '',
+    freed.length ? `; ${units.plural(freed.length, 'tensor')} that it needs on the way ${freed.length > 1 ? 'are' : 'is'} freed again, ${units.bytes(bytes)}` : '', '.',
+  ].join('');
 }
 
 function viewsSentence(views, n) {
