@@ -370,7 +370,7 @@ test('the kernels of one call are one step, also where it frees what it used', (
   assert.deepEqual(callsOf(one), [['op', 3, 4, 1, undefined], ['op', 3, 16, 3, ''], ['op', 3, 16, 3, ''], ['drop', 3, 1, undefined, undefined]], 'two turns, two steps');
   const named = script(program('', '', 'mse = fy_mse_loss(a, b); // fy_free(a)'), ...made(2, 1, 'a'), ...loss(3, 10));
   assert.deepEqual(callsOf(named).at(-1), ['op', 3, 16, 3, 'mse_loss']);
-  assert.match(stepSentence(named.events, named.steps.at(-1), named.names), /^mse_loss of a and t2 runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, .*; 2 tensors .*freed/);
+  assert.match(stepSentence(named.events, named.steps.at(-1), named.names), /^mse_loss of a and b runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, .*; 2 tensors .*freed/);
 });
 
 test('what the program frees itself joins nothing, nor does an interrupted call', () => {
