@@ -57,6 +57,7 @@ const time = clock({
   span: (i) => shown?.span(i) ?? [0, 0],
   timeIn: (i, m) => shown?.timeIn(i, m) ?? 0,
   stepAt: (t) => shown?.stepAt(t) ?? 0,
+  after: (t, part) => views.lanes.after(t, part),
   changed: frame,
 });
 
@@ -81,7 +82,7 @@ function frame(position) {
     now, by: position.by, names: shown.names, actions: actions(shown, step, t, state), m: position.m, waits: scene.waits, line: scene.line, t,
     from: step.from, to: step.to, lit: chosen?.storages,
   });
-  views.lanes.show(shown, { t, from: told.from, to: told.to, line: `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
+  views.lanes.show(shown, { t, from: told.from, to: told.to, line: position.playing ? '' : `${told.file}:${told.line}`, chosen, touched: views.stage.focused() });
   controls.show(position, shown);
   live($('live'), { position, run: shown, link });
   if (position.atEnd && shown.ended && shown.what === 'demo') watched(state);

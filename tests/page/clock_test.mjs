@@ -5,7 +5,10 @@ import { clock } from '../../www/stage/clock.js';
 
 const SPANS = [[0, 100], [100, 100], [100, 300], [300, 1000]]; // ns; the second step takes no time
 
-function started(pace = 1) {
+// after: the axis is even, but for a break: 300..900 passes as if it were 10 ns.
+const BROKEN = { toUnits: (t) => (t < 300 ? t : t < 900 ? 300 + (t - 300) / 60 : t - 590), toTime: (u) => (u < 300 ? u : u < 310 ? 300 + (u - 300) * 60 : u + 590) };
+
+function started(pace = 1, after = (t, part) => t + part * 1000) {
   let now = 0;
   let next = null;
   globalThis.requestAnimationFrame = (f) => { next = f; return 1; };
@@ -13,7 +16,8 @@ function started(pace = 1) {
   const seen = [];
   const time = clock({
     count: () => SPANS.length, duration: () => 1000, span: (i) => SPANS[i],
-    timeIn: (i, m) => SPANS[i][0] + (SPANS[i][1] - SPANS[i][0]) * m ** pace, stepAt: (t) => SPANS.findLastIndex(([from]) => from <= t), changed: (position) => seen.push(position),
+    timeIn: (i, m) => SPANS[i][0] + (SPANS[i][1] - SPANS[i][0]) * m ** pace, after,
+    stepAt: (t) => SPANS.findLastIndex(([from]) => from <= t), changed: (position) => seen.push(position),
   });
   /** Lets `ms` pass in frames of 20 ms; returns the last position. */
   function pass(ms) {
@@ -54,6 +58,17 @@ test('by clock, equal times pass equally fast, in each step', () => {
   const marks = Array.from({ length: 10 }, () => pass(800).t);
   const gaps = marks.slice(1).map((t, i) => t - marks[i]);
   for (const gap of gaps) assert.ok(Math.abs(gap - gaps[0]) < 1e-6, `${gaps}`);
+});
+
+test('by clock, a break of the axis passes as fast as it is drawn', () => {
+  const { time, pass } = started(1, (t, part) => BROKEN.toTime(BROKEN.toUnits(t) + part * 410));
+  time.by('clock');
+  time.seek(0);
+  time.play();
+  const marks = Array.from({ length: 15 }, () => BROKEN.toUnits(pass(1000).t));
+  const gaps = marks.slice(1).map((u, i) => u - marks[i]);
+  for (const gap of gaps) assert.ok(Math.abs(gap - 410 / 16) < 0.6, `${gaps}`);
+  assert.ok(marks.at(-1) > 380, 'and what comes after it is seen');
 });
 
 test('by clock, a run plays to its end and stops', () => {

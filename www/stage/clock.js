@@ -1,14 +1,16 @@
 // clock.js: the only clock of the page. It advances a position through a run in one of two ways: by step, where each
 // step takes the time that a viewer needs to see it, or by clock, where the run's own time passes evenly, so that twice
-// as long on the card is twice as long on the page. It knows neither events nor drawing.
+// as long on the card is twice as long on the page; only the breaks of the time axis pass as fast as they are drawn. It
+// knows neither events nor drawing.
 
 const MOTION = 0.7; // fraction of a step's time that is animated; the rest is a pause
 const WHOLE_RUN = 16000; // ms that a run takes by clock, at speed 1
 
 /**
  * host: {count() -> number of steps, duration(i) -> ms, span(i) -> [from, to] in ns, timeIn(i, m) -> the run's time in step i,
- * stepAt(t) -> i, changed(position)}. `changed` is called at most once per frame, and only after a change. A position: {step,
- * m, t, by, playing, ...}: m is the fraction of the step that has passed, t the run's time.
+ * stepAt(t) -> i, after(t, part) -> the time when so much more of the run's time axis has passed, changed(position)}.
+ * `changed` is called at most once per frame, and only after a change. A position: {step, m, t, by, playing, ...}: m is the
+ * fraction of the step that has passed, t the run's time.
  */
 export function clock(host) {
   const at = { step: 0, progress: 1, t: 0, by: 'step', playing: false, follow: false, speed: 1 };
@@ -49,7 +51,7 @@ export function clock(host) {
 
   function tickClock(passed) {
     if (!at.playing) return;
-    at.t = Math.min(end(), at.t + (passed / WHOLE_RUN) * end() * at.speed);
+    at.t = Math.min(end(), host.after(at.t, (passed / WHOLE_RUN) * at.speed));
     at.step = Math.max(0, host.stepAt(at.t));
     if (at.t >= end() && !at.follow) at.playing = false;
   }

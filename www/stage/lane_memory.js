@@ -18,43 +18,54 @@ export function memoryOf(run) {
 
 /** Draws it at plan.memory {y, h}. */
 export function drawMemory(c, scene, at) {
-  const { plan: { memory: place, track }, memory } = scene;
+  const { plan: { memory: place }, memory } = scene;
   if (!place) return;
+  const columns = columnsOf(scene, at);
   const px = (bytes) => (bytes / Math.max(1, memory.peak)) * (place.h - 4);
-  const right = Math.min(track.x + track.w, at.x(scene.run.total));
-  const labels = new Map(); // line -> px: where its name stands last
-  let x = track.x;
-  while (x < right) {
-    const now = memory.at(at.t(x + COLUMN / 2));
-    const next = at.x(memory.next(at.t(x + COLUMN / 2)));
-    const end = Math.min(right, Math.max(x + COLUMN, next - COLUMN / 2));
-    drawColumn(c, scene, now.lines, px, { x, w: end - x, bottom: place.y + place.h - 1 }, labels);
-    x = end;
+  const bottom = place.y + place.h - 1;
+  const under = columns.map(() => 0); // bytes of the lines below
+  for (const line of [...memory.lines, '']) {
+    const strips = columns.map(({ x, w, lines }, i) => {
+      const bytes = lines.find((one) => one.line === line)?.bytes ?? 0;
+      under[i] += bytes;
+      return { x, w, y: bottom - px(under[i]), h: px(bytes) };
+    }).filter((one) => one.h > 0);
+    drawStrips(c, scene, line, strips);
   }
 }
 
-function drawColumn(c, { theme: th, scale, memory, line: lit }, lines, px, { x, w, bottom }, labels) {
-  let y = bottom;
-  for (const { line, bytes } of lines) {
-    const h = px(bytes);
-    if (h <= 0) continue;
-    y -= h;
-    const { hue, pattern } = tensorStyle(Math.max(0, memory.lines.indexOf(line)));
-    c.globalAlpha = !line ? 0.3 : line === lit ? 1 : 0.42;
-    c.fillStyle = line ? tile(c, pattern, hue, 'rgba(255,255,255,.5)', scale) : th.faint;
-    c.fillRect(x, y, w, h);
-    c.globalAlpha = 1;
-    const words = line ? `line ${line.split(':').at(-1)}` : '';
-    if (h < 12 || !words || w < 60 || x - (labels.get(line) ?? -Infinity) < 400) continue;
-    labels.set(line, x);
-    c.font = `12px ${th.sans}`;
-    c.lineWidth = 3;
-    c.strokeStyle = th.panel;
-    c.textAlign = 'left';
-    c.textBaseline = 'middle';
-    c.strokeText(words, x + 5, y + h / 2);
-    text(c, words, x + 5, y + h / 2, { font: c.font, color: th.ink, max: w - 8 });
+// [{x, w, lines}]: as wide as nothing changes in them, COLUMN at least.
+function columnsOf({ plan: { track }, memory, run }, at) {
+  const right = Math.min(track.x + track.w, at.x(run.total));
+  const found = [];
+  for (let x = track.x; x < right;) {
+    const t = at.t(x + COLUMN / 2);
+    const end = Math.min(right, Math.max(x + COLUMN, at.x(memory.next(t)) - COLUMN / 2));
+    found.push({ x, w: end - x, lines: memory.at(t).lines });
+    x = end;
   }
+  return found;
+}
+
+function drawStrips(c, { theme: th, scale, memory, line: lit }, line, strips) {
+  if (!strips.length) return;
+  const { hue, pattern } = tensorStyle(Math.max(0, memory.lines.indexOf(line)));
+  c.beginPath();
+  for (const { x, y, w, h } of strips) c.rect(x, y, w, h);
+  c.globalAlpha = !line ? 0.3 : line === lit ? 1 : 0.42;
+  c.fillStyle = line ? tile(c, pattern, hue, 'rgba(255,255,255,.5)', scale) : th.faint;
+  c.fill();
+  c.globalAlpha = 1;
+  const wide = strips.find((one) => one.h >= 12 && one.w >= 60);
+  if (!wide || !line) return;
+  const words = `line ${line.split(':').at(-1)}`;
+  c.font = `12px ${th.sans}`;
+  c.lineWidth = 3;
+  c.strokeStyle = th.panel;
+  c.textAlign = 'left';
+  c.textBaseline = 'middle';
+  c.strokeText(words, wide.x + 5, wide.y + wide.h / 2);
+  text(c, words, wide.x + 5, wide.y + wide.h / 2, { font: c.font, color: th.ink, max: wide.w - 8 });
 }
 
 /** Its name and its highest value, left of it. */

@@ -16,8 +16,7 @@ export function drawArrows(c, scene, at) {
   for (const one of lanes.arrows(t0 - (t1 - t0), t1)) {
     const [a, b] = [rowOf(plan, one.from.lane), rowOf(plan, one.to.lane)];
     if (!a || !b || a === b) continue;
-    const lit = scene.chosen?.seq === one.seq || (one.seq >= scene.from && one.seq <= scene.to);
-    c.strokeStyle = c.fillStyle = lit ? th.accent : th.ink;
+    c.strokeStyle = c.fillStyle = th.ink;
     const down = b.y > a.y;
     const from = [at.x(one.from.t), a.y + a.h / 2];
     const to = [at.x(one.to.t), down ? b.y + 3 : b.y + b.h - 3];

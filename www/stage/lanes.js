@@ -41,7 +41,7 @@ export function scaleOf({ plan: { track }, course, view: [u0, u1] }) {
 /** What is drawn of a row's lanes between the edges of the view: for each lane, its slices joined where narrower than a pixel. */
 export function seen(scene, row) {
   const { course, view: [u0, u1] } = scene;
-  const least = 1.2 / scaleOf(scene).size;
+  const least = 2 / scaleOf(scene).size;
   const parts = course.parts.filter((part) => part.u1 > u0 && part.u0 < u1);
   return row.lanes.map((lane) => parts.flatMap((part) => {
     const t0 = part.t0 + ((Math.max(u0, part.u0) - part.u0) / (part.u1 - part.u0)) * (part.t1 - part.t0);
@@ -50,8 +50,11 @@ export function seen(scene, row) {
   }).filter((one, i, all) => one.slice !== all[i - 1]?.slice)); // one that crosses an edge between parts comes twice
 }
 
-/** scene: {run, lanes, memory, plan, course, view, t, theme, scale, from, to, line, chosen, pointed, touched, sought}. sought: words to find. */
-export function drawLanes(c, scene) {
+/**
+ * What stays while time passes: drawn once, and kept as a picture. scene: {run, lanes, memory, plan, course, view, t, theme,
+ * scale, from, to, line, chosen, pointed, touched, sought}. sought: words to find.
+ */
+export function drawStill(c, scene) {
   const { plan, theme: th } = scene;
   const { track } = plan;
   const at = scaleOf(scene);
@@ -62,16 +65,27 @@ export function drawLanes(c, scene) {
   c.beginPath();
   c.rect(track.x, 0, track.w, plan.height);
   c.clip();
-  const shown = ticks(scene.course, ...scene.view, TICK / at.size);
-  for (const t of shown.times) drawGrid(c, th, at.x(t), plan);
+  for (const t of ticks(scene.course, ...scene.view, TICK / at.size).times) drawGrid(c, th, at.x(t), plan);
   for (const row of plan.rows) drawSlices(c, scene, row, at);
   drawMemory(c, scene, at);
   drawArrows(c, scene, at);
-  drawFuture(c, scene, at);
   drawRaces(c, scene, at);
-  drawFlags(c, scene, at);
   for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
-  drawTicks(c, scene, shown, at);
+  drawFlags(c, scene, at);
+  c.restore();
+}
+
+/** The rest: what is marked, the now-line, and what is paler because it has not happened yet. */
+export function drawMoving(c, scene) {
+  const at = scaleOf(scene);
+  const { track } = scene.plan;
+  c.save();
+  c.beginPath();
+  c.rect(track.x, 0, track.w, scene.plan.height);
+  c.clip();
+  drawMarked(c, scene, at);
+  drawFuture(c, scene, at);
+  drawTicks(c, scene, ticks(scene.course, ...scene.view, TICK / at.size), at);
   c.restore();
   drawNow(c, scene, at);
 }
@@ -132,7 +146,6 @@ function drawSlice(c, scene, one, rect, at) {
   const { slice } = one;
   const hue = slice.look === 'call' ? th.soft : slice.look === 'memory' ? th.faint : slice.look === 'wait' ? th.wait
     : slice.index >= 0 ? tensorStyle(slice.index).hue : th.cpu;
-  c.save();
   const faint = scene.sought && (one.count > 1 || !matches(scene.run.events[slice.seq], scene.run.names, scene.sought));
   if (faint) {
     c.globalAlpha = 0.18;
@@ -145,9 +158,13 @@ function drawSlice(c, scene, one, rect, at) {
   } else if (rect.w < 3) {
     c.fillStyle = hue;
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
-  } else drawWhole(c, scene, one, rect, hue, at);
-  c.restore();
-  if (one.count === 1 || one.open) drawMarks(c, scene, one, rect);
+  } else {
+    c.save();
+    drawWhole(c, scene, one, rect, hue, at);
+    c.restore();
+  }
+  c.globalAlpha = 1;
+  if (scene.touched && one.count === 1 && touches(scene.run.events[slice.seq], scene.touched)) ring(c, rect, th.ink, 1.5);
 }
 
 function drawWhole(c, scene, one, rect, hue, at) {
@@ -218,16 +235,29 @@ function drawLabel(c, { theme: th, plan, run, lanes }, one, rect, end) {
   if (took && w + 8 + c.measureText(took).width <= room) text(c, took, left + w + 7, y, { font: `12px ${th.sans}`, color: th.soft });
 }
 
-// What is selected, pointed at, of the step shown, or touches the tensor pointed at.
-function drawMarks(c, scene, { slice }, rect) {
-  const { theme: th } = scene;
-  const chosen = scene.chosen?.seq === slice.seq;
-  const pointed = scene.pointed?.seq === slice.seq;
-  const now = slice.seq >= scene.from && slice.seq <= scene.to;
-  if (!chosen && !pointed && !now && !(scene.touched && touches(scene.run.events[slice.seq], scene.touched))) return;
+const MARKED = 24; // events of a step that are marked at most
+
+// What is chosen, pointed at, or of the step shown.
+function drawMarked(c, scene, at) {
+  const strong = [scene.chosen?.seq, scene.pointed?.seq].filter((seq) => seq >= 0);
+  for (let seq = scene.from; seq <= Math.min(scene.to, scene.from + MARKED); seq++) if (!strong.includes(seq)) mark(c, scene, at, seq, scene.theme.ink, 1.5);
+  for (const seq of strong) mark(c, scene, at, seq, scene.theme.accent, 2.5);
+}
+
+function mark(c, { lanes, plan }, at, seq, color, width) {
+  for (const { lane, slice } of lanes.find(seq)) {
+    const row = plan.rows.find((one) => one.lanes.includes(lane));
+    if (!row) continue;
+    const h = (row.h - 4) / row.lanes.length;
+    const x = at.x(slice.from);
+    ring(c, { x, y: row.y + 2 + row.lanes.indexOf(lane) * h, w: Math.max(1.5, at.x(slice.until) - x), h }, color, width);
+  }
+}
+
+function ring(c, rect, color, width) {
   rounded(c, { x: rect.x - 1, y: rect.y - 1, w: rect.w + 2, h: rect.h + 2 }, 3);
-  c.lineWidth = chosen || pointed ? 2.5 : 1.5;
-  c.strokeStyle = chosen || pointed ? th.accent : th.ink;
+  c.lineWidth = width;
+  c.strokeStyle = color;
   c.stroke();
 }
 

@@ -9,11 +9,13 @@ import * as units from '../model/units.js';
 import { sentence } from '../model/words.js';
 import { theme } from './colours.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
-import { AXIS, drawLanes, lanePlan, scaleOf, seen } from './lanes.js';
+import { AXIS, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
 
 const $ = (id) => document.getElementById(id);
 const ROOMY = 1000; // px: in a window as high, more and higher rows
 const FEW = 6; // rows; of more, each card is one; half as many again in a roomy window
+const MANY = 50000; // events: the line shown is not lit in the memory of a longer run, which would be drawn again with each
+const OFTEN = 250; // ms from one picture of a growing run to the next
 const NEAR = 4; // px beside a slice that still belong to it
 
 /** on: {choose(seq, t): a slice was chosen; seek(t): a time was set; poke(): draw again}. */
@@ -33,6 +35,10 @@ export function lanesView(on) {
   let sought = ''; // what is to be found
   let count = -1; // events that the axis was made for
   let course = null;
+  let grown = 0; // ms: when the axis was made
+  let later = 0;
+  const kept = document.createElement('canvas');
+  let keptFor = ''; // what the kept picture shows
 
   // ---- what is shown ------------------------------------------------------------------------------
 
@@ -40,18 +46,44 @@ export function lanesView(on) {
   function show(shown, moment) {
     if (shown !== run) [run, view, count, pointed] = [shown, null, -1, null];
     const lanes = lanesOf(run);
-    if (count !== run.events.length) {
-      course = axis(run.total, whole ? [] : breaksOf(lanes, run.total));
-      count = run.events.length;
-    }
+    grow(lanes);
     const memory = memoryOf(run);
     const plan = arrange({ rows: lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
     if (!size.w) return;
     follow(moment);
-    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment };
-    c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
-    drawLanes(c, scene);
+    scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment, line: count < MANY ? moment.line : '' };
+    paint();
     tell();
+  }
+
+  // A run that still arrives is drawn a few times a second.
+  function grow(lanes) {
+    if (count === run.events.length) return;
+    if (count >= 0 && performance.now() - grown < OFTEN) {
+      later ||= setTimeout(on.poke, OFTEN);
+      return;
+    }
+    course = axis(run.total, whole ? [] : breaksOf(lanes, run.total));
+    count = run.events.length;
+    grown = performance.now();
+    later = clearTimeout(later);
+  }
+
+  // Most of the picture stays while time passes.
+  function paint() {
+    const key = [run.number, count, ...scene.view, size.w, size.h, size.scale, colors.paper, scene.touched, sought, scene.line, whole].join(' ');
+    const still = kept.getContext('2d');
+    if (key !== keptFor) {
+      [kept.width, kept.height] = [canvas.width, canvas.height];
+      still.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+      drawStill(still, scene);
+      keptFor = key;
+    }
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.clearRect(0, 0, canvas.width, canvas.height);
+    c.drawImage(kept, 0, 0);
+    c.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+    drawMoving(c, scene);
   }
 
   // As high as the rows need; the page's other parts take what is left.
@@ -300,8 +332,13 @@ export function lanesView(on) {
 
   return {
     show,
+    /** The time when so much (0 to 1) more of the axis has passed: faster through a break than elsewhere. */
+    after: (t, part) => (course ? course.toTime(course.toUnits(t) + part * course.units) : t),
     /** The theme may have changed. */
-    repaint: () => { colors = theme(getComputedStyle(document.body)); },
+    repaint() {
+      colors = theme(getComputedStyle(document.body));
+      keptFor = '';
+    },
     /** For tests: what is drawn, in page coordinates. */
     seen: () => (scene?.plan.rows ?? []).flatMap((row) => seen(scene, row).flat().map((one) => {
       const [box, at] = [canvas.getBoundingClientRect(), scaleOf(scene)];
