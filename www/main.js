@@ -389,7 +389,7 @@ time.reduced(calm.matches);
 /* For tests. */
 window.ferry = {
   get idle() {
-    return !!shown?.steps.length && drawn.run === shown && time.settled;
+    return !!shown?.steps.length && drawn.run === shown && time.settled && views.stage.settled;
   },
   get seq() {
     return shown?.steps[time.position.step]?.to ?? -1;

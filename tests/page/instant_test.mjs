@@ -6,6 +6,7 @@ import { momentSentence } from '../../www/model/moment.js';
 import { run } from '../../www/model/run.js';
 import { actions } from '../../www/model/step_actions.js';
 import { progress, transfer } from '../../www/model/transfer.js';
+import { stepSentence } from '../../www/model/words.js';
 import { logs, random } from './logs.mjs';
 
 const open = (events) => {
@@ -351,6 +352,47 @@ test('several results: the views of split, the parts of cat', () => {
   const one = script(...made(3, 1, 'x'), view(4, 2, 'p.at[0]'), view(4, 3, 'p.at[1]'), view(4, 4, 'p.at[2]'), view(5, 5, 'p.at[0]'), view(5, 6, 'r[i]'), view(5, 7, 'r[i]'),
     ...made(6, 2, 'all'), ...op(6, 1, 'clone', [1], 2), ...op(6, 2, 'clone', [8], 2));
   assert.deepEqual(kindsOf(one), [['alloc', 3, 2], ['tensor', 4, 3], ['tensor', 5, 1], ['tensor', 5, 1], ['tensor', 5, 1], ['op', 6, 6]]);
+});
+
+const temporary = (line, storage) => made(line, storage, '');
+const release = (line, storage) => [{ kind: 'drop', ...at(line), tensor: storage, why: 'free' }, { kind: 'free', ...at(line), storage }];
+const using = (line, id, name, ins, out) => op(line, id, name, ins, out)
+  .map((e) => ({ ...e, ...(e.kind === 'op' && { in: ins.map((n) => ({ storage: n, tensor: n })), out: [{ storage: out, tensor: out }] }) }));
+const program = (...lines) => ({ kind: 'source', path: 'p.c', text: lines.join('\n') });
+const callsOf = (one) => one.steps.slice(1).map((s) => [s.kind, s.line, s.to - s.from + 1, s.kernels, s.call]);
+const loss = (line, first) => [...temporary(line, first), ...using(line, first, 'sub', [1, 2], first), ...temporary(line, first + 1),
+  ...using(line, first + 1, 'mul', [first, first], first + 1), ...release(line, first), ...made(line, first + 2, 'mse'),
+  ...using(line, first + 2, 'mean', [first + 1], first + 2), ...release(line, first + 1)];
+
+test('the kernels of one call are one step, also where it frees what it used', () => {
+  const one = script(program('', '', 'mse = fy_mse_loss(a, fy_relu(b));'), ...temporary(3, 2), ...using(3, 2, 'relu', [1], 2), ...loss(3, 10), ...loss(3, 20),
+    { kind: 'drop', ...at(3), tensor: 12, why: 'free' });
+  assert.deepEqual(callsOf(one), [['op', 3, 4, 1, undefined], ['op', 3, 16, 3, ''], ['op', 3, 16, 3, ''], ['drop', 3, 1, undefined, undefined]], 'two turns, two steps');
+  const named = script(program('', '', 'mse = fy_mse_loss(a, b); // fy_free(a)'), ...made(2, 1, 'a'), ...loss(3, 10));
+  assert.deepEqual(callsOf(named).at(-1), ['op', 3, 16, 3, 'mse_loss']);
+  assert.match(stepSentence(named.events, named.steps.at(-1), named.names), /^mse_loss of a and b runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, .*; 2 tensors .*freed/);
+});
+
+test('what the program frees itself joins nothing, nor does an interrupted call', () => {
+  const text = program('', 'fy_tensor *t[] = {f(a), f(b)};', 'fy_tensor *t = fy_mul(a, a); s = fy_sum(t); fy_free(t);');
+  const pair = script(text, ...temporary(2, 4), ...using(2, 1, 'relu', [1], 4), ...temporary(2, 5), ...using(2, 2, 'relu', [1], 5), ...release(2, 4), ...release(2, 5));
+  assert.deepEqual(callsOf(pair).map(([kind]) => kind), ['op', 'op', 'drop']);
+  const freed = (name, ...first) => script(...first, ...made(3, 4, name), ...using(3, 1, 'mul', [1, 1], 4), ...made(3, 5, 's'), ...using(3, 2, 'sum', [4], 5), ...release(3, 4));
+  assert.deepEqual(callsOf(freed('', text)).map(([kind]) => kind), ['op', 'op', 'drop'], 'the text says fy_free');
+  assert.deepEqual(callsOf(freed('t', program())).map(([kind]) => kind), ['op', 'op', 'drop'], 'it has a name');
+  assert.deepEqual(callsOf(freed('', program('', '', 's = SUM_OF_SQUARES(a);'))).map(([kind]) => kind), ['op', 'op', 'drop'], 'a macro may call two');
+  assert.deepEqual(callsOf(freed('')).map(([kind]) => kind), ['op'], 'without its text');
+  const threads = script(...temporary(3, 4), ...using(3, 1, 'mul', [1, 1], 4), ...op(9, 7, 'relu', [1], 1).map((e) => ({ ...e, th: 1 })), ...made(3, 5, 's'), ...using(3, 2, 'sum', [4], 5), ...release(3, 4));
+  assert.deepEqual(callsOf(threads).map(([kind]) => kind), ['op', 'op', 'op', 'drop'], 'another thread in between');
+});
+
+test('a call with two results is one step where the text shows that it is one call', () => {
+  const two = (line, from) => [...made(line, from, 'v'), ...using(line, from, 'max', [1], from), ...made(line, from + 1, 'v'), ...using(line, from + 1, 'argmax', [1], from + 1)];
+  const steps = (text) => callsOf(script(program('#define BOTH(x) f(x)', '', text), ...two(3, 4), ...two(3, 8))).map(([, , , kernels]) => kernels);
+  assert.deepEqual(steps('  v = fy_max(a, (1), .indices = &i);'), [2, 2]);
+  assert.deepEqual(steps('  v = fy_max(a,\n  (1), // rows\n  .indices = &i);'), [2, 2]);
+  for (const text of ['  v = fy_max(a, (1)); v = fy_argmax(a, (1));', '  v = fy_max(a, (1), .indices = &i); w = fy_argmax(a, (1));', '  v = fy_max(BOTH(a), (1), .indices = &i);',
+    '  /* fy_max(a, (1), .indices = &i) */ v = g(a);', '  puts("fy_max(a, (1), .indices = &i)");']) assert.deepEqual(steps(text), [1, 1, 1, 1], text);
 });
 
 // ---- how a step's time passes -------------------------------------------------------------------

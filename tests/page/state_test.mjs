@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { localNames } from '../../www/model/aliases.js';
 import { apply, history, initial, kinds } from '../../www/model/state.js';
 import { run } from '../../www/model/run.js';
 import { actions } from '../../www/model/step_actions.js';
+import { sentence } from '../../www/model/words.js';
 import { logs, kindsOfSchema, random } from './logs.mjs';
 
 const fold = (events) => events.reduce(apply, initial());
@@ -83,6 +85,40 @@ for (const [name, events] of logs()) {
 
 const device = (events, storage) => events.find((e) => e.kind === 'alloc' && e.storage === storage).device;
 const sum = (list) => list.reduce((total, s) => total + s.bytes, 0);
+
+test('what the arguments of a line call a tensor, only where it is sure', () => {
+  const names = (line, e) => localNames(new Map([['p.c', `#define W w\n\n${line}`]]), { kind: 'op', file: 'p.c', line: 3, ...e });
+  const use = (...ids) => ids.map((tensor) => ({ tensor }));
+  const matmul = { name: 'matmul', in: use(1, 2) };
+  assert.deepEqual(names('y = fy_matmul(x, w);', matmul), [[1, 'x'], [2, 'w']]);
+  assert.deepEqual(names('y = fy_matmul(fy_t(x), w); // fy_matmul(a, b)', matmul), [[2, 'w']]);
+  assert.deepEqual(names('y = fy_relu(fy_matmul(/* x, */ a,\n      b));', matmul), [[1, 'a'], [2, 'b']]);
+  assert.deepEqual(names('y = fy_linear(x, w, b);', { name: 'addmm', in: use(3, 1, 2) }), [[3, 'b'], [1, 'x'], [2, 'w']]);
+  assert.deepEqual(names('fy_add_(x, b);', { name: 'add', inplace: true, in: use(1, 2), out: use(1) }), [[1, 'x'], [2, 'b']]);
+  assert.deepEqual(names('y = fy_sum(x, (0), .keepdim = true);', { name: 'sum', in: use(1) }), [[1, 'x']]);
+  for (const line of ['y = fy_add(fy_matmul(x, w), fy_matmul(a, b));', 'y = fy_matmul(l->x, o[i]);', 'y = MATMUL(x, w);', 'y = f("fy_matmul(x, w)");', 'y = fy_matmul(x', 'y = my_fy_matmul(x, w);']) {
+    assert.deepEqual(names(line, matmul), [], line);
+  }
+  assert.deepEqual(names('y = fy_matmul(x, W);', matmul), [[1, 'x']], 'a macro is no name');
+  assert.deepEqual(names('y = fy_mul(x, rate);', { name: 'mul', in: use(1) }), [], 'which of the two is the tensor?');
+  assert.deepEqual(names('y = fy_to(x, "cuda");', { kind: 'copy', why: 'user', src: { tensor: 1 } }), [[1, 'x']]);
+  assert.deepEqual(names('fy_print(x);', { kind: 'host_read', via: 'print', tensor: 1 }), [[1, 'x']]);
+  assert.deepEqual(names('y = fy_t(x);', { kind: 'tensor', view_of: 1 }), [[1, 'x']]);
+  assert.deepEqual(names('y = fy_linear(fy_t(x), w);', { kind: 'tensor', view_of: 1 }), []);
+});
+
+test('a tensor has the names of the functions that it is passed to, until they are used for another', () => {
+  const text = 'f(fy_tensor *x) {\n  return fy_relu(x);\n}\nmain() {\n  h = fy_ones((2)); f(h); g = fy_ones((2)); f(g); fy_relu(h);\n}';
+  const site = (line, fn) => ({ file: 'p.c', line, fn });
+  const tensor = (id, name) => ({ kind: 'tensor', ...site(5, 'main'), tensor: id, storage: id, name, shape: [2] });
+  const relu = (id, ...at) => ({ kind: 'op', ...site(...at), name: 'relu', in: [{ tensor: id, storage: id }] });
+  const events = [{ kind: 'source', path: 'p.c', text }, tensor(1, 'h'), relu(1, 2, 'f'), tensor(2, 'g'), relu(2, 2, 'f'), relu(1, 5, 'main')];
+  const also = (n) => [1, 2].map((id) => fold(events.slice(0, n)).tensors.get(id)?.also.map(({ name, fn }) => `${name} in ${fn}`).join());
+  assert.deepEqual([also(2), also(3), also(5), also(6)], [['', undefined], ['x in f', undefined], ['', 'x in f'], ['', 'x in f']]);
+  const one = run({ run: 1 });
+  one.take(0, events);
+  assert.match(sentence(events[2], one.names), /^relu of x \(h\) runs/);
+});
 
 test('every kind of lib/trace/schema.h is handled, or listed as silent', () => {
   const known = kindsOfSchema();
@@ -196,7 +232,7 @@ test('a look anywhere folds few events, though many tensors live', () => {
 });
 
 test('state.js, layout.js and their kin touch neither document nor clock', () => {
-  for (const file of ['model/state', 'model/steps', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/turns', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/route', 'model/words', 'model/units']) {
+  for (const file of ['model/state', 'model/steps', 'model/one_call', 'model/calls', 'model/aliases', 'model/run', 'model/pace', 'model/step_actions', 'model/timeline', 'model/transfer', 'model/instant', 'model/addresses', 'model/search', 'model/turns', 'model/fields', 'model/moment', 'stage/layout', 'stage/map', 'stage/route', 'model/words', 'model/units']) {
     const code = readFileSync(new URL(`../../www/${file}.js`, import.meta.url), 'utf8').replace(/\/\/.*$/gm, '');
     assert.doesNotMatch(code, /\b(document|window|Date|performance|requestAnimationFrame|setTimeout|fetch|WebSocket)\b/, `${file}.js`);
   }

@@ -78,6 +78,7 @@ export function run({ run: number, lesson = '', what = '', label = '' }) {
     if (e?.kind === 'data_race') self.races++;
     if ((e?.kind === 'copy' || e?.kind === 'op') && e.stream > 0) self.overlaps = true;
     if (self.firstCopy < 0 && e?.kind === 'copy') self.firstCopy = parts.all.length - 1;
+    self.firstCopy = Math.min(self.firstCopy, parts.all.length - 1); // steps may be joined
     self.total = Math.max(self.total, int(e?.t), int(e?.end));
   }
 

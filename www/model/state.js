@@ -4,6 +4,7 @@
 // unknown or malformed fields changes what it can and never throws. `history()` stores the events of
 // a run and returns the state after event n, with a snapshot every 1024 events or more.
 
+import { localNames } from './aliases.js';
 import { int, list, object, text } from './fields.js';
 import { firstIndex } from './search.js';
 import { turnName } from './turns.js';
@@ -23,6 +24,7 @@ export function initial() {
     segments: new Map(), // device and address -> segment that the caching allocator holds
     tensors: new Map(), // id -> handle
     turns: new Map(), // of loops, counted (turns.js)
+    locals: new Map(), // the same -> id of the handle that the program used by this name last (aliases.js)
     variables: new Map(), // thread, function and name -> id of the handle that the variable had last
     lineages: new Map(), // id -> {id, index, rev, name, uses}: a tensor and the copies of it
     indexCount: 0, // lineages with an index, which selects hue and pattern: all that were ever written
@@ -99,7 +101,7 @@ const on = {
     s.tensors.set(id, {
       id, name, storage: int(e.storage), shape: dims(e.shape), strides: dims(e.strides),
       offset: int(e.offset), dtype: text(e.dtype), device: text(e.device), viewOf: int(e.view_of),
-      created: site(e), dropped: null, lost: null, // lost: {seq, line, to}: its variable was assigned again, the tensor `to`
+      created: site(e), dropped: null, lost: null, also: [], // also: [{name, fn}], its other names; lost: {seq, line, to}: its variable was assigned again, the tensor `to`
     });
     assign(s, id, e);
     if (storage) change(s.storages, storage.id, { tensors: [...storage.tensors, id] });
@@ -270,6 +272,28 @@ function assign(s, id, e) {
   const before = s.tensors.get(s.variables.get(variable));
   if (before && before.id !== id && before.name === e.name) change(s.tensors, before.id, { lost: { seq: s.seq, line: int(e.line), to: id } });
   s.variables.set(variable, id);
+  unbind(s, variable, id);
+}
+
+// A tensor is used by another name than its own. A name is that of the tensor it was used for last.
+function bind(s, id, name, e) {
+  let tensor = s.tensors.get(id);
+  if (tensor && !tensor.name && tensor.viewOf) tensor = s.tensors.get(tensor.viewOf); // made on the way by the call itself
+  if (!tensor) return;
+  const fn = text(e.fn);
+  const variable = `${int(e.th)} ${text(e.file)} ${fn} ${name}`;
+  unbind(s, variable, tensor.id);
+  if (tensor.name === name || tensor.also.some((one) => one.name === name && one.fn === fn)) return;
+  s.locals.set(variable, tensor.id);
+  change(s.tensors, tensor.id, { also: [...tensor.also, { name, fn }] });
+}
+
+function unbind(s, variable, id) {
+  const before = s.locals.get(variable);
+  if (before === undefined || before === id) return;
+  s.locals.delete(variable);
+  const tensor = s.tensors.get(before);
+  if (tensor) change(s.tensors, before, { also: tensor.also.filter(({ name, fn }) => !variable.endsWith(` ${fn} ${name}`)) });
 }
 
 // Only copies over the bus count as trips.
@@ -364,6 +388,7 @@ export function apply(s, event) {
   if (Number.isFinite(e.t) && e.t > s.t) s.t = e.t;
   if (Number.isFinite(e.line) && e.line > 0) s.site = site(e);
   if (Object.hasOwn(on, text(e.kind))) on[e.kind](s, e);
+  for (const [id, name] of localNames(s.sources, e)) bind(s, id, name, e);
   return s;
 }
 
@@ -373,7 +398,7 @@ function copyOf(s) {
   return {
     ...s,
     sources: new Map(s.sources), storages: new Map(s.storages), segments: new Map(s.segments), tensors: new Map(s.tensors), turns: new Map(s.turns),
-    variables: new Map(s.variables), lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
+    locals: new Map(s.locals), variables: new Map(s.variables), lineages: new Map(s.lineages), lines: new Map(s.lines), work: new Map(s.work),
     freed: s.freed.slice(), marks: s.marks.slice(), answers: s.answers.slice(),
     checks: s.checks.slice(), errors: s.errors.slice(), dataRaces: s.dataRaces.slice(),
     ledger: { ...s.ledger, h2d: { ...h2d }, d2h: { ...d2h }, other: { ...other }, ops: { ...ops }, live: { ...live } },

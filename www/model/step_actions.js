@@ -14,14 +14,16 @@ export function actions(run, step, t, state) {
     if (e && typeof e === 'object' && Object.hasOwn(readers, e.kind)) readers[e.kind](list, e, state, { run, seq });
   }
   if (step.kind === 'copy') list = list.filter((a) => a.type !== 'read'); // print and item: the copy shows it
-  for (const a of list) if (a.type === 'alloc') a.by = allocatedBy(run, step);
+  const [first, ...later] = list.filter((a) => a.type === 'alloc');
+  if (first) first.by = allocatedBy(run, step);
+  for (const a of later) a.by = run.timeline.timeOf(a.seq) <= t ? 0.001 : Infinity; // of a call with several kernels: when it is there
   return [...list, ...worksOf(run, step, t).map((w) => (w.type === 'copy' ? copyAction(w, state) : opAction(w, state)))];
 }
 
 const last = (list, type, test = () => true) => list.findLast((a) => a.type === type && test(a));
 
 const readers = {
-  alloc: (list, e) => list.push({ type: 'alloc', storage: e.storage }),
+  alloc: (list, e, state, { seq }) => list.push({ type: 'alloc', storage: e.storage, seq }),
   free: (list, e) => list.push({ type: 'free', storage: e.storage }),
 
   // The wait at the start of a copy to the host is part of that copy.

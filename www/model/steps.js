@@ -4,10 +4,10 @@
 // together, such as the tensors of a scope, is one step. Pure.
 //
 // The log does not tell calls apart. It tells them by their order: what a call needs comes before its copy or op, and what
-// it fills was allocated just before. So a call that runs several kernels, each with a result of its own (topk), has a step
-// for each of them.
+// it fills was allocated just before. The kernels of one call are joined as soon as they are known to be (one_call.js).
 
 import { int } from './fields.js';
+import { oneCall } from './one_call.js';
 import { firstIndex } from './search.js';
 
 // How long a step is shown at speed 1, in ms, including the pause at its end (clock.js).
@@ -16,23 +16,41 @@ const TIMES = {
   session: 250, mark: 900, drop: 650, free: 650, check: 900, end: 900,
 };
 
+const KERNEL = 300; // ms for each further kernel of a call,
+const KERNELS = 8; // of so many at most
+
 /** What is allocated for a copy or an op is seen before it is filled. */
 export function duration(step) {
-  const time = TIMES[step.kind] ?? 500;
+  const time = (TIMES[step.kind] ?? 500) + KERNEL * Math.min(KERNELS, Math.max(0, (step.kernels ?? 1) - 1));
   return step.storage && (step.kind === 'copy' || step.kind === 'op') ? time + TIMES.alloc : time;
 }
 
 /**
  * An empty list of steps; `add` events one by one. A step: {from, to, kind, file, line, storage}: kind is that of its main
- * event, storage what it allocates, else 0.
+ * event, storage what it allocates, else 0. Of a call with several kernels also {kernels, call}: how many, and the name of the
+ * function or ''. Steps that turn out to be one call are joined: then the list ends earlier than before.
  */
 export function steps() {
   const all = [];
+  const line = oneCall();
   let call = null; // the newest step, which may go on
 
   function add(e, seq) {
     if (!call || !joins(call, e)) all.push((call = begun(e, seq)).step);
     extend(call, e, seq);
+    const from = line.learn(e, all.length - 1, all);
+    if (from < all.length) join(from);
+  }
+
+  // The steps from `from` on are one call.
+  function join(from) {
+    const parts = all.splice(from);
+    const storage = parts.find((one) => one.storage)?.storage ?? 0;
+    const kernels = parts.reduce((sum, one) => sum + (one.kernels ?? 0), 0);
+    const step = { ...parts[0], to: parts.at(-1).to, kind: 'op', storage, kernels, call: line.name(from) };
+    all.push(step);
+    call = { ...call, step, by: 'call', read: 0, prepares: false };
+    line.joined(from);
   }
 
   /** The step that shows event seq. */
@@ -63,6 +81,7 @@ function joins(call, e) {
   if (kind === 'lost') return step.kind === 'lost';
   if (kind === 'check' || kind === 'grade') return step.kind === 'check'; // one verdict
   if (kind === 'end') return step.kind === 'error'; // what stopped the program is its last step
+  if (kind === 'free' && step.call !== undefined && kindOf(call.last) === 'drop') return true; // of what the call used on its way
   if (leaving.has(kind)) return leaving.has(step.kind) && (!e.line || e.line === step.line);
   return Object.hasOwn(goesOn, kind) && !leaving.has(step.kind) && isSameLine(call, e) && goesOn[kind](call, e);
 }
@@ -134,6 +153,7 @@ const notes = {
   },
   op(call, e) {
     call.by = e.name;
+    call.step.kernels = (call.step.kernels ?? 0) + 1;
     if (e.in?.length > 0 || call.step.kind !== 'alloc') call.step.kind = 'op';
   },
   host_write(call) {

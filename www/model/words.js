@@ -1,6 +1,7 @@
 // words.js: one plain sentence for every event. The narration, the live region, the table and the
 // tooltips all use this file, so that they agree. Pure.
 
+import { localNames } from './aliases.js';
 import { list } from './fields.js';
 import { turnName } from './turns.js';
 import * as units from './units.js';
@@ -12,10 +13,12 @@ export function names() {
   const firstUse = new Map(); // card -> its first segment
   const handles = new Map(); // storage -> its tensor, or a list of them
   const turns = new Map(); // of loops, counted (turns.js)
+  const sources = new Map(); // path -> text
   let stopped = 0; // line of the error that ended the program
 
   function learn(e) {
     if (!e || typeof e !== 'object') return;
+    if (e.kind === 'source') sources.set(e.path, e.text);
     if (e.kind === 'alloc') storages.set(e.storage, { device: e.device, bytes: e.asked ?? e.bytes, name: '' });
     if (e.kind === 'tensor') {
       const name = turnName(turns, e);
@@ -33,6 +36,12 @@ export function names() {
   }
 
   const tensor = (id) => tensors.get(id)?.name || `t${id ?? '?'}`;
+  /** A tensor as event e has it: by the name that the program uses there, and its own. */
+  const used = (id, e) => {
+    const own = tensors.get(id)?.name;
+    const local = localNames(sources, e).find(([one]) => one === id)?.[1];
+    return local && local !== own ? `${local}${own ? ` (${own})` : ''}` : tensor(id);
+  };
   const storage = (id) => storages.get(id)?.name || `storage ${id ?? '?'}`;
   const deviceOf = (id) => storages.get(id)?.device;
   const bytesOf = (id) => storages.get(id)?.bytes;
@@ -42,7 +51,7 @@ export function names() {
   const keepers = (id, seq) => [handles.get(tensors.get(id)?.storage) ?? []].flat()
     .filter((other) => tensors.get(other).created < seq && tensors.get(other).dropped > seq).map(tensor);
   const stoppedAt = () => stopped;
-  return { learn, tensor, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt };
+  return { learn, tensor, used, storage, deviceOf, bytesOf, dtypeOf, isFirstUse, keepers, stoppedAt };
 }
 
 /** "cpu" -> "CPU RAM", "cuda:0" -> "GPU VRAM". */
@@ -70,7 +79,7 @@ const sentences = {
     : `${units.bytes(e.bytes)} are allocated in ${memoryName(e.device)}${rounding(e)}.`),
   free: (e, n) => `${units.bytes(n.bytesOf(e.storage) ?? e.bytes)} of ${n.storage(e.storage)} are freed in ${memoryName(n.deviceOf(e.storage))}.`,
   tensor: (e, n) => (e.view_of
-    ? `${n.tensor(e.tensor)} is a view of ${n.tensor(e.view_of)}: same bytes, nothing copied.`
+    ? `${n.tensor(e.tensor)} is a view of ${n.used(e.view_of, e)}: same bytes, nothing copied.`
     : `${n.tensor(e.tensor)}, ${units.tuple(list(e.shape))} of ${e.dtype}, lives in ${memoryName(e.device)}.`),
   name: (e) => `The tensor is now called ${e.name}.`,
   drop: (e, n) => `The handle ${n.tensor(e.tensor)} is released (${whyReleased[e.why] ?? 'dropped'}).`,
@@ -78,7 +87,7 @@ const sentences = {
   op: (e, n) => operated(e, n),
   complete: (e) => `The work took ${units.time(e.end - e.start)}.${parts(e)}`,
   sync: (e) => `The program waits for ${awaited(e)}${whySync[e.why] ?? ''}${e.held > 0 ? `: ${units.time(e.held)}` : ''}.`,
-  host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
+  host_read: (e, n) => `The program reads ${units.plural(e.count ?? 0, 'value')} of ${n.used(e.tensor, e)} (${e.via ?? 'data'}).`,
   host_write: (e, n) => `The program writes ${units.plural(e.count ?? 0, 'value')} into ${n.tensor(e.tensor)} (${e.via ?? 'data'}).`,
   segment: (e, n) => reserved(e, n),
   segment_free: (e) => `${units.bytes(e.bytes)} that no tensor uses are returned to ${memoryName(e.device)}${e.why === 'oom' ? whySync.oom : ''}.`,
@@ -146,6 +155,7 @@ export function stepSentence(events, step, n) {
     return leaving(inside, inside.filter((e) => e?.kind === 'free'), inside.filter((e) => e?.kind === 'drop'), n);
   }
   if (step.kind === 'end') return ended(inside[0]);
+  if (step.call !== undefined && step.kernels > 1) return calledSentence(step, inside, n);
   const alloc = of('alloc');
   const made = alloc && of('tensor');
   const found = inside.find((e) => e?.kind === WEIGHT.find((k) => of(k) && !(made && k === 'op' && isBirth(of(k))))) ?? inside[0];
@@ -159,9 +169,30 @@ const isBirth = (op) => !op.in?.length && !op.inplace;
 function main(found, alloc, made, inside, n) {
   if (found === made && alloc) return createdSentence(made, alloc, inside, n);
   if (alloc && found?.kind === 'copy') return copied(found, n, alloc) + heldFor(found);
-  if (alloc && found?.kind === 'op') return operated({ ...found, in: inside.flatMap((e) => (e?.kind === 'op' ? list(e.in) : [])) }, n, alloc);
+  if (alloc && found?.kind === 'op') return operated(found, n, alloc, inside.flatMap((e) => (e?.kind === 'op' ? list(e.in) : [])));
   const views = inside.filter((e) => e?.kind === 'tensor' && e.view_of);
   return views.length > 1 ? viewsSentence(views, n) : sentence(found, n);
+}
+
+// One call of several kernels: what it was given, what is left of it, and what it freed on its way.
+function calledSentence({ call, kernels }, inside, n) {
+  const of = (kind) => inside.filter((e) => e?.kind === kind);
+  const made = new Map(of('tensor').map((e) => [e.tensor, e]));
+  const dropped = new Set(of('drop').map((e) => e.tensor));
+  const given = (id) => (made.get(id)?.view_of ? given(made.get(id).view_of) : id);
+  const ins = of('op').flatMap((e) => list(e.in).filter((u) => !made.has(given(u?.tensor))).map((u) => n.used(u?.tensor, e)));
+  const outs = [...made.keys()].filter((id) => !dropped.has(id));
+  const each = (names) => and([...new Set(names)]);
+  const { device } = of('op')[0];
+  const parts = of('op').map((e) => e.name ?? 'an operation');
+  const shown = parts.length > 8 ? [...parts.slice(0, 7), '…'] : parts;
+  const freed = of('free');
+  const bytes = freed.reduce((sum, e) => sum + (n.bytesOf(e.storage) ?? e.bytes ?? 0), 0);
+  return [
+    `${call || 'One call'}${ins.length ? ` of ${each(ins)}` : ''} runs on ${processor(device)} as ${units.plural(kernels, device === 'cpu' ? 'operation' : 'kernel')} (${shown.join(', ')})`,
+    outs.length ? ` into ${each(outs.map(n.tensor))}, newly allocated in ${memoryName(device)}` : '',
+    freed.length ? `; ${units.plural(freed.length, 'tensor')} that it needs on the way ${freed.length > 1 ? 'are' : 'is'} freed again, ${units.bytes(bytes)}` : '', '.',
+  ].join('');
 }
 
 function viewsSentence(views, n) {
@@ -221,7 +252,7 @@ const fresh = (who, alloc) => `${who}, newly allocated in ${memoryName(alloc.dev
 function copied(e, n, alloc = null) {
   const from = e.src?.device;
   const to = e.dst?.device;
-  const name = n.tensor(e.src?.tensor);
+  const name = n.used(e.src?.tensor, e);
   const over = (from === 'cpu') !== (to === 'cpu') ? 'over the bus ' : '';
   const into = alloc?.storage === e.dst?.storage && alloc ? fresh(n.tensor(e.dst?.tensor), alloc) : memoryName(to);
   const via = e.route === 'staged' ? ', through the staging buffer' : '';
@@ -229,8 +260,8 @@ function copied(e, n, alloc = null) {
 }
 
 /** alloc: the allocation of the result, if it is part of the same call. */
-function operated(e, n, alloc = null) {
-  const ins = list(e.in).map((u) => n.tensor(u?.tensor));
+function operated(e, n, alloc = null, read = list(e.in)) {
+  const ins = read.map((u) => n.used(u?.tensor, e));
   const outs = list(e.out).map((u) => n.tensor(u?.tensor));
   const from = ins.length ? ` of ${and(ins)}` : '';
   const into = e.inplace ? 'in place' : outs.length ? `into ${alloc ? fresh(and(outs), alloc) : and(outs)}` : '';

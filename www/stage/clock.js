@@ -22,6 +22,7 @@ export function clock(host) {
   const atEnd = () => at.step >= host.count() - 1 && (at.by === 'step' || at.t >= end());
 
   function position() {
+    at.step = Math.min(at.step, Math.max(0, host.count() - 1)); // steps of a run that still arrives may be joined
     const [from, to] = host.count() ? host.span(at.step) : [0, 0];
     const m = at.by === 'step' ? Math.min(1, at.progress / MOTION) : to > from ? Math.min(1, (at.t - from) / (to - from)) : 1;
     return { ...at, m, t: at.by === 'step' && host.count() ? host.timeIn(at.step, m) : at.t, atEnd: atEnd() };

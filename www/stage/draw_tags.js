@@ -94,7 +94,7 @@ function drawLabel(c, scene, box, tag, freed) {
     c.fillRect(x - 2, y - 7, tag.label.w - 4, 14);
   }
   let at = x;
-  cut(tensors.map((t) => t.name), letters).forEach((word, i) => {
+  cut(tensors.map((t) => t.title ?? t.name), letters).forEach((word, i) => {
     const struck = box.unreachable || tensors[i].lost;
     const aside = tag.row.names.length > CROWD && !tag.used && !box.used;
     const color = freed || arriving(scene, tensors[i]) ? th.faint : struck || aside ? th.soft : th.ink;
@@ -103,8 +103,11 @@ function drawLabel(c, scene, box, tag, freed) {
     at += w + 8;
   });
   if (tensors.length > 1 || over) return;
+  const [{ also = [] }] = tensors;
   const more = detailOf(tensors[0]);
-  if (room - (at - x) > more.length * 6.6 + 2) text(c, more, at, y, { font: `12px ${th.sans}`, color: th.soft });
+  const detail = [...(also.length ? [`${more}, also ${also.map(({ name, fn }) => `${name} in ${fn}`).join(', ')}`] : []), more]
+    .find((words) => room - (at - x) > words.length * 6.6 + 2);
+  if (detail) text(c, detail, at, y, { font: `12px ${th.sans}`, color: th.soft });
 }
 
 function strike(c, th, x, y, w) {

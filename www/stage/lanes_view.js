@@ -35,6 +35,8 @@ export function lanesView(on) {
   let sought = ''; // what is to be found
   let count = -1; // events that the axis was made for
   let course = null;
+  let width = 0; // px; read when it changes: in a frame, asking for it would lay out the page
+  new ResizeObserver(([entry]) => { width = Math.floor(entry.contentRect.width); }).observe(root);
   let grown = 0; // ms: when the axis was made
   let later = 0;
   const kept = document.createElement('canvas');
@@ -88,7 +90,7 @@ export function lanesView(on) {
 
   // As high as the rows need; the page's other parts take what is left.
   function arrange(parts) {
-    const width = Math.floor(root.clientWidth);
+    width ||= Math.floor(root.clientWidth);
     const plan = lanePlan(parts, width, innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800) ? 18 : 15);
     const scale = Math.max(1, window.devicePixelRatio || 1);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;

@@ -13,6 +13,7 @@ import { handleOf } from '../model/state.js';
 import { about, memoryName } from '../model/words.js';
 
 const $ = (id) => document.getElementById(id);
+const LATER = 50; // ms
 
 export function stage(changed) {
   const canvas = $('canvas');
@@ -22,7 +23,10 @@ export function stage(changed) {
   let size = { w: 0, h: 0, scale: 1 };
   let colors = theme(getComputedStyle(document.body));
   let plan = null; // the layout on show
-  let tooltips = new Map(); // storage -> lines of hover text
+  let known = null; // the state on show
+  let placing = 0; // a timer
+  let resized = true; // since it was measured: in a frame, asking would lay out the page
+  new ResizeObserver(() => { resized = true; }).observe($('stage'));
   let wrong = null; // what the error of this step concerns
   let sign = null; // tells it, where it is drawn
   let focus = 0;
@@ -30,10 +34,9 @@ export function stage(changed) {
   /** Computes the layout: once per step, not per frame. actions: of the step. */
   function arrange(state, addresses, actions) {
     plan = layout(state, addresses, size.w, size.h, actions);
+    known = state;
     wrong = actions.find((a) => a.mistake)?.mistake ?? null;
-    tooltips = new Map(plan.boxes.map((box) => [box.storage, tooltipLines(state, box)]));
-    place();
-    tellWrong();
+    placing ||= setTimeout(place, LATER);
   }
 
   function tooltipLines(state, box) {
@@ -45,12 +48,15 @@ export function stage(changed) {
     if (first && first !== box.name) lines.splice(said ? 2 : 1, 0, `the same tensor as ${first}`);
     const tensors = box.tags.flatMap((tag) => tag.tensors);
     for (const { name, lost } of tensors) if (lost) lines.push(`the variable ${name} was assigned again${lost.line ? ` at line ${lost.line}` : ''}: it is no longer the name of this tensor`);
+    for (const { name, also } of tensors) for (const one of also ?? []) lines.push(`${tensors.length > 1 ? `${name} is ` : ''}also ${one.name} in ${one.fn}`);
     if (box.unreachable) lines.push('no name reaches these bytes');
     return tensors.length > 1 ? [...lines, `${tensors.length} tensors see these bytes:`, ...tensors.map((one) => describe(one, box.bytes))] : lines;
   }
 
-  // One button per box, in the order of the boxes; the DOM is written only on change.
+  // One button per box, in the order of the boxes; the DOM is written only on change. Hundreds of them take longer than
+  // the picture: not while the slider moves.
   function place() {
+    placing = 0;
     const wanted = new Set(plan.boxes.map((b) => b.storage));
     for (const [storage, spot] of spots) {
       if (!wanted.has(storage)) {
@@ -60,12 +66,13 @@ export function stage(changed) {
     }
     for (const box of plan.boxes) {
       const spot = spots.get(box.storage) ?? add(box.storage);
-      const label = tooltips.get(box.storage).join('. ');
+      const label = tooltipLines(known, box).join('. ');
       if (spot.getAttribute('aria-label') !== label) spot.setAttribute('aria-label', label);
       Object.assign(spot.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` });
     }
     if (focus && !wanted.has(focus)) leave();
     else if (focus) hover(focus);
+    tellWrong();
   }
 
   function add(storage) {
@@ -87,7 +94,7 @@ export function stage(changed) {
     const moved = focus !== storage;
     focus = storage;
     const tip = $('tip');
-    tip.replaceChildren(...tooltips.get(storage).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
+    tip.replaceChildren(...tooltipLines(known, box).map((line) => Object.assign(document.createElement('p'), { textContent: line })));
     tip.hidden = false;
     const [left, top] = tipPlace(box, tip.offsetWidth, tip.offsetHeight);
     Object.assign(tip.style, { left: `${left}px`, top: `${top}px` });
@@ -156,8 +163,10 @@ export function stage(changed) {
   }
 
   function measure() {
-    const { width, height } = $('stage').getBoundingClientRect();
     const scale = Math.max(1, window.devicePixelRatio || 1);
+    if (!resized && scale === size.scale) return false;
+    resized = false;
+    const { width, height } = $('stage').getBoundingClientRect();
     if (!width || (width === size.w && height === size.h && scale === size.scale)) return false;
     size = { w: Math.floor(width), h: Math.floor(height), scale };
     canvas.width = Math.round(size.w * scale);
@@ -177,5 +186,10 @@ export function stage(changed) {
     return (plan?.boxes ?? []).map((b) => ({ ...b, pageX: b.x + at.x, pageY: b.y + at.y }));
   }
 
-  return { arrange, paint, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus };
+  return {
+    arrange, paint, measure, repaint, boxes, memories: () => plan?.memories ?? [], focused: () => focus,
+    get settled() {
+      return !placing;
+    },
+  };
 }

@@ -1,6 +1,7 @@
 // tag_places.js: where the tags of the storages stand: under its box, a bracket over exactly the bytes of each tensor, and
 // its name on the lines below. Tensors that span the same bytes share a bracket. Pure.
 
+import { localNames } from '../model/aliases.js';
 import { list } from '../model/fields.js';
 import { LINE, pieces } from './map.js';
 import { elements, runs } from './tags.js';
@@ -12,11 +13,12 @@ const STEP = 4; // px from one bracket to the next
 const SHORT = 4; // letters of a shortened name at least, with its ellipsis
 
 /**
- * What the actions of a step and the works in flight concern: {storages, tensors: ids, writes: [{id, storage, runs}]}: the
+ * What the actions of a step and the works in flight concern: {storages, tensors: ids, locals: id -> its name in
+ * the program's line, writes: [{id, storage, runs}]}: the
  * bytes that an action writes over older contents; id: of a work, or 0 of the program's own write.
  */
 export function inUse(state, actions) {
-  const use = { storages: new Set(), tensors: new Set(), writes: [] };
+  const use = { storages: new Set(), tensors: new Set(), locals: new Map(), writes: [] };
   const add = (storage, tensor) => {
     if (storage) use.storages.add(storage);
     if (tensor) use.tensors.add(tensor);
@@ -24,6 +26,7 @@ export function inUse(state, actions) {
   const write = (id, storage, handle, bytes) => handle && use.writes.push({ id, storage, runs: bytes });
   for (const a of actions) {
     add(a.storage, a.tensor);
+    for (const [id, name] of localNames(state.sources, a.event)) use.locals.set(id, name);
     if (a.type === 'copy') for (const side of [a.event?.src, a.event?.dst]) add(side?.storage, side?.tensor);
     if (a.type === 'op') for (const one of [...list(a.event?.in), ...list(a.event?.out)]) add(one?.storage, one?.tensor);
     const outs = a.fresh ? [] : a.type === 'op' ? list(a.event?.out) : a.type === 'copy' ? [a.event?.dst] : [];
@@ -50,10 +53,17 @@ export function tagsOf(state, storage, use) {
     const key = exact ? bytes.join(' ') : `${handle.shape} ${handle.strides} ${handle.offset}`;
     if (!tags.has(key)) tags.set(key, { tensors: [], runs: bytes, hull, exact, used: false });
     const tag = tags.get(key);
-    tag.tensors.push({ ...handle, name: handle.name || `t${handle.id}`, used: use.tensors.has(handle.id) });
+    tag.tensors.push({ ...handle, name: handle.name || `t${handle.id}`, used: use.tensors.has(handle.id), title: titleOf(handle, use) });
     tag.used ||= use.tensors.has(handle.id);
   }
   return [...tags.values()];
+}
+
+// Its name, and in the step of a line that calls it otherwise that name.
+function titleOf({ id, name }, { locals }) {
+  const own = name || `t${id}`;
+  const local = locals.get(id);
+  return local && local !== own ? `${own}\u00a0=\u00a0${local}` : own;
 }
 
 function shown(handles, use) {
@@ -103,7 +113,7 @@ function marksOf(placed, box, level, first, bytes) {
 
 // ---- names ----------------------------------------------------------------------------------------
 
-const words = ({ tensors }) => tensors.map((t) => t.name).join(' ');
+const words = ({ tensors }) => tensors.map((t) => t.title ?? t.name).join(' ');
 const widthOf = (letters) => letters * LETTER + 10;
 
 // Names stand under their brackets, those that a neighbour's name leaves no room on the lines below: of long boxes first,
@@ -133,7 +143,7 @@ function nameRow(row, tags) {
 }
 
 function putWhole(row, lines, one) {
-  if (row.tags === 1 || !put(row, lines, one, words(one).length, isFree)) put(row, lines, one, one.tensors[0].name.length, isFree);
+  if (row.tags === 1 || !put(row, lines, one, words(one).length, isFree)) put(row, lines, one, words({ tensors: [one.tensors[0]] }).length, isFree);
 }
 
 function putUsed(row, lines, one, most) {
