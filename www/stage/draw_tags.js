@@ -114,7 +114,7 @@ function drawLabel(c, scene, box, tag, freed) {
 // Ways, arrows and guides pass behind words.
 function behind(c, th, x, y, w) {
   c.fillStyle = th.panel;
-  c.fillRect(x - 2, y - 7, w + 4, 14);
+  c.fillRect(x - 2, y - 6, w + 4, 11.5);
 }
 
 function strike(c, th, x, y, w) {
