@@ -345,6 +345,52 @@ test('a lens stands apart, with a line for each tensor', () => {
   assert.deepEqual(at.lines.map((line) => [line.tensor.name, line.lines.length]), [['x', 1], ['m', 1], ['t', 6], ['row', 1], ['col', 1]]);
 });
 
+// x (12, 8), its transpose, a row and a column, first of all in a segment whose rows fill the card in the course of the run.
+function viewedOnCard(more = [], device = 'cuda:0') {
+  const state = initial();
+  const alloc = (storage, addr) => ({ kind: 'alloc', storage, device, addr: `0x${addr.toString(16)}`, asked: 384, bytes: 512 });
+  const tensor = (id, name, shape, strides, offset) => ({ kind: 'tensor', tensor: id, storage: 1, name, shape, strides, offset, dtype: 'float32', device, fn: 'main' });
+  const events = [{ kind: 'session', devices: [{ name: 'cpu', kind: 'cpu' }, ...(device === 'cpu' ? [] : [{ name: device, kind: 'sim', capacity: 1 << 20 }])] },
+    { kind: 'segment', device, addr: '0x1000', bytes: 4096 }, alloc(1, 0x1000), tensor(1, 'x', [12, 8], [8, 1], 0), tensor(2, 't', [8, 12], [1, 8], 0),
+    tensor(3, 'row', [8], [1], 80), tensor(4, 'col', [12], [8], 6), ...more];
+  events.forEach((e) => apply(state, e));
+  return { state, all: [...events, ...Array.from({ length: 7 }, (_, i) => alloc(10 + i, 0x1200 + 512 * i))] };
+}
+
+test('where a segment fills its memory, a lens is over free bytes of it, or in the other memory', () => {
+  const found = new Set();
+  const busy = Array.from({ length: 7 }, (_, i) => ({ kind: 'alloc', storage: 10 + i, device: 'cuda:0', addr: `0x${(0x1200 + 512 * i).toString(16)}`, asked: 512, bytes: 512 }));
+  for (const more of [[], busy]) {
+    const { state, all } = viewedOnCard(more);
+    for (const [w, h] of [[1392, 436], [992, 355], [374, 578]]) {
+      const plan = layout(state, w, h, all);
+      const at = lens(plan, plan.boxes.find((b) => b.storage === 1));
+      assert.ok(at, `${w}x${h}: there is room`);
+      found.add(at.device);
+      assert.ok(inside(at, plan.memories.find((m) => m.device === at.device).rect));
+      const taken = [...plan.boxes.flatMap((b) => b.pieces), ...plan.boxes.flatMap((b) => b.tags).filter((tag) => tag.label).map(label)];
+      for (const other of taken) assert.ok(apart(at, other), `${w}x${h}: over a box or a name`);
+      assert.equal(at.left, 0, `${w}x${h}: a line for each`);
+      if (more.length) assert.equal(at.device, 'cpu', `${w}x${h}: no bytes of the card are free`);
+    }
+  }
+  assert.deepEqual([...found].sort(), ['cpu', 'cuda:0']);
+});
+
+test('of a staircase that is cut short, rows that are written are shown', () => {
+  const { state, all } = viewedOnCard([], 'cpu');
+  const now = [{ type: 'op', id: 9, ins: [1], outs: [1], fresh: false, event: { out: [{ tensor: 4, storage: 1 }] } }];
+  let short = 0;
+  for (let h = 220; h < 460; h += 6) {
+    const plan = layout(state, 992, h, all, now);
+    const t = lens(plan, plan.boxes.find((b) => b.storage === 1))?.lines.find((line) => line.tensor.name === 't');
+    if (!t?.more) continue;
+    short++;
+    assert.ok(t.from <= 6 && 6 < t.from + t.lines.flat().length, `${h}: rows ${t.from} to ${t.from + t.lines.flat().length - 1}, and row 6 is written`);
+  }
+  assert.ok(short > 3);
+});
+
 test('one tensor alone has no lens', () => {
   const state = viewed();
   for (const id of [2, 3, 4, 5]) apply(state, { kind: 'drop', tensor: id });

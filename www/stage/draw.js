@@ -28,11 +28,11 @@ export function draw(c, scene) {
     if (a.type === 'copy') drawWay(c, scene, a);
     if (a.type === 'op') drawUses(c, scene, a);
   }
+  drawLens(c, scene); // its guides pass behind all words
   for (const memory of layout.memories) {
     drawHeading(c, scene, memory);
     drawLenses(c, scene, memory);
   }
-  drawLens(c, scene);
   for (const box of layout.boxes) drawBox(c, scene, box, stateOf(scene, box));
   drawMoves(c, scene);
   for (const more of layout.more) drawMore(c, th, more);

@@ -2,6 +2,7 @@
 // written now has one colour in every tag that sees it.
 
 import * as units from '../model/units.js';
+import { memoryName } from '../model/words.js';
 import { NOW, tensorStyle, tile } from './colours.js';
 import { arrow, ease, part, text } from './canvas_util.js';
 import { THREAD, elementWidth, lens } from './lens.js';
@@ -89,10 +90,7 @@ function drawLabel(c, scene, box, tag, freed) {
     const below = Math.max(box.y + box.h, tag.marks[0]?.y ?? 0) + 4;
     c.fillRect(leader, below, 1, Math.max(0, y - below - 7));
   }
-  if (over) {
-    c.fillStyle = th.panel;
-    c.fillRect(x - 2, y - 7, tag.label.w - 4, 14);
-  }
+  behind(c, th, x, y, tag.label.w - 8);
   let at = x;
   cut(tensors.map((t) => t.title ?? t.name), letters).forEach((word, i) => {
     const struck = box.unreachable || tensors[i].lost;
@@ -107,7 +105,16 @@ function drawLabel(c, scene, box, tag, freed) {
   const more = detailOf(tensors[0]);
   const detail = [...(also.length ? [`${more}, also ${also.map(({ name, fn }) => `${name} in ${fn}`).join(', ')}`] : []), more]
     .find((words) => room - (at - x) > words.length * 6.6 + 2);
-  if (detail) text(c, detail, at, y, { font: `12px ${th.sans}`, color: th.soft });
+  if (!detail) return;
+  c.font = `12px ${th.sans}`;
+  behind(c, th, at, y, c.measureText(detail).width);
+  text(c, detail, at, y, { font: `12px ${th.sans}`, color: th.soft });
+}
+
+// Ways, arrows and guides pass behind words.
+function behind(c, th, x, y, w) {
+  c.fillStyle = th.panel;
+  c.fillRect(x - 2, y - 6, w + 4, 11.5);
 }
 
 function strike(c, th, x, y, w) {
@@ -194,13 +201,15 @@ export function drawLens(c, scene) {
   if (!at) return;
   const { theme: th } = scene;
   c.fillStyle = th.panel;
-  c.fillRect(at.x - 4, at.y - 2, at.w + 8, at.h + 4);
+  c.fillRect(at.x - 6, at.y - 4, at.w + 12, at.h + 8);
   drawGuides(c, th, box, at);
   const px = elementWidth(at, box.tags[0].tensors[0]);
   const left = at.left ? `, ${units.plural(at.left, 'more tensor')}` : '';
   c.font = `12px ${th.sans}`;
-  const title = [`${box.name} × ${at.factor}${px >= 4 ? `: ${Math.round(px)} px an element` : ''}${left}`, `${box.name} × ${at.factor}${left}`]
+  const where = at.device === box.device ? '' : ` in ${memoryName(box.device)}`;
+  const title = [`${box.name}${where} × ${at.factor}${px >= 4 ? `: ${Math.round(px)} px an element` : ''}${left}`, `${box.name}${where} × ${at.factor}${left}`]
     .find((one, i) => i === 1 || c.measureText(one).width < at.w);
+  behind(c, th, at.x, at.y + 7, Math.min(at.w, c.measureText(title).width));
   text(c, title, at.x, at.y + 7, { font: `12px ${th.sans}`, color: th.soft, max: at.w });
   const written = writtenIn(scene, box);
   drawStrip(c, scene.scale, box, at, written, px);
@@ -215,12 +224,19 @@ function subject({ layout, actions, focus }) {
   return find('view', (a) => [a.storage]) ?? find('write', (a) => [a.storage]) ?? find('op', (a) => a.outs) ?? find('op', (a) => a.ins);
 }
 
-// From the box to its enlargement.
-function drawGuides(c, th, box, { strip }) {
+// From the box to its enlargement, between the edges that face each other.
+function guides(box, { y, h, strip }) {
   const [first, last] = [box.pieces[0], box.pieces.at(-1)];
-  const beside = strip.x > first.x + first.w && strip.y < first.y + first.h;
-  const lines = beside ? [[first.x + first.w, first.y, strip.x, strip.y], [first.x + first.w, first.y + first.h, strip.x, strip.y + strip.h]]
-    : [[first.x, first.y + first.h, strip.x, strip.y], [last.x + last.w, last.y + last.h, strip.x + strip.w, strip.y]];
+  const right = first.x + first.w;
+  const across = (x, end) => [[x, first.y, end, strip.y], [x, first.y + first.h, end, strip.y + strip.h]];
+  if (strip.x + strip.w < first.x) return across(first.x, strip.x + strip.w);
+  if (strip.x > right && strip.y < first.y + first.h) return across(right, strip.x);
+  if (y + h < first.y) return [[first.x, first.y, strip.x, y + h], [right, first.y, strip.x + strip.w, y + h]];
+  return [[first.x, first.y + first.h, strip.x, strip.y], [last.x + last.w, last.y + last.h, strip.x + strip.w, strip.y]];
+}
+
+function drawGuides(c, th, box, at) {
+  const lines = guides(box, at);
   c.save();
   c.strokeStyle = th.faint;
   c.lineWidth = 1;
@@ -261,7 +277,7 @@ function drawStrip(c, scale, box, at, written, px) {
 }
 
 // The rows of one tensor: stretches, or blocks on threads; those written now in the colour of now.
-function drawThreads(c, th, at, { tensor, lines, more, y, h }, written) {
+function drawThreads(c, th, at, { tensor, lines, more, from, y, h }, written) {
   const top = y + (lines.length > 1 ? 5 : h / 2);
   const name = text(c, tensor.name, at.x, y + 8, { font: `600 12px ${th.mono}`, color: th.ink });
   const detail = at.wordsOf(tensor).slice(tensor.name.length + 1);
@@ -269,7 +285,7 @@ function drawThreads(c, th, at, { tensor, lines, more, y, h }, written) {
   lines.forEach((line, i) => {
     for (const row of line) drawRow(c, th, at, row, top + i * THREAD, written);
   });
-  if (more) text(c, `${units.plural(more, 'more row')}`, at.strip.x, y + h - 5, { font: `11px ${th.sans}`, color: th.soft });
+  if (more) text(c, `${from ? `from row ${from} on; ` : ''}${units.plural(more, 'more row')}`, at.strip.x, y + h - 5, { font: `11px ${th.sans}`, color: th.soft });
 }
 
 function drawRow(c, th, { strip, scale }, { first, bytes, blocks }, y, written) {

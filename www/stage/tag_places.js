@@ -26,7 +26,10 @@ export function inUse(state, actions) {
   const write = (id, storage, handle, bytes) => handle && use.writes.push({ id, storage, runs: bytes });
   for (const a of actions) {
     add(a.storage, a.tensor);
-    for (const [id, name] of localNames(state.sources, a.event)) use.locals.set(id, name);
+    for (const [id, name] of localNames(state.sources, a.event)) {
+      const handle = state.tensors.get(id);
+      use.locals.set(handle && !handle.name && handle.viewOf ? handle.viewOf : id, name); // a view that the call itself made
+    }
     if (a.type === 'copy') for (const side of [a.event?.src, a.event?.dst]) add(side?.storage, side?.tensor);
     if (a.type === 'op') for (const one of [...list(a.event?.in), ...list(a.event?.out)]) add(one?.storage, one?.tensor);
     const outs = a.fresh ? [] : a.type === 'op' ? list(a.event?.out) : a.type === 'copy' ? [a.event?.dst] : [];

@@ -106,24 +106,40 @@ function placeOf(dims, index) {
 /**
  * How a tensor looks under a lens: {lines: [[row, ...], ...], more: rows left out}. A row is one of its last dimension:
  * {first, bytes: from its first byte to its last, blocks: [[first byte, bytes], ...]}. Rows that stand apart share a line; the
- * others have one each: a staircase where they are interlaced, a stack where they are the same.
+ * others have one each: a staircase where they are interlaced, a stack where they are the same. Where not all have lines, at
+ * least one that holds bytes of `wanted` has; from: the first row that is shown.
  */
-export function threads(tensor, most) {
+export function threads(tensor, most, wanted = []) {
+  const whole = threadsFrom(tensor, most, 0);
+  if (!whole.more || !wanted.length || whole.lines.some((line) => line.some((row) => holds(row, wanted)))) return whole;
   const { dims, first, item } = spread(tensor);
-  if (dims.some(([size]) => size === 0)) return { lines: [], more: 0 };
+  const [size, step] = dims.at(-1);
+  const outer = dims.slice(0, -1);
+  const count = product(outer.map(([n]) => n));
+  for (let i = 0; i < Math.min(count, LOOKED_AT); i++) {
+    if (holds(rowAt(first + placeOf(outer, i), size, step, item), wanted)) return threadsFrom(tensor, most, Math.min(i, whole.more));
+  }
+  return whole;
+}
+
+const holds = ({ first, bytes, blocks }, wanted) => common(merged(blocks ?? [[first, bytes]]), wanted).length > 0;
+
+function threadsFrom(tensor, most, from) {
+  const { dims, first, item } = spread(tensor);
+  if (dims.some(([size]) => size === 0)) return { lines: [], more: 0, from };
   const [size, step] = dims.at(-1) ?? [1, 0];
   const outer = dims.slice(0, -1);
   const count = product(outer.map(([n]) => n));
   const lines = [];
   let shown = 0;
-  for (; shown < count && shown < ROWS; shown++) {
-    const row = rowAt(first + placeOf(outer, shown), size, step, item);
+  for (; from + shown < count && shown < ROWS; shown++) {
+    const row = rowAt(first + placeOf(outer, from + shown), size, step, item);
     const line = lines.find((one) => one.at(-1).first + one.at(-1).bytes <= row.first);
     if (line) line.push(row);
     else if (lines.length < most) lines.push([row]);
     else break;
   }
-  return { lines, more: count - shown };
+  return { lines, more: count - shown, from };
 }
 
 function rowAt(first, size, step, item) {
