@@ -42,7 +42,7 @@ test('by step, a step plays through its own time', () => {
   assert.equal(pass(700).step, 1);
 });
 
-test('by step, the time within a step is that of its parts', () => {
+test('by step, time is that of its parts', () => {
   const { time, pass } = started(2); // the run's time passes with the square of the step's
   time.restart();
   const { t, m } = pass(360);
@@ -60,7 +60,7 @@ test('by clock, equal times pass equally fast, in each step', () => {
   for (const gap of gaps) assert.ok(Math.abs(gap - gaps[0]) < 1e-6, `${gaps}`);
 });
 
-test('by clock, a break of the axis passes as fast as it is drawn', () => {
+test('by clock, a break passes as it is drawn', () => {
   const { time, pass } = started(1, (t, part) => BROKEN.toTime(BROKEN.toUnits(t) + part * 410));
   time.by('clock');
   time.seek(0);

@@ -68,7 +68,7 @@ for (const [name, events] of logs()) {
     }
   });
 
-  test(`${name}: the cost is what has arrived and ended by then`, () => {
+  test(`${name}: the cost is what has arrived by then`, () => {
     const one = open(events);
     const completes = new Map(events.filter((e) => e.kind === 'complete').map((e) => [e.id, e]));
     let waited = 0;
@@ -168,7 +168,7 @@ test('a copy is half there beside a kernel', () => {
   assert.deepEqual([writing.work, writing.phase, writing.arrived], [copy.id, 'running', Math.round(copy.arrived)]);
 });
 
-test('the end of a step is not the beginning of the next', () => {
+test('the end of a step is not the next one\'s beginning', () => {
   const one = script(...kernel(1, 10, 0, 10, 40), { kind: 'sync', t: 40, scope: 'device', device: 'cuda:0', held: 28 },
     { kind: 'op', t: 60, id: 2, name: 'exp', device: 'cpu', in: [], out: [], held: 20 }, { kind: 'complete', t: 60, id: 2, start: 40, end: 60, engine: 'host' });
   const end = instant(one, 40, 3);
@@ -313,7 +313,7 @@ const crossing = (line, id, src, dst, why = 'user') => [
 ];
 const kindsOf = (one) => one.steps.slice(1).map((s) => [s.kind, s.line, s.to - s.from + 1]);
 
-test('a call is one step: segment, allocation, copy or op, wait', () => {
+test('a call with all it does is one step', () => {
   const segment = { kind: 'segment', ...at(3), device: 'cuda:0', addr: '0x0', bytes: 2048, held: 100 };
   const one = script(segment, ...made(3, 1, 'x'), ...op(3, 1, 'randn', [], 1), ...made(4, 2, 'y'), ...op(4, 2, 'relu', [1], 2),
     { kind: 'sync', ...at(4), scope: 'stream', device: 'cuda:0', why: 'policy', cause: 8 },
@@ -322,7 +322,7 @@ test('a call is one step: segment, allocation, copy or op, wait', () => {
   assert.deepEqual(kindsOf(one), [['alloc', 3, 5], ['op', 4, 5], ['copy', 5, 6]]);
 });
 
-test('two calls of one line are two steps, each on its thread', () => {
+test('two calls of one line are two steps', () => {
   const nested = script(...made(3, 1, ''), ...op(3, 1, 'matmul', [7, 8], 1), ...made(3, 2, 'r'), ...op(3, 2, 'relu', [1], 2), ...op(3, 3, 'add', [2, 1], 2));
   assert.deepEqual(kindsOf(nested), [['op', 3, 4], ['op', 3, 4], ['op', 3, 2]]);
   const empty = script(...made(4, 1, 'a'), ...made(4, 2, 'b'), ...op(4, 1, 'relu', [1], 2), ...op(4, 2, 'fill', [], 2));
@@ -331,13 +331,13 @@ test('two calls of one line are two steps, each on its thread', () => {
   assert.deepEqual(kindsOf(threads), [['alloc', 5, 2], ['op', 5, 2]]);
 });
 
-test('an implicit copy is a step beside the op that needs it', () => {
+test('an implicit copy is a step of its own', () => {
   const one = script(...made(3, 1, ''), ...crossing(3, 1, 7, 1, 'policy'), ...made(3, 2, 'd'), ...op(3, 2, 'add', [7, 1], 2),
     { kind: 'drop', ...at(3), tensor: 1, why: 'free' }, { kind: 'free', ...at(3), storage: 1 });
   assert.deepEqual(kindsOf(one), [['copy', 3, 4], ['op', 3, 4], ['drop', 3, 2]]);
 });
 
-test('print and item are a step with their copy and its wait', () => {
+test('print and item have their copy in their step', () => {
   const wait = (line, why, cause) => ({ kind: 'sync', ...at(line), scope: 'copy', device: 'cuda:0', why, cause });
   const read = (line, via) => ({ kind: 'host_read', ...at(line), tensor: 1, storage: 1, count: 1, via });
   const one = script(...crossing(3, 1, 1, 0, 'print'), wait(3, 'print', 1), read(3, 'print'), ...crossing(4, 2, 1, 0, 'item'), wait(4, 'item', 5), read(4, 'item'),
@@ -364,7 +364,7 @@ const loss = (line, first) => [...temporary(line, first), ...using(line, first, 
   ...using(line, first + 1, 'mul', [first, first], first + 1), ...release(line, first), ...made(line, first + 2, 'mse'),
   ...using(line, first + 2, 'mean', [first + 1], first + 2), ...release(line, first + 1)];
 
-test('the kernels of one call are one step, also where it frees what it used', () => {
+test('the kernels of one call are one step', () => {
   const one = script(program('', '', 'mse = fy_mse_loss(a, fy_relu(b));'), ...temporary(3, 2), ...using(3, 2, 'relu', [1], 2), ...loss(3, 10), ...loss(3, 20),
     { kind: 'drop', ...at(3), tensor: 12, why: 'free' });
   assert.deepEqual(callsOf(one), [['op', 3, 4, 1, undefined], ['op', 3, 16, 3, ''], ['op', 3, 16, 3, ''], ['drop', 3, 1, undefined, undefined]], 'two turns, two steps');
@@ -373,7 +373,7 @@ test('the kernels of one call are one step, also where it frees what it used', (
   assert.match(stepSentence(named.events, named.steps.at(-1), named.names), /^mse_loss of a and b runs on the GPU as 3 kernels \(sub, mul, mean\) into mse, .*; 2 tensors .*freed/);
 });
 
-test('what the program frees itself joins nothing, nor does an interrupted call', () => {
+test('what the program frees itself joins no call', () => {
   const text = program('', 'fy_tensor *t[] = {f(a), f(b)};', 'fy_tensor *t = fy_mul(a, a); s = fy_sum(t); fy_free(t);');
   const pair = script(text, ...temporary(2, 4), ...using(2, 1, 'relu', [1], 4), ...temporary(2, 5), ...using(2, 2, 'relu', [1], 5), ...release(2, 4), ...release(2, 5));
   assert.deepEqual(callsOf(pair).map(([kind]) => kind), ['op', 'op', 'drop']);
@@ -386,7 +386,7 @@ test('what the program frees itself joins nothing, nor does an interrupted call'
   assert.deepEqual(callsOf(threads).map(([kind]) => kind), ['op', 'op', 'op', 'drop'], 'another thread in between');
 });
 
-test('a call with two results is one step where the text shows that it is one call', () => {
+test('a call with two results is one step', () => {
   const two = (line, from) => [...made(line, from, 'v'), ...using(line, from, 'max', [1], from), ...made(line, from + 1, 'v'), ...using(line, from + 1, 'argmax', [1], from + 1)];
   const steps = (text) => callsOf(script(program('#define BOTH(x) f(x)', '', text), ...two(3, 4), ...two(3, 8))).map(([, , , kernels]) => kernels);
   assert.deepEqual(steps('  v = fy_max(a, (1), .indices = &i);'), [2, 2]);
@@ -398,7 +398,7 @@ test('a call with two results is one step where the text shows that it is one ca
 // ---- how a step's time passes -------------------------------------------------------------------
 
 for (const [name, events] of logs()) {
-  test(`${name}: in a step time never falls, and starts and ends exactly`, () => {
+  test(`${name}: in a step, time never falls`, () => {
     const one = open(events);
     one.ended = true;
     const next = random(17);
@@ -415,7 +415,7 @@ for (const [name, events] of logs()) {
     });
   });
 
-  test(`${name}: what is allocated is there first, and each copy is seen`, () => {
+  test(`${name}: what is allocated comes first, copies are seen`, () => {
     const one = open(events);
     one.steps.forEach((step, i) => {
       const [from, to] = one.span(i);
@@ -430,7 +430,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('after 100 us for a segment, a copy of one has half of the step', () => {
+test('a short copy has half of its step', () => {
   const one = script({ kind: 'segment', t: 100000, ...at(3), device: 'cuda:0', bytes: 2048, held: 100000 },
     ...made(3, 1, 'x').map((e) => ({ ...e, t: 100000 })),
     { kind: 'copy', t: 101000, ...at(3), id: 1, bytes: 16, dir: 'h2d', held: 1000, src: { storage: 9, device: 'cpu' }, dst: { storage: 1, device: 'cuda:0' } },

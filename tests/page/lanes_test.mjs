@@ -31,7 +31,7 @@ for (const [name, events] of logs()) {
     }
   });
 
-  if (!BY_HAND.has(name)) test(`${name}: the lanes hold all the time that the log tells`, () => {
+  if (!BY_HAND.has(name)) test(`${name}: the lanes hold all of the log's time`, () => {
     const lanes = lanesOf(open(events));
     const held = sum(events.map((e) => e.held ?? 0));
     const busyIn = (some) => sum(some.flatMap((lane) => lane.between(0, Infinity)).filter((s) => !s.open).map((s) => s.until - s.from));
@@ -42,7 +42,7 @@ for (const [name, events] of logs()) {
     assert.equal(busyIn(cards.flatMap((card) => [...card.engines.values()])), sum(ofCards));
   });
 
-  test(`${name}: a slice has the hue of the tensor that it writes`, () => {
+  test(`${name}: a slice has the hue of what it writes`, () => {
     const lanes = lanesOf(open(events));
     const state = initial();
     const indexes = events.map((e) => {
@@ -55,7 +55,7 @@ for (const [name, events] of logs()) {
     }
   });
 
-  test(`${name}: slices are found by their event, and at their time`, () => {
+  test(`${name}: slices are found by event and by time`, () => {
     const lanes = lanesOf(open(events));
     for (const lane of lanes.rows().flatMap((row) => row.lanes)) {
       for (const { slice, open: endless } of lane.between(0, Infinity)) {
@@ -67,12 +67,12 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('a card with one stream has a row for each engine it used', () => {
+test('one stream: a row for each engine', () => {
   assert.deepEqual(named(lanesOf(open(logs().get('demo-01-where-am-i')))), ['host', 'cuda:0 copies in', 'cuda:0 compute', 'cuda:0 copies out']);
   assert.deepEqual(named(lanesOf(open(logs().get('01-where-am-i')))), ['host', 'cuda:0 copies in', 'cuda:0 compute']);
 });
 
-test('with two streams a copy and a kernel are side by side', () => {
+test('two streams: a copy beside a kernel', () => {
   const lanes = lanesOf(open(logs().get('overlap')));
   assert.deepEqual(named(lanes), ['host', 'cuda:0 stream 0', 'cuda:0 stream 1', 'cuda:0 copies in']);
   const [zero, one] = [...lanes.cards.get('cuda:0').streams.values()];
@@ -81,7 +81,7 @@ test('with two streams a copy and a kernel are side by side', () => {
   assert.deepEqual(named(lanes, 3), ['host', 'cuda:0 all']);
 });
 
-test('the wait at the start of a copy comes before it', () => {
+test('the first wait of a copy comes before it', () => {
   const events = logs().get('demo-03-round-trip');
   const [host] = lanesOf(open(events)).threads.values();
   const all = host.between(0, Infinity).map((s) => s.slice);
@@ -133,7 +133,7 @@ test('each thread has a row, and each pair of cards', () => {
   assert.deepEqual(named(lanesOf(one)), ['host thread 0', 'host thread 1', 'cuda:0 compute', 'peer 1 → 0']);
 });
 
-test('arrows go from an event to the work that waited for it', () => {
+test('arrows go from events to what waited', () => {
   const events = logs().get('overlap');
   const lanes = lanesOf(open(events));
   const all = lanes.arrows(0, Infinity);
@@ -159,7 +159,7 @@ test('both accesses of a data race are known by it', () => {
   }
 });
 
-test('a staged copy shows when the CPU copies, and when the bus carries', () => {
+test('a staged copy shows CPU and bus at work', () => {
   const events = logs().get('demo-03-round-trip');
   const one = open(events);
   const lanes = lanesOf(one);
@@ -186,7 +186,7 @@ test('what was queued says what it was behind', () => {
   assert.match(told(zero, zero.near(held)), /behind batch\[i\]/); // the copy that its event was recorded after
 });
 
-test('what is narrower than a pixel is joined, and keeps its time', () => {
+test('what is narrower than a pixel is joined', () => {
   const one = script(...Array.from({ length: 1000 }, (_, i) => kernel(i + 1, i * 10, 0, i * 10, i * 10 + (i === 500 ? 9 : 4))).flat());
   const lane = lanesOf(one).rows()[1].lanes[0];
   const seen = lane.between(0, 10000, 8);
@@ -256,7 +256,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('the first segment of a card is a break, as wide as its label', () => {
+test('the first segment of a card is a break', () => {
   const one = open(logs().get('demo-01-where-am-i'));
   const breaks = breaksOf(lanesOf(one), one.total);
   assert.equal(breaks.length, 1);
@@ -266,7 +266,7 @@ test('the first segment of a card is a break, as wide as its label', () => {
   assert.ok(Math.abs((gap.u1 - gap.u0) / course.units - 0.12) < 0.001);
 });
 
-test('page-locking is a break, the work that runs meanwhile is not', () => {
+test('page-locking is a break, other work is not', () => {
   const one = open(logs().get('overlap'));
   const breaks = breaksOf(lanesOf(one), one.total);
   assert.equal(breaks.length, 4);
@@ -280,7 +280,7 @@ test('a program that page-locks again and again has no breaks', () => {
   assert.deepEqual(breaksOf(lanesOf(one), one.total), []);
 });
 
-test('a search finds names, kernels, tensors and lines, and goes round', () => {
+test('a search finds names, kernels, tensors and lines', () => {
   const events = logs().get('demo-01-where-am-i');
   const one = open(events);
   const from = (seq, by, words) => events[nextMatch(one, seq, by, words, () => true)];
@@ -293,13 +293,13 @@ test('a search finds names, kernels, tensors and lines, and goes round', () => {
   assert.equal(nextMatch(one, 0, 1, 'matmul', () => false), -1);
 });
 
-test('the first segments of many cards are breaks all the same', () => {
+test('first segments of many cards are breaks', () => {
   const segments = Array.from({ length: 7 }, (_, i) => ({ kind: 'segment', t: (i + 1) * 120, device: `cuda:${i}`, mem: 'device', bytes: 4096, held: 100 }));
   assert.equal(breaksOf(lanesOf(script(...segments)), 840).length, 7);
   assert.equal(breaksOf(lanesOf(script(...segments.map((e) => ({ ...e, device: 'cpu', mem: 'pinned' })))), 840).length, 0);
 });
 
-test('ticks are round, apart, and written as exactly as they need', () => {
+test('ticks are round, apart, and exact enough', () => {
   const course = axis(1000, [{ from: 100, until: 600 }]);
   const { step, times } = ticks(course, 0, course.units, 90);
   assert.equal(step, 100);
@@ -331,7 +331,7 @@ for (const [name, events] of logs()) {
   });
 }
 
-test('of many lines those with the highest peaks are told apart', () => {
+test('of many lines the highest are told apart', () => {
   const one = script(...Array.from({ length: 20 }, (_, i) => ({ kind: 'alloc', t: i, storage: i + 1, device: 'cuda:0', bytes: 100 + i, file: 'p.c', line: i + 1 })));
   const { lines } = memoriesOf(one).of('cuda:0').at(30);
   assert.deepEqual(lines.map((part) => part.line), [15, 16, 17, 18, 19, 20].map((n) => `p.c:${n}`).concat(''));

@@ -84,7 +84,7 @@ for (const [name, events] of logs()) {
 
 const touches = ([x, y], b) => inside({ x, y, w: 0, h: 0 }, b);
 
-test('a packet is as long as what has not arrived, at the scale of its box', () => {
+test('a packet is what has not arrived', () => {
   const leg = { points: [[0, 0], [0, 50], [400, 50]], band: [50 / 450, 1] }; // the lane: 400 px
   const drawn = (hop, scale) => packet(leg, hop, scale).map((part) => part * lengthOf(leg.points));
   for (const [done, length] of [[0, 300], [1000, 200], [2999, 0.1], [3000, 0]]) {
@@ -96,7 +96,7 @@ test('a packet is as long as what has not arrived, at the scale of its box', () 
   assert.deepEqual(drawn({ bytes: 1000, done: 0, reach: 0.5 }, 0.1).map(Math.round), [150, 250]); // on its way to the door
 });
 
-test('a lane is as thick as its bandwidth, in every run', () => {
+test('a lane is as thick as its bandwidth', () => {
   const state = initial();
   const card = (name, bus) => ({ name, kind: 'sim', capacity: 1 << 30, model: { bus_bandwidth: bus, staging_bandwidth: 10e9, peer_bandwidth: 20e9 } });
   apply(state, { kind: 'session', devices: [{ name: 'cpu', kind: 'cpu' }, card('cuda:0', 50e9), card('cuda:1', 25e9)] });
@@ -106,7 +106,7 @@ test('a lane is as thick as its bandwidth, in every run', () => {
   for (const [w, h] of SIZES) assert.equal(layout(state, w, h).bus.lanes.get('cuda:0').h2d.thick, wide);
 });
 
-test('a copy between cards takes the link, or without one both buses by way of RAM', () => {
+test('a copy between cards goes as it can', () => {
   const state = initial();
   apply(state, { kind: 'session', devices: ['cpu', 'cuda:0', 'cuda:1'].map((name) => ({ name, capacity: 1 << 30 })) });
   ['cuda:0', 'cuda:1'].forEach((device, i) => apply(state, { kind: 'alloc', storage: i + 1, device, addr: '0x1000', bytes: 4096 }));
@@ -203,7 +203,7 @@ test('a long storage goes on in the next row', () => {
   assert.deepEqual(list.of.get('cpu').map((r) => [r.base, r.end]), [[0, 100], [100, 228], [228, 356], [356, 484], [484, 612], [612, 700]]);
 });
 
-test('all lenses have one factor: a small copy is as large as its source', () => {
+test('all lenses have one factor', () => {
   const state = initial();
   apply(state, { kind: 'session', devices: [{ name: 'cpu' }, { name: 'cuda:0' }] });
   const add = (id, device, addr, bytes, asked) => apply(state, { kind: 'alloc', storage: id, device, addr, asked, bytes });
@@ -357,7 +357,7 @@ function viewedOnCard(more = [], device = 'cuda:0') {
   return { state, all: [...events, ...Array.from({ length: 7 }, (_, i) => alloc(10 + i, 0x1200 + 512 * i))] };
 }
 
-test('where a segment fills its memory, a lens is over free bytes of it, or in the other memory', () => {
+test('a lens finds room in a full memory', () => {
   const found = new Set();
   const busy = Array.from({ length: 7 }, (_, i) => ({ kind: 'alloc', storage: 10 + i, device: 'cuda:0', addr: `0x${(0x1200 + 512 * i).toString(16)}`, asked: 512, bytes: 512 }));
   for (const more of [[], busy]) {
@@ -377,7 +377,7 @@ test('where a segment fills its memory, a lens is over free bytes of it, or in t
   assert.deepEqual([...found].sort(), ['cpu', 'cuda:0']);
 });
 
-test('of a staircase that is cut short, rows that are written are shown', () => {
+test('a short staircase shows the written rows', () => {
   const { state, all } = viewedOnCard([], 'cpu');
   const now = [{ type: 'op', id: 9, ins: [1], outs: [1], fresh: false, event: { out: [{ tensor: 4, storage: 1 }] } }];
   let short = 0;

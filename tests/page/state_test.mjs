@@ -55,7 +55,7 @@ for (const [name, events] of logs()) {
     }
   });
 
-  test(`${name}: two readers at random places do not disturb each other`, () => {
+  test(`${name}: two readers do not disturb each other`, () => {
     const next = random(5);
     for (const interval of [1, 16, 1024]) {
       const past = history(interval);
@@ -86,7 +86,7 @@ for (const [name, events] of logs()) {
 const device = (events, storage) => events.find((e) => e.kind === 'alloc' && e.storage === storage).device;
 const sum = (list) => list.reduce((total, s) => total + s.bytes, 0);
 
-test('what the arguments of a line call a tensor, only where it is sure', () => {
+test('arguments name a tensor where it is sure', () => {
   const names = (line, e) => localNames(new Map([['p.c', `#define W w\n\n${line}`]]), { kind: 'op', file: 'p.c', line: 3, ...e });
   const use = (...ids) => ids.map((tensor) => ({ tensor }));
   const matmul = { name: 'matmul', in: use(1, 2) };
@@ -107,7 +107,7 @@ test('what the arguments of a line call a tensor, only where it is sure', () => 
   assert.deepEqual(names('y = fy_linear(fy_t(x), w);', { kind: 'tensor', view_of: 1 }), []);
 });
 
-test('a tensor has the names of the functions that it is passed to, until they are used for another', () => {
+test('a tensor has the names of parameters too', () => {
   const text = 'f(fy_tensor *x) {\n  return fy_relu(x);\n}\nmain() {\n  h = fy_ones((2)); f(h); g = fy_ones((2)); f(g); fy_relu(h);\n}';
   const site = (line, fn) => ({ file: 'p.c', line, fn });
   const tensor = (id, name) => ({ kind: 'tensor', ...site(5, 'main'), tensor: id, storage: id, name, shape: [2] });

@@ -140,7 +140,7 @@ test('what a loop makes is called by its turn', () => {
 });
 
 for (const [name, events] of logs()) {
-  test(`${name}: a tensor has one name, on the canvas and in sentences`, () => {
+  test(`${name}: a tensor has one name everywhere`, () => {
     const one = run({ run: 1 });
     one.take(0, events);
     for (const seq of [events.length - 1, events.length >> 1, events.length - 3]) {
