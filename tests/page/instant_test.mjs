@@ -226,6 +226,14 @@ test('a wait names the works that it waits for', () => {
   assert.deepEqual(instant(one, 16).ops.map((op) => [op.id, op.phase]), [[1, 'queued'], [2, 'queued'], [3, 'queued']]);
 });
 
+test('the wait before a copy comes before the copy', () => {
+  const one = script(...kernel(1, 10, 0, 20, 120),
+    { kind: 'copy', t: 200, id: 2, bytes: 8, dir: 'd2h', src: { device: 'cuda:0' }, dst: { device: 'cpu' }, held: 80 }, { kind: 'complete', t: 200, id: 2, start: 120, end: 200, engine: 'd2h' },
+    { kind: 'sync', t: 200, scope: 'copy', device: 'cuda:0', cause: 3, held: 100 });
+  assert.deepEqual([30, 119, 121, 199].map((t) => instant(one, t).threads.map((th) => th.kind)), [['sync'], ['sync'], ['copy'], ['copy']]);
+  assert.equal(instant(one, 70).cost.held, 51, 'half of the wait, after the launch');
+});
+
 test('each thread has its own call', () => {
   const one = script({ kind: 'sync', t: 50, th: 1, scope: 'device', device: 'cuda:0', held: 40 }, { kind: 'sync', t: 60, scope: 'device', device: 'cuda:0', held: 30 });
   assert.deepEqual(instant(one, 20).threads.map((th) => th.th), [1]);

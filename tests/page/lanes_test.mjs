@@ -130,7 +130,7 @@ test('completes out of order are put in order', () => {
 test('each thread has a row, and each pair of cards', () => {
   const copy = { kind: 'copy', t: 20, id: 9, dir: 'p2p', stream: 0, src: { device: 'cuda:1' }, dst: { device: 'cuda:0' } };
   const one = script(...kernel(1, 5, 0, 6, 20), { kind: 'sync', t: 30, th: 1, scope: 'device', held: 10 }, copy, { kind: 'complete', id: 9, start: 21, end: 25, engine: 'p2p' });
-  assert.deepEqual(named(lanesOf(one)), ['host thread 0', 'host thread 1', 'cuda:0 compute', 'peer 1 → 0']);
+  assert.deepEqual(named(lanesOf(one)), ['host thread 0', 'host thread 1', 'cuda:0 compute', 'cards 1 → 0']);
 });
 
 test('arrows go from events to what waited', () => {

@@ -109,7 +109,7 @@ function lanes(run) {
   }
 
   const threadRows = () => [...threads.values()].map((one) => ({ group: 'host', label: threads.size > 1 ? `thread ${one.thread}` : '', lanes: [one] }));
-  const peerRows = () => [...peers.values()].map((one) => ({ group: 'peer', label: one.pair.replaceAll('cuda:', ''), lanes: [one] }));
+  const peerRows = () => [...peers.values()].map((one) => ({ group: 'cards', label: one.pair.replaceAll('cuda:', ''), lanes: [one] }));
   const folded = (card) => ({ group: card.device, label: card.engines.size > 1 ? 'all' : ENGINE_WORDS[[...card.engines.keys()][0]], lanes: enginesOf(card) });
   const enginesOf = (card) => ENGINES.map((name) => card.engines.get(name)).filter(Boolean);
 

@@ -24,6 +24,11 @@ function numbers() {
       }
       list[n++] = value;
     },
+    /** Puts one before the last. */
+    before(value) {
+      this.push(this.last());
+      list[n - 2] = value;
+    },
     at: (i) => list[i],
     last: () => (n ? list[n - 1] : 0),
     lastAt: (t) => firstIndex(n, (i) => list[i] > t) - 1,
@@ -77,9 +82,20 @@ export function timeline() {
     const th = int(e.th);
     if (!threads.has(th)) threads.set(th, { from: numbers(), until: numbers(), seq: numbers() });
     const calls = threads.get(th);
+    if (e.kind === 'sync' && calls.seq.length && e.cause === calls.seq.last() && int(e.t) === calls.until.last()) return blockBefore(calls, e, seq);
     calls.from.push(Math.max(calls.from.last(), int(e.t) - e.held));
     calls.until.push(int(e.t));
     calls.seq.push(seq);
+    return undefined;
+  }
+
+  // The wait at the start of a blocking copy is told after the copy.
+  function blockBefore({ from, until, seq: seqs }, e, seq) {
+    const end = from.last();
+    const earlier = from.length > 1 ? from.at(from.length - 2) : 0;
+    from.before(Math.max(earlier, end - e.held));
+    until.before(end);
+    seqs.before(seq);
   }
 
   return {

@@ -31,7 +31,7 @@ export function ledger(root) {
     const share = t > 0 ? Math.min(100, Math.round((100 * held) / t)) : 0;
     if (hidden) hideCopies();
     else showCopies(h2d, d2h);
-    set('Waiting', units.time(Math.round(held)), held ? `${share} % of ${units.time(Math.round(t))}` : 'not at all');
+    set('In calls', units.time(Math.round(held)), held ? `${share} % of ${units.time(Math.round(t))}` : 'not at all');
     set('Ops', (cpu + gpu).toLocaleString('en'), `${cpu} CPU, ${gpu} GPU${underway(running)}`);
   }
 

@@ -96,6 +96,9 @@ function drawPeer(c, th, { bus, memories }) {
   c.lineWidth = thick;
   c.strokeStyle = th.well;
   line(c, [x, memories[1].inner.y], [x, memories.at(-1).inner.y + memories.at(-1).inner.h]);
+  const { head } = memories[1];
+  if (bus.tall || memories[1].brief) return;
+  text(c, `link ${perSecond(bus.peer.bandwidth)}`, head.x + head.w, head.y + 20, { font: `12px ${th.sans}`, color: th.soft, align: 'right' });
 }
 
 const perSecond = (bandwidth) => (bandwidth > 0 ? `${+(bandwidth / 1e9).toPrecision(3)} GB/s` : '');
@@ -217,8 +220,12 @@ function drawArriving(c, scene, a) {
   const starting = !a.arrived && !a.buffered && a.moving.every((hop) => !hop.done);
   const brief = scene.layout.tall;
   if (starting) drawBeside(c, scene, a, brief ? 'starts up' : 'the copy starts up', left);
+  else if (brief && a.buffered > a.arrived) drawBeside(c, scene, a, `staged ${Math.floor((100 * (a.buffered + a.arrived)) / a.bytes)} %`, left);
   else if (brief) drawBeside(c, scene, a, `${Math.floor(a.part * 100)} %`, left);
-  else drawBeside(c, scene, a, `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`, `arrived, ${left}`);
+  else {
+    const staged = a.buffered > 0 ? `${units.bytes(Math.floor(a.buffered))} staged` : 'arrived';
+    drawBeside(c, scene, a, `${units.bytes(Math.floor(a.arrived))} of ${units.bytes(a.bytes)}`, `${staged}, ${left}`);
+  }
 }
 
 const cardOf = ({ bus, boxes }, a) => [a.dst, a.src].map((id) => boxes.find((b) => b.storage === id)?.device).find((device) => bus.lanes.has(device));
@@ -251,8 +258,7 @@ function drawBeside(c, scene, a, words, more) {
   }
   if (isPeer(layout, a)) {
     const { head } = layout.memories.find((m) => m.device === cardOf(layout, a));
-    text(c, words, head.x + head.w, head.y + 20, { ...bold, align: 'right' });
-    text(c, more, head.x + head.w, head.y + 40, { ...thin, align: 'right' });
+    text(c, `${words} · ${more.replace('arrived, ', '')}`, head.x + head.w, head.y + 20, { ...thin, color: th.ink, align: 'right' });
     return;
   }
   const below = layout.bus.lanes.get(cardOf(layout, a)).d2h;

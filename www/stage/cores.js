@@ -3,6 +3,7 @@
 
 import { list } from '../model/fields.js';
 import * as units from '../model/units.js';
+import { processor } from '../model/words.js';
 import { tensorStyle, tile } from './colours.js';
 import { arrow, ease, part, path, rounded, text } from './canvas_util.js';
 import { boxOf } from './route.js';
@@ -114,6 +115,7 @@ function awaited(call, now, names) {
   const works = [...now.copies, ...now.ops].filter((w) => call.for.includes(w.id));
   if (e.kind === 'segment') return `for ${units.bytes(e.bytes)} of ${e.mem === 'pinned' ? 'pinned memory' : 'VRAM'}`;
   if (works.length && works.length < 3) return `for ${works.map((w) => (w.dir ? `the copy of ${names.tensor(w.src.tensor)}` : w.name)).join(' and ')}`;
+  if (e.kind === 'sync' && !works.length) return `for ${processor(e.device)}`;
   return works.length ? `for ${works.length} works of ${e.device ?? 'the card'}` : `in ${String(e.kind).replaceAll('_', ' ')}`;
 }
 

@@ -270,7 +270,10 @@ function drawFilled(c, { th, scale, box, rect, hue, pattern, leaving = 1 }) {
   if (box.older) tint(c, rect, tile(c, 'hatch', '', th.faint, scale), 0.4);
   c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
   c.fillRect(rect.x, rect.y, bandWidth(rect), rect.h);
-  if (isLocked(box, rect)) drawLock(c, th, rect.x + rect.w - 16, rect.y + rect.h / 2);
+  if (isLocked(box, rect)) {
+    drawLock(c, th, rect.x + rect.w - 16, rect.y + rect.h / 2);
+    if (rect.w > 180) text(c, 'pinned', rect.x + rect.w - 22, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color: th.ink, align: 'right' });
+  }
   c.restore();
   rounded(c, rect, CORNER);
   c.lineWidth = 1.25;
@@ -301,17 +304,23 @@ function drawLock(c, th, x, y) {
   c.fillRect(x, y - 2, 8, 7);
 }
 
+// The variable that named it last, where that names another tensor by now and no other variable is known.
+function again({ tags }) {
+  const tensors = tags.flatMap((tag) => tag.tensors).filter((one) => !one.dropped);
+  return tensors.length && tensors.every((one) => one.lost) ? tensors.at(-1).name : '';
+}
+
 // What is so of its bytes, inside the box where there is room.
 function drawNote(c, th, box, s, freed) {
   const rect = box.pieces[0];
   const arriving = s.arrived > 0 && s.arrived < 1;
-  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
+  const note = freed ? 'freed' : arriving ? `${Math.floor(s.arrived * 100)} %` : box.unreachable ? 'no name reaches it' : again(box) ? `${again(box)} was assigned again` : s.empty ? 'empty' : box.older ? `older than ${box.older}` : '';
   const room = rect.w - bandWidth(rect) - 10 - (isLocked(box, rect) ? 18 : 0);
   if (rect.h < 15 || room < 30) return;
   c.font = `12px ${th.sans}`;
   const bytes = units.bytes(box.bytes);
-  const again = box.tenant > 0 ? ` · ${units.ordinal(box.tenant + 1)} tensor here` : '';
-  const words = [note ? `${bytes} · ${note}` : `${bytes}${again}`, note || bytes, box.older && 'older'].find((one) => one && c.measureText(one).width <= room);
+  const tenant = box.tenant > 0 ? ` · ${units.ordinal(box.tenant + 1)} tensor here` : '';
+  const words = [note ? `${bytes} · ${note}` : `${bytes}${tenant}`, note || bytes, box.older && 'older'].find((one) => one && c.measureText(one).width <= room);
   if (!words) return;
   const color = freed || s.empty ? th.soft : th.ink;
   text(c, words, rect.x + bandWidth(rect) + 7, rect.y + rect.h / 2 + 1, { font: `12px ${th.sans}`, color });

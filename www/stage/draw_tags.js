@@ -207,7 +207,7 @@ export function drawLens(c, scene) {
   const left = at.left ? `, ${units.plural(at.left, 'more tensor')}` : '';
   c.font = `12px ${th.sans}`;
   const where = at.device === box.device ? '' : ` in ${memoryName(box.device)}`;
-  const title = [`${box.name}${where} × ${at.factor}${px >= 4 ? `: ${Math.round(px)} px an element` : ''}${left}`, `${box.name}${where} × ${at.factor}${left}`]
+  const title = [`${box.name}${where}${px >= 4 ? ', element by element' : ''}${left}`, `${box.name}${where}${left}`]
     .find((one, i) => i === 1 || c.measureText(one).width < at.w);
   behind(c, th, at.x, at.y + 7, Math.min(at.w, c.measureText(title).width));
   text(c, title, at.x, at.y + 7, { font: `12px ${th.sans}`, color: th.soft, max: at.w });

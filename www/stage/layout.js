@@ -118,7 +118,7 @@ function wires(rect, dock, cards, devices, tall) {
     return [card.device, { h2d: lane('h2d'), d2h: lane('d2h') }];
   }));
   const model = devices[0].model ?? {};
-  const peer = { x: cards[0].rect.x + cards[0].rect.w - 10, thick: Math.min(14, thickness(model.peer_bandwidth)) }; // wider than there is room
+  const peer = { x: cards[0].rect.x + cards[0].rect.w - 10, thick: Math.min(14, thickness(model.peer_bandwidth)), bandwidth: model.peer_bandwidth ?? 0 }; // wider than there is room
   return { rect, dock, tall, lanes, staging: thickness(model.staging_bandwidth), peer };
 }
 
