@@ -1,6 +1,6 @@
 /* Every allocation fails in turn: the program or command reports it and exits with a status other than 0, or its
- * results are complete; never a signal, never silently. Tests a sample; all allocations with LONG=1, but not under TSan,
- * where their tens of thousands of processes would take hours: ASan's do not. */
+ * results are complete; never a signal, never silently. Tests a sample; all allocations with LONG=1, but not under
+ * TSan, where their tens of thousands of processes would take hours: ASan's do not. */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
