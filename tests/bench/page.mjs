@@ -101,7 +101,7 @@ if (missing) {
     await browser.close();
   }
 }
-unmeasured('pan, zoom and play with 2,000 live tensors', 'there is no zoom yet');
+unmeasured('pan, zoom and play with 2,000 live tensors', 'no such run yet');
 unmeasured('a live stream of 100,000 events a second', 'no such run yet');
 unmeasured('an endless loop is stopped and shown', 'no such run yet');
 unmeasured('event to pixel', 'no such run yet');
