@@ -117,7 +117,7 @@ check('at every event the lit line is the event’s line', async () => {
 });
 
 check('the scrubber, by value and by keyboard, shows what stepping shows', async () => {
-  const page = await stage.open(stage.view.url);
+  const page = await stage.open(stage.view.url, { reducedMotion: 'reduce' });
   await go(page, 0);
   const look = async () => {
     await settle(page);
