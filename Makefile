@@ -3,6 +3,8 @@
 CC  = gcc
 CXX = g++
 B   ?= build
+# One name for a folder: what an object is made from is kept under it.
+override B := $(patsubst $(CURDIR)/%,%,$(B))
 OPT ?= -O2 -g
 SAN ?=
 PREFIX ?= /usr/local

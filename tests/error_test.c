@@ -286,6 +286,35 @@ TEST(operands_are_called_what_the_source_calls_them)
     }
 }
 
+static double operand_id(int i)
+{
+    char path[32];
+    snprintf(path, sizeof path, "operands.%d", i);
+    return number_of(event_of("error", 0), path);
+}
+
+TEST(the_log_says_which_tensors_an_error_is_about)
+{
+    (void)state;
+    FY_SCOPE
+    {
+        since();
+        fy_tensor *w = fy_ones((2)), *other = fy_ones((3)), *of_that_name = fy_ones((5), .name = "w");
+        double ids[] = {number_of(event_of("tensor", 0), "tensor"), number_of(event_of("tensor", 1), "tensor")};
+        fy_add(w, other);
+        assert_true(operand_id(0) == ids[0] && operand_id(1) == ids[1]);
+        assert_null(field(event_of("error", 0), "operands.2"));
+        since();
+        fy_free(w);
+        fy_relu(w);
+        assert_true(operand_id(0) == ids[0]);
+        since();
+        fy_to(of_that_name, "gpu");
+        assert_null(field(event_of("error", 0), "operands"));
+        fy_clear_error();
+    }
+}
+
 /* ---- by default the program ends ---- */
 
 static void mistake(void)
@@ -360,6 +389,7 @@ int main(int argc, char **argv)
         T(a_failed_call_changes_nothing),
         T(the_first_error_is_kept_and_null_passes_through),
         T(operands_are_called_what_the_source_calls_them),
+        T(the_log_says_which_tensors_an_error_is_about),
         T(without_on_error_the_program_ends_with_status_1),
         T(without_a_card_cuda_is_refused_in_pytorchs_words),
     };

@@ -109,6 +109,16 @@ static void read_unmapped(void)
     fy_free(fy_zeros((4), .device = "cuda"));
     if (*unmapped) puts("?");
 }
+static const int unmapped_at = __LINE__ - 2;
+
+static void measure_no_text(void) /* crashes in libc */
+{
+    const char *volatile none = NULL;
+    fy_free(fy_zeros((4), .device = "cuda"));
+    volatile size_t size = strlen(none);
+    (void)size;
+}
+static const int measured_at = __LINE__ - 3;
 
 static void raise_segv(void)
 {
@@ -147,6 +157,7 @@ static void a_read_is_explained_by_name_element_and_line(void **state)
     assert_said("the host read element 5 of 'weights', which lives on cuda:0");
     snprintf(made, sizeof made, "made at tests/guard_test.c:%d)", made_at);
     assert_said(made);
+    assert_said("ferry: tests/guard_test.c:");
     assert_said("0x7000000014 in the log, 0x");
     assert_said("fix: copy it to the host first: fy_cpu(weights)");
 }
@@ -207,6 +218,32 @@ static void the_log_says_that_the_program_crashed(void **state)
     assert_false(logged("\"kind\":\"error\"", "", ""));
 }
 
+static bool crash_is_at(int line)
+{
+    char number[32];
+    snprintf(number, sizeof number, "\"line\":%d,", line);
+    return logged("\"code\":\"crash\"", "\"file\":\"tests/guard_test.c\"", number);
+}
+
+static void a_crash_has_the_line_at_which_it_happened(void **state)
+{
+    (void)state;
+    run_in_child(read_unmapped);
+    assert_true(crash_is_at(unmapped_at));
+    run_in_child(measure_no_text);
+    assert_true(crash_is_at(measured_at));
+}
+
+static void without_addr2line_a_crash_has_no_line(void **state)
+{
+    (void)state;
+    mistake = read_unmapped;
+    run_forked(make_mistake, ENVIRONMENT("FERRY_GPU", "sim", "FERRY_TRACE", trace, "PATH", "/nonexistent"), false);
+    assert_killed_by(SIGSEGV);
+    assert_true(logged("\"code\":\"crash\"", "segmentation fault", ""));
+    assert_false(crash_is_at(unmapped_at));
+}
+
 static void a_programs_own_handler_still_gets_its_faults(void **state)
 {
     (void)state;
@@ -241,6 +278,8 @@ int main(void)
         cmocka_unit_test(the_log_holds_the_error_and_all_before_it),
         cmocka_unit_test(other_faults_are_not_ferrys_to_explain),
         cmocka_unit_test(the_log_says_that_the_program_crashed),
+        cmocka_unit_test(a_crash_has_the_line_at_which_it_happened),
+        cmocka_unit_test(without_addr2line_a_crash_has_no_line),
         cmocka_unit_test(a_programs_own_handler_still_gets_its_faults),
         cmocka_unit_test(a_read_is_explained_by_name_element_and_line), /* last: opens a card in this process */
     };

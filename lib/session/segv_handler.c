@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "crash_line.h"
 #include "device.h"
 #include "dtype.h"
 #include "event.h"
@@ -110,7 +111,16 @@ static void add_what(line *l, const fy_storage *s, size_t offset, access_kind k)
     add(l, ")");
 }
 
-static void explain(const void *p, const fy_storage *s, access_kind k)
+/* The line at fault; NULL if it is not known. */
+static fy_site *line_of(const void *context)
+{
+    static fy_site at;
+    if (!fy_crash_line(context, &at)) return NULL;
+    if (fy_log_is_on()) fy_site_record(&at);
+    return &at;
+}
+
+static void explain(const void *p, const fy_storage *s, access_kind k, fy_site *where)
 {
     line what = {.size = 0}, fix = {.size = 0}, all = {.size = 0};
     size_t offset = s ? (size_t)((const char *)p - (const char *)s->data) : 0;
@@ -125,6 +135,12 @@ static void explain(const void *p, const fy_storage *s, access_kind k)
     }
 
     add(&all, "ferry: ");
+    if (where) {
+        add(&all, fy_site_file(where->file));
+        add(&all, ":");
+        add_number(&all, (uint64_t)where->line, 10);
+        add(&all, ": ");
+    }
     add(&all, what.text);
     add(&all, "\n  at ");
     if (s) {
@@ -136,7 +152,7 @@ static void explain(const void *p, const fy_storage *s, access_kind k)
     add(&all, fix.text);
     add(&all, "\n");
     if (fy_log_is_on())
-        FY_EMIT(NULL, error, .code = fy_ref_str("device_pointer"), .message = fy_ref_str(what.text),
+        FY_EMIT(where, error, .code = fy_ref_str("device_pointer"), .message = fy_ref_str(what.text),
                 .hint = fy_ref_str(fix.text));
     for (size_t done = 0; done < all.size;) {
         ssize_t n = write(STDERR_FILENO, all.text + done, all.size - done);
@@ -170,7 +186,7 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
                            ? "segmentation fault: the program accessed memory that it does not own"
                            : "bus error: the program accessed memory that is not mapped to anything";
     if (fy_log_is_on())
-        FY_EMIT(NULL, error, .code = fy_ref_str("crash"), .message = fy_ref_str(what),
+        FY_EMIT(line_of(context), error, .code = fy_ref_str("crash"), .message = fy_ref_str(what),
                 .hint = fy_ref_str("look for a NULL pointer, an index out of range, or a freed tensor"));
     die_of(signal_number);
 }
@@ -184,7 +200,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
         pass_on(signal_number, info, context);
         return;
     }
-    explain(p, s, access_of(context));
+    explain(p, s, access_of(context), line_of(context));
     die_of(signal_number);
 }
 
@@ -195,6 +211,7 @@ void fy_segv_handler_start(void)
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     if (started) return;
     started = true;
+    fy_crash_line_prepare();
     if (sigaltstack(NULL, &old) == 0 && old.ss_flags & SS_DISABLE) sigaltstack(&own, NULL);
     sigemptyset(&action.sa_mask);
     sigaction(SIGSEGV, &action, &before_segv);

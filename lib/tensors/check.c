@@ -36,10 +36,13 @@ void *fy_fail_about(fy_site *at, const char *code, const char *hint, int n, fy_t
                     ...)
 {
     char given[1200];
+    fy_concern about = {.given = given};
     va_list list;
     describe(at, n, x, given, sizeof given);
+    for (int i = 0; i < n && about.count < sizeof about.operands / sizeof about.operands[0]; i++)
+        if (x[i] && (x[i]->magic == FY_ALIVE || x[i]->magic == FY_FREED)) about.operands[about.count++] = x[i]->id;
     va_start(list, format);
-    fy_report(at, 0, code, hint, given, format, list);
+    fy_report(at, &about, code, hint, format, list);
     va_end(list);
     return NULL;
 }
@@ -66,16 +69,16 @@ static void fail_freed(fy_site *at, const char *name, const fy_tensor *x)
                 "there was %s, freed %s%s",
                 name, label, by_scope ? "at the end of its FY_SCOPE" : "by fy_free", where);
     else if (by_scope)
-        fy_fail(
+        fy_fail_about(
             at, "use_after_free",
             fy_hint(
                 "carry it out of the scope with fy_keep(%s), or use it inside; or fy_set(&%s, ...), if each iteration "
                 "of a loop assigns a new tensor",
                 name, name),
-            "%s%s was freed at the end of its FY_SCOPE%s", name, alias, where);
+            1, (fy_tensor *[]){(fy_tensor *)x}, "%s%s was freed at the end of its FY_SCOPE%s", name, alias, where);
     else
-        fy_fail(at, "use_after_free", fy_hint("free %s once, after its last use", name), "%s%s was already freed%s",
-                name, alias, where);
+        fy_fail_about(at, "use_after_free", fy_hint("free %s once, after its last use", name), 1,
+                      (fy_tensor *[]){(fy_tensor *)x}, "%s%s was already freed%s", name, alias, where);
 }
 
 bool fy_check(fy_site *at, int i, const fy_tensor *x)

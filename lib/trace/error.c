@@ -55,10 +55,23 @@ const char *fy_argument(const fy_site *at, int i, char *buf, size_t room)
     return buf;
 }
 
-void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given, const char *format,
+static void record(fy_site *at, const fy_concern *about, const char *code, const char *hint, const char *message)
+{
+    char recorded[2600], call[600];
+    const char *given = about->given ? about->given : "";
+    size_t length = strlen(message), n = about->count;
+    const char *separator = !*given ? "" : length && strchr(".!?", message[length - 1]) ? " " : ". ";
+    snprintf(recorded, sizeof recorded, "%s%s%s", message, separator, given);
+    snprintf(call, sizeof call, "%s(%s)", at ? at->call : "", at ? at->args : "");
+    FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(recorded), .hint = fy_ref_str(hint),
+            .call = at ? fy_ref_str(call) : 0, .caused_by = about->cause,
+            .operands = n ? fy_ref_bytes(about->operands, n * sizeof about->operands[0]) : 0);
+}
+
+void *fy_report(fy_site *at, const fy_concern *about, const char *code, const char *hint, const char *format,
                 va_list list)
 {
-    char message[1400], text[4096], call[600], recorded[2600];
+    char message[1400], text[4096];
     const size_t room = sizeof text;
     size_t n = 0;
     fy_session_start();
@@ -68,18 +81,10 @@ void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint,
     if (at) n = (size_t)snprintf(text, room, "%s:%d: %s: ", at->file, at->line, at->call);
     if (n < room) n += (size_t)snprintf(text + n, room - n, "%s", message);
     if (line && n < room) n += (size_t)snprintf(text + n, room - n, "\n    %s", line);
-    if (*given && n < room) n += (size_t)snprintf(text + n, room - n, "\n  %s", given);
+    if (about->given && *about->given && n < room) n += (size_t)snprintf(text + n, room - n, "\n  %s", about->given);
     if (hint && n < room) snprintf(text + n, room - n, "\n  fix: %s", hint);
 
-    if (fy_log_is_on()) {
-        size_t length = strlen(message);
-        const char *separator = !*given ? "" : length && strchr(".!?", message[length - 1]) ? " " : ". ";
-        snprintf(recorded, sizeof recorded, "%s%s%s", message, separator, given);
-        snprintf(call, sizeof call, "%s(%s)", at ? at->call : "", at ? at->args : "");
-        FY_EMIT(at, error, .code = fy_ref_str(code), .message = fy_ref_str(recorded), .hint = fy_ref_str(hint),
-                .call = at ? fy_ref_str(call) : 0, .caused_by = cause);
-    }
-
+    if (fy_log_is_on()) record(at, about, code, hint, message);
     if (!first[0]) memcpy(first, text, sizeof first);
     if (mode == FY_RETURN) return NULL;
     fflush(stdout);
@@ -92,7 +97,7 @@ void *fy_fail(fy_site *at, const char *code, const char *hint, const char *forma
 {
     va_list list;
     va_start(list, format);
-    fy_report(at, 0, code, hint, "", format, list);
+    fy_report(at, &(fy_concern){0}, code, hint, format, list);
     va_end(list);
     return NULL;
 }
@@ -102,7 +107,7 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
 {
     va_list list;
     va_start(list, format);
-    fy_report(at, cause, code, hint, given, format, list);
+    fy_report(at, &(fy_concern){.cause = cause, .given = given}, code, hint, format, list);
     va_end(list);
     return NULL;
 }

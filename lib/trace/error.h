@@ -17,8 +17,15 @@ void *fy_fail_caused(fy_site *at, uint64_t cause, const char *code, const char *
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Argument i is NULL; kind: "tensor", "stream" or "event". Silent under FY_RETURN, where NULL propagates. */
 void *fy_fail_null(fy_site *at, int i, const char *kind);
-void *fy_report(fy_site *at, uint64_t cause, const char *code, const char *hint, const char *given, const char *format,
-                va_list list); /* used by the others; given: "", or a description of the arguments */
+/* What an error is about. */
+typedef struct fy_concern {
+    uint64_t cause;       /* seq of the event whose work failed, plus 1; or 0 */
+    const char *given;    /* a description of the arguments; or NULL */
+    uint32_t operands[8]; /* ids of tensors: the first ones of `count` */
+    size_t count;
+} fy_concern;
+void *fy_report(fy_site *at, const fy_concern *about, const char *code, const char *hint, const char *format,
+                va_list list); /* used by the others */
 /* " on line 14", or " at other.c:14" seen from another file; "" of NULL. */
 const char *fy_line_text(const fy_site *at, const fy_site *seen_from, char *buf, size_t room);
 /* The i-th argument as written, or "argument 2". */

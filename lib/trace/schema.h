@@ -255,6 +255,7 @@
         FIELD(error, STR, message, "what, with real values") \
         FIELD(error, STR, hint, "how to fix it") \
         FIELD(error, STR, call, "the call as written") \
+        FIELD(error, IDS, operands, "the tensors that it is about, in the order of the arguments") \
         FIELD(error, SEQ, caused_by, "the earlier event whose work failed") \
     END(error) \
     KIND(check, "the result of one of the grader's checks") \

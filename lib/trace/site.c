@@ -16,12 +16,17 @@ const char *fy_site_file(const char *file)
     return slash ? slash + 1 : file;
 }
 
-/* Two threads may intern the same site concurrently; both entries are valid. */
 fy_ref fy_site_intern(fy_site *at)
 {
     if (!fy_log_is_on()) return 0;
-    uint64_t generation = atomic_load(&fy_log_generation);
     if (at->file) fy_source_emit(at->file);
+    return fy_site_record(at);
+}
+
+/* Two threads may intern the same site concurrently; both entries are valid. */
+fy_ref fy_site_record(fy_site *at)
+{
+    uint64_t generation = atomic_load(&fy_log_generation);
     fy_site_entry entry = {.line = (uint32_t)at->line};
     entry.file = fy_ref_str(at->file ? fy_site_file(at->file) : "?");
     entry.fn = fy_ref_str(at->fn);

@@ -6,6 +6,8 @@
 
 /* Records the site in the current log, and a source event for its file; returns its reference, cached in the site. */
 fy_ref fy_site_intern(fy_site *at);
+/* Likewise without the source event, which takes a lock: for signal handlers. */
+fy_ref fy_site_record(fy_site *at);
 extern _Atomic uint32_t fy_log_generation;
 
 static inline fy_ref fy_site_ref(fy_site *at)

@@ -15,7 +15,7 @@
 #include "site.h"
 
 FY_LONG_LOCK(lock)
-static fy_source *files;
+static fy_source *files; /* read without the lock by fy_source_ending */
 static bool embedded;
 
 static fy_source *find(const char *path)
@@ -31,7 +31,8 @@ static fy_source *add(const char *path, const char *text, size_t size)
     char *own = strdup(path);
     if (!s || !own) fy_out_of_memory("the list of source files");
     *s = (fy_source){.path = own, .text = text, .size = size, .next = files};
-    return files = s;
+    __atomic_store_n(&files, s, __ATOMIC_RELEASE);
+    return s;
 }
 
 void fy_source_embed(const char *path, const char *text, size_t size)
@@ -81,6 +82,16 @@ const fy_source *fy_source_of(const char *path)
     const fy_source *s = find_or_read(path);
     pthread_mutex_unlock(&lock);
     return s->text ? s : NULL;
+}
+
+const fy_source *fy_source_ending(const char *path)
+{
+    const size_t size = strlen(path);
+    for (const fy_source *s = __atomic_load_n(&files, __ATOMIC_ACQUIRE); s; s = s->next) {
+        const size_t n = strlen(s->path);
+        if (n <= size && !strcmp(path + size - n, s->path) && (n == size || path[size - n - 1] == '/')) return s;
+    }
+    return NULL;
 }
 
 void fy_source_emit(const char *path)

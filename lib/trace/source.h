@@ -21,6 +21,8 @@ bool fy_source_is_embedded(void); /* is any file embedded? Then the program is a
 
 /* The file's text: embedded, else read from disk once. NULL if it cannot be read. Thread-safe. */
 const fy_source *fy_source_of(const char *path);
+/* The file whose path is the end of an absolute one; NULL if none is. Only what is known already: for signal handlers. */
+const fy_source *fy_source_ending(const char *path);
 /* Emits its source event, once per log. */
 void fy_source_emit(const char *path);
 

@@ -132,9 +132,14 @@ static void describe_end(const run_options *o, const attempt *a, outcome *out)
         *j->error.code && strcmp(j->error.code, "crash") != 0; /* child_describe explains a crash better */
     if (!failed_call || (a->child.end != CHILD_EXITED && a->child.end != CHILD_SIGNALLED)) {
         size_t n = strlen(out->message);
-        if (j->last_line > 0)
+        const bool is_located = *j->error.code && j->error.line > 0; /* a crash */
+        if (is_located) {
+            out->line = j->error.line;
+            snprintf(out->message + n, sizeof out->message - n, ". That was on line %d", j->error.line);
+        } else if (j->last_line > 0) {
             snprintf(out->message + n, sizeof out->message - n, ". The last Ferry call that finished was on line %d",
                      j->last_line);
+        }
         return;
     }
     const struct verdict_check *failed = j->judged ? verdict_failure(&j->verdict) : NULL;
