@@ -2,6 +2,7 @@
 // words.js.
 
 import { list, object, text } from './fields.js';
+import { loopsOf, turnWords } from './loops.js';
 import * as units from './units.js';
 import { sentence } from './words.js';
 
@@ -43,6 +44,7 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
     open ? `issued at ${units.time(slice.work.issued)}; the log does not tell its end${where}` : `${units.time(until - from)}, from ${exact(from, until)} to ${exact(until, from)}${where}`,
     slice.work && !open && slice.work.start > slice.work.issued ? queued(slice, lane, run, lanes) : '',
     lane.kind === 'thread' ? sentence(e, run.names) : '',
+    loopsOf(run).at(slice.seq).filter((turn) => turn.loop.turns.length > 1).map(turnWords).join('; in '),
     lanes.races.has(slice.seq) ? sentence(run.events[lanes.races.get(slice.seq)], run.names) : '',
   ].filter(Boolean);
 }

@@ -11,19 +11,23 @@ import { tensorStyle, tile } from './colours.js';
 import { rounded, text } from './canvas_util.js';
 import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
 import { drawArrows, drawFlags, drawRaces, drawStop } from './lane_signs.js';
+import { TURNS, drawTurns } from './lane_turns.js';
 
 const TICK = 74; // px between two times on the axis at least
 export const AXIS = 22; // px over the lanes, for times
 export const FLAGS = 16; // px below these, for marks
 
-/** Where the rows lie: {track, rows: [{...row, y, h}], top, height}, on a canvas so wide, with rows so high; flags, memory: are there any? */
-export function lanePlan({ rows, flags, memory }, width, pitch) {
-  const top = AXIS + (flags ? FLAGS : 0);
+/**
+ * Where the rows lie: {track, rows: [{...row, y, h}], turns: {y, rows, most}, top, height}, on a canvas so wide, with rows so
+ * high; turns: {rows: of brackets (lane_turns.js), most: that are shown}; flags, memory: are there any?
+ */
+export function lanePlan({ rows, turns, flags, memory }, width, pitch) {
+  const top = AXIS + Math.min(turns.most, turns.rows.length) * TURNS + (flags ? FLAGS : 0);
   const bottom = top + rows.length * pitch + 3;
   const left = width < 620 ? 74 : width < 1000 ? 126 : 132;
   return {
     width, pitch, narrow: width < 620, track: { x: left, w: Math.max(40, width - left - 2) }, top, height: bottom + (memory ? MEMORY : 0),
-    memory: memory ? { y: bottom, h: MEMORY } : null,
+    memory: memory ? { y: bottom, h: MEMORY } : null, turns: { y: AXIS, ...turns },
     rows: rows.map((row, i) => ({ ...row, y: top + i * pitch, h: pitch, first: row.group !== rows[i - 1]?.group })),
   };
 }
@@ -71,6 +75,7 @@ export function drawStill(c, scene) {
   drawArrows(c, scene, at);
   drawRaces(c, scene, at);
   for (const part of scene.course.parts) if (part.gap) drawBreak(c, scene, part, at);
+  drawTurns(c, scene, at);
   drawFlags(c, scene, at);
   drawStop(c, scene, at);
   c.restore();

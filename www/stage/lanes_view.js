@@ -5,15 +5,18 @@ import { axis, breaksOf, panned, zoomed } from '../model/axis.js';
 import { about, breakWords } from '../model/lane_words.js';
 import { nextMatch } from '../model/lane_search.js';
 import { lanesOf } from '../model/lanes.js';
+import { loopsOf, turnWords } from '../model/loops.js';
 import * as units from '../model/units.js';
 import { sentence } from '../model/words.js';
 import { theme } from './colours.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
+import { bracketAt, turnRows } from './lane_turns.js';
 import { AXIS, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
 
 const $ = (id) => document.getElementById(id);
 const ROOMY = 1000; // px: in a window as high, more and higher rows
 const FEW = 6; // rows; of more, each card is one; half as many again in a roomy window
+const ROOM = 5; // rows of lanes, flags and brackets, below which there is room for more brackets
 const MANY = 50000; // events: the line shown is not lit in the memory of a longer run, which would be drawn again with each
 const OFTEN = 250; // ms from one picture of a growing run to the next
 const NEAR = 4; // px beside a slice that still belong to it
@@ -50,12 +53,20 @@ export function lanesView(on) {
     const lanes = lanesOf(run);
     grow(lanes);
     const memory = memoryOf(run);
-    const plan = arrange({ rows: lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW), flags: lanes.marks.length > 0, memory: memory?.peak > 0 });
+    const plan = arrange(partsOf(lanes, memory));
     if (!size.w) return;
     follow(moment);
     scene = { run, lanes, memory, plan, course, view: view ?? [0, course.units], theme: colors, scale: size.scale, pointed, sought, ...moment, line: count < MANY ? moment.line : '' };
     paint();
     tell();
+  }
+
+  // In a window that is not roomy, each row counts.
+  function partsOf(lanes, memory) {
+    const rows = lanes.rows(innerHeight < ROOMY ? FEW : 1.5 * FEW);
+    const flags = lanes.marks.length > 0;
+    const most = innerHeight < ROOMY ? Math.max(1, ROOM - rows.length - Number(flags)) : Infinity;
+    return { rows, flags, turns: { rows: turnRows(loopsOf(run)), most }, memory: memory?.peak > 0 };
   }
 
   // A run that still arrives is drawn a few times a second.
@@ -91,7 +102,8 @@ export function lanesView(on) {
   // As high as the rows need; the page's other parts take what is left.
   function arrange(parts) {
     width ||= Math.floor(root.clientWidth);
-    const plan = lanePlan(parts, width, innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800) ? 18 : 15);
+    const isHigh = innerHeight >= ROOMY || (parts.rows.length < 5 && innerHeight >= 800 && !parts.turns.rows.length);
+    const plan = lanePlan(parts, width, isHigh ? 18 : 15);
     const scale = Math.max(1, window.devicePixelRatio || 1);
     if (width === size.w && plan.height === size.h && scale === size.scale) return plan;
     size = { w: width, h: plan.height, scale };
@@ -154,14 +166,22 @@ export function lanesView(on) {
     const at = place(event);
     const found = hit(at);
     const gap = !found && at.x > scene?.plan.track.x && scene && breakAt(at.x);
+    const bracket = !found && scene && bracketAt(scene, scaleOf(scene), at);
     const before = pointed;
     pointed = found && found.one.count === 1 ? { slice: found.one.slice, lane: found.lane, seq: found.one.slice.seq } : null;
     if (found) explain(about(found.one, found.lane, run, scene.lanes), at.x);
     else if (inMemory(at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
+    else if (bracket) explain(bracketTold(bracket), at.x);
     else if (gap) explain([breakWords(gap.gap, run).sentence, 'It is drawn shorter than it was. B draws it to scale.'], at.x);
     else tip.hidden = true;
     root.style.cursor = found ? 'pointer' : at.y < AXIS ? 'ew-resize' : '';
     if (before?.seq !== pointed?.seq) on.poke();
+  }
+
+  function bracketTold({ turns: [first, last] }) {
+    const took = `${units.time(last.until - first.from)} of the program's time`;
+    if (first === last) return [turnWords(first), took];
+    return [`${units.plural(last.n - first.n + 1, 'turn')}: ${turnWords(first)}, to turn ${last.n}`, took, 'Zoom in to tell them apart.'];
   }
 
   function leave() {
