@@ -403,6 +403,7 @@ window.ferry = {
   state: () => shown?.at(window.ferry.seq) ?? null,
   boxes: () => views.stage.boxes(),
   slices: () => views.lanes.seen(),
+  view: () => views.lanes.view,
   works: () => actions(shown, shown.steps[time.position.step], time.position.t, window.ferry.state()).filter((a) => a.phase),
   go: (seq) => shown && time.go(shown.stepOf(seq)),
   seek(t) {

@@ -244,3 +244,48 @@ check('in a narrow page the lanes keep their height and their names', async (t) 
   assert.deepEqual([...rows], ['host', 'cuda:0 stream 0', 'cuda:0 stream 1', 'cuda:0 copies in']);
   await done(page);
 });
+
+// Fingers on the page, by Chromium's own input: from -> to, a list of [x, y] each.
+async function swipe(page, from, to, steps = 6) {
+  const client = await page.context().newCDPSession(page);
+  const send = (type, at) => client.send('Input.dispatchTouchEvent', { type, touchPoints: at.map(([x, y], id) => ({ x, y, id })) });
+  await send('touchStart', from);
+  for (let i = 1; i <= steps; i++) await send('touchMove', from.map(([x, y], k) => [x + ((to[k][0] - x) * i) / steps, y + ((to[k][1] - y) * i) / steps]));
+  await send('touchEnd', []);
+  await settle(page);
+}
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+check('one finger pans, two zoom about what they hold', async (t) => {
+  const page = await opened(t, 'overlap', phone);
+  await seek(page, 7.9e6);
+  const { x, y, width } = await boxOf(page, 'lanes');
+  const [left, at] = [x + 80, y + 60];
+  const view = () => page.evaluate(() => window.ferry.view());
+  const whole = await view();
+  const size = ([from, to]) => to - from;
+  const unit = (part, px) => part[0] + ((px - left + 6) / (width - 76)) * size(part);
+  await swipe(page, [[x + 200, at], [x + 260, at]], [[x + 140, at], [x + 320, at]]);
+  const near = await view();
+  assert.ok(Math.abs(size(near) / size(whole) - 1 / 3) < 0.02, `${size(near) / size(whole)}`);
+  assert.ok(Math.abs(unit(near, x + 140) - unit(whole, x + 200)) < 0.01 * size(whole), 'what was under a finger still is');
+  await swipe(page, [[x + 300, at]], [[x + 200, at]]);
+  const panned = await view();
+  assert.ok(Math.abs(size(panned) - size(near)) < 1 && panned[0] > near[0] + 0.2 * size(near), `${panned}`);
+  await swipe(page, [[x + 140, at], [x + 320, at]], [[x + 210, at], [x + 230, at]]);
+  assert.deepEqual(await view(), whole);
+  await done(page);
+});
+
+check('fingers that zoom choose nothing and set no time; a tap does', async (t) => {
+  const page = await opened(t, 'overlap', phone);
+  await seek(page, 7.9e6);
+  const time = () => page.evaluate(() => window.ferry.position.t);
+  const { x, y } = await boxOf(page, 'lanes');
+  await swipe(page, [[x + 200, y + 60], [x + 260, y + 60]], [[x + 150, y + 60], [x + 300, y + 60]]);
+  assert.equal(await time(), 7.9e6);
+  await page.touchscreen.tap(x + 300, y + 8);
+  await settle(page);
+  assert.notEqual(await time(), 7.9e6);
+  await done(page);
+});

@@ -101,6 +101,13 @@ export function zoomed([from, to], factor, at, units) {
 /** The part that lies `by` units further right. */
 export const panned = ([from, to], by, units) => within(from + by, to - from, units);
 
+/** The part where the two units u lie at the fractions `at` of what is seen: what is under two fingers stays there. */
+export function pinched(u, at, units) {
+  const [[u0, u1], [p0, p1]] = at[0] <= at[1] ? [u, at] : [u.toReversed(), at.toReversed()];
+  const size = Math.max(SHORTEST, Math.min(units, Math.max(0, u1 - u0) / Math.max(1e-3, p1 - p0)));
+  return within((u0 + u1) / 2 - ((p0 + p1) / 2) * size, size, units);
+}
+
 function within(from, size, units) {
   const start = Math.max(0, Math.min(units - size, from));
   return [start, Math.min(units, start + size)];

@@ -9,6 +9,7 @@ import { loopsOf, turnWords } from '../model/loops.js';
 import * as units from '../model/units.js';
 import { sentence } from '../model/words.js';
 import { theme } from './colours.js';
+import { gestures } from './lane_gestures.js';
 import { memoryOf, memoryWords } from './lane_memory.js';
 import { bracketAt, turnRows } from './lane_turns.js';
 import { AXIS, drawMoving, drawStill, lanePlan, scaleOf, seen } from './lanes.js';
@@ -34,7 +35,6 @@ export function lanesView(on) {
   let view = null; // [from, to] in units of the axis; null: all of it
   let whole = false; // breaks are drawn to scale
   let pointed = null; // the slice under the pointer, or the keyboard's
-  let drag = null;
   let sought = ''; // what is to be found
   let count = -1; // events that the axis was made for
   let course = null;
@@ -116,7 +116,7 @@ export function lanesView(on) {
 
   // A time that moves out of what is shown takes it along.
   function follow({ t }) {
-    if (!view || drag || t === scene?.t) return;
+    if (!view || hand.busy() || t === scene?.t) return;
     const u = course.toUnits(t);
     if (u < view[0] || u > view[1]) view = panned(view, u - view[0] - 0.15 * (view[1] - view[0]), course.units);
   }
@@ -132,11 +132,6 @@ export function lanesView(on) {
   const whole1 = (slice) => ({ from: slice.from, until: slice.until, busy: slice.until - slice.from, count: 1, slice, open: slice.until === Infinity });
 
   // ---- what is where ------------------------------------------------------------------------------
-
-  const place = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return { x: event.clientX - box.x, y: event.clientY - box.y };
-  };
 
   // What is drawn at (x, y): {one, lane}, or null.
   function hit({ x, y }) {
@@ -162,8 +157,7 @@ export function lanesView(on) {
     tip.style.left = `${Math.max(0, Math.min(size.w - tip.offsetWidth, x - 20))}px`;
   }
 
-  function point(event) {
-    const at = place(event);
+  function point(at) {
     const found = hit(at);
     const gap = !found && at.x > scene?.plan.track.x && scene && breakAt(at.x);
     const bracket = !found && scene && bracketAt(scene, scaleOf(scene), at);
@@ -190,50 +184,19 @@ export function lanesView(on) {
     pointed = null;
   }
 
-  // ---- pointer and wheel --------------------------------------------------------------------------
+  // ---- pointer and wheel (lane_gestures.js) -------------------------------------------------------
 
   const seekTo = (x) => on.seek(Math.max(0, Math.min(run.total, scaleOf(scene).t(x))));
 
-  root.addEventListener('pointerdown', (event) => {
-    if (!scene || event.button) return;
-    const at = place(event);
-    if (at.x < scene.plan.track.x) return;
-    root.setPointerCapture(event.pointerId);
-    drag = { x: at.x, from: scene.view, moved: false, scrubs: at.y < AXIS };
-    if (drag.scrubs) seekTo(at.x);
+  const hand = gestures(root, canvas, {
+    scene: () => scene, look, seek: seekTo, point, leave,
+    press(at) {
+      const found = hit(at);
+      if (!found) seekTo(at.x);
+      else if (found.one.count > 1) look(zoomed(scene.view, 8, course.toUnits((found.one.from + found.one.until) / 2), course.units));
+      else choose(found.lane, found.one.slice);
+    },
   });
-
-  root.addEventListener('pointermove', (event) => {
-    if (!drag) return scene && point(event);
-    const { x } = place(event);
-    if (drag.scrubs) return seekTo(x);
-    drag.moved ||= Math.abs(x - drag.x) > 3;
-    if (drag.moved) look(panned(drag.from, (drag.x - x) / scaleOf(scene).size, course.units));
-    return undefined;
-  });
-
-  root.addEventListener('pointerup', (event) => {
-    const was = drag;
-    drag = null;
-    if (!was || was.moved || was.scrubs) return;
-    const found = hit(place(event));
-    if (!found) seekTo(place(event).x);
-    else if (found.one.count > 1) look(zoomed(scene.view, 8, course.toUnits((found.one.from + found.one.until) / 2), course.units));
-    else choose(found.lane, found.one.slice);
-  });
-
-  root.addEventListener('pointercancel', () => { drag = null; });
-  root.addEventListener('pointerleave', () => !drag && leave());
-  root.addEventListener('dblclick', () => look(null));
-
-  root.addEventListener('wheel', (event) => {
-    if (!scene || place(event).x < scene.plan.track.x) return;
-    event.preventDefault();
-    const { x } = place(event);
-    const at = scaleOf(scene);
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) look(panned(scene.view, (event.deltaX || event.deltaY) / at.size, course.units));
-    else look(zoomed(scene.view, 1.0018 ** -event.deltaY, course.toUnits(at.t(x)), course.units));
-  }, { passive: false });
 
   function look(part) {
     view = part && part[1] - part[0] < course.units - 1e-6 ? part : null;
