@@ -10,6 +10,7 @@ import { loopsIn, loopsOf, turnWords } from '../../www/model/loops.js';
 import { memoriesOf } from '../../www/model/memory_time.js';
 import { run } from '../../www/model/run.js';
 import { apply, initial } from '../../www/model/state.js';
+import { chosen } from '../../www/stage/lane_labels.js';
 import { bracketWords, brackets, rowsIn, turnRows } from '../../www/stage/lane_turns.js';
 import { logs, random } from './logs.mjs';
 
@@ -428,4 +429,42 @@ test('a long turn among short ones has its own bracket', () => {
   const turns = Array.from({ length: 40 }, (_, i) => ({ n: i + 1, from: i * 10 + (i > 20 ? 90 : 0), until: (i + 1) * 10 + (i >= 20 ? 90 : 0) }));
   const drawn = brackets({ loops: [{ turns }] }, { x: (t) => t, t: (x) => x }, 0, 1000);
   assert.deepEqual(drawn.map((one) => bracketWords(one)[1]), ['turns 1–20', 'turn 21', 'turns 22–40']);
+});
+
+// ---- words in the lanes ---------------------------------------------------------------------------
+
+const width = (words) => words.length * 6;
+const everywhere = { x: 0, end: 1e4 };
+const noteOf = (one, lane, more) => ({ one: { slice: one, from: one.from, until: one.until, lane }, lane: 0, y: 0, h: 11, ...more });
+
+test('a wait says for what, as far as there is room', () => {
+  const one = open(logs().get('overlap'));
+  const lanes = lanesOf(one);
+  const [host] = lanes.threads.values();
+  const wait = host.between(0, Infinity).map(({ slice }) => slice).findLast((s) => s.look === 'wait');
+  const said = (w) => chosen({ run: one, lanes }, { lanes: [host], y: 0, h: 15 }, [noteOf(wait, host, { x: 0, end: w })], width, everywhere)[0]?.words;
+  assert.deepEqual([said(100), said(70), said(40), said(20)], ['waits for add', 'for add', 'add', undefined]);
+});
+
+test('what was queued says behind what, in its lane', () => {
+  const copy = { kind: 'copy', t: 2, id: 7, dir: 'p2p', bytes: 8, stream: 0, src: { device: 'cuda:0' }, dst: { device: 'cuda:1' } };
+  const one = script(copy, { kind: 'complete', t: 2, id: 7, start: 10, end: 90, engine: 'p2p' }, ...kernel(8, 4, 0, 91, 99, 'cuda:1'));
+  const lanes = lanesOf(one);
+  const [stream] = lanes.cards.get('cuda:1').streams.values();
+  const { slice } = stream.between(0, 100)[0];
+  const note = noteOf(slice, stream, { x: 0, end: 300, queue: true });
+  assert.match(chosen({ run: one, lanes }, { lanes: [stream], y: 0, h: 15 }, [note], width, everywhere)[0].words, /^behind /);
+  assert.equal(chosen({ run: one, lanes }, { lanes: [stream], y: 0, h: 15 }, [{ ...note, end: 30 }], width, everywhere).length, 0, 'or nothing');
+});
+
+test('a folded row has words where no other lane has a slice', () => {
+  const one = script(...kernel(1, 1, 0, 10, 400), ...kernel(2, 2, 1, 300, 700), ...kernel(3, 3, 0, 800, 1100));
+  const lanes = lanesOf(one);
+  const [zero, first] = [...lanes.cards.get('cuda:0').streams.values()];
+  const row = { lanes: [zero, first], y: 20, h: 15 };
+  const of = (lane, i) => lane.between(0, 2000).map(({ slice }) => noteOf(slice, lane, { lane: i, x: slice.from, end: slice.until, h: 5 }));
+  const notes = [...of(zero, 0), ...of(first, 1), noteOf(zero.between(0, 2000)[1].slice, zero, { x: 400, end: 800, queue: true })];
+  const said = chosen({ run: one, lanes }, row, notes, width, everywhere);
+  assert.ok(said.every(({ words, y }) => words.startsWith('add') && y === 27.5));
+  assert.deepEqual(said.map(({ x }) => x).sort((a, b) => a - b), [14, 804], 'none over the other lane');
 });

@@ -7,18 +7,28 @@ import * as units from './units.js';
 import { sentence } from './words.js';
 
 /** A few words for a slice, to stand in it. */
-export function label(slice, lane, run, lanes) {
+export const label = (slice, lane, run, lanes) => labels(slice, lane, run, lanes)[0];
+
+/** Words for a slice, the longest first. */
+export function labels(slice, lane, run, lanes) {
   const e = object(run.events[slice.seq]);
-  const say = Object.hasOwn(labels, e.kind) ? labels[e.kind] : null;
-  return say ? say(e, run.names, lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind);
+  const say = Object.hasOwn(sayings, e.kind) ? sayings[e.kind] : null;
+  return [say ? say(e, run.names, lane.kind === 'thread', () => awaited(slice, e, run, lanes)) : text(e.kind)].flat();
 }
 
-const labels = {
-  op: (e, n, host) => (host && e.device !== 'cpu' ? `launch ${text(e.name)}` : `${text(e.name)}${into(e, n)}`),
-  copy: (e, n, host) => (!host ? n.tensor(object(e.src).tensor) : e.was_async ? `issue ${n.tensor(object(e.src).tensor)}` : `copy of ${n.tensor(object(e.src).tensor)}`),
-  sync: (e, n, host, what) => `waits for ${what()}`,
-  segment: (e) => `${e.mem === 'pinned' ? 'page-locks' : 'reserves'} ${units.bytes(e.bytes)}`,
-  segment_free: (e) => `returns ${units.bytes(e.bytes)}`,
+const sayings = {
+  op: (e, n, host) => (host && e.device !== 'cpu' ? `launch ${text(e.name)}` : [`${text(e.name)}${into(e, n)}`, text(e.name)]),
+  copy(e, n, host) {
+    const name = n.tensor(object(e.src).tensor);
+    if (!host) return name;
+    return e.was_async ? `issue ${name}` : [`copy of ${name}`, name];
+  },
+  sync(e, n, host, what) {
+    const awaits = what();
+    return [`waits for ${awaits}`, `for ${awaits}`, awaits.replace(/^the copy of /, '')];
+  },
+  segment: (e) => [`${e.mem === 'pinned' ? 'page-locks' : 'reserves'} ${units.bytes(e.bytes)}`, units.bytes(e.bytes)],
+  segment_free: (e) => [`returns ${units.bytes(e.bytes)}`, units.bytes(e.bytes)],
 };
 
 const into = (e, n) => (list(e.out).length ? ` → ${n.tensor(object(e.out[0]).tensor)}` : '');
@@ -49,17 +59,25 @@ export function about({ from, until, busy, count, slice, open }, lane, run, lane
   ].filter(Boolean);
 }
 
-// How long it was queued, and what was in its way last: what ended when it began, of its stream, else on its engine, else
-// behind an event that its stream waited for.
-function queued({ work, seq }, lane, run, lanes) {
+// How long it was queued, and what was in its way last.
+function queued(slice, lane, run, lanes) {
+  const words = `queued for ${units.time(slice.work.start - slice.work.issued)} before`;
+  const why = reason(slice, lane, run, lanes);
+  return why ? `${words}, ${why}` : words;
+}
+
+/** Behind what work was queued, in a few words: what ended last before it began, of its stream, on its engine, behind an event
+ *  that its stream waited for, or on a link of its card; '' if nothing was in its way. */
+export function reason({ work, seq }, lane, run, lanes) {
   const card = lanes.cards.get(lane.device);
   const stream = card?.streams.get(work.event.stream ?? 0);
   const engine = [...(card?.engines.values() ?? [])].find((one) => one.of(seq, work.start));
-  const event = lanes.arrows(work.issued - 1e6, work.start).find((one) => one.to.lane === stream && one.to.t === work.start);
-  const ahead = [stream, engine, event?.from.lane].map((one) => one?.before(work.start))
+  const arrows = lanes.arrows(work.issued - 1e6, work.start);
+  const event = arrows.find((one) => one.to.lane === stream && one.to.t === work.start);
+  const peers = [...lanes.peers.values()].filter((one) => one.pair.split(' → ').includes(lane.device));
+  const ahead = [stream, engine, event?.from.lane, ...peers].map((one) => one?.before(work.start))
     .filter((one) => one && one.seq !== seq && one.until > work.issued).sort((a, b) => b.until - a.until)[0];
-  const words = `queued for ${units.time(work.start - work.issued)} before`;
-  return ahead ? `${words}, behind ${label(ahead, { kind: 'stream' }, run, lanes)}` : words;
+  return ahead ? `behind ${label(ahead, { kind: 'stream' }, run, lanes)}` : '';
 }
 
 // As many digits as tell the two times apart.

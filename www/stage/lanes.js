@@ -2,13 +2,13 @@
 // not happened yet is paler. A pure function of the scene.
 
 import { tickWords, ticks } from '../model/axis.js';
-import { breakWords, label } from '../model/lane_words.js';
+import { breakWords } from '../model/lane_words.js';
 import { hopsOf } from '../model/lane_hops.js';
 import { matches } from '../model/lane_search.js';
 import { list, object } from '../model/fields.js';
-import * as units from '../model/units.js';
 import { tensorStyle, tile } from './colours.js';
 import { rounded, text } from './canvas_util.js';
+import { drawLabels } from './lane_labels.js';
 import { MEMORY, drawMemory, drawMemoryName } from './lane_memory.js';
 import { drawArrows, drawFlags, drawRaces, drawStop } from './lane_signs.js';
 import { TURNS, drawTurns } from './lane_turns.js';
@@ -123,6 +123,7 @@ function drawGrid(c, th, x, plan) {
 // Several lanes in one row, folded: each a thin part of it.
 function drawSlices(c, scene, row, at) {
   const h = (row.h - 4) / row.lanes.length;
+  const notes = []; // where words may stand
   seen(scene, row).forEach((slices, i) => {
     const y = row.y + 2 + i * h;
     let free = -Infinity; // px: where the slice before ended
@@ -130,28 +131,36 @@ function drawSlices(c, scene, row, at) {
       const x = at.x(one.from);
       const end = one.until === Infinity ? scene.plan.width : at.x(one.until);
       const rect = { x, y, w: Math.max(1.5, end - x), h };
-      drawQueued(c, scene, one, rect, free, at);
-      drawSlice(c, scene, one, rect, at);
+      const from = drawQueued(c, scene, one, rect, free, at);
+      if (from < x) notes.push({ one, lane: i, x: from, end: x, y, h, queue: true });
+      const band = drawSlice(c, scene, one, rect, at);
+      if (band >= 0) notes.push({ one, lane: i, x: x + band, end, y, h, halo: HATCHED.has(one.slice.look) });
       free = end;
     }
   });
+  drawLabels(c, scene, row, notes);
 }
 
-// From its issue to its start, as far as its stream had nothing else to do.
+const HATCHED = new Set(['wait', 'copy', 'memory']);
+
+// From its issue to its start, as far as its stream had nothing else to do. Returns from where.
 function drawQueued(c, { theme: th }, { slice, count }, rect, free, at) {
-  if (!slice.work || count > 1) return;
+  if (!slice.work || count > 1) return rect.x;
   const from = Math.max(free, at.x(slice.work.issued));
-  if (rect.x - from < 2) return;
+  if (rect.x - from < 2) return rect.x;
   c.fillStyle = th.faint;
   c.fillRect(from, rect.y + rect.h / 2 - 0.5, rect.x - from, 1);
   c.fillRect(from, rect.y + rect.h / 2 - 2.5, 1, 5);
+  return from;
 }
 
+// Returns the px of its band, behind which words may stand; -1: there is no place for any.
 function drawSlice(c, scene, one, rect, at) {
   const { theme: th } = scene;
   const { slice } = one;
   const hue = slice.look === 'call' ? th.soft : slice.look === 'memory' ? th.faint : slice.look === 'wait' ? th.wait
     : slice.index >= 0 ? tensorStyle(slice.index).hue : th.cpu;
+  let band = -1;
   const faint = scene.sought && (one.count > 1 || !matches(scene.run.events[slice.seq], scene.run.names, scene.sought));
   if (faint) {
     c.globalAlpha = 0.18;
@@ -166,11 +175,12 @@ function drawSlice(c, scene, one, rect, at) {
     c.fillRect(rect.x, rect.y, rect.w, rect.h);
   } else {
     c.save();
-    drawWhole(c, scene, one, rect, hue, at);
+    band = drawWhole(c, scene, one, rect, hue, at);
     c.restore();
   }
   c.globalAlpha = 1;
   if (scene.touched && one.count === 1 && touches(scene.run.events[slice.seq], scene.touched)) ring(c, rect, th.ink, 1.5);
+  return band;
 }
 
 function drawWhole(c, scene, one, rect, hue, at) {
@@ -192,8 +202,8 @@ function drawWhole(c, scene, one, rect, hue, at) {
   }
   if (rect.w > 12) drawHops(c, scene, one, rect, hue, at);
   c.globalAlpha = 1;
-  const band = Math.min(7, rect.w * 0.3);
-  if (slice.index >= 0 && slice.look !== 'call') {
+  const band = slice.index >= 0 && slice.look !== 'call' ? Math.min(7, rect.w * 0.3) : 0;
+  if (band) {
     const { pattern } = tensorStyle(slice.index);
     c.fillStyle = tile(c, pattern, hue, 'rgba(255,255,255,.62)', scale);
     c.fillRect(rect.x, rect.y, band, rect.h);
@@ -204,7 +214,7 @@ function drawWhole(c, scene, one, rect, hue, at) {
   if (one.open) c.setLineDash([4, 3]);
   c.stroke();
   c.setLineDash([]);
-  drawLabel(c, scene, one, { ...rect, x: rect.x + (slice.index >= 0 && slice.look !== 'call' ? band : 0) }, rect.x + rect.w);
+  return band;
 }
 
 // Where the CPU copies chunks of a staged copy, or the bus carries them; in between each waits for the other.
@@ -218,27 +228,6 @@ function drawHops(c, { run, theme: th }, { slice, lane }, rect, hue, at) {
     c.fillStyle = hue;
     c.fillRect(x, rect.y, w, rect.h);
   }
-}
-
-// Its name and how long it took, where they fit into what is seen of it.
-function drawLabel(c, { theme: th, plan, run, lanes }, one, rect, end) {
-  const left = Math.max(rect.x, plan.track.x) + 4;
-  const room = Math.min(end, plan.track.x + plan.track.w) - left - 3;
-  if (room < 16 || rect.h < 11) return;
-  c.font = `12px ${th.sans}`;
-  const words = label(one.slice, one.lane, run, lanes);
-  const took = one.open ? '' : units.time(one.until - one.from);
-  const w = c.measureText(words).width;
-  if (w > room && room < 28) return;
-  const y = rect.y + rect.h / 2 + 0.5;
-  c.lineWidth = 3;
-  c.lineJoin = 'round';
-  c.strokeStyle = th.panel;
-  c.textBaseline = 'middle';
-  c.textAlign = 'left';
-  if (w <= room && (one.slice.look === 'wait' || one.slice.look === 'copy' || one.slice.look === 'memory')) c.strokeText(words, left, y);
-  text(c, words, left, y, { font: c.font, color: th.ink, max: room });
-  if (took && w + 8 + c.measureText(took).width <= room) text(c, took, left + w + 7, y, { font: `12px ${th.sans}`, color: th.soft });
 }
 
 const MARKED = 24; // events of a step that are marked at most
