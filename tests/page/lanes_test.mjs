@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axis, breaksOf, ticks, tickWords } from '../../www/model/axis.js';
-import { about, label } from '../../www/model/lane_words.js';
+import { about, breakWords, label } from '../../www/model/lane_words.js';
 import { hopsOf } from '../../www/model/lane_hops.js';
 import { nextMatch } from '../../www/model/lane_search.js';
 import { lanesOf } from '../../www/model/lanes.js';
@@ -301,6 +301,23 @@ test('first segments of many cards are breaks', () => {
   const segments = Array.from({ length: 7 }, (_, i) => ({ kind: 'segment', t: (i + 1) * 120, device: `cuda:${i}`, mem: 'device', bytes: 4096, held: 100 }));
   assert.equal(breaksOf(lanesOf(script(...segments)), 840).length, 7);
   assert.equal(breaksOf(lanesOf(script(...segments.map((e) => ({ ...e, device: 'cpu', mem: 'pinned' })))), 840).length, 0);
+});
+
+test('breaks in a row are one, with one label', () => {
+  const call = (t, kind, bytes) => ({ kind, t, device: 'cuda:0', bytes, held: 60 });
+  const one = script(...kernel(1, 10, 0, 20, 300), call(400, 'segment_free', 4096), call(460, 'segment_free', 4096), call(521, 'segment_free', 8192),
+    ...kernel(2, 600, 0, 620, 900), call(1000, 'segment_free', 4096), call(1060, 'segment', 4096));
+  const breaks = breaksOf(lanesOf(one), 1100);
+  assert.deepEqual(breaks.map(({ from, until, seqs }) => [from, until, seqs.length]), [[340, 521, 3], [940, 1060, 2]]);
+  const [first, second] = breaks.map((gap) => breakWords(gap, one));
+  assert.deepEqual([first.time, first.what, first.bytes, first.sentences.length], ['181 ns', 'to return', '16 KiB', 3]);
+  assert.deepEqual([second.what, second.bytes], ['to return, reserve', '']);
+});
+
+test('a program that takes a card again and again has one break', () => {
+  const one = script(...Array.from({ length: 12 }, (_, i) => [
+    { kind: 'segment', t: i * 100 + 80, device: 'cuda:0', mem: 'device', bytes: 4096, held: 80 }, ...kernel(i + 1, i * 100 + 81, 0, i * 100 + 81, i * 100 + 100)]).flat());
+  assert.deepEqual(breaksOf(lanesOf(one), 1200).map(({ from, until }) => [from, until]), [[0, 80]]);
 });
 
 test('ticks are round, apart, and exact enough', () => {

@@ -86,9 +86,15 @@ function exact(t, other) {
   return `${(t / unit[1]).toLocaleString('en', { maximumFractionDigits: unit[0] === 'ms' ? 2 : Math.abs(t - other) < 1e3 ? 3 : 1 })} ${unit[0]}`;
 }
 
-/** What a break leaves out. */
-export function breakWords({ from, until, seq }, run) {
-  const e = object(run.events[seq]);
-  const what = e.kind === 'segment_free' ? 'return' : e.mem === 'pinned' ? 'page-lock' : 'reserve';
-  return { time: units.time(until - from), what: `to ${what}`, bytes: units.bytes(e.bytes), sentence: sentence(e, run.names) };
+/** What a break leaves out: {time, what, bytes, sentences}. */
+export function breakWords({ from, until, seqs }, run) {
+  const all = seqs.map((seq) => object(run.events[seq]));
+  const verbs = [...new Set(all.map(verbOf))];
+  const bytes = verbs.length > 1 ? '' : units.bytes(all.reduce((sum, e) => sum + (e.bytes > 0 ? e.bytes : 0), 0));
+  const said = all.slice(0, TOLD).map((e) => sentence(e, run.names));
+  const more = all.length > TOLD ? [`And ${units.plural(all.length - TOLD, 'more call', 'more calls')} of the kind.`] : [];
+  return { time: units.time(until - from), what: `to ${verbs.join(', ')}`, bytes, sentences: [...said, ...more] };
 }
+
+const TOLD = 3; // calls of a break that its tooltip tells
+const verbOf = (e) => (e.kind === 'segment_free' ? 'return' : e.mem === 'pinned' ? 'page-lock' : 'reserve');

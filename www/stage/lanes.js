@@ -302,7 +302,7 @@ function drawBreak(c, { theme: th, plan, run }, part, at) {
 
 // "100 µs" over "to reserve" over "20 MiB", or what fits of it.
 function inLines(c, { time, what, bytes }, room, most) {
-  const ways = [[`${time} ${what} ${bytes}`], [time, `${what} ${bytes}`], [time, what, bytes], [time]];
+  const ways = [[`${time} ${what} ${bytes}`], [time, `${what} ${bytes}`], [time, what, bytes], [time]].map((lines) => lines.map((one) => one.trim()).filter(Boolean));
   return ways.find((lines) => lines.length <= most && lines.every((line) => c.measureText(line).width <= room)) ?? [];
 }
 

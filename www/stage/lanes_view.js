@@ -166,7 +166,7 @@ export function lanesView(on) {
     if (found) explain(about(found.one, found.lane, run, scene.lanes), at.x);
     else if (inMemory(at)) explain(memoryWords(run, scene.memory, scaleOf(scene).t(at.x)), at.x);
     else if (bracket) explain(bracketTold(bracket), at.x);
-    else if (gap) explain([breakWords(gap.gap, run).sentence, 'It is drawn shorter than it was. B draws it to scale.'], at.x);
+    else if (gap) explain([...breakWords(gap.gap, run).sentences, 'It is drawn shorter than it was. B draws it to scale.'], at.x);
     else tip.hidden = true;
     root.style.cursor = found ? 'pointer' : at.y < AXIS ? 'ew-resize' : '';
     if (before?.seq !== pointed?.seq) on.poke();
